@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+void gpume_log_write(
+    const struct gpume_log *log, enum gpume_log_level level, const char *format, ...)
+{
+    if (!log || !log->fn) {
+        return;
+    }
+    char line[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof(line), format, args);
+    va_end(args);
+    log->fn(log->opaque, level, line);
+}

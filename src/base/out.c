@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Checked output. In: a path and bytes, from the report and picture writers, one thread at a time.
+ * Out: a file that has its name only when whole. A new or replaced regular file is written as
+ * `.NAME.gpume-PID-N.tmp` in the folder of the final file and renamed; a symbolic link to a
+ * file stays and its target is replaced; a replaced file's permissions are kept. Whatever exists
+ * and is no regular file (device, FIFO), "-", and the descriptor files (/dev/stdout, /dev/fd/N)
+ * are written in place. SIGPIPE is the program's business: ignored, a closed pipe is reported here.
+ */
+#include "base/out.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BUFFER_BYTES ((size_t)256 * 1024)
+#define LINKS_MAX 40    /* as many as Linux follows */
+#define NAME_SHOWN 100  /* bytes of the final name in the temporary one: far below any NAME_MAX */
+#define TEMPS_MAX 10000 /* temporary names tried: stale ones of a killed run with the same PID */
+
+struct gpume_out {
+    int fd;
+    int status; /* sticky */
+    bool seekable;
+    bool overwrite;
+    char *label;    /* for messages */
+    char *final;    /* NULL: written in place */
+    char *temp;     /* NULL: written in place */
+    uint64_t start; /* file offset that is position 0 */
+    size_t fill;
+    struct gpume_log log;
+    unsigned char buffer[BUFFER_BYTES];
+};
+
+static int complain(struct gpume_out *out, const char *what, int error)
+{
+    char reason[128] = "unknown error";
+    if (strerror_r(error, reason, sizeof reason) != 0) {
+        snprintf(reason, sizeof reason, "error %d", error);
+    }
+    const char *hint = "write elsewhere";
+    if (error == ENOSPC || error == EDQUOT) {
+        hint = "free some space or write elsewhere";
+    } else if (error == EPIPE) {
+        hint = "what reads it ended before taking everything";
+    } else if (error == EACCES || error == EPERM || error == EROFS) {
+        hint = "mend its permissions or write elsewhere";
+    } else if (error == ENOENT || error == ENOTDIR) {
+        hint = "create its folder first";
+    }
+    gpume_log_write(&out->log, GPUME_LOG_ERROR, "%s: %s: %s; %s", out->label, what, reason, hint);
+    out->status = GPUME_IO;
+    return out->status;
+}
+
+static char *join(const char *folder, size_t folder_bytes, const char *name)
+{
+    size_t bytes = folder_bytes + strlen(name) + 1;
+    char *path = malloc(bytes);
+    if (path) {
+        memcpy(path, folder, folder_bytes);
+        memcpy(path + folder_bytes, name, bytes - folder_bytes);
+    }
+    return path;
+}
+
+static size_t folder_length(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+/* The path behind symbolic links, also where the last one points to nothing yet. NULL: errno. */
+static char *resolve(const char *path)
+{
+    char *at = join("", 0, path);
+    for (int links = 0; at && links < LINKS_MAX; links++) {
+        char target[PATH_MAX];
+        ssize_t bytes = readlink(at, target, sizeof target - 1);
+        if (bytes < 0) {
+            return at;
+        }
+        target[bytes] = '\0';
+        char *next = join(at, target[0] == '/' ? 0 : folder_length(at), target);
+        free(at);
+        at = next;
+    }
+    if (at) {
+        free(at);
+        errno = ELOOP;
+        return NULL;
+    }
+    errno = ENOMEM;
+    return NULL;
+}
+
+/* The descriptor that a path stands for, or -1. Opening /dev/stdout anew would cut a file that the
+ * shell has opened for appending. */
+static int descriptor_of(const char *path)
+{
+    if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0) {
+        return STDOUT_FILENO;
+    }
+    if (strcmp(path, "/dev/stderr") == 0) {
+        return STDERR_FILENO;
+    }
+    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+        size_t bytes = strlen(folders[i]);
+        if (strncmp(path, folders[i], bytes) == 0) {
+            char *end = NULL;
+            long fd = strtol(path + bytes, &end, 10);
+            if (end != path + bytes && *end == '\0' && fd >= 0 && fd <= INT_MAX) {
+                return (int)fd;
+            }
+        }
+    }
+    return -1;
+}
+
+static void learn_seekable(struct gpume_out *out)
+{
+    struct stat st;
+    off_t at = lseek(out->fd, 0, SEEK_CUR);
+    int flags = fcntl(out->fd, F_GETFL);
+    out->seekable = at >= 0 && flags >= 0 && (flags & O_APPEND) == 0 && fstat(out->fd, &st) == 0 &&
+                    S_ISREG(st.st_mode);
+    out->start = out->seekable ? (uint64_t)at : 0;
+}
+
+static int open_descriptor(struct gpume_out *out, int fd)
+{
+    out->fd = dup(fd); /* closing the copy shows errors and leaves the program's own open */
+    if (out->fd < 0) {
+        return complain(out, "cannot be written", errno);
+    }
+    learn_seekable(out);
+    return GPUME_OK;
+}
+
+static int open_temp(struct gpume_out *out)
+{
+    size_t folder = folder_length(out->final);
+    size_t bytes = folder + NAME_SHOWN + 64;
+    out->temp = malloc(bytes);
+    if (!out->temp) {
+        return complain(out, "cannot be written", ENOMEM);
+    }
+    memcpy(out->temp, out->final, folder);
+    for (int n = 0; n < TEMPS_MAX && out->fd < 0; n++) {
+        snprintf(out->temp + folder, bytes - folder, ".%.*s.gpume-%ld-%d.tmp", NAME_SHOWN,
+            out->final + folder, (long)getpid(), n);
+        out->fd = open(out->temp, O_RDWR | O_CREAT | O_EXCL | O_NOCTTY | O_CLOEXEC, 0666);
+        if (out->fd < 0 && errno != EEXIST) {
+            break;
+        }
+    }
+    if (out->fd < 0) {
+        int error = errno;
+        free(out->temp);
+        out->temp = NULL;
+        return complain(out, "cannot be created", error);
+    }
+    out->seekable = true;
+    return GPUME_OK;
+}
+
+static int open_file(struct gpume_out *out, const char *path)
+{
+    struct stat st;
+    bool exists = stat(path, &st) == 0;
+    if (!exists && errno != ENOENT) {
+        return complain(out, "cannot be written", errno);
+    }
+    if ((exists && S_ISDIR(st.st_mode)) || path[folder_length(path)] == '\0') {
+        gpume_log_write(
+            &out->log, GPUME_LOG_ERROR, "%s: is a folder; give the name of a file", out->label);
+        return GPUME_IO;
+    }
+    if (exists && !S_ISREG(st.st_mode)) {
+        out->fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+        return out->fd < 0 ? complain(out, "cannot be written", errno) : GPUME_OK;
+    }
+    if (exists && !out->overwrite) {
+        gpume_log_write(&out->log, GPUME_LOG_ERROR,
+            "%s: exists already; replace it with --overwrite or choose another name", out->label);
+        return GPUME_INVALID;
+    }
+    if (exists && access(path, W_OK) != 0) {
+        return complain(out, "cannot be replaced", errno);
+    }
+    out->final = resolve(path);
+    if (!out->final) {
+        return complain(out, "cannot be written", errno);
+    }
+    int status = open_temp(out);
+    if (status == GPUME_OK && exists) {
+        (void)fchmod(out->fd, st.st_mode & 0777); /* as good as the file system allows */
+    }
+    return status;
+}
+
+int gpume_out_open(
+    struct gpume_out **result, const char *path, bool overwrite, const struct gpume_log *log)
+{
+    struct gpume_out *out = malloc(sizeof *out); /* the buffer needs no zeroing */
+    char *label = out ? join("", 0, strcmp(path, "-") == 0 ? "standard output" : path) : NULL;
+    if (!label) {
+        free(out);
+        gpume_log_write(log, GPUME_LOG_ERROR, "%s: cannot be written: out of memory", path);
+        return GPUME_NOMEM;
+    }
+    out->fd = -1;
+    out->status = GPUME_OK;
+    out->seekable = false;
+    out->overwrite = overwrite;
+    out->label = label;
+    out->final = NULL;
+    out->temp = NULL;
+    out->start = 0;
+    out->fill = 0;
+    out->log = *log;
+    int fd = descriptor_of(path);
+    int status = fd >= 0 ? open_descriptor(out, fd) : open_file(out, path);
+    if (status != GPUME_OK) {
+        gpume_out_close(&out);
+        return status;
+    }
+    *result = out;
+    return GPUME_OK;
+}
+
+static int push(struct gpume_out *out, const unsigned char *data, size_t bytes)
+{
+    while (bytes > 0) {
+        size_t chunk = bytes < SSIZE_MAX ? bytes : SSIZE_MAX;
+        ssize_t done = write(out->fd, data, chunk);
+        if (done < 0 && errno == EINTR) {
+            continue;
+        }
+        if (done <= 0) {
+            return complain(out, "cannot be written", done < 0 ? errno : ENOSPC);
+        }
+        data += done;
+        bytes -= (size_t)done;
+    }
+    return GPUME_OK;
+}
+
+static int flush(struct gpume_out *out)
+{
+    size_t bytes = out->fill;
+    out->fill = 0;
+    return out->status == GPUME_OK ? push(out, out->buffer, bytes) : out->status;
+}
+
+int gpume_out_write(struct gpume_out *out, const void *data, size_t bytes)
+{
+    if (out->status == GPUME_OK && bytes > BUFFER_BYTES - out->fill) {
+        (void)flush(out);
+    }
+    if (out->status != GPUME_OK || bytes == 0) {
+        return out->status;
+    }
+    if (bytes >= BUFFER_BYTES) {
+        return push(out, data, bytes);
+    }
+    memcpy(out->buffer + out->fill, data, bytes);
+    out->fill += bytes;
+    return GPUME_OK;
+}
+
+int gpume_out_seek(struct gpume_out *out, uint64_t position)
+{
+    if (!out->seekable) {
+        return GPUME_UNSUPPORTED;
+    }
+    if (flush(out) != GPUME_OK) {
+        return out->status;
+    }
+    if (position > INT64_MAX - out->start ||
+        lseek(out->fd, (off_t)(out->start + position), SEEK_SET) < 0) {
+        return complain(out, "cannot be written", position > INT64_MAX ? EOVERFLOW : errno);
+    }
+    return GPUME_OK;
+}
+
+/* Without overwrite a file that came up meanwhile is not replaced: link() refuses where rename()
+ * would not. File systems without links get the rename. */
+static int give_name(struct gpume_out *out)
+{
+    if (!out->overwrite) {
+        if (link(out->temp, out->final) == 0) {
+            return unlink(out->temp);
+        }
+        struct stat st;
+        if (errno == EEXIST || lstat(out->final, &st) == 0) {
+            errno = EEXIST;
+            return -1;
+        }
+    }
+    return rename(out->temp, out->final);
+}
+
+int gpume_out_finish(struct gpume_out *out)
+{
+    if (flush(out) != GPUME_OK) {
+        return out->status;
+    }
+    int fd = out->fd;
+    out->fd = -1;
+    if (close(fd) != 0 && errno != EINTR) {
+        return complain(out, "cannot be written", errno);
+    }
+    if (out->temp) {
+        if (give_name(out) != 0) {
+            return complain(out, "cannot be given its name", errno);
+        }
+        free(out->temp);
+        out->temp = NULL;
+    }
+    return GPUME_OK;
+}
+
+void gpume_out_close(struct gpume_out **pointer)
+{
+    struct gpume_out *out = *pointer;
+    if (!out) {
+        return;
+    }
+    *pointer = NULL;
+    if (out->fd >= 0) {
+        (void)close(out->fd); /* given up: nothing is promised of what was written */
+    }
+    if (out->temp) {
+        (void)unlink(out->temp);
+    }
+    free(out->temp);
+    free(out->final);
+    free(out->label);
+    free(out);
+}

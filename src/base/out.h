@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * An output that appears under its name only when it is complete: bytes go to a temporary file
+ * beside it, every write is checked, and finishing renames it. "-" is standard output; devices and
+ * pipes are written directly. One thread at a time.
+ */
+#ifndef GPUME_BASE_OUT_H
+#define GPUME_BASE_OUT_H
+
+#include "base/log.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct gpume_out;
+
+/* GPUME_IO with one line in the log names the file, the reason and the way out. Without overwrite
+ * an existing regular file is refused with GPUME_INVALID. */
+int gpume_out_open(
+    struct gpume_out **out, const char *path, bool overwrite, const struct gpume_log *log);
+
+/* Buffered. GPUME_IO is sticky and logged once. */
+int gpume_out_write(struct gpume_out *out, const void *data, size_t bytes);
+
+/* Absolute position; GPUME_UNSUPPORTED on pipes (not logged). */
+int gpume_out_seek(struct gpume_out *out, uint64_t position);
+
+/* Flushes, syncs nothing, closes, renames. The file has its final name on GPUME_OK only. */
+int gpume_out_finish(struct gpume_out *out);
+
+/* Closes; an unfinished temporary file is removed. Sets *out to NULL. */
+void gpume_out_close(struct gpume_out **out);
+
+#endif

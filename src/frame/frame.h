@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One luma frame of the pool. Shared by reference count: the pipeline holds it while the engine
+ * reads it, a field while its receiver may. When the last reference goes, the pool's owner is told.
+ */
+#ifndef GPUME_FRAME_FRAME_H
+#define GPUME_FRAME_FRAME_H
+
+#include "gpume/gpume.h"
+
+#include <stdatomic.h>
+
+struct gpume_frame {
+    struct gpume_plane plane; /* memory provided by the engine */
+    uint64_t sequence;        /* 0 for the first frame sent */
+    int64_t time_us;
+    uint32_t pool_index;
+    atomic_uint refs;
+    void (*recycle)(void *owner, struct gpume_frame *frame);
+    void *owner;
+};
+
+void gpume_frame_ref(struct gpume_frame *frame);
+
+/* Drops a reference and sets *frame to NULL; NULL is fine. */
+void gpume_frame_unref(struct gpume_frame **frame);
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "gpu/device.h"
+
+#include "base/status.h"
+#include "gpu/instance.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Higher is better; 0 = not to be taken unasked. */
+static int preference(const struct gpume_device *device, bool software)
+{
+    switch (device->type) {
+    case GPUME_DEVICE_DISCRETE:
+        return 5;
+    case GPUME_DEVICE_INTEGRATED:
+        return 4;
+    case GPUME_DEVICE_VIRTUAL:
+        return 3;
+    case GPUME_DEVICE_OTHER:
+        return software ? 2 : 0;
+    default:
+        return software ? 1 : 0;
+    }
+}
+
+static bool contains(const char *text, const char *part)
+{
+    for (; *text; text++) {
+        size_t i = 0;
+        while (part[i] && tolower((unsigned char)text[i]) == tolower((unsigned char)part[i])) {
+            i++;
+        }
+        if (!part[i]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Does the user's --device mean this one? A number is an index. */
+static bool meant(const char *wanted, uint32_t index, const struct gpume_device *device)
+{
+    char *end;
+    unsigned long number = strtoul(wanted, &end, 10);
+    if (isdigit((unsigned char)wanted[0]) && !*end) {
+        return number == index;
+    }
+    return wanted[0] && contains(device->name, wanted);
+}
+
+struct choice {
+    int index; /* -1: nothing suits */
+    struct gpume_device device;
+};
+
+static struct choice choose(
+    const VkPhysicalDevice *devices, uint32_t count, const char *wanted, bool software)
+{
+    struct choice best = {.index = -1};
+    int best_preference = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct gpume_device device;
+        gpume_instance_describe(devices[i], &device);
+        int value = preference(&device, software || wanted);
+        if ((wanted && !meant(wanted, i, &device)) || (!wanted && device.unusable[0])) {
+            continue;
+        }
+        if (value > best_preference) {
+            best_preference = value;
+            best = (struct choice){(int)i, device};
+        }
+    }
+    return best;
+}
+
+static int select_physical(struct gpume_gpu *gpu, const char *wanted, bool software)
+{
+    VkPhysicalDevice devices[GPUME_PHYSICAL_MAX];
+    uint32_t count;
+    int status = gpume_instance_devices(gpu, devices, &count);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    struct choice choice = choose(devices, count, wanted, software);
+    if (choice.index < 0) {
+        gpume_log_write(gpu->log, wanted || software ? GPUME_LOG_ERROR : GPUME_LOG_INFO,
+            "%s%s%s among %u Vulkan devices; 'gpume devices' lists them, --backend cpu needs none",
+            wanted ? "--device " : "no usable device", wanted ? wanted : "",
+            wanted ? ": no such device" : "", count);
+        return GPUME_DEVICE;
+    }
+    if (choice.device.unusable[0]) {
+        gpume_log_write(gpu->log, GPUME_LOG_ERROR, "%s %s; choose another with --device",
+            choice.device.name, choice.device.unusable);
+        return GPUME_DEVICE;
+    }
+    gpu->physical = devices[choice.index];
+    gpu->heap_bytes = choice.device.memory_bytes;
+    memcpy(gpu->driver, choice.device.driver, sizeof(gpu->driver));
+    return GPUME_OK;
+}
+
+static void read_limits(struct gpume_gpu *gpu)
+{
+    VkPhysicalDeviceMaintenance3Properties maintenance = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES};
+    VkPhysicalDeviceProperties2 all = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &maintenance};
+    vkGetPhysicalDeviceProperties2(gpu->physical, &all);
+    gpu->properties = all.properties;
+    gpu->allocation_max = maintenance.maxMemoryAllocationSize;
+    vkGetPhysicalDeviceMemoryProperties(gpu->physical, &gpu->memory);
+}
+
+static int create_device(struct gpume_gpu *gpu)
+{
+    gpu->queue_family = gpume_instance_compute_family(gpu->physical, &gpu->timestamp_bits);
+    static const float priority = 1.0f;
+    VkDeviceQueueCreateInfo queue = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+        .queueFamilyIndex = gpu->queue_family,
+        .queueCount = 1,
+        .pQueuePriorities = &priority,
+    };
+    VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES,
+        .timelineSemaphore = VK_TRUE,
+    };
+    VkDeviceCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+        .pNext = &timeline,
+        .queueCreateInfoCount = 1,
+        .pQueueCreateInfos = &queue,
+    };
+    int status;
+    GPUME_VK_TRY(gpu->log, vkCreateDevice(gpu->physical, &info, NULL, &gpu->device));
+    vkGetDeviceQueue(gpu->device, gpu->queue_family, 0, &gpu->queue);
+fail:
+    return status;
+}
+
+int gpume_gpu_open(struct gpume_gpu *gpu, const struct gpume_log *log, const char *wanted,
+    bool software, bool validate)
+{
+    *gpu = (struct gpume_gpu){.log = log};
+    int status;
+    GPUME_TRY(gpume_instance_open(gpu, validate, !software && !wanted));
+    GPUME_TRY(select_physical(gpu, wanted, software));
+    read_limits(gpu);
+    GPUME_TRY(create_device(gpu));
+fail:
+    return status;
+}
+
+void gpume_gpu_close(struct gpume_gpu *gpu)
+{
+    if (gpu->device) {
+        vkDestroyDevice(gpu->device, NULL);
+        gpu->device = VK_NULL_HANDLE;
+    }
+    gpume_instance_close(gpu);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Instance, physical device, logical device and its one compute queue. Features are asked once,
+ * here. Baseline: Vulkan 1.2 with timeline semaphores; nothing optional is needed.
+ */
+#ifndef GPUME_GPU_DEVICE_H
+#define GPUME_GPU_DEVICE_H
+
+#include "gpu/vk.h"
+
+#include <stdatomic.h>
+
+struct gpume_gpu {
+    const struct gpume_log *log;
+    VkInstance instance;
+    VkDebugUtilsMessengerEXT messenger; /* with validation */
+    atomic_uint validation_errors;
+    VkPhysicalDevice physical;
+    VkPhysicalDeviceProperties properties;
+    VkPhysicalDeviceMemoryProperties memory;
+    VkDeviceSize allocation_max; /* bytes in one allocation */
+    uint64_t heap_bytes;         /* of the largest device-local heap */
+    char driver[256];
+    VkDevice device;
+    VkQueue queue;
+    uint32_t queue_family;
+    uint32_t timestamp_bits; /* 0: the queue cannot tell time */
+};
+
+/* wanted: an index of gpume_list_devices, a part of a name, or NULL for the best; software: a
+ * software driver may be taken. GPUME_DEVICE, logged: nothing suits. On failure close it all the
+ * same. */
+int gpume_gpu_open(struct gpume_gpu *gpu, const struct gpume_log *log, const char *wanted,
+    bool software, bool validate);
+
+/* Zeroed is fine. */
+void gpume_gpu_close(struct gpume_gpu *gpu);
+
+#endif

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The Vulkan engine: owns the device, the buffers and the slots, and strings the kernels together,
+ * in order and only here. One command buffer, one submission and one timeline value a batch; frames
+ * are uploaded once and read twice, as target and as reference. Called from the pipeline's thread
+ * only.
+ */
+#include "gpu/engine_gpu.h"
+
+#include "base/grid.h"
+#include "base/status.h"
+#include "gpu/k.h"
+
+#include <stdlib.h>
+
+/* Bound larger, the same buffer was read five times slower on an NVIDIA H200 (driver 580). */
+#define WINDOW_BYTES (128ull << 20)
+
+struct slot_buffers {
+    struct gpume_buffer results, readback, scratch;
+};
+
+struct engine {
+    struct gpume_gpu gpu;
+    struct gpume_plan plan;
+    struct gpume_layout layout;
+    struct gpume_kernels kernels;
+    struct gpume_timeline timeline;
+    struct gpume_slot slots[GPUME_SLOTS_MAX];
+    struct slot_buffers buffers[GPUME_SLOTS_MAX];
+    struct gpume_buffer *uploads; /* plan.pool */
+    struct gpume_buffer *ring;    /* ring_buffers */
+    uint32_t ring_buffers;
+    uint64_t stage_ns[GPUME_STAGE_COUNT];
+    uint64_t fields;
+    uint64_t host_bytes, device_bytes;
+};
+
+static int engine_close(void **opaque);
+
+static int create_kernels(struct engine *engine)
+{
+    struct gpume_gpu *gpu = &engine->gpu;
+    struct gpume_kernels *k = &engine->kernels;
+    int status;
+    GPUME_TRY(gpume_k_upload_create(gpu, &engine->plan, &k->upload));
+    GPUME_TRY(gpume_k_match_create(gpu, &engine->plan, &k->match));
+    GPUME_TRY(gpume_k_predict_create(gpu, &engine->plan, &k->predict));
+    GPUME_TRY(gpume_k_reduce_create(gpu, &k->reduce));
+    GPUME_TRY(gpume_k_rank_create(gpu, &engine->layout, &k->rank_local, &k->rank_global));
+fail:
+    return status;
+}
+
+static int create_buffer(struct engine *engine, enum gpume_buffer_kind kind, VkDeviceSize bytes,
+    struct gpume_buffer *buffer)
+{
+    *(kind == GPUME_BUFFER_DEVICE ? &engine->device_bytes : &engine->host_bytes) += bytes;
+    return gpume_buffer_create(&engine->gpu, kind, bytes, buffer);
+}
+
+static int create_frames(struct engine *engine)
+{
+    const struct gpume_plan *plan = &engine->plan;
+    engine->ring_buffers = plan->one_window ? 1 : plan->ring;
+    VkDeviceSize ring_bytes = plan->padded_bytes * (plan->one_window ? plan->ring : 1);
+    engine->uploads = calloc(plan->pool, sizeof(*engine->uploads));
+    engine->ring = calloc(engine->ring_buffers, sizeof(*engine->ring));
+    if (!engine->uploads || !engine->ring) {
+        return GPUME_NOMEM;
+    }
+    int status = GPUME_OK;
+    for (uint32_t i = 0; i < plan->pool; i++) {
+        GPUME_TRY(
+            create_buffer(engine, GPUME_BUFFER_UPLOAD, plan->plane_bytes, &engine->uploads[i]));
+    }
+    for (uint32_t i = 0; i < engine->ring_buffers; i++) {
+        GPUME_TRY(create_buffer(engine, GPUME_BUFFER_DEVICE, ring_bytes, &engine->ring[i]));
+    }
+fail:
+    return status;
+}
+
+static int create_slots(struct engine *engine)
+{
+    const struct gpume_layout *layout = &engine->layout;
+    int status = gpume_timeline_create(&engine->gpu, &engine->timeline);
+    for (uint32_t i = 0; status == GPUME_OK && i < engine->plan.slots; i++) {
+        struct slot_buffers *buffers = &engine->buffers[i];
+        GPUME_TRY(
+            gpume_slot_create(&engine->gpu, gpume_k_binds_max(&engine->plan), &engine->slots[i]));
+        GPUME_TRY(
+            create_buffer(engine, GPUME_BUFFER_DEVICE, layout->results_bytes, &buffers->results));
+        GPUME_TRY(create_buffer(
+            engine, GPUME_BUFFER_READBACK, layout->results_bytes, &buffers->readback));
+        GPUME_TRY(
+            create_buffer(engine, GPUME_BUFFER_DEVICE, layout->scratch_bytes, &buffers->scratch));
+    }
+fail:
+    return status;
+}
+
+/* Arrays of a field are bound whole. */
+static int check_ranges(const struct engine *engine)
+{
+    const struct gpume_plan *plan = &engine->plan;
+    uint64_t range = engine->gpu.properties.limits.maxStorageBufferRange;
+    uint64_t key_bytes = (uint64_t)plan->batch * plan->blocks * 4 * engine->layout.key_words;
+    if (key_bytes <= range) {
+        return GPUME_OK;
+    }
+    gpume_log_write(engine->gpu.log, GPUME_LOG_ERROR,
+        "%u blocks a field need %llu bytes to rank, %s binds %llu at most; use larger blocks or "
+        "--backend cpu",
+        plan->blocks, (unsigned long long)key_bytes, engine->gpu.properties.deviceName,
+        (unsigned long long)range);
+    return GPUME_UNSUPPORTED;
+}
+
+int gpume_engine_gpu_open_limited(void **out, const struct gpume_params *params,
+    const struct gpume_log *log, uint64_t window_bytes, struct gpume_plan *plan)
+{
+    void *opaque = calloc(1, sizeof(struct engine));
+    struct engine *engine = opaque;
+    if (!engine) {
+        return GPUME_NOMEM;
+    }
+    bool software = params->backend == GPUME_BACKEND_VULKAN;
+    int status;
+    GPUME_TRY(gpume_gpu_open(&engine->gpu, log, params->device, software, params->validate));
+    struct gpume_caps caps = {
+        .window_bytes =
+            gpume_min_u64(window_bytes, engine->gpu.properties.limits.maxStorageBufferRange),
+        .align_bytes = 256,
+        .batch_max = GPUME_BATCH_MAX,
+    };
+    GPUME_TRY(gpume_plan_make(params, &caps, log, &engine->plan));
+    engine->layout = gpume_layout_make(&engine->plan);
+    GPUME_TRY(check_ranges(engine));
+    GPUME_TRY(create_kernels(engine));
+    GPUME_TRY(create_frames(engine));
+    GPUME_TRY(create_slots(engine));
+    *plan = engine->plan;
+    *out = engine;
+    return GPUME_OK;
+fail:
+    engine_close(&opaque);
+    return status;
+}
+
+static int engine_open(void **engine, const struct gpume_params *params,
+    const struct gpume_log *log, struct gpume_plan *plan)
+{
+    return gpume_engine_gpu_open_limited(engine, params, log, WINDOW_BYTES, plan);
+}
+
+static void *engine_frame_memory(void *opaque, uint32_t index)
+{
+    struct engine *engine = opaque;
+    return engine->uploads[index].mapped;
+}
+
+/* Every stage after the frames have arrived. */
+static void record_fields(const struct engine *engine, const struct gpume_work *work)
+{
+    const struct gpume_kernels *k = &engine->kernels;
+    struct gpume_slot *slot = work->slot;
+    gpume_k_match_record(work, &k->match);
+    gpume_slot_stage_done(slot, GPUME_STAGE_MATCH);
+    gpume_barrier_kernel_to_kernel(slot);
+    gpume_k_predict_record(work, &k->predict);
+    gpume_barrier_kernel_to_kernel(slot);
+    gpume_k_reduce_record(work, &k->reduce);
+    gpume_slot_stage_done(slot, GPUME_STAGE_REDUCE);
+    gpume_k_rank_record(work, &k->rank_local, &k->rank_global);
+    gpume_slot_stage_done(slot, GPUME_STAGE_RANK);
+    gpume_barrier_kernel_to_copy(slot);
+    gpume_k_readback_record(work);
+    gpume_barrier_copy_to_host(slot);
+    gpume_slot_stage_done(slot, GPUME_STAGE_READBACK);
+}
+
+static int engine_submit(void *opaque, uint32_t index, const struct gpume_batch *batch)
+{
+    struct engine *engine = opaque;
+    struct gpume_slot *slot = &engine->slots[index];
+    uint32_t without_field = batch->frame_count - batch->field_count;
+    struct gpume_work work = {
+        .gpu = &engine->gpu,
+        .plan = &engine->plan,
+        .layout = &engine->layout,
+        .slot = slot,
+        .uploads = engine->uploads,
+        .ring = engine->ring,
+        .results = &engine->buffers[index].results,
+        .readback = &engine->buffers[index].readback,
+        .scratch = &engine->buffers[index].scratch,
+        .first_target = batch->frames[0]->sequence + without_field,
+        .field_count = batch->field_count,
+    };
+    gpume_slot_begin(slot);
+    gpume_barrier_from_earlier_slots(slot);
+    for (uint32_t i = 0; i < batch->frame_count; i++) {
+        const struct gpume_frame *frame = batch->frames[i];
+        gpume_k_upload_record(&work, &engine->kernels.upload, frame->pool_index, frame->sequence);
+    }
+    gpume_slot_stage_done(slot, GPUME_STAGE_UPLOAD);
+    if (batch->field_count > 0) {
+        gpume_barrier_kernel_to_kernel(slot);
+        record_fields(engine, &work);
+    }
+    return gpume_slot_submit(slot, &engine->timeline);
+}
+
+static const void *result_at(
+    const struct engine *engine, uint32_t slot, VkDeviceSize part, VkDeviceSize offset)
+{
+    return (const uint8_t *)engine->buffers[slot].readback.mapped + part + offset;
+}
+
+static void fill_field(
+    const struct engine *engine, uint32_t slot, uint32_t index, struct gpume_field *field)
+{
+    const struct gpume_layout *layout = &engine->layout;
+    const struct gpume_plan *plan = &engine->plan;
+    VkDeviceSize words = (VkDeviceSize)index * plan->blocks * 4;
+    const uint32_t *sums =
+        result_at(engine, slot, layout->sums, (VkDeviceSize)index * GPUME_SUM_WORDS * 4);
+    uint64_t totals[GPUME_SUMS];
+    for (uint32_t i = 0; i < GPUME_SUMS; i++) {
+        totals[i] = sums[2 * i] | (uint64_t)sums[2 * i + 1] << 32;
+    }
+    field->sums = (struct gpume_sums){totals[0], totals[1], totals[2], totals[3], totals[4]};
+    field->vectors = result_at(engine, slot, layout->vectors, words);
+    field->costs = result_at(engine, slot, layout->costs, words);
+    field->ranks = result_at(engine, slot, layout->ranks, words);
+    field->predicted = (struct gpume_plane){.stride = plan->plane_stride,
+        .width = plan->params.width,
+        .height = plan->params.height,
+        .bits = plan->params.bits};
+    if (plan->params.want_predicted) {
+        /* The mapping is the host's to write, but nobody does. */
+        field->predicted.data = (void *)(uintptr_t)result_at(
+            engine, slot, layout->predicted, index * plan->plane_bytes);
+    }
+}
+
+static int validation_verdict(struct gpume_gpu *gpu)
+{
+    return atomic_load(&gpu->validation_errors) > 0 ? GPUME_DEVICE : GPUME_OK;
+}
+
+static int engine_collect(void *opaque, uint32_t index, const struct gpume_batch *batch)
+{
+    struct engine *engine = opaque;
+    int status;
+    uint64_t unused[GPUME_STAGE_COUNT] = {0}; /* a slot without fields has no such stages */
+    GPUME_TRY(gpume_slot_wait(&engine->slots[index], &engine->timeline,
+        batch->field_count > 0 ? engine->stage_ns : unused));
+    GPUME_TRY(validation_verdict(&engine->gpu));
+    for (uint32_t i = 0; i < batch->field_count; i++) {
+        fill_field(engine, index, i, &batch->fields[i]->field);
+    }
+    engine->fields += batch->field_count;
+fail:
+    return status;
+}
+
+static void engine_get_stats(void *opaque, struct gpume_stats *stats)
+{
+    const struct engine *engine = opaque;
+    *stats = (struct gpume_stats){
+        .fields = engine->fields,
+        .upload_ns = engine->stage_ns[GPUME_STAGE_UPLOAD],
+        .match_ns = engine->stage_ns[GPUME_STAGE_MATCH],
+        .reduce_ns = engine->stage_ns[GPUME_STAGE_REDUCE],
+        .rank_ns = engine->stage_ns[GPUME_STAGE_RANK],
+        .readback_ns = engine->stage_ns[GPUME_STAGE_READBACK],
+    };
+}
+
+static void engine_get_info(void *opaque, struct gpume_info *info)
+{
+    const struct engine *engine = opaque;
+    info->backend = "vulkan";
+    info->device = engine->gpu.properties.deviceName;
+    info->driver = engine->gpu.driver;
+    info->host_bytes = engine->host_bytes;
+    info->device_bytes = engine->device_bytes;
+}
+
+static void destroy_kernels(struct engine *engine)
+{
+    struct gpume_kernels *k = &engine->kernels;
+    struct gpume_kernel *all[] = {
+        &k->upload, &k->match, &k->predict, &k->reduce, &k->rank_local, &k->rank_global};
+    for (uint32_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+        gpume_kernel_destroy(&engine->gpu, all[i]);
+    }
+}
+
+static void destroy_all(struct engine *engine)
+{
+    struct gpume_gpu *gpu = &engine->gpu;
+    vkDeviceWaitIdle(gpu->device);
+    for (uint32_t i = 0; i < GPUME_SLOTS_MAX; i++) {
+        gpume_slot_destroy(&engine->slots[i]);
+        gpume_buffer_destroy(gpu, &engine->buffers[i].results);
+        gpume_buffer_destroy(gpu, &engine->buffers[i].readback);
+        gpume_buffer_destroy(gpu, &engine->buffers[i].scratch);
+    }
+    for (uint32_t i = 0; engine->uploads && i < engine->plan.pool; i++) {
+        gpume_buffer_destroy(gpu, &engine->uploads[i]);
+    }
+    for (uint32_t i = 0; engine->ring && i < engine->ring_buffers; i++) {
+        gpume_buffer_destroy(gpu, &engine->ring[i]);
+    }
+    gpume_timeline_destroy(gpu, &engine->timeline);
+    destroy_kernels(engine);
+}
+
+static int engine_close(void **opaque)
+{
+    struct engine *engine = *opaque;
+    if (!engine) {
+        return GPUME_OK;
+    }
+    *opaque = NULL;
+    if (engine->gpu.device) {
+        destroy_all(engine);
+    }
+    gpume_gpu_close(&engine->gpu);
+    int status = validation_verdict(&engine->gpu);
+    free(engine->uploads);
+    free(engine->ring);
+    free(engine);
+    return status;
+}
+
+const struct gpume_engine_ops gpume_engine_gpu = {
+    .open = engine_open,
+    .frame_memory = engine_frame_memory,
+    .submit = engine_submit,
+    .collect = engine_collect,
+    .get_stats = engine_get_stats,
+    .get_info = engine_get_info,
+    .close = engine_close,
+};

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The stages of a field, in the order in which the engine strings them together. create builds a
+ * stage's pipelines for a plan; record writes commands and nothing else: no submission, no waiting,
+ * no allocation. Each stage ends with its writes not yet visible: the engine places the barriers
+ * between stages, stages those inside.
+ *
+ *            reads                               writes
+ *   upload   upload memory of one pool frame     one padded frame of the ring
+ *   match    padded frames                       vectors, costs
+ *   predict  padded frames, vectors              predicted, partial sums
+ *   reduce   partial sums                        sums
+ *   rank     costs                               ranks (keys in between)
+ *   readback results                             host copy of the results
+ */
+#ifndef GPUME_GPU_K_H
+#define GPUME_GPU_K_H
+
+#include "gpu/work.h"
+
+struct gpume_kernels {
+    struct gpume_kernel upload, match, predict, reduce, rank_local, rank_global;
+};
+
+int gpume_k_upload_create(
+    struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_kernel *kernel);
+void gpume_k_upload_record(const struct gpume_work *work, const struct gpume_kernel *kernel,
+    uint32_t pool_index, uint64_t sequence);
+
+int gpume_k_match_create(
+    struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_kernel *kernel);
+void gpume_k_match_record(const struct gpume_work *work, const struct gpume_kernel *kernel);
+
+int gpume_k_predict_create(
+    struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_kernel *kernel);
+void gpume_k_predict_record(const struct gpume_work *work, const struct gpume_kernel *kernel);
+
+int gpume_k_reduce_create(struct gpume_gpu *gpu, struct gpume_kernel *kernel);
+void gpume_k_reduce_record(const struct gpume_work *work, const struct gpume_kernel *kernel);
+
+int gpume_k_rank_create(struct gpume_gpu *gpu, const struct gpume_layout *layout,
+    struct gpume_kernel *local, struct gpume_kernel *global);
+void gpume_k_rank_record(const struct gpume_work *work, const struct gpume_kernel *local,
+    const struct gpume_kernel *global);
+
+void gpume_k_readback_record(const struct gpume_work *work);
+
+/* Calls of gpume_slot_bind that one submission makes at most. */
+uint32_t gpume_k_binds_max(const struct gpume_plan *plan);
+
+/* The specialisation constants of a plan, by id. */
+void gpume_k_constants(
+    const struct gpume_plan *plan, uint32_t team, uint32_t constants[GPUME_SPEC_COUNT]);
+
+#endif

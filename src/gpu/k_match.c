@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The full search. A job is four neighbouring dx at one dy; a team of invocations shares a block's
+ * jobs. One dispatch gives no invocation more loop iterations than GPUME_ITERATIONS_MAX, so wide
+ * windows over large blocks take several, each starting from the best so far.
+ */
+#include "base/grid.h"
+#include "gpu/k.h"
+
+static const uint32_t match8[] =
+#include "match8.inc"
+    ;
+static const uint32_t match16[] =
+#include "match16.inc"
+    ;
+
+static uint32_t job_count(const struct gpume_plan *plan)
+{
+    return plan->dx_quads * (2 * plan->params.window_y + 1); /* at most 257 * 1025 */
+}
+
+static uint32_t team_size(const struct gpume_plan *plan)
+{
+    uint32_t team = 1;
+    while (team < job_count(plan) && team < GPUME_MATCH_LOCAL) {
+        team *= 2;
+    }
+    return team;
+}
+
+/* Jobs that one dispatch may take: a job loops over block rows and over the quads of a row; 8 more
+ * for what surrounds them. At least one: 128 * 33 + 8 is far below the limit. */
+static uint32_t jobs_per_dispatch(const struct gpume_plan *plan)
+{
+    uint32_t block = plan->params.block;
+    uint32_t iterations = block * (block / 4 + 1) + 8;
+    return GPUME_ITERATIONS_MAX / iterations * team_size(plan);
+}
+
+void gpume_k_constants(
+    const struct gpume_plan *plan, uint32_t team, uint32_t constants[GPUME_SPEC_COUNT])
+{
+    constants[GPUME_SPEC_BLOCK] = plan->params.block;
+    constants[GPUME_SPEC_WINDOW_X] = plan->params.window_x;
+    constants[GPUME_SPEC_WINDOW_Y] = plan->params.window_y;
+    constants[GPUME_SPEC_INSIDE] = plan->params.edge == GPUME_EDGE_INSIDE;
+    constants[GPUME_SPEC_TEAM] = team;
+    constants[GPUME_SPEC_PREDICTED] = plan->params.want_predicted;
+}
+
+int gpume_k_match_create(
+    struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_kernel *kernel)
+{
+    bool wide = plan->sample_bytes == 2;
+    uint32_t constants[GPUME_SPEC_COUNT];
+    gpume_k_constants(plan, team_size(plan), constants);
+    struct gpume_kernel_info info = {
+        .words = wide ? match16 : match8,
+        .bytes = wide ? sizeof(match16) : sizeof(match8),
+        .buffer_count = 4,
+        .push_bytes = sizeof(struct gpume_match_push),
+        .constants = constants,
+    };
+    return gpume_kernel_create(gpu, &info, kernel);
+}
+
+static void record_band(
+    const struct gpume_work *work, const struct gpume_kernel *kernel, uint32_t band)
+{
+    const struct gpume_plan *plan = work->plan;
+    VkDeviceSize words = (VkDeviceSize)work->field_count * plan->blocks * 4;
+    struct gpume_match_push push = {
+        .width = plan->params.width,
+        .height = plan->params.height,
+        .blocks_x = plan->blocks_x,
+        .blocks = plan->blocks,
+        .block_first = band * plan->band_rows * plan->blocks_x,
+        .block_end = (uint32_t)gpume_min_u64(
+            (uint64_t)(band + 1) * plan->band_rows * plan->blocks_x, plan->blocks),
+    };
+    struct gpume_view views[4];
+    gpume_work_pair(work, band, &views[0], &views[1], &push.pair);
+    views[2] = gpume_view_part(work->results, work->layout->vectors, words);
+    views[3] = gpume_view_part(work->results, work->layout->costs, words);
+    gpume_slot_bind(work->slot, kernel, views);
+    uint32_t teams = GPUME_MATCH_LOCAL / team_size(plan);
+    uint64_t groups = gpume_div_up(push.block_end - push.block_first, teams);
+    uint32_t jobs = job_count(plan), step = jobs_per_dispatch(plan);
+    for (uint32_t job = 0; job < jobs; job += step) {
+        if (job > 0) {
+            gpume_barrier_kernel_to_kernel(work->slot);
+        }
+        push.job_first = job;
+        push.job_end = (uint32_t)gpume_min_u64((uint64_t)job + step, jobs);
+        gpume_slot_dispatch_many(work->slot, kernel, &push, groups, work->field_count);
+    }
+}
+
+void gpume_k_match_record(const struct gpume_work *work, const struct gpume_kernel *kernel)
+{
+    for (uint32_t band = 0; band < work->plan->band_count; band++) {
+        record_band(work, kernel, band);
+    }
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One compute pipeline: its SPIR-V, specialised, with storage buffers at bindings 0 .. buffer_count
+ * - 1 of set 0 and one block of push constants.
+ */
+#ifndef GPUME_GPU_KERNEL_H
+#define GPUME_GPU_KERNEL_H
+
+#include "gpu/device.h"
+
+#define GPUME_KERNEL_BUFFERS_MAX 5u
+
+struct gpume_kernel {
+    VkDescriptorSetLayout set_layout;
+    VkPipelineLayout layout;
+    VkPipeline pipeline;
+    uint32_t buffer_count, push_bytes;
+};
+
+struct gpume_kernel_info {
+    const uint32_t *words;
+    size_t bytes;
+    uint32_t buffer_count, push_bytes;
+    const uint32_t *constants; /* GPUME_SPEC_COUNT values by id, or NULL */
+};
+
+int gpume_kernel_create(
+    struct gpume_gpu *gpu, const struct gpume_kernel_info *info, struct gpume_kernel *kernel);
+
+/* Zeroed is fine. */
+void gpume_kernel_destroy(struct gpume_gpu *gpu, struct gpume_kernel *kernel);
+
+#endif

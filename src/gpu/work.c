@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "gpu/work.h"
+
+#include "base/grid.h"
+
+#define PART_ALIGN 256u /* the largest that a device may ask of storage buffer offsets */
+
+static VkDeviceSize place(VkDeviceSize *end, VkDeviceSize bytes)
+{
+    VkDeviceSize offset = *end;
+    *end = gpume_round_up(offset + bytes, PART_ALIGN);
+    return offset;
+}
+
+struct gpume_layout gpume_layout_make(const struct gpume_plan *plan)
+{
+    struct gpume_layout layout = {0};
+    VkDeviceSize words = (VkDeviceSize)plan->batch * plan->blocks * 4;
+    layout.sums = place(&layout.results_bytes, (VkDeviceSize)plan->batch * GPUME_SUM_WORDS * 4);
+    layout.vectors = place(&layout.results_bytes, words);
+    layout.costs = place(&layout.results_bytes, words);
+    layout.ranks = place(&layout.results_bytes, words);
+    layout.predicted = place(&layout.results_bytes,
+        plan->params.want_predicted ? plan->batch * plan->plane_bytes : PART_ALIGN);
+    layout.partials_count = plan->band_count * GPUME_REDUCE_GROUPS;
+    layout.key_words = plan->cost_bits + plan->index_bits <= 32 ? 1 : 2;
+    layout.partials = place(&layout.scratch_bytes,
+        (VkDeviceSize)plan->batch * layout.partials_count * GPUME_SUM_WORDS * 4);
+    layout.keys = place(&layout.scratch_bytes, words * layout.key_words);
+    return layout;
+}
+
+struct gpume_view gpume_view_part(
+    const struct gpume_buffer *buffer, VkDeviceSize offset, VkDeviceSize bytes)
+{
+    return (struct gpume_view){.buffer = buffer->buffer, .offset = offset, .bytes = bytes};
+}
+
+struct gpume_view gpume_work_frame(const struct gpume_work *work, uint64_t sequence, uint64_t row,
+    uint64_t row_end, uint32_t *base)
+{
+    const struct gpume_plan *plan = work->plan;
+    uint64_t row_bytes = (uint64_t)plan->padded_stride * plan->sample_bytes;
+    uint64_t start = row * row_bytes / PART_ALIGN * PART_ALIGN;
+    uint64_t end = gpume_min_u64(row_end, plan->padded_rows) * row_bytes;
+    uint64_t place = sequence % plan->ring;
+    *base = 0u - (uint32_t)(start / gpume_quad_bytes(plan));
+    if (plan->one_window) {
+        return gpume_view_part(&work->ring[0], place * plan->padded_bytes + start, end - start);
+    }
+    return gpume_view_part(&work->ring[place], start, end - start);
+}
+
+void gpume_work_pair(const struct gpume_work *work, uint32_t band, struct gpume_view *target,
+    struct gpume_view *reference, struct gpume_pair_push *push)
+{
+    const struct gpume_plan *plan = work->plan;
+    uint64_t first_reference = work->first_target - plan->params.ref_distance;
+    *push = (struct gpume_pair_push){.ring = 1, .stride = plan->padded_stride / 4};
+    if (plan->one_window) {
+        *target = *reference = gpume_buffer_view(&work->ring[0]);
+        push->target_frame = (uint32_t)(work->first_target % plan->ring);
+        push->reference_frame = (uint32_t)(first_reference % plan->ring);
+        push->ring = plan->ring;
+        push->frame_quads = (uint32_t)(plan->padded_bytes / gpume_quad_bytes(plan));
+        return;
+    }
+    uint64_t row = (uint64_t)band * plan->band_rows * plan->params.block;
+    uint64_t row_end = row + (uint64_t)plan->band_rows * plan->params.block + 2ull * plan->pad_y;
+    *target = gpume_work_frame(work, work->first_target, row, row_end, &push->target_base);
+    *reference = gpume_work_frame(work, first_reference, row, row_end, &push->reference_base);
+}

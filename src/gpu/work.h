@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the kernels of one submission work on, and where each thing lies in its buffer.
+ */
+#ifndef GPUME_GPU_WORK_H
+#define GPUME_GPU_WORK_H
+
+#include "gpu/slot.h"
+#include "motion/plan.h"
+#include "shared.h"
+
+/* Byte offsets of a batch's arrays, field after field; the same in the device's result buffer and
+ * in the host's copy of it. */
+struct gpume_layout {
+    VkDeviceSize sums, vectors, costs, ranks, predicted, results_bytes;
+    VkDeviceSize partials, keys, scratch_bytes;
+    uint32_t partials_count; /* a field */
+    uint32_t key_words;      /* 1 where cost and block fit one word together */
+};
+
+struct gpume_layout gpume_layout_make(const struct gpume_plan *plan);
+
+struct gpume_work {
+    struct gpume_gpu *gpu;
+    const struct gpume_plan *plan;
+    const struct gpume_layout *layout;
+    struct gpume_slot *slot;
+    const struct gpume_buffer *uploads; /* by pool index */
+    const struct gpume_buffer *ring;    /* one buffer for all padded frames, or one each */
+    const struct gpume_buffer *results, *readback, *scratch;
+    uint64_t first_target; /* sequence number of field 0's target */
+    uint32_t field_count;
+};
+
+static inline uint32_t gpume_quad_bytes(const struct gpume_plan *plan)
+{
+    return 4 * plan->sample_bytes;
+}
+
+/* All fields' arrays of one kind. */
+struct gpume_view gpume_view_part(
+    const struct gpume_buffer *buffer, VkDeviceSize offset, VkDeviceSize bytes);
+
+/* The padded frame's rows from `row`, as far as a band needs them. *base: quads from the view's
+ * start to the frame's row 0, wrapping below zero. */
+struct gpume_view gpume_work_frame(const struct gpume_work *work, uint64_t sequence, uint64_t row,
+    uint64_t row_end, uint32_t *base);
+
+/* Both frames of every field for one band of block rows. */
+void gpume_work_pair(const struct gpume_work *work, uint32_t band, struct gpume_view *target,
+    struct gpume_view *reference, struct gpume_pair_push *push);
+
+#endif

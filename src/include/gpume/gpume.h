@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * gpume: exact block motion estimation between the frames of a video.
+ *
+ * A context takes luma frames in presentation order and gives one field per target frame: for every
+ * block of the target the displacement of its best match in the reference, the cost of that match, the
+ * block's rank by cost, and the field's sums. The search is exhaustive and exact: every engine, device
+ * and thread count gives the same numbers, bit for bit.
+ *
+ *     gpume_params_default(&params);  params.width = ...;  gpume_open(&ctx, &params);
+ *     gpume_send_plane(ctx, &plane, time_us);          for every frame, in order
+ *     gpume_finish(ctx);                               no more frames
+ *     gpume_receive(ctx, &field, 0);                   until GPUME_AGAIN or GPUME_EOF
+ *     gpume_field_release(&field);
+ *     gpume_close(&ctx);
+ *
+ * Coordinates: x to the right, y downwards, in pixels, from the picture's upper left corner.
+ *
+ * Blocks: block x block pixels on a grid from (0,0), raster order, covering every pixel:
+ * ceil(width/block) x ceil(height/block) of them. A block cut by the right or bottom edge has its
+ * visible size, and only visible pixels count.
+ *
+ * Vectors: (dx,dy) points from a block to its match: predicted(x,y) = reference(x+dx, y+dy). Whole
+ * pixels, |dx| <= window_x, |dy| <= window_y.
+ *
+ * Cost: the sum of absolute differences over the block's visible pixels. At most 128 * 128 * 65535,
+ * so 32 bits hold it.
+ *
+ * Ties: the smallest cost wins; among equal costs (0,0) wins, then the smallest dy, then the smallest dx.
+ *
+ * Rank: 0 is the costliest block of a field; equal costs rank in raster order.
+ *
+ * Threads: one thread may send (gpume_frame_acquire, gpume_send, gpume_send_plane, gpume_finish) while
+ * another receives; gpume_cancel and gpume_field_release may be called from any thread. Contexts are
+ * independent of each other.
+ *
+ * Errors: functions return GPUME_OK (0) or a negative gpume_status. What went wrong is told once, in one
+ * line with the values concerned, through params.log. Results are untouched on failure. The library
+ * never prints, exits or reads the environment (the Vulkan loader that it calls does read it).
+ */
+#ifndef GPUME_GPUME_H
+#define GPUME_GPUME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define GPUME_API __attribute__((visibility("default")))
+#else
+#define GPUME_API
+#endif
+
+/* Grows by one whenever this header changes what a caller can rely on. */
+#define GPUME_API_VERSION 1
+
+#define GPUME_BLOCK_MIN 4    /* pixels; blocks are multiples of 4 */
+#define GPUME_BLOCK_MAX 128  /* pixels */
+#define GPUME_WINDOW_MAX 512 /* pixels, each axis */
+#define GPUME_DISTANCE_MAX 1024
+
+enum gpume_status {
+    GPUME_OK = 0,
+    GPUME_AGAIN = -1,       /* not an error: receive a field, or send more frames, first */
+    GPUME_EOF = -2,         /* not an error: every field has been received */
+    GPUME_INVALID = -3,     /* an argument or parameter is out of range */
+    GPUME_NOMEM = -4,       /* host memory ran out */
+    GPUME_IO = -5,          /* reading or writing failed */
+    GPUME_FORMAT = -6,      /* the input is not what it claims to be */
+    GPUME_UNSUPPORTED = -7, /* this build or device cannot do it */
+    GPUME_DEVICE = -8,      /* no usable device, or its memory ran out */
+    GPUME_DEVICE_LOST = -9, /* the device stopped working */
+    GPUME_CANCELLED = -10,  /* gpume_cancel was called */
+};
+
+/* A short English name such as "out of memory". Never NULL. */
+GPUME_API const char *gpume_status_text(int status);
+
+/* The API version that the library was built with; compare with GPUME_API_VERSION. */
+GPUME_API uint32_t gpume_api_version(void);
+
+/* The package version, such as "0.1.0". */
+GPUME_API const char *gpume_version(void);
+
+enum gpume_log_level { GPUME_LOG_ERROR, GPUME_LOG_WARNING, GPUME_LOG_INFO, GPUME_LOG_DEBUG };
+
+/* Receives one line of text, without line end. May be called from any of the context's threads, never
+ * from two at once for one context. */
+typedef void (*gpume_log_fn)(void *opaque, enum gpume_log_level level, const char *line);
+
+enum gpume_edge {
+    GPUME_EDGE_EXTEND, /* a sample outside the reference is its nearest edge sample */
+    GPUME_EDGE_INSIDE, /* only candidates that lie wholly inside the reference */
+};
+
+enum gpume_metric { GPUME_METRIC_SAD };
+
+enum gpume_backend {
+    GPUME_BACKEND_AUTO,   /* the best hardware GPU, else the CPU engine */
+    GPUME_BACKEND_VULKAN, /* Vulkan, a software driver if there is no hardware */
+    GPUME_BACKEND_CPU,
+};
+
+/* One rectangle of luma samples. bits 8: one byte a sample; 9 to 16: uint16_t in native byte order.
+ * stride: bytes from a row to the next, at least width samples. No sample may exceed 2^bits - 1. */
+struct gpume_plane {
+    void *data;
+    ptrdiff_t stride;
+    uint32_t width, height;
+    uint32_t bits;
+};
+
+struct gpume_params {
+    uint32_t width, height; /* pixels, 1 or more; required */
+    uint32_t bits;          /* of a sample, 8 to 16; default 8 */
+    uint32_t block;         /* pixels a side: 4 to 128, a multiple of 4; default 8 */
+    uint32_t window_x;      /* largest displacement, 0 to 512; default 7 */
+    uint32_t window_y;
+    enum gpume_edge edge;     /* default GPUME_EDGE_EXTEND */
+    enum gpume_metric metric; /* default GPUME_METRIC_SAD */
+    uint32_t ref_distance;    /* reference = frame - ref_distance, 1 to 1024; default 1 */
+    uint64_t first_frame;     /* index of the first frame that will be sent; default 0 */
+    enum gpume_backend backend;
+    const char *device; /* Vulkan: an index of gpume_list_devices or a part of a name; NULL = best. Copied. */
+    uint32_t threads;   /* of the CPU engine; 0 = one a processor */
+    bool want_predicted; /* fields carry the predicted frame */
+    bool want_frames;    /* fields carry the target and reference frames */
+    bool check;          /* search every field a second time with the CPU reference and compare */
+    bool validate;       /* Vulkan validation layer on; any message makes the run fail */
+    gpume_log_fn log;    /* may be NULL */
+    void *log_opaque;
+    uint8_t reserved[64]; /* zero */
+};
+
+/* Fills in the defaults above; width and height become 0 and must be set. */
+GPUME_API void gpume_params_default(struct gpume_params *params);
+
+typedef struct gpume gpume;
+typedef struct gpume_frame gpume_frame;
+
+/* Checks the parameters, chooses the engine, and allocates everything the run will need.
+ * On success *ctx is a context for gpume_close. GPUME_INVALID: a parameter. GPUME_DEVICE: no such device, or
+ * it is too small. */
+GPUME_API int gpume_open(gpume **ctx, const struct gpume_params *params);
+
+/* Stops what is under way, releases everything, sets *ctx to NULL. NULL is fine. Release all fields and
+ * frames first. Returns the context's first failure, such as a message of the validation layer, or
+ * GPUME_OK; a run that was cancelled or closed early is no failure. */
+GPUME_API int gpume_close(gpume **ctx);
+
+/* Wait instead of returning GPUME_AGAIN; for callers who send from one thread and receive on another. */
+#define GPUME_WAIT 1u
+
+/* Takes a frame out of the context's pool, to be filled through *plane (its memory belongs to the frame, and
+ * may be the device's upload memory: write each sample once). The caller owns the frame until gpume_send or
+ * gpume_frame_release. GPUME_AGAIN: receive a field first. */
+GPUME_API int gpume_frame_acquire(gpume *ctx, gpume_frame **frame, struct gpume_plane *plane, uint32_t flags);
+
+/* Gives a frame back unsent. Sets *frame to NULL. */
+GPUME_API void gpume_frame_release(gpume_frame **frame);
+
+/* Sends a filled frame; its ownership passes to the context, *frame becomes NULL, also on failure. Frames are
+ * numbered from params.first_frame in the order sent. time_us: presentation time in microseconds, handed
+ * through to the field. */
+GPUME_API int gpume_send(gpume *ctx, gpume_frame **frame, int64_t time_us);
+
+/* The plain form: copies the plane, whose size and bits must be those of the context.
+ * GPUME_AGAIN: receive a field, then send the same plane again. */
+GPUME_API int gpume_send_plane(gpume *ctx, const struct gpume_plane *plane, int64_t time_us);
+
+/* No more frames will come. */
+GPUME_API int gpume_finish(gpume *ctx);
+
+struct gpume_vector {
+    int16_t dx, dy;
+};
+
+/* The exact sums of a field over all its visible pixels; bounds: gpume_open refuses pictures whose
+ * squared sums could pass 2^64. */
+struct gpume_sums {
+    uint64_t zero;       /* blocks whose vector is (0,0) */
+    uint64_t sad_before; /* sum |C - R| */
+    uint64_t sad_after;  /* sum |C - predicted| */
+    uint64_t sse_before; /* sum (C - R)^2 */
+    uint64_t sse_after;  /* sum (C - predicted)^2 */
+};
+
+/* One target frame's result. Read-only; valid until gpume_field_release. Arrays hold blocks_x * blocks_y
+ * entries in raster order. */
+struct gpume_field {
+    uint64_t frame; /* index of the target frame */
+    uint64_t ref;   /* index of its reference */
+    int64_t time_us;
+    uint32_t blocks_x, blocks_y;
+    const struct gpume_vector *vectors;
+    const uint32_t *costs;
+    const uint32_t *ranks;
+    struct gpume_sums sums;
+    struct gpume_plane predicted;         /* data NULL unless params.want_predicted */
+    struct gpume_plane target, reference; /* data NULL unless params.want_frames */
+    uint64_t checked, matched;            /* vectors compared and found equal, with params.check */
+};
+
+/* The next field, in frame order. Without flags: waits while a field is under way, GPUME_AGAIN when more
+ * frames must be sent first. With GPUME_WAIT: waits for a field. GPUME_EOF after the last one that
+ * gpume_finish allows. A failure of the run is returned here, after the fields that were whole before it. */
+GPUME_API int gpume_receive(gpume *ctx, const struct gpume_field **field, uint32_t flags);
+
+/* Gives the field's memory back to the context. Sets *field to NULL. NULL is fine. */
+GPUME_API void gpume_field_release(const struct gpume_field **field);
+
+/* Ends the run early: every waiting and later call returns GPUME_CANCELLED. */
+GPUME_API void gpume_cancel(gpume *ctx);
+
+/* 10 log10(peak^2 * pixels / sse) with peak = 2^bits - 1; infinity where sse is 0. */
+GPUME_API double gpume_psnr(uint32_t bits, uint64_t pixels, uint64_t sse);
+
+/* What the context runs on. Strings live as long as the context. */
+struct gpume_info {
+    const char *backend; /* "vulkan" or "cpu" */
+    const char *device;  /* "NVIDIA H200", "8 threads"... */
+    const char *driver;  /* "" for the CPU engine */
+    uint32_t blocks_x, blocks_y;
+    uint64_t candidates;   /* vectors tried for a block that lies far from any edge */
+    uint64_t host_bytes;   /* planned host memory, all of it allocated by gpume_open */
+    uint64_t device_bytes; /* planned device memory, likewise */
+    uint8_t reserved[64];
+};
+GPUME_API void gpume_get_info(const gpume *ctx, struct gpume_info *info);
+
+/* Time spent in each stage so far, nanoseconds; device time on Vulkan, wall time on the CPU engine. */
+struct gpume_stats {
+    uint64_t fields;
+    uint64_t upload_ns, match_ns, reduce_ns, rank_ns, readback_ns;
+    uint64_t busy_ns; /* wall time the engine's thread was not waiting for frames or for the receiver */
+    uint8_t reserved[64];
+};
+GPUME_API void gpume_get_stats(gpume *ctx, struct gpume_stats *stats);
+
+enum gpume_device_type {
+    GPUME_DEVICE_OTHER,
+    GPUME_DEVICE_INTEGRATED,
+    GPUME_DEVICE_DISCRETE,
+    GPUME_DEVICE_VIRTUAL,
+    GPUME_DEVICE_SOFTWARE,
+};
+
+struct gpume_device {
+    uint32_t index; /* for params.device */
+    enum gpume_device_type type;
+    char name[256];
+    char driver[256];
+    uint64_t memory_bytes; /* of its largest local heap */
+    char unusable[128];    /* why gpume cannot use it; "" if it can */
+};
+
+/* Fills up to capacity entries and sets *count to the number of Vulkan devices present. A machine
+ * without Vulkan has none, which is no error. */
+GPUME_API int gpume_list_devices(struct gpume_device *devices, uint32_t capacity, uint32_t *count);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

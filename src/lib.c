@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The public functions: check arguments, choose the engine, call the pipeline. The log callback is
+ * wrapped here so that it never runs in two threads at once.
+ */
+#include "base/log.h"
+#include "base/status.h"
+#include "motion/pipeline.h"
+#include "version.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct gpume {
+    struct gpume_log log; /* to locked_log below */
+    gpume_log_fn user_log;
+    void *user_opaque;
+    pthread_mutex_t log_mutex;
+    struct gpume_pipeline *pipeline;
+    struct gpume_plane plane; /* size and depth of every frame */
+};
+
+static void locked_log(void *opaque, enum gpume_log_level level, const char *line)
+{
+    struct gpume *ctx = opaque;
+    pthread_mutex_lock(&ctx->log_mutex);
+    ctx->user_log(ctx->user_opaque, level, line);
+    pthread_mutex_unlock(&ctx->log_mutex);
+}
+
+const char *gpume_status_text(int status)
+{
+    static const char *const texts[] = {
+        [-GPUME_OK] = "ok",
+        [-GPUME_AGAIN] = "try again",
+        [-GPUME_EOF] = "end of data",
+        [-GPUME_INVALID] = "invalid argument",
+        [-GPUME_NOMEM] = "out of memory",
+        [-GPUME_IO] = "input or output failed",
+        [-GPUME_FORMAT] = "unusable input",
+        [-GPUME_UNSUPPORTED] = "not supported",
+        [-GPUME_DEVICE] = "no usable device",
+        [-GPUME_DEVICE_LOST] = "device lost",
+        [-GPUME_CANCELLED] = "cancelled",
+    };
+    size_t index = status > 0 ? SIZE_MAX : (size_t) - (int64_t)status;
+    return index < sizeof(texts) / sizeof(*texts) ? texts[index] : "unknown status";
+}
+
+uint32_t gpume_api_version(void)
+{
+    return GPUME_API_VERSION;
+}
+
+const char *gpume_version(void)
+{
+    return GPUME_VERSION;
+}
+
+void gpume_params_default(struct gpume_params *params)
+{
+    *params = (struct gpume_params){
+        .bits = 8, .block = 8, .window_x = 7, .window_y = 7, .ref_distance = 1};
+}
+
+static int open_engine(
+    struct gpume *ctx, const struct gpume_params *params, const struct gpume_engine_ops *ops)
+{
+    void *engine = NULL;
+    struct gpume_plan plan;
+    int status = ops->open(&engine, params, &ctx->log, &plan);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    return gpume_pipeline_open(&ctx->pipeline, ops, engine, &plan, &ctx->log);
+}
+
+/* auto: a GPU that is not there or cannot hold the job is no reason to fail. */
+static int choose_engine(struct gpume *ctx, const struct gpume_params *params)
+{
+    if (params->backend == GPUME_BACKEND_CPU) {
+        return open_engine(ctx, params, &gpume_engine_cpu);
+    }
+    int status = open_engine(ctx, params, &gpume_engine_gpu);
+    if (params->backend == GPUME_BACKEND_AUTO && !params->device &&
+        (status == GPUME_DEVICE || status == GPUME_UNSUPPORTED)) {
+        return open_engine(ctx, params, &gpume_engine_cpu);
+    }
+    return status;
+}
+
+int gpume_open(gpume **out, const struct gpume_params *params)
+{
+    if (!out || !params || (unsigned)params->backend > GPUME_BACKEND_CPU) {
+        return GPUME_INVALID;
+    }
+    struct gpume *ctx = calloc(1, sizeof(*ctx));
+    if (!ctx) {
+        return GPUME_NOMEM;
+    }
+    pthread_mutex_init(&ctx->log_mutex, NULL);
+    ctx->user_log = params->log;
+    ctx->user_opaque = params->log_opaque;
+    ctx->log = (struct gpume_log){.fn = params->log ? locked_log : NULL, .opaque = ctx};
+    ctx->plane = (struct gpume_plane){
+        .width = params->width, .height = params->height, .bits = params->bits};
+    int status = choose_engine(ctx, params);
+    if (status != GPUME_OK) {
+        gpume_close(&ctx);
+        return status;
+    }
+    *out = ctx;
+    return GPUME_OK;
+}
+
+int gpume_close(gpume **out)
+{
+    if (!out || !*out) {
+        return GPUME_OK;
+    }
+    struct gpume *ctx = *out;
+    *out = NULL;
+    int status = gpume_pipeline_close(&ctx->pipeline);
+    pthread_mutex_destroy(&ctx->log_mutex);
+    free(ctx);
+    return status;
+}
+
+int gpume_frame_acquire(gpume *ctx, gpume_frame **frame, struct gpume_plane *plane, uint32_t flags)
+{
+    if (!ctx || !frame || !plane) {
+        return GPUME_INVALID;
+    }
+    int status = gpume_pipeline_acquire(ctx->pipeline, frame, flags);
+    if (status == GPUME_OK) {
+        *plane = (*frame)->plane;
+    }
+    return status;
+}
+
+void gpume_frame_release(gpume_frame **frame)
+{
+    if (frame) {
+        gpume_frame_unref(frame);
+    }
+}
+
+int gpume_send(gpume *ctx, gpume_frame **frame, int64_t time_us)
+{
+    if (!ctx || !frame || !*frame) {
+        return GPUME_INVALID;
+    }
+    return gpume_pipeline_send(ctx->pipeline, frame, time_us);
+}
+
+static bool same_shape(const struct gpume_plane *plane, const struct gpume_plane *wanted)
+{
+    size_t row_bytes = (size_t)wanted->width * (wanted->bits > 8 ? 2 : 1);
+    size_t stride = (size_t)(plane->stride < 0 ? -plane->stride : plane->stride);
+    return plane->data && plane->width == wanted->width && plane->height == wanted->height &&
+           plane->bits == wanted->bits && (stride >= row_bytes || plane->height == 1);
+}
+
+int gpume_send_plane(gpume *ctx, const struct gpume_plane *plane, int64_t time_us)
+{
+    if (!ctx || !plane) {
+        return GPUME_INVALID;
+    }
+    if (!same_shape(plane, &ctx->plane)) {
+        gpume_log_write(&ctx->log, GPUME_LOG_ERROR,
+            "a plane of %ux%u, %u bits was sent to a context of %ux%u, %u bits", plane->width,
+            plane->height, plane->bits, ctx->plane.width, ctx->plane.height, ctx->plane.bits);
+        return GPUME_INVALID;
+    }
+    gpume_frame *frame = NULL;
+    int status = gpume_pipeline_acquire(ctx->pipeline, &frame, 0);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    size_t row_bytes = (size_t)plane->width * (plane->bits > 8 ? 2 : 1);
+    for (uint32_t y = 0; y < plane->height; y++) {
+        memcpy((uint8_t *)frame->plane.data + (ptrdiff_t)y * frame->plane.stride,
+            (const uint8_t *)plane->data + (ptrdiff_t)y * plane->stride, row_bytes);
+    }
+    return gpume_pipeline_send(ctx->pipeline, &frame, time_us);
+}
+
+int gpume_finish(gpume *ctx)
+{
+    return ctx ? gpume_pipeline_finish(ctx->pipeline) : GPUME_INVALID;
+}
+
+int gpume_receive(gpume *ctx, const struct gpume_field **field, uint32_t flags)
+{
+    if (!ctx || !field) {
+        return GPUME_INVALID;
+    }
+    return gpume_pipeline_receive(ctx->pipeline, field, flags);
+}
+
+void gpume_field_release(const struct gpume_field **field)
+{
+    if (!field || !*field) {
+        return;
+    }
+    /* The library made it inside a box that it may write to. */
+    struct gpume_field_box *box = (struct gpume_field_box *)(uintptr_t)*field;
+    *field = NULL;
+    box->recycle(box->owner, box);
+}
+
+void gpume_cancel(gpume *ctx)
+{
+    if (ctx) {
+        gpume_pipeline_cancel(ctx->pipeline);
+    }
+}
+
+double gpume_psnr(uint32_t bits, uint64_t pixels, uint64_t sse)
+{
+    double peak = (double)((1u << bits) - 1);
+    return sse == 0 ? INFINITY : 10.0 * log10(peak * peak * (double)pixels / (double)sse);
+}
+
+void gpume_get_info(const gpume *ctx, struct gpume_info *info)
+{
+    gpume_pipeline_get_info(ctx->pipeline, info);
+}
+
+void gpume_get_stats(gpume *ctx, struct gpume_stats *stats)
+{
+    gpume_pipeline_get_stats(ctx->pipeline, stats);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "motion/checker.h"
+
+#include <stdlib.h>
+
+struct gpume_checker {
+    void *engine;
+    struct gpume_plan plan;
+    const struct gpume_log *log;
+    struct gpume_field_box box;
+    bool told; /* the first mismatch has been logged */
+};
+
+int gpume_checker_open(
+    struct gpume_checker **out, const struct gpume_params *params, const struct gpume_log *log)
+{
+    struct gpume_checker *checker = calloc(1, sizeof(*checker));
+    if (!checker) {
+        return GPUME_NOMEM;
+    }
+    struct gpume_params plain = *params;
+    plain.want_predicted = false;
+    plain.want_frames = false;
+    checker->log = log;
+    int status = gpume_engine_cpu.open(&checker->engine, &plain, log, &checker->plan);
+    if (status != GPUME_OK) {
+        free(checker);
+        return status;
+    }
+    *out = checker;
+    return GPUME_OK;
+}
+
+static void tell(struct gpume_checker *checker, const struct gpume_field *field, uint32_t block)
+{
+    const struct gpume_field *expected = &checker->box.field;
+    if (checker->told) {
+        return;
+    }
+    checker->told = true;
+    gpume_log_write(checker->log, GPUME_LOG_WARNING,
+        "frame %llu, block %u: vector (%d,%d) cost %u, the reference has (%d,%d) cost %u",
+        (unsigned long long)field->frame, block, field->vectors[block].dx, field->vectors[block].dy,
+        field->costs[block], expected->vectors[block].dx, expected->vectors[block].dy,
+        expected->costs[block]);
+}
+
+static void compare(struct gpume_checker *checker, struct gpume_field *field)
+{
+    const struct gpume_field *expected = &checker->box.field;
+    field->checked = checker->plan.blocks;
+    field->matched = 0;
+    for (uint32_t i = 0; i < checker->plan.blocks; i++) {
+        bool same = field->vectors[i].dx == expected->vectors[i].dx &&
+                    field->vectors[i].dy == expected->vectors[i].dy &&
+                    field->costs[i] == expected->costs[i];
+        field->matched += same;
+        if (!same) {
+            tell(checker, field, i);
+        }
+    }
+}
+
+int gpume_checker_frame(
+    struct gpume_checker *checker, struct gpume_frame *frame, struct gpume_field *field)
+{
+    struct gpume_batch batch = {.frames = {frame}, .frame_count = 1};
+    batch.fields[0] = &checker->box;
+    batch.field_count = field ? 1 : 0;
+    int status = gpume_engine_cpu.submit(checker->engine, 0, &batch);
+    if (status == GPUME_OK) {
+        status = gpume_engine_cpu.collect(checker->engine, 0, &batch);
+    }
+    if (status == GPUME_OK && field) {
+        compare(checker, field);
+    }
+    return status;
+}
+
+void gpume_checker_close(struct gpume_checker **out)
+{
+    struct gpume_checker *checker = *out;
+    if (!checker) {
+        return;
+    }
+    *out = NULL;
+    gpume_engine_cpu.close(&checker->engine);
+    free(checker);
+}

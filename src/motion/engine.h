@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the pipeline asks of an engine. All calls come from one thread, except that frame_memory is
+ * called before that thread starts. Slots are numbered 0 .. plan.slots - 1; the pipeline never
+ * submits to a slot whose fields are still in use, and collects slots in the order of submission.
+ */
+#ifndef GPUME_MOTION_ENGINE_H
+#define GPUME_MOTION_ENGINE_H
+
+#include "frame/field.h"
+#include "motion/plan.h"
+
+/* One submission: 1 .. plan.batch frames with consecutive sequence numbers. A frame whose sequence
+ * is at least ref_distance gives a field; fields[] has one box for each of these, in order. */
+struct gpume_batch {
+    struct gpume_frame *frames[GPUME_BATCH_MAX];
+    uint32_t frame_count;
+    struct gpume_field_box *fields[GPUME_BATCH_MAX];
+    uint32_t field_count;
+};
+
+struct gpume_engine_ops {
+    /* Makes the plan for this engine and allocates everything. */
+    int (*open)(void **engine, const struct gpume_params *params, const struct gpume_log *log,
+        struct gpume_plan *plan);
+    /* plan.plane_bytes of memory for the samples of pool frame number index < plan.pool; NULL when
+     * memory has run out. */
+    void *(*frame_memory)(void *engine, uint32_t index);
+    /* Starts the work. The frames' samples stay readable until the slot is collected. */
+    int (*submit)(void *engine, uint32_t slot, const struct gpume_batch *batch);
+    /* Waits for the slot and fills vectors, costs, ranks, sums and predicted of every field box. */
+    int (*collect)(void *engine, uint32_t slot, const struct gpume_batch *batch);
+    /* Adds the times of the stages. */
+    void (*get_stats)(void *engine, struct gpume_stats *stats);
+    void (*get_info)(void *engine, struct gpume_info *info);
+    /* Sets *engine to NULL. GPUME_OK, or the failure that closing brought to light. */
+    int (*close)(void **engine);
+};
+
+extern const struct gpume_engine_ops gpume_engine_cpu;
+extern const struct gpume_engine_ops gpume_engine_gpu;
+
+#endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The CPU engine: the reference search on a thread pool. Submitting pads the frames into a ring;
+ * collecting searches, measures and ranks each field, a row of blocks a work item. Called from the
+ * pipeline's thread only. It is also what --check compares with.
+ */
+#include "base/clock.h"
+#include "base/status.h"
+#include "base/workers.h"
+#include "motion/engine.h"
+#include "motion/measure.h"
+#include "motion/search_ref.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* The results of one field of one slot. */
+struct results {
+    struct gpume_vector *vectors;
+    uint32_t *costs, *ranks;
+    void *predicted;
+};
+
+struct cpu {
+    struct gpume_plan plan;
+    struct gpume_workers *workers;
+    void **frames;           /* pool */
+    void **padded;           /* ring */
+    struct results *results; /* slots * batch */
+    struct gpume_sums *row_sums;
+    uint32_t *scratch; /* for ranking */
+    struct gpume_stats stats;
+    uint64_t bytes;
+    char device[64];
+    /* the parallel loop under way */
+    const struct gpume_frame *pad_frame;
+    const void *target, *reference;
+    const struct results *result;
+};
+
+/* Counts what the run takes; NULL when memory has run out. */
+static void *allocate(struct cpu *cpu, uint64_t count, uint64_t size)
+{
+    cpu->bytes += count * size;
+    return calloc((size_t)count, (size_t)size);
+}
+
+static int allocate_results(struct cpu *cpu, struct results *results)
+{
+    const struct gpume_plan *plan = &cpu->plan;
+    results->vectors = allocate(cpu, plan->blocks, sizeof(*results->vectors));
+    results->costs = allocate(cpu, plan->blocks, sizeof(*results->costs));
+    results->ranks = allocate(cpu, plan->blocks, sizeof(*results->ranks));
+    bool complete = results->vectors && results->costs && results->ranks;
+    if (plan->params.want_predicted) {
+        results->predicted = allocate(cpu, plan->plane_bytes, 1);
+        complete = complete && results->predicted;
+    }
+    return complete ? GPUME_OK : GPUME_NOMEM;
+}
+
+static int allocate_padded(struct cpu *cpu)
+{
+    cpu->padded = allocate(cpu, cpu->plan.ring, sizeof(*cpu->padded));
+    for (uint32_t i = 0; cpu->padded && i < cpu->plan.ring; i++) {
+        cpu->padded[i] = allocate(cpu, cpu->plan.padded_bytes, 1);
+        if (!cpu->padded[i]) {
+            return GPUME_NOMEM;
+        }
+    }
+    return cpu->padded ? GPUME_OK : GPUME_NOMEM;
+}
+
+static int allocate_all(struct cpu *cpu)
+{
+    const struct gpume_plan *plan = &cpu->plan;
+    uint32_t fields = plan->slots * plan->batch;
+    int status;
+    GPUME_TRY(allocate_padded(cpu));
+    cpu->frames = allocate(cpu, plan->pool, sizeof(*cpu->frames));
+    cpu->row_sums = allocate(cpu, plan->blocks_y, sizeof(*cpu->row_sums));
+    cpu->scratch = allocate(cpu, plan->blocks, 2 * sizeof(*cpu->scratch));
+    cpu->results = allocate(cpu, fields, sizeof(*cpu->results));
+    if (!cpu->frames || !cpu->row_sums || !cpu->scratch || !cpu->results) {
+        return GPUME_NOMEM;
+    }
+    for (uint32_t i = 0; i < fields; i++) {
+        GPUME_TRY(allocate_results(cpu, &cpu->results[i]));
+    }
+fail:
+    return status;
+}
+
+static int cpu_close(void **engine)
+{
+    struct cpu *cpu = *engine;
+    if (!cpu) {
+        return GPUME_OK;
+    }
+    *engine = NULL;
+    gpume_workers_destroy(&cpu->workers);
+    for (uint32_t i = 0; cpu->frames && i < cpu->plan.pool; i++) {
+        free(cpu->frames[i]);
+    }
+    for (uint32_t i = 0; cpu->padded && i < cpu->plan.ring; i++) {
+        free(cpu->padded[i]);
+    }
+    for (uint32_t i = 0; cpu->results && i < cpu->plan.slots * cpu->plan.batch; i++) {
+        free(cpu->results[i].vectors);
+        free(cpu->results[i].costs);
+        free(cpu->results[i].ranks);
+        free(cpu->results[i].predicted);
+    }
+    free(cpu->frames);
+    free(cpu->padded);
+    free(cpu->results);
+    free(cpu->row_sums);
+    free(cpu->scratch);
+    free(cpu);
+    return GPUME_OK;
+}
+
+static int cpu_open(void **engine, const struct gpume_params *params, const struct gpume_log *log,
+    struct gpume_plan *plan)
+{
+    static const struct gpume_caps caps = {
+        .window_bytes = UINT64_MAX, .align_bytes = 64, .batch_max = 1};
+    void *opened = calloc(1, sizeof(struct cpu));
+    struct cpu *cpu = opened;
+    if (!cpu) {
+        return GPUME_NOMEM;
+    }
+    int status;
+    GPUME_TRY(gpume_plan_make(params, &caps, log, &cpu->plan));
+    status = allocate_all(cpu);
+    if (status == GPUME_OK) {
+        status = gpume_workers_create(&cpu->workers, params->threads);
+    }
+    if (status != GPUME_OK) {
+        gpume_log_write(log, GPUME_LOG_ERROR,
+            "out of memory: the CPU engine needs %llu MiB for %ux%u, or fewer threads",
+            (unsigned long long)(cpu->bytes >> 20) + 1, params->width, params->height);
+        goto fail;
+    }
+    snprintf(cpu->device, sizeof(cpu->device), "%u thread%s", gpume_workers_count(cpu->workers),
+        gpume_workers_count(cpu->workers) == 1 ? "" : "s");
+    *plan = cpu->plan;
+    *engine = cpu;
+    return GPUME_OK;
+fail:
+    cpu_close(&opened);
+    return status;
+}
+
+static void *cpu_frame_memory(void *engine, uint32_t index)
+{
+    struct cpu *cpu = engine;
+    if (!cpu->frames[index]) { /* not at open: the check engine never asks for any */
+        cpu->frames[index] = allocate(cpu, cpu->plan.plane_bytes, 1);
+    }
+    return cpu->frames[index];
+}
+
+static void *ring_frame(struct cpu *cpu, uint64_t sequence)
+{
+    return cpu->padded[sequence % cpu->plan.ring];
+}
+
+static void pad_item(void *opaque, uint32_t row)
+{
+    struct cpu *cpu = opaque;
+    const struct gpume_frame *frame = cpu->pad_frame;
+    gpume_pad_row(&cpu->plan, &frame->plane, ring_frame(cpu, frame->sequence), row);
+}
+
+static int cpu_submit(void *engine, uint32_t slot, const struct gpume_batch *batch)
+{
+    (void)slot;
+    (void)engine;
+    (void)batch;
+    return GPUME_OK; /* the work is done when it is collected: this engine has no second processor
+                      */
+}
+
+static void search_item(void *opaque, uint32_t row)
+{
+    struct cpu *cpu = opaque;
+    size_t first = (size_t)row * cpu->plan.blocks_x;
+    gpume_search_ref_row(&cpu->plan, cpu->target, cpu->reference, row, cpu->result->vectors + first,
+        cpu->result->costs + first);
+}
+
+static void measure_item(void *opaque, uint32_t row)
+{
+    struct cpu *cpu = opaque;
+    const struct gpume_vector *vectors = cpu->result->vectors + (size_t)row * cpu->plan.blocks_x;
+    cpu->row_sums[row] = gpume_measure_row(
+        &cpu->plan, cpu->target, cpu->reference, vectors, row, cpu->result->predicted);
+}
+
+static struct gpume_sums total_sums(const struct cpu *cpu)
+{
+    struct gpume_sums total = {0};
+    for (uint32_t row = 0; row < cpu->plan.blocks_y; row++) {
+        const struct gpume_sums *sums = &cpu->row_sums[row];
+        total.zero += sums->zero;
+        total.sad_before += sums->sad_before;
+        total.sad_after += sums->sad_after;
+        total.sse_before += sums->sse_before;
+        total.sse_after += sums->sse_after;
+    }
+    return total;
+}
+
+static void fill_field(struct cpu *cpu, struct gpume_field *field)
+{
+    const struct gpume_plan *plan = &cpu->plan;
+    field->vectors = cpu->result->vectors;
+    field->costs = cpu->result->costs;
+    field->ranks = cpu->result->ranks;
+    field->sums = total_sums(cpu);
+    field->predicted = (struct gpume_plane){.data = cpu->result->predicted,
+        .stride = plan->plane_stride,
+        .width = plan->params.width,
+        .height = plan->params.height,
+        .bits = plan->params.bits};
+}
+
+static void compute_field(struct cpu *cpu, uint64_t sequence, struct gpume_field *field)
+{
+    const struct gpume_plan *plan = &cpu->plan;
+    cpu->target = ring_frame(cpu, sequence);
+    cpu->reference = ring_frame(cpu, sequence - plan->params.ref_distance);
+    uint64_t start = gpume_clock_ns();
+    gpume_workers_run(cpu->workers, search_item, cpu, plan->blocks_y);
+    uint64_t matched = gpume_clock_ns();
+    gpume_workers_run(cpu->workers, measure_item, cpu, plan->blocks_y);
+    uint64_t measured = gpume_clock_ns();
+    gpume_rank_costs(plan, cpu->result->costs, cpu->result->ranks, cpu->scratch);
+    uint64_t ranked = gpume_clock_ns();
+    fill_field(cpu, field);
+    cpu->stats.match_ns += matched - start;
+    cpu->stats.reduce_ns += measured - matched;
+    cpu->stats.rank_ns += ranked - measured;
+    cpu->stats.fields++;
+}
+
+static int cpu_collect(void *engine, uint32_t slot, const struct gpume_batch *batch)
+{
+    struct cpu *cpu = engine;
+    uint32_t field = 0;
+    for (uint32_t i = 0; i < batch->frame_count; i++) {
+        uint64_t start = gpume_clock_ns();
+        cpu->pad_frame = batch->frames[i];
+        gpume_workers_run(cpu->workers, pad_item, cpu, cpu->plan.padded_rows);
+        cpu->stats.upload_ns += gpume_clock_ns() - start;
+        uint64_t sequence = batch->frames[i]->sequence;
+        if (sequence >= cpu->plan.params.ref_distance) {
+            cpu->result = &cpu->results[slot * cpu->plan.batch + field];
+            compute_field(cpu, sequence, &batch->fields[field]->field);
+            field++;
+        }
+    }
+    return GPUME_OK;
+}
+
+static void cpu_get_stats(void *engine, struct gpume_stats *stats)
+{
+    const struct cpu *cpu = engine;
+    *stats = cpu->stats;
+}
+
+static void cpu_get_info(void *engine, struct gpume_info *info)
+{
+    const struct cpu *cpu = engine;
+    info->backend = "cpu";
+    info->device = cpu->device;
+    info->driver = "";
+    info->host_bytes = cpu->bytes;
+}
+
+const struct gpume_engine_ops gpume_engine_cpu = {
+    .open = cpu_open,
+    .frame_memory = cpu_frame_memory,
+    .submit = cpu_submit,
+    .collect = cpu_collect,
+    .get_stats = cpu_get_stats,
+    .get_info = cpu_get_info,
+    .close = cpu_close,
+};

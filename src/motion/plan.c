@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "motion/plan.h"
+
+#include "base/grid.h"
+
+#define SIDE_MAX (1u << 20)     /* pixels; keeps coordinates and strides within 31 bits */
+#define PIXELS_MAX (1ull << 32) /* pixels: 2^32 * 65535^2 < 2^64 bounds every squared sum */
+#define BLOCKS_MAX (1ull << 31)
+#define BATCH_BLOCKS 65536u       /* blocks that keep a large GPU busy for one submission */
+#define BATCH_BYTES (32ull << 20) /* of frames in a submission: keeps latency and memory small */
+#define LARGE_PLANE_BYTES (32ull << 20) /* above, memory matters more than overlap */
+
+static int refuse(
+    const struct gpume_log *log, const char *name, uint64_t value, const char *allowed)
+{
+    gpume_log_write(
+        log, GPUME_LOG_ERROR, "%s %llu: must be %s", name, (unsigned long long)value, allowed);
+    return GPUME_INVALID;
+}
+
+static int check_params(const struct gpume_params *p, const struct gpume_log *log)
+{
+    if (p->width < 1 || p->width > SIDE_MAX) {
+        return refuse(log, "width", p->width, "from 1 to 1048576");
+    }
+    if (p->height < 1 || p->height > SIDE_MAX) {
+        return refuse(log, "height", p->height, "from 1 to 1048576");
+    }
+    if ((uint64_t)p->width * p->height > PIXELS_MAX) {
+        return refuse(log, "pixels", (uint64_t)p->width * p->height, "at most 4294967296");
+    }
+    if (p->bits < 8 || p->bits > 16) {
+        return refuse(log, "bits", p->bits, "from 8 to 16");
+    }
+    if (p->block < GPUME_BLOCK_MIN || p->block > GPUME_BLOCK_MAX || p->block % 4 != 0) {
+        return refuse(log, "block", p->block, "a multiple of 4 from 4 to 128");
+    }
+    if (p->window_x > GPUME_WINDOW_MAX || p->window_y > GPUME_WINDOW_MAX) {
+        return refuse(log, "window", gpume_max_u64(p->window_x, p->window_y), "from 0 to 512");
+    }
+    if (p->ref_distance < 1 || p->ref_distance > GPUME_DISTANCE_MAX) {
+        return refuse(log, "reference distance", p->ref_distance, "from 1 to 1024");
+    }
+    if ((unsigned)p->edge > GPUME_EDGE_INSIDE) {
+        return refuse(log, "edge mode", (uint64_t)p->edge, "one of enum gpume_edge");
+    }
+    if (p->metric != GPUME_METRIC_SAD) {
+        return refuse(log, "metric", (uint64_t)p->metric, "one of enum gpume_metric");
+    }
+    return GPUME_OK;
+}
+
+static int plan_blocks(struct gpume_plan *plan, const struct gpume_log *log)
+{
+    const struct gpume_params *p = &plan->params;
+    plan->sample_bytes = p->bits > 8 ? 2 : 1;
+    plan->blocks_x = (uint32_t)gpume_div_up(p->width, p->block);
+    plan->blocks_y = (uint32_t)gpume_div_up(p->height, p->block);
+    uint64_t blocks = (uint64_t)plan->blocks_x * plan->blocks_y;
+    if (blocks > BLOCKS_MAX) {
+        return refuse(log, "blocks a field", blocks, "at most 2147483648 (use larger blocks)");
+    }
+    plan->blocks = (uint32_t)blocks;
+    plan->candidates = (2ull * p->window_x + 1) * (2ull * p->window_y + 1);
+    /* Raw files exist whose 10-bit samples use all 16: bound by what the memory can hold.
+     * block^2 * 65535 <= 128 * 128 * 65535 < 2^30 */
+    uint64_t cost_max = (uint64_t)p->block * p->block * (plan->sample_bytes == 2 ? 65535 : 255);
+    plan->cost_bits = gpume_bit_width(cost_max);
+    plan->index_bits = gpume_bit_width(blocks - 1);
+    return GPUME_OK;
+}
+
+static void plan_layout(struct gpume_plan *plan, const struct gpume_caps *caps)
+{
+    const struct gpume_params *p = &plan->params;
+    plan->plane_stride = (uint32_t)gpume_round_up((uint64_t)p->width * plan->sample_bytes, 8);
+    plan->plane_bytes = (uint64_t)plan->plane_stride * p->height;
+    plan->pad_x = (uint32_t)gpume_round_up(p->window_x, 4);
+    plan->pad_y = p->window_y;
+    plan->dx_quads = (uint32_t)gpume_div_up(plan->pad_x + p->window_x + 1, 4);
+    /* The last block's last quad of dx reads samples up to blocks_x * block + 4 dx_quads - 1. */
+    plan->padded_stride = plan->blocks_x * p->block + 4 * plan->dx_quads;
+    plan->padded_rows = p->height + 2 * p->window_y;
+    plan->padded_bytes = gpume_round_up(
+        (uint64_t)plan->padded_stride * plan->padded_rows * plan->sample_bytes, caps->align_bytes);
+}
+
+static void plan_counts(struct gpume_plan *plan, const struct gpume_caps *caps)
+{
+    const struct gpume_params *p = &plan->params;
+    bool large = plan->plane_bytes > LARGE_PLANE_BYTES;
+    uint64_t batch = gpume_min_u64(BATCH_BLOCKS / plan->blocks, BATCH_BYTES / plan->padded_bytes);
+    batch = gpume_min_u64(gpume_min_u64(batch, caps->batch_max), GPUME_BATCH_MAX);
+    batch = gpume_max_u64(batch, 1);
+    uint64_t ring_bytes = (p->ref_distance + batch) * plan->padded_bytes;
+    plan->one_window = ring_bytes <= caps->window_bytes;
+    plan->batch = plan->one_window ? (uint32_t)batch : 1;
+    plan->ring = p->ref_distance + plan->batch;
+    plan->slots = large ? 2 : 3;
+    /* Frames are read until their submission is collected; a field that carries its frames keeps
+     * its reference, up to ref_distance frames older, as well. Beyond that: frames being filled. */
+    plan->pool =
+        plan->slots * plan->batch + (large ? 1 : 3) + (p->want_frames ? p->ref_distance : 0);
+}
+
+static int plan_bands(
+    struct gpume_plan *plan, const struct gpume_caps *caps, const struct gpume_log *log)
+{
+    const struct gpume_params *p = &plan->params;
+    plan->band_rows = plan->blocks_y;
+    plan->band_count = 1;
+    if (plan->one_window || plan->padded_bytes <= caps->window_bytes) {
+        return GPUME_OK;
+    }
+    /* A band of n block rows sees n * block + 2 window_y rows of the reference, and up to
+     * align_bytes before its first row. */
+    uint64_t row_bytes = (uint64_t)plan->padded_stride * plan->sample_bytes;
+    uint64_t rows = (caps->window_bytes - caps->align_bytes) / row_bytes;
+    if (rows < 2ull * p->window_y + p->block) {
+        gpume_log_write(log, GPUME_LOG_ERROR,
+            "%ux%u with window %u needs %llu bytes of a frame at once, the device allows %llu; use "
+            "a smaller window or the CPU engine",
+            p->width, p->height, p->window_y,
+            (unsigned long long)((2ull * p->window_y + p->block) * row_bytes),
+            (unsigned long long)caps->window_bytes);
+        return GPUME_UNSUPPORTED;
+    }
+    plan->band_rows = (uint32_t)((rows - 2ull * p->window_y) / p->block);
+    plan->band_count = (uint32_t)gpume_div_up(plan->blocks_y, plan->band_rows);
+    return GPUME_OK;
+}
+
+int gpume_plan_make(const struct gpume_params *params, const struct gpume_caps *caps,
+    const struct gpume_log *log, struct gpume_plan *out)
+{
+    struct gpume_plan plan = {.params = *params};
+    int status = check_params(params, log);
+    if (status == GPUME_OK) {
+        status = plan_blocks(&plan, log);
+    }
+    if (status != GPUME_OK) {
+        return status;
+    }
+    plan_layout(&plan, caps);
+    plan_counts(&plan, caps);
+    status = plan_bands(&plan, caps, log);
+    if (status == GPUME_OK) {
+        *out = plan;
+    }
+    return status;
+}

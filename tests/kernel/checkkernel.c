@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * checkkernel cpu|vulkan [--validate]: an engine against the brute-force answer on small frames of
+ * every awkward shape. Bit-exact or it fails. Skips (77) if there is no Vulkan device.
+ */
+#include "harness.h"
+#include "runner.h"
+
+#include <string.h>
+
+#define EXTEND GPUME_EDGE_EXTEND
+#define INSIDE GPUME_EDGE_INSIDE
+
+static const struct runner_case cases[] = {
+    /* every edge and corner, sizes around a block */
+    {1, 1, 8, 8, 7, 7, EXTEND, SYNTH_NOISE},
+    {1, 1, 8, 8, 7, 7, INSIDE, SYNTH_NOISE},
+    {1, 1, 10, 128, 3, 3, EXTEND, SYNTH_NOISE},
+    {5, 3, 8, 8, 2, 9, EXTEND, SYNTH_NOISE},
+    {7, 8, 8, 8, 7, 7, EXTEND, SYNTH_NOISE},
+    {8, 8, 8, 8, 7, 7, EXTEND, SYNTH_NOISE},
+    {9, 9, 8, 8, 7, 7, EXTEND, SYNTH_NOISE},
+    {9, 9, 8, 8, 7, 7, INSIDE, SYNTH_NOISE},
+    {10, 11, 16, 4, 1, 1, INSIDE, SYNTH_NOISE},
+    {11, 6, 12, 4, 5, 2, EXTEND, SYNTH_NOISE},
+    {64, 48, 8, 8, 7, 7, EXTEND, SYNTH_NOISE},
+    {61, 47, 8, 16, 8, 8, EXTEND, SYNTH_NOISE},
+    {62, 46, 10, 8, 7, 7, EXTEND, SYNTH_NOISE},
+    {63, 45, 10, 8, 7, 7, INSIDE, SYNTH_NOISE},
+    /* every kind of block and window */
+    {40, 40, 8, 4, 0, 0, EXTEND, SYNTH_NOISE},
+    {40, 40, 16, 4, 0, 0, INSIDE, SYNTH_NOISE},
+    {41, 39, 8, 12, 24, 0, EXTEND, SYNTH_NOISE},
+    {39, 41, 8, 12, 0, 24, INSIDE, SYNTH_NOISE},
+    {70, 50, 8, 20, 5, 3, EXTEND, SYNTH_NOISE},
+    {70, 70, 8, 32, 6, 6, INSIDE, SYNTH_NOISE},
+    {130, 67, 9, 64, 4, 5, EXTEND, SYNTH_NOISE},
+    {131, 130, 8, 128, 2, 2, EXTEND, SYNTH_NOISE},
+    {24, 24, 8, 24, 31, 33, EXTEND, SYNTH_NOISE},
+    {16, 12, 8, 8, 64, 48, EXTEND, SYNTH_NOISE},
+    {8, 4, 8, 8, 512, 1, EXTEND, SYNTH_NOISE},
+    {4, 8, 12, 4, 2, 512, EXTEND, SYNTH_NOISE},
+    {64, 64, 8, 64, 40, 40, EXTEND, SYNTH_NOISE}, /* more jobs than one dispatch may take */
+    /* ties: the rule decides almost every block */
+    {64, 48, 8, 8, 7, 7, EXTEND, SYNTH_TIES},
+    {64, 48, 8, 4, 7, 7, INSIDE, SYNTH_TIES},
+    {37, 29, 16, 4, 9, 3, EXTEND, SYNTH_TIES},
+    {64, 48, 8, 8, 7, 7, EXTEND, SYNTH_FLAT},
+    {33, 21, 10, 16, 7, 7, INSIDE, SYNTH_FLAT},
+    /* the largest costs and sums, and samples beyond their depth */
+    {260, 132, 16, 128, 1, 1, EXTEND, SYNTH_EXTREME},
+    {64, 64, 8, 32, 3, 3, EXTEND, SYNTH_EXTREME},
+    {48, 40, 10, 8, 4, 4, EXTEND, SYNTH_OVERFULL},
+    /* known motion */
+    {96, 80, 8, 16, 7, 7, EXTEND, SYNTH_PAN},
+    {97, 81, 10, 8, 7, 7, INSIDE, SYNTH_PAN},
+    /* enough blocks for every part of the ranking network */
+    {256, 68, 8, 4, 1, 0, EXTEND, SYNTH_NOISE},
+    {260, 132, 8, 4, 0, 1, EXTEND, SYNTH_TIES},
+    {212, 164, 16, 4, 1, 0, EXTEND, SYNTH_NOISE},
+    {256, 256, 8, 4, 0, 0, EXTEND, SYNTH_TIES},
+    {260, 260, 10, 4, 0, 0, EXTEND, SYNTH_NOISE},
+    /* far references, more frames than the ring holds */
+    {48, 32, 8, 8, 3, 3, EXTEND, SYNTH_NOISE, .distance = 2, .frames = 24},
+    {20, 20, 8, 8, 3, 3, EXTEND, SYNTH_NOISE, .distance = 7, .frames = 30},
+    {20, 20, 10, 8, 3, 3, INSIDE, SYNTH_NOISE, .distance = 1, .frames = 39},
+    /* frames that kernels see in parts */
+    {64, 200, 8, 8, 7, 7, EXTEND, SYNTH_NOISE, .window_bytes = 4096},
+    {64, 200, 10, 8, 7, 7, INSIDE, SYNTH_NOISE, .window_bytes = 8192},
+    {61, 203, 8, 16, 5, 9, EXTEND, SYNTH_NOISE, .window_bytes = 5000, .distance = 3, .frames = 9},
+    {33, 100, 16, 4, 2, 1, EXTEND, SYNTH_TIES, .window_bytes = 2048},
+};
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        fprintf(stderr, "usage: checkkernel cpu|vulkan [--validate]\n");
+        return 1;
+    }
+    bool cpu = strcmp(argv[1], "cpu") == 0;
+    bool validate = argc > 2 && strcmp(argv[2], "--validate") == 0;
+    if (!cpu && !runner_has_vulkan()) {
+        printf("skipped: no Vulkan device\n");
+        return SKIP;
+    }
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        unsigned failures =
+            runner_run(&cases[i], cpu ? GPUME_BACKEND_CPU : GPUME_BACKEND_VULKAN, validate);
+        REQUIRE_EQUAL(failures, 0);
+    }
+    return harness_verdict();
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The answer by the words of gpume.h alone: pixel loops with clamped coordinates, nothing shared
+ * with the engines they judge. Slow on purpose.
+ */
+#ifndef GPUME_TESTS_BRUTE_H
+#define GPUME_TESTS_BRUTE_H
+
+#include "gpume/gpume.h"
+
+struct brute {
+    uint32_t blocks;
+    int32_t *dx, *dy;
+    uint64_t *costs;
+    uint32_t *ranks;
+    uint64_t zero, sad_before, sad_after, sse_before, sse_after;
+};
+
+struct brute brute_field(const struct gpume_params *params, const struct gpume_plane *target,
+    const struct gpume_plane *reference);
+
+void brute_free(struct brute *brute);
+
+#endif

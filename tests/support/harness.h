@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The tests' few tools: REQUIRE counts a failure and tells where, random numbers come from a seed
+ * that is printed, and main ends in `return harness_verdict();`. Exit status 77 means skipped.
+ */
+#ifndef GPUME_TESTS_HARNESS_H
+#define GPUME_TESTS_HARNESS_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#define SKIP 77
+
+static unsigned harness_checks, harness_failures;
+
+#define REQUIRE(condition)                                                                         \
+    do {                                                                                           \
+        harness_checks++;                                                                          \
+        if (!(condition)) {                                                                        \
+            harness_failures++;                                                                    \
+            fprintf(stderr, "%s:%d: %s is not so\n", __FILE__, __LINE__, #condition);              \
+        }                                                                                          \
+    } while (0)
+
+#define REQUIRE_EQUAL(a, b)                                                                        \
+    do {                                                                                           \
+        long long left = (long long)(a), right = (long long)(b);                                   \
+        harness_checks++;                                                                          \
+        if (left != right) {                                                                       \
+            harness_failures++;                                                                    \
+            fprintf(stderr, "%s:%d: %s = %lld, expected %s = %lld\n", __FILE__, __LINE__, #a,      \
+                left, #b, right);                                                                  \
+        }                                                                                          \
+    } while (0)
+
+static inline int harness_verdict(void)
+{
+    printf("%u checks, %u failures\n", harness_checks, harness_failures);
+    return harness_failures || !harness_checks ? 1 : 0;
+}
+
+/* xorshift64*: Vigna, "An experimental exploration of Marsaglia's xorshift generators" (2016). */
+static inline uint32_t harness_random(uint64_t *state)
+{
+    *state ^= *state >> 12;
+    *state ^= *state << 25;
+    *state ^= *state >> 27;
+    return (uint32_t)(*state * 0x2545F4914F6CDD1Dull >> 32);
+}
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "runner.h"
+
+#include "brute.h"
+#include "gpu/engine_gpu.h"
+#include "motion/pipeline.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FRAMES_MAX 40u
+#define SEED 20060923u
+
+/* Below the public functions, so that the frame window can be limited. */
+struct run {
+    const struct runner_case *c;
+    struct gpume_params params;
+    struct gpume_log log;
+    struct gpume_pipeline *pipeline;
+    struct gpume_plane planes[FRAMES_MAX];
+    uint32_t frame_count;
+    unsigned failures;
+};
+
+static void on_log(void *opaque, enum gpume_log_level level, const char *line)
+{
+    (void)opaque;
+    if (level <= GPUME_LOG_WARNING) {
+        fprintf(stderr, "  log: %s\n", line);
+    }
+}
+
+static void fail(struct run *run, const char *what, uint64_t frame, uint32_t block, long long got,
+    long long expected)
+{
+    const struct runner_case *c = run->c;
+    if (run->failures++ > 0) {
+        return; /* the first one tells enough */
+    }
+    fprintf(stderr,
+        "%ux%u %u bits, block %u window %ux%u edge %d content %d distance %u on %s, seed %u: frame "
+        "%llu block %u: %s is %lld, expected %lld\n",
+        c->width, c->height, c->bits, c->block, c->window_x, c->window_y, (int)c->edge,
+        (int)c->content, run->params.ref_distance,
+        run->params.backend == GPUME_BACKEND_CPU ? "cpu" : "vulkan", SEED,
+        (unsigned long long)frame, block, what, got, expected);
+}
+
+static void expect(struct run *run, const char *what, uint64_t frame, uint32_t block, uint64_t got,
+    uint64_t expected)
+{
+    if (got != expected) {
+        fail(run, what, frame, block, (long long)got, (long long)expected);
+    }
+}
+
+static void compare_predicted(struct run *run, const struct gpume_field *field)
+{
+    const struct gpume_params *p = &run->params;
+    const struct gpume_plane *reference = &run->planes[field->ref];
+    for (uint32_t y = 0; y < p->height; y++) {
+        for (uint32_t x = 0; x < p->width; x++) {
+            uint32_t block = y / p->block * field->blocks_x + x / p->block;
+            int64_t rx = (int64_t)x + field->vectors[block].dx;
+            int64_t ry = (int64_t)y + field->vectors[block].dy;
+            rx = rx < 0 ? 0 : rx >= p->width ? p->width - 1 : rx;
+            ry = ry < 0 ? 0 : ry >= p->height ? p->height - 1 : ry;
+            expect(run, "predicted sample", field->frame, block,
+                synth_sample(&field->predicted, x, y), synth_sample(reference, rx, ry));
+            expect(run, "target sample", field->frame, block, synth_sample(&field->target, x, y),
+                synth_sample(&run->planes[field->frame], x, y));
+            expect(run, "reference sample", field->frame, block,
+                synth_sample(&field->reference, x, y), synth_sample(reference, x, y));
+        }
+    }
+}
+
+static void compare(struct run *run, const struct gpume_field *field)
+{
+    uint64_t f = field->frame;
+    struct brute b = brute_field(&run->params, &run->planes[f], &run->planes[field->ref]);
+    expect(run, "number of blocks", f, 0, (uint64_t)field->blocks_x * field->blocks_y, b.blocks);
+    for (uint32_t i = 0; i < b.blocks; i++) {
+        expect(run, "cost", f, i, field->costs[i], b.costs[i]);
+        expect(run, "dx", f, i, (uint64_t)field->vectors[i].dx, (uint64_t)(int64_t)b.dx[i]);
+        expect(run, "dy", f, i, (uint64_t)field->vectors[i].dy, (uint64_t)(int64_t)b.dy[i]);
+        expect(run, "rank", f, i, field->ranks[i], b.ranks[i]);
+    }
+    expect(run, "zero", f, 0, field->sums.zero, b.zero);
+    expect(run, "sad_before", f, 0, field->sums.sad_before, b.sad_before);
+    expect(run, "sad_after", f, 0, field->sums.sad_after, b.sad_after);
+    expect(run, "sse_before", f, 0, field->sums.sse_before, b.sse_before);
+    expect(run, "sse_after", f, 0, field->sums.sse_after, b.sse_after);
+    expect(run, "time", f, 0, (uint64_t)field->time_us, f * 40000);
+    brute_free(&b);
+    compare_predicted(run, field);
+}
+
+static int open_run(struct run *run, enum gpume_backend backend, bool validate)
+{
+    const struct runner_case *c = run->c;
+    gpume_params_default(&run->params);
+    run->params.backend = backend;
+    run->params.width = c->width;
+    run->params.height = c->height;
+    run->params.bits = c->bits;
+    run->params.block = c->block;
+    run->params.window_x = c->window_x;
+    run->params.window_y = c->window_y;
+    run->params.edge = c->edge;
+    run->params.ref_distance = c->distance ? c->distance : 1;
+    run->params.want_predicted = true;
+    run->params.want_frames = true;
+    run->params.validate = validate;
+    run->log = (struct gpume_log){.fn = on_log};
+    void *engine = NULL;
+    struct gpume_plan plan;
+    bool cpu = backend == GPUME_BACKEND_CPU;
+    const struct gpume_engine_ops *ops = cpu ? &gpume_engine_cpu : &gpume_engine_gpu;
+    int status = !cpu && c->window_bytes ? gpume_engine_gpu_open_limited(&engine, &run->params,
+                                               &run->log, c->window_bytes, &plan)
+                                         : ops->open(&engine, &run->params, &run->log, &plan);
+    return status != GPUME_OK ? status
+                              : gpume_pipeline_open(&run->pipeline, ops, engine, &plan, &run->log);
+}
+
+static void send_plane(struct run *run, uint32_t index, struct gpume_frame **frame)
+{
+    const struct gpume_plane *from = &run->planes[index];
+    size_t row_bytes = (size_t)from->width * (from->bits > 8 ? 2 : 1);
+    /* What lies right of the picture must not matter. */
+    memset((*frame)->plane.data, 0xCD, (size_t)(*frame)->plane.stride * from->height);
+    for (uint32_t y = 0; y < from->height; y++) {
+        memcpy((uint8_t *)(*frame)->plane.data + (ptrdiff_t)y * (*frame)->plane.stride,
+            (const uint8_t *)from->data + (ptrdiff_t)y * from->stride, row_bytes);
+    }
+    expect(run, "send", index, 0,
+        (uint64_t)gpume_pipeline_send(run->pipeline, frame, index * 40000), GPUME_OK);
+}
+
+/* One thread: send while there is room, else receive. */
+static void feed(struct run *run)
+{
+    uint32_t sent = 0;
+    uint64_t expected = run->params.ref_distance;
+    int status = GPUME_OK;
+    while (status != GPUME_EOF && run->failures == 0) {
+        struct gpume_frame *frame = NULL;
+        status = sent < run->frame_count ? gpume_pipeline_acquire(run->pipeline, &frame, 0)
+                                         : GPUME_AGAIN;
+        if (status == GPUME_OK) {
+            send_plane(run, sent++, &frame);
+            if (sent == run->frame_count) {
+                gpume_pipeline_finish(run->pipeline);
+            }
+            continue;
+        }
+        const struct gpume_field *field = NULL;
+        status = status == GPUME_AGAIN ? gpume_pipeline_receive(run->pipeline, &field, 0) : status;
+        if (status == GPUME_OK) {
+            expect(run, "frame number", field->frame, 0, field->frame, expected++);
+            compare(run, field);
+            gpume_field_release(&field);
+        } else if (status != GPUME_AGAIN && status != GPUME_EOF) {
+            fail(run, "status", expected, 0, status, GPUME_OK);
+        }
+    }
+    if (run->failures == 0) {
+        expect(run, "number of frames", expected, 0, expected, run->frame_count);
+    }
+}
+
+unsigned runner_run(const struct runner_case *c, enum gpume_backend backend, bool validate)
+{
+    struct run run = {.c = c};
+    uint32_t distance = c->distance ? c->distance : 1;
+    run.frame_count = c->frames ? c->frames : distance + 3;
+    for (uint32_t i = 0; i < run.frame_count; i++) {
+        run.planes[i] = synth_plane(c->width, c->height, c->bits);
+        synth_fill(&run.planes[i], c->content, i, SEED);
+    }
+    int status = open_run(&run, backend, validate);
+    if (status != GPUME_OK) {
+        fail(&run, "status of opening", 0, 0, status, GPUME_OK);
+    } else {
+        feed(&run);
+        status = gpume_pipeline_close(&run.pipeline);
+        expect(&run, "status of closing", 0, 0, (uint64_t)(int64_t)status, GPUME_OK);
+    }
+    for (uint32_t i = 0; i < run.frame_count; i++) {
+        free(run.planes[i].data);
+    }
+    return run.failures;
+}
+
+bool runner_has_vulkan(void)
+{
+    uint32_t count = 0;
+    return gpume_list_devices(NULL, 0, &count) == GPUME_OK && count > 0;
+}

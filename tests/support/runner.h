@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Runs a sequence through an engine and holds every field against the brute-force answer.
+ */
+#ifndef GPUME_TESTS_RUNNER_H
+#define GPUME_TESTS_RUNNER_H
+
+#include "synth.h"
+
+struct runner_case {
+    uint32_t width, height, bits, block, window_x, window_y;
+    enum gpume_edge edge;
+    enum synth_content content;
+    uint32_t distance; /* 0 = 1 */
+    uint32_t frames;   /* 0 = distance + 3 */
+    uint64_t
+        window_bytes; /* Vulkan: largest part of a frame that kernels see; 0 = as on the device */
+};
+
+/* The number of failed checks; every failure is told with the case, the block and both answers.
+ * backend: GPUME_BACKEND_VULKAN or GPUME_BACKEND_CPU. */
+unsigned runner_run(const struct runner_case *run, enum gpume_backend backend, bool validate);
+
+/* Is there a Vulkan device at all? */
+bool runner_has_vulkan(void);
+
+#endif
