@@ -172,6 +172,10 @@ static int open_temp(struct gpume_out *out)
 
 static int open_file(struct gpume_out *out, const char *path)
 {
+    if (path[0] == '\0') {
+        gpume_log_write(&out->log, GPUME_LOG_ERROR, "an output's name is empty; give one");
+        return GPUME_IO;
+    }
     struct stat st;
     bool exists = stat(path, &st) == 0;
     if (!exists && errno != ENOENT) {
@@ -283,11 +287,11 @@ int gpume_out_seek(struct gpume_out *out, uint64_t position)
     if (flush(out) != GPUME_OK) {
         return out->status;
     }
-    if (position > INT64_MAX - out->start ||
-        lseek(out->fd, (off_t)(out->start + position), SEEK_SET) < 0) {
-        return complain(out, "cannot be written", position > INT64_MAX ? EOVERFLOW : errno);
+    if (position > INT64_MAX - out->start) {
+        return complain(out, "cannot be written", EFBIG);
     }
-    return GPUME_OK;
+    off_t at = lseek(out->fd, (off_t)(out->start + position), SEEK_SET);
+    return at < 0 ? complain(out, "cannot be written", errno) : GPUME_OK;
 }
 
 /* Without overwrite a file that came up meanwhile is not replaced: link() refuses where rename()

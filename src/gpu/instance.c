@@ -3,11 +3,21 @@
 
 #include "shared.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 #define FAMILIES_MAX 16u
 #define LAYERS_MAX 64u
+
+/*
+ * The instance of all contexts without validation: made once, kept for the life of the process.
+ * Destroying the last instance unloads the driver, and NVIDIA's (580) takes static thread-local
+ * storage every time it is loaded: after some thirty contexts, one after the other, it could not be
+ * loaded again.
+ */
+static pthread_mutex_t shared_mutex = PTHREAD_MUTEX_INITIALIZER;
+static VkInstance shared_instance;
 
 static const char *const validation_layer = "VK_LAYER_KHRONOS_validation";
 
@@ -96,6 +106,19 @@ static int create_instance(struct gpume_gpu *gpu, bool validate, VkResult *resul
     return *result == VK_SUCCESS && validate ? create_messenger(gpu, &messenger_info) : GPUME_OK;
 }
 
+static int share_instance(struct gpume_gpu *gpu, VkResult *result)
+{
+    *result = VK_SUCCESS;
+    pthread_mutex_lock(&shared_mutex);
+    int status = shared_instance ? GPUME_OK : create_instance(gpu, false, result);
+    if (*result == VK_SUCCESS) {
+        shared_instance = shared_instance ? shared_instance : gpu->instance;
+        gpu->instance = shared_instance;
+    }
+    pthread_mutex_unlock(&shared_mutex);
+    return status;
+}
+
 int gpume_instance_open(struct gpume_gpu *gpu, bool validate, bool quiet)
 {
     if (validate && !layer_present(validation_layer)) {
@@ -105,7 +128,7 @@ int gpume_instance_open(struct gpume_gpu *gpu, bool validate, bool quiet)
         return GPUME_UNSUPPORTED;
     }
     VkResult result;
-    int status = create_instance(gpu, validate, &result);
+    int status = validate ? create_instance(gpu, true, &result) : share_instance(gpu, &result);
     if (result != VK_SUCCESS) {
         gpume_log_write(gpu->log, quiet ? GPUME_LOG_INFO : GPUME_LOG_ERROR,
             "no Vulkan driver on this machine (%d); install one, such as mesa-vulkan-drivers, or "
@@ -125,10 +148,10 @@ void gpume_instance_close(struct gpume_gpu *gpu)
         destroy(gpu->instance, gpu->messenger, NULL);
         gpu->messenger = VK_NULL_HANDLE;
     }
-    if (gpu->instance) {
+    if (gpu->instance && gpu->instance != shared_instance) {
         vkDestroyInstance(gpu->instance, NULL);
-        gpu->instance = VK_NULL_HANDLE;
     }
+    gpu->instance = VK_NULL_HANDLE;
 }
 
 int gpume_instance_devices(const struct gpume_gpu *gpu, VkPhysicalDevice *devices, uint32_t *count)

@@ -126,22 +126,22 @@ static void describe(const struct gpume_pipeline *pipeline, const struct gpume_f
     field->blocks_y = pipeline->plan.blocks_y;
 }
 
-/* Completes the fields of a collected slot. The engine's thread, without the mutex. */
-static int complete(struct gpume_pipeline *pipeline, struct slot *slot)
+/* Completes the fields of a collected slot and lets its frames go; after a failure only the latter.
+ * The engine's thread, without the mutex. */
+static int complete(struct gpume_pipeline *pipeline, struct slot *slot, int status)
 {
     struct gpume_batch *batch = &slot->batch;
     uint32_t skipped = batch->frame_count - batch->field_count;
-    int status = GPUME_OK;
     for (uint32_t i = 0; i < batch->frame_count; i++) {
         struct gpume_frame *frame = batch->frames[i];
         struct gpume_field_box *box = i < skipped ? NULL : batch->fields[i - skipped];
-        if (box) {
+        if (status == GPUME_OK && box) {
             describe(pipeline, frame, &box->field);
         }
-        if (pipeline->checker && status == GPUME_OK) {
+        if (status == GPUME_OK && pipeline->checker) {
             status = gpume_checker_frame(pipeline->checker, frame, box ? &box->field : NULL);
         }
-        if (pipeline->history) {
+        if (status == GPUME_OK && pipeline->history) {
             attach_frames(pipeline, frame, box);
         }
         gpume_frame_unref(&batch->frames[i]);
@@ -174,22 +174,19 @@ static int collect_oldest(struct gpume_pipeline *pipeline)
     struct gpume_stats stats;
     pipeline->ops->get_stats(pipeline->engine, &stats);
     uint64_t busy = gpume_clock_ns() - start;
-    int checked = complete(pipeline, slot);
-    status = status == GPUME_OK ? checked : status;
+    status = complete(pipeline, slot, status);
     pthread_mutex_lock(&pipeline->mutex);
     stats.busy_ns = pipeline->stats.busy_ns + busy;
     pipeline->stats = stats;
+    if (status != GPUME_OK) {
+        return status; /* nobody will receive these fields, and no slot is needed again */
+    }
     slot->lent = slot->batch.field_count;
     if (slot->lent == 0) {
         gpume_fifo_push(&pipeline->free_slots, slot);
     }
     for (uint32_t i = 0; i < slot->lent; i++) {
-        if (status == GPUME_OK) {
-            gpume_fifo_push(&pipeline->ready, slot->batch.fields[i]);
-        } else { /* nobody will receive it */
-            gpume_frame_unref(&slot->batch.fields[i]->target);
-            gpume_frame_unref(&slot->batch.fields[i]->reference);
-        }
+        gpume_fifo_push(&pipeline->ready, slot->batch.fields[i]);
     }
     return status;
 }

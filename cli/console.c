@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Lines for people, from any thread: one mutex keeps them whole and keeps the status line out of
+ * their way. Names of files may hold line ends and terminal controls; they are shown as '?'.
+ */
+#include "console.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LINE_BYTES 2048
+
+static struct {
+    pthread_mutex_t mutex;
+    int verbosity;
+    bool has_error;
+    char error[LINE_BYTES];
+    int status_width; /* columns of the status line on the screen; 0: none */
+} console = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+void gpume_console_init(void)
+{
+    for (int fd = 0; fd <= 2; fd++) {
+        if (fcntl(fd, F_GETFD) == -1 && errno == EBADF) {
+            /* The wrong direction on purpose: using a closed stream has to fail. */
+            (void)!open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
+        }
+    }
+}
+
+void gpume_console_set_verbosity(int verbosity)
+{
+    console.verbosity = verbosity;
+}
+
+static void blank_controls(char *line)
+{
+    for (char *at = line; *at; at++) {
+        if ((unsigned char)*at < 0x20 || *at == 0x7f) {
+            *at = '?';
+        }
+    }
+}
+
+static void erase_status(void)
+{
+    if (console.status_width > 0) {
+        fprintf(stderr, "\r%*s\r", console.status_width, "");
+        console.status_width = 0;
+    }
+}
+
+/* The mutex is held. */
+static void say(const char *kind, const char *line)
+{
+    char clean[LINE_BYTES];
+    snprintf(clean, sizeof(clean), "%s", line);
+    blank_controls(clean);
+    erase_status();
+    fprintf(stderr, "gpume: %s%s\n", kind, clean);
+}
+
+void gpume_console_log(void *opaque, enum gpume_log_level level, const char *line)
+{
+    (void)opaque;
+    pthread_mutex_lock(&console.mutex);
+    if (level == GPUME_LOG_ERROR) {
+        if (!console.has_error) {
+            console.has_error = true;
+            snprintf(console.error, sizeof(console.error), "%s", line);
+        } else if (console.verbosity > 0) {
+            say("then: ", line);
+        }
+    } else if (level == GPUME_LOG_WARNING) {
+        say("warning: ", line);
+    } else if (console.verbosity > 0) {
+        say("", line);
+    }
+    pthread_mutex_unlock(&console.mutex);
+}
+
+void gpume_console_error(const char *format, ...)
+{
+    char line[LINE_BYTES];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof(line), format, args);
+    va_end(args);
+    gpume_console_log(NULL, GPUME_LOG_ERROR, line);
+}
+
+void gpume_console_warning(const char *format, ...)
+{
+    char line[LINE_BYTES];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof(line), format, args);
+    va_end(args);
+    gpume_console_log(NULL, GPUME_LOG_WARNING, line);
+}
+
+void gpume_console_status(const char *text, bool rewrite)
+{
+    pthread_mutex_lock(&console.mutex);
+    if (!text) {
+        erase_status();
+    } else if (rewrite) {
+        /* Padding covers what is left of a longer line. */
+        const int width = fprintf(stderr, "\r%-*s", console.status_width, text) - 1;
+        console.status_width = width > 0 ? width : 0;
+    } else {
+        fprintf(stderr, "%s\n", text);
+    }
+    fflush(stderr);
+    pthread_mutex_unlock(&console.mutex);
+}
+
+void gpume_console_flush_error(void)
+{
+    pthread_mutex_lock(&console.mutex);
+    erase_status();
+    if (console.has_error) {
+        say("", console.error);
+        console.has_error = false;
+    }
+    pthread_mutex_unlock(&console.mutex);
+}
+
+bool gpume_console_flush_output(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout)) {
+        return true;
+    }
+    gpume_console_error("standard output: %s", strerror(errno));
+    return false;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Standard error and standard output. A failed run says one line: the first error, kept until the
+ * end, so that what follows from it stays unsaid. Warnings are said at once. Any thread.
+ */
+#ifndef GPUME_CLI_CONSOLE_H
+#define GPUME_CLI_CONSOLE_H
+
+#include "gpume/gpume.h"
+
+#include <stdbool.h>
+
+#if defined(__GNUC__)
+#define GPUME_CONSOLE_PRINTF __attribute__((format(printf, 1, 2)))
+#else
+#define GPUME_CONSOLE_PRINTF
+#endif
+
+/* Gives the three standard streams something to refer to if the caller's were closed, so that no
+ * file of ours becomes one of them by accident. Before anything else. */
+void gpume_console_init(void);
+
+void gpume_console_set_verbosity(int verbosity);
+
+/* Keeps the line if it is the first. */
+void gpume_console_error(const char *format, ...) GPUME_CONSOLE_PRINTF;
+
+void gpume_console_warning(const char *format, ...) GPUME_CONSOLE_PRINTF;
+
+/* A gpume_log_fn; opaque is not used. */
+void gpume_console_log(void *opaque, enum gpume_log_level level, const char *line);
+
+/* Shows text in place of the last status line; NULL takes it away. rewrite: with a carriage return,
+ * for terminals; otherwise as a line of its own. */
+void gpume_console_status(const char *text, bool rewrite);
+
+/* Says the kept error, if there is one. The last call of every failed run. */
+void gpume_console_flush_error(void);
+
+/* Has everything written to standard output arrived? Keeps an error if not. */
+bool gpume_console_flush_output(void);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A plain table of the Vulkan devices present and what gpume makes of each. No device is no
+ * failure: the CPU engine is always there.
+ */
+#include "devices.h"
+
+#include "console.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* More than any machine has; further ones are left out with a warning. */
+#define DEVICES_MAX 64
+
+static const char *const types[] = {
+    [GPUME_DEVICE_OTHER] = "other",
+    [GPUME_DEVICE_INTEGRATED] = "integrated",
+    [GPUME_DEVICE_DISCRETE] = "discrete",
+    [GPUME_DEVICE_VIRTUAL] = "virtual",
+    [GPUME_DEVICE_SOFTWARE] = "software",
+};
+
+/* What --backend auto takes, as the manual says: discrete before integrated before virtual, and
+ * the first of equals. NULL: the CPU engine. */
+static const struct gpume_device *automatic(const struct gpume_device *devices, uint32_t count)
+{
+    static const enum gpume_device_type order[] = {
+        GPUME_DEVICE_DISCRETE, GPUME_DEVICE_INTEGRATED, GPUME_DEVICE_VIRTUAL};
+    for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+        for (uint32_t d = 0; d < count; d++) {
+            if (devices[d].type == order[i] && devices[d].unusable[0] == '\0') {
+                return &devices[d];
+            }
+        }
+    }
+    return NULL;
+}
+
+static int widest(int width, const char *text)
+{
+    const int length = (int)strlen(text);
+    return length > width ? length : width;
+}
+
+static void print_table(
+    const struct gpume_device *devices, uint32_t count, const struct gpume_device *chosen)
+{
+    int name = (int)strlen("name"), driver = (int)strlen("driver");
+    for (uint32_t i = 0; i < count; i++) {
+        name = widest(name, devices[i].name);
+        driver = widest(driver, devices[i].driver);
+    }
+    printf(
+        "index  %-*s  %-10s  %-*s  %10s  use\n", name, "name", "type", driver, "driver", "memory");
+    for (uint32_t i = 0; i < count; i++) {
+        const struct gpume_device *device = &devices[i];
+        const char *use = "yes";
+        if (device->unusable[0]) {
+            use = device->unusable;
+        } else if (device == chosen) {
+            use = "yes, taken by --backend auto";
+        } else if (device->type == GPUME_DEVICE_SOFTWARE) {
+            use = "only with --backend vulkan";
+        }
+        printf("%5u  %-*s  %-10s  %-*s  %6.1f GiB  %s\n", (unsigned)device->index, name,
+            device->name, types[device->type], driver, device->driver,
+            (double)device->memory_bytes / 1073741824.0, use);
+    }
+}
+
+enum gpume_exit gpume_devices_print(void)
+{
+    static struct gpume_device devices[DEVICES_MAX];
+    uint32_t count = 0;
+    const int status = gpume_list_devices(devices, DEVICES_MAX, &count);
+    if (status != GPUME_OK) {
+        gpume_console_error("devices cannot be listed: %s", gpume_status_text(status));
+        return status == GPUME_DEVICE ? GPUME_EXIT_DEVICE : GPUME_EXIT_FAILED;
+    }
+    if (count > DEVICES_MAX) {
+        gpume_console_warning("%u devices; the first %d are shown", (unsigned)count, DEVICES_MAX);
+        count = DEVICES_MAX;
+    }
+    const struct gpume_device *chosen = automatic(devices, count);
+    if (count > 0) {
+        print_table(devices, count, chosen);
+    } else {
+        printf("No Vulkan device.\n");
+    }
+    if (!chosen) {
+        printf("--backend auto takes the CPU engine.\n");
+    }
+    return GPUME_EXIT_DONE;
+}

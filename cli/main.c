@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * gpume: from the command line to an exit status. Every failure ends here with its one line on
+ * standard error.
+ */
+#include "console.h"
+#include "devices.h"
+#include "options.h"
+#include "run.h"
+#include "signals.h"
+
+#include <stdio.h>
+
+static enum gpume_exit dispatch(const struct gpume_options *options)
+{
+    switch (options->command) {
+    case GPUME_COMMAND_HELP:
+        gpume_options_print_help();
+        return GPUME_EXIT_DONE;
+    case GPUME_COMMAND_VERSION:
+        printf("gpume %s\n", gpume_version());
+        return GPUME_EXIT_DONE;
+    case GPUME_COMMAND_DEVICES:
+        return gpume_devices_print();
+    case GPUME_COMMAND_ESTIMATE:
+        break;
+    }
+    if (!gpume_signals_start()) {
+        return GPUME_EXIT_FAILED;
+    }
+    const enum gpume_exit result = gpume_run_job(options);
+    gpume_signals_stop();
+    return result;
+}
+
+int main(int argc, char **argv)
+{
+    struct gpume_options options;
+    enum gpume_exit result = GPUME_EXIT_FAILED;
+    gpume_console_init();
+    if (gpume_api_version() != GPUME_API_VERSION) {
+        gpume_console_error("the gpume library is of another version (%u) than this program (%u)",
+            (unsigned)gpume_api_version(), (unsigned)GPUME_API_VERSION);
+    } else if (gpume_options_parse(&options, argc, argv) != GPUME_OK) {
+        result = GPUME_EXIT_USAGE;
+    } else {
+        gpume_console_set_verbosity(options.verbosity);
+        result = dispatch(&options);
+        if (result == GPUME_EXIT_DONE && !gpume_console_flush_output()) {
+            result = GPUME_EXIT_FAILED;
+        }
+    }
+    if (result != GPUME_EXIT_DONE) {
+        gpume_console_flush_error();
+    }
+    return (int)result;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The table of options and the text of --help made from it. A new option is a row here, its id in
+ * option_table.h, a line in options.c that stores it, and an entry in the man page.
+ */
+#include "option_table.h"
+
+#include "options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const struct gpume_option_row gpume_option_rows[] = {
+    {GPUME_OPTION_BLOCK, GPUME_KIND_UINT, 'b', "block", "N",
+        "block side in pixels, 4 to 128, a multiple of 4\n(default 8)", GPUME_BLOCK_MIN,
+        GPUME_BLOCK_MAX, {0}},
+    {GPUME_OPTION_WINDOW, GPUME_KIND_WINDOW, 'w', "window", "N|XxY",
+        "largest displacement in pixels, 0 to 512, the\nsame or one for each axis (default 7)", 0,
+        GPUME_WINDOW_MAX, {0}},
+    {GPUME_OPTION_EDGE, GPUME_KIND_CHOICE, 0, "edge", "extend|inside",
+        "outside the reference: its nearest edge sample,\nor no candidates there (default extend)",
+        0, 0, {"extend", "inside"}},
+    {GPUME_OPTION_METRIC, GPUME_KIND_CHOICE, 0, "metric", "sad",
+        "cost of a candidate (default sad)", 0, 0, {"sad"}},
+    {GPUME_OPTION_REF_DISTANCE, GPUME_KIND_UINT, 0, "ref-distance", "N",
+        "reference = frame - N, 1 to 1024 (default 1)", 1, GPUME_DISTANCE_MAX, {0}},
+    {GPUME_OPTION_START, GPUME_KIND_UINT, 0, "start", "N",
+        "index of the first target frame (default: the\nfirst possible)", 0, 4294967295.0, {0}},
+    {GPUME_OPTION_FRAMES, GPUME_KIND_UINT, 0, "frames", "N",
+        "number of target frames (default: all)", 1, 4294967295.0, {0}},
+    {GPUME_OPTION_VF, GPUME_KIND_TEXT, 0, "vf", "GRAPH",
+        "libavfilter graph applied after decoding, such\nas crop=640:360", 0, 0, {0}},
+    {GPUME_OPTION_STREAM, GPUME_KIND_UINT, 0, "stream", "N",
+        "which stream of the input (default: the best\nvideo stream)", 0, 65535, {0}},
+    {GPUME_OPTION_OUTPUT, GPUME_KIND_TEXT, 'o', "output", "DIR",
+        "folder for vectors.csv, frames.csv and\nsummary.json (default: INPUT's stem.gpume)", 0, 0,
+        {0}},
+    {GPUME_OPTION_VECTORS, GPUME_KIND_TEXT, 0, "vectors", "FILE",
+        "vectors alone, .csv, or - for standard output", 0, 0, {0}},
+    {GPUME_OPTION_PREDICTED, GPUME_KIND_TEXT, 0, "predicted", "FILE",
+        "predicted frames: one video (.y4m .mkv .mp4),\n"
+        "or pictures with %d in the name (.png .pgm .bmp\n.jpg)",
+        0, 0, {0}},
+    {GPUME_OPTION_RESIDUAL, GPUME_KIND_TEXT, 0, "residual", "FILE",
+        "target - predicted frame, likewise", 0, 0, {0}},
+    {GPUME_OPTION_RESIDUAL_MODE, GPUME_KIND_CHOICE, 0, "residual-mode", "absolute|signed",
+        "its absolute value, or about the middle value\n(default absolute)", 0, 0,
+        {"absolute", "signed"}},
+    {GPUME_OPTION_DIFFERENCE, GPUME_KIND_TEXT, 0, "difference", "FILE",
+        "|target - reference|, likewise", 0, 0, {0}},
+    {GPUME_OPTION_GAIN, GPUME_KIND_REAL, 0, "gain", "G",
+        "multiplies difference and residual (default 1)", 0.001, 65535, {0}},
+    {GPUME_OPTION_GAMMA, GPUME_KIND_REAL, 0, "gamma", "G",
+        "then brightens dark values: v^(1/G) (default 1)", 0.01, 100, {0}},
+    {GPUME_OPTION_OVERWRITE, GPUME_KIND_FLAG, 'y', "overwrite", NULL, "replace existing outputs", 0,
+        0, {0}},
+    {GPUME_OPTION_BACKEND, GPUME_KIND_CHOICE, 0, "backend", "auto|vulkan|cpu",
+        "auto: the best hardware GPU, else the CPU;\nvulkan: also a software driver (default auto)",
+        0, 0, {"auto", "vulkan", "cpu"}},
+    {GPUME_OPTION_DEVICE, GPUME_KIND_TEXT, 0, "device", "N|NAME",
+        "Vulkan device: its index in 'gpume devices', or\n"
+        "a part of its name (default: the best)",
+        0, 0, {0}},
+    {GPUME_OPTION_THREADS, GPUME_KIND_UINT, 0, "threads", "N",
+        "CPU threads, 1 to 1024 (default: all)", 1, 1024, {0}},
+    {GPUME_OPTION_CHECK, GPUME_KIND_FLAG, 0, "check", NULL,
+        "search every field again with the reference\nsearch and compare", 0, 0, {0}},
+    {GPUME_OPTION_VALIDATE, GPUME_KIND_FLAG, 0, "validate", NULL,
+        "Vulkan validation layer on; any message is a\nfailure", 0, 0, {0}},
+    {GPUME_OPTION_QUIET, GPUME_KIND_FLAG, 'q', "quiet", NULL, "no closing summary, no progress", 0,
+        0, {0}},
+    {GPUME_OPTION_VERBOSE, GPUME_KIND_FLAG, 'v', "verbose", NULL, "say more on standard error", 0,
+        0, {0}},
+    {GPUME_OPTION_PROGRESS, GPUME_KIND_FLAG, 0, "progress", NULL,
+        "show progress also where there is no terminal", 0, 0, {0}},
+    {GPUME_OPTION_NO_PROGRESS, GPUME_KIND_FLAG, 0, "no-progress", NULL, "show no progress", 0, 0,
+        {0}},
+    {GPUME_OPTION_HELP, GPUME_KIND_FLAG, 'h', "help", NULL, "this text", 0, 0, {0}},
+    {GPUME_OPTION_VERSION, GPUME_KIND_FLAG, 0, "version", NULL, "the version", 0, 0, {0}},
+};
+
+_Static_assert(sizeof(gpume_option_rows) / sizeof(gpume_option_rows[0]) == GPUME_OPTION_COUNT,
+    "one row an option");
+
+static const struct {
+    enum gpume_option_id before;
+    const char *title;
+} groups[] = {
+    {GPUME_OPTION_BLOCK, "Search"},
+    {GPUME_OPTION_START, "Input"},
+    {GPUME_OPTION_OUTPUT, "Output"},
+    {GPUME_OPTION_BACKEND, "Engine"},
+    {GPUME_OPTION_QUIET, "Messages"},
+};
+
+static void print_row(const struct gpume_option_row *row)
+{
+    char left[64];
+    char letter[8] = "    ";
+    if (row->letter) {
+        snprintf(letter, sizeof(letter), "-%c, ", row->letter);
+    }
+    snprintf(left, sizeof(left), "  %s--%s%s%s", letter, row->name, row->value ? " " : "",
+        row->value ? row->value : "");
+    /* Help starts at column 31, on the next line where the option is too long. */
+    printf("%-30s", left);
+    if (strlen(left) > 29) {
+        printf("\n%-30s", "");
+    }
+    for (const char *at = row->help; *at; at++) {
+        putchar(*at);
+        if (*at == '\n') {
+            printf("%-30s", "");
+        }
+    }
+    putchar('\n');
+}
+
+void gpume_options_print_help(void)
+{
+    printf("Usage: gpume INPUT [options]\n"
+           "       gpume REFERENCE TARGET [options]\n"
+           "       gpume devices\n"
+           "       gpume --help | --version\n"
+           "\n"
+           "Exact block motion estimation between the frames of a video, or between two\n"
+           "still pictures. INPUT is a file, a numbered pattern (frame%%03d.png), or - for\n"
+           "standard input. 'gpume devices' lists what can be used on this machine.\n");
+    for (size_t i = 0; i < GPUME_OPTION_COUNT; i++) {
+        for (size_t g = 0; g < sizeof(groups) / sizeof(groups[0]); g++) {
+            if (groups[g].before == gpume_option_rows[i].id) {
+                printf("\n%s:\n", groups[g].title);
+            }
+        }
+        print_row(&gpume_option_rows[i]);
+    }
+    printf("\n"
+           "Exit status: 0 done, 1 the run failed, 2 wrong usage, 3 the input cannot be\n"
+           "used, 4 no usable device, 5 --check found a mismatch.\n");
+}

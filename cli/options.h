@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The command line as a struct. One table in options.c makes the parsing and --help; the test of
+ * the man page reads --help.
+ */
+#ifndef GPUME_CLI_OPTIONS_H
+#define GPUME_CLI_OPTIONS_H
+
+#include "gpume/gpume.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Exit statuses; a promise to users. */
+enum gpume_exit {
+    GPUME_EXIT_DONE = 0,
+    GPUME_EXIT_FAILED = 1,
+    GPUME_EXIT_USAGE = 2,
+    GPUME_EXIT_INPUT = 3,
+    GPUME_EXIT_DEVICE = 4,
+    GPUME_EXIT_MISMATCH = 5,
+};
+
+enum gpume_command {
+    GPUME_COMMAND_ESTIMATE,
+    GPUME_COMMAND_DEVICES,
+    GPUME_COMMAND_HELP,
+    GPUME_COMMAND_VERSION,
+};
+
+enum gpume_progress_mode { GPUME_PROGRESS_AUTO, GPUME_PROGRESS_ON, GPUME_PROGRESS_OFF };
+
+/* Strings point into argv. */
+struct gpume_options {
+    enum gpume_command command;
+    const char *inputs[2];
+    uint32_t input_count;
+    struct gpume_params params; /* what the library is asked for; size and depth are still 0 */
+    uint64_t start;             /* index of the first target frame */
+    uint64_t frames;            /* targets; 0 = to the end of the input */
+    const char *filter;         /* NULL: none */
+    int stream;                 /* -1: best */
+    const char *output;         /* folder; NULL: not given */
+    const char *vectors, *predicted, *residual, *difference; /* NULL: not given */
+    bool residual_signed;
+    double gain, gamma;
+    bool overwrite;
+    int verbosity; /* -1 quiet, 0, 1 verbose */
+    enum gpume_progress_mode progress;
+};
+
+/* GPUME_OK, or GPUME_INVALID after one line through gpume_console_error. */
+int gpume_options_parse(struct gpume_options *options, int argc, char **argv);
+
+/* Standard output; the caller checks that it arrived. */
+void gpume_options_print_help(void);
+
+#endif

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * From options to a list of outputs. The rule: without any named output the three standard files
+ * go to the default folder; with one, only what is named is written, and the standard files too if
+ * -o is given.
+ */
+#include "outputs.h"
+
+#include "console.h"
+#include "report/text_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char *join(const char *folder, const char *name)
+{
+    const size_t length = strlen(folder);
+    const char *slash = length > 0 && folder[length - 1] == '/' ? "" : "/";
+    const size_t bytes = length + strlen(name) + 2;
+    char *path = malloc(bytes);
+    if (path) {
+        snprintf(path, bytes, "%s%s%s", folder, slash, name);
+    }
+    return path;
+}
+
+/* Cuts "%d" and "%03d" out of a name. */
+static void remove_number(char *name)
+{
+    char *percent = strchr(name, '%');
+    while (percent) {
+        const size_t digits = strspn(percent + 1, "0123456789");
+        if (percent[1 + digits] == 'd') {
+            memmove(percent, percent + digits + 2, strlen(percent + digits + 2) + 1);
+            percent = strchr(percent, '%');
+        } else {
+            percent = strchr(percent + 1, '%');
+        }
+    }
+}
+
+/* "path/clip.mp4" gives "clip.gpume", "frame_%03d.png" "frame.gpume", "-" "stdin.gpume". */
+static char *default_folder(const char *input)
+{
+    static const char suffix[] = ".gpume";
+    const bool is_url = strstr(input, "://") != NULL;
+    const size_t whole = is_url ? strcspn(input, "?#") : strlen(input);
+    size_t first = whole;
+    while (first > 0 && input[first - 1] != '/') {
+        first--;
+    }
+    size_t length = whole - first;
+    char *name = malloc(length + sizeof("input") + sizeof(suffix));
+    if (!name) {
+        return NULL;
+    }
+    memcpy(name, input + first, length);
+    name[length] = '\0';
+    if (strcmp(input, "-") == 0) {
+        strcpy(name, "stdin");
+    }
+    char *dot = strrchr(name, '.');
+    if (dot && dot != name) {
+        *dot = '\0';
+    }
+    remove_number(name);
+    for (length = strlen(name); length > 0 && strchr("_-. ", name[length - 1]); length--) {
+        name[length - 1] = '\0';
+    }
+    for (char *at = name; *at; at++) {
+        if ((unsigned char)*at < 0x20 || *at == 0x7f) {
+            *at = '_';
+        }
+    }
+    return strcat(name[0] ? name : strcpy(name, "input"), suffix);
+}
+
+static int add(struct gpume_outputs *outputs, const struct gpume_sink_ops *ops, char *path)
+{
+    if (!path) {
+        gpume_console_error("out of memory");
+        return GPUME_NOMEM;
+    }
+    outputs->items[outputs->count++] = (struct gpume_output){.ops = ops, .path = path};
+    return GPUME_OK;
+}
+
+static int add_named(
+    struct gpume_outputs *outputs, const struct gpume_sink_ops *ops, const char *path)
+{
+    return path ? add(outputs, ops, strdup(path)) : GPUME_OK;
+}
+
+static int make_list(struct gpume_outputs *outputs, const struct gpume_options *options)
+{
+    int status = add_named(outputs, &gpume_sink_vectors_csv, options->vectors);
+    status = status ? status : add_named(outputs, &gpume_sink_predicted, options->predicted);
+    status = status ? status : add_named(outputs, &gpume_sink_residual, options->residual);
+    status = status ? status : add_named(outputs, &gpume_sink_difference, options->difference);
+    if (status != GPUME_OK || (outputs->count > 0 && !options->output)) {
+        return status;
+    }
+    const char *input = options->inputs[options->input_count - 1];
+    outputs->folder = options->output ? strdup(options->output) : default_folder(input);
+    if (!outputs->folder) {
+        gpume_console_error("out of memory");
+        return GPUME_NOMEM;
+    }
+    const char *folder = outputs->folder;
+    status = add(outputs, &gpume_sink_vectors_csv, join(folder, "vectors.csv"));
+    status = status ? status : add(outputs, &gpume_sink_frames_csv, join(folder, "frames.csv"));
+    return status ? status : add(outputs, NULL, join(folder, "summary.json"));
+}
+
+/* Names in existing folders are compared by folder and last part, so that ./a.csv is a.csv. */
+static bool is_same_path(const char *a, const char *b)
+{
+    struct stat folder_a, folder_b;
+    const char *slash_a = strrchr(a, '/'), *slash_b = strrchr(b, '/');
+    if (strcmp(slash_a ? slash_a + 1 : a, slash_b ? slash_b + 1 : b) != 0) {
+        return false;
+    }
+    char *parent_a = slash_a ? strndup(a, (size_t)(slash_a - a) + 1) : strdup(".");
+    char *parent_b = slash_b ? strndup(b, (size_t)(slash_b - b) + 1) : strdup(".");
+    bool same = strcmp(a, b) == 0;
+    if (!same && parent_a && parent_b && stat(parent_a, &folder_a) == 0 &&
+        stat(parent_b, &folder_b) == 0) {
+        same = folder_a.st_dev == folder_b.st_dev && folder_a.st_ino == folder_b.st_ino;
+    }
+    free(parent_a);
+    free(parent_b);
+    return same;
+}
+
+/* "-", or a name such as /dev/stdout for the pipe or device that standard output is. */
+static bool is_stdout(const char *path)
+{
+    struct stat file, out;
+    if (strcmp(path, "-") == 0) {
+        return true;
+    }
+    return stat(path, &file) == 0 && fstat(STDOUT_FILENO, &out) == 0 && !S_ISREG(file.st_mode) &&
+           file.st_dev == out.st_dev && file.st_ino == out.st_ino;
+}
+
+static bool is_input(const struct gpume_options *options, const char *path)
+{
+    struct stat input, output;
+    if (stat(path, &output) != 0 || !S_ISREG(output.st_mode)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < options->input_count; i++) {
+        if (stat(options->inputs[i], &input) == 0 && input.st_dev == output.st_dev &&
+            input.st_ino == output.st_ino) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int check_one(const struct gpume_output *output, const struct gpume_options *options)
+{
+    const bool single = options->input_count == 2 || options->frames == 1;
+    const struct gpume_log log = {.fn = gpume_console_log};
+    if (output->ops && output->ops->check(output->path, single, &log) != GPUME_OK) {
+        return GPUME_INVALID;
+    }
+    if (is_input(options, output->path)) {
+        gpume_console_error("%s: is the input; give the output another name", output->path);
+        return GPUME_INVALID;
+    }
+    const bool exists =
+        output->ops ? output->ops->exists(output->path) : gpume_text_exists(output->path);
+    if (exists && !options->overwrite) {
+        gpume_console_error(
+            "%s: exists already; replace it with -y or choose another name", output->path);
+        return GPUME_INVALID;
+    }
+    return GPUME_OK;
+}
+
+static bool is_device(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && (S_ISCHR(info.st_mode) || S_ISBLK(info.st_mode));
+}
+
+static int check_pairs(const struct gpume_outputs *outputs)
+{
+    for (size_t i = 0; i < outputs->count; i++) {
+        for (size_t j = i + 1; j < outputs->count; j++) {
+            const char *path = outputs->items[j].path;
+            if (is_same_path(outputs->items[i].path, path) && !is_device(path)) {
+                gpume_console_error(
+                    "%s: named for two outputs; give one of them another name", path);
+                return GPUME_INVALID;
+            }
+        }
+    }
+    return GPUME_OK;
+}
+
+enum gpume_exit gpume_outputs_init(
+    struct gpume_outputs *outputs, const struct gpume_options *options)
+{
+    *outputs = (struct gpume_outputs){0};
+    if (make_list(outputs, options) != GPUME_OK) {
+        return GPUME_EXIT_FAILED;
+    }
+    for (size_t i = 0; i < outputs->count; i++) {
+        outputs->to_stdout = outputs->to_stdout || is_stdout(outputs->items[i].path);
+        if (check_one(&outputs->items[i], options) != GPUME_OK) {
+            return GPUME_EXIT_USAGE;
+        }
+    }
+    return check_pairs(outputs) == GPUME_OK ? GPUME_EXIT_DONE : GPUME_EXIT_USAGE;
+}
+
+/* Makes folder[0..length), which may be there already. */
+static int make_part(struct gpume_outputs *outputs, size_t length)
+{
+    struct stat info;
+    char *folder = outputs->folder;
+    const char kept = folder[length];
+    int error = 0;
+    folder[length] = '\0';
+    if (mkdir(folder, 0777) == 0) {
+        outputs->made_bytes = outputs->made_bytes ? outputs->made_bytes : length;
+    } else {
+        error = errno;
+        if (stat(folder, &info) == 0) {
+            error = S_ISDIR(info.st_mode) ? 0 : ENOTDIR;
+        }
+    }
+    folder[length] = kept;
+    return error;
+}
+
+enum gpume_exit gpume_outputs_make_folder(struct gpume_outputs *outputs)
+{
+    const char *folder = outputs->folder;
+    size_t at = 0;
+    while (folder && folder[at]) {
+        at += strspn(folder + at, "/");
+        at += strcspn(folder + at, "/");
+        const int error = make_part(outputs, at);
+        if (error != 0) {
+            gpume_console_error("%s: folder cannot be made: %s; choose another with -o DIR", folder,
+                strerror(error));
+            gpume_outputs_remove_folder(outputs);
+            return GPUME_EXIT_FAILED;
+        }
+    }
+    return GPUME_EXIT_DONE;
+}
+
+void gpume_outputs_remove_folder(struct gpume_outputs *outputs)
+{
+    char *folder = outputs->folder;
+    if (!folder || outputs->made_bytes == 0) {
+        return;
+    }
+    size_t length = strlen(folder);
+    while (length >= outputs->made_bytes) {
+        folder[length] = '\0';
+        (void)rmdir(folder); /* refuses, like those above it, where something is inside */
+        while (length > 0 && folder[length - 1] == '/') {
+            length--;
+        }
+        while (length > 0 && folder[length - 1] != '/') {
+            length--;
+        }
+        while (length > 1 && folder[length - 1] == '/') {
+            length--;
+        }
+    }
+    outputs->made_bytes = 0;
+}
+
+void gpume_outputs_finish(struct gpume_outputs *outputs)
+{
+    for (size_t i = 0; i < outputs->count; i++) {
+        free(outputs->items[i].path);
+    }
+    free(outputs->folder);
+    *outputs = (struct gpume_outputs){0};
+}

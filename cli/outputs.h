@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which outputs a run will write and where: planned and checked before any work, so that nothing
+ * is decoded for an output that cannot be. Main thread only.
+ */
+#ifndef GPUME_CLI_OUTPUTS_H
+#define GPUME_CLI_OUTPUTS_H
+
+#include "options.h"
+#include "report/sink.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* vectors, frames and summary of the folder, and one for each of four options. */
+#define GPUME_OUTPUTS_MAX 7
+
+struct gpume_output {
+    const struct gpume_sink_ops *ops; /* NULL: summary.json */
+    char *path;
+};
+
+struct gpume_outputs {
+    struct gpume_output items[GPUME_OUTPUTS_MAX];
+    size_t count;
+    char *folder;      /* of the standard files; NULL: none are written */
+    size_t made_bytes; /* length of the outermost part of folder that we made; 0: none */
+    bool to_stdout;    /* data goes to standard output */
+};
+
+/* GPUME_EXIT_DONE, or the exit status after one line. Release with gpume_outputs_finish either
+ * way. */
+enum gpume_exit gpume_outputs_init(
+    struct gpume_outputs *outputs, const struct gpume_options *options);
+
+/* Makes the folder with its parents. */
+enum gpume_exit gpume_outputs_make_folder(struct gpume_outputs *outputs);
+
+/* Takes away what make_folder made, as far as it is empty. */
+void gpume_outputs_remove_folder(struct gpume_outputs *outputs);
+
+void gpume_outputs_finish(struct gpume_outputs *outputs);
+
+#endif

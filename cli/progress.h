@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How far the run is, on standard error: one line rewritten on a terminal, lines elsewhere if
+ * asked for. Main thread only.
+ */
+#ifndef GPUME_CLI_PROGRESS_H
+#define GPUME_CLI_PROGRESS_H
+
+#include "options.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct gpume_progress {
+    bool shown, rewrite;
+    uint64_t total; /* fields; 0: not known */
+    uint64_t start_ns, last_ns;
+    uint64_t last_done;
+};
+
+/* Monotonic wall time. */
+uint64_t gpume_progress_clock_ns(void);
+
+void gpume_progress_init(
+    struct gpume_progress *progress, const struct gpume_options *options, uint64_t total);
+
+void gpume_progress_step(struct gpume_progress *progress, uint64_t done);
+
+void gpume_progress_finish(struct gpume_progress *progress, uint64_t done);
+
+#endif

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One run. Order: outputs are checked, the input is opened, then the context, then the outputs; the
+ * source thread sends frames while this one, the main thread, receives fields and hands them to
+ * the sinks; the outputs get their names after the context has closed without complaint. Whatever
+ * fails on the way, the outputs that are not complete are taken away again.
+ */
+#include "run.h"
+
+#include "console.h"
+#include "feed.h"
+#include "outputs.h"
+#include "progress.h"
+#include "report/summary.h"
+#include "signals.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+struct job {
+    const struct gpume_options *options;
+    struct gpume_outputs outputs;
+    struct gpume_source *source;
+    struct gpume_source_info info;
+    gpume *ctx;
+    struct gpume_run run;
+    struct gpume_feed feed;
+    struct gpume_summary summary;
+    struct gpume_sink *sinks[GPUME_OUTPUTS_MAX]; /* NULL for summary.json */
+};
+
+/* The first frame that has a reference, or the one asked for. */
+static uint64_t first_target(const struct gpume_options *options)
+{
+    const uint64_t distance = options->params.ref_distance;
+    return options->start > distance ? options->start : distance;
+}
+
+static enum gpume_exit open_source(struct job *job)
+{
+    const struct gpume_options *options = job->options;
+    const struct gpume_source_options source_options = {
+        .paths = {options->inputs[0], options->inputs[1]},
+        .path_count = options->input_count,
+        .filter = options->filter,
+        .stream = options->stream,
+        .threads = options->params.threads,
+        .log = {.fn = gpume_console_log},
+    };
+    const int status = gpume_source_open(&job->source, &source_options, &job->info);
+    if (status == GPUME_OK) {
+        return GPUME_EXIT_DONE;
+    }
+    return status == GPUME_NOMEM ? GPUME_EXIT_FAILED : GPUME_EXIT_INPUT;
+}
+
+static enum gpume_exit open_context(struct job *job)
+{
+    const struct gpume_options *options = job->options;
+    struct gpume_params params = options->params;
+    params.width = job->info.width;
+    params.height = job->info.height;
+    params.bits = job->info.bits;
+    params.first_frame = first_target(options) - params.ref_distance;
+    params.log = gpume_console_log;
+    for (size_t i = 0; i < job->outputs.count; i++) {
+        const struct gpume_sink_ops *ops = job->outputs.items[i].ops;
+        params.want_predicted = params.want_predicted || (ops && ops->want_predicted);
+        params.want_frames = params.want_frames || (ops && ops->want_frames);
+    }
+    job->run = (struct gpume_run){
+        .input = options->inputs[options->input_count - 1],
+        .reference = options->input_count == 2 ? options->inputs[0] : NULL,
+        .params = params,
+        .start = options->start,
+        .frames = options->frames,
+        .filter = options->filter,
+        .stream = options->stream,
+        .rate_num = job->info.rate_num,
+        .rate_den = job->info.rate_den,
+        .full_range = job->info.full_range,
+        .residual_signed = options->residual_signed,
+        .gain = options->gain,
+        .gamma = options->gamma,
+        .overwrite = options->overwrite,
+        .log = {.fn = gpume_console_log},
+    };
+    switch (gpume_open(&job->ctx, &params)) {
+    case GPUME_OK:
+        return GPUME_EXIT_DONE;
+    case GPUME_INVALID:
+        return GPUME_EXIT_USAGE;
+    case GPUME_DEVICE:
+    case GPUME_UNSUPPORTED:
+        return GPUME_EXIT_DEVICE;
+    default:
+        return GPUME_EXIT_FAILED;
+    }
+}
+
+static enum gpume_exit open_sinks(struct job *job)
+{
+    struct gpume_info info;
+    gpume_get_info(job->ctx, &info);
+    job->summary = (struct gpume_summary){
+        .run = &job->run,
+        .codec = job->info.codec,
+        .pixel_format = job->info.pixel_format,
+    };
+    gpume_summary_set_engine(&job->summary, &info);
+    const enum gpume_exit made = gpume_outputs_make_folder(&job->outputs);
+    if (made != GPUME_EXIT_DONE) {
+        return made;
+    }
+    for (size_t i = 0; i < job->outputs.count; i++) {
+        const struct gpume_output *output = &job->outputs.items[i];
+        const int status =
+            output->ops ? output->ops->open(&job->sinks[i], output->path, &job->run) : GPUME_OK;
+        if (status != GPUME_OK) {
+            /* Such as a format that cannot hold the input's bit depth. */
+            return status == GPUME_INVALID ? GPUME_EXIT_USAGE : GPUME_EXIT_FAILED;
+        }
+    }
+    return GPUME_EXIT_DONE;
+}
+
+/* One field to everybody. */
+static int deliver(struct job *job, const struct gpume_field *field)
+{
+    const uint64_t before = gpume_progress_clock_ns();
+    int status = GPUME_OK;
+    for (size_t i = 0; i < job->outputs.count && status == GPUME_OK; i++) {
+        if (job->sinks[i]) {
+            status = job->sinks[i]->ops->field(job->sinks[i], field);
+        }
+    }
+    gpume_summary_add(&job->summary, field);
+    job->summary.write_ns += gpume_progress_clock_ns() - before;
+    return status;
+}
+
+static int receive_all(struct job *job, struct gpume_progress *progress)
+{
+    for (;;) {
+        const struct gpume_field *field = NULL;
+        int status = gpume_receive(job->ctx, &field, GPUME_WAIT);
+        if (status == GPUME_OK) {
+            status = deliver(job, field);
+            gpume_field_release(&field);
+            gpume_progress_step(progress, job->summary.fields);
+        }
+        if (status != GPUME_OK) {
+            return status;
+        }
+    }
+}
+
+/* Fields the run will give, as far as the container tells; 0: not known. */
+static uint64_t expected_fields(const struct job *job)
+{
+    const struct gpume_options *options = job->options;
+    const uint64_t frames = options->input_count == 2 ? 2 : job->info.frames;
+    const uint64_t first = first_target(options);
+    const uint64_t rest = frames > first ? frames - first : 0;
+    return options->frames > 0 && (rest == 0 || options->frames < rest) ? options->frames : rest;
+}
+
+static enum gpume_exit refuse_short_input(const struct job *job)
+{
+    const uint64_t first = first_target(job->options);
+    gpume_console_error("%s: has %" PRIu64 " frame%s; the first field (--start %" PRIu64
+                        ", --ref-distance %" PRIu32 ") needs %" PRIu64,
+        job->run.input, job->summary.delivered, job->summary.delivered == 1 ? "" : "s",
+        job->options->start, job->run.params.ref_distance, first + 1);
+    return GPUME_EXIT_INPUT;
+}
+
+/* Both threads, from the first frame to the last field. */
+static enum gpume_exit transfer(struct job *job)
+{
+    const struct gpume_options *options = job->options;
+    struct gpume_progress progress;
+    job->feed = (struct gpume_feed){
+        .source = job->source,
+        .ctx = job->ctx,
+        .skip = job->run.params.first_frame,
+        .count = options->frames ? options->frames + options->params.ref_distance : 0,
+    };
+    gpume_progress_init(&progress, options, expected_fields(job));
+    if (gpume_feed_start(&job->feed) != GPUME_OK) {
+        return GPUME_EXIT_FAILED;
+    }
+    const int status = receive_all(job, &progress);
+    if (status != GPUME_EOF) {
+        gpume_cancel(job->ctx);
+        gpume_source_cancel(job->source);
+    }
+    gpume_feed_join(&job->feed);
+    gpume_progress_finish(&progress, job->summary.fields);
+
+    struct gpume_source_counts counts = {0};
+    gpume_source_get_counts(job->source, &counts);
+    job->summary.delivered = counts.delivered;
+    job->summary.refused = counts.refused;
+    job->summary.scaled = counts.scaled;
+    job->summary.decode_ns = job->feed.decode_ns;
+    gpume_get_stats(job->ctx, &job->summary.stats);
+    if (gpume_signals_caught()) {
+        return GPUME_EXIT_FAILED;
+    }
+    if (job->feed.source_failed) {
+        return job->feed.status == GPUME_NOMEM ? GPUME_EXIT_FAILED : GPUME_EXIT_INPUT;
+    }
+    if (status != GPUME_EOF || job->feed.status != GPUME_OK) {
+        return GPUME_EXIT_FAILED;
+    }
+    return job->summary.fields == 0 ? refuse_short_input(job) : GPUME_EXIT_DONE;
+}
+
+/* Gives the outputs their names, summary.json last: where it stands, the others are whole. */
+static enum gpume_exit complete(struct job *job, uint64_t start_ns)
+{
+    const char *summary_path = NULL;
+    const uint64_t before = gpume_progress_clock_ns();
+    for (size_t i = 0; i < job->outputs.count; i++) {
+        if (!job->sinks[i]) {
+            summary_path = job->outputs.items[i].path;
+        } else if (job->sinks[i]->ops->finish(job->sinks[i]) != GPUME_OK) {
+            return GPUME_EXIT_FAILED;
+        }
+    }
+    const uint64_t now = gpume_progress_clock_ns();
+    job->summary.write_ns += now - before;
+    job->summary.whole_ns = now - start_ns;
+    if (summary_path && gpume_summary_write(&job->summary, summary_path) != GPUME_OK) {
+        return GPUME_EXIT_FAILED;
+    }
+    return GPUME_EXIT_DONE;
+}
+
+static void print_outputs(const struct gpume_outputs *outputs, FILE *stream)
+{
+    for (size_t i = 0; i < outputs->count; i++) {
+        const char *path = outputs->items[i].path;
+        if (strcmp(path, "-") != 0) {
+            fprintf(stream, "written      ");
+            for (; *path; path++) {
+                putc((unsigned char)*path < 0x20 || *path == 0x7f ? '?' : *path, stream);
+            }
+            putc('\n', stream);
+        }
+    }
+}
+
+/* The closing words. They go to standard output, unless data went there: then only what was asked
+ * for, and on standard error. */
+static enum gpume_exit conclude(const struct job *job)
+{
+    const struct gpume_summary *summary = &job->summary;
+    const int verbosity = job->options->verbosity;
+    char line[128];
+    gpume_summary_check_line(summary, line, sizeof(line));
+    if (verbosity > 0 || (verbosity == 0 && !job->outputs.to_stdout)) {
+        FILE *stream = job->outputs.to_stdout ? stderr : stdout;
+        gpume_summary_print(summary, stream);
+        print_outputs(&job->outputs, stream);
+        if (!gpume_console_flush_output()) {
+            return GPUME_EXIT_FAILED;
+        }
+    } else if (job->run.params.check && verbosity == 0 && summary->matched == summary->checked) {
+        fprintf(stderr, "%s\n", line);
+    }
+    if (summary->matched != summary->checked) {
+        gpume_console_error("--check: %s: the results of %s (%s) are wrong", line, summary->backend,
+            summary->device);
+        return GPUME_EXIT_MISMATCH;
+    }
+    return GPUME_EXIT_DONE;
+}
+
+static enum gpume_exit work(struct job *job)
+{
+    enum gpume_exit result = gpume_outputs_init(&job->outputs, job->options);
+    result = result ? result : open_source(job);
+    result = result ? result : open_context(job);
+    if (result != GPUME_EXIT_DONE) {
+        return result;
+    }
+    gpume_signals_attach(job->ctx, job->source);
+    const uint64_t start_ns = gpume_progress_clock_ns();
+    result = open_sinks(job);
+    result = result ? result : transfer(job);
+    gpume_signals_detach();
+    /* A message of the validation layer may come as late as here. */
+    if (gpume_close(&job->ctx) != GPUME_OK && result == GPUME_EXIT_DONE) {
+        result = GPUME_EXIT_FAILED;
+    }
+    result = result ? result : complete(job, start_ns);
+    return result ? result : conclude(job);
+}
+
+enum gpume_exit gpume_run_job(const struct gpume_options *options)
+{
+    struct job job = {.options = options};
+    const enum gpume_exit result = work(&job);
+    for (size_t i = 0; i < job.outputs.count; i++) {
+        if (job.sinks[i]) {
+            job.sinks[i]->ops->close(&job.sinks[i]);
+        }
+    }
+    gpume_outputs_remove_folder(&job.outputs);
+    gpume_close(&job.ctx);
+    gpume_source_close(&job.source);
+    gpume_outputs_finish(&job.outputs);
+    return result;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One thread waits for signals, so that what it does on one is ordinary code: no handler, nothing
+ * to be async-signal-safe. A signal that the caller has set to be ignored (nohup, a background job)
+ * stays ignored.
+ */
+#include "signals.h"
+
+#include "console.h"
+#include "options.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Ends the waiting thread; nobody else uses it here. */
+#define STOP_SIGNAL SIGUSR1
+
+static struct {
+    pthread_mutex_t mutex;
+    pthread_t thread;
+    sigset_t taken; /* what ends a run, as far as it is not ignored */
+    bool started, attached, detached, caught;
+    gpume *ctx;
+    struct gpume_source *source;
+} signals = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+static void cancel_run(void)
+{
+    pthread_mutex_lock(&signals.mutex);
+    if (signals.attached) {
+        gpume_console_error("interrupted; unfinished outputs were removed");
+        signals.caught = true;
+        gpume_cancel(signals.ctx);
+        gpume_source_cancel(signals.source);
+    } else if (!signals.detached) {
+        gpume_console_error("interrupted before any output was begun");
+        gpume_console_flush_error();
+        _exit(GPUME_EXIT_FAILED);
+    }
+    pthread_mutex_unlock(&signals.mutex);
+}
+
+static void *wait_for_signals(void *unused)
+{
+    sigset_t set = signals.taken;
+    int number = 0;
+    (void)unused;
+    sigaddset(&set, STOP_SIGNAL);
+    if (sigwait(&set, &number) != 0 || number == STOP_SIGNAL) {
+        return NULL;
+    }
+    cancel_run();
+    /* The next one takes its default action, which ends the program. */
+    pthread_sigmask(SIG_UNBLOCK, &signals.taken, NULL);
+    sigemptyset(&set);
+    sigaddset(&set, STOP_SIGNAL);
+    (void)sigwait(&set, &number);
+    return NULL;
+}
+
+static void take(int number)
+{
+    struct sigaction action;
+    if (sigaction(number, NULL, &action) == 0 && action.sa_handler != SIG_IGN) {
+        sigaddset(&signals.taken, number);
+    }
+}
+
+bool gpume_signals_start(void)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    sigemptyset(&ignore.sa_mask);
+    sigaction(SIGPIPE, &ignore, NULL);
+    sigemptyset(&signals.taken);
+    take(SIGINT);
+    take(SIGTERM);
+    take(SIGHUP);
+    sigset_t blocked = signals.taken;
+    sigaddset(&blocked, STOP_SIGNAL);
+    if (pthread_sigmask(SIG_BLOCK, &blocked, NULL) != 0 ||
+        pthread_create(&signals.thread, NULL, wait_for_signals, NULL) != 0) {
+        gpume_console_error("cannot start a thread: the system's limit is reached");
+        return false;
+    }
+    signals.started = true;
+    return true;
+}
+
+void gpume_signals_attach(gpume *ctx, struct gpume_source *source)
+{
+    pthread_mutex_lock(&signals.mutex);
+    signals.ctx = ctx;
+    signals.source = source;
+    signals.attached = true;
+    pthread_mutex_unlock(&signals.mutex);
+}
+
+void gpume_signals_detach(void)
+{
+    pthread_mutex_lock(&signals.mutex);
+    signals.attached = false;
+    signals.detached = true;
+    pthread_mutex_unlock(&signals.mutex);
+}
+
+bool gpume_signals_caught(void)
+{
+    pthread_mutex_lock(&signals.mutex);
+    const bool caught = signals.caught;
+    pthread_mutex_unlock(&signals.mutex);
+    return caught;
+}
+
+void gpume_signals_stop(void)
+{
+    if (signals.started) {
+        pthread_kill(signals.thread, STOP_SIGNAL);
+        pthread_join(signals.thread, NULL);
+        signals.started = false;
+    }
+}

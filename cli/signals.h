@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * SIGINT, SIGTERM and SIGHUP: the first ends the run in good order, the second ends the program at
+ * once. SIGPIPE is ignored: a closed pipe shows as a failed write.
+ */
+#ifndef GPUME_CLI_SIGNALS_H
+#define GPUME_CLI_SIGNALS_H
+
+#include "gpume/gpume.h"
+#include "media/source.h"
+
+#include <stdbool.h>
+
+/* Blocks the signals for all threads and starts the one that takes them. First thing in main. */
+bool gpume_signals_start(void);
+
+/* From now on a signal cancels these. Before, when there is nothing to clean up, it ends the
+ * program. */
+void gpume_signals_attach(gpume *ctx, struct gpume_source *source);
+
+/* From now on a signal is only remembered: the outputs are being completed. */
+void gpume_signals_detach(void);
+
+/* Was the run cancelled by a signal? */
+bool gpume_signals_caught(void);
+
+void gpume_signals_stop(void);
+
+#endif

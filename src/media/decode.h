@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One input's video stream as decoded frames in presentation order. One thread. */
+#ifndef GPUME_MEDIA_DECODE_H
+#define GPUME_MEDIA_DECODE_H
+
+#include "base/log.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include <libavutil/rational.h>
+
+struct AVFrame;
+struct gpume_decode;
+
+struct gpume_decode_options {
+    const char *path;    /* kept, not copied */
+    int stream;          /* counts video streams from 0; -1 = best */
+    uint32_t threads;    /* 0 = all */
+    atomic_bool *cancel; /* outlives the decoder */
+    struct gpume_log log;
+};
+
+struct gpume_decode_facts {
+    const char *codec;    /* a constant */
+    AVRational time_base; /* of the frames' pts */
+    AVRational rate;      /* frames a second; 0/1 unknown */
+    uint64_t frames;      /* the container's word; 0 = unknown */
+};
+
+/* Failures are logged. */
+int gpume_decode_open(struct gpume_decode **decode, const struct gpume_decode_options *options,
+    struct gpume_decode_facts *facts);
+
+/* Moves the next frame into an empty *frame; its pts is always set. GPUME_EOF at the end,
+ * GPUME_CANCELLED. What the decoder refuses is counted and stepped over; an input that breaks off
+ * ends there, with a warning. */
+int gpume_decode_next(struct gpume_decode *decode, struct AVFrame *frame);
+
+uint64_t gpume_decode_refused(const struct gpume_decode *decode);
+
+void gpume_decode_close(struct gpume_decode **decode);
+
+#endif

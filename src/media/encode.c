@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Luma planes to packets. The plane's samples go into a frame of the encoder's format: as they are
+ * where that is deep enough, shifted down where it has 8 bits only; chroma, where the format has
+ * it, is neutral. Called by picture_lavf.c and picture_video.c.
+ */
+#include "media/encode.h"
+#include "base/status.h"
+#include "media/libav.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include <libavcodec/avcodec.h>
+#include <libavutil/pixdesc.h>
+
+#define NEUTRAL 128 /* chroma of gray, 8 bits */
+
+int gpume_encode_refuse(const struct gpume_encode *encode, const char *what, int error)
+{
+    if (error == AVERROR(ENOMEM)) {
+        gpume_log_write(
+            &encode->log, GPUME_LOG_ERROR, "%s: %s: out of memory", encode->label, what);
+        return GPUME_NOMEM;
+    }
+    char reason[256];
+    gpume_log_write(&encode->log, GPUME_LOG_ERROR, "%s: %s: %s; choose another format",
+        encode->label, what, gpume_libav_reason(error, reason, sizeof reason));
+    return GPUME_UNSUPPORTED;
+}
+
+static int try_format(struct gpume_encode *encode, const AVCodec *encoder,
+    const struct gpume_encode_options *options, enum AVPixelFormat format)
+{
+    avcodec_free_context(&encode->codec);
+    AVCodecContext *codec = avcodec_alloc_context3(encoder);
+    encode->codec = codec;
+    if (!codec) {
+        return AVERROR(ENOMEM);
+    }
+    codec->width = (int)(options->pad ? (options->width + 1) & ~1u : options->width);
+    codec->height = (int)(options->pad ? (options->height + 1) & ~1u : options->height);
+    codec->pix_fmt = format;
+    codec->time_base = options->time_base;
+    codec->framerate = options->rate;
+    codec->thread_count = options->threads;
+    codec->color_range = options->full_range ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
+    codec->flags |= AV_CODEC_FLAG_BITEXACT; /* the same file for the same pictures */
+    if (options->global_header) {
+        codec->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
+    }
+    AVDictionary *settings = NULL;
+    int error = av_dict_parse_string(&settings, options->settings, "=", ":", 0);
+    gpume_libav_quiet();
+    if (error >= 0) {
+        error = avcodec_open2(codec, encoder, &settings);
+    }
+    av_dict_free(&settings);
+    return error;
+}
+
+static int make_frame(struct gpume_encode *encode)
+{
+    const AVCodecContext *codec = encode->codec;
+    encode->packet = av_packet_alloc();
+    encode->frame = av_frame_alloc();
+    if (!encode->packet || !encode->frame) {
+        return AVERROR(ENOMEM);
+    }
+    encode->frame->format = codec->pix_fmt;
+    encode->frame->width = codec->width;
+    encode->frame->height = codec->height;
+    encode->frame->color_range = codec->color_range;
+    return av_frame_get_buffer(encode->frame, 0);
+}
+
+int gpume_encode_open(struct gpume_encode *encode, const struct gpume_encode_options *options)
+{
+    encode->label = options->label;
+    encode->log = options->log;
+    const AVCodec *encoder = avcodec_find_encoder_by_name(options->encoder);
+    if (!encoder) {
+        gpume_log_write(&encode->log, GPUME_LOG_ERROR, "%s: this FFmpeg has no %s encoder; %s",
+            encode->label, options->encoder, options->way_out);
+        return GPUME_UNSUPPORTED;
+    }
+    if (options->width >= INT_MAX || options->height >= INT_MAX) {
+        return gpume_encode_refuse(encode, "picture too large", AVERROR(EINVAL));
+    }
+    int error = try_format(encode, encoder, options, options->formats[0]);
+    if (error < 0 && options->formats[1] != AV_PIX_FMT_NONE) {
+        error = try_format(encode, encoder, options, options->formats[1]);
+    }
+    if (error >= 0) {
+        error = make_frame(encode);
+    }
+    return error < 0 ? gpume_encode_refuse(encode, "cannot be encoded", error) : GPUME_OK;
+}
+
+static unsigned sample(const struct gpume_plane *plane, uint32_t x, uint32_t y)
+{
+    const uint8_t *row = (const uint8_t *)plane->data + (ptrdiff_t)y * plane->stride;
+    return plane->bits > 8 ? ((const uint16_t *)(const void *)row)[x] : row[x];
+}
+
+/* One row of the frame; columns beyond the plane repeat its last one. */
+static void fill_row(AVFrame *frame, int y, const struct gpume_plane *plane)
+{
+    const AVPixFmtDescriptor *format = av_pix_fmt_desc_get(frame->format);
+    bool big = (format->flags & AV_PIX_FMT_FLAG_BE) != 0;
+    bool deep = format->comp[0].depth > 8;
+    unsigned shift = !deep && plane->bits > 8 ? plane->bits - 8 : 0;
+    uint8_t *to = frame->data[0] + (ptrdiff_t)y * frame->linesize[0];
+    uint32_t from = (uint32_t)y < plane->height ? (uint32_t)y : plane->height - 1;
+    for (uint32_t x = 0; x < (uint32_t)frame->width; x++) {
+        unsigned value = sample(plane, x < plane->width ? x : plane->width - 1, from) >> shift;
+        if (!deep) {
+            to[x] = (uint8_t)value;
+        } else if (big) {
+            to[2 * x] = (uint8_t)(value >> 8);
+            to[2 * x + 1] = (uint8_t)value;
+        } else {
+            to[2 * x] = (uint8_t)value;
+            to[2 * x + 1] = (uint8_t)(value >> 8);
+        }
+    }
+}
+
+static void fill(AVFrame *frame, const struct gpume_plane *plane)
+{
+    const AVPixFmtDescriptor *format = av_pix_fmt_desc_get(frame->format);
+    bool plain = format->comp[0].depth == 8 && plane->bits == 8 &&
+                 frame->width == (int)plane->width && frame->height == (int)plane->height;
+    for (int y = 0; y < frame->height; y++) {
+        if (plain) {
+            memcpy(frame->data[0] + (ptrdiff_t)y * frame->linesize[0],
+                (const uint8_t *)plane->data + (ptrdiff_t)y * plane->stride, plane->width);
+        } else {
+            fill_row(frame, y, plane);
+        }
+    }
+    int rows = AV_CEIL_RSHIFT(frame->height, format->log2_chroma_h);
+    for (int i = 1; i < 3 && frame->data[i]; i++) {
+        memset(frame->data[i], NEUTRAL, (size_t)rows * (size_t)frame->linesize[i]);
+    }
+}
+
+int gpume_encode_send(struct gpume_encode *encode, const struct gpume_plane *plane, int64_t pts)
+{
+    gpume_libav_quiet();
+    int error = 0;
+    if (plane) {
+        error = av_frame_make_writable(encode->frame); /* the encoder may hold the last one */
+        if (error >= 0) {
+            fill(encode->frame, plane);
+            encode->frame->pts = pts;
+            error = avcodec_send_frame(encode->codec, encode->frame);
+        }
+    } else {
+        error = avcodec_send_frame(encode->codec, NULL);
+    }
+    return error < 0 ? gpume_encode_refuse(encode, "cannot be encoded", error) : GPUME_OK;
+}
+
+int gpume_encode_receive(struct gpume_encode *encode)
+{
+    gpume_libav_quiet();
+    int error = avcodec_receive_packet(encode->codec, encode->packet);
+    if (error == AVERROR(EAGAIN)) {
+        return GPUME_AGAIN;
+    }
+    if (error == AVERROR_EOF) {
+        return GPUME_EOF;
+    }
+    return error < 0 ? gpume_encode_refuse(encode, "cannot be encoded", error) : GPUME_OK;
+}
+
+void gpume_encode_close(struct gpume_encode *encode)
+{
+    avcodec_free_context(&encode->codec);
+    av_packet_free(&encode->packet);
+    av_frame_free(&encode->frame);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One libavcodec encoder fed with luma planes. One thread. */
+#ifndef GPUME_MEDIA_ENCODE_H
+#define GPUME_MEDIA_ENCODE_H
+
+#include "base/log.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <libavutil/pixfmt.h>
+#include <libavutil/rational.h>
+
+struct AVCodecContext;
+struct AVFrame;
+struct AVPacket;
+
+struct gpume_encode_options {
+    const char *label;             /* the output, in messages; kept, not copied */
+    const char *encoder;           /* libavcodec's name */
+    const char *settings;          /* "key=value:key=value" for the encoder, or NULL */
+    const char *way_out;           /* what to do where FFmpeg lacks the encoder */
+    enum AVPixelFormat formats[2]; /* tried in turn; AV_PIX_FMT_NONE = no second one */
+    uint32_t width, height;        /* of the planes */
+    bool pad;                      /* to even sizes, by repeating the edge */
+    bool full_range;
+    bool global_header;
+    int threads; /* 0 = all */
+    AVRational time_base;
+    AVRational rate; /* 0/1 unknown */
+    struct gpume_log log;
+};
+
+struct gpume_encode {
+    struct AVCodecContext *codec;
+    struct AVFrame *frame;
+    struct AVPacket *packet; /* what gpume_encode_receive gave last */
+    const char *label;
+    struct gpume_log log;
+};
+
+/* Fills a zeroed *encode; close it also after a failure, which is logged. GPUME_UNSUPPORTED: this
+ * FFmpeg has no such encoder, or it cannot do this size. */
+int gpume_encode_open(struct gpume_encode *encode, const struct gpume_encode_options *options);
+
+/* The plane has the size of the options; samples deeper than the encoder's are shifted down,
+ * shallower ones keep their values. NULL: no more. Receive until GPUME_AGAIN before the next. */
+int gpume_encode_send(struct gpume_encode *encode, const struct gpume_plane *plane, int64_t pts);
+
+/* GPUME_AGAIN, GPUME_EOF, or a packet in encode->packet. */
+int gpume_encode_receive(struct gpume_encode *encode);
+
+/* Says in one line that the output could not be made. Returns the status for a libav error. */
+int gpume_encode_refuse(const struct gpume_encode *encode, const char *what, int error);
+
+void gpume_encode_close(struct gpume_encode *encode);
+
+#endif

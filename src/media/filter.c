@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * buffersrc -> the user's graph -> buffersink. A frame of another size or format than the graph was
+ * built for waits while the graph is ended and emptied, then a new one is built for it, so that no
+ * frame is lost. Called by source_lavf.c.
+ */
+#include "media/filter.h"
+#include "base/status.h"
+#include "media/libav.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include <libavfilter/avfilter.h>
+#include <libavfilter/buffersink.h>
+#include <libavfilter/buffersrc.h>
+#include <libavutil/frame.h>
+#include <libavutil/mem.h>
+#include <libavutil/pixdesc.h>
+
+#define THREADS_MAX 64
+
+struct gpume_filter {
+    const char *text;
+    AVRational time_base, rate, out_time_base, out_rate;
+    int threads;
+    AVFilterGraph *graph;
+    AVFilterContext *source, *sink;
+    int width, height, format; /* that the graph was built for */
+    AVFrame *waiting;          /* for the new graph, while the old one is emptied */
+    bool ended;                /* no more frames will come */
+    struct gpume_log log;
+};
+
+static int refuse(struct gpume_filter *filter, int error)
+{
+    char reason[256];
+    if (error == AVERROR(ENOMEM)) {
+        return GPUME_NOMEM; /* told by whoever reads */
+    }
+    gpume_log_write(&filter->log, GPUME_LOG_ERROR,
+        "--vf %s: %s; mend the graph (one video in, one video out)", filter->text,
+        gpume_libav_reason(error, reason, sizeof reason));
+    return GPUME_INVALID;
+}
+
+int gpume_filter_open(struct gpume_filter **result, const struct gpume_filter_options *options)
+{
+    struct gpume_filter *filter = calloc(1, sizeof *filter);
+    if (!filter) {
+        return GPUME_NOMEM;
+    }
+    filter->text = options->graph;
+    filter->time_base = options->time_base;
+    filter->rate = options->rate;
+    filter->threads = (int)(options->threads < THREADS_MAX ? options->threads : THREADS_MAX);
+    filter->log = options->log;
+    filter->waiting = av_frame_alloc();
+    if (!filter->waiting) {
+        gpume_filter_close(&filter);
+        return GPUME_NOMEM;
+    }
+    *result = filter;
+    return GPUME_OK;
+}
+
+static int make_source(struct gpume_filter *filter, const AVFrame *frame)
+{
+    filter->source =
+        avfilter_graph_alloc_filter(filter->graph, avfilter_get_by_name("buffer"), "in");
+    AVBufferSrcParameters *parameters = av_buffersrc_parameters_alloc();
+    if (!filter->source || !parameters) {
+        av_free(parameters);
+        return AVERROR(ENOMEM);
+    }
+    parameters->format = frame->format;
+    parameters->width = frame->width;
+    parameters->height = frame->height;
+    parameters->time_base = filter->time_base;
+    parameters->frame_rate = filter->rate;
+    parameters->sample_aspect_ratio = frame->sample_aspect_ratio;
+#if LIBAVFILTER_VERSION_MAJOR >= 10
+    parameters->color_space = frame->colorspace;
+    parameters->color_range = frame->color_range;
+#endif
+    int error = av_buffersrc_parameters_set(filter->source, parameters);
+    av_free(parameters);
+    return error < 0 ? error : avfilter_init_str(filter->source, NULL);
+}
+
+/* The names "in" and "out" are what an unlabelled graph's ends are tied to. */
+static AVFilterInOut *make_end(AVFilterContext *context, const char *name)
+{
+    AVFilterInOut *end = avfilter_inout_alloc();
+    if (end) {
+        end->name = av_strdup(name);
+        end->filter_ctx = context;
+    }
+    return end;
+}
+
+static int build(struct gpume_filter *filter, const AVFrame *frame)
+{
+    avfilter_graph_free(&filter->graph);
+    gpume_libav_quiet();
+    filter->graph = avfilter_graph_alloc();
+    if (!filter->graph) {
+        return refuse(filter, AVERROR(ENOMEM));
+    }
+    filter->graph->nb_threads = filter->threads;
+    int error = make_source(filter, frame);
+    if (error >= 0) {
+        error = avfilter_graph_create_filter(
+            &filter->sink, avfilter_get_by_name("buffersink"), "out", NULL, NULL, filter->graph);
+    }
+    if (error < 0) {
+        return refuse(filter, error);
+    }
+    AVFilterInOut *from = make_end(filter->source, "in");
+    AVFilterInOut *to = make_end(filter->sink, "out");
+    error = from && to ? avfilter_graph_parse_ptr(filter->graph, filter->text, &to, &from, NULL)
+                       : AVERROR(ENOMEM);
+    avfilter_inout_free(&from);
+    avfilter_inout_free(&to);
+    if (error >= 0) {
+        error = avfilter_graph_config(filter->graph, NULL);
+    }
+    if (error < 0) {
+        return refuse(filter, error);
+    }
+    filter->width = frame->width;
+    filter->height = frame->height;
+    filter->format = frame->format;
+    filter->out_time_base = av_buffersink_get_time_base(filter->sink);
+    filter->out_rate = av_buffersink_get_frame_rate(filter->sink);
+    return GPUME_OK;
+}
+
+static int add(struct gpume_filter *filter, AVFrame *frame)
+{
+    gpume_libav_quiet();
+    int error = av_buffersrc_add_frame(filter->source, frame);
+    av_frame_unref(frame);
+    /* A graph such as trim may end before its input does: the rest goes nowhere. */
+    return error < 0 && error != AVERROR_EOF ? refuse(filter, error) : GPUME_OK;
+}
+
+/* Tells the graph that no more comes. */
+static int finish_graph(struct gpume_filter *filter)
+{
+    gpume_libav_quiet();
+    int error = av_buffersrc_add_frame(filter->source, NULL);
+    return error < 0 && error != AVERROR_EOF ? refuse(filter, error) : GPUME_OK;
+}
+
+int gpume_filter_push(struct gpume_filter *filter, AVFrame *frame)
+{
+    if (!frame) {
+        filter->ended = true;
+        return filter->graph && !filter->waiting->buf[0] ? finish_graph(filter) : GPUME_OK;
+    }
+    bool same = frame->width == filter->width && frame->height == filter->height &&
+                frame->format == filter->format;
+    if (filter->graph && same) {
+        return add(filter, frame);
+    }
+    if (filter->graph) {
+        av_frame_move_ref(filter->waiting, frame);
+        return finish_graph(filter);
+    }
+    int status = build(filter, frame);
+    if (status != GPUME_OK) {
+        av_frame_unref(frame);
+        return status;
+    }
+    return add(filter, frame);
+}
+
+static int start_anew(struct gpume_filter *filter)
+{
+    int status = build(filter, filter->waiting);
+    if (status == GPUME_OK) {
+        status = add(filter, filter->waiting);
+    }
+    av_frame_unref(filter->waiting);
+    return status == GPUME_OK && filter->ended ? finish_graph(filter) : status;
+}
+
+int gpume_filter_pull(struct gpume_filter *filter, AVFrame *frame)
+{
+    for (;;) {
+        if (!filter->graph) {
+            return filter->ended ? GPUME_EOF : GPUME_AGAIN;
+        }
+        gpume_libav_quiet();
+        int error = av_buffersink_get_frame(filter->sink, frame);
+        if (error >= 0) {
+            return GPUME_OK;
+        }
+        bool dry = error == AVERROR_EOF || error == AVERROR(EAGAIN);
+        if (dry && filter->waiting->buf[0]) {
+            int status = start_anew(filter);
+            if (status != GPUME_OK) {
+                return status;
+            }
+            continue;
+        }
+        if (!dry) {
+            return refuse(filter, error);
+        }
+        return filter->ended || error == AVERROR_EOF ? GPUME_EOF : GPUME_AGAIN;
+    }
+}
+
+AVRational gpume_filter_time_base(const struct gpume_filter *filter)
+{
+    return filter->out_time_base;
+}
+
+AVRational gpume_filter_rate(const struct gpume_filter *filter)
+{
+    return filter->out_rate;
+}
+
+void gpume_filter_close(struct gpume_filter **pointer)
+{
+    struct gpume_filter *filter = *pointer;
+    if (!filter) {
+        return;
+    }
+    *pointer = NULL;
+    avfilter_graph_free(&filter->graph);
+    av_frame_free(&filter->waiting);
+    free(filter);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A libavfilter graph between decoder and luma. It is built for the first frame, and anew where
+ * frames change size or format; what the old graph still held comes out first. One thread.
+ */
+#ifndef GPUME_MEDIA_FILTER_H
+#define GPUME_MEDIA_FILTER_H
+
+#include "base/log.h"
+
+#include <stdint.h>
+
+#include <libavutil/rational.h>
+
+struct AVFrame;
+struct gpume_filter;
+
+struct gpume_filter_options {
+    const char *graph;    /* kept, not copied */
+    AVRational time_base; /* of the frames pushed */
+    AVRational rate;      /* 0/1 unknown */
+    uint32_t threads;     /* 0 = all */
+    struct gpume_log log;
+};
+
+int gpume_filter_open(struct gpume_filter **filter, const struct gpume_filter_options *options);
+
+/* Takes the frame's reference, also on failure; NULL = no more. Pull until GPUME_AGAIN before the
+ * next push. GPUME_INVALID: the graph cannot do it; logged. */
+int gpume_filter_push(struct gpume_filter *filter, struct AVFrame *frame);
+
+/* GPUME_AGAIN: push more. GPUME_EOF: after the end. Failures are logged. */
+int gpume_filter_pull(struct gpume_filter *filter, struct AVFrame *frame);
+
+/* Of the frames that come out; after the first has. */
+AVRational gpume_filter_time_base(const struct gpume_filter *filter);
+AVRational gpume_filter_rate(const struct gpume_filter *filter);
+
+void gpume_filter_close(struct gpume_filter **filter);
+
+#endif

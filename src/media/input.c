@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * From a path to an open AVFormatContext. A path that exists is that file, whatever ':' or '%' its
+ * name holds; "-" is standard input, read through poll() so that a cancelled run does not wait for
+ * data, and with seeking where it is a file; anything else is libavformat's to understand: numbered
+ * pictures, URLs. Called by decode.c on the thread that reads.
+ */
+#include "media/input.h"
+#include "media/libav.h"
+#include "media/pattern.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <libavformat/avformat.h>
+#include <libavutil/mem.h>
+
+#define PIPE_BYTES (64 * 1024) /* what a Linux pipe holds */
+#define POLL_MS 100            /* how late a cancelled read may notice */
+
+const char *gpume_input_label(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
+static int interrupted(void *opaque)
+{
+    const struct gpume_input *input = opaque;
+    return atomic_load(input->cancel) ? 1 : 0;
+}
+
+static int pipe_read(void *opaque, uint8_t *data, int bytes)
+{
+    struct gpume_input *input = opaque;
+    for (;;) {
+        if (interrupted(input)) {
+            return AVERROR_EXIT;
+        }
+        struct pollfd ready = {.fd = STDIN_FILENO, .events = POLLIN};
+        int count = poll(&ready, 1, POLL_MS);
+        if (count == 0 || (count < 0 && errno == EINTR)) {
+            continue;
+        }
+        ssize_t done = read(STDIN_FILENO, data, (size_t)bytes);
+        if (done >= 0) {
+            input->piped = input->piped || done > 0;
+            return done > 0 ? (int)done : AVERROR_EOF;
+        }
+        if (errno != EINTR && errno != EAGAIN) {
+            return AVERROR(errno);
+        }
+    }
+}
+
+static int64_t pipe_seek(void *opaque, int64_t offset, int whence)
+{
+    (void)opaque;
+    struct stat st;
+    if (fstat(STDIN_FILENO, &st) != 0) {
+        return AVERROR(errno);
+    }
+    if (whence & AVSEEK_SIZE) {
+        return st.st_size;
+    }
+    off_t at = lseek(STDIN_FILENO, (off_t)offset, whence & ~AVSEEK_FORCE);
+    return at < 0 ? AVERROR(errno) : (int64_t)at;
+}
+
+static int open_pipe(struct gpume_input *input, const struct gpume_log *log)
+{
+    if (isatty(STDIN_FILENO)) {
+        gpume_log_write(log, GPUME_LOG_ERROR,
+            "standard input: is a terminal; feed it a video, or give a file name instead of -");
+        return GPUME_IO;
+    }
+    struct stat st;
+    bool file = fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode) &&
+                lseek(STDIN_FILENO, 0, SEEK_CUR) == 0;
+    uint8_t *buffer = av_malloc(PIPE_BYTES);
+    if (buffer) {
+        input->pipe = avio_alloc_context(
+            buffer, PIPE_BYTES, 0, input, pipe_read, NULL, file ? pipe_seek : NULL);
+    }
+    if (!input->pipe) {
+        av_free(buffer);
+        return GPUME_NOMEM;
+    }
+    input->format->pb = input->pipe;
+    return GPUME_OK;
+}
+
+/* libav's name of the path, in *url for free(), and the options that keep it from guessing. */
+static int make_url(const char *path, char **url, AVDictionary **options, bool *exists)
+{
+    struct stat st;
+    *exists = stat(path, &st) == 0;
+    size_t bytes = strlen(path) + sizeof "file:";
+    *url = malloc(bytes);
+    if (!*url) {
+        return GPUME_NOMEM;
+    }
+    snprintf(*url, bytes, "%s%s", *exists ? "file:" : "", path);
+    /* Programs may come late in a transport stream; the ffmpeg program asks for the same. */
+    int error = av_dict_set(options, "scan_all_pmts", "1", 0);
+    uint64_t first = 0;
+    if (*exists) {
+        error |= av_dict_set(options, "pattern_type", "none", 0);
+    } else if (gpume_pattern_kind(path) == GPUME_PATTERN_NUMBERED &&
+               gpume_pattern_find(path, &first) && first <= INT32_MAX) {
+        error |= av_dict_set_int(options, "start_number", (int64_t)first, 0);
+    }
+    return error < 0 ? GPUME_NOMEM : GPUME_OK;
+}
+
+static bool is_empty(const struct gpume_input *input, const struct stat *st)
+{
+    return input->pipe ? !input->piped : st && S_ISREG(st->st_mode) && st->st_size == 0;
+}
+
+static int refuse(
+    const struct gpume_input *input, const char *path, int error, const struct gpume_log *log)
+{
+    const char *label = gpume_input_label(path);
+    struct stat st;
+    bool exists = strcmp(path, "-") != 0 && stat(path, &st) == 0;
+    char reason[256];
+    if (error == AVERROR(ENOMEM)) {
+        return GPUME_NOMEM; /* told by whoever reads */
+    }
+    if (exists && S_ISDIR(st.st_mode)) {
+        gpume_log_write(log, GPUME_LOG_ERROR,
+            "%s: is a folder; give a video file, or numbered pictures as folder/name%%03d.png",
+            label);
+        return GPUME_IO;
+    }
+    bool useless = error == AVERROR_INVALIDDATA || error == AVERROR_EOF;
+    if (useless && is_empty(input, exists ? &st : NULL)) {
+        gpume_log_write(log, GPUME_LOG_ERROR, "%s: is empty; give a file with video", label);
+        return GPUME_FORMAT;
+    }
+    if (error == AVERROR(ENOENT) || (!exists && error == AVERROR_PROTOCOL_NOT_FOUND)) {
+        bool numbered = gpume_pattern_kind(path) == GPUME_PATTERN_NUMBERED;
+        gpume_log_write(log, GPUME_LOG_ERROR, "%s: %s; check the name and the folder", label,
+            numbered ? "no picture with such a number" : "no such file");
+        return GPUME_IO;
+    }
+    if (error == AVERROR(EACCES) || error == AVERROR(EPERM)) {
+        gpume_log_write(
+            log, GPUME_LOG_ERROR, "%s: no permission to read it; mend its permissions", label);
+        return GPUME_IO;
+    }
+    if (useless) {
+        gpume_log_write(log, GPUME_LOG_ERROR,
+            "%s: not a video or picture that FFmpeg can read (%s); %s", label,
+            gpume_libav_reason(error, reason, sizeof reason),
+            input->pipe ? "some files cannot be read from a pipe: give the file's name"
+                        : "give a file with video");
+        return GPUME_FORMAT;
+    }
+    gpume_log_write(log, GPUME_LOG_ERROR, "%s: cannot be opened: %s; check the name or the file",
+        label, gpume_libav_reason(error, reason, sizeof reason));
+    return GPUME_IO;
+}
+
+static int open_format(struct gpume_input *input, const char *path, const struct gpume_log *log)
+{
+    bool piped = strcmp(path, "-") == 0;
+    bool exists = false;
+    char *url = NULL;
+    AVDictionary *options = NULL;
+    int status = make_url(piped ? "" : path, &url, &options, &exists);
+    if (status == GPUME_OK && piped) {
+        status = open_pipe(input, log);
+    }
+    if (status == GPUME_OK) {
+        gpume_libav_quiet();
+        int error = avformat_open_input(&input->format, url, NULL, &options);
+        if (error < 0) {
+            status = atomic_load(input->cancel) ? GPUME_CANCELLED : refuse(input, path, error, log);
+        } else if (strcmp(input->format->iformat->name, "tty") == 0) {
+            /* libavformat would show any .txt file as a terminal's screen. */
+            gpume_log_write(log, GPUME_LOG_ERROR, "%s: is text; give a file with video",
+                gpume_input_label(path));
+            status = GPUME_FORMAT;
+        }
+    }
+    av_dict_free(&options);
+    free(url);
+    return status;
+}
+
+int gpume_input_open(
+    struct gpume_input *input, const char *path, atomic_bool *cancel, const struct gpume_log *log)
+{
+    input->cancel = cancel;
+    input->format = avformat_alloc_context();
+    if (!input->format) {
+        return GPUME_NOMEM;
+    }
+    input->format->interrupt_callback = (AVIOInterruptCB){.callback = interrupted, .opaque = input};
+    int status = open_format(input, path, log);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    gpume_libav_quiet();
+    int error = avformat_find_stream_info(input->format, NULL);
+    if (atomic_load(cancel)) {
+        return GPUME_CANCELLED;
+    }
+    return error < 0 ? refuse(input, path, error, log) : GPUME_OK;
+}
+
+void gpume_input_close(struct gpume_input *input)
+{
+    avformat_close_input(&input->format);
+    if (input->pipe) {
+        av_freep(&input->pipe->buffer);
+        avio_context_free(&input->pipe);
+    }
+}

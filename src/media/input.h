@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One input opened by libavformat: names, standard input, and what is said when it cannot be. */
+#ifndef GPUME_MEDIA_INPUT_H
+#define GPUME_MEDIA_INPUT_H
+
+#include "base/log.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+struct AVFormatContext;
+struct AVIOContext;
+
+struct gpume_input {
+    struct AVFormatContext *format;
+    struct AVIOContext *pipe; /* standard input only */
+    bool piped;               /* something came through it */
+    atomic_bool *cancel;
+};
+
+/* What messages call the input: the path, or "standard input". */
+const char *gpume_input_label(const char *path);
+
+/* Fills a zeroed *input, which must stay where it is until closed, also after a failure. Failures
+ * are logged. *cancel, set from any thread, ends blocking calls on the format with AVERROR_EXIT;
+ * GPUME_CANCELLED if that happened here. */
+int gpume_input_open(
+    struct gpume_input *input, const char *path, atomic_bool *cancel, const struct gpume_log *log);
+
+void gpume_input_close(struct gpume_input *input);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Takes libav's log over for the whole program, once. Its decoders report every damaged block of
+ * every frame; of all that only what made an opening fail is of use, and that is told on the
+ * calling thread.
+ */
+#include "media/libav.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <libavutil/avutil.h>
+#include <libavutil/error.h>
+#include <libavutil/log.h>
+
+static _Thread_local char kept[256];
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void keep(void *object, int level, const char *format, va_list args)
+{
+    (void)object;
+    if ((level & 0xff) > AV_LOG_ERROR || kept[0] != '\0') {
+        return;
+    }
+    char line[sizeof kept];
+    if (vsnprintf(line, sizeof line, format, args) < 0) {
+        return;
+    }
+    size_t bytes = strcspn(line, "\r\n");
+    while (bytes > 0 && (line[bytes - 1] == ' ' || line[bytes - 1] == '.')) {
+        bytes--;
+    }
+    for (size_t i = 0; i < bytes; i++) {
+        unsigned char c = (unsigned char)line[i];
+        kept[i] = c < ' ' || c == 0x7f ? '?' : line[i];
+    }
+    kept[bytes] = '\0';
+}
+
+static void take_over(void)
+{
+    av_log_set_callback(keep);
+}
+
+void gpume_libav_quiet(void)
+{
+    (void)pthread_once(&once, take_over);
+    kept[0] = '\0';
+}
+
+const char *gpume_libav_reason(int error, char *buffer, size_t bytes)
+{
+    if (kept[0] != '\0') {
+        snprintf(buffer, bytes, "%s", kept);
+    } else if (av_strerror(error, buffer, bytes) < 0) {
+        snprintf(buffer, bytes, "libav error %d", error);
+    }
+    return buffer;
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * AVFrame to luma plane, for source_lavf.c. YUV and gray samples are moved, never computed: rows
+ * are copied where the layout is the destination's, else av_read_image_line2 takes them out of
+ * packed, shifted or foreign-endian layouts. The rest goes through swscale, with flags that give
+ * the same values on every processor, into a picture of our own, because swscale may write past the
+ * width of a row.
+ */
+#include "media/luma.h"
+#include "base/status.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <libavutil/frame.h>
+#include <libavutil/pixdesc.h>
+#include <libswscale/swscale.h>
+
+#define SCALE_FLAGS (SWS_BICUBIC | SWS_ACCURATE_RND | SWS_BITEXACT)
+
+/* A swscale context and what it was made for. */
+struct scaler {
+    struct SwsContext *context;
+    int width, height, format, colorspace;
+    bool full_range;
+    AVFrame *out;
+};
+
+struct gpume_luma {
+    struct scaler gray;   /* of RGB and its likes */
+    struct scaler resize; /* gray to gray */
+    AVFrame *plain;       /* luma at its own size, on its way to be resized */
+    uint16_t *row;
+    size_t row_samples;
+};
+
+int gpume_luma_create(struct gpume_luma **result)
+{
+    struct gpume_luma *luma = calloc(1, sizeof *luma);
+    if (!luma) {
+        return GPUME_NOMEM;
+    }
+    luma->gray.out = av_frame_alloc();
+    luma->resize.out = av_frame_alloc();
+    luma->plain = av_frame_alloc();
+    if (!luma->gray.out || !luma->resize.out || !luma->plain) {
+        gpume_luma_destroy(&luma);
+        return GPUME_NOMEM;
+    }
+    *result = luma;
+    return GPUME_OK;
+}
+
+static void drop_scaler(struct scaler *scaler)
+{
+    sws_freeContext(scaler->context);
+    av_frame_free(&scaler->out);
+}
+
+void gpume_luma_destroy(struct gpume_luma **pointer)
+{
+    struct gpume_luma *luma = *pointer;
+    if (!luma) {
+        return;
+    }
+    *pointer = NULL;
+    drop_scaler(&luma->gray);
+    drop_scaler(&luma->resize);
+    av_frame_free(&luma->plain);
+    free(luma->row);
+    free(luma);
+}
+
+/* Is the first component luma, in samples of 8 to 16 bits? */
+static bool has_luma(const AVPixFmtDescriptor *descriptor)
+{
+    const uint64_t others = AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL | AV_PIX_FMT_FLAG_BAYER |
+                            AV_PIX_FMT_FLAG_FLOAT | AV_PIX_FMT_FLAG_HWACCEL;
+    int depth = descriptor->comp[0].depth;
+    return !(descriptor->flags & others) && descriptor->nb_components > 0 && depth >= 8 &&
+           depth <= 16 && strncmp(descriptor->name, "xyz", 3) != 0 &&
+           strcmp(descriptor->name, "uyyvyy411") != 0; /* its luma has no even step */
+}
+
+/* The gray format that holds so many bits. */
+static enum AVPixelFormat gray_format(int bits)
+{
+    static const struct {
+        int bits;
+        enum AVPixelFormat format;
+    } formats[] = {{8, AV_PIX_FMT_GRAY8}, {9, AV_PIX_FMT_GRAY9}, {10, AV_PIX_FMT_GRAY10},
+        {12, AV_PIX_FMT_GRAY12}, {14, AV_PIX_FMT_GRAY14}};
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        if (bits <= formats[i].bits) {
+            return formats[i].format;
+        }
+    }
+    return AV_PIX_FMT_GRAY16;
+}
+
+static int depth_of(enum AVPixelFormat format)
+{
+    return av_pix_fmt_desc_get(format)->comp[0].depth;
+}
+
+static int deepest(const AVPixFmtDescriptor *descriptor)
+{
+    if (descriptor->flags & AV_PIX_FMT_FLAG_BAYER) {
+        return av_get_bits_per_pixel(descriptor); /* one sample each; components are fractions */
+    }
+    int depth = 0;
+    for (int i = 0; i < descriptor->nb_components; i++) {
+        depth = descriptor->comp[i].depth > depth ? descriptor->comp[i].depth : depth;
+    }
+    return depth;
+}
+
+uint32_t gpume_luma_bits(const AVFrame *frame)
+{
+    const AVPixFmtDescriptor *descriptor = av_pix_fmt_desc_get(frame->format);
+    if (!descriptor) {
+        return 0;
+    }
+    if (has_luma(descriptor)) {
+        return (uint32_t)descriptor->comp[0].depth;
+    }
+    if ((descriptor->flags & AV_PIX_FMT_FLAG_HWACCEL) || !sws_isSupportedInput(frame->format)) {
+        return 0;
+    }
+    return (uint32_t)depth_of(gray_format(deepest(descriptor)));
+}
+
+bool gpume_luma_full_range(const AVFrame *frame)
+{
+    const AVPixFmtDescriptor *descriptor = av_pix_fmt_desc_get(frame->format);
+    if (!descriptor || !has_luma(descriptor)) {
+        return true; /* RGB is, and swscale makes gray of it that is, too */
+    }
+    return frame->color_range == AVCOL_RANGE_JPEG || strncmp(descriptor->name, "yuvj", 4) == 0 ||
+           (descriptor->nb_components < 3 && frame->color_range != AVCOL_RANGE_MPEG);
+}
+
+/* --- moving samples */
+
+static void copy_deep_row(uint16_t *to, const uint16_t *from, uint32_t count, unsigned bits)
+{
+    const uint16_t peak = (uint16_t)((1u << bits) - 1);
+    for (uint32_t x = 0; x < count; x++) { /* raw files may hold more than their depth allows */
+        to[x] = from[x] < peak ? from[x] : peak;
+    }
+}
+
+static bool native_endian(const AVPixFmtDescriptor *descriptor)
+{
+    const uint16_t one = 1;
+    bool little = *(const uint8_t *)&one == 1;
+    return ((descriptor->flags & AV_PIX_FMT_FLAG_BE) == 0) == little;
+}
+
+static void read_row(const AVFrame *frame, const AVPixFmtDescriptor *descriptor, uint32_t y,
+    const struct gpume_plane *plane, uint16_t *row)
+{
+    const AVComponentDescriptor *luma = &descriptor->comp[0];
+    uint8_t *to = (uint8_t *)plane->data + (ptrdiff_t)y * plane->stride;
+    const uint8_t *from = frame->data[luma->plane] + (ptrdiff_t)y * frame->linesize[luma->plane];
+    uint32_t width = plane->width;
+    bool plain =
+        luma->shift == 0 && luma->offset == 0 && !(descriptor->flags & AV_PIX_FMT_FLAG_BITSTREAM);
+    if (plain && luma->depth == 8 && luma->step == 1) {
+        memcpy(to, from, width);
+        return;
+    }
+    if (plain && luma->depth > 8 && luma->step == 2 && native_endian(descriptor)) {
+        copy_deep_row((uint16_t *)(void *)to, (const uint16_t *)(const void *)from, width,
+            (unsigned)luma->depth);
+        return;
+    }
+    uint16_t *samples = luma->depth > 8 ? (uint16_t *)(void *)to : row;
+    av_read_image_line2(samples, (const uint8_t **)(void *)(uintptr_t)frame->data, frame->linesize,
+        descriptor, 0, (int)y, 0, (int)width, 0, sizeof *samples);
+    for (uint32_t x = 0; luma->depth == 8 && x < width; x++) {
+        to[x] = (uint8_t)samples[x];
+    }
+}
+
+static int move_luma(struct gpume_luma *luma, const AVFrame *frame, const struct gpume_plane *plane)
+{
+    if (luma->row_samples < plane->width) {
+        uint16_t *row = realloc(luma->row, plane->width * sizeof *row);
+        if (!row) {
+            return GPUME_NOMEM;
+        }
+        luma->row = row;
+        luma->row_samples = plane->width;
+    }
+    const AVPixFmtDescriptor *descriptor = av_pix_fmt_desc_get(frame->format);
+    for (uint32_t y = 0; y < plane->height; y++) {
+        read_row(frame, descriptor, y, plane, luma->row);
+    }
+    return GPUME_OK;
+}
+
+/* --- swscale */
+
+/* An empty gray picture of that size and format; the old one is kept if it is the same. */
+static int fit(AVFrame *picture, uint32_t width, uint32_t height, enum AVPixelFormat format)
+{
+    if (picture->buf[0] && picture->width == (int)width && picture->height == (int)height &&
+        picture->format == (int)format) {
+        return GPUME_OK;
+    }
+    av_frame_unref(picture);
+    picture->width = (int)width;
+    picture->height = (int)height;
+    picture->format = (int)format;
+    return av_frame_get_buffer(picture, 0) < 0 ? GPUME_NOMEM : GPUME_OK;
+}
+
+static int colorspace_of(const AVFrame *frame)
+{
+    int space = (int)frame->colorspace;
+    bool known = space >= 1 && space <= 10 && space != AVCOL_SPC_UNSPECIFIED && space != 8;
+    return known ? space : SWS_CS_DEFAULT;
+}
+
+/* Scales the frame into scaler->out, which has the size and format wanted. */
+static int scale(struct scaler *scaler, const AVFrame *frame)
+{
+    const AVFrame *out = scaler->out;
+    int space = colorspace_of(frame);
+    bool full = gpume_luma_full_range(frame);
+    if (!scaler->context || frame->width != scaler->width || frame->height != scaler->height ||
+        frame->format != scaler->format || space != scaler->colorspace ||
+        full != scaler->full_range) {
+        sws_freeContext(scaler->context);
+        scaler->context = sws_getContext(frame->width, frame->height, frame->format, out->width,
+            out->height, out->format, SCALE_FLAGS, NULL, NULL, NULL);
+        if (!scaler->context) {
+            return GPUME_UNSUPPORTED;
+        }
+        const int *matrix = sws_getCoefficients(space);
+        (void)sws_setColorspaceDetails(
+            scaler->context, matrix, full, matrix, full, 0, 1 << 16, 1 << 16);
+        scaler->width = frame->width;
+        scaler->height = frame->height;
+        scaler->format = frame->format;
+        scaler->colorspace = space;
+        scaler->full_range = full;
+    }
+    int rows = sws_scale(scaler->context, (const uint8_t *const *)frame->data, frame->linesize, 0,
+        frame->height, out->data, out->linesize);
+    return rows == out->height ? GPUME_OK : GPUME_UNSUPPORTED;
+}
+
+/* What the scaler gives depends on its destination too. */
+static int fit_scaler(struct scaler *scaler, uint32_t width, uint32_t height, int bits)
+{
+    const AVFrame *out = scaler->out;
+    enum AVPixelFormat format = gray_format(bits);
+    if (out->width != (int)width || out->height != (int)height || out->format != (int)format) {
+        sws_freeContext(scaler->context);
+        scaler->context = NULL;
+    }
+    return fit(scaler->out, width, height, format);
+}
+
+static int resize(struct gpume_luma *luma, const AVFrame *gray, const struct gpume_plane *plane)
+{
+    int status = GPUME_OK;
+    GPUME_TRY(fit_scaler(&luma->resize, plane->width, plane->height, (int)plane->bits));
+    GPUME_TRY(scale(&luma->resize, gray));
+    return move_luma(luma, luma->resize.out, plane);
+fail:
+    return status;
+}
+
+static struct gpume_plane plane_of(const AVFrame *gray)
+{
+    return (struct gpume_plane){
+        .data = gray->data[0],
+        .stride = gray->linesize[0],
+        .width = (uint32_t)gray->width,
+        .height = (uint32_t)gray->height,
+        .bits = (uint32_t)depth_of(gray->format),
+    };
+}
+
+int gpume_luma_write(struct gpume_luma *luma, const AVFrame *frame, const struct gpume_plane *plane)
+{
+    int status = GPUME_OK;
+    uint32_t bits = gpume_luma_bits(frame);
+    uint32_t width = (uint32_t)frame->width, height = (uint32_t)frame->height;
+    bool same = width == plane->width && height == plane->height && bits == plane->bits;
+    if (bits == 0) {
+        return GPUME_UNSUPPORTED;
+    }
+    if (has_luma(av_pix_fmt_desc_get(frame->format))) {
+        if (same) {
+            return move_luma(luma, frame, plane);
+        }
+        GPUME_TRY(fit(luma->plain, width, height, gray_format((int)bits)));
+        struct gpume_plane plain = plane_of(luma->plain);
+        GPUME_TRY(move_luma(luma, frame, &plain));
+        return resize(luma, luma->plain, plane);
+    }
+    GPUME_TRY(fit_scaler(&luma->gray, width, height, (int)bits));
+    GPUME_TRY(scale(&luma->gray, frame));
+    return same ? move_luma(luma, luma->gray.out, plane) : resize(luma, luma->gray.out, plane);
+fail:
+    return status;
+}

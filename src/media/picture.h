@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Luma planes as picture files: numbered stills (.png .pgm .bmp .jpg, name with %d) or one video
+ * (.y4m, .mkv = FFV1, .mp4 = H.264). Lossless formats hold the samples' exact values: above 8 bits
+ * unscaled in the 16-bit formats. Outputs appear under their final name only when complete.
+ */
+#ifndef GPUME_MEDIA_PICTURE_H
+#define GPUME_MEDIA_PICTURE_H
+
+#include "base/log.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct gpume_picture;
+
+struct gpume_picture_options {
+    const char *path;
+    uint32_t width, height, bits;
+    uint32_t rate_num, rate_den; /* for formats that state one; 0 = unknown */
+    bool full_range;
+    bool overwrite;
+    struct gpume_log log;
+};
+
+/* Before any work: is the name one that picture_open will take, at any size? Logs one line and
+ * returns GPUME_INVALID if not. single: the run will give one picture, so that a still needs no %d.
+ * bits 0: not known yet. */
+int gpume_picture_check_name(
+    const char *path, bool single, uint32_t bits, const struct gpume_log *log);
+
+/* Before any work: does an output stand in the way? For a pattern: any file that matches it. */
+bool gpume_picture_exists(const char *path);
+
+int gpume_picture_open(struct gpume_picture **picture, const struct gpume_picture_options *options);
+
+/* index: number of the picture in its name. time_us: presentation time; rising. */
+int gpume_picture_write(struct gpume_picture *picture, const struct gpume_plane *plane,
+    uint64_t index, int64_t time_us);
+
+/* Completes the file. Stills are complete one by one. */
+int gpume_picture_finish(struct gpume_picture *picture);
+
+/* Removes what is unfinished. Sets *picture to NULL. */
+void gpume_picture_close(struct gpume_picture **picture);
+
+#endif

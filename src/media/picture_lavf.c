@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The front of the picture writers, and the one for numbered stills: an encoder that stays open,
+ * and one checked output a picture. Called by the report room, one thread a picture.
+ */
+#include "base/out.h"
+#include "base/status.h"
+#include "media/encode.h"
+#include "media/pattern.h"
+#include "media/picture_kind.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <libavcodec/packet.h>
+
+struct gpume_picture {
+    struct gpume_picture_options options;
+    char *path;
+    const struct gpume_picture_writer *writer;
+    void *state;
+};
+
+struct still {
+    const struct gpume_picture_options *options;
+    struct gpume_encode encode;
+};
+
+/* By enum gpume_picture_kind. Quality 2 is the best that baseline JPEG encoders commonly give. */
+static const struct {
+    const char *encoder, *settings;
+    enum AVPixelFormat format, deep_format;
+} stills[] = {
+    [GPUME_PICTURE_PNG] = {"png", NULL, AV_PIX_FMT_GRAY8, AV_PIX_FMT_GRAY16BE},
+    [GPUME_PICTURE_PGM] = {"pgm", NULL, AV_PIX_FMT_GRAY8, AV_PIX_FMT_GRAY16BE},
+    [GPUME_PICTURE_BMP] = {"bmp", NULL, AV_PIX_FMT_GRAY8, AV_PIX_FMT_NONE},
+    [GPUME_PICTURE_JPG] = {"mjpeg", "flags=+qscale:global_quality=236", AV_PIX_FMT_YUVJ420P,
+        AV_PIX_FMT_YUVJ420P},
+};
+
+static void still_close(void *state)
+{
+    struct still *still = state;
+    if (still) {
+        gpume_encode_close(&still->encode);
+        free(still);
+    }
+}
+
+static int still_open(void **state, const struct gpume_picture_options *options)
+{
+    enum gpume_picture_kind kind = gpume_picture_kind(options->path);
+    struct still *still = calloc(1, sizeof *still);
+    if (!still) {
+        gpume_log_write(&options->log, GPUME_LOG_ERROR, "%s: out of memory", options->path);
+        return GPUME_NOMEM;
+    }
+    still->options = options;
+    const struct gpume_encode_options encoding = {
+        .label = options->path,
+        .encoder = stills[kind].encoder,
+        .settings = stills[kind].settings,
+        .way_out = "choose another of .png .pgm .bmp .jpg",
+        .formats = {options->bits > 8 ? stills[kind].deep_format : stills[kind].format,
+            AV_PIX_FMT_NONE},
+        .width = options->width,
+        .height = options->height,
+        .full_range = true, /* these formats know no other */
+        .threads = 1,       /* a picture in, its file out */
+        .time_base = {1, 25},
+        .rate = {25, 1},
+        .log = options->log,
+    };
+    int status = gpume_encode_open(&still->encode, &encoding);
+    if (status != GPUME_OK) {
+        still_close(still);
+        return status;
+    }
+    *state = still;
+    return GPUME_OK;
+}
+
+static int save(struct still *still, uint64_t index)
+{
+    int status = GPUME_OK;
+    const struct gpume_picture_options *options = still->options;
+    struct gpume_out *out = NULL;
+    char *name = gpume_pattern_name(options->path, index);
+    if (!name) {
+        gpume_log_write(&options->log, GPUME_LOG_ERROR, "%s: out of memory", options->path);
+        return GPUME_NOMEM;
+    }
+    const AVPacket *packet = still->encode.packet;
+    GPUME_TRY(gpume_out_open(&out, name, options->overwrite, &options->log));
+    GPUME_TRY(gpume_out_write(out, packet->data, (size_t)packet->size));
+    GPUME_TRY(gpume_out_finish(out));
+fail:
+    gpume_out_close(&out);
+    free(name);
+    return status;
+}
+
+static int still_write(
+    void *state, const struct gpume_plane *plane, uint64_t index, int64_t time_us)
+{
+    (void)time_us;
+    struct still *still = state;
+    int status = gpume_encode_send(&still->encode, plane, (int64_t)(index & INT64_MAX));
+    if (status == GPUME_OK) {
+        status = gpume_encode_receive(&still->encode);
+    }
+    return status == GPUME_OK ? save(still, index) : status;
+}
+
+static int still_finish(void *state)
+{
+    (void)state;
+    return GPUME_OK;
+}
+
+const struct gpume_picture_writer gpume_picture_still = {
+    .open = still_open,
+    .write = still_write,
+    .finish = still_finish,
+    .close = still_close,
+};
+
+static const struct gpume_picture_writer *choose_writer(const char *path)
+{
+    enum gpume_picture_kind kind = gpume_picture_kind(path);
+    if (gpume_picture_is_still(kind)) {
+        return &gpume_picture_still;
+    }
+    return kind == GPUME_PICTURE_Y4M ? &gpume_picture_y4m : &gpume_picture_video;
+}
+
+int gpume_picture_open(struct gpume_picture **result, const struct gpume_picture_options *options)
+{
+    /* Whether one still is enough, the caller has checked. */
+    int status = gpume_picture_check_name(options->path, true, options->bits, &options->log);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    struct gpume_picture *picture = calloc(1, sizeof *picture);
+    size_t bytes = strlen(options->path) + 1;
+    char *path = malloc(bytes);
+    if (!picture || !path) {
+        free(picture);
+        free(path);
+        gpume_log_write(&options->log, GPUME_LOG_ERROR, "%s: out of memory", options->path);
+        return GPUME_NOMEM;
+    }
+    memcpy(path, options->path, bytes);
+    picture->path = path;
+    picture->options = *options;
+    picture->options.path = path;
+    picture->writer = choose_writer(path);
+    status = picture->writer->open(&picture->state, &picture->options);
+    if (status != GPUME_OK) {
+        gpume_picture_close(&picture);
+        return status;
+    }
+    *result = picture;
+    return GPUME_OK;
+}
+
+int gpume_picture_write(
+    struct gpume_picture *picture, const struct gpume_plane *plane, uint64_t index, int64_t time_us)
+{
+    return picture->writer->write(picture->state, plane, index, time_us);
+}
+
+int gpume_picture_finish(struct gpume_picture *picture)
+{
+    return picture->writer->finish(picture->state);
+}
+
+void gpume_picture_close(struct gpume_picture **pointer)
+{
+    struct gpume_picture *picture = *pointer;
+    if (!picture) {
+        return;
+    }
+    *pointer = NULL;
+    picture->writer->close(picture->state);
+    free(picture->path);
+    free(picture);
+}

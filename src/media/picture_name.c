@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a picture output's name says: the format by its extension, stills with a number or one file.
+ * Called by the command line before any work, and by picture_lavf.c.
+ */
+#include "media/pattern.h"
+#include "media/picture_kind.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+static const struct {
+    const char *extension;
+    enum gpume_picture_kind kind;
+} extensions[] = {
+    {".png", GPUME_PICTURE_PNG},
+    {".pgm", GPUME_PICTURE_PGM},
+    {".bmp", GPUME_PICTURE_BMP},
+    {".jpg", GPUME_PICTURE_JPG},
+    {".jpeg", GPUME_PICTURE_JPG},
+    {".y4m", GPUME_PICTURE_Y4M},
+    {".mkv", GPUME_PICTURE_MKV},
+    {".mp4", GPUME_PICTURE_MP4},
+};
+
+enum gpume_picture_kind gpume_picture_kind(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    const char *dot = strrchr(name, '.');
+    for (size_t i = 0; dot && i < sizeof extensions / sizeof extensions[0]; i++) {
+        if (strcasecmp(dot, extensions[i].extension) == 0) {
+            return extensions[i].kind;
+        }
+    }
+    return GPUME_PICTURE_NONE;
+}
+
+/* What is wrong with the name and how to mend it, or NULL. */
+static const char *fault(const char *path, bool single, uint32_t bits)
+{
+    enum gpume_picture_kind kind = gpume_picture_kind(path);
+    enum gpume_pattern_kind pattern = gpume_pattern_kind(path);
+    if (kind == GPUME_PICTURE_NONE) {
+        return "unknown picture format; give .png .pgm .bmp .jpg with %d in the name, or .y4m .mkv "
+               ".mp4";
+    }
+    if (!gpume_picture_is_still(kind)) {
+        return pattern == GPUME_PATTERN_NUMBERED ? "a video is one file; leave the %d out" : NULL;
+    }
+    if (pattern == GPUME_PATTERN_WRONG) {
+        return "give exactly one %d or %0Nd, in the file's own name (%% is a percent sign)";
+    }
+    if (pattern == GPUME_PATTERN_PLAIN && !single) {
+        return "there will be many pictures; put %d in the name, such as name%05d.png";
+    }
+    if (kind == GPUME_PICTURE_BMP && bits > 8) {
+        return "bmp holds 8 bits, the pictures have more; use .png or .pgm";
+    }
+    return NULL;
+}
+
+int gpume_picture_check_name(
+    const char *path, bool single, uint32_t bits, const struct gpume_log *log)
+{
+    const char *what = fault(path, single, bits);
+    if (what) {
+        gpume_log_write(log, GPUME_LOG_ERROR, "%s: %s", path, what);
+        return GPUME_INVALID;
+    }
+    return GPUME_OK;
+}
+
+bool gpume_picture_exists(const char *path)
+{
+    uint64_t lowest = 0;
+    bool still = gpume_picture_is_still(gpume_picture_kind(path));
+    if (still && gpume_pattern_kind(path) == GPUME_PATTERN_NUMBERED) {
+        return gpume_pattern_find(path, &lowest);
+    }
+    char *name = still ? gpume_pattern_name(path, 0) : NULL; /* "%%" is one percent sign */
+    struct stat st;
+    bool exists = stat(name ? name : path, &st) == 0 && S_ISREG(st.st_mode);
+    free(name);
+    return exists;
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The .mkv (FFV1) and .mp4 (H.264) writers: encoder -> libavformat's muxer -> checked output, whose
+ * seeking lets the muxer complete its header. Times are those given, each at least one tick after
+ * the one before. Called through picture_lavf.c.
+ */
+#include "base/out.h"
+#include "base/status.h"
+#include "media/encode.h"
+#include "media/libav.h"
+#include "media/picture_kind.h"
+
+#include <stdlib.h>
+
+#include <libavcodec/avcodec.h>
+#include <libavformat/avformat.h>
+#include <libavutil/mathematics.h>
+#include <libavutil/mem.h>
+
+#define IO_BYTES (64 * 1024)
+
+static const AVRational microseconds = {1, 1000000};
+
+struct video {
+    struct gpume_encode encode;
+    AVFormatContext *format;
+    AVIOContext *io;
+    struct gpume_out *out;
+    int out_status; /* not OK: has been logged */
+    int64_t end;    /* bytes written so far, at the furthest */
+    int64_t position;
+    int64_t last_pts;
+    int64_t step; /* ticks a frame lasts; 0 unknown */
+    bool any;
+};
+
+#if LIBAVFORMAT_VERSION_MAJOR >= 61
+static int io_write(void *opaque, const uint8_t *data, int bytes)
+#else
+static int io_write(void *opaque, uint8_t *data, int bytes)
+#endif
+{
+    struct video *video = opaque;
+    video->out_status = gpume_out_write(video->out, data, (size_t)bytes);
+    if (video->out_status != GPUME_OK) {
+        return AVERROR(EIO);
+    }
+    video->position += bytes;
+    video->end = video->position > video->end ? video->position : video->end;
+    return bytes;
+}
+
+static int64_t io_seek(void *opaque, int64_t offset, int whence)
+{
+    struct video *video = opaque;
+    whence &= ~AVSEEK_FORCE;
+    if (whence == AVSEEK_SIZE) {
+        return video->end;
+    }
+    int64_t base = whence == SEEK_CUR ? video->position : whence == SEEK_END ? video->end : 0;
+    int64_t target = base + offset;
+    if (target < 0) {
+        return AVERROR(EINVAL);
+    }
+    video->out_status = gpume_out_seek(video->out, (uint64_t)target);
+    if (video->out_status != GPUME_OK) {
+        return AVERROR(EIO);
+    }
+    video->position = target;
+    return target;
+}
+
+static int refuse(const struct video *video, const char *what, int error)
+{
+    if (video->out_status != GPUME_OK) {
+        return video->out_status; /* told already */
+    }
+    return gpume_encode_refuse(&video->encode, what, error);
+}
+
+static int open_encoder(
+    struct video *video, const struct gpume_picture_options *options, bool lossless)
+{
+    static const enum AVPixelFormat grays[17] = {
+        [8] = AV_PIX_FMT_GRAY8,
+        [9] = AV_PIX_FMT_GRAY9,
+        [10] = AV_PIX_FMT_GRAY10,
+        [12] = AV_PIX_FMT_GRAY12,
+        [14] = AV_PIX_FMT_GRAY14,
+    };
+    enum AVPixelFormat gray = options->bits <= 16 ? grays[options->bits] : AV_PIX_FMT_GRAY16;
+    bool known = options->rate_num > 0 && options->rate_den > 0 && options->rate_num < INT32_MAX &&
+                 options->rate_den < INT32_MAX;
+    struct gpume_encode_options encoding = {
+        .label = options->path,
+        .encoder = lossless ? "ffv1" : "libx264",
+        .settings = lossless ? "level=3:g=1" : "preset=veryfast:crf=18",
+        .way_out = lossless ? "use .y4m" : "use .mkv",
+        .formats = {AV_PIX_FMT_YUV420P, AV_PIX_FMT_NONE},
+        .width = options->width,
+        .height = options->height,
+        .pad = !lossless,
+        .full_range = options->full_range,
+        .global_header = true,                       /* both containers want it */
+        .time_base = {1, lossless ? 1000 : 1000000}, /* Matroska's ticks are milliseconds */
+        .rate = {known ? (int)options->rate_num : 0, known ? (int)options->rate_den : 1},
+        .log = options->log,
+    };
+    if (lossless) {
+        encoding.formats[0] = gray != 0 ? gray : AV_PIX_FMT_GRAY16; /* 0: not in the table */
+        encoding.formats[1] = AV_PIX_FMT_GRAY16;
+    }
+    if (known) {
+        video->step = av_rescale_q(1, av_inv_q(encoding.rate), encoding.time_base);
+    }
+    return gpume_encode_open(&video->encode, &encoding);
+}
+
+static int open_io(struct video *video)
+{
+    uint8_t *buffer = av_malloc(IO_BYTES);
+    bool seekable = gpume_out_seek(video->out, 0) == GPUME_OK;
+    if (buffer) {
+        video->io = avio_alloc_context(
+            buffer, IO_BYTES, 1, video, NULL, io_write, seekable ? io_seek : NULL);
+    }
+    if (!video->io) {
+        av_free(buffer);
+        return refuse(video, "cannot be written", AVERROR(ENOMEM));
+    }
+    video->format->pb = video->io;
+    return GPUME_OK;
+}
+
+static int open_muxer(struct video *video, const char *name)
+{
+    const AVCodecContext *codec = video->encode.codec;
+    gpume_libav_quiet();
+    int error = avformat_alloc_output_context2(&video->format, NULL, name, NULL);
+    if (error < 0) {
+        return refuse(video, "cannot be written", error);
+    }
+    int status = open_io(video);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    AVStream *stream = avformat_new_stream(video->format, NULL);
+    if (!stream) {
+        return refuse(video, "cannot be written", AVERROR(ENOMEM));
+    }
+    stream->time_base = codec->time_base;
+    stream->avg_frame_rate = codec->framerate;
+    video->format->flags |= AVFMT_FLAG_BITEXACT; /* the same file for the same pictures */
+    gpume_libav_quiet();
+    error = avcodec_parameters_from_context(stream->codecpar, codec);
+    if (error >= 0) {
+        error = avformat_write_header(video->format, NULL);
+    }
+    return error < 0 ? refuse(video, "cannot be written", error) : GPUME_OK;
+}
+
+static void video_close(void *state)
+{
+    struct video *video = state;
+    if (!video) {
+        return;
+    }
+    gpume_encode_close(&video->encode);
+    avformat_free_context(video->format);
+    if (video->io) {
+        av_freep(&video->io->buffer);
+        avio_context_free(&video->io);
+    }
+    gpume_out_close(&video->out);
+    free(video);
+}
+
+static int video_open(void **state, const struct gpume_picture_options *options)
+{
+    int status = GPUME_OK;
+    bool lossless = gpume_picture_kind(options->path) == GPUME_PICTURE_MKV;
+    struct video *video = calloc(1, sizeof *video);
+    if (!video) {
+        gpume_log_write(&options->log, GPUME_LOG_ERROR, "%s: out of memory", options->path);
+        return GPUME_NOMEM;
+    }
+    GPUME_TRY(open_encoder(video, options, lossless));
+    GPUME_TRY(gpume_out_open(&video->out, options->path, options->overwrite, &options->log));
+    GPUME_TRY(open_muxer(video, lossless ? "matroska" : "mp4"));
+    *state = video;
+    return GPUME_OK;
+fail:
+    video_close(video);
+    return status;
+}
+
+/* Moves the packets that are ready into the file. GPUME_AGAIN or GPUME_EOF is the good end. */
+static int drain(struct video *video)
+{
+    for (;;) {
+        int status = gpume_encode_receive(&video->encode);
+        if (status != GPUME_OK) {
+            return status;
+        }
+        AVPacket *packet = video->encode.packet;
+        packet->stream_index = 0;
+        packet->duration = video->step;
+        av_packet_rescale_ts(
+            packet, video->encode.codec->time_base, video->format->streams[0]->time_base);
+        gpume_libav_quiet();
+        int error = av_interleaved_write_frame(video->format, packet);
+        if (error < 0 || video->out_status != GPUME_OK) {
+            return refuse(video, "cannot be written", error);
+        }
+    }
+}
+
+static int video_write(
+    void *state, const struct gpume_plane *plane, uint64_t index, int64_t time_us)
+{
+    (void)index;
+    struct video *video = state;
+    int64_t pts = av_rescale_q(time_us, microseconds, video->encode.codec->time_base);
+    if (video->any && pts <= video->last_pts) {
+        pts = video->last_pts + 1;
+    }
+    video->any = true;
+    video->last_pts = pts;
+    int status = gpume_encode_send(&video->encode, plane, pts);
+    if (status == GPUME_OK) {
+        status = drain(video);
+    }
+    return status == GPUME_AGAIN ? GPUME_OK : status;
+}
+
+static int video_finish(void *state)
+{
+    struct video *video = state;
+    int status = gpume_encode_send(&video->encode, NULL, 0);
+    if (status == GPUME_OK) {
+        status = drain(video);
+    }
+    if (status != GPUME_EOF) {
+        return status;
+    }
+    gpume_libav_quiet();
+    int error = av_write_trailer(video->format);
+    avio_flush(video->io);
+    if (error >= 0) {
+        error = video->io->error;
+    }
+    if (error < 0 || video->out_status != GPUME_OK) {
+        return refuse(video, "cannot be completed", error);
+    }
+    return gpume_out_finish(video->out);
+}
+
+const struct gpume_picture_writer gpume_picture_video = {
+    .open = video_open,
+    .write = video_write,
+    .finish = video_finish,
+    .close = video_close,
+};

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A sink turns the fields of a run into one output: a table or a set of pictures. The caller opens
+ * it, hands it every field in frame order, and finishes it; an output that was not finished leaves
+ * nothing under its final name. All calls of one sink come from one thread. Whatever fails has
+ * been logged, in one line, by the time the status comes back.
+ */
+#ifndef GPUME_REPORT_SINK_H
+#define GPUME_REPORT_SINK_H
+
+#include "base/log.h"
+#include "gpume/gpume.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What is the same for every output of a run. Strings and log target outlive the sinks. */
+struct gpume_run {
+    const char *input;          /* as the user named it: for people and for summary.json */
+    const char *reference;      /* the first of two still pictures; NULL: input is a video */
+    struct gpume_params params; /* as the context was opened */
+    uint64_t start, frames;     /* as asked for; frames 0: to the end of the input */
+    const char *filter;         /* NULL: none */
+    int stream;                 /* -1: best */
+    uint32_t rate_num, rate_den;
+    bool full_range;
+    bool residual_signed;
+    double gain, gamma; /* of residual and difference pictures; 1, 1: as they are */
+    bool overwrite;
+    struct gpume_log log;
+};
+
+struct gpume_sink;
+
+struct gpume_sink_ops {
+    const char *name;
+
+    /* Before any work: would open take this path? Logs one line and returns GPUME_INVALID if not.
+     * single: the run gives one field at most. */
+    int (*check)(const char *path, bool single, const struct gpume_log *log);
+
+    /* Before any work: does something stand under this name (any file of a pattern)? */
+    bool (*exists)(const char *path);
+
+    int (*open)(struct gpume_sink **sink, const char *path, const struct gpume_run *run);
+
+    int (*field)(struct gpume_sink *sink, const struct gpume_field *field);
+
+    /* Completes the output; it has its final name on GPUME_OK only. */
+    int (*finish)(struct gpume_sink *sink);
+
+    /* Releases everything; sets *sink to NULL. NULL is fine. */
+    void (*close)(struct gpume_sink **sink);
+
+    /* What gpume_params the fields must carry for this sink. */
+    bool want_predicted, want_frames;
+};
+
+/* The first member of every sink. */
+struct gpume_sink {
+    const struct gpume_sink_ops *ops;
+};
+
+extern const struct gpume_sink_ops gpume_sink_vectors_csv;
+extern const struct gpume_sink_ops gpume_sink_frames_csv;
+extern const struct gpume_sink_ops gpume_sink_predicted;
+extern const struct gpume_sink_ops gpume_sink_residual;
+extern const struct gpume_sink_ops gpume_sink_difference;
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * frames.csv: one row of sums a field. Called by the thread that receives fields.
+ */
+#include "base/out.h"
+#include "base/status.h"
+#include "report/sink.h"
+#include "report/text_file.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct frames_csv {
+    struct gpume_sink sink;
+    struct gpume_out *out;
+    uint64_t pixels;
+    uint32_t bits;
+};
+
+static void frames_close(struct gpume_sink **sink)
+{
+    struct frames_csv *self = (struct frames_csv *)*sink;
+    if (self) {
+        gpume_out_close(&self->out);
+        free(self);
+        *sink = NULL;
+    }
+}
+
+static int frames_check(const char *path, bool single, const struct gpume_log *log)
+{
+    (void)single;
+    return gpume_text_check(path, ".csv", log);
+}
+
+static int frames_open(struct gpume_sink **sink, const char *path, const struct gpume_run *run)
+{
+    static const char header[] = "frame,ref,time,blocks,zero,sad_before,sad_after,sse_before,"
+                                 "sse_after,psnr_before,psnr_after\n";
+    int status;
+    struct frames_csv *self = calloc(1, sizeof(*self));
+    if (!self) {
+        gpume_log_write(&run->log, GPUME_LOG_ERROR, "%s: out of memory", path);
+        return GPUME_NOMEM;
+    }
+    struct gpume_sink *base = &self->sink;
+    self->sink.ops = &gpume_sink_frames_csv;
+    self->pixels = (uint64_t)run->params.width * run->params.height;
+    self->bits = run->params.bits;
+    GPUME_TRY(gpume_out_open(&self->out, path, run->overwrite, &run->log));
+    GPUME_TRY(gpume_out_write(self->out, header, sizeof(header) - 1));
+    *sink = base;
+    return GPUME_OK;
+fail:
+    frames_close(&base);
+    return status;
+}
+
+static int frames_field(struct gpume_sink *sink, const struct gpume_field *field)
+{
+    struct frames_csv *self = (struct frames_csv *)sink;
+    const struct gpume_sums *sums = &field->sums;
+    char time[32], before[32], after[32], row[512];
+    gpume_text_time(time, sizeof(time), field->time_us);
+    gpume_text_psnr(before, sizeof(before), gpume_psnr(self->bits, self->pixels, sums->sse_before));
+    gpume_text_psnr(after, sizeof(after), gpume_psnr(self->bits, self->pixels, sums->sse_after));
+    const int bytes = snprintf(row, sizeof(row),
+        "%" PRIu64 ",%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+        ",%" PRIu64 ",%s,%s\n",
+        field->frame, field->ref, time, (uint64_t)field->blocks_x * field->blocks_y, sums->zero,
+        sums->sad_before, sums->sad_after, sums->sse_before, sums->sse_after, before, after);
+    return gpume_out_write(self->out, row, (size_t)bytes);
+}
+
+static int frames_finish(struct gpume_sink *sink)
+{
+    return gpume_out_finish(((struct frames_csv *)sink)->out);
+}
+
+const struct gpume_sink_ops gpume_sink_frames_csv = {
+    .name = "frames",
+    .check = frames_check,
+    .exists = gpume_text_exists,
+    .open = frames_open,
+    .field = frames_field,
+    .finish = frames_finish,
+    .close = frames_close,
+};

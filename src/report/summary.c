@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Adds up the figures of a run and says them in plain words. summary_json.c writes the same for
+ * programs.
+ */
+#include "report/summary.h"
+
+#include "report/summary_figures.h"
+#include "report/text_file.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+static void total_add(struct gpume_total *total, uint64_t value)
+{
+    total->low += value;
+    total->high += total->low < value;
+}
+
+double gpume_total_value(const struct gpume_total *total)
+{
+    return (double)total->high * 18446744073709551616.0 + (double)total->low;
+}
+
+static void psnr_add(struct gpume_psnr_sum *sum, double psnr)
+{
+    if (isfinite(psnr)) {
+        sum->sum += psnr;
+        sum->finite++;
+    }
+}
+
+void gpume_summary_set_engine(struct gpume_summary *summary, const struct gpume_info *info)
+{
+    snprintf(summary->backend, sizeof(summary->backend), "%s", info->backend);
+    snprintf(summary->device, sizeof(summary->device), "%s", info->device);
+    snprintf(summary->driver, sizeof(summary->driver), "%s", info->driver);
+    summary->blocks_x = info->blocks_x;
+    summary->blocks_y = info->blocks_y;
+    summary->candidates = info->candidates;
+    summary->host_bytes = info->host_bytes;
+    summary->device_bytes = info->device_bytes;
+}
+
+void gpume_summary_add(struct gpume_summary *summary, const struct gpume_field *field)
+{
+    const struct gpume_params *params = &summary->run->params;
+    const struct gpume_sums *sums = &field->sums;
+    const uint64_t pixels = (uint64_t)params->width * params->height;
+    if (summary->fields == 0) {
+        summary->first_field = field->frame;
+    }
+    summary->last_field = field->frame;
+    summary->fields++;
+    total_add(&summary->zero, sums->zero);
+    total_add(&summary->sad_before, sums->sad_before);
+    total_add(&summary->sad_after, sums->sad_after);
+    total_add(&summary->sse_before, sums->sse_before);
+    total_add(&summary->sse_after, sums->sse_after);
+    psnr_add(&summary->psnr_before, gpume_psnr(params->bits, pixels, sums->sse_before));
+    psnr_add(&summary->psnr_after, gpume_psnr(params->bits, pixels, sums->sse_after));
+    summary->checked += field->checked;
+    summary->matched += field->matched;
+}
+
+uint64_t gpume_summary_blocks(const struct gpume_summary *summary)
+{
+    return (uint64_t)summary->blocks_x * summary->blocks_y;
+}
+
+/* Over all pixels of all fields at once: that of the mean squared error. */
+double gpume_summary_psnr(const struct gpume_summary *summary, const struct gpume_total *sse)
+{
+    const struct gpume_params *params = &summary->run->params;
+    const double peak = (double)((1u << params->bits) - 1);
+    const double pixels = (double)params->width * params->height * (double)summary->fields;
+    const double value = gpume_total_value(sse);
+    return value > 0 ? 10 * log10(peak * peak * pixels / value) : (double)INFINITY;
+}
+
+double gpume_summary_rate(uint64_t count, uint64_t ns)
+{
+    return ns > 0 ? (double)count * 1e9 / (double)ns : 0;
+}
+
+void gpume_summary_check_line(const struct gpume_summary *summary, char *text, size_t bytes)
+{
+    snprintf(text, bytes, "Motion vectors matched in %" PRIu64 " of %" PRIu64 " instances",
+        summary->matched, summary->checked);
+}
+
+/* "1 field", "2 fields". */
+static void print_count(FILE *stream, uint64_t count, const char *one)
+{
+    fprintf(stream, "%" PRIu64 " %s%s", count, one, count == 1 ? "" : "s");
+}
+
+static void print_psnr(FILE *stream, const char *name, double before, double after)
+{
+    char left[32], right[32];
+    gpume_text_psnr(left, sizeof(left), before);
+    gpume_text_psnr(right, sizeof(right), after);
+    fprintf(stream, "%s%s dB before, %s dB after\n", name, left, right);
+}
+
+static void print_figures(const struct gpume_summary *summary, FILE *stream)
+{
+    const double fields = (double)summary->fields;
+    const double blocks = fields * (double)gpume_summary_blocks(summary);
+    fprintf(stream, "mean SAD     %.1f before, %.1f after\n",
+        gpume_total_value(&summary->sad_before) / fields,
+        gpume_total_value(&summary->sad_after) / fields);
+    print_psnr(stream, "PSNR         ", gpume_summary_psnr(summary, &summary->sse_before),
+        gpume_summary_psnr(summary, &summary->sse_after));
+    fprintf(stream, "zero vectors %.1f %%\n", 100 * gpume_total_value(&summary->zero) / blocks);
+}
+
+static void print_trouble(const struct gpume_summary *summary, FILE *stream)
+{
+    if (summary->refused > 0) {
+        fprintf(stream, "refused      %" PRIu64 " damaged packet%s left out by the decoder\n",
+            summary->refused, summary->refused == 1 ? "" : "s");
+    }
+    if (summary->scaled > 0) {
+        fprintf(stream, "scaled       ");
+        print_count(stream, summary->scaled, "frame");
+        fprintf(stream, " brought to the first frame's size and depth\n");
+    }
+}
+
+/* File names are the user's: what a terminal would obey is shown as '?'. */
+static void print_name(FILE *stream, const char *name)
+{
+    for (; *name; name++) {
+        putc((unsigned char)*name < 0x20 || *name == 0x7f ? '?' : *name, stream);
+    }
+}
+
+void gpume_summary_print(const struct gpume_summary *summary, FILE *stream)
+{
+    const struct gpume_params *params = &summary->run->params;
+    const uint64_t blocks = gpume_summary_blocks(summary);
+    const double seconds = (double)summary->whole_ns / 1e9;
+    const double candidates =
+        (double)blocks * (double)summary->candidates * (double)summary->fields;
+    fprintf(stream, "input        ");
+    print_name(stream, summary->run->input);
+    fprintf(stream, ": %" PRIu32 " x %" PRIu32 " pixels, %" PRIu32 " bits, ", params->width,
+        params->height, params->bits);
+    print_count(stream, summary->delivered, "frame");
+    fprintf(stream, " read\nsearch       ");
+    print_count(stream, summary->fields, "field");
+    fprintf(stream, " of ");
+    print_count(stream, blocks, "block");
+    fprintf(stream, ", ");
+    print_count(stream, summary->candidates, "candidate");
+    fprintf(stream, " a block\nengine       %s: %s%s%s\n", summary->backend, summary->device,
+        summary->driver[0] ? ", " : "", summary->driver);
+    fprintf(stream, "time         %.3f s, %.1f fields a second, %.3g candidates a second\n",
+        seconds, gpume_summary_rate(summary->fields, summary->whole_ns),
+        seconds > 0 ? candidates / seconds : 0);
+    print_figures(summary, stream);
+    print_trouble(summary, stream);
+    if (params->check) {
+        char line[128];
+        gpume_summary_check_line(summary, line, sizeof(line));
+        fprintf(stream, "%s\n", line);
+    }
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a run amounts to: adds up fields as they pass, then writes summary.json and the closing
+ * lines for people. One thread. The struct is filled in by the caller in three steps: what is known
+ * before the first field, the fields, what is known after the last.
+ */
+#ifndef GPUME_REPORT_SUMMARY_H
+#define GPUME_REPORT_SUMMARY_H
+
+#include "gpume/gpume.h"
+#include "report/sink.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Grows by one when a key of summary.json changes its meaning or goes away. */
+#define GPUME_SUMMARY_FORMAT 1
+
+/* A sum of any number of 64-bit figures: a million fields of squared 16-bit differences pass 2^64.
+ */
+struct gpume_total {
+    uint64_t low, high;
+};
+
+/* PSNR is infinite where two frames are equal. The mean is over the fields where it is not. */
+struct gpume_psnr_sum {
+    double sum;
+    uint64_t finite;
+};
+
+struct gpume_summary {
+    /* Before the first field. Strings outlive the summary. */
+    const struct gpume_run *run;
+    const char *codec, *pixel_format;
+
+    /* From gpume_get_info; copied, since the context is closed before the summary is written. */
+    char backend[32], device[256], driver[256];
+    uint32_t blocks_x, blocks_y;
+    uint64_t candidates, host_bytes, device_bytes;
+
+    /* By gpume_summary_add. */
+    uint64_t fields, first_field, last_field;
+    struct gpume_total zero, sad_before, sad_after, sse_before, sse_after;
+    struct gpume_psnr_sum psnr_before, psnr_after;
+    uint64_t checked, matched;
+
+    /* After the last field. */
+    struct gpume_stats stats;
+    uint64_t decode_ns, write_ns, whole_ns; /* whole: first frame asked for to last field written */
+    uint64_t delivered, refused, scaled;    /* frames of the input */
+};
+
+void gpume_summary_set_engine(struct gpume_summary *summary, const struct gpume_info *info);
+
+void gpume_summary_add(struct gpume_summary *summary, const struct gpume_field *field);
+
+/* Writes summary.json to path. Logs one line on failure. */
+int gpume_summary_write(const struct gpume_summary *summary, const char *path);
+
+/* The closing summary. The caller checks that the stream took it. */
+void gpume_summary_print(const struct gpume_summary *summary, FILE *stream);
+
+/* "Motion vectors matched in N of M instances", without line end. */
+void gpume_summary_check_line(const struct gpume_summary *summary, char *text, size_t bytes);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Figures derived from a summary, shared by its two writers. Pure functions. */
+#ifndef GPUME_REPORT_SUMMARY_FIGURES_H
+#define GPUME_REPORT_SUMMARY_FIGURES_H
+
+#include "report/summary.h"
+
+double gpume_total_value(const struct gpume_total *total);
+
+/* Blocks of a field. */
+uint64_t gpume_summary_blocks(const struct gpume_summary *summary);
+
+/* Of the mean squared error over all fields; infinity where that is 0. */
+double gpume_summary_psnr(const struct gpume_summary *summary, const struct gpume_total *sse);
+
+/* Per second; 0 where no time has passed. */
+double gpume_summary_rate(uint64_t count, uint64_t ns);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Names and numbers of the text outputs. Nothing here keeps state.
+ */
+#include "report/text_file.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* What base/out.h writes in place: descriptors by name, devices, pipes. */
+static bool is_special(const char *path, const struct stat *info)
+{
+    static const char *const folders[] = {"/dev/fd/", "/dev/std", "/proc/self/fd/"};
+    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+        if (strncmp(path, folders[i], strlen(folders[i])) == 0) {
+            return true;
+        }
+    }
+    return S_ISCHR(info->st_mode) || S_ISFIFO(info->st_mode) || S_ISSOCK(info->st_mode) ||
+           S_ISBLK(info->st_mode);
+}
+
+int gpume_text_check(const char *path, const char *extension, const struct gpume_log *log)
+{
+    if (strcmp(path, "-") == 0) {
+        return GPUME_OK;
+    }
+    struct stat info;
+    const bool present = stat(path, &info) == 0;
+    if (present && S_ISDIR(info.st_mode)) {
+        gpume_log_write(log, GPUME_LOG_ERROR, "%s: is a folder; name a file, such as %s/vectors%s",
+            path, path, extension);
+        return GPUME_INVALID;
+    }
+    const size_t length = strlen(path), tail = strlen(extension);
+    if (length > tail && strcmp(path + length - tail, extension) == 0) {
+        return GPUME_OK;
+    }
+    if (present && is_special(path, &info)) {
+        return GPUME_OK;
+    }
+    gpume_log_write(log, GPUME_LOG_ERROR,
+        "%s: the name must end in %s, or be - for standard output", path, extension);
+    return GPUME_INVALID;
+}
+
+bool gpume_text_exists(const char *path)
+{
+    struct stat info;
+    if (strcmp(path, "-") == 0) {
+        return false;
+    }
+    return stat(path, &info) == 0 && !is_special(path, &info);
+}
+
+void gpume_text_time(char *text, size_t bytes, int64_t time_us)
+{
+    /* Unsigned, so that the smallest int64_t has a magnitude too. */
+    const uint64_t size = time_us < 0 ? 0 - (uint64_t)time_us : (uint64_t)time_us;
+    snprintf(text, bytes, "%s%" PRIu64 ".%06" PRIu64, time_us < 0 ? "-" : "", size / 1000000,
+        size % 1000000);
+}
+
+void gpume_text_psnr(char *text, size_t bytes, double psnr)
+{
+    if (isinf(psnr)) {
+        snprintf(text, bytes, "inf");
+    } else {
+        snprintf(text, bytes, "%.3f", psnr);
+    }
+}

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Read by every test here: sh test_x.sh GPUME_BINARY. Exit status 0 passed, 1 failed, 77 skipped.
+# Each test runs in a folder of its own, which goes away. The second opinion, tests/support/oracle.c,
+# comes from $GPUME_ORACLE or is compiled.
+set -u
+LC_ALL=C
+export LC_ALL
+
+fail() {
+    echo "FAILED: $*" >&2
+    if [ -s "$scratch/out" ]; then sed 's/^/  out| /' "$scratch/out" | head -5 >&2; fi
+    if [ -s "$scratch/err" ]; then sed 's/^/  err| /' "$scratch/err" | head -5 >&2; fi
+    exit 1
+}
+
+skip() {
+    echo "SKIPPED: $*"
+    exit 77
+}
+
+have() {
+    command -v "$1" >/dev/null 2>&1
+}
+
+absolute() {
+    case $1 in
+    /*) echo "$1" ;;
+    *) echo "$(pwd)/$1" ;;
+    esac
+}
+
+[ $# -ge 1 ] || { echo "usage: sh $0 GPUME_BINARY" >&2; exit 1; }
+gpume=$(absolute "$1")
+[ -x "$gpume" ] || { echo "$gpume: not there" >&2; exit 1; }
+here=$(absolute "$(dirname "$0")")
+engine=${GPUME_TEST_BACKEND:-cpu}
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+mkdir "$scratch/work"
+cd "$scratch/work" || exit 1
+
+oracle=${GPUME_ORACLE:-}
+need_oracle() {
+    if [ -z "$oracle" ]; then
+        oracle=$scratch/oracle
+        ${CC:-cc} -std=c11 -D_POSIX_C_SOURCE=200809L -O2 -o "$oracle" \
+            "$here/../support/oracle.c" -lm || fail "the oracle cannot be compiled"
+    fi
+}
+
+# make_clip FILE WIDTH HEIGHT BITS FRAMES: a gray y4m clip.
+make_clip() {
+    need_oracle
+    "$oracle" clip "$2" "$3" "$4" "$5" 1 >"$1" || fail "no clip"
+}
+
+# run ARGUMENTS: standard streams in $scratch/out and $scratch/err, exit status in $status.
+run() {
+    "$gpume" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
+    status=$?
+}
+
+# expect STATUS ARGUMENTS
+expect() {
+    wanted=$1
+    shift
+    run "$@"
+    [ "$status" -eq "$wanted" ] || fail "gpume $*: exit status $status, not $wanted"
+    if [ "$wanted" -ne 0 ]; then
+        [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "gpume $*: not exactly one line of error"
+        grep -q '^gpume: ' "$scratch/err" || fail "gpume $*: no 'gpume: ' before the error"
+        [ ! -s "$scratch/out" ] || fail "gpume $*: failed, and yet wrote to standard output"
+    fi
+}
+
+# says TEXT: the last run's error holds it.
+says() {
+    grep -qF -- "$1" "$scratch/err" || fail "the error does not say '$1'"
+}
+
+# The folder holds nothing but what is named (hidden files count).
+only() {
+    folder=$1
+    shift
+    found=$(ls -A "$folder" | sort | tr '\n' ' ')
+    wanted=$(for name in "$@"; do echo "$name"; done | sort | tr '\n' ' ')
+    [ "$found" = "$wanted" ] || fail "$folder holds '$found', not '$wanted'"
+}

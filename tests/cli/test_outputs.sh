@@ -1,0 +1,124 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Which outputs are written where, what stands in the way, and full disks and closed pipes.
+. "$(dirname "$0")/common.sh"
+make_clip clip.y4m 64 48 8 5
+
+# Rules: named outputs alone; the standard files by default or with -o.
+expect 0 clip.y4m --backend "$engine"
+only . clip.y4m clip.gpume
+only clip.gpume vectors.csv frames.csv summary.json
+grep -q '4 fields of 48 blocks, 225 candidates a block' "$scratch/out" || fail "closing summary"
+[ ! -s "$scratch/err" ] || fail "something on standard error"
+expect 0 clip.y4m --backend "$engine" --vectors v.csv
+only . clip.y4m clip.gpume v.csv
+expect 0 clip.y4m --backend "$engine" --vectors w.csv -o deep/er/folder/
+only deep/er/folder vectors.csv frames.csv summary.json
+cmp v.csv deep/er/folder/vectors.csv || fail "vectors differ"
+cmp w.csv v.csv || fail "vectors differ"
+expect 0 -q clip.y4m --backend "$engine" --vectors=-
+cmp "$scratch/out" v.csv || fail "vectors on standard output"
+expect 0 clip.y4m --backend "$engine" --vectors -
+cmp "$scratch/out" v.csv || fail "the closing summary is among the data"
+"$gpume" clip.y4m --backend "$engine" --vectors /dev/stdout | cmp - v.csv || fail "/dev/stdout"
+
+# --check and its line.
+expect 0 clip.y4m --backend "$engine" --check -y
+grep -q '^Motion vectors matched in 192 of 192 instances$' "$scratch/out" || fail "--check"
+grep -q '"checked": 192,' clip.gpume/summary.json || fail "checked in summary.json"
+expect 0 clip.y4m --backend "$engine" --check --vectors -
+says 'Motion vectors matched in 192 of 192 instances'
+expect 0 clip.y4m --backend "$engine" -y
+! grep -q checked clip.gpume/summary.json || fail "checked without --check"
+
+# What exists is refused before any work, and stays as it is.
+for name in vectors.csv frames.csv summary.json; do
+    rm -rf old && mkdir old && echo mine >old/$name
+    expect 2 clip.y4m --backend "$engine" -o old
+    says "old/$name: exists already"
+    says -y
+    only old $name
+    [ "$(cat old/$name)" = mine ] || fail "old/$name was touched"
+    expect 0 clip.y4m --backend "$engine" -o old -y
+    only old vectors.csv frames.csv summary.json
+done
+expect 2 clip.y4m --backend "$engine" --vectors v.csv
+says v.csv
+expect 2 missing.mp4 --vectors v.csv
+
+# Names that cannot be.
+expect 2 clip.y4m --vectors v.txt
+says .csv
+expect 2 clip.y4m --vectors old
+expect 2 clip.y4m --vectors old -y
+expect 2 clip.y4m --vectors a.csv -o . --predicted ./a.csv
+expect 2 clip.y4m --vectors old/vectors.csv -o old -y
+says "named for two outputs"
+expect 2 clip.y4m --vectors ./old/../old/vectors.csv -o old -y
+says "named for two outputs"
+ln -s clip.y4m link.csv
+expect 2 clip.y4m --vectors link.csv -y
+says "is the input"
+expect 1 clip.y4m --backend "$engine" -o clip.y4m
+says clip.y4m
+expect 1 clip.y4m --backend "$engine" -o new/clip/x -o clip.y4m/sub
+expect 1 clip.y4m --backend "$engine" --vectors nowhere/v.csv
+says nowhere/v.csv
+long=$(printf '%0300d' 0)
+expect 1 clip.y4m --backend "$engine" -o "fresh/$long"
+[ ! -e fresh ] || fail "a folder was left behind"
+if [ "$(id -u)" -ne 0 ]; then
+    mkdir shut && chmod 555 shut
+    expect 1 clip.y4m --backend "$engine" -o shut/sub
+    says shut/sub
+    expect 1 clip.y4m --backend "$engine" -o shut
+fi
+
+# A failure takes the folder it made with it, but not one that was there.
+printf 'YUV4MPEG2 W0 H0\n' >bad.y4m
+mkdir stays
+expect 3 bad.y4m --backend "$engine" -o made
+[ ! -e made ] || fail "a folder was left behind"
+expect 3 bad.y4m --backend "$engine" -o stays
+only stays
+
+# Full disks.
+if [ -w /dev/full ]; then
+    expect 1 clip.y4m --backend "$engine" --vectors /dev/full
+    says /dev/full
+    "$gpume" clip.y4m --backend "$engine" --vectors - >/dev/full 2>"$scratch/err"
+    [ $? -eq 1 ] || fail "/dev/full as standard output"
+    [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "/dev/full: not one line"
+    "$gpume" clip.y4m --backend "$engine" -o full >/dev/full 2>"$scratch/err"
+    [ $? -eq 1 ] || fail "the closing summary was lost"
+    says "standard output"
+    "$gpume" clip.y4m --backend "$engine" -o full2 -q >/dev/full || fail "-q has nothing to write"
+fi
+
+# A limit on file size: no half file, no temporary one.
+make_clip large.y4m 320 240 8 20
+(
+    trap '' XFSZ
+    ulimit -f 20 && "$gpume" large.y4m --backend "$engine" -o limit -b 4 -w 1
+) >"$scratch/out" 2>"$scratch/err"
+[ $? -eq 1 ] || fail "a limit on file size"
+[ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "a limit on file size: not one line"
+[ ! -e limit ] || fail "a limit on file size: the folder was left behind"
+
+# A closed pipe.
+{
+    "$gpume" large.y4m --backend "$engine" --vectors - -b 4 -w 1 2>"$scratch/err"
+    echo $? >"$scratch/status"
+} | head -1 >"$scratch/out"
+[ "$(cat "$scratch/out")" = frame,ref,x,y,w,h,dx,dy,cost,rank ] || fail "head -1"
+[ "$(cat "$scratch/status")" -eq 1 ] || fail "a closed pipe: exit status"
+[ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "a closed pipe: not one line"
+
+# A FIFO is written directly.
+mkfifo pipe.csv
+cat pipe.csv >from_pipe &
+expect 0 -q clip.y4m --backend "$engine" --vectors pipe.csv
+wait
+cmp from_pipe v.csv || fail "a FIFO"
+[ -p pipe.csv ] || fail "the FIFO was replaced"
+exit 0

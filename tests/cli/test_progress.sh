@@ -1,0 +1,30 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Progress: on a terminal by itself, elsewhere when asked for, never with --no-progress.
+. "$(dirname "$0")/common.sh"
+make_clip clip.y4m 64 48 8 5
+
+expect 0 clip.y4m --backend "$engine"
+[ ! -s "$scratch/err" ] || fail "progress without a terminal"
+expect 0 clip.y4m --backend "$engine" -y --progress
+grep -q 'fields, .* a second' "$scratch/err" || fail "--progress"
+expect 0 clip.y4m --backend "$engine" -yq --progress
+grep -q 'fields, ' "$scratch/err" || fail "-q --progress"
+[ ! -s "$scratch/out" ] || fail "-q writes a summary"
+expect 0 clip.y4m --backend "$engine" -y --progress --no-progress
+[ ! -s "$scratch/err" ] || fail "--no-progress"
+
+script -qec true /dev/null >/dev/null 2>&1 </dev/null ||
+    { echo "no script: the terminal is not tested"; exit 0; }
+terminal() {
+    script -qec "'$gpume' clip.y4m --backend $engine -y $* >/dev/null" /dev/null \
+        >"$scratch/tty" 2>/dev/null </dev/null
+}
+terminal
+grep -q 'fields, ' "$scratch/tty" || fail "no progress on a terminal"
+grep -q "$(printf '\r')" "$scratch/tty" || fail "the line is not rewritten"
+terminal --no-progress
+! grep -q 'fields, ' "$scratch/tty" || fail "--no-progress on a terminal"
+terminal -q
+! grep -q 'fields, ' "$scratch/tty" || fail "-q on a terminal"
+exit 0

@@ -1,0 +1,98 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Every kind of wrong command line: exit status 2, one line that names option and value.
+. "$(dirname "$0")/common.sh"
+make_clip clip.y4m 32 24 8 3
+
+# refused OPTION VALUE: in each way of writing it.
+refused() {
+    expect 2 clip.y4m "$1" "$2"
+    says "$1 $2: must be"
+    expect 2 "$1=$2" clip.y4m
+    says "$1 $2: must be"
+}
+for value in 7 0 -8 3 132 130 8.0 8x8 0x8 1e1 '8 ' ' 8' +8 99999999999999999999 eight; do
+    refused --block "$value"
+done
+says "multiple of 4 from 4 to 128, e.g. --block 8"
+for value in -1 513 9999 7x 'x7' 7x7x7 7X7 7x-1 18446744073709551616 7,7; do
+    refused --window "$value"
+done
+for value in EXTEND ext inside,extend none; do
+    refused --edge "$value"
+done
+refused --metric ssd
+for value in 0 1025 -1 two; do refused --ref-distance "$value"; done
+for value in -1 4294967296 1.5; do refused --start "$value"; done
+for value in 0 -1 4294967296; do refused --frames "$value"; done
+for value in -1 65536 v:0; do refused --stream "$value"; done
+for value in 0 1025 all; do refused --threads "$value"; done
+for value in 0 -1 1e3 nan inf 65536 1.2.3 . 0x1 1,5; do
+    refused --gain "$value"
+    refused --gamma "$value"
+done
+refused --backend cuda
+refused --residual-mode sign
+for name in vf output vectors predicted residual difference device; do
+    expect 2 clip.y4m --$name=
+    says "--$name: its value is empty"
+done
+
+# Short options.
+expect 2 clip.y4m -b7
+says "-b 7: must be"
+expect 2 clip.y4m -b 7
+says "-b 7: must be"
+expect 2 clip.y4m -yb7
+says "-b 7: must be"
+expect 2 clip.y4m -z
+says "unknown option -z"
+expect 2 clip.y4m -yz
+says "unknown option -z"
+
+# Without a value, or with one too many.
+for name in -b -w -o --block --window --edge --vectors --gain --vf; do
+    expect 2 clip.y4m $name
+    says "$name needs a value"
+done
+expect 2 clip.y4m --check=yes
+says "--check: takes no value"
+
+# Unknown options, abbreviations, and what is not built.
+expect 2 clip.y4m --blocks 8
+says "did you mean --block?"
+expect 2 clip.y4m --windw=8
+says "did you mean --window?"
+expect 2 clip.y4m --over
+says "did you mean --overwrite?"
+expect 2 clip.y4m --nonsense
+says "unknown option --nonsense; try"
+expect 2 clip.y4m --overlay o%d.png
+says "unknown option --overlay"
+expect 2 clip.y4m --report r.html
+says "unknown option --report"
+expect 2 clip.y4m --=8
+expect 2 clip.y4m "--$(printf 'two\nlines')"
+
+# Inputs.
+expect 2 clip.y4m clip.y4m clip.y4m
+says "too many inputs"
+expect 2 - -
+expect 2 ''
+
+# Options that need another.
+expect 2 clip.y4m --gain 2
+says "--gain"
+expect 2 clip.y4m --gamma 2
+says "--gamma"
+expect 2 clip.y4m --residual-mode signed
+says "--residual FILE"
+
+only . clip.y4m
+
+# And what is right: before and after the input, repeated, joined.
+expect 0 -b16 -w 3 clip.y4m --window=2x1 --backend "$engine" -yq --block 8 --edge inside -o out
+only out vectors.csv frames.csv summary.json
+grep -q '"block": 8,' out/summary.json || fail "the last --block does not count"
+grep -q '"window": "2x1",' out/summary.json || fail "the last --window does not count"
+exit 0

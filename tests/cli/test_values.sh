@@ -1,0 +1,70 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# vectors.csv and frames.csv against the second opinion, on every engine that is here.
+. "$(dirname "$0")/common.sh"
+need_oracle
+
+engines=$engine
+if [ -z "${GPUME_TEST_BACKEND:-}" ] && ! "$gpume" devices | grep -q '^No Vulkan'; then
+    engines="cpu vulkan"
+fi
+
+# same WIDTH HEIGHT BITS BLOCK WX WY EDGE DISTANCE
+same() {
+    make_clip clip.y4m "$1" "$2" "$3" $(($8 + 2))
+    "$oracle" vectors clip.y4m "$4" "$5" "$6" "$7" "$8" >vectors
+    "$oracle" frames clip.y4m "$4" "$5" "$6" "$7" "$8" >frames
+    for one in $engines; do
+        expect 0 clip.y4m --backend "$one" -b "$4" -w "$5x$6" --edge "$7" --ref-distance "$8" \
+            -o out -y
+        cmp vectors out/vectors.csv || fail "$*: vectors.csv of $one"
+        cmp frames out/frames.csv || fail "$*: frames.csv of $one"
+    done
+}
+for edge in extend inside; do
+    for bits in 8 10 16; do
+        same 70 45 $bits 8 7 7 $edge 1
+        same 33 29 $bits 12 5 0 $edge 2
+        same 67 35 $bits 16 0 9 $edge 1
+    done
+    same 1 1 8 4 3 3 $edge 1
+    same 3 50 8 4 8 8 $edge 1
+    same 50 3 12 8 16 2 $edge 3
+    same 130 66 8 64 4 4 $edge 1
+    same 40 40 8 128 2 2 $edge 1
+    same 24 24 8 8 0 0 $edge 1
+    same 16 12 9 4 30 30 $edge 1
+done
+
+# --start and --frames choose among the same fields.
+make_clip clip.y4m 48 32 8 9
+"$oracle" vectors clip.y4m 8 7 7 extend 2 >all
+# range START FRAMES FIRST LAST
+range() {
+    awk -F, -v a="$3" -v b="$4" 'NR == 1 || ($1 >= a && $1 <= b)' all >want
+    for one in $engines; do
+        expect 0 clip.y4m --ref-distance 2 --backend "$one" --vectors - --start "$1" ${2:+--frames $2}
+        cmp want "$scratch/out" || fail "--start $1 --frames $2 with $one"
+    done
+}
+range 0 '' 2 8
+range 1 3 2 4
+range 2 1 2 2
+range 5 2 5 6
+range 8 1 8 8
+range 7 5 7 8
+
+# Equal frames: infinite PSNR, vectors (0,0).
+"$oracle" clip 16 16 8 1 1 >still.y4m
+tail -c 262 still.y4m >frame
+cat frame >>still.y4m
+expect 0 -q still.y4m --backend "$engine"
+grep -q '^1,0,0.040000,4,4,0,0,0,0,inf,inf$' still.gpume/frames.csv || fail "equal frames"
+grep -q '"psnr_after": null' still.gpume/summary.json || fail "infinity in summary.json"
+grep -q '"psnr_after_infinite": 1' still.gpume/summary.json || fail "infinity in summary.json"
+
+# A locale with a decimal comma changes nothing.
+"$oracle" frames clip.y4m 8 7 7 extend 1 >want
+LC_ALL=de_DE.UTF-8 "$gpume" -q clip.y4m --backend "$engine" -o locale
+cmp want locale/frames.csv || fail "a decimal comma"
+exit 0

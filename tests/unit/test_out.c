@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * base/out: a file has its name only when whole; refusals are one line; links and permissions
+ * survive; a full device and a closed pipe are told. Works in a folder of its own under the current
+ * one.
+ */
+#include "base/out.h"
+#include "harness.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static unsigned lines;
+
+static void count_line(void *opaque, enum gpume_log_level level, const char *line)
+{
+    (void)opaque;
+    (void)level;
+    (void)line;
+    lines++;
+}
+
+static const struct gpume_log target = {count_line, NULL};
+
+/* Writes text under the name; returns the first failure. */
+static int put(const char *name, const char *text, bool overwrite)
+{
+    struct gpume_out *out = NULL;
+    int status = gpume_out_open(&out, name, overwrite, &target);
+    if (status == GPUME_OK) {
+        status = gpume_out_write(out, text, strlen(text));
+    }
+    if (status == GPUME_OK) {
+        status = gpume_out_finish(out);
+    }
+    gpume_out_close(&out);
+    REQUIRE(out == NULL);
+    return status;
+}
+
+static bool holds(const char *name, const char *text)
+{
+    char data[64] = "";
+    FILE *file = fopen(name, "rb");
+    size_t bytes = file ? fread(data, 1, sizeof data - 1, file) : 0;
+    if (file) {
+        fclose(file);
+    }
+    return file && bytes == strlen(text) && memcmp(data, text, bytes) == 0;
+}
+
+static void test_whole_or_nothing(void)
+{
+    struct gpume_out *out = NULL;
+    REQUIRE_EQUAL(gpume_out_open(&out, "a", false, &target), GPUME_OK);
+    REQUIRE_EQUAL(gpume_out_write(out, "hello", 5), GPUME_OK);
+    REQUIRE(access("a", F_OK) != 0);
+    gpume_out_close(&out); /* given up */
+    REQUIRE(access("a", F_OK) != 0);
+    REQUIRE_EQUAL(put("a", "hello", false), GPUME_OK);
+    REQUIRE(holds("a", "hello"));
+    REQUIRE_EQUAL(lines, 0);
+    REQUIRE_EQUAL(put("a", "again", false), GPUME_INVALID);
+    REQUIRE_EQUAL(lines, 1);
+    REQUIRE(holds("a", "hello"));
+    REQUIRE_EQUAL(put("a", "again", true), GPUME_OK);
+    REQUIRE(holds("a", "again"));
+}
+
+static void test_late_rival(void)
+{
+    struct gpume_out *out = NULL;
+    REQUIRE_EQUAL(gpume_out_open(&out, "rival", false, &target), GPUME_OK);
+    REQUIRE_EQUAL(put("rival", "first", false), GPUME_OK);
+    lines = 0;
+    REQUIRE_EQUAL(gpume_out_finish(out), GPUME_IO);
+    REQUIRE_EQUAL(lines, 1);
+    gpume_out_close(&out);
+    REQUIRE(holds("rival", "first"));
+}
+
+static void test_links_and_modes(void)
+{
+    struct stat st;
+    REQUIRE(chmod("a", 0640) == 0 && symlink("a", "link") == 0 && symlink("new", "dangling") == 0);
+    REQUIRE_EQUAL(put("link", "through", true), GPUME_OK);
+    REQUIRE(holds("a", "through"));
+    REQUIRE(lstat("link", &st) == 0 && S_ISLNK(st.st_mode));
+    REQUIRE(stat("a", &st) == 0 && (st.st_mode & 0777) == 0640);
+    REQUIRE_EQUAL(put("dangling", "made", false), GPUME_OK);
+    REQUIRE(holds("new", "made"));
+}
+
+static void test_refusals(void)
+{
+    static const char *const names[] = {"", ".", "none/x", "a/x", "folder/"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        lines = 0;
+        REQUIRE_EQUAL(put(names[i], "x", true), GPUME_IO);
+        REQUIRE_EQUAL(lines, 1);
+    }
+}
+
+static void test_seek(void)
+{
+    struct gpume_out *out = NULL;
+    REQUIRE_EQUAL(gpume_out_open(&out, "seek", false, &target), GPUME_OK);
+    REQUIRE_EQUAL(gpume_out_write(out, "123456", 6), GPUME_OK);
+    REQUIRE_EQUAL(gpume_out_seek(out, 2), GPUME_OK);
+    REQUIRE_EQUAL(gpume_out_write(out, "ab", 2), GPUME_OK);
+    REQUIRE_EQUAL(gpume_out_finish(out), GPUME_OK);
+    gpume_out_close(&out);
+    REQUIRE(holds("seek", "12ab56"));
+}
+
+static void test_large(void)
+{
+    enum { CHUNK = 70001, COUNT = 20 };
+    char *data = malloc(CHUNK);
+    struct gpume_out *out = NULL;
+    struct stat st;
+    REQUIRE(data != NULL);
+    if (!data) {
+        return;
+    }
+    memset(data, 'x', CHUNK);
+    REQUIRE_EQUAL(gpume_out_open(&out, "large", false, &target), GPUME_OK);
+    for (int i = 0; i < COUNT; i++) {
+        REQUIRE_EQUAL(gpume_out_write(out, data, CHUNK), GPUME_OK);
+    }
+    REQUIRE_EQUAL(gpume_out_finish(out), GPUME_OK);
+    gpume_out_close(&out);
+    REQUIRE(stat("large", &st) == 0 && st.st_size == (off_t)CHUNK * COUNT);
+    free(data);
+}
+
+static void test_pipe_and_full(void)
+{
+    int ends[2];
+    REQUIRE(mkfifo("pipe", 0600) == 0);
+    ends[0] = open("pipe", O_RDONLY | O_NONBLOCK);
+    struct gpume_out *out = NULL;
+    REQUIRE_EQUAL(gpume_out_open(&out, "pipe", false, &target), GPUME_OK);
+    REQUIRE_EQUAL(gpume_out_seek(out, 0), GPUME_UNSUPPORTED);
+    REQUIRE_EQUAL(gpume_out_write(out, "x", 1), GPUME_OK);
+    close(ends[0]);
+    lines = 0;
+    REQUIRE_EQUAL(gpume_out_finish(out), GPUME_IO);
+    REQUIRE_EQUAL(gpume_out_finish(out), GPUME_IO);
+    REQUIRE_EQUAL(lines, 1);
+    gpume_out_close(&out);
+    if (access("/dev/full", W_OK) == 0) {
+        REQUIRE_EQUAL(put("/dev/full", "x", false), GPUME_IO);
+        REQUIRE_EQUAL(lines, 2);
+    }
+}
+
+int main(void)
+{
+    char folder[] = "test_out.XXXXXX";
+    if (!mkdtemp(folder) || chdir(folder) != 0 || mkdir("folder", 0700) != 0) {
+        return 1;
+    }
+    signal(SIGPIPE, SIG_IGN);
+    test_whole_or_nothing();
+    test_late_rival();
+    test_links_and_modes();
+    test_refusals();
+    test_seek();
+    test_large();
+    test_pipe_and_full();
+    static const char *const made[] = {
+        "a", "rival", "link", "dangling", "new", "seek", "large", "pipe"};
+    for (size_t i = 0; i < sizeof made / sizeof made[0]; i++) {
+        REQUIRE(unlink(made[i]) == 0);
+    }
+    /* Nothing temporary is left, or the folder would not go. */
+    REQUIRE(rmdir("folder") == 0 && chdir("..") == 0 && rmdir(folder) == 0);
+    return harness_verdict();
+}
