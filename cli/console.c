@@ -104,6 +104,16 @@ void gpume_console_warning(const char *format, ...)
     gpume_console_log(NULL, GPUME_LOG_WARNING, line);
 }
 
+void gpume_console_info(const char *format, ...)
+{
+    char line[LINE_BYTES];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof(line), format, args);
+    va_end(args);
+    gpume_console_log(NULL, GPUME_LOG_INFO, line);
+}
+
 void gpume_console_status(const char *text, bool rewrite)
 {
     pthread_mutex_lock(&console.mutex);
@@ -117,6 +127,16 @@ void gpume_console_status(const char *text, bool rewrite)
         fprintf(stderr, "%s\n", text);
     }
     fflush(stderr);
+    pthread_mutex_unlock(&console.mutex);
+}
+
+void gpume_console_forget_error(void)
+{
+    pthread_mutex_lock(&console.mutex);
+    if (console.has_error && console.verbosity > 0) {
+        say("", console.error);
+    }
+    console.has_error = false;
     pthread_mutex_unlock(&console.mutex);
 }
 

@@ -27,8 +27,15 @@ void gpume_console_error(const char *format, ...) GPUME_CONSOLE_PRINTF;
 
 void gpume_console_warning(const char *format, ...) GPUME_CONSOLE_PRINTF;
 
+/* Only with -v. */
+void gpume_console_info(const char *format, ...) GPUME_CONSOLE_PRINTF;
+
 /* A gpume_log_fn; opaque is not used. */
 void gpume_console_log(void *opaque, enum gpume_log_level level, const char *line);
+
+/* Says a kept error only to those who asked for more: what failed has been made good, such as a GPU
+ * in whose place the CPU engine works. */
+void gpume_console_forget_error(void);
 
 /* Shows text in place of the last status line; NULL takes it away. rewrite: with a carriage return,
  * for terminals; otherwise as a line of its own. */

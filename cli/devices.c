@@ -21,30 +21,14 @@ static const char *const types[] = {
     [GPUME_DEVICE_SOFTWARE] = "software",
 };
 
-/* What --backend auto takes, as the manual says: discrete before integrated before virtual, and
- * the first of equals. NULL: the CPU engine. */
-static const struct gpume_device *automatic(const struct gpume_device *devices, uint32_t count)
-{
-    static const enum gpume_device_type order[] = {
-        GPUME_DEVICE_DISCRETE, GPUME_DEVICE_INTEGRATED, GPUME_DEVICE_VIRTUAL};
-    for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
-        for (uint32_t d = 0; d < count; d++) {
-            if (devices[d].type == order[i] && devices[d].unusable[0] == '\0') {
-                return &devices[d];
-            }
-        }
-    }
-    return NULL;
-}
-
 static int widest(int width, const char *text)
 {
     const int length = (int)strlen(text);
     return length > width ? length : width;
 }
 
-static void print_table(
-    const struct gpume_device *devices, uint32_t count, const struct gpume_device *chosen)
+/* Is one of them what --backend auto takes? */
+static bool print_table(const struct gpume_device *devices, uint32_t count)
 {
     int name = (int)strlen("name"), driver = (int)strlen("driver");
     for (uint32_t i = 0; i < count; i++) {
@@ -53,20 +37,23 @@ static void print_table(
     }
     printf(
         "index  %-*s  %-10s  %-*s  %10s  use\n", name, "name", "type", driver, "driver", "memory");
+    bool automatic = false;
     for (uint32_t i = 0; i < count; i++) {
         const struct gpume_device *device = &devices[i];
         const char *use = "yes";
+        automatic = automatic || device->automatic;
         if (device->unusable[0]) {
             use = device->unusable;
-        } else if (device == chosen) {
+        } else if (device->automatic) {
             use = "yes, taken by --backend auto";
-        } else if (device->type == GPUME_DEVICE_SOFTWARE) {
+        } else if (device->type == GPUME_DEVICE_SOFTWARE || device->type == GPUME_DEVICE_OTHER) {
             use = "only with --backend vulkan";
         }
         printf("%5u  %-*s  %-10s  %-*s  %6.1f GiB  %s\n", (unsigned)device->index, name,
             device->name, types[device->type], driver, device->driver,
             (double)device->memory_bytes / 1073741824.0, use);
     }
+    return automatic;
 }
 
 enum gpume_exit gpume_devices_print(void)
@@ -82,13 +69,10 @@ enum gpume_exit gpume_devices_print(void)
         gpume_console_warning("%u devices; the first %d are shown", (unsigned)count, DEVICES_MAX);
         count = DEVICES_MAX;
     }
-    const struct gpume_device *chosen = automatic(devices, count);
-    if (count > 0) {
-        print_table(devices, count, chosen);
-    } else {
+    if (count == 0) {
         printf("No Vulkan device.\n");
     }
-    if (!chosen) {
+    if (count == 0 || !print_table(devices, count)) {
         printf("--backend auto takes the CPU engine.\n");
     }
     return GPUME_EXIT_DONE;

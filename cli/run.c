@@ -52,6 +52,9 @@ static enum gpume_exit open_source(struct job *job)
     if (status == GPUME_OK) {
         return GPUME_EXIT_DONE;
     }
+    if (status == GPUME_INVALID) {
+        return GPUME_EXIT_USAGE; /* --vf or --stream */
+    }
     return status == GPUME_NOMEM ? GPUME_EXIT_FAILED : GPUME_EXIT_INPUT;
 }
 
@@ -88,6 +91,7 @@ static enum gpume_exit open_context(struct job *job)
     };
     switch (gpume_open(&job->ctx, &params)) {
     case GPUME_OK:
+        gpume_console_forget_error();
         return GPUME_EXIT_DONE;
     case GPUME_INVALID:
         return GPUME_EXIT_USAGE;
@@ -109,6 +113,8 @@ static enum gpume_exit open_sinks(struct job *job)
         .pixel_format = job->info.pixel_format,
     };
     gpume_summary_set_engine(&job->summary, &info);
+    gpume_console_info("%s: %s; %.1f MiB of host memory, %.1f MiB of device memory", info.backend,
+        info.device, (double)info.host_bytes / 1048576, (double)info.device_bytes / 1048576);
     const enum gpume_exit made = gpume_outputs_make_folder(&job->outputs);
     if (made != GPUME_EXIT_DONE) {
         return made;
@@ -215,7 +221,14 @@ static enum gpume_exit transfer(struct job *job)
     if (status != GPUME_EOF || job->feed.status != GPUME_OK) {
         return GPUME_EXIT_FAILED;
     }
-    return job->summary.fields == 0 ? refuse_short_input(job) : GPUME_EXIT_DONE;
+    if (job->summary.fields == 0) {
+        return refuse_short_input(job);
+    }
+    if (job->summary.fields < options->frames) {
+        gpume_console_warning("--frames %" PRIu64 ": the input ends after %" PRIu64,
+            options->frames, job->summary.fields);
+    }
+    return GPUME_EXIT_DONE;
 }
 
 /* Gives the outputs their names, summary.json last: where it stands, the others are whole. */

@@ -80,6 +80,12 @@ static int open_engine(
 /* auto: a GPU that is not there or cannot hold the job is no reason to fail. */
 static int choose_engine(struct gpume *ctx, const struct gpume_params *params)
 {
+    if (params->backend == GPUME_BACKEND_CPU && params->device) {
+        gpume_log_write(&ctx->log, GPUME_LOG_ERROR,
+            "--device %s: the CPU engine has no devices; leave it out or choose another --backend",
+            params->device);
+        return GPUME_INVALID;
+    }
     if (params->backend == GPUME_BACKEND_CPU) {
         return open_engine(ctx, params, &gpume_engine_cpu);
     }

@@ -9,23 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Higher is better; 0 = not to be taken unasked. */
-static int preference(const struct gpume_device *device, bool software)
-{
-    switch (device->type) {
-    case GPUME_DEVICE_DISCRETE:
-        return 5;
-    case GPUME_DEVICE_INTEGRATED:
-        return 4;
-    case GPUME_DEVICE_VIRTUAL:
-        return 3;
-    case GPUME_DEVICE_OTHER:
-        return software ? 2 : 0;
-    default:
-        return software ? 1 : 0;
-    }
-}
-
 static bool contains(const char *text, const char *part)
 {
     for (; *text; text++) {
@@ -64,7 +47,7 @@ static struct choice choose(
     for (uint32_t i = 0; i < count; i++) {
         struct gpume_device device;
         gpume_instance_describe(devices[i], &device);
-        int value = preference(&device, software || wanted);
+        int value = gpume_instance_preference(&device, software || wanted);
         if ((wanted && !meant(wanted, i, &device)) || (!wanted && device.unusable[0])) {
             continue;
         }

@@ -238,6 +238,38 @@ void gpume_instance_describe(VkPhysicalDevice physical, struct gpume_device *dev
     snprintf(device->unusable, sizeof(device->unusable), "%s", why_unusable(physical, &first));
 }
 
+int gpume_instance_preference(const struct gpume_device *device, bool software)
+{
+    switch (device->type) {
+    case GPUME_DEVICE_DISCRETE:
+        return 5;
+    case GPUME_DEVICE_INTEGRATED:
+        return 4;
+    case GPUME_DEVICE_VIRTUAL:
+        return 3;
+    case GPUME_DEVICE_OTHER:
+        return software ? 2 : 0;
+    default:
+        return software ? 1 : 0;
+    }
+}
+
+static void mark_automatic(struct gpume_device *devices, uint32_t count)
+{
+    struct gpume_device *best = NULL;
+    int best_preference = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        int value = gpume_instance_preference(&devices[i], false);
+        if (!devices[i].unusable[0] && value > best_preference) {
+            best_preference = value;
+            best = &devices[i];
+        }
+    }
+    if (best) {
+        best->automatic = true;
+    }
+}
+
 int gpume_list_devices(struct gpume_device *devices, uint32_t capacity, uint32_t *count)
 {
     if (!count || (capacity > 0 && !devices)) {
@@ -251,10 +283,12 @@ int gpume_list_devices(struct gpume_device *devices, uint32_t capacity, uint32_t
     if (status == GPUME_OK) {
         status = gpume_instance_devices(&gpu, physical, &present);
     }
-    for (uint32_t i = 0; status == GPUME_OK && i < present && i < capacity; i++) {
+    uint32_t filled = status == GPUME_OK ? (present < capacity ? present : capacity) : 0;
+    for (uint32_t i = 0; i < filled; i++) {
         gpume_instance_describe(physical[i], &devices[i]);
         devices[i].index = i;
     }
+    mark_automatic(devices, filled);
     gpume_instance_close(&gpu);
     *count = status == GPUME_OK ? present : 0;
     return GPUME_OK;

@@ -19,6 +19,9 @@ int gpume_instance_devices(const struct gpume_gpu *gpu, VkPhysicalDevice *device
 /* Everything `gpume devices` shows, except the index. */
 void gpume_instance_describe(VkPhysicalDevice physical, struct gpume_device *device);
 
+/* How gladly a device is taken; 0 = not unless named. software: software drivers are welcome. */
+int gpume_instance_preference(const struct gpume_device *device, bool software);
+
 /* The family of a queue that computes, UINT32_MAX if there is none. */
 uint32_t gpume_instance_compute_family(VkPhysicalDevice physical, uint32_t *timestamp_bits);
 

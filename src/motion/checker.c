@@ -77,6 +77,11 @@ int gpume_checker_frame(
     return status;
 }
 
+void gpume_checker_cancel(struct gpume_checker *checker)
+{
+    gpume_engine_cpu.cancel(checker->engine);
+}
+
 void gpume_checker_close(struct gpume_checker **out)
 {
     struct gpume_checker *checker = *out;

@@ -18,6 +18,9 @@ int gpume_checker_open(
 int gpume_checker_frame(
     struct gpume_checker *checker, struct gpume_frame *frame, struct gpume_field *field);
 
+/* Makes a check under way return GPUME_CANCELLED soon. From any thread. */
+void gpume_checker_cancel(struct gpume_checker *checker);
+
 /* NULL is fine. Sets *checker to NULL. */
 void gpume_checker_close(struct gpume_checker **checker);
 

@@ -30,7 +30,10 @@ struct gpume_engine_ops {
     int (*submit)(void *engine, uint32_t slot, const struct gpume_batch *batch);
     /* Waits for the slot and fills vectors, costs, ranks, sums and predicted of every field box. */
     int (*collect)(void *engine, uint32_t slot, const struct gpume_batch *batch);
-    /* Adds the times of the stages. */
+    /* Makes a collect under way return GPUME_CANCELLED soon. From any thread. NULL: collecting
+     * never takes long. */
+    void (*cancel)(void *engine);
+    /* The times of the stages so far. */
     void (*get_stats)(void *engine, struct gpume_stats *stats);
     void (*get_info)(void *engine, struct gpume_info *info);
     /* Sets *engine to NULL. GPUME_OK, or the failure that closing brought to light. */

@@ -11,6 +11,7 @@
 #include "motion/measure.h"
 #include "motion/search_ref.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -30,6 +31,7 @@ struct cpu {
     struct gpume_sums *row_sums;
     uint32_t *scratch; /* for ranking */
     struct gpume_stats stats;
+    atomic_bool cancelled;
     uint64_t bytes;
     char device[64];
     /* the parallel loop under way */
@@ -185,6 +187,9 @@ static int cpu_submit(void *engine, uint32_t slot, const struct gpume_batch *bat
 static void search_item(void *opaque, uint32_t row)
 {
     struct cpu *cpu = opaque;
+    if (atomic_load_explicit(&cpu->cancelled, memory_order_relaxed)) {
+        return;
+    }
     size_t first = (size_t)row * cpu->plan.blocks_x;
     gpume_search_ref_row(&cpu->plan, cpu->target, cpu->reference, row, cpu->result->vectors + first,
         cpu->result->costs + first);
@@ -261,7 +266,13 @@ static int cpu_collect(void *engine, uint32_t slot, const struct gpume_batch *ba
             field++;
         }
     }
-    return GPUME_OK;
+    return atomic_load(&cpu->cancelled) ? GPUME_CANCELLED : GPUME_OK;
+}
+
+static void cpu_cancel(void *engine)
+{
+    struct cpu *cpu = engine;
+    atomic_store(&cpu->cancelled, true);
 }
 
 static void cpu_get_stats(void *engine, struct gpume_stats *stats)
@@ -284,6 +295,7 @@ const struct gpume_engine_ops gpume_engine_cpu = {
     .frame_memory = cpu_frame_memory,
     .submit = cpu_submit,
     .collect = cpu_collect,
+    .cancel = cpu_cancel,
     .get_stats = cpu_get_stats,
     .get_info = cpu_get_info,
     .close = cpu_close,

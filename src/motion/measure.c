@@ -49,7 +49,7 @@ struct gpume_sums gpume_measure_row(const struct gpume_plan *plan, const void *t
     uint32_t y_end = (uint32_t)gpume_min_u64((uint64_t)(row + 1) * p->block, p->height);
     for (uint32_t y = row * p->block; y < y_end; y++) {
         size_t line = (size_t)(plan->pad_y + y) * plan->padded_stride + plan->pad_x;
-        uint8_t *out = (uint8_t *)predicted + (predicted ? (size_t)y * plan->plane_stride : 0);
+        void *out = predicted ? (uint8_t *)predicted + (size_t)y * plan->plane_stride : NULL;
         for (uint32_t x = 0; x < p->width; x++) {
             struct gpume_vector v = vectors[x / p->block];
             ptrdiff_t shift = (ptrdiff_t)v.dy * (ptrdiff_t)plan->padded_stride + v.dx;
@@ -61,7 +61,7 @@ struct gpume_sums gpume_measure_row(const struct gpume_plan *plan, const void *t
             sums.sad_after += (uint64_t)(after < 0 ? -after : after);
             sums.sse_before += (uint64_t)(before * before);
             sums.sse_after += (uint64_t)(after * after);
-            if (predicted) {
+            if (out) {
                 store(plan, out, x, match);
             }
         }

@@ -208,7 +208,7 @@ static void *engine_main(void *opaque)
             pthread_cond_wait(&pipeline->changed, &pipeline->mutex);
             continue;
         }
-        if (status != GPUME_OK && pipeline->status == GPUME_OK) {
+        if (status != GPUME_OK && status != GPUME_CANCELLED && pipeline->status == GPUME_OK) {
             pipeline->status = status;
         }
         pthread_cond_broadcast(&pipeline->changed);
@@ -404,6 +404,12 @@ void gpume_pipeline_cancel(struct gpume_pipeline *pipeline)
     pipeline->cancelled = true;
     pthread_cond_broadcast(&pipeline->changed);
     pthread_mutex_unlock(&pipeline->mutex);
+    if (pipeline->ops->cancel) {
+        pipeline->ops->cancel(pipeline->engine);
+    }
+    if (pipeline->checker) {
+        gpume_checker_cancel(pipeline->checker);
+    }
 }
 
 void gpume_pipeline_get_info(const struct gpume_pipeline *pipeline, struct gpume_info *info)

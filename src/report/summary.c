@@ -69,6 +69,11 @@ uint64_t gpume_summary_blocks(const struct gpume_summary *summary)
     return (uint64_t)summary->blocks_x * summary->blocks_y;
 }
 
+double gpume_summary_psnr_mean(const struct gpume_psnr_sum *sum)
+{
+    return sum->finite > 0 ? sum->sum / (double)sum->finite : (double)INFINITY;
+}
+
 /* Over all pixels of all fields at once: that of the mean squared error. */
 double gpume_summary_psnr(const struct gpume_summary *summary, const struct gpume_total *sse)
 {
@@ -111,8 +116,8 @@ static void print_figures(const struct gpume_summary *summary, FILE *stream)
     fprintf(stream, "mean SAD     %.1f before, %.1f after\n",
         gpume_total_value(&summary->sad_before) / fields,
         gpume_total_value(&summary->sad_after) / fields);
-    print_psnr(stream, "PSNR         ", gpume_summary_psnr(summary, &summary->sse_before),
-        gpume_summary_psnr(summary, &summary->sse_after));
+    print_psnr(stream, "mean PSNR    ", gpume_summary_psnr_mean(&summary->psnr_before),
+        gpume_summary_psnr_mean(&summary->psnr_after));
     fprintf(stream, "zero vectors %.1f %%\n", 100 * gpume_total_value(&summary->zero) / blocks);
 }
 

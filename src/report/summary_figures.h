@@ -13,6 +13,9 @@ uint64_t gpume_summary_blocks(const struct gpume_summary *summary);
 /* Of the mean squared error over all fields; infinity where that is 0. */
 double gpume_summary_psnr(const struct gpume_summary *summary, const struct gpume_total *sse);
 
+/* Over the fields where it is finite; infinity where there is none. */
+double gpume_summary_psnr_mean(const struct gpume_psnr_sum *sum);
+
 /* Per second; 0 where no time has passed. */
 double gpume_summary_rate(uint64_t count, uint64_t ns);
 

@@ -243,11 +243,6 @@ static void put_engine(struct json *json, const struct gpume_summary *summary)
     end(json);
 }
 
-static double psnr_mean(const struct gpume_psnr_sum *sum)
-{
-    return sum->finite > 0 ? sum->sum / (double)sum->finite : (double)INFINITY;
-}
-
 static void put_figures(struct json *json, const struct gpume_summary *summary)
 {
     const double fields = (double)summary->fields;
@@ -267,8 +262,8 @@ static void put_figures(struct json *json, const struct gpume_summary *summary)
     real(json, "sad_after", gpume_total_value(&summary->sad_after) / fields, 3);
     real(json, "sse_before", gpume_total_value(&summary->sse_before) / fields, 3);
     real(json, "sse_after", gpume_total_value(&summary->sse_after) / fields, 3);
-    real(json, "psnr_before", psnr_mean(&summary->psnr_before), 3);
-    real(json, "psnr_after", psnr_mean(&summary->psnr_after), 3);
+    real(json, "psnr_before", gpume_summary_psnr_mean(&summary->psnr_before), 3);
+    real(json, "psnr_after", gpume_summary_psnr_mean(&summary->psnr_after), 3);
     count(json, "psnr_before_infinite", summary->fields - summary->psnr_before.finite);
     count(json, "psnr_after_infinite", summary->fields - summary->psnr_after.finite);
     end(json);

@@ -53,6 +53,7 @@ range 2 1 2 2
 range 5 2 5 6
 range 8 1 8 8
 range 7 5 7 8
+says '--frames 5: the input ends after 2'
 
 # Equal frames: infinite PSNR, vectors (0,0).
 "$oracle" clip 16 16 8 1 1 >still.y4m

@@ -102,7 +102,7 @@ static void put_frame(int width, int height, int bits, int index, unsigned seed)
 
 static void put_header(int width, int height, int bits)
 {
-    char depth[8] = "";
+    char depth[12] = "";
     if (bits > 8) {
         snprintf(depth, sizeof(depth), "%d", bits);
     }

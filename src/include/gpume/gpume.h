@@ -256,6 +256,7 @@ struct gpume_device {
     char driver[256];
     uint64_t memory_bytes; /* of its largest local heap */
     char unusable[128];    /* why gpume cannot use it; "" if it can */
+    bool automatic;        /* GPUME_BACKEND_AUTO takes this one */
 };
 
 /* Fills up to capacity entries and sets *count to the number of Vulkan devices present. A machine

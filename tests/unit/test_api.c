@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * test_api cpu|vulkan: the public functions as an embedder calls them: one thread and two, waiting
+ * and not, early ends, wrong arguments, fields kept while more are sent, known motion, --check.
+ */
+#include "gpume/gpume.h"
+#include "harness.h"
+#include "synth.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum gpume_backend backend;
+static unsigned errors;
+
+static void count_errors(void *opaque, enum gpume_log_level level, const char *line)
+{
+    (void)opaque;
+    (void)line;
+    errors += level == GPUME_LOG_ERROR;
+}
+
+static struct gpume_params params_of(uint32_t width, uint32_t height)
+{
+    struct gpume_params params;
+    gpume_params_default(&params);
+    params.width = width;
+    params.height = height;
+    params.backend = backend;
+    params.log = count_errors;
+    return params;
+}
+
+static gpume *open_context(const struct gpume_params *params)
+{
+    gpume *ctx = NULL;
+    REQUIRE_EQUAL(gpume_open(&ctx, params), GPUME_OK);
+    return ctx;
+}
+
+static void test_arguments(void)
+{
+    struct gpume_params params = params_of(32, 32);
+    gpume *ctx = NULL;
+    REQUIRE_EQUAL(gpume_open(NULL, &params), GPUME_INVALID);
+    REQUIRE_EQUAL(gpume_open(&ctx, NULL), GPUME_INVALID);
+    params.block = 7;
+    errors = 0;
+    REQUIRE_EQUAL(gpume_open(&ctx, &params), GPUME_INVALID);
+    REQUIRE_EQUAL(errors, 1);
+    REQUIRE(!ctx);
+    params = params_of(32, 32);
+    params.backend = (enum gpume_backend)9;
+    REQUIRE_EQUAL(gpume_open(&ctx, &params), GPUME_INVALID);
+    REQUIRE_EQUAL(gpume_close(&ctx), GPUME_OK);
+    REQUIRE_EQUAL(gpume_close(NULL), GPUME_OK);
+    REQUIRE_EQUAL(gpume_send(NULL, NULL, 0), GPUME_INVALID);
+    REQUIRE_EQUAL(gpume_finish(NULL), GPUME_INVALID);
+    gpume_field_release(NULL);
+    gpume_frame_release(NULL);
+    gpume_cancel(NULL);
+    REQUIRE_EQUAL(gpume_api_version(), GPUME_API_VERSION);
+    REQUIRE(strlen(gpume_version()) >= 5);
+    REQUIRE(strcmp(gpume_status_text(GPUME_NOMEM), "out of memory") == 0);
+    REQUIRE(strcmp(gpume_status_text(-1000), "unknown status") == 0);
+    REQUIRE(strcmp(gpume_status_text(5), "unknown status") == 0);
+    REQUIRE(isinf(gpume_psnr(8, 100, 0)));
+    REQUIRE(fabs(gpume_psnr(8, 65536, 11939858) - 25.526) < 0.0005);
+}
+
+static void test_wrong_plane(void)
+{
+    struct gpume_params params = params_of(32, 32);
+    gpume *ctx = open_context(&params);
+    struct gpume_plane small = synth_plane(31, 32, 8), deep = synth_plane(32, 32, 10);
+    errors = 0;
+    REQUIRE_EQUAL(gpume_send_plane(ctx, &small, 0), GPUME_INVALID);
+    REQUIRE_EQUAL(gpume_send_plane(ctx, &deep, 0), GPUME_INVALID);
+    REQUIRE_EQUAL(errors, 2);
+    const struct gpume_field *field = NULL;
+    REQUIRE_EQUAL(gpume_receive(ctx, &field, 0), GPUME_AGAIN);
+    REQUIRE_EQUAL(gpume_finish(ctx), GPUME_OK);
+    REQUIRE_EQUAL(gpume_receive(ctx, &field, 0), GPUME_EOF);
+    REQUIRE_EQUAL(gpume_receive(ctx, &field, GPUME_WAIT), GPUME_EOF);
+    REQUIRE_EQUAL(gpume_close(&ctx), GPUME_OK);
+    REQUIRE(!ctx);
+    free(small.data);
+    free(deep.data);
+}
+
+/* Away from the edges every block must have the known vector, against the motion. */
+static void check_pan(const struct gpume_field *field)
+{
+    for (uint32_t y = 1; y + 1 < field->blocks_y; y++) {
+        for (uint32_t x = 1; x + 1 < field->blocks_x; x++) {
+            struct gpume_vector v = field->vectors[y * field->blocks_x + x];
+            REQUIRE_EQUAL(v.dx, -SYNTH_PAN_X);
+            REQUIRE_EQUAL(v.dy, -SYNTH_PAN_Y);
+            REQUIRE_EQUAL(field->costs[y * field->blocks_x + x], 0);
+        }
+    }
+}
+
+/* Sends until told to receive, as one thread does. */
+static void test_one_thread(uint32_t bits)
+{
+    struct gpume_params params = params_of(70, 60);
+    params.bits = bits;
+    params.first_frame = 100;
+    params.check = true;
+    gpume *ctx = open_context(&params);
+    struct gpume_plane plane = synth_plane(70, 60, bits);
+    uint64_t expected = 101;
+    int status = GPUME_OK;
+    for (uint32_t sent = 0; status != GPUME_EOF;) {
+        if (sent < 40) {
+            synth_fill(&plane, SYNTH_PAN, sent, 7);
+            status = gpume_send_plane(ctx, &plane, sent * 1000);
+            sent += status == GPUME_OK;
+            if (sent == 40) {
+                gpume_finish(ctx);
+            }
+        } else {
+            status = GPUME_AGAIN;
+        }
+        if (status == GPUME_AGAIN) {
+            const struct gpume_field *field = NULL;
+            status = gpume_receive(ctx, &field, 0);
+            if (status == GPUME_OK) {
+                REQUIRE_EQUAL(field->frame, expected);
+                REQUIRE_EQUAL(field->ref, expected - 1);
+                REQUIRE_EQUAL(field->time_us, (int64_t)(expected - 100) * 1000);
+                REQUIRE_EQUAL(field->checked, 72);
+                REQUIRE_EQUAL(field->matched, 72);
+                REQUIRE(!field->predicted.data && !field->target.data);
+                check_pan(field);
+                expected++;
+                gpume_field_release(&field);
+                REQUIRE(!field);
+            }
+        }
+    }
+    REQUIRE_EQUAL(expected, 140);
+    REQUIRE_EQUAL(gpume_send_plane(ctx, &plane, 0), GPUME_INVALID); /* after the end */
+    struct gpume_stats stats;
+    gpume_get_stats(ctx, &stats);
+    REQUIRE_EQUAL(stats.fields, 39);
+    struct gpume_info info;
+    gpume_get_info(ctx, &info);
+    REQUIRE_EQUAL(info.candidates, 225);
+    REQUIRE(info.host_bytes > 0 && info.device[0]);
+    REQUIRE_EQUAL(gpume_close(&ctx), GPUME_OK);
+    free(plane.data);
+}
+
+struct sender {
+    gpume *ctx;
+    uint32_t frames;
+    int status;
+};
+
+static void *send_main(void *opaque)
+{
+    struct sender *sender = opaque;
+    for (uint32_t i = 0; i < sender->frames && sender->status == GPUME_OK; i++) {
+        gpume_frame *frame = NULL;
+        struct gpume_plane plane;
+        sender->status = gpume_frame_acquire(sender->ctx, &frame, &plane, GPUME_WAIT);
+        if (sender->status == GPUME_OK) {
+            synth_fill(&plane, SYNTH_NOISE, i, 3);
+            sender->status = gpume_send(sender->ctx, &frame, i);
+        }
+    }
+    if (sender->status == GPUME_OK) {
+        sender->status = gpume_finish(sender->ctx);
+    }
+    return NULL;
+}
+
+static void test_two_threads(void)
+{
+    struct gpume_params params = params_of(48, 48);
+    params.ref_distance = 3;
+    gpume *ctx = open_context(&params);
+    struct sender sender = {.ctx = ctx, .frames = 200};
+    pthread_t thread;
+    REQUIRE_EQUAL(pthread_create(&thread, NULL, send_main, &sender), 0);
+    const struct gpume_field *held = NULL, *field = NULL;
+    uint64_t count = 0;
+    while (gpume_receive(ctx, &field, GPUME_WAIT) == GPUME_OK) {
+        REQUIRE_EQUAL(field->frame, count + 3);
+        gpume_field_release(&held); /* one field is always in our hands */
+        held = field;
+        count++;
+    }
+    gpume_field_release(&held);
+    pthread_join(thread, NULL);
+    REQUIRE_EQUAL(sender.status, GPUME_OK);
+    REQUIRE_EQUAL(count, 197);
+    REQUIRE_EQUAL(gpume_close(&ctx), GPUME_OK);
+}
+
+/* Wakes a sender that waits for room nobody makes. */
+static void test_cancel(void)
+{
+    struct gpume_params params = params_of(48, 48);
+    gpume *ctx = open_context(&params);
+    struct sender sender = {.ctx = ctx, .frames = 100000};
+    pthread_t thread;
+    REQUIRE_EQUAL(pthread_create(&thread, NULL, send_main, &sender), 0);
+    const struct gpume_field *field = NULL;
+    REQUIRE_EQUAL(gpume_receive(ctx, &field, GPUME_WAIT), GPUME_OK);
+    gpume_cancel(ctx);
+    pthread_join(thread, NULL);
+    REQUIRE_EQUAL(sender.status, GPUME_CANCELLED);
+    gpume_field_release(&field);
+    REQUIRE_EQUAL(gpume_receive(ctx, &field, GPUME_WAIT), GPUME_CANCELLED);
+    REQUIRE_EQUAL(gpume_close(&ctx), GPUME_OK);
+}
+
+/* Closing with frames filled, sent and under way, and opening again, many times over. */
+static void test_close_early(void)
+{
+    for (uint32_t round = 0; round < 40; round++) {
+        struct gpume_params params = params_of(64, 64);
+        params.want_predicted = params.want_frames = round % 2;
+        gpume *ctx = open_context(&params);
+        struct gpume_plane plane;
+        gpume_frame *frame = NULL;
+        for (uint32_t i = 0; i < round % 6; i++) {
+            REQUIRE_EQUAL(gpume_frame_acquire(ctx, &frame, &plane, 0), GPUME_OK);
+            synth_fill(&plane, SYNTH_NOISE, i, round);
+            REQUIRE_EQUAL(gpume_send(ctx, &frame, 0), GPUME_OK);
+        }
+        REQUIRE_EQUAL(gpume_frame_acquire(ctx, &frame, &plane, 0), GPUME_OK);
+        gpume_frame_release(&frame);
+        REQUIRE(!frame);
+        REQUIRE_EQUAL(gpume_close(&ctx), GPUME_OK);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    bool cpu = argc < 2 || strcmp(argv[1], "cpu") == 0;
+    backend = cpu ? GPUME_BACKEND_CPU : GPUME_BACKEND_VULKAN;
+    uint32_t devices = 0;
+    REQUIRE_EQUAL(gpume_list_devices(NULL, 0, &devices), GPUME_OK);
+    if (!cpu && devices == 0) {
+        printf("skipped: no Vulkan device\n");
+        return SKIP;
+    }
+    test_arguments();
+    test_wrong_plane();
+    test_one_thread(8);
+    test_one_thread(12);
+    test_two_threads();
+    test_cancel();
+    test_close_early();
+    return harness_verdict();
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* motion/plan: sizes at both ends of every range, what is refused, and the loop limit of kernels.
+ */
+#include "harness.h"
+#include "motion/plan.h"
+#include "shared.h"
+
+static unsigned told;
+
+static void count_line(void *opaque, enum gpume_log_level level, const char *line)
+{
+    (void)opaque;
+    (void)line;
+    told += level == GPUME_LOG_ERROR;
+}
+
+static const struct gpume_log target = {.fn = count_line};
+static const struct gpume_caps any = {
+    .window_bytes = UINT64_MAX, .align_bytes = 256, .batch_max = GPUME_BATCH_MAX};
+
+static struct gpume_params params_of(uint32_t width, uint32_t height)
+{
+    struct gpume_params params;
+    gpume_params_default(&params);
+    params.width = width;
+    params.height = height;
+    return params;
+}
+
+static int make(const struct gpume_params *params, struct gpume_plan *plan)
+{
+    return gpume_plan_make(params, &any, &target, plan);
+}
+
+static void test_refusals(void)
+{
+    struct gpume_plan plan;
+    struct gpume_params good = params_of(64, 48), bad;
+#define REFUSED(change)                                                                            \
+    do {                                                                                           \
+        bad = good;                                                                                \
+        change;                                                                                    \
+        told = 0;                                                                                  \
+        REQUIRE_EQUAL(make(&bad, &plan), GPUME_INVALID);                                           \
+        REQUIRE_EQUAL(told, 1);                                                                    \
+    } while (0)
+    REQUIRE_EQUAL(make(&good, &plan), GPUME_OK);
+    REFUSED(bad.width = 0);
+    REFUSED(bad.height = 0);
+    REFUSED(bad.width = UINT32_MAX);
+    REFUSED(bad.width = bad.height = 1u << 20);
+    REFUSED(bad.bits = 7);
+    REFUSED(bad.bits = 17);
+    REFUSED(bad.block = 0);
+    REFUSED(bad.block = 7);
+    REFUSED(bad.block = 132);
+    REFUSED(bad.window_x = 513);
+    REFUSED(bad.window_y = UINT32_MAX);
+    REFUSED(bad.ref_distance = 0);
+    REFUSED(bad.ref_distance = 1025);
+    REFUSED(bad.edge = (enum gpume_edge)2);
+    REFUSED(bad.metric = (enum gpume_metric)1);
+#undef REFUSED
+}
+
+static void test_sizes(void)
+{
+    struct gpume_plan plan;
+    struct gpume_params params = params_of(1, 1);
+    REQUIRE_EQUAL(make(&params, &plan), GPUME_OK);
+    REQUIRE_EQUAL(plan.blocks, 1);
+    REQUIRE_EQUAL(plan.index_bits, 0);
+    REQUIRE_EQUAL(plan.candidates, 225);
+    REQUIRE_EQUAL(plan.pad_x, 8);
+    REQUIRE_EQUAL(plan.dx_quads, 4);
+
+    params = params_of(1920, 1080);
+    REQUIRE_EQUAL(make(&params, &plan), GPUME_OK);
+    REQUIRE_EQUAL(plan.blocks_x, 240);
+    REQUIRE_EQUAL(plan.blocks_y, 135);
+    REQUIRE_EQUAL(plan.cost_bits, 14); /* 64 * 255 = 16320 */
+    REQUIRE_EQUAL(plan.index_bits, 15);
+    REQUIRE(plan.one_window);
+    REQUIRE_EQUAL(plan.ring, plan.batch + 1);
+
+    params = params_of(1921, 1081);
+    params.window_x = 0;
+    params.window_y = 512;
+    params.bits = 10;
+    REQUIRE_EQUAL(make(&params, &plan), GPUME_OK);
+    REQUIRE_EQUAL(plan.blocks, 241 * 136);
+    REQUIRE_EQUAL(plan.pad_x, 0);
+    REQUIRE_EQUAL(plan.dx_quads, 1);
+    REQUIRE_EQUAL(plan.padded_rows, 1081 + 1024);
+    REQUIRE_EQUAL(plan.padded_stride, 241 * 8 + 4);
+    REQUIRE_EQUAL(plan.plane_stride % 8, 0);
+    REQUIRE(plan.plane_stride >= 1921 * 2);
+
+    params = params_of(16384, 16384);
+    params.bits = 16;
+    params.block = 128;
+    REQUIRE_EQUAL(make(&params, &plan), GPUME_OK);
+    REQUIRE_EQUAL(plan.cost_bits, 30); /* 128 * 128 * 65535 */
+}
+
+/* The parts of a split frame cover every block row, and none is larger than allowed. */
+static void test_bands(void)
+{
+    struct gpume_plan plan;
+    struct gpume_caps caps = {.window_bytes = 128u << 20, .align_bytes = 256, .batch_max = 16};
+    struct gpume_params params = params_of(16384, 16384);
+    params.bits = 16;
+    params.window_x = params.window_y = 512;
+    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &target, &plan), GPUME_OK);
+    REQUIRE(!plan.one_window);
+    REQUIRE(plan.band_count > 1);
+    REQUIRE((uint64_t)plan.band_rows * plan.band_count >= plan.blocks_y);
+    REQUIRE((uint64_t)plan.band_rows * (plan.band_count - 1) < plan.blocks_y);
+    uint64_t rows = (uint64_t)plan.band_rows * params.block + 2 * params.window_y;
+    REQUIRE(rows * plan.padded_stride * 2 + caps.align_bytes <= caps.window_bytes);
+    REQUIRE_EQUAL(plan.batch, 1);
+
+    caps.window_bytes = 1 << 20; /* not even one row of blocks */
+    told = 0;
+    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &target, &plan), GPUME_UNSUPPORTED);
+    REQUIRE_EQUAL(told, 1);
+}
+
+/* One job of k_match.c loops block * (block / 4 + 1) times and a few more. */
+static void test_iterations(void)
+{
+    REQUIRE(GPUME_BLOCK_MAX * (GPUME_BLOCK_MAX / 4 + 1) + 8 < GPUME_ITERATIONS_MAX);
+}
+
+int main(void)
+{
+    test_refusals();
+    test_sizes();
+    test_bands();
+    test_iterations();
+    return harness_verdict();
+}
