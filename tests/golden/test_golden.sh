@@ -1,0 +1,28 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# test_golden.sh GPUME BACKEND: the files of every golden clip, byte for byte.
+set -eu
+gpume=$(realpath "$1")
+backend=$2
+here=$(realpath "$(dirname "$0")")
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+# NAME OPTION...: the options that regenerate.sh used
+golden() {
+    name=$1
+    shift
+    "$gpume" "$here/$name.y4m" "$@" --backend "$backend" --check -q -o "$scratch/$name"
+    for file in vectors frames; do
+        cmp "$scratch/$name/$file.csv" "$here/$name.$file.csv" || exit 1
+    done
+    echo "$name: same"
+}
+if [ "$backend" = vulkan ] && "$gpume" devices | grep -q '^No Vulkan device'; then
+    echo "skipped: no Vulkan device"
+    exit 77
+fi
+golden cut-blocks-8bit
+golden inside-10bit -b 4 -w 5x3 --edge inside
+golden far-reference-16bit -b 16 -w 2x9 --ref-distance 3
+golden smaller-than-a-block -b 128
