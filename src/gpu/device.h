@@ -13,6 +13,7 @@
 struct gpume_gpu {
     const struct gpume_log *log;
     VkInstance instance;
+    bool instance_shared;               /* with other contexts: not ours to destroy */
     VkDebugUtilsMessengerEXT messenger; /* with validation */
     atomic_uint validation_errors;
     VkPhysicalDevice physical;

@@ -114,6 +114,7 @@ static int share_instance(struct gpume_gpu *gpu, VkResult *result)
     if (*result == VK_SUCCESS) {
         shared_instance = shared_instance ? shared_instance : gpu->instance;
         gpu->instance = shared_instance;
+        gpu->instance_shared = true;
     }
     pthread_mutex_unlock(&shared_mutex);
     return status;
@@ -148,7 +149,7 @@ void gpume_instance_close(struct gpume_gpu *gpu)
         destroy(gpu->instance, gpu->messenger, NULL);
         gpu->messenger = VK_NULL_HANDLE;
     }
-    if (gpu->instance && gpu->instance != shared_instance) {
+    if (gpu->instance && !gpu->instance_shared) {
         vkDestroyInstance(gpu->instance, NULL);
     }
     gpu->instance = VK_NULL_HANDLE;

@@ -7,6 +7,13 @@
 #include "base/grid.h"
 #include "gpu/k.h"
 
+/* Pixel differences in one dispatch: 20 ms on an NVIDIA H200, and on the slowest GPU still far from
+ * the seconds after which desktops give up on a device. */
+#define DISPATCH_WORK (1ull << 36)
+
+_Static_assert(sizeof(struct gpume_match_push) <= 128, "every device has 128 bytes");
+_Static_assert(sizeof(struct gpume_match_push) == 15 * 4, "words without gaps, as GLSL lays them");
+
 static const uint32_t match8[] =
 #include "match8.inc"
     ;
@@ -64,6 +71,32 @@ int gpume_k_match_create(
     return gpume_kernel_create(gpu, &info, kernel);
 }
 
+/* Blocks that one dispatch may take, so that none keeps the device busy for long. */
+static uint32_t blocks_per_dispatch(const struct gpume_plan *plan)
+{
+    uint64_t jobs = gpume_min_u64(job_count(plan), jobs_per_dispatch(plan));
+    uint64_t work = jobs * 4 * plan->params.block * plan->params.block * plan->batch;
+    return (uint32_t)gpume_min_u64(gpume_max_u64(DISPATCH_WORK / work, 1), plan->blocks);
+}
+
+/* Every job of the blocks from block_first to block_end. */
+static void record_blocks(
+    const struct gpume_work *work, const struct gpume_kernel *kernel, struct gpume_match_push *push)
+{
+    const struct gpume_plan *plan = work->plan;
+    uint32_t teams = GPUME_MATCH_LOCAL / team_size(plan);
+    uint64_t groups = gpume_div_up(push->block_end - push->block_first, teams);
+    uint32_t jobs = job_count(plan), step = jobs_per_dispatch(plan);
+    for (uint32_t job = 0; job < jobs; job += step) {
+        if (job > 0) {
+            gpume_barrier_kernel_to_kernel(work->slot);
+        }
+        push->job_first = job;
+        push->job_end = (uint32_t)gpume_min_u64((uint64_t)job + step, jobs);
+        gpume_slot_dispatch_many(work->slot, kernel, push, groups, work->field_count);
+    }
+}
+
 static void record_band(
     const struct gpume_work *work, const struct gpume_kernel *kernel, uint32_t band)
 {
@@ -74,25 +107,18 @@ static void record_band(
         .height = plan->params.height,
         .blocks_x = plan->blocks_x,
         .blocks = plan->blocks,
-        .block_first = band * plan->band_rows * plan->blocks_x,
-        .block_end = (uint32_t)gpume_min_u64(
-            (uint64_t)(band + 1) * plan->band_rows * plan->blocks_x, plan->blocks),
     };
     struct gpume_view views[4];
     gpume_work_pair(work, band, &views[0], &views[1], &push.pair);
     views[2] = gpume_view_part(work->results, work->layout->vectors, words);
     views[3] = gpume_view_part(work->results, work->layout->costs, words);
     gpume_slot_bind(work->slot, kernel, views);
-    uint32_t teams = GPUME_MATCH_LOCAL / team_size(plan);
-    uint64_t groups = gpume_div_up(push.block_end - push.block_first, teams);
-    uint32_t jobs = job_count(plan), step = jobs_per_dispatch(plan);
-    for (uint32_t job = 0; job < jobs; job += step) {
-        if (job > 0) {
-            gpume_barrier_kernel_to_kernel(work->slot);
-        }
-        push.job_first = job;
-        push.job_end = (uint32_t)gpume_min_u64((uint64_t)job + step, jobs);
-        gpume_slot_dispatch_many(work->slot, kernel, &push, groups, work->field_count);
+    uint64_t block = (uint64_t)band * plan->band_rows * plan->blocks_x;
+    uint64_t end = gpume_min_u64(block + (uint64_t)plan->band_rows * plan->blocks_x, plan->blocks);
+    for (; block < end; block = push.block_end) {
+        push.block_first = (uint32_t)block;
+        push.block_end = (uint32_t)gpume_min_u64(block + blocks_per_dispatch(plan), end);
+        record_blocks(work, kernel, &push);
     }
 }
 

@@ -6,6 +6,9 @@
 #include "base/grid.h"
 #include "gpu/k.h"
 
+_Static_assert(
+    sizeof(struct gpume_predict_push) == 16 * 4, "words without gaps, as GLSL lays them");
+
 static const uint32_t predict8[] =
 #include "predict8.inc"
     ;

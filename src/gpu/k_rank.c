@@ -7,6 +7,8 @@
 #include "gpu/k.h"
 #include "base/grid.h"
 
+_Static_assert(sizeof(struct gpume_rank_push) == 6 * 4, "words without gaps, as GLSL lays them");
+
 static const uint32_t local1[] =
 #include "rank_local1.inc"
     ;

@@ -8,6 +8,8 @@
 
 #define ROWS_MAX 32768u /* of one dispatch */
 
+_Static_assert(sizeof(struct gpume_upload_push) == 10 * 4, "words without gaps, as GLSL lays them");
+
 static const uint32_t upload8[] =
 #include "upload8.inc"
     ;
