@@ -2,13 +2,14 @@
 /*
  * The full search: for every block the candidate with the smallest (cost, order).
  *
- * Grid: x and y count workgroups of GPUME_MATCH_LOCAL / TEAM blocks, z = field of the batch. A team of
- * TEAM invocations shares one block and takes turns at its jobs: a job is four neighbouring dx at one
- * dy, from one pass over the block's rows. Jobs of a wide window are split over several dispatches,
- * each of which starts from the best of the one before; a barrier lies between them.
+ * Grid: x and y count workgroups of GPUME_MATCH_LOCAL / TEAM blocks, z = field of the batch. A
+ * team of TEAM invocations shares one block and takes turns at its jobs: a job is four
+ * neighbouring dx at one dy, from one pass over the block's rows. Jobs of a wide window are split
+ * over several dispatches, each of which starts from the best of the one before; a barrier lies
+ * between them.
  *
- * Shared memory: 2 words an invocation. Access: reads target and reference, reads and writes vectors
- * and costs.
+ * Shared memory: 2 words an invocation. Access: reads target and reference, reads and writes
+ * vectors and costs.
  */
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -47,8 +48,9 @@ bool wins(uint cost, uint order, uint best_cost, uint best_order)
     return cost < best_cost || (cost == best_cost && order < best_order);
 }
 
-/* Costs of four neighbouring candidates; each at most 128 * 128 * 65535 < 2^31. `to`, `from`: quad
- * addresses of the block and of its leftmost match; tail: visible samples of the last quad, if cut. */
+/* Costs of four neighbouring candidates; each at most 128 * 128 * 65535 < 2^31. `to`, `from`:
+ * quad addresses of the block and of its leftmost match; tail: visible samples of the last quad,
+ * if cut. */
 ivec4 sad_quad(uint to, uint from, uint rows, uint quads, uint tail)
 {
     ivec4 sums = ivec4(0);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Follows every block's vector: the predicted frame (if asked for) and the field's sums, reduced to one
- * set of partial sums a workgroup.
+ * Follows every block's vector: the predicted frame (if asked for) and the field's sums, reduced
+ * to one set of partial sums a workgroup.
  *
- * Grid: x = GPUME_REDUCE_GROUPS workgroups that stride over the band's quads, z = field of the batch.
- * Shared memory: 10 words an invocation. Reads target, reference, vectors; writes predicted, partials.
+ * Grid: x = GPUME_REDUCE_GROUPS workgroups that stride over the band's quads, z = field of the
+ * batch. Shared memory: 10 words an invocation. Reads target, reference, vectors; writes
+ * predicted, partials.
  */
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -28,7 +29,8 @@ const int PAD_X = (WINDOW_X + 3) / 4 * 4;
 
 shared uvec2 sums[GPUME_SUMS][GPUME_REDUCE_LOCAL];
 
-/* Four reference samples from sample position x (any alignment) of the row at quad address `line`. */
+/* Four reference samples from sample position x (any alignment) of the row at quad address
+ * `line`. */
 ivec4 samples_from(uint line, uint x)
 {
     ivec4 a = unpack(reference[line + x / 4u]), b = unpack(reference[line + x / 4u + 1u]);

@@ -36,11 +36,12 @@ uint block_of(KEY key, uint index_bits)
 #endif
 }
 
-/* The lower partner of comparison number i and its upper one. With `flip` they mirror each other within
- * groups of 2 * reach, without they lie reach apart: every comparison puts the smaller key below, so
- * positions past the end act as infinite and never move. */
+/* The lower partner of comparison number i and its upper one. With `flip` they mirror each other
+ * within groups of 2 * reach, without they lie reach apart: every comparison puts the smaller key
+ * below, so positions past the end act as infinite and never move. */
 uvec2 partners(uint i, uint reach, uint flip)
 {
     uint within = i % reach, base = (i / reach) * 2u * reach;
-    return uvec2(base + within, flip != 0u ? base + 2u * reach - 1u - within : base + within + reach);
+    uint upper = flip != 0u ? 2u * reach - 1u - within : within + reach;
+    return uvec2(base + within, base + upper);
 }

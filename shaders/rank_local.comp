@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Bitonic sorting network (Batcher 1968), the part inside one chunk of GPUME_RANK_CHUNK keys in shared
- * memory. from_costs: makes the keys and sorts the chunk from nothing; otherwise merges: the steps of
- * reach < chunk that follow rank_global.comp. to_ranks: writes the ranks instead of the keys.
+ * Bitonic sorting network (Batcher 1968), the part inside one chunk of GPUME_RANK_CHUNK keys in
+ * shared memory. from_costs: makes the keys and sorts the chunk from nothing; otherwise merges:
+ * the steps of reach < chunk that follow rank_global.comp. to_ranks: writes the ranks instead of
+ * the keys.
  *
- * Grid: x and y = chunk of the field, z = field. Shared memory: GPUME_RANK_CHUNK keys (8 KiB at most).
- * Reads costs or keys, writes keys or ranks.
+ * Grid: x and y = chunk of the field, z = field. Shared memory: GPUME_RANK_CHUNK keys (8 KiB at
+ * most). Reads costs or keys, writes keys or ranks.
  */
 #version 450
 #extension GL_GOOGLE_include_directive : require

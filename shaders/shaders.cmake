@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # gpume_add_shaders(target): compiles every variant below to SPIR-V words, checks them, and lets the
-# target's sources include them as NAME.inc. Touching a shader or what it includes rebuilds its variants.
+# target's sources include them as NAME.inc. Touching a shader or what it includes rebuilds its
+# variants.
 
 find_program(GPUME_GLSLC glslc REQUIRED)
 find_program(GPUME_SPIRV_VAL spirv-val REQUIRED)
@@ -36,7 +37,8 @@ function(gpume_add_shaders target)
       OUTPUT ${words}
       COMMAND ${compile} ${definitions} -o ${binary} ${source_dir}/${source}
       COMMAND ${GPUME_SPIRV_VAL} --target-env vulkan1.2 ${binary}
-      COMMAND ${compile} ${definitions} -mfmt=c -MD -MF ${words}.d -o ${words} ${source_dir}/${source}
+      COMMAND ${compile} ${definitions} -mfmt=c -MD -MF ${words}.d -o ${words}
+        ${source_dir}/${source}
       DEPENDS ${source_dir}/${source}
       DEPFILE ${words}.d
       COMMENT "Compiling shader ${name}"

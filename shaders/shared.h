@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Numbers that cross the border between C and GLSL; both compilers read this file. Push constants hold
- * what changes from dispatch to dispatch, specialisation constants what a plan fixes.
+ * Numbers that cross the border between C and GLSL; both compilers read this file. Push constants
+ * hold what changes from dispatch to dispatch, specialisation constants what a plan fixes.
  *
  * Units: a quad is four neighbouring samples of a row (one word at 8 bits, two above); frames are
  * addressed in quads from the start of the bound window.
@@ -27,22 +27,22 @@
 #define GPUME_SPEC_PREDICTED 5 /* 1 = the predicted frame is stored */
 #define GPUME_SPEC_COUNT 6
 
-#define GPUME_MATCH_LOCAL 128  /* invocations of a workgroup */
+#define GPUME_MATCH_LOCAL 128 /* invocations of a workgroup */
 #define GPUME_REDUCE_LOCAL 256
 #define GPUME_RANK_LOCAL 256
-#define GPUME_RANK_CHUNK 1024  /* keys that one workgroup sorts in shared memory */
+#define GPUME_RANK_CHUNK 1024 /* keys that one workgroup sorts in shared memory */
 #define GPUME_UPLOAD_LOCAL 64
 
-/* Drivers may stop all loops of an invocation after 65,535 iterations, silently (llvmpipe does). The
- * host splits work so that no invocation passes this. */
+/* Drivers may stop all loops of an invocation after 65,535 iterations, silently (llvmpipe does).
+ * The host splits work so that no invocation passes this. */
 #define GPUME_ITERATIONS_MAX 60000
 
 /* 64-bit sums travel as low word, high word. */
 #define GPUME_SUMS 5 /* zero, sad_before, sad_after, sse_before, sse_after */
 #define GPUME_SUM_WORDS 10
 
-/* Workgroups that reduce one band of one field. A lane then sees at most
- * 2^32 pixels / (256 groups * 256 lanes) = 65,536 samples, whose SAD of 65,536 * 65,535 fits 32 bits. */
+/* Workgroups that reduce one band of one field. A lane then sees at most 2^32 pixels / (256
+ * groups * 256 lanes) = 65,536 samples, whose SAD of 65,536 * 65,535 fits 32 bits. */
 #define GPUME_REDUCE_GROUPS 256
 
 struct gpume_upload_push {
@@ -61,7 +61,7 @@ typedef struct gpume_pair_push gpume_pair_push; /* GLSL names structs without th
 
 /* Where target and reference of field z lie: frame (first + z) % ring of a bound ring. */
 struct gpume_pair_push {
-    GPUME_U32 target_base, reference_base; /* quads to padded row 0, wrapping below the window's start */
+    GPUME_U32 target_base, reference_base; /* quads to padded row 0, wrapping below 0 */
     GPUME_U32 target_frame, reference_frame;
     GPUME_U32 ring;
     GPUME_U32 frame_quads;
@@ -71,9 +71,9 @@ struct gpume_pair_push {
 struct gpume_match_push {
     gpume_pair_push pair;
     GPUME_U32 width, height;
-    GPUME_U32 blocks_x, blocks;    /* of a field */
+    GPUME_U32 blocks_x, blocks;       /* of a field */
     GPUME_U32 block_first, block_end; /* those of this dispatch */
-    GPUME_U32 job_first, job_end;  /* a job is four neighbouring dx at one dy */
+    GPUME_U32 job_first, job_end;     /* a job is four neighbouring dx at one dy */
 };
 
 struct gpume_predict_push {
@@ -81,8 +81,8 @@ struct gpume_predict_push {
     GPUME_U32 width;
     GPUME_U32 row_first, row_end; /* picture rows of this dispatch */
     GPUME_U32 blocks_x, blocks;
-    GPUME_U32 predicted_stride;   /* quads */
-    GPUME_U32 predicted_quads;    /* quads a field */
+    GPUME_U32 predicted_stride;        /* quads */
+    GPUME_U32 predicted_quads;         /* quads a field */
     GPUME_U32 partial_first, partials; /* workgroup sums: those of this band, those of a field */
 };
 

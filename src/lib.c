@@ -99,7 +99,12 @@ static int choose_engine(struct gpume *ctx, const struct gpume_params *params)
 
 int gpume_open(gpume **out, const struct gpume_params *params)
 {
-    if (!out || !params || (unsigned)params->backend > GPUME_BACKEND_CPU) {
+    if (!out || !params) {
+        return GPUME_INVALID;
+    }
+    if ((unsigned)params->backend > GPUME_BACKEND_CPU) {
+        gpume_log_write(&(struct gpume_log){params->log, params->log_opaque}, GPUME_LOG_ERROR,
+            "backend %u: must be one of enum gpume_backend", (unsigned)params->backend);
         return GPUME_INVALID;
     }
     struct gpume *ctx = calloc(1, sizeof(*ctx));

@@ -3,9 +3,9 @@
  * gpume: exact block motion estimation between the frames of a video.
  *
  * A context takes luma frames in presentation order and gives one field per target frame: for every
- * block of the target the displacement of its best match in the reference, the cost of that match, the
- * block's rank by cost, and the field's sums. The search is exhaustive and exact: every engine, device
- * and thread count gives the same numbers, bit for bit.
+ * block of the target the displacement of its best match in the reference, the cost of that match,
+ * the block's rank by cost, and the field's sums. The search is exhaustive and exact: every engine,
+ * device and thread count gives the same numbers, bit for bit.
  *
  *     gpume_params_default(&params);  params.width = ...;  gpume_open(&ctx, &params);
  *     gpume_send_plane(ctx, &plane, time_us);          for every frame, in order
@@ -26,17 +26,19 @@
  * Cost: the sum of absolute differences over the block's visible pixels. At most 128 * 128 * 65535,
  * so 32 bits hold it.
  *
- * Ties: the smallest cost wins; among equal costs (0,0) wins, then the smallest dy, then the smallest dx.
+ * Ties: the smallest cost wins; among equal costs (0,0) wins, then the smallest dy, then the
+ * smallest dx.
  *
  * Rank: 0 is the costliest block of a field; equal costs rank in raster order.
  *
- * Threads: one thread may send (gpume_frame_acquire, gpume_send, gpume_send_plane, gpume_finish) while
- * another receives; gpume_cancel and gpume_field_release may be called from any thread. Contexts are
- * independent of each other.
+ * Threads: one thread may send (gpume_frame_acquire, gpume_send, gpume_send_plane, gpume_finish)
+ * while another receives; gpume_cancel and gpume_field_release may be called from any thread.
+ * Contexts are independent of each other.
  *
- * Errors: functions return GPUME_OK (0) or a negative gpume_status. What went wrong is told once, in one
- * line with the values concerned, through params.log. Results are untouched on failure. The library
- * never prints, exits or reads the environment (the Vulkan loader that it calls does read it).
+ * Errors: functions return GPUME_OK (0) or a negative gpume_status. What went wrong is told once,
+ * in one line with the values concerned, through params.log. Results are untouched on failure. The
+ * library never prints, exits or reads the environment (the Vulkan loader that it calls does read
+ * it).
  */
 #ifndef GPUME_GPUME_H
 #define GPUME_GPUME_H
@@ -88,8 +90,8 @@ GPUME_API const char *gpume_version(void);
 
 enum gpume_log_level { GPUME_LOG_ERROR, GPUME_LOG_WARNING, GPUME_LOG_INFO, GPUME_LOG_DEBUG };
 
-/* Receives one line of text, without line end. May be called from any of the context's threads, never
- * from two at once for one context. */
+/* Receives one line of text, without line end. May be called from any of the context's threads,
+ * never from two at once for one context. */
 typedef void (*gpume_log_fn)(void *opaque, enum gpume_log_level level, const char *line);
 
 enum gpume_edge {
@@ -125,8 +127,9 @@ struct gpume_params {
     uint32_t ref_distance;    /* reference = frame - ref_distance, 1 to 1024; default 1 */
     uint64_t first_frame;     /* index of the first frame that will be sent; default 0 */
     enum gpume_backend backend;
-    const char *device; /* Vulkan: an index of gpume_list_devices or a part of a name; NULL = best. Copied. */
-    uint32_t threads;   /* of the CPU engine; 0 = one a processor */
+    const char
+        *device;      /* Vulkan: an index of gpume_list_devices, or a part of a name; NULL = best */
+    uint32_t threads; /* of the CPU engine; 0 = one a processor */
     bool want_predicted; /* fields carry the predicted frame */
     bool want_frames;    /* fields carry the target and reference frames */
     bool check;          /* search every field a second time with the CPU reference and compare */
@@ -143,29 +146,31 @@ typedef struct gpume gpume;
 typedef struct gpume_frame gpume_frame;
 
 /* Checks the parameters, chooses the engine, and allocates everything the run will need.
- * On success *ctx is a context for gpume_close. GPUME_INVALID: a parameter. GPUME_DEVICE: no such device, or
- * it is too small. */
+ * On success *ctx is a context for gpume_close. GPUME_INVALID: a parameter. GPUME_DEVICE: no such
+ * device, or it is too small. */
 GPUME_API int gpume_open(gpume **ctx, const struct gpume_params *params);
 
-/* Stops what is under way, releases everything, sets *ctx to NULL. NULL is fine. Release all fields and
- * frames first. Returns the context's first failure, such as a message of the validation layer, or
- * GPUME_OK; a run that was cancelled or closed early is no failure. */
+/* Stops what is under way, releases everything, sets *ctx to NULL. NULL is fine. Release all fields
+ * and frames first. Returns the context's first failure, such as a message of the validation layer,
+ * or GPUME_OK; a run that was cancelled or closed early is no failure. */
 GPUME_API int gpume_close(gpume **ctx);
 
-/* Wait instead of returning GPUME_AGAIN; for callers who send from one thread and receive on another. */
+/* Wait instead of returning GPUME_AGAIN; for callers who send from one thread and receive on
+ * another. */
 #define GPUME_WAIT 1u
 
-/* Takes a frame out of the context's pool, to be filled through *plane (its memory belongs to the frame, and
- * may be the device's upload memory: write each sample once). The caller owns the frame until gpume_send or
- * gpume_frame_release. GPUME_AGAIN: receive a field first. */
-GPUME_API int gpume_frame_acquire(gpume *ctx, gpume_frame **frame, struct gpume_plane *plane, uint32_t flags);
+/* Takes a frame out of the context's pool, to be filled through *plane (its memory belongs to the
+ * frame, and may be the device's upload memory: write each sample once). The caller owns the frame
+ * until gpume_send or gpume_frame_release. GPUME_AGAIN: receive a field first. */
+GPUME_API int gpume_frame_acquire(
+    gpume *ctx, gpume_frame **frame, struct gpume_plane *plane, uint32_t flags);
 
 /* Gives a frame back unsent. Sets *frame to NULL. */
 GPUME_API void gpume_frame_release(gpume_frame **frame);
 
-/* Sends a filled frame; its ownership passes to the context, *frame becomes NULL, also on failure. Frames are
- * numbered from params.first_frame in the order sent. time_us: presentation time in microseconds, handed
- * through to the field. */
+/* Sends a filled frame; its ownership passes to the context, *frame becomes NULL, also on failure.
+ * Frames are numbered from params.first_frame in the order sent. time_us: presentation time in
+ * microseconds, handed through to the field. */
 GPUME_API int gpume_send(gpume *ctx, gpume_frame **frame, int64_t time_us);
 
 /* The plain form: copies the plane, whose size and bits must be those of the context.
@@ -189,8 +194,8 @@ struct gpume_sums {
     uint64_t sse_after;  /* sum (C - predicted)^2 */
 };
 
-/* One target frame's result. Read-only; valid until gpume_field_release. Arrays hold blocks_x * blocks_y
- * entries in raster order. */
+/* One target frame's result. Read-only; valid until gpume_field_release. Arrays hold blocks_x *
+ * blocks_y entries in raster order. */
 struct gpume_field {
     uint64_t frame; /* index of the target frame */
     uint64_t ref;   /* index of its reference */
@@ -205,9 +210,10 @@ struct gpume_field {
     uint64_t checked, matched;            /* vectors compared and found equal, with params.check */
 };
 
-/* The next field, in frame order. Without flags: waits while a field is under way, GPUME_AGAIN when more
- * frames must be sent first. With GPUME_WAIT: waits for a field. GPUME_EOF after the last one that
- * gpume_finish allows. A failure of the run is returned here, after the fields that were whole before it. */
+/* The next field, in frame order. Without flags: waits while a field is under way, GPUME_AGAIN when
+ * more frames must be sent first. With GPUME_WAIT: waits for a field. GPUME_EOF after the last one
+ * that gpume_finish allows. A failure of the run is returned here, after the fields that were whole
+ * before it. */
 GPUME_API int gpume_receive(gpume *ctx, const struct gpume_field **field, uint32_t flags);
 
 /* Gives the field's memory back to the context. Sets *field to NULL. NULL is fine. */
@@ -232,11 +238,13 @@ struct gpume_info {
 };
 GPUME_API void gpume_get_info(const gpume *ctx, struct gpume_info *info);
 
-/* Time spent in each stage so far, nanoseconds; device time on Vulkan, wall time on the CPU engine. */
+/* Time spent in each stage so far, nanoseconds; device time on Vulkan, wall time on the CPU engine.
+ */
 struct gpume_stats {
     uint64_t fields;
     uint64_t upload_ns, match_ns, reduce_ns, rank_ns, readback_ns;
-    uint64_t busy_ns; /* wall time the engine's thread was not waiting for frames or for the receiver */
+    uint64_t
+        busy_ns; /* wall time the engine's thread was not waiting for frames or for the receiver */
     uint8_t reserved[64];
 };
 GPUME_API void gpume_get_stats(gpume *ctx, struct gpume_stats *stats);
