@@ -8,10 +8,11 @@
 #include "base/status.h"
 #include "media/libav.h"
 
-#include <limits.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include <libavcodec/avcodec.h>
+#include <libavutil/imgutils.h>
 #include <libavutil/pixdesc.h>
 
 #define NEUTRAL 128 /* chroma of gray, 8 bits */
@@ -74,6 +75,17 @@ static int make_frame(struct gpume_encode *encode)
     return av_frame_get_buffer(encode->frame, 0);
 }
 
+/* FFmpeg's own bound on any picture, 16255 squared; encoders have their own below it. */
+static bool is_too_large(const struct gpume_encode_options *options)
+{
+    uint64_t pad = options->pad;
+    uint64_t width = (options->width + pad) & ~pad, height = (options->height + pad) & ~pad;
+    gpume_libav_quiet();
+    return width > INT32_MAX || height > INT32_MAX ||
+           av_image_check_size2(
+               (unsigned)width, (unsigned)height, INT64_MAX, AV_PIX_FMT_NONE, 0, NULL) < 0;
+}
+
 int gpume_encode_open(struct gpume_encode *encode, const struct gpume_encode_options *options)
 {
     encode->label = options->label;
@@ -84,8 +96,12 @@ int gpume_encode_open(struct gpume_encode *encode, const struct gpume_encode_opt
             encode->label, options->encoder, options->way_out);
         return GPUME_UNSUPPORTED;
     }
-    if (options->width >= INT_MAX || options->height >= INT_MAX) {
-        return gpume_encode_refuse(encode, "picture too large", AVERROR(EINVAL));
+    if (is_too_large(options)) {
+        gpume_log_write(&encode->log, GPUME_LOG_ERROR,
+            "%s: pictures of %" PRIu32 "x%" PRIu32
+            " are too large for FFmpeg's encoders; write a .y4m file",
+            encode->label, options->width, options->height);
+        return GPUME_UNSUPPORTED;
     }
     int error = try_format(encode, encoder, options, options->formats[0]);
     if (error < 0 && options->formats[1] != AV_PIX_FMT_NONE) {

@@ -164,8 +164,9 @@ static int refuse(
                         : "give a file with video");
         return GPUME_FORMAT;
     }
-    gpume_log_write(log, GPUME_LOG_ERROR, "%s: cannot be opened: %s; check the name or the file",
-        label, gpume_libav_reason(error, reason, sizeof reason));
+    gpume_log_write(log, GPUME_LOG_ERROR, "%s: cannot be opened: %s; %s", label,
+        gpume_libav_reason(error, reason, sizeof reason),
+        input->pipe ? "where it is a pipe, give the file's name" : "check the name or the file");
     return GPUME_IO;
 }
 

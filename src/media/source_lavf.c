@@ -2,8 +2,9 @@
 /*
  * The reader: decoder -> optional filter graph -> luma, one frame a call, on the caller's thread.
  * The first frame is decoded at opening, because only it tells the size and depth that all frames
- * will have; it is kept for the first read. Two paths are two one-frame inputs in a row. Only
- * gpume_source_cancel may be called from another thread.
+ * will have; it is kept for the first read. Two paths are two one-frame inputs in a row. Y4M files
+ * larger than FFmpeg opens go to source_y4m.c instead, whole. Only gpume_source_cancel may be
+ * called from another thread.
  */
 #include "base/status.h"
 #include "media/decode.h"
@@ -11,6 +12,7 @@
 #include "media/input.h"
 #include "media/luma.h"
 #include "media/source.h"
+#include "media/source_y4m.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -26,6 +28,7 @@ static const AVRational microseconds = {1, 1000000};
 static const AVRational still_rate = {25, 1}; /* what FFmpeg gives numbered pictures */
 
 struct gpume_source {
+    struct gpume_source_y4m *y4m; /* reads in place of all below but paths and cancelled; or NULL */
     char *paths[2];
     uint32_t path_count, path_index; /* the one being opened or decoded */
     char *graph;
@@ -239,6 +242,9 @@ int gpume_source_read(
     if (atomic_load(&source->cancelled)) {
         return GPUME_CANCELLED;
     }
+    if (source->y4m) {
+        return gpume_source_y4m_read(source->y4m, plane, time_us);
+    }
     if (source->ended) {
         return GPUME_EOF;
     }
@@ -352,6 +358,32 @@ static int copy_options(struct gpume_source *source, const struct gpume_source_o
     return GPUME_OK;
 }
 
+static int open_lavf(struct gpume_source *source, struct gpume_source_info *info)
+{
+    int status = GPUME_OK;
+    GPUME_TRY(gpume_luma_create(&source->luma));
+    source->frame = av_frame_alloc();
+    GPUME_TRY(source->frame ? GPUME_OK : GPUME_NOMEM);
+    GPUME_TRY(open_paths(source));
+    if (source->graph) {
+        GPUME_TRY(open_filter(source));
+    }
+    GPUME_TRY(first_frame(source));
+    describe(source, info);
+fail:
+    return status;
+}
+
+static int open_y4m(struct gpume_source *source, const struct gpume_source_options *options,
+    struct gpume_source_info *info)
+{
+    struct gpume_source_options kept = *options;
+    for (uint32_t i = 0; i < source->path_count; i++) {
+        kept.paths[i] = source->paths[i];
+    }
+    return gpume_source_y4m_open(&source->y4m, &kept, &source->cancelled, info);
+}
+
 int gpume_source_open(struct gpume_source **result, const struct gpume_source_options *options,
     struct gpume_source_info *info)
 {
@@ -362,15 +394,8 @@ int gpume_source_open(struct gpume_source **result, const struct gpume_source_op
     }
     atomic_init(&source->cancelled, false);
     GPUME_TRY(copy_options(source, options));
-    GPUME_TRY(gpume_luma_create(&source->luma));
-    source->frame = av_frame_alloc();
-    GPUME_TRY(source->frame ? GPUME_OK : GPUME_NOMEM);
-    GPUME_TRY(open_paths(source));
-    if (source->graph) {
-        GPUME_TRY(open_filter(source));
-    }
-    GPUME_TRY(first_frame(source));
-    describe(source, info);
+    GPUME_TRY(gpume_source_y4m_wants(options) ? open_y4m(source, options, info)
+                                              : open_lavf(source, info));
     *result = source;
     return GPUME_OK;
 fail:
@@ -386,6 +411,10 @@ void gpume_source_cancel(struct gpume_source *source)
 
 void gpume_source_get_counts(const struct gpume_source *source, struct gpume_source_counts *counts)
 {
+    if (source->y4m) {
+        gpume_source_y4m_get_counts(source->y4m, counts);
+        return;
+    }
     *counts = source->counts;
 }
 
@@ -396,6 +425,7 @@ void gpume_source_close(struct gpume_source **pointer)
         return;
     }
     *pointer = NULL;
+    gpume_source_y4m_close(&source->y4m);
     gpume_decode_close(&source->decodes[0]);
     gpume_decode_close(&source->decodes[1]);
     gpume_filter_close(&source->filter);

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * media: what the picture writers write, the reader reads back, value for value, at every depth;
- * names; the order and the scaling of two stills; filters; refusals in one line. Works in a folder
- * of its own under the current one.
+ * names; the order and the scaling of two stills; filters; refusals in one line; Y4M read without
+ * FFmpeg, small and larger than FFmpeg opens. Works in a folder of its own under the current one.
  */
 #include "harness.h"
 #include "media/picture.h"
 #include "media/source.h"
+#include "media/source_y4m.h"
+#include "media/y4m_header.h"
 
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -245,6 +248,357 @@ static void test_refusals(void)
     }
 }
 
+/* --- Y4M without FFmpeg */
+
+static atomic_bool cancel;
+
+static int open_y4m(struct gpume_source_y4m **source, const char *path, const char *second,
+    const char *filter, struct gpume_source_info *info)
+{
+    const struct gpume_source_options options = {
+        .paths = {path, second},
+        .path_count = second ? 2 : 1,
+        .filter = filter,
+        .stream = -1,
+        .log = target,
+    };
+    *source = NULL;
+    errors = 0;
+    warnings = 0;
+    return gpume_source_y4m_open(source, &options, &cancel, info);
+}
+
+/* A sample of frame and place; every third of the deep ones is beyond the peak where there is one.
+ */
+static unsigned y4m_sample(uint32_t frame, size_t i, uint32_t bits)
+{
+    unsigned value = (unsigned)(frame * 4099u + i * 257u + (i >> 3));
+    unsigned peak = (1u << bits) - 1;
+    return bits > 8 && i % 3 == 0 ? value & 0xffff : value & peak;
+}
+
+/* Writes the header, then frames of luma and of so many bytes of chroma, which are all 'F'. */
+static void put_y4m(const char *name, const char *header, uint32_t bits, size_t chroma)
+{
+    static const char *const lines[] = {"FRAME\n", "FRAME Ixyz XCOMMENT\n", "FRAME \n"};
+    FILE *file = fopen(name, "wb");
+    REQUIRE(file != NULL);
+    if (!file) {
+        return;
+    }
+    fputs(header, file);
+    for (uint32_t frame = 0; frame < 3; frame++) {
+        fputs(lines[frame], file);
+        for (size_t i = 0; i < WIDTH * HEIGHT; i++) {
+            unsigned value = y4m_sample(frame, i, bits);
+            putc((int)(value & 0xff), file);
+            if (bits > 8) {
+                putc((int)(value >> 8), file);
+            }
+        }
+        for (size_t i = 0; i < chroma; i++) {
+            putc('F', file);
+        }
+    }
+    fclose(file);
+}
+
+static bool holds(const void *data, ptrdiff_t stride, uint32_t frame, uint32_t bits)
+{
+    const unsigned peak = (1u << bits) - 1;
+    for (size_t i = 0; i < WIDTH * HEIGHT; i++) {
+        const uint8_t *row = (const uint8_t *)data + (ptrdiff_t)(i / WIDTH) * stride;
+        unsigned want = y4m_sample(frame, i, bits);
+        unsigned is = bits > 8 ? ((const uint16_t *)(const void *)row)[i % WIDTH] : row[i % WIDTH];
+        if (is != (want < peak ? want : peak)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Three frames: into a dense plane, dropped, into a plane with gaps; times of 30000/1001. */
+static void check_y4m(const char *path, const char *space, uint32_t bits)
+{
+    static uint16_t wide[(WIDTH + 5) * HEIGHT];
+    struct gpume_source_y4m *source = NULL;
+    struct gpume_source_info info = {0};
+    struct gpume_source_counts counts;
+    int64_t time_us = -1;
+    int status = open_y4m(&source, path, NULL, NULL, &info);
+    REQUIRE_EQUAL(status, GPUME_OK);
+    if (status != GPUME_OK) {
+        fprintf(stderr, "  with C%s\n", space);
+        return;
+    }
+    REQUIRE(info.width == WIDTH && info.height == HEIGHT && info.bits == bits);
+    REQUIRE(info.rate_num == 30000 && info.rate_den == 1001 && info.frames == 3);
+    REQUIRE(strcmp(info.codec, "rawvideo") == 0);
+    struct gpume_plane plane = plane_over(readback, bits);
+    REQUIRE_EQUAL(gpume_source_y4m_read(source, &plane, &time_us), GPUME_OK);
+    REQUIRE_EQUAL(time_us, 0);
+    REQUIRE(holds(plane.data, plane.stride, 0, bits));
+    REQUIRE_EQUAL(gpume_source_y4m_read(source, NULL, &time_us), GPUME_OK);
+    REQUIRE_EQUAL(time_us, 33367);
+    memset(wide, 0x5a, sizeof wide);
+    plane.data = wide;
+    plane.stride = (WIDTH + 5) * (bits > 8 ? 2 : 1);
+    REQUIRE_EQUAL(gpume_source_y4m_read(source, &plane, &time_us), GPUME_OK);
+    REQUIRE_EQUAL(time_us, 66733);
+    REQUIRE(holds(plane.data, plane.stride, 2, bits));
+    REQUIRE(((const uint8_t *)wide)[plane.stride - 1] == 0x5a);
+    REQUIRE_EQUAL(gpume_source_y4m_read(source, &plane, &time_us), GPUME_EOF);
+    REQUIRE_EQUAL(gpume_source_y4m_read(source, &plane, &time_us), GPUME_EOF);
+    gpume_source_y4m_get_counts(source, &counts);
+    REQUIRE(counts.delivered == 3 && counts.refused == 0 && warnings == 0 && errors == 0);
+    gpume_source_y4m_close(&source);
+}
+
+/* FFmpeg names the same depth, pixel format, range and rate, and gives the same samples. */
+static void compare_y4m(const char *path)
+{
+    struct gpume_source_y4m *own = NULL;
+    struct gpume_source *lavf = NULL;
+    struct gpume_source_info a = {0}, b = {0};
+    int64_t own_us = -1, lavf_us = -2;
+    REQUIRE_EQUAL(open_y4m(&own, path, NULL, NULL, &a), GPUME_OK);
+    REQUIRE_EQUAL(open_source(&lavf, path, NULL, NULL, &b), GPUME_OK);
+    if (own && lavf) {
+        REQUIRE(a.bits == b.bits && a.full_range == b.full_range);
+        REQUIRE(a.rate_num == b.rate_num && a.rate_den == b.rate_den);
+        REQUIRE(strcmp(a.pixel_format, b.pixel_format) == 0 && strcmp(a.codec, b.codec) == 0);
+        const struct gpume_plane from = plane_over(readback, a.bits);
+        const struct gpume_plane to = plane_over(storage, b.bits);
+        for (uint32_t i = 0; i < 3; i++) {
+            REQUIRE_EQUAL(gpume_source_y4m_read(own, &from, &own_us), GPUME_OK);
+            REQUIRE_EQUAL(gpume_source_read(lavf, &to, &lavf_us), GPUME_OK);
+            REQUIRE_EQUAL(own_us, lavf_us);
+            REQUIRE(memcmp(storage, readback, WIDTH * HEIGHT * (a.bits > 8 ? 2u : 1u)) == 0);
+        }
+    }
+    gpume_source_y4m_close(&own);
+    gpume_source_close(&lavf);
+}
+
+static void test_y4m_spaces(void)
+{
+    enum { HALF = (WIDTH + 1) / 2, QUARTER = (WIDTH + 3) / 4, LOW = (HEIGHT + 1) / 2 };
+    static const struct {
+        const char *space;
+        uint32_t bits;
+        size_t chroma; /* samples */
+        bool lavf;     /* FFmpeg 5.1 knows it as well */
+    } cases[] = {
+        {" Cmono", 8, 0, true},
+        {" Cmono XCOLORRANGE=LIMITED", 8, 0, true},
+        {" Cmono9", 9, 0, true},
+        {" Cmono10", 10, 0, true},
+        {" Cmono12", 12, 0, true},
+        {" Cmono14", 14, 0, false},
+        {" Cmono16", 16, 0, true},
+        {"", 8, 2 * HALF * LOW, true},
+        {" C420", 8, 2 * HALF * LOW, true},
+        {" C420jpeg XCOLORRANGE=FULL", 8, 2 * HALF * LOW, true},
+        {" C420mpeg2", 8, 2 * HALF * LOW, true},
+        {" C420paldv", 8, 2 * HALF * LOW, true},
+        {" C420p10 XYSCSS=420P10", 10, 2 * HALF * LOW, true},
+        {" C420p16", 16, 2 * HALF * LOW, true},
+        {" C422", 8, 2 * HALF * HEIGHT, true},
+        {" C422p12", 12, 2 * HALF * HEIGHT, true},
+        {" C444", 8, 2 * WIDTH * HEIGHT, true},
+        {" C444p9", 9, 2 * WIDTH * HEIGHT, true},
+        {" C444p14", 14, 2 * WIDTH * HEIGHT, true},
+        {" C444alpha", 8, 3 * WIDTH * HEIGHT, true},
+        {" C411", 8, 2 * QUARTER * HEIGHT, true},
+        {" XYSCSS=444", 8, 2 * WIDTH * HEIGHT, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char header[128];
+        snprintf(header, sizeof header, "YUV4MPEG2 W%d H%d F60000:2002 Ip A1:1%s\n", WIDTH, HEIGHT,
+            cases[i].space);
+        put_y4m("own.y4m", header, cases[i].bits, cases[i].chroma * (cases[i].bits > 8 ? 2 : 1));
+        check_y4m("own.y4m", cases[i].space, cases[i].bits);
+        if (cases[i].lavf) {
+            compare_y4m("own.y4m");
+        }
+    }
+}
+
+/* The file breaks off in its last frame: in luma, in chroma, in the line, or there is junk. */
+static void test_y4m_damage(void)
+{
+    static const int cut[] = {1, 300, 1200, 1283, 1285};
+    enum { FRAME_BYTES = WIDTH * HEIGHT + 2 * ((WIDTH + 1) / 2) * ((HEIGHT + 1) / 2) };
+    struct gpume_source_info info;
+    struct gpume_source_counts counts;
+    for (size_t i = 0; i <= sizeof cut / sizeof cut[0]; i++) {
+        struct gpume_source_y4m *source = NULL;
+        int64_t time_us = 0;
+        put_y4m("own.y4m", "YUV4MPEG2 W37 H23 C420\n", 8, FRAME_BYTES - WIDTH * HEIGHT);
+        FILE *file = fopen("own.y4m", "r+b");
+        REQUIRE(file != NULL && fseek(file, 0, SEEK_END) == 0);
+        long end = file ? ftell(file) : 0;
+        if (file && i == sizeof cut / sizeof cut[0]) {
+            REQUIRE(fseek(file, -FRAME_BYTES - 7, SEEK_END) == 0 && fputs("FRAMED ", file) >= 0);
+        }
+        if (file) {
+            fclose(file);
+        }
+        if (i < sizeof cut / sizeof cut[0]) {
+            REQUIRE(truncate("own.y4m", end - cut[i]) == 0);
+        }
+        REQUIRE_EQUAL(open_y4m(&source, "own.y4m", NULL, NULL, &info), GPUME_OK);
+        REQUIRE_EQUAL(gpume_source_y4m_read(source, NULL, &time_us), GPUME_OK);
+        REQUIRE_EQUAL(gpume_source_y4m_read(source, NULL, &time_us), GPUME_OK);
+        REQUIRE_EQUAL(gpume_source_y4m_read(source, NULL, &time_us), GPUME_EOF);
+        REQUIRE_EQUAL(gpume_source_y4m_read(source, NULL, &time_us), GPUME_EOF);
+        gpume_source_y4m_get_counts(source, &counts);
+        REQUIRE(counts.delivered == 2 && counts.refused == 1 && warnings == 1 && errors == 0);
+        REQUIRE_EQUAL(time_us, 40000);
+        gpume_source_y4m_close(&source);
+    }
+}
+
+static void test_y4m_headers(void)
+{
+    static const struct {
+        const char *text;
+        int status;
+    } cases[] = {
+        {"", GPUME_FORMAT},
+        {"YUV4MPEG2", GPUME_FORMAT},
+        {"YUV4MPEG2 W37 H23 Cmono", GPUME_FORMAT},
+        {"YUV4MPEG W37 H23\nFRAME\n", GPUME_FORMAT},
+        {"YUV4MPEG2 W37\nFRAME\n", GPUME_FORMAT},
+        {"YUV4MPEG2 W0 H23\nFRAME\n", GPUME_FORMAT},
+        {"YUV4MPEG2 W-3 H23\nFRAME\n", GPUME_FORMAT},
+        {"YUV4MPEG2 W3x H23\nFRAME\n", GPUME_FORMAT},
+        {"YUV4MPEG2 W2 H1 Cmono8\nFRAME\nab", GPUME_FORMAT},
+        {"YUV4MPEG2 W2 H1 Cmono11\nFRAME\nabcd", GPUME_FORMAT},
+        {"YUV4MPEG2 W2 H1 C420p\nFRAME\nabcd", GPUME_FORMAT},
+        {"YUV4MPEG2 W2 H1 C\nFRAME\nabcd", GPUME_FORMAT},
+        {"YUV4MPEG2 W2 H1 Cmono\n", GPUME_FORMAT},
+        {"YUV4MPEG2 W2 H1 Cmono\nFRAME", GPUME_FORMAT},
+        {"YUV4MPEG2 W2 H1 Cmono\nFRAME\na", GPUME_FORMAT},
+        {"YUV4MPEG2 W2 H1 Cmono\nframe\nab", GPUME_FORMAT},
+        {"YUV4MPEG2 W2 H1 Cmono\nFRA\nab", GPUME_FORMAT},
+        {"YUV4MPEG2 W23171 H23171 Cmono\nFRAME\n", GPUME_UNSUPPORTED},
+        {"YUV4MPEG2 W4294967297 H1 Cmono\nFRAME\n", GPUME_UNSUPPORTED},
+        {"YUV4MPEG2 W99999999999999999999 H99999999999999999999\n", GPUME_UNSUPPORTED},
+        {"YUV4MPEG2 W20000 H20000 Cmono16\nFRAME\n", GPUME_FORMAT},
+        {"YUV4MPEG2  W2  H1 F0:0 Im A128:117 Cmono  Xanything\nFRAME\nab", GPUME_OK},
+        {"YUV4MPEG2 W2 H1 F25 Cmono\nFRAME\nab", GPUME_OK},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct gpume_source_y4m *source = NULL;
+        struct gpume_source_info info = {0};
+        put("own.y4m", cases[i].text);
+        int status = open_y4m(&source, "own.y4m", NULL, NULL, &info);
+        REQUIRE_EQUAL(status, cases[i].status);
+        REQUIRE_EQUAL(errors, status != GPUME_OK);
+        REQUIRE(status != GPUME_OK || (info.rate_num == 25 && info.rate_den == 1));
+        gpume_source_y4m_close(&source);
+    }
+    struct gpume_source_y4m *source = NULL;
+    struct gpume_source_info info;
+    REQUIRE_EQUAL(open_y4m(&source, ".", NULL, NULL, &info), GPUME_IO);
+    REQUIRE_EQUAL(open_y4m(&source, "none.y4m", NULL, NULL, &info), GPUME_IO);
+    static const struct {
+        uint64_t width, height;
+        bool large;
+    } sizes[] = {{16255, 16255, false}, {16256, 16256, true}, {16384, 16384, true}, {1, 1, false},
+        {1, 2080768, true}, {1, 2080767, false}, {UINT64_C(1) << 32, 1, true}};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        const struct gpume_y4m_header header = {.width = sizes[i].width, .height = sizes[i].height};
+        REQUIRE_EQUAL(gpume_y4m_is_large(&header), sizes[i].large);
+    }
+}
+
+static void test_y4m_stills(void)
+{
+    struct gpume_source_y4m *source = NULL;
+    struct gpume_source_info info = {0};
+    int64_t time_us = -1;
+    put("own.y4m", "YUV4MPEG2 W2 H2 Cmono F50:1\nFRAME\nabcdFRAME\nefgh");
+    put("two.y4m", "YUV4MPEG2 W2 H2 C420\nFRAME\nijkluvFRAME\n");
+    REQUIRE_EQUAL(open_y4m(&source, "own.y4m", "two.y4m", NULL, &info), GPUME_OK);
+    REQUIRE(info.rate_num == 25 && info.frames == 2);
+    char luma[4];
+    const struct gpume_plane plane = {luma, 2, 2, 2, 8};
+    REQUIRE_EQUAL(gpume_source_y4m_read(source, &plane, &time_us), GPUME_OK);
+    REQUIRE(memcmp(luma, "abcd", 4) == 0 && time_us == 0);
+    REQUIRE_EQUAL(gpume_source_y4m_read(source, &plane, &time_us), GPUME_OK);
+    REQUIRE(memcmp(luma, "ijkl", 4) == 0 && time_us == 40000);
+    REQUIRE_EQUAL(gpume_source_y4m_read(source, &plane, &time_us), GPUME_EOF);
+    REQUIRE_EQUAL(warnings, 0);
+    gpume_source_y4m_close(&source);
+    put("two.y4m", "YUV4MPEG2 W2 H1 Cmono\nFRAME\nij");
+    REQUIRE_EQUAL(open_y4m(&source, "own.y4m", "two.y4m", NULL, &info), GPUME_UNSUPPORTED);
+    REQUIRE_EQUAL(errors, 1);
+    REQUIRE_EQUAL(open_y4m(&source, "own.y4m", NULL, "scale=2:2", &info), GPUME_UNSUPPORTED);
+    REQUIRE_EQUAL(errors, 1);
+    REQUIRE_EQUAL(open_y4m(&source, "own.y4m", NULL, NULL, &info), GPUME_OK);
+    atomic_store(&cancel, true);
+    REQUIRE_EQUAL(gpume_source_y4m_read(source, NULL, &time_us), GPUME_CANCELLED);
+    atomic_store(&cancel, false);
+    gpume_source_y4m_close(&source);
+    REQUIRE(unlink("two.y4m") == 0);
+}
+
+/* 16384x16384, which FFmpeg refuses, through the reader's front; the file is a hole, apart from its
+ * ends. */
+static void test_y4m_large(void)
+{
+    enum { SIDE = 16384 };
+    static const char head[] = "YUV4MPEG2 W16384 H16384 F25:1 Cmono\nFRAME\n";
+    const size_t bytes = (size_t)SIDE * SIDE;
+    struct gpume_source *source = NULL;
+    struct gpume_source_info info = {0};
+    struct gpume_source_counts counts;
+    int64_t time_us = -1;
+    put("own.y4m", head);
+    REQUIRE(truncate("own.y4m", (off_t)(strlen(head) + bytes - 1)) == 0);
+    FILE *file = fopen("own.y4m", "ab");
+    REQUIRE(file && fputs("zFRAME\nrest", file) >= 0 && fclose(file) == 0);
+    errors = warnings = 0;
+    REQUIRE_EQUAL(open_source(&source, "own.y4m", NULL, "crop=16:16", &info), GPUME_UNSUPPORTED);
+    REQUIRE_EQUAL(errors, 1);
+    REQUIRE_EQUAL(open_source(&source, "own.y4m", NULL, NULL, &info), GPUME_OK);
+    uint8_t *luma = malloc(bytes);
+    REQUIRE(luma && source);
+    if (luma && source) {
+        const struct gpume_plane plane = {luma, SIDE, SIDE, SIDE, 8};
+        luma[0] = 1;
+        REQUIRE(info.width == SIDE && info.height == SIDE && info.bits == 8 && info.frames == 1);
+        REQUIRE_EQUAL(gpume_source_read(source, &plane, &time_us), GPUME_OK);
+        REQUIRE(luma[0] == 0 && luma[bytes / 2] == 0 && luma[bytes - 2] == 0);
+        REQUIRE_EQUAL(luma[bytes - 1], 'z');
+        REQUIRE_EQUAL(gpume_source_read(source, NULL, &time_us), GPUME_EOF);
+        gpume_source_get_counts(source, &counts);
+        REQUIRE(counts.delivered == 1 && counts.refused == 1 && warnings == 1);
+    }
+    free(luma);
+    gpume_source_close(&source);
+    REQUIRE(unlink("own.y4m") == 0);
+}
+
+/* What FFmpeg cannot write is refused when it is opened, in one line; .y4m is written by hand. */
+static void test_large_pictures(void)
+{
+    static const char *const paths[] = {
+        "l%d.png", "l%d.pgm", "l%d.bmp", "l%d.jpg", "l.mkv", "l.mp4", "l.y4m"};
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        const struct gpume_picture_options options = {
+            .path = paths[i], .width = 16384, .height = 16384, .bits = 8, .log = target};
+        struct gpume_picture *picture = NULL;
+        bool fits = i + 1 == sizeof paths / sizeof paths[0];
+        errors = 0;
+        REQUIRE_EQUAL(gpume_picture_open(&picture, &options), fits ? GPUME_OK : GPUME_UNSUPPORTED);
+        REQUIRE_EQUAL(errors, !fits);
+        gpume_picture_close(&picture);
+    }
+}
+
 static void clean(const char *folder)
 {
     static const char *const made[] = {
@@ -273,6 +627,12 @@ int main(void)
     test_names();
     test_stills_and_filter();
     test_refusals();
+    test_y4m_spaces();
+    test_y4m_damage();
+    test_y4m_headers();
+    test_y4m_stills();
+    test_y4m_large();
+    test_large_pictures();
     clean(folder);
     return harness_verdict();
 }

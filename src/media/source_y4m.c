@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Large Y4M files, libc only: a header line, then for each frame a FRAME line, luma, chroma. Luma
+ * goes from the file straight into the caller's plane, chroma is stepped over, nothing is held.
+ * Only regular files: the header must be looked at before FFmpeg gets the ordinary ones, and a pipe
+ * gives its bytes once. Called by source_lavf.c, on its caller's thread.
+ */
+#include "media/source_y4m.h"
+#include "base/status.h"
+#include "media/input.h"
+#include "media/y4m_header.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PIXELS_MAX (UINT64_C(1) << 29) /* a forged header must not eat the memory */
+#define LINE_BYTES 1024                /* a line longer than this is none */
+#define CHUNK_BYTES (1024 * 1024)      /* read between two looks at *cancel */
+
+struct file {
+    const char *label;
+    FILE *stream;
+    int64_t data; /* where the first FRAME line begins */
+    struct gpume_y4m_header header;
+    uint64_t luma_bytes, frame_bytes;
+};
+
+struct gpume_source_y4m {
+    struct file files[2];
+    uint32_t file_count;
+    const char *fault; /* why a frame cannot be read */
+    struct gpume_source_counts counts;
+    bool ended;
+    const atomic_bool *cancel;
+    struct gpume_log log;
+};
+
+/* --- opening */
+
+/* A descriptor of a regular file at its beginning, or -1; close() it also where it is standard
+ * input, whose position it shares. */
+static int open_regular(const char *path)
+{
+    struct stat st;
+    if (strcmp(path, "-") == 0) {
+        bool fresh = fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode) &&
+                     lseek(STDIN_FILENO, 0, SEEK_CUR) == 0;
+        return fresh ? dup(STDIN_FILENO) : -1;
+    }
+    /* Asked by name first: opening a FIFO would wake its writer. */
+    bool regular = stat(path, &st) == 0 && S_ISREG(st.st_mode);
+    return regular ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+}
+
+/* The header, read without moving the position, and where the frames begin. */
+static bool peek(int fd, struct gpume_y4m_header *header, int64_t *data)
+{
+    char line[LINE_BYTES + 1];
+    ssize_t bytes = pread(fd, line, LINE_BYTES, 0);
+    char *end = bytes > 0 ? memchr(line, '\n', (size_t)bytes) : NULL;
+    if (!end) {
+        return false;
+    }
+    *end = '\0';
+    *data = end + 1 - line;
+    return gpume_y4m_parse(line, header);
+}
+
+bool gpume_source_y4m_wants(const struct gpume_source_options *options)
+{
+    bool wanted = false;
+    for (uint32_t i = 0; i < options->path_count && !wanted; i++) {
+        struct gpume_y4m_header header;
+        int64_t data = 0;
+        int fd = open_regular(options->paths[i]);
+        if (fd >= 0) {
+            wanted = peek(fd, &header, &data) && gpume_y4m_is_large(&header);
+            close(fd);
+        }
+    }
+    return wanted;
+}
+
+static int open_file(struct file *file, const char *path, const struct gpume_log *log)
+{
+    file->label = gpume_input_label(path);
+    int fd = open_regular(path);
+    if (fd < 0) {
+        gpume_log_write(log, GPUME_LOG_ERROR,
+            "%s: cannot be opened as a regular file, which a picture this large must come from; "
+            "check the name",
+            file->label);
+        return GPUME_IO;
+    }
+    bool good = peek(fd, &file->header, &file->data);
+    file->stream = fdopen(fd, "rb");
+    if (!file->stream) {
+        close(fd);
+        return GPUME_NOMEM; /* told by the caller */
+    }
+    if (!good) {
+        gpume_log_write(log, GPUME_LOG_ERROR,
+            "%s: not a Y4M video, which pictures this large must be; convert it to .y4m",
+            file->label);
+        return GPUME_FORMAT;
+    }
+    return GPUME_OK;
+}
+
+/* Can the file be read at all, and all of it by the same numbers as the first? */
+static int check_header(const struct gpume_source_y4m *source, const struct file *file)
+{
+    const struct gpume_y4m_header *header = &file->header, *first = &source->files[0].header;
+    if (header->height > PIXELS_MAX / header->width) {
+        gpume_log_write(&source->log, GPUME_LOG_ERROR,
+            "%s: its header says %" PRIu64 "x%" PRIu64 " pixels, more than %" PRIu64
+            " in all; check the file or give smaller pictures",
+            file->label, header->width, header->height, PIXELS_MAX);
+        return GPUME_UNSUPPORTED;
+    }
+    if (header->bits == 0) {
+        gpume_log_write(&source->log, GPUME_LOG_ERROR,
+            "%s: Y4M colour space C%s is not known; convert the file to C420jpeg or Cmono",
+            file->label, header->space);
+        return GPUME_FORMAT;
+    }
+    if (header->width != first->width || header->height != first->height ||
+        header->bits != first->bits) {
+        gpume_log_write(&source->log, GPUME_LOG_ERROR,
+            "%s: is %" PRIu64 "x%" PRIu64 " with %u bits, the first is %" PRIu64 "x%" PRIu64
+            " with %u, and pictures this large are not scaled; bring both to one size",
+            file->label, header->width, header->height, (unsigned)header->bits, first->width,
+            first->height, (unsigned)first->bits);
+        return GPUME_UNSUPPORTED;
+    }
+    return GPUME_OK;
+}
+
+static int check_options(
+    const struct gpume_source_y4m *source, const struct gpume_source_options *options)
+{
+    const struct file *file = &source->files[0];
+    if (options->filter) {
+        gpume_log_write(&source->log, GPUME_LOG_ERROR,
+            "%s: pictures of %" PRIu64 "x%" PRIu64
+            " are too large for FFmpeg's filters, which end at 16255x16255; leave --vf out",
+            file->label, file->header.width, file->header.height);
+        return GPUME_UNSUPPORTED;
+    }
+    if (options->stream > 0) {
+        gpume_log_write(&source->log, GPUME_LOG_ERROR,
+            "%s: no video stream %d; it has 1, numbered from 0: choose with --stream", file->label,
+            options->stream);
+        return GPUME_INVALID;
+    }
+    return GPUME_OK;
+}
+
+/* --- frames */
+
+static int64_t file_bytes(const struct file *file)
+{
+    struct stat st;
+    return fstat(fileno(file->stream), &st) == 0 ? (int64_t)st.st_size : 0;
+}
+
+static int faulty(struct gpume_source_y4m *source, const char *fault)
+{
+    source->fault = fault;
+    return GPUME_FORMAT;
+}
+
+/* Moves behind a FRAME line whose frame is whole. GPUME_FORMAT: source->fault says what is wrong.
+ */
+static int begin_frame(struct gpume_source_y4m *source, struct file *file)
+{
+    static const char magic[] = "FRAME";
+    size_t length = 0;
+    int c = getc(file->stream);
+    if (c == EOF) {
+        return ferror(file->stream) ? faulty(source, "it cannot be read") : GPUME_EOF;
+    }
+    for (; c != EOF && c != '\n' && length < LINE_BYTES; length++) {
+        bool fits =
+            length < strlen(magic) ? c == magic[length] : length > strlen(magic) || c == ' ';
+        if (!fits) {
+            return faulty(source, "no FRAME line where one must be");
+        }
+        c = getc(file->stream);
+    }
+    if (c == EOF) {
+        return faulty(source, "the last frame is not whole");
+    }
+    if (c != '\n' || length < strlen(magic)) {
+        return faulty(source, "no FRAME line where one must be");
+    }
+    int64_t at = (int64_t)ftello(file->stream), end = file_bytes(file);
+    if (at < 0 || end < at || (uint64_t)(end - at) < file->frame_bytes) {
+        return faulty(source, "the last frame is not whole");
+    }
+    return GPUME_OK;
+}
+
+/* The file's samples, little-endian, become the machine's; none is above its depth's peak. */
+static void mend_samples(void *data, size_t count, uint32_t bits)
+{
+    uint8_t *bytes = data;
+    unsigned peak = (1u << bits) - 1;
+    for (size_t i = 0; i < count; i++) {
+        unsigned value = (unsigned)bytes[2 * i] | (unsigned)bytes[2 * i + 1] << 8;
+        uint16_t sample = (uint16_t)(value < peak ? value : peak);
+        memcpy(bytes + 2 * i, &sample, sizeof sample);
+    }
+}
+
+static int read_luma(
+    struct gpume_source_y4m *source, struct file *file, const struct gpume_plane *plane)
+{
+    size_t row_bytes = (size_t)plane->width * (plane->bits > 8 ? 2 : 1);
+    bool dense = plane->stride == (ptrdiff_t)row_bytes;
+    uint32_t batch = dense && row_bytes < CHUNK_BYTES ? (uint32_t)(CHUNK_BYTES / row_bytes) : 1;
+    for (uint32_t y = 0; y < plane->height; y += batch) {
+        uint8_t *to = (uint8_t *)plane->data + (ptrdiff_t)y * plane->stride;
+        size_t rows = plane->height - y < batch ? plane->height - y : batch;
+        if (atomic_load(source->cancel)) {
+            return GPUME_CANCELLED;
+        }
+        if (fread(to, row_bytes, rows, file->stream) != rows) {
+            return faulty(source, "it cannot be read");
+        }
+        if (plane->bits > 8) {
+            mend_samples(to, rows * plane->width, plane->bits);
+        }
+    }
+    return GPUME_OK;
+}
+
+static int read_frame(
+    struct gpume_source_y4m *source, struct file *file, const struct gpume_plane *plane)
+{
+    int status = GPUME_OK;
+    GPUME_TRY(begin_frame(source, file));
+    uint64_t rest = file->frame_bytes;
+    if (plane) {
+        GPUME_TRY(read_luma(source, file, plane));
+        rest -= file->luma_bytes;
+    }
+    if (rest > 0 && fseeko(file->stream, (off_t)rest, SEEK_CUR) != 0) {
+        status = faulty(source, "it cannot be read");
+    }
+fail:
+    return status;
+}
+
+/* What is left of the file is of no use. */
+static int break_off(struct gpume_source_y4m *source, const struct file *file)
+{
+    source->counts.refused++;
+    gpume_log_write(&source->log, GPUME_LOG_WARNING,
+        "%s: reading breaks off after frame %" PRIu64 ": %s; what came before is used", file->label,
+        source->counts.delivered, source->fault);
+    return GPUME_EOF;
+}
+
+/* Frames 0, 1, ... of the rate are so late, to the nearest microsecond. */
+static int64_t time_of(const struct gpume_y4m_header *header, uint64_t index)
+{
+    const uint64_t second = 1000000;
+    uint64_t num = header->rate_num, den = header->rate_den;
+    uint64_t ticks = index < UINT64_MAX / den ? index * den : UINT64_MAX;
+    if (ticks / num >= INT64_MAX / second) {
+        return INT64_MAX;
+    }
+    return (int64_t)(ticks / num * second + (ticks % num * second + num / 2) / num);
+}
+
+int gpume_source_y4m_read(
+    struct gpume_source_y4m *source, const struct gpume_plane *plane, int64_t *time_us)
+{
+    const struct gpume_y4m_header *header = &source->files[0].header;
+    uint64_t index = source->counts.delivered;
+    bool stills = source->file_count > 1;
+    struct file *file = &source->files[stills && index > 0 ? 1 : 0];
+    assert(!plane || (plane->width == header->width && plane->height == header->height &&
+                         plane->bits == header->bits));
+    if (atomic_load(source->cancel)) {
+        return GPUME_CANCELLED;
+    }
+    int status = GPUME_EOF;
+    if (!source->ended && !(stills && index == source->file_count)) {
+        status = read_frame(source, file, plane);
+    }
+    if (status == GPUME_FORMAT) {
+        status = break_off(source, file);
+    }
+    source->ended = source->ended || status == GPUME_EOF;
+    if (status == GPUME_OK) {
+        source->counts.delivered++;
+        *time_us = time_of(header, index);
+    }
+    return status;
+}
+
+/* --- the whole */
+
+/* Is there a first frame? It stays to be read. */
+static int check_frame(struct gpume_source_y4m *source, struct file *file)
+{
+    if (fseeko(file->stream, (off_t)file->data, SEEK_SET) != 0) {
+        source->fault = "it cannot be read";
+    } else {
+        source->fault = "it ends after its header";
+        if (begin_frame(source, file) == GPUME_OK &&
+            fseeko(file->stream, (off_t)file->data, SEEK_SET) == 0) {
+            return GPUME_OK;
+        }
+    }
+    gpume_log_write(&source->log, GPUME_LOG_ERROR,
+        "%s: no frame of its Y4M video could be read: %s; check the file", file->label,
+        source->fault);
+    return GPUME_FORMAT;
+}
+
+static void describe(struct gpume_source_y4m *source, struct gpume_source_info *info)
+{
+    struct file *file = &source->files[0];
+    struct gpume_y4m_header *header = &file->header;
+    uint64_t frames = source->file_count;
+    if (source->file_count > 1) {
+        header->rate_num = 25; /* what FFmpeg gives numbered pictures */
+        header->rate_den = 1;
+    } else {
+        frames =
+            (uint64_t)(file_bytes(file) - file->data) / (strlen("FRAME\n") + file->frame_bytes);
+    }
+    *info = (struct gpume_source_info){
+        .codec = "rawvideo",
+        .width = (uint32_t)header->width,
+        .height = (uint32_t)header->height,
+        .bits = header->bits,
+        .rate_num = header->rate_num,
+        .rate_den = header->rate_den,
+        .frames = frames,
+        .full_range = header->full_range,
+    };
+    snprintf(info->pixel_format, sizeof info->pixel_format, "%s", header->pixel_format);
+}
+
+int gpume_source_y4m_open(struct gpume_source_y4m **result,
+    const struct gpume_source_options *options, const atomic_bool *cancel,
+    struct gpume_source_info *info)
+{
+    int status = GPUME_OK;
+    struct gpume_source_y4m *source = calloc(1, sizeof *source);
+    if (!source) {
+        return GPUME_NOMEM;
+    }
+    source->cancel = cancel;
+    source->log = options->log;
+    for (uint32_t i = 0; i < options->path_count && i < 2; i++) {
+        struct file *file = &source->files[i];
+        GPUME_TRY(open_file(file, options->paths[i], &source->log));
+        GPUME_TRY(check_header(source, file));
+        source->file_count++;
+    }
+    GPUME_TRY(check_options(source, options));
+    for (uint32_t i = 0; i < source->file_count; i++) {
+        struct file *file = &source->files[i];
+        file->luma_bytes = gpume_y4m_luma_bytes(&file->header);
+        file->frame_bytes = gpume_y4m_frame_bytes(&file->header);
+        GPUME_TRY(check_frame(source, file));
+    }
+    describe(source, info);
+    *result = source;
+    return GPUME_OK;
+fail:
+    gpume_source_y4m_close(&source);
+    return status;
+}
+
+void gpume_source_y4m_get_counts(
+    const struct gpume_source_y4m *source, struct gpume_source_counts *counts)
+{
+    *counts = source->counts;
+}
+
+void gpume_source_y4m_close(struct gpume_source_y4m **pointer)
+{
+    struct gpume_source_y4m *source = *pointer;
+    if (!source) {
+        return;
+    }
+    *pointer = NULL;
+    for (size_t i = 0; i < 2; i++) {
+        if (source->files[i].stream) {
+            fclose(source->files[i].stream);
+        }
+    }
+    free(source);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Y4M pictures larger than FFmpeg opens, up to 2^29 pixels (23170x23170; as many in other shapes),
+ * read without it: regular files and standard input that is one, no filter, no scaling. Two paths
+ * are two stills, of one size and depth. The functions are those of source.h, behind them.
+ */
+#ifndef GPUME_MEDIA_SOURCE_Y4M_H
+#define GPUME_MEDIA_SOURCE_Y4M_H
+
+#include "media/source.h"
+
+#include <stdatomic.h>
+
+struct gpume_source_y4m;
+
+/* Is one of the paths a Y4M file that FFmpeg refuses for its size? Moves no file's position and
+ * opens nothing but regular files. */
+bool gpume_source_y4m_wants(const struct gpume_source_options *options);
+
+/* Takes any size, also small ones. The paths are kept, not copied; *cancel outlives the source.
+ * Failures but GPUME_NOMEM are logged: GPUME_IO, GPUME_FORMAT, GPUME_INVALID (stream),
+ * GPUME_UNSUPPORTED (a filter, too many pixels, two stills that differ). */
+int gpume_source_y4m_open(struct gpume_source_y4m **source,
+    const struct gpume_source_options *options, const atomic_bool *cancel,
+    struct gpume_source_info *info);
+
+/* A file that breaks off ends there, with one warning and one frame refused. */
+int gpume_source_y4m_read(
+    struct gpume_source_y4m *source, const struct gpume_plane *plane, int64_t *time_us);
+
+void gpume_source_y4m_get_counts(
+    const struct gpume_source_y4m *source, struct gpume_source_counts *counts);
+
+void gpume_source_y4m_close(struct gpume_source_y4m **source);
+
+#endif
