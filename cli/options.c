@@ -427,6 +427,12 @@ static int check_together(const struct cursor *cursor)
         gpume_console_error("-: standard input can be one of the two pictures, not both");
         return GPUME_INVALID;
     }
+    if (options->params.backend == GPUME_BACKEND_CPU &&
+        (options->params.device || options->params.validate)) {
+        gpume_console_error("--backend cpu: leaves no use for --%s; leave one of them out",
+            options->params.device ? "device" : "validate");
+        return GPUME_INVALID;
+    }
     if (options->residual_signed && !options->residual) {
         gpume_console_error("--residual-mode signed: needs --residual FILE");
         return GPUME_INVALID;

@@ -136,11 +136,11 @@ static bool is_same_path(const char *a, const char *b)
     return same;
 }
 
-/* "-", or a name such as /dev/stdout for the pipe or device that standard output is. */
+/* A name of standard output, or the pipe or device that it is. */
 static bool is_stdout(const char *path)
 {
     struct stat file, out;
-    if (strcmp(path, "-") == 0) {
+    if (gpume_text_is_stdout(path)) {
         return true;
     }
     return stat(path, &file) == 0 && fstat(STDOUT_FILENO, &out) == 0 && !S_ISREG(file.st_mode) &&

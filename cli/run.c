@@ -93,8 +93,8 @@ static enum gpume_exit open_context(struct job *job)
     case GPUME_OK:
         gpume_console_forget_error();
         return GPUME_EXIT_DONE;
-    case GPUME_INVALID:
-        return GPUME_EXIT_USAGE;
+    case GPUME_INVALID: /* options have been checked: it is the picture's size */
+        return GPUME_EXIT_INPUT;
     case GPUME_DEVICE:
     case GPUME_UNSUPPORTED:
         return GPUME_EXIT_DEVICE;

@@ -14,14 +14,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Ends the waiting thread; nobody else uses it here. */
+/* Ends the waiting thread once `stopping` is set; from elsewhere it means nothing. */
 #define STOP_SIGNAL SIGUSR1
 
 static struct {
     pthread_mutex_t mutex;
     pthread_t thread;
     sigset_t taken; /* what ends a run, as far as it is not ignored */
-    bool started, attached, detached, caught;
+    bool started, attached, detached, caught, stopping;
     gpume *ctx;
     struct gpume_source *source;
 } signals = {.mutex = PTHREAD_MUTEX_INITIALIZER};
@@ -42,21 +42,37 @@ static void cancel_run(void)
     pthread_mutex_unlock(&signals.mutex);
 }
 
+/* Waits for one of the signals taken; false: it is time to go. */
+static bool await_signal(void)
+{
+    for (;;) {
+        sigset_t set = signals.taken;
+        int number = 0;
+        sigaddset(&set, STOP_SIGNAL);
+        const int error = sigwait(&set, &number);
+        pthread_mutex_lock(&signals.mutex);
+        const bool stopping = signals.stopping;
+        pthread_mutex_unlock(&signals.mutex);
+        if (error != 0 || stopping) {
+            return false;
+        }
+        if (number != STOP_SIGNAL) {
+            return true;
+        }
+    }
+}
+
 static void *wait_for_signals(void *unused)
 {
-    sigset_t set = signals.taken;
-    int number = 0;
     (void)unused;
-    sigaddset(&set, STOP_SIGNAL);
-    if (sigwait(&set, &number) != 0 || number == STOP_SIGNAL) {
+    if (!await_signal()) {
         return NULL;
     }
     cancel_run();
     /* The next one takes its default action, which ends the program. */
     pthread_sigmask(SIG_UNBLOCK, &signals.taken, NULL);
-    sigemptyset(&set);
-    sigaddset(&set, STOP_SIGNAL);
-    (void)sigwait(&set, &number);
+    sigemptyset(&signals.taken);
+    (void)await_signal();
     return NULL;
 }
 
@@ -116,6 +132,9 @@ bool gpume_signals_caught(void)
 void gpume_signals_stop(void)
 {
     if (signals.started) {
+        pthread_mutex_lock(&signals.mutex);
+        signals.stopping = true;
+        pthread_mutex_unlock(&signals.mutex);
         pthread_kill(signals.thread, STOP_SIGNAL);
         pthread_join(signals.thread, NULL);
         signals.started = false;

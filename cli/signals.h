@@ -18,7 +18,7 @@ bool gpume_signals_start(void);
  * program. */
 void gpume_signals_attach(gpume *ctx, struct gpume_source *source);
 
-/* From now on a signal is only remembered: the outputs are being completed. */
+/* From now on a signal changes nothing: the outputs are being completed. */
 void gpume_signals_detach(void);
 
 /* Was the run cancelled by a signal? */

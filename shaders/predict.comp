@@ -50,9 +50,11 @@ void add_differences(ivec4 difference, inout uint sad, inout uvec2 sse)
 {
     uvec4 d = uvec4(abs(difference));
     sad += d.x + d.y + d.z + d.w;
-    for (int i = 0; i < 4; i++) {
-        add_word(sse, d[i] * d[i]); /* 65535^2 < 2^32 */
-    }
+    d *= d;             /* 65535^2 < 2^32 */
+    add_word(sse, d.x); /* no loop: rolled ones count against a driver's limit */
+    add_word(sse, d.y);
+    add_word(sse, d.z);
+    add_word(sse, d.w);
 }
 
 void main()

@@ -86,11 +86,16 @@ static int choose_engine(struct gpume *ctx, const struct gpume_params *params)
             params->device);
         return GPUME_INVALID;
     }
+    if (params->backend == GPUME_BACKEND_CPU && params->validate) {
+        gpume_log_write(&ctx->log, GPUME_LOG_ERROR,
+            "--validate: the CPU engine has nothing to validate; choose another --backend");
+        return GPUME_INVALID;
+    }
     if (params->backend == GPUME_BACKEND_CPU) {
         return open_engine(ctx, params, &gpume_engine_cpu);
     }
     int status = open_engine(ctx, params, &gpume_engine_gpu);
-    if (params->backend == GPUME_BACKEND_AUTO && !params->device &&
+    if (params->backend == GPUME_BACKEND_AUTO && !params->device && !params->validate &&
         (status == GPUME_DEVICE || status == GPUME_UNSUPPORTED)) {
         return open_engine(ctx, params, &gpume_engine_cpu);
     }
@@ -231,7 +236,7 @@ void gpume_cancel(gpume *ctx)
 
 double gpume_psnr(uint32_t bits, uint64_t pixels, uint64_t sse)
 {
-    double peak = (double)((1u << bits) - 1);
+    double peak = (double)((1ull << (bits & 31)) - 1);
     return sse == 0 ? INFINITY : 10.0 * log10(peak * peak * (double)pixels / (double)sse);
 }
 

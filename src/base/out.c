@@ -101,7 +101,7 @@ static char *resolve(const char *path)
 
 /* The descriptor that a path stands for, or -1. Opening /dev/stdout anew would cut a file that the
  * shell has opened for appending. */
-static int descriptor_of(const char *path)
+int gpume_out_descriptor(const char *path)
 {
     if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0) {
         return STDOUT_FILENO;
@@ -229,7 +229,7 @@ int gpume_out_open(
     out->start = 0;
     out->fill = 0;
     out->log = *log;
-    int fd = descriptor_of(path);
+    int fd = gpume_out_descriptor(path);
     int status = fd >= 0 ? open_descriptor(out, fd) : open_file(out, path);
     if (status != GPUME_OK) {
         gpume_out_close(&out);

@@ -20,6 +20,9 @@ struct gpume_out;
 int gpume_out_open(
     struct gpume_out **out, const char *path, bool overwrite, const struct gpume_log *log);
 
+/* The descriptor that a name stands for ("-", /dev/stdout, /dev/fd/N and the like), or -1. */
+int gpume_out_descriptor(const char *path);
+
 /* Buffered. GPUME_IO is sticky and logged once. */
 int gpume_out_write(struct gpume_out *out, const void *data, size_t bytes);
 

@@ -84,11 +84,14 @@ fail:
 static int create_slots(struct engine *engine)
 {
     const struct gpume_layout *layout = &engine->layout;
+    const struct gpume_plan *plan = &engine->plan;
+    uint32_t binds = plan->batch * gpume_k_upload_binds(plan) +
+                     plan->band_count * GPUME_K_BAND_BINDS + GPUME_K_REDUCE_BINDS +
+                     GPUME_K_RANK_BINDS;
     int status = gpume_timeline_create(&engine->gpu, &engine->timeline);
-    for (uint32_t i = 0; status == GPUME_OK && i < engine->plan.slots; i++) {
+    for (uint32_t i = 0; status == GPUME_OK && i < plan->slots; i++) {
         struct slot_buffers *buffers = &engine->buffers[i];
-        GPUME_TRY(
-            gpume_slot_create(&engine->gpu, gpume_k_binds_max(&engine->plan), &engine->slots[i]));
+        GPUME_TRY(gpume_slot_create(&engine->gpu, binds, &engine->slots[i]));
         GPUME_TRY(
             create_buffer(engine, GPUME_BUFFER_DEVICE, layout->results_bytes, &buffers->results));
         GPUME_TRY(create_buffer(
@@ -117,6 +120,25 @@ static int check_ranges(const struct engine *engine)
     return GPUME_UNSUPPORTED;
 }
 
+/* Fast windows if they do, else as large as the device allows. */
+static int make_plan(
+    struct engine *engine, const struct gpume_params *params, uint64_t window_bytes)
+{
+    static const struct gpume_log silent;
+    uint64_t range = engine->gpu.properties.limits.maxStorageBufferRange;
+    struct gpume_caps caps = {
+        .window_bytes = gpume_min_u64(window_bytes, range),
+        .align_bytes = 256,
+        .batch_max = GPUME_BATCH_MAX,
+    };
+    if (caps.window_bytes < range &&
+        gpume_plan_make(params, &caps, &silent, &engine->plan) == GPUME_OK) {
+        return GPUME_OK;
+    }
+    caps.window_bytes = range;
+    return gpume_plan_make(params, &caps, engine->gpu.log, &engine->plan);
+}
+
 int gpume_engine_gpu_open_limited(void **out, const struct gpume_params *params,
     const struct gpume_log *log, uint64_t window_bytes, struct gpume_plan *plan)
 {
@@ -125,16 +147,11 @@ int gpume_engine_gpu_open_limited(void **out, const struct gpume_params *params,
     if (!engine) {
         return GPUME_NOMEM;
     }
-    bool software = params->backend == GPUME_BACKEND_VULKAN;
+    /* Who wants validation wants Vulkan, whatever there is of it. */
+    bool software = params->backend == GPUME_BACKEND_VULKAN || params->validate;
     int status;
     GPUME_TRY(gpume_gpu_open(&engine->gpu, log, params->device, software, params->validate));
-    struct gpume_caps caps = {
-        .window_bytes =
-            gpume_min_u64(window_bytes, engine->gpu.properties.limits.maxStorageBufferRange),
-        .align_bytes = 256,
-        .batch_max = GPUME_BATCH_MAX,
-    };
-    GPUME_TRY(gpume_plan_make(params, &caps, log, &engine->plan));
+    GPUME_TRY(make_plan(engine, params, window_bytes));
     engine->layout = gpume_layout_make(&engine->plan);
     GPUME_TRY(check_ranges(engine));
     GPUME_TRY(create_kernels(engine));
@@ -254,9 +271,7 @@ static int engine_collect(void *opaque, uint32_t index, const struct gpume_batch
 {
     struct engine *engine = opaque;
     int status;
-    uint64_t unused[GPUME_STAGE_COUNT] = {0}; /* a slot without fields has no such stages */
-    GPUME_TRY(gpume_slot_wait(&engine->slots[index], &engine->timeline,
-        batch->field_count > 0 ? engine->stage_ns : unused));
+    GPUME_TRY(gpume_slot_wait(&engine->slots[index], &engine->timeline, engine->stage_ns));
     GPUME_TRY(validation_verdict(&engine->gpu));
     for (uint32_t i = 0; i < batch->field_count; i++) {
         fill_field(engine, index, i, &batch->fields[i]->field);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "gpu/instance.h"
 
+#include "gpu/kernel.h"
 #include "shared.h"
 
 #include <pthread.h>
@@ -26,7 +27,6 @@ static VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlag
     void *opaque)
 {
     struct gpume_gpu *gpu = opaque;
-    (void)types;
     /* The loader reports its own business, such as drivers it skips, as general messages. */
     if (types == VK_DEBUG_UTILS_MESSAGE_TYPE_GENERAL_BIT_EXT &&
         !(severity & VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT)) {
@@ -59,6 +59,8 @@ static int create_messenger(
         (PFN_vkCreateDebugUtilsMessengerEXT)vkGetInstanceProcAddr(
             gpu->instance, "vkCreateDebugUtilsMessengerEXT");
     if (!create) {
+        gpume_log_write(gpu->log, GPUME_LOG_ERROR,
+            "--validate: the Vulkan loader has no VK_EXT_debug_utils; leave --validate out");
         return GPUME_UNSUPPORTED;
     }
     return gpume_vk_check(gpu->log, create(gpu->instance, messenger_info, NULL, &gpu->messenger),
@@ -130,6 +132,9 @@ int gpume_instance_open(struct gpume_gpu *gpu, bool validate, bool quiet)
     }
     VkResult result;
     int status = validate ? create_instance(gpu, true, &result) : share_instance(gpu, &result);
+    if (result != VK_SUCCESS && result != VK_ERROR_INCOMPATIBLE_DRIVER) {
+        return gpume_vk_check(gpu->log, result, "vkCreateInstance");
+    }
     if (result != VK_SUCCESS) {
         gpume_log_write(gpu->log, quiet ? GPUME_LOG_INFO : GPUME_LOG_ERROR,
             "no Vulkan driver on this machine (%d); install one, such as mesa-vulkan-drivers, or "
@@ -205,6 +210,9 @@ static const char *why_unusable(VkPhysicalDevice physical, const VkPhysicalDevic
     if (p->limits.maxComputeWorkGroupInvocations < GPUME_REDUCE_LOCAL ||
         p->limits.maxComputeWorkGroupSize[0] < GPUME_REDUCE_LOCAL) {
         return "needs workgroups of 256 invocations";
+    }
+    if (p->limits.maxPerStageDescriptorStorageBuffers < GPUME_KERNEL_BUFFERS_MAX) {
+        return "needs five storage buffers a kernel";
     }
     return "";
 }

@@ -45,8 +45,12 @@ void gpume_k_rank_record(const struct gpume_work *work, const struct gpume_kerne
 
 void gpume_k_readback_record(const struct gpume_work *work);
 
-/* Calls of gpume_slot_bind that one submission makes at most. */
-uint32_t gpume_k_binds_max(const struct gpume_plan *plan);
+/* Calls of gpume_slot_bind that a stage makes at most: for a frame, for a band, for a submission.
+ */
+uint32_t gpume_k_upload_binds(const struct gpume_plan *plan);
+#define GPUME_K_BAND_BINDS 2u /* match and predict */
+#define GPUME_K_REDUCE_BINDS 1u
+#define GPUME_K_RANK_BINDS 64u /* see k_rank.c */
 
 /* The specialisation constants of a plan, by id. */
 void gpume_k_constants(

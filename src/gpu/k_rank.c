@@ -74,7 +74,8 @@ static void record_global(struct rank *rank, uint64_t size)
     }
 }
 
-/* Two binds a doubling, at most 2^31 / 1024 = 2^21 chunks: 42 binds, and one to start with. */
+/* Two binds a doubling of at most 2^29 / 1024 = 2^19 chunks, and one to start with: 39, below
+ * GPUME_K_RANK_BINDS. */
 void gpume_k_rank_record(const struct gpume_work *work, const struct gpume_kernel *local,
     const struct gpume_kernel *global)
 {

@@ -27,10 +27,9 @@ static uint32_t part_rows(const struct gpume_plan *plan)
     return (uint32_t)gpume_min_u64(rows, ROWS_MAX);
 }
 
-uint32_t gpume_k_binds_max(const struct gpume_plan *plan)
+uint32_t gpume_k_upload_binds(const struct gpume_plan *plan)
 {
-    uint32_t parts = (uint32_t)gpume_div_up(plan->padded_rows, part_rows(plan));
-    return plan->batch * parts + 2 * plan->band_count + 1 + 2 * 32; /* rank: see k_rank.c */
+    return (uint32_t)gpume_div_up(plan->padded_rows, part_rows(plan));
 }
 
 int gpume_k_upload_create(

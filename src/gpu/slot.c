@@ -4,6 +4,8 @@
 #include "base/grid.h"
 #include "base/status.h"
 
+#include <assert.h>
+
 #define QUERIES (GPUME_STAGE_COUNT + 1u)
 #define GRID_WIDTH 32768u /* every driver allows 65,535 groups a dimension */
 
@@ -109,7 +111,8 @@ static void note(struct gpume_slot *slot, VkResult result, const char *what)
 
 static void stamp(struct gpume_slot *slot, uint32_t query)
 {
-    if (slot->queries) {
+    if (slot->queries && slot->status == GPUME_OK) {
+        slot->stamps = query + 1;
         vkCmdWriteTimestamp(
             slot->commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, slot->queries, query);
     }
@@ -126,7 +129,7 @@ void gpume_slot_begin(struct gpume_slot *slot)
     note(slot, vkResetCommandPool(device, slot->pool, 0), "vkResetCommandPool");
     note(slot, vkResetDescriptorPool(device, slot->sets, 0), "vkResetDescriptorPool");
     note(slot, vkBeginCommandBuffer(slot->commands, &begin), "vkBeginCommandBuffer");
-    if (slot->queries) {
+    if (slot->queries && slot->status == GPUME_OK) {
         vkCmdResetQueryPool(slot->commands, slot->queries, 0, QUERIES);
     }
     stamp(slot, 0);
@@ -150,6 +153,7 @@ void gpume_slot_bind(
     VkDescriptorBufferInfo buffers[GPUME_KERNEL_BUFFERS_MAX];
     VkWriteDescriptorSet writes[GPUME_KERNEL_BUFFERS_MAX];
     for (uint32_t i = 0; i < kernel->buffer_count; i++) {
+        assert(views[i].offset % 256 == 0); /* no device asks for more */
         buffers[i] = (VkDescriptorBufferInfo){views[i].buffer, views[i].offset, views[i].bytes};
         writes[i] = (VkWriteDescriptorSet){.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
             .dstSet = set,
@@ -186,6 +190,9 @@ void gpume_slot_dispatch_many(struct gpume_slot *slot, const struct gpume_kernel
 void gpume_slot_copy(struct gpume_slot *slot, const struct gpume_buffer *from,
     const struct gpume_buffer *to, VkDeviceSize offset, VkDeviceSize bytes)
 {
+    if (slot->status != GPUME_OK) {
+        return;
+    }
     VkBufferCopy region = {.srcOffset = offset, .dstOffset = offset, .size = bytes};
     vkCmdCopyBuffer(slot->commands, from->buffer, to->buffer, 1, &region);
 }
@@ -193,6 +200,9 @@ void gpume_slot_copy(struct gpume_slot *slot, const struct gpume_buffer *from,
 static void barrier(struct gpume_slot *slot, VkPipelineStageFlags from_stage,
     VkAccessFlags from_access, VkPipelineStageFlags to_stage, VkAccessFlags to_access)
 {
+    if (slot->status != GPUME_OK) {
+        return;
+    }
     VkMemoryBarrier memory = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
         .srcAccessMask = from_access,
@@ -236,7 +246,9 @@ void gpume_slot_stage_done(struct gpume_slot *slot, enum gpume_stage stage)
 
 int gpume_slot_submit(struct gpume_slot *slot, struct gpume_timeline *timeline)
 {
-    note(slot, vkEndCommandBuffer(slot->commands), "vkEndCommandBuffer");
+    if (slot->status == GPUME_OK) {
+        note(slot, vkEndCommandBuffer(slot->commands), "vkEndCommandBuffer");
+    }
     if (slot->status != GPUME_OK) {
         return slot->status;
     }
@@ -266,14 +278,14 @@ static void add_times(struct gpume_slot *slot, uint64_t stage_ns[GPUME_STAGE_COU
 {
     uint64_t ticks[QUERIES];
     if (!slot->queries ||
-        vkGetQueryPoolResults(slot->gpu->device, slot->queries, 0, QUERIES, sizeof(ticks), ticks,
-            sizeof(*ticks), VK_QUERY_RESULT_64_BIT) != VK_SUCCESS) {
+        vkGetQueryPoolResults(slot->gpu->device, slot->queries, 0, slot->stamps, sizeof(ticks),
+            ticks, sizeof(*ticks), VK_QUERY_RESULT_64_BIT) != VK_SUCCESS) {
         return;
     }
     uint32_t bits = slot->gpu->timestamp_bits;
     uint64_t mask = bits >= 64 ? UINT64_MAX : (1ull << bits) - 1;
     double period = (double)slot->gpu->properties.limits.timestampPeriod;
-    for (uint32_t i = 0; i < GPUME_STAGE_COUNT; i++) {
+    for (uint32_t i = 0; i + 1 < slot->stamps; i++) {
         stage_ns[i] += (uint64_t)((double)((ticks[i + 1] - ticks[i]) & mask) * period);
     }
 }

@@ -30,6 +30,7 @@ struct gpume_slot {
     VkCommandBuffer commands;
     VkDescriptorPool sets;
     VkQueryPool queries; /* one before the first stage, one after each */
+    uint32_t stamps;     /* written by this submission */
     uint64_t value;
     int status; /* first failure while recording; told by submit */
 };

@@ -10,6 +10,7 @@
 #include "media/pattern.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <stdbool.h>
@@ -43,12 +44,12 @@ static int pipe_read(void *opaque, uint8_t *data, int bytes)
         if (interrupted(input)) {
             return AVERROR_EXIT;
         }
-        struct pollfd ready = {.fd = STDIN_FILENO, .events = POLLIN};
+        struct pollfd ready = {.fd = input->fd, .events = POLLIN};
         int count = poll(&ready, 1, POLL_MS);
         if (count == 0 || (count < 0 && errno == EINTR)) {
             continue;
         }
-        ssize_t done = read(STDIN_FILENO, data, (size_t)bytes);
+        ssize_t done = read(input->fd, data, (size_t)bytes);
         if (done >= 0) {
             input->piped = input->piped || done > 0;
             return done > 0 ? (int)done : AVERROR_EOF;
@@ -61,39 +62,16 @@ static int pipe_read(void *opaque, uint8_t *data, int bytes)
 
 static int64_t pipe_seek(void *opaque, int64_t offset, int whence)
 {
-    (void)opaque;
+    const struct gpume_input *input = opaque;
     struct stat st;
-    if (fstat(STDIN_FILENO, &st) != 0) {
+    if (fstat(input->fd, &st) != 0) {
         return AVERROR(errno);
     }
     if (whence & AVSEEK_SIZE) {
         return st.st_size;
     }
-    off_t at = lseek(STDIN_FILENO, (off_t)offset, whence & ~AVSEEK_FORCE);
+    off_t at = lseek(input->fd, (off_t)offset, whence & ~AVSEEK_FORCE);
     return at < 0 ? AVERROR(errno) : (int64_t)at;
-}
-
-static int open_pipe(struct gpume_input *input, const struct gpume_log *log)
-{
-    if (isatty(STDIN_FILENO)) {
-        gpume_log_write(log, GPUME_LOG_ERROR,
-            "standard input: is a terminal; feed it a video, or give a file name instead of -");
-        return GPUME_IO;
-    }
-    struct stat st;
-    bool file = fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode) &&
-                lseek(STDIN_FILENO, 0, SEEK_CUR) == 0;
-    uint8_t *buffer = av_malloc(PIPE_BYTES);
-    if (buffer) {
-        input->pipe = avio_alloc_context(
-            buffer, PIPE_BYTES, 0, input, pipe_read, NULL, file ? pipe_seek : NULL);
-    }
-    if (!input->pipe) {
-        av_free(buffer);
-        return GPUME_NOMEM;
-    }
-    input->format->pb = input->pipe;
-    return GPUME_OK;
 }
 
 /* libav's name of the path, in *url for free(), and the options that keep it from guessing. */
@@ -170,15 +148,45 @@ static int refuse(
     return GPUME_IO;
 }
 
+/* Standard input, or a named pipe, opened so that waiting for its writer can be cancelled too. */
+static int open_pipe(struct gpume_input *input, const char *path, const struct gpume_log *log)
+{
+    bool named = strcmp(path, "-") != 0;
+    input->fd = named ? open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : STDIN_FILENO;
+    if (input->fd < 0) {
+        return refuse(input, path, AVERROR(errno), log);
+    }
+    if (!named && isatty(STDIN_FILENO)) {
+        gpume_log_write(log, GPUME_LOG_ERROR,
+            "standard input: is a terminal; feed it a video, or give a file name instead of -");
+        return GPUME_IO;
+    }
+    struct stat st;
+    bool file =
+        fstat(input->fd, &st) == 0 && S_ISREG(st.st_mode) && lseek(input->fd, 0, SEEK_CUR) == 0;
+    uint8_t *buffer = av_malloc(PIPE_BYTES);
+    if (buffer) {
+        input->pipe = avio_alloc_context(
+            buffer, PIPE_BYTES, 0, input, pipe_read, NULL, file ? pipe_seek : NULL);
+    }
+    if (!input->pipe) {
+        av_free(buffer);
+        return GPUME_NOMEM;
+    }
+    input->format->pb = input->pipe;
+    return GPUME_OK;
+}
+
 static int open_format(struct gpume_input *input, const char *path, const struct gpume_log *log)
 {
-    bool piped = strcmp(path, "-") == 0;
+    struct stat st;
+    bool piped = strcmp(path, "-") == 0 || (stat(path, &st) == 0 && S_ISFIFO(st.st_mode));
     bool exists = false;
     char *url = NULL;
     AVDictionary *options = NULL;
     int status = make_url(piped ? "" : path, &url, &options, &exists);
     if (status == GPUME_OK && piped) {
-        status = open_pipe(input, log);
+        status = open_pipe(input, path, log);
     }
     if (status == GPUME_OK) {
         gpume_libav_quiet();
@@ -201,6 +209,7 @@ int gpume_input_open(
     struct gpume_input *input, const char *path, atomic_bool *cancel, const struct gpume_log *log)
 {
     input->cancel = cancel;
+    input->fd = -1;
     input->format = avformat_alloc_context();
     if (!input->format) {
         return GPUME_NOMEM;
@@ -225,4 +234,8 @@ void gpume_input_close(struct gpume_input *input)
         av_freep(&input->pipe->buffer);
         avio_context_free(&input->pipe);
     }
+    if (input->fd > STDIN_FILENO) {
+        close(input->fd);
+    }
+    input->fd = -1;
 }

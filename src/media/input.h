@@ -13,7 +13,8 @@ struct AVIOContext;
 
 struct gpume_input {
     struct AVFormatContext *format;
-    struct AVIOContext *pipe; /* standard input only */
+    struct AVIOContext *pipe; /* standard input and named pipes */
+    int fd;                   /* what it reads */
     bool piped;               /* something came through it */
     atomic_bool *cancel;
 };

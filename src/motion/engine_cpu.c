@@ -43,6 +43,9 @@ struct cpu {
 /* Counts what the run takes; NULL when memory has run out. */
 static void *allocate(struct cpu *cpu, uint64_t count, uint64_t size)
 {
+    if (size > 0 && count > SIZE_MAX / size) { /* 32-bit hosts */
+        return NULL;
+    }
     cpu->bytes += count * size;
     return calloc((size_t)count, (size_t)size);
 }

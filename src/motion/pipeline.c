@@ -39,6 +39,7 @@ struct gpume_pipeline {
     struct gpume_fifo ready;                 /* struct gpume_field_box */
     struct gpume_fifo free_slots, in_flight; /* struct slot */
     uint64_t sent_count, received_count;
+    bool busy;      /* the engine's thread is at work */
     bool finished;  /* no more frames */
     bool cancelled; /* stop at once */
     bool done;      /* the engine's thread is leaving */
@@ -81,6 +82,14 @@ static uint64_t outstanding(const struct gpume_pipeline *pipeline)
 static int failure(const struct gpume_pipeline *pipeline)
 {
     return pipeline->cancelled ? GPUME_CANCELLED : pipeline->status;
+}
+
+/* Does nothing more come of waiting, until the caller does something? Needs the mutex. */
+static bool stuck(const struct gpume_pipeline *pipeline)
+{
+    bool can_submit = pipeline->sent.count > 0 && pipeline->free_slots.count > 0;
+    return !pipeline->busy && !pipeline->done && !can_submit && pipeline->in_flight.count == 0 &&
+           !(pipeline->finished && pipeline->sent.count == 0);
 }
 
 /* Moves up to plan.batch waiting frames into the slot. Needs the mutex. */
@@ -198,6 +207,7 @@ static void *engine_main(void *opaque)
     pthread_mutex_lock(&pipeline->mutex);
     while (failure(pipeline) == GPUME_OK) {
         int status = GPUME_OK;
+        pipeline->busy = true;
         if (pipeline->sent.count > 0 && pipeline->free_slots.count > 0) {
             status = submit_next(pipeline);
         } else if (pipeline->in_flight.count > 0) {
@@ -205,6 +215,8 @@ static void *engine_main(void *opaque)
         } else if (pipeline->finished && pipeline->sent.count == 0) {
             break;
         } else {
+            pipeline->busy = false;
+            pthread_cond_broadcast(&pipeline->changed); /* whoever waits may be stuck now */
             pthread_cond_wait(&pipeline->changed, &pipeline->mutex);
             continue;
         }
@@ -320,7 +332,7 @@ int gpume_pipeline_acquire(
     pthread_mutex_lock(&pipeline->mutex);
     int status = failure(pipeline);
     while (status == GPUME_OK && !(frame = gpume_fifo_pop(&pipeline->free_frames))) {
-        if (!(flags & GPUME_WAIT) && outstanding(pipeline) > 0) {
+        if (!(flags & GPUME_WAIT) && (outstanding(pipeline) > 0 || stuck(pipeline))) {
             status = GPUME_AGAIN;
             break;
         }
@@ -373,7 +385,7 @@ static int receive_verdict(const struct gpume_pipeline *pipeline, uint32_t flags
     if (pipeline->done) {
         return GPUME_EOF;
     }
-    bool starved = outstanding(pipeline) == 0 && !pipeline->finished;
+    bool starved = (outstanding(pipeline) == 0 && !pipeline->finished) || stuck(pipeline);
     return starved && !(flags & GPUME_WAIT) ? GPUME_AGAIN : GPUME_OK;
 }
 

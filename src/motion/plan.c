@@ -3,11 +3,11 @@
 
 #include "base/grid.h"
 
-#define SIDE_MAX (1u << 20)     /* pixels; keeps coordinates and strides within 31 bits */
-#define PIXELS_MAX (1ull << 32) /* pixels: 2^32 * 65535^2 < 2^64 bounds every squared sum */
-#define BLOCKS_MAX (1ull << 31)
+#define SIDE_MAX (1u << 20)       /* pixels; keeps coordinates and strides within 31 bits */
+#define PIXELS_MAX (1ull << 32)   /* pixels: 2^32 * 65535^2 < 2^64 bounds every squared sum */
 #define BATCH_BLOCKS 65536u       /* blocks that keep a large GPU busy for one submission */
 #define BATCH_BYTES (32ull << 20) /* of frames in a submission: keeps latency and memory small */
+#define BATCH_WORK (1ull << 33)   /* pixel differences: a run can be ended between submissions */
 #define LARGE_PLANE_BYTES (32ull << 20) /* above, memory matters more than overlap */
 
 static int refuse(
@@ -50,30 +50,26 @@ static int check_params(const struct gpume_params *p, const struct gpume_log *lo
     return GPUME_OK;
 }
 
-static int plan_blocks(struct gpume_plan *plan, const struct gpume_log *log)
+static void plan_blocks(struct gpume_plan *plan)
 {
     const struct gpume_params *p = &plan->params;
     plan->sample_bytes = p->bits > 8 ? 2 : 1;
     plan->blocks_x = (uint32_t)gpume_div_up(p->width, p->block);
     plan->blocks_y = (uint32_t)gpume_div_up(p->height, p->block);
     uint64_t blocks = (uint64_t)plan->blocks_x * plan->blocks_y;
-    if (blocks > BLOCKS_MAX) {
-        return refuse(log, "blocks a field", blocks, "at most 2147483648 (use larger blocks)");
-    }
-    plan->blocks = (uint32_t)blocks;
+    plan->blocks = (uint32_t)blocks; /* at most 2^32 / 16, and a few cut ones */
     plan->candidates = (2ull * p->window_x + 1) * (2ull * p->window_y + 1);
     /* Raw files exist whose 10-bit samples use all 16: bound by what the memory can hold.
      * block^2 * 65535 <= 128 * 128 * 65535 < 2^30 */
     uint64_t cost_max = (uint64_t)p->block * p->block * (plan->sample_bytes == 2 ? 65535 : 255);
     plan->cost_bits = gpume_bit_width(cost_max);
     plan->index_bits = gpume_bit_width(blocks - 1);
-    return GPUME_OK;
 }
 
 static void plan_layout(struct gpume_plan *plan, const struct gpume_caps *caps)
 {
     const struct gpume_params *p = &plan->params;
-    plan->plane_stride = (uint32_t)gpume_round_up((uint64_t)p->width * plan->sample_bytes, 8);
+    plan->plane_stride = (uint32_t)gpume_round_up((uint64_t)p->width * plan->sample_bytes, 64);
     plan->plane_bytes = (uint64_t)plan->plane_stride * p->height;
     plan->pad_x = (uint32_t)gpume_round_up(p->window_x, 4);
     plan->pad_y = p->window_y;
@@ -90,17 +86,20 @@ static void plan_counts(struct gpume_plan *plan, const struct gpume_caps *caps)
     const struct gpume_params *p = &plan->params;
     bool large = plan->plane_bytes > LARGE_PLANE_BYTES;
     uint64_t batch = gpume_min_u64(BATCH_BLOCKS / plan->blocks, BATCH_BYTES / plan->padded_bytes);
+    uint64_t work = (uint64_t)p->width * p->height * plan->candidates; /* < 2^32 * 2^21 */
+    batch = gpume_min_u64(batch, BATCH_WORK / work);
     batch = gpume_min_u64(gpume_min_u64(batch, caps->batch_max), GPUME_BATCH_MAX);
     batch = gpume_max_u64(batch, 1);
     uint64_t ring_bytes = (p->ref_distance + batch) * plan->padded_bytes;
     plan->one_window = ring_bytes <= caps->window_bytes;
     plan->batch = plan->one_window ? (uint32_t)batch : 1;
     plan->ring = p->ref_distance + plan->batch;
-    plan->slots = large ? 2 : 3;
-    /* Frames are read until their submission is collected; a field that carries its frames keeps
-     * its reference, up to ref_distance frames older, as well. Beyond that: frames being filled. */
-    plan->pool =
-        plan->slots * plan->batch + (large ? 1 : 3) + (p->want_frames ? p->ref_distance : 0);
+    plan->slots = large || work > BATCH_WORK ? 2 : 3;
+    /* Frames are read until their submission is collected. With want_frames the newest ref_distance
+     * frames are kept, and a field in a slot keeps its target and its reference, however old they
+     * are. Beyond that: frames being filled. */
+    uint32_t in_slots = plan->slots * plan->batch;
+    plan->pool = in_slots + (large ? 1 : 3) + (p->want_frames ? p->ref_distance + in_slots : 0);
 }
 
 static int plan_bands(
@@ -135,12 +134,10 @@ int gpume_plan_make(const struct gpume_params *params, const struct gpume_caps *
 {
     struct gpume_plan plan = {.params = *params};
     int status = check_params(params, log);
-    if (status == GPUME_OK) {
-        status = plan_blocks(&plan, log);
-    }
     if (status != GPUME_OK) {
         return status;
     }
+    plan_blocks(&plan);
     plan_layout(&plan, caps);
     plan_counts(&plan, caps);
     status = plan_bands(&plan, caps, log);

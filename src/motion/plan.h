@@ -40,7 +40,8 @@ struct gpume_plan {
     uint32_t blocks_x, blocks_y, blocks;
     uint64_t candidates; /* a block */
 
-    uint32_t plane_stride; /* bytes a row of pool frames and predicted frames, a multiple of 8 */
+    uint32_t plane_stride; /* bytes a row of pool frames and predicted frames, a multiple of 64:
+                              every fourth may begin a bound part */
     uint64_t plane_bytes;
 
     uint32_t pad_x, pad_y;  /* samples left of and above the picture */

@@ -4,23 +4,20 @@
  */
 #include "report/text_file.h"
 
+#include "base/out.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* What base/out.h writes in place: descriptors by name, devices, pipes. */
 static bool is_special(const char *path, const struct stat *info)
 {
-    static const char *const folders[] = {"/dev/fd/", "/dev/std", "/proc/self/fd/"};
-    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
-        if (strncmp(path, folders[i], strlen(folders[i])) == 0) {
-            return true;
-        }
-    }
-    return S_ISCHR(info->st_mode) || S_ISFIFO(info->st_mode) || S_ISSOCK(info->st_mode) ||
-           S_ISBLK(info->st_mode);
+    return gpume_out_descriptor(path) >= 0 || S_ISCHR(info->st_mode) || S_ISFIFO(info->st_mode) ||
+           S_ISSOCK(info->st_mode) || S_ISBLK(info->st_mode);
 }
 
 int gpume_text_check(const char *path, const char *extension, const struct gpume_log *log)
@@ -45,6 +42,11 @@ int gpume_text_check(const char *path, const char *extension, const struct gpume
     gpume_log_write(log, GPUME_LOG_ERROR,
         "%s: the name must end in %s, or be - for standard output", path, extension);
     return GPUME_INVALID;
+}
+
+bool gpume_text_is_stdout(const char *path)
+{
+    return gpume_out_descriptor(path) == STDOUT_FILENO;
 }
 
 bool gpume_text_exists(const char *path)

@@ -16,6 +16,9 @@
  * GPUME_INVALID for anything else. */
 int gpume_text_check(const char *path, const char *extension, const struct gpume_log *log);
 
+/* Is it a name of standard output: "-", /dev/stdout, /dev/fd/1? */
+bool gpume_text_is_stdout(const char *path);
+
 /* Does a file or folder stand under this name? Devices and pipes do not stand in the way. */
 bool gpume_text_exists(const char *path);
 
