@@ -156,6 +156,6 @@ bool gpume_console_flush_output(void)
     if (fflush(stdout) == 0 && !ferror(stdout)) {
         return true;
     }
-    gpume_console_error("standard output: %s", strerror(errno));
+    gpume_console_error("standard output: %s; -q leaves the summary out", strerror(errno));
     return false;
 }

@@ -31,7 +31,7 @@ const struct gpume_option_row gpume_option_rows[] = {
     {GPUME_OPTION_VF, GPUME_KIND_TEXT, 0, "vf", "GRAPH",
         "libavfilter graph applied after decoding, such\nas crop=640:360", 0, 0, {0}},
     {GPUME_OPTION_STREAM, GPUME_KIND_UINT, 0, "stream", "N",
-        "which stream of the input (default: the best\nvideo stream)", 0, 65535, {0}},
+        "which video stream, counted from 0 (default:\nthe best)", 0, 65535, {0}},
     {GPUME_OPTION_OUTPUT, GPUME_KIND_TEXT, 'o', "output", "DIR",
         "folder for vectors.csv, frames.csv and\nsummary.json (default: INPUT's stem.gpume)", 0, 0,
         {0}},

@@ -16,6 +16,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Patterns that give the same names for large numbers count as one: %03d becomes %d. */
+static char *without_width(const char *path)
+{
+    char *copy = strdup(path);
+    for (char *at = copy; at && (at = strchr(at, '%')) != NULL; at++) {
+        char *end = at + 1 + strspn(at + 1, "0123456789");
+        if (*end == 'd') {
+            memmove(at + 1, end, strlen(end) + 1);
+        } else if (at[1] == '%') {
+            at++;
+        }
+    }
+    return copy;
+}
+
 static char *join(const char *folder, const char *name)
 {
     const size_t length = strlen(folder);
@@ -85,7 +100,8 @@ static int add(struct gpume_outputs *outputs, const struct gpume_sink_ops *ops, 
         gpume_console_error("out of memory");
         return GPUME_NOMEM;
     }
-    outputs->items[outputs->count++] = (struct gpume_output){.ops = ops, .path = path};
+    outputs->items[outputs->count++] =
+        (struct gpume_output){.ops = ops, .path = path, .plain = without_width(path)};
     return GPUME_OK;
 }
 
@@ -194,7 +210,9 @@ static int check_pairs(const struct gpume_outputs *outputs)
     for (size_t i = 0; i < outputs->count; i++) {
         for (size_t j = i + 1; j < outputs->count; j++) {
             const char *path = outputs->items[j].path;
-            if (is_same_path(outputs->items[i].path, path) && !is_device(path)) {
+            if (outputs->items[i].plain && outputs->items[j].plain &&
+                is_same_path(outputs->items[i].plain, outputs->items[j].plain) &&
+                !is_device(path)) {
                 gpume_console_error(
                     "%s: named for two outputs; give one of them another name", path);
                 return GPUME_INVALID;
@@ -285,6 +303,7 @@ void gpume_outputs_finish(struct gpume_outputs *outputs)
 {
     for (size_t i = 0; i < outputs->count; i++) {
         free(outputs->items[i].path);
+        free(outputs->items[i].plain);
     }
     free(outputs->folder);
     *outputs = (struct gpume_outputs){0};

@@ -18,6 +18,7 @@
 struct gpume_output {
     const struct gpume_sink_ops *ops; /* NULL: summary.json */
     char *path;
+    char *plain; /* to compare with others */
 };
 
 struct gpume_outputs {

@@ -9,9 +9,11 @@
 #include "console.h"
 #include "options.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Ends the waiting thread once `stopping` is set; from elsewhere it means nothing. */
@@ -42,37 +44,47 @@ static void cancel_run(void)
     pthread_mutex_unlock(&signals.mutex);
 }
 
-/* Waits for one of the signals taken; false: it is time to go. */
-static bool await_signal(void)
+static bool is_stopping(void)
 {
-    for (;;) {
-        sigset_t set = signals.taken;
-        int number = 0;
-        sigaddset(&set, STOP_SIGNAL);
-        const int error = sigwait(&set, &number);
-        pthread_mutex_lock(&signals.mutex);
-        const bool stopping = signals.stopping;
-        pthread_mutex_unlock(&signals.mutex);
-        if (error != 0 || stopping) {
+    pthread_mutex_lock(&signals.mutex);
+    const bool stopping = signals.stopping;
+    pthread_mutex_unlock(&signals.mutex);
+    return stopping;
+}
+
+/* Waits for one of the signals taken, for ever or for some time; false: it is time to go, or up.
+ * Whoever sets `stopping` sends STOP_SIGNAL afterwards, so that none of the waits below misses it.
+ */
+static bool await_signal(const struct timespec *limit)
+{
+    sigset_t set = signals.taken;
+    sigaddset(&set, STOP_SIGNAL);
+    while (!is_stopping()) {
+        const int number = limit ? sigtimedwait(&set, NULL, limit) : sigwaitinfo(&set, NULL);
+        if (number < 0 && errno != EINTR) {
             return false;
         }
-        if (number != STOP_SIGNAL) {
+        if (number > 0 && number != STOP_SIGNAL) {
             return true;
         }
     }
+    return false;
 }
 
 static void *wait_for_signals(void *unused)
 {
+    static const struct timespec same_event = {.tv_nsec = 300000000};
     (void)unused;
-    if (!await_signal()) {
+    if (!await_signal(NULL)) {
         return NULL;
     }
     cancel_run();
+    /* Terminals and timeout(1) may send one event twice, to the process and to its group. */
+    (void)await_signal(&same_event);
     /* The next one takes its default action, which ends the program. */
     pthread_sigmask(SIG_UNBLOCK, &signals.taken, NULL);
     sigemptyset(&signals.taken);
-    (void)await_signal();
+    (void)await_signal(NULL);
     return NULL;
 }
 
@@ -89,6 +101,7 @@ bool gpume_signals_start(void)
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     sigemptyset(&ignore.sa_mask);
     sigaction(SIGPIPE, &ignore, NULL);
+    sigaction(SIGXFSZ, &ignore, NULL); /* a file size limit shows as a failed write, too */
     sigemptyset(&signals.taken);
     take(SIGINT);
     take(SIGTERM);

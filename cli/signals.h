@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * SIGINT, SIGTERM and SIGHUP: the first ends the run in good order, the second ends the program at
- * once. SIGPIPE is ignored: a closed pipe shows as a failed write.
+ * once. SIGPIPE and SIGXFSZ are ignored: they show as failed writes.
  */
 #ifndef GPUME_CLI_SIGNALS_H
 #define GPUME_CLI_SIGNALS_H

@@ -61,6 +61,9 @@ const char *gpume_version(void)
 
 void gpume_params_default(struct gpume_params *params)
 {
+    if (!params) {
+        return;
+    }
     *params = (struct gpume_params){
         .bits = 8, .block = 8, .window_x = 7, .window_y = 7, .ref_distance = 1};
 }
@@ -165,7 +168,7 @@ void gpume_frame_release(gpume_frame **frame)
 
 int gpume_send(gpume *ctx, gpume_frame **frame, int64_t time_us)
 {
-    if (!ctx || !frame || !*frame) {
+    if (!ctx || !frame || !*frame || (*frame)->owner != ctx->pipeline) {
         return GPUME_INVALID;
     }
     return gpume_pipeline_send(ctx->pipeline, frame, time_us);
@@ -186,8 +189,10 @@ int gpume_send_plane(gpume *ctx, const struct gpume_plane *plane, int64_t time_u
     }
     if (!same_shape(plane, &ctx->plane)) {
         gpume_log_write(&ctx->log, GPUME_LOG_ERROR,
-            "a plane of %ux%u, %u bits was sent to a context of %ux%u, %u bits", plane->width,
-            plane->height, plane->bits, ctx->plane.width, ctx->plane.height, ctx->plane.bits);
+            "a plane of %ux%u, %u bits, stride %td%s was sent to a context of %ux%u, %u bits",
+            plane->width, plane->height, plane->bits, plane->stride,
+            plane->data ? "" : ", without data", ctx->plane.width, ctx->plane.height,
+            ctx->plane.bits);
         return GPUME_INVALID;
     }
     gpume_frame *frame = NULL;
@@ -242,10 +247,14 @@ double gpume_psnr(uint32_t bits, uint64_t pixels, uint64_t sse)
 
 void gpume_get_info(const gpume *ctx, struct gpume_info *info)
 {
-    gpume_pipeline_get_info(ctx->pipeline, info);
+    if (ctx && info) {
+        gpume_pipeline_get_info(ctx->pipeline, info);
+    }
 }
 
 void gpume_get_stats(gpume *ctx, struct gpume_stats *stats)
 {
-    gpume_pipeline_get_stats(ctx->pipeline, stats);
+    if (ctx && stats) {
+        gpume_pipeline_get_stats(ctx->pipeline, stats);
+    }
 }

@@ -28,6 +28,7 @@ struct gpume_filter {
     AVFilterContext *source, *sink;
     int width, height, format; /* that the graph was built for */
     AVFrame *waiting;          /* for the new graph, while the old one is emptied */
+    int64_t end;               /* of the newest frame, in time_base; AV_NOPTS_VALUE unknown */
     bool ended;                /* no more frames will come */
     struct gpume_log log;
 };
@@ -136,9 +137,25 @@ static int build(struct gpume_filter *filter, const AVFrame *frame)
     return GPUME_OK;
 }
 
+/* When the frame makes room for the next: filters such as fps need to know how long the last one
+ * lasts. */
+static int64_t frame_end(const struct gpume_filter *filter, const AVFrame *frame)
+{
+#if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(57, 30, 100)
+    int64_t duration = frame->duration;
+#else
+    int64_t duration = frame->pkt_duration;
+#endif
+    if (duration <= 0 && filter->rate.num > 0) {
+        duration = av_rescale_q(1, av_inv_q(filter->rate), filter->time_base);
+    }
+    return frame->pts == AV_NOPTS_VALUE ? AV_NOPTS_VALUE : frame->pts + duration;
+}
+
 static int add(struct gpume_filter *filter, AVFrame *frame)
 {
     gpume_libav_quiet();
+    filter->end = frame_end(filter, frame);
     int error = av_buffersrc_add_frame(filter->source, frame);
     av_frame_unref(frame);
     /* A graph such as trim may end before its input does: the rest goes nowhere. */
@@ -149,7 +166,7 @@ static int add(struct gpume_filter *filter, AVFrame *frame)
 static int finish_graph(struct gpume_filter *filter)
 {
     gpume_libav_quiet();
-    int error = av_buffersrc_add_frame(filter->source, NULL);
+    int error = av_buffersrc_close(filter->source, filter->end, AV_BUFFERSRC_FLAG_PUSH);
     return error < 0 && error != AVERROR_EOF ? refuse(filter, error) : GPUME_OK;
 }
 

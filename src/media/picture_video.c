@@ -17,6 +17,8 @@
 #include <libavutil/mathematics.h>
 #include <libavutil/mem.h>
 
+#define SLICED_MIN 16 /* pixels a side */
+
 #define IO_BYTES (64 * 1024)
 
 static const AVRational microseconds = {1, 1000000};
@@ -91,10 +93,13 @@ static int open_encoder(
     enum AVPixelFormat gray = options->bits <= 16 ? grays[options->bits] : AV_PIX_FMT_GRAY16;
     bool known = options->rate_num > 0 && options->rate_den > 0 && options->rate_num < INT32_MAX &&
                  options->rate_den < INT32_MAX;
+    /* FFV1's slices need room: FFmpeg 5.1 loses pictures of one row in level 3. */
+    bool small = options->width < SLICED_MIN || options->height < SLICED_MIN;
+    const char *ffv1 = small ? "level=1:g=1" : "level=3:g=1";
     struct gpume_encode_options encoding = {
         .label = options->path,
         .encoder = lossless ? "ffv1" : "libx264",
-        .settings = lossless ? "level=3:g=1" : "preset=veryfast:crf=18",
+        .settings = lossless ? ffv1 : "preset=veryfast:crf=18",
         .way_out = lossless ? "use .y4m" : "use .mkv",
         .formats = {AV_PIX_FMT_YUV420P, AV_PIX_FMT_NONE},
         .width = options->width,

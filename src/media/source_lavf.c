@@ -311,7 +311,7 @@ static int first_frame(struct gpume_source *source)
         gpume_log_write(&source->log, GPUME_LOG_ERROR,
             "--vf %s: lets no frame of %s through; mend the graph", source->graph,
             label_of(source));
-        return GPUME_INVALID;
+        return GPUME_FORMAT;
     }
     if (status == GPUME_EOF) {
         return no_frame(source);

@@ -202,6 +202,44 @@ static void test_two_threads(void)
     REQUIRE_EQUAL(gpume_close(&ctx), GPUME_OK);
 }
 
+/* A caller who gives nothing back is told so; he never waits for himself. */
+static void test_hoarding(bool want_frames)
+{
+    struct gpume_params params = params_of(48, 48);
+    params.want_frames = want_frames;
+    params.ref_distance = want_frames ? 5 : 1;
+    gpume *ctx = open_context(&params);
+    struct gpume_plane plane = synth_plane(48, 48, 8);
+    static const struct gpume_field *held[300];
+    uint32_t count = 0, refusals = 0;
+    for (uint32_t sent = 0; sent < 300 && refusals < 2;) {
+        int status = gpume_send_plane(ctx, &plane, 0);
+        sent += status == GPUME_OK;
+        if (status == GPUME_AGAIN) {
+            status = gpume_receive(ctx, &held[count], 0);
+            count += status == GPUME_OK;
+            refusals = status == GPUME_AGAIN ? refusals + 1 : 0;
+        }
+    }
+    REQUIRE_EQUAL(refusals, 2);
+    REQUIRE(count >= 2);
+    gpume_frame *frames[300] = {0}, *frame = NULL;
+    while (count > 0) {
+        gpume_field_release(&held[--count]);
+    }
+    uint32_t acquired = 0;
+    struct gpume_plane lent;
+    while (acquired < 300 && gpume_frame_acquire(ctx, &frame, &lent, 0) == GPUME_OK) {
+        frames[acquired++] = frame;
+    }
+    REQUIRE(acquired < 300);
+    while (acquired > 0) {
+        gpume_frame_release(&frames[--acquired]);
+    }
+    REQUIRE_EQUAL(gpume_close(&ctx), GPUME_OK);
+    free(plane.data);
+}
+
 /* Wakes a sender that waits for room nobody makes. */
 static void test_cancel(void)
 {
@@ -256,6 +294,8 @@ int main(int argc, char **argv)
     test_one_thread(8);
     test_one_thread(12);
     test_two_threads();
+    test_hoarding(false);
+    test_hoarding(true);
     test_cancel();
     test_close_early();
     return harness_verdict();

@@ -233,7 +233,7 @@ static void test_refusals(void)
         {"t8.png", "none.png", NULL, GPUME_IO},
         {"v.y4m", NULL, "nosuchfilter", GPUME_INVALID},
         {"v.y4m", NULL, "crop=999", GPUME_INVALID},
-        {"v.y4m", NULL, "select=0", GPUME_INVALID},
+        {"v.y4m", NULL, "select=0", GPUME_FORMAT},
     };
     put("empty.mp4", "");
     put("text.txt", "some text\nand more\n");

@@ -91,7 +91,8 @@ GPUME_API const char *gpume_version(void);
 enum gpume_log_level { GPUME_LOG_ERROR, GPUME_LOG_WARNING, GPUME_LOG_INFO, GPUME_LOG_DEBUG };
 
 /* Receives one line of text, without line end. May be called from any of the context's threads,
- * never from two at once for one context. */
+ * never from two at once for one context; must not call the context. With GPUME_BACKEND_AUTO errors
+ * of a GPU may be told although the context then opens without it. */
 typedef void (*gpume_log_fn)(void *opaque, enum gpume_log_level level, const char *line);
 
 enum gpume_edge {
@@ -108,7 +109,8 @@ enum gpume_backend {
 };
 
 /* One rectangle of luma samples. bits 8: one byte a sample; 9 to 16: uint16_t in native byte order.
- * stride: bytes from a row to the next, at least width samples. No sample may exceed 2^bits - 1. */
+ * stride: bytes from a row to the next, at least width samples either way (negative: rows
+ * upwards). No sample may exceed 2^bits - 1. */
 struct gpume_plane {
     void *data;
     ptrdiff_t stride;
@@ -151,8 +153,9 @@ typedef struct gpume_frame gpume_frame;
 GPUME_API int gpume_open(gpume **ctx, const struct gpume_params *params);
 
 /* Stops what is under way, releases everything, sets *ctx to NULL. NULL is fine. Release all fields
- * and frames first. Returns the context's first failure, such as a message of the validation layer,
- * or GPUME_OK; a run that was cancelled or closed early is no failure. */
+ * and frames first; no other call may be under way. Returns the context's first failure, such as a
+ * message of the validation layer, or GPUME_OK; a run that was cancelled or closed early is no
+ * failure. */
 GPUME_API int gpume_close(gpume **ctx);
 
 /* Wait instead of returning GPUME_AGAIN; for callers who send from one thread and receive on
@@ -161,7 +164,8 @@ GPUME_API int gpume_close(gpume **ctx);
 
 /* Takes a frame out of the context's pool, to be filled through *plane (its memory belongs to the
  * frame, and may be the device's upload memory: write each sample once). The caller owns the frame
- * until gpume_send or gpume_frame_release. GPUME_AGAIN: receive a field first. */
+ * until gpume_send or gpume_frame_release. GPUME_AGAIN: receive a field, or release fields or
+ * frames, first. */
 GPUME_API int gpume_frame_acquire(
     gpume *ctx, gpume_frame **frame, struct gpume_plane *plane, uint32_t flags);
 
@@ -174,7 +178,7 @@ GPUME_API void gpume_frame_release(gpume_frame **frame);
 GPUME_API int gpume_send(gpume *ctx, gpume_frame **frame, int64_t time_us);
 
 /* The plain form: copies the plane, whose size and bits must be those of the context.
- * GPUME_AGAIN: receive a field, then send the same plane again. */
+ * GPUME_AGAIN: receive and release a field, then send the same plane again. */
 GPUME_API int gpume_send_plane(gpume *ctx, const struct gpume_plane *plane, int64_t time_us);
 
 /* No more frames will come. */
@@ -211,9 +215,9 @@ struct gpume_field {
 };
 
 /* The next field, in frame order. Without flags: waits while a field is under way, GPUME_AGAIN when
- * more frames must be sent first. With GPUME_WAIT: waits for a field. GPUME_EOF after the last one
- * that gpume_finish allows. A failure of the run is returned here, after the fields that were whole
- * before it. */
+ * more frames must be sent, or fields released, first; one field may always be kept while others
+ * are received. With GPUME_WAIT: waits for a field. GPUME_EOF after the last one that gpume_finish
+ * allows. A failure of the run is returned here, after the fields that were whole before it. */
 GPUME_API int gpume_receive(gpume *ctx, const struct gpume_field **field, uint32_t flags);
 
 /* Gives the field's memory back to the context. Sets *field to NULL. NULL is fine. */
@@ -232,7 +236,7 @@ struct gpume_info {
     const char *driver;  /* "" for the CPU engine */
     uint32_t blocks_x, blocks_y;
     uint64_t candidates;   /* vectors tried for a block that lies far from any edge */
-    uint64_t host_bytes;   /* planned host memory, all of it allocated by gpume_open */
+    uint64_t host_bytes;   /* planned host memory, allocated by gpume_open; without the check's */
     uint64_t device_bytes; /* planned device memory, likewise */
     uint8_t reserved[64];
 };
