@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "motion/checker.h"
 
+#include "motion/engine_cpu.h"
+
 #include <stdlib.h>
 
 struct gpume_checker {
@@ -22,7 +24,8 @@ int gpume_checker_open(
     plain.want_predicted = false;
     plain.want_frames = false;
     checker->log = log;
-    int status = gpume_engine_cpu.open(&checker->engine, &plain, log, &checker->plan);
+    int status =
+        gpume_engine_cpu_open(&checker->engine, &plain, log, &checker->plan, &gpume_search_plain);
     if (status != GPUME_OK) {
         free(checker);
         return status;

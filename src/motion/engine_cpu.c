@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The CPU engine: the reference search on a thread pool. Submitting pads the frames into a ring;
- * collecting searches, measures and ranks each field, a row of blocks a work item. Called from the
- * pipeline's thread only. It is also what --check compares with.
+ * The CPU engine: an exact search (search.h) on a thread pool. Submitting pads the frames into a
+ * ring; collecting searches, measures and ranks each field, a row of blocks a work item. Called
+ * from the pipeline's thread only. It is also what --check compares with.
  */
+#include "motion/engine_cpu.h"
+
 #include "base/clock.h"
 #include "base/status.h"
 #include "base/workers.h"
-#include "motion/engine.h"
 #include "motion/measure.h"
-#include "motion/search_ref.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -24,6 +24,7 @@ struct results {
 
 struct cpu {
     struct gpume_plan plan;
+    const struct gpume_search *search;
     struct gpume_workers *workers;
     void **frames;           /* pool */
     void **padded;           /* ring */
@@ -36,7 +37,7 @@ struct cpu {
     char device[64];
     /* the parallel loop under way */
     const struct gpume_frame *pad_frame;
-    const void *target, *reference;
+    struct gpume_search_field field;
     const struct results *result;
 };
 
@@ -68,7 +69,7 @@ static int allocate_padded(struct cpu *cpu)
 {
     cpu->padded = allocate(cpu, cpu->plan.ring, sizeof(*cpu->padded));
     for (uint32_t i = 0; cpu->padded && i < cpu->plan.ring; i++) {
-        cpu->padded[i] = allocate(cpu, cpu->plan.padded_bytes, 1);
+        cpu->padded[i] = allocate(cpu, cpu->plan.padded_bytes + GPUME_SEARCH_SLACK_BYTES, 1);
         if (!cpu->padded[i]) {
             return GPUME_NOMEM;
         }
@@ -125,8 +126,8 @@ static int cpu_close(void **engine)
     return GPUME_OK;
 }
 
-static int cpu_open(void **engine, const struct gpume_params *params, const struct gpume_log *log,
-    struct gpume_plan *plan)
+int gpume_engine_cpu_open(void **engine, const struct gpume_params *params,
+    const struct gpume_log *log, struct gpume_plan *plan, const struct gpume_search *search)
 {
     static const struct gpume_caps caps = {
         .window_bytes = UINT64_MAX, .align_bytes = 64, .batch_max = 1};
@@ -135,6 +136,7 @@ static int cpu_open(void **engine, const struct gpume_params *params, const stru
     if (!cpu) {
         return GPUME_NOMEM;
     }
+    cpu->search = search;
     int status;
     GPUME_TRY(gpume_plan_make(params, &caps, log, &cpu->plan));
     status = allocate_all(cpu);
@@ -155,6 +157,12 @@ static int cpu_open(void **engine, const struct gpume_params *params, const stru
 fail:
     cpu_close(&opened);
     return status;
+}
+
+static int cpu_open(void **engine, const struct gpume_params *params, const struct gpume_log *log,
+    struct gpume_plan *plan)
+{
+    return gpume_engine_cpu_open(engine, params, log, plan, gpume_search_select());
 }
 
 static void *cpu_frame_memory(void *engine, uint32_t index)
@@ -194,8 +202,7 @@ static void search_item(void *opaque, uint32_t row)
         return;
     }
     size_t first = (size_t)row * cpu->plan.blocks_x;
-    gpume_search_ref_row(&cpu->plan, cpu->target, cpu->reference, row, cpu->result->vectors + first,
-        cpu->result->costs + first);
+    cpu->search->row(&cpu->field, row, cpu->result->vectors + first, cpu->result->costs + first);
 }
 
 static void measure_item(void *opaque, uint32_t row)
@@ -203,7 +210,7 @@ static void measure_item(void *opaque, uint32_t row)
     struct cpu *cpu = opaque;
     const struct gpume_vector *vectors = cpu->result->vectors + (size_t)row * cpu->plan.blocks_x;
     cpu->row_sums[row] = gpume_measure_row(
-        &cpu->plan, cpu->target, cpu->reference, vectors, row, cpu->result->predicted);
+        &cpu->plan, cpu->field.target, cpu->field.reference, vectors, row, cpu->result->predicted);
 }
 
 static struct gpume_sums total_sums(const struct cpu *cpu)
@@ -237,8 +244,9 @@ static void fill_field(struct cpu *cpu, struct gpume_field *field)
 static void compute_field(struct cpu *cpu, uint64_t sequence, struct gpume_field *field)
 {
     const struct gpume_plan *plan = &cpu->plan;
-    cpu->target = ring_frame(cpu, sequence);
-    cpu->reference = ring_frame(cpu, sequence - plan->params.ref_distance);
+    cpu->field.plan = plan;
+    cpu->field.target = ring_frame(cpu, sequence);
+    cpu->field.reference = ring_frame(cpu, sequence - plan->params.ref_distance);
     uint64_t start = gpume_clock_ns();
     gpume_workers_run(cpu->workers, search_item, cpu, plan->blocks_y);
     uint64_t matched = gpume_clock_ns();

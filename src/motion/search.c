@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "motion/search.h"
+
+#include "motion/search_ref.h"
+
+#if defined(GPUME_SEARCH_X86)
+extern const struct gpume_search gpume_search_avx2;
+#endif
+
+static bool always(void)
+{
+    return true;
+}
+
+static void plain_row(const struct gpume_search_field *field, uint32_t row,
+    struct gpume_vector *vectors, uint32_t *costs)
+{
+    gpume_search_ref_row(field->plan, field->target, field->reference, row, vectors, costs);
+}
+
+const struct gpume_search gpume_search_plain = {
+    .name = "plain", .available = always, .row = plain_row};
+
+static const struct gpume_search *const searches[] = {
+    &gpume_search_plain,
+#if defined(GPUME_SEARCH_X86)
+    &gpume_search_avx2,
+#endif
+    NULL,
+};
+
+const struct gpume_search *gpume_search_at(uint32_t index)
+{
+    return searches[index];
+}
+
+const struct gpume_search *gpume_search_select(void)
+{
+    const struct gpume_search *best = searches[0];
+    for (uint32_t i = 1; searches[i]; i++) {
+        best = searches[i]->available() ? searches[i] : best;
+    }
+    return best;
+}

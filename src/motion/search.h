@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The implementations of the exact search: one table, chosen from at run time. Each gives the
+ * vectors and costs of search_ref.c, bit for bit, and differs in speed alone.
+ */
+#ifndef GPUME_MOTION_SEARCH_H
+#define GPUME_MOTION_SEARCH_H
+
+#include "motion/plan.h"
+
+/* Implementations read up to this many bytes past the last sample of a padded frame, without a
+ * meaning for the result: two vectors of 64 bytes. Buffers are longer by it. */
+#define GPUME_SEARCH_SLACK_BYTES 128u
+
+/* One field to search. */
+struct gpume_search_field {
+    const struct gpume_plan *plan;
+    const void *target, *reference; /* whole padded frames with slack behind them */
+};
+
+struct gpume_search {
+    const char *name;
+    bool (*available)(void); /* on this processor */
+    /* Writes blocks_x vectors and costs of block row `row`. Rows may be searched in parallel. */
+    void (*row)(const struct gpume_search_field *field, uint32_t row, struct gpume_vector *vectors,
+        uint32_t *costs);
+};
+
+extern const struct gpume_search gpume_search_plain; /* search_ref.c behind this interface */
+
+/* Implementations from the plain one to the fastest; NULL past the last one. Some may not be
+ * available here. */
+const struct gpume_search *gpume_search_at(uint32_t index);
+
+/* The fastest that is available. */
+const struct gpume_search *gpume_search_select(void);
+
+#endif

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * checksearch [--bench]: every implementation of the search that this processor has against the
+ * plain one, vector by vector and cost by cost, on random and on adversarial frames. --bench prints
+ * their speed instead, in pixel differences of candidates a second.
+ */
+#include "base/clock.h"
+#include "harness.h"
+#include "motion/measure.h"
+#include "motion/search.h"
+#include "synth.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum content {
+    NOISE = SYNTH_NOISE,
+    TIES = SYNTH_TIES,
+    FLAT = SYNTH_FLAT,
+    EXTREME = SYNTH_EXTREME,
+    PAN = SYNTH_PAN,
+    OVERFULL = SYNTH_OVERFULL,
+    BLACK_WHITE, /* target all zero, reference all peak: the largest cost everywhere */
+    GRADIENT,    /* slopes: block sums tell nearly all */
+    SAME_SUMS,   /* every 4x4 cell a shuffle of the same samples: sums tell nothing */
+    NATURAL,     /* smooth texture that moves, with a little noise */
+    CONTENTS
+};
+
+struct shape {
+    uint32_t width, height, bits, block, window_x, window_y;
+};
+
+/* One pair of padded frames and the results of two implementations. */
+struct field {
+    struct gpume_plan plan;
+    struct gpume_plane planes[2];
+    void *padded[2];
+    struct gpume_vector *vectors[2];
+    uint32_t *costs[2];
+};
+
+static void put(struct gpume_plane *plane, uint32_t x, uint32_t y, uint32_t value)
+{
+    uint8_t *row = (uint8_t *)plane->data + (ptrdiff_t)y * plane->stride;
+    if (plane->bits > 8) {
+        ((uint16_t *)(void *)row)[x] = (uint16_t)value;
+    } else {
+        row[x] = (uint8_t)value;
+    }
+}
+
+/* Bilinear between random values on a 16-pixel lattice. */
+static uint32_t smooth(uint32_t x, uint32_t y, uint32_t peak)
+{
+    uint32_t corner[4];
+    for (uint32_t i = 0; i < 4; i++) {
+        uint64_t state = ((uint64_t)(x / 16 + i % 2) << 32 | (y / 16 + i / 2)) * 2654435761u + 1;
+        harness_random(&state);
+        corner[i] = harness_random(&state) & peak;
+    }
+    uint32_t fx = x % 16, fy = y % 16;
+    uint32_t top = corner[0] * (16 - fx) + corner[1] * fx;
+    uint32_t bottom = corner[2] * (16 - fx) + corner[3] * fx;
+    return (top * (16 - fy) + bottom * fy) / 256;
+}
+
+static uint32_t special(
+    enum content content, uint32_t peak, uint32_t x, uint32_t y, uint32_t index, uint64_t *random)
+{
+    uint32_t value;
+    switch (content) {
+    case BLACK_WHITE:
+        return index ? 0 : peak;
+    case GRADIENT:
+        return (x * 3 + y * 5 + index * 7) & peak;
+    case SAME_SUMS:
+        return ((x * 5 + y * 7 + index * 3 + (x / 4 * 11 + y / 4 * 13) % 16) % 16) * (peak / 16);
+    default:
+        value = smooth(x + 100 + index * 2, y + 100 + index, peak) + harness_random(random) % 4;
+        return value > peak ? peak : value;
+    }
+}
+
+static void fill(struct gpume_plane *plane, enum content content, uint32_t index, uint64_t seed)
+{
+    if (content < BLACK_WHITE) {
+        synth_fill(plane, (enum synth_content)content, index, seed);
+        return;
+    }
+    uint64_t random = seed * 77 + index + 1;
+    uint32_t peak = (1u << plane->bits) - 1;
+    for (uint32_t y = 0; y < plane->height; y++) {
+        for (uint32_t x = 0; x < plane->width; x++) {
+            put(plane, x, y, special(content, peak, x, y, index, &random));
+        }
+    }
+}
+
+static void open_field(
+    struct field *field, const struct shape *s, enum gpume_edge edge, enum content content)
+{
+    static const struct gpume_caps caps = {
+        .window_bytes = UINT64_MAX, .align_bytes = 64, .batch_max = 1};
+    const struct gpume_log log = {0};
+    struct gpume_params params;
+    gpume_params_default(&params);
+    params.width = s->width;
+    params.height = s->height;
+    params.bits = s->bits;
+    params.block = s->block;
+    params.window_x = s->window_x;
+    params.window_y = s->window_y;
+    params.edge = edge;
+    memset(field, 0, sizeof(*field));
+    REQUIRE(gpume_plan_make(&params, &caps, &log, &field->plan) == GPUME_OK);
+    for (uint32_t i = 0; i < 2; i++) {
+        field->planes[i] = synth_plane(s->width, s->height, s->bits);
+        fill(&field->planes[i], content, i, s->width * 31 + s->block);
+        field->padded[i] = malloc(field->plan.padded_bytes + GPUME_SEARCH_SLACK_BYTES);
+        memset(field->padded[i], 0xa5, field->plan.padded_bytes + GPUME_SEARCH_SLACK_BYTES);
+        for (uint32_t row = 0; row < field->plan.padded_rows; row++) {
+            gpume_pad_row(&field->plan, &field->planes[i], field->padded[i], row);
+        }
+        field->vectors[i] = calloc(field->plan.blocks, sizeof(*field->vectors[i]));
+        field->costs[i] = calloc(field->plan.blocks, sizeof(*field->costs[i]));
+    }
+}
+
+static void close_field(struct field *field)
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        free(field->planes[i].data);
+        free(field->padded[i]);
+        free(field->vectors[i]);
+        free(field->costs[i]);
+    }
+}
+
+static void search(struct field *field, const struct gpume_search *with, uint32_t result)
+{
+    struct gpume_search_field all = {
+        .plan = &field->plan, .target = field->padded[1], .reference = field->padded[0]};
+    for (uint32_t row = 0; row < field->plan.blocks_y; row++) {
+        size_t first = (size_t)row * field->plan.blocks_x;
+        with->row(&all, row, field->vectors[result] + first, field->costs[result] + first);
+    }
+}
+
+static void compare(
+    const struct field *field, const struct gpume_search *with, enum content content)
+{
+    const struct gpume_params *p = &field->plan.params;
+    uint32_t wrong = 0;
+    for (uint32_t i = 0; i < field->plan.blocks; i++) {
+        struct gpume_vector is = field->vectors[1][i], must = field->vectors[0][i];
+        uint32_t cost = field->costs[1][i], right = field->costs[0][i];
+        if ((is.dx != must.dx || is.dy != must.dy || cost != right) && wrong++ == 0) {
+            fprintf(stderr,
+                "%s: %ux%u, %u bits, block %u, window %ux%u, edge %d, content %d: block %u has "
+                "(%d,%d) cost %u, not (%d,%d) cost %u\n",
+                with->name, p->width, p->height, p->bits, p->block, p->window_x, p->window_y,
+                (int)p->edge, (int)content, i, is.dx, is.dy, cost, must.dx, must.dy, right);
+        }
+    }
+    REQUIRE_EQUAL(wrong, 0);
+}
+
+static void check(const struct shape *shape, enum gpume_edge edge, enum content content)
+{
+    struct field field;
+    open_field(&field, shape, edge, content);
+    search(&field, &gpume_search_plain, 0);
+    for (uint32_t i = 1; gpume_search_at(i); i++) {
+        if (gpume_search_at(i)->available()) {
+            memset(field.vectors[1], 0x55, field.plan.blocks * sizeof(*field.vectors[1]));
+            search(&field, gpume_search_at(i), 1);
+            compare(&field, gpume_search_at(i), content);
+        }
+    }
+    close_field(&field);
+}
+
+static void check_all(const struct shape *shape)
+{
+    for (int content = 0; content < CONTENTS; content++) {
+        check(shape, GPUME_EDGE_EXTEND, (enum content)content);
+        check(shape, GPUME_EDGE_INSIDE, (enum content)content);
+    }
+}
+
+/* Every block, with cut blocks of changing widths. */
+static void check_blocks(void)
+{
+    for (uint32_t block = GPUME_BLOCK_MIN; block <= GPUME_BLOCK_MAX; block += 4) {
+        for (uint32_t bits = 8; bits <= 10; bits += 2) {
+            uint32_t cut = block / 4 % 5;
+            check_all(&(struct shape){2 * block + cut, block + block / 2, bits, block, 9, 4});
+        }
+    }
+}
+
+static void check_shapes(void)
+{
+    static const struct shape shapes[] = {{1, 1, 8, 8, 7, 7}, {1, 1, 16, 4, 3, 3},
+        {5, 3, 8, 8, 2, 9}, {64, 48, 8, 8, 7, 7}, {67, 50, 8, 8, 8, 8}, {70, 61, 8, 16, 16, 16},
+        {96, 64, 8, 16, 32, 32}, {64, 64, 8, 32, 17, 15}, {40, 40, 8, 8, 0, 0},
+        {40, 40, 8, 4, 0, 20}, {41, 39, 8, 12, 24, 0}, {8, 4, 8, 8, 512, 1}, {4, 8, 8, 4, 2, 512},
+        {20, 12, 8, 4, 100, 37}, {130, 130, 8, 64, 12, 12}, {131, 260, 8, 128, 5, 6},
+        {64, 48, 10, 8, 7, 7}, {61, 47, 12, 16, 20, 9}, {260, 132, 16, 128, 2, 1},
+        {70, 70, 16, 32, 8, 7}, {33, 21, 16, 4, 31, 3}};
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
+        check_all(&shapes[i]);
+    }
+}
+
+static void bench_one(struct field *field, const struct gpume_search *with, const char *content)
+{
+    const struct gpume_params *p = &field->plan.params;
+    double differences = (double)p->width * p->height * (double)field->plan.candidates;
+    uint64_t best = UINT64_MAX;
+    for (int i = 0; i < 5; i++) {
+        uint64_t start = gpume_clock_ns();
+        search(field, with, 1);
+        uint64_t time = gpume_clock_ns() - start;
+        best = time < best ? time : best;
+    }
+    printf("%-8s %-8s %2u bits block %3u window %2u: %8.1f G px/s, %8.2f ms\n", with->name, content,
+        p->bits, p->block, p->window_x, differences / (double)best, (double)best / 1e6);
+}
+
+static void bench(void)
+{
+    static const struct shape shapes[] = {{1920, 1080, 8, 8, 7, 7}, {1920, 1080, 8, 16, 32, 32},
+        {1920, 1080, 8, 4, 7, 7}, {1920, 1080, 8, 32, 7, 7}, {1920, 1080, 10, 8, 7, 7}};
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
+        for (int natural = 0; natural < 2; natural++) {
+            struct field field;
+            open_field(&field, &shapes[i], GPUME_EDGE_EXTEND, natural ? NATURAL : NOISE);
+            for (uint32_t j = 1; gpume_search_at(j); j++) {
+                if (gpume_search_at(j)->available()) {
+                    bench_one(&field, gpume_search_at(j), natural ? "natural" : "noise");
+                }
+            }
+            close_field(&field);
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "--bench") == 0) {
+        bench();
+        return 0;
+    }
+    check_shapes();
+    check_blocks();
+    return harness_verdict();
+}
