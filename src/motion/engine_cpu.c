@@ -209,8 +209,8 @@ static void measure_item(void *opaque, uint32_t row)
 {
     struct cpu *cpu = opaque;
     const struct gpume_vector *vectors = cpu->result->vectors + (size_t)row * cpu->plan.blocks_x;
-    cpu->row_sums[row] = gpume_measure_row(
-        &cpu->plan, cpu->field.target, cpu->field.reference, vectors, row, cpu->result->predicted);
+    cpu->row_sums[row] =
+        gpume_measure_row(cpu->search, &cpu->field, vectors, row, cpu->result->predicted);
 }
 
 static struct gpume_sums total_sums(const struct cpu *cpu)

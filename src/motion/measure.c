@@ -5,65 +5,122 @@
 
 #include <string.h>
 
-static uint32_t load(const struct gpume_plan *plan, const void *samples, size_t index)
-{
-    return plan->sample_bytes == 2 ? ((const uint16_t *)samples)[index]
-                                   : ((const uint8_t *)samples)[index];
-}
+#define RUN 512u /* samples put together at a time: a cache line's friend, and on the stack */
+_Static_assert(RUN <= GPUME_DIFFERENCES_MAX && RUN >= GPUME_BLOCK_MAX, "a run holds a block");
 
-static void store(const struct gpume_plan *plan, void *samples, size_t index, uint32_t value)
+static void repeat(uint8_t *to, const uint8_t *sample, uint32_t count, uint32_t sample_bytes)
 {
-    if (plan->sample_bytes == 2) {
-        ((uint16_t *)samples)[index] = (uint16_t)value;
-    } else {
-        ((uint8_t *)samples)[index] = (uint8_t)value;
+    if (sample_bytes == 1) {
+        memset(to, *sample, count);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        memcpy(to + 2 * (size_t)i, sample, 2);
     }
 }
 
 void gpume_pad_row(
     const struct gpume_plan *plan, const struct gpume_plane *plane, void *padded, uint32_t row)
 {
+    uint32_t bytes = plan->sample_bytes;
     uint32_t below = row < plan->pad_y ? 0 : row - plan->pad_y;
     uint32_t y = (uint32_t)gpume_min_u64(below, plane->height - 1);
     const uint8_t *from = (const uint8_t *)plane->data + (ptrdiff_t)y * plane->stride;
-    uint8_t *to = (uint8_t *)padded + (size_t)row * plan->padded_stride * plan->sample_bytes;
+    uint8_t *to = (uint8_t *)padded + (size_t)row * plan->padded_stride * bytes;
     uint32_t right = plan->pad_x + plane->width;
-    memcpy(to + (size_t)plan->pad_x * plan->sample_bytes, from,
-        (size_t)plane->width * plan->sample_bytes);
-    for (uint32_t x = 0; x < plan->pad_x; x++) {
-        store(plan, to, x, load(plan, from, 0));
-    }
-    for (uint32_t x = right; x < plan->padded_stride; x++) {
-        store(plan, to, x, load(plan, from, plane->width - 1));
+    memcpy(to + (size_t)plan->pad_x * bytes, from, (size_t)plane->width * bytes);
+    repeat(to, from, plan->pad_x, bytes);
+    repeat(to + (size_t)right * bytes, from + (size_t)(plane->width - 1) * bytes,
+        plan->padded_stride - right, bytes);
+}
+
+/* Copies one row of a block; most blocks are 8 or 16 samples wide, and then the copy is one load
+ * and one store. */
+static inline void copy_samples(uint8_t *to, const uint8_t *from, uint32_t bytes)
+{
+    switch (bytes) {
+    case 4:
+        memcpy(to, from, 4);
+        break;
+    case 8:
+        memcpy(to, from, 8);
+        break;
+    case 16:
+        memcpy(to, from, 16);
+        break;
+    default:
+        memcpy(to, from, bytes);
+        break;
     }
 }
 
-struct gpume_sums gpume_measure_row(const struct gpume_plan *plan, const void *target,
-    const void *reference, const struct gpume_vector *vectors, uint32_t row, void *predicted)
+/* The predicted samples x .. x_end - 1 of row y; x lies at a block's left edge. */
+static void predict(const struct gpume_search_field *field, const struct gpume_vector *vectors,
+    uint32_t x, uint32_t x_end, uint32_t y, uint8_t *to)
 {
+    const struct gpume_plan *plan = field->plan;
+    uint32_t bytes = plan->sample_bytes, block = plan->params.block;
+    const uint8_t *reference = field->reference;
+    size_t line = (size_t)(plan->pad_y + y) * plan->padded_stride + plan->pad_x;
+    for (uint32_t i = x / block; x < x_end; i++, x += block) {
+        uint32_t width = x_end - x < block ? x_end - x : block;
+        ptrdiff_t shift = (ptrdiff_t)vectors[i].dy * (ptrdiff_t)plan->padded_stride + vectors[i].dx;
+        ptrdiff_t from = (ptrdiff_t)(line + x) + shift;
+        copy_samples(to, reference + from * (ptrdiff_t)bytes, width * bytes);
+        to += (size_t)width * bytes;
+    }
+}
+
+static struct gpume_differences compare(const struct gpume_search *search, const uint8_t *a,
+    const uint8_t *b, uint32_t count, uint32_t sample_bytes)
+{
+    if (sample_bytes == 1) {
+        return search->differences8(a, b, count);
+    }
+    return search->differences16(
+        (const uint16_t *)(const void *)a, (const uint16_t *)(const void *)b, count);
+}
+
+/* Adds row y from x to x_end, RUN samples at most. */
+static void measure_run(const struct gpume_search *search, const struct gpume_search_field *field,
+    const struct gpume_vector *vectors, uint32_t x, uint32_t x_end, uint32_t y, void *predicted,
+    struct gpume_sums *sums)
+{
+    const struct gpume_plan *plan = field->plan;
+    uint32_t bytes = plan->sample_bytes;
+    uint16_t run[RUN];
+    uint8_t *match = (uint8_t *)run;
+    if (predicted) {
+        match = (uint8_t *)predicted + (size_t)y * plan->plane_stride + (size_t)x * bytes;
+    }
+    predict(field, vectors, x, x_end, y, match);
+    size_t first = ((size_t)(plan->pad_y + y) * plan->padded_stride + plan->pad_x + x) * bytes;
+    const uint8_t *target = (const uint8_t *)field->target + first;
+    const uint8_t *reference = (const uint8_t *)field->reference + first;
+    struct gpume_differences before = compare(search, target, reference, x_end - x, bytes);
+    struct gpume_differences after = compare(search, target, match, x_end - x, bytes);
+    sums->sad_before += before.sad;
+    sums->sse_before += before.sse;
+    sums->sad_after += after.sad;
+    sums->sse_after += after.sse;
+}
+
+struct gpume_sums gpume_measure_row(const struct gpume_search *search,
+    const struct gpume_search_field *field, const struct gpume_vector *vectors, uint32_t row,
+    void *predicted)
+{
+    const struct gpume_plan *plan = field->plan;
     const struct gpume_params *p = &plan->params;
     struct gpume_sums sums = {0};
     for (uint32_t i = 0; i < plan->blocks_x; i++) {
         sums.zero += vectors[i].dx == 0 && vectors[i].dy == 0;
     }
+    uint32_t step = RUN / p->block * p->block;
     uint32_t y_end = (uint32_t)gpume_min_u64((uint64_t)(row + 1) * p->block, p->height);
     for (uint32_t y = row * p->block; y < y_end; y++) {
-        size_t line = (size_t)(plan->pad_y + y) * plan->padded_stride + plan->pad_x;
-        void *out = predicted ? (uint8_t *)predicted + (size_t)y * plan->plane_stride : NULL;
-        for (uint32_t x = 0; x < p->width; x++) {
-            struct gpume_vector v = vectors[x / p->block];
-            ptrdiff_t shift = (ptrdiff_t)v.dy * (ptrdiff_t)plan->padded_stride + v.dx;
-            int64_t c = load(plan, target, line + x);
-            int64_t before = c - load(plan, reference, line + x);
-            uint32_t match = load(plan, reference, (size_t)((ptrdiff_t)(line + x) + shift));
-            int64_t after = c - match;
-            sums.sad_before += (uint64_t)(before < 0 ? -before : before);
-            sums.sad_after += (uint64_t)(after < 0 ? -after : after);
-            sums.sse_before += (uint64_t)(before * before);
-            sums.sse_after += (uint64_t)(after * after);
-            if (out) {
-                store(plan, out, x, match);
-            }
+        for (uint32_t x = 0; x < p->width; x += step) {
+            uint32_t x_end = (uint32_t)gpume_min_u64(x + step, p->width);
+            measure_run(search, field, vectors, x, x_end, y, predicted, &sums);
         }
     }
     return sums;

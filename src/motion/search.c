@@ -3,10 +3,6 @@
 
 #include "motion/search_ref.h"
 
-#if defined(GPUME_SEARCH_X86)
-extern const struct gpume_search gpume_search_avx2;
-#endif
-
 static bool always(void)
 {
     return true;
@@ -18,8 +14,23 @@ static void plain_row(const struct gpume_search_field *field, uint32_t row,
     gpume_search_ref_row(field->plan, field->target, field->reference, row, vectors, costs);
 }
 
-const struct gpume_search gpume_search_plain = {
-    .name = "plain", .available = always, .row = plain_row};
+static struct gpume_differences plain_differences8(
+    const uint8_t *a, const uint8_t *b, uint32_t count)
+{
+    return gpume_differences8(a, b, count);
+}
+
+static struct gpume_differences plain_differences16(
+    const uint16_t *a, const uint16_t *b, uint32_t count)
+{
+    return gpume_differences16(a, b, count);
+}
+
+const struct gpume_search gpume_search_plain = {.name = "plain",
+    .available = always,
+    .row = plain_row,
+    .differences8 = plain_differences8,
+    .differences16 = plain_differences16};
 
 static const struct gpume_search *const searches[] = {
     &gpume_search_plain,

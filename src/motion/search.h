@@ -6,6 +6,7 @@
 #ifndef GPUME_MOTION_SEARCH_H
 #define GPUME_MOTION_SEARCH_H
 
+#include "motion/differences.h"
 #include "motion/plan.h"
 
 /* Implementations read up to this many bytes past the last sample of a padded frame, without a
@@ -24,9 +25,13 @@ struct gpume_search {
     /* Writes blocks_x vectors and costs of block row `row`. Rows may be searched in parallel. */
     void (*row)(const struct gpume_search_field *field, uint32_t row, struct gpume_vector *vectors,
         uint32_t *costs);
+    /* Of `count` samples, GPUME_DIFFERENCES_MAX at most. */
+    struct gpume_differences (*differences8)(const uint8_t *a, const uint8_t *b, uint32_t count);
+    struct gpume_differences (*differences16)(const uint16_t *a, const uint16_t *b, uint32_t count);
 };
 
 extern const struct gpume_search gpume_search_plain; /* search_ref.c behind this interface */
+extern const struct gpume_search gpume_search_avx2;  /* x86-64 only */
 
 /* Implementations from the plain one to the fastest; NULL past the last one. Some may not be
  * available here. */

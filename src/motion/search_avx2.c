@@ -296,10 +296,23 @@ static void search_row(const struct gpume_search_field *field, uint32_t row,
     }
 }
 
+static struct gpume_differences differences8(const uint8_t *a, const uint8_t *b, uint32_t count)
+{
+    return gpume_differences8(a, b, count);
+}
+
+static struct gpume_differences differences16(const uint16_t *a, const uint16_t *b, uint32_t count)
+{
+    return gpume_differences16(a, b, count);
+}
+
 static bool available(void)
 {
     return __builtin_cpu_supports("avx2");
 }
 
-const struct gpume_search gpume_search_avx2 = {
-    .name = "avx2", .available = available, .row = search_row};
+const struct gpume_search gpume_search_avx2 = {.name = "avx2",
+    .available = available,
+    .row = search_row,
+    .differences8 = differences8,
+    .differences16 = differences16};

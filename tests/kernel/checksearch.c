@@ -229,6 +229,37 @@ static void bench_one(struct field *field, const struct gpume_search *with, cons
         p->bits, p->block, p->window_x, differences / (double)best, (double)best / 1e6);
 }
 
+/* What the engine does beside the search, for one field: padding, sums, ranks. */
+static void bench_rest(struct field *field, const struct gpume_search *with)
+{
+    const struct gpume_plan *plan = &field->plan;
+    struct gpume_search_field all = {
+        .plan = plan, .target = field->padded[1], .reference = field->padded[0]};
+    uint32_t *scratch = calloc(plan->blocks, 3 * sizeof(*scratch));
+    uint64_t best[3] = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
+    for (int i = 0; i < 7; i++) {
+        uint64_t times[4] = {gpume_clock_ns()};
+        for (uint32_t row = 0; row < plan->padded_rows; row++) {
+            gpume_pad_row(plan, &field->planes[1], field->padded[1], row);
+        }
+        times[1] = gpume_clock_ns();
+        for (uint32_t row = 0; row < plan->blocks_y; row++) {
+            gpume_measure_row(
+                with, &all, field->vectors[1] + (size_t)row * plan->blocks_x, row, NULL);
+        }
+        times[2] = gpume_clock_ns();
+        gpume_rank_costs(plan, field->costs[1], scratch, scratch + plan->blocks);
+        times[3] = gpume_clock_ns();
+        for (int j = 0; j < 3; j++) {
+            uint64_t time = times[j + 1] - times[j];
+            best[j] = time < best[j] ? time : best[j];
+        }
+    }
+    printf("%-8s pad %.2f ms, measure %.2f ms, rank %.2f ms\n", with->name, (double)best[0] / 1e6,
+        (double)best[1] / 1e6, (double)best[2] / 1e6);
+    free(scratch);
+}
+
 static void bench(void)
 {
     static const struct shape shapes[] = {{1920, 1080, 8, 8, 7, 7}, {1920, 1080, 8, 16, 32, 32},
@@ -240,6 +271,7 @@ static void bench(void)
             for (uint32_t j = 1; gpume_search_at(j); j++) {
                 if (gpume_search_at(j)->available()) {
                     bench_one(&field, gpume_search_at(j), natural ? "natural" : "noise");
+                    bench_rest(&field, gpume_search_at(j));
                 }
             }
             close_field(&field);
