@@ -7,13 +7,19 @@
 #include "motion/engine_cpu.h"
 
 #include "base/clock.h"
+#include "base/grid.h"
 #include "base/status.h"
 #include "base/workers.h"
+#include "motion/chooser.h"
 #include "motion/measure.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#define BOX_ROWS 16u /* rows of box sums in a work item: handing one out costs less than 1 % */
+#define WIDE 1024u   /* candidates a block from which elimination nearly always wins */
 
 /* The results of one field of one slot. */
 struct results {
@@ -30,13 +36,19 @@ struct cpu {
     void **padded;           /* ring */
     struct results *results; /* slots * batch */
     struct gpume_sums *row_sums;
+    struct gpume_search_counts *row_counts;
     uint32_t *scratch; /* for ranking */
+    struct gpume_boxes boxes;
+    struct gpume_chooser chooser;
+    uint64_t *box_ns; /* a work item of the widest level, while probing */
+    struct gpume_search_counts counts;
     struct gpume_stats stats;
     atomic_bool cancelled;
     uint64_t bytes;
     char device[64];
     /* the parallel loop under way */
     const struct gpume_frame *pad_frame;
+    uint32_t box_level;
     struct gpume_search_field field;
     const struct results *result;
 };
@@ -77,17 +89,38 @@ static int allocate_padded(struct cpu *cpu)
     return cpu->padded ? GPUME_OK : GPUME_NOMEM;
 }
 
+/* Box sums, and what the choice for or against them needs. */
+static int allocate_boxes(struct cpu *cpu)
+{
+    const struct gpume_plan *plan = &cpu->plan;
+    if (cpu->search->box_row && !plan->params.no_elimination) {
+        cpu->boxes = gpume_boxes_plan(plan);
+    }
+    gpume_chooser_init(
+        &cpu->chooser, cpu->boxes.levels > 0, plan->candidates >= WIDE, plan->blocks_y);
+    cpu->chooser.searched_ns = allocate(cpu, plan->blocks_y, sizeof(uint64_t));
+    cpu->box_ns = allocate(cpu, gpume_div_up(plan->padded_rows, BOX_ROWS), sizeof(uint64_t));
+    bool complete = cpu->chooser.searched_ns && cpu->box_ns;
+    for (uint32_t i = 0; i < cpu->boxes.levels; i++) {
+        cpu->boxes.sums[i] = allocate(cpu, gpume_boxes_entries(&cpu->boxes), sizeof(uint16_t));
+        complete = complete && cpu->boxes.sums[i];
+    }
+    return complete ? GPUME_OK : GPUME_NOMEM;
+}
+
 static int allocate_all(struct cpu *cpu)
 {
     const struct gpume_plan *plan = &cpu->plan;
     uint32_t fields = plan->slots * plan->batch;
     int status;
     GPUME_TRY(allocate_padded(cpu));
+    GPUME_TRY(allocate_boxes(cpu));
     cpu->frames = allocate(cpu, plan->pool, sizeof(*cpu->frames));
     cpu->row_sums = allocate(cpu, plan->blocks_y, sizeof(*cpu->row_sums));
+    cpu->row_counts = allocate(cpu, plan->blocks_y, sizeof(*cpu->row_counts));
     cpu->scratch = allocate(cpu, plan->blocks, 2 * sizeof(*cpu->scratch));
     cpu->results = allocate(cpu, fields, sizeof(*cpu->results));
-    if (!cpu->frames || !cpu->row_sums || !cpu->scratch || !cpu->results) {
+    if (!cpu->frames || !cpu->row_sums || !cpu->row_counts || !cpu->scratch || !cpu->results) {
         return GPUME_NOMEM;
     }
     for (uint32_t i = 0; i < fields; i++) {
@@ -117,10 +150,16 @@ static int cpu_close(void **engine)
         free(cpu->results[i].ranks);
         free(cpu->results[i].predicted);
     }
+    for (uint32_t i = 0; i < cpu->boxes.levels; i++) {
+        free(cpu->boxes.sums[i]);
+    }
+    free(cpu->chooser.searched_ns);
+    free(cpu->box_ns);
     free(cpu->frames);
     free(cpu->padded);
     free(cpu->results);
     free(cpu->row_sums);
+    free(cpu->row_counts);
     free(cpu->scratch);
     free(cpu);
     return GPUME_OK;
@@ -202,7 +241,68 @@ static void search_item(void *opaque, uint32_t row)
         return;
     }
     size_t first = (size_t)row * cpu->plan.blocks_x;
-    cpu->search->row(&cpu->field, row, cpu->result->vectors + first, cpu->result->costs + first);
+    bool probing = cpu->chooser.probing;
+    uint64_t start = probing ? gpume_clock_thread_ns() : 0;
+    struct gpume_search_field field = cpu->field;
+    if (!gpume_chooser_eliminates(&cpu->chooser, row)) {
+        field.boxes = NULL;
+    }
+    cpu->row_counts[row] = (struct gpume_search_counts){0};
+    cpu->search->row(&field, row, cpu->result->vectors + first, cpu->result->costs + first,
+        &cpu->row_counts[row]);
+    if (probing) {
+        cpu->chooser.searched_ns[row] = gpume_clock_thread_ns() - start;
+    }
+}
+
+static void box_item(void *opaque, uint32_t item)
+{
+    struct cpu *cpu = opaque;
+    bool probing = cpu->chooser.probing;
+    uint64_t start = probing ? gpume_clock_thread_ns() : 0;
+    uint32_t rows = gpume_boxes_rows(&cpu->boxes, cpu->box_level);
+    uint32_t end = (uint32_t)gpume_min_u64((uint64_t)(item + 1) * BOX_ROWS, rows);
+    for (uint32_t row = item * BOX_ROWS; row < end; row++) {
+        cpu->search->box_row(&cpu->boxes, cpu->field.reference, cpu->box_level, row);
+    }
+    if (probing) {
+        cpu->box_ns[item] += gpume_clock_thread_ns() - start;
+    }
+}
+
+/* The sums of the reference, level by level. Gives the processor time that they took. */
+static uint64_t make_boxes(struct cpu *cpu)
+{
+    uint32_t items = (uint32_t)gpume_div_up(cpu->plan.padded_rows, BOX_ROWS);
+    memset(cpu->box_ns, 0, items * sizeof(*cpu->box_ns));
+    for (cpu->box_level = 0; cpu->box_level < cpu->boxes.levels; cpu->box_level++) {
+        uint32_t rows = gpume_boxes_rows(&cpu->boxes, cpu->box_level);
+        gpume_workers_run(cpu->workers, box_item, cpu, (uint32_t)gpume_div_up(rows, BOX_ROWS));
+    }
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < items; i++) {
+        sum += cpu->box_ns[i];
+    }
+    return sum;
+}
+
+static void search_field(struct cpu *cpu)
+{
+    gpume_chooser_begin(&cpu->chooser);
+    bool boxes = gpume_chooser_needs_boxes(&cpu->chooser);
+    uint64_t box_ns = boxes ? make_boxes(cpu) : 0;
+    cpu->field.boxes = boxes ? &cpu->boxes : NULL;
+    gpume_workers_run(cpu->workers, search_item, cpu, cpu->plan.blocks_y);
+    if (atomic_load(&cpu->cancelled)) {
+        return; /* rows are missing: nothing to learn from */
+    }
+    gpume_chooser_end(&cpu->chooser, box_ns);
+    for (uint32_t row = 0; row < cpu->plan.blocks_y; row++) {
+        cpu->counts.candidates += cpu->row_counts[row].candidates;
+        cpu->counts.past_blocks += cpu->row_counts[row].past_blocks;
+        cpu->counts.past_parts += cpu->row_counts[row].past_parts;
+    }
+    cpu->field.hints = cpu->result->vectors; /* for the next field; it may be in use, unchanged */
 }
 
 static void measure_item(void *opaque, uint32_t row)
@@ -248,7 +348,7 @@ static void compute_field(struct cpu *cpu, uint64_t sequence, struct gpume_field
     cpu->field.target = ring_frame(cpu, sequence);
     cpu->field.reference = ring_frame(cpu, sequence - plan->params.ref_distance);
     uint64_t start = gpume_clock_ns();
-    gpume_workers_run(cpu->workers, search_item, cpu, plan->blocks_y);
+    search_field(cpu);
     uint64_t matched = gpume_clock_ns();
     gpume_workers_run(cpu->workers, measure_item, cpu, plan->blocks_y);
     uint64_t measured = gpume_clock_ns();
@@ -290,6 +390,12 @@ static void cpu_get_stats(void *engine, struct gpume_stats *stats)
 {
     const struct cpu *cpu = engine;
     *stats = cpu->stats;
+}
+
+struct gpume_search_counts gpume_engine_cpu_counts(const void *engine)
+{
+    const struct cpu *cpu = engine;
+    return cpu->counts;
 }
 
 static void cpu_get_info(void *engine, struct gpume_info *info)

@@ -6,8 +6,8 @@
 #ifndef GPUME_MOTION_SEARCH_H
 #define GPUME_MOTION_SEARCH_H
 
+#include "motion/boxes.h"
 #include "motion/differences.h"
-#include "motion/plan.h"
 
 /* Implementations read up to this many bytes past the last sample of a padded frame, without a
  * meaning for the result: two vectors of 64 bytes. Buffers are longer by it. */
@@ -16,15 +16,30 @@
 /* One field to search. */
 struct gpume_search_field {
     const struct gpume_plan *plan;
-    const void *target, *reference; /* whole padded frames with slack behind them */
+    const void *target, *reference;  /* whole padded frames with slack behind them */
+    const struct gpume_boxes *boxes; /* of the reference, to search by elimination; NULL: without */
+    /* Vectors of an earlier field, blocks_x * blocks_y, likely to be good; or NULL. They only
+     * decide how soon candidates are dropped. May be the array that is being written. */
+    const struct gpume_vector *hints;
+};
+
+/* How far candidates came in blocks that were searched by elimination. */
+struct gpume_search_counts {
+    uint64_t candidates;  /* all of them */
+    uint64_t past_blocks; /* not dropped by the sums of the largest boxes */
+    uint64_t past_parts;  /* nor by those of smaller ones: compared sample by sample */
 };
 
 struct gpume_search {
     const char *name;
     bool (*available)(void); /* on this processor */
-    /* Writes blocks_x vectors and costs of block row `row`. Rows may be searched in parallel. */
+    /* Writes blocks_x vectors and costs of block row `row`, and adds to counts. Rows may be
+     * searched in parallel. */
     void (*row)(const struct gpume_search_field *field, uint32_t row, struct gpume_vector *vectors,
-        uint32_t *costs);
+        uint32_t *costs, struct gpume_search_counts *counts);
+    /* Makes one row of box sums of one level (box_rows.h); NULL: no elimination here. */
+    void (*box_row)(
+        const struct gpume_boxes *boxes, const uint8_t *padded, uint32_t level, uint32_t row);
     /* Of `count` samples, GPUME_DIFFERENCES_MAX at most. */
     struct gpume_differences (*differences8)(const uint8_t *a, const uint8_t *b, uint32_t count);
     struct gpume_differences (*differences16)(const uint16_t *a, const uint16_t *b, uint32_t count);

@@ -38,6 +38,8 @@ struct field {
     void *padded[2];
     struct gpume_vector *vectors[2];
     uint32_t *costs[2];
+    struct gpume_boxes boxes;
+    struct gpume_search_counts counts;
 };
 
 static void put(struct gpume_plane *plane, uint32_t x, uint32_t y, uint32_t value)
@@ -125,6 +127,10 @@ static void open_field(
         field->vectors[i] = calloc(field->plan.blocks, sizeof(*field->vectors[i]));
         field->costs[i] = calloc(field->plan.blocks, sizeof(*field->costs[i]));
     }
+    field->boxes = gpume_boxes_plan(&field->plan);
+    for (uint32_t i = 0; i < field->boxes.levels; i++) {
+        field->boxes.sums[i] = calloc(gpume_boxes_entries(&field->boxes), sizeof(uint16_t));
+    }
 }
 
 static void close_field(struct field *field)
@@ -135,15 +141,32 @@ static void close_field(struct field *field)
         free(field->vectors[i]);
         free(field->costs[i]);
     }
+    for (uint32_t i = 0; i < field->boxes.levels; i++) {
+        free(field->boxes.sums[i]);
+    }
 }
 
-static void search(struct field *field, const struct gpume_search *with, uint32_t result)
+/* The hints are whatever the array of results holds. */
+static void search(
+    struct field *field, const struct gpume_search *with, bool eliminate, uint32_t result)
 {
-    struct gpume_search_field all = {
-        .plan = &field->plan, .target = field->padded[1], .reference = field->padded[0]};
+    struct gpume_search_field all = {.plan = &field->plan,
+        .target = field->padded[1],
+        .reference = field->padded[0],
+        .hints = field->vectors[result]};
+    if (eliminate) {
+        all.boxes = &field->boxes;
+        for (uint32_t level = 0; level < field->boxes.levels; level++) {
+            for (uint32_t row = 0; row < gpume_boxes_rows(&field->boxes, level); row++) {
+                with->box_row(&field->boxes, field->padded[0], level, row);
+            }
+        }
+    }
+    memset(&field->counts, 0, sizeof(field->counts));
     for (uint32_t row = 0; row < field->plan.blocks_y; row++) {
         size_t first = (size_t)row * field->plan.blocks_x;
-        with->row(&all, row, field->vectors[result] + first, field->costs[result] + first);
+        with->row(&all, row, field->vectors[result] + first, field->costs[result] + first,
+            &field->counts);
     }
 }
 
@@ -166,16 +189,29 @@ static void compare(
     REQUIRE_EQUAL(wrong, 0);
 }
 
+static void check_one(struct field *field, const struct gpume_search *with, enum content content)
+{
+    bool boxes = with->box_row && field->boxes.levels;
+    memset(field->vectors[1], 0x55, field->plan.blocks * sizeof(*field->vectors[1]));
+    search(field, with, false, 1);
+    compare(field, with, content);
+    for (int pass = 0; boxes && pass < 2; pass++) { /* with good hints, then with bad ones */
+        search(field, with, true, 1);
+        compare(field, with, content);
+        for (uint32_t i = 0; i < field->plan.blocks; i++) {
+            field->vectors[1][i] = (struct gpume_vector){(int16_t)(i % 7), (int16_t)(i % 5 - 2)};
+        }
+    }
+}
+
 static void check(const struct shape *shape, enum gpume_edge edge, enum content content)
 {
     struct field field;
     open_field(&field, shape, edge, content);
-    search(&field, &gpume_search_plain, 0);
+    search(&field, &gpume_search_plain, false, 0);
     for (uint32_t i = 1; gpume_search_at(i); i++) {
         if (gpume_search_at(i)->available()) {
-            memset(field.vectors[1], 0x55, field.plan.blocks * sizeof(*field.vectors[1]));
-            search(&field, gpume_search_at(i), 1);
-            compare(&field, gpume_search_at(i), content);
+            check_one(&field, gpume_search_at(i), content);
         }
     }
     close_field(&field);
@@ -214,14 +250,16 @@ static void check_shapes(void)
     }
 }
 
-static void bench_one(struct field *field, const struct gpume_search *with, const char *content)
+static void bench_one(
+    struct field *field, const struct gpume_search *with, bool eliminate, const char *content)
 {
     const struct gpume_params *p = &field->plan.params;
     double differences = (double)p->width * p->height * (double)field->plan.candidates;
     uint64_t best = UINT64_MAX;
     for (int i = 0; i < 5; i++) {
+        memset(field->vectors[1], 0, field->plan.blocks * sizeof(*field->vectors[1]));
         uint64_t start = gpume_clock_ns();
-        search(field, with, 1);
+        search(field, with, eliminate, 1);
         uint64_t time = gpume_clock_ns() - start;
         best = time < best ? time : best;
     }
@@ -270,7 +308,11 @@ static void bench(void)
             open_field(&field, &shapes[i], GPUME_EDGE_EXTEND, natural ? NATURAL : NOISE);
             for (uint32_t j = 1; gpume_search_at(j); j++) {
                 if (gpume_search_at(j)->available()) {
-                    bench_one(&field, gpume_search_at(j), natural ? "natural" : "noise");
+                    const char *content = natural ? "natural" : "noise";
+                    bench_one(&field, gpume_search_at(j), false, content);
+                    if (gpume_search_at(j)->box_row && field.boxes.levels) {
+                        bench_one(&field, gpume_search_at(j), true, content);
+                    }
                     bench_rest(&field, gpume_search_at(j));
                 }
             }

@@ -138,7 +138,8 @@ struct gpume_params {
     bool validate;       /* Vulkan validation layer on; any message makes the run fail */
     gpume_log_fn log;    /* may be NULL */
     void *log_opaque;
-    uint8_t reserved[64]; /* zero */
+    bool no_elimination;  /* CPU engine: compare every candidate in full; changes speed alone */
+    uint8_t reserved[63]; /* zero */
 };
 
 /* Fills in the defaults above; width and height become 0 and must be set. */
