@@ -14,10 +14,9 @@ struct gpume_boxes gpume_boxes_plan(const struct gpume_plan *plan)
     boxes.sizes[boxes.levels++] = 4;
     if (block == 12) {
         boxes.sizes[boxes.levels++] = 12;
-    } else if (block >= 8) {
-        boxes.sizes[boxes.levels++] = 8;
     }
-    if (block >= 16) {
+    if (block >= 16) { /* at 8, four sums at once are cheaper than one and then four */
+        boxes.sizes[boxes.levels++] = 8;
         boxes.sizes[boxes.levels++] = 16;
     }
     return boxes;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "motion/chooser.h"
 
-#define PROBE_FIELDS 32u /* with one row in 16, probes of a way that is ten times slower cost 2 %  \
-                          */
+#define PROBE_FIELDS                                                                               \
+    32u /* with one row in 16, probes of a way that is ten times slower cost 2 %                   \
+         */
 #define PROBE_ROWS 16u
 
 void gpume_chooser_init(struct gpume_chooser *chooser, bool possible, bool wide, uint32_t rows)

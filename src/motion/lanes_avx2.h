@@ -9,6 +9,7 @@
 
 #include "motion/search_block.h"
 
+#if defined(__AVX2__)
 #include <immintrin.h>
 #include <string.h>
 
@@ -205,4 +206,5 @@ static void take(
     }
 }
 
+#endif
 #endif
