@@ -37,6 +37,7 @@ static const struct gpume_search *const searches[] = {
     &gpume_search_plain,
 #if defined(GPUME_SEARCH_X86)
     &gpume_search_avx2,
+    &gpume_search_avx512,
 #endif
     NULL,
 };

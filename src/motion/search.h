@@ -45,8 +45,9 @@ struct gpume_search {
     struct gpume_differences (*differences16)(const uint16_t *a, const uint16_t *b, uint32_t count);
 };
 
-extern const struct gpume_search gpume_search_plain; /* search_ref.c behind this interface */
-extern const struct gpume_search gpume_search_avx2;  /* x86-64 only */
+extern const struct gpume_search gpume_search_plain;  /* search_ref.c behind this interface */
+extern const struct gpume_search gpume_search_avx512; /* x86-64 only */
+extern const struct gpume_search gpume_search_avx2;   /* x86-64 only */
 
 /* Implementations from the plain one to the fastest; NULL past the last one. Some may not be
  * available here. */

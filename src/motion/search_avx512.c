@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The search with AVX-512 (BW). Narrow blocks without elimination have a way of their own: a
+ * register holds sixteen neighbouring dx at two neighbouring dy, and vdbpsadbw gives the
+ * differences of four samples at all 32 places. All else is that of AVX2.
+ */
+#include "motion/search_x86.h"
+
+#define STRIP 32                        /* dy searched together; even */
+#define STRIP_ROWS (STRIP + NARROW_MAX) /* rows of the reference that they see */
+
+/* Rows of the reference, ready to be compared: two 128-bit lanes of row y, samples 0 .. 15 and
+ * 8 .. 23, and two of row y + 1. */
+struct strip {
+    __m512i pairs[STRIP_ROWS];
+};
+
+static inline void fill_strip(struct strip *strip, const uint8_t *r, ptrdiff_t stride, int32_t rows)
+{
+    __m256i row = load_places(r);
+    for (int32_t y = 0; y + 1 < rows; y++) {
+        r += stride;
+        __m256i next = load_places(r);
+        strip->pairs[y] = _mm512_inserti64x4(_mm512_castsi256_si512(row), next, 1);
+        row = next;
+    }
+    /* An odd number of dy has a last pair whose second half is computed and thrown away. */
+    strip->pairs[rows - 1] = _mm512_inserti64x4(_mm512_castsi256_si512(row), row, 1);
+}
+
+/* Four samples of the target as the first, second, third or fourth dword of the broadcast row, then
+ * their places: dwords 0 1 1 2 or 1 2 2 3 of each lane hold what eight places compare. */
+#define NEAR 0x94
+#define FAR 0xe9
+
+/* Loaded one by one, as a broadcast from memory does not keep the shuffle port busy. */
+typedef int32_t quad __attribute__((may_alias, aligned(1)));
+
+static inline __m512i add_quads(__m512i sum, const uint8_t *c, __m512i places, int32_t width)
+{
+    const quad *quads = (const quad *)(const void *)c;
+    sum = _mm512_add_epi16(sum, _mm512_dbsad_epu8(_mm512_set1_epi32(quads[0]), places, NEAR));
+    if (width > 4) {
+        sum = _mm512_add_epi16(sum, _mm512_dbsad_epu8(_mm512_set1_epi32(quads[1]), places, FAR));
+    }
+    return sum;
+}
+
+/* Costs at dy and dy + 1, where row 0 of the strips belongs to the first dy of the strip. */
+static inline __m512i pair_costs(const struct gpume_block *block, const struct strip strips[2],
+    int32_t first, int32_t width, int32_t height)
+{
+    const uint8_t *c = block->target;
+    __m512i sum = _mm512_setzero_si512();
+    for (int32_t y = 0; y < height; y++, c += block->stride) {
+        sum = add_quads(sum, c, strips[0].pairs[first + y], width < 8 ? width : 8);
+        if (width > 8) {
+            sum = add_quads(sum, c + 8, strips[1].pairs[first + y], width - 8);
+        }
+    }
+    return sum;
+}
+
+/* The least costs so far in each lane, and the first dy that had them; odd pairs of lanes stand for
+ * dy + 1. */
+struct least {
+    __m512i cost, dy;
+};
+
+static inline void search_strip(const struct gpume_block *block, int32_t dx, int32_t dy,
+    int32_t count, int32_t width, int32_t height, struct least *least)
+{
+    struct strip strips[2];
+    const uint8_t *r = (const uint8_t *)block->reference + dy * block->stride + dx;
+    int32_t rows = count + height - 1;
+    fill_strip(&strips[0], r, block->stride, rows);
+    if (width > 8) {
+        fill_strip(&strips[1], r + 8, block->stride, rows);
+    }
+    const __m512i second = _mm512_inserti64x4(_mm512_setzero_si512(), _mm256_set1_epi16(1), 1);
+    for (int32_t i = 0; i < count; i += 2) {
+        __m512i sum = pair_costs(block, strips, i, width, height);
+        __mmask32 valid = i + 1 < count ? UINT32_MAX : UINT16_MAX;
+        __mmask32 less = _mm512_mask_cmplt_epu16_mask(valid, sum, least->cost);
+        __m512i here = _mm512_add_epi16(_mm512_set1_epi16((int16_t)(dy + i)), second);
+        least->cost = _mm512_mask_mov_epi16(least->cost, less, sum);
+        least->dy = _mm512_mask_mov_epi16(least->dy, less, here);
+    }
+}
+
+/* Every dx has two lanes: the cheaper one, or the one with the smaller dy, stands for both. */
+static inline struct gpume_candidate best_of_pairs(
+    struct gpume_candidate best, const struct least *least, int32_t dx, int32_t dx_high)
+{
+    __m256i cost = _mm512_castsi512_si256(least->cost), dy = _mm512_castsi512_si256(least->dy);
+    __m256i other_cost = _mm512_extracti64x4_epi64(least->cost, 1);
+    __m256i other_dy = _mm512_extracti64x4_epi64(least->dy, 1);
+    __mmask16 same = _mm256_cmpeq_epu16_mask(other_cost, cost);
+    __mmask16 other = _mm256_cmplt_epu16_mask(other_cost, cost) |
+                      _mm256_mask_cmplt_epi16_mask(same, other_dy, dy);
+    cost = _mm256_mask_mov_epi16(cost, other, other_cost);
+    dy = _mm256_mask_mov_epi16(dy, other, other_dy);
+    return best_lane(best, cost, dy, dx, dx_high);
+}
+
+static inline struct gpume_candidate match_narrow512(
+    const struct gpume_block *block, int32_t width, int32_t height)
+{
+    struct gpume_candidate best = {.cost = cost_of(block, 0, 0)};
+    for (int32_t dx = block->dx_low; dx <= block->dx_high; dx += LANES) {
+        struct least least = {_mm512_set1_epi16(-1), _mm512_setzero_si512()};
+        for (int32_t dy = block->dy_low; dy <= block->dy_high; dy += STRIP) {
+            int32_t left = block->dy_high - dy + 1;
+            search_strip(block, dx, dy, left < STRIP ? left : STRIP, width, height, &least);
+        }
+        best = best_of_pairs(best, &least, dx, block->dx_high);
+    }
+    return best;
+}
+
+static struct gpume_candidate match(const struct gpume_block *block)
+{
+    int32_t height = block->height;
+    if (!is_narrow(block)) {
+        return match_common(block);
+    }
+    switch (block->width) { /* constants, so that the loops unroll */
+    case 4:
+        return match_narrow512(block, 4, height);
+    case 8:
+        return height == 8 ? match_narrow512(block, 8, 8) : match_narrow512(block, 8, height);
+    case 12:
+        return match_narrow512(block, 12, height);
+    default:
+        return height == 16 ? match_narrow512(block, 16, 16) : match_narrow512(block, 16, height);
+    }
+}
+
+static void search_row(const struct gpume_search_field *field, uint32_t row,
+    struct gpume_vector *vectors, uint32_t *costs, struct gpume_search_counts *counts)
+{
+    search_columns(match, field, row, vectors, costs, counts);
+}
+
+static struct gpume_differences differences8(const uint8_t *a, const uint8_t *b, uint32_t count)
+{
+    return gpume_differences8(a, b, count);
+}
+
+static struct gpume_differences differences16(const uint16_t *a, const uint16_t *b, uint32_t count)
+{
+    return gpume_differences16(a, b, count);
+}
+
+static void box_row(
+    const struct gpume_boxes *boxes, const uint8_t *padded, uint32_t level, uint32_t row)
+{
+    gpume_box_row_any(boxes, padded, level, row);
+}
+
+static bool available(void)
+{
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("avx512f") &&
+           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+}
+
+const struct gpume_search gpume_search_avx512 = {.name = "avx512",
+    .available = available,
+    .row = search_row,
+    .box_row = box_row,
+    .differences8 = differences8,
+    .differences16 = differences16};

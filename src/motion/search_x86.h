@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the searches for x86-64 share, compiled in each of them for its own instruction set: blocks
+ * of unusual shapes without elimination, and the way through a row of blocks.
+ */
+#ifndef GPUME_MOTION_SEARCH_X86_H
+#define GPUME_MOTION_SEARCH_X86_H
+
+#include "motion/box_rows.h"
+#include "motion/elimination.h"
+
+#if defined(__AVX2__)
+
+typedef struct gpume_candidate (*match_fn)(const struct gpume_block *block);
+
+static inline bool is_narrow(const struct gpume_block *block)
+{
+    return block->width % 4 == 0 && block->width <= NARROW_MAX && block->height <= NARROW_MAX;
+}
+
+/* The best of the lanes' bests by the tie rule. Lane i stands for dx + i; those above dx_high do
+ * not count. Mostly one lane has the least cost, so that the loop's end is foretold. */
+static inline struct gpume_candidate best_lane(
+    struct gpume_candidate best, __m256i costs, __m256i dys, int32_t dx, int32_t dx_high)
+{
+    const __m256i index = _mm256_setr_epi16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    __m256i beyond = _mm256_cmpgt_epi16(index, _mm256_set1_epi16((int16_t)(dx_high - dx)));
+    costs = _mm256_or_si256(costs, beyond); /* no narrow block costs 65535 */
+    __m128i halves =
+        _mm_min_epu16(_mm256_castsi256_si128(costs), _mm256_extracti128_si256(costs, 1));
+    uint32_t least = (uint32_t)_mm_extract_epi16(_mm_minpos_epu16(halves), 0);
+    if (least > best.cost) {
+        return best;
+    }
+    int16_t dy[LANES];
+    _mm256_storeu_si256((__m256i *)(void *)dy, dys);
+    __m256i is_least = _mm256_cmpeq_epi16(costs, _mm256_set1_epi16((int16_t)(uint16_t)least));
+    uint32_t mask = (uint32_t)_mm256_movemask_epi8(is_least) & EVERY_LANE;
+    for (; mask; mask &= mask - 1) {
+        int32_t lane = __builtin_ctz(mask) / 2;
+        struct gpume_candidate candidate = {least, dx + lane, dy[lane]};
+        if (gpume_candidate_wins(candidate, best)) {
+            best = candidate;
+        }
+    }
+    return best;
+}
+
+static inline struct gpume_candidate match_wide(const struct gpume_block *block)
+{
+    const uint8_t *r = block->reference;
+    struct gpume_candidate best = {.cost = cost_of(block, 0, 0)};
+    for (int32_t dy = block->dy_low; dy <= block->dy_high; dy++) {
+        for (int32_t dx = block->dx_low; dx <= block->dx_high; dx += LANES) {
+            __m256i costs[2];
+            wide_costs(block, r + dy * block->stride + dx, costs);
+            uint32_t mask = below(costs, best.cost, block->dx_high - dx + 1);
+            if (mask) {
+                take(&best, costs, mask, dx, dy);
+            }
+        }
+    }
+    return best;
+}
+
+/* A block cut to a width that is no multiple of 4: one candidate at a time. */
+static inline struct gpume_candidate match_any(const struct gpume_block *block)
+{
+    struct gpume_candidate best = {.cost = cost_of(block, 0, 0)};
+    for (int32_t dy = block->dy_low; dy <= block->dy_high; dy++) {
+        for (int32_t dx = block->dx_low; dx <= block->dx_high; dx++) {
+            uint32_t cost = cost_of(block, dx, dy);
+            if (cost < best.cost) {
+                best = (struct gpume_candidate){cost, dx, dy};
+            }
+        }
+    }
+    return best;
+}
+
+/* Any block, without elimination. */
+static inline struct gpume_candidate match_common(const struct gpume_block *block)
+{
+    return block->width % 4 ? match_any(block) : match_wide(block);
+}
+
+/* match: without elimination. */
+static inline void search_columns(match_fn match, const struct gpume_search_field *field,
+    uint32_t row, struct gpume_vector *vectors, uint32_t *costs, struct gpume_search_counts *counts)
+{
+    if (field->plan->sample_bytes == 2) {
+        gpume_search_plain.row(field, row, vectors, costs, counts);
+        return;
+    }
+    for (uint32_t column = 0; column < field->plan->blocks_x; column++) {
+        struct gpume_block block = gpume_block_at(field, column, row);
+        struct gpume_candidate best;
+        if (field->boxes && block.whole) {
+            best = eliminate(field, &block, column, row, vectors, counts);
+        } else {
+            best = match(&block);
+        }
+        vectors[column] = (struct gpume_vector){(int16_t)best.dx, (int16_t)best.dy};
+        costs[column] = best.cost;
+    }
+}
+
+#endif
+#endif
