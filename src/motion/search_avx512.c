@@ -46,19 +46,23 @@ static inline __m512i add_quads(__m512i sum, const uint8_t *c, __m512i places, i
     return sum;
 }
 
-/* Costs at dy and dy + 1, where row 0 of the strips belongs to the first dy of the strip. */
-static inline __m512i pair_costs(const struct gpume_block *block, const struct strip strips[2],
-    int32_t first, int32_t width, int32_t height)
+/* Costs at dy and dy + 1 in sums[0], at dy + 2 and dy + 3 in sums[1] if pairs is 2, so that the
+ * target is loaded once for both. strips: from the first dy on. */
+static inline void pair_costs(const struct gpume_block *block, const struct strip *const strips[2],
+    int32_t first, int32_t pairs, int32_t width, int32_t height, __m512i sums[2])
 {
     const uint8_t *c = block->target;
-    __m512i sum = _mm512_setzero_si512();
+    sums[0] = sums[1] = _mm512_setzero_si512();
     for (int32_t y = 0; y < height; y++, c += block->stride) {
-        sum = add_quads(sum, c, strips[0].pairs[first + y], width < 8 ? width : 8);
-        if (width > 8) {
-            sum = add_quads(sum, c + 8, strips[1].pairs[first + y], width - 8);
+        for (int32_t i = 0; i < pairs; i++) {
+            __m512i places = strips[0]->pairs[first + y + 2 * i];
+            sums[i] = add_quads(sums[i], c, places, width < 8 ? width : 8);
+            if (width > 8) {
+                places = strips[1]->pairs[first + y + 2 * i];
+                sums[i] = add_quads(sums[i], c + 8, places, width - 8);
+            }
         }
     }
-    return sum;
 }
 
 /* The least costs so far in each lane, and the first dy that had them; odd pairs of lanes stand for
@@ -67,24 +71,37 @@ struct least {
     __m512i cost, dy;
 };
 
+static inline void update(struct least *least, __m512i sum, int32_t dy, int32_t dy_end)
+{
+    const __m512i second = _mm512_inserti64x4(_mm512_setzero_si512(), _mm256_set1_epi16(1), 1);
+    __mmask32 valid = dy + 1 < dy_end ? UINT32_MAX : UINT16_MAX;
+    __mmask32 less = _mm512_mask_cmplt_epu16_mask(valid, sum, least->cost);
+    __m512i here = _mm512_add_epi16(_mm512_set1_epi16((int16_t)dy), second);
+    least->cost = _mm512_mask_mov_epi16(least->cost, less, sum);
+    least->dy = _mm512_mask_mov_epi16(least->dy, less, here);
+}
+
 static inline void search_strip(const struct gpume_block *block, int32_t dx, int32_t dy,
     int32_t count, int32_t width, int32_t height, struct least *least)
 {
-    struct strip strips[2];
+    struct strip left, right;
+    const struct strip *const strips[2] = {&left, &right};
     const uint8_t *r = (const uint8_t *)block->reference + dy * block->stride + dx;
     int32_t rows = count + height - 1;
-    fill_strip(&strips[0], r, block->stride, rows);
+    fill_strip(&left, r, block->stride, rows);
     if (width > 8) {
-        fill_strip(&strips[1], r + 8, block->stride, rows);
+        fill_strip(&right, r + 8, block->stride, rows);
     }
-    const __m512i second = _mm512_inserti64x4(_mm512_setzero_si512(), _mm256_set1_epi16(1), 1);
-    for (int32_t i = 0; i < count; i += 2) {
-        __m512i sum = pair_costs(block, strips, i, width, height);
-        __mmask32 valid = i + 1 < count ? UINT32_MAX : UINT16_MAX;
-        __mmask32 less = _mm512_mask_cmplt_epu16_mask(valid, sum, least->cost);
-        __m512i here = _mm512_add_epi16(_mm512_set1_epi16((int16_t)(dy + i)), second);
-        least->cost = _mm512_mask_mov_epi16(least->cost, less, sum);
-        least->dy = _mm512_mask_mov_epi16(least->dy, less, here);
+    int32_t i = 0;
+    __m512i sums[2];
+    for (; i + 2 < count; i += 4) {
+        pair_costs(block, strips, i, 2, width, height, sums);
+        update(least, sums[0], dy + i, dy + count);
+        update(least, sums[1], dy + i + 2, dy + count);
+    }
+    if (i < count) {
+        pair_costs(block, strips, i, 1, width, height, sums);
+        update(least, sums[0], dy + i, dy + count);
     }
 }
 
