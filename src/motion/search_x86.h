@@ -8,6 +8,7 @@
 
 #include "motion/box_rows.h"
 #include "motion/elimination.h"
+#include "motion/lanes16_avx2.h"
 
 #if defined(__AVX2__)
 
@@ -88,14 +89,14 @@ static inline struct gpume_candidate match_common(const struct gpume_block *bloc
 static inline void search_columns(match_fn match, const struct gpume_search_field *field,
     uint32_t row, struct gpume_vector *vectors, uint32_t *costs, struct gpume_search_counts *counts)
 {
-    if (field->plan->sample_bytes == 2) {
-        gpume_search_plain.row(field, row, vectors, costs, counts);
-        return;
-    }
+    bool wide_samples = field->plan->sample_bytes == 2;
+    uint32_t largest = wide_samples ? largest_sample(field, row) : 0;
     for (uint32_t column = 0; column < field->plan->blocks_x; column++) {
         struct gpume_block block = gpume_block_at(field, column, row);
         struct gpume_candidate best;
-        if (field->boxes && block.whole) {
+        if (wide_samples) {
+            best = match16(&block, largest);
+        } else if (field->boxes && block.whole) {
             best = eliminate(field, &block, column, row, vectors, counts);
         } else {
             best = match(&block);
