@@ -39,6 +39,9 @@ static const struct gpume_search *const searches[] = {
     &gpume_search_avx2,
     &gpume_search_avx512,
 #endif
+#if defined(GPUME_SEARCH_ARM)
+    &gpume_search_neon,
+#endif
     NULL,
 };
 

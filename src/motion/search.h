@@ -46,6 +46,7 @@ struct gpume_search {
 };
 
 extern const struct gpume_search gpume_search_plain;  /* search_ref.c behind this interface */
+extern const struct gpume_search gpume_search_neon;   /* aarch64 only */
 extern const struct gpume_search gpume_search_avx512; /* x86-64 only */
 extern const struct gpume_search gpume_search_avx2;   /* x86-64 only */
 
