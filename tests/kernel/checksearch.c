@@ -263,8 +263,15 @@ static void bench_one(
         uint64_t time = gpume_clock_ns() - start;
         best = time < best ? time : best;
     }
-    printf("%-8s %-8s %2u bits block %3u window %2u: %8.1f G px/s, %8.2f ms\n", with->name, content,
-        p->bits, p->block, p->window_x, differences / (double)best, (double)best / 1e6);
+    printf("%-7s %-11s %-8s %2u bits block %3u window %2u: %8.1f G px/s, %8.2f ms", with->name,
+        eliminate ? "elimination" : "", content, p->bits, p->block, p->window_x,
+        differences / (double)best, (double)best / 1e6);
+    double hundredth = (double)field->counts.candidates / 100;
+    if (eliminate) {
+        printf(", left %.2f %%, %.2f %%", (double)field->counts.past_blocks / hundredth,
+            (double)field->counts.past_parts / hundredth);
+    }
+    printf("\n");
 }
 
 /* What the engine does beside the search, for one field: padding, sums, ranks. */
