@@ -243,6 +243,9 @@ static void store(struct gpume_options *options, enum gpume_option_id id, const 
     case GPUME_OPTION_THREADS:
         params->threads = (uint32_t)value->number;
         break;
+    case GPUME_OPTION_NO_ELIMINATION:
+        params->no_elimination = true;
+        break;
     case GPUME_OPTION_CHECK:
         params->check = true;
         break;

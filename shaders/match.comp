@@ -15,11 +15,9 @@
 #extension GL_GOOGLE_include_directive : require
 #include "shared.h"
 #include "common.glsl"
+#include "search.glsl"
 
-layout(constant_id = GPUME_SPEC_BLOCK) const uint BLOCK = 8;
-layout(constant_id = GPUME_SPEC_WINDOW_X) const int WINDOW_X = 7;
-layout(constant_id = GPUME_SPEC_WINDOW_Y) const int WINDOW_Y = 7;
-layout(constant_id = GPUME_SPEC_INSIDE) const uint INSIDE = 0;
+layout(constant_id = GPUME_SPEC_SIEVED) const uint SIEVED = 0;
 layout(constant_id = GPUME_SPEC_TEAM) const uint TEAM = 64;
 
 layout(local_size_x = GPUME_MATCH_LOCAL) in;
@@ -27,26 +25,13 @@ layout(std430, binding = 0) readonly buffer Target { QUAD target[]; };
 layout(std430, binding = 1) readonly buffer Reference { QUAD reference[]; };
 layout(std430, binding = 2) buffer Vectors { uint vectors[]; };
 layout(std430, binding = 3) buffer Costs { uint costs[]; };
+layout(std430, binding = 4) readonly buffer Todo { uint todo[]; };
 layout(push_constant) uniform Push { gpume_match_push pc; };
 
 shared uint team_cost[GPUME_MATCH_LOCAL];
 shared uint team_order[GPUME_MATCH_LOCAL];
 
-const int PAD_X = (WINDOW_X + 3) / 4 * 4;
 const uint DX_QUADS = uint(PAD_X + WINDOW_X + 1 + 3) / 4;
-
-/* The tie rule as a number: (0,0) first, then rising dy, then rising dx. At most 1025^2 + 1. */
-uint order_of(int dx, int dy)
-{
-    return dx == 0 && dy == 0
-               ? 0u
-               : 1u + uint((dy + WINDOW_Y) * (2 * WINDOW_X + 1) + dx + WINDOW_X);
-}
-
-bool wins(uint cost, uint order, uint best_cost, uint best_order)
-{
-    return cost < best_cost || (cost == best_cost && order < best_order);
-}
 
 /* Costs of four neighbouring candidates; each at most 128 * 128 * 65535 < 2^31. `to`, `from`:
  * quad addresses of the block and of its leftmost match; tail: visible samples of the last quad,
@@ -78,16 +63,6 @@ ivec4 sad_quad(uint to, uint from, uint rows, uint quads, uint tail)
     return sums;
 }
 
-bool allowed(ivec2 at, ivec2 size, int dx, int dy)
-{
-    if (abs(dx) > WINDOW_X) {
-        return false;
-    }
-    ivec2 low = at + ivec2(dx, dy);
-    return INSIDE == 0u || (all(greaterThanEqual(low, ivec2(0))) &&
-                               all(lessThanEqual(low + size, ivec2(pc.width, pc.height))));
-}
-
 void search(uint block, uint member, inout uint best_cost, inout uint best_order)
 {
     ivec2 at = ivec2(block % pc.blocks_x, block / pc.blocks_x) * int(BLOCK);
@@ -106,7 +81,7 @@ void search(uint block, uint member, inout uint best_cost, inout uint best_order
             uint(size.x) / 4u, uint(size.x) % 4u);
         for (int i = 0; i < 4; i++) {
             uint order = order_of(dx + i, dy);
-            if (allowed(at, size, dx + i, dy) &&
+            if (allowed(at, size, ivec2(pc.width, pc.height), dx + i, dy) &&
                 wins(uint(sums[i]), order, best_cost, best_order)) {
                 best_cost = uint(sums[i]);
                 best_order = order;
@@ -115,21 +90,13 @@ void search(uint block, uint member, inout uint best_cost, inout uint best_order
     }
 }
 
-/* The vector of an order number, packed as dx in the low and dy in the high half. */
-uint vector_of(uint order)
-{
-    int index = int(order) - 1, span = 2 * WINDOW_X + 1;
-    ivec2 v = order == 0u ? ivec2(0) : ivec2(index % span - WINDOW_X, index / span - WINDOW_Y);
-    return (uint(v.x) & 0xffffu) | uint(v.y) << 16;
-}
-
 void main()
 {
     uint lane = gl_LocalInvocationIndex, member = lane % TEAM;
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     uint block = pc.block_first + group * (GPUME_MATCH_LOCAL / TEAM) + lane / TEAM;
-    bool live = block < pc.block_end;
     uint out_index = gl_GlobalInvocationID.z * pc.blocks + block;
+    bool live = block < pc.block_end && (SIEVED == 0u || todo[out_index] != 0u);
 
     uint best_cost = 0xffffffffu, best_order = 0xffffffffu;
     if (live) {

@@ -25,9 +25,13 @@
 #define GPUME_SPEC_INSIDE 3    /* edge mode: 1 = only candidates wholly inside the reference */
 #define GPUME_SPEC_TEAM 4      /* invocations that share one block, a power of 2 */
 #define GPUME_SPEC_PREDICTED 5 /* 1 = the predicted frame is stored */
-#define GPUME_SPEC_COUNT 6
+#define GPUME_SPEC_SIEVED 6    /* 1 = only the blocks that the sieve has left over */
+#define GPUME_SPEC_COUNT 7
 
 #define GPUME_MATCH_LOCAL 128 /* invocations of a workgroup */
+#define GPUME_SIEVE_LOCAL 128 /* invocations that share one block */
+#define GPUME_BOX_LOCAL 64
+#define GPUME_BOX_ROWS 16 /* box sums that one invocation makes, one below the other */
 #define GPUME_REDUCE_LOCAL 256
 #define GPUME_RANK_LOCAL 256
 #define GPUME_RANK_CHUNK 1024 /* keys that one workgroup sorts in shared memory */
@@ -74,6 +78,22 @@ struct gpume_match_push {
     GPUME_U32 blocks_x, blocks;       /* of a field */
     GPUME_U32 block_first, block_end; /* those of this dispatch */
     GPUME_U32 job_first, job_end;     /* a job is four neighbouring dx at one dy */
+};
+
+struct gpume_box_push {
+    GPUME_U32 frame; /* of the ring */
+    GPUME_U32 frame_quads;
+    GPUME_U32 stride;  /* quads a padded row */
+    GPUME_U32 columns; /* sums a row: padded samples less block / 2 - 1 */
+    GPUME_U32 rows;    /* rows of sums, likewise */
+};
+
+struct gpume_sieve_push {
+    gpume_pair_push pair;
+    GPUME_U32 width, height;
+    GPUME_U32 blocks_x, blocks;
+    GPUME_U32 block_first, block_end;
+    GPUME_U32 rounds; /* of full comparisons, GPUME_SIEVE_LOCAL at a time, before giving up */
 };
 
 struct gpume_predict_push {

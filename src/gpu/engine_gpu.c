@@ -30,6 +30,7 @@ struct engine {
     struct slot_buffers buffers[GPUME_SLOTS_MAX];
     struct gpume_buffer *uploads; /* plan.pool */
     struct gpume_buffer *ring;    /* ring_buffers */
+    struct gpume_buffer boxes;    /* where layout.boxes_bytes > 0 */
     uint32_t ring_buffers;
     uint64_t stage_ns[GPUME_STAGE_COUNT];
     uint64_t fields;
@@ -44,7 +45,11 @@ static int create_kernels(struct engine *engine)
     struct gpume_kernels *k = &engine->kernels;
     int status;
     GPUME_TRY(gpume_k_upload_create(gpu, &engine->plan, &k->upload));
-    GPUME_TRY(gpume_k_match_create(gpu, &engine->plan, &k->match));
+    GPUME_TRY(gpume_k_match_create(gpu, &engine->plan, engine->layout.boxes_bytes > 0, &k->match));
+    if (engine->layout.boxes_bytes > 0) {
+        GPUME_TRY(gpume_k_boxes_create(gpu, &engine->plan, &k->boxes));
+        GPUME_TRY(gpume_k_sieve_create(gpu, &engine->plan, &k->sieve));
+    }
     GPUME_TRY(gpume_k_predict_create(gpu, &engine->plan, &k->predict));
     GPUME_TRY(gpume_k_reduce_create(gpu, &k->reduce));
     GPUME_TRY(gpume_k_rank_create(gpu, &engine->layout, &k->rank_local, &k->rank_global));
@@ -74,6 +79,10 @@ static int create_frames(struct engine *engine)
         GPUME_TRY(
             create_buffer(engine, GPUME_BUFFER_UPLOAD, plan->plane_bytes, &engine->uploads[i]));
     }
+    if (engine->layout.boxes_bytes > 0) {
+        GPUME_TRY(
+            create_buffer(engine, GPUME_BUFFER_DEVICE, engine->layout.boxes_bytes, &engine->boxes));
+    }
     for (uint32_t i = 0; i < engine->ring_buffers; i++) {
         GPUME_TRY(create_buffer(engine, GPUME_BUFFER_DEVICE, ring_bytes, &engine->ring[i]));
     }
@@ -85,7 +94,7 @@ static int create_slots(struct engine *engine)
 {
     const struct gpume_layout *layout = &engine->layout;
     const struct gpume_plan *plan = &engine->plan;
-    uint32_t binds = plan->batch * gpume_k_upload_binds(plan) +
+    uint32_t binds = plan->batch * (gpume_k_upload_binds(plan) + 1) + 1 + /* boxes, sieve */
                      plan->band_count * GPUME_K_BAND_BINDS + GPUME_K_REDUCE_BINDS +
                      GPUME_K_RANK_BINDS;
     int status = gpume_timeline_create(&engine->gpu, &engine->timeline);
@@ -152,7 +161,8 @@ int gpume_engine_gpu_open_limited(void **out, const struct gpume_params *params,
     int status;
     GPUME_TRY(gpume_gpu_open(&engine->gpu, log, params->device, software, params->validate));
     GPUME_TRY(make_plan(engine, params, window_bytes));
-    engine->layout = gpume_layout_make(&engine->plan);
+    engine->layout = gpume_layout_make(&engine->plan,
+        gpume_min_u64(WINDOW_BYTES, engine->gpu.properties.limits.maxStorageBufferRange));
     GPUME_TRY(check_ranges(engine));
     GPUME_TRY(create_kernels(engine));
     GPUME_TRY(create_frames(engine));
@@ -182,6 +192,10 @@ static void record_fields(const struct engine *engine, const struct gpume_work *
 {
     const struct gpume_kernels *k = &engine->kernels;
     struct gpume_slot *slot = work->slot;
+    if (work->layout->boxes_bytes > 0) {
+        gpume_k_sieve_record(work, &k->sieve);
+        gpume_barrier_kernel_to_kernel(slot);
+    }
     gpume_k_match_record(work, &k->match);
     gpume_slot_stage_done(slot, GPUME_STAGE_MATCH);
     gpume_barrier_kernel_to_kernel(slot);
@@ -212,6 +226,7 @@ static int engine_submit(void *opaque, uint32_t index, const struct gpume_batch 
         .results = &engine->buffers[index].results,
         .readback = &engine->buffers[index].readback,
         .scratch = &engine->buffers[index].scratch,
+        .boxes = &engine->boxes,
         .first_target = batch->frames[0]->sequence + without_field,
         .field_count = batch->field_count,
     };
@@ -220,6 +235,12 @@ static int engine_submit(void *opaque, uint32_t index, const struct gpume_batch 
     for (uint32_t i = 0; i < batch->frame_count; i++) {
         const struct gpume_frame *frame = batch->frames[i];
         gpume_k_upload_record(&work, &engine->kernels.upload, frame->pool_index, frame->sequence);
+    }
+    if (engine->layout.boxes_bytes > 0) {
+        gpume_barrier_kernel_to_kernel(slot);
+        for (uint32_t i = 0; i < batch->frame_count; i++) {
+            gpume_k_boxes_record(&work, &engine->kernels.boxes, batch->frames[i]->sequence);
+        }
     }
     gpume_slot_stage_done(slot, GPUME_STAGE_UPLOAD);
     if (batch->field_count > 0) {
@@ -307,8 +328,8 @@ static void engine_get_info(void *opaque, struct gpume_info *info)
 static void destroy_kernels(struct engine *engine)
 {
     struct gpume_kernels *k = &engine->kernels;
-    struct gpume_kernel *all[] = {
-        &k->upload, &k->match, &k->predict, &k->reduce, &k->rank_local, &k->rank_global};
+    struct gpume_kernel *all[] = {&k->upload, &k->boxes, &k->sieve, &k->match, &k->predict,
+        &k->reduce, &k->rank_local, &k->rank_global};
     for (uint32_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
         gpume_kernel_destroy(&engine->gpu, all[i]);
     }
@@ -330,6 +351,7 @@ static void destroy_all(struct engine *engine)
     for (uint32_t i = 0; engine->ring && i < engine->ring_buffers; i++) {
         gpume_buffer_destroy(gpu, &engine->ring[i]);
     }
+    gpume_buffer_destroy(gpu, &engine->boxes);
     gpume_timeline_destroy(gpu, &engine->timeline);
     destroy_kernels(engine);
 }

@@ -7,7 +7,9 @@
  *
  *            reads                               writes
  *   upload   upload memory of one pool frame     one padded frame of the ring
- *   match    padded frames                       vectors, costs
+ *   boxes    one padded frame                    its box sums
+ *   sieve    padded frames, box sums             vectors, costs, blocks left over
+ *   match    padded frames (blocks left over)    vectors, costs
  *   predict  padded frames, vectors              predicted, partial sums
  *   reduce   partial sums                        sums
  *   rank     costs                               ranks (keys in between)
@@ -19,7 +21,7 @@
 #include "gpu/work.h"
 
 struct gpume_kernels {
-    struct gpume_kernel upload, match, predict, reduce, rank_local, rank_global;
+    struct gpume_kernel upload, boxes, sieve, match, predict, reduce, rank_local, rank_global;
 };
 
 int gpume_k_upload_create(
@@ -27,8 +29,18 @@ int gpume_k_upload_create(
 void gpume_k_upload_record(const struct gpume_work *work, const struct gpume_kernel *kernel,
     uint32_t pool_index, uint64_t sequence);
 
-int gpume_k_match_create(
+/* Successive elimination before match, where layout.boxes_bytes > 0. */
+int gpume_k_boxes_create(
     struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_kernel *kernel);
+void gpume_k_boxes_record(
+    const struct gpume_work *work, const struct gpume_kernel *kernel, uint64_t sequence);
+int gpume_k_sieve_create(
+    struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_kernel *kernel);
+void gpume_k_sieve_record(const struct gpume_work *work, const struct gpume_kernel *kernel);
+
+/* sieved: only the blocks that the sieve has left over. */
+int gpume_k_match_create(
+    struct gpume_gpu *gpu, const struct gpume_plan *plan, bool sieved, struct gpume_kernel *kernel);
 void gpume_k_match_record(const struct gpume_work *work, const struct gpume_kernel *kernel);
 
 int gpume_k_predict_create(
@@ -52,8 +64,11 @@ uint32_t gpume_k_upload_binds(const struct gpume_plan *plan);
 #define GPUME_K_REDUCE_BINDS 1u
 #define GPUME_K_RANK_BINDS 64u /* see k_rank.c */
 
-/* The specialisation constants of a plan, by id. */
-void gpume_k_constants(
-    const struct gpume_plan *plan, uint32_t team, uint32_t constants[GPUME_SPEC_COUNT]);
+/* The specialisation constants of a plan, by id; those of one kernel alone are 0. */
+void gpume_k_constants(const struct gpume_plan *plan, uint32_t constants[GPUME_SPEC_COUNT]);
+
+/* Blocks that one dispatch may take where each costs so many pixel differences, so that none keeps
+ * the device busy for long. */
+uint32_t gpume_k_blocks_per_dispatch(const struct gpume_plan *plan, uint64_t block_work);
 
 #endif

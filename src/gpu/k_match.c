@@ -44,39 +44,45 @@ static uint32_t jobs_per_dispatch(const struct gpume_plan *plan)
     return GPUME_ITERATIONS_MAX / iterations * team_size(plan);
 }
 
-void gpume_k_constants(
-    const struct gpume_plan *plan, uint32_t team, uint32_t constants[GPUME_SPEC_COUNT])
+void gpume_k_constants(const struct gpume_plan *plan, uint32_t constants[GPUME_SPEC_COUNT])
 {
     constants[GPUME_SPEC_BLOCK] = plan->params.block;
     constants[GPUME_SPEC_WINDOW_X] = plan->params.window_x;
     constants[GPUME_SPEC_WINDOW_Y] = plan->params.window_y;
     constants[GPUME_SPEC_INSIDE] = plan->params.edge == GPUME_EDGE_INSIDE;
-    constants[GPUME_SPEC_TEAM] = team;
     constants[GPUME_SPEC_PREDICTED] = plan->params.want_predicted;
+    constants[GPUME_SPEC_TEAM] = 0;
+    constants[GPUME_SPEC_SIEVED] = 0;
 }
 
 int gpume_k_match_create(
-    struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_kernel *kernel)
+    struct gpume_gpu *gpu, const struct gpume_plan *plan, bool sieved, struct gpume_kernel *kernel)
 {
     bool wide = plan->sample_bytes == 2;
     uint32_t constants[GPUME_SPEC_COUNT];
-    gpume_k_constants(plan, team_size(plan), constants);
+    gpume_k_constants(plan, constants);
+    constants[GPUME_SPEC_TEAM] = team_size(plan);
+    constants[GPUME_SPEC_SIEVED] = sieved;
     struct gpume_kernel_info info = {
         .words = wide ? match16 : match8,
         .bytes = wide ? sizeof(match16) : sizeof(match8),
-        .buffer_count = 4,
+        .buffer_count = 5,
         .push_bytes = sizeof(struct gpume_match_push),
         .constants = constants,
     };
     return gpume_kernel_create(gpu, &info, kernel);
 }
 
-/* Blocks that one dispatch may take, so that none keeps the device busy for long. */
+uint32_t gpume_k_blocks_per_dispatch(const struct gpume_plan *plan, uint64_t block_work)
+{
+    uint64_t blocks = DISPATCH_WORK / (block_work * plan->batch);
+    return (uint32_t)gpume_min_u64(gpume_max_u64(blocks, 1), plan->blocks);
+}
+
 static uint32_t blocks_per_dispatch(const struct gpume_plan *plan)
 {
     uint64_t jobs = gpume_min_u64(job_count(plan), jobs_per_dispatch(plan));
-    uint64_t work = jobs * 4 * plan->params.block * plan->params.block * plan->batch;
-    return (uint32_t)gpume_min_u64(gpume_max_u64(DISPATCH_WORK / work, 1), plan->blocks);
+    return gpume_k_blocks_per_dispatch(plan, jobs * 4 * plan->params.block * plan->params.block);
 }
 
 /* Every job of the blocks from block_first to block_end. */
@@ -108,10 +114,11 @@ static void record_band(
         .blocks_x = plan->blocks_x,
         .blocks = plan->blocks,
     };
-    struct gpume_view views[4];
+    struct gpume_view views[5];
     gpume_work_pair(work, band, &views[0], &views[1], &push.pair);
     views[2] = gpume_view_part(work->results, work->layout->vectors, words);
     views[3] = gpume_view_part(work->results, work->layout->costs, words);
+    views[4] = gpume_view_part(work->scratch, work->layout->todo, words);
     gpume_slot_bind(work->slot, kernel, views);
     uint64_t block = (uint64_t)band * plan->band_rows * plan->blocks_x;
     uint64_t end = gpume_min_u64(block + (uint64_t)plan->band_rows * plan->blocks_x, plan->blocks);

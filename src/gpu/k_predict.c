@@ -24,7 +24,7 @@ int gpume_k_predict_create(
 {
     bool wide = plan->sample_bytes == 2;
     uint32_t constants[GPUME_SPEC_COUNT];
-    gpume_k_constants(plan, 1, constants);
+    gpume_k_constants(plan, constants);
     struct gpume_kernel_info info = {
         .words = wide ? predict16 : predict8,
         .bytes = wide ? sizeof(predict16) : sizeof(predict8),

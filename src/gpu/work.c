@@ -3,7 +3,8 @@
 
 #include "base/grid.h"
 
-#define PART_ALIGN 256u /* the largest that a device may ask of storage buffer offsets */
+#define SIEVE_CANDIDATES_MIN 1000u /* of a block; with fewer an NVIDIA H200 gained nothing */
+#define PART_ALIGN 256u            /* the largest that a device may ask of storage buffer offsets */
 
 static VkDeviceSize place(VkDeviceSize *end, VkDeviceSize bytes)
 {
@@ -12,7 +13,16 @@ static VkDeviceSize place(VkDeviceSize *end, VkDeviceSize bytes)
     return offset;
 }
 
-struct gpume_layout gpume_layout_make(const struct gpume_plan *plan)
+/* Sieving pays where a block has candidates enough for a workgroup to share; sums of all frames
+ * must fit one window. */
+static VkDeviceSize boxes_bytes(const struct gpume_plan *plan, VkDeviceSize most)
+{
+    VkDeviceSize bytes = plan->ring * (plan->padded_bytes / plan->sample_bytes) * 4;
+    bool pays = plan->candidates >= SIEVE_CANDIDATES_MIN && !plan->params.no_elimination;
+    return pays && plan->one_window && bytes <= most ? bytes : 0;
+}
+
+struct gpume_layout gpume_layout_make(const struct gpume_plan *plan, VkDeviceSize box_bytes_max)
 {
     struct gpume_layout layout = {0};
     VkDeviceSize words = (VkDeviceSize)plan->batch * plan->blocks * 4;
@@ -26,6 +36,8 @@ struct gpume_layout gpume_layout_make(const struct gpume_plan *plan)
     layout.key_words = plan->cost_bits + plan->index_bits <= 32 ? 1 : 2;
     layout.partials = place(&layout.scratch_bytes,
         (VkDeviceSize)plan->batch * layout.partials_count * GPUME_SUM_WORDS * 4);
+    layout.boxes_bytes = boxes_bytes(plan, box_bytes_max);
+    layout.todo = place(&layout.scratch_bytes, words);
     layout.keys = place(&layout.scratch_bytes, words * layout.key_words);
     return layout;
 }

@@ -13,12 +13,14 @@
  * in the host's copy of it. */
 struct gpume_layout {
     VkDeviceSize sums, vectors, costs, ranks, predicted, results_bytes;
-    VkDeviceSize partials, keys, scratch_bytes;
-    uint32_t partials_count; /* a field */
-    uint32_t key_words;      /* 1 where cost and block fit one word together */
+    VkDeviceSize partials, keys, todo, scratch_bytes;
+    uint32_t partials_count;  /* a field */
+    uint32_t key_words;       /* 1 where cost and block fit one word together */
+    VkDeviceSize boxes_bytes; /* box sums of the whole ring; 0: search without elimination */
 };
 
-struct gpume_layout gpume_layout_make(const struct gpume_plan *plan);
+/* box_bytes_max: the largest buffer for box sums. */
+struct gpume_layout gpume_layout_make(const struct gpume_plan *plan, VkDeviceSize box_bytes_max);
 
 struct gpume_work {
     struct gpume_gpu *gpu;
@@ -28,7 +30,8 @@ struct gpume_work {
     const struct gpume_buffer *uploads; /* by pool index */
     const struct gpume_buffer *ring;    /* one buffer for all padded frames, or one each */
     const struct gpume_buffer *results, *readback, *scratch;
-    uint64_t first_target; /* sequence number of field 0's target */
+    const struct gpume_buffer *boxes; /* of every padded frame, where layout.boxes_bytes > 0 */
+    uint64_t first_target;            /* sequence number of field 0's target */
     uint32_t field_count;
 };
 

@@ -227,6 +227,7 @@ static void put_parameters(struct json *json, const struct gpume_run *run)
     } else {
         text(json, "threads", NULL);
     }
+    truth(json, "no-elimination", params->no_elimination);
     truth(json, "check", params->check);
     truth(json, "validate", params->validate);
     end(json);

@@ -41,6 +41,15 @@ static const struct runner_case cases[] = {
     {8, 4, 8, 8, 512, 1, EXTEND, SYNTH_NOISE},
     {4, 8, 12, 4, 2, 512, EXTEND, SYNTH_NOISE},
     {64, 64, 8, 64, 40, 40, EXTEND, SYNTH_NOISE}, /* more jobs than one dispatch may take */
+    /* candidates enough to be sieved: nothing, something and everything dropped */
+    {72, 56, 8, 8, 20, 16, INSIDE, SYNTH_NOISE},
+    {72, 56, 10, 16, 17, 15, EXTEND, SYNTH_PAN},
+    {64, 48, 8, 8, 16, 16, EXTEND, SYNTH_TIES},
+    {64, 48, 8, 8, 16, 16, INSIDE, SYNTH_FLAT},
+    {50, 50, 16, 12, 16, 17, INSIDE, SYNTH_OVERFULL},
+    {96, 80, 8, 16, 24, 20, EXTEND, SYNTH_PAN, .distance = 3, .frames = 20},
+    {64, 64, 8, 32, 16, 16, EXTEND, SYNTH_EXTREME},
+    {36, 30, 8, 4, 16, 16, EXTEND, SYNTH_PAN},
     /* ties: the rule decides almost every block */
     {64, 48, 8, 8, 7, 7, EXTEND, SYNTH_TIES},
     {64, 48, 8, 4, 7, 7, INSIDE, SYNTH_TIES},

@@ -138,7 +138,7 @@ struct gpume_params {
     bool validate;       /* Vulkan validation layer on; any message makes the run fail */
     gpume_log_fn log;    /* may be NULL */
     void *log_opaque;
-    bool no_elimination;  /* CPU engine: compare every candidate in full; changes speed alone */
+    bool no_elimination;  /* compare every candidate in full; changes speed alone */
     uint8_t reserved[63]; /* zero */
 };
 

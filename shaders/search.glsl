@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the search kernels share: the plan's constants, the tie rule as a number, which candidates
+ * count, and vectors as they are stored. Include after common.glsl.
+ */
+layout(constant_id = GPUME_SPEC_BLOCK) const uint BLOCK = 8;
+layout(constant_id = GPUME_SPEC_WINDOW_X) const int WINDOW_X = 7;
+layout(constant_id = GPUME_SPEC_WINDOW_Y) const int WINDOW_Y = 7;
+layout(constant_id = GPUME_SPEC_INSIDE) const uint INSIDE = 0;
+
+const int PAD_X = (WINDOW_X + 3) / 4 * 4;
+
+/* The tie rule as a number: (0,0) first, then rising dy, then rising dx. At most 1025^2 + 1. */
+uint order_of(int dx, int dy)
+{
+    return dx == 0 && dy == 0
+               ? 0u
+               : 1u + uint((dy + WINDOW_Y) * (2 * WINDOW_X + 1) + dx + WINDOW_X);
+}
+
+bool wins(uint cost, uint order, uint best_cost, uint best_order)
+{
+    return cost < best_cost || (cost == best_cost && order < best_order);
+}
+
+bool allowed(ivec2 at, ivec2 size, ivec2 picture, int dx, int dy)
+{
+    if (abs(dx) > WINDOW_X) {
+        return false;
+    }
+    ivec2 low = at + ivec2(dx, dy);
+    return INSIDE == 0u || (all(greaterThanEqual(low, ivec2(0))) &&
+                               all(lessThanEqual(low + size, picture)));
+}
+
+/* The vector of an order number, packed as dx in the low and dy in the high half. */
+uint vector_of(uint order)
+{
+    int index = int(order) - 1, span = 2 * WINDOW_X + 1;
+    ivec2 v = order == 0u ? ivec2(0) : ivec2(index % span - WINDOW_X, index / span - WINDOW_Y);
+    return (uint(v.x) & 0xffffu) | uint(v.y) << 16;
+}
