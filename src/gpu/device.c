@@ -4,85 +4,34 @@
 #include "base/status.h"
 #include "gpu/instance.h"
 
-#include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-static bool contains(const char *text, const char *part)
-{
-    for (; *text; text++) {
-        size_t i = 0;
-        while (part[i] && tolower((unsigned char)text[i]) == tolower((unsigned char)part[i])) {
-            i++;
-        }
-        if (!part[i]) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Does the user's --device mean this one? A number is an index. */
-static bool meant(const char *wanted, uint32_t index, const struct gpume_device *device)
-{
-    char *end;
-    unsigned long number = strtoul(wanted, &end, 10);
-    if (isdigit((unsigned char)wanted[0]) && !*end) {
-        return number == index;
-    }
-    return wanted[0] && contains(device->name, wanted);
-}
-
-struct choice {
-    int index; /* -1: nothing suits */
-    struct gpume_device device;
-};
-
-static struct choice choose(
-    const VkPhysicalDevice *devices, uint32_t count, const char *wanted, bool software)
-{
-    struct choice best = {.index = -1};
-    int best_preference = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        struct gpume_device device;
-        gpume_instance_describe(devices[i], &device);
-        int value = gpume_instance_preference(&device, software || wanted);
-        if ((wanted && !meant(wanted, i, &device)) || (!wanted && device.unusable[0])) {
-            continue;
-        }
-        if (value > best_preference) {
-            best_preference = value;
-            best = (struct choice){(int)i, device};
-        }
-    }
-    return best;
-}
 
 static int select_physical(struct gpume_gpu *gpu, const char *wanted, bool software)
 {
-    VkPhysicalDevice devices[GPUME_PHYSICAL_MAX];
+    VkPhysicalDevice physical[GPUME_PHYSICAL_MAX];
+    struct gpume_device devices[GPUME_PHYSICAL_MAX];
     uint32_t count;
-    int status = gpume_instance_devices(gpu, devices, &count);
+    int status = gpume_instance_devices(gpu, physical, devices, &count);
     if (status != GPUME_OK) {
         return status;
     }
-    struct choice choice = choose(devices, count, wanted, software);
-    if (choice.index < 0) {
+    int index = gpume_instance_choose(devices, count, wanted, software);
+    if (index < 0) {
         gpume_log_write(gpu->log, wanted || software ? GPUME_LOG_ERROR : GPUME_LOG_INFO,
             "%s%s%s among %u Vulkan devices; 'gpume devices' lists them, --backend cpu needs none",
             wanted ? "--device " : "no usable device", wanted ? wanted : "",
             wanted ? ": no such device" : "", count);
         return GPUME_DEVICE;
     }
-    if (choice.device.unusable[0]) {
+    if (devices[index].unusable[0]) {
         gpume_log_write(gpu->log, GPUME_LOG_ERROR, "%s %s; choose another with --device",
-            choice.device.name, choice.device.unusable);
+            devices[index].name, devices[index].unusable);
         return GPUME_DEVICE;
     }
-    gpu->physical = devices[choice.index];
-    gpu->heap_bytes = choice.device.memory_bytes;
-    memcpy(gpu->driver, choice.device.driver, sizeof(gpu->driver));
+    gpu->physical = physical[index];
+    gpu->heap_bytes = devices[index].memory_bytes;
+    memcpy(gpu->driver, devices[index].driver, sizeof(gpu->driver));
     return GPUME_OK;
 }
 

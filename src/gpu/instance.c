@@ -4,8 +4,10 @@
 #include "gpu/kernel.h"
 #include "shared.h"
 
+#include <ctype.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define FAMILIES_MAX 16u
@@ -160,13 +162,6 @@ void gpume_instance_close(struct gpume_gpu *gpu)
     gpu->instance = VK_NULL_HANDLE;
 }
 
-int gpume_instance_devices(const struct gpume_gpu *gpu, VkPhysicalDevice *devices, uint32_t *count)
-{
-    *count = GPUME_PHYSICAL_MAX;
-    return gpume_vk_check(gpu->log, vkEnumeratePhysicalDevices(gpu->instance, count, devices),
-        "vkEnumeratePhysicalDevices");
-}
-
 uint32_t gpume_instance_compute_family(VkPhysicalDevice physical, uint32_t *timestamp_bits)
 {
     VkQueueFamilyProperties families[FAMILIES_MAX];
@@ -217,7 +212,8 @@ static const char *why_unusable(VkPhysicalDevice physical, const VkPhysicalDevic
     return "";
 }
 
-void gpume_instance_describe(VkPhysicalDevice physical, struct gpume_device *device)
+/* Everything `gpume devices` shows, except the index. */
+static void describe(VkPhysicalDevice physical, struct gpume_device *device)
 {
     VkPhysicalDeviceProperties first;
     vkGetPhysicalDeviceProperties(physical, &first);
@@ -247,7 +243,8 @@ void gpume_instance_describe(VkPhysicalDevice physical, struct gpume_device *dev
     snprintf(device->unusable, sizeof(device->unusable), "%s", why_unusable(physical, &first));
 }
 
-int gpume_instance_preference(const struct gpume_device *device, bool software)
+/* How gladly a device is taken; 0 = not unless named. */
+static int preference(const struct gpume_device *device, bool software)
 {
     switch (device->type) {
     case GPUME_DEVICE_DISCRETE:
@@ -263,42 +260,84 @@ int gpume_instance_preference(const struct gpume_device *device, bool software)
     }
 }
 
-static void mark_automatic(struct gpume_device *devices, uint32_t count)
+static bool contains(const char *text, const char *part)
 {
-    struct gpume_device *best = NULL;
-    int best_preference = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        int value = gpume_instance_preference(&devices[i], false);
-        if (!devices[i].unusable[0] && value > best_preference) {
-            best_preference = value;
-            best = &devices[i];
+    for (; *text; text++) {
+        size_t i = 0;
+        while (part[i] && tolower((unsigned char)text[i]) == tolower((unsigned char)part[i])) {
+            i++;
+        }
+        if (!part[i]) {
+            return true;
         }
     }
-    if (best) {
-        best->automatic = true;
-    }
+    return false;
 }
 
-int gpume_list_devices(struct gpume_device *devices, uint32_t capacity, uint32_t *count)
+/* Does the user's --device mean this one? A number is an index. */
+static bool meant(const char *wanted, uint32_t index, const struct gpume_device *device)
 {
-    if (!count || (capacity > 0 && !devices)) {
+    char *end;
+    unsigned long number = strtoul(wanted, &end, 10);
+    if (isdigit((unsigned char)wanted[0]) && !*end) {
+        return number == index;
+    }
+    return wanted[0] && contains(device->name, wanted);
+}
+
+int gpume_instance_choose(
+    const struct gpume_device *devices, uint32_t count, const char *wanted, bool software)
+{
+    int best = -1, best_preference = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (wanted ? !meant(wanted, i, &devices[i]) : devices[i].unusable[0] != '\0') {
+            continue;
+        }
+        int value = preference(&devices[i], software || wanted);
+        if (value > best_preference) {
+            best_preference = value;
+            best = (int)i;
+        }
+    }
+    return best;
+}
+
+int gpume_instance_devices(const struct gpume_gpu *gpu, VkPhysicalDevice *physical,
+    struct gpume_device *devices, uint32_t *count)
+{
+    *count = GPUME_PHYSICAL_MAX;
+    int status = gpume_vk_check(gpu->log,
+        vkEnumeratePhysicalDevices(gpu->instance, count, physical), "vkEnumeratePhysicalDevices");
+    for (uint32_t i = 0; status == GPUME_OK && i < *count; i++) {
+        describe(physical[i], &devices[i]);
+        devices[i].index = i;
+    }
+    return status;
+}
+
+int gpume_list_devices(struct gpume_device *out, uint32_t capacity, uint32_t *count)
+{
+    if (!count || (capacity > 0 && !out)) {
         return GPUME_INVALID;
     }
     static const struct gpume_log silent;
     struct gpume_gpu gpu = {.log = &silent};
     VkPhysicalDevice physical[GPUME_PHYSICAL_MAX];
+    struct gpume_device devices[GPUME_PHYSICAL_MAX];
     uint32_t present = 0;
     int status = gpume_instance_open(&gpu, false, true);
     if (status == GPUME_OK) {
-        status = gpume_instance_devices(&gpu, physical, &present);
+        status = gpume_instance_devices(&gpu, physical, devices, &present);
     }
-    uint32_t filled = status == GPUME_OK ? (present < capacity ? present : capacity) : 0;
-    for (uint32_t i = 0; i < filled; i++) {
-        gpume_instance_describe(physical[i], &devices[i]);
-        devices[i].index = i;
-    }
-    mark_automatic(devices, filled);
     gpume_instance_close(&gpu);
-    *count = status == GPUME_OK ? present : 0;
+    present = status == GPUME_OK ? present : 0; /* without Vulkan there are none */
+    int best = gpume_instance_choose(devices, present, NULL, false);
+    if (best >= 0) {
+        devices[best].automatic = true;
+    }
+    for (uint32_t i = 0; i < present && i < capacity; i++) {
+        out[i] = devices[i];
+    }
+    *count = present;
     return GPUME_OK;
 }

@@ -13,14 +13,14 @@ int gpume_instance_open(struct gpume_gpu *gpu, bool validate, bool quiet);
 
 void gpume_instance_close(struct gpume_gpu *gpu);
 
-/* Up to GPUME_PHYSICAL_MAX devices in the loader's order. */
-int gpume_instance_devices(const struct gpume_gpu *gpu, VkPhysicalDevice *devices, uint32_t *count);
+/* Up to GPUME_PHYSICAL_MAX devices in the loader's order, and what is known of them. */
+int gpume_instance_devices(const struct gpume_gpu *gpu, VkPhysicalDevice *physical,
+    struct gpume_device *devices, uint32_t *count);
 
-/* Everything `gpume devices` shows, except the index. */
-void gpume_instance_describe(VkPhysicalDevice physical, struct gpume_device *device);
-
-/* How gladly a device is taken; 0 = not unless named. software: software drivers are welcome. */
-int gpume_instance_preference(const struct gpume_device *device, bool software);
+/* The device to take: the one wanted (an index or a part of a name), or the best usable one,
+ * software drivers only if welcome; -1: none. */
+int gpume_instance_choose(
+    const struct gpume_device *devices, uint32_t count, const char *wanted, bool software);
 
 /* The family of a queue that computes, UINT32_MAX if there is none. */
 uint32_t gpume_instance_compute_family(VkPhysicalDevice physical, uint32_t *timestamp_bits);
