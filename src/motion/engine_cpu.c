@@ -345,6 +345,7 @@ static void compute_field(struct cpu *cpu, uint64_t sequence, struct gpume_field
 {
     const struct gpume_plan *plan = &cpu->plan;
     cpu->field.plan = plan;
+    cpu->field.cancelled = &cpu->cancelled;
     cpu->field.target = ring_frame(cpu, sequence);
     cpu->field.reference = ring_frame(cpu, sequence - plan->params.ref_distance);
     uint64_t start = gpume_clock_ns();

@@ -9,6 +9,8 @@
 #include "motion/boxes.h"
 #include "motion/differences.h"
 
+#include <stdatomic.h>
+
 /* Implementations read up to this many bytes past the last sample of a padded frame, without a
  * meaning for the result: two vectors of 64 bytes. Buffers are longer by it. */
 #define GPUME_SEARCH_SLACK_BYTES 128u
@@ -21,7 +23,14 @@ struct gpume_search_field {
     /* Vectors of an earlier field, blocks_x * blocks_y, likely to be good; or NULL. They only
      * decide how soon candidates are dropped. May be the array that is being written. */
     const struct gpume_vector *hints;
+    /* Looked at before every block: true leaves the rest of the row as it is. NULL: never. */
+    const atomic_bool *cancelled;
 };
+
+static inline bool gpume_search_cancelled(const struct gpume_search_field *field)
+{
+    return field->cancelled && atomic_load_explicit(field->cancelled, memory_order_relaxed);
+}
 
 /* How far candidates came in blocks that were searched by elimination. */
 struct gpume_search_counts {

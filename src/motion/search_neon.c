@@ -103,6 +103,9 @@ static void search_row(const struct gpume_search_field *field, uint32_t row,
         return;
     }
     for (uint32_t column = 0; column < field->plan->blocks_x; column++) {
+        if (gpume_search_cancelled(field)) {
+            return;
+        }
         struct gpume_block block = gpume_block_at(field, column, row);
         struct gpume_candidate best = match(&block);
         vectors[column] = (struct gpume_vector){(int16_t)best.dx, (int16_t)best.dy};

@@ -92,6 +92,9 @@ static inline void search_columns(match_fn match, const struct gpume_search_fiel
     bool wide_samples = field->plan->sample_bytes == 2;
     uint32_t largest = wide_samples ? largest_sample(field, row) : 0;
     for (uint32_t column = 0; column < field->plan->blocks_x; column++) {
+        if (gpume_search_cancelled(field)) {
+            return;
+        }
         struct gpume_block block = gpume_block_at(field, column, row);
         struct gpume_candidate best;
         if (wide_samples) {
