@@ -64,6 +64,16 @@ grep -q '^1,0,0.040000,4,4,0,0,0,0,inf,inf$' still.gpume/frames.csv || fail "equ
 grep -q '"psnr_after": null' still.gpume/summary.json || fail "infinity in summary.json"
 grep -q '"psnr_after_infinite": 1' still.gpume/summary.json || fail "infinity in summary.json"
 
+# Every candidate compared, or only those that can win.
+"$oracle" clip 96 80 8 4 1 >many.y4m
+"$oracle" vectors many.y4m 16 20 18 inside 1 >want
+for one in $engines; do
+    for all in '' --no-elimination; do
+        expect 0 many.y4m -b 16 -w 20x18 --edge inside --backend "$one" $all --vectors -
+        cmp want "$scratch/out" || fail "many candidates with $one $all"
+    done
+done
+
 # A locale with a decimal comma changes nothing.
 "$oracle" frames clip.y4m 8 7 7 extend 1 >want
 LC_ALL=de_DE.UTF-8 "$gpume" -q clip.y4m --backend "$engine" -o locale
