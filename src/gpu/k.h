@@ -64,6 +64,17 @@ uint32_t gpume_k_upload_binds(const struct gpume_plan *plan);
 #define GPUME_K_REDUCE_BINDS 1u
 #define GPUME_K_RANK_BINDS 64u /* see k_rank.c */
 
+/* A stage's two variants, for 8-bit and 16-bit samples. */
+struct gpume_k_code {
+    const uint32_t *words8, *words16;
+    size_t bytes8, bytes16;
+    uint32_t buffer_count, push_bytes;
+};
+
+/* The variant for the plan's samples; constants NULL: those of the plan. */
+int gpume_k_create(struct gpume_gpu *gpu, const struct gpume_plan *plan,
+    const struct gpume_k_code *code, const uint32_t *constants, struct gpume_kernel *kernel);
+
 /* The specialisation constants of a plan, by id; those of one kernel alone are 0. */
 void gpume_k_constants(const struct gpume_plan *plan, uint32_t constants[GPUME_SPEC_COUNT]);
 

@@ -44,33 +44,22 @@ static uint32_t jobs_per_dispatch(const struct gpume_plan *plan)
     return GPUME_ITERATIONS_MAX / iterations * team_size(plan);
 }
 
-void gpume_k_constants(const struct gpume_plan *plan, uint32_t constants[GPUME_SPEC_COUNT])
-{
-    constants[GPUME_SPEC_BLOCK] = plan->params.block;
-    constants[GPUME_SPEC_WINDOW_X] = plan->params.window_x;
-    constants[GPUME_SPEC_WINDOW_Y] = plan->params.window_y;
-    constants[GPUME_SPEC_INSIDE] = plan->params.edge == GPUME_EDGE_INSIDE;
-    constants[GPUME_SPEC_PREDICTED] = plan->params.want_predicted;
-    constants[GPUME_SPEC_TEAM] = 0;
-    constants[GPUME_SPEC_SIEVED] = 0;
-}
-
 int gpume_k_match_create(
     struct gpume_gpu *gpu, const struct gpume_plan *plan, bool sieved, struct gpume_kernel *kernel)
 {
-    bool wide = plan->sample_bytes == 2;
+    static const struct gpume_k_code code = {
+        .words8 = match8,
+        .words16 = match16,
+        .bytes8 = sizeof(match8),
+        .bytes16 = sizeof(match16),
+        .buffer_count = 5,
+        .push_bytes = sizeof(struct gpume_match_push),
+    };
     uint32_t constants[GPUME_SPEC_COUNT];
     gpume_k_constants(plan, constants);
     constants[GPUME_SPEC_TEAM] = team_size(plan);
     constants[GPUME_SPEC_SIEVED] = sieved;
-    struct gpume_kernel_info info = {
-        .words = wide ? match16 : match8,
-        .bytes = wide ? sizeof(match16) : sizeof(match8),
-        .buffer_count = 5,
-        .push_bytes = sizeof(struct gpume_match_push),
-        .constants = constants,
-    };
-    return gpume_kernel_create(gpu, &info, kernel);
+    return gpume_k_create(gpu, plan, &code, constants, kernel);
 }
 
 uint32_t gpume_k_blocks_per_dispatch(const struct gpume_plan *plan, uint64_t block_work)

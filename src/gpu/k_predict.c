@@ -22,17 +22,15 @@ static const uint32_t reduce[] =
 int gpume_k_predict_create(
     struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_kernel *kernel)
 {
-    bool wide = plan->sample_bytes == 2;
-    uint32_t constants[GPUME_SPEC_COUNT];
-    gpume_k_constants(plan, constants);
-    struct gpume_kernel_info info = {
-        .words = wide ? predict16 : predict8,
-        .bytes = wide ? sizeof(predict16) : sizeof(predict8),
+    static const struct gpume_k_code code = {
+        .words8 = predict8,
+        .words16 = predict16,
+        .bytes8 = sizeof(predict8),
+        .bytes16 = sizeof(predict16),
         .buffer_count = 5,
         .push_bytes = sizeof(struct gpume_predict_push),
-        .constants = constants,
     };
-    return gpume_kernel_create(gpu, &info, kernel);
+    return gpume_k_create(gpu, plan, &code, NULL, kernel);
 }
 
 /* Where the band's rows of the predicted frame go; a token part where none is wanted. */

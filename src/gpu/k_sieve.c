@@ -28,17 +28,15 @@ static const uint32_t sieve16[] =
 int gpume_k_boxes_create(
     struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_kernel *kernel)
 {
-    bool wide = plan->sample_bytes == 2;
-    uint32_t constants[GPUME_SPEC_COUNT];
-    gpume_k_constants(plan, constants);
-    struct gpume_kernel_info info = {
-        .words = wide ? boxes16 : boxes8,
-        .bytes = wide ? sizeof(boxes16) : sizeof(boxes8),
+    static const struct gpume_k_code code = {
+        .words8 = boxes8,
+        .words16 = boxes16,
+        .bytes8 = sizeof(boxes8),
+        .bytes16 = sizeof(boxes16),
         .buffer_count = 2,
         .push_bytes = sizeof(struct gpume_box_push),
-        .constants = constants,
     };
-    return gpume_kernel_create(gpu, &info, kernel);
+    return gpume_k_create(gpu, plan, &code, NULL, kernel);
 }
 
 void gpume_k_boxes_record(
@@ -68,17 +66,15 @@ void gpume_k_boxes_record(
 int gpume_k_sieve_create(
     struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_kernel *kernel)
 {
-    bool wide = plan->sample_bytes == 2;
-    uint32_t constants[GPUME_SPEC_COUNT];
-    gpume_k_constants(plan, constants);
-    struct gpume_kernel_info info = {
-        .words = wide ? sieve16 : sieve8,
-        .bytes = wide ? sizeof(sieve16) : sizeof(sieve8),
+    static const struct gpume_k_code code = {
+        .words8 = sieve8,
+        .words16 = sieve16,
+        .bytes8 = sizeof(sieve8),
+        .bytes16 = sizeof(sieve16),
         .buffer_count = 5,
         .push_bytes = sizeof(struct gpume_sieve_push),
-        .constants = constants,
     };
-    return gpume_kernel_create(gpu, &info, kernel);
+    return gpume_k_create(gpu, plan, &code, NULL, kernel);
 }
 
 /* Rounds of full comparisons that a block is worth: a fraction of comparing all of its candidates,

@@ -35,14 +35,15 @@ uint32_t gpume_k_upload_binds(const struct gpume_plan *plan)
 int gpume_k_upload_create(
     struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_kernel *kernel)
 {
-    bool wide = plan->sample_bytes == 2;
-    struct gpume_kernel_info info = {
-        .words = wide ? upload16 : upload8,
-        .bytes = wide ? sizeof(upload16) : sizeof(upload8),
+    static const struct gpume_k_code code = {
+        .words8 = upload8,
+        .words16 = upload16,
+        .bytes8 = sizeof(upload8),
+        .bytes16 = sizeof(upload16),
         .buffer_count = 2,
         .push_bytes = sizeof(struct gpume_upload_push),
     };
-    return gpume_kernel_create(gpu, &info, kernel);
+    return gpume_k_create(gpu, plan, &code, NULL, kernel);
 }
 
 /* The plane row that padded row `row` repeats or copies. */
