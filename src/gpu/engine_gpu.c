@@ -13,6 +13,8 @@
 
 #include <stdlib.h>
 
+#define SIEVE_CANDIDATES_MIN 1000u /* of a block */
+
 /* Bound larger, the same buffer was read five times slower on an NVIDIA H200 (driver 580). */
 #define WINDOW_BYTES (128ull << 20)
 
@@ -148,8 +150,26 @@ static int make_plan(
     return gpume_plan_make(params, &caps, engine->gpu.log, &engine->plan);
 }
 
-int gpume_engine_gpu_open_limited(void **out, const struct gpume_params *params,
-    const struct gpume_log *log, uint64_t window_bytes, struct gpume_plan *plan)
+/* Measured: on an NVIDIA H200 blocks with fewer candidates gained nothing, and comparing a 4x4
+ * block costs as much as looking at its sums; llvmpipe lost at every size. */
+static struct gpume_sieve_rule sieve_rule(
+    const struct engine *engine, const struct gpume_engine_gpu_rules *rules)
+{
+    const VkPhysicalDeviceProperties *p = &engine->gpu.properties;
+    bool pays = p->deviceType != VK_PHYSICAL_DEVICE_TYPE_CPU && engine->plan.params.block >= 8;
+    struct gpume_sieve_rule rule = {
+        .candidates_min = pays ? SIEVE_CANDIDATES_MIN : UINT64_MAX,
+        .bytes_max = gpume_min_u64(WINDOW_BYTES, p->limits.maxStorageBufferRange),
+    };
+    if (rules->always_sieve) {
+        rule.candidates_min = 0;
+    }
+    return rule;
+}
+
+int gpume_engine_gpu_open_with(void **out, const struct gpume_params *params,
+    const struct gpume_log *log, const struct gpume_engine_gpu_rules *rules,
+    struct gpume_plan *plan)
 {
     void *opaque = calloc(1, sizeof(struct engine));
     struct engine *engine = opaque;
@@ -160,9 +180,9 @@ int gpume_engine_gpu_open_limited(void **out, const struct gpume_params *params,
     bool software = params->backend == GPUME_BACKEND_VULKAN || params->validate;
     int status;
     GPUME_TRY(gpume_gpu_open(&engine->gpu, log, params->device, software, params->validate));
-    GPUME_TRY(make_plan(engine, params, window_bytes));
-    engine->layout = gpume_layout_make(&engine->plan,
-        gpume_min_u64(WINDOW_BYTES, engine->gpu.properties.limits.maxStorageBufferRange));
+    GPUME_TRY(make_plan(engine, params, rules->window_bytes ? rules->window_bytes : WINDOW_BYTES));
+    struct gpume_sieve_rule rule = sieve_rule(engine, rules);
+    engine->layout = gpume_layout_make(&engine->plan, &rule);
     GPUME_TRY(check_ranges(engine));
     GPUME_TRY(create_kernels(engine));
     GPUME_TRY(create_frames(engine));
@@ -178,7 +198,8 @@ fail:
 static int engine_open(void **engine, const struct gpume_params *params,
     const struct gpume_log *log, struct gpume_plan *plan)
 {
-    return gpume_engine_gpu_open_limited(engine, params, log, WINDOW_BYTES, plan);
+    static const struct gpume_engine_gpu_rules usual;
+    return gpume_engine_gpu_open_with(engine, params, log, &usual, plan);
 }
 
 static void *engine_frame_memory(void *opaque, uint32_t index)

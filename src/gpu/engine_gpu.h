@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The Vulkan engine with a smaller window than the device's, so that tests can reach the split
- * paths. */
+/* The Vulkan engine opened by other rules than its own, so that tests reach every path on any
+ * device. */
 #ifndef GPUME_GPU_ENGINE_GPU_H
 #define GPUME_GPU_ENGINE_GPU_H
 
 #include "motion/engine.h"
 
-/* As gpume_engine_gpu.open; kernels see at most window_bytes of a frame buffer at once. */
-int gpume_engine_gpu_open_limited(void **engine, const struct gpume_params *params,
-    const struct gpume_log *log, uint64_t window_bytes, struct gpume_plan *plan);
+struct gpume_engine_gpu_rules {
+    uint64_t
+        window_bytes;  /* kernels see at most this much of a frame buffer at once; 0 = as usual */
+    bool always_sieve; /* drop candidates by box sums also where that does not pay */
+};
+
+/* As gpume_engine_gpu.open. */
+int gpume_engine_gpu_open_with(void **engine, const struct gpume_params *params,
+    const struct gpume_log *log, const struct gpume_engine_gpu_rules *rules,
+    struct gpume_plan *plan);
 
 #endif

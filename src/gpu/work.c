@@ -3,8 +3,7 @@
 
 #include "base/grid.h"
 
-#define SIEVE_CANDIDATES_MIN 1000u /* of a block; with fewer an NVIDIA H200 gained nothing */
-#define PART_ALIGN 256u            /* the largest that a device may ask of storage buffer offsets */
+#define PART_ALIGN 256u /* the largest that a device may ask of storage buffer offsets */
 
 static VkDeviceSize place(VkDeviceSize *end, VkDeviceSize bytes)
 {
@@ -13,16 +12,15 @@ static VkDeviceSize place(VkDeviceSize *end, VkDeviceSize bytes)
     return offset;
 }
 
-/* Sieving pays where a block has candidates enough for a workgroup to share; sums of all frames
- * must fit one window. */
-static VkDeviceSize boxes_bytes(const struct gpume_plan *plan, VkDeviceSize most)
+static VkDeviceSize boxes_bytes(const struct gpume_plan *plan, const struct gpume_sieve_rule *rule)
 {
     VkDeviceSize bytes = plan->ring * (plan->padded_bytes / plan->sample_bytes) * 4;
-    bool pays = plan->candidates >= SIEVE_CANDIDATES_MIN && !plan->params.no_elimination;
-    return pays && plan->one_window && bytes <= most ? bytes : 0;
+    bool pays = plan->candidates >= rule->candidates_min && !plan->params.no_elimination;
+    return pays && plan->one_window && bytes <= rule->bytes_max ? bytes : 0;
 }
 
-struct gpume_layout gpume_layout_make(const struct gpume_plan *plan, VkDeviceSize box_bytes_max)
+struct gpume_layout gpume_layout_make(
+    const struct gpume_plan *plan, const struct gpume_sieve_rule *rule)
 {
     struct gpume_layout layout = {0};
     VkDeviceSize words = (VkDeviceSize)plan->batch * plan->blocks * 4;
@@ -36,7 +34,7 @@ struct gpume_layout gpume_layout_make(const struct gpume_plan *plan, VkDeviceSiz
     layout.key_words = plan->cost_bits + plan->index_bits <= 32 ? 1 : 2;
     layout.partials = place(&layout.scratch_bytes,
         (VkDeviceSize)plan->batch * layout.partials_count * GPUME_SUM_WORDS * 4);
-    layout.boxes_bytes = boxes_bytes(plan, box_bytes_max);
+    layout.boxes_bytes = boxes_bytes(plan, rule);
     layout.todo = place(&layout.scratch_bytes, words);
     layout.keys = place(&layout.scratch_bytes, words * layout.key_words);
     return layout;

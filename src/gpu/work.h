@@ -19,8 +19,14 @@ struct gpume_layout {
     VkDeviceSize boxes_bytes; /* box sums of the whole ring; 0: search without elimination */
 };
 
-/* box_bytes_max: the largest buffer for box sums. */
-struct gpume_layout gpume_layout_make(const struct gpume_plan *plan, VkDeviceSize box_bytes_max);
+/* When to drop candidates by box sums before the full search. */
+struct gpume_sieve_rule {
+    uint64_t candidates_min; /* of a block */
+    VkDeviceSize bytes_max;  /* of the box sums of all frames: what a kernel sees at once */
+};
+
+struct gpume_layout gpume_layout_make(
+    const struct gpume_plan *plan, const struct gpume_sieve_rule *rule);
 
 struct gpume_work {
     struct gpume_gpu *gpu;

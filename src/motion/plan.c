@@ -7,7 +7,7 @@
 #define PIXELS_MAX (1ull << 32)   /* pixels: 2^32 * 65535^2 < 2^64 bounds every squared sum */
 #define BATCH_BLOCKS 65536u       /* blocks that keep a large GPU busy for one submission */
 #define BATCH_BYTES (32ull << 20) /* of frames in a submission: keeps latency and memory small */
-#define BATCH_WORK (1ull << 33)   /* pixel differences: a run can be ended between submissions */
+#define BATCH_WORK (1ull << 32)   /* pixel differences: a run can be ended between submissions */
 #define LARGE_PLANE_BYTES (32ull << 20) /* above, memory matters more than overlap */
 
 static int refuse(

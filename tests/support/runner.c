@@ -118,9 +118,9 @@ static int open_run(struct run *run, enum gpume_backend backend, bool validate)
     struct gpume_plan plan;
     bool cpu = backend == GPUME_BACKEND_CPU;
     const struct gpume_engine_ops *ops = cpu ? &gpume_engine_cpu : &gpume_engine_gpu;
-    int status = !cpu && c->window_bytes ? gpume_engine_gpu_open_limited(&engine, &run->params,
-                                               &run->log, c->window_bytes, &plan)
-                                         : ops->open(&engine, &run->params, &run->log, &plan);
+    const struct gpume_engine_gpu_rules rules = {c->window_bytes, c->sieve};
+    int status = cpu ? ops->open(&engine, &run->params, &run->log, &plan)
+                     : gpume_engine_gpu_open_with(&engine, &run->params, &run->log, &rules, &plan);
     return status != GPUME_OK ? status
                               : gpume_pipeline_open(&run->pipeline, ops, engine, &plan, &run->log);
 }
