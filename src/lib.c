@@ -10,8 +10,11 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define SEARCHES_MAX (2 * GPUME_ENGINE_SEARCHES_MAX)
 
 struct gpume {
     struct gpume_log log; /* to locked_log below */
@@ -80,6 +83,70 @@ static int open_engine(
     return gpume_pipeline_open(&ctx->pipeline, ops, engine, &plan, &ctx->log);
 }
 
+int gpume_list_searches(
+    const char *device, struct gpume_search_info *out, uint32_t capacity, uint32_t *count)
+{
+    if (!count || (capacity > 0 && !out)) {
+        return GPUME_INVALID;
+    }
+    struct gpume_search_info all[SEARCHES_MAX];
+    uint32_t of_cpu, of_gpu;
+    int status;
+    GPUME_TRY(gpume_engine_cpu.list_searches(NULL, all, &of_cpu));
+    GPUME_TRY(gpume_engine_gpu.list_searches(device, all + of_cpu, &of_gpu));
+    *count = of_cpu + of_gpu;
+    for (uint32_t i = 0; i < *count && i < capacity; i++) {
+        out[i] = all[i];
+    }
+fail:
+    return status;
+}
+
+/* Says what is wrong with the name and which ones would do. */
+static int refuse_search(const struct gpume *ctx, const char *name, const char *why,
+    const struct gpume_search_info *searches, uint32_t count, int status)
+{
+    char names[SEARCHES_MAX * (sizeof(searches->name) + 12)] = "";
+    for (uint32_t i = 0; i < count; i++) {
+        size_t used = strlen(names);
+        if (searches[i].available) {
+            snprintf(names + used, sizeof(names) - used, "%s%s (%s)", used ? ", " : "",
+                searches[i].name, searches[i].backend == GPUME_BACKEND_CPU ? "cpu" : "vulkan");
+        }
+    }
+    gpume_log_write(&ctx->log, GPUME_LOG_ERROR, "--search %s: %s; there are %s", name, why, names);
+    return status;
+}
+
+/* A name means one engine: auto becomes that one. */
+static int resolve_search(const struct gpume *ctx, struct gpume_params *params)
+{
+    struct gpume_search_info searches[SEARCHES_MAX];
+    uint32_t count, i = 0;
+    int listed = gpume_list_searches(params->device, searches, SEARCHES_MAX, &count);
+    if (listed != GPUME_OK) {
+        return GPUME_OK; /* no such device: opening it says so */
+    }
+    while (i < count && strcmp(searches[i].name, params->search) != 0) {
+        i++;
+    }
+    if (i == count) {
+        return refuse_search(ctx, params->search, "no such search", searches, count, GPUME_INVALID);
+    }
+    if (params->backend == GPUME_BACKEND_AUTO) {
+        params->backend = searches[i].backend;
+    }
+    if (params->backend != searches[i].backend) {
+        return refuse_search(
+            ctx, params->search, "of another backend", searches, count, GPUME_INVALID);
+    }
+    if (!searches[i].available) {
+        return refuse_search(
+            ctx, params->search, "not available here", searches, count, GPUME_UNSUPPORTED);
+    }
+    return GPUME_OK;
+}
+
 /* auto: a GPU that is not there or cannot hold the job is no reason to fail. */
 static int choose_engine(struct gpume *ctx, const struct gpume_params *params)
 {
@@ -125,7 +192,11 @@ int gpume_open(gpume **out, const struct gpume_params *params)
     ctx->log = (struct gpume_log){.fn = params->log ? locked_log : NULL, .opaque = ctx};
     ctx->plane = (struct gpume_plane){
         .width = params->width, .height = params->height, .bits = params->bits};
-    int status = choose_engine(ctx, params);
+    struct gpume_params resolved = *params;
+    int status = params->search ? resolve_search(ctx, &resolved) : GPUME_OK;
+    if (status == GPUME_OK) {
+        status = choose_engine(ctx, &resolved);
+    }
     if (status != GPUME_OK) {
         gpume_close(&ctx);
         return status;

@@ -74,7 +74,7 @@ fail:
     return status;
 }
 
-int gpume_gpu_open(struct gpume_gpu *gpu, const struct gpume_log *log, const char *wanted,
+int gpume_gpu_find(struct gpume_gpu *gpu, const struct gpume_log *log, const char *wanted,
     bool software, bool validate)
 {
     *gpu = (struct gpume_gpu){.log = log};
@@ -82,9 +82,15 @@ int gpume_gpu_open(struct gpume_gpu *gpu, const struct gpume_log *log, const cha
     GPUME_TRY(gpume_instance_open(gpu, validate, !software && !wanted));
     GPUME_TRY(select_physical(gpu, wanted, software));
     read_limits(gpu);
-    GPUME_TRY(create_device(gpu));
 fail:
     return status;
+}
+
+int gpume_gpu_open(struct gpume_gpu *gpu, const struct gpume_log *log, const char *wanted,
+    bool software, bool validate)
+{
+    int status = gpume_gpu_find(gpu, log, wanted, software, validate);
+    return status == GPUME_OK ? create_device(gpu) : status;
 }
 
 void gpume_gpu_close(struct gpume_gpu *gpu)

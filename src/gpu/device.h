@@ -34,6 +34,10 @@ struct gpume_gpu {
 int gpume_gpu_open(struct gpume_gpu *gpu, const struct gpume_log *log, const char *wanted,
     bool software, bool validate);
 
+/* The same without a logical device: what there is to know of the physical one. */
+int gpume_gpu_find(struct gpume_gpu *gpu, const struct gpume_log *log, const char *wanted,
+    bool software, bool validate);
+
 /* Zeroed is fine. */
 void gpume_gpu_close(struct gpume_gpu *gpu);
 

@@ -10,6 +10,7 @@
 #include "base/grid.h"
 #include "base/status.h"
 #include "gpu/k.h"
+#include "gpu/variant.h"
 
 #include <stdlib.h>
 
@@ -26,6 +27,7 @@ struct engine {
     struct gpume_gpu gpu;
     struct gpume_plan plan;
     struct gpume_layout layout;
+    const struct gpume_match_variant *variant;
     struct gpume_kernels kernels;
     struct gpume_timeline timeline;
     struct gpume_slot slots[GPUME_SLOTS_MAX];
@@ -180,6 +182,11 @@ int gpume_engine_gpu_open_with(void **out, const struct gpume_params *params,
     bool software = params->backend == GPUME_BACKEND_VULKAN || params->validate;
     int status;
     GPUME_TRY(gpume_gpu_open(&engine->gpu, log, params->device, software, params->validate));
+    engine->variant = gpume_match_variant_select(&engine->gpu, params->search);
+    if (!engine->variant) { /* lib.c has told why */
+        status = GPUME_UNSUPPORTED;
+        goto fail;
+    }
     GPUME_TRY(make_plan(engine, params, rules->window_bytes ? rules->window_bytes : WINDOW_BYTES));
     struct gpume_sieve_rule rule = sieve_rule(engine, rules);
     engine->layout = gpume_layout_make(&engine->plan, &rule);
@@ -342,6 +349,7 @@ static void engine_get_info(void *opaque, struct gpume_info *info)
     info->backend = "vulkan";
     info->device = engine->gpu.properties.deviceName;
     info->driver = engine->gpu.driver;
+    info->search = engine->variant->name;
     info->host_bytes = engine->host_bytes;
     info->device_bytes = engine->device_bytes;
 }
@@ -396,6 +404,7 @@ static int engine_close(void **opaque)
 }
 
 const struct gpume_engine_ops gpume_engine_gpu = {
+    .list_searches = gpume_match_variant_list,
     .open = engine_open,
     .frame_memory = engine_frame_memory,
     .submit = engine_submit,

@@ -19,7 +19,11 @@ struct gpume_batch {
     uint32_t field_count;
 };
 
+#define GPUME_ENGINE_SEARCHES_MAX 16u /* implementations of one engine */
+
 struct gpume_engine_ops {
+    /* For gpume_list_searches: at most GPUME_ENGINE_SEARCHES_MAX. */
+    int (*list_searches)(const char *device, struct gpume_search_info *searches, uint32_t *count);
     /* Makes the plan for this engine and allocates everything. */
     int (*open)(void **engine, const struct gpume_params *params, const struct gpume_log *log,
         struct gpume_plan *plan);

@@ -201,7 +201,24 @@ fail:
 static int cpu_open(void **engine, const struct gpume_params *params, const struct gpume_log *log,
     struct gpume_plan *plan)
 {
-    return gpume_engine_cpu_open(engine, params, log, plan, gpume_search_select());
+    const struct gpume_search *search = gpume_search_select(params->search);
+    /* lib.c has told why */
+    return search ? gpume_engine_cpu_open(engine, params, log, plan, search) : GPUME_UNSUPPORTED;
+}
+
+static int cpu_list_searches(
+    const char *device, struct gpume_search_info *searches, uint32_t *count)
+{
+    (void)device;
+    const struct gpume_search *search;
+    for (*count = 0; (search = gpume_search_at(*count)); (*count)++) {
+        searches[*count] = (struct gpume_search_info){.backend = GPUME_BACKEND_CPU,
+            .available = search->available(),
+            .automatic = search == gpume_search_select(NULL)};
+        snprintf(searches[*count].name, sizeof(searches->name), "%s", search->name);
+        snprintf(searches[*count].summary, sizeof(searches->summary), "%s", search->summary);
+    }
+    return GPUME_OK;
 }
 
 static void *cpu_frame_memory(void *engine, uint32_t index)
@@ -405,10 +422,12 @@ static void cpu_get_info(void *engine, struct gpume_info *info)
     info->backend = "cpu";
     info->device = cpu->device;
     info->driver = "";
+    info->search = cpu->search->name;
     info->host_bytes = cpu->bytes;
 }
 
 const struct gpume_engine_ops gpume_engine_cpu = {
+    .list_searches = cpu_list_searches,
     .open = cpu_open,
     .frame_memory = cpu_frame_memory,
     .submit = cpu_submit,

@@ -3,6 +3,8 @@
 
 #include "motion/search_ref.h"
 
+#include <string.h>
+
 static bool always(void)
 {
     return true;
@@ -28,6 +30,7 @@ static struct gpume_differences plain_differences16(
 }
 
 const struct gpume_search gpume_search_plain = {.name = "plain",
+    .summary = "portable C, every candidate in full; defines the answer",
     .available = always,
     .row = plain_row,
     .differences8 = plain_differences8,
@@ -50,11 +53,12 @@ const struct gpume_search *gpume_search_at(uint32_t index)
     return searches[index];
 }
 
-const struct gpume_search *gpume_search_select(void)
+const struct gpume_search *gpume_search_select(const char *name)
 {
-    const struct gpume_search *best = searches[0];
-    for (uint32_t i = 1; searches[i]; i++) {
-        best = searches[i]->available() ? searches[i] : best;
+    const struct gpume_search *best = NULL;
+    for (uint32_t i = 0; searches[i]; i++) {
+        bool meant = !name || strcmp(name, searches[i]->name) == 0;
+        best = meant && searches[i]->available() ? searches[i] : best;
     }
     return best;
 }

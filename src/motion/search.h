@@ -40,7 +40,7 @@ struct gpume_search_counts {
 };
 
 struct gpume_search {
-    const char *name;
+    const char *name, *summary;
     bool (*available)(void); /* on this processor */
     /* Writes blocks_x vectors and costs of block row `row`, and adds to counts. Rows may be
      * searched in parallel. */
@@ -63,7 +63,8 @@ extern const struct gpume_search gpume_search_avx2;   /* x86-64 only */
  * available here. */
 const struct gpume_search *gpume_search_at(uint32_t index);
 
-/* The fastest that is available. */
-const struct gpume_search *gpume_search_select(void);
+/* The one of that name, or the fastest that is available for NULL; NULL if the name is of none that
+ * is available. */
+const struct gpume_search *gpume_search_select(const char *name);
 
 #endif

@@ -33,6 +33,7 @@ static bool available(void)
 }
 
 const struct gpume_search gpume_search_avx2 = {.name = "avx2",
+    .summary = "x86-64 with AVX2",
     .available = available,
     .row = search_row,
     .box_row = box_row,

@@ -129,6 +129,7 @@ static bool available(void)
 }
 
 const struct gpume_search gpume_search_neon = {.name = "neon",
+    .summary = "64-bit Arm with NEON",
     .available = available,
     .row = search_row,
     .differences8 = differences8,

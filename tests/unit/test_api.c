@@ -70,6 +70,46 @@ static void test_arguments(void)
     REQUIRE(fabs(gpume_psnr(8, 65536, 11939858) - 25.526) < 0.0005);
 }
 
+/* Every search can be asked for by its name, of one backend alone; auto takes that one. */
+static void test_searches(void)
+{
+    struct gpume_search_info searches[32];
+    uint32_t count = 0, automatic = 0;
+    REQUIRE_EQUAL(gpume_list_searches(NULL, NULL, 0, NULL), GPUME_INVALID);
+    REQUIRE_EQUAL(gpume_list_searches(NULL, NULL, 1, &count), GPUME_INVALID);
+    REQUIRE_EQUAL(gpume_list_searches("no such device", NULL, 0, &count), GPUME_DEVICE);
+    REQUIRE_EQUAL(gpume_list_searches(NULL, NULL, 0, &count), GPUME_OK);
+    REQUIRE(count >= 2 && count <= 32);
+    REQUIRE_EQUAL(gpume_list_searches(NULL, searches, 32, &count), GPUME_OK);
+    for (uint32_t i = 0; i < count; i++) {
+        struct gpume_params params = params_of(32, 32);
+        bool mine = searches[i].backend == backend;
+        params.search = searches[i].name;
+        gpume *ctx = NULL;
+        errors = 0;
+        int expected = searches[i].available ? GPUME_OK : GPUME_UNSUPPORTED;
+        REQUIRE_EQUAL(gpume_open(&ctx, &params), mine ? expected : GPUME_INVALID);
+        REQUIRE_EQUAL(errors, ctx ? 0 : 1);
+        REQUIRE_EQUAL(gpume_close(&ctx), GPUME_OK);
+        params.backend = GPUME_BACKEND_AUTO;
+        if (mine && searches[i].available) {
+            struct gpume_info info = {0};
+            REQUIRE_EQUAL(gpume_open(&ctx, &params), GPUME_OK);
+            gpume_get_info(ctx, &info);
+            REQUIRE(strcmp(info.search, searches[i].name) == 0);
+            REQUIRE_EQUAL(gpume_close(&ctx), GPUME_OK);
+        }
+        automatic += mine && searches[i].automatic && searches[i].available;
+    }
+    REQUIRE_EQUAL(automatic, 1);
+    struct gpume_params params = params_of(32, 32);
+    gpume *ctx = NULL;
+    params.search = "no such search";
+    errors = 0;
+    REQUIRE_EQUAL(gpume_open(&ctx, &params), GPUME_INVALID);
+    REQUIRE_EQUAL(errors, 1);
+}
+
 static void test_wrong_plane(void)
 {
     struct gpume_params params = params_of(32, 32);
@@ -290,6 +330,7 @@ int main(int argc, char **argv)
         return SKIP;
     }
     test_arguments();
+    test_searches();
     test_wrong_plane();
     test_one_thread(8);
     test_one_thread(12);

@@ -138,8 +138,12 @@ struct gpume_params {
     bool validate;       /* Vulkan validation layer on; any message makes the run fail */
     gpume_log_fn log;    /* may be NULL */
     void *log_opaque;
-    bool no_elimination;  /* compare every candidate in full; changes speed alone */
-    uint8_t reserved[63]; /* zero */
+    bool no_elimination; /* compare every candidate in full; changes speed alone */
+    /* An implementation of the search by its name in gpume_list_searches; NULL = the fastest. A
+     * name belongs to one engine: GPUME_BACKEND_AUTO takes that one, be it on a software driver.
+     * Changes speed alone. */
+    const char *search;
+    uint8_t reserved[64 - 2 * sizeof(const char *)]; /* zero */
 };
 
 /* Fills in the defaults above; width and height become 0 and must be set. */
@@ -150,7 +154,7 @@ typedef struct gpume_frame gpume_frame;
 
 /* Checks the parameters, chooses the engine, and allocates everything the run will need.
  * On success *ctx is a context for gpume_close. GPUME_INVALID: a parameter. GPUME_DEVICE: no such
- * device, or it is too small. */
+ * device, or it is too small. GPUME_UNSUPPORTED: this build, processor or device cannot do it. */
 GPUME_API int gpume_open(gpume **ctx, const struct gpume_params *params);
 
 /* Stops what is under way, releases everything, sets *ctx to NULL. NULL is fine. Release all fields
@@ -239,7 +243,8 @@ struct gpume_info {
     uint64_t candidates;   /* vectors tried for a block that lies far from any edge */
     uint64_t host_bytes;   /* planned host memory, allocated by gpume_open; without the check's */
     uint64_t device_bytes; /* planned device memory, likewise */
-    uint8_t reserved[64];
+    const char *search;    /* the implementation in use, as gpume_list_searches names it */
+    uint8_t reserved[64 - sizeof(const char *)];
 };
 GPUME_API void gpume_get_info(const gpume *ctx, struct gpume_info *info);
 
@@ -275,6 +280,22 @@ struct gpume_device {
 /* Fills up to capacity entries and sets *count to the number of Vulkan devices present. A machine
  * without Vulkan has none, which is no error. */
 GPUME_API int gpume_list_devices(struct gpume_device *devices, uint32_t capacity, uint32_t *count);
+
+/* One implementation of the search. All give the same bits. */
+struct gpume_search_info {
+    enum gpume_backend backend; /* whose: GPUME_BACKEND_CPU or GPUME_BACKEND_VULKAN */
+    bool available;             /* on this processor, or on the device asked about */
+    bool automatic;             /* taken by its engine where params.search is NULL */
+    char name[32];              /* for params.search; no two have the same */
+    char summary[96];
+};
+
+/* Fills up to capacity entries and sets *count to the number of implementations in this build:
+ * those of the CPU engine, then those of the Vulkan engine, each from the plainest to the fastest.
+ * device: as params.device; NULL = the best, a software driver if there is no hardware. Without any
+ * device none of Vulkan's is available. GPUME_DEVICE: no such device. */
+GPUME_API int gpume_list_searches(
+    const char *device, struct gpume_search_info *searches, uint32_t capacity, uint32_t *count);
 
 #ifdef __cplusplus
 }
