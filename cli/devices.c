@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A plain table of the Vulkan devices present and what gpume makes of each. No device is no
- * failure: the CPU engine is always there.
+ * Plain tables: the Vulkan devices present and what gpume makes of each, and the implementations of
+ * the search. No device is no failure: the CPU engine is always there.
  */
 #include "devices.h"
 
@@ -12,6 +12,7 @@
 
 /* More than any machine has; further ones are left out with a warning. */
 #define DEVICES_MAX 64
+#define SEARCHES_MAX 32 /* likewise: implementations of the search */
 
 static const char *const types[] = {
     [GPUME_DEVICE_OTHER] = "other",
@@ -56,6 +57,17 @@ static bool print_table(const struct gpume_device *devices, uint32_t count)
     return automatic;
 }
 
+static void print_searches(const struct gpume_search_info *searches, uint32_t count)
+{
+    printf("\nsearch    backend  use                   what it is\n");
+    for (uint32_t i = 0; i < count; i++) {
+        const char *use = searches[i].automatic ? "yes, taken by itself" : "yes";
+        printf("%-8s  %-7s  %-20s  %s\n", searches[i].name,
+            searches[i].backend == GPUME_BACKEND_CPU ? "cpu" : "vulkan",
+            searches[i].available ? use : "not here", searches[i].summary);
+    }
+}
+
 enum gpume_exit gpume_devices_print(void)
 {
     static struct gpume_device devices[DEVICES_MAX];
@@ -74,6 +86,10 @@ enum gpume_exit gpume_devices_print(void)
     }
     if (count == 0 || !print_table(devices, count)) {
         printf("--backend auto takes the CPU engine.\n");
+    }
+    static struct gpume_search_info searches[SEARCHES_MAX];
+    if (gpume_list_searches(NULL, searches, SEARCHES_MAX, &count) == GPUME_OK) {
+        print_searches(searches, count < SEARCHES_MAX ? count : SEARCHES_MAX);
     }
     return GPUME_EXIT_DONE;
 }

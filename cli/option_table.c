@@ -63,6 +63,10 @@ const struct gpume_option_row gpume_option_rows[] = {
         0, 0, {0}},
     {GPUME_OPTION_THREADS, GPUME_KIND_UINT, 0, "threads", "N",
         "CPU threads, 1 to 1024 (default: all)", 1, 1024, {0}},
+    {GPUME_OPTION_SEARCH, GPUME_KIND_TEXT, 0, "search", "NAME",
+        "implementation of the search, as 'gpume devices'\n"
+        "lists them; speed alone (default: the fastest)",
+        0, 0, {0}},
     {GPUME_OPTION_NO_ELIMINATION, GPUME_KIND_FLAG, 0, "no-elimination", NULL,
         "compare every candidate in full: the same\nresult, as a rule slower", 0, 0, {0}},
     {GPUME_OPTION_CHECK, GPUME_KIND_FLAG, 0, "check", NULL,

@@ -6,6 +6,7 @@
 #include "options.h"
 
 #include "console.h"
+#include "option_checks.h"
 #include "option_table.h"
 
 #include <stdio.h>
@@ -243,6 +244,9 @@ static void store(struct gpume_options *options, enum gpume_option_id id, const 
     case GPUME_OPTION_THREADS:
         params->threads = (uint32_t)value->number;
         break;
+    case GPUME_OPTION_SEARCH:
+        params->search = value->text;
+        break;
     case GPUME_OPTION_NO_ELIMINATION:
         params->no_elimination = true;
         break;
@@ -308,8 +312,8 @@ struct cursor {
     struct gpume_options *options;
     char **argv;
     int argc, at;
-    bool named;       /* "--" has been seen: the rest are names */
-    const char *last; /* an option that 'gpume devices' has no use for */
+    bool named;     /* "--" has been seen: the rest are names */
+    uint64_t given; /* options seen: one bit an id */
 };
 
 static int take(struct cursor *cursor, const struct gpume_option_row *row, const char *spelled,
@@ -327,9 +331,7 @@ static int take(struct cursor *cursor, const struct gpume_option_row *row, const
     if (!parse_value(row, text, &value)) {
         return refuse_value(row, spelled, text);
     }
-    if (row->id != GPUME_OPTION_QUIET && row->id != GPUME_OPTION_VERBOSE) {
-        cursor->last = row->name;
-    }
+    cursor->given |= UINT64_C(1) << row->id;
     store(cursor->options, row->id, &value);
     return GPUME_OK;
 }
@@ -410,44 +412,6 @@ static int take_name(struct cursor *cursor, const char *name)
     return GPUME_OK;
 }
 
-/* What no single option can tell. */
-static int check_together(const struct cursor *cursor)
-{
-    const struct gpume_options *options = cursor->options;
-    if (options->command == GPUME_COMMAND_DEVICES) {
-        if (cursor->last) {
-            gpume_console_error("--%s: not an option of 'gpume devices'", cursor->last);
-            return GPUME_INVALID;
-        }
-        return GPUME_OK;
-    }
-    if (options->input_count == 0) {
-        gpume_console_error("no input; try 'gpume --help'");
-        return GPUME_INVALID;
-    }
-    if (options->input_count == 2 && strcmp(options->inputs[0], "-") == 0 &&
-        strcmp(options->inputs[1], "-") == 0) {
-        gpume_console_error("-: standard input can be one of the two pictures, not both");
-        return GPUME_INVALID;
-    }
-    if (options->params.backend == GPUME_BACKEND_CPU &&
-        (options->params.device || options->params.validate)) {
-        gpume_console_error("--backend cpu: leaves no use for --%s; leave one of them out",
-            options->params.device ? "device" : "validate");
-        return GPUME_INVALID;
-    }
-    if (options->residual_signed && !options->residual) {
-        gpume_console_error("--residual-mode signed: needs --residual FILE");
-        return GPUME_INVALID;
-    }
-    if ((options->gain != 1 || options->gamma != 1) && !options->residual && !options->difference) {
-        gpume_console_error("--%s: needs --residual FILE or --difference FILE",
-            options->gain != 1 ? "gain" : "gamma");
-        return GPUME_INVALID;
-    }
-    return GPUME_OK;
-}
-
 int gpume_options_parse(struct gpume_options *options, int argc, char **argv)
 {
     struct cursor cursor = {.options = options, .argv = argv, .argc = argc, .at = 1};
@@ -470,5 +434,5 @@ int gpume_options_parse(struct gpume_options *options, int argc, char **argv)
             return status;
         }
     }
-    return check_together(&cursor);
+    return gpume_options_check(options, cursor.given);
 }

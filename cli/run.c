@@ -113,8 +113,9 @@ static enum gpume_exit open_sinks(struct job *job)
         .pixel_format = job->info.pixel_format,
     };
     gpume_summary_set_engine(&job->summary, &info);
-    gpume_console_info("%s: %s; %.1f MiB of host memory, %.1f MiB of device memory", info.backend,
-        info.device, (double)info.host_bytes / 1048576, (double)info.device_bytes / 1048576);
+    gpume_console_info("%s: %s; search %s; %.1f MiB of host memory, %.1f MiB of device memory",
+        info.backend, info.device, info.search, (double)info.host_bytes / 1048576,
+        (double)info.device_bytes / 1048576);
     const enum gpume_exit made = gpume_outputs_make_folder(&job->outputs);
     if (made != GPUME_EXIT_DONE) {
         return made;

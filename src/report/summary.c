@@ -36,6 +36,7 @@ void gpume_summary_set_engine(struct gpume_summary *summary, const struct gpume_
     snprintf(summary->backend, sizeof(summary->backend), "%s", info->backend);
     snprintf(summary->device, sizeof(summary->device), "%s", info->device);
     snprintf(summary->driver, sizeof(summary->driver), "%s", info->driver);
+    snprintf(summary->search, sizeof(summary->search), "%s", info->search);
     summary->blocks_x = info->blocks_x;
     summary->blocks_y = info->blocks_y;
     summary->candidates = info->candidates;

@@ -35,7 +35,7 @@ struct gpume_summary {
     const char *codec, *pixel_format;
 
     /* From gpume_get_info; copied, since the context is closed before the summary is written. */
-    char backend[32], device[256], driver[256];
+    char backend[32], device[256], driver[256], search[32];
     uint32_t blocks_x, blocks_y;
     uint64_t candidates, host_bytes, device_bytes;
 

@@ -227,6 +227,7 @@ static void put_parameters(struct json *json, const struct gpume_run *run)
     } else {
         text(json, "threads", NULL);
     }
+    text(json, "search", params->search);
     truth(json, "no-elimination", params->no_elimination);
     truth(json, "check", params->check);
     truth(json, "validate", params->validate);
@@ -239,6 +240,7 @@ static void put_engine(struct json *json, const struct gpume_summary *summary)
     text(json, "backend", summary->backend);
     text(json, "device", summary->device);
     text(json, "driver", summary->driver);
+    text(json, "search", summary->search);
     count(json, "host_bytes", summary->host_bytes);
     count(json, "device_bytes", summary->device_bytes);
     end(json);

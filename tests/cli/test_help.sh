@@ -29,6 +29,8 @@ expect 3 -- devices
 
 expect 0 devices
 grep -q 'auto' "$scratch/out" || fail "devices does not say what auto takes"
+grep -q '^plain  *cpu ' "$scratch/out" || fail "devices does not list the searches"
+grep -q '^int  *vulkan ' "$scratch/out" || fail "devices does not list Vulkan's searches"
 expect 2 devices clip.mp4
 expect 2 devices --block 8
 expect 0 devices -v

@@ -33,7 +33,15 @@ for value in 0 -1 1e3 nan inf 65536 1.2.3 . 0x1 1,5; do
 done
 refused --backend cuda
 refused --residual-mode sign
-for name in vf output vectors predicted residual difference device; do
+refused --search fast
+says "plain or"
+for backend in cpu vulkan; do
+    wrong=plain
+    [ $backend = vulkan ] || wrong=int
+    expect 2 clip.y4m --backend $backend --search $wrong
+    says "--search $wrong: must be"
+done
+for name in vf output vectors predicted residual difference device search; do
     expect 2 clip.y4m --$name=
     says "--$name: its value is empty"
 done

@@ -74,6 +74,21 @@ for one in $engines; do
     done
 done
 
+# Every search that this machine can run, by its name; the name tells the backend.
+"$gpume" devices | sed -n '/^search /,$p' >searches
+grep -q ' yes' searches || fail "no search at all"
+grep ' yes' searches | while read -r name backend rest; do
+    expect 0 many.y4m -v -b 16 -w 20x18 --edge inside --search "$name" -o named -y
+    says "search $name"
+    cmp want named/vectors.csv || fail "vectors of --search $name"
+    grep -q "\"backend\": \"$backend\"," named/summary.json || fail "--search $name: backend"
+    grep -q "\"search\": \"$name\"" named/summary.json || fail "--search $name: summary.json"
+done || exit 1
+grep 'not here' searches | while read -r name rest; do
+    expect 4 many.y4m --search "$name" --vectors -
+    says "--search $name: not available here; there are"
+done || exit 1
+
 # A locale with a decimal comma changes nothing.
 "$oracle" frames clip.y4m 8 7 7 extend 1 >want
 LC_ALL=de_DE.UTF-8 "$gpume" -q clip.y4m --backend "$engine" -o locale

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "option_checks.h"
+
+#include "console.h"
+#include "option_table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SEARCHES_MAX 32u /* more than there are */
+
+_Static_assert(GPUME_OPTION_COUNT <= 64, "one bit an option");
+
+static uint64_t bit(enum gpume_option_id id)
+{
+    return UINT64_C(1) << id;
+}
+
+/* Options that a command other than the main one has no use for. */
+static int check_command(const char *command, uint64_t given, uint64_t useful)
+{
+    for (unsigned i = 0; i < GPUME_OPTION_COUNT; i++) {
+        if (given & ~useful & bit((enum gpume_option_id)i)) {
+            gpume_console_error(
+                "--%s: not an option of 'gpume %s'", gpume_option_rows[i].name, command);
+            return GPUME_INVALID;
+        }
+    }
+    return GPUME_OK;
+}
+
+/* The name alone; whether it can be used here is for the library to say. */
+static int check_search(const struct gpume_params *params)
+{
+    static struct gpume_search_info searches[SEARCHES_MAX];
+    uint32_t count = 0;
+    char names[256] = "";
+    if (gpume_list_searches(NULL, searches, SEARCHES_MAX, &count) != GPUME_OK) {
+        return GPUME_OK;
+    }
+    for (uint32_t i = 0; i < count && i < SEARCHES_MAX; i++) {
+        const enum gpume_backend backend = searches[i].backend;
+        if (params->backend != GPUME_BACKEND_AUTO && params->backend != backend) {
+            continue;
+        }
+        if (strcmp(params->search, searches[i].name) == 0) {
+            return GPUME_OK;
+        }
+        const size_t used = strlen(names);
+        snprintf(names + used, sizeof(names) - used, "%s%s", used ? " or " : "", searches[i].name);
+    }
+    gpume_console_error(
+        "--search %s: must be %s; 'gpume devices' lists them", params->search, names);
+    return GPUME_INVALID;
+}
+
+static int check_engine(const struct gpume_params *params)
+{
+    if (params->backend == GPUME_BACKEND_CPU && (params->device || params->validate)) {
+        gpume_console_error("--backend cpu: leaves no use for --%s; leave one of them out",
+            params->device ? "device" : "validate");
+        return GPUME_INVALID;
+    }
+    return params->search ? check_search(params) : GPUME_OK;
+}
+
+static int check_inputs(const struct gpume_options *options)
+{
+    if (options->input_count == 0) {
+        gpume_console_error("no input; try 'gpume --help'");
+        return GPUME_INVALID;
+    }
+    if (options->input_count == 2 && strcmp(options->inputs[0], "-") == 0 &&
+        strcmp(options->inputs[1], "-") == 0) {
+        gpume_console_error("-: standard input can be one of the two pictures, not both");
+        return GPUME_INVALID;
+    }
+    return GPUME_OK;
+}
+
+static int check_pictures(const struct gpume_options *options)
+{
+    if (options->residual_signed && !options->residual) {
+        gpume_console_error("--residual-mode signed: needs --residual FILE");
+        return GPUME_INVALID;
+    }
+    if ((options->gain != 1 || options->gamma != 1) && !options->residual && !options->difference) {
+        gpume_console_error("--%s: needs --residual FILE or --difference FILE",
+            options->gain != 1 ? "gain" : "gamma");
+        return GPUME_INVALID;
+    }
+    return GPUME_OK;
+}
+
+int gpume_options_check(const struct gpume_options *options, uint64_t given)
+{
+    const uint64_t messages = bit(GPUME_OPTION_QUIET) | bit(GPUME_OPTION_VERBOSE);
+    if (options->command == GPUME_COMMAND_DEVICES) {
+        return check_command("devices", given, messages);
+    }
+    int status = check_inputs(options);
+    status = status ? status : check_engine(&options->params);
+    return status ? status : check_pictures(options);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What no single option can tell: which of them go together. */
+#ifndef GPUME_CLI_OPTION_CHECKS_H
+#define GPUME_CLI_OPTION_CHECKS_H
+
+#include "options.h"
+
+/* given: the options on the command line, one bit an id. GPUME_OK, or GPUME_INVALID after one line
+ * through gpume_console_error. */
+int gpume_options_check(const struct gpume_options *options, uint64_t given);
+
+#endif
