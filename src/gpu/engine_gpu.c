@@ -333,8 +333,12 @@ fail:
 static void engine_get_stats(void *opaque, struct gpume_stats *stats)
 {
     const struct engine *engine = opaque;
+    uint64_t candidates = engine->fields * engine->plan.field_candidates;
     *stats = (struct gpume_stats){
         .fields = engine->fields,
+        .candidates = candidates,
+        .past_blocks = candidates,
+        .past_parts = candidates,
         .upload_ns = engine->stage_ns[GPUME_STAGE_UPLOAD],
         .match_ns = engine->stage_ns[GPUME_STAGE_MATCH],
         .reduce_ns = engine->stage_ns[GPUME_STAGE_REDUCE],

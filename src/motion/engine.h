@@ -37,7 +37,7 @@ struct gpume_engine_ops {
     /* Makes a collect under way return GPUME_CANCELLED soon. From any thread. NULL: collecting
      * never takes long. */
     void (*cancel)(void *engine);
-    /* The times of the stages so far. */
+    /* The times of the stages and the counts of candidates so far. */
     void (*get_stats)(void *engine, struct gpume_stats *stats);
     void (*get_info)(void *engine, struct gpume_info *info);
     /* Sets *engine to NULL. GPUME_OK, or the failure that closing brought to light. */

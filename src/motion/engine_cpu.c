@@ -41,7 +41,6 @@ struct cpu {
     struct gpume_boxes boxes;
     struct gpume_chooser chooser;
     uint64_t *box_ns; /* a work item of the widest level, while probing */
-    struct gpume_search_counts counts;
     struct gpume_stats stats;
     atomic_bool cancelled;
     uint64_t bytes;
@@ -303,6 +302,21 @@ static uint64_t make_boxes(struct cpu *cpu)
     return sum;
 }
 
+/* Rows that were searched without elimination have compared all they do not count. */
+static void add_counts(struct cpu *cpu)
+{
+    struct gpume_stats *stats = &cpu->stats;
+    uint64_t in_full = cpu->plan.field_candidates;
+    for (uint32_t row = 0; row < cpu->plan.blocks_y; row++) {
+        in_full -= cpu->row_counts[row].candidates;
+        stats->past_blocks += cpu->row_counts[row].past_blocks;
+        stats->past_parts += cpu->row_counts[row].past_parts;
+    }
+    stats->candidates += cpu->plan.field_candidates;
+    stats->past_blocks += in_full;
+    stats->past_parts += in_full;
+}
+
 static void search_field(struct cpu *cpu)
 {
     gpume_chooser_begin(&cpu->chooser);
@@ -314,11 +328,7 @@ static void search_field(struct cpu *cpu)
         return; /* rows are missing: nothing to learn from */
     }
     gpume_chooser_end(&cpu->chooser, box_ns);
-    for (uint32_t row = 0; row < cpu->plan.blocks_y; row++) {
-        cpu->counts.candidates += cpu->row_counts[row].candidates;
-        cpu->counts.past_blocks += cpu->row_counts[row].past_blocks;
-        cpu->counts.past_parts += cpu->row_counts[row].past_parts;
-    }
+    add_counts(cpu);
     cpu->field.hints = cpu->result->vectors; /* for the next field; it may be in use, unchanged */
 }
 
@@ -408,12 +418,6 @@ static void cpu_get_stats(void *engine, struct gpume_stats *stats)
 {
     const struct cpu *cpu = engine;
     *stats = cpu->stats;
-}
-
-struct gpume_search_counts gpume_engine_cpu_counts(const void *engine)
-{
-    const struct cpu *cpu = engine;
-    return cpu->counts;
 }
 
 static void cpu_get_info(void *engine, struct gpume_info *info)

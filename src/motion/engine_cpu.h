@@ -10,7 +10,4 @@
 int gpume_engine_cpu_open(void **engine, const struct gpume_params *params,
     const struct gpume_log *log, struct gpume_plan *plan, const struct gpume_search *search);
 
-/* What elimination has left of the candidates so far. To be called where collect is. */
-struct gpume_search_counts gpume_engine_cpu_counts(const void *engine);
-
 #endif

@@ -50,6 +50,17 @@ static int check_params(const struct gpume_params *p, const struct gpume_log *lo
     return GPUME_OK;
 }
 
+/* Along one axis, the sum over its blocks. */
+static uint64_t axis_candidates(uint32_t size, uint32_t block, uint32_t window, bool inside)
+{
+    uint64_t sum = 0;
+    for (uint32_t at = 0; at < size; at += block) {
+        uint32_t after = size - at < block ? 0 : size - at - block;
+        sum += gpume_plan_reach(window, at, inside) + gpume_plan_reach(window, after, inside) + 1;
+    }
+    return sum;
+}
+
 static void plan_blocks(struct gpume_plan *plan)
 {
     const struct gpume_params *p = &plan->params;
@@ -59,6 +70,9 @@ static void plan_blocks(struct gpume_plan *plan)
     uint64_t blocks = (uint64_t)plan->blocks_x * plan->blocks_y;
     plan->blocks = (uint32_t)blocks; /* at most 2^32 / 16, and a few cut ones */
     plan->candidates = (2ull * p->window_x + 1) * (2ull * p->window_y + 1);
+    bool inside = p->edge == GPUME_EDGE_INSIDE;
+    plan->field_candidates = axis_candidates(p->width, p->block, p->window_x, inside) *
+                             axis_candidates(p->height, p->block, p->window_y, inside);
     /* Raw files exist whose 10-bit samples use all 16: bound by what the memory can hold.
      * block^2 * 65535 <= 128 * 128 * 65535 < 2^30 */
     uint64_t cost_max = (uint64_t)p->block * p->block * (plan->sample_bytes == 2 ? 65535 : 255);

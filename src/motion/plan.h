@@ -38,7 +38,8 @@ struct gpume_plan {
 
     uint32_t sample_bytes;
     uint32_t blocks_x, blocks_y, blocks;
-    uint64_t candidates; /* a block */
+    uint64_t candidates;       /* a block, far from any edge */
+    uint64_t field_candidates; /* of all blocks, those that the edge mode allows; below 2^49 */
 
     uint32_t plane_stride; /* bytes a row of pool frames and predicted frames, a multiple of 64:
                               every fourth may begin a bound part */
@@ -60,6 +61,13 @@ struct gpume_plan {
     uint32_t cost_bits;  /* the largest cost fits */
     uint32_t index_bits; /* the largest block index fits */
 };
+
+/* Candidates on one side of (0,0) along an axis: `room` pixels lie between the block and the
+ * picture's edge there. */
+static inline uint32_t gpume_plan_reach(uint32_t window, uint32_t room, bool inside)
+{
+    return inside && room < window ? room : window;
+}
 
 /* GPUME_INVALID: a parameter is out of range. GPUME_UNSUPPORTED: caps do not allow it. Both are
  * logged. */

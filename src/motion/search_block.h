@@ -18,16 +18,6 @@ struct gpume_block {
     bool whole; /* not cut by the picture's edge */
 };
 
-static inline int32_t gpume_block_low(uint32_t window, uint32_t place, bool inside)
-{
-    return -(int32_t)(inside ? gpume_min_u64(window, place) : window);
-}
-
-static inline int32_t gpume_block_high(uint32_t window, uint32_t room, bool inside)
-{
-    return (int32_t)(inside ? gpume_min_u64(window, room) : window);
-}
-
 static inline struct gpume_block gpume_block_at(
     const struct gpume_search_field *field, uint32_t column, uint32_t row)
 {
@@ -44,10 +34,10 @@ static inline struct gpume_block gpume_block_at(
         .stride = (ptrdiff_t)plan->padded_stride,
         .width = (int32_t)width,
         .height = (int32_t)height,
-        .dx_low = gpume_block_low(p->window_x, x, inside),
-        .dx_high = gpume_block_high(p->window_x, p->width - width - x, inside),
-        .dy_low = gpume_block_low(p->window_y, y, inside),
-        .dy_high = gpume_block_high(p->window_y, p->height - height - y, inside),
+        .dx_low = -(int32_t)gpume_plan_reach(p->window_x, x, inside),
+        .dx_high = (int32_t)gpume_plan_reach(p->window_x, p->width - width - x, inside),
+        .dy_low = -(int32_t)gpume_plan_reach(p->window_y, y, inside),
+        .dy_high = (int32_t)gpume_plan_reach(p->window_y, p->height - height - y, inside),
         .whole = width == p->block && height == p->block};
 }
 

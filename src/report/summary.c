@@ -85,6 +85,17 @@ double gpume_summary_psnr(const struct gpume_summary *summary, const struct gpum
     return value > 0 ? 10 * log10(peak * peak * pixels / value) : (double)INFINITY;
 }
 
+struct gpume_elimination gpume_summary_elimination(const struct gpume_summary *summary)
+{
+    const struct gpume_stats *stats = &summary->stats;
+    const double all = stats->candidates > 0 ? (double)stats->candidates : 1;
+    return (struct gpume_elimination){
+        .by_blocks = (double)(stats->candidates - stats->past_blocks) / all,
+        .by_parts = (double)(stats->past_blocks - stats->past_parts) / all,
+        .compared = (double)stats->past_parts / all,
+    };
+}
+
 double gpume_summary_rate(uint64_t count, uint64_t ns)
 {
     return ns > 0 ? (double)count * 1e9 / (double)ns : 0;
@@ -120,6 +131,19 @@ static void print_figures(const struct gpume_summary *summary, FILE *stream)
     print_psnr(stream, "mean PSNR    ", gpume_summary_psnr_mean(&summary->psnr_before),
         gpume_summary_psnr_mean(&summary->psnr_after));
     fprintf(stream, "zero vectors %.1f %%\n", 100 * gpume_total_value(&summary->zero) / blocks);
+}
+
+static void print_elimination(const struct gpume_summary *summary, FILE *stream)
+{
+    const struct gpume_elimination shares = gpume_summary_elimination(summary);
+    if (summary->stats.past_parts == summary->stats.candidates) {
+        fprintf(stream, "elimination  none: every candidate compared\n");
+        return;
+    }
+    fprintf(stream,
+        "elimination  %.1f %% of candidates dropped by sums of blocks, %.1f %% by sums of parts, "
+        "%.1f %% compared\n",
+        100 * shares.by_blocks, 100 * shares.by_parts, 100 * shares.compared);
 }
 
 static void print_trouble(const struct gpume_summary *summary, FILE *stream)
@@ -166,6 +190,7 @@ void gpume_summary_print(const struct gpume_summary *summary, FILE *stream)
     fprintf(stream, "time         %.3f s, %.1f fields a second, %.3g candidates a second\n",
         seconds, gpume_summary_rate(summary->fields, summary->whole_ns),
         seconds > 0 ? candidates / seconds : 0);
+    print_elimination(summary, stream);
     print_figures(summary, stream);
     print_trouble(summary, stream);
     if (params->check) {

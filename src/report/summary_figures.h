@@ -16,6 +16,12 @@ double gpume_summary_psnr(const struct gpume_summary *summary, const struct gpum
 /* Over the fields where it is finite; infinity where there is none. */
 double gpume_summary_psnr_mean(const struct gpume_psnr_sum *sum);
 
+/* Shares of all candidates, by how far they came; 1 together. */
+struct gpume_elimination {
+    double by_blocks, by_parts, compared;
+};
+struct gpume_elimination gpume_summary_elimination(const struct gpume_summary *summary);
+
 /* Per second; 0 where no time has passed. */
 double gpume_summary_rate(uint64_t count, uint64_t ns);
 

@@ -272,6 +272,17 @@ static void put_figures(struct json *json, const struct gpume_summary *summary)
     end(json);
 }
 
+static void put_elimination(struct json *json, const struct gpume_summary *summary)
+{
+    const struct gpume_elimination shares = gpume_summary_elimination(summary);
+    begin(json, "elimination");
+    count(json, "candidates", summary->stats.candidates);
+    real(json, "dropped_by_block_sums", shares.by_blocks, 9);
+    real(json, "dropped_by_part_sums", shares.by_parts, 9);
+    real(json, "compared", shares.compared, 9);
+    end(json);
+}
+
 static void put_stage(struct json *json, const char *name, uint64_t ns, uint64_t fields)
 {
     begin(json, name);
@@ -314,6 +325,7 @@ int gpume_summary_write(const struct gpume_summary *summary, const char *path)
     count(&json, "blocks_per_field", gpume_summary_blocks(summary));
     count(&json, "candidates_per_block", summary->candidates);
     put_figures(&json, summary);
+    put_elimination(&json, summary);
     put_times(&json, summary);
     if (run->params.check) {
         count(&json, "checked", summary->checked);

@@ -89,6 +89,27 @@ grep 'not here' searches | while read -r name rest; do
     says "--search $name: not available here; there are"
 done || exit 1
 
+# Shares of candidates by how far they came: 1 together; without elimination all are compared.
+share() {
+    awk -F'[:,]' -v key="\"$1\"" '$1 ~ key { print $2 }' out/summary.json
+}
+for one in $engines; do
+    expect 0 many.y4m -b 16 -w 20x18 --edge inside --backend "$one" -o out -y
+    grep -q '^elimination  ' "$scratch/out" || fail "no share in the closing summary"
+    awk -v a="$(share dropped_by_block_sums)" -v b="$(share dropped_by_part_sums)" \
+        -v c="$(share compared)" 'BEGIN { sum = a + b + c
+            exit !(a >= 0 && b >= 0 && c > 0 && sum > 0.99999999 && sum < 1.00000001) }' ||
+        fail "the shares of $one do not make 1"
+    # Three fields; blocks at 0, 16, 32 ... reach 20 (18) pixels or as far as the picture does.
+    grep -q "\"candidates\": $((3 * (2 * 21 + 2 * 37 + 2 * 41) * (2 * 19 + 2 * 35 + 37)))," \
+        out/summary.json || fail "candidates of $one"
+    expect 0 many.y4m -b 16 -w 20x18 --backend "$one" --no-elimination -o out -y
+    grep -q '^elimination  none: every candidate compared$' "$scratch/out" || fail "elimination"
+    grep -q '"dropped_by_block_sums": 0.000000000,' out/summary.json || fail "dropped by $one"
+    grep -q '"compared": 1.000000000$' out/summary.json || fail "compared by $one"
+    grep -q "\"candidates\": $((3 * 30 * 41 * 37))," out/summary.json || fail "candidates of $one"
+done
+
 # A locale with a decimal comma changes nothing.
 "$oracle" frames clip.y4m 8 7 7 extend 1 >want
 LC_ALL=de_DE.UTF-8 "$gpume" -q clip.y4m --backend "$engine" -o locale

@@ -46,6 +46,7 @@ static void search(const struct gpume_params *params, const struct gpume_plane *
             if (params->edge == GPUME_EDGE_INSIDE && !inside) {
                 continue;
             }
+            out->candidates++;
             uint64_t cost = cost_at(target, reference, r, dx, dy);
             if (cost < best) {
                 best = cost;

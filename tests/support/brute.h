@@ -13,6 +13,7 @@ struct brute {
     int32_t *dx, *dy;
     uint64_t *costs;
     uint32_t *ranks;
+    uint64_t candidates; /* tried, all blocks together */
     uint64_t zero, sad_before, sad_after, sse_before, sse_after;
 };
 

@@ -20,6 +20,7 @@ struct run {
     struct gpume_pipeline *pipeline;
     struct gpume_plane planes[FRAMES_MAX];
     uint32_t frame_count;
+    uint64_t candidates; /* of the fields received */
     unsigned failures;
 };
 
@@ -92,6 +93,7 @@ static void compare(struct run *run, const struct gpume_field *field)
     expect(run, "sad_after", f, 0, field->sums.sad_after, b.sad_after);
     expect(run, "sse_before", f, 0, field->sums.sse_before, b.sse_before);
     expect(run, "sse_after", f, 0, field->sums.sse_after, b.sse_after);
+    run->candidates += b.candidates;
     expect(run, "time", f, 0, (uint64_t)field->time_us, f * 40000);
     brute_free(&b);
     compare_predicted(run, field);
@@ -139,6 +141,18 @@ static void send_plane(struct run *run, uint32_t index, struct gpume_frame **fra
         (uint64_t)gpume_pipeline_send(run->pipeline, frame, index * 40000), GPUME_OK);
 }
 
+/* After the last field. */
+static void check_counts(struct run *run)
+{
+    struct gpume_stats stats;
+    gpume_pipeline_get_stats(run->pipeline, &stats);
+    expect(run, "number of candidates", 0, 0, stats.candidates, run->candidates);
+    if (stats.past_blocks > stats.candidates || stats.past_parts > stats.past_blocks) {
+        fail(run, "candidates compared", 0, 0, (long long)stats.past_parts,
+            (long long)stats.past_blocks);
+    }
+}
+
 /* One thread: send while there is room, else receive. */
 static void feed(struct run *run)
 {
@@ -168,6 +182,7 @@ static void feed(struct run *run)
     }
     if (run->failures == 0) {
         expect(run, "number of frames", expected, 0, expected, run->frame_count);
+        check_counts(run);
     }
 }
 

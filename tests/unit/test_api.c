@@ -187,12 +187,54 @@ static void test_one_thread(uint32_t bits)
     struct gpume_stats stats;
     gpume_get_stats(ctx, &stats);
     REQUIRE_EQUAL(stats.fields, 39);
+    REQUIRE_EQUAL(stats.candidates, 39 * 72 * 225);
+    REQUIRE(stats.past_parts <= stats.past_blocks && stats.past_blocks <= stats.candidates);
     struct gpume_info info;
     gpume_get_info(ctx, &info);
     REQUIRE_EQUAL(info.candidates, 225);
     REQUIRE(info.host_bytes > 0 && info.device[0]);
     REQUIRE_EQUAL(gpume_close(&ctx), GPUME_OK);
     free(plane.data);
+}
+
+/* Of so many candidates for a block that elimination is tried wherever it is known. */
+static struct gpume_stats stats_of(enum synth_content content, bool no_elimination)
+{
+    struct gpume_params params = params_of(96, 80);
+    params.block = 16;
+    params.window_x = params.window_y = 20;
+    params.edge = GPUME_EDGE_INSIDE;
+    params.no_elimination = no_elimination;
+    gpume *ctx = open_context(&params);
+    struct gpume_plane plane = synth_plane(96, 80, 8);
+    const struct gpume_field *field = NULL;
+    for (uint32_t i = 0; i < 2; i++) {
+        synth_fill(&plane, content, i, 7);
+        REQUIRE_EQUAL(gpume_send_plane(ctx, &plane, 0), GPUME_OK);
+    }
+    REQUIRE_EQUAL(gpume_receive(ctx, &field, 0), GPUME_OK);
+    gpume_field_release(&field);
+    struct gpume_stats stats;
+    gpume_get_stats(ctx, &stats);
+    REQUIRE_EQUAL(gpume_close(&ctx), GPUME_OK);
+    free(plane.data);
+    return stats;
+}
+
+static void test_elimination(void)
+{
+    struct gpume_stats full = stats_of(SYNTH_PAN, true), pan = stats_of(SYNTH_PAN, false),
+                       noise = stats_of(SYNTH_NOISE, false);
+    /* Across, six blocks reach 20 pixels or as far as the picture does; down, five. */
+    REQUIRE_EQUAL(full.candidates, (2 * 21 + 2 * 37 + 2 * 41) * (2 * 21 + 2 * 37 + 41));
+    REQUIRE_EQUAL(full.past_parts, full.candidates);
+    REQUIRE_EQUAL(full.past_blocks, full.candidates);
+    REQUIRE_EQUAL(pan.candidates, full.candidates);
+    REQUIRE_EQUAL(noise.candidates, full.candidates);
+    REQUIRE(pan.past_parts <= pan.past_blocks && pan.past_blocks <= pan.candidates);
+    if (pan.past_parts < pan.candidates) { /* an engine that eliminates, on this machine */
+        REQUIRE(pan.past_parts < noise.past_parts);
+    }
 }
 
 struct sender {
@@ -334,6 +376,7 @@ int main(int argc, char **argv)
     test_wrong_plane();
     test_one_thread(8);
     test_one_thread(12);
+    test_elimination();
     test_two_threads();
     test_hoarding(false);
     test_hoarding(true);

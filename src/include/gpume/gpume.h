@@ -255,7 +255,11 @@ struct gpume_stats {
     uint64_t upload_ns, match_ns, reduce_ns, rank_ns, readback_ns;
     uint64_t
         busy_ns; /* wall time the engine's thread was not waiting for frames or for the receiver */
-    uint8_t reserved[64];
+    /* How far candidates came. Those of blocks that are searched without elimination pass both. */
+    uint64_t candidates;  /* allowed by the window and the edge mode, in all blocks so far */
+    uint64_t past_blocks; /* not dropped by the sums of the largest boxes, up to a whole block */
+    uint64_t past_parts;  /* nor by those of its parts: compared sample by sample */
+    uint8_t reserved[40];
 };
 GPUME_API void gpume_get_stats(gpume *ctx, struct gpume_stats *stats);
 
