@@ -275,6 +275,11 @@ static enum gpume_exit conclude(const struct job *job)
     const int verbosity = job->options->verbosity;
     char line[128];
     gpume_summary_check_line(summary, line, sizeof(line));
+    if (verbosity > 0) {
+        char busy[256];
+        gpume_summary_busy_line(summary, busy, sizeof(busy));
+        gpume_console_info("%s", busy);
+    }
     if (verbosity > 0 || (verbosity == 0 && !job->outputs.to_stdout)) {
         FILE *stream = job->outputs.to_stdout ? stderr : stdout;
         gpume_summary_print(summary, stream);

@@ -182,8 +182,8 @@ static int collect_oldest(struct gpume_pipeline *pipeline)
         pipeline->ops->collect(pipeline->engine, (uint32_t)(slot - pipeline->slots), &slot->batch);
     struct gpume_stats stats;
     pipeline->ops->get_stats(pipeline->engine, &stats);
-    uint64_t busy = gpume_clock_ns() - start;
     status = complete(pipeline, slot, status);
+    uint64_t busy = gpume_clock_ns() - start;
     pthread_mutex_lock(&pipeline->mutex);
     stats.busy_ns = pipeline->stats.busy_ns + busy;
     pipeline->stats = stats;

@@ -107,6 +107,44 @@ void gpume_summary_check_line(const struct gpume_summary *summary, char *text, s
         summary->matched, summary->checked);
 }
 
+void gpume_summary_stages(
+    const struct gpume_summary *summary, struct gpume_stage_time stages[GPUME_SUMMARY_STAGES])
+{
+    const struct gpume_stats *stats = &summary->stats;
+    const struct gpume_stage_time times[GPUME_SUMMARY_STAGES] = {
+        [GPUME_SUMMARY_DECODE] = {"decode", summary->decode_ns, 0},
+        [GPUME_SUMMARY_ENGINE] = {"engine", stats->busy_ns, 0},
+        [GPUME_SUMMARY_UPLOAD] = {"upload", stats->upload_ns, 0},
+        [GPUME_SUMMARY_MATCH] = {"match", stats->match_ns, 0},
+        [GPUME_SUMMARY_REDUCE] = {"reduce", stats->reduce_ns, 0},
+        [GPUME_SUMMARY_RANK] = {"rank", stats->rank_ns, 0},
+        [GPUME_SUMMARY_READBACK] = {"readback", stats->readback_ns, 0},
+        [GPUME_SUMMARY_WRITE] = {"write", summary->write_ns, 0},
+        [GPUME_SUMMARY_WHOLE] = {"whole", summary->whole_ns, 0},
+    };
+    const double whole = summary->whole_ns > 0 ? (double)summary->whole_ns : 1;
+    for (size_t i = 0; i < GPUME_SUMMARY_STAGES; i++) {
+        stages[i] = times[i];
+        stages[i].busy = (double)times[i].ns / whole;
+    }
+}
+
+void gpume_summary_busy_line(const struct gpume_summary *summary, char *text, size_t bytes)
+{
+    static const char *const before[GPUME_SUMMARY_WHOLE] = {
+        "busy: ", ", ", " (", ", ", ", ", ", ", ", ", "), "};
+    struct gpume_stage_time stages[GPUME_SUMMARY_STAGES];
+    gpume_summary_stages(summary, stages);
+    size_t used = 0;
+    for (size_t i = 0; i < GPUME_SUMMARY_WHOLE && used < bytes; i++) {
+        used += (size_t)snprintf(text + used, bytes - used, "%s%s %.0f %%", before[i],
+            stages[i].name, 100 * stages[i].busy);
+    }
+    if (used < bytes) {
+        snprintf(text + used, bytes - used, " of %.3f s", (double)summary->whole_ns / 1e9);
+    }
+}
+
 /* "1 field", "2 fields". */
 static void print_count(FILE *stream, uint64_t count, const char *one)
 {

@@ -64,4 +64,7 @@ void gpume_summary_print(const struct gpume_summary *summary, FILE *stream);
 /* "Motion vectors matched in N of M instances", without line end. */
 void gpume_summary_check_line(const struct gpume_summary *summary, char *text, size_t bytes);
 
+/* The share of the whole time that every stage was busy, without line end. */
+void gpume_summary_busy_line(const struct gpume_summary *summary, char *text, size_t bytes);
+
 #endif

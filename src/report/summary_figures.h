@@ -22,6 +22,28 @@ struct gpume_elimination {
 };
 struct gpume_elimination gpume_summary_elimination(const struct gpume_summary *summary);
 
+/* The time of every stage, as the outputs name it. Decode, engine and write are one thread each;
+ * those between engine and write are what the engine's thread does or waits for. */
+enum gpume_summary_stage {
+    GPUME_SUMMARY_DECODE,
+    GPUME_SUMMARY_ENGINE,
+    GPUME_SUMMARY_UPLOAD,
+    GPUME_SUMMARY_MATCH,
+    GPUME_SUMMARY_REDUCE,
+    GPUME_SUMMARY_RANK,
+    GPUME_SUMMARY_READBACK,
+    GPUME_SUMMARY_WRITE,
+    GPUME_SUMMARY_WHOLE,
+    GPUME_SUMMARY_STAGES,
+};
+struct gpume_stage_time {
+    const char *name;
+    uint64_t ns;
+    double busy; /* share of the whole */
+};
+void gpume_summary_stages(
+    const struct gpume_summary *summary, struct gpume_stage_time stages[GPUME_SUMMARY_STAGES]);
+
 /* Per second; 0 where no time has passed. */
 double gpume_summary_rate(uint64_t count, uint64_t ns);
 

@@ -283,27 +283,20 @@ static void put_elimination(struct json *json, const struct gpume_summary *summa
     end(json);
 }
 
-static void put_stage(struct json *json, const char *name, uint64_t ns, uint64_t fields)
+static void put_stages(struct json *json, const struct gpume_summary *summary)
 {
-    begin(json, name);
-    real(json, "seconds", (double)ns / 1e9, 9);
-    real(json, "fields_per_second", ns > 0 ? gpume_summary_rate(fields, ns) : (double)INFINITY, 3);
-    end(json);
-}
-
-static void put_times(struct json *json, const struct gpume_summary *summary)
-{
-    const struct gpume_stats *stats = &summary->stats;
-    const uint64_t fields = summary->fields;
+    struct gpume_stage_time stages[GPUME_SUMMARY_STAGES];
+    gpume_summary_stages(summary, stages);
     begin(json, "stages");
-    put_stage(json, "decode", summary->decode_ns, fields);
-    put_stage(json, "upload", stats->upload_ns, fields);
-    put_stage(json, "match", stats->match_ns, fields);
-    put_stage(json, "reduce", stats->reduce_ns, fields);
-    put_stage(json, "rank", stats->rank_ns, fields);
-    put_stage(json, "readback", stats->readback_ns, fields);
-    put_stage(json, "write", summary->write_ns, fields);
-    put_stage(json, "whole", summary->whole_ns, fields);
+    for (size_t i = 0; i < GPUME_SUMMARY_STAGES; i++) {
+        const uint64_t ns = stages[i].ns;
+        begin(json, stages[i].name);
+        real(json, "seconds", (double)ns / 1e9, 9);
+        real(json, "fields_per_second",
+            ns > 0 ? gpume_summary_rate(summary->fields, ns) : (double)INFINITY, 3);
+        real(json, "busy", stages[i].busy, 6);
+        end(json);
+    }
     end(json);
 }
 
@@ -326,7 +319,7 @@ int gpume_summary_write(const struct gpume_summary *summary, const char *path)
     count(&json, "candidates_per_block", summary->candidates);
     put_figures(&json, summary);
     put_elimination(&json, summary);
-    put_times(&json, summary);
+    put_stages(&json, summary);
     if (run->params.check) {
         count(&json, "checked", summary->checked);
         count(&json, "matched", summary->matched);

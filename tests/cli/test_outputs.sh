@@ -31,6 +31,14 @@ says 'Motion vectors matched in 192 of 192 instances'
 expect 0 clip.y4m --backend "$engine" -y
 ! grep -q checked clip.gpume/summary.json || fail "checked without --check"
 
+# -v: what each stage was busy for, on standard error; summary.json has it always.
+expect 0 clip.y4m --backend "$engine" -yv
+grep -Eq '^gpume: busy: decode [0-9]+ %, engine [0-9]+ % \(upload .*\), write [0-9]+ % of [0-9.]+ s$' \
+    "$scratch/err" || fail "no busy shares with -v"
+[ "$(grep -c '"busy": [01]\.[0-9]*$' clip.gpume/summary.json)" -eq 9 ] || fail "busy in summary.json"
+expect 0 clip.y4m --backend "$engine" -y
+! grep -q busy "$scratch/err" || fail "busy shares without -v"
+
 # What exists is refused before any work, and stays as it is.
 for name in vectors.csv frames.csv summary.json; do
     rm -rf old && mkdir old && echo mine >old/$name

@@ -253,8 +253,9 @@ GPUME_API void gpume_get_info(const gpume *ctx, struct gpume_info *info);
 struct gpume_stats {
     uint64_t fields;
     uint64_t upload_ns, match_ns, reduce_ns, rank_ns, readback_ns;
-    uint64_t
-        busy_ns; /* wall time the engine's thread was not waiting for frames or for the receiver */
+    /* Wall time the engine's thread was not waiting for frames or for the receiver; waiting for the
+     * device and params.check are in it. */
+    uint64_t busy_ns;
     /* How far candidates came. Those of blocks that are searched without elimination pass both. */
     uint64_t candidates;  /* allowed by the window and the edge mode, in all blocks so far */
     uint64_t past_blocks; /* not dropped by the sums of the largest boxes, up to a whole block */
