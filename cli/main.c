@@ -3,6 +3,7 @@
  * gpume: from the command line to an exit status. Every failure ends here with its one line on
  * standard error.
  */
+#include "cache_folder.h"
 #include "console.h"
 #include "devices.h"
 #include "options.h"
@@ -45,6 +46,7 @@ int main(int argc, char **argv)
         result = GPUME_EXIT_USAGE;
     } else {
         gpume_console_set_verbosity(options.verbosity);
+        options.params.cache_dir = gpume_cache_folder();
         result = dispatch(&options);
         if (result == GPUME_EXIT_DONE && !gpume_console_flush_output()) {
             result = GPUME_EXIT_FAILED;

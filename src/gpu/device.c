@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "gpu/device.h"
 
+#include "base/clock.h"
 #include "base/status.h"
 #include "gpu/instance.h"
 
@@ -78,8 +79,10 @@ int gpume_gpu_find(struct gpume_gpu *gpu, const struct gpume_log *log, const cha
     bool software, bool validate)
 {
     *gpu = (struct gpume_gpu){.log = log};
+    uint64_t start = gpume_clock_ns();
     int status;
     GPUME_TRY(gpume_instance_open(gpu, validate, !software && !wanted));
+    gpu->instance_ns = gpume_clock_ns() - start;
     GPUME_TRY(select_physical(gpu, wanted, software));
     read_limits(gpu);
 fail:
@@ -96,6 +99,7 @@ int gpume_gpu_open(struct gpume_gpu *gpu, const struct gpume_log *log, const cha
 void gpume_gpu_close(struct gpume_gpu *gpu)
 {
     if (gpu->device) {
+        vkDestroyPipelineCache(gpu->device, gpu->pipelines, NULL);
         vkDestroyDevice(gpu->device, NULL);
         gpu->device = VK_NULL_HANDLE;
     }

@@ -25,7 +25,10 @@ struct gpume_gpu {
     VkDevice device;
     VkQueue queue;
     uint32_t queue_family;
-    uint32_t timestamp_bits; /* 0: the queue cannot tell time */
+    uint32_t timestamp_bits;   /* 0: the queue cannot tell time */
+    uint64_t instance_ns;      /* that opening the instance took */
+    VkPipelineCache pipelines; /* of earlier runs too; null is fine */
+    size_t pipelines_bytes;    /* as they were read */
 };
 
 /* wanted: an index of gpume_list_devices, a part of a name, or NULL for the best; software: a

@@ -7,9 +7,11 @@
  */
 #include "gpu/engine_gpu.h"
 
+#include "base/clock.h"
 #include "base/grid.h"
 #include "base/status.h"
 #include "gpu/k.h"
+#include "gpu/pipeline_cache.h"
 #include "gpu/variant.h"
 
 #include <stdlib.h>
@@ -56,8 +58,19 @@ static int create_kernels(struct engine *engine)
     }
     GPUME_TRY(gpume_k_predict_create(gpu, &engine->plan, &k->predict));
     GPUME_TRY(gpume_k_reduce_create(gpu, &k->reduce));
-    GPUME_TRY(gpume_k_rank_create(gpu, &engine->layout, &k->rank_local, &k->rank_global));
+    GPUME_TRY(
+        gpume_k_rank_create(gpu, &engine->plan, &engine->layout, &k->rank_local, &k->rank_global));
 fail:
+    return status;
+}
+
+/* Kernels, out of the cache's folder as far as they are there. *how: in a word. */
+static int open_kernels(struct engine *engine, const char **how)
+{
+    const struct gpume_cache cache = {engine->plan.params.cache_dir, engine->gpu.log};
+    gpume_pipeline_cache_open(&engine->gpu, &cache);
+    int status = create_kernels(engine);
+    *how = status == GPUME_OK ? gpume_pipeline_cache_save(&engine->gpu, &cache) : "";
     return status;
 }
 
@@ -169,6 +182,17 @@ static struct gpume_sieve_rule sieve_rule(
     return rule;
 }
 
+/* times: before opening, with the device there, with the kernels there. */
+static void tell_times(const struct engine *engine, const uint64_t times[3], const char *how)
+{
+    const struct gpume_gpu *gpu = &engine->gpu;
+    uint64_t now = gpume_clock_ns(), device_ns = times[1] - times[0] - gpu->instance_ns;
+    gpume_log_write(gpu->log, GPUME_LOG_DEBUG,
+        "started in %.1f ms: instance %.1f, device %.1f, pipelines %.1f (%s), memory %.1f",
+        (double)(now - times[0]) / 1e6, (double)gpu->instance_ns / 1e6, (double)device_ns / 1e6,
+        (double)(times[2] - times[1]) / 1e6, how, (double)(now - times[2]) / 1e6);
+}
+
 int gpume_engine_gpu_open_with(void **out, const struct gpume_params *params,
     const struct gpume_log *log, const struct gpume_engine_gpu_rules *rules,
     struct gpume_plan *plan)
@@ -180,6 +204,8 @@ int gpume_engine_gpu_open_with(void **out, const struct gpume_params *params,
     }
     /* Who wants validation wants Vulkan, whatever there is of it. */
     bool software = params->backend == GPUME_BACKEND_VULKAN || params->validate;
+    uint64_t times[3] = {gpume_clock_ns()};
+    const char *how;
     int status;
     GPUME_TRY(gpume_gpu_open(&engine->gpu, log, params->device, software, params->validate));
     engine->variant = gpume_match_variant_select(&engine->gpu, params->search);
@@ -187,13 +213,16 @@ int gpume_engine_gpu_open_with(void **out, const struct gpume_params *params,
         status = GPUME_UNSUPPORTED;
         goto fail;
     }
+    times[1] = gpume_clock_ns();
     GPUME_TRY(make_plan(engine, params, rules->window_bytes ? rules->window_bytes : WINDOW_BYTES));
     struct gpume_sieve_rule rule = sieve_rule(engine, rules);
     engine->layout = gpume_layout_make(&engine->plan, &rule);
     GPUME_TRY(check_ranges(engine));
-    GPUME_TRY(create_kernels(engine));
+    GPUME_TRY(open_kernels(engine, &how));
+    times[2] = gpume_clock_ns();
     GPUME_TRY(create_frames(engine));
     GPUME_TRY(create_slots(engine));
+    tell_times(engine, times, how);
     *plan = engine->plan;
     *out = engine;
     return GPUME_OK;

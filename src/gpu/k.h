@@ -50,8 +50,9 @@ void gpume_k_predict_record(const struct gpume_work *work, const struct gpume_ke
 int gpume_k_reduce_create(struct gpume_gpu *gpu, struct gpume_kernel *kernel);
 void gpume_k_reduce_record(const struct gpume_work *work, const struct gpume_kernel *kernel);
 
-int gpume_k_rank_create(struct gpume_gpu *gpu, const struct gpume_layout *layout,
-    struct gpume_kernel *local, struct gpume_kernel *global);
+/* A field of few blocks needs no global kernel, which then stays zeroed. */
+int gpume_k_rank_create(struct gpume_gpu *gpu, const struct gpume_plan *plan,
+    const struct gpume_layout *layout, struct gpume_kernel *local, struct gpume_kernel *global);
 void gpume_k_rank_record(const struct gpume_work *work, const struct gpume_kernel *local,
     const struct gpume_kernel *global);
 

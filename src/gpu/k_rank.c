@@ -22,8 +22,8 @@ static const uint32_t global2[] =
 #include "rank_global2.inc"
     ;
 
-int gpume_k_rank_create(struct gpume_gpu *gpu, const struct gpume_layout *layout,
-    struct gpume_kernel *local, struct gpume_kernel *global)
+int gpume_k_rank_create(struct gpume_gpu *gpu, const struct gpume_plan *plan,
+    const struct gpume_layout *layout, struct gpume_kernel *local, struct gpume_kernel *global)
 {
     bool two = layout->key_words == 2;
     struct gpume_kernel_info local_info = {
@@ -39,7 +39,8 @@ int gpume_k_rank_create(struct gpume_gpu *gpu, const struct gpume_layout *layout
         .push_bytes = sizeof(struct gpume_rank_push),
     };
     int status = gpume_kernel_create(gpu, &local_info, local);
-    return status == GPUME_OK ? gpume_kernel_create(gpu, &global_info, global) : status;
+    bool chunks = plan->blocks > GPUME_RANK_CHUNK;
+    return status == GPUME_OK && chunks ? gpume_kernel_create(gpu, &global_info, global) : status;
 }
 
 struct rank {

@@ -60,7 +60,7 @@ static int create_pipeline(struct gpume_gpu *gpu, const struct gpume_kernel_info
     };
     int status;
     GPUME_VK_TRY(gpu->log, vkCreateComputePipelines(
-                               gpu->device, VK_NULL_HANDLE, 1, &pipeline, NULL, &kernel->pipeline));
+                               gpu->device, gpu->pipelines, 1, &pipeline, NULL, &kernel->pipeline));
 fail:
     return status;
 }

@@ -36,6 +36,9 @@ here=$(absolute "$(dirname "$0")")
 engine=${GPUME_TEST_BACKEND:-cpu}
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
+# ctest has one for all tests, away from the user's own.
+XDG_CACHE_HOME=${GPUME_TEST_CACHE:-$scratch/cache}
+export XDG_CACHE_HOME
 mkdir "$scratch/work"
 cd "$scratch/work" || exit 1
 

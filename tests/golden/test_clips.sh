@@ -10,6 +10,7 @@ clips=$2
 "$gpume" devices | grep -q '^No Vulkan device' && { echo "skipped: no Vulkan device"; exit 77; }
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+export XDG_CACHE_HOME=${GPUME_TEST_CACHE:-$scratch/cache}
 failures=0
 wrong() {
     echo "FAILED: $*"

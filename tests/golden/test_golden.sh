@@ -7,6 +7,8 @@ backend=$2
 here=$(realpath "$(dirname "$0")")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+XDG_CACHE_HOME=${GPUME_TEST_CACHE:-$scratch/cache}
+export XDG_CACHE_HOME
 
 # NAME OPTION...: the options that regenerate.sh used
 golden() {

@@ -143,7 +143,11 @@ struct gpume_params {
      * name belongs to one engine: GPUME_BACKEND_AUTO takes that one, be it on a software driver.
      * Changes speed alone. */
     const char *search;
-    uint8_t reserved[64 - 2 * sizeof(const char *)]; /* zero */
+    /* Folder for what makes the next gpume_open faster, such as compiled pipelines; it is made, for
+     * the user alone, if it is not there. NULL: nothing is kept. Trouble with it is told at debug
+     * level and is no failure. Read by gpume_open only. */
+    const char *cache_dir;
+    uint8_t reserved[64 - 3 * sizeof(const char *)]; /* zero */
 };
 
 /* Fills in the defaults above; width and height become 0 and must be set. */
