@@ -150,6 +150,14 @@ static void copy_deep_row(uint16_t *to, const uint16_t *from, uint32_t count, un
     }
 }
 
+/* Samples in the upper bits, as video hardware gives them. */
+static void copy_high_row(uint16_t *to, const uint16_t *from, uint32_t count, unsigned shift)
+{
+    for (uint32_t x = 0; x < count; x++) {
+        to[x] = (uint16_t)(from[x] >> shift);
+    }
+}
+
 static bool native_endian(const AVPixFmtDescriptor *descriptor)
 {
     const uint16_t one = 1;
@@ -164,8 +172,8 @@ static void read_row(const AVFrame *frame, const AVPixFmtDescriptor *descriptor,
     uint8_t *to = (uint8_t *)plane->data + (ptrdiff_t)y * plane->stride;
     const uint8_t *from = frame->data[luma->plane] + (ptrdiff_t)y * frame->linesize[luma->plane];
     uint32_t width = plane->width;
-    bool plain =
-        luma->shift == 0 && luma->offset == 0 && !(descriptor->flags & AV_PIX_FMT_FLAG_BITSTREAM);
+    bool whole = luma->offset == 0 && !(descriptor->flags & AV_PIX_FMT_FLAG_BITSTREAM);
+    bool plain = whole && luma->shift == 0;
     if (plain && luma->depth == 8 && luma->step == 1) {
         memcpy(to, from, width);
         return;
@@ -173,6 +181,12 @@ static void read_row(const AVFrame *frame, const AVPixFmtDescriptor *descriptor,
     if (plain && luma->depth > 8 && luma->step == 2 && native_endian(descriptor)) {
         copy_deep_row((uint16_t *)(void *)to, (const uint16_t *)(const void *)from, width,
             (unsigned)luma->depth);
+        return;
+    }
+    if (whole && luma->depth > 8 && luma->shift + luma->depth == 16 && luma->step == 2 &&
+        native_endian(descriptor)) {
+        copy_high_row((uint16_t *)(void *)to, (const uint16_t *)(const void *)from, width,
+            (unsigned)luma->shift);
         return;
     }
     uint16_t *samples = luma->depth > 8 ? (uint16_t *)(void *)to : row;
