@@ -164,6 +164,9 @@ static void store_rest(
     case GPUME_OPTION_STREAM:
         options->stream = (int)value->number;
         break;
+    case GPUME_OPTION_HWACCEL:
+        options->hwaccel = value->text;
+        break;
     case GPUME_OPTION_OUTPUT:
         options->output = value->text;
         break;

@@ -40,6 +40,7 @@ struct gpume_options {
     uint64_t frames;            /* targets; 0 = to the end of the input */
     const char *filter;         /* NULL: none */
     int stream;                 /* -1: best */
+    const char *hwaccel;        /* NULL: none */
     const char *output;         /* folder; NULL: not given */
     const char *vectors, *predicted, *residual, *difference; /* NULL: not given */
     bool residual_signed;

@@ -46,6 +46,7 @@ static enum gpume_exit open_source(struct job *job)
         .filter = options->filter,
         .stream = options->stream,
         .threads = options->params.threads,
+        .hwaccel = options->hwaccel,
         .log = {.fn = gpume_console_log},
     };
     const int status = gpume_source_open(&job->source, &source_options, &job->info);
@@ -53,7 +54,7 @@ static enum gpume_exit open_source(struct job *job)
         return GPUME_EXIT_DONE;
     }
     if (status == GPUME_INVALID) {
-        return GPUME_EXIT_USAGE; /* --vf or --stream */
+        return GPUME_EXIT_USAGE; /* --vf, --stream or --hwaccel */
     }
     return status == GPUME_NOMEM ? GPUME_EXIT_FAILED : GPUME_EXIT_INPUT;
 }
@@ -80,6 +81,7 @@ static enum gpume_exit open_context(struct job *job)
         .frames = options->frames,
         .filter = options->filter,
         .stream = options->stream,
+        .hwaccel = options->hwaccel,
         .rate_num = job->info.rate_num,
         .rate_den = job->info.rate_den,
         .full_range = job->info.full_range,
@@ -110,6 +112,7 @@ static enum gpume_exit open_sinks(struct job *job)
     job->summary = (struct gpume_summary){
         .run = &job->run,
         .codec = job->info.codec,
+        .decoder = job->info.decoder,
         .pixel_format = job->info.pixel_format,
     };
     gpume_summary_set_engine(&job->summary, &info);

@@ -2,15 +2,21 @@
 /*
  * Demultiplexing and decoding. In: an input and a choice of stream. Out: frames as the decoder
  * gives them, each with a pts. Hostile input ends: every turn of the loop either takes a packet
- * from the file or is one of a bounded number of refusals in a row. Called by source_lavf.c.
+ * from the file or is one of a bounded number of refusals in a row. Video hardware is on trial
+ * until its first frame is in memory: packets are kept so long, and if it refuses, software starts
+ * over with the first of them, so that nothing is lost and all is as without it. Called by
+ * source_lavf.c.
  */
 #include "media/decode.h"
 #include "base/status.h"
+#include "media/hwaccel.h"
+#include "media/hwframe.h"
 #include "media/input.h"
 #include "media/libav.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <libavcodec/avcodec.h>
@@ -21,17 +27,27 @@
     64 /* answers in a row without taking a packet: more than threads in flight                    \
         */
 #define PIXELS_MAX (INT64_C(1) << 28) /* 16384 x 16384; a forged header must not eat the memory */
+#define HARDWARE_THREADS 4 /* keep its queue filled; each more takes a surface, which are few */
+#define TRIAL_PACKETS 64   /* more than any decoder holds before its first frame */
 
 struct gpume_decode {
     struct gpume_input input;
     AVStream *stream;
     AVCodecContext *codec;
     AVPacket *packet;
+    struct gpume_hwaccel *hwaccel; /* NULL: software */
+    bool accelerated;              /* codec works on the device, or did until its stream changed */
+    bool on_trial;
+    bool whole;                      /* frames in the stream's own format */
+    AVPacket *kept[TRIAL_PACKETS];   /* those of the trial */
+    uint32_t kept_count, kept_taken; /* taken: sent again */
     AVRational time_base, rate;
     int64_t next_pts; /* where a frame without a time belongs */
     uint64_t delivered, refused;
     uint32_t refusals; /* in a row */
+    uint32_t threads;  /* asked for */
     bool draining;
+    bool input_ended;
     const char *label;
     atomic_bool *cancel;
     struct gpume_log log;
@@ -93,35 +109,71 @@ static int choose_stream(struct gpume_decode *decode, int wanted)
     return GPUME_OK;
 }
 
-static int open_codec(struct gpume_decode *decode, uint32_t threads)
+static int open_context(struct gpume_decode *decode, const AVCodec *codec, bool accelerated)
 {
-    const AVCodecParameters *parameters = decode->stream->codecpar;
-    const AVCodec *codec = avcodec_find_decoder(parameters->codec_id);
-    if (!codec) {
-        gpume_log_write(&decode->log, GPUME_LOG_ERROR,
-            "%s: this FFmpeg has no decoder for %s; convert the file to another format",
-            decode->label, avcodec_get_name(parameters->codec_id));
-        return GPUME_FORMAT;
-    }
+    uint32_t threads = decode->threads < THREADS_MAX ? decode->threads : THREADS_MAX;
     decode->codec = avcodec_alloc_context3(codec);
-    decode->packet = av_packet_alloc();
-    if (!decode->codec || !decode->packet ||
-        avcodec_parameters_to_context(decode->codec, parameters) < 0) {
-        return GPUME_NOMEM;
+    if (!decode->codec ||
+        avcodec_parameters_to_context(decode->codec, decode->stream->codecpar) < 0) {
+        return AVERROR(ENOMEM);
     }
-    decode->codec->thread_count = (int)(threads < THREADS_MAX ? threads : THREADS_MAX);
+    if (accelerated) {
+        threads = threads > 0 && threads < HARDWARE_THREADS ? threads : HARDWARE_THREADS;
+        if (gpume_hwaccel_attach(decode->hwaccel, decode->codec) != GPUME_OK) {
+            return AVERROR(ENOMEM);
+        }
+    }
+    decode->codec->thread_count = (int)threads;
     decode->codec->thread_type = FF_THREAD_FRAME | FF_THREAD_SLICE;
     decode->codec->pkt_timebase = decode->time_base;
     decode->codec->max_pixels = PIXELS_MAX;
     gpume_libav_quiet();
-    int error = avcodec_open2(decode->codec, codec, NULL);
-    if (error < 0) {
-        char reason[256];
+    return avcodec_open2(decode->codec, codec, NULL);
+}
+
+static int open_software(struct gpume_decode *decode)
+{
+    char reason[256];
+    const enum AVCodecID id = decode->stream->codecpar->codec_id;
+    const AVCodec *codec = avcodec_find_decoder(id);
+    if (!codec) {
+        gpume_log_write(&decode->log, GPUME_LOG_ERROR,
+            "%s: this FFmpeg has no decoder for %s; convert the file to another format",
+            decode->label, avcodec_get_name(id));
+        return GPUME_FORMAT;
+    }
+    int error = open_context(decode, codec, false);
+    if (error < 0 && error != AVERROR(ENOMEM)) {
         gpume_log_write(&decode->log, GPUME_LOG_ERROR,
             "%s: its %s video cannot be decoded: %s; check the file", decode->label,
-            avcodec_get_name(parameters->codec_id),
-            gpume_libav_reason(error, reason, sizeof reason));
-        return error == AVERROR(ENOMEM) ? GPUME_NOMEM : GPUME_FORMAT;
+            avcodec_get_name(id), gpume_libav_reason(error, reason, sizeof reason));
+        return GPUME_FORMAT;
+    }
+    return error < 0 ? GPUME_NOMEM : GPUME_OK;
+}
+
+static int open_codec(struct gpume_decode *decode)
+{
+    char reason[256];
+    const AVCodec *codec = NULL;
+    decode->packet = av_packet_alloc();
+    if (!decode->packet) {
+        return GPUME_NOMEM;
+    }
+    if (decode->hwaccel) {
+        codec = gpume_hwaccel_choose(
+            decode->hwaccel, (int)decode->stream->codecpar->codec_id, decode->label);
+    }
+    if (!codec) {
+        return open_software(decode);
+    }
+    int error = open_context(decode, codec, true);
+    decode->accelerated = decode->on_trial = error >= 0;
+    if (error < 0) {
+        (void)gpume_libav_reason(error, reason, sizeof reason);
+        gpume_hwaccel_refuse(decode->hwaccel, decode->label, reason);
+        avcodec_free_context(&decode->codec);
+        return open_software(decode);
     }
     return GPUME_OK;
 }
@@ -165,10 +217,13 @@ int gpume_decode_open(struct gpume_decode **result, const struct gpume_decode_op
     decode->label = gpume_input_label(options->path);
     decode->log = options->log;
     decode->cancel = options->cancel;
+    decode->threads = options->threads;
+    decode->hwaccel = options->hwaccel;
+    decode->whole = options->whole;
     GPUME_TRY(gpume_input_open(&decode->input, options->path, options->cancel, &decode->log));
     GPUME_TRY(choose_stream(decode, options->stream));
     learn_facts(decode, &found);
-    GPUME_TRY(open_codec(decode, options->threads));
+    GPUME_TRY(open_codec(decode));
     *result = decode;
     *facts = found;
     return GPUME_OK;
@@ -177,17 +232,45 @@ fail:
     return status;
 }
 
-/* Gives the decoder its next packet, or the end. */
-static int feed(struct gpume_decode *decode)
+static void drop_kept(struct gpume_decode *decode)
 {
-    int error = 0;
-    do {
+    for (uint32_t i = 0; i < decode->kept_count; i++) {
+        av_packet_free(&decode->kept[i]);
+    }
+    decode->kept_count = decode->kept_taken = 0;
+    decode->on_trial = false;
+}
+
+/* Once more from the first packet, without the device. */
+static int start_over(struct gpume_decode *decode)
+{
+    gpume_hwaccel_refuse(decode->hwaccel, decode->label, "no frame comes from it");
+    avcodec_free_context(&decode->codec);
+    decode->accelerated = decode->on_trial = decode->draining = false;
+    decode->refused = 0;
+    decode->refusals = 0;
+    return open_software(decode);
+}
+
+/* The next packet of the stream: GPUME_EOF, GPUME_CANCELLED. */
+static int take_packet(struct gpume_decode *decode)
+{
+    av_packet_unref(decode->packet);
+    if (!decode->on_trial && decode->kept_taken < decode->kept_count) {
+        av_packet_move_ref(decode->packet, decode->kept[decode->kept_taken++]);
+        return GPUME_OK;
+    }
+    int error = decode->input_ended ? AVERROR_EOF : 0;
+    while (error >= 0) {
         av_packet_unref(decode->packet);
         error = av_read_frame(decode->input.format, decode->packet);
         if (atomic_load(decode->cancel)) {
             return GPUME_CANCELLED;
         }
-    } while (error >= 0 && decode->packet->stream_index != decode->stream->index);
+        if (error >= 0 && decode->packet->stream_index == decode->stream->index) {
+            break;
+        }
+    }
     if (error < 0) {
         if (error != AVERROR_EOF) {
             char reason[AV_ERROR_MAX_STRING_SIZE] = "unknown error";
@@ -196,11 +279,29 @@ static int feed(struct gpume_decode *decode)
                 "%s: reading breaks off after frame %" PRIu64 ": %s; what came before is used",
                 decode->label, decode->delivered, reason);
         }
+        decode->input_ended = true;
+        return GPUME_EOF;
+    }
+    if (decode->on_trial) {
+        decode->kept[decode->kept_count] = av_packet_clone(decode->packet);
+        return decode->kept[decode->kept_count++] ? GPUME_OK : GPUME_NOMEM;
+    }
+    return GPUME_OK;
+}
+
+/* Gives the decoder its next packet, or the end. */
+static int feed(struct gpume_decode *decode)
+{
+    int status = take_packet(decode);
+    if (status == GPUME_EOF) {
         decode->draining = true;
         (void)avcodec_send_packet(decode->codec, NULL);
         return GPUME_OK;
     }
-    error = avcodec_send_packet(decode->codec, decode->packet);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    int error = avcodec_send_packet(decode->codec, decode->packet);
     av_packet_unref(decode->packet);
     decode->refusals = 0;
     if (error == AVERROR(ENOMEM)) {
@@ -222,6 +323,41 @@ static void set_time(struct gpume_decode *decode, AVFrame *frame)
     decode->next_pts = pts < INT64_MAX / 2 && step > 0 ? pts + step : pts;
 }
 
+/* Brings the device's frame to memory; an answer that ends the trial becomes AVERROR(EAGAIN). */
+static int bring(struct gpume_decode *decode, AVFrame *frame, int *error)
+{
+    int status = GPUME_DEVICE;
+    const bool hard = *error >= 0 && frame->hw_frames_ctx;
+    if (hard) {
+        status = gpume_hwframe_download(frame, decode->codec->sw_pix_fmt, decode->whole);
+    }
+    if (status == GPUME_OK) {
+        if (decode->on_trial) {
+            gpume_hwaccel_accept(
+                decode->hwaccel, (int)decode->stream->codecpar->codec_id, decode->label);
+            drop_kept(decode);
+        }
+        return GPUME_OK;
+    }
+    const bool over = *error >= 0 || *error == AVERROR_EOF || decode->kept_count == TRIAL_PACKETS;
+    if (decode->on_trial && over) {
+        av_frame_unref(frame);
+        *error = AVERROR(EAGAIN);
+        return start_over(decode);
+    }
+    if (hard) {
+        av_frame_unref(frame);
+        gpume_log_write(&decode->log, GPUME_LOG_ERROR,
+            "%s: frame %" PRIu64 " cannot be copied from %s; try --hwaccel none", decode->label,
+            decode->delivered, gpume_hwaccel_name(decode->hwaccel));
+        return status;
+    }
+    if (*error >= 0) {
+        gpume_hwaccel_refuse(decode->hwaccel, decode->label, "the stream changes");
+    }
+    return GPUME_OK;
+}
+
 int gpume_decode_next(struct gpume_decode *decode, AVFrame *frame)
 {
     for (;;) {
@@ -229,6 +365,10 @@ int gpume_decode_next(struct gpume_decode *decode, AVFrame *frame)
             return GPUME_CANCELLED;
         }
         int error = avcodec_receive_frame(decode->codec, frame);
+        int status = decode->accelerated ? bring(decode, frame, &error) : GPUME_OK;
+        if (status != GPUME_OK) {
+            return status;
+        }
         if (error == AVERROR_EOF) {
             return GPUME_EOF;
         }
@@ -254,11 +394,28 @@ int gpume_decode_next(struct gpume_decode *decode, AVFrame *frame)
         if (decode->draining) {
             return GPUME_EOF; /* a decoder that has neither frames nor an end */
         }
-        int status = feed(decode);
+        status = feed(decode);
         if (status != GPUME_OK) {
             return status;
         }
     }
+}
+
+void gpume_decode_describe(const struct gpume_decode *decode, char *text, size_t bytes)
+{
+    const char *device = decode->accelerated ? gpume_hwaccel_name(decode->hwaccel) : NULL;
+    snprintf(text, bytes, "%s%s%s", decode->codec->codec->name, device ? " on " : "",
+        device ? device : "");
+}
+
+bool gpume_decode_is_accelerated(const struct gpume_decode *decode)
+{
+    return decode->accelerated;
+}
+
+int gpume_decode_threads(const struct gpume_decode *decode)
+{
+    return decode->codec->thread_count;
 }
 
 uint64_t gpume_decode_refused(const struct gpume_decode *decode)
@@ -273,6 +430,7 @@ void gpume_decode_close(struct gpume_decode **pointer)
         return;
     }
     *pointer = NULL;
+    drop_kept(decode);
     av_packet_free(&decode->packet);
     avcodec_free_context(&decode->codec);
     gpume_input_close(&decode->input);

@@ -6,18 +6,23 @@
 #include "base/log.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <libavutil/rational.h>
 
 struct AVFrame;
 struct gpume_decode;
+struct gpume_hwaccel;
 
 struct gpume_decode_options {
-    const char *path;    /* kept, not copied */
-    int stream;          /* counts video streams from 0; -1 = best */
-    uint32_t threads;    /* 0 = all */
-    atomic_bool *cancel; /* outlives the decoder */
+    const char *path;              /* kept, not copied */
+    int stream;                    /* counts video streams from 0; -1 = best */
+    uint32_t threads;              /* 0 = all */
+    struct gpume_hwaccel *hwaccel; /* NULL = software; outlives the decoder */
+    bool whole;                    /* from hardware too, the stream's own format */
+    atomic_bool *cancel;           /* outlives the decoder */
     struct gpume_log log;
 };
 
@@ -34,8 +39,13 @@ int gpume_decode_open(struct gpume_decode **decode, const struct gpume_decode_op
 
 /* Moves the next frame into an empty *frame; its pts is always set. GPUME_EOF at the end,
  * GPUME_CANCELLED. What the decoder refuses is counted and stepped over; an input that breaks off
- * ends there, with a warning. */
+ * ends there, with a warning. GPUME_DEVICE: a frame could not be had from the hardware; logged. */
 int gpume_decode_next(struct gpume_decode *decode, struct AVFrame *frame);
+
+/* Which decoder, and the device that it works on, such as "h264 on cuda"; after the first frame. */
+void gpume_decode_describe(const struct gpume_decode *decode, char *text, size_t bytes);
+bool gpume_decode_is_accelerated(const struct gpume_decode *decode);
+int gpume_decode_threads(const struct gpume_decode *decode);
 
 uint64_t gpume_decode_refused(const struct gpume_decode *decode);
 

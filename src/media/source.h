@@ -19,14 +19,16 @@ struct gpume_source_options {
     const char
         *paths[2]; /* one video, or two still pictures (reference, target); "-" = standard input */
     uint32_t path_count;
-    const char *filter; /* libavfilter graph applied after decoding; NULL = none */
-    int stream;         /* index within the file, or -1 = best video stream */
-    uint32_t threads;   /* for decoding; 0 = all */
+    const char *filter;  /* libavfilter graph applied after decoding; NULL = none */
+    int stream;          /* index within the file, or -1 = best video stream */
+    uint32_t threads;    /* for decoding; 0 = all */
+    const char *hwaccel; /* decode on video hardware: TYPE[:DEVICE], "auto"; NULL = "none" */
     struct gpume_log log;
 };
 
 struct gpume_source_info {
     char codec[64];
+    char decoder[64]; /* and its hardware: "h264 on cuda" */
     char pixel_format[64];
     uint32_t width, height, bits; /* of the luma frames delivered */
     uint32_t rate_num, rate_den;  /* average frames a second; 0/1 unknown */
@@ -42,7 +44,8 @@ struct gpume_source_counts {
 
 /* Opens the input and decodes its first frame, so that *info is what the frames will be. Failures
  * name the input and are logged: GPUME_IO (cannot be opened), GPUME_FORMAT (no video, no frame),
- * GPUME_INVALID (stream or filter). */
+ * GPUME_INVALID (stream, filter or hwaccel). Hardware that cannot decode the input is left aside,
+ * with one warning if its type was named. */
 int gpume_source_open(struct gpume_source **source, const struct gpume_source_options *options,
     struct gpume_source_info *info);
 

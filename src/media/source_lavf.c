@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "media/decode.h"
 #include "media/filter.h"
+#include "media/hwaccel.h"
 #include "media/input.h"
 #include "media/luma.h"
 #include "media/source.h"
@@ -34,6 +35,7 @@ struct gpume_source {
     char *graph;
     int stream;
     uint32_t threads;
+    struct gpume_hwaccel *hwaccel; /* or NULL */
     struct gpume_decode *decodes[2];
     struct gpume_decode_facts facts;
     struct gpume_filter *filter;
@@ -62,6 +64,8 @@ static int open_paths(struct gpume_source *source)
             .path = source->paths[source->path_index],
             .stream = source->stream,
             .threads = source->threads,
+            .hwaccel = source->hwaccel,
+            .whole = source->graph != NULL, /* filters see chroma, and choose by the format */
             .cancel = &source->cancelled,
             .log = source->log,
         };
@@ -180,8 +184,11 @@ static int end(struct gpume_source *source)
 {
     if (!source->ended && source->counts.refused > 0) {
         gpume_log_write(&source->log, GPUME_LOG_WARNING,
-            "%s: damaged: the decoder refused %" PRIu64 " packet%s; what it could decode is used",
-            label_of(source), source->counts.refused, source->counts.refused == 1 ? "" : "s");
+            "%s: damaged: the decoder refused %" PRIu64 " packet%s; what it could decode is used%s",
+            label_of(source), source->counts.refused, source->counts.refused == 1 ? "" : "s",
+            gpume_decode_is_accelerated(source->decodes[source->path_index])
+                ? ", and --hwaccel none may decode more"
+                : "");
     }
     source->ended = true;
     return GPUME_EOF;
@@ -297,6 +304,10 @@ static void describe(const struct gpume_source *source, struct gpume_source_info
         int64_t frames = (int64_t)(info->frames < INT32_MAX ? info->frames : INT32_MAX);
         info->frames = (uint64_t)av_rescale(frames, ratio.num, ratio.den > 0 ? ratio.den : 1);
     }
+    const struct gpume_decode *decode = source->decodes[source->path_index];
+    gpume_decode_describe(decode, info->decoder, sizeof info->decoder);
+    gpume_log_write(&source->log, GPUME_LOG_INFO, "%s: decoder %s, %d thread%s", label_of(source),
+        info->decoder, gpume_decode_threads(decode), gpume_decode_threads(decode) == 1 ? "" : "s");
     snprintf(info->codec, sizeof info->codec, "%s", source->facts.codec);
     snprintf(info->pixel_format, sizeof info->pixel_format, "%s", format ? format : "unknown");
 }
@@ -394,6 +405,7 @@ int gpume_source_open(struct gpume_source **result, const struct gpume_source_op
     }
     atomic_init(&source->cancelled, false);
     GPUME_TRY(copy_options(source, options));
+    GPUME_TRY(gpume_hwaccel_open(&source->hwaccel, options->hwaccel, &source->log));
     GPUME_TRY(gpume_source_y4m_wants(options) ? open_y4m(source, options, info)
                                               : open_lavf(source, info));
     *result = source;
@@ -428,6 +440,7 @@ void gpume_source_close(struct gpume_source **pointer)
     gpume_source_y4m_close(&source->y4m);
     gpume_decode_close(&source->decodes[0]);
     gpume_decode_close(&source->decodes[1]);
+    gpume_hwaccel_close(&source->hwaccel);
     gpume_filter_close(&source->filter);
     gpume_luma_destroy(&source->luma);
     av_frame_free(&source->frame);

@@ -341,6 +341,7 @@ static void describe(struct gpume_source_y4m *source, struct gpume_source_info *
     }
     *info = (struct gpume_source_info){
         .codec = "rawvideo",
+        .decoder = "y4m",
         .width = (uint32_t)header->width,
         .height = (uint32_t)header->height,
         .bits = header->bits,

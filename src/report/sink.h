@@ -22,6 +22,7 @@ struct gpume_run {
     uint64_t start, frames;     /* as asked for; frames 0: to the end of the input */
     const char *filter;         /* NULL: none */
     int stream;                 /* -1: best */
+    const char *hwaccel;        /* NULL: none */
     uint32_t rate_num, rate_den;
     bool full_range;
     bool residual_signed;

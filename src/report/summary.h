@@ -32,7 +32,7 @@ struct gpume_psnr_sum {
 struct gpume_summary {
     /* Before the first field. Strings outlive the summary. */
     const struct gpume_run *run;
-    const char *codec, *pixel_format;
+    const char *codec, *decoder, *pixel_format;
 
     /* From gpume_get_info; copied, since the context is closed before the summary is written. */
     char backend[32], device[256], driver[256], search[32];

@@ -179,6 +179,7 @@ static void put_input(struct json *json, const struct gpume_summary *summary)
         text(json, "reference", run->reference);
     }
     text(json, "codec", summary->codec);
+    text(json, "decoder", summary->decoder);
     text(json, "pixel_format", summary->pixel_format);
     count(json, "width", run->params.width);
     count(json, "height", run->params.height);
@@ -217,6 +218,7 @@ static void put_parameters(struct json *json, const struct gpume_run *run)
     } else {
         text(json, "stream", NULL);
     }
+    text(json, "hwaccel", run->hwaccel ? run->hwaccel : "none");
     text(json, "residual-mode", run->residual_signed ? "signed" : "absolute");
     real(json, "gain", run->gain, 6);
     real(json, "gamma", run->gamma, 6);

@@ -41,7 +41,7 @@ for backend in cpu vulkan; do
     expect 2 clip.y4m --backend $backend --search $wrong
     says "--search $wrong: must be"
 done
-for name in vf output vectors predicted residual difference device search; do
+for name in vf hwaccel output vectors predicted residual difference device search; do
     expect 2 clip.y4m --$name=
     says "--$name: its value is empty"
 done

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Frames as video hardware lays them out become what software decoding gives: the same luma, depth
- * and visible part, and on demand the same planes. The frames are made here, from software's.
+ * and visible part, and on demand the same planes. The frames are made here, from software's;
+ * tests/cli/test_hwaccel.sh has them come from a device.
  */
 #include "base/status.h"
 #include "harness.h"

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Types are libavutil's; which decoder can use one is asked of libavcodec before the device is
+ * opened. What a decoder makes of it shows only in the stream: libavcodec asks for a pixel format,
+ * and once more without the device's where setting that up failed. It may ask on a thread of its
+ * own, so what it leaves here is under a mutex. Called by decode.c, which starts over in software.
+ */
+#include "media/hwaccel.h"
+#include "base/status.h"
+#include "media/libav.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <libavcodec/avcodec.h>
+#include <libavutil/hwcontext.h>
+#include <libavutil/pixdesc.h>
+
+#define REASON_BYTES 256
+
+struct gpume_hwaccel {
+    char *text;         /* TYPE[:DEVICE]; the type without device for auto */
+    const char *device; /* in text; NULL: the first */
+    bool automatic, refused;
+    enum AVHWDeviceType type;
+    enum AVPixelFormat format; /* of the type's frames */
+    AVBufferRef *context;      /* the device, once open */
+    pthread_mutex_t mutex;     /* over what follows */
+    bool offered;              /* the decoder was given the format, and may come back */
+    char reason[REASON_BYTES]; /* why it did; empty: it did not */
+    struct gpume_log log;
+};
+
+/* What auto tries, best known first. Not vdpau, whose library writes to standard error. */
+static const char *const automatic_types[] = {
+    "cuda", "vaapi", "videotoolbox", "d3d12va", "d3d11va", "dxva2", "vulkan"};
+
+/* Their standards leave the last bit of a sample to the decoder. */
+static bool is_exact(enum AVCodecID id)
+{
+    return id != AV_CODEC_ID_MPEG1VIDEO && id != AV_CODEC_ID_MPEG2VIDEO &&
+           id != AV_CODEC_ID_MPEG4 && id != AV_CODEC_ID_H263 && id != AV_CODEC_ID_H263P &&
+           id != AV_CODEC_ID_MJPEG;
+}
+
+static int refuse_text(const char *text, const struct gpume_log *log)
+{
+    char names[512] = "";
+    enum AVHWDeviceType type = AV_HWDEVICE_TYPE_NONE;
+    while ((type = av_hwdevice_iterate_types(type)) != AV_HWDEVICE_TYPE_NONE) {
+        const size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, ", %s", av_hwdevice_get_type_name(type));
+    }
+    gpume_log_write(log, GPUME_LOG_ERROR,
+        "--hwaccel %s: must be one of none, auto%s; a device may follow: vaapi:/dev/dri/renderD128",
+        text, names);
+    return GPUME_INVALID;
+}
+
+int gpume_hwaccel_open(struct gpume_hwaccel **result, const char *text, const struct gpume_log *log)
+{
+    *result = NULL;
+    if (!text || strcmp(text, "none") == 0) {
+        return GPUME_OK;
+    }
+    struct gpume_hwaccel *hwaccel = calloc(1, sizeof *hwaccel);
+    if (!hwaccel) {
+        return GPUME_NOMEM;
+    }
+    const size_t length = strcspn(text, ":");
+    const size_t bytes = strlen(text) + 1;
+    (void)pthread_mutex_init(&hwaccel->mutex, NULL);
+    hwaccel->log = *log;
+    hwaccel->automatic = strcmp(text, "auto") == 0;
+    hwaccel->text = malloc(bytes);
+    if (!hwaccel->text) {
+        gpume_hwaccel_close(&hwaccel);
+        return GPUME_NOMEM;
+    }
+    memcpy(hwaccel->text, text, bytes);
+    hwaccel->text[length] = '\0';
+    hwaccel->type = av_hwdevice_find_type_by_name(hwaccel->text);
+    if (text[length] == ':') {
+        hwaccel->text[length] = ':';
+        hwaccel->device = hwaccel->text + length + 1;
+    }
+    const bool empty = hwaccel->device && hwaccel->device[0] == '\0';
+    if (empty || (!hwaccel->automatic && hwaccel->type == AV_HWDEVICE_TYPE_NONE)) {
+        gpume_hwaccel_close(&hwaccel);
+        return refuse_text(text, log);
+    }
+    *result = hwaccel;
+    return GPUME_OK;
+}
+
+static const AVCodecHWConfig *find_config(const AVCodec *codec, enum AVHWDeviceType type)
+{
+    const AVCodecHWConfig *config = NULL;
+    for (int i = 0; codec && (config = avcodec_get_hw_config(codec, i)) != NULL; i++) {
+        if (config->device_type == type &&
+            (config->methods & AV_CODEC_HW_CONFIG_METHOD_HW_DEVICE_CTX)) {
+            break;
+        }
+    }
+    return config;
+}
+
+/* The usual decoder if it can, else the first that can: AV1's usual one is a library without. */
+static const AVCodec *find_decoder(
+    enum AVCodecID id, enum AVHWDeviceType type, enum AVPixelFormat *format)
+{
+    const AVCodec *codec = avcodec_find_decoder(id);
+    const AVCodecHWConfig *config = find_config(codec, type);
+    void *state = NULL;
+    while (!config && (codec = av_codec_iterate(&state)) != NULL) {
+        config = codec->id == id && av_codec_is_decoder(codec) ? find_config(codec, type) : NULL;
+    }
+    *format = config ? config->pix_fmt : AV_PIX_FMT_NONE;
+    return codec;
+}
+
+/* The decoder for one type and its opened device, or why not, in *reason. */
+static const AVCodec *choose_type(struct gpume_hwaccel *hwaccel, enum AVHWDeviceType type,
+    enum AVCodecID id, char reason[REASON_BYTES])
+{
+    const AVCodec *codec = find_decoder(id, type, &hwaccel->format);
+    if (!codec) {
+        snprintf(
+            reason, REASON_BYTES, "this FFmpeg does not decode %s on it", avcodec_get_name(id));
+        return NULL;
+    }
+    if (hwaccel->context && hwaccel->type == type) {
+        return codec;
+    }
+    gpume_libav_quiet();
+    int error = av_hwdevice_ctx_create(&hwaccel->context, type, hwaccel->device, NULL, 0);
+    if (error < 0) {
+        char why[128];
+        snprintf(reason, REASON_BYTES, "the device cannot be opened: %s",
+            gpume_libav_reason(error, why, sizeof why));
+        return NULL;
+    }
+    hwaccel->type = type;
+    return codec;
+}
+
+static const AVCodec *choose_automatic(
+    struct gpume_hwaccel *hwaccel, enum AVCodecID id, const char *label)
+{
+    char reason[REASON_BYTES];
+    for (size_t i = 0; i < sizeof automatic_types / sizeof automatic_types[0]; i++) {
+        const char *name = automatic_types[i];
+        const enum AVHWDeviceType type = av_hwdevice_find_type_by_name(name);
+        if (type == AV_HWDEVICE_TYPE_NONE || (hwaccel->context && hwaccel->type != type)) {
+            continue;
+        }
+        const AVCodec *codec = choose_type(hwaccel, type, id, reason);
+        if (codec) {
+            return codec;
+        }
+        gpume_log_write(&hwaccel->log, GPUME_LOG_INFO, "%s: %s: %s", label, name, reason);
+    }
+    return NULL;
+}
+
+const AVCodec *gpume_hwaccel_choose(struct gpume_hwaccel *hwaccel, int codec_id, const char *label)
+{
+    const enum AVCodecID id = (enum AVCodecID)codec_id;
+    char reason[REASON_BYTES] = "no device of this machine decodes it";
+    /* Where there is nothing to decode, nothing is said. */
+    if (hwaccel->refused || id == AV_CODEC_ID_RAWVIDEO || (hwaccel->automatic && !is_exact(id))) {
+        return NULL;
+    }
+    const AVCodec *codec = hwaccel->automatic ? choose_automatic(hwaccel, id, label)
+                                              : choose_type(hwaccel, hwaccel->type, id, reason);
+    if (!codec) {
+        gpume_hwaccel_refuse(hwaccel, label, reason);
+    }
+    return codec;
+}
+
+static bool contains(const enum AVPixelFormat *formats, enum AVPixelFormat format)
+{
+    while (*formats != AV_PIX_FMT_NONE && *formats != format) {
+        formats++;
+    }
+    return *formats == format;
+}
+
+static enum AVPixelFormat first_software(const enum AVPixelFormat *formats)
+{
+    for (; *formats != AV_PIX_FMT_NONE; formats++) {
+        const AVPixFmtDescriptor *descriptor = av_pix_fmt_desc_get(*formats);
+        if (descriptor && !(descriptor->flags & AV_PIX_FMT_FLAG_HWACCEL)) {
+            break;
+        }
+    }
+    return *formats;
+}
+
+/* Called by libavcodec: the device's format where it is offered, else software's. */
+static enum AVPixelFormat choose_format(AVCodecContext *context, const enum AVPixelFormat *formats)
+{
+    struct gpume_hwaccel *hwaccel = context->opaque;
+    enum AVPixelFormat chosen = hwaccel->format;
+    pthread_mutex_lock(&hwaccel->mutex);
+    if (contains(formats, chosen)) {
+        gpume_libav_quiet();
+        hwaccel->offered = true;
+    } else {
+        chosen = first_software(formats);
+        const char *name = av_get_pix_fmt_name(chosen);
+        if (hwaccel->offered) {
+            (void)gpume_libav_reason(AVERROR(ENOSYS), hwaccel->reason, sizeof hwaccel->reason);
+        } else {
+            snprintf(hwaccel->reason, sizeof hwaccel->reason, "it does not decode %s in %s",
+                avcodec_get_name(context->codec_id), name ? name : "this format");
+        }
+        hwaccel->offered = false;
+    }
+    pthread_mutex_unlock(&hwaccel->mutex);
+    return chosen;
+}
+
+int gpume_hwaccel_attach(struct gpume_hwaccel *hwaccel, AVCodecContext *context)
+{
+    context->hw_device_ctx = av_buffer_ref(hwaccel->context);
+    context->get_format = choose_format;
+    context->opaque = hwaccel;
+    return context->hw_device_ctx ? GPUME_OK : GPUME_NOMEM;
+}
+
+void gpume_hwaccel_accept(struct gpume_hwaccel *hwaccel, int codec_id, const char *label)
+{
+    pthread_mutex_lock(&hwaccel->mutex);
+    hwaccel->offered = false; /* what comes next is another matter */
+    pthread_mutex_unlock(&hwaccel->mutex);
+    if (!is_exact((enum AVCodecID)codec_id)) {
+        gpume_log_write(&hwaccel->log, GPUME_LOG_WARNING,
+            "%s: --hwaccel %s: decoders of %s may differ by a rounding; vectors may differ from "
+            "those of software decoding",
+            label, hwaccel->text, avcodec_get_name((enum AVCodecID)codec_id));
+    }
+}
+
+void gpume_hwaccel_refuse(struct gpume_hwaccel *hwaccel, const char *label, const char *reason)
+{
+    char found[REASON_BYTES];
+    pthread_mutex_lock(&hwaccel->mutex);
+    snprintf(found, sizeof found, "%s", hwaccel->reason[0] != '\0' ? hwaccel->reason : reason);
+    pthread_mutex_unlock(&hwaccel->mutex);
+    if (!hwaccel->refused) {
+        gpume_log_write(&hwaccel->log, hwaccel->automatic ? GPUME_LOG_INFO : GPUME_LOG_WARNING,
+            "%s: --hwaccel %s: %s; decoded in software instead", label, hwaccel->text, found);
+    }
+    hwaccel->refused = true;
+}
+
+const char *gpume_hwaccel_name(const struct gpume_hwaccel *hwaccel)
+{
+    return hwaccel->automatic ? av_hwdevice_get_type_name(hwaccel->type) : hwaccel->text;
+}
+
+void gpume_hwaccel_close(struct gpume_hwaccel **pointer)
+{
+    struct gpume_hwaccel *hwaccel = *pointer;
+    if (!hwaccel) {
+        return;
+    }
+    *pointer = NULL;
+    av_buffer_unref(&hwaccel->context);
+    (void)pthread_mutex_destroy(&hwaccel->mutex);
+    free(hwaccel->text);
+    free(hwaccel);
+}

@@ -1,0 +1,141 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# --hwaccel: whatever hardware there is or is not, the vectors are those of software decoding, and a
+# type that cannot decode the input is told in one warning. With $GPUME_FAKE_CUDA (tests/support/
+# fake_cuda.c) frames come through FFmpeg's CUDA code on any machine.
+. "$(dirname "$0")/common.sh"
+make_clip clip.y4m 90 58 8 8
+
+# Wrong types, with the list of those that there are.
+for value in cud CUDA none:0 auto:1 cuda: :0 '' ' '; do
+    expect 2 clip.y4m --hwaccel "$value" -o wrong
+    says "--hwaccel"
+done
+expect 2 clip.y4m --hwaccel nonsense
+says "--hwaccel nonsense: must be one of none, auto, "
+expect 2 missing.y4m --hwaccel nonsense
+says "nonsense"
+
+# Where there is nothing to decode, nothing is said.
+expect 0 -q clip.y4m -o y4m --backend "$engine"
+for type in none auto cuda vaapi vulkan; do
+    "$gpume" --hwaccel nonsense clip.y4m 2>&1 | grep -q "[ ,]$type[,;]" || continue
+    expect 0 -qy clip.y4m -o again --hwaccel $type --backend "$engine"
+    [ ! -s "$scratch/err" ] || fail "y4m with --hwaccel $type: words on standard error"
+    cmp y4m/vectors.csv again/vectors.csv || fail "y4m with --hwaccel $type"
+done
+
+have ffmpeg || { echo "ffmpeg is not here: only y4m was tested"; exit 0; }
+encode() { ffmpeg -v error -y "$@" </dev/null 2>/dev/null; }
+
+# same TYPE CLIP OPTION...: the vectors of software decoding.
+same() {
+    type=$1
+    clip=$2
+    shift 2
+    expect 0 -qy "$clip" -o software --backend "$engine" "$@"
+    expect 0 -qy "$clip" -o hardware --backend "$engine" --hwaccel $type "$@"
+    cmp software/vectors.csv hardware/vectors.csv || fail "$clip with --hwaccel $type: vectors"
+    cmp software/frames.csv hardware/frames.csv || fail "$clip with --hwaccel $type: figures"
+}
+# warned COUNT: so many lines on standard error, all of them warnings.
+warned() {
+    [ "$(grep -c '^gpume: warning: ' "$scratch/err")" -eq "$1" ] &&
+        [ "$(wc -l <"$scratch/err")" -eq "$1" ] || fail "not $1 warnings alone"
+}
+decoder() {
+    grep -q "\"decoder\": \"$1\"," hardware/summary.json || fail "the decoder is not $1"
+}
+
+encode -i clip.y4m -pix_fmt yuv420p -c:v libx264 -bf 0 -g 4 h264.mp4 ||
+    { echo "ffmpeg has no libx264: only y4m was tested"; exit 0; }
+encode -i clip.y4m -pix_fmt yuv420p10le -c:v libx265 -x265-params bframes=0:log-level=none \
+    hevc10.mkv || rm -f hevc10.mkv
+clips="h264.mp4 $(ls hevc10.mkv 2>/dev/null)"
+
+# This machine's own devices.
+for clip in $clips; do
+    same auto $clip
+    warned 0
+    for type in cuda vaapi vulkan cuda:99; do
+        same $type $clip
+        if grep -q '"decoder": ".* on ' hardware/summary.json; then warned 0; else warned 1; fi
+    done
+done
+same cuda h264.mp4 --vf hflip,format=gray
+expect 0 h264.mp4 -y -v -o hardware --backend "$engine" --hwaccel auto
+grep -q '^gpume: h264.mp4: decoder .*, [0-9]* thread' "$scratch/err" || fail "-v names no decoder"
+encode -i h264.mp4 -frames:v 2 still%d.png
+expect 0 -qy still1.png still2.png -o hardware --backend "$engine" --hwaccel cuda
+warned 1
+
+[ -d "${GPUME_FAKE_CUDA:-}" ] || { echo "no fake device: only this machine's were tested"; exit 0; }
+"$gpume" --hwaccel nonsense clip.y4m 2>&1 | grep -q ' cuda[,;]' ||
+    { echo "this FFmpeg has no CUDA: the fake device is not tested"; exit 0; }
+LD_LIBRARY_PATH=$GPUME_FAKE_CUDA${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export LD_LIBRARY_PATH
+
+# The device opens, and the decoder refuses the stream: software starts over with its first packet.
+for clip in $clips; do
+    same cuda $clip
+    warned 1
+    says "--hwaccel cuda: "
+    same auto $clip
+    warned 0
+    same cuda $clip --frames 2 --start 3 --threads 1
+    warned 1
+done
+decoder hevc
+
+# It decodes: NV12, and P010 with its bits moved down.
+fake() {
+    encode -i "$1" -f rawvideo -pix_fmt "$2" raw || fail "no raw pictures"
+    GPUME_FAKE_NVDEC=raw:90:58
+    export GPUME_FAKE_NVDEC
+}
+fake h264.mp4 nv12
+for type in cuda auto cuda:0; do
+    same $type h264.mp4
+    warned 0
+done
+decoder "h264 on cuda:0"
+same cuda h264.mp4 --vf hflip,format=yuvj444p
+warned 0
+same cuda h264.mp4 --start 3 --threads 1
+decoder "h264 on cuda"
+encode -i h264.mp4 -c copy -f mpegts - | "$gpume" -qy - -o piped --backend "$engine" --hwaccel cuda
+expect 0 -qy h264.mp4 -o software --backend "$engine"
+cmp software/vectors.csv piped/vectors.csv || fail "a pipe"
+
+# Samples that are nobody's: it is the device's pictures that are searched.
+tr '\000-\377' '\377\000-\376' <raw >other
+GPUME_FAKE_NVDEC=other:90:58
+expect 0 -qy h264.mp4 -o other.gpume --backend "$engine" --hwaccel cuda
+cmp -s software/vectors.csv other.gpume/vectors.csv && fail "software decoded, unsaid"
+
+# In mid-stream to a size beyond the device's: software decodes on, in one warning (another is about
+# the size).
+encode -i h264.mp4 -c copy small.264
+encode -i h264.mp4 -vf scale=180:116 -c:v libx264 -bf 0 large.264
+cat small.264 large.264 >both.264
+fake small.264 nv12
+same cuda both.264
+warned 2
+says "--hwaccel cuda"
+
+# The device gives up in mid-stream: what it refuses is counted, and nothing is made up.
+head -c 30000 raw >short
+GPUME_FAKE_NVDEC=short:90:58
+expect 0 -qy h264.mp4 -o hardware --backend "$engine" --hwaccel cuda
+says "refused"
+says "--hwaccel none may decode more"
+
+if [ -e hevc10.mkv ]; then
+    fake hevc10.mkv p010le
+    same cuda hevc10.mkv
+    warned 0
+    decoder "hevc on cuda"
+    same cuda hevc10.mkv --vf hflip,format=yuv444p10le
+    warned 0
+fi
+exit 0
