@@ -26,12 +26,12 @@ static void count_line(void *opaque, enum gpume_log_level level, const char *lin
 
 static const struct gpume_log target = {.fn = count_line};
 
-/* A path below the scratch folder, good until the fourth call after this one. */
+/* A path below the scratch folder, good for the next 31 calls. */
 static const char *place(const char *name)
 {
-    static char paths[4][256];
+    static char paths[32][256];
     static unsigned next;
-    char *path = paths[next++ % 4];
+    char *path = paths[next++ % 32];
     snprintf(path, sizeof(paths[0]), "%s/%s", scratch, name);
     return path;
 }
