@@ -64,13 +64,23 @@ fail:
     return status;
 }
 
-/* Kernels, out of the cache's folder as far as they are there. *how: in a word. */
-static int open_kernels(struct engine *engine, const char **how)
+#define KERNELS (sizeof(struct gpume_kernels) / sizeof(struct gpume_kernel))
+
+/* All members, one after the other. */
+static struct gpume_kernel *kernel_at(struct engine *engine, size_t index)
 {
-    const struct gpume_cache cache = {engine->plan.params.cache_dir, engine->gpu.log};
-    gpume_pipeline_cache_open(&engine->gpu, &cache);
-    int status = create_kernels(engine);
-    *how = status == GPUME_OK ? gpume_pipeline_cache_save(&engine->gpu, &cache) : "";
+    struct gpume_kernels *k = &engine->kernels;
+    struct gpume_kernel *const all[KERNELS] = {&k->upload, &k->boxes, &k->sieve, &k->match,
+        &k->predict, &k->reduce, &k->rank_local, &k->rank_global};
+    return all[index];
+}
+
+static int wait_for_kernels(struct engine *engine)
+{
+    int status = GPUME_OK;
+    for (size_t i = 0; status == GPUME_OK && i < KERNELS; i++) {
+        status = gpume_kernel_wait(&engine->gpu, kernel_at(engine, i));
+    }
     return status;
 }
 
@@ -182,15 +192,32 @@ static struct gpume_sieve_rule sieve_rule(
     return rule;
 }
 
-/* times: before opening, with the device there, with the kernels there. */
+/* times: before opening, with the device there, with the memory there. */
 static void tell_times(const struct engine *engine, const uint64_t times[3], const char *how)
 {
     const struct gpume_gpu *gpu = &engine->gpu;
     uint64_t now = gpume_clock_ns(), device_ns = times[1] - times[0] - gpu->instance_ns;
     gpume_log_write(gpu->log, GPUME_LOG_DEBUG,
-        "started in %.1f ms: instance %.1f, device %.1f, pipelines %.1f (%s), memory %.1f",
+        "started in %.1f ms: instance %.1f, device %.1f, pipelines %.1f (%s), memory meanwhile "
+        "%.1f",
         (double)(now - times[0]) / 1e6, (double)gpu->instance_ns / 1e6, (double)device_ns / 1e6,
-        (double)(times[2] - times[1]) / 1e6, how, (double)(now - times[2]) / 1e6);
+        (double)(now - times[1]) / 1e6, how, (double)(times[2] - times[1]) / 1e6);
+}
+
+/* Everything that lives on the device. Memory is allocated while pipelines are compiled. */
+static int open_parts(struct engine *engine, uint64_t times[3])
+{
+    const struct gpume_cache cache = {engine->plan.params.cache_dir, engine->gpu.log};
+    gpume_pipeline_cache_open(&engine->gpu, &cache);
+    int status;
+    GPUME_TRY(create_kernels(engine));
+    GPUME_TRY(create_frames(engine));
+    GPUME_TRY(create_slots(engine));
+    times[2] = gpume_clock_ns();
+    GPUME_TRY(wait_for_kernels(engine));
+    tell_times(engine, times, gpume_pipeline_cache_save(&engine->gpu, &cache));
+fail:
+    return status;
 }
 
 int gpume_engine_gpu_open_with(void **out, const struct gpume_params *params,
@@ -205,7 +232,6 @@ int gpume_engine_gpu_open_with(void **out, const struct gpume_params *params,
     /* Who wants validation wants Vulkan, whatever there is of it. */
     bool software = params->backend == GPUME_BACKEND_VULKAN || params->validate;
     uint64_t times[3] = {gpume_clock_ns()};
-    const char *how;
     int status;
     GPUME_TRY(gpume_gpu_open(&engine->gpu, log, params->device, software, params->validate));
     engine->variant = gpume_match_variant_select(&engine->gpu, params->search);
@@ -218,11 +244,7 @@ int gpume_engine_gpu_open_with(void **out, const struct gpume_params *params,
     struct gpume_sieve_rule rule = sieve_rule(engine, rules);
     engine->layout = gpume_layout_make(&engine->plan, &rule);
     GPUME_TRY(check_ranges(engine));
-    GPUME_TRY(open_kernels(engine, &how));
-    times[2] = gpume_clock_ns();
-    GPUME_TRY(create_frames(engine));
-    GPUME_TRY(create_slots(engine));
-    tell_times(engine, times, how);
+    GPUME_TRY(open_parts(engine, times));
     *plan = engine->plan;
     *out = engine;
     return GPUME_OK;
@@ -389,11 +411,8 @@ static void engine_get_info(void *opaque, struct gpume_info *info)
 
 static void destroy_kernels(struct engine *engine)
 {
-    struct gpume_kernels *k = &engine->kernels;
-    struct gpume_kernel *all[] = {&k->upload, &k->boxes, &k->sieve, &k->match, &k->predict,
-        &k->reduce, &k->rank_local, &k->rank_global};
-    for (uint32_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
-        gpume_kernel_destroy(&engine->gpu, all[i]);
+    for (size_t i = 0; i < KERNELS; i++) {
+        gpume_kernel_destroy(&engine->gpu, kernel_at(engine, i));
     }
 }
 

@@ -4,6 +4,10 @@
 #include "base/status.h"
 #include "shared.h"
 
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
 static int create_layouts(struct gpume_gpu *gpu, struct gpume_kernel *kernel)
 {
     VkDescriptorSetLayoutBinding bindings[GPUME_KERNEL_BUFFERS_MAX];
@@ -35,9 +39,22 @@ fail:
     return status;
 }
 
-static int create_pipeline(struct gpume_gpu *gpu, const struct gpume_kernel_info *info,
-    VkShaderModule module, struct gpume_kernel *kernel)
+/* What compiling needs, on its own, as the caller goes on. */
+struct gpume_kernel_build {
+    struct gpume_gpu *gpu;
+    VkShaderModule module;
+    VkPipelineLayout layout;
+    bool has_constants;
+    uint32_t constants[GPUME_SPEC_COUNT];
+    bool threaded;
+    pthread_t thread;
+    VkPipeline pipeline;
+    VkResult result;
+};
+
+static void *compile(void *opaque)
 {
+    struct gpume_kernel_build *build = opaque;
     VkSpecializationMapEntry entries[GPUME_SPEC_COUNT];
     for (uint32_t i = 0; i < GPUME_SPEC_COUNT; i++) {
         entries[i] = (VkSpecializationMapEntry){
@@ -46,21 +63,49 @@ static int create_pipeline(struct gpume_gpu *gpu, const struct gpume_kernel_info
     VkSpecializationInfo constants = {
         .mapEntryCount = GPUME_SPEC_COUNT,
         .pMapEntries = entries,
-        .dataSize = GPUME_SPEC_COUNT * sizeof(uint32_t),
-        .pData = info->constants,
+        .dataSize = sizeof(build->constants),
+        .pData = build->constants,
     };
-    VkComputePipelineCreateInfo pipeline = {
+    VkComputePipelineCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
         .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
             .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-            .module = module,
+            .module = build->module,
             .pName = "main",
-            .pSpecializationInfo = info->constants ? &constants : NULL},
-        .layout = kernel->layout,
+            .pSpecializationInfo = build->has_constants ? &constants : NULL},
+        .layout = build->layout,
+    };
+    build->result = vkCreateComputePipelines(
+        build->gpu->device, build->gpu->pipelines, 1, &info, NULL, &build->pipeline);
+    return NULL;
+}
+
+/* Without a thread to be had it is done at once. */
+static int start_build(
+    struct gpume_gpu *gpu, const struct gpume_kernel_info *info, struct gpume_kernel *kernel)
+{
+    struct gpume_kernel_build *build = calloc(1, sizeof(*build));
+    if (!build) {
+        return GPUME_NOMEM;
+    }
+    kernel->build = build;
+    build->gpu = gpu;
+    build->layout = kernel->layout;
+    build->has_constants = info->constants;
+    if (info->constants) {
+        memcpy(build->constants, info->constants, sizeof(build->constants));
+    }
+    VkShaderModuleCreateInfo module = {
+        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+        .codeSize = info->bytes,
+        .pCode = info->words,
     };
     int status;
-    GPUME_VK_TRY(gpu->log, vkCreateComputePipelines(
-                               gpu->device, gpu->pipelines, 1, &pipeline, NULL, &kernel->pipeline));
+    GPUME_VK_TRY(gpu->log, vkCreateShaderModule(gpu->device, &module, NULL, &build->module));
+    build->threaded = pthread_create(&build->thread, NULL, compile, build) == 0;
+    if (!build->threaded) {
+        compile(build);
+    }
 fail:
     return status;
 }
@@ -70,27 +115,37 @@ int gpume_kernel_create(
 {
     struct gpume_kernel kernel = {
         .buffer_count = info->buffer_count, .push_bytes = info->push_bytes};
-    VkShaderModuleCreateInfo module_info = {
-        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-        .codeSize = info->bytes,
-        .pCode = info->words,
-    };
-    VkShaderModule module = VK_NULL_HANDLE;
     int status;
-    GPUME_VK_TRY(gpu->log, vkCreateShaderModule(gpu->device, &module_info, NULL, &module));
     GPUME_TRY(create_layouts(gpu, &kernel));
-    GPUME_TRY(create_pipeline(gpu, info, module, &kernel));
+    GPUME_TRY(start_build(gpu, info, &kernel));
     *out = kernel;
 fail:
     if (status != GPUME_OK) {
         gpume_kernel_destroy(gpu, &kernel);
     }
-    vkDestroyShaderModule(gpu->device, module, NULL);
+    return status;
+}
+
+int gpume_kernel_wait(struct gpume_gpu *gpu, struct gpume_kernel *kernel)
+{
+    struct gpume_kernel_build *build = kernel->build;
+    if (!build) {
+        return GPUME_OK;
+    }
+    kernel->build = NULL;
+    if (build->threaded) {
+        pthread_join(build->thread, NULL);
+    }
+    kernel->pipeline = build->pipeline;
+    int status = gpume_vk_check(gpu->log, build->result, "vkCreateComputePipelines");
+    vkDestroyShaderModule(gpu->device, build->module, NULL);
+    free(build);
     return status;
 }
 
 void gpume_kernel_destroy(struct gpume_gpu *gpu, struct gpume_kernel *kernel)
 {
+    (void)gpume_kernel_wait(gpu, kernel);
     vkDestroyPipeline(gpu->device, kernel->pipeline, NULL);
     vkDestroyPipelineLayout(gpu->device, kernel->layout, NULL);
     vkDestroyDescriptorSetLayout(gpu->device, kernel->set_layout, NULL);

@@ -15,6 +15,7 @@ struct gpume_kernel {
     VkPipelineLayout layout;
     VkPipeline pipeline;
     uint32_t buffer_count, push_bytes;
+    struct gpume_kernel_build *build; /* until gpume_kernel_wait */
 };
 
 struct gpume_kernel_info {
@@ -24,8 +25,13 @@ struct gpume_kernel_info {
     const uint32_t *constants; /* GPUME_SPEC_COUNT values by id, or NULL */
 };
 
+/* Begins; the pipeline is compiled in a thread of its own, beside others and whatever the caller
+ * does meanwhile. */
 int gpume_kernel_create(
     struct gpume_gpu *gpu, const struct gpume_kernel_info *info, struct gpume_kernel *kernel);
+
+/* Ends what create began: the kernel may be used. Zeroed is fine. */
+int gpume_kernel_wait(struct gpume_gpu *gpu, struct gpume_kernel *kernel);
 
 /* Zeroed is fine. */
 void gpume_kernel_destroy(struct gpume_gpu *gpu, struct gpume_kernel *kernel);

@@ -138,6 +138,7 @@ void gpume_slot_begin(struct gpume_slot *slot)
 void gpume_slot_bind(
     struct gpume_slot *slot, const struct gpume_kernel *kernel, const struct gpume_view *views)
 {
+    assert(kernel->pipeline && !kernel->build); /* it was waited for */
     VkDescriptorSetAllocateInfo allocate = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
         .descriptorPool = slot->sets,

@@ -15,7 +15,7 @@ expect 0 clip.y4m --backend cpu --vectors v.csv
 vulkan() {
     expect 0 clip.y4m --backend vulkan -v -y --vectors v.csv
     cmp want.csv v.csv || fail "vectors with $1"
-    grep -q '^gpume: started in .* ms: instance .*, device .*, pipelines .*, memory ' \
+    grep -q '^gpume: started in .* ms: instance .*, device .*, pipelines .*, memory meanwhile ' \
         "$scratch/err" || fail "-v does not say how long starting took"
 }
 
