@@ -15,6 +15,7 @@
 #include "signals.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -57,6 +58,29 @@ static enum gpume_exit open_source(struct job *job)
         return GPUME_EXIT_USAGE; /* --vf, --stream or --hwaccel */
     }
     return status == GPUME_NOMEM ? GPUME_EXIT_FAILED : GPUME_EXIT_INPUT;
+}
+
+static void *load_drivers(void *opaque)
+{
+    uint32_t count = 0;
+    (void)opaque;
+    (void)gpume_list_devices(NULL, 0, &count);
+    return NULL;
+}
+
+/* Opening a video and loading Vulkan's drivers take tens of milliseconds each. With validation they
+ * are loaded another time anyway, and a search asked for by name may well be the CPU's. */
+static enum gpume_exit open_source_and_drivers(struct job *job)
+{
+    const struct gpume_params *params = &job->options->params;
+    pthread_t loader;
+    const bool loading = params->backend != GPUME_BACKEND_CPU && !params->validate &&
+                         !params->search && pthread_create(&loader, NULL, load_drivers, NULL) == 0;
+    const enum gpume_exit result = open_source(job);
+    if (loading) {
+        pthread_join(loader, NULL);
+    }
+    return result;
 }
 
 static enum gpume_exit open_context(struct job *job)
@@ -304,7 +328,7 @@ static enum gpume_exit conclude(const struct job *job)
 static enum gpume_exit work(struct job *job)
 {
     enum gpume_exit result = gpume_outputs_init(&job->outputs, job->options);
-    result = result ? result : open_source(job);
+    result = result ? result : open_source_and_drivers(job);
     result = result ? result : open_context(job);
     if (result != GPUME_EXIT_DONE) {
         return result;

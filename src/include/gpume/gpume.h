@@ -287,7 +287,8 @@ struct gpume_device {
 };
 
 /* Fills up to capacity entries and sets *count to the number of Vulkan devices present. A machine
- * without Vulkan has none, which is no error. */
+ * without Vulkan has none, which is no error. The drivers stay loaded: called from another thread
+ * while the caller does something else, it shortens the first gpume_open. */
 GPUME_API int gpume_list_devices(struct gpume_device *devices, uint32_t capacity, uint32_t *count);
 
 /* One implementation of the search. All give the same bits. */
