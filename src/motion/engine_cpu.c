@@ -10,6 +10,7 @@
 #include "base/grid.h"
 #include "base/status.h"
 #include "base/workers.h"
+#include "motion/ceiling.h"
 #include "motion/chooser.h"
 #include "motion/measure.h"
 
@@ -432,6 +433,7 @@ static void cpu_get_info(void *engine, struct gpume_info *info)
 
 const struct gpume_engine_ops gpume_engine_cpu = {
     .list_searches = cpu_list_searches,
+    .measure_ceiling = gpume_ceiling_measure,
     .open = cpu_open,
     .frame_memory = cpu_frame_memory,
     .submit = cpu_submit,

@@ -52,6 +52,7 @@ struct gpume_search {
     /* Of `count` samples, GPUME_DIFFERENCES_MAX at most. */
     struct gpume_differences (*differences8)(const uint8_t *a, const uint8_t *b, uint32_t count);
     struct gpume_differences (*differences16)(const uint16_t *a, const uint16_t *b, uint32_t count);
+    uint64_t (*ceiling)(uint64_t rounds); /* see ceiling.h; NULL: not known */
 };
 
 extern const struct gpume_search gpume_search_plain;  /* search_ref.c behind this interface */

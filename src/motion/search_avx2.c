@@ -3,6 +3,7 @@
  * The search with AVX2. Candidates run in the order of the tie rule, and only a smaller cost
  * replaces the best, which begins as (0,0).
  */
+#include "motion/ceiling.h"
 #include "motion/search_x86.h"
 
 static inline struct gpume_candidate match_narrow(
@@ -38,4 +39,5 @@ const struct gpume_search gpume_search_avx2 = {.name = "avx2",
     .row = search_row,
     .box_row = box_row,
     .differences8 = differences8,
-    .differences16 = differences16};
+    .differences16 = differences16,
+    .ceiling = gpume_ceiling_avx2};

@@ -4,6 +4,7 @@
  * register holds sixteen neighbouring dx at two neighbouring dy, and vdbpsadbw gives the
  * differences of four samples at all 32 places. All else is that of AVX2.
  */
+#include "motion/ceiling.h"
 #include "motion/search_x86.h"
 
 #define STRIP 32                        /* dy searched together; even */
@@ -149,4 +150,5 @@ const struct gpume_search gpume_search_avx512 = {.name = "avx512",
     .row = search_row,
     .box_row = box_row,
     .differences8 = differences8,
-    .differences16 = differences16};
+    .differences16 = differences16,
+    .ceiling = gpume_ceiling_avx512};

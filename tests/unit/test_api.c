@@ -102,6 +102,16 @@ static void test_searches(void)
         automatic += mine && searches[i].automatic && searches[i].available;
     }
     REQUIRE_EQUAL(automatic, 1);
+    double ceiling = 0;
+    REQUIRE_EQUAL(gpume_measure_ceiling(NULL, "no such search", 1, &ceiling), GPUME_INVALID);
+    REQUIRE_EQUAL(gpume_measure_ceiling(NULL, NULL, 1, &ceiling), GPUME_INVALID);
+    for (uint32_t i = 0; i < count; i++) {
+        int status = gpume_measure_ceiling(NULL, searches[i].name, 1, &ceiling);
+        REQUIRE(status == GPUME_UNSUPPORTED || (status == GPUME_OK && ceiling > 1e9));
+        if (status == GPUME_OK) {
+            printf("ceiling of %s: %.3g differences a second\n", searches[i].name, ceiling);
+        }
+    }
     struct gpume_params params = params_of(32, 32);
     gpume *ctx = NULL;
     params.search = "no such search";
