@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A small writer that keeps the commas and the indentation of a JSON text right. It goes straight
+ * into the output, whose failure is sticky, so that only the end asks for it. One thread.
+ */
+#ifndef GPUME_REPORT_JSON_H
+#define GPUME_REPORT_JSON_H
+
+#include "base/out.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* All but out starts as zero. */
+struct gpume_json {
+    struct gpume_out *out;
+    unsigned depth;
+    bool filled; /* the innermost object or list has a member */
+};
+
+/* Key NULL: the outermost object, or a member of a list. */
+void gpume_json_begin(struct gpume_json *json, const char *key);
+void gpume_json_end(struct gpume_json *json);
+void gpume_json_begin_list(struct gpume_json *json, const char *key);
+void gpume_json_end_list(struct gpume_json *json);
+
+/* NULL gives null. Bytes that are no UTF-8 become the replacement character. */
+void gpume_json_text(struct gpume_json *json, const char *key, const char *value);
+
+void gpume_json_count(struct gpume_json *json, const char *key, uint64_t value);
+
+/* Infinity gives null. */
+void gpume_json_real(struct gpume_json *json, const char *key, double value, int decimals);
+
+void gpume_json_truth(struct gpume_json *json, const char *key, bool value);
+
+/* A number that is text already. */
+void gpume_json_digits(struct gpume_json *json, const char *key, const char *digits);
+
+#endif
