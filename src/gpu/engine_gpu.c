@@ -405,6 +405,7 @@ static void engine_get_info(void *opaque, struct gpume_info *info)
     info->device = engine->gpu.properties.deviceName;
     info->driver = engine->gpu.driver;
     info->search = engine->variant->name;
+    info->eliminates = engine->layout.boxes_bytes > 0;
     info->host_bytes = engine->host_bytes;
     info->device_bytes = engine->device_bytes;
 }

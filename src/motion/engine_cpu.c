@@ -428,6 +428,7 @@ static void cpu_get_info(void *engine, struct gpume_info *info)
     info->device = cpu->device;
     info->driver = "";
     info->search = cpu->search->name;
+    info->eliminates = cpu->boxes.levels > 0;
     info->host_bytes = cpu->bytes;
 }
 

@@ -248,7 +248,8 @@ struct gpume_info {
     uint64_t host_bytes;   /* planned host memory, allocated by gpume_open; without the check's */
     uint64_t device_bytes; /* planned device memory, likewise */
     const char *search;    /* the implementation in use, as gpume_list_searches names it */
-    uint8_t reserved[64 - sizeof(const char *)];
+    bool eliminates;       /* candidates that cannot win may be left out */
+    uint8_t reserved[64 - 2 * sizeof(const char *)];
 };
 GPUME_API void gpume_get_info(const gpume *ctx, struct gpume_info *info);
 
