@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The filter looks forwards and backwards from every frame but the last. Given the target first and
+ * the reference second it puts out one frame, the target: backwards it compares it with itself,
+ * which ends every block at its first candidate, and forwards with the reference.
+ */
+#include "media/mestimate.h"
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "media/filter.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <libavfilter/avfilter.h>
+#include <libavutil/frame.h>
+#include <libavutil/motion_vector.h>
+#include <libavutil/pixfmt.h>
+
+#define BLOCK_MIN 8u /* of the options mb_size and search_param */
+#define WINDOW_MIN 4u
+
+const char *gpume_mestimate_obstacle(const struct gpume_params *params)
+{
+    if (!avfilter_get_by_name("mestimate")) {
+        return "this FFmpeg has no filter of that name";
+    }
+    if (params->bits != 8) {
+        return "it takes 8 bits only";
+    }
+    if (params->block < BLOCK_MIN || (params->block & (params->block - 1)) != 0) {
+        return "its blocks are powers of two from 8";
+    }
+    if (params->window_x != params->window_y || params->window_x < WINDOW_MIN) {
+        return "its window is the same for both axes, 4 or more";
+    }
+    if (params->width < params->block || params->height < params->block) {
+        return "it takes whole blocks only";
+    }
+    return NULL;
+}
+
+static int make_frame(
+    const struct gpume_params *params, const struct gpume_plane *plane, AVFrame **out)
+{
+    AVFrame *frame = av_frame_alloc();
+    if (!frame) {
+        return GPUME_NOMEM;
+    }
+    frame->format = AV_PIX_FMT_GRAY8;
+    frame->width = (int)(plane->width / params->block * params->block);
+    frame->height = (int)(plane->height / params->block * params->block);
+    if (av_frame_get_buffer(frame, 0) < 0) {
+        av_frame_free(&frame);
+        return GPUME_NOMEM;
+    }
+    for (int y = 0; y < frame->height; y++) {
+        memcpy(frame->data[0] + (ptrdiff_t)y * frame->linesize[0],
+            (const uint8_t *)plane->data + y * plane->stride, (size_t)frame->width);
+    }
+    *out = frame;
+    return GPUME_OK;
+}
+
+static int push(struct gpume_filter *filter, const struct gpume_params *params,
+    const struct gpume_plane *plane, int64_t pts)
+{
+    AVFrame *frame = NULL;
+    int status = make_frame(params, plane, &frame);
+    if (status == GPUME_OK) {
+        frame->pts = pts;
+        status = gpume_filter_push(filter, frame);
+    }
+    av_frame_free(&frame);
+    return status;
+}
+
+/* The forward half of the frame's side data. */
+static int take_vectors(const struct gpume_log *log, const AVFrame *frame, uint32_t blocks,
+    struct gpume_vector *vectors)
+{
+    const AVFrameSideData *data = av_frame_get_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
+    if (!data || data->size != 2 * blocks * sizeof(AVMotionVector)) {
+        gpume_log_write(
+            log, GPUME_LOG_ERROR, "mestimate: this FFmpeg gives no vectors for every block");
+        return GPUME_UNSUPPORTED;
+    }
+    const AVMotionVector *forward = (const AVMotionVector *)(const void *)data->data + blocks;
+    for (uint32_t i = 0; i < blocks; i++) {
+        vectors[i] = (struct gpume_vector){(int16_t)(forward[i].src_x - forward[i].dst_x),
+            (int16_t)(forward[i].src_y - forward[i].dst_y)};
+    }
+    return GPUME_OK;
+}
+
+int gpume_mestimate_search(const struct gpume_params *params, const struct gpume_plane *target,
+    const struct gpume_plane *reference, struct gpume_vector *vectors, uint64_t *ns)
+{
+    char graph[80];
+    snprintf(graph, sizeof(graph), "mestimate=method=esa:mb_size=%u:search_param=%u", params->block,
+        params->window_x);
+    struct gpume_filter_options options = {
+        .graph = graph,
+        .time_base = {1, 25},
+        .threads = 1,
+        .log = {.fn = params->log, .opaque = params->log_opaque},
+    };
+    struct gpume_filter *filter = NULL;
+    AVFrame *result = av_frame_alloc();
+    int status = result ? gpume_filter_open(&filter, &options) : GPUME_NOMEM;
+    if (status == GPUME_OK) {
+        status = push(filter, params, target, 0);
+    }
+    uint64_t start = gpume_clock_ns();
+    if (status == GPUME_OK) {
+        status = push(filter, params, reference, 1);
+    }
+    if (status == GPUME_OK) {
+        status = gpume_filter_pull(filter, result);
+    }
+    *ns += gpume_clock_ns() - start;
+    if (status == GPUME_OK) {
+        uint32_t blocks =
+            target->width / params->block * (uint32_t)(target->height / params->block);
+        status = take_vectors(&options.log, result, blocks, vectors);
+    }
+    av_frame_free(&result);
+    gpume_filter_close(&filter);
+    return status;
+}
