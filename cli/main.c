@@ -3,6 +3,7 @@
  * gpume: from the command line to an exit status. Every failure ends here with its one line on
  * standard error.
  */
+#include "bench.h"
 #include "cache_folder.h"
 #include "console.h"
 #include "devices.h"
@@ -23,6 +24,8 @@ static enum gpume_exit dispatch(const struct gpume_options *options)
         return GPUME_EXIT_DONE;
     case GPUME_COMMAND_DEVICES:
         return gpume_devices_print();
+    case GPUME_COMMAND_BENCH:
+        return gpume_bench_run(options);
     case GPUME_COMMAND_ESTIMATE:
         break;
     }

@@ -4,10 +4,12 @@
 #include "console.h"
 #include "option_table.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #define SEARCHES_MAX 32u /* more than there are */
+#define BENCH_FIELDS_MAX 64u
 
 _Static_assert(GPUME_OPTION_COUNT <= 64, "one bit an option");
 
@@ -92,11 +94,52 @@ static int check_pictures(const struct gpume_options *options)
     return GPUME_OK;
 }
 
+static int check_bench(const struct gpume_options *options, uint64_t given)
+{
+    const uint64_t generated = bit(GPUME_OPTION_SIZE) | bit(GPUME_OPTION_BITS);
+    const uint64_t input = bit(GPUME_OPTION_VF) | bit(GPUME_OPTION_STREAM);
+    const uint64_t idle = given & (options->input_count > 0 ? generated : input);
+    for (unsigned i = 0; i < GPUME_OPTION_COUNT; i++) {
+        if (idle & bit((enum gpume_option_id)i)) {
+            gpume_console_error("--%s: is for %s", gpume_option_rows[i].name,
+                options->input_count > 0 ? "generated frames; leave it or the input out"
+                                         : "an input; name one or leave it out");
+            return GPUME_INVALID;
+        }
+    }
+    if (options->frames > BENCH_FIELDS_MAX) {
+        gpume_console_error("--frames %" PRIu64 ": 'gpume bench' keeps all in memory, %u at most",
+            options->frames, BENCH_FIELDS_MAX);
+        return GPUME_INVALID;
+    }
+    const int status = options->input_count > 0 ? check_inputs(options) : GPUME_OK;
+    return status ? status : check_engine(&options->params);
+}
+
 int gpume_options_check(const struct gpume_options *options, uint64_t given)
 {
     const uint64_t messages = bit(GPUME_OPTION_QUIET) | bit(GPUME_OPTION_VERBOSE);
     if (options->command == GPUME_COMMAND_DEVICES) {
         return check_command("devices", given, messages);
+    }
+    const uint64_t bench = bit(GPUME_OPTION_SIZE) | bit(GPUME_OPTION_BITS) |
+                           bit(GPUME_OPTION_SECONDS) | bit(GPUME_OPTION_JSON) |
+                           bit(GPUME_OPTION_CSV);
+    if (options->command == GPUME_COMMAND_BENCH) {
+        const uint64_t shared =
+            bit(GPUME_OPTION_BLOCK) | bit(GPUME_OPTION_WINDOW) | bit(GPUME_OPTION_EDGE) |
+            bit(GPUME_OPTION_METRIC) | bit(GPUME_OPTION_FRAMES) | bit(GPUME_OPTION_VF) |
+            bit(GPUME_OPTION_STREAM) | bit(GPUME_OPTION_BACKEND) | bit(GPUME_OPTION_DEVICE) |
+            bit(GPUME_OPTION_THREADS) | bit(GPUME_OPTION_SEARCH) | bit(GPUME_OPTION_PROGRESS) |
+            bit(GPUME_OPTION_NO_PROGRESS);
+        const int status = check_command("bench", given, bench | shared | messages);
+        return status ? status : check_bench(options, given);
+    }
+    for (unsigned i = 0; i < GPUME_OPTION_COUNT; i++) {
+        if (given & bench & bit((enum gpume_option_id)i)) {
+            gpume_console_error("--%s: is an option of 'gpume bench'", gpume_option_rows[i].name);
+            return GPUME_INVALID;
+        }
     }
     int status = check_inputs(options);
     status = status ? status : check_engine(&options->params);

@@ -76,6 +76,16 @@ const struct gpume_option_row gpume_option_rows[] = {
         "search every field again with the reference\nsearch and compare", 0, 0, {0}},
     {GPUME_OPTION_VALIDATE, GPUME_KIND_FLAG, 0, "validate", NULL,
         "Vulkan validation layer on; any message is a\nfailure", 0, 0, {0}},
+    {GPUME_OPTION_SIZE, GPUME_KIND_SIZE, 0, "size", "WxH",
+        "of the generated frames, in pixels, each from 1\nto 65536 (default 1920x1080)", 1, 65536,
+        {0}},
+    {GPUME_OPTION_BITS, GPUME_KIND_UINT, 0, "bits", "N", "of their samples, 8 to 16 (default 8)", 8,
+        16, {0}},
+    {GPUME_OPTION_SECONDS, GPUME_KIND_REAL, 0, "seconds", "S",
+        "time for each row of the table, 0.001 to 3600\n(default 0.5)", 0.001, 3600, {0}},
+    {GPUME_OPTION_JSON, GPUME_KIND_FLAG, 0, "json", NULL, "the table as one JSON object", 0, 0,
+        {0}},
+    {GPUME_OPTION_CSV, GPUME_KIND_FLAG, 0, "csv", NULL, "the table as CSV", 0, 0, {0}},
     {GPUME_OPTION_QUIET, GPUME_KIND_FLAG, 'q', "quiet", NULL, "no closing summary, no progress", 0,
         0, {0}},
     {GPUME_OPTION_VERBOSE, GPUME_KIND_FLAG, 'v', "verbose", NULL, "say more on standard error", 0,
@@ -99,6 +109,7 @@ static const struct {
     {GPUME_OPTION_START, "Input"},
     {GPUME_OPTION_OUTPUT, "Output"},
     {GPUME_OPTION_BACKEND, "Engine"},
+    {GPUME_OPTION_SIZE, "Benchmark (gpume bench)"},
     {GPUME_OPTION_QUIET, "Messages"},
 };
 
@@ -129,12 +140,14 @@ void gpume_options_print_help(void)
 {
     printf("Usage: gpume INPUT [options]\n"
            "       gpume REFERENCE TARGET [options]\n"
+           "       gpume bench [INPUT] [options]\n"
            "       gpume devices\n"
            "       gpume --help | --version\n"
            "\n"
            "Exact block motion estimation between the frames of a video, or between two\n"
            "still pictures. INPUT is a file, a numbered pattern (frame%%03d.png), or - for\n"
-           "standard input. 'gpume devices' lists what can be used on this machine.\n");
+           "standard input. 'gpume bench' times every engine that this machine has, side by\n"
+           "side; 'gpume devices' lists what there is.\n");
     for (size_t i = 0; i < GPUME_OPTION_COUNT; i++) {
         for (size_t g = 0; g < sizeof(groups) / sizeof(groups[0]); g++) {
             if (groups[g].before == gpume_option_rows[i].id) {

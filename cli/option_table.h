@@ -11,6 +11,7 @@ enum gpume_option_kind {
     GPUME_KIND_UINT,
     GPUME_KIND_REAL,
     GPUME_KIND_WINDOW,
+    GPUME_KIND_SIZE,
     GPUME_KIND_CHOICE,
     GPUME_KIND_TEXT
 };
@@ -42,6 +43,11 @@ enum gpume_option_id {
     GPUME_OPTION_NO_ELIMINATION,
     GPUME_OPTION_CHECK,
     GPUME_OPTION_VALIDATE,
+    GPUME_OPTION_SIZE,
+    GPUME_OPTION_BITS,
+    GPUME_OPTION_SECONDS,
+    GPUME_OPTION_JSON,
+    GPUME_OPTION_CSV,
     GPUME_OPTION_QUIET,
     GPUME_OPTION_VERBOSE,
     GPUME_OPTION_PROGRESS,
@@ -58,7 +64,7 @@ struct gpume_option_row {
     const char *name;
     const char *value;      /* how --help writes the value */
     const char *help;       /* lines of at most 47 columns */
-    double min, max;        /* GPUME_KIND_UINT, GPUME_KIND_REAL */
+    double min, max;        /* GPUME_KIND_UINT, GPUME_KIND_REAL, GPUME_KIND_SIZE */
     const char *choices[4]; /* GPUME_KIND_CHOICE: in the order of the enum they stand for */
 };
 

@@ -16,7 +16,7 @@
 /* A value as parsed; which member counts is the row's kind. */
 union value {
     uint64_t number;
-    uint32_t window[2];
+    uint32_t pair[2]; /* window, size */
     double real;
     int choice;
     const char *text;
@@ -62,21 +62,23 @@ static bool parse_real(const struct gpume_option_row *row, const char *text, uni
     return value->real >= row->min && value->real <= row->max;
 }
 
-static bool parse_window(const char *text, union value *value)
+/* "XxY", or "N" for both where that is allowed. */
+static bool parse_pair(
+    const char *text, uint64_t min, uint64_t max, bool single, union value *value)
 {
     uint64_t x, y;
     const char *by = strchr(text, 'x');
     const size_t length = by ? (size_t)(by - text) : strlen(text);
-    if (!parse_digits(text, length, GPUME_WINDOW_MAX, &x)) {
+    if ((!by && !single) || !parse_digits(text, length, max, &x)) {
         return false;
     }
     y = x;
-    if (by && !parse_digits(by + 1, strlen(by + 1), GPUME_WINDOW_MAX, &y)) {
+    if (by && !parse_digits(by + 1, strlen(by + 1), max, &y)) {
         return false;
     }
-    value->window[0] = (uint32_t)x;
-    value->window[1] = (uint32_t)y;
-    return true;
+    value->pair[0] = (uint32_t)x;
+    value->pair[1] = (uint32_t)y;
+    return x >= min && y >= min;
 }
 
 static bool parse_choice(const struct gpume_option_row *row, const char *text, union value *value)
@@ -101,7 +103,9 @@ static bool parse_value(const struct gpume_option_row *row, const char *text, un
     case GPUME_KIND_REAL:
         return parse_real(row, text, value);
     case GPUME_KIND_WINDOW:
-        return parse_window(text, value);
+        return parse_pair(text, 0, GPUME_WINDOW_MAX, true, value);
+    case GPUME_KIND_SIZE:
+        return parse_pair(text, (uint64_t)row->min, (uint64_t)row->max, false, value);
     case GPUME_KIND_CHOICE:
         return parse_choice(row, text, value);
     case GPUME_KIND_TEXT:
@@ -132,6 +136,10 @@ static int refuse_value(const struct gpume_option_row *row, const char *spelled,
     case GPUME_KIND_WINDOW:
         gpume_console_error("%s %s: must be N or XxY, each from 0 to %d, e.g. %s 16x8", spelled,
             text, GPUME_WINDOW_MAX, spelled);
+        break;
+    case GPUME_KIND_SIZE:
+        gpume_console_error("%s %s: must be WxH, each from %.0f to %.0f, e.g. %s 1920x1080",
+            spelled, text, row->min, row->max, spelled);
         break;
     case GPUME_KIND_CHOICE:
         permitted[0] = '\0';
@@ -191,6 +199,15 @@ static void store_rest(
     case GPUME_OPTION_GAMMA:
         options->gamma = value->real;
         break;
+    case GPUME_OPTION_SECONDS:
+        options->seconds = value->real;
+        break;
+    case GPUME_OPTION_JSON:
+        options->bench_form = GPUME_BENCH_JSON;
+        break;
+    case GPUME_OPTION_CSV:
+        options->bench_form = GPUME_BENCH_CSV;
+        break;
     case GPUME_OPTION_OVERWRITE:
         options->overwrite = true;
         break;
@@ -226,8 +243,8 @@ static void store(struct gpume_options *options, enum gpume_option_id id, const 
         params->block = (uint32_t)value->number;
         break;
     case GPUME_OPTION_WINDOW:
-        params->window_x = value->window[0];
-        params->window_y = value->window[1];
+        params->window_x = value->pair[0];
+        params->window_y = value->pair[1];
         break;
     case GPUME_OPTION_EDGE:
         params->edge = value->choice ? GPUME_EDGE_INSIDE : GPUME_EDGE_EXTEND;
@@ -237,6 +254,13 @@ static void store(struct gpume_options *options, enum gpume_option_id id, const 
         break;
     case GPUME_OPTION_REF_DISTANCE:
         params->ref_distance = (uint32_t)value->number;
+        break;
+    case GPUME_OPTION_SIZE:
+        params->width = value->pair[0];
+        params->height = value->pair[1];
+        break;
+    case GPUME_OPTION_BITS:
+        params->bits = (uint32_t)value->number;
         break;
     case GPUME_OPTION_BACKEND:
         params->backend = (enum gpume_backend)value->choice;
@@ -391,12 +415,16 @@ static int take_name(struct cursor *cursor, const char *name)
         gpume_console_error("%s: 'gpume devices' takes no input", name);
         return GPUME_INVALID;
     }
-    if (options->input_count == 0 && !cursor->named) {
+    if (options->command == GPUME_COMMAND_ESTIMATE && options->input_count == 0 && !cursor->named) {
         if (strcmp(name, "devices") == 0) {
             options->command = GPUME_COMMAND_DEVICES;
             return GPUME_OK;
         }
-        if (strcmp(name, "sort") == 0 || strcmp(name, "bench") == 0) {
+        if (strcmp(name, "bench") == 0) {
+            options->command = GPUME_COMMAND_BENCH;
+            return GPUME_OK;
+        }
+        if (strcmp(name, "sort") == 0) {
             gpume_console_error(
                 "%s: this version has no such command; a file of that name is given as ./%s", name,
                 name);
@@ -418,7 +446,7 @@ static int take_name(struct cursor *cursor, const char *name)
 int gpume_options_parse(struct gpume_options *options, int argc, char **argv)
 {
     struct cursor cursor = {.options = options, .argv = argv, .argc = argc, .at = 1};
-    *options = (struct gpume_options){.stream = -1, .gain = 1, .gamma = 1};
+    *options = (struct gpume_options){.stream = -1, .gain = 1, .gamma = 1, .seconds = 0.5};
     gpume_params_default(&options->params);
     for (; cursor.at < argc; cursor.at++) {
         const char *argument = argv[cursor.at];

@@ -23,10 +23,13 @@ enum gpume_exit {
 
 enum gpume_command {
     GPUME_COMMAND_ESTIMATE,
+    GPUME_COMMAND_BENCH,
     GPUME_COMMAND_DEVICES,
     GPUME_COMMAND_HELP,
     GPUME_COMMAND_VERSION,
 };
+
+enum gpume_bench_form { GPUME_BENCH_TABLE, GPUME_BENCH_JSON, GPUME_BENCH_CSV };
 
 enum gpume_progress_mode { GPUME_PROGRESS_AUTO, GPUME_PROGRESS_ON, GPUME_PROGRESS_OFF };
 
@@ -35,16 +38,20 @@ struct gpume_options {
     enum gpume_command command;
     const char *inputs[2];
     uint32_t input_count;
-    struct gpume_params params; /* what the library is asked for; size and depth are still 0 */
-    uint64_t start;             /* index of the first target frame */
-    uint64_t frames;            /* targets; 0 = to the end of the input */
-    const char *filter;         /* NULL: none */
-    int stream;                 /* -1: best */
-    const char *hwaccel;        /* NULL: none */
-    const char *output;         /* folder; NULL: not given */
+    /* What the library is asked for; but for the bench's generated frames size and depth are those
+     * of the input and still to come. */
+    struct gpume_params params;
+    uint64_t start;      /* index of the first target frame */
+    uint64_t frames;     /* targets; 0 = to the end of the input */
+    const char *filter;  /* NULL: none */
+    int stream;          /* -1: best */
+    const char *hwaccel; /* NULL: none */
+    const char *output;  /* folder; NULL: not given */
     const char *vectors, *predicted, *residual, *difference; /* NULL: not given */
     bool residual_signed;
     double gain, gamma;
+    double seconds; /* for a row of the bench */
+    enum gpume_bench_form bench_form;
     bool overwrite;
     int verbosity; /* -1 quiet, 0, 1 verbose */
     enum gpume_progress_mode progress;

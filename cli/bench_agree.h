@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Do two searches of the same fields give the same? And how much work is in a field. */
+#ifndef GPUME_CLI_BENCH_AGREE_H
+#define GPUME_CLI_BENCH_AGREE_H
+
+#include "gpume/gpume.h"
+
+/* Vectors and costs of some fields, one after the other. */
+struct gpume_bench_answers {
+    uint32_t fields, blocks;
+    struct gpume_vector *vectors;
+    uint32_t *costs;
+};
+
+/* GPUME_NOMEM is logged. */
+int gpume_bench_answers_init(struct gpume_bench_answers *answers, uint32_t fields, uint32_t blocks);
+
+void gpume_bench_answers_finish(struct gpume_bench_answers *answers);
+
+/* costs NULL: not known. The first block that differs, or UINT32_MAX. */
+uint32_t gpume_bench_difference(const struct gpume_bench_answers *answers, uint32_t index,
+    const struct gpume_vector *vectors, const uint32_t *costs);
+
+/* The cost of a vector, from its definition. 8-bit planes; the candidate lies inside. */
+uint32_t gpume_bench_cost(const struct gpume_plane *target, const struct gpume_plane *reference,
+    uint32_t block, uint32_t index, struct gpume_vector vector);
+
+/* Blocks of a field. */
+uint32_t gpume_bench_blocks(const struct gpume_params *params);
+
+/* Pixel differences of a field if every candidate of every block is compared at every visible
+ * pixel. */
+double gpume_bench_differences(const struct gpume_params *params);
+
+#endif

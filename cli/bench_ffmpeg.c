@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "bench_ffmpeg.h"
+
+#include "console.h"
+#include "media/mestimate.h"
+
+#include <stdlib.h>
+
+#define REPEATS_MIN 3u
+#define REPEATS_MAX 64u
+
+const char *gpume_bench_ffmpeg_why(const struct gpume_params *params)
+{
+    return gpume_mestimate_obstacle(params);
+}
+
+bool gpume_bench_ffmpeg_params(struct gpume_params *params)
+{
+    if (gpume_mestimate_obstacle(params)) {
+        return false;
+    }
+    params->width = params->width / params->block * params->block;
+    params->height = params->height / params->block * params->block;
+    params->edge = GPUME_EDGE_INSIDE;
+    return true;
+}
+
+/* The field of frames 0 and 1. */
+static int search(const struct gpume_bench_clip *clip, const struct gpume_params *params,
+    struct gpume_vector *vectors, uint64_t *ns)
+{
+    struct gpume_plane target = *gpume_bench_frame(clip, 1);
+    struct gpume_plane reference = *gpume_bench_frame(clip, 0);
+    target.width = reference.width = params->width;
+    target.height = reference.height = params->height;
+    *ns = 0;
+    return gpume_mestimate_search(params, &target, &reference, vectors, ns);
+}
+
+int gpume_bench_ffmpeg_once(
+    const struct gpume_bench_clip *clip, const struct gpume_params *params, uint64_t *ns)
+{
+    struct gpume_vector *vectors = calloc(gpume_bench_blocks(params), sizeof(*vectors));
+    const int status = vectors ? search(clip, params, vectors, ns) : GPUME_NOMEM;
+    free(vectors);
+    return status;
+}
+
+static int compare(const struct gpume_bench_clip *clip, const struct gpume_params *params,
+    const struct gpume_bench_answers *answers, const struct gpume_vector *vectors, uint32_t *costs)
+{
+    struct gpume_plane target = *gpume_bench_frame(clip, 1);
+    target.width = params->width;
+    for (uint32_t i = 0; i < answers->blocks; i++) {
+        costs[i] =
+            gpume_bench_cost(&target, gpume_bench_frame(clip, 0), params->block, i, vectors[i]);
+    }
+    const uint32_t index = 1 % answers->fields;
+    const uint32_t block = gpume_bench_difference(answers, index, vectors, costs);
+    if (block == UINT32_MAX) {
+        return GPUME_OK;
+    }
+    const size_t at = (size_t)index * answers->blocks + block;
+    gpume_console_error("the searches disagree: FFmpeg's mestimate: block %u: vector (%d,%d) cost "
+                        "%u, gpume has (%d,%d) cost %u",
+        (unsigned)block, vectors[block].dx, vectors[block].dy, (unsigned)costs[block],
+        answers->vectors[at].dx, answers->vectors[at].dy, (unsigned)answers->costs[at]);
+    return GPUME_FORMAT;
+}
+
+int gpume_bench_ffmpeg_measure(const struct gpume_bench_clip *clip,
+    const struct gpume_params *params, const struct gpume_bench_answers *answers,
+    uint64_t budget_ns, struct gpume_bench_time *time)
+{
+    double times[REPEATS_MAX];
+    uint64_t total = 0;
+    uint32_t repeats = 0;
+    struct gpume_vector *vectors = calloc(answers->blocks, sizeof(*vectors));
+    uint32_t *costs = calloc(answers->blocks, sizeof(*costs));
+    int status = vectors && costs ? GPUME_OK : GPUME_NOMEM;
+    while (status == GPUME_OK && repeats < REPEATS_MAX &&
+           (repeats < REPEATS_MIN || total < budget_ns)) {
+        uint64_t ns;
+        status = search(clip, params, vectors, &ns);
+        if (status == GPUME_OK) {
+            status = compare(clip, params, answers, vectors, costs);
+        }
+        total += ns;
+        times[repeats++] = (double)ns;
+    }
+    if (status == GPUME_OK) {
+        time->search_ns = time->wall_ns = gpume_bench_median(times, repeats);
+    }
+    free(vectors);
+    free(costs);
+    return status;
+}

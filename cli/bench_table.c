@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "bench_table.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* File names are the user's: what a terminal would obey is shown as '?'. */
+static void print_name(const char *name)
+{
+    for (; *name; name++) {
+        putchar((unsigned char)*name < 0x20 || *name == 0x7f ? '?' : *name);
+    }
+}
+
+static bool same_device(const struct gpume_bench_row *a, const struct gpume_bench_row *b)
+{
+    return strcmp(a->device, b->device) == 0 && strcmp(a->driver, b->driver) == 0;
+}
+
+/* A line for each Vulkan device. */
+static void print_devices(const struct gpume_bench *bench)
+{
+    for (uint32_t i = 0; i < bench->count; i++) {
+        const struct gpume_bench_row *row = &bench->rows[i];
+        bool first = strcmp(row->engine, "vulkan") == 0;
+        for (uint32_t j = 0; j < i && first; j++) {
+            first = !same_device(row, &bench->rows[j]);
+        }
+        if (first) {
+            printf("device   %s, driver %s\n", row->device, row->driver);
+        }
+    }
+}
+
+static void print_head(const struct gpume_bench *bench)
+{
+    const struct gpume_params *params = &bench->params;
+    printf("gpume    %s%s%s%s\n", gpume_version(), bench->commit[0] ? " (" : "", bench->commit,
+        bench->commit[0] ? ")" : "");
+    printf("cpu      %s, %" PRIu32 " processor%s\n", bench->cpu, bench->processors,
+        bench->processors == 1 ? "" : "s");
+    print_devices(bench);
+    printf("work     ");
+    if (bench->input) {
+        print_name(bench->input);
+        printf(": ");
+    }
+    printf("%" PRIu32 " x %" PRIu32 " pixels, %" PRIu32 " bits, block %" PRIu32 ", window %" PRIu32
+           "x%" PRIu32 ", edge %s\n",
+        params->width, params->height, params->bits, params->block, params->window_x,
+        params->window_y, params->edge == GPUME_EDGE_INSIDE ? "inside" : "extend");
+    printf("         %" PRIu32 " blocks of up to %" PRIu64 " candidates: %.4g G pixel differences "
+           "(px) a field\n",
+        bench->blocks, bench->candidates, bench->differences / 1e9);
+    printf("agreed   every vector and cost of %" PRIu32 " fields; with plain on %" PRIu32
+           " of %" PRIu32 " rows",
+        bench->fields, bench->plain_rows, params->height);
+    if (bench->mestimate_rows > 0) {
+        printf(", with mestimate on %" PRIu32, bench->mestimate_rows);
+    }
+    printf("\n");
+    for (uint32_t i = 0; i < bench->note_count; i++) {
+        printf("note     %s\n", bench->notes[i]);
+    }
+}
+
+/* "-" where a figure is not known. */
+static void print_factor(int width, double value, const char *unit)
+{
+    char text[32] = "-";
+    if (value > 0) {
+        const int decimals = value < 0.1 ? 4 : value < 10 ? 2 : value < 1000 ? 1 : 0;
+        snprintf(text, sizeof(text), "%.*f%s", decimals, value, unit);
+    }
+    printf("  %*s", width, text);
+}
+
+static void print_row(const struct gpume_bench_row *row)
+{
+    char where[40];
+    if (row->threads > 0) {
+        snprintf(where, sizeof(where), "%" PRIu32 " thread%s", row->threads,
+            row->threads == 1 ? "" : "s");
+    } else {
+        snprintf(where, sizeof(where), "%.16s", row->device);
+    }
+    printf("%-6s  %-9s  %-16s  %-11s  %c%10.1f  %10.1f", row->engine, row->search, where,
+        row->elimination ? "on" : "off", row->whole ? ' ' : '~', row->search_us, row->wall_us);
+    print_factor(9, row->differences_per_second / 1e9, "");
+    print_factor(10, row->ceiling > 0 ? row->differences_per_second / row->ceiling * 100 : 0, " %");
+    print_factor(8, row->over_core, "");
+    print_factor(11, row->over_mestimate, "");
+    printf("\n");
+}
+
+void gpume_bench_print_table(const struct gpume_bench *bench)
+{
+    bool partly = false;
+    print_head(bench);
+    for (uint32_t i = 0; i < bench->count; i++) {
+        const struct gpume_bench_row *row = &bench->rows[i];
+        if (i == 0 || strcmp(row->content, bench->rows[i - 1].content) != 0) {
+            printf("\n%s\n%-6s  %-9s  %-16s  %-11s  %11s  %10s  %9s  %10s  %8s  %11s\n",
+                row->content, "engine", "search", "on", "elimination", "us a field", "wall us",
+                "G px/s", "of ceiling", "x core", "x mestimate");
+        }
+        print_row(row);
+        partly = partly || !row->whole;
+    }
+    if (partly) {
+        printf("\n~ too slow for the whole picture: from its upper rows\n");
+    }
+}

@@ -1,0 +1,88 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# gpume bench: what it says of every engine, in its three forms, and what it refuses.
+. "$(dirname "$0")/common.sh"
+short="--size 96x64 --seconds 0.001"
+
+# All engines, agreed, with the same work for each.
+# shellcheck disable=SC2086 # several options
+expect 0 bench $short
+[ ! -s "$scratch/err" ] || fail "bench writes to standard error"
+for word in '^gpume  ' '^cpu  ' '96 x 64 pixels, 8 bits, block 8, window 7x7' '^agreed  ' '^noise$' \
+    '^motion$' '^ffmpeg  mestimate  1 thread' '^cpu  *plain  *1 thread  *off'; do
+    grep -q "$word" "$scratch/out" || fail "the table has no '$word'"
+done
+[ "$(grep -c '^cpu  *plain  *1 thread ' "$scratch/out")" -eq 2 ] || fail "not one row a content"
+
+# What cannot be compared is said; a chosen search is measured beside one core at its best.
+expect 0 bench --size 50x34 --bits 10 -b 12 -w 3x9 --edge inside --seconds 0.001 --search plain
+grep -q "mestimate is left out: it takes 8 bits only" "$scratch/out" || fail "no note"
+! grep -q '^ffmpeg' "$scratch/out" || fail "mestimate on 10 bits"
+expect 0 bench --size 50x34 -b 12 --seconds 0.001 --backend cpu --threads 1
+grep -q "powers of two" "$scratch/out" || fail "no note on the block"
+! grep -q '2 threads' "$scratch/out" || fail "--threads 1"
+
+# JSON: brackets and quotes match, keys are there.
+# shellcheck disable=SC2086
+expect 0 bench $short --json
+cp "$scratch/out" bench.json
+for key in '"format": 1,' '"work": {' '"blocks": 96,' '"candidates": 225,' '"rows": \[' \
+    '"engine": "ffmpeg",' '"search": "plain",' '"elimination": false,' '"us_per_field": [0-9]' \
+    '"speedup_core": 1.000000,' '"speedup_mestimate": 1.000000$' '"notes": \['; do
+    grep -q "$key" bench.json || fail "JSON without $key"
+done
+for pair in '{ }' '[ ]'; do
+    left=$(tr -cd "${pair% *}" <bench.json | wc -c)
+    right=$(tr -cd "${pair#* }" <bench.json | wc -c)
+    [ "$left" -eq "$right" ] || fail "$left '${pair% *}' and $right '${pair#* }'"
+done
+! grep -Eq ': -?(nan|inf)' bench.json || fail "a number that JSON does not have"
+if have python3; then
+    python3 -c 'import json, sys
+rows = json.load(open(sys.argv[1]))["rows"]
+assert len({(r["content"], r["engine"], r["search"], r["threads"], r["elimination"], r["device"])
+            for r in rows}) == len(rows)
+assert all(r["us_per_field"] > 0 and r["px_per_s"] > 0 for r in rows)' bench.json || fail "JSON"
+fi
+
+# CSV: a header, and as many columns in each row.
+# shellcheck disable=SC2086
+expect 0 bench $short --csv --backend cpu
+head -1 "$scratch/out" | grep -q '^device,driver,commit,size,bits,content,block,window,engine,' ||
+    fail "header"
+sed 's/"[^"]*"//g' "$scratch/out" | awk -F, 'NF != 19 { exit 1 } END { exit NR < 5 }' ||
+    fail "columns"
+
+# An input; its fields are those of gpume.
+make_clip clip.y4m 64 48 8 5
+expect 0 bench clip.y4m --seconds 0.001 --frames 2 --vf crop=56:40
+grep -q '^work  *clip.y4m: 56 x 40 pixels' "$scratch/out" || fail "the input's size"
+grep -q '^input$' "$scratch/out" || fail "the content's name"
+grep -q 'every vector and cost of 4 fields' "$scratch/out" || fail "--frames"
+make_clip one.y4m 64 48 8 1
+expect 3 bench one.y4m
+says "one.y4m"
+expect 3 bench missing.mp4
+only . clip.y4m one.y4m bench.json
+
+# Refusals.
+expect 2 bench --check
+says "not an option of 'gpume bench'"
+expect 2 bench clip.y4m --size 64x64
+says "--size: is for generated frames"
+expect 2 bench --vf crop=8:8
+says "--vf: is for an input"
+expect 2 bench --frames 65
+says "64 at most"
+for value in 64 0x64 64x0 65537x1 x 64x64x64; do
+    expect 2 bench --size $value
+    says "--size $value: must be WxH"
+done
+expect 2 bench --bits 7
+expect 2 bench --seconds 0
+expect 2 bench --search no
+expect 2 clip.y4m --json
+says "--json: is an option of 'gpume bench'"
+expect 4 bench --device 'no such device' --size 16x16
+says "no such device"
+exit 0
