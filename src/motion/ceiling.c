@@ -5,26 +5,35 @@
 #include "base/workers.h"
 #include "motion/search.h"
 
-#define LONG_NS 20000000u /* starting threads takes less than a hundredth of it */
-#define ATTEMPTS 3        /* the best counts: what disturbs only slows down */
+#include <stdlib.h>
+
+#define LONG_NS 20000000u /* what starts a loop takes less than a hundredth of it */
+#define ATTEMPTS 5        /* the best counts: what disturbs only slows down */
 
 struct loop {
     const struct gpume_search *search;
     uint64_t rounds;
+    uint64_t *ns; /* a thread; of processor time, since others may use the machine */
 };
 
 static void loop_item(void *opaque, uint32_t item)
 {
-    (void)item;
     const struct loop *loop = opaque;
+    uint64_t start = gpume_clock_thread_ns();
     (void)loop->search->ceiling(loop->rounds);
+    loop->ns[item] = gpume_clock_thread_ns() - start + 1; /* never 0 */
 }
 
-static uint64_t run(struct gpume_workers *workers, struct loop *loop)
+/* Loops a second of all threads together. */
+static double run(struct gpume_workers *workers, struct loop *loop)
 {
-    uint64_t start = gpume_clock_ns();
-    gpume_workers_run(workers, loop_item, loop, gpume_workers_count(workers));
-    return gpume_clock_ns() - start;
+    uint32_t count = gpume_workers_count(workers);
+    gpume_workers_run(workers, loop_item, loop, count);
+    double sum = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        sum += 1e9 / (double)loop->ns[i];
+    }
+    return sum;
 }
 
 int gpume_ceiling_measure(
@@ -40,17 +49,23 @@ int gpume_ceiling_measure(
     if (status != GPUME_OK) {
         return status;
     }
-    uint64_t best = run(workers, &loop);
-    while (best < LONG_NS) {
-        loop.rounds *= 2;
-        best = run(workers, &loop);
+    loop.ns = calloc(gpume_workers_count(workers), sizeof(*loop.ns));
+    if (!loop.ns) {
+        gpume_workers_destroy(&workers);
+        return GPUME_NOMEM;
     }
-    for (int i = 1; i < ATTEMPTS; i++) {
-        uint64_t time = run(workers, &loop);
-        best = time < best ? time : best;
+    double best = 0;
+    for (int attempt = 0; attempt < ATTEMPTS;) {
+        double rate = run(workers, &loop);
+        if (loop.ns[0] < LONG_NS) {
+            loop.rounds *= 2;
+        } else {
+            best = rate > best ? rate : best;
+            attempt++;
+        }
     }
-    uint64_t each = loop.search->ceiling(loop.rounds);
-    *differences_per_second = (double)each * gpume_workers_count(workers) * 1e9 / (double)best;
+    *differences_per_second = best * (double)loop.search->ceiling(loop.rounds);
+    free(loop.ns);
     gpume_workers_destroy(&workers);
     return GPUME_OK;
 }
