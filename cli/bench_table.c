@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define PLACE_MAX 24 /* columns */
+
 /* File names are the user's: what a terminal would obey is shown as '?'. */
 static void print_name(const char *name)
 {
@@ -76,16 +78,33 @@ static void print_factor(int width, double value, const char *unit)
     printf("  %*s", width, text);
 }
 
-static void print_row(const struct gpume_bench_row *row)
+/* What a row ran on, cut where it is long: the head has it in full. */
+static void describe_place(const struct gpume_bench_row *row, char where[PLACE_MAX + 1])
 {
-    char where[40];
     if (row->threads > 0) {
-        snprintf(where, sizeof(where), "%" PRIu32 " thread%s", row->threads,
+        snprintf(where, PLACE_MAX + 1, "%" PRIu32 " thread%s", row->threads,
             row->threads == 1 ? "" : "s");
     } else {
-        snprintf(where, sizeof(where), "%.16s", row->device);
+        snprintf(where, PLACE_MAX + 1, "%.*s", PLACE_MAX, row->device);
     }
-    printf("%-6s  %-9s  %-16s  %-11s  %c%10.1f  %10.1f", row->engine, row->search, where,
+}
+
+static int place_width(const struct gpume_bench *bench)
+{
+    size_t width = 0;
+    for (uint32_t i = 0; i < bench->count; i++) {
+        char where[PLACE_MAX + 1];
+        describe_place(&bench->rows[i], where);
+        width = strlen(where) > width ? strlen(where) : width;
+    }
+    return (int)width;
+}
+
+static void print_row(const struct gpume_bench_row *row, int width)
+{
+    char where[PLACE_MAX + 1];
+    describe_place(row, where);
+    printf("%-6s  %-9s  %-*s  %-11s  %c%10.1f  %10.1f", row->engine, row->search, width, where,
         row->elimination ? "on" : "off", row->whole ? ' ' : '~', row->search_us, row->wall_us);
     print_factor(9, row->differences_per_second / 1e9, "");
     print_factor(10, row->ceiling > 0 ? row->differences_per_second / row->ceiling * 100 : 0, " %");
@@ -97,15 +116,16 @@ static void print_row(const struct gpume_bench_row *row)
 void gpume_bench_print_table(const struct gpume_bench *bench)
 {
     bool partly = false;
+    const int width = place_width(bench);
     print_head(bench);
     for (uint32_t i = 0; i < bench->count; i++) {
         const struct gpume_bench_row *row = &bench->rows[i];
         if (i == 0 || strcmp(row->content, bench->rows[i - 1].content) != 0) {
-            printf("\n%s\n%-6s  %-9s  %-16s  %-11s  %11s  %10s  %9s  %10s  %8s  %11s\n",
-                row->content, "engine", "search", "on", "elimination", "us a field", "wall us",
-                "G px/s", "of ceiling", "x core", "x mestimate");
+            printf("\n%s\n%-6s  %-9s  %-*s  %-11s  %11s  %10s  %9s  %10s  %8s  %11s\n",
+                row->content, "engine", "search", width, "on", "elimination", "us a field",
+                "wall us", "G px/s", "of ceiling", "x core", "x mestimate");
         }
-        print_row(row);
+        print_row(row, width);
         partly = partly || !row->whole;
     }
     if (partly) {
