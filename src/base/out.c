@@ -6,8 +6,12 @@
  * file stays and its target is replaced; a replaced file's permissions are kept. Whatever exists
  * and is no regular file (device, FIFO), "-", and the descriptor files (/dev/stdout, /dev/fd/N)
  * are written in place. SIGPIPE is the program's business: ignored, a closed pipe is reported here.
+ * A file that grows large is written by a thread of its own, behind the caller's back: an error
+ * comes with a later call, finishing at the latest.
  */
 #include "base/out.h"
+
+#include "base/writer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +23,8 @@
 #include <unistd.h>
 
 #define BUFFER_BYTES ((size_t)256 * 1024)
-#define LINKS_MAX 40    /* as many as Linux follows */
+#define LARGE_BYTES ((uint64_t)4 * 1024 * 1024) /* from here a thread costs nothing beside it */
+#define LINKS_MAX 40                            /* as many as Linux follows */
 #define NAME_SHOWN 100  /* bytes of the final name in the temporary one: far below any NAME_MAX */
 #define TEMPS_MAX 10000 /* temporary names tried: stale ones of a killed run with the same PID */
 
@@ -28,13 +33,16 @@ struct gpume_out {
     int status; /* sticky */
     bool seekable;
     bool overwrite;
-    char *label;    /* for messages */
-    char *final;    /* NULL: written in place */
-    char *temp;     /* NULL: written in place */
-    uint64_t start; /* file offset that is position 0 */
+    char *label;                 /* for messages */
+    char *final;                 /* NULL: written in place */
+    char *temp;                  /* NULL: written in place */
+    uint64_t start;              /* file offset that is position 0 */
+    uint64_t pushed;             /* bytes so far */
+    struct gpume_writer *writer; /* NULL: the file is not large, or no file */
+    unsigned char *buffer;       /* own, or the writer's */
     size_t fill;
     struct gpume_log log;
-    unsigned char buffer[BUFFER_BYTES];
+    unsigned char own[BUFFER_BYTES];
 };
 
 static int complain(struct gpume_out *out, const char *what, int error)
@@ -227,6 +235,9 @@ int gpume_out_open(
     out->final = NULL;
     out->temp = NULL;
     out->start = 0;
+    out->pushed = 0;
+    out->writer = NULL;
+    out->buffer = out->own;
     out->fill = 0;
     out->log = *log;
     int fd = gpume_out_descriptor(path);
@@ -241,40 +252,60 @@ int gpume_out_open(
 
 static int push(struct gpume_out *out, const unsigned char *data, size_t bytes)
 {
-    while (bytes > 0) {
-        size_t chunk = bytes < SSIZE_MAX ? bytes : SSIZE_MAX;
-        ssize_t done = write(out->fd, data, chunk);
-        if (done < 0 && errno == EINTR) {
-            continue;
-        }
-        if (done <= 0) {
-            return complain(out, "cannot be written", done < 0 ? errno : ENOSPC);
-        }
-        data += done;
-        bytes -= (size_t)done;
-    }
-    return GPUME_OK;
+    const int error = gpume_write_all(out->fd, data, bytes);
+    out->pushed += bytes;
+    return error == 0 ? GPUME_OK : complain(out, "cannot be written", error);
 }
 
+/* Empties the buffer; a thread may still be at what was in it. */
 static int flush(struct gpume_out *out)
 {
-    size_t bytes = out->fill;
+    const size_t bytes = out->fill;
     out->fill = 0;
-    return out->status == GPUME_OK ? push(out, out->buffer, bytes) : out->status;
+    if (out->status != GPUME_OK) {
+        return out->status;
+    }
+    if (out->writer) {
+        const int error = gpume_writer_swap(out->writer, &out->buffer, bytes);
+        return error == 0 ? GPUME_OK : complain(out, "cannot be written", error);
+    }
+    const int status = push(out, out->buffer, bytes);
+    if (status == GPUME_OK && out->temp && out->pushed >= LARGE_BYTES) {
+        out->writer = gpume_writer_open(out->fd, BUFFER_BYTES, &out->buffer);
+    }
+    return status;
+}
+
+/* Empties the buffer, and all is in the file. */
+static int settle(struct gpume_out *out)
+{
+    if (flush(out) == GPUME_OK && out->writer) {
+        const int error = gpume_writer_drain(out->writer);
+        return error == 0 ? GPUME_OK : complain(out, "cannot be written", error);
+    }
+    return out->status;
 }
 
 int gpume_out_write(struct gpume_out *out, const void *data, size_t bytes)
 {
+    const unsigned char *from = data;
     if (out->status == GPUME_OK && bytes > BUFFER_BYTES - out->fill) {
         (void)flush(out);
+    }
+    while (out->status == GPUME_OK && bytes >= BUFFER_BYTES) {
+        if (!out->writer) {
+            return push(out, from, bytes);
+        }
+        memcpy(out->buffer, from, BUFFER_BYTES);
+        out->fill = BUFFER_BYTES;
+        (void)flush(out);
+        from += BUFFER_BYTES;
+        bytes -= BUFFER_BYTES;
     }
     if (out->status != GPUME_OK || bytes == 0) {
         return out->status;
     }
-    if (bytes >= BUFFER_BYTES) {
-        return push(out, data, bytes);
-    }
-    memcpy(out->buffer + out->fill, data, bytes);
+    memcpy(out->buffer + out->fill, from, bytes);
     out->fill += bytes;
     return GPUME_OK;
 }
@@ -284,7 +315,7 @@ int gpume_out_seek(struct gpume_out *out, uint64_t position)
     if (!out->seekable) {
         return GPUME_UNSUPPORTED;
     }
-    if (flush(out) != GPUME_OK) {
+    if (settle(out) != GPUME_OK) {
         return out->status;
     }
     if (position > INT64_MAX - out->start) {
@@ -313,9 +344,11 @@ static int give_name(struct gpume_out *out)
 
 int gpume_out_finish(struct gpume_out *out)
 {
-    if (flush(out) != GPUME_OK) {
+    if (settle(out) != GPUME_OK) {
         return out->status;
     }
+    gpume_writer_close(&out->writer);
+    out->buffer = out->own;
     int fd = out->fd;
     out->fd = -1;
     if (close(fd) != 0 && errno != EINTR) {
@@ -338,6 +371,7 @@ void gpume_out_close(struct gpume_out **pointer)
         return;
     }
     *pointer = NULL;
+    gpume_writer_close(&out->writer);
     if (out->fd >= 0) {
         (void)close(out->fd); /* given up: nothing is promised of what was written */
     }

@@ -23,7 +23,7 @@ int gpume_out_open(
 /* The descriptor that a name stands for ("-", /dev/stdout, /dev/fd/N and the like), or -1. */
 int gpume_out_descriptor(const char *path);
 
-/* Buffered. GPUME_IO is sticky and logged once. */
+/* Buffered, large files by a thread of their own. GPUME_IO is sticky and logged once. */
 int gpume_out_write(struct gpume_out *out, const void *data, size_t bytes);
 
 /* Absolute position; GPUME_UNSUPPORTED on pipes (not logged). */

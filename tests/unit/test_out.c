@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -138,6 +139,69 @@ static void test_large(void)
     free(data);
 }
 
+/* Behind the caller's back: every byte in its order, also around a seek. */
+static void test_behind(void)
+{
+    enum { PIECE = 999983, COUNT = 30 };
+    uint32_t *data = malloc((size_t)PIECE * sizeof *data);
+    struct gpume_out *out = NULL;
+    const uint32_t one = 1;
+    uint32_t next = 0, wrong = 0, word = 0;
+    REQUIRE_EQUAL(gpume_out_open(&out, "behind", false, &target), GPUME_OK);
+    if (!data || !out) {
+        return;
+    }
+    for (uint32_t i = 0; i < COUNT; i++) {
+        const uint32_t words = i % 2 ? PIECE : i + 1; /* larger and smaller than its buffers */
+        for (uint32_t j = 0; j < words; j++) {
+            data[j] = next++;
+        }
+        REQUIRE_EQUAL(gpume_out_write(out, data, words * sizeof *data), GPUME_OK);
+    }
+    REQUIRE_EQUAL(gpume_out_seek(out, 4), GPUME_OK);
+    REQUIRE_EQUAL(gpume_out_write(out, &one, sizeof one), GPUME_OK);
+    REQUIRE_EQUAL(gpume_out_finish(out), GPUME_OK);
+    gpume_out_close(&out);
+    FILE *file = fopen("behind", "rb");
+    for (uint32_t i = 0; file && fread(&word, sizeof word, 1, file) == 1; i++) {
+        wrong += word != i;
+        next -= word == i;
+    }
+    REQUIRE(file && wrong == 0 && next == 0);
+    if (file) {
+        fclose(file);
+    }
+    free(data);
+}
+
+/* The disk is full after the thread has begun: told once, nothing is left. */
+static void test_behind_full(void)
+{
+    static const char data[100000];
+    struct gpume_out *out = NULL;
+    struct rlimit limit;
+    REQUIRE(getrlimit(RLIMIT_FSIZE, &limit) == 0);
+    const struct rlimit small = {12000000, limit.rlim_max};
+    signal(SIGXFSZ, SIG_IGN);
+    for (int closed_early = 0; closed_early < 2; closed_early++) {
+        int status = GPUME_OK;
+        lines = 0;
+        REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
+        REQUIRE_EQUAL(gpume_out_open(&out, "toolarge", false, &target), GPUME_OK);
+        for (int i = 0; i < 200 && status == GPUME_OK; i++) {
+            status = gpume_out_write(out, data, sizeof data);
+        }
+        REQUIRE_EQUAL(status, GPUME_IO);
+        if (!closed_early) {
+            REQUIRE_EQUAL(gpume_out_finish(out), GPUME_IO);
+        }
+        gpume_out_close(&out);
+        REQUIRE_EQUAL(lines, 1);
+        REQUIRE(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+        REQUIRE(access("toolarge", F_OK) != 0);
+    }
+}
+
 static void test_pipe_and_full(void)
 {
     int ends[2];
@@ -172,9 +236,11 @@ int main(void)
     test_refusals();
     test_seek();
     test_large();
+    test_behind();
+    test_behind_full();
     test_pipe_and_full();
     static const char *const made[] = {
-        "a", "rival", "link", "dangling", "new", "seek", "large", "pipe"};
+        "a", "rival", "link", "dangling", "new", "seek", "large", "behind", "pipe"};
     for (size_t i = 0; i < sizeof made / sizeof made[0]; i++) {
         REQUIRE(unlink(made[i]) == 0);
     }
