@@ -154,7 +154,8 @@ static const AVCodec *choose_automatic(
     for (size_t i = 0; i < sizeof automatic_types / sizeof automatic_types[0]; i++) {
         const char *name = automatic_types[i];
         const enum AVHWDeviceType type = av_hwdevice_find_type_by_name(name);
-        if (type == AV_HWDEVICE_TYPE_NONE || (hwaccel->context && hwaccel->type != type)) {
+        if (type == AV_HWDEVICE_TYPE_NONE || !find_decoder(id, type, &hwaccel->format) ||
+            (hwaccel->context && hwaccel->type != type)) {
             continue;
         }
         const AVCodec *codec = choose_type(hwaccel, type, id, reason);
