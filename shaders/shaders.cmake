@@ -7,12 +7,18 @@
 find_program(GPUME_GLSLC glslc REQUIRED)
 find_program(GPUME_SPIRV_VAL spirv-val REQUIRED)
 
-# name of the result, source, definitions
+# name of the result, source, definitions if any
 set(GPUME_SHADERS
   "upload8|upload.comp|"
   "upload16|upload.comp|-DGPUME_WIDE"
   "match8|match.comp|"
   "match16|match.comp|-DGPUME_WIDE"
+  "half8|tile.comp|-DGPUME_HALF"
+  "half16|tile.comp|-DGPUME_HALF|-DGPUME_WIDE"
+  "float8|tile.comp|-DGPUME_FLOAT"
+  "float16|tile.comp|-DGPUME_FLOAT|-DGPUME_WIDE"
+  "int8|tile.comp|"
+  "int16|tile.comp|-DGPUME_WIDE"
   "boxes8|boxes.comp|"
   "boxes16|boxes.comp|-DGPUME_WIDE"
   "sieve8|sieve.comp|"
@@ -34,7 +40,7 @@ function(gpume_add_shaders target)
     string(REPLACE "|" ";" parts "${entry};")
     list(GET parts 0 name)
     list(GET parts 1 source)
-    list(GET parts 2 definitions)
+    list(SUBLIST parts 2 -1 definitions)
     set(words ${out_dir}/${name}.inc)
     set(binary ${out_dir}/${name}.spv)
     add_custom_command(

@@ -26,9 +26,17 @@
 #define GPUME_SPEC_TEAM 4      /* invocations that share one block, a power of 2 */
 #define GPUME_SPEC_PREDICTED 5 /* 1 = the predicted frame is stored */
 #define GPUME_SPEC_SIEVED 6    /* 1 = only the blocks that the sieve has left over */
-#define GPUME_SPEC_COUNT 7
+#define GPUME_SPEC_LOCAL 7     /* invocations of a workgroup */
+#define GPUME_SPEC_BITS 8      /* of a sample; memory may hold more all the same */
+#define GPUME_SPEC_KEY_BITS 9  /* bits of the order in a word beside the cost; 0 = two words */
+#define GPUME_SPEC_CHUNK 10    /* neighbouring dy that one invocation sums up at once */
+#define GPUME_SPEC_UNIT 11     /* side of the square of target samples in registers */
+#define GPUME_SPEC_TILE_X 12   /* blocks of a workgroup, side by side */
+#define GPUME_SPEC_TILE_Y 13   /* blocks of a workgroup, one below the other */
+#define GPUME_SPEC_COLUMNS 14  /* neighbouring dx whose samples are loaded at once */
+#define GPUME_SPEC_BAND 15     /* chunks whose samples are loaded at once */
+#define GPUME_SPEC_COUNT 16
 
-#define GPUME_MATCH_LOCAL 128 /* invocations of a workgroup */
 #define GPUME_SIEVE_LOCAL 128 /* invocations that share one block */
 #define GPUME_BOX_LOCAL 64
 #define GPUME_BOX_ROWS 16 /* box sums that one invocation makes, one below the other */
@@ -75,9 +83,19 @@ struct gpume_pair_push {
 struct gpume_match_push {
     gpume_pair_push pair;
     GPUME_U32 width, height;
-    GPUME_U32 blocks_x, blocks;       /* of a field */
-    GPUME_U32 block_first, block_end; /* those of this dispatch */
-    GPUME_U32 job_first, job_end;     /* a job is four neighbouring dx at one dy */
+    GPUME_U32 blocks_x, blocks; /* of a field */
+    GPUME_U32 block_first;      /* those of this dispatch: block_first + i * block_step */
+    GPUME_U32 block_step, block_count;
+    GPUME_U32 job_first, job_end; /* see match.comp */
+};
+
+struct gpume_tile_push {
+    gpume_pair_push pair;
+    GPUME_U32 width, height;
+    GPUME_U32 blocks_x, blocks;   /* of a field */
+    GPUME_U32 row_first, row_end; /* block rows of this band */
+    GPUME_U32 tiles_x;            /* tiles side by side */
+    GPUME_U32 tile_first, tile_end;
 };
 
 struct gpume_box_push {

@@ -36,6 +36,16 @@ static int select_physical(struct gpume_gpu *gpu, const char *wanted, bool softw
     return GPUME_OK;
 }
 
+static void read_features(struct gpume_gpu *gpu)
+{
+    VkPhysicalDeviceShaderFloat16Int8Features half = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES};
+    VkPhysicalDeviceFeatures2 all = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &half};
+    vkGetPhysicalDeviceFeatures2(gpu->physical, &all);
+    gpu->half = half.shaderFloat16;
+}
+
 static void read_limits(struct gpume_gpu *gpu)
 {
     VkPhysicalDeviceMaintenance3Properties maintenance = {
@@ -58,8 +68,13 @@ static int create_device(struct gpume_gpu *gpu)
         .queueCount = 1,
         .pQueuePriorities = &priority,
     };
+    VkPhysicalDeviceShaderFloat16Int8Features half = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES,
+        .shaderFloat16 = gpu->half,
+    };
     VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES,
+        .pNext = &half,
         .timelineSemaphore = VK_TRUE,
     };
     VkDeviceCreateInfo info = {
@@ -85,6 +100,7 @@ int gpume_gpu_find(struct gpume_gpu *gpu, const struct gpume_log *log, const cha
     gpu->instance_ns = gpume_clock_ns() - start;
     GPUME_TRY(select_physical(gpu, wanted, software));
     read_limits(gpu);
+    read_features(gpu);
 fail:
     return status;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Instance, physical device, logical device and its one compute queue. Features are asked once,
- * here. Baseline: Vulkan 1.2 with timeline semaphores; nothing optional is needed.
+ * here. Baseline: Vulkan 1.2 with timeline semaphores; nothing optional is needed, and 16-bit
+ * floats are used where they are.
  */
 #ifndef GPUME_GPU_DEVICE_H
 #define GPUME_GPU_DEVICE_H
@@ -21,6 +22,7 @@ struct gpume_gpu {
     VkPhysicalDeviceMemoryProperties memory;
     VkDeviceSize allocation_max; /* bytes in one allocation */
     uint64_t heap_bytes;         /* of the largest device-local heap */
+    bool half;                   /* 16-bit float arithmetic */
     char driver[256];
     VkDevice device;
     VkQueue queue;

@@ -30,6 +30,7 @@ struct engine {
     struct gpume_plan plan;
     struct gpume_layout layout;
     const struct gpume_match_variant *variant;
+    struct gpume_tile tile; /* the variant's shape */
     struct gpume_kernels kernels;
     struct gpume_timeline timeline;
     struct gpume_slot slots[GPUME_SLOTS_MAX];
@@ -51,7 +52,8 @@ static int create_kernels(struct engine *engine)
     struct gpume_kernels *k = &engine->kernels;
     int status;
     GPUME_TRY(gpume_k_upload_create(gpu, &engine->plan, &k->upload));
-    GPUME_TRY(gpume_k_match_create(gpu, &engine->plan, engine->layout.boxes_bytes > 0, &k->match));
+    GPUME_TRY(gpume_k_match_create(gpu, &engine->plan, engine->variant, &engine->tile,
+        engine->layout.boxes_bytes > 0, &k->match));
     if (engine->layout.boxes_bytes > 0) {
         GPUME_TRY(gpume_k_boxes_create(gpu, &engine->plan, &k->boxes));
         GPUME_TRY(gpume_k_sieve_create(gpu, &engine->plan, &k->sieve));
@@ -64,14 +66,14 @@ fail:
     return status;
 }
 
-#define KERNELS (sizeof(struct gpume_kernels) / sizeof(struct gpume_kernel))
+#define KERNELS 9u
 
-/* All members, one after the other. */
+/* All of them, one after the other. */
 static struct gpume_kernel *kernel_at(struct engine *engine, size_t index)
 {
     struct gpume_kernels *k = &engine->kernels;
-    struct gpume_kernel *const all[KERNELS] = {&k->upload, &k->boxes, &k->sieve, &k->match,
-        &k->predict, &k->reduce, &k->rank_local, &k->rank_global};
+    struct gpume_kernel *const all[KERNELS] = {&k->upload, &k->boxes, &k->sieve,
+        &k->match.tiles, &k->match.quads, &k->predict, &k->reduce, &k->rank_local, &k->rank_global};
     return all[index];
 }
 
@@ -192,6 +194,28 @@ static struct gpume_sieve_rule sieve_rule(
     return rule;
 }
 
+/* The variant that is asked for, or the fastest that suits the plan. */
+static int choose_variant(struct engine *engine)
+{
+    const char *name = engine->plan.params.search;
+    const struct gpume_match_variant *best = gpume_match_variant_select(&engine->gpu, name);
+    if (!best) { /* lib.c has told why */
+        return GPUME_UNSUPPORTED;
+    }
+    while (!gpume_match_variant_suits(best, &engine->gpu, &engine->plan, &engine->tile)) {
+        if (name) {
+            gpume_log_write(engine->gpu.log, GPUME_LOG_ERROR,
+                "--search %s: not for %u bits, block %u, window %ux%u on %s; leave it out", name,
+                engine->plan.params.bits, engine->plan.params.block, engine->plan.params.window_x,
+                engine->plan.params.window_y, engine->gpu.properties.deviceName);
+            return GPUME_UNSUPPORTED;
+        }
+        best--; /* the first one suits every plan */
+    }
+    engine->variant = best;
+    return GPUME_OK;
+}
+
 /* times: before opening, with the device there, with the memory there. */
 static void tell_times(const struct engine *engine, const uint64_t times[3], const char *how)
 {
@@ -234,13 +258,9 @@ int gpume_engine_gpu_open_with(void **out, const struct gpume_params *params,
     uint64_t times[3] = {gpume_clock_ns()};
     int status;
     GPUME_TRY(gpume_gpu_open(&engine->gpu, log, params->device, software, params->validate));
-    engine->variant = gpume_match_variant_select(&engine->gpu, params->search);
-    if (!engine->variant) { /* lib.c has told why */
-        status = GPUME_UNSUPPORTED;
-        goto fail;
-    }
     times[1] = gpume_clock_ns();
     GPUME_TRY(make_plan(engine, params, rules->window_bytes ? rules->window_bytes : WINDOW_BYTES));
+    GPUME_TRY(choose_variant(engine));
     struct gpume_sieve_rule rule = sieve_rule(engine, rules);
     engine->layout = gpume_layout_make(&engine->plan, &rule);
     GPUME_TRY(check_ranges(engine));

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "gpu/k.h"
 
+#include <string.h>
+
 void gpume_k_constants(const struct gpume_plan *plan, uint32_t constants[GPUME_SPEC_COUNT])
 {
+    memset(constants, 0, GPUME_SPEC_COUNT * sizeof(*constants));
     constants[GPUME_SPEC_BLOCK] = plan->params.block;
     constants[GPUME_SPEC_WINDOW_X] = plan->params.window_x;
     constants[GPUME_SPEC_WINDOW_Y] = plan->params.window_y;
     constants[GPUME_SPEC_INSIDE] = plan->params.edge == GPUME_EDGE_INSIDE;
     constants[GPUME_SPEC_PREDICTED] = plan->params.want_predicted;
-    constants[GPUME_SPEC_TEAM] = 0;
-    constants[GPUME_SPEC_SIEVED] = 0;
+    constants[GPUME_SPEC_BITS] = plan->params.bits;
 }
 
 int gpume_k_create(struct gpume_gpu *gpu, const struct gpume_plan *plan,

@@ -18,10 +18,23 @@
 #ifndef GPUME_GPU_K_H
 #define GPUME_GPU_K_H
 
+#include "gpu/variant.h"
 #include "gpu/work.h"
 
+/* Blocks of one band: first, first + step and so on. */
+struct gpume_block_range {
+    uint32_t band, first, step, count;
+};
+
+/* The full search: tiles where the variant has them, quads for what they leave. */
+struct gpume_match {
+    struct gpume_tile tile; /* all zero: quads alone */
+    struct gpume_kernel tiles, quads;
+};
+
 struct gpume_kernels {
-    struct gpume_kernel upload, boxes, sieve, match, predict, reduce, rank_local, rank_global;
+    struct gpume_match match;
+    struct gpume_kernel upload, boxes, sieve, predict, reduce, rank_local, rank_global;
 };
 
 int gpume_k_upload_create(
@@ -38,10 +51,24 @@ int gpume_k_sieve_create(
     struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_kernel *kernel);
 void gpume_k_sieve_record(const struct gpume_work *work, const struct gpume_kernel *kernel);
 
-/* sieved: only the blocks that the sieve has left over. */
-int gpume_k_match_create(
+/* sieved: only the blocks that the sieve has left over. tile: of the variant, as it suits the plan.
+ * A kernel that has nothing to do stays zeroed. On failure destroy it all the same. */
+int gpume_k_match_create(struct gpume_gpu *gpu, const struct gpume_plan *plan,
+    const struct gpume_match_variant *variant, const struct gpume_tile *tile, bool sieved,
+    struct gpume_match *match);
+void gpume_k_match_record(const struct gpume_work *work, const struct gpume_match *match);
+void gpume_k_match_destroy(struct gpume_gpu *gpu, struct gpume_match *match);
+
+/* Its parts: every block of a band by tiles but those that they leave, and any blocks. */
+int gpume_k_tile_create(struct gpume_gpu *gpu, const struct gpume_plan *plan,
+    enum gpume_tile_words words, const struct gpume_tile *tile, bool sieved,
+    struct gpume_kernel *kernel);
+void gpume_k_tile_record(const struct gpume_work *work, const struct gpume_kernel *kernel,
+    const struct gpume_tile *tile, uint32_t band);
+int gpume_k_quads_create(
     struct gpume_gpu *gpu, const struct gpume_plan *plan, bool sieved, struct gpume_kernel *kernel);
-void gpume_k_match_record(const struct gpume_work *work, const struct gpume_kernel *kernel);
+void gpume_k_quads_record(const struct gpume_work *work, const struct gpume_kernel *kernel,
+    const struct gpume_block_range *range);
 
 int gpume_k_predict_create(
     struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_kernel *kernel);
@@ -61,7 +88,7 @@ void gpume_k_readback_record(const struct gpume_work *work);
 /* Calls of gpume_slot_bind that a stage makes at most: for a frame, for a band, for a submission.
  */
 uint32_t gpume_k_upload_binds(const struct gpume_plan *plan);
-#define GPUME_K_BAND_BINDS 2u /* match and predict */
+#define GPUME_K_BAND_BINDS 4u /* tiles, quads twice, predict */
 #define GPUME_K_REDUCE_BINDS 1u
 #define GPUME_K_RANK_BINDS 64u /* see k_rank.c */
 

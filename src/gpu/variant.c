@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "gpu/variant.h"
 
+#include "base/grid.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -10,8 +12,16 @@ static bool always(const struct gpume_gpu *gpu)
     return true;
 }
 
+static bool has_half(const struct gpume_gpu *gpu)
+{
+    return gpu->half;
+}
+
 static const struct gpume_match_variant variants[] = {
-    {"int", "integers alone, four samples a word", always},
+    {"quads", "integers, four samples a word: any device", always, false, GPUME_TILE_INT},
+    {"int", "integers, tiles in shared memory", always, true, GPUME_TILE_INT},
+    {"float", "floats that stay exact, tiles in shared memory", always, true, GPUME_TILE_FLOAT},
+    {"half", "pairs of half floats that stay exact, to 10 bits", has_half, true, GPUME_TILE_HALF},
     {0},
 };
 
@@ -23,12 +33,28 @@ const struct gpume_match_variant *gpume_match_variant_at(uint32_t index)
 const struct gpume_match_variant *gpume_match_variant_select(
     const struct gpume_gpu *gpu, const char *name)
 {
+    if (!name && gpu->properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU) {
+        return &variants[0]; /* shared memory is no gain there */
+    }
     const struct gpume_match_variant *best = NULL;
     for (uint32_t i = 0; variants[i].name; i++) {
         bool meant = !name || strcmp(name, variants[i].name) == 0;
         best = meant && variants[i].available(gpu) ? &variants[i] : best;
     }
     return best;
+}
+
+bool gpume_match_variant_suits(const struct gpume_match_variant *variant,
+    const struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_tile *tile)
+{
+    const VkPhysicalDeviceLimits *l = &gpu->properties.limits;
+    const struct gpume_tile_limits limits = {
+        .shared_bytes = l->maxComputeSharedMemorySize,
+        .invocations = (uint32_t)gpume_min_u64(
+            l->maxComputeWorkGroupInvocations, l->maxComputeWorkGroupSize[0]),
+    };
+    *tile = (struct gpume_tile){0};
+    return !variant->tiled || gpume_tile_choose(plan, variant->words, &limits, tile);
 }
 
 int gpume_match_variant_list(

@@ -7,19 +7,26 @@
 #define GPUME_GPU_VARIANT_H
 
 #include "gpu/device.h"
+#include "gpu/tile.h"
 
 struct gpume_match_variant {
     const char *name, *summary;                     /* as gpume_list_searches tells them */
     bool (*available)(const struct gpume_gpu *gpu); /* the logical device is not needed */
+    bool tiled;                                     /* tile.comp; else match.comp alone */
+    enum gpume_tile_words words;                    /* tiled */
 };
 
-/* Variants from the plainest to the fastest; NULL past the last one. */
+/* Variants from the plainest to the fastest; NULL past the last one. The first suits every plan. */
 const struct gpume_match_variant *gpume_match_variant_at(uint32_t index);
 
 /* The one of that name, or the fastest that is available for NULL; NULL if the name is of none that
  * is available. */
 const struct gpume_match_variant *gpume_match_variant_select(
     const struct gpume_gpu *gpu, const char *name);
+
+/* Does it suit the plan on this device? Then *tile is its shape; all zero: it needs none. */
+bool gpume_match_variant_suits(const struct gpume_match_variant *variant,
+    const struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_tile *tile);
 
 /* engine_ops.list_searches */
 int gpume_match_variant_list(

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * checkkernel cpu|vulkan [--validate]: an engine against the brute-force answer on small frames of
- * every awkward shape. Bit-exact or it fails. Skips (77) if there is no Vulkan device.
+ * checkkernel cpu|vulkan [--validate] [SEARCH]: an engine, with every search it has or the one
+ * named, against the brute-force answer on small frames of every awkward shape. Bit-exact or it
+ * fails. Skips (77) if there is no Vulkan device.
  */
 #include "harness.h"
 #include "runner.h"
 
 #include <string.h>
+
+#define SEARCHES_MAX 32
 
 #define EXTEND GPUME_EDGE_EXTEND
 #define INSIDE GPUME_EDGE_INSIDE
@@ -85,10 +88,46 @@ static const struct runner_case cases[] = {
     {33, 100, 16, 4, 2, 1, EXTEND, SYNTH_TIES, .window_bytes = 2048},
 };
 
+/* Is the case none of this search's business? Half floats have 10 bits; large blocks do not fit the
+ * shared memory of every device. */
+static bool beyond(const struct runner_case *c)
+{
+    return (strcmp(c->search, "half") == 0 && c->bits > 10) ||
+           (strcmp(c->search, "quads") != 0 && c->block >= 64);
+}
+
+/* Every search of Vulkan that is available, or the one of that name. */
+static void check_vulkan(bool validate, const char *only)
+{
+    struct gpume_search_info searches[SEARCHES_MAX];
+    uint32_t count = 0;
+    REQUIRE_EQUAL(gpume_list_searches(NULL, searches, SEARCHES_MAX, &count), GPUME_OK);
+    for (uint32_t i = 0; i < count; i++) {
+        if (searches[i].backend != GPUME_BACKEND_VULKAN || !searches[i].available ||
+            (only && strcmp(only, searches[i].name) != 0)) {
+            continue;
+        }
+        for (size_t j = 0; j < sizeof(cases) / sizeof(*cases); j++) {
+            struct runner_case c = cases[j];
+            c.search = searches[i].name;
+            if (!beyond(&c)) {
+                REQUIRE_EQUAL(runner_run(&c, GPUME_BACKEND_VULKAN, validate), 0);
+            }
+        }
+    }
+}
+
+static void check_cpu(void)
+{
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        REQUIRE_EQUAL(runner_run(&cases[i], GPUME_BACKEND_CPU, false), 0);
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) {
-        fprintf(stderr, "usage: checkkernel cpu|vulkan [--validate]\n");
+        fprintf(stderr, "usage: checkkernel cpu|vulkan [--validate] [SEARCH]\n");
         return 1;
     }
     bool cpu = strcmp(argv[1], "cpu") == 0;
@@ -97,10 +136,10 @@ int main(int argc, char **argv)
         printf("skipped: no Vulkan device\n");
         return SKIP;
     }
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        unsigned failures =
-            runner_run(&cases[i], cpu ? GPUME_BACKEND_CPU : GPUME_BACKEND_VULKAN, validate);
-        REQUIRE_EQUAL(failures, 0);
+    if (cpu) {
+        check_cpu();
+    } else {
+        check_vulkan(validate, argc > 2 + validate ? argv[2 + validate] : NULL);
     }
     return harness_verdict();
 }

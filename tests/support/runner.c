@@ -40,12 +40,13 @@ static void fail(struct run *run, const char *what, uint64_t frame, uint32_t blo
         return; /* the first one tells enough */
     }
     fprintf(stderr,
-        "%ux%u %u bits, block %u window %ux%u edge %d content %d distance %u on %s, seed %u: frame "
+        "%ux%u %u bits, block %u window %ux%u edge %d content %d distance %u on %s %s, seed %u: "
+        "frame "
         "%llu block %u: %s is %lld, expected %lld\n",
         c->width, c->height, c->bits, c->block, c->window_x, c->window_y, (int)c->edge,
         (int)c->content, run->params.ref_distance,
-        run->params.backend == GPUME_BACKEND_CPU ? "cpu" : "vulkan", SEED,
-        (unsigned long long)frame, block, what, got, expected);
+        run->params.backend == GPUME_BACKEND_CPU ? "cpu" : "vulkan", c->search ? c->search : "",
+        SEED, (unsigned long long)frame, block, what, got, expected);
 }
 
 static void expect(struct run *run, const char *what, uint64_t frame, uint32_t block, uint64_t got,
@@ -115,6 +116,7 @@ static int open_run(struct run *run, enum gpume_backend backend, bool validate)
     run->params.want_predicted = true;
     run->params.want_frames = true;
     run->params.validate = validate;
+    run->params.search = c->search;
     run->log = (struct gpume_log){.fn = on_log};
     void *engine = NULL;
     struct gpume_plan plan;

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "gpu/tile.h"
+
+#include "base/grid.h"
+#include "shared.h"
+
+#define LOCAL_MAX 512u    /* invocations; beyond, registers leave no room for a second workgroup */
+#define WARP 32u          /* invocations that run in step on most hardware */
+#define CHUNK_MAX 17u     /* a sum is a register: more leave too few workgroups on a core */
+#define TILE_SIDE_MAX 8u  /* blocks */
+#define SHARED_MAX 49152u /* bytes: more is not everywhere, and leaves one workgroup a core */
+#define CORE_SHARED 196608u /* bytes of a core that its workgroups share, about */
+#define CORE_REGISTERS 65536u
+#define BUSY_GROUPS 512u /* workgroups that keep a large device busy */
+
+/* Issue slots, from the shader's instructions; together with the two functions below they order
+ * the shapes measured on an NVIDIA H200 (driver 580) as they were measured. */
+#define LOAD_SLOTS 1.5    /* a word of shared memory */
+#define FILL_SLOTS 32.0   /* a quad of reference samples: address, read, unpack, four writes */
+#define TARGET_SLOTS 20.0 /* a quad of target samples */
+#define OFFER_SLOTS 4.0   /* a candidate's cost against the best */
+#define ITEM_SLOTS 60.0   /* where an item's samples and sums lie */
+#define BARRIER_SLOTS 40.0
+
+/* Everything about a shape that counts. */
+struct work {
+    uint32_t word_samples;
+    double slots;                 /* a pixel difference */
+    uint64_t chunks, bands;       /* of a block; loads along y */
+    uint64_t passes;              /* loads along x */
+    uint64_t quads, fours;        /* of reference samples a load; of target samples */
+    uint64_t items, last_items;   /* of a load; of the last along y */
+    uint64_t units_x, runs, rows; /* units of a block along x, carried out in runs; along y */
+};
+
+static uint32_t unit_of(const struct gpume_plan *plan)
+{
+    return plan->params.block % 8 == 0 ? 8 : 4;
+}
+
+/* RUN_SAMPLES of samples.glsl. */
+static uint32_t run_samples(const struct gpume_plan *plan, enum gpume_tile_words words)
+{
+    uint32_t bits = plan->params.bits;
+    return words == GPUME_TILE_HALF    ? 512u >> (bits - 8)
+           : words == GPUME_TILE_FLOAT ? 1u << (24 - bits)
+                                       : 128u * 128u;
+}
+
+/* A difference and its sum are two operations a word; half carries out every 4, 2 or 1. */
+static double difference_slots(const struct gpume_plan *plan, enum gpume_tile_words words)
+{
+    return words == GPUME_TILE_HALF ? 1.0 + 0.5 / (double)(4u >> (plan->params.bits - 8)) : 2.0;
+}
+
+static struct work work_of(
+    const struct gpume_plan *plan, enum gpume_tile_words words, const struct gpume_tile *t)
+{
+    const struct gpume_params *p = &plan->params;
+    uint32_t span_x = 2 * p->window_x + 1, span_y = 2 * p->window_y + 1;
+    uint32_t unit = unit_of(plan), blocks = t->tile_x * t->tile_y;
+    struct work w = {
+        .word_samples = words == GPUME_TILE_HALF ? 2 : 1,
+        .slots = difference_slots(plan, words),
+        .chunks = gpume_div_up(span_y, t->chunk),
+        .passes = gpume_div_up(span_x, t->columns),
+        .units_x = p->block / unit,
+        .rows = p->block / unit,
+    };
+    uint64_t skip = plan->pad_x - p->window_x;
+    w.bands = gpume_div_up(w.chunks, t->band);
+    w.quads = (t->tile_x * p->block + t->columns + skip + 2) / 4 *
+              (t->tile_y * p->block + t->band * t->chunk - 1);
+    w.fours = (uint64_t)blocks * p->block * p->block / (4 * w.word_samples);
+    w.items = (uint64_t)blocks * t->columns * t->band;
+    w.last_items = (uint64_t)blocks * t->columns * (w.chunks - (w.bands - 1) * t->band);
+    w.runs = gpume_div_up(p->block, run_samples(plan, words) / unit);
+    return w;
+}
+
+/* Costs by the depth; 0: they and the order need more than 32 bits. One bit at least, as 0 means
+ * that. */
+static uint32_t key_bits(const struct gpume_plan *plan)
+{
+    const struct gpume_params *p = &plan->params;
+    uint64_t peak = (1u << p->bits) - 1;
+    uint32_t order_bits = (uint32_t)gpume_max_u64(gpume_bit_width(plan->candidates - 1), 1);
+    return gpume_bit_width(peak * p->block * p->block) + order_bits <= 32 ? order_bits : 0;
+}
+
+/* tile.comp: four planes, target words, three words a block, two more. */
+static uint64_t shared_bytes(const struct work *w, const struct gpume_tile *t)
+{
+    uint64_t plane = (w->quads + 23) / 32 * 32 + 8;
+    return 4 * 4 * plane + 16 * w->fours + 12ull * t->tile_x * t->tile_y + 8;
+}
+
+static uint64_t iterations(
+    const struct gpume_plan *plan, const struct work *w, const struct gpume_tile *t)
+{
+    uint64_t blocks = (uint64_t)t->tile_x * t->tile_y, block = plan->params.block;
+    uint64_t inner = w->units_x == 1 ? 0 : w->rows * (1 + w->runs + w->units_x);
+    uint64_t load =
+        1 + gpume_div_up(w->quads, t->local) + gpume_div_up(w->items, t->local) * (1 + inner);
+    uint64_t sum = 3 * gpume_div_up(blocks, t->local) + gpume_div_up(w->fours, t->local) +
+                   w->passes * (1 + w->bands * load);
+    if (plan->sample_bytes == 2 && plan->params.bits < 16) { /* tile_excess.glsl */
+        sum +=
+            blocks * (1 + gpume_div_up(plan->candidates, t->local) * (1 + block * (block / 4 + 1)));
+    }
+    return sum;
+}
+
+/* Warp slots of one load's items: those issued, and as far as no other workgroup of the core fills
+ * the gap, those in which part of the workgroup waits for the rest. */
+static double item_slots(uint64_t items, double slots, double groups, const struct gpume_tile *t)
+{
+    double issued = (double)gpume_div_up(items, WARP);
+    double elapsed = (double)gpume_div_up(items, t->local) * t->local / WARP;
+    return slots * (issued + (elapsed - issued) / groups);
+}
+
+static double score(const struct gpume_plan *plan, const struct work *w, const struct gpume_tile *t)
+{
+    const struct gpume_params *p = &plan->params;
+    double words = (double)t->unit / w->word_samples;
+    double units = (double)(w->units_x * w->rows);
+    double item =
+        units * ((t->unit + t->chunk - 1) * words * LOAD_SLOTS + t->unit * words / 4 * LOAD_SLOTS +
+                    (double)t->unit * t->unit * t->chunk * w->slots) +
+        t->chunk * OFFER_SLOTS + ITEM_SLOTS;
+    /* Workgroups on a core, by registers and by shared memory, and how well they hide latency. */
+    double registers = 60 + 4.0 * t->chunk;
+    double groups = CORE_REGISTERS / (registers * t->local);
+    double by_shared = (double)CORE_SHARED / (double)t->shared_bytes;
+    groups = by_shared < groups ? by_shared : groups;
+    groups = groups < 1 ? 1 : (double)(uint32_t)groups;
+    double warps = groups * t->local / WARP;
+    double tile = (double)w->fours * w->word_samples * TARGET_SLOTS / WARP;
+    tile += (double)(w->passes * w->bands) *
+            ((double)w->quads * FILL_SLOTS / WARP + BARRIER_SLOTS * t->local / WARP);
+    tile += (double)w->passes * ((double)(w->bands - 1) * item_slots(w->items, item, groups, t) +
+                                    item_slots(w->last_items, item, groups, t));
+    tile *= 1 + 3 / warps;
+    /* Tiles that reach beyond the picture, and too few to fill the device. */
+    uint64_t tiles =
+        gpume_div_up(plan->blocks_x, t->tile_x) * gpume_div_up(plan->blocks_y, t->tile_y);
+    double waves = (double)(tiles * plan->batch) / BUSY_GROUPS;
+    tile *= waves < 1 ? 1 / waves : 1;
+    return tile * WARP * (double)tiles /
+           ((double)plan->blocks * p->block * p->block * (double)plan->candidates);
+}
+
+bool gpume_tile_complete(const struct gpume_plan *plan, enum gpume_tile_words words,
+    const struct gpume_tile_limits *limits, struct gpume_tile *tile)
+{
+    const struct gpume_params *p = &plan->params;
+    uint32_t span_x = 2 * p->window_x + 1, blocks = tile->tile_x * tile->tile_y;
+    bool whole = tile->columns == span_x || (tile->columns % 4 == 0 && tile->columns < span_x);
+    if (!tile->chunk || !blocks || !tile->band || !tile->columns || !tile->local || !whole ||
+        (words == GPUME_TILE_HALF && p->bits > 10)) {
+        return false;
+    }
+    struct work w = work_of(plan, words, tile);
+    tile->unit = unit_of(plan);
+    tile->key_bits = key_bits(plan);
+    tile->shared_bytes = shared_bytes(&w, tile);
+    tile->iterations = iterations(plan, &w, tile);
+    if (tile->shared_bytes > gpume_min_u64(limits->shared_bytes, SHARED_MAX) ||
+        tile->local > limits->invocations || tile->iterations > GPUME_ITERATIONS_MAX ||
+        (tile->key_bits == 0 && blocks > 1)) {
+        return false;
+    }
+    tile->score = score(plan, &w, tile);
+    return true;
+}
+
+/* The next smaller size of the parts of a whole, of those for which fewer parts do not do; 0 after
+ * 1. */
+static uint32_t smaller_part(uint32_t whole, uint32_t part)
+{
+    return part <= 1 ? 0 : (uint32_t)gpume_div_up(whole, gpume_div_up(whole, part - 1));
+}
+
+static void try_locals(const struct gpume_plan *plan, enum gpume_tile_words words,
+    const struct gpume_tile_limits *limits, struct gpume_tile tile, struct gpume_tile *best)
+{
+    uint32_t most = (uint32_t)gpume_min_u64(limits->invocations, LOCAL_MAX);
+    for (tile.local = WARP; tile.local <= most; tile.local += WARP) {
+        if (gpume_tile_complete(plan, words, limits, &tile) &&
+            (!best->chunk || tile.score < best->score)) {
+            *best = tile;
+        }
+    }
+}
+
+/* Every way to load the window in parts. */
+static void try_loads(const struct gpume_plan *plan, enum gpume_tile_words words,
+    const struct gpume_tile_limits *limits, struct gpume_tile tile, struct gpume_tile *best)
+{
+    uint32_t span_x = 2 * plan->params.window_x + 1;
+    uint32_t chunks = (uint32_t)gpume_div_up(2 * plan->params.window_y + 1, tile.chunk);
+    for (uint32_t part = span_x; part > 0; part = smaller_part(span_x, part)) {
+        tile.columns = part == span_x ? part : (uint32_t)gpume_round_up(part, 4);
+        for (tile.band = chunks; tile.band > 0; tile.band = smaller_part(chunks, tile.band)) {
+            tile.local = 1;
+            struct work w = work_of(plan, words, &tile);
+            if (shared_bytes(&w, &tile) <= limits->shared_bytes) {
+                try_locals(plan, words, limits, tile, best);
+            }
+        }
+    }
+}
+
+bool gpume_tile_choose(const struct gpume_plan *plan, enum gpume_tile_words words,
+    const struct gpume_tile_limits *limits, struct gpume_tile *tile)
+{
+    uint32_t span_y = 2 * plan->params.window_y + 1;
+    uint32_t x_max = (uint32_t)gpume_min_u64(plan->blocks_x, TILE_SIDE_MAX);
+    uint32_t y_max = (uint32_t)gpume_min_u64(plan->blocks_y, TILE_SIDE_MAX);
+    struct gpume_tile best = {0}, try = {0};
+    for (try.chunk = span_y; try.chunk > 0; try.chunk = smaller_part(span_y, try.chunk)) {
+        if (try.chunk > CHUNK_MAX) {
+            continue;
+        }
+        for (try.tile_y = 1; try.tile_y <= y_max; try.tile_y++) {
+            for (try.tile_x = 1; try.tile_x <= x_max; try.tile_x++) {
+                try_loads(plan, words, limits, try, &best);
+            }
+        }
+    }
+    if (best.chunk) {
+        *tile = best;
+    }
+    return best.chunk > 0;
+}
