@@ -35,9 +35,15 @@
 #define GPUME_SPEC_TILE_Y 13   /* blocks of a workgroup, one below the other */
 #define GPUME_SPEC_COLUMNS 14  /* neighbouring dx whose samples are loaded at once */
 #define GPUME_SPEC_BAND 15     /* chunks whose samples are loaded at once */
-#define GPUME_SPEC_COUNT 16
+#define GPUME_SPEC_BOX 16        /* side of the squares that are summed up */
+#define GPUME_SPEC_BOX_SHIFT 17  /* low bits cut off the sums of blocks */
+#define GPUME_SPEC_PART_SHIFT 18 /* and off those of their quarters */
+#define GPUME_SPEC_LIST 19       /* candidates that wait for their quarters */
+#define GPUME_SPEC_SHORT_LIST 20 /* candidates that wait to be compared */
+#define GPUME_SPEC_GIVE_UP 21    /* candidates compared before a block is left to the full search */
+#define GPUME_SPEC_SEED_STEP 22  /* rows of candidates between those that give a first best cost */
+#define GPUME_SPEC_COUNT 23
 
-#define GPUME_SIEVE_LOCAL 128 /* invocations that share one block */
 #define GPUME_BOX_LOCAL 64
 #define GPUME_BOX_ROWS 16 /* box sums that one invocation makes, one below the other */
 #define GPUME_REDUCE_LOCAL 256
@@ -52,6 +58,12 @@
 /* 64-bit sums travel as low word, high word. */
 #define GPUME_SUMS 5 /* zero, sad_before, sad_after, sse_before, sse_after */
 #define GPUME_SUM_WORDS 10
+
+/* 64-bit counts of a field, likewise: candidates that the sums of blocks did not drop, and of those
+ * the ones that the sums of their quarters did not drop. */
+#define GPUME_COUNT_PAST_BLOCKS 0
+#define GPUME_COUNT_PAST_PARTS 1
+#define GPUME_COUNTS 2
 
 /* Workgroups that reduce one band of one field. A lane then sees at most 2^32 pixels / (256
  * groups * 256 lanes) = 65,536 samples, whose SAD of 65,536 * 65,535 fits 32 bits. */
@@ -99,19 +111,17 @@ struct gpume_tile_push {
 };
 
 struct gpume_box_push {
-    GPUME_U32 frame; /* of the ring */
+    GPUME_U32 frame, ring; /* the first of the dispatch's frames, and where they wrap */
     GPUME_U32 frame_quads;
-    GPUME_U32 stride;  /* quads a padded row */
-    GPUME_U32 columns; /* sums a row: padded samples less block / 2 - 1 */
-    GPUME_U32 rows;    /* rows of sums, likewise */
+    GPUME_U32 stride; /* quads a padded row */
+    GPUME_U32 rows;   /* of sums: padded rows less those below which no square fits */
 };
 
 struct gpume_sieve_push {
     gpume_pair_push pair;
     GPUME_U32 width, height;
     GPUME_U32 blocks_x, blocks;
-    GPUME_U32 block_first, block_end;
-    GPUME_U32 rounds; /* of full comparisons, GPUME_SIEVE_LOCAL at a time, before giving up */
+    GPUME_U32 row_first; /* block row of the dispatch's first workgroups */
 };
 
 struct gpume_predict_push {

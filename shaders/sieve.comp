@@ -1,73 +1,148 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The full search by successive elimination (Li and Salari 1995; by parts of the block: Gao, Duanmu
- * and Zou 2000), exact: the sums of the four quarters of two blocks differ by no more than their
- * SAD, so a candidate whose sums differ by more than the best cost so far (or by as much, and it is
- * later in the tie rule) cannot win and is not compared.
+ * and Zou 2000), exact: the sums of two blocks differ by no more than their SAD, and so do the sums
+ * of their four quarters together. A candidate whose sums differ by more than the best cost so far
+ * (or by as much, and it is later in the tie rule) cannot win and is not compared.
  *
- * First every invocation compares the one of its candidates whose sums are nearest, which gives a
- * good best cost; then all candidates are sieved, those that pass are gathered in shared memory
- * and compared in full, one an invocation. Where too many pass (noise, flat blocks), and for blocks
- * that the picture's edge cuts, the block is left to match.comp.
+ * A team of TEAM invocations shares one block, a workgroup TILE_X blocks side by side. The zero
+ * vector and three candidates with near sums give a first best cost. Then, in rounds: every team
+ * scans the block sums of its candidates and puts those that pass into a common list; the whole
+ * workgroup takes that list through the sums of the quarters into a shorter one, and compares what
+ * is left in full, PARTS invocations a candidate, which lowers the best costs of the next round.
+ * When a list is full its writers stop and go on in the next round. A block that has had GIVE_UP
+ * candidates compared (noise, flat blocks) is left to the search without elimination.
  *
- * Grid: x and y = block, z = field of the batch; the whole workgroup shares one block. Shared
- * memory: 4 words an invocation. Reads target, reference and boxes, writes vectors, costs and todo.
+ * Sums are cut to 16 bits: two numbers whose upper bits differ by d differ by more than
+ * (d - 1) << shift, which is what counts where shift > 0. A block cut by the picture's edge has no
+ * block sum and only the quarters that are wholly visible: its candidates all pass the first level.
+ *
+ * Grid: x = TILE_X blocks, y = block row, z = field of the batch. Reads padded frames and sums;
+ * writes vectors, costs, todo (1: block left over) and adds to the field's counts.
  */
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
 #include "shared.h"
 #include "common.glsl"
 #include "search.glsl"
 
-layout(local_size_x = GPUME_SIEVE_LOCAL) in;
+layout(constant_id = GPUME_SPEC_TEAM) const uint TEAM = 32;
+layout(constant_id = GPUME_SPEC_TILE_X) const uint TILE_X = 4;
+layout(constant_id = GPUME_SPEC_BOX_SHIFT) const uint BOX_SHIFT = 0;
+layout(constant_id = GPUME_SPEC_PART_SHIFT) const uint PART_SHIFT = 0;
+layout(constant_id = GPUME_SPEC_LIST) const uint LIST = 384;
+layout(constant_id = GPUME_SPEC_SHORT_LIST) const uint SHORT_LIST = 96;
+layout(constant_id = GPUME_SPEC_GIVE_UP) const uint GIVE_UP = 64;
+layout(constant_id = GPUME_SPEC_SEED_STEP) const uint SEED_STEP = 4;
+
+layout(local_size_x_id = GPUME_SPEC_LOCAL) in;
+layout(constant_id = GPUME_SPEC_LOCAL) const uint LOCAL = 128; /* TILE_X * TEAM */
+
 layout(std430, binding = 0) readonly buffer Padded { QUAD padded[]; };
-layout(std430, binding = 1) readonly buffer Boxes { uint boxes[]; };
-layout(std430, binding = 2) writeonly buffer Vectors { uint vectors[]; };
-layout(std430, binding = 3) writeonly buffer Costs { uint costs[]; };
-layout(std430, binding = 4) writeonly buffer Todo { uint todo[]; };
+layout(std430, binding = 1) readonly buffer Sums { uvec2 sums[]; };         /* four positions */
+layout(std430, binding = 2) readonly buffer PartSums { uint part_sums[]; }; /* two positions */
+layout(std430, binding = 3) writeonly buffer Vectors { uint vectors[]; };
+layout(std430, binding = 4) writeonly buffer Costs { uint costs[]; };
+layout(std430, binding = 5) writeonly buffer Todo { uint todo[]; };
+layout(std430, binding = 6) buffer Counts { uint counts[]; };
 layout(push_constant) uniform Push { gpume_sieve_push pc; };
 
-const uint SPAN = uint(2 * WINDOW_X + 1);
-const uint CANDIDATES = SPAN * uint(2 * WINDOW_Y + 1);
 const uint NONE = 0xffffffffu;
+const uint ROW_QUADS = uint(PAD_X + WINDOW_X + 4) / 4u; /* of candidates */
+const uint ROWS = uint(2 * WINDOW_Y + 1);
+const uint QUADS = ROW_QUADS * ROWS;
+const uint PARTS = BLOCK / 2u;
+const uint SEEDS = 4u;
+const uint GROUP = 8u; /* quads that are scanned before hits are listed: 32 candidates */
 
-shared uint lane_cost[GPUME_SIEVE_LOCAL];
-shared uint lane_order[GPUME_SIEVE_LOCAL];
-shared uint passed[2 * GPUME_SIEVE_LOCAL]; /* candidates waiting to be compared */
-shared uint passed_count;
+/* A candidate: its block of the tile, row (dy + WINDOW_Y, at most 1024) and column (dx + PAD_X, at
+ * most 1027). */
+uint candidate_of(uint b, uint row, uint column) { return b << 22 | row << 11 | column; }
+uint block_of(uint candidate) { return candidate >> 22; }
+uint row_of(uint candidate) { return (candidate >> 11) & 0x7ffu; }
+uint column_of(uint candidate) { return candidate & 0x7ffu; }
+int dx_of(uint candidate) { return int(column_of(candidate)) - PAD_X; }
+int dy_of(uint candidate) { return int(row_of(candidate)) - WINDOW_Y; }
 
-/* The same in every invocation. */
-ivec2 block_at;
-uint target_base, reference_base; /* quads */
-uvec4 target_sums;
-uint best_cost = NONE, best_order = NONE;
+/* By block of the tile. */
+shared uint best_cost[TILE_X];
+shared uint best_order[TILE_X];
+shared uint passed[TILE_X];   /* candidates past the first level, */
+shared uint compared[TILE_X]; /* and past the second */
+shared uvec4 target_parts[TILE_X];
+shared uint seed_key[TILE_X * SEEDS];
 
-ivec2 vector_at(uint candidate)
+shared uint list[LIST]; /* candidates past the first level, NONE where one is done with */
+shared uint list_count;
+shared uint short_list[SHORT_LIST]; /* past the second level, */
+shared uint short_cost[SHORT_LIST]; /* and their costs */
+shared uint short_count;
+shared bool list_full, short_list_full;
+shared uint past_blocks, past_parts; /* of the whole tile; at most 16 * 1025^2 */
+
+uint z;
+uint reference_quads, target_quads; /* to the frames */
+
+uvec2 position_of(uint b)
 {
-    return ivec2(int(candidate % SPAN) - WINDOW_X, int(candidate / SPAN) - WINDOW_Y);
+    return uvec2(gl_WorkGroupID.x * TILE_X + b, pc.row_first + gl_WorkGroupID.y) * BLOCK;
 }
 
-bool is_allowed(ivec2 v)
+/* The size of block b that counts; 0 past the last block of the row. */
+uvec2 visible_size(uint b)
 {
-    return allowed(block_at, ivec2(BLOCK), ivec2(pc.width, pc.height), v.x, v.y);
+    return min(uvec2(BLOCK), max(uvec2(pc.width, pc.height), position_of(b)) - position_of(b));
 }
 
-/* Of the four quarters of the block-sized square at sample x, y of a padded frame. */
-uvec4 sums_at(uint base, uint x, uint y)
+/* Samples from the frame's start to the candidate (the block at dx = -PAD_X, dy = -WINDOW_Y). */
+uint sample_of(uint b)
 {
-    uint at = 4u * (base + y * pc.pair.stride) + x;
-    uint below = at + 4u * pc.pair.stride * (BLOCK / 2u);
-    return uvec4(boxes[at], boxes[at + BLOCK / 2u], boxes[below], boxes[below + BLOCK / 2u]);
+    uvec2 at = position_of(b);
+    return 4u * at.y * pc.pair.stride + at.x;
+}
+
+uint part_sum(uint sample_index)
+{
+    return bitfieldExtract(part_sums[sample_index / 2u], 16 * int(sample_index & 1u), 16);
+}
+
+/* Sums of the quarters of the block at a sample of a frame, those outside the picture left out. */
+uvec4 parts_at(uint quads, uint sample_index, bvec2 whole)
+{
+    uint at = 4u * quads + sample_index;
+    uint below = whole.y ? at + 4u * pc.pair.stride * (BLOCK / 2u) : at;
+    uint right = whole.x ? BLOCK / 2u : 0u;
+    return uvec4(part_sum(at), part_sum(at + right), part_sum(below), part_sum(below + right));
 }
 
 /* A lower bound of the SAD. */
-uint bound_of(ivec2 v)
+uint bound_of(uvec4 a, uvec4 b, uvec2 size)
 {
-    uvec4 sums = sums_at(
-        reference_base, uint(block_at.x + PAD_X + v.x), uint(block_at.y + WINDOW_Y + v.y));
-    uvec4 d = max(sums, target_sums) - min(sums, target_sums);
-    return d.x + d.y + d.z + d.w;
+    bvec2 first = greaterThanEqual(size, uvec2(BLOCK / 2u)), whole = equal(size, uvec2(BLOCK));
+    uvec4 counts = uvec4(first.x && first.y, whole.x && first.y, first.x && whole.y, all(whole));
+    uvec4 d = max(a, b) - min(a, b);
+    d = (max(d, uvec4(PART_SHIFT > 0u)) - uint(PART_SHIFT > 0u)) * counts;
+    return (d.x + d.y + d.z + d.w) << PART_SHIFT;
 }
+
+uint bound_at(uint candidate)
+{
+    uint b = block_of(candidate);
+    uvec2 size = visible_size(b);
+    uint from = sample_of(b) + 4u * row_of(candidate) * pc.pair.stride + column_of(candidate);
+    return bound_of(parts_at(reference_quads, from, equal(size, uvec2(BLOCK))), target_parts[b],
+        size);
+}
+
+bool is_allowed(uint candidate)
+{
+    uint b = block_of(candidate);
+    return allowed(ivec2(position_of(b)), ivec2(visible_size(b)), ivec2(pc.width, pc.height),
+        dx_of(candidate), dy_of(candidate));
+}
+
+uint order_at(uint candidate) { return order_of(dx_of(candidate), dy_of(candidate)); }
 
 /* Four samples from sample s of the first of two quads. */
 QUAD shifted(QUAD left, QUAD right, uint s)
@@ -80,130 +155,288 @@ QUAD shifted(QUAD left, QUAD right, uint s)
 #endif
 }
 
-uint sad_of(ivec2 v)
+/* What rows part, part + PARTS ... of the block add to a candidate's cost. */
+uint sad_part(uint candidate, uint part)
 {
-    uint to = target_base + uint(block_at.y + WINDOW_Y) * pc.pair.stride +
-              uint(block_at.x + PAD_X) / 4u;
-    uint x = uint(block_at.x + PAD_X + v.x);
-    uint from = reference_base + uint(block_at.y + WINDOW_Y + v.y) * pc.pair.stride + x / 4u;
-    ivec4 sums = ivec4(0);
-    for (uint row = 0u; row < BLOCK; row++) {
+    uint b = block_of(candidate);
+    uvec2 size = visible_size(b);
+    uint quads = (size.x + 3u) / 4u, tail = size.x % 4u;
+    uint to_block = sample_of(b) / 4u + uint(WINDOW_Y) * pc.pair.stride + uint(PAD_X) / 4u;
+    uint x = column_of(candidate) & 3u;
+    ivec4 sum = ivec4(0);
+    for (uint row = part; row < size.y; row += PARTS) {
+        uint to = target_quads + to_block + row * pc.pair.stride;
+        uint from = reference_quads + sample_of(b) / 4u +
+                    (row_of(candidate) + row) * pc.pair.stride + column_of(candidate) / 4u;
         QUAD left = padded[from];
-        for (uint i = 0u; i < BLOCK / 4u; i++) {
+        for (uint i = 0u; i < quads; i++) {
             QUAD right = padded[from + i + 1u];
-            sums += abs(unpack(padded[to + i]) - unpack(shifted(left, right, x & 3u)));
+            ivec4 d = abs(unpack(padded[to + i]) - unpack(shifted(left, right, x)));
+            if (tail > 0u && i + 1u == quads) {
+                d *= ivec4(lessThan(uvec4(0u, 1u, 2u, 3u), uvec4(tail)));
+            }
+            sum += d;
             left = right;
         }
-        to += pc.pair.stride;
-        from += pc.pair.stride;
     }
-    return uint(sums.x + sums.y + sums.z + sums.w);
+    return uint(sum.x + sum.y + sum.z + sum.w);
 }
 
-/* Compares one candidate an invocation (NONE: nothing) and takes the winner of all into best. */
-void compare_round(uint candidate)
+/* Of the candidates that this invocation looks at, rows SEED_STEP apart, the one whose block sum is
+ * nearest. */
+uint nearest_candidate(uint b, uint member, uint target_sum)
 {
-    uint lane = gl_LocalInvocationIndex;
-    uint cost = NONE, order = NONE;
-    if (candidate != NONE) {
-        ivec2 v = vector_at(candidate);
-        cost = sad_of(v);
-        order = order_of(v.x, v.y);
-    }
-    barrier(); /* the last round's winner has been read */
-    lane_cost[lane] = cost;
-    lane_order[lane] = order;
-    for (uint step = GPUME_SIEVE_LOCAL / 2; step > 0u; step /= 2u) {
-        barrier();
-        if (lane < step && wins(lane_cost[lane + step], lane_order[lane + step], lane_cost[lane],
-                               lane_order[lane])) {
-            lane_cost[lane] = lane_cost[lane + step];
-            lane_order[lane] = lane_order[lane + step];
+    uint start = reference_quads + sample_of(b) / 4u;
+    uint nearest = candidate_of(b, uint(WINDOW_Y), uint(PAD_X)), least = NONE;
+    uint step_rows = (ROWS + SEED_STEP - 1u) / SEED_STEP;
+    uint row = member / ROW_QUADS, quad = member % ROW_QUADS;
+    while (row < step_rows) {
+        uvec2 pairs = sums[start + row * SEED_STEP * pc.pair.stride + quad];
+        ivec4 four = ivec4(pairs.x & 0xffffu, pairs.x >> 16, pairs.y & 0xffffu, pairs.y >> 16);
+        ivec4 d = abs(four - int(target_sum));
+        uint m = uint(min(min(d.x, d.y), min(d.z, d.w)));
+        if (m < least) {
+            ivec4 at = ivec4(equal(uvec4(d), uvec4(m)));
+            uint k = at.x != 0 ? 0u : at.y != 0 ? 1u : at.z != 0 ? 2u : 3u;
+            least = m;
+            nearest = candidate_of(b, row * SEED_STEP, 4u * quad + k);
         }
-    }
-    barrier();
-    if (wins(lane_cost[0], lane_order[0], best_cost, best_order)) {
-        best_cost = lane_cost[0];
-        best_order = lane_order[0];
-    }
-}
-
-/* The candidate of this invocation whose sum is nearest to the block's. */
-uint nearest_candidate()
-{
-    uint nearest = NONE, least = NONE;
-    for (uint c = gl_LocalInvocationIndex; c < CANDIDATES; c += GPUME_SIEVE_LOCAL) {
-        ivec2 v = vector_at(c);
-        uint bound = is_allowed(v) ? bound_of(v) : NONE;
-        if (bound < least) {
-            least = bound;
-            nearest = c;
+        row += TEAM / ROW_QUADS;
+        quad += TEAM % ROW_QUADS;
+        if (quad >= ROW_QUADS) {
+            quad -= ROW_QUADS;
+            row++;
         }
     }
     return nearest;
 }
 
-/* Sieves all candidates; false: too many pass, in all or of those seen so far. */
-bool sieve()
+/* Puts SEEDS candidates of every block on the short list: the zero vector, and for each third of
+ * the team the nearest by its quarters. */
+void seed(uint b, uint member, uint target_sum, bool live)
 {
-    uint lane = gl_LocalInvocationIndex, rounds = 0u;
-    for (uint first = 0u; first < CANDIDATES; first += GPUME_SIEVE_LOCAL) {
-        uint c = first + lane;
-        ivec2 v = vector_at(c);
-        if (c < CANDIDATES && is_allowed(v) &&
-            wins(bound_of(v), order_of(v.x, v.y), best_cost, best_order)) {
-            passed[atomicAdd(passed_count, 1u)] = c;
-        }
-        barrier();
-        uint count = passed_count; /* the same for all, and so is what follows */
-        barrier();
-        if (count >= GPUME_SIEVE_LOCAL) {
-            rounds++;
-            if (rounds > pc.rounds || 4u * rounds * GPUME_SIEVE_LOCAL > first + GPUME_SIEVE_LOCAL) {
-                return false;
-            }
-            compare_round(passed[lane]);
-            uint rest = lane + GPUME_SIEVE_LOCAL < count ? passed[lane + GPUME_SIEVE_LOCAL] : 0u;
-            barrier();
-            passed[lane] = rest;
-            if (lane == 0u) {
-                passed_count = count - GPUME_SIEVE_LOCAL;
-            }
-            barrier();
+    uint zero = candidate_of(b, uint(WINDOW_Y), uint(PAD_X));
+    uint mine = live ? nearest_candidate(b, member, target_sum) : zero;
+    uint place = b * SEEDS + 1u + member * (SEEDS - 1u) / TEAM;
+    for (uint i = gl_LocalInvocationIndex; i < TILE_X * SEEDS; i += LOCAL) {
+        seed_key[i] = NONE;
+        short_list[i] = candidate_of(i / SEEDS, uint(WINDOW_Y), uint(PAD_X));
+        short_cost[i] = 0u;
+    }
+    barrier();
+    uint key = NONE;
+    if (live && is_allowed(mine)) {
+        key = min(bound_at(mine), 0xfffffeu) << 8 | member;
+        atomicMin(seed_key[place], key);
+    }
+    barrier();
+    if (key != NONE && key == seed_key[place]) {
+        short_list[place] = mine;
+    }
+}
+
+/* Compares the short list in full and takes the winners into best_cost and best_order. */
+void compare(uint count)
+{
+    uint lane = gl_LocalInvocationIndex;
+    for (uint job = lane; job < count * PARTS; job += LOCAL) {
+        atomicAdd(short_cost[job / PARTS], sad_part(short_list[job / PARTS], job % PARTS));
+    }
+    uint before = lane < TILE_X ? best_cost[lane] : 0u;
+    barrier();
+    for (uint i = lane; i < count; i += LOCAL) {
+        atomicMin(best_cost[block_of(short_list[i])], short_cost[i]);
+    }
+    barrier();
+    if (lane < TILE_X && best_cost[lane] < before) {
+        best_order[lane] = NONE;
+    }
+    barrier();
+    for (uint i = lane; i < count; i += LOCAL) {
+        uint c = short_list[i];
+        if (short_cost[i] == best_cost[block_of(c)]) {
+            atomicMin(best_order[block_of(c)], order_at(c));
         }
     }
-    compare_round(lane < passed_count ? passed[lane] : NONE);
-    return true;
+    barrier();
+}
+
+/* Where an invocation is in its candidates. */
+struct Scan {
+    uint done;      /* quads of the team passed, in steps of TEAM * GROUP */
+    uint row, quad; /* the next one of this invocation */
+};
+
+/* Lists candidates whose block sum does not exclude them, to the end or until the list is full. */
+void scan(uint b, uint target_sum, uint near, inout Scan at)
+{
+    /* A sum passes where low <= sum <= high, so where its distance from low, modulo 2^16, is at
+     * most high - low; either half of a word is tested in place. */
+    uint low = target_sum - min(target_sum, near);
+    uint range = (min(target_sum + near, 0xffffu) - low) << 16 | 0xffffu;
+    uint start = reference_quads + sample_of(b) / 4u;
+    while (at.done < QUADS) {
+        uint hits = 0u, row = at.row, quad = at.quad;
+        [[unroll]] for (uint k = 0u; k < GROUP; k++) {
+            if (row < ROWS) {
+                uvec2 pairs = sums[start + row * pc.pair.stride + quad];
+                uint bits = uint((pairs.x << 16) - (low << 16) <= range) |
+                            uint(pairs.x - (low << 16) <= range) << 1 |
+                            uint((pairs.y << 16) - (low << 16) <= range) << 2 |
+                            uint(pairs.y - (low << 16) <= range) << 3;
+                hits |= bits << (4u * k);
+            }
+            row += TEAM / ROW_QUADS;
+            quad += TEAM % ROW_QUADS;
+            if (quad >= ROW_QUADS) {
+                quad -= ROW_QUADS;
+                row++;
+            }
+        }
+        if (hits != 0u) {
+            uint count = uint(bitCount(hits)), place = atomicAdd(list_count, count);
+            if (place + count > LIST) {
+                for (uint i = place; i < LIST; i++) {
+                    list[i] = NONE;
+                }
+                list_full = true;
+                return;
+            }
+            uint first = at.row * ROW_QUADS + at.quad;
+            for (; hits != 0u; hits &= hits - 1u) {
+                uint k = uint(findLSB(hits)), index = first + k / 4u * TEAM;
+                list[place++] = candidate_of(b, index / ROW_QUADS,
+                    4u * (index % ROW_QUADS) + k % 4u);
+            }
+        }
+        at.done += GROUP * TEAM;
+        at.row = row;
+        at.quad = quad;
+    }
+}
+
+/* Moves what the quarters do not exclude from the list to the short list; what finds no room there
+ * stays. */
+void shorten()
+{
+    uint count = min(list_count, LIST);
+    for (uint i = gl_LocalInvocationIndex; i < count; i += LOCAL) {
+        uint c = list[i], b = block_of(c);
+        if (c == NONE || compared[b] > GIVE_UP) {
+            continue;
+        }
+        bool counts_here = is_allowed(c);
+        if (counts_here && wins(bound_at(c), order_at(c), best_cost[b], best_order[b])) {
+            uint place = atomicAdd(short_count, 1u);
+            if (place >= SHORT_LIST) {
+                short_list_full = true;
+                continue;
+            }
+            short_list[place] = c;
+            short_cost[place] = 0u;
+            atomicAdd(compared[b], 1u);
+        }
+        if (counts_here) {
+            atomicAdd(passed[b], 1u);
+        }
+        list[i] = NONE;
+    }
+}
+
+/* 64-bit counts a field: candidates past the first level and past the second. */
+void count_up(uint which, uint value)
+{
+    uint at = (z * GPUME_COUNTS + which) * 2u;
+    uint before = value > 0u ? atomicAdd(counts[at], value) : 0u;
+    if (before + value < before) {
+        atomicAdd(counts[at + 1u], 1u);
+    }
+}
+
+/* Of a block that is left over, every candidate is compared. */
+uint candidates_of(uint b)
+{
+    ivec2 at = ivec2(position_of(b)), size = ivec2(visible_size(b));
+    ivec2 window = ivec2(WINDOW_X, WINDOW_Y);
+    ivec2 before = INSIDE == 0u ? window : min(window, at);
+    ivec2 after = INSIDE == 0u ? window : min(window, ivec2(pc.width, pc.height) - at - size);
+    return uint((before.x + after.x + 1) * (before.y + after.y + 1));
 }
 
 void main()
 {
-    uint lane = gl_LocalInvocationIndex, z = gl_WorkGroupID.z;
-    uint block = pc.block_first + gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-    if (block >= pc.block_end) { /* the whole workgroup */
-        return;
+    uint lane = gl_LocalInvocationIndex, b = lane / TEAM, member = lane % TEAM;
+    z = gl_WorkGroupID.z;
+    target_quads = ((pc.pair.target_frame + z) % pc.pair.ring) * pc.pair.frame_quads;
+    reference_quads = ((pc.pair.reference_frame + z) % pc.pair.ring) * pc.pair.frame_quads;
+    uvec2 size = visible_size(b);
+    bool live = size.x > 0u;
+    bvec2 whole = equal(size, uvec2(BLOCK));
+    uint here = sample_of(b) + 4u * uint(WINDOW_Y) * pc.pair.stride + uint(PAD_X);
+    uint target_sum = 0u;
+    if (live) {
+        uvec2 pairs = sums[target_quads + here / 4u];
+        target_sum = pairs.x & 0xffffu; /* of the first of four: blocks begin with a quad */
     }
-    uint out_index = z * pc.blocks + block;
-    block_at = ivec2(block % pc.blocks_x, block / pc.blocks_x) * int(BLOCK);
-    bool whole = block_at.x + int(BLOCK) <= int(pc.width) &&
-                 block_at.y + int(BLOCK) <= int(pc.height);
-    bool done = false;
-    if (whole) { /* likewise */
-        target_base = ((pc.pair.target_frame + z) % pc.pair.ring) * pc.pair.frame_quads;
-        reference_base = ((pc.pair.reference_frame + z) % pc.pair.ring) * pc.pair.frame_quads;
-        target_sums =
-            sums_at(target_base, uint(block_at.x + PAD_X), uint(block_at.y + WINDOW_Y));
-        if (lane == 0u) {
-            passed_count = 0u;
-        }
-        compare_round(nearest_candidate());
-        done = sieve();
+    if (member == 0u) {
+        best_cost[b] = NONE;
+        best_order[b] = NONE;
+        passed[b] = 0u;
+        compared[b] = 0u;
+        target_parts[b] = live ? parts_at(target_quads, here, whole) : uvec4(0u);
     }
     if (lane == 0u) {
-        todo[out_index] = done ? 0u : 1u;
-        if (done) {
-            vectors[out_index] = vector_of(best_order);
-            costs[out_index] = best_cost;
+        list_count = 0u;
+        list_full = false;
+        short_list_full = false;
+        past_blocks = 0u;
+        past_parts = 0u;
+    }
+    barrier();
+    seed(b, member, target_sum, live);
+    barrier();
+
+    Scan at = Scan(0u, member / ROW_QUADS, member % ROW_QUADS);
+    uint count = TILE_X * SEEDS;
+    bool left = false, again = true;
+    while (count > 0u || again) {
+        compare(count);
+        bool listed = short_list_full; /* the list still holds what was put there before */
+        barrier();
+        if (lane == 0u) {
+            list_count = listed ? list_count : 0u;
+            list_full = listed && list_full;
+            short_list_full = false;
+            short_count = 0u;
         }
+        barrier();
+        bool open = live && !left && (best_cost[b] > 0u || best_order[b] > 0u);
+        if (open && !listed) {
+            uint near = (best_cost[b] >> BOX_SHIFT) + uint(BOX_SHIFT > 0u);
+            scan(b, target_sum, all(whole) ? near : 0xffffu, at);
+        }
+        barrier();
+        shorten();
+        barrier();
+        count = min(short_count, SHORT_LIST);
+        again = list_full || short_list_full;
+        left = compared[b] > GIVE_UP;
+    }
+
+    if (live && member == 0u) {
+        uvec2 grid = position_of(b) / BLOCK;
+        uint index = z * pc.blocks + grid.y * pc.blocks_x + grid.x;
+        todo[index] = uint(left);
+        if (!left) {
+            vectors[index] = vector_of(best_order[b]);
+            costs[index] = best_cost[b];
+        }
+        atomicAdd(past_blocks, left ? candidates_of(b) : passed[b]);
+        atomicAdd(past_parts, left ? candidates_of(b) : compared[b]);
+    }
+    barrier();
+    if (lane == 0u) {
+        count_up(GPUME_COUNT_PAST_BLOCKS, past_blocks);
+        count_up(GPUME_COUNT_PAST_PARTS, past_parts);
     }
 }

@@ -12,11 +12,13 @@
 #include "base/status.h"
 #include "gpu/k.h"
 #include "gpu/pipeline_cache.h"
+#include "gpu/sieve.h"
 #include "gpu/variant.h"
 
 #include <stdlib.h>
 
-#define SIEVE_CANDIDATES_MIN 1000u /* of a block */
+#define TILE_SIDE 8u               /* blocks of a workgroup along x or y */
+#define SIEVE_CANDIDATES_MIN 500u /* of a block */
 
 /* Bound larger, the same buffer was read five times slower on an NVIDIA H200 (driver 580). */
 #define WINDOW_BYTES (128ull << 20)
@@ -30,7 +32,7 @@ struct engine {
     struct gpume_plan plan;
     struct gpume_layout layout;
     const struct gpume_match_variant *variant;
-    struct gpume_tile tile; /* the variant's shape */
+    struct gpume_tile tile, left_tile; /* the variant's shapes: for all blocks, for a few */
     struct gpume_kernels kernels;
     struct gpume_timeline timeline;
     struct gpume_slot slots[GPUME_SLOTS_MAX];
@@ -38,9 +40,12 @@ struct engine {
     struct gpume_buffer *uploads; /* plan.pool */
     struct gpume_buffer *ring;    /* ring_buffers */
     struct gpume_buffer boxes;    /* where layout.boxes_bytes > 0 */
+    uint64_t *boxed; /* by place in the ring: 1 + the frame whose sums are there, 0 = none */
+    struct gpume_sieve_switch sieve;
+    bool sieved[GPUME_SLOTS_MAX]; /* what the slot is doing */
     uint32_t ring_buffers;
     uint64_t stage_ns[GPUME_STAGE_COUNT];
-    uint64_t fields;
+    struct gpume_stats counts; /* fields and how far their candidates came */
     uint64_t host_bytes, device_bytes;
 };
 
@@ -52,11 +57,13 @@ static int create_kernels(struct engine *engine)
     struct gpume_kernels *k = &engine->kernels;
     int status;
     GPUME_TRY(gpume_k_upload_create(gpu, &engine->plan, &k->upload));
-    GPUME_TRY(gpume_k_match_create(gpu, &engine->plan, engine->variant, &engine->tile,
-        engine->layout.boxes_bytes > 0, &k->match));
+    GPUME_TRY(gpume_k_match_create(
+        gpu, &engine->plan, engine->variant, &engine->tile, false, &k->match));
     if (engine->layout.boxes_bytes > 0) {
-        GPUME_TRY(gpume_k_boxes_create(gpu, &engine->plan, &k->boxes));
+        GPUME_TRY(gpume_k_boxes_create(gpu, &engine->plan, &k->boxes, &k->parts));
         GPUME_TRY(gpume_k_sieve_create(gpu, &engine->plan, &k->sieve));
+        GPUME_TRY(gpume_k_match_create(
+            gpu, &engine->plan, engine->variant, &engine->left_tile, true, &k->left));
     }
     GPUME_TRY(gpume_k_predict_create(gpu, &engine->plan, &k->predict));
     GPUME_TRY(gpume_k_reduce_create(gpu, &k->reduce));
@@ -66,14 +73,15 @@ fail:
     return status;
 }
 
-#define KERNELS 9u
+#define KERNELS 12u
 
 /* All of them, one after the other. */
 static struct gpume_kernel *kernel_at(struct engine *engine, size_t index)
 {
     struct gpume_kernels *k = &engine->kernels;
-    struct gpume_kernel *const all[KERNELS] = {&k->upload, &k->boxes, &k->sieve,
-        &k->match.tiles, &k->match.quads, &k->predict, &k->reduce, &k->rank_local, &k->rank_global};
+    struct gpume_kernel *const all[KERNELS] = {&k->upload, &k->boxes, &k->parts, &k->sieve,
+        &k->left.tiles, &k->left.quads, &k->match.tiles, &k->match.quads, &k->predict, &k->reduce,
+        &k->rank_local, &k->rank_global};
     return all[index];
 }
 
@@ -100,7 +108,8 @@ static int create_frames(struct engine *engine)
     VkDeviceSize ring_bytes = plan->padded_bytes * (plan->one_window ? plan->ring : 1);
     engine->uploads = calloc(plan->pool, sizeof(*engine->uploads));
     engine->ring = calloc(engine->ring_buffers, sizeof(*engine->ring));
-    if (!engine->uploads || !engine->ring) {
+    engine->boxed = calloc(plan->ring, sizeof(*engine->boxed));
+    if (!engine->uploads || !engine->ring || !engine->boxed) {
         return GPUME_NOMEM;
     }
     int status = GPUME_OK;
@@ -123,7 +132,7 @@ static int create_slots(struct engine *engine)
 {
     const struct gpume_layout *layout = &engine->layout;
     const struct gpume_plan *plan = &engine->plan;
-    uint32_t binds = plan->batch * (gpume_k_upload_binds(plan) + 1) + 1 + /* boxes, sieve */
+    uint32_t binds = plan->batch * (gpume_k_upload_binds(plan) + 4) + 1 + /* boxes, sieve */
                      plan->band_count * GPUME_K_BAND_BINDS + GPUME_K_REDUCE_BINDS +
                      GPUME_K_RANK_BINDS;
     int status = gpume_timeline_create(&engine->gpu, &engine->timeline);
@@ -177,20 +186,16 @@ static int make_plan(
     return gpume_plan_make(params, &caps, engine->gpu.log, &engine->plan);
 }
 
-/* Measured: on an NVIDIA H200 blocks with fewer candidates gained nothing, and comparing a 4x4
- * block costs as much as looking at its sums; llvmpipe lost at every size. */
+/* Measured on an NVIDIA H200: blocks with fewer candidates gained nothing. Above that sieve_switch
+ * measures for itself. */
 static struct gpume_sieve_rule sieve_rule(
     const struct engine *engine, const struct gpume_engine_gpu_rules *rules)
 {
     const VkPhysicalDeviceProperties *p = &engine->gpu.properties;
-    bool pays = p->deviceType != VK_PHYSICAL_DEVICE_TYPE_CPU && engine->plan.params.block >= 8;
     struct gpume_sieve_rule rule = {
-        .candidates_min = pays ? SIEVE_CANDIDATES_MIN : UINT64_MAX,
+        .candidates_min = rules->always_sieve ? 0 : SIEVE_CANDIDATES_MIN,
         .bytes_max = gpume_min_u64(WINDOW_BYTES, p->limits.maxStorageBufferRange),
     };
-    if (rules->always_sieve) {
-        rule.candidates_min = 0;
-    }
     return rule;
 }
 
@@ -202,7 +207,8 @@ static int choose_variant(struct engine *engine)
     if (!best) { /* lib.c has told why */
         return GPUME_UNSUPPORTED;
     }
-    while (!gpume_match_variant_suits(best, &engine->gpu, &engine->plan, &engine->tile)) {
+    while (!gpume_match_variant_suits(
+        best, &engine->gpu, &engine->plan, TILE_SIDE, &engine->tile)) {
         if (name) {
             gpume_log_write(engine->gpu.log, GPUME_LOG_ERROR,
                 "--search %s: not for %u bits, block %u, window %ux%u on %s; leave it out", name,
@@ -213,6 +219,10 @@ static int choose_variant(struct engine *engine)
         best--; /* the first one suits every plan */
     }
     engine->variant = best;
+    /* Blocks left over are few and far between: a tile each, if such tiles suit. */
+    if (!gpume_match_variant_suits(best, &engine->gpu, &engine->plan, 1, &engine->left_tile)) {
+        engine->left_tile = engine->tile;
+    }
     return GPUME_OK;
 }
 
@@ -286,16 +296,44 @@ static void *engine_frame_memory(void *opaque, uint32_t index)
     return engine->uploads[index].mapped;
 }
 
+/* Sums of those of `count` frames from `first` on that have none yet. */
+static void record_boxes(struct engine *engine, const struct gpume_work *work, uint64_t first)
+{
+    const struct gpume_kernels *k = &engine->kernels;
+    uint64_t end = first + work->field_count;
+    for (uint64_t from = first; from < end;) {
+        uint64_t to = from;
+        for (; to < end && engine->boxed[to % engine->plan.ring] != to + 1; to++) {
+            engine->boxed[to % engine->plan.ring] = to + 1;
+        }
+        if (to > from) {
+            gpume_k_boxes_record(work, &k->boxes, &k->parts, from, (uint32_t)(to - from));
+        }
+        from = to > from ? to : to + 1;
+    }
+}
+
+/* What the sieve needs. */
+static void prepare_sieve(struct engine *engine, const struct gpume_work *work)
+{
+    gpume_k_sieve_clear(work);
+    gpume_barrier_clear_to_kernel(work->slot);
+    record_boxes(engine, work, work->first_target - engine->plan.params.ref_distance);
+    record_boxes(engine, work, work->first_target);
+    gpume_barrier_kernel_to_kernel(work->slot);
+}
+
 /* Every stage after the frames have arrived. */
-static void record_fields(const struct engine *engine, const struct gpume_work *work)
+static void record_fields(
+    const struct engine *engine, const struct gpume_work *work, bool sieved)
 {
     const struct gpume_kernels *k = &engine->kernels;
     struct gpume_slot *slot = work->slot;
-    if (work->layout->boxes_bytes > 0) {
+    if (sieved) {
         gpume_k_sieve_record(work, &k->sieve);
         gpume_barrier_kernel_to_kernel(slot);
     }
-    gpume_k_match_record(work, &k->match);
+    gpume_k_match_record(work, sieved ? &k->left : &k->match);
     gpume_slot_stage_done(slot, GPUME_STAGE_MATCH);
     gpume_barrier_kernel_to_kernel(slot);
     gpume_k_predict_record(work, &k->predict);
@@ -335,16 +373,15 @@ static int engine_submit(void *opaque, uint32_t index, const struct gpume_batch 
         const struct gpume_frame *frame = batch->frames[i];
         gpume_k_upload_record(&work, &engine->kernels.upload, frame->pool_index, frame->sequence);
     }
-    if (engine->layout.boxes_bytes > 0) {
-        gpume_barrier_kernel_to_kernel(slot);
-        for (uint32_t i = 0; i < batch->frame_count; i++) {
-            gpume_k_boxes_record(&work, &engine->kernels.boxes, batch->frames[i]->sequence);
-        }
-    }
     gpume_slot_stage_done(slot, GPUME_STAGE_UPLOAD);
     if (batch->field_count > 0) {
+        bool sieved = engine->layout.boxes_bytes > 0 && gpume_sieve_switch_next(&engine->sieve);
+        engine->sieved[index] = sieved;
         gpume_barrier_kernel_to_kernel(slot);
-        record_fields(engine, &work);
+        if (sieved) {
+            prepare_sieve(engine, &work);
+        }
+        record_fields(engine, &work, sieved);
     }
     return gpume_slot_submit(slot, &engine->timeline);
 }
@@ -387,16 +424,38 @@ static int validation_verdict(struct gpume_gpu *gpu)
     return atomic_load(&gpu->validation_errors) > 0 ? GPUME_DEVICE : GPUME_OK;
 }
 
+static uint64_t count_at(const struct engine *engine, uint32_t slot, uint32_t field, uint32_t which)
+{
+    uint32_t at = (field * GPUME_COUNTS + which) * 2;
+    const uint32_t *words = result_at(engine, slot, engine->layout.counts, at * 4);
+    return words[0] | (uint64_t)words[1] << 32;
+}
+
+static void count_field(struct engine *engine, uint32_t slot, uint32_t field)
+{
+    uint64_t all = engine->plan.field_candidates;
+    bool sieved = engine->sieved[slot];
+    engine->counts.fields++;
+    engine->counts.candidates += all;
+    engine->counts.past_blocks +=
+        sieved ? count_at(engine, slot, field, GPUME_COUNT_PAST_BLOCKS) : all;
+    engine->counts.past_parts +=
+        sieved ? count_at(engine, slot, field, GPUME_COUNT_PAST_PARTS) : all;
+}
+
 static int engine_collect(void *opaque, uint32_t index, const struct gpume_batch *batch)
 {
     struct engine *engine = opaque;
     int status;
+    uint64_t match_ns = engine->stage_ns[GPUME_STAGE_MATCH];
     GPUME_TRY(gpume_slot_wait(&engine->slots[index], &engine->timeline, engine->stage_ns));
     GPUME_TRY(validation_verdict(&engine->gpu));
     for (uint32_t i = 0; i < batch->field_count; i++) {
         fill_field(engine, index, i, &batch->fields[i]->field);
+        count_field(engine, index, i);
     }
-    engine->fields += batch->field_count;
+    gpume_sieve_switch_measured(&engine->sieve, engine->sieved[index],
+        engine->stage_ns[GPUME_STAGE_MATCH] - match_ns, batch->field_count);
 fail:
     return status;
 }
@@ -404,18 +463,12 @@ fail:
 static void engine_get_stats(void *opaque, struct gpume_stats *stats)
 {
     const struct engine *engine = opaque;
-    uint64_t candidates = engine->fields * engine->plan.field_candidates;
-    *stats = (struct gpume_stats){
-        .fields = engine->fields,
-        .candidates = candidates,
-        .past_blocks = candidates,
-        .past_parts = candidates,
-        .upload_ns = engine->stage_ns[GPUME_STAGE_UPLOAD],
-        .match_ns = engine->stage_ns[GPUME_STAGE_MATCH],
-        .reduce_ns = engine->stage_ns[GPUME_STAGE_REDUCE],
-        .rank_ns = engine->stage_ns[GPUME_STAGE_RANK],
-        .readback_ns = engine->stage_ns[GPUME_STAGE_READBACK],
-    };
+    *stats = engine->counts;
+    stats->upload_ns = engine->stage_ns[GPUME_STAGE_UPLOAD];
+    stats->match_ns = engine->stage_ns[GPUME_STAGE_MATCH];
+    stats->reduce_ns = engine->stage_ns[GPUME_STAGE_REDUCE];
+    stats->rank_ns = engine->stage_ns[GPUME_STAGE_RANK];
+    stats->readback_ns = engine->stage_ns[GPUME_STAGE_READBACK];
 }
 
 static void engine_get_info(void *opaque, struct gpume_info *info)
@@ -472,6 +525,7 @@ static int engine_close(void **opaque)
     int status = validation_verdict(&engine->gpu);
     free(engine->uploads);
     free(engine->ring);
+    free(engine->boxed);
     free(engine);
     return status;
 }

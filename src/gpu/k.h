@@ -7,8 +7,8 @@
  *
  *            reads                               writes
  *   upload   upload memory of one pool frame     one padded frame of the ring
- *   boxes    one padded frame                    its box sums
- *   sieve    padded frames, box sums             vectors, costs, blocks left over
+ *   boxes    padded frames                       their sums of blocks and of quarter blocks
+ *   sieve    padded frames, sums                 vectors, costs, counts, blocks left over
  *   match    padded frames (blocks left over)    vectors, costs
  *   predict  padded frames, vectors              predicted, partial sums
  *   reduce   partial sums                        sums
@@ -33,8 +33,8 @@ struct gpume_match {
 };
 
 struct gpume_kernels {
-    struct gpume_match match;
-    struct gpume_kernel upload, boxes, sieve, predict, reduce, rank_local, rank_global;
+    struct gpume_match match, left; /* all blocks; those that the sieve has left over */
+    struct gpume_kernel upload, boxes, parts, sieve, predict, reduce, rank_local, rank_global;
 };
 
 int gpume_k_upload_create(
@@ -42,13 +42,17 @@ int gpume_k_upload_create(
 void gpume_k_upload_record(const struct gpume_work *work, const struct gpume_kernel *kernel,
     uint32_t pool_index, uint64_t sequence);
 
-/* Successive elimination before match, where layout.boxes_bytes > 0. */
-int gpume_k_boxes_create(
-    struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_kernel *kernel);
-void gpume_k_boxes_record(
-    const struct gpume_work *work, const struct gpume_kernel *kernel, uint64_t sequence);
+/* Successive elimination before match, where layout.boxes_bytes > 0. boxes, parts: the sums of blocks
+ * and of their quarters. */
+int gpume_k_boxes_create(struct gpume_gpu *gpu, const struct gpume_plan *plan,
+    struct gpume_kernel *boxes, struct gpume_kernel *parts);
+/* Of `count` frames from `sequence` on. */
+void gpume_k_boxes_record(const struct gpume_work *work, const struct gpume_kernel *boxes,
+    const struct gpume_kernel *parts, uint64_t sequence, uint32_t count);
 int gpume_k_sieve_create(
     struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_kernel *kernel);
+/* Zeroes the counts, which the sieve adds to. */
+void gpume_k_sieve_clear(const struct gpume_work *work);
 void gpume_k_sieve_record(const struct gpume_work *work, const struct gpume_kernel *kernel);
 
 /* sieved: only the blocks that the sieve has left over. tile: of the variant, as it suits the plan.

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Successive elimination: box sums of every frame once, as it arrives, and the sieve before the
- * full search, which then sees only the blocks left over. Results are the same with it and without.
+ * Successive elimination: sums of blocks and of their quarters at every position of the frames that
+ * a submission needs and that have none yet, then the sieve, which leaves some blocks to the full
+ * search. Results are the same with it and without.
  */
 #include "base/grid.h"
+#include "base/status.h"
 #include "gpu/k.h"
+#include "gpu/sieve.h"
 
 _Static_assert(sizeof(struct gpume_box_push) == 5 * 4, "words without gaps, as GLSL lays them");
-_Static_assert(sizeof(struct gpume_sieve_push) == 14 * 4, "words without gaps, as GLSL lays them");
+_Static_assert(sizeof(struct gpume_sieve_push) == 12 * 4, "words without gaps, as GLSL lays them");
 
-#define WORTH                                                                                      \
-    8u /* a block in which more than one candidate in so many passes is searched in full */
+#define GRID_ROWS 32768u /* every device takes as many workgroups along an axis */
 
 static const uint32_t boxes8[] =
 #include "boxes8.inc"
@@ -25,8 +27,8 @@ static const uint32_t sieve16[] =
 #include "sieve16.inc"
     ;
 
-int gpume_k_boxes_create(
-    struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_kernel *kernel)
+static int create_boxes(struct gpume_gpu *gpu, const struct gpume_plan *plan, uint32_t side,
+    uint32_t shift, struct gpume_kernel *kernel)
 {
     static const struct gpume_k_code code = {
         .words8 = boxes8,
@@ -36,31 +38,65 @@ int gpume_k_boxes_create(
         .buffer_count = 2,
         .push_bytes = sizeof(struct gpume_box_push),
     };
-    return gpume_k_create(gpu, plan, &code, NULL, kernel);
+    uint32_t constants[GPUME_SPEC_COUNT];
+    gpume_k_constants(plan, constants);
+    constants[GPUME_SPEC_BOX] = side;
+    constants[GPUME_SPEC_BOX_SHIFT] = shift;
+    return gpume_k_create(gpu, plan, &code, constants, kernel);
 }
 
-void gpume_k_boxes_record(
-    const struct gpume_work *work, const struct gpume_kernel *kernel, uint64_t sequence)
+/* Looking at a candidate twice costs about as much as 64 pixel differences. */
+static uint32_t rows_per_dispatch(const struct gpume_plan *plan)
+{
+    uint32_t blocks = gpume_k_blocks_per_dispatch(plan, plan->candidates * 64);
+    uint32_t rows = blocks / plan->blocks_x;
+    return rows > GRID_ROWS ? GRID_ROWS : rows > 0 ? rows : 1;
+}
+
+static struct gpume_view counts_of(const struct gpume_work *work)
+{
+    return gpume_view_part(work->results, work->layout->counts,
+        (VkDeviceSize)work->field_count * GPUME_COUNTS * 2 * 4);
+}
+
+int gpume_k_boxes_create(struct gpume_gpu *gpu, const struct gpume_plan *plan,
+    struct gpume_kernel *boxes, struct gpume_kernel *parts)
+{
+    struct gpume_sieve_shape shape = gpume_sieve_shape_make(plan);
+    uint32_t block = plan->params.block;
+    int status;
+    GPUME_TRY(create_boxes(gpu, plan, block, shape.box_shift, boxes));
+    GPUME_TRY(create_boxes(gpu, plan, block / 2, shape.part_shift, parts));
+fail:
+    return status;
+}
+
+static struct gpume_view sums_of(const struct gpume_work *work, bool parts)
+{
+    VkDeviceSize bytes = work->layout->boxes_bytes / 2;
+    return gpume_view_part(work->boxes, parts ? bytes : 0, bytes);
+}
+
+static void record_boxes(const struct gpume_work *work, const struct gpume_kernel *kernel,
+    bool parts, uint64_t sequence, uint32_t count)
 {
     const struct gpume_plan *plan = work->plan;
-    if (plan->padded_rows < plan->params.block / 2) {
+    uint32_t side = parts ? plan->params.block / 2 : plan->params.block;
+    if (plan->padded_rows < side) {
         return; /* every block is cut */
     }
     struct gpume_box_push push = {
         .frame = (uint32_t)(sequence % plan->ring),
+        .ring = plan->ring,
         .frame_quads = (uint32_t)(plan->padded_bytes / gpume_quad_bytes(plan)),
         .stride = plan->padded_stride / 4,
-        .columns = plan->padded_stride - (plan->params.block / 2 - 1),
-        .rows = plan->padded_rows - (plan->params.block / 2 - 1),
+        .rows = plan->padded_rows - (side - 1),
     };
-    struct gpume_view views[] = {
-        gpume_buffer_view(&work->ring[0]),
-        gpume_buffer_view(work->boxes),
-    };
+    struct gpume_view views[] = {gpume_buffer_view(&work->ring[0]), sums_of(work, parts)};
     gpume_slot_bind(work->slot, kernel, views);
     gpume_slot_dispatch(work->slot, kernel, &push,
-        (uint32_t)gpume_div_up(push.columns, GPUME_BOX_LOCAL),
-        (uint32_t)gpume_div_up(push.rows, GPUME_BOX_ROWS), 1);
+        (uint32_t)gpume_div_up(push.stride, GPUME_BOX_LOCAL),
+        (uint32_t)gpume_div_up(push.rows, GPUME_BOX_ROWS), count);
 }
 
 int gpume_k_sieve_create(
@@ -71,21 +107,35 @@ int gpume_k_sieve_create(
         .words16 = sieve16,
         .bytes8 = sizeof(sieve8),
         .bytes16 = sizeof(sieve16),
-        .buffer_count = 5,
+        .buffer_count = 7,
         .push_bytes = sizeof(struct gpume_sieve_push),
     };
-    return gpume_k_create(gpu, plan, &code, NULL, kernel);
+    struct gpume_sieve_shape shape = gpume_sieve_shape_make(plan);
+    uint32_t constants[GPUME_SPEC_COUNT];
+    gpume_k_constants(plan, constants);
+    constants[GPUME_SPEC_TEAM] = shape.team;
+    constants[GPUME_SPEC_LOCAL] = shape.local;
+    constants[GPUME_SPEC_TILE_X] = shape.tile_x;
+    constants[GPUME_SPEC_BOX_SHIFT] = shape.box_shift;
+    constants[GPUME_SPEC_PART_SHIFT] = shape.part_shift;
+    constants[GPUME_SPEC_LIST] = shape.list;
+    constants[GPUME_SPEC_SHORT_LIST] = shape.short_list;
+    constants[GPUME_SPEC_GIVE_UP] = shape.give_up;
+    constants[GPUME_SPEC_SEED_STEP] = shape.seed_step;
+    return gpume_k_create(gpu, plan, &code, constants, kernel);
 }
 
-/* Rounds of full comparisons that a block is worth: a fraction of comparing all of its candidates,
- * and no more than the loop limit allows beside the two passes over the candidates. A round
- * loops over the block's quads and 9 times more; at least one fits: 128 * 33 + 2 * 8209 + 9. */
-static uint32_t rounds_max(const struct gpume_plan *plan)
+void gpume_k_boxes_record(const struct gpume_work *work, const struct gpume_kernel *boxes,
+    const struct gpume_kernel *parts, uint64_t sequence, uint32_t count)
 {
-    uint32_t passes = (uint32_t)gpume_div_up(plan->candidates, GPUME_SIEVE_LOCAL);
-    uint32_t block = plan->params.block;
-    uint32_t affordable = (GPUME_ITERATIONS_MAX - 2 * passes) / (block * (block / 4 + 1) + 9) - 2;
-    return (uint32_t)gpume_min_u64(affordable, passes / WORTH + 1);
+    record_boxes(work, boxes, false, sequence, count);
+    record_boxes(work, parts, true, sequence, count);
+}
+
+void gpume_k_sieve_clear(const struct gpume_work *work)
+{
+    struct gpume_view counts = counts_of(work);
+    gpume_slot_clear(work->slot, &counts);
 }
 
 void gpume_k_sieve_record(const struct gpume_work *work, const struct gpume_kernel *kernel)
@@ -93,7 +143,7 @@ void gpume_k_sieve_record(const struct gpume_work *work, const struct gpume_kern
     const struct gpume_plan *plan = work->plan;
     VkDeviceSize words = (VkDeviceSize)work->field_count * plan->blocks * 4;
     struct gpume_pair_push pair;
-    struct gpume_view views[5];
+    struct gpume_view views[7];
     gpume_work_pair(work, 0, &views[0], &views[1], &pair);
     struct gpume_sieve_push push = {
         .pair = pair,
@@ -101,19 +151,19 @@ void gpume_k_sieve_record(const struct gpume_work *work, const struct gpume_kern
         .height = plan->params.height,
         .blocks_x = plan->blocks_x,
         .blocks = plan->blocks,
-        .rounds = rounds_max(plan),
     };
-    views[1] = gpume_buffer_view(work->boxes);
-    views[2] = gpume_view_part(work->results, work->layout->vectors, words);
-    views[3] = gpume_view_part(work->results, work->layout->costs, words);
-    views[4] = gpume_view_part(work->scratch, work->layout->todo, words);
+    views[1] = sums_of(work, false);
+    views[2] = sums_of(work, true);
+    views[3] = gpume_view_part(work->results, work->layout->vectors, words);
+    views[4] = gpume_view_part(work->results, work->layout->costs, words);
+    views[5] = gpume_view_part(work->scratch, work->layout->todo, words);
+    views[6] = counts_of(work);
     gpume_slot_bind(work->slot, kernel, views);
-    /* Looking at a candidate twice costs about as much as 64 pixel differences. */
-    uint32_t step = gpume_k_blocks_per_dispatch(plan, plan->candidates * 64);
-    for (uint64_t block = 0; block < plan->blocks; block += step) {
-        push.block_first = (uint32_t)block;
-        push.block_end = (uint32_t)gpume_min_u64(block + step, plan->blocks);
-        gpume_slot_dispatch_many(
-            work->slot, kernel, &push, push.block_end - push.block_first, work->field_count);
+    uint32_t groups = (uint32_t)gpume_div_up(plan->blocks_x, gpume_sieve_shape_make(plan).tile_x);
+    uint32_t step = rows_per_dispatch(plan);
+    for (; push.row_first < plan->blocks_y; push.row_first += step) {
+        uint64_t rows = gpume_min_u64(step, plan->blocks_y - push.row_first);
+        gpume_slot_dispatch(
+            work->slot, kernel, &push, groups, (uint32_t)rows, work->field_count);
     }
 }

@@ -8,7 +8,7 @@
 
 #include "gpu/device.h"
 
-#define GPUME_KERNEL_BUFFERS_MAX 5u
+#define GPUME_KERNEL_BUFFERS_MAX 7u
 
 struct gpume_kernel {
     VkDescriptorSetLayout set_layout;

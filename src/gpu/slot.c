@@ -198,6 +198,13 @@ void gpume_slot_copy(struct gpume_slot *slot, const struct gpume_buffer *from,
     vkCmdCopyBuffer(slot->commands, from->buffer, to->buffer, 1, &region);
 }
 
+void gpume_slot_clear(struct gpume_slot *slot, const struct gpume_view *view)
+{
+    if (slot->status == GPUME_OK) {
+        vkCmdFillBuffer(slot->commands, view->buffer, view->offset, view->bytes, 0);
+    }
+}
+
 static void barrier(struct gpume_slot *slot, VkPipelineStageFlags from_stage,
     VkAccessFlags from_access, VkPipelineStageFlags to_stage, VkAccessFlags to_access)
 {
@@ -210,6 +217,13 @@ static void barrier(struct gpume_slot *slot, VkPipelineStageFlags from_stage,
         .dstAccessMask = to_access,
     };
     vkCmdPipelineBarrier(slot->commands, from_stage, to_stage, 0, 1, &memory, 0, NULL, 0, NULL);
+}
+
+void gpume_barrier_clear_to_kernel(struct gpume_slot *slot)
+{
+    barrier(slot, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
+        VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+        VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
 }
 
 void gpume_barrier_kernel_to_kernel(struct gpume_slot *slot)

@@ -60,7 +60,11 @@ void gpume_slot_dispatch_many(struct gpume_slot *slot, const struct gpume_kernel
 void gpume_slot_copy(struct gpume_slot *slot, const struct gpume_buffer *from,
     const struct gpume_buffer *to, VkDeviceSize offset, VkDeviceSize bytes);
 
+/* Zeroes a range; a multiple of 4 bytes. */
+void gpume_slot_clear(struct gpume_slot *slot, const struct gpume_view *view);
+
 /* Barriers, by hazard. */
+void gpume_barrier_clear_to_kernel(struct gpume_slot *slot);
 void gpume_barrier_kernel_to_kernel(struct gpume_slot *slot);
 void gpume_barrier_kernel_to_copy(struct gpume_slot *slot);
 void gpume_barrier_copy_to_host(struct gpume_slot *slot);

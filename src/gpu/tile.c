@@ -7,7 +7,6 @@
 #define LOCAL_MAX 512u    /* invocations; beyond, registers leave no room for a second workgroup */
 #define WARP 32u          /* invocations that run in step on most hardware */
 #define CHUNK_MAX 17u     /* a sum is a register: more leave too few workgroups on a core */
-#define TILE_SIDE_MAX 8u  /* blocks */
 #define SHARED_MAX 49152u /* bytes: more is not everywhere, and leaves one workgroup a core */
 #define CORE_SHARED 196608u /* bytes of a core that its workgroups share, about */
 #define CORE_REGISTERS 65536u
@@ -216,8 +215,8 @@ bool gpume_tile_choose(const struct gpume_plan *plan, enum gpume_tile_words word
     const struct gpume_tile_limits *limits, struct gpume_tile *tile)
 {
     uint32_t span_y = 2 * plan->params.window_y + 1;
-    uint32_t x_max = (uint32_t)gpume_min_u64(plan->blocks_x, TILE_SIDE_MAX);
-    uint32_t y_max = (uint32_t)gpume_min_u64(plan->blocks_y, TILE_SIDE_MAX);
+    uint32_t x_max = (uint32_t)gpume_min_u64(plan->blocks_x, limits->side);
+    uint32_t y_max = (uint32_t)gpume_min_u64(plan->blocks_y, limits->side);
     struct gpume_tile best = {0}, try = {0};
     for (try.chunk = span_y; try.chunk > 0; try.chunk = smaller_part(span_y, try.chunk)) {
         if (try.chunk > CHUNK_MAX) {

@@ -14,6 +14,7 @@ enum gpume_tile_words { GPUME_TILE_HALF, GPUME_TILE_FLOAT, GPUME_TILE_INT };
 struct gpume_tile_limits {
     uint32_t shared_bytes; /* of a workgroup */
     uint32_t invocations;  /* of a workgroup */
+    uint32_t side;         /* blocks of a workgroup along x or y */
 };
 
 struct gpume_tile {

@@ -45,13 +45,15 @@ const struct gpume_match_variant *gpume_match_variant_select(
 }
 
 bool gpume_match_variant_suits(const struct gpume_match_variant *variant,
-    const struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_tile *tile)
+    const struct gpume_gpu *gpu, const struct gpume_plan *plan, uint32_t side,
+    struct gpume_tile *tile)
 {
     const VkPhysicalDeviceLimits *l = &gpu->properties.limits;
     const struct gpume_tile_limits limits = {
         .shared_bytes = l->maxComputeSharedMemorySize,
         .invocations = (uint32_t)gpume_min_u64(
             l->maxComputeWorkGroupInvocations, l->maxComputeWorkGroupSize[0]),
+        .side = side,
     };
     *tile = (struct gpume_tile){0};
     return !variant->tiled || gpume_tile_choose(plan, variant->words, &limits, tile);

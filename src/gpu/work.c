@@ -12,11 +12,12 @@ static VkDeviceSize place(VkDeviceSize *end, VkDeviceSize bytes)
     return offset;
 }
 
+/* 16 bits a sum. */
 static VkDeviceSize boxes_bytes(const struct gpume_plan *plan, const struct gpume_sieve_rule *rule)
 {
-    VkDeviceSize bytes = plan->ring * (plan->padded_bytes / plan->sample_bytes) * 4;
+    VkDeviceSize bytes = plan->ring * (plan->padded_bytes / plan->sample_bytes) * 2;
     bool pays = plan->candidates >= rule->candidates_min && !plan->params.no_elimination;
-    return pays && plan->one_window && bytes <= rule->bytes_max ? bytes : 0;
+    return pays && plan->one_window && bytes <= rule->bytes_max ? 2 * bytes : 0;
 }
 
 struct gpume_layout gpume_layout_make(
@@ -25,6 +26,8 @@ struct gpume_layout gpume_layout_make(
     struct gpume_layout layout = {0};
     VkDeviceSize words = (VkDeviceSize)plan->batch * plan->blocks * 4;
     layout.sums = place(&layout.results_bytes, (VkDeviceSize)plan->batch * GPUME_SUM_WORDS * 4);
+    layout.counts =
+        place(&layout.results_bytes, (VkDeviceSize)plan->batch * GPUME_COUNTS * 2 * 4);
     layout.vectors = place(&layout.results_bytes, words);
     layout.costs = place(&layout.results_bytes, words);
     layout.ranks = place(&layout.results_bytes, words);

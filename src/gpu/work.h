@@ -12,17 +12,19 @@
 /* Byte offsets of a batch's arrays, field after field; the same in the device's result buffer and
  * in the host's copy of it. */
 struct gpume_layout {
-    VkDeviceSize sums, vectors, costs, ranks, predicted, results_bytes;
+    VkDeviceSize sums, counts, vectors, costs, ranks, predicted, results_bytes;
     VkDeviceSize partials, keys, todo, scratch_bytes;
     uint32_t partials_count;  /* a field */
     uint32_t key_words;       /* 1 where cost and block fit one word together */
-    VkDeviceSize boxes_bytes; /* box sums of the whole ring; 0: search without elimination */
+    /* Sums of blocks, and as much again for those of their quarters, of the whole ring; 0: search
+     * without elimination. */
+    VkDeviceSize boxes_bytes;
 };
 
 /* When to drop candidates by box sums before the full search. */
 struct gpume_sieve_rule {
     uint64_t candidates_min; /* of a block */
-    VkDeviceSize bytes_max;  /* of the box sums of all frames: what a kernel sees at once */
+    VkDeviceSize bytes_max;  /* of one kind of sums of all frames: what a kernel sees at once */
 };
 
 struct gpume_layout gpume_layout_make(
@@ -36,7 +38,8 @@ struct gpume_work {
     const struct gpume_buffer *uploads; /* by pool index */
     const struct gpume_buffer *ring;    /* one buffer for all padded frames, or one each */
     const struct gpume_buffer *results, *readback, *scratch;
-    const struct gpume_buffer *boxes; /* of every padded frame, where layout.boxes_bytes > 0 */
+    /* Sums of blocks of every padded frame, then of quarters, where layout.boxes_bytes > 0. */
+    const struct gpume_buffer *boxes;
     uint64_t first_target;            /* sequence number of field 0's target */
     uint32_t field_count;
 };
