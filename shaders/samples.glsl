@@ -3,11 +3,11 @@
  * How the variants of tile.comp hold samples and sums. A word is what a register and a place in
  * shared memory hold: two neighbouring samples (GPUME_HALF) or one. All sums are exact:
  *
- *   half   sample s is 1024 + s, the bits 0x6400 | s, for s < 2^BITS <= 1024. Differences are exact
- *          whole numbers. A sum that starts at 1024 and stays under 2048 has the whole number in
- *          its low bits: FLUSH differences of at most 2^BITS - 1 each keep it there, as 4 * 255, 2 *
- *          511 and 1023 are below 1024. Then the pair's bits are added to a sum of integers, 16 bits
- *          each, which begins at minus all the 0x6400 that will come in.
+ *   half   sample s is 1024 + s, the bits 0x6400 | s, for s < 2^BITS <= 1024. Differences are
+ *          exact whole numbers. A sum that starts at 1024 and stays under 2048 has the whole number
+ *          in its low bits: FLUSH differences of at most 2^BITS - 1 keep it there, as 4 * 255,
+ *          2 * 511 and 1023 are below 1024. Then the pair's bits are added to a sum of integers, 16
+ *          bits each, which begins at minus all the 0x6400 that will come in.
  *   float  sample s is 2^23 + s, whose bits are 0x4b000000 | s. Differences are exact, and so are
  *          sums below 2^24.
  *   int    32 bits hold any block: 128 * 128 * 65535 < 2^30.

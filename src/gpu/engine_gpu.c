@@ -200,13 +200,14 @@ static struct gpume_sieve_rule sieve_rule(
 }
 
 /* The variant that is asked for, or the fastest that suits the plan. */
-static int choose_variant(struct engine *engine)
+static int choose_variant(struct engine *engine, const struct gpume_tile *wanted)
 {
     const char *name = engine->plan.params.search;
     const struct gpume_match_variant *best = gpume_match_variant_select(&engine->gpu, name);
     if (!best) { /* lib.c has told why */
         return GPUME_UNSUPPORTED;
     }
+    engine->tile = *wanted;
     while (!gpume_match_variant_suits(
         best, &engine->gpu, &engine->plan, TILE_SIDE, &engine->tile)) {
         if (name) {
@@ -270,7 +271,7 @@ int gpume_engine_gpu_open_with(void **out, const struct gpume_params *params,
     GPUME_TRY(gpume_gpu_open(&engine->gpu, log, params->device, software, params->validate));
     times[1] = gpume_clock_ns();
     GPUME_TRY(make_plan(engine, params, rules->window_bytes ? rules->window_bytes : WINDOW_BYTES));
-    GPUME_TRY(choose_variant(engine));
+    GPUME_TRY(choose_variant(engine, &rules->tile));
     struct gpume_sieve_rule rule = sieve_rule(engine, rules);
     engine->layout = gpume_layout_make(&engine->plan, &rule);
     GPUME_TRY(check_ranges(engine));

@@ -4,12 +4,15 @@
 #ifndef GPUME_GPU_ENGINE_GPU_H
 #define GPUME_GPU_ENGINE_GPU_H
 
+#include "gpu/tile.h"
 #include "motion/engine.h"
 
 struct gpume_engine_gpu_rules {
     uint64_t
         window_bytes;  /* kernels see at most this much of a frame buffer at once; 0 = as usual */
     bool always_sieve; /* drop candidates by box sums also where that does not pay */
+    struct gpume_tile tile; /* the shape of tiles, as far as gpume_tile_complete takes it; chunk 0 =
+                               as usual */
 };
 
 /* As gpume_engine_gpu.open. */

@@ -55,8 +55,12 @@ bool gpume_match_variant_suits(const struct gpume_match_variant *variant,
             l->maxComputeWorkGroupInvocations, l->maxComputeWorkGroupSize[0]),
         .side = side,
     };
-    *tile = (struct gpume_tile){0};
-    return !variant->tiled || gpume_tile_choose(plan, variant->words, &limits, tile);
+    if (!variant->tiled) {
+        *tile = (struct gpume_tile){0};
+        return true;
+    }
+    return tile->chunk ? gpume_tile_complete(plan, variant->words, &limits, tile)
+                       : gpume_tile_choose(plan, variant->words, &limits, tile);
 }
 
 int gpume_match_variant_list(
