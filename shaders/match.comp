@@ -10,7 +10,7 @@
  * window are split over several dispatches, each of which starts from the best of the one before; a
  * barrier lies between them.
  *
- * Shared memory: 2 words a block. Access: reads target and reference, reads and writes vectors and
+ * Shared memory: 2 words a block, unless a team is one invocation. Access: reads target and reference, reads and writes vectors and
  * costs.
  */
 #version 450
@@ -179,6 +179,25 @@ void take_earlier(uint out_index)
     }
 }
 
+/* Makes the team's best the best of each of its invocations. All of the workgroup calls it. */
+void reduce(uint team, uint member)
+{
+    if (member == 0u) {
+        team_cost[team] = team_order[team] = NONE;
+    }
+    barrier();
+    atomicMin(team_cost[team], best_cost);
+    barrier();
+    if (KEY_BITS == 0u) {
+        if (best_cost == team_cost[team]) {
+            atomicMin(team_order[team], best_order);
+        }
+        barrier();
+        best_order = team_order[team];
+    }
+    best_cost = team_cost[team];
+}
+
 void main()
 {
     uint lane = gl_LocalInvocationIndex, team = lane / TEAM, member = lane % TEAM;
@@ -188,31 +207,19 @@ void main()
     uint out_index = gl_GlobalInvocationID.z * pc.blocks + block;
     bool live = index < pc.block_count && (SIEVED == 0u || todo[out_index] != 0u);
 
-    if (member == 0u) {
-        team_cost[team] = team_order[team] = NONE;
-    }
     if (live) {
         search(block, member);
         if (member == 0u && pc.job_first > 0u) {
             take_earlier(out_index);
         }
     }
-    barrier();
-    atomicMin(team_cost[team], best_cost);
-    barrier();
-    uint cost = team_cost[team], order;
-    if (KEY_BITS > 0u) {
-        order = cost & ((1u << KEY_BITS) - 1u);
-        cost >>= KEY_BITS;
-    } else {
-        if (best_cost == cost) {
-            atomicMin(team_order[team], best_order);
-        }
-        barrier();
-        order = team_order[team];
+    if (TEAM > 1u) {
+        reduce(team, member);
     }
     if (live && member == 0u) {
-        vectors[out_index] = vector_of(order);
-        costs[out_index] = cost;
+        bool one_word = KEY_BITS > 0u;
+        vectors[out_index] =
+            vector_of(one_word ? best_cost & ((1u << KEY_BITS) - 1u) : best_order);
+        costs[out_index] = one_word ? best_cost >> KEY_BITS : best_cost;
     }
 }

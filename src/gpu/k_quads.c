@@ -8,9 +8,18 @@
 #include "base/grid.h"
 #include "gpu/k.h"
 
-#define CHUNK 4u       /* more sums than that leave no registers on processors */
-#define TEAM_MAX 128u  /* invocations */
-#define LOCAL_GPU 128u /* invocations of a workgroup */
+#define CHUNK_MAX 5u /* neighbouring dy: more sums leave no registers on processors */
+
+/* Invocations of a team at most, and of a workgroup. */
+#define TEAM_GPU 128u
+#define LOCAL_GPU 128u
+
+/* Where a processor takes the part of a GPU, a workgroup runs on one core, some invocations in
+ * step, and pays for every barrier: a block an invocation is best, by a half on llvmpipe, if there
+ * are blocks for all cores. */
+#define TEAM_CPU 8u
+#define LOCAL_CPU 16u
+#define BLOCKS_CPU 1024u
 
 _Static_assert(sizeof(struct gpume_match_push) <= 128, "every device has 128 bytes");
 _Static_assert(sizeof(struct gpume_match_push) == 16 * 4, "words without gaps, as GLSL lays them");
@@ -25,23 +34,30 @@ static const uint32_t match16[] =
 /* How the jobs of a block are shared out. */
 struct jobs {
     uint32_t chunk;
-    uint32_t count; /* at most 257 * 342 */
+    uint32_t count; /* at most 257 * 205 */
     uint32_t team, local;
     uint32_t step; /* a dispatch takes */
 };
 
-/* Where a processor takes the part of a GPU, a workgroup runs on one core, step by step, and waits
- * at barriers for itself: one block each, and few invocations. */
+static uint32_t team_max(const struct gpume_gpu *gpu, const struct gpume_plan *plan)
+{
+    if (gpu->properties.deviceType != VK_PHYSICAL_DEVICE_TYPE_CPU) {
+        return TEAM_GPU;
+    }
+    return plan->blocks < BLOCKS_CPU ? TEAM_CPU : 1;
+}
+
 static struct jobs jobs_of(const struct gpume_gpu *gpu, const struct gpume_plan *plan)
 {
     bool processor = gpu->properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
     uint32_t span_y = 2 * plan->params.window_y + 1, block = plan->params.block;
-    struct jobs jobs = {.chunk = span_y < CHUNK ? span_y : CHUNK, .team = 1};
-    jobs.count = plan->dx_quads * (uint32_t)gpume_div_up(span_y, jobs.chunk);
-    while (jobs.team < jobs.count && jobs.team < (processor ? 32 : TEAM_MAX)) {
+    uint32_t chunks = (uint32_t)gpume_div_up(span_y, CHUNK_MAX);
+    struct jobs jobs = {.chunk = (uint32_t)gpume_div_up(span_y, chunks), .team = 1};
+    jobs.count = plan->dx_quads * chunks;
+    while (jobs.team < jobs.count && jobs.team < team_max(gpu, plan)) {
         jobs.team *= 2;
     }
-    jobs.local = processor ? jobs.team : LOCAL_GPU;
+    jobs.local = processor ? LOCAL_CPU : LOCAL_GPU;
     /* A job loops over block rows and over the quads of a row; 8 more for what surrounds them. At
      * least one fits: 128 * 33 + 8 is far below the limit. */
     uint32_t iterations = block * (block / 4 + 1) + 8;
