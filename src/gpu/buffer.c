@@ -8,7 +8,7 @@ static const struct {
     VkMemoryPropertyFlags needed, wished;
 } kinds[] = {
     [GPUME_BUFFER_DEVICE] = {VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
-                 VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+                                 VK_BUFFER_USAGE_TRANSFER_DST_BIT,
         0, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT},
     /* Cached, because --check and the pictures read the frames as well. */
     [GPUME_BUFFER_UPLOAD] = {VK_BUFFER_USAGE_STORAGE_BUFFER_BIT,

@@ -17,8 +17,10 @@
 
 #include <stdlib.h>
 
-#define TILE_SIDE 8u               /* blocks of a workgroup along x or y */
-#define SIEVE_CANDIDATES_MIN 500u /* of a block */
+#define TILE_SIDE 8u                     /* blocks of a workgroup along x or y */
+#define BATCH_WORK (1ull << 36)          /* a few milliseconds of a large GPU */
+#define BATCH_WORK_SOFTWARE (1ull << 32) /* half a second of two processors */
+#define SIEVE_CANDIDATES_MIN 500u        /* of a block */
 
 /* Bound larger, the same buffer was read five times slower on an NVIDIA H200 (driver 580). */
 #define WINDOW_BYTES (128ull << 20)
@@ -57,8 +59,8 @@ static int create_kernels(struct engine *engine)
     struct gpume_kernels *k = &engine->kernels;
     int status;
     GPUME_TRY(gpume_k_upload_create(gpu, &engine->plan, &k->upload));
-    GPUME_TRY(gpume_k_match_create(
-        gpu, &engine->plan, engine->variant, &engine->tile, false, &k->match));
+    GPUME_TRY(
+        gpume_k_match_create(gpu, &engine->plan, engine->variant, &engine->tile, false, &k->match));
     if (engine->layout.boxes_bytes > 0) {
         GPUME_TRY(gpume_k_boxes_create(gpu, &engine->plan, &k->boxes, &k->parts));
         GPUME_TRY(gpume_k_sieve_create(gpu, &engine->plan, &k->sieve));
@@ -173,10 +175,12 @@ static int make_plan(
 {
     static const struct gpume_log silent;
     uint64_t range = engine->gpu.properties.limits.maxStorageBufferRange;
+    bool software = engine->gpu.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
     struct gpume_caps caps = {
         .window_bytes = gpume_min_u64(window_bytes, range),
         .align_bytes = 256,
         .batch_max = GPUME_BATCH_MAX,
+        .batch_work = software ? BATCH_WORK_SOFTWARE : BATCH_WORK,
     };
     if (caps.window_bytes < range &&
         gpume_plan_make(params, &caps, &silent, &engine->plan) == GPUME_OK) {
@@ -208,8 +212,8 @@ static int choose_variant(struct engine *engine, const struct gpume_tile *wanted
         return GPUME_UNSUPPORTED;
     }
     engine->tile = *wanted;
-    while (!gpume_match_variant_suits(
-        best, &engine->gpu, &engine->plan, TILE_SIDE, &engine->tile)) {
+    while (
+        !gpume_match_variant_suits(best, &engine->gpu, &engine->plan, TILE_SIDE, &engine->tile)) {
         if (name) {
             gpume_log_write(engine->gpu.log, GPUME_LOG_ERROR,
                 "--search %s: not for %u bits, block %u, window %ux%u on %s; leave it out", name,
@@ -325,8 +329,7 @@ static void prepare_sieve(struct engine *engine, const struct gpume_work *work)
 }
 
 /* Every stage after the frames have arrived. */
-static void record_fields(
-    const struct engine *engine, const struct gpume_work *work, bool sieved)
+static void record_fields(const struct engine *engine, const struct gpume_work *work, bool sieved)
 {
     const struct gpume_kernels *k = &engine->kernels;
     struct gpume_slot *slot = work->slot;

@@ -42,8 +42,8 @@ int gpume_k_upload_create(
 void gpume_k_upload_record(const struct gpume_work *work, const struct gpume_kernel *kernel,
     uint32_t pool_index, uint64_t sequence);
 
-/* Successive elimination before match, where layout.boxes_bytes > 0. boxes, parts: the sums of blocks
- * and of their quarters. */
+/* Successive elimination before match, where layout.boxes_bytes > 0. boxes, parts: the sums of
+ * blocks and of their quarters. */
 int gpume_k_boxes_create(struct gpume_gpu *gpu, const struct gpume_plan *plan,
     struct gpume_kernel *boxes, struct gpume_kernel *parts);
 /* Of `count` frames from `sequence` on. */

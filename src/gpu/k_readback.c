@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Copies what the host asked for: sums, counts, vectors, costs and ranks always, the predicted frame
- * if wanted. */
+/* Copies what the host asked for: sums, counts, vectors, costs and ranks always, the predicted
+ * frame if wanted. */
 #include "gpu/k.h"
 
 static void copy(const struct gpume_work *work, VkDeviceSize offset, VkDeviceSize bytes)

@@ -163,7 +163,6 @@ void gpume_k_sieve_record(const struct gpume_work *work, const struct gpume_kern
     uint32_t step = rows_per_dispatch(plan);
     for (; push.row_first < plan->blocks_y; push.row_first += step) {
         uint64_t rows = gpume_min_u64(step, plan->blocks_y - push.row_first);
-        gpume_slot_dispatch(
-            work->slot, kernel, &push, groups, (uint32_t)rows, work->field_count);
+        gpume_slot_dispatch(work->slot, kernel, &push, groups, (uint32_t)rows, work->field_count);
     }
 }

@@ -4,12 +4,13 @@
 #include "base/grid.h"
 #include "shared.h"
 
-#define LOCAL 128u            /* invocations of a workgroup, unless one block needs more */
-#define TEAM_MIN 8u           /* fewer read too little of a row of sums at once */
+#define LOCAL 128u  /* invocations of a workgroup, unless one block needs more */
+#define TEAM_MIN 8u /* fewer read too little of a row of sums at once */
 #define TEAM_MAX 256u
-#define QUADS_PER_LANE 18u    /* of candidates, about: what a team is made for */
-#define WORTH 32u             /* of its candidates, what a block may have compared */
-#define COMPARE_ITERATIONS (GPUME_ITERATIONS_MAX / 2) /* of an invocation; scanning needs the rest */
+#define QUADS_PER_LANE 18u /* of candidates, about: what a team is made for */
+#define WORTH 32u          /* of its candidates, what a block may have compared */
+#define COMPARE_ITERATIONS                                                                         \
+    (GPUME_ITERATIONS_MAX / 2) /* of an invocation; scanning needs the rest */
 
 static uint32_t shift_to_16_bits(uint32_t side, uint32_t bits)
 {
@@ -37,7 +38,8 @@ static uint32_t give_up(const struct gpume_plan *plan, const struct gpume_sieve_
     uint32_t iterations = plan->params.block * plan->params.block / 4;
     uint64_t affordable = (uint64_t)COMPARE_ITERATIONS * shape->local / iterations / shape->tile_x;
     uint64_t worth = plan->candidates / WORTH + 16;
-    return (uint32_t)gpume_min_u64(worth, affordable - gpume_min_u64(affordable, shape->short_list));
+    return (uint32_t)gpume_min_u64(
+        worth, affordable - gpume_min_u64(affordable, shape->short_list));
 }
 
 struct gpume_sieve_shape gpume_sieve_shape_make(const struct gpume_plan *plan)

@@ -26,8 +26,7 @@ struct gpume_layout gpume_layout_make(
     struct gpume_layout layout = {0};
     VkDeviceSize words = (VkDeviceSize)plan->batch * plan->blocks * 4;
     layout.sums = place(&layout.results_bytes, (VkDeviceSize)plan->batch * GPUME_SUM_WORDS * 4);
-    layout.counts =
-        place(&layout.results_bytes, (VkDeviceSize)plan->batch * GPUME_COUNTS * 2 * 4);
+    layout.counts = place(&layout.results_bytes, (VkDeviceSize)plan->batch * GPUME_COUNTS * 2 * 4);
     layout.vectors = place(&layout.results_bytes, words);
     layout.costs = place(&layout.results_bytes, words);
     layout.ranks = place(&layout.results_bytes, words);

@@ -169,7 +169,7 @@ int gpume_engine_cpu_open(void **engine, const struct gpume_params *params,
     const struct gpume_log *log, struct gpume_plan *plan, const struct gpume_search *search)
 {
     static const struct gpume_caps caps = {
-        .window_bytes = UINT64_MAX, .align_bytes = 64, .batch_max = 1};
+        .window_bytes = UINT64_MAX, .align_bytes = 64, .batch_max = 1, .batch_work = 1ull << 32};
     void *opened = calloc(1, sizeof(struct cpu));
     struct cpu *cpu = opened;
     if (!cpu) {

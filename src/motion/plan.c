@@ -5,9 +5,8 @@
 
 #define SIDE_MAX (1u << 20)       /* pixels; keeps coordinates and strides within 31 bits */
 #define PIXELS_MAX (1ull << 32)   /* pixels: 2^32 * 65535^2 < 2^64 bounds every squared sum */
-#define BATCH_BLOCKS 65536u       /* blocks that keep a large GPU busy for one submission */
-#define BATCH_BYTES (32ull << 20) /* of frames in a submission: keeps latency and memory small */
-#define BATCH_WORK (1ull << 32)   /* pixel differences: a run can be ended between submissions */
+#define BATCH_BLOCKS (1u << 19)   /* blocks of a submission: enough for any device */
+#define BATCH_BYTES (16ull << 20) /* of frames in a submission: keeps memory and start-up small */
 #define LARGE_PLANE_BYTES (32ull << 20) /* above, memory matters more than overlap */
 
 static int refuse(
@@ -101,14 +100,14 @@ static void plan_counts(struct gpume_plan *plan, const struct gpume_caps *caps)
     bool large = plan->plane_bytes > LARGE_PLANE_BYTES;
     uint64_t batch = gpume_min_u64(BATCH_BLOCKS / plan->blocks, BATCH_BYTES / plan->padded_bytes);
     uint64_t work = (uint64_t)p->width * p->height * plan->candidates; /* < 2^32 * 2^21 */
-    batch = gpume_min_u64(batch, BATCH_WORK / work);
+    batch = gpume_min_u64(batch, caps->batch_work / work);
     batch = gpume_min_u64(gpume_min_u64(batch, caps->batch_max), GPUME_BATCH_MAX);
     batch = gpume_max_u64(batch, 1);
     uint64_t ring_bytes = (p->ref_distance + batch) * plan->padded_bytes;
     plan->one_window = ring_bytes <= caps->window_bytes;
     plan->batch = plan->one_window ? (uint32_t)batch : 1;
     plan->ring = p->ref_distance + plan->batch;
-    plan->slots = large || work > BATCH_WORK ? 2 : 3;
+    plan->slots = large || work > caps->batch_work ? 2 : 3;
     /* Frames are read until their submission is collected. With want_frames the newest ref_distance
      * frames are kept, and a field in a slot keeps its target and its reference, however old they
      * are. Beyond that: frames being filled. */

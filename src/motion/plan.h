@@ -23,7 +23,7 @@
 
 #include "base/log.h"
 
-#define GPUME_BATCH_MAX 16u /* fields in one submission */
+#define GPUME_BATCH_MAX 64u /* fields in one submission */
 #define GPUME_SLOTS_MAX 4u  /* submissions under way */
 
 /* What an engine can do. */
@@ -31,6 +31,7 @@ struct gpume_caps {
     uint64_t window_bytes; /* largest part of a buffer that a kernel may see; UINT64_MAX = any */
     uint32_t align_bytes;  /* of such parts; a power of 2 */
     uint32_t batch_max;    /* fields in one submission, 1 or more */
+    uint64_t batch_work;   /* pixel differences in one: a run can be ended between submissions */
 };
 
 struct gpume_plan {

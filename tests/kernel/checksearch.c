@@ -103,7 +103,7 @@ static void open_field(
     struct field *field, const struct shape *s, enum gpume_edge edge, enum content content)
 {
     static const struct gpume_caps caps = {
-        .window_bytes = UINT64_MAX, .align_bytes = 64, .batch_max = 1};
+        .window_bytes = UINT64_MAX, .align_bytes = 64, .batch_max = 1, .batch_work = 1ull << 32};
     const struct gpume_log log = {0};
     struct gpume_params params;
     gpume_params_default(&params);

@@ -19,8 +19,10 @@ static const char *const names[] = {"half", "float", "int"};
 static struct gpume_plan plan_of(
     uint32_t width, uint32_t height, uint32_t bits, uint32_t block, uint32_t window)
 {
-    static const struct gpume_caps caps = {
-        .window_bytes = UINT64_MAX, .align_bytes = 256, .batch_max = GPUME_BATCH_MAX};
+    static const struct gpume_caps caps = {.window_bytes = UINT64_MAX,
+        .align_bytes = 256,
+        .batch_max = GPUME_BATCH_MAX,
+        .batch_work = 1ull << 36};
     struct gpume_plan plan;
     struct gpume_params params;
     gpume_params_default(&params);
