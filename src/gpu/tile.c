@@ -4,16 +4,20 @@
 #include "base/grid.h"
 #include "shared.h"
 
-#define LOCAL_MAX 512u    /* invocations; beyond, registers leave no room for a second workgroup */
-#define WARP 32u          /* invocations that run in step on most hardware */
-#define CHUNK_MAX 17u     /* a sum is a register: more leave too few workgroups on a core */
-#define SHARED_MAX 49152u /* bytes: more is not everywhere, and leaves one workgroup a core */
+#define LOCAL_MIN 128u /* invocations: a warp for each scheduler of a core */
+#define LOCAL_MAX 512u /* beyond, registers leave no room for a second workgroup */
+#define WARP 32u       /* invocations that run in step on most hardware */
+#define CHUNK_MAX 17u  /* a sum is a register: more leave too few workgroups on a core */
+#define PASSES_MAX 16u /* loads along x */
+#define TILE_X_MAX 8u  /* blocks */
+#define TILE_Y_MAX 4u
+#define SHARED_MAX 49152u   /* bytes: more is not everywhere, and leaves one workgroup a core */
 #define CORE_SHARED 196608u /* bytes of a core that its workgroups share, about */
 #define CORE_REGISTERS 65536u
 #define BUSY_GROUPS 512u /* workgroups that keep a large device busy */
 
-/* Issue slots, from the shader's instructions; together with the two functions below they order
- * the shapes measured on an NVIDIA H200 (driver 580) as they were measured. */
+/* Issue slots, by the shader's instructions. With them the shapes that were measured as best on an
+ * NVIDIA H200 (driver 580), or close neighbours, have the least scores. */
 #define LOAD_SLOTS 1.5    /* a word of shared memory */
 #define FILL_SLOTS 32.0   /* a quad of reference samples: address, read, unpack, four writes */
 #define TARGET_SLOTS 20.0 /* a quad of target samples */
@@ -150,29 +154,48 @@ static double score(const struct gpume_plan *plan, const struct work *w, const s
            ((double)plan->blocks * p->block * p->block * (double)plan->candidates);
 }
 
+/* What follows from a shape but for the score; false: it passes a limit. */
+static bool fits(const struct gpume_plan *plan, const struct work *w,
+    const struct gpume_tile_limits *limits, struct gpume_tile *tile)
+{
+    tile->unit = unit_of(plan);
+    tile->key_bits = key_bits(plan);
+    tile->shared_bytes = shared_bytes(w, tile);
+    tile->iterations = iterations(plan, w, tile);
+    return tile->shared_bytes <= gpume_min_u64(limits->shared_bytes, SHARED_MAX) &&
+           tile->local <= limits->invocations && tile->iterations <= GPUME_ITERATIONS_MAX &&
+           (tile->key_bits > 0 || tile->tile_x * tile->tile_y == 1);
+}
+
+static bool suits(const struct gpume_plan *plan, enum gpume_tile_words words)
+{
+    return words != GPUME_TILE_HALF || plan->params.bits <= 10;
+}
+
 bool gpume_tile_complete(const struct gpume_plan *plan, enum gpume_tile_words words,
     const struct gpume_tile_limits *limits, struct gpume_tile *tile)
 {
-    const struct gpume_params *p = &plan->params;
-    uint32_t span_x = 2 * p->window_x + 1, blocks = tile->tile_x * tile->tile_y;
+    uint32_t span_x = 2 * plan->params.window_x + 1;
     bool whole = tile->columns == span_x || (tile->columns % 4 == 0 && tile->columns < span_x);
-    if (!tile->chunk || !blocks || !tile->band || !tile->columns || !tile->local || !whole ||
-        (words == GPUME_TILE_HALF && p->bits > 10)) {
+    if (!suits(plan, words) || !whole || !tile->chunk || !tile->tile_x || !tile->tile_y ||
+        !tile->band || !tile->columns || !tile->local) {
         return false;
     }
     struct work w = work_of(plan, words, tile);
-    tile->unit = unit_of(plan);
-    tile->key_bits = key_bits(plan);
-    tile->shared_bytes = shared_bytes(&w, tile);
-    tile->iterations = iterations(plan, &w, tile);
-    if (tile->shared_bytes > gpume_min_u64(limits->shared_bytes, SHARED_MAX) ||
-        tile->local > limits->invocations || tile->iterations > GPUME_ITERATIONS_MAX ||
-        (tile->key_bits == 0 && blocks > 1)) {
+    if (!fits(plan, &w, limits, tile)) {
         return false;
     }
     tile->score = score(plan, &w, tile);
     return true;
 }
+
+/* A look at many shapes. */
+struct search {
+    const struct gpume_plan *plan;
+    enum gpume_tile_words words;
+    const struct gpume_tile_limits *limits;
+    struct gpume_tile best; /* chunk 0: none yet */
+};
 
 /* The next smaller size of the parts of a whole, of those for which fewer parts do not do; 0 after
  * 1. */
@@ -181,32 +204,43 @@ static uint32_t smaller_part(uint32_t whole, uint32_t part)
     return part <= 1 ? 0 : (uint32_t)gpume_div_up(whole, gpume_div_up(whole, part - 1));
 }
 
-static void try_locals(const struct gpume_plan *plan, enum gpume_tile_words words,
-    const struct gpume_tile_limits *limits, struct gpume_tile tile, struct gpume_tile *best)
+static void try_locals(struct search *search, struct gpume_tile tile)
 {
-    uint32_t most = (uint32_t)gpume_min_u64(limits->invocations, LOCAL_MAX);
-    for (tile.local = WARP; tile.local <= most; tile.local += WARP) {
-        if (gpume_tile_complete(plan, words, limits, &tile) &&
-            (!best->chunk || tile.score < best->score)) {
-            *best = tile;
+    uint32_t most = (uint32_t)gpume_min_u64(search->limits->invocations, LOCAL_MAX);
+    uint32_t first = (uint32_t)gpume_min_u64(most / WARP * WARP, LOCAL_MIN);
+    struct work w = work_of(search->plan, search->words, &tile);
+    for (tile.local = first; tile.local <= most; tile.local += WARP) {
+        if (!fits(search->plan, &w, search->limits, &tile)) {
+            continue;
+        }
+        tile.score = score(search->plan, &w, &tile);
+        if (!search->best.chunk || tile.score < search->best.score) {
+            search->best = tile;
+        }
+        if (tile.local >= w.items) {
+            break; /* more would have nothing to do */
         }
     }
 }
 
-/* Every way to load the window in parts. */
-static void try_loads(const struct gpume_plan *plan, enum gpume_tile_words words,
-    const struct gpume_tile_limits *limits, struct gpume_tile tile, struct gpume_tile *best)
+/* The next number of columns that takes one pass more, or 0. */
+static uint32_t fewer_columns(uint32_t span_x, struct gpume_tile tile)
 {
-    uint32_t span_x = 2 * plan->params.window_x + 1;
-    uint32_t chunks = (uint32_t)gpume_div_up(2 * plan->params.window_y + 1, tile.chunk);
-    for (uint32_t part = span_x; part > 0; part = smaller_part(span_x, part)) {
-        tile.columns = part == span_x ? part : (uint32_t)gpume_round_up(part, 4);
+    uint64_t passes = gpume_div_up(span_x, tile.columns) + 1;
+    uint32_t columns = (uint32_t)gpume_round_up(gpume_div_up(span_x, passes), 4);
+    columns = columns < tile.columns ? columns : (tile.columns - 1) / 4 * 4;
+    return passes <= PASSES_MAX ? columns : 0;
+}
+
+/* Every way to load the window in parts. */
+static void try_loads(struct search *search, struct gpume_tile tile)
+{
+    uint32_t span_x = 2 * search->plan->params.window_x + 1;
+    uint32_t span_y = 2 * search->plan->params.window_y + 1;
+    uint32_t chunks = (uint32_t)gpume_div_up(span_y, tile.chunk);
+    for (tile.columns = span_x; tile.columns > 0; tile.columns = fewer_columns(span_x, tile)) {
         for (tile.band = chunks; tile.band > 0; tile.band = smaller_part(chunks, tile.band)) {
-            tile.local = 1;
-            struct work w = work_of(plan, words, &tile);
-            if (shared_bytes(&w, &tile) <= limits->shared_bytes) {
-                try_locals(plan, words, limits, tile, best);
-            }
+            try_locals(search, tile);
         }
     }
 }
@@ -214,22 +248,23 @@ static void try_loads(const struct gpume_plan *plan, enum gpume_tile_words words
 bool gpume_tile_choose(const struct gpume_plan *plan, enum gpume_tile_words words,
     const struct gpume_tile_limits *limits, struct gpume_tile *tile)
 {
+    struct search search = {.plan = plan, .words = words, .limits = limits};
     uint32_t span_y = 2 * plan->params.window_y + 1;
-    uint32_t x_max = (uint32_t)gpume_min_u64(plan->blocks_x, limits->side);
-    uint32_t y_max = (uint32_t)gpume_min_u64(plan->blocks_y, limits->side);
-    struct gpume_tile best = {0}, try = {0};
+    uint32_t most = !suits(plan, words) ? 0 : key_bits(plan) > 0 ? limits->blocks : 1;
+    uint32_t x_max = (uint32_t)gpume_min_u64(plan->blocks_x, TILE_X_MAX);
+    uint32_t y_max = (uint32_t)gpume_min_u64(plan->blocks_y, TILE_Y_MAX);
+    struct gpume_tile try = {0};
     for (try.chunk = span_y; try.chunk > 0; try.chunk = smaller_part(span_y, try.chunk)) {
-        if (try.chunk > CHUNK_MAX) {
-            continue;
-        }
-        for (try.tile_y = 1; try.tile_y <= y_max; try.tile_y++) {
+        for (try.tile_y = 1; try.chunk <= CHUNK_MAX && try.tile_y <= y_max; try.tile_y++) {
             for (try.tile_x = 1; try.tile_x <= x_max; try.tile_x++) {
-                try_loads(plan, words, limits, try, &best);
+                if (try.tile_x * try.tile_y <= most) {
+                    try_loads(&search, try);
+                }
             }
         }
     }
-    if (best.chunk) {
-        *tile = best;
+    if (search.best.chunk) {
+        *tile = search.best;
     }
-    return best.chunk > 0;
+    return search.best.chunk > 0;
 }

@@ -11,10 +11,12 @@
 /* How samples and sums are held: see samples.glsl. */
 enum gpume_tile_words { GPUME_TILE_HALF, GPUME_TILE_FLOAT, GPUME_TILE_INT };
 
+#define GPUME_TILE_BLOCKS_MAX 16u
+
 struct gpume_tile_limits {
     uint32_t shared_bytes; /* of a workgroup */
     uint32_t invocations;  /* of a workgroup */
-    uint32_t side;         /* blocks of a workgroup along x or y */
+    uint32_t blocks;       /* of a tile: GPUME_TILE_BLOCKS_MAX, or fewer if few are wanted */
 };
 
 struct gpume_tile {

@@ -45,7 +45,7 @@ const struct gpume_match_variant *gpume_match_variant_select(
 }
 
 bool gpume_match_variant_suits(const struct gpume_match_variant *variant,
-    const struct gpume_gpu *gpu, const struct gpume_plan *plan, uint32_t side,
+    const struct gpume_gpu *gpu, const struct gpume_plan *plan, uint32_t blocks,
     struct gpume_tile *tile)
 {
     const VkPhysicalDeviceLimits *l = &gpu->properties.limits;
@@ -53,7 +53,7 @@ bool gpume_match_variant_suits(const struct gpume_match_variant *variant,
         .shared_bytes = l->maxComputeSharedMemorySize,
         .invocations = (uint32_t)gpume_min_u64(
             l->maxComputeWorkGroupInvocations, l->maxComputeWorkGroupSize[0]),
-        .side = side,
+        .blocks = blocks,
     };
     if (!variant->tiled) {
         *tile = (struct gpume_tile){0};
