@@ -10,8 +10,8 @@
  * window are split over several dispatches, each of which starts from the best of the one before; a
  * barrier lies between them.
  *
- * Shared memory: 2 words a block, unless a team is one invocation. Access: reads target and reference, reads and writes vectors and
- * costs.
+ * Shared memory: 2 words a block, and of use only to teams of more than one. Access: reads
+ * target and reference, reads and writes vectors and costs.
  */
 #version 450
 #extension GL_GOOGLE_include_directive : require

@@ -88,12 +88,70 @@ static const struct runner_case cases[] = {
     {33, 100, 16, 4, 2, 1, EXTEND, SYNTH_TIES, .window_bytes = 2048},
 };
 
-/* Is the case none of this search's business? Half floats have 10 bits; large blocks do not fit the
- * shared memory of every device. */
+/* For searches by tiles: shapes that take one load and many, one block and many, whole units and
+ * cut ones, one word for cost and order and two. Shapes with a tile of their own are quick to
+ * compile. */
+#define TILE(...) .tile = {__VA_ARGS__} /* chunk, tile_x, tile_y, band, columns, local */
+static const struct runner_case tile_cases[] = {
+    {64, 48, 8, 8, 7, 7, EXTEND, SYNTH_NOISE},
+    {63, 45, 9, 8, 7, 7, INSIDE, SYNTH_TIES},
+    {62, 46, 10, 16, 7, 7, EXTEND, SYNTH_NOISE},
+    {72, 56, 12, 16, 16, 16, INSIDE, SYNTH_PAN},
+    {40, 40, 16, 8, 8, 8, EXTEND, SYNTH_NOISE},
+    {1, 1, 8, 8, 7, 7, EXTEND, SYNTH_NOISE},
+    {9, 9, 8, 8, 3, 3, INSIDE, SYNTH_NOISE, TILE(3, 2, 2, 1, 7, 32)},
+    {40, 40, 8, 4, 0, 0, EXTEND, SYNTH_NOISE},
+    {41, 39, 8, 12, 24, 0, EXTEND, SYNTH_NOISE},
+    {39, 44, 10, 12, 0, 24, INSIDE, SYNTH_NOISE},
+    {70, 52, 8, 20, 5, 3, EXTEND, SYNTH_TIES, TILE(4, 2, 1, 1, 8, 64)},
+    {72, 40, 16, 20, 3, 9, INSIDE, SYNTH_TIES, TILE(3, 1, 1, 4, 7, 64)},
+    {48, 40, 8, 8, 33, 16, EXTEND, SYNTH_PAN, TILE(5, 3, 2, 2, 24, 96)},
+    {48, 40, 9, 16, 33, 16, INSIDE, SYNTH_PAN, TILE(2, 2, 3, 5, 67, 128)},
+    {16, 12, 8, 8, 512, 3, EXTEND, SYNTH_NOISE, TILE(1, 1, 1, 7, 128, 128)},
+    {64, 64, 8, 32, 9, 9, EXTEND, SYNTH_NOISE, TILE(3, 2, 1, 3, 12, 64)},
+    {132, 70, 8, 128, 2, 2, EXTEND, SYNTH_NOISE, .large = true},
+    /* samples beyond their depth, in some of the tiles and in all */
+    {48, 40, 10, 8, 4, 4, EXTEND, SYNTH_OVERFULL, TILE(3, 2, 2, 3, 9, 64)},
+    {56, 48, 9, 16, 5, 4, INSIDE, SYNTH_OVERFULL, TILE(2, 2, 1, 2, 8, 32)},
+    {44, 40, 12, 4, 2, 2, EXTEND, SYNTH_OVERFULL, TILE(5, 3, 3, 1, 5, 32)},
+    /* the largest sums of every depth: of a run, of a row of units, of a block */
+    {64, 64, 8, 64, 1, 2, EXTEND, SYNTH_OPPOSITE, TILE(5, 1, 1, 1, 3, 32), .large = true},
+    {64, 64, 9, 64, 1, 2, EXTEND, SYNTH_OPPOSITE, TILE(5, 1, 1, 1, 3, 32), .large = true},
+    {64, 64, 10, 64, 1, 2, EXTEND, SYNTH_OPPOSITE, TILE(5, 1, 1, 1, 3, 32), .large = true},
+    {64, 64, 9, 32, 3, 3, EXTEND, SYNTH_OPPOSITE, TILE(4, 2, 1, 1, 7, 32)},
+    {64, 64, 10, 32, 3, 3, EXTEND, SYNTH_CHECKERS, TILE(4, 2, 1, 1, 7, 32)},
+    {64, 64, 16, 32, 3, 3, EXTEND, SYNTH_OPPOSITE, TILE(4, 1, 1, 2, 7, 32)},
+    {64, 64, 16, 32, 3, 3, EXTEND, SYNTH_CHECKERS, TILE(4, 1, 1, 2, 7, 32)},
+    {64, 64, 8, 32, 3, 3, EXTEND, SYNTH_CHECKERS, TILE(4, 1, 2, 1, 7, 32)},
+    {40, 80, 16, 40, 1, 2, EXTEND, SYNTH_OPPOSITE, TILE(5, 1, 1, 1, 3, 32)},
+    {56, 56, 8, 28, 3, 3, EXTEND, SYNTH_OPPOSITE, TILE(4, 2, 2, 1, 7, 32)},
+    {48, 48, 10, 12, 3, 3, EXTEND, SYNTH_EXTREME, TILE(4, 2, 2, 1, 7, 32)},
+    /* sieved, parts of frames, far references */
+    {72, 56, 8, 8, 20, 16, INSIDE, SYNTH_NOISE, TILE(3, 4, 2, 6, 41, 128), .sieve = true},
+    {96, 80, 10, 16, 9, 8, EXTEND, SYNTH_PAN, TILE(3, 2, 2, 6, 19, 128), .sieve = true},
+    {61, 203, 8, 16, 5, 9, EXTEND, SYNTH_NOISE, TILE(5, 2, 2, 2, 11, 64), .window_bytes = 5000,
+        .distance = 3, .frames = 9},
+    {64, 200, 10, 8, 7, 7, INSIDE, SYNTH_NOISE, TILE(3, 4, 2, 5, 15, 64), .window_bytes = 8192},
+    {20, 20, 8, 8, 3, 3, EXTEND, SYNTH_NOISE, TILE(7, 2, 1, 1, 7, 32), .distance = 7, .frames = 30},
+};
+
+/* Half floats have 10 bits, and of large blocks only theirs fit the shared memory of any device. */
 static bool beyond(const struct runner_case *c)
 {
-    return (strcmp(c->search, "half") == 0 && c->bits > 10) ||
-           (strcmp(c->search, "quads") != 0 && c->block >= 64);
+    bool half = strcmp(c->search, "half") == 0;
+    return (half && c->bits > 10) || (c->large && (!half || c->block > 64));
+}
+
+static void check_cases(
+    const struct runner_case *all, size_t count, const char *search, bool validate)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct runner_case c = all[i];
+        c.search = search;
+        if (strcmp(search, "quads") == 0 || !beyond(&c)) {
+            REQUIRE_EQUAL(runner_run(&c, GPUME_BACKEND_VULKAN, validate), 0);
+        }
+    }
 }
 
 /* Every search of Vulkan that is available, or the one of that name. */
@@ -103,17 +161,15 @@ static void check_vulkan(bool validate, const char *only)
     uint32_t count = 0;
     REQUIRE_EQUAL(gpume_list_searches(NULL, searches, SEARCHES_MAX, &count), GPUME_OK);
     for (uint32_t i = 0; i < count; i++) {
+        const char *name = searches[i].name;
         if (searches[i].backend != GPUME_BACKEND_VULKAN || !searches[i].available ||
-            (only && strcmp(only, searches[i].name) != 0)) {
+            (only && strcmp(only, name) != 0)) {
             continue;
         }
-        for (size_t j = 0; j < sizeof(cases) / sizeof(*cases); j++) {
-            struct runner_case c = cases[j];
-            c.search = searches[i].name;
-            if (!beyond(&c)) {
-                REQUIRE_EQUAL(runner_run(&c, GPUME_BACKEND_VULKAN, validate), 0);
-            }
+        if (strcmp(name, "quads") == 0) {
+            check_cases(cases, sizeof(cases) / sizeof(*cases), name, validate);
         }
+        check_cases(tile_cases, sizeof(tile_cases) / sizeof(*tile_cases), name, validate);
     }
 }
 

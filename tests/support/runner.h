@@ -5,17 +5,20 @@
 #ifndef GPUME_TESTS_RUNNER_H
 #define GPUME_TESTS_RUNNER_H
 
+#include "gpu/tile.h"
 #include "synth.h"
 
 struct runner_case {
     uint32_t width, height, bits, block, window_x, window_y;
     enum gpume_edge edge;
     enum synth_content content;
-    uint32_t distance;     /* 0 = 1 */
-    uint32_t frames;       /* 0 = distance + 3 */
-    uint64_t window_bytes; /* Vulkan: largest part of a frame that kernels see; 0 = as usual */
-    bool sieve;            /* Vulkan: drop candidates by box sums, whether it pays or not */
-    const char *search;    /* gpume_params.search */
+    uint32_t distance;      /* 0 = 1 */
+    uint32_t frames;        /* 0 = distance + 3 */
+    uint64_t window_bytes;  /* Vulkan: largest part of a frame that kernels see; 0 = as usual */
+    bool large;             /* blocks that not every search takes */
+    bool sieve;             /* Vulkan: drop candidates by box sums, whether it pays or not */
+    const char *search;     /* gpume_params.search */
+    struct gpume_tile tile; /* Vulkan: the shape of tiles; chunk 0 = as usual */
 };
 
 /* The number of failed checks; every failure is told with the case, the block and both answers.

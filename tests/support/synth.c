@@ -51,6 +51,10 @@ static uint32_t value_at(enum synth_content content, uint32_t peak, uint32_t x, 
         return (index * 37) & peak;
     case SYNTH_EXTREME:
         return (x / 3 + y / 5 + index) % 2 ? peak : 0;
+    case SYNTH_OPPOSITE:
+        return index % 2 ? peak : 0;
+    case SYNTH_CHECKERS:
+        return (x + y + index) % 2 ? peak : 0;
     case SYNTH_PAN:
         return texture((int64_t)x - (int64_t)index * SYNTH_PAN_X,
                    (int64_t)y - (int64_t)index * SYNTH_PAN_Y, seed) &
