@@ -17,7 +17,6 @@
 
 #include <stdlib.h>
 
-#define TILE_SIDE 8u                     /* blocks of a workgroup along x or y */
 #define BATCH_WORK (1ull << 36)          /* a few milliseconds of a large GPU */
 #define BATCH_WORK_SOFTWARE (1ull << 32) /* half a second of two processors */
 #define SIEVE_CANDIDATES_MIN 500u        /* of a block */
@@ -212,8 +211,8 @@ static int choose_variant(struct engine *engine, const struct gpume_tile *wanted
         return GPUME_UNSUPPORTED;
     }
     engine->tile = *wanted;
-    while (
-        !gpume_match_variant_suits(best, &engine->gpu, &engine->plan, TILE_SIDE, &engine->tile)) {
+    while (!gpume_match_variant_suits(
+        best, &engine->gpu, &engine->plan, GPUME_TILE_BLOCKS_MAX, &engine->tile)) {
         if (name) {
             gpume_log_write(engine->gpu.log, GPUME_LOG_ERROR,
                 "--search %s: not for %u bits, block %u, window %ux%u on %s; leave it out", name,

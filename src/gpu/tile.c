@@ -4,26 +4,33 @@
 #include "base/grid.h"
 #include "shared.h"
 
-#define LOCAL_MIN 128u /* invocations: a warp for each scheduler of a core */
-#define LOCAL_MAX 512u /* beyond, registers leave no room for a second workgroup */
-#define WARP 32u       /* invocations that run in step on most hardware */
-#define CHUNK_MAX 17u  /* a sum is a register: more leave too few workgroups on a core */
-#define PASSES_MAX 16u /* loads along x */
-#define TILE_X_MAX 8u  /* blocks */
+#define LOCAL_MIN 128u     /* invocations: a warp for each scheduler of a core */
+#define LOCAL_MAX 512u     /* beyond, registers leave no room for a second workgroup */
+#define WARP 32u           /* invocations that run in step on most hardware */
+#define CHUNK_MAX_HALF 17u /* a sum is a register: more leave too few workgroups on a core, */
+#define CHUNK_MAX 8u       /* or, with a register for every sample, no room for the sums */
+#define PASSES_MAX 16u     /* loads along x */
+#define TILE_X_MAX 8u      /* blocks */
 #define TILE_Y_MAX 4u
-#define SHARED_MAX 49152u   /* bytes: more is not everywhere, and leaves one workgroup a core */
-#define CORE_SHARED 196608u /* bytes of a core that its workgroups share, about */
-#define CORE_REGISTERS 65536u
-#define BUSY_GROUPS 512u /* workgroups that keep a large device busy */
+#define SHARED_MAX 49152u /* bytes: more is not everywhere, and leaves one workgroup a core */
 
-/* Issue slots, by the shader's instructions. With them the shapes that were measured as best on an
- * NVIDIA H200 (driver 580), or close neighbours, have the least scores. */
-#define LOAD_SLOTS 1.5    /* a word of shared memory */
-#define FILL_SLOTS 32.0   /* a quad of reference samples: address, read, unpack, four writes */
-#define TARGET_SLOTS 20.0 /* a quad of target samples */
-#define OFFER_SLOTS 4.0   /* a candidate's cost against the best */
-#define ITEM_SLOTS 60.0   /* where an item's samples and sums lie */
-#define BARRIER_SLOTS 40.0
+/* A core, and issue slots of a warp there: fitted to 180 shapes measured on an NVIDIA H200 (driver
+ * 580), within 6 % for those near the best. What they say: load seldom, for many items, and keep
+ * many warps on a core that wait for different things. */
+#define CORE_SHARED                                                                                \
+    229376u /* bytes that workgroups share; each takes 1 KiB more than it asks for */
+#define CORE_REGISTERS 65536u
+#define CORE_THREADS 2048u
+#define CORE_GROUPS 32u
+#define BUSY_GROUPS 512u       /* workgroups that keep a large device busy */
+#define LOAD_SLOTS 0.45        /* a word of shared memory, beside the arithmetic on it */
+#define UNIT_ROW_SLOTS 4.0     /* a row of target samples into registers */
+#define OFFER_SLOTS 12.7       /* a candidate's cost against the best */
+#define FILL_SLOTS 10.3        /* a quad of reference samples: read, unpack, four writes */
+#define FILL_LATENCY_SLOTS 308 /* until an invocation's next quad can be read */
+#define TARGET_SLOTS 4.9       /* a quad of target samples */
+#define IDLE_SLOTS 1.1         /* waiting for the rest of the workgroup, against working */
+#define LATENCY_WARPS 19.0     /* with so many warps a core works half of the time */
 
 /* Everything about a shape that counts. */
 struct work {
@@ -120,31 +127,34 @@ static double item_slots(uint64_t items, double slots, double groups, const stru
 {
     double issued = (double)gpume_div_up(items, WARP);
     double elapsed = (double)gpume_div_up(items, t->local) * t->local / WARP;
-    return slots * (issued + (elapsed - issued) / groups);
+    return slots * (issued + (elapsed - issued) * IDLE_SLOTS / groups);
+}
+
+/* Workgroups that fit on a core. */
+static double groups_of(const struct gpume_tile *t)
+{
+    uint64_t registers = (uint64_t)(21 + t->chunk) * t->local;
+    uint64_t groups = gpume_min_u64(CORE_REGISTERS / registers, CORE_THREADS / t->local);
+    groups = gpume_min_u64(groups, CORE_SHARED / (t->shared_bytes + 1024));
+    return (double)gpume_max_u64(gpume_min_u64(groups, CORE_GROUPS), 1);
 }
 
 static double score(const struct gpume_plan *plan, const struct work *w, const struct gpume_tile *t)
 {
     const struct gpume_params *p = &plan->params;
-    double words = (double)t->unit / w->word_samples;
-    double units = (double)(w->units_x * w->rows);
-    double item =
-        units * ((t->unit + t->chunk - 1) * words * LOAD_SLOTS + t->unit * words / 4 * LOAD_SLOTS +
-                    (double)t->unit * t->unit * t->chunk * w->slots) +
-        t->chunk * OFFER_SLOTS + ITEM_SLOTS;
-    /* Workgroups on a core, by registers and by shared memory, and how well they hide latency. */
-    double registers = 60 + 4.0 * t->chunk;
-    double groups = CORE_REGISTERS / (registers * t->local);
-    double by_shared = (double)CORE_SHARED / (double)t->shared_bytes;
-    groups = by_shared < groups ? by_shared : groups;
-    groups = groups < 1 ? 1 : (double)(uint32_t)groups;
-    double warps = groups * t->local / WARP;
+    double words = (double)t->unit / w->word_samples, groups = groups_of(t);
+    double warps = (double)t->local / WARP;
+    double item = (double)(w->units_x * w->rows) *
+                      ((t->unit + t->chunk - 1) * words * LOAD_SLOTS + t->unit * UNIT_ROW_SLOTS +
+                          (double)t->unit * t->unit * t->chunk * w->slots) +
+                  t->chunk * OFFER_SLOTS;
     double tile = (double)w->fours * w->word_samples * TARGET_SLOTS / WARP;
     tile += (double)(w->passes * w->bands) *
-            ((double)w->quads * FILL_SLOTS / WARP + BARRIER_SLOTS * t->local / WARP);
+            ((double)w->quads * FILL_SLOTS / WARP +
+                (double)gpume_div_up(w->quads, t->local) * FILL_LATENCY_SLOTS * warps / groups);
     tile += (double)w->passes * ((double)(w->bands - 1) * item_slots(w->items, item, groups, t) +
                                     item_slots(w->last_items, item, groups, t));
-    tile *= 1 + 3 / warps;
+    tile *= 1 + LATENCY_WARPS / (groups * warps);
     /* Tiles that reach beyond the picture, and too few to fill the device. */
     uint64_t tiles =
         gpume_div_up(plan->blocks_x, t->tile_x) * gpume_div_up(plan->blocks_y, t->tile_y);
@@ -250,12 +260,13 @@ bool gpume_tile_choose(const struct gpume_plan *plan, enum gpume_tile_words word
 {
     struct search search = {.plan = plan, .words = words, .limits = limits};
     uint32_t span_y = 2 * plan->params.window_y + 1;
+    uint32_t chunk_max = words == GPUME_TILE_HALF ? CHUNK_MAX_HALF : CHUNK_MAX;
     uint32_t most = !suits(plan, words) ? 0 : key_bits(plan) > 0 ? limits->blocks : 1;
     uint32_t x_max = (uint32_t)gpume_min_u64(plan->blocks_x, TILE_X_MAX);
     uint32_t y_max = (uint32_t)gpume_min_u64(plan->blocks_y, TILE_Y_MAX);
     struct gpume_tile try = {0};
     for (try.chunk = span_y; try.chunk > 0; try.chunk = smaller_part(span_y, try.chunk)) {
-        for (try.tile_y = 1; try.chunk <= CHUNK_MAX && try.tile_y <= y_max; try.tile_y++) {
+        for (try.tile_y = 1; try.chunk <= chunk_max && try.tile_y <= y_max; try.tile_y++) {
             for (try.tile_x = 1; try.tile_x <= x_max; try.tile_x++) {
                 if (try.tile_x * try.tile_y <= most) {
                     try_loads(&search, try);

@@ -24,10 +24,10 @@ const struct gpume_match_variant *gpume_match_variant_at(uint32_t index);
 const struct gpume_match_variant *gpume_match_variant_select(
     const struct gpume_gpu *gpu, const char *name);
 
-/* Does it suit the plan on this device? Then *tile is its shape, at most `side` blocks along x or
- * y; all zero: it needs none. A shape that is there already (chunk > 0) is kept if it suits. */
+/* Does it suit the plan on this device? Then *tile is its shape, of at most `blocks`;
+ * all zero: it needs none. A shape that is there already (chunk > 0) is kept if it suits. */
 bool gpume_match_variant_suits(const struct gpume_match_variant *variant,
-    const struct gpume_gpu *gpu, const struct gpume_plan *plan, uint32_t side,
+    const struct gpume_gpu *gpu, const struct gpume_plan *plan, uint32_t blocks,
     struct gpume_tile *tile);
 
 /* engine_ops.list_searches */

@@ -10,9 +10,12 @@
 #include <string.h>
 
 static const struct gpume_log silent;
-static const struct gpume_tile_limits large = {.shared_bytes = 49152, .invocations = 1024, .blocks = GPUME_TILE_BLOCKS_MAX};
-static const struct gpume_tile_limits usual = {.shared_bytes = 32768, .invocations = 1024, .blocks = GPUME_TILE_BLOCKS_MAX};
-static const struct gpume_tile_limits least = {.shared_bytes = 16384, .invocations = 128};
+static const struct gpume_tile_limits large = {
+    .shared_bytes = 49152, .invocations = 1024, .blocks = GPUME_TILE_BLOCKS_MAX};
+static const struct gpume_tile_limits usual = {
+    .shared_bytes = 32768, .invocations = 1024, .blocks = GPUME_TILE_BLOCKS_MAX};
+static const struct gpume_tile_limits least = {
+    .shared_bytes = 16384, .invocations = 128, .blocks = GPUME_TILE_BLOCKS_MAX};
 
 static const char *const names[] = {"half", "float", "int"};
 
