@@ -10,10 +10,10 @@
 #include "base/clock.h"
 #include "base/grid.h"
 #include "base/status.h"
+#include "gpu/choice.h"
 #include "gpu/k.h"
 #include "gpu/pipeline_cache.h"
 #include "gpu/sieve.h"
-#include "gpu/variant.h"
 
 #include <stdlib.h>
 
@@ -32,8 +32,8 @@ struct engine {
     struct gpume_gpu gpu;
     struct gpume_plan plan;
     struct gpume_layout layout;
-    const struct gpume_match_variant *variant;
-    struct gpume_tile tile, left_tile; /* the variant's shapes: for all blocks, for a few */
+    struct gpume_choice choice;
+    struct gpume_tile left_tile; /* of the search for the few blocks that the sieve leaves */
     struct gpume_kernels kernels;
     struct gpume_timeline timeline;
     struct gpume_slot slots[GPUME_SLOTS_MAX];
@@ -58,13 +58,13 @@ static int create_kernels(struct engine *engine)
     struct gpume_kernels *k = &engine->kernels;
     int status;
     GPUME_TRY(gpume_k_upload_create(gpu, &engine->plan, &k->upload));
-    GPUME_TRY(
-        gpume_k_match_create(gpu, &engine->plan, engine->variant, &engine->tile, false, &k->match));
+    GPUME_TRY(gpume_k_match_create(
+        gpu, &engine->plan, engine->choice.variant, &engine->choice.tile, false, &k->match));
     if (engine->layout.boxes_bytes > 0) {
         GPUME_TRY(gpume_k_boxes_create(gpu, &engine->plan, &k->boxes, &k->parts));
         GPUME_TRY(gpume_k_sieve_create(gpu, &engine->plan, &k->sieve));
         GPUME_TRY(gpume_k_match_create(
-            gpu, &engine->plan, engine->variant, &engine->left_tile, true, &k->left));
+            gpu, &engine->plan, engine->choice.variant, &engine->left_tile, true, &k->left));
     }
     GPUME_TRY(gpume_k_predict_create(gpu, &engine->plan, &k->predict));
     GPUME_TRY(gpume_k_reduce_create(gpu, &k->reduce));
@@ -202,32 +202,13 @@ static struct gpume_sieve_rule sieve_rule(
     return rule;
 }
 
-/* The variant that is asked for, or the fastest that suits the plan. */
-static int choose_variant(struct engine *engine, const struct gpume_tile *wanted)
+/* Blocks left over are few and far between: a tile each, if such tiles suit. */
+static void choose_left_tile(struct engine *engine)
 {
-    const char *name = engine->plan.params.search;
-    const struct gpume_match_variant *best = gpume_match_variant_select(&engine->gpu, name);
-    if (!best) { /* lib.c has told why */
-        return GPUME_UNSUPPORTED;
-    }
-    engine->tile = *wanted;
-    while (!gpume_match_variant_suits(
-        best, &engine->gpu, &engine->plan, GPUME_TILE_BLOCKS_MAX, &engine->tile)) {
-        if (name) {
-            gpume_log_write(engine->gpu.log, GPUME_LOG_ERROR,
-                "--search %s: not for %u bits, block %u, window %ux%u on %s; leave it out", name,
-                engine->plan.params.bits, engine->plan.params.block, engine->plan.params.window_x,
-                engine->plan.params.window_y, engine->gpu.properties.deviceName);
-            return GPUME_UNSUPPORTED;
-        }
-        best--; /* the first one suits every plan */
-    }
-    engine->variant = best;
-    /* Blocks left over are few and far between: a tile each, if such tiles suit. */
-    if (!gpume_match_variant_suits(best, &engine->gpu, &engine->plan, 1, &engine->left_tile)) {
-        engine->left_tile = engine->tile;
-    }
-    return GPUME_OK;
+    struct gpume_tile tiles[GPUME_VARIANT_TILES_MAX];
+    uint32_t count =
+        gpume_match_variant_tiles(engine->choice.variant, &engine->gpu, &engine->plan, 1, tiles);
+    engine->left_tile = count > 0 ? tiles[0] : engine->choice.tile;
 }
 
 /* times: before opening, with the device there, with the memory there. */
@@ -243,11 +224,15 @@ static void tell_times(const struct engine *engine, const uint64_t times[3], con
 }
 
 /* Everything that lives on the device. Memory is allocated while pipelines are compiled. */
-static int open_parts(struct engine *engine, uint64_t times[3])
+static int open_parts(
+    struct engine *engine, const struct gpume_engine_gpu_rules *rules, uint64_t times[3])
 {
     const struct gpume_cache cache = {engine->plan.params.cache_dir, engine->gpu.log};
     gpume_pipeline_cache_open(&engine->gpu, &cache);
     int status;
+    GPUME_TRY(
+        gpume_choice_make(&engine->gpu, &engine->plan, &cache, &rules->tile, &engine->choice));
+    choose_left_tile(engine);
     GPUME_TRY(create_kernels(engine));
     GPUME_TRY(create_frames(engine));
     GPUME_TRY(create_slots(engine));
@@ -272,13 +257,15 @@ int gpume_engine_gpu_open_with(void **out, const struct gpume_params *params,
     uint64_t times[3] = {gpume_clock_ns()};
     int status;
     GPUME_TRY(gpume_gpu_open(&engine->gpu, log, params->device, software, params->validate));
+    if (rules->as_hardware) {
+        engine->gpu.properties.deviceType = VK_PHYSICAL_DEVICE_TYPE_OTHER;
+    }
     times[1] = gpume_clock_ns();
     GPUME_TRY(make_plan(engine, params, rules->window_bytes ? rules->window_bytes : WINDOW_BYTES));
-    GPUME_TRY(choose_variant(engine, &rules->tile));
     struct gpume_sieve_rule rule = sieve_rule(engine, rules);
     engine->layout = gpume_layout_make(&engine->plan, &rule);
     GPUME_TRY(check_ranges(engine));
-    GPUME_TRY(open_parts(engine, times));
+    GPUME_TRY(open_parts(engine, rules, times));
     *plan = engine->plan;
     *out = engine;
     return GPUME_OK;
@@ -480,7 +467,7 @@ static void engine_get_info(void *opaque, struct gpume_info *info)
     info->backend = "vulkan";
     info->device = engine->gpu.properties.deviceName;
     info->driver = engine->gpu.driver;
-    info->search = engine->variant->name;
+    info->search = engine->choice.variant->name;
     info->eliminates = engine->layout.boxes_bytes > 0;
     info->host_bytes = engine->host_bytes;
     info->device_bytes = engine->device_bytes;

@@ -17,7 +17,7 @@ void gpume_pipeline_cache_name(
         snprintf(uuid + 2 * i, 3, "%02x", p->pipelineCacheUUID[i]);
     }
     /* The version besides, as the UUID of lavapipe (Mesa 22.3) is the same for all of them. */
-    snprintf(name, GPUME_CACHE_NAME_BYTES, "%.16s-%04x-%04x-%08x-%s.bin", kind, p->vendorID,
+    snprintf(name, GPUME_CACHE_NAME_BYTES, "%.32s-%04x-%04x-%08x-%s.bin", kind, p->vendorID,
         p->deviceID, p->driverVersion, uuid);
 }
 

@@ -15,8 +15,9 @@
 #define SHARED_MAX 49152u /* bytes: more is not everywhere, and leaves one workgroup a core */
 
 /* A core, and issue slots of a warp there: fitted to 180 shapes measured on an NVIDIA H200 (driver
- * 580), within 6 % for those near the best. What they say: load seldom, for many items, and keep
- * many warps on a core that wait for different things. */
+ * 580), within 6 % for most near the best, up to 30 % for some, so that choice.c tries a few. What
+ * they say: load seldom, for many items, and keep many warps on a core that wait for different
+ * things. */
 #define CORE_SHARED                                                                                \
     229376u /* bytes that workgroups share; each takes 1 KiB more than it asks for */
 #define CORE_REGISTERS 65536u
@@ -204,7 +205,8 @@ struct search {
     const struct gpume_plan *plan;
     enum gpume_tile_words words;
     const struct gpume_tile_limits *limits;
-    struct gpume_tile best; /* chunk 0: none yet */
+    /* The best by chunk and number of blocks, both less 1; chunk 0: none. */
+    struct gpume_tile best[CHUNK_MAX_HALF][GPUME_TILE_BLOCKS_MAX];
 };
 
 /* The next smaller size of the parts of a whole, of those for which fewer parts do not do; 0 after
@@ -219,13 +221,14 @@ static void try_locals(struct search *search, struct gpume_tile tile)
     uint32_t most = (uint32_t)gpume_min_u64(search->limits->invocations, LOCAL_MAX);
     uint32_t first = (uint32_t)gpume_min_u64(most / WARP * WARP, LOCAL_MIN);
     struct work w = work_of(search->plan, search->words, &tile);
+    struct gpume_tile *best = &search->best[tile.chunk - 1][tile.tile_x * tile.tile_y - 1];
     for (tile.local = first; tile.local <= most; tile.local += WARP) {
         if (!fits(search->plan, &w, search->limits, &tile)) {
             continue;
         }
         tile.score = score(search->plan, &w, &tile);
-        if (!search->best.chunk || tile.score < search->best.score) {
-            search->best = tile;
+        if (!best->chunk || tile.score < best->score) {
+            *best = tile;
         }
         if (tile.local >= w.items) {
             break; /* more would have nothing to do */
@@ -255,27 +258,57 @@ static void try_loads(struct search *search, struct gpume_tile tile)
     }
 }
 
-bool gpume_tile_choose(const struct gpume_plan *plan, enum gpume_tile_words words,
-    const struct gpume_tile_limits *limits, struct gpume_tile *tile)
+static void try_all(struct search *search)
 {
-    struct search search = {.plan = plan, .words = words, .limits = limits};
+    const struct gpume_plan *plan = search->plan;
+    bool one_word = key_bits(plan) > 0, half = search->words == GPUME_TILE_HALF;
+    uint32_t most = !suits(plan, search->words) ? 0 : one_word ? search->limits->blocks : 1;
     uint32_t span_y = 2 * plan->params.window_y + 1;
-    uint32_t chunk_max = words == GPUME_TILE_HALF ? CHUNK_MAX_HALF : CHUNK_MAX;
-    uint32_t most = !suits(plan, words) ? 0 : key_bits(plan) > 0 ? limits->blocks : 1;
+    uint32_t chunk_max = half ? CHUNK_MAX_HALF : CHUNK_MAX;
     uint32_t x_max = (uint32_t)gpume_min_u64(plan->blocks_x, TILE_X_MAX);
     uint32_t y_max = (uint32_t)gpume_min_u64(plan->blocks_y, TILE_Y_MAX);
     struct gpume_tile try = {0};
     for (try.chunk = span_y; try.chunk > 0; try.chunk = smaller_part(span_y, try.chunk)) {
         for (try.tile_y = 1; try.chunk <= chunk_max && try.tile_y <= y_max; try.tile_y++) {
-            for (try.tile_x = 1; try.tile_x <= x_max; try.tile_x++) {
-                if (try.tile_x * try.tile_y <= most) {
-                    try_loads(&search, try);
-                }
+            for (try.tile_x = 1; try.tile_x <= x_max && try.tile_x * try.tile_y <= most;
+                 try.tile_x++) {
+                try_loads(search, try);
             }
         }
     }
-    if (search.best.chunk) {
-        *tile = search.best;
+}
+
+/* Takes the best of some shapes out of the table; chunk 0: there was none. */
+static struct gpume_tile take_best(struct gpume_tile *tiles, uint32_t count)
+{
+    struct gpume_tile *best = &tiles[0];
+    for (uint32_t i = 1; i < count; i++) {
+        if (tiles[i].chunk && (!best->chunk || tiles[i].score < best->score)) {
+            best = &tiles[i];
+        }
     }
-    return search.best.chunk > 0;
+    struct gpume_tile taken = *best;
+    best->chunk = 0;
+    return taken;
+}
+
+uint32_t gpume_tile_choose(const struct gpume_plan *plan, enum gpume_tile_words words,
+    const struct gpume_tile_limits *limits, uint32_t chunks, uint32_t each,
+    struct gpume_tile *tiles)
+{
+    struct search search = {.plan = plan, .words = words, .limits = limits};
+    uint32_t count = 0;
+    try_all(&search);
+    for (uint32_t i = 0; i < chunks; i++) {
+        struct gpume_tile tile = take_best(search.best[0], CHUNK_MAX_HALF * GPUME_TILE_BLOCKS_MAX);
+        for (uint32_t j = 0; j < each && tile.chunk; j++) {
+            uint32_t chunk = tile.chunk;
+            tiles[count++] = tile;
+            tile = take_best(search.best[chunk - 1], GPUME_TILE_BLOCKS_MAX);
+        }
+        for (uint32_t j = 0; count > 0 && j < GPUME_TILE_BLOCKS_MAX; j++) {
+            search.best[tiles[count - 1].chunk - 1][j].chunk = 0;
+        }
+    }
+    return count;
 }

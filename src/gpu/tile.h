@@ -38,9 +38,12 @@ struct gpume_tile {
 bool gpume_tile_complete(const struct gpume_plan *plan, enum gpume_tile_words words,
     const struct gpume_tile_limits *limits, struct gpume_tile *tile);
 
-/* The shape with the least score; false: none suits. */
-bool gpume_tile_choose(const struct gpume_plan *plan, enum gpume_tile_words words,
-    const struct gpume_tile_limits *limits, struct gpume_tile *tile);
+/* Shapes with small scores: of the best `chunks` chunks the best `each`, which differ in their
+ * number of blocks; the best one first. Returns how many there are, chunks * each at most; 0: none
+ * suits. */
+uint32_t gpume_tile_choose(const struct gpume_plan *plan, enum gpume_tile_words words,
+    const struct gpume_tile_limits *limits, uint32_t chunks, uint32_t each,
+    struct gpume_tile *tiles);
 
 /* Does the picture's edge cut blocks to sizes that tiles leave to match.comp, in the last column or
  * the last row? */

@@ -44,23 +44,35 @@ const struct gpume_match_variant *gpume_match_variant_select(
     return best;
 }
 
-bool gpume_match_variant_suits(const struct gpume_match_variant *variant,
-    const struct gpume_gpu *gpu, const struct gpume_plan *plan, uint32_t blocks,
-    struct gpume_tile *tile)
+static struct gpume_tile_limits limits_of(const struct gpume_gpu *gpu, uint32_t blocks)
 {
     const VkPhysicalDeviceLimits *l = &gpu->properties.limits;
-    const struct gpume_tile_limits limits = {
+    return (struct gpume_tile_limits){
         .shared_bytes = l->maxComputeSharedMemorySize,
         .invocations = (uint32_t)gpume_min_u64(
             l->maxComputeWorkGroupInvocations, l->maxComputeWorkGroupSize[0]),
         .blocks = blocks,
     };
+}
+
+uint32_t gpume_match_variant_tiles(const struct gpume_match_variant *variant,
+    const struct gpume_gpu *gpu, const struct gpume_plan *plan, uint32_t blocks,
+    struct gpume_tile tiles[GPUME_VARIANT_TILES_MAX])
+{
+    struct gpume_tile_limits limits = limits_of(gpu, blocks);
+    tiles[0] = (struct gpume_tile){0};
     if (!variant->tiled) {
-        *tile = (struct gpume_tile){0};
-        return true;
+        return 1;
     }
-    return tile->chunk ? gpume_tile_complete(plan, variant->words, &limits, tile)
-                       : gpume_tile_choose(plan, variant->words, &limits, tile);
+    bool half = variant->words == GPUME_TILE_HALF; /* as a rule the fastest: worth a closer look */
+    return gpume_tile_choose(plan, variant->words, &limits, half ? 2 : 1, half ? 4 : 2, tiles);
+}
+
+bool gpume_match_variant_takes(const struct gpume_match_variant *variant,
+    const struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_tile *tile)
+{
+    struct gpume_tile_limits limits = limits_of(gpu, GPUME_TILE_BLOCKS_MAX);
+    return variant->tiled && gpume_tile_complete(plan, variant->words, &limits, tile);
 }
 
 int gpume_match_variant_list(

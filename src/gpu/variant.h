@@ -24,11 +24,17 @@ const struct gpume_match_variant *gpume_match_variant_at(uint32_t index);
 const struct gpume_match_variant *gpume_match_variant_select(
     const struct gpume_gpu *gpu, const char *name);
 
-/* Does it suit the plan on this device? Then *tile is its shape, of at most `blocks`;
- * all zero: it needs none. A shape that is there already (chunk > 0) is kept if it suits. */
-bool gpume_match_variant_suits(const struct gpume_match_variant *variant,
+#define GPUME_VARIANT_TILES_MAX 8u
+
+/* Shapes that are worth a trial, of at most `blocks`, the most promising first; one of all zeros
+ * where it needs none. Returns their number; 0: it does not suit the plan on this device. */
+uint32_t gpume_match_variant_tiles(const struct gpume_match_variant *variant,
     const struct gpume_gpu *gpu, const struct gpume_plan *plan, uint32_t blocks,
-    struct gpume_tile *tile);
+    struct gpume_tile tiles[GPUME_VARIANT_TILES_MAX]);
+
+/* Does a shape that somebody wants suit it? Then *tile is completed. */
+bool gpume_match_variant_takes(const struct gpume_match_variant *variant,
+    const struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_tile *tile);
 
 /* engine_ops.list_searches */
 int gpume_match_variant_list(

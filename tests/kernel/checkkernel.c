@@ -58,6 +58,16 @@ static const struct runner_case cases[] = {
     {24, 24, 8, 24, 31, 33, EXTEND, SYNTH_NOISE, .sieve = true},
     {16, 12, 8, 8, 512, 3, EXTEND, SYNTH_NOISE, .sieve = true},
     {132, 130, 8, 128, 20, 20, EXTEND, SYNTH_PAN, .sieve = true},
+    /* as a GPU would share it out */
+    {64, 48, 8, 8, 7, 7, EXTEND, SYNTH_NOISE, .hardware = true},
+    {61, 47, 16, 16, 8, 8, INSIDE, SYNTH_TIES, .hardware = true},
+    {41, 39, 8, 12, 24, 0, EXTEND, SYNTH_NOISE, .hardware = true},
+    {40, 40, 8, 4, 0, 0, EXTEND, SYNTH_NOISE, .hardware = true},
+    {64, 64, 10, 64, 40, 40, EXTEND, SYNTH_NOISE, .hardware = true},
+    {61, 203, 8, 16, 5, 9, EXTEND, SYNTH_NOISE, .window_bytes = 5000, .hardware = true},
+    {72, 56, 8, 8, 20, 16, INSIDE, SYNTH_NOISE, .sieve = true, .hardware = true},
+    {516, 130, 8, 8, 2, 1, EXTEND, SYNTH_NOISE}, /* enough blocks for one each */
+    {130, 516, 16, 8, 1, 2, INSIDE, SYNTH_TIES},
     /* ties: the rule decides almost every block */
     {64, 48, 8, 8, 7, 7, EXTEND, SYNTH_TIES},
     {64, 48, 8, 4, 7, 7, INSIDE, SYNTH_TIES},

@@ -15,6 +15,7 @@ struct runner_case {
     uint32_t distance;      /* 0 = 1 */
     uint32_t frames;        /* 0 = distance + 3 */
     uint64_t window_bytes;  /* Vulkan: largest part of a frame that kernels see; 0 = as usual */
+    bool hardware;          /* Vulkan: a software driver is taken for a GPU */
     bool large;             /* blocks that not every search takes */
     bool sieve;             /* Vulkan: drop candidates by box sums, whether it pays or not */
     const char *search;     /* gpume_params.search */

@@ -45,7 +45,7 @@ static void print(const struct gpume_plan *plan, enum gpume_tile_words words,
     struct gpume_tile t;
     printf("%4ux%-4u %2u bits block %3u window %3u %5u: %-5s ", p->width, p->height, p->bits,
         p->block, p->window_x, limits->shared_bytes, names[words]);
-    if (!gpume_tile_choose(plan, words, limits, &t)) {
+    if (!gpume_tile_choose(plan, words, limits, 1, 1, &t)) {
         printf("none\n");
         return;
     }
@@ -75,7 +75,7 @@ static void check(const struct gpume_plan *plan, enum gpume_tile_words words,
     const struct gpume_tile_limits *limits)
 {
     struct gpume_tile t, again;
-    if (!gpume_tile_choose(plan, words, limits, &t)) {
+    if (!gpume_tile_choose(plan, words, limits, 1, 1, &t)) {
         return;
     }
     uint32_t span = 2 * plan->params.window_x + 1;
@@ -116,8 +116,8 @@ static void test_usual_sizes(void)
         for (uint32_t bits = 8; bits <= 10; bits++) {
             struct gpume_plan plan = plan_of(1920, 1080, bits, shapes[i][0], shapes[i][1]);
             struct gpume_tile t;
-            REQUIRE(gpume_tile_choose(&plan, GPUME_TILE_HALF, &usual, &t));
-            REQUIRE(gpume_tile_choose(&plan, GPUME_TILE_FLOAT, &usual, &t));
+            REQUIRE(gpume_tile_choose(&plan, GPUME_TILE_HALF, &usual, 1, 1, &t));
+            REQUIRE(gpume_tile_choose(&plan, GPUME_TILE_FLOAT, &usual, 1, 1, &t));
         }
     }
 }
@@ -129,7 +129,7 @@ static void test_measured(void)
     for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
         struct gpume_plan plan = plan_of(1920, 1080, 8, shapes[i][0], shapes[i][1]);
         struct gpume_tile t;
-        REQUIRE(gpume_tile_choose(&plan, GPUME_TILE_HALF, &large, &t));
+        REQUIRE(gpume_tile_choose(&plan, GPUME_TILE_HALF, &large, 1, 1, &t));
         REQUIRE_EQUAL(t.chunk, shapes[i][2]);
         REQUIRE(t.tile_x * t.tile_y >= 6);
     }

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * gpu/choice: what is named is taken, what is remembered is believed if it can be true, and what is
+ * tried is remembered. Needs a Vulkan device, which is taken for hardware.
+ */
+#include "gpu/choice.h"
+#include "harness.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static unsigned trials;
+
+static void on_log(void *opaque, enum gpume_log_level level, const char *line)
+{
+    (void)opaque;
+    trials += strstr(line, "searches tried") != NULL;
+    if (level <= GPUME_LOG_WARNING) {
+        fprintf(stderr, "  log: %s\n", line);
+    }
+}
+
+static const struct gpume_log target = {.fn = on_log};
+static const struct gpume_log silent;
+static struct gpume_gpu gpu;
+
+static struct gpume_plan plan_of(uint32_t bits, uint32_t block, uint32_t window)
+{
+    static const struct gpume_caps caps = {
+        .window_bytes = UINT64_MAX, .align_bytes = 256, .batch_max = 1};
+    struct gpume_plan plan;
+    struct gpume_params params;
+    gpume_params_default(&params);
+    params.width = 100;
+    params.height = 80;
+    params.bits = bits;
+    params.block = block;
+    params.window_x = params.window_y = window;
+    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &silent, &plan), GPUME_OK);
+    return plan;
+}
+
+static struct gpume_choice choose(const struct gpume_plan *plan, const struct gpume_cache *cache)
+{
+    static const struct gpume_tile any;
+    struct gpume_choice choice = {0};
+    trials = 0;
+    REQUIRE_EQUAL(gpume_choice_make(&gpu, plan, cache, &any, &choice), GPUME_OK);
+    REQUIRE(choice.variant);
+    REQUIRE(choice.variant->tiled == (choice.tile.chunk > 0));
+    return choice;
+}
+
+/* Is that what the entry says? */
+static bool entry_is(
+    const struct gpume_plan *plan, const struct gpume_cache *cache, const char *expected)
+{
+    char name[GPUME_CACHE_NAME_BYTES];
+    void *data = NULL;
+    size_t bytes = 0;
+    gpume_choice_name(&gpu, plan, name);
+    bool same = gpume_cache_load(cache, name, &data, &bytes) && bytes == strlen(expected) &&
+                memcmp(data, expected, bytes) == 0;
+    free(data);
+    return same;
+}
+
+static void store(const struct gpume_plan *plan, const struct gpume_cache *cache, const char *entry)
+{
+    char name[GPUME_CACHE_NAME_BYTES];
+    gpume_choice_name(&gpu, plan, name);
+    REQUIRE(gpume_cache_store(cache, name, entry, strlen(entry)));
+}
+
+static void test_remembered(const struct gpume_cache *cache)
+{
+    static const struct gpume_cache none = {NULL, &silent};
+    struct gpume_plan plan = plan_of(8, 8, 3);
+    const struct gpume_match_variant *first = choose(&plan, cache).variant;
+    REQUIRE_EQUAL(trials, 1);
+    REQUIRE(entry_is(&plan, cache, first->name));
+    REQUIRE(choose(&plan, &none).variant == first); /* by this process */
+    REQUIRE_EQUAL(trials, 0);
+
+    plan = plan_of(8, 8, 4);
+    store(&plan, cache, "int");
+    REQUIRE(strcmp(choose(&plan, cache).variant->name, "int") == 0);
+    REQUIRE_EQUAL(trials, 0);
+
+    plan = plan_of(8, 8, 5);
+    store(&plan, cache, "nonsense");
+    first = choose(&plan, cache).variant;
+    REQUIRE_EQUAL(trials, 1);
+    REQUIRE(entry_is(&plan, cache, first->name));
+
+    plan = plan_of(12, 8, 3); /* too deep */
+    store(&plan, cache, "half");
+    first = choose(&plan, cache).variant;
+    REQUIRE_EQUAL(trials, 1);
+    REQUIRE(entry_is(&plan, cache, first->name));
+
+    plan = plan_of(8, 8, 6);
+    choose(&plan, &none);
+    REQUIRE_EQUAL(trials, 1);
+}
+
+static void test_named(const struct gpume_cache *cache)
+{
+    static const struct gpume_tile any;
+    struct gpume_choice choice;
+    struct gpume_plan plan = plan_of(12, 8, 3);
+    plan.params.search = "quads";
+    REQUIRE(strcmp(choose(&plan, cache).variant->name, "quads") == 0);
+    plan.params.search = "float";
+    REQUIRE(strcmp(choose(&plan, cache).variant->name, "float") == 0);
+    REQUIRE_EQUAL(trials, 0);
+    plan.params.search = "half";
+    gpu.log = &silent;
+    REQUIRE_EQUAL(gpume_choice_make(&gpu, &plan, cache, &any, &choice), GPUME_UNSUPPORTED);
+    gpu.log = &target;
+}
+
+static void test_software(const struct gpume_cache *cache)
+{
+    struct gpume_plan plan = plan_of(8, 8, 8);
+    gpu.properties.deviceType = VK_PHYSICAL_DEVICE_TYPE_CPU;
+    REQUIRE(strcmp(choose(&plan, cache).variant->name, "quads") == 0);
+    REQUIRE_EQUAL(trials, 0);
+}
+
+int main(void)
+{
+    char folder[] = "/tmp/test_choice.XXXXXX", command[64];
+    if (gpume_gpu_open(&gpu, &silent, NULL, true, false) != GPUME_OK) {
+        gpume_gpu_close(&gpu);
+        printf("skipped: no Vulkan device\n");
+        return SKIP;
+    }
+    REQUIRE(mkdtemp(folder));
+    const struct gpume_cache cache = {folder, &silent};
+    gpu.log = &target;
+    gpu.properties.deviceType = VK_PHYSICAL_DEVICE_TYPE_OTHER;
+    test_remembered(&cache);
+    test_named(&cache);
+    test_software(&cache);
+    gpume_gpu_close(&gpu);
+    snprintf(command, sizeof(command), "rm -rf %s", folder);
+    REQUIRE_EQUAL(system(command), 0);
+    return harness_verdict();
+}
