@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define KEPT_MAX 64u       /* answers of this process; older ones make room */
-#define CONTENDERS_MAX 32u /* four variants of GPUME_VARIANT_TILES_MAX shapes */
+#define CONTENDERS_MAX 36u /* four variants of GPUME_VARIANT_TILES_MAX shapes */
 #define LABEL_BYTES 64u
 
 /* Answers of this process: for what, and which. */
@@ -149,7 +149,7 @@ static uint32_t enter(struct gpume_gpu *gpu, const struct gpume_plan *plan,
 {
     struct gpume_tile tiles[GPUME_VARIANT_TILES_MAX] = {*wanted};
     uint32_t count;
-    if (wanted->chunk) {
+    if (wanted->chunk && variant->tiled) {
         count = gpume_match_variant_takes(variant, gpu, plan, &tiles[0]);
     } else {
         count = gpume_match_variant_tiles(variant, gpu, plan, GPUME_TILE_BLOCKS_MAX, tiles);

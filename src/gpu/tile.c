@@ -32,6 +32,7 @@
 #define TARGET_SLOTS 4.9       /* a quad of target samples */
 #define IDLE_SLOTS 1.1         /* waiting for the rest of the workgroup, against working */
 #define LATENCY_WARPS 19.0     /* with so many warps a core works half of the time */
+#define PASSES_FACTOR 1.15     /* measured where a window was loaded in parts along x */
 
 /* Everything about a shape that counts. */
 struct work {
@@ -156,6 +157,7 @@ static double score(const struct gpume_plan *plan, const struct work *w, const s
     tile += (double)w->passes * ((double)(w->bands - 1) * item_slots(w->items, item, groups, t) +
                                     item_slots(w->last_items, item, groups, t));
     tile *= 1 + LATENCY_WARPS / (groups * warps);
+    tile *= w->passes > 1 ? PASSES_FACTOR : 1;
     /* Tiles that reach beyond the picture, and too few to fill the device. */
     uint64_t tiles =
         gpume_div_up(plan->blocks_x, t->tile_x) * gpume_div_up(plan->blocks_y, t->tile_y);

@@ -65,7 +65,7 @@ uint32_t gpume_match_variant_tiles(const struct gpume_match_variant *variant,
         return 1;
     }
     bool half = variant->words == GPUME_TILE_HALF; /* as a rule the fastest: worth a closer look */
-    return gpume_tile_choose(plan, variant->words, &limits, half ? 2 : 1, half ? 4 : 2, tiles);
+    return gpume_tile_choose(plan, variant->words, &limits, half ? 3 : 1, half ? 3 : 2, tiles);
 }
 
 bool gpume_match_variant_takes(const struct gpume_match_variant *variant,

@@ -24,7 +24,7 @@ const struct gpume_match_variant *gpume_match_variant_at(uint32_t index);
 const struct gpume_match_variant *gpume_match_variant_select(
     const struct gpume_gpu *gpu, const char *name);
 
-#define GPUME_VARIANT_TILES_MAX 8u
+#define GPUME_VARIANT_TILES_MAX 9u
 
 /* Shapes that are worth a trial, of at most `blocks`, the most promising first; one of all zeros
  * where it needs none. Returns their number; 0: it does not suit the plan on this device. */
