@@ -14,29 +14,37 @@
 
 layout(constant_id = GPUME_SPEC_BOX) const uint BOX = 8;
 layout(constant_id = GPUME_SPEC_BOX_SHIFT) const uint BOX_SHIFT = 0;
+layout(constant_id = GPUME_SPEC_BITS) const uint BITS = 8;
 
 layout(local_size_x = GPUME_BOX_LOCAL) in;
 layout(std430, binding = 0) readonly buffer Padded { QUAD padded[]; };
 layout(std430, binding = 1) writeonly buffer Sums { uvec2 sums[]; };
 layout(push_constant) uniform Push { gpume_box_push pc; };
 
+/* Memory may hold samples beyond their depth. Cut to it they differ by no more than before, so that
+ * bounds from their sums hold. */
+ivec4 samples_at(uint quad)
+{
+    return min(unpack(padded[quad]), ivec4((1 << BITS) - 1));
+}
+
 /* Sums of BOX samples of a row from each sample of a quad. Quads past the last are not read: only
  * sums that lie wholly inside the frame mean anything. */
 ivec4 row_sums(uint quad, uint past)
 {
-    ivec4 first = unpack(padded[quad]), next = first;
+    ivec4 first = samples_at(quad), next = first;
     int sum = 0;
     for (uint i = 0u; i < BOX / 4u; i++) {
-        ivec4 s = i == 0u ? first : unpack(padded[min(quad + i, past)]);
+        ivec4 s = i == 0u ? first : samples_at(min(quad + i, past));
         sum += s.x + s.y + s.z + s.w;
     }
     if (BOX % 4u != 0u) { /* half a quad: BOX is even */
-        ivec4 s = BOX < 4u ? first : unpack(padded[min(quad + BOX / 4u, past)]);
-        ivec4 t = unpack(padded[min(quad + BOX / 4u + 1u, past)]);
+        ivec4 s = BOX < 4u ? first : samples_at(min(quad + BOX / 4u, past));
+        ivec4 t = samples_at(min(quad + BOX / 4u + 1u, past));
         sum += s.x + s.y;
         next = ivec4(s.zw, t.xy);
     } else {
-        next = unpack(padded[min(quad + BOX / 4u, past)]);
+        next = samples_at(min(quad + BOX / 4u, past));
     }
     ivec3 change = next.xyz - first.xyz;
     return sum + ivec4(0, change.x, change.x + change.y, change.x + change.y + change.z);

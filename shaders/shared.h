@@ -108,6 +108,7 @@ struct gpume_tile_push {
     GPUME_U32 row_first, row_end; /* block rows of this band */
     GPUME_U32 tiles_x;            /* tiles side by side */
     GPUME_U32 tile_first, tile_end;
+    GPUME_U32 left_list; /* words to the list of blocks left over: their number, then they */
 };
 
 struct gpume_box_push {
@@ -122,6 +123,7 @@ struct gpume_sieve_push {
     GPUME_U32 width, height;
     GPUME_U32 blocks_x, blocks;
     GPUME_U32 row_first; /* block row of the dispatch's first workgroups */
+    GPUME_U32 left_list; /* words to the list of blocks left over: their number, then they */
 };
 
 struct gpume_predict_push {

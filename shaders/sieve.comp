@@ -14,11 +14,12 @@
  * candidates compared (noise, flat blocks) is left to the search without elimination.
  *
  * Sums are cut to 16 bits: two numbers whose upper bits differ by d differ by more than
- * (d - 1) << shift, which is what counts where shift > 0. A block cut by the picture's edge has no
- * block sum and only the quarters that are wholly visible: its candidates all pass the first level.
+ * (d - 1) << shift, which is what counts where shift > 0. Blocks that the picture's edge cuts have no
+ * sums and are left over at once.
  *
  * Grid: x = TILE_X blocks, y = block row, z = field of the batch. Reads padded frames and sums;
- * writes vectors, costs, todo (1: block left over) and adds to the field's counts.
+ * writes vectors, costs, todo (by block, 1: left over; then a list of these) and adds to the field's
+ * counts.
  */
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -44,7 +45,7 @@ layout(std430, binding = 1) readonly buffer Sums { uvec2 sums[]; };         /* f
 layout(std430, binding = 2) readonly buffer PartSums { uint part_sums[]; }; /* two positions */
 layout(std430, binding = 3) writeonly buffer Vectors { uint vectors[]; };
 layout(std430, binding = 4) writeonly buffer Costs { uint costs[]; };
-layout(std430, binding = 5) writeonly buffer Todo { uint todo[]; };
+layout(std430, binding = 5) buffer Todo { uint todo[]; };
 layout(std430, binding = 6) buffer Counts { uint counts[]; };
 layout(push_constant) uniform Push { gpume_sieve_push pc; };
 
@@ -89,10 +90,12 @@ uvec2 position_of(uint b)
     return uvec2(gl_WorkGroupID.x * TILE_X + b, pc.row_first + gl_WorkGroupID.y) * BLOCK;
 }
 
-/* The size of block b that counts; 0 past the last block of the row. */
-uvec2 visible_size(uint b)
+/* Past the last block of the row there is none. */
+bool is_there(uint b) { return position_of(b).x < pc.width; }
+
+bool is_whole(uint b)
 {
-    return min(uvec2(BLOCK), max(uvec2(pc.width, pc.height), position_of(b)) - position_of(b));
+    return all(lessThanEqual(position_of(b) + BLOCK, uvec2(pc.width, pc.height)));
 }
 
 /* Samples from the frame's start to the candidate (the block at dx = -PAD_X, dy = -WINDOW_Y). */
@@ -107,38 +110,29 @@ uint part_sum(uint sample_index)
     return bitfieldExtract(part_sums[sample_index / 2u], 16 * int(sample_index & 1u), 16);
 }
 
-/* Sums of the quarters of the block at a sample of a frame, those outside the picture left out. */
-uvec4 parts_at(uint quads, uint sample_index, bvec2 whole)
+/* Sums of the quarters of the block at a sample of a frame. */
+uvec4 parts_at(uint quads, uint sample_index)
 {
-    uint at = 4u * quads + sample_index;
-    uint below = whole.y ? at + 4u * pc.pair.stride * (BLOCK / 2u) : at;
-    uint right = whole.x ? BLOCK / 2u : 0u;
-    return uvec4(part_sum(at), part_sum(at + right), part_sum(below), part_sum(below + right));
+    uint at = 4u * quads + sample_index, below = at + 4u * pc.pair.stride * (BLOCK / 2u);
+    return uvec4(
+        part_sum(at), part_sum(at + BLOCK / 2u), part_sum(below), part_sum(below + BLOCK / 2u));
 }
 
 /* A lower bound of the SAD. */
-uint bound_of(uvec4 a, uvec4 b, uvec2 size)
-{
-    bvec2 first = greaterThanEqual(size, uvec2(BLOCK / 2u)), whole = equal(size, uvec2(BLOCK));
-    uvec4 counts = uvec4(first.x && first.y, whole.x && first.y, first.x && whole.y, all(whole));
-    uvec4 d = max(a, b) - min(a, b);
-    d = (max(d, uvec4(PART_SHIFT > 0u)) - uint(PART_SHIFT > 0u)) * counts;
-    return (d.x + d.y + d.z + d.w) << PART_SHIFT;
-}
-
 uint bound_at(uint candidate)
 {
+    const uint SLACK = uint(PART_SHIFT > 0u);
     uint b = block_of(candidate);
-    uvec2 size = visible_size(b);
     uint from = sample_of(b) + 4u * row_of(candidate) * pc.pair.stride + column_of(candidate);
-    return bound_of(parts_at(reference_quads, from, equal(size, uvec2(BLOCK))), target_parts[b],
-        size);
+    uvec4 mine = target_parts[b], its = parts_at(reference_quads, from);
+    uvec4 d = max(max(mine, its) - min(mine, its), uvec4(SLACK)) - SLACK;
+    return (d.x + d.y + d.z + d.w) << PART_SHIFT;
 }
 
 bool is_allowed(uint candidate)
 {
     uint b = block_of(candidate);
-    return allowed(ivec2(position_of(b)), ivec2(visible_size(b)), ivec2(pc.width, pc.height),
+    return allowed(ivec2(position_of(b)), ivec2(BLOCK), ivec2(pc.width, pc.height),
         dx_of(candidate), dy_of(candidate));
 }
 
@@ -155,27 +149,21 @@ QUAD shifted(QUAD left, QUAD right, uint s)
 #endif
 }
 
-/* What rows part, part + PARTS ... of the block add to a candidate's cost. */
+/* What rows part, part + PARTS ... of the block add to a candidate's cost. The loops' ends are
+ * constants, so that many reads are under way at a time. */
 uint sad_part(uint candidate, uint part)
 {
-    uint b = block_of(candidate);
-    uvec2 size = visible_size(b);
-    uint quads = (size.x + 3u) / 4u, tail = size.x % 4u;
-    uint to_block = sample_of(b) / 4u + uint(WINDOW_Y) * pc.pair.stride + uint(PAD_X) / 4u;
-    uint x = column_of(candidate) & 3u;
+    uint quad = sample_of(block_of(candidate)) / 4u, x = column_of(candidate) & 3u;
+    uint to = target_quads + quad + (uint(WINDOW_Y) + part) * pc.pair.stride + uint(PAD_X) / 4u;
+    uint from = reference_quads + quad + (row_of(candidate) + part) * pc.pair.stride +
+                column_of(candidate) / 4u;
     ivec4 sum = ivec4(0);
-    for (uint row = part; row < size.y; row += PARTS) {
-        uint to = target_quads + to_block + row * pc.pair.stride;
-        uint from = reference_quads + sample_of(b) / 4u +
-                    (row_of(candidate) + row) * pc.pair.stride + column_of(candidate) / 4u;
-        QUAD left = padded[from];
-        for (uint i = 0u; i < quads; i++) {
-            QUAD right = padded[from + i + 1u];
-            ivec4 d = abs(unpack(padded[to + i]) - unpack(shifted(left, right, x)));
-            if (tail > 0u && i + 1u == quads) {
-                d *= ivec4(lessThan(uvec4(0u, 1u, 2u, 3u), uvec4(tail)));
-            }
-            sum += d;
+    for (uint row = 0u; row < BLOCK; row += PARTS) {
+        uint skip = row * pc.pair.stride;
+        QUAD left = padded[from + skip];
+        for (uint i = 0u; i < BLOCK / 4u; i++) {
+            QUAD right = padded[from + skip + i + 1u];
+            sum += abs(unpack(padded[to + skip + i]) - unpack(shifted(left, right, x)));
             left = right;
         }
     }
@@ -356,11 +344,28 @@ void count_up(uint which, uint value)
 /* Of a block that is left over, every candidate is compared. */
 uint candidates_of(uint b)
 {
-    ivec2 at = ivec2(position_of(b)), size = ivec2(visible_size(b));
+    ivec2 at = ivec2(position_of(b)), picture = ivec2(pc.width, pc.height);
+    ivec2 after_it = picture - at - min(ivec2(BLOCK), picture - at);
     ivec2 window = ivec2(WINDOW_X, WINDOW_Y);
     ivec2 before = INSIDE == 0u ? window : min(window, at);
-    ivec2 after = INSIDE == 0u ? window : min(window, ivec2(pc.width, pc.height) - at - size);
+    ivec2 after = INSIDE == 0u ? window : min(window, after_it);
     return uint((before.x + after.x + 1) * (before.y + after.y + 1));
+}
+
+/* The block's result, or its place among those left over. */
+void finish(uint b, bool left)
+{
+    uvec2 grid = position_of(b) / BLOCK;
+    uint index = z * pc.blocks + grid.y * pc.blocks_x + grid.x;
+    todo[index] = uint(left);
+    if (left) {
+        todo[pc.left_list + 1u + atomicAdd(todo[pc.left_list], 1u)] = index;
+    } else {
+        vectors[index] = vector_of(best_order[b]);
+        costs[index] = best_cost[b];
+    }
+    atomicAdd(past_blocks, left ? candidates_of(b) : passed[b]);
+    atomicAdd(past_parts, left ? candidates_of(b) : compared[b]);
 }
 
 void main()
@@ -369,21 +374,18 @@ void main()
     z = gl_WorkGroupID.z;
     target_quads = ((pc.pair.target_frame + z) % pc.pair.ring) * pc.pair.frame_quads;
     reference_quads = ((pc.pair.reference_frame + z) % pc.pair.ring) * pc.pair.frame_quads;
-    uvec2 size = visible_size(b);
-    bool live = size.x > 0u;
-    bvec2 whole = equal(size, uvec2(BLOCK));
+    bool live = is_whole(b);
     uint here = sample_of(b) + 4u * uint(WINDOW_Y) * pc.pair.stride + uint(PAD_X);
     uint target_sum = 0u;
     if (live) {
-        uvec2 pairs = sums[target_quads + here / 4u];
-        target_sum = pairs.x & 0xffffu; /* of the first of four: blocks begin with a quad */
+        target_sum = sums[target_quads + here / 4u].x & 0xffffu; /* blocks begin with a quad */
     }
     if (member == 0u) {
         best_cost[b] = NONE;
         best_order[b] = NONE;
         passed[b] = 0u;
         compared[b] = 0u;
-        target_parts[b] = live ? parts_at(target_quads, here, whole) : uvec4(0u);
+        target_parts[b] = live ? parts_at(target_quads, here) : uvec4(0u);
     }
     if (lane == 0u) {
         list_count = 0u;
@@ -398,7 +400,7 @@ void main()
 
     Scan at = Scan(0u, member / ROW_QUADS, member % ROW_QUADS);
     uint count = TILE_X * SEEDS;
-    bool left = false, again = true;
+    bool left = !live, again = true;
     while (count > 0u || again) {
         compare(count);
         bool listed = short_list_full; /* the list still holds what was put there before */
@@ -410,29 +412,21 @@ void main()
             short_count = 0u;
         }
         barrier();
-        bool open = live && !left && (best_cost[b] > 0u || best_order[b] > 0u);
+        bool open = !left && (best_cost[b] > 0u || best_order[b] > 0u);
         if (open && !listed) {
             uint near = (best_cost[b] >> BOX_SHIFT) + uint(BOX_SHIFT > 0u);
-            scan(b, target_sum, all(whole) ? near : 0xffffu, at);
+            scan(b, target_sum, near, at);
         }
         barrier();
         shorten();
         barrier();
         count = min(short_count, SHORT_LIST);
         again = list_full || short_list_full;
-        left = compared[b] > GIVE_UP;
+        left = !live || compared[b] > GIVE_UP;
     }
 
-    if (live && member == 0u) {
-        uvec2 grid = position_of(b) / BLOCK;
-        uint index = z * pc.blocks + grid.y * pc.blocks_x + grid.x;
-        todo[index] = uint(left);
-        if (!left) {
-            vectors[index] = vector_of(best_order[b]);
-            costs[index] = best_cost[b];
-        }
-        atomicAdd(past_blocks, left ? candidates_of(b) : passed[b]);
-        atomicAdd(past_parts, left ? candidates_of(b) : compared[b]);
+    if (is_there(b) && member == 0u) {
+        finish(b, left);
     }
     barrier();
     if (lane == 0u) {

@@ -3,7 +3,8 @@
  * The full search of a tile of TILE_X x TILE_Y blocks from shared memory: for every block the
  * candidate with the smallest (cost, order). samples.glsl tells the variants apart.
  *
- * Grid: x and y count tiles, z = field of the batch. A workgroup loads the reference samples of
+ * Grid: x and y count tiles, z = field of the batch; SIEVED: x alone, and every workgroup takes its
+ * share of the blocks left over. A workgroup loads the reference samples of
  * COLUMNS neighbouring dx and BAND chunks of CHUNK neighbouring dy at a time. An invocation takes
  * items: one block at one dx and CHUNK neighbouring dy, a unit of UNIT x UNIT target samples in
  * registers at a time, past which the reference's rows are led once for all dy. The host picks
@@ -70,9 +71,10 @@ shared FOUR_WORDS target_words[FOURS];
 shared uint best[BLOCKS]; /* one word: cost << KEY_BITS | index, two words: index */
 shared uint best_cost[BLOCKS];
 shared uint zero_cost[BLOCKS]; /* of (0,0), which wins ties; among others the lower index does */
-shared uint wanted, excess;
+shared uint excess;
 
 /* The same in every invocation. */
+uint z;              /* field of the batch */
 uint tile_x, tile_y; /* blocks */
 uint target_base, reference_base; /* quads: the tile's first block, its first match */
 
@@ -109,23 +111,7 @@ uvec2 block_size(uint b)
 uint out_index(uint b)
 {
     uvec2 at = block_at(b);
-    return gl_WorkGroupID.z * pc.blocks + at.y * pc.blocks_x + at.x;
-}
-
-/* Is any of the tile's blocks left over? */
-bool any_todo()
-{
-    if (gl_LocalInvocationIndex == 0u) {
-        wanted = 0u;
-    }
-    barrier();
-    for (uint b = gl_LocalInvocationIndex; b < BLOCKS; b += LOCAL) {
-        if (block_size(b).y > 0u && todo[out_index(b)] != 0u) {
-            wanted = 1u;
-        }
-    }
-    barrier();
-    return wanted != 0u;
+    return z * pc.blocks + at.y * pc.blocks_x + at.x;
 }
 
 /* The tile may reach beyond the picture's last blocks: what is read there is of no account, but it
@@ -353,15 +339,10 @@ void store(uint b, bool two_words)
     costs[at] = cost;
 }
 
-void main()
+/* The tile at tile_x, tile_y of field z. */
+void search_tile()
 {
-    uint tile = pc.tile_first + gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-    uint z = gl_WorkGroupID.z, lane = gl_LocalInvocationIndex;
-    tile_x = tile % pc.tiles_x * TILE_X;
-    tile_y = pc.row_first + tile / pc.tiles_x * TILE_Y;
-    if (tile >= pc.tile_end || (SIEVED != 0u && !any_todo())) { /* the whole workgroup */
-        return;
-    }
+    uint lane = gl_LocalInvocationIndex;
     reference_base = pc.pair.reference_base +
                      ((pc.pair.reference_frame + z) % pc.pair.ring) * pc.pair.frame_quads +
                      tile_y * BLOCK * pc.pair.stride + tile_x * BLOCK / 4u;
@@ -392,7 +373,7 @@ void main()
     }
     barrier();
 #ifdef GPUME_WIDE
-    if (excess != 0u) { /* likewise */
+    if (excess != 0u) { /* the same in every invocation */
         compare_excess();
         two_words = true;
     }
@@ -401,5 +382,28 @@ void main()
         if (block_size(b).y > 0u) {
             store(b, two_words);
         }
+    }
+}
+
+void main()
+{
+    if (SIEVED == 0u) {
+        uint tile = pc.tile_first + gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+        z = gl_WorkGroupID.z;
+        tile_x = tile % pc.tiles_x * TILE_X;
+        tile_y = pc.row_first + tile / pc.tiles_x * TILE_Y;
+        if (tile < pc.tile_end) { /* the whole workgroup */
+            search_tile();
+        }
+        return;
+    }
+    uint count = todo[pc.left_list];
+    for (uint i = gl_WorkGroupID.x; i < count; i += gl_NumWorkGroups.x) { /* likewise */
+        uint entry = todo[pc.left_list + 1u + i], block = entry % pc.blocks;
+        z = entry / pc.blocks;
+        tile_x = block % pc.blocks_x / TILE_X * TILE_X;
+        tile_y = block / pc.blocks_x / TILE_Y * TILE_Y;
+        barrier(); /* the last tile's results have been read */
+        search_tile();
     }
 }

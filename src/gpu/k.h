@@ -29,6 +29,7 @@ struct gpume_block_range {
 /* The full search: tiles where the variant has them, quads for what they leave. */
 struct gpume_match {
     struct gpume_tile tile; /* all zero: quads alone */
+    bool sieved;            /* only the blocks that the sieve has left over */
     struct gpume_kernel tiles, quads;
 };
 
@@ -68,7 +69,7 @@ int gpume_k_tile_create(struct gpume_gpu *gpu, const struct gpume_plan *plan,
     enum gpume_tile_words words, const struct gpume_tile *tile, bool sieved,
     struct gpume_kernel *kernel);
 void gpume_k_tile_record(const struct gpume_work *work, const struct gpume_kernel *kernel,
-    const struct gpume_tile *tile, uint32_t band);
+    const struct gpume_tile *tile, bool sieved, uint32_t band);
 int gpume_k_quads_create(
     struct gpume_gpu *gpu, const struct gpume_plan *plan, bool sieved, struct gpume_kernel *kernel);
 void gpume_k_quads_record(const struct gpume_work *work, const struct gpume_kernel *kernel,

@@ -34,6 +34,7 @@ int gpume_k_match_create(struct gpume_gpu *gpu, const struct gpume_plan *plan,
     bool tiled = variant->tiled;
     int status = GPUME_OK;
     match->tile = *tile;
+    match->sieved = sieved;
     if (tiled) {
         status = gpume_k_tile_create(gpu, plan, variant->words, tile, sieved, &match->tiles);
     }
@@ -86,7 +87,7 @@ void gpume_k_match_record(const struct gpume_work *work, const struct gpume_matc
             gpume_k_quads_record(work, &match->quads, &range);
             continue;
         }
-        gpume_k_tile_record(work, &match->tiles, &match->tile, band);
+        gpume_k_tile_record(work, &match->tiles, &match->tile, match->sieved, band);
         record_left(work, &match->quads, range);
     }
 }

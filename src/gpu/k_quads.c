@@ -120,7 +120,7 @@ void gpume_k_quads_record(const struct gpume_work *work, const struct gpume_kern
     gpume_work_pair(work, range->band, &views[0], &views[1], &push.pair);
     views[2] = gpume_view_part(work->results, work->layout->vectors, words);
     views[3] = gpume_view_part(work->results, work->layout->costs, words);
-    views[4] = gpume_view_part(work->scratch, work->layout->todo, words);
+    views[4] = gpume_work_todo(work);
     gpume_slot_bind(work->slot, kernel, views);
     uint64_t job_pixels = 4ull * jobs.chunk * plan->params.block * plan->params.block;
     uint32_t step =

@@ -10,7 +10,7 @@
 #include "gpu/sieve.h"
 
 _Static_assert(sizeof(struct gpume_box_push) == 5 * 4, "words without gaps, as GLSL lays them");
-_Static_assert(sizeof(struct gpume_sieve_push) == 12 * 4, "words without gaps, as GLSL lays them");
+_Static_assert(sizeof(struct gpume_sieve_push) == 13 * 4, "words without gaps, as GLSL lays them");
 
 #define GRID_ROWS 32768u /* every device takes as many workgroups along an axis */
 
@@ -134,8 +134,11 @@ void gpume_k_boxes_record(const struct gpume_work *work, const struct gpume_kern
 
 void gpume_k_sieve_clear(const struct gpume_work *work)
 {
-    struct gpume_view counts = counts_of(work);
+    struct gpume_view counts = counts_of(work), todo = gpume_work_todo(work);
     gpume_slot_clear(work->slot, &counts);
+    todo.offset += (VkDeviceSize)gpume_work_left_list(work->plan) * 4;
+    todo.bytes = 4;
+    gpume_slot_clear(work->slot, &todo);
 }
 
 void gpume_k_sieve_record(const struct gpume_work *work, const struct gpume_kernel *kernel)
@@ -151,12 +154,13 @@ void gpume_k_sieve_record(const struct gpume_work *work, const struct gpume_kern
         .height = plan->params.height,
         .blocks_x = plan->blocks_x,
         .blocks = plan->blocks,
+        .left_list = gpume_work_left_list(plan),
     };
     views[1] = sums_of(work, false);
     views[2] = sums_of(work, true);
     views[3] = gpume_view_part(work->results, work->layout->vectors, words);
     views[4] = gpume_view_part(work->results, work->layout->costs, words);
-    views[5] = gpume_view_part(work->scratch, work->layout->todo, words);
+    views[5] = gpume_work_todo(work);
     views[6] = counts_of(work);
     gpume_slot_bind(work->slot, kernel, views);
     uint32_t groups = (uint32_t)gpume_div_up(plan->blocks_x, gpume_sieve_shape_make(plan).tile_x);

@@ -53,7 +53,7 @@ struct gpume_sieve_shape gpume_sieve_shape_make(const struct gpume_plan *plan)
     };
     shape.local = shape.team > LOCAL ? shape.team : LOCAL;
     shape.tile_x = shape.local / shape.team; /* at most 16 */
-    shape.list = 3 * shape.local;
+    shape.list = 6 * shape.local;
     shape.short_list = 3 * shape.local / 4; /* holds 4 seeds a block: 4 * 16 */
     shape.give_up = give_up(plan, &shape);
     return shape;

@@ -37,7 +37,7 @@ struct gpume_layout gpume_layout_make(
     layout.partials = place(&layout.scratch_bytes,
         (VkDeviceSize)plan->batch * layout.partials_count * GPUME_SUM_WORDS * 4);
     layout.boxes_bytes = boxes_bytes(plan, rule);
-    layout.todo = place(&layout.scratch_bytes, words);
+    layout.todo = place(&layout.scratch_bytes, 2 * words + 4);
     layout.keys = place(&layout.scratch_bytes, words * layout.key_words);
     return layout;
 }
@@ -46,6 +46,12 @@ struct gpume_view gpume_view_part(
     const struct gpume_buffer *buffer, VkDeviceSize offset, VkDeviceSize bytes)
 {
     return (struct gpume_view){.buffer = buffer->buffer, .offset = offset, .bytes = bytes};
+}
+
+struct gpume_view gpume_work_todo(const struct gpume_work *work)
+{
+    VkDeviceSize bytes = 2 * (VkDeviceSize)gpume_work_left_list(work->plan) * 4 + 4;
+    return gpume_view_part(work->scratch, work->layout->todo, bytes);
 }
 
 struct gpume_view gpume_work_frame(const struct gpume_work *work, uint64_t sequence, uint64_t row,

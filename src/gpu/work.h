@@ -53,6 +53,15 @@ static inline uint32_t gpume_quad_bytes(const struct gpume_plan *plan)
 struct gpume_view gpume_view_part(
     const struct gpume_buffer *buffer, VkDeviceSize offset, VkDeviceSize bytes);
 
+/* Which blocks the sieve leaves over: a word each of the batch, then a list of them. */
+struct gpume_view gpume_work_todo(const struct gpume_work *work);
+
+/* Words from its start to that list: their number, then they. */
+static inline uint32_t gpume_work_left_list(const struct gpume_plan *plan)
+{
+    return plan->batch * plan->blocks;
+}
+
 /* The padded frame's rows from `row`, as far as a band needs them. *base: quads from the view's
  * start to the frame's row 0, wrapping below zero. */
 struct gpume_view gpume_work_frame(const struct gpume_work *work, uint64_t sequence, uint64_t row,
