@@ -13,13 +13,12 @@
 
 #define KEPT_MAX 64u       /* answers of this process; older ones make room */
 #define CONTENDERS_MAX 36u /* four variants of GPUME_VARIANT_TILES_MAX shapes */
-#define LABEL_BYTES 64u
 
 /* Answers of this process: for what, and which. */
 static pthread_mutex_t kept_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     char name[GPUME_CACHE_NAME_BYTES];
-    char label[LABEL_BYTES];
+    char label[GPUME_CHOICE_LABEL_BYTES];
 } kept[KEPT_MAX];
 static uint32_t kept_count;
 
@@ -32,22 +31,22 @@ static void keep(const char *name, const char *label)
     pthread_mutex_unlock(&kept_mutex);
 }
 
-static bool kept_as(const char *name, char label[LABEL_BYTES])
+static bool kept_as(const char *name, char label[GPUME_CHOICE_LABEL_BYTES])
 {
     bool found = false;
     pthread_mutex_lock(&kept_mutex);
     for (uint32_t i = 0; i < KEPT_MAX && !found; i++) {
         found = strcmp(kept[i].name, name) == 0;
-        snprintf(label, LABEL_BYTES, "%s", kept[i].label);
+        snprintf(label, GPUME_CHOICE_LABEL_BYTES, "%s", kept[i].label);
     }
     pthread_mutex_unlock(&kept_mutex);
     return found;
 }
 
-static void label_of(const struct gpume_contender *contender, char label[LABEL_BYTES])
+void gpume_choice_label(const struct gpume_match_variant *variant, const struct gpume_tile *t,
+    char label[GPUME_CHOICE_LABEL_BYTES])
 {
-    const struct gpume_tile *t = &contender->tile;
-    snprintf(label, LABEL_BYTES, "%s %u %ux%u %u %u %u", contender->variant->name, t->chunk,
+    snprintf(label, GPUME_CHOICE_LABEL_BYTES, "%s %u %ux%u %u %u %u", variant->name, t->chunk,
         t->tile_x, t->tile_y, t->band, t->columns, t->local);
 }
 
@@ -64,8 +63,8 @@ void gpume_choice_name(
 static int find(const struct gpume_contender *contenders, uint32_t count, const char *wanted)
 {
     for (uint32_t i = 0; i < count; i++) {
-        char label[LABEL_BYTES];
-        label_of(&contenders[i], label);
+        char label[GPUME_CHOICE_LABEL_BYTES];
+        gpume_choice_label(contenders[i].variant, &contenders[i].tile, label);
         if (strcmp(label, wanted) == 0) {
             return (int)i;
         }
@@ -77,7 +76,7 @@ static int find(const struct gpume_contender *contenders, uint32_t count, const 
 static int remembered(const struct gpume_cache *cache, const char *name,
     const struct gpume_contender *contenders, uint32_t count)
 {
-    char label[LABEL_BYTES];
+    char label[GPUME_CHOICE_LABEL_BYTES];
     if (kept_as(name, label)) {
         return find(contenders, count, label);
     }
@@ -86,24 +85,37 @@ static int remembered(const struct gpume_cache *cache, const char *name,
     if (!gpume_cache_load(cache, name, &data, &bytes)) {
         return -1;
     }
-    snprintf(label, sizeof(label), "%.*s", (int)gpume_min_u64(bytes, LABEL_BYTES - 1),
+    snprintf(label, sizeof(label), "%.*s", (int)gpume_min_u64(bytes, GPUME_CHOICE_LABEL_BYTES - 1),
         (const char *)data);
     free(data);
     return find(contenders, count, label);
 }
 
-/* Times all of them; the last one, which is the fastest as a rule, where the device cannot. */
+/* Without measurement: the first shape of the last variant. */
+static uint32_t promising(const struct gpume_contender *contenders, uint32_t count)
+{
+    uint32_t first = count - 1;
+    while (first > 0 && contenders[first - 1].variant == contenders[count - 1].variant) {
+        first--;
+    }
+    return first;
+}
+
+/* Times them and takes the fastest. */
 static int try_all(struct gpume_gpu *gpu, const struct gpume_plan *plan,
     struct gpume_contender *contenders, uint32_t count, uint32_t *best)
 {
     uint64_t start = gpume_clock_ns();
     int status;
     GPUME_TRY(gpume_trial_run(gpu, plan, contenders, count));
-    *best = count - 1;
+    *best = promising(contenders, count);
     for (uint32_t i = 0; i < count; i++) {
-        char label[LABEL_BYTES];
-        label_of(&contenders[i], label);
-        *best = contenders[i].ns < contenders[*best].ns ? i : *best;
+        char label[GPUME_CHOICE_LABEL_BYTES];
+        gpume_choice_label(contenders[i].variant, &contenders[i].tile, label);
+        uint64_t least = contenders[*best].ns;
+        if (contenders[i].ns > 0 && (least == 0 || contenders[i].ns < least)) {
+            *best = i;
+        }
         gpume_log_write(gpu->log, GPUME_LOG_DEBUG, "search %s: %.1f us a field in a trial", label,
             (double)contenders[i].ns / 1e3);
     }
@@ -126,8 +138,8 @@ static int fastest(struct gpume_gpu *gpu, const struct gpume_plan *plan,
         return GPUME_OK;
     }
     GPUME_TRY(try_all(gpu, plan, contenders, count, best));
-    char label[LABEL_BYTES];
-    label_of(&contenders[*best], label);
+    char label[GPUME_CHOICE_LABEL_BYTES];
+    gpume_choice_label(contenders[*best].variant, &contenders[*best].tile, label);
     keep(name, label);
     gpume_cache_store(cache, name, label, strlen(label));
 fail:
@@ -184,7 +196,7 @@ int gpume_choice_make(struct gpume_gpu *gpu, const struct gpume_plan *plan,
     if (count > 1 && !software && tile->chunk == 0) {
         status = fastest(gpu, plan, cache, contenders, count, &best);
     } else {
-        best = software ? 0 : count - 1; /* the best shape, or the last variant */
+        best = promising(contenders, count);
     }
     if (status == GPUME_OK) {
         *choice = (struct gpume_choice){contenders[best].variant, contenders[best].tile};

@@ -25,4 +25,10 @@ int gpume_choice_make(struct gpume_gpu *gpu, const struct gpume_plan *plan,
 void gpume_choice_name(
     const struct gpume_gpu *gpu, const struct gpume_plan *plan, char name[GPUME_CACHE_NAME_BYTES]);
 
+#define GPUME_CHOICE_LABEL_BYTES 64u
+
+/* A variant and its shape in a word, as it is told and remembered. */
+void gpume_choice_label(const struct gpume_match_variant *variant, const struct gpume_tile *tile,
+    char label[GPUME_CHOICE_LABEL_BYTES]);
+
 #endif

@@ -10,10 +10,11 @@
 #define SIDE_MAX 2048u /* pixels */
 #define FIELDS 8u      /* at a time, to fill a large device */
 
-/* Pixel differences a run, about: 0.3 ms on a large device, 30 ms on the smallest. Of so large a
- * search that this is less than a few blocks, up to the other, beyond which it is not tried. */
-#define TRIAL_WORK (1ull << 32)
-#define TRIAL_WORK_MAX (1ull << 34)
+/* Pixel differences a run, about: 1 ms on a large device. */
+#define TRIAL_WORK (1ull << 34)
+#define BLOCKS_MIN 2048u /* fewer do not fill a large device: such a trial would mislead */
+#define LONG_RUN_NS 10000000u
+#define TRIAL_NS 400000000u /* of device time, all together, about */
 
 #define FRAMES 2u
 
@@ -25,6 +26,7 @@ struct trial {
     struct gpume_slot slot;
     struct gpume_buffer uploads[FRAMES], ring, results, scratch;
     struct gpume_work work;
+    uint64_t spent_ns; /* by the contenders so far */
 };
 
 static uint64_t work_of(const struct gpume_plan *plan)
@@ -32,7 +34,8 @@ static uint64_t work_of(const struct gpume_plan *plan)
     return (uint64_t)plan->params.width * plan->params.height * plan->candidates;
 }
 
-/* The same search on a part of the picture. */
+/* The same search on a part of the picture: of BLOCKS_MIN blocks at least, however long that takes,
+ * so far as the picture has them. */
 static int make_plan(
     const struct gpume_plan *whole, const struct gpume_log *log, struct gpume_plan *plan)
 {
@@ -41,17 +44,16 @@ static int make_plan(
         .batch_max = FIELDS,
         .batch_work = TRIAL_WORK};
     struct gpume_params p = whole->params;
-    uint32_t least = 4 * p.block;
     p.width = (uint32_t)gpume_min_u64(p.width, SIDE_MAX);
     p.height = (uint32_t)gpume_min_u64(p.height, SIDE_MAX);
-    while ((uint64_t)p.width * p.height * whole->candidates > TRIAL_WORK &&
-           gpume_max_u64(p.width, p.height) > least) {
-        uint32_t *side = p.width > p.height ? &p.width : &p.height;
-        *side = (uint32_t)gpume_max_u64(*side / 2, least);
-    }
     p.ref_distance = 1;
     p.want_predicted = p.want_frames = false;
-    return gpume_plan_make(&p, &caps, log, plan);
+    int status = gpume_plan_make(&p, &caps, log, plan);
+    while (status == GPUME_OK && work_of(plan) > TRIAL_WORK && plan->blocks >= 2 * BLOCKS_MIN) {
+        *(p.width > p.height ? &p.width : &p.height) /= 2;
+        status = gpume_plan_make(&p, &caps, log, plan);
+    }
+    return status;
 }
 
 static void fill_noise(const struct gpume_plan *plan, struct gpume_buffer *upload, uint32_t seed)
@@ -150,11 +152,12 @@ static void destroy(struct gpume_gpu *gpu, struct trial *t)
 static int run_one(
     struct trial *t, struct gpume_contender *contender, const struct gpume_match *match)
 {
+    uint64_t ns = 0;
     int status = GPUME_OK;
-    for (uint32_t i = 0; i < RUNS; i++) {
-        uint64_t ns;
+    for (uint32_t i = 0; i < RUNS && ns < LONG_RUN_NS; i++) {
         GPUME_TRY(run(t, match, &ns));
         contender->ns = i == 0 ? ns : gpume_min_u64(contender->ns, ns);
+        t->spent_ns += ns * t->plan.batch;
     }
 fail:
     return status;
@@ -174,8 +177,8 @@ static int run_all(struct trial *t, struct gpume_contender *contenders, struct g
         GPUME_TRY(gpume_kernel_wait(gpu, &matches[i].tiles));
         GPUME_TRY(gpume_kernel_wait(gpu, &matches[i].quads));
     }
-    for (uint32_t i = 0; i < count; i++) {
-        GPUME_TRY(run_one(t, &contenders[i], &matches[i]));
+    for (uint32_t i = count; i > 0 && t->spent_ns < TRIAL_NS; i--) {
+        GPUME_TRY(run_one(t, &contenders[i - 1], &matches[i - 1]));
     }
 fail:
     return status;
@@ -186,7 +189,7 @@ int gpume_trial_run(struct gpume_gpu *gpu, const struct gpume_plan *plan,
 {
     struct trial trial = {0};
     int status = make_plan(plan, gpu->log, &trial.plan);
-    if (status != GPUME_OK || work_of(&trial.plan) > TRIAL_WORK_MAX) {
+    if (status != GPUME_OK || (uint64_t)trial.plan.blocks * trial.plan.batch < BLOCKS_MIN / 2) {
         return status;
     }
     struct gpume_match *matches = calloc(count, sizeof(*matches));

@@ -11,10 +11,11 @@
 struct gpume_contender {
     const struct gpume_match_variant *variant;
     struct gpume_tile tile; /* as it suits the plan */
-    uint64_t ns; /* of the best run; 0: the device cannot tell time, or not in a short one */
+    uint64_t ns;            /* a field, of the best run; 0: not timed */
 };
 
-/* Fills in every contender's time. A failure is logged. */
+/* Fills in the contenders' times, from the last to the first, as far as time allows and if the plan
+ * is large enough to tell. A failure is logged. */
 int gpume_trial_run(struct gpume_gpu *gpu, const struct gpume_plan *plan,
     struct gpume_contender *contenders, uint32_t count);
 

@@ -53,10 +53,11 @@ static struct gpume_choice choose(const struct gpume_plan *plan, const struct gp
 }
 
 /* Is that what the entry says? */
-static bool entry_is(
-    const struct gpume_plan *plan, const struct gpume_cache *cache, const char *expected)
+static bool entry_is(const struct gpume_plan *plan, const struct gpume_cache *cache,
+    const struct gpume_choice *choice)
 {
-    char name[GPUME_CACHE_NAME_BYTES];
+    char name[GPUME_CACHE_NAME_BYTES], expected[GPUME_CHOICE_LABEL_BYTES];
+    gpume_choice_label(choice->variant, &choice->tile, expected);
     void *data = NULL;
     size_t bytes = 0;
     gpume_choice_name(&gpu, plan, name);
@@ -73,32 +74,45 @@ static void store(const struct gpume_plan *plan, const struct gpume_cache *cache
     REQUIRE(gpume_cache_store(cache, name, entry, strlen(entry)));
 }
 
+/* The most promising shape of the variant. */
+static void store_shape_of(
+    const struct gpume_plan *plan, const struct gpume_cache *cache, const char *variant)
+{
+    const struct gpume_match_variant *found = gpume_match_variant_select(&gpu, variant);
+    struct gpume_tile tiles[GPUME_VARIANT_TILES_MAX];
+    char label[GPUME_CHOICE_LABEL_BYTES];
+    REQUIRE(
+        found && gpume_match_variant_tiles(found, &gpu, plan, GPUME_TILE_BLOCKS_MAX, tiles) > 0);
+    gpume_choice_label(found, &tiles[0], label);
+    store(plan, cache, label);
+}
+
 static void test_remembered(const struct gpume_cache *cache)
 {
     static const struct gpume_cache none = {NULL, &silent};
     struct gpume_plan plan = plan_of(8, 8, 3);
-    const struct gpume_match_variant *first = choose(&plan, cache).variant;
+    struct gpume_choice first = choose(&plan, cache);
     REQUIRE_EQUAL(trials, 1);
-    REQUIRE(entry_is(&plan, cache, first->name));
-    REQUIRE(choose(&plan, &none).variant == first); /* by this process */
+    REQUIRE(entry_is(&plan, cache, &first));
+    REQUIRE(choose(&plan, &none).variant == first.variant); /* by this process */
     REQUIRE_EQUAL(trials, 0);
 
     plan = plan_of(8, 8, 4);
-    store(&plan, cache, "int");
+    store_shape_of(&plan, cache, "int");
     REQUIRE(strcmp(choose(&plan, cache).variant->name, "int") == 0);
     REQUIRE_EQUAL(trials, 0);
 
     plan = plan_of(8, 8, 5);
     store(&plan, cache, "nonsense");
-    first = choose(&plan, cache).variant;
+    first = choose(&plan, cache);
     REQUIRE_EQUAL(trials, 1);
-    REQUIRE(entry_is(&plan, cache, first->name));
+    REQUIRE(entry_is(&plan, cache, &first));
 
     plan = plan_of(12, 8, 3); /* too deep */
     store(&plan, cache, "half");
-    first = choose(&plan, cache).variant;
+    first = choose(&plan, cache);
     REQUIRE_EQUAL(trials, 1);
-    REQUIRE(entry_is(&plan, cache, first->name));
+    REQUIRE(entry_is(&plan, cache, &first));
 
     plan = plan_of(8, 8, 6);
     choose(&plan, &none);
