@@ -126,7 +126,7 @@ static void test_bands(void)
     REQUIRE_EQUAL(told, 1);
 }
 
-/* One job of k_match.c loops block * (block / 4 + 1) times and a few more. */
+/* One job of k_quads.c loops block * (block / 4 + 1) times and a few more. */
 static void test_iterations(void)
 {
     REQUIRE(GPUME_BLOCK_MAX * (GPUME_BLOCK_MAX / 4 + 1) + 8 < GPUME_ITERATIONS_MAX);
