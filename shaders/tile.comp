@@ -64,6 +64,7 @@ const uint FOURS = BLOCKS * BLOCK * BLOCK / (4u * FOUR_QUADS);
 const uint UNIT_FOURS = UNIT * WORDS / 4u;
 const uint RUN = RUN_SAMPLES / UNIT; /* columns of units whose sums are carried out together */
 
+const uint ZERO_ROW = uint(WINDOW_Y) / CHUNK * CHUNK; /* where the chunk of dy = 0 begins */
 const bool RAGGED = SPAN_Y % CHUNK != 0u; /* the last chunk holds fewer dy */
 
 shared WORD reference_words[4u * PLANE];
@@ -77,6 +78,7 @@ shared uint excess;
 uint z;              /* field of the batch */
 uint tile_x, tile_y; /* blocks */
 uint target_base, reference_base; /* quads: the tile's first block, its first match */
+bool whole; /* the picture cuts none of the tile's blocks */
 
 WORD unit_words[UNIT * WORDS];
 WORD row_words[WORDS];
@@ -102,10 +104,13 @@ uvec2 block_at(uint b)
 /* Visible samples; none if the block is not this dispatch's. */
 uvec2 block_size(uint b)
 {
+    if (whole) {
+        return uvec2(BLOCK);
+    }
     uvec2 at = block_at(b) * BLOCK, picture = uvec2(pc.width, pc.height);
     uvec2 size = min(uvec2(BLOCK), picture - min(at, picture));
-    bool whole = size.x % UNIT == 0u && size.y % UNIT == 0u && block_at(b).y < pc.row_end;
-    return whole && size.x > 0u ? size : uvec2(0u);
+    bool units = size.x % UNIT == 0u && size.y % UNIT == 0u && block_at(b).y < pc.row_end;
+    return units && size.x > 0u ? size : uvec2(0u);
 }
 
 uint out_index(uint b)
@@ -253,13 +258,6 @@ uvec2 allowed_range(uint at, uint size, uint picture, int window)
 /* Offers the candidates of a chunk to the block: their costs are in block_costs. */
 void offer(uint b, uint column, uint row, uvec2 rows)
 {
-    if (column == uint(WINDOW_X)) {
-        [[unroll]] for (uint k = 0u; k < CHUNK; k++) {
-            if (row + k == uint(WINDOW_Y)) {
-                zero_cost[b] = block_costs[k];
-            }
-        }
-    }
     uint key = NONE;
     [[unroll]] for (uint k = 0u; k < CHUNK; k++) {
         if ((INSIDE == 0u && !RAGGED) || (row + k >= rows.x && row + k <= rows.y)) {
@@ -284,9 +282,6 @@ void keep(uint column, uint row, uvec2 rows, inout uint least_cost, inout uint l
             least_cost = block_costs[k];
             least_index = index;
         }
-        if (column == uint(WINDOW_X) && row + k == uint(WINDOW_Y)) {
-            zero_cost[0] = block_costs[k];
-        }
     }
 }
 
@@ -306,12 +301,23 @@ void compare_loaded(
         uvec4 s = (b % TILE_X) * BLOCK + x + SKIP + uvec4(0u, 1u, 2u, 3u);
         uvec4 words = (s & 3u) * PLANE + (s >> 2) + ((b / TILE_X) * BLOCK + chunk * CHUNK) * QUADS;
         compare_block(b, size, words);
+        if (column == uint(WINDOW_X) && row == ZERO_ROW) {
+            zero_cost[b] = block_costs[uint(WINDOW_Y) - ZERO_ROW];
+        }
         uvec2 rows = allowed_range(at.y, size.y, pc.height, WINDOW_Y);
         if (KEY_BITS > 0u) {
             offer(b, column, row, rows);
         } else {
             keep(column, row, rows, least_cost, least_index);
         }
+    }
+}
+
+/* Nothing is found yet. */
+void start_blocks()
+{
+    for (uint b = gl_LocalInvocationIndex; b < BLOCKS; b += LOCAL) {
+        best[b] = best_cost[b] = NONE;
     }
 }
 
@@ -339,10 +345,27 @@ void store(uint b, bool two_words)
     costs[at] = cost;
 }
 
+/* All candidates, one load of the reference after the other. */
+void compare_all(inout uint least_cost, inout uint least_index)
+{
+    for (uint column = 0u; column < SPAN_X; column += COLUMNS) {
+        for (uint chunk = 0u; chunk < CHUNKS; chunk += BAND) {
+            if (column + chunk > 0u) {
+                barrier(); /* the load before is done with */
+            }
+            load_reference(column, chunk * CHUNK);
+            barrier();
+            compare_loaded(column, chunk, least_cost, least_index);
+        }
+    }
+}
+
 /* The tile at tile_x, tile_y of field z. */
 void search_tile()
 {
     uint lane = gl_LocalInvocationIndex;
+    whole = (tile_x + TILE_X) * BLOCK <= pc.width && (tile_y + TILE_Y) * BLOCK <= pc.height &&
+            tile_y + TILE_Y <= pc.row_end;
     reference_base = pc.pair.reference_base +
                      ((pc.pair.reference_frame + z) % pc.pair.ring) * pc.pair.frame_quads +
                      tile_y * BLOCK * pc.pair.stride + tile_x * BLOCK / 4u;
@@ -350,23 +373,16 @@ void search_tile()
                   ((pc.pair.target_frame + z) % pc.pair.ring) * pc.pair.frame_quads +
                   (tile_y * BLOCK + uint(WINDOW_Y)) * pc.pair.stride +
                   (tile_x * BLOCK + uint(PAD_X)) / 4u;
-    for (uint b = lane; b < BLOCKS; b += LOCAL) {
-        best[b] = best_cost[b] = NONE;
-    }
+    start_blocks();
+#ifdef GPUME_WIDE
     if (lane == 0u) {
         excess = 0u;
     }
     barrier();
-    load_target();
+#endif
+    load_target(); /* and no barrier before load_reference: it may go on meanwhile */
     uint least_cost = NONE, least_index = NONE;
-    for (uint column = 0u; column < SPAN_X; column += COLUMNS) {
-        for (uint chunk = 0u; chunk < CHUNKS; chunk += BAND) {
-            barrier();
-            load_reference(column, chunk * CHUNK);
-            barrier();
-            compare_loaded(column, chunk, least_cost, least_index);
-        }
-    }
+    compare_all(least_cost, least_index);
     bool two_words = KEY_BITS == 0u;
     if (two_words) {
         reduce_words(0u, least_cost, least_index);

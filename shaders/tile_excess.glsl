@@ -55,9 +55,7 @@ void compare_excess_of(uint b)
 
 void compare_excess()
 {
-    for (uint b = gl_LocalInvocationIndex; b < BLOCKS; b += LOCAL) {
-        best[b] = best_cost[b] = NONE;
-    }
+    start_blocks();
     for (uint b = 0u; b < BLOCKS; b++) {
         barrier();
         compare_excess_of(b);

@@ -172,6 +172,20 @@ static uint32_t enter(struct gpume_gpu *gpu, const struct gpume_plan *plan,
     return count;
 }
 
+static void tell(const struct gpume_gpu *gpu, const struct gpume_choice *choice)
+{
+    const struct gpume_tile *t = &choice->tile;
+    if (t->chunk == 0) {
+        gpume_log_write(gpu->log, GPUME_LOG_DEBUG, "search %s", choice->variant->name);
+        return;
+    }
+    gpume_log_write(gpu->log, GPUME_LOG_DEBUG,
+        "search %s: chunks of %u, tiles of %ux%u blocks, loads of %u chunks and %u columns, %u "
+        "invocations, %.1f KiB, score %.3f",
+        choice->variant->name, t->chunk, t->tile_x, t->tile_y, t->band, t->columns, t->local,
+        (double)t->shared_bytes / 1024, t->score);
+}
+
 int gpume_choice_make(struct gpume_gpu *gpu, const struct gpume_plan *plan,
     const struct gpume_cache *cache, const struct gpume_tile *tile, struct gpume_choice *choice)
 {
@@ -200,6 +214,7 @@ int gpume_choice_make(struct gpume_gpu *gpu, const struct gpume_plan *plan,
     }
     if (status == GPUME_OK) {
         *choice = (struct gpume_choice){contenders[best].variant, contenders[best].tile};
+        tell(gpu, choice);
     }
     return status;
 }

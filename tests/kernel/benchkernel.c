@@ -27,8 +27,8 @@ struct bench {
 static void on_log(void *opaque, enum gpume_log_level level, const char *line)
 {
     (void)opaque;
-    if (level <= GPUME_LOG_INFO) {
-        fprintf(stderr, "  %s\n", line);
+    if (level <= GPUME_LOG_INFO || strncmp(line, "search", 6) == 0) { /* what is chosen, and why */
+        printf("  %s\n", line);
     }
 }
 
