@@ -219,6 +219,15 @@ void take_sums()
     }
 }
 
+/* Units of one row of them, from column x to end. first: of the block's words, at: see add_unit. */
+void add_units(uint first, uvec4 at, uint y, uint x, uint end)
+{
+    for (; x < end; x += UNIT) {
+        load_unit(first + (y / UNIT * (BLOCK / UNIT) + x / UNIT) * UNIT_FOURS);
+        add_unit(at + y * QUADS + x / 4u);
+    }
+}
+
 /* The block's costs at all dy of the chunk, into block_costs. */
 void compare_block(uint b, uvec2 size, uvec4 at)
 {
@@ -233,14 +242,19 @@ void compare_block(uint b, uvec2 size, uvec4 at)
         take_sums();
         return;
     }
+    if (RUN_SAMPLES >= BLOCK * BLOCK) { /* one run */
+        start_sums(size.x / UNIT * (size.y / UNIT));
+        for (uint y = 0u; y < size.y; y += UNIT) {
+            add_units(first, at, y, 0u, size.x);
+        }
+        take_sums();
+        return;
+    }
     for (uint y = 0u; y < size.y; y += UNIT) {
         for (uint run = 0u; run < size.x; run += RUN) {
             uint end = min(run + RUN, size.x);
             start_sums((end - run) / UNIT);
-            for (uint x = run; x < end; x += UNIT) {
-                load_unit(first + (y / UNIT * (BLOCK / UNIT) + x / UNIT) * UNIT_FOURS);
-                add_unit(at + y * QUADS + x / 4u);
-            }
+            add_units(first, at, y, run, end);
             take_sums();
         }
     }

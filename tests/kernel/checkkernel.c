@@ -134,6 +134,9 @@ static const struct runner_case tile_cases[] = {
     {64, 64, 16, 32, 3, 3, EXTEND, SYNTH_CHECKERS, TILE(4, 1, 1, 2, 7, 32)},
     {64, 64, 8, 32, 3, 3, EXTEND, SYNTH_CHECKERS, TILE(4, 1, 2, 1, 7, 32)},
     {40, 80, 16, 40, 1, 2, EXTEND, SYNTH_OPPOSITE, TILE(5, 1, 1, 1, 3, 32)},
+    {40, 40, 8, 20, 3, 3, EXTEND, SYNTH_OPPOSITE, TILE(4, 2, 2, 1, 7, 32)},
+    {48, 40, 9, 16, 3, 3, EXTEND, SYNTH_OPPOSITE, TILE(4, 2, 2, 1, 7, 32)},
+    {32, 32, 16, 16, 2, 1, EXTEND, SYNTH_OPPOSITE, TILE(3, 1, 1, 1, 5, 32)},
     {56, 56, 8, 28, 3, 3, EXTEND, SYNTH_OPPOSITE, TILE(4, 2, 2, 1, 7, 32)},
     {48, 48, 10, 12, 3, 3, EXTEND, SYNTH_EXTREME, TILE(4, 2, 2, 1, 7, 32)},
     /* sieved, parts of frames, far references */
