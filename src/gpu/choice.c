@@ -175,8 +175,7 @@ static uint32_t enter(struct gpume_gpu *gpu, const struct gpume_plan *plan,
 static void tell(const struct gpume_gpu *gpu, const struct gpume_choice *choice)
 {
     const struct gpume_tile *t = &choice->tile;
-    if (t->chunk == 0) {
-        gpume_log_write(gpu->log, GPUME_LOG_DEBUG, "search %s", choice->variant->name);
+    if (!choice->variant->tiled) {
         return;
     }
     gpume_log_write(gpu->log, GPUME_LOG_DEBUG,
