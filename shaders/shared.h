@@ -22,19 +22,19 @@
 #define GPUME_SPEC_BLOCK 0
 #define GPUME_SPEC_WINDOW_X 1
 #define GPUME_SPEC_WINDOW_Y 2
-#define GPUME_SPEC_INSIDE 3    /* edge mode: 1 = only candidates wholly inside the reference */
-#define GPUME_SPEC_TEAM 4      /* invocations that share one block, a power of 2 */
-#define GPUME_SPEC_PREDICTED 5 /* 1 = the predicted frame is stored */
-#define GPUME_SPEC_SIEVED 6    /* 1 = only the blocks that the sieve has left over */
-#define GPUME_SPEC_LOCAL 7     /* invocations of a workgroup */
-#define GPUME_SPEC_BITS 8      /* of a sample; memory may hold more all the same */
-#define GPUME_SPEC_KEY_BITS 9  /* bits of the order in a word beside the cost; 0 = two words */
-#define GPUME_SPEC_CHUNK 10    /* neighbouring dy that one invocation sums up at once */
-#define GPUME_SPEC_UNIT 11     /* side of the square of target samples in registers */
-#define GPUME_SPEC_TILE_X 12   /* blocks of a workgroup, side by side */
-#define GPUME_SPEC_TILE_Y 13   /* blocks of a workgroup, one below the other */
-#define GPUME_SPEC_COLUMNS 14  /* neighbouring dx whose samples are loaded at once */
-#define GPUME_SPEC_BAND 15     /* chunks whose samples are loaded at once */
+#define GPUME_SPEC_INSIDE 3      /* edge mode: 1 = only candidates wholly inside the reference */
+#define GPUME_SPEC_TEAM 4        /* invocations that share one block, a power of 2 */
+#define GPUME_SPEC_PREDICTED 5   /* 1 = the predicted frame is stored */
+#define GPUME_SPEC_SIEVED 6      /* 1 = only the blocks that the sieve has left over */
+#define GPUME_SPEC_LOCAL 7       /* invocations of a workgroup */
+#define GPUME_SPEC_BITS 8        /* of a sample; memory may hold more all the same */
+#define GPUME_SPEC_KEY_BITS 9    /* bits of the order in a word beside the cost; 0 = two words */
+#define GPUME_SPEC_CHUNK 10      /* neighbouring dy that one invocation sums up at once */
+#define GPUME_SPEC_UNIT 11       /* side of the square of target samples in registers */
+#define GPUME_SPEC_TILE_X 12     /* blocks of a workgroup, side by side */
+#define GPUME_SPEC_TILE_Y 13     /* blocks of a workgroup, one below the other */
+#define GPUME_SPEC_COLUMNS 14    /* neighbouring dx whose samples are loaded at once */
+#define GPUME_SPEC_BAND 15       /* chunks whose samples are loaded at once */
 #define GPUME_SPEC_BOX 16        /* side of the squares that are summed up */
 #define GPUME_SPEC_BOX_SHIFT 17  /* low bits cut off the sums of blocks */
 #define GPUME_SPEC_PART_SHIFT 18 /* and off those of their quarters */

@@ -14,12 +14,12 @@
  * candidates compared (noise, flat blocks) is left to the search without elimination.
  *
  * Sums are cut to 16 bits: two numbers whose upper bits differ by d differ by more than
- * (d - 1) << shift, which is what counts where shift > 0. Blocks that the picture's edge cuts have no
- * sums and are left over at once.
+ * (d - 1) << shift, which is what counts where shift > 0. Blocks that the picture's edge cuts have
+ * no sums and are left over at once.
  *
  * Grid: x = TILE_X blocks, y = block row, z = field of the batch. Reads padded frames and sums;
- * writes vectors, costs, todo (by block, 1: left over; then a list of these) and adds to the field's
- * counts.
+ * writes vectors, costs, todo (by block, 1: left over; then a list of these) and adds to the
+ * field's counts.
  */
 #version 450
 #extension GL_GOOGLE_include_directive : require

@@ -13,7 +13,7 @@
 #include "gpu/choice.h"
 #include "gpu/k.h"
 #include "gpu/pipeline_cache.h"
-#include "gpu/sieve.h"
+#include "gpu/sieving.h"
 
 #include <stdlib.h>
 
@@ -41,9 +41,7 @@ struct engine {
     struct gpume_buffer *uploads; /* plan.pool */
     struct gpume_buffer *ring;    /* ring_buffers */
     struct gpume_buffer boxes;    /* where layout.boxes_bytes > 0 */
-    uint64_t *boxed; /* by place in the ring: 1 + the frame whose sums are there, 0 = none */
-    struct gpume_sieve_switch sieve;
-    bool sieved[GPUME_SLOTS_MAX]; /* what the slot is doing */
+    struct gpume_sieving sieving;
     uint32_t ring_buffers;
     uint64_t stage_ns[GPUME_STAGE_COUNT];
     struct gpume_stats counts; /* fields and how far their candidates came */
@@ -109,11 +107,11 @@ static int create_frames(struct engine *engine)
     VkDeviceSize ring_bytes = plan->padded_bytes * (plan->one_window ? plan->ring : 1);
     engine->uploads = calloc(plan->pool, sizeof(*engine->uploads));
     engine->ring = calloc(engine->ring_buffers, sizeof(*engine->ring));
-    engine->boxed = calloc(plan->ring, sizeof(*engine->boxed));
-    if (!engine->uploads || !engine->ring || !engine->boxed) {
+    if (!engine->uploads || !engine->ring) {
         return GPUME_NOMEM;
     }
-    int status = GPUME_OK;
+    int status;
+    GPUME_TRY(gpume_sieving_create(plan, engine->layout.boxes_bytes > 0, &engine->sieving));
     for (uint32_t i = 0; i < plan->pool; i++) {
         GPUME_TRY(
             create_buffer(engine, GPUME_BUFFER_UPLOAD, plan->plane_bytes, &engine->uploads[i]));
@@ -287,43 +285,12 @@ static void *engine_frame_memory(void *opaque, uint32_t index)
     return engine->uploads[index].mapped;
 }
 
-/* Sums of those of `count` frames from `first` on that have none yet. */
-static void record_boxes(struct engine *engine, const struct gpume_work *work, uint64_t first)
-{
-    const struct gpume_kernels *k = &engine->kernels;
-    uint64_t end = first + work->field_count;
-    for (uint64_t from = first; from < end;) {
-        uint64_t to = from;
-        for (; to < end && engine->boxed[to % engine->plan.ring] != to + 1; to++) {
-            engine->boxed[to % engine->plan.ring] = to + 1;
-        }
-        if (to > from) {
-            gpume_k_boxes_record(work, &k->boxes, &k->parts, from, (uint32_t)(to - from));
-        }
-        from = to > from ? to : to + 1;
-    }
-}
-
-/* What the sieve needs. */
-static void prepare_sieve(struct engine *engine, const struct gpume_work *work)
-{
-    gpume_k_sieve_clear(work);
-    gpume_barrier_clear_to_kernel(work->slot);
-    record_boxes(engine, work, work->first_target - engine->plan.params.ref_distance);
-    record_boxes(engine, work, work->first_target);
-    gpume_barrier_kernel_to_kernel(work->slot);
-}
-
 /* Every stage after the frames have arrived. */
-static void record_fields(const struct engine *engine, const struct gpume_work *work, bool sieved)
+static void record_fields(struct engine *engine, const struct gpume_work *work, uint32_t index)
 {
     const struct gpume_kernels *k = &engine->kernels;
     struct gpume_slot *slot = work->slot;
-    if (sieved) {
-        gpume_k_sieve_record(work, &k->sieve);
-        gpume_barrier_kernel_to_kernel(slot);
-    }
-    gpume_k_match_record(work, sieved ? &k->left : &k->match);
+    gpume_sieving_record(&engine->sieving, k, work, index);
     gpume_slot_stage_done(slot, GPUME_STAGE_MATCH);
     gpume_barrier_kernel_to_kernel(slot);
     gpume_k_predict_record(work, &k->predict);
@@ -365,13 +332,8 @@ static int engine_submit(void *opaque, uint32_t index, const struct gpume_batch 
     }
     gpume_slot_stage_done(slot, GPUME_STAGE_UPLOAD);
     if (batch->field_count > 0) {
-        bool sieved = engine->layout.boxes_bytes > 0 && gpume_sieve_switch_next(&engine->sieve);
-        engine->sieved[index] = sieved;
         gpume_barrier_kernel_to_kernel(slot);
-        if (sieved) {
-            prepare_sieve(engine, &work);
-        }
-        record_fields(engine, &work, sieved);
+        record_fields(engine, &work, index);
     }
     return gpume_slot_submit(slot, &engine->timeline);
 }
@@ -414,25 +376,6 @@ static int validation_verdict(struct gpume_gpu *gpu)
     return atomic_load(&gpu->validation_errors) > 0 ? GPUME_DEVICE : GPUME_OK;
 }
 
-static uint64_t count_at(const struct engine *engine, uint32_t slot, uint32_t field, uint32_t which)
-{
-    uint32_t at = (field * GPUME_COUNTS + which) * 2;
-    const uint32_t *words = result_at(engine, slot, engine->layout.counts, at * 4);
-    return words[0] | (uint64_t)words[1] << 32;
-}
-
-static void count_field(struct engine *engine, uint32_t slot, uint32_t field)
-{
-    uint64_t all = engine->plan.field_candidates;
-    bool sieved = engine->sieved[slot];
-    engine->counts.fields++;
-    engine->counts.candidates += all;
-    engine->counts.past_blocks +=
-        sieved ? count_at(engine, slot, field, GPUME_COUNT_PAST_BLOCKS) : all;
-    engine->counts.past_parts +=
-        sieved ? count_at(engine, slot, field, GPUME_COUNT_PAST_PARTS) : all;
-}
-
 static int engine_collect(void *opaque, uint32_t index, const struct gpume_batch *batch)
 {
     struct engine *engine = opaque;
@@ -442,10 +385,12 @@ static int engine_collect(void *opaque, uint32_t index, const struct gpume_batch
     GPUME_TRY(validation_verdict(&engine->gpu));
     for (uint32_t i = 0; i < batch->field_count; i++) {
         fill_field(engine, index, i, &batch->fields[i]->field);
-        count_field(engine, index, i);
+        gpume_sieving_count(&engine->sieving, index,
+            result_at(engine, index, engine->layout.counts, i * GPUME_COUNTS * 8),
+            engine->plan.field_candidates, &engine->counts);
     }
-    gpume_sieve_switch_measured(&engine->sieve, engine->sieved[index],
-        engine->stage_ns[GPUME_STAGE_MATCH] - match_ns, batch->field_count);
+    gpume_sieving_measured(&engine->sieving, index, engine->stage_ns[GPUME_STAGE_MATCH] - match_ns,
+        batch->field_count);
 fail:
     return status;
 }
@@ -515,7 +460,7 @@ static int engine_close(void **opaque)
     int status = validation_verdict(&engine->gpu);
     free(engine->uploads);
     free(engine->ring);
-    free(engine->boxed);
+    gpume_sieving_destroy(&engine->sieving);
     free(engine);
     return status;
 }

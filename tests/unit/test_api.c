@@ -294,6 +294,8 @@ static void test_two_threads(void)
     REQUIRE_EQUAL(gpume_close(&ctx), GPUME_OK);
 }
 
+#define HOARD_MAX 1000 /* frames: more than any plan keeps at this size */
+
 /* A caller who gives nothing back is told so; he never waits for himself. */
 static void test_hoarding(bool want_frames)
 {
@@ -302,9 +304,9 @@ static void test_hoarding(bool want_frames)
     params.ref_distance = want_frames ? 5 : 1;
     gpume *ctx = open_context(&params);
     struct gpume_plane plane = synth_plane(48, 48, 8);
-    static const struct gpume_field *held[300];
+    static const struct gpume_field *held[HOARD_MAX];
     uint32_t count = 0, refusals = 0;
-    for (uint32_t sent = 0; sent < 300 && refusals < 2;) {
+    for (uint32_t sent = 0; sent < HOARD_MAX && refusals < 2;) {
         int status = gpume_send_plane(ctx, &plane, 0);
         sent += status == GPUME_OK;
         if (status == GPUME_AGAIN) {
@@ -315,16 +317,16 @@ static void test_hoarding(bool want_frames)
     }
     REQUIRE_EQUAL(refusals, 2);
     REQUIRE(count >= 2);
-    gpume_frame *frames[300] = {0}, *frame = NULL;
+    gpume_frame *frames[HOARD_MAX] = {0}, *frame = NULL;
     while (count > 0) {
         gpume_field_release(&held[--count]);
     }
     uint32_t acquired = 0;
     struct gpume_plane lent;
-    while (acquired < 300 && gpume_frame_acquire(ctx, &frame, &lent, 0) == GPUME_OK) {
+    while (acquired < HOARD_MAX && gpume_frame_acquire(ctx, &frame, &lent, 0) == GPUME_OK) {
         frames[acquired++] = frame;
     }
-    REQUIRE(acquired < 300);
+    REQUIRE(acquired < HOARD_MAX);
     while (acquired > 0) {
         gpume_frame_release(&frames[--acquired]);
     }

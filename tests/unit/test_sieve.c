@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* gpu/sieve: shapes keep to their limits for every plan, and the switch follows what is measured.
+ */
+#include "gpu/sieve.h"
+#include "harness.h"
+#include "shared.h"
+
+static void test_shape(uint32_t block, uint32_t window, uint32_t bits)
+{
+    static const struct gpume_log silent;
+    static const struct gpume_caps caps = {.window_bytes = UINT64_MAX,
+        .align_bytes = 256,
+        .batch_max = GPUME_BATCH_MAX,
+        .batch_work = 1ull << 36};
+    struct gpume_plan plan;
+    struct gpume_params params;
+    gpume_params_default(&params);
+    params.width = params.height = 256;
+    params.block = block;
+    params.window_x = params.window_y = window;
+    params.bits = bits;
+    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &silent, &plan), GPUME_OK);
+    struct gpume_sieve_shape s = gpume_sieve_shape_make(&plan);
+    uint64_t largest = (uint64_t)block * block * ((1u << bits) - 1);
+    REQUIRE_EQUAL(s.team * s.tile_x, s.local);
+    REQUIRE(s.local >= 128 && s.local <= 256);
+    REQUIRE(s.short_list >= 4 * s.tile_x); /* the seeds */
+    REQUIRE(largest >> s.box_shift <= UINT16_MAX);
+    REQUIRE(s.box_shift == 0 || largest >> (s.box_shift - 1) > UINT16_MAX);
+    REQUIRE(largest / 4 >> s.part_shift <= UINT16_MAX);
+    /* Comparing what may be compared keeps an invocation within the loop limit. */
+    uint64_t compared = (uint64_t)(s.give_up + s.short_list) * s.tile_x;
+    REQUIRE(compared * (block * block / 4) / s.local < GPUME_ITERATIONS_MAX);
+}
+
+/* Asked for the next submission, it answers, and hears what that took. */
+static bool step(struct gpume_sieve_switch *sieve, uint64_t full_ns, uint64_t sieve_ns)
+{
+    bool sieved = gpume_sieve_switch_next(sieve);
+    gpume_sieve_switch_measured(sieve, sieved, 4 * (sieved ? sieve_ns : full_ns), 4);
+    return sieved;
+}
+
+static uint32_t sieved_of(
+    struct gpume_sieve_switch *sieve, uint32_t count, uint64_t full_ns, uint64_t sieve_ns)
+{
+    uint32_t sieved = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        sieved += step(sieve, full_ns, sieve_ns);
+    }
+    return sieved;
+}
+
+static void test_switch(void)
+{
+    struct gpume_sieve_switch sieve = {0};
+    REQUIRE(sieved_of(&sieve, 100, 1000, 400) == 99); /* the full search is measured once */
+    REQUIRE(sieved_of(&sieve, 100, 1000, 1200) < 6);  /* noise: found out at once, then probed */
+    REQUIRE(sieved_of(&sieve, 1000, 1000, 8000) <= 8);
+    REQUIRE(sieved_of(&sieve, 400, 1000, 400) > 200); /* and found out again */
+    struct gpume_sieve_switch blind = {0};
+    REQUIRE_EQUAL(sieved_of(&blind, 50, 0, 0), 50); /* a device that cannot tell time */
+}
+
+int main(void)
+{
+    static const uint32_t windows[] = {0, 3, 7, 16, 32, 64, 512};
+    for (uint32_t block = 4; block <= 128; block += 4) {
+        for (size_t i = 0; i < sizeof(windows) / sizeof(*windows); i++) {
+            test_shape(block, windows[i], 8);
+            test_shape(block, windows[i], 10);
+            test_shape(block, windows[i], 16);
+        }
+    }
+    test_switch();
+    return harness_verdict();
+}
