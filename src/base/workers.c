@@ -1,63 +1,125 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Items are handed out by an atomic counter: block rows cost about the same, so nothing cleverer
- * pays. A run is announced by a rising generation number; the last thread to leave wakes the
- * caller.
+ * A thread joins a step under the mutex and takes items from an atomic counter until there are none
+ * left; the last one to leave ends the step. So the mutex is taken twice a step and thread, not for
+ * every item.
  */
 #include "base/workers.h"
 
+#include "base/clock.h"
 #include "gpume/gpume.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #define THREADS_MAX 1024u
+#define SPIN_NS                                                                                    \
+    5000u /* before sleeping: steps end soon after they drain, and waking takes longer */
 
 struct gpume_workers {
     pthread_mutex_t mutex;
-    pthread_cond_t start, done;
-    uint64_t generation; /* of the newest run */
-    uint32_t busy;       /* threads still in it */
+    pthread_cond_t changed;
+    uint32_t sleepers;
+    struct gpume_step *first; /* the queue */
+    atomic_uint news;         /* rises with every change of the queue */
     bool stop;
-    gpume_work_fn fn;
-    void *opaque;
-    uint32_t count;
-    atomic_uint next; /* item to hand out */
     uint32_t thread_count;
     pthread_t threads[];
 };
 
-static void work(struct gpume_workers *workers)
+static void tell(struct gpume_workers *workers)
 {
-    for (;;) {
-        uint32_t item = atomic_fetch_add_explicit(&workers->next, 1, memory_order_relaxed);
-        if (item >= workers->count) {
-            return;
+    atomic_fetch_add_explicit(&workers->news, 1, memory_order_relaxed);
+    if (workers->sleepers > 0) {
+        pthread_cond_broadcast(&workers->changed);
+    }
+}
+
+/* Called and left with the mutex, which is free meanwhile. */
+static void wait_for_news(struct gpume_workers *workers)
+{
+    uint32_t seen = atomic_load_explicit(&workers->news, memory_order_relaxed);
+    if (workers->first) {
+        pthread_mutex_unlock(&workers->mutex);
+        uint64_t end = gpume_clock_ns() + SPIN_NS;
+        while (atomic_load_explicit(&workers->news, memory_order_relaxed) == seen &&
+               gpume_clock_ns() < end) {
         }
-        workers->fn(workers->opaque, item);
+        pthread_mutex_lock(&workers->mutex);
+    }
+    if (atomic_load_explicit(&workers->news, memory_order_relaxed) != seen) {
+        return;
+    }
+    workers->sleepers++;
+    pthread_cond_wait(&workers->changed, &workers->mutex);
+    workers->sleepers--;
+}
+
+/* The first step that can use a thread, not looking beyond `last`; NULL: none. */
+static struct gpume_step *find_work(
+    const struct gpume_workers *workers, const struct gpume_step *last)
+{
+    for (struct gpume_step *step = workers->first; step; step = step->next) {
+        if (!step->after[0] && !step->after[1] && !step->drained) {
+            return step;
+        }
+        if (step == last) {
+            break;
+        }
+    }
+    return NULL;
+}
+
+/* Takes it out of the queue and lets begin what has waited for it. */
+static void end_step(struct gpume_workers *workers, struct gpume_step *ended)
+{
+    struct gpume_step **link = &workers->first;
+    while (*link != ended) {
+        link = &(*link)->next;
+    }
+    *link = ended->next;
+    ended->queued = false;
+    for (struct gpume_step *step = workers->first; step; step = step->next) {
+        for (uint32_t i = 0; i < 2; i++) {
+            step->after[i] = step->after[i] == ended ? NULL : step->after[i];
+        }
+    }
+    tell(workers);
+}
+
+/* Called and left with the mutex, which is free meanwhile. */
+static void take_part(struct gpume_workers *workers, struct gpume_step *step)
+{
+    step->members++;
+    pthread_mutex_unlock(&workers->mutex);
+    uint64_t start = gpume_clock_ns();
+    for (;;) {
+        uint32_t item = atomic_fetch_add_explicit(&step->item, 1, memory_order_relaxed);
+        if (item >= step->count) {
+            break;
+        }
+        step->fn(step->opaque, item);
+    }
+    uint64_t busy = gpume_clock_ns() - start;
+    pthread_mutex_lock(&workers->mutex);
+    step->busy_ns += busy;
+    step->drained = true;
+    if (--step->members == 0) {
+        end_step(workers, step);
     }
 }
 
 static void *thread_main(void *opaque)
 {
     struct gpume_workers *workers = opaque;
-    uint64_t seen = 0;
     pthread_mutex_lock(&workers->mutex);
-    for (;;) {
-        while (!workers->stop && workers->generation == seen) {
-            pthread_cond_wait(&workers->start, &workers->mutex);
-        }
-        if (workers->stop) {
-            break;
-        }
-        seen = workers->generation;
-        pthread_mutex_unlock(&workers->mutex);
-        work(workers);
-        pthread_mutex_lock(&workers->mutex);
-        if (--workers->busy == 0) {
-            pthread_cond_signal(&workers->done);
+    while (!workers->stop) {
+        struct gpume_step *step = find_work(workers, NULL);
+        if (step) {
+            take_part(workers, step);
+        } else {
+            wait_for_news(workers);
         }
     }
     pthread_mutex_unlock(&workers->mutex);
@@ -79,8 +141,7 @@ int gpume_workers_create(struct gpume_workers **out, uint32_t threads)
         return GPUME_NOMEM;
     }
     pthread_mutex_init(&workers->mutex, NULL);
-    pthread_cond_init(&workers->start, NULL);
-    pthread_cond_init(&workers->done, NULL);
+    pthread_cond_init(&workers->changed, NULL);
     while (workers->thread_count + 1 < wanted) {
         pthread_t *thread = &workers->threads[workers->thread_count];
         if (pthread_create(thread, NULL, thread_main, workers) != 0) {
@@ -98,26 +159,59 @@ uint32_t gpume_workers_count(const struct gpume_workers *workers)
     return workers->thread_count + 1;
 }
 
+/* Puts a step where link points. Needs the mutex. */
+static void insert(struct gpume_step **link, struct gpume_step *step)
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        bool waits = step->after[i] && step->after[i]->queued;
+        step->after[i] = waits ? step->after[i] : NULL;
+    }
+    atomic_store_explicit(&step->item, 0, memory_order_relaxed);
+    step->busy_ns = 0;
+    step->members = 0;
+    step->drained = false;
+    step->queued = true;
+    step->next = *link;
+    *link = step;
+}
+
+void gpume_workers_add(
+    struct gpume_workers *workers, struct gpume_step *const *steps, uint32_t count)
+{
+    pthread_mutex_lock(&workers->mutex);
+    struct gpume_step **link = &workers->first;
+    while (*link) {
+        link = &(*link)->next;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        insert(link, steps[i]);
+        link = &steps[i]->next;
+    }
+    tell(workers);
+    pthread_mutex_unlock(&workers->mutex);
+}
+
+void gpume_workers_wait(struct gpume_workers *workers, const struct gpume_step *wanted)
+{
+    pthread_mutex_lock(&workers->mutex);
+    while (wanted->queued) {
+        struct gpume_step *step = find_work(workers, wanted);
+        if (step) {
+            take_part(workers, step);
+        } else {
+            wait_for_news(workers);
+        }
+    }
+    pthread_mutex_unlock(&workers->mutex);
+}
+
 void gpume_workers_run(
     struct gpume_workers *workers, gpume_work_fn fn, void *opaque, uint32_t count)
 {
-    pthread_mutex_lock(&workers->mutex);
-    workers->fn = fn;
-    workers->opaque = opaque;
-    workers->count = count;
-    atomic_store_explicit(&workers->next, 0, memory_order_relaxed);
-    workers->busy = workers->thread_count;
-    workers->generation++;
-    pthread_cond_broadcast(&workers->start);
-    pthread_mutex_unlock(&workers->mutex);
-
-    work(workers);
-
-    pthread_mutex_lock(&workers->mutex);
-    while (workers->busy > 0) {
-        pthread_cond_wait(&workers->done, &workers->mutex);
-    }
-    pthread_mutex_unlock(&workers->mutex);
+    struct gpume_step step = {.fn = fn, .opaque = opaque, .count = count};
+    struct gpume_step *steps[] = {&step};
+    gpume_workers_add(workers, steps, 1);
+    gpume_workers_wait(workers, &step);
 }
 
 void gpume_workers_destroy(struct gpume_workers **out)
@@ -129,13 +223,12 @@ void gpume_workers_destroy(struct gpume_workers **out)
     *out = NULL;
     pthread_mutex_lock(&workers->mutex);
     workers->stop = true;
-    pthread_cond_broadcast(&workers->start);
+    tell(workers);
     pthread_mutex_unlock(&workers->mutex);
     for (uint32_t i = 0; i < workers->thread_count; i++) {
         pthread_join(workers->threads[i], NULL);
     }
-    pthread_cond_destroy(&workers->done);
-    pthread_cond_destroy(&workers->start);
+    pthread_cond_destroy(&workers->changed);
     pthread_mutex_destroy(&workers->mutex);
     free(workers);
 }

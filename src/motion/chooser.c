@@ -1,52 +1,36 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "motion/chooser.h"
 
-#define PROBE_FIELDS                                                                               \
-    32u /* with one row in 16, probes of a way that is ten times slower cost 2 %                   \
-         */
-#define PROBE_ROWS 16u
+/* With one item in 16, probes of a way that is ten times slower cost 2 %. */
+#define PROBE_FIELDS 32u
+#define PROBE_ITEMS 16u
 
-void gpume_chooser_init(struct gpume_chooser *chooser, bool possible, bool wide, uint32_t rows)
+void gpume_chooser_init(struct gpume_chooser *chooser, bool possible, bool wide, uint32_t items)
 {
     *chooser = (struct gpume_chooser){.possible = possible,
         .eliminating = possible && wide,
-        .rows = rows,
-        .period = rows < PROBE_ROWS ? rows : PROBE_ROWS};
+        .items = items,
+        .period = items < PROBE_ITEMS ? items : PROBE_ITEMS};
 }
 
-void gpume_chooser_begin(struct gpume_chooser *chooser)
+struct gpume_choice gpume_chooser_next(struct gpume_chooser *chooser)
 {
-    chooser->probing = chooser->possible && chooser->fields % PROBE_FIELDS == 0;
+    uint64_t field = chooser->fields++;
+    return (struct gpume_choice){.eliminating = chooser->eliminating,
+        .probing = chooser->possible && field % PROBE_FIELDS == 0,
+        .period = chooser->period,
+        .first = (uint32_t)((chooser->period / 2 + field / PROBE_FIELDS) % chooser->period)};
 }
 
-bool gpume_chooser_needs_boxes(const struct gpume_chooser *chooser)
+void gpume_chooser_learn(struct gpume_chooser *chooser, const struct gpume_probe *probe)
 {
-    return chooser->eliminating || chooser->probing;
-}
-
-bool gpume_chooser_eliminates(const struct gpume_chooser *chooser, uint32_t row)
-{
-    uint64_t probe = chooser->fields / PROBE_FIELDS;
-    bool other = chooser->probing && (row + probe) % chooser->period == chooser->period / 2;
-    return chooser->eliminating != other;
-}
-
-void gpume_chooser_end(struct gpume_chooser *chooser, uint64_t box_ns)
-{
-    uint64_t sum[2] = {0}, count[2] = {0};
-    for (uint32_t row = 0; chooser->probing && row < chooser->rows; row++) {
-        bool eliminated = gpume_chooser_eliminates(chooser, row);
-        sum[eliminated] += chooser->searched_ns[row];
-        count[eliminated]++;
-    }
     for (uint32_t way = 0; way < 2; way++) {
-        if (count[way]) {
-            uint64_t boxes = way ? box_ns / chooser->rows : 0;
-            chooser->row_ns[way] = sum[way] / count[way] + boxes + 1;
+        if (probe->items[way]) {
+            uint64_t boxes = way ? probe->box_ns / chooser->items : 0;
+            chooser->item_ns[way] = probe->ns[way] / probe->items[way] + boxes + 1;
         }
     }
-    if (chooser->probing && chooser->row_ns[0] && chooser->row_ns[1]) {
-        chooser->eliminating = chooser->row_ns[1] < chooser->row_ns[0];
+    if (chooser->item_ns[0] && chooser->item_ns[1]) {
+        chooser->eliminating = chooser->item_ns[1] < chooser->item_ns[0];
     }
-    chooser->fields++;
 }

@@ -286,10 +286,11 @@ static inline void search_rows(
     }
 }
 
-/* A hint's cost bounds the best cost from above. */
-static inline void take_hint(struct elimination *e, struct gpume_vector hint)
+/* A hint's cost bounds the best cost from above. NULL: none. */
+static inline void take_hint(struct elimination *e, const struct gpume_vector *vector)
 {
     const struct gpume_block *block = e->block;
+    const struct gpume_vector hint = vector ? *vector : (struct gpume_vector){0};
     if (hint.dx < block->dx_low || hint.dx > block->dx_high || hint.dy < block->dy_low ||
         hint.dy > block->dy_high || (hint.dx == 0 && hint.dy == 0)) {
         return;
@@ -298,9 +299,11 @@ static inline void take_hint(struct elimination *e, struct gpume_vector hint)
     e->limit = cost < e->limit ? cost + 1 : e->limit;
 }
 
+/* left: the vector of the block on the left; last: that of this block in an earlier field. Or NULL.
+ */
 static inline struct gpume_candidate eliminate(const struct gpume_search_field *field,
-    const struct gpume_block *block, uint32_t column, uint32_t row,
-    const struct gpume_vector *vectors, struct gpume_search_counts *counts)
+    const struct gpume_block *block, const struct gpume_vector *left,
+    const struct gpume_vector *last, struct gpume_search_counts *counts)
 {
     struct elimination e; /* not cleared: only the sums in use are written */
     e.block = block;
@@ -308,17 +311,13 @@ static inline struct gpume_candidate eliminate(const struct gpume_search_field *
     e.place = (size_t)((const uint8_t *)block->reference - (const uint8_t *)field->reference);
     e.best = (struct gpume_candidate){.cost = cost_of(block, 0, 0)};
     e.limit = e.best.cost;
-    if (field->hints) {
-        take_hint(&e, field->hints[(size_t)row * field->plan->blocks_x + column]);
-    }
-    if (column > 0) {
-        take_hint(&e, vectors[column - 1]);
-    }
+    take_hint(&e, last);
+    take_hint(&e, left);
     sum_target(&e);
     int32_t across = (block->dx_high - block->dx_low) / LANES + 1, rows = GROUPS / across;
     for (int32_t dy = block->dy_low; dy <= block->dy_high && e.limit > 0; dy += rows) {
-        int32_t left = block->dy_high - dy + 1;
-        search_rows(&e, dy, dy + (left < rows ? left : rows), counts);
+        int32_t rest = block->dy_high - dy + 1;
+        search_rows(&e, dy, dy + (rest < rows ? rest : rows), counts);
     }
     counts->candidates += (uint64_t)(block->dx_high - block->dx_low + 1) *
                           (uint64_t)(block->dy_high - block->dy_low + 1);

@@ -1,56 +1,42 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The CPU engine: an exact search (search.h) on a thread pool. Submitting pads the frames into a
- * ring; collecting searches, measures and ranks each field, a row of blocks a work item. Called
- * from the pipeline's thread only. It is also what --check compares with.
+ * The CPU engine: an exact search (search.h) on a thread pool. Submitting queues the steps of a
+ * frame's work (job.h), collecting takes part in them until the frame's field is complete; threads
+ * meanwhile go on with the frames behind it. Called from the pipeline's thread only. It is also
+ * what --check compares with.
  */
 #include "motion/engine_cpu.h"
 
-#include "base/clock.h"
 #include "base/grid.h"
 #include "base/status.h"
-#include "base/workers.h"
 #include "motion/ceiling.h"
-#include "motion/chooser.h"
-#include "motion/measure.h"
+#include "motion/job.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#define BOX_ROWS 16u /* rows of box sums in a work item: handing one out costs less than 1 % */
-#define WIDE 1024u   /* candidates a block from which elimination nearly always wins */
-
-/* The results of one field of one slot. */
-struct results {
-    struct gpume_vector *vectors;
-    uint32_t *costs, *ranks;
-    void *predicted;
-};
+#define WIDE 1024u /* candidates a block from which elimination nearly always wins */
+#define STEPS_MAX (GPUME_BOX_LEVELS + 4u) /* of a job */
+#define AHEAD                                                                                      \
+    2u /* padded frames beyond the reference distance: a field may begin before the one            \
+          before it is over, and few frames stay in the cache */
 
 struct cpu {
-    struct gpume_plan plan;
-    const struct gpume_search *search;
+    struct gpume_job_shared shared;
     struct gpume_workers *workers;
-    void **frames;           /* pool */
-    void **padded;           /* ring */
-    struct results *results; /* slots * batch */
-    struct gpume_sums *row_sums;
-    struct gpume_search_counts *row_counts;
-    uint32_t *scratch; /* for ranking */
-    struct gpume_boxes boxes;
+    void **frames; /* pool */
+    void **padded; /* ring */
+    uint32_t ring;
+    struct gpume_job *jobs; /* slots */
     struct gpume_chooser chooser;
-    uint64_t *box_ns; /* a work item of the widest level, while probing */
-    struct gpume_stats stats;
-    atomic_bool cancelled;
+    struct gpume_stats stats; /* times of all threads together */
     uint64_t bytes;
     char device[64];
-    /* the parallel loop under way */
-    const struct gpume_frame *pad_frame;
-    uint32_t box_level;
-    struct gpume_search_field field;
-    const struct results *result;
+    /* for the next job: steps of the last one, of the one before that, and of the last one that
+     * used box sums; or NULL */
+    const struct gpume_step *last_pad, *last_search, *last_rank, *last_measure, *measure_before;
+    const struct gpume_step *last_sieved;
+    const struct gpume_vector *last_vectors;
 };
 
 /* Counts what the run takes; NULL when memory has run out. */
@@ -63,25 +49,30 @@ static void *allocate(struct cpu *cpu, uint64_t count, uint64_t size)
     return calloc((size_t)count, (size_t)size);
 }
 
-static int allocate_results(struct cpu *cpu, struct results *results)
+static int allocate_job(struct cpu *cpu, struct gpume_job *job)
 {
-    const struct gpume_plan *plan = &cpu->plan;
-    results->vectors = allocate(cpu, plan->blocks, sizeof(*results->vectors));
-    results->costs = allocate(cpu, plan->blocks, sizeof(*results->costs));
-    results->ranks = allocate(cpu, plan->blocks, sizeof(*results->ranks));
-    bool complete = results->vectors && results->costs && results->ranks;
+    const struct gpume_plan *plan = &cpu->shared.plan;
+    job->vectors = allocate(cpu, plan->blocks, sizeof(*job->vectors));
+    job->costs = allocate(cpu, plan->blocks, sizeof(*job->costs));
+    job->ranks = allocate(cpu, plan->blocks, sizeof(*job->ranks));
+    job->items = allocate(cpu, gpume_job_items(&cpu->shared), sizeof(*job->items));
+    job->box_ns = allocate(cpu, gpume_job_box_items(&cpu->shared), sizeof(*job->box_ns));
+    bool complete = job->vectors && job->costs && job->ranks && job->items && job->box_ns;
     if (plan->params.want_predicted) {
-        results->predicted = allocate(cpu, plan->plane_bytes, 1);
-        complete = complete && results->predicted;
+        job->predicted = allocate(cpu, plan->plane_bytes, 1);
+        complete = complete && job->predicted;
     }
+    gpume_job_init(job, &cpu->shared);
     return complete ? GPUME_OK : GPUME_NOMEM;
 }
 
 static int allocate_padded(struct cpu *cpu)
 {
-    cpu->padded = allocate(cpu, cpu->plan.ring, sizeof(*cpu->padded));
-    for (uint32_t i = 0; cpu->padded && i < cpu->plan.ring; i++) {
-        cpu->padded[i] = allocate(cpu, cpu->plan.padded_bytes + GPUME_SEARCH_SLACK_BYTES, 1);
+    const struct gpume_plan *plan = &cpu->shared.plan;
+    cpu->ring = plan->params.ref_distance + AHEAD;
+    cpu->padded = allocate(cpu, cpu->ring, sizeof(*cpu->padded));
+    for (uint32_t i = 0; cpu->padded && i < cpu->ring; i++) {
+        cpu->padded[i] = allocate(cpu, plan->padded_bytes + GPUME_SEARCH_SLACK_BYTES, 1);
         if (!cpu->padded[i]) {
             return GPUME_NOMEM;
         }
@@ -89,42 +80,39 @@ static int allocate_padded(struct cpu *cpu)
     return cpu->padded ? GPUME_OK : GPUME_NOMEM;
 }
 
-/* Box sums, and what the choice for or against them needs. */
 static int allocate_boxes(struct cpu *cpu)
 {
-    const struct gpume_plan *plan = &cpu->plan;
-    if (cpu->search->box_row && !plan->params.no_elimination) {
-        cpu->boxes = gpume_boxes_plan(plan);
+    struct gpume_boxes *boxes = &cpu->shared.boxes;
+    if (cpu->shared.search->box_row && !cpu->shared.plan.params.no_elimination) {
+        *boxes = gpume_boxes_plan(&cpu->shared.plan);
     }
-    gpume_chooser_init(
-        &cpu->chooser, cpu->boxes.levels > 0, plan->candidates >= WIDE, plan->blocks_y);
-    cpu->chooser.searched_ns = allocate(cpu, plan->blocks_y, sizeof(uint64_t));
-    cpu->box_ns = allocate(cpu, gpume_div_up(plan->padded_rows, BOX_ROWS), sizeof(uint64_t));
-    bool complete = cpu->chooser.searched_ns && cpu->box_ns;
-    for (uint32_t i = 0; i < cpu->boxes.levels; i++) {
-        cpu->boxes.sums[i] = allocate(cpu, gpume_boxes_entries(&cpu->boxes), sizeof(uint16_t));
-        complete = complete && cpu->boxes.sums[i];
+    for (uint32_t i = 0; i < boxes->levels; i++) {
+        boxes->sums[i] = allocate(cpu, gpume_boxes_entries(boxes), sizeof(uint16_t));
+        if (!boxes->sums[i]) {
+            return GPUME_NOMEM;
+        }
     }
-    return complete ? GPUME_OK : GPUME_NOMEM;
+    return GPUME_OK;
 }
 
+/* Once the workers are there: they decide how the work is cut. */
 static int allocate_all(struct cpu *cpu)
 {
-    const struct gpume_plan *plan = &cpu->plan;
-    uint32_t fields = plan->slots * plan->batch;
+    const struct gpume_plan *plan = &cpu->shared.plan;
+    gpume_job_cut(&cpu->shared, gpume_workers_count(cpu->workers));
     int status;
     GPUME_TRY(allocate_padded(cpu));
     GPUME_TRY(allocate_boxes(cpu));
+    gpume_chooser_init(&cpu->chooser, cpu->shared.boxes.levels > 0, plan->candidates >= WIDE,
+        gpume_job_items(&cpu->shared));
     cpu->frames = allocate(cpu, plan->pool, sizeof(*cpu->frames));
-    cpu->row_sums = allocate(cpu, plan->blocks_y, sizeof(*cpu->row_sums));
-    cpu->row_counts = allocate(cpu, plan->blocks_y, sizeof(*cpu->row_counts));
-    cpu->scratch = allocate(cpu, plan->blocks, 2 * sizeof(*cpu->scratch));
-    cpu->results = allocate(cpu, fields, sizeof(*cpu->results));
-    if (!cpu->frames || !cpu->row_sums || !cpu->row_counts || !cpu->scratch || !cpu->results) {
+    cpu->shared.scratch = allocate(cpu, plan->blocks, 2 * sizeof(*cpu->shared.scratch));
+    cpu->jobs = allocate(cpu, plan->slots, sizeof(*cpu->jobs));
+    if (!cpu->frames || !cpu->shared.scratch || !cpu->jobs) {
         return GPUME_NOMEM;
     }
-    for (uint32_t i = 0; i < fields; i++) {
-        GPUME_TRY(allocate_results(cpu, &cpu->results[i]));
+    for (uint32_t i = 0; i < plan->slots; i++) {
+        GPUME_TRY(allocate_job(cpu, &cpu->jobs[i]));
     }
 fail:
     return status;
@@ -138,29 +126,27 @@ static int cpu_close(void **engine)
     }
     *engine = NULL;
     gpume_workers_destroy(&cpu->workers);
-    for (uint32_t i = 0; cpu->frames && i < cpu->plan.pool; i++) {
+    for (uint32_t i = 0; cpu->frames && i < cpu->shared.plan.pool; i++) {
         free(cpu->frames[i]);
     }
-    for (uint32_t i = 0; cpu->padded && i < cpu->plan.ring; i++) {
+    for (uint32_t i = 0; cpu->padded && i < cpu->ring; i++) {
         free(cpu->padded[i]);
     }
-    for (uint32_t i = 0; cpu->results && i < cpu->plan.slots * cpu->plan.batch; i++) {
-        free(cpu->results[i].vectors);
-        free(cpu->results[i].costs);
-        free(cpu->results[i].ranks);
-        free(cpu->results[i].predicted);
+    for (uint32_t i = 0; cpu->jobs && i < cpu->shared.plan.slots; i++) {
+        free(cpu->jobs[i].vectors);
+        free(cpu->jobs[i].costs);
+        free(cpu->jobs[i].ranks);
+        free(cpu->jobs[i].predicted);
+        free(cpu->jobs[i].items);
+        free(cpu->jobs[i].box_ns);
     }
-    for (uint32_t i = 0; i < cpu->boxes.levels; i++) {
-        free(cpu->boxes.sums[i]);
+    for (uint32_t i = 0; i < cpu->shared.boxes.levels; i++) {
+        free(cpu->shared.boxes.sums[i]);
     }
-    free(cpu->chooser.searched_ns);
-    free(cpu->box_ns);
     free(cpu->frames);
     free(cpu->padded);
-    free(cpu->results);
-    free(cpu->row_sums);
-    free(cpu->row_counts);
-    free(cpu->scratch);
+    free(cpu->jobs);
+    free(cpu->shared.scratch);
     free(cpu);
     return GPUME_OK;
 }
@@ -175,12 +161,12 @@ int gpume_engine_cpu_open(void **engine, const struct gpume_params *params,
     if (!cpu) {
         return GPUME_NOMEM;
     }
-    cpu->search = search;
+    cpu->shared.search = search;
     int status;
-    GPUME_TRY(gpume_plan_make(params, &caps, log, &cpu->plan));
-    status = allocate_all(cpu);
+    GPUME_TRY(gpume_plan_make(params, &caps, log, &cpu->shared.plan));
+    status = gpume_workers_create(&cpu->workers, params->threads);
     if (status == GPUME_OK) {
-        status = gpume_workers_create(&cpu->workers, params->threads);
+        status = allocate_all(cpu);
     }
     if (status != GPUME_OK) {
         gpume_log_write(log, GPUME_LOG_ERROR,
@@ -190,7 +176,7 @@ int gpume_engine_cpu_open(void **engine, const struct gpume_params *params,
     }
     snprintf(cpu->device, sizeof(cpu->device), "%u thread%s", gpume_workers_count(cpu->workers),
         gpume_workers_count(cpu->workers) == 1 ? "" : "s");
-    *plan = cpu->plan;
+    *plan = cpu->shared.plan;
     *engine = cpu;
     return GPUME_OK;
 fail:
@@ -225,200 +211,152 @@ static void *cpu_frame_memory(void *engine, uint32_t index)
 {
     struct cpu *cpu = engine;
     if (!cpu->frames[index]) { /* not at open: the check engine never asks for any */
-        cpu->frames[index] = allocate(cpu, cpu->plan.plane_bytes, 1);
+        cpu->frames[index] = allocate(cpu, cpu->shared.plan.plane_bytes, 1);
     }
     return cpu->frames[index];
 }
 
-static void *ring_frame(struct cpu *cpu, uint64_t sequence)
+static void *ring_frame(const struct cpu *cpu, uint64_t sequence)
 {
-    return cpu->padded[sequence % cpu->plan.ring];
+    return cpu->padded[sequence % cpu->ring];
 }
 
-static void pad_item(void *opaque, uint32_t row)
+/* A field without box sums may overlap with the one before it. With them it waits for that, whose
+ * vectors are its hints, and later ones wait for it: they may use its sums or write over its hints.
+ * Gives the number of steps. */
+static uint32_t prepare_field(struct cpu *cpu, struct gpume_job *job, struct gpume_step **steps)
 {
-    struct cpu *cpu = opaque;
-    const struct gpume_frame *frame = cpu->pad_frame;
-    gpume_pad_row(&cpu->plan, &frame->plane, ring_frame(cpu, frame->sequence), row);
+    uint32_t count = 0;
+    job->choice = gpume_chooser_next(&cpu->chooser);
+    bool sieved = gpume_choice_needs_boxes(&job->choice);
+    job->field.boxes = sieved ? &cpu->shared.boxes : NULL;
+    job->field.hints = sieved ? cpu->last_vectors : NULL;
+    const struct gpume_step *before = &job->pad;
+    const struct gpume_step *other = sieved ? cpu->last_search : cpu->last_sieved;
+    for (uint32_t i = 0; sieved && i < cpu->shared.boxes.levels; i++) {
+        job->boxes[i].after[0] = before;
+        job->boxes[i].after[1] = other;
+        before = &job->boxes[i];
+        other = NULL;
+        steps[count++] = &job->boxes[i];
+    }
+    job->search.after[0] = before;
+    job->search.after[1] = other;
+    steps[count++] = &job->search;
+    job->rank.after[0] = &job->search;
+    job->rank.after[1] = cpu->last_rank; /* they share their scratch memory */
+    steps[count++] = &job->rank;
+    job->measure.after[0] = &job->search;
+    steps[count++] = &job->measure;
+    cpu->last_sieved = sieved ? &job->search : cpu->last_sieved;
+    cpu->last_rank = &job->rank;
+    cpu->last_vectors = job->vectors;
+    return count;
 }
 
 static int cpu_submit(void *engine, uint32_t slot, const struct gpume_batch *batch)
 {
-    (void)slot;
-    (void)engine;
-    (void)batch;
-    return GPUME_OK; /* the work is done when it is collected: this engine has no second processor
-                      */
+    struct cpu *cpu = engine;
+    struct gpume_job *job = &cpu->jobs[slot];
+    struct gpume_step *steps[STEPS_MAX];
+    uint64_t sequence = batch->frames[0]->sequence;
+    uint32_t count = 0;
+    job->frame = batch->frames[0];
+    job->padded = ring_frame(cpu, sequence);
+    job->pad.after[0] = cpu->last_pad;       /* whoever waits for one waits for all before it */
+    job->pad.after[1] = cpu->measure_before; /* the last that reads what was there */
+    steps[count++] = &job->pad;
+    if (batch->field_count > 0) {
+        job->field.target = job->padded;
+        job->field.reference = ring_frame(cpu, sequence - cpu->shared.plan.params.ref_distance);
+        count += prepare_field(cpu, job, steps + count);
+    }
+    cpu->last_pad = &job->pad;
+    cpu->measure_before = cpu->last_measure;
+    cpu->last_measure = batch->field_count > 0 ? &job->measure : NULL;
+    cpu->last_search = batch->field_count > 0 ? &job->search : NULL;
+    gpume_workers_add(cpu->workers, steps, count);
+    return GPUME_OK;
 }
 
-static void search_item(void *opaque, uint32_t row)
+static void fill_field(
+    const struct gpume_job *job, const struct gpume_sums *sums, struct gpume_field *field)
 {
-    struct cpu *cpu = opaque;
-    if (atomic_load_explicit(&cpu->cancelled, memory_order_relaxed)) {
-        return;
-    }
-    size_t first = (size_t)row * cpu->plan.blocks_x;
-    bool probing = cpu->chooser.probing;
-    uint64_t start = probing ? gpume_clock_thread_ns() : 0;
-    struct gpume_search_field field = cpu->field;
-    if (!gpume_chooser_eliminates(&cpu->chooser, row)) {
-        field.boxes = NULL;
-    }
-    cpu->row_counts[row] = (struct gpume_search_counts){0};
-    cpu->search->row(&field, row, cpu->result->vectors + first, cpu->result->costs + first,
-        &cpu->row_counts[row]);
-    if (probing) {
-        cpu->chooser.searched_ns[row] = gpume_clock_thread_ns() - start;
-    }
-}
-
-static void box_item(void *opaque, uint32_t item)
-{
-    struct cpu *cpu = opaque;
-    bool probing = cpu->chooser.probing;
-    uint64_t start = probing ? gpume_clock_thread_ns() : 0;
-    uint32_t rows = gpume_boxes_rows(&cpu->boxes, cpu->box_level);
-    uint32_t end = (uint32_t)gpume_min_u64((uint64_t)(item + 1) * BOX_ROWS, rows);
-    for (uint32_t row = item * BOX_ROWS; row < end; row++) {
-        cpu->search->box_row(&cpu->boxes, cpu->field.reference, cpu->box_level, row);
-    }
-    if (probing) {
-        cpu->box_ns[item] += gpume_clock_thread_ns() - start;
-    }
-}
-
-/* The sums of the reference, level by level. Gives the processor time that they took. */
-static uint64_t make_boxes(struct cpu *cpu)
-{
-    uint32_t items = (uint32_t)gpume_div_up(cpu->plan.padded_rows, BOX_ROWS);
-    memset(cpu->box_ns, 0, items * sizeof(*cpu->box_ns));
-    for (cpu->box_level = 0; cpu->box_level < cpu->boxes.levels; cpu->box_level++) {
-        uint32_t rows = gpume_boxes_rows(&cpu->boxes, cpu->box_level);
-        gpume_workers_run(cpu->workers, box_item, cpu, (uint32_t)gpume_div_up(rows, BOX_ROWS));
-    }
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < items; i++) {
-        sum += cpu->box_ns[i];
-    }
-    return sum;
-}
-
-/* Rows that were searched without elimination have compared all they do not count. */
-static void add_counts(struct cpu *cpu)
-{
-    struct gpume_stats *stats = &cpu->stats;
-    uint64_t in_full = cpu->plan.field_candidates;
-    for (uint32_t row = 0; row < cpu->plan.blocks_y; row++) {
-        in_full -= cpu->row_counts[row].candidates;
-        stats->past_blocks += cpu->row_counts[row].past_blocks;
-        stats->past_parts += cpu->row_counts[row].past_parts;
-    }
-    stats->candidates += cpu->plan.field_candidates;
-    stats->past_blocks += in_full;
-    stats->past_parts += in_full;
-}
-
-static void search_field(struct cpu *cpu)
-{
-    gpume_chooser_begin(&cpu->chooser);
-    bool boxes = gpume_chooser_needs_boxes(&cpu->chooser);
-    uint64_t box_ns = boxes ? make_boxes(cpu) : 0;
-    cpu->field.boxes = boxes ? &cpu->boxes : NULL;
-    gpume_workers_run(cpu->workers, search_item, cpu, cpu->plan.blocks_y);
-    if (atomic_load(&cpu->cancelled)) {
-        return; /* rows are missing: nothing to learn from */
-    }
-    gpume_chooser_end(&cpu->chooser, box_ns);
-    add_counts(cpu);
-    cpu->field.hints = cpu->result->vectors; /* for the next field; it may be in use, unchanged */
-}
-
-static void measure_item(void *opaque, uint32_t row)
-{
-    struct cpu *cpu = opaque;
-    const struct gpume_vector *vectors = cpu->result->vectors + (size_t)row * cpu->plan.blocks_x;
-    cpu->row_sums[row] =
-        gpume_measure_row(cpu->search, &cpu->field, vectors, row, cpu->result->predicted);
-}
-
-static struct gpume_sums total_sums(const struct cpu *cpu)
-{
-    struct gpume_sums total = {0};
-    for (uint32_t row = 0; row < cpu->plan.blocks_y; row++) {
-        const struct gpume_sums *sums = &cpu->row_sums[row];
-        total.zero += sums->zero;
-        total.sad_before += sums->sad_before;
-        total.sad_after += sums->sad_after;
-        total.sse_before += sums->sse_before;
-        total.sse_after += sums->sse_after;
-    }
-    return total;
-}
-
-static void fill_field(struct cpu *cpu, struct gpume_field *field)
-{
-    const struct gpume_plan *plan = &cpu->plan;
-    field->vectors = cpu->result->vectors;
-    field->costs = cpu->result->costs;
-    field->ranks = cpu->result->ranks;
-    field->sums = total_sums(cpu);
-    field->predicted = (struct gpume_plane){.data = cpu->result->predicted,
+    const struct gpume_plan *plan = &job->shared->plan;
+    field->vectors = job->vectors;
+    field->costs = job->costs;
+    field->ranks = job->ranks;
+    field->sums = *sums;
+    field->predicted = (struct gpume_plane){.data = job->predicted,
         .stride = plan->plane_stride,
         .width = plan->params.width,
         .height = plan->params.height,
         .bits = plan->params.bits};
 }
 
-static void compute_field(struct cpu *cpu, uint64_t sequence, struct gpume_field *field)
+/* Blocks that were searched without elimination have compared all they do not count. */
+static void add_counts(
+    struct gpume_stats *stats, uint64_t candidates, const struct gpume_search_counts *counts)
 {
-    const struct gpume_plan *plan = &cpu->plan;
-    cpu->field.plan = plan;
-    cpu->field.cancelled = &cpu->cancelled;
-    cpu->field.target = ring_frame(cpu, sequence);
-    cpu->field.reference = ring_frame(cpu, sequence - plan->params.ref_distance);
-    uint64_t start = gpume_clock_ns();
-    search_field(cpu);
-    uint64_t matched = gpume_clock_ns();
-    gpume_workers_run(cpu->workers, measure_item, cpu, plan->blocks_y);
-    uint64_t measured = gpume_clock_ns();
-    gpume_rank_costs(plan, cpu->result->costs, cpu->result->ranks, cpu->scratch);
-    uint64_t ranked = gpume_clock_ns();
-    fill_field(cpu, field);
-    cpu->stats.match_ns += matched - start;
-    cpu->stats.reduce_ns += measured - matched;
-    cpu->stats.rank_ns += ranked - measured;
+    uint64_t in_full = candidates - counts->candidates;
+    stats->candidates += candidates;
+    stats->past_blocks += counts->past_blocks + in_full;
+    stats->past_parts += counts->past_parts + in_full;
+}
+
+static void complete_field(struct cpu *cpu, const struct gpume_job *job, struct gpume_field *field)
+{
+    struct gpume_job_item total = gpume_job_total(job);
+    if (job->choice.probing) {
+        struct gpume_probe probe = gpume_job_probe(job);
+        gpume_chooser_learn(&cpu->chooser, &probe);
+    }
+    for (uint32_t i = 0; job->field.boxes && i < cpu->shared.boxes.levels; i++) {
+        cpu->stats.match_ns += job->boxes[i].busy_ns;
+    }
+    cpu->stats.match_ns += job->search.busy_ns;
+    cpu->stats.reduce_ns += job->measure.busy_ns;
+    cpu->stats.rank_ns += job->rank.busy_ns;
     cpu->stats.fields++;
+    add_counts(&cpu->stats, cpu->shared.plan.field_candidates, &total.counts);
+    fill_field(job, &total.sums, field);
 }
 
 static int cpu_collect(void *engine, uint32_t slot, const struct gpume_batch *batch)
 {
     struct cpu *cpu = engine;
-    uint32_t field = 0;
-    for (uint32_t i = 0; i < batch->frame_count; i++) {
-        uint64_t start = gpume_clock_ns();
-        cpu->pad_frame = batch->frames[i];
-        gpume_workers_run(cpu->workers, pad_item, cpu, cpu->plan.padded_rows);
-        cpu->stats.upload_ns += gpume_clock_ns() - start;
-        uint64_t sequence = batch->frames[i]->sequence;
-        if (sequence >= cpu->plan.params.ref_distance) {
-            cpu->result = &cpu->results[slot * cpu->plan.batch + field];
-            compute_field(cpu, sequence, &batch->fields[field]->field);
-            field++;
-        }
+    struct gpume_job *job = &cpu->jobs[slot];
+    bool has_field = batch->field_count > 0;
+    gpume_workers_wait(cpu->workers, has_field ? &job->measure : &job->pad);
+    gpume_workers_wait(cpu->workers, &job->rank);
+    cpu->stats.upload_ns += job->pad.busy_ns;
+    if (atomic_load(&cpu->shared.cancelled)) {
+        return GPUME_CANCELLED; /* work items are missing: nothing to learn from */
     }
-    return atomic_load(&cpu->cancelled) ? GPUME_CANCELLED : GPUME_OK;
+    if (has_field) {
+        complete_field(cpu, job, &batch->fields[0]->field);
+    }
+    if (cpu->last_sieved == &job->search) {
+        cpu->last_sieved = NULL; /* the slot's next job is none to wait for */
+    }
+    return GPUME_OK;
 }
 
 static void cpu_cancel(void *engine)
 {
     struct cpu *cpu = engine;
-    atomic_store(&cpu->cancelled, true);
+    atomic_store(&cpu->shared.cancelled, true);
 }
 
 static void cpu_get_stats(void *engine, struct gpume_stats *stats)
 {
     const struct cpu *cpu = engine;
+    uint32_t threads = gpume_workers_count(cpu->workers);
     *stats = cpu->stats;
+    stats->upload_ns /= threads;
+    stats->match_ns /= threads;
+    stats->reduce_ns /= threads;
+    stats->rank_ns /= threads;
 }
 
 static void cpu_get_info(void *engine, struct gpume_info *info)
@@ -427,8 +365,8 @@ static void cpu_get_info(void *engine, struct gpume_info *info)
     info->backend = "cpu";
     info->device = cpu->device;
     info->driver = "";
-    info->search = cpu->search->name;
-    info->eliminates = cpu->boxes.levels > 0;
+    info->search = cpu->shared.search->name;
+    info->eliminates = cpu->shared.boxes.levels > 0;
     info->host_bytes = cpu->bytes;
 }
 

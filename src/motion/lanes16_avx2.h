@@ -13,24 +13,35 @@
 
 #define DYS 5 /* neighbouring dy at once; a usual number of dy, 15, is a multiple */
 
-/* No sample that the blocks of a row can see is larger. 2^n - 1; at least 1. */
-static inline uint32_t largest_sample(const struct gpume_search_field *field, uint32_t row)
+/* All bits of a rectangle of samples. */
+static inline uint16_t any_bits(const uint16_t *samples, size_t stride, size_t width, size_t height)
+{
+    uint16_t any = 0;
+    for (size_t y = 0; y < height; y++, samples += stride) {
+        for (size_t x = 0; x < width; x++) {
+            any |= samples[x];
+        }
+    }
+    return any;
+}
+
+/* No sample that the blocks of a span can see is larger. 2^n - 1; at least 1. */
+static inline uint32_t largest_sample(
+    const struct gpume_search_field *field, const struct gpume_span *span)
 {
     const struct gpume_plan *plan = field->plan;
     const struct gpume_params *p = &plan->params;
     size_t stride = plan->padded_stride;
-    size_t first = (size_t)row * p->block; /* the reference begins window_y rows above */
-    size_t height = (size_t)gpume_min_u64(p->block, p->height - first);
-    const uint16_t *target = (const uint16_t *)field->target + (first + plan->pad_y) * stride;
-    const uint16_t *reference = (const uint16_t *)field->reference + first * stride;
-    uint16_t any = 1;
-    for (size_t i = 0; i < height * stride; i++) {
-        any |= target[i];
-    }
-    for (size_t i = 0; i < (height + 2 * (size_t)p->window_y) * stride; i++) {
-        any |= reference[i];
-    }
-    return (1u << gpume_bit_width(any)) - 1;
+    size_t x = (size_t)span->first * p->block, width = (size_t)(span->end - span->first) * p->block;
+    size_t y = (size_t)span->row * p->block;
+    size_t height = (size_t)gpume_min_u64(p->block, p->height - y);
+    const uint16_t *target = (const uint16_t *)field->target + (y + plan->pad_y) * stride + x;
+    const uint16_t *reference = (const uint16_t *)field->reference + y * stride + x;
+    /* The reference is seen from pad_x samples left of the span to window_x right of it. */
+    size_t around = width + plan->pad_x + p->window_x;
+    uint32_t any = any_bits(target + plan->pad_x, stride, width, height);
+    any |= any_bits(reference, stride, around, height + 2 * (size_t)p->window_y);
+    return (1u << gpume_bit_width(any | 1)) - 1;
 }
 
 /* Adds |c - r| in each lane. small: samples below 2^15, whose differences are signed 16-bit. */

@@ -105,22 +105,24 @@ static void measure_run(const struct gpume_search *search, const struct gpume_se
     sums->sse_after += after.sse;
 }
 
-struct gpume_sums gpume_measure_row(const struct gpume_search *search,
-    const struct gpume_search_field *field, const struct gpume_vector *vectors, uint32_t row,
-    void *predicted)
+struct gpume_sums gpume_measure_span(const struct gpume_search *search,
+    const struct gpume_search_field *field, const struct gpume_span *span,
+    const struct gpume_vector *vectors, void *predicted)
 {
     const struct gpume_plan *plan = field->plan;
     const struct gpume_params *p = &plan->params;
+    const struct gpume_vector *row = vectors + (size_t)span->row * plan->blocks_x;
     struct gpume_sums sums = {0};
-    for (uint32_t i = 0; i < plan->blocks_x; i++) {
-        sums.zero += vectors[i].dx == 0 && vectors[i].dy == 0;
+    for (uint32_t i = span->first; i < span->end; i++) {
+        sums.zero += row[i].dx == 0 && row[i].dy == 0;
     }
-    uint32_t step = RUN / p->block * p->block;
-    uint32_t y_end = (uint32_t)gpume_min_u64((uint64_t)(row + 1) * p->block, p->height);
-    for (uint32_t y = row * p->block; y < y_end; y++) {
-        for (uint32_t x = 0; x < p->width; x += step) {
-            uint32_t x_end = (uint32_t)gpume_min_u64(x + step, p->width);
-            measure_run(search, field, vectors, x, x_end, y, predicted, &sums);
+    uint32_t step = RUN / p->block * p->block, y_first = span->row * p->block;
+    uint32_t x_last = (uint32_t)gpume_min_u64((uint64_t)span->end * p->block, p->width);
+    uint32_t y_last = (uint32_t)gpume_min_u64((uint64_t)y_first + p->block, p->height);
+    for (uint32_t y = y_first; y < y_last; y++) {
+        for (uint32_t x = span->first * p->block; x < x_last; x += step) {
+            uint32_t x_end = (uint32_t)gpume_min_u64(x + step, x_last);
+            measure_run(search, field, row, x, x_end, y, predicted, &sums);
         }
     }
     return sums;

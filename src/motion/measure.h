@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the CPU engine does beside the search: padding a frame, the predicted frame with the sums of
- * differences, and the rank of every block. One row or one field at a time.
+ * differences, and the rank of every block. One row, span or field at a time.
  */
 #ifndef GPUME_MOTION_MEASURE_H
 #define GPUME_MOTION_MEASURE_H
@@ -12,10 +12,11 @@
 void gpume_pad_row(
     const struct gpume_plan *plan, const struct gpume_plane *plane, void *padded, uint32_t row);
 
-/* Sums of one row of blocks; predicted: base of a whole plane with plan.plane_stride, or NULL. */
-struct gpume_sums gpume_measure_row(const struct gpume_search *search,
-    const struct gpume_search_field *field, const struct gpume_vector *vectors, uint32_t row,
-    void *predicted);
+/* Sums of a span. vectors: of the whole field; predicted: base of a whole plane with
+ * plan.plane_stride, or NULL. */
+struct gpume_sums gpume_measure_span(const struct gpume_search *search,
+    const struct gpume_search_field *field, const struct gpume_span *span,
+    const struct gpume_vector *vectors, void *predicted);
 
 /* ranks[i] = place of block i by falling cost, equal costs in raster order. scratch: 2 * blocks
  * words. */

@@ -10,11 +10,11 @@ static bool always(void)
     return true;
 }
 
-static void plain_row(const struct gpume_search_field *field, uint32_t row,
+static void plain_span(const struct gpume_search_field *field, const struct gpume_span *span,
     struct gpume_vector *vectors, uint32_t *costs, struct gpume_search_counts *counts)
 {
     (void)counts; /* nothing is dropped here */
-    gpume_search_ref_row(field->plan, field->target, field->reference, row, vectors, costs);
+    gpume_search_ref_span(field, span, vectors, costs);
 }
 
 static struct gpume_differences plain_differences8(
@@ -32,7 +32,7 @@ static struct gpume_differences plain_differences16(
 const struct gpume_search gpume_search_plain = {.name = "plain",
     .summary = "portable C, every candidate in full; defines the answer",
     .available = always,
-    .row = plain_row,
+    .span = plain_span,
     .differences8 = plain_differences8,
     .differences16 = plain_differences16};
 

@@ -15,6 +15,11 @@
  * meaning for the result: two vectors of 64 bytes. Buffers are longer by it. */
 #define GPUME_SEARCH_SLACK_BYTES 128u
 
+/* Neighbouring blocks of one row: first .. end - 1. */
+struct gpume_span {
+    uint32_t row, first, end;
+};
+
 /* One field to search. */
 struct gpume_search_field {
     const struct gpume_plan *plan;
@@ -23,7 +28,7 @@ struct gpume_search_field {
     /* Vectors of an earlier field, blocks_x * blocks_y, likely to be good; or NULL. They only
      * decide how soon candidates are dropped. May be the array that is being written. */
     const struct gpume_vector *hints;
-    /* Looked at before every block: true leaves the rest of the row as it is. NULL: never. */
+    /* Looked at before every block: true leaves the rest of the span as it is. NULL: never. */
     const atomic_bool *cancelled;
 };
 
@@ -42,10 +47,10 @@ struct gpume_search_counts {
 struct gpume_search {
     const char *name, *summary;
     bool (*available)(void); /* on this processor */
-    /* Writes blocks_x vectors and costs of block row `row`, and adds to counts. Rows may be
-     * searched in parallel. */
-    void (*row)(const struct gpume_search_field *field, uint32_t row, struct gpume_vector *vectors,
-        uint32_t *costs, struct gpume_search_counts *counts);
+    /* Writes the vectors and costs of the span's blocks into the arrays of the whole field, and
+     * adds to counts. Spans may be searched in parallel. */
+    void (*span)(const struct gpume_search_field *field, const struct gpume_span *span,
+        struct gpume_vector *vectors, uint32_t *costs, struct gpume_search_counts *counts);
     /* Makes one row of box sums of one level (box_rows.h); NULL: no elimination here. */
     void (*box_row)(
         const struct gpume_boxes *boxes, const uint8_t *padded, uint32_t level, uint32_t row);

@@ -36,7 +36,7 @@ static bool available(void)
 const struct gpume_search gpume_search_avx2 = {.name = "avx2",
     .summary = "x86-64 with AVX2",
     .available = available,
-    .row = search_row,
+    .span = search_span,
     .box_row = box_row,
     .differences8 = differences8,
     .differences16 = differences16,

@@ -147,7 +147,7 @@ static bool available(void)
 const struct gpume_search gpume_search_avx512 = {.name = "avx512",
     .summary = "x86-64 with AVX-512 (F, BW, VL); 16-bit samples as avx2",
     .available = available,
-    .row = search_row,
+    .span = search_span,
     .box_row = box_row,
     .differences8 = differences8,
     .differences16 = differences16,

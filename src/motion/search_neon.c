@@ -95,21 +95,22 @@ static struct gpume_candidate match(const struct gpume_block *block)
     return best;
 }
 
-static void search_row(const struct gpume_search_field *field, uint32_t row,
+static void search_span(const struct gpume_search_field *field, const struct gpume_span *span,
     struct gpume_vector *vectors, uint32_t *costs, struct gpume_search_counts *counts)
 {
     if (field->plan->sample_bytes == 2) {
-        gpume_search_plain.row(field, row, vectors, costs, counts);
+        gpume_search_plain.span(field, span, vectors, costs, counts);
         return;
     }
-    for (uint32_t column = 0; column < field->plan->blocks_x; column++) {
+    size_t first = (size_t)span->row * field->plan->blocks_x;
+    for (uint32_t column = span->first; column < span->end; column++) {
         if (gpume_search_cancelled(field)) {
             return;
         }
-        struct gpume_block block = gpume_block_at(field, column, row);
+        struct gpume_block block = gpume_block_at(field, column, span->row);
         struct gpume_candidate best = match(&block);
-        vectors[column] = (struct gpume_vector){(int16_t)best.dx, (int16_t)best.dy};
-        costs[column] = best.cost;
+        vectors[first + column] = (struct gpume_vector){(int16_t)best.dx, (int16_t)best.dy};
+        costs[first + column] = best.cost;
     }
 }
 
@@ -131,6 +132,6 @@ static bool available(void)
 const struct gpume_search gpume_search_neon = {.name = "neon",
     .summary = "64-bit Arm with NEON",
     .available = available,
-    .row = search_row,
+    .span = search_span,
     .differences8 = differences8,
     .differences16 = differences16};

@@ -81,18 +81,23 @@ static struct gpume_candidate best_match(const struct gpume_plan *plan, const st
     return best;
 }
 
-void gpume_search_ref_row(const struct gpume_plan *plan, const void *target, const void *reference,
-    uint32_t row, struct gpume_vector *vectors, uint32_t *costs)
+void gpume_search_ref_span(const struct gpume_search_field *field, const struct gpume_span *span,
+    struct gpume_vector *vectors, uint32_t *costs)
 {
+    const struct gpume_plan *plan = field->plan;
     const struct gpume_params *p = &plan->params;
-    for (uint32_t column = 0; column < plan->blocks_x; column++) {
-        struct place place = {.x = column * p->block, .y = row * p->block};
+    size_t first = (size_t)span->row * plan->blocks_x;
+    for (uint32_t column = span->first; column < span->end; column++) {
+        if (gpume_search_cancelled(field)) {
+            return;
+        }
+        struct place place = {.x = column * p->block, .y = span->row * p->block};
         place.width = (uint32_t)gpume_min_u64(p->block, p->width - place.x);
         place.height = (uint32_t)gpume_min_u64(p->block, p->height - place.y);
         place.offset =
             (size_t)(plan->pad_y + place.y) * plan->padded_stride + plan->pad_x + place.x;
-        struct gpume_candidate best = best_match(plan, &place, target, reference);
-        vectors[column] = (struct gpume_vector){(int16_t)best.dx, (int16_t)best.dy};
-        costs[column] = best.cost;
+        struct gpume_candidate best = best_match(plan, &place, field->target, field->reference);
+        vectors[first + column] = (struct gpume_vector){(int16_t)best.dx, (int16_t)best.dy};
+        costs[first + column] = best.cost;
     }
 }

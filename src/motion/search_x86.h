@@ -87,25 +87,30 @@ static inline struct gpume_candidate match_common(const struct gpume_block *bloc
 
 /* match: without elimination. */
 static inline void search_columns(match_fn match, const struct gpume_search_field *field,
-    uint32_t row, struct gpume_vector *vectors, uint32_t *costs, struct gpume_search_counts *counts)
+    const struct gpume_span *span, struct gpume_vector *vectors, uint32_t *costs,
+    struct gpume_search_counts *counts)
 {
     bool wide_samples = field->plan->sample_bytes == 2;
-    uint32_t largest = wide_samples ? largest_sample(field, row) : 0;
-    for (uint32_t column = 0; column < field->plan->blocks_x; column++) {
+    uint32_t largest = wide_samples ? largest_sample(field, span) : 0;
+    size_t first = (size_t)span->row * field->plan->blocks_x;
+    for (uint32_t column = span->first; column < span->end; column++) {
         if (gpume_search_cancelled(field)) {
             return;
         }
-        struct gpume_block block = gpume_block_at(field, column, row);
+        struct gpume_block block = gpume_block_at(field, column, span->row);
         struct gpume_candidate best;
         if (wide_samples) {
             best = match16(&block, largest);
         } else if (field->boxes && block.whole) {
-            best = eliminate(field, &block, column, row, vectors, counts);
+            const struct gpume_vector *left =
+                column > span->first ? &vectors[first + column - 1] : NULL;
+            const struct gpume_vector *last = field->hints ? &field->hints[first + column] : NULL;
+            best = eliminate(field, &block, left, last, counts);
         } else {
             best = match(&block);
         }
-        vectors[column] = (struct gpume_vector){(int16_t)best.dx, (int16_t)best.dy};
-        costs[column] = best.cost;
+        vectors[first + column] = (struct gpume_vector){(int16_t)best.dx, (int16_t)best.dy};
+        costs[first + column] = best.cost;
     }
 }
 

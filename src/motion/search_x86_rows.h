@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The rest of a search for x86-64 once it has its match_narrow(block, width, height): to be
- * included after that. Gives what struct gpume_search wants: search_row, box_row, differences8
+ * included after that. Gives what struct gpume_search wants: search_span, box_row, differences8
  * and 16.
  */
 #ifndef GPUME_MOTION_SEARCH_X86_ROWS_H
@@ -29,10 +29,10 @@ static struct gpume_candidate match(const struct gpume_block *block)
     }
 }
 
-static void search_row(const struct gpume_search_field *field, uint32_t row,
+static void search_span(const struct gpume_search_field *field, const struct gpume_span *span,
     struct gpume_vector *vectors, uint32_t *costs, struct gpume_search_counts *counts)
 {
-    search_columns(match, field, row, vectors, costs, counts);
+    search_columns(match, field, span, vectors, costs, counts);
 }
 
 static struct gpume_differences differences8(const uint8_t *a, const uint8_t *b, uint32_t count)

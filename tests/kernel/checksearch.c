@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define WHOLE UINT32_MAX /* a span has all blocks of its row */
+
 enum content {
     NOISE = SYNTH_NOISE,
     TIES = SYNTH_TIES,
@@ -147,8 +149,8 @@ static void close_field(struct field *field)
 }
 
 /* The hints are whatever the array of results holds. */
-static void search(
-    struct field *field, const struct gpume_search *with, bool eliminate, uint32_t result)
+static void search(struct field *field, const struct gpume_search *with, bool eliminate,
+    uint32_t result, uint32_t span_blocks)
 {
     struct gpume_search_field all = {.plan = &field->plan,
         .target = field->padded[1],
@@ -164,9 +166,12 @@ static void search(
     }
     memset(&field->counts, 0, sizeof(field->counts));
     for (uint32_t row = 0; row < field->plan.blocks_y; row++) {
-        size_t first = (size_t)row * field->plan.blocks_x;
-        with->row(&all, row, field->vectors[result] + first, field->costs[result] + first,
-            &field->counts);
+        struct gpume_span span = {.row = row};
+        for (; span.first < field->plan.blocks_x; span.first = span.end) {
+            uint32_t left = field->plan.blocks_x - span.first;
+            span.end = span.first + (left < span_blocks ? left : span_blocks);
+            with->span(&all, &span, field->vectors[result], field->costs[result], &field->counts);
+        }
     }
 }
 
@@ -193,10 +198,10 @@ static void check_one(struct field *field, const struct gpume_search *with, enum
 {
     bool boxes = with->box_row && field->boxes.levels;
     memset(field->vectors[1], 0x55, field->plan.blocks * sizeof(*field->vectors[1]));
-    search(field, with, false, 1);
+    search(field, with, false, 1, 3);
     compare(field, with, content);
     for (int pass = 0; boxes && pass < 2; pass++) { /* with good hints, then with bad ones */
-        search(field, with, true, 1);
+        search(field, with, true, 1, pass ? 2 : WHOLE);
         compare(field, with, content);
         for (uint32_t i = 0; i < field->plan.blocks; i++) {
             field->vectors[1][i] = (struct gpume_vector){(int16_t)(i % 7), (int16_t)(i % 5 - 2)};
@@ -208,7 +213,7 @@ static void check(const struct shape *shape, enum gpume_edge edge, enum content 
 {
     struct field field;
     open_field(&field, shape, edge, content);
-    search(&field, &gpume_search_plain, false, 0);
+    search(&field, &gpume_search_plain, false, 0, WHOLE);
     for (uint32_t i = 1; gpume_search_at(i); i++) {
         if (gpume_search_at(i)->available()) {
             check_one(&field, gpume_search_at(i), content);
@@ -259,7 +264,7 @@ static void bench_one(
     for (int i = 0; i < 5; i++) {
         memset(field->vectors[1], 0, field->plan.blocks * sizeof(*field->vectors[1]));
         uint64_t start = gpume_clock_ns();
-        search(field, with, eliminate, 1);
+        search(field, with, eliminate, 1, WHOLE);
         uint64_t time = gpume_clock_ns() - start;
         best = time < best ? time : best;
     }
@@ -289,8 +294,8 @@ static void bench_rest(struct field *field, const struct gpume_search *with)
         }
         times[1] = gpume_clock_ns();
         for (uint32_t row = 0; row < plan->blocks_y; row++) {
-            gpume_measure_row(
-                with, &all, field->vectors[1] + (size_t)row * plan->blocks_x, row, NULL);
+            struct gpume_span span = {row, 0, plan->blocks_x};
+            gpume_measure_span(with, &all, &span, field->vectors[1], NULL);
         }
         times[2] = gpume_clock_ns();
         gpume_rank_costs(plan, field->costs[1], scratch, scratch + plan->blocks);

@@ -59,6 +59,56 @@ static void test_workers(uint32_t threads)
     gpume_workers_destroy(&workers);
 }
 
+/* A step of a chain, and how much of it and of the one before is done. */
+struct link {
+    struct gpume_step step;
+    const struct link *before;
+    atomic_uint done;
+    bool early; /* an item ran before the step before was over */
+};
+
+static void run_link(void *opaque, uint32_t item)
+{
+    struct link *link = opaque;
+    (void)item;
+    if (link->before && atomic_load(&link->before->done) != link->before->step.count) {
+        link->early = true;
+    }
+    atomic_fetch_add(&link->done, 1);
+}
+
+#define LINKS 6
+
+/* Steps begin when what they wait for is over, also when they are used again. */
+static void test_order_of_steps(uint32_t threads)
+{
+    static struct link links[LINKS];
+    struct gpume_workers *workers = NULL;
+    REQUIRE_EQUAL(gpume_workers_create(&workers, threads), GPUME_OK);
+    for (uint32_t round = 0; round < 200; round++) {
+        struct gpume_step *steps[LINKS];
+        for (uint32_t i = 0; i < LINKS; i++) {
+            steps[i] = &links[i].step;
+            links[i].before = i > 0 ? &links[i - 1] : NULL;
+            atomic_store(&links[i].done, 0);
+            links[i].step.fn = run_link;
+            links[i].step.opaque = &links[i];
+            links[i].step.count = (round + i) % 4 * 5;
+            links[i].step.after[i % 2] = i > 0 ? steps[i - 1] : &links[LINKS - 1].step;
+        }
+        gpume_workers_add(workers, steps, LINKS / 2);
+        gpume_workers_add(workers, steps + LINKS / 2, LINKS - LINKS / 2);
+        for (uint32_t i = 0; i < LINKS; i++) {
+            gpume_workers_wait(workers, steps[i]);
+            REQUIRE_EQUAL(atomic_load(&links[i].done), links[i].step.count);
+            REQUIRE(!links[i].early);
+        }
+    }
+    struct gpume_step dropped = {.fn = run_link, .opaque = &links[0], .count = 1000};
+    gpume_workers_add(workers, &(struct gpume_step *){&dropped}, 1);
+    gpume_workers_destroy(&workers);
+}
+
 static void test_grid(void)
 {
     REQUIRE_EQUAL(gpume_div_up(0, 8), 0);
@@ -115,6 +165,8 @@ int main(void)
 {
     test_fifo();
     test_workers(1);
+    test_order_of_steps(1);
+    test_order_of_steps(4);
     test_workers(3);
     test_workers(0);
     test_grid();

@@ -253,8 +253,8 @@ struct gpume_info {
 };
 GPUME_API void gpume_get_info(const gpume *ctx, struct gpume_info *info);
 
-/* Time spent in each stage so far, nanoseconds; device time on Vulkan, wall time on the CPU engine.
- */
+/* Time spent in each stage so far, nanoseconds: device time on Vulkan; on the CPU engine the time
+ * of all threads together, divided by their number. */
 struct gpume_stats {
     uint64_t fields;
     uint64_t upload_ns, match_ns, reduce_ns, rank_ns, readback_ns;

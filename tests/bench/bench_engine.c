@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * bench_engine [WIDTH HEIGHT BITS BLOCK WINDOW [FILE]]: the CPU engine through the public
+ * functions, from memory: one thread sends, one receives, and the engine has 1, 2, 4, ... threads,
+ * up to the processors present. FILE holds raw luma frames (ffmpeg -pix_fmt gray -f rawvideo, or
+ * gray10le and the like); without one, noise. Prints fields a second, the best of some rounds,
+ * what the threads gain, and the processor time of a field, the sender's included.
+ */
+#include "base/clock.h"
+#include "harness.h"
+#include "synth.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FRAMES 8 /* in memory, sent round and round: as many as a decoder has at hand */
+#define ROUND_NS 1000000000u
+#define ROUNDS 3
+#define COUNTS_MAX 12 /* thread counts: powers of two, and the number of processors */
+
+struct bench {
+    struct gpume_params params;
+    struct gpume_plane planes[FRAMES];
+    uint32_t plane_count;
+};
+
+struct sender {
+    const struct bench *bench;
+    gpume *ctx;
+    uint64_t end_ns;
+    int status;
+};
+
+static void copy(struct gpume_plane *to, const struct gpume_plane *from)
+{
+    size_t bytes = (size_t)from->width * (from->bits > 8 ? 2 : 1);
+    for (uint32_t y = 0; y < from->height; y++) {
+        memcpy((uint8_t *)to->data + (ptrdiff_t)y * to->stride,
+            (const uint8_t *)from->data + (ptrdiff_t)y * from->stride, bytes);
+    }
+}
+
+static void *send_main(void *opaque)
+{
+    struct sender *sender = opaque;
+    gpume_frame *frame = NULL;
+    struct gpume_plane plane;
+    for (uint32_t i = 0; sender->status == GPUME_OK && gpume_clock_ns() < sender->end_ns; i++) {
+        sender->status = gpume_frame_acquire(sender->ctx, &frame, &plane, GPUME_WAIT);
+        if (sender->status == GPUME_OK) {
+            copy(&plane, &sender->bench->planes[i % sender->bench->plane_count]);
+            sender->status = gpume_send(sender->ctx, &frame, i);
+        }
+    }
+    gpume_finish(sender->ctx);
+    return NULL;
+}
+
+/* Of the whole process: what others do on the machine counts little. */
+struct rate {
+    double fields_s, cpu_us; /* fields a second, processor time of a field */
+};
+
+static struct rate run_once(const struct bench *bench, uint32_t threads)
+{
+    struct gpume_params params = bench->params;
+    params.threads = threads;
+    struct sender sender = {.bench = bench};
+    pthread_t thread;
+    REQUIRE_EQUAL(gpume_open(&sender.ctx, &params), GPUME_OK);
+    uint64_t start = gpume_clock_ns(), fields = 0;
+    sender.end_ns = start + ROUND_NS;
+    REQUIRE_EQUAL(pthread_create(&thread, NULL, send_main, &sender), 0);
+    const struct gpume_field *field = NULL;
+    clock_t busy = clock();
+    while (gpume_receive(sender.ctx, &field, GPUME_WAIT) == GPUME_OK) {
+        gpume_field_release(&field);
+        fields++;
+    }
+    double seconds = (double)(gpume_clock_ns() - start) / 1e9;
+    busy = clock() - busy;
+    pthread_join(thread, NULL);
+    REQUIRE_EQUAL(sender.status, GPUME_OK);
+    REQUIRE_EQUAL(gpume_close(&sender.ctx), GPUME_OK);
+    return (struct rate){(double)fields / seconds,
+        (double)busy * 1e6 / CLOCKS_PER_SEC / (double)(fields ? fields : 1)};
+}
+
+static uint32_t thread_counts(uint32_t counts[COUNTS_MAX])
+{
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    uint32_t processors = online < 1 ? 1 : (uint32_t)online, count = 0;
+    for (uint32_t threads = 1; threads < processors && count < COUNTS_MAX - 1; threads *= 2) {
+        counts[count++] = threads;
+    }
+    counts[count++] = processors;
+    return count;
+}
+
+static void run_all(const struct bench *bench)
+{
+    const struct gpume_params *p = &bench->params;
+    uint32_t counts[COUNTS_MAX], count = thread_counts(counts);
+    struct rate best[COUNTS_MAX] = {0};
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        for (uint32_t i = 0; i < count; i++) { /* in turns: the machine's moods hit all */
+            struct rate rate = run_once(bench, counts[i]);
+            bool cheaper = round == 0 || rate.cpu_us < best[i].cpu_us;
+            best[i].fields_s = rate.fields_s > best[i].fields_s ? rate.fields_s : best[i].fields_s;
+            best[i].cpu_us = cheaper ? rate.cpu_us : best[i].cpu_us;
+        }
+    }
+    double window = 2.0 * p->window_x + 1, differences = window * window * p->width * p->height;
+    for (uint32_t i = 0; i < count; i++) {
+        printf("%ux%u, %2u bits, block %3u, window %2u, %3u threads: %8.1f fields/s, %7.1f G px/s, "
+               "%5.2f times one thread, processors %6.0f us a field\n",
+            p->width, p->height, p->bits, p->block, p->window_x, counts[i], best[i].fields_s,
+            best[i].fields_s * differences / 1e9, best[i].fields_s / best[0].fields_s,
+            best[i].cpu_us);
+    }
+}
+
+static void fill(struct bench *bench, FILE *file)
+{
+    const struct gpume_params *p = &bench->params;
+    while (bench->plane_count < FRAMES) {
+        struct gpume_plane *plane = &bench->planes[bench->plane_count];
+        *plane = synth_plane(p->width, p->height, p->bits);
+        size_t bytes = (size_t)p->width * (p->bits > 8 ? 2 : 1);
+        for (uint32_t y = 0; file && y < p->height; y++) {
+            void *row = (uint8_t *)plane->data + (ptrdiff_t)y * plane->stride;
+            if (fread(row, 1, bytes, file) != bytes) {
+                free(plane->data);
+                return;
+            }
+        }
+        if (!file) {
+            synth_fill(plane, SYNTH_NOISE, bench->plane_count, 1);
+        }
+        bench->plane_count++;
+    }
+}
+
+static int bench_one(const uint32_t numbers[5], const char *path)
+{
+    static struct bench bench;
+    bench.plane_count = 0;
+    gpume_params_default(&bench.params);
+    bench.params.width = numbers[0];
+    bench.params.height = numbers[1];
+    bench.params.bits = numbers[2];
+    bench.params.block = numbers[3];
+    bench.params.window_x = bench.params.window_y = numbers[4];
+    bench.params.backend = GPUME_BACKEND_CPU;
+    FILE *file = path ? fopen(path, "rb") : NULL;
+    if (!path || file) {
+        fill(&bench, file);
+    }
+    if (file) {
+        fclose(file);
+    }
+    if (bench.plane_count < 2) {
+        fprintf(stderr, "%s: not two frames\n", path ? path : "noise");
+        return 1;
+    }
+    run_all(&bench);
+    for (uint32_t i = 0; i < bench.plane_count; i++) {
+        free(bench.planes[i].data);
+    }
+    return harness_failures ? 1 : 0;
+}
+
+int main(int argc, char **argv)
+{
+    static const uint32_t usual[][5] = {{1920, 1080, 8, 8, 7}, {1920, 1080, 10, 8, 7},
+        {1920, 1080, 8, 16, 32}, {320, 240, 8, 8, 7}, {65536, 4, 8, 4, 7}};
+    uint32_t numbers[5];
+    for (int i = 0; i < 5 && argc > 5; i++) {
+        numbers[i] = (uint32_t)strtoul(argv[i + 1], NULL, 10);
+    }
+    if (argc > 5) {
+        return bench_one(numbers, argc > 6 ? argv[6] : NULL);
+    }
+    int failed = 0;
+    for (size_t i = 0; i < sizeof(usual) / sizeof(*usual); i++) {
+        failed |= bench_one(usual[i], NULL);
+    }
+    return failed;
+}
