@@ -15,8 +15,7 @@
 
 #if defined(__AVX2__)
 
-#define CELLS 32 /* cells of 4x4 samples in a row of the largest block */
-#define EVERY_LANE 0x55555555u
+#define CELLS 32      /* cells of 4x4 samples in a row of the largest block */
 #define GROUPS 384    /* sieved together, 4.5 KiB; a row of candidates has at most 65 */
 #define GROUP_COSTS 3 /* from so many candidates alive, comparing all sixteen at once is faster */
 

@@ -191,21 +191,5 @@ static inline struct gpume_candidate match16_sized(
     return best;
 }
 
-/* largest: of largest_sample. */
-static inline struct gpume_candidate match16(const struct gpume_block *block, uint32_t largest)
-{
-    int32_t run = (int32_t)(UINT16_MAX / largest);
-    bool small = largest <= INT16_MAX;
-    switch (small ? block->width : 0) { /* constants, so that the loops unroll */
-    case 8:
-        return match16_sized(block, 8, run, true);
-    case 16:
-        return match16_sized(block, 16, run, true);
-    default:
-        return small ? match16_sized(block, block->width, run, true)
-                     : match16_sized(block, block->width, 1, false);
-    }
-}
-
 #endif
 #endif

@@ -14,7 +14,8 @@
 #include <string.h>
 
 #define LANES 16
-#define NARROW_MAX 16 /* pixels a side: 16 * 16 * 255 < 2^16 - 1, so 16-bit costs hold */
+#define EVERY_LANE 0x55555555u /* of a byte mask, one bit a 16-bit lane */
+#define NARROW_MAX 16          /* pixels a side: 16 * 16 * 255 < 2^16 - 1, so 16-bit costs hold */
 
 /* Samples that the low half compares at p .. p + 7, the high half at p + 8 .. p + 15. */
 static inline __m256i load_places(const uint8_t *p)
@@ -160,6 +161,34 @@ static inline void wide_costs(const struct gpume_block *block, const uint8_t *r,
         costs[0] = _mm256_add_epi32(costs[0], low);
         costs[1] = _mm256_add_epi32(costs[1], high);
     }
+}
+
+/* The best of the lanes' bests by the tie rule. Lane i stands for dx + i; those above dx_high do
+ * not count. Mostly one lane has the least cost, so that the loop's end is foretold. */
+static inline struct gpume_candidate best_lane(
+    struct gpume_candidate best, __m256i costs, __m256i dys, int32_t dx, int32_t dx_high)
+{
+    const __m256i index = _mm256_setr_epi16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    __m256i beyond = _mm256_cmpgt_epi16(index, _mm256_set1_epi16((int16_t)(dx_high - dx)));
+    costs = _mm256_or_si256(costs, beyond); /* no narrow block costs 65535 */
+    __m128i halves =
+        _mm_min_epu16(_mm256_castsi256_si128(costs), _mm256_extracti128_si256(costs, 1));
+    uint32_t least = (uint32_t)_mm_extract_epi16(_mm_minpos_epu16(halves), 0);
+    if (least > best.cost) {
+        return best;
+    }
+    int16_t dy[LANES];
+    _mm256_storeu_si256((__m256i *)(void *)dy, dys);
+    __m256i is_least = _mm256_cmpeq_epi16(costs, _mm256_set1_epi16((int16_t)(uint16_t)least));
+    uint32_t mask = (uint32_t)_mm256_movemask_epi8(is_least) & EVERY_LANE;
+    for (; mask; mask &= mask - 1) {
+        int32_t lane = __builtin_ctz(mask) / 2;
+        struct gpume_candidate candidate = {least, dx + lane, dy[lane]};
+        if (gpume_candidate_wins(candidate, best)) {
+            best = candidate;
+        }
+    }
+    return best;
 }
 
 /* Costs of a group in 32 bits for a block whose width is a multiple of 4. */

@@ -136,6 +136,97 @@ static inline struct gpume_candidate match_narrow(
     return best;
 }
 
+#define STRIP_PAIRS 8 /* pairs of neighbouring dy of 16-bit samples searched together */
+#define ROWS16 (2 * STRIP_PAIRS + PART)
+#define PAIRS 4 /* of those, at once */
+
+/* As struct strip16, for two dy at once: the upper half of a register is a row further down. */
+struct strip16_pairs {
+    __m512i places[ROWS16 * PART]; /* 32 KiB */
+    __m512i sums[ROWS16];
+};
+
+static inline void fill_pairs16(
+    struct strip16_pairs *strip, const uint16_t *r, ptrdiff_t stride, int32_t width, int32_t rows)
+{
+    __m512i *places = strip->places, sum = strip->sums[0] = _mm512_setzero_si512();
+    for (int32_t y = 0; y < rows; y++, r += stride) {
+        const uint16_t *next = y + 1 < rows ? r + stride : r; /* as in fill_strip */
+        for (int32_t x = 0; x < width; x++) {
+            __m256i upper = _mm256_loadu_si256((const __m256i *)(const void *)(r + x));
+            __m256i lower = _mm256_loadu_si256((const __m256i *)(const void *)(next + x));
+            *places = _mm512_inserti64x4(_mm512_castsi256_si512(upper), lower, 1);
+            sum = _mm512_add_epi16(sum, *places++);
+        }
+        strip->sums[y + 1] = sum;
+    }
+}
+
+/* Costs of so many pairs of dy, 1 or PAIRS, from row `first` of the strip on; excess16_avx2.h has
+ * the formula. */
+static inline void costs_of_pairs16(__m512i sums[PAIRS], const struct part16 *part,
+    const struct strip16_pairs *strip, int32_t first, int32_t width, int32_t pairs)
+{
+    const uint16_t *c = part->target;
+    __m512i own = _mm512_set1_epi16((int16_t)part->own[part->height]);
+    const __m512i *above = strip->sums + first, *below = above + part->height;
+    const __m512i *places = strip->places + first * width;
+    for (int32_t k = 0; k < pairs; k++) {
+        sums[k] = _mm512_setzero_si512();
+    }
+    for (int32_t y = 0; y < part->height; y++, c += part->stride) {
+        ROLLED for (int32_t x = 0; x < width; x++, places++)
+        {
+            __m512i target = _mm512_set1_epi16((int16_t)c[x]);
+            for (int32_t k = 0; k < pairs; k++) {
+                __m512i excess = _mm512_subs_epu16(target, places[2 * k * width]);
+                sums[k] = _mm512_add_epi16(sums[k], excess);
+            }
+        }
+    }
+    for (int32_t k = 0; k < pairs; k++) {
+        __m512i both = _mm512_sub_epi16(_mm512_sub_epi16(below[2 * k], above[2 * k]), own);
+        sums[k] = _mm512_add_epi16(_mm512_add_epi16(sums[k], sums[k]), both);
+    }
+}
+
+static inline void search_pairs16(const struct part16 *part, const struct strip16_pairs *strip,
+    int32_t dy, int32_t width, struct least *least)
+{
+    __m512i sums[PAIRS];
+    int32_t i = 0;
+    for (; i + 2 * PAIRS <= part->count + 1; i += 2 * PAIRS) {
+        costs_of_pairs16(sums, part, strip, i, width, PAIRS);
+        for (int32_t k = 0; k < PAIRS; k++) {
+            update(least, sums[k], dy + i + 2 * k, dy + part->count);
+        }
+    }
+    for (; i < part->count; i += 2) {
+        costs_of_pairs16(sums, part, strip, i, width, 1);
+        update(least, sums[0], dy + i, dy + part->count);
+    }
+}
+
+static inline struct gpume_candidate match16_narrow(const struct gpume_block *block, int32_t width)
+{
+    struct strip16_pairs strip;
+    struct part16 part = {
+        .target = block->target, .stride = block->stride, .height = block->height};
+    struct gpume_candidate best = {.cost = cost_of16(block)};
+    sum_own(&part, width);
+    for (int32_t dx = block->dx_low; dx <= block->dx_high; dx += LANES) {
+        struct least least = {_mm512_set1_epi16(-1), _mm512_setzero_si512()};
+        for (int32_t dy = block->dy_low; dy <= block->dy_high; dy += 2 * STRIP_PAIRS) {
+            const uint16_t *r = (const uint16_t *)block->reference + dy * block->stride + dx;
+            part.count = smaller(2 * STRIP_PAIRS, block->dy_high - dy + 1);
+            fill_pairs16(&strip, r, block->stride, width, part.count + part.height - 1);
+            search_pairs16(&part, &strip, dy, width, &least);
+        }
+        best = best_of_pairs(best, &least, dx, block->dx_high);
+    }
+    return best;
+}
+
 #include "motion/search_x86_rows.h"
 
 static bool available(void)

@@ -8,43 +8,16 @@
 
 #include "motion/box_rows.h"
 #include "motion/elimination.h"
-#include "motion/lanes16_avx2.h"
+#include "motion/excess16_avx2.h"
 
 #if defined(__AVX2__)
 
 typedef struct gpume_candidate (*match_fn)(const struct gpume_block *block);
+typedef struct gpume_candidate (*match16_fn)(const struct gpume_block *block, uint32_t largest);
 
 static inline bool is_narrow(const struct gpume_block *block)
 {
     return block->width % 4 == 0 && block->width <= NARROW_MAX && block->height <= NARROW_MAX;
-}
-
-/* The best of the lanes' bests by the tie rule. Lane i stands for dx + i; those above dx_high do
- * not count. Mostly one lane has the least cost, so that the loop's end is foretold. */
-static inline struct gpume_candidate best_lane(
-    struct gpume_candidate best, __m256i costs, __m256i dys, int32_t dx, int32_t dx_high)
-{
-    const __m256i index = _mm256_setr_epi16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    __m256i beyond = _mm256_cmpgt_epi16(index, _mm256_set1_epi16((int16_t)(dx_high - dx)));
-    costs = _mm256_or_si256(costs, beyond); /* no narrow block costs 65535 */
-    __m128i halves =
-        _mm_min_epu16(_mm256_castsi256_si128(costs), _mm256_extracti128_si256(costs, 1));
-    uint32_t least = (uint32_t)_mm_extract_epi16(_mm_minpos_epu16(halves), 0);
-    if (least > best.cost) {
-        return best;
-    }
-    int16_t dy[LANES];
-    _mm256_storeu_si256((__m256i *)(void *)dy, dys);
-    __m256i is_least = _mm256_cmpeq_epi16(costs, _mm256_set1_epi16((int16_t)(uint16_t)least));
-    uint32_t mask = (uint32_t)_mm256_movemask_epi8(is_least) & EVERY_LANE;
-    for (; mask; mask &= mask - 1) {
-        int32_t lane = __builtin_ctz(mask) / 2;
-        struct gpume_candidate candidate = {least, dx + lane, dy[lane]};
-        if (gpume_candidate_wins(candidate, best)) {
-            best = candidate;
-        }
-    }
-    return best;
 }
 
 static inline struct gpume_candidate match_wide(const struct gpume_block *block)
@@ -86,9 +59,9 @@ static inline struct gpume_candidate match_common(const struct gpume_block *bloc
 }
 
 /* match: without elimination. */
-static inline void search_columns(match_fn match, const struct gpume_search_field *field,
-    const struct gpume_span *span, struct gpume_vector *vectors, uint32_t *costs,
-    struct gpume_search_counts *counts)
+static inline void search_columns(match_fn match, match16_fn match16,
+    const struct gpume_search_field *field, const struct gpume_span *span,
+    struct gpume_vector *vectors, uint32_t *costs, struct gpume_search_counts *counts)
 {
     bool wide_samples = field->plan->sample_bytes == 2;
     uint32_t largest = wide_samples ? largest_sample(field, span) : 0;

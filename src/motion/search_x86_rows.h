@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The rest of a search for x86-64 once it has its match_narrow(block, width, height): to be
- * included after that. Gives what struct gpume_search wants: search_span, box_row, differences8
- * and 16.
+ * The rest of a search for x86-64 once it has its match_narrow(block, width, height), and for
+ * 16-bit samples match16_narrow(block, width), which is asked where is_narrow16: to be included
+ * after them. Gives what struct gpume_search wants: search_span, box_row, differences8 and 16.
  */
 #ifndef GPUME_MOTION_SEARCH_X86_ROWS_H
 #define GPUME_MOTION_SEARCH_X86_ROWS_H
@@ -29,10 +29,28 @@ static struct gpume_candidate match(const struct gpume_block *block)
     }
 }
 
+/* largest: of largest_sample. */
+static struct gpume_candidate match16(const struct gpume_block *block, uint32_t largest)
+{
+    if (!is_narrow16(block, largest)) {
+        return match16_common(block, largest);
+    }
+    switch (block->width) {
+    case 4:
+        return match16_narrow(block, 4);
+    case 8:
+        return match16_narrow(block, 8);
+    case 16:
+        return match16_narrow(block, 16);
+    default:
+        return match16_narrow(block, block->width);
+    }
+}
+
 static void search_span(const struct gpume_search_field *field, const struct gpume_span *span,
     struct gpume_vector *vectors, uint32_t *costs, struct gpume_search_counts *counts)
 {
-    search_columns(match, field, span, vectors, costs, counts);
+    search_columns(match, match16, field, span, vectors, costs, counts);
 }
 
 static struct gpume_differences differences8(const uint8_t *a, const uint8_t *b, uint32_t count)
