@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The CPU engine's choices, which may change nothing but time: the chooser's decisions from times
+ * made up, and the same fields with elimination and without, on any number of threads.
+ */
+#include "gpume/gpume.h"
+#include "harness.h"
+#include "motion/chooser.h"
+#include "synth.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ITEMS 100u
+
+/* What a field would take whose items take so long without elimination and with it. */
+static struct gpume_probe probe_of(
+    const struct gpume_choice *choice, uint64_t full_ns, uint64_t eliminating_ns, uint64_t box_ns)
+{
+    struct gpume_probe probe = {.box_ns = box_ns};
+    for (uint32_t item = 0; item < ITEMS; item++) {
+        bool way = gpume_choice_eliminates(choice, item);
+        probe.items[way]++;
+        probe.ns[way] += way ? eliminating_ns : full_ns;
+    }
+    return probe;
+}
+
+/* Fields until the next that probes, and what that finds. Gives how many were eliminating. */
+static uint32_t run_fields(struct gpume_chooser *chooser, uint32_t count, uint64_t full_ns,
+    uint64_t eliminating_ns, uint64_t box_ns)
+{
+    uint32_t eliminating = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct gpume_choice choice = gpume_chooser_next(chooser);
+        REQUIRE_EQUAL(gpume_choice_needs_boxes(&choice), choice.eliminating || i == 0);
+        REQUIRE_EQUAL(choice.probing, i == 0);
+        eliminating += choice.eliminating;
+        if (choice.probing) {
+            struct gpume_probe probe = probe_of(&choice, full_ns, eliminating_ns, box_ns);
+            REQUIRE(probe.items[0] > 0 && probe.items[1] > 0);
+            REQUIRE(
+                probe.items[!choice.eliminating] <= ITEMS / 10); /* the other way costs little */
+            gpume_chooser_learn(chooser, &probe);
+        }
+    }
+    return eliminating;
+}
+
+static void test_chooser(void)
+{
+    struct gpume_chooser chooser;
+    gpume_chooser_init(&chooser, true, false, ITEMS);
+    REQUIRE_EQUAL(run_fields(&chooser, 32, 1000, 100, 0), 31); /* film: much is dropped */
+    REQUIRE_EQUAL(run_fields(&chooser, 32, 1000, 3000, 0), 1); /* noise: nothing is */
+    REQUIRE_EQUAL(run_fields(&chooser, 32, 1000, 3000, 0), 0);
+    REQUIRE_EQUAL(run_fields(&chooser, 32, 1000, 900, 0), 31);
+    REQUIRE_EQUAL(run_fields(&chooser, 32, 1000, 900, 200 * ITEMS), 1); /* sums cost too */
+    gpume_chooser_init(&chooser, true, true, ITEMS);
+    REQUIRE_EQUAL(run_fields(&chooser, 32, 1000, 100, 0), 32); /* a wide window: the first guess */
+    gpume_chooser_init(&chooser, false, true, ITEMS);
+    for (uint32_t i = 0; i < 100; i++) {
+        struct gpume_choice choice = gpume_chooser_next(&chooser);
+        REQUIRE(!gpume_choice_needs_boxes(&choice));
+        REQUIRE(!gpume_choice_eliminates(&choice, i));
+    }
+}
+
+/* Fields of one item probe with all of it: there is nothing to compare, and the first guess stays.
+ */
+static void test_single_item(void)
+{
+    struct gpume_chooser chooser;
+    gpume_chooser_init(&chooser, true, false, 1);
+    for (uint32_t i = 0; i < 70; i++) {
+        struct gpume_choice choice = gpume_chooser_next(&chooser);
+        bool way = gpume_choice_eliminates(&choice, 0);
+        REQUIRE_EQUAL(way, choice.eliminating != choice.probing);
+        if (choice.probing) {
+            struct gpume_probe probe = {.box_ns = 1};
+            probe.items[way] = 1;
+            probe.ns[way] = way ? 10 : 1000;
+            gpume_chooser_learn(&chooser, &probe);
+        }
+    }
+    REQUIRE(!chooser.eliminating); /* the other way has never been timed */
+}
+
+#define FIELDS 70u /* more than two probes apart */
+
+/* Vectors, costs and ranks of all fields of a sequence, one after the other. */
+static void run_engine(const struct gpume_params *params, enum synth_content content,
+    struct gpume_vector *vectors, uint32_t *costs, uint32_t *ranks, uint32_t blocks)
+{
+    gpume *ctx = NULL;
+    struct gpume_plane plane = synth_plane(params->width, params->height, params->bits);
+    const struct gpume_field *field = NULL;
+    uint32_t sent = 0, received = 0;
+    REQUIRE_EQUAL(gpume_open(&ctx, params), GPUME_OK);
+    while (received < FIELDS) {
+        synth_fill(&plane, content, sent, 9);
+        while (sent <= FIELDS && gpume_send_plane(ctx, &plane, 0) == GPUME_OK) {
+            synth_fill(&plane, content, ++sent, 9);
+        }
+        int status = gpume_receive(ctx, &field, 0);
+        REQUIRE_EQUAL(status, GPUME_OK);
+        if (status != GPUME_OK) {
+            break;
+        }
+        size_t first = (size_t)received++ * blocks;
+        memcpy(vectors + first, field->vectors, blocks * sizeof(*vectors));
+        memcpy(costs + first, field->costs, blocks * sizeof(*costs));
+        memcpy(ranks + first, field->ranks, blocks * sizeof(*ranks));
+        gpume_field_release(&field);
+    }
+    REQUIRE_EQUAL(gpume_close(&ctx), GPUME_OK);
+    free(plane.data);
+}
+
+static void test_same_fields(uint32_t width, uint32_t height, enum synth_content content)
+{
+    struct gpume_params params;
+    gpume_params_default(&params);
+    params.width = width;
+    params.height = height;
+    params.window_x = params.window_y = 9;
+    params.backend = GPUME_BACKEND_CPU;
+    uint32_t blocks = (width + 7) / 8 * ((height + 7) / 8);
+    size_t count = (size_t)blocks * FIELDS;
+    struct gpume_vector *vectors = calloc(2 * count, sizeof(*vectors));
+    uint32_t *costs = calloc(4 * count, sizeof(*costs)), *ranks = costs + 2 * count;
+    params.no_elimination = true;
+    params.threads = 1;
+    run_engine(&params, content, vectors, costs, ranks, blocks);
+    for (uint32_t run = 0; run < 5; run++) {
+        params.no_elimination = run == 4;
+        params.threads = run == 4 ? 3 : run + 1;
+        run_engine(&params, content, vectors + count, costs + count, ranks + count, blocks);
+        REQUIRE(memcmp(vectors, vectors + count, count * sizeof(*vectors)) == 0);
+        REQUIRE(memcmp(costs, costs + count, count * sizeof(*costs)) == 0);
+        REQUIRE(memcmp(ranks, ranks + count, count * sizeof(*ranks)) == 0);
+    }
+    free(vectors);
+    free(costs);
+}
+
+int main(void)
+{
+    test_chooser();
+    test_single_item();
+    test_same_fields(72, 40, SYNTH_PAN);
+    test_same_fields(72, 40, SYNTH_NOISE);
+    test_same_fields(200, 8, SYNTH_TIES); /* one row of blocks, cut into spans */
+    return harness_verdict();
+}
