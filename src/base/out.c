@@ -6,13 +6,15 @@
  * file stays and its target is replaced; a replaced file's permissions are kept. Whatever exists
  * and is no regular file (device, FIFO), "-", and the descriptor files (/dev/stdout, /dev/fd/N)
  * are written in place. SIGPIPE is the program's business: ignored, a closed pipe is reported here.
- * A file that grows large is written by a thread of its own, behind the caller's back: an error
+ * An output that grows large is written by a thread of its own, behind the caller's back: an error
  * comes with a later call, finishing at the latest.
  */
 #include "base/out.h"
 
+#include "base/workers.h"
 #include "base/writer.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -22,7 +24,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define BUFFER_BYTES ((size_t)256 * 1024)
+#define BUFFER_BYTES GPUME_OUT_ITEM_BYTES
 #define LARGE_BYTES ((uint64_t)4 * 1024 * 1024) /* from here a thread costs nothing beside it */
 #define LINKS_MAX 40                            /* as many as Linux follows */
 #define NAME_SHOWN 100  /* bytes of the final name in the temporary one: far below any NAME_MAX */
@@ -38,7 +40,8 @@ struct gpume_out {
     char *temp;                  /* NULL: written in place */
     uint64_t start;              /* file offset that is position 0 */
     uint64_t pushed;             /* bytes so far */
-    struct gpume_writer *writer; /* NULL: the file is not large, or no file */
+    struct gpume_writer *writer; /* NULL: the output is not large */
+    uint64_t number;             /* of the writer's buffer that is being filled */
     unsigned char *buffer;       /* own, or the writer's */
     size_t fill;
     struct gpume_log log;
@@ -237,6 +240,7 @@ int gpume_out_open(
     out->start = 0;
     out->pushed = 0;
     out->writer = NULL;
+    out->number = 0;
     out->buffer = out->own;
     out->fill = 0;
     out->log = *log;
@@ -257,21 +261,29 @@ static int push(struct gpume_out *out, const unsigned char *data, size_t bytes)
     return error == 0 ? GPUME_OK : complain(out, "cannot be written", error);
 }
 
+/* The writer's next buffer is the one to fill. */
+static int claim(struct gpume_out *out)
+{
+    const int error = gpume_writer_claim(out->writer, out->number, &out->buffer);
+    return error == 0 ? GPUME_OK : complain(out, "cannot be written", error);
+}
+
 /* Empties the buffer; a thread may still be at what was in it. */
 static int flush(struct gpume_out *out)
 {
     const size_t bytes = out->fill;
     out->fill = 0;
-    if (out->status != GPUME_OK) {
+    if (out->status != GPUME_OK || bytes == 0) {
         return out->status;
     }
     if (out->writer) {
-        const int error = gpume_writer_swap(out->writer, &out->buffer, bytes);
-        return error == 0 ? GPUME_OK : complain(out, "cannot be written", error);
+        gpume_writer_commit(out->writer, out->number++, bytes);
+        return claim(out);
     }
     const int status = push(out, out->buffer, bytes);
-    if (status == GPUME_OK && out->temp && out->pushed >= LARGE_BYTES) {
-        out->writer = gpume_writer_open(out->fd, BUFFER_BYTES, &out->buffer);
+    if (status == GPUME_OK && out->pushed >= LARGE_BYTES) {
+        out->writer = gpume_writer_open(out->fd, BUFFER_BYTES);
+        return out->writer ? claim(out) : GPUME_OK;
     }
     return status;
 }
@@ -280,7 +292,7 @@ static int flush(struct gpume_out *out)
 static int settle(struct gpume_out *out)
 {
     if (flush(out) == GPUME_OK && out->writer) {
-        const int error = gpume_writer_drain(out->writer);
+        const int error = gpume_writer_drain(out->writer, out->number);
         return error == 0 ? GPUME_OK : complain(out, "cannot be written", error);
     }
     return out->status;
@@ -308,6 +320,53 @@ int gpume_out_write(struct gpume_out *out, const void *data, size_t bytes)
     memcpy(out->buffer + out->fill, from, bytes);
     out->fill += bytes;
     return GPUME_OK;
+}
+
+struct making {
+    struct gpume_writer *writer;
+    uint64_t first; /* number of the first item's buffer */
+    gpume_out_make_fn make;
+    void *opaque;
+};
+
+/* Items are handed out in order, so the oldest that is not written has its buffer. */
+static void make_item(void *opaque, uint32_t item)
+{
+    const struct making *making = opaque;
+    const uint64_t number = making->first + item;
+    unsigned char *at = NULL;
+    if (gpume_writer_claim(making->writer, number, &at) == 0) {
+        const size_t bytes = making->make(making->opaque, item, (char *)at);
+        gpume_writer_commit(making->writer, number, bytes);
+    }
+}
+
+static int make_apart(struct gpume_out *out, struct gpume_workers *workers, gpume_out_make_fn make,
+    void *opaque, uint32_t count)
+{
+    if (flush(out) == GPUME_OK) {
+        struct making making = {out->writer, out->number, make, opaque};
+        gpume_workers_run(workers, make_item, &making, count);
+        out->number += count;
+        return claim(out);
+    }
+    return out->status;
+}
+
+int gpume_out_make(struct gpume_out *out, struct gpume_workers *workers, gpume_out_make_fn make,
+    void *opaque, uint32_t count, size_t bytes_max)
+{
+    assert(bytes_max <= BUFFER_BYTES);
+    if (out->writer && workers && count > 1) {
+        return make_apart(out, workers, make, opaque, count);
+    }
+    for (uint32_t item = 0; item < count && out->status == GPUME_OK; item++) {
+        if (bytes_max > BUFFER_BYTES - out->fill && flush(out) != GPUME_OK) {
+            break;
+        }
+        out->fill += make(opaque, item, (char *)out->buffer + out->fill);
+    }
+    return out->status;
 }
 
 int gpume_out_seek(struct gpume_out *out, uint64_t position)

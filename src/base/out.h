@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 struct gpume_out;
+struct gpume_workers;
 
 /* GPUME_IO with one line in the log names the file, the reason and the way out. Without overwrite
  * an existing regular file is refused with GPUME_INVALID. */
@@ -23,8 +24,19 @@ int gpume_out_open(
 /* The descriptor that a name stands for ("-", /dev/stdout, /dev/fd/N and the like), or -1. */
 int gpume_out_descriptor(const char *path);
 
-/* Buffered, large files by a thread of their own. GPUME_IO is sticky and logged once. */
+/* Buffered, large outputs by a thread of their own. GPUME_IO is sticky and logged once. */
 int gpume_out_write(struct gpume_out *out, const void *data, size_t bytes);
+
+/* Makes an item at `at` and returns its bytes. */
+typedef size_t (*gpume_out_make_fn)(void *opaque, uint32_t item, char *at);
+
+#define GPUME_OUT_ITEM_BYTES ((size_t)512 * 1024)
+
+/* Appends items 0 to count - 1, in this order, made in the output's own memory, several of them at
+ * once where it is large and there are workers (NULL: none). make may touch bytes_max, at most
+ * GPUME_OUT_ITEM_BYTES, from `at`. All calls of it are over on return; as above otherwise. */
+int gpume_out_make(struct gpume_out *out, struct gpume_workers *workers, gpume_out_make_fn make,
+    void *opaque, uint32_t count, size_t bytes_max);
 
 /* Absolute position; GPUME_UNSUPPORTED on pipes (not logged). */
 int gpume_out_seek(struct gpume_out *out, uint64_t position);

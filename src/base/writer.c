@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A ring of buffers: the caller fills the newest, the thread writes the oldest. Copying a gigabyte
- * a second into the page cache takes as long as making it; apart, each has a processor.
+ * A ring of buffers, numbered as they follow each other: callers fill the newest, the thread writes
+ * the oldest. Copying a gigabyte a second into the page cache takes as long as making it; apart,
+ * each has a processor.
  */
 #include "base/writer.h"
 
@@ -13,17 +14,20 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define BUFFERS 4 /* one is filled, one is written, two smooth over what takes longer */
+/* Four callers fill one each, one is written, three smooth over what takes longer. */
+#define BUFFERS 8
 
 struct gpume_writer {
     int fd;
     pthread_t thread;
     pthread_mutex_t mutex;
-    pthread_cond_t changed;
-    uint64_t filled, written; /* buffers so far */
+    pthread_cond_t filled;
+    pthread_cond_t emptied[BUFFERS]; /* who waits for one is not woken by the others */
+    uint64_t written;                /* buffers so far */
     bool stop;
-    int error;             /* errno; sticky */
-    size_t bytes[BUFFERS]; /* in each */
+    int error;             /* errno; sticky: nothing is written any more */
+    bool full[BUFFERS];    /* is it the thread's? */
+    size_t bytes[BUFFERS]; /* in it then */
     size_t capacity;
     unsigned char *memory;
 };
@@ -54,30 +58,41 @@ static void *writer_main(void *opaque)
 {
     struct gpume_writer *writer = opaque;
     pthread_mutex_lock(&writer->mutex);
-    for (;;) {
-        while (!writer->stop && writer->written == writer->filled) {
-            pthread_cond_wait(&writer->changed, &writer->mutex);
-        }
-        if (writer->stop) {
-            break;
-        }
+    while (!writer->stop && writer->error == 0) {
         const uint64_t number = writer->written;
-        int error = writer->error;
-        pthread_mutex_unlock(&writer->mutex);
-        if (error == 0) {
-            error = gpume_write_all(
-                writer->fd, buffer_of(writer, number), writer->bytes[number % BUFFERS]);
+        const size_t slot = number % BUFFERS;
+        if (!writer->full[slot]) {
+            pthread_cond_wait(&writer->filled, &writer->mutex);
+            continue;
         }
+        pthread_mutex_unlock(&writer->mutex);
+        const int error =
+            gpume_write_all(writer->fd, buffer_of(writer, number), writer->bytes[slot]);
         pthread_mutex_lock(&writer->mutex);
         writer->error = error;
+        writer->full[slot] = false;
         writer->written++;
-        pthread_cond_broadcast(&writer->changed);
+        pthread_cond_broadcast(&writer->emptied[slot]);
+    }
+    for (size_t i = 0; i < BUFFERS; i++) { /* after an error nobody need wait */
+        pthread_cond_broadcast(&writer->emptied[i]);
     }
     pthread_mutex_unlock(&writer->mutex);
     return NULL;
 }
 
-struct gpume_writer *gpume_writer_open(int fd, size_t bytes, unsigned char **buffer)
+static void free_all(struct gpume_writer *writer)
+{
+    for (size_t i = 0; i < BUFFERS; i++) {
+        pthread_cond_destroy(&writer->emptied[i]);
+    }
+    pthread_cond_destroy(&writer->filled);
+    pthread_mutex_destroy(&writer->mutex);
+    free(writer->memory);
+    free(writer);
+}
+
+struct gpume_writer *gpume_writer_open(int fd, size_t bytes)
 {
     struct gpume_writer *writer = calloc(1, sizeof *writer);
     if (!writer) {
@@ -87,42 +102,52 @@ struct gpume_writer *gpume_writer_open(int fd, size_t bytes, unsigned char **buf
     writer->capacity = bytes;
     writer->memory = malloc(BUFFERS * bytes);
     pthread_mutex_init(&writer->mutex, NULL);
-    pthread_cond_init(&writer->changed, NULL);
+    pthread_cond_init(&writer->filled, NULL);
+    for (size_t i = 0; i < BUFFERS; i++) {
+        pthread_cond_init(&writer->emptied[i], NULL);
+    }
     if (!writer->memory || pthread_create(&writer->thread, NULL, writer_main, writer) != 0) {
-        pthread_cond_destroy(&writer->changed);
-        pthread_mutex_destroy(&writer->mutex);
-        free(writer->memory);
-        free(writer);
+        free_all(writer);
         return NULL;
     }
-    *buffer = writer->memory;
     return writer;
 }
 
-int gpume_writer_swap(struct gpume_writer *writer, unsigned char **buffer, size_t bytes)
+/* Until so many are written. */
+static int wait_written(struct gpume_writer *writer, uint64_t end)
 {
     pthread_mutex_lock(&writer->mutex);
-    writer->bytes[writer->filled % BUFFERS] = bytes;
-    writer->filled++;
-    pthread_cond_broadcast(&writer->changed);
-    while (writer->filled - writer->written == BUFFERS) {
-        pthread_cond_wait(&writer->changed, &writer->mutex);
+    while (writer->error == 0 && writer->written < end) {
+        pthread_cond_wait(&writer->emptied[(end - 1) % BUFFERS], &writer->mutex);
     }
-    *buffer = buffer_of(writer, writer->filled);
     const int error = writer->error;
     pthread_mutex_unlock(&writer->mutex);
     return error;
 }
 
-int gpume_writer_drain(struct gpume_writer *writer)
+int gpume_writer_claim(struct gpume_writer *writer, uint64_t number, unsigned char **buffer)
+{
+    const int error = wait_written(writer, number < BUFFERS ? 0 : number - BUFFERS + 1);
+    if (error == 0) {
+        *buffer = buffer_of(writer, number);
+    }
+    return error;
+}
+
+void gpume_writer_commit(struct gpume_writer *writer, uint64_t number, size_t bytes)
 {
     pthread_mutex_lock(&writer->mutex);
-    while (writer->written < writer->filled) {
-        pthread_cond_wait(&writer->changed, &writer->mutex);
+    writer->bytes[number % BUFFERS] = bytes;
+    writer->full[number % BUFFERS] = true;
+    if (number == writer->written) {
+        pthread_cond_signal(&writer->filled);
     }
-    const int error = writer->error;
     pthread_mutex_unlock(&writer->mutex);
-    return error;
+}
+
+int gpume_writer_drain(struct gpume_writer *writer, uint64_t end)
+{
+    return wait_written(writer, end);
 }
 
 void gpume_writer_close(struct gpume_writer **pointer)
@@ -134,11 +159,8 @@ void gpume_writer_close(struct gpume_writer **pointer)
     *pointer = NULL;
     pthread_mutex_lock(&writer->mutex);
     writer->stop = true;
-    pthread_cond_broadcast(&writer->changed);
+    pthread_cond_signal(&writer->filled);
     pthread_mutex_unlock(&writer->mutex);
     pthread_join(writer->thread, NULL);
-    pthread_cond_destroy(&writer->changed);
-    pthread_mutex_destroy(&writer->mutex);
-    free(writer->memory);
-    free(writer);
+    free_all(writer);
 }
