@@ -29,7 +29,10 @@ set(GPUME_SHADERS
   "rank_local1|rank_local.comp|"
   "rank_local2|rank_local.comp|-DGPUME_TWO_WORDS"
   "rank_global1|rank_global.comp|"
-  "rank_global2|rank_global.comp|-DGPUME_TWO_WORDS")
+  "rank_global2|rank_global.comp|-DGPUME_TWO_WORDS"
+  "ceiling_half|ceiling.comp|-DGPUME_HALF"
+  "ceiling_float|ceiling.comp|-DGPUME_FLOAT"
+  "ceiling_int|ceiling.comp|")
 
 function(gpume_add_shaders target)
   set(source_dir ${PROJECT_SOURCE_DIR}/shaders)

@@ -50,6 +50,9 @@
 #define GPUME_RANK_LOCAL 256
 #define GPUME_RANK_CHUNK 1024 /* keys that one workgroup sorts in shared memory */
 #define GPUME_UPLOAD_LOCAL 64
+#define GPUME_CEILING_LOCAL 128
+#define GPUME_CEILING_FIXED 32 /* words that an invocation of ceiling.comp keeps in registers */
+#define GPUME_CEILING_MOVING 4 /* and those that it compares each of them with at a time */
 
 /* Drivers may stop all loops of an invocation after 65,535 iterations, silently (llvmpipe does).
  * The host splits work so that no invocation passes this. */
@@ -147,6 +150,12 @@ struct gpume_rank_push {
     GPUME_U32 reach;
     GPUME_U32 from_costs; /* 1: make the keys */
     GPUME_U32 to_ranks;   /* 1: the order is final */
+};
+
+struct gpume_ceiling_push {
+    GPUME_U32 iterations;
+    GPUME_U32 seed;
+    GPUME_U32 impossible; /* 0 */
 };
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/grid.h"
 #include "base/status.h"
+#include "gpu/ceiling_gpu.h"
 #include "gpu/choice.h"
 #include "gpu/k.h"
 #include "gpu/pipeline_cache.h"
@@ -467,6 +468,7 @@ static int engine_close(void **opaque)
 
 const struct gpume_engine_ops gpume_engine_gpu = {
     .list_searches = gpume_match_variant_list,
+    .measure_ceiling = gpume_ceiling_gpu_measure,
     .open = engine_open,
     .frame_memory = engine_frame_memory,
     .submit = engine_submit,
