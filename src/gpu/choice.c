@@ -55,8 +55,9 @@ void gpume_choice_name(
 {
     const struct gpume_params *p = &plan->params;
     char kind[64];
-    snprintf(kind, sizeof(kind), "search-%u-%ux%u-%u%s", p->block, p->window_x, p->window_y,
-        p->bits, p->edge == GPUME_EDGE_INSIDE ? "i" : "");
+    /* With the name that is asked for: the best shape of one variant is no answer for all. */
+    snprintf(kind, sizeof(kind), "search-%u-%ux%u-%u%s%s", p->block, p->window_x, p->window_y,
+        p->bits, p->edge == GPUME_EDGE_INSIDE ? "i" : "-", p->search ? p->search : "");
     gpume_pipeline_cache_name(gpu, kind, name);
 }
 

@@ -126,9 +126,16 @@ static void test_named(const struct gpume_cache *cache)
     struct gpume_plan plan = plan_of(12, 8, 3);
     plan.params.search = "quads";
     REQUIRE(strcmp(choose(&plan, cache).variant->name, "quads") == 0);
-    plan.params.search = "float";
-    REQUIRE(strcmp(choose(&plan, cache).variant->name, "float") == 0);
     REQUIRE_EQUAL(trials, 0);
+    plan = plan_of(12, 8, 7);
+    const struct gpume_choice unnamed = choose(&plan, cache);
+    plan.params.search = "float";
+    const struct gpume_choice named = choose(&plan, cache);
+    REQUIRE(strcmp(named.variant->name, "float") == 0);
+    REQUIRE_EQUAL(trials, 1); /* of its shapes, */
+    REQUIRE(entry_is(&plan, cache, &named));
+    plan.params.search = NULL; /* which says nothing about the others */
+    REQUIRE(entry_is(&plan, cache, &unnamed));
     plan.params.search = "half";
     gpu.log = &silent;
     REQUIRE_EQUAL(gpume_choice_make(&gpu, &plan, cache, &any, &choice), GPUME_UNSUPPORTED);
