@@ -188,14 +188,14 @@ static int make_plan(
     return gpume_plan_make(params, &caps, engine->gpu.log, &engine->plan);
 }
 
-/* Measured on an NVIDIA H200: blocks with fewer candidates gained nothing. Above that sieve_switch
- * measures for itself. */
+/* Measured on an NVIDIA H200: blocks with fewer candidates gained nothing. Above that
+ * gpume_sieve_switch goes by what it measures. */
 static struct gpume_sieve_rule sieve_rule(
     const struct engine *engine, const struct gpume_engine_gpu_rules *rules)
 {
     const VkPhysicalDeviceProperties *p = &engine->gpu.properties;
     struct gpume_sieve_rule rule = {
-        .candidates_min = rules->always_sieve ? 0 : SIEVE_CANDIDATES_MIN,
+        .candidates_min = rules->force_sieve ? 0 : SIEVE_CANDIDATES_MIN,
         .bytes_max = gpume_min_u64(WINDOW_BYTES, p->limits.maxStorageBufferRange),
     };
     return rule;
@@ -231,7 +231,10 @@ static int open_parts(
     int status;
     GPUME_TRY(
         gpume_choice_make(&engine->gpu, &engine->plan, &cache, &rules->tile, &engine->choice));
-    choose_left_tile(engine);
+    if (engine->layout.boxes_bytes > 0) {
+        choose_left_tile(engine);
+    }
+    engine->sieving.forced = rules->force_sieve;
     GPUME_TRY(create_kernels(engine));
     GPUME_TRY(create_frames(engine));
     GPUME_TRY(create_slots(engine));

@@ -9,8 +9,8 @@
 
 struct gpume_engine_gpu_rules {
     uint64_t
-        window_bytes;  /* kernels see at most this much of a frame buffer at once; 0 = as usual */
-    bool always_sieve; /* drop candidates by box sums also where that does not pay */
+        window_bytes; /* kernels see at most this much of a frame buffer at once; 0 = as usual */
+    bool force_sieve; /* drop candidates by box sums in two of three submissions, paying or not */
     bool as_hardware; /* take a software driver for a GPU: what is chosen, how work is shared out */
     struct gpume_tile tile; /* the shape of tiles, as far as gpume_tile_complete takes it; chunk 0 =
                                as usual */

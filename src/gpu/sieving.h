@@ -11,12 +11,14 @@
 
 struct gpume_sieving {
     bool possible;
+    bool forced;          /* in two of three submissions, whatever is measured: for tests */
+    uint64_t submissions; /* while forced */
     struct gpume_sieve_switch decide;
     uint64_t *boxed; /* by place in the ring: 1 + the frame whose sums are there, 0 = none */
     bool sieved[GPUME_SLOTS_MAX]; /* what the slot is doing */
 };
 
-/* possible: there is memory for sums. On failure destroy it all the same. */
+/* Of a zeroed one. possible: there is memory for sums. On failure destroy it all the same. */
 int gpume_sieving_create(
     const struct gpume_plan *plan, bool possible, struct gpume_sieving *sieving);
 void gpume_sieving_destroy(struct gpume_sieving *sieving);

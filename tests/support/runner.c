@@ -123,7 +123,7 @@ static int open_run(struct run *run, enum gpume_backend backend, bool validate)
     bool cpu = backend == GPUME_BACKEND_CPU;
     const struct gpume_engine_ops *ops = cpu ? &gpume_engine_cpu : &gpume_engine_gpu;
     const struct gpume_engine_gpu_rules rules = {.window_bytes = c->window_bytes,
-        .always_sieve = c->sieve,
+        .force_sieve = c->sieve,
         .as_hardware = c->hardware,
         .tile = c->tile};
     int status = cpu ? ops->open(&engine, &run->params, &run->log, &plan)
