@@ -46,12 +46,22 @@ static int too_large(const struct gpume_gpu *gpu, VkDeviceSize bytes)
     return GPUME_DEVICE;
 }
 
+static bool has_address(const struct gpume_gpu *gpu, enum gpume_buffer_kind kind)
+{
+    return gpu->addresses && kind == GPUME_BUFFER_DEVICE;
+}
+
 static int allocate(struct gpume_gpu *gpu, enum gpume_buffer_kind kind, struct gpume_buffer *buffer)
 {
     VkMemoryRequirements needs;
     vkGetBufferMemoryRequirements(gpu->device, buffer->buffer, &needs);
+    VkMemoryAllocateFlagsInfo flags = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
+        .flags = has_address(gpu, kind) ? VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT : 0,
+    };
     VkMemoryAllocateInfo info = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+        .pNext = &flags,
         .allocationSize = needs.size,
         .memoryTypeIndex =
             memory_type(gpu, needs.memoryTypeBits, kinds[kind].needed, kinds[kind].wished),
@@ -73,7 +83,8 @@ int gpume_buffer_create(struct gpume_gpu *gpu, enum gpume_buffer_kind kind, VkDe
     VkBufferCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
         .size = bytes,
-        .usage = kinds[kind].usage,
+        .usage = kinds[kind].usage |
+                 (has_address(gpu, kind) ? VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT : 0u),
         .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
     };
     int status;
@@ -86,6 +97,11 @@ int gpume_buffer_create(struct gpume_gpu *gpu, enum gpume_buffer_kind kind, VkDe
     if (kind != GPUME_BUFFER_DEVICE) {
         GPUME_VK_TRY(
             gpu->log, vkMapMemory(gpu->device, buffer.memory, 0, VK_WHOLE_SIZE, 0, &buffer.mapped));
+    }
+    if (has_address(gpu, kind)) {
+        VkBufferDeviceAddressInfo where = {
+            .sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO, .buffer = buffer.buffer};
+        buffer.address = vkGetBufferDeviceAddress(gpu->device, &where);
     }
     *out = buffer;
     return GPUME_OK;

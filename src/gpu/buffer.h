@@ -15,7 +15,8 @@ struct gpume_buffer {
     VkBuffer buffer;
     VkDeviceMemory memory;
     VkDeviceSize bytes;
-    void *mapped; /* of host-visible kinds, for the buffer's whole life; coherent */
+    void *mapped;            /* of host-visible kinds, for the buffer's whole life; coherent */
+    VkDeviceAddress address; /* of GPUME_BUFFER_DEVICE where gpu->addresses, else 0 */
 };
 
 /* A part of a buffer as a kernel sees it. */

@@ -40,10 +40,13 @@ static void read_features(struct gpume_gpu *gpu)
 {
     VkPhysicalDeviceShaderFloat16Int8Features half = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES};
+    VkPhysicalDeviceBufferDeviceAddressFeatures addresses = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES, .pNext = &half};
     VkPhysicalDeviceFeatures2 all = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &half};
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &addresses};
     vkGetPhysicalDeviceFeatures2(gpu->physical, &all);
     gpu->half = half.shaderFloat16;
+    gpu->addresses = addresses.bufferDeviceAddress;
 }
 
 static void read_limits(struct gpume_gpu *gpu)
@@ -72,9 +75,14 @@ static int create_device(struct gpume_gpu *gpu)
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES,
         .shaderFloat16 = gpu->half,
     };
+    VkPhysicalDeviceBufferDeviceAddressFeatures addresses = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES,
+        .pNext = &half,
+        .bufferDeviceAddress = gpu->addresses,
+    };
     VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES,
-        .pNext = &half,
+        .pNext = &addresses,
         .timelineSemaphore = VK_TRUE,
     };
     VkDeviceCreateInfo info = {

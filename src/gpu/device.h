@@ -23,6 +23,7 @@ struct gpume_gpu {
     VkDeviceSize allocation_max; /* bytes in one allocation */
     uint64_t heap_bytes;         /* of the largest device-local heap */
     bool half;                   /* 16-bit float arithmetic */
+    bool addresses;              /* kernels may reach buffers by address, of whatever size */
     char driver[256];
     VkDevice device;
     VkQueue queue;
