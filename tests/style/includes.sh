@@ -15,6 +15,7 @@ trap 'rm -rf "$scratch"' EXIT
 cat >"$scratch/rooms" <<'END'
 src/base        base/.*\.h gpume/gpume\.h
 src/frame       base/.*\.h frame/.*\.h gpume/gpume\.h
+src/sort        sort/.*\.h gpume/compute\.h
 src/motion      base/.*\.h frame/.*\.h motion/.*\.h gpume/gpume\.h immintrin\.h arm_neon\.h
 src/gpu         base/.*\.h frame/.*\.h gpu/.*\.h motion/(engine|plan)\.h gpume/gpume\.h shared\.h [a-z0-9_]+\.inc vulkan/.*\.h
 src/lib.c       base/.*\.h motion/.*\.h gpu/engine_gpu\.h gpume/gpume\.h version\.h
