@@ -8,7 +8,8 @@
 
 #include "gpu/device.h"
 
-#define GPUME_KERNEL_BUFFERS_MAX 7u
+#define GPUME_KERNEL_BUFFERS_MAX 8u
+#define GPUME_KERNEL_CONSTANTS_MAX 64u
 
 struct gpume_kernel {
     VkDescriptorSetLayout set_layout;
@@ -22,7 +23,9 @@ struct gpume_kernel_info {
     const uint32_t *words;
     size_t bytes;
     uint32_t buffer_count, push_bytes;
-    const uint32_t *constants; /* GPUME_SPEC_COUNT values by id, or NULL */
+    const char *entry;         /* NULL: main */
+    const uint32_t *constants; /* by id, from 0 without gaps */
+    uint32_t constant_count;   /* at most GPUME_KERNEL_CONSTANTS_MAX */
 };
 
 /* Begins; the pipeline is compiled in a thread of its own, beside others and whatever the caller
