@@ -156,6 +156,34 @@ static int refuse_value(const struct gpume_option_row *row, const char *spelled,
     return GPUME_INVALID;
 }
 
+/* Of gpume bench and gpume sort. */
+static void store_command(
+    struct gpume_options *options, enum gpume_option_id id, const union value *value)
+{
+    switch (id) {
+    case GPUME_OPTION_SECONDS:
+        options->seconds = value->real;
+        break;
+    case GPUME_OPTION_JSON:
+        options->bench_form = GPUME_BENCH_JSON;
+        break;
+    case GPUME_OPTION_CSV:
+        options->bench_form = GPUME_BENCH_CSV;
+        break;
+    case GPUME_OPTION_DESCENDING:
+        options->descending = true;
+        break;
+    case GPUME_OPTION_BINARY:
+        options->sort_binary = value->choice ? GPUME_SORT_I32 : GPUME_SORT_U32;
+        break;
+    case GPUME_OPTION_TIME:
+        options->time = true;
+        break;
+    default:
+        break;
+    }
+}
+
 static void store_rest(
     struct gpume_options *options, enum gpume_option_id id, const union value *value)
 {
@@ -199,15 +227,6 @@ static void store_rest(
     case GPUME_OPTION_GAMMA:
         options->gamma = value->real;
         break;
-    case GPUME_OPTION_SECONDS:
-        options->seconds = value->real;
-        break;
-    case GPUME_OPTION_JSON:
-        options->bench_form = GPUME_BENCH_JSON;
-        break;
-    case GPUME_OPTION_CSV:
-        options->bench_form = GPUME_BENCH_CSV;
-        break;
     case GPUME_OPTION_OVERWRITE:
         options->overwrite = true;
         break;
@@ -230,7 +249,7 @@ static void store_rest(
         options->command = GPUME_COMMAND_VERSION;
         break;
     default:
-        break;
+        store_command(options, id, value);
     }
 }
 
@@ -425,14 +444,18 @@ static int take_name(struct cursor *cursor, const char *name)
             return GPUME_OK;
         }
         if (strcmp(name, "sort") == 0) {
-            gpume_console_error(
-                "%s: this version has no such command; a file of that name is given as ./%s", name,
-                name);
-            return GPUME_INVALID;
+            options->command = GPUME_COMMAND_SORT;
+            return GPUME_OK;
         }
     }
     if (name[0] == '\0') {
         gpume_console_error("an input's name is empty; try 'gpume --help'");
+        return GPUME_INVALID;
+    }
+    if (options->command == GPUME_COMMAND_SORT && options->input_count == 1) {
+        gpume_console_error("%s: 'gpume sort' takes one file; give several through a pipe: "
+                            "cat FILES | gpume sort",
+            name);
         return GPUME_INVALID;
     }
     if (options->input_count == 2) {
