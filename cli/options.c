@@ -208,6 +208,12 @@ static void store_rest(
     case GPUME_OPTION_CSV:
         options->bench_form = GPUME_BENCH_CSV;
         break;
+    case GPUME_OPTION_BENCH_SORT:
+        options->bench_sort = true;
+        break;
+    case GPUME_OPTION_BENCH_REDUCE:
+        options->bench_reduce = true;
+        break;
     case GPUME_OPTION_OVERWRITE:
         options->overwrite = true;
         break;

@@ -22,7 +22,7 @@ src/lib.c       base/.*\.h motion/.*\.h gpu/engine_gpu\.h gpume/gpume\.h version
 src/media       base/.*\.h media/.*\.h gpume/gpume\.h lib(avcodec|avfilter|avformat|avutil|swscale)/.*\.h
 src/report      base/.*\.h report/.*\.h media/picture\.h gpume/gpume\.h
 src/include     gpume/gpume\.h
-cli             [a-z0-9_]+\.h gpume/gpume\.h media/(mestimate|source)\.h report/.*\.h
+cli             [a-z0-9_]+\.h gpume/(gpume|compute)\.h media/(mestimate|source)\.h report/.*\.h
 shaders         shared\.h [a-z0-9_]+\.glsl
 samples         gpume/(gpume|compute)\.h lib(avcodec|avformat|avutil)/.*\.h
 END
