@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "compute/backend.h"
 #include "compute/reduce.h"
+#include "sort/host_sort.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -83,6 +84,21 @@ static int copy(void *state, void *to, uint64_t to_offset, const void *from, uin
     return GPUME_OK;
 }
 
+static int sort(void *state, const struct gpume_sort_params *params, void *keys, void *payload,
+    uint64_t count, uint64_t *run_ns)
+{
+    const struct cpu *cpu = state;
+    uint64_t start = gpume_clock_ns();
+    int status = gpume_host_sort(params, keys, payload, count);
+    *run_ns = gpume_clock_ns() - start;
+    if (status != GPUME_OK) {
+        gpume_log_write(cpu->log, GPUME_LOG_ERROR,
+            "%llu keys: there is no memory to sort them in; sort them in parts",
+            (unsigned long long)count);
+    }
+    return status;
+}
+
 static int reduce(void *state, const struct gpume_reduction *what, const void *memory,
     uint64_t *results, uint64_t *run_ns)
 {
@@ -103,5 +119,6 @@ const struct gpume_compute_ops gpume_compute_cpu = {
     .write = write_memory,
     .read = read_memory,
     .copy = copy,
+    .sort = sort,
     .reduce = reduce,
 };

@@ -15,8 +15,9 @@ trap 'rm -rf "$scratch"' EXIT
 cat >"$scratch/rooms" <<'END'
 src/base        base/.*\.h gpume/gpume\.h
 src/frame       base/.*\.h frame/.*\.h gpume/gpume\.h
+src/sort        sort/.*\.h gpume/compute\.h
 src/motion      base/.*\.h frame/.*\.h motion/.*\.h gpume/gpume\.h immintrin\.h arm_neon\.h
-src/compute     base/.*\.h compute/.*\.h gpume/(gpume|compute)\.h
+src/compute     base/.*\.h compute/.*\.h sort/host_sort\.h gpume/(gpume|compute)\.h
 src/gpu         base/.*\.h frame/.*\.h gpu/.*\.h motion/(engine|plan)\.h compute/backend\.h gpume/gpume\.h shared\.h [a-z0-9_]+\.inc vulkan/.*\.h
 src/lib.c       base/.*\.h motion/.*\.h gpu/engine_gpu\.h gpume/gpume\.h version\.h
 src/media       base/.*\.h media/.*\.h gpume/gpume\.h lib(avcodec|avfilter|avformat|avutil|swscale)/.*\.h
