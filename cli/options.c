@@ -179,6 +179,12 @@ static void store_command(
     case GPUME_OPTION_TIME:
         options->time = true;
         break;
+    case GPUME_OPTION_BENCH_SORT:
+        options->bench_sort = true;
+        break;
+    case GPUME_OPTION_BENCH_REDUCE:
+        options->bench_reduce = true;
+        break;
     default:
         break;
     }
@@ -250,6 +256,7 @@ static void store_rest(
         break;
     default:
         store_command(options, id, value);
+        break;
     }
 }
 

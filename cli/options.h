@@ -56,7 +56,8 @@ struct gpume_options {
     double gain, gamma;
     double seconds; /* for a row of the bench */
     enum gpume_bench_form bench_form;
-    bool descending, time; /* of gpume sort */
+    bool bench_sort, bench_reduce; /* in place of the search */
+    bool descending, time;         /* of gpume sort */
     enum gpume_sort_form sort_binary;
     bool overwrite;
     int verbosity; /* -1 quiet, 0, 1 verbose */
