@@ -10,7 +10,7 @@
  *
  * This is the pattern for a program that decodes video itself and wants everything on one thread.
  * libav and gpume are driven in the same way, a pump with two ends, so the loops nest (how libav is
- * driven is in video.c):
+ * driven is in video.c; hardest_blocks.c does the same with two threads):
  *
  *     while libav gives a frame               video_next, in video.c
  *         while gpume's pool is empty         gpume_frame_acquire says GPUME_AGAIN
