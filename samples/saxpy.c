@@ -185,7 +185,7 @@ static int compare(const struct saxpy *saxpy)
     return largest <= ulps_max ? 0 : fail("the kernel and the C loop differ");
 }
 
-/* 2^29 floats are 2 GiB an array: more than most drivers let a kernel see at once. */
+/* To 2^29: 2 GiB an array. Many drivers let a kernel see less at once; the library tells. */
 static bool parse_count(const char *text, uint32_t *count)
 {
     char *end = NULL;
