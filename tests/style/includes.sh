@@ -25,7 +25,7 @@ src/report      base/.*\.h report/.*\.h media/picture\.h gpume/gpume\.h
 src/include     gpume/gpume\.h
 cli             [a-z0-9_]+\.h gpume/(gpume|compute)\.h media/(mestimate|source)\.h report/.*\.h
 shaders         shared\.h [a-z0-9_]+\.glsl
-samples         gpume/(gpume|compute)\.h lib(avcodec|avformat|avutil)/.*\.h
+samples         [a-z0-9_]+\.(h|inc) gpume/(gpume|compute)\.h lib(avcodec|avformat|avutil)/.*\.h
 END
 
 find src cli shaders samples -type f \( -name '*.[ch]' -o -name '*.in' -o -name '*.comp' \
