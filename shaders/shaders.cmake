@@ -30,6 +30,13 @@ set(GPUME_SHADERS
   "rank_local2|rank_local.comp|-DGPUME_TWO_WORDS"
   "rank_global1|rank_global.comp|"
   "rank_global2|rank_global.comp|-DGPUME_TWO_WORDS"
+  "sort_hist|sort_hist.comp|"
+  "sort_scan|sort_scan.comp|"
+  "sort_scatter|sort_scatter.comp|"
+  "sort_local|sort_local.comp|"
+  "sort_copy|sort_copy.comp|"
+  "sort_chunk|sort_chunk.comp|"
+  "sort_step|sort_step.comp|"
   "ceiling_half|ceiling.comp|-DGPUME_HALF"
   "ceiling_float|ceiling.comp|-DGPUME_FLOAT"
   "ceiling_int|ceiling.comp|")

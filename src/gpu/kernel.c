@@ -44,7 +44,7 @@ struct gpume_kernel_build {
     struct gpume_gpu *gpu;
     VkShaderModule module;
     VkPipelineLayout layout;
-    bool has_constants;
+    uint32_t constant_count, subgroup;
     uint32_t constants[GPUME_SPEC_COUNT];
     bool threaded;
     pthread_t thread;
@@ -56,23 +56,30 @@ static void *compile(void *opaque)
 {
     struct gpume_kernel_build *build = opaque;
     VkSpecializationMapEntry entries[GPUME_SPEC_COUNT];
-    for (uint32_t i = 0; i < GPUME_SPEC_COUNT; i++) {
+    for (uint32_t i = 0; i < build->constant_count; i++) {
         entries[i] = (VkSpecializationMapEntry){
             .constantID = i, .offset = i * 4, .size = 4}; /* ids count from 0 without gaps */
     }
     VkSpecializationInfo constants = {
-        .mapEntryCount = GPUME_SPEC_COUNT,
+        .mapEntryCount = build->constant_count,
         .pMapEntries = entries,
-        .dataSize = sizeof(build->constants),
+        .dataSize = build->constant_count * sizeof(*build->constants),
         .pData = build->constants,
+    };
+    VkPipelineShaderStageRequiredSubgroupSizeCreateInfo subgroup = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO,
+        .requiredSubgroupSize = build->subgroup,
     };
     VkComputePipelineCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
         .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+            .pNext = build->subgroup ? &subgroup : NULL,
+            .flags =
+                build->subgroup ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT : 0u,
             .stage = VK_SHADER_STAGE_COMPUTE_BIT,
             .module = build->module,
             .pName = "main",
-            .pSpecializationInfo = build->has_constants ? &constants : NULL},
+            .pSpecializationInfo = build->constant_count ? &constants : NULL},
         .layout = build->layout,
     };
     build->result = vkCreateComputePipelines(
@@ -91,9 +98,10 @@ static int start_build(
     kernel->build = build;
     build->gpu = gpu;
     build->layout = kernel->layout;
-    build->has_constants = info->constants;
+    build->subgroup = info->subgroup;
     if (info->constants) {
-        memcpy(build->constants, info->constants, sizeof(build->constants));
+        build->constant_count = info->constant_count ? info->constant_count : GPUME_SPEC_COUNT;
+        memcpy(build->constants, info->constants, build->constant_count * sizeof(uint32_t));
     }
     VkShaderModuleCreateInfo module = {
         .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * One compute pipeline: its SPIR-V, specialised, with storage buffers at bindings 0 .. buffer_count
- * - 1 of set 0 and one block of push constants.
+ * - 1 of set 0, or none, and one block of push constants.
  */
 #ifndef GPUME_GPU_KERNEL_H
 #define GPUME_GPU_KERNEL_H
@@ -22,7 +22,9 @@ struct gpume_kernel_info {
     const uint32_t *words;
     size_t bytes;
     uint32_t buffer_count, push_bytes;
-    const uint32_t *constants; /* GPUME_SPEC_COUNT values by id, or NULL */
+    const uint32_t *constants; /* values by id, or NULL */
+    uint32_t constant_count;   /* of those; 0 = GPUME_SPEC_COUNT, which is the most */
+    uint32_t subgroup;         /* every subgroup is full and has so many invocations; 0: any */
 };
 
 /* Begins; the pipeline is compiled in a thread of its own, beside others and whatever the caller
