@@ -7,7 +7,7 @@
 
 _Static_assert(sizeof(struct gpume_sort_push) == 104, "without gaps, as GLSL lays it");
 
-#define LENGTH_TINY 64u /* keys: measured on an H200, see PERFORMANCE.md */
+#define LENGTH_TINY 256u /* keys: measured on an H200, see PERFORMANCE.md */
 
 static const uint32_t hist_words[] =
 #include "sort_hist.inc"
@@ -128,7 +128,7 @@ int gpume_k_sort_create(
     }
     struct gpume_k_sort sort = {.gpu = gpu, .tiny = LENGTH_TINY};
     if (gpu->subgroup) {
-        sort.shape = shape ? *shape : shape_of(gpu, 512, 12, 8);
+        sort.shape = shape ? *shape : shape_of(gpu, 512, 8, 8);
         sort.small = shape_of(gpu, 128, 8, 4);
     }
     int status = create_kernels(&sort);

@@ -6,6 +6,7 @@
  * --own: a histogram for each subgroup, as on a GPU. --large: sizes for a GPU, up to 2^26 + 1.
  * Skips (77) if there is no Vulkan device.
  */
+#include "gpume/vulkan.h"
 #include "harness.h"
 #include "sortrig.h"
 
@@ -323,6 +324,42 @@ static void check_ragged(
     check_task(check, task, what);
 }
 
+/* The public form, on the rig's device as if it were a caller's own. */
+static void check_public(struct check *check)
+{
+    struct sortrig *rig = &check->rig;
+    struct gpume_vulkan vulkan = {.physical = rig->gpu.physical,
+        .device = rig->gpu.device,
+        .full_subgroups = rig->gpu.subgroup > 0};
+    gpume_sorter *sorter = NULL;
+    REQUIRE_EQUAL(gpume_sorter_create(&sorter, NULL), GPUME_INVALID);
+    REQUIRE_EQUAL(gpume_sorter_create(&sorter, &vulkan), GPUME_OK);
+    struct gpume_sorter_task task = {.count = 30000, .type = GPUME_KEY_I32, .descending = true};
+    struct gpume_sorter_memory memory;
+    REQUIRE_EQUAL(gpume_sorter_sizes(sorter, &task, &memory), GPUME_OK);
+    REQUIRE(memory.scratch_bytes >= 30000 * 4 && memory.scratch_bytes <= rig->scratch.bytes);
+    /* What the rig would do itself, with the public recording in its place. */
+    struct gpume_sort_task same = task_of(30000, SIGNED | FALLS | PAYLOAD, 32, 0);
+    fill(check, RANDOM, same.count, 32);
+    REQUIRE_EQUAL(sortrig_load(rig, check->keys, check->payload, same.count, NULL, 0), GPUME_OK);
+    rig->sorter = sorter;
+    rig->sorter_task = &task;
+    REQUIRE_EQUAL(sortrig_run(rig, &same, true, NULL), GPUME_OK);
+    rig->sorter = NULL;
+    REQUIRE(sortrig_read(rig, &same, check->sorted_keys, check->sorted_payload, same.count));
+    REQUIRE_EQUAL(wrong_at(check, &same, 0, same.count), same.count);
+    task.keys++;
+    REQUIRE_EQUAL(gpume_sorter_sizes(sorter, &task, &memory), GPUME_INVALID);
+    task.keys--;
+    task.segment_count = 4;
+    task.segment_longest = 10000;
+    task.segment_stride = 10000;
+    REQUIRE_EQUAL(gpume_sorter_sizes(sorter, &task, &memory), GPUME_INVALID);
+    REQUIRE_EQUAL(gpume_sorter_record(sorter, rig->slot.commands, &task), GPUME_INVALID);
+    gpume_sorter_destroy(&sorter);
+    REQUIRE(sorter == NULL);
+}
+
 static void check_large(struct check *check)
 {
     static const uint32_t counts[] = {
@@ -341,6 +378,7 @@ static void check_large(struct check *check)
 
 static void check_all(struct check *check)
 {
+    check_public(check);
     check_sizes(check);
     check_inputs(check);
     check_key_bits(check);

@@ -2,6 +2,7 @@
 #include "sortrig.h"
 
 #include "base/status.h"
+#include "gpume/vulkan.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -144,7 +145,16 @@ int sortrig_run(struct sortrig *rig, struct gpume_sort_task *task, bool poison, 
     }
     barrier(rig);
     gpume_slot_stage_done(&rig->slot, GPUME_STAGE_UPLOAD);
-    gpume_k_sort_record(&rig->sort, rig->slot.commands, task);
+    if (rig->sorter) {
+        rig->sorter_task->keys = task->keys;
+        rig->sorter_task->payload = task->payload;
+        rig->sorter_task->scratch = task->scratch;
+        if (gpume_sorter_record(rig->sorter, rig->slot.commands, rig->sorter_task) != GPUME_OK) {
+            return GPUME_INVALID;
+        }
+    } else {
+        gpume_k_sort_record(&rig->sort, rig->slot.commands, task);
+    }
     gpume_slot_stage_done(&rig->slot, GPUME_STAGE_MATCH);
     int status = finish(rig, stage_ns);
     if (run_ns) {

@@ -22,6 +22,9 @@ struct sortrig {
     struct gpume_buffer keys, payload, keys_before, payload_before;
     struct gpume_buffer table, scratch, staging;
     uint32_t capacity;
+    /* Not NULL: records in place of `sort`; the task's addresses are filled in. */
+    const struct gpume_sorter *sorter;
+    struct gpume_sorter_task *sorter_task;
 };
 
 /* capacity: keys; own: a small shape with a histogram for each subgroup; GPUME_DEVICE: no Vulkan
