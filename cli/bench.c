@@ -8,6 +8,7 @@
 #include "bench.h"
 
 #include "bench_ffmpeg.h"
+#include "bench_host.h"
 #include "bench_setups.h"
 #include "bench_table.h"
 #include "commit.h"
@@ -16,7 +17,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define HEIGHTS_MAX 16u /* answers kept */
 #define PARTS 4u        /* fields that a row's time should hold at least */
@@ -302,27 +302,6 @@ static enum gpume_exit measure_input(struct job *job, uint32_t frames)
     return result;
 }
 
-/* The processor's name, where the system tells it. */
-static void read_cpu(struct gpume_bench *bench)
-{
-    char line[256];
-    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    bench->processors = processors > 0 ? (uint32_t)processors : 1;
-    snprintf(bench->cpu, sizeof(bench->cpu), "unknown processor");
-    FILE *file = fopen("/proc/cpuinfo", "r");
-    while (file && fgets(line, sizeof(line), file)) {
-        const char *colon = strchr(line, ':');
-        if (strncmp(line, "model name", 10) == 0 && colon && colon[1] == ' ') {
-            snprintf(
-                bench->cpu, sizeof(bench->cpu), "%.*s", (int)strcspn(colon + 2, "\n"), colon + 2);
-            break;
-        }
-    }
-    if (file) {
-        fclose(file);
-    }
-}
-
 static enum gpume_exit write_result(const struct gpume_bench *bench, enum gpume_bench_form form)
 {
     const struct gpume_log log = {.fn = gpume_console_log};
@@ -347,7 +326,8 @@ enum gpume_exit gpume_bench_run(const struct gpume_options *options)
     job.work.log = gpume_console_log;
     const uint32_t frames = options->frames ? (uint32_t)options->frames + 1 : 4;
     job.bench.fields = 2 * (frames - 1);
-    read_cpu(&job.bench);
+    gpume_bench_cpu_name(job.bench.cpu);
+    job.bench.processors = gpume_bench_processors();
     gpume_progress_init(&job.progress, options, 0);
     const enum gpume_exit result =
         options->input_count > 0 ? measure_input(&job, frames) : measure_generated(&job, frames);

@@ -3,6 +3,7 @@
 
 #include "console.h"
 #include "media/source.h"
+#include "open_source.h"
 
 #include <stdlib.h>
 
@@ -108,17 +109,9 @@ static int read_frames(struct gpume_bench_clip *clip, struct gpume_source *sourc
 enum gpume_exit gpume_bench_clip_read(
     struct gpume_bench_clip *clip, const struct gpume_options *options, uint32_t count)
 {
-    const struct gpume_source_options source_options = {
-        .paths = {options->inputs[0], options->inputs[1]},
-        .path_count = options->input_count,
-        .filter = options->filter,
-        .stream = options->stream,
-        .threads = options->params.threads,
-        .log = {.fn = gpume_console_log},
-    };
     struct gpume_source *source = NULL;
     struct gpume_source_info info;
-    int status = gpume_source_open(&source, &source_options, &info);
+    int status = gpume_open_source(options, &source, &info);
     if (status == GPUME_OK) {
         status = read_frames(clip, source, &info, count);
     }
@@ -128,13 +121,7 @@ enum gpume_exit gpume_bench_clip_read(
             "%s: has %u frame; a field needs 2", options->inputs[0], (unsigned)clip->count);
         return GPUME_EXIT_INPUT;
     }
-    if (status == GPUME_INVALID) {
-        return GPUME_EXIT_USAGE; /* --vf or --stream */
-    }
-    if (status == GPUME_NOMEM) {
-        return GPUME_EXIT_FAILED;
-    }
-    return status == GPUME_OK ? GPUME_EXIT_DONE : GPUME_EXIT_INPUT;
+    return gpume_source_exit(status);
 }
 
 void gpume_bench_clip_free(struct gpume_bench_clip *clip)

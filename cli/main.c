@@ -4,6 +4,7 @@
  * standard error.
  */
 #include "bench.h"
+#include "bench_arrays.h"
 #include "cache_folder.h"
 #include "console.h"
 #include "devices.h"
@@ -25,7 +26,8 @@ static enum gpume_exit dispatch(const struct gpume_options *options)
     case GPUME_COMMAND_DEVICES:
         return gpume_devices_print();
     case GPUME_COMMAND_BENCH:
-        return gpume_bench_run(options);
+        return options->bench_sort || options->bench_reduce ? gpume_bench_arrays_run(options)
+                                                            : gpume_bench_run(options);
     case GPUME_COMMAND_ESTIMATE:
         break;
     }

@@ -94,8 +94,29 @@ static int check_pictures(const struct gpume_options *options)
     return GPUME_OK;
 }
 
+/* --sort and --reduce have a work of their own. */
+static int check_array_bench(const struct gpume_options *options, uint64_t given)
+{
+    const uint64_t useful =
+        bit(GPUME_OPTION_BENCH_SORT) | bit(GPUME_OPTION_BENCH_REDUCE) | bit(GPUME_OPTION_SECONDS) |
+        bit(GPUME_OPTION_JSON) | bit(GPUME_OPTION_CSV) | bit(GPUME_OPTION_BACKEND) |
+        bit(GPUME_OPTION_DEVICE) | bit(GPUME_OPTION_PROGRESS) | bit(GPUME_OPTION_NO_PROGRESS) |
+        bit(GPUME_OPTION_QUIET) | bit(GPUME_OPTION_VERBOSE);
+    const char *command = options->bench_sort ? "bench --sort" : "bench --reduce";
+    if (options->input_count > 0) {
+        gpume_console_error(
+            "%s: 'gpume %s' makes its own numbers; leave it out", options->inputs[0], command);
+        return GPUME_INVALID;
+    }
+    const int status = check_command(command, given, useful);
+    return status ? status : check_engine(&options->params);
+}
+
 static int check_bench(const struct gpume_options *options, uint64_t given)
 {
+    if (options->bench_sort || options->bench_reduce) {
+        return check_array_bench(options, given);
+    }
     const uint64_t generated = bit(GPUME_OPTION_SIZE) | bit(GPUME_OPTION_BITS);
     const uint64_t input = bit(GPUME_OPTION_VF) | bit(GPUME_OPTION_STREAM);
     const uint64_t idle = given & (options->input_count > 0 ? generated : input);
@@ -124,7 +145,8 @@ int gpume_options_check(const struct gpume_options *options, uint64_t given)
     }
     const uint64_t bench = bit(GPUME_OPTION_SIZE) | bit(GPUME_OPTION_BITS) |
                            bit(GPUME_OPTION_SECONDS) | bit(GPUME_OPTION_JSON) |
-                           bit(GPUME_OPTION_CSV);
+                           bit(GPUME_OPTION_CSV) | bit(GPUME_OPTION_BENCH_SORT) |
+                           bit(GPUME_OPTION_BENCH_REDUCE);
     if (options->command == GPUME_COMMAND_BENCH) {
         const uint64_t shared =
             bit(GPUME_OPTION_BLOCK) | bit(GPUME_OPTION_WINDOW) | bit(GPUME_OPTION_EDGE) |

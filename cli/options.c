@@ -156,6 +156,30 @@ static int refuse_value(const struct gpume_option_row *row, const char *spelled,
     return GPUME_INVALID;
 }
 
+static void store_bench(
+    struct gpume_options *options, enum gpume_option_id id, const union value *value)
+{
+    switch (id) {
+    case GPUME_OPTION_SECONDS:
+        options->seconds = value->real;
+        break;
+    case GPUME_OPTION_JSON:
+        options->bench_form = GPUME_BENCH_JSON;
+        break;
+    case GPUME_OPTION_CSV:
+        options->bench_form = GPUME_BENCH_CSV;
+        break;
+    case GPUME_OPTION_BENCH_SORT:
+        options->bench_sort = true;
+        break;
+    case GPUME_OPTION_BENCH_REDUCE:
+        options->bench_reduce = true;
+        break;
+    default:
+        break;
+    }
+}
+
 static void store_rest(
     struct gpume_options *options, enum gpume_option_id id, const union value *value)
 {
@@ -199,15 +223,6 @@ static void store_rest(
     case GPUME_OPTION_GAMMA:
         options->gamma = value->real;
         break;
-    case GPUME_OPTION_SECONDS:
-        options->seconds = value->real;
-        break;
-    case GPUME_OPTION_JSON:
-        options->bench_form = GPUME_BENCH_JSON;
-        break;
-    case GPUME_OPTION_CSV:
-        options->bench_form = GPUME_BENCH_CSV;
-        break;
     case GPUME_OPTION_OVERWRITE:
         options->overwrite = true;
         break;
@@ -230,6 +245,7 @@ static void store_rest(
         options->command = GPUME_COMMAND_VERSION;
         break;
     default:
+        store_bench(options, id, value);
         break;
     }
 }

@@ -52,6 +52,7 @@ struct gpume_options {
     double gain, gamma;
     double seconds; /* for a row of the bench */
     enum gpume_bench_form bench_form;
+    bool bench_sort, bench_reduce; /* in place of the search */
     bool overwrite;
     int verbosity; /* -1 quiet, 0, 1 verbose */
     enum gpume_progress_mode progress;

@@ -9,6 +9,7 @@
 
 #include "console.h"
 #include "feed.h"
+#include "open_source.h"
 #include "outputs.h"
 #include "progress.h"
 #include "report/summary.h"
@@ -38,28 +39,6 @@ static uint64_t first_target(const struct gpume_options *options)
     return options->start > distance ? options->start : distance;
 }
 
-static enum gpume_exit open_source(struct job *job)
-{
-    const struct gpume_options *options = job->options;
-    const struct gpume_source_options source_options = {
-        .paths = {options->inputs[0], options->inputs[1]},
-        .path_count = options->input_count,
-        .filter = options->filter,
-        .stream = options->stream,
-        .threads = options->params.threads,
-        .hwaccel = options->hwaccel,
-        .log = {.fn = gpume_console_log},
-    };
-    const int status = gpume_source_open(&job->source, &source_options, &job->info);
-    if (status == GPUME_OK) {
-        return GPUME_EXIT_DONE;
-    }
-    if (status == GPUME_INVALID) {
-        return GPUME_EXIT_USAGE; /* --vf, --stream or --hwaccel */
-    }
-    return status == GPUME_NOMEM ? GPUME_EXIT_FAILED : GPUME_EXIT_INPUT;
-}
-
 static void *load_drivers(void *opaque)
 {
     uint32_t count = 0;
@@ -76,7 +55,8 @@ static enum gpume_exit open_source_and_drivers(struct job *job)
     pthread_t loader;
     const bool loading = params->backend != GPUME_BACKEND_CPU && !params->validate &&
                          !params->search && pthread_create(&loader, NULL, load_drivers, NULL) == 0;
-    const enum gpume_exit result = open_source(job);
+    const enum gpume_exit result =
+        gpume_source_exit(gpume_open_source(job->options, &job->source, &job->info));
     if (loading) {
         pthread_join(loader, NULL);
     }

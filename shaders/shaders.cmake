@@ -37,34 +37,38 @@ set(GPUME_SHADERS
   "sort_copy|sort_copy.comp|"
   "sort_chunk|sort_chunk.comp|"
   "sort_step|sort_step.comp|"
+  "array_reduce|array_reduce.comp|"
+  "array_histogram|array_histogram.comp|"
   "ceiling_half|ceiling.comp|-DGPUME_HALF"
   "ceiling_float|ceiling.comp|-DGPUME_FLOAT"
   "ceiling_int|ceiling.comp|")
 
-function(gpume_add_shaders target)
-  set(source_dir ${PROJECT_SOURCE_DIR}/shaders)
+# One variant: NAME.inc out of SOURCE with these definitions.
+function(gpume_add_shader target name source)
   set(out_dir ${PROJECT_BINARY_DIR}/shaders)
   file(MAKE_DIRECTORY ${out_dir})
-  set(compile ${GPUME_GLSLC} --target-env=vulkan1.2 -O -Werror)
+  set(compile ${GPUME_GLSLC} --target-env=vulkan1.2 -O -Werror ${ARGN})
+  set(words ${out_dir}/${name}.inc)
+  set(binary ${out_dir}/${name}.spv)
+  add_custom_command(
+    OUTPUT ${words}
+    COMMAND ${compile} -o ${binary} ${source}
+    COMMAND ${GPUME_SPIRV_VAL} --target-env vulkan1.2 ${binary}
+    COMMAND ${compile} -mfmt=c -MD -MF ${words}.d -o ${words} ${source}
+    DEPENDS ${source}
+    DEPFILE ${words}.d
+    COMMENT "Compiling shader ${name}"
+    VERBATIM)
+  target_sources(${target} PRIVATE ${words})
+  target_include_directories(${target} PRIVATE ${out_dir})
+endfunction()
+
+function(gpume_add_shaders target)
   foreach(entry IN LISTS GPUME_SHADERS)
     string(REPLACE "|" ";" parts "${entry};")
     list(GET parts 0 name)
     list(GET parts 1 source)
     list(SUBLIST parts 2 -1 definitions)
-    set(words ${out_dir}/${name}.inc)
-    set(binary ${out_dir}/${name}.spv)
-    add_custom_command(
-      OUTPUT ${words}
-      COMMAND ${compile} ${definitions} -o ${binary} ${source_dir}/${source}
-      COMMAND ${GPUME_SPIRV_VAL} --target-env vulkan1.2 ${binary}
-      COMMAND ${compile} ${definitions} -mfmt=c -MD -MF ${words}.d -o ${words}
-        ${source_dir}/${source}
-      DEPENDS ${source_dir}/${source}
-      DEPFILE ${words}.d
-      COMMENT "Compiling shader ${name}"
-      VERBATIM)
-    list(APPEND results ${words})
+    gpume_add_shader(${target} ${name} ${PROJECT_SOURCE_DIR}/shaders/${source} ${definitions})
   endforeach()
-  target_sources(${target} PRIVATE ${results})
-  target_include_directories(${target} PRIVATE ${out_dir})
 endfunction()

@@ -74,6 +74,22 @@
  * groups * 256 lanes) = 65,536 samples, whose SAD of 65,536 * 65,535 fits 32 bits. */
 #define GPUME_REDUCE_GROUPS 256
 
+/* Arrays: elements are read 16 bytes at a time. */
+#define GPUME_ARRAY_LOCAL 256
+#define GPUME_ARRAY_GROUPS 1024    /* workgroups at most */
+#define GPUME_ARRAY_BINS 4096      /* of a histogram, in one workgroup's shared memory */
+#define GPUME_ARRAY_SPEC_ELEMENT 0 /* bytes: 1, 2, 4; or 8: pairs of other workgroups */
+#define GPUME_ARRAY_SPEC_MINIMUM 1 /* 1 = smallest element, 0 = sum */
+#define GPUME_ARRAY_SPEC_COUNT 2
+
+struct gpume_array_push {
+    GPUME_U32 data[2];    /* address of the first quad: low word, high word */
+    GPUME_U32 results[2]; /* address of pairs of words, one a workgroup; or of the bins */
+    GPUME_U32 quads;      /* of 16 bytes; of pairs the pairs */
+    GPUME_U32 skip, keep; /* elements left out of the first quad, and taken from the last */
+    GPUME_U32 shift, bins;
+};
+
 struct gpume_upload_push {
     GPUME_U32 width, height; /* samples */
     GPUME_U32 pad_x, pad_y;

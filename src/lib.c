@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The public functions: check arguments, choose the engine, call the pipeline. The log callback is
- * wrapped here so that it never runs in two threads at once.
+ * The public functions: check arguments, choose the engine, call the pipeline.
  */
-#include "base/log.h"
+#include "base/locked_log.h"
 #include "base/status.h"
 #include "motion/pipeline.h"
 #include "version.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,21 +15,11 @@
 #define SEARCHES_MAX (2 * GPUME_ENGINE_SEARCHES_MAX)
 
 struct gpume {
-    struct gpume_log log; /* to locked_log below */
-    gpume_log_fn user_log;
-    void *user_opaque;
-    pthread_mutex_t log_mutex;
+    struct gpume_locked_log locked;
+    const struct gpume_log *log;
     struct gpume_pipeline *pipeline;
     struct gpume_plane plane; /* size and depth of every frame */
 };
-
-static void locked_log(void *opaque, enum gpume_log_level level, const char *line)
-{
-    struct gpume *ctx = opaque;
-    pthread_mutex_lock(&ctx->log_mutex);
-    ctx->user_log(ctx->user_opaque, level, line);
-    pthread_mutex_unlock(&ctx->log_mutex);
-}
 
 const char *gpume_status_text(int status)
 {
@@ -76,11 +64,11 @@ static int open_engine(
 {
     void *engine = NULL;
     struct gpume_plan plan;
-    int status = ops->open(&engine, params, &ctx->log, &plan);
+    int status = ops->open(&engine, params, ctx->log, &plan);
     if (status != GPUME_OK) {
         return status;
     }
-    return gpume_pipeline_open(&ctx->pipeline, ops, engine, &plan, &ctx->log);
+    return gpume_pipeline_open(&ctx->pipeline, ops, engine, &plan, ctx->log);
 }
 
 int gpume_list_searches(
@@ -137,7 +125,7 @@ static int refuse_search(const struct gpume *ctx, const char *name, const char *
                 searches[i].name, searches[i].backend == GPUME_BACKEND_CPU ? "cpu" : "vulkan");
         }
     }
-    gpume_log_write(&ctx->log, GPUME_LOG_ERROR, "--search %s: %s; there are %s", name, why, names);
+    gpume_log_write(ctx->log, GPUME_LOG_ERROR, "--search %s: %s; there are %s", name, why, names);
     return status;
 }
 
@@ -174,13 +162,13 @@ static int resolve_search(const struct gpume *ctx, struct gpume_params *params)
 static int choose_engine(struct gpume *ctx, const struct gpume_params *params)
 {
     if (params->backend == GPUME_BACKEND_CPU && params->device) {
-        gpume_log_write(&ctx->log, GPUME_LOG_ERROR,
+        gpume_log_write(ctx->log, GPUME_LOG_ERROR,
             "--device %s: the CPU engine has no devices; leave it out or choose another --backend",
             params->device);
         return GPUME_INVALID;
     }
     if (params->backend == GPUME_BACKEND_CPU && params->validate) {
-        gpume_log_write(&ctx->log, GPUME_LOG_ERROR,
+        gpume_log_write(ctx->log, GPUME_LOG_ERROR,
             "--validate: the CPU engine has nothing to validate; choose another --backend");
         return GPUME_INVALID;
     }
@@ -209,10 +197,8 @@ int gpume_open(gpume **out, const struct gpume_params *params)
     if (!ctx) {
         return GPUME_NOMEM;
     }
-    pthread_mutex_init(&ctx->log_mutex, NULL);
-    ctx->user_log = params->log;
-    ctx->user_opaque = params->log_opaque;
-    ctx->log = (struct gpume_log){.fn = params->log ? locked_log : NULL, .opaque = ctx};
+    gpume_locked_log_init(&ctx->locked, params->log, params->log_opaque);
+    ctx->log = &ctx->locked.log;
     ctx->plane = (struct gpume_plane){
         .width = params->width, .height = params->height, .bits = params->bits};
     struct gpume_params resolved = *params;
@@ -236,7 +222,7 @@ int gpume_close(gpume **out)
     struct gpume *ctx = *out;
     *out = NULL;
     int status = gpume_pipeline_close(&ctx->pipeline);
-    pthread_mutex_destroy(&ctx->log_mutex);
+    gpume_locked_log_finish(&ctx->locked);
     free(ctx);
     return status;
 }
@@ -282,7 +268,7 @@ int gpume_send_plane(gpume *ctx, const struct gpume_plane *plane, int64_t time_u
         return GPUME_INVALID;
     }
     if (!same_shape(plane, &ctx->plane)) {
-        gpume_log_write(&ctx->log, GPUME_LOG_ERROR,
+        gpume_log_write(ctx->log, GPUME_LOG_ERROR,
             "a plane of %ux%u, %u bits, stride %td%s was sent to a context of %ux%u, %u bits",
             plane->width, plane->height, plane->bits, plane->stride,
             plane->data ? "" : ", without data", ctx->plane.width, ctx->plane.height,

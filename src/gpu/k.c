@@ -26,6 +26,7 @@ int gpume_k_create(struct gpume_gpu *gpu, const struct gpume_plan *plan,
         .buffer_count = code->buffer_count,
         .push_bytes = code->push_bytes,
         .constants = constants ? constants : of_plan,
+        .constant_count = GPUME_SPEC_COUNT,
     };
     return gpume_kernel_create(gpu, &info, kernel);
 }

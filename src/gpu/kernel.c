@@ -31,7 +31,7 @@ static int create_layouts(struct gpume_gpu *gpu, struct gpume_kernel *kernel)
         .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
         .setLayoutCount = 1,
         .pSetLayouts = &kernel->set_layout,
-        .pushConstantRangeCount = 1,
+        .pushConstantRangeCount = kernel->push_bytes > 0,
         .pPushConstantRanges = &push,
     };
     GPUME_VK_TRY(gpu->log, vkCreatePipelineLayout(gpu->device, &layout, NULL, &kernel->layout));
@@ -44,8 +44,9 @@ struct gpume_kernel_build {
     struct gpume_gpu *gpu;
     VkShaderModule module;
     VkPipelineLayout layout;
+    const char *entry;
+    uint32_t constants[GPUME_KERNEL_CONSTANTS_MAX];
     uint32_t constant_count, subgroup;
-    uint32_t constants[GPUME_SPEC_COUNT];
     bool threaded;
     pthread_t thread;
     VkPipeline pipeline;
@@ -55,10 +56,9 @@ struct gpume_kernel_build {
 static void *compile(void *opaque)
 {
     struct gpume_kernel_build *build = opaque;
-    VkSpecializationMapEntry entries[GPUME_SPEC_COUNT];
+    VkSpecializationMapEntry entries[GPUME_KERNEL_CONSTANTS_MAX];
     for (uint32_t i = 0; i < build->constant_count; i++) {
-        entries[i] = (VkSpecializationMapEntry){
-            .constantID = i, .offset = i * 4, .size = 4}; /* ids count from 0 without gaps */
+        entries[i] = (VkSpecializationMapEntry){.constantID = i, .offset = i * 4, .size = 4};
     }
     VkSpecializationInfo constants = {
         .mapEntryCount = build->constant_count,
@@ -78,8 +78,8 @@ static void *compile(void *opaque)
                 build->subgroup ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT : 0u,
             .stage = VK_SHADER_STAGE_COMPUTE_BIT,
             .module = build->module,
-            .pName = "main",
-            .pSpecializationInfo = build->constant_count ? &constants : NULL},
+            .pName = build->entry,
+            .pSpecializationInfo = &constants},
         .layout = build->layout,
     };
     build->result = vkCreateComputePipelines(
@@ -99,9 +99,10 @@ static int start_build(
     build->gpu = gpu;
     build->layout = kernel->layout;
     build->subgroup = info->subgroup;
-    if (info->constants) {
-        build->constant_count = info->constant_count ? info->constant_count : GPUME_SPEC_COUNT;
-        memcpy(build->constants, info->constants, build->constant_count * sizeof(uint32_t));
+    build->entry = info->entry ? info->entry : "main";
+    build->constant_count = info->constant_count;
+    if (info->constant_count > 0) {
+        memcpy(build->constants, info->constants, info->constant_count * sizeof(*info->constants));
     }
     VkShaderModuleCreateInfo module = {
         .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,

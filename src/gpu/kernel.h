@@ -8,7 +8,8 @@
 
 #include "gpu/device.h"
 
-#define GPUME_KERNEL_BUFFERS_MAX 7u
+#define GPUME_KERNEL_BUFFERS_MAX 8u
+#define GPUME_KERNEL_CONSTANTS_MAX 64u
 
 struct gpume_kernel {
     VkDescriptorSetLayout set_layout;
@@ -22,8 +23,9 @@ struct gpume_kernel_info {
     const uint32_t *words;
     size_t bytes;
     uint32_t buffer_count, push_bytes;
-    const uint32_t *constants; /* values by id, or NULL */
-    uint32_t constant_count;   /* of those; 0 = GPUME_SPEC_COUNT, which is the most */
+    const char *entry;         /* NULL: main */
+    const uint32_t *constants; /* by id, from 0 without gaps */
+    uint32_t constant_count;   /* at most GPUME_KERNEL_CONSTANTS_MAX */
     uint32_t subgroup;         /* every subgroup is full and has so many invocations; 0: any */
 };
 

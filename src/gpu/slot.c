@@ -49,6 +49,9 @@ fail:
 
 static int create_sets(struct gpume_slot *slot, uint32_t binds_max)
 {
+    if (binds_max == 0) {
+        return GPUME_OK;
+    }
     VkDescriptorPoolSize size = {
         .type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
         .descriptorCount = binds_max * GPUME_KERNEL_BUFFERS_MAX,
@@ -127,7 +130,9 @@ void gpume_slot_begin(struct gpume_slot *slot)
     };
     slot->status = GPUME_OK;
     note(slot, vkResetCommandPool(device, slot->pool, 0), "vkResetCommandPool");
-    note(slot, vkResetDescriptorPool(device, slot->sets, 0), "vkResetDescriptorPool");
+    if (slot->sets) {
+        note(slot, vkResetDescriptorPool(device, slot->sets, 0), "vkResetDescriptorPool");
+    }
     note(slot, vkBeginCommandBuffer(slot->commands, &begin), "vkBeginCommandBuffer");
     if (slot->queries && slot->status == GPUME_OK) {
         vkCmdResetQueryPool(slot->commands, slot->queries, 0, QUERIES);
@@ -135,10 +140,9 @@ void gpume_slot_begin(struct gpume_slot *slot)
     stamp(slot, 0);
 }
 
-void gpume_slot_bind(
+static void bind_set(
     struct gpume_slot *slot, const struct gpume_kernel *kernel, const struct gpume_view *views)
 {
-    assert(kernel->pipeline && !kernel->build); /* it was waited for */
     VkDescriptorSetAllocateInfo allocate = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
         .descriptorPool = slot->sets,
@@ -164,9 +168,20 @@ void gpume_slot_bind(
             .pBufferInfo = &buffers[i]};
     }
     vkUpdateDescriptorSets(slot->gpu->device, kernel->buffer_count, writes, 0, NULL);
-    vkCmdBindPipeline(slot->commands, VK_PIPELINE_BIND_POINT_COMPUTE, kernel->pipeline);
     vkCmdBindDescriptorSets(
         slot->commands, VK_PIPELINE_BIND_POINT_COMPUTE, kernel->layout, 0, 1, &set, 0, NULL);
+}
+
+void gpume_slot_bind(
+    struct gpume_slot *slot, const struct gpume_kernel *kernel, const struct gpume_view *views)
+{
+    assert(kernel->pipeline && !kernel->build); /* it was waited for */
+    if (kernel->buffer_count > 0) {
+        bind_set(slot, kernel, views);
+    }
+    if (slot->status == GPUME_OK) {
+        vkCmdBindPipeline(slot->commands, VK_PIPELINE_BIND_POINT_COMPUTE, kernel->pipeline);
+    }
 }
 
 void gpume_slot_dispatch(struct gpume_slot *slot, const struct gpume_kernel *kernel,
@@ -175,8 +190,10 @@ void gpume_slot_dispatch(struct gpume_slot *slot, const struct gpume_kernel *ker
     if (slot->status != GPUME_OK) {
         return;
     }
-    vkCmdPushConstants(
-        slot->commands, kernel->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, kernel->push_bytes, push);
+    if (kernel->push_bytes > 0) {
+        vkCmdPushConstants(slot->commands, kernel->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
+            kernel->push_bytes, push);
+    }
     vkCmdDispatch(slot->commands, groups_x, groups_y, groups_z);
 }
 
@@ -191,11 +208,18 @@ void gpume_slot_dispatch_many(struct gpume_slot *slot, const struct gpume_kernel
 void gpume_slot_copy(struct gpume_slot *slot, const struct gpume_buffer *from,
     const struct gpume_buffer *to, VkDeviceSize offset, VkDeviceSize bytes)
 {
-    if (slot->status != GPUME_OK) {
-        return;
+    struct gpume_view source = {from->buffer, offset, bytes}, sink = {to->buffer, offset, bytes};
+    gpume_slot_copy_view(slot, &source, &sink);
+}
+
+void gpume_slot_copy_view(
+    struct gpume_slot *slot, const struct gpume_view *from, const struct gpume_view *to)
+{
+    if (slot->status == GPUME_OK) {
+        VkBufferCopy region = {
+            .srcOffset = from->offset, .dstOffset = to->offset, .size = from->bytes};
+        vkCmdCopyBuffer(slot->commands, from->buffer, to->buffer, 1, &region);
     }
-    VkBufferCopy region = {.srcOffset = offset, .dstOffset = offset, .size = bytes};
-    vkCmdCopyBuffer(slot->commands, from->buffer, to->buffer, 1, &region);
 }
 
 void gpume_slot_clear(struct gpume_slot *slot, const struct gpume_view *view)
@@ -252,6 +276,12 @@ void gpume_barrier_from_earlier_slots(struct gpume_slot *slot)
     barrier(slot, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
         VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
         VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
+}
+
+void gpume_barrier_all(struct gpume_slot *slot)
+{
+    barrier(slot, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT,
+        VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT);
 }
 
 void gpume_slot_stage_done(struct gpume_slot *slot, enum gpume_stage stage)

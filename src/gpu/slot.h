@@ -38,7 +38,7 @@ struct gpume_slot {
 int gpume_timeline_create(struct gpume_gpu *gpu, struct gpume_timeline *timeline);
 void gpume_timeline_destroy(struct gpume_gpu *gpu, struct gpume_timeline *timeline);
 
-/* binds_max: calls of gpume_slot_bind in one submission. */
+/* binds_max: calls of gpume_slot_bind in one submission, those of kernels without buffers apart. */
 int gpume_slot_create(struct gpume_gpu *gpu, uint32_t binds_max, struct gpume_slot *slot);
 void gpume_slot_destroy(struct gpume_slot *slot);
 
@@ -60,6 +60,10 @@ void gpume_slot_dispatch_many(struct gpume_slot *slot, const struct gpume_kernel
 void gpume_slot_copy(struct gpume_slot *slot, const struct gpume_buffer *from,
     const struct gpume_buffer *to, VkDeviceSize offset, VkDeviceSize bytes);
 
+/* Copies one part of a buffer to another of as many bytes. */
+void gpume_slot_copy_view(
+    struct gpume_slot *slot, const struct gpume_view *from, const struct gpume_view *to);
+
 /* Zeroes a range; a multiple of 4 bytes. */
 void gpume_slot_clear(struct gpume_slot *slot, const struct gpume_view *view);
 
@@ -69,6 +73,8 @@ void gpume_barrier_kernel_to_kernel(struct gpume_slot *slot);
 void gpume_barrier_kernel_to_copy(struct gpume_slot *slot);
 void gpume_barrier_copy_to_host(struct gpume_slot *slot);
 void gpume_barrier_from_earlier_slots(struct gpume_slot *slot);
+/* Everything before, in earlier submissions too, before everything after. */
+void gpume_barrier_all(struct gpume_slot *slot);
 
 /* Marks the end of a stage for the statistics. */
 void gpume_slot_stage_done(struct gpume_slot *slot, enum gpume_stage stage);

@@ -51,6 +51,9 @@ struct gpume_bench {
     uint32_t note_count;
 };
 
+/* The first line of the CSV form, which --sort and --reduce share (array_rows.h). */
+extern const char gpume_bench_csv_header[];
+
 /* To standard output. Failures are logged. */
 int gpume_bench_write_json(const struct gpume_bench *bench, const struct gpume_log *log);
 int gpume_bench_write_csv(const struct gpume_bench *bench, const struct gpume_log *log);

@@ -65,6 +65,20 @@ says "one.y4m"
 expect 3 bench missing.mp4
 only . clip.y4m one.y4m bench.json
 
+# Sorting and reduction: the same columns, every method.
+for work in sort reduce; do
+    expect 0 bench --$work --seconds 0.001 --csv --backend "$engine"
+    awk -F, 'NF != 19 { exit 1 } END { exit NR < 5 }' "$scratch/out" || fail "--$work: columns"
+    expect 0 bench --$work --seconds 0.001 --json --backend "$engine"
+    grep -q '"items_per_s": [1-9]' "$scratch/out" || fail "--$work: no rate"
+    expect 0 bench --$work --seconds 0.001 --backend "$engine"
+done
+grep -q '^histogram, 8 bits$' "$scratch/out" || fail "no histogram"
+expect 2 bench --sort clip.y4m
+says "clip.y4m: 'gpume bench --sort' makes its own numbers"
+expect 2 bench --reduce --size 64x64
+says "--size: not an option of 'gpume bench --reduce'"
+
 # Refusals.
 expect 2 bench --check
 says "not an option of 'gpume bench'"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Every header compiles alone, and twice, as C11; gpume.h as C++ too. A header's guard is its path.
+# Every header compiles alone, and twice, as C11; those of the package as C++ too. A header's guard is its path.
 # Usage: headers.sh SOURCE_DIR
 set -eu
 LC_ALL=C
@@ -45,14 +45,15 @@ libav=$(pkg-config --cflags libavformat libavcodec libavfilter libswscale libavu
 find src cli shaders -name '*.h' | sort >"$scratch/headers"
 while IFS= read -r header; do
     case $header in
-    src/include/gpume/gpume.h)
-        accepts gpume/gpume.h "$cc" -std=c11
+    src/include/gpume/*)
+        name=${header#src/include/}
+        accepts "$name" "$cc" -std=c11
         if command -v "$cxx" >/dev/null 2>&1; then
-            accepts gpume/gpume.h "$cxx" -x c++ -std=c++17
+            accepts "$name" "$cxx" -x c++ -std=c++17
         else
-            echo "gpume.h: not compiled as C++, $cxx is not here"
+            echo "$name: not compiled as C++, $cxx is not here"
         fi
-        guard "$header" GPUME_GPUME_H
+        guard "$header" "$(macro "$name")"
         ;;
     src/gpu/*)
         accepts "${header#src/}" "$cc" -std=c11 -I src -I shaders

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# The shared library exports the functions that gpume.h declares, all of them and nothing else; every
+# The shared library exports the functions that the public headers declare, all of them and nothing else; every
 # symbol that one object file of ours shows to another begins with gpume_.
 # Usage: symbols.sh SOURCE_DIR BUILD_DIR
 set -eu
@@ -25,21 +25,23 @@ names() {
         sed 's/@.*//' | grep -Ev "$foreign" | sort -u || :
 }
 
-# 1. The shared library and the header.
+# 1. The shared library and the headers.
 library=$build/src/libgpume.so
 if [ -e "$library" ]; then
     names "$library" -D >"$scratch/exported"
-    "${CC:-cc}" -E -P "$source/src/include/gpume/gpume.h" | tr '\n' ' ' |
+    for header in "$source"/src/include/gpume/*.h; do
+        "${CC:-cc}" -E -P -I "$source/src/include" "$header"
+    done | tr '\n' ' ' |
         grep -o 'gpume_[a-z0-9_]* *(' | tr -d ' (' | sort -u >"$scratch/declared"
-    [ -s "$scratch/declared" ] || { echo "gpume.h declares nothing"; status=1; }
+    [ -s "$scratch/declared" ] || { echo "the public headers declare nothing"; status=1; }
     comm -23 "$scratch/exported" "$scratch/declared" >"$scratch/extra"
     comm -13 "$scratch/exported" "$scratch/declared" >"$scratch/missing"
     if [ -s "$scratch/extra" ]; then
-        sed 's/$/: exported by libgpume.so, not declared in gpume.h/' "$scratch/extra"
+        sed 's/$/: exported by libgpume.so, not declared in gpume/*.h/' "$scratch/extra"
         status=1
     fi
     if [ -s "$scratch/missing" ]; then
-        sed 's/$/: declared in gpume.h, not exported by libgpume.so/' "$scratch/missing"
+        sed 's/$/: declared in gpume/*.h, not exported by libgpume.so/' "$scratch/missing"
         status=1
     fi
 else

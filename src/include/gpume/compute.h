@@ -146,9 +146,10 @@ GPUME_API int gpume_array_sort(const struct gpume_sort_params *params, gpume_arr
 /* Unsigned integers. */
 enum gpume_element { GPUME_ELEMENT_U8, GPUME_ELEMENT_U16, GPUME_ELEMENT_U32 };
 
-#define GPUME_REDUCE_MAX (UINT64_C(1) << 32) /* elements in one call, so that 64 bits hold a sum   \
-                                              */
-#define GPUME_HISTOGRAM_MAX 65536            /* bins */
+#define GPUME_REDUCE_MAX                                                                           \
+    (UINT64_C(1) << 32)           /* elements in one call, so that 64 bits hold a sum              \
+                                   */
+#define GPUME_HISTOGRAM_MAX 65536 /* bins */
 
 struct gpume_minimum {
     uint64_t index; /* of the first one */

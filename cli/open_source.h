@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The input that the options name. */
+#ifndef GPUME_CLI_OPEN_SOURCE_H
+#define GPUME_CLI_OPEN_SOURCE_H
+
+#include "media/source.h"
+#include "options.h"
+
+/* On success the caller closes it. One line on failure. */
+int gpume_open_source(const struct gpume_options *options, struct gpume_source **source,
+    struct gpume_source_info *info);
+
+/* What a failure of opening or reading is to the caller of the program. */
+enum gpume_exit gpume_source_exit(int status);
+
+#endif
