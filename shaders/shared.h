@@ -178,8 +178,8 @@ struct gpume_rank_push {
 #define GPUME_SORT_SPEC_COUNT 4
 
 #define GPUME_SORT_DIGITS 256
-#define GPUME_SORT_SCAN_LOCAL 256
 #define GPUME_SORT_SCAN_KEYS 4
+#define GPUME_SORT_ROW_MAX 4096 /* tiles that one invocation of sort_scan.comp sums up */
 #define GPUME_SORT_COPY_LOCAL 256
 #define GPUME_SORT_COPY_KEYS 8
 #define GPUME_BITONIC_LOCAL 256
@@ -197,16 +197,22 @@ struct gpume_sort_push {
     GPUME_U32 segment_first; /* of the dispatch */
     GPUME_U32 least, most;   /* keys of the segments that are meant; others are left alone */
     GPUME_U32 flip;          /* keys are compared after an exclusive or with this */
-    GPUME_U32 shift;         /* lowest bit of the digit */
+    GPUME_U32 flip_out;      /* the same for what is written */
+    GPUME_U32 shift;         /* lowest bit of the digit; local: of the first */
     GPUME_U32 passes;        /* local: digits */
     GPUME_U32 slot;          /* bitonic: places a segment has in a chunk, a power of 2 */
     GPUME_U32 reach;         /* bitonic: partners lie this far apart */
-    GPUME_U32 steps;         /* bitonic: GPUME_BITONIC_* */
+    GPUME_U32 steps;         /* GPUME_SORT_TO_RANKS, GPUME_BITONIC_* */
+    GPUME_U32 place_shift;   /* keys read give way by so many bits to their place; 0: none */
+    GPUME_U32 place_mask;    /* where a key holds its place */
 };
 
 #define GPUME_BITONIC_FROM_KEYS 1 /* reads keys and sorts them from nothing, else it merges */
 #define GPUME_BITONIC_TO_KEYS 2   /* the order is final */
 #define GPUME_BITONIC_FLIP 4      /* partners mirror each other within 2 * reach */
+/* keys_out becomes ranks: where the order has the key that was in this place. Places are the
+ * payload, or in the keys. */
+#define GPUME_SORT_TO_RANKS 8
 
 struct gpume_ceiling_push {
     GPUME_U32 iterations;

@@ -86,10 +86,12 @@ void main()
         if (within[i] < segment[i].y) {
             uint at = segment[i].x + within[i];
             uvec2 value = chunk[i * GPUME_BITONIC_LOCAL + gl_LocalInvocationIndex];
-            if (!to_keys) {
+            if (to_keys && (pc.steps & GPUME_SORT_TO_RANKS) != 0u) {
+                Words(pc.keys_out).word[segment[i].x + value.y] = within[i];
+            } else if (!to_keys) {
                 Pairs(pc.counts).pair[at] = value;
             } else {
-                Words(pc.keys_out).word[at] = value.x ^ pc.flip;
+                Words(pc.keys_out).word[at] = value.x ^ pc.flip_out;
                 if (pairs) {
                     Words(pc.payload_out).word[at] = payload[i];
                 }

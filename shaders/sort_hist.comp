@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * First of the three kernels of a pass: how often each digit occurs in each tile. An invocation
- * counts KEYS keys of a tile, a workgroup a tile. Grid: x and y = tile of the segment, z = segment.
+ * First of the three kernels of a pass: how often each digit occurs in each tile. A workgroup
+ * counts a tile, four keys at a time where they are aligned. Grid: x and y = tile of the segment, z = segment.
  * Shared memory: 1 KiB. Reads keys, writes counts[digit][tile] of the segment.
  */
 #version 450
@@ -14,8 +14,14 @@ layout(constant_id = GPUME_SORT_SPEC_LOCAL) const uint LOCAL = 256;
 layout(constant_id = GPUME_SORT_SPEC_KEYS) const uint KEYS = 8;
 
 const uint TILE = LOCAL * KEYS;
+const uint ROUNDS = (KEYS + 3u) / 4u; /* of four keys an invocation */
 
 shared uint histogram[GPUME_SORT_DIGITS];
+
+void count_key(uint key)
+{
+    atomicAdd(histogram[((key ^ pc.flip) << pc.place_shift) >> pc.shift & 255u], 1u);
+}
 
 void main()
 {
@@ -28,20 +34,25 @@ void main()
         histogram[i] = 0u;
     }
     barrier();
-    Words keys = Words(pc.keys_in);
     uint base = segment.x + first, count = min(TILE, segment.y - first);
-    if (count == TILE) {
-        uint key[KEYS];
-        [[unroll]] for (uint i = 0; i < KEYS; i++) {
-            key[i] = keys.word[base + i * LOCAL + t];
+    uvec2 address = address_of(pc.keys_in, base);
+    if (count == TILE && address.x % 16u == 0u) {
+        uvec4 quad[ROUNDS];
+        [[unroll]] for (uint i = 0; i < ROUNDS; i++) {
+            uint at = i * LOCAL + t;
+            quad[i] = at < TILE / 4u ? Quads(address).quad[at] : uvec4(0u);
         }
-        [[unroll]] for (uint i = 0; i < KEYS; i++) {
-            atomicAdd(histogram[bitfieldExtract(key[i] ^ pc.flip, int(pc.shift), 8)], 1u);
+        [[unroll]] for (uint i = 0; i < ROUNDS; i++) {
+            if (i * LOCAL + t < TILE / 4u) {
+                count_key(quad[i].x);
+                count_key(quad[i].y);
+                count_key(quad[i].z);
+                count_key(quad[i].w);
+            }
         }
     } else {
         for (uint i = t; i < count; i += LOCAL) {
-            uint key = keys.word[base + i] ^ pc.flip;
-            atomicAdd(histogram[bitfieldExtract(key, int(pc.shift), 8)], 1u);
+            count_key(Words(pc.keys_in).word[base + i]);
         }
     }
     barrier();

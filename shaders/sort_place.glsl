@@ -27,7 +27,7 @@ uint key[KEYS], place[KEYS];
 
 uint digit_of(uint value, uint shift)
 {
-    return bitfieldExtract(value, int(shift), 8);
+    return value >> shift & 255u; /* the last digit may reach beyond the word */
 }
 
 /* Of the lanes with the same digit: those before this one, and all. */

@@ -3,7 +3,10 @@
  * Third kernel of a pass: keys, and payload if there is any, to their places by this digit. A
  * workgroup sorts a tile in shared memory, so that neighbours write to neighbouring places. Grid: x
  * and y = tile of the segment, z = segment. Shared memory: sort_place.glsl, and 1 KiB. Reads keys,
- * payload, counts, totals; writes keys and payload elsewhere.
+ * payload, counts, totals; writes keys and payload elsewhere, or ranks.
+ *
+ * For ranks the first pass packs each key with its place (place_shift), or takes places for payload
+ * (payload_in is 0).
  */
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -42,12 +45,19 @@ void main()
     if (first >= segment.y) { /* the whole workgroup */
         return;
     }
+    bool pairs = has(pc.payload_out), to_ranks = (pc.steps & GPUME_SORT_TO_RANKS) != 0u;
     uint count = min(TILE, segment.y - first);
     uint base = gl_SubgroupID * SUBGROUP * KEYS + gl_SubgroupInvocationID;
     /* Places past the end hold the largest key, and being last they stay last. */
     [[unroll]] for (uint i = 0; i < KEYS; i++) {
         uint at = base + i * SUBGROUP;
         key[i] = at < count ? Words(pc.keys_in).word[segment.x + first + at] ^ pc.flip : ~0u;
+    }
+    if (pc.place_shift != 0u) {
+        [[unroll]] for (uint i = 0; i < KEYS; i++) {
+            uint at = base + i * SUBGROUP;
+            key[i] = at < count ? key[i] << pc.place_shift | (first + at) : ~0u;
+        }
     }
     uint begin[COLUMNS];
     place_keys(t, pc.shift, begin);
@@ -60,14 +70,19 @@ void main()
     [[unroll]] for (uint i = 0; i < KEYS; i++) {
         uint at = i * LOCAL + t, value = tile[at];
         to[i] = target[digit_of(value, pc.shift)] + at;
-        if (at < count) {
-            Words(pc.keys_out).word[to[i]] = value ^ pc.flip;
+        if (at < count && !to_ranks) {
+            Words(pc.keys_out).word[to[i]] = value ^ pc.flip_out;
+        } else if (at < count && !pairs) {
+            Words(pc.keys_out).word[segment.x + (value & pc.place_mask)] = to[i] - segment.x;
         }
     }
-    if (has(pc.payload_in)) {
+    if (pairs) {
         [[unroll]] for (uint i = 0; i < KEYS; i++) {
             uint at = base + i * SUBGROUP;
-            key[i] = at < count ? Words(pc.payload_in).word[segment.x + first + at] : 0u;
+            key[i] = first + at;
+            if (has(pc.payload_in)) {
+                key[i] = at < count ? Words(pc.payload_in).word[segment.x + key[i]] : 0u;
+            }
         }
         barrier();
         [[unroll]] for (uint i = 0; i < KEYS; i++) {
@@ -75,8 +90,11 @@ void main()
         }
         barrier();
         [[unroll]] for (uint i = 0; i < KEYS; i++) {
-            if (i * LOCAL + t < count) {
-                Words(pc.payload_out).word[to[i]] = tile[i * LOCAL + t];
+            uint at = i * LOCAL + t;
+            if (at < count && !to_ranks) {
+                Words(pc.payload_out).word[to[i]] = tile[at];
+            } else if (at < count) {
+                Words(pc.keys_out).word[segment.x + tile[at]] = to[i] - segment.x;
             }
         }
     }

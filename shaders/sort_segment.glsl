@@ -9,12 +9,20 @@
 
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer Words { uint word[]; };
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer Pairs { uvec2 pair[]; };
+layout(buffer_reference, std430, buffer_reference_align = 16) buffer Quads { uvec4 quad[]; };
 
 layout(push_constant) uniform Push { gpume_sort_push pc; };
 
 bool has(uvec2 address)
 {
     return (address.x | address.y) != 0u;
+}
+
+/* Of a word, at most 2^30 after another. */
+uvec2 address_of(uvec2 first, uint word)
+{
+    uint carry, low = uaddCarry(first.x, word * 4u, carry);
+    return uvec2(low, first.y + carry);
 }
 
 /* (first key, number of keys) of a segment; none of one that is not meant. */

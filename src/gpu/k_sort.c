@@ -5,7 +5,7 @@
 #include "base/status.h"
 #include "shared.h"
 
-_Static_assert(sizeof(struct gpume_sort_push) == 104, "without gaps, as GLSL lays it");
+_Static_assert(sizeof(struct gpume_sort_push) == 120, "as GLSL lays it");
 
 #define LENGTH_TINY 256u /* keys: measured on an H200, see PERFORMANCE.md */
 
@@ -117,6 +117,16 @@ static int create_kernels(struct gpume_k_sort *sort)
     return status;
 }
 
+struct gpume_k_sort gpume_k_sort_shapes(struct gpume_gpu *gpu, const struct gpume_sort_shape *shape)
+{
+    struct gpume_k_sort sort = {.gpu = gpu, .tiny = LENGTH_TINY};
+    if (gpu->subgroup) {
+        sort.shape = shape ? *shape : shape_of(gpu, 512, 9, 8);
+        sort.small = shape_of(gpu, 128, 8, 4);
+    }
+    return sort;
+}
+
 int gpume_k_sort_create(
     struct gpume_gpu *gpu, const struct gpume_sort_shape *shape, struct gpume_k_sort *out)
 {
@@ -126,11 +136,7 @@ int gpume_k_sort_create(
             gpu->properties.deviceName);
         return GPUME_UNSUPPORTED;
     }
-    struct gpume_k_sort sort = {.gpu = gpu, .tiny = LENGTH_TINY};
-    if (gpu->subgroup) {
-        sort.shape = shape ? *shape : shape_of(gpu, 512, 8, 8);
-        sort.small = shape_of(gpu, 128, 8, 4);
-    }
+    struct gpume_k_sort sort = gpume_k_sort_shapes(gpu, shape);
     int status = create_kernels(&sort);
     if (status != GPUME_OK) {
         gpume_k_sort_destroy(&sort);

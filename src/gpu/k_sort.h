@@ -46,12 +46,20 @@ struct gpume_sort_task {
     uint32_t key_bits; /* 1 to 32: after the exclusive or no key has more */
     uint32_t flip;     /* keys are compared after an exclusive or with this */
     enum gpume_sort_by by;
+    /* Not 0: keys stay as they are, and this becomes, for each key, its place in the order of its
+     * segment. Nothing else is written. No payload; uniform segments of at most 2^place_bits. */
+    VkDeviceAddress ranks;
+    uint32_t place_bits;
 };
 
 #define GPUME_SORT_SCRATCH_ALIGN 256u
 
-/* shape: of long segments, NULL for what suits the device. GPUME_UNSUPPORTED, logged: no kernel
- * reaches memory by address here. Wait before recording. */
+/* shape: of long segments, NULL for what suits the device. The shapes alone, for
+ * gpume_k_sort_scratch. */
+struct gpume_k_sort gpume_k_sort_shapes(
+    struct gpume_gpu *gpu, const struct gpume_sort_shape *shape);
+
+/* GPUME_UNSUPPORTED, logged: no kernel reaches memory by address here. Wait before recording. */
 int gpume_k_sort_create(
     struct gpume_gpu *gpu, const struct gpume_sort_shape *shape, struct gpume_k_sort *sort);
 int gpume_k_sort_wait(struct gpume_k_sort *sort);

@@ -9,8 +9,9 @@
 #define GROUPS_MAX 65535u /* in each direction, on every device */
 
 struct layout {
-    VkDeviceSize keys, payload; /* of long segments, between passes */
-    VkDeviceSize counts;        /* of digits by tile, or pairs (key, place) of a network */
+    /* Of long segments, between passes; the second ones where the caller's must not be used. */
+    VkDeviceSize keys[2], payload[2];
+    VkDeviceSize counts; /* of digits by tile, or pairs (key, place) of a network */
     VkDeviceSize totals;
     VkDeviceSize bytes;
 };
@@ -33,6 +34,12 @@ static bool by_network(const struct gpume_k_sort *sort, const struct gpume_sort_
     return task->by == GPUME_SORT_BY_NETWORK || !sort->gpu->subgroup;
 }
 
+/* Key and place fit a word together. */
+static bool packed(const struct gpume_sort_task *task)
+{
+    return task->ranks && task->key_bits + task->place_bits <= 32;
+}
+
 static VkDeviceSize take(VkDeviceSize *end, VkDeviceSize bytes)
 {
     VkDeviceSize at = *end;
@@ -49,13 +56,16 @@ static struct layout layout_of(const struct gpume_k_sort *sort, const struct gpu
     if (task->longest <= (network ? GPUME_BITONIC_CHUNK : tile_of(&sort->shape))) {
         return layout;
     }
-    layout.payload = take(end, task->payload ? words : 0);
+    bool pairs = task->payload || (task->ranks && !network && !packed(task));
+    layout.payload[0] = take(end, pairs ? words : 0);
     if (network) {
         layout.counts = take(end, 2 * words);
         return layout;
     }
     VkDeviceSize tiles = task->count / tile_of(&sort->shape) + 1;
-    layout.keys = take(end, words);
+    layout.keys[0] = take(end, words);
+    layout.keys[1] = take(end, task->ranks ? words : 0);
+    layout.payload[1] = take(end, task->ranks && pairs ? words : 0);
     layout.counts = take(end, 2 * tiles * GPUME_SORT_DIGITS * 4);
     layout.totals = take(end, tiles * GPUME_SORT_DIGITS * 4);
     return layout;
@@ -113,17 +123,30 @@ static void addresses_in_place(struct recording *r)
 {
     r->push.keys_in = r->push.keys_out = r->task->keys;
     r->push.payload_in = r->push.payload_out = r->task->payload;
+    r->push.flip_out = r->push.flip;
+    if (r->task->ranks) {
+        r->push.keys_out = r->task->ranks;
+        r->push.payload_out = packed(r->task) ? 0 : r->task->ranks; /* there are places */
+        r->push.place_shift = r->push.shift = packed(r->task) ? r->task->place_bits : 0;
+        r->push.place_mask = (uint32_t)((UINT64_C(1) << r->push.place_shift) - 1);
+    }
+}
+
+/* Of the last step. */
+static uint32_t to_ranks(const struct recording *r)
+{
+    return r->task->ranks ? GPUME_SORT_TO_RANKS : 0;
 }
 
 /* Many segments a workgroup; `most` is at most GPUME_BITONIC_CHUNK. */
 static void record_slots(struct recording *r, uint32_t most)
 {
-    if (!choose(r, 2, most)) {
+    if (!choose(r, r->task->ranks ? 1 : 2, most)) {
         return;
     }
     addresses_in_place(r);
     r->push.slot = 1u << gpume_bit_width(r->push.most - 1);
-    r->push.steps = GPUME_BITONIC_FROM_KEYS | GPUME_BITONIC_TO_KEYS;
+    r->push.steps = GPUME_BITONIC_FROM_KEYS | GPUME_BITONIC_TO_KEYS | to_ranks(r);
     dispatch(
         r, &r->sort->chunk, gpume_div_up(r->task->segments, GPUME_BITONIC_CHUNK / r->push.slot), 1);
 }
@@ -142,8 +165,8 @@ static void record_doubling(struct recording *r, uint64_t size)
         r->push.steps = 0;
     }
     if (size >= longest) {
-        r->push.steps = GPUME_BITONIC_TO_KEYS;
-        r->push.payload_in = r->task->payload ? r->task->scratch + r->layout.payload : 0;
+        r->push.steps = GPUME_BITONIC_TO_KEYS | to_ranks(r);
+        r->push.payload_in = r->task->payload ? r->task->scratch + r->layout.payload[0] : 0;
         r->push.payload_out = r->task->payload;
     }
     barrier(r);
@@ -164,7 +187,7 @@ static void record_network(struct recording *r)
     dispatch_segments(r, &r->sort->chunk, gpume_div_up(longest, GPUME_BITONIC_CHUNK));
     if (task->payload) {
         r->push.keys_in = 0;
-        r->push.payload_out = task->scratch + r->layout.payload;
+        r->push.payload_out = task->scratch + r->layout.payload[0];
         dispatch_segments(
             r, &r->sort->copy, gpume_div_up(longest, GPUME_SORT_COPY_LOCAL * GPUME_SORT_COPY_KEYS));
         r->push.keys_in = task->keys;
@@ -179,6 +202,7 @@ static void record_local(struct recording *r, const struct gpume_kernel *kernel,
 {
     if (choose(r, least, tile_of(shape))) {
         addresses_in_place(r);
+        r->push.steps = to_ranks(r);
         dispatch(r, kernel, r->task->segments, 1);
     }
 }
@@ -187,13 +211,37 @@ static void record_local(struct recording *r, const struct gpume_kernel *kernel,
 static void turn_addresses(struct recording *r, uint32_t pass)
 {
     const struct gpume_sort_task *task = r->task;
-    VkDeviceAddress keys[] = {task->keys, task->scratch + r->layout.keys};
+    VkDeviceAddress keys[] = {task->keys, task->scratch + r->layout.keys[0]};
     VkDeviceAddress payload[] = {
-        task->payload, task->payload ? task->scratch + r->layout.payload : 0};
+        task->payload, task->payload ? task->scratch + r->layout.payload[0] : 0};
     r->push.keys_in = keys[pass % 2];
     r->push.keys_out = keys[1 - pass % 2];
     r->push.payload_in = payload[pass % 2];
     r->push.payload_out = payload[1 - pass % 2];
+    r->push.shift = pass * 8;
+    r->push.flip_out = r->push.flip;
+}
+
+/* For ranks: from the caller's keys through scratch memory to the ranks. Only the first pass turns
+ * keys over, and gives them places. */
+static void turn_ranks(struct recording *r, uint32_t pass)
+{
+    const struct gpume_sort_task *task = r->task;
+    bool last = pass + 1 == r->push.passes;
+    uint32_t low = packed(task) ? task->place_bits : 0;
+    VkDeviceAddress from = task->scratch + r->layout.keys[(pass + 1) % 2];
+    r->push.keys_in = pass == 0 ? task->keys : from;
+    r->push.keys_out = last ? task->ranks : task->scratch + r->layout.keys[pass % 2];
+    if (!packed(task)) {
+        r->push.payload_in = pass == 0 ? 0 : task->scratch + r->layout.payload[(pass + 1) % 2];
+        r->push.payload_out = task->scratch + r->layout.payload[pass % 2];
+    }
+    r->push.flip = pass == 0 ? task->flip : 0;
+    r->push.flip_out = 0;
+    r->push.shift = low + pass * 8;
+    r->push.place_shift = pass == 0 ? low : 0;
+    r->push.place_mask = (uint32_t)((UINT64_C(1) << low) - 1);
+    r->push.steps = last ? GPUME_SORT_TO_RANKS : 0;
 }
 
 static void record_passes(struct recording *r)
@@ -204,19 +252,27 @@ static void record_passes(struct recording *r)
         return;
     }
     uint64_t tiles = gpume_div_up(r->push.most, tile);
+    /* A workgroup for each of 256 digits is too much for a few tiles, where segments are many. */
+    bool rows = tiles <= gpume_min_u64(4ull * r->task->segments, GPUME_SORT_ROW_MAX);
     r->push.counts = r->task->scratch + r->layout.counts;
     r->push.totals = r->task->scratch + r->layout.totals;
     for (uint32_t pass = 0; pass < r->push.passes; pass++) {
-        turn_addresses(r, pass);
-        r->push.shift = pass * 8;
+        if (r->task->ranks) {
+            turn_ranks(r, pass);
+        } else {
+            turn_addresses(r, pass);
+        }
         dispatch_segments(r, &sort->hist, tiles);
         barrier(r);
-        dispatch_segments(r, &sort->scan, GPUME_SORT_DIGITS);
+        dispatch_segments(r, &sort->scan, rows ? 1 : GPUME_SORT_DIGITS);
         barrier(r);
         dispatch_segments(r, &sort->scatter, tiles);
-        barrier(r);
+        if (pass + 1 < r->push.passes) {
+            barrier(r);
+        }
     }
-    if (r->push.passes % 2 == 1) {
+    if (r->push.passes % 2 == 1 && !r->task->ranks) {
+        barrier(r);
         turn_addresses(r, r->push.passes);
         dispatch_segments(r, &sort->copy,
             gpume_div_up(r->push.most, GPUME_SORT_COPY_LOCAL * GPUME_SORT_COPY_KEYS));
@@ -239,7 +295,7 @@ void gpume_k_sort_record(
             .flip = task->flip,
             .passes = (uint32_t)gpume_div_up(task->key_bits, 8)},
     };
-    if (task->segments == 0 || task->longest < 2) {
+    if (task->segments == 0 || task->longest < (task->ranks ? 1 : 2)) {
         return;
     }
     if (by_network(sort, task)) {

@@ -360,6 +360,62 @@ static void check_public(struct check *check)
     REQUIRE(sorter == NULL);
 }
 
+/* Ranks by falling key: for each key its place, keys as they were, nothing else written. */
+static void check_ranks(struct check *check, uint32_t segments, uint32_t longest, uint32_t key_bits,
+    uint32_t place_bits, enum gpume_sort_by by)
+{
+    struct sortrig *rig = &check->rig;
+    uint32_t stride = longest + 1, count = segments * stride, wrong = 0;
+    struct gpume_sort_task task = task_of(count, 0, key_bits, by);
+    task.flip = 0xffffffffu;
+    task.segments = segments;
+    task.stride = stride;
+    task.longest = longest;
+    task.ranks = 1;
+    task.place_bits = place_bits;
+    fill(check, key_bits < 5 ? FEW : RANDOM, count, key_bits);
+    REQUIRE_EQUAL(sortrig_load(rig, check->keys, check->payload, count, NULL, 0), GPUME_OK);
+    REQUIRE_EQUAL(sortrig_run(rig, &task, true, NULL), GPUME_OK);
+    REQUIRE(sortrig_read(rig, &task, check->sorted_keys, check->sorted_payload, count));
+    REQUIRE(memcmp(check->sorted_keys + SORTRIG_GUARD, check->keys, (size_t)count * 4) == 0);
+    for (uint32_t s = 0; s < segments; s++) {
+        uint32_t first = s * stride;
+        for (uint32_t i = 0; i < longest; i++) {
+            check->order[i] = (uint64_t)~check->keys[first + i] << 32 | i;
+        }
+        qsort(check->order, longest, sizeof(*check->order), compare_words);
+        for (uint32_t i = 0; i < longest; i++) {
+            uint32_t at = SORTRIG_GUARD + first + (uint32_t)check->order[i];
+            wrong += check->sorted_payload[at] != i;
+        }
+        wrong += check->sorted_payload[SORTRIG_GUARD + first + longest] !=
+                 check->payload[first + longest];
+    }
+    wrong += check->sorted_payload[SORTRIG_GUARD - 1] != SORTRIG_POISON;
+    wrong += check->sorted_payload[SORTRIG_GUARD + count] != SORTRIG_POISON;
+    if (wrong > 0) {
+        fprintf(stderr, "%u segments of %u, %u bits and %u of place, by %d: %u ranks wrong\n",
+            segments, longest, key_bits, place_bits, (int)by, wrong);
+    }
+    REQUIRE_EQUAL(wrong, 0);
+}
+
+static void check_all_ranks(struct check *check)
+{
+    static const uint32_t lengths[] = {1, 2, 99, 256, 257, 396, 1000, 1024, 1025, 2047, 4500, 8160};
+    for (enum gpume_sort_by by = GPUME_SORT_BY_LENGTH; by <= GPUME_SORT_BY_NETWORK; by++) {
+        for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
+            check_ranks(check, 3, lengths[i], 16, 13, by);
+            check_ranks(check, 2, lengths[i], i % 2 ? 30 : 20, 13, by);
+            check_ranks(check, 2, lengths[i], i % 2 ? 8 : 3, 13, by);
+            check_ranks(check, 2, lengths[i], i % 2 ? 19 : 17, 13, by);
+        }
+        check_ranks(check, 2, 32400, 14, 15, by);
+        check_ranks(check, 2, 32400, 17, 15, by);
+        check_ranks(check, 2, 32400, 18, 15, by);
+    }
+}
+
 static void check_large(struct check *check)
 {
     static const uint32_t counts[] = {
@@ -382,6 +438,7 @@ static void check_all(struct check *check)
     check_sizes(check);
     check_inputs(check);
     check_key_bits(check);
+    check_all_ranks(check);
     for (enum gpume_sort_by by = GPUME_SORT_BY_LENGTH; by <= GPUME_SORT_BY_NETWORK; by++) {
         check_segments(check, by);
         check_ragged(check, 1, 9000, PAYLOAD, by);

@@ -128,6 +128,7 @@ int sortrig_run(struct sortrig *rig, struct gpume_sort_task *task, bool poison, 
     VkDeviceSize bytes = (VkDeviceSize)task->count * 4 + 2 * GUARD_BYTES;
     task->keys = rig->keys.address + GUARD_BYTES;
     task->payload = task->payload ? rig->payload.address + GUARD_BYTES : 0;
+    task->ranks = task->ranks ? rig->payload.address + GUARD_BYTES : 0;
     task->table = task->table ? rig->table.address : 0;
     task->scratch = rig->scratch.address;
     VkDeviceSize scratch = gpume_k_sort_scratch(&rig->sort, task);
@@ -136,7 +137,7 @@ int sortrig_run(struct sortrig *rig, struct gpume_sort_task *task, bool poison, 
     }
     gpume_slot_begin(&rig->slot);
     copy(rig, &rig->keys_before, 0, &rig->keys, 0, bytes);
-    if (task->payload) {
+    if (task->payload || task->ranks) {
         copy(rig, &rig->payload_before, 0, &rig->payload, 0, bytes);
     }
     if (poison) {

@@ -39,7 +39,8 @@ unsigned sortrig_close(struct sortrig *rig);
 int sortrig_load(struct sortrig *rig, const uint32_t *keys, const uint32_t *payload, uint32_t count,
     const uint32_t *segments, uint32_t segment_count);
 
-/* Fills in the task's addresses (payload and table: if not 0 in the task), sorts what was loaded
+/* Fills in the task's addresses (payload, table and ranks, which go where payload lies: if not 0 in
+ * the task), sorts what was loaded
  * and leaves what was loaded as it was. run_ns: on the device; may be NULL. poison: scratch memory
  * as well. GPUME_NOMEM: scratch does not suffice. */
 int sortrig_run(struct sortrig *rig, struct gpume_sort_task *task, bool poison, uint64_t *run_ns);
