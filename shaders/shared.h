@@ -12,10 +12,12 @@
 #ifdef GL_core_profile
 #define GPUME_U32 uint
 #define GPUME_I32 int
+#define GPUME_ADDRESS uvec2
 #else
 #include <stdint.h>
 #define GPUME_U32 uint32_t
 #define GPUME_I32 int32_t
+#define GPUME_ADDRESS uint64_t /* of a device's memory; 8 bytes aligned */
 #endif
 
 /* Specialisation constants. */
@@ -167,6 +169,50 @@ struct gpume_rank_push {
     GPUME_U32 from_costs; /* 1: make the keys */
     GPUME_U32 to_ranks;   /* 1: the order is final */
 };
+
+/* Specialisation constants of sort_*.comp. */
+#define GPUME_SORT_SPEC_LOCAL 0    /* invocations of a workgroup, a power of 2 */
+#define GPUME_SORT_SPEC_KEYS 1     /* keys that each of them has; a tile is both multiplied */
+#define GPUME_SORT_SPEC_SUBGROUP 2 /* invocations of a subgroup, every one full */
+#define GPUME_SORT_SPEC_OWN 3      /* 1: a histogram for each subgroup, 0: one for all in turn */
+#define GPUME_SORT_SPEC_COUNT 4
+
+#define GPUME_SORT_DIGITS 256
+#define GPUME_SORT_SCAN_KEYS 4
+#define GPUME_SORT_ROW_MAX 4096 /* tiles that one invocation of sort_scan.comp sums up */
+#define GPUME_SORT_COPY_LOCAL 256
+#define GPUME_SORT_COPY_KEYS 8
+#define GPUME_BITONIC_LOCAL 256
+#define GPUME_BITONIC_CHUNK 1024 /* keys that one workgroup sorts in shared memory */
+
+/* Of all kernels of a sort; addresses that a kernel does not use are 0. */
+struct gpume_sort_push {
+    GPUME_ADDRESS keys_in, keys_out;
+    GPUME_ADDRESS payload_in, payload_out; /* 0: keys alone */
+    GPUME_ADDRESS counts;                  /* of digits, by tile; bitonic: keys with their places */
+    GPUME_ADDRESS totals;                  /* of digits, by segment */
+    GPUME_ADDRESS table;       /* of segments (first, count); 0: number i begins at i * stride */
+    GPUME_U32 stride, longest; /* without a table: of a segment */
+    GPUME_U32 segments;
+    GPUME_U32 segment_first; /* of the dispatch */
+    GPUME_U32 least, most;   /* keys of the segments that are meant; others are left alone */
+    GPUME_U32 flip;          /* keys are compared after an exclusive or with this */
+    GPUME_U32 flip_out;      /* the same for what is written */
+    GPUME_U32 shift;         /* lowest bit of the digit; local: of the first */
+    GPUME_U32 passes;        /* local: digits */
+    GPUME_U32 slot;          /* bitonic: places a segment has in a chunk, a power of 2 */
+    GPUME_U32 reach;         /* bitonic: partners lie this far apart */
+    GPUME_U32 steps;         /* GPUME_SORT_TO_RANKS, GPUME_BITONIC_* */
+    GPUME_U32 place_shift;   /* keys read give way by so many bits to their place; 0: none */
+    GPUME_U32 place_mask;    /* where a key holds its place */
+};
+
+#define GPUME_BITONIC_FROM_KEYS 1 /* reads keys and sorts them from nothing, else it merges */
+#define GPUME_BITONIC_TO_KEYS 2   /* the order is final */
+#define GPUME_BITONIC_FLIP 4      /* partners mirror each other within 2 * reach */
+/* keys_out becomes ranks: where the order has the key that was in this place. Places are the
+ * payload, or in the keys. */
+#define GPUME_SORT_TO_RANKS 8
 
 struct gpume_ceiling_push {
     GPUME_U32 iterations;

@@ -6,6 +6,7 @@
 #include "compute/backend.h"
 #include "gpu/array_kernels.h"
 #include "gpu/pipeline_cache.h"
+#include "gpu/segment_sort.h"
 #include "gpu/transfer.h"
 
 #include <stdlib.h>
@@ -21,6 +22,7 @@ struct gpu_compute {
     struct gpume_slot slot;
     struct gpume_transfer transfer;
     struct gpume_array_kernels kernels;
+    struct gpume_segment_sort sort;
 };
 
 struct program {
@@ -33,6 +35,7 @@ static int close_gpu(void *state)
     struct gpume_gpu *gpu = &compute->gpu;
     if (gpu->device) {
         (void)gpume_pipeline_cache_save(gpu, &compute->cache);
+        gpume_segment_sort_destroy(gpu, &compute->sort);
         gpume_array_kernels_destroy(gpu, &compute->kernels);
         gpume_transfer_destroy(gpu, &compute->transfer);
         gpume_slot_destroy(&compute->slot);
@@ -201,6 +204,20 @@ fail:
     return status;
 }
 
+static int sort_arrays(void *state, const struct gpume_sort_params *params, void *keys,
+    void *payload, uint64_t count, uint64_t *run_ns)
+{
+    struct gpu_compute *compute = state;
+    int status = gpume_segment_sort_prepare(
+        &compute->gpu, &compute->transfer, params, keys, payload, count, &compute->sort);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    begin(compute);
+    gpume_segment_sort_record(&compute->sort, &compute->slot);
+    return end(compute, run_ns);
+}
+
 static int program_create(void *state, const struct gpume_program_params *params, void **out)
 {
     struct gpu_compute *compute = state;
@@ -288,6 +305,7 @@ const struct gpume_compute_ops gpume_compute_gpu = {
     .write = write_array,
     .read = read_array,
     .copy = copy,
+    .sort = sort_arrays,
     .reduce = reduce,
     .program_create = program_create,
     .program_destroy = program_destroy,

@@ -6,6 +6,7 @@
 #include "gpu/instance.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int select_physical(struct gpume_gpu *gpu, const char *wanted, bool software)
@@ -36,6 +37,57 @@ static int select_physical(struct gpume_gpu *gpu, const char *wanted, bool softw
     return GPUME_OK;
 }
 
+static bool has_extension(VkPhysicalDevice physical, const char *name)
+{
+    uint32_t count = 0;
+    VkExtensionProperties *extensions = NULL;
+    bool found = false;
+    if (vkEnumerateDeviceExtensionProperties(physical, NULL, &count, NULL) == VK_SUCCESS) {
+        extensions = calloc(count ? count : 1, sizeof(*extensions));
+    }
+    if (extensions &&
+        vkEnumerateDeviceExtensionProperties(physical, NULL, &count, extensions) >= 0) {
+        for (uint32_t i = 0; i < count && !found; i++) {
+            found = strcmp(extensions[i].extensionName, name) == 0;
+        }
+    }
+    free(extensions);
+    return found;
+}
+
+/* Kernels that use subgroups want them full, of a size that is known, and a few operations. */
+static void read_subgroups(struct gpume_gpu *gpu)
+{
+    static const VkSubgroupFeatureFlags needed =
+        VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT |
+        VK_SUBGROUP_FEATURE_BALLOT_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
+    gpu->subgroup = gpu->subgroups_max = 0;
+    if (!has_extension(gpu->physical, VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME)) {
+        return;
+    }
+    VkPhysicalDeviceSubgroupSizeControlFeatures control = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES};
+    VkPhysicalDeviceFeatures2 features = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &control};
+    vkGetPhysicalDeviceFeatures2(gpu->physical, &features);
+    VkPhysicalDeviceSubgroupSizeControlProperties sizes = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES};
+    VkPhysicalDeviceSubgroupProperties subgroups = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES, .pNext = &sizes};
+    VkPhysicalDeviceProperties2 properties = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &subgroups};
+    vkGetPhysicalDeviceProperties2(gpu->physical, &properties);
+    uint32_t size = subgroups.subgroupSize;
+    if (control.subgroupSizeControl && control.computeFullSubgroups &&
+        (sizes.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) &&
+        (subgroups.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) &&
+        (subgroups.supportedOperations & needed) == needed && size >= sizes.minSubgroupSize &&
+        size <= sizes.maxSubgroupSize) {
+        gpu->subgroup = size;
+        gpu->subgroups_max = sizes.maxComputeWorkgroupSubgroups;
+    }
+}
+
 static void read_features(struct gpume_gpu *gpu)
 {
     VkPhysicalDeviceShaderFloat16Int8Features half = {
@@ -61,6 +113,13 @@ static void read_limits(struct gpume_gpu *gpu)
     vkGetPhysicalDeviceMemoryProperties(gpu->physical, &gpu->memory);
 }
 
+void gpume_gpu_describe(struct gpume_gpu *gpu)
+{
+    read_limits(gpu);
+    read_features(gpu);
+    read_subgroups(gpu);
+}
+
 static int create_device(struct gpume_gpu *gpu)
 {
     gpu->queue_family = gpume_instance_compute_family(gpu->physical, &gpu->timestamp_bits);
@@ -80,9 +139,16 @@ static int create_device(struct gpume_gpu *gpu)
         .pNext = &half,
         .bufferDeviceAddress = gpu->addresses,
     };
+    VkPhysicalDeviceSubgroupSizeControlFeatures subgroups = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES,
+        .pNext = &addresses,
+        .subgroupSizeControl = VK_TRUE,
+        .computeFullSubgroups = VK_TRUE,
+    };
+    static const char *const extensions[] = {VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME};
     VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES,
-        .pNext = &addresses,
+        .pNext = gpu->subgroup ? (void *)&subgroups : (void *)&addresses,
         .timelineSemaphore = VK_TRUE,
     };
     VkDeviceCreateInfo info = {
@@ -90,6 +156,8 @@ static int create_device(struct gpume_gpu *gpu)
         .pNext = &timeline,
         .queueCreateInfoCount = 1,
         .pQueueCreateInfos = &queue,
+        .enabledExtensionCount = gpu->subgroup ? 1 : 0,
+        .ppEnabledExtensionNames = extensions,
     };
     int status;
     GPUME_VK_TRY(gpu->log, vkCreateDevice(gpu->physical, &info, NULL, &gpu->device));
@@ -107,8 +175,7 @@ int gpume_gpu_find(struct gpume_gpu *gpu, const struct gpume_log *log, const cha
     GPUME_TRY(gpume_instance_open(gpu, validate, !software && !wanted));
     gpu->instance_ns = gpume_clock_ns() - start;
     GPUME_TRY(select_physical(gpu, wanted, software));
-    read_limits(gpu);
-    read_features(gpu);
+    gpume_gpu_describe(gpu);
 fail:
     return status;
 }

@@ -24,6 +24,8 @@ struct gpume_gpu {
     uint64_t heap_bytes;         /* of the largest device-local heap */
     bool half;                   /* 16-bit float arithmetic */
     bool addresses;              /* kernels may reach buffers by address, of whatever size */
+    uint32_t subgroup;           /* size that kernels may ask for, every subgroup full; 0: none */
+    uint32_t subgroups_max;      /* in a workgroup, of that size */
     char driver[256];
     VkDevice device;
     VkQueue queue;
@@ -43,6 +45,9 @@ int gpume_gpu_open(struct gpume_gpu *gpu, const struct gpume_log *log, const cha
 /* The same without a logical device: what there is to know of the physical one. */
 int gpume_gpu_find(struct gpume_gpu *gpu, const struct gpume_log *log, const char *wanted,
     bool software, bool validate);
+
+/* Fills in what there is to know of gpu->physical: limits, features, subgroups. */
+void gpume_gpu_describe(struct gpume_gpu *gpu);
 
 /* Zeroed is fine. */
 void gpume_gpu_close(struct gpume_gpu *gpu);

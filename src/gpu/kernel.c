@@ -46,7 +46,7 @@ struct gpume_kernel_build {
     VkPipelineLayout layout;
     const char *entry;
     uint32_t constants[GPUME_KERNEL_CONSTANTS_MAX];
-    uint32_t constant_count;
+    uint32_t constant_count, subgroup;
     bool threaded;
     pthread_t thread;
     VkPipeline pipeline;
@@ -66,9 +66,16 @@ static void *compile(void *opaque)
         .dataSize = build->constant_count * sizeof(*build->constants),
         .pData = build->constants,
     };
+    VkPipelineShaderStageRequiredSubgroupSizeCreateInfo subgroup = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO,
+        .requiredSubgroupSize = build->subgroup,
+    };
     VkComputePipelineCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
         .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+            .pNext = build->subgroup ? &subgroup : NULL,
+            .flags =
+                build->subgroup ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT : 0u,
             .stage = VK_SHADER_STAGE_COMPUTE_BIT,
             .module = build->module,
             .pName = build->entry,
@@ -91,6 +98,7 @@ static int start_build(
     kernel->build = build;
     build->gpu = gpu;
     build->layout = kernel->layout;
+    build->subgroup = info->subgroup;
     build->entry = info->entry ? info->entry : "main";
     build->constant_count = info->constant_count;
     if (info->constant_count > 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * One compute pipeline: its SPIR-V, specialised, with storage buffers at bindings 0 .. buffer_count
- * - 1 of set 0 and one block of push constants.
+ * - 1 of set 0, or none, and one block of push constants.
  */
 #ifndef GPUME_GPU_KERNEL_H
 #define GPUME_GPU_KERNEL_H
@@ -26,6 +26,7 @@ struct gpume_kernel_info {
     const char *entry;         /* NULL: main */
     const uint32_t *constants; /* by id, from 0 without gaps */
     uint32_t constant_count;   /* at most GPUME_KERNEL_CONSTANTS_MAX */
+    uint32_t subgroup;         /* every subgroup is full and has so many invocations; 0: any */
 };
 
 /* Begins; the pipeline is compiled in a thread of its own, beside others and whatever the caller

@@ -18,14 +18,15 @@ src/frame       base/.*\.h frame/.*\.h gpume/gpume\.h
 src/sort        sort/.*\.h gpume/compute\.h
 src/motion      base/.*\.h frame/.*\.h motion/.*\.h gpume/gpume\.h immintrin\.h arm_neon\.h
 src/compute     base/.*\.h compute/.*\.h sort/host_sort\.h gpume/(gpume|compute)\.h
-src/gpu         base/.*\.h frame/.*\.h gpu/.*\.h motion/(engine|plan)\.h compute/backend\.h gpume/gpume\.h shared\.h [a-z0-9_]+\.inc vulkan/.*\.h
+src/gpu         base/.*\.h frame/.*\.h gpu/.*\.h motion/(engine|plan)\.h compute/backend\.h gpume/(gpume|vulkan)\.h shared\.h [a-z0-9_]+\.inc vulkan/.*\.h
 src/lib.c       base/.*\.h motion/.*\.h gpu/engine_gpu\.h gpume/gpume\.h version\.h
 src/media       base/.*\.h media/.*\.h gpume/gpume\.h lib(avcodec|avfilter|avformat|avutil|swscale)/.*\.h
 src/report      base/.*\.h report/.*\.h media/picture\.h gpume/gpume\.h
 src/include     gpume/gpume\.h
+src/include/gpume/vulkan.h gpume/compute\.h vulkan/vulkan_core\.h
 cli             [a-z0-9_]+\.h gpume/(gpume|compute)\.h media/(mestimate|source)\.h report/.*\.h
 shaders         shared\.h [a-z0-9_]+\.glsl
-samples         gpume/(gpume|compute)\.h lib(avcodec|avformat|avutil)/.*\.h
+samples         [a-z0-9_]+\.(h|inc) gpume/(gpume|compute)\.h lib(avcodec|avformat|avutil)/.*\.h
 END
 
 find src cli shaders samples -type f \( -name '*.[ch]' -o -name '*.in' -o -name '*.comp' \

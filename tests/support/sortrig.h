@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A device with memory for one sort at a time: keys and payload between guard words, scratch memory
+ * poisoned before every run, everything between host and device by copies.
+ */
+#ifndef GPUME_TESTS_SORTRIG_H
+#define GPUME_TESTS_SORTRIG_H
+
+#include "gpu/k_sort.h"
+#include "gpu/slot.h"
+
+#define SORTRIG_GUARD 64u /* words before and after */
+#define SORTRIG_POISON 0xcdcdcdcdu
+
+struct sortrig {
+    struct gpume_log log;
+    struct gpume_gpu gpu;
+    struct gpume_k_sort sort;
+    struct gpume_timeline timeline;
+    struct gpume_slot slot;
+    /* Each of capacity words and two guards: what is sorted, and as it was. */
+    struct gpume_buffer keys, payload, keys_before, payload_before;
+    struct gpume_buffer table, scratch, staging;
+    uint32_t capacity;
+    /* Not NULL: records in place of `sort`; the task's addresses are filled in. */
+    const struct gpume_sorter *sorter;
+    struct gpume_sorter_task *sorter_task;
+};
+
+/* capacity: keys; own: a small shape with a histogram for each subgroup; GPUME_DEVICE: no Vulkan
+ * here. On failure close it all the same. */
+int sortrig_open(struct sortrig *rig, uint32_t capacity, bool validate, bool own);
+
+/* What the validation layer found. */
+unsigned sortrig_close(struct sortrig *rig);
+
+/* Host arrays of `count` words, payload NULL for none, segments NULL for one or uniform ones as the
+ * task says. Guards are SORTRIG_POISON. */
+int sortrig_load(struct sortrig *rig, const uint32_t *keys, const uint32_t *payload, uint32_t count,
+    const uint32_t *segments, uint32_t segment_count);
+
+/* Fills in the task's addresses (payload, table and ranks, which go where payload lies: if not 0 in
+ * the task), sorts what was loaded
+ * and leaves what was loaded as it was. run_ns: on the device; may be NULL. poison: scratch memory
+ * as well. GPUME_NOMEM: scratch does not suffice. */
+int sortrig_run(struct sortrig *rig, struct gpume_sort_task *task, bool poison, uint64_t *run_ns);
+
+/* Back with both guards: 2 * SORTRIG_GUARD + count words; payload may be NULL. Returns false if
+ * something was written past the scratch memory that the last task asked for. */
+bool sortrig_read(struct sortrig *rig, const struct gpume_sort_task *task, uint32_t *keys,
+    uint32_t *payload, uint32_t count);
+
+#endif
