@@ -156,7 +156,8 @@ static int refuse_value(const struct gpume_option_row *row, const char *spelled,
     return GPUME_INVALID;
 }
 
-static void store_bench(
+/* Of gpume bench and gpume sort. */
+static void store_command(
     struct gpume_options *options, enum gpume_option_id id, const union value *value)
 {
     switch (id) {
@@ -168,6 +169,15 @@ static void store_bench(
         break;
     case GPUME_OPTION_CSV:
         options->bench_form = GPUME_BENCH_CSV;
+        break;
+    case GPUME_OPTION_DESCENDING:
+        options->descending = true;
+        break;
+    case GPUME_OPTION_BINARY:
+        options->sort_binary = value->choice ? GPUME_SORT_I32 : GPUME_SORT_U32;
+        break;
+    case GPUME_OPTION_TIME:
+        options->time = true;
         break;
     case GPUME_OPTION_BENCH_SORT:
         options->bench_sort = true;
@@ -245,7 +255,7 @@ static void store_rest(
         options->command = GPUME_COMMAND_VERSION;
         break;
     default:
-        store_bench(options, id, value);
+        store_command(options, id, value);
         break;
     }
 }
@@ -441,14 +451,18 @@ static int take_name(struct cursor *cursor, const char *name)
             return GPUME_OK;
         }
         if (strcmp(name, "sort") == 0) {
-            gpume_console_error(
-                "%s: this version has no such command; a file of that name is given as ./%s", name,
-                name);
-            return GPUME_INVALID;
+            options->command = GPUME_COMMAND_SORT;
+            return GPUME_OK;
         }
     }
     if (name[0] == '\0') {
         gpume_console_error("an input's name is empty; try 'gpume --help'");
+        return GPUME_INVALID;
+    }
+    if (options->command == GPUME_COMMAND_SORT && options->input_count == 1) {
+        gpume_console_error("%s: 'gpume sort' takes one file; give several through a pipe: "
+                            "cat FILES | gpume sort",
+            name);
         return GPUME_INVALID;
     }
     if (options->input_count == 2) {
