@@ -94,7 +94,13 @@ static void gauss(const struct run *run, uint16_t *out)
     }
 }
 
-/* 961 * 65535 < 2^26 */
+/*
+ * Sums are below n 2^16 for n = side^2 samples, 2^26 at most. To divide by n they are multiplied by
+ * m = 2^36 / n + 1, which is too large by less than 1: what that adds to the quotient, below n
+ * 2^16 / 2^36, is less than the 1 / n by which a quotient may miss the next whole number, as n^2
+ * 2^16
+ * <= 961^2 2^16 < 2^36.
+ */
 static void box(const struct run *run, uint16_t *out)
 {
     const struct gpume_prefilter_tables *t = run->tables;
@@ -104,13 +110,14 @@ static void box(const struct run *run, uint16_t *out)
         load(run, (int64_t)j - t->radius_y, line);
         add_weighted(sums, line, 1, wide);
     }
+    uint64_t inverse = (1ull << 36) / t->divisor + 1;
     uint32_t sum = t->divisor / 2;
     for (uint32_t i = 0; i < side - 1; i++) {
         sum += sums[i];
     }
     for (uint32_t x = 0; x < run->count; x++) {
         sum += sums[x + side - 1];
-        out[x] = (uint16_t)(sum / t->divisor);
+        out[x] = (uint16_t)(sum * inverse >> 36);
         sum -= sums[x];
     }
 }
