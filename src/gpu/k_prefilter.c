@@ -21,44 +21,60 @@ _Static_assert(GPUME_FILTER_WEIGHTS == GPUME_PREFILTER_WEIGHTS &&
                        GPUME_FILTER_WEIGHTS * 4,
     "the tables as GLSL sees them");
 
-static const uint32_t lines8[] =
+static const uint32_t lines_8[] =
 #include "prefilter_lines8.inc"
     ;
-static const uint32_t lines16[] =
+static const uint32_t lines_16[] =
 #include "prefilter_lines16.inc"
     ;
-static const uint32_t kernel8[] =
+static const uint32_t kernel_8[] =
 #include "prefilter_kernel8.inc"
     ;
-static const uint32_t kernel16[] =
+static const uint32_t kernel_16[] =
 #include "prefilter_kernel16.inc"
     ;
-static const uint32_t median8[] =
-#include "prefilter_median8.inc"
+static const uint32_t median3_8[] =
+#include "prefilter_median3_8.inc"
     ;
-static const uint32_t median16[] =
-#include "prefilter_median16.inc"
+static const uint32_t median3_16[] =
+#include "prefilter_median3_16.inc"
     ;
-static const uint32_t bilateral8[] =
+static const uint32_t median5_8[] =
+#include "prefilter_median5_8.inc"
+    ;
+static const uint32_t median5_16[] =
+#include "prefilter_median5_16.inc"
+    ;
+static const uint32_t bilateral_8[] =
 #include "prefilter_bilateral8.inc"
     ;
-static const uint32_t bilateral16[] =
+static const uint32_t bilateral_16[] =
 #include "prefilter_bilateral16.inc"
     ;
 
 #define CODE(name)                                                                                 \
     {                                                                                              \
-        .words8 = name##8, .words16 = name##16, .bytes8 = sizeof(name##8),                         \
-        .bytes16 = sizeof(name##16), .buffer_count = 3,                                            \
+        .words8 = name##_8, .words16 = name##_16, .bytes8 = sizeof(name##_8),                      \
+        .bytes16 = sizeof(name##_16), .buffer_count = 3,                                           \
         .push_bytes = sizeof(struct gpume_filter_push)                                             \
     }
-static const struct gpume_k_code codes[] = {
-    [GPUME_PREFILTER_GAUSS] = CODE(lines),
-    [GPUME_PREFILTER_BOX] = CODE(lines),
-    [GPUME_PREFILTER_MEDIAN] = CODE(median),
-    [GPUME_PREFILTER_BILATERAL] = CODE(bilateral),
-    [GPUME_PREFILTER_KERNEL] = CODE(kernel),
-};
+static const struct gpume_k_code of_lines = CODE(lines), of_kernel = CODE(kernel),
+                                 of_bilateral = CODE(bilateral),
+                                 of_median[] = {CODE(median3), CODE(median5)};
+
+static const struct gpume_k_code *code_of(const struct gpume_prefilter_tables *tables)
+{
+    switch (tables->kind) {
+    case GPUME_PREFILTER_MEDIAN:
+        return &of_median[tables->radius_x - 1];
+    case GPUME_PREFILTER_BILATERAL:
+        return &of_bilateral;
+    case GPUME_PREFILTER_KERNEL:
+        return &of_kernel;
+    default:
+        return &of_lines;
+    }
+}
 
 static uint32_t part_rows(const struct gpume_plan *plan)
 {
@@ -88,7 +104,7 @@ int gpume_k_prefilter_create(
     gpume_k_constants(plan, constants);
     constants[GPUME_SPEC_RADIUS_X] = plan->prefilter.radius_x;
     constants[GPUME_SPEC_RADIUS_Y] = plan->prefilter.radius_y;
-    return gpume_k_create(gpu, plan, &codes[plan->prefilter.kind], constants, kernel);
+    return gpume_k_create(gpu, plan, code_of(&plan->prefilter), constants, kernel);
 }
 
 static void record_part(const struct gpume_work *work, const struct gpume_kernel *kernel,
