@@ -168,6 +168,7 @@ struct gpume_prefilter {
     double range; /* BILATERAL: in steps of 8 bits, whatever params.bits is; 0.1 to 1000 */
     /* KERNEL: width * height, each 0 or of a magnitude from 1e-9 to 1e9, not all 0. */
     const double *weights;
+    uint8_t reserved[32]; /* zero */
 };
 
 struct gpume_params {
