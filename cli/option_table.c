@@ -24,6 +24,11 @@ const struct gpume_option_row gpume_option_rows[] = {
         "cost of a candidate (default sad)", 0, 0, {"sad"}},
     {GPUME_OPTION_REF_DISTANCE, GPUME_KIND_UINT, 0, "ref-distance", "N",
         "reference = frame - N, 1 to 1024 (default 1)", 1, GPUME_DISTANCE_MAX, {0}},
+    {GPUME_OPTION_PREFILTER, GPUME_KIND_PREFILTER, 0, "prefilter", "FILTER",
+        "filter what the search sees, and nothing else:\n"
+        "gauss:S, box:N, median:3|5, bilateral:S,R or\n"
+        "kernel:FILE (a text matrix) (default: none)",
+        0, 0, {0}},
     {GPUME_OPTION_START, GPUME_KIND_UINT, 0, "start", "N",
         "index of the first target frame (default: the\nfirst possible)", 0, 4294967295.0, {0}},
     {GPUME_OPTION_FRAMES, GPUME_KIND_UINT, 0, "frames", "N",

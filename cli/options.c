@@ -20,6 +20,7 @@ union value {
     double real;
     int choice;
     const char *text;
+    struct gpume_prefilter_option prefilter;
 };
 
 static bool parse_digits(const char *text, size_t length, uint64_t max, uint64_t *number)
@@ -108,6 +109,8 @@ static bool parse_value(const struct gpume_option_row *row, const char *text, un
         return parse_pair(text, (uint64_t)row->min, (uint64_t)row->max, false, value);
     case GPUME_KIND_CHOICE:
         return parse_choice(row, text, value);
+    case GPUME_KIND_PREFILTER:
+        return gpume_prefilter_option_parse(text, &value->prefilter);
     case GPUME_KIND_TEXT:
         value->text = text;
         return text[0] != '\0';
@@ -149,6 +152,9 @@ static int refuse_value(const struct gpume_option_row *row, const char *spelled,
                 row->choices[i]);
         }
         gpume_console_error("%s %s: must be %s", spelled, text, permitted);
+        break;
+    case GPUME_KIND_PREFILTER:
+        gpume_console_error("%s %s: must be " GPUME_PREFILTER_PERMITTED, spelled, text);
         break;
     default:
         gpume_console_error("%s: its value is empty; give %s %s", spelled, spelled, row->value);
@@ -199,6 +205,9 @@ static void store_rest(
         break;
     case GPUME_OPTION_FRAMES:
         options->frames = value->number;
+        break;
+    case GPUME_OPTION_PREFILTER:
+        options->prefilter = value->prefilter;
         break;
     case GPUME_OPTION_VF:
         options->filter = value->text;

@@ -7,6 +7,7 @@
 #define GPUME_CLI_OPTIONS_H
 
 #include "gpume/gpume.h"
+#include "prefilter_option.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,8 +46,9 @@ struct gpume_options {
     /* What the library is asked for; but for the bench's generated frames size and depth are those
      * of the input and still to come. */
     struct gpume_params params;
-    uint64_t start;      /* index of the first target frame */
-    uint64_t frames;     /* targets; 0 = to the end of the input */
+    uint64_t start;  /* index of the first target frame */
+    uint64_t frames; /* targets; 0 = to the end of the input */
+    struct gpume_prefilter_option prefilter;
     const char *filter;  /* NULL: none */
     int stream;          /* -1: best */
     const char *hwaccel; /* NULL: none */
