@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The text behind an option as a value: strictly read, and refused in one line. */
+#ifndef GPUME_CLI_OPTION_VALUE_H
+#define GPUME_CLI_OPTION_VALUE_H
+
+#include "option_table.h"
+#include "options.h"
+
+/* A value as parsed; which member counts is the row's kind. */
+union gpume_option_value {
+    uint64_t number;
+    uint32_t pair[2]; /* window, size */
+    double real;
+    int choice;
+    const char *text;
+    struct gpume_prefilter_option prefilter;
+};
+
+/* Is the text what the row asks for? */
+bool gpume_option_parse(
+    const struct gpume_option_row *row, const char *text, union gpume_option_value *value);
+
+/* Says what would be permitted; spelled: the option as the user wrote it. GPUME_INVALID. */
+int gpume_option_refuse(const struct gpume_option_row *row, const char *spelled, const char *text);
+
+/* Into the options. */
+void gpume_option_store(
+    struct gpume_options *options, enum gpume_option_id id, const union gpume_option_value *value);
+
+#endif
