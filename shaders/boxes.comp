@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The sum of a square of samples at every position of a padded frame, cut to 16 bits, for
- * sieve.comp: two to a word, so that half as much memory travels. At most 128 * 128 * 65535 < 2^30
- * before the cut.
+ * The sum of a square of samples at every position of a padded frame, cut to 11 bits, for
+ * sieve.comp: half floats, two to a word. At most 64 * 64 * 65535 < 2^28 before the cut.
  *
  * Grid: x = quad of columns, y = GPUME_BOX_ROWS rows downwards, z = frame of the batch. No shared
  * memory. Reads padded frames, writes sums.
@@ -65,8 +64,8 @@ void main()
     uint end = min(first + GPUME_BOX_ROWS, pc.rows);
     for (uint y = first; y < end; y++) {
         uint line = base + y * pc.stride;
-        uvec4 cut = uvec4(sum) >> BOX_SHIFT;
-        sums[line + x] = uvec2(cut.x | cut.y << 16, cut.z | cut.w << 16);
+        vec4 cut = uintBitsToFloat(0x4b000000u | uvec4(sum >> BOX_SHIFT)) - 8388608.0;
+        sums[line + x] = uvec2(packHalf2x16(cut.xy), packHalf2x16(cut.zw));
         if (y + 1u < end) {
             uint below = line + BOX * pc.stride;
             sum += row_sums(below + x, below + pc.stride - 1u) -

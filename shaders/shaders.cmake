@@ -33,6 +33,8 @@ set(GPUME_SHADERS
   "boxes16|boxes.comp|-DGPUME_WIDE"
   "sieve8|sieve.comp|"
   "sieve16|sieve.comp|-DGPUME_WIDE"
+  "sieve_half8|sieve.comp|-DGPUME_HALF"
+  "sieve_half16|sieve.comp|-DGPUME_HALF|-DGPUME_WIDE"
   "predict8|predict.comp|"
   "predict16|predict.comp|-DGPUME_WIDE"
   "reduce|reduce.comp|"

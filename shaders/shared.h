@@ -24,28 +24,28 @@
 #define GPUME_SPEC_BLOCK 0
 #define GPUME_SPEC_WINDOW_X 1
 #define GPUME_SPEC_WINDOW_Y 2
-#define GPUME_SPEC_INSIDE 3      /* edge mode: 1 = only candidates wholly inside the reference */
-#define GPUME_SPEC_TEAM 4        /* invocations that share one block, a power of 2 */
-#define GPUME_SPEC_PREDICTED 5   /* 1 = the predicted frame is stored */
-#define GPUME_SPEC_SIEVED 6      /* 1 = only the blocks that the sieve has left over */
-#define GPUME_SPEC_LOCAL 7       /* invocations of a workgroup */
-#define GPUME_SPEC_BITS 8        /* of a sample; memory may hold more all the same */
-#define GPUME_SPEC_KEY_BITS 9    /* bits of the order in a word beside the cost; 0 = two words */
-#define GPUME_SPEC_CHUNK 10      /* neighbouring dy that one invocation sums up at once */
-#define GPUME_SPEC_UNIT 11       /* side of the square of target samples in registers */
-#define GPUME_SPEC_TILE_X 12     /* blocks of a workgroup, side by side */
-#define GPUME_SPEC_TILE_Y 13     /* blocks of a workgroup, one below the other */
-#define GPUME_SPEC_COLUMNS 14    /* neighbouring dx whose samples are loaded at once */
-#define GPUME_SPEC_BAND 15       /* chunks whose samples are loaded at once */
-#define GPUME_SPEC_BOX 16        /* side of the squares that are summed up */
-#define GPUME_SPEC_BOX_SHIFT 17  /* low bits cut off the sums of blocks */
-#define GPUME_SPEC_PART_SHIFT 18 /* and off those of their quarters */
-#define GPUME_SPEC_LIST 19       /* candidates that wait for their quarters */
-#define GPUME_SPEC_SHORT_LIST 20 /* candidates that wait to be compared */
-#define GPUME_SPEC_GIVE_UP 21    /* candidates compared before a block is left to the full search */
-#define GPUME_SPEC_SEED_STEP 22  /* rows of candidates between those that give a first best cost */
-#define GPUME_SPEC_RADIUS_X 23   /* columns on either side that a filter looks at */
-#define GPUME_SPEC_RADIUS_Y 24   /* and rows */
+#define GPUME_SPEC_INSIDE 3         /* edge mode: 1 = only candidates wholly inside the reference */
+#define GPUME_SPEC_TEAM 4           /* invocations that share one block, a power of 2 */
+#define GPUME_SPEC_PREDICTED 5      /* 1 = the predicted frame is stored */
+#define GPUME_SPEC_SIEVED 6         /* 1 = only the blocks that the sieve has left over */
+#define GPUME_SPEC_LOCAL 7          /* invocations of a workgroup */
+#define GPUME_SPEC_BITS 8           /* of a sample; memory may hold more all the same */
+#define GPUME_SPEC_KEY_BITS 9       /* bits of the order in a word beside the cost; 0 = two words */
+#define GPUME_SPEC_CHUNK 10         /* neighbouring dy that one invocation sums up at once */
+#define GPUME_SPEC_UNIT 11          /* side of the square of target samples in registers */
+#define GPUME_SPEC_TILE_X 12        /* blocks of a workgroup, side by side */
+#define GPUME_SPEC_TILE_Y 13        /* blocks of a workgroup, one below the other */
+#define GPUME_SPEC_COLUMNS 14       /* neighbouring dx whose samples are loaded at once */
+#define GPUME_SPEC_BAND 15          /* chunks whose samples are loaded at once */
+#define GPUME_SPEC_BOX 16           /* side of the squares that are summed up */
+#define GPUME_SPEC_BOX_SHIFT 17     /* low bits cut off their sums, */
+#define GPUME_SPEC_QUARTER_SHIFT 18 /* off those of quarter blocks, */
+#define GPUME_SPEC_SIXTEENTH_SHIFT 19 /* and off those of sixteenths */
+#define GPUME_SPEC_LIST 20            /* pairs of candidates that wait for their sixteenths */
+#define GPUME_SPEC_GIVE_UP 21  /* candidates compared before a block is left to the full search */
+#define GPUME_SPEC_CHAIN 22    /* dy, half a block apart, that an invocation bounds in one go */
+#define GPUME_SPEC_RADIUS_X 23 /* columns on either side that a filter looks at */
+#define GPUME_SPEC_RADIUS_Y 24 /* and rows */
 #define GPUME_SPEC_COUNT 25
 
 #define GPUME_BOX_LOCAL 64
@@ -69,8 +69,8 @@
 #define GPUME_SUMS 5 /* zero, sad_before, sad_after, sse_before, sse_after */
 #define GPUME_SUM_WORDS 10
 
-/* 64-bit counts of a field, likewise: candidates that the sums of blocks did not drop, and of those
- * the ones that the sums of their quarters did not drop. */
+/* 64-bit counts of a field, likewise: candidates that the sums of quarter blocks did not drop, and
+ * of those the ones that the sums of sixteenths did not drop. */
 #define GPUME_COUNT_PAST_BLOCKS 0
 #define GPUME_COUNT_PAST_PARTS 1
 #define GPUME_COUNTS 2

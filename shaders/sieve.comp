@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The full search by successive elimination (Li and Salari 1995; by parts of the block: Gao, Duanmu
- * and Zou 2000), exact: the sums of two blocks differ by no more than their SAD, and so do the sums
- * of their four quarters together. A candidate whose sums differ by more than the best cost so far
- * (or by as much, and it is later in the tie rule) cannot win and is not compared.
+ * and Zou 2000), exact: the sums of two boxes differ by no more than their SAD, so the differences
+ * of the sums of a block's four quarters together are a lower bound of its SAD, and those of its
+ * sixteen sixteenths a closer one. A candidate whose bound is above the best cost so far cannot win
+ * and is not compared.
  *
- * A team of TEAM invocations shares one block, a workgroup TILE_X blocks side by side. The zero
- * vector and three candidates with near sums give a first best cost. Then, in rounds: every team
- * scans the block sums of its candidates and puts those that pass into a common list; the whole
- * workgroup takes that list through the sums of the quarters into a shorter one, and compares what
- * is left in full, PARTS invocations a candidate, which lowers the best costs of the next round.
- * When a list is full its writers stop and go on in the next round. A block that has had GIVE_UP
- * candidates compared (noise, flat blocks) is left to the search without elimination.
+ * A team of invocations shares one block, a workgroup TILE_X blocks side by side. The window is
+ * taken in parts, as a rule in one. An invocation bounds a quad of neighbouring dx at CHAIN dy that
+ * lie half a block apart, so that the lower quarters of one are the upper quarters of the next, and
+ * keeps all bounds in registers. The zero vector and the candidate with the least bound are
+ * compared in full. What their cost does not exclude goes through the sixteenths, in pairs, LIST at
+ * a time, and what that does not exclude is compared in full, which lowers the best cost for the
+ * next LIST. A block of which too much is left (noise) is given up to the search without
+ * elimination.
  *
- * Sums are cut to 16 bits: two numbers whose upper bits differ by d differ by more than
- * (d - 1) << shift, which is what counts where shift > 0. Blocks that the picture's edge cuts have
- * no sums and are left over at once.
+ * Sums and bounds are half floats: see bounds.glsl.
+ *
+ * A block that the picture's lower edge cuts is bounded by those of its parts that are whole; if no
+ * quarter is, or the right edge cuts it, it is left over at once.
  *
  * Grid: x = TILE_X blocks, y = block row, z = field of the batch. Reads padded frames and sums;
  * writes vectors, costs, todo (by block, 1: left over; then a list of these) and adds to the
@@ -24,38 +27,45 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
+#ifdef GPUME_HALF
+#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
+#endif
 #include "shared.h"
 #include "common.glsl"
 #include "search.glsl"
 
-layout(constant_id = GPUME_SPEC_TEAM) const uint TEAM = 32;
-layout(constant_id = GPUME_SPEC_TILE_X) const uint TILE_X = 4;
-layout(constant_id = GPUME_SPEC_BOX_SHIFT) const uint BOX_SHIFT = 0;
-layout(constant_id = GPUME_SPEC_PART_SHIFT) const uint PART_SHIFT = 0;
-layout(constant_id = GPUME_SPEC_LIST) const uint LIST = 384;
-layout(constant_id = GPUME_SPEC_SHORT_LIST) const uint SHORT_LIST = 96;
+layout(constant_id = GPUME_SPEC_TILE_X) const uint TILE_X = 2;
+layout(constant_id = GPUME_SPEC_COLUMNS) const uint COLUMNS = 68;
+layout(constant_id = GPUME_SPEC_CHAIN) const uint CHAIN = 9;
+layout(constant_id = GPUME_SPEC_QUARTER_SHIFT) const uint QUARTER_SHIFT = 0;
+layout(constant_id = GPUME_SPEC_SIXTEENTH_SHIFT) const uint SIXTEENTH_SHIFT = 0;
+layout(constant_id = GPUME_SPEC_LIST) const uint LIST = 256;
 layout(constant_id = GPUME_SPEC_GIVE_UP) const uint GIVE_UP = 64;
-layout(constant_id = GPUME_SPEC_SEED_STEP) const uint SEED_STEP = 4;
 
 layout(local_size_x_id = GPUME_SPEC_LOCAL) in;
-layout(constant_id = GPUME_SPEC_LOCAL) const uint LOCAL = 128; /* TILE_X * TEAM */
+layout(constant_id = GPUME_SPEC_LOCAL) const uint LOCAL = 272; /* TILE_X * TEAM */
 
 layout(std430, binding = 0) readonly buffer Padded { QUAD padded[]; };
-layout(std430, binding = 1) readonly buffer Sums { uvec2 sums[]; };         /* four positions */
-layout(std430, binding = 2) readonly buffer PartSums { uint part_sums[]; }; /* two positions */
+layout(std430, binding = 1) readonly buffer Quarters { uvec2 quarters[]; };    /* by quad */
+layout(std430, binding = 2) readonly buffer Sixteenths { uint sixteenths[]; }; /* by pair */
 layout(std430, binding = 3) writeonly buffer Vectors { uint vectors[]; };
 layout(std430, binding = 4) writeonly buffer Costs { uint costs[]; };
 layout(std430, binding = 5) buffer Todo { uint todo[]; };
 layout(std430, binding = 6) buffer Counts { uint counts[]; };
 layout(push_constant) uniform Push { gpume_sieve_push pc; };
 
+#include "bounds.glsl"
+
 const uint NONE = 0xffffffffu;
+const uint HALF = BLOCK / 2u, FOURTH = BLOCK / 4u;
 const uint ROW_QUADS = uint(PAD_X + WINDOW_X + 4) / 4u; /* of candidates */
-const uint ROWS = uint(2 * WINDOW_Y + 1);
-const uint QUADS = ROW_QUADS * ROWS;
-const uint PARTS = BLOCK / 2u;
-const uint SEEDS = 4u;
-const uint GROUP = 8u; /* quads that are scanned before hits are listed: 32 candidates */
+const uint ROWS = uint(2 * WINDOW_Y + 1), CANDIDATES = ROWS * uint(2 * WINDOW_X + 1);
+
+/* A part of the window: its quads, and rows of candidates. */
+const uint PART_QUADS = COLUMNS / 4u, PART_ROWS = CHAIN * HALF;
+const uint PARTS_X = (ROW_QUADS + PART_QUADS - 1u) / PART_QUADS;
+const uint PARTS_Y = (ROWS + PART_ROWS - 1u) / PART_ROWS;
+const uint TEAM = PART_QUADS * HALF; /* invocations that share a block */
 
 /* A candidate: its block of the tile, row (dy + WINDOW_Y, at most 1024) and column (dx + PAD_X, at
  * most 1027). */
@@ -63,27 +73,30 @@ uint candidate_of(uint b, uint row, uint column) { return b << 22 | row << 11 | 
 uint block_of(uint candidate) { return candidate >> 22; }
 uint row_of(uint candidate) { return (candidate >> 11) & 0x7ffu; }
 uint column_of(uint candidate) { return candidate & 0x7ffu; }
-int dx_of(uint candidate) { return int(column_of(candidate)) - PAD_X; }
-int dy_of(uint candidate) { return int(row_of(candidate)) - WINDOW_Y; }
+uint zero_of(uint b) { return candidate_of(b, uint(WINDOW_Y), uint(PAD_X)); }
+uint order_at(uint candidate)
+{
+    return order_of(int(column_of(candidate)) - PAD_X, int(row_of(candidate)) - WINDOW_Y);
+}
 
 /* By block of the tile. */
 shared uint best_cost[TILE_X];
 shared uint best_order[TILE_X];
-shared uint passed[TILE_X];   /* candidates past the first level, */
-shared uint compared[TILE_X]; /* and past the second */
-shared uvec4 target_parts[TILE_X];
-shared uint seed_key[TILE_X * SEEDS];
+shared uint nearest[TILE_X];  /* the least bound */
+shared uint passed[TILE_X];   /* candidates past the quarters, */
+shared uint compared[TILE_X]; /* and past the sixteenths */
+shared uint target_sums[TILE_X * 20u]; /* of sixteenths and quarters, each as a pair of itself */
 
-shared uint list[LIST]; /* candidates past the first level, NONE where one is done with */
+shared uint list[LIST]; /* pairs past the quarters, by their left candidate */
 shared uint list_count;
-shared uint short_list[SHORT_LIST]; /* past the second level, */
-shared uint short_cost[SHORT_LIST]; /* and their costs */
+shared uint short_list[2u * LIST]; /* candidates past the sixteenths, */
+shared uint short_cost[2u * LIST]; /* and their costs */
 shared uint short_count;
-shared bool list_full, short_list_full;
-shared uint past_blocks, past_parts; /* of the whole tile; at most 16 * 1025^2 */
+shared uint past_quarters, past_sixteenths; /* of the whole tile; at most 16 * 1025^2 */
 
 uint z;
 uint reference_quads, target_quads; /* to the frames */
+uint bounds[2u * CHAIN]; /* of the invocation's pairs */
 
 uvec2 position_of(uint b)
 {
@@ -93,50 +106,102 @@ uvec2 position_of(uint b)
 /* Past the last block of the row there is none. */
 bool is_there(uint b) { return position_of(b).x < pc.width; }
 
-bool is_whole(uint b)
+/* Of the block's samples those that the picture's edge leaves. */
+uvec2 size_of(uint b)
 {
-    return all(lessThanEqual(position_of(b) + BLOCK, uvec2(pc.width, pc.height)));
+    uvec2 picture = uvec2(pc.width, pc.height);
+    return min(uvec2(BLOCK), picture - min(position_of(b), picture));
 }
 
-/* Samples from the frame's start to the candidate (the block at dx = -PAD_X, dy = -WINDOW_Y). */
-uint sample_of(uint b)
+/* Quads from the frame's start to the block at dx = -PAD_X, dy = -WINDOW_Y. */
+uint quad_of(uint b)
 {
     uvec2 at = position_of(b);
-    return 4u * at.y * pc.pair.stride + at.x;
+    return at.y * pc.pair.stride + at.x / 4u;
 }
 
-uint part_sum(uint sample_index)
+/* The first and the last row, the first and the last column that the edge mode allows. */
+uvec4 allowed_range(uint b)
 {
-    return bitfieldExtract(part_sums[sample_index / 2u], 16 * int(sample_index & 1u), 16);
+    ivec2 at = ivec2(position_of(b)), size = ivec2(size_of(b));
+    ivec2 window = ivec2(WINDOW_X, WINDOW_Y), before = window, after = window;
+    if (INSIDE != 0u) {
+        before = min(window, at);
+        after = min(window, ivec2(pc.width, pc.height) - at - size);
+    }
+    return uvec4(WINDOW_Y - before.y, WINDOW_Y + after.y, PAD_X - before.x, PAD_X + after.x);
 }
 
-/* Sums of the quarters of the block at a sample of a frame. */
-uvec4 parts_at(uint quads, uint sample_index)
+/* Is there anything better than the best so far? */
+bool is_open(uint b) { return best_cost[b] > 0u || best_order[b] > 0u; }
+
+/* Fills `bounds` from an invocation's first quad on; returns the least. target: the
+ * sums of the block's quarters, the first for each pair: FAR where a column is not allowed. lower:
+ * 1, or 0 if the lower quarters are cut. rows: the first and the last allowed and the last that has
+ * sums, seen from the first quad's. */
+uint bound_chain(uint line, PAIR first[2], PAIR target[4], PAIR lower, ivec3 rows)
 {
-    uint at = 4u * quads + sample_index, below = at + 4u * pc.pair.stride * (BLOCK / 2u);
-    return uvec4(
-        part_sum(at), part_sum(at + BLOCK / 2u), part_sum(below), part_sum(below + BLOCK / 2u));
+    PAIR least = PAIR(FAR);
+    uint step = HALF * pc.pair.stride;
+    uvec2 left = quarters[line], right = quarters[line + HALF / 4u];
+    [[unroll]] for (uint k = 0u; k < CHAIN; k++) {
+        int row = int(k * HALF);
+        bool sure = INSIDE == 0u && PARTS_Y == 1u && (k + 1u) * HALF <= ROWS;
+        bool there = sure || (row >= rows.x && row <= rows.y);
+        line += row + int(HALF) <= rows.z ? step : 0u;
+        uvec2 left_below = quarters[line], right_below = quarters[line + HALF / 4u];
+        [[unroll]] for (uint i = 0u; i < 2u; i++) {
+            PAIR sum = abs(pair_of(left[i]) - first[i]) + abs(pair_of(right[i]) - target[1]);
+            sum += lower * (abs(pair_of(left_below[i]) - target[2]) +
+                               abs(pair_of(right_below[i]) - target[3]));
+            sum = there ? sum : PAIR(FAR);
+            bounds[2u * k + i] = bits_of(sum);
+            least = min(least, sum);
+        }
+        left = left_below;
+        right = right_below;
+    }
+    uint both = bits_of(least);
+    return min(both & 0xffffu, both >> 16);
 }
 
-/* A lower bound of the SAD. */
-uint bound_at(uint candidate)
+/* Which of `bounds` are no larger than a limit: pair i at bits 15 - i % 16 and 31 - i % 16 of word
+ * i / 16. */
+uvec2 hits_within(uint limit)
 {
-    const uint SLACK = uint(PART_SHIFT > 0u);
+    uvec2 hits = uvec2(0u);
+    [[unroll]] for (uint i = 0u; i < 2u * CHAIN; i++) {
+        hits[i / 16u] |= within(bounds[i], limit) >> (i % 16u);
+    }
+    return hits;
+}
+
+/* From an invocation's first candidate to that of a bit of the hits. */
+uint step_to(uint word, uint bit)
+{
+    uint pair = 16u * word + 15u - bit % 16u;
+    return candidate_of(0u, pair / 2u * HALF, pair % 2u * 2u + bit / 16u);
+}
+
+/* The bounds by sixteenths of a candidate in an even column and its right neighbour. */
+uint bound_pair(uint candidate)
+{
     uint b = block_of(candidate);
-    uint from = sample_of(b) + 4u * row_of(candidate) * pc.pair.stride + column_of(candidate);
-    uvec4 mine = target_parts[b], its = parts_at(reference_quads, from);
-    uvec4 d = max(max(mine, its) - min(mine, its), uvec4(SLACK)) - SLACK;
-    return (d.x + d.y + d.z + d.w) << PART_SHIFT;
+    uint from = 2u * (reference_quads + quad_of(b) + row_of(candidate) * pc.pair.stride) +
+                column_of(candidate) / 2u;
+    uint there = size_of(b).y / FOURTH; /* rows of sixteenths that are not cut */
+    PAIR sum = PAIR(0.0);
+    [[unroll]] for (uint y = 0u; y < 4u; y++) {
+        if (y >= there) {
+            break;
+        }
+        [[unroll]] for (uint x = 0u; x < 4u; x++) {
+            uint its = sixteenths[from + y * FOURTH * 2u * pc.pair.stride + x * (FOURTH / 2u)];
+            sum += abs(pair_of(its) - pair_of(target_sums[20u * b + 4u * y + x]));
+        }
+    }
+    return bits_of(sum);
 }
-
-bool is_allowed(uint candidate)
-{
-    uint b = block_of(candidate);
-    return allowed(ivec2(position_of(b)), ivec2(BLOCK), ivec2(pc.width, pc.height),
-        dx_of(candidate), dy_of(candidate));
-}
-
-uint order_at(uint candidate) { return order_of(dx_of(candidate), dy_of(candidate)); }
 
 /* Four samples from sample s of the first of two quads. */
 QUAD shifted(QUAD left, QUAD right, uint s)
@@ -149,89 +214,57 @@ QUAD shifted(QUAD left, QUAD right, uint s)
 #endif
 }
 
-/* What rows part, part + PARTS ... of the block add to a candidate's cost. The loops' ends are
- * constants, so that many reads are under way at a time. */
-uint sad_part(uint candidate, uint part)
+/* What a row of the block adds to a candidate's cost. The loop's end is a constant, so that many
+ * reads are under way at a time. */
+uint sad_row(uint candidate, uint row)
 {
-    uint quad = sample_of(block_of(candidate)) / 4u, x = column_of(candidate) & 3u;
-    uint to = target_quads + quad + (uint(WINDOW_Y) + part) * pc.pair.stride + uint(PAD_X) / 4u;
-    uint from = reference_quads + quad + (row_of(candidate) + part) * pc.pair.stride +
+    uint quad = quad_of(block_of(candidate)), x = column_of(candidate) & 3u;
+    uint to = target_quads + quad + (uint(WINDOW_Y) + row) * pc.pair.stride + uint(PAD_X) / 4u;
+    uint from = reference_quads + quad + (row_of(candidate) + row) * pc.pair.stride +
                 column_of(candidate) / 4u;
     ivec4 sum = ivec4(0);
-    for (uint row = 0u; row < BLOCK; row += PARTS) {
-        uint skip = row * pc.pair.stride;
-        QUAD left = padded[from + skip];
-        for (uint i = 0u; i < BLOCK / 4u; i++) {
-            QUAD right = padded[from + skip + i + 1u];
-            sum += abs(unpack(padded[to + skip + i]) - unpack(shifted(left, right, x)));
-            left = right;
-        }
+    QUAD left = padded[from];
+    for (uint i = 0u; i < BLOCK / 4u; i++) {
+        QUAD right = padded[from + i + 1u];
+        sum += abs(unpack(padded[to + i]) - unpack(shifted(left, right, x)));
+        left = right;
     }
     return uint(sum.x + sum.y + sum.z + sum.w);
 }
 
-/* Of the candidates that this invocation looks at, rows SEED_STEP apart, the one whose block sum is
- * nearest. */
-uint nearest_candidate(uint b, uint member, uint target_sum)
-{
-    uint start = reference_quads + sample_of(b) / 4u;
-    uint nearest = candidate_of(b, uint(WINDOW_Y), uint(PAD_X)), least = NONE;
-    uint step_rows = (ROWS + SEED_STEP - 1u) / SEED_STEP;
-    uint row = member / ROW_QUADS, quad = member % ROW_QUADS;
-    while (row < step_rows) {
-        uvec2 pairs = sums[start + row * SEED_STEP * pc.pair.stride + quad];
-        ivec4 four = ivec4(pairs.x & 0xffffu, pairs.x >> 16, pairs.y & 0xffffu, pairs.y >> 16);
-        ivec4 d = abs(four - int(target_sum));
-        uint m = uint(min(min(d.x, d.y), min(d.z, d.w)));
-        if (m < least) {
-            ivec4 at = ivec4(equal(uvec4(d), uvec4(m)));
-            uint k = at.x != 0 ? 0u : at.y != 0 ? 1u : at.z != 0 ? 2u : 3u;
-            least = m;
-            nearest = candidate_of(b, row * SEED_STEP, 4u * quad + k);
-        }
-        row += TEAM / ROW_QUADS;
-        quad += TEAM % ROW_QUADS;
-        if (quad >= ROW_QUADS) {
-            quad -= ROW_QUADS;
-            row++;
-        }
-    }
-    return nearest;
-}
-
-/* Puts SEEDS candidates of every block on the short list: the zero vector, and for each third of
- * the team the nearest by its quarters. */
-void seed(uint b, uint member, uint target_sum, bool live)
-{
-    uint zero = candidate_of(b, uint(WINDOW_Y), uint(PAD_X));
-    uint mine = live ? nearest_candidate(b, member, target_sum) : zero;
-    uint place = b * SEEDS + 1u + member * (SEEDS - 1u) / TEAM;
-    for (uint i = gl_LocalInvocationIndex; i < TILE_X * SEEDS; i += LOCAL) {
-        seed_key[i] = NONE;
-        short_list[i] = candidate_of(i / SEEDS, uint(WINDOW_Y), uint(PAD_X));
-        short_cost[i] = 0u;
-    }
-    barrier();
-    uint key = NONE;
-    if (live && is_allowed(mine)) {
-        key = min(bound_at(mine), 0xfffffeu) << 8 | member;
-        atomicMin(seed_key[place], key);
-    }
-    barrier();
-    if (key != NONE && key == seed_key[place]) {
-        short_list[place] = mine;
-    }
-}
-
-/* Compares the short list in full and takes the winners into best_cost and best_order. */
+/* The costs of the short list. */
 void compare(uint count)
 {
-    uint lane = gl_LocalInvocationIndex;
-    for (uint job = lane; job < count * PARTS; job += LOCAL) {
-        atomicAdd(short_cost[job / PARTS], sad_part(short_list[job / PARTS], job % PARTS));
+    for (uint job = gl_LocalInvocationIndex; job < count * BLOCK; job += LOCAL) {
+        uint candidate = short_list[job / BLOCK];
+        uvec2 size = size_of(block_of(candidate));
+        if (size.x == BLOCK && job % BLOCK < size.y) {
+            atomicAdd(short_cost[job / BLOCK], sad_row(candidate, job % BLOCK));
+        }
     }
-    uint before = lane < TILE_X ? best_cost[lane] : 0u;
     barrier();
+}
+
+/* Compares one candidate or two of every block, at b and TILE_X + b of the short list. */
+void compare_few(uint each)
+{
+    compare(each * TILE_X);
+    uint b = gl_LocalInvocationIndex;
+    for (uint i = b; b < TILE_X && i < each * TILE_X; i += TILE_X) {
+        uint order = order_at(short_list[i]);
+        if (wins(short_cost[i], order, best_cost[b], best_order[b])) {
+            best_cost[b] = short_cost[i];
+            best_order[b] = order;
+        }
+    }
+    barrier();
+}
+
+/* Compares the short list, whatever blocks it is of. */
+void compare_many(uint count)
+{
+    uint lane = gl_LocalInvocationIndex, before = lane < TILE_X ? best_cost[lane] : 0u;
+    compare(count);
     for (uint i = lane; i < count; i += LOCAL) {
         atomicMin(best_cost[block_of(short_list[i])], short_cost[i]);
     }
@@ -241,97 +274,55 @@ void compare(uint count)
     }
     barrier();
     for (uint i = lane; i < count; i += LOCAL) {
-        uint c = short_list[i];
-        if (short_cost[i] == best_cost[block_of(c)]) {
-            atomicMin(best_order[block_of(c)], order_at(c));
+        uint b = block_of(short_list[i]);
+        if (short_cost[i] == best_cost[b]) {
+            atomicMin(best_order[b], order_at(short_list[i]));
         }
     }
     barrier();
 }
 
-/* Where an invocation is in its candidates. */
-struct Scan {
-    uint done;      /* quads of the team passed, in steps of TEAM * GROUP */
-    uint row, quad; /* the next one of this invocation */
-};
-
-/* Lists candidates whose block sum does not exclude them, to the end or until the list is full. */
-void scan(uint b, uint target_sum, uint near, inout Scan at)
+/* A place of the short list. */
+void put(uint place, uint candidate)
 {
-    /* A sum passes where low <= sum <= high, so where its distance from low, modulo 2^16, is at
-     * most high - low; either half of a word is tested in place. */
-    uint low = target_sum - min(target_sum, near);
-    uint range = (min(target_sum + near, 0xffffu) - low) << 16 | 0xffffu;
-    uint start = reference_quads + sample_of(b) / 4u;
-    while (at.done < QUADS) {
-        uint hits = 0u, row = at.row, quad = at.quad;
-        [[unroll]] for (uint k = 0u; k < GROUP; k++) {
-            if (row < ROWS) {
-                uvec2 pairs = sums[start + row * pc.pair.stride + quad];
-                uint bits = uint((pairs.x << 16) - (low << 16) <= range) |
-                            uint(pairs.x - (low << 16) <= range) << 1 |
-                            uint((pairs.y << 16) - (low << 16) <= range) << 2 |
-                            uint(pairs.y - (low << 16) <= range) << 3;
-                hits |= bits << (4u * k);
-            }
-            row += TEAM / ROW_QUADS;
-            quad += TEAM % ROW_QUADS;
-            if (quad >= ROW_QUADS) {
-                quad -= ROW_QUADS;
-                row++;
-            }
-        }
-        if (hits != 0u) {
-            uint count = uint(bitCount(hits)), place = atomicAdd(list_count, count);
-            if (place + count > LIST) {
-                for (uint i = place; i < LIST; i++) {
-                    list[i] = NONE;
-                }
-                list_full = true;
-                return;
-            }
-            uint first = at.row * ROW_QUADS + at.quad;
-            for (; hits != 0u; hits &= hits - 1u) {
-                uint k = uint(findLSB(hits)), index = first + k / 4u * TEAM;
-                list[place++] = candidate_of(b, index / ROW_QUADS,
-                    4u * (index % ROW_QUADS) + k % 4u);
-            }
-        }
-        at.done += GROUP * TEAM;
-        at.row = row;
-        at.quad = quad;
-    }
+    short_list[place] = candidate;
+    short_cost[place] = 0u;
 }
 
-/* Moves what the quarters do not exclude from the list to the short list; what finds no room there
- * stays. */
-void shorten()
+/* Moves hits to the list, as pairs, as far as it has room. first: the invocation's candidate. */
+void list_hits(uint first, inout uvec2 hits)
 {
-    uint count = min(list_count, LIST);
+    uvec2 pairs = (hits | hits >> 16) & 0xffffu;
+    uint count = uint(bitCount(pairs.x) + bitCount(pairs.y));
+    uint place = count > 0u ? atomicAdd(list_count, count) : LIST;
+    for (; place < LIST && (pairs.x | pairs.y) != 0u; place++) {
+        uint word = uint(pairs.x == 0u), bit = uint(findLSB(pairs[word]));
+        list[place] = first + step_to(word, bit);
+        pairs[word] &= pairs[word] - 1u;
+    }
+    hits = pairs;
+}
+
+/* Puts on the short list what of the list the sixteenths do not exclude. */
+void shorten(uint count)
+{
     for (uint i = gl_LocalInvocationIndex; i < count; i += LOCAL) {
-        uint c = list[i], b = block_of(c);
-        if (c == NONE || compared[b] > GIVE_UP) {
-            continue;
-        }
-        bool counts_here = is_allowed(c);
-        if (counts_here && wins(bound_at(c), order_at(c), best_cost[b], best_order[b])) {
-            uint place = atomicAdd(short_count, 1u);
-            if (place >= SHORT_LIST) {
-                short_list_full = true;
-                continue;
+        uint b = block_of(list[i]), cost = best_cost[b], column = column_of(list[i]);
+        uint both = within(bound_pair(list[i]), limit_of(cost, 16u, SIXTEENTH_SHIFT));
+        uvec4 range = allowed_range(b);
+        for (uint j = 0u; both != 0u && j < 2u; j++) {
+            bool may = column + j >= range.z && column + j <= range.w &&
+                       (cost > 0u || order_at(list[i] + j) < best_order[b]);
+            if (may && (both >> (16u * j + 15u) & 1u) != 0u) {
+                put(atomicAdd(short_count, 1u), list[i] + j);
+                atomicAdd(compared[b], 1u);
             }
-            short_list[place] = c;
-            short_cost[place] = 0u;
-            atomicAdd(compared[b], 1u);
         }
-        if (counts_here) {
-            atomicAdd(passed[b], 1u);
-        }
-        list[i] = NONE;
     }
+    barrier();
 }
 
-/* 64-bit counts a field: candidates past the first level and past the second. */
+/* 64-bit counts a field: candidates past the quarters and past the sixteenths. */
 void count_up(uint which, uint value)
 {
     uint at = (z * GPUME_COUNTS + which) * 2u;
@@ -341,22 +332,13 @@ void count_up(uint which, uint value)
     }
 }
 
-/* Of a block that is left over, every candidate is compared. */
-uint candidates_of(uint b)
-{
-    ivec2 at = ivec2(position_of(b)), picture = ivec2(pc.width, pc.height);
-    ivec2 after_it = picture - at - min(ivec2(BLOCK), picture - at);
-    ivec2 window = ivec2(WINDOW_X, WINDOW_Y);
-    ivec2 before = INSIDE == 0u ? window : min(window, at);
-    ivec2 after = INSIDE == 0u ? window : min(window, after_it);
-    return uint((before.x + after.x + 1) * (before.y + after.y + 1));
-}
-
 /* The block's result, or its place among those left over. */
 void finish(uint b, bool left)
 {
     uvec2 grid = position_of(b) / BLOCK;
     uint index = z * pc.blocks + grid.y * pc.blocks_x + grid.x;
+    uvec4 range = allowed_range(b);
+    uint all = (range.y - range.x + 1u) * (range.w - range.z + 1u);
     todo[index] = uint(left);
     if (left) {
         todo[pc.left_list + 1u + atomicAdd(todo[pc.left_list], 1u)] = index;
@@ -364,8 +346,120 @@ void finish(uint b, bool left)
         vectors[index] = vector_of(best_order[b]);
         costs[index] = best_cost[b];
     }
-    atomicAdd(past_blocks, left ? candidates_of(b) : passed[b]);
-    atomicAdd(past_parts, left ? candidates_of(b) : compared[b]);
+    atomicAdd(past_quarters, left ? all : passed[b]);
+    atomicAdd(past_sixteenths, left ? all : compared[b]);
+}
+
+void start(uint b, uint member, bool live)
+{
+    uint here = quad_of(b) + uint(WINDOW_Y) * pc.pair.stride + uint(PAD_X) / 4u;
+    for (uint i = member; live && i < 20u; i += TEAM) {
+        uint side = i < 16u ? FOURTH : HALF, each = i < 16u ? 4u : 2u, k = i % 16u;
+        uint at = target_quads + here + k / each * side * pc.pair.stride, x = k % each * side;
+        uint sum = 0u;
+        if (k / each * side + side <= size_of(b).y) {
+            sum = i < 16u ? sixteenths[2u * at + x / 2u] : quarters[at + x / 4u].x;
+        }
+        target_sums[20u * b + i] = (sum & 0xffffu) * 0x10001u;
+    }
+    if (member == 0u) {
+        best_cost[b] = best_order[b] = NONE;
+        passed[b] = compared[b] = 0u;
+    }
+    if (gl_LocalInvocationIndex == 0u) {
+        past_quarters = past_sixteenths = 0u;
+    }
+}
+
+/* The bounds of an invocation's candidates, whose first are at a row and a quad of the window;
+ * returns the least. */
+uint bound_item(uint b, uint row, uint quad)
+{
+    PAIR target[4];
+    [[unroll]] for (uint i = 0u; i < 4u; i++) {
+        target[i] = pair_of(target_sums[20u * b + 16u + i]);
+    }
+    PAIR ends[2] = PAIR[2](target[0], target[0]);
+    uvec4 range = allowed_range(b), columns = 4u * quad + uvec4(0u, 1u, 2u, 3u);
+    [[unroll]] for (uint i = 0u; i < 4u; i++) {
+        if (columns[i] < range.z || columns[i] > range.w) {
+            ends[i / 2u][i % 2u] = PAIR(FAR).x;
+        }
+    }
+    uint line = reference_quads + quad_of(b) + row * pc.pair.stride + quad;
+    uint last = pc.height + uint(2 * WINDOW_Y) - HALF - position_of(b).y;
+    return bound_chain(line, ends, target, PAIR(size_of(b).y == BLOCK),
+        ivec3(range.xy, last) - int(row));
+}
+
+/* Compares the candidate of the part with the least bound, and the zero vector, too. */
+void seed(uint b, uint member, uint first, uint least, bool zero)
+{
+    if (least < NOWHERE && least == nearest[b]) {
+        uvec2 hits = hits_within(least * 0x10001u);
+        uint word = uint(hits.x == 0u);
+        atomicMin(short_list[b], first + step_to(word, uint(findLSB(hits[word]))));
+    }
+    if (member == 0u && nearest[b] == NOWHERE) {
+        atomicMin(short_list[b], zero_of(b));
+    }
+    barrier();
+    compare_few(zero ? 2u : 1u);
+}
+
+/* Compares what the best cost and then the sixteenths do not exclude. */
+void sift(uint b, uint first, uvec2 hits, inout bool left)
+{
+    for (bool more = true; more;) {
+        barrier();
+        left = left || passed[b] > CANDIDATES / 2u || compared[b] > GIVE_UP;
+        hits = left ? uvec2(0u) : hits;
+        list_hits(first, hits);
+        barrier();
+        uint count = min(list_count, LIST);
+        more = list_count > LIST;
+        if (count > 0u) {
+            shorten(count);
+            uint found = short_count;
+            compare_many(found);
+            if (gl_LocalInvocationIndex == 0u) {
+                list_count = short_count = 0u;
+            }
+        }
+    }
+    left = left || compared[b] > GIVE_UP;
+}
+
+/* A part of the window, from a row and a quad on. */
+void search_part(uint b, uint member, uint row, uint quad, bool is_first, inout bool left)
+{
+    if (member == 0u) {
+        nearest[b] = NOWHERE;
+        put(b, NONE);
+        put(TILE_X + b, zero_of(b));
+    }
+    if (gl_LocalInvocationIndex == 0u) {
+        list_count = short_count = 0u;
+    }
+    barrier();
+
+    row += member / PART_QUADS;
+    quad += member % PART_QUADS;
+    uint first = candidate_of(b, row, 4u * quad), least = NOWHERE;
+    if (!left && quad < ROW_QUADS && row < ROWS && is_open(b)) {
+        least = bound_item(b, row, quad);
+        atomicMin(nearest[b], least);
+    }
+    barrier();
+    seed(b, member, first, least, is_first);
+
+    uvec2 hits = uvec2(0u);
+    uint limit = limit_of(best_cost[b], 4u, QUARTER_SHIFT);
+    if (least <= (limit & 0xffffu) && is_open(b)) {
+        hits = hits_within(limit);
+        atomicAdd(passed[b], uint(bitCount(hits.x) + bitCount(hits.y)));
+    }
+    sift(b, first, hits, left);
 }
 
 void main()
@@ -374,55 +468,14 @@ void main()
     z = gl_WorkGroupID.z;
     target_quads = ((pc.pair.target_frame + z) % pc.pair.ring) * pc.pair.frame_quads;
     reference_quads = ((pc.pair.reference_frame + z) % pc.pair.ring) * pc.pair.frame_quads;
-    bool live = is_whole(b);
-    uint here = sample_of(b) + 4u * uint(WINDOW_Y) * pc.pair.stride + uint(PAD_X);
-    uint target_sum = 0u;
-    if (live) {
-        target_sum = sums[target_quads + here / 4u].x & 0xffffu; /* blocks begin with a quad */
-    }
-    if (member == 0u) {
-        best_cost[b] = NONE;
-        best_order[b] = NONE;
-        passed[b] = 0u;
-        compared[b] = 0u;
-        target_parts[b] = live ? parts_at(target_quads, here) : uvec4(0u);
-    }
-    if (lane == 0u) {
-        list_count = 0u;
-        list_full = false;
-        short_list_full = false;
-        past_blocks = 0u;
-        past_parts = 0u;
-    }
-    barrier();
-    seed(b, member, target_sum, live);
-    barrier();
+    uvec2 size = size_of(b);
+    bool left = size.x < BLOCK || size.y < HALF;
+    start(b, member, !left);
 
-    Scan at = Scan(0u, member / ROW_QUADS, member % ROW_QUADS);
-    uint count = TILE_X * SEEDS;
-    bool left = !live, again = true;
-    while (count > 0u || again) {
-        compare(count);
-        bool listed = short_list_full; /* the list still holds what was put there before */
-        barrier();
-        if (lane == 0u) {
-            list_count = listed ? list_count : 0u;
-            list_full = listed && list_full;
-            short_list_full = false;
-            short_count = 0u;
-        }
-        barrier();
-        bool open = !left && (best_cost[b] > 0u || best_order[b] > 0u);
-        if (open && !listed) {
-            uint near = (best_cost[b] >> BOX_SHIFT) + uint(BOX_SHIFT > 0u);
-            scan(b, target_sum, near, at);
-        }
-        barrier();
-        shorten();
-        barrier();
-        count = min(short_count, SHORT_LIST);
-        again = list_full || short_list_full;
-        left = !live || compared[b] > GIVE_UP;
+    for (uint i = 0u; i < PARTS_X * PARTS_Y; i++) {
+        uint part = (i + PARTS_X * PARTS_Y / 2u) % (PARTS_X * PARTS_Y);
+        search_part(
+            b, member, part / PARTS_X * PART_ROWS, part % PARTS_X * PART_QUADS, i == 0u, left);
     }
 
     if (is_there(b) && member == 0u) {
@@ -430,7 +483,7 @@ void main()
     }
     barrier();
     if (lane == 0u) {
-        count_up(GPUME_COUNT_PAST_BLOCKS, past_blocks);
-        count_up(GPUME_COUNT_PAST_PARTS, past_parts);
+        count_up(GPUME_COUNT_PAST_BLOCKS, past_quarters);
+        count_up(GPUME_COUNT_PAST_PARTS, past_sixteenths);
     }
 }

@@ -63,7 +63,7 @@ static int create_kernels(struct engine *engine)
     GPUME_TRY(gpume_k_match_create(
         gpu, &engine->plan, engine->choice.variant, &engine->choice.tile, false, &k->match));
     if (engine->layout.boxes_bytes > 0) {
-        GPUME_TRY(gpume_k_boxes_create(gpu, &engine->plan, &k->boxes, &k->parts));
+        GPUME_TRY(gpume_k_boxes_create(gpu, &engine->plan, &k->quarters, &k->sixteenths));
         GPUME_TRY(gpume_k_sieve_create(gpu, &engine->plan, &k->sieve));
         GPUME_TRY(gpume_k_match_create(
             gpu, &engine->plan, engine->choice.variant, &engine->left_tile, true, &k->left));
@@ -82,9 +82,9 @@ fail:
 static struct gpume_kernel *kernel_at(struct engine *engine, size_t index)
 {
     struct gpume_kernels *k = &engine->kernels;
-    struct gpume_kernel *const all[KERNELS] = {&k->upload, &k->prefilter, &k->boxes, &k->parts,
-        &k->sieve, &k->left.tiles, &k->left.quads, &k->match.tiles, &k->match.quads, &k->predict,
-        &k->reduce, &k->rank_local, &k->rank_global};
+    struct gpume_kernel *const all[KERNELS] = {&k->upload, &k->prefilter, &k->quarters,
+        &k->sixteenths, &k->sieve, &k->left.tiles, &k->left.quads, &k->match.tiles, &k->match.quads,
+        &k->predict, &k->reduce, &k->rank_local, &k->rank_global};
     return all[index];
 }
 

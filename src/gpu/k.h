@@ -8,7 +8,7 @@
  *            reads                               writes
  *   upload   upload memory of one pool frame     one padded frame of the ring
  *   prefilter a padded frame, tables             a plane, which upload pads into another ring
- *   boxes    padded frames                       their sums of blocks and of quarter blocks
+ *   boxes    padded frames                       sums of quarter and of sixteenth blocks
  *   sieve    padded frames, sums                 vectors, costs, counts, blocks left over
  *   match    padded frames (blocks left over)    vectors, costs
  *   predict  padded frames, vectors              predicted, partial sums
@@ -36,7 +36,7 @@ struct gpume_match {
 
 struct gpume_kernels {
     struct gpume_match match, left; /* all blocks; those that the sieve has left over */
-    struct gpume_kernel upload, prefilter, boxes, parts, sieve, predict, reduce, rank_local,
+    struct gpume_kernel upload, prefilter, quarters, sixteenths, sieve, predict, reduce, rank_local,
         rank_global;
 };
 
@@ -52,13 +52,13 @@ int gpume_k_prefilter_create(
 void gpume_k_prefilter_record(const struct gpume_work *work, const struct gpume_kernel *kernel,
     const struct gpume_buffer *tables, uint64_t sequence, const struct gpume_buffer *plane);
 
-/* Successive elimination before match, where layout.boxes_bytes > 0. boxes, parts: the sums of
- * blocks and of their quarters. */
+/* Successive elimination before match, where layout.boxes_bytes > 0. quarters, sixteenths: the
+ * sums of these parts of a block. */
 int gpume_k_boxes_create(struct gpume_gpu *gpu, const struct gpume_plan *plan,
-    struct gpume_kernel *boxes, struct gpume_kernel *parts);
+    struct gpume_kernel *quarters, struct gpume_kernel *sixteenths);
 /* Of `count` frames from `sequence` on. */
-void gpume_k_boxes_record(const struct gpume_work *work, const struct gpume_kernel *boxes,
-    const struct gpume_kernel *parts, uint64_t sequence, uint32_t count);
+void gpume_k_boxes_record(const struct gpume_work *work, const struct gpume_kernel *quarters,
+    const struct gpume_kernel *sixteenths, uint64_t sequence, uint32_t count);
 int gpume_k_sieve_create(
     struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_kernel *kernel);
 /* Zeroes the counts, which the sieve adds to. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Successive elimination: sums of blocks and of their quarters at every position of the frames that
+ * Successive elimination: sums of quarter and sixteenth blocks at every position of the frames that
  * a submission needs and that have none yet, then the sieve, which leaves some blocks to the full
  * search. Results are the same with it and without.
  */
@@ -25,6 +25,12 @@ static const uint32_t sieve8[] =
     ;
 static const uint32_t sieve16[] =
 #include "sieve16.inc"
+    ;
+static const uint32_t sieve_half8[] =
+#include "sieve_half8.inc"
+    ;
+static const uint32_t sieve_half16[] =
+#include "sieve_half16.inc"
     ;
 
 static int create_boxes(struct gpume_gpu *gpu, const struct gpume_plan *plan, uint32_t side,
@@ -59,29 +65,34 @@ static struct gpume_view counts_of(const struct gpume_work *work)
         (VkDeviceSize)work->field_count * GPUME_COUNTS * 2 * 4);
 }
 
-int gpume_k_boxes_create(struct gpume_gpu *gpu, const struct gpume_plan *plan,
-    struct gpume_kernel *boxes, struct gpume_kernel *parts)
+static struct gpume_sieve_shape shape_of(const struct gpume_gpu *gpu, const struct gpume_plan *plan)
 {
-    struct gpume_sieve_shape shape = gpume_sieve_shape_make(plan);
+    return gpume_sieve_shape_make(plan, gpu->properties.limits.maxComputeWorkGroupInvocations);
+}
+
+int gpume_k_boxes_create(struct gpume_gpu *gpu, const struct gpume_plan *plan,
+    struct gpume_kernel *quarters, struct gpume_kernel *sixteenths)
+{
+    struct gpume_sieve_shape shape = shape_of(gpu, plan);
     uint32_t block = plan->params.block;
     int status;
-    GPUME_TRY(create_boxes(gpu, plan, block, shape.box_shift, boxes));
-    GPUME_TRY(create_boxes(gpu, plan, block / 2, shape.part_shift, parts));
+    GPUME_TRY(create_boxes(gpu, plan, block / 2, shape.quarter_shift, quarters));
+    GPUME_TRY(create_boxes(gpu, plan, block / 4, shape.sixteenth_shift, sixteenths));
 fail:
     return status;
 }
 
-static struct gpume_view sums_of(const struct gpume_work *work, bool parts)
+static struct gpume_view sums_of(const struct gpume_work *work, bool sixteenths)
 {
     VkDeviceSize bytes = work->layout->boxes_bytes / 2;
-    return gpume_view_part(work->boxes, parts ? bytes : 0, bytes);
+    return gpume_view_part(work->boxes, sixteenths ? bytes : 0, bytes);
 }
 
 static void record_boxes(const struct gpume_work *work, const struct gpume_kernel *kernel,
-    bool parts, uint64_t sequence, uint32_t count)
+    bool sixteenths, uint64_t sequence, uint32_t count)
 {
     const struct gpume_plan *plan = work->plan;
-    uint32_t side = parts ? plan->params.block / 2 : plan->params.block;
+    uint32_t side = plan->params.block / (sixteenths ? 4 : 2);
     if (plan->padded_rows < side) {
         return; /* every block is cut */
     }
@@ -92,7 +103,7 @@ static void record_boxes(const struct gpume_work *work, const struct gpume_kerne
         .stride = plan->padded_stride / 4,
         .rows = plan->padded_rows - (side - 1),
     };
-    struct gpume_view views[] = {gpume_buffer_view(&work->ring[0]), sums_of(work, parts)};
+    struct gpume_view views[] = {gpume_buffer_view(&work->ring[0]), sums_of(work, sixteenths)};
     gpume_slot_bind(work->slot, kernel, views);
     gpume_slot_dispatch(work->slot, kernel, &push,
         (uint32_t)gpume_div_up(push.stride, GPUME_BOX_LOCAL),
@@ -102,34 +113,41 @@ static void record_boxes(const struct gpume_work *work, const struct gpume_kerne
 int gpume_k_sieve_create(
     struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_kernel *kernel)
 {
-    static const struct gpume_k_code code = {
-        .words8 = sieve8,
-        .words16 = sieve16,
-        .bytes8 = sizeof(sieve8),
-        .bytes16 = sizeof(sieve16),
-        .buffer_count = 7,
-        .push_bytes = sizeof(struct gpume_sieve_push),
+    static const struct gpume_k_code codes[] = {
+        {.words8 = sieve8,
+            .words16 = sieve16,
+            .bytes8 = sizeof(sieve8),
+            .bytes16 = sizeof(sieve16),
+            .buffer_count = 7,
+            .push_bytes = sizeof(struct gpume_sieve_push)},
+        {.words8 = sieve_half8,
+            .words16 = sieve_half16,
+            .bytes8 = sizeof(sieve_half8),
+            .bytes16 = sizeof(sieve_half16),
+            .buffer_count = 7,
+            .push_bytes = sizeof(struct gpume_sieve_push)},
     };
-    struct gpume_sieve_shape shape = gpume_sieve_shape_make(plan);
+    /* Processors that take the part of a GPU are slow at half floats. */
+    bool half = gpu->half && gpu->properties.deviceType != VK_PHYSICAL_DEVICE_TYPE_CPU;
+    struct gpume_sieve_shape shape = shape_of(gpu, plan);
     uint32_t constants[GPUME_SPEC_COUNT];
     gpume_k_constants(plan, constants);
-    constants[GPUME_SPEC_TEAM] = shape.team;
     constants[GPUME_SPEC_LOCAL] = shape.local;
     constants[GPUME_SPEC_TILE_X] = shape.tile_x;
-    constants[GPUME_SPEC_BOX_SHIFT] = shape.box_shift;
-    constants[GPUME_SPEC_PART_SHIFT] = shape.part_shift;
+    constants[GPUME_SPEC_COLUMNS] = shape.columns;
+    constants[GPUME_SPEC_CHAIN] = shape.chain;
+    constants[GPUME_SPEC_QUARTER_SHIFT] = shape.quarter_shift;
+    constants[GPUME_SPEC_SIXTEENTH_SHIFT] = shape.sixteenth_shift;
     constants[GPUME_SPEC_LIST] = shape.list;
-    constants[GPUME_SPEC_SHORT_LIST] = shape.short_list;
     constants[GPUME_SPEC_GIVE_UP] = shape.give_up;
-    constants[GPUME_SPEC_SEED_STEP] = shape.seed_step;
-    return gpume_k_create(gpu, plan, &code, constants, kernel);
+    return gpume_k_create(gpu, plan, &codes[half], constants, kernel);
 }
 
-void gpume_k_boxes_record(const struct gpume_work *work, const struct gpume_kernel *boxes,
-    const struct gpume_kernel *parts, uint64_t sequence, uint32_t count)
+void gpume_k_boxes_record(const struct gpume_work *work, const struct gpume_kernel *quarters,
+    const struct gpume_kernel *sixteenths, uint64_t sequence, uint32_t count)
 {
-    record_boxes(work, boxes, false, sequence, count);
-    record_boxes(work, parts, true, sequence, count);
+    record_boxes(work, quarters, false, sequence, count);
+    record_boxes(work, sixteenths, true, sequence, count);
 }
 
 void gpume_k_sieve_clear(const struct gpume_work *work)
@@ -163,7 +181,7 @@ void gpume_k_sieve_record(const struct gpume_work *work, const struct gpume_kern
     views[5] = gpume_work_todo(work);
     views[6] = counts_of(work);
     gpume_slot_bind(work->slot, kernel, views);
-    uint32_t groups = (uint32_t)gpume_div_up(plan->blocks_x, gpume_sieve_shape_make(plan).tile_x);
+    uint32_t groups = (uint32_t)gpume_div_up(plan->blocks_x, shape_of(work->gpu, plan).tile_x);
     uint32_t step = rows_per_dispatch(plan);
     for (; push.row_first < plan->blocks_y; push.row_first += step) {
         uint64_t rows = gpume_min_u64(step, plan->blocks_y - push.row_first);

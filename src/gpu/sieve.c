@@ -4,31 +4,21 @@
 #include "base/grid.h"
 #include "shared.h"
 
-#define LOCAL 128u  /* invocations of a workgroup, unless one block needs more */
-#define TEAM_MIN 8u /* fewer read too little of a row of sums at once */
-#define TEAM_MAX 256u
-#define QUADS_PER_LANE 18u /* of candidates, about: what a team is made for */
-#define WORTH 32u          /* of its candidates, what a block may have compared */
-#define COMPARE_ITERATIONS                                                                         \
-    (GPUME_ITERATIONS_MAX / 2) /* of an invocation; scanning needs the rest */
+#define SUM_MAX 2047u  /* half floats hold these, their differences and small sums of them */
+#define CHAIN_MAX 9u   /* bounds in registers; 16 at most, see sieve.comp */
+#define TEAM_MAX 528u  /* invocations that share a block */
+#define LOCAL 144u     /* invocations of a workgroup where a team is smaller */
+#define TILE_X_MAX 16u /* what four bits tell apart */
+#define COMPARE_ITERATIONS (GPUME_ITERATIONS_MAX / 2) /* of an invocation; bounds need the rest */
 
-static uint32_t shift_to_16_bits(uint32_t side, uint32_t bits)
+static uint32_t shift_for(uint32_t side, uint32_t bits)
 {
     uint64_t largest = (uint64_t)side * side * ((1u << bits) - 1);
     uint32_t shift = 0;
-    while (largest >> shift > UINT16_MAX) {
+    while (largest >> shift > SUM_MAX) {
         shift++;
     }
     return shift;
-}
-
-static uint32_t team_for(uint32_t quads)
-{
-    uint32_t team = TEAM_MIN;
-    while (team < TEAM_MAX && team * QUADS_PER_LANE < quads) {
-        team *= 2;
-    }
-    return team;
 }
 
 /* So that no invocation loops for too long: comparing one candidate takes the workgroup
@@ -37,24 +27,29 @@ static uint32_t give_up(const struct gpume_plan *plan, const struct gpume_sieve_
 {
     uint32_t iterations = plan->params.block * plan->params.block / 4;
     uint64_t affordable = (uint64_t)COMPARE_ITERATIONS * shape->local / iterations / shape->tile_x;
-    uint64_t worth = plan->candidates / WORTH + 16;
-    return (uint32_t)gpume_min_u64(
-        worth, affordable - gpume_min_u64(affordable, shape->short_list));
+    /* Measured: one block that takes long is waited for. */
+    uint64_t worth = plan->candidates / (plan->params.block > 16 ? 32 : 16) + 16;
+    return (uint32_t)gpume_min_u64(worth, affordable - gpume_min_u64(affordable, 2 * shape->list));
 }
 
-struct gpume_sieve_shape gpume_sieve_shape_make(const struct gpume_plan *plan)
+struct gpume_sieve_shape gpume_sieve_shape_make(const struct gpume_plan *plan, uint32_t invocations)
 {
-    uint32_t rows = 2 * plan->params.window_y + 1, block = plan->params.block;
+    uint32_t rows = 2 * plan->params.window_y + 1, half = plan->params.block / 2;
+    uint64_t quads_max = gpume_min_u64(invocations, TEAM_MAX) / half;
+    uint64_t parts = gpume_div_up(plan->dx_quads, quads_max);
+    uint32_t quads = (uint32_t)gpume_div_up(plan->dx_quads, parts);
     struct gpume_sieve_shape shape = {
-        .team = team_for(plan->dx_quads * rows),
-        .seed_step = rows > 64 ? 8 : 4,
-        .box_shift = shift_to_16_bits(block, plan->params.bits),
-        .part_shift = shift_to_16_bits(block / 2, plan->params.bits),
+        .team = quads * half,
+        .columns = 4 * quads,
+        .chain = (uint32_t)gpume_min_u64(gpume_div_up(rows, half), CHAIN_MAX),
+        .list =
+            half > 8 ? 256 : 128, /* long lists leave less room on a core, short ones take rounds */
+        .quarter_shift = shift_for(half, plan->params.bits),
+        .sixteenth_shift = shift_for(half / 2, plan->params.bits),
     };
-    shape.local = shape.team > LOCAL ? shape.team : LOCAL;
-    shape.tile_x = shape.local / shape.team; /* at most 16 */
-    shape.list = 6 * shape.local;
-    shape.short_list = 3 * shape.local / 4; /* holds 4 seeds a block: 4 * 16 */
+    uint64_t local = gpume_min_u64(invocations, LOCAL);
+    shape.tile_x = shape.team < local ? (uint32_t)gpume_min_u64(local / shape.team, TILE_X_MAX) : 1;
+    shape.local = shape.tile_x * shape.team;
     shape.give_up = give_up(plan, &shape);
     return shape;
 }

@@ -9,16 +9,26 @@
 #include "motion/plan.h"
 
 struct gpume_sieve_shape {
-    uint32_t team;                  /* invocations that share a block, a power of 2 */
-    uint32_t tile_x;                /* blocks of a workgroup */
-    uint32_t local;                 /* invocations of a workgroup: tile_x * team */
-    uint32_t list, short_list;      /* candidates that can wait in a workgroup */
-    uint32_t give_up;               /* candidates of a block to compare before it is left over */
-    uint32_t seed_step;             /* rows of candidates */
-    uint32_t box_shift, part_shift; /* low bits cut off sums of blocks and quarters: 16 are kept */
+    uint32_t columns; /* of a part of the window, a multiple of 4 */
+    uint32_t chain;   /* dy, half a block apart, that an invocation bounds in one go */
+    uint32_t team;    /* invocations that share a block */
+    uint32_t tile_x;  /* blocks of a workgroup */
+    uint32_t local;   /* invocations of a workgroup: tile_x * team */
+    uint32_t list;    /* pairs of candidates that can wait in a workgroup */
+    uint32_t give_up; /* candidates of a block to compare before it is left over */
+    uint32_t quarter_shift, sixteenth_shift; /* low bits cut off sums: 11 are kept */
 };
 
-struct gpume_sieve_shape gpume_sieve_shape_make(const struct gpume_plan *plan);
+/* Blocks of these sizes alone: their sixteenths begin with a pair of samples, quarters with a quad.
+ */
+static inline bool gpume_sieve_takes(uint32_t block)
+{
+    return block % 8 == 0;
+}
+
+/* For a device that takes so many invocations a workgroup, at least 128. */
+struct gpume_sieve_shape gpume_sieve_shape_make(
+    const struct gpume_plan *plan, uint32_t invocations);
 
 /*
  * With or without the sieve, submission by submission. What the full search takes does not depend

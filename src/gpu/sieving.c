@@ -29,7 +29,7 @@ static void record_boxes(struct gpume_sieving *sieving, const struct gpume_kerne
         }
         if (to > from) {
             gpume_k_boxes_record(
-                work, &kernels->boxes, &kernels->parts, from, (uint32_t)(to - from));
+                work, &kernels->quarters, &kernels->sixteenths, from, (uint32_t)(to - from));
         }
         from = to > from ? to : to + 1;
     }

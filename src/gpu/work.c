@@ -2,6 +2,7 @@
 #include "gpu/work.h"
 
 #include "base/grid.h"
+#include "gpu/sieve.h"
 
 #define PART_ALIGN 256u /* the largest that a device may ask of storage buffer offsets */
 
@@ -16,7 +17,8 @@ static VkDeviceSize place(VkDeviceSize *end, VkDeviceSize bytes)
 static VkDeviceSize boxes_bytes(const struct gpume_plan *plan, const struct gpume_sieve_rule *rule)
 {
     VkDeviceSize bytes = plan->ring * (plan->padded_bytes / plan->sample_bytes) * 2;
-    bool pays = plan->candidates >= rule->candidates_min && !plan->params.no_elimination;
+    bool pays = plan->candidates >= rule->candidates_min && gpume_sieve_takes(plan->params.block) &&
+                !plan->params.no_elimination;
     return pays && plan->one_window && bytes <= rule->bytes_max ? 2 * bytes : 0;
 }
 

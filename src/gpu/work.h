@@ -16,8 +16,8 @@ struct gpume_layout {
     VkDeviceSize partials, keys, todo, scratch_bytes;
     uint32_t partials_count; /* a field */
     uint32_t key_words;      /* 1 where cost and block fit one word together */
-    /* Sums of blocks, and as much again for those of their quarters, of the whole ring; 0: search
-     * without elimination. */
+    /* Sums of quarter blocks, and as much again for those of sixteenths, of the whole ring; 0:
+     * search without elimination. */
     VkDeviceSize boxes_bytes;
 };
 
@@ -38,7 +38,7 @@ struct gpume_work {
     const struct gpume_buffer *uploads; /* by pool index */
     const struct gpume_buffer *ring;    /* one buffer for all padded frames, or one each */
     const struct gpume_buffer *results, *readback, *scratch;
-    /* Sums of blocks of every padded frame, then of quarters, where layout.boxes_bytes > 0. */
+    /* Sums of quarters of every padded frame, then of sixteenths, where layout.boxes_bytes > 0. */
     const struct gpume_buffer *boxes;
     uint64_t first_target; /* sequence number of field 0's target */
     uint32_t field_count;

@@ -179,7 +179,7 @@ static void print_elimination(const struct gpume_summary *summary, FILE *stream)
         return;
     }
     fprintf(stream,
-        "elimination  %.1f %% of candidates dropped by sums of blocks, %.1f %% by sums of parts, "
+        "elimination  %.1f %% of candidates dropped by sums of large boxes, %.1f %% of small ones, "
         "%.1f %% compared\n",
         100 * shares.by_blocks, 100 * shares.by_parts, 100 * shares.compared);
 }

@@ -3,7 +3,9 @@
  * benchkernel [BLOCK WINDOW [BITS [SEARCH [CHUNK TILE_X TILE_Y BAND COLUMNS LOCAL]]]]: the time
  * that the match stage takes on the device by its own clock, on 1920x1080 noise, for one shape or a
  * list of them, with the search and the tile that are named or those chosen. A few blocks of every
- * run are held against a search of their own. --size WIDTHxHEIGHT before all: other frames.
+ * run are held against a search of their own. --size WIDTHxHEIGHT before all: other frames. --luma
+ * FILE after that: frames of 8-bit luma, one after the other, instead of noise, and with box sums;
+ * the time is then the mean of all submissions but the first two.
  */
 #include "gpu/engine_gpu.h"
 #include "harness.h"
@@ -22,6 +24,7 @@ struct bench {
     struct gpume_plan plan;
     void *engine;
     struct gpume_frame *frames; /* plan.pool */
+    const char *luma;
 };
 
 static void on_log(void *opaque, enum gpume_log_level level, const char *line)
@@ -85,10 +88,26 @@ static void check_field(const struct bench *bench, const struct gpume_field *fie
     }
 }
 
-/* Noise in every frame of the pool. */
+/* Frame i of the file, which is read to and fro. */
+static void read_luma(FILE *file, uint32_t i, const struct gpume_plane *plane)
+{
+    size_t bytes = (size_t)plane->width * plane->height;
+    REQUIRE(fseeko(file, 0, SEEK_END) == 0 && (size_t)ftello(file) >= 2 * bytes);
+    uint32_t last = (uint32_t)((size_t)ftello(file) / bytes) - 1;
+    uint32_t at = i / last % 2 == 0 ? i % last : last - i % last;
+    REQUIRE(fseeko(file, (off_t)(at * bytes), SEEK_SET) == 0);
+    uint8_t *row = plane->data;
+    for (uint32_t y = 0; y < plane->height; y++, row += plane->stride) {
+        REQUIRE(fread(row, 1, plane->width, file) == plane->width);
+    }
+}
+
+/* Noise in every frame of the pool, or the file's. */
 static void fill_frames(struct bench *bench)
 {
     const struct gpume_params *p = &bench->params;
+    FILE *file = bench->luma ? fopen(bench->luma, "rb") : NULL;
+    REQUIRE(!bench->luma || file);
     bench->frames = calloc(bench->plan.pool, sizeof(*bench->frames));
     for (uint32_t i = 0; i < bench->plan.pool; i++) {
         bench->frames[i].plane = (struct gpume_plane){
@@ -99,7 +118,14 @@ static void fill_frames(struct bench *bench)
             .bits = p->bits,
         };
         bench->frames[i].pool_index = i;
-        synth_fill(&bench->frames[i].plane, SYNTH_NOISE, i, p->block);
+        if (file) {
+            read_luma(file, i, &bench->frames[i].plane);
+        } else {
+            synth_fill(&bench->frames[i].plane, SYNTH_NOISE, i, p->block);
+        }
+    }
+    if (file) {
+        fclose(file);
     }
 }
 
@@ -135,19 +161,30 @@ static void run(struct bench *bench)
         return;
     }
     fill_frames(bench);
-    uint64_t sequence = 1, best = UINT64_MAX;
+    struct gpume_stats before, after;
+    uint64_t sequence = 1, best = UINT64_MAX, sum = 0;
     submit(bench, 0, 1, false);
     for (uint32_t round = 0; round < ROUNDS; round++) {
+        if (round == 2) {
+            gpume_engine_gpu.get_stats(bench->engine, &before);
+        }
         uint64_t time = submit(bench, sequence, bench->plan.batch, round == 0);
         best = round > 0 && time < best ? time : best;
+        sum += round > 1 ? time : 0; /* the second is never sieved */
         sequence += bench->plan.batch;
     }
+    gpume_engine_gpu.get_stats(bench->engine, &after);
+    double hundredth = (double)(after.candidates - before.candidates) / 100;
+    best = bench->luma ? sum / (ROUNDS - 2) : best;
     struct gpume_info info;
     gpume_engine_gpu.get_info(bench->engine, &info);
     double us = (double)best / 1e3 / bench->plan.batch;
     double pixels = (double)p->width * p->height * (double)bench->plan.candidates;
-    printf("block %3u window %3u, %2u bits: %-5s %10.1f us a field, %8.4f T px/s%s\n", p->block,
-        p->window_x, p->bits, info.search, us, pixels / us / 1e6,
+    printf("block %3u window %3u, %2u bits: %-5s %10.1f us a field, %8.4f T px/s, compared %.2f of "
+           "%.2f %%%s\n",
+        p->block, p->window_x, p->bits, info.search, us, pixels / us / 1e6,
+        (double)(after.past_parts - before.past_parts) / hundredth,
+        (double)(after.past_blocks - before.past_blocks) / hundredth,
         harness_failures ? ", WRONG" : "");
     fflush(stdout);
     free(bench->frames);
@@ -183,6 +220,12 @@ int main(int argc, char **argv)
     p->height = 1080;
     if (argc > 2 && strcmp(argv[1], "--size") == 0) {
         REQUIRE(sscanf(argv[2], "%ux%u", &p->width, &p->height) == 2);
+        argc -= 2;
+        argv += 2;
+    }
+    if (argc > 2 && strcmp(argv[1], "--luma") == 0) {
+        bench.luma = argv[2];
+        p->no_elimination = false;
         argc -= 2;
         argv += 2;
     }

@@ -5,7 +5,7 @@
 #include "harness.h"
 #include "shared.h"
 
-static void test_shape(uint32_t block, uint32_t window, uint32_t bits)
+static void test_shape(uint32_t block, uint32_t window, uint32_t bits, uint32_t invocations)
 {
     static const struct gpume_log silent;
     static const struct gpume_caps caps = {.window_bytes = UINT64_MAX,
@@ -20,16 +20,17 @@ static void test_shape(uint32_t block, uint32_t window, uint32_t bits)
     params.window_x = params.window_y = window;
     params.bits = bits;
     REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &silent, &plan), GPUME_OK);
-    struct gpume_sieve_shape s = gpume_sieve_shape_make(&plan);
-    uint64_t largest = (uint64_t)block * block * ((1u << bits) - 1);
+    struct gpume_sieve_shape s = gpume_sieve_shape_make(&plan, invocations);
+    uint64_t quarter = (uint64_t)block * block / 4 * ((1u << bits) - 1), sixteenth = quarter / 4;
     REQUIRE_EQUAL(s.team * s.tile_x, s.local);
-    REQUIRE(s.local >= 128 && s.local <= 256);
-    REQUIRE(s.short_list >= 4 * s.tile_x); /* the seeds */
-    REQUIRE(largest >> s.box_shift <= UINT16_MAX);
-    REQUIRE(s.box_shift == 0 || largest >> (s.box_shift - 1) > UINT16_MAX);
-    REQUIRE(largest / 4 >> s.part_shift <= UINT16_MAX);
+    REQUIRE_EQUAL(s.team, s.columns / 4 * (block / 2)); /* a quad and a row of half a block each */
+    REQUIRE(s.local <= invocations && s.tile_x >= 1 && s.tile_x <= 16);
+    REQUIRE(s.chain >= 1 && s.chain <= 16);
+    REQUIRE(s.list >= s.tile_x); /* room for the seeds */
+    REQUIRE(quarter >> s.quarter_shift <= 2047 && sixteenth >> s.sixteenth_shift <= 2047);
+    REQUIRE(s.quarter_shift == 0 || quarter >> (s.quarter_shift - 1) > 2047);
     /* Comparing what may be compared keeps an invocation within the loop limit. */
-    uint64_t compared = (uint64_t)(s.give_up + s.short_list) * s.tile_x;
+    uint64_t compared = (uint64_t)(s.give_up + 2 * s.list) * s.tile_x;
     REQUIRE(compared * (block * block / 4) / s.local < GPUME_ITERATIONS_MAX);
 }
 
@@ -65,11 +66,11 @@ static void test_switch(void)
 int main(void)
 {
     static const uint32_t windows[] = {0, 3, 7, 16, 32, 64, 512};
-    for (uint32_t block = 4; block <= 128; block += 4) {
+    for (uint32_t block = 8; block <= 128; block += 8) {
         for (size_t i = 0; i < sizeof(windows) / sizeof(*windows); i++) {
-            test_shape(block, windows[i], 8);
-            test_shape(block, windows[i], 10);
-            test_shape(block, windows[i], 16);
+            test_shape(block, windows[i], 8, 128);
+            test_shape(block, windows[i], 10, 1024);
+            test_shape(block, windows[i], 16, 1024);
         }
     }
     test_switch();
