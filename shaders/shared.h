@@ -49,8 +49,6 @@
 #define GPUME_BOX_LOCAL 64
 #define GPUME_BOX_ROWS 16 /* box sums that one invocation makes, one below the other */
 #define GPUME_REDUCE_LOCAL 256
-#define GPUME_RANK_LOCAL 256
-#define GPUME_RANK_CHUNK 1024 /* keys that one workgroup sorts in shared memory */
 #define GPUME_UPLOAD_LOCAL 64
 #define GPUME_CEILING_LOCAL 128
 #define GPUME_CEILING_FIXED 32 /* words that an invocation of ceiling.comp keeps in registers */
@@ -159,15 +157,6 @@ struct gpume_predict_push {
 
 struct gpume_reduce_push {
     GPUME_U32 partials; /* a field */
-};
-
-struct gpume_rank_push {
-    GPUME_U32 count;      /* keys a field */
-    GPUME_U32 index_bits; /* one-word keys: low bits that hold the block */
-    GPUME_U32 flip;       /* 1: partners mirror within 2 * reach, 0: they lie reach apart */
-    GPUME_U32 reach;
-    GPUME_U32 from_costs; /* 1: make the keys */
-    GPUME_U32 to_ranks;   /* 1: the order is final */
 };
 
 /* Specialisation constants of sort_*.comp. */

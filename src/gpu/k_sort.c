@@ -92,8 +92,31 @@ static int create_kernel(
     return gpume_kernel_create(gpu, &info, kernel);
 }
 
+/* Is the kernel needed for segments of `longest` keys each? */
+static bool is_needed(const struct gpume_k_sort *sort, const struct gpume_kernel *kernel,
+    const struct gpume_sort_task *only)
+{
+    uint32_t tile = sort->shape.local * sort->shape.keys;
+    if (!only) {
+        return true;
+    }
+    if (!sort->gpu->subgroup || only->by == GPUME_SORT_BY_NETWORK) {
+        return kernel == &sort->chunk || (kernel == &sort->step && only->longest > 1) ||
+               (kernel == &sort->copy && only->payload);
+    }
+    if (only->longest <= sort->tiny) {
+        return kernel == &sort->chunk;
+    }
+    if (only->longest <= tile) {
+        bool small = only->longest <= sort->small.local * sort->small.keys;
+        return kernel == (small ? &sort->local_small : &sort->local);
+    }
+    return kernel == &sort->hist || kernel == &sort->scan || kernel == &sort->scatter ||
+           (kernel == &sort->copy && !only->ranks);
+}
+
 /* Those of the network, then those of the radix sort. */
-static int create_kernels(struct gpume_k_sort *sort)
+static int create_kernels(struct gpume_k_sort *sort, const struct gpume_sort_task *only)
 {
     const struct gpume_sort_shape *shape = &sort->shape, *small = &sort->small;
     const struct {
@@ -112,7 +135,9 @@ static int create_kernels(struct gpume_k_sort *sort)
     int status = GPUME_OK;
     uint32_t count = sort->gpu->subgroup ? sizeof(all) / sizeof(*all) : 3;
     for (uint32_t i = 0; i < count && status == GPUME_OK; i++) {
-        status = create_kernel(sort->gpu, &all[i].code, all[i].kernel);
+        if (is_needed(sort, all[i].kernel, only)) {
+            status = create_kernel(sort->gpu, &all[i].code, all[i].kernel);
+        }
     }
     return status;
 }
@@ -128,7 +153,13 @@ struct gpume_k_sort gpume_k_sort_shapes(struct gpume_gpu *gpu, const struct gpum
 }
 
 int gpume_k_sort_create(
-    struct gpume_gpu *gpu, const struct gpume_sort_shape *shape, struct gpume_k_sort *out)
+    struct gpume_gpu *gpu, const struct gpume_sort_shape *shape, struct gpume_k_sort *sort)
+{
+    return gpume_k_sort_create_for(gpu, shape, NULL, sort);
+}
+
+int gpume_k_sort_create_for(struct gpume_gpu *gpu, const struct gpume_sort_shape *shape,
+    const struct gpume_sort_task *only, struct gpume_k_sort *out)
 {
     if (!gpu->addresses) {
         gpume_log_write(gpu->log, GPUME_LOG_ERROR,
@@ -137,7 +168,7 @@ int gpume_k_sort_create(
         return GPUME_UNSUPPORTED;
     }
     struct gpume_k_sort sort = gpume_k_sort_shapes(gpu, shape);
-    int status = create_kernels(&sort);
+    int status = create_kernels(&sort, only);
     if (status != GPUME_OK) {
         gpume_k_sort_destroy(&sort);
         return status;

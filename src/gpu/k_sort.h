@@ -62,6 +62,9 @@ struct gpume_k_sort gpume_k_sort_shapes(
 /* GPUME_UNSUPPORTED, logged: no kernel reaches memory by address here. Wait before recording. */
 int gpume_k_sort_create(
     struct gpume_gpu *gpu, const struct gpume_sort_shape *shape, struct gpume_k_sort *sort);
+/* Only the kernels that tasks of this one's kind and segments take. */
+int gpume_k_sort_create_for(struct gpume_gpu *gpu, const struct gpume_sort_shape *shape,
+    const struct gpume_sort_task *only, struct gpume_k_sort *sort);
 int gpume_k_sort_wait(struct gpume_k_sort *sort);
 
 /* Zeroed is fine. */
