@@ -26,9 +26,11 @@ struct gpume_sort_shape {
 
 struct gpume_k_sort {
     struct gpume_gpu *gpu;
-    struct gpume_sort_shape shape, small; /* of long segments, and of those of a small tile */
-    uint32_t tiny;                        /* keys of a segment that the network is taken for */
-    struct gpume_kernel hist, scan, scatter, local, local_small, copy, chunk, step;
+    struct gpume_sort_shape shape; /* of segments longer than those below */
+    struct gpume_sort_shape small, middle;
+    uint32_t tiny; /* keys of a segment that the network is taken for */
+    struct gpume_kernel hist, scan, scatter_keys, scatter_pairs, local, local_small, local_middle,
+        copy, chunk, step;
 };
 
 enum gpume_sort_by { GPUME_SORT_BY_LENGTH, GPUME_SORT_BY_RADIX, GPUME_SORT_BY_NETWORK };
