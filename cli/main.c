@@ -11,6 +11,7 @@
 #include "options.h"
 #include "run.h"
 #include "signals.h"
+#include "sort.h"
 
 #include <stdio.h>
 
@@ -28,13 +29,15 @@ static enum gpume_exit dispatch(const struct gpume_options *options)
     case GPUME_COMMAND_BENCH:
         return options->bench_sort || options->bench_reduce ? gpume_bench_arrays_run(options)
                                                             : gpume_bench_run(options);
+    case GPUME_COMMAND_SORT:
     case GPUME_COMMAND_ESTIMATE:
         break;
     }
     if (!gpume_signals_start()) {
         return GPUME_EXIT_FAILED;
     }
-    const enum gpume_exit result = gpume_run_job(options);
+    const enum gpume_exit result =
+        options->command == GPUME_COMMAND_SORT ? gpume_sort_run(options) : gpume_run_job(options);
     gpume_signals_stop();
     return result;
 }

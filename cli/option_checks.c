@@ -147,6 +147,15 @@ int gpume_options_check(const struct gpume_options *options, uint64_t given)
                            bit(GPUME_OPTION_SECONDS) | bit(GPUME_OPTION_JSON) |
                            bit(GPUME_OPTION_CSV) | bit(GPUME_OPTION_BENCH_SORT) |
                            bit(GPUME_OPTION_BENCH_REDUCE);
+    const uint64_t sort =
+        bit(GPUME_OPTION_DESCENDING) | bit(GPUME_OPTION_BINARY) | bit(GPUME_OPTION_TIME);
+    if (options->command == GPUME_COMMAND_SORT) {
+        const uint64_t shared = bit(GPUME_OPTION_OUTPUT) | bit(GPUME_OPTION_OVERWRITE) |
+                                bit(GPUME_OPTION_BACKEND) | bit(GPUME_OPTION_DEVICE) |
+                                bit(GPUME_OPTION_CHECK) | bit(GPUME_OPTION_VALIDATE);
+        const int status = check_command("sort", given, sort | shared | messages);
+        return status ? status : check_engine(&options->params);
+    }
     if (options->command == GPUME_COMMAND_BENCH) {
         const uint64_t shared =
             bit(GPUME_OPTION_BLOCK) | bit(GPUME_OPTION_WINDOW) | bit(GPUME_OPTION_EDGE) |
@@ -158,8 +167,9 @@ int gpume_options_check(const struct gpume_options *options, uint64_t given)
         return status ? status : check_bench(options, given);
     }
     for (unsigned i = 0; i < GPUME_OPTION_COUNT; i++) {
-        if (given & bench & bit((enum gpume_option_id)i)) {
-            gpume_console_error("--%s: is an option of 'gpume bench'", gpume_option_rows[i].name);
+        if (given & (bench | sort) & bit((enum gpume_option_id)i)) {
+            gpume_console_error("--%s: is an option of 'gpume %s'", gpume_option_rows[i].name,
+                given & bench & bit((enum gpume_option_id)i) ? "bench" : "sort");
             return GPUME_INVALID;
         }
     }

@@ -24,6 +24,11 @@ const struct gpume_option_row gpume_option_rows[] = {
         "cost of a candidate (default sad)", 0, 0, {"sad"}},
     {GPUME_OPTION_REF_DISTANCE, GPUME_KIND_UINT, 0, "ref-distance", "N",
         "reference = frame - N, 1 to 1024 (default 1)", 1, GPUME_DISTANCE_MAX, {0}},
+    {GPUME_OPTION_PREFILTER, GPUME_KIND_PREFILTER, 0, "prefilter", "FILTER",
+        "filter what the search sees, and nothing else:\n"
+        "gauss:S, box:N, median:3|5, bilateral:S,R or\n"
+        "kernel:FILE (a text matrix) (default: none)",
+        0, 0, {0}},
     {GPUME_OPTION_START, GPUME_KIND_UINT, 0, "start", "N",
         "index of the first target frame (default: the\nfirst possible)", 0, 4294967295.0, {0}},
     {GPUME_OPTION_FRAMES, GPUME_KIND_UINT, 0, "frames", "N",
@@ -90,6 +95,12 @@ const struct gpume_option_row gpume_option_rows[] = {
     {GPUME_OPTION_JSON, GPUME_KIND_FLAG, 0, "json", NULL, "the table as one JSON object", 0, 0,
         {0}},
     {GPUME_OPTION_CSV, GPUME_KIND_FLAG, 0, "csv", NULL, "the table as CSV", 0, 0, {0}},
+    {GPUME_OPTION_DESCENDING, GPUME_KIND_FLAG, 0, "descending", NULL, "falling order", 0, 0, {0}},
+    {GPUME_OPTION_BINARY, GPUME_KIND_CHOICE, 0, "binary", "u32|i32",
+        "little-endian 32-bit words in and out, unsigned\nor signed (default: text)", 0, 0,
+        {"u32", "i32"}},
+    {GPUME_OPTION_TIME, GPUME_KIND_FLAG, 0, "time", NULL,
+        "the time of every method that there is, for\nthe same integers", 0, 0, {0}},
     {GPUME_OPTION_QUIET, GPUME_KIND_FLAG, 'q', "quiet", NULL, "no closing summary, no progress", 0,
         0, {0}},
     {GPUME_OPTION_VERBOSE, GPUME_KIND_FLAG, 'v', "verbose", NULL, "say more on standard error", 0,
@@ -114,6 +125,7 @@ static const struct {
     {GPUME_OPTION_OUTPUT, "Output"},
     {GPUME_OPTION_BACKEND, "Engine"},
     {GPUME_OPTION_SIZE, "Benchmark (gpume bench)"},
+    {GPUME_OPTION_DESCENDING, "Sorting (gpume sort)"},
     {GPUME_OPTION_QUIET, "Messages"},
 };
 
@@ -144,14 +156,15 @@ void gpume_options_print_help(void)
 {
     printf("Usage: gpume INPUT [options]\n"
            "       gpume REFERENCE TARGET [options]\n"
+           "       gpume sort [FILE] [-o FILE] [options]\n"
            "       gpume bench [INPUT] [options]\n"
            "       gpume devices\n"
            "       gpume --help | --version\n"
            "\n"
            "Exact block motion estimation between the frames of a video, or between two\n"
            "still pictures. INPUT is a file, a numbered pattern (frame%%03d.png), or - for\n"
-           "standard input. 'gpume bench' times every engine that this machine has, side by\n"
-           "side; 'gpume devices' lists what there is.\n");
+           "standard input. 'gpume sort' sorts integers; 'gpume bench' times every engine\n"
+           "of this machine, side by side; 'gpume devices' lists what there is.\n");
     for (size_t i = 0; i < GPUME_OPTION_COUNT; i++) {
         for (size_t g = 0; g < sizeof(groups) / sizeof(groups[0]); g++) {
             if (groups[g].before == gpume_option_rows[i].id) {

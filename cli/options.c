@@ -20,6 +20,7 @@ union value {
     double real;
     int choice;
     const char *text;
+    struct gpume_prefilter_option prefilter;
 };
 
 static bool parse_digits(const char *text, size_t length, uint64_t max, uint64_t *number)
@@ -108,6 +109,8 @@ static bool parse_value(const struct gpume_option_row *row, const char *text, un
         return parse_pair(text, (uint64_t)row->min, (uint64_t)row->max, false, value);
     case GPUME_KIND_CHOICE:
         return parse_choice(row, text, value);
+    case GPUME_KIND_PREFILTER:
+        return gpume_prefilter_option_parse(text, &value->prefilter);
     case GPUME_KIND_TEXT:
         value->text = text;
         return text[0] != '\0';
@@ -150,13 +153,17 @@ static int refuse_value(const struct gpume_option_row *row, const char *spelled,
         }
         gpume_console_error("%s %s: must be %s", spelled, text, permitted);
         break;
+    case GPUME_KIND_PREFILTER:
+        gpume_console_error("%s %s: must be " GPUME_PREFILTER_PERMITTED, spelled, text);
+        break;
     default:
         gpume_console_error("%s: its value is empty; give %s %s", spelled, spelled, row->value);
     }
     return GPUME_INVALID;
 }
 
-static void store_bench(
+/* Of gpume bench and gpume sort. */
+static void store_command(
     struct gpume_options *options, enum gpume_option_id id, const union value *value)
 {
     switch (id) {
@@ -168,6 +175,15 @@ static void store_bench(
         break;
     case GPUME_OPTION_CSV:
         options->bench_form = GPUME_BENCH_CSV;
+        break;
+    case GPUME_OPTION_DESCENDING:
+        options->descending = true;
+        break;
+    case GPUME_OPTION_BINARY:
+        options->sort_binary = value->choice ? GPUME_SORT_I32 : GPUME_SORT_U32;
+        break;
+    case GPUME_OPTION_TIME:
+        options->time = true;
         break;
     case GPUME_OPTION_BENCH_SORT:
         options->bench_sort = true;
@@ -189,6 +205,9 @@ static void store_rest(
         break;
     case GPUME_OPTION_FRAMES:
         options->frames = value->number;
+        break;
+    case GPUME_OPTION_PREFILTER:
+        options->prefilter = value->prefilter;
         break;
     case GPUME_OPTION_VF:
         options->filter = value->text;
@@ -245,7 +264,7 @@ static void store_rest(
         options->command = GPUME_COMMAND_VERSION;
         break;
     default:
-        store_bench(options, id, value);
+        store_command(options, id, value);
         break;
     }
 }
@@ -441,14 +460,18 @@ static int take_name(struct cursor *cursor, const char *name)
             return GPUME_OK;
         }
         if (strcmp(name, "sort") == 0) {
-            gpume_console_error(
-                "%s: this version has no such command; a file of that name is given as ./%s", name,
-                name);
-            return GPUME_INVALID;
+            options->command = GPUME_COMMAND_SORT;
+            return GPUME_OK;
         }
     }
     if (name[0] == '\0') {
         gpume_console_error("an input's name is empty; try 'gpume --help'");
+        return GPUME_INVALID;
+    }
+    if (options->command == GPUME_COMMAND_SORT && options->input_count == 1) {
+        gpume_console_error("%s: 'gpume sort' takes one file; give several through a pipe: "
+                            "cat FILES | gpume sort",
+            name);
         return GPUME_INVALID;
     }
     if (options->input_count == 2) {

@@ -7,6 +7,7 @@
 #define GPUME_CLI_OPTIONS_H
 
 #include "gpume/gpume.h"
+#include "prefilter_option.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,12 +25,16 @@ enum gpume_exit {
 enum gpume_command {
     GPUME_COMMAND_ESTIMATE,
     GPUME_COMMAND_BENCH,
+    GPUME_COMMAND_SORT,
     GPUME_COMMAND_DEVICES,
     GPUME_COMMAND_HELP,
     GPUME_COMMAND_VERSION,
 };
 
 enum gpume_bench_form { GPUME_BENCH_TABLE, GPUME_BENCH_JSON, GPUME_BENCH_CSV };
+
+/* What goes into gpume sort, and comes out. */
+enum gpume_sort_form { GPUME_SORT_TEXT, GPUME_SORT_U32, GPUME_SORT_I32 };
 
 enum gpume_progress_mode { GPUME_PROGRESS_AUTO, GPUME_PROGRESS_ON, GPUME_PROGRESS_OFF };
 
@@ -41,18 +46,21 @@ struct gpume_options {
     /* What the library is asked for; but for the bench's generated frames size and depth are those
      * of the input and still to come. */
     struct gpume_params params;
-    uint64_t start;      /* index of the first target frame */
-    uint64_t frames;     /* targets; 0 = to the end of the input */
+    uint64_t start;  /* index of the first target frame */
+    uint64_t frames; /* targets; 0 = to the end of the input */
+    struct gpume_prefilter_option prefilter;
     const char *filter;  /* NULL: none */
     int stream;          /* -1: best */
     const char *hwaccel; /* NULL: none */
-    const char *output;  /* folder; NULL: not given */
+    const char *output;  /* folder, for gpume sort a file; NULL: not given */
     const char *vectors, *predicted, *residual, *difference; /* NULL: not given */
     bool residual_signed;
     double gain, gamma;
     double seconds; /* for a row of the bench */
     enum gpume_bench_form bench_form;
     bool bench_sort, bench_reduce; /* in place of the search */
+    bool descending, time;         /* of gpume sort */
+    enum gpume_sort_form sort_binary;
     bool overwrite;
     int verbosity; /* -1 quiet, 0, 1 verbose */
     enum gpume_progress_mode progress;

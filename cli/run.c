@@ -28,6 +28,8 @@ struct job {
     gpume *ctx;
     struct gpume_run run;
     struct gpume_feed feed;
+    struct gpume_prefilter_option prefilter;
+    double weights[GPUME_PREFILTER_SIDE_MAX * GPUME_PREFILTER_SIDE_MAX]; /* of its kernel */
     struct gpume_summary summary;
     struct gpume_sink *sinks[GPUME_OUTPUTS_MAX]; /* NULL for summary.json */
 };
@@ -63,6 +65,15 @@ static enum gpume_exit open_source_and_drivers(struct job *job)
     return result;
 }
 
+/* Before any work: a kernel that cannot be read ends the run at once. */
+static enum gpume_exit read_prefilter(struct job *job)
+{
+    job->prefilter = job->options->prefilter;
+    return gpume_prefilter_option_read(&job->prefilter, job->weights) == GPUME_OK
+               ? GPUME_EXIT_DONE
+               : GPUME_EXIT_INPUT;
+}
+
 static enum gpume_exit open_context(struct job *job)
 {
     const struct gpume_options *options = job->options;
@@ -72,6 +83,7 @@ static enum gpume_exit open_context(struct job *job)
     params.bits = job->info.bits;
     params.first_frame = first_target(options) - params.ref_distance;
     params.log = gpume_console_log;
+    params.prefilter = job->prefilter.text ? &job->prefilter.filter : NULL;
     for (size_t i = 0; i < job->outputs.count; i++) {
         const struct gpume_sink_ops *ops = job->outputs.items[i].ops;
         params.want_predicted = params.want_predicted || (ops && ops->want_predicted);
@@ -83,6 +95,7 @@ static enum gpume_exit open_context(struct job *job)
         .params = params,
         .start = options->start,
         .frames = options->frames,
+        .prefilter = job->prefilter.text,
         .filter = options->filter,
         .stream = options->stream,
         .hwaccel = options->hwaccel,
@@ -99,7 +112,7 @@ static enum gpume_exit open_context(struct job *job)
     case GPUME_OK:
         gpume_console_forget_error();
         return GPUME_EXIT_DONE;
-    case GPUME_INVALID: /* options have been checked: it is the picture's size */
+    case GPUME_INVALID: /* options have been checked: it is the picture's size, or a kernel */
         return GPUME_EXIT_INPUT;
     case GPUME_DEVICE:
     case GPUME_UNSUPPORTED:
@@ -308,6 +321,7 @@ static enum gpume_exit conclude(const struct job *job)
 static enum gpume_exit work(struct job *job)
 {
     enum gpume_exit result = gpume_outputs_init(&job->outputs, job->options);
+    result = result ? result : read_prefilter(job);
     result = result ? result : open_source_and_drivers(job);
     result = result ? result : open_context(job);
     if (result != GPUME_EXIT_DONE) {

@@ -24,6 +24,7 @@ static struct {
     pthread_t thread;
     sigset_t taken; /* what ends a run, as far as it is not ignored */
     bool started, attached, detached, caught, stopping;
+    bool begun; /* outputs that need no removing */
     gpume *ctx;
     struct gpume_source *source;
 } signals = {.mutex = PTHREAD_MUTEX_INITIALIZER};
@@ -34,10 +35,13 @@ static void cancel_run(void)
     if (signals.attached) {
         gpume_console_error("interrupted; unfinished outputs were removed");
         signals.caught = true;
-        gpume_cancel(signals.ctx);
-        gpume_source_cancel(signals.source);
+        if (signals.source) {
+            gpume_cancel(signals.ctx);
+            gpume_source_cancel(signals.source);
+        }
     } else if (!signals.detached) {
-        gpume_console_error("interrupted before any output was begun");
+        gpume_console_error(signals.begun ? "interrupted; the output is not complete"
+                                          : "interrupted before any output was begun");
         gpume_console_flush_error();
         _exit(GPUME_EXIT_FAILED);
     }
@@ -123,6 +127,18 @@ void gpume_signals_attach(gpume *ctx, struct gpume_source *source)
     signals.ctx = ctx;
     signals.source = source;
     signals.attached = true;
+    pthread_mutex_unlock(&signals.mutex);
+}
+
+void gpume_signals_keep(void)
+{
+    gpume_signals_attach(NULL, NULL);
+}
+
+void gpume_signals_end(void)
+{
+    pthread_mutex_lock(&signals.mutex);
+    signals.begun = true;
     pthread_mutex_unlock(&signals.mutex);
 }
 

@@ -18,6 +18,12 @@ bool gpume_signals_start(void);
  * program. */
 void gpume_signals_attach(gpume *ctx, struct gpume_source *source);
 
+/* From now on a signal is only kept for gpume_signals_caught. */
+void gpume_signals_keep(void);
+
+/* From now on a signal ends the program: what it has written to a pipe cannot be taken back. */
+void gpume_signals_end(void);
+
 /* From now on a signal changes nothing: the outputs are being completed. */
 void gpume_signals_detach(void);
 

@@ -44,12 +44,17 @@
 #define GPUME_SPEC_SHORT_LIST 20 /* candidates that wait to be compared */
 #define GPUME_SPEC_GIVE_UP 21    /* candidates compared before a block is left to the full search */
 #define GPUME_SPEC_SEED_STEP 22  /* rows of candidates between those that give a first best cost */
-#define GPUME_SPEC_COUNT 23
+#define GPUME_SPEC_RADIUS_X 23   /* columns on either side that a filter looks at */
+#define GPUME_SPEC_RADIUS_Y 24   /* and rows */
+#define GPUME_SPEC_COUNT 25
 
 #define GPUME_BOX_LOCAL 64
 #define GPUME_BOX_ROWS 16 /* box sums that one invocation makes, one below the other */
 #define GPUME_REDUCE_LOCAL 256
 #define GPUME_UPLOAD_LOCAL 64
+#define GPUME_FILTER_LOCAL 64
+#define GPUME_FILTER_WEIGHTS 961 /* of gpume_prefilter_tables; likeness comes behind them */
+#define GPUME_FILTER_PRODUCT_SHIFT 8
 #define GPUME_CEILING_LOCAL 128
 #define GPUME_CEILING_FIXED 32 /* words that an invocation of ceiling.comp keeps in registers */
 #define GPUME_CEILING_MOVING 4 /* and those that it compares each of them with at a time */
@@ -96,6 +101,16 @@ struct gpume_upload_push {
     GPUME_U32 padded_stride; /* quads */
     GPUME_U32 padded_base;   /* quads to padded row 0, likewise */
     GPUME_U32 row, rows;     /* padded rows to write */
+};
+
+struct gpume_filter_push {
+    GPUME_U32 width, height; /* samples */
+    GPUME_U32 frame_base;    /* quads to the picture's first sample, wrapping below 0 */
+    GPUME_U32 frame_stride;  /* quads a padded row */
+    GPUME_U32 plane_base;    /* quads to row 0 of the filtered plane, wrapping below 0 */
+    GPUME_U32 plane_stride;  /* quads */
+    GPUME_U32 row;           /* the first of this dispatch */
+    GPUME_U32 shift, divisor;
 };
 
 #ifndef GL_core_profile

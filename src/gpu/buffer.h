@@ -7,7 +7,7 @@
 
 enum gpume_buffer_kind {
     GPUME_BUFFER_DEVICE,   /* device-local, not mapped */
-    GPUME_BUFFER_UPLOAD,   /* the host writes, kernels read */
+    GPUME_BUFFER_UPLOAD,   /* the host writes, kernels read or it is copied from */
     GPUME_BUFFER_READBACK, /* copied to, the host reads */
     GPUME_BUFFER_STAGING,  /* copied to and from, the host reads and writes */
 };

@@ -14,6 +14,7 @@
 #include "gpu/choice.h"
 #include "gpu/k.h"
 #include "gpu/pipeline_cache.h"
+#include "gpu/prefiltering.h"
 #include "gpu/sieving.h"
 
 #include <stdlib.h>
@@ -42,6 +43,7 @@ struct engine {
     struct gpume_buffer *uploads; /* plan.pool */
     struct gpume_buffer *ring;    /* ring_buffers */
     struct gpume_buffer boxes;    /* where layout.boxes_bytes > 0 */
+    struct gpume_prefiltering prefiltering;
     struct gpume_sieving sieving;
     uint32_t ring_buffers;
     uint64_t stage_ns[GPUME_STAGE_COUNT];
@@ -57,6 +59,7 @@ static int create_kernels(struct engine *engine)
     struct gpume_kernels *k = &engine->kernels;
     int status;
     GPUME_TRY(gpume_k_upload_create(gpu, &engine->plan, &k->upload));
+    GPUME_TRY(gpume_k_prefilter_create(gpu, &engine->plan, &k->prefilter));
     GPUME_TRY(gpume_k_match_create(
         gpu, &engine->plan, engine->choice.variant, &engine->choice.tile, false, &k->match));
     if (engine->layout.boxes_bytes > 0) {
@@ -72,14 +75,15 @@ fail:
     return status;
 }
 
-#define KERNELS 10u
+#define KERNELS 11u
 
 /* All but those of ranking, one after the other. */
 static struct gpume_kernel *kernel_at(struct engine *engine, size_t index)
 {
     struct gpume_kernels *k = &engine->kernels;
-    struct gpume_kernel *const all[KERNELS] = {&k->upload, &k->boxes, &k->parts, &k->sieve,
-        &k->left.tiles, &k->left.quads, &k->match.tiles, &k->match.quads, &k->predict, &k->reduce};
+    struct gpume_kernel *const all[KERNELS] = {&k->upload, &k->prefilter, &k->boxes, &k->parts,
+        &k->sieve, &k->left.tiles, &k->left.quads, &k->match.tiles, &k->match.quads, &k->predict,
+        &k->reduce};
     return all[index];
 }
 
@@ -122,6 +126,9 @@ static int create_frames(struct engine *engine)
     for (uint32_t i = 0; i < engine->ring_buffers; i++) {
         GPUME_TRY(create_buffer(engine, GPUME_BUFFER_DEVICE, ring_bytes, &engine->ring[i]));
     }
+    GPUME_TRY(gpume_prefiltering_create(&engine->gpu, plan, &engine->prefiltering));
+    engine->host_bytes += engine->prefiltering.host_bytes;
+    engine->device_bytes += engine->prefiltering.device_bytes;
 fail:
     return status;
 }
@@ -131,6 +138,7 @@ static int create_slots(struct engine *engine)
     const struct gpume_layout *layout = &engine->layout;
     const struct gpume_plan *plan = &engine->plan;
     uint32_t binds = plan->batch * (gpume_k_upload_binds(plan) + 4) + 1 + /* boxes, sieve */
+                     plan->batch * gpume_k_prefilter_binds(plan) +
                      plan->band_count * GPUME_K_BAND_BINDS + GPUME_K_REDUCE_BINDS;
     int status = gpume_timeline_create(&engine->gpu, &engine->timeline);
     for (uint32_t i = 0; status == GPUME_OK && i < plan->slots; i++) {
@@ -288,12 +296,13 @@ static void *engine_frame_memory(void *opaque, uint32_t index)
     return engine->uploads[index].mapped;
 }
 
-/* Every stage after the frames have arrived. */
-static void record_fields(struct engine *engine, const struct gpume_work *work, uint32_t index)
+/* Every stage after the frames have arrived. searched: work on what the search sees. */
+static void record_fields(struct engine *engine, const struct gpume_work *work,
+    const struct gpume_work *searched, uint32_t index)
 {
     const struct gpume_kernels *k = &engine->kernels;
     struct gpume_slot *slot = work->slot;
-    gpume_sieving_record(&engine->sieving, k, work, index);
+    gpume_sieving_record(&engine->sieving, k, searched, index);
     gpume_slot_stage_done(slot, GPUME_STAGE_MATCH);
     gpume_barrier_kernel_to_kernel(slot);
     gpume_k_predict_record(work, &k->predict);
@@ -333,10 +342,12 @@ static int engine_submit(void *opaque, uint32_t index, const struct gpume_batch 
         const struct gpume_frame *frame = batch->frames[i];
         gpume_k_upload_record(&work, &engine->kernels.upload, frame->pool_index, frame->sequence);
     }
+    struct gpume_work searched = gpume_prefiltering_record(&engine->prefiltering, &engine->kernels,
+        &work, batch->frames[0]->sequence, batch->frame_count);
     gpume_slot_stage_done(slot, GPUME_STAGE_UPLOAD);
     if (batch->field_count > 0) {
         gpume_barrier_kernel_to_kernel(slot);
-        record_fields(engine, &work, index);
+        record_fields(engine, &work, &searched, index);
     }
     return gpume_slot_submit(slot, &engine->timeline);
 }
@@ -446,6 +457,7 @@ static void destroy_all(struct engine *engine)
         gpume_buffer_destroy(gpu, &engine->ring[i]);
     }
     gpume_buffer_destroy(gpu, &engine->boxes);
+    gpume_prefiltering_destroy(gpu, &engine->prefiltering);
     gpume_timeline_destroy(gpu, &engine->timeline);
     destroy_kernels(engine);
 }

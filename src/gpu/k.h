@@ -7,6 +7,7 @@
  *
  *            reads                               writes
  *   upload   upload memory of one pool frame     one padded frame of the ring
+ *   prefilter a padded frame, tables             a plane, which upload pads into another ring
  *   boxes    padded frames                       their sums of blocks and of quarter blocks
  *   sieve    padded frames, sums                 vectors, costs, counts, blocks left over
  *   match    padded frames (blocks left over)    vectors, costs
@@ -36,7 +37,7 @@ struct gpume_match {
 
 struct gpume_kernels {
     struct gpume_match match, left; /* all blocks; those that the sieve has left over */
-    struct gpume_kernel upload, boxes, parts, sieve, predict, reduce;
+    struct gpume_kernel upload, prefilter, boxes, parts, sieve, predict, reduce;
     struct gpume_k_sort rank;
 };
 
@@ -44,6 +45,13 @@ int gpume_k_upload_create(
     struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_kernel *kernel);
 void gpume_k_upload_record(const struct gpume_work *work, const struct gpume_kernel *kernel,
     uint32_t pool_index, uint64_t sequence);
+
+/* A plan without a filter needs no kernel, which then stays zeroed. tables: the words of
+ * plan.prefilter from its weights on. */
+int gpume_k_prefilter_create(
+    struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_kernel *kernel);
+void gpume_k_prefilter_record(const struct gpume_work *work, const struct gpume_kernel *kernel,
+    const struct gpume_buffer *tables, uint64_t sequence, const struct gpume_buffer *plane);
 
 /* Successive elimination before match, where layout.boxes_bytes > 0. boxes, parts: the sums of
  * blocks and of their quarters. */
@@ -95,6 +103,7 @@ void gpume_k_readback_record(const struct gpume_work *work);
 /* Calls of gpume_slot_bind that a stage makes at most: for a frame, for a band, for a submission.
  */
 uint32_t gpume_k_upload_binds(const struct gpume_plan *plan);
+uint32_t gpume_k_prefilter_binds(const struct gpume_plan *plan);
 #define GPUME_K_BAND_BINDS 4u /* tiles, quads twice, predict */
 #define GPUME_K_REDUCE_BINDS 1u
 

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 #define WIDE 1024u /* candidates a block from which elimination nearly always wins */
-#define STEPS_MAX (GPUME_BOX_LEVELS + 4u) /* of a job */
+#define STEPS_MAX (GPUME_BOX_LEVELS + 5u) /* of a job */
 #define AHEAD                                                                                      \
     2u /* padded frames beyond the reference distance: a field may begin before the one            \
           before it is over, and few frames stay in the cache */
@@ -24,8 +24,9 @@
 struct cpu {
     struct gpume_job_shared shared;
     struct gpume_workers *workers;
-    void **frames; /* pool */
-    void **padded; /* ring */
+    void **frames;   /* pool */
+    void **padded;   /* ring */
+    void **filtered; /* likewise, what is searched; NULL: the same */
     uint32_t ring;
     struct gpume_job *jobs; /* slots */
     struct gpume_chooser chooser;
@@ -34,7 +35,8 @@ struct cpu {
     char device[64];
     /* for the next job: steps of the last one, of the one before that, and of the last one that
      * used box sums; or NULL */
-    const struct gpume_step *last_pad, *last_search, *last_rank, *last_measure, *measure_before;
+    const struct gpume_step *last_pad, *last_filter, *last_search, *last_rank, *last_measure,
+        *measure_before;
     const struct gpume_step *last_sieved;
     const struct gpume_vector *last_vectors;
 };
@@ -66,18 +68,25 @@ static int allocate_job(struct cpu *cpu, struct gpume_job *job)
     return complete ? GPUME_OK : GPUME_NOMEM;
 }
 
-static int allocate_padded(struct cpu *cpu)
+static int allocate_ring(struct cpu *cpu, void ***ring)
 {
-    const struct gpume_plan *plan = &cpu->shared.plan;
-    cpu->ring = plan->params.ref_distance + AHEAD;
-    cpu->padded = allocate(cpu, cpu->ring, sizeof(*cpu->padded));
-    for (uint32_t i = 0; cpu->padded && i < cpu->ring; i++) {
-        cpu->padded[i] = allocate(cpu, plan->padded_bytes + GPUME_SEARCH_SLACK_BYTES, 1);
-        if (!cpu->padded[i]) {
+    uint64_t bytes = cpu->shared.plan.padded_bytes + GPUME_SEARCH_SLACK_BYTES;
+    *ring = allocate(cpu, cpu->ring, sizeof(**ring));
+    for (uint32_t i = 0; *ring && i < cpu->ring; i++) {
+        (*ring)[i] = allocate(cpu, bytes, 1);
+        if (!(*ring)[i]) {
             return GPUME_NOMEM;
         }
     }
-    return cpu->padded ? GPUME_OK : GPUME_NOMEM;
+    return *ring ? GPUME_OK : GPUME_NOMEM;
+}
+
+static void free_ring(const struct cpu *cpu, void **ring)
+{
+    for (uint32_t i = 0; ring && i < cpu->ring; i++) {
+        free(ring[i]);
+    }
+    free(ring);
 }
 
 static int allocate_boxes(struct cpu *cpu)
@@ -101,7 +110,11 @@ static int allocate_all(struct cpu *cpu)
     const struct gpume_plan *plan = &cpu->shared.plan;
     gpume_job_cut(&cpu->shared, gpume_workers_count(cpu->workers));
     int status;
-    GPUME_TRY(allocate_padded(cpu));
+    cpu->ring = plan->params.ref_distance + AHEAD;
+    GPUME_TRY(allocate_ring(cpu, &cpu->padded));
+    if (gpume_plan_filters(plan)) {
+        GPUME_TRY(allocate_ring(cpu, &cpu->filtered));
+    }
     GPUME_TRY(allocate_boxes(cpu));
     gpume_chooser_init(&cpu->chooser, cpu->shared.boxes.levels > 0, plan->candidates >= WIDE,
         gpume_job_items(&cpu->shared));
@@ -129,9 +142,8 @@ static int cpu_close(void **engine)
     for (uint32_t i = 0; cpu->frames && i < cpu->shared.plan.pool; i++) {
         free(cpu->frames[i]);
     }
-    for (uint32_t i = 0; cpu->padded && i < cpu->ring; i++) {
-        free(cpu->padded[i]);
-    }
+    free_ring(cpu, cpu->padded);
+    free_ring(cpu, cpu->filtered);
     for (uint32_t i = 0; cpu->jobs && i < cpu->shared.plan.slots; i++) {
         free(cpu->jobs[i].vectors);
         free(cpu->jobs[i].costs);
@@ -144,7 +156,6 @@ static int cpu_close(void **engine)
         free(cpu->shared.boxes.sums[i]);
     }
     free(cpu->frames);
-    free(cpu->padded);
     free(cpu->jobs);
     free(cpu->shared.scratch);
     free(cpu);
@@ -221,6 +232,18 @@ static void *ring_frame(const struct cpu *cpu, uint64_t sequence)
     return cpu->padded[sequence % cpu->ring];
 }
 
+/* The frame that is searched in its place. */
+static void *searched_frame(const struct cpu *cpu, uint64_t sequence)
+{
+    return (cpu->filtered ? cpu->filtered : cpu->padded)[sequence % cpu->ring];
+}
+
+/* The last step of a frame by itself, after which it can be searched. */
+static const struct gpume_step *ready_step(const struct cpu *cpu, const struct gpume_job *job)
+{
+    return cpu->filtered ? &job->filter : &job->pad;
+}
+
 /* A field without box sums may overlap with the one before it. With them it waits for that, whose
  * vectors are its hints, and later ones wait for it: they may use its sums or write over its hints.
  * Gives the number of steps. */
@@ -231,7 +254,7 @@ static uint32_t prepare_field(struct cpu *cpu, struct gpume_job *job, struct gpu
     bool sieved = gpume_choice_needs_boxes(&job->choice);
     job->field.boxes = sieved ? &cpu->shared.boxes : NULL;
     job->field.hints = sieved ? cpu->last_vectors : NULL;
-    const struct gpume_step *before = &job->pad;
+    const struct gpume_step *before = ready_step(cpu, job);
     const struct gpume_step *other = sieved ? cpu->last_search : cpu->last_sieved;
     for (uint32_t i = 0; sieved && i < cpu->shared.boxes.levels; i++) {
         job->boxes[i].after[0] = before;
@@ -260,18 +283,28 @@ static int cpu_submit(void *engine, uint32_t slot, const struct gpume_batch *bat
     struct gpume_job *job = &cpu->jobs[slot];
     struct gpume_step *steps[STEPS_MAX];
     uint64_t sequence = batch->frames[0]->sequence;
+    uint64_t reference = sequence - cpu->shared.plan.params.ref_distance;
     uint32_t count = 0;
     job->frame = batch->frames[0];
     job->padded = ring_frame(cpu, sequence);
     job->pad.after[0] = cpu->last_pad;       /* whoever waits for one waits for all before it */
     job->pad.after[1] = cpu->measure_before; /* the last that reads what was there */
     steps[count++] = &job->pad;
+    if (cpu->filtered) {
+        job->filtered = searched_frame(cpu, sequence);
+        job->filter.after[0] = &job->pad;
+        job->filter.after[1] = cpu->last_filter;
+        steps[count++] = &job->filter;
+    }
     if (batch->field_count > 0) {
-        job->field.target = job->padded;
-        job->field.reference = ring_frame(cpu, sequence - cpu->shared.plan.params.ref_distance);
+        job->field.target = searched_frame(cpu, sequence);
+        job->field.reference = searched_frame(cpu, reference);
+        job->measured.target = job->padded;
+        job->measured.reference = ring_frame(cpu, reference);
         count += prepare_field(cpu, job, steps + count);
     }
     cpu->last_pad = &job->pad;
+    cpu->last_filter = cpu->filtered ? &job->filter : NULL;
     cpu->measure_before = cpu->last_measure;
     cpu->last_measure = batch->field_count > 0 ? &job->measure : NULL;
     cpu->last_search = batch->field_count > 0 ? &job->search : NULL;
@@ -327,9 +360,9 @@ static int cpu_collect(void *engine, uint32_t slot, const struct gpume_batch *ba
     struct cpu *cpu = engine;
     struct gpume_job *job = &cpu->jobs[slot];
     bool has_field = batch->field_count > 0;
-    gpume_workers_wait(cpu->workers, has_field ? &job->measure : &job->pad);
+    gpume_workers_wait(cpu->workers, has_field ? &job->measure : ready_step(cpu, job));
     gpume_workers_wait(cpu->workers, &job->rank);
-    cpu->stats.upload_ns += job->pad.busy_ns;
+    cpu->stats.upload_ns += job->pad.busy_ns + job->filter.busy_ns;
     if (atomic_load(&cpu->shared.cancelled)) {
         return GPUME_CANCELLED; /* work items are missing: nothing to learn from */
     }

@@ -4,10 +4,12 @@
 #include "base/clock.h"
 #include "base/grid.h"
 #include "motion/measure.h"
+#include "motion/prefilter_rows.h"
 
 /* Rows that are padded or summed in a work item: handing one out costs less than 1 %. */
 #define PAD_ROWS 16u
 #define BOX_ROWS 16u
+#define FILTER_ROWS 8u  /* of a work item: much more work a row */
 #define THREAD_ITEMS 8u /* of a search, a thread: what the last one leaves idle is little */
 
 void gpume_job_cut(struct gpume_job_shared *shared, uint32_t threads)
@@ -41,6 +43,16 @@ static void pad_item(void *opaque, uint32_t item)
     uint32_t end = (uint32_t)gpume_min_u64((uint64_t)(item + 1) * PAD_ROWS, plan->padded_rows);
     for (uint32_t row = item * PAD_ROWS; row < end; row++) {
         gpume_pad_row(plan, &job->frame->plane, job->padded, row);
+    }
+}
+
+static void filter_item(void *opaque, uint32_t item)
+{
+    struct gpume_job *job = opaque;
+    const struct gpume_plan *plan = &job->shared->plan;
+    uint64_t end = gpume_min_u64((uint64_t)(item + 1) * FILTER_ROWS, plan->params.height);
+    for (uint32_t y = item * FILTER_ROWS; y < end && !is_cancelled(job); y++) {
+        gpume_prefilter_row(plan, job->padded, job->filtered, y);
     }
 }
 
@@ -95,7 +107,7 @@ static void measure_item(void *opaque, uint32_t index)
     struct gpume_span span = span_of(job->shared, index);
     if (!is_cancelled(job)) {
         job->items[index].sums = gpume_measure_span(
-            job->shared->search, &job->field, &span, job->vectors, job->predicted);
+            job->shared->search, &job->measured, &span, job->vectors, job->predicted);
     }
 }
 
@@ -114,9 +126,13 @@ void gpume_job_init(struct gpume_job *job, struct gpume_job_shared *shared)
     job->shared = shared;
     job->field.plan = plan;
     job->field.cancelled = &shared->cancelled;
+    job->measured = job->field;
     job->pad = (struct gpume_step){.fn = pad_item,
         .opaque = job,
         .count = (uint32_t)gpume_div_up(plan->padded_rows, PAD_ROWS)};
+    job->filter = (struct gpume_step){.fn = filter_item,
+        .opaque = job,
+        .count = (uint32_t)gpume_div_up(plan->params.height, FILTER_ROWS)};
     for (uint32_t i = 0; i < shared->boxes.levels; i++) {
         uint32_t rows = gpume_boxes_rows(&shared->boxes, i);
         job->levels[i] = (struct gpume_job_level){job, i};

@@ -3,11 +3,11 @@
  * One frame on its way through the CPU engine, as the steps (base/workers.h) that its work consists
  * of:
  *
- *      pad -> [boxes of 4x4 -> larger ones -> ...] -> search -> rank
- *                                                         '---> measure
+ *      pad -> [filter] -> [boxes of 4x4 -> larger ones -> ...] -> search -> rank
+ *                                                                     '---> measure
  *
- * Frames without a field are only padded, and most small windows need no boxes. Here is what a step
- * does; engine_cpu.c queues them, so that those of neighbouring frames overlap.
+ * Frames without a field are only padded and filtered, and most small windows need no boxes. Here
+ * is what a step does; engine_cpu.c queues them, so that those of neighbouring frames overlap.
  */
 #ifndef GPUME_MOTION_JOB_H
 #define GPUME_MOTION_JOB_H
@@ -43,8 +43,9 @@ struct gpume_job_level {
 struct gpume_job {
     struct gpume_job_shared *shared;
     const struct gpume_frame *frame;
-    void *padded; /* where it goes */
-    struct gpume_search_field field;
+    void *padded;                              /* where it goes */
+    void *filtered;                            /* and what is searched of it; NULL: the same */
+    struct gpume_search_field field, measured; /* as it is searched, and as it was sent */
     struct gpume_choice choice;
     /* results */
     struct gpume_vector *vectors;
@@ -54,7 +55,7 @@ struct gpume_job {
     uint64_t *box_ns; /* of each work item of the widest level, while probing */
 
     struct gpume_job_level levels[GPUME_BOX_LEVELS];
-    struct gpume_step pad, boxes[GPUME_BOX_LEVELS], search, rank, measure;
+    struct gpume_step pad, filter, boxes[GPUME_BOX_LEVELS], search, rank, measure;
 };
 
 /* Cuts block rows so that the threads have enough items. */

@@ -19,6 +19,15 @@ static void repeat(uint8_t *to, const uint8_t *sample, uint32_t count, uint32_t 
     }
 }
 
+void gpume_extend_row(const struct gpume_plan *plan, void *row)
+{
+    uint32_t bytes = plan->sample_bytes, right = plan->pad_x + plan->params.width;
+    uint8_t *to = row;
+    repeat(to, to + (size_t)plan->pad_x * bytes, plan->pad_x, bytes);
+    repeat(to + (size_t)right * bytes, to + (size_t)(right - 1) * bytes,
+        plan->padded_stride - right, bytes);
+}
+
 void gpume_pad_row(
     const struct gpume_plan *plan, const struct gpume_plane *plane, void *padded, uint32_t row)
 {
@@ -27,11 +36,8 @@ void gpume_pad_row(
     uint32_t y = (uint32_t)gpume_min_u64(below, plane->height - 1);
     const uint8_t *from = (const uint8_t *)plane->data + (ptrdiff_t)y * plane->stride;
     uint8_t *to = (uint8_t *)padded + (size_t)row * plan->padded_stride * bytes;
-    uint32_t right = plan->pad_x + plane->width;
     memcpy(to + (size_t)plan->pad_x * bytes, from, (size_t)plane->width * bytes);
-    repeat(to, from, plan->pad_x, bytes);
-    repeat(to + (size_t)right * bytes, from + (size_t)(plane->width - 1) * bytes,
-        plan->padded_stride - right, bytes);
+    gpume_extend_row(plan, to);
 }
 
 /* Copies one row of a block; most blocks are 8 or 16 samples wide, and then the copy is one load

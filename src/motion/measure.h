@@ -12,6 +12,10 @@
 void gpume_pad_row(
     const struct gpume_plan *plan, const struct gpume_plane *plane, void *padded, uint32_t row);
 
+/* Repeats the first and the last sample of a picture's row outwards; row: where the padded row
+ * begins. */
+void gpume_extend_row(const struct gpume_plan *plan, void *row);
+
 /* Sums of a span. vectors: of the whole field; predicted: base of a whole plane with
  * plan.plane_stride, or NULL. */
 struct gpume_sums gpume_measure_span(const struct gpume_search *search,

@@ -121,6 +121,7 @@ static int plan_bands(
     const struct gpume_params *p = &plan->params;
     plan->band_rows = plan->blocks_y;
     plan->band_count = 1;
+    plan->filter_rows = p->height;
     if (plan->one_window || plan->padded_bytes <= caps->window_bytes) {
         return GPUME_OK;
     }
@@ -128,15 +129,18 @@ static int plan_bands(
      * align_bytes before its first row. */
     uint64_t row_bytes = (uint64_t)plan->padded_stride * plan->sample_bytes;
     uint64_t rows = (caps->window_bytes - caps->align_bytes) / row_bytes;
-    if (rows < 2ull * p->window_y + p->block) {
+    uint64_t filtered = 2ull * plan->prefilter.radius_y + 1; /* rows that one row is made of */
+    uint64_t needed = gpume_max_u64(2ull * p->window_y + p->block, filtered);
+    if (rows < needed) {
         gpume_log_write(log, GPUME_LOG_ERROR,
-            "%ux%u with window %u needs %llu bytes of a frame at once, the device allows %llu; use "
-            "a smaller window or the CPU engine",
-            p->width, p->height, p->window_y,
-            (unsigned long long)((2ull * p->window_y + p->block) * row_bytes),
-            (unsigned long long)caps->window_bytes);
+            "%ux%u with window %u%s needs %llu bytes of a frame at once, the device allows %llu; "
+            "use a smaller %s or the CPU engine",
+            p->width, p->height, p->window_y, gpume_plan_filters(plan) ? " and a filter" : "",
+            (unsigned long long)(needed * row_bytes), (unsigned long long)caps->window_bytes,
+            needed == filtered ? "filter" : "window");
         return GPUME_UNSUPPORTED;
     }
+    plan->filter_rows = (uint32_t)(rows - filtered + 1);
     plan->band_rows = (uint32_t)((rows - 2ull * p->window_y) / p->block);
     plan->band_count = (uint32_t)gpume_div_up(plan->blocks_y, plan->band_rows);
     return GPUME_OK;
@@ -149,6 +153,12 @@ int gpume_plan_make(const struct gpume_params *params, const struct gpume_caps *
     int status = check_params(params, log);
     if (status != GPUME_OK) {
         return status;
+    }
+    if (params->prefilter) {
+        status = gpume_prefilter_make(params->prefilter, params->bits, log, &plan.prefilter);
+        if (status != GPUME_OK) {
+            return status;
+        }
     }
     plan_blocks(&plan);
     plan_layout(&plan, caps);

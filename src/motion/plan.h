@@ -22,6 +22,7 @@
 #define GPUME_MOTION_PLAN_H
 
 #include "base/log.h"
+#include "motion/prefilter.h"
 
 #define GPUME_BATCH_MAX 64u /* fields in one submission */
 #define GPUME_SLOTS_MAX 4u  /* submissions under way */
@@ -58,10 +59,20 @@ struct gpume_plan {
     uint32_t pool;                  /* frames that can be filled, waiting or read at a time */
     bool one_window;                /* the whole ring of padded frames fits into one window */
     uint32_t band_rows, band_count; /* block rows that are searched with one pair of windows */
+    uint32_t filter_rows;           /* picture rows whose filtering reads no more than a window */
 
     uint32_t cost_bits;  /* the largest cost fits */
     uint32_t index_bits; /* the largest block index fits */
+
+    struct gpume_prefilter_tables prefilter; /* where params.prefilter is not NULL; the pointer is
+                                                the caller's and not followed after opening */
 };
+
+/* Is what is searched another frame than what is measured? */
+static inline bool gpume_plan_filters(const struct gpume_plan *plan)
+{
+    return plan->params.prefilter != NULL;
+}
 
 /* Candidates on one side of (0,0) along an axis: `room` pixels lie between the block and the
  * picture's edge there. */

@@ -20,6 +20,7 @@ struct gpume_run {
     const char *reference;      /* the first of two still pictures; NULL: input is a video */
     struct gpume_params params; /* as the context was opened */
     uint64_t start, frames;     /* as asked for; frames 0: to the end of the input */
+    const char *prefilter;      /* before the search; NULL: none */
     const char *filter;         /* NULL: none */
     int stream;                 /* -1: best */
     const char *hwaccel;        /* NULL: none */

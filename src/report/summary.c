@@ -223,7 +223,13 @@ void gpume_summary_print(const struct gpume_summary *summary, FILE *stream)
     print_count(stream, blocks, "block");
     fprintf(stream, ", ");
     print_count(stream, summary->candidates, "candidate");
-    fprintf(stream, " a block\nengine       %s: %s%s%s\n", summary->backend, summary->device,
+    fprintf(stream, " a block\n");
+    if (summary->run->prefilter) {
+        fprintf(stream, "prefilter    ");
+        print_name(stream, summary->run->prefilter);
+        fprintf(stream, ": what the search sees, figures are of the frames as they are\n");
+    }
+    fprintf(stream, "engine       %s: %s%s%s\n", summary->backend, summary->device,
         summary->driver[0] ? ", " : "", summary->driver);
     fprintf(stream, "time         %.3f s, %.1f fields a second, %.3g candidates a second\n",
         seconds, gpume_summary_rate(summary->fields, summary->whole_ns),

@@ -70,6 +70,7 @@ static void put_parameters(struct gpume_json *json, const struct gpume_run *run)
     gpume_json_text(json, "edge", params->edge == GPUME_EDGE_INSIDE ? "inside" : "extend");
     gpume_json_text(json, "metric", "sad");
     gpume_json_count(json, "ref-distance", params->ref_distance);
+    gpume_json_text(json, "prefilter", run->prefilter);
     gpume_json_count(json, "start", run->start);
     if (run->frames > 0) {
         gpume_json_count(json, "frames", run->frames);

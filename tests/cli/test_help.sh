@@ -17,9 +17,6 @@ grep -Eq '^gpume [0-9]+\.[0-9]+\.[0-9]+$' "$scratch/out" || fail "--version"
 
 expect 2
 says "try 'gpume --help'"
-expect 2 sort
-says "this version has no such command"
-says "./sort"
 # Behind "--" and with a folder it is a file's name.
 expect 3 -- sort
 expect 3 ./bench

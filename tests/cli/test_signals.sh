@@ -37,6 +37,16 @@ sleep 4 >mute &
 interrupt INT ../mute
 wait
 
+# Integers that do not come, with and without a file to write.
+mkfifo mute2
+sleep 4 >mute2 &
+interrupt INT sort ../mute2 -o out
+wait
+sleep 4 >mute2 &
+interrupt TERM sort ../mute2
+wait
+rm mute2
+
 # A long search.
 make_clip large.y4m 640 480 8 200
 interrupt INT ../large.y4m -w 20 -b 4 -o out --residual r.y4m

@@ -60,7 +60,10 @@ config=$(only_file gpumeConfig.cmake)
 only_file gpumeConfigVersion.cmake >/dev/null
 only_file gpume.cmake >/dev/null
 [ "$header" = "$prefix/include/gpume/gpume.h" ] || fail "the header lies at $header"
-[ "$(find "$prefix/include" -type f | wc -l)" -eq 1 ] || fail "more than one header is installed"
+(cd "$source/src/include" && find . -name '*.h' | sort) >"$scratch/expected"
+(cd "$prefix/include" && find . -type f | sort) >"$scratch/log"
+cmp -s "$scratch/expected" "$scratch/log" || fail "other headers are installed than src/include has:"
+: >"$scratch/log"
 library=$(find "$prefix" -name 'libgpume.so' -o -name 'libgpume.a' -o -name 'libgpume.dylib')
 [ -n "$library" ] || fail "no library is installed"
 [ "$(find "$prefix" -name 'libgpume_io*' | wc -l)" -eq 0 ] || fail "a private library is installed"
@@ -98,9 +101,17 @@ static=
 case $library in
 *.a) static=--static ;;
 esac
-programs=two_buffers
+programs="two_buffers sort_numbers"
+left_out=
 if pkg-config --exists libavformat libavcodec libavutil; then
-    programs="two_buffers motion_energy"
+    programs="$programs motion_energy hardest_blocks"
+else
+    left_out="$left_out motion_energy hardest_blocks (no libav)"
+fi
+if command -v glslc >/dev/null 2>&1; then
+    programs="$programs saxpy mandelbrot"
+else
+    left_out="$left_out saxpy mandelbrot (no glslc)"
 fi
 cp -R "$source/samples" "$scratch/make"
 rm -rf "$scratch/make/build"
@@ -108,16 +119,36 @@ rm -rf "$scratch/make/build"
 # shellcheck disable=SC2086 # several names
 quietly "make in samples" make -C "$scratch/make" CC="$compiler" CFLAGS="$flags" \
     STATIC="$static" $programs
-if [ "$programs" != two_buffers ]; then
-    quietly "cmake in samples" cmake -S "$source/samples" -B "$scratch/cmake" \
-        -G "$(cached CMAKE_GENERATOR)" -DCMAKE_C_COMPILER="$compiler" -DCMAKE_C_FLAGS="$flags" \
-        -DCMAKE_PREFIX_PATH="$prefix"
-    found=$(sed -n 's/^gpume_DIR:[A-Z]*=//p' "$scratch/cmake/CMakeCache.txt")
-    [ "$found" = "$(dirname "$config")" ] || fail "find_package(gpume) found $found"
-    quietly "building samples with CMake" cmake --build "$scratch/cmake"
-fi
+quietly "cmake in samples" cmake -S "$source/samples" -B "$scratch/cmake" \
+    -G "$(cached CMAKE_GENERATOR)" -DCMAKE_C_COMPILER="$compiler" -DCMAKE_C_FLAGS="$flags" \
+    -DCMAKE_PREFIX_PATH="$prefix"
+found=$(sed -n 's/^gpume_DIR:[A-Z]*=//p' "$scratch/cmake/CMakeCache.txt")
+[ "$found" = "$(dirname "$config")" ] || fail "find_package(gpume) found $found"
+quietly "building samples with CMake" cmake --build "$scratch/cmake"
+for program in $programs; do
+    [ -x "$scratch/cmake/$program" ] || fail "CMake left $program out"
+done
 
 # 4. Run.
+# exits STATUS COMMAND...: that exit status, and one line on standard error where it is not 0; libav's
+# own begin with a bracket.
+exits() {
+    wanted=$1
+    shift
+    status=0
+    "$@" >"$scratch/said" 2>"$scratch/log" || status=$?
+    [ "$status" -eq "$wanted" ] || fail "$*: exit status $status, not $wanted"
+    [ "$wanted" -eq 0 ] || [ "$(grep -cv '^\[' "$scratch/log")" -eq 1 ] || fail "$*: not one line, but:"
+    : >"$scratch/log"
+}
+
+# said_is FILE WHAT: what the last command under exits printed.
+said_is() {
+    cmp -s "$scratch/said" "$1" && return
+    diff "$1" "$scratch/said" >"$scratch/log" || :
+    fail "$2: from what was expected to what was printed:"
+}
+
 # clip FILE DX DY: 6 frames of noise at 25 a second; what stands in the target at (x,y) stands in the
 # reference at (x+DX,y+DY).
 clip() {
@@ -149,25 +180,156 @@ energy_is() {
     : >"$scratch/log"
 }
 
+# spots FILE: 6 grey frames of 92x64. In frames 2 and 3 the block at (32,16) is lighter; in frame 3
+# also that at (88,40), which the edge cuts to 4x8.
+spots() {
+    awk 'BEGIN {
+        printf "YUV4MPEG2 W92 H64 F25:1 Ip A1:1 Cmono\n"
+        for (t = 0; t < 6; t++) {
+            printf "FRAME\n"
+            for (y = 0; y < 64; y++)
+                for (x = 0; x < 92; x++)
+                    printf "%c", (t == 2 || t == 3) && int(x / 8) == 4 && int(y / 8) == 2 ? 120 : \
+                        t == 3 && int(x / 8) == 11 && int(y / 8) == 5 ? 110 : 100
+        }
+    }' >"$1"
+}
+
+# The numbers of a sort, many of them alike, with their lines behind them.
+numbers() {
+    awk 'BEGIN {
+        seed = 1
+        for (i = 1; i <= 20000; i++) {
+            seed = seed * 16807 % 2147483647
+            number = i % 5 == 0 ? seed % 100 : i % 7 == 0 ? 4294967295 - seed % 3 : seed * 2
+            printf "%.0f %d\n", number, i
+        }
+    }'
+}
+
+# sorts WAY: rising, falling, with lines and without; then what it must refuse.
+sorts() {
+    sort=$scratch/$1/sort_numbers
+    cut -d' ' -f1 "$scratch/numbers" >"$scratch/keys"
+    for order in "" r; do
+        sort -s -k1,1n"$order" "$scratch/numbers" >"$scratch/expected"
+        exits 0 "$sort" -n ${order:+-r} "$scratch/keys"
+        said_is "$scratch/expected" "$1: sort_numbers -n $order"
+        cut -d' ' -f1 "$scratch/expected" >"$scratch/expected.keys"
+        exits 0 "$sort" ${order:+-r} - <"$scratch/keys"
+        said_is "$scratch/expected.keys" "$1: sort_numbers $order"
+    done
+    printf '7 4294967295\n\n\t0' >"$scratch/few"
+    printf '0 3\n7 1\n4294967295 1\n' >"$scratch/expected"
+    exits 0 "$sort" -n "$scratch/few"
+    said_is "$scratch/expected" "$1: sort_numbers -n of few"
+    exits 0 "$sort" </dev/null
+    said_is /dev/null "$1: sort_numbers of nothing"
+    for junk in x 1.5 -1 4294967296 99999999999999999999 12x; do
+        printf '1\n2 %s\n' "$junk" >"$scratch/junk"
+        exits 1 "$sort" "$scratch/junk"
+        said_is /dev/null "$1: sort_numbers of $junk"
+    done
+    exits 1 "$sort" "$scratch/no-such-file"
+    exits 1 "$sort" "$scratch"
+    exits 2 "$sort" "$scratch/few" "$scratch/few"
+}
+
+# hardest WAY: known blocks; and, against the command, more blocks than are kept at a time.
+hardest() {
+    hardest=$scratch/$1/hardest_blocks
+    cat >"$scratch/expected" <<'END'
+frame,x,y,w,h,dx,dy,cost,cost_per_pixel
+2,32,16,8,8,0,0,1280,20.000
+3,88,40,4,8,0,0,320,10.000
+4,32,16,8,8,-7,-7,20,0.312
+1,0,0,8,8,0,0,0,0.000
+1,8,0,8,8,0,0,0,0.000
+END
+    exits 0 "$hardest" "$scratch/spots.y4m" 5
+    said_is "$scratch/expected" "$1: hardest_blocks of two spots"
+    if [ -x "$prefix/bin/gpume" ]; then
+        quietly "gpume --vectors" "$prefix/bin/gpume" "$scratch/pan.y4m" --block 4 --window 3 \
+            --output "$scratch/pan.gpume" --overwrite
+        { echo "frame,x,y,w,h,dx,dy,cost"
+            sed 1d "$scratch/pan.gpume/vectors.csv" | sort -t, -s -k9,9nr |
+                cut -d, -f1,3-9 | head -n 700; } >"$scratch/expected"
+        exits 0 "$hardest" "$scratch/pan.y4m" 700 4 3
+        cut -d, -f1-8 "$scratch/said" >"$scratch/said.columns"
+        mv "$scratch/said.columns" "$scratch/said"
+        said_is "$scratch/expected" "$1: hardest_blocks against gpume"
+    fi
+    exits 1 "$hardest" "$scratch/text.y4m"
+    exits 1 "$hardest" "$scratch/no-such-file"
+    exits 1 "$hardest" "$scratch/spots.y4m" 5 7 # blocks are multiples of 4
+    exits 2 "$hardest" "$scratch/spots.y4m" 0
+    exits 2 "$hardest" "$scratch/spots.y4m" 1000001
+    exits 2 "$hardest"
+}
+
+# has_vulkan WAY: the command says, or else the sample's exit status.
+has_vulkan() {
+    if [ -x "$prefix/bin/gpume" ]; then
+        "$prefix/bin/gpume" devices >"$scratch/said" || fail "gpume devices: exit status $?"
+        ! grep -q 'No Vulkan device' "$scratch/said"
+    else
+        status=0
+        "$scratch/$1/saxpy" 1 >"$scratch/said" 2>&1 || status=$?
+        [ "$status" -ne 3 ]
+    fi
+}
+
+# kernels WAY: numbers of the picture as another program found them, in whole numbers.
+kernels() {
+    for count in 1 257 100000; do
+        exits 0 "$scratch/$1/saxpy" "$count"
+        grep -q '^largest difference [01] ulp$' "$scratch/said" || fail "$1: saxpy differs"
+    done
+    picture=$scratch/$1.ppm
+    exits 0 "$scratch/$1/mandelbrot" 61 45 "$picture"
+    grep -q '^489211 iterations, 478 of 2745 pixels inside$' "$scratch/said" ||
+        fail "$1: mandelbrot counts otherwise: $(sed -n 2p "$scratch/said")"
+    [ "$(head -n 3 "$picture" | tr '\n' ' ')" = "P6 61 45 255 " ] || fail "$1: not a PPM of 61x45"
+    [ "$(wc -c <"$picture")" -eq $((13 + 3 * 61 * 45)) ] || fail "$1: the picture has a wrong size"
+    # Upper left: one iteration, and its shade. The centre is inside.
+    corner=$(tail -c +14 "$picture" | head -c 3 | od -A n -t u1 | tr -s ' ')
+    centre=$(tail -c +$((14 + 3 * (22 * 61 + 30))) "$picture" | head -c 3 | od -A n -t u1 | tr -s ' ')
+    [ "$corner" = " 4 6 72" ] || fail "$1: the corner is$corner"
+    [ "$centre" = " 0 0 0" ] || fail "$1: the centre is$centre"
+    exits 1 "$scratch/$1/mandelbrot" 61 45 "$scratch/no-such-folder/picture.ppm"
+    for size in "0 1" "16385 16384" "9 2" "2 9" "x 1"; do
+        # shellcheck disable=SC2086 # two words
+        exits 2 "$scratch/$1/mandelbrot" $size "$picture"
+    done
+    exits 2 "$scratch/$1/saxpy" 0
+    exits 2 "$scratch/$1/saxpy" 99999999999
+}
+
 clip "$scratch/pan.y4m" 3 -2
 clip "$scratch/still.y4m" 0 0
+spots "$scratch/spots.y4m"
+numbers >"$scratch/numbers"
 echo "no video" >"$scratch/text.y4m"
 for way in make cmake; do
-    [ -d "$scratch/$way" ] || continue
     quietly "$way: two_buffers" "$scratch/$way/two_buffers"
     "$scratch/$way/two_buffers" >"$scratch/log"
     grep -q '( *-5, *+3) *0' "$scratch/log" ||
         fail "$way: two_buffers does not print the vector"
     : >"$scratch/log"
+    sorts "$way"
     energy=$scratch/$way/motion_energy
-    [ -x "$energy" ] || continue
-    energy_is "$energy" "$scratch/pan.y4m" 12.99 13.01 0 0
-    energy_is "$energy" "$scratch/still.y4m" 0 0 1 1
-    if "$energy" "$scratch/text.y4m" >"$scratch/log" 2>&1; then
-        fail "$way: motion_energy takes a text file for a video"
+    if [ -x "$energy" ]; then
+        energy_is "$energy" "$scratch/pan.y4m" 12.99 13.01 0 0
+        energy_is "$energy" "$scratch/still.y4m" 0 0 1 1
+        exits 1 "$energy" "$scratch/text.y4m"
+        exits 2 "$energy"
+        hardest "$way"
     fi
-    status=0
-    "$energy" >"$scratch/log" 2>&1 || status=$?
-    [ "$status" -eq 2 ] || fail "$way: motion_energy without arguments: exit status $status, not 2"
+    [ -x "$scratch/$way/saxpy" ] || continue
+    if has_vulkan "$way"; then
+        kernels "$way"
+    elif [ "$way" = make ]; then
+        left_out="$left_out saxpy mandelbrot (built; no Vulkan device)"
+    fi
 done
-echo "samples built and run: $programs"
+echo "samples built and run: $programs${left_out:+; left out:$left_out}"

@@ -148,6 +148,74 @@ static const struct runner_case tile_cases[] = {
     {20, 20, 8, 8, 3, 3, EXTEND, SYNTH_NOISE, TILE(7, 2, 1, 1, 7, 32), .distance = 7, .frames = 30},
 };
 
+/* Every filter at every depth, on pictures smaller and larger than it reaches. */
+#define FILTER(...) .filtered = true, .filter = {__VA_ARGS__}
+#define GAUSS(s) FILTER(.kind = GPUME_PREFILTER_GAUSS, .sigma = (s))
+#define BOX(n) FILTER(.kind = GPUME_PREFILTER_BOX, .width = (n), .height = (n))
+#define MEDIAN(n) FILTER(.kind = GPUME_PREFILTER_MEDIAN, .width = (n), .height = (n))
+#define BILATERAL(s, r) FILTER(.kind = GPUME_PREFILTER_BILATERAL, .sigma = (s), .range = (r))
+#define KERNEL(w, h, of)                                                                           \
+    FILTER(.kind = GPUME_PREFILTER_KERNEL, .width = (w), .height = (h), .weights = (of))
+static const double sharpen[] = {0, -1, 0, -1, 5, -1, 0, -1, 0};
+static const double laplace[] = {1, 1, 1, 1, -8, 1, 1, 1, 1};
+static const double lopsided[] = {0.3, -0.125, 0.7, 1e-7, 0.4};
+static const double inverted[] = {-1, -2.5, 0.5};
+static const double edges[] = {-0.1, 0.3, -0.2};
+static const double shifted[31 * 31] = {1e9}; /* the sample 15 to the left and above */
+static const struct runner_case filter_cases[] = {
+    {1, 1, 8, 8, 3, 3, EXTEND, SYNTH_NOISE, GAUSS(1)},
+    {1, 1, 16, 8, 1, 1, EXTEND, SYNTH_NOISE, BOX(31)},
+    {1, 1, 10, 8, 1, 1, INSIDE, SYNTH_NOISE, MEDIAN(5)},
+    {1, 1, 8, 8, 1, 1, EXTEND, SYNTH_NOISE, BILATERAL(5, 10)},
+    {7, 5, 8, 8, 7, 7, EXTEND, SYNTH_NOISE, GAUSS(16)},
+    {7, 5, 16, 4, 2, 9, EXTEND, SYNTH_NOISE, GAUSS(0.3)},
+    {7, 5, 10, 4, 2, 2, INSIDE, SYNTH_NOISE, BOX(5)},
+    {7, 5, 8, 4, 3, 3, EXTEND, SYNTH_NOISE, MEDIAN(3)},
+    {7, 5, 16, 4, 3, 3, EXTEND, SYNTH_NOISE, BILATERAL(0.7, 3)},
+    {7, 5, 16, 4, 3, 3, EXTEND, SYNTH_NOISE, KERNEL(31, 31, shifted)},
+    {61, 47, 8, 8, 7, 7, EXTEND, SYNTH_NOISE, GAUSS(1.5)},
+    {62, 46, 10, 8, 3, 3, INSIDE, SYNTH_EXTREME, GAUSS(2)},
+    {33, 39, 16, 16, 4, 4, EXTEND, SYNTH_EXTREME, GAUSS(4.1)},
+    {300, 20, 9, 8, 1, 1, EXTEND, SYNTH_NOISE, GAUSS(0.8)},
+    {530, 9, 8, 8, 1, 1, EXTEND, SYNTH_NOISE, BOX(7)},
+    {61, 47, 8, 8, 7, 7, EXTEND, SYNTH_NOISE, BOX(3)},
+    {62, 46, 12, 8, 3, 3, INSIDE, SYNTH_NOISE, BOX(9)},
+    {40, 36, 16, 8, 3, 3, EXTEND, SYNTH_EXTREME, BOX(31)},
+    {61, 47, 8, 8, 7, 7, EXTEND, SYNTH_NOISE, MEDIAN(3)},
+    {62, 46, 10, 8, 3, 3, INSIDE, SYNTH_NOISE, MEDIAN(3)},
+    {63, 45, 8, 8, 7, 7, EXTEND, SYNTH_NOISE, MEDIAN(5)},
+    {38, 30, 16, 4, 3, 3, INSIDE, SYNTH_TIES, MEDIAN(5)},
+    {61, 47, 8, 8, 5, 5, EXTEND, SYNTH_NOISE, BILATERAL(1, 30)},
+    {30, 29, 9, 8, 3, 3, INSIDE, SYNTH_NOISE, BILATERAL(2, 80)},
+    {30, 28, 10, 8, 3, 3, EXTEND, SYNTH_PAN, BILATERAL(1.5, 12.5)},
+    {24, 21, 16, 8, 3, 3, EXTEND, SYNTH_EXTREME, BILATERAL(5, 1000)},
+    {24, 21, 12, 8, 3, 3, EXTEND, SYNTH_NOISE, BILATERAL(1, 0.1)},
+    {61, 47, 8, 8, 7, 7, EXTEND, SYNTH_NOISE, KERNEL(3, 3, sharpen)},
+    {62, 46, 16, 8, 3, 3, INSIDE, SYNTH_EXTREME, KERNEL(3, 3, sharpen)},
+    {62, 46, 10, 8, 3, 3, INSIDE, SYNTH_NOISE, KERNEL(3, 3, laplace)},
+    {30, 28, 16, 8, 3, 3, EXTEND, SYNTH_EXTREME, KERNEL(3, 3, laplace)},
+    {30, 28, 8, 8, 3, 3, EXTEND, SYNTH_NOISE, KERNEL(5, 1, lopsided)},
+    {30, 28, 16, 8, 3, 3, EXTEND, SYNTH_NOISE, KERNEL(1, 5, lopsided)},
+    {30, 28, 12, 8, 3, 3, EXTEND, SYNTH_NOISE, KERNEL(3, 1, inverted)},
+    {30, 28, 8, 8, 3, 3, EXTEND, SYNTH_NOISE, KERNEL(1, 3, edges)},
+    {40, 36, 8, 8, 3, 3, EXTEND, SYNTH_NOISE, KERNEL(31, 31, shifted)},
+    /* samples beyond their depth: cut for the search, as they are for all else */
+    {48, 40, 10, 8, 4, 4, EXTEND, SYNTH_OVERFULL, GAUSS(1)},
+    {30, 28, 9, 8, 4, 4, EXTEND, SYNTH_OVERFULL, BOX(3)},
+    {30, 28, 12, 8, 4, 4, EXTEND, SYNTH_OVERFULL, MEDIAN(5)},
+    {30, 28, 10, 8, 4, 4, EXTEND, SYNTH_OVERFULL, BILATERAL(1, 20)},
+    {30, 28, 9, 8, 4, 4, INSIDE, SYNTH_OVERFULL, KERNEL(3, 3, sharpen)},
+    /* with elimination, far references, more frames than the ring holds, frames in parts */
+    {72, 56, 10, 16, 17, 15, EXTEND, SYNTH_PAN, .sieve = true, GAUSS(1)},
+    {64, 48, 8, 8, 16, 16, INSIDE, SYNTH_PAN, .sieve = true, MEDIAN(3)},
+    {64, 48, 16, 12, 16, 16, INSIDE, SYNTH_OVERFULL, .sieve = true, BOX(3)},
+    {20, 20, 10, 8, 3, 3, INSIDE, SYNTH_NOISE, .distance = 3, .frames = 39, GAUSS(0.6)},
+    {61, 203, 8, 16, 5, 9, EXTEND, SYNTH_NOISE, .window_bytes = 5000, .distance = 3, GAUSS(2)},
+    {64, 200, 10, 8, 7, 7, INSIDE, SYNTH_NOISE, .window_bytes = 8192, BOX(5)},
+    {33, 100, 16, 4, 2, 1, EXTEND, SYNTH_TIES, .window_bytes = 2048, MEDIAN(3)},
+    {64, 60, 8, 8, 7, 7, EXTEND, SYNTH_NOISE, .hardware = true, KERNEL(3, 3, sharpen)},
+};
+
 /* Half floats have 10 bits, and of large blocks only theirs fit the shared memory of any device. */
 static bool beyond(const struct runner_case *c)
 {
@@ -181,6 +249,7 @@ static void check_vulkan(bool validate, const char *only)
         }
         if (strcmp(name, "quads") == 0) {
             check_cases(cases, sizeof(cases) / sizeof(*cases), name, validate);
+            check_cases(filter_cases, sizeof(filter_cases) / sizeof(*filter_cases), name, validate);
         }
         check_cases(tile_cases, sizeof(tile_cases) / sizeof(*tile_cases), name, validate);
     }
@@ -190,6 +259,9 @@ static void check_cpu(void)
 {
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         REQUIRE_EQUAL(runner_run(&cases[i], GPUME_BACKEND_CPU, false), 0);
+    }
+    for (size_t i = 0; i < sizeof(filter_cases) / sizeof(*filter_cases); i++) {
+        REQUIRE_EQUAL(runner_run(&filter_cases[i], GPUME_BACKEND_CPU, false), 0);
     }
 }
 

@@ -26,7 +26,7 @@ src/include     gpume/gpume\.h
 src/include/gpume/vulkan.h gpume/compute\.h vulkan/vulkan_core\.h
 cli             [a-z0-9_]+\.h gpume/(gpume|compute)\.h media/(mestimate|source)\.h report/.*\.h
 shaders         shared\.h [a-z0-9_]+\.glsl
-samples         gpume/(gpume|compute)\.h lib(avcodec|avformat|avutil)/.*\.h
+samples         [a-z0-9_]+\.(h|inc) gpume/(gpume|compute)\.h lib(avcodec|avformat|avutil)/.*\.h
 END
 
 find src cli shaders samples -type f \( -name '*.[ch]' -o -name '*.in' -o -name '*.comp' \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "brute.h"
 
+#include "brute_filter.h"
 #include "synth.h"
 
 #include <stdlib.h>
@@ -98,12 +99,21 @@ struct brute brute_field(const struct gpume_params *params, const struct gpume_p
     out.dy = calloc(out.blocks, sizeof(*out.dy));
     out.costs = calloc(out.blocks, sizeof(*out.costs));
     out.ranks = calloc(out.blocks, sizeof(*out.ranks));
+    struct gpume_plane now = *target, past = *reference; /* what is searched */
+    if (params->prefilter) {
+        now = brute_filter(params->prefilter, target);
+        past = brute_filter(params->prefilter, reference);
+    }
     for (uint32_t block = 0; block < out.blocks; block++) {
         struct region r = {.x0 = block % across * side, .y0 = block / across * side};
         r.x1 = r.x0 + side > params->width ? params->width : r.x0 + side;
         r.y1 = r.y0 + side > params->height ? params->height : r.y0 + side;
-        search(params, target, reference, &r, &out, block);
+        search(params, &now, &past, &r, &out, block);
         measure(target, reference, &r, &out, block);
+    }
+    if (params->prefilter) {
+        free(now.data);
+        free(past.data);
     }
     rank_all(&out);
     return out;

@@ -40,11 +40,10 @@ static void fail(struct run *run, const char *what, uint64_t frame, uint32_t blo
         return; /* the first one tells enough */
     }
     fprintf(stderr,
-        "%ux%u %u bits, block %u window %ux%u edge %d content %d distance %u on %s %s, seed %u: "
-        "frame "
-        "%llu block %u: %s is %lld, expected %lld\n",
+        "%ux%u %u bits, block %u window %ux%u edge %d content %d distance %u filter %d on %s %s, "
+        "seed %u: frame %llu block %u: %s is %lld, expected %lld\n",
         c->width, c->height, c->bits, c->block, c->window_x, c->window_y, (int)c->edge,
-        (int)c->content, run->params.ref_distance,
+        (int)c->content, run->params.ref_distance, c->filtered ? (int)c->filter.kind : -1,
         run->params.backend == GPUME_BACKEND_CPU ? "cpu" : "vulkan", c->search ? c->search : "",
         SEED, (unsigned long long)frame, block, what, got, expected);
 }
@@ -117,6 +116,7 @@ static int open_run(struct run *run, enum gpume_backend backend, bool validate)
     run->params.want_frames = true;
     run->params.validate = validate;
     run->params.search = c->search;
+    run->params.prefilter = c->filtered ? &c->filter : NULL;
     run->log = (struct gpume_log){.fn = on_log};
     void *engine = NULL;
     struct gpume_plan plan;

@@ -20,6 +20,8 @@ struct runner_case {
     bool sieve;             /* Vulkan: drop candidates by box sums, whether it pays or not */
     const char *search;     /* gpume_params.search */
     struct gpume_tile tile; /* Vulkan: the shape of tiles; chunk 0 = as usual */
+    struct gpume_prefilter filter; /* where `filtered` */
+    bool filtered;
 };
 
 /* The number of failed checks; every failure is told with the case, the block and both answers.

@@ -265,6 +265,73 @@ static void test_elimination(void)
     }
 }
 
+/* Vectors of four frames of noise, checked by the context itself. filter: NULL or memory that is
+ * gone once the context is open. Gives what the context takes. */
+static uint64_t run_filtered(
+    struct gpume_prefilter *filter, double *weights, uint32_t *costs, struct gpume_sums *sums)
+{
+    struct gpume_params params = params_of(40, 24);
+    struct gpume_plane plane = synth_plane(40, 24, 8);
+    const struct gpume_field *field = NULL;
+    struct gpume_info info;
+    params.check = true;
+    params.prefilter = filter;
+    gpume *ctx = open_context(&params);
+    if (filter) {
+        memset(weights, 0xFF, 9 * sizeof(*weights));
+        memset(filter, 0xFF, sizeof(*filter));
+    }
+    gpume_get_info(ctx, &info);
+    for (uint32_t i = 0; i < 4; i++) {
+        synth_fill(&plane, SYNTH_NOISE, i, 3);
+        REQUIRE_EQUAL(gpume_send_plane(ctx, &plane, 0), GPUME_OK);
+    }
+    REQUIRE_EQUAL(gpume_finish(ctx), GPUME_OK);
+    for (uint32_t i = 0; i < 3; i++) {
+        REQUIRE_EQUAL(gpume_receive(ctx, &field, GPUME_WAIT), GPUME_OK);
+        REQUIRE_EQUAL(field->checked, 15);
+        REQUIRE_EQUAL(field->matched, 15);
+        memcpy(costs + 15 * i, field->costs, 15 * sizeof(*costs));
+        sums[i] = field->sums;
+        gpume_field_release(&field);
+    }
+    REQUIRE_EQUAL(gpume_close(&ctx), GPUME_OK);
+    free(plane.data);
+    return info.host_bytes + info.device_bytes;
+}
+
+static void test_prefilter(void)
+{
+    double mean[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1}, none[9] = {0};
+    uint32_t plain[45], box[45], kernel[45];
+    struct gpume_sums plain_sums[3], box_sums[3], kernel_sums[3];
+    struct gpume_prefilter filter = {.kind = GPUME_PREFILTER_BOX, .width = 3, .height = 3};
+    uint64_t bytes = run_filtered(NULL, NULL, plain, plain_sums);
+    REQUIRE(run_filtered(&filter, mean, box, box_sums) > bytes);
+    filter = (struct gpume_prefilter){
+        .kind = GPUME_PREFILTER_KERNEL, .width = 3, .height = 3, .weights = mean};
+    for (uint32_t i = 0; i < 9; i++) {
+        mean[i] = 0.25;
+    }
+    run_filtered(&filter, mean, kernel, kernel_sums);
+    REQUIRE(memcmp(plain, box, sizeof(plain)) != 0);
+    REQUIRE(memcmp(kernel, box, sizeof(box)) == 0); /* two ways to say the same */
+    REQUIRE(memcmp(kernel_sums, box_sums, sizeof(box_sums)) == 0);
+    for (uint32_t i = 0; i < 3; i++) {
+        REQUIRE_EQUAL(box_sums[i].sad_before, plain_sums[i].sad_before);
+        REQUIRE_EQUAL(box_sums[i].sse_before, plain_sums[i].sse_before);
+        REQUIRE(box_sums[i].sad_after > plain_sums[i].sad_after);
+    }
+    struct gpume_params params = params_of(40, 24);
+    gpume *ctx = NULL;
+    filter = (struct gpume_prefilter){
+        .kind = GPUME_PREFILTER_KERNEL, .width = 3, .height = 3, .weights = none};
+    params.prefilter = &filter;
+    errors = 0;
+    REQUIRE_EQUAL(gpume_open(&ctx, &params), GPUME_INVALID);
+    REQUIRE_EQUAL(errors, 1);
+}
+
 struct sender {
     gpume *ctx;
     uint32_t frames;
@@ -408,6 +475,7 @@ int main(int argc, char **argv)
     test_one_thread(8);
     test_one_thread(12);
     test_elimination();
+    test_prefilter();
     test_two_threads();
     test_hoarding(false);
     test_hoarding(true);

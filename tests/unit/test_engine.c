@@ -117,7 +117,8 @@ static void run_engine(const struct gpume_params *params, enum synth_content con
     free(plane.data);
 }
 
-static void test_same_fields(uint32_t width, uint32_t height, enum synth_content content)
+static void test_same_fields(uint32_t width, uint32_t height, enum synth_content content,
+    const struct gpume_prefilter *prefilter)
 {
     struct gpume_params params;
     gpume_params_default(&params);
@@ -125,6 +126,7 @@ static void test_same_fields(uint32_t width, uint32_t height, enum synth_content
     params.height = height;
     params.window_x = params.window_y = 9;
     params.backend = GPUME_BACKEND_CPU;
+    params.prefilter = prefilter;
     uint32_t blocks = (width + 7) / 8 * ((height + 7) / 8);
     size_t count = (size_t)blocks * FIELDS;
     struct gpume_vector *vectors = calloc(2 * count, sizeof(*vectors));
@@ -148,8 +150,10 @@ int main(void)
 {
     test_chooser();
     test_single_item();
-    test_same_fields(72, 40, SYNTH_PAN);
-    test_same_fields(72, 40, SYNTH_NOISE);
-    test_same_fields(200, 8, SYNTH_TIES); /* one row of blocks, cut into spans */
+    static const struct gpume_prefilter gauss = {.kind = GPUME_PREFILTER_GAUSS, .sigma = 1};
+    test_same_fields(72, 40, SYNTH_PAN, NULL);
+    test_same_fields(72, 40, SYNTH_NOISE, NULL);
+    test_same_fields(72, 40, SYNTH_PAN, &gauss);
+    test_same_fields(200, 8, SYNTH_TIES, NULL); /* one row of blocks, cut into spans */
     return harness_verdict();
 }

@@ -120,6 +120,22 @@ static void test_bands(void)
     REQUIRE(rows * plan.padded_stride * 2 + caps.align_bytes <= caps.window_bytes);
     REQUIRE_EQUAL(plan.batch, 1);
 
+    /* Parts to filter fit likewise, with all that they read. */
+    const struct gpume_prefilter widest = {.kind = GPUME_PREFILTER_GAUSS, .sigma = 16};
+    params.prefilter = &widest;
+    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &target, &plan), GPUME_OK);
+    rows = (uint64_t)plan.filter_rows + 2ull * plan.prefilter.radius_y;
+    REQUIRE(plan.filter_rows > 0 && plan.prefilter.radius_y == 48);
+    REQUIRE(rows * plan.padded_stride * 2 + caps.align_bytes <= caps.window_bytes);
+    params.window_y = 8;
+    caps.window_bytes = 3 << 20; /* enough for the search, but not for the filter */
+    told = 0;
+    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &target, &plan), GPUME_UNSUPPORTED);
+    REQUIRE_EQUAL(told, 1);
+    params.prefilter = NULL;
+    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &target, &plan), GPUME_OK);
+    params.window_y = 512;
+
     caps.window_bytes = 1 << 20; /* not even one row of blocks */
     told = 0;
     REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &target, &plan), GPUME_UNSUPPORTED);

@@ -1,0 +1,239 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# gpume sort: the order of what it reads, in both forms, and every input and output that it refuses.
+# The second opinion is sort(1).
+. "$(dirname "$0")/common.sh"
+
+# give TEXT ARGUMENTS: sorts what printf makes of TEXT; streams and status as run leaves them.
+give() {
+    text=$1
+    shift
+    # shellcheck disable=SC2059 # a format on purpose
+    printf -- "$text" | "$gpume" sort --backend "$engine" "$@" >"$scratch/out" 2>"$scratch/err"
+    status=$?
+}
+
+# gives EXPECTED TEXT ARGUMENTS
+gives() {
+    expected=$1
+    shift
+    give "$@"
+    [ "$status" -eq 0 ] || fail "'$1': exit status $status"
+    [ ! -s "$scratch/err" ] || fail "'$1': something was said"
+    # shellcheck disable=SC2059
+    printf -- "$expected" | cmp -s - "$scratch/out" || fail "'$1': not in order"
+}
+
+# refuses WHERE WORD TEXT: exit status 3, one line with both, nothing on standard output.
+refuses() {
+    where=$1 word=$2
+    shift 2
+    give "$@"
+    [ "$status" -eq 3 ] || fail "'$1': exit status $status, not 3"
+    [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "'$1': not exactly one line of error"
+    [ ! -s "$scratch/out" ] || fail "'$1': standard output was written"
+    says "standard input: $where"
+    says "$word"
+}
+
+# What an integer is, and where it may stand.
+gives '' ''
+gives '' ' \n\t\r\n\f\v '
+gives '5\n' '5'
+gives '5\n' '\n\n 5\n\n'
+gives '1\n2\n3\n' '3\r\n2\r\n1\r\n'
+gives '1\n2\n3\n' '3\t2\v1\f'
+gives '0\n0\n0\n' '-0 +0 0'
+gives '7\n12\n' '+12 0000000000000000000000000007'
+gives '-2147483648\n2147483647\n' '2147483647 -2147483648'
+gives '0\n4294967295\n' '4294967295 00'
+gives '1\n10\n123\n1234\n99999\n100000\n1234567\n12345678\n123456789\n1234567890\n' \
+    '1234567890 123456789 12345678 1234567 100000 99999 1234 123 10 1'
+gives '3\n3\n2\n' '3 2 3' --descending
+gives '5\n' '5' -
+# Both below 0 and above 2^31 - 1, in every order of coming.
+gives '-2147483648\n-1\n0\n1\n2147483648\n4294967295\n' \
+    '4294967295 0 -1 2147483648 1 -2147483648'
+gives '-2\n-1\n7\n4294967295\n' '-1 -2 7\n4294967295'
+gives '4294967295\n2147483648\n7\n-1\n-2\n' '7 -1 2147483648 -2 4294967295' --descending
+gives '-1\n-2\n-3\n' '-3 -1 -2' --descending
+
+# What is none.
+refuses 'line 3' "'x12'" '1\n2\n 5 x12 9\n'
+refuses 'line 1' "'4294967296'" '4294967296'
+refuses 'line 1' "'-2147483649'" '-2147483649'
+refuses 'line 2' "'99999999999999999999999999'" '\n99999999999999999999999999\n'
+refuses 'line 1' "'12345678901'" '12345678901'
+refuses 'line 1' "'1234567890123456'" '1234567890123456'
+for word in - + -- +-1 -+1 1- 1.0 1e3 0x10 1_000 five 1:2 /3 --5 '3)' '12345678a' '1234567890a' \
+    '123456789012345a'; do
+    refuses 'line 1' "'$word'" "$word"
+done
+refuses 'line 1' 'separate integers by white space' '1,2,3\n'
+refuses 'line 1' "'12\\x003'" '12\0003'
+refuses 'line 2' '\x00' '1\n\0002'
+refuses 'line 1' 'without a byte order mark' '\357\273\277\0611\n'
+refuses 'line 1' "'\\xff\\xfe1\\x00'" '\377\3761\000 '
+refuses 'line 1' "'\\xd9\\xa3'" '\331\243'
+refuses 'line 1' "'1\\x1b[31m'" '1\033[31m'
+long=$(head -c 200000 /dev/zero | tr '\0' 7)
+refuses 'line 2' "'77777777777777777777777777777777...' is no integer" "1\\n$long\\n1"
+[ "$(wc -c <"$scratch/err")" -lt 250 ] || fail "a long word is shown at length"
+zeros=$(head -c 200000 /dev/zero | tr '\0' 0)
+gives '-6\n5\n' "${zeros}5 -${zeros}6"
+refuses 'line 2' 'is no integer' "5\\n${zeros}x"
+
+# Words and lines across the bounds of what is read at a time.
+awk 'BEGIN { for (i = 0; i < 70000; i++) printf "%d%s", (i * 7919) % 70001, i % 9 ? " " : "\n" }' >seq
+tr ' ' '\n' <seq | sort -n >wanted
+expect 0 sort seq --backend "$engine"
+cmp -s wanted "$scratch/out" || fail "70000 integers"
+{ cat seq; echo junk; } >junk
+expect 3 sort junk
+says "junk: line $(($(wc -l <seq) + 1)): '"
+# Slowly, through a pipe.
+mkfifo pipe
+{ head -c 50001 seq; sleep 0.2; tail -c +50002 seq; } >pipe &
+expect 0 sort pipe --backend "$engine"
+wait
+cmp -s wanted "$scratch/out" || fail "through a pipe"
+
+# 2^20 of each kind: as sort(1) has them, the same each time, checked by the C library.
+random_words() {
+    awk -v kind="$1" 'BEGIN {
+        srand(7)
+        for (i = 0; i < 1048576; i++) {
+            value = int(rand() * 65536) * 65536 + int(rand() * 65536)
+            printf "%.0f\n", kind == "unsigned" ? value : kind == "signed" ? value - 2147483648 \
+                : kind == "few" ? value % 10 : rand() < 0.3 ? -int(value / 2) : value
+        }
+    }'
+}
+for kind in unsigned signed few mixed; do
+    random_words $kind >large
+    sort -n large >wanted
+    expect 0 sort --backend "$engine" --check large -o first -y
+    grep -q '^Keys matched in 1048576 of 1048576 instances$' "$scratch/out" || fail "$kind: --check"
+    grep -q '^written  *first$' "$scratch/out" || fail "$kind: the output is not named"
+    cmp -s wanted first || fail "$kind: rising"
+    expect 0 sort --backend "$engine" large
+    cmp -s first "$scratch/out" || fail "$kind: not the same twice"
+    expect 0 sort --backend "$engine" --descending large
+    sort -rn large | cmp -s - "$scratch/out" || fail "$kind: falling"
+    [ ! -s "$scratch/err" ] || fail "$kind: something was said"
+    # What is in order stays as it is.
+    expect 0 sort --backend "$engine" first
+    cmp -s wanted "$scratch/out" || fail "$kind: sorted before"
+done
+rm -f large first wanted
+
+# Words: the bytes of 3, 2^32 - 1, 256, 2^31.
+words='\003\000\000\000\377\377\377\377\000\001\000\000\000\000\000\200'
+gives '\003\000\000\000\000\001\000\000\000\000\000\200\377\377\377\377' "$words" --binary u32
+gives '\000\000\000\200\377\377\377\377\003\000\000\000\000\001\000\000' "$words" --binary i32
+gives '\000\001\000\000\003\000\000\000\377\377\377\377\000\000\000\200' "$words" --binary=i32 \
+    --descending
+gives '' '' --binary u32
+refuses '5 bytes' 'leave --binary out' '12345' --binary u32
+printf '1\n2\n3\n4\n5' >odd
+expect 3 sort --binary i32 odd
+says "odd: 9 bytes"
+if truncate -s 4294967300 huge 2>/dev/null; then
+    expect 3 sort --binary u32 huge
+    says "huge: holds more than 1073741824 integers"
+    rm huge
+fi
+
+# --check and --time speak where the integers do not go.
+gives_check() {
+    [ "$status" -eq 0 ] && printf '1\n2\n' | cmp -s - "$scratch/out" || fail "$*"
+}
+give '2 1' --check
+gives_check --check
+says "Keys matched in 2 of 2 instances"
+give '2 1' --check -q
+gives_check -q
+[ ! -s "$scratch/err" ] || fail "-q speaks"
+give '' --check --time
+says "Keys matched in 0 of 0 instances"
+give '2 1' --time
+gives_check --time
+for line in 'GPU with transfer' 'GPU without transfer' 'C radix .* ms .* M keys/s .* x qsort' \
+    'qsort  *[0-9.]* ms .* 1.00 x qsort' 'CPU bitonic .* ms'; do
+    grep -q "^$line" "$scratch/err" || fail "--time has no line '$line'"
+done
+[ "$(wc -l <"$scratch/err")" -eq 5 ] || fail "--time: not five lines"
+expect 0 sort seq --time -o words --backend "$engine"
+grep -q '^C radix' "$scratch/out" || fail "--time with -o is not on standard output"
+give '2 1' -v
+gives_check -v
+says "sorted       2 integers"
+
+# Files: names, what exists, what cannot be.
+printf '2\n1\n' >sort
+cp sort -- -x
+expect 0 sort ./sort --backend "$engine"
+printf '1\n2\n' | cmp -s - "$scratch/out" || fail "./sort"
+expect 0 sort --backend "$engine" -- -x
+printf '1\n2\n' | cmp -s - "$scratch/out" || fail "-- -x"
+expect 0 sort sort --backend "$engine" -o sorted
+expect 2 sort sort -o sorted
+says "sorted: exists already; replace it with -y"
+expect 2 sort missing -o sorted
+says "sorted: exists already"
+expect 0 sort sort --backend "$engine" -o sort -y
+printf '1\n2\n' | cmp -s - sort || fail "a file in its own place"
+expect 3 sort junk -o new
+expect 3 sort junk -o sorted -y
+printf '1\n2\n' | cmp -s - sorted || fail "a failed run has touched the output"
+expect 3 sort .
+says ".: is a folder"
+expect 3 sort missing
+says "missing: cannot be opened"
+if [ "$(id -u)" -ne 0 ]; then
+    cp sort secret
+    chmod 0 secret
+    expect 3 sort secret
+    rm -f secret
+fi
+expect 1 sort sort -o none/x
+says "none/"
+expect 1 sort sort -o . -y
+says ".: is a folder"
+expect 2 sort ''
+"$gpume" sort <&- >"$scratch/out" 2>"$scratch/err" && fail "closed standard input"
+says "standard input"
+"$gpume" sort sort >&- 2>"$scratch/err" && fail "closed standard output"
+says "standard output"
+if [ -w /dev/full ]; then
+    "$gpume" sort sort >/dev/full 2>"$scratch/err" && fail "/dev/full taken for success"
+    says "standard output: cannot be written"
+    expect 1 sort sort -o /dev/full
+fi
+{ "$gpume" sort seq 2>"$scratch/err" || echo $? >"$scratch/status"; } | head -1 >/dev/null
+if [ -s "$scratch/err" ]; then says "what reads it ended"; fi
+expect 0 sort sort --backend "$engine" -o /dev/stdout
+printf '1\n2\n' | cmp -s - "$scratch/out" || fail "-o /dev/stdout"
+rm -f words
+
+# Wrong usage.
+for options in '--block 8' '--vectors v.csv' '--threads 2' '--progress' '--json' '--seconds 1'; do
+    # shellcheck disable=SC2086
+    expect 2 sort sort $options
+    says "not an option of 'gpume sort'"
+done
+expect 2 sort sort seq
+says "takes one file"
+expect 2 sort --binary
+says "--binary needs a value"
+expect 2 sort --binary u64 sort
+says "--binary u64: must be u32 or i32"
+expect 2 clip.mp4 --descending
+says "--descending: is an option of 'gpume sort'"
+expect 2 bench --time
+expect 2 sort sort --backend cpu --device 0
+expect 4 sort sort --device 'no such device'
+expect 0 sort --help
+
+only . seq junk pipe odd sort -x sorted
+exit 0
