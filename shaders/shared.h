@@ -51,8 +51,6 @@
 #define GPUME_BOX_LOCAL 64
 #define GPUME_BOX_ROWS 16 /* box sums that one invocation makes, one below the other */
 #define GPUME_REDUCE_LOCAL 256
-#define GPUME_RANK_LOCAL 256
-#define GPUME_RANK_CHUNK 1024 /* keys that one workgroup sorts in shared memory */
 #define GPUME_UPLOAD_LOCAL 64
 #define GPUME_FILTER_LOCAL 64
 #define GPUME_FILTER_WEIGHTS 961 /* of gpume_prefilter_tables; likeness comes behind them */
@@ -176,24 +174,16 @@ struct gpume_reduce_push {
     GPUME_U32 partials; /* a field */
 };
 
-struct gpume_rank_push {
-    GPUME_U32 count;      /* keys a field */
-    GPUME_U32 index_bits; /* one-word keys: low bits that hold the block */
-    GPUME_U32 flip;       /* 1: partners mirror within 2 * reach, 0: they lie reach apart */
-    GPUME_U32 reach;
-    GPUME_U32 from_costs; /* 1: make the keys */
-    GPUME_U32 to_ranks;   /* 1: the order is final */
-};
-
 /* Specialisation constants of sort_*.comp. */
 #define GPUME_SORT_SPEC_LOCAL 0    /* invocations of a workgroup, a power of 2 */
 #define GPUME_SORT_SPEC_KEYS 1     /* keys that each of them has; a tile is both multiplied */
 #define GPUME_SORT_SPEC_SUBGROUP 2 /* invocations of a subgroup, every one full */
 #define GPUME_SORT_SPEC_OWN 3      /* 1: a histogram for each subgroup, 0: one for all in turn */
-#define GPUME_SORT_SPEC_COUNT 4
+#define GPUME_SORT_SPEC_PAIRS 4    /* 1: there is payload, or there are places in its stead */
+#define GPUME_SORT_SPEC_COUNT 5
 
 #define GPUME_SORT_DIGITS 256
-#define GPUME_SORT_SCAN_KEYS 4
+#define GPUME_SORT_SCAN_KEYS 8
 #define GPUME_SORT_ROW_MAX 4096 /* tiles that one invocation of sort_scan.comp sums up */
 #define GPUME_SORT_COPY_LOCAL 256
 #define GPUME_SORT_COPY_KEYS 8

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * First of the three kernels of a pass: how often each digit occurs in each tile. A workgroup
- * counts a tile, four keys at a time where they are aligned. Grid: x and y = tile of the segment, z = segment.
- * Shared memory: 1 KiB. Reads keys, writes counts[digit][tile] of the segment.
+ * counts a tile, four keys at a time where they are aligned. Grid: x and y = tile of the segment,
+ * z = segment. Shared memory: 1 KiB. Reads keys, writes counts[digit][tile] of the segment.
  */
 #version 450
 #extension GL_GOOGLE_include_directive : require

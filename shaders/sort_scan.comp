@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Second kernel of a pass: in which place of its digit each tile begins. A workgroup owns one digit
- * of a segment, or, if the grid has no x, all. Grid: x = digit, z = segment. Shared memory: 1 KiB at
- * most. Turns counts into sums over the tiles before, writes totals[digit] of the segment.
+ * of a segment, or all of them if the grid has but one in x. Grid: x = digit, z = segment. Shared
+ * memory: 1 KiB at most. Turns counts into sums over the tiles before, writes totals[digit] of the
+ * segment.
  *
- * Loops: the host lets one invocation have GPUME_SORT_ROW_MAX tiles of up to 4 digits. 2^30 keys are 2^19 tiles at most (of 2048), 512 rounds of up to 64 + 8 iterations.
+ * Loops: 2^30 keys are 2^20 tiles at most (of 1024), 2^10 rounds (LOCAL 128) of 32 + 16 iterations
+ * and less. The host lets one invocation have GPUME_SORT_ROW_MAX tiles of up to 4 digits.
  */
 #version 450
 #extension GL_GOOGLE_include_directive : require

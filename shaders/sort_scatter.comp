@@ -14,6 +14,8 @@
 #include "sort_segment.glsl"
 #include "sort_place.glsl"
 
+layout(constant_id = GPUME_SORT_SPEC_PAIRS) const uint PAIRS = 1;
+
 shared uint target[GPUME_SORT_DIGITS]; /* of a digit's first key, less its place in the tile */
 
 /* Where in memory the keys of each digit of this tile go. */
@@ -45,7 +47,8 @@ void main()
     if (first >= segment.y) { /* the whole workgroup */
         return;
     }
-    bool pairs = has(pc.payload_out), to_ranks = (pc.steps & GPUME_SORT_TO_RANKS) != 0u;
+    const bool pairs = PAIRS != 0u;
+    bool to_ranks = (pc.steps & GPUME_SORT_TO_RANKS) != 0u;
     uint count = min(TILE, segment.y - first);
     uint base = gl_SubgroupID * SUBGROUP * KEYS + gl_SubgroupInvocationID;
     /* Places past the end hold the largest key, and being last they stay last. */

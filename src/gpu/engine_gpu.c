@@ -70,21 +70,20 @@ static int create_kernels(struct engine *engine)
     }
     GPUME_TRY(gpume_k_predict_create(gpu, &engine->plan, &k->predict));
     GPUME_TRY(gpume_k_reduce_create(gpu, &k->reduce));
-    GPUME_TRY(
-        gpume_k_rank_create(gpu, &engine->plan, &engine->layout, &k->rank_local, &k->rank_global));
+    GPUME_TRY(gpume_k_rank_create(gpu, &engine->plan, &k->rank));
 fail:
     return status;
 }
 
-#define KERNELS 13u
+#define KERNELS 11u
 
-/* All of them, one after the other. */
+/* All but those of ranking, one after the other. */
 static struct gpume_kernel *kernel_at(struct engine *engine, size_t index)
 {
     struct gpume_kernels *k = &engine->kernels;
     struct gpume_kernel *const all[KERNELS] = {&k->upload, &k->prefilter, &k->quarters,
         &k->sixteenths, &k->sieve, &k->left.tiles, &k->left.quads, &k->match.tiles, &k->match.quads,
-        &k->predict, &k->reduce, &k->rank_local, &k->rank_global};
+        &k->predict, &k->reduce};
     return all[index];
 }
 
@@ -94,7 +93,7 @@ static int wait_for_kernels(struct engine *engine)
     for (size_t i = 0; status == GPUME_OK && i < KERNELS; i++) {
         status = gpume_kernel_wait(&engine->gpu, kernel_at(engine, i));
     }
-    return status;
+    return status == GPUME_OK ? gpume_k_sort_wait(&engine->kernels.rank) : status;
 }
 
 static int create_buffer(struct engine *engine, enum gpume_buffer_kind kind, VkDeviceSize bytes,
@@ -140,8 +139,7 @@ static int create_slots(struct engine *engine)
     const struct gpume_plan *plan = &engine->plan;
     uint32_t binds = plan->batch * (gpume_k_upload_binds(plan) + 4) + 1 + /* boxes, sieve */
                      plan->batch * gpume_k_prefilter_binds(plan) +
-                     plan->band_count * GPUME_K_BAND_BINDS + GPUME_K_REDUCE_BINDS +
-                     GPUME_K_RANK_BINDS;
+                     plan->band_count * GPUME_K_BAND_BINDS + GPUME_K_REDUCE_BINDS;
     int status = gpume_timeline_create(&engine->gpu, &engine->timeline);
     for (uint32_t i = 0; status == GPUME_OK && i < plan->slots; i++) {
         struct slot_buffers *buffers = &engine->buffers[i];
@@ -162,14 +160,15 @@ static int check_ranges(const struct engine *engine)
 {
     const struct gpume_plan *plan = &engine->plan;
     uint64_t range = engine->gpu.properties.limits.maxStorageBufferRange;
-    uint64_t key_bytes = (uint64_t)plan->batch * plan->blocks * 4 * engine->layout.key_words;
-    if (key_bytes <= range) {
+    uint64_t bytes = (uint64_t)plan->batch * plan->blocks * 4;
+    if (bytes <= range) {
         return GPUME_OK;
     }
     gpume_log_write(engine->gpu.log, GPUME_LOG_ERROR,
-        "%u blocks a field need %llu bytes to rank, %s binds %llu at most; use larger blocks or "
+        "%u blocks a field need %llu bytes for their costs, %s binds %llu at most; use larger "
+        "blocks or "
         "--backend cpu",
-        plan->blocks, (unsigned long long)key_bytes, engine->gpu.properties.deviceName,
+        plan->blocks, (unsigned long long)bytes, engine->gpu.properties.deviceName,
         (unsigned long long)range);
     return GPUME_UNSUPPORTED;
 }
@@ -272,7 +271,8 @@ int gpume_engine_gpu_open_with(void **out, const struct gpume_params *params,
     times[1] = gpume_clock_ns();
     GPUME_TRY(make_plan(engine, params, rules->window_bytes ? rules->window_bytes : WINDOW_BYTES));
     struct gpume_sieve_rule rule = sieve_rule(engine, rules);
-    engine->layout = gpume_layout_make(&engine->plan, &rule);
+    engine->layout =
+        gpume_layout_make(&engine->plan, &rule, gpume_k_rank_scratch(&engine->gpu, &engine->plan));
     GPUME_TRY(check_ranges(engine));
     GPUME_TRY(open_parts(engine, rules, times));
     *plan = engine->plan;
@@ -309,7 +309,7 @@ static void record_fields(struct engine *engine, const struct gpume_work *work,
     gpume_barrier_kernel_to_kernel(slot);
     gpume_k_reduce_record(work, &k->reduce);
     gpume_slot_stage_done(slot, GPUME_STAGE_REDUCE);
-    gpume_k_rank_record(work, &k->rank_local, &k->rank_global);
+    gpume_k_rank_record(work, &k->rank);
     gpume_slot_stage_done(slot, GPUME_STAGE_RANK);
     gpume_barrier_kernel_to_copy(slot);
     gpume_k_readback_record(work);
@@ -437,6 +437,7 @@ static void destroy_kernels(struct engine *engine)
     for (size_t i = 0; i < KERNELS; i++) {
         gpume_kernel_destroy(&engine->gpu, kernel_at(engine, i));
     }
+    gpume_k_sort_destroy(&engine->kernels.rank);
 }
 
 static void destroy_all(struct engine *engine)

@@ -192,12 +192,26 @@ static enum gpume_device_type device_type(VkPhysicalDeviceType type)
     }
 }
 
+/* Kernels that sort reach memory by address. Of a device with Vulkan 1.2. */
+static bool has_addresses(VkPhysicalDevice physical)
+{
+    VkPhysicalDeviceBufferDeviceAddressFeatures addresses = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES};
+    VkPhysicalDeviceFeatures2 all = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &addresses};
+    vkGetPhysicalDeviceFeatures2(physical, &all);
+    return addresses.bufferDeviceAddress;
+}
+
 /* "" if every kernel fits the device. */
 static const char *why_unusable(VkPhysicalDevice physical, const VkPhysicalDeviceProperties *p)
 {
     uint32_t bits;
     if (p->apiVersion < VK_API_VERSION_1_2) {
         return "needs Vulkan 1.2";
+    }
+    if (!has_addresses(physical)) {
+        return "has no buffer device addresses, which ranking needs";
     }
     if (gpume_instance_compute_family(physical, &bits) == UINT32_MAX) {
         return "has no compute queue";

@@ -13,12 +13,13 @@
  *   match    padded frames (blocks left over)    vectors, costs
  *   predict  padded frames, vectors              predicted, partial sums
  *   reduce   partial sums                        sums
- *   rank     costs                               ranks (keys in between)
+ *   rank     costs                               ranks, by k_sort.h
  *   readback results                             host copy of the results
  */
 #ifndef GPUME_GPU_K_H
 #define GPUME_GPU_K_H
 
+#include "gpu/k_sort.h"
 #include "gpu/variant.h"
 #include "gpu/work.h"
 
@@ -36,8 +37,8 @@ struct gpume_match {
 
 struct gpume_kernels {
     struct gpume_match match, left; /* all blocks; those that the sieve has left over */
-    struct gpume_kernel upload, prefilter, quarters, sixteenths, sieve, predict, reduce, rank_local,
-        rank_global;
+    struct gpume_kernel upload, prefilter, quarters, sixteenths, sieve, predict, reduce;
+    struct gpume_k_sort rank;
 };
 
 int gpume_k_upload_create(
@@ -91,11 +92,11 @@ void gpume_k_predict_record(const struct gpume_work *work, const struct gpume_ke
 int gpume_k_reduce_create(struct gpume_gpu *gpu, struct gpume_kernel *kernel);
 void gpume_k_reduce_record(const struct gpume_work *work, const struct gpume_kernel *kernel);
 
-/* A field of few blocks needs no global kernel, which then stays zeroed. */
-int gpume_k_rank_create(struct gpume_gpu *gpu, const struct gpume_plan *plan,
-    const struct gpume_layout *layout, struct gpume_kernel *local, struct gpume_kernel *global);
-void gpume_k_rank_record(const struct gpume_work *work, const struct gpume_kernel *local,
-    const struct gpume_kernel *global);
+/* Bytes of scratch memory, of a whole batch. */
+VkDeviceSize gpume_k_rank_scratch(struct gpume_gpu *gpu, const struct gpume_plan *plan);
+int gpume_k_rank_create(
+    struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_k_sort *sort);
+void gpume_k_rank_record(const struct gpume_work *work, const struct gpume_k_sort *sort);
 
 void gpume_k_readback_record(const struct gpume_work *work);
 
@@ -105,7 +106,6 @@ uint32_t gpume_k_upload_binds(const struct gpume_plan *plan);
 uint32_t gpume_k_prefilter_binds(const struct gpume_plan *plan);
 #define GPUME_K_BAND_BINDS 4u /* tiles, quads twice, predict */
 #define GPUME_K_REDUCE_BINDS 1u
-#define GPUME_K_RANK_BINDS 64u /* see k_rank.c */
 
 /* A stage's two variants, for 8-bit and 16-bit samples. */
 struct gpume_k_code {

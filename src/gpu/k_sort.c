@@ -69,6 +69,7 @@ struct code {
     const uint32_t *words;
     size_t bytes;
     const struct gpume_sort_shape *shape; /* NULL: neither shape nor subgroups matter */
+    uint32_t pairs;
 };
 
 static int create_kernel(
@@ -85,6 +86,7 @@ static int create_kernel(
         constants[GPUME_SORT_SPEC_KEYS] = code->shape->keys;
         constants[GPUME_SORT_SPEC_SUBGROUP] = gpu->subgroup;
         constants[GPUME_SORT_SPEC_OWN] = code->shape->own;
+        constants[GPUME_SORT_SPEC_PAIRS] = code->pairs;
         info.constants = constants;
         info.constant_count = GPUME_SORT_SPEC_COUNT;
         info.subgroup = gpu->subgroup;
@@ -92,27 +94,63 @@ static int create_kernel(
     return gpume_kernel_create(gpu, &info, kernel);
 }
 
-/* Those of the network, then those of the radix sort. */
-static int create_kernels(struct gpume_k_sort *sort)
+static uint32_t tile_of(const struct gpume_sort_shape *shape)
 {
-    const struct gpume_sort_shape *shape = &sort->shape, *small = &sort->small;
+    return shape->local * shape->keys;
+}
+
+/* Is the kernel needed for segments of `longest` keys each? */
+static bool is_needed(const struct gpume_k_sort *sort, const struct gpume_kernel *kernel,
+    const struct gpume_sort_task *only)
+{
+    if (!only) {
+        return true;
+    }
+    if (!sort->gpu->subgroup || only->by == GPUME_SORT_BY_NETWORK) {
+        return kernel == &sort->chunk || (kernel == &sort->step && only->longest > 1) ||
+               (kernel == &sort->copy && only->payload);
+    }
+    if (only->longest <= sort->tiny) {
+        return kernel == &sort->chunk;
+    }
+    if (only->longest <= tile_of(&sort->small)) {
+        return kernel == &sort->local_small;
+    }
+    if (only->longest <= tile_of(&sort->middle)) {
+        return kernel == &sort->local_middle;
+    }
+    if (only->longest <= tile_of(&sort->shape)) {
+        return kernel == &sort->local;
+    }
+    return kernel == &sort->hist || kernel == &sort->scan || kernel == &sort->scatter_keys ||
+           kernel == &sort->scatter_pairs || (kernel == &sort->copy && !only->ranks);
+}
+
+/* Those of the network, then those of the radix sort. */
+static int create_kernels(struct gpume_k_sort *sort, const struct gpume_sort_task *only)
+{
+    const struct gpume_sort_shape *shape = &sort->shape;
     const struct {
         struct gpume_kernel *kernel;
         struct code code;
     } all[] = {
-        {&sort->chunk, {chunk_words, sizeof(chunk_words), NULL}},
-        {&sort->step, {step_words, sizeof(step_words), NULL}},
-        {&sort->copy, {copy_words, sizeof(copy_words), NULL}},
-        {&sort->hist, {hist_words, sizeof(hist_words), shape}},
-        {&sort->scan, {scan_words, sizeof(scan_words), shape}},
-        {&sort->scatter, {scatter_words, sizeof(scatter_words), shape}},
-        {&sort->local, {local_words, sizeof(local_words), shape}},
-        {&sort->local_small, {local_words, sizeof(local_words), small}},
+        {&sort->chunk, {chunk_words, sizeof(chunk_words), NULL, 0}},
+        {&sort->step, {step_words, sizeof(step_words), NULL, 0}},
+        {&sort->copy, {copy_words, sizeof(copy_words), NULL, 0}},
+        {&sort->hist, {hist_words, sizeof(hist_words), shape, 0}},
+        {&sort->scan, {scan_words, sizeof(scan_words), shape, 0}},
+        {&sort->scatter_keys, {scatter_words, sizeof(scatter_words), shape, 0}},
+        {&sort->scatter_pairs, {scatter_words, sizeof(scatter_words), shape, 1}},
+        {&sort->local, {local_words, sizeof(local_words), shape, 0}},
+        {&sort->local_small, {local_words, sizeof(local_words), &sort->small, 0}},
+        {&sort->local_middle, {local_words, sizeof(local_words), &sort->middle, 0}},
     };
     int status = GPUME_OK;
     uint32_t count = sort->gpu->subgroup ? sizeof(all) / sizeof(*all) : 3;
     for (uint32_t i = 0; i < count && status == GPUME_OK; i++) {
-        status = create_kernel(sort->gpu, &all[i].code, all[i].kernel);
+        if (is_needed(sort, all[i].kernel, only)) {
+            status = create_kernel(sort->gpu, &all[i].code, all[i].kernel);
+        }
     }
     return status;
 }
@@ -121,14 +159,23 @@ struct gpume_k_sort gpume_k_sort_shapes(struct gpume_gpu *gpu, const struct gpum
 {
     struct gpume_k_sort sort = {.gpu = gpu, .tiny = LENGTH_TINY};
     if (gpu->subgroup) {
-        sort.shape = shape ? *shape : shape_of(gpu, 512, 9, 8);
+        sort.shape = shape ? *shape : shape_of(gpu, 512, 11, 8);
         sort.small = shape_of(gpu, 128, 8, 4);
+        sort.middle = shape_of(gpu, 512, 8, 8);
+        sort.small = tile_of(&sort.small) < tile_of(&sort.shape) ? sort.small : sort.shape;
+        sort.middle = tile_of(&sort.middle) < tile_of(&sort.shape) ? sort.middle : sort.shape;
     }
     return sort;
 }
 
 int gpume_k_sort_create(
-    struct gpume_gpu *gpu, const struct gpume_sort_shape *shape, struct gpume_k_sort *out)
+    struct gpume_gpu *gpu, const struct gpume_sort_shape *shape, struct gpume_k_sort *sort)
+{
+    return gpume_k_sort_create_for(gpu, shape, NULL, sort);
+}
+
+int gpume_k_sort_create_for(struct gpume_gpu *gpu, const struct gpume_sort_shape *shape,
+    const struct gpume_sort_task *only, struct gpume_k_sort *out)
 {
     if (!gpu->addresses) {
         gpume_log_write(gpu->log, GPUME_LOG_ERROR,
@@ -137,7 +184,7 @@ int gpume_k_sort_create(
         return GPUME_UNSUPPORTED;
     }
     struct gpume_k_sort sort = gpume_k_sort_shapes(gpu, shape);
-    int status = create_kernels(&sort);
+    int status = create_kernels(&sort, only);
     if (status != GPUME_OK) {
         gpume_k_sort_destroy(&sort);
         return status;
@@ -148,8 +195,9 @@ int gpume_k_sort_create(
 
 int gpume_k_sort_wait(struct gpume_k_sort *sort)
 {
-    struct gpume_kernel *all[] = {&sort->hist, &sort->scan, &sort->scatter, &sort->local,
-        &sort->local_small, &sort->copy, &sort->chunk, &sort->step};
+    struct gpume_kernel *all[] = {&sort->hist, &sort->scan, &sort->scatter_keys,
+        &sort->scatter_pairs, &sort->local, &sort->local_small, &sort->local_middle, &sort->copy,
+        &sort->chunk, &sort->step};
     int status = GPUME_OK;
     for (size_t i = 0; i < sizeof(all) / sizeof(*all) && status == GPUME_OK; i++) {
         status = gpume_kernel_wait(sort->gpu, all[i]);
@@ -159,8 +207,9 @@ int gpume_k_sort_wait(struct gpume_k_sort *sort)
 
 void gpume_k_sort_destroy(struct gpume_k_sort *sort)
 {
-    struct gpume_kernel *all[] = {&sort->hist, &sort->scan, &sort->scatter, &sort->local,
-        &sort->local_small, &sort->copy, &sort->chunk, &sort->step};
+    struct gpume_kernel *all[] = {&sort->hist, &sort->scan, &sort->scatter_keys,
+        &sort->scatter_pairs, &sort->local, &sort->local_small, &sort->local_middle, &sort->copy,
+        &sort->chunk, &sort->step};
     for (size_t i = 0; sort->gpu && i < sizeof(all) / sizeof(*all); i++) {
         gpume_kernel_destroy(sort->gpu, all[i]);
     }

@@ -26,9 +26,11 @@ struct gpume_sort_shape {
 
 struct gpume_k_sort {
     struct gpume_gpu *gpu;
-    struct gpume_sort_shape shape, small; /* of long segments, and of those of a small tile */
-    uint32_t tiny;                        /* keys of a segment that the network is taken for */
-    struct gpume_kernel hist, scan, scatter, local, local_small, copy, chunk, step;
+    struct gpume_sort_shape shape; /* of segments longer than those below */
+    struct gpume_sort_shape small, middle;
+    uint32_t tiny; /* keys of a segment that the network is taken for */
+    struct gpume_kernel hist, scan, scatter_keys, scatter_pairs, local, local_small, local_middle,
+        copy, chunk, step;
 };
 
 enum gpume_sort_by { GPUME_SORT_BY_LENGTH, GPUME_SORT_BY_RADIX, GPUME_SORT_BY_NETWORK };
@@ -62,6 +64,9 @@ struct gpume_k_sort gpume_k_sort_shapes(
 /* GPUME_UNSUPPORTED, logged: no kernel reaches memory by address here. Wait before recording. */
 int gpume_k_sort_create(
     struct gpume_gpu *gpu, const struct gpume_sort_shape *shape, struct gpume_k_sort *sort);
+/* Only the kernels that tasks of this one's kind and segments take. */
+int gpume_k_sort_create_for(struct gpume_gpu *gpu, const struct gpume_sort_shape *shape,
+    const struct gpume_sort_task *only, struct gpume_k_sort *sort);
 int gpume_k_sort_wait(struct gpume_k_sort *sort);
 
 /* Zeroed is fine. */

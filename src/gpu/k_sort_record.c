@@ -40,6 +40,12 @@ static bool packed(const struct gpume_sort_task *task)
     return task->ranks && task->key_bits + task->place_bits <= 32;
 }
 
+/* Something goes through the passes of a radix sort beside the keys. */
+static bool has_pairs(const struct gpume_sort_task *task)
+{
+    return task->payload || (task->ranks && !packed(task));
+}
+
 static VkDeviceSize take(VkDeviceSize *end, VkDeviceSize bytes)
 {
     VkDeviceSize at = *end;
@@ -56,7 +62,7 @@ static struct layout layout_of(const struct gpume_k_sort *sort, const struct gpu
     if (task->longest <= (network ? GPUME_BITONIC_CHUNK : tile_of(&sort->shape))) {
         return layout;
     }
-    bool pairs = task->payload || (task->ranks && !network && !packed(task));
+    bool pairs = network ? task->payload != 0 : has_pairs(task);
     layout.payload[0] = take(end, pairs ? words : 0);
     if (network) {
         layout.counts = take(end, 2 * words);
@@ -252,6 +258,8 @@ static void record_passes(struct recording *r)
         return;
     }
     uint64_t tiles = gpume_div_up(r->push.most, tile);
+    const struct gpume_kernel *scatter =
+        has_pairs(r->task) ? &sort->scatter_pairs : &sort->scatter_keys;
     /* A workgroup for each of 256 digits is too much for a few tiles, where segments are many. */
     bool rows = tiles <= gpume_min_u64(4ull * r->task->segments, GPUME_SORT_ROW_MAX);
     r->push.counts = r->task->scratch + r->layout.counts;
@@ -266,7 +274,7 @@ static void record_passes(struct recording *r)
         barrier(r);
         dispatch_segments(r, &sort->scan, rows ? 1 : GPUME_SORT_DIGITS);
         barrier(r);
-        dispatch_segments(r, &sort->scatter, tiles);
+        dispatch_segments(r, scatter, tiles);
         if (pass + 1 < r->push.passes) {
             barrier(r);
         }
@@ -306,6 +314,7 @@ void gpume_k_sort_record(
     uint32_t tiny = task->by == GPUME_SORT_BY_LENGTH ? sort->tiny : 1;
     record_slots(&r, tiny);
     record_local(&r, &sort->local_small, &sort->small, tiny + 1);
-    record_local(&r, &sort->local, &sort->shape, tile_of(&sort->small) + 1);
+    record_local(&r, &sort->local_middle, &sort->middle, tile_of(&sort->small) + 1);
+    record_local(&r, &sort->local, &sort->shape, tile_of(&sort->middle) + 1);
     record_passes(&r);
 }

@@ -74,7 +74,7 @@ static int create_memory(struct gpume_gpu *gpu, struct trial *t)
 {
     static const struct gpume_sieve_rule never = {.candidates_min = UINT64_MAX};
     int status;
-    t->layout = gpume_layout_make(&t->plan, &never);
+    t->layout = gpume_layout_make(&t->plan, &never, 0);
     for (uint32_t i = 0; i < FRAMES; i++) {
         GPUME_TRY(
             gpume_buffer_create(gpu, GPUME_BUFFER_UPLOAD, t->plan.plane_bytes, &t->uploads[i]));

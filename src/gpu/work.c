@@ -23,7 +23,7 @@ static VkDeviceSize boxes_bytes(const struct gpume_plan *plan, const struct gpum
 }
 
 struct gpume_layout gpume_layout_make(
-    const struct gpume_plan *plan, const struct gpume_sieve_rule *rule)
+    const struct gpume_plan *plan, const struct gpume_sieve_rule *rule, VkDeviceSize ranking_bytes)
 {
     struct gpume_layout layout = {0};
     VkDeviceSize words = (VkDeviceSize)plan->batch * plan->blocks * 4;
@@ -35,12 +35,11 @@ struct gpume_layout gpume_layout_make(
     layout.predicted = place(&layout.results_bytes,
         plan->params.want_predicted ? plan->batch * plan->plane_bytes : PART_ALIGN);
     layout.partials_count = plan->band_count * GPUME_REDUCE_GROUPS;
-    layout.key_words = plan->cost_bits + plan->index_bits <= 32 ? 1 : 2;
     layout.partials = place(&layout.scratch_bytes,
         (VkDeviceSize)plan->batch * layout.partials_count * GPUME_SUM_WORDS * 4);
     layout.boxes_bytes = boxes_bytes(plan, rule);
     layout.todo = place(&layout.scratch_bytes, 2 * words + 4);
-    layout.keys = place(&layout.scratch_bytes, words * layout.key_words);
+    layout.ranking = place(&layout.scratch_bytes, ranking_bytes);
     return layout;
 }
 

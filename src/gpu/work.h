@@ -13,9 +13,8 @@
  * in the host's copy of it. */
 struct gpume_layout {
     VkDeviceSize sums, counts, vectors, costs, ranks, predicted, results_bytes;
-    VkDeviceSize partials, keys, todo, scratch_bytes;
+    VkDeviceSize partials, ranking, todo, scratch_bytes;
     uint32_t partials_count; /* a field */
-    uint32_t key_words;      /* 1 where cost and block fit one word together */
     /* Sums of quarter blocks, and as much again for those of sixteenths, of the whole ring; 0:
      * search without elimination. */
     VkDeviceSize boxes_bytes;
@@ -27,8 +26,9 @@ struct gpume_sieve_rule {
     VkDeviceSize bytes_max;  /* of one kind of sums of all frames: what a kernel sees at once */
 };
 
+/* ranking_bytes: scratch memory that ranking takes. */
 struct gpume_layout gpume_layout_make(
-    const struct gpume_plan *plan, const struct gpume_sieve_rule *rule);
+    const struct gpume_plan *plan, const struct gpume_sieve_rule *rule, VkDeviceSize ranking_bytes);
 
 struct gpume_work {
     struct gpume_gpu *gpu;

@@ -223,8 +223,8 @@ static void check_sizes(struct check *check)
     const struct gpume_k_sort *sort = &check->rig.sort;
     uint32_t edges[] = {4, 8, 16, 32, 64, 128, 256, 512, sort->tiny,
         sort->small.local * sort->small.keys, sort->shape.local, 1024, 2048,
-        sort->shape.local * sort->shape.keys, 2 * sort->shape.local * sort->shape.keys, 4096,
-        65536};
+        sort->middle.local * sort->middle.keys, sort->shape.local * sort->shape.keys,
+        2 * sort->shape.local * sort->shape.keys, 4096, 65536};
     for (enum gpume_sort_by by = GPUME_SORT_BY_LENGTH; by <= GPUME_SORT_BY_NETWORK; by++) {
         for (uint32_t count = 0; count < 4; count++) {
             check_one(check, RANDOM, count, PAYLOAD, 32, by);
