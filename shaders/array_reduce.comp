@@ -52,19 +52,21 @@ uvec2 take(uvec2 mine, uvec4 quad, uint index, uvec2 range)
     return add_word(mine, sum);
 }
 
-uvec2 take_quads(uvec2 mine, uint first, uint step)
+/* By tiles of AT_ONCE * GPUME_ARRAY_LOCAL quads side by side. */
+uvec2 take_quads(uvec2 mine, uint lane)
 {
+    const uint tile = AT_ONCE * GPUME_ARRAY_LOCAL;
     Quads data = Quads(uvec2(pc.data[0], pc.data[1]));
-    for (uint q = first; q < pc.quads; q += AT_ONCE * step) {
+    const uint step = gl_NumWorkGroups.x * tile;
+    for (uint first = gl_WorkGroupID.x * tile; first < pc.quads; first += step) {
         uvec4 quads[AT_ONCE];
-        [[unroll]] for (uint k = 0u; k < AT_ONCE; k++)
-        {
-            quads[k] = data.at[min(q + k * step, pc.quads - 1u)];
+        [[unroll]] for (uint k = 0u; k < AT_ONCE; k++) {
+            quads[k] = data.at[min(first + k * GPUME_ARRAY_LOCAL + lane, pc.quads - 1u)];
         }
-        [[unroll]] for (uint k = 0u; k < AT_ONCE; k++)
-        {
-            uint index = q + k * step;
-            if (index > 0u && index + 1u < pc.quads) {
+        bool inside = first > 0u && first + tile < pc.quads;
+        [[unroll]] for (uint k = 0u; k < AT_ONCE; k++) {
+            uint index = first + k * GPUME_ARRAY_LOCAL + lane;
+            if (inside) {
                 mine = take(mine, quads[k], index, uvec2(0u, IN_QUAD));
             } else if (index < pc.quads) {
                 mine = take(mine, quads[k], index, range_of(index));
@@ -77,16 +79,14 @@ uvec2 take_quads(uvec2 mine, uint first, uint step)
 void main()
 {
     uint lane = gl_LocalInvocationIndex;
-    uint first = gl_WorkGroupID.x * GPUME_ARRAY_LOCAL + lane;
-    uint step = gl_NumWorkGroups.x * GPUME_ARRAY_LOCAL;
     uvec2 mine = MINIMUM != 0u ? uvec2(0xffffffffu) : uvec2(0u);
     if (ELEMENT == 8u) {
         Pairs data = Pairs(uvec2(pc.data[0], pc.data[1]));
-        for (uint i = first; i < pc.quads; i += step) {
+        for (uint i = lane; i < pc.quads; i += GPUME_ARRAY_LOCAL) { /* one workgroup */
             mine = combine(mine, data.at[i]);
         }
     } else {
-        mine = take_quads(mine, first, step);
+        mine = take_quads(mine, lane);
     }
     pairs[lane] = mine;
     for (uint half_count = GPUME_ARRAY_LOCAL / 2; half_count > 0u; half_count /= 2u) {
