@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Instance, physical device, logical device and its one compute queue. Features are asked once,
- * here. Baseline: Vulkan 1.2 with timeline semaphores; nothing optional is needed, and 16-bit
- * floats are used where they are.
+ * here. Baseline: Vulkan 1.2 with timeline semaphores and buffer addresses; 16-bit floats and
+ * subgroups of a known size are used where they are.
  */
 #ifndef GPUME_GPU_DEVICE_H
 #define GPUME_GPU_DEVICE_H
