@@ -41,11 +41,14 @@ static void draw_text(cairo_t *cairo, const char *text, double x, double y, doub
 {
     for (; *text; text++) {
         const unsigned digit = (unsigned)*text - '0';
+        const double shift = digit == 1 ? -height * figure_width / 2 : 0; /* to the middle */
         for (unsigned i = 0; i < 7 && digit < 10; i++) {
             if (strokes_of[digit] >> i & 1) {
                 const double *const s = strokes[i];
-                cairo_move_to(cairo, x + s[0] * height * figure_width, y + s[1] * height / 2);
-                cairo_line_to(cairo, x + s[2] * height * figure_width, y + s[3] * height / 2);
+                cairo_move_to(
+                    cairo, x + shift + s[0] * height * figure_width, y + s[1] * height / 2);
+                cairo_line_to(
+                    cairo, x + shift + s[2] * height * figure_width, y + s[3] * height / 2);
             }
         }
         x += height * figure_step;

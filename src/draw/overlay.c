@@ -16,9 +16,11 @@
 #define KEPT_BYTES ((size_t)64 << 20) /* of marks; more than that, and all are drawn anew */
 
 /* Shares of a fill in 256; the rest is the frame. */
-#define FLOW_SHARE 256u
-#define COST_SHARE 184u
-#define RANK_SHARE 136u
+#define COST_SHARE 160u
+#define RANK_SHARE 140u
+
+/* Brightness, in 256, that flow has where the frame is black: hue and saturation say what it is. */
+#define FLOW_DARKEST 150u
 
 struct gpume_overlay {
     struct gpume_overlay_options options;
@@ -152,7 +154,7 @@ static void enlarge(const struct gpume_overlay *overlay, const struct gpume_plan
         } else {
             enlarge_row(first, row_of(rgb, y), rgb->width, scale);
         }
-        if (overlay->options.style == GPUME_OVERLAY_COST) {
+        if (overlay->options.style != GPUME_OVERLAY_ARROWS) {
             turn_gray(first, picture->width);
         }
         for (uint32_t i = 1; i < scale; i++) {
@@ -185,6 +187,21 @@ static void fill(const struct gpume_overlay *overlay, const struct rectangle *pl
             p[0] = (uint8_t)((p[0] * rest + r) >> 8);
             p[1] = (uint8_t)((p[1] * rest + g) >> 8);
             p[2] = (uint8_t)((p[2] * rest + b) >> 8);
+        }
+    }
+}
+
+/* Like a coloured glass over the frame, which is gray: white shows the colour as it is. */
+static void tint(
+    const struct gpume_overlay *overlay, const struct rectangle *place, struct gpume_colour colour)
+{
+    for (uint32_t y = 0; y < place->height; y++) {
+        uint8_t *p = row_of(&overlay->picture, place->y + y) + 3 * (size_t)place->x;
+        for (uint32_t x = 0; x < place->width; x++, p += 3) {
+            const unsigned light = FLOW_DARKEST + (256 - FLOW_DARKEST) * p[0] / 255;
+            p[0] = (uint8_t)(colour.r * light >> 8);
+            p[1] = (uint8_t)(colour.g * light >> 8);
+            p[2] = (uint8_t)(colour.b * light >> 8);
         }
     }
 }
@@ -276,7 +293,7 @@ static int draw_block(struct gpume_overlay *overlay, const struct gpume_field *f
     case GPUME_OVERLAY_ARROWS:
         return draw_mark(overlay, place, &field->vectors[index]);
     case GPUME_OVERLAY_FLOW:
-        fill(overlay, place, flow_colour(overlay, &field->vectors[index]), FLOW_SHARE);
+        tint(overlay, place, flow_colour(overlay, &field->vectors[index]));
         break;
     case GPUME_OVERLAY_COST:
         fill(overlay, place, cost_colour(overlay, place, field->costs[index]), COST_SHARE);

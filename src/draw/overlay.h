@@ -14,9 +14,9 @@
 
 enum gpume_overlay_style {
     GPUME_OVERLAY_ARROWS, /* an arrow a block, coloured by direction; a dot for (0,0) */
-    GPUME_OVERLAY_FLOW,   /* blocks filled by the Middlebury colour wheel */
+    GPUME_OVERLAY_FLOW,   /* blocks tinted by the Middlebury colour wheel, over the frame in gray */
     GPUME_OVERLAY_COST,   /* heat of each block's cost a pixel, over the frame in gray */
-    GPUME_OVERLAY_BLOCKS, /* the grid, blocks shaded by rank */
+    GPUME_OVERLAY_BLOCKS, /* the grid, blocks shaded by rank, likewise */
 };
 
 #define GPUME_OVERLAY_SCALE_MAX 16u

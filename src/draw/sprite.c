@@ -110,7 +110,8 @@ struct gpume_sprite *gpume_sprite_arrow(
     /* Two outlines side by side leave a gap; below 4 pixels nothing can be told apart. */
     const double rim = clamp(0.35 + 0.022 * cell, 0.4, 4);
     const double span = cell - 2 * rim > 3 ? cell - 2 * rim : 3;
-    const double along = span * (0.36 + 0.64 * clamp(length, 0, 1));
+    const double shortest = clamp(0.62 - 0.009 * cell, 0.33, 0.6);
+    const double along = span * (shortest + (1 - shortest) * clamp(length, 0, 1));
     const double shaft = clamp(0.5 + 0.05 * cell, 0.9, 14);
     const double head = clamp(0.2 * span + shaft, 1.5, 0.62 * along);
     const double head_width = clamp(0.14 * span + 1.3 * shaft, 1.5, 1.3 * head);
@@ -121,7 +122,7 @@ struct gpume_sprite *gpume_sprite_arrow(
     }
     cairo_rotate(cairo, atan2(y, x));
     outline(cairo, along, shaft, head, head_width);
-    cairo_set_source_rgba(cairo, 0, 0, 0, clamp(0.45 + 0.02 * cell, 0.5, 0.8));
+    cairo_set_source_rgba(cairo, 0, 0, 0, clamp(0.3 + 0.035 * cell, 0.4, 0.8));
     cairo_set_line_width(cairo, 2 * rim);
     cairo_stroke_preserve(cairo);
     cairo_set_source_rgb(cairo, colour.r / 255.0, colour.g / 255.0, colour.b / 255.0);
