@@ -81,6 +81,15 @@ static void store_rest(
     case GPUME_OPTION_GAMMA:
         options->gamma = value->real;
         break;
+    case GPUME_OPTION_OVERLAY:
+        options->overlay = value->text;
+        break;
+    case GPUME_OPTION_OVERLAY_STYLE:
+        options->overlay_style = value->choice;
+        break;
+    case GPUME_OPTION_SCALE:
+        options->scale = (uint32_t)value->number;
+        break;
     case GPUME_OPTION_OVERWRITE:
         options->overwrite = true;
         break;

@@ -117,6 +117,7 @@ static int make_list(struct gpume_outputs *outputs, const struct gpume_options *
     status = status ? status : add_named(outputs, &gpume_sink_predicted, options->predicted);
     status = status ? status : add_named(outputs, &gpume_sink_residual, options->residual);
     status = status ? status : add_named(outputs, &gpume_sink_difference, options->difference);
+    status = status ? status : add_named(outputs, &gpume_sink_overlay, options->overlay);
     if (status != GPUME_OK || (outputs->count > 0 && !options->output)) {
         return status;
     }

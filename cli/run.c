@@ -34,19 +34,21 @@ struct job {
     struct gpume_sink *sinks[GPUME_OUTPUTS_MAX]; /* NULL for summary.json */
 };
 
-/* The first frame that has a reference, or the one asked for. */
-static uint64_t first_target(const struct gpume_options *options)
-{
-    const uint64_t distance = options->params.ref_distance;
-    return options->start > distance ? options->start : distance;
-}
-
 static void *load_drivers(void *opaque)
 {
     uint32_t count = 0;
     (void)opaque;
     (void)gpume_list_devices(NULL, 0, &count);
     return NULL;
+}
+
+static bool want_colour(const struct gpume_outputs *outputs)
+{
+    bool wanted = false;
+    for (size_t i = 0; i < outputs->count; i++) {
+        wanted = wanted || (outputs->items[i].ops && outputs->items[i].ops->want_colour);
+    }
+    return wanted;
 }
 
 /* Opening a video and loading Vulkan's drivers take tens of milliseconds each. With validation they
@@ -57,8 +59,8 @@ static enum gpume_exit open_source_and_drivers(struct job *job)
     pthread_t loader;
     const bool loading = params->backend != GPUME_BACKEND_CPU && !params->validate &&
                          !params->search && pthread_create(&loader, NULL, load_drivers, NULL) == 0;
-    const enum gpume_exit result =
-        gpume_source_exit(gpume_open_source(job->options, &job->source, &job->info));
+    const enum gpume_exit result = gpume_source_exit(
+        gpume_open_source(job->options, want_colour(&job->outputs), &job->source, &job->info));
     if (loading) {
         pthread_join(loader, NULL);
     }
@@ -74,6 +76,11 @@ static enum gpume_exit read_prefilter(struct job *job)
                : GPUME_EXIT_INPUT;
 }
 
+static int take_colour(void *source, uint64_t frame, struct gpume_plane *rgb)
+{
+    return gpume_source_take_colour(source, frame, rgb);
+}
+
 static enum gpume_exit open_context(struct job *job)
 {
     const struct gpume_options *options = job->options;
@@ -81,7 +88,7 @@ static enum gpume_exit open_context(struct job *job)
     params.width = job->info.width;
     params.height = job->info.height;
     params.bits = job->info.bits;
-    params.first_frame = first_target(options) - params.ref_distance;
+    params.first_frame = gpume_options_first_target(options) - params.ref_distance;
     params.log = gpume_console_log;
     params.prefilter = job->prefilter.text ? &job->prefilter.filter : NULL;
     for (size_t i = 0; i < job->outputs.count; i++) {
@@ -105,6 +112,10 @@ static enum gpume_exit open_context(struct job *job)
         .residual_signed = options->residual_signed,
         .gain = options->gain,
         .gamma = options->gamma,
+        .overlay_style = (enum gpume_overlay_style)options->overlay_style,
+        .overlay_scale = options->scale,
+        .take_colour = take_colour,
+        .colours = job->source,
         .overwrite = options->overwrite,
         .log = {.fn = gpume_console_log},
     };
@@ -188,14 +199,14 @@ static uint64_t expected_fields(const struct job *job)
 {
     const struct gpume_options *options = job->options;
     const uint64_t frames = options->input_count == 2 ? 2 : job->info.frames;
-    const uint64_t first = first_target(options);
+    const uint64_t first = gpume_options_first_target(options);
     const uint64_t rest = frames > first ? frames - first : 0;
     return options->frames > 0 && (rest == 0 || options->frames < rest) ? options->frames : rest;
 }
 
 static enum gpume_exit refuse_short_input(const struct job *job)
 {
-    const uint64_t first = first_target(job->options);
+    const uint64_t first = gpume_options_first_target(job->options);
     gpume_console_error("%s: has %" PRIu64 " frame%s; the first field (--start %" PRIu64
                         ", --ref-distance %" PRIu32 ") needs %" PRIu64,
         job->run.input, job->summary.delivered, job->summary.delivered == 1 ? "" : "s",

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Arrows are outlines filled by cairo, which smooths their edges: a shaft that widens towards the
+ * head, a dark rim around both. Blocks have whole numbers of pixels and the same middle, so that
+ * one drawing serves all blocks with the same vector.
+ */
+#include "draw/sprite.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cairo.h>
+
+#define TINY 12 /* pixels of a cell, below which every pixel counts */
+
+/* An arrow's measures in pixels. */
+struct shape {
+    double rim; /* around it */
+    double length, shaft, tail, head, head_width;
+};
+
+static double clamp(double value, double low, double high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+size_t gpume_sprite_bytes(const struct gpume_sprite *sprite)
+{
+    return sizeof(*sprite) + (size_t)sprite->width * sprite->height * sizeof(uint32_t);
+}
+
+static const uint32_t *row_of(const void *argb, int stride, int y)
+{
+    return (const uint32_t *)(const void *)((const char *)argb + (ptrdiff_t)y * stride);
+}
+
+struct gpume_sprite *gpume_sprite_cut(
+    const void *argb, int stride, int width, int height, int origin_x, int origin_y)
+{
+    int left = width, right = 0, top = height, bottom = 0;
+    for (int y = 0; y < height; y++) {
+        const uint32_t *const row = row_of(argb, stride, y);
+        for (int x = 0; x < width; x++) {
+            if (row[x] != 0) {
+                left = x < left ? x : left;
+                right = x + 1 > right ? x + 1 : right;
+                top = y < top ? y : top;
+                bottom = y + 1;
+            }
+        }
+    }
+    const size_t columns = right > left ? (size_t)(right - left) : 0;
+    const size_t rows = bottom > top ? (size_t)(bottom - top) : 0;
+    struct gpume_sprite *sprite = malloc(sizeof(*sprite) + columns * rows * sizeof(uint32_t));
+    if (!sprite) {
+        return NULL;
+    }
+    sprite->left = left - origin_x;
+    sprite->top = top - origin_y;
+    sprite->width = (uint32_t)columns;
+    sprite->height = (uint32_t)rows;
+    for (size_t y = 0; y < rows; y++) {
+        memcpy(sprite->pixels + y * columns, row_of(argb, stride, top + (int)y) + left,
+            columns * sizeof(uint32_t));
+    }
+    return sprite;
+}
+
+/* A canvas that reaches so far from the middle of a cell, which is the corner of a pixel: that is
+ * where smooth lines begin. Lines one pixel wide go through the middle of one. NULL: out of memory.
+ */
+static cairo_t *begin(int reach, double cell)
+{
+    cairo_surface_t *surface =
+        cairo_image_surface_create(CAIRO_FORMAT_ARGB32, 2 * reach, 2 * reach);
+    cairo_t *cairo = cairo_create(surface);
+    cairo_surface_destroy(surface); /* the context holds it */
+    if (cairo_status(cairo) != CAIRO_STATUS_SUCCESS) {
+        cairo_destroy(cairo);
+        return NULL;
+    }
+    cairo_translate(cairo, reach + (cell < TINY ? 0.5 : 0), reach + (cell < TINY ? 0.5 : 0));
+    cairo_set_line_join(cairo, CAIRO_LINE_JOIN_ROUND);
+    cairo_set_line_cap(cairo, CAIRO_LINE_CAP_ROUND);
+    return cairo;
+}
+
+static struct gpume_sprite *end(cairo_t *cairo, int reach)
+{
+    struct gpume_sprite *sprite = NULL;
+    cairo_surface_t *surface = cairo_get_target(cairo);
+    cairo_surface_flush(surface);
+    if (cairo_status(cairo) == CAIRO_STATUS_SUCCESS) {
+        sprite = gpume_sprite_cut(cairo_image_surface_get_data(surface),
+            cairo_image_surface_get_stride(surface), 2 * reach, 2 * reach, reach, reach);
+    }
+    cairo_destroy(cairo);
+    return sprite;
+}
+
+/* The arrow of that length along x, its middle at 0. */
+static void outline(cairo_t *cairo, const struct shape *shape)
+{
+    const double tip = shape->length / 2, neck = tip - shape->head;
+    cairo_new_path(cairo);
+    cairo_move_to(cairo, tip, 0);
+    cairo_line_to(cairo, neck, shape->head_width / 2);
+    cairo_line_to(cairo, neck, shape->shaft / 2);
+    cairo_line_to(cairo, -tip, shape->tail / 2);
+    cairo_line_to(cairo, -tip, -shape->tail / 2);
+    cairo_line_to(cairo, neck, -shape->shaft / 2);
+    cairo_line_to(cairo, neck, -shape->head_width / 2);
+    cairo_close_path(cairo);
+}
+
+/* In a cell of so many pixels; length from 0 to 1. */
+static struct shape shape_in(double cell, double length)
+{
+    const double rim = clamp(0.4 + 0.022 * cell, 0.4, 4);
+    const double span = cell - 2 * rim;
+    const double longest = 0.9 * span; /* arrows one behind the other stay apart */
+    const double shortest = clamp(0.62 - 0.009 * cell, 0.33, 0.6) * span;
+    struct shape shape = {
+        .rim = rim,
+        .length = shortest + (longest - shortest) * clamp(length, 0, 1),
+        .shaft = clamp(1 + 0.05 * cell, 1.2, 14),
+    };
+    shape.tail = 0.55 * shape.shaft;
+    shape.head = clamp(0.2 * span + shape.shaft, 1.5, 0.62 * shape.length);
+    shape.head_width = clamp(0.14 * span + 1.3 * shape.shaft, 1.5, 1.3 * shape.head);
+    return shape;
+}
+
+/* Where all there is is a few pixels: a line one pixel wide, its head a little wider if there is
+ * room for that. */
+static struct shape tiny_shape_in(double cell, double length)
+{
+    const double shortest = 1.5 + 0.2 * cell, longest = cell - 0.8;
+    const double along = shortest + (longest - shortest) * clamp(length, 0, 1);
+    return (struct shape){
+        .rim = 0.55,
+        .length = along,
+        .shaft = 1.1,
+        .tail = 0.9,
+        .head = cell < 8 ? along / 2 : 2.4,
+        .head_width = cell < 8 ? 1.3 : 2.8,
+    };
+}
+
+/* Fades towards the tail, as far as there is no head to tell the ends by. */
+static void set_colour(
+    cairo_t *cairo, const struct shape *shape, struct gpume_colour colour, double tail)
+{
+    const double r = colour.r / 255.0, g = colour.g / 255.0, b = colour.b / 255.0;
+    cairo_pattern_t *pattern =
+        cairo_pattern_create_linear(-shape->length / 2, 0, shape->length / 2, 0);
+    cairo_pattern_add_color_stop_rgb(pattern, 0, tail * r, tail * g, tail * b);
+    cairo_pattern_add_color_stop_rgb(pattern, 0.45, r, g, b);
+    cairo_set_source(cairo, pattern);
+    cairo_pattern_destroy(pattern); /* the context holds it */
+}
+
+struct gpume_sprite *gpume_sprite_arrow(
+    double cell, double x, double y, double length, struct gpume_colour colour)
+{
+    const bool tiny = cell < TINY;
+    const struct shape shape = tiny ? tiny_shape_in(cell, length) : shape_in(cell, length);
+    const int reach = (int)ceil(shape.length / 2 + shape.head_width / 2 + shape.rim) + 2;
+    cairo_t *cairo = begin(reach, cell);
+    if (!cairo) {
+        return NULL;
+    }
+    cairo_rotate(cairo, atan2(y, x));
+    outline(cairo, &shape);
+    cairo_set_source_rgba(cairo, 0, 0, 0, tiny ? 0.35 : clamp(0.3 + 0.035 * cell, 0.5, 0.8));
+    cairo_set_line_width(cairo, 2 * shape.rim);
+    cairo_stroke_preserve(cairo);
+    set_colour(cairo, &shape, colour, tiny ? 0.35 : 1);
+    cairo_fill(cairo);
+    return end(cairo, reach);
+}
+
+struct gpume_sprite *gpume_sprite_dot(double cell)
+{
+    const double pi = 3.14159265358979323846;
+    const double radius = clamp(0.45 + 0.022 * cell, 0.56, 5);
+    const double rim = clamp(0.015 * cell, 0.3, 2);
+    const int reach = (int)ceil(radius + rim) + 2;
+    const struct gpume_colour light = gpume_colour_of_direction(0, 0);
+    cairo_t *cairo = begin(reach, cell);
+    if (!cairo) {
+        return NULL;
+    }
+    cairo_arc(cairo, 0, 0, radius + rim, 0, 2 * pi);
+    cairo_set_source_rgba(cairo, 0, 0, 0, 0.35);
+    cairo_fill(cairo);
+    cairo_arc(cairo, 0, 0, radius, 0, 2 * pi);
+    cairo_set_source_rgba(cairo, light.r / 255.0, light.g / 255.0, light.b / 255.0, 0.65);
+    cairo_fill(cairo);
+    return end(cairo, reach);
+}
+
+/* (a * b) / 255 to the nearest, exact for bytes. */
+static unsigned scaled(unsigned a, unsigned b)
+{
+    const unsigned product = a * b + 128;
+    return (product + (product >> 8)) >> 8;
+}
+
+static void blend(uint8_t *to, uint32_t pixel)
+{
+    const unsigned through = 255 - (pixel >> 24);
+    to[0] = (uint8_t)((pixel >> 16 & 255) + scaled(to[0], through));
+    to[1] = (uint8_t)((pixel >> 8 & 255) + scaled(to[1], through));
+    to[2] = (uint8_t)((pixel & 255) + scaled(to[2], through));
+}
+
+void gpume_sprite_put(
+    const struct gpume_sprite *sprite, const struct gpume_plane *rgb, int64_t x, int64_t y)
+{
+    const int64_t left = x + sprite->left, top = y + sprite->top;
+    const int64_t first = left < 0 ? -left : 0, first_row = top < 0 ? -top : 0;
+    int64_t columns = (int64_t)rgb->width - left, rows = (int64_t)rgb->height - top;
+    columns = columns < sprite->width ? columns : sprite->width;
+    rows = rows < sprite->height ? rows : sprite->height;
+    for (int64_t row = first_row; row < rows; row++) {
+        const uint32_t *const from = sprite->pixels + row * sprite->width;
+        uint8_t *const to = (uint8_t *)rgb->data + (top + row) * rgb->stride;
+        for (int64_t column = first; column < columns; column++) {
+            if (from[column] != 0) {
+                blend(to + 3 * (left + column), from[column]);
+            }
+        }
+    }
+}
