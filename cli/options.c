@@ -217,6 +217,12 @@ static void store_rest(
     case GPUME_OPTION_DIFFERENCE:
         options->difference = value->text;
         break;
+    case GPUME_OPTION_REPORT:
+        options->report = value->text;
+        break;
+    case GPUME_OPTION_REPORT_PICTURES:
+        options->report_pictures = (uint32_t)value->number;
+        break;
     case GPUME_OPTION_GAIN:
         options->gain = value->real;
         break;
@@ -462,7 +468,8 @@ static int take_name(struct cursor *cursor, const char *name)
 int gpume_options_parse(struct gpume_options *options, int argc, char **argv)
 {
     struct cursor cursor = {.options = options, .argv = argv, .argc = argc, .at = 1};
-    *options = (struct gpume_options){.stream = -1, .gain = 1, .gamma = 1, .seconds = 0.5};
+    *options = (struct gpume_options){
+        .stream = -1, .gain = 1, .gamma = 1, .seconds = 0.5, .report_pictures = 24};
     gpume_params_default(&options->params);
     for (; cursor.at < argc; cursor.at++) {
         const char *argument = argv[cursor.at];

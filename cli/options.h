@@ -47,7 +47,8 @@ struct gpume_options {
     int stream;          /* -1: best */
     const char *hwaccel; /* NULL: none */
     const char *output;  /* folder; NULL: not given */
-    const char *vectors, *predicted, *residual, *difference; /* NULL: not given */
+    const char *vectors, *predicted, *residual, *difference, *report; /* NULL: not given */
+    uint32_t report_pictures;
     bool residual_signed;
     double gain, gamma;
     double seconds; /* for a row of the bench */

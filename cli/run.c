@@ -39,6 +39,16 @@ static uint64_t first_target(const struct gpume_options *options)
     return options->start > distance ? options->start : distance;
 }
 
+/* Fields the run will give, as far as the container tells; 0: not known. */
+static uint64_t expected_fields(const struct job *job)
+{
+    const struct gpume_options *options = job->options;
+    const uint64_t frames = options->input_count == 2 ? 2 : job->info.frames;
+    const uint64_t first = first_target(options);
+    const uint64_t rest = frames > first ? frames - first : 0;
+    return options->frames > 0 && (rest == 0 || options->frames < rest) ? options->frames : rest;
+}
+
 static void *load_drivers(void *opaque)
 {
     uint32_t count = 0;
@@ -83,6 +93,7 @@ static enum gpume_exit open_context(struct job *job)
         .params = params,
         .start = options->start,
         .frames = options->frames,
+        .expected = expected_fields(job),
         .filter = options->filter,
         .stream = options->stream,
         .hwaccel = options->hwaccel,
@@ -92,7 +103,9 @@ static enum gpume_exit open_context(struct job *job)
         .residual_signed = options->residual_signed,
         .gain = options->gain,
         .gamma = options->gamma,
+        .report_pictures = options->report_pictures,
         .overwrite = options->overwrite,
+        .summary = &job->summary,
         .log = {.fn = gpume_console_log},
     };
     switch (gpume_open(&job->ctx, &params)) {
@@ -170,16 +183,6 @@ static int receive_all(struct job *job, struct gpume_progress *progress)
     }
 }
 
-/* Fields the run will give, as far as the container tells; 0: not known. */
-static uint64_t expected_fields(const struct job *job)
-{
-    const struct gpume_options *options = job->options;
-    const uint64_t frames = options->input_count == 2 ? 2 : job->info.frames;
-    const uint64_t first = first_target(options);
-    const uint64_t rest = frames > first ? frames - first : 0;
-    return options->frames > 0 && (rest == 0 || options->frames < rest) ? options->frames : rest;
-}
-
 static enum gpume_exit refuse_short_input(const struct job *job)
 {
     const uint64_t first = first_target(job->options);
@@ -201,7 +204,7 @@ static enum gpume_exit transfer(struct job *job)
         .skip = job->run.params.first_frame,
         .count = options->frames ? options->frames + options->params.ref_distance : 0,
     };
-    gpume_progress_init(&progress, options, expected_fields(job));
+    gpume_progress_init(&progress, options, job->run.expected);
     if (gpume_feed_start(&job->feed) != GPUME_OK) {
         return GPUME_EXIT_FAILED;
     }
@@ -243,17 +246,20 @@ static enum gpume_exit transfer(struct job *job)
 static enum gpume_exit complete(struct job *job, uint64_t start_ns)
 {
     const char *summary_path = NULL;
-    const uint64_t before = gpume_progress_clock_ns();
+    uint64_t before = gpume_progress_clock_ns();
+    job->summary.whole_ns = before - start_ns;
     for (size_t i = 0; i < job->outputs.count; i++) {
         if (!job->sinks[i]) {
             summary_path = job->outputs.items[i].path;
         } else if (job->sinks[i]->ops->finish(job->sinks[i]) != GPUME_OK) {
             return GPUME_EXIT_FAILED;
         }
+        /* After each: the report, which shows these times, is the last that is written in here. */
+        const uint64_t now = gpume_progress_clock_ns();
+        job->summary.write_ns += now - before;
+        job->summary.whole_ns = now - start_ns;
+        before = now;
     }
-    const uint64_t now = gpume_progress_clock_ns();
-    job->summary.write_ns += now - before;
-    job->summary.whole_ns = now - start_ns;
     if (summary_path && gpume_summary_write(&job->summary, summary_path) != GPUME_OK) {
         return GPUME_EXIT_FAILED;
     }

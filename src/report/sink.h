@@ -14,20 +14,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What is the same for every output of a run. Strings and log target outlive the sinks. */
+struct gpume_summary;
+
+/* What is the same for every output of a run. Strings, summary and log target outlive the sinks. */
 struct gpume_run {
     const char *input;          /* as the user named it: for people and for summary.json */
     const char *reference;      /* the first of two still pictures; NULL: input is a video */
     struct gpume_params params; /* as the context was opened */
     uint64_t start, frames;     /* as asked for; frames 0: to the end of the input */
+    uint64_t expected;          /* fields, as far as the container tells; 0: not known */
     const char *filter;         /* NULL: none */
     int stream;                 /* -1: best */
     const char *hwaccel;        /* NULL: none */
     uint32_t rate_num, rate_den;
     bool full_range;
     bool residual_signed;
-    double gain, gamma; /* of residual and difference pictures; 1, 1: as they are */
+    double gain, gamma;       /* of residual and difference pictures; 1, 1: as they are */
+    uint32_t report_pictures; /* fields of a report with pictures, at most */
     bool overwrite;
+    const struct gpume_summary *summary; /* of the whole run when a sink's finish is called */
     struct gpume_log log;
 };
 
@@ -67,5 +72,9 @@ extern const struct gpume_sink_ops gpume_sink_frames_csv;
 extern const struct gpume_sink_ops gpume_sink_predicted;
 extern const struct gpume_sink_ops gpume_sink_residual;
 extern const struct gpume_sink_ops gpume_sink_difference;
+
+/* Of the report's three forms the one that the name's end says; any other name is refused by its
+ * check. */
+const struct gpume_sink_ops *gpume_sink_report(const char *path);
 
 #endif
