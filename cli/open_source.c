@@ -13,6 +13,8 @@ int gpume_open_source(const struct gpume_options *options, struct gpume_source *
         .stream = options->stream,
         .threads = options->params.threads,
         .hwaccel = options->hwaccel,
+        .colour = options->overlay != NULL,
+        .colour_first = gpume_options_first_target(options),
         .log = {.fn = gpume_console_log},
     };
     return gpume_source_open(source, &source_options, info);

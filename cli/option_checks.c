@@ -80,6 +80,17 @@ static int check_inputs(const struct gpume_options *options)
     return GPUME_OK;
 }
 
+static int check_overlay(const struct gpume_options *options, uint64_t given)
+{
+    const uint64_t style = bit(GPUME_OPTION_OVERLAY_STYLE);
+    if (!options->overlay && (given & (style | bit(GPUME_OPTION_SCALE)))) {
+        gpume_console_error(
+            "--%s: needs --overlay FILE", given & style ? "overlay-style" : "scale");
+        return GPUME_INVALID;
+    }
+    return GPUME_OK;
+}
+
 static int check_pictures(const struct gpume_options *options, uint64_t given)
 {
     const char *end = options->report ? strrchr(options->report, '.') : NULL;
@@ -170,5 +181,6 @@ int gpume_options_check(const struct gpume_options *options, uint64_t given)
     }
     int status = check_inputs(options);
     status = status ? status : check_engine(&options->params);
+    status = status ? status : check_overlay(options, given);
     return status ? status : check_pictures(options, given);
 }

@@ -6,6 +6,7 @@
 #include "option_table.h"
 
 #include "options.h"
+#include "report/sink.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -55,6 +56,15 @@ const struct gpume_option_row gpume_option_rows[] = {
         "multiplies difference and residual (default 1)", 0.001, 65535, {0}},
     {GPUME_OPTION_GAMMA, GPUME_KIND_REAL, 0, "gamma", "G",
         "then brightens dark values: v^(1/G) (default 1)", 0.01, 100, {0}},
+    {GPUME_OPTION_OVERLAY, GPUME_KIND_TEXT, 0, "overlay", "FILE",
+        "target frames in colour, their motion drawn over\n"
+        "them: .y4m .mkv .mp4, or %d and .png .ppm .bmp\n.jpg",
+        0, 0, {0}},
+    {GPUME_OPTION_OVERLAY_STYLE, GPUME_KIND_CHOICE, 0, "overlay-style", "STYLE",
+        "arrows, flow, cost or blocks (default arrows)", 0, 0,
+        {"arrows", "flow", "cost", "blocks"}},
+    {GPUME_OPTION_SCALE, GPUME_KIND_UINT, 0, "scale", "N", "enlarges overlays, 1 to 16 (default 1)",
+        1, GPUME_OVERLAY_SCALE_MAX, {0}},
     {GPUME_OPTION_REPORT, GPUME_KIND_TEXT, 0, "report", "FILE",
         "report of the run: .html (a page with charts\nand pictures), .json or .csv", 0, 0, {0}},
     {GPUME_OPTION_REPORT_PICTURES, GPUME_KIND_UINT, 0, "report-pictures", "N",

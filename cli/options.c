@@ -229,6 +229,15 @@ static void store_rest(
     case GPUME_OPTION_GAMMA:
         options->gamma = value->real;
         break;
+    case GPUME_OPTION_OVERLAY:
+        options->overlay = value->text;
+        break;
+    case GPUME_OPTION_OVERLAY_STYLE:
+        options->overlay_style = value->choice;
+        break;
+    case GPUME_OPTION_SCALE:
+        options->scale = (uint32_t)value->number;
+        break;
     case GPUME_OPTION_OVERWRITE:
         options->overwrite = true;
         break;
@@ -469,7 +478,7 @@ int gpume_options_parse(struct gpume_options *options, int argc, char **argv)
 {
     struct cursor cursor = {.options = options, .argv = argv, .argc = argc, .at = 1};
     *options = (struct gpume_options){
-        .stream = -1, .gain = 1, .gamma = 1, .seconds = 0.5, .report_pictures = 24};
+        .stream = -1, .gain = 1, .gamma = 1, .scale = 1, .report_pictures = 24, .seconds = 0.5};
     gpume_params_default(&options->params);
     for (; cursor.at < argc; cursor.at++) {
         const char *argument = argv[cursor.at];

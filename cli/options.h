@@ -51,13 +51,23 @@ struct gpume_options {
     uint32_t report_pictures;
     bool residual_signed;
     double gain, gamma;
-    double seconds; /* for a row of the bench */
+    const char *overlay; /* NULL: not given */
+    int overlay_style;   /* an enum gpume_overlay_style */
+    uint32_t scale;      /* of the overlay */
+    double seconds;      /* for a row of the bench */
     enum gpume_bench_form bench_form;
     bool bench_sort, bench_reduce; /* in place of the search */
     bool overwrite;
     int verbosity; /* -1 quiet, 0, 1 verbose */
     enum gpume_progress_mode progress;
 };
+
+/* The first frame that has a reference, or the one asked for. */
+static inline uint64_t gpume_options_first_target(const struct gpume_options *options)
+{
+    const uint64_t distance = options->params.ref_distance;
+    return options->start > distance ? options->start : distance;
+}
 
 /* GPUME_OK, or GPUME_INVALID after one line through gpume_console_error. */
 int gpume_options_parse(struct gpume_options *options, int argc, char **argv);

@@ -132,6 +132,7 @@ static int make_list(struct gpume_outputs *outputs, const struct gpume_options *
     status = status ? status : add_named(outputs, &gpume_sink_predicted, options->predicted);
     status = status ? status : add_named(outputs, &gpume_sink_residual, options->residual);
     status = status ? status : add_named(outputs, &gpume_sink_difference, options->difference);
+    status = status ? status : add_named(outputs, &gpume_sink_overlay, options->overlay);
     const bool named = outputs->count > 0 || options->report;
     if (status == GPUME_OK && (options->output || !named)) {
         status = add_standard(outputs, options);

@@ -32,19 +32,12 @@ struct job {
     struct gpume_sink *sinks[GPUME_OUTPUTS_MAX]; /* NULL for summary.json */
 };
 
-/* The first frame that has a reference, or the one asked for. */
-static uint64_t first_target(const struct gpume_options *options)
-{
-    const uint64_t distance = options->params.ref_distance;
-    return options->start > distance ? options->start : distance;
-}
-
 /* Fields the run will give, as far as the container tells; 0: not known. */
 static uint64_t expected_fields(const struct job *job)
 {
     const struct gpume_options *options = job->options;
     const uint64_t frames = options->input_count == 2 ? 2 : job->info.frames;
-    const uint64_t first = first_target(options);
+    const uint64_t first = gpume_options_first_target(options);
     const uint64_t rest = frames > first ? frames - first : 0;
     return options->frames > 0 && (rest == 0 || options->frames < rest) ? options->frames : rest;
 }
@@ -73,6 +66,11 @@ static enum gpume_exit open_source_and_drivers(struct job *job)
     return result;
 }
 
+static int take_colour(void *source, uint64_t frame, struct gpume_plane *rgb)
+{
+    return gpume_source_take_colour(source, frame, rgb);
+}
+
 static enum gpume_exit open_context(struct job *job)
 {
     const struct gpume_options *options = job->options;
@@ -80,7 +78,7 @@ static enum gpume_exit open_context(struct job *job)
     params.width = job->info.width;
     params.height = job->info.height;
     params.bits = job->info.bits;
-    params.first_frame = first_target(options) - params.ref_distance;
+    params.first_frame = gpume_options_first_target(options) - params.ref_distance;
     params.log = gpume_console_log;
     for (size_t i = 0; i < job->outputs.count; i++) {
         const struct gpume_sink_ops *ops = job->outputs.items[i].ops;
@@ -103,7 +101,11 @@ static enum gpume_exit open_context(struct job *job)
         .residual_signed = options->residual_signed,
         .gain = options->gain,
         .gamma = options->gamma,
+        .overlay_style = (enum gpume_overlay_style)options->overlay_style,
+        .overlay_scale = options->scale,
         .report_pictures = options->report_pictures,
+        .take_colour = take_colour,
+        .colours = job->source,
         .overwrite = options->overwrite,
         .summary = &job->summary,
         .log = {.fn = gpume_console_log},
@@ -185,7 +187,7 @@ static int receive_all(struct job *job, struct gpume_progress *progress)
 
 static enum gpume_exit refuse_short_input(const struct job *job)
 {
-    const uint64_t first = first_target(job->options);
+    const uint64_t first = gpume_options_first_target(job->options);
     gpume_console_error("%s: has %" PRIu64 " frame%s; the first field (--start %" PRIu64
                         ", --ref-distance %" PRIu32 ") needs %" PRIu64,
         job->run.input, job->summary.delivered, job->summary.delivered == 1 ? "" : "s",

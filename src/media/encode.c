@@ -2,7 +2,8 @@
 /*
  * Luma planes to packets. The plane's samples go into a frame of the encoder's format: as they are
  * where that is deep enough, shifted down where it has 8 bits only; chroma, where the format has
- * it, is neutral. Called by picture_lavf.c and picture_video.c.
+ * it, is neutral. Colours go through swscale, by BT.709 where the encoder states its matrix, and by
+ * BT.601 in JPEG, which knows no other. Called by picture_lavf.c and picture_video.c.
  */
 #include "media/encode.h"
 #include "base/status.h"
@@ -14,6 +15,9 @@
 #include <libavcodec/avcodec.h>
 #include <libavutil/imgutils.h>
 #include <libavutil/pixdesc.h>
+#include <libswscale/swscale.h>
+
+#define TURN_FLAGS (SWS_BICUBIC | SWS_ACCURATE_RND | SWS_BITEXACT | SWS_FULL_CHR_H_INP)
 
 #define NEUTRAL 128 /* chroma of gray, 8 bits */
 
@@ -28,6 +32,25 @@ int gpume_encode_refuse(const struct gpume_encode *encode, const char *what, int
     gpume_log_write(&encode->log, GPUME_LOG_ERROR, "%s: %s: %s; choose another format",
         encode->label, what, gpume_libav_reason(error, reason, sizeof reason));
     return GPUME_UNSUPPORTED;
+}
+
+static bool is_rgb(enum AVPixelFormat format)
+{
+    return (av_pix_fmt_desc_get(format)->flags & AV_PIX_FMT_FLAG_RGB) != 0;
+}
+
+static bool is_jpeg(enum AVPixelFormat format)
+{
+    return strncmp(av_get_pix_fmt_name(format), "yuvj", 4) == 0;
+}
+
+static void state_colours(AVCodecContext *codec)
+{
+    if (!is_rgb(codec->pix_fmt) && !is_jpeg(codec->pix_fmt)) {
+        codec->colorspace = AVCOL_SPC_BT709;
+        codec->color_primaries = AVCOL_PRI_BT709;
+        codec->color_trc = AVCOL_TRC_BT709;
+    }
 }
 
 static int try_format(struct gpume_encode *encode, const AVCodec *encoder,
@@ -46,6 +69,9 @@ static int try_format(struct gpume_encode *encode, const AVCodec *encoder,
     codec->framerate = options->rate;
     codec->thread_count = options->threads;
     codec->color_range = options->full_range ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
+    if (options->colour) {
+        state_colours(codec);
+    }
     codec->flags |= AV_CODEC_FLAG_BITEXACT; /* the same file for the same pictures */
     if (options->global_header) {
         codec->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
@@ -73,6 +99,28 @@ static int make_frame(struct gpume_encode *encode)
     encode->frame->height = codec->height;
     encode->frame->color_range = codec->color_range;
     return av_frame_get_buffer(encode->frame, 0);
+}
+
+/* What colours go through on their way. */
+static int make_turn(struct gpume_encode *encode)
+{
+    const AVCodecContext *codec = encode->codec;
+    encode->rgb = av_frame_alloc();
+    encode->turn = sws_getContext(codec->width, codec->height, AV_PIX_FMT_RGB24, codec->width,
+        codec->height, codec->pix_fmt, TURN_FLAGS, NULL, NULL, NULL);
+    if (!encode->rgb || !encode->turn) {
+        return AVERROR(ENOMEM);
+    }
+    if (!is_rgb(codec->pix_fmt)) {
+        const int space = is_jpeg(codec->pix_fmt) ? SWS_CS_ITU601 : SWS_CS_ITU709;
+        (void)sws_setColorspaceDetails(encode->turn, sws_getCoefficients(SWS_CS_DEFAULT), 1,
+            sws_getCoefficients(space), codec->color_range == AVCOL_RANGE_JPEG, 0, 1 << 16,
+            1 << 16);
+    }
+    encode->rgb->format = AV_PIX_FMT_RGB24;
+    encode->rgb->width = codec->width;
+    encode->rgb->height = codec->height;
+    return av_frame_get_buffer(encode->rgb, 0);
 }
 
 /* FFmpeg's own bound on any picture, 16255 squared; encoders have their own below it. */
@@ -109,6 +157,9 @@ int gpume_encode_open(struct gpume_encode *encode, const struct gpume_encode_opt
     }
     if (error >= 0) {
         error = make_frame(encode);
+    }
+    if (error >= 0 && options->colour) {
+        error = make_turn(encode);
     }
     return error < 0 ? gpume_encode_refuse(encode, "cannot be encoded", error) : GPUME_OK;
 }
@@ -161,6 +212,23 @@ static void fill(AVFrame *frame, const struct gpume_plane *plane)
     }
 }
 
+/* Columns and rows beyond the plane repeat its last ones. */
+static void fill_colours(const struct gpume_encode *encode, const struct gpume_plane *plane)
+{
+    const AVFrame *rgb = encode->rgb;
+    const size_t bytes = 3 * (size_t)plane->width;
+    for (int y = 0; y < rgb->height; y++) {
+        const uint32_t from = (uint32_t)y < plane->height ? (uint32_t)y : plane->height - 1;
+        uint8_t *to = rgb->data[0] + (ptrdiff_t)y * rgb->linesize[0];
+        memcpy(to, (const uint8_t *)plane->data + (ptrdiff_t)from * plane->stride, bytes);
+        for (size_t x = bytes; x < 3 * (size_t)rgb->width; x++) {
+            to[x] = to[x - 3];
+        }
+    }
+    sws_scale(encode->turn, (const uint8_t *const *)rgb->data, rgb->linesize, 0, rgb->height,
+        encode->frame->data, encode->frame->linesize);
+}
+
 int gpume_encode_send(struct gpume_encode *encode, const struct gpume_plane *plane, int64_t pts)
 {
     gpume_libav_quiet();
@@ -168,7 +236,11 @@ int gpume_encode_send(struct gpume_encode *encode, const struct gpume_plane *pla
     if (plane) {
         error = av_frame_make_writable(encode->frame); /* the encoder may hold the last one */
         if (error >= 0) {
-            fill(encode->frame, plane);
+            if (encode->rgb) {
+                fill_colours(encode, plane);
+            } else {
+                fill(encode->frame, plane);
+            }
             encode->frame->pts = pts;
             error = avcodec_send_frame(encode->codec, encode->frame);
         }
@@ -196,4 +268,7 @@ void gpume_encode_close(struct gpume_encode *encode)
     avcodec_free_context(&encode->codec);
     av_packet_free(&encode->packet);
     av_frame_free(&encode->frame);
+    av_frame_free(&encode->rgb);
+    sws_freeContext(encode->turn);
+    encode->turn = NULL;
 }

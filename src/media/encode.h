@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One libavcodec encoder fed with luma planes. One thread. */
+/* One libavcodec encoder fed with luma planes, or with colours. One thread. */
 #ifndef GPUME_MEDIA_ENCODE_H
 #define GPUME_MEDIA_ENCODE_H
 
@@ -14,6 +14,7 @@
 struct AVCodecContext;
 struct AVFrame;
 struct AVPacket;
+struct SwsContext;
 
 struct gpume_encode_options {
     const char *label;             /* the output, in messages; kept, not copied */
@@ -23,6 +24,7 @@ struct gpume_encode_options {
     enum AVPixelFormat formats[2]; /* tried in turn; AV_PIX_FMT_NONE = no second one */
     uint32_t width, height;        /* of the planes */
     bool pad;                      /* to even sizes, by repeating the edge */
+    bool colour;                   /* planes hold triples of bytes R, G, B */
     bool full_range;
     bool global_header;
     int threads; /* 0 = all */
@@ -35,6 +37,8 @@ struct gpume_encode {
     struct AVCodecContext *codec;
     struct AVFrame *frame;
     struct AVPacket *packet; /* what gpume_encode_receive gave last */
+    struct AVFrame *rgb;     /* colours, of the encoder's size; NULL: luma */
+    struct SwsContext *turn; /* them into the encoder's format */
     const char *label;
     struct gpume_log log;
 };

@@ -230,7 +230,7 @@ static int fit(AVFrame *picture, uint32_t width, uint32_t height, enum AVPixelFo
     return av_frame_get_buffer(picture, 0) < 0 ? GPUME_NOMEM : GPUME_OK;
 }
 
-static int colorspace_of(const AVFrame *frame)
+int gpume_luma_matrix(const AVFrame *frame)
 {
     int space = (int)frame->colorspace;
     bool known = space >= 1 && space <= 10 && space != AVCOL_SPC_UNSPECIFIED && space != 8;
@@ -241,7 +241,7 @@ static int colorspace_of(const AVFrame *frame)
 static int scale(struct scaler *scaler, const AVFrame *frame)
 {
     const AVFrame *out = scaler->out;
-    int space = colorspace_of(frame);
+    int space = gpume_luma_matrix(frame);
     bool full = gpume_luma_full_range(frame);
     if (!scaler->context || frame->width != scaler->width || frame->height != scaler->height ||
         frame->format != scaler->format || space != scaler->colorspace ||

@@ -19,6 +19,9 @@ uint32_t gpume_luma_bits(const struct AVFrame *frame);
 /* Is the luma 0..peak, rather than 16..235 and its likes? */
 bool gpume_luma_full_range(const struct AVFrame *frame);
 
+/* The frame's matrix as swscale numbers them, its default where none is known. */
+int gpume_luma_matrix(const struct AVFrame *frame);
+
 /* Writes the frame into *plane. GPUME_UNSUPPORTED: the format cannot be used; not logged. */
 int gpume_luma_write(
     struct gpume_luma *luma, const struct AVFrame *frame, const struct gpume_plane *plane);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Luma planes as picture files: numbered stills (.png .pgm .bmp .jpg, name with %d) or one video
- * (.y4m, .mkv = FFV1, .mp4 = H.264). Lossless formats hold the samples' exact values: above 8 bits
- * unscaled in the 16-bit formats. Outputs appear under their final name only when complete.
+ * Luma planes, or colours of 8 bits, as picture files: numbered stills (.png .pgm .ppm .bmp .jpg,
+ * name with %d) or one video (.y4m, .mkv = FFV1, .mp4 = H.264). Lossless formats hold the samples'
+ * exact values: above 8 bits unscaled in the 16-bit formats; .y4m knows no RGB, and holds colours
+ * as YUV 4:4:4. Outputs appear under their final name only when complete.
  */
 #ifndef GPUME_MEDIA_PICTURE_H
 #define GPUME_MEDIA_PICTURE_H
@@ -17,6 +18,7 @@ struct gpume_picture;
 struct gpume_picture_options {
     const char *path;
     uint32_t width, height, bits;
+    bool colour; /* planes hold triples of bytes R, G, B; bits is 8, full_range of no effect */
     uint32_t rate_num, rate_den; /* for formats that state one; 0 = unknown */
     bool full_range;
     bool overwrite;
@@ -25,9 +27,9 @@ struct gpume_picture_options {
 
 /* Before any work: is the name one that picture_open will take, at any size? Logs one line and
  * returns GPUME_INVALID if not. single: the run will give one picture, so that a still needs no %d.
- * bits 0: not known yet. */
+ * bits 0: not known yet. colour: as in the options. */
 int gpume_picture_check_name(
-    const char *path, bool single, uint32_t bits, const struct gpume_log *log);
+    const char *path, bool single, uint32_t bits, bool colour, const struct gpume_log *log);
 
 /* Before any work: does an output stand in the way? For a pattern: any file that matches it. */
 bool gpume_picture_exists(const char *path);

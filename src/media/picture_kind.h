@@ -8,7 +8,8 @@
 enum gpume_picture_kind {
     GPUME_PICTURE_NONE,
     GPUME_PICTURE_PNG,
-    GPUME_PICTURE_PGM,
+    GPUME_PICTURE_PGM, /* gray alone */
+    GPUME_PICTURE_PPM, /* colours alone */
     GPUME_PICTURE_BMP,
     GPUME_PICTURE_JPG,
     GPUME_PICTURE_Y4M,

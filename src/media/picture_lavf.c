@@ -29,13 +29,14 @@ struct still {
 /* By enum gpume_picture_kind. Quality 2 is the best that baseline JPEG encoders commonly give. */
 static const struct {
     const char *encoder, *settings;
-    enum AVPixelFormat format, deep_format;
+    enum AVPixelFormat format, deep_format, colour_format;
 } stills[] = {
-    [GPUME_PICTURE_PNG] = {"png", NULL, AV_PIX_FMT_GRAY8, AV_PIX_FMT_GRAY16BE},
-    [GPUME_PICTURE_PGM] = {"pgm", NULL, AV_PIX_FMT_GRAY8, AV_PIX_FMT_GRAY16BE},
-    [GPUME_PICTURE_BMP] = {"bmp", NULL, AV_PIX_FMT_GRAY8, AV_PIX_FMT_NONE},
+    [GPUME_PICTURE_PNG] = {"png", NULL, AV_PIX_FMT_GRAY8, AV_PIX_FMT_GRAY16BE, AV_PIX_FMT_RGB24},
+    [GPUME_PICTURE_PGM] = {"pgm", NULL, AV_PIX_FMT_GRAY8, AV_PIX_FMT_GRAY16BE, AV_PIX_FMT_NONE},
+    [GPUME_PICTURE_PPM] = {"ppm", NULL, AV_PIX_FMT_NONE, AV_PIX_FMT_NONE, AV_PIX_FMT_RGB24},
+    [GPUME_PICTURE_BMP] = {"bmp", NULL, AV_PIX_FMT_GRAY8, AV_PIX_FMT_NONE, AV_PIX_FMT_BGR24},
     [GPUME_PICTURE_JPG] = {"mjpeg", "flags=+qscale:global_quality=236", AV_PIX_FMT_YUVJ420P,
-        AV_PIX_FMT_YUVJ420P},
+        AV_PIX_FMT_YUVJ420P, AV_PIX_FMT_YUVJ444P}, /* thin lines need chroma at every pixel */
 };
 
 static void still_close(void *state)
@@ -56,13 +57,15 @@ static int still_open(void **state, const struct gpume_picture_options *options)
         return GPUME_NOMEM;
     }
     still->options = options;
+    enum AVPixelFormat gray = options->bits > 8 ? stills[kind].deep_format : stills[kind].format;
     const struct gpume_encode_options encoding = {
         .label = options->path,
         .encoder = stills[kind].encoder,
         .settings = stills[kind].settings,
-        .way_out = "choose another of .png .pgm .bmp .jpg",
-        .formats = {options->bits > 8 ? stills[kind].deep_format : stills[kind].format,
-            AV_PIX_FMT_NONE},
+        .way_out = options->colour ? "choose another of .png .ppm .bmp .jpg"
+                                   : "choose another of .png .pgm .bmp .jpg",
+        .formats = {options->colour ? stills[kind].colour_format : gray, AV_PIX_FMT_NONE},
+        .colour = options->colour,
         .width = options->width,
         .height = options->height,
         .full_range = true, /* these formats know no other */
@@ -137,7 +140,8 @@ static const struct gpume_picture_writer *choose_writer(const char *path)
 int gpume_picture_open(struct gpume_picture **result, const struct gpume_picture_options *options)
 {
     /* Whether one still is enough, the caller has checked. */
-    int status = gpume_picture_check_name(options->path, true, options->bits, &options->log);
+    int status = gpume_picture_check_name(
+        options->path, true, options->bits, options->colour, &options->log);
     if (status != GPUME_OK) {
         return status;
     }

@@ -17,6 +17,7 @@ static const struct {
 } extensions[] = {
     {".png", GPUME_PICTURE_PNG},
     {".pgm", GPUME_PICTURE_PGM},
+    {".ppm", GPUME_PICTURE_PPM},
     {".bmp", GPUME_PICTURE_BMP},
     {".jpg", GPUME_PICTURE_JPG},
     {".jpeg", GPUME_PICTURE_JPG},
@@ -39,13 +40,21 @@ enum gpume_picture_kind gpume_picture_kind(const char *path)
 }
 
 /* What is wrong with the name and how to mend it, or NULL. */
-static const char *fault(const char *path, bool single, uint32_t bits)
+static const char *fault(const char *path, bool single, uint32_t bits, bool colour)
 {
     enum gpume_picture_kind kind = gpume_picture_kind(path);
     enum gpume_pattern_kind pattern = gpume_pattern_kind(path);
     if (kind == GPUME_PICTURE_NONE) {
-        return "unknown picture format; give .png .pgm .bmp .jpg with %d in the name, or .y4m .mkv "
-               ".mp4";
+        return colour ? "unknown picture format; give .png .ppm .bmp .jpg with %d in the name, or "
+                        ".y4m "
+                        ".mkv .mp4"
+                      : "unknown picture format; give .png .pgm .bmp .jpg with %d in the name, or "
+                        ".y4m "
+                        ".mkv .mp4";
+    }
+    if (kind == (colour ? GPUME_PICTURE_PGM : GPUME_PICTURE_PPM)) {
+        return colour ? "pgm holds gray alone, the pictures have colours; use .ppm or .png"
+                      : "ppm holds colours, the pictures are gray; use .pgm or .png";
     }
     if (!gpume_picture_is_still(kind)) {
         return pattern == GPUME_PATTERN_NUMBERED ? "a video is one file; leave the %d out" : NULL;
@@ -63,9 +72,9 @@ static const char *fault(const char *path, bool single, uint32_t bits)
 }
 
 int gpume_picture_check_name(
-    const char *path, bool single, uint32_t bits, const struct gpume_log *log)
+    const char *path, bool single, uint32_t bits, bool colour, const struct gpume_log *log)
 {
-    const char *what = fault(path, single, bits);
+    const char *what = fault(path, single, bits, colour);
     if (what) {
         gpume_log_write(log, GPUME_LOG_ERROR, "%s: %s", path, what);
         return GPUME_INVALID;

@@ -105,13 +105,16 @@ static int open_encoder(
         .width = options->width,
         .height = options->height,
         .pad = !lossless,
-        .full_range = options->full_range,
+        .colour = options->colour,
+        .full_range = options->colour ? lossless : options->full_range,
         .global_header = true,                       /* both containers want it */
         .time_base = {1, lossless ? 1000 : 1000000}, /* Matroska's ticks are milliseconds */
         .rate = {known ? (int)options->rate_num : 0, known ? (int)options->rate_den : 1},
         .log = options->log,
     };
-    if (lossless) {
+    if (lossless && options->colour) {
+        encoding.formats[0] = AV_PIX_FMT_0RGB32;
+    } else if (lossless) {
         encoding.formats[0] = gray != 0 ? gray : AV_PIX_FMT_GRAY16; /* 0: not in the table */
         encoding.formats[1] = AV_PIX_FMT_GRAY16;
     }

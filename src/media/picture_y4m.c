@@ -2,7 +2,8 @@
 /*
  * The y4m writer: a line of text, then rows. Written here rather than by libavformat because there
  * is nothing to encode; depths that the format has no name for go out as 16 bits. Samples above 8
- * bits are little-endian, with their values unscaled. Called through picture_lavf.c.
+ * bits are little-endian, with their values unscaled. Colours become YUV 4:4:4 by BT.601, limited
+ * range, which is what readers take for granted. Called through picture_lavf.c.
  */
 #include "base/out.h"
 #include "base/status.h"
@@ -17,6 +18,7 @@ struct y4m {
     struct gpume_out *out;
     uint8_t *row;
     uint32_t width, height;
+    bool colour;
 };
 
 static void y4m_close(void *state)
@@ -33,14 +35,15 @@ static int write_header(struct y4m *y4m, const struct gpume_picture_options *opt
 {
     static const char *const spaces[17] = {
         [8] = "mono", [9] = "mono9", [10] = "mono10", [12] = "mono12"};
-    const char *space = options->bits <= 16 ? spaces[options->bits] : NULL;
+    const char *gray = options->bits <= 16 ? spaces[options->bits] : NULL;
+    const char *space = options->colour ? "444" : gray;
     bool known = options->rate_num > 0 && options->rate_den > 0;
     char header[160];
     int bytes = snprintf(header, sizeof header,
         "YUV4MPEG2 W%" PRIu32 " H%" PRIu32 " F%" PRIu32 ":%" PRIu32 " Ip A0:0 C%s XCOLORRANGE=%s\n",
         options->width, options->height, known ? options->rate_num : 25,
         known ? options->rate_den : 1, space ? space : "mono16",
-        options->full_range ? "FULL" : "LIMITED");
+        options->full_range && !options->colour ? "FULL" : "LIMITED");
     return gpume_out_write(y4m->out, header, (size_t)bytes);
 }
 
@@ -58,6 +61,7 @@ static int y4m_open(void **state, const struct gpume_picture_options *options)
     y4m->row = row;
     y4m->width = options->width;
     y4m->height = options->height;
+    y4m->colour = options->colour;
     GPUME_TRY(gpume_out_open(&y4m->out, options->path, options->overwrite, &options->log));
     GPUME_TRY(write_header(y4m, options));
     *state = y4m;
@@ -67,12 +71,42 @@ fail:
     return status;
 }
 
+/* Y, Cb and Cr of R, G, B, all 0 to 255, in 65536 of a step of the result: 219 steps for luma, 224
+ * for chroma. A row's sum is 219 and 0, so that white and gray come out exactly. */
+static const struct {
+    int32_t r, g, b, base;
+} weights[3] = {
+    {16829, 33039, 6416, 16},
+    {-9714, -19070, 28784, 128},
+    {28784, -24103, -4681, 128},
+};
+
+static int write_colours(struct y4m *y4m, const struct gpume_plane *plane)
+{
+    int status = GPUME_OK;
+    for (uint64_t i = 0; i < 3 * (uint64_t)y4m->height && status == GPUME_OK; i++) {
+        const size_t c = i / y4m->height;
+        const uint8_t *from =
+            (const uint8_t *)plane->data + (ptrdiff_t)(i % y4m->height) * plane->stride;
+        for (uint32_t x = 0; x < y4m->width; x++, from += 3) {
+            const int32_t sum =
+                weights[c].r * from[0] + weights[c].g * from[1] + weights[c].b * from[2];
+            y4m->row[x] = (uint8_t)((sum + (weights[c].base << 16) + (1 << 15)) >> 16);
+        }
+        status = gpume_out_write(y4m->out, y4m->row, y4m->width);
+    }
+    return status;
+}
+
 static int y4m_write(void *state, const struct gpume_plane *plane, uint64_t index, int64_t time_us)
 {
     (void)index;
     (void)time_us;
     struct y4m *y4m = state;
     int status = gpume_out_write(y4m->out, "FRAME\n", strlen("FRAME\n"));
+    if (y4m->colour) {
+        return status == GPUME_OK ? write_colours(y4m, plane) : status;
+    }
     for (uint32_t y = 0; y < y4m->height && status == GPUME_OK; y++) {
         const uint8_t *row = (const uint8_t *)plane->data + (ptrdiff_t)y * plane->stride;
         if (plane->bits == 8) {

@@ -19,10 +19,12 @@ struct gpume_source_options {
     const char
         *paths[2]; /* one video, or two still pictures (reference, target); "-" = standard input */
     uint32_t path_count;
-    const char *filter;  /* libavfilter graph applied after decoding; NULL = none */
-    int stream;          /* index within the file, or -1 = best video stream */
-    uint32_t threads;    /* for decoding; 0 = all */
-    const char *hwaccel; /* decode on video hardware: TYPE[:DEVICE], "auto"; NULL = "none" */
+    const char *filter;    /* libavfilter graph applied after decoding; NULL = none */
+    int stream;            /* index within the file, or -1 = best video stream */
+    uint32_t threads;      /* for decoding; 0 = all */
+    const char *hwaccel;   /* decode on video hardware: TYPE[:DEVICE], "auto"; NULL = "none" */
+    bool colour;           /* keep frames for gpume_source_take_colour */
+    uint64_t colour_first; /* from this index on */
     struct gpume_log log;
 };
 
@@ -54,6 +56,13 @@ int gpume_source_open(struct gpume_source **source, const struct gpume_source_op
  * time in microseconds. */
 int gpume_source_read(
     struct gpume_source *source, const struct gpume_plane *plane, int64_t *time_us);
+
+/* The colours of a frame that was read into a plane, counted from 0 over all frames read: width
+ * triples of bytes R, G, B a row, of the luma's size, by the stream's own matrix and range, alpha
+ * left out. Memory of the source's, until the next call. Indices rise, or stay; lets go of the
+ * frame and of those before it. One thread, which need not be the one that reads. Failures are
+ * logged: GPUME_NOMEM, GPUME_IO, GPUME_UNSUPPORTED (a pixel format that cannot be converted). */
+int gpume_source_take_colour(struct gpume_source *source, uint64_t index, struct gpume_plane *rgb);
 
 /* Makes a blocking read return GPUME_CANCELLED soon. Any thread. */
 void gpume_source_cancel(struct gpume_source *source);

@@ -7,6 +7,7 @@
  * called from another thread.
  */
 #include "base/status.h"
+#include "media/colour.h"
 #include "media/decode.h"
 #include "media/filter.h"
 #include "media/hwaccel.h"
@@ -40,7 +41,8 @@ struct gpume_source {
     struct gpume_decode_facts facts;
     struct gpume_filter *filter;
     struct gpume_luma *luma;
-    AVFrame *frame; /* the first one, until it is read */
+    struct gpume_colour *colour; /* NULL: nobody will ask */
+    AVFrame *frame;              /* the first one, until it is read */
     bool has_frame;
     bool ended;
     int64_t last_us, step_us;
@@ -65,7 +67,8 @@ static int open_paths(struct gpume_source *source)
             .stream = source->stream,
             .threads = source->threads,
             .hwaccel = source->hwaccel,
-            .whole = source->graph != NULL, /* filters see chroma, and choose by the format */
+            /* Filters see chroma, and choose by the format. */
+            .whole = source->graph != NULL || source->colour != NULL,
             .cancel = &source->cancelled,
             .log = source->log,
         };
@@ -229,7 +232,21 @@ static int deliver(
     if (status == GPUME_UNSUPPORTED) {
         return unusable(source, frame);
     }
+    if (status == GPUME_OK && plane && source->colour) {
+        status = gpume_colour_keep(source->colour, source->counts.delivered, frame);
+    }
     source->counts.delivered += status == GPUME_OK;
+    return status;
+}
+
+static int read_y4m(struct gpume_source *source, const struct gpume_plane *plane, int64_t *time_us)
+{
+    struct gpume_source_counts counts;
+    gpume_source_y4m_get_counts(source->y4m, &counts);
+    int status = gpume_source_y4m_read(source->y4m, plane, time_us);
+    if (status == GPUME_OK && plane && source->colour) {
+        status = gpume_colour_keep_y4m(source->colour, counts.delivered, source->y4m);
+    }
     return status;
 }
 
@@ -250,7 +267,9 @@ int gpume_source_read(
         return GPUME_CANCELLED;
     }
     if (source->y4m) {
-        return gpume_source_y4m_read(source->y4m, plane, time_us);
+        status = read_y4m(source, plane, time_us);
+        report_memory(source, status);
+        return status;
     }
     if (source->ended) {
         return GPUME_EOF;
@@ -392,7 +411,12 @@ static int open_y4m(struct gpume_source *source, const struct gpume_source_optio
     for (uint32_t i = 0; i < source->path_count; i++) {
         kept.paths[i] = source->paths[i];
     }
-    return gpume_source_y4m_open(&source->y4m, &kept, &source->cancelled, info);
+    int status = gpume_source_y4m_open(&source->y4m, &kept, &source->cancelled, info);
+    if (status == GPUME_OK) {
+        source->width = info->width;
+        source->height = info->height;
+    }
+    return status;
 }
 
 int gpume_source_open(struct gpume_source **result, const struct gpume_source_options *options,
@@ -405,6 +429,9 @@ int gpume_source_open(struct gpume_source **result, const struct gpume_source_op
     }
     atomic_init(&source->cancelled, false);
     GPUME_TRY(copy_options(source, options));
+    if (options->colour) {
+        GPUME_TRY(gpume_colour_create(&source->colour, options->colour_first));
+    }
     GPUME_TRY(gpume_hwaccel_open(&source->hwaccel, options->hwaccel, &source->log));
     GPUME_TRY(gpume_source_y4m_wants(options) ? open_y4m(source, options, info)
                                               : open_lavf(source, info));
@@ -413,6 +440,23 @@ int gpume_source_open(struct gpume_source **result, const struct gpume_source_op
 fail:
     report_memory(source, status);
     gpume_source_close(&source);
+    return status;
+}
+
+int gpume_source_take_colour(struct gpume_source *source, uint64_t index, struct gpume_plane *rgb)
+{
+    int status =
+        gpume_colour_take(source->colour, index, source->y4m, source->width, source->height, rgb);
+    if (status == GPUME_NOMEM) {
+        gpume_log_write(&source->log, GPUME_LOG_ERROR,
+            "%s: out of memory while converting frame %" PRIu64 " to colours", source->paths[0],
+            index);
+    } else if (status == GPUME_UNSUPPORTED || status == GPUME_INVALID) {
+        gpume_log_write(&source->log, GPUME_LOG_ERROR,
+            "%s: the colours of frame %" PRIu64 " cannot be had; convert the file to another pixel "
+            "format",
+            source->paths[0], index);
+    }
     return status;
 }
 
@@ -438,6 +482,7 @@ void gpume_source_close(struct gpume_source **pointer)
     }
     *pointer = NULL;
     gpume_source_y4m_close(&source->y4m);
+    gpume_colour_destroy(&source->colour);
     gpume_decode_close(&source->decodes[0]);
     gpume_decode_close(&source->decodes[1]);
     gpume_hwaccel_close(&source->hwaccel);

@@ -35,6 +35,7 @@ struct gpume_source_y4m {
     struct file files[2];
     uint32_t file_count;
     const char *fault; /* why a frame cannot be read */
+    int64_t place;     /* of the frame read last */
     struct gpume_source_counts counts;
     bool ended;
     const atomic_bool *cancel;
@@ -247,6 +248,7 @@ static int read_frame(
     int status = GPUME_OK;
     GPUME_TRY(begin_frame(source, file));
     uint64_t rest = file->frame_bytes;
+    source->place = (int64_t)ftello(file->stream);
     if (plane) {
         GPUME_TRY(read_luma(source, file, plane));
         rest -= file->luma_bytes;
@@ -280,13 +282,19 @@ static int64_t time_of(const struct gpume_y4m_header *header, uint64_t index)
     return (int64_t)(ticks / num * second + (ticks % num * second + num / 2) / num);
 }
 
+/* Which of the files a frame is in. */
+static size_t file_of(const struct gpume_source_y4m *source, uint64_t index)
+{
+    return source->file_count > 1 && index > 0 ? 1 : 0;
+}
+
 int gpume_source_y4m_read(
     struct gpume_source_y4m *source, const struct gpume_plane *plane, int64_t *time_us)
 {
     const struct gpume_y4m_header *header = &source->files[0].header;
     uint64_t index = source->counts.delivered;
     bool stills = source->file_count > 1;
-    struct file *file = &source->files[stills && index > 0 ? 1 : 0];
+    struct file *file = &source->files[file_of(source, index)];
     assert(!plane || (plane->width == header->width && plane->height == header->height &&
                          plane->bits == header->bits));
     if (atomic_load(source->cancel)) {
@@ -383,6 +391,40 @@ int gpume_source_y4m_open(struct gpume_source_y4m **result,
 fail:
     gpume_source_y4m_close(&source);
     return status;
+}
+
+int64_t gpume_source_y4m_place(const struct gpume_source_y4m *source)
+{
+    return source->place;
+}
+
+const struct gpume_y4m_header *gpume_source_y4m_header(
+    const struct gpume_source_y4m *source, uint64_t index)
+{
+    return &source->files[file_of(source, index)].header;
+}
+
+int gpume_source_y4m_load(
+    struct gpume_source_y4m *source, uint64_t index, int64_t place, void *bytes)
+{
+    const struct file *file = &source->files[file_of(source, index)];
+    char *to = bytes;
+    for (uint64_t done = 0; done < file->frame_bytes;) {
+        uint64_t rest = file->frame_bytes - done;
+        if (atomic_load(source->cancel)) {
+            return GPUME_CANCELLED;
+        }
+        ssize_t got = pread(fileno(file->stream), to + done,
+            rest < CHUNK_BYTES ? (size_t)rest : CHUNK_BYTES, (off_t)(place + (int64_t)done));
+        if (got <= 0) {
+            gpume_log_write(&source->log, GPUME_LOG_ERROR,
+                "%s: frame %" PRIu64 " cannot be read a second time, for its colours", file->label,
+                index);
+            return GPUME_IO;
+        }
+        done += (uint64_t)got;
+    }
+    return GPUME_OK;
 }
 
 void gpume_source_y4m_get_counts(

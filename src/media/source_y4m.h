@@ -8,6 +8,7 @@
 #define GPUME_MEDIA_SOURCE_Y4M_H
 
 #include "media/source.h"
+#include "media/y4m_header.h"
 
 #include <stdatomic.h>
 
@@ -27,6 +28,17 @@ int gpume_source_y4m_open(struct gpume_source_y4m **source,
 /* A file that breaks off ends there, with one warning and one frame refused. */
 int gpume_source_y4m_read(
     struct gpume_source_y4m *source, const struct gpume_plane *plane, int64_t *time_us);
+
+/* Where in its file the frame begins that was read last. */
+int64_t gpume_source_y4m_place(const struct gpume_source_y4m *source);
+
+/* Reads that frame again, all planes, as the file has them: header's frame_bytes of them. Any
+ * thread, while another one reads on. GPUME_IO is logged. */
+int gpume_source_y4m_load(
+    struct gpume_source_y4m *source, uint64_t index, int64_t place, void *bytes);
+
+const struct gpume_y4m_header *gpume_source_y4m_header(
+    const struct gpume_source_y4m *source, uint64_t index);
 
 void gpume_source_y4m_get_counts(
     const struct gpume_source_y4m *source, struct gpume_source_counts *counts);

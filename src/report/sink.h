@@ -9,6 +9,7 @@
 #define GPUME_REPORT_SINK_H
 
 #include "base/log.h"
+#include "draw/overlay.h"
 #include "gpume/gpume.h"
 
 #include <stdbool.h>
@@ -29,7 +30,13 @@ struct gpume_run {
     uint32_t rate_num, rate_den;
     bool full_range;
     bool residual_signed;
-    double gain, gamma;       /* of residual and difference pictures; 1, 1: as they are */
+    double gain, gamma; /* of residual and difference pictures; 1, 1: as they are */
+    enum gpume_overlay_style overlay_style;
+    uint32_t overlay_scale;
+    /* For sinks that want_colour: a frame as R, G, B bytes, a triple a pixel, until the next call.
+     * Frames rise; the same one may be taken again. Failures have been logged. */
+    int (*take_colour)(void *colours, uint64_t frame, struct gpume_plane *rgb);
+    void *colours;
     uint32_t report_pictures; /* fields of a report with pictures, at most */
     bool overwrite;
     const struct gpume_summary *summary; /* of the whole run when a sink's finish is called */
@@ -60,6 +67,8 @@ struct gpume_sink_ops {
 
     /* What gpume_params the fields must carry for this sink. */
     bool want_predicted, want_frames;
+
+    bool want_colour; /* calls run->take_colour */
 };
 
 /* The first member of every sink. */
@@ -72,6 +81,7 @@ extern const struct gpume_sink_ops gpume_sink_frames_csv;
 extern const struct gpume_sink_ops gpume_sink_predicted;
 extern const struct gpume_sink_ops gpume_sink_residual;
 extern const struct gpume_sink_ops gpume_sink_difference;
+extern const struct gpume_sink_ops gpume_sink_overlay;
 
 /* Of the report's three forms the one that the name's end says; any other name is refused by its
  * check. */

@@ -71,12 +71,10 @@ expect 2 clip.y4m --blocks 8
 says "did you mean --block?"
 expect 2 clip.y4m --windw=8
 says "did you mean --window?"
-expect 2 clip.y4m --over
+expect 2 clip.y4m --overwrit
 says "did you mean --overwrite?"
 expect 2 clip.y4m --nonsense
 says "unknown option --nonsense; try"
-expect 2 clip.y4m --overlay o%d.png
-says "unknown option --overlay"
 expect 2 clip.y4m --report r.html
 says "unknown option --report"
 expect 2 clip.y4m --=8

@@ -21,7 +21,8 @@ src/compute     base/.*\.h compute/.*\.h sort/host_sort\.h gpume/(gpume|compute)
 src/gpu         base/.*\.h frame/.*\.h gpu/.*\.h motion/(engine|plan)\.h compute/backend\.h gpume/gpume\.h shared\.h [a-z0-9_]+\.inc vulkan/.*\.h
 src/lib.c       base/.*\.h motion/.*\.h gpu/engine_gpu\.h gpume/gpume\.h version\.h
 src/media       base/.*\.h media/.*\.h gpume/gpume\.h lib(avcodec|avfilter|avformat|avutil|swscale)/.*\.h
-src/report      base/.*\.h report/.*\.h media/(picture|still)\.h gpume/gpume\.h
+src/draw        base/.*\.h draw/.*\.h gpume/gpume\.h cairo\.h
+src/report      base/.*\.h report/.*\.h draw/overlay\.h media/(picture|still)\.h gpume/gpume\.h
 src/include     gpume/gpume\.h
 cli             [a-z0-9_]+\.h gpume/(gpume|compute)\.h media/(mestimate|source)\.h report/.*\.h
 shaders         shared\.h [a-z0-9_]+\.glsl

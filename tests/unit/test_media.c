@@ -167,8 +167,8 @@ static void test_names(void)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         errors = 0;
-        REQUIRE_EQUAL(
-            gpume_picture_check_name(cases[i].path, cases[i].single, 0, &target), cases[i].status);
+        REQUIRE_EQUAL(gpume_picture_check_name(cases[i].path, cases[i].single, 0, false, &target),
+            cases[i].status);
         REQUIRE_EQUAL(errors, cases[i].status != GPUME_OK);
     }
     REQUIRE(gpume_picture_exists("s%02d.png") && gpume_picture_exists("v.y4m"));

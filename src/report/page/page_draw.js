@@ -2,17 +2,19 @@
 /*
  * Colours and small drawings that more than one part needs.
  *
- * heat(share)        colour of a share of 1: dark blue to yellow, told apart by all eyes
- * direction(dx, dy)  colour of a vector's direction
+ * heat(share)          colour of a share of 1, dark to light, told apart by all eyes
+ * direction(dx, dy)    colour of a motion's direction, as on overlays
  * sharp(canvas, w, h)  sizes a canvas in CSS pixels, gives its context for drawing in these
  */
 
-/* Even in lightness from one to the next, blue to yellow: no red beside green. */
-const HEAT = [[0, 32, 77], [0, 51, 111], [57, 72, 107], [87, 92, 109], [112, 113, 115], [138, 135, 121],
-    [166, 157, 117], [196, 181, 108], [228, 207, 91], [255, 234, 70]];
+/* As gpume_colour_of_heat: growing in lightness. */
+const HEAT = [[0x00, 0x00, 0x04], [0x1b, 0x0c, 0x42], [0x4b, 0x0c, 0x6b], [0x78, 0x1c, 0x6d], [0xa5, 0x2c, 0x60],
+    [0xcf, 0x44, 0x46], [0xed, 0x69, 0x25], [0xfb, 0x9a, 0x06], [0xf7, 0xd0, 0x3c], [0xfc, 0xff, 0xa4]];
 
-/* Right, down, left, up; between them mixtures. */
-const DIRECTIONS = [[240, 165, 0], [0, 170, 125], [95, 185, 240], [225, 120, 180]];
+/* As gpume_colour_of_direction: corners of the wheel, and how many of its steps lead to the next. */
+const WHEEL = [[255, 0, 0, 15], [255, 255, 0, 6], [0, 255, 0, 4], [0, 255, 255, 11], [0, 0, 255, 13],
+    [255, 0, 255, 6], [255, 0, 0, 0]];
+const LIGHT_ENOUGH = 120;
 
 function mixed(stops, place) {
     const first = Math.min(Math.floor(place), stops.length - 1);
@@ -30,8 +32,15 @@ function heat(share) {
 }
 
 function direction(dx, dy) {
-    const turn = (Math.atan2(dy, dx) / (2 * Math.PI) + 1) % 1;
-    return `rgb(${mixed([...DIRECTIONS, DIRECTIONS[0]], 4 * turn).join(" ")})`;
+    let place = dy === 0 && dx > 0 ? 0 : (Math.atan2(-dy, -dx) / Math.PI + 1) / 2 * 54;
+    let corner = 0;
+    while (corner < 5 && place >= WHEEL[corner][3]) {
+        place -= WHEEL[corner++][3];
+    }
+    const hue = mixed(WHEEL, corner + place / WHEEL[corner][3]);
+    const light = 0.30 * hue[0] + 0.59 * hue[1] + 0.11 * hue[2];
+    const white = light < LIGHT_ENOUGH ? (LIGHT_ENOUGH - light) / (255 - light) : 0;
+    return `rgb(${hue.slice(0, 3).map((value) => Math.round(value + white * (255 - value))).join(" ")})`;
 }
 
 function sharp(canvas, width, height) {

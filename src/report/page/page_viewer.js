@@ -14,8 +14,8 @@ const PICTURES = [
     ["predicted", "Predicted", "the target made of blocks of the reference"],
     ["difference", "Difference", `|target - reference|, brightened by gamma ${data.gamma}`],
     ["residual", "Residual", `|target - predicted|, brightened by gamma ${data.gamma}`],
-    ["overlay", "Overlay", "an arrow from a block to its match, coloured by direction, over the target"],
-    ["cost", "Cost map", "cost a pixel of every block, dark is low, from the least to the largest"],
+    ["overlay", "Overlay", "how each block moved since the reference, against its vector, coloured by direction"],
+    ["cost", "Cost map", "cost a pixel of every block, from none, dark, to that of the costliest in 200, light"],
 ];
 
 /* Everything in pixels of the picture unless it says screen. */
@@ -83,8 +83,9 @@ function costCanvas(vectors) {
         const { w, h } = rectangle(i);
         return Math.sqrt(cost / (w * h));
     });
-    let largest = 0;
-    costs.forEach((cost) => { largest = Math.max(largest, cost); });
+    /* A few very costly blocks would leave all others dark. */
+    const sorted = Float64Array.from(costs).sort();
+    const largest = sorted[Math.floor(0.995 * (sorted.length - 1))] || sorted[sorted.length - 1];
     costs.forEach((cost, i) => image.data.set([...heatParts(largest > 0 ? cost / largest : 0), 255], 4 * i));
     canvas.getContext("2d").putImageData(image, 0, 0);
     return canvas;
@@ -122,12 +123,15 @@ function screenScale() {
     return view.zoom * view.screenWidth / WIDTH;
 }
 
-/* One arrow a block where there is room, else the mean of a square of blocks. */
+/* One arrow a block where there is room, else the mean of a square of blocks; longer than the motion
+ * where the window would fill a part of the room only. What is drawn is how the content moved. */
 function drawArrows(context) {
     const scale = screenScale();
     const group = Math.max(1, Math.ceil(11 / (BLOCK * scale)));
     const { dx, dy } = view.vectors;
     const size = group * BLOCK;
+    const longer = Math.max(1, Math.floor(size / Math.max(1, data.window_x, data.window_y)));
+    const length = -scale * longer;
     const left = Math.max(0, Math.floor(view.x / size));
     const top = Math.max(0, Math.floor(view.y / size));
     const right = Math.min(Math.ceil(data.blocks_x / group), Math.ceil((view.x + WIDTH / view.zoom) / size));
@@ -146,10 +150,10 @@ function drawArrows(context) {
             }
             const x = ((column + 0.5) * size - view.x) * scale;
             const y = ((row + 0.5) * size - view.y) * scale;
-            drawArrow(context, x, y, sumX / count * scale, sumY / count * scale, size * scale);
+            drawArrow(context, x, y, sumX / count * length, sumY / count * length, size * scale);
         }
     }
-    return group;
+    return { group, longer };
 }
 
 /* Short ones are dots; long ones end in a head. A dark edge keeps them apart from any picture. */
@@ -157,12 +161,14 @@ function drawArrow(context, x, y, dx, dy, room) {
     const length = Math.hypot(dx, dy);
     const width = Math.min(2, Math.max(1, room / 10));
     if (length < 1) {
-        context.fillStyle = "rgb(0 0 0 / 0.6)";
-        context.fillRect(x - 1.5, y - 1.5, 3, 3);
-        context.fillStyle = "rgb(255 255 255 / 0.8)";
-        context.fillRect(x - 0.75, y - 0.75, 1.5, 1.5);
+        context.fillStyle = "rgb(0 0 0 / 0.4)";
+        context.fillRect(x - 1, y - 1, 2, 2);
+        context.fillStyle = "rgb(255 255 255 / 0.7)";
+        context.fillRect(x - 0.5, y - 0.5, 1, 1);
         return;
     }
+    x -= dx / 2; /* its middle is the block's */
+    y -= dy / 2;
     const head = Math.min(length * 0.6, 3 + 1.5 * width);
     const ex = dx / length;
     const ey = dy / length;
@@ -200,13 +206,13 @@ function gainOf(frame) {
     return gain >= 6 ? 8 : gain >= 3 ? 4 : gain >= 1.5 ? 2 : 1;
 }
 
-/* Gives the side of the squares of blocks that an arrow stands for. */
+/* Gives what drawArrows does, where arrows were drawn. */
 function drawPicture(context, name) {
     if (name === "cost") {
         if (view.costs) {
             drawPart(context, view.costs, BLOCK, false);
         }
-        return 1;
+        return null;
     }
     const image = view.images[name === "overlay" ? "target" : name];
     const smooth = screenScale() * data.scale < 3;
@@ -218,7 +224,7 @@ function drawPicture(context, name) {
         }
         context.globalCompositeOperation = "source-over";
     }
-    return name === "overlay" && view.vectors ? drawArrows(context) : 1;
+    return name === "overlay" && view.vectors ? drawArrows(context) : null;
 }
 
 function drawBlock(context) {
@@ -254,13 +260,13 @@ function drawViewer() {
     const canvas = byId("stage");
     const context = sharp(canvas, view.screenWidth, view.screenHeight);
     const split = view.screenWidth * view.divider;
-    const group = drawPicture(context, view.main);
+    let arrows = drawPicture(context, view.main);
     if (view.other !== "none") {
         context.save();
         context.beginPath();
         context.rect(split, 0, view.screenWidth - split, view.screenHeight);
         context.clip();
-        drawPicture(context, view.other);
+        arrows = drawPicture(context, view.other) || arrows;
         context.restore();
         context.fillStyle = "rgb(0 0 0 / 0.7)";
         context.fillRect(split - 2, 0, 4, view.screenHeight);
@@ -270,10 +276,10 @@ function drawViewer() {
     drawBlock(context);
     canvas.dataset.zoom = view.zoom;
     canvas.style.touchAction = view.zoom > 1 ? "none" : "pan-y";
-    sayCaption(group);
+    sayCaption(arrows);
 }
 
-function sayCaption(group) {
+function sayCaption(arrows) {
     const words = (name) => {
         const [, title, text] = PICTURES.find((picture) => picture[0] === name);
         return `${title}: ${text}`;
@@ -286,8 +292,11 @@ function sayCaption(group) {
     if (gain > 1 && /difference|residual/.test(`${view.main} ${view.other}`)) {
         text += `. Difference and residual are shown ${gain} times as bright`;
     }
-    if (group > 1) {
-        text += `. An arrow is the mean of ${group} x ${group} blocks; zoom in for each`;
+    if (arrows && arrows.group > 1) {
+        text += `. An arrow is the mean of ${arrows.group} x ${arrows.group} blocks; zoom in for each`;
+    }
+    if (arrows && arrows.longer > 1) {
+        text += `. Arrows are ${arrows.longer} times as long as the motion`;
     }
     byId("caption").textContent = `${text}.`;
 }

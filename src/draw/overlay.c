@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The frame goes enlarged into the picture, then every block gets its fill or its mark. Marks are
+ * drawn once for each vector that comes up and kept: there are many more blocks than vectors.
+ */
+#include "draw/overlay.h"
+#include "base/status.h"
+#include "draw/key.h"
+#include "draw/sprite.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEPT_BYTES ((size_t)64 << 20) /* of marks; more than that, and all are drawn anew */
+
+/* Shares of a fill in 256; the rest is the frame. */
+#define COST_SHARE 160u
+#define RANK_SHARE 140u
+
+/* Brightness, in 256, that flow has where the frame is black: hue and saturation say what it is. */
+#define FLOW_DARKEST 150u
+
+struct gpume_overlay {
+    struct gpume_overlay_options options;
+    uint32_t cell;  /* pixels of the picture a block has */
+    double longest; /* vector that the window allows */
+    struct gpume_plane picture;
+    struct gpume_sprite *key, *dot;
+    struct gpume_sprite **arrows; /* by vector, rows of dx; NULL: not drawn yet */
+    size_t arrow_count, kept_bytes;
+};
+
+/* A block's place in the picture. */
+struct rectangle {
+    uint32_t x, y, width, height;
+};
+
+static uint8_t *row_of(const struct gpume_plane *plane, uint32_t y)
+{
+    return (uint8_t *)plane->data + (ptrdiff_t)y * plane->stride;
+}
+
+static void forget_arrows(struct gpume_overlay *overlay)
+{
+    for (size_t i = 0; overlay->arrows && i < overlay->arrow_count; i++) {
+        free(overlay->arrows[i]);
+        overlay->arrows[i] = NULL;
+    }
+    overlay->kept_bytes = 0;
+}
+
+void gpume_overlay_destroy(struct gpume_overlay **pointer)
+{
+    struct gpume_overlay *overlay = *pointer;
+    if (!overlay) {
+        return;
+    }
+    *pointer = NULL;
+    forget_arrows(overlay);
+    free(overlay->arrows);
+    free(overlay->dot);
+    free(overlay->key);
+    free(overlay->picture.data);
+    free(overlay);
+}
+
+static int make_marks(struct gpume_overlay *overlay)
+{
+    const struct gpume_overlay_options *options = &overlay->options;
+    overlay->dot = gpume_sprite_dot(overlay->cell);
+    overlay->arrow_count =
+        (2 * (size_t)options->window_x + 1) * (2 * (size_t)options->window_y + 1);
+    overlay->arrows = calloc(overlay->arrow_count, sizeof(struct gpume_sprite *));
+    return overlay->dot && overlay->arrows ? GPUME_OK : GPUME_NOMEM;
+}
+
+static int make_key(struct gpume_overlay *overlay)
+{
+    const struct gpume_overlay_options *options = &overlay->options;
+    const uint64_t across = (options->width + (uint64_t)options->block - 1) / options->block;
+    const uint64_t down = (options->height + (uint64_t)options->block - 1) / options->block;
+    overlay->key = gpume_key_create(
+        options->style, overlay->picture.width, overlay->picture.height, across * down);
+    return overlay->key ? GPUME_OK : GPUME_NOMEM;
+}
+
+int gpume_overlay_create(struct gpume_overlay **result, const struct gpume_overlay_options *options)
+{
+    int status = GPUME_NOMEM;
+    const uint64_t width = (uint64_t)options->width * options->scale;
+    const uint64_t height = (uint64_t)options->height * options->scale;
+    if (width > GPUME_OVERLAY_PIXELS_MAX || height > GPUME_OVERLAY_PIXELS_MAX / width) {
+        return GPUME_INVALID;
+    }
+    struct gpume_overlay *overlay = calloc(1, sizeof(*overlay));
+    if (!overlay) {
+        return GPUME_NOMEM;
+    }
+    overlay->options = *options;
+    overlay->cell = options->block * options->scale;
+    overlay->longest = hypot(options->window_x, options->window_y);
+    overlay->picture = (struct gpume_plane){
+        .data = malloc(3 * width * height),
+        .stride = (ptrdiff_t)(3 * width),
+        .width = (uint32_t)width,
+        .height = (uint32_t)height,
+        .bits = 8,
+    };
+    GPUME_TRY(overlay->picture.data ? GPUME_OK : GPUME_NOMEM);
+    if (options->style == GPUME_OVERLAY_ARROWS) {
+        GPUME_TRY(make_marks(overlay));
+    }
+    if (!options->no_key) {
+        GPUME_TRY(make_key(overlay));
+    }
+    *result = overlay;
+    return GPUME_OK;
+fail:
+    gpume_overlay_destroy(&overlay);
+    return status;
+}
+
+/* --- the frame */
+
+static void enlarge_row(uint8_t *to, const uint8_t *from, uint32_t width, uint32_t scale)
+{
+    for (uint32_t x = 0; x < width; x++) {
+        for (uint32_t i = 0; i < scale; i++) {
+            memcpy(to, from + 3 * (size_t)x, 3);
+            to += 3;
+        }
+    }
+}
+
+/* Weights of ITU-R BT.601 in 256: for the eye, not for measuring. */
+static void turn_gray(uint8_t *row, uint32_t width)
+{
+    for (uint32_t x = 0; x < width; x++) {
+        uint8_t *const p = row + 3 * (size_t)x;
+        p[0] = p[1] = p[2] = (uint8_t)((77u * p[0] + 150u * p[1] + 29u * p[2]) >> 8);
+    }
+}
+
+static void enlarge(const struct gpume_overlay *overlay, const struct gpume_plane *rgb)
+{
+    const uint32_t scale = overlay->options.scale;
+    const struct gpume_plane *const picture = &overlay->picture;
+    for (uint32_t y = 0; y < rgb->height; y++) {
+        uint8_t *const first = row_of(picture, y * scale);
+        if (scale == 1) {
+            memcpy(first, row_of(rgb, y), 3 * (size_t)rgb->width);
+        } else {
+            enlarge_row(first, row_of(rgb, y), rgb->width, scale);
+        }
+        if (overlay->options.style != GPUME_OVERLAY_ARROWS) {
+            turn_gray(first, picture->width);
+        }
+        for (uint32_t i = 1; i < scale; i++) {
+            memcpy(row_of(picture, y * scale + i), first, 3 * (size_t)picture->width);
+        }
+    }
+}
+
+/* --- fills */
+
+static struct rectangle place_of(const struct gpume_overlay *overlay, uint32_t bx, uint32_t by)
+{
+    const struct gpume_plane *const picture = &overlay->picture;
+    struct rectangle place = {.x = bx * overlay->cell, .y = by * overlay->cell};
+    const uint32_t right = picture->width - place.x, below = picture->height - place.y;
+    place.width = right < overlay->cell ? right : overlay->cell;
+    place.height = below < overlay->cell ? below : overlay->cell;
+    return place;
+}
+
+static void fill(const struct gpume_overlay *overlay, const struct rectangle *place,
+    struct gpume_colour colour, unsigned share)
+{
+    const unsigned rest = 256 - share;
+    const unsigned r = colour.r * share + 128, g = colour.g * share + 128,
+                   b = colour.b * share + 128;
+    for (uint32_t y = 0; y < place->height; y++) {
+        uint8_t *p = row_of(&overlay->picture, place->y + y) + 3 * (size_t)place->x;
+        for (uint32_t x = 0; x < place->width; x++, p += 3) {
+            p[0] = (uint8_t)((p[0] * rest + r) >> 8);
+            p[1] = (uint8_t)((p[1] * rest + g) >> 8);
+            p[2] = (uint8_t)((p[2] * rest + b) >> 8);
+        }
+    }
+}
+
+/* Like a coloured glass over the frame, which is gray: white shows the colour as it is. */
+static void tint(
+    const struct gpume_overlay *overlay, const struct rectangle *place, struct gpume_colour colour)
+{
+    for (uint32_t y = 0; y < place->height; y++) {
+        uint8_t *p = row_of(&overlay->picture, place->y + y) + 3 * (size_t)place->x;
+        for (uint32_t x = 0; x < place->width; x++, p += 3) {
+            const unsigned light = FLOW_DARKEST + (256 - FLOW_DARKEST) * p[0] / 255;
+            p[0] = (uint8_t)(colour.r * light >> 8);
+            p[1] = (uint8_t)(colour.g * light >> 8);
+            p[2] = (uint8_t)(colour.b * light >> 8);
+        }
+    }
+}
+
+/* The upper and left edge of a block; those of its neighbours close it. */
+static void draw_edges(const struct gpume_overlay *overlay, const struct rectangle *place)
+{
+    static const struct gpume_colour line = {255, 255, 255};
+    const unsigned share = overlay->cell < 8 ? 40 : overlay->cell < 16 ? 64 : 96;
+    uint32_t thick = overlay->cell / 48;
+    thick = thick > 1 ? thick : 1;
+    struct rectangle top = *place, left = *place;
+    top.height = thick < place->height ? thick : place->height;
+    left.width = thick < place->width ? thick : place->width;
+    left.y += top.height;
+    left.height -= top.height;
+    fill(overlay, &top, line, place->y > 0 ? share : 0);
+    fill(overlay, &left, line, place->x > 0 ? share : 0);
+}
+
+static struct gpume_colour flow_colour(
+    const struct gpume_overlay *overlay, const struct gpume_vector *vector)
+{
+    const double longest = overlay->longest > 0 ? overlay->longest : 1;
+    return gpume_colour_of_motion(-vector->dx / longest, -vector->dy / longest);
+}
+
+/* The root spreads the small costs, which most blocks have. */
+static struct gpume_colour cost_colour(
+    const struct gpume_overlay *overlay, const struct rectangle *place, uint32_t cost)
+{
+    const uint32_t scale = overlay->options.scale;
+    const double pixels = (double)(place->width / scale) * (place->height / scale);
+    const double steps = cost / pixels / (double)(1u << (overlay->options.bits - 8));
+    return gpume_colour_of_heat(sqrt(steps / GPUME_KEY_COST_MAX));
+}
+
+static struct gpume_colour rank_colour(const struct gpume_field *field, uint32_t rank)
+{
+    const double last = (double)field->blocks_x * field->blocks_y - 1;
+    return gpume_colour_of_heat(last > 0 ? 1 - rank / last : 1);
+}
+
+/* --- marks */
+
+static int put_arrow(
+    struct gpume_overlay *overlay, const struct gpume_vector *vector, int64_t x, int64_t y)
+{
+    const struct gpume_overlay_options *options = &overlay->options;
+    const size_t column = (size_t)(vector->dx + (int32_t)options->window_x);
+    const size_t row = (size_t)(vector->dy + (int32_t)options->window_y);
+    const size_t index = row * (2 * (size_t)options->window_x + 1) + column;
+    assert(index < overlay->arrow_count);
+    if (!overlay->arrows[index]) {
+        if (overlay->kept_bytes > KEPT_BYTES) {
+            forget_arrows(overlay);
+        }
+        /* The root keeps short vectors, which are the most, apart from each other. */
+        struct gpume_sprite *arrow = gpume_sprite_arrow(overlay->cell, -vector->dx, -vector->dy,
+            sqrt(hypot(vector->dx, vector->dy) / overlay->longest),
+            gpume_colour_of_direction(-vector->dx, -vector->dy));
+        if (!arrow) {
+            return GPUME_NOMEM;
+        }
+        overlay->arrows[index] = arrow;
+        overlay->kept_bytes += gpume_sprite_bytes(arrow);
+    }
+    gpume_sprite_put(overlay->arrows[index], &overlay->picture, x, y);
+    return GPUME_OK;
+}
+
+/* Marks stand in the middle of what is seen of the block. */
+static int draw_mark(
+    struct gpume_overlay *overlay, const struct rectangle *place, const struct gpume_vector *vector)
+{
+    const int64_t x = (int64_t)place->x + place->width / 2;
+    const int64_t y = (int64_t)place->y + place->height / 2;
+    if (vector->dx == 0 && vector->dy == 0) {
+        gpume_sprite_put(overlay->dot, &overlay->picture, x, y);
+        return GPUME_OK;
+    }
+    return put_arrow(overlay, vector, x, y);
+}
+
+static int draw_block(struct gpume_overlay *overlay, const struct gpume_field *field,
+    const struct rectangle *place, size_t index)
+{
+    switch (overlay->options.style) {
+    case GPUME_OVERLAY_ARROWS:
+        return draw_mark(overlay, place, &field->vectors[index]);
+    case GPUME_OVERLAY_FLOW:
+        tint(overlay, place, flow_colour(overlay, &field->vectors[index]));
+        break;
+    case GPUME_OVERLAY_COST:
+        fill(overlay, place, cost_colour(overlay, place, field->costs[index]), COST_SHARE);
+        break;
+    case GPUME_OVERLAY_BLOCKS:
+        fill(overlay, place, rank_colour(field, field->ranks[index]), RANK_SHARE);
+        draw_edges(overlay, place);
+        break;
+    }
+    return GPUME_OK;
+}
+
+int gpume_overlay_draw(struct gpume_overlay *overlay, const struct gpume_plane *rgb,
+    const struct gpume_field *field, struct gpume_plane *picture)
+{
+    int status = GPUME_OK;
+    enlarge(overlay, rgb);
+    for (uint32_t by = 0; by < field->blocks_y; by++) {
+        for (uint32_t bx = 0; bx < field->blocks_x; bx++) {
+            const struct rectangle place = place_of(overlay, bx, by);
+            GPUME_TRY(draw_block(overlay, field, &place, (size_t)by * field->blocks_x + bx));
+        }
+    }
+    if (overlay->key) {
+        gpume_sprite_put(
+            overlay->key, &overlay->picture, overlay->picture.width, overlay->picture.height);
+    }
+    *picture = overlay->picture;
+fail:
+    return status;
+}
