@@ -164,9 +164,11 @@ function start() {
         drawHistogram();
         drawViewer();
     });
-    /* The first field's pictures are those of the run's start; the worst says more. */
-    const worst = data.sets.filter((set) => set.why !== "even")[0] || data.sets[0];
-    select(worst ? worst.frame - data.first_field : 0).then(() => { document.body.dataset.ready = "yes"; });
+    /* A field that was hard, but no cut, which nothing could have predicted, says most. */
+    const sse = (set) => fields.sseAfter[set.frame - data.first_field];
+    const hardest = data.sets.filter((set) => set.why !== "cut")
+        .reduce((best, set) => best === null || sse(set) > sse(best) ? set : best, null);
+    select(hardest ? hardest.frame - data.first_field : 0).then(() => { document.body.dataset.ready = "yes"; });
 }
 
 start();

@@ -146,12 +146,11 @@ function listen(u, onSelect) {
     let from = 0;
     u.over.addEventListener("pointerdown", (event) => { from = event.clientX; });
     u.over.addEventListener("click", (event) => {
-        const index = u.cursor.idx;
-        if (Math.abs(event.clientX - from) < 8 && index !== null && index !== undefined) {
-            onSelect(index);
+        if (Math.abs(event.clientX - from) < 8) {
+            onSelect(u.posToIdx(event.clientX - u.over.getBoundingClientRect().left));
         }
     });
-    u.over.addEventListener("pointerleave", () => window.setTimeout(() => showInCharts(marked), 0));
+    u.over.addEventListener("mouseleave", () => showInCharts(marked));
 }
 
 function chartWidth() {

@@ -14,7 +14,7 @@ const PICTURES = [
     ["predicted", "Predicted", "the target made of blocks of the reference"],
     ["difference", "Difference", `|target - reference|, brightened by gamma ${data.gamma}`],
     ["residual", "Residual", `|target - predicted|, brightened by gamma ${data.gamma}`],
-    ["overlay", "Overlay", "how each block moved since the reference, against its vector, coloured by direction"],
+    ["overlay", "Overlay", "how each block moved since the reference, against its vector; length by the square root"],
     ["cost", "Cost map", "cost a pixel of every block, from none, dark, to that of the costliest in 200, light"],
 ];
 
@@ -123,15 +123,15 @@ function screenScale() {
     return view.zoom * view.screenWidth / WIDTH;
 }
 
-/* One arrow a block where there is room, else the mean of a square of blocks; longer than the motion
- * where the window would fill a part of the room only. What is drawn is how the content moved. */
+/* As overlays have them: how the content moved, the length by the square root, that of the longest
+ * vector of the window filling the room. One a block where there is room, else the mean of a square
+ * of blocks; gives the side of that square. */
 function drawArrows(context) {
     const scale = screenScale();
     const group = Math.max(1, Math.ceil(11 / (BLOCK * scale)));
     const { dx, dy } = view.vectors;
     const size = group * BLOCK;
-    const longer = Math.max(1, Math.floor(size / Math.max(1, data.window_x, data.window_y)));
-    const length = -scale * longer;
+    const longest = Math.hypot(data.window_x, data.window_y) || 1;
     const left = Math.max(0, Math.floor(view.x / size));
     const top = Math.max(0, Math.floor(view.y / size));
     const right = Math.min(Math.ceil(data.blocks_x / group), Math.ceil((view.x + WIDTH / view.zoom) / size));
@@ -150,10 +150,12 @@ function drawArrows(context) {
             }
             const x = ((column + 0.5) * size - view.x) * scale;
             const y = ((row + 0.5) * size - view.y) * scale;
-            drawArrow(context, x, y, sumX / count * length, sumY / count * length, size * scale);
+            const length = Math.hypot(sumX, sumY) / count;
+            const stretch = length > 0 ? -size * scale * Math.sqrt(length / longest) / (length * count) : 0;
+            drawArrow(context, x, y, sumX * stretch, sumY * stretch, size * scale);
         }
     }
-    return { group, longer };
+    return group;
 }
 
 /* Short ones are dots; long ones end in a head. A dark edge keeps them apart from any picture. */
@@ -206,13 +208,13 @@ function gainOf(frame) {
     return gain >= 6 ? 8 : gain >= 3 ? 4 : gain >= 1.5 ? 2 : 1;
 }
 
-/* Gives what drawArrows does, where arrows were drawn. */
+/* Gives what drawArrows does, 0 where no arrows were drawn. */
 function drawPicture(context, name) {
     if (name === "cost") {
         if (view.costs) {
             drawPart(context, view.costs, BLOCK, false);
         }
-        return null;
+        return 0;
     }
     const image = view.images[name === "overlay" ? "target" : name];
     const smooth = screenScale() * data.scale < 3;
@@ -224,7 +226,7 @@ function drawPicture(context, name) {
         }
         context.globalCompositeOperation = "source-over";
     }
-    return name === "overlay" && view.vectors ? drawArrows(context) : null;
+    return name === "overlay" && view.vectors ? drawArrows(context) : 0;
 }
 
 function drawBlock(context) {
@@ -260,13 +262,13 @@ function drawViewer() {
     const canvas = byId("stage");
     const context = sharp(canvas, view.screenWidth, view.screenHeight);
     const split = view.screenWidth * view.divider;
-    let arrows = drawPicture(context, view.main);
+    let group = drawPicture(context, view.main);
     if (view.other !== "none") {
         context.save();
         context.beginPath();
         context.rect(split, 0, view.screenWidth - split, view.screenHeight);
         context.clip();
-        arrows = drawPicture(context, view.other) || arrows;
+        group = drawPicture(context, view.other) || group;
         context.restore();
         context.fillStyle = "rgb(0 0 0 / 0.7)";
         context.fillRect(split - 2, 0, 4, view.screenHeight);
@@ -276,10 +278,10 @@ function drawViewer() {
     drawBlock(context);
     canvas.dataset.zoom = view.zoom;
     canvas.style.touchAction = view.zoom > 1 ? "none" : "pan-y";
-    sayCaption(arrows);
+    sayCaption(group);
 }
 
-function sayCaption(arrows) {
+function sayCaption(group) {
     const words = (name) => {
         const [, title, text] = PICTURES.find((picture) => picture[0] === name);
         return `${title}: ${text}`;
@@ -292,11 +294,8 @@ function sayCaption(arrows) {
     if (gain > 1 && /difference|residual/.test(`${view.main} ${view.other}`)) {
         text += `. Difference and residual are shown ${gain} times as bright`;
     }
-    if (arrows && arrows.group > 1) {
-        text += `. An arrow is the mean of ${arrows.group} x ${arrows.group} blocks; zoom in for each`;
-    }
-    if (arrows && arrows.longer > 1) {
-        text += `. Arrows are ${arrows.longer} times as long as the motion`;
+    if (group > 1) {
+        text += `. An arrow is the mean of ${group} x ${group} blocks; zoom in for each`;
     }
     byId("caption").textContent = `${text}.`;
 }
