@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The table of options and the text of --help made from it. A new option is a row here, its id in
- * option_table.h, a line in options.c that stores it, and an entry in the man page.
+ * option_table.h, a line in option_store.c that stores it, and an entry in the man page.
  */
 #include "option_table.h"
 

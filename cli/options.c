@@ -7,20 +7,12 @@
 
 #include "console.h"
 #include "option_checks.h"
+#include "option_store.h"
 #include "option_table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* A value as parsed; which member counts is the row's kind. */
-union value {
-    uint64_t number;
-    uint32_t pair[2]; /* window, size */
-    double real;
-    int choice;
-    const char *text;
-};
 
 static bool parse_digits(const char *text, size_t length, uint64_t max, uint64_t *number)
 {
@@ -40,7 +32,8 @@ static bool parse_digits(const char *text, size_t length, uint64_t max, uint64_t
     return value <= max;
 }
 
-static bool parse_uint(const struct gpume_option_row *row, const char *text, union value *value)
+static bool parse_uint(
+    const struct gpume_option_row *row, const char *text, union gpume_option_value *value)
 {
     if (parse_digits(text, strlen(text), (uint64_t)row->max, &value->number) &&
         value->number >= (uint64_t)row->min) {
@@ -50,7 +43,8 @@ static bool parse_uint(const struct gpume_option_row *row, const char *text, uni
 }
 
 /* Digits with at most one point: neither signs nor exponents, hexadecimals or words of strtod. */
-static bool parse_real(const struct gpume_option_row *row, const char *text, union value *value)
+static bool parse_real(
+    const struct gpume_option_row *row, const char *text, union gpume_option_value *value)
 {
     const size_t digits = strspn(text, "0123456789.");
     const char *point = strchr(text, '.');
@@ -64,7 +58,7 @@ static bool parse_real(const struct gpume_option_row *row, const char *text, uni
 
 /* "XxY", or "N" for both where that is allowed. */
 static bool parse_pair(
-    const char *text, uint64_t min, uint64_t max, bool single, union value *value)
+    const char *text, uint64_t min, uint64_t max, bool single, union gpume_option_value *value)
 {
     uint64_t x, y;
     const char *by = strchr(text, 'x');
@@ -81,7 +75,8 @@ static bool parse_pair(
     return x >= min && y >= min;
 }
 
-static bool parse_choice(const struct gpume_option_row *row, const char *text, union value *value)
+static bool parse_choice(
+    const struct gpume_option_row *row, const char *text, union gpume_option_value *value)
 {
     for (int i = 0; i < 4 && row->choices[i]; i++) {
         if (strcmp(text, row->choices[i]) == 0) {
@@ -92,7 +87,8 @@ static bool parse_choice(const struct gpume_option_row *row, const char *text, u
     return false;
 }
 
-static bool parse_value(const struct gpume_option_row *row, const char *text, union value *value)
+static bool parse_value(
+    const struct gpume_option_row *row, const char *text, union gpume_option_value *value)
 {
     switch (row->kind) {
     case GPUME_KIND_FLAG:
@@ -156,169 +152,6 @@ static int refuse_value(const struct gpume_option_row *row, const char *spelled,
     return GPUME_INVALID;
 }
 
-static void store_bench(
-    struct gpume_options *options, enum gpume_option_id id, const union value *value)
-{
-    switch (id) {
-    case GPUME_OPTION_SECONDS:
-        options->seconds = value->real;
-        break;
-    case GPUME_OPTION_JSON:
-        options->bench_form = GPUME_BENCH_JSON;
-        break;
-    case GPUME_OPTION_CSV:
-        options->bench_form = GPUME_BENCH_CSV;
-        break;
-    case GPUME_OPTION_BENCH_SORT:
-        options->bench_sort = true;
-        break;
-    case GPUME_OPTION_BENCH_REDUCE:
-        options->bench_reduce = true;
-        break;
-    default:
-        break;
-    }
-}
-
-static void store_rest(
-    struct gpume_options *options, enum gpume_option_id id, const union value *value)
-{
-    switch (id) {
-    case GPUME_OPTION_START:
-        options->start = value->number;
-        break;
-    case GPUME_OPTION_FRAMES:
-        options->frames = value->number;
-        break;
-    case GPUME_OPTION_VF:
-        options->filter = value->text;
-        break;
-    case GPUME_OPTION_STREAM:
-        options->stream = (int)value->number;
-        break;
-    case GPUME_OPTION_HWACCEL:
-        options->hwaccel = value->text;
-        break;
-    case GPUME_OPTION_OUTPUT:
-        options->output = value->text;
-        break;
-    case GPUME_OPTION_VECTORS:
-        options->vectors = value->text;
-        break;
-    case GPUME_OPTION_PREDICTED:
-        options->predicted = value->text;
-        break;
-    case GPUME_OPTION_RESIDUAL:
-        options->residual = value->text;
-        break;
-    case GPUME_OPTION_RESIDUAL_MODE:
-        options->residual_signed = value->choice == 1;
-        break;
-    case GPUME_OPTION_DIFFERENCE:
-        options->difference = value->text;
-        break;
-    case GPUME_OPTION_REPORT:
-        options->report = value->text;
-        break;
-    case GPUME_OPTION_REPORT_PICTURES:
-        options->report_pictures = (uint32_t)value->number;
-        break;
-    case GPUME_OPTION_GAIN:
-        options->gain = value->real;
-        break;
-    case GPUME_OPTION_GAMMA:
-        options->gamma = value->real;
-        break;
-    case GPUME_OPTION_OVERLAY:
-        options->overlay = value->text;
-        break;
-    case GPUME_OPTION_OVERLAY_STYLE:
-        options->overlay_style = value->choice;
-        break;
-    case GPUME_OPTION_SCALE:
-        options->scale = (uint32_t)value->number;
-        break;
-    case GPUME_OPTION_OVERWRITE:
-        options->overwrite = true;
-        break;
-    case GPUME_OPTION_QUIET:
-        options->verbosity = -1;
-        break;
-    case GPUME_OPTION_VERBOSE:
-        options->verbosity = 1;
-        break;
-    case GPUME_OPTION_PROGRESS:
-        options->progress = GPUME_PROGRESS_ON;
-        break;
-    case GPUME_OPTION_NO_PROGRESS:
-        options->progress = GPUME_PROGRESS_OFF;
-        break;
-    case GPUME_OPTION_HELP:
-        options->command = GPUME_COMMAND_HELP;
-        break;
-    case GPUME_OPTION_VERSION:
-        options->command = GPUME_COMMAND_VERSION;
-        break;
-    default:
-        store_bench(options, id, value);
-        break;
-    }
-}
-
-/* The library's parameters here, the program's own above. */
-static void store(struct gpume_options *options, enum gpume_option_id id, const union value *value)
-{
-    struct gpume_params *params = &options->params;
-    switch (id) {
-    case GPUME_OPTION_BLOCK:
-        params->block = (uint32_t)value->number;
-        break;
-    case GPUME_OPTION_WINDOW:
-        params->window_x = value->pair[0];
-        params->window_y = value->pair[1];
-        break;
-    case GPUME_OPTION_EDGE:
-        params->edge = value->choice ? GPUME_EDGE_INSIDE : GPUME_EDGE_EXTEND;
-        break;
-    case GPUME_OPTION_METRIC:
-        params->metric = GPUME_METRIC_SAD;
-        break;
-    case GPUME_OPTION_REF_DISTANCE:
-        params->ref_distance = (uint32_t)value->number;
-        break;
-    case GPUME_OPTION_SIZE:
-        params->width = value->pair[0];
-        params->height = value->pair[1];
-        break;
-    case GPUME_OPTION_BITS:
-        params->bits = (uint32_t)value->number;
-        break;
-    case GPUME_OPTION_BACKEND:
-        params->backend = (enum gpume_backend)value->choice;
-        break;
-    case GPUME_OPTION_DEVICE:
-        params->device = value->text;
-        break;
-    case GPUME_OPTION_THREADS:
-        params->threads = (uint32_t)value->number;
-        break;
-    case GPUME_OPTION_SEARCH:
-        params->search = value->text;
-        break;
-    case GPUME_OPTION_NO_ELIMINATION:
-        params->no_elimination = true;
-        break;
-    case GPUME_OPTION_CHECK:
-        params->check = true;
-        break;
-    case GPUME_OPTION_VALIDATE:
-        params->validate = true;
-        break;
-    default:
-        store_rest(options, id, value);
-    }
-}
-
 /* Levenshtein's distance between two names; long words are far from everything. */
 static unsigned distance(const char *a, size_t length, const char *b)
 {
@@ -377,7 +210,7 @@ struct cursor {
 static int take(struct cursor *cursor, const struct gpume_option_row *row, const char *spelled,
     const char *text)
 {
-    union value value = {0};
+    union gpume_option_value value = {0};
     if (row->kind != GPUME_KIND_FLAG && !text) {
         if (cursor->at + 1 >= cursor->argc) {
             gpume_console_error(
@@ -390,7 +223,7 @@ static int take(struct cursor *cursor, const struct gpume_option_row *row, const
         return refuse_value(row, spelled, text);
     }
     cursor->given |= UINT64_C(1) << row->id;
-    store(cursor->options, row->id, &value);
+    gpume_option_store(cursor->options, row->id, &value);
     return GPUME_OK;
 }
 
