@@ -111,7 +111,7 @@ enum gpume_exit gpume_bench_clip_read(
 {
     struct gpume_source *source = NULL;
     struct gpume_source_info info;
-    int status = gpume_open_source(options, &source, &info);
+    int status = gpume_open_source(options, false, &source, &info);
     if (status == GPUME_OK) {
         status = read_frames(clip, source, &info, count);
     }

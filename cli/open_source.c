@@ -3,8 +3,8 @@
 
 #include "console.h"
 
-int gpume_open_source(const struct gpume_options *options, struct gpume_source **source,
-    struct gpume_source_info *info)
+int gpume_open_source(const struct gpume_options *options, bool colour,
+    struct gpume_source **source, struct gpume_source_info *info)
 {
     const struct gpume_source_options source_options = {
         .paths = {options->inputs[0], options->inputs[1]},
@@ -13,7 +13,7 @@ int gpume_open_source(const struct gpume_options *options, struct gpume_source *
         .stream = options->stream,
         .threads = options->params.threads,
         .hwaccel = options->hwaccel,
-        .colour = options->overlay != NULL,
+        .colour = colour,
         .colour_first = gpume_options_first_target(options),
         .log = {.fn = gpume_console_log},
     };

@@ -6,9 +6,10 @@
 #include "media/source.h"
 #include "options.h"
 
-/* On success the caller closes it. One line on failure. */
-int gpume_open_source(const struct gpume_options *options, struct gpume_source **source,
-    struct gpume_source_info *info);
+/* colour: gpume_source_take_colour will be called for target frames. On success the caller closes
+ * it. One line on failure. */
+int gpume_open_source(const struct gpume_options *options, bool colour,
+    struct gpume_source **source, struct gpume_source_info *info);
 
 /* What a failure of opening or reading is to the caller of the program. */
 enum gpume_exit gpume_source_exit(int status);

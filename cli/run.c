@@ -50,6 +50,15 @@ static void *load_drivers(void *opaque)
     return NULL;
 }
 
+static bool want_colour(const struct gpume_outputs *outputs)
+{
+    bool wanted = false;
+    for (size_t i = 0; i < outputs->count; i++) {
+        wanted = wanted || (outputs->items[i].ops && outputs->items[i].ops->want_colour);
+    }
+    return wanted;
+}
+
 /* Opening a video and loading Vulkan's drivers take tens of milliseconds each. With validation they
  * are loaded another time anyway, and a search asked for by name may well be the CPU's. */
 static enum gpume_exit open_source_and_drivers(struct job *job)
@@ -58,8 +67,8 @@ static enum gpume_exit open_source_and_drivers(struct job *job)
     pthread_t loader;
     const bool loading = params->backend != GPUME_BACKEND_CPU && !params->validate &&
                          !params->search && pthread_create(&loader, NULL, load_drivers, NULL) == 0;
-    const enum gpume_exit result =
-        gpume_source_exit(gpume_open_source(job->options, &job->source, &job->info));
+    const enum gpume_exit result = gpume_source_exit(
+        gpume_open_source(job->options, want_colour(&job->outputs), &job->source, &job->info));
     if (loading) {
         pthread_join(loader, NULL);
     }

@@ -221,6 +221,9 @@ static int split(struct gpume_colour *colour, const AVFrame *frame)
         av_free(row);
         return GPUME_NOMEM;
     }
+    for (int i = 0; i < AV_NUM_DATA_POINTERS && planes->buf[i]; i++) {
+        memset(planes->buf[i]->data, 0, planes->buf[i]->size); /* writing a line only sets bits */
+    }
     for (int c = 0; c < 3; c++) {
         int width = c ? AV_CEIL_RSHIFT(frame->width, to->log2_chroma_w) : frame->width;
         int height = c ? AV_CEIL_RSHIFT(frame->height, to->log2_chroma_h) : frame->height;

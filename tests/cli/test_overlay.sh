@@ -1,0 +1,135 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# --overlay: the frame's own colours in every pixel format, all styles and forms, times, what is refused.
+. "$(dirname "$0")/common.sh"
+have ffmpeg && have ffprobe || skip "ffmpeg is not here: clips cannot be made"
+
+# clip NAME OPTION...: four frames of a moving pattern.
+clip() {
+    name=$1
+    shift
+    ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=size=160x96:rate=10:duration=0.4 "$@" "$name" ||
+        fail "ffmpeg cannot make $name"
+}
+
+# corners FILE [FILTER]: the second frame's upper left part, as far as no dot in the middle of a block of 128 gets.
+corners() {
+    ffmpeg -nostdin -v error -i "$1" -vf "${2:-null},format=rgb24,crop=40:40:0:0" -f rawvideo - || fail "$1"
+}
+
+# Window 0 has no arrows: what is left is what ffmpeg makes of the frame, bit for bit.
+flags=bicubic+accurate_rnd+bitexact+full_chroma_int
+for format in gray gray10le yuv420p yuv422p10le yuv420p10le yuvj420p yuv444p16le nv12 p010le rgb24 gbrp12le pal8 \
+    bgra yuva420p rgb565le; do
+    clip $format.nut -pix_fmt $format -c:v rawvideo
+    for name in $format.png $format.ppm $format.bmp; do
+        expect 0 -q $format.nut --backend "$engine" -b 128 -w 0 --frames 1 --overlay $name
+        corners $name >got
+        corners $format.nut "select=eq(n\,1),scale=sws_flags=$flags" >want
+        [ "$(wc -c <got)" -eq 4800 ] || fail "$name: no picture"
+        cmp got want || fail "$name: other colours"
+    done
+done
+
+# The stream's own matrix and range; a filter's format; standard input; two stills.
+clip tagged.mkv -vf scale=out_color_matrix=bt709:out_range=full -pix_fmt yuv420p -colorspace bt709 \
+    -color_range pc -c:v ffv1
+expect 0 -q tagged.mkv --backend "$engine" -b 128 -w 0 --frames 1 --overlay tagged.png
+corners tagged.png >got
+corners tagged.mkv "select=eq(n\,1),scale=sws_flags=$flags" >want
+cmp got want || fail "the matrix of the stream is not used"
+"$gpume" - -q --backend "$engine" -b 128 -w 0 --frames 1 --overlay stdin.png <tagged.mkv || fail "standard input"
+cmp stdin.png tagged.png || fail "standard input has other colours"
+ffmpeg -nostdin -v error -i rgb24.nut s%d.png
+expect 0 -q s1.png s2.png --backend "$engine" -b 128 -w 0 --overlay stills.ppm
+cmp stills.ppm rgb24.ppm || fail "stills have other colours"
+expect 0 -q yuv420p.nut --backend "$engine" --vf 'crop=64:64:3:5,format=yuv444p' --overlay vf.png --frames 1
+
+# Every style and form; all frames, numbered by their target.
+for style in arrows flow cost blocks; do
+    expect 0 -q yuv420p.nut --backend "$engine" --overlay-style $style --overlay "$style%d.png" -b 16
+    only . $(ls | grep -v "^$style[0-9]") "${style}1.png" "${style}2.png" "${style}3.png"
+done
+cmp -s arrows1.png flow1.png && fail "arrows are flow"
+expect 0 -q yuv420p.nut --backend "$engine" --overlay default%d.png -b 16
+cmp default2.png arrows2.png || fail "arrows are not the default"
+expect 0 -q yuv420p.nut --backend "$engine" --overlay o%02d.jpg -b 16
+[ -s o03.jpg ] || fail "no jpg"
+
+# stream FILE ENTRIES: of its video, as ffprobe prints them.
+stream() {
+    ffprobe -v error -count_frames -show_entries "stream=$2" -of csv=p=0 "$1"
+}
+
+# Videos: sizes, counts, and lossless ones the pictures' bytes.
+expect 0 -q yuv420p.nut --backend "$engine" --overlay o.mkv --overlay o.mkv -b 16
+[ "$(stream o.mkv width,height,nb_read_frames)" = 160,96,3 ] || fail "o.mkv: $(stream o.mkv width,height,nb_read_frames)"
+ffmpeg -nostdin -v error -i o.mkv -pix_fmt rgb24 -f rawvideo got -y
+for i in 1 2 3; do
+    ffmpeg -nostdin -v error -i arrows$i.png -pix_fmt rgb24 -f rawvideo -
+done >want
+cmp got want || fail "o.mkv does not hold what the pictures do"
+expect 0 -q yuv420p.nut --backend "$engine" --vf crop=63:33:exact=1 --scale 3 --overlay o.mp4 -b 4
+[ "$(stream o.mp4 width,height,pix_fmt,nb_read_frames)" = 190,100,yuv420p,3 ] || fail "o.mp4"
+expect 0 -q yuv420p.nut --backend "$engine" --scale 16 --overlay o.y4m -b 8
+[ "$(stream o.y4m width,height,pix_fmt,nb_read_frames)" = 2560,1536,yuv444p,3 ] || fail "o.y4m"
+# Nearly the pictures' colours, where these are soft; a wrong matrix or range gives less than 30 dB.
+clip soft.nut -vf gblur=12 -pix_fmt rgb24 -c:v rawvideo
+expect 0 -q soft.nut --backend "$engine" -b 128 -w 0 --frames 1 --overlay soft.png
+for name in near.y4m near.mp4 near.jpg near.mkv; do
+    expect 0 -q soft.nut --backend "$engine" -b 128 -w 0 --frames 1 --overlay $name
+    ffmpeg -nostdin -v error -i $name -i soft.png -f null - \
+        -lavfi '[0]format=gbrp[a];[1]format=gbrp[b];[a][b]psnr=f=psnr' || fail "$name cannot be read"
+    sed 's/.*psnr_avg:\([0-9inf]*\).*/\1/' psnr >got
+    grep -qE '^(3[4-9]|[4-9][0-9]|inf)$' got || fail "$name: PSNR $(cat psnr)"
+done
+
+# Enlarged frames are squares of their pixels.
+expect 0 -q rgb24.nut --backend "$engine" -b 128 -w 0 --frames 1 --scale 2 --overlay twice.png
+corners twice.png >got
+ffmpeg -nostdin -v error -i rgb24.ppm -vf scale=iw*2:ih*2:flags=neighbor -y whole.ppm
+corners whole.ppm >want
+cmp got want || fail "enlarged pictures are not squares of pixels"
+
+# Times of frames that come when they like.
+clip uneven.mkv -vf 'settb=1/1000,setpts=100*(N+N*N)' -vsync passthrough -enc_time_base 1:1000 \
+    -pix_fmt yuv420p -c:v ffv1
+expect 0 -q uneven.mkv --backend "$engine" --overlay times.mkv
+expect 0 -q uneven.mkv --backend "$engine" --overlay times.mp4
+for name in times.mkv times.mp4; do
+    ffprobe -v error -show_entries frame=pts_time -of csv=p=0 $name | tr -s ',\n' '  ' | tr -s ' ' >got
+    grep -q '^0.200000 0.600000 1.200000 $' got || fail "$name: times $(cat got)"
+done
+
+# Sizes that change, frames skipped, distances, one pixel.
+expect 0 -q yuv420p.nut --backend "$engine" --start 3 --ref-distance 2 --overlay far%d.png -b 16
+[ -s far3.png ] && [ ! -e far2.png ] || fail "not numbered by the target"
+expect 0 -q yuv420p.nut --backend "$engine" --vf crop=1:1:exact=1 --overlay one.mkv
+expect 0 -q yuv420p.nut --backend "$engine" --vf crop=5:3:exact=1 --overlay odd.mp4
+[ "$(stream odd.mp4 width,height,nb_read_frames)" = 6,4,3 ] || fail "odd.mp4"
+
+# With the other outputs, and refused in good order.
+expect 0 -q yuv420p.nut --backend "$engine" --overlay with%d.png -o folder
+only folder vectors.csv frames.csv summary.json
+expect 2 yuv420p.nut --overlay with%d.png
+says "with%d.png: exists already"
+expect 2 yuv420p.nut --overlay o%d.pgm
+says "pgm holds gray alone"
+expect 2 yuv420p.nut --predicted o%d.ppm
+says "ppm holds colours"
+expect 2 yuv420p.nut --overlay plain.png
+says plain.png
+expect 2 yuv420p.nut --scale 2
+says "--scale: needs --overlay FILE"
+expect 2 yuv420p.nut --overlay-style flow
+says "--overlay-style: needs --overlay FILE"
+expect 2 yuv420p.nut --overlay x.mkv --overlay-style wind
+says "must be arrows or flow or cost or blocks"
+for scale in 0 17 1.5; do
+    expect 2 yuv420p.nut --overlay x.mkv --scale $scale
+    says "--scale $scale"
+done
+expect 2 bench --overlay x.mkv
+says "not an option of 'gpume bench'"
+[ ! -e x.mkv ] || fail "something was written"
+exit 0

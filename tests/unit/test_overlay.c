@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Overlays of made fields: colours, places, sizes from one pixel on, the same bytes every time. */
+#include "draw/colours.h"
+#include "draw/overlay.h"
+#include "harness.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A gray frame and its field. */
+struct scene {
+    struct gpume_overlay_options options;
+    struct gpume_plane rgb;
+    struct gpume_field field;
+    struct gpume_vector *vectors;
+    uint32_t *costs, *ranks;
+    size_t blocks;
+};
+
+static struct scene make_scene(
+    uint32_t width, uint32_t height, uint32_t block, uint32_t scale, enum gpume_overlay_style style)
+{
+    struct scene scene = {
+        .options = {.width = width,
+            .height = height,
+            .bits = 8,
+            .block = block,
+            .window_x = 16,
+            .window_y = 8,
+            .style = style,
+            .scale = scale,
+            .no_key = true},
+        .rgb = {.data = malloc((size_t)3 * width * height),
+            .stride = (ptrdiff_t)3 * width,
+            .width = width,
+            .height = height,
+            .bits = 8},
+    };
+    struct gpume_field *field = &scene.field;
+    field->blocks_x = (width + block - 1) / block;
+    field->blocks_y = (height + block - 1) / block;
+    scene.blocks = (size_t)field->blocks_x * field->blocks_y;
+    field->vectors = scene.vectors = calloc(scene.blocks, sizeof(*scene.vectors));
+    field->costs = scene.costs = calloc(scene.blocks, sizeof(*scene.costs));
+    field->ranks = scene.ranks = calloc(scene.blocks, sizeof(*scene.ranks));
+    memset(scene.rgb.data, 100, (size_t)3 * width * height);
+    return scene;
+}
+
+static void free_scene(struct scene *scene)
+{
+    free(scene->rgb.data);
+    free(scene->vectors);
+    free(scene->costs);
+    free(scene->ranks);
+}
+
+static void fill_field(struct scene *scene, uint64_t seed)
+{
+    for (size_t i = 0; i < scene->blocks; i++) {
+        scene->vectors[i].dx = (int16_t)((int)(harness_random(&seed) % 33) - 16);
+        scene->vectors[i].dy = (int16_t)((int)(harness_random(&seed) % 17) - 8);
+        scene->costs[i] = harness_random(&seed) % 4000;
+        scene->ranks[i] = (uint32_t)i;
+    }
+}
+
+/* The picture's bytes, which the caller frees. */
+static uint8_t *draw(const struct scene *scene, struct gpume_plane *picture)
+{
+    struct gpume_overlay *overlay = NULL;
+    REQUIRE_EQUAL(gpume_overlay_create(&overlay, &scene->options), GPUME_OK);
+    REQUIRE_EQUAL(gpume_overlay_draw(overlay, &scene->rgb, &scene->field, picture), GPUME_OK);
+    const size_t bytes = (size_t)picture->stride * picture->height;
+    uint8_t *copy = malloc(bytes);
+    memcpy(copy, picture->data, bytes);
+    /* A second time over the first. */
+    REQUIRE_EQUAL(gpume_overlay_draw(overlay, &scene->rgb, &scene->field, picture), GPUME_OK);
+    REQUIRE(memcmp(copy, picture->data, bytes) == 0);
+    gpume_overlay_destroy(&overlay);
+    REQUIRE(overlay == NULL);
+    picture->data = copy;
+    return copy;
+}
+
+static const uint8_t *at(const struct gpume_plane *picture, uint32_t x, uint32_t y)
+{
+    return (const uint8_t *)picture->data + (ptrdiff_t)y * picture->stride + 3 * (size_t)x;
+}
+
+static bool is_colour(const uint8_t *pixel, struct gpume_colour colour, int near)
+{
+    return abs(pixel[0] - colour.r) <= near && abs(pixel[1] - colour.g) <= near &&
+           abs(pixel[2] - colour.b) <= near;
+}
+
+static void check_wheel(void)
+{
+    /* Corners of the wheel by the words of its authors: right is red, left and down their opposites
+     * in a circle of 55 hues. */
+    REQUIRE(is_colour((uint8_t[]){255, 0, 0}, gpume_colour_of_motion(1, 0), 0));
+    REQUIRE(is_colour((uint8_t[]){255, 0, 0}, gpume_colour_of_motion(5, -0.0), 0));
+    REQUIRE(is_colour((uint8_t[]){255, 255, 255}, gpume_colour_of_motion(0, 0), 0));
+    REQUIRE(is_colour((uint8_t[]){255, 128, 128}, gpume_colour_of_motion(0.5, 0), 1));
+    REQUIRE(is_colour((uint8_t[]){255, 230, 0}, gpume_colour_of_motion(0, 1), 1));  /* 13.5 of 15 */
+    REQUIRE(is_colour((uint8_t[]){0, 209, 255}, gpume_colour_of_motion(-1, 0), 1)); /* 2 of 11 */
+    REQUIRE(is_colour((uint8_t[]){88, 0, 255}, gpume_colour_of_motion(0, -1), 1));  /* 4.5 of 13 */
+    /* Heat grows in lightness. */
+    double before = -1;
+    for (int i = 0; i <= 100; i++) {
+        const struct gpume_colour c = gpume_colour_of_heat(i / 100.0);
+        const double light = 0.2126 * pow(c.r / 255.0, 2.2) + 0.7152 * pow(c.g / 255.0, 2.2) +
+                             0.0722 * pow(c.b / 255.0, 2.2);
+        REQUIRE(light >= before);
+        before = light;
+    }
+    REQUIRE(is_colour((uint8_t[]){0, 0, 4}, gpume_colour_of_heat(-1), 0));
+    REQUIRE(is_colour((uint8_t[]){252, 255, 164}, gpume_colour_of_heat(7), 0));
+}
+
+/* The middle of an arrow has its direction's colour; blocks without one keep theirs. */
+static void check_arrows(void)
+{
+    static const struct gpume_vector vectors[] = {
+        {-16, 0}, {16, 0}, {0, 8}, {0, -8}, {-3, -3}, {5, -2}, {1, 0}, {-16, 8}};
+    for (uint32_t block = 16; block <= 128; block += 28) {
+        struct scene scene = make_scene(2 * block, block, block, 1, GPUME_OVERLAY_ARROWS);
+        for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++) {
+            struct gpume_plane picture;
+            scene.vectors[0] = vectors[i];
+            uint8_t *bytes = draw(&scene, &picture);
+            const struct gpume_colour colour =
+                gpume_colour_of_direction(-vectors[i].dx, -vectors[i].dy);
+            REQUIRE(block < 60 || is_colour(at(&picture, block / 2, block / 2), colour, 2));
+            /* Where the content went, the arrow is thicker than where it came from. */
+            const double length = hypot(vectors[i].dx, vectors[i].dy);
+            const double x = -vectors[i].dx / length, y = -vectors[i].dy / length;
+            uint32_t ahead = 0, behind = 0;
+            for (uint32_t py = 0; py < block; py++) {
+                for (uint32_t px = 0; px < block; px++) {
+                    const double along = (px + 0.5 - block / 2) * x + (py + 0.5 - block / 2) * y;
+                    const bool drawn =
+                        !is_colour(at(&picture, px, py), (struct gpume_colour){100, 100, 100}, 0);
+                    *(along > 0 ? &ahead : &behind) += drawn;
+                }
+            }
+            REQUIRE(block < 40 || ahead > behind);
+            free(bytes);
+        }
+        free_scene(&scene);
+    }
+}
+
+/* Nothing but small dots in the middle of the blocks. */
+static void check_zero(void)
+{
+    for (uint32_t block = 4; block <= 128; block *= 2) {
+        struct gpume_plane picture;
+        struct scene scene = make_scene(3 * block, 2 * block, block, 1, GPUME_OVERLAY_ARROWS);
+        uint8_t *bytes = draw(&scene, &picture);
+        for (uint32_t y = 0; y < picture.height; y++) {
+            for (uint32_t x = 0; x < picture.width; x++) {
+                const double dx = x % block + 0.5 - block / 2, dy = y % block + 0.5 - block / 2;
+                const bool drawn =
+                    !is_colour(at(&picture, x, y), (struct gpume_colour){100, 100, 100}, 0);
+                REQUIRE(!drawn || hypot(dx, dy) < 2 + 0.06 * block);
+                REQUIRE(drawn || hypot(dx, dy) > 0.8);
+            }
+        }
+        free(bytes);
+        free_scene(&scene);
+    }
+}
+
+static void check_fills(void)
+{
+    struct gpume_plane picture;
+    struct scene scene = make_scene(16, 8, 8, 2, GPUME_OVERLAY_FLOW);
+    memset(scene.rgb.data, 255, 16 * 8 * 3);
+    scene.vectors[0] = (struct gpume_vector){16, 8};
+    scene.vectors[1] = (struct gpume_vector){-4, 3};
+    uint8_t *bytes = draw(&scene, &picture);
+    const double longest = hypot(16, 8);
+    REQUIRE_EQUAL(picture.width, 32);
+    REQUIRE(is_colour(at(&picture, 3, 3), gpume_colour_of_motion(-16, -8), 1));
+    REQUIRE(is_colour(at(&picture, 20, 15), gpume_colour_of_motion(4 / longest, -3 / longest), 1));
+    free(bytes);
+    free_scene(&scene);
+
+    /* Costs of 0 and of the most, and ranks: brightness follows. */
+    for (int i = 0; i < 2; i++) {
+        scene = make_scene(16, 8, 8, 1, i ? GPUME_OVERLAY_BLOCKS : GPUME_OVERLAY_COST);
+        scene.costs[1] = 64 * 255;
+        scene.ranks[0] = 1;
+        bytes = draw(&scene, &picture);
+        REQUIRE(at(&picture, 12, 4)[0] > at(&picture, 4, 4)[0] + 100);
+        free(bytes);
+        free_scene(&scene);
+    }
+}
+
+/* Any size, block, style and scale: for sanitizers, and for the key. */
+static void check_sizes(void)
+{
+    static const uint32_t sizes[][2] = {{1, 1}, {3, 5}, {16, 16}, {130, 9}, {9, 130}, {300, 200}};
+    static const uint32_t blocks[] = {4, 8, 20, 64, 128};
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]) * 5 * 4 * 2; i++) {
+        const uint32_t *const size = sizes[i / 40];
+        const enum gpume_overlay_style style = (enum gpume_overlay_style)(i / 2 % 4);
+        struct scene scene = make_scene(size[0], size[1], blocks[i / 8 % 5], i % 2 ? 3 : 1, style);
+        struct gpume_plane picture;
+        scene.options.no_key = false;
+        fill_field(&scene, i + 1);
+        uint8_t *bytes = draw(&scene, &picture);
+        REQUIRE_EQUAL(picture.width, size[0] * scene.options.scale);
+        REQUIRE_EQUAL(picture.height, size[1] * scene.options.scale);
+        struct gpume_plane again;
+        uint8_t *others = draw(&scene, &again);
+        REQUIRE(memcmp(bytes, others, (size_t)picture.stride * picture.height) == 0);
+        free(others);
+        free(bytes);
+        free_scene(&scene);
+    }
+}
+
+static void check_limits(void)
+{
+    struct gpume_overlay *overlay = NULL;
+    const struct gpume_overlay_options options = {
+        .width = 65536, .height = 65536, .bits = 8, .block = 8, .scale = 1};
+    REQUIRE_EQUAL(gpume_overlay_create(&overlay, &options), GPUME_INVALID);
+    gpume_overlay_destroy(&overlay);
+    /* The window (0,0) has no arrows, and nothing to divide by. */
+    for (int style = 0; style < 4; style++) {
+        struct gpume_plane picture;
+        struct scene scene = make_scene(40, 40, 8, 4, (enum gpume_overlay_style)style);
+        scene.options.window_x = scene.options.window_y = 0;
+        free(draw(&scene, &picture));
+        free_scene(&scene);
+    }
+}
+
+int main(void)
+{
+    check_wheel();
+    check_arrows();
+    check_zero();
+    check_fills();
+    check_sizes();
+    check_limits();
+    return harness_verdict();
+}
