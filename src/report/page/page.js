@@ -28,7 +28,7 @@ function sayFigures(i) {
         figure("Zero vectors", "zero", f.zero[i], `${whole(f.zero[i])}, ${f.zeroShare[i].toFixed(1)} %`),
         figure("Mean vector", "length_mean", f.mean[i].toFixed(3), `${f.mean[i].toFixed(2)} px`),
         figure("Largest vector", "length_max", f.largest[i].toFixed(3), `${f.largest[i].toFixed(2)} px`),
-        figure("All together", "mean", `${f.dx[i].toFixed(3)},${f.dy[i].toFixed(3)}`,
+        figure("Mean (dx, dy)", "mean", `${f.dx[i].toFixed(3)},${f.dy[i].toFixed(3)}`,
             `(${f.dx[i].toFixed(2)}, ${f.dy[i].toFixed(2)})`),
         figure("Costliest block", "cost_max", f.costliest[i], whole(f.costliest[i])));
 }

@@ -121,18 +121,27 @@ function columnsOf(chart) {
         ? rest.map((column) => column.map((value) => Math.max(1, value))) : rest)];
 }
 
+function powersOfTen(u, axis, min, max) {
+    const all = [];
+    for (let power = Math.ceil(Math.log10(min)); 10 ** power <= max; power++) {
+        all.push(10 ** power);
+    }
+    return all;
+}
+
 function chartOptions(chart, width) {
     const axis = { stroke: () => colour("muted"), grid: { stroke: () => colour("line"), width: 1 },
         ticks: { stroke: () => colour("line"), width: 1 }, font: "12px system-ui, sans-serif" };
     const single = chart.lines.length === 1;
+    const powers = chart.title === "SAD" && logarithmic;
     return {
         width,
         height: width < 500 ? 170 : 200,
         cursor: { sync: { key: "fields" }, y: false, drag: { x: true, y: false, dist: 8 }, points: { size: 7 } },
         select: { show: true },
         scales: { x: { time: false, range: rangeOfFields },
-            y: chart.title === "SAD" && logarithmic ? { distr: 3 } : {} },
-        axes: [{ ...axis, size: 30 }, { ...axis, size: 52,
+            y: powers ? { distr: 3 } : {} },
+        axes: [{ ...axis, size: 30 }, { ...axis, size: 52, ...(powers ? { splits: powersOfTen, filter: (u, at) => at } : {}),
             values: (u, ticks) => ticks.map((tick) => tick === null ? "" : chart.text(tick)) }],
         series: [{ label: "frame", value: (u, value) => value === null ? "" : String(value) },
             ...chart.lines.map(([name, column, text], i) => series(name, column, text, single ? 1 : i))],

@@ -70,11 +70,11 @@ function drawHistogram() {
     const context = sharp(canvas, Math.max(160, width + margin + 12), height + 44);
     context.fillStyle = colour("empty");
     context.fillRect(bins.left, bins.top, width, height);
+    const side = bins.cell > 14 ? bins.cell - 1 : bins.cell + 0.3; /* gaps, or none at all */
     for (const [key, count] of bins.counts) {
         const [x, y] = key.split(",").map(Number);
         context.fillStyle = heat(shade(count));
-        context.fillRect(bins.left + (x + bins.x) * bins.cell, bins.top + (y + bins.y) * bins.cell,
-            Math.max(1, bins.cell - (bins.cell > 6 ? 1 : 0)), Math.max(1, bins.cell - (bins.cell > 6 ? 1 : 0)));
+        context.fillRect(bins.left + (x + bins.x) * bins.cell, bins.top + (y + bins.y) * bins.cell, side, side);
     }
     context.fillStyle = colour("muted");
     context.font = "12px system-ui, sans-serif";
@@ -93,10 +93,12 @@ function drawHistogram() {
     context.textAlign = "left";
     context.fillText("dy", 2, bins.top + height / 2);
     if (bins.at) {
-        context.strokeStyle = colour("accent");
-        context.lineWidth = 2;
-        context.strokeRect(bins.left + (bins.at[0] + bins.x) * bins.cell, bins.top + (bins.at[1] + bins.y) * bins.cell,
-            bins.cell, bins.cell);
+        for (const [stroke, lineWidth] of [["rgb(0 0 0)", 5], ["rgb(255 255 255)", 2]]) {
+            context.strokeStyle = stroke;
+            context.lineWidth = lineWidth;
+            context.strokeRect(bins.left + (bins.at[0] + bins.x) * bins.cell - 1,
+                bins.top + (bins.at[1] + bins.y) * bins.cell - 1, bins.cell + 2, bins.cell + 2);
+        }
     }
 }
 
