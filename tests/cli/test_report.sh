@@ -51,6 +51,13 @@ report long 9 long.y4m
 [ "$(grep -c 'id="set-' piped.html)" -ge 4 ] || fail "hardly any pictures from a pipe"
 [ "$(grep -c 'id="set-' piped.html)" -le 9 ] || fail "too many pictures from a pipe"
 
+# However many pictures are asked for, and however badly they are compressed.
+make_clip big.y4m 1280 720 8 30
+expect 0 -q big.y4m --backend "$engine" -w 1 --report big.html --report-pictures 1000
+[ "$(wc -c <big.html)" -le 20000000 ] || fail "too large"
+[ "$(grep -c 'id="set-' big.html)" -ge 3 ] || fail "hardly any pictures where there is room"
+rm big.*
+
 # Equal frames have no error, no costliest block and an infinite PSNR.
 printf 'YUV4MPEG2 W8 H8 F25:1 Cmono\n' >equal.y4m
 for frame in 1 2 3; do
