@@ -25,7 +25,7 @@ function sayFigures(i) {
         figure("SAD after", "sad_after", f.sadAfter[i], whole(f.sadAfter[i])),
         figure("PSNR before", "psnr_before", fixed(f.psnrBefore[i], 3), `${fixed(f.psnrBefore[i], 3)} dB`),
         figure("PSNR after", "psnr_after", fixed(f.psnrAfter[i], 3), `${fixed(f.psnrAfter[i], 3)} dB`),
-        figure("Zero vectors", "zero", f.zero[i], `${whole(f.zero[i])}, ${f.zeroShare[i].toFixed(1)} %`),
+        figure("Zero vectors", "zero", f.zero[i], `${f.zeroShare[i].toFixed(1)} %`),
         figure("Mean vector", "length_mean", f.mean[i].toFixed(3), `${f.mean[i].toFixed(2)} px`),
         figure("Largest vector", "length_max", f.largest[i].toFixed(3), `${f.largest[i].toFixed(2)} px`),
         figure("Mean (dx, dy)", "mean", `${f.dx[i].toFixed(3)},${f.dy[i].toFixed(3)}`,

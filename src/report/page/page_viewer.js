@@ -15,7 +15,7 @@ const PICTURES = [
     ["difference", "Difference", `|target - reference|, brightened by gamma ${data.gamma}`],
     ["residual", "Residual", `|target - predicted|, brightened by gamma ${data.gamma}`],
     ["overlay", "Overlay", "how each block moved since the reference, against its vector; length by the square root"],
-    ["cost", "Cost map", "cost a pixel of every block, from none, dark, to that of the costliest in 200, light"],
+    ["cost", "Cost map", "cost a pixel, dark for none, light for the costliest one in 200 blocks"],
 ];
 
 /* Everything in pixels of the picture unless it says screen. */
@@ -284,11 +284,11 @@ function drawViewer() {
 function sayCaption(group) {
     const words = (name) => {
         const [, title, text] = PICTURES.find((picture) => picture[0] === name);
-        return `${title}: ${text}`;
+        return `${title} (${text})`;
     };
     let text = words(view.main);
     if (view.other !== "none") {
-        text = `Left of the divider ${text}. Right of it ${words(view.other)}`;
+        text = `Left of the divider: ${text}. Right of it: ${words(view.other)}`;
     }
     const gain = gainOf(view.frame);
     if (gain > 1 && /difference|residual/.test(`${view.main} ${view.other}`)) {
