@@ -68,7 +68,7 @@ const struct gpume_option_row gpume_option_rows[] = {
     {GPUME_OPTION_REPORT, GPUME_KIND_TEXT, 0, "report", "FILE",
         "report of the run: .html (a page with charts\nand pictures), .json or .csv", 0, 0, {0}},
     {GPUME_OPTION_REPORT_PICTURES, GPUME_KIND_UINT, 0, "report-pictures", "N",
-        "fields with pictures in the page, 0 to 1000, as\nfar as 20 MB hold them (default 24)", 0,
+        "fields with pictures in the page, 0 to 1000, as\nfar as 20 MB hold them (default 26)", 0,
         1000, {0}},
     {GPUME_OPTION_OVERWRITE, GPUME_KIND_FLAG, 'y', "overwrite", NULL, "replace existing outputs", 0,
         0, {0}},

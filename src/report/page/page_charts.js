@@ -13,14 +13,16 @@ let logarithmic = false; /* the SAD's scale */
 let marked = 0;      /* index of the field that is marked */
 let syncing = false; /* a zoom is being handed to the other charts */
 
+const fromZero = (u, min, max) => [0, max > 0 ? 1.05 * max : 1];
+
 const CHARTS = [
-    { title: "SAD", unit: "sum of absolute differences", text: short,
+    { title: "SAD", unit: "sum of absolute differences", text: short, range: fromZero,
         lines: [["before", "sadBefore", whole], ["after", "sadAfter", whole]] },
     { title: "PSNR", unit: "dB; gaps where it is infinite", text: (v) => plain(v, 1),
         lines: [["before", "psnrBefore", (v) => fixed(v, 3)], ["after", "psnrAfter", (v) => fixed(v, 3)]] },
-    { title: "Vectors", unit: "length in pixels", text: (v) => plain(v, 1),
+    { title: "Vectors", unit: "length in pixels", text: (v) => plain(v, 1), range: fromZero,
         lines: [["largest", "largest", (v) => fixed(v, 3)], ["mean", "mean", (v) => fixed(v, 3)]] },
-    { title: "Zero vectors", unit: "per cent of blocks", text: (v) => `${plain(v, 1)}`,
+    { title: "Zero vectors", unit: "per cent of blocks", text: (v) => plain(v, 1), range: () => [0, 104],
         lines: [["zero", "zeroShare", (v) => fixed(v, 2)]] },
 ];
 
@@ -129,6 +131,12 @@ function powersOfTen(u, axis, min, max) {
     return all;
 }
 
+/* Frames have whole numbers. */
+const WHOLE_STEPS = [];
+for (let power = 1; power < 1e12; power *= 10) {
+    WHOLE_STEPS.push(power, 2 * power, 5 * power);
+}
+
 function chartOptions(chart, width) {
     const axis = { stroke: () => colour("muted"), grid: { stroke: () => colour("line"), width: 1 },
         ticks: { stroke: () => colour("line"), width: 1 }, font: "12px system-ui, sans-serif" };
@@ -140,8 +148,8 @@ function chartOptions(chart, width) {
         cursor: { sync: { key: "fields" }, y: false, drag: { x: true, y: false, dist: 8 }, points: { size: 7 } },
         select: { show: true },
         scales: { x: { time: false, range: rangeOfFields },
-            y: powers ? { distr: 3 } : {} },
-        axes: [{ ...axis, size: 30 }, { ...axis, size: 52, ...(powers ? { splits: powersOfTen, filter: (u, at) => at } : {}),
+            y: powers ? { distr: 3 } : { range: chart.range } },
+        axes: [{ ...axis, size: 30, incrs: WHOLE_STEPS }, { ...axis, size: 52, ...(powers ? { splits: powersOfTen, filter: (u, at) => at } : {}),
             values: (u, ticks) => ticks.map((tick) => tick === null ? "" : chart.text(tick)) }],
         series: [{ label: "frame", value: (u, value) => value === null ? "" : String(value) },
             ...chart.lines.map(([name, column, text], i) => series(name, column, text, single ? 1 : i))],

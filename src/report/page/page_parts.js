@@ -8,7 +8,8 @@
 
 function makeHead() {
     const { input, parameters } = data;
-    const name = input.name.replace(/^.*\//, "") || input.name;
+    const file = (name) => name.replace(/^.*\//, "") || name;
+    const name = input.reference ? `${file(input.reference)} to ${file(input.name)}` : file(input.name);
     const rate = input.frames_per_second ? `, ${plain(input.frames_per_second, 3)} frames a second` : "";
     document.title = `${name} - gpume report`;
     byId("title").textContent = name;
