@@ -104,7 +104,7 @@ static void put_set_names(struct gpume_json *json, const struct gpume_report_set
     if (set->full) {
         gpume_json_begin(json, NULL);
         gpume_json_count(json, "frame", set->frame);
-        gpume_json_text(json, "why", even ? "even" : set->cut ? "cut" : "worst");
+        gpume_json_text(json, "why", set->cut ? "cut" : even ? "even" : "worst");
         gpume_json_truth(json, "vectors", set->vectors.count > 0);
         gpume_json_end(json);
     }
