@@ -7,10 +7,19 @@
 #include "draw/sprite.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cairo.h>
+
+#define TINY 12 /* pixels of a cell, below which every pixel counts */
+
+/* An arrow's measures in pixels. */
+struct shape {
+    double rim; /* around it */
+    double length, shaft, tail, head, head_width;
+};
 
 static double clamp(double value, double low, double high)
 {
@@ -59,8 +68,10 @@ struct gpume_sprite *gpume_sprite_cut(
     return sprite;
 }
 
-/* A canvas that reaches so far from its origin. NULL: out of memory. */
-static cairo_t *begin(int reach)
+/* A canvas that reaches so far from the middle of a cell, which is the corner of a pixel: that is
+ * where smooth lines begin. Lines one pixel wide go through the middle of one. NULL: out of memory.
+ */
+static cairo_t *begin(int reach, double cell)
 {
     cairo_surface_t *surface =
         cairo_image_surface_create(CAIRO_FORMAT_ARGB32, 2 * reach, 2 * reach);
@@ -70,7 +81,7 @@ static cairo_t *begin(int reach)
         cairo_destroy(cairo);
         return NULL;
     }
-    cairo_translate(cairo, reach, reach);
+    cairo_translate(cairo, reach + (cell < TINY ? 0.5 : 0), reach + (cell < TINY ? 0.5 : 0));
     cairo_set_line_join(cairo, CAIRO_LINE_JOIN_ROUND);
     cairo_set_line_cap(cairo, CAIRO_LINE_CAP_ROUND);
     return cairo;
@@ -90,42 +101,83 @@ static struct gpume_sprite *end(cairo_t *cairo, int reach)
 }
 
 /* The arrow of that length along x, its middle at 0. */
-static void outline(cairo_t *cairo, double length, double shaft, double head, double head_width)
+static void outline(cairo_t *cairo, const struct shape *shape)
 {
-    const double tip = length / 2, neck = tip - head;
+    const double tip = shape->length / 2, neck = tip - shape->head;
     cairo_new_path(cairo);
     cairo_move_to(cairo, tip, 0);
-    cairo_line_to(cairo, neck, head_width / 2);
-    cairo_line_to(cairo, neck, shaft / 2);
-    cairo_line_to(cairo, -tip, shaft / 4);
-    cairo_line_to(cairo, -tip, -shaft / 4);
-    cairo_line_to(cairo, neck, -shaft / 2);
-    cairo_line_to(cairo, neck, -head_width / 2);
+    cairo_line_to(cairo, neck, shape->head_width / 2);
+    cairo_line_to(cairo, neck, shape->shaft / 2);
+    cairo_line_to(cairo, -tip, shape->tail / 2);
+    cairo_line_to(cairo, -tip, -shape->tail / 2);
+    cairo_line_to(cairo, neck, -shape->shaft / 2);
+    cairo_line_to(cairo, neck, -shape->head_width / 2);
     cairo_close_path(cairo);
+}
+
+/* In a cell of so many pixels; length from 0 to 1. */
+static struct shape shape_in(double cell, double length)
+{
+    const double rim = clamp(0.4 + 0.022 * cell, 0.4, 4);
+    const double span = cell - 2 * rim;
+    const double longest = 0.9 * span; /* arrows one behind the other stay apart */
+    const double shortest = clamp(0.62 - 0.009 * cell, 0.33, 0.6) * span;
+    struct shape shape = {
+        .rim = rim,
+        .length = shortest + (longest - shortest) * clamp(length, 0, 1),
+        .shaft = clamp(1 + 0.05 * cell, 1.2, 14),
+    };
+    shape.tail = 0.55 * shape.shaft;
+    shape.head = clamp(0.2 * span + shape.shaft, 1.5, 0.62 * shape.length);
+    shape.head_width = clamp(0.14 * span + 1.3 * shape.shaft, 1.5, 1.3 * shape.head);
+    return shape;
+}
+
+/* Where all there is is a few pixels: a line one pixel wide, its head a little wider if there is
+ * room for that. */
+static struct shape tiny_shape_in(double cell, double length)
+{
+    const double shortest = 1.5 + 0.2 * cell, longest = cell - 0.8;
+    const double along = shortest + (longest - shortest) * clamp(length, 0, 1);
+    return (struct shape){
+        .rim = 0.55,
+        .length = along,
+        .shaft = 1.1,
+        .tail = 0.9,
+        .head = cell < 8 ? along / 2 : 2.4,
+        .head_width = cell < 8 ? 1.3 : 2.8,
+    };
+}
+
+/* Fades towards the tail, as far as there is no head to tell the ends by. */
+static void set_colour(
+    cairo_t *cairo, const struct shape *shape, struct gpume_colour colour, double tail)
+{
+    const double r = colour.r / 255.0, g = colour.g / 255.0, b = colour.b / 255.0;
+    cairo_pattern_t *pattern =
+        cairo_pattern_create_linear(-shape->length / 2, 0, shape->length / 2, 0);
+    cairo_pattern_add_color_stop_rgb(pattern, 0, tail * r, tail * g, tail * b);
+    cairo_pattern_add_color_stop_rgb(pattern, 0.45, r, g, b);
+    cairo_set_source(cairo, pattern);
+    cairo_pattern_destroy(pattern); /* the context holds it */
 }
 
 struct gpume_sprite *gpume_sprite_arrow(
     double cell, double x, double y, double length, struct gpume_colour colour)
 {
-    /* Two outlines side by side leave a gap; below 4 pixels nothing can be told apart. */
-    const double rim = clamp(0.35 + 0.022 * cell, 0.4, 4);
-    const double span = cell - 2 * rim > 3 ? cell - 2 * rim : 3;
-    const double shortest = clamp(0.62 - 0.009 * cell, 0.33, 0.6);
-    const double along = span * (shortest + (1 - shortest) * clamp(length, 0, 1));
-    const double shaft = clamp(0.5 + 0.05 * cell, 0.9, 14);
-    const double head = clamp(0.2 * span + shaft, 1.5, 0.62 * along);
-    const double head_width = clamp(0.14 * span + 1.3 * shaft, 1.5, 1.3 * head);
-    const int reach = (int)ceil(along / 2 + head_width / 2 + rim) + 2;
-    cairo_t *cairo = begin(reach);
+    const bool tiny = cell < TINY;
+    const struct shape shape = tiny ? tiny_shape_in(cell, length) : shape_in(cell, length);
+    const int reach = (int)ceil(shape.length / 2 + shape.head_width / 2 + shape.rim) + 2;
+    cairo_t *cairo = begin(reach, cell);
     if (!cairo) {
         return NULL;
     }
     cairo_rotate(cairo, atan2(y, x));
-    outline(cairo, along, shaft, head, head_width);
-    cairo_set_source_rgba(cairo, 0, 0, 0, clamp(0.3 + 0.035 * cell, 0.4, 0.8));
-    cairo_set_line_width(cairo, 2 * rim);
+    outline(cairo, &shape);
+    cairo_set_source_rgba(cairo, 0, 0, 0, tiny ? 0.35 : clamp(0.3 + 0.035 * cell, 0.5, 0.8));
+    cairo_set_line_width(cairo, 2 * shape.rim);
     cairo_stroke_preserve(cairo);
-    cairo_set_source_rgb(cairo, colour.r / 255.0, colour.g / 255.0, colour.b / 255.0);
+    set_colour(cairo, &shape, colour, tiny ? 0.35 : 1);
     cairo_fill(cairo);
     return end(cairo, reach);
 }
@@ -133,11 +185,11 @@ struct gpume_sprite *gpume_sprite_arrow(
 struct gpume_sprite *gpume_sprite_dot(double cell)
 {
     const double pi = 3.14159265358979323846;
-    const double radius = clamp(0.45 + 0.022 * cell, 0.5, 5);
+    const double radius = clamp(0.45 + 0.022 * cell, 0.56, 5);
     const double rim = clamp(0.015 * cell, 0.3, 2);
     const int reach = (int)ceil(radius + rim) + 2;
     const struct gpume_colour light = gpume_colour_of_direction(0, 0);
-    cairo_t *cairo = begin(reach);
+    cairo_t *cairo = begin(reach, cell);
     if (!cairo) {
         return NULL;
     }
