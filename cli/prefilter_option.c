@@ -48,6 +48,10 @@ bool gpume_prefilter_option_parse(const char *text, struct gpume_prefilter_optio
     struct gpume_prefilter *filter = &option.filter;
     const char *rest;
     bool good = false;
+    if (strcmp(text, "none") == 0) {
+        *out = (struct gpume_prefilter_option){0};
+        return true;
+    }
     if ((rest = after(text, "gauss"))) {
         filter->kind = GPUME_PREFILTER_GAUSS;
         good = take_real(rest, '\0', 0.3, 16, &filter->sigma);

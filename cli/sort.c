@@ -146,7 +146,9 @@ static enum gpume_exit sort(struct job *job)
     const struct gpume_params *wanted = &job->options->params;
     int status = open_context(job, wanted->backend);
     if (status != GPUME_OK) {
-        gpume_console_error("no device to sort on: %s", gpume_status_text(status));
+        gpume_console_error("no device to sort on: %s; 'gpume devices' lists what there is, "
+                            "--backend vulkan takes a software driver too",
+            gpume_status_text(status));
         return exit_of(status);
     }
     status = sort_words(job);

@@ -58,7 +58,8 @@ int gpume_array_sort(
 int gpume_sort(gpume_compute *compute, const struct gpume_sort_params *params, uint32_t *keys,
     uint32_t *payload, uint64_t count)
 {
-    if (!compute || !params || (!keys && count > 0) || !can_sort(params, count)) {
+    if (!compute || !params || (!keys && count > 0) || !can_sort(params, count) ||
+        (keys && keys == payload)) {
         return GPUME_INVALID;
     }
     struct gpume_array keys_array = {0}, payload_array = {0};

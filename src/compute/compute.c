@@ -41,7 +41,12 @@ static int choose_backend(struct gpume_compute *compute, const struct gpume_comp
 
 int gpume_compute_open(gpume_compute **out, const struct gpume_compute_params *params)
 {
-    if (!out || !params || (unsigned)params->backend > GPUME_BACKEND_CPU) {
+    if (!out || !params) {
+        return GPUME_INVALID;
+    }
+    if ((unsigned)params->backend > GPUME_BACKEND_CPU) {
+        gpume_log_write(&(struct gpume_log){params->log, params->log_opaque}, GPUME_LOG_ERROR,
+            "backend %u: must be one of enum gpume_backend", (unsigned)params->backend);
         return GPUME_INVALID;
     }
     struct gpume_compute *compute = calloc(1, sizeof(*compute));

@@ -6,7 +6,7 @@
 struct gpume_program {
     struct gpume_compute *compute;
     void *state;
-    uint32_t array_count;
+    uint32_t array_count, push_bytes;
 };
 
 int gpume_program_create(
@@ -27,7 +27,8 @@ int gpume_program_create(
     if (!program) {
         return GPUME_NOMEM;
     }
-    *program = (struct gpume_program){.compute = compute, .array_count = params->array_count};
+    *program = (struct gpume_program){
+        .compute = compute, .array_count = params->array_count, .push_bytes = params->push_bytes};
     int status = compute->ops->program_create(compute->state, params, &program->state);
     if (status != GPUME_OK) {
         free(program);
@@ -49,7 +50,8 @@ void gpume_program_destroy(gpume_program **program)
 int gpume_program_run(
     gpume_program *program, gpume_array *const *arrays, const void *push, const uint32_t groups[3])
 {
-    if (!program || (!arrays && program->array_count > 0) || !groups) {
+    if (!program || (!arrays && program->array_count > 0) || (!push && program->push_bytes > 0) ||
+        !groups) {
         return GPUME_INVALID;
     }
     struct gpume_compute *compute = program->compute;

@@ -42,7 +42,7 @@ static int too_large(const struct gpume_gpu *gpu, VkDeviceSize bytes)
 {
     gpume_log_write(gpu->log, GPUME_LOG_ERROR,
         "%s: %llu MiB in one piece are more than it gives (%llu MiB a piece, %llu MiB in all); use "
-        "--backend cpu, larger blocks or smaller pictures",
+        "--backend cpu, or less at a time: larger blocks, smaller pictures or arrays",
         gpu->properties.deviceName, (unsigned long long)(bytes >> 20) + 1,
         (unsigned long long)(gpu->allocation_max >> 20),
         (unsigned long long)(gpu->heap_bytes >> 20));

@@ -116,7 +116,9 @@ static int create(void *state, uint64_t bytes, void **memory)
     if (!buffer) {
         return GPUME_NOMEM;
     }
-    uint64_t whole = gpume_div_up(bytes > 0 ? bytes : 1, QUAD_BYTES) * QUAD_BYTES;
+    uint64_t whole = bytes > UINT64_MAX - QUAD_BYTES
+                         ? bytes /* more than any device has */
+                         : gpume_div_up(bytes > 0 ? bytes : 1, QUAD_BYTES) * QUAD_BYTES;
     int status = gpume_buffer_create(&compute->gpu, GPUME_BUFFER_DEVICE, whole, buffer);
     if (status != GPUME_OK) {
         free(buffer);

@@ -97,6 +97,21 @@ static struct gpume_sort_task task_of(const struct gpume_sorter_task *task)
     };
 }
 
+static bool overlap(VkDeviceAddress a, uint64_t a_bytes, VkDeviceAddress b, uint64_t b_bytes)
+{
+    return a_bytes > 0 && b_bytes > 0 && a < b + b_bytes && b < a + a_bytes;
+}
+
+/* Keys, payload and scratch memory are there, where they are needed, and apart. */
+static bool has_memory(const struct gpume_sorter_task *task, uint64_t scratch_bytes)
+{
+    uint64_t bytes = task->count * 4, payload_bytes = task->payload ? bytes : 0;
+    return (bytes == 0 || task->keys) && (scratch_bytes == 0 || task->scratch) &&
+           !overlap(task->keys, bytes, task->payload, payload_bytes) &&
+           !overlap(task->keys, bytes, task->scratch, scratch_bytes) &&
+           !overlap(task->payload, payload_bytes, task->scratch, scratch_bytes);
+}
+
 int gpume_sorter_sizes(const gpume_sorter *sorter, const struct gpume_sorter_task *task,
     struct gpume_sorter_memory *memory)
 {
@@ -118,6 +133,9 @@ int gpume_sorter_record(
         return GPUME_INVALID;
     }
     struct gpume_sort_task internal = task_of(task);
+    if (!has_memory(task, gpume_k_sort_scratch(&sorter->sort, &internal))) {
+        return GPUME_INVALID;
+    }
     gpume_k_sort_record(&sorter->sort, commands, &internal);
     return GPUME_OK;
 }

@@ -82,7 +82,7 @@ int gpume_array_bench_write_json(const struct gpume_array_bench *bench, const st
     gpume_json_text(&json, "gpume", gpume_version());
     gpume_json_text(&json, "commit", bench->commit[0] ? bench->commit : NULL);
     gpume_json_text(&json, "cpu", bench->cpu);
-    gpume_json_begin_list(&json, "rows");
+    gpume_json_begin_list(&json, "arrays");
     for (uint32_t i = 0; i < bench->count; i++) {
         put_json_row(&json, &bench->rows[i]);
     }

@@ -90,6 +90,9 @@ static void sort_keys_only(uint32_t *keys, uint64_t count, uint32_t flip)
 static void sort_with_payload(
     uint32_t *keys, uint32_t *payload, uint64_t count, uint32_t flip, uint64_t *scratch)
 {
+    if (count == 0) {
+        return; /* there may be no memory at all */
+    }
     uint32_t *carried = (uint32_t *)(scratch + count);
     memcpy(carried, payload, count * sizeof *carried);
     for (uint64_t i = 0; i < count; i++) {

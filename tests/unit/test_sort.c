@@ -78,7 +78,7 @@ static bool release(uint32_t *memory, size_t words)
 {
     bool whole = true;
     for (size_t i = 0; i < GUARD; i++) {
-        whole = whole && memory[i - GUARD] == CANARY && memory[words + i] == CANARY;
+        whole = whole && (memory - GUARD)[i] == CANARY && memory[words + i] == CANARY;
     }
     free(memory - GUARD);
     return whole;

@@ -21,7 +21,10 @@
  *
  * Threads: one thread at a time may use a context and what it made. Contexts are independent.
  *
- * Errors: as in gpume.h: GPUME_OK or a negative gpume_status, one line through params.log.
+ * Errors: as in gpume.h: GPUME_OK or a negative gpume_status, results untouched on failure. What a
+ * caller could not know, such as memory that has run out, is told in one line through params.log;
+ * an argument that is out of range, or memory that must not be NULL, is GPUME_INVALID without one.
+ * Bytes of structs that are reserved are zero; that is not checked yet.
  */
 #ifndef GPUME_COMPUTE_H
 #define GPUME_COMPUTE_H
@@ -82,7 +85,8 @@ GPUME_API void gpume_compute_get_times(
 
 typedef struct gpume_array gpume_array;
 
-/* Memory on the device, its content undefined. GPUME_NOMEM, GPUME_DEVICE: it does not fit. */
+/* Memory on the device, its content undefined; bytes may be 0. GPUME_NOMEM, GPUME_DEVICE: it does
+ * not fit. */
 GPUME_API int gpume_array_create(gpume_compute *compute, gpume_array **array, uint64_t bytes);
 
 /* Sets *array to NULL; NULL is fine. */
@@ -119,10 +123,12 @@ struct gpume_sort_params {
     enum gpume_sort_method method;
     bool descending;
     /* Keys of GPUME_KEY_U32 are below 2^key_bits, 1 to 32; fewer bits take less time. 0 = 32. Keys
-     * beyond are sorted by their lower bits, or by more. */
+     * beyond are sorted by their lower bits or by more, which may differ from device to device. Of
+     * no account for GPUME_KEY_I32. */
     uint32_t key_bits;
-    /* Segments must not overlap, need no order, may be empty; keys in none of them stay as they
-     * are. NULL: all keys are one segment. Host memory, read during the call. */
+    /* Segments must not overlap, which is not checked (the order is then undefined), need no order,
+     * may be empty; keys in none of them stay as they are. NULL: all keys are one segment. Host
+     * memory, read during the call. */
     const struct gpume_segment *segments;
     uint32_t segment_count;
     uint8_t reserved[32]; /* zero */
@@ -132,8 +138,9 @@ struct gpume_sort_params {
 GPUME_API void gpume_sort_params_default(struct gpume_sort_params *params);
 
 /* Sorts `count` 32-bit keys (at most 2^30), with a 32-bit payload each unless payload is NULL, in
- * place. Stable: equal keys keep their order, falling ones too. GPUME_INVALID: a parameter, or a
- * segment that passes the end. GPUME_DEVICE, GPUME_NOMEM: too large; nothing has changed. */
+ * place; keys and payload must not overlap. Stable: equal keys keep their order, falling ones too.
+ * GPUME_INVALID: a parameter, or a segment that passes the end. GPUME_DEVICE, GPUME_NOMEM: too
+ * large; nothing has changed. */
 GPUME_API int gpume_sort(gpume_compute *compute, const struct gpume_sort_params *params,
     uint32_t *keys, uint32_t *payload, uint64_t count);
 
@@ -169,7 +176,7 @@ GPUME_API int gpume_array_minimum(const gpume_array *array, enum gpume_element e
 GPUME_API int gpume_array_histogram(const gpume_array *array, enum gpume_element element,
     uint64_t first, uint64_t count, uint32_t shift, uint32_t bin_count, uint64_t *bins);
 
-/* The same on host memory. */
+/* The same on host memory, aligned as its elements are. */
 GPUME_API int gpume_sum(gpume_compute *compute, enum gpume_element element, const void *data,
     uint64_t count, uint64_t *sum);
 GPUME_API int gpume_minimum(gpume_compute *compute, enum gpume_element element, const void *data,
@@ -201,14 +208,16 @@ typedef struct gpume_program gpume_program;
 
 /* GPUME_UNSUPPORTED: the context runs on the CPU; take GPUME_BACKEND_VULKAN, where a software
  * driver will do. A program that is not valid SPIR-V, or that asks for features of a device beyond
- * Vulkan 1.2's core, may bring the process down: params.validate tells. */
+ * Vulkan 1.2's core, may bring the process down, in the validation layer too; neither is its use of
+ * arrays and push constants compared with array_count and push_bytes without that layer. */
 GPUME_API int gpume_program_create(
     gpume_compute *compute, gpume_program **program, const struct gpume_program_params *params);
 
 /* Sets *program to NULL; NULL is fine. */
 GPUME_API void gpume_program_destroy(gpume_program **program);
 
-/* Runs groups[0] x groups[1] x groups[2] workgroups on array_count arrays, and waits for them. */
+/* Runs groups[0] x groups[1] x groups[2] workgroups, which may be none, on array_count arrays, and
+ * waits for them. One array may be given more than once. push: NULL only where push_bytes is 0. */
 GPUME_API int gpume_program_run(
     gpume_program *program, gpume_array *const *arrays, const void *push, const uint32_t groups[3]);
 
