@@ -151,6 +151,13 @@ void gpume_console_flush_error(void)
     pthread_mutex_unlock(&console.mutex);
 }
 
+void gpume_console_print_name(const char *name, FILE *stream)
+{
+    for (; *name; name++) {
+        putc((unsigned char)*name < 0x20 || *name == 0x7f ? '?' : *name, stream);
+    }
+}
+
 bool gpume_console_flush_output(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout)) {

@@ -9,6 +9,7 @@
 #include "gpume/gpume.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #if defined(__GNUC__)
 #define GPUME_CONSOLE_PRINTF __attribute__((format(printf, 1, 2)))
@@ -43,6 +44,9 @@ void gpume_console_status(const char *text, bool rewrite);
 
 /* Says the kept error, if there is one. The last call of every failed run. */
 void gpume_console_flush_error(void);
+
+/* A name of a file, for people: what a terminal would obey is shown as '?'. */
+void gpume_console_print_name(const char *name, FILE *stream);
 
 /* Has everything written to standard output arrived? Keeps an error if not. */
 bool gpume_console_flush_output(void);

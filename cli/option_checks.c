@@ -148,11 +148,35 @@ static int check_bench(const struct gpume_options *options, uint64_t given)
     return status ? status : check_engine(&options->params);
 }
 
+static int check_compare(const struct gpume_options *options, uint64_t given)
+{
+    const uint64_t useful = bit(GPUME_OPTION_MAP) | bit(GPUME_OPTION_JSON) | bit(GPUME_OPTION_CSV) |
+                            bit(GPUME_OPTION_OVERWRITE) | bit(GPUME_OPTION_QUIET) |
+                            bit(GPUME_OPTION_VERBOSE);
+    const int status = check_command("compare", given, useful);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    if (options->input_count < 2) {
+        gpume_console_error("'gpume compare' takes two runs, folders or files of vectors; try "
+                            "'gpume --help'");
+        return GPUME_INVALID;
+    }
+    if (strcmp(options->inputs[0], "-") == 0 && strcmp(options->inputs[1], "-") == 0) {
+        gpume_console_error("-: standard input can be one of the two runs, not both");
+        return GPUME_INVALID;
+    }
+    return GPUME_OK;
+}
+
 int gpume_options_check(const struct gpume_options *options, uint64_t given)
 {
     const uint64_t messages = bit(GPUME_OPTION_QUIET) | bit(GPUME_OPTION_VERBOSE);
     if (options->command == GPUME_COMMAND_DEVICES) {
         return check_command("devices", given, messages);
+    }
+    if (options->command == GPUME_COMMAND_COMPARE) {
+        return check_compare(options, given);
     }
     const uint64_t bench = bit(GPUME_OPTION_SIZE) | bit(GPUME_OPTION_BITS) |
                            bit(GPUME_OPTION_SECONDS) | bit(GPUME_OPTION_JSON) |
@@ -177,10 +201,14 @@ int gpume_options_check(const struct gpume_options *options, uint64_t given)
         const int status = check_command("bench", given, bench | shared | messages);
         return status ? status : check_bench(options, given);
     }
+    const uint64_t compare = bit(GPUME_OPTION_MAP);
     for (unsigned i = 0; i < GPUME_OPTION_COUNT; i++) {
-        if (given & (bench | sort) & bit((enum gpume_option_id)i)) {
+        const uint64_t one = bit((enum gpume_option_id)i);
+        if (given & (bench | sort | compare) & one) {
             gpume_console_error("--%s: is an option of 'gpume %s'", gpume_option_rows[i].name,
-                given & bench & bit((enum gpume_option_id)i) ? "bench" : "sort");
+                one & bench  ? "bench"
+                : one & sort ? "sort"
+                             : "compare");
             return GPUME_INVALID;
         }
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "option_value.h"
 
-/* Of gpume bench and gpume sort. */
+/* Of gpume bench, gpume sort and gpume compare. */
 static void store_command(
     struct gpume_options *options, enum gpume_option_id id, const union gpume_option_value *value)
 {
@@ -23,6 +23,9 @@ static void store_command(
         break;
     case GPUME_OPTION_TIME:
         options->time = true;
+        break;
+    case GPUME_OPTION_MAP:
+        options->map = value->text;
         break;
     case GPUME_OPTION_BENCH_SORT:
         options->bench_sort = true;

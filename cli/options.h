@@ -26,6 +26,7 @@ enum gpume_command {
     GPUME_COMMAND_ESTIMATE,
     GPUME_COMMAND_BENCH,
     GPUME_COMMAND_SORT,
+    GPUME_COMMAND_COMPARE,
     GPUME_COMMAND_DEVICES,
     GPUME_COMMAND_HELP,
     GPUME_COMMAND_VERSION,
@@ -59,6 +60,7 @@ struct gpume_options {
     const char *overlay; /* NULL: not given */
     int overlay_style;   /* an enum gpume_overlay_style */
     uint32_t scale;      /* of the overlay */
+    const char *map;     /* of gpume compare; NULL: not given */
     double seconds;      /* for a row of the bench */
     enum gpume_bench_form bench_form;
     bool bench_sort, bench_reduce; /* in place of the search */

@@ -290,9 +290,7 @@ static void print_outputs(const struct gpume_outputs *outputs, FILE *stream)
         const char *path = outputs->items[i].path;
         if (strcmp(path, "-") != 0) {
             fprintf(stream, "written      ");
-            for (; *path; path++) {
-                putc((unsigned char)*path < 0x20 || *path == 0x7f ? '?' : *path, stream);
-            }
+            gpume_console_print_name(path, stream);
             putc('\n', stream);
         }
     }
