@@ -142,7 +142,7 @@ static enum gpume_exit open_outputs(struct job *job)
                             &job->map, options->map, options->overwrite, &console) != GPUME_OK) {
         return GPUME_EXIT_FAILED;
     }
-    if (options->bench_form == GPUME_BENCH_CSV &&
+    if (options->form == GPUME_FORM_CSV &&
         gpume_comparison_csv_open(&job->csv, &console) != GPUME_OK) {
         return GPUME_EXIT_FAILED;
     }
@@ -159,7 +159,7 @@ static enum gpume_exit finish_outputs(struct job *job)
     int status = GPUME_OK;
     if (job->csv) {
         status = gpume_comparison_csv_finish(job->csv);
-    } else if (options->bench_form == GPUME_BENCH_JSON) {
+    } else if (options->form == GPUME_FORM_JSON) {
         status = gpume_comparison_write_json(&job->comparison, &console);
     } else if (options->verbosity >= 0) {
         gpume_compare_print_table(&job->comparison);

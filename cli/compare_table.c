@@ -107,7 +107,8 @@ static void print_figures(const struct gpume_comparison *comparison)
 {
     const struct gpume_compared *blocks = &comparison->blocks;
     const struct gpume_compared_figures *a = &comparison->figures[0], *b = a + 1;
-    printf("\n%-22s  %16s  %16s  %16s\n", "", "A", "B", "B - A");
+    printf("\n%s%-22s  %16s  %16s  %16s%s\n", gpume_console_bold(stdout), "", "A", "B", "B - A",
+        gpume_console_plain(stdout));
     print_pair("costs a field", mean((double)blocks->costs[0], comparison->fields),
         mean((double)blocks->costs[1], comparison->fields), 1);
     print_pair("cheaper blocks", (double)blocks->cheaper[0], (double)blocks->cheaper[1], 0);
@@ -126,8 +127,8 @@ static void print_worst(const struct gpume_comparison *comparison)
     if (comparison->worst_count == 0) {
         return;
     }
-    printf("\n%-12s  %10s  %8s  %10s  %10s  %14s\n", "most unequal", "blocks", "share", "A cheaper",
-        "B cheaper", "pixels at most");
+    printf("\n%s%-12s  %10s  %8s  %10s  %10s  %14s%s\n", gpume_console_bold(stdout), "most unequal",
+        "blocks", "share", "A cheaper", "B cheaper", "pixels at most", gpume_console_plain(stdout));
     for (uint32_t i = 0; i < comparison->worst_count; i++) {
         const struct gpume_compared_field *field = &comparison->worst[i];
         const struct gpume_compared *blocks = &field->blocks;

@@ -26,7 +26,7 @@ static enum gpume_exit dispatch(const struct gpume_options *options)
         printf("gpume %s\n", gpume_version());
         return GPUME_EXIT_DONE;
     case GPUME_COMMAND_DEVICES:
-        return gpume_devices_print();
+        return gpume_devices_print(options);
     case GPUME_COMMAND_BENCH:
         return options->bench_sort || options->bench_reduce ? gpume_bench_arrays_run(options)
                                                             : gpume_bench_run(options);

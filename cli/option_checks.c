@@ -173,7 +173,7 @@ int gpume_options_check(const struct gpume_options *options, uint64_t given)
 {
     const uint64_t messages = bit(GPUME_OPTION_QUIET) | bit(GPUME_OPTION_VERBOSE);
     if (options->command == GPUME_COMMAND_DEVICES) {
-        return check_command("devices", given, messages);
+        return check_command("devices", given, messages | bit(GPUME_OPTION_JSON));
     }
     if (options->command == GPUME_COMMAND_COMPARE) {
         return check_compare(options, given);
@@ -204,7 +204,7 @@ int gpume_options_check(const struct gpume_options *options, uint64_t given)
     const uint64_t compare = bit(GPUME_OPTION_MAP);
     for (unsigned i = 0; i < GPUME_OPTION_COUNT; i++) {
         const uint64_t one = bit((enum gpume_option_id)i);
-        if (given & (bench | sort | compare) & one) {
+        if (given & (bench | sort | compare) & ~bit(GPUME_OPTION_JSON) & one) {
             gpume_console_error("--%s: is an option of 'gpume %s'", gpume_option_rows[i].name,
                 one & bench  ? "bench"
                 : one & sort ? "sort"

@@ -10,10 +10,10 @@ static void store_command(
         options->seconds = value->real;
         break;
     case GPUME_OPTION_JSON:
-        options->bench_form = GPUME_BENCH_JSON;
+        options->form = GPUME_FORM_JSON;
         break;
     case GPUME_OPTION_CSV:
-        options->bench_form = GPUME_BENCH_CSV;
+        options->form = GPUME_FORM_CSV;
         break;
     case GPUME_OPTION_DESCENDING:
         options->descending = true;

@@ -111,7 +111,9 @@ const struct gpume_option_row gpume_option_rows[] = {
     {GPUME_OPTION_MAP, GPUME_KIND_TEXT, 0, "map", "FILE",
         "where the two differ: .y4m .mkv .mp4, or %d and\n.png .ppm .bmp .jpg", 0, 0, {0}},
     {GPUME_OPTION_JSON, GPUME_KIND_FLAG, 0, "json", NULL,
-        "the table as one JSON object (bench, compare)", 0, 0, {0}},
+        "what is printed as one JSON object: the closing\nsummary, or the table of bench, compare, "
+        "devices",
+        0, 0, {0}},
     {GPUME_OPTION_CSV, GPUME_KIND_FLAG, 0, "csv", NULL, "the table as CSV (bench, compare)", 0, 0,
         {0}},
     {GPUME_OPTION_QUIET, GPUME_KIND_FLAG, 'q', "quiet", NULL, "no closing summary, no progress", 0,

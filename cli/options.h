@@ -32,7 +32,7 @@ enum gpume_command {
     GPUME_COMMAND_VERSION,
 };
 
-enum gpume_bench_form { GPUME_BENCH_TABLE, GPUME_BENCH_JSON, GPUME_BENCH_CSV };
+enum gpume_form { GPUME_FORM_TABLE, GPUME_FORM_JSON, GPUME_FORM_CSV };
 
 /* What goes into gpume sort, and comes out. */
 enum gpume_sort_form { GPUME_SORT_TEXT, GPUME_SORT_U32, GPUME_SORT_I32 };
@@ -62,7 +62,7 @@ struct gpume_options {
     uint32_t scale;      /* of the overlay */
     const char *map;     /* of gpume compare; NULL: not given */
     double seconds;      /* for a row of the bench */
-    enum gpume_bench_form bench_form;
+    enum gpume_form form;
     bool bench_sort, bench_reduce; /* in place of the search */
     bool descending, time;         /* of gpume sort */
     enum gpume_sort_form sort_binary;
