@@ -7,6 +7,7 @@
 #include "bench_arrays.h"
 #include "cache_folder.h"
 #include "compare.h"
+#include "completion.h"
 #include "console.h"
 #include "devices.h"
 #include "options.h"
@@ -24,6 +25,9 @@ static enum gpume_exit dispatch(const struct gpume_options *options)
         return GPUME_EXIT_DONE;
     case GPUME_COMMAND_VERSION:
         printf("gpume %s\n", gpume_version());
+        return GPUME_EXIT_DONE;
+    case GPUME_COMMAND_COMPLETION:
+        gpume_completion_print((enum gpume_shell)options->completion);
         return GPUME_EXIT_DONE;
     case GPUME_COMMAND_DEVICES:
         return gpume_devices_print(options);

@@ -108,6 +108,10 @@ static void store_rest(
     case GPUME_OPTION_NO_PROGRESS:
         options->progress = GPUME_PROGRESS_OFF;
         break;
+    case GPUME_OPTION_COMPLETION:
+        options->command = GPUME_COMMAND_COMPLETION;
+        options->completion = value->choice;
+        break;
     case GPUME_OPTION_HELP:
         options->command = GPUME_COMMAND_HELP;
         break;

@@ -124,6 +124,9 @@ const struct gpume_option_row gpume_option_rows[] = {
         "show progress also where there is no terminal", 0, 0, {0}},
     {GPUME_OPTION_NO_PROGRESS, GPUME_KIND_FLAG, 0, "no-progress", NULL, "show no progress", 0, 0,
         {0}},
+    {GPUME_OPTION_COMPLETION, GPUME_KIND_CHOICE, 0, "completion", "SHELL",
+        "a script by which bash, zsh or fish completes\nthis command", 0, 0,
+        {"bash", "zsh", "fish"}},
     {GPUME_OPTION_HELP, GPUME_KIND_FLAG, 'h', "help", NULL, "this text", 0, 0, {0}},
     {GPUME_OPTION_VERSION, GPUME_KIND_FLAG, 0, "version", NULL, "the version", 0, 0, {0}},
 };

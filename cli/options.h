@@ -30,6 +30,7 @@ enum gpume_command {
     GPUME_COMMAND_DEVICES,
     GPUME_COMMAND_HELP,
     GPUME_COMMAND_VERSION,
+    GPUME_COMMAND_COMPLETION,
 };
 
 enum gpume_form { GPUME_FORM_TABLE, GPUME_FORM_JSON, GPUME_FORM_CSV };
@@ -66,6 +67,7 @@ struct gpume_options {
     bool bench_sort, bench_reduce; /* in place of the search */
     bool descending, time;         /* of gpume sort */
     enum gpume_sort_form sort_binary;
+    int completion; /* an enum gpume_shell */
     bool overwrite;
     int verbosity; /* -1 quiet, 0, 1 verbose */
     enum gpume_progress_mode progress;
