@@ -59,11 +59,12 @@ static char *join(const char *folder, const char *name)
     return path;
 }
 
-static int open_folder(struct side *side, const char *name)
+static int open_folder(struct side *side, struct gpume_read_settings *settings, const char *name)
 {
     struct stat info;
     char *vectors = join(name, "vectors.csv"), *frames = join(name, "frames.csv");
-    int status = vectors && frames ? GPUME_OK : GPUME_NOMEM;
+    char *summary = join(name, "summary.json");
+    int status = vectors && frames && summary ? GPUME_OK : GPUME_NOMEM;
     if (status == GPUME_OK && stat(vectors, &info) != 0) {
         gpume_console_error(
             "%s: has no vectors.csv; give the folder of a run, or a file of vectors", name);
@@ -75,16 +76,20 @@ static int open_folder(struct side *side, const char *name)
     if (status == GPUME_OK && stat(frames, &info) == 0) {
         status = gpume_frames_reader_open(&side->frames, frames, &console);
     }
+    if (status == GPUME_OK) {
+        gpume_read_settings(settings, summary);
+    }
     free(vectors);
     free(frames);
+    free(summary);
     return status;
 }
 
-static int open_side(struct side *side, const char *name)
+static int open_side(struct side *side, struct gpume_read_settings *settings, const char *name)
 {
     struct stat info;
     const bool folder = strcmp(name, "-") != 0 && stat(name, &info) == 0 && S_ISDIR(info.st_mode);
-    const int status = folder ? open_folder(side, name)
+    const int status = folder ? open_folder(side, settings, name)
                               : gpume_vectors_reader_open(&side->vectors, name, &console);
     return status ? status : gpume_vectors_reader_next(side->vectors, &side->field);
 }
@@ -198,7 +203,8 @@ static enum gpume_exit work(struct job *job)
     enum gpume_exit result = GPUME_EXIT_DONE;
     for (size_t i = 0; i < 2 && result == GPUME_EXIT_DONE; i++) {
         job->comparison.names[i] = options->inputs[i];
-        result = exit_of(open_side(&job->sides[i], options->inputs[i]));
+        result =
+            exit_of(open_side(&job->sides[i], &job->comparison.settings[i], options->inputs[i]));
         job->comparison.has_figures[i] = job->sides[i].frames != NULL;
     }
     if (options->map) {

@@ -22,6 +22,22 @@ static void print_names(const struct gpume_comparison *comparison)
     }
 }
 
+static void print_settings(const struct gpume_comparison *comparison)
+{
+    uint32_t at = 0;
+    const char *name, *values[2], *title = "made with";
+    while (gpume_comparison_setting(comparison, &at, &name, values)) {
+        printf("%-13s", title);
+        gpume_console_print_name(name, stdout);
+        for (size_t i = 0; i < 2; i++) {
+            printf("%s", i ? ", B " : ": A ");
+            gpume_console_print_name(values[i] ? values[i] : "-", stdout);
+        }
+        printf("\n");
+        title = "";
+    }
+}
+
 static void print_counts(const struct gpume_comparison *comparison)
 {
     const struct gpume_compared *blocks = &comparison->blocks;
@@ -143,6 +159,7 @@ static void print_worst(const struct gpume_comparison *comparison)
 void gpume_compare_print_table(const struct gpume_comparison *comparison)
 {
     print_names(comparison);
+    print_settings(comparison);
     print_counts(comparison);
     print_first(comparison);
     print_figures(comparison);

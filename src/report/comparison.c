@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 static bool same_place(const struct gpume_read_block *a, const struct gpume_read_block *b)
 {
@@ -150,6 +151,29 @@ int gpume_comparison_add(struct gpume_comparison *comparison, const struct gpume
     comparison->refs_apart += field->has_refs && a->ref != b->ref;
     keep_worst(comparison, field);
     return GPUME_OK;
+}
+
+/* Those of A, then those that B alone has. */
+bool gpume_comparison_setting(const struct gpume_comparison *comparison, uint32_t *at,
+    const char **name, const char *values[2])
+{
+    const struct gpume_read_settings *a = &comparison->settings[0], *b = &comparison->settings[1];
+    if (a->count == 0 || b->count == 0) {
+        return false;
+    }
+    while (*at < a->count + b->count) {
+        const uint32_t i = (*at)++;
+        const struct gpume_read_setting *setting =
+            i < a->count ? &a->items[i] : &b->items[i - a->count];
+        *name = setting->name;
+        values[0] = gpume_read_settings_find(a, setting->name);
+        values[1] = gpume_read_settings_find(b, setting->name);
+        const bool same = values[0] && values[1] && strcmp(values[0], values[1]) == 0;
+        if (!same && (i < a->count || !values[0])) {
+            return true;
+        }
+    }
+    return false;
 }
 
 bool gpume_comparison_equal(const struct gpume_comparison *comparison)

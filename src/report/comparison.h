@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "report/frames_reader.h"
+#include "report/summary_reader.h"
 #include "report/vectors_reader.h"
 
 #include <stdbool.h>
@@ -44,8 +45,9 @@ struct gpume_compared_figures {
 };
 
 struct gpume_comparison {
-    const char *names[2]; /* as the user gave them */
-    bool has_figures[2];  /* is there a frames.csv? */
+    const char *names[2];                   /* as the user gave them */
+    bool has_figures[2];                    /* is there a frames.csv? */
+    struct gpume_read_settings settings[2]; /* none: there is no summary.json */
     uint64_t fields, equal_fields;
     uint64_t only[2];    /* fields that the other has not */
     uint64_t refs_apart; /* fields with another reference */
@@ -62,6 +64,12 @@ struct gpume_comparison {
 int gpume_comparison_add(struct gpume_comparison *comparison, const struct gpume_read_field *a,
     const struct gpume_read_field *b, const struct gpume_read_figures figures[2],
     struct gpume_compared_field *field, const struct gpume_log *log);
+
+/* How the runs were made differently: the setting at or after *at in A or B whose values differ;
+ * *values[i] is NULL where that one has none of this name. False after the last, and at once where
+ * only one of them is known. *at starts as 0. */
+bool gpume_comparison_setting(const struct gpume_comparison *comparison, uint32_t *at,
+    const char **name, const char *values[2]);
 
 /* Every field in both, and every vector and cost the same? */
 bool gpume_comparison_equal(const struct gpume_comparison *comparison);

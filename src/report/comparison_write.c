@@ -112,6 +112,21 @@ static void put_first(struct gpume_json *json, const struct gpume_comparison *co
     gpume_json_end(json);
 }
 
+static void put_settings(struct gpume_json *json, const struct gpume_comparison *comparison)
+{
+    uint32_t at = 0;
+    const char *name, *values[2];
+    gpume_json_begin_list(json, "settings_differ");
+    while (gpume_comparison_setting(comparison, &at, &name, values)) {
+        gpume_json_begin(json, NULL);
+        gpume_json_text(json, "name", name);
+        gpume_json_text(json, "a", values[0]);
+        gpume_json_text(json, "b", values[1]);
+        gpume_json_end(json);
+    }
+    gpume_json_end_list(json);
+}
+
 static void put_worst(struct gpume_json *json, const struct gpume_comparison *comparison)
 {
     gpume_json_begin_list(json, "worst_fields");
@@ -145,6 +160,7 @@ int gpume_comparison_write_json(
     put_side(&json, comparison, 1);
     put_first(&json, comparison);
     put_worst(&json, comparison);
+    put_settings(&json, comparison);
     gpume_json_end(&json);
     GPUME_TRY(gpume_out_finish(json.out));
 fail:

@@ -68,6 +68,20 @@ run -q compare a b
 [ "$status" -eq 5 ] || fail "-q: exit status"
 [ ! -s "$scratch/out" ] && [ ! -s "$scratch/err" ] || fail "-q says something"
 
+# What the runs were made with, where both know.
+run compare a b
+grep -q '^made with    --window: A 7x7, B 3x3$' "$scratch/out" || fail "settings that differ"
+[ "$(grep -c ': A [^(]' "$scratch/out")" -eq 1 ] || fail "settings that do not differ"
+run compare a b --json
+grep -q '"name": "--window",' "$scratch/out" || fail "--json: settings that differ"
+run compare a b.csv
+! grep -q 'made with' "$scratch/out" || fail "settings of one alone"
+cp -r b odd
+printf '{\n  "parameters": {\n    "window": "\033[1m",\n    "\n    "x": \n' >odd/summary.json
+run compare a odd
+[ "$status" -eq 5 ] || fail "an odd summary.json"
+! grep -q "$(printf '\033')" "$scratch/out" || fail "control characters of summary.json"
+
 # Fields of one only; grids that differ; no frame in common.
 mismatch a few
 grep -q '^only in A  *2 fields' "$scratch/out" || fail "fields of A alone"
