@@ -209,6 +209,8 @@ static enum gpume_exit work(struct job *job)
     }
     if (options->map) {
         gpume_signals_keep();
+    } else if (options->form == GPUME_FORM_CSV) {
+        gpume_signals_end();
     }
     result = result ? result : open_outputs(job);
     while (result == GPUME_EXIT_DONE && (job->sides[0].field || job->sides[1].field)) {

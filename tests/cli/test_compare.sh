@@ -131,6 +131,24 @@ paste -d, a.csv b.csv | awk -F, '$1 == 1 && $3 == 0 && $4 == 0 { exit !($9 == $1
 expect 3 compare a large --map bad.mkv
 [ ! -e bad.mkv ] || fail "bad.mkv was left behind"
 
+# A signal takes an unfinished map away.
+mkfifo feed
+"$gpume" compare - b --map late.mkv <feed >"$scratch/out" 2>"$scratch/err" &
+pid=$!
+exec 9>feed
+head -100 a.csv >&9
+sleep 0.5
+kill -TERM $pid
+sleep 0.2
+tail -n +101 a.csv >&9 2>/dev/null
+exec 9>&-
+wait $pid
+[ $? -eq 1 ] || fail "a signal: not exit status 1"
+says interrupted
+for left in late.mkv* .late.mkv* .*late*; do
+    [ ! -e "$left" ] || fail "a signal: $left was left behind"
+done
+
 # Files that are no vectors: one line that names the file and where.
 refused() {
     expect 3 compare a "$1"
