@@ -62,6 +62,7 @@ static enum value value_of(const struct gpume_option_row *row, char *words, size
     case GPUME_OPTION_RESIDUAL:
     case GPUME_OPTION_DIFFERENCE:
     case GPUME_OPTION_OVERLAY:
+    case GPUME_OPTION_REPORT:
     case GPUME_OPTION_MAP:
         return VALUE_FILE;
     default:

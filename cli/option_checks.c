@@ -93,8 +93,13 @@ static int check_overlay(const struct gpume_options *options, uint64_t given)
     return GPUME_OK;
 }
 
-static int check_pictures(const struct gpume_options *options)
+static int check_pictures(const struct gpume_options *options, uint64_t given)
 {
+    const char *end = options->report ? strrchr(options->report, '.') : NULL;
+    if ((given & bit(GPUME_OPTION_REPORT_PICTURES)) && (!end || strcmp(end, ".html") != 0)) {
+        gpume_console_error("--report-pictures: needs --report FILE.html");
+        return GPUME_INVALID;
+    }
     if (options->residual_signed && !options->residual) {
         gpume_console_error("--residual-mode signed: needs --residual FILE");
         return GPUME_INVALID;
@@ -225,5 +230,5 @@ int gpume_options_check(const struct gpume_options *options, uint64_t given)
     status = check_inputs(options);
     status = status ? status : check_engine(&options->params);
     status = status ? status : check_overlay(options, given);
-    return status ? status : check_pictures(options);
+    return status ? status : check_pictures(options, given);
 }

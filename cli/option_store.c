@@ -38,6 +38,55 @@ static void store_command(
     }
 }
 
+static void store_output(
+    struct gpume_options *options, enum gpume_option_id id, const union gpume_option_value *value)
+{
+    switch (id) {
+    case GPUME_OPTION_OUTPUT:
+        options->output = value->text;
+        break;
+    case GPUME_OPTION_VECTORS:
+        options->vectors = value->text;
+        break;
+    case GPUME_OPTION_PREDICTED:
+        options->predicted = value->text;
+        break;
+    case GPUME_OPTION_RESIDUAL:
+        options->residual = value->text;
+        break;
+    case GPUME_OPTION_RESIDUAL_MODE:
+        options->residual_signed = value->choice == 1;
+        break;
+    case GPUME_OPTION_DIFFERENCE:
+        options->difference = value->text;
+        break;
+    case GPUME_OPTION_REPORT:
+        options->report = value->text;
+        break;
+    case GPUME_OPTION_REPORT_PICTURES:
+        options->report_pictures = (uint32_t)value->number;
+        break;
+    case GPUME_OPTION_GAIN:
+        options->gain = value->real;
+        break;
+    case GPUME_OPTION_GAMMA:
+        options->gamma = value->real;
+        break;
+    case GPUME_OPTION_OVERLAY:
+        options->overlay = value->text;
+        break;
+    case GPUME_OPTION_OVERLAY_STYLE:
+        options->overlay_style = value->choice;
+        break;
+    case GPUME_OPTION_SCALE:
+        options->scale = (uint32_t)value->number;
+        break;
+    default:
+        store_command(options, id, value);
+        break;
+    }
+}
+
 static void store_rest(
     struct gpume_options *options, enum gpume_option_id id, const union gpume_option_value *value)
 {
@@ -59,39 +108,6 @@ static void store_rest(
         break;
     case GPUME_OPTION_HWACCEL:
         options->hwaccel = value->text;
-        break;
-    case GPUME_OPTION_OUTPUT:
-        options->output = value->text;
-        break;
-    case GPUME_OPTION_VECTORS:
-        options->vectors = value->text;
-        break;
-    case GPUME_OPTION_PREDICTED:
-        options->predicted = value->text;
-        break;
-    case GPUME_OPTION_RESIDUAL:
-        options->residual = value->text;
-        break;
-    case GPUME_OPTION_RESIDUAL_MODE:
-        options->residual_signed = value->choice == 1;
-        break;
-    case GPUME_OPTION_DIFFERENCE:
-        options->difference = value->text;
-        break;
-    case GPUME_OPTION_GAIN:
-        options->gain = value->real;
-        break;
-    case GPUME_OPTION_GAMMA:
-        options->gamma = value->real;
-        break;
-    case GPUME_OPTION_OVERLAY:
-        options->overlay = value->text;
-        break;
-    case GPUME_OPTION_OVERLAY_STYLE:
-        options->overlay_style = value->choice;
-        break;
-    case GPUME_OPTION_SCALE:
-        options->scale = (uint32_t)value->number;
         break;
     case GPUME_OPTION_OVERWRITE:
         options->overwrite = true;
@@ -119,7 +135,7 @@ static void store_rest(
         options->command = GPUME_COMMAND_VERSION;
         break;
     default:
-        store_command(options, id, value);
+        store_output(options, id, value);
         break;
     }
 }

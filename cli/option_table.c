@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The table of options and the text of --help made from it. A new option is a row here, its id in
- * option_table.h, a line in options.c that stores it, and an entry in the man page.
+ * option_table.h, a line in option_store.c that stores it, and an entry in the man page.
  */
 #include "option_table.h"
 
@@ -70,6 +70,11 @@ const struct gpume_option_row gpume_option_rows[] = {
         {"arrows", "flow", "cost", "blocks"}},
     {GPUME_OPTION_SCALE, GPUME_KIND_UINT, 0, "scale", "N", "enlarges overlays, 1 to 16 (default 1)",
         1, GPUME_OVERLAY_SCALE_MAX, {0}},
+    {GPUME_OPTION_REPORT, GPUME_KIND_TEXT, 0, "report", "FILE",
+        "report of the run: .html (a page with charts\nand pictures), .json or .csv", 0, 0, {0}},
+    {GPUME_OPTION_REPORT_PICTURES, GPUME_KIND_UINT, 0, "report-pictures", "N",
+        "fields with pictures in the page, 0 to 1000, as\nfar as 20 MB hold them (default 26)", 0,
+        1000, {0}},
     {GPUME_OPTION_OVERWRITE, GPUME_KIND_FLAG, 'y', "overwrite", NULL, "replace existing outputs", 0,
         0, {0}},
     {GPUME_OPTION_BACKEND, GPUME_KIND_CHOICE, 0, "backend", "auto|vulkan|cpu",

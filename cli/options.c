@@ -182,8 +182,8 @@ static int take_name(struct cursor *cursor, const char *name)
 int gpume_options_parse(struct gpume_options *options, int argc, char **argv)
 {
     struct cursor cursor = {.options = options, .argv = argv, .argc = argc, .at = 1};
-    *options =
-        (struct gpume_options){.stream = -1, .gain = 1, .gamma = 1, .scale = 1, .seconds = 0.5};
+    *options = (struct gpume_options){
+        .stream = -1, .gain = 1, .gamma = 1, .scale = 1, .report_pictures = 26, .seconds = 0.5};
     gpume_params_default(&options->params);
     for (; cursor.at < argc; cursor.at++) {
         const char *argument = argv[cursor.at];

@@ -55,7 +55,8 @@ struct gpume_options {
     int stream;          /* -1: best */
     const char *hwaccel; /* NULL: none */
     const char *output;  /* folder, for gpume sort a file; NULL: not given */
-    const char *vectors, *predicted, *residual, *difference; /* NULL: not given */
+    const char *vectors, *predicted, *residual, *difference, *report; /* NULL: not given */
+    uint32_t report_pictures;
     bool residual_signed;
     double gain, gamma;
     const char *overlay; /* NULL: not given */

@@ -111,16 +111,8 @@ static int add_named(
     return path ? add(outputs, ops, strdup(path)) : GPUME_OK;
 }
 
-static int make_list(struct gpume_outputs *outputs, const struct gpume_options *options)
+static int add_standard(struct gpume_outputs *outputs, const struct gpume_options *options)
 {
-    int status = add_named(outputs, &gpume_sink_vectors_csv, options->vectors);
-    status = status ? status : add_named(outputs, &gpume_sink_predicted, options->predicted);
-    status = status ? status : add_named(outputs, &gpume_sink_residual, options->residual);
-    status = status ? status : add_named(outputs, &gpume_sink_difference, options->difference);
-    status = status ? status : add_named(outputs, &gpume_sink_overlay, options->overlay);
-    if (status != GPUME_OK || (outputs->count > 0 && !options->output)) {
-        return status;
-    }
     const char *input = options->inputs[options->input_count - 1];
     outputs->folder = options->output ? strdup(options->output) : default_folder(input);
     if (!outputs->folder) {
@@ -128,9 +120,27 @@ static int make_list(struct gpume_outputs *outputs, const struct gpume_options *
         return GPUME_NOMEM;
     }
     const char *folder = outputs->folder;
-    status = add(outputs, &gpume_sink_vectors_csv, join(folder, "vectors.csv"));
+    int status = add(outputs, &gpume_sink_vectors_csv, join(folder, "vectors.csv"));
     status = status ? status : add(outputs, &gpume_sink_frames_csv, join(folder, "frames.csv"));
     return status ? status : add(outputs, NULL, join(folder, "summary.json"));
+}
+
+/* The report comes last, since it says how long the others took. */
+static int make_list(struct gpume_outputs *outputs, const struct gpume_options *options)
+{
+    int status = add_named(outputs, &gpume_sink_vectors_csv, options->vectors);
+    status = status ? status : add_named(outputs, &gpume_sink_predicted, options->predicted);
+    status = status ? status : add_named(outputs, &gpume_sink_residual, options->residual);
+    status = status ? status : add_named(outputs, &gpume_sink_difference, options->difference);
+    status = status ? status : add_named(outputs, &gpume_sink_overlay, options->overlay);
+    const bool named = outputs->count > 0 || options->report;
+    if (status == GPUME_OK && (options->output || !named)) {
+        status = add_standard(outputs, options);
+    }
+    if (status == GPUME_OK && options->report) {
+        status = add_named(outputs, gpume_sink_report(options->report), options->report);
+    }
+    return status;
 }
 
 /* Names in existing folders are compared by folder and last part, so that ./a.csv is a.csv. */

@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* vectors, frames and summary of the folder, and one for each of five options. */
-#define GPUME_OUTPUTS_MAX 8
+/* vectors, frames and summary of the folder, and one for each of six options. */
+#define GPUME_OUTPUTS_MAX 9
 
 struct gpume_output {
     const struct gpume_sink_ops *ops; /* NULL: summary.json */

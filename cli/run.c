@@ -34,6 +34,16 @@ struct job {
     struct gpume_sink *sinks[GPUME_OUTPUTS_MAX]; /* NULL for summary.json */
 };
 
+/* Fields the run will give, as far as the container tells; 0: not known. */
+static uint64_t expected_fields(const struct job *job)
+{
+    const struct gpume_options *options = job->options;
+    const uint64_t frames = options->input_count == 2 ? 2 : job->info.frames;
+    const uint64_t first = gpume_options_first_target(options);
+    const uint64_t rest = frames > first ? frames - first : 0;
+    return options->frames > 0 && (rest == 0 || options->frames < rest) ? options->frames : rest;
+}
+
 static void *load_drivers(void *opaque)
 {
     uint32_t count = 0;
@@ -103,6 +113,7 @@ static enum gpume_exit open_context(struct job *job)
         .start = options->start,
         .frames = options->frames,
         .prefilter = job->prefilter.text,
+        .expected = expected_fields(job),
         .filter = options->filter,
         .stream = options->stream,
         .hwaccel = options->hwaccel,
@@ -114,9 +125,11 @@ static enum gpume_exit open_context(struct job *job)
         .gamma = options->gamma,
         .overlay_style = (enum gpume_overlay_style)options->overlay_style,
         .overlay_scale = options->scale,
+        .report_pictures = options->report_pictures,
         .take_colour = take_colour,
         .colours = job->source,
         .overwrite = options->overwrite,
+        .summary = &job->summary,
         .log = {.fn = gpume_console_log},
     };
     switch (gpume_open(&job->ctx, &params)) {
@@ -196,16 +209,6 @@ static int receive_all(struct job *job, struct gpume_progress *progress)
     }
 }
 
-/* Fields the run will give, as far as the container tells; 0: not known. */
-static uint64_t expected_fields(const struct job *job)
-{
-    const struct gpume_options *options = job->options;
-    const uint64_t frames = options->input_count == 2 ? 2 : job->info.frames;
-    const uint64_t first = gpume_options_first_target(options);
-    const uint64_t rest = frames > first ? frames - first : 0;
-    return options->frames > 0 && (rest == 0 || options->frames < rest) ? options->frames : rest;
-}
-
 static enum gpume_exit refuse_short_input(const struct job *job)
 {
     const uint64_t first = gpume_options_first_target(job->options);
@@ -227,7 +230,7 @@ static enum gpume_exit transfer(struct job *job)
         .skip = job->run.params.first_frame,
         .count = options->frames ? options->frames + options->params.ref_distance : 0,
     };
-    gpume_progress_init(&progress, options, expected_fields(job));
+    gpume_progress_init(&progress, options, job->run.expected);
     if (gpume_feed_start(&job->feed) != GPUME_OK) {
         return GPUME_EXIT_FAILED;
     }
@@ -269,17 +272,20 @@ static enum gpume_exit transfer(struct job *job)
 static enum gpume_exit complete(struct job *job, uint64_t start_ns)
 {
     const char *summary_path = NULL;
-    const uint64_t before = gpume_progress_clock_ns();
+    uint64_t before = gpume_progress_clock_ns();
+    job->summary.whole_ns = before - start_ns;
     for (size_t i = 0; i < job->outputs.count; i++) {
         if (!job->sinks[i]) {
             summary_path = job->outputs.items[i].path;
         } else if (job->sinks[i]->ops->finish(job->sinks[i]) != GPUME_OK) {
             return GPUME_EXIT_FAILED;
         }
+        /* After each: the report, which shows these times, is the last that is written in here. */
+        const uint64_t now = gpume_progress_clock_ns();
+        job->summary.write_ns += now - before;
+        job->summary.whole_ns = now - start_ns;
+        before = now;
     }
-    const uint64_t now = gpume_progress_clock_ns();
-    job->summary.write_ns += now - before;
-    job->summary.whole_ns = now - start_ns;
     if (summary_path && gpume_summary_write(&job->summary, summary_path) != GPUME_OK) {
         return GPUME_EXIT_FAILED;
     }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/json.h"
 
+#include "report/bytes.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +10,9 @@
 
 static void put(struct gpume_json *json, const char *text)
 {
-    (void)gpume_out_write(json->out, text, strlen(text));
+    const size_t bytes = strlen(text);
+    (void)gpume_out_write(json->out, text, bytes);
+    json->bytes += bytes;
 }
 
 /* Length of the UTF-8 sequence at text, 0 if it is none. */
@@ -50,7 +54,7 @@ static void put_string(struct gpume_json *json, const char *string)
             snprintf(text, sizeof(text), "\\ufffd");
         } else if (*at == '"' || *at == '\\') {
             snprintf(text, sizeof(text), "\\%c", *at);
-        } else if (*at < 0x20 || *at == 0x7f) {
+        } else if (*at < 0x20 || *at == 0x7f || (*at == '<' && json->embedded)) {
             snprintf(text, sizeof(text), "\\u%04x", *at);
         } else {
             memcpy(text, at, length);
@@ -136,6 +140,16 @@ void gpume_json_digits(struct gpume_json *json, const char *key, const char *dig
 {
     put_key(json, key);
     put(json, digits);
+}
+
+void gpume_json_base64(
+    struct gpume_json *json, const char *key, const unsigned char *data, size_t count)
+{
+    put_key(json, key);
+    put(json, "\"");
+    gpume_base64_write(json->out, data, count);
+    json->bytes += gpume_base64_length(count);
+    put(json, "\"");
 }
 
 void gpume_json_count(struct gpume_json *json, const char *key, uint64_t value)

@@ -11,9 +11,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* All but out starts as zero. */
+/* All but out and embedded starts as zero. */
 struct gpume_json {
     struct gpume_out *out;
+    bool embedded;  /* in HTML: no string holds '<', which could end the element around it */
+    uint64_t bytes; /* so far */
     unsigned depth;
     bool filled; /* the innermost object or list has a member */
 };
@@ -34,7 +36,11 @@ void gpume_json_real(struct gpume_json *json, const char *key, double value, int
 
 void gpume_json_truth(struct gpume_json *json, const char *key, bool value);
 
-/* A number that is text already. */
+/* A string of bytes in base 64. */
+void gpume_json_base64(
+    struct gpume_json *json, const char *key, const unsigned char *data, size_t count);
+
+/* A value that is JSON already. */
 void gpume_json_digits(struct gpume_json *json, const char *key, const char *digits);
 
 #endif

@@ -15,13 +15,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What is the same for every output of a run. Strings and log target outlive the sinks. */
+struct gpume_summary;
+
+/* What is the same for every output of a run. Strings, summary and log target outlive the sinks. */
 struct gpume_run {
     const char *input;          /* as the user named it: for people and for summary.json */
     const char *reference;      /* the first of two still pictures; NULL: input is a video */
     struct gpume_params params; /* as the context was opened */
     uint64_t start, frames;     /* as asked for; frames 0: to the end of the input */
     const char *prefilter;      /* before the search; NULL: none */
+    uint64_t expected;          /* fields, as far as the container tells; 0: not known */
     const char *filter;         /* NULL: none */
     int stream;                 /* -1: best */
     const char *hwaccel;        /* NULL: none */
@@ -35,7 +38,9 @@ struct gpume_run {
      * Frames rise; the same one may be taken again. Failures have been logged. */
     int (*take_colour)(void *colours, uint64_t frame, struct gpume_plane *rgb);
     void *colours;
+    uint32_t report_pictures; /* fields of a report with pictures, at most */
     bool overwrite;
+    const struct gpume_summary *summary; /* of the whole run when a sink's finish is called */
     struct gpume_log log;
 };
 
@@ -78,5 +83,9 @@ extern const struct gpume_sink_ops gpume_sink_predicted;
 extern const struct gpume_sink_ops gpume_sink_residual;
 extern const struct gpume_sink_ops gpume_sink_difference;
 extern const struct gpume_sink_ops gpume_sink_overlay;
+
+/* Of the report's three forms the one that the name's end says; any other name is refused by its
+ * check. */
+const struct gpume_sink_ops *gpume_sink_report(const char *path);
 
 #endif

@@ -4,6 +4,7 @@
  */
 #include "base/out.h"
 #include "base/status.h"
+#include "report/frame_row.h"
 #include "report/sink.h"
 #include "report/text_file.h"
 
@@ -37,8 +38,7 @@ static int frames_check(const char *path, bool single, const struct gpume_log *l
 
 static int frames_open(struct gpume_sink **sink, const char *path, const struct gpume_run *run)
 {
-    static const char header[] = "frame,ref,time,blocks,zero,sad_before,sad_after,sse_before,"
-                                 "sse_after,psnr_before,psnr_after\n";
+    static const char header[] = GPUME_FRAME_COLUMNS "\n";
     int status;
     struct frames_csv *self = calloc(1, sizeof(*self));
     if (!self) {
@@ -58,20 +58,28 @@ fail:
     return status;
 }
 
+void gpume_frame_row(char row[GPUME_FRAME_ROW_BYTES], uint32_t bits, uint64_t pixels,
+    const struct gpume_field *field)
+{
+    const struct gpume_sums *sums = &field->sums;
+    char time[32], before[32], after[32];
+    gpume_text_time(time, sizeof(time), field->time_us);
+    gpume_text_psnr(before, sizeof(before), gpume_psnr(bits, pixels, sums->sse_before));
+    gpume_text_psnr(after, sizeof(after), gpume_psnr(bits, pixels, sums->sse_after));
+    snprintf(row, GPUME_FRAME_ROW_BYTES,
+        "%" PRIu64 ",%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+        ",%" PRIu64 ",%s,%s",
+        field->frame, field->ref, time, (uint64_t)field->blocks_x * field->blocks_y, sums->zero,
+        sums->sad_before, sums->sad_after, sums->sse_before, sums->sse_after, before, after);
+}
+
 static int frames_field(struct gpume_sink *sink, const struct gpume_field *field)
 {
     struct frames_csv *self = (struct frames_csv *)sink;
-    const struct gpume_sums *sums = &field->sums;
-    char time[32], before[32], after[32], row[512];
-    gpume_text_time(time, sizeof(time), field->time_us);
-    gpume_text_psnr(before, sizeof(before), gpume_psnr(self->bits, self->pixels, sums->sse_before));
-    gpume_text_psnr(after, sizeof(after), gpume_psnr(self->bits, self->pixels, sums->sse_after));
-    const int bytes = snprintf(row, sizeof(row),
-        "%" PRIu64 ",%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-        ",%" PRIu64 ",%s,%s\n",
-        field->frame, field->ref, time, (uint64_t)field->blocks_x * field->blocks_y, sums->zero,
-        sums->sad_before, sums->sad_after, sums->sse_before, sums->sse_after, before, after);
-    return gpume_out_write(self->out, row, (size_t)bytes);
+    char row[GPUME_FRAME_ROW_BYTES];
+    gpume_frame_row(row, self->bits, self->pixels, field);
+    (void)gpume_out_write(self->out, row, strlen(row));
+    return gpume_out_write(self->out, "\n", 1);
 }
 
 static int frames_finish(struct gpume_sink *sink)

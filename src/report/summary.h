@@ -8,6 +8,7 @@
 #define GPUME_REPORT_SUMMARY_H
 
 #include "gpume/gpume.h"
+#include "report/json.h"
 #include "report/sink.h"
 
 #include <stdbool.h>
@@ -54,6 +55,9 @@ struct gpume_summary {
 void gpume_summary_set_engine(struct gpume_summary *summary, const struct gpume_info *info);
 
 void gpume_summary_add(struct gpume_summary *summary, const struct gpume_field *field);
+
+/* All members of summary.json behind its format, into an object that was begun. */
+void gpume_summary_put(const struct gpume_summary *summary, struct gpume_json *json);
 
 /* Writes summary.json to path. Logs one line on failure. */
 int gpume_summary_write(const struct gpume_summary *summary, const char *path);

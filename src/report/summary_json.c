@@ -167,6 +167,27 @@ static void put_stages(struct gpume_json *json, const struct gpume_summary *summ
     gpume_json_end(json);
 }
 
+void gpume_summary_put(const struct gpume_summary *summary, struct gpume_json *json)
+{
+    const struct gpume_run *run = summary->run;
+    gpume_json_text(json, "gpume", gpume_version());
+    put_input(json, summary);
+    put_parameters(json, run);
+    put_engine(json, summary);
+    gpume_json_count(json, "fields", summary->fields);
+    gpume_json_count(json, "first_field", summary->first_field);
+    gpume_json_count(json, "last_field", summary->last_field);
+    gpume_json_count(json, "blocks_per_field", gpume_summary_blocks(summary));
+    gpume_json_count(json, "candidates_per_block", summary->candidates);
+    put_figures(json, summary);
+    put_elimination(json, summary);
+    put_stages(json, summary);
+    if (run->params.check) {
+        gpume_json_count(json, "checked", summary->checked);
+        gpume_json_count(json, "matched", summary->matched);
+    }
+}
+
 int gpume_summary_write(const struct gpume_summary *summary, const char *path)
 {
     int status;
@@ -175,22 +196,7 @@ int gpume_summary_write(const struct gpume_summary *summary, const char *path)
     GPUME_TRY(gpume_out_open(&json.out, path, run->overwrite, &run->log));
     gpume_json_begin(&json, NULL);
     gpume_json_count(&json, "format", GPUME_SUMMARY_FORMAT);
-    gpume_json_text(&json, "gpume", gpume_version());
-    put_input(&json, summary);
-    put_parameters(&json, run);
-    put_engine(&json, summary);
-    gpume_json_count(&json, "fields", summary->fields);
-    gpume_json_count(&json, "first_field", summary->first_field);
-    gpume_json_count(&json, "last_field", summary->last_field);
-    gpume_json_count(&json, "blocks_per_field", gpume_summary_blocks(summary));
-    gpume_json_count(&json, "candidates_per_block", summary->candidates);
-    put_figures(&json, summary);
-    put_elimination(&json, summary);
-    put_stages(&json, summary);
-    if (run->params.check) {
-        gpume_json_count(&json, "checked", summary->checked);
-        gpume_json_count(&json, "matched", summary->matched);
-    }
+    gpume_summary_put(summary, &json);
     gpume_json_end(&json);
     GPUME_TRY(gpume_out_finish(json.out));
 fail:

@@ -75,8 +75,6 @@ expect 2 clip.y4m --overwrit
 says "did you mean --overwrite?"
 expect 2 clip.y4m --nonsense
 says "unknown option --nonsense; try"
-expect 2 clip.y4m --report r.html
-says "unknown option --report"
 expect 2 clip.y4m --=8
 expect 2 clip.y4m "--$(printf 'two\nlines')"
 

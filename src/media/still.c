@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "media/still.h"
+
+#include "base/status.h"
+#include "media/encode.h"
+
+#include <stdlib.h>
+
+#include <libavcodec/packet.h>
+
+struct gpume_still {
+    struct gpume_encode encode;
+    int64_t number; /* rising, or the encoder refuses */
+};
+
+int gpume_still_open(struct gpume_still **still, const char *label, uint32_t width, uint32_t height,
+    bool lossless, const struct gpume_log *log)
+{
+    struct gpume_still *self = calloc(1, sizeof *self);
+    if (!self) {
+        gpume_log_write(log, GPUME_LOG_ERROR, "%s: out of memory", label);
+        return GPUME_NOMEM;
+    }
+    /* Quality 4 of 1 to 31, in units of 118: no block edges to be seen, at half the size of 2. */
+    const struct gpume_encode_options options = {
+        .label = label,
+        .encoder = lossless ? "png" : "mjpeg",
+        .settings = lossless ? NULL : "flags=+qscale:global_quality=472",
+        .way_out = "leave the pictures out with --report-pictures 0",
+        .formats = {lossless ? AV_PIX_FMT_GRAY8 : AV_PIX_FMT_YUVJ420P, AV_PIX_FMT_NONE},
+        .width = width,
+        .height = height,
+        .full_range = true,
+        .threads = 1,
+        .time_base = {1, 25},
+        .rate = {25, 1},
+        .log = *log,
+    };
+    const int status = gpume_encode_open(&self->encode, &options);
+    if (status != GPUME_OK) {
+        gpume_still_close(&self);
+        return status;
+    }
+    *still = self;
+    return GPUME_OK;
+}
+
+int gpume_still_encode(struct gpume_still *still, const struct gpume_plane *plane,
+    const unsigned char **data, size_t *bytes)
+{
+    int status = gpume_encode_send(&still->encode, plane, still->number++);
+    status = status ? status : gpume_encode_receive(&still->encode);
+    if (status == GPUME_OK) {
+        *data = still->encode.packet->data;
+        *bytes = (size_t)still->encode.packet->size;
+    }
+    return status;
+}
+
+void gpume_still_close(struct gpume_still **still)
+{
+    if (*still) {
+        gpume_encode_close(&(*still)->encode);
+        free(*still);
+        *still = NULL;
+    }
+}

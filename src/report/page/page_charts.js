@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The charts of all fields, drawn by uPlot.
+ *
+ * makeCharts(onSelect)  makes them, again where the colours have changed; onSelect(index, open) is
+ *                       called when a field is clicked
+ * showInCharts(index)   marks a field
+ * resizeCharts()
+ */
+
+const charts = [];
+let logarithmic = false; /* the SAD's scale */
+let marked = 0;      /* index of the field that is marked */
+let syncing = false; /* a zoom is being handed to the other charts */
+
+const fromZero = (u, min, max) => [0, max > 0 ? 1.05 * max : 1];
+
+const CHARTS = [
+    { title: "SAD", unit: "sum of absolute differences", text: short, range: fromZero,
+        lines: [["before", "sadBefore", whole], ["after", "sadAfter", whole]] },
+    { title: "PSNR", unit: "dB; gaps where it is infinite", text: (v) => plain(v, 1),
+        lines: [["before", "psnrBefore", (v) => fixed(v, 3)], ["after", "psnrAfter", (v) => fixed(v, 3)]] },
+    { title: "Vectors", unit: "length in pixels", text: (v) => plain(v, 1), range: fromZero,
+        lines: [["largest", "largest", (v) => fixed(v, 3)], ["mean", "mean", (v) => fixed(v, 3)]] },
+    { title: "Zero vectors", unit: "per cent of blocks", text: (v) => plain(v, 1), range: () => [0, 104],
+        lines: [["zero", "zeroShare", (v) => fixed(v, 2)]] },
+];
+
+/* Scene cuts' candidates as dashed lines, fields with pictures as ticks at the bottom, the marked
+ * field as a line. */
+function drawMarks(u) {
+    const { left, top, width, height } = u.bbox;
+    const at = (frame) => Math.round(u.valToPos(frame, "x", true));
+    const seen = (x) => x >= left - 1 && x <= left + width + 1;
+    const ratio = window.devicePixelRatio || 1;
+    const context = u.ctx;
+    const line = (x, from, to, stroke, dash, lineWidth) => {
+        context.beginPath();
+        context.strokeStyle = stroke;
+        context.lineWidth = lineWidth * ratio;
+        context.setLineDash(dash.map((part) => part * ratio));
+        context.moveTo(x, from);
+        context.lineTo(x, to);
+        context.stroke();
+    };
+    context.save();
+    for (const index of cutIndexes) {
+        const x = at(fields.frame[index]);
+        if (seen(x)) {
+            line(x, top, top + height, colour("cut"), [4, 4], 1);
+        }
+    }
+    for (const set of data.sets) {
+        const x = at(set.frame);
+        if (seen(x)) {
+            line(x, top + height - 6 * ratio, top + height, colour("text"), [], 2);
+        }
+    }
+    const x = at(fields.frame[marked]);
+    if (seen(x)) {
+        line(x, top, top + height, colour("accent"), [], 2);
+    }
+    context.restore();
+}
+
+const cutIndexes = [];
+for (let i = 0; i < fields.count; i++) {
+    if (fields.cut[i]) {
+        cutIndexes.push(i);
+    }
+}
+
+/* What is zoomed in one chart is zoomed in all. */
+function shareZoom(u, key) {
+    if (key !== "x" || syncing) {
+        return;
+    }
+    syncing = true;
+    const { min, max } = u.scales.x;
+    for (const other of charts) {
+        if (other !== u) {
+            other.setScale("x", { min, max });
+        }
+    }
+    const first = fields.frame[0];
+    const last = fields.frame[fields.count - 1];
+    byId("unzoom").hidden = min <= first && max >= last;
+    syncing = false;
+}
+
+function showAllFields() {
+    const [min, max] = rangeOfFields(null, fields.frame[0], fields.frame[fields.count - 1]);
+    charts[0].setScale("x", { min, max });
+}
+
+/* One field has room about it too. */
+function rangeOfFields(u, min, max) {
+    return min === max ? [min - 1, max + 1] : [min, max];
+}
+
+function series(name, column, text, place) {
+    const stroke = () => colour(place === 0 ? "before" : "after");
+    return {
+        label: name,
+        stroke,
+        width: place === 0 ? 1.5 : 2,
+        dash: place === 0 ? [6, 3] : undefined,
+        points: { show: fields.count < 60, size: 5, fill: stroke },
+        value: (u, value, line, index) => index === null || index === undefined ? "" : text(fields[column][index]),
+    };
+}
+
+/* A cut's SAD would flatten all others. */
+function hasPeaks() {
+    const sorted = Float64Array.from(fields.sadBefore).sort();
+    return sorted[fields.count - 1] > 8 * sorted[Math.floor(0.9 * (fields.count - 1))] && sorted[0] > 0;
+}
+
+/* A logarithm has no zero: 1 stands for it, the reading says 0. */
+function columnsOf(chart) {
+    const rest = chart.lines.map((line) => fields[line[1]]);
+    return [fields.frame, ...(chart.title === "SAD" && logarithmic
+        ? rest.map((column) => column.map((value) => Math.max(1, value))) : rest)];
+}
+
+function powersOfTen(u, axis, min, max) {
+    const all = [];
+    for (let power = Math.ceil(Math.log10(min)); 10 ** power <= max; power++) {
+        all.push(10 ** power);
+    }
+    return all;
+}
+
+/* Frames have whole numbers. */
+const WHOLE_STEPS = [];
+for (let power = 1; power < 1e12; power *= 10) {
+    WHOLE_STEPS.push(power, 2 * power, 5 * power);
+}
+
+function chartOptions(chart, width) {
+    const axis = { stroke: () => colour("muted"), grid: { stroke: () => colour("line"), width: 1 },
+        ticks: { stroke: () => colour("line"), width: 1 }, font: "12px system-ui, sans-serif" };
+    const single = chart.lines.length === 1;
+    const powers = chart.title === "SAD" && logarithmic;
+    return {
+        width,
+        height: width < 500 ? 170 : 200,
+        cursor: { sync: { key: "fields" }, y: false, drag: { x: true, y: false, dist: 8 }, points: { size: 7 } },
+        select: { show: true },
+        scales: { x: { time: false, range: rangeOfFields },
+            y: powers ? { distr: 3 } : { range: chart.range } },
+        axes: [{ ...axis, size: 30, incrs: WHOLE_STEPS }, { ...axis, size: 52, ...(powers ? { splits: powersOfTen, filter: (u, at) => at } : {}),
+            values: (u, ticks) => ticks.map((tick) => tick === null ? "" : chart.text(tick)) }],
+        series: [{ label: "frame", value: (u, value) => value === null ? "" : String(value) },
+            ...chart.lines.map(([name, column, text], i) => series(name, column, text, single ? 1 : i))],
+        hooks: { draw: [drawMarks], setScale: [shareZoom], ready: [(u) => showInChart(u)] },
+        legend: { live: true },
+    };
+}
+
+/* A click, unless the pointer was dragged. */
+function listen(u, onSelect) {
+    let from = 0;
+    u.over.addEventListener("pointerdown", (event) => { from = event.clientX; });
+    u.over.addEventListener("click", (event) => {
+        if (Math.abs(event.clientX - from) < 8) {
+            onSelect(u.posToIdx(event.clientX - u.over.getBoundingClientRect().left));
+        }
+    });
+    u.over.addEventListener("mouseleave", () => showInCharts(marked));
+}
+
+function chartWidth() {
+    const box = byId("charts");
+    const columns = box.clientWidth >= 900 ? 2 : 1;
+    return Math.max(220, Math.floor((box.clientWidth - (columns - 1) * 24) / columns));
+}
+
+function makeCharts(onSelect) {
+    const box = byId("charts");
+    for (const u of charts.splice(0)) {
+        u.destroy();
+    }
+    box.replaceChildren();
+    for (const chart of CHARTS) {
+        const place = make("div", { className: "plot" });
+        box.append(make("figure", {}, make("figcaption", {}, make("strong", {}, chart.title), ` ${chart.unit}`), place));
+        const u = new uPlot(chartOptions(chart, chartWidth()), columnsOf(chart), place);
+        listen(u, onSelect);
+        charts.push(u);
+    }
+}
+
+function resizeCharts() {
+    const width = chartWidth();
+    for (const u of charts) {
+        u.setSize({ width, height: width < 500 ? 170 : 200 });
+    }
+}
+
+function showInChart(u) {
+    const left = u.valToPos(fields.frame[marked], "x");
+    u.setCursor({ left, top: left < 0 ? -10 : 10 }, false, false);
+    u.redraw(false, false);
+}
+
+function showInCharts(index) {
+    marked = index;
+    for (const u of charts) {
+        showInChart(u);
+    }
+}

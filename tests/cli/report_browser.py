@@ -1,0 +1,346 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Opens the pages of four runs in headless Chromium, through chromedriver and the standard library alone, clicks
+and types its way through them, and compares what they say with the tables of the same runs.
+
+Usage: report_browser.py CLIP HOSTILE_NAME NO_PICTURES LONG
+"""
+import csv
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+KEYS = {"left": "\ue012", "up": "\ue013", "right": "\ue014", "down": "\ue015", "home": "\ue011", "end": "\ue010",
+        "page down": "\ue00f", "enter": "\ue007", "tab": "\ue004"}
+SECONDS_MAX = 20  # for a page to open; one or two as a rule
+
+
+class Browser:
+    def __init__(self):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        self.base = f"http://127.0.0.1:{port}"
+        self.folder = tempfile.mkdtemp()
+        self.driver = subprocess.Popen(["chromedriver", f"--port={port}"], stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.DEVNULL)
+        for _ in range(100):
+            try:
+                self.call("GET", "/status")
+                break
+            except OSError:
+                time.sleep(0.1)
+        arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                     f"--user-data-dir={self.folder}"]
+        options = {"args": arguments}
+        session = self.call("POST", "/session", {"capabilities": {"alwaysMatch": {
+            "goog:loggingPrefs": {"browser": "ALL"}, "goog:chromeOptions": options}}})
+        self.session = f"/session/{session['sessionId']}"
+
+    def close(self):
+        try:
+            self.call("DELETE", self.session)
+        finally:
+            self.driver.terminate()
+            self.driver.wait()
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def call(self, method, path, body=None):
+        request = urllib.request.Request(self.base + path, method=method,
+                                         data=None if body is None else json.dumps(body).encode(),
+                                         headers={"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=120) as answer:
+            return json.load(answer)["value"]
+
+    def script(self, text, *arguments):
+        return self.call("POST", f"{self.session}/execute/sync", {"script": text, "args": list(arguments)})
+
+    def command(self, name, **parameters):
+        self.call("POST", f"{self.session}/goog/cdp/execute", {"cmd": name, "params": parameters})
+
+    def actions(self, *actions):
+        self.call("POST", f"{self.session}/actions", {"actions": list(actions)})
+
+    def shape(self, width, height, dark=False):
+        self.command("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1,
+                     mobile=width < 600)
+        self.command("Emulation.setEmulatedMedia", features=[
+            {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+
+    def open(self, path):
+        start = time.monotonic()
+        self.call("POST", f"{self.session}/url", {"url": f"file://{os.path.abspath(path)}"})
+        self.wait("return document.body.dataset.ready === 'yes'", f"{path} does not open")
+        return time.monotonic() - start
+
+    def wait(self, text, words, *arguments):
+        end = time.monotonic() + SECONDS_MAX
+        while not self.script(text, *arguments):
+            if time.monotonic() > end:
+                sys.exit(words)
+            time.sleep(0.05)
+
+    def press(self, element, *names):
+        """Keys on an element that gets the focus first."""
+        self.script("document.getElementById(arguments[0]).focus()", element)
+        steps = []
+        for name in names:
+            key = KEYS.get(name, name)
+            steps += [{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]
+        self.actions({"type": "key", "id": "keys", "actions": steps})
+
+    def point(self, selector, x, y, click=False):
+        """The mouse to a share of an element's box."""
+        left, top = self.script(
+            "const e = document.querySelector(arguments[0]); e.scrollIntoView({block: 'center'});"
+            "const b = e.getBoundingClientRect();"
+            "return [b.left + b.width * arguments[1], b.top + b.height * arguments[2]]", selector, x, y)
+        steps = [{"type": "pointerMove", "duration": 0, "x": int(left), "y": int(top)}]
+        if click:
+            steps += [{"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}]
+        self.actions({"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": steps})
+
+    def click(self, selector):
+        self.point(selector, 0.5, 0.5, click=True)
+
+    def choose(self, element, value):
+        self.script("const e = document.getElementById(arguments[0]); e.value = arguments[1];"
+                    "e.dispatchEvent(new Event('input')); e.dispatchEvent(new Event('change'))", element, value)
+
+    def dataset(self, element):
+        return self.script("return {...document.getElementById(arguments[0]).dataset}", element)
+
+    def complaints(self):
+        return [entry["message"] for entry in self.call("POST", f"{self.session}/se/log", {"type": "browser"})]
+
+
+def rows(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def same(what, got, want):
+    if got != want:
+        sys.exit(f"{what}: {got}, not {want}")
+
+
+def hold(what, condition):
+    if not condition:
+        sys.exit(what)
+
+
+class Run:
+    """The tables of a run."""
+
+    def __init__(self, name):
+        self.page = f"{name}.html"
+        self.frames = {row["frame"]: row for row in rows(f"{name}/frames.csv")}
+        self.vectors = rows(f"{name}/vectors.csv")
+        self.blocks = {(row["frame"], row["x"], row["y"]): row for row in self.vectors}
+        with open(f"{name}/summary.json", encoding="utf-8") as file:
+            self.summary = json.load(file)
+
+
+def check_field(browser, run):
+    """The open field's figures, and those under the charts."""
+    frame = browser.script("return document.body.dataset.field")
+    row = run.frames[frame]
+    shown = browser.script("return Object.fromEntries([...document.querySelectorAll('#figures [data-figure]')]"
+                           ".map(e => [e.dataset.figure, e.dataset.value]))")
+    for key in ("ref", "time", "zero", "sad_before", "sad_after", "psnr_before", "psnr_after"):
+        same(f"field {frame}: {key}", shown[key], row[key])
+    legend = browser.script("return [...document.querySelectorAll('#charts .u-value')].map(e => e.textContent)")
+    same("legend", [text.replace(",", "") for text in legend[:6]],
+         [frame, row["sad_before"], row["sad_after"], frame, row["psnr_before"], row["psnr_after"]])
+    return frame
+
+
+def check_cards(browser, run):
+    shown = browser.script("return Object.fromEntries([...document.querySelectorAll('#cards [data-figure]')]"
+                           ".map(e => [e.dataset.figure, Number(e.dataset.value)]))")
+    same("fields", shown["Fields"], run.summary["fields"])
+    same("mean SAD", shown["Mean SAD after"], run.summary["means"]["sad_after"])
+    same("mean PSNR", shown["Mean PSNR after"], run.summary["means"]["psnr_after"])
+    same("zero vectors", shown["Zero vectors"], run.summary["totals"]["zero"])
+    same("stages", browser.script("return document.querySelectorAll('#stages tbody tr').length"), 9)
+
+
+def check_keys(browser, run):
+    first, last = min(map(int, run.frames)), max(map(int, run.frames))
+    for keys, frame in ((["home"], first), (["right"] * 3, first + 3), (["left"], first + 2), (["end"], last),
+                        (["right"], last), (["left"], last - 1), (["home", "page down"], first + round(len(run.frames) / 20))):
+        browser.press("charts", *keys)
+        same(f"keys {keys}", check_field(browser, run), str(frame))
+    browser.press("slider", "right")
+    same("slider", check_field(browser, run), str(first + round(len(run.frames) / 20) + 1))
+    browser.press("charts", "enter")
+    hold("Enter does not lead to the field", browser.script(
+        "return Math.abs(document.getElementById('field-part').getBoundingClientRect().top) < 60"))
+
+
+def check_charts(browser, run):
+    for chart in range(1, 5):
+        browser.point(f"#charts figure:nth-child({chart}) .u-over", 0.25 * chart - 0.1, 0.4, click=True)
+        frame = int(check_field(browser, run))
+        share = (frame - 1) / (len(run.frames) - 1)
+        hold(f"chart {chart} opened field {frame}", abs(share - (0.25 * chart - 0.1)) < 0.03)
+
+
+def check_nearest(browser, run):
+    sets = browser.script("return [...document.querySelectorAll('#sets option')].map(e => e.value)")
+    without = next(frame for frame in run.frames if frame not in sets)
+    browser.choose("slider", str(int(without) - 1))
+    check_field(browser, run)
+    hold("pictures of a field that has none", browser.script("return document.getElementById('viewer').hidden"))
+    browser.click("#go-nearest")
+    nearest = browser.script("return document.body.dataset.field")
+    hold(f"field {nearest} is not one with pictures", nearest in sets)
+    hold("no pictures", not browser.script("return document.getElementById('viewer').hidden"))
+    for button in ("forth", "back"):
+        if not browser.script("return document.getElementById(arguments[0]).disabled", button):
+            browser.click(f"#{button}")
+            hold(f"{button} leads elsewhere", check_field(browser, run) in sets)
+    browser.choose("sets", sets[1])
+    same("chosen", check_field(browser, run), sets[1])
+    browser.wait("return document.getElementById('stage').dataset.frame === arguments[0]", "no pictures", sets[1])
+    return sets
+
+
+def picture(browser):
+    return browser.script("return document.getElementById('stage').toDataURL()")
+
+
+def check_tabs(browser):
+    seen = set()
+    browser.choose("other", "none")
+    for name in ("reference", "target", "predicted", "difference", "residual", "overlay", "cost"):
+        browser.click(f"#tab-{name}")
+        same(name, browser.script("return document.querySelector('[aria-selected=true]').id"), f"tab-{name}")
+        seen.add(picture(browser))
+    same("different pictures", len(seen), 7)
+    browser.press("tab-cost", "right")
+    same("tab by key", browser.script("return document.activeElement.id"), "tab-reference")
+    alone = picture(browser)
+    browser.choose("other", "cost")
+    half = picture(browser)
+    hold("comparing changes nothing", half != alone)
+    browser.press("divider", "right", "right", "right")
+    hold("the divider does not move", picture(browser) != half)
+    browser.choose("divider", "100")
+    browser.choose("divider", "30")
+
+
+def check_block(browser, run, frame):
+    block = browser.dataset("block")
+    row = run.blocks[(frame, block["x"], block["y"])]
+    for key in ("frame", "w", "h", "dx", "dy", "cost", "rank"):
+        same(f"block ({block['x']}, {block['y']}) of field {frame}: {key}", block[key], row[key])
+    text = browser.script("return document.getElementById('block').textContent")
+    hold(f"'{text}' does not say the vector", f"({row['dx']}, {row['dy']})" in text)
+    return int(block["x"]), int(block["y"])
+
+
+def check_blocks(browser, run):
+    frame = browser.script("return document.body.dataset.field")
+    for x, y in ((0.01, 0.01), (0.5, 0.5), (0.33, 0.71), (0.99, 0.99)):
+        browser.point("#stage", x, y)
+        place = check_block(browser, run, frame)
+        same("block under the mouse", place, (int(100 * x) // 8 * 8, int(76 * y) // 8 * 8))
+    browser.press("stage", "left", "left", "up")
+    same("block by keys", check_block(browser, run, frame), (80, 64))
+    browser.press("stage", "+", "+", "left")
+    same("zoom", browser.dataset("stage")["zoom"], "4")
+    same("block by keys", check_block(browser, run, frame), (72, 64))
+    browser.point("#stage", 0.5, 0.5)
+    check_block(browser, run, frame)
+    browser.press("stage", "0")
+    same("zoom", browser.dataset("stage")["zoom"], "1")
+    browser.click("#closer")
+    same("zoom", browser.dataset("stage")["zoom"], "2")
+    browser.click("#fit")
+
+
+def check_histogram(browser, run):
+    counts = {}
+    for row in run.vectors:
+        place = (row["dx"], row["dy"])
+        counts[place] = counts.get(place, 0) + 1
+    for keys in (["right"], ["right"], ["up", "up"], ["left"] * 9):
+        browser.press("histogram", *keys)
+        shown = browser.dataset("bin")
+        same("bin", int(shown["count"]), counts.get((shown["dx"], shown["dy"]), 0))
+    browser.point("#histogram", 0.6, 0.4)
+    shown = browser.dataset("bin")
+    same("bin", int(shown["count"]), counts.get((shown["dx"], shown["dy"]), 0))
+
+
+def check_gallery(browser, run, sets):
+    if not browser.script("return document.getElementById('more').hidden"):
+        browser.click("#more")
+    blocks = browser.script("return [...document.querySelectorAll('#gallery button')].map(e => ({...e.dataset}))")
+    hold("gallery is empty", len(blocks) > 0)
+    same("costliest", int(blocks[0]["cost"]), max(int(row["cost"]) for row in run.vectors))
+    for i, block in enumerate(blocks):
+        row = run.blocks[(block["frame"], block["x"], block["y"])]
+        for key in ("dx", "dy", "cost", "rank"):
+            same(f"gallery {key}", block[key], row[key])
+        if block["frame"] in sets:
+            browser.click(f"#gallery li:nth-child({i + 1}) button")
+            browser.wait("return document.getElementById('block').dataset.cost === arguments[0]",
+                         "the gallery's block is not shown", block["cost"])
+            same("field of the gallery", check_field(browser, run), block["frame"])
+            return
+
+
+def check_clip(browser, run, width, height, dark):
+    browser.shape(width, height, dark)
+    browser.open(run.page)
+    hold(f"wider than {width} pixels",
+         browser.script("return document.documentElement.scrollWidth <= arguments[0]", width))
+    check_field(browser, run)
+    check_cards(browser, run)
+    check_keys(browser, run)
+    check_charts(browser, run)
+    sets = check_nearest(browser, run)
+    check_tabs(browser)
+    check_blocks(browser, run)
+    check_histogram(browser, run)
+    check_gallery(browser, run, sets)
+    light = browser.script("return getComputedStyle(document.body).backgroundColor")
+    browser.shape(width, height, not dark)
+    hold("light and dark are one",
+         browser.script("return getComputedStyle(document.body).backgroundColor") != light)
+    browser.shape(height, width, dark)
+    check_field(browser, run)
+
+
+def main():
+    clip, evil, none, long = map(Run, sys.argv[1:5])
+    browser = Browser()
+    try:
+        for width, height, dark in ((390, 844, False), (1600, 1000, True)):
+            check_clip(browser, clip, width, height, dark)
+        browser.open(evil.page)
+        hold("a name became markup", "owned" not in browser.script("return document.title").split("<")[0])
+        hold("the name is not shown",
+             "document.title='owned'<!--" in browser.script("return document.getElementById('title').textContent"))
+        check_field(browser, evil)
+        browser.open(none.page)
+        check_field(browser, none)
+        hold("pictures in a page without",
+             "no pictures" in browser.script("return document.getElementById('nearest').textContent"))
+        seconds = browser.open(long.page)
+        hold(f"10,000 fields took {seconds:.1f} s to open", seconds < SECONDS_MAX)
+        check_keys(browser, long)
+        print(f"10,000 fields open in {seconds:.2f} s")
+        same("the browser complains", browser.complaints(), [])
+    finally:
+        browser.close()
+
+
+main()

@@ -1,0 +1,133 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# --report in its three forms, held against frames.csv and vectors.csv of the same run; names that are
+# refused; names that would like to be markup.
+. "$(dirname "$0")/common.sh"
+
+# values NAME: NAME.html, NAME.json, NAME.csv and the tables in NAME agree.
+values() {
+    cut -d, -f1-11 "$1.csv" | cmp - "$1/frames.csv" || fail "$1.csv does not begin like frames.csv"
+    [ "$(wc -c <"$1.html")" -le 20000000 ] || fail "$1.html is too large"
+    if have python3; then
+        python3 "$here/report_values.py" "$1" >"$scratch/out" 2>"$scratch/err" || fail "values of $1"
+    fi
+}
+
+# report NAME PICTURES ARGUMENTS: all forms, one run each.
+report() {
+    name=$1
+    pictures=$2
+    shift 2
+    expect 0 -q "$@" --backend "$engine" --report "$name.html" --report-pictures "$pictures" -o "$name"
+    expect 0 -q "$@" --backend "$engine" --report "$name.json"
+    expect 0 -q "$@" --backend "$engine" --report "$name.csv"
+    values "$name"
+}
+
+make_clip clip.y4m 46 34 8 9
+expect 0 clip.y4m --backend "$engine" --report alone.html
+only . clip.y4m alone.html
+grep -q '^written      alone.html$' "$scratch/out" || fail "closing summary"
+rm alone.html
+report plain 24 clip.y4m -w 5
+only plain vectors.csv frames.csv summary.json
+report wide 24 clip.y4m -b 4 -w 20x3 --edge inside --ref-distance 2 --start 4 --frames 3
+report far 24 clip.y4m -b 16 -w 200x70
+report none 0 clip.y4m
+report one 1 clip.y4m
+report three 3 clip.y4m
+make_clip deep.y4m 50 70 16 4
+report deep 24 deep.y4m
+make_clip dot.y4m 1 1 8 3
+report dot 24 dot.y4m -w 3
+make_clip column.y4m 3 1500 10 3
+report column 24 column.y4m -b 128 -w 2
+make_clip long.y4m 24 16 8 150
+report long 9 long.y4m
+[ "$(grep -c 'id="set-' long.html)" -le 9 ] || fail "more pictures than asked for"
+[ "$(grep -c 'id="set-' long.html)" -ge 5 ] || fail "hardly any pictures"
+# The container's length may be wrong, or unknown.
+"$gpume" - -q --backend "$engine" --report piped.html --report-pictures 9 <long.y4m || fail "by a pipe"
+[ "$(grep -c 'id="set-' piped.html)" -ge 4 ] || fail "hardly any pictures from a pipe"
+[ "$(grep -c 'id="set-' piped.html)" -le 9 ] || fail "too many pictures from a pipe"
+
+# However many pictures are asked for, and however badly they are compressed.
+make_clip big.y4m 1280 720 8 30
+expect 0 -q big.y4m --backend "$engine" -w 1 --report big.html --report-pictures 1000
+[ "$(wc -c <big.html)" -le 20000000 ] || fail "too large"
+[ "$(grep -c 'id="set-' big.html)" -ge 3 ] || fail "hardly any pictures where there is room"
+rm big.*
+
+# Equal frames have no error, no costliest block and an infinite PSNR.
+printf 'YUV4MPEG2 W8 H8 F25:1 Cmono\n' >equal.y4m
+for frame in 1 2 3; do
+    printf 'FRAME\n' && printf '%064d' 7
+done >>equal.y4m
+report equal 24 equal.y4m
+grep -q ',inf,inf,' equal.csv || fail "a PSNR that is not infinite"
+
+# A scene cut: noise after black.
+if have python3; then
+    python3 -c 'import random, sys
+random.seed(2)
+out = sys.stdout.buffer
+out.write(b"YUV4MPEG2 W64 H64 F25:1 Cmono\n")
+for t in range(8):
+    scene = random.Random(t // 4)
+    out.write(b"FRAME\n" + bytes(scene.randrange(200) + t % 4 for i in range(64 * 64)))' >cut.y4m
+    report cut 24 cut.y4m
+    [ "$(cut -d, -f1,17 cut.csv | grep ',1$')" = 4,1 ] || fail "the cut was not found, or others were"
+fi
+
+# Names are data: no markup, no end of a string, whatever bytes they have.
+mkdir 'x<'
+evil="x</script><script>document.title='owned'<!--\"&
+$(printf '\377\342\200\250').y4m"
+cp clip.y4m "$evil"
+expect 0 -q "$evil" --backend "$engine" --report evil.html
+! grep -q '<script>document' evil.html || fail "a name became markup"
+[ "$(grep -o '</script>' evil.html | wc -l)" -eq "$(grep -o '<script[ >]' evil.html | wc -l)" ] ||
+    fail "elements do not match"
+expect 0 -q "$evil" --backend "$engine" --report evil.json
+! have python3 || python3 -c 'import json; json.load(open("evil.json", encoding="utf-8"))' || fail "no JSON"
+
+# One file, which asks for nothing.
+! grep -Eo '(src|href)="[^"#]*"' plain.html | grep -v '"data:' || fail "refers to something else"
+grep -q "default-src 'none'" plain.html || fail "no policy"
+grep -q 'The MIT License' plain.html || fail "the chart library's licence is not there"
+
+# The same run, the same page, times aside.
+expect 0 -q clip.y4m --backend "$engine" -w 5 --report again.html
+for name in plain again; do
+    sed '/"stages"/,/^  },$/d; /id="bytes"/d' $name.html >$name.same
+done
+cmp plain.same again.same || fail "two runs, two reports"
+
+# Refused before any work.
+for name in r.txt r - r.html.gz .html; do
+    expect 2 clip.y4m --report "$name"
+    says "$name"
+done
+mkdir folder.html
+expect 2 clip.y4m --report folder.html
+says folder
+expect 2 clip.y4m --report plain.html
+says 'exists already'
+expect 2 clip.y4m --report new.csv --vectors new.csv
+says 'named for two outputs'
+expect 2 clip.y4m --report new.json --report-pictures 3
+says 'needs --report FILE.html'
+expect 2 clip.y4m --report-pictures 3
+says 'needs --report FILE.html'
+expect 2 clip.y4m --report new.html --report-pictures 1001
+says 'from 0 to 1000'
+[ ! -e new.html ] || fail "a refused report was written"
+expect 3 missing.y4m --report new.html
+[ ! -e new.html ] || fail "a failed report was written"
+if [ -c /dev/full ]; then
+    for form in html json csv; do
+        ln -s /dev/full full.$form
+        expect 1 -q clip.y4m --backend "$engine" --report full.$form
+        says full.$form
+    done
+fi

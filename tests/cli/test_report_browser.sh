@@ -1,0 +1,20 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# The report's page in a browser, by WebDriver: what it shows is held against the tables of the same run,
+# on a phone's width and on a wide one.
+. "$(dirname "$0")/common.sh"
+for program in python3 chromium chromedriver; do
+    have $program || skip "$program is not here: the page is not opened"
+done
+make_clip clip.y4m 100 76 8 40
+expect 0 -q clip.y4m --backend "$engine" -w 5 --report clip.html --report-pictures 8 -o clip
+mkdir 'x<'
+evil="x</script><script>document.title='owned'<!--\"&
+$(printf '\377').y4m"
+make_clip "$evil" 9 5 10 2
+expect 0 -q "$evil" --backend "$engine" --report evil.html -o evil
+make_clip none.y4m 16 16 8 2
+expect 0 -q none.y4m --backend "$engine" --report none.html --report-pictures 0 -o none
+make_clip long.y4m 16 8 8 10001
+expect 0 -q long.y4m --backend "$engine" --report long.html -o long
+python3 "$here/report_browser.py" clip evil none long || fail "see above"
