@@ -302,15 +302,15 @@ static enum gpume_exit measure_input(struct job *job, uint32_t frames)
     return result;
 }
 
-static enum gpume_exit write_result(const struct gpume_bench *bench, enum gpume_bench_form form)
+static enum gpume_exit write_result(const struct gpume_bench *bench, enum gpume_form form)
 {
     const struct gpume_log log = {.fn = gpume_console_log};
-    if (form == GPUME_BENCH_TABLE) {
+    if (form == GPUME_FORM_TABLE) {
         gpume_bench_print_table(bench);
         return GPUME_EXIT_DONE;
     }
-    return exit_of(form == GPUME_BENCH_JSON ? gpume_bench_write_json(bench, &log)
-                                            : gpume_bench_write_csv(bench, &log));
+    return exit_of(form == GPUME_FORM_JSON ? gpume_bench_write_json(bench, &log)
+                                           : gpume_bench_write_csv(bench, &log));
 }
 
 enum gpume_exit gpume_bench_run(const struct gpume_options *options)
@@ -332,5 +332,5 @@ enum gpume_exit gpume_bench_run(const struct gpume_options *options)
     const enum gpume_exit result =
         options->input_count > 0 ? measure_input(&job, frames) : measure_generated(&job, frames);
     gpume_console_status(NULL, true);
-    return result ? result : write_result(&job.bench, options->bench_form);
+    return result ? result : write_result(&job.bench, options->form);
 }

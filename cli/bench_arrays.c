@@ -162,15 +162,15 @@ static enum gpume_exit exit_of(int status)
                                                                    : GPUME_EXIT_FAILED;
 }
 
-static int write_rows(const struct gpume_array_bench *bench, enum gpume_bench_form form)
+static int write_rows(const struct gpume_array_bench *bench, enum gpume_form form)
 {
     const struct gpume_log log = {.fn = gpume_console_log};
-    if (form == GPUME_BENCH_TABLE) {
+    if (form == GPUME_FORM_TABLE) {
         print_rows(bench);
         return GPUME_OK;
     }
-    return form == GPUME_BENCH_JSON ? gpume_array_bench_write_json(bench, &log)
-                                    : gpume_array_bench_write_csv(bench, &log);
+    return form == GPUME_FORM_JSON ? gpume_array_bench_write_json(bench, &log)
+                                   : gpume_array_bench_write_csv(bench, &log);
 }
 
 enum gpume_exit gpume_bench_arrays_run(const struct gpume_options *options)
@@ -191,5 +191,5 @@ enum gpume_exit gpume_bench_arrays_run(const struct gpume_options *options)
     gpume_console_status(NULL, true);
     gpume_compute_close(&places.gpu);
     gpume_compute_close(&places.cpu);
-    return exit_of(status == GPUME_OK ? write_rows(&places.bench, options->bench_form) : status);
+    return exit_of(status == GPUME_OK ? write_rows(&places.bench, options->form) : status);
 }

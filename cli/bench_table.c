@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "bench_table.h"
 
+#include "console.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #define PLACE_MAX 24 /* columns */
-
-/* File names are the user's: what a terminal would obey is shown as '?'. */
-static void print_name(const char *name)
-{
-    for (; *name; name++) {
-        putchar((unsigned char)*name < 0x20 || *name == 0x7f ? '?' : *name);
-    }
-}
 
 static bool same_device(const struct gpume_bench_row *a, const struct gpume_bench_row *b)
 {
@@ -45,7 +39,7 @@ static void print_head(const struct gpume_bench *bench)
     print_devices(bench);
     printf("work     ");
     if (bench->input) {
-        print_name(bench->input);
+        gpume_console_print_name(bench->input, stdout);
         printf(": ");
     }
     printf("%" PRIu32 " x %" PRIu32 " pixels, %" PRIu32 " bits, block %" PRIu32 ", window %" PRIu32

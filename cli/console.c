@@ -10,10 +10,15 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #define LINE_BYTES 2048
+
+#define RED "\033[1;31m"    /* errors */
+#define YELLOW "\033[1;33m" /* warnings */
 
 static struct {
     pthread_mutex_t mutex;
@@ -55,14 +60,39 @@ static void erase_status(void)
     }
 }
 
-/* The mutex is held. */
-static void say(const char *kind, const char *line)
+bool gpume_console_rewrites(FILE *stream)
+{
+    const char *terminal = getenv("TERM");
+    return isatty(fileno(stream)) == 1 && !(terminal && strcmp(terminal, "dumb") == 0);
+}
+
+bool gpume_console_colour(FILE *stream)
+{
+    const char *terminal = getenv("TERM"), *no_colour = getenv("NO_COLOR");
+    return terminal && terminal[0] && !(no_colour && no_colour[0]) &&
+           gpume_console_rewrites(stream);
+}
+
+const char *gpume_console_bold(FILE *stream)
+{
+    return gpume_console_colour(stream) ? "\033[1m" : "";
+}
+
+const char *gpume_console_plain(FILE *stream)
+{
+    return gpume_console_colour(stream) ? "\033[0m" : "";
+}
+
+/* The mutex is held. colour: of the program's name. */
+static void say(const char *colour, const char *kind, const char *line)
 {
     char clean[LINE_BYTES];
     snprintf(clean, sizeof(clean), "%s", line);
     blank_controls(clean);
     erase_status();
-    fprintf(stderr, "gpume: %s%s\n", kind, clean);
+    const bool coloured = colour[0] && gpume_console_colour(stderr);
+    fprintf(stderr, "%sgpume:%s %s%s\n", coloured ? colour : "", coloured ? "\033[0m" : "", kind,
+        clean);
 }
 
 void gpume_console_log(void *opaque, enum gpume_log_level level, const char *line)
@@ -74,12 +104,12 @@ void gpume_console_log(void *opaque, enum gpume_log_level level, const char *lin
             console.has_error = true;
             snprintf(console.error, sizeof(console.error), "%s", line);
         } else if (console.verbosity > 0) {
-            say("then: ", line);
+            say("", "then: ", line);
         }
     } else if (level == GPUME_LOG_WARNING) {
-        say("warning: ", line);
+        say(YELLOW, "warning: ", line);
     } else if (console.verbosity > 0) {
-        say("", line);
+        say("", "", line);
     }
     pthread_mutex_unlock(&console.mutex);
 }
@@ -114,15 +144,26 @@ void gpume_console_info(const char *format, ...)
     gpume_console_log(NULL, GPUME_LOG_INFO, line);
 }
 
+int gpume_console_columns(void)
+{
+    struct winsize size;
+    const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    return known ? size.ws_col : 80;
+}
+
 void gpume_console_status(const char *text, bool rewrite)
 {
     pthread_mutex_lock(&console.mutex);
     if (!text) {
         erase_status();
     } else if (rewrite) {
-        /* Padding covers what is left of a longer line. */
-        const int width = fprintf(stderr, "\r%-*s", console.status_width, text) - 1;
-        console.status_width = width > 0 ? width : 0;
+        /* Padding covers what is left of a longer line; a line that wraps cannot be rewritten. */
+        const int most = gpume_console_columns() - 1;
+        const int padded = console.status_width < most ? console.status_width : most;
+        const int length = (int)strlen(text);
+        const int width = length < most ? length : most;
+        fprintf(stderr, "\r%-*.*s", padded, width, text);
+        console.status_width = width;
     } else {
         fprintf(stderr, "%s\n", text);
     }
@@ -134,7 +175,7 @@ void gpume_console_forget_error(void)
 {
     pthread_mutex_lock(&console.mutex);
     if (console.has_error && console.verbosity > 0) {
-        say("", console.error);
+        say("", "", console.error);
     }
     console.has_error = false;
     pthread_mutex_unlock(&console.mutex);
@@ -145,10 +186,17 @@ void gpume_console_flush_error(void)
     pthread_mutex_lock(&console.mutex);
     erase_status();
     if (console.has_error) {
-        say("", console.error);
+        say(RED, "", console.error);
         console.has_error = false;
     }
     pthread_mutex_unlock(&console.mutex);
+}
+
+void gpume_console_print_name(const char *name, FILE *stream)
+{
+    for (; *name; name++) {
+        putc((unsigned char)*name < 0x20 || *name == 0x7f ? '?' : *name, stream);
+    }
 }
 
 bool gpume_console_flush_output(void)

@@ -9,6 +9,7 @@
 #include "gpume/gpume.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #if defined(__GNUC__)
 #define GPUME_CONSOLE_PRINTF __attribute__((format(printf, 1, 2)))
@@ -37,12 +38,28 @@ void gpume_console_log(void *opaque, enum gpume_log_level level, const char *lin
  * in whose place the CPU engine works. */
 void gpume_console_forget_error(void);
 
-/* Shows text in place of the last status line; NULL takes it away. rewrite: with a carriage return,
- * for terminals; otherwise as a line of its own. */
+/* Shows text in place of the last status line; NULL takes it away. rewrite: with a carriage return
+ * and cut to the terminal's width; otherwise as a line of its own. */
 void gpume_console_status(const char *text, bool rewrite);
+
+/* Columns of the terminal that standard error is; 80 where it does not say. */
+int gpume_console_columns(void);
 
 /* Says the kept error, if there is one. The last call of every failed run. */
 void gpume_console_flush_error(void);
+
+/* May the stream have colours: a terminal that knows them, and whose user wants them (NO_COLOR)? */
+bool gpume_console_colour(FILE *stream);
+
+/* What makes text bold and ends it; "" where there are no colours. */
+const char *gpume_console_bold(FILE *stream);
+const char *gpume_console_plain(FILE *stream);
+
+/* Can a line of the stream be rewritten? */
+bool gpume_console_rewrites(FILE *stream);
+
+/* A name of a file, for people: what a terminal would obey is shown as '?'. */
+void gpume_console_print_name(const char *name, FILE *stream);
 
 /* Has everything written to standard output arrived? Keeps an error if not. */
 bool gpume_console_flush_output(void);

@@ -1,26 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Plain tables: the Vulkan devices present and what gpume makes of each, and the implementations of
- * the search. No device is no failure: the CPU engine is always there.
+ * Plain tables: the Vulkan devices present and what gpume makes of each, the CPU engine, and the
+ * implementations of the search; or all of it as JSON. No device is no failure: the CPU engine is
+ * always there.
  */
 #include "devices.h"
 
+#include "bench_host.h"
 #include "console.h"
+#include "report/machine.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* More than any machine has; further ones are left out with a warning. */
 #define DEVICES_MAX 64
 #define SEARCHES_MAX 32 /* likewise: implementations of the search */
 
-static const char *const types[] = {
-    [GPUME_DEVICE_OTHER] = "other",
-    [GPUME_DEVICE_INTEGRATED] = "integrated",
-    [GPUME_DEVICE_DISCRETE] = "discrete",
-    [GPUME_DEVICE_VIRTUAL] = "virtual",
-    [GPUME_DEVICE_SOFTWARE] = "software",
-};
+#define GIB 1073741824.0
 
 static int widest(int width, const char *text)
 {
@@ -28,38 +26,35 @@ static int widest(int width, const char *text)
     return length > width ? length : width;
 }
 
-/* Is one of them what --backend auto takes? */
-static bool print_table(const struct gpume_device *devices, uint32_t count)
+static void print_table(const struct gpume_machine *machine)
 {
-    int name = (int)strlen("name"), driver = (int)strlen("driver");
-    for (uint32_t i = 0; i < count; i++) {
-        name = widest(name, devices[i].name);
-        driver = widest(driver, devices[i].driver);
+    char threads[32];
+    const char *bold = gpume_console_bold(stdout), *plain = gpume_console_plain(stdout);
+    snprintf(threads, sizeof(threads), "%u thread%s", (unsigned)machine->processors,
+        machine->processors == 1 ? "" : "s");
+    int name = widest((int)strlen("name"), machine->cpu);
+    int driver = widest((int)strlen("driver"), threads);
+    for (uint32_t i = 0; i < machine->device_count; i++) {
+        name = widest(name, machine->devices[i].name);
+        driver = widest(driver, machine->devices[i].driver);
     }
-    printf(
-        "index  %-*s  %-10s  %-*s  %10s  use\n", name, "name", "type", driver, "driver", "memory");
-    bool automatic = false;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct gpume_device *device = &devices[i];
-        const char *use = "yes";
-        automatic = automatic || device->automatic;
-        if (device->unusable[0]) {
-            use = device->unusable;
-        } else if (device->automatic) {
-            use = "yes, taken by --backend auto";
-        } else if (device->type == GPUME_DEVICE_SOFTWARE || device->type == GPUME_DEVICE_OTHER) {
-            use = "only with --backend vulkan";
-        }
+    printf("%sindex  %-*s  %-10s  %-*s  %10s  use%s\n", bold, name, "name", "type", driver,
+        "driver", "memory", plain);
+    for (uint32_t i = 0; i < machine->device_count; i++) {
+        const struct gpume_device *device = &machine->devices[i];
         printf("%5u  %-*s  %-10s  %-*s  %6.1f GiB  %s\n", (unsigned)device->index, name,
-            device->name, types[device->type], driver, device->driver,
-            (double)device->memory_bytes / 1073741824.0, use);
+            device->name, gpume_device_type(device), driver, device->driver,
+            (double)device->memory_bytes / GIB, gpume_device_use(device));
     }
-    return automatic;
+    printf("%5s  %-*s  %-10s  %-*s  %6.1f GiB  %s\n", "-", name, machine->cpu, "cpu", driver,
+        threads, (double)machine->memory_bytes / GIB,
+        machine->cpu_automatic ? "yes, taken by --backend auto" : "yes, with --backend cpu");
 }
 
 static void print_searches(const struct gpume_search_info *searches, uint32_t count)
 {
-    printf("\nsearch    backend  use                   what it is\n");
+    printf("\n%ssearch    backend  use                   what it is%s\n",
+        gpume_console_bold(stdout), gpume_console_plain(stdout));
     for (uint32_t i = 0; i < count; i++) {
         const char *use = searches[i].automatic ? "yes, taken by itself" : "yes";
         printf("%-8s  %-7s  %-20s  %s\n", searches[i].name,
@@ -68,9 +63,24 @@ static void print_searches(const struct gpume_search_info *searches, uint32_t co
     }
 }
 
-enum gpume_exit gpume_devices_print(void)
+static void look_at_host(struct gpume_machine *machine)
+{
+    const long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
+    gpume_bench_cpu_name(machine->cpu);
+    machine->processors = gpume_bench_processors();
+    machine->memory_bytes =
+        pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : 0;
+    machine->cpu_automatic = true;
+    for (uint32_t i = 0; i < machine->device_count; i++) {
+        machine->cpu_automatic = machine->cpu_automatic && !machine->devices[i].automatic;
+    }
+}
+
+enum gpume_exit gpume_devices_print(const struct gpume_options *options)
 {
     static struct gpume_device devices[DEVICES_MAX];
+    static struct gpume_search_info searches[SEARCHES_MAX];
+    const struct gpume_log log = {.fn = gpume_console_log};
     uint32_t count = 0;
     const int status = gpume_list_devices(devices, DEVICES_MAX, &count);
     if (status != GPUME_OK) {
@@ -81,15 +91,19 @@ enum gpume_exit gpume_devices_print(void)
         gpume_console_warning("%u devices; the first %d are shown", (unsigned)count, DEVICES_MAX);
         count = DEVICES_MAX;
     }
-    if (count == 0) {
+    struct gpume_machine machine = {
+        .devices = devices, .device_count = count, .searches = searches};
+    if (gpume_list_searches(NULL, searches, SEARCHES_MAX, &count) == GPUME_OK) {
+        machine.search_count = count < SEARCHES_MAX ? count : SEARCHES_MAX;
+    }
+    look_at_host(&machine);
+    if (options->form == GPUME_FORM_JSON) {
+        return gpume_machine_write_json(&machine, &log) ? GPUME_EXIT_FAILED : GPUME_EXIT_DONE;
+    }
+    if (machine.device_count == 0) {
         printf("No Vulkan device.\n");
     }
-    if (count == 0 || !print_table(devices, count)) {
-        printf("--backend auto takes the CPU engine.\n");
-    }
-    static struct gpume_search_info searches[SEARCHES_MAX];
-    if (gpume_list_searches(NULL, searches, SEARCHES_MAX, &count) == GPUME_OK) {
-        print_searches(searches, count < SEARCHES_MAX ? count : SEARCHES_MAX);
-    }
+    print_table(&machine);
+    print_searches(searches, machine.search_count);
     return GPUME_EXIT_DONE;
 }

@@ -6,6 +6,6 @@
 #include "options.h"
 
 /* Standard output; the caller checks that it arrived. */
-enum gpume_exit gpume_devices_print(void);
+enum gpume_exit gpume_devices_print(const struct gpume_options *options);
 
 #endif

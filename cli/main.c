@@ -6,6 +6,8 @@
 #include "bench.h"
 #include "bench_arrays.h"
 #include "cache_folder.h"
+#include "compare.h"
+#include "completion.h"
 #include "console.h"
 #include "devices.h"
 #include "options.h"
@@ -24,20 +26,26 @@ static enum gpume_exit dispatch(const struct gpume_options *options)
     case GPUME_COMMAND_VERSION:
         printf("gpume %s\n", gpume_version());
         return GPUME_EXIT_DONE;
+    case GPUME_COMMAND_COMPLETION:
+        gpume_completion_print((enum gpume_shell)options->completion);
+        return GPUME_EXIT_DONE;
     case GPUME_COMMAND_DEVICES:
-        return gpume_devices_print();
+        return gpume_devices_print(options);
     case GPUME_COMMAND_BENCH:
         return options->bench_sort || options->bench_reduce ? gpume_bench_arrays_run(options)
                                                             : gpume_bench_run(options);
     case GPUME_COMMAND_SORT:
+    case GPUME_COMMAND_COMPARE:
     case GPUME_COMMAND_ESTIMATE:
         break;
     }
     if (!gpume_signals_start()) {
         return GPUME_EXIT_FAILED;
     }
-    const enum gpume_exit result =
-        options->command == GPUME_COMMAND_SORT ? gpume_sort_run(options) : gpume_run_job(options);
+    const enum gpume_exit result = options->command == GPUME_COMMAND_SORT ? gpume_sort_run(options)
+                                   : options->command == GPUME_COMMAND_COMPARE
+                                       ? gpume_compare_run(options)
+                                       : gpume_run_job(options);
     gpume_signals_stop();
     return result;
 }

@@ -11,7 +11,9 @@
 #define SEARCHES_MAX 32u /* more than there are */
 #define BENCH_FIELDS_MAX 64u
 
-_Static_assert(GPUME_OPTION_COUNT <= 64, "one bit an option");
+_Static_assert(GPUME_OPTION_COUNT < 64, "one bit an option");
+
+#define BIT(name) (UINT64_C(1) << GPUME_OPTION_##name)
 
 static uint64_t bit(enum gpume_option_id id)
 {
@@ -82,8 +84,8 @@ static int check_inputs(const struct gpume_options *options)
 
 static int check_overlay(const struct gpume_options *options, uint64_t given)
 {
-    const uint64_t style = bit(GPUME_OPTION_OVERLAY_STYLE);
-    if (!options->overlay && (given & (style | bit(GPUME_OPTION_SCALE)))) {
+    const uint64_t style = BIT(OVERLAY_STYLE);
+    if (!options->overlay && (given & (style | BIT(SCALE)))) {
         gpume_console_error(
             "--%s: needs --overlay FILE", given & style ? "overlay-style" : "scale");
         return GPUME_INVALID;
@@ -113,11 +115,9 @@ static int check_pictures(const struct gpume_options *options, uint64_t given)
 /* --sort and --reduce have a work of their own. */
 static int check_array_bench(const struct gpume_options *options, uint64_t given)
 {
-    const uint64_t useful =
-        bit(GPUME_OPTION_BENCH_SORT) | bit(GPUME_OPTION_BENCH_REDUCE) | bit(GPUME_OPTION_SECONDS) |
-        bit(GPUME_OPTION_JSON) | bit(GPUME_OPTION_CSV) | bit(GPUME_OPTION_BACKEND) |
-        bit(GPUME_OPTION_DEVICE) | bit(GPUME_OPTION_PROGRESS) | bit(GPUME_OPTION_NO_PROGRESS) |
-        bit(GPUME_OPTION_QUIET) | bit(GPUME_OPTION_VERBOSE);
+    const uint64_t useful = BIT(BENCH_SORT) | BIT(BENCH_REDUCE) | BIT(SECONDS) | BIT(JSON) |
+                            BIT(CSV) | BIT(BACKEND) | BIT(DEVICE) | BIT(PROGRESS) |
+                            BIT(NO_PROGRESS) | BIT(QUIET) | BIT(VERBOSE);
     const char *command = options->bench_sort ? "bench --sort" : "bench --reduce";
     if (options->input_count > 0) {
         gpume_console_error(
@@ -133,8 +133,8 @@ static int check_bench(const struct gpume_options *options, uint64_t given)
     if (options->bench_sort || options->bench_reduce) {
         return check_array_bench(options, given);
     }
-    const uint64_t generated = bit(GPUME_OPTION_SIZE) | bit(GPUME_OPTION_BITS);
-    const uint64_t input = bit(GPUME_OPTION_VF) | bit(GPUME_OPTION_STREAM);
+    const uint64_t generated = BIT(SIZE) | BIT(BITS);
+    const uint64_t input = BIT(VF) | BIT(STREAM);
     const uint64_t idle = given & (options->input_count > 0 ? generated : input);
     for (unsigned i = 0; i < GPUME_OPTION_COUNT; i++) {
         if (idle & bit((enum gpume_option_id)i)) {
@@ -153,43 +153,81 @@ static int check_bench(const struct gpume_options *options, uint64_t given)
     return status ? status : check_engine(&options->params);
 }
 
+static int check_compare(const struct gpume_options *options, uint64_t given)
+{
+    const int status = check_command("compare", given, gpume_option_mask(GPUME_COMMAND_COMPARE));
+    if (status != GPUME_OK) {
+        return status;
+    }
+    if (options->input_count < 2) {
+        gpume_console_error("'gpume compare' takes two runs, folders or files of vectors; try "
+                            "'gpume --help'");
+        return GPUME_INVALID;
+    }
+    if (strcmp(options->inputs[0], "-") == 0 && strcmp(options->inputs[1], "-") == 0) {
+        gpume_console_error("-: standard input can be one of the two runs, not both");
+        return GPUME_INVALID;
+    }
+    return GPUME_OK;
+}
+
+/* Options that one command alone has. */
+static const uint64_t bench_alone =
+    BIT(SIZE) | BIT(BITS) | BIT(SECONDS) | BIT(CSV) | BIT(BENCH_SORT) | BIT(BENCH_REDUCE);
+static const uint64_t sort_alone = BIT(DESCENDING) | BIT(BINARY) | BIT(TIME);
+static const uint64_t compare_alone = BIT(MAP);
+
+uint64_t gpume_option_mask(enum gpume_command command)
+{
+    const uint64_t all = (UINT64_C(1) << GPUME_OPTION_COUNT) - 1;
+    const uint64_t messages =
+        BIT(QUIET) | BIT(VERBOSE) | BIT(HELP) | BIT(VERSION) | BIT(COMPLETION);
+    switch (command) {
+    case GPUME_COMMAND_DEVICES:
+        return messages | BIT(JSON);
+    case GPUME_COMMAND_COMPARE:
+        return messages | compare_alone | BIT(JSON) | BIT(CSV) | BIT(OVERWRITE);
+    case GPUME_COMMAND_SORT:
+        return messages | sort_alone | BIT(OUTPUT) | BIT(OVERWRITE) | BIT(BACKEND) | BIT(DEVICE) |
+               BIT(CHECK) | BIT(VALIDATE);
+    case GPUME_COMMAND_BENCH:
+        return messages | bench_alone | BIT(JSON) | BIT(BLOCK) | BIT(WINDOW) | BIT(EDGE) |
+               BIT(METRIC) | BIT(FRAMES) | BIT(VF) | BIT(STREAM) | BIT(BACKEND) | BIT(DEVICE) |
+               BIT(THREADS) | BIT(SEARCH) | BIT(PROGRESS) | BIT(NO_PROGRESS);
+    default:
+        return all & ~(bench_alone | sort_alone | compare_alone);
+    }
+}
+
 int gpume_options_check(const struct gpume_options *options, uint64_t given)
 {
-    const uint64_t messages = bit(GPUME_OPTION_QUIET) | bit(GPUME_OPTION_VERBOSE);
-    if (options->command == GPUME_COMMAND_DEVICES) {
-        return check_command("devices", given, messages);
-    }
-    const uint64_t bench = bit(GPUME_OPTION_SIZE) | bit(GPUME_OPTION_BITS) |
-                           bit(GPUME_OPTION_SECONDS) | bit(GPUME_OPTION_JSON) |
-                           bit(GPUME_OPTION_CSV) | bit(GPUME_OPTION_BENCH_SORT) |
-                           bit(GPUME_OPTION_BENCH_REDUCE);
-    const uint64_t sort =
-        bit(GPUME_OPTION_DESCENDING) | bit(GPUME_OPTION_BINARY) | bit(GPUME_OPTION_TIME);
-    if (options->command == GPUME_COMMAND_SORT) {
-        const uint64_t shared = bit(GPUME_OPTION_OUTPUT) | bit(GPUME_OPTION_OVERWRITE) |
-                                bit(GPUME_OPTION_BACKEND) | bit(GPUME_OPTION_DEVICE) |
-                                bit(GPUME_OPTION_CHECK) | bit(GPUME_OPTION_VALIDATE);
-        const int status = check_command("sort", given, sort | shared | messages);
+    int status;
+    switch (options->command) {
+    case GPUME_COMMAND_DEVICES:
+        return check_command("devices", given, gpume_option_mask(options->command));
+    case GPUME_COMMAND_COMPARE:
+        return check_compare(options, given);
+    case GPUME_COMMAND_SORT:
+        status = check_command("sort", given, gpume_option_mask(options->command));
         return status ? status : check_engine(&options->params);
-    }
-    if (options->command == GPUME_COMMAND_BENCH) {
-        const uint64_t shared =
-            bit(GPUME_OPTION_BLOCK) | bit(GPUME_OPTION_WINDOW) | bit(GPUME_OPTION_EDGE) |
-            bit(GPUME_OPTION_METRIC) | bit(GPUME_OPTION_FRAMES) | bit(GPUME_OPTION_VF) |
-            bit(GPUME_OPTION_STREAM) | bit(GPUME_OPTION_BACKEND) | bit(GPUME_OPTION_DEVICE) |
-            bit(GPUME_OPTION_THREADS) | bit(GPUME_OPTION_SEARCH) | bit(GPUME_OPTION_PROGRESS) |
-            bit(GPUME_OPTION_NO_PROGRESS);
-        const int status = check_command("bench", given, bench | shared | messages);
+    case GPUME_COMMAND_BENCH:
+        status = check_command("bench", given, gpume_option_mask(options->command));
         return status ? status : check_bench(options, given);
+    default:
+        break;
     }
+    const uint64_t idle = given & ~gpume_option_mask(options->command);
     for (unsigned i = 0; i < GPUME_OPTION_COUNT; i++) {
-        if (given & (bench | sort) & bit((enum gpume_option_id)i)) {
+        const uint64_t one = bit((enum gpume_option_id)i);
+        if (idle & one) {
             gpume_console_error("--%s: is an option of 'gpume %s'", gpume_option_rows[i].name,
-                given & bench & bit((enum gpume_option_id)i) ? "bench" : "sort");
+                one & bench_alone  ? "bench"
+                : one & sort_alone ? "sort"
+                                   : "compare");
             return GPUME_INVALID;
         }
     }
-    int status = check_inputs(options);
+    status = check_inputs(options);
     status = status ? status : check_engine(&options->params);
     status = status ? status : check_overlay(options, given);
     return status ? status : check_pictures(options, given);

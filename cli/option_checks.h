@@ -5,6 +5,9 @@
 
 #include "options.h"
 
+/* The options that a command has a use for, one bit an id. */
+uint64_t gpume_option_mask(enum gpume_command command);
+
 /* given: the options on the command line, one bit an id. GPUME_OK, or GPUME_INVALID after one line
  * through gpume_console_error. */
 int gpume_options_check(const struct gpume_options *options, uint64_t given);

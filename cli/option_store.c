@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "option_value.h"
 
-/* Of gpume bench and gpume sort. */
+/* Of gpume bench, gpume sort and gpume compare. */
 static void store_command(
     struct gpume_options *options, enum gpume_option_id id, const union gpume_option_value *value)
 {
@@ -10,10 +10,10 @@ static void store_command(
         options->seconds = value->real;
         break;
     case GPUME_OPTION_JSON:
-        options->bench_form = GPUME_BENCH_JSON;
+        options->form = GPUME_FORM_JSON;
         break;
     case GPUME_OPTION_CSV:
-        options->bench_form = GPUME_BENCH_CSV;
+        options->form = GPUME_FORM_CSV;
         break;
     case GPUME_OPTION_DESCENDING:
         options->descending = true;
@@ -23,6 +23,9 @@ static void store_command(
         break;
     case GPUME_OPTION_TIME:
         options->time = true;
+        break;
+    case GPUME_OPTION_MAP:
+        options->map = value->text;
         break;
     case GPUME_OPTION_BENCH_SORT:
         options->bench_sort = true;
@@ -120,6 +123,10 @@ static void store_rest(
         break;
     case GPUME_OPTION_NO_PROGRESS:
         options->progress = GPUME_PROGRESS_OFF;
+        break;
+    case GPUME_OPTION_COMPLETION:
+        options->command = GPUME_COMMAND_COMPLETION;
+        options->completion = value->choice;
         break;
     case GPUME_OPTION_HELP:
         options->command = GPUME_COMMAND_HELP;

@@ -107,15 +107,20 @@ const struct gpume_option_row gpume_option_rows[] = {
         "sums, minima, histograms likewise", 0, 0, {0}},
     {GPUME_OPTION_SECONDS, GPUME_KIND_REAL, 0, "seconds", "S",
         "time for each row of the table, 0.001 to 3600\n(default 0.5)", 0.001, 3600, {0}},
-    {GPUME_OPTION_JSON, GPUME_KIND_FLAG, 0, "json", NULL, "the table as one JSON object", 0, 0,
-        {0}},
-    {GPUME_OPTION_CSV, GPUME_KIND_FLAG, 0, "csv", NULL, "the table as CSV", 0, 0, {0}},
     {GPUME_OPTION_DESCENDING, GPUME_KIND_FLAG, 0, "descending", NULL, "falling order", 0, 0, {0}},
     {GPUME_OPTION_BINARY, GPUME_KIND_CHOICE, 0, "binary", "u32|i32",
         "little-endian 32-bit words in and out, unsigned\nor signed (default: text)", 0, 0,
         {"u32", "i32"}},
     {GPUME_OPTION_TIME, GPUME_KIND_FLAG, 0, "time", NULL,
         "the time of every method that there is, for\nthe same integers", 0, 0, {0}},
+    {GPUME_OPTION_MAP, GPUME_KIND_TEXT, 0, "map", "FILE",
+        "where the two differ: .y4m .mkv .mp4, or %d and\n.png .ppm .bmp .jpg", 0, 0, {0}},
+    {GPUME_OPTION_JSON, GPUME_KIND_FLAG, 0, "json", NULL,
+        "what is printed as one JSON object: the closing\nsummary, or the table of bench, compare, "
+        "devices",
+        0, 0, {0}},
+    {GPUME_OPTION_CSV, GPUME_KIND_FLAG, 0, "csv", NULL, "the table as CSV (bench, compare)", 0, 0,
+        {0}},
     {GPUME_OPTION_QUIET, GPUME_KIND_FLAG, 'q', "quiet", NULL, "no closing summary, no progress", 0,
         0, {0}},
     {GPUME_OPTION_VERBOSE, GPUME_KIND_FLAG, 'v', "verbose", NULL, "say more on standard error", 0,
@@ -124,6 +129,9 @@ const struct gpume_option_row gpume_option_rows[] = {
         "show progress also where there is no terminal", 0, 0, {0}},
     {GPUME_OPTION_NO_PROGRESS, GPUME_KIND_FLAG, 0, "no-progress", NULL, "show no progress", 0, 0,
         {0}},
+    {GPUME_OPTION_COMPLETION, GPUME_KIND_CHOICE, 0, "completion", "SHELL",
+        "a script by which bash, zsh or fish completes\nthis command", 0, 0,
+        {"bash", "zsh", "fish"}},
     {GPUME_OPTION_HELP, GPUME_KIND_FLAG, 'h', "help", NULL, "this text", 0, 0, {0}},
     {GPUME_OPTION_VERSION, GPUME_KIND_FLAG, 0, "version", NULL, "the version", 0, 0, {0}},
 };
@@ -141,7 +149,8 @@ static const struct {
     {GPUME_OPTION_BACKEND, "Engine"},
     {GPUME_OPTION_SIZE, "Benchmark (gpume bench)"},
     {GPUME_OPTION_DESCENDING, "Sorting (gpume sort)"},
-    {GPUME_OPTION_QUIET, "Messages"},
+    {GPUME_OPTION_MAP, "Comparing (gpume compare)"},
+    {GPUME_OPTION_JSON, "Messages"},
 };
 
 static void print_row(const struct gpume_option_row *row)
@@ -173,13 +182,15 @@ void gpume_options_print_help(void)
            "       gpume REFERENCE TARGET [options]\n"
            "       gpume sort [FILE] [-o FILE] [options]\n"
            "       gpume bench [INPUT] [options]\n"
+           "       gpume compare A B [options]\n"
            "       gpume devices\n"
            "       gpume --help | --version\n"
            "\n"
            "Exact block motion estimation between the frames of a video, or between two\n"
            "still pictures. INPUT is a file, a numbered pattern (frame%%03d.png), or - for\n"
            "standard input. 'gpume sort' sorts integers; 'gpume bench' times every engine\n"
-           "of this machine, side by side; 'gpume devices' lists what there is.\n");
+           "of this machine, side by side; 'gpume compare' says where two runs, folders or\n"
+           "files of vectors, differ; 'gpume devices' lists what there is.\n");
     for (size_t i = 0; i < GPUME_OPTION_COUNT; i++) {
         for (size_t g = 0; g < sizeof(groups) / sizeof(groups[0]); g++) {
             if (groups[g].before == gpume_option_rows[i].id) {
@@ -190,5 +201,5 @@ void gpume_options_print_help(void)
     }
     printf("\n"
            "Exit status: 0 done, 1 the run failed, 2 wrong usage, 3 the input cannot be\n"
-           "used, 4 no usable device, 5 --check found a mismatch.\n");
+           "used, 4 no usable device, 5 --check or 'gpume compare' found a difference.\n");
 }

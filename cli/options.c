@@ -150,6 +150,10 @@ static int take_name(struct cursor *cursor, const char *name)
             options->command = GPUME_COMMAND_BENCH;
             return GPUME_OK;
         }
+        if (strcmp(name, "compare") == 0) {
+            options->command = GPUME_COMMAND_COMPARE;
+            return GPUME_OK;
+        }
         if (strcmp(name, "sort") == 0) {
             options->command = GPUME_COMMAND_SORT;
             return GPUME_OK;
@@ -166,7 +170,9 @@ static int take_name(struct cursor *cursor, const char *name)
         return GPUME_INVALID;
     }
     if (options->input_count == 2) {
-        gpume_console_error("%s: too many inputs; give one video, or two still pictures", name);
+        gpume_console_error("%s: too many inputs; give %s", name,
+            options->command == GPUME_COMMAND_COMPARE ? "two runs to compare"
+                                                      : "one video, or two still pictures");
         return GPUME_INVALID;
     }
     options->inputs[options->input_count++] = name;

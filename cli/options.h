@@ -26,12 +26,14 @@ enum gpume_command {
     GPUME_COMMAND_ESTIMATE,
     GPUME_COMMAND_BENCH,
     GPUME_COMMAND_SORT,
+    GPUME_COMMAND_COMPARE,
     GPUME_COMMAND_DEVICES,
     GPUME_COMMAND_HELP,
     GPUME_COMMAND_VERSION,
+    GPUME_COMMAND_COMPLETION,
 };
 
-enum gpume_bench_form { GPUME_BENCH_TABLE, GPUME_BENCH_JSON, GPUME_BENCH_CSV };
+enum gpume_form { GPUME_FORM_TABLE, GPUME_FORM_JSON, GPUME_FORM_CSV };
 
 /* What goes into gpume sort, and comes out. */
 enum gpume_sort_form { GPUME_SORT_TEXT, GPUME_SORT_U32, GPUME_SORT_I32 };
@@ -60,11 +62,13 @@ struct gpume_options {
     const char *overlay; /* NULL: not given */
     int overlay_style;   /* an enum gpume_overlay_style */
     uint32_t scale;      /* of the overlay */
+    const char *map;     /* of gpume compare; NULL: not given */
     double seconds;      /* for a row of the bench */
-    enum gpume_bench_form bench_form;
+    enum gpume_form form;
     bool bench_sort, bench_reduce; /* in place of the search */
     bool descending, time;         /* of gpume sort */
     enum gpume_sort_form sort_binary;
+    int completion; /* an enum gpume_shell */
     bool overwrite;
     int verbosity; /* -1 quiet, 0, 1 verbose */
     enum gpume_progress_mode progress;

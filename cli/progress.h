@@ -16,6 +16,7 @@ struct gpume_progress {
     uint64_t total; /* fields; 0: not known */
     uint64_t start_ns, last_ns;
     uint64_t last_done;
+    double psnr; /* of the last field, after; NAN: none yet */
 };
 
 /* Monotonic wall time. */
@@ -24,7 +25,8 @@ uint64_t gpume_progress_clock_ns(void);
 void gpume_progress_init(
     struct gpume_progress *progress, const struct gpume_options *options, uint64_t total);
 
-void gpume_progress_step(struct gpume_progress *progress, uint64_t done);
+/* psnr: of the field that has just come, after. */
+void gpume_progress_step(struct gpume_progress *progress, uint64_t done, double psnr);
 
 void gpume_progress_finish(struct gpume_progress *progress, uint64_t done);
 

@@ -197,9 +197,11 @@ static int receive_all(struct job *job, struct gpume_progress *progress)
         const struct gpume_field *field = NULL;
         int status = gpume_receive(job->ctx, &field, GPUME_WAIT);
         if (status == GPUME_OK) {
+            const double psnr = gpume_psnr(job->info.bits,
+                (uint64_t)job->info.width * job->info.height, field->sums.sse_after);
             status = deliver(job, field);
             gpume_field_release(&field);
-            gpume_progress_step(progress, job->summary.fields);
+            gpume_progress_step(progress, job->summary.fields, psnr);
         }
         if (status != GPUME_OK) {
             return status;
@@ -296,9 +298,7 @@ static void print_outputs(const struct gpume_outputs *outputs, FILE *stream)
         const char *path = outputs->items[i].path;
         if (strcmp(path, "-") != 0) {
             fprintf(stream, "written      ");
-            for (; *path; path++) {
-                putc((unsigned char)*path < 0x20 || *path == 0x7f ? '?' : *path, stream);
-            }
+            gpume_console_print_name(path, stream);
             putc('\n', stream);
         }
     }
@@ -317,7 +317,11 @@ static enum gpume_exit conclude(const struct job *job)
         gpume_summary_busy_line(summary, busy, sizeof(busy));
         gpume_console_info("%s", busy);
     }
-    if (verbosity > 0 || (verbosity == 0 && !job->outputs.to_stdout)) {
+    if (job->options->form == GPUME_FORM_JSON) {
+        if (gpume_summary_write(summary, "-") != GPUME_OK) {
+            return GPUME_EXIT_FAILED;
+        }
+    } else if (verbosity > 0 || (verbosity == 0 && !job->outputs.to_stdout)) {
         FILE *stream = job->outputs.to_stdout ? stderr : stdout;
         gpume_summary_print(summary, stream);
         print_outputs(&job->outputs, stream);
@@ -338,6 +342,11 @@ static enum gpume_exit conclude(const struct job *job)
 static enum gpume_exit work(struct job *job)
 {
     enum gpume_exit result = gpume_outputs_init(&job->outputs, job->options);
+    if (result == GPUME_EXIT_DONE && job->outputs.to_stdout &&
+        job->options->form == GPUME_FORM_JSON) {
+        gpume_console_error("--json: standard output has the data already; leave one of them out");
+        result = GPUME_EXIT_USAGE;
+    }
     result = result ? result : read_prefilter(job);
     result = result ? result : open_source_and_drivers(job);
     result = result ? result : open_context(job);

@@ -240,9 +240,7 @@ static enum gpume_exit conclude(const struct job *job, uint64_t matched)
     }
     if (verbosity >= 0 && !job->to_stdout) {
         fprintf(stream, "written      ");
-        for (const char *at = job->output; *at; at++) {
-            putc((unsigned char)*at < 0x20 || *at == 0x7f ? '?' : *at, stream);
-        }
+        gpume_console_print_name(job->output, stream);
         putc('\n', stream);
     }
     return gpume_console_flush_output() ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;

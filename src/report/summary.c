@@ -151,24 +151,20 @@ static void print_count(FILE *stream, uint64_t count, const char *one)
     fprintf(stream, "%" PRIu64 " %s%s", count, one, count == 1 ? "" : "s");
 }
 
-static void print_psnr(FILE *stream, const char *name, double before, double after)
-{
-    char left[32], right[32];
-    gpume_text_psnr(left, sizeof(left), before);
-    gpume_text_psnr(right, sizeof(right), after);
-    fprintf(stream, "%s%s dB before, %s dB after\n", name, left, right);
-}
-
 static void print_figures(const struct gpume_summary *summary, FILE *stream)
 {
+    char before[32], after[32];
     const double fields = (double)summary->fields;
     const double blocks = fields * (double)gpume_summary_blocks(summary);
-    fprintf(stream, "mean SAD     %.1f before, %.1f after\n",
+    fprintf(stream, "                     before           after\n");
+    fprintf(stream, "mean SAD     %14.1f  %14.1f\n",
         gpume_total_value(&summary->sad_before) / fields,
         gpume_total_value(&summary->sad_after) / fields);
-    print_psnr(stream, "mean PSNR    ", gpume_summary_psnr_mean(&summary->psnr_before),
-        gpume_summary_psnr_mean(&summary->psnr_after));
-    fprintf(stream, "zero vectors %.1f %%\n", 100 * gpume_total_value(&summary->zero) / blocks);
+    gpume_text_psnr(before, sizeof(before), gpume_summary_psnr_mean(&summary->psnr_before));
+    gpume_text_psnr(after, sizeof(after), gpume_summary_psnr_mean(&summary->psnr_after));
+    fprintf(stream, "mean PSNR    %14s  %14s  dB\n", before, after);
+    fprintf(stream, "zero vectors %14s  %14.1f  %%\n", "",
+        100 * gpume_total_value(&summary->zero) / blocks);
 }
 
 static void print_elimination(const struct gpume_summary *summary, FILE *stream)

@@ -95,8 +95,8 @@ done
 expect 2 bench --bits 7
 expect 2 bench --seconds 0
 expect 2 bench --search no
-expect 2 clip.y4m --json
-says "--json: is an option of 'gpume bench'"
+expect 2 clip.y4m --csv
+says "--csv: is an option of 'gpume bench'"
 expect 4 bench --device 'no such device' --size 16x16
 says "no such device"
 exit 0

@@ -8,6 +8,8 @@ expect 0 clip.y4m --backend "$engine"
 [ ! -s "$scratch/err" ] || fail "progress without a terminal"
 expect 0 clip.y4m --backend "$engine" -y --progress
 grep -q 'fields, .* a second' "$scratch/err" || fail "--progress"
+psnr=$(tail -1 clip.gpume/frames.csv | sed 's/.*,//' | awk '{ printf "%.2f", $1 }')
+grep -q "^4/4 fields, .* 0 s left, PSNR $psnr dB$" "$scratch/err" || fail "--progress: the last line"
 expect 0 clip.y4m --backend "$engine" -yq --progress
 grep -q 'fields, ' "$scratch/err" || fail "-q --progress"
 [ ! -s "$scratch/out" ] || fail "-q writes a summary"
@@ -16,6 +18,8 @@ expect 0 clip.y4m --backend "$engine" -y --progress --no-progress
 
 script -qec true /dev/null >/dev/null 2>&1 </dev/null ||
     { echo "no script: the terminal is not tested"; exit 0; }
+TERM=xterm
+export TERM
 terminal() {
     script -qec "'$gpume' clip.y4m --backend $engine -y $* >/dev/null" /dev/null \
         >"$scratch/tty" 2>/dev/null </dev/null
@@ -23,6 +27,11 @@ terminal() {
 terminal
 grep -q 'fields, ' "$scratch/tty" || fail "no progress on a terminal"
 grep -q "$(printf '\r')" "$scratch/tty" || fail "the line is not rewritten"
+# A line never wraps: it could not be rewritten.
+script -qec "stty cols 24 && '$gpume' clip.y4m --backend $engine -y >/dev/null" /dev/null \
+    >"$scratch/tty" 2>/dev/null </dev/null
+grep -q 'fields' "$scratch/tty" || fail "no progress on a narrow terminal"
+tr '\r' '\n' <"$scratch/tty" | awk 'length($0) > 23 { exit 1 }' || fail "wider than the terminal"
 terminal --no-progress
 ! grep -q 'fields, ' "$scratch/tty" || fail "--no-progress on a terminal"
 terminal -q

@@ -351,6 +351,18 @@ static void check_public(struct check *check)
     task.keys++;
     REQUIRE_EQUAL(gpume_sorter_sizes(sorter, &task, &memory), GPUME_INVALID);
     task.keys--;
+    const struct gpume_sorter_task good = task;
+    task.scratch = 0;
+    REQUIRE_EQUAL(gpume_sorter_record(sorter, rig->slot.commands, &task), GPUME_INVALID);
+    task.scratch = task.keys / 256 * 256;
+    REQUIRE_EQUAL(gpume_sorter_record(sorter, rig->slot.commands, &task), GPUME_INVALID);
+    task = good;
+    task.payload = task.keys + 4;
+    REQUIRE_EQUAL(gpume_sorter_record(sorter, rig->slot.commands, &task), GPUME_INVALID);
+    task = good;
+    task.keys = 0;
+    REQUIRE_EQUAL(gpume_sorter_record(sorter, rig->slot.commands, &task), GPUME_INVALID);
+    task = good;
     task.segment_count = 4;
     task.segment_longest = 10000;
     task.segment_stride = 10000;

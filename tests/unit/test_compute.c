@@ -117,6 +117,9 @@ static void test_arrays(void)
     int status = gpume_array_create(compute, &huge, UINT64_MAX / 2);
     REQUIRE(status == GPUME_NOMEM || status == GPUME_DEVICE);
     REQUIRE(!huge && errors == 1);
+    status = gpume_array_create(compute, &huge, UINT64_MAX);
+    REQUIRE(status == GPUME_NOMEM || status == GPUME_DEVICE);
+    REQUIRE(!huge && errors == 2);
     gpume_array_destroy(&empty);
     gpume_array_destroy(&other);
     gpume_array_destroy(&array);
@@ -268,6 +271,7 @@ static void test_programs(void)
     REQUIRE_EQUAL(gpume_program_run(program, arrays, push, none), GPUME_OK);
     REQUIRE_EQUAL(gpume_program_run(program, arrays, push, many), GPUME_INVALID);
     REQUIRE_EQUAL(gpume_program_run(program, NULL, push, none), GPUME_INVALID);
+    REQUIRE_EQUAL(gpume_program_run(program, arrays, NULL, none), GPUME_INVALID);
     gpume_program_destroy(&program);
     params.spirv_bytes = 3;
     REQUIRE_EQUAL(gpume_program_create(compute, &program, &params), GPUME_INVALID);

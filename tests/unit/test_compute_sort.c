@@ -130,6 +130,13 @@ static void test_arrays(void)
     REQUIRE(memcmp(&after, &expected, sizeof(after)) == 0);
     REQUIRE_EQUAL(gpume_array_sort(&params, keys, payload, WORDS + 1), GPUME_INVALID);
     REQUIRE_EQUAL(gpume_array_sort(&params, keys, keys, WORDS), GPUME_INVALID);
+    REQUIRE_EQUAL(gpume_sort(compute, &params, after.keys, after.keys, WORDS), GPUME_INVALID);
+    struct gpume_segment empty[2] = {{2, 0}, {3, 0}};
+    params.segments = empty;
+    params.segment_count = 2;
+    params.method = GPUME_SORT_BITONIC;
+    REQUIRE_EQUAL(gpume_sort(compute, &params, after.keys, after.payload, WORDS), GPUME_OK);
+    REQUIRE(memcmp(&after, &expected, sizeof(after)) == 0);
     struct gpume_segment beyond = {WORDS - 3, 4};
     params.segments = &beyond;
     params.segment_count = 1;

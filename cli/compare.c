@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * gpume compare. Both runs are read side by side, a field of each in memory; fields that only one
+ * of them has are counted and passed over. The table comes when all have been read, rows of --csv
+ * as they come. Main thread only.
+ */
+#include "compare.h"
+
+#include "compare_table.h"
+#include "console.h"
+#include "report/compare_map.h"
+#include "report/comparison.h"
+#include "signals.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const struct gpume_log console = {.fn = gpume_console_log};
+
+struct side {
+    struct gpume_vectors_reader *vectors;
+    struct gpume_frames_reader *frames;   /* NULL: not a run's folder */
+    const struct gpume_read_field *field; /* at hand; NULL: all have been read */
+};
+
+struct job {
+    const struct gpume_options *options;
+    struct side sides[2];
+    struct gpume_comparison comparison;
+    struct gpume_compare_map *map; /* NULL: none wanted */
+    struct gpume_out *csv;         /* likewise */
+};
+
+static enum gpume_exit exit_of(int status)
+{
+    switch (status) {
+    case GPUME_OK:
+        return GPUME_EXIT_DONE;
+    case GPUME_NOMEM:
+        return GPUME_EXIT_FAILED;
+    default:
+        return GPUME_EXIT_INPUT;
+    }
+}
+
+static char *join(const char *folder, const char *name)
+{
+    const size_t bytes = strlen(folder) + strlen(name) + 2;
+    const char *slash = folder[strlen(folder) - 1] == '/' ? "" : "/";
+    char *path = malloc(bytes);
+    if (path) {
+        snprintf(path, bytes, "%s%s%s", folder, slash, name);
+    } else {
+        gpume_console_error("%s: out of memory", folder);
+    }
+    return path;
+}
+
+static int open_folder(struct side *side, struct gpume_read_settings *settings, const char *name)
+{
+    struct stat info;
+    char *vectors = join(name, "vectors.csv"), *frames = join(name, "frames.csv");
+    char *summary = join(name, "summary.json");
+    int status = vectors && frames && summary ? GPUME_OK : GPUME_NOMEM;
+    if (status == GPUME_OK && stat(vectors, &info) != 0) {
+        gpume_console_error(
+            "%s: has no vectors.csv; give the folder of a run, or a file of vectors", name);
+        status = GPUME_IO;
+    }
+    if (status == GPUME_OK) {
+        status = gpume_vectors_reader_open(&side->vectors, vectors, &console);
+    }
+    if (status == GPUME_OK && stat(frames, &info) == 0) {
+        status = gpume_frames_reader_open(&side->frames, frames, &console);
+    }
+    if (status == GPUME_OK) {
+        gpume_read_settings(settings, summary);
+    }
+    free(vectors);
+    free(frames);
+    free(summary);
+    return status;
+}
+
+static int open_side(struct side *side, struct gpume_read_settings *settings, const char *name)
+{
+    struct stat info;
+    const bool folder = strcmp(name, "-") != 0 && stat(name, &info) == 0 && S_ISDIR(info.st_mode);
+    const int status = folder ? open_folder(side, settings, name)
+                              : gpume_vectors_reader_open(&side->vectors, name, &console);
+    return status ? status : gpume_vectors_reader_next(side->vectors, &side->field);
+}
+
+static int compare_field(struct job *job)
+{
+    struct gpume_compared_field field;
+    struct gpume_read_figures figures[2] = {{0}, {0}};
+    const struct gpume_read_field *a = job->sides[0].field, *b = job->sides[1].field;
+    int status = GPUME_OK;
+    for (size_t i = 0; i < 2 && status == GPUME_OK; i++) {
+        if (job->sides[i].frames) {
+            status = gpume_frames_reader_seek(job->sides[i].frames, a->frame, &figures[i]);
+        }
+    }
+    status =
+        status ? status : gpume_comparison_add(&job->comparison, a, b, figures, &field, &console);
+    if (status == GPUME_OK && job->csv) {
+        gpume_comparison_csv_row(job->csv, &field);
+    }
+    return status;
+}
+
+/* Takes the lower frame of the two, or both. */
+static enum gpume_exit step(struct job *job)
+{
+    struct side *a = &job->sides[0], *b = &job->sides[1];
+    const bool take_a = a->field && (!b->field || a->field->frame <= b->field->frame);
+    const bool take_b = b->field && (!a->field || b->field->frame <= a->field->frame);
+    int status = GPUME_OK;
+    if (take_a && take_b) {
+        status = compare_field(job);
+        if (status == GPUME_OK && job->map) {
+            const int drawn = gpume_compare_map_draw(job->map, a->field, b->field);
+            if (drawn != GPUME_OK) {
+                return drawn == GPUME_INVALID ? GPUME_EXIT_INPUT : GPUME_EXIT_FAILED;
+            }
+        }
+    } else {
+        job->comparison.only[take_b]++;
+    }
+    if (status == GPUME_OK && take_a) {
+        status = gpume_vectors_reader_next(a->vectors, &a->field);
+    }
+    if (status == GPUME_OK && take_b) {
+        status = gpume_vectors_reader_next(b->vectors, &b->field);
+    }
+    return gpume_signals_caught() ? GPUME_EXIT_FAILED : exit_of(status);
+}
+
+static enum gpume_exit open_outputs(struct job *job)
+{
+    const struct gpume_options *options = job->options;
+    if (options->map && gpume_compare_map_create(
+                            &job->map, options->map, options->overwrite, &console) != GPUME_OK) {
+        return GPUME_EXIT_FAILED;
+    }
+    if (options->form == GPUME_FORM_CSV &&
+        gpume_comparison_csv_open(&job->csv, &console) != GPUME_OK) {
+        return GPUME_EXIT_FAILED;
+    }
+    return GPUME_EXIT_DONE;
+}
+
+static enum gpume_exit finish_outputs(struct job *job)
+{
+    const struct gpume_options *options = job->options;
+    gpume_signals_detach();
+    if (job->map && gpume_compare_map_finish(job->map) != GPUME_OK) {
+        return GPUME_EXIT_FAILED;
+    }
+    int status = GPUME_OK;
+    if (job->csv) {
+        status = gpume_comparison_csv_finish(job->csv);
+    } else if (options->form == GPUME_FORM_JSON) {
+        status = gpume_comparison_write_json(&job->comparison, &console);
+    } else if (options->verbosity >= 0) {
+        gpume_compare_print_table(&job->comparison);
+        return gpume_console_flush_output() ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
+    }
+    return status ? GPUME_EXIT_FAILED : GPUME_EXIT_DONE;
+}
+
+/* The line that goes with exit status 5. */
+static enum gpume_exit conclude(const struct job *job)
+{
+    const struct gpume_comparison *comparison = &job->comparison;
+    const struct gpume_compared *blocks = &comparison->blocks;
+    if (gpume_comparison_equal(comparison)) {
+        return GPUME_EXIT_DONE;
+    }
+    if (job->options->verbosity >= 0 && blocks->both_equal < blocks->blocks) {
+        gpume_console_error("%s and %s differ: %" PRIu64 " vectors and %" PRIu64
+                            " costs of %" PRIu64 " blocks",
+            comparison->names[0], comparison->names[1], blocks->blocks - blocks->vectors_equal,
+            blocks->blocks - blocks->costs_equal, blocks->blocks);
+    } else if (job->options->verbosity >= 0) {
+        gpume_console_error("%s and %s differ: %" PRIu64 " fields are in one of them only",
+            comparison->names[0], comparison->names[1], comparison->only[0] + comparison->only[1]);
+    }
+    return GPUME_EXIT_MISMATCH;
+}
+
+static enum gpume_exit work(struct job *job)
+{
+    const struct gpume_options *options = job->options;
+    if (options->map &&
+        gpume_compare_map_check(options->map, options->overwrite, &console) != GPUME_OK) {
+        return GPUME_EXIT_USAGE;
+    }
+    enum gpume_exit result = GPUME_EXIT_DONE;
+    for (size_t i = 0; i < 2 && result == GPUME_EXIT_DONE; i++) {
+        job->comparison.names[i] = options->inputs[i];
+        result =
+            exit_of(open_side(&job->sides[i], &job->comparison.settings[i], options->inputs[i]));
+        job->comparison.has_figures[i] = job->sides[i].frames != NULL;
+    }
+    if (options->map) {
+        gpume_signals_keep();
+    } else if (options->form == GPUME_FORM_CSV) {
+        gpume_signals_end();
+    }
+    result = result ? result : open_outputs(job);
+    while (result == GPUME_EXIT_DONE && (job->sides[0].field || job->sides[1].field)) {
+        result = step(job);
+    }
+    if (result == GPUME_EXIT_DONE && job->comparison.fields == 0) {
+        gpume_console_error(
+            "%s and %s have no frame in common", options->inputs[0], options->inputs[1]);
+        result = GPUME_EXIT_INPUT;
+    }
+    result = result ? result : finish_outputs(job);
+    return result ? result : conclude(job);
+}
+
+enum gpume_exit gpume_compare_run(const struct gpume_options *options)
+{
+    struct job job = {.options = options};
+    const enum gpume_exit result = work(&job);
+    for (size_t i = 0; i < 2; i++) {
+        gpume_vectors_reader_close(&job.sides[i].vectors);
+        gpume_frames_reader_close(&job.sides[i].frames);
+    }
+    gpume_compare_map_destroy(&job.map);
+    gpume_comparison_csv_close(&job.csv);
+    return result;
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/compare_map.h"
+
+#include "base/status.h"
+#include "media/picture.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PIXELS_MAX (UINT64_C(1) << 29) /* of a picture: 1.5 GiB of colours */
+#define FIELD_US 40000                 /* a field of a video: vectors know no times */
+#define APART_MAX 64.0                 /* pixels at which the colour is lightest */
+
+struct colour {
+    uint8_t r, g, b;
+};
+
+struct gpume_compare_map {
+    const char *path;
+    bool overwrite;
+    struct gpume_log log;
+    struct gpume_picture *picture;
+    uint32_t width, height;
+    uint8_t *pixels;
+    uint64_t drawn;
+};
+
+int gpume_compare_map_check(const char *path, bool overwrite, const struct gpume_log *log)
+{
+    int status = gpume_picture_check_name(path, false, 8, true, log);
+    if (status == GPUME_OK && !overwrite && gpume_picture_exists(path)) {
+        gpume_log_write(log, GPUME_LOG_ERROR,
+            "%s: exists already; replace it with -y or choose another name", path);
+        status = GPUME_INVALID;
+    }
+    return status;
+}
+
+int gpume_compare_map_create(
+    struct gpume_compare_map **map, const char *path, bool overwrite, const struct gpume_log *log)
+{
+    struct gpume_compare_map *self = calloc(1, sizeof(*self));
+    if (!self) {
+        gpume_log_write(log, GPUME_LOG_ERROR, "%s: out of memory", path);
+        return GPUME_NOMEM;
+    }
+    self->path = path;
+    self->overwrite = overwrite;
+    self->log = *log;
+    *map = self;
+    return GPUME_OK;
+}
+
+static int open_picture(struct gpume_compare_map *map, const struct gpume_read_field *field)
+{
+    const uint64_t pixels = (uint64_t)field->width * field->height;
+    if (pixels > PIXELS_MAX) {
+        gpume_log_write(&map->log, GPUME_LOG_ERROR,
+            "%s: the blocks of frame %" PRIu64 " make a picture of %" PRIu32 "x%" PRIu32
+            " pixels, which is too large",
+            map->path, field->frame, field->width, field->height);
+        return GPUME_INVALID;
+    }
+    map->pixels = malloc((size_t)pixels * 3);
+    if (!map->pixels) {
+        gpume_log_write(&map->log, GPUME_LOG_ERROR, "%s: out of memory", map->path);
+        return GPUME_NOMEM;
+    }
+    map->width = field->width;
+    map->height = field->height;
+    const struct gpume_picture_options options = {
+        .path = map->path,
+        .width = map->width,
+        .height = map->height,
+        .bits = 8,
+        .colour = true,
+        .rate_num = 1000000 / FIELD_US,
+        .rate_den = 1,
+        .overwrite = map->overwrite,
+        .log = map->log,
+    };
+    return gpume_picture_open(&map->picture, &options);
+}
+
+/* 0 for the same vector, 1 from 64 pixels on, by the logarithm between. */
+static double lightness(const struct gpume_read_block *a, const struct gpume_read_block *b)
+{
+    const double apart = hypot(a->dx - b->dx, a->dy - b->dy);
+    return fmin(log2(1 + apart) / log2(1 + APART_MAX), 1);
+}
+
+static uint8_t mix(double share, int dark, int light)
+{
+    return (uint8_t)lrint(dark + share * (light - dark));
+}
+
+static struct colour colour_of(const struct gpume_read_block *a, const struct gpume_read_block *b)
+{
+    static const struct {
+        uint8_t dark[3], light[3];
+    } ramps[] = {
+        {{30, 110, 50}, {170, 255, 180}}, /* the same cost */
+        {{140, 70, 10}, {255, 205, 130}}, /* A is cheaper */
+        {{30, 70, 160}, {150, 205, 255}}, /* B is cheaper */
+    };
+    if (a->dx == b->dx && a->dy == b->dy && a->cost == b->cost) {
+        return (struct colour){64, 64, 64};
+    }
+    const size_t i = a->cost < b->cost ? 1 : a->cost > b->cost ? 2 : 0;
+    const double share = lightness(a, b);
+    return (struct colour){mix(share, ramps[i].dark[0], ramps[i].light[0]),
+        mix(share, ramps[i].dark[1], ramps[i].light[1]),
+        mix(share, ramps[i].dark[2], ramps[i].light[2])};
+}
+
+static void fill_block(
+    struct gpume_compare_map *map, const struct gpume_read_block *block, struct colour colour)
+{
+    const size_t stride = (size_t)map->width * 3;
+    uint8_t *first = map->pixels + block->y * stride + (size_t)block->x * 3;
+    for (uint32_t x = 0; x < block->w; x++) {
+        memcpy(first + 3 * (size_t)x, &colour, 3);
+    }
+    for (uint32_t y = 1; y < block->h; y++) {
+        memcpy(first + y * stride, first, 3 * (size_t)block->w);
+    }
+}
+
+int gpume_compare_map_draw(struct gpume_compare_map *map, const struct gpume_read_field *a,
+    const struct gpume_read_field *b)
+{
+    int status = GPUME_OK;
+    if (!map->picture) {
+        GPUME_TRY(open_picture(map, a));
+    }
+    if (a->width != map->width || a->height != map->height) {
+        gpume_log_write(&map->log, GPUME_LOG_ERROR,
+            "%s: the blocks of frame %" PRIu64 " make a picture of %" PRIu32 "x%" PRIu32
+            " pixels, those before of %" PRIu32 "x%" PRIu32,
+            map->path, a->frame, a->width, a->height, map->width, map->height);
+        return GPUME_INVALID;
+    }
+    memset(map->pixels, 0, (size_t)map->width * map->height * 3); /* where there are no blocks */
+    for (size_t i = 0; i < a->count; i++) {
+        fill_block(map, &a->blocks[i], colour_of(&a->blocks[i], &b->blocks[i]));
+    }
+    const struct gpume_plane plane = {
+        .data = map->pixels,
+        .stride = (ptrdiff_t)map->width * 3,
+        .width = map->width,
+        .height = map->height,
+        .bits = 8,
+    };
+    status =
+        gpume_picture_write(map->picture, &plane, a->frame, (int64_t)(map->drawn++ * FIELD_US));
+fail:
+    return status;
+}
+
+int gpume_compare_map_finish(struct gpume_compare_map *map)
+{
+    return map->picture ? gpume_picture_finish(map->picture) : GPUME_OK;
+}
+
+void gpume_compare_map_destroy(struct gpume_compare_map **map)
+{
+    struct gpume_compare_map *self = *map;
+    if (self) {
+        gpume_picture_close(&self->picture);
+        free(self->pixels);
+        free(self);
+        *map = NULL;
+    }
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where two runs differ, a picture or a video frame a field: blocks that agree are gray; orange
+ * where A is cheaper, blue where B is, green where vectors differ at the same cost; the lighter the
+ * further the vectors are apart. One thread a map.
+ */
+#ifndef GPUME_REPORT_COMPARE_MAP_H
+#define GPUME_REPORT_COMPARE_MAP_H
+
+#include "base/log.h"
+#include "report/vectors_reader.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct gpume_compare_map;
+
+/* Before any work: would draw take this name, and does something stand under it? Logs one line and
+ * returns GPUME_INVALID if so. */
+int gpume_compare_map_check(const char *path, bool overwrite, const struct gpume_log *log);
+
+/* Nothing is opened before the first field, which has the size of all. The path is kept. */
+int gpume_compare_map_create(
+    struct gpume_compare_map **map, const char *path, bool overwrite, const struct gpume_log *log);
+
+/* Both are of the same frame and on the same grid. Failures are logged; GPUME_INVALID: a size that
+ * cannot be. */
+int gpume_compare_map_draw(struct gpume_compare_map *map, const struct gpume_read_field *a,
+    const struct gpume_read_field *b);
+
+/* Completes the file. */
+int gpume_compare_map_finish(struct gpume_compare_map *map);
+
+/* Removes what is unfinished. Sets *map to NULL. NULL is fine. */
+void gpume_compare_map_destroy(struct gpume_compare_map **map);
+
+#endif

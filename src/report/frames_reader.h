@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A frames.csv, row by row: the figures of fields, by rising frame. What is wrong is one line in
+ * the log. One thread a reader.
+ */
+#ifndef GPUME_REPORT_FRAMES_READER_H
+#define GPUME_REPORT_FRAMES_READER_H
+
+#include "base/log.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct gpume_read_figures {
+    bool known;
+    uint64_t sad_before, sad_after;
+    double psnr_before, psnr_after; /* may be infinite */
+};
+
+struct gpume_frames_reader;
+
+/* As gpume_csv_reader_open. */
+int gpume_frames_reader_open(
+    struct gpume_frames_reader **reader, const char *path, const struct gpume_log *log);
+
+/* Those of a frame; frames asked for rise. Not known where the file has no such row. */
+int gpume_frames_reader_seek(
+    struct gpume_frames_reader *reader, uint64_t frame, struct gpume_read_figures *figures);
+
+/* Sets *reader to NULL. NULL is fine. */
+void gpume_frames_reader_close(struct gpume_frames_reader **reader);
+
+#endif

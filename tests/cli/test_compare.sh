@@ -1,0 +1,217 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# gpume compare: figures against those that awk finds, maps, other tools' tables, and files that
+# are no vectors.
+. "$(dirname "$0")/common.sh"
+make_clip clip.y4m 64 48 8 5
+expect 0 clip.y4m --backend "$engine" -q -o a
+expect 0 clip.y4m --backend "$engine" -q -o b -w 3
+expect 0 clip.y4m --backend "$engine" -q -o few --frames 2
+expect 0 clip.y4m --backend "$engine" -q -o large -b 16
+cp a/vectors.csv a.csv
+cp b/vectors.csv b.csv
+
+# mismatch ARGUMENTS: exit status 5, with its line.
+mismatch() {
+    run compare "$@"
+    [ "$status" -eq 5 ] || fail "compare $*: exit status $status, not 5"
+    [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "compare $*: not exactly one line of error"
+    says differ
+}
+
+# Equal ones.
+expect 0 compare a a/
+grep -q '^both  *192 of 192 equal (100.00 %)$' "$scratch/out" || fail "equal runs"
+[ ! -s "$scratch/err" ] || fail "equal runs: something on standard error"
+expect 0 compare a a.csv
+expect 0 compare a a --json
+grep -q '"equal": true' "$scratch/out" || fail "--json: equal"
+"$gpume" compare - a <a.csv >/dev/null || fail "standard input"
+expect 0 -q compare a a
+[ ! -s "$scratch/out" ] || fail "-q writes"
+
+# Others, against a second opinion.
+paste -d, a.csv b.csv | awk -F, 'NR > 1 {
+    n++; v = $7 == $17 && $8 == $18; c = $9 == $19
+    vectors += v; costs += c; both += v && c; a += $9 + 0 < $19 + 0; b += $19 + 0 < $9 + 0
+    d = sqrt(($7 - $17) ^ 2 + ($8 - $18) ^ 2); sum += d; max = d > max ? d : max
+    if (!(v && c) && !first) first = "frame " $1 ", block at (" $3 "," $4 "): A (" $7 "," $8 ") for " $9
+} END {
+    printf "vectors      %d of %d equal\n%.3f pixels apart on average, %.3f at most\n", vectors, n, sum / n, max
+    printf "costs        %d of %d equal\nboth         %d of %d equal\n%s\n", costs, n, both, n, first
+    printf "%-22s  %16d  %16d\n", "cheaper blocks", a, b
+}' >wanted
+mismatch a b
+cp "$scratch/out" table
+while IFS= read -r line; do
+    grep -qF -- "$line" table || fail "the table does not say '$line'"
+done <wanted
+grep -q '^mean SAD after' table || fail "no SAD"
+grep -q '^mean PSNR after' table || fail "no PSNR"
+grep -q '^frame [1-4] ' table || fail "no fields that differ"
+mismatch a.csv b.csv
+! grep -q PSNR "$scratch/out" || fail "PSNR of files without it"
+mismatch a.csv b
+grep -q '^mean SAD after  *- ' "$scratch/out" || fail "SAD of one of two"
+mismatch a b --csv
+head -1 "$scratch/out" | grep -q '^frame,blocks,vectors_equal,costs_equal,both_equal,a_cheaper,' ||
+    fail "--csv: header"
+[ "$(wc -l <"$scratch/out")" -eq 5 ] || fail "--csv: rows"
+sum=$(awk -F, 'NR > 1 { n += $5 } END { print n }' "$scratch/out")
+grep -q "^both  *$sum of 192 " table || fail "--csv: both_equal"
+mismatch a b --json
+grep -q '"equal": false' "$scratch/out" || fail "--json"
+if have python3; then
+    python3 -m json.tool "$scratch/out" >/dev/null || fail "--json is no JSON"
+fi
+run -q compare a b
+[ "$status" -eq 5 ] || fail "-q: exit status"
+[ ! -s "$scratch/out" ] && [ ! -s "$scratch/err" ] || fail "-q says something"
+
+# What the runs were made with, where both know.
+run compare a b
+grep -q '^made with    --window: A 7x7, B 3x3$' "$scratch/out" || fail "settings that differ"
+[ "$(grep -c ': A [^(]' "$scratch/out")" -eq 1 ] || fail "settings that do not differ"
+run compare a b --json
+grep -q '"name": "--window",' "$scratch/out" || fail "--json: settings that differ"
+run compare a b.csv
+! grep -q 'made with' "$scratch/out" || fail "settings of one alone"
+cp -r b odd
+printf '{\n  "parameters": {\n    "window": "\033[1m",\n    "\n    "x": \n' >odd/summary.json
+run compare a odd
+[ "$status" -eq 5 ] || fail "an odd summary.json"
+! grep -q "$(printf '\033')" "$scratch/out" || fail "control characters of summary.json"
+
+# Fields of one only; grids that differ; no frame in common.
+mismatch a few
+grep -q '^only in A  *2 fields' "$scratch/out" || fail "fields of A alone"
+mismatch few a
+grep -q '^only in B  *2 fields' "$scratch/out" || fail "fields of B alone"
+expect 3 compare a large
+says "8x8 pixels at (0,0) in a, 16x16"
+sed '50,$d' a.csv >one.csv
+sed '2,49d' a.csv >rest.csv
+expect 3 compare one.csv rest.csv
+says "no frame in common"
+sed '30,40d' a.csv >gap.csv
+expect 3 compare a.csv gap.csv
+says "frame 1: block 28"
+awk -F, -v OFS=, 'NR > 1 && $1 == 2 { $2 = 0 } 1' a.csv >refs.csv
+expect 0 compare a refs.csv
+grep -q '^references  *differ in 1 field$' "$scratch/out" || fail "references"
+
+# Tables of others: columns in another order, more of them, quotes, line ends, a mark in front.
+awk -F, -v OFS=, '{ printf "%s\r\n", (NR == 1 ? "\357\273\277" : "") "\"" $9 "\"" OFS $8 OFS $7 OFS $6 OFS $5 \
+    OFS "\"a,\"\"b\"" OFS $4 OFS $3 OFS $1 }' a.csv >other.csv
+expect 0 compare a other.csv
+expect 3 compare a -- ./none.csv
+says none.csv
+
+# Maps.
+for map in 'm%d.png' m.mkv m.y4m m.mp4; do
+    run -q compare a b --map "$map"
+    [ "$status" -eq 5 ] || fail "--map $map: exit status $status"
+done
+for name in m1.png m2.png m3.png m4.png m.mkv m.y4m m.mp4; do
+    [ -s "$name" ] || fail "$name is not there"
+done
+expect 2 compare a b --map m.y4m
+says "m.y4m: exists already"
+run -q compare a b --map m.y4m -y
+[ "$status" -eq 5 ] || fail "--map -y"
+expect 2 compare a b --map m.txt
+expect 2 compare a b --map m.png
+expect 2 compare a b --map 'm%d.pgm'
+run -q compare a b --map 'c%d.ppm'
+# The block at (0,0) of frame 1 differs, the last one is gray.
+[ "$(tail -c 3 c1.ppm | od -An -tu1 | tr -d ' ')" = 646464 ] || fail "a block that agrees is not gray"
+paste -d, a.csv b.csv | awk -F, '$1 == 1 && $3 == 0 && $4 == 0 { exit !($9 == $19 && $7 != $17) }' &&
+    { tail -c $((64 * 48 * 3)) c1.ppm | head -c 3 | od -An -tu1 | awk '{ exit !($2 > $1 && $2 > $3) }' ||
+        fail "a block of the same cost is not green"; }
+expect 3 compare a large --map bad.mkv
+[ ! -e bad.mkv ] || fail "bad.mkv was left behind"
+
+# A signal takes an unfinished map away.
+mkfifo feed
+"$gpume" compare - b --map late.mkv <feed >"$scratch/out" 2>"$scratch/err" &
+pid=$!
+exec 9>feed
+head -100 a.csv >&9
+sleep 0.5
+kill -TERM $pid
+sleep 0.2
+tail -n +101 a.csv >&9 2>/dev/null
+exec 9>&-
+wait $pid
+[ $? -eq 1 ] || fail "a signal: not exit status 1"
+says interrupted
+for left in late.mkv* .late.mkv* .*late*; do
+    [ ! -e "$left" ] || fail "a signal: $left was left behind"
+done
+
+# Files that are no vectors: one line that names the file and where.
+refused() {
+    expect 3 compare a "$1"
+    says "$1: $2"
+}
+: >empty.csv
+refused empty.csv "is empty"
+head -1 a.csv >header.csv
+refused header.csv "line 2: there are no vectors"
+echo "frame,ref,x,y" >columns.csv
+refused columns.csv "line 1: names no column 'w'"
+head -c 2000 a.csv >cut.csv
+expect 3 compare a cut.csv
+says "cut.csv: line "
+sed '20s/,[^,]*$//' a.csv >cells.csv
+refused cells.csv "line 20: has 9 cells, the first line 10"
+sed '20s/$/,1/' a.csv >cells.csv
+refused cells.csv "line 20: has 11 cells"
+sed '7s/,[^,]*,\([^,]*\)$/,4294967296,\1/' a.csv >large.csv
+refused large.csv "line 7: cost is '4294967296'"
+sed '7s/,[^,]*,\([^,]*\)$/,9999999999999999999999999,\1/' a.csv >large.csv
+refused large.csv "line 7: cost is '9999999999"
+sed '7s/,[^,]*,\([^,]*\)$/,1e3,\1/' a.csv >word.csv
+refused word.csv "line 7: cost is '1e3'"
+sed '7s/,[^,]*,\([^,]*\)$/,,\1/' a.csv >word.csv
+refused word.csv "line 7: cost is ''"
+sed '7s/^1,/-1,/' a.csv >sign.csv
+refused sign.csv "line 7: frame is '-1'"
+sed '60{h;d};61G' a.csv >order.csv
+refused order.csv "line 61: blocks are not in raster order"
+sed '60p' a.csv >twice.csv
+refused twice.csv "line 61: blocks are not in raster order"
+{ head -1 a.csv; tail -48 a.csv; sed -n '2,49p' a.csv; } >frames.csv
+refused frames.csv "line 50: frames are not in rising order"
+head -c 100000 /dev/zero | tr '\0' x >long.csv
+refused long.csv "line 1: longer than"
+head -c 1000 /dev/zero >zero.csv
+expect 3 compare a zero.csv
+printf 'a\0b\n' >zero.csv
+refused zero.csv "line 1: holds a zero byte"
+mkdir bare
+refused bare "has no vectors.csv"
+cp -r a badframes
+sed 's/inf\|[0-9.]*$/x/' a/frames.csv >badframes/frames.csv
+expect 3 compare a badframes
+says "badframes/frames.csv: line "
+refused clip.y4m "line 1"
+
+# Usage.
+expect 2 compare
+expect 2 compare a
+expect 2 compare a b few
+expect 2 compare - -
+expect 2 compare a b -b 8
+expect 2 compare a b -o x
+expect 2 clip.y4m --map m.mkv
+says "gpume compare"
+expect 3 ./compare
+if [ -w /dev/full ]; then
+    for form in "" --json --csv; do
+        "$gpume" compare a a $form >/dev/full 2>"$scratch/err"
+        [ $? -eq 1 ] || fail "compare $form: /dev/full taken for success"
+        says "standard output"
+    done
+fi
+exit 0

@@ -1,0 +1,90 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Completion in bash, zsh and fish: what is offered is what --help lists and the parser takes.
+. "$(dirname "$0")/common.sh"
+
+for shell in bash zsh fish; do
+    expect 0 --completion $shell
+    cp "$scratch/out" "gpume.$shell"
+done
+expect 2 --completion
+expect 2 --completion csh
+says "bash"
+"$gpume" --help | sed -n 's/^  *\(-[a-zA-Z], \)*\(--[a-z-]*\).*/\2/p' | sort >listed
+[ -s listed ] || fail "no options in --help"
+touch 'a file.mp4' sorted.txt
+
+# accepted COMMAND: every option offered for it is known to the parser of that command.
+accepted() {
+    while IFS= read -r option; do
+        run $1 "$option=" x y z
+        ! grep -q "not an option of\|is an option of\|unknown option" "$scratch/err" ||
+            fail "$1 does not take $option"
+    done
+}
+
+if have bash; then
+    # offers WORD...: the completions of the last one, a line each.
+    offers() {
+        bash -c '. ./gpume.bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _gpume
+            ((${#COMPREPLY[@]})) && printf "%s\n" "${COMPREPLY[@]}"' bash "$@" | sort
+    }
+    # gives WANTED WORD...
+    gives() {
+        wanted=$1
+        shift
+        found=$(offers "$@" | tr '\n' ' ')
+        [ "$found" = "$wanted" ] || fail "bash: '$*' gives '$found', not '$wanted'"
+    }
+    : >offered
+    for command in "" sort bench compare devices; do
+        offers gpume $command -- >one
+        [ -s one ] || fail "bash: no options of '$command'"
+        cat one >>offered
+        accepted "$command" <one
+    done
+    sort -u offered | cmp - listed || fail "bash: other options than --help"
+    gives 'extend inside ' gpume --edge ''
+    gives 'extend ' gpume --edge = ex
+    gives 'extend inside ' gpume clip.mp4 --edge =
+    gives '--edge ' gpume clip.mp4 --edg
+    gives '--descending ' gpume sort --desc
+    gives '' gpume clip.mp4 --desc
+    gives '' gpume -b ''
+    gives '' gpume devices ''
+    gives 'a file.mp4 ' gpume a
+    gives 'sort sorted.txt ' gpume so
+    gives 'sorted.txt ' gpume sort so
+    gives 'sorted.txt ' gpume clip.mp4 -o so
+    gives 'compare ' gpume comp
+    # A value is no command.
+    gives '--edge ' gpume -o sort --edg
+else
+    echo "bash is not here: its completion is not tested"
+fi
+
+if have fish; then
+    fish -c 'source gpume.fish; complete -C "gpume --edge "' >offered || fail "fish"
+    [ "$(cut -f 1 offered | sort | tr '\n' ' ')" = "extend inside " ] || fail "fish: --edge"
+    fish -c 'source gpume.fish; for c in "" sort bench compare devices; complete -C "gpume $c --"; end' |
+        cut -f 1 | sort -u | cmp - listed || fail "fish: other options than --help"
+    fish -c 'source gpume.fish; complete -C "gpume comp"' | grep -q '^compare' || fail "fish: commands"
+    fish -c 'source gpume.fish; complete -C "gpume -o sort --desc"' >offered
+    [ ! -s offered ] || fail "fish takes a value for a command"
+else
+    echo "fish is not here: its completion is not tested"
+fi
+
+if have zsh; then
+    zsh -fc 'compdef() { }; . ./gpume.zsh
+        _arguments() { print -l -- "$@" }
+        for command in "" sort bench compare devices; do
+            words=(gpume $command --); CURRENT=$#words; _gpume
+        done' >specs || fail "zsh"
+    sed -n "s/^\((-[a-zA-Z] --[a-z-]*)\)*\(--[a-z-]*\)[=[].*/\2/p" specs | sort -u | cmp - listed ||
+        fail "zsh: other options than --help"
+    grep -qF -- '--edge=[' specs || fail "zsh: --edge"
+else
+    echo "zsh is not here: its completion is not tested"
+fi
+exit 0
