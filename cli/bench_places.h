@@ -39,9 +39,13 @@ struct gpume_array_row *gpume_bench_row(struct gpume_bench_places *places,
 void gpume_bench_show(const struct gpume_bench_places *places, const char *work,
     const struct gpume_bench_method *method, uint64_t items);
 
+/* Runs `once` until its time falls no more: before anything is measured on a device. */
+typedef int (*gpume_bench_repeat_fn)(void *opaque, double *us);
+int gpume_bench_warm_up(
+    const struct gpume_bench_places *places, gpume_bench_repeat_fn once, void *opaque);
+
 /* Runs `once` for the budget, ten times at least where that is less than four budgets; the median
  * of what it gives. */
-typedef int (*gpume_bench_repeat_fn)(void *opaque, double *us);
 int gpume_bench_repeat(
     const struct gpume_bench_places *places, gpume_bench_repeat_fn once, void *opaque, double *us);
 
