@@ -14,7 +14,7 @@ for value in gauss gauss: gauss:-1 gauss:0 gauss:0.2 gauss:17 gauss:nan gauss:in
     gauss:1,2 gauss:. gauss:1.2.3 'gauss: 1' 'gauss:1 ' GAUSS:1 gaus:1 box: box:4 box:1 box:33 \
     box:3.0 box:3x3 box:-3 median:4 median:7 median:1 median: bilateral:1 bilateral:1, \
     bilateral:,5 bilateral:6,5 bilateral:1,0 bilateral:1,1001 bilateral:1,5,2 bilateral:1,nan \
-    kernel kernel: none sharpen 3 gauss:99999999999999999999999999999999999999; do
+    kernel kernel: nothing sharpen 3 gauss:99999999999999999999999999999999999999; do
     expect 2 clip.y4m --prefilter "$value"
     says "--prefilter $value: must be gauss:S"
     expect 2 "--prefilter=$value" clip.y4m
@@ -113,4 +113,10 @@ for one in $engines; do
     cmp plain/vectors.csv same/vectors.csv || fail "vectors.csv with a kernel of one number, $one"
     cmp plain/frames.csv same/frames.csv || fail "frames.csv with a kernel of one number, $one"
 done
+
+# The last one counts, and none is one.
+expect 0 clip.y4m --prefilter box:3 --prefilter none --vectors - --backend cpu
+cp "$scratch/out" without.csv
+expect 0 clip.y4m --vectors - --backend cpu
+cmp -s "$scratch/out" without.csv || fail "--prefilter none filters"
 exit 0
