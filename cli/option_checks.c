@@ -202,6 +202,10 @@ uint64_t gpume_option_mask(enum gpume_command command)
 int gpume_options_check(const struct gpume_options *options, uint64_t given)
 {
     int status;
+    if ((given & BIT(JSON)) && (given & BIT(CSV))) {
+        gpume_console_error("--json: leaves no use for --csv; leave one of them out");
+        return GPUME_INVALID;
+    }
     switch (options->command) {
     case GPUME_COMMAND_DEVICES:
         return check_command("devices", given, gpume_option_mask(options->command));
@@ -221,9 +225,10 @@ int gpume_options_check(const struct gpume_options *options, uint64_t given)
         const uint64_t one = bit((enum gpume_option_id)i);
         if (idle & one) {
             gpume_console_error("--%s: is an option of 'gpume %s'", gpume_option_rows[i].name,
-                one & bench_alone  ? "bench"
-                : one & sort_alone ? "sort"
-                                   : "compare");
+                one & bit(GPUME_OPTION_CSV) ? "bench' and 'gpume compare"
+                : one & bench_alone         ? "bench"
+                : one & sort_alone          ? "sort"
+                                            : "compare");
             return GPUME_INVALID;
         }
     }

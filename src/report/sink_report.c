@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define REPORT_FORMAT 1 /* of the .json form; grows like summary.json's */
 
@@ -45,7 +46,7 @@ struct report {
 static bool ends_in(const char *path, const char *extension)
 {
     const size_t length = strlen(path), tail = strlen(extension);
-    return length > tail && strcmp(path + length - tail, extension) == 0;
+    return length > tail && strcasecmp(path + length - tail, extension) == 0;
 }
 
 const struct gpume_sink_ops *gpume_sink_report(const char *path)

@@ -80,6 +80,8 @@ expect 2 bench --reduce --size 64x64
 says "--size: not an option of 'gpume bench --reduce'"
 
 # Refusals.
+expect 2 bench --json --csv
+says "--json: leaves no use for --csv"
 expect 2 bench --check
 says "not an option of 'gpume bench'"
 expect 2 bench clip.y4m --size 64x64

@@ -172,7 +172,7 @@ function listen(u, onSelect) {
 
 function chartWidth() {
     const box = byId("charts");
-    const columns = box.clientWidth >= 900 ? 2 : 1;
+    const columns = getComputedStyle(box).gridTemplateColumns.split(" ").length; // the style decides
     return Math.max(220, Math.floor((box.clientWidth - (columns - 1) * 24) / columns));
 }
 
