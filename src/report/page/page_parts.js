@@ -8,13 +8,17 @@
 
 function makeHead() {
     const { input, parameters } = data;
-    const file = (name) => name.replace(/^.*\//, "") || name;
+    const file = (name) => name === "-" ? "standard input" : name.replace(/^.*\//, "") || name;
     const name = input.reference ? `${file(input.reference)} to ${file(input.name)}` : file(input.name);
-    const rate = input.frames_per_second ? `, ${plain(input.frames_per_second, 3)} frames a second` : "";
+    const moves = input.frames_per_second && !input.reference; // stills have no rate
+    const rate = moves ? `, ${plain(input.frames_per_second, 3)} frames a second` : "";
+    const filter = parameters.prefilter ? `, searched through ${parameters.prefilter}` : "";
+    const distance = parameters["ref-distance"];
+    const before = distance > 1 ? `, reference ${distance} frames before` : "";
     document.title = `${name} - gpume report`;
     byId("title").textContent = name;
     byId("subtitle").textContent = `${input.width} x ${input.height} pixels, ${input.bits} bits${rate}; blocks of ` +
-        `${parameters.block}, window ${parameters.window}; ${data.engine.device}`;
+        `${parameters.block}, window ${parameters.window}${filter}${before}; ${data.engine.device}`;
 }
 
 function card(name, value, text, note) {
@@ -25,12 +29,12 @@ function card(name, value, text, note) {
 function makeCards() {
     const { means, totals, stages } = data;
     const seconds = stages.whole.seconds;
-    const left = means.sad_before > 0 ? 100 * means.sad_after / means.sad_before : 100;
+    const left = means.sad_before > 0 ? `${(100 * means.sad_after / means.sad_before).toFixed(1)} %` : "-";
     byId("cards").append(
         card("Fields", data.fields, whole(data.fields), `frames ${data.first_field} to ${data.last_field}`),
         card("Mean SAD after", means.sad_after, short(means.sad_after),
-            `of ${short(means.sad_before)} before: ${left.toFixed(1)} %`),
-        card("Mean PSNR after", means.psnr_after, means.psnr_after === null ? "inf" : `${means.psnr_after.toFixed(3)} dB`,
+            `of ${short(means.sad_before)} before: ${left}`),
+        card("Mean PSNR after", means.psnr_after, `${fixed(means.psnr_after, 3)} dB`,
             `${fixed(means.psnr_before, 3)} dB before`),
         card("Zero vectors", totals.zero, `${(100 * totals.zero / totals.blocks).toFixed(1)} %`,
             `of ${short(totals.blocks)} blocks`),
