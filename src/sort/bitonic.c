@@ -90,9 +90,6 @@ static void sort_keys_only(uint32_t *keys, uint64_t count, uint32_t flip)
 static void sort_with_payload(
     uint32_t *keys, uint32_t *payload, uint64_t count, uint32_t flip, uint64_t *scratch)
 {
-    if (count == 0) {
-        return; /* there may be no memory at all */
-    }
     uint32_t *carried = (uint32_t *)(scratch + count);
     memcpy(carried, payload, count * sizeof *carried);
     for (uint64_t i = 0; i < count; i++) {
@@ -120,6 +117,9 @@ void gpume_bitonic_sort(const struct gpume_sort_params *params, uint32_t *keys, 
     uint32_t flip = params->type == GPUME_KEY_I32 ? UINT32_C(1) << 31 : 0;
     flip ^= params->descending ? UINT32_MAX : 0;
     for (uint32_t i = 0; i < segment_count; i++) {
+        if (segments[i].count == 0) {
+            continue; /* there may be no memory at all */
+        }
         uint32_t *first = keys + segments[i].first;
         if (payload) {
             sort_with_payload(first, payload + segments[i].first, segments[i].count, flip, scratch);

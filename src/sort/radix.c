@@ -187,7 +187,9 @@ void gpume_radix_sort(const struct gpume_sort_params *params, uint32_t *keys, ui
     }
     for (uint32_t i = 0; i < params->segment_count; i++) {
         const struct gpume_segment *segment = &params->segments[i];
-        sort_run(params, keys + segment->first, payload ? payload + segment->first : NULL,
-            segment->count, scratch);
+        if (segment->count > 0) { /* else there may be no memory at all */
+            sort_run(params, keys + segment->first, payload ? payload + segment->first : NULL,
+                segment->count, scratch);
+        }
     }
 }
