@@ -128,8 +128,8 @@ static enum gpume_exit collect(struct reader *reader, size_t count)
         return result;
     }
     reader->negative_count += negative_count;
-    uint32_t *to = reader->words.words + reader->words.count;
-    if (!reader->split) {
+    if (count > 0 && !reader->split) {
+        uint32_t *to = reader->words.words + reader->words.count;
         for (size_t i = 0; i < count; i++) {
             to[i] = (uint32_t)values[i];
         }
