@@ -33,11 +33,3 @@ uvec2 range_of(uint quad)
 {
     return uvec2(quad == 0u ? pc.skip : 0u, quad + 1u == pc.quads ? pc.keep : IN_QUAD);
 }
-
-/* 64-bit numbers as low word, high word. */
-uvec2 add_word(uvec2 sum, uint value)
-{
-    sum.x += value;
-    sum.y += uint(sum.x < value);
-    return sum;
-}

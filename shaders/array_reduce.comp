@@ -15,6 +15,7 @@
 #extension GL_EXT_control_flow_attributes : require
 #include "shared.h"
 #include "array.glsl"
+#include "common.glsl"
 
 layout(constant_id = GPUME_ARRAY_SPEC_MINIMUM) const uint MINIMUM = 0;
 
@@ -27,8 +28,7 @@ uvec2 combine(uvec2 a, uvec2 b)
     if (MINIMUM != 0u) {
         return b.x < a.x || (b.x == a.x && b.y < a.y) ? b : a;
     }
-    a = add_word(a, b.x);
-    a.y += b.y;
+    add_sum(a, b);
     return a;
 }
 
@@ -44,12 +44,13 @@ uvec2 take(uvec2 mine, uvec4 quad, uint index, uvec2 range)
             uvec2 other = uvec2(value, index * IN_QUAD + i - pc.skip);
             mine = counts ? combine(mine, other) : mine;
         } else if (ELEMENT == 4u) {
-            mine = add_word(mine, counts ? value : 0u);
+            add_word(mine, counts ? value : 0u);
         } else {
             sum += counts ? value : 0u;
         }
     }
-    return add_word(mine, sum);
+    add_word(mine, sum);
+    return mine;
 }
 
 /* By tiles of AT_ONCE * GPUME_ARRAY_LOCAL quads side by side. */

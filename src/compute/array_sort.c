@@ -36,9 +36,6 @@ static int sort(const struct gpume_sort_params *params, struct gpume_array *keys
     if (count == 0 || (resolved.segments && resolved.segment_count == 0)) {
         return GPUME_OK;
     }
-    if (!compute->ops->sort) {
-        return GPUME_UNSUPPORTED;
-    }
     return compute->ops->sort(compute->state, &resolved, keys->memory,
         payload ? payload->memory : NULL, count, &compute->times.run_ns);
 }

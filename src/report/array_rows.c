@@ -7,7 +7,6 @@
 #include "report/json.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -49,11 +48,6 @@ fail:
     return status;
 }
 
-static void put_figure(struct gpume_json *json, const char *key, double value, int decimals)
-{
-    gpume_json_real(json, key, value > 0 ? value : (double)INFINITY, decimals);
-}
-
 static void put_json_row(struct gpume_json *json, const struct gpume_array_row *row)
 {
     gpume_json_begin(json, NULL);
@@ -65,10 +59,10 @@ static void put_json_row(struct gpume_json *json, const struct gpume_array_row *
     gpume_json_count(json, "items", row->items);
     gpume_json_count(json, "bits", row->bits);
     gpume_json_real(json, "us", row->us, 3);
-    put_figure(json, "wall_us", row->wall_us, 3);
+    gpume_json_figure(json, "wall_us", row->wall_us, 3);
     gpume_json_real(json, "items_per_s", row->items_per_second, 0);
-    put_figure(json, "share_of_copy", row->share_of_copy, 6);
-    put_figure(json, "speedup_core", row->over_core, 6);
+    gpume_json_figure(json, "share_of_copy", row->share_of_copy, 6);
+    gpume_json_figure(json, "speedup_core", row->over_core, 6);
     gpume_json_end(json);
 }
 

@@ -4,13 +4,7 @@
 #include "base/status.h"
 #include "report/json.h"
 
-#include <math.h>
 #include <stdio.h>
-
-static void put_figure(struct gpume_json *json, const char *key, double value, int decimals)
-{
-    gpume_json_real(json, key, value > 0 ? value : (double)INFINITY, decimals);
-}
 
 static void put_work(struct gpume_json *json, const struct gpume_bench *bench)
 {
@@ -50,11 +44,11 @@ static void put_row(struct gpume_json *json, const struct gpume_bench_row *row)
     gpume_json_real(json, "us_per_field", row->search_us, 3);
     gpume_json_real(json, "wall_us_per_field", row->wall_us, 3);
     gpume_json_real(json, "px_per_s", row->differences_per_second, 0);
-    put_figure(json, "ceiling_px_per_s", row->ceiling, 0);
-    put_figure(json, "share_of_ceiling",
+    gpume_json_figure(json, "ceiling_px_per_s", row->ceiling, 0);
+    gpume_json_figure(json, "share_of_ceiling",
         row->ceiling > 0 ? row->differences_per_second / row->ceiling : 0, 6);
-    put_figure(json, "speedup_core", row->over_core, 6);
-    put_figure(json, "speedup_mestimate", row->over_mestimate, 6);
+    gpume_json_figure(json, "speedup_core", row->over_core, 6);
+    gpume_json_figure(json, "speedup_mestimate", row->over_mestimate, 6);
     gpume_json_end(json);
 }
 

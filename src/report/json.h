@@ -34,6 +34,9 @@ void gpume_json_count(struct gpume_json *json, const char *key, uint64_t value);
 /* Infinity gives null. */
 void gpume_json_real(struct gpume_json *json, const char *key, double value, int decimals);
 
+/* One that is above 0, or not known: null. */
+void gpume_json_figure(struct gpume_json *json, const char *key, double value, int decimals);
+
 void gpume_json_truth(struct gpume_json *json, const char *key, bool value);
 
 /* A string of bytes in base 64. */
