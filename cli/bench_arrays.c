@@ -15,13 +15,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define REPEATS_MIN 10u
-
-/* A GPU that had nothing to do while one core was measured is at a fraction of its clock, an H200
- * at a sixth, and takes a while to notice that it is wanted. */
-#define WARM_UP_MAX 4u    /* budgets, */
-#define WARM_UP_STEADY 1u /* or as soon as this many have brought no */
-#define IMPROVEMENT 0.02
 #define SLOW 8.0 /* budgets that one run may take */
 
 struct gpume_array_row *gpume_bench_row(struct gpume_bench_places *places,
@@ -52,48 +45,6 @@ void gpume_bench_show(const struct gpume_bench_places *places, const char *work,
     if (places->progress.shown) {
         gpume_console_status(line, places->progress.rewrite);
     }
-}
-
-int gpume_bench_warm_up(
-    const struct gpume_bench_places *places, gpume_bench_repeat_fn once, void *opaque)
-{
-    const uint64_t start = gpume_progress_clock_ns();
-    uint64_t now = start, improved = start;
-    double us, best = 0;
-    while (now - start < WARM_UP_MAX * places->budget_ns &&
-           now - improved < WARM_UP_STEADY * places->budget_ns) {
-        const int status = once(opaque, &us);
-        if (status != GPUME_OK) {
-            return status;
-        }
-        now = gpume_progress_clock_ns();
-        if (best == 0 || us < best * (1 - IMPROVEMENT)) {
-            best = us;
-            improved = now;
-        }
-    }
-    return GPUME_OK;
-}
-
-int gpume_bench_repeat(
-    const struct gpume_bench_places *places, gpume_bench_repeat_fn once, void *opaque, double *us)
-{
-    double all[GPUME_BENCH_REPEATS_MAX];
-    const uint64_t start = gpume_progress_clock_ns();
-    uint32_t count = 0;
-    uint64_t spent = 0;
-    while (count == 0 || (count < GPUME_BENCH_REPEATS_MAX &&
-                             (spent < places->budget_ns ||
-                                 (count < REPEATS_MIN && spent < 4 * places->budget_ns)))) {
-        const int status = once(opaque, &all[count]);
-        if (status != GPUME_OK) {
-            return status;
-        }
-        count++;
-        spent = gpume_progress_clock_ns() - start;
-    }
-    *us = gpume_bench_median(all, count);
-    return GPUME_OK;
 }
 
 bool gpume_bench_too_slow(const struct gpume_bench_places *places, double us, double times)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "bench_ffmpeg.h"
 
+#include "bench_repeat.h"
 #include "console.h"
 #include "media/mestimate.h"
 

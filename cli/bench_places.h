@@ -6,13 +6,12 @@
 #ifndef GPUME_CLI_BENCH_PLACES_H
 #define GPUME_CLI_BENCH_PLACES_H
 
+#include "bench_repeat.h"
 #include "options.h"
 #include "progress.h"
 #include "report/array_rows.h"
 
 #include <gpume/compute.h>
-
-#define GPUME_BENCH_REPEATS_MAX 64u
 
 /* One way to do the work. */
 struct gpume_bench_method {
@@ -38,16 +37,6 @@ struct gpume_array_row *gpume_bench_row(struct gpume_bench_places *places,
 
 void gpume_bench_show(const struct gpume_bench_places *places, const char *work,
     const struct gpume_bench_method *method, uint64_t items);
-
-/* Runs `once` until its time falls no more: before anything is measured on a device. */
-typedef int (*gpume_bench_repeat_fn)(void *opaque, double *us);
-int gpume_bench_warm_up(
-    const struct gpume_bench_places *places, gpume_bench_repeat_fn once, void *opaque);
-
-/* Runs `once` for the budget, ten times at least where that is less than four budgets; the median
- * of what it gives. */
-int gpume_bench_repeat(
-    const struct gpume_bench_places *places, gpume_bench_repeat_fn once, void *opaque, double *us);
 
 /* Would a task so many times as large take too long? */
 bool gpume_bench_too_slow(const struct gpume_bench_places *places, double us, double times);

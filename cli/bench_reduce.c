@@ -81,8 +81,8 @@ static int measure(struct reducing *r, double copy_us, uint64_t answers[BINS], b
     double us;
     memset(r->results, 0, sizeof(r->results));
     gpume_bench_show(r->places, r->work->name, r->method, r->bytes >> r->work->element);
-    int status = gpume_bench_warm_up(r->places, reduce_once, r);
-    status = status ? status : gpume_bench_repeat(r->places, reduce_once, r, &us);
+    int status = gpume_bench_warm_up(r->places->budget_ns, reduce_once, r);
+    status = status ? status : gpume_bench_repeat(r->places->budget_ns, reduce_once, r, &us);
     if (status != GPUME_OK) {
         return status;
     }
@@ -111,8 +111,8 @@ static int measure_place(struct reducing *r, const void *noise, uint64_t answers
     int status = gpume_array_create(compute, &r->data, r->bytes);
     status = status ? status : gpume_array_create(compute, &r->copy, r->bytes);
     status = status ? status : gpume_array_write(r->data, 0, noise, r->bytes);
-    status = status ? status : gpume_bench_warm_up(r->places, copy_once, r);
-    status = status ? status : gpume_bench_repeat(r->places, copy_once, r, &copy_us);
+    status = status ? status : gpume_bench_warm_up(r->places->budget_ns, copy_once, r);
+    status = status ? status : gpume_bench_repeat(r->places->budget_ns, copy_once, r, &copy_us);
     for (size_t i = 0; i < WORKS && status == GPUME_OK; i++) {
         r->work = &works[i];
         status = measure(r, copy_us, answers[i], first);

@@ -6,6 +6,7 @@
  */
 #include "bench_run.h"
 
+#include "bench_repeat.h"
 #include "console.h"
 #include "progress.h"
 
@@ -183,18 +184,6 @@ int gpume_bench_solve(const struct gpume_bench_clip *clip, const struct gpume_pa
     status = advance(&stream, cycle);
     const int closed = gpume_close(&stream.ctx);
     return status ? status : closed;
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-    const double left = *(const double *)a, right = *(const double *)b;
-    return (left > right) - (left < right);
-}
-
-double gpume_bench_median(double *values, uint32_t count)
-{
-    qsort(values, count, sizeof(*values), compare_doubles);
-    return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
 /* Rounds until the time is over. */

@@ -49,7 +49,4 @@ int gpume_bench_compare(const struct gpume_bench_clip *clip, const struct gpume_
 int gpume_bench_measure(const struct gpume_bench_clip *clip, const struct gpume_params *params,
     const struct gpume_bench_answers *answers, uint64_t budget_ns, struct gpume_bench_time *time);
 
-/* Of count values, which are sorted. */
-double gpume_bench_median(double *values, uint32_t count);
-
 #endif

@@ -188,10 +188,10 @@ static int measure_on_device(struct sorting *s, double *us)
     const uint64_t bytes = (uint64_t)s->count * 4;
     int status = make_arrays(s);
     if (status == GPUME_OK) {
-        status = gpume_bench_warm_up(s->places, sort_on_device, s);
+        status = gpume_bench_warm_up(s->places->budget_ns, sort_on_device, s);
     }
     if (status == GPUME_OK) {
-        status = gpume_bench_repeat(s->places, sort_on_device, s, us);
+        status = gpume_bench_repeat(s->places->budget_ns, sort_on_device, s, us);
     }
     if (status == GPUME_OK) {
         status = gpume_array_read(s->device_keys, 0, s->keys, bytes);
@@ -218,7 +218,7 @@ static int measure(struct sorting *s, struct gpume_bench_method *method)
     gpume_bench_show(s->places, s->work, method, s->count);
     int status = device ? measure_on_device(s, &us) : GPUME_OK;
     if (status == GPUME_OK) {
-        status = gpume_bench_repeat(s->places, sort_on_host, s, &host_us);
+        status = gpume_bench_repeat(s->places->budget_ns, sort_on_host, s, &host_us);
     }
     us = device ? us : host_us;
     struct gpume_array_row *row =

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Each method sorts a fresh copy several times, the fewer the longer it takes; the median counts.
- * The copy is made off the clock. What the GPU takes without transfers is its own measure of the
- * same calls. Main thread only.
+ * The copy is made off the clock. What the GPU takes without transfers is its own measure of sorts
+ * of keys that lie there already. Main thread only.
  */
 #include "sort_time.h"
 
+#include "bench_repeat.h"
 #include "console.h"
 #include "progress.h"
 #include "sort_check.h"
@@ -14,85 +15,99 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RUNS_MAX 25u
 #define BUDGET_NS UINT64_C(500000000) /* of a method's runs; one is made in any case */
 
 struct method {
     const char *name;
     gpume_compute *compute; /* NULL: qsort */
     enum gpume_sort_method sort;
-    double wall_ns, run_ns; /* medians; 0: not measured */
-    const char *missing;    /* why */
+    double us;           /* median; 0: not measured */
+    const char *missing; /* why */
 };
 
-static int compare_times(const void *a, const void *b)
-{
-    const double left = *(const double *)a, right = *(const double *)b;
-    return (left > right) - (left < right);
-}
+/* One of them at work. */
+struct running {
+    const struct gpume_sort_timing *timing;
+    const struct method *method;
+    uint32_t *keys;         /* what is sorted, */
+    gpume_array *on_device; /* or that, */
+    gpume_array *master;    /* a copy of the keys as they came */
+};
 
-static double median(double *times, size_t count)
+/* Is that what was expected? */
+static int accept(const struct running *running, int status)
 {
-    qsort(times, count, sizeof *times, compare_times);
-    return times[count / 2];
-}
-
-static enum gpume_exit sort_once(const struct gpume_sort_timing *timing,
-    const struct method *method, uint32_t *keys, double *wall_ns, double *run_ns)
-{
-    struct gpume_compute_times times = {0};
-    struct gpume_sort_params params = timing->params;
-    params.method = method->sort;
-    memcpy(keys, timing->keys, timing->count * sizeof *keys);
-    const uint64_t before = gpume_progress_clock_ns();
-    int status = GPUME_OK;
-    if (method->compute) {
-        status = gpume_sort(method->compute, &params, keys, NULL, timing->count);
-    } else {
-        gpume_sort_with_qsort(&params, keys, timing->count);
-    }
-    *wall_ns = (double)(gpume_progress_clock_ns() - before);
-    if (method->compute) {
-        gpume_compute_get_times(method->compute, &times);
-    }
-    *run_ns = (double)times.run_ns;
+    const struct gpume_sort_timing *timing = running->timing;
+    const char *name = running->method->name;
     if (status != GPUME_OK) {
-        gpume_console_error("--time: %s: %s", method->name, gpume_status_text(status));
-        return GPUME_EXIT_FAILED;
+        gpume_console_error("--time: %s: %s", name, gpume_status_text(status));
+        return status;
     }
-    const uint64_t matches = gpume_sort_matches(keys, timing->expected, timing->count);
+    const uint64_t matches = gpume_sort_matches(running->keys, timing->expected, timing->count);
     if (matches != timing->count) {
         gpume_console_error("--time: %s: keys matched in %" PRIu64 " of %" PRIu64
                             " instances: its results are wrong",
-            method->name, matches, timing->count);
-        return GPUME_EXIT_MISMATCH;
+            name, matches, timing->count);
+        return GPUME_FORMAT;
     }
-    return GPUME_EXIT_DONE;
+    return GPUME_OK;
 }
 
-static enum gpume_exit measure(
-    const struct gpume_sort_timing *timing, struct method *method, uint32_t *keys)
+static int sort_once(void *opaque, double *us)
 {
-    double wall[RUNS_MAX], run[RUNS_MAX], spent = 0;
-    size_t runs = 0;
-    while (runs < RUNS_MAX && (runs == 0 || spent < (double)BUDGET_NS)) {
-        const enum gpume_exit result = sort_once(timing, method, keys, &wall[runs], &run[runs]);
-        if (result != GPUME_EXIT_DONE) {
-            return result;
-        }
-        spent += wall[runs++];
+    const struct running *running = opaque;
+    const struct gpume_sort_timing *timing = running->timing;
+    const struct method *method = running->method;
+    struct gpume_sort_params params = timing->params;
+    params.method = method->sort;
+    memcpy(running->keys, timing->keys, timing->count * sizeof *running->keys);
+    const uint64_t before = gpume_progress_clock_ns();
+    int status = GPUME_OK;
+    if (method->compute) {
+        status = gpume_sort(method->compute, &params, running->keys, NULL, timing->count);
+    } else {
+        gpume_sort_with_qsort(&params, running->keys, timing->count);
     }
-    method->wall_ns = median(wall, runs);
-    method->run_ns = median(run, runs);
-    return GPUME_EXIT_DONE;
+    *us = (double)(gpume_progress_clock_ns() - before) / 1e3;
+    return accept(running, status);
+}
+
+static int sort_on_device(void *opaque, double *us)
+{
+    const struct running *running = opaque;
+    const struct gpume_sort_timing *timing = running->timing;
+    struct gpume_compute_times times = {0};
+    int status = gpume_array_copy(running->on_device, 0, running->master, 0, timing->count * 4);
+    if (status == GPUME_OK) {
+        status = gpume_array_sort(&timing->params, running->on_device, NULL, timing->count);
+    }
+    gpume_compute_get_times(timing->compute, &times);
+    *us = (double)times.run_ns / 1e3;
+    return status;
+}
+
+/* By the device's clock: 0 us where it has none. */
+static int measure_on_device(struct running *running, double *us)
+{
+    const struct gpume_sort_timing *timing = running->timing;
+    const uint64_t bytes = timing->count * 4;
+    int status = gpume_array_create(timing->compute, &running->master, bytes);
+    status = status ? status : gpume_array_create(timing->compute, &running->on_device, bytes);
+    status = status ? status : gpume_array_write(running->master, 0, timing->keys, bytes);
+    status = status ? status : gpume_bench_warm_up(BUDGET_NS, sort_on_device, running);
+    status = status ? status : gpume_bench_repeat(BUDGET_NS, sort_on_device, running, us);
+    status = status ? status : gpume_array_read(running->on_device, 0, running->keys, bytes);
+    gpume_array_destroy(&running->on_device);
+    gpume_array_destroy(&running->master);
+    return accept(running, status);
 }
 
 static void print_line(FILE *stream, const struct gpume_sort_timing *timing, const char *name,
-    double ns, double qsort_ns, const char *missing)
+    double us, double qsort_us, const char *missing)
 {
-    if (ns > 0) {
-        fprintf(stream, "%-20s  %12.3f ms  %10.2f M keys/s  %8.2f x qsort\n", name, ns / 1e6,
-            (double)timing->count / ns * 1e3, qsort_ns / ns);
+    if (us > 0) {
+        fprintf(stream, "%-20s  %12.3f ms  %10.2f M keys/s  %8.2f x qsort\n", name, us / 1e3,
+            (double)timing->count / us, qsort_us / us);
     } else {
         fprintf(stream, "%-20s  %s\n", name, missing);
     }
@@ -111,32 +126,36 @@ static const char *missing_gpu(const struct gpume_sort_timing *timing)
                : "left out: no hardware GPU does it here; --backend vulkan takes a software driver";
 }
 
-static enum gpume_exit measure_all(
+static int measure_all(
     const struct gpume_sort_timing *timing, gpume_compute *cpu, uint32_t *keys, FILE *stream)
 {
     struct method methods[] = {
-        {"GPU", timing->compute, GPUME_SORT_AUTO, 0, 0, missing_gpu(timing)},
-        {"C radix", cpu, GPUME_SORT_RADIX, 0, 0, NULL},
-        {"qsort", NULL, GPUME_SORT_AUTO, 0, 0, NULL},
-        {"CPU bitonic", cpu, GPUME_SORT_BITONIC, 0, 0, NULL},
+        {"GPU with transfer", timing->compute, GPUME_SORT_AUTO, 0, missing_gpu(timing)},
+        {"GPU without transfer", timing->compute, GPUME_SORT_AUTO, 0, missing_gpu(timing)},
+        {"C radix", cpu, GPUME_SORT_RADIX, 0, NULL},
+        {"qsort", NULL, GPUME_SORT_AUTO, 0, NULL},
+        {"CPU bitonic", cpu, GPUME_SORT_BITONIC, 0, NULL},
     };
-    enum { GPU, RADIX, QSORT, BITONIC, COUNT };
+    enum { ON_DEVICE = 1, QSORT = 3, COUNT = 5 };
     for (size_t i = 0; i < COUNT; i++) {
-        const enum gpume_exit result =
-            methods[i].missing ? GPUME_EXIT_DONE : measure(timing, &methods[i], keys);
-        if (result != GPUME_EXIT_DONE) {
-            return result;
+        struct running running = {timing, &methods[i], keys, NULL, NULL};
+        int status = GPUME_OK;
+        if (!methods[i].missing) {
+            status = i == ON_DEVICE
+                         ? measure_on_device(&running, &methods[i].us)
+                         : gpume_bench_repeat(BUDGET_NS, sort_once, &running, &methods[i].us);
+        }
+        if (status != GPUME_OK) {
+            return status;
         }
     }
-    const double base = methods[QSORT].wall_ns;
-    const struct method *gpu = &methods[GPU];
-    print_line(stream, timing, "GPU with transfer", gpu->wall_ns, base, gpu->missing);
-    print_line(stream, timing, "GPU without transfer", gpu->run_ns, base,
-        gpu->missing ? gpu->missing : "not known: the device cannot tell time");
-    for (size_t i = RADIX; i < COUNT; i++) {
-        print_line(stream, timing, methods[i].name, methods[i].wall_ns, base, "too short a time");
+    for (size_t i = 0; i < COUNT; i++) {
+        const char *why =
+            i == ON_DEVICE ? "not known: the device cannot tell time" : "too short a time";
+        print_line(stream, timing, methods[i].name, methods[i].us, methods[QSORT].us,
+            methods[i].missing ? methods[i].missing : why);
     }
-    return GPUME_EXIT_DONE;
+    return GPUME_OK;
 }
 
 enum gpume_exit gpume_sort_time(const struct gpume_sort_timing *timing, FILE *stream)
@@ -153,7 +172,10 @@ enum gpume_exit gpume_sort_time(const struct gpume_sort_timing *timing, FILE *st
     uint32_t *keys = malloc(timing->count * sizeof *keys);
     enum gpume_exit result = GPUME_EXIT_FAILED;
     if (keys && gpume_compute_open(&cpu, &params) == GPUME_OK) {
-        result = measure_all(timing, cpu, keys, stream);
+        const int status = measure_all(timing, cpu, keys, stream);
+        result = status == GPUME_OK       ? GPUME_EXIT_DONE
+                 : status == GPUME_FORMAT ? GPUME_EXIT_MISMATCH
+                                          : GPUME_EXIT_FAILED;
     } else {
         gpume_console_error("--time: out of memory; leave it out or sort less");
     }

@@ -4,6 +4,7 @@
  * answer that is wrong in one block, be it the vector or the cost, is found before anything is
  * measured.
  */
+#include "bench_repeat.h"
 #include "bench_run.h"
 #include "console.h"
 #include "harness.h"
