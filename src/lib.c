@@ -3,6 +3,7 @@
  * The public functions: check arguments, choose the engine, call the pipeline.
  */
 #include "base/locked_log.h"
+#include "base/reserved.h"
 #include "base/status.h"
 #include "motion/pipeline.h"
 #include "version.h"
@@ -191,6 +192,11 @@ int gpume_open(gpume **out, const struct gpume_params *params)
     if ((unsigned)params->backend > GPUME_BACKEND_CPU) {
         gpume_log_write(&(struct gpume_log){params->log, params->log_opaque}, GPUME_LOG_ERROR,
             "backend %u: must be one of enum gpume_backend", (unsigned)params->backend);
+        return GPUME_INVALID;
+    }
+    if (!GPUME_RESERVED_IS_ZERO(params)) {
+        gpume_log_write(&(struct gpume_log){params->log, params->log_opaque}, GPUME_LOG_ERROR,
+            GPUME_RESERVED_LINE, "gpume_params", "gpume_params");
         return GPUME_INVALID;
     }
     struct gpume *ctx = calloc(1, sizeof(*ctx));

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/reserved.h"
 #include "base/status.h"
 #include "compute/context.h"
 
@@ -14,7 +15,7 @@ void gpume_sort_params_default(struct gpume_sort_params *params)
 static bool can_sort(const struct gpume_sort_params *params, uint64_t count)
 {
     if ((unsigned)params->type > GPUME_KEY_I32 || (unsigned)params->method > GPUME_SORT_BITONIC ||
-        params->key_bits > 32 || count > SORT_MAX) {
+        params->key_bits > 32 || count > SORT_MAX || !GPUME_RESERVED_IS_ZERO(params)) {
         return false;
     }
     for (uint32_t i = 0; params->segments && i < params->segment_count; i++) {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/reserved.h"
 #include "compute/context.h"
 
 #include <stdlib.h>
@@ -47,6 +48,11 @@ int gpume_compute_open(gpume_compute **out, const struct gpume_compute_params *p
     if ((unsigned)params->backend > GPUME_BACKEND_CPU) {
         gpume_log_write(&(struct gpume_log){params->log, params->log_opaque}, GPUME_LOG_ERROR,
             "backend %u: must be one of enum gpume_backend", (unsigned)params->backend);
+        return GPUME_INVALID;
+    }
+    if (!GPUME_RESERVED_IS_ZERO(params)) {
+        gpume_log_write(&(struct gpume_log){params->log, params->log_opaque}, GPUME_LOG_ERROR,
+            GPUME_RESERVED_LINE, "gpume_compute_params", "gpume_compute_params");
         return GPUME_INVALID;
     }
     struct gpume_compute *compute = calloc(1, sizeof(*compute));

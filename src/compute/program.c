@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/reserved.h"
 #include "compute/context.h"
 
 #include <stdlib.h>
@@ -15,7 +16,7 @@ int gpume_program_create(
     if (!compute || !out || !params || !params->spirv || params->spirv_bytes == 0 ||
         params->spirv_bytes % 4 != 0 || params->array_count > GPUME_PROGRAM_ARRAYS_MAX ||
         params->push_bytes > GPUME_PROGRAM_PUSH_MAX || params->push_bytes % 4 != 0 ||
-        (params->constant_count > 0 && !params->constants)) {
+        (params->constant_count > 0 && !params->constants) || !GPUME_RESERVED_IS_ZERO(params)) {
         return GPUME_INVALID;
     }
     if (!compute->ops->program_create) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The public sort for callers with a device of their own: checks, then k_sort. */
+#include "base/reserved.h"
 #include "base/status.h"
 #include "gpu/k_sort.h"
 #include "gpume/vulkan.h"
@@ -33,7 +34,8 @@ static int borrow(struct gpume_sorter *sorter, const struct gpume_vulkan *vulkan
 
 int gpume_sorter_create(gpume_sorter **out, const struct gpume_vulkan *vulkan)
 {
-    if (!out || !vulkan || !vulkan->physical || !vulkan->device) {
+    if (!out || !vulkan || !vulkan->physical || !vulkan->device ||
+        !GPUME_RESERVED_IS_ZERO(vulkan)) {
         return GPUME_INVALID;
     }
     struct gpume_sorter *sorter = calloc(1, sizeof(*sorter));
@@ -65,7 +67,8 @@ static bool is_valid(const struct gpume_sorter_task *task)
     uint64_t longest = task->segment_longest, stride = task->segment_stride;
     if (task->count > GPUME_SORT_COUNT_MAX || (unsigned)task->type > GPUME_KEY_I32 ||
         (unsigned)task->method > GPUME_SORT_BITONIC || task->key_bits > 32 || task->keys % 4 ||
-        task->payload % 4 || task->segments % 8 || task->scratch % GPUME_SORT_SCRATCH_ALIGN) {
+        task->payload % 4 || task->segments % 8 || task->scratch % GPUME_SORT_SCRATCH_ALIGN ||
+        !GPUME_RESERVED_IS_ZERO(task)) {
         return false;
     }
     if (task->segment_count == 0 || longest == 0) {

@@ -351,6 +351,9 @@ static void check_public(struct check *check)
     task.keys++;
     REQUIRE_EQUAL(gpume_sorter_sizes(sorter, &task, &memory), GPUME_INVALID);
     task.keys--;
+    task.reserved[35] = 1;
+    REQUIRE_EQUAL(gpume_sorter_sizes(sorter, &task, &memory), GPUME_INVALID);
+    task.reserved[35] = 0;
     const struct gpume_sorter_task good = task;
     task.scratch = 0;
     REQUIRE_EQUAL(gpume_sorter_record(sorter, rig->slot.commands, &task), GPUME_INVALID);

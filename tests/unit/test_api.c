@@ -54,6 +54,11 @@ static void test_arguments(void)
     params = params_of(32, 32);
     params.backend = (enum gpume_backend)9;
     REQUIRE_EQUAL(gpume_open(&ctx, &params), GPUME_INVALID);
+    params = params_of(32, 32);
+    params.reserved[0] = 1;
+    errors = 0;
+    REQUIRE_EQUAL(gpume_open(&ctx, &params), GPUME_INVALID);
+    REQUIRE_EQUAL(errors, 1);
     REQUIRE_EQUAL(gpume_close(&ctx), GPUME_OK);
     REQUIRE_EQUAL(gpume_close(NULL), GPUME_OK);
     REQUIRE_EQUAL(gpume_send(NULL, NULL, 0), GPUME_INVALID);

@@ -75,6 +75,9 @@ static void test_context(void)
     REQUIRE_EQUAL(gpume_compute_open(&none, &params), GPUME_DEVICE);
     params.backend = GPUME_BACKEND_CPU;
     REQUIRE_EQUAL(gpume_compute_open(&none, &params), GPUME_INVALID);
+    gpume_compute_params_default(&params);
+    params.reserved[63] = 1;
+    REQUIRE_EQUAL(gpume_compute_open(&none, &params), GPUME_INVALID);
     REQUIRE(!none);
     REQUIRE_EQUAL(gpume_compute_close(&none), GPUME_OK);
     REQUIRE_EQUAL(gpume_compute_close(NULL), GPUME_OK);
@@ -277,6 +280,9 @@ static void test_programs(void)
     REQUIRE_EQUAL(gpume_program_create(compute, &program, &params), GPUME_INVALID);
     params = double_params;
     params.array_count = GPUME_PROGRAM_ARRAYS_MAX + 1;
+    REQUIRE_EQUAL(gpume_program_create(compute, &program, &params), GPUME_INVALID);
+    params = double_params;
+    params.reserved[0] = 1;
     REQUIRE_EQUAL(gpume_program_create(compute, &program, &params), GPUME_INVALID);
     gpume_array_destroy(&arrays[0]);
     gpume_array_destroy(&arrays[1]);

@@ -141,6 +141,10 @@ static void test_arrays(void)
     params.segments = &beyond;
     params.segment_count = 1;
     REQUIRE_EQUAL(gpume_array_sort(&params, keys, NULL, WORDS), GPUME_INVALID);
+    params.segments = NULL;
+    REQUIRE_EQUAL(gpume_array_sort(&params, keys, NULL, WORDS), GPUME_OK);
+    params.reserved[0] = 1;
+    REQUIRE_EQUAL(gpume_array_sort(&params, keys, NULL, WORDS), GPUME_INVALID);
     gpume_array_destroy(&keys);
     gpume_array_destroy(&payload);
 }

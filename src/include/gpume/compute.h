@@ -24,7 +24,8 @@
  * Errors: as in gpume.h: GPUME_OK or a negative gpume_status, results untouched on failure. What a
  * caller could not know, such as memory that has run out, is told in one line through params.log;
  * an argument that is out of range, or memory that must not be NULL, is GPUME_INVALID without one.
- * Bytes of structs that are reserved are zero; that is not checked yet.
+ * Reserved bytes of structs must be zero, GPUME_INVALID if they are not; the functions _default see
+ * to that.
  */
 #ifndef GPUME_COMPUTE_H
 #define GPUME_COMPUTE_H

@@ -38,7 +38,8 @@
  * Errors: functions return GPUME_OK (0) or a negative gpume_status. What went wrong is told once,
  * in one line with the values concerned, through params.log. Results are untouched on failure. The
  * library never prints, exits or reads the environment (the Vulkan loader that it calls does read
- * it).
+ * it). Reserved bytes of structs that are passed in must be zero, GPUME_INVALID if they are not:
+ * later versions give them a meaning.
  */
 #ifndef GPUME_GPUME_H
 #define GPUME_GPUME_H
