@@ -7,6 +7,8 @@
 #include <stdlib.h>
 
 #define REPEATS_MIN 10u
+#define WARM_UP_NS UINT64_C(1500000000)
+#define WARM_UP_BUDGETS 20u
 
 static int compare_doubles(const void *a, const void *b)
 {
@@ -23,9 +25,11 @@ double gpume_bench_median(double *values, uint32_t count)
 int gpume_bench_warm_up(uint64_t budget_ns, gpume_bench_repeat_fn once, void *opaque)
 {
     const uint64_t start = gpume_progress_clock_ns();
+    const uint64_t time_ns =
+        budget_ns < WARM_UP_NS / WARM_UP_BUDGETS ? WARM_UP_BUDGETS * budget_ns : WARM_UP_NS;
     int status = GPUME_OK;
     double us;
-    while (status == GPUME_OK && gpume_progress_clock_ns() - start < 2 * budget_ns) {
+    while (status == GPUME_OK && gpume_progress_clock_ns() - start < time_ns) {
         status = once(opaque, &us);
     }
     return status;
