@@ -99,15 +99,14 @@ static void put_assets(
     }
 }
 
-static void put_set_names(struct gpume_json *json, const struct gpume_report_set *set, bool even)
+static void put_set_name(struct gpume_json *json, const struct gpume_report_pick *pick)
 {
-    if (set->full) {
-        gpume_json_begin(json, NULL);
-        gpume_json_count(json, "frame", set->frame);
-        gpume_json_text(json, "why", set->cut ? "cut" : even ? "even" : "worst");
-        gpume_json_truth(json, "vectors", set->vectors.count > 0);
-        gpume_json_end(json);
-    }
+    const bool worst = pick->reasons & GPUME_REPORT_WORST;
+    gpume_json_begin(json, NULL);
+    gpume_json_count(json, "frame", pick->set.frame);
+    gpume_json_text(json, "why", pick->set.cut ? "cut" : worst ? "worst" : "even");
+    gpume_json_truth(json, "vectors", pick->set.vectors.count > 0);
+    gpume_json_end(json);
 }
 
 static void put_pictures(struct gpume_json *json, const struct gpume_report_page *page)
@@ -129,17 +128,13 @@ static void put_pictures(struct gpume_json *json, const struct gpume_report_page
     gpume_json_real(json, "gamma", GPUME_REPORT_GAMMA, 1);
     gpume_json_begin_list(json, "sets");
     for (size_t i = 0; picks && i < picks->count; i++) {
-        put_set_names(json, &picks->segments[i].first, true);
-        put_set_names(json, &picks->segments[i].worst, false);
+        put_set_name(json, &picks->picks[i]);
     }
     gpume_json_end_list(json);
 }
 
 static void put_set(struct gpume_json *json, const struct gpume_report_set *set)
 {
-    if (!set->full) {
-        return;
-    }
     char head[96];
     snprintf(head, sizeof(head), "<script type=\"application/json\" id=\"set-%" PRIu64 "\">",
         set->frame);
@@ -169,8 +164,7 @@ static void put_data(struct gpume_json *json, const struct gpume_report_page *pa
     put_base64(json, page->fields->data, page->fields->count);
     put_text(json, "</script>\n");
     for (size_t i = 0; page->picks && i < page->picks->count; i++) {
-        put_set(json, &page->picks->segments[i].first);
-        put_set(json, &page->picks->segments[i].worst);
+        put_set(json, &page->picks->picks[i].set);
     }
 }
 
