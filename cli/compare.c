@@ -168,7 +168,7 @@ static enum gpume_exit finish_outputs(struct job *job)
         status = gpume_comparison_write_json(&job->comparison, &console);
     } else if (options->verbosity >= 0) {
         gpume_compare_print_table(&job->comparison);
-        return gpume_console_flush_output() ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
+        return gpume_console_flush_output("the table") ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
     }
     return status ? GPUME_EXIT_FAILED : GPUME_EXIT_DONE;
 }

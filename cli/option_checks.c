@@ -184,7 +184,7 @@ uint64_t gpume_option_mask(enum gpume_command command)
         BIT(QUIET) | BIT(VERBOSE) | BIT(HELP) | BIT(VERSION) | BIT(COMPLETION);
     switch (command) {
     case GPUME_COMMAND_DEVICES:
-        return messages | BIT(JSON);
+        return (messages & ~BIT(QUIET)) | BIT(JSON); /* the table is all that it does */
     case GPUME_COMMAND_COMPARE:
         return messages | compare_alone | BIT(JSON) | BIT(CSV) | BIT(OVERWRITE);
     case GPUME_COMMAND_SORT:

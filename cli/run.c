@@ -325,7 +325,7 @@ static enum gpume_exit conclude(const struct job *job)
         FILE *stream = job->outputs.to_stdout ? stderr : stdout;
         gpume_summary_print(summary, stream);
         print_outputs(&job->outputs, stream);
-        if (!gpume_console_flush_output()) {
+        if (!gpume_console_flush_output("the summary")) {
             return GPUME_EXIT_FAILED;
         }
     } else if (job->run.params.check && verbosity == 0 && summary->matched == summary->checked) {

@@ -212,6 +212,7 @@ if [ -w /dev/full ]; then
         "$gpume" compare a a $form >/dev/full 2>"$scratch/err"
         [ $? -eq 1 ] || fail "compare $form: /dev/full taken for success"
         says "standard output"
+        [ "$form" ] || says "-q leaves the table out"
     done
 fi
 exit 0

@@ -112,7 +112,7 @@ for name in r.txt r - r.html.gz .html; do
 done
 mkdir folder.html
 expect 2 clip.y4m --report folder.html
-says folder
+says "is a folder; name a file, such as folder.html/report.html"
 expect 2 clip.y4m --report plain.html
 says 'exists already'
 expect 2 clip.y4m --report new.csv --vectors new.csv
