@@ -84,11 +84,13 @@ static int check_inputs(const struct gpume_options *options)
 
 static int check_overlay(const struct gpume_options *options, uint64_t given)
 {
-    const uint64_t style = BIT(OVERLAY_STYLE);
-    if (!options->overlay && (given & (style | BIT(SCALE)))) {
-        gpume_console_error(
-            "--%s: needs --overlay FILE", given & style ? "overlay-style" : "scale");
-        return GPUME_INVALID;
+    const enum gpume_option_id idle[] = {
+        GPUME_OPTION_OVERLAY_STYLE, GPUME_OPTION_OVERLAY_KEY, GPUME_OPTION_SCALE};
+    for (size_t i = 0; !options->overlay && i < sizeof(idle) / sizeof(idle[0]); i++) {
+        if (given & bit(idle[i])) {
+            gpume_console_error("--%s: needs --overlay FILE", gpume_option_rows[idle[i]].name);
+            return GPUME_INVALID;
+        }
     }
     return GPUME_OK;
 }

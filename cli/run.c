@@ -124,6 +124,7 @@ static enum gpume_exit open_context(struct job *job)
         .gain = options->gain,
         .gamma = options->gamma,
         .overlay_style = (enum gpume_overlay_style)options->overlay_style,
+        .overlay_key = (enum gpume_overlay_key)options->overlay_key,
         .overlay_scale = options->scale,
         .report_pictures = options->report_pictures,
         .take_colour = take_colour,

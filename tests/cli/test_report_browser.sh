@@ -8,6 +8,9 @@ for program in python3 chromium chromedriver; do
 done
 make_clip clip.y4m 100 76 8 40
 expect 0 -q clip.y4m --backend "$engine" -w 5 --report clip.html --report-pictures 8 -o clip
+# The first field's overlays, which the page draws itself.
+expect 0 -q clip.y4m --backend "$engine" -w 5 --frames 1 --overlay clip.cost.ppm --overlay-style cost
+expect 0 -q clip.y4m --backend "$engine" -w 5 --frames 1 --overlay clip.arrows.ppm --scale 16 --overlay-key off
 mkdir 'x<'
 evil="x</script><script>document.title='owned'<!--\"&
 $(printf '\377').y4m"
