@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Opens the pages of four runs in headless Chromium, through chromedriver and the standard library alone, clicks
+"""Opens the pages of six runs in headless Chromium, through chromedriver and the standard library alone, clicks
 and types its way through them, and compares what they say with the tables of the same runs.
 
-Usage: report_browser.py CLIP HOSTILE_NAME NO_PICTURES LONG
+Usage: report_browser.py CLIP HOSTILE_NAME NO_PICTURES LONG EQUAL FOUND_AGAIN
 """
 import csv
 import json
@@ -361,7 +361,7 @@ def check_clip(browser, run, width, height, dark):
 
 
 def main():
-    clip, evil, none, long = map(Run, sys.argv[1:5])
+    clip, evil, none, long, equal, found = map(Run, sys.argv[1:7])
     browser = Browser()
     try:
         for width, height, dark in ((390, 844, False), (1600, 1000, True)):
@@ -379,6 +379,14 @@ def main():
         hold(f"10,000 fields took {seconds:.1f} s to open", seconds < SECONDS_MAX)
         check_keys(browser, long)
         print(f"10,000 fields open in {seconds:.2f} s")
+        for run, words in ((equal, "Infinite in every field: "), (found, "Infinite in every field after the search"),
+                           (clip, None)):
+            browser.open(run.page)
+            check_field(browser, run)
+            said = browser.script("return [...document.querySelectorAll('#charts .nothing')].map(e =>"
+                                  "[e.closest('figure').querySelector('strong').textContent, e.textContent])")
+            hold(f"{run.page}: instead of a chart: {said}",
+                 said == [] if words is None else len(said) == 1 and said[0][0] == "PSNR" and said[0][1].startswith(words))
         same("the browser complains", browser.complaints(), [])
     finally:
         browser.close()
