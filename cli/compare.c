@@ -21,8 +21,9 @@
 static const struct gpume_log console = {.fn = gpume_console_log};
 
 struct side {
+    bool is_folder; /* of a run */
     struct gpume_vectors_reader *vectors;
-    struct gpume_frames_reader *frames;   /* NULL: not a run's folder */
+    struct gpume_frames_reader *frames;   /* NULL: there is none */
     const struct gpume_read_field *field; /* at hand; NULL: all have been read */
 };
 
@@ -76,8 +77,10 @@ static int open_folder(struct side *side, struct gpume_read_settings *settings, 
     if (status == GPUME_OK && stat(frames, &info) == 0) {
         status = gpume_frames_reader_open(&side->frames, frames, &console);
     }
-    if (status == GPUME_OK) {
-        gpume_read_settings(settings, summary);
+    if (status == GPUME_OK && gpume_read_settings(settings, summary) != GPUME_OK &&
+        stat(summary, &info) == 0) {
+        gpume_console_warning(
+            "%s: is no summary of a run; what the runs were made with is not compared", summary);
     }
     free(vectors);
     free(frames);
@@ -88,16 +91,15 @@ static int open_folder(struct side *side, struct gpume_read_settings *settings, 
 static int open_side(struct side *side, struct gpume_read_settings *settings, const char *name)
 {
     struct stat info;
-    const bool folder = strcmp(name, "-") != 0 && stat(name, &info) == 0 && S_ISDIR(info.st_mode);
-    const int status = folder ? open_folder(side, settings, name)
-                              : gpume_vectors_reader_open(&side->vectors, name, &console);
+    side->is_folder = strcmp(name, "-") != 0 && stat(name, &info) == 0 && S_ISDIR(info.st_mode);
+    const int status = side->is_folder ? open_folder(side, settings, name)
+                                       : gpume_vectors_reader_open(&side->vectors, name, &console);
     return status ? status : gpume_vectors_reader_next(side->vectors, &side->field);
 }
 
-static int compare_field(struct job *job)
+static int compare_field(struct job *job, struct gpume_read_figures figures[2])
 {
     struct gpume_compared_field field;
-    struct gpume_read_figures figures[2] = {{0}, {0}};
     const struct gpume_read_field *a = job->sides[0].field, *b = job->sides[1].field;
     int status = GPUME_OK;
     for (size_t i = 0; i < 2 && status == GPUME_OK; i++) {
@@ -113,17 +115,26 @@ static int compare_field(struct job *job)
     return status;
 }
 
+/* Fields are shown when the first run had them, if both know when that was. */
+static int draw_field(struct job *job, const struct gpume_read_figures figures[2])
+{
+    const bool timed = figures[0].has_time && figures[1].has_time;
+    return gpume_compare_map_draw(
+        job->map, job->sides[0].field, job->sides[1].field, timed ? &figures[0].time_us : NULL);
+}
+
 /* Takes the lower frame of the two, or both. */
 static enum gpume_exit step(struct job *job)
 {
     struct side *a = &job->sides[0], *b = &job->sides[1];
     const bool take_a = a->field && (!b->field || a->field->frame <= b->field->frame);
     const bool take_b = b->field && (!a->field || b->field->frame <= a->field->frame);
+    struct gpume_read_figures figures[2] = {{0}, {0}};
     int status = GPUME_OK;
     if (take_a && take_b) {
-        status = compare_field(job);
+        status = compare_field(job, figures);
         if (status == GPUME_OK && job->map) {
-            const int drawn = gpume_compare_map_draw(job->map, a->field, b->field);
+            const int drawn = draw_field(job, figures);
             if (drawn != GPUME_OK) {
                 return drawn == GPUME_INVALID ? GPUME_EXIT_INPUT : GPUME_EXIT_FAILED;
             }
@@ -140,11 +151,24 @@ static enum gpume_exit step(struct job *job)
     return gpume_signals_caught() ? GPUME_EXIT_FAILED : exit_of(status);
 }
 
+static int open_map(struct job *job)
+{
+    unsigned num = 0, den = 0;
+    const struct gpume_options *options = job->options;
+    const struct gpume_read_settings *settings = job->comparison.settings;
+    const char *a = gpume_read_settings_find(&settings[0], "input frame_rate");
+    const char *b = gpume_read_settings_find(&settings[1], "input frame_rate");
+    if (!a || !b || strcmp(a, b) != 0 || sscanf(a, "%9u/%9u", &num, &den) != 2) {
+        num = den = 0;
+    }
+    return gpume_compare_map_create(
+        &job->map, options->map, options->overwrite, num, den, &console);
+}
+
 static enum gpume_exit open_outputs(struct job *job)
 {
     const struct gpume_options *options = job->options;
-    if (options->map && gpume_compare_map_create(
-                            &job->map, options->map, options->overwrite, &console) != GPUME_OK) {
+    if (options->map && open_map(job) != GPUME_OK) {
         return GPUME_EXIT_FAILED;
     }
     if (options->form == GPUME_FORM_CSV &&
@@ -168,7 +192,7 @@ static enum gpume_exit finish_outputs(struct job *job)
         status = gpume_comparison_write_json(&job->comparison, &console);
     } else if (options->verbosity >= 0) {
         gpume_compare_print_table(&job->comparison);
-        return gpume_console_flush_output() ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
+        return gpume_console_flush_output("the table") ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
     }
     return status ? GPUME_EXIT_FAILED : GPUME_EXIT_DONE;
 }
@@ -191,6 +215,24 @@ static enum gpume_exit conclude(const struct job *job)
             comparison->names[0], comparison->names[1], comparison->only[0] + comparison->only[1]);
     }
     return GPUME_EXIT_MISMATCH;
+}
+
+/* What the means of figures silently leave out. */
+static void warn_of_figures(const struct job *job)
+{
+    const struct gpume_comparison *comparison = &job->comparison;
+    for (size_t i = 0; i < 2; i++) {
+        if (job->sides[i].is_folder && !comparison->has_figures[i] &&
+            comparison->has_figures[1 - i]) {
+            gpume_console_warning(
+                "%s: has no frames.csv; its SAD and PSNR are not compared", comparison->names[i]);
+        }
+        if (comparison->unknown[i] > 0) {
+            gpume_console_warning("%s: frames.csv has no row for %" PRIu64 " of %" PRIu64
+                                  " fields; the means of SAD and PSNR leave them out",
+                comparison->names[i], comparison->unknown[i], comparison->fields);
+        }
+    }
 }
 
 static enum gpume_exit work(struct job *job)
@@ -221,7 +263,10 @@ static enum gpume_exit work(struct job *job)
             "%s and %s have no frame in common", options->inputs[0], options->inputs[1]);
         result = GPUME_EXIT_INPUT;
     }
-    result = result ? result : finish_outputs(job);
+    if (result == GPUME_EXIT_DONE) {
+        warn_of_figures(job);
+        result = finish_outputs(job);
+    }
     return result ? result : conclude(job);
 }
 

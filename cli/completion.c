@@ -29,13 +29,31 @@ static const struct {
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 #define NAMES "sort bench compare devices"
 
-enum value { VALUE_NONE, VALUE_WORDS, VALUE_FILE, VALUE_COUNT };
+enum value { VALUE_NONE, VALUE_WORDS, VALUE_FILE, VALUE_DEVICE, VALUE_COUNT };
 
-#define WORDS_BYTES 128
+#define WORDS_BYTES 256
+#define SEARCHES_MAX 32u /* more than there are */
+
+/* The indices in the table of 'gpume devices', behind the command's own name. */
+#define DEVICES "devices 2>/dev/null | sed -n \"s/^ *\\([0-9][0-9]*\\)  .*/\\1/p\""
 
 static bool takes(const struct gpume_option_row *row, size_t command)
 {
     return gpume_option_mask(commands[command].id) >> row->id & 1;
+}
+
+/* The names of searches: what this build has, whether the machine can run them or not. */
+static void put_searches(char *words, size_t bytes)
+{
+    struct gpume_search_info searches[SEARCHES_MAX];
+    uint32_t count = 0;
+    if (gpume_list_searches(NULL, searches, SEARCHES_MAX, &count) != GPUME_OK) {
+        return;
+    }
+    for (uint32_t i = 0; i < count && i < SEARCHES_MAX; i++) {
+        const size_t used = strlen(words);
+        snprintf(words + used, bytes - used, "%s%s", i > 0 ? " " : "", searches[i].name);
+    }
 }
 
 /* words: those that the option may have, or begin with, separated by blanks. */
@@ -56,6 +74,15 @@ static enum value value_of(const struct gpume_option_row *row, char *words, size
     case GPUME_OPTION_HWACCEL:
         snprintf(words, bytes, "none auto cuda vaapi vulkan");
         return VALUE_WORDS;
+    case GPUME_OPTION_SEARCH:
+        put_searches(words, bytes);
+        return VALUE_WORDS;
+    case GPUME_OPTION_VF:
+        snprintf(
+            words, bytes, "bwdif crop= format= fps= hflip hqdn3d scale= transpose= vflip yadif");
+        return VALUE_WORDS;
+    case GPUME_OPTION_DEVICE:
+        return VALUE_DEVICE;
     case GPUME_OPTION_OUTPUT:
     case GPUME_OPTION_VECTORS:
     case GPUME_OPTION_PREDICTED:
@@ -108,7 +135,12 @@ static void print_bash_values(void)
     print_pattern(VALUE_NONE);
     printf(") return ;;\n    ");
     print_pattern(VALUE_FILE);
-    printf(") _gpume_files && return ;;\n");
+    printf(") _gpume_files && return ;;\n    ");
+    print_pattern(VALUE_DEVICE);
+    printf(")\n"
+           "        COMPREPLY=($(compgen -W \"$(\"${COMP_WORDS[0]}\" " DEVICES
+           ")\" -- \"$current\"))\n"
+           "        return ;;\n");
     for (size_t i = 0; i < GPUME_OPTION_COUNT; i++) {
         const struct gpume_option_row *row = &gpume_option_rows[i];
         char words[WORDS_BYTES];
@@ -210,6 +242,9 @@ static void print_zsh_option(const struct gpume_option_row *row)
         case VALUE_FILE:
             printf("_files");
             break;
+        case VALUE_DEVICE:
+            printf("_gpume_devices");
+            break;
         default:
             printf(" ");
             break;
@@ -222,6 +257,9 @@ static void print_zsh(void)
 {
     printf("#compdef gpume\n"
            "# Completion of gpume in zsh, made by 'gpume --completion zsh'.\n"
+           "_gpume_devices() {\n"
+           "    compadd -- $(${words[1]} " DEVICES ")\n"
+           "}\n"
            "_gpume_first() {\n"
            "    local -a names\n"
            "    names=(\n");
@@ -290,6 +328,9 @@ static void print_fish_option(const struct gpume_option_row *row)
         case VALUE_FILE:
             printf(" -r -F");
             break;
+        case VALUE_DEVICE:
+            printf(" -x -a '(__gpume_devices)'");
+            break;
         default:
             printf(" -x");
             break;
@@ -303,6 +344,10 @@ static void print_fish_option(const struct gpume_option_row *row)
 static void print_fish(void)
 {
     printf("# Completion of gpume in fish, made by 'gpume --completion fish'.\n"
+           "function __gpume_devices\n"
+           "    set -l words (commandline -opc)\n"
+           "    $words[1] " DEVICES "\n"
+           "end\n"
            "function __gpume_command\n"
            "    set -l skip\n"
            "    for word in (commandline -opc)[2..-1]\n"

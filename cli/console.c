@@ -199,11 +199,18 @@ void gpume_console_print_name(const char *name, FILE *stream)
     }
 }
 
-bool gpume_console_flush_output(void)
+bool gpume_console_flush_output(const char *unneeded)
 {
     if (fflush(stdout) == 0 && !ferror(stdout)) {
         return true;
     }
-    gpume_console_error("standard output: %s; -q leaves the summary out", strerror(errno));
+    const int error = errno;
+    if (unneeded) {
+        gpume_console_error("standard output: %s; -q leaves %s out", strerror(error), unneeded);
+    } else {
+        gpume_console_error("standard output: %s; %s", strerror(error),
+            error == EPIPE ? "what reads it ended before taking everything"
+                           : "free some space or write elsewhere");
+    }
     return false;
 }

@@ -61,7 +61,8 @@ bool gpume_console_rewrites(FILE *stream);
 /* A name of a file, for people: what a terminal would obey is shown as '?'. */
 void gpume_console_print_name(const char *name, FILE *stream);
 
-/* Has everything written to standard output arrived? Keeps an error if not. */
-bool gpume_console_flush_output(void);
+/* Has everything written to standard output arrived? Keeps an error if not; unneeded: what -q
+ * leaves out of what was to go there, NULL if nothing. */
+bool gpume_console_flush_output(const char *unneeded);
 
 #endif

@@ -64,7 +64,7 @@ int main(int argc, char **argv)
         gpume_console_set_verbosity(options.verbosity);
         options.params.cache_dir = gpume_cache_folder();
         result = dispatch(&options);
-        if (result == GPUME_EXIT_DONE && !gpume_console_flush_output()) {
+        if (result == GPUME_EXIT_DONE && !gpume_console_flush_output(NULL)) {
             result = GPUME_EXIT_FAILED;
         }
     }

@@ -84,11 +84,13 @@ static int check_inputs(const struct gpume_options *options)
 
 static int check_overlay(const struct gpume_options *options, uint64_t given)
 {
-    const uint64_t style = BIT(OVERLAY_STYLE);
-    if (!options->overlay && (given & (style | BIT(SCALE)))) {
-        gpume_console_error(
-            "--%s: needs --overlay FILE", given & style ? "overlay-style" : "scale");
-        return GPUME_INVALID;
+    const enum gpume_option_id idle[] = {
+        GPUME_OPTION_OVERLAY_STYLE, GPUME_OPTION_OVERLAY_KEY, GPUME_OPTION_SCALE};
+    for (size_t i = 0; !options->overlay && i < sizeof(idle) / sizeof(idle[0]); i++) {
+        if (given & bit(idle[i])) {
+            gpume_console_error("--%s: needs --overlay FILE", gpume_option_rows[idle[i]].name);
+            return GPUME_INVALID;
+        }
     }
     return GPUME_OK;
 }
@@ -184,7 +186,7 @@ uint64_t gpume_option_mask(enum gpume_command command)
         BIT(QUIET) | BIT(VERBOSE) | BIT(HELP) | BIT(VERSION) | BIT(COMPLETION);
     switch (command) {
     case GPUME_COMMAND_DEVICES:
-        return messages | BIT(JSON);
+        return (messages & ~BIT(QUIET)) | BIT(JSON); /* the table is all that it does */
     case GPUME_COMMAND_COMPARE:
         return messages | compare_alone | BIT(JSON) | BIT(CSV) | BIT(OVERWRITE);
     case GPUME_COMMAND_SORT:

@@ -78,6 +78,9 @@ static void store_output(
     case GPUME_OPTION_OVERLAY_STYLE:
         options->overlay_style = value->choice;
         break;
+    case GPUME_OPTION_OVERLAY_KEY:
+        options->overlay_key = value->choice;
+        break;
     case GPUME_OPTION_SCALE:
         options->scale = (uint32_t)value->number;
         break;

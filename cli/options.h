@@ -61,6 +61,7 @@ struct gpume_options {
     double gain, gamma;
     const char *overlay; /* NULL: not given */
     int overlay_style;   /* an enum gpume_overlay_style */
+    int overlay_key;     /* an enum gpume_overlay_key */
     uint32_t scale;      /* of the overlay */
     const char *map;     /* of gpume compare; NULL: not given */
     double seconds;      /* for a row of the bench */

@@ -124,6 +124,7 @@ static enum gpume_exit open_context(struct job *job)
         .gain = options->gain,
         .gamma = options->gamma,
         .overlay_style = (enum gpume_overlay_style)options->overlay_style,
+        .overlay_key = (enum gpume_overlay_key)options->overlay_key,
         .overlay_scale = options->scale,
         .report_pictures = options->report_pictures,
         .take_colour = take_colour,
@@ -325,7 +326,7 @@ static enum gpume_exit conclude(const struct job *job)
         FILE *stream = job->outputs.to_stdout ? stderr : stdout;
         gpume_summary_print(summary, stream);
         print_outputs(&job->outputs, stream);
-        if (!gpume_console_flush_output()) {
+        if (!gpume_console_flush_output("the summary")) {
             return GPUME_EXIT_FAILED;
         }
     } else if (job->run.params.check && verbosity == 0 && summary->matched == summary->checked) {

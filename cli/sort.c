@@ -243,7 +243,7 @@ static enum gpume_exit conclude(const struct job *job, uint64_t matched)
         gpume_console_print_name(job->output, stream);
         putc('\n', stream);
     }
-    return gpume_console_flush_output() ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
+    return gpume_console_flush_output("the summary") ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
 }
 
 static enum gpume_exit work(struct job *job)

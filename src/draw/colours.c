@@ -76,6 +76,11 @@ struct gpume_colour gpume_colour_of_direction(double x, double y)
     };
 }
 
+struct gpume_colour gpume_colour_of_cost(double steps)
+{
+    return gpume_colour_of_heat(sqrt(steps / GPUME_COLOUR_COST_FULL));
+}
+
 struct gpume_colour gpume_colour_of_heat(double heat)
 {
     /* Ten even steps of "inferno", by Stefan van der Walt and Nathaniel Smith for Matplotlib, CC0;

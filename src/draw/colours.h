@@ -19,6 +19,13 @@ struct gpume_colour gpume_colour_of_motion(double x, double y);
 /* The hue of a direction, never darker than reads well on a dark picture. (0,0): near white. */
 struct gpume_colour gpume_colour_of_direction(double x, double y);
 
+/* Of a cost a pixel, in steps of 8-bit samples: heat by the square root, which spreads the small
+ * costs that most blocks have, full from GPUME_COLOUR_COST_FULL on. Over a frame in gray it takes
+ * GPUME_COLOUR_COST_SHARE of 256. */
+#define GPUME_COLOUR_COST_FULL 32u
+#define GPUME_COLOUR_COST_SHARE 160u
+struct gpume_colour gpume_colour_of_cost(double steps);
+
 /* Heat 0 to 1, from black over purple and orange to light yellow: growing in lightness, for any
  * eye. Values outside count as the nearest. */
 struct gpume_colour gpume_colour_of_heat(double heat);

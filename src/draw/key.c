@@ -7,14 +7,18 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include <cairo.h>
 
-#define SIDE_MIN 20.0    /* pixels of a wheel below which nobody can read it */
-#define SIDE_MAX 200.0   /* and beyond which it only covers the picture */
-#define FIGURES_MIN 34.0 /* a ramp's side from which its figures can be read */
+#define SIDE_SHARE 7.0            /* of the picture's shorter side, one in so many is the key's */
+#define SIDE_MIN 20.0             /* pixels of a key, so that there is something to be seen */
+#define SIDE_READABLE 34.0        /* from here on it can be read */
+#define SIDE_MAX 200.0            /* beyond, it only covers the picture */
+#define COVERED_SHARE 32u         /* one block in so many may be hidden by a key nobody asked for */
+#define FIGURES_MIN SIDE_READABLE /* a ramp's side from which its figures can be read */
 
 /* --- figures */
 
@@ -145,7 +149,7 @@ static void cost_figures(struct ramp *ramp)
     for (int i = 0; i < 5; i++) {
         ramp->places[i] = i / 4.0;
         snprintf(ramp->figures[i], sizeof(ramp->figures[i]), "%.0f",
-            GPUME_KEY_COST_MAX * ramp->places[i] * ramp->places[i]);
+            GPUME_COLOUR_COST_FULL * ramp->places[i] * ramp->places[i]);
     }
 }
 
@@ -183,18 +187,54 @@ static struct gpume_sprite *make_ramp(
     return sprite;
 }
 
-struct gpume_sprite *gpume_key_create(
-    enum gpume_overlay_style style, uint32_t width, uint32_t height, uint64_t blocks)
+/* --- when and how large */
+
+/* Blocks in a row of so many pixels whose middle, where their mark is, lies within reach of the
+ * row's end. */
+static uint64_t hidden(uint64_t pixels, uint64_t cell, uint64_t reach)
 {
-    const uint32_t shorter = width < height ? width : height;
-    double side = shorter / 6.0;
+    const uint64_t all = (pixels + cell - 1) / cell;
+    const uint64_t seen = pixels > reach ? (pixels - reach + cell / 2) / cell : 0;
+    return all > seen ? all - seen : 0;
+}
+
+/* Does it leave nearly all blocks to be seen? */
+static bool covers_little(
+    const struct gpume_sprite *sprite, uint64_t width, uint64_t height, uint64_t cell)
+{
+    const uint64_t across = hidden(width, cell, (uint64_t) - (int64_t)sprite->left);
+    const uint64_t down = hidden(height, cell, (uint64_t) - (int64_t)sprite->top);
+    const uint64_t all = ((width + cell - 1) / cell) * ((height + cell - 1) / cell);
+    return across * down * COVERED_SHARE <= all;
+}
+
+static struct gpume_sprite *make_none(void)
+{
+    return gpume_sprite_cut(NULL, 0, 0, 0, 0, 0);
+}
+
+struct gpume_sprite *gpume_key_create(const struct gpume_overlay_options *options)
+{
+    const enum gpume_overlay_style style = options->style;
+    const bool is_wheel = style == GPUME_OVERLAY_ARROWS || style == GPUME_OVERLAY_FLOW;
+    const uint64_t block = options->block, scale = options->scale;
+    const uint64_t width = options->width * scale, height = options->height * scale;
+    const uint64_t shorter = width < height ? width : height;
+    const bool wanted = options->key == GPUME_OVERLAY_KEY_ON;
+    double side = (double)shorter / SIDE_SHARE;
     side = side < SIDE_MAX ? side : SIDE_MAX;
-    if (side < SIDE_MIN) {
-        return gpume_sprite_cut(NULL, 0, 0, 0, 0, 0);
+    side = wanted && side < SIDE_MIN ? SIDE_MIN : side;
+    if (options->key == GPUME_OVERLAY_KEY_OFF || (side < SIDE_READABLE && !wanted)) {
+        return make_none();
     }
     const int margin = (int)(side / 10) + 2;
-    if (style == GPUME_OVERLAY_ARROWS || style == GPUME_OVERLAY_FLOW) {
-        return make_wheel(style, (int)side, margin);
+    const uint64_t across = (options->width + block - 1) / block;
+    const uint64_t down = (options->height + block - 1) / block;
+    struct gpume_sprite *sprite = is_wheel ? make_wheel(style, (int)side, margin)
+                                           : make_ramp(style, side, margin, across * down);
+    if (sprite && !wanted && !covers_little(sprite, width, height, block * scale)) {
+        free(sprite);
+        return make_none();
     }
-    return make_ramp(style, side, margin, blocks);
+    return sprite;
 }

@@ -15,9 +15,7 @@
 
 #define KEPT_BYTES ((size_t)64 << 20) /* of marks; more than that, and all are drawn anew */
 
-/* Shares of a fill in 256; the rest is the frame. */
-#define COST_SHARE 160u
-#define RANK_SHARE 140u
+#define RANK_SHARE 140u /* of a fill in 256; the rest is the frame */
 
 /* Brightness, in 256, that flow has where the frame is black: hue and saturation say what it is. */
 #define FLOW_DARKEST 150u
@@ -76,16 +74,6 @@ static int make_marks(struct gpume_overlay *overlay)
     return overlay->dot && overlay->arrows ? GPUME_OK : GPUME_NOMEM;
 }
 
-static int make_key(struct gpume_overlay *overlay)
-{
-    const struct gpume_overlay_options *options = &overlay->options;
-    const uint64_t across = (options->width + (uint64_t)options->block - 1) / options->block;
-    const uint64_t down = (options->height + (uint64_t)options->block - 1) / options->block;
-    overlay->key = gpume_key_create(
-        options->style, overlay->picture.width, overlay->picture.height, across * down);
-    return overlay->key ? GPUME_OK : GPUME_NOMEM;
-}
-
 int gpume_overlay_create(struct gpume_overlay **result, const struct gpume_overlay_options *options)
 {
     int status = GPUME_NOMEM;
@@ -112,9 +100,8 @@ int gpume_overlay_create(struct gpume_overlay **result, const struct gpume_overl
     if (options->style == GPUME_OVERLAY_ARROWS) {
         GPUME_TRY(make_marks(overlay));
     }
-    if (!options->no_key) {
-        GPUME_TRY(make_key(overlay));
-    }
+    overlay->key = gpume_key_create(options);
+    GPUME_TRY(overlay->key ? GPUME_OK : GPUME_NOMEM);
     *result = overlay;
     return GPUME_OK;
 fail:
@@ -229,14 +216,13 @@ static struct gpume_colour flow_colour(
     return gpume_colour_of_motion(-vector->dx / longest, -vector->dy / longest);
 }
 
-/* The root spreads the small costs, which most blocks have. */
 static struct gpume_colour cost_colour(
     const struct gpume_overlay *overlay, const struct rectangle *place, uint32_t cost)
 {
     const uint32_t scale = overlay->options.scale;
     const double pixels = (double)(place->width / scale) * (place->height / scale);
     const double steps = cost / pixels / (double)(1u << (overlay->options.bits - 8));
-    return gpume_colour_of_heat(sqrt(steps / GPUME_KEY_COST_MAX));
+    return gpume_colour_of_cost(steps);
 }
 
 static struct gpume_colour rank_colour(const struct gpume_field *field, uint32_t rank)
@@ -296,7 +282,8 @@ static int draw_block(struct gpume_overlay *overlay, const struct gpume_field *f
         tint(overlay, place, flow_colour(overlay, &field->vectors[index]));
         break;
     case GPUME_OVERLAY_COST:
-        fill(overlay, place, cost_colour(overlay, place, field->costs[index]), COST_SHARE);
+        fill(overlay, place, cost_colour(overlay, place, field->costs[index]),
+            GPUME_COLOUR_COST_SHARE);
         break;
     case GPUME_OVERLAY_BLOCKS:
         fill(overlay, place, rank_colour(field, field->ranks[index]), RANK_SHARE);
@@ -317,10 +304,8 @@ int gpume_overlay_draw(struct gpume_overlay *overlay, const struct gpume_plane *
             GPUME_TRY(draw_block(overlay, field, &place, (size_t)by * field->blocks_x + bx));
         }
     }
-    if (overlay->key) {
-        gpume_sprite_put(
-            overlay->key, &overlay->picture, overlay->picture.width, overlay->picture.height);
-    }
+    gpume_sprite_put(
+        overlay->key, &overlay->picture, overlay->picture.width, overlay->picture.height);
     *picture = overlay->picture;
 fail:
     return status;

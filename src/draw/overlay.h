@@ -22,6 +22,10 @@ enum gpume_overlay_style {
 #define GPUME_OVERLAY_SCALE_MAX 16u
 #define GPUME_OVERLAY_PIXELS_MAX (UINT64_C(1) << 29) /* of an enlarged picture */
 
+/* The key in the lower right corner: where it can be read and covers little of the picture, or
+ * wherever it fits, or not at all. */
+enum gpume_overlay_key { GPUME_OVERLAY_KEY_AUTO, GPUME_OVERLAY_KEY_ON, GPUME_OVERLAY_KEY_OFF };
+
 struct gpume_overlay;
 
 struct gpume_overlay_options {
@@ -29,7 +33,7 @@ struct gpume_overlay_options {
     uint32_t block, window_x, window_y;
     enum gpume_overlay_style style;
     uint32_t scale; /* 1 to GPUME_OVERLAY_SCALE_MAX: pixels become squares of that side */
-    bool no_key;    /* leave out the key in the lower right corner */
+    enum gpume_overlay_key key;
 };
 
 /* GPUME_NOMEM, or GPUME_INVALID: more than GPUME_OVERLAY_PIXELS_MAX. Nothing is logged. */

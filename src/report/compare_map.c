@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define PIXELS_MAX (UINT64_C(1) << 29) /* of a picture: 1.5 GiB of colours */
-#define FIELD_US 40000                 /* a field of a video: vectors know no times */
+#define RATE 25u                       /* fields a second, where nothing is known */
 #define APART_MAX 64.0                 /* pixels at which the colour is lightest */
 
 struct colour {
@@ -24,7 +24,8 @@ struct gpume_compare_map {
     struct gpume_picture *picture;
     uint32_t width, height;
     uint8_t *pixels;
-    uint64_t drawn;
+    uint32_t rate_num, rate_den;
+    int64_t next_us; /* of a field without a time */
 };
 
 int gpume_compare_map_check(const char *path, bool overwrite, const struct gpume_log *log)
@@ -38,8 +39,8 @@ int gpume_compare_map_check(const char *path, bool overwrite, const struct gpume
     return status;
 }
 
-int gpume_compare_map_create(
-    struct gpume_compare_map **map, const char *path, bool overwrite, const struct gpume_log *log)
+int gpume_compare_map_create(struct gpume_compare_map **map, const char *path, bool overwrite,
+    uint32_t rate_num, uint32_t rate_den, const struct gpume_log *log)
 {
     struct gpume_compare_map *self = calloc(1, sizeof(*self));
     if (!self) {
@@ -48,6 +49,9 @@ int gpume_compare_map_create(
     }
     self->path = path;
     self->overwrite = overwrite;
+    const bool known = rate_num > 0 && rate_den > 0;
+    self->rate_num = known ? rate_num : RATE;
+    self->rate_den = known ? rate_den : 1;
     self->log = *log;
     *map = self;
     return GPUME_OK;
@@ -76,8 +80,8 @@ static int open_picture(struct gpume_compare_map *map, const struct gpume_read_f
         .height = map->height,
         .bits = 8,
         .colour = true,
-        .rate_num = 1000000 / FIELD_US,
-        .rate_den = 1,
+        .rate_num = map->rate_num,
+        .rate_den = map->rate_den,
         .overwrite = map->overwrite,
         .log = map->log,
     };
@@ -129,9 +133,11 @@ static void fill_block(
 }
 
 int gpume_compare_map_draw(struct gpume_compare_map *map, const struct gpume_read_field *a,
-    const struct gpume_read_field *b)
+    const struct gpume_read_field *b, const int64_t *time_us)
 {
     int status = GPUME_OK;
+    const int64_t now_us = time_us ? *time_us : map->next_us;
+    map->next_us = now_us + (int64_t)(UINT64_C(1000000) * map->rate_den / map->rate_num);
     if (!map->picture) {
         GPUME_TRY(open_picture(map, a));
     }
@@ -153,8 +159,7 @@ int gpume_compare_map_draw(struct gpume_compare_map *map, const struct gpume_rea
         .height = map->height,
         .bits = 8,
     };
-    status =
-        gpume_picture_write(map->picture, &plane, a->frame, (int64_t)(map->drawn++ * FIELD_US));
+    status = gpume_picture_write(map->picture, &plane, a->frame, now_us);
 fail:
     return status;
 }

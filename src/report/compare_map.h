@@ -19,14 +19,15 @@ struct gpume_compare_map;
  * returns GPUME_INVALID if so. */
 int gpume_compare_map_check(const char *path, bool overwrite, const struct gpume_log *log);
 
-/* Nothing is opened before the first field, which has the size of all. The path is kept. */
-int gpume_compare_map_create(
-    struct gpume_compare_map **map, const char *path, bool overwrite, const struct gpume_log *log);
+/* Nothing is opened before the first field, which has the size of all. The path is kept. The rate
+ * is that of formats that state one, and of fields without a time; 0: not known, 25 a second. */
+int gpume_compare_map_create(struct gpume_compare_map **map, const char *path, bool overwrite,
+    uint32_t rate_num, uint32_t rate_den, const struct gpume_log *log);
 
-/* Both are of the same frame and on the same grid. Failures are logged; GPUME_INVALID: a size that
- * cannot be. */
+/* Both are of the same frame and on the same grid. time_us: when it is shown; NULL: as long after
+ * the last one as the rate says. Failures are logged; GPUME_INVALID: a size that cannot be. */
 int gpume_compare_map_draw(struct gpume_compare_map *map, const struct gpume_read_field *a,
-    const struct gpume_read_field *b);
+    const struct gpume_read_field *b, const int64_t *time_us);
 
 /* Completes the file. */
 int gpume_compare_map_finish(struct gpume_compare_map *map);

@@ -146,6 +146,9 @@ int gpume_comparison_add(struct gpume_comparison *comparison, const struct gpume
             add_figures(&comparison->figures[i], &figures[i]);
         }
     }
+    for (size_t i = 0; i < 2; i++) {
+        comparison->unknown[i] += comparison->has_figures[i] && !figures[i].known;
+    }
     comparison->fields++;
     comparison->equal_fields += unequal(field) == 0;
     comparison->refs_apart += field->has_refs && a->ref != b->ref;

@@ -51,6 +51,7 @@ struct gpume_comparison {
     uint64_t fields, equal_fields;
     uint64_t only[2];    /* fields that the other has not */
     uint64_t refs_apart; /* fields with another reference */
+    uint64_t unknown[2]; /* fields compared without a row in frames.csv, where there is one */
     struct gpume_compared blocks;
     struct gpume_compared_figures figures[2];
     struct gpume_compared_field worst[GPUME_COMPARISON_WORST]; /* by blocks that are not equal */

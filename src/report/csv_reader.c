@@ -98,12 +98,19 @@ fail:
     return status;
 }
 
-/* Cuts a line at its commas, but not at those between quotes, which go away. */
+static bool is_blank(char letter)
+{
+    return letter == ' ' || letter == '\t';
+}
+
+/* Cuts a line at its commas, but not at those between quotes, which go away, like blanks at both
+ * ends of a cell. */
 static size_t split(char *line, char *cells[CELLS_MAX])
 {
     size_t count = 0;
     for (char *at = line;;) {
-        char *to = at;
+        at += strspn(at, " \t");
+        char *to = at, *filled = at; /* behind the last letter that is no blank */
         bool quoted = false;
         if (count < CELLS_MAX) {
             cells[count] = at;
@@ -115,10 +122,11 @@ static size_t split(char *line, char *cells[CELLS_MAX])
             } else {
                 at += quoted && *at == '"';
                 *to++ = *at;
+                filled = quoted || !is_blank(*at) ? to : filled;
             }
         }
         const bool more = *at == ',';
-        *to = '\0';
+        *filled = '\0';
         if (!more) {
             return count;
         }
@@ -142,13 +150,17 @@ static int read_header(struct gpume_csv_reader *reader)
         return gpume_csv_reader_refuse(reader, "has more than 256 columns");
     }
     for (size_t i = 0; i < reader->count; i++) {
+        size_t named = 0;
         reader->places[i] = CELLS_MAX;
-        for (size_t j = reader->width; j-- > 0;) {
-            reader->places[i] =
-                strcmp(cells[j], reader->columns[i].name) == 0 ? j : reader->places[i];
+        for (size_t j = 0; j < reader->width; j++) {
+            if (strcmp(cells[j], reader->columns[i].name) == 0) {
+                reader->places[i] = j;
+                named++;
+            }
         }
-        if (reader->places[i] == CELLS_MAX && !reader->columns[i].optional) {
-            snprintf(what, sizeof(what), "names no column '%s'", reader->columns[i].name);
+        if (named > 1 || (named == 0 && !reader->columns[i].optional)) {
+            snprintf(what, sizeof(what), "names %s column '%s'", named ? "more than one" : "no",
+                reader->columns[i].name);
             return gpume_csv_reader_refuse(reader, what);
         }
     }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads a table for programs row by row: columns are found by the names in its first line, others
- * are passed over. Memory is a buffer, however long the file is. What is wrong is one line in the
- * log with the file and its line. One thread a reader.
+ * Reads a table for programs row by row: columns are found by the names in its first line, each of
+ * which is there once; others are passed over. Blanks about a cell do not count. Memory is a
+ * buffer, however long the file is. What is wrong is one line in the log with the file and its
+ * line. One thread a reader.
  */
 #ifndef GPUME_REPORT_CSV_READER_H
 #define GPUME_REPORT_CSV_READER_H

@@ -9,9 +9,10 @@
 #include <string.h>
 
 #define NUMBER_MAX INT64_C(99999999999999999)
-#define PSNR_MAX 1000.0 /* dB; 16 bits and 2^32 pixels end at 193 */
+#define SECONDS_MAX 9e12 /* as microseconds in an int64_t */
+#define PSNR_MAX 1000.0  /* dB; 16 bits and 2^32 pixels end at 193 */
 
-enum column { FRAME, SAD_BEFORE, SAD_AFTER, PSNR_BEFORE, PSNR_AFTER, COLUMNS };
+enum column { FRAME, SAD_BEFORE, SAD_AFTER, PSNR_BEFORE, PSNR_AFTER, TIME, COLUMNS };
 
 static const struct gpume_csv_column columns[COLUMNS] = {
     {"frame", false},
@@ -19,6 +20,7 @@ static const struct gpume_csv_column columns[COLUMNS] = {
     {"sad_after", false},
     {"psnr_before", false},
     {"psnr_after", false},
+    {"time", true},
 };
 
 struct gpume_frames_reader {
@@ -43,6 +45,18 @@ static int take_psnr(struct gpume_frames_reader *reader, const char *cell, doubl
     return GPUME_OK;
 }
 
+/* Seconds as microseconds. */
+static int take_time(struct gpume_frames_reader *reader, const char *cell, int64_t *time_us)
+{
+    char *end;
+    const double seconds = strtod(cell, &end);
+    if (end == cell || *end != '\0' || !(fabs(seconds) <= SECONDS_MAX)) {
+        return gpume_csv_reader_refuse(reader->csv, "a time is no number of seconds");
+    }
+    *time_us = llround(seconds * 1e6);
+    return GPUME_OK;
+}
+
 static int read_row(struct gpume_frames_reader *reader)
 {
     int status;
@@ -60,6 +74,10 @@ static int read_row(struct gpume_frames_reader *reader)
     }
     GPUME_TRY(take_psnr(reader, cells[PSNR_BEFORE], &figures.psnr_before));
     GPUME_TRY(take_psnr(reader, cells[PSNR_AFTER], &figures.psnr_after));
+    figures.has_time = gpume_csv_reader_has(reader->csv, TIME);
+    if (figures.has_time) {
+        GPUME_TRY(take_time(reader, cells[TIME], &figures.time_us));
+    }
     if (reader->started && (uint64_t)values[FRAME] <= reader->frame) {
         return gpume_csv_reader_refuse(reader->csv, "frames are not in rising order");
     }

@@ -13,6 +13,8 @@
 
 struct gpume_read_figures {
     bool known;
+    bool has_time; /* false: the table has no such column */
+    int64_t time_us;
     uint64_t sad_before, sad_after;
     double psnr_before, psnr_after; /* may be infinite */
 };

@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/report_page.h"
 
+#include "draw/colours.h"
 #include "report/report_assets.h"
 #include "report/summary.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 /* Markup, style, scripts, gallery, histogram: more than they ever take. */
 #define FIXED_BYTES ((uint64_t)1600000)
+
+/* Colours of a table, finer than the eye. */
+#define HEAT_STEPS 256u
+#define DIRECTION_STEPS 360u
 
 /* Where the page's file has something of ours: "<!--gpume:NAME-->". */
 #define MARK "<!--gpume:"
@@ -99,15 +105,35 @@ static void put_assets(
     }
 }
 
-static void put_set_names(struct gpume_json *json, const struct gpume_report_set *set, bool even)
+static void put_set_name(struct gpume_json *json, const struct gpume_report_pick *pick)
 {
-    if (set->full) {
-        gpume_json_begin(json, NULL);
-        gpume_json_count(json, "frame", set->frame);
-        gpume_json_text(json, "why", set->cut ? "cut" : even ? "even" : "worst");
-        gpume_json_truth(json, "vectors", set->vectors.count > 0);
-        gpume_json_end(json);
+    const bool worst = pick->reasons & GPUME_REPORT_WORST;
+    gpume_json_begin(json, NULL);
+    gpume_json_count(json, "frame", pick->set.frame);
+    gpume_json_text(json, "why", pick->set.cut ? "cut" : worst ? "worst" : "even");
+    gpume_json_truth(json, "vectors", pick->set.vectors.count > 0);
+    gpume_json_end(json);
+}
+
+/* The page draws overlays itself, with the same colours: heat from 0 to 1, and directions from
+ * straight right on, by the right and downwards. */
+static void put_colours(struct gpume_json *json)
+{
+    struct gpume_colour heat[HEAT_STEPS], directions[DIRECTION_STEPS];
+    _Static_assert(sizeof(heat[0]) == 3, "red, green, blue");
+    for (size_t i = 0; i < HEAT_STEPS; i++) {
+        heat[i] = gpume_colour_of_heat((double)i / (HEAT_STEPS - 1));
     }
+    for (size_t i = 0; i < DIRECTION_STEPS; i++) {
+        const double angle = 2 * 3.14159265358979323846 * (double)i / DIRECTION_STEPS;
+        directions[i] = gpume_colour_of_direction(cos(angle), sin(angle));
+    }
+    gpume_json_begin(json, "colours");
+    gpume_json_base64(json, "heat", (const unsigned char *)heat, sizeof(heat));
+    gpume_json_base64(json, "directions", (const unsigned char *)directions, sizeof(directions));
+    gpume_json_count(json, "cost_full", GPUME_COLOUR_COST_FULL);
+    gpume_json_real(json, "cost_share", GPUME_COLOUR_COST_SHARE / 256.0, 4);
+    gpume_json_end(json);
 }
 
 static void put_pictures(struct gpume_json *json, const struct gpume_report_page *page)
@@ -129,17 +155,13 @@ static void put_pictures(struct gpume_json *json, const struct gpume_report_page
     gpume_json_real(json, "gamma", GPUME_REPORT_GAMMA, 1);
     gpume_json_begin_list(json, "sets");
     for (size_t i = 0; picks && i < picks->count; i++) {
-        put_set_names(json, &picks->segments[i].first, true);
-        put_set_names(json, &picks->segments[i].worst, false);
+        put_set_name(json, &picks->picks[i]);
     }
     gpume_json_end_list(json);
 }
 
 static void put_set(struct gpume_json *json, const struct gpume_report_set *set)
 {
-    if (!set->full) {
-        return;
-    }
     char head[96];
     snprintf(head, sizeof(head), "<script type=\"application/json\" id=\"set-%" PRIu64 "\">",
         set->frame);
@@ -162,6 +184,7 @@ static void put_data(struct gpume_json *json, const struct gpume_report_page *pa
     gpume_summary_put(page->run->summary, json);
     gpume_report_histogram_put(page->histogram, json, "histogram");
     gpume_report_gallery_put(page->gallery, json, "costliest");
+    put_colours(json);
     put_pictures(json, page);
     gpume_json_end(json);
     json->filled = false;
@@ -169,8 +192,7 @@ static void put_data(struct gpume_json *json, const struct gpume_report_page *pa
     put_base64(json, page->fields->data, page->fields->count);
     put_text(json, "</script>\n");
     for (size_t i = 0; page->picks && i < page->picks->count; i++) {
-        put_set(json, &page->picks->segments[i].first);
-        put_set(json, &page->picks->segments[i].worst);
+        put_set(json, &page->picks->picks[i].set);
     }
 }
 

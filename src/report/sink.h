@@ -33,6 +33,7 @@ struct gpume_run {
     bool residual_signed;
     double gain, gamma; /* of residual and difference pictures; 1, 1: as they are */
     enum gpume_overlay_style overlay_style;
+    enum gpume_overlay_key overlay_key;
     uint32_t overlay_scale;
     /* For sinks that want_colour: a frame as R, G, B bytes, a triple a pixel, until the next call.
      * Frames rise; the same one may be taken again. Failures have been logged. */

@@ -33,7 +33,7 @@ static void frames_close(struct gpume_sink **sink)
 static int frames_check(const char *path, bool single, const struct gpume_log *log)
 {
     (void)single;
-    return gpume_text_check(path, ".csv", log);
+    return gpume_text_check(path, "frames", ".csv", log);
 }
 
 static int frames_open(struct gpume_sink **sink, const char *path, const struct gpume_run *run)

@@ -46,6 +46,7 @@ static int make_overlay(struct overlay_sink *self, const char *path)
         .window_y = run->params.window_y,
         .style = run->overlay_style,
         .scale = run->overlay_scale,
+        .key = run->overlay_key,
     };
     const int status = gpume_overlay_create(&self->overlay, &options);
     if (status == GPUME_INVALID) {

@@ -62,7 +62,7 @@ static int report_check(const char *path, bool single, const struct gpume_log *l
     const char *const extensions[] = {".html", ".json", ".csv"};
     for (size_t i = 0; i < sizeof(extensions) / sizeof(extensions[0]); i++) {
         if (ends_in(path, extensions[i])) {
-            return gpume_text_check(path, extensions[i], log);
+            return gpume_text_check(path, "report", extensions[i], log);
         }
     }
     gpume_log_write(log, GPUME_LOG_ERROR,
@@ -179,7 +179,8 @@ static int json_field(struct gpume_sink *sink, const struct gpume_field *field)
 {
     struct report *self = (struct report *)sink;
     const struct gpume_sums *sums = &field->sums;
-    const double blocks = (double)field->blocks_x * field->blocks_y;
+    const uint64_t count = (uint64_t)field->blocks_x * field->blocks_y;
+    const double blocks = (double)count;
     struct gpume_report_figures figures;
     char row[1024], time[32], before[32], after[32];
     gpume_report_figures_make(&figures, &self->cuts, &self->histogram, field);
@@ -190,12 +191,13 @@ static int json_field(struct gpume_sink *sink, const struct gpume_field *field)
     psnr_text(before, sizeof(before), self, sums->sse_before);
     psnr_text(after, sizeof(after), self, sums->sse_after);
     snprintf(row, sizeof(row),
-        "{\"frame\": %" PRIu64 ", \"ref\": %" PRIu64 ", \"time\": %s, \"zero\": %" PRIu64
-        ", \"sad_before\": %" PRIu64 ", \"sad_after\": %" PRIu64 ", \"sse_before\": %" PRIu64
-        ", \"sse_after\": %" PRIu64 ", \"psnr_before\": %s, \"psnr_after\": %s, "
+        "{\"frame\": %" PRIu64 ", \"ref\": %" PRIu64 ", \"time\": %s, \"blocks\": %" PRIu64
+        ", \"zero\": %" PRIu64 ", \"sad_before\": %" PRIu64 ", \"sad_after\": %" PRIu64
+        ", \"sse_before\": %" PRIu64 ", \"sse_after\": %" PRIu64
+        ", \"psnr_before\": %s, \"psnr_after\": %s, "
         "\"dx_mean\": %.3f, \"dy_mean\": %.3f, \"length_mean\": %" PRIu64 ".%03" PRIu64
         ", \"length_max\": %.3f, \"cost_max\": %" PRIu32 ", \"cut\": %s}",
-        field->frame, field->ref, time, sums->zero, sums->sad_before, sums->sad_after,
+        field->frame, field->ref, time, count, sums->zero, sums->sad_before, sums->sad_after,
         sums->sse_before, sums->sse_after, before, after, (double)figures.dx_sum / blocks,
         (double)figures.dy_sum / blocks, figures.length_mean_milli / 1000,
         figures.length_mean_milli % 1000, sqrt((double)figures.length_max_squared),

@@ -123,7 +123,7 @@ static void vectors_close(struct gpume_sink **sink)
 static int vectors_check(const char *path, bool single, const struct gpume_log *log)
 {
     (void)single;
-    return gpume_text_check(path, ".csv", log);
+    return gpume_text_check(path, "vectors", ".csv", log);
 }
 
 static int make_tables(struct vectors_csv *self)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/summary_reader.h"
 
+#include "gpume/gpume.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +17,7 @@ static const struct {
     {"  \"parameters\": {", "--"},
     {"  \"engine\": {", "engine "},
 };
+#define SECTIONS (sizeof(sections) / sizeof(sections[0]))
 
 /* Memory is no choice of the user's. */
 static bool is_size(const char *key, size_t length)
@@ -42,28 +45,50 @@ static void take_line(struct gpume_read_settings *settings, const char *prefix, 
     snprintf(setting->value, sizeof(setting->value), "%.*s", (int)length, value);
 }
 
-void gpume_read_settings(struct gpume_read_settings *settings, const char *path)
+/* What has been seen of a file. */
+struct seen {
+    const char *prefix; /* of the section that the line is in */
+    unsigned sections;  /* a bit each */
+    bool begun, ended;  /* the object around all */
+};
+
+static void see_line(struct seen *seen, struct gpume_read_settings *settings, const char *line)
+{
+    seen->ended = seen->begun && strncmp(line, "}", 1) == 0;
+    seen->begun = seen->begun || strncmp(line, "{", 1) == 0;
+    for (size_t s = 0; s < SECTIONS; s++) {
+        if (strncmp(line, sections[s].begins, strlen(sections[s].begins)) == 0) {
+            seen->prefix = sections[s].prefix;
+            seen->sections |= 1u << s;
+        }
+    }
+    if (strncmp(line, "  }", 3) == 0) {
+        seen->prefix = NULL;
+    }
+    if (seen->prefix) {
+        take_line(settings, seen->prefix, line);
+    }
+}
+
+int gpume_read_settings(struct gpume_read_settings *settings, const char *path)
 {
     char line[LINE_BYTES];
-    const char *prefix = NULL; /* of the section that the line is in */
+    struct seen seen = {0};
     FILE *file = fopen(path, "r");
     settings->count = 0;
-    for (unsigned i = 0; file && i < LINES_MAX && fgets(line, sizeof(line), file); i++) {
-        for (size_t s = 0; s < sizeof(sections) / sizeof(sections[0]); s++) {
-            if (strncmp(line, sections[s].begins, strlen(sections[s].begins)) == 0) {
-                prefix = sections[s].prefix;
-            }
-        }
-        if (strncmp(line, "  }", 3) == 0) {
-            prefix = NULL;
-        }
-        if (prefix) {
-            take_line(settings, prefix, line);
-        }
+    if (!file) {
+        return GPUME_IO;
     }
-    if (file) {
-        fclose(file);
+    for (unsigned i = 0; i < LINES_MAX && fgets(line, sizeof(line), file); i++) {
+        see_line(&seen, settings, line);
     }
+    const bool failed = ferror(file);
+    fclose(file);
+    const bool whole = seen.ended && seen.sections == (1u << SECTIONS) - 1;
+    if (failed || !whole) {
+        settings->count = 0;
+    }
+    return failed ? GPUME_IO : whole ? GPUME_OK : GPUME_INVALID;
 }
 
 const char *gpume_read_settings_find(const struct gpume_read_settings *settings, const char *name)

@@ -21,8 +21,9 @@ struct gpume_read_settings {
     uint32_t count;
 };
 
-/* None where the file cannot be read. */
-void gpume_read_settings(struct gpume_read_settings *settings, const char *path);
+/* GPUME_IO: the file cannot be read; GPUME_INVALID: it is no whole summary. There are no settings
+ * then. Nothing is logged. */
+int gpume_read_settings(struct gpume_read_settings *settings, const char *path);
 
 /* NULL: not there. */
 const char *gpume_read_settings_find(const struct gpume_read_settings *settings, const char *name);

@@ -20,7 +20,8 @@ static bool is_special(const char *path, const struct stat *info)
            S_ISSOCK(info->st_mode) || S_ISBLK(info->st_mode);
 }
 
-int gpume_text_check(const char *path, const char *extension, const struct gpume_log *log)
+int gpume_text_check(
+    const char *path, const char *stem, const char *extension, const struct gpume_log *log)
 {
     if (strcmp(path, "-") == 0) {
         return GPUME_OK;
@@ -28,8 +29,8 @@ int gpume_text_check(const char *path, const char *extension, const struct gpume
     struct stat info;
     const bool present = stat(path, &info) == 0;
     if (present && S_ISDIR(info.st_mode)) {
-        gpume_log_write(log, GPUME_LOG_ERROR, "%s: is a folder; name a file, such as %s/vectors%s",
-            path, path, extension);
+        gpume_log_write(log, GPUME_LOG_ERROR, "%s: is a folder; name a file, such as %s/%s%s", path,
+            path, stem, extension);
         return GPUME_INVALID;
     }
     const size_t length = strlen(path), tail = strlen(extension);

@@ -13,8 +13,9 @@
 #include <stdint.h>
 
 /* "-", a device, a pipe, or a name that ends in extension (".csv"). Logs one line and returns
- * GPUME_INVALID for anything else. */
-int gpume_text_check(const char *path, const char *extension, const struct gpume_log *log);
+ * GPUME_INVALID for anything else. stem: what a file of this kind is called in an example. */
+int gpume_text_check(
+    const char *path, const char *stem, const char *extension, const struct gpume_log *log);
 
 /* Is it a name of standard output: "-", /dev/stdout, /dev/fd/1? */
 bool gpume_text_is_stdout(const char *path);

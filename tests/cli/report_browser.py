@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Opens the pages of four runs in headless Chromium, through chromedriver and the standard library alone, clicks
+"""Opens the pages of six runs in headless Chromium, through chromedriver and the standard library alone, clicks
 and types its way through them, and compares what they say with the tables of the same runs.
 
-Usage: report_browser.py CLIP HOSTILE_NAME NO_PICTURES LONG
+Usage: report_browser.py CLIP HOSTILE_NAME NO_PICTURES LONG EQUAL FOUND_AGAIN
 """
 import csv
 import json
@@ -235,6 +235,45 @@ def check_tabs(browser):
     browser.choose("divider", "30")
 
 
+def pixels(path):
+    """Width, and a function from a place to the colour there, of a picture in PPM."""
+    with open(path, "rb") as file:
+        data = file.read()
+    kind, size, peak = data.split(b"\n", 3)[:3]
+    same(path, (kind, peak), (b"P6", b"255"))
+    width, height = map(int, size.split())
+    start = len(data) - 3 * width * height
+    return lambda x, y: list(data[start + 3 * (y * width + x):][:3])
+
+
+def check_colours(browser, run):
+    """Cost map and arrows have the colours of --overlay, block by block."""
+    browser.choose("slider", "0")
+    browser.choose("other", "none")
+    browser.click("#tab-cost")
+    browser.wait("return document.getElementById('stage').dataset.frame === '1'", "no pictures of field 1")
+    cost, arrows = (pixels(f"{run.page[:-5]}.{style}.ppm") for style in ("cost", "arrows"))
+    blocks = [row for row in run.vectors if row["frame"] == "1"]
+    places = [[int(row["x"]) + int(row["w"]) // 2, int(row["y"]) + int(row["h"]) // 2] for row in blocks]
+    shown = browser.script(
+        "const c = document.getElementById('stage'); const k = c.width / arguments[1];"
+        "const copy = document.createElement('canvas'); copy.width = c.width; copy.height = c.height;"
+        "const all = copy.getContext('2d', { willReadFrequently: true }); all.drawImage(c, 0, 0);"
+        "return arguments[0].map(([x, y]) => [...all.getImageData((x + 0.5) * k, (y + 0.5) * k, 1, 1).data].slice(0, 3))",
+        places, 100)
+    for (x, y), found in zip(places, shown):
+        hold(f"cost map at ({x}, {y}): {found}, not {cost(x, y)}",
+             all(abs(a - b) <= 3 for a, b in zip(found, cost(x, y))))
+    hold("costs have one colour", len({tuple(colour) for colour in shown}) > 20)
+    moving = [(row, place) for row, place in zip(blocks, places) if abs(int(row["dx"])) + abs(int(row["dy"])) > 4]
+    hold("hardly any arrows", len(moving) > 20)
+    for row, (x, y) in moving:
+        found = browser.script("return direction(arguments[0], arguments[1]).match(/[0-9]+/g).map(Number)",
+                               -int(row["dx"]), -int(row["dy"]))
+        want = arrows(16 * x, 16 * y)
+        hold(f"arrow at ({x}, {y}): {found}, not {want}", all(abs(a - b) <= 4 for a, b in zip(found, want)))
+
+
 def check_block(browser, run, frame):
     block = browser.dataset("block")
     row = run.blocks[(frame, block["x"], block["y"])]
@@ -307,6 +346,8 @@ def check_clip(browser, run, width, height, dark):
     check_keys(browser, run)
     check_charts(browser, run)
     sets = check_nearest(browser, run)
+    check_colours(browser, run)
+    browser.choose("sets", sets[1])
     check_tabs(browser)
     check_blocks(browser, run)
     check_histogram(browser, run)
@@ -320,7 +361,7 @@ def check_clip(browser, run, width, height, dark):
 
 
 def main():
-    clip, evil, none, long = map(Run, sys.argv[1:5])
+    clip, evil, none, long, equal, found = map(Run, sys.argv[1:7])
     browser = Browser()
     try:
         for width, height, dark in ((390, 844, False), (1600, 1000, True)):
@@ -338,6 +379,14 @@ def main():
         hold(f"10,000 fields took {seconds:.1f} s to open", seconds < SECONDS_MAX)
         check_keys(browser, long)
         print(f"10,000 fields open in {seconds:.2f} s")
+        for run, words in ((equal, "Infinite in every field: "), (found, "Infinite in every field after the search"),
+                           (clip, None)):
+            browser.open(run.page)
+            check_field(browser, run)
+            said = browser.script("return [...document.querySelectorAll('#charts .nothing')].map(e =>"
+                                  "[e.closest('figure').querySelector('strong').textContent, e.textContent])")
+            hold(f"{run.page}: instead of a chart: {said}",
+                 said == [] if words is None else len(said) == 1 and said[0][0] == "PSNR" and said[0][1].startswith(words))
         same("the browser complains", browser.complaints(), [])
     finally:
         browser.close()

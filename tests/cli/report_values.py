@@ -85,6 +85,8 @@ def check_json(found, summary, report, vectors):
             same(key, found[key], value)
     same("figures", len(found["figures"]), len(report))
     for figures, row in zip(found["figures"], report):
+        same("keys", list(figures), list(row))
+        same("cut", type(figures["cut"]), bool)
         for key, value in figures.items():
             text = {True: "1", False: "0", None: "inf"}.get(value, value) if key == "cut" or value is None else value
             if row[key] == "inf" or text == "inf":

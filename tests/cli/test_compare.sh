@@ -82,6 +82,47 @@ run compare a odd
 [ "$status" -eq 5 ] || fail "an odd summary.json"
 ! grep -q "$(printf '\033')" "$scratch/out" || fail "control characters of summary.json"
 
+# warned WORDS: the last run's one line of warning.
+warned() {
+    [ "$(grep -c 'warning: ' "$scratch/err")" -eq 1 ] || fail "not exactly one warning of '$1'"
+    grep -qF "gpume: warning: $1" "$scratch/err" || fail "no warning of '$1'"
+}
+# What is not compared is said: figures without a row, or without a table; a summary that is none.
+for rows in 1 3 4; do
+    rm -rf short
+    cp -r a short
+    head -$rows a/frames.csv >short/frames.csv
+    for runs in "a short" "short a" "a.csv short"; do
+        run compare $runs
+        [ "$status" -eq 0 ] || fail "compare $runs: exit status $status"
+        warned "short: frames.csv has no row for $((5 - rows)) of 4 fields"
+    done
+done
+sed 3d a/frames.csv >short/frames.csv
+run compare short b.csv
+[ "$status" -eq 5 ] || fail "a gap in frames.csv: exit status $status"
+warned "short: frames.csv has no row for 1 of 4 fields"
+rm short/frames.csv
+run compare a short
+[ "$status" -eq 0 ] || fail "no frames.csv: exit status $status"
+warned "short: has no frames.csv"
+expect 0 compare a.csv short
+[ ! -s "$scratch/err" ] || fail "a warning of figures that neither has"
+cp -r a broken
+for broken in 's/.*//' '2,$d' '/"engine"/,$d' '$d' 's/"parameters"/"p"/' '1d'; do
+    sed "$broken" a/summary.json >broken/summary.json
+    run compare a broken
+    [ "$status" -eq 0 ] || fail "summary.json, $broken: exit status $status"
+    warned "broken/summary.json: is no summary of a run"
+    ! grep -q 'made with' "$scratch/out" || fail "settings of a broken summary.json"
+done
+: >broken/summary.json
+run compare broken a
+warned "broken/summary.json: is no summary of a run"
+rm broken/summary.json
+expect 0 compare a broken
+[ ! -s "$scratch/err" ] || fail "a warning of a summary.json that is not there"
+
 # Fields of one only; grids that differ; no frame in common.
 mismatch a few
 grep -q '^only in A  *2 fields' "$scratch/out" || fail "fields of A alone"
@@ -104,6 +145,18 @@ grep -q '^references  *differ in 1 field$' "$scratch/out" || fail "references"
 awk -F, -v OFS=, '{ printf "%s\r\n", (NR == 1 ? "\357\273\277" : "") "\"" $9 "\"" OFS $8 OFS $7 OFS $6 OFS $5 \
     OFS "\"a,\"\"b\"" OFS $4 OFS $3 OFS $1 }' a.csv >other.csv
 expect 0 compare a other.csv
+sed 's/,/ ,@ /g; s/^/  /; s/$/ /' a.csv | tr @ '\t' >blanks.csv
+expect 0 compare a blanks.csv
+sed '1s/frame/" frame"/' a.csv >quoted.csv
+expect 3 compare a quoted.csv
+says "quoted.csv: line 1: names no column 'frame'"
+for name in x ref cost; do
+    sed "1s/\$/,$name/; 2,\$s/\$/,0/" a.csv >twice.csv
+    expect 3 compare a twice.csv
+    says "twice.csv: line 1: names more than one column '$name'"
+done
+sed '1s/$/,more,more/; 2,$s/$/,0,0/' a.csv >more.csv
+expect 0 compare a more.csv
 expect 3 compare a -- ./none.csv
 says none.csv
 
@@ -130,6 +183,38 @@ paste -d, a.csv b.csv | awk -F, '$1 == 1 && $3 == 0 && $4 == 0 { exit !($9 == $1
         fail "a block of the same cost is not green"; }
 expect 3 compare a large --map bad.mkv
 [ ! -e bad.mkv ] || fail "bad.mkv was left behind"
+
+# Times are those of the runs, where both know them; a rate is theirs too, else 25 a second.
+if have ffmpeg && have ffprobe; then
+    ffmpeg -nostdin -v error -f lavfi -i testsrc2=size=64x48:rate=10:duration=0.4 -pix_fmt gray -c:v ffv1 \
+        -vf 'settb=1/1000,setpts=100*(N+N*N)' -vsync passthrough -enc_time_base 1:1000 uneven.mkv ||
+        fail "ffmpeg cannot make uneven.mkv"
+    expect 0 uneven.mkv --backend "$engine" -q -o ua
+    expect 0 uneven.mkv --backend "$engine" -q -o ub -w 2
+    # shown WANTED A B NAME
+    shown() {
+        run -q compare "$2" "$3" --map "$4" -y
+        [ -s "$4" ] || fail "$2, $3: no $4"
+        found=$(ffprobe -v error -show_entries frame=pts_time -of csv=p=0 "$4" | tr -s ',\n' '  ')
+        [ "$found" = "$1" ] || fail "$2, $3, $4: times $found, not $1"
+    }
+    for name in t.mkv t.mp4; do
+        shown '0.200000 0.600000 1.200000 ' ua ub $name
+        shown '0.000000 0.040000 0.080000 ' ua ub/vectors.csv $name
+    done
+    rm ub/frames.csv
+    sed 's#"frame_rate": .*#"frame_rate": "5/1",#' ua/summary.json >five
+    cp five ua/summary.json
+    cp five ub/summary.json
+    shown '0.000000 0.200000 0.400000 ' ua ub t.mkv
+    shown '0.000000 0.200000 0.400000 ' ua ub t.y4m
+    cp -r ua uc
+    sed '3s/,[0-9.]*,\([0-9]*,[0-9]*,[0-9]*,[0-9]*,[0-9]*,[0-9]*,[^,]*,[^,]*\)$/,soon,\1/' ua/frames.csv >uc/frames.csv
+    expect 3 compare ua uc
+    says "uc/frames.csv: line 3: a time is no number"
+else
+    echo "ffmpeg is not here: the times of maps are not tested"
+fi
 
 # A signal takes an unfinished map away.
 mkfifo feed
@@ -212,6 +297,7 @@ if [ -w /dev/full ]; then
         "$gpume" compare a a $form >/dev/full 2>"$scratch/err"
         [ $? -eq 1 ] || fail "compare $form: /dev/full taken for success"
         says "standard output"
+        [ "$form" ] || says "-q leaves the table out"
     done
 fi
 exit 0

@@ -13,6 +13,9 @@ says "bash"
 "$gpume" --help | sed -n 's/^  *\(-[a-zA-Z], \)*\(--[a-z-]*\).*/\2/p' | sort >listed
 [ -s listed ] || fail "no options in --help"
 touch 'a file.mp4' sorted.txt
+searches=$("$gpume" devices | sed -n '/^search /,$s/^\([a-z][a-z0-9]*\)  *\(cpu\|vulkan\) .*/\1/p' | sort | tr '\n' ' ')
+devices=$("$gpume" devices --json | sed -n 's/.*"index": \([0-9]*\).*/\1/p' | tr '\n' ' ')
+[ "$searches" ] || fail "no searches in 'gpume devices'"
 
 # accepted COMMAND: every option offered for it is known to the parser of that command.
 accepted() {
@@ -53,6 +56,11 @@ if have bash; then
     gives '' gpume -b ''
     gives '' gpume devices ''
     gives 'a file.mp4 ' gpume a
+    gives "$searches" gpume --search ''
+    gives 'plain ' gpume clip.mp4 --search pl
+    gives "$devices" "$gpume" --device ''
+    gives 'crop= ' gpume --vf cr
+    gives 'auto off on ' gpume --overlay-key ''
     gives 'sort sorted.txt ' gpume so
     gives 'sorted.txt ' gpume sort so
     gives 'sorted.txt ' gpume clip.mp4 -o so
@@ -66,6 +74,12 @@ fi
 if have fish; then
     fish -c 'source gpume.fish; complete -C "gpume --edge "' >offered || fail "fish"
     [ "$(cut -f 1 offered | sort | tr '\n' ' ')" = "extend inside " ] || fail "fish: --edge"
+    for option in search device; do
+        PATH=$(dirname "$gpume"):$PATH fish -c "source gpume.fish; complete -C 'gpume --$option '" >offered || fail "fish: --$option"
+        wanted=$searches
+        [ $option = search ] || wanted=$devices
+        [ "$(cut -f 1 offered | sort | tr '\n' ' ')" = "$wanted" ] || fail "fish: --$option"
+    done
     fish -c 'source gpume.fish; for c in "" sort bench compare devices; complete -C "gpume $c --"; end' |
         cut -f 1 | sort -u | cmp - listed || fail "fish: other options than --help"
     fish -c 'source gpume.fish; complete -C "gpume comp"' | grep -q '^compare' || fail "fish: commands"
@@ -84,6 +98,13 @@ if have zsh; then
     sed -n "s/^\((-[a-zA-Z] --[a-z-]*)\)*\(--[a-z-]*\)[=[].*/\2/p" specs | sort -u | cmp - listed ||
         fail "zsh: other options than --help"
     grep -qF -- '--edge=[' specs || fail "zsh: --edge"
+    grep -qF -- "--search=[" specs || fail "zsh: --search"
+    [ "$(sed -n 's/^--search=.*:(\(.*\))$/\1/p' specs | tr ' ' '\n' | sort -u | tr '\n' ' ')" = "$searches" ] ||
+        fail "zsh: searches"
+    found=$(zsh -fc 'compdef() { }; . ./gpume.zsh
+        compadd() { shift; print -l -- "$@" }
+        words=('"'$gpume'"'); _gpume_devices' | tr '\n' ' ')
+    [ "$found" = "$devices" ] || fail "zsh: devices"
 else
     echo "zsh is not here: its completion is not tested"
 fi

@@ -25,8 +25,20 @@ fi
 if [ -w /dev/full ]; then
     "$gpume" devices --json >/dev/full 2>"$scratch/err" && fail "/dev/full taken for success"
     says "standard output"
+    for command in devices --help --version "--completion bash"; do
+        "$gpume" $command >/dev/full 2>"$scratch/err" && fail "$command: /dev/full taken for success"
+        says "standard output"
+        says "write elsewhere"
+    done
+    "$gpume" clip.y4m --backend cpu -o full >/dev/full 2>"$scratch/err" && fail "/dev/full taken for success"
+    says "-q leaves the summary out"
 fi
 expect 2 devices --csv
+# There would be nothing left.
+for quiet in -q --quiet; do
+    expect 2 devices $quiet
+    says "--quiet: not an option of 'gpume devices'"
+done
 
 # The closing summary: what summary.json holds, times apart.
 expect 0 clip.y4m --backend "$engine"

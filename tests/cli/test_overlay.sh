@@ -91,6 +91,17 @@ ffmpeg -nostdin -v error -i rgb24.ppm -vf scale=iw*2:ih*2:flags=neighbor -y whol
 corners whole.ppm >want
 cmp got want || fail "enlarged pictures are not squares of pixels"
 
+# The key: by itself where it hides hardly a block, and never in small pictures.
+for case in 'arrows 1 16 off' 'cost 1 8 off' 'arrows 4 16 on' 'cost 4 4 on' 'arrows 3 24 off'; do
+    set -- $case
+    for key in auto on off; do
+        expect 0 -qy yuv420p.nut --backend "$engine" -b $3 --scale $2 --frames 1 --overlay-style $1 \
+            --overlay-key $key --overlay key-$key.ppm
+    done
+    cmp key-auto.ppm key-$4.ppm || fail "$case: --overlay-key auto is not $4"
+    ! cmp -s key-on.ppm key-off.ppm || fail "$case: --overlay-key on is off"
+done
+
 # Times of frames that come when they like.
 clip uneven.mkv -vf 'settb=1/1000,setpts=100*(N+N*N)' -vsync passthrough -enc_time_base 1:1000 \
     -pix_fmt yuv420p -c:v ffv1
@@ -123,6 +134,8 @@ expect 2 yuv420p.nut --scale 2
 says "--scale: needs --overlay FILE"
 expect 2 yuv420p.nut --overlay-style flow
 says "--overlay-style: needs --overlay FILE"
+expect 2 yuv420p.nut --overlay-key off
+says "--overlay-key: needs --overlay FILE"
 expect 2 yuv420p.nut --overlay x.mkv --overlay-style wind
 says "must be arrows or flow or cost or blocks"
 for scale in 0 17 1.5; do

@@ -8,6 +8,9 @@ for program in python3 chromium chromedriver; do
 done
 make_clip clip.y4m 100 76 8 40
 expect 0 -q clip.y4m --backend "$engine" -w 5 --report clip.html --report-pictures 8 -o clip
+# The first field's overlays, which the page draws itself.
+expect 0 -q clip.y4m --backend "$engine" -w 5 --frames 1 --overlay clip.cost.ppm --overlay-style cost
+expect 0 -q clip.y4m --backend "$engine" -w 5 --frames 1 --overlay clip.arrows.ppm --scale 16 --overlay-key off
 mkdir 'x<'
 evil="x</script><script>document.title='owned'<!--\"&
 $(printf '\377').y4m"
@@ -15,6 +18,19 @@ make_clip "$evil" 9 5 10 2
 expect 0 -q "$evil" --backend "$engine" --report evil.html -o evil
 make_clip none.y4m 16 16 8 2
 expect 0 -q none.y4m --backend "$engine" --report none.html --report-pictures 0 -o none
+# Equal frames, and frames that the search finds again without a difference.
+printf 'YUV4MPEG2 W8 H8 F25:1 Cmono\n' >equal.y4m
+for frame in 1 2 3; do
+    printf 'FRAME\n' && printf '%064d' 7
+done >>equal.y4m
+expect 0 -q equal.y4m --backend "$engine" --report equal.html -o equal
+{
+    printf 'YUV4MPEG2 W16 H8 F25:1 Cmono\n'
+    for line in 0000000000000000 0000000110000000 0000011000000000; do
+        printf 'FRAME\n' && printf "$line%.0s" 1 2 3 4 5 6 7 8
+    done
+} >found.y4m
+expect 0 -q found.y4m --backend "$engine" --report found.html -o found --start 2
 make_clip long.y4m 16 8 8 10001
 expect 0 -q long.y4m --backend "$engine" --report long.html -o long
-python3 "$here/report_browser.py" clip evil none long || fail "see above"
+python3 "$here/report_browser.py" clip evil none long equal found || fail "see above"

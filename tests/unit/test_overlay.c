@@ -31,7 +31,7 @@ static struct scene make_scene(
             .window_y = 8,
             .style = style,
             .scale = scale,
-            .no_key = true},
+            .key = GPUME_OVERLAY_KEY_OFF},
         .rgb = {.data = malloc((size_t)3 * width * height),
             .stride = (ptrdiff_t)3 * width,
             .width = width,
@@ -211,7 +211,7 @@ static void check_sizes(void)
         const enum gpume_overlay_style style = (enum gpume_overlay_style)(i / 2 % 4);
         struct scene scene = make_scene(size[0], size[1], blocks[i / 8 % 5], i % 2 ? 3 : 1, style);
         struct gpume_plane picture;
-        scene.options.no_key = false;
+        scene.options.key = GPUME_OVERLAY_KEY_ON;
         fill_field(&scene, i + 1);
         uint8_t *bytes = draw(&scene, &picture);
         REQUIRE_EQUAL(picture.width, size[0] * scene.options.scale);

@@ -43,37 +43,49 @@ static struct gpume_field make_field(uint64_t frame, uint64_t sad_after)
 }
 
 struct found {
-    unsigned sets;
+    size_t sets;
     bool first, worst;
-    uint64_t gap; /* the largest between two fields with pictures, or to an end */
+    uint64_t gap;   /* the largest between two fields with pictures, or to an end */
+    uint64_t bytes; /* of all */
 };
 
-static void note(struct found *found, const struct gpume_report_set *set, uint64_t worst)
+/* What a field looks like: the more of it is noise, the more bytes it takes. */
+static void fill_samples(uint64_t frame)
 {
-    found->sets += set->full;
-    found->first = found->first || (set->full && set->frame == 0);
-    found->worst = found->worst || (set->full && set->frame == worst);
+    uint64_t seed = frame + 1;
+    const size_t noise = (size_t)(harness_random(&seed) % sizeof(samples));
+    memset(samples, 0, sizeof(samples));
+    for (size_t i = 0; i < noise; i++) {
+        samples[i] = (uint8_t)harness_random(&seed);
+    }
 }
 
 /* A run of that length, its worst field somewhere. */
-static struct found pick(unsigned fields, uint32_t pictures, uint64_t expected, uint64_t worst)
+static struct found pick(
+    unsigned fields, uint32_t pictures, uint64_t expected, uint64_t worst, uint64_t room)
 {
     struct gpume_report_picks picks;
     struct found found = {0};
     const struct gpume_run run = make_run(expected);
-    REQUIRE_EQUAL(gpume_report_picks_init(&picks, "test", &run, pictures, UINT64_MAX), GPUME_OK);
+    REQUIRE_EQUAL(gpume_report_picks_init(&picks, "test", &run, pictures, room), GPUME_OK);
     for (unsigned i = 0; i < fields; i++) {
         const struct gpume_field field = make_field(i, i == worst ? 1000 : (i * 37u) % 101);
+        if (room < UINT64_MAX) {
+            fill_samples(i);
+        }
         REQUIRE_EQUAL(gpume_report_picks_add(&picks, &field, false), GPUME_OK);
     }
-    REQUIRE_EQUAL(gpume_report_picks_complete(&picks, UINT64_MAX), GPUME_OK);
+    REQUIRE_EQUAL(gpume_report_picks_complete(&picks, room), GPUME_OK);
     uint64_t last = 0;
+    found.sets = picks.count;
     for (size_t i = 0; i < picks.count; i++) {
-        const uint64_t frame = picks.segments[i].first.frame;
-        note(&found, &picks.segments[i].first, worst);
-        note(&found, &picks.segments[i].worst, worst);
-        found.gap = frame - last > found.gap ? frame - last : found.gap;
-        last = frame;
+        const struct gpume_report_set *set = &picks.picks[i].set;
+        REQUIRE(set->full && (i == 0 || set->frame > last));
+        found.first = found.first || set->frame == 0;
+        found.worst = found.worst || set->frame == worst;
+        found.gap = set->frame - last > found.gap ? set->frame - last : found.gap;
+        found.bytes += gpume_report_set_bytes(set);
+        last = set->frame;
     }
     found.gap = fields - last > found.gap ? fields - last : found.gap;
     gpume_report_picks_finish(&picks);
@@ -88,40 +100,78 @@ static void test_picks(void)
             const uint64_t expected[] = {fields, 0, fields / 3 + 1, 3 * fields};
             for (size_t i = 0; i < 4; i++) {
                 const uint64_t worst = (fields * 5u / 7) % fields;
-                const struct found found = pick(fields, pictures, expected[i], worst);
-                REQUIRE(found.sets >= 1 && found.sets <= pictures && found.sets <= fields);
+                const struct found found = pick(fields, pictures, expected[i], worst, UINT64_MAX);
+                /* Where more fields were promised than come, fewer in proportion. */
+                const size_t most = pictures < fields ? pictures : fields;
+                REQUIRE(found.sets <= most && 3 * found.sets >= most);
+                REQUIRE(found.sets == most || expected[i] > fields);
                 REQUIRE(found.first);
                 REQUIRE(found.worst || pictures == 1);
-                if (expected[i] <= fields) {
-                    /* Segments of twice their least length at most, or all of the run. */
-                    const uint64_t segments = pictures > 1 ? pictures / 2 : 1;
-                    REQUIRE(found.gap <= 2 * (fields / segments + 1));
-                }
             }
         }
     }
 }
 
+/* As many as asked for, whatever that is, and evenly: half of them are as far apart as they may be
+ * by the theorem, three times the mean. */
+static void test_counts(void)
+{
+    static const unsigned lengths[] = {1, 2, 7, 59, 60, 61, 99, 100, 119, 120, 250, 999, 3000};
+    static const uint32_t asked[] = {
+        1, 2, 3, 5, 9, 25, 26, 30, 59, 60, 61, 99, 100, 101, 250, 1000};
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+        for (size_t k = 0; k < sizeof(asked) / sizeof(asked[0]); k++) {
+            const unsigned fields = lengths[i];
+            for (uint64_t expected = 0; expected <= fields; expected += fields) {
+                const struct found found = pick(fields, asked[k], expected, fields / 2, UINT64_MAX);
+                REQUIRE_EQUAL(found.sets, asked[k] < fields ? asked[k] : fields);
+                REQUIRE(found.gap <= 3 * (fields / ((asked[k] + 1) / 2) + 1));
+            }
+        }
+    }
+}
+
+/* Where room ends it, more asked for or more room is never fewer pictures. */
 static void test_room(void)
+{
+    static const uint32_t asked[] = {1, 3, 10, 26, 40, 60, 80, 100, 200, 500, 1000};
+    size_t in_less_room = 0;
+    for (uint64_t room = 1000; room <= 64000; room *= 4) {
+        struct found last = {0};
+        for (size_t k = 0; k < sizeof(asked) / sizeof(asked[0]); k++) {
+            const struct found found = pick(300, asked[k], k % 2 ? 300 : 0, 77, room);
+            REQUIRE(found.bytes <= room);
+            REQUIRE(found.sets >= last.sets && found.sets <= asked[k]);
+            REQUIRE(found.first && (found.worst || asked[k] == 1 || room < 4000));
+            last = found;
+        }
+        REQUIRE(last.bytes > room / 2);
+        REQUIRE(last.sets > in_less_room);
+        in_less_room = last.sets;
+    }
+}
+
+/* What there is room for may turn out to be less in the end; cuts are the last to go. */
+static void test_less_room(void)
 {
     struct gpume_report_picks picks;
     const struct gpume_run run = make_run(0);
-    REQUIRE_EQUAL(gpume_report_picks_init(&picks, "test", &run, 1000, 4000), GPUME_OK);
+    REQUIRE_EQUAL(gpume_report_picks_init(&picks, "test", &run, 1000, 8000), GPUME_OK);
+    memset(samples, 0, sizeof(samples));
     for (unsigned i = 0; i < 200; i++) {
         const struct gpume_field field = make_field(i, i);
         REQUIRE_EQUAL(gpume_report_picks_add(&picks, &field, i == 77), GPUME_OK);
     }
-    for (uint64_t room = 4000; room > 0; room /= 2) {
+    for (uint64_t room = 8000; room > 0; room /= 2) {
         uint64_t bytes = 0;
         bool cut = false;
         REQUIRE_EQUAL(gpume_report_picks_complete(&picks, room), GPUME_OK);
         for (size_t i = 0; i < picks.count; i++) {
-            bytes += gpume_report_set_bytes(&picks.segments[i].first) +
-                     gpume_report_set_bytes(&picks.segments[i].worst);
-            cut = cut || (picks.segments[i].worst.full && picks.segments[i].worst.frame == 77);
+            bytes += gpume_report_set_bytes(&picks.picks[i].set);
+            cut = cut || picks.picks[i].set.frame == 77;
         }
         REQUIRE(bytes <= room);
-        REQUIRE(cut || room < 4000);
+        REQUIRE(cut || room < 2000);
     }
     gpume_report_picks_finish(&picks);
 }
@@ -196,7 +246,9 @@ static void test_histogram(void)
 int main(void)
 {
     test_picks();
+    test_counts();
     test_room();
+    test_less_room();
     test_numbers();
     test_cuts();
     test_histogram();

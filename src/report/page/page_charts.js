@@ -176,6 +176,18 @@ function chartWidth() {
     return Math.max(220, Math.floor((box.clientWidth - (columns - 1) * 24) / columns));
 }
 
+/* What a chart cannot draw: lines without a finite value in any field. */
+function wordsForNothing(chart) {
+    const names = chart.lines.filter(([, column]) => !fields[column].some((value) => value !== null))
+        .map(([name]) => name);
+    if (names.length === 0) {
+        return "";
+    }
+    return names.length === chart.lines.length
+        ? "Infinite in every field: no two frames differ, and there is nothing to draw."
+        : `Infinite in every field ${names[0]} the search: nothing is left to draw.`;
+}
+
 function makeCharts(onSelect) {
     const box = byId("charts");
     for (const u of charts.splice(0)) {
@@ -186,6 +198,10 @@ function makeCharts(onSelect) {
         const place = make("div", { className: "plot" });
         box.append(make("figure", {}, make("figcaption", {}, make("strong", {}, chart.title), ` ${chart.unit}`), place));
         const u = new uPlot(chartOptions(chart, chartWidth()), columnsOf(chart), place);
+        const words = wordsForNothing(chart);
+        if (words) {
+            u.over.append(make("p", { className: "nothing" }, words));
+        }
         listen(u, onSelect);
         charts.push(u);
     }

@@ -7,24 +7,13 @@
  * sharp(canvas, w, h)  sizes a canvas in CSS pixels, gives its context for drawing in these
  */
 
-/* As gpume_colour_of_heat: growing in lightness. */
-const HEAT = [[0x00, 0x00, 0x04], [0x1b, 0x0c, 0x42], [0x4b, 0x0c, 0x6b], [0x78, 0x1c, 0x6d], [0xa5, 0x2c, 0x60],
-    [0xcf, 0x44, 0x46], [0xed, 0x69, 0x25], [0xfb, 0x9a, 0x06], [0xf7, 0xd0, 0x3c], [0xfc, 0xff, 0xa4]];
-
-/* As gpume_colour_of_direction: corners of the wheel, and how many of its steps lead to the next. */
-const WHEEL = [[255, 0, 0, 15], [255, 255, 0, 6], [0, 255, 0, 4], [0, 255, 255, 11], [0, 0, 255, 13],
-    [255, 0, 255, 6], [255, 0, 0, 0]];
-const LIGHT_ENOUGH = 120;
-
-function mixed(stops, place) {
-    const first = Math.min(Math.floor(place), stops.length - 1);
-    const second = Math.min(first + 1, stops.length - 1);
-    const share = place - first;
-    return stops[first].map((value, i) => Math.round(value + (stops[second][i] - value) * share));
-}
+/* Tables of src/draw/colours.h, three bytes a colour. */
+const HEAT = bytesOf(data.colours.heat);
+const DIRECTIONS = bytesOf(data.colours.directions);
 
 function heatParts(share) {
-    return mixed(HEAT, Math.max(0, Math.min(1, share)) * (HEAT.length - 1));
+    const i = Math.round(Math.max(0, Math.min(1, share)) * (HEAT.length / 3 - 1));
+    return HEAT.subarray(3 * i, 3 * i + 3);
 }
 
 function heat(share) {
@@ -32,15 +21,9 @@ function heat(share) {
 }
 
 function direction(dx, dy) {
-    let place = dy === 0 && dx > 0 ? 0 : (Math.atan2(-dy, -dx) / Math.PI + 1) / 2 * 54;
-    let corner = 0;
-    while (corner < 5 && place >= WHEEL[corner][3]) {
-        place -= WHEEL[corner++][3];
-    }
-    const hue = mixed(WHEEL, corner + place / WHEEL[corner][3]);
-    const light = 0.30 * hue[0] + 0.59 * hue[1] + 0.11 * hue[2];
-    const white = light < LIGHT_ENOUGH ? (LIGHT_ENOUGH - light) / (255 - light) : 0;
-    return `rgb(${hue.slice(0, 3).map((value) => Math.round(value + white * (255 - value))).join(" ")})`;
+    const count = DIRECTIONS.length / 3;
+    const i = Math.round((Math.atan2(dy, dx) / (2 * Math.PI) + 1) * count) % count;
+    return `rgb(${DIRECTIONS.subarray(3 * i, 3 * i + 3).join(" ")})`;
 }
 
 function sharp(canvas, width, height) {

@@ -15,7 +15,8 @@ const PICTURES = [
     ["difference", "Difference", `|target - reference|, brightened by gamma ${data.gamma}`],
     ["residual", "Residual", `|target - predicted|, brightened by gamma ${data.gamma}`],
     ["overlay", "Overlay", "how each block moved since the reference, against its vector; length by the square root"],
-    ["cost", "Cost map", "cost a pixel, dark for none, light for the costliest one in 200 blocks"],
+    ["cost", "Cost map", `cost a pixel, dark for none, light for ${data.colours.cost_full} steps of 8 bits or more; `
+        + "colours by the square root"],
 ];
 
 /* Everything in pixels of the picture unless it says screen. */
@@ -75,18 +76,15 @@ function rectangle(index) {
     return { x, y, w: Math.min(BLOCK, WIDTH - x), h: Math.min(BLOCK, HEIGHT - y) };
 }
 
-/* By the cost a pixel, so that blocks that the edge cuts compare. */
+/* As overlays have them: by the cost a pixel, so that blocks that the edge cuts compare. */
 function costCanvas(vectors) {
     const canvas = make("canvas", { width: data.blocks_x, height: data.blocks_y });
     const image = new ImageData(data.blocks_x, data.blocks_y);
-    const costs = vectors.cost.map((cost, i) => {
+    const full = data.colours.cost_full * 2 ** (data.input.bits - 8);
+    vectors.cost.forEach((cost, i) => {
         const { w, h } = rectangle(i);
-        return Math.sqrt(cost / (w * h));
+        image.data.set([...heatParts(Math.sqrt(cost / (w * h * full))), 255], 4 * i);
     });
-    /* A few very costly blocks would leave all others dark. */
-    const sorted = Float64Array.from(costs).sort();
-    const largest = sorted[Math.floor(0.995 * (sorted.length - 1))] || sorted[sorted.length - 1];
-    costs.forEach((cost, i) => image.data.set([...heatParts(largest > 0 ? cost / largest : 0), 255], 4 * i));
     canvas.getContext("2d").putImageData(image, 0, 0);
     return canvas;
 }
@@ -210,13 +208,7 @@ function gainOf(frame) {
 
 /* Gives what drawArrows does, 0 where no arrows were drawn. */
 function drawPicture(context, name) {
-    if (name === "cost") {
-        if (view.costs) {
-            drawPart(context, view.costs, BLOCK, false);
-        }
-        return 0;
-    }
-    const image = view.images[name === "overlay" ? "target" : name];
+    const image = view.images[name === "overlay" || name === "cost" ? "target" : name];
     const smooth = screenScale() * data.scale < 3;
     drawPart(context, image, data.scale, smooth);
     if (name === "difference" || name === "residual") {
@@ -225,6 +217,11 @@ function drawPicture(context, name) {
             drawPart(context, image, data.scale, smooth);
         }
         context.globalCompositeOperation = "source-over";
+    }
+    if (name === "cost" && view.costs) {
+        context.globalAlpha = data.colours.cost_share;
+        drawPart(context, view.costs, BLOCK, false);
+        context.globalAlpha = 1;
     }
     return name === "overlay" && view.vectors ? drawArrows(context) : 0;
 }
