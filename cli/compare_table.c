@@ -74,7 +74,7 @@ static void print_counts(const struct gpume_comparison *comparison)
 static void print_first(const struct gpume_comparison *comparison)
 {
     if (comparison->has_first) {
-        const struct gpume_read_block *a = &comparison->first[0], *b = &comparison->first[1];
+        const struct gpume_vectors_block *a = &comparison->first[0], *b = &comparison->first[1];
         printf("first        frame %" PRIu64 ", block at (%" PRIu32 ",%" PRIu32 "): A (%" PRId32
                ",%" PRId32 ") for %" PRIu32 ", B (%" PRId32 ",%" PRId32 ") for %" PRIu32 "\n",
             comparison->first_frame, a->x, a->y, a->dx, a->dy, a->cost, b->dx, b->dy, b->cost);

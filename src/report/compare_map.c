@@ -53,7 +53,7 @@ int gpume_compare_map_create(
     return GPUME_OK;
 }
 
-static int open_picture(struct gpume_compare_map *map, const struct gpume_read_field *field)
+static int open_picture(struct gpume_compare_map *map, const struct gpume_vectors_field *field)
 {
     const uint64_t pixels = (uint64_t)field->width * field->height;
     if (pixels > PIXELS_MAX) {
@@ -85,7 +85,7 @@ static int open_picture(struct gpume_compare_map *map, const struct gpume_read_f
 }
 
 /* 0 for the same vector, 1 from 64 pixels on, by the logarithm between. */
-static double lightness(const struct gpume_read_block *a, const struct gpume_read_block *b)
+static double lightness(const struct gpume_vectors_block *a, const struct gpume_vectors_block *b)
 {
     const double apart = hypot(a->dx - b->dx, a->dy - b->dy);
     return fmin(log2(1 + apart) / log2(1 + APART_MAX), 1);
@@ -96,7 +96,8 @@ static uint8_t mix(double share, int dark, int light)
     return (uint8_t)lrint(dark + share * (light - dark));
 }
 
-static struct colour colour_of(const struct gpume_read_block *a, const struct gpume_read_block *b)
+static struct colour colour_of(
+    const struct gpume_vectors_block *a, const struct gpume_vectors_block *b)
 {
     static const struct {
         uint8_t dark[3], light[3];
@@ -116,7 +117,7 @@ static struct colour colour_of(const struct gpume_read_block *a, const struct gp
 }
 
 static void fill_block(
-    struct gpume_compare_map *map, const struct gpume_read_block *block, struct colour colour)
+    struct gpume_compare_map *map, const struct gpume_vectors_block *block, struct colour colour)
 {
     const size_t stride = (size_t)map->width * 3;
     uint8_t *first = map->pixels + block->y * stride + (size_t)block->x * 3;
@@ -128,8 +129,8 @@ static void fill_block(
     }
 }
 
-int gpume_compare_map_draw(struct gpume_compare_map *map, const struct gpume_read_field *a,
-    const struct gpume_read_field *b)
+int gpume_compare_map_draw(struct gpume_compare_map *map, const struct gpume_vectors_field *a,
+    const struct gpume_vectors_field *b)
 {
     int status = GPUME_OK;
     if (!map->picture) {

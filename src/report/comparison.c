@@ -5,18 +5,19 @@
 #include <math.h>
 #include <string.h>
 
-static bool same_place(const struct gpume_read_block *a, const struct gpume_read_block *b)
+static bool same_place(const struct gpume_vectors_block *a, const struct gpume_vectors_block *b)
 {
     return a->x == b->x && a->y == b->y && a->w == b->w && a->h == b->h;
 }
 
 /* The first place where two grids part, in one line. */
-static int check_grids(const struct gpume_comparison *comparison, const struct gpume_read_field *a,
-    const struct gpume_read_field *b, const struct gpume_log *log)
+static int check_grids(const struct gpume_comparison *comparison,
+    const struct gpume_vectors_field *a, const struct gpume_vectors_field *b,
+    const struct gpume_log *log)
 {
     const size_t count = a->count < b->count ? a->count : b->count;
     for (size_t i = 0; i < count; i++) {
-        const struct gpume_read_block *left = &a->blocks[i], *right = &b->blocks[i];
+        const struct gpume_vectors_block *left = &a->blocks[i], *right = &b->blocks[i];
         if (!same_place(left, right)) {
             gpume_log_write(log, GPUME_LOG_ERROR,
                 "frame %" PRIu64 ": block %zu is %ux%u pixels at (%" PRIu32 ",%" PRIu32
@@ -37,12 +38,12 @@ static int check_grids(const struct gpume_comparison *comparison, const struct g
     return GPUME_OK;
 }
 
-static void compare_blocks(struct gpume_comparison *comparison, const struct gpume_read_field *a,
-    const struct gpume_read_field *b, struct gpume_compared *sums)
+static void compare_blocks(struct gpume_comparison *comparison, const struct gpume_vectors_field *a,
+    const struct gpume_vectors_field *b, struct gpume_compared *sums)
 {
     sums->blocks = a->count;
     for (size_t i = 0; i < a->count; i++) {
-        const struct gpume_read_block *left = &a->blocks[i], *right = &b->blocks[i];
+        const struct gpume_vectors_block *left = &a->blocks[i], *right = &b->blocks[i];
         const bool vectors = left->dx == right->dx && left->dy == right->dy;
         const bool costs = left->cost == right->cost;
         sums->vectors_equal += vectors;
@@ -125,8 +126,8 @@ static void keep_worst(
     comparison->worst[at] = *field;
 }
 
-int gpume_comparison_add(struct gpume_comparison *comparison, const struct gpume_read_field *a,
-    const struct gpume_read_field *b, const struct gpume_read_figures figures[2],
+int gpume_comparison_add(struct gpume_comparison *comparison, const struct gpume_vectors_field *a,
+    const struct gpume_vectors_field *b, const struct gpume_read_figures figures[2],
     struct gpume_compared_field *field, const struct gpume_log *log)
 {
     const int status = check_grids(comparison, a, b, log);
@@ -136,7 +137,7 @@ int gpume_comparison_add(struct gpume_comparison *comparison, const struct gpume
     *field = (struct gpume_compared_field){
         .frame = a->frame,
         .ref = {a->ref, b->ref},
-        .has_refs = a->has_ref && b->has_ref,
+        .has_refs = a->columns & b->columns & GPUME_VECTORS_REF,
         .figures = {figures[0], figures[1]},
     };
     compare_blocks(comparison, a, b, &field->blocks);

@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "report/frames_reader.h"
 #include "report/summary_reader.h"
-#include "report/vectors_reader.h"
+#include "vectors/vectors_reader.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -57,12 +57,12 @@ struct gpume_comparison {
     uint32_t worst_count;
     bool has_first; /* difference */
     uint64_t first_frame;
-    struct gpume_read_block first[2];
+    struct gpume_vectors_block first[2];
 };
 
 /* Both fields are of the same frame. GPUME_INVALID, logged, unless their grids are the same. */
-int gpume_comparison_add(struct gpume_comparison *comparison, const struct gpume_read_field *a,
-    const struct gpume_read_field *b, const struct gpume_read_figures figures[2],
+int gpume_comparison_add(struct gpume_comparison *comparison, const struct gpume_vectors_field *a,
+    const struct gpume_vectors_field *b, const struct gpume_read_figures figures[2],
     struct gpume_compared_field *field, const struct gpume_log *log);
 
 /* How the runs were made differently: the setting at or after *at in A or B whose values differ;
