@@ -121,12 +121,26 @@ static int compare_field(struct job *job)
     return status;
 }
 
-/* Takes the lower frame of the two, or both. */
+/* By frame; of one frame that with a later reference comes behind that with an earlier one. NULL is
+ * behind all. Negative: a comes first. */
+static int order(const struct gpume_vectors_field *a, const struct gpume_vectors_field *b)
+{
+    if (!a || !b) {
+        return !a - !b;
+    }
+    if (a->frame != b->frame) {
+        return a->frame < b->frame ? -1 : 1;
+    }
+    const bool has_refs = a->columns & b->columns & GPUME_VECTORS_REF;
+    return has_refs ? (a->ref > a->frame) - (b->ref > b->frame) : 0;
+}
+
+/* Takes the first field of the two, or both. */
 static enum gpume_exit step(struct job *job)
 {
     struct side *a = &job->sides[0], *b = &job->sides[1];
-    const bool take_a = a->field && (!b->field || a->field->frame <= b->field->frame);
-    const bool take_b = b->field && (!a->field || b->field->frame <= a->field->frame);
+    const int first = order(a->field, b->field);
+    const bool take_a = first <= 0, take_b = first >= 0;
     int status = GPUME_OK;
     if (take_a && take_b) {
         status = compare_field(job);
@@ -189,7 +203,11 @@ static enum gpume_exit conclude(const struct job *job)
     if (gpume_comparison_equal(comparison)) {
         return GPUME_EXIT_DONE;
     }
-    if (job->options->verbosity >= 0 && blocks->both_equal < blocks->blocks) {
+    if (job->options->verbosity >= 0 && !blocks->has_costs && blocks->both_equal < blocks->blocks) {
+        gpume_console_error("%s and %s differ: %" PRIu64 " vectors of %" PRIu64 " blocks",
+            comparison->names[0], comparison->names[1], blocks->blocks - blocks->vectors_equal,
+            blocks->blocks);
+    } else if (job->options->verbosity >= 0 && blocks->both_equal < blocks->blocks) {
         gpume_console_error("%s and %s differ: %" PRIu64 " vectors and %" PRIu64
                             " costs of %" PRIu64 " blocks",
             comparison->names[0], comparison->names[1], blocks->blocks - blocks->vectors_equal,

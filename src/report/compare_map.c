@@ -96,8 +96,9 @@ static uint8_t mix(double share, int dark, int light)
     return (uint8_t)lrint(dark + share * (light - dark));
 }
 
+/* has_costs: both know them. */
 static struct colour colour_of(
-    const struct gpume_vectors_block *a, const struct gpume_vectors_block *b)
+    const struct gpume_vectors_block *a, const struct gpume_vectors_block *b, bool has_costs)
 {
     static const struct {
         uint8_t dark[3], light[3];
@@ -106,10 +107,10 @@ static struct colour colour_of(
         {{140, 70, 10}, {255, 205, 130}}, /* A is cheaper */
         {{30, 70, 160}, {150, 205, 255}}, /* B is cheaper */
     };
-    if (a->dx == b->dx && a->dy == b->dy && a->cost == b->cost) {
+    if (a->dx == b->dx && a->dy == b->dy && (!has_costs || a->cost == b->cost)) {
         return (struct colour){64, 64, 64};
     }
-    const size_t i = a->cost < b->cost ? 1 : a->cost > b->cost ? 2 : 0;
+    const size_t i = !has_costs || a->cost == b->cost ? 0 : a->cost < b->cost ? 1 : 2;
     const double share = lightness(a, b);
     return (struct colour){mix(share, ramps[i].dark[0], ramps[i].light[0]),
         mix(share, ramps[i].dark[1], ramps[i].light[1]),
@@ -143,9 +144,10 @@ int gpume_compare_map_draw(struct gpume_compare_map *map, const struct gpume_vec
             map->path, a->frame, a->width, a->height, map->width, map->height);
         return GPUME_INVALID;
     }
+    const bool has_costs = a->columns & b->columns & GPUME_VECTORS_COST;
     memset(map->pixels, 0, (size_t)map->width * map->height * 3); /* where there are no blocks */
     for (size_t i = 0; i < a->count; i++) {
-        fill_block(map, &a->blocks[i], colour_of(&a->blocks[i], &b->blocks[i]));
+        fill_block(map, &a->blocks[i], colour_of(&a->blocks[i], &b->blocks[i], has_costs));
     }
     const struct gpume_plane plane = {
         .data = map->pixels,

@@ -41,16 +41,18 @@ static int check_grids(const struct gpume_comparison *comparison,
 static void compare_blocks(struct gpume_comparison *comparison, const struct gpume_vectors_field *a,
     const struct gpume_vectors_field *b, struct gpume_compared *sums)
 {
+    const bool known = a->columns & b->columns & GPUME_VECTORS_COST;
     sums->blocks = a->count;
+    sums->has_costs = known;
     for (size_t i = 0; i < a->count; i++) {
         const struct gpume_vectors_block *left = &a->blocks[i], *right = &b->blocks[i];
         const bool vectors = left->dx == right->dx && left->dy == right->dy;
-        const bool costs = left->cost == right->cost;
+        const bool costs = !known || left->cost == right->cost;
         sums->vectors_equal += vectors;
-        sums->costs_equal += costs;
+        sums->costs_equal += known && costs;
         sums->both_equal += vectors && costs;
-        sums->cheaper[0] += left->cost < right->cost;
-        sums->cheaper[1] += right->cost < left->cost;
+        sums->cheaper[0] += known && left->cost < right->cost;
+        sums->cheaper[1] += known && right->cost < left->cost;
         sums->zero[0] += left->dx == 0 && left->dy == 0;
         sums->zero[1] += right->dx == 0 && right->dy == 0;
         sums->costs[0] += left->cost;
@@ -59,8 +61,9 @@ static void compare_blocks(struct gpume_comparison *comparison, const struct gpu
             continue;
         }
         const double apart = hypot(left->dx - right->dx, left->dy - right->dy);
-        const uint64_t cost_apart =
-            left->cost > right->cost ? left->cost - right->cost : right->cost - left->cost;
+        const uint64_t cost_apart = !known                     ? 0
+                                    : left->cost > right->cost ? left->cost - right->cost
+                                                               : right->cost - left->cost;
         sums->apart_sum += apart;
         sums->apart_max = apart > sums->apart_max ? apart : sums->apart_max;
         sums->cost_apart_max =
@@ -76,6 +79,7 @@ static void compare_blocks(struct gpume_comparison *comparison, const struct gpu
 
 static void add_up(struct gpume_compared *total, const struct gpume_compared *sums)
 {
+    total->has_costs = sums->has_costs;
     total->blocks += sums->blocks;
     total->vectors_equal += sums->vectors_equal;
     total->costs_equal += sums->costs_equal;
@@ -140,6 +144,8 @@ int gpume_comparison_add(struct gpume_comparison *comparison, const struct gpume
         .has_refs = a->columns & b->columns & GPUME_VECTORS_REF,
         .figures = {figures[0], figures[1]},
     };
+    comparison->has_costs[0] = a->columns & GPUME_VECTORS_COST;
+    comparison->has_costs[1] = b->columns & GPUME_VECTORS_COST;
     compare_blocks(comparison, a, b, &field->blocks);
     add_up(&comparison->blocks, &field->blocks);
     for (size_t i = 0; i < 2; i++) {

@@ -21,6 +21,8 @@
 
 /* Counts of blocks, and sums over them, of a field or of many. [0] is A, [1] is B. */
 struct gpume_compared {
+    bool has_costs; /* do both know them? If not, what is said of costs is 0, and both_equal is of
+                     * vectors alone */
     uint64_t blocks, vectors_equal, costs_equal, both_equal;
     uint64_t cheaper[2];         /* blocks that cost less in this one */
     uint64_t zero[2];            /* vectors (0,0) */
@@ -47,6 +49,7 @@ struct gpume_compared_figures {
 struct gpume_comparison {
     const char *names[2];                   /* as the user gave them */
     bool has_figures[2];                    /* is there a frames.csv? */
+    bool has_costs[2];                      /* do its vectors have costs? */
     struct gpume_read_settings settings[2]; /* none: there is no summary.json */
     uint64_t fields, equal_fields;
     uint64_t only[2];    /* fields that the other has not */
