@@ -9,6 +9,7 @@
 #include "compare.h"
 #include "completion.h"
 #include "console.h"
+#include "convert.h"
 #include "devices.h"
 #include "options.h"
 #include "run.h"
@@ -36,16 +37,18 @@ static enum gpume_exit dispatch(const struct gpume_options *options)
                                                             : gpume_bench_run(options);
     case GPUME_COMMAND_SORT:
     case GPUME_COMMAND_COMPARE:
+    case GPUME_COMMAND_CONVERT:
     case GPUME_COMMAND_ESTIMATE:
         break;
     }
     if (!gpume_signals_start()) {
         return GPUME_EXIT_FAILED;
     }
-    const enum gpume_exit result = options->command == GPUME_COMMAND_SORT ? gpume_sort_run(options)
-                                   : options->command == GPUME_COMMAND_COMPARE
-                                       ? gpume_compare_run(options)
-                                       : gpume_run_job(options);
+    const enum gpume_exit result =
+        options->command == GPUME_COMMAND_SORT      ? gpume_sort_run(options)
+        : options->command == GPUME_COMMAND_COMPARE ? gpume_compare_run(options)
+        : options->command == GPUME_COMMAND_CONVERT ? gpume_convert_run(options)
+                                                    : gpume_run_job(options);
     gpume_signals_stop();
     return result;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Reads a table for programs row by row: columns are found by the names in its first line, each of
- * which is there once; others are passed over. Blanks about a cell do not count. Memory is a
- * buffer, however long the file is. What is wrong is one line in the log with the file and its
- * line. One thread a reader.
+ * which is there once; others are passed over. Blanks about a cell do not count. What is wrong is
+ * one line in the log with the file and its line. One thread a reader.
  */
-#ifndef GPUME_REPORT_CSV_READER_H
-#define GPUME_REPORT_CSV_READER_H
+#ifndef GPUME_VECTORS_CSV_READER_H
+#define GPUME_VECTORS_CSV_READER_H
 
 #include "base/log.h"
+#include "vectors/byte_stream.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,8 +24,8 @@ struct gpume_csv_column {
     bool optional; /* its cells are "" where the table has none */
 };
 
-/* path: "-" is standard input. GPUME_IO: cannot be read; GPUME_INVALID: no such table. */
-int gpume_csv_reader_open(struct gpume_csv_reader **reader, const char *path,
+/* The stream stays the caller's and outlives the reader. GPUME_INVALID: no such table. */
+int gpume_csv_reader_open(struct gpume_csv_reader **reader, struct gpume_stream *stream,
     const struct gpume_csv_column *columns, size_t count, const struct gpume_log *log);
 
 bool gpume_csv_reader_has(const struct gpume_csv_reader *reader, size_t column);
@@ -33,7 +33,8 @@ bool gpume_csv_reader_has(const struct gpume_csv_reader *reader, size_t column);
 /* cells[i]: of the column i, until the next call. GPUME_EOF after the last row. */
 int gpume_csv_reader_next(struct gpume_csv_reader *reader, const char **cells);
 
-/* The cell as a whole number from min to max; GPUME_INVALID, logged, if it is none. */
+/* The cell, of the row last read, as a whole number from min to max, blanks before it passed over;
+ * GPUME_INVALID, logged, if it is none. */
 int gpume_csv_reader_int(
     struct gpume_csv_reader *reader, size_t column, int64_t min, int64_t max, int64_t *value);
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Numbered file names for the picture writers and, where libav's own search would miss the first
- * picture, for the reader. Pure text, apart from one look through a folder.
+ * Numbered file names: of pictures, of files of vectors, and, where libav's own search would miss
+ * the first picture, of an input. Pure text, apart from one look through a folder.
  */
-#include "media/pattern.h"
+#include "base/pattern.h"
+
+#include "gpume/gpume.h"
 
 #include <dirent.h>
 #include <inttypes.h>
@@ -45,22 +47,28 @@ enum gpume_pattern_kind gpume_pattern_kind(const char *path)
         numbers += width >= 0;
         at += bytes;
     }
-    if (numbers > 1) {
-        return GPUME_PATTERN_WRONG;
-    }
-    return numbers == 1 ? GPUME_PATTERN_NUMBERED : GPUME_PATTERN_PLAIN;
+    static const enum gpume_pattern_kind kinds[] = {
+        GPUME_PATTERN_PLAIN, GPUME_PATTERN_NUMBERED, GPUME_PATTERN_PAIR};
+    return numbers > 2 ? GPUME_PATTERN_WRONG : kinds[numbers];
 }
 
 char *gpume_pattern_name(const char *path, uint64_t number)
 {
-    size_t room = strlen(path) + WIDTH_MAX + 24;
+    return gpume_pattern_name_pair(path, (struct gpume_pattern_numbers){number, 0});
+}
+
+char *gpume_pattern_name_pair(const char *path, struct gpume_pattern_numbers numbers)
+{
+    size_t room = strlen(path) + 2 * (WIDTH_MAX + 24);
     char *name = malloc(room);
     size_t fill = 0;
+    uint64_t number = numbers.first;
     while (name && *path != '\0') {
         int width = -1;
         size_t bytes = *path == '%' ? conversion(path, &width) : 0;
         if (bytes > 0 && width >= 0) {
             fill += (size_t)snprintf(name + fill, room - fill, "%0*" PRIu64, width, number);
+            number = numbers.second;
         } else {
             name[fill++] = *path; /* also the one percent sign of "%%" */
         }
@@ -72,9 +80,11 @@ char *gpume_pattern_name(const char *path, uint64_t number)
     return name;
 }
 
-/* Is this name one that the pattern would give, and for which number? */
-static bool matches(const char *pattern, const char *name, uint64_t *number)
+/* Is this name one that the pattern would give, and for which numbers? */
+static bool matches(const char *pattern, const char *name, struct gpume_pattern_numbers *numbers)
 {
+    uint64_t *number = &numbers->first;
+    numbers->second = 0;
     while (*pattern != '\0') {
         int width = -1;
         size_t bytes = *pattern == '%' ? conversion(pattern, &width) : 0;
@@ -85,6 +95,7 @@ static bool matches(const char *pattern, const char *name, uint64_t *number)
                 return false;
             }
             *number = strtoull(name, NULL, 10);
+            number = &numbers->second;
             name += digits;
         } else if (*name++ != *pattern) {
             return false;
@@ -94,31 +105,74 @@ static bool matches(const char *pattern, const char *name, uint64_t *number)
     return *name == '\0';
 }
 
-bool gpume_pattern_find(const char *path, uint64_t *lowest)
+static int by_numbers(const void *left, const void *right)
 {
-    const char *slash = strrchr(path, '/');
-    const char *base = slash ? slash + 1 : path;
+    const struct gpume_pattern_numbers *a = left, *b = right;
+    if (a->first != b->first) {
+        return a->first < b->first ? -1 : 1;
+    }
+    return a->second < b->second ? -1 : a->second > b->second;
+}
+
+/* The folder of a pattern, opened. */
+static DIR *open_folder(const char *path, const char *base)
+{
     size_t bytes = (size_t)(base - path);
     char *folder = malloc(bytes + 2);
     if (!folder) {
-        return false;
+        return NULL;
     }
     memcpy(folder, bytes > 0 ? path : ".", bytes > 0 ? bytes : 1);
     folder[bytes > 0 ? bytes : 1] = '\0';
     char *plain = gpume_pattern_name(folder, 0); /* "%%" in the folder's name */
     DIR *dir = plain ? opendir(plain) : NULL;
-    bool found = false;
+    free(plain);
+    free(folder);
+    return dir;
+}
+
+int gpume_pattern_list(const char *path, struct gpume_pattern_numbers **numbers, size_t *count)
+{
+    const char *slash = strrchr(path, '/');
+    const char *base = slash ? slash + 1 : path;
+    struct gpume_pattern_numbers *found = NULL, one;
+    size_t filled = 0, room = 0;
+    DIR *dir = open_folder(path, base);
     for (struct dirent *entry = dir ? readdir(dir) : NULL; entry; entry = readdir(dir)) {
-        uint64_t number = 0;
-        if (matches(base, entry->d_name, &number) && (!found || number < *lowest)) {
-            *lowest = number;
-            found = true;
+        if (!matches(base, entry->d_name, &one)) {
+            continue;
         }
+        if (filled == room) {
+            room = room > 0 ? 2 * room : 64;
+            struct gpume_pattern_numbers *larger = realloc(found, room * sizeof(*found));
+            if (!larger) {
+                free(found);
+                (void)closedir(dir);
+                return GPUME_NOMEM;
+            }
+            found = larger;
+        }
+        found[filled++] = one;
     }
     if (dir) {
         (void)closedir(dir);
     }
-    free(plain);
-    free(folder);
+    if (filled > 0) {
+        qsort(found, filled, sizeof(*found), by_numbers);
+    }
+    *numbers = found;
+    *count = filled;
+    return GPUME_OK;
+}
+
+bool gpume_pattern_find(const char *path, uint64_t *lowest)
+{
+    struct gpume_pattern_numbers *numbers = NULL;
+    size_t count = 0;
+    const bool found = gpume_pattern_list(path, &numbers, &count) == GPUME_OK && count > 0;
+    if (found) {
+        *lowest = numbers[0].first;
+    }
+    free(numbers);
     return found;
 }
