@@ -7,6 +7,7 @@
 #include "outputs.h"
 
 #include "console.h"
+#include "report/run_state.h"
 #include "report/text_file.h"
 
 #include <errno.h>
@@ -189,7 +190,37 @@ static bool is_input(const struct gpume_options *options, const char *path)
     return false;
 }
 
-static int check_one(const struct gpume_output *output, const struct gpume_options *options)
+bool gpume_output_can_continue(const struct gpume_output *output)
+{
+    if (!output->ops) {
+        return gpume_text_can_continue(output->path);
+    }
+    return output->ops->can_continue && output->ops->can_continue(output->path);
+}
+
+void gpume_output_clear(const struct gpume_output *output)
+{
+    if (output->ops && output->ops->clear) {
+        output->ops->clear(output->path);
+    } else if (gpume_text_can_continue(output->path)) {
+        gpume_text_clear(output->path);
+    }
+}
+
+/* Pictures by number that are there may be those of the run to be continued. */
+static bool may_be_there(const struct gpume_outputs *outputs, const struct gpume_output *output)
+{
+    if (!output->ops || !output->ops->is_series || !output->ops->is_series(output->path)) {
+        return false;
+    }
+    char *state = gpume_run_state_path(outputs->items[0].path);
+    const bool found = state && access(state, F_OK) == 0;
+    free(state);
+    return found;
+}
+
+static int check_one(const struct gpume_outputs *outputs, const struct gpume_output *output,
+    const struct gpume_options *options)
 {
     const bool single = options->input_count == 2 || options->frames == 1;
     const struct gpume_log log = {.fn = gpume_console_log};
@@ -202,7 +233,14 @@ static int check_one(const struct gpume_output *output, const struct gpume_optio
     }
     const bool exists =
         output->ops ? output->ops->exists(output->path) : gpume_text_exists(output->path);
-    if (exists && !options->overwrite) {
+    if (options->resume && !gpume_output_can_continue(output)) {
+        gpume_console_error(
+            "%s: cannot be continued: only tables, .y4m and pictures by number can; "
+            "leave it or --resume out",
+            output->path);
+        return GPUME_INVALID;
+    }
+    if (exists && !options->overwrite && !(options->resume && may_be_there(outputs, output))) {
         gpume_console_error(
             "%s: exists already; replace it with -y or choose another name", output->path);
         return GPUME_INVALID;
@@ -242,7 +280,7 @@ enum gpume_exit gpume_outputs_init(
     }
     for (size_t i = 0; i < outputs->count; i++) {
         outputs->to_stdout = outputs->to_stdout || is_stdout(outputs->items[i].path);
-        if (check_one(&outputs->items[i], options) != GPUME_OK) {
+        if (check_one(outputs, &outputs->items[i], options) != GPUME_OK) {
             return GPUME_EXIT_USAGE;
         }
     }

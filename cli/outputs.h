@@ -34,6 +34,12 @@ struct gpume_outputs {
 enum gpume_exit gpume_outputs_init(
     struct gpume_outputs *outputs, const struct gpume_options *options);
 
+/* Could a later run go on with this output? */
+bool gpume_output_can_continue(const struct gpume_output *output);
+
+/* Removes what runs that are gone have left of it under temporary names. */
+void gpume_output_clear(const struct gpume_output *output);
+
 /* Makes the folder with its parents. */
 enum gpume_exit gpume_outputs_make_folder(struct gpume_outputs *outputs);
 

@@ -72,8 +72,7 @@ char *gpume_pattern_name(const char *path, uint64_t number)
     return name;
 }
 
-/* Is this name one that the pattern would give, and for which number? */
-static bool matches(const char *pattern, const char *name, uint64_t *number)
+bool gpume_pattern_matches(const char *pattern, const char *name, uint64_t *number)
 {
     while (*pattern != '\0') {
         int width = -1;
@@ -110,7 +109,7 @@ bool gpume_pattern_find(const char *path, uint64_t *lowest)
     bool found = false;
     for (struct dirent *entry = dir ? readdir(dir) : NULL; entry; entry = readdir(dir)) {
         uint64_t number = 0;
-        if (matches(base, entry->d_name, &number) && (!found || number < *lowest)) {
+        if (gpume_pattern_matches(base, entry->d_name, &number) && (!found || number < *lowest)) {
             *lowest = number;
             found = true;
         }

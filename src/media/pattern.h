@@ -21,6 +21,10 @@ enum gpume_pattern_kind gpume_pattern_kind(const char *path);
 /* The name of one file: %d becomes the number, %% a percent sign. NULL: out of memory. */
 char *gpume_pattern_name(const char *path, uint64_t number);
 
+/* Is the name (of a file in the pattern's folder; pattern without it) one that the pattern gives,
+ * and for which number? */
+bool gpume_pattern_matches(const char *pattern, const char *name, uint64_t *number);
+
 /* Looks through the folder of a numbered pattern. False: no file matches. */
 bool gpume_pattern_find(const char *path, uint64_t *lowest);
 

@@ -3,6 +3,8 @@
  * What a picture output's name says: the format by its extension, stills with a number or one file.
  * Called by the command line before any work, and by picture_lavf.c.
  */
+#include "base/path.h"
+#include "base/temporary.h"
 #include "media/pattern.h"
 #include "media/picture_kind.h"
 
@@ -80,6 +82,36 @@ int gpume_picture_check_name(
         return GPUME_INVALID;
     }
     return GPUME_OK;
+}
+
+bool gpume_picture_can_continue(const char *path)
+{
+    struct stat st;
+    enum gpume_picture_kind kind = gpume_picture_kind(path);
+    return gpume_picture_is_still(kind) ||
+           (kind == GPUME_PICTURE_Y4M && gpume_path_descriptor(path) < 0 &&
+               (stat(path, &st) != 0 || S_ISREG(st.st_mode)));
+}
+
+bool gpume_picture_is_series(const char *path)
+{
+    return gpume_picture_is_still(gpume_picture_kind(path));
+}
+
+static bool is_of_pattern(const void *pattern, const char *name)
+{
+    uint64_t number = 0;
+    return gpume_pattern_matches(pattern, name, &number);
+}
+
+void gpume_picture_clear(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const bool still = gpume_picture_is_still(gpume_picture_kind(path));
+    char *name = still ? gpume_pattern_name(path, 0) : NULL; /* "%%" is one percent sign */
+    gpume_temporary_clear(
+        name ? name : path, still ? is_of_pattern : NULL, slash ? slash + 1 : path);
+    free(name);
 }
 
 bool gpume_picture_exists(const char *path)

@@ -19,7 +19,7 @@ struct colour {
 
 struct gpume_compare_map {
     const char *path;
-    bool overwrite;
+    struct gpume_out_set set;
     struct gpume_log log;
     struct gpume_picture *picture;
     uint32_t width, height;
@@ -47,7 +47,8 @@ int gpume_compare_map_create(
         return GPUME_NOMEM;
     }
     self->path = path;
-    self->overwrite = overwrite;
+    self->set.overwrite = overwrite;
+    gpume_picture_clear(path);
     self->log = *log;
     *map = self;
     return GPUME_OK;
@@ -78,7 +79,7 @@ static int open_picture(struct gpume_compare_map *map, const struct gpume_read_f
         .colour = true,
         .rate_num = 1000000 / FIELD_US,
         .rate_den = 1,
-        .overwrite = map->overwrite,
+        .set = &map->set,
         .log = map->log,
     };
     return gpume_picture_open(&map->picture, &options);

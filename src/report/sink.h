@@ -9,6 +9,7 @@
 #define GPUME_REPORT_SINK_H
 
 #include "base/log.h"
+#include "base/out_set.h"
 #include "draw/overlay.h"
 #include "gpume/gpume.h"
 
@@ -38,8 +39,8 @@ struct gpume_run {
      * Frames rise; the same one may be taken again. Failures have been logged. */
     int (*take_colour)(void *colours, uint64_t frame, struct gpume_plane *rgb);
     void *colours;
-    uint32_t report_pictures; /* fields of a report with pictures, at most */
-    bool overwrite;
+    uint32_t report_pictures;            /* fields of a report with pictures, at most */
+    struct gpume_out_set *set;           /* for gpume_out_open_in */
     const struct gpume_summary *summary; /* of the whole run when a sink's finish is called */
     struct gpume_log log;
 };
@@ -65,6 +66,16 @@ struct gpume_sink_ops {
 
     /* Releases everything; sets *sink to NULL. NULL is fine. */
     void (*close)(struct gpume_sink **sink);
+
+    /* Before any work: could an output of this name go on where an earlier run was broken off, with
+     * what gpume_out_is_continued says as all that open needs to know? NULL: never. */
+    bool (*can_continue)(const char *path);
+
+    /* Is it many files, each of which has its name as soon as it is whole? NULL: never. */
+    bool (*is_series)(const char *path);
+
+    /* Removes temporaries of runs that are gone. NULL: those of the one file of this name. */
+    void (*clear)(const char *path);
 
     /* What gpume_params the fields must carry for this sink. */
     bool want_predicted, want_frames;

@@ -183,8 +183,10 @@ static int vectors_open(struct gpume_sink **sink, const char *path, const struct
         gpume_log_write(&run->log, GPUME_LOG_ERROR, "%s: out of memory", path);
         goto fail;
     }
-    GPUME_TRY(gpume_out_open(&self->out, path, run->overwrite, &run->log));
-    GPUME_TRY(gpume_out_write(self->out, header, sizeof(header) - 1));
+    GPUME_TRY(gpume_out_open_in(&self->out, run->set, path, &run->log));
+    if (!gpume_out_is_continued(self->out)) {
+        GPUME_TRY(gpume_out_write(self->out, header, sizeof(header) - 1));
+    }
     start_workers(self, run->params.threads);
     *sink = base;
     return GPUME_OK;
@@ -282,6 +284,7 @@ const struct gpume_sink_ops gpume_sink_vectors_csv = {
     .name = "vectors",
     .check = vectors_check,
     .exists = gpume_text_exists,
+    .can_continue = gpume_text_can_continue,
     .open = vectors_open,
     .field = vectors_field,
     .finish = vectors_finish,
