@@ -27,6 +27,7 @@ struct job {
     const char *source, *target;
     const struct gpume_vectors_format *format; /* of the target */
     struct gpume_vectors_reader *reader;
+    struct gpume_out_set set;
     struct gpume_vectors_writer *writer;
     struct gpume_vectors_ranker *ranker; /* NULL: ranks are there, or not wanted */
     uint64_t fields, blocks;
@@ -104,7 +105,7 @@ static enum gpume_exit open_target(struct job *job, const struct gpume_vectors_f
     const struct gpume_vectors_target target = {
         .path = job->target,
         .format = job->format,
-        .overwrite = job->options->overwrite,
+        .set = &job->set,
         .log = console,
     };
     if (info.block == 0) {
@@ -175,7 +176,11 @@ static enum gpume_exit work(struct job *job)
 enum gpume_exit gpume_convert_run(const struct gpume_options *options)
 {
     struct job job = {
-        .options = options, .source = options->inputs[0], .target = options->inputs[1]};
+        .options = options,
+        .source = options->inputs[0],
+        .target = options->inputs[1],
+        .set = {.overwrite = options->overwrite},
+    };
     const enum gpume_exit result = work(&job);
     gpume_vectors_writer_close(&job.writer);
     gpume_vectors_reader_close(&job.reader);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The source thread. It waits where the context has no frame to fill, which is what keeps the
- * decoder from running ahead. If the input fails, the context is cancelled so that the receiving
+ * decoder from running ahead. Where the source is cancelled, the frames sent so far are all there
+ * are. If the input fails, the context is cancelled so that the receiving
  * side wakes up; whoever ends the run from that side cancels the context and the source, and this
  * thread comes to its end.
  */
@@ -46,7 +47,10 @@ static int send_all(struct gpume_feed *feed)
     for (uint64_t i = 0; (feed->count == 0 || i < feed->count) && status == GPUME_OK; i++) {
         status = send_frame(feed);
     }
-    return status == GPUME_OK || status == GPUME_EOF ? gpume_finish(feed->ctx) : status;
+    /* An input that was told to stop has ended, too. */
+    return status == GPUME_OK || status == GPUME_EOF || status == GPUME_CANCELLED
+               ? gpume_finish(feed->ctx)
+               : status;
 }
 
 static void *feed_main(void *opaque)

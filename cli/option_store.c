@@ -121,6 +121,9 @@ static void store_rest(
     case GPUME_OPTION_OVERWRITE:
         options->overwrite = true;
         break;
+    case GPUME_OPTION_RESUME:
+        options->resume = true;
+        break;
     case GPUME_OPTION_QUIET:
         options->verbosity = -1;
         break;

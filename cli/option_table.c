@@ -86,6 +86,8 @@ const struct gpume_option_row gpume_option_rows[] = {
         1000, {0}},
     {GPUME_OPTION_OVERWRITE, GPUME_KIND_FLAG, 'y', "overwrite", NULL, "replace existing outputs", 0,
         0, {0}},
+    {GPUME_OPTION_RESUME, GPUME_KIND_FLAG, 0, "resume", NULL,
+        "go on where the same run was interrupted or\nkilled", 0, 0, {0}},
     {GPUME_OPTION_BACKEND, GPUME_KIND_CHOICE, 0, "backend", "auto|vulkan|cpu",
         "auto: the best hardware GPU, else the CPU;\nvulkan: also a software driver (default auto)",
         0, 0, {"auto", "vulkan", "cpu"}},

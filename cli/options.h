@@ -77,6 +77,7 @@ struct gpume_options {
     enum gpume_sort_form sort_binary;
     int completion; /* an enum gpume_shell */
     bool overwrite;
+    bool resume;
     int verbosity; /* -1 quiet, 0, 1 verbose */
     enum gpume_progress_mode progress;
 };

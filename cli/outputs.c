@@ -7,6 +7,7 @@
 #include "outputs.h"
 
 #include "console.h"
+#include "report/run_state.h"
 #include "report/text_file.h"
 #include "vectors/vectors_format.h"
 
@@ -207,16 +208,15 @@ const struct gpume_vectors_format *gpume_outputs_vectors_format(
 }
 
 /* Is the name one that the output takes, and does something stand under it? */
-static int check_name(const struct gpume_outputs *outputs, const struct gpume_output *output,
-    bool single, bool *exists)
+static int check_name(const struct gpume_output *output, bool single, bool *exists)
 {
     const struct gpume_log log = {.fn = gpume_console_log};
-    const struct gpume_vectors_format *format = outputs->vectors_format;
     int status = GPUME_OK;
     if (output->ops == &gpume_sink_vectors) {
-        status =
-            format ? gpume_sink_vectors_check(format, output->path, single, &log) : GPUME_INVALID;
-        *exists = status == GPUME_OK && gpume_sink_vectors_exists(format, output->path);
+        status = output->format
+                     ? gpume_sink_vectors_check(output->format, output->path, single, &log)
+                     : GPUME_INVALID;
+        *exists = status == GPUME_OK && gpume_sink_vectors_exists(output->format, output->path);
         return status;
     }
     status = output->ops ? output->ops->check(output->path, single, &log) : GPUME_OK;
@@ -224,16 +224,66 @@ static int check_name(const struct gpume_outputs *outputs, const struct gpume_ou
     return status;
 }
 
+bool gpume_output_can_continue(const struct gpume_output *output)
+{
+    if (output->ops == &gpume_sink_vectors) {
+        return gpume_sink_vectors_can_continue(output->format, output->path);
+    }
+    if (!output->ops) {
+        return gpume_text_can_continue(output->path);
+    }
+    return output->ops->can_continue && output->ops->can_continue(output->path);
+}
+
+void gpume_output_clear(const struct gpume_output *output)
+{
+    if (output->ops == &gpume_sink_vectors) {
+        gpume_sink_vectors_clear(output->format, output->path);
+    } else if (output->ops && output->ops->clear) {
+        output->ops->clear(output->path);
+    } else if (gpume_text_can_continue(output->path)) {
+        gpume_text_clear(output->path);
+    }
+}
+
+/* Is it files by number? */
+static bool is_series(const struct gpume_output *output)
+{
+    if (output->ops == &gpume_sink_vectors) {
+        return gpume_sink_vectors_is_series(output->format, output->path);
+    }
+    return output->ops && output->ops->is_series && output->ops->is_series(output->path);
+}
+
+/* Files by number that are there may be those of the run to be continued. */
+static bool may_be_there(const struct gpume_outputs *outputs, const struct gpume_output *output)
+{
+    if (!is_series(output)) {
+        return false;
+    }
+    char *state = gpume_run_state_path(outputs->items[0].path);
+    const bool found = state && access(state, F_OK) == 0;
+    free(state);
+    return found;
+}
+
 static int check_one(const struct gpume_outputs *outputs, const struct gpume_output *output,
     const struct gpume_options *options)
 {
     const bool single = options->input_count == 2 || options->frames == 1;
     bool exists;
-    if (check_name(outputs, output, single, &exists) != GPUME_OK ||
+    if (check_name(output, single, &exists) != GPUME_OK ||
         gpume_outputs_is_input(options->inputs, options->input_count, output->path)) {
         return GPUME_INVALID;
     }
-    if (exists && !options->overwrite) {
+    if (options->resume && !gpume_output_can_continue(output)) {
+        gpume_console_error(
+            "%s: cannot be continued: only tables, .y4m and pictures by number can; "
+            "leave it or --resume out",
+            output->path);
+        return GPUME_INVALID;
+    }
+    if (exists && !options->overwrite && !(options->resume && may_be_there(outputs, output))) {
         gpume_console_error(
             "%s: exists already; replace it with -y or choose another name", output->path);
         return GPUME_INVALID;
@@ -275,6 +325,7 @@ enum gpume_exit gpume_outputs_init(
         outputs->vectors_format = gpume_outputs_vectors_format(options->format, options->vectors);
     }
     for (size_t i = 0; i < outputs->count; i++) {
+        outputs->items[i].format = outputs->vectors_format;
         outputs->to_stdout = outputs->to_stdout || is_stdout(outputs->items[i].path);
         if (check_one(outputs, &outputs->items[i], options) != GPUME_OK) {
             return GPUME_EXIT_USAGE;

@@ -16,7 +16,8 @@
 #define GPUME_OUTPUTS_MAX 9
 
 struct gpume_output {
-    const struct gpume_sink_ops *ops; /* NULL: summary.json */
+    const struct gpume_sink_ops *ops;          /* NULL: summary.json */
+    const struct gpume_vectors_format *format; /* of gpume_sink_vectors */
     char *path;
     char *plain; /* to compare with others */
 };
@@ -42,6 +43,12 @@ const struct gpume_vectors_format *gpume_outputs_vectors_format(
 
 /* Is it a file that is also one of the inputs? Says so in one line. */
 bool gpume_outputs_is_input(const char *const *inputs, uint32_t count, const char *path);
+
+/* Could a later run go on with this output? */
+bool gpume_output_can_continue(const struct gpume_output *output);
+
+/* Removes what runs that are gone have left of it under temporary names. */
+void gpume_output_clear(const struct gpume_output *output);
 
 /* Makes the folder with its parents. */
 enum gpume_exit gpume_outputs_make_folder(struct gpume_outputs *outputs);

@@ -7,6 +7,7 @@
  */
 #include "run.h"
 
+#include "checkpoint.h"
 #include "console.h"
 #include "feed.h"
 #include "open_source.h"
@@ -31,6 +32,11 @@ struct job {
     struct gpume_prefilter_option prefilter;
     double weights[GPUME_PREFILTER_SIDE_MAX * GPUME_PREFILTER_SIDE_MAX]; /* of its kernel */
     struct gpume_summary summary;
+    struct gpume_stats stats_before; /* of the runs that this one continues */
+    uint64_t decode_before_ns, write_before_ns, whole_before_ns;
+    uint64_t start_ns;
+    struct gpume_checkpoint checkpoint;
+    bool interrupted;
     struct gpume_sink *sinks[GPUME_OUTPUTS_MAX]; /* NULL for summary.json */
 };
 
@@ -91,7 +97,7 @@ static int take_colour(void *source, uint64_t frame, struct gpume_plane *rgb)
     return gpume_source_take_colour(source, frame, rgb);
 }
 
-static enum gpume_exit open_context(struct job *job)
+static void describe_run(struct job *job)
 {
     const struct gpume_options *options = job->options;
     struct gpume_params params = options->params;
@@ -130,11 +136,52 @@ static enum gpume_exit open_context(struct job *job)
         .report_pictures = options->report_pictures,
         .take_colour = take_colour,
         .colours = job->source,
-        .overwrite = options->overwrite,
+        .set = &job->checkpoint.set,
         .summary = &job->summary,
         .log = {.fn = gpume_console_log},
     };
-    switch (gpume_open(&job->ctx, &params)) {
+    job->summary = (struct gpume_summary){
+        .run = &job->run,
+        .codec = job->info.codec,
+        .decoder = job->info.decoder,
+        .pixel_format = job->info.pixel_format,
+    };
+}
+
+/* A sum over the weights of a filter that came out of a file (FNV-1a); 0: none did. */
+static uint64_t sum_weights(const struct job *job)
+{
+    uint64_t sum = 0;
+    if (job->prefilter.text && job->prefilter.filter.kind == GPUME_PREFILTER_KERNEL) {
+        const size_t count =
+            (size_t)job->prefilter.filter.width * job->prefilter.filter.height * sizeof(double);
+        const unsigned char *bytes = (const unsigned char *)job->weights;
+        sum = UINT64_C(14695981039346656037);
+        for (size_t i = 0; i < count; i++) {
+            sum = (sum ^ bytes[i]) * UINT64_C(1099511628211);
+        }
+    }
+    return sum;
+}
+
+/* Goes on after the fields that are there already. */
+static enum gpume_exit resume(struct job *job)
+{
+    enum gpume_exit result =
+        gpume_checkpoint_init(&job->checkpoint, &job->outputs, job->options, &job->summary);
+    result = result ? result
+                    : gpume_checkpoint_resume(&job->checkpoint, &job->summary, sum_weights(job));
+    job->stats_before = job->summary.stats;
+    job->decode_before_ns = job->summary.decode_ns;
+    job->write_before_ns = job->summary.write_ns;
+    job->whole_before_ns = job->summary.whole_ns;
+    job->run.params.first_frame += job->summary.fields;
+    return result;
+}
+
+static enum gpume_exit open_context(struct job *job)
+{
+    switch (gpume_open(&job->ctx, &job->run.params)) {
     case GPUME_OK:
         gpume_console_forget_error();
         return GPUME_EXIT_DONE;
@@ -152,12 +199,6 @@ static enum gpume_exit open_sinks(struct job *job)
 {
     struct gpume_info info;
     gpume_get_info(job->ctx, &info);
-    job->summary = (struct gpume_summary){
-        .run = &job->run,
-        .codec = job->info.codec,
-        .decoder = job->info.decoder,
-        .pixel_format = job->info.pixel_format,
-    };
     gpume_summary_set_engine(&job->summary, &info);
     gpume_console_info("%s: %s; search %s; %.1f MiB of host memory, %.1f MiB of device memory",
         info.backend, info.device, info.search, (double)info.host_bytes / 1048576,
@@ -175,7 +216,29 @@ static enum gpume_exit open_sinks(struct job *job)
             return status == GPUME_INVALID ? GPUME_EXIT_USAGE : GPUME_EXIT_FAILED;
         }
     }
+    /* Ours are locked. */
+    for (size_t i = 0; i < job->outputs.count; i++) {
+        gpume_output_clear(&job->outputs.items[i]);
+    }
     return GPUME_EXIT_DONE;
+}
+
+/* What this run and those that it continues have taken. */
+static void sum_times(struct job *job)
+{
+    const struct gpume_stats *before = &job->stats_before;
+    struct gpume_stats *stats = &job->summary.stats;
+    gpume_get_stats(job->ctx, stats);
+    stats->upload_ns += before->upload_ns;
+    stats->match_ns += before->match_ns;
+    stats->reduce_ns += before->reduce_ns;
+    stats->rank_ns += before->rank_ns;
+    stats->readback_ns += before->readback_ns;
+    stats->busy_ns += before->busy_ns;
+    stats->candidates += before->candidates;
+    stats->past_blocks += before->past_blocks;
+    stats->past_parts += before->past_parts;
+    job->summary.whole_ns = job->whole_before_ns + gpume_progress_clock_ns() - job->start_ns;
 }
 
 /* One field to everybody. */
@@ -189,6 +252,10 @@ static int deliver(struct job *job, const struct gpume_field *field)
         }
     }
     gpume_summary_add(&job->summary, field);
+    if (status == GPUME_OK && gpume_checkpoint_is_due(&job->checkpoint)) {
+        sum_times(job);
+        status = gpume_checkpoint_save(&job->checkpoint);
+    }
     job->summary.write_ns += gpume_progress_clock_ns() - before;
     return status;
 }
@@ -204,6 +271,9 @@ static int receive_all(struct job *job, struct gpume_progress *progress)
             status = deliver(job, field);
             gpume_field_release(&field);
             gpume_progress_step(progress, job->summary.fields, psnr);
+        }
+        if (status == GPUME_OK && gpume_signals_overdue()) {
+            status = GPUME_CANCELLED;
         }
         if (status != GPUME_OK) {
             return status;
@@ -230,7 +300,9 @@ static enum gpume_exit transfer(struct job *job)
         .source = job->source,
         .ctx = job->ctx,
         .skip = job->run.params.first_frame,
-        .count = options->frames ? options->frames + options->params.ref_distance : 0,
+        .count = options->frames
+                     ? options->frames - job->summary.fields + options->params.ref_distance
+                     : 0,
     };
     gpume_progress_init(&progress, options, job->run.expected);
     if (gpume_feed_start(&job->feed) != GPUME_OK) {
@@ -249,9 +321,11 @@ static enum gpume_exit transfer(struct job *job)
     job->summary.delivered = counts.delivered;
     job->summary.refused = counts.refused;
     job->summary.scaled = counts.scaled;
-    job->summary.decode_ns = job->feed.decode_ns;
-    gpume_get_stats(job->ctx, &job->summary.stats);
-    if (gpume_signals_caught()) {
+    sum_times(job);
+    job->summary.decode_ns = job->decode_before_ns + job->feed.decode_ns;
+    job->interrupted = gpume_signals_caught() && !job->feed.source_failed &&
+                       (status == GPUME_EOF || status == GPUME_CANCELLED);
+    if (job->interrupted) {
         return GPUME_EXIT_FAILED;
     }
     if (job->feed.source_failed) {
@@ -271,11 +345,11 @@ static enum gpume_exit transfer(struct job *job)
 }
 
 /* Gives the outputs their names, summary.json last: where it stands, the others are whole. */
-static enum gpume_exit complete(struct job *job, uint64_t start_ns)
+static enum gpume_exit finish_sinks(struct job *job)
 {
     const char *summary_path = NULL;
     uint64_t before = gpume_progress_clock_ns();
-    job->summary.whole_ns = before - start_ns;
+    job->summary.whole_ns = job->whole_before_ns + before - job->start_ns;
     for (size_t i = 0; i < job->outputs.count; i++) {
         if (!job->sinks[i]) {
             summary_path = job->outputs.items[i].path;
@@ -285,13 +359,43 @@ static enum gpume_exit complete(struct job *job, uint64_t start_ns)
         /* After each: the report, which shows these times, is the last that is written in here. */
         const uint64_t now = gpume_progress_clock_ns();
         job->summary.write_ns += now - before;
-        job->summary.whole_ns = now - start_ns;
+        job->summary.whole_ns = job->whole_before_ns + now - job->start_ns;
         before = now;
     }
     if (summary_path && gpume_summary_write(&job->summary, summary_path) != GPUME_OK) {
         return GPUME_EXIT_FAILED;
     }
     return GPUME_EXIT_DONE;
+}
+
+static enum gpume_exit complete(struct job *job)
+{
+    const enum gpume_exit result = finish_sinks(job);
+    if (result == GPUME_EXIT_DONE) {
+        gpume_checkpoint_complete(&job->checkpoint);
+    }
+    return result;
+}
+
+/* What there is of an interrupted run gets the names of partial results. */
+static enum gpume_exit leave_partial(struct job *job)
+{
+    const uint64_t fields = job->summary.fields;
+    if (fields == 0) {
+        gpume_console_error(
+            "interrupted before the first field was done; unfinished outputs were removed");
+        return GPUME_EXIT_FAILED;
+    }
+    if (gpume_checkpoint_begin_partial(&job->checkpoint) != GPUME_OK ||
+        finish_sinks(job) != GPUME_EXIT_DONE ||
+        gpume_checkpoint_end_partial(&job->checkpoint) != GPUME_OK) {
+        return GPUME_EXIT_FAILED;
+    }
+    gpume_console_error("interrupted after %" PRIu64 " field%s; files of what there is %s", fields,
+        fields == 1 ? "" : "s",
+        job->checkpoint.path ? "end in .partial, and --resume goes on after it"
+                             : "end in .partial");
+    return GPUME_EXIT_FAILED;
 }
 
 static void print_outputs(const struct gpume_outputs *outputs, FILE *stream)
@@ -351,12 +455,16 @@ static enum gpume_exit work(struct job *job)
     }
     result = result ? result : read_prefilter(job);
     result = result ? result : open_source_and_drivers(job);
+    if (result == GPUME_EXIT_DONE) {
+        describe_run(job);
+        result = resume(job);
+    }
     result = result ? result : open_context(job);
     if (result != GPUME_EXIT_DONE) {
         return result;
     }
     gpume_signals_attach(job->ctx, job->source);
-    const uint64_t start_ns = gpume_progress_clock_ns();
+    job->start_ns = gpume_progress_clock_ns();
     result = open_sinks(job);
     result = result ? result : transfer(job);
     gpume_signals_detach();
@@ -364,7 +472,10 @@ static enum gpume_exit work(struct job *job)
     if (gpume_close(&job->ctx) != GPUME_OK && result == GPUME_EXIT_DONE) {
         result = GPUME_EXIT_FAILED;
     }
-    result = result ? result : complete(job, start_ns);
+    if (job->interrupted) {
+        return leave_partial(job);
+    }
+    result = result ? result : complete(job);
     return result ? result : conclude(job);
 }
 
@@ -377,6 +488,7 @@ enum gpume_exit gpume_run_job(const struct gpume_options *options)
             job.sinks[i]->ops->close(&job.sinks[i]);
         }
     }
+    gpume_checkpoint_finish(&job.checkpoint);
     gpume_outputs_remove_folder(&job.outputs);
     gpume_close(&job.ctx);
     gpume_source_close(&job.source);

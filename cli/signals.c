@@ -23,7 +23,7 @@ static struct {
     pthread_mutex_t mutex;
     pthread_t thread;
     sigset_t taken; /* what ends a run, as far as it is not ignored */
-    bool started, attached, detached, caught, stopping;
+    bool started, attached, detached, caught, overdue, stopping;
     bool begun; /* outputs that need no removing */
     gpume *ctx;
     struct gpume_source *source;
@@ -33,17 +33,35 @@ static void cancel_run(void)
 {
     pthread_mutex_lock(&signals.mutex);
     if (signals.attached) {
-        gpume_console_error("interrupted; unfinished outputs were removed");
         signals.caught = true;
         if (signals.source) {
-            gpume_cancel(signals.ctx);
             gpume_source_cancel(signals.source);
+        } else {
+            gpume_console_error("interrupted; unfinished outputs were removed");
         }
     } else if (!signals.detached) {
         gpume_console_error(signals.begun ? "interrupted; the output is not complete"
                                           : "interrupted before any output was begun");
         gpume_console_flush_error();
         _exit(GPUME_EXIT_FAILED);
+    }
+    pthread_mutex_unlock(&signals.mutex);
+}
+
+/* The fields under way have had their time. */
+static void set_overdue(void)
+{
+    pthread_mutex_lock(&signals.mutex);
+    signals.overdue = true;
+    pthread_mutex_unlock(&signals.mutex);
+}
+
+/* Not even one field has come. */
+static void give_up(void)
+{
+    pthread_mutex_lock(&signals.mutex);
+    if (signals.attached && signals.source) {
+        gpume_cancel(signals.ctx);
     }
     pthread_mutex_unlock(&signals.mutex);
 }
@@ -77,7 +95,8 @@ static bool await_signal(const struct timespec *limit)
 
 static void *wait_for_signals(void *unused)
 {
-    static const struct timespec same_event = {.tv_nsec = 300000000};
+    static const struct timespec same_event = {.tv_nsec = 300000000}, rest = {.tv_nsec = 700000000},
+                                 long_field = {.tv_sec = 9};
     (void)unused;
     if (!await_signal(NULL)) {
         return NULL;
@@ -88,6 +107,10 @@ static void *wait_for_signals(void *unused)
     /* The next one takes its default action, which ends the program. */
     pthread_sigmask(SIG_UNBLOCK, &signals.taken, NULL);
     sigemptyset(&signals.taken);
+    (void)await_signal(&rest);
+    set_overdue();
+    (void)await_signal(&long_field);
+    give_up();
     (void)await_signal(NULL);
     return NULL;
 }
@@ -156,6 +179,14 @@ bool gpume_signals_caught(void)
     const bool caught = signals.caught;
     pthread_mutex_unlock(&signals.mutex);
     return caught;
+}
+
+bool gpume_signals_overdue(void)
+{
+    pthread_mutex_lock(&signals.mutex);
+    const bool overdue = signals.overdue;
+    pthread_mutex_unlock(&signals.mutex);
+    return overdue;
 }
 
 void gpume_signals_stop(void)

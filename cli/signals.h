@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * SIGINT, SIGTERM and SIGHUP: the first ends the run in good order, the second ends the program at
- * once. SIGPIPE and SIGXFSZ are ignored: they show as failed writes.
+ * SIGINT, SIGTERM and SIGHUP: the first ends the run in good order, with the fields that come
+ * within a second, or the one in hand where it takes longer, up to ten; the second ends the program
+ * at once. SIGPIPE and SIGXFSZ are ignored: they show as failed writes.
  */
 #ifndef GPUME_CLI_SIGNALS_H
 #define GPUME_CLI_SIGNALS_H
@@ -14,8 +15,8 @@
 /* Blocks the signals for all threads and starts the one that takes them. First thing in main. */
 bool gpume_signals_start(void);
 
-/* From now on a signal cancels these. Before, when there is nothing to clean up, it ends the
- * program. */
+/* From now on a signal ends the source, and cancels the context if that was not enough. Before,
+ * when there is nothing to clean up, it ends the program. */
 void gpume_signals_attach(gpume *ctx, struct gpume_source *source);
 
 /* From now on a signal is only kept for gpume_signals_caught. */
@@ -27,8 +28,11 @@ void gpume_signals_end(void);
 /* From now on a signal changes nothing: the outputs are being completed. */
 void gpume_signals_detach(void);
 
-/* Was the run cancelled by a signal? */
+/* Was the run interrupted by a signal? */
 bool gpume_signals_caught(void);
+
+/* Was it a second ago or more? The field in hand is the last one then. */
+bool gpume_signals_overdue(void);
 
 void gpume_signals_stop(void);
 

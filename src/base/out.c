@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Checked output. In: a path and bytes, from the report and picture writers, one thread at a time.
- * Out: a file that has its name only when whole. A new or replaced regular file is written as
- * `.NAME.gpume-PID-N.tmp` in the folder of the final file and renamed; a symbolic link to a
+ * Out: a file that has its name only when whole. A new or replaced regular file is written as a
+ * temporary (base/temporary.h) in the folder of the final file and renamed; a symbolic link to a
  * file stays and its target is replaced; a replaced file's permissions are kept. Whatever exists
  * and is no regular file (device, FIFO), "-", and the descriptor files (/dev/stdout, /dev/fd/N)
  * are written in place. SIGPIPE is the program's business: ignored, a closed pipe is reported here.
@@ -11,6 +11,9 @@
  */
 #include "base/out.h"
 
+#include "base/out_set.h"
+#include "base/path.h"
+#include "base/temporary.h"
 #include "base/workers.h"
 #include "base/writer.h"
 
@@ -26,18 +29,20 @@
 
 #define BUFFER_BYTES GPUME_OUT_ITEM_BYTES
 #define LARGE_BYTES ((uint64_t)4 * 1024 * 1024) /* from here a thread costs nothing beside it */
-#define LINKS_MAX 40                            /* as many as Linux follows */
-#define NAME_SHOWN 100  /* bytes of the final name in the temporary one: far below any NAME_MAX */
-#define TEMPS_MAX 10000 /* temporary names tried: stale ones of a killed run with the same PID */
 
 struct gpume_out {
     int fd;
     int status; /* sticky */
     bool seekable;
-    bool overwrite;
+    uint64_t continued;          /* bytes of an earlier run */
+    struct gpume_out_set plain;  /* of an output by itself */
+    struct gpume_out_set *set;   /* that, or the run's */
+    struct gpume_out *next;      /* in the set */
     char *label;                 /* for messages */
+    char *path;                  /* as it was given */
     char *final;                 /* NULL: written in place */
     char *temp;                  /* NULL: written in place */
+    struct gpume_temporary id;   /* temp's name */
     uint64_t start;              /* file offset that is position 0 */
     uint64_t pushed;             /* bytes so far */
     struct gpume_writer *writer; /* NULL: the output is not large */
@@ -69,71 +74,6 @@ static int complain(struct gpume_out *out, const char *what, int error)
     return out->status;
 }
 
-static char *join(const char *folder, size_t folder_bytes, const char *name)
-{
-    size_t bytes = folder_bytes + strlen(name) + 1;
-    char *path = malloc(bytes);
-    if (path) {
-        memcpy(path, folder, folder_bytes);
-        memcpy(path + folder_bytes, name, bytes - folder_bytes);
-    }
-    return path;
-}
-
-static size_t folder_length(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? (size_t)(slash - path) + 1 : 0;
-}
-
-/* The path behind symbolic links, also where the last one points to nothing yet. NULL: errno. */
-static char *resolve(const char *path)
-{
-    char *at = join("", 0, path);
-    for (int links = 0; at && links < LINKS_MAX; links++) {
-        char target[PATH_MAX];
-        ssize_t bytes = readlink(at, target, sizeof target - 1);
-        if (bytes < 0) {
-            return at;
-        }
-        target[bytes] = '\0';
-        char *next = join(at, target[0] == '/' ? 0 : folder_length(at), target);
-        free(at);
-        at = next;
-    }
-    if (at) {
-        free(at);
-        errno = ELOOP;
-        return NULL;
-    }
-    errno = ENOMEM;
-    return NULL;
-}
-
-/* The descriptor that a path stands for, or -1. Opening /dev/stdout anew would cut a file that the
- * shell has opened for appending. */
-int gpume_out_descriptor(const char *path)
-{
-    if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0) {
-        return STDOUT_FILENO;
-    }
-    if (strcmp(path, "/dev/stderr") == 0) {
-        return STDERR_FILENO;
-    }
-    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
-    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
-        size_t bytes = strlen(folders[i]);
-        if (strncmp(path, folders[i], bytes) == 0) {
-            char *end = NULL;
-            long fd = strtol(path + bytes, &end, 10);
-            if (end != path + bytes && *end == '\0' && fd >= 0 && fd <= INT_MAX) {
-                return (int)fd;
-            }
-        }
-    }
-    return -1;
-}
-
 static void learn_seekable(struct gpume_out *out)
 {
     struct stat st;
@@ -156,27 +96,54 @@ static int open_descriptor(struct gpume_out *out, int fd)
 
 static int open_temp(struct gpume_out *out)
 {
-    size_t folder = folder_length(out->final);
-    size_t bytes = folder + NAME_SHOWN + 64;
-    out->temp = malloc(bytes);
+    out->fd = gpume_temporary_create(out->final, &out->id);
+    const int error = errno;
+    out->temp = out->fd >= 0 ? gpume_temporary_name(out->final, out->id) : NULL;
     if (!out->temp) {
-        return complain(out, "cannot be written", ENOMEM);
+        return complain(out, "cannot be created", out->fd < 0 ? error : ENOMEM);
     }
-    memcpy(out->temp, out->final, folder);
-    for (int n = 0; n < TEMPS_MAX && out->fd < 0; n++) {
-        snprintf(out->temp + folder, bytes - folder, ".%.*s.gpume-%ld-%d.tmp", NAME_SHOWN,
-            out->final + folder, (long)getpid(), n);
-        out->fd = open(out->temp, O_RDWR | O_CREAT | O_EXCL | O_NOCTTY | O_CLOEXEC, 0666);
-        if (out->fd < 0 && errno != EEXIST) {
-            break;
+    out->seekable = true;
+    return GPUME_OK;
+}
+
+static const struct gpume_out_mark *find_mark(const struct gpume_out *out)
+{
+    for (size_t i = 0; i < out->set->mark_count; i++) {
+        if (strcmp(out->set->marks[i].path, out->path) == 0) {
+            return &out->set->marks[i];
         }
     }
-    if (out->fd < 0) {
-        int error = errno;
-        free(out->temp);
-        out->temp = NULL;
-        return complain(out, "cannot be created", error);
+    return NULL;
+}
+
+static char *partial_name(const char *final)
+{
+    return gpume_path_join(final, strlen(final), GPUME_OUT_PARTIAL);
+}
+
+/* The temporary that an earlier run has left, or its partial result, cut at the mark. */
+static int open_again(struct gpume_out *out, const struct gpume_out_mark *mark)
+{
+    out->id = mark->id;
+    out->temp = gpume_temporary_name(out->final, mark->id);
+    char *partial = partial_name(out->final);
+    if (out->temp && partial) {
+        out->fd = gpume_temporary_adopt(out->temp);
+        if (out->fd < 0 && errno == ENOENT && rename(partial, out->temp) == 0) {
+            out->fd = gpume_temporary_adopt(out->temp);
+        }
     }
+    const int error = out->temp && partial ? errno : ENOMEM;
+    free(partial);
+    if (out->fd < 0) {
+        free(out->temp); /* not ours to remove */
+        out->temp = NULL;
+        return complain(out, "cannot be continued", error);
+    }
+    if (ftruncate(out->fd, (off_t)mark->bytes) != 0 || lseek(out->fd, 0, SEEK_END) < 0) {
+        return complain(out, "cannot be continued", errno);
+    }
+    out->pushed = out->continued = mark->bytes;
     out->seekable = true;
     return GPUME_OK;
 }
@@ -192,7 +159,7 @@ static int open_file(struct gpume_out *out, const char *path)
     if (!exists && errno != ENOENT) {
         return complain(out, "cannot be written", errno);
     }
-    if ((exists && S_ISDIR(st.st_mode)) || path[folder_length(path)] == '\0') {
+    if ((exists && S_ISDIR(st.st_mode)) || path[gpume_path_folder(path)] == '\0') {
         gpume_log_write(
             &out->log, GPUME_LOG_ERROR, "%s: is a folder; give the name of a file", out->label);
         return GPUME_IO;
@@ -201,7 +168,7 @@ static int open_file(struct gpume_out *out, const char *path)
         out->fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
         return out->fd < 0 ? complain(out, "cannot be written", errno) : GPUME_OK;
     }
-    if (exists && !out->overwrite) {
+    if (exists && !out->set->overwrite) {
         gpume_log_write(&out->log, GPUME_LOG_ERROR,
             "%s: exists already; replace it with --overwrite or choose another name", out->label);
         return GPUME_INVALID;
@@ -209,23 +176,31 @@ static int open_file(struct gpume_out *out, const char *path)
     if (exists && access(path, W_OK) != 0) {
         return complain(out, "cannot be replaced", errno);
     }
-    out->final = resolve(path);
+    out->final = gpume_path_resolve(path);
     if (!out->final) {
         return complain(out, "cannot be written", errno);
     }
-    int status = open_temp(out);
+    const struct gpume_out_mark *mark = find_mark(out);
+    int status = mark ? open_again(out, mark) : open_temp(out);
+    if (status == GPUME_OK) {
+        out->next = out->set->first;
+        out->set->first = out;
+    }
     if (status == GPUME_OK && exists) {
         (void)fchmod(out->fd, st.st_mode & 0777); /* as good as the file system allows */
     }
     return status;
 }
 
-int gpume_out_open(
-    struct gpume_out **result, const char *path, bool overwrite, const struct gpume_log *log)
+static int open_in(struct gpume_out **result, struct gpume_out_set *set, const char *path,
+    bool overwrite, const struct gpume_log *log)
 {
     struct gpume_out *out = malloc(sizeof *out); /* the buffer needs no zeroing */
-    char *label = out ? join("", 0, strcmp(path, "-") == 0 ? "standard output" : path) : NULL;
-    if (!label) {
+    char *label =
+        out ? gpume_path_join("", 0, strcmp(path, "-") == 0 ? "standard output" : path) : NULL;
+    char *copy = label ? gpume_path_join("", 0, path) : NULL;
+    if (!copy) {
+        free(label);
         free(out);
         gpume_log_write(log, GPUME_LOG_ERROR, "%s: cannot be written: out of memory", path);
         return GPUME_NOMEM;
@@ -233,8 +208,12 @@ int gpume_out_open(
     out->fd = -1;
     out->status = GPUME_OK;
     out->seekable = false;
-    out->overwrite = overwrite;
+    out->continued = 0;
+    out->plain = (struct gpume_out_set){.overwrite = overwrite};
+    out->set = set ? set : &out->plain;
+    out->next = NULL;
     out->label = label;
+    out->path = copy;
     out->final = NULL;
     out->temp = NULL;
     out->start = 0;
@@ -244,7 +223,7 @@ int gpume_out_open(
     out->buffer = out->own;
     out->fill = 0;
     out->log = *log;
-    int fd = gpume_out_descriptor(path);
+    int fd = gpume_path_descriptor(path);
     int status = fd >= 0 ? open_descriptor(out, fd) : open_file(out, path);
     if (status != GPUME_OK) {
         gpume_out_close(&out);
@@ -252,6 +231,28 @@ int gpume_out_open(
     }
     *result = out;
     return GPUME_OK;
+}
+
+int gpume_out_open(
+    struct gpume_out **out, const char *path, bool overwrite, const struct gpume_log *log)
+{
+    return open_in(out, NULL, path, overwrite, log);
+}
+
+int gpume_out_open_in(struct gpume_out **out, struct gpume_out_set *set, const char *path,
+    const struct gpume_log *log)
+{
+    return open_in(out, set, path, false, log);
+}
+
+bool gpume_out_is_continued(const struct gpume_out *out)
+{
+    return out->continued > 0;
+}
+
+uint64_t gpume_out_continued_bytes(const struct gpume_out *out)
+{
+    return out->continued;
 }
 
 static int push(struct gpume_out *out, const unsigned char *data, size_t bytes)
@@ -386,9 +387,9 @@ int gpume_out_seek(struct gpume_out *out, uint64_t position)
 
 /* Without overwrite a file that came up meanwhile is not replaced: link() refuses where rename()
  * would not. File systems without links get the rename. */
-static int give_name(struct gpume_out *out)
+static int give_name(const struct gpume_out *out)
 {
-    if (!out->overwrite) {
+    if (!out->set->overwrite) {
         if (link(out->temp, out->final) == 0) {
             return unlink(out->temp);
         }
@@ -401,6 +402,14 @@ static int give_name(struct gpume_out *out)
     return rename(out->temp, out->final);
 }
 
+static int give_partial_name(const struct gpume_out *out)
+{
+    char *name = partial_name(out->final);
+    const int result = name ? rename(out->temp, name) : -1;
+    free(name);
+    return result;
+}
+
 int gpume_out_finish(struct gpume_out *out)
 {
     if (settle(out) != GPUME_OK) {
@@ -408,19 +417,33 @@ int gpume_out_finish(struct gpume_out *out)
     }
     gpume_writer_close(&out->writer);
     out->buffer = out->own;
+    if (out->temp && out->set->sync && fsync(out->fd) != 0) {
+        return complain(out, "cannot be written", errno);
+    }
     int fd = out->fd;
     out->fd = -1;
     if (close(fd) != 0 && errno != EINTR) {
         return complain(out, "cannot be written", errno);
     }
     if (out->temp) {
-        if (give_name(out) != 0) {
+        if ((out->set->partial ? give_partial_name(out) : give_name(out)) != 0) {
             return complain(out, "cannot be given its name", errno);
         }
         free(out->temp);
         out->temp = NULL;
     }
     return GPUME_OK;
+}
+
+static void leave_set(struct gpume_out *out)
+{
+    struct gpume_out **at = &out->set->first;
+    while (*at && *at != out) {
+        at = &(*at)->next;
+    }
+    if (*at) {
+        *at = out->next;
+    }
 }
 
 void gpume_out_close(struct gpume_out **pointer)
@@ -430,15 +453,34 @@ void gpume_out_close(struct gpume_out **pointer)
         return;
     }
     *pointer = NULL;
+    leave_set(out);
     gpume_writer_close(&out->writer);
+    if (out->temp && !out->set->keep) {
+        (void)unlink(out->temp);
+    }
     if (out->fd >= 0) {
         (void)close(out->fd); /* given up: nothing is promised of what was written */
     }
-    if (out->temp) {
-        (void)unlink(out->temp);
-    }
     free(out->temp);
+    free(out->path);
     free(out->final);
     free(out->label);
     free(out);
+}
+
+int gpume_out_set_mark(const struct gpume_out_set *set, struct gpume_out_mark *mark)
+{
+    for (struct gpume_out *out = set->first; out; out = out->next) {
+        if (out->temp && strcmp(out->path, mark->path) == 0) {
+            const int status = settle(out);
+            const off_t at = status == GPUME_OK ? lseek(out->fd, 0, SEEK_CUR) : 0;
+            if (at < 0) {
+                return complain(out, "cannot be written", errno);
+            }
+            mark->id = out->id;
+            mark->bytes = (uint64_t)at;
+            return status;
+        }
+    }
+    return GPUME_EOF;
 }

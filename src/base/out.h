@@ -14,15 +14,26 @@
 #include <stdint.h>
 
 struct gpume_out;
+struct gpume_out_set;
 struct gpume_workers;
+
+/* Behind the name of what an interrupted run leaves. */
+#define GPUME_OUT_PARTIAL ".partial"
 
 /* GPUME_IO with one line in the log names the file, the reason and the way out. Without overwrite
  * an existing regular file is refused with GPUME_INVALID. */
 int gpume_out_open(
     struct gpume_out **out, const char *path, bool overwrite, const struct gpume_log *log);
 
-/* The descriptor that a name stands for ("-", /dev/stdout, /dev/fd/N and the like), or -1. */
-int gpume_out_descriptor(const char *path);
+/* The same for an output of a run (base/out_set.h). */
+int gpume_out_open_in(struct gpume_out **out, struct gpume_out_set *set, const char *path,
+    const struct gpume_log *log);
+
+/* Does it go on where an earlier run was broken off, so that its head is written already? */
+bool gpume_out_is_continued(const struct gpume_out *out);
+
+/* How much of it that run has written. */
+uint64_t gpume_out_continued_bytes(const struct gpume_out *out);
 
 /* Buffered, large outputs by a thread of their own. GPUME_IO is sticky and logged once. */
 int gpume_out_write(struct gpume_out *out, const void *data, size_t bytes);

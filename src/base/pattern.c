@@ -5,6 +5,8 @@
  */
 #include "base/pattern.h"
 
+#include "base/temporary.h"
+
 #include "gpume/gpume.h"
 
 #include <dirent.h>
@@ -80,8 +82,8 @@ char *gpume_pattern_name_pair(const char *path, struct gpume_pattern_numbers num
     return name;
 }
 
-/* Is this name one that the pattern would give, and for which numbers? */
-static bool matches(const char *pattern, const char *name, struct gpume_pattern_numbers *numbers)
+bool gpume_pattern_matches(
+    const char *pattern, const char *name, struct gpume_pattern_numbers *numbers)
 {
     uint64_t *number = &numbers->first;
     numbers->second = 0;
@@ -131,6 +133,22 @@ static DIR *open_folder(const char *path, const char *base)
     return dir;
 }
 
+static bool is_of_pattern(const void *pattern, const char *name)
+{
+    struct gpume_pattern_numbers numbers;
+    return gpume_pattern_matches(pattern, name, &numbers);
+}
+
+void gpume_pattern_clear(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *name = gpume_pattern_name(path, 0); /* "%%" is one percent sign */
+    if (name) {
+        gpume_temporary_clear(name, is_of_pattern, slash ? slash + 1 : path);
+    }
+    free(name);
+}
+
 int gpume_pattern_list(const char *path, struct gpume_pattern_numbers **numbers, size_t *count)
 {
     const char *slash = strrchr(path, '/');
@@ -139,7 +157,7 @@ int gpume_pattern_list(const char *path, struct gpume_pattern_numbers **numbers,
     size_t filled = 0, room = 0;
     DIR *dir = open_folder(path, base);
     for (struct dirent *entry = dir ? readdir(dir) : NULL; entry; entry = readdir(dir)) {
-        if (!matches(base, entry->d_name, &one)) {
+        if (!gpume_pattern_matches(base, entry->d_name, &one)) {
             continue;
         }
         if (filled == room) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Numbered file names, "folder/frame%03d.png": one %d or %0Nd, or two, in the last part of the
- * path;
- * %% is a percent sign.
+ * path; %% is a
+ * percent sign.
  */
 #ifndef GPUME_BASE_PATTERN_H
 #define GPUME_BASE_PATTERN_H
@@ -29,6 +29,14 @@ char *gpume_pattern_name(const char *path, uint64_t number);
 
 /* The same of a pair. */
 char *gpume_pattern_name_pair(const char *path, struct gpume_pattern_numbers numbers);
+
+/* Is the name (of a file in the pattern's folder; pattern without it) one that the pattern gives,
+ * and for which numbers? */
+bool gpume_pattern_matches(
+    const char *pattern, const char *name, struct gpume_pattern_numbers *numbers);
+
+/* Removes temporaries of its files whose runs are gone (base/temporary.h). */
+void gpume_pattern_clear(const char *path);
 
 /* Looks through the folder of a pattern with numbers. False: no file matches. lowest: the first. */
 bool gpume_pattern_find(const char *path, uint64_t *lowest);

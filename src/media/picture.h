@@ -9,6 +9,7 @@
 #define GPUME_MEDIA_PICTURE_H
 
 #include "base/log.h"
+#include "base/out_set.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,7 +22,7 @@ struct gpume_picture_options {
     bool colour; /* planes hold triples of bytes R, G, B; bits is 8, full_range of no effect */
     uint32_t rate_num, rate_den; /* for formats that state one; 0 = unknown */
     bool full_range;
-    bool overwrite;
+    struct gpume_out_set *set; /* stills are complete one by one, and never partial */
     struct gpume_log log;
 };
 
@@ -33,6 +34,16 @@ int gpume_picture_check_name(
 
 /* Before any work: does an output stand in the way? For a pattern: any file that matches it. */
 bool gpume_picture_exists(const char *path);
+
+/* Before any work: stills, and .y4m, go on where they were broken off; what an encoder holds is
+ * lost. */
+bool gpume_picture_can_continue(const char *path);
+
+/* Is it pictures by number, in files of their own? */
+bool gpume_picture_is_series(const char *path);
+
+/* Removes temporaries of runs that are gone, of every picture of a pattern. */
+void gpume_picture_clear(const char *path);
 
 int gpume_picture_open(struct gpume_picture **picture, const struct gpume_picture_options *options);
 

@@ -94,7 +94,9 @@ static int save(struct still *still, uint64_t index)
         return GPUME_NOMEM;
     }
     const AVPacket *packet = still->encode.packet;
-    GPUME_TRY(gpume_out_open(&out, name, options->overwrite, &options->log));
+    /* A continued run makes the last pictures of the one before it once more. */
+    const bool again = options->set->overwrite || options->set->marks;
+    GPUME_TRY(gpume_out_open(&out, name, again, &options->log));
     GPUME_TRY(gpume_out_write(out, packet->data, (size_t)packet->size));
     GPUME_TRY(gpume_out_finish(out));
 fail:

@@ -3,7 +3,9 @@
  * What a picture output's name says: the format by its extension, stills with a number or one file.
  * Called by the command line before any work, and by picture_lavf.c.
  */
+#include "base/path.h"
 #include "base/pattern.h"
+#include "base/temporary.h"
 #include "media/picture_kind.h"
 
 #include <stdlib.h>
@@ -80,6 +82,29 @@ int gpume_picture_check_name(
         return GPUME_INVALID;
     }
     return GPUME_OK;
+}
+
+bool gpume_picture_can_continue(const char *path)
+{
+    struct stat st;
+    enum gpume_picture_kind kind = gpume_picture_kind(path);
+    return gpume_picture_is_still(kind) ||
+           (kind == GPUME_PICTURE_Y4M && gpume_path_descriptor(path) < 0 &&
+               (stat(path, &st) != 0 || S_ISREG(st.st_mode)));
+}
+
+bool gpume_picture_is_series(const char *path)
+{
+    return gpume_picture_is_still(gpume_picture_kind(path));
+}
+
+void gpume_picture_clear(const char *path)
+{
+    if (gpume_picture_is_series(path)) {
+        gpume_pattern_clear(path);
+    } else {
+        gpume_temporary_clear(path, NULL, NULL);
+    }
 }
 
 bool gpume_picture_exists(const char *path)

@@ -193,7 +193,7 @@ static int video_open(void **state, const struct gpume_picture_options *options)
         return GPUME_NOMEM;
     }
     GPUME_TRY(open_encoder(video, options, lossless));
-    GPUME_TRY(gpume_out_open(&video->out, options->path, options->overwrite, &options->log));
+    GPUME_TRY(gpume_out_open_in(&video->out, options->set, options->path, &options->log));
     GPUME_TRY(open_muxer(video, lossless ? "matroska" : "mp4"));
     *state = video;
     return GPUME_OK;

@@ -62,8 +62,10 @@ static int y4m_open(void **state, const struct gpume_picture_options *options)
     y4m->width = options->width;
     y4m->height = options->height;
     y4m->colour = options->colour;
-    GPUME_TRY(gpume_out_open(&y4m->out, options->path, options->overwrite, &options->log));
-    GPUME_TRY(write_header(y4m, options));
+    GPUME_TRY(gpume_out_open_in(&y4m->out, options->set, options->path, &options->log));
+    if (!gpume_out_is_continued(y4m->out)) {
+        GPUME_TRY(write_header(y4m, options));
+    }
     *state = y4m;
     return GPUME_OK;
 fail:

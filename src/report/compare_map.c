@@ -19,7 +19,7 @@ struct colour {
 
 struct gpume_compare_map {
     const char *path;
-    bool overwrite;
+    struct gpume_out_set set;
     struct gpume_log log;
     struct gpume_picture *picture;
     uint32_t width, height;
@@ -48,10 +48,11 @@ int gpume_compare_map_create(struct gpume_compare_map **map, const char *path, b
         return GPUME_NOMEM;
     }
     self->path = path;
-    self->overwrite = overwrite;
+    self->set.overwrite = overwrite;
     const bool known = rate_num > 0 && rate_den > 0;
     self->rate_num = known ? rate_num : RATE;
     self->rate_den = known ? rate_den : 1;
+    gpume_picture_clear(path);
     self->log = *log;
     *map = self;
     return GPUME_OK;
@@ -82,7 +83,7 @@ static int open_picture(struct gpume_compare_map *map, const struct gpume_vector
         .colour = true,
         .rate_num = map->rate_num,
         .rate_den = map->rate_den,
-        .overwrite = map->overwrite,
+        .set = &map->set,
         .log = map->log,
     };
     return gpume_picture_open(&map->picture, &options);

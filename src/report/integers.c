@@ -6,7 +6,9 @@
 #include "report/integers.h"
 
 #include "base/out.h"
+#include "base/path.h"
 #include "base/status.h"
+#include "base/temporary.h"
 #include "base/workers.h"
 #include "report/text_file.h"
 
@@ -135,7 +137,7 @@ int gpume_integers_check(const char *path, bool overwrite, const struct gpume_lo
     const size_t length = strlen(path);
     const char *slash = strrchr(path, '/');
     const bool present = stat(path, &info) == 0;
-    if (gpume_out_descriptor(path) >= 0) {
+    if (gpume_path_descriptor(path) >= 0) {
         return GPUME_OK;
     }
     if ((present && S_ISDIR(info.st_mode)) || path[length - 1] == '/') {
@@ -169,6 +171,7 @@ int gpume_integers_write(const struct gpume_integers *integers, bool binary, con
     struct making making = {.integers = integers};
     struct gpume_workers *workers = start_workers(integers->count);
     int status;
+    gpume_temporary_clear(path, NULL, NULL);
     GPUME_TRY(gpume_out_open(&out, path, overwrite, log));
     while (making.first < integers->count) {
         const uint64_t left = (integers->count - making.first + ITEM_WORDS - 1) / ITEM_WORDS;

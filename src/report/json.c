@@ -11,7 +11,11 @@
 static void put(struct gpume_json *json, const char *text)
 {
     const size_t bytes = strlen(text);
-    (void)gpume_out_write(json->out, text, bytes);
+    if (json->text) {
+        gpume_bytes_put(json->text, text, bytes);
+    } else {
+        (void)gpume_out_write(json->out, text, bytes);
+    }
     json->bytes += bytes;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A small writer that keeps the commas and the indentation of a JSON text right. It goes straight
- * into the output, whose failure is sticky, so that only the end asks for it. One thread.
+ * into the output or the buffer, whose failure is sticky, so that only the end asks for it. One
+ * thread.
  */
 #ifndef GPUME_REPORT_JSON_H
 #define GPUME_REPORT_JSON_H
@@ -11,9 +12,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* All but out and embedded starts as zero. */
+struct gpume_bytes;
+
+/* All but out or text, and embedded, starts as zero. */
 struct gpume_json {
     struct gpume_out *out;
+    struct gpume_bytes *text; /* in place of out, if not NULL */
     bool embedded;  /* in HTML: no string holds '<', which could end the element around it */
     uint64_t bytes; /* so far */
     unsigned depth;

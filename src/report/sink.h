@@ -9,6 +9,7 @@
 #define GPUME_REPORT_SINK_H
 
 #include "base/log.h"
+#include "base/out_set.h"
 #include "draw/overlay.h"
 #include "gpume/gpume.h"
 
@@ -41,8 +42,8 @@ struct gpume_run {
     int (*take_colour)(void *colours, uint64_t frame, struct gpume_plane *rgb);
     void *colours;
     const struct gpume_vectors_format *vectors_format; /* of gpume_sink_vectors */
-    uint32_t report_pictures; /* fields of a report with pictures, at most */
-    bool overwrite;
+    uint32_t report_pictures;            /* fields of a report with pictures, at most */
+    struct gpume_out_set *set;           /* for gpume_out_open_in */
     const struct gpume_summary *summary; /* of the whole run when a sink's finish is called */
     struct gpume_log log;
 };
@@ -69,6 +70,16 @@ struct gpume_sink_ops {
     /* Releases everything; sets *sink to NULL. NULL is fine. */
     void (*close)(struct gpume_sink **sink);
 
+    /* Before any work: could an output of this name go on where an earlier run was broken off, with
+     * what gpume_out_is_continued says as all that open needs to know? NULL: never. */
+    bool (*can_continue)(const char *path);
+
+    /* Is it many files, each of which has its name as soon as it is whole? NULL: never. */
+    bool (*is_series)(const char *path);
+
+    /* Removes temporaries of runs that are gone. NULL: those of the one file of this name. */
+    void (*clear)(const char *path);
+
     /* What gpume_params the fields must carry for this sink. */
     bool want_predicted, want_frames;
 
@@ -82,11 +93,15 @@ struct gpume_sink {
 
 extern const struct gpume_sink_ops gpume_sink_vectors_csv; /* the standard file */
 
-/* In the format run->vectors_format. Its check and exists are these two, which ask for a format. */
+/* In the format run->vectors_format. What it has to say of paths are these, which ask for a format.
+ */
 extern const struct gpume_sink_ops gpume_sink_vectors;
 int gpume_sink_vectors_check(const struct gpume_vectors_format *format, const char *path,
     bool single, const struct gpume_log *log);
 bool gpume_sink_vectors_exists(const struct gpume_vectors_format *format, const char *path);
+bool gpume_sink_vectors_can_continue(const struct gpume_vectors_format *format, const char *path);
+bool gpume_sink_vectors_is_series(const struct gpume_vectors_format *format, const char *path);
+void gpume_sink_vectors_clear(const struct gpume_vectors_format *format, const char *path);
 
 extern const struct gpume_sink_ops gpume_sink_frames_csv;
 extern const struct gpume_sink_ops gpume_sink_predicted;

@@ -49,8 +49,10 @@ static int frames_open(struct gpume_sink **sink, const char *path, const struct 
     self->sink.ops = &gpume_sink_frames_csv;
     self->pixels = (uint64_t)run->params.width * run->params.height;
     self->bits = run->params.bits;
-    GPUME_TRY(gpume_out_open(&self->out, path, run->overwrite, &run->log));
-    GPUME_TRY(gpume_out_write(self->out, header, sizeof(header) - 1));
+    GPUME_TRY(gpume_out_open_in(&self->out, run->set, path, &run->log));
+    if (!gpume_out_is_continued(self->out)) {
+        GPUME_TRY(gpume_out_write(self->out, header, sizeof(header) - 1));
+    }
     *sink = base;
     return GPUME_OK;
 fail:
@@ -91,6 +93,7 @@ const struct gpume_sink_ops gpume_sink_frames_csv = {
     .name = "frames",
     .check = frames_check,
     .exists = gpume_text_exists,
+    .can_continue = gpume_text_can_continue,
     .open = frames_open,
     .field = frames_field,
     .finish = frames_finish,

@@ -81,7 +81,7 @@ static int overlay_open(struct gpume_sink **sink, const char *path, const struct
         .colour = true,
         .rate_num = run->rate_num,
         .rate_den = run->rate_den,
-        .overwrite = run->overwrite,
+        .set = run->set,
         .log = run->log,
     };
     GPUME_TRY(gpume_picture_open(&self->picture, &options));
@@ -118,6 +118,9 @@ const struct gpume_sink_ops gpume_sink_overlay = {
     .name = "overlay",
     .check = overlay_check,
     .exists = gpume_picture_exists,
+    .can_continue = gpume_picture_can_continue,
+    .is_series = gpume_picture_is_series,
+    .clear = gpume_picture_clear,
     .open = overlay_open,
     .field = overlay_field,
     .finish = overlay_finish,

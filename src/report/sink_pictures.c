@@ -98,7 +98,7 @@ static int pictures_open(struct gpume_sink **sink, const char *path, const struc
         .rate_num = run->rate_num,
         .rate_den = run->rate_den,
         .full_range = run->full_range,
-        .overwrite = run->overwrite,
+        .set = run->set,
         .log = run->log,
     };
     GPUME_TRY(gpume_picture_open(&self->picture, &options));
@@ -180,8 +180,10 @@ static int pictures_finish(struct gpume_sink *sink)
 }
 
 #define PICTURE_OPS                                                                                \
-    .check = pictures_check, .exists = gpume_picture_exists, .field = pictures_field,              \
-    .finish = pictures_finish, .close = pictures_close
+    .check = pictures_check, .exists = gpume_picture_exists,                                       \
+    .can_continue = gpume_picture_can_continue, .is_series = gpume_picture_is_series,              \
+    .clear = gpume_picture_clear, .field = pictures_field, .finish = pictures_finish,              \
+    .close = pictures_close
 
 const struct gpume_sink_ops gpume_sink_predicted = {
     PICTURE_OPS,

@@ -124,7 +124,7 @@ static int open_report(struct gpume_sink **sink, const char *path, const struct 
     if (!self->path || gpume_report_histogram_init(&self->histogram, &run->params) != GPUME_OK) {
         GPUME_TRY(refuse_memory(self));
     }
-    GPUME_TRY(gpume_out_open(&self->out, path, run->overwrite, &run->log));
+    GPUME_TRY(gpume_out_open_in(&self->out, run->set, path, &run->log));
     if (self->with_pictures) {
         GPUME_TRY(gpume_report_picks_init(
             &self->picks, self->path, &self->run, run->report_pictures, GPUME_REPORT_PAGE_BYTES));

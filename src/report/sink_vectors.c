@@ -52,7 +52,7 @@ static int vectors_open(struct gpume_sink **sink, const char *path, const struct
     const struct gpume_vectors_target target = {
         .path = path,
         .format = format,
-        .overwrite = run->overwrite,
+        .set = run->set,
         .processors = run->params.threads,
         .log = run->log,
     };
@@ -110,14 +110,32 @@ int gpume_sink_vectors_check(const struct gpume_vectors_format *format, const ch
     return GPUME_OK;
 }
 
+bool gpume_sink_vectors_is_series(const struct gpume_vectors_format *format, const char *path)
+{
+    const enum gpume_pattern_kind kind =
+        format->numbered ? gpume_pattern_kind(path) : GPUME_PATTERN_PLAIN;
+    return kind == GPUME_PATTERN_NUMBERED || kind == GPUME_PATTERN_PAIR;
+}
+
 bool gpume_sink_vectors_exists(const struct gpume_vectors_format *format, const char *path)
 {
     uint64_t lowest;
-    const enum gpume_pattern_kind kind =
-        format->numbered ? gpume_pattern_kind(path) : GPUME_PATTERN_PLAIN;
-    return kind == GPUME_PATTERN_NUMBERED || kind == GPUME_PATTERN_PAIR
-               ? gpume_pattern_find(path, &lowest)
-               : gpume_text_exists(path);
+    return gpume_sink_vectors_is_series(format, path) ? gpume_pattern_find(path, &lowest)
+                                                      : gpume_text_exists(path);
+}
+
+bool gpume_sink_vectors_can_continue(const struct gpume_vectors_format *format, const char *path)
+{
+    return gpume_sink_vectors_is_series(format, path) || gpume_text_can_continue(path);
+}
+
+void gpume_sink_vectors_clear(const struct gpume_vectors_format *format, const char *path)
+{
+    if (gpume_sink_vectors_is_series(format, path)) {
+        gpume_pattern_clear(path);
+    } else if (gpume_text_can_continue(path)) {
+        gpume_text_clear(path);
+    }
 }
 
 static int csv_open(struct gpume_sink **sink, const char *path, const struct gpume_run *run)
@@ -139,6 +157,7 @@ const struct gpume_sink_ops gpume_sink_vectors_csv = {
     .name = "vectors",
     .check = csv_check,
     .exists = csv_exists,
+    .can_continue = gpume_text_can_continue,
     .open = csv_open,
     .field = vectors_field,
     .finish = vectors_finish,

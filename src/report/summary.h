@@ -59,6 +59,9 @@ void gpume_summary_add(struct gpume_summary *summary, const struct gpume_field *
 /* All members of summary.json behind its format, into an object that was begun. */
 void gpume_summary_put(const struct gpume_summary *summary, struct gpume_json *json);
 
+/* Of these, what makes a run that one and no other: version, input, parameters. */
+void gpume_summary_put_job(const struct gpume_summary *summary, struct gpume_json *json);
+
 /* Writes summary.json to path. Logs one line on failure. */
 int gpume_summary_write(const struct gpume_summary *summary, const char *path);
 

@@ -31,13 +31,13 @@ static void total(struct gpume_json *json, const char *key, const struct gpume_t
     gpume_json_digits(json, key, digits + at);
 }
 
-static void put_input(struct gpume_json *json, const struct gpume_summary *summary)
+/* What the input is, as far as that is known before the first field. */
+static void put_source(struct gpume_json *json, const struct gpume_summary *summary)
 {
     const struct gpume_run *run = summary->run;
     char rate[32];
     const bool known = run->rate_num > 0 && run->rate_den > 0;
     snprintf(rate, sizeof(rate), "%" PRIu32 "/%" PRIu32, run->rate_num, run->rate_den);
-    gpume_json_begin(json, "input");
     gpume_json_text(json, "name", run->input);
     if (run->reference) {
         gpume_json_text(json, "reference", run->reference);
@@ -52,6 +52,12 @@ static void put_input(struct gpume_json *json, const struct gpume_summary *summa
     gpume_json_text(json, "frame_rate", known ? rate : NULL);
     gpume_json_real(json, "frames_per_second",
         known ? (double)run->rate_num / (double)run->rate_den : (double)INFINITY, 6);
+}
+
+static void put_input(struct gpume_json *json, const struct gpume_summary *summary)
+{
+    gpume_json_begin(json, "input");
+    put_source(json, summary);
     gpume_json_count(json, "frames", summary->delivered);
     gpume_json_count(json, "refused", summary->refused);
     gpume_json_count(json, "scaled", summary->scaled);
@@ -167,6 +173,15 @@ static void put_stages(struct gpume_json *json, const struct gpume_summary *summ
     gpume_json_end(json);
 }
 
+void gpume_summary_put_job(const struct gpume_summary *summary, struct gpume_json *json)
+{
+    gpume_json_text(json, "gpume", gpume_version());
+    gpume_json_begin(json, "input");
+    put_source(json, summary);
+    gpume_json_end(json);
+    put_parameters(json, summary->run);
+}
+
 void gpume_summary_put(const struct gpume_summary *summary, struct gpume_json *json)
 {
     const struct gpume_run *run = summary->run;
@@ -174,6 +189,9 @@ void gpume_summary_put(const struct gpume_summary *summary, struct gpume_json *j
     put_input(json, summary);
     put_parameters(json, run);
     put_engine(json, summary);
+    if (run->set && run->set->partial) {
+        gpume_json_truth(json, "partial", true);
+    }
     gpume_json_count(json, "fields", summary->fields);
     gpume_json_count(json, "first_field", summary->first_field);
     gpume_json_count(json, "last_field", summary->last_field);
@@ -193,7 +211,7 @@ int gpume_summary_write(const struct gpume_summary *summary, const char *path)
     int status;
     struct gpume_json json = {0};
     const struct gpume_run *run = summary->run;
-    GPUME_TRY(gpume_out_open(&json.out, path, run->overwrite, &run->log));
+    GPUME_TRY(gpume_out_open_in(&json.out, run->set, path, &run->log));
     gpume_json_begin(&json, NULL);
     gpume_json_count(&json, "format", GPUME_SUMMARY_FORMAT);
     gpume_summary_put(summary, &json);

@@ -5,10 +5,13 @@
 #include "report/text_file.h"
 
 #include "base/out.h"
+#include "base/path.h"
+#include "base/temporary.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,7 +19,7 @@
 /* What base/out.h writes in place: descriptors by name, devices, pipes. */
 static bool is_special(const char *path, const struct stat *info)
 {
-    return gpume_out_descriptor(path) >= 0 || S_ISCHR(info->st_mode) || S_ISFIFO(info->st_mode) ||
+    return gpume_path_descriptor(path) >= 0 || S_ISCHR(info->st_mode) || S_ISFIFO(info->st_mode) ||
            S_ISSOCK(info->st_mode) || S_ISBLK(info->st_mode);
 }
 
@@ -54,7 +57,7 @@ int gpume_text_check(
 
 bool gpume_text_is_stdout(const char *path)
 {
-    return gpume_out_descriptor(path) == STDOUT_FILENO;
+    return gpume_path_descriptor(path) == STDOUT_FILENO;
 }
 
 bool gpume_text_exists(const char *path)
@@ -64,6 +67,28 @@ bool gpume_text_exists(const char *path)
         return false;
     }
     return stat(path, &info) == 0 && !is_special(path, &info);
+}
+
+bool gpume_text_can_continue(const char *path)
+{
+    struct stat info;
+    return gpume_path_descriptor(path) < 0 && (stat(path, &info) != 0 || S_ISREG(info.st_mode));
+}
+
+void gpume_text_remove_partial(const char *path)
+{
+    char *final = gpume_path_resolve(path);
+    char *partial = final ? gpume_path_join(final, strlen(final), GPUME_OUT_PARTIAL) : NULL;
+    if (partial) {
+        (void)unlink(partial);
+    }
+    free(partial);
+    free(final);
+}
+
+void gpume_text_clear(const char *path)
+{
+    gpume_temporary_clear(path, NULL, NULL);
 }
 
 void gpume_text_time(char *text, size_t bytes, int64_t time_us)

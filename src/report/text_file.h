@@ -30,6 +30,15 @@ bool gpume_text_is_stdout(const char *path);
 /* Does a file or folder stand under this name? Devices and pipes do not stand in the way. */
 bool gpume_text_exists(const char *path);
 
+/* Is it a file, or will it be one? */
+bool gpume_text_can_continue(const char *path);
+
+/* Removes what an interrupted run has left of this output. */
+void gpume_text_remove_partial(const char *path);
+
+/* Removes temporaries of runs that are gone. */
+void gpume_text_clear(const char *path);
+
 /* Seconds with six decimals. */
 void gpume_text_time(char *text, size_t bytes, int64_t time_us);
 

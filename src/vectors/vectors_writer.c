@@ -7,6 +7,7 @@
 #include "vectors/vectors_writer.h"
 
 #include "base/out.h"
+#include "base/path.h"
 #include "base/pattern.h"
 #include "base/status.h"
 #include "base/workers.h"
@@ -34,7 +35,7 @@ struct gpume_vectors_writer {
     struct gpume_vectors_info info;
     struct gpume_log log;
     char *path;
-    bool overwrite;
+    struct gpume_out_set *set;
     enum gpume_pattern_kind kind;  /* of formats with a file a frame */
     bool in_place;                 /* standard output, a pipe or a device: arrays may follow */
     struct gpume_workers *workers; /* NULL: the caller makes all rows */
@@ -76,7 +77,7 @@ static void start_workers(struct gpume_vectors_writer *writer, uint32_t processo
 static bool is_in_place(const char *path)
 {
     struct stat info;
-    return gpume_out_descriptor(path) >= 0 || (stat(path, &info) == 0 && !S_ISREG(info.st_mode));
+    return gpume_path_descriptor(path) >= 0 || (stat(path, &info) == 0 && !S_ISREG(info.st_mode));
 }
 
 static int check_needs(struct gpume_vectors_writer *writer)
@@ -104,7 +105,13 @@ static int check_needs(struct gpume_vectors_writer *writer)
 static int open_file(struct gpume_vectors_writer *writer, const char *path)
 {
     int status;
-    GPUME_TRY(gpume_out_open(&writer->file, path, writer->overwrite, &writer->log));
+    if (writer->kind == GPUME_PATTERN_PLAIN) {
+        GPUME_TRY(gpume_out_open_in(&writer->file, writer->set, path, &writer->log));
+    } else {
+        /* Whole one by one; a continued run makes the last ones of that before it once more. */
+        const bool again = writer->set->overwrite || writer->set->marks;
+        GPUME_TRY(gpume_out_open(&writer->file, path, again, &writer->log));
+    }
     writer->out = writer->file;
     writer->start = 0;
     if (writer->format->counted && gpume_out_seek(writer->file, 0) == GPUME_UNSUPPORTED &&
@@ -126,7 +133,7 @@ int gpume_vectors_writer_open(struct gpume_vectors_writer **result,
         self->info = *info;
         self->info.columns &= target->format->columns;
         self->log = target->log;
-        self->overwrite = target->overwrite;
+        self->set = target->set;
         self->in_place = is_in_place(target->path);
         self->path = strdup(target->path);
         self->kind =
@@ -163,10 +170,26 @@ static int put_head(struct gpume_vectors_writer *writer)
     return gpume_out_write(writer->out, writer->head, bytes);
 }
 
+/* Takes up an array that an earlier run has left: its head is there, and so many rows. */
+static void continue_array(struct gpume_vectors_writer *writer)
+{
+    const struct gpume_vectors_format *format = writer->format;
+    if (format->counted) {
+        const size_t head = format->writer->head(writer->state, 0, writer->head);
+        writer->rows = (gpume_out_continued_bytes(writer->file) - head) /
+                       format->writer->fixed_bytes(writer->state);
+    }
+    writer->has_array = true;
+}
+
 static int begin_array(struct gpume_vectors_writer *writer)
 {
     int status;
     writer->rows = 0;
+    if (gpume_out_is_continued(writer->file)) {
+        continue_array(writer);
+        return GPUME_OK;
+    }
     if (writer->spool) {
         writer->out = NULL;
         writer->start = 0;

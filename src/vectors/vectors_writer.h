@@ -8,6 +8,7 @@
 #define GPUME_VECTORS_VECTORS_WRITER_H
 
 #include "base/log.h"
+#include "base/out_set.h"
 #include "vectors/vectors.h"
 
 struct gpume_vectors_format;
@@ -16,8 +17,8 @@ struct gpume_vectors_writer;
 struct gpume_vectors_target {
     const char *path; /* as base/out.h; of formats with a file a frame also a pattern */
     const struct gpume_vectors_format *format;
-    bool overwrite;
-    uint32_t processors; /* to reckon with; 0: all of the machine */
+    struct gpume_out_set *set; /* of the run; outlives the writer */
+    uint32_t processors;       /* to reckon with; 0: all of the machine */
     struct gpume_log log;
 };
 

@@ -52,7 +52,8 @@ static void make_up(void)
 
 static int measure(uint32_t threads, uint64_t fields, const char *path)
 {
-    struct gpume_run run = {.overwrite = true, .log = {tell, NULL}};
+    struct gpume_out_set outputs = {.overwrite = true};
+    struct gpume_run run = {.set = &outputs, .log = {tell, NULL}};
     struct gpume_field field = {
         .blocks_x = COLUMNS, .blocks_y = ROWS, .vectors = vectors, .costs = costs, .ranks = ranks};
     struct gpume_sink *sink = NULL;

@@ -89,3 +89,33 @@ only() {
     wanted=$(for name in "$@"; do echo "$name"; done | sort | tr '\n' ' ')
     [ "$found" = "$wanted" ] || fail "$folder holds '$found', not '$wanted'"
 }
+
+# await FILE: until it is there, a minute at most.
+await() {
+    for _ in $(seq 600); do
+        [ ! -e "$1" ] || return 0
+        sleep 0.1
+    done
+    fail "$1 does not come"
+}
+
+# launch SIGNAL ARGUMENTS: in the background, which would ignore SIGINT; its number in $pid.
+launch() {
+    signal=$1
+    shift
+    env --default-signal="$signal" "$gpume" "$@" --backend "$engine" \
+        >"$scratch/out" 2>"$scratch/err" &
+    pid=$!
+}
+
+# feed FRAMES: so much of clip.y4m, of 64 x 48, through a pipe that stays open; its end with drain.
+feed() {
+    mkfifo slow
+    { head -c $(($(head -1 clip.y4m | wc -c) + $1 * 3078)) clip.y4m && exec sleep 600; } >slow &
+    feeder=$!
+}
+drain() {
+    kill $feeder 2>/dev/null
+    wait $feeder 2>/dev/null
+    rm slow
+}

@@ -1,9 +1,95 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# A run that is interrupted ends soon, says so in one line, and leaves nothing behind.
+# A run that is interrupted ends soon, says so in one line, and leaves what is whole as NAME.partial, or
+# nothing; a run that is killed leaves temporaries, which the next one clears.
 . "$(dirname "$0")/common.sh"
 need_oracle
 timeout --foreground 5 true 2>/dev/null || skip "no timeout --foreground"
+env --default-signal=INT true 2>/dev/null || skip "no env --default-signal"
+
+make_clip clip.y4m 64 48 8 30
+expect 0 -q clip.y4m --backend "$engine" -o whole --predicted whole.y4m --difference whole.mkv
+
+# Eleven fields, and then a signal: all outputs end after the same field, each is valid by itself, and what
+# is there already stays as it was.
+for signal in INT TERM HUP; do
+    feed 12
+    rm -rf out && mkdir out && echo mine >out/frames.csv && echo old >v.csv.partial
+    launch $signal slow -y -o out --vectors v.csv --predicted p.y4m --difference d.mkv \
+        --overlay o.mp4 --report r.html --residual r%d.png
+    await r11.png
+    kill -s $signal $pid
+    wait $pid
+    status=$?
+    [ $status -eq 1 ] || fail "$signal: exit status $status"
+    [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "$signal: not one line"
+    says "interrupted after 11 fields"
+    [ ! -s "$scratch/out" ] || fail "$signal: standard output was written"
+    drain
+    only out vectors.csv.partial frames.csv frames.csv.partial summary.json.partial
+    [ "$(cat out/frames.csv)" = mine ] || fail "$signal: an older output was touched"
+    only . clip.y4m whole whole.y4m whole.mkv out v.csv.partial p.y4m.partial d.mkv.partial \
+        o.mp4.partial r.html.partial r1.png r2.png r3.png r4.png r5.png r6.png r7.png r8.png r9.png \
+        r10.png r11.png
+    head -n $((1 + 11 * 48)) whole/vectors.csv | cmp - out/vectors.csv.partial || fail "vectors.csv"
+    cmp v.csv.partial out/vectors.csv.partial || fail "vectors differ"
+    head -n 12 whole/frames.csv | cmp - out/frames.csv.partial || fail "frames.csv"
+    head -c "$(wc -c <p.y4m.partial)" whole.y4m | cmp - p.y4m.partial || fail "predicted frames"
+    grep -q '^  "partial": true,$' out/summary.json.partial || fail "summary.json: partial"
+    grep -q '^  "fields": 11,$' out/summary.json.partial || fail "summary.json: fields"
+    grep -q '^    "frames": 12,$' out/summary.json.partial || fail "summary.json: frames"
+    tail -1 r.html.partial | grep -q '</html>' || fail "the page is not whole"
+    for video in p.y4m d.mkv o.mp4; do
+        expect 0 $video.partial --backend "$engine" -o look -y
+        grep -q '^    "frames": 11,$' look/summary.json || fail "$video has not 11 pictures"
+    done
+    rm -r look v.csv.partial ./*.y4m.partial ./*.mkv.partial ./*.mp4.partial ./*.html.partial r*.png
+done
+
+# Standard output ends after a whole field.
+feed 12
+launch INT slow --vectors - --residual r%d.png
+await r11.png
+kill -s INT $pid
+wait $pid
+[ $? -eq 1 ] || fail "standard output: exit status"
+head -n $((1 + 11 * 48)) whole/vectors.csv | cmp - "$scratch/out" || fail "standard output"
+drain
+rm r*.png
+
+# The next complete run takes partial results away with it.
+expect 0 -q clip.y4m --backend "$engine" -o out -y
+only out vectors.csv frames.csv summary.json
+rm -r out
+
+# Killed: temporaries alone, which the next run clears. Those of a run that lives stay, and others' files.
+feed 12
+launch TERM slow -o out --predicted p.y4m --residual r%d.png
+await r11.png
+kill -s KILL $pid
+wait $pid 2>/dev/null
+drain
+for name in $(ls -A out .); do
+    case $name in
+    .*.gpume-*.tmp | .*.gpume-state | out | out: | .: | clip.y4m | whole* | r*.png) ;;
+    *) fail "killed, and $name is left" ;;
+    esac
+done
+[ "$(ls -A out | wc -l)" -ge 2 ] || fail "killed, and no temporaries are left"
+echo mine >out/.other.csv.gpume-1-0.tmp
+feed 12
+rm r11.png
+launch TERM slow -y -o out --residual r%d.png
+living=$pid
+await r11.png
+expect 0 -q clip.y4m --backend "$engine" -o out -y --predicted p.y4m
+[ "$(ls -A out | grep -c "gpume-$living-")" -eq 2 ] || fail "temporaries of another run are gone"
+kill -s KILL $living
+wait $living 2>/dev/null
+drain
+expect 0 -q clip.y4m --backend "$engine" -o out -y
+only out vectors.csv frames.csv summary.json .other.csv.gpume-1-0.tmp
+rm -r out r*.png p.y4m whole whole.*
 
 # interrupt SIGNAL INPUT ARGUMENTS: after a second.
 interrupt() {
@@ -21,15 +107,6 @@ interrupt() {
     only here
     rmdir here
 }
-
-# A slow input: a frame every 50 ms.
-for signal in INT TERM HUP; do
-    mkfifo slow
-    "$oracle" stream 30 >slow 2>/dev/null &
-    interrupt $signal ../slow -o out --vectors v.csv --predicted p.mkv
-    wait
-    rm slow
-done
 
 # An input that says nothing at all: a pipe that stays open.
 mkfifo mute
@@ -49,7 +126,13 @@ rm mute2
 
 # A long search.
 make_clip large.y4m 640 480 8 200
-interrupt INT ../large.y4m -w 20 -b 4 -o out --residual r.y4m
+launch INT large.y4m -w 20 -b 4 --residual r%d.png
+await r2.png
+kill -s INT $pid
+wait $pid
+[ $? -eq 1 ] || fail "a long search: exit status"
+says interrupted
+[ "$(ls r*.png | wc -l)" -lt 199 ] || fail "a long search went on"
 
 # An ignored signal stays ignored, as under nohup.
 make_clip small.y4m 64 48 8 3

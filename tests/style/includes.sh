@@ -52,7 +52,7 @@ awk -F: '
         return path ~ ("^(assert|ctype|errno|fenv|float|inttypes|limits|locale|math|setjmp|signal" \
             "|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|stdnoreturn|string|time" \
             "|wchar|dirent|fcntl|fnmatch|glob|libgen|poll|pthread|sched|semaphore|strings|termios" \
-            "|unistd|sys/(ioctl|mman|resource|select|stat|time|types|wait))\\.h$")
+            "|unistd|sys/(file|ioctl|mman|resource|select|stat|time|types|wait))\\.h$")
     }
     FILENAME == ARGV[1] {
         count = split($0, words, " ")

@@ -29,6 +29,7 @@ static void count_line(void *opaque, enum gpume_log_level level, const char *lin
 }
 
 static const struct gpume_log target = {count_line, NULL};
+static struct gpume_out_set outputs = {.overwrite = true};
 static uint16_t storage[WIDTH * HEIGHT], readback[WIDTH * HEIGHT];
 
 static struct gpume_plane plane_over(void *data, uint32_t bits)
@@ -65,7 +66,7 @@ static int write_all(const char *path, uint32_t bits, uint32_t count)
         .bits = bits,
         .rate_num = 25,
         .rate_den = 1,
-        .overwrite = true,
+        .set = &outputs,
         .log = target,
     };
     struct gpume_picture *picture = NULL;

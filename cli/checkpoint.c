@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "checkpoint.h"
+
+#include "console.h"
+#include "progress.h"
+#include "report/text_file.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* What is lost at most when the program is killed; saving takes a millisecond. */
+#define INTERVAL_NS UINT64_C(1000000000)
+
+static const struct gpume_log console = {.fn = gpume_console_log};
+
+enum gpume_exit gpume_checkpoint_init(struct gpume_checkpoint *checkpoint,
+    const struct gpume_outputs *outputs, const struct gpume_options *options,
+    const struct gpume_summary *summary)
+{
+    bool possible = true;
+    *checkpoint = (struct gpume_checkpoint){
+        .set = {.overwrite = options->overwrite},
+        .resume = options->resume,
+        .state = {.summary = summary,
+            .outputs = checkpoint->outputs,
+            .output_count = outputs->count},
+    };
+    for (size_t i = 0; i < outputs->count; i++) {
+        const struct gpume_output *output = &outputs->items[i];
+        checkpoint->outputs[i] = (struct gpume_run_state_output){
+            .name = output->ops ? output->ops->name : "summary",
+            .path = output->path,
+            .mark.path = output->path,
+        };
+        possible = possible && gpume_output_can_continue(output);
+    }
+    checkpoint->path = possible ? gpume_run_state_path(outputs->items[0].path) : NULL;
+    if (possible && !checkpoint->path) {
+        gpume_console_error("out of memory");
+        return GPUME_EXIT_FAILED;
+    }
+    checkpoint->next_ns = gpume_progress_clock_ns() + INTERVAL_NS;
+    return GPUME_EXIT_DONE;
+}
+
+/* Outputs go on as temporaries, wherever they are now: the state knows their names before they have
+ * them. */
+static int take_marks(struct gpume_checkpoint *checkpoint)
+{
+    struct gpume_run_state *state = &checkpoint->state;
+    size_t count = 0;
+    for (size_t i = 0; i < state->output_count; i++) {
+        struct gpume_run_state_output *output = &state->outputs[i];
+        if (output->marked) {
+            if (state->partial && gpume_out_set_refuses(&output->mark, false)) {
+                output->mark.id = gpume_out_set_unused(output->path);
+            }
+            checkpoint->marks[count++] = output->mark;
+        }
+    }
+    checkpoint->set.marks = checkpoint->marks;
+    checkpoint->set.mark_count = count;
+    checkpoint->set.keep = true;
+    return state->partial ? gpume_run_state_write(state, checkpoint->path, &console) : GPUME_OK;
+}
+
+enum gpume_exit gpume_checkpoint_resume(
+    struct gpume_checkpoint *checkpoint, struct gpume_summary *summary, uint64_t weights)
+{
+    struct gpume_run_state *state = &checkpoint->state;
+    state->weights = weights;
+    if (!checkpoint->resume) {
+        return GPUME_EXIT_DONE;
+    }
+    int status = gpume_run_state_read(state, summary, checkpoint->path, &console);
+    if (status == GPUME_EOF) {
+        gpume_console_warning("--resume: there is nothing to continue; starting at the beginning");
+        return GPUME_EXIT_DONE;
+    }
+    if (status == GPUME_OK) {
+        gpume_console_info("--resume: %" PRIu64 " fields are there, the last one is that of frame "
+                           "%" PRIu64,
+            summary->fields, summary->last_field);
+        status = take_marks(checkpoint);
+    }
+    return status == GPUME_OK        ? GPUME_EXIT_DONE
+           : status == GPUME_INVALID ? GPUME_EXIT_USAGE
+                                     : GPUME_EXIT_FAILED;
+}
+
+bool gpume_checkpoint_is_due(const struct gpume_checkpoint *checkpoint)
+{
+    return checkpoint->path && gpume_progress_clock_ns() >= checkpoint->next_ns;
+}
+
+static int mark_all(struct gpume_checkpoint *checkpoint)
+{
+    struct gpume_run_state *state = &checkpoint->state;
+    for (size_t i = 0; i < state->output_count; i++) {
+        const int status = gpume_out_set_mark(&checkpoint->set, &state->outputs[i].mark);
+        if (status != GPUME_OK && status != GPUME_EOF) {
+            return status;
+        }
+        state->outputs[i].marked = status == GPUME_OK;
+    }
+    return GPUME_OK;
+}
+
+static int save(struct gpume_checkpoint *checkpoint, bool partial)
+{
+    checkpoint->state.partial = partial;
+    checkpoint->state.synced = false;
+    const int status = mark_all(checkpoint);
+    return status ? status : gpume_run_state_write(&checkpoint->state, checkpoint->path, &console);
+}
+
+int gpume_checkpoint_save(struct gpume_checkpoint *checkpoint)
+{
+    const int status = save(checkpoint, false);
+    checkpoint->written = true;
+    checkpoint->set.keep = checkpoint->resume;
+    checkpoint->next_ns = gpume_progress_clock_ns() + INTERVAL_NS;
+    return status;
+}
+
+int gpume_checkpoint_begin_partial(struct gpume_checkpoint *checkpoint)
+{
+    const int status = checkpoint->path ? save(checkpoint, true) : GPUME_OK;
+    checkpoint->set.partial = checkpoint->set.sync = true;
+    return status;
+}
+
+int gpume_checkpoint_end_partial(struct gpume_checkpoint *checkpoint)
+{
+    checkpoint->state.synced = true;
+    checkpoint->written = false; /* it stays */
+    return checkpoint->path ? gpume_run_state_write(&checkpoint->state, checkpoint->path, &console)
+                            : GPUME_OK;
+}
+
+void gpume_checkpoint_complete(struct gpume_checkpoint *checkpoint)
+{
+    for (size_t i = 0; i < checkpoint->state.output_count; i++) {
+        gpume_text_remove_partial(checkpoint->outputs[i].path);
+    }
+    if (checkpoint->path) {
+        (void)unlink(checkpoint->path);
+    }
+}
+
+void gpume_checkpoint_finish(struct gpume_checkpoint *checkpoint)
+{
+    if (checkpoint->path && checkpoint->written && !checkpoint->set.keep) {
+        (void)unlink(checkpoint->path); /* the run has failed, and so has left nothing */
+    }
+    free(checkpoint->path);
+    checkpoint->path = NULL;
+}

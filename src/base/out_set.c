@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/out_set.h"
+
+#include "base/out.h"
+#include "base/path.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const char gpume_out_set_gone[] = "is not there any more";
+
+static const char *refuse_file(const char *path, uint64_t bytes)
+{
+    struct stat info;
+    const int fd = gpume_temporary_adopt(path);
+    if (fd < 0) {
+        return errno == ENOENT        ? gpume_out_set_gone
+               : errno == EWOULDBLOCK ? "is being written by a run that is still under way"
+                                      : "cannot be opened and locked";
+    }
+    const bool whole = fstat(fd, &info) == 0 && (uint64_t)info.st_size >= bytes;
+    (void)close(fd);
+    return whole ? NULL : "is shorter than it was";
+}
+
+const char *gpume_out_set_refuses(const struct gpume_out_mark *mark, bool partial)
+{
+    const char *why = "cannot be looked at: out of memory";
+    char *final = gpume_path_resolve(mark->path);
+    char *temporary = final ? gpume_temporary_name(final, mark->id) : NULL;
+    char *other = final ? gpume_path_join(final, strlen(final), GPUME_OUT_PARTIAL) : NULL;
+    if (temporary && other) {
+        const bool moved = partial && access(temporary, F_OK) != 0;
+        why = refuse_file(moved ? other : temporary, mark->bytes);
+    }
+    free(other);
+    free(temporary);
+    free(final);
+    return why;
+}
+
+struct gpume_temporary gpume_out_set_unused(const char *path)
+{
+    char *final = gpume_path_resolve(path);
+    const struct gpume_temporary id =
+        final ? gpume_temporary_unused(final) : (struct gpume_temporary){0};
+    free(final);
+    return id;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the outputs of one run share: how they are opened, how they end, and how far they have come.
+ * The caller fills it in before the first output is opened, and it outlives them all. One thread.
+ */
+#ifndef GPUME_BASE_OUT_SET_H
+#define GPUME_BASE_OUT_SET_H
+
+#include "base/temporary.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct gpume_out;
+
+/* A temporary file, and how much of it counts. */
+struct gpume_out_mark {
+    const char *path; /* of the output, as the user named it */
+    struct gpume_temporary id;
+    uint64_t bytes;
+};
+
+struct gpume_out_set {
+    bool overwrite; /* existing files are replaced */
+    bool keep;      /* temporaries stay when they are closed unfinished, to be continued */
+    /* Outputs that are finished are called NAME.partial, in place of one that is there. May change
+     * while outputs are open, as may the next. */
+    bool partial;
+    bool sync; /* they are on the disk then */
+    /* Outputs of these paths go on after their marks; others start. */
+    const struct gpume_out_mark *marks;
+    size_t mark_count;
+    struct gpume_out *first; /* of the open temporaries; base/out's own */
+};
+
+/* Has all that an open output was given so far written, and says how far that goes. mark->path is
+ * given. GPUME_EOF: no such output is open, or it is no file. Failures have been logged. */
+int gpume_out_set_mark(const struct gpume_out_set *set, struct gpume_out_mark *mark);
+
+/* Can the output be continued at the mark: is its file there, long enough, and nobody's? The one
+ * called NAME.partial will do where partial is set. The reason why not, or NULL. */
+const char *gpume_out_set_refuses(const struct gpume_out_mark *mark, bool partial);
+
+/* The reason of a file that is not there. */
+extern const char gpume_out_set_gone[];
+
+/* A number for a temporary of the path that no file has yet, as gpume_out_open will name it. */
+struct gpume_temporary gpume_out_set_unused(const char *path);
+
+#endif

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The state is JSON by lines, as report/json.h writes it, read back by lines: first the job, which
+ * is compared as text, then numbers.
+ */
+#include "report/run_state.h"
+
+#include "base/out.h"
+#include "base/path.h"
+#include "base/status.h"
+#include "report/bytes.h"
+#include "report/json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define STATE_FORMAT 1
+#define STATE_BYTES_MAX ((size_t)1024 * 1024) /* has a few thousand, and names of files */
+#define NAME_SHOWN 100                        /* bytes of an output's name in the state's */
+#define SHOWN_MAX 120                         /* bytes of a line in a message */
+#define BOOT_BYTES 64
+
+static const char progress_key[] = "\n  \"progress\": {";
+
+char *gpume_run_state_path(const char *path)
+{
+    char name[NAME_SHOWN + 32];
+    const size_t folder = gpume_path_folder(path);
+    snprintf(name, sizeof name, ".%.*s.gpume-state", NAME_SHOWN, path + folder);
+    return gpume_path_join(path, folder, name);
+}
+
+/* Changes whenever the machine starts; "" where that cannot be known. */
+static void read_boot(char boot[BOOT_BYTES])
+{
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
+    boot[0] = '\0';
+    if (file) {
+        if (fgets(boot, BOOT_BYTES, file)) {
+            boot[strspn(boot, "0123456789abcdefABCDEF-")] = '\0';
+        }
+        fclose(file);
+    }
+}
+
+static void put_job(struct gpume_json *json, const struct gpume_run_state *state)
+{
+    struct stat info;
+    const struct gpume_run *run = state->summary->run;
+    const bool is_file = stat(run->input, &info) == 0 && S_ISREG(info.st_mode);
+    gpume_json_begin(json, NULL);
+    gpume_json_count(json, "state", STATE_FORMAT);
+    gpume_summary_put_job(state->summary, json);
+    gpume_json_begin(json, "outputs");
+    gpume_json_count(json, "input bytes", is_file ? (uint64_t)info.st_size : 0);
+    gpume_json_count(json, "prefilter weights", state->weights);
+    gpume_json_count(json, "overlay-style", (uint64_t)run->overlay_style);
+    gpume_json_count(json, "scale", run->overlay_scale);
+    for (size_t i = 0; i < state->output_count; i++) {
+        gpume_json_text(json, state->outputs[i].name, state->outputs[i].path);
+    }
+    gpume_json_end(json);
+}
+
+/* Sums that go on. Those of PSNR are doubles, kept as their bits. */
+#define SUMS_MAX 40
+
+struct sum {
+    const char *key;
+    uint64_t *value;
+};
+
+static size_t list_sums(struct gpume_summary *s, struct sum sums[SUMS_MAX])
+{
+    const struct sum all[] = {
+        {"fields", &s->fields},
+        {"first_field", &s->first_field},
+        {"last_field", &s->last_field},
+        {"zero", &s->zero.low},
+        {"zero_high", &s->zero.high},
+        {"sad_before", &s->sad_before.low},
+        {"sad_before_high", &s->sad_before.high},
+        {"sad_after", &s->sad_after.low},
+        {"sad_after_high", &s->sad_after.high},
+        {"sse_before", &s->sse_before.low},
+        {"sse_before_high", &s->sse_before.high},
+        {"sse_after", &s->sse_after.low},
+        {"sse_after_high", &s->sse_after.high},
+        {"psnr_before_finite", &s->psnr_before.finite},
+        {"psnr_after_finite", &s->psnr_after.finite},
+        {"checked", &s->checked},
+        {"matched", &s->matched},
+        {"candidates", &s->stats.candidates},
+        {"past_blocks", &s->stats.past_blocks},
+        {"past_parts", &s->stats.past_parts},
+        {"upload_ns", &s->stats.upload_ns},
+        {"match_ns", &s->stats.match_ns},
+        {"reduce_ns", &s->stats.reduce_ns},
+        {"rank_ns", &s->stats.rank_ns},
+        {"readback_ns", &s->stats.readback_ns},
+        {"busy_ns", &s->stats.busy_ns},
+        {"decode_ns", &s->decode_ns},
+        {"write_ns", &s->write_ns},
+        {"whole_ns", &s->whole_ns},
+    };
+    memcpy(sums, all, sizeof all);
+    return sizeof all / sizeof all[0];
+}
+
+static void put_progress(struct gpume_json *json, const struct gpume_run_state *state)
+{
+    struct gpume_summary summary = *state->summary;
+    struct sum sums[SUMS_MAX];
+    uint64_t before, after;
+    char boot[BOOT_BYTES], key[32];
+    const size_t count = list_sums(&summary, sums);
+    read_boot(boot);
+    memcpy(&before, &summary.psnr_before.sum, sizeof before);
+    memcpy(&after, &summary.psnr_after.sum, sizeof after);
+    gpume_json_begin(json, "progress");
+    gpume_json_truth(json, "partial", state->partial);
+    gpume_json_text(json, "boot", state->synced ? NULL : boot);
+    for (size_t i = 0; i < count; i++) {
+        gpume_json_count(json, sums[i].key, *sums[i].value);
+    }
+    gpume_json_count(json, "psnr_before_bits", before);
+    gpume_json_count(json, "psnr_after_bits", after);
+    for (size_t i = 0; i < state->output_count; i++) {
+        const struct gpume_run_state_output *output = &state->outputs[i];
+        if (output->marked) {
+            snprintf(key, sizeof key, "pid %zu", i);
+            gpume_json_count(json, key, output->mark.id.pid);
+            snprintf(key, sizeof key, "number %zu", i);
+            gpume_json_count(json, key, output->mark.id.number);
+            snprintf(key, sizeof key, "bytes %zu", i);
+            gpume_json_count(json, key, output->mark.bytes);
+        }
+    }
+    gpume_json_end(json);
+    gpume_json_end(json);
+}
+
+int gpume_run_state_write(
+    const struct gpume_run_state *state, const char *path, const struct gpume_log *log)
+{
+    int status;
+    struct gpume_json json = {0};
+    struct gpume_out_set set = {.overwrite = true, .sync = state->synced};
+    GPUME_TRY(gpume_out_open_in(&json.out, &set, path, log));
+    put_job(&json, state);
+    put_progress(&json, state);
+    GPUME_TRY(gpume_out_finish(json.out));
+fail:
+    gpume_out_close(&json.out);
+    return status;
+}
+
+/* The whole file as a string for free(), or NULL. */
+static char *load(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    char *text = file ? malloc(STATE_BYTES_MAX) : NULL;
+    size_t bytes = 0;
+    if (text) {
+        bytes = fread(text, 1, STATE_BYTES_MAX - 1, file);
+        text[bytes] = '\0';
+    }
+    if (file) {
+        fclose(file);
+    }
+    return text;
+}
+
+/* What changes speed alone, or goes with the machine, may be other than it was. */
+static bool may_differ(const char *line, size_t length)
+{
+    static const char *const keys[] = {
+        "backend", "device", "threads", "search", "no-elimination", "validate", "decoder"};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        const size_t bytes = strlen(keys[i]);
+        if (length > bytes + 6 && strncmp(line, "    \"", 5) == 0 &&
+            strncmp(line + 5, keys[i], bytes) == 0 && line[5 + bytes] == '"') {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A line without its indentation and comma. */
+static void trim(const char **line, size_t *length)
+{
+    while (*length > 0 && **line == ' ') {
+        (*line)++;
+        (*length)--;
+    }
+    *length -= *length > 0 && (*line)[*length - 1] == ',';
+    *length = *length < SHOWN_MAX ? *length : SHOWN_MAX;
+}
+
+/* Holds the job of the file, which ends at `end`, against that of this run. */
+static int compare_jobs(
+    const char *was, const char *end, const char *now, const struct gpume_log *log)
+{
+    while (was < end && *now) {
+        size_t a = strcspn(was, "\n"), b = strcspn(now, "\n");
+        if ((a != b || memcmp(was, now, a) != 0) && !(may_differ(was, a) && may_differ(now, b))) {
+            trim(&was, &a);
+            trim(&now, &b);
+            gpume_log_write(log, GPUME_LOG_ERROR,
+                "--resume: the run that was broken off had %.*s, this one has %.*s; give the same, "
+                "or start anew without --resume",
+                (int)a, was, (int)b, now);
+            return GPUME_INVALID;
+        }
+        was += a + (was[a] != '\0');
+        now += b + (now[b] != '\0');
+    }
+    return GPUME_OK;
+}
+
+/* "    "key": 12"; false: it is not there. */
+static bool find_number(const char *progress, const char *key, uint64_t *value)
+{
+    char start[64];
+    snprintf(start, sizeof start, "\n    \"%s\": ", key);
+    const char *at = strstr(progress, start);
+    char *end = NULL;
+    if (at) {
+        *value = strtoull(at + strlen(start), &end, 10);
+    }
+    return at && end != at + strlen(start);
+}
+
+static bool read_sums(struct gpume_summary *summary, const char *progress)
+{
+    struct sum sums[SUMS_MAX];
+    uint64_t before, after;
+    const size_t count = list_sums(summary, sums);
+    bool found = find_number(progress, "psnr_before_bits", &before) &&
+                 find_number(progress, "psnr_after_bits", &after);
+    for (size_t i = 0; i < count && found; i++) {
+        found = find_number(progress, sums[i].key, sums[i].value);
+    }
+    if (found) {
+        memcpy(&summary->psnr_before.sum, &before, sizeof before);
+        memcpy(&summary->psnr_after.sum, &after, sizeof after);
+    }
+    return found;
+}
+
+static void read_outputs(struct gpume_run_state *state, const char *progress)
+{
+    char key[32];
+    for (size_t i = 0; i < state->output_count; i++) {
+        struct gpume_run_state_output *output = &state->outputs[i];
+        output->mark = (struct gpume_out_mark){.path = output->path};
+        snprintf(key, sizeof key, "pid %zu", i);
+        output->marked = find_number(progress, key, &output->mark.id.pid);
+        snprintf(key, sizeof key, "number %zu", i);
+        output->marked = output->marked && find_number(progress, key, &output->mark.id.number);
+        snprintf(key, sizeof key, "bytes %zu", i);
+        output->marked = output->marked && find_number(progress, key, &output->mark.bytes);
+    }
+}
+
+/* Was it written since the machine started, or has it reached the disk? */
+static bool is_trusted(const char *progress)
+{
+    char boot[BOOT_BYTES], line[BOOT_BYTES + 32];
+    read_boot(boot);
+    snprintf(line, sizeof line, "\n    \"boot\": \"%s\",", boot);
+    return strstr(progress, "\n    \"boot\": null,") || strstr(progress, line);
+}
+
+/* Where all files are gone, nothing is left to be continued. */
+static int check_outputs(const struct gpume_run_state *state, const struct gpume_log *log)
+{
+    const struct gpume_run_state_output *bad = NULL;
+    const char *reason = NULL;
+    size_t marked = 0, gone = 0;
+    for (size_t i = 0; i < state->output_count; i++) {
+        const struct gpume_run_state_output *output = &state->outputs[i];
+        const char *why =
+            output->marked ? gpume_out_set_refuses(&output->mark, state->partial) : NULL;
+        marked += output->marked;
+        gone += why == gpume_out_set_gone;
+        if (why) {
+            bad = output;
+            reason = why;
+        }
+    }
+    if (marked > 0 && gone == marked) {
+        return GPUME_EOF;
+    }
+    if (bad) {
+        gpume_log_write(log, GPUME_LOG_ERROR,
+            "--resume: what there was of %s %s; start anew without --resume", bad->path, reason);
+        return GPUME_INVALID;
+    }
+    return GPUME_OK;
+}
+
+static int take(struct gpume_run_state *state, struct gpume_summary *summary, const char *text,
+    const char *path, const struct gpume_log *log)
+{
+    int status;
+    struct gpume_bytes now = {0};
+    struct gpume_json json = {.text = &now};
+    const char *progress = strstr(text, progress_key);
+    put_job(&json, state);
+    gpume_bytes_put(&now, ",", 2); /* what follows in the file */
+    if (now.failed) {
+        GPUME_TRY(GPUME_NOMEM);
+    }
+    if (!progress) {
+        gpume_log_write(log, GPUME_LOG_ERROR,
+            "--resume: %s says nothing that can be understood; start anew without --resume", path);
+        GPUME_TRY(GPUME_INVALID);
+    }
+    GPUME_TRY(compare_jobs(text, progress, (const char *)now.data, log));
+    if (!is_trusted(progress)) {
+        gpume_log_write(log, GPUME_LOG_ERROR,
+            "--resume: the machine has been restarted since, and what the run had written may not "
+            "have reached the disk; start anew without --resume");
+        GPUME_TRY(GPUME_INVALID);
+    }
+    struct gpume_summary sums = *summary;
+    if (!read_sums(&sums, progress)) {
+        gpume_log_write(
+            log, GPUME_LOG_ERROR, "--resume: %s is damaged; start anew without --resume", path);
+        GPUME_TRY(GPUME_INVALID);
+    }
+    state->partial = strstr(progress, "\n    \"partial\": true") != NULL;
+    state->synced = strstr(progress, "\n    \"boot\": null") != NULL;
+    read_outputs(state, progress);
+    GPUME_TRY(check_outputs(state, log));
+    *summary = sums;
+fail:
+    gpume_bytes_finish(&now);
+    return status;
+}
+
+int gpume_run_state_read(struct gpume_run_state *state, struct gpume_summary *summary,
+    const char *path, const struct gpume_log *log)
+{
+    char *text = load(path);
+    const int status = text ? take(state, summary, text, path, log) : GPUME_EOF;
+    free(text);
+    return status;
+}

@@ -1,0 +1,209 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# --resume: what was interrupted, killed, or has failed goes on after the last whole field, and the files are
+# those of an unbroken run; another job, or files that are not what they were, are refused.
+. "$(dirname "$0")/common.sh"
+need_oracle
+env --default-signal=INT true 2>/dev/null || skip "no env --default-signal"
+make_clip clip.y4m 64 48 8 40
+
+# unbroken OPTIONS: the files that all others are held against.
+unbroken() {
+    rm -rf whole*
+    expect 0 -q clip.y4m --backend "$engine" -o whole --predicted whole.y4m --residual whole%03d.png "$@"
+}
+
+# break_off SIGNAL FIELD OPTIONS: a run of 12 frames, once that field has come.
+break_off() {
+    name=$1
+    last=$2
+    shift 2
+    feed 12
+    launch INT slow -o out --predicted p.y4m --residual r%03d.png "$@"
+    await "r$last.png"
+    kill -s "$name" $pid
+    wait $pid 2>/dev/null
+    drain
+}
+
+# The same pipe, with the whole clip: done, and refused.
+goes_on() {
+    mkfifo slow
+    cat clip.y4m >slow 2>/dev/null &
+    feeder=$!
+    expect 0 slow -o out --predicted p.y4m --residual r%03d.png --resume --backend "$engine" "$@"
+    wait $feeder 2>/dev/null
+    rm slow
+}
+refuses() {
+    mkfifo slow
+    cat clip.y4m >slow 2>/dev/null &
+    feeder=$!
+    expect 2 slow -o out --predicted p.y4m --residual r%03d.png --resume --backend "$engine" "$@"
+    kill $feeder 2>/dev/null
+    wait $feeder 2>/dev/null
+    rm slow
+}
+
+# What a summary says whatever the time was.
+facts() {
+    grep -Ev '"(seconds|fields_per_second|busy|name|dropped_by_.*|compared|threads|search|device|host_bytes)"' "$1"
+}
+same() {
+    cmp whole/vectors.csv out/vectors.csv || fail "$*: vectors.csv"
+    cmp whole/frames.csv out/frames.csv || fail "$*: frames.csv"
+    cmp whole.y4m p.y4m || fail "$*: .y4m"
+    for picture in whole*.png; do
+        cmp "$picture" "r${picture#whole}" || fail "$*: $picture"
+    done
+    facts whole/summary.json >facts
+    facts out/summary.json | cmp - facts || fail "$*: summary.json"
+    only out vectors.csv frames.csv summary.json
+    [ "$(ls r*.png | wc -l)" -eq "$(ls whole*.png | wc -l)" ] || fail "$*: pictures"
+    for name in p.y4m.partial .p.y4m.gpume-*; do
+        [ ! -e "$name" ] || fail "$*: $name is left"
+    done
+    rm -r out p.y4m r*.png facts
+}
+
+# Interrupted, and with other threads, another search, in pieces; --check counts go on, too.
+unbroken
+break_off INT 011
+goes_on -v
+says "--resume: 11 fields are there"
+same interrupted
+unbroken --check --start 6 --frames 20 --ref-distance 3
+break_off TERM 010 --check --start 6 --frames 20 --ref-distance 3
+goes_on --check --start 6 --frames 20 --ref-distance 3 --threads 1
+same "with --start, --frames and --ref-distance"
+
+# Interrupted when nothing is left to do, and before anything was.
+unbroken --frames 11
+break_off INT 011 --frames 11
+[ -e out/vectors.csv ] || { goes_on --frames 11; }
+[ ! -e out/summary.json ] || same "with all of --frames"
+unbroken
+goes_on
+says "nothing to continue"
+same "from the beginning"
+
+# Killed, again and again.
+mkfifo slow
+"$oracle" stream 60 >slow 2>/dev/null &
+launch INT slow -o out --predicted p.y4m --residual r%03d.png
+await .p.y4m.gpume-state
+kill -s KILL $pid
+wait 2>/dev/null
+rm slow
+[ -z "$(ls out | grep -v gpume)" ] || fail "killed, and a file has a final name"
+sed -n 's/^    "fields": \([0-9]*\),$/\1/p' .p.y4m.gpume-state >fields
+[ "$(cat fields)" -gt 0 ] || fail "the state has no fields"
+mkfifo slow
+"$oracle" stream 60 >slow 2>/dev/null &
+launch INT slow -o out --predicted p.y4m --residual r%03d.png --resume
+for _ in $(seq 600); do
+    [ "$(sed -n 's/^    "fields": \([0-9]*\),$/\1/p' .p.y4m.gpume-state)" = "$(cat fields)" ] || break
+    sleep 0.1
+done
+kill -s KILL $pid
+wait 2>/dev/null
+rm slow
+fields=$(sed -n 's/^    "fields": \([0-9]*\),$/\1/p' .p.y4m.gpume-state)
+[ "$fields" -gt "$(cat fields)" ] || fail "a resumed run does not get on"
+rm fields
+make_clip longer.y4m 64 48 8 $((fields + 30))
+mv longer.y4m clip.y4m
+unbroken
+goes_on -v
+says "--resume: $fields fields are there"
+same killed
+make_clip clip.y4m 64 48 8 40
+unbroken
+
+# A run that fails under --resume keeps what there was.
+break_off INT 011
+(
+    trap '' XFSZ
+    ulimit -f 80
+    mkfifo slow
+    cat clip.y4m >slow 2>/dev/null &
+    "$gpume" slow -o out --predicted p.y4m --residual r%03d.png --resume --backend "$engine" \
+        >"$scratch/out" 2>"$scratch/err"
+    status=$?
+    wait
+    rm slow
+    exit $status
+) && fail "a limit on file size"
+[ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "a limit on file size: not one line"
+goes_on
+same "after a failure"
+
+# Another job, or another input.
+break_off INT 011
+for option in "--block 4" "--window 5" "--edge inside" "--ref-distance 2" "--frames 7" "--start 2" \
+    "--prefilter box:3" "--vf hflip" "--gain 2" "--residual-mode signed"; do
+    refuses $option
+    says '--resume: the run that was broken off had "'
+done
+refuses --block 16
+says '"block": 8, this one has "block": 16'
+cp clip.y4m other.y4m
+expect 2 other.y4m -o out --predicted p.y4m --residual r%03d.png --resume --backend "$engine"
+says '"name": "slow", this one has "name": "other.y4m"'
+expect 2 other.y4m -o out --predicted p.y4m --resume --backend "$engine"
+sed 's/^  "gpume": ".*"/  "gpume": "0.0.1"/' .p.y4m.gpume-state >state
+mv .p.y4m.gpume-state good
+mv state .p.y4m.gpume-state
+refuses
+says '"gpume": "0.0.1"'
+
+# The machine has been restarted, which an interrupted run survives and a killed one does not.
+grep -q '^    "boot": null,$' good || fail "an interrupted run is not on the disk"
+sed 's/^    "boot": null,$/    "boot": "another",/' good >.p.y4m.gpume-state
+refuses
+says "restarted"
+# What is no state, and files that are not what they were.
+echo nonsense >.p.y4m.gpume-state
+refuses
+says "says nothing"
+mv good .p.y4m.gpume-state
+cp p.y4m.partial kept
+: >p.y4m.partial
+refuses
+says "p.y4m is shorter than it was"
+mv p.y4m.partial p.y4m
+refuses
+says "p.y4m: exists already"
+rm p.y4m
+refuses
+says "p.y4m is not there any more"
+mv kept p.y4m.partial
+goes_on
+same "after refusals"
+
+# A run that is still under way is left alone.
+mkfifo slow
+"$oracle" stream 600 >slow 2>/dev/null &
+launch INT slow -o out --predicted p.y4m --residual r%03d.png
+await .p.y4m.gpume-state
+mv slow hidden
+refuses
+says "still under way"
+kill -s INT $pid
+wait $pid
+[ $? -eq 1 ] || fail "the other run: exit status"
+rm hidden
+mv clip.y4m stream
+make_clip clip.y4m 64 48 8 $((30 + $(sed -n 's/^    "fields": \([0-9]*\),$/\1/p' .p.y4m.gpume-state)))
+unbroken
+goes_on
+same "of a run that was still under way"
+mv stream clip.y4m
+
+# What cannot be continued is refused before any work, whatever is there.
+for output in "--overlay o.mkv" "--difference d.mp4" "--report r.html" "--report r.json" "--vectors -"; do
+    expect 2 clip.y4m $output --resume --backend "$engine"
+    says "cannot be continued"
+done
+only . clip.y4m other.y4m whole whole.y4m $(ls | grep '^whole.*png$')
+exit 0
