@@ -13,11 +13,12 @@
 
 #include <cairo.h>
 
-#define SIDE_SHARE 7.0            /* of the picture's shorter side, one in so many is the key's */
+#define SIDE_SHARE 8.0            /* of the picture's shorter side, one in so many is the key's */
+#define RAMP_SCALE 1.25           /* ramps are flat, and their figures small */
 #define SIDE_MIN 20.0             /* pixels of a key, so that there is something to be seen */
 #define SIDE_READABLE 34.0        /* from here on it can be read */
 #define SIDE_MAX 200.0            /* beyond, it only covers the picture */
-#define COVERED_SHARE 32u         /* one block in so many may be hidden by a key nobody asked for */
+#define COVERED_SHARE 40u         /* fewer blocks than one in so many may a key hide by itself */
 #define FIGURES_MIN SIDE_READABLE /* a ramp's side from which its figures can be read */
 
 /* --- figures */
@@ -205,7 +206,7 @@ static bool covers_little(
     const uint64_t across = hidden(width, cell, (uint64_t) - (int64_t)sprite->left);
     const uint64_t down = hidden(height, cell, (uint64_t) - (int64_t)sprite->top);
     const uint64_t all = ((width + cell - 1) / cell) * ((height + cell - 1) / cell);
-    return across * down * COVERED_SHARE <= all;
+    return across * down * COVERED_SHARE < all;
 }
 
 static struct gpume_sprite *make_none(void)
@@ -230,8 +231,9 @@ struct gpume_sprite *gpume_key_create(const struct gpume_overlay_options *option
     const int margin = (int)(side / 10) + 2;
     const uint64_t across = (options->width + block - 1) / block;
     const uint64_t down = (options->height + block - 1) / block;
-    struct gpume_sprite *sprite = is_wheel ? make_wheel(style, (int)side, margin)
-                                           : make_ramp(style, side, margin, across * down);
+    struct gpume_sprite *sprite = is_wheel
+                                      ? make_wheel(style, (int)side, margin)
+                                      : make_ramp(style, RAMP_SCALE * side, margin, across * down);
     if (sprite && !wanted && !covers_little(sprite, width, height, block * scale)) {
         free(sprite);
         return make_none();

@@ -222,6 +222,9 @@ def check_tabs(browser):
         browser.click(f"#tab-{name}")
         same(name, browser.script("return document.querySelector('[aria-selected=true]').id"), f"tab-{name}")
         seen.add(picture(browser))
+        same(f"keys of {name}", browser.script("return [...document.querySelectorAll('#keys > span')]"
+                                               ".filter(e => e.offsetHeight > 0).map(e => e.id)"),
+             [f"key-{name}"] if name in ("overlay", "cost") else [])
     same("different pictures", len(seen), 7)
     browser.press("tab-cost", "right")
     same("tab by key", browser.script("return document.activeElement.id"), "tab-reference")

@@ -222,7 +222,12 @@ mkfifo feed
 pid=$!
 exec 9>feed
 head -100 a.csv >&9
-sleep 0.5
+tries=0
+until ls .late.mkv.* >/dev/null 2>&1; do
+    tries=$((tries + 1))
+    [ $tries -lt 200 ] || fail "a signal: no map is begun"
+    sleep 0.1
+done
 kill -TERM $pid
 sleep 0.2
 tail -n +101 a.csv >&9 2>/dev/null

@@ -4,6 +4,8 @@
  *
  * heat(share)          colour of a share of 1, dark to light, told apart by all eyes
  * direction(dx, dy)    colour of a motion's direction, as on overlays
+ * ramp(width)          a canvas with all heats from left to right
+ * wheel(side)          a canvas with a ring of all directions
  * sharp(canvas, w, h)  sizes a canvas in CSS pixels, gives its context for drawing in these
  */
 
@@ -45,5 +47,29 @@ function grayCanvas(bytes, width, height) {
         image.data.set([bytes[i], bytes[i], bytes[i], 255], 4 * i);
     }
     canvas.getContext("2d").putImageData(image, 0, 0);
+    return canvas;
+}
+
+function ramp(width) {
+    const canvas = make("canvas", { className: "ramp" });
+    const context = sharp(canvas, width, 12);
+    for (let x = 0; x < width; x++) {
+        context.fillStyle = heat(x / (width - 1));
+        context.fillRect(x, 0, 1.5, 12);
+    }
+    return canvas;
+}
+
+function wheel(side) {
+    const canvas = make("canvas");
+    const context = sharp(canvas, side, side);
+    context.lineWidth = 0.28 * side;
+    for (let i = 0; i < 180; i++) {
+        const angle = i * Math.PI / 90;
+        context.beginPath();
+        context.strokeStyle = direction(Math.cos(angle), Math.sin(angle));
+        context.arc(side / 2, side / 2, 0.36 * side, angle - 0.03, angle + 0.03);
+        context.stroke();
+    }
     return canvas;
 }

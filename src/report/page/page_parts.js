@@ -16,7 +16,8 @@ function makeHead() {
     const distance = parameters["ref-distance"];
     const before = distance > 1 ? `, reference ${distance} frames before` : "";
     document.title = `${name} - gpume report`;
-    byId("title").textContent = name;
+    /* A long name may break behind its signs. */
+    byId("title").append(...name.split(/(?<=[_.-])/).flatMap((part) => [part, make("wbr")]));
     byId("subtitle").textContent = `${input.width} x ${input.height} pixels, ${input.bits} bits${rate}; blocks of ` +
         `${parameters.block}, window ${parameters.window}${filter}${before}; ${data.engine.device}`;
 }
@@ -139,13 +140,7 @@ function makeHistogram() {
             pickBin(bins.at ? x + step[0] : 0, bins.at ? y + step[1] : 0);
         }
     });
-    const key = make("canvas", { className: "ramp" });
-    const context = sharp(key, 120, 12);
-    for (let x = 0; x < 120; x++) {
-        context.fillStyle = heat(x / 119);
-        context.fillRect(x, 0, 1.5, 12);
-    }
-    byId("scale").append("1 ", key, ` ${whole(bins.largest)} vectors`);
+    byId("scale").append("1 ", ramp(120), ` ${whole(bins.largest)} vectors`);
     drawHistogram();
 }
 
@@ -172,6 +167,7 @@ function pieces(block) {
     for (const name of ["target", "predicted", "residual"]) {
         const canvas = make("canvas", { role: "img", "aria-label": name });
         const context = sharp(canvas, 88, Math.max(4, Math.round(88 * rows / columns)));
+        canvas.style.height = "auto"; /* as wide as there is room */
         const unit = 88 / columns;
         context.imageSmoothingEnabled = false;
         context.drawImage(grayCanvas(bytesOf(block[name]), columns, rows), 0, 0, 88, 88 * rows / columns);

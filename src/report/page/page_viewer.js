@@ -273,6 +273,7 @@ function drawViewer() {
         context.fillRect(split - 1, 0, 2, view.screenHeight);
     }
     drawBlock(context);
+    showKeys();
     canvas.dataset.zoom = view.zoom;
     canvas.style.touchAction = view.zoom > 1 ? "none" : "pan-y";
     sayCaption(group);
@@ -449,9 +450,27 @@ function makeTabs() {
     });
 }
 
+/* What colours mean, for the pictures that have some. */
+function makeKeys() {
+    const full = data.colours.cost_full;
+    const marks = [0, 0.25, 0.5, 0.75, 1].map((place) => make("span", {}, plain(full * place * place, 1)));
+    byId("keys").append(
+        make("span", { id: "key-overlay" }, wheel(34), "the way the content went"),
+        make("span", { id: "key-cost" }, make("span", {}, ramp(180), make("b", {}, ...marks)), "steps of 8 bits a pixel"));
+}
+
+function showKeys() {
+    const seen = ["overlay", "cost"].filter((name) => {
+        byId(`key-${name}`).hidden = view.main !== name && view.other !== name;
+        return !byId(`key-${name}`).hidden;
+    });
+    byId("keys").hidden = seen.length === 0;
+}
+
 function openViewer() {
     const canvas = byId("stage");
     makeTabs();
+    makeKeys();
     byId("other").value = view.other;
     byId("other").addEventListener("change", (event) => chooseOther(event.target.value));
     byId("divider").addEventListener("input", (event) => {
