@@ -102,7 +102,9 @@ static int compare_field(struct job *job)
     int status = GPUME_OK;
     for (size_t i = 0; i < 2 && status == GPUME_OK; i++) {
         if (job->sides[i].frames) {
-            status = gpume_frames_reader_seek(job->sides[i].frames, a->frame, &figures[i]);
+            const struct gpume_read_field *read = job->sides[i].field;
+            status =
+                gpume_frames_reader_seek(job->sides[i].frames, read->frame, read->ref, &figures[i]);
         }
     }
     status =
@@ -113,12 +115,21 @@ static int compare_field(struct job *job)
     return status;
 }
 
+/* Is the first one's target lower, or the same and only the second one's reference ahead of it? */
+static bool comes_before(
+    const struct gpume_read_field *first, const struct gpume_read_field *second)
+{
+    return first->frame < second->frame ||
+           (first->frame == second->frame && !gpume_read_field_looks_ahead(first) &&
+               gpume_read_field_looks_ahead(second));
+}
+
 /* Takes the lower frame of the two, or both. */
 static enum gpume_exit step(struct job *job)
 {
     struct side *a = &job->sides[0], *b = &job->sides[1];
-    const bool take_a = a->field && (!b->field || a->field->frame <= b->field->frame);
-    const bool take_b = b->field && (!a->field || b->field->frame <= a->field->frame);
+    const bool take_a = a->field && (!b->field || !comes_before(b->field, a->field));
+    const bool take_b = b->field && (!a->field || !comes_before(a->field, b->field));
     int status = GPUME_OK;
     if (take_a && take_b) {
         status = compare_field(job);
@@ -218,7 +229,7 @@ static enum gpume_exit work(struct job *job)
     }
     if (result == GPUME_EXIT_DONE && job->comparison.fields == 0) {
         gpume_console_error(
-            "%s and %s have no frame in common", options->inputs[0], options->inputs[1]);
+            "%s and %s have no field in common", options->inputs[0], options->inputs[1]);
         result = GPUME_EXIT_INPUT;
     }
     result = result ? result : finish_outputs(job);

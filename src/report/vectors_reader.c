@@ -98,9 +98,13 @@ static int check_order(struct gpume_vectors_reader *reader, bool *belongs)
 {
     const struct gpume_read_field *field = &reader->field;
     const struct row *row = &reader->ahead;
-    *belongs = row->frame == field->frame;
+    *belongs = row->frame == field->frame && row->ref == field->ref;
     if (row->frame < field->frame) {
         return gpume_csv_reader_refuse(reader->csv, "frames are not in rising order");
+    }
+    if (row->frame == field->frame && row->ref < field->ref) {
+        return gpume_csv_reader_refuse(
+            reader->csv, "references of a frame are not in rising order");
     }
     if (!*belongs || field->count == 0) {
         return GPUME_OK;
@@ -108,9 +112,6 @@ static int check_order(struct gpume_vectors_reader *reader, bool *belongs)
     const struct gpume_read_block *last = &reader->blocks[field->count - 1];
     if (row->block.y < last->y || (row->block.y == last->y && row->block.x <= last->x)) {
         return gpume_csv_reader_refuse(reader->csv, "blocks are not in raster order");
-    }
-    if (row->ref != field->ref) {
-        return gpume_csv_reader_refuse(reader->csv, "a frame has two references");
     }
     return GPUME_OK;
 }
