@@ -51,6 +51,8 @@ struct gpume_options {
     uint64_t start;  /* index of the first target frame */
     uint64_t frames; /* targets; 0 = to the end of the input */
     struct gpume_prefilter_option prefilter;
+    bool compat_ffmpeg;  /* the fields of mestimate=method=esa */
+    uint32_t block;      /* as asked for, where that makes it another */
     const char *filter;  /* NULL: none */
     int stream;          /* -1: best */
     const char *hwaccel; /* NULL: none */
@@ -77,8 +79,18 @@ struct gpume_options {
 /* The first frame that has a reference, or the one asked for. */
 static inline uint64_t gpume_options_first_target(const struct gpume_options *options)
 {
-    const uint64_t distance = options->params.ref_distance;
+    const bool past = options->params.direction == GPUME_DIRECTION_PAST;
+    const uint64_t distance = past ? options->params.ref_distance : 0;
     return options->start > distance ? options->start : distance;
+}
+
+/* The first frame that is needed: that one or its reference. */
+static inline uint64_t gpume_options_first_frame(const struct gpume_options *options)
+{
+    const bool future = options->params.direction == GPUME_DIRECTION_FUTURE;
+    const uint64_t distance = future ? 0 : options->params.ref_distance;
+    const uint64_t first = gpume_options_first_target(options);
+    return first > distance ? first - distance : 0;
 }
 
 /* GPUME_OK, or GPUME_INVALID after one line through gpume_console_error. */

@@ -7,6 +7,7 @@
  */
 #include "run.h"
 
+#include "compat.h"
 #include "console.h"
 #include "feed.h"
 #include "open_source.h"
@@ -31,17 +32,39 @@ struct job {
     struct gpume_prefilter_option prefilter;
     double weights[GPUME_PREFILTER_SIDE_MAX * GPUME_PREFILTER_SIDE_MAX]; /* of its kernel */
     struct gpume_summary summary;
+    struct gpume_progress progress;
     struct gpume_sink *sinks[GPUME_OUTPUTS_MAX]; /* NULL for summary.json */
 };
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t length(uint64_t first, uint64_t end)
+{
+    return end > first ? end - first : 0;
+}
 
 /* Fields the run will give, as far as the container tells; 0: not known. */
 static uint64_t expected_fields(const struct job *job)
 {
     const struct gpume_options *options = job->options;
-    const uint64_t frames = options->input_count == 2 ? 2 : job->info.frames;
+    const uint64_t known = options->input_count == 2 ? 2 : job->info.frames;
     const uint64_t first = gpume_options_first_target(options);
-    const uint64_t rest = frames > first ? frames - first : 0;
-    return options->frames > 0 && (rest == 0 || options->frames < rest) ? options->frames : rest;
+    const uint64_t distance = options->params.ref_distance;
+    const uint64_t frames = known > first ? known : options->frames > 0 ? UINT64_MAX : 0;
+    const uint64_t end = least(frames, options->frames ? first + options->frames : UINT64_MAX);
+    const uint64_t past = length(first > distance ? first : distance, end);
+    const uint64_t future = length(first, least(end, frames > distance ? frames - distance : 0));
+    switch (options->params.direction) {
+    case GPUME_DIRECTION_PAST:
+        return past;
+    case GPUME_DIRECTION_FUTURE:
+        return future;
+    default:
+        return options->compat_ffmpeg ? 2 * future : past + future;
+    }
 }
 
 static void *load_drivers(void *opaque)
@@ -98,7 +121,9 @@ static enum gpume_exit open_context(struct job *job)
     params.width = job->info.width;
     params.height = job->info.height;
     params.bits = job->info.bits;
-    params.first_frame = gpume_options_first_target(options) - params.ref_distance;
+    params.first_frame = gpume_options_first_frame(options);
+    params.first_target = gpume_options_first_target(options);
+    params.target_count = options->frames;
     params.log = gpume_console_log;
     params.prefilter = job->prefilter.text ? &job->prefilter.filter : NULL;
     for (size_t i = 0; i < job->outputs.count; i++) {
@@ -113,6 +138,7 @@ static enum gpume_exit open_context(struct job *job)
         .start = options->start,
         .frames = options->frames,
         .prefilter = job->prefilter.text,
+        .compat = options->compat_ffmpeg ? "ffmpeg" : NULL,
         .expected = expected_fields(job),
         .filter = options->filter,
         .stream = options->stream,
@@ -177,8 +203,10 @@ static enum gpume_exit open_sinks(struct job *job)
 }
 
 /* One field to everybody. */
-static int deliver(struct job *job, const struct gpume_field *field)
+static int deliver(void *opaque, const struct gpume_field *field)
 {
+    struct job *job = opaque;
+    const uint64_t pixels = (uint64_t)job->info.width * job->info.height;
     const uint64_t before = gpume_progress_clock_ns();
     int status = GPUME_OK;
     for (size_t i = 0; i < job->outputs.count && status == GPUME_OK; i++) {
@@ -188,30 +216,36 @@ static int deliver(struct job *job, const struct gpume_field *field)
     }
     gpume_summary_add(&job->summary, field);
     job->summary.write_ns += gpume_progress_clock_ns() - before;
+    gpume_progress_step(&job->progress, job->summary.all.fields,
+        gpume_psnr(job->info.bits, pixels, field->sums.sse_after));
     return status;
 }
 
-static int receive_all(struct job *job, struct gpume_progress *progress)
+static int receive_all(struct job *job)
 {
-    for (;;) {
+    int status = GPUME_OK;
+    struct gpume_compat_stream stream = {0};
+    while (status == GPUME_OK) {
         const struct gpume_field *field = NULL;
-        int status = gpume_receive(job->ctx, &field, GPUME_WAIT);
-        if (status == GPUME_OK) {
-            const double psnr = gpume_psnr(job->info.bits,
-                (uint64_t)job->info.width * job->info.height, field->sums.sse_after);
+        status = gpume_receive(job->ctx, &field, GPUME_WAIT);
+        if (status == GPUME_OK && job->options->compat_ffmpeg) {
+            status = gpume_compat_take(&stream, field, deliver, job);
+        } else if (status == GPUME_OK) {
             status = deliver(job, field);
             gpume_field_release(&field);
-            gpume_progress_step(progress, job->summary.fields, psnr);
-        }
-        if (status != GPUME_OK) {
-            return status;
         }
     }
+    gpume_compat_finish(&stream);
+    return status;
 }
 
 static enum gpume_exit refuse_short_input(const struct job *job)
 {
-    const uint64_t first = gpume_options_first_target(job->options);
+    const struct gpume_params *params = &job->run.params;
+    const bool future = params->direction == GPUME_DIRECTION_FUTURE || job->options->compat_ffmpeg;
+    const uint64_t start = gpume_options_first_target(job->options),
+                   distance = params->ref_distance;
+    const uint64_t first = future ? start + distance : start > distance ? start : distance;
     gpume_console_error("%s: has %" PRIu64 " frame%s; the first field (--start %" PRIu64
                         ", --ref-distance %" PRIu32 ") needs %" PRIu64,
         job->run.input, job->summary.delivered, job->summary.delivered == 1 ? "" : "s",
@@ -223,24 +257,26 @@ static enum gpume_exit refuse_short_input(const struct job *job)
 static enum gpume_exit transfer(struct job *job)
 {
     const struct gpume_options *options = job->options;
-    struct gpume_progress progress;
+    const bool ahead = job->run.params.direction != GPUME_DIRECTION_PAST;
+    const uint64_t end =
+        options->frames + job->run.params.first_target + (ahead ? job->run.params.ref_distance : 0);
     job->feed = (struct gpume_feed){
         .source = job->source,
         .ctx = job->ctx,
         .skip = job->run.params.first_frame,
-        .count = options->frames ? options->frames + options->params.ref_distance : 0,
+        .count = options->frames ? end - job->run.params.first_frame : 0,
     };
-    gpume_progress_init(&progress, options, job->run.expected);
+    gpume_progress_init(&job->progress, options, job->run.expected);
     if (gpume_feed_start(&job->feed) != GPUME_OK) {
         return GPUME_EXIT_FAILED;
     }
-    const int status = receive_all(job, &progress);
+    const int status = receive_all(job);
     if (status != GPUME_EOF) {
         gpume_cancel(job->ctx);
         gpume_source_cancel(job->source);
     }
     gpume_feed_join(&job->feed);
-    gpume_progress_finish(&progress, job->summary.fields);
+    gpume_progress_finish(&job->progress, job->summary.all.fields);
 
     struct gpume_source_counts counts = {0};
     gpume_source_get_counts(job->source, &counts);
@@ -258,12 +294,12 @@ static enum gpume_exit transfer(struct job *job)
     if (status != GPUME_EOF || job->feed.status != GPUME_OK) {
         return GPUME_EXIT_FAILED;
     }
-    if (job->summary.fields == 0) {
+    if (job->summary.all.fields == 0) {
         return refuse_short_input(job);
     }
-    if (job->summary.fields < options->frames) {
+    if (job->summary.targets < options->frames) {
         gpume_console_warning("--frames %" PRIu64 ": the input ends after %" PRIu64,
-            options->frames, job->summary.fields);
+            options->frames, job->summary.targets);
     }
     return GPUME_EXIT_DONE;
 }
@@ -349,9 +385,17 @@ static enum gpume_exit work(struct job *job)
     }
     result = result ? result : read_prefilter(job);
     result = result ? result : open_source_and_drivers(job);
+    if (result == GPUME_EXIT_DONE && job->options->compat_ffmpeg) {
+        result = gpume_compat_check_input(job->options, &job->info);
+    }
     result = result ? result : open_context(job);
     if (result != GPUME_EXIT_DONE) {
         return result;
+    }
+    if (job->options->compat_ffmpeg && job->options->block != job->run.params.block) {
+        gpume_console_warning("--block %" PRIu32 ": --compat ffmpeg makes it %" PRIu32
+                              ", the next power of two, as mestimate does",
+            job->options->block, job->run.params.block);
     }
     gpume_signals_attach(job->ctx, job->source);
     const uint64_t start_ns = gpume_progress_clock_ns();
