@@ -16,8 +16,8 @@ const char *gpume_bench_ffmpeg_why(const struct gpume_params *params);
 int gpume_bench_ffmpeg_once(
     const struct gpume_bench_clip *clip, const struct gpume_params *params, uint64_t *ns);
 
-/* As gpume_bench_measure, on the clip's first field. Costs are not the filter's: they are those of
- * its vectors. */
+/* As gpume_bench_measure, on both fields of the clip's second frame, which are the filter's work as
+ * --compat ffmpeg does it. Costs are not the filter's: they are those of its vectors. */
 int gpume_bench_ffmpeg_measure(const struct gpume_bench_clip *clip,
     const struct gpume_params *params, const struct gpume_bench_answers *answers,
     uint64_t budget_ns, struct gpume_bench_time *time);

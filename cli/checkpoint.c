@@ -82,7 +82,7 @@ enum gpume_exit gpume_checkpoint_resume(
     if (status == GPUME_OK) {
         gpume_console_info("--resume: %" PRIu64 " fields are there, the last one is that of frame "
                            "%" PRIu64,
-            summary->fields, summary->last_field);
+            summary->all.fields, summary->last_field);
         status = take_marks(checkpoint);
     }
     return status == GPUME_OK        ? GPUME_EXIT_DONE

@@ -112,7 +112,9 @@ static int compare_field(struct job *job, struct gpume_read_figures figures[2])
     int status = GPUME_OK;
     for (size_t i = 0; i < 2 && status == GPUME_OK; i++) {
         if (job->sides[i].frames) {
-            status = gpume_frames_reader_seek(job->sides[i].frames, a->frame, &figures[i]);
+            const struct gpume_vectors_field *read = job->sides[i].field;
+            status =
+                gpume_frames_reader_seek(job->sides[i].frames, read->frame, read->ref, &figures[i]);
         }
     }
     status =
@@ -286,7 +288,7 @@ static enum gpume_exit work(struct job *job)
     }
     if (result == GPUME_EXIT_DONE && job->comparison.fields == 0) {
         gpume_console_error(
-            "%s and %s have no frame in common", options->inputs[0], options->inputs[1]);
+            "%s and %s have no field in common", options->inputs[0], options->inputs[1]);
         result = GPUME_EXIT_INPUT;
     }
     if (result == GPUME_EXIT_DONE) {

@@ -77,17 +77,29 @@ static void print_counts(const struct gpume_comparison *comparison)
         comparison->equal_fields, comparison->fields);
 }
 
+#define FRAME_BYTES 64
+
+/* Two fields of a frame have names of their own. */
+static void name_field(char name[FRAME_BYTES], uint64_t frame, uint64_t ref)
+{
+    if (ref > frame) {
+        snprintf(name, FRAME_BYTES, "frame %" PRIu64 " to %" PRIu64, frame, ref);
+    } else {
+        snprintf(name, FRAME_BYTES, "frame %" PRIu64, frame);
+    }
+}
+
 static void print_first(const struct gpume_comparison *comparison)
 {
     if (comparison->has_first) {
         const struct gpume_vectors_block *a = &comparison->first[0], *b = &comparison->first[1];
-        char costs[2][32] = {"", ""};
+        char name[FRAME_BYTES], costs[2][32] = {"", ""};
+        name_field(name, comparison->first_frame, comparison->first_ref);
         for (size_t i = 0; i < 2 && comparison->blocks.has_costs; i++) {
             snprintf(costs[i], sizeof(costs[i]), " for %" PRIu32, comparison->first[i].cost);
         }
-        printf("first        frame %" PRIu64 ", block at (%" PRIu32 ",%" PRIu32
-               "): A (%d,%d)%s, B (%d,%d)%s\n",
-            comparison->first_frame, a->x, a->y, a->dx, a->dy, costs[0], b->dx, b->dy, costs[1]);
+        printf("first        %s, block at (%" PRIu32 ",%" PRIu32 "): A (%d,%d)%s, B (%d,%d)%s\n",
+            name, a->x, a->y, a->dx, a->dy, costs[0], b->dx, b->dy, costs[1]);
     }
 }
 
@@ -161,10 +173,11 @@ static void print_worst(const struct gpume_comparison *comparison)
         const struct gpume_compared_field *field = &comparison->worst[i];
         const struct gpume_compared *blocks = &field->blocks;
         const uint64_t unequal = blocks->blocks - blocks->both_equal;
-        printf("frame %-6" PRIu64 "  %10" PRIu64 "  %6.2f %%  %10" PRIu64 "  %10" PRIu64
-               "  %14.3f\n",
-            field->frame, unequal, percent(unequal, blocks->blocks), blocks->cheaper[0],
-            blocks->cheaper[1], blocks->apart_max);
+        char name[FRAME_BYTES];
+        name_field(name, field->frame, field->ref[0]);
+        printf("%-12s  %10" PRIu64 "  %6.2f %%  %10" PRIu64 "  %10" PRIu64 "  %14.3f\n", name,
+            unequal, percent(unequal, blocks->blocks), blocks->cheaper[0], blocks->cheaper[1],
+            blocks->apart_max);
     }
 }
 

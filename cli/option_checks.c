@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "option_checks.h"
 
+#include "compat.h"
 #include "console.h"
 #include "option_table.h"
 #include "vectors/vectors_format.h"
@@ -8,6 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #define SEARCHES_MAX 32u /* more than there are */
 #define BENCH_FIELDS_MAX 64u
@@ -94,6 +96,37 @@ static int check_overlay(const struct gpume_options *options, uint64_t given)
         }
     }
     return GPUME_OK;
+}
+
+/* Pictures are numbered by target frame, and the page of a report goes by frames. */
+static int check_direction(const struct gpume_options *options, uint64_t given)
+{
+    static const enum gpume_option_id pictures[] = {GPUME_OPTION_PREDICTED, GPUME_OPTION_RESIDUAL,
+        GPUME_OPTION_DIFFERENCE, GPUME_OPTION_OVERLAY};
+    const bool both = options->params.direction == GPUME_DIRECTION_BOTH || options->compat_ffmpeg;
+    const char *name = options->compat_ffmpeg ? "--compat ffmpeg" : "--direction both";
+    for (size_t i = 0; i < sizeof(pictures) / sizeof(pictures[0]) && both; i++) {
+        if (given & bit(pictures[i])) {
+            gpume_console_error("%s: gives two fields a frame, --%s one picture; run it for "
+                                "--direction past and for --direction future",
+                name, gpume_option_rows[pictures[i]].name);
+            return GPUME_INVALID;
+        }
+    }
+    const char *end = options->report ? strrchr(options->report, '.') : NULL;
+    if (both && end && strcasecmp(end, ".html") == 0) {
+        gpume_console_error("%s: gives two fields a frame, the page of --report shows one; give "
+                            "it a name in .json or .csv, or run it for each direction",
+            name);
+        return GPUME_INVALID;
+    }
+    if (options->input_count == 2 && options->params.direction != GPUME_DIRECTION_PAST) {
+        gpume_console_error("--direction %s: two pictures are reference and target; leave it out, "
+                            "or give them the other way round",
+            both ? "both" : "future");
+        return GPUME_INVALID;
+    }
+    return options->compat_ffmpeg ? gpume_compat_check(options, given) : GPUME_OK;
 }
 
 static int check_pictures(const struct gpume_options *options, uint64_t given)
@@ -264,6 +297,7 @@ int gpume_options_check(const struct gpume_options *options, uint64_t given)
     status = check_inputs(options);
     status = status ? status : check_engine(&options->params);
     status = status ? status : check_format(options);
+    status = status ? status : check_direction(options, given);
     status = status ? status : check_overlay(options, given);
     return status ? status : check_pictures(options, given);
 }

@@ -109,6 +109,9 @@ static void store_rest(
     case GPUME_OPTION_PREFILTER:
         options->prefilter = value->prefilter;
         break;
+    case GPUME_OPTION_COMPAT:
+        options->compat_ffmpeg = true;
+        break;
     case GPUME_OPTION_VF:
         options->filter = value->text;
         break;
@@ -174,6 +177,9 @@ void gpume_option_store(
         break;
     case GPUME_OPTION_REF_DISTANCE:
         params->ref_distance = (uint32_t)value->number;
+        break;
+    case GPUME_OPTION_DIRECTION:
+        params->direction = (enum gpume_direction)value->choice;
         break;
     case GPUME_OPTION_SIZE:
         params->width = value->pair[0];

@@ -24,7 +24,12 @@ const struct gpume_option_row gpume_option_rows[] = {
     {GPUME_OPTION_METRIC, GPUME_KIND_CHOICE, 0, "metric", "sad",
         "cost of a candidate (default sad)", 0, 0, {"sad"}},
     {GPUME_OPTION_REF_DISTANCE, GPUME_KIND_UINT, 0, "ref-distance", "N",
-        "reference = frame - N, 1 to 1024 (default 1)", 1, GPUME_DISTANCE_MAX, {0}},
+        "frames between target and reference, 1 to 1024\n(default 1)", 1, GPUME_DISTANCE_MAX, {0}},
+    {GPUME_OPTION_DIRECTION, GPUME_KIND_CHOICE, 0, "direction", "past|future|both",
+        "where references lie; both: two fields a frame\n(default past)", 0, 0,
+        {"past", "future", "both"}},
+    {GPUME_OPTION_COMPAT, GPUME_KIND_CHOICE, 0, "compat", "ffmpeg",
+        "the very vectors of FFmpeg's mestimate=esa", 0, 0, {"ffmpeg"}},
     {GPUME_OPTION_PREFILTER, GPUME_KIND_PREFILTER, 0, "prefilter", "FILTER",
         "filter what the search sees, and nothing else:\n"
         "gauss:S, box:N, median:3|5, bilateral:S,R or\n"

@@ -5,6 +5,7 @@
  */
 #include "options.h"
 
+#include "compat.h"
 #include "console.h"
 #include "option_checks.h"
 #include "option_table.h"
@@ -207,5 +208,9 @@ int gpume_options_parse(struct gpume_options *options, int argc, char **argv)
             return status;
         }
     }
-    return gpume_options_check(options, cursor.given);
+    const int status = gpume_options_check(options, cursor.given);
+    if (status == GPUME_OK && options->compat_ffmpeg) {
+        gpume_compat_apply(options);
+    }
+    return status;
 }

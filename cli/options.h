@@ -54,6 +54,8 @@ struct gpume_options {
     uint64_t start;  /* index of the first target frame */
     uint64_t frames; /* targets; 0 = to the end of the input */
     struct gpume_prefilter_option prefilter;
+    bool compat_ffmpeg;  /* the fields of mestimate=method=esa */
+    uint32_t block;      /* as asked for, where that makes it another */
     const char *filter;  /* NULL: none */
     int stream;          /* -1: best */
     const char *hwaccel; /* NULL: none */
@@ -85,7 +87,8 @@ struct gpume_options {
 /* The first frame that has a reference, or the one asked for. */
 static inline uint64_t gpume_options_first_target(const struct gpume_options *options)
 {
-    const uint64_t distance = options->params.ref_distance;
+    const bool past = options->params.direction == GPUME_DIRECTION_PAST;
+    const uint64_t distance = past ? options->params.ref_distance : 0;
     return options->start > distance ? options->start : distance;
 }
 

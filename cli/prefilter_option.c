@@ -225,3 +225,17 @@ int gpume_prefilter_option_read(struct gpume_prefilter_option *option,
     }
     return status;
 }
+
+uint64_t gpume_prefilter_option_sum(const struct gpume_prefilter_option *option)
+{
+    const struct gpume_prefilter *filter = &option->filter;
+    if (!option->text || filter->kind != GPUME_PREFILTER_KERNEL) {
+        return 0;
+    }
+    const unsigned char *bytes = (const unsigned char *)filter->weights;
+    uint64_t sum = UINT64_C(14695981039346656037);
+    for (size_t i = 0; i < (size_t)filter->width * filter->height * sizeof(double); i++) {
+        sum = (sum ^ bytes[i]) * UINT64_C(1099511628211);
+    }
+    return sum;
+}

@@ -30,4 +30,7 @@ bool gpume_prefilter_option_parse(const char *text, struct gpume_prefilter_optio
 int gpume_prefilter_option_read(struct gpume_prefilter_option *option,
     double weights[GPUME_PREFILTER_SIDE_MAX * GPUME_PREFILTER_SIDE_MAX]);
 
+/* A sum over the weights that came out of a file (FNV-1a), to know them again; 0: none did. */
+uint64_t gpume_prefilter_option_sum(const struct gpume_prefilter_option *option);
+
 #endif

@@ -8,13 +8,16 @@
 #include "run.h"
 
 #include "checkpoint.h"
+#include "compat.h"
 #include "console.h"
 #include "feed.h"
 #include "open_source.h"
 #include "outputs.h"
 #include "progress.h"
 #include "report/summary.h"
+#include "run_window.h"
 #include "signals.h"
+#include "target_stream.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -32,23 +35,15 @@ struct job {
     struct gpume_prefilter_option prefilter;
     double weights[GPUME_PREFILTER_SIDE_MAX * GPUME_PREFILTER_SIDE_MAX]; /* of its kernel */
     struct gpume_summary summary;
+    struct gpume_run_window window;
     struct gpume_stats stats_before; /* of the runs that this one continues */
     uint64_t decode_before_ns, write_before_ns, whole_before_ns;
     uint64_t start_ns;
     struct gpume_checkpoint checkpoint;
     bool interrupted;
+    struct gpume_progress progress;
     struct gpume_sink *sinks[GPUME_OUTPUTS_MAX]; /* NULL for summary.json */
 };
-
-/* Fields the run will give, as far as the container tells; 0: not known. */
-static uint64_t expected_fields(const struct job *job)
-{
-    const struct gpume_options *options = job->options;
-    const uint64_t frames = options->input_count == 2 ? 2 : job->info.frames;
-    const uint64_t first = gpume_options_first_target(options);
-    const uint64_t rest = frames > first ? frames - first : 0;
-    return options->frames > 0 && (rest == 0 || options->frames < rest) ? options->frames : rest;
-}
 
 static void *load_drivers(void *opaque)
 {
@@ -104,7 +99,6 @@ static void describe_run(struct job *job)
     params.width = job->info.width;
     params.height = job->info.height;
     params.bits = job->info.bits;
-    params.first_frame = gpume_options_first_target(options) - params.ref_distance;
     params.log = gpume_console_log;
     params.prefilter = job->prefilter.text ? &job->prefilter.filter : NULL;
     for (size_t i = 0; i < job->outputs.count; i++) {
@@ -119,7 +113,9 @@ static void describe_run(struct job *job)
         .start = options->start,
         .frames = options->frames,
         .prefilter = job->prefilter.text,
-        .expected = expected_fields(job),
+        .compat = options->compat_ffmpeg ? "ffmpeg" : NULL,
+        .expected =
+            gpume_run_window_expect(options, options->input_count == 2 ? 2 : job->info.frames),
         .filter = options->filter,
         .stream = options->stream,
         .hwaccel = options->hwaccel,
@@ -148,34 +144,23 @@ static void describe_run(struct job *job)
     };
 }
 
-/* A sum over the weights of a filter that came out of a file (FNV-1a); 0: none did. */
-static uint64_t sum_weights(const struct job *job)
-{
-    uint64_t sum = 0;
-    if (job->prefilter.text && job->prefilter.filter.kind == GPUME_PREFILTER_KERNEL) {
-        const size_t count =
-            (size_t)job->prefilter.filter.width * job->prefilter.filter.height * sizeof(double);
-        const unsigned char *bytes = (const unsigned char *)job->weights;
-        sum = UINT64_C(14695981039346656037);
-        for (size_t i = 0; i < count; i++) {
-            sum = (sum ^ bytes[i]) * UINT64_C(1099511628211);
-        }
-    }
-    return sum;
-}
-
 /* Goes on after the fields that are there already. */
 static enum gpume_exit resume(struct job *job)
 {
     enum gpume_exit result =
         gpume_checkpoint_init(&job->checkpoint, &job->outputs, job->options, &job->summary);
     result = result ? result
-                    : gpume_checkpoint_resume(&job->checkpoint, &job->summary, sum_weights(job));
+                    : gpume_checkpoint_resume(&job->checkpoint, &job->summary,
+                          gpume_prefilter_option_sum(&job->prefilter));
     job->stats_before = job->summary.stats;
     job->decode_before_ns = job->summary.decode_ns;
     job->write_before_ns = job->summary.write_ns;
     job->whole_before_ns = job->summary.whole_ns;
-    job->run.params.first_frame += job->summary.fields;
+    job->window =
+        gpume_run_window_make(job->options, job->summary.targets, job->summary.last_field);
+    job->run.params.first_frame = job->window.first_frame;
+    job->run.params.first_target = job->window.first_target;
+    job->run.params.target_count = job->window.target_count;
     return result;
 }
 
@@ -242,8 +227,10 @@ static void sum_times(struct job *job)
 }
 
 /* One field to everybody. */
-static int deliver(struct job *job, const struct gpume_field *field)
+static int deliver(void *opaque, const struct gpume_field *field)
 {
+    struct job *job = opaque;
+    const uint64_t pixels = (uint64_t)job->info.width * job->info.height;
     const uint64_t before = gpume_progress_clock_ns();
     int status = GPUME_OK;
     for (size_t i = 0; i < job->outputs.count && status == GPUME_OK; i++) {
@@ -252,42 +239,51 @@ static int deliver(struct job *job, const struct gpume_field *field)
         }
     }
     gpume_summary_add(&job->summary, field);
-    if (status == GPUME_OK && gpume_checkpoint_is_due(&job->checkpoint)) {
+    const bool ends_target =
+        job->run.params.direction != GPUME_DIRECTION_BOTH || field->ref > field->frame;
+    if (status == GPUME_OK && ends_target && gpume_checkpoint_is_due(&job->checkpoint)) {
         sum_times(job);
         status = gpume_checkpoint_save(&job->checkpoint);
     }
     job->summary.write_ns += gpume_progress_clock_ns() - before;
+    gpume_progress_step(&job->progress, job->summary.all.fields,
+        gpume_psnr(job->info.bits, pixels, field->sums.sse_after));
     return status;
 }
 
-static int receive_all(struct job *job, struct gpume_progress *progress)
+static int receive_all(struct job *job)
 {
-    for (;;) {
+    int status = GPUME_OK;
+    struct gpume_target_stream stream = {
+        .both = job->run.params.direction == GPUME_DIRECTION_BOTH,
+        .compat = job->options->compat_ffmpeg,
+        .deliver = deliver,
+        .opaque = job,
+    };
+    while (status == GPUME_OK) {
         const struct gpume_field *field = NULL;
-        int status = gpume_receive(job->ctx, &field, GPUME_WAIT);
+        status = gpume_receive(job->ctx, &field, GPUME_WAIT);
         if (status == GPUME_OK) {
-            const double psnr = gpume_psnr(job->info.bits,
-                (uint64_t)job->info.width * job->info.height, field->sums.sse_after);
-            status = deliver(job, field);
-            gpume_field_release(&field);
-            gpume_progress_step(progress, job->summary.fields, psnr);
+            status = gpume_target_stream_take(&stream, field);
         }
         if (status == GPUME_OK && gpume_signals_overdue()) {
             status = GPUME_CANCELLED;
         }
-        if (status != GPUME_OK) {
-            return status;
-        }
     }
+    if (status == GPUME_EOF) {
+        const int ended = gpume_target_stream_end(&stream);
+        status = ended == GPUME_OK ? GPUME_EOF : ended;
+    }
+    gpume_target_stream_finish(&stream);
+    return status;
 }
 
 static enum gpume_exit refuse_short_input(const struct job *job)
 {
-    const uint64_t first = gpume_options_first_target(job->options);
     gpume_console_error("%s: has %" PRIu64 " frame%s; the first field (--start %" PRIu64
                         ", --ref-distance %" PRIu32 ") needs %" PRIu64,
         job->run.input, job->summary.delivered, job->summary.delivered == 1 ? "" : "s",
-        job->options->start, job->run.params.ref_distance, first + 1);
+        job->options->start, job->run.params.ref_distance, gpume_run_window_least(job->options));
     return GPUME_EXIT_INPUT;
 }
 
@@ -295,26 +291,23 @@ static enum gpume_exit refuse_short_input(const struct job *job)
 static enum gpume_exit transfer(struct job *job)
 {
     const struct gpume_options *options = job->options;
-    struct gpume_progress progress;
     job->feed = (struct gpume_feed){
         .source = job->source,
         .ctx = job->ctx,
-        .skip = job->run.params.first_frame,
-        .count = options->frames
-                     ? options->frames - job->summary.fields + options->params.ref_distance
-                     : 0,
+        .skip = job->window.first_frame,
+        .count = job->window.send,
     };
-    gpume_progress_init(&progress, options, job->run.expected);
+    gpume_progress_init(&job->progress, options, job->run.expected);
     if (gpume_feed_start(&job->feed) != GPUME_OK) {
         return GPUME_EXIT_FAILED;
     }
-    const int status = receive_all(job, &progress);
+    const int status = receive_all(job);
     if (status != GPUME_EOF) {
         gpume_cancel(job->ctx);
         gpume_source_cancel(job->source);
     }
     gpume_feed_join(&job->feed);
-    gpume_progress_finish(&progress, job->summary.fields);
+    gpume_progress_finish(&job->progress, job->summary.all.fields);
 
     struct gpume_source_counts counts = {0};
     gpume_source_get_counts(job->source, &counts);
@@ -334,12 +327,12 @@ static enum gpume_exit transfer(struct job *job)
     if (status != GPUME_EOF || job->feed.status != GPUME_OK) {
         return GPUME_EXIT_FAILED;
     }
-    if (job->summary.fields == 0) {
+    if (job->summary.all.fields == 0) {
         return refuse_short_input(job);
     }
-    if (job->summary.fields < options->frames) {
+    if (job->summary.targets < options->frames) {
         gpume_console_warning("--frames %" PRIu64 ": the input ends after %" PRIu64,
-            options->frames, job->summary.fields);
+            options->frames, job->summary.targets);
     }
     return GPUME_EXIT_DONE;
 }
@@ -380,7 +373,7 @@ static enum gpume_exit complete(struct job *job)
 /* What there is of an interrupted run gets the names of partial results. */
 static enum gpume_exit leave_partial(struct job *job)
 {
-    const uint64_t fields = job->summary.fields;
+    const uint64_t fields = job->summary.all.fields;
     if (fields == 0) {
         gpume_console_error(
             "interrupted before the first field was done; unfinished outputs were removed");
@@ -455,6 +448,9 @@ static enum gpume_exit work(struct job *job)
     }
     result = result ? result : read_prefilter(job);
     result = result ? result : open_source_and_drivers(job);
+    if (result == GPUME_EXIT_DONE && job->options->compat_ffmpeg) {
+        result = gpume_compat_check_input(job->options, &job->info);
+    }
     if (result == GPUME_EXIT_DONE) {
         describe_run(job);
         result = resume(job);
@@ -462,6 +458,11 @@ static enum gpume_exit work(struct job *job)
     result = result ? result : open_context(job);
     if (result != GPUME_EXIT_DONE) {
         return result;
+    }
+    if (job->options->compat_ffmpeg && job->options->block != job->run.params.block) {
+        gpume_console_warning("--block %" PRIu32 ": --compat ffmpeg makes it %" PRIu32
+                              ", the next power of two, as mestimate does",
+            job->options->block, job->run.params.block);
     }
     gpume_signals_attach(job->ctx, job->source);
     job->start_ns = gpume_progress_clock_ns();

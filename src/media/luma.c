@@ -82,6 +82,12 @@ static bool has_luma(const AVPixFmtDescriptor *descriptor)
            strcmp(descriptor->name, "uyyvyy411") != 0; /* its luma has no even step */
 }
 
+bool gpume_luma_is_there(const AVFrame *frame)
+{
+    const AVPixFmtDescriptor *descriptor = av_pix_fmt_desc_get(frame->format);
+    return descriptor && has_luma(descriptor);
+}
+
 /* The gray format that holds so many bits. */
 static enum AVPixelFormat gray_format(int bits)
 {

@@ -16,6 +16,9 @@ int gpume_luma_create(struct gpume_luma **luma);
 /* The depth that a frame's luma has: 8, 9, 10, 12, 14 or 16. 0: the format cannot be used. */
 uint32_t gpume_luma_bits(const struct AVFrame *frame);
 
+/* Is the luma taken as it is, and not made of other colours? */
+bool gpume_luma_is_there(const struct AVFrame *frame);
+
 /* Is the luma 0..peak, rather than 16..235 and its likes? */
 bool gpume_luma_full_range(const struct AVFrame *frame);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The filter looks forwards and backwards from every frame but the last. Given the target first and
- * the reference second it puts out one frame, the target: backwards it compares it with itself,
- * which ends every block at its first candidate, and forwards with the reference.
+ * The filter looks backwards and forwards from every frame but the last, and puts a frame out when
+ * the next one comes: of three frames the second is searched both ways when the third is there. The
+ * first is compared with itself, which ends every block at its first candidate, and not timed.
  */
 #include "media/mestimate.h"
 
@@ -76,7 +76,7 @@ static int push(struct gpume_filter *filter, const struct gpume_params *params,
     return status;
 }
 
-/* The forward half of the frame's side data. */
+/* Both halves of the frame's side data. */
 static int take_vectors(const struct gpume_log *log, const AVFrame *frame, uint32_t blocks,
     struct gpume_vector *vectors)
 {
@@ -86,16 +86,33 @@ static int take_vectors(const struct gpume_log *log, const AVFrame *frame, uint3
             log, GPUME_LOG_ERROR, "mestimate: this FFmpeg gives no vectors for every block");
         return GPUME_UNSUPPORTED;
     }
-    const AVMotionVector *forward = (const AVMotionVector *)(const void *)data->data + blocks;
-    for (uint32_t i = 0; i < blocks; i++) {
-        vectors[i] = (struct gpume_vector){(int16_t)(forward[i].src_x - forward[i].dst_x),
-            (int16_t)(forward[i].src_y - forward[i].dst_y)};
+    const AVMotionVector *from = (const AVMotionVector *)(const void *)data->data;
+    for (uint32_t i = 0; i < 2 * blocks; i++) {
+        vectors[i] = (struct gpume_vector){
+            (int16_t)(from[i].src_x - from[i].dst_x), (int16_t)(from[i].src_y - from[i].dst_y)};
     }
     return GPUME_OK;
 }
 
-int gpume_mestimate_search(const struct gpume_params *params, const struct gpume_plane *target,
-    const struct gpume_plane *reference, struct gpume_vector *vectors, uint64_t *ns)
+/* Three frames in; the second one out. */
+static int search(struct gpume_filter *filter, const struct gpume_params *params,
+    const struct gpume_plane frames[3], AVFrame *result, uint64_t *ns)
+{
+    int status;
+    GPUME_TRY(push(filter, params, &frames[0], 0));
+    GPUME_TRY(push(filter, params, &frames[1], 1));
+    GPUME_TRY(gpume_filter_pull(filter, result));
+    av_frame_unref(result);
+    uint64_t start = gpume_clock_ns();
+    GPUME_TRY(push(filter, params, &frames[2], 2));
+    GPUME_TRY(gpume_filter_pull(filter, result));
+    *ns += gpume_clock_ns() - start;
+fail:
+    return status;
+}
+
+int gpume_mestimate_search(const struct gpume_params *params, const struct gpume_plane frames[3],
+    struct gpume_vector *vectors, uint64_t *ns)
 {
     char graph[80];
     snprintf(graph, sizeof(graph), "mestimate=method=esa:mb_size=%u:search_param=%u", params->block,
@@ -110,19 +127,11 @@ int gpume_mestimate_search(const struct gpume_params *params, const struct gpume
     AVFrame *result = av_frame_alloc();
     int status = result ? gpume_filter_open(&filter, &options) : GPUME_NOMEM;
     if (status == GPUME_OK) {
-        status = push(filter, params, target, 0);
+        status = search(filter, params, frames, result, ns);
     }
-    uint64_t start = gpume_clock_ns();
-    if (status == GPUME_OK) {
-        status = push(filter, params, reference, 1);
-    }
-    if (status == GPUME_OK) {
-        status = gpume_filter_pull(filter, result);
-    }
-    *ns += gpume_clock_ns() - start;
     if (status == GPUME_OK) {
         uint32_t blocks =
-            target->width / params->block * (uint32_t)(target->height / params->block);
+            frames[0].width / params->block * (uint32_t)(frames[0].height / params->block);
         status = take_vectors(&options.log, result, blocks, vectors);
     }
     av_frame_free(&result);

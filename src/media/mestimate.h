@@ -15,10 +15,11 @@
  * height. */
 const char *gpume_mestimate_obstacle(const struct gpume_params *params);
 
-/* Searches one field in the planes' largest upper left part whose sides are multiples of the block;
- * writes its blocks' vectors in raster order and adds the time that it took to *ns. Failures are
- * logged. */
-int gpume_mestimate_search(const struct gpume_params *params, const struct gpume_plane *target,
-    const struct gpume_plane *reference, struct gpume_vector *vectors, uint64_t *ns);
+/* Searches the second of three frames, of one size, in the first and in the third, in their largest
+ * upper left part whose sides are multiples of the block. Writes the vectors of its blocks in
+ * raster order, all into the past and then all into the future, and adds the time that both took to
+ * *ns. Failures are logged. */
+int gpume_mestimate_search(const struct gpume_params *params, const struct gpume_plane frames[3],
+    struct gpume_vector *vectors, uint64_t *ns);
 
 #endif

@@ -35,6 +35,7 @@ struct gpume_source_info {
     uint32_t width, height, bits; /* of the luma frames delivered */
     uint32_t rate_num, rate_den;  /* average frames a second; 0/1 unknown */
     uint64_t frames;              /* estimate from the container; 0 = unknown */
+    bool converted;               /* luma is made of other colours */
     bool full_range;              /* luma uses 0..peak rather than 16..235 and its likes */
 };
 

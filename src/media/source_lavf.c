@@ -311,6 +311,7 @@ static void describe(const struct gpume_source *source, struct gpume_source_info
         .height = source->height,
         .bits = source->bits,
         .frames = source->facts.frames,
+        .converted = !gpume_luma_is_there(frame),
         .full_range = gpume_luma_full_range(frame),
     };
     clamp_rate(rate, info);

@@ -25,7 +25,8 @@ struct gpume_compare_map {
     uint32_t width, height;
     uint8_t *pixels;
     uint32_t rate_num, rate_den;
-    int64_t next_us; /* of a field without a time */
+    int64_t next_us;      /* of a field without a time */
+    uint64_t drawn, last; /* fields; frame of the last one */
 };
 
 int gpume_compare_map_check(const char *path, bool overwrite, const struct gpume_log *log)
@@ -152,6 +153,14 @@ int gpume_compare_map_draw(struct gpume_compare_map *map, const struct gpume_vec
         return GPUME_INVALID;
     }
     const bool has_costs = a->columns & b->columns & GPUME_VECTORS_COST;
+    if (map->drawn > 0 && a->frame == map->last && strchr(map->path, '%')) {
+        gpume_log_write(&map->log, GPUME_LOG_ERROR,
+            "%s: frame %" PRIu64 " has two fields, and pictures are numbered by frame; name a "
+            "video, such as map.mkv",
+            map->path, a->frame);
+        return GPUME_INVALID;
+    }
+    map->last = a->frame;
     memset(map->pixels, 0, (size_t)map->width * map->height * 3); /* where there are no blocks */
     for (size_t i = 0; i < a->count; i++) {
         fill_block(map, &a->blocks[i], colour_of(&a->blocks[i], &b->blocks[i], has_costs));

@@ -71,6 +71,8 @@ static void compare_blocks(struct gpume_comparison *comparison, const struct gpu
         if (!comparison->has_first) {
             comparison->has_first = true;
             comparison->first_frame = a->frame;
+            comparison->first_ref = a->ref;
+            comparison->first_has_ref = (a->columns & GPUME_VECTORS_REF) != 0;
             comparison->first[0] = *left;
             comparison->first[1] = *right;
         }

@@ -60,11 +60,13 @@ struct gpume_comparison {
     struct gpume_compared_field worst[GPUME_COMPARISON_WORST]; /* by blocks that are not equal */
     uint32_t worst_count;
     bool has_first; /* difference */
-    uint64_t first_frame;
+    bool first_has_ref;
+    uint64_t first_frame, first_ref; /* of A */
     struct gpume_vectors_block first[2];
 };
 
-/* Both fields are of the same frame. GPUME_INVALID, logged, unless their grids are the same. */
+/* Both fields are of the same frame and look the same way. GPUME_INVALID, logged, unless their
+ * grids are the same. */
 int gpume_comparison_add(struct gpume_comparison *comparison, const struct gpume_vectors_field *a,
     const struct gpume_vectors_field *b, const struct gpume_read_figures figures[2],
     struct gpume_compared_field *field, const struct gpume_log *log);

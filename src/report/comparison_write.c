@@ -16,7 +16,7 @@ int gpume_comparison_csv_open(struct gpume_out **csv, const struct gpume_log *lo
     static const char header[] =
         "frame,blocks,vectors_equal,costs_equal,both_equal,a_cheaper,b_cheaper,a_zero,b_zero,"
         "a_costs,b_costs,vector_difference_mean,vector_difference_max,cost_difference_max,"
-        "a_sad_after,b_sad_after,a_psnr_after,b_psnr_after\n";
+        "a_sad_after,b_sad_after,a_psnr_after,b_psnr_after,a_ref,b_ref\n";
     const int status = gpume_out_open(csv, "-", true, log);
     if (status == GPUME_OK) {
         gpume_csv_put(*csv, header);
@@ -37,7 +37,7 @@ void gpume_comparison_csv_close(struct gpume_out **csv)
 void gpume_comparison_csv_row(struct gpume_out *out, const struct gpume_compared_field *field)
 {
     const struct gpume_compared *blocks = &field->blocks;
-    char row[512], text[2][2][32] = {{"", ""}, {"", ""}};
+    char row[512], text[3][2][32] = {{"", ""}, {"", ""}, {"", ""}};
     char costs[6][24] = {"", "", "", "", "", ""};
     const uint64_t counts[6] = {blocks->costs_equal, blocks->cheaper[0], blocks->cheaper[1],
         blocks->costs[0], blocks->costs[1], blocks->cost_apart_max};
@@ -49,14 +49,17 @@ void gpume_comparison_csv_row(struct gpume_out *out, const struct gpume_compared
             snprintf(text[0][i], sizeof(text[0][i]), "%" PRIu64, field->figures[i].sad_after);
             gpume_text_psnr(text[1][i], sizeof(text[1][i]), field->figures[i].psnr_after);
         }
+        if (field->has_refs) {
+            snprintf(text[2][i], sizeof(text[2][i]), "%" PRIu64, field->ref[i]);
+        }
     }
     snprintf(row, sizeof(row),
         "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s,%" PRIu64 ",%s,%s,%" PRIu64 ",%" PRIu64
-        ",%s,%s,%.3f,%.3f,%s,%s,%s,%s,%s\n",
+        ",%s,%s,%.3f,%.3f,%s,%s,%s,%s,%s,%s,%s\n",
         field->frame, blocks->blocks, blocks->vectors_equal, costs[0], blocks->both_equal, costs[1],
         costs[2], blocks->zero[0], blocks->zero[1], costs[3], costs[4],
         blocks->apart_sum / (double)blocks->blocks, blocks->apart_max, costs[5], text[0][0],
-        text[0][1], text[1][0], text[1][1]);
+        text[0][1], text[1][0], text[1][1], text[2][0], text[2][1]);
     gpume_csv_put(out, row);
 }
 
@@ -115,6 +118,9 @@ static void put_first(struct gpume_json *json, const struct gpume_comparison *co
     }
     gpume_json_begin(json, "first_difference");
     gpume_json_count(json, "frame", comparison->first_frame);
+    if (comparison->first_has_ref) {
+        gpume_json_count(json, "ref", comparison->first_ref);
+    }
     gpume_json_count(json, "x", comparison->first[0].x);
     gpume_json_count(json, "y", comparison->first[0].y);
     for (size_t i = 0; i < 2; i++) {
@@ -149,6 +155,9 @@ static void put_worst(struct gpume_json *json, const struct gpume_comparison *co
         const struct gpume_compared_field *field = &comparison->worst[i];
         gpume_json_begin(json, NULL);
         gpume_json_count(json, "frame", field->frame);
+        if (field->has_refs) {
+            gpume_json_count(json, "ref", field->ref[0]);
+        }
         put_blocks(json, &field->blocks);
         put_cost(json, "a_cheaper", field->blocks.has_costs, field->blocks.cheaper[0]);
         put_cost(json, "b_cheaper", field->blocks.has_costs, field->blocks.cheaper[1]);

@@ -12,10 +12,11 @@
 #define SECONDS_MAX 9e12 /* as microseconds in an int64_t */
 #define PSNR_MAX 1000.0  /* dB; 16 bits and 2^32 pixels end at 193 */
 
-enum column { FRAME, SAD_BEFORE, SAD_AFTER, PSNR_BEFORE, PSNR_AFTER, TIME, COLUMNS };
+enum column { FRAME, REF, SAD_BEFORE, SAD_AFTER, PSNR_BEFORE, PSNR_AFTER, TIME, COLUMNS };
 
 static const struct gpume_csv_column columns[COLUMNS] = {
     {"frame", false},
+    {"ref", false},
     {"sad_before", false},
     {"sad_after", false},
     {"psnr_before", false},
@@ -27,7 +28,7 @@ struct gpume_frames_reader {
     struct gpume_stream *stream;
     struct gpume_csv_reader *csv;
     bool started, ended;
-    uint64_t frame; /* of the row at hand */
+    uint64_t frame, ref; /* of the row at hand */
     struct gpume_read_figures figures;
 };
 
@@ -58,6 +59,12 @@ static int take_time(struct gpume_frames_reader *reader, const char *cell, int64
     return GPUME_OK;
 }
 
+/* The row at hand before that field? */
+static bool is_before(const struct gpume_frames_reader *reader, uint64_t frame, uint64_t ref)
+{
+    return reader->frame < frame || (reader->frame == frame && reader->ref < ref);
+}
+
 static int read_row(struct gpume_frames_reader *reader)
 {
     int status;
@@ -79,13 +86,15 @@ static int read_row(struct gpume_frames_reader *reader)
     if (figures.has_time) {
         GPUME_TRY(take_time(reader, cells[TIME], &figures.time_us));
     }
-    if (reader->started && (uint64_t)values[FRAME] <= reader->frame) {
+    const uint64_t frame = (uint64_t)values[FRAME], ref = (uint64_t)values[REF];
+    if (reader->started && !is_before(reader, frame, ref)) {
         return gpume_csv_reader_refuse(reader->csv, "frames are not in rising order");
     }
     figures.sad_before = (uint64_t)values[SAD_BEFORE];
     figures.sad_after = (uint64_t)values[SAD_AFTER];
     reader->started = true;
-    reader->frame = (uint64_t)values[FRAME];
+    reader->frame = frame;
+    reader->ref = ref;
     reader->figures = figures;
 fail:
     return status;
@@ -110,15 +119,15 @@ fail:
     return status;
 }
 
-int gpume_frames_reader_seek(
-    struct gpume_frames_reader *reader, uint64_t frame, struct gpume_read_figures *figures)
+int gpume_frames_reader_seek(struct gpume_frames_reader *reader, uint64_t frame, uint64_t ref,
+    struct gpume_read_figures *figures)
 {
     int status = GPUME_OK;
-    while (!reader->ended && reader->frame < frame) {
+    while (!reader->ended && is_before(reader, frame, ref)) {
         GPUME_TRY(read_row(reader));
     }
     *figures = (struct gpume_read_figures){0};
-    if (!reader->ended && reader->frame == frame) {
+    if (!reader->ended && reader->frame == frame && reader->ref == ref) {
         *figures = reader->figures;
     }
 fail:

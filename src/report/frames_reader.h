@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A frames.csv, row by row: the figures of fields, by rising frame. What is wrong is one line in
- * the log. One thread a reader.
+ * A frames.csv, row by row: the figures of fields, by rising frame and reference. What is wrong is
+ * one line in the log. One thread a reader.
  */
 #ifndef GPUME_REPORT_FRAMES_READER_H
 #define GPUME_REPORT_FRAMES_READER_H
@@ -25,9 +25,9 @@ struct gpume_frames_reader;
 int gpume_frames_reader_open(
     struct gpume_frames_reader **reader, const char *path, const struct gpume_log *log);
 
-/* Those of a frame; frames asked for rise. Not known where the file has no such row. */
-int gpume_frames_reader_seek(
-    struct gpume_frames_reader *reader, uint64_t frame, struct gpume_read_figures *figures);
+/* Those of a field; fields asked for rise. Not known where the file has no such row. */
+int gpume_frames_reader_seek(struct gpume_frames_reader *reader, uint64_t frame, uint64_t ref,
+    struct gpume_read_figures *figures);
 
 /* Sets *reader to NULL. NULL is fine. */
 void gpume_frames_reader_close(struct gpume_frames_reader **reader);

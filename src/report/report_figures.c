@@ -81,14 +81,16 @@ void gpume_report_cuts_init(struct gpume_report_cuts *cuts, const struct gpume_p
     *cuts = (struct gpume_report_cuts){.least = (CUT_STEPS * pixels) << (params->bits - 8)};
 }
 
-static bool is_cut(struct gpume_report_cuts *cuts, const struct gpume_sums *sums)
+static bool is_cut(struct gpume_report_cuts *cuts, const struct gpume_field *field)
 {
+    const struct gpume_sums *sums = &field->sums;
+    const bool ahead = field->ref > field->frame;
     /* Sums of SAD stay below 2^48: 2^32 pixels of 16 bits. */
-    const bool cut = cuts->started && sums->sad_after >= cuts->least &&
-                     sums->sad_after >= CUT_JUMP * cuts->last &&
+    const bool cut = cuts->started[ahead] && sums->sad_after >= cuts->least &&
+                     sums->sad_after >= CUT_JUMP * cuts->last[ahead] &&
                      CUT_REST * sums->sad_after >= sums->sad_before;
-    cuts->last = sums->sad_after;
-    cuts->started = true;
+    cuts->last[ahead] = sums->sad_after;
+    cuts->started[ahead] = true;
     return cut;
 }
 
@@ -97,7 +99,7 @@ void gpume_report_figures_make(struct gpume_report_figures *figures, struct gpum
 {
     const size_t blocks = (size_t)field->blocks_x * field->blocks_y;
     double length_sum = 0;
-    *figures = (struct gpume_report_figures){.cut = is_cut(cuts, &field->sums)};
+    *figures = (struct gpume_report_figures){.cut = is_cut(cuts, field)};
     for (size_t i = 0; i < blocks; i++) {
         const int32_t dx = field->vectors[i].dx, dy = field->vectors[i].dy;
         const uint32_t squared = (uint32_t)(dx * dx + dy * dy);

@@ -45,11 +45,11 @@ void gpume_report_histogram_finish(struct gpume_report_histogram *histogram);
 void gpume_report_histogram_put(
     const struct gpume_report_histogram *histogram, struct gpume_json *json, const char *key);
 
-/* Keeps what the next field is compared with. */
+/* Keeps what the next field that looks back, [0], or ahead, [1], is compared with. */
 struct gpume_report_cuts {
-    uint64_t least; /* a cut's sad_after at least */
-    uint64_t last;  /* sad_after of the field before */
-    bool started;
+    uint64_t least;   /* a cut's sad_after at least */
+    uint64_t last[2]; /* sad_after of the field before */
+    bool started[2];
 };
 
 void gpume_report_cuts_init(struct gpume_report_cuts *cuts, const struct gpume_params *params);

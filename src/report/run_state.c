@@ -65,32 +65,57 @@ static void put_job(struct gpume_json *json, const struct gpume_run_state *state
     gpume_json_end(json);
 }
 
-/* Sums that go on. Those of PSNR are doubles, kept as their bits. */
-#define SUMS_MAX 40
+/* Sums that go on. Doubles are kept as their bits. */
+#define SUMS_MAX 72 /* 3 times 15 and 19 */
 
 struct sum {
-    const char *key;
-    uint64_t *value;
+    char key[40];
+    uint64_t *value; /* NULL: real */
+    double *real;
 };
 
-static size_t list_sums(struct gpume_summary *s, struct sum sums[SUMS_MAX])
+struct sums {
+    struct sum all[SUMS_MAX];
+    size_t count;
+};
+
+static void list_sum(
+    struct sums *sums, const char *prefix, const char *key, uint64_t *value, double *real)
 {
-    const struct sum all[] = {
-        {"fields", &s->fields},
+    struct sum *sum = &sums->all[sums->count++];
+    snprintf(sum->key, sizeof sum->key, "%s%s", prefix, key);
+    sum->value = value;
+    sum->real = real;
+}
+
+static void list_figures(struct sums *sums, const char *prefix, struct gpume_figures *f)
+{
+    list_sum(sums, prefix, "fields", &f->fields, NULL);
+    list_sum(sums, prefix, "zero", &f->zero.low, NULL);
+    list_sum(sums, prefix, "zero_high", &f->zero.high, NULL);
+    list_sum(sums, prefix, "sad_before", &f->sad_before.low, NULL);
+    list_sum(sums, prefix, "sad_before_high", &f->sad_before.high, NULL);
+    list_sum(sums, prefix, "sad_after", &f->sad_after.low, NULL);
+    list_sum(sums, prefix, "sad_after_high", &f->sad_after.high, NULL);
+    list_sum(sums, prefix, "sse_before", &f->sse_before.low, NULL);
+    list_sum(sums, prefix, "sse_before_high", &f->sse_before.high, NULL);
+    list_sum(sums, prefix, "sse_after", &f->sse_after.low, NULL);
+    list_sum(sums, prefix, "sse_after_high", &f->sse_after.high, NULL);
+    list_sum(sums, prefix, "psnr_before_finite", &f->psnr_before.finite, NULL);
+    list_sum(sums, prefix, "psnr_after_finite", &f->psnr_after.finite, NULL);
+    list_sum(sums, prefix, "psnr_before_bits", NULL, &f->psnr_before.sum);
+    list_sum(sums, prefix, "psnr_after_bits", NULL, &f->psnr_after.sum);
+}
+
+static void list_sums(struct gpume_summary *s, struct sums *sums)
+{
+    const struct {
+        const char *key;
+        uint64_t *value;
+    } others[] = {
+        {"targets", &s->targets},
         {"first_field", &s->first_field},
         {"last_field", &s->last_field},
-        {"zero", &s->zero.low},
-        {"zero_high", &s->zero.high},
-        {"sad_before", &s->sad_before.low},
-        {"sad_before_high", &s->sad_before.high},
-        {"sad_after", &s->sad_after.low},
-        {"sad_after_high", &s->sad_after.high},
-        {"sse_before", &s->sse_before.low},
-        {"sse_before_high", &s->sse_before.high},
-        {"sse_after", &s->sse_after.low},
-        {"sse_after_high", &s->sse_after.high},
-        {"psnr_before_finite", &s->psnr_before.finite},
-        {"psnr_after_finite", &s->psnr_after.finite},
         {"checked", &s->checked},
         {"matched", &s->matched},
         {"candidates", &s->stats.candidates},
@@ -106,28 +131,31 @@ static size_t list_sums(struct gpume_summary *s, struct sum sums[SUMS_MAX])
         {"write_ns", &s->write_ns},
         {"whole_ns", &s->whole_ns},
     };
-    memcpy(sums, all, sizeof all);
-    return sizeof all / sizeof all[0];
+    sums->count = 0;
+    list_figures(sums, "", &s->all);
+    list_figures(sums, "past_", &s->ways[0]);
+    list_figures(sums, "future_", &s->ways[1]);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        list_sum(sums, "", others[i].key, others[i].value, NULL);
+    }
 }
 
 static void put_progress(struct gpume_json *json, const struct gpume_run_state *state)
 {
     struct gpume_summary summary = *state->summary;
-    struct sum sums[SUMS_MAX];
-    uint64_t before, after;
+    struct sums sums;
     char boot[BOOT_BYTES], key[32];
-    const size_t count = list_sums(&summary, sums);
+    list_sums(&summary, &sums);
     read_boot(boot);
-    memcpy(&before, &summary.psnr_before.sum, sizeof before);
-    memcpy(&after, &summary.psnr_after.sum, sizeof after);
     gpume_json_begin(json, "progress");
     gpume_json_truth(json, "partial", state->partial);
     gpume_json_text(json, "boot", state->synced ? NULL : boot);
-    for (size_t i = 0; i < count; i++) {
-        gpume_json_count(json, sums[i].key, *sums[i].value);
+    for (size_t i = 0; i < sums.count; i++) {
+        const struct sum *sum = &sums.all[i];
+        uint64_t bits;
+        memcpy(&bits, sum->value ? (const void *)sum->value : sum->real, sizeof bits);
+        gpume_json_count(json, sum->key, bits);
     }
-    gpume_json_count(json, "psnr_before_bits", before);
-    gpume_json_count(json, "psnr_after_bits", after);
     for (size_t i = 0; i < state->output_count; i++) {
         const struct gpume_run_state_output *output = &state->outputs[i];
         if (output->marked) {
@@ -236,17 +264,16 @@ static bool find_number(const char *progress, const char *key, uint64_t *value)
 
 static bool read_sums(struct gpume_summary *summary, const char *progress)
 {
-    struct sum sums[SUMS_MAX];
-    uint64_t before, after;
-    const size_t count = list_sums(summary, sums);
-    bool found = find_number(progress, "psnr_before_bits", &before) &&
-                 find_number(progress, "psnr_after_bits", &after);
-    for (size_t i = 0; i < count && found; i++) {
-        found = find_number(progress, sums[i].key, sums[i].value);
-    }
-    if (found) {
-        memcpy(&summary->psnr_before.sum, &before, sizeof before);
-        memcpy(&summary->psnr_after.sum, &after, sizeof after);
+    struct sums sums;
+    bool found = true;
+    list_sums(summary, &sums);
+    for (size_t i = 0; i < sums.count && found; i++) {
+        const struct sum *sum = &sums.all[i];
+        uint64_t bits;
+        found = find_number(progress, sum->key, &bits);
+        if (found) {
+            memcpy(sum->value ? (void *)sum->value : sum->real, &bits, sizeof bits);
+        }
     }
     return found;
 }

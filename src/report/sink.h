@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A sink turns the fields of a run into one output: a table or a set of pictures. The caller opens
- * it, hands it every field in frame order, and finishes it; an output that was not finished leaves
- * nothing under its final name. All calls of one sink come from one thread. Whatever fails has
- * been logged, in one line, by the time the status comes back.
+ * it, hands it every field in the library's order, and finishes it; an output that was not finished
+ * leaves nothing under its final name. All calls of one sink come from one thread. Whatever fails
+ * has been logged, in one line, by the time the status comes back.
  */
 #ifndef GPUME_REPORT_SINK_H
 #define GPUME_REPORT_SINK_H
@@ -26,6 +26,7 @@ struct gpume_run {
     struct gpume_params params; /* as the context was opened */
     uint64_t start, frames;     /* as asked for; frames 0: to the end of the input */
     const char *prefilter;      /* before the search; NULL: none */
+    const char *compat;         /* whose fields these are to be; NULL: nobody's */
     uint64_t expected;          /* fields, as far as the container tells; 0: not known */
     const char *filter;         /* NULL: none */
     int stream;                 /* -1: best */

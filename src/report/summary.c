@@ -44,23 +44,30 @@ void gpume_summary_set_engine(struct gpume_summary *summary, const struct gpume_
     summary->device_bytes = info->device_bytes;
 }
 
+static void figures_add(
+    struct gpume_figures *figures, const struct gpume_params *params, const struct gpume_sums *sums)
+{
+    const uint64_t pixels = (uint64_t)params->width * params->height;
+    figures->fields++;
+    total_add(&figures->zero, sums->zero);
+    total_add(&figures->sad_before, sums->sad_before);
+    total_add(&figures->sad_after, sums->sad_after);
+    total_add(&figures->sse_before, sums->sse_before);
+    total_add(&figures->sse_after, sums->sse_after);
+    psnr_add(&figures->psnr_before, gpume_psnr(params->bits, pixels, sums->sse_before));
+    psnr_add(&figures->psnr_after, gpume_psnr(params->bits, pixels, sums->sse_after));
+}
+
 void gpume_summary_add(struct gpume_summary *summary, const struct gpume_field *field)
 {
     const struct gpume_params *params = &summary->run->params;
-    const struct gpume_sums *sums = &field->sums;
-    const uint64_t pixels = (uint64_t)params->width * params->height;
-    if (summary->fields == 0) {
+    if (summary->all.fields == 0) {
         summary->first_field = field->frame;
     }
+    summary->targets += summary->all.fields == 0 || field->frame != summary->last_field;
     summary->last_field = field->frame;
-    summary->fields++;
-    total_add(&summary->zero, sums->zero);
-    total_add(&summary->sad_before, sums->sad_before);
-    total_add(&summary->sad_after, sums->sad_after);
-    total_add(&summary->sse_before, sums->sse_before);
-    total_add(&summary->sse_after, sums->sse_after);
-    psnr_add(&summary->psnr_before, gpume_psnr(params->bits, pixels, sums->sse_before));
-    psnr_add(&summary->psnr_after, gpume_psnr(params->bits, pixels, sums->sse_after));
+    figures_add(&summary->all, params, &field->sums);
+    figures_add(&summary->ways[field->ref > field->frame], params, &field->sums);
     summary->checked += field->checked;
     summary->matched += field->matched;
 }
@@ -76,11 +83,12 @@ double gpume_summary_psnr_mean(const struct gpume_psnr_sum *sum)
 }
 
 /* Over all pixels of all fields at once: that of the mean squared error. */
-double gpume_summary_psnr(const struct gpume_summary *summary, const struct gpume_total *sse)
+double gpume_summary_psnr(const struct gpume_summary *summary, const struct gpume_figures *figures,
+    const struct gpume_total *sse)
 {
     const struct gpume_params *params = &summary->run->params;
     const double peak = (double)((1u << params->bits) - 1);
-    const double pixels = (double)params->width * params->height * (double)summary->fields;
+    const double pixels = (double)params->width * params->height * (double)figures->fields;
     const double value = gpume_total_value(sse);
     return value > 0 ? 10 * log10(peak * peak * pixels / value) : (double)INFINITY;
 }
@@ -151,20 +159,34 @@ static void print_count(FILE *stream, uint64_t count, const char *one)
     fprintf(stream, "%" PRIu64 " %s%s", count, one, count == 1 ? "" : "s");
 }
 
-static void print_figures(const struct gpume_summary *summary, FILE *stream)
+/* name: before the rows where there are two of each; else "". */
+static void print_figures(const struct gpume_summary *summary, const struct gpume_figures *figures,
+    const char *name, FILE *stream)
 {
     char before[32], after[32];
-    const double fields = (double)summary->fields;
+    const double fields = (double)figures->fields;
     const double blocks = fields * (double)gpume_summary_blocks(summary);
-    fprintf(stream, "                     before           after\n");
+    fprintf(stream, "%-20s before           after\n", name);
     fprintf(stream, "mean SAD     %14.1f  %14.1f\n",
-        gpume_total_value(&summary->sad_before) / fields,
-        gpume_total_value(&summary->sad_after) / fields);
-    gpume_text_psnr(before, sizeof(before), gpume_summary_psnr_mean(&summary->psnr_before));
-    gpume_text_psnr(after, sizeof(after), gpume_summary_psnr_mean(&summary->psnr_after));
+        gpume_total_value(&figures->sad_before) / fields,
+        gpume_total_value(&figures->sad_after) / fields);
+    gpume_text_psnr(before, sizeof(before), gpume_summary_psnr_mean(&figures->psnr_before));
+    gpume_text_psnr(after, sizeof(after), gpume_summary_psnr_mean(&figures->psnr_after));
     fprintf(stream, "mean PSNR    %14s  %14s  dB\n", before, after);
     fprintf(stream, "zero vectors %14s  %14.1f  %%\n", "",
-        100 * gpume_total_value(&summary->zero) / blocks);
+        100 * gpume_total_value(&figures->zero) / blocks);
+}
+
+static void print_all_figures(const struct gpume_summary *summary, FILE *stream)
+{
+    static const char *const names[] = {"past", "future"};
+    const bool both = summary->run->params.direction == GPUME_DIRECTION_BOTH;
+    print_figures(summary, &summary->all, both ? "both directions" : "", stream);
+    for (size_t i = 0; i < 2 && both; i++) {
+        if (summary->ways[i].fields > 0) {
+            print_figures(summary, &summary->ways[i], names[i], stream);
+        }
+    }
 }
 
 static void print_elimination(const struct gpume_summary *summary, FILE *stream)
@@ -207,14 +229,14 @@ void gpume_summary_print(const struct gpume_summary *summary, FILE *stream)
     const uint64_t blocks = gpume_summary_blocks(summary);
     const double seconds = (double)summary->whole_ns / 1e9;
     const double candidates =
-        (double)blocks * (double)summary->candidates * (double)summary->fields;
+        (double)blocks * (double)summary->candidates * (double)summary->all.fields;
     fprintf(stream, "input        ");
     print_name(stream, summary->run->input);
     fprintf(stream, ": %" PRIu32 " x %" PRIu32 " pixels, %" PRIu32 " bits, ", params->width,
         params->height, params->bits);
     print_count(stream, summary->delivered, "frame");
     fprintf(stream, " read\nsearch       ");
-    print_count(stream, summary->fields, "field");
+    print_count(stream, summary->all.fields, "field");
     fprintf(stream, " of ");
     print_count(stream, blocks, "block");
     fprintf(stream, ", ");
@@ -225,13 +247,17 @@ void gpume_summary_print(const struct gpume_summary *summary, FILE *stream)
         print_name(stream, summary->run->prefilter);
         fprintf(stream, ": what the search sees, figures are of the frames as they are\n");
     }
+    if (params->direction != GPUME_DIRECTION_PAST) {
+        fprintf(stream, "direction    %s\n",
+            params->direction == GPUME_DIRECTION_BOTH ? "both: past and future" : "future");
+    }
     fprintf(stream, "engine       %s: %s%s%s\n", summary->backend, summary->device,
         summary->driver[0] ? ", " : "", summary->driver);
     fprintf(stream, "time         %.3f s, %.1f fields a second, %.3g candidates a second\n",
-        seconds, gpume_summary_rate(summary->fields, summary->whole_ns),
+        seconds, gpume_summary_rate(summary->all.fields, summary->whole_ns),
         seconds > 0 ? candidates / seconds : 0);
     print_elimination(summary, stream);
-    print_figures(summary, stream);
+    print_all_figures(summary, stream);
     print_trouble(summary, stream);
     if (params->check) {
         char line[128];

@@ -30,6 +30,13 @@ struct gpume_psnr_sum {
     uint64_t finite;
 };
 
+/* Sums over fields. */
+struct gpume_figures {
+    uint64_t fields;
+    struct gpume_total zero, sad_before, sad_after, sse_before, sse_after;
+    struct gpume_psnr_sum psnr_before, psnr_after;
+};
+
 struct gpume_summary {
     /* Before the first field. Strings outlive the summary. */
     const struct gpume_run *run;
@@ -41,9 +48,8 @@ struct gpume_summary {
     uint64_t candidates, host_bytes, device_bytes;
 
     /* By gpume_summary_add. */
-    uint64_t fields, first_field, last_field;
-    struct gpume_total zero, sad_before, sad_after, sse_before, sse_after;
-    struct gpume_psnr_sum psnr_before, psnr_after;
+    struct gpume_figures all, ways[2];         /* [0]: of those that look back, [1]: ahead */
+    uint64_t targets, first_field, last_field; /* target frames; the first and the last of them */
     uint64_t checked, matched;
 
     /* After the last field. */

@@ -10,8 +10,9 @@ double gpume_total_value(const struct gpume_total *total);
 /* Blocks of a field. */
 uint64_t gpume_summary_blocks(const struct gpume_summary *summary);
 
-/* Of the mean squared error over all fields; infinity where that is 0. */
-double gpume_summary_psnr(const struct gpume_summary *summary, const struct gpume_total *sse);
+/* Of the mean squared error over all fields of the figures; infinity where that is 0. */
+double gpume_summary_psnr(const struct gpume_summary *summary, const struct gpume_figures *figures,
+    const struct gpume_total *sse);
 
 /* Over the fields where it is finite; infinity where there is none. */
 double gpume_summary_psnr_mean(const struct gpume_psnr_sum *sum);

@@ -67,6 +67,7 @@ static void put_input(struct gpume_json *json, const struct gpume_summary *summa
 static void put_parameters(struct gpume_json *json, const struct gpume_run *run)
 {
     static const char *const backends[] = {"auto", "vulkan", "cpu"};
+    static const char *const directions[] = {"past", "future", "both"};
     const struct gpume_params *params = &run->params;
     char window[32];
     snprintf(window, sizeof(window), "%" PRIu32 "x%" PRIu32, params->window_x, params->window_y);
@@ -76,6 +77,8 @@ static void put_parameters(struct gpume_json *json, const struct gpume_run *run)
     gpume_json_text(json, "edge", params->edge == GPUME_EDGE_INSIDE ? "inside" : "extend");
     gpume_json_text(json, "metric", "sad");
     gpume_json_count(json, "ref-distance", params->ref_distance);
+    gpume_json_text(json, "direction", directions[params->direction]);
+    gpume_json_text(json, "compat", run->compat ? run->compat : "none");
     gpume_json_text(json, "prefilter", run->prefilter);
     gpume_json_count(json, "start", run->start);
     if (run->frames > 0) {
@@ -119,29 +122,48 @@ static void put_engine(struct gpume_json *json, const struct gpume_summary *summ
     gpume_json_end(json);
 }
 
-static void put_figures(struct gpume_json *json, const struct gpume_summary *summary)
+static void put_figures(struct gpume_json *json, const struct gpume_summary *summary,
+    const struct gpume_figures *figures)
 {
-    const double fields = (double)summary->fields;
+    const double fields = (double)figures->fields;
     gpume_json_begin(json, "totals");
-    gpume_json_count(json, "blocks", gpume_summary_blocks(summary) * summary->fields);
-    total(json, "zero", &summary->zero);
-    total(json, "sad_before", &summary->sad_before);
-    total(json, "sad_after", &summary->sad_after);
-    total(json, "sse_before", &summary->sse_before);
-    total(json, "sse_after", &summary->sse_after);
-    gpume_json_real(json, "psnr_before", gpume_summary_psnr(summary, &summary->sse_before), 3);
-    gpume_json_real(json, "psnr_after", gpume_summary_psnr(summary, &summary->sse_after), 3);
+    gpume_json_count(json, "blocks", gpume_summary_blocks(summary) * figures->fields);
+    total(json, "zero", &figures->zero);
+    total(json, "sad_before", &figures->sad_before);
+    total(json, "sad_after", &figures->sad_after);
+    total(json, "sse_before", &figures->sse_before);
+    total(json, "sse_after", &figures->sse_after);
+    gpume_json_real(
+        json, "psnr_before", gpume_summary_psnr(summary, figures, &figures->sse_before), 3);
+    gpume_json_real(
+        json, "psnr_after", gpume_summary_psnr(summary, figures, &figures->sse_after), 3);
     gpume_json_end(json);
     gpume_json_begin(json, "means");
-    gpume_json_real(json, "zero", gpume_total_value(&summary->zero) / fields, 3);
-    gpume_json_real(json, "sad_before", gpume_total_value(&summary->sad_before) / fields, 3);
-    gpume_json_real(json, "sad_after", gpume_total_value(&summary->sad_after) / fields, 3);
-    gpume_json_real(json, "sse_before", gpume_total_value(&summary->sse_before) / fields, 3);
-    gpume_json_real(json, "sse_after", gpume_total_value(&summary->sse_after) / fields, 3);
-    gpume_json_real(json, "psnr_before", gpume_summary_psnr_mean(&summary->psnr_before), 3);
-    gpume_json_real(json, "psnr_after", gpume_summary_psnr_mean(&summary->psnr_after), 3);
-    gpume_json_count(json, "psnr_before_infinite", summary->fields - summary->psnr_before.finite);
-    gpume_json_count(json, "psnr_after_infinite", summary->fields - summary->psnr_after.finite);
+    gpume_json_real(json, "zero", gpume_total_value(&figures->zero) / fields, 3);
+    gpume_json_real(json, "sad_before", gpume_total_value(&figures->sad_before) / fields, 3);
+    gpume_json_real(json, "sad_after", gpume_total_value(&figures->sad_after) / fields, 3);
+    gpume_json_real(json, "sse_before", gpume_total_value(&figures->sse_before) / fields, 3);
+    gpume_json_real(json, "sse_after", gpume_total_value(&figures->sse_after) / fields, 3);
+    gpume_json_real(json, "psnr_before", gpume_summary_psnr_mean(&figures->psnr_before), 3);
+    gpume_json_real(json, "psnr_after", gpume_summary_psnr_mean(&figures->psnr_after), 3);
+    gpume_json_count(json, "psnr_before_infinite", figures->fields - figures->psnr_before.finite);
+    gpume_json_count(json, "psnr_after_infinite", figures->fields - figures->psnr_after.finite);
+    gpume_json_end(json);
+}
+
+/* Each that was searched. */
+static void put_directions(struct gpume_json *json, const struct gpume_summary *summary)
+{
+    static const char *const names[] = {"past", "future"};
+    gpume_json_begin(json, "directions");
+    for (size_t i = 0; i < 2; i++) {
+        if (summary->ways[i].fields > 0) {
+            gpume_json_begin(json, names[i]);
+            gpume_json_count(json, "fields", summary->ways[i].fields);
+            put_figures(json, summary, &summary->ways[i]);
+            gpume_json_end(json);
+        }
+    }
     gpume_json_end(json);
 }
 
@@ -166,7 +188,7 @@ static void put_stages(struct gpume_json *json, const struct gpume_summary *summ
         gpume_json_begin(json, stages[i].name);
         gpume_json_real(json, "seconds", (double)ns / 1e9, 9);
         gpume_json_real(json, "fields_per_second",
-            ns > 0 ? gpume_summary_rate(summary->fields, ns) : (double)INFINITY, 3);
+            ns > 0 ? gpume_summary_rate(summary->all.fields, ns) : (double)INFINITY, 3);
         gpume_json_real(json, "busy", stages[i].busy, 6);
         gpume_json_end(json);
     }
@@ -192,12 +214,13 @@ void gpume_summary_put(const struct gpume_summary *summary, struct gpume_json *j
     if (run->set && run->set->partial) {
         gpume_json_truth(json, "partial", true);
     }
-    gpume_json_count(json, "fields", summary->fields);
+    gpume_json_count(json, "fields", summary->all.fields);
     gpume_json_count(json, "first_field", summary->first_field);
     gpume_json_count(json, "last_field", summary->last_field);
     gpume_json_count(json, "blocks_per_field", gpume_summary_blocks(summary));
     gpume_json_count(json, "candidates_per_block", summary->candidates);
-    put_figures(json, summary);
+    put_figures(json, summary, &summary->all);
+    put_directions(json, summary);
     put_elimination(json, summary);
     put_stages(json, summary);
     if (run->params.check) {

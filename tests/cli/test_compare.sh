@@ -133,7 +133,7 @@ says "8x8 pixels at (0,0) in a, 16x16"
 sed '50,$d' a.csv >one.csv
 sed '2,49d' a.csv >rest.csv
 expect 3 compare one.csv rest.csv
-says "no frame in common"
+says "no field in common"
 sed '30,40d' a.csv >gap.csv
 expect 3 compare a.csv gap.csv
 says "frame 1: block 28"

@@ -13,6 +13,8 @@
 
 #define EXTEND GPUME_EDGE_EXTEND
 #define INSIDE GPUME_EDGE_INSIDE
+#define FUTURE .direction = GPUME_DIRECTION_FUTURE
+#define BOTH .direction = GPUME_DIRECTION_BOTH
 
 static const struct runner_case cases[] = {
     /* every edge and corner, sizes around a block */
@@ -152,6 +154,11 @@ static const struct runner_case tile_cases[] = {
         .distance = 3, .frames = 9},
     {64, 200, 10, 8, 7, 7, INSIDE, SYNTH_NOISE, TILE(3, 4, 2, 5, 15, 64), .window_bytes = 8192},
     {20, 20, 8, 8, 3, 3, EXTEND, SYNTH_NOISE, TILE(7, 2, 1, 1, 7, 32), .distance = 7, .frames = 30},
+    {20, 20, 8, 8, 3, 3, EXTEND, SYNTH_NOISE, TILE(7, 2, 1, 1, 7, 32), .distance = 7, .frames = 30,
+        BOTH},
+    {72, 56, 8, 8, 20, 16, INSIDE, SYNTH_NOISE, TILE(3, 4, 2, 6, 41, 128), .sieve = true, BOTH},
+    {64, 200, 10, 8, 7, 7, INSIDE, SYNTH_NOISE, TILE(3, 4, 2, 5, 15, 64), .window_bytes = 8192,
+        BOTH},
 };
 
 /* Every filter at every depth, on pictures smaller and larger than it reaches. */
@@ -224,8 +231,6 @@ static const struct runner_case filter_cases[] = {
 
 /* Both ways, and the other way: more frames than a ring holds, fewer than two distances, fields of
  * one frame in two submissions, everything that a field can do. */
-#define FUTURE .direction = GPUME_DIRECTION_FUTURE
-#define BOTH .direction = GPUME_DIRECTION_BOTH
 static const struct runner_case direction_cases[] = {
     {48, 32, 8, 8, 3, 3, EXTEND, SYNTH_NOISE, FUTURE},
     {48, 32, 8, 8, 3, 3, EXTEND, SYNTH_NOISE, BOTH},
@@ -282,9 +287,9 @@ static void check_vulkan(bool validate, const char *only)
         if (strcmp(name, "quads") == 0) {
             check_cases(cases, sizeof(cases) / sizeof(*cases), name, validate);
             check_cases(filter_cases, sizeof(filter_cases) / sizeof(*filter_cases), name, validate);
+            check_cases(direction_cases, sizeof(direction_cases) / sizeof(*direction_cases), name,
+                validate);
         }
-        check_cases(
-            direction_cases, sizeof(direction_cases) / sizeof(*direction_cases), name, validate);
         check_cases(tile_cases, sizeof(tile_cases) / sizeof(*tile_cases), name, validate);
     }
 }

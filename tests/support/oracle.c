@@ -12,7 +12,8 @@
  *   oracle residual   CLIP BLOCK WX WY EDGE DISTANCE GAIN GAMMA
  *   oracle signed     CLIP BLOCK WX WY EDGE DISTANCE GAIN GAMMA
  *
- * CLIP is a y4m file of 25 frames a second, gray or 4:2:0. One thread; exits with 1 on any trouble.
+ * DISTANCE looks into the past, +DISTANCE into the future, both:DISTANCE both ways. CLIP is a y4m
+ * file of 25 frames a second, gray or 4:2:0. One thread; exits with 1 on any trouble.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -32,6 +33,7 @@ struct task {
     const char *what;
     struct clip clip;
     int block, wx, wy, distance;
+    bool past, future;
     bool inside;
     double gain, gamma;
 };
@@ -172,7 +174,7 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-static struct match search(const struct task *task, int frame, int x0, int y0)
+static struct match search(const struct task *task, int frame, int ref, int x0, int y0)
 {
     const struct clip *clip = &task->clip;
     const int w = least(task->block, clip->width - x0), h = least(task->block, clip->height - y0);
@@ -186,8 +188,8 @@ static struct match search(const struct task *task, int frame, int x0, int y0)
             }
             for (int y = y0; y < y0 + h; y++) {
                 for (int x = x0; x < x0 + w; x++) {
-                    cost += (uint64_t)abs(sample(clip, frame, x, y) -
-                                          sample(clip, frame - task->distance, x + dx, y + dy));
+                    cost += (uint64_t)abs(
+                        sample(clip, frame, x, y) - sample(clip, ref, x + dx, y + dy));
                 }
             }
             const bool still = dx == 0 && dy == 0;
@@ -199,14 +201,15 @@ static struct match search(const struct task *task, int frame, int x0, int y0)
     return best;
 }
 
-static struct match *search_all(const struct task *task, int frame, int *columns, int *count)
+static struct match *search_all(
+    const struct task *task, int frame, int ref, int *columns, int *count)
 {
     const struct clip *clip = &task->clip;
     *columns = (clip->width + task->block - 1) / task->block;
     *count = *columns * ((clip->height + task->block - 1) / task->block);
     struct match *all = need((size_t)*count * sizeof(*all));
     for (int i = 0; i < *count; i++) {
-        all[i] = search(task, frame, i % *columns * task->block, i / *columns * task->block);
+        all[i] = search(task, frame, ref, i % *columns * task->block, i / *columns * task->block);
     }
     for (int i = 0; i < *count; i++) {
         for (int j = 0; j < *count; j++) {
@@ -217,11 +220,11 @@ static struct match *search_all(const struct task *task, int frame, int *columns
 }
 
 static void print_vectors(
-    const struct task *task, int frame, const struct match *all, int columns, int count)
+    const struct task *task, int frame, int ref, const struct match *all, int columns, int count)
 {
     for (int i = 0; i < count; i++) {
         const int x = i % columns * task->block, y = i / columns * task->block;
-        printf("%d,%d,%d,%d,%d,%d,%d,%d,%" PRIu64 ",%d\n", frame, frame - task->distance, x, y,
+        printf("%d,%d,%d,%d,%d,%d,%d,%d,%" PRIu64 ",%d\n", frame, ref, x, y,
             least(task->block, task->clip.width - x), least(task->block, task->clip.height - y),
             all[i].dx, all[i].dy, all[i].cost, all[i].rank);
     }
@@ -252,7 +255,7 @@ static unsigned shown(const struct task *task, int difference)
 
 /* One field's sums, or its picture. */
 static void do_pixels(
-    const struct task *task, int frame, const struct match *all, int columns, int count)
+    const struct task *task, int frame, int ref, const struct match *all, int columns, int count)
 {
     const struct clip *clip = &task->clip;
     const bool sums = strcmp(task->what, "frames") == 0;
@@ -264,10 +267,9 @@ static void do_pixels(
     for (int y = 0; y < clip->height; y++) {
         for (int x = 0; x < clip->width; x++) {
             const struct match *m = &all[y / task->block * columns + x / task->block];
-            const int reference = frame - task->distance;
-            const int predicted = sample(clip, reference, x + m->dx, y + m->dy);
+            const int predicted = sample(clip, ref, x + m->dx, y + m->dy);
             const int target = sample(clip, frame, x, y);
-            const int d[2] = {target - sample(clip, reference, x, y), target - predicted};
+            const int d[2] = {target - sample(clip, ref, x, y), target - predicted};
             for (int k = 0; k < 2; k++) {
                 sad[k] += (uint64_t)abs(d[k]);
                 sse[k] += (uint64_t)((int64_t)d[k] * d[k]);
@@ -282,11 +284,22 @@ static void do_pixels(
     }
     if (sums) {
         printf("%d,%d,%d.%02d0000,%d,%d,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", frame,
-            frame - task->distance, frame / 25, frame % 25 * 4, count, zero, sad[0], sad[1], sse[0],
-            sse[1]);
+            ref, frame / 25, frame % 25 * 4, count, zero, sad[0], sad[1], sse[0], sse[1]);
         print_psnr(clip, sse[0], ',');
         print_psnr(clip, sse[1], '\n');
     }
+}
+
+static void run_field(const struct task *task, int frame, int ref)
+{
+    int columns, count;
+    struct match *all = search_all(task, frame, ref, &columns, &count);
+    if (strcmp(task->what, "vectors") == 0) {
+        print_vectors(task, frame, ref, all, columns, count);
+    } else {
+        do_pixels(task, frame, ref, all, columns, count);
+    }
+    free(all);
 }
 
 static void run_task(const struct task *task)
@@ -298,15 +311,14 @@ static void run_task(const struct task *task)
         printf("frame,ref,time,blocks,zero,sad_before,sad_after,sse_before,sse_after,"
                "psnr_before,psnr_after\n");
     }
-    for (int frame = task->distance; frame < task->clip.count; frame++) {
-        int columns, count;
-        struct match *all = search_all(task, frame, &columns, &count);
-        if (vectors) {
-            print_vectors(task, frame, all, columns, count);
-        } else {
-            do_pixels(task, frame, all, columns, count);
+    for (int frame = 0; frame < task->clip.count; frame++) {
+        const int before = frame - task->distance, behind = frame + task->distance;
+        if (task->past && before >= 0) {
+            run_field(task, frame, before);
         }
-        free(all);
+        if (task->future && behind < task->clip.count) {
+            run_field(task, frame, behind);
+        }
     }
 }
 
@@ -321,6 +333,7 @@ int main(int argc, char **argv)
     } else if (argc == 3 && strcmp(argv[1], "stream") == 0) {
         make_stream(number(argv[2]));
     } else if (argc == 8 || argc == 10) {
+        const bool both = strncmp(argv[7], "both:", 5) == 0;
         struct task task = {
             .what = argv[1],
             .clip = read_clip(argv[2]),
@@ -328,7 +341,9 @@ int main(int argc, char **argv)
             .wx = number(argv[4]),
             .wy = number(argv[5]),
             .inside = strcmp(argv[6], "inside") == 0,
-            .distance = number(argv[7]),
+            .distance = number(argv[7] + (both ? strlen("both:") : 0)), /* a plus is read too */
+            .past = both || argv[7][0] != '+',
+            .future = both || argv[7][0] == '+',
             .gain = argc == 10 ? strtod(argv[8], NULL) : 1,
             .gamma = argc == 10 ? strtod(argv[9], NULL) : 1,
         };

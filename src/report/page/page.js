@@ -16,10 +16,10 @@ function figure(name, key, value, text) {
 }
 
 function sayFigures(i) {
-    const f = fields;
+    const f = fields, distance = data.parameters["ref-distance"];
+    const ref = f.frame[i] + (data.parameters.direction === "future" ? distance : -distance);
     byId("figures").replaceChildren(
-        figure("Reference", "ref", f.frame[i] - data.parameters["ref-distance"],
-            `frame ${f.frame[i] - data.parameters["ref-distance"]}`),
+        figure("Reference", "ref", ref, `frame ${ref}`),
         figure("Time", "time", f.time[i].toFixed(6), `${f.time[i].toFixed(3)} s`),
         figure("SAD before", "sad_before", f.sadBefore[i], whole(f.sadBefore[i])),
         figure("SAD after", "sad_after", f.sadAfter[i], whole(f.sadAfter[i])),

@@ -13,8 +13,9 @@ function makeHead() {
     const moves = input.frames_per_second && !input.reference; // stills have no rate
     const rate = moves ? `, ${plain(input.frames_per_second, 3)} frames a second` : "";
     const filter = parameters.prefilter ? `, searched through ${parameters.prefilter}` : "";
-    const distance = parameters["ref-distance"];
-    const before = distance > 1 ? `, reference ${distance} frames before` : "";
+    const distance = parameters["ref-distance"], future = parameters.direction === "future";
+    const before = distance > 1 || future
+        ? `, reference ${distance} frame${distance > 1 ? "s" : ""} ${future ? "ahead" : "before"}` : "";
     document.title = `${name} - gpume report`;
     /* A long name may break behind its signs. */
     byId("title").append(...name.split(/(?<=[_.-])/).flatMap((part) => [part, make("wbr")]));
