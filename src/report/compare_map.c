@@ -25,8 +25,8 @@ struct gpume_compare_map {
     uint32_t width, height;
     uint8_t *pixels;
     uint32_t rate_num, rate_den;
-    int64_t next_us;      /* of a field without a time */
-    uint64_t drawn, last; /* fields; frame of the last one */
+    int64_t now_us, next_us; /* of the last field; of one without a time */
+    uint64_t drawn, last;    /* fields; frame of the last one */
 };
 
 int gpume_compare_map_check(const char *path, bool overwrite, const struct gpume_log *log)
@@ -140,7 +140,10 @@ int gpume_compare_map_draw(struct gpume_compare_map *map, const struct gpume_vec
     const struct gpume_vectors_field *b, const int64_t *time_us)
 {
     int status = GPUME_OK;
-    const int64_t now_us = time_us ? *time_us : map->next_us;
+    /* The second field of a frame comes behind the first. */
+    const bool timed = time_us && (map->drawn == 0 || *time_us > map->now_us);
+    const int64_t now_us = timed ? *time_us : map->next_us;
+    map->now_us = now_us;
     map->next_us = now_us + (int64_t)(UINT64_C(1000000) * map->rate_den / map->rate_num);
     if (!map->picture) {
         GPUME_TRY(open_picture(map, a));
@@ -161,6 +164,7 @@ int gpume_compare_map_draw(struct gpume_compare_map *map, const struct gpume_vec
         return GPUME_INVALID;
     }
     map->last = a->frame;
+    map->drawn++;
     memset(map->pixels, 0, (size_t)map->width * map->height * 3); /* where there are no blocks */
     for (size_t i = 0; i < a->count; i++) {
         fill_block(map, &a->blocks[i], colour_of(&a->blocks[i], &b->blocks[i], has_costs));
