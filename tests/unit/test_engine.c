@@ -118,7 +118,7 @@ static void run_engine(const struct gpume_params *params, enum synth_content con
 }
 
 static void test_same_fields(uint32_t width, uint32_t height, enum synth_content content,
-    const struct gpume_prefilter *prefilter)
+    enum gpume_direction direction, const struct gpume_prefilter *prefilter)
 {
     struct gpume_params params;
     gpume_params_default(&params);
@@ -127,6 +127,7 @@ static void test_same_fields(uint32_t width, uint32_t height, enum synth_content
     params.window_x = params.window_y = 9;
     params.backend = GPUME_BACKEND_CPU;
     params.prefilter = prefilter;
+    params.direction = direction;
     uint32_t blocks = (width + 7) / 8 * ((height + 7) / 8);
     size_t count = (size_t)blocks * FIELDS;
     struct gpume_vector *vectors = calloc(2 * count, sizeof(*vectors));
@@ -151,9 +152,13 @@ int main(void)
     test_chooser();
     test_single_item();
     static const struct gpume_prefilter gauss = {.kind = GPUME_PREFILTER_GAUSS, .sigma = 1};
-    test_same_fields(72, 40, SYNTH_PAN, NULL);
-    test_same_fields(72, 40, SYNTH_NOISE, NULL);
-    test_same_fields(72, 40, SYNTH_PAN, &gauss);
-    test_same_fields(200, 8, SYNTH_TIES, NULL); /* one row of blocks, cut into spans */
+    const enum gpume_direction past = GPUME_DIRECTION_PAST, both = GPUME_DIRECTION_BOTH;
+    test_same_fields(72, 40, SYNTH_PAN, past, NULL);
+    test_same_fields(72, 40, SYNTH_NOISE, past, NULL);
+    test_same_fields(72, 40, SYNTH_PAN, past, &gauss);
+    test_same_fields(72, 40, SYNTH_PAN, GPUME_DIRECTION_FUTURE, NULL);
+    test_same_fields(72, 40, SYNTH_PAN, both, NULL);
+    test_same_fields(72, 40, SYNTH_NOISE, both, &gauss);
+    test_same_fields(200, 8, SYNTH_TIES, past, NULL); /* one row of blocks, cut into spans */
     return harness_verdict();
 }
