@@ -225,7 +225,7 @@ says "blocks of one size"
 expect 0 convert holes.csv holes.npy -q
 { cat run.csv; echo 5,4,0,0,8,8,0,0,0,0; } >last.csv
 expect 3 convert last.csv bad/x.mvf
-says "frame 5 lie elsewhere"
+says "the blocks of frame 5 are not all those"
 for name in run.npy run.mvf run1.flo mvs-1.npy; do
     head -c 1000 $name >bad.bin
     expect 3 convert bad.bin bad/x.csv
@@ -272,7 +272,7 @@ expect 2 convert run.csv x.csv --vectors y.csv
 expect 2 clip.y4m --format npy
 says "needs --vectors"
 expect 2 clip.y4m --vectors x.bin
-says "must end in .csv"
+says "must end in one of .csv .jsonl"
 expect 2 clip.y4m --vectors x.flo
 says "put %d in the name"
 expect 2 clip.y4m --vectors 'x%d%d%d.flo'
