@@ -56,12 +56,17 @@ static inline char *gpume_digits_put_signed(
 static inline char *gpume_digits_put_padded(
     const struct gpume_digits *digits, char *at, int64_t value, unsigned width)
 {
-    char text[24]; /* a sign, 10 digits, the overhang */
-    const size_t length = (size_t)(gpume_digits_put_signed(digits, text, value) - text);
+    const uint32_t size = (uint32_t)(value < 0 ? -value : value);
+    if (size >= 10000) {
+        return gpume_digits_put_signed(digits, at, value);
+    }
+    const struct gpume_digits_piece *piece = &digits->of[0][size];
+    const unsigned length = piece->length + (value < 0 ? 1u : 0u);
     memcpy(at, "    ", 4);
     at += length < width ? width - length : 0;
-    memcpy(at, text, 16);
-    return at + length;
+    *at = '-';
+    at += value < 0;
+    return gpume_digits_copy(at, piece);
 }
 
 #endif

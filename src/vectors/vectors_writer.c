@@ -58,10 +58,10 @@ struct rows {
     size_t item_rows;
 };
 
-static int complain(struct gpume_vectors_writer *writer, const char *what)
+static int complain(struct gpume_vectors_writer *writer, int status, const char *what)
 {
     gpume_log_write(&writer->log, GPUME_LOG_ERROR, "%s: %s", writer->path, what);
-    return GPUME_INVALID;
+    return status;
 }
 
 /* Threads are a help, not a need: without them writer->workers stays NULL. */
@@ -86,17 +86,18 @@ static int check_needs(struct gpume_vectors_writer *writer)
     const struct gpume_vectors_info *info = &writer->info;
     char what[160];
     if (writer->kind == GPUME_PATTERN_WRONG) {
-        return complain(writer, "give one %d or %0Nd, or two, in the file's own name");
+        return complain(
+            writer, GPUME_UNSUPPORTED, "give one %d or %0Nd, or two, in the file's own name");
     }
     if (format->needs & ~info->columns) {
         snprintf(
             what, sizeof(what), "%s needs the costs of blocks, which are not known", format->name);
-        return complain(writer, what);
+        return complain(writer, GPUME_INVALID, what);
     }
     if (format->needs_grid && info->block == 0) {
         snprintf(what, sizeof(what),
             "%s needs blocks of one size that cover the picture; these do not", format->name);
-        return complain(writer, what);
+        return complain(writer, GPUME_INVALID, what);
     }
     return GPUME_OK;
 }
@@ -246,14 +247,14 @@ static int leave(struct gpume_vectors_writer *writer, const struct gpume_vectors
         return GPUME_OK;
     }
     if (writer->kind != GPUME_PATTERN_PLAIN) {
-        return same && !pair
-                   ? complain(writer, "a frame has two fields; put two %d in the name, for the "
-                                      "numbers of the frame and of its reference")
-                   : finish_file(writer);
+        return same && !pair ? complain(writer, GPUME_UNSUPPORTED,
+                                   "a frame has two fields; put two %d in the name, for the "
+                                   "numbers of the frame and of its reference")
+                             : finish_file(writer);
     }
-    return writer->in_place
-               ? finish_array(writer)
-               : complain(writer, "holds one frame; put %d in the name, for the frame's number");
+    return writer->in_place ? finish_array(writer)
+                            : complain(writer, GPUME_UNSUPPORTED,
+                                  "holds one frame; put %d in the name, for the frame's number");
 }
 
 static int turn_to(struct gpume_vectors_writer *writer, const struct gpume_vectors_field *field)
@@ -292,7 +293,7 @@ static size_t put_item(void *opaque, uint32_t item, char *begin)
         const size_t part = end - first < GPUME_VECTORS_PART ? end - first : GPUME_VECTORS_PART;
         const struct gpume_vectors_block *blocks =
             gpume_vectors_take(&writer->info, rows->field, first, part, room);
-        at = writer->format->writer->rows(writer->state, blocks, first, part, at);
+        at = writer->format->writer->rows(writer->state, blocks, part, at);
         first += part;
     }
     return (size_t)(at - begin);
@@ -322,10 +323,11 @@ int gpume_vectors_writer_field(
     if (writer->format->needs_grid && !gpume_vectors_on_grid(&writer->info, field)) {
         char what[160];
         snprintf(what, sizeof(what),
-            "the blocks of frame %" PRIu64 " lie elsewhere than those of the first; %s needs one "
+            "the blocks of frame %" PRIu64
+            " are not all those of the first one's grid; %s needs one "
             "grid for all",
             field->frame, writer->format->name);
-        return complain(writer, what);
+        return complain(writer, GPUME_INVALID, what);
     }
     GPUME_TRY(turn_to(writer, field));
     GPUME_TRY(ops->field ? ops->field(writer->state, field, writer->out) : put_rows(writer, field));

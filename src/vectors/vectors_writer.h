@@ -23,12 +23,12 @@ struct gpume_vectors_target {
 };
 
 /* info: what is known of all fields; of it the writer takes the columns that the format holds.
- * GPUME_INVALID: the format needs what is not known. */
+ * GPUME_INVALID: the format needs what is not known. GPUME_UNSUPPORTED: the name. */
 int gpume_vectors_writer_open(struct gpume_vectors_writer **writer,
     const struct gpume_vectors_target *target, const struct gpume_vectors_info *info);
 
-/* Fields come by rising frame, those of a frame by rising reference. GPUME_INVALID: the format or
- * the name has no room for this one. */
+/* Fields come by rising frame, those of a frame by rising reference. GPUME_INVALID: the format
+ * has no place for this one. GPUME_UNSUPPORTED: the name has none. */
 int gpume_vectors_writer_field(
     struct gpume_vectors_writer *writer, const struct gpume_vectors_field *field);
 

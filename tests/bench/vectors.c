@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How fast vectors.csv is made: fields of 1920x1080 in blocks of 8, made up in memory, through the
- * sink that the command uses, by one, two and four threads. To /dev/null it is the formatter that
- * is measured, to a file what takes longer: that, or what the system takes them with.
+ * How fast files of vectors are made: fields of 1920x1080 in blocks of 8, made up in memory,
+ * through the sink that the command uses, by one, two and four threads. To /dev/null it is the
+ * formatter that is measured, to a file what takes longer: that, or what the system takes them
+ * with.
  *
- *     bench_csv [FIELDS [PATH]]     400 fields, to /dev/null
+ *     bench_vectors [FIELDS [PATH [FORMAT]]]     400 fields, to /dev/null, csv
  *
- * Prints a line each: the rate and the wall time; the processor time of all threads together.
+ * Prints a line each: the rate, the wall time; the processor time of all threads together.
  */
 #include "report/sink.h"
+#include "vectors/vectors_format.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +21,6 @@ enum { BLOCKS = COLUMNS * ROWS };
 
 static struct gpume_vector vectors[BLOCKS];
 static uint32_t costs[BLOCKS], ranks[BLOCKS];
-static uint64_t text_bytes; /* of a field, about */
 
 static void tell(void *opaque, enum gpume_log_level level, const char *line)
 {
@@ -44,16 +45,14 @@ static void make_up(void)
         vectors[i].dy = (int16_t)((int32_t)(mix >> 24 & 15) - 8);
         costs[i] = (mix >> 8 & 1023) * (mix >> 20 & 7);
         ranks[i] = (uint32_t)((uint64_t)i * 12347 % BLOCKS);
-        text_bytes +=
-            (uint64_t)snprintf(NULL, 0, "100,99,%u,%u,8,8,%d,%d,%u,%u\n", i % COLUMNS * BLOCK,
-                i / COLUMNS * BLOCK, vectors[i].dx, vectors[i].dy, costs[i], ranks[i]);
     }
 }
 
-static int measure(uint32_t threads, uint64_t fields, const char *path)
+static int measure(
+    const struct gpume_vectors_format *format, uint32_t threads, uint64_t fields, const char *path)
 {
     struct gpume_out_set outputs = {.overwrite = true};
-    struct gpume_run run = {.set = &outputs, .log = {tell, NULL}};
+    struct gpume_run run = {.set = &outputs, .vectors_format = format, .log = {tell, NULL}};
     struct gpume_field field = {
         .blocks_x = COLUMNS, .blocks_y = ROWS, .vectors = vectors, .costs = costs, .ranks = ranks};
     struct gpume_sink *sink = NULL;
@@ -62,7 +61,7 @@ static int measure(uint32_t threads, uint64_t fields, const char *path)
     run.params.height = HEIGHT;
     run.params.block = BLOCK;
     run.params.threads = 4 * threads; /* processors: the sink takes a quarter of them */
-    int status = gpume_sink_vectors_csv.open(&sink, path, &run);
+    int status = gpume_sink_vectors.open(&sink, path, &run);
     const double wall = seconds(CLOCK_MONOTONIC), cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
     for (uint64_t i = 0; i < fields && status == GPUME_OK; i++) {
         field.frame = 100;
@@ -73,11 +72,11 @@ static int measure(uint32_t threads, uint64_t fields, const char *path)
     if (status == GPUME_OK) {
         const double took = seconds(CLOCK_MONOTONIC) - wall;
         const double used = seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
-        printf("%u threads %6.2f GB/s %7.3f ms a field %7.3f ms of CPU a field\n", threads,
-            (double)(text_bytes * fields) / 1e9 / took, 1e3 * took / (double)fields,
-            1e3 * used / (double)fields);
+        printf("%-12s %u threads %8.1f million blocks/s %7.3f ms a field %7.3f ms of CPU a field\n",
+            format->name, threads, (double)fields * BLOCKS / 1e6 / took,
+            1e3 * took / (double)fields, 1e3 * used / (double)fields);
     }
-    gpume_sink_vectors_csv.close(&sink);
+    gpume_sink_vectors.close(&sink);
     return status;
 }
 
@@ -85,10 +84,12 @@ int main(int argc, char **argv)
 {
     static const uint32_t threads[] = {1, 2, 4};
     const uint64_t fields = argc > 1 ? strtoull(argv[1], NULL, 10) : 400;
-    int status = GPUME_OK;
+    const struct gpume_vectors_format *format =
+        argc > 3 ? gpume_vectors_format_named(argv[3]) : &gpume_vectors_csv;
+    int status = format ? GPUME_OK : GPUME_INVALID;
     make_up();
     for (size_t i = 0; i < sizeof threads / sizeof threads[0] && status == GPUME_OK; i++) {
-        status = measure(threads[i], fields, argc > 2 ? argv[2] : "/dev/null");
+        status = measure(format, threads[i], fields, argc > 2 ? argv[2] : "/dev/null");
     }
     return status != GPUME_OK;
 }
