@@ -42,7 +42,8 @@ struct gpume_decode {
     AVPacket *kept[TRIAL_PACKETS];   /* those of the trial */
     uint32_t kept_count, kept_taken; /* taken: sent again */
     AVRational time_base, rate;
-    int64_t next_pts; /* where a frame without a time belongs */
+    /* A frame without a time is so many frames after the last time known; no rounding adds up. */
+    int64_t known_pts, since;
     uint64_t delivered, refused;
     uint32_t refusals; /* in a row */
     uint32_t threads;  /* asked for */
@@ -315,12 +316,16 @@ static void set_time(struct gpume_decode *decode, AVFrame *frame)
 {
     int64_t pts = frame->best_effort_timestamp;
     if (pts == AV_NOPTS_VALUE) {
-        pts = frame->pts != AV_NOPTS_VALUE ? frame->pts : decode->next_pts;
+        pts = frame->pts;
+    }
+    if (pts != AV_NOPTS_VALUE) {
+        decode->known_pts = pts;
+        decode->since = 0;
     }
     AVRational rate = decode->rate.num > 0 ? decode->rate : (AVRational){25, 1};
-    int64_t step = av_rescale_q(1, av_inv_q(rate), decode->time_base);
-    frame->pts = pts;
-    decode->next_pts = pts < INT64_MAX / 2 && step > 0 ? pts + step : pts;
+    int64_t after = av_rescale_q(decode->since++, av_inv_q(rate), decode->time_base);
+    bool fits = after > 0 && decode->known_pts < INT64_MAX - after;
+    frame->pts = fits ? decode->known_pts + after : decode->known_pts;
 }
 
 /* Brings the device's frame to memory; an answer that ends the trial becomes AVERROR(EAGAIN). */

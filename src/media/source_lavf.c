@@ -43,9 +43,9 @@ struct gpume_source {
     struct gpume_luma *luma;
     struct gpume_colour *colour; /* NULL: nobody will ask */
     AVFrame *frame;              /* the first one, until it is read */
-    bool has_frame;
-    bool ended;
-    int64_t last_us, step_us;
+    bool has_frame, ended;
+    int64_t last_us, known_us, since; /* a frame without a time is so many after a known one */
+    AVRational frame_step;            /* seconds */
     uint32_t width, height, bits;
     struct gpume_source_counts counts;
     uint64_t decoded; /* frames, before the filter */
@@ -168,9 +168,14 @@ static int64_t time_of(struct gpume_source *source, const AVFrame *frame, AVRati
         us = av_rescale_q(frame->pts, time_base, microseconds);
     }
     if (us == INT64_MIN) { /* unknown, or beyond what 64 bits hold */
-        us = source->last_us < INT64_MAX - source->step_us ? source->last_us + source->step_us
-                                                           : source->last_us;
+        const int64_t after = av_rescale_q(source->since, source->frame_step, microseconds);
+        const bool fits = after >= 0 && source->known_us < INT64_MAX - after;
+        us = fits ? source->known_us + after : source->known_us;
+    } else {
+        source->known_us = us;
+        source->since = 0;
     }
+    source->since++;
     source->last_us = us;
     return us;
 }
@@ -351,8 +356,7 @@ static int first_frame(struct gpume_source *source)
         return status;
     }
     AVRational rate = source->facts.rate.num > 0 ? source->facts.rate : still_rate;
-    source->step_us = av_rescale_q(1, av_inv_q(rate), microseconds);
-    source->last_us = -source->step_us; /* a first frame without a time is at 0 */
+    source->frame_step = av_inv_q(rate); /* a first frame without a time is at 0 */
     source->last_us = time_of(source, source->frame, time_base);
     source->width = (uint32_t)source->frame->width;
     source->height = (uint32_t)source->frame->height;

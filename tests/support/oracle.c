@@ -5,6 +5,8 @@
  *
  *   oracle clip W H BITS FRAMES SEED                     a gray y4m clip, to standard output
  *   oracle stream SECONDS                                a 64x48 clip, a frame every 50 ms
+ *   oracle flat W H FRAMES NUM DEN                       that many frames of a few, at a rate
+ *   oracle memory COMMAND...                             runs it; its largest memory in KiB
  *   oracle vectors    CLIP BLOCK WX WY EDGE DISTANCE     what vectors.csv must hold
  *   oracle frames     CLIP BLOCK WX WY EDGE DISTANCE     what frames.csv must hold
  *   oracle predicted  CLIP BLOCK WX WY EDGE DISTANCE     raw samples, little endian, of all fields
@@ -22,7 +24,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 struct clip {
     int width, height, bits, count;
@@ -120,6 +126,40 @@ static void make_stream(int seconds)
         fflush(stdout);
         nanosleep(&pause, NULL);
     }
+}
+
+/* The same eight frames over and over, as fast as they can be written. */
+static void make_flat(int width, int height, int frames, int num, int den)
+{
+    printf("YUV4MPEG2 W%d H%d F%d:%d Ip A1:1 Cmono\n", width, height, num, den);
+    unsigned char *samples = need((size_t)width * (size_t)height);
+    for (int i = 0; i < frames && !ferror(stdout); i++) {
+        for (int y = 0; y < height; y++) {
+            for (int x = 0; x < width; x++) {
+                samples[y * width + x] = (unsigned char)(x * 31 + y * 57 + i % 8 * (x ^ y));
+            }
+        }
+        printf("FRAME\n");
+        fwrite(samples, (size_t)width, (size_t)height, stdout);
+    }
+    free(samples);
+}
+
+static int measure_memory(char **command)
+{
+    int status = 0;
+    struct rusage usage;
+    const pid_t child = fork();
+    if (child == 0) {
+        execv(command[0], command);
+        _exit(127);
+    }
+    if (child < 0 || waitpid(child, &status, 0) != child ||
+        getrusage(RUSAGE_CHILDREN, &usage) != 0 || !WIFEXITED(status)) {
+        die("the command cannot be run");
+    }
+    printf("%ld\n", usage.ru_maxrss);
+    return WEXITSTATUS(status);
 }
 
 static struct clip read_clip(const char *path)
@@ -330,6 +370,11 @@ int main(int argc, char **argv)
         for (int i = 0; i < number(argv[5]); i++) {
             put_frame(number(argv[2]), number(argv[3]), bits, i, (unsigned)number(argv[6]));
         }
+    } else if (argc >= 3 && strcmp(argv[1], "memory") == 0) {
+        return measure_memory(argv + 2);
+    } else if (argc == 7 && strcmp(argv[1], "flat") == 0) {
+        make_flat(
+            number(argv[2]), number(argv[3]), number(argv[4]), number(argv[5]), number(argv[6]));
     } else if (argc == 3 && strcmp(argv[1], "stream") == 0) {
         make_stream(number(argv[2]));
     } else if (argc == 8 || argc == 10) {

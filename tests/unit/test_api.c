@@ -177,15 +177,15 @@ static void check_pan(const struct gpume_field *field)
 }
 
 /* Sends until told to receive, as one thread does. */
-static void test_one_thread(uint32_t bits)
+static void test_one_thread(uint32_t bits, uint64_t first)
 {
     struct gpume_params params = params_of(70, 60);
     params.bits = bits;
-    params.first_frame = 100;
+    params.first_frame = first;
     params.check = true;
     gpume *ctx = open_context(&params);
     struct gpume_plane plane = synth_plane(70, 60, bits);
-    uint64_t expected = 101;
+    uint64_t expected = first + 1;
     int status = GPUME_OK;
     for (uint32_t sent = 0; status != GPUME_EOF;) {
         if (sent < 40) {
@@ -204,7 +204,7 @@ static void test_one_thread(uint32_t bits)
             if (status == GPUME_OK) {
                 REQUIRE_EQUAL(field->frame, expected);
                 REQUIRE_EQUAL(field->ref, expected - 1);
-                REQUIRE_EQUAL(field->time_us, (int64_t)(expected - 100) * 1000);
+                REQUIRE_EQUAL(field->time_us, (int64_t)(expected - first) * 1000);
                 REQUIRE_EQUAL(field->checked, 72);
                 REQUIRE_EQUAL(field->matched, 72);
                 REQUIRE(!field->predicted.data && !field->target.data);
@@ -215,7 +215,7 @@ static void test_one_thread(uint32_t bits)
             }
         }
     }
-    REQUIRE_EQUAL(expected, 140);
+    REQUIRE_EQUAL(expected, first + 40);
     REQUIRE_EQUAL(gpume_send_plane(ctx, &plane, 0), GPUME_INVALID); /* after the end */
     struct gpume_stats stats;
     gpume_get_stats(ctx, &stats);
@@ -477,8 +477,10 @@ int main(int argc, char **argv)
     test_searches();
     test_ceilings();
     test_wrong_plane();
-    test_one_thread(8);
-    test_one_thread(12);
+    test_one_thread(8, 100);
+    test_one_thread(12, (UINT64_C(1) << 31) - 3);
+    test_one_thread(8, (UINT64_C(1) << 32) - 3);
+    test_one_thread(8, (UINT64_C(1) << 53) + 1);
     test_elimination();
     test_prefilter();
     test_two_threads();

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * base/out_set and base/temporary: partial names, temporaries that stay and are continued, also
+ * beyond 4 GiB, and whose temporaries are cleared. Works in a folder of its own under the current
+ * one.
+ */
+#include "base/out.h"
+#include "base/out_set.h"
+#include "harness.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define BEYOND UINT64_C(5368709120) /* 5 GiB */
+
+static unsigned lines;
+
+static void count_line(void *opaque, enum gpume_log_level level, const char *line)
+{
+    (void)opaque;
+    (void)level;
+    (void)line;
+    lines++;
+}
+
+static const struct gpume_log target = {count_line, NULL};
+
+static bool holds(const char *name, const char *text)
+{
+    char data[64] = "";
+    FILE *file = fopen(name, "rb");
+    size_t bytes = file ? fread(data, 1, sizeof data - 1, file) : 0;
+    if (file) {
+        fclose(file);
+    }
+    return file && bytes == strlen(text) && memcmp(data, text, bytes) == 0;
+}
+
+static bool is_there(const char *name)
+{
+    struct stat info;
+    return lstat(name, &info) == 0;
+}
+
+/* Opens "a" in the set, writes the text, and says where it is. */
+static struct gpume_out_mark begin(
+    struct gpume_out **out, struct gpume_out_set *set, const char *text)
+{
+    struct gpume_out_mark mark = {.path = "a"};
+    REQUIRE_EQUAL(gpume_out_open_in(out, set, "a", &target), GPUME_OK);
+    REQUIRE_EQUAL(gpume_out_write(*out, text, strlen(text)), GPUME_OK);
+    REQUIRE_EQUAL(gpume_out_set_mark(set, &mark), GPUME_OK);
+    return mark;
+}
+
+static void test_partial(void)
+{
+    struct gpume_out_set set = {0};
+    struct gpume_out *out = NULL;
+    struct gpume_out_mark other = {.path = "b"};
+    struct gpume_out_mark mark = begin(&out, &set, "hello");
+    REQUIRE_EQUAL(mark.bytes, 5);
+    REQUIRE_EQUAL(mark.id.pid, (uint64_t)getpid());
+    REQUIRE_EQUAL(gpume_out_set_mark(&set, &other), GPUME_EOF);
+    REQUIRE(!gpume_out_is_continued(out));
+    set.partial = set.sync = true;
+    REQUIRE_EQUAL(gpume_out_finish(out), GPUME_OK);
+    gpume_out_close(&out);
+    REQUIRE(!is_there("a") && holds("a.partial", "hello"));
+    REQUIRE_EQUAL(gpume_out_set_mark(&set, &mark), GPUME_EOF);
+
+    /* It goes on, under a temporary name, cut after "hel". */
+    struct gpume_out_set again = {.marks = &mark, .mark_count = 1};
+    mark.id = gpume_out_set_unused("a");
+    mark.bytes = 3;
+    REQUIRE(gpume_out_set_refuses(&mark, false) == gpume_out_set_gone);
+    REQUIRE(gpume_out_set_refuses(&mark, true) == NULL);
+    const struct gpume_out_mark now = begin(&out, &again, "icopter");
+    REQUIRE(gpume_out_is_continued(out));
+    REQUIRE_EQUAL(now.bytes, 10);
+    REQUIRE(!is_there("a.partial"));
+    REQUIRE_EQUAL(gpume_out_finish(out), GPUME_OK);
+    gpume_out_close(&out);
+    REQUIRE(holds("a", "helicopter"));
+    REQUIRE(unlink("a") == 0);
+}
+
+static void test_kept(void)
+{
+    struct gpume_out_set set = {.keep = true};
+    struct gpume_out *out = NULL;
+    const struct gpume_out_mark mark = begin(&out, &set, "hello");
+    REQUIRE(strstr(gpume_out_set_refuses(&mark, false), "under way") != NULL);
+    gpume_out_close(&out);
+    REQUIRE(gpume_out_set_refuses(&mark, false) == NULL);
+    struct gpume_out_mark more = mark;
+    more.bytes++;
+    REQUIRE(strstr(gpume_out_set_refuses(&more, false), "shorter") != NULL);
+
+    /* A file of the final name stands in the way before anything is touched. */
+    struct gpume_out_set again = {.marks = &mark, .mark_count = 1};
+    FILE *file = fopen("a", "w");
+    REQUIRE(file && fclose(file) == 0);
+    lines = 0;
+    REQUIRE_EQUAL(gpume_out_open_in(&out, &again, "a", &target), GPUME_INVALID);
+    REQUIRE_EQUAL(lines, 1);
+    REQUIRE(unlink("a") == 0 && gpume_out_set_refuses(&mark, false) == NULL);
+    (void)begin(&out, &again, ", world");
+    REQUIRE_EQUAL(gpume_out_finish(out), GPUME_OK);
+    gpume_out_close(&out);
+    REQUIRE(holds("a", "hello, world"));
+    REQUIRE(unlink("a") == 0);
+}
+
+static void test_beyond_4_gib(void)
+{
+    struct gpume_out_set set = {.keep = true};
+    struct gpume_out *out = NULL;
+    struct stat info;
+    struct gpume_out_mark mark = begin(&out, &set, "head");
+    gpume_out_close(&out);
+    char name[64];
+    snprintf(name, sizeof name, ".a.gpume-%d-%d.tmp", (int)mark.id.pid, (int)mark.id.number);
+    if (truncate(name, (off_t)(BEYOND + 7)) != 0) { /* sparse, if the file system has such */
+        REQUIRE(unlink(name) == 0);
+        return;
+    }
+    mark.bytes = BEYOND;
+    struct gpume_out_set again = {.marks = &mark, .mark_count = 1};
+    const struct gpume_out_mark now = begin(&out, &again, "tail");
+    REQUIRE_EQUAL(now.bytes, BEYOND + 4);
+    REQUIRE_EQUAL(gpume_out_seek(out, BEYOND + 1), GPUME_OK);
+    REQUIRE_EQUAL(gpume_out_write(out, "o", 1), GPUME_OK);
+    REQUIRE_EQUAL(gpume_out_finish(out), GPUME_OK);
+    gpume_out_close(&out);
+    REQUIRE(stat("a", &info) == 0 && (uint64_t)info.st_size == BEYOND + 4);
+    FILE *file = fopen("a", "rb");
+    char tail[8] = "";
+    REQUIRE(file && fseeko(file, (off_t)BEYOND, SEEK_SET) == 0 && fread(tail, 1, 8, file) == 4);
+    REQUIRE(strcmp(tail, "toil") == 0);
+    REQUIRE(file && fclose(file) == 0 && unlink("a") == 0);
+}
+
+/* A process that opens "a" and is killed; its temporary's name. */
+static void leave_dead(char name[64])
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        struct gpume_out_set set = {0};
+        struct gpume_out *out = NULL;
+        (void)gpume_out_open_in(&out, &set, "a", &target);
+        raise(SIGKILL);
+    }
+    int status = 0;
+    REQUIRE(child > 0 && waitpid(child, &status, 0) == child && WIFSIGNALED(status));
+    snprintf(name, 64, ".a.gpume-%d-0.tmp", (int)child);
+}
+
+static void touch(const char *name)
+{
+    FILE *file = fopen(name, "w");
+    REQUIRE(file && fclose(file) == 0);
+}
+
+static bool is_gray(const void *opaque, const char *stem)
+{
+    return strcmp(opaque, "gray") == 0 && strncmp(stem, "gray", 4) == 0;
+}
+
+static void test_clear(void)
+{
+    static const char *const others[] = {".b.gpume-1-0.tmp", ".ab.gpume-1-0.tmp", "a.gpume-1-0.tmp",
+        ".a.gpume-1-0.tmp.txt", ".a.gpume-x-0.tmp", ".a.gpume-1-.tmp", ".a.gpume-1.tmp"};
+    char dead[64];
+    struct gpume_out_set set = {0};
+    struct gpume_out *out = NULL;
+    leave_dead(dead);
+    REQUIRE(is_there(dead));
+    const struct gpume_out_mark living = begin(&out, &set, "x");
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        touch(others[i]);
+    }
+    REQUIRE(symlink("b", ".a.gpume-2-0.tmp") == 0);
+    gpume_temporary_clear("b/../a", NULL, NULL); /* another folder, if there is one */
+    REQUIRE(is_there(dead));
+    gpume_temporary_clear("./a", NULL, NULL);
+    REQUIRE(!is_there(dead));
+    REQUIRE(gpume_out_set_refuses(&living, false) != gpume_out_set_gone);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        REQUIRE(unlink(others[i]) == 0);
+    }
+    REQUIRE(unlink(".a.gpume-2-0.tmp") == 0); /* a link is no file of ours */
+    touch(".gray7.gpume-1-0.tmp");
+    gpume_temporary_clear("gray%d", is_gray, "gray");
+    REQUIRE(!is_there(".gray7.gpume-1-0.tmp"));
+    gpume_out_close(&out);
+}
+
+int main(void)
+{
+    char folder[] = "test_out_set.XXXXXX";
+    if (!mkdtemp(folder) || chdir(folder) != 0) {
+        return 1;
+    }
+    test_partial();
+    test_kept();
+    test_beyond_4_gib();
+    test_clear();
+    REQUIRE_EQUAL(lines, 1);
+    /* Nothing temporary is left, or the folder would not go. */
+    REQUIRE(chdir("..") == 0 && rmdir(folder) == 0);
+    return harness_verdict();
+}
