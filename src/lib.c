@@ -257,7 +257,7 @@ int gpume_send(gpume *ctx, gpume_frame **frame, int64_t time_us)
 static bool same_shape(const struct gpume_plane *plane, const struct gpume_plane *wanted)
 {
     size_t row_bytes = (size_t)wanted->width * (wanted->bits > 8 ? 2 : 1);
-    size_t stride = (size_t)(plane->stride < 0 ? -plane->stride : plane->stride);
+    size_t stride = plane->stride < 0 ? 0 - (size_t)plane->stride : (size_t)plane->stride;
     return plane->data && plane->width == wanted->width && plane->height == wanted->height &&
            plane->bits == wanted->bits && (stride >= row_bytes || plane->height == 1);
 }

@@ -88,8 +88,9 @@ static int failure(const struct gpume_pipeline *pipeline)
 static bool stuck(const struct gpume_pipeline *pipeline)
 {
     bool can_submit = pipeline->sent.count > 0 && pipeline->free_slots.count > 0;
-    return !pipeline->busy && !pipeline->done && !can_submit && pipeline->in_flight.count == 0 &&
-           !(pipeline->finished && pipeline->sent.count == 0);
+    bool ending = pipeline->finished && pipeline->sent.count == 0;
+    return pipeline->done ||
+           (!pipeline->busy && !can_submit && pipeline->in_flight.count == 0 && !ending);
 }
 
 /* Moves up to plan.batch waiting frames into the slot. Needs the mutex. */

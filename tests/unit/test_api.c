@@ -138,15 +138,38 @@ static void test_ceilings(void)
     }
 }
 
+/* One thread that takes frames after the end is told, and does not wait for itself. */
+static void test_frames_after_end(void)
+{
+    struct gpume_params params = params_of(32, 32);
+    gpume *ctx = open_context(&params);
+    gpume_frame *frames[1024];
+    struct gpume_plane plane;
+    uint32_t count = 0;
+    REQUIRE_EQUAL(gpume_finish(ctx), GPUME_OK);
+    while (count < 1024 && gpume_frame_acquire(ctx, &frames[count], &plane, 0) == GPUME_OK) {
+        count++;
+    }
+    REQUIRE(count > 0 && count < 1024);
+    REQUIRE_EQUAL(gpume_frame_acquire(ctx, &frames[0], &plane, 0), GPUME_AGAIN);
+    for (uint32_t i = 0; i < count; i++) {
+        gpume_frame_release(&frames[i]);
+    }
+    REQUIRE_EQUAL(gpume_close(&ctx), GPUME_OK);
+}
+
 static void test_wrong_plane(void)
 {
     struct gpume_params params = params_of(32, 32);
     gpume *ctx = open_context(&params);
     struct gpume_plane small = synth_plane(31, 32, 8), deep = synth_plane(32, 32, 10);
+    struct gpume_plane wild = synth_plane(32, 31, 8);
+    wild.stride = PTRDIFF_MIN; /* its magnitude is no ptrdiff_t */
     errors = 0;
     REQUIRE_EQUAL(gpume_send_plane(ctx, &small, 0), GPUME_INVALID);
     REQUIRE_EQUAL(gpume_send_plane(ctx, &deep, 0), GPUME_INVALID);
-    REQUIRE_EQUAL(errors, 2);
+    REQUIRE_EQUAL(gpume_send_plane(ctx, &wild, 0), GPUME_INVALID);
+    REQUIRE_EQUAL(errors, 3);
     const struct gpume_field *field = NULL;
     REQUIRE_EQUAL(gpume_receive(ctx, &field, 0), GPUME_AGAIN);
     REQUIRE_EQUAL(gpume_finish(ctx), GPUME_OK);
@@ -156,6 +179,7 @@ static void test_wrong_plane(void)
     REQUIRE(!ctx);
     free(small.data);
     free(deep.data);
+    free(wild.data);
 }
 
 /* Away from the edges every block must have the known vector, against the motion. */
@@ -472,6 +496,7 @@ int main(int argc, char **argv)
     test_searches();
     test_ceilings();
     test_wrong_plane();
+    test_frames_after_end();
     test_one_thread(8);
     test_one_thread(12);
     test_elimination();
