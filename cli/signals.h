@@ -27,7 +27,11 @@ void gpume_signals_end(void);
 /* From now on a signal changes nothing: the outputs are being completed. */
 void gpume_signals_detach(void);
 
-/* Was the run cancelled by a signal? */
+/* The run's time is over: cancels as a signal does, and says nothing. False: there is nothing to
+ * cancel, and nothing to clean up. */
+bool gpume_signals_expire(void);
+
+/* Was the run cancelled by a signal, or has its time run out? */
 bool gpume_signals_caught(void);
 
 void gpume_signals_stop(void);

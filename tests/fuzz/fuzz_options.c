@@ -65,6 +65,9 @@ static void check_options(struct gpume_options *options, const uint8_t *kernel, 
     FUZZ_REQUIRE(params->window_x <= GPUME_WINDOW_MAX && params->window_y <= GPUME_WINDOW_MAX);
     FUZZ_REQUIRE(params->ref_distance >= 1 && params->ref_distance <= GPUME_DISTANCE_MAX);
     FUZZ_REQUIRE(params->threads <= 1024);
+    FUZZ_REQUIRE(params->memory_max <= UINT64_C(1) << 50);
+    FUZZ_REQUIRE(options->max_pixels <= UINT64_C(1) << 29);
+    FUZZ_REQUIRE(options->timeout >= 0 && options->timeout <= 604800);
     for (uint32_t i = 0; i < options->input_count; i++) {
         show(options->inputs[i]);
     }

@@ -85,6 +85,7 @@ static void check_plan(const struct gpume_plan *plan, const struct gpume_caps *c
     FUZZ_REQUIRE(plan->slots >= 1 && plan->slots <= GPUME_SLOTS_MAX);
     FUZZ_REQUIRE(plan->ring == p->ref_distance + plan->batch);
     FUZZ_REQUIRE(plan->pool > plan->slots * plan->batch);
+    FUZZ_REQUIRE(p->memory_max == 0 || plan->pool * plan->plane_bytes <= p->memory_max);
     check_bands(plan, caps);
     if (gpume_plan_filters(plan)) {
         check_tables(&plan->prefilter, p->bits);
@@ -121,6 +122,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     if (flags & 64) {
         take_filter(&from, &filter, weights);
         params.prefilter = &filter;
+    }
+    if (flags & 128) {
+        params.memory_max = fuzz_u64(&from) >> 16;
     }
     memset(&plan, 0xa5, sizeof plan);
     const int status = gpume_plan_make(&params, &caps, &(struct gpume_log){0}, &plan);

@@ -324,6 +324,27 @@ static uint64_t run_filtered(
     return info.host_bytes + info.device_bytes;
 }
 
+/* What a context plans is allowed to the byte, and what it lacks is told. */
+static void test_memory_max(void)
+{
+    struct gpume_params params = params_of(80, 48);
+    gpume *ctx = open_context(&params);
+    struct gpume_info info;
+    gpume_get_info(ctx, &info);
+    REQUIRE_EQUAL(gpume_close(&ctx), GPUME_OK);
+    params.memory_max = info.host_bytes + info.device_bytes;
+    ctx = open_context(&params);
+    REQUIRE_EQUAL(gpume_close(&ctx), GPUME_OK);
+    for (uint64_t lacking = 1; lacking < params.memory_max; lacking *= 7) {
+        struct gpume_params tight = params;
+        tight.memory_max -= lacking;
+        errors = 0;
+        REQUIRE_EQUAL(gpume_open(&ctx, &tight), GPUME_INVALID);
+        REQUIRE_EQUAL(errors, 1);
+        REQUIRE(!ctx);
+    }
+}
+
 static void test_prefilter(void)
 {
     double mean[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1}, none[9] = {0};
@@ -497,6 +518,7 @@ int main(int argc, char **argv)
     test_ceilings();
     test_wrong_plane();
     test_frames_after_end();
+    test_memory_max();
     test_one_thread(8);
     test_one_thread(12);
     test_elimination();

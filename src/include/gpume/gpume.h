@@ -200,8 +200,10 @@ struct gpume_params {
      * the user alone, if it is not there. NULL: nothing is kept. Trouble with it is told at debug
      * level and is no failure. Read by gpume_open only. */
     const char *cache_dir;
-    const struct gpume_prefilter *prefilter;         /* copied by gpume_open; default NULL: none */
-    uint8_t reserved[64 - 4 * sizeof(const char *)]; /* zero */
+    const struct gpume_prefilter *prefilter; /* copied by gpume_open; default NULL: none */
+    uint64_t memory_max; /* bytes of host and device memory together that gpume_open may plan;
+                            GPUME_INVALID where it needs more, told with the number; 0 = any */
+    uint8_t reserved[56 - 4 * sizeof(const char *)]; /* zero */
 };
 
 /* Fills in the defaults above; width and height become 0 and must be set. */
