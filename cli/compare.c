@@ -22,8 +22,8 @@ static const struct gpume_log console = {.fn = gpume_console_log};
 
 struct side {
     struct gpume_vectors_reader *vectors;
-    struct gpume_frames_reader *frames;   /* NULL: not a run's folder */
-    const struct gpume_read_field *field; /* at hand; NULL: all have been read */
+    struct gpume_frames_reader *frames;      /* NULL: not a run's folder */
+    const struct gpume_vectors_field *field; /* at hand; NULL: all have been read */
 };
 
 struct job {
@@ -59,7 +59,14 @@ static char *join(const char *folder, const char *name)
     return path;
 }
 
-static int open_folder(struct side *side, struct gpume_read_settings *settings, const char *name)
+static int open_vectors(struct side *side, const char *path, uint32_t block)
+{
+    const struct gpume_vectors_source source = {.path = path, .block = block, .log = console};
+    return gpume_vectors_reader_open(&side->vectors, &source);
+}
+
+static int open_folder(
+    struct side *side, struct gpume_read_settings *settings, const char *name, uint32_t block)
 {
     struct stat info;
     char *vectors = join(name, "vectors.csv"), *frames = join(name, "frames.csv");
@@ -71,7 +78,7 @@ static int open_folder(struct side *side, struct gpume_read_settings *settings, 
         status = GPUME_IO;
     }
     if (status == GPUME_OK) {
-        status = gpume_vectors_reader_open(&side->vectors, vectors, &console);
+        status = open_vectors(side, vectors, block);
     }
     if (status == GPUME_OK && stat(frames, &info) == 0) {
         status = gpume_frames_reader_open(&side->frames, frames, &console);
@@ -85,12 +92,13 @@ static int open_folder(struct side *side, struct gpume_read_settings *settings, 
     return status;
 }
 
-static int open_side(struct side *side, struct gpume_read_settings *settings, const char *name)
+static int open_side(
+    struct side *side, struct gpume_read_settings *settings, const char *name, uint32_t block)
 {
     struct stat info;
     const bool folder = strcmp(name, "-") != 0 && stat(name, &info) == 0 && S_ISDIR(info.st_mode);
-    const int status = folder ? open_folder(side, settings, name)
-                              : gpume_vectors_reader_open(&side->vectors, name, &console);
+    const int status =
+        folder ? open_folder(side, settings, name, block) : open_vectors(side, name, block);
     return status ? status : gpume_vectors_reader_next(side->vectors, &side->field);
 }
 
@@ -98,7 +106,7 @@ static int compare_field(struct job *job)
 {
     struct gpume_compared_field field;
     struct gpume_read_figures figures[2] = {{0}, {0}};
-    const struct gpume_read_field *a = job->sides[0].field, *b = job->sides[1].field;
+    const struct gpume_vectors_field *a = job->sides[0].field, *b = job->sides[1].field;
     int status = GPUME_OK;
     for (size_t i = 0; i < 2 && status == GPUME_OK; i++) {
         if (job->sides[i].frames) {
@@ -113,12 +121,26 @@ static int compare_field(struct job *job)
     return status;
 }
 
-/* Takes the lower frame of the two, or both. */
+/* By frame; of one frame that with a later reference comes behind that with an earlier one. NULL is
+ * behind all. Negative: a comes first. */
+static int order(const struct gpume_vectors_field *a, const struct gpume_vectors_field *b)
+{
+    if (!a || !b) {
+        return !a - !b;
+    }
+    if (a->frame != b->frame) {
+        return a->frame < b->frame ? -1 : 1;
+    }
+    const bool has_refs = a->columns & b->columns & GPUME_VECTORS_REF;
+    return has_refs ? (a->ref > a->frame) - (b->ref > b->frame) : 0;
+}
+
+/* Takes the first field of the two, or both. */
 static enum gpume_exit step(struct job *job)
 {
     struct side *a = &job->sides[0], *b = &job->sides[1];
-    const bool take_a = a->field && (!b->field || a->field->frame <= b->field->frame);
-    const bool take_b = b->field && (!a->field || b->field->frame <= a->field->frame);
+    const int first = order(a->field, b->field);
+    const bool take_a = first <= 0, take_b = first >= 0;
     int status = GPUME_OK;
     if (take_a && take_b) {
         status = compare_field(job);
@@ -181,7 +203,11 @@ static enum gpume_exit conclude(const struct job *job)
     if (gpume_comparison_equal(comparison)) {
         return GPUME_EXIT_DONE;
     }
-    if (job->options->verbosity >= 0 && blocks->both_equal < blocks->blocks) {
+    if (job->options->verbosity >= 0 && !blocks->has_costs && blocks->both_equal < blocks->blocks) {
+        gpume_console_error("%s and %s differ: %" PRIu64 " vectors of %" PRIu64 " blocks",
+            comparison->names[0], comparison->names[1], blocks->blocks - blocks->vectors_equal,
+            blocks->blocks);
+    } else if (job->options->verbosity >= 0 && blocks->both_equal < blocks->blocks) {
         gpume_console_error("%s and %s differ: %" PRIu64 " vectors and %" PRIu64
                             " costs of %" PRIu64 " blocks",
             comparison->names[0], comparison->names[1], blocks->blocks - blocks->vectors_equal,
@@ -203,8 +229,8 @@ static enum gpume_exit work(struct job *job)
     enum gpume_exit result = GPUME_EXIT_DONE;
     for (size_t i = 0; i < 2 && result == GPUME_EXIT_DONE; i++) {
         job->comparison.names[i] = options->inputs[i];
-        result =
-            exit_of(open_side(&job->sides[i], &job->comparison.settings[i], options->inputs[i]));
+        result = exit_of(open_side(&job->sides[i], &job->comparison.settings[i], options->inputs[i],
+            options->has_block ? options->params.block : 0));
         job->comparison.has_figures[i] = job->sides[i].frames != NULL;
     }
     if (options->map) {

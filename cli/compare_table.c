@@ -60,13 +60,19 @@ static void print_counts(const struct gpume_comparison *comparison)
         printf(", %.3f pixels apart on average, %.3f at most", blocks->apart_sum / (double)all,
             blocks->apart_max);
     }
-    printf("\ncosts        %" PRIu64 " of %" PRIu64 " equal (%.2f %%)", blocks->costs_equal, all,
-        percent(blocks->costs_equal, all));
-    if (blocks->costs_equal < all) {
-        printf(", %" PRIu64 " apart at most", blocks->cost_apart_max);
+    if (!blocks->has_costs) {
+        printf("\ncosts        not compared, %s has any\n", comparison->has_costs[0]   ? "only A"
+                                                            : comparison->has_costs[1] ? "only B"
+                                                                                       : "neither");
+    } else {
+        printf("\ncosts        %" PRIu64 " of %" PRIu64 " equal (%.2f %%)", blocks->costs_equal,
+            all, percent(blocks->costs_equal, all));
+        if (blocks->costs_equal < all) {
+            printf(", %" PRIu64 " apart at most", blocks->cost_apart_max);
+        }
+        printf("\nboth         %" PRIu64 " of %" PRIu64 " equal (%.2f %%)\n", blocks->both_equal,
+            all, percent(blocks->both_equal, all));
     }
-    printf("\nboth         %" PRIu64 " of %" PRIu64 " equal (%.2f %%)\n", blocks->both_equal, all,
-        percent(blocks->both_equal, all));
     printf("fields       %" PRIu64 " of %" PRIu64 " equal in all blocks\n",
         comparison->equal_fields, comparison->fields);
 }
@@ -74,10 +80,14 @@ static void print_counts(const struct gpume_comparison *comparison)
 static void print_first(const struct gpume_comparison *comparison)
 {
     if (comparison->has_first) {
-        const struct gpume_read_block *a = &comparison->first[0], *b = &comparison->first[1];
-        printf("first        frame %" PRIu64 ", block at (%" PRIu32 ",%" PRIu32 "): A (%" PRId32
-               ",%" PRId32 ") for %" PRIu32 ", B (%" PRId32 ",%" PRId32 ") for %" PRIu32 "\n",
-            comparison->first_frame, a->x, a->y, a->dx, a->dy, a->cost, b->dx, b->dy, b->cost);
+        const struct gpume_vectors_block *a = &comparison->first[0], *b = &comparison->first[1];
+        char costs[2][32] = {"", ""};
+        for (size_t i = 0; i < 2 && comparison->blocks.has_costs; i++) {
+            snprintf(costs[i], sizeof(costs[i]), " for %" PRIu32, comparison->first[i].cost);
+        }
+        printf("first        frame %" PRIu64 ", block at (%" PRIu32 ",%" PRIu32
+               "): A (%d,%d)%s, B (%d,%d)%s\n",
+            comparison->first_frame, a->x, a->y, a->dx, a->dy, costs[0], b->dx, b->dy, costs[1]);
     }
 }
 
@@ -125,9 +135,11 @@ static void print_figures(const struct gpume_comparison *comparison)
     const struct gpume_compared_figures *a = &comparison->figures[0], *b = a + 1;
     printf("\n%s%-22s  %16s  %16s  %16s%s\n", gpume_console_bold(stdout), "", "A", "B", "B - A",
         gpume_console_plain(stdout));
-    print_pair("costs a field", mean((double)blocks->costs[0], comparison->fields),
-        mean((double)blocks->costs[1], comparison->fields), 1);
-    print_pair("cheaper blocks", (double)blocks->cheaper[0], (double)blocks->cheaper[1], 0);
+    if (blocks->has_costs) {
+        print_pair("costs a field", mean((double)blocks->costs[0], comparison->fields),
+            mean((double)blocks->costs[1], comparison->fields), 1);
+        print_pair("cheaper blocks", (double)blocks->cheaper[0], (double)blocks->cheaper[1], 0);
+    }
     print_pair("zero vectors", (double)blocks->zero[0], (double)blocks->zero[1], 0);
     if (a->fields > 0 || b->fields > 0) {
         print_pair(

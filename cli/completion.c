@@ -24,10 +24,11 @@ static const struct {
     {GPUME_COMMAND_SORT, "sort", "sort integers"},
     {GPUME_COMMAND_BENCH, "bench", "time every engine side by side"},
     {GPUME_COMMAND_COMPARE, "compare", "say where two runs differ"},
+    {GPUME_COMMAND_CONVERT, "convert", "turn a file of vectors into another format"},
     {GPUME_COMMAND_DEVICES, "devices", "list what can be used on this machine"},
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
-#define NAMES "sort bench compare devices"
+#define NAMES "sort bench compare convert devices"
 
 enum value { VALUE_NONE, VALUE_WORDS, VALUE_FILE, VALUE_COUNT };
 
@@ -50,6 +51,12 @@ static enum value value_of(const struct gpume_option_row *row, char *words, size
         return VALUE_WORDS;
     }
     switch (row->id) {
+    case GPUME_OPTION_FORMAT:
+        snprintf(words, bytes, "csv jsonl npy mvf extract_mvs mv-extractor flo hash");
+        return VALUE_WORDS;
+    case GPUME_OPTION_FROM:
+        snprintf(words, bytes, "csv jsonl npy mvf extract_mvs mv-extractor flo");
+        return VALUE_WORDS;
     case GPUME_OPTION_PREFILTER:
         snprintf(words, bytes, "gauss: box: median:3 median:5 bilateral: kernel:");
         return VALUE_WORDS;
@@ -170,7 +177,7 @@ static void print_bash(void)
     printf("    esac\n"
            "    if [[ $current == -* ]]; then\n"
            "        case $command in\n"
-           "        sort | bench | compare | devices) ;;\n"
+           "        sort | bench | compare | convert | devices) ;;\n"
            "        *) command=estimate ;;\n"
            "        esac\n"
            "        case $command in\n");
@@ -241,7 +248,7 @@ static void print_zsh(void)
     print_pattern(VALUE_COUNT);
     printf(") ((i++)) ;;\n"
            "        -?*) ;;\n"
-           "        sort | bench | compare | devices) command=$words[i] && break ;;\n"
+           "        sort | bench | compare | convert | devices) command=$words[i] && break ;;\n"
            "        *) break ;;\n"
            "        esac\n"
            "    done\n"

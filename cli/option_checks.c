@@ -3,6 +3,7 @@
 
 #include "console.h"
 #include "option_table.h"
+#include "vectors/vectors_format.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -172,11 +173,32 @@ static int check_compare(const struct gpume_options *options, uint64_t given)
     return GPUME_OK;
 }
 
+static int check_convert(const struct gpume_options *options, uint64_t given)
+{
+    const int status = check_command("convert", given, gpume_option_mask(GPUME_COMMAND_CONVERT));
+    if (status == GPUME_OK && options->input_count < 2) {
+        gpume_console_error("'gpume convert' takes a file of vectors and a name for another; try "
+                            "'gpume --help'");
+        return GPUME_INVALID;
+    }
+    return status;
+}
+
+static int check_format(const struct gpume_options *options)
+{
+    if (options->format && !options->vectors) {
+        gpume_console_error("--format %s: needs --vectors FILE", options->format->name);
+        return GPUME_INVALID;
+    }
+    return GPUME_OK;
+}
+
 /* Options that one command alone has. */
 static const uint64_t bench_alone =
     BIT(SIZE) | BIT(BITS) | BIT(SECONDS) | BIT(CSV) | BIT(BENCH_SORT) | BIT(BENCH_REDUCE);
 static const uint64_t sort_alone = BIT(DESCENDING) | BIT(BINARY) | BIT(TIME);
 static const uint64_t compare_alone = BIT(MAP);
+static const uint64_t convert_alone = BIT(FROM);
 
 uint64_t gpume_option_mask(enum gpume_command command)
 {
@@ -187,7 +209,10 @@ uint64_t gpume_option_mask(enum gpume_command command)
     case GPUME_COMMAND_DEVICES:
         return messages | BIT(JSON);
     case GPUME_COMMAND_COMPARE:
-        return messages | compare_alone | BIT(JSON) | BIT(CSV) | BIT(OVERWRITE) | BIT(TIMEOUT);
+        return messages | compare_alone | BIT(JSON) | BIT(CSV) | BIT(OVERWRITE) | BIT(BLOCK) |
+               BIT(TIMEOUT);
+    case GPUME_COMMAND_CONVERT:
+        return messages | convert_alone | BIT(FORMAT) | BIT(OVERWRITE) | BIT(BLOCK) | BIT(TIMEOUT);
     case GPUME_COMMAND_SORT:
         return messages | sort_alone | BIT(OUTPUT) | BIT(OVERWRITE) | BIT(BACKEND) | BIT(DEVICE) |
                BIT(CHECK) | BIT(VALIDATE) | BIT(MAX_MEMORY) | BIT(TIMEOUT);
@@ -197,7 +222,7 @@ uint64_t gpume_option_mask(enum gpume_command command)
                BIT(ALLOW_FILES) | BIT(MAX_PIXELS) | BIT(BACKEND) | BIT(DEVICE) | BIT(THREADS) |
                BIT(SEARCH) | BIT(PROGRESS) | BIT(NO_PROGRESS);
     default:
-        return all & ~(bench_alone | sort_alone | compare_alone);
+        return all & ~(bench_alone | sort_alone | compare_alone | convert_alone);
     }
 }
 
@@ -213,6 +238,8 @@ int gpume_options_check(const struct gpume_options *options, uint64_t given)
         return check_command("devices", given, gpume_option_mask(options->command));
     case GPUME_COMMAND_COMPARE:
         return check_compare(options, given);
+    case GPUME_COMMAND_CONVERT:
+        return check_convert(options, given);
     case GPUME_COMMAND_SORT:
         status = check_command("sort", given, gpume_option_mask(options->command));
         return status ? status : check_engine(&options->params);
@@ -230,12 +257,14 @@ int gpume_options_check(const struct gpume_options *options, uint64_t given)
                 one & bit(GPUME_OPTION_CSV) ? "bench' and 'gpume compare"
                 : one & bench_alone         ? "bench"
                 : one & sort_alone          ? "sort"
+                : one & convert_alone       ? "convert"
                                             : "compare");
             return GPUME_INVALID;
         }
     }
     status = check_inputs(options);
     status = status ? status : check_engine(&options->params);
+    status = status ? status : check_format(options);
     status = status ? status : check_overlay(options, given);
     return status ? status : check_pictures(options, given);
 }

@@ -27,6 +27,9 @@ static void store_command(
     case GPUME_OPTION_MAP:
         options->map = value->text;
         break;
+    case GPUME_OPTION_FROM:
+        options->from = value->format;
+        break;
     case GPUME_OPTION_BENCH_SORT:
         options->bench_sort = true;
         break;
@@ -47,6 +50,9 @@ static void store_output(
         break;
     case GPUME_OPTION_VECTORS:
         options->vectors = value->text;
+        break;
+    case GPUME_OPTION_FORMAT:
+        options->format = value->format;
         break;
     case GPUME_OPTION_PREDICTED:
         options->predicted = value->text;
@@ -160,6 +166,7 @@ void gpume_option_store(
     switch (id) {
     case GPUME_OPTION_BLOCK:
         params->block = (uint32_t)value->number;
+        options->has_block = true;
         break;
     case GPUME_OPTION_WINDOW:
         params->window_x = value->pair[0];

@@ -57,7 +57,13 @@ const struct gpume_option_row gpume_option_rows[] = {
         "folder for vectors.csv, frames.csv and\nsummary.json (default: INPUT's stem.gpume)", 0, 0,
         {0}},
     {GPUME_OPTION_VECTORS, GPUME_KIND_TEXT, 0, "vectors", "FILE",
-        "vectors alone, .csv, or - for standard output", 0, 0, {0}},
+        "vectors alone: .csv .jsonl .npy .mvf .hash, or\n"
+        "%d and .flo; or - for standard output",
+        0, 0, {0}},
+    {GPUME_OPTION_FORMAT, GPUME_KIND_FORMAT, 0, "format", "FORMAT",
+        "of vectors, whatever their name is: csv, jsonl,\n"
+        "npy, mvf, extract_mvs, mv-extractor, flo, hash\n(default: as the name ends, csv for -)",
+        0, 0, {0}},
     {GPUME_OPTION_PREDICTED, GPUME_KIND_TEXT, 0, "predicted", "FILE",
         "predicted frames: one video (.y4m .mkv .mp4),\n"
         "or pictures with %d in the name (.png .pgm .bmp\n.jpg)",
@@ -127,6 +133,8 @@ const struct gpume_option_row gpume_option_rows[] = {
         "the time of every method that there is, for\nthe same integers", 0, 0, {0}},
     {GPUME_OPTION_MAP, GPUME_KIND_TEXT, 0, "map", "FILE",
         "where the two differ: .y4m .mkv .mp4, or %d and\n.png .ppm .bmp .jpg", 0, 0, {0}},
+    {GPUME_OPTION_FROM, GPUME_KIND_FORMAT, 0, "from", "FORMAT",
+        "of the input, like --format, but not hash\n(default: as its first bytes tell)", 0, 0, {0}},
     {GPUME_OPTION_JSON, GPUME_KIND_FLAG, 0, "json", NULL,
         "what is printed as one JSON object: the closing\nsummary, or the table of bench, compare, "
         "devices",
@@ -162,6 +170,7 @@ static const struct {
     {GPUME_OPTION_SIZE, "Benchmark (gpume bench)"},
     {GPUME_OPTION_DESCENDING, "Sorting (gpume sort)"},
     {GPUME_OPTION_MAP, "Comparing (gpume compare)"},
+    {GPUME_OPTION_FROM, "Converting (gpume convert)"},
     {GPUME_OPTION_JSON, "Messages"},
 };
 
@@ -195,6 +204,7 @@ void gpume_options_print_help(void)
            "       gpume sort [FILE] [-o FILE] [options]\n"
            "       gpume bench [INPUT] [options]\n"
            "       gpume compare A B [options]\n"
+           "       gpume convert IN OUT [--format FORMAT] [options]\n"
            "       gpume devices\n"
            "       gpume --help | --version\n"
            "\n"
@@ -202,7 +212,8 @@ void gpume_options_print_help(void)
            "still pictures. INPUT is a file, a numbered pattern (frame%%03d.png), or - for\n"
            "standard input. 'gpume sort' sorts integers; 'gpume bench' times every engine\n"
            "of this machine, side by side; 'gpume compare' says where two runs, folders or\n"
-           "files of vectors, differ; 'gpume devices' lists what there is.\n");
+           "files of vectors, differ; 'gpume convert' turns a file of vectors into another\n"
+           "format; 'gpume devices' lists what there is.\n");
     for (size_t i = 0; i < GPUME_OPTION_COUNT; i++) {
         for (size_t g = 0; g < sizeof(groups) / sizeof(groups[0]); g++) {
             if (groups[g].before == gpume_option_rows[i].id) {

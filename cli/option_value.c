@@ -2,6 +2,7 @@
 #include "option_value.h"
 
 #include "console.h"
+#include "vectors/vectors_format.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,6 +120,9 @@ bool gpume_option_parse(
         return parse_amount(row, text, value);
     case GPUME_KIND_CHOICE:
         return parse_choice(row, text, value);
+    case GPUME_KIND_FORMAT:
+        value->format = gpume_vectors_format_named(text);
+        return value->format && (row->id != GPUME_OPTION_FROM || value->format->reader);
     case GPUME_KIND_PREFILTER:
         return gpume_prefilter_option_parse(text, &value->prefilter);
     case GPUME_KIND_TEXT:
@@ -126,6 +130,19 @@ bool gpume_option_parse(
         return text[0] != '\0';
     }
     return false;
+}
+
+static void refuse_format(const struct gpume_option_row *row, const char *spelled, const char *text)
+{
+    char names[128] = "";
+    const struct gpume_vectors_format *format = gpume_vectors_format_at(0);
+    for (size_t i = 1; format; format = gpume_vectors_format_at(i++)) {
+        const size_t used = strlen(names);
+        if (row->id != GPUME_OPTION_FROM || format->reader) {
+            snprintf(names + used, sizeof(names) - used, "%s%s", used ? " or " : "", format->name);
+        }
+    }
+    gpume_console_error("%s %s: must be %s", spelled, text, names);
 }
 
 /* spelled: the option as the user wrote it. */
@@ -167,6 +184,9 @@ int gpume_option_refuse(const struct gpume_option_row *row, const char *spelled,
                 row->choices[i]);
         }
         gpume_console_error("%s %s: must be %s", spelled, text, permitted);
+        break;
+    case GPUME_KIND_FORMAT:
+        refuse_format(row, spelled, text);
         break;
     case GPUME_KIND_PREFILTER:
         gpume_console_error("%s %s: must be " GPUME_PREFILTER_PERMITTED, spelled, text);

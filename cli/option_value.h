@@ -13,6 +13,7 @@ union gpume_option_value {
     double real;
     int choice;
     const char *text;
+    const struct gpume_vectors_format *format;
     struct gpume_prefilter_option prefilter;
 };
 

@@ -154,6 +154,10 @@ static int take_name(struct cursor *cursor, const char *name)
             options->command = GPUME_COMMAND_COMPARE;
             return GPUME_OK;
         }
+        if (strcmp(name, "convert") == 0) {
+            options->command = GPUME_COMMAND_CONVERT;
+            return GPUME_OK;
+        }
         if (strcmp(name, "sort") == 0) {
             options->command = GPUME_COMMAND_SORT;
             return GPUME_OK;
@@ -171,8 +175,9 @@ static int take_name(struct cursor *cursor, const char *name)
     }
     if (options->input_count == 2) {
         gpume_console_error("%s: too many inputs; give %s", name,
-            options->command == GPUME_COMMAND_COMPARE ? "two runs to compare"
-                                                      : "one video, or two still pictures");
+            options->command == GPUME_COMMAND_COMPARE   ? "two runs to compare"
+            : options->command == GPUME_COMMAND_CONVERT ? "a file of vectors and a name for another"
+                                                        : "one video, or two still pictures");
         return GPUME_INVALID;
     }
     options->inputs[options->input_count++] = name;

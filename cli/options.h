@@ -27,11 +27,14 @@ enum gpume_command {
     GPUME_COMMAND_BENCH,
     GPUME_COMMAND_SORT,
     GPUME_COMMAND_COMPARE,
+    GPUME_COMMAND_CONVERT,
     GPUME_COMMAND_DEVICES,
     GPUME_COMMAND_HELP,
     GPUME_COMMAND_VERSION,
     GPUME_COMMAND_COMPLETION,
 };
+
+struct gpume_vectors_format;
 
 enum gpume_form { GPUME_FORM_TABLE, GPUME_FORM_JSON, GPUME_FORM_CSV };
 
@@ -62,11 +65,14 @@ struct gpume_options {
     uint32_t report_pictures;
     bool residual_signed;
     double gain, gamma;
-    const char *overlay; /* NULL: not given */
-    int overlay_style;   /* an enum gpume_overlay_style */
-    uint32_t scale;      /* of the overlay */
-    const char *map;     /* of gpume compare; NULL: not given */
-    double seconds;      /* for a row of the bench */
+    const struct gpume_vectors_format *format; /* of vectors; NULL: as their name says */
+    const struct gpume_vectors_format *from;   /* of convert's input; NULL: as its bytes say */
+    bool has_block;                            /* was params.block given? */
+    const char *overlay;                       /* NULL: not given */
+    int overlay_style;                         /* an enum gpume_overlay_style */
+    uint32_t scale;                            /* of the overlay */
+    const char *map;                           /* of gpume compare; NULL: not given */
+    double seconds;                            /* for a row of the bench */
     enum gpume_form form;
     bool bench_sort, bench_reduce; /* in place of the search */
     bool descending, time;         /* of gpume sort */

@@ -8,6 +8,7 @@
 
 #include "console.h"
 #include "report/text_file.h"
+#include "vectors/vectors_format.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -128,7 +129,7 @@ static int add_standard(struct gpume_outputs *outputs, const struct gpume_option
 /* The report comes last, since it says how long the others took. */
 static int make_list(struct gpume_outputs *outputs, const struct gpume_options *options)
 {
-    int status = add_named(outputs, &gpume_sink_vectors_csv, options->vectors);
+    int status = add_named(outputs, &gpume_sink_vectors, options->vectors);
     status = status ? status : add_named(outputs, &gpume_sink_predicted, options->predicted);
     status = status ? status : add_named(outputs, &gpume_sink_residual, options->residual);
     status = status ? status : add_named(outputs, &gpume_sink_difference, options->difference);
@@ -174,34 +175,64 @@ static bool is_stdout(const char *path)
            file.st_dev == out.st_dev && file.st_ino == out.st_ino;
 }
 
-static bool is_input(const struct gpume_options *options, const char *path)
+bool gpume_outputs_is_input(const char *const *inputs, uint32_t count, const char *path)
 {
     struct stat input, output;
     if (stat(path, &output) != 0 || !S_ISREG(output.st_mode)) {
         return false;
     }
-    for (uint32_t i = 0; i < options->input_count; i++) {
-        if (stat(options->inputs[i], &input) == 0 && input.st_dev == output.st_dev &&
+    for (uint32_t i = 0; i < count; i++) {
+        if (stat(inputs[i], &input) == 0 && input.st_dev == output.st_dev &&
             input.st_ino == output.st_ino) {
+            gpume_console_error("%s: is the input; give the output another name", path);
             return true;
         }
     }
     return false;
 }
 
-static int check_one(const struct gpume_output *output, const struct gpume_options *options)
+const struct gpume_vectors_format *gpume_outputs_vectors_format(
+    const struct gpume_vectors_format *asked, const char *path)
+{
+    const struct gpume_vectors_format *format = asked ? asked : gpume_vectors_format_of(path);
+    if (!format && gpume_text_is_special(path)) {
+        return &gpume_vectors_csv;
+    }
+    if (!format) {
+        gpume_console_error("%s: the name must end in .csv .jsonl .npy .mvf .flo or .hash, or be - "
+                            "for standard output; or say --format",
+            path);
+    }
+    return format;
+}
+
+/* Is the name one that the output takes, and does something stand under it? */
+static int check_name(const struct gpume_outputs *outputs, const struct gpume_output *output,
+    bool single, bool *exists)
+{
+    const struct gpume_log log = {.fn = gpume_console_log};
+    const struct gpume_vectors_format *format = outputs->vectors_format;
+    int status = GPUME_OK;
+    if (output->ops == &gpume_sink_vectors) {
+        status =
+            format ? gpume_sink_vectors_check(format, output->path, single, &log) : GPUME_INVALID;
+        *exists = status == GPUME_OK && gpume_sink_vectors_exists(format, output->path);
+        return status;
+    }
+    status = output->ops ? output->ops->check(output->path, single, &log) : GPUME_OK;
+    *exists = output->ops ? output->ops->exists(output->path) : gpume_text_exists(output->path);
+    return status;
+}
+
+static int check_one(const struct gpume_outputs *outputs, const struct gpume_output *output,
+    const struct gpume_options *options)
 {
     const bool single = options->input_count == 2 || options->frames == 1;
-    const struct gpume_log log = {.fn = gpume_console_log};
-    if (output->ops && output->ops->check(output->path, single, &log) != GPUME_OK) {
+    bool exists;
+    if (check_name(outputs, output, single, &exists) != GPUME_OK ||
+        gpume_outputs_is_input(options->inputs, options->input_count, output->path)) {
         return GPUME_INVALID;
     }
-    if (is_input(options, output->path)) {
-        gpume_console_error("%s: is the input; give the output another name", output->path);
-        return GPUME_INVALID;
-    }
-    const bool exists =
-        output->ops ? output->ops->exists(output->path) : gpume_text_exists(output->path);
     if (exists && !options->overwrite) {
         gpume_console_error(
             "%s: exists already; replace it with -y or choose another name", output->path);
@@ -240,9 +271,12 @@ enum gpume_exit gpume_outputs_init(
     if (make_list(outputs, options) != GPUME_OK) {
         return GPUME_EXIT_FAILED;
     }
+    if (options->vectors) {
+        outputs->vectors_format = gpume_outputs_vectors_format(options->format, options->vectors);
+    }
     for (size_t i = 0; i < outputs->count; i++) {
         outputs->to_stdout = outputs->to_stdout || is_stdout(outputs->items[i].path);
-        if (check_one(&outputs->items[i], options) != GPUME_OK) {
+        if (check_one(outputs, &outputs->items[i], options) != GPUME_OK) {
             return GPUME_EXIT_USAGE;
         }
     }

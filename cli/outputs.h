@@ -22,6 +22,7 @@ struct gpume_output {
 };
 
 struct gpume_outputs {
+    const struct gpume_vectors_format *vectors_format; /* of --vectors */
     struct gpume_output items[GPUME_OUTPUTS_MAX];
     size_t count;
     char *folder;      /* of the standard files; NULL: none are written */
@@ -33,6 +34,14 @@ struct gpume_outputs {
  * way. */
 enum gpume_exit gpume_outputs_init(
     struct gpume_outputs *outputs, const struct gpume_options *options);
+
+/* The format that is asked for, or else the one of the name, csv of standard output, devices and
+ * pipes. NULL after one line. */
+const struct gpume_vectors_format *gpume_outputs_vectors_format(
+    const struct gpume_vectors_format *asked, const char *path);
+
+/* Is it a file that is also one of the inputs? Says so in one line. */
+bool gpume_outputs_is_input(const char *const *inputs, uint32_t count, const char *path);
 
 /* Makes the folder with its parents. */
 enum gpume_exit gpume_outputs_make_folder(struct gpume_outputs *outputs);

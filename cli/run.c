@@ -125,6 +125,7 @@ static enum gpume_exit open_context(struct job *job)
         .gamma = options->gamma,
         .overlay_style = (enum gpume_overlay_style)options->overlay_style,
         .overlay_scale = options->scale,
+        .vectors_format = job->outputs.vectors_format,
         .report_pictures = options->report_pictures,
         .take_colour = take_colour,
         .colours = job->source,

@@ -6,8 +6,8 @@
  * pictures, URLs. Called by decode.c on the thread that reads.
  */
 #include "media/input.h"
+#include "base/pattern.h"
 #include "media/libav.h"
-#include "media/pattern.h"
 
 #include <errno.h>
 #include <fcntl.h>

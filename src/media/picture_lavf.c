@@ -4,9 +4,9 @@
  * and one checked output a picture. Called by the report room, one thread a picture.
  */
 #include "base/out.h"
+#include "base/pattern.h"
 #include "base/status.h"
 #include "media/encode.h"
-#include "media/pattern.h"
 #include "media/picture_kind.h"
 
 #include <stdlib.h>

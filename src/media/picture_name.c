@@ -3,7 +3,7 @@
  * What a picture output's name says: the format by its extension, stills with a number or one file.
  * Called by the command line before any work, and by picture_lavf.c.
  */
-#include "media/pattern.h"
+#include "base/pattern.h"
 #include "media/picture_kind.h"
 
 #include <stdlib.h>
@@ -59,7 +59,7 @@ static const char *fault(const char *path, bool single, uint32_t bits, bool colo
     if (!gpume_picture_is_still(kind)) {
         return pattern == GPUME_PATTERN_NUMBERED ? "a video is one file; leave the %d out" : NULL;
     }
-    if (pattern == GPUME_PATTERN_WRONG) {
+    if (pattern == GPUME_PATTERN_WRONG || pattern == GPUME_PATTERN_PAIR) {
         return "give exactly one %d or %0Nd, in the file's own name (%% is a percent sign)";
     }
     if (pattern == GPUME_PATTERN_PLAIN && !single) {

@@ -53,7 +53,7 @@ int gpume_compare_map_create(
     return GPUME_OK;
 }
 
-static int open_picture(struct gpume_compare_map *map, const struct gpume_read_field *field)
+static int open_picture(struct gpume_compare_map *map, const struct gpume_vectors_field *field)
 {
     const uint64_t pixels = (uint64_t)field->width * field->height;
     if (pixels > PIXELS_MAX) {
@@ -85,7 +85,7 @@ static int open_picture(struct gpume_compare_map *map, const struct gpume_read_f
 }
 
 /* 0 for the same vector, 1 from 64 pixels on, by the logarithm between. */
-static double lightness(const struct gpume_read_block *a, const struct gpume_read_block *b)
+static double lightness(const struct gpume_vectors_block *a, const struct gpume_vectors_block *b)
 {
     const double apart = hypot(a->dx - b->dx, a->dy - b->dy);
     return fmin(log2(1 + apart) / log2(1 + APART_MAX), 1);
@@ -96,7 +96,9 @@ static uint8_t mix(double share, int dark, int light)
     return (uint8_t)lrint(dark + share * (light - dark));
 }
 
-static struct colour colour_of(const struct gpume_read_block *a, const struct gpume_read_block *b)
+/* has_costs: both know them. */
+static struct colour colour_of(
+    const struct gpume_vectors_block *a, const struct gpume_vectors_block *b, bool has_costs)
 {
     static const struct {
         uint8_t dark[3], light[3];
@@ -105,10 +107,10 @@ static struct colour colour_of(const struct gpume_read_block *a, const struct gp
         {{140, 70, 10}, {255, 205, 130}}, /* A is cheaper */
         {{30, 70, 160}, {150, 205, 255}}, /* B is cheaper */
     };
-    if (a->dx == b->dx && a->dy == b->dy && a->cost == b->cost) {
+    if (a->dx == b->dx && a->dy == b->dy && (!has_costs || a->cost == b->cost)) {
         return (struct colour){64, 64, 64};
     }
-    const size_t i = a->cost < b->cost ? 1 : a->cost > b->cost ? 2 : 0;
+    const size_t i = !has_costs || a->cost == b->cost ? 0 : a->cost < b->cost ? 1 : 2;
     const double share = lightness(a, b);
     return (struct colour){mix(share, ramps[i].dark[0], ramps[i].light[0]),
         mix(share, ramps[i].dark[1], ramps[i].light[1]),
@@ -116,7 +118,7 @@ static struct colour colour_of(const struct gpume_read_block *a, const struct gp
 }
 
 static void fill_block(
-    struct gpume_compare_map *map, const struct gpume_read_block *block, struct colour colour)
+    struct gpume_compare_map *map, const struct gpume_vectors_block *block, struct colour colour)
 {
     const size_t stride = (size_t)map->width * 3;
     uint8_t *first = map->pixels + block->y * stride + (size_t)block->x * 3;
@@ -128,8 +130,8 @@ static void fill_block(
     }
 }
 
-int gpume_compare_map_draw(struct gpume_compare_map *map, const struct gpume_read_field *a,
-    const struct gpume_read_field *b)
+int gpume_compare_map_draw(struct gpume_compare_map *map, const struct gpume_vectors_field *a,
+    const struct gpume_vectors_field *b)
 {
     int status = GPUME_OK;
     if (!map->picture) {
@@ -142,9 +144,10 @@ int gpume_compare_map_draw(struct gpume_compare_map *map, const struct gpume_rea
             map->path, a->frame, a->width, a->height, map->width, map->height);
         return GPUME_INVALID;
     }
+    const bool has_costs = a->columns & b->columns & GPUME_VECTORS_COST;
     memset(map->pixels, 0, (size_t)map->width * map->height * 3); /* where there are no blocks */
     for (size_t i = 0; i < a->count; i++) {
-        fill_block(map, &a->blocks[i], colour_of(&a->blocks[i], &b->blocks[i]));
+        fill_block(map, &a->blocks[i], colour_of(&a->blocks[i], &b->blocks[i], has_costs));
     }
     const struct gpume_plane plane = {
         .data = map->pixels,

@@ -8,7 +8,7 @@
 #define GPUME_REPORT_COMPARE_MAP_H
 
 #include "base/log.h"
-#include "report/vectors_reader.h"
+#include "vectors/vectors_reader.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,8 +25,8 @@ int gpume_compare_map_create(
 
 /* Both are of the same frame and on the same grid. Failures are logged; GPUME_INVALID: a size that
  * cannot be. */
-int gpume_compare_map_draw(struct gpume_compare_map *map, const struct gpume_read_field *a,
-    const struct gpume_read_field *b);
+int gpume_compare_map_draw(struct gpume_compare_map *map, const struct gpume_vectors_field *a,
+    const struct gpume_vectors_field *b);
 
 /* Completes the file. */
 int gpume_compare_map_finish(struct gpume_compare_map *map);

@@ -5,18 +5,19 @@
 #include <math.h>
 #include <string.h>
 
-static bool same_place(const struct gpume_read_block *a, const struct gpume_read_block *b)
+static bool same_place(const struct gpume_vectors_block *a, const struct gpume_vectors_block *b)
 {
     return a->x == b->x && a->y == b->y && a->w == b->w && a->h == b->h;
 }
 
 /* The first place where two grids part, in one line. */
-static int check_grids(const struct gpume_comparison *comparison, const struct gpume_read_field *a,
-    const struct gpume_read_field *b, const struct gpume_log *log)
+static int check_grids(const struct gpume_comparison *comparison,
+    const struct gpume_vectors_field *a, const struct gpume_vectors_field *b,
+    const struct gpume_log *log)
 {
     const size_t count = a->count < b->count ? a->count : b->count;
     for (size_t i = 0; i < count; i++) {
-        const struct gpume_read_block *left = &a->blocks[i], *right = &b->blocks[i];
+        const struct gpume_vectors_block *left = &a->blocks[i], *right = &b->blocks[i];
         if (!same_place(left, right)) {
             gpume_log_write(log, GPUME_LOG_ERROR,
                 "frame %" PRIu64 ": block %zu is %ux%u pixels at (%" PRIu32 ",%" PRIu32
@@ -37,19 +38,21 @@ static int check_grids(const struct gpume_comparison *comparison, const struct g
     return GPUME_OK;
 }
 
-static void compare_blocks(struct gpume_comparison *comparison, const struct gpume_read_field *a,
-    const struct gpume_read_field *b, struct gpume_compared *sums)
+static void compare_blocks(struct gpume_comparison *comparison, const struct gpume_vectors_field *a,
+    const struct gpume_vectors_field *b, struct gpume_compared *sums)
 {
+    const bool known = a->columns & b->columns & GPUME_VECTORS_COST;
     sums->blocks = a->count;
+    sums->has_costs = known;
     for (size_t i = 0; i < a->count; i++) {
-        const struct gpume_read_block *left = &a->blocks[i], *right = &b->blocks[i];
+        const struct gpume_vectors_block *left = &a->blocks[i], *right = &b->blocks[i];
         const bool vectors = left->dx == right->dx && left->dy == right->dy;
-        const bool costs = left->cost == right->cost;
+        const bool costs = !known || left->cost == right->cost;
         sums->vectors_equal += vectors;
-        sums->costs_equal += costs;
+        sums->costs_equal += known && costs;
         sums->both_equal += vectors && costs;
-        sums->cheaper[0] += left->cost < right->cost;
-        sums->cheaper[1] += right->cost < left->cost;
+        sums->cheaper[0] += known && left->cost < right->cost;
+        sums->cheaper[1] += known && right->cost < left->cost;
         sums->zero[0] += left->dx == 0 && left->dy == 0;
         sums->zero[1] += right->dx == 0 && right->dy == 0;
         sums->costs[0] += left->cost;
@@ -58,8 +61,9 @@ static void compare_blocks(struct gpume_comparison *comparison, const struct gpu
             continue;
         }
         const double apart = hypot(left->dx - right->dx, left->dy - right->dy);
-        const uint64_t cost_apart =
-            left->cost > right->cost ? left->cost - right->cost : right->cost - left->cost;
+        const uint64_t cost_apart = !known                     ? 0
+                                    : left->cost > right->cost ? left->cost - right->cost
+                                                               : right->cost - left->cost;
         sums->apart_sum += apart;
         sums->apart_max = apart > sums->apart_max ? apart : sums->apart_max;
         sums->cost_apart_max =
@@ -75,6 +79,7 @@ static void compare_blocks(struct gpume_comparison *comparison, const struct gpu
 
 static void add_up(struct gpume_compared *total, const struct gpume_compared *sums)
 {
+    total->has_costs = sums->has_costs;
     total->blocks += sums->blocks;
     total->vectors_equal += sums->vectors_equal;
     total->costs_equal += sums->costs_equal;
@@ -125,8 +130,8 @@ static void keep_worst(
     comparison->worst[at] = *field;
 }
 
-int gpume_comparison_add(struct gpume_comparison *comparison, const struct gpume_read_field *a,
-    const struct gpume_read_field *b, const struct gpume_read_figures figures[2],
+int gpume_comparison_add(struct gpume_comparison *comparison, const struct gpume_vectors_field *a,
+    const struct gpume_vectors_field *b, const struct gpume_read_figures figures[2],
     struct gpume_compared_field *field, const struct gpume_log *log)
 {
     const int status = check_grids(comparison, a, b, log);
@@ -136,9 +141,11 @@ int gpume_comparison_add(struct gpume_comparison *comparison, const struct gpume
     *field = (struct gpume_compared_field){
         .frame = a->frame,
         .ref = {a->ref, b->ref},
-        .has_refs = a->has_ref && b->has_ref,
+        .has_refs = a->columns & b->columns & GPUME_VECTORS_REF,
         .figures = {figures[0], figures[1]},
     };
+    comparison->has_costs[0] = a->columns & GPUME_VECTORS_COST;
+    comparison->has_costs[1] = b->columns & GPUME_VECTORS_COST;
     compare_blocks(comparison, a, b, &field->blocks);
     add_up(&comparison->blocks, &field->blocks);
     for (size_t i = 0; i < 2; i++) {

@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "report/frames_reader.h"
 #include "report/summary_reader.h"
-#include "report/vectors_reader.h"
+#include "vectors/vectors_reader.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,6 +21,8 @@
 
 /* Counts of blocks, and sums over them, of a field or of many. [0] is A, [1] is B. */
 struct gpume_compared {
+    bool has_costs; /* do both know them? If not, what is said of costs is 0, and both_equal is of
+                     * vectors alone */
     uint64_t blocks, vectors_equal, costs_equal, both_equal;
     uint64_t cheaper[2];         /* blocks that cost less in this one */
     uint64_t zero[2];            /* vectors (0,0) */
@@ -47,6 +49,7 @@ struct gpume_compared_figures {
 struct gpume_comparison {
     const char *names[2];                   /* as the user gave them */
     bool has_figures[2];                    /* is there a frames.csv? */
+    bool has_costs[2];                      /* do its vectors have costs? */
     struct gpume_read_settings settings[2]; /* none: there is no summary.json */
     uint64_t fields, equal_fields;
     uint64_t only[2];    /* fields that the other has not */
@@ -57,12 +60,12 @@ struct gpume_comparison {
     uint32_t worst_count;
     bool has_first; /* difference */
     uint64_t first_frame;
-    struct gpume_read_block first[2];
+    struct gpume_vectors_block first[2];
 };
 
 /* Both fields are of the same frame. GPUME_INVALID, logged, unless their grids are the same. */
-int gpume_comparison_add(struct gpume_comparison *comparison, const struct gpume_read_field *a,
-    const struct gpume_read_field *b, const struct gpume_read_figures figures[2],
+int gpume_comparison_add(struct gpume_comparison *comparison, const struct gpume_vectors_field *a,
+    const struct gpume_vectors_field *b, const struct gpume_read_figures figures[2],
     struct gpume_compared_field *field, const struct gpume_log *log);
 
 /* How the runs were made differently: the setting at or after *at in A or B whose values differ;

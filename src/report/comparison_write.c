@@ -38,6 +38,12 @@ void gpume_comparison_csv_row(struct gpume_out *out, const struct gpume_compared
 {
     const struct gpume_compared *blocks = &field->blocks;
     char row[512], text[2][2][32] = {{"", ""}, {"", ""}};
+    char costs[6][24] = {"", "", "", "", "", ""};
+    const uint64_t counts[6] = {blocks->costs_equal, blocks->cheaper[0], blocks->cheaper[1],
+        blocks->costs[0], blocks->costs[1], blocks->cost_apart_max};
+    for (size_t i = 0; i < 6 && blocks->has_costs; i++) {
+        snprintf(costs[i], sizeof(costs[i]), "%" PRIu64, counts[i]);
+    }
     for (size_t i = 0; i < 2; i++) {
         if (field->figures[i].known) {
             snprintf(text[0][i], sizeof(text[0][i]), "%" PRIu64, field->figures[i].sad_after);
@@ -45,14 +51,23 @@ void gpume_comparison_csv_row(struct gpume_out *out, const struct gpume_compared
         }
     }
     snprintf(row, sizeof(row),
-        "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-        ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.3f,%.3f,%" PRIu64 ",%s,%s,%s,%s\n",
-        field->frame, blocks->blocks, blocks->vectors_equal, blocks->costs_equal,
-        blocks->both_equal, blocks->cheaper[0], blocks->cheaper[1], blocks->zero[0],
-        blocks->zero[1], blocks->costs[0], blocks->costs[1],
-        blocks->apart_sum / (double)blocks->blocks, blocks->apart_max, blocks->cost_apart_max,
-        text[0][0], text[0][1], text[1][0], text[1][1]);
+        "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s,%" PRIu64 ",%s,%s,%" PRIu64 ",%" PRIu64
+        ",%s,%s,%.3f,%.3f,%s,%s,%s,%s,%s\n",
+        field->frame, blocks->blocks, blocks->vectors_equal, costs[0], blocks->both_equal, costs[1],
+        costs[2], blocks->zero[0], blocks->zero[1], costs[3], costs[4],
+        blocks->apart_sum / (double)blocks->blocks, blocks->apart_max, costs[5], text[0][0],
+        text[0][1], text[1][0], text[1][1]);
     gpume_csv_put(out, row);
+}
+
+/* null where costs are not known. */
+static void put_cost(struct gpume_json *json, const char *key, bool known, uint64_t value)
+{
+    if (known) {
+        gpume_json_count(json, key, value);
+    } else {
+        gpume_json_text(json, key, NULL);
+    }
 }
 
 static void put_side(struct gpume_json *json, const struct gpume_comparison *comparison, size_t i)
@@ -63,9 +78,9 @@ static void put_side(struct gpume_json *json, const struct gpume_comparison *com
     gpume_json_begin(json, i ? "b" : "a");
     gpume_json_text(json, "name", comparison->names[i]);
     gpume_json_count(json, "only", comparison->only[i]);
-    gpume_json_count(json, "cheaper", comparison->blocks.cheaper[i]);
+    put_cost(json, "cheaper", comparison->blocks.has_costs, comparison->blocks.cheaper[i]);
     gpume_json_count(json, "zero", comparison->blocks.zero[i]);
-    gpume_json_count(json, "costs", comparison->blocks.costs[i]);
+    put_cost(json, "costs", comparison->has_costs[i], comparison->blocks.costs[i]);
     gpume_json_real(json, "sad_before", fields > 0 ? figures->sad_before / fields : none, 3);
     gpume_json_real(json, "sad_after", fields > 0 ? figures->sad_after / fields : none, 3);
     gpume_json_real(json, "psnr_after", finite > 0 ? figures->psnr_sum / finite : none, 3);
@@ -77,12 +92,12 @@ static void put_blocks(struct gpume_json *json, const struct gpume_compared *blo
 {
     gpume_json_count(json, "blocks", blocks->blocks);
     gpume_json_count(json, "vectors_equal", blocks->vectors_equal);
-    gpume_json_count(json, "costs_equal", blocks->costs_equal);
+    put_cost(json, "costs_equal", blocks->has_costs, blocks->costs_equal);
     gpume_json_count(json, "both_equal", blocks->both_equal);
     gpume_json_real(json, "vector_difference_mean",
         blocks->blocks > 0 ? blocks->apart_sum / (double)blocks->blocks : 0, 6);
     gpume_json_real(json, "vector_difference_max", blocks->apart_max, 6);
-    gpume_json_count(json, "cost_difference_max", blocks->cost_apart_max);
+    put_cost(json, "cost_difference_max", blocks->has_costs, blocks->cost_apart_max);
 }
 
 static void put_number(struct gpume_json *json, const char *key, int32_t value)
@@ -106,7 +121,7 @@ static void put_first(struct gpume_json *json, const struct gpume_comparison *co
         gpume_json_begin(json, i ? "b" : "a");
         put_number(json, "dx", comparison->first[i].dx);
         put_number(json, "dy", comparison->first[i].dy);
-        gpume_json_count(json, "cost", comparison->first[i].cost);
+        put_cost(json, "cost", comparison->has_costs[i], comparison->first[i].cost);
         gpume_json_end(json);
     }
     gpume_json_end(json);
@@ -135,8 +150,8 @@ static void put_worst(struct gpume_json *json, const struct gpume_comparison *co
         gpume_json_begin(json, NULL);
         gpume_json_count(json, "frame", field->frame);
         put_blocks(json, &field->blocks);
-        gpume_json_count(json, "a_cheaper", field->blocks.cheaper[0]);
-        gpume_json_count(json, "b_cheaper", field->blocks.cheaper[1]);
+        put_cost(json, "a_cheaper", field->blocks.has_costs, field->blocks.cheaper[0]);
+        put_cost(json, "b_cheaper", field->blocks.has_costs, field->blocks.cheaper[1]);
         gpume_json_end(json);
     }
     gpume_json_end_list(json);

@@ -2,7 +2,7 @@
 #include "report/frames_reader.h"
 
 #include "base/status.h"
-#include "report/csv_reader.h"
+#include "vectors/csv_reader.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,6 +22,7 @@ static const struct gpume_csv_column columns[COLUMNS] = {
 };
 
 struct gpume_frames_reader {
+    struct gpume_stream *stream;
     struct gpume_csv_reader *csv;
     bool started, ended;
     uint64_t frame; /* of the row at hand */
@@ -81,7 +82,8 @@ int gpume_frames_reader_open(
         gpume_log_write(log, GPUME_LOG_ERROR, "%s: out of memory", path);
         return status;
     }
-    GPUME_TRY(gpume_csv_reader_open(&self->csv, path, columns, COLUMNS, log));
+    GPUME_TRY(gpume_stream_open(&self->stream, path, log));
+    GPUME_TRY(gpume_csv_reader_open(&self->csv, self->stream, columns, COLUMNS, log));
     GPUME_TRY(read_row(self));
     *reader = self;
     return GPUME_OK;
@@ -110,6 +112,7 @@ void gpume_frames_reader_close(struct gpume_frames_reader **reader)
     struct gpume_frames_reader *self = *reader;
     if (self) {
         gpume_csv_reader_close(&self->csv);
+        gpume_stream_close(&self->stream);
         free(self);
         *reader = NULL;
     }

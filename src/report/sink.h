@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 struct gpume_summary;
+struct gpume_vectors_format;
 
 /* What is the same for every output of a run. Strings, summary and log target outlive the sinks. */
 struct gpume_run {
@@ -38,6 +39,7 @@ struct gpume_run {
      * Frames rise; the same one may be taken again. Failures have been logged. */
     int (*take_colour)(void *colours, uint64_t frame, struct gpume_plane *rgb);
     void *colours;
+    const struct gpume_vectors_format *vectors_format; /* of gpume_sink_vectors */
     uint32_t report_pictures; /* fields of a report with pictures, at most */
     bool overwrite;
     const struct gpume_summary *summary; /* of the whole run when a sink's finish is called */
@@ -77,7 +79,14 @@ struct gpume_sink {
     const struct gpume_sink_ops *ops;
 };
 
-extern const struct gpume_sink_ops gpume_sink_vectors_csv;
+extern const struct gpume_sink_ops gpume_sink_vectors_csv; /* the standard file */
+
+/* In the format run->vectors_format. Its check and exists are these two, which ask for a format. */
+extern const struct gpume_sink_ops gpume_sink_vectors;
+int gpume_sink_vectors_check(const struct gpume_vectors_format *format, const char *path,
+    bool single, const struct gpume_log *log);
+bool gpume_sink_vectors_exists(const struct gpume_vectors_format *format, const char *path);
+
 extern const struct gpume_sink_ops gpume_sink_frames_csv;
 extern const struct gpume_sink_ops gpume_sink_predicted;
 extern const struct gpume_sink_ops gpume_sink_residual;

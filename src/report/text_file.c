@@ -20,24 +20,30 @@ static bool is_special(const char *path, const struct stat *info)
            S_ISSOCK(info->st_mode) || S_ISBLK(info->st_mode);
 }
 
-int gpume_text_check(const char *path, const char *extension, const struct gpume_log *log)
+bool gpume_text_is_special(const char *path)
 {
-    if (strcmp(path, "-") == 0) {
-        return GPUME_OK;
-    }
     struct stat info;
-    const bool present = stat(path, &info) == 0;
-    if (present && S_ISDIR(info.st_mode)) {
+    return strcmp(path, "-") == 0 || (stat(path, &info) == 0 && is_special(path, &info));
+}
+
+int gpume_text_check_file(const char *path, const char *extension, const struct gpume_log *log)
+{
+    struct stat info;
+    if (strcmp(path, "-") != 0 && stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
         gpume_log_write(log, GPUME_LOG_ERROR, "%s: is a folder; name a file, such as %s/vectors%s",
             path, path, extension);
         return GPUME_INVALID;
     }
+    return GPUME_OK;
+}
+
+int gpume_text_check(const char *path, const char *extension, const struct gpume_log *log)
+{
     const size_t length = strlen(path), tail = strlen(extension);
-    if (length > tail && strcmp(path + length - tail, extension) == 0) {
-        return GPUME_OK;
-    }
-    if (present && is_special(path, &info)) {
-        return GPUME_OK;
+    const int status = gpume_text_check_file(path, extension, log);
+    if (status != GPUME_OK || gpume_text_is_special(path) ||
+        (length > tail && strcmp(path + length - tail, extension) == 0)) {
+        return status;
     }
     gpume_log_write(log, GPUME_LOG_ERROR,
         "%s: the name must end in %s, or be - for standard output", path, extension);

@@ -16,6 +16,12 @@
  * GPUME_INVALID for anything else. */
 int gpume_text_check(const char *path, const char *extension, const struct gpume_log *log);
 
+/* No folder; extension is for the message. Logs likewise. */
+int gpume_text_check_file(const char *path, const char *extension, const struct gpume_log *log);
+
+/* "-", a device or a pipe? */
+bool gpume_text_is_special(const char *path);
+
 /* Is it a name of standard output: "-", /dev/stdout, /dev/fd/1? */
 bool gpume_text_is_stdout(const char *path);
 

@@ -202,7 +202,7 @@ expect 2 compare
 expect 2 compare a
 expect 2 compare a b few
 expect 2 compare - -
-expect 2 compare a b -b 8
+expect 2 compare a b -w 8
 expect 2 compare a b -o x
 expect 2 clip.y4m --map m.mkv
 says "gpume compare"

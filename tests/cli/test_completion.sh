@@ -37,7 +37,7 @@ if have bash; then
         [ "$found" = "$wanted" ] || fail "bash: '$*' gives '$found', not '$wanted'"
     }
     : >offered
-    for command in "" sort bench compare devices; do
+    for command in "" sort bench compare convert devices; do
         offers gpume $command -- >one
         [ -s one ] || fail "bash: no options of '$command'"
         cat one >>offered
@@ -66,7 +66,7 @@ fi
 if have fish; then
     fish -c 'source gpume.fish; complete -C "gpume --edge "' >offered || fail "fish"
     [ "$(cut -f 1 offered | sort | tr '\n' ' ')" = "extend inside " ] || fail "fish: --edge"
-    fish -c 'source gpume.fish; for c in "" sort bench compare devices; complete -C "gpume $c --"; end' |
+    fish -c 'source gpume.fish; for c in "" sort bench compare convert devices; complete -C "gpume $c --"; end' |
         cut -f 1 | sort -u | cmp - listed || fail "fish: other options than --help"
     fish -c 'source gpume.fish; complete -C "gpume comp"' | grep -q '^compare' || fail "fish: commands"
     fish -c 'source gpume.fish; complete -C "gpume -o sort --desc"' >offered
@@ -78,7 +78,7 @@ fi
 if have zsh; then
     zsh -fc 'compdef() { }; . ./gpume.zsh
         _arguments() { print -l -- "$@" }
-        for command in "" sort bench compare devices; do
+        for command in "" sort bench compare convert devices; do
             words=(gpume $command --); CURRENT=$#words; _gpume
         done' >specs || fail "zsh"
     sed -n "s/^\((-[a-zA-Z] --[a-z-]*)\)*\(--[a-z-]*\)[=[].*/\2/p" specs | sort -u | cmp - listed ||

@@ -22,10 +22,11 @@ src/gpu         base/.*\.h frame/.*\.h gpu/.*\.h motion/(engine|plan)\.h compute
 src/lib.c       base/.*\.h motion/.*\.h gpu/engine_gpu\.h gpume/gpume\.h version\.h
 src/media       base/.*\.h media/.*\.h gpume/gpume\.h lib(avcodec|avfilter|avformat|avutil|swscale)/.*\.h
 src/draw        base/.*\.h draw/.*\.h gpume/gpume\.h cairo\.h
-src/report      base/.*\.h report/.*\.h draw/overlay\.h media/(picture|still)\.h gpume/gpume\.h
+src/vectors     base/.*\.h vectors/.*\.h gpume/gpume\.h nettle/sha2\.h
+src/report      base/.*\.h report/.*\.h vectors/.*\.h draw/overlay\.h media/(picture|still)\.h gpume/gpume\.h
 src/include     gpume/gpume\.h
 src/include/gpume/vulkan.h gpume/compute\.h vulkan/vulkan_core\.h
-cli             [a-z0-9_]+\.h gpume/(gpume|compute)\.h media/(mestimate|source)\.h report/.*\.h
+cli             [a-z0-9_]+\.h gpume/(gpume|compute)\.h media/(mestimate|source)\.h report/.*\.h vectors/.*\.h
 shaders         shared\.h [a-z0-9_]+\.glsl
 samples         [a-z0-9_]+\.(h|inc) gpume/(gpume|compute)\.h lib(avcodec|avformat|avutil)/.*\.h
 END

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Formats give blocks; here they become fields, in the order that every file must have. A file may
+ * hold several arrays one after the other, and a pattern stands for several files: both are read as
+ * if they were one.
+ */
+#include "vectors/vectors_reader.h"
+
+#include "base/pattern.h"
+#include "base/status.h"
+#include "vectors/vectors_format.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define BLOCKS_FIRST 4096u /* room for so many at first */
+#define PROBE_BYTES 1024u  /* shown to formats */
+
+struct gpume_vectors_reader {
+    struct gpume_vectors_source source; /* path is ours */
+    const struct gpume_vectors_format *format;
+    struct gpume_vectors_input input;
+    bool is_open;                          /* the format has a file, or an array, under way */
+    bool has_first;                        /* columns are known, and are those of all files */
+    struct gpume_pattern_numbers *numbers; /* of the files; NULL: there is one */
+    size_t files, file;                    /* file: the next one */
+    struct gpume_vectors_field field;
+    struct gpume_vectors_block *blocks;
+    size_t room;
+    struct gpume_vectors_row ahead; /* the row after the field's last */
+    bool has_ahead;
+};
+
+static int open_stream(struct gpume_vectors_reader *reader)
+{
+    const struct gpume_vectors_source *source = &reader->source;
+    struct gpume_vectors_input *input = &reader->input;
+    int status = GPUME_OK;
+    if (source->data) {
+        return gpume_stream_open_memory(
+            &input->stream, source->path, source->data, source->bytes, &source->log);
+    }
+    if (!reader->numbers) {
+        return gpume_stream_open(&input->stream, source->path, &source->log);
+    }
+    const struct gpume_pattern_numbers numbers = reader->numbers[reader->file];
+    char *name = gpume_pattern_name_pair(source->path, numbers);
+    if (!name) {
+        gpume_log_write(&source->log, GPUME_LOG_ERROR, "%s: out of memory", source->path);
+        return GPUME_NOMEM;
+    }
+    status = gpume_stream_open(&input->stream, name, &source->log);
+    free(name);
+    input->frame = numbers.first;
+    input->ref = numbers.second;
+    return status;
+}
+
+static int choose_format(struct gpume_vectors_reader *reader)
+{
+    const unsigned char *head;
+    size_t bytes;
+    int status;
+    GPUME_TRY(gpume_stream_peek(reader->input.stream, PROBE_BYTES, &head, &bytes));
+    if (bytes == 0) {
+        return gpume_stream_refuse_whole(reader->input.stream, "is empty");
+    }
+    reader->format = gpume_vectors_format_probe(head, bytes);
+fail:
+    return status;
+}
+
+/* The format begins at what comes next in the stream. */
+static int open_array(struct gpume_vectors_reader *reader)
+{
+    struct gpume_vectors_input *input = &reader->input;
+    const struct gpume_vectors_reader_ops *ops = reader->format->reader;
+    if (!input->state) {
+        input->state = malloc(ops->state_bytes);
+        if (!input->state) {
+            gpume_log_write(&input->log, GPUME_LOG_ERROR, "%s: out of memory", reader->source.path);
+            return GPUME_NOMEM;
+        }
+    }
+    memset(input->state, 0, ops->state_bytes);
+    reader->is_open = true;
+    return ops->open(input);
+}
+
+static void close_array(struct gpume_vectors_reader *reader)
+{
+    if (reader->is_open && reader->format->reader->close) {
+        reader->format->reader->close(&reader->input);
+    }
+    reader->is_open = false;
+}
+
+/* The next array, of this file or of another. GPUME_EOF: there is none. */
+static int advance(struct gpume_vectors_reader *reader)
+{
+    struct gpume_vectors_input *input = &reader->input;
+    bool ended = true;
+    int status = GPUME_OK;
+    if (input->stream) {
+        GPUME_TRY(gpume_stream_at_end(input->stream, &ended));
+    }
+    if (!ended) {
+        input->frame++;
+        return open_array(reader);
+    }
+    if (reader->file == reader->files) {
+        return GPUME_EOF;
+    }
+    gpume_stream_close(&input->stream);
+    GPUME_TRY(open_stream(reader));
+    reader->file++;
+    GPUME_TRY(reader->format ? GPUME_OK : choose_format(reader));
+    GPUME_TRY(open_array(reader));
+fail:
+    return status;
+}
+
+static int check_columns(struct gpume_vectors_reader *reader)
+{
+    const unsigned columns = reader->input.info.columns;
+    if (reader->has_first && columns != reader->field.columns) {
+        return gpume_stream_refuse(
+            reader->input.stream, "has other columns than the files before it");
+    }
+    reader->has_first = true;
+    reader->field.columns = columns;
+    return GPUME_OK;
+}
+
+static int read_row(struct gpume_vectors_reader *reader)
+{
+    int status = GPUME_OK;
+    reader->has_ahead = false;
+    for (;;) {
+        if (!reader->is_open) {
+            GPUME_TRY(advance(reader));
+        }
+        reader->ahead = (struct gpume_vectors_row){0};
+        status = reader->format->reader->next(&reader->input, &reader->ahead);
+        if (status != GPUME_EOF) {
+            break;
+        }
+        close_array(reader);
+    }
+    GPUME_TRY(status);
+    GPUME_TRY(check_columns(reader));
+    reader->has_ahead = true;
+fail:
+    return status == GPUME_EOF ? GPUME_OK : status;
+}
+
+static int make_room(struct gpume_vectors_reader *reader)
+{
+    if (reader->field.count < reader->room) {
+        return GPUME_OK;
+    }
+    if (reader->room >= GPUME_READ_BLOCKS_MAX) {
+        return gpume_stream_refuse(reader->input.stream, "more blocks than a field can have");
+    }
+    const size_t room = reader->room > 0 ? 2 * reader->room : BLOCKS_FIRST;
+    struct gpume_vectors_block *blocks = realloc(reader->blocks, room * sizeof(*blocks));
+    if (!blocks) {
+        gpume_log_write(&reader->source.log, GPUME_LOG_ERROR, "a field of vectors: out of memory");
+        return GPUME_NOMEM;
+    }
+    reader->blocks = blocks;
+    reader->room = room;
+    return GPUME_OK;
+}
+
+/* Does the row ahead belong to the field, at its end? */
+static int check_order(struct gpume_vectors_reader *reader, bool *belongs)
+{
+    const struct gpume_vectors_field *field = &reader->field;
+    const struct gpume_vectors_row *row = &reader->ahead;
+    struct gpume_stream *stream = reader->input.stream;
+    const bool same_ref = !(field->columns & GPUME_VECTORS_REF) || row->ref == field->ref;
+    *belongs = row->frame == field->frame && same_ref;
+    if (row->frame < field->frame) {
+        return gpume_stream_refuse(stream, "frames are not in rising order");
+    }
+    if (row->frame == field->frame && !same_ref && row->ref < field->ref) {
+        return gpume_stream_refuse(stream, "references of a frame are not in rising order");
+    }
+    const struct gpume_vectors_block *last = &reader->blocks[field->count - 1];
+    const struct gpume_vectors_block *block = &row->block;
+    if (*belongs && (block->y < last->y || (block->y == last->y && block->x <= last->x))) {
+        return gpume_stream_refuse(stream, "blocks are not in raster order");
+    }
+    return GPUME_OK;
+}
+
+int gpume_vectors_reader_next(
+    struct gpume_vectors_reader *reader, const struct gpume_vectors_field **result)
+{
+    int status = GPUME_OK;
+    struct gpume_vectors_field *field = &reader->field;
+    bool belongs = reader->has_ahead;
+    *result = NULL;
+    if (!belongs) {
+        return GPUME_OK;
+    }
+    field->frame = reader->ahead.frame;
+    field->ref = reader->ahead.ref;
+    field->time_us = reader->ahead.time_us;
+    field->count = 0;
+    field->width = field->height = 0;
+    while (belongs) {
+        const struct gpume_vectors_block *block = &reader->ahead.block;
+        GPUME_TRY(make_room(reader));
+        reader->blocks[field->count++] = *block;
+        const uint32_t right = block->x + block->w, bottom = block->y + block->h;
+        field->width = right > field->width ? right : field->width;
+        field->height = bottom > field->height ? bottom : field->height;
+        GPUME_TRY(read_row(reader));
+        belongs = false;
+        if (reader->has_ahead) {
+            GPUME_TRY(check_order(reader, &belongs));
+        }
+    }
+    field->blocks = reader->blocks;
+    *result = field;
+fail:
+    return status;
+}
+
+/* A pattern's files, unless the name is itself that of a file. */
+static int find_files(struct gpume_vectors_reader *reader)
+{
+    const char *path = reader->source.path;
+    struct stat info;
+    const enum gpume_pattern_kind kind =
+        reader->source.data ? GPUME_PATTERN_PLAIN : gpume_pattern_kind(path);
+    reader->files = 1;
+    if ((kind != GPUME_PATTERN_NUMBERED && kind != GPUME_PATTERN_PAIR) || stat(path, &info) == 0) {
+        return GPUME_OK;
+    }
+    if (gpume_pattern_list(path, &reader->numbers, &reader->files) != GPUME_OK) {
+        gpume_log_write(&reader->source.log, GPUME_LOG_ERROR, "%s: out of memory", path);
+        return GPUME_NOMEM;
+    }
+    if (reader->files == 0) {
+        gpume_log_write(&reader->source.log, GPUME_LOG_ERROR,
+            "%s: cannot be opened: no file has such a name", path);
+        return GPUME_IO;
+    }
+    reader->input.has_ref = kind == GPUME_PATTERN_PAIR;
+    return GPUME_OK;
+}
+
+int gpume_vectors_reader_open(
+    struct gpume_vectors_reader **reader, const struct gpume_vectors_source *source)
+{
+    int status = GPUME_NOMEM;
+    struct gpume_vectors_reader *self = calloc(1, sizeof(*self));
+    char *path = strdup(source->path);
+    if (!self || !path) {
+        gpume_log_write(&source->log, GPUME_LOG_ERROR, "%s: out of memory", source->path);
+        free(path);
+        free(self);
+        return status;
+    }
+    self->source = *source;
+    self->source.path = path;
+    self->format = source->format;
+    self->input.log = source->log;
+    self->input.block = source->block;
+    self->input.frame = 1; /* where no name tells, the first that can have a reference */
+    GPUME_TRY(find_files(self));
+    GPUME_TRY(read_row(self));
+    if (!self->has_ahead) {
+        status = gpume_stream_refuse(self->input.stream, "there are no vectors up to here");
+        goto fail;
+    }
+    *reader = self;
+    return GPUME_OK;
+fail:
+    gpume_vectors_reader_close(&self);
+    return status;
+}
+
+const struct gpume_vectors_info *gpume_vectors_reader_info(
+    const struct gpume_vectors_reader *reader)
+{
+    return &reader->input.info;
+}
+
+const struct gpume_vectors_format *gpume_vectors_reader_format(
+    const struct gpume_vectors_reader *reader)
+{
+    return reader->format;
+}
+
+void gpume_vectors_reader_close(struct gpume_vectors_reader **reader)
+{
+    struct gpume_vectors_reader *self = *reader;
+    if (self) {
+        close_array(self);
+        gpume_stream_close(&self->input.stream);
+        free(self->input.state);
+        free((char *)self->source.path);
+        free(self->numbers);
+        free(self->blocks);
+        free(self);
+        *reader = NULL;
+    }
+}

@@ -1,0 +1,636 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Formats of vectors: bytes written against bytes made by hand, and the way back; grids and arrays
+ * of the library alike; what each refuses, with its place; and that no end of a file and no changed
+ * byte is worse than a line in the log. Works in a folder of its own under the current one.
+ */
+#include "harness.h"
+#include "vectors/vectors_format.h"
+#include "vectors/vectors_rank.h"
+#include "vectors/vectors_reader.h"
+#include "vectors/vectors_writer.h"
+
+#include <dirent.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static unsigned lines;
+static char said[1100]; /* the last one */
+
+static void count_line(void *opaque, enum gpume_log_level level, const char *line)
+{
+    (void)opaque;
+    (void)level;
+    lines++;
+    snprintf(said, sizeof said, "%s", line);
+}
+
+static const struct gpume_log counting = {count_line, NULL};
+
+/* 10x6 pixels in blocks of 8: two blocks, of 8x6 and of 2x6. The second frame has two references.
+ */
+enum { WIDTH = 10, HEIGHT = 6, BLOCK = 8, BLOCKS = 2, FIELDS = 3 };
+
+static const struct gpume_vector vectors[FIELDS][BLOCKS] = {
+    {{-2, 1}, {0, -3}}, {{511, -512}, {0, 0}}, {{5, 0}, {1, 1}}};
+static const uint32_t costs[FIELDS][BLOCKS] = {{143, 7}, {4294967295u, 0}, {9, 10}};
+static const uint32_t ranks[FIELDS][BLOCKS] = {{0, 1}, {0, 1}, {1, 0}};
+static const uint64_t frames[FIELDS] = {1, 2, 2}, refs[FIELDS] = {0, 1, 3};
+
+static const struct gpume_vectors_info grid = {
+    .columns = GPUME_VECTORS_REF | GPUME_VECTORS_COST | GPUME_VECTORS_RANK | GPUME_VECTORS_TIME,
+    .width = WIDTH,
+    .height = HEIGHT,
+    .block = BLOCK,
+    .has_search = true,
+    .bits = 8,
+    .window_x = 512,
+    .window_y = 512,
+};
+
+static struct gpume_vectors_field field_of(size_t i)
+{
+    return (struct gpume_vectors_field){
+        .frame = frames[i],
+        .ref = refs[i],
+        .time_us = (int64_t)(40000 * frames[i]),
+        .columns = grid.columns,
+        .count = BLOCKS,
+        .width = WIDTH,
+        .height = HEIGHT,
+        .vectors = vectors[i],
+        .costs = costs[i],
+        .ranks = ranks[i],
+    };
+}
+
+static int write_fields(
+    const struct gpume_vectors_format *format, const char *path, size_t first, size_t count)
+{
+    const struct gpume_vectors_target target = {
+        .path = path, .format = format, .overwrite = true, .processors = 1, .log = counting};
+    struct gpume_vectors_writer *writer = NULL;
+    int status = gpume_vectors_writer_open(&writer, &target, &grid);
+    for (size_t i = first; i < first + count && status == GPUME_OK; i++) {
+        const struct gpume_vectors_field field = field_of(i);
+        status = gpume_vectors_writer_field(writer, &field);
+    }
+    status = status == GPUME_OK ? gpume_vectors_writer_finish(writer) : status;
+    gpume_vectors_writer_close(&writer);
+    REQUIRE(writer == NULL);
+    return status;
+}
+
+/* The whole of a small file. */
+static size_t load(const char *path, unsigned char *to, size_t room)
+{
+    FILE *file = fopen(path, "rb");
+    size_t bytes = 0;
+    REQUIRE(file != NULL);
+    if (file) {
+        bytes = fread(to, 1, room, file);
+        REQUIRE(fgetc(file) == EOF);
+        fclose(file);
+    }
+    return bytes;
+}
+
+struct golden {
+    const char *format;
+    const char *path;
+    unsigned columns; /* that are read back */
+    size_t bytes;
+    unsigned char data[4096];
+};
+
+enum {
+    CSV,
+    JSONL,
+    NPY,
+    MVF,
+    EXTRACT_MVS,
+    GOLDENS, /* one file for all fields, down to here */
+    HASH = GOLDENS,
+    FLO,
+    MV_EXTRACTOR,
+    ALL
+};
+
+static struct golden goldens[ALL] = {
+    [CSV] = {"csv", "v.csv", GPUME_VECTORS_REF | GPUME_VECTORS_COST | GPUME_VECTORS_RANK, 0, ""},
+    [JSONL] = {"jsonl", "v.jsonl", GPUME_VECTORS_REF | GPUME_VECTORS_COST | GPUME_VECTORS_RANK, 0,
+        ""},
+    [NPY] = {"npy", "v.npy", GPUME_VECTORS_REF | GPUME_VECTORS_COST | GPUME_VECTORS_RANK, 0, ""},
+    [MVF] = {"mvf", "v.mvf",
+        GPUME_VECTORS_REF | GPUME_VECTORS_COST | GPUME_VECTORS_RANK | GPUME_VECTORS_TIME, 0, ""},
+    [EXTRACT_MVS] = {"extract_mvs", "mvs.csv", GPUME_VECTORS_REF, 0, ""},
+    [HASH] = {"hash", "v.hash", 0, 0, ""},
+    [FLO] = {"flo", "v.flo", 0, 0, ""},
+    [MV_EXTRACTOR] = {"mv-extractor", "mvs-%d.npy", GPUME_VECTORS_REF, 0, ""},
+};
+
+static void put(struct golden *golden, const void *data, size_t bytes)
+{
+    REQUIRE(golden->bytes + bytes <= sizeof golden->data);
+    memcpy(golden->data + golden->bytes, data, bytes);
+    golden->bytes += bytes;
+}
+
+#define PUT(golden, text) put(golden, text, sizeof(text) - 1)
+
+/* A .npy's text with blanks up to its end. */
+static void put_npy_text(struct golden *golden, const char *text, size_t bytes)
+{
+    put(golden, text, strlen(text));
+    for (size_t i = strlen(text); i < bytes - 1; i++) {
+        PUT(golden, " ");
+    }
+    PUT(golden, "\n");
+}
+
+static void make_texts(void)
+{
+    PUT(&goldens[CSV], "frame,ref,x,y,w,h,dx,dy,cost,rank\n"
+                       "1,0,0,0,8,6,-2,1,143,0\n"
+                       "1,0,8,0,2,6,0,-3,7,1\n"
+                       "2,1,0,0,8,6,511,-512,4294967295,0\n"
+                       "2,1,8,0,2,6,0,0,0,1\n"
+                       "2,3,0,0,8,6,5,0,9,1\n"
+                       "2,3,8,0,2,6,1,1,10,0\n");
+    PUT(&goldens[JSONL],
+        "{\"frame\":1,\"ref\":0,\"x\":0,\"y\":0,\"w\":8,\"h\":6,\"dx\":-2,\"dy\":1,\"cost\":143,"
+        "\"rank\":0}\n"
+        "{\"frame\":1,\"ref\":0,\"x\":8,\"y\":0,\"w\":2,\"h\":6,\"dx\":0,\"dy\":-3,\"cost\":7,"
+        "\"rank\":1}\n"
+        "{\"frame\":2,\"ref\":1,\"x\":0,\"y\":0,\"w\":8,\"h\":6,\"dx\":511,\"dy\":-512,\"cost\":"
+        "4294967295,\"rank\":0}\n"
+        "{\"frame\":2,\"ref\":1,\"x\":8,\"y\":0,\"w\":2,\"h\":6,\"dx\":0,\"dy\":0,\"cost\":0,"
+        "\"rank\":1}\n"
+        "{\"frame\":2,\"ref\":3,\"x\":0,\"y\":0,\"w\":8,\"h\":6,\"dx\":5,\"dy\":0,\"cost\":9,"
+        "\"rank\":1}\n"
+        "{\"frame\":2,\"ref\":3,\"x\":8,\"y\":0,\"w\":2,\"h\":6,\"dx\":1,\"dy\":1,\"cost\":10,"
+        "\"rank\":0}\n");
+    /* Centres are (4,3) and (9,3). */
+    PUT(&goldens[EXTRACT_MVS], "framenum,source,blockw,blockh,srcx,srcy,dstx,dsty,flags,motion_x,"
+                               "motion_y,motion_scale\n"
+                               "2,-1, 8, 6,   2,   4,   4,   3,0x0,  -2,   1,   1\n"
+                               "2,-1, 2, 6,   9,   0,   9,   3,0x0,   0,  -3,   1\n"
+                               "3,-1, 8, 6, 515,-509,   4,   3,0x0, 511,-512,   1\n"
+                               "3,-1, 2, 6,   9,   3,   9,   3,0x0,   0,   0,   1\n"
+                               "3, 1, 8, 6,   9,   3,   4,   3,0x0,   5,   0,   1\n"
+                               "3, 1, 2, 6,  10,   4,   9,   3,0x0,   1,   1,   1\n");
+    /* sha256sum of FEFF01008F000000 0000FDFF07000000 and so on. */
+    PUT(&goldens[HASH],
+        "#format: gpume field hashes\n#version: 1\n#hash: SHA256\n#size: 10x6\n#block: 8\n"
+        "#bits: 8\n#window: 512x512\n#edge: extend\n#metric: sad\n#prefilter: none\n"
+        "#frame,ref,blocks,hash\n"
+        "1,0,2,304ed4be143294877b82683358ce04f887242277733cb516e86b0e37218ef4eb\n"
+        "2,1,2,dc5a90348723e0350d04586dc45940071830ae131446470e247a812fbcb73e64\n"
+        "2,3,2,199712f887442671b788e8eabf1b8ff0686225d93351f3091e8ff7c2bb8e2c79\n");
+}
+
+static void make_npy(void)
+{
+    struct golden *npy = &goldens[NPY], *dump = &goldens[MV_EXTRACTOR];
+    PUT(npy, "\x93NUMPY\x01\x00\xF6\x00");
+    put_npy_text(npy,
+        "{'descr': [('frame', '<i8'), ('ref', '<i8'), ('x', '<i4'), ('y', '<i4'), ('w', '<i2'), "
+        "('h', '<i2'), ('dx', '<i2'), ('dy', '<i2'), ('cost', '<u4'), ('rank', '<u4')], "
+        "'fortran_order': False, 'shape': (6,), }",
+        246);
+#define ITEM(frame, ref, x, w, dx, dy, cost, rank)                                                 \
+    PUT(npy, frame "\0\0\0\0\0\0\0" ref "\0\0\0\0\0\0\0" x "\0\0\0\0\0\0\0" w                      \
+                   "\0\x06\0" dx dy cost rank "\0\0\0")
+    ITEM("\x01", "\0", "\0", "\x08", "\xFE\xFF", "\x01\0", "\x8F\0\0\0", "\0");
+    ITEM("\x01", "\0", "\x08", "\x02", "\0\0", "\xFD\xFF", "\x07\0\0\0", "\x01");
+    ITEM("\x02", "\x01", "\0", "\x08", "\xFF\x01", "\x00\xFE", "\xFF\xFF\xFF\xFF", "\0");
+    ITEM("\x02", "\x01", "\x08", "\x02", "\0\0", "\0\0", "\0\0\0\0", "\x01");
+    ITEM("\x02", "\x03", "\0", "\x08", "\x05\0", "\0\0", "\x09\0\0\0", "\x01");
+    ITEM("\x02", "\x03", "\x08", "\x02", "\x01\0", "\x01\0", "\x0A\0\0\0", "\0");
+    /* The second frame's file. */
+    PUT(dump, "\x93NUMPY\x01\x00\x76\x00");
+    put_npy_text(dump, "{'descr': '<i4', 'fortran_order': False, 'shape': (4, 10), }", 118);
+#define ROW(source, w, src_x, src_y, dst_x, dx, dy)                                                \
+    PUT(dump, source w "\0\0\0\x06\0\0\0" src_x src_y dst_x "\0\0\0\x03\0\0\0" dx dy "\x01\0\0\0")
+    ROW("\xFF\xFF\xFF\xFF", "\x08", "\x03\x02\0\0", "\x03\xFE\xFF\xFF", "\x04", "\xFF\x01\0\0",
+        "\x00\xFE\xFF\xFF");
+    ROW("\xFF\xFF\xFF\xFF", "\x02", "\x09\0\0\0", "\x03\0\0\0", "\x09", "\0\0\0\0", "\0\0\0\0");
+    ROW("\x01\0\0\0", "\x08", "\x09\0\0\0", "\x03\0\0\0", "\x04", "\x05\0\0\0", "\0\0\0\0");
+    ROW("\x01\0\0\0", "\x02", "\x0A\0\0\0", "\x04\0\0\0", "\x09", "\x01\0\0\0", "\x01\0\0\0");
+}
+
+static void make_binaries(void)
+{
+    struct golden *mvf = &goldens[MVF], *flo = &goldens[FLO];
+    PUT(mvf, "GPUMEMVF\x01\0\0\0\x40\0\0\0\x0A\0\0\0\x06\0\0\0\x08\0\0\0\x0F\0\0\0\x0C\0\0\0"
+             "\x08\0\0\0\x00\x02\0\0\x00\x02\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0");
+#define FIELD(frame, ref, time)                                                                    \
+    PUT(mvf, "FIEL\x30\0\0\0\x18\0\0\0\0\0\0\0" frame "\0\0\0\0\0\0\0" ref "\0\0\0\0\0\0\0" time   \
+             "\0\0\0\0\0\x02\0\0\0\x01\0\0\0")
+    FIELD("\x01", "\0", "\x40\x9C\0");
+    PUT(mvf, "\xFE\xFF\x01\0\x8F\0\0\0\0\0\0\0\0\0\xFD\xFF\x07\0\0\0\x01\0\0\0");
+    FIELD("\x02", "\x01", "\x80\x38\x01");
+    PUT(mvf, "\xFF\x01\x00\xFE\xFF\xFF\xFF\xFF\0\0\0\0\0\0\0\0\0\0\0\0\x01\0\0\0");
+    FIELD("\x02", "\x03", "\x80\x38\x01");
+    PUT(mvf, "\x05\0\0\0\x09\0\0\0\x01\0\0\0\x01\0\x01\0\x0A\0\0\0\0\0\0\0");
+    /* The first frame's: -2 is C0000000, 1 is 3F800000, -3 is C0400000. */
+    PUT(flo, "PIEH\x0A\0\0\0\x06\0\0\0");
+    for (unsigned i = 0; i < WIDTH * HEIGHT; i++) {
+        if (i % WIDTH < BLOCK) {
+            PUT(flo, "\0\0\0\xC0\0\0\x80\x3F");
+        } else {
+            PUT(flo, "\0\0\0\0\0\0\x40\xC0");
+        }
+    }
+}
+
+static bool is_golden(const char *path, const struct golden *golden)
+{
+    unsigned char data[sizeof golden->data];
+    const size_t bytes = load(path, data, sizeof data);
+    return bytes == golden->bytes && memcmp(data, golden->data, bytes) == 0;
+}
+
+static void test_writers(void)
+{
+    lines = 0;
+    for (size_t i = 0; i <= HASH; i++) {
+        const struct gpume_vectors_format *format = gpume_vectors_format_named(goldens[i].format);
+        REQUIRE_EQUAL(write_fields(format, goldens[i].path, 0, FIELDS), GPUME_OK);
+        REQUIRE(is_golden(goldens[i].path, &goldens[i]));
+    }
+    REQUIRE_EQUAL(write_fields(&gpume_vectors_flo, "v.flo", 0, 1), GPUME_OK);
+    REQUIRE(is_golden("v.flo", &goldens[FLO]));
+    REQUIRE_EQUAL(write_fields(&gpume_vectors_flo, "f%d-%02d.flo", 0, FIELDS), GPUME_OK);
+    REQUIRE(is_golden("f1-00.flo", &goldens[FLO]));
+    REQUIRE(access("f2-01.flo", F_OK) == 0 && access("f2-03.flo", F_OK) == 0);
+    REQUIRE_EQUAL(write_fields(&gpume_vectors_mv_extractor, "mvs-%d.npy", 0, FIELDS), GPUME_OK);
+    REQUIRE(is_golden("mvs-2.npy", &goldens[MV_EXTRACTOR]));
+    REQUIRE(access("mvs-1.npy", F_OK) == 0);
+    REQUIRE_EQUAL(lines, 0);
+}
+
+/* What a name has no place for is told, and nothing stays of it. */
+static void test_names(void)
+{
+    lines = 0;
+    REQUIRE_EQUAL(write_fields(&gpume_vectors_flo, "g%d.flo", 0, FIELDS), GPUME_UNSUPPORTED);
+    REQUIRE(strstr(said, "two %d"));
+    REQUIRE(access("g2.flo", F_OK) != 0);
+    REQUIRE_EQUAL(write_fields(&gpume_vectors_flo, "g.flo", 0, 2), GPUME_UNSUPPORTED);
+    REQUIRE(strstr(said, "put %d in the name"));
+    REQUIRE(access("g.flo", F_OK) != 0);
+    REQUIRE_EQUAL(
+        write_fields(&gpume_vectors_mv_extractor, "g%d%d%d.npy", 0, 1), GPUME_UNSUPPORTED);
+    REQUIRE_EQUAL(lines, 3);
+}
+
+static void check_field(const struct gpume_vectors_field *field, size_t i, unsigned columns)
+{
+    REQUIRE_EQUAL(field->columns, columns);
+    REQUIRE_EQUAL(field->frame, frames[i]);
+    REQUIRE_EQUAL(field->ref, columns & GPUME_VECTORS_REF ? refs[i] : 0);
+    REQUIRE_EQUAL(field->time_us, columns & GPUME_VECTORS_TIME ? 40000 * frames[i] : 0);
+    REQUIRE_EQUAL(field->count, BLOCKS);
+    REQUIRE(field->width == WIDTH && field->height == HEIGHT);
+    for (size_t j = 0; j < BLOCKS && field->count == BLOCKS; j++) {
+        const struct gpume_vectors_block *block = &field->blocks[j];
+        REQUIRE(block->x == j * BLOCK && block->y == 0);
+        REQUIRE(block->w == (j ? WIDTH - BLOCK : BLOCK) && block->h == HEIGHT);
+        REQUIRE(block->dx == vectors[i][j].dx && block->dy == vectors[i][j].dy);
+        REQUIRE_EQUAL(block->cost, columns & GPUME_VECTORS_COST ? costs[i][j] : 0);
+        REQUIRE_EQUAL(block->rank, columns & GPUME_VECTORS_RANK ? ranks[i][j] : 0);
+    }
+}
+
+/* All fields of a source, held against ours from `first` on. */
+static void check_source(
+    const struct gpume_vectors_source *source, size_t first, size_t count, unsigned columns)
+{
+    struct gpume_vectors_reader *reader = NULL;
+    const struct gpume_vectors_field *field = NULL;
+    lines = 0;
+    REQUIRE_EQUAL(gpume_vectors_reader_open(&reader, source), GPUME_OK);
+    for (size_t i = first; reader && i < first + count; i++) {
+        REQUIRE_EQUAL(gpume_vectors_reader_next(reader, &field), GPUME_OK);
+        REQUIRE(field != NULL);
+        if (!field) {
+            break;
+        }
+        check_field(field, i, columns);
+    }
+    if (reader) {
+        REQUIRE_EQUAL(gpume_vectors_reader_next(reader, &field), GPUME_OK);
+        REQUIRE(field == NULL);
+    }
+    REQUIRE_EQUAL(lines, 0);
+    gpume_vectors_reader_close(&reader);
+    REQUIRE(reader == NULL);
+}
+
+static void test_readers(void)
+{
+    for (size_t i = 0; i < GOLDENS; i++) {
+        const struct golden *golden = &goldens[i];
+        struct gpume_vectors_source source = {.path = golden->path, .log = counting};
+        check_source(&source, 0, FIELDS, golden->columns);
+        source.data = golden->data;
+        source.bytes = golden->bytes;
+        check_source(&source, 0, FIELDS, golden->columns);
+        source.format = gpume_vectors_format_named(golden->format);
+        check_source(&source, 0, FIELDS, golden->columns);
+    }
+    struct gpume_vectors_source source = {.path = "mvs-%d.npy", .log = counting};
+    check_source(&source, 0, FIELDS, GPUME_VECTORS_REF);
+    source = (struct gpume_vectors_source){.path = "f%d-%02d.flo", .block = BLOCK, .log = counting};
+    check_source(&source, 0, FIELDS, GPUME_VECTORS_REF);
+    source = (struct gpume_vectors_source){.path = "v.flo", .block = BLOCK, .log = counting};
+    check_source(&source, 0, 1, 0);
+}
+
+/* Of a .flo without a block every pixel is one; one that is not known is none. */
+static void test_pixels(void)
+{
+    unsigned char data[12 + 2 * 2 * 8] = "PIEH\x02\0\0\0\x02\0\0\0";
+    static const unsigned char far[] = {0xF9, 0x02, 0x15, 0x50}; /* 1e10 */
+    struct gpume_vectors_reader *reader = NULL;
+    const struct gpume_vectors_field *field = NULL;
+    const struct gpume_vectors_source source = {
+        .path = "pixels", .data = data, .bytes = sizeof data, .log = counting};
+    memcpy(data + 12 + 8, far, sizeof far);
+    memcpy(data + 12 + 8 + 4, far, sizeof far);
+    REQUIRE_EQUAL(gpume_vectors_reader_open(&reader, &source), GPUME_OK);
+    REQUIRE_EQUAL(reader ? gpume_vectors_reader_next(reader, &field) : 1, GPUME_OK);
+    REQUIRE(field && field->count == 3 && field->blocks[1].x == 0 && field->blocks[1].y == 1);
+    REQUIRE(field && field->blocks[0].w == 1 && field->blocks[0].h == 1);
+    gpume_vectors_reader_close(&reader);
+}
+
+static bool read_bytes(const struct gpume_vectors_format *format, const char *name,
+    const void *data, size_t bytes, uint32_t block)
+{
+    struct gpume_vectors_reader *reader = NULL;
+    const struct gpume_vectors_field *field = NULL;
+    const struct gpume_vectors_source source = {.path = name,
+        .data = data,
+        .bytes = bytes,
+        .format = format,
+        .block = block,
+        .log = counting};
+    lines = 0;
+    said[0] = '\0';
+    int status = gpume_vectors_reader_open(&reader, &source);
+    while (status == GPUME_OK) {
+        status = gpume_vectors_reader_next(reader, &field);
+        if (status != GPUME_OK || !field) {
+            break;
+        }
+        REQUIRE(field->count > 0);
+        for (size_t i = 0; i < field->count; i++) {
+            REQUIRE(field->blocks[i].w >= 1 && field->blocks[i].w <= GPUME_READ_BLOCK_MAX);
+            REQUIRE(field->blocks[i].x + field->blocks[i].w <= field->width);
+            REQUIRE(field->blocks[i].y + field->blocks[i].h <= field->height);
+        }
+    }
+    gpume_vectors_reader_close(&reader);
+    REQUIRE_EQUAL(lines, status == GPUME_OK ? 0 : 1);
+    return status == GPUME_OK;
+}
+
+/* Every file cut short, and with every byte changed, is read or refused in a line. */
+static void test_damage(void)
+{
+    static unsigned char data[4096];
+    for (size_t i = 0; i < ALL; i++) {
+        const struct golden *golden = &goldens[i];
+        const struct gpume_vectors_format *format = gpume_vectors_format_named(golden->format);
+        if (!format->reader) {
+            continue;
+        }
+        memcpy(data, golden->data, golden->bytes);
+        REQUIRE(read_bytes(format, "whole", data, golden->bytes, BLOCK));
+        unsigned whole = 0;
+        for (size_t bytes = 0; bytes < golden->bytes; bytes++) {
+            whole += read_bytes(format, "cut", data, bytes, BLOCK);
+        }
+        /* Some end where a row or a field does, and say nothing of how much there is to come. */
+        REQUIRE(whole <= (i == NPY || i == MV_EXTRACTOR || i == FLO ? 0 : 6));
+        for (size_t at = 0; at < golden->bytes; at++) {
+            static const unsigned char masks[] = {0x01, 0x80, 0xFF, 0x10};
+            for (size_t m = 0; m < sizeof masks; m++) {
+                data[at] ^= masks[m];
+                (void)read_bytes(format, "changed", data, golden->bytes, BLOCK);
+                (void)read_bytes(NULL, "changed", data, golden->bytes, 0);
+                data[at] ^= masks[m];
+            }
+        }
+    }
+}
+
+#define NPY_TEXT(text) "\x93NUMPY\x01\x00\x76\x00" text
+#define MVS                                                                                        \
+    "framenum,source,blockw,blockh,srcx,srcy,dstx,dsty,flags,motion_x,motion_y,motion_scale\n"
+#define JSON_ROW "\"x\":0,\"y\":0,\"w\":8,\"h\":8,\"dx\":0,\"dy\":0}\n"
+
+/* What is wrong is said with its place. */
+static void test_refusals(void)
+{
+    static const struct {
+        const char *format, *data, *says;
+        size_t bytes; /* 0: the text's */
+    } cases[] = {
+        {"csv", "", "is empty", 0},
+        {"csv", "frame,x,y,w,h,dx\n", "line 1: names no column 'dy'", 0},
+        {"csv", "frame,x,y,w,h,dx,dy\n1,0,0,8,8,0,40000\n", "line 2: dy is '40000'", 0},
+        {"csv", "frame,x,y,w,h,dx,dy\n1,0,0,8,8,0,nan\n", "line 2: dy is 'nan'", 0},
+        {"csv", "frame,ref,x,y,w,h,dx,dy\n2,3,0,0,8,8,0,0\n2,1,0,0,8,8,0,0\n",
+            "line 3: references of a frame are not in rising order", 0},
+        {"jsonl", "{\"frame\":1," JSON_ROW "{\"frame\":1}\n", "line 2: has no key 'x'", 0},
+        {"jsonl", "{\"frame\":1," JSON_ROW "[]\n", "line 2: is no JSON object", 0},
+        {"jsonl", "{\"frame\":1.5," JSON_ROW, "line 1: frame is '1.5'", 0},
+        {"jsonl", "{\"frame\":NaN," JSON_ROW, "line 1: frame is 'NaN'", 0},
+        {"jsonl", "{\"frame\":1,\"z\":[1,{\"a\":\"]\"}],\"t\":" JSON_ROW, "line 1: is no JSON", 0},
+        {"jsonl", "{\"frame\":1,}\n", "line 1: is no JSON object", 0},
+        {"npy", "PK", "byte 2: ends here", 0},
+        {"npy", NPY_TEXT("{'descr': '<f4', 'shape': (2,), 'fortran_order': False}"),
+            "byte 65: ends here", 65},
+        {"npy", "\x93NUMPY\x01\x00\x3A\x00{'descr': '<i4', 'fortran_order': False, 'shape': (2,)} ",
+            "has no member 'frame'", 68},
+        {"npy", "\x93NUMPY\x01\x00\x04\x00{}  ", "is no array of little-endian numbers", 14},
+        {"npy", "\x93NUMPY\x09\x00\x04\x00{}  ", "version 9 of .npy", 14},
+        {"npy", "\x93NUMPY\x02\x00\xFF\xFF\xFF\xFF  ", "a header of 4294967295 bytes", 14},
+        {"mv-extractor",
+            "\x93NUMPY\x01\x00\x3D\x00{'descr': '<i4', 'fortran_order': False, 'shape': (2, 9)}  "
+            "\n",
+            "none of rows of ten numbers", 71},
+        {"extract_mvs", MVS "2,-1,8,8,4,4,4,4,0x0,1,0,4\n",
+            "line 2: motion_x 1 over motion_scale 4", 0},
+        {"extract_mvs", MVS "2,-1,8,8,5,4,4,4,0x0,0,0,1\n", "line 2: src_x 5 is not dst_x 4", 0},
+        {"extract_mvs", MVS "2,0,8,8,4,4,4,4,0x0,0,0,1\n", "line 2: source 0 of frame 1", 0},
+        {"extract_mvs", MVS "1,-1,8,8,4,4,4,4,0x0,0,0,1\n", "line 2: source -1 of frame 0", 0},
+        {"extract_mvs", MVS "2,-1,8,8,4,4,3,4,0x0,1,0,1\n", "line 2: dst_x 3 puts the block", 0},
+        {"extract_mvs", MVS "2,-1,8,8,4,4,4,4,0x0,0,0,0\n", "line 2: motion_scale is 0", 0},
+        {"flo", "PIEH\xFF\xFF\xFF\xFF\x01\0\0\0", "-1x1 is no picture", 12},
+        {"flo", "PIEH\x01\0\0\0\x01\0\0\0\0\0\xC0\x7F\0\0\0\0", "pixel at (0,0) is no whole", 20},
+        {"flo", "PIEH\x01\0\0\0\x01\0\0\0\0\0\0\x3F\0\0\0\0", "byte 20: the vector of the pixel",
+            20},
+        {"flo", "PIEH\x02\0\0\0\x01\0\0\0\0\0\x80\x3F\0\0\0\0\0\0\0\0\0\0\0\0",
+            "pixel at (1,0) has another vector", 28},
+        {"flo", "PIEH\x00\x00\x10\0\x00\x00\x10\0", "byte 12: ends here", 12},
+        {"mvf", "GPUMEMVF\x02\0\0\0", "byte 12: ends here", 12},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const size_t bytes = cases[i].bytes ? cases[i].bytes : strlen(cases[i].data);
+        const bool read = read_bytes(
+            gpume_vectors_format_named(cases[i].format), "name", cases[i].data, bytes, BLOCK);
+        REQUIRE(!read);
+        if (!strstr(said, cases[i].says) || strncmp(said, "name: ", 6) != 0) {
+            fprintf(stderr, "case %zu says '%s', not '%s'\n", i, said, cases[i].says);
+            REQUIRE(strstr(said, cases[i].says));
+        }
+    }
+}
+
+/* Heads of .mvf that cannot be, and a later version's longer heads, which can. */
+static void test_mvf_heads(void)
+{
+    static const struct {
+        size_t at;
+        unsigned char value;
+        const char *says;
+    } cases[] = {{8, 2, "version 2"}, {12, 63, "which cannot be"}, {16, 0, "which cannot be"},
+        {24, 0, "which cannot be"}, {32, 11, "which cannot be"}, {32, 16, "do not fit"},
+        {64, 'f', "no field begins"}, {68, 47, "do not fit"}, {72, 25, "do not fit"},
+        {104, 3, "do not fit"}, {108, 2, "do not fit"}, {87, 2, "do not fit"}};
+    struct golden *mvf = &goldens[MVF];
+    unsigned char data[512];
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        memcpy(data, mvf->data, mvf->bytes);
+        data[cases[i].at] = cases[i].value;
+        REQUIRE(!read_bytes(NULL, "mvf", data, mvf->bytes, 0));
+        if (!strstr(said, cases[i].says)) {
+            fprintf(stderr, "case %zu says '%s', not '%s'\n", i, said, cases[i].says);
+            REQUIRE(strstr(said, cases[i].says));
+        }
+    }
+    memcpy(data, mvf->data, 64);
+    memset(data + 64, 0xAA, 8);
+    memcpy(data + 72, mvf->data + 64, mvf->bytes - 64);
+    data[12] = 72;
+    const struct gpume_vectors_source source = {
+        .path = "later", .data = data, .bytes = mvf->bytes + 8, .log = counting};
+    check_source(&source, 0, FIELDS, mvf->columns);
+}
+
+static void test_grid(void)
+{
+    struct gpume_vectors_block room[BLOCKS];
+    struct gpume_vectors_field field = field_of(0);
+    struct gpume_vectors_info info = {0};
+    field.blocks = gpume_vectors_take(&grid, &field, 0, BLOCKS, room);
+    REQUIRE(field.blocks == room);
+    gpume_vectors_find_grid(&field, &info);
+    REQUIRE(info.width == WIDTH && info.height == HEIGHT && info.block == BLOCK);
+    room[1].x = 7;
+    REQUIRE(!gpume_vectors_on_grid(&grid, &field));
+    gpume_vectors_find_grid(&field, &info);
+    REQUIRE_EQUAL(info.block, 0);
+    /* Of a larger grid, from the middle of a row on. */
+    static const struct gpume_vectors_info large = {.width = 13, .height = 9, .block = 4};
+    static const struct gpume_vector twelve[12] = {{0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0},
+        {0, 0}, {9, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}};
+    struct gpume_vectors_block some[6];
+    field = (struct gpume_vectors_field){.count = 12, .vectors = twelve};
+    REQUIRE(gpume_vectors_take(&large, &field, 3, 6, some) == some);
+    REQUIRE(some[0].x == 12 && some[0].y == 0 && some[0].w == 1 && some[0].h == 4);
+    REQUIRE(some[4].x == 12 && some[4].y == 4 && some[4].dx == 9);
+    REQUIRE(some[5].x == 0 && some[5].y == 8 && some[5].w == 4 && some[5].h == 1);
+}
+
+/* What a format needs and the fields do not have. */
+static void test_needs(void)
+{
+    struct gpume_vectors_info info = grid;
+    struct gpume_vectors_writer *writer = NULL;
+    struct gpume_vectors_target target = {
+        .path = "needs", .format = &gpume_vectors_hash, .log = counting};
+    lines = 0;
+    info.columns &= ~(unsigned)GPUME_VECTORS_COST;
+    REQUIRE_EQUAL(gpume_vectors_writer_open(&writer, &target, &info), GPUME_INVALID);
+    REQUIRE(strstr(said, "needs the costs"));
+    info.block = 0;
+    target.format = &gpume_vectors_mvf;
+    REQUIRE_EQUAL(gpume_vectors_writer_open(&writer, &target, &info), GPUME_INVALID);
+    REQUIRE(strstr(said, "blocks of one size"));
+    REQUIRE(lines == 2 && !writer && access("needs", F_OK) != 0);
+    /* Columns that are not known are left out, and stay so on the way back. */
+    info = grid;
+    info.columns = 0;
+    target.path = "bare";
+    static const struct gpume_vectors_format *const formats[] = {
+        &gpume_vectors_csv, &gpume_vectors_jsonl, &gpume_vectors_npy, &gpume_vectors_mvf};
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        target.format = formats[i];
+        REQUIRE_EQUAL(gpume_vectors_writer_open(&writer, &target, &info), GPUME_OK);
+        const struct gpume_vectors_field field = field_of(0);
+        REQUIRE_EQUAL(writer ? gpume_vectors_writer_field(writer, &field) : 1, GPUME_OK);
+        REQUIRE_EQUAL(writer ? gpume_vectors_writer_finish(writer) : 1, GPUME_OK);
+        gpume_vectors_writer_close(&writer);
+        const struct gpume_vectors_source source = {.path = "bare", .log = counting};
+        check_source(&source, 0, 1, 0);
+        REQUIRE(unlink("bare") == 0);
+    }
+}
+
+/* The costliest first, of two alike the first. */
+static void test_ranks(void)
+{
+    static const struct gpume_vectors_block blocks[] = {
+        {.cost = 5}, {.cost = 9}, {.cost = 5}, {.cost = 0}, {.cost = UINT32_MAX}};
+    static const uint32_t wanted[] = {2, 1, 3, 4, 0};
+    const struct gpume_vectors_field field = {.count = 5, .blocks = blocks}, *ranked = NULL;
+    struct gpume_vectors_ranker *ranker = NULL;
+    REQUIRE_EQUAL(gpume_vectors_ranker_create(&ranker, &counting), GPUME_OK);
+    REQUIRE_EQUAL(gpume_vectors_ranker_apply(ranker, &field, &ranked), GPUME_OK);
+    for (size_t i = 0; ranked && i < 5; i++) {
+        REQUIRE_EQUAL(ranked->blocks[i].rank, wanted[i]);
+    }
+    gpume_vectors_ranker_destroy(&ranker);
+}
+
+static void remove_all(void)
+{
+    DIR *dir = opendir(".");
+    for (struct dirent *entry = dir ? readdir(dir) : NULL; entry; entry = readdir(dir)) {
+        /* Hidden files are those of outputs that are not finished: they must not be there. */
+        REQUIRE(entry->d_name[0] != '.' || strspn(entry->d_name, ".") == strlen(entry->d_name));
+        (void)unlink(entry->d_name);
+    }
+    closedir(dir);
+}
+
+int main(void)
+{
+    char folder[] = "test_formats.XXXXXX";
+    if (!mkdtemp(folder) || chdir(folder) != 0) {
+        return 1;
+    }
+    make_texts();
+    make_npy();
+    make_binaries();
+    test_writers();
+    test_names();
+    test_readers();
+    test_pixels();
+    test_damage();
+    test_refusals();
+    test_mvf_heads();
+    test_grid();
+    test_needs();
+    test_ranks();
+    remove_all();
+    REQUIRE(chdir("..") == 0 && rmdir(folder) == 0);
+    return harness_verdict();
+}
