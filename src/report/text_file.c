@@ -61,7 +61,8 @@ bool gpume_text_exists(const char *path)
     if (strcmp(path, "-") == 0) {
         return false;
     }
-    return stat(path, &info) == 0 && !is_special(path, &info);
+    /* A link to nothing is in the way too: who has laid it out? */
+    return stat(path, &info) == 0 ? !is_special(path, &info) : lstat(path, &info) == 0;
 }
 
 void gpume_text_time(char *text, size_t bytes, int64_t time_us)
