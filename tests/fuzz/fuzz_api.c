@@ -9,6 +9,12 @@ const char *__asan_default_options(void)
     return "allocator_may_return_null=1";
 }
 
+const char *__tsan_default_options(void);
+const char *__tsan_default_options(void)
+{
+    return __asan_default_options();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     struct fuzz_bytes from = {data, bytes};
