@@ -21,6 +21,6 @@ for target in "$@"; do
         -artifact_prefix="$work-" "$work" "$corpus/$target" >"$work.log" 2>&1 || found=1
     grep -E '^stat::|cov:.*DONE|is not so|ERROR|runtime error' "$work.log" | tail -8
     # New inputs only: what the corpus has reached stays as it is, with the names it has.
-    nice -n 19 "$fuzzer" -merge=1 -max_len=1024 "$corpus/$target" "$work" >>"$work.log" 2>&1
+    nice -n 19 "$fuzzer" -merge=1 -use_counters=0 -max_len=1024 "$corpus/$target" "$work" >>"$work.log" 2>&1
 done
 exit $found
