@@ -10,6 +10,7 @@
 #include "completion.h"
 #include "console.h"
 #include "convert.h"
+#include "deadline.h"
 #include "devices.h"
 #include "options.h"
 #include "run.h"
@@ -41,7 +42,7 @@ static enum gpume_exit dispatch(const struct gpume_options *options)
     case GPUME_COMMAND_ESTIMATE:
         break;
     }
-    if (!gpume_signals_start()) {
+    if (!gpume_signals_start() || !gpume_deadline_start(options->timeout)) {
         return GPUME_EXIT_FAILED;
     }
     const enum gpume_exit result =
@@ -49,6 +50,7 @@ static enum gpume_exit dispatch(const struct gpume_options *options)
         : options->command == GPUME_COMMAND_COMPARE ? gpume_compare_run(options)
         : options->command == GPUME_COMMAND_CONVERT ? gpume_convert_run(options)
                                                     : gpume_run_job(options);
+    gpume_deadline_stop();
     gpume_signals_stop();
     return result;
 }

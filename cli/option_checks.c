@@ -170,7 +170,8 @@ static int check_bench(const struct gpume_options *options, uint64_t given)
         return check_array_bench(options, given);
     }
     const uint64_t generated = BIT(SIZE) | BIT(BITS);
-    const uint64_t input = BIT(VF) | BIT(STREAM);
+    const uint64_t input =
+        BIT(VF) | BIT(STREAM) | BIT(ALLOW_NETWORK) | BIT(ALLOW_FILES) | BIT(MAX_PIXELS);
     const uint64_t idle = given & (options->input_count > 0 ? generated : input);
     for (unsigned i = 0; i < GPUME_OPTION_COUNT; i++) {
         if (idle & bit((enum gpume_option_id)i)) {
@@ -243,16 +244,18 @@ uint64_t gpume_option_mask(enum gpume_command command)
     case GPUME_COMMAND_DEVICES:
         return (messages & ~BIT(QUIET)) | BIT(JSON); /* the table is all that it does */
     case GPUME_COMMAND_COMPARE:
-        return messages | compare_alone | BIT(JSON) | BIT(CSV) | BIT(OVERWRITE) | BIT(BLOCK);
+        return messages | compare_alone | BIT(JSON) | BIT(CSV) | BIT(OVERWRITE) | BIT(BLOCK) |
+               BIT(TIMEOUT);
     case GPUME_COMMAND_CONVERT:
-        return messages | convert_alone | BIT(FORMAT) | BIT(OVERWRITE) | BIT(BLOCK);
+        return messages | convert_alone | BIT(FORMAT) | BIT(OVERWRITE) | BIT(BLOCK) | BIT(TIMEOUT);
     case GPUME_COMMAND_SORT:
         return messages | sort_alone | BIT(OUTPUT) | BIT(OVERWRITE) | BIT(BACKEND) | BIT(DEVICE) |
-               BIT(CHECK) | BIT(VALIDATE);
+               BIT(CHECK) | BIT(VALIDATE) | BIT(MAX_MEMORY) | BIT(TIMEOUT);
     case GPUME_COMMAND_BENCH:
         return messages | bench_alone | BIT(JSON) | BIT(BLOCK) | BIT(WINDOW) | BIT(EDGE) |
-               BIT(METRIC) | BIT(FRAMES) | BIT(VF) | BIT(STREAM) | BIT(BACKEND) | BIT(DEVICE) |
-               BIT(THREADS) | BIT(SEARCH) | BIT(PROGRESS) | BIT(NO_PROGRESS);
+               BIT(METRIC) | BIT(FRAMES) | BIT(VF) | BIT(STREAM) | BIT(ALLOW_NETWORK) |
+               BIT(ALLOW_FILES) | BIT(MAX_PIXELS) | BIT(BACKEND) | BIT(DEVICE) | BIT(THREADS) |
+               BIT(SEARCH) | BIT(PROGRESS) | BIT(NO_PROGRESS);
     default:
         return all & ~(bench_alone | sort_alone | compare_alone | convert_alone);
     }

@@ -121,6 +121,18 @@ static void store_rest(
     case GPUME_OPTION_HWACCEL:
         options->hwaccel = value->text;
         break;
+    case GPUME_OPTION_ALLOW_NETWORK:
+        options->allow_network = true;
+        break;
+    case GPUME_OPTION_ALLOW_FILES:
+        options->allow_files = true;
+        break;
+    case GPUME_OPTION_MAX_PIXELS:
+        options->max_pixels = value->number;
+        break;
+    case GPUME_OPTION_TIMEOUT:
+        options->timeout = value->real;
+        break;
     case GPUME_OPTION_OVERWRITE:
         options->overwrite = true;
         break;
@@ -208,6 +220,9 @@ void gpume_option_store(
         break;
     case GPUME_OPTION_VALIDATE:
         params->validate = true;
+        break;
+    case GPUME_OPTION_MAX_MEMORY:
+        params->memory_max = value->number;
         break;
     default:
         store_rest(options, id, value);

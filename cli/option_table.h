@@ -12,6 +12,7 @@ enum gpume_option_kind {
     GPUME_KIND_REAL,
     GPUME_KIND_WINDOW,
     GPUME_KIND_SIZE,
+    GPUME_KIND_AMOUNT,
     GPUME_KIND_CHOICE,
     GPUME_KIND_FORMAT,
     GPUME_KIND_PREFILTER,
@@ -32,6 +33,11 @@ enum gpume_option_id {
     GPUME_OPTION_VF,
     GPUME_OPTION_STREAM,
     GPUME_OPTION_HWACCEL,
+    GPUME_OPTION_ALLOW_NETWORK,
+    GPUME_OPTION_ALLOW_FILES,
+    GPUME_OPTION_MAX_PIXELS,
+    GPUME_OPTION_MAX_MEMORY,
+    GPUME_OPTION_TIMEOUT,
     GPUME_OPTION_OUTPUT,
     GPUME_OPTION_VECTORS,
     GPUME_OPTION_FORMAT,
@@ -85,7 +91,7 @@ struct gpume_option_row {
     const char *name;
     const char *value;      /* how --help writes the value */
     const char *help;       /* lines of at most 47 columns */
-    double min, max;        /* GPUME_KIND_UINT, GPUME_KIND_REAL, GPUME_KIND_SIZE */
+    double min, max;        /* GPUME_KIND_UINT, _REAL, _SIZE, _AMOUNT */
     const char *choices[4]; /* GPUME_KIND_CHOICE: in the order of the enum they stand for */
 };
 

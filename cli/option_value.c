@@ -18,7 +18,7 @@ static bool parse_digits(const char *text, size_t length, uint64_t max, uint64_t
         if (text[i] < '0' || text[i] > '9') {
             return false;
         }
-        /* Stays at max + 1 however long the text is; max is at most 2^32. */
+        /* Stays at max + 1 however long the text is; max is at most 2^50. */
         value = value * 10 + (uint64_t)(text[i] - '0');
         value = value > max ? max + 1 : value;
     }
@@ -69,6 +69,26 @@ static bool parse_pair(
     return x >= min && y >= min;
 }
 
+/* Digits, then nothing, K, M, G or T for powers of 1000, or KiB, MiB, GiB or TiB for those of 1024.
+ */
+static bool parse_amount(
+    const struct gpume_option_row *row, const char *text, union gpume_option_value *value)
+{
+    static const char prefixes[] = "KMGT";
+    const size_t digits = strspn(text, "0123456789");
+    const char *prefix = text[digits] ? strchr(prefixes, text[digits]) : NULL;
+    const char *rest = prefix ? text + digits + 1 : text + digits;
+    const bool binary = prefix && strcmp(rest, "iB") == 0;
+    const uint64_t max = (uint64_t)row->max;
+    if ((*rest && !binary) || !parse_digits(text, digits, max, &value->number)) {
+        return false;
+    }
+    for (const char *at = prefixes; prefix && at <= prefix && value->number <= max; at++) {
+        value->number *= binary ? 1024 : 1000; /* at most 2^50 * 1024 */
+    }
+    return value->number >= (uint64_t)row->min && value->number <= max;
+}
+
 static bool parse_choice(
     const struct gpume_option_row *row, const char *text, union gpume_option_value *value)
 {
@@ -96,6 +116,8 @@ bool gpume_option_parse(
         return parse_pair(text, 0, GPUME_WINDOW_MAX, true, value);
     case GPUME_KIND_SIZE:
         return parse_pair(text, (uint64_t)row->min, (uint64_t)row->max, false, value);
+    case GPUME_KIND_AMOUNT:
+        return parse_amount(row, text, value);
     case GPUME_KIND_CHOICE:
         return parse_choice(row, text, value);
     case GPUME_KIND_FORMAT:
@@ -147,6 +169,11 @@ int gpume_option_refuse(const struct gpume_option_row *row, const char *spelled,
         break;
     case GPUME_KIND_SIZE:
         gpume_console_error("%s %s: must be WxH, each from %.0f to %.0f, e.g. %s 1920x1080",
+            spelled, text, row->min, row->max, spelled);
+        break;
+    case GPUME_KIND_AMOUNT:
+        gpume_console_error("%s %s: must be a whole number from %.0f to %.0f, with K, M, G, T, or "
+                            "KiB, MiB, GiB, TiB behind it if need be, e.g. %s 500M",
             spelled, text, row->min, row->max, spelled);
         break;
     case GPUME_KIND_CHOICE:

@@ -54,12 +54,15 @@ struct gpume_options {
     uint64_t start;  /* index of the first target frame */
     uint64_t frames; /* targets; 0 = to the end of the input */
     struct gpume_prefilter_option prefilter;
-    bool compat_ffmpeg;  /* the fields of mestimate=method=esa */
-    uint32_t block;      /* as asked for, where that makes it another */
-    const char *filter;  /* NULL: none */
-    int stream;          /* -1: best */
-    const char *hwaccel; /* NULL: none */
-    const char *output;  /* folder, for gpume sort a file; NULL: not given */
+    bool compat_ffmpeg;              /* the fields of mestimate=method=esa */
+    uint32_t block;                  /* as asked for, where that makes it another */
+    const char *filter;              /* NULL: none */
+    int stream;                      /* -1: best */
+    const char *hwaccel;             /* NULL: none */
+    bool allow_network, allow_files; /* as gpume_trust has them */
+    uint64_t max_pixels;             /* 0: not given */
+    double timeout;                  /* seconds; 0: none */
+    const char *output;              /* folder, for gpume sort a file; NULL: not given */
     const char *vectors, *predicted, *residual, *difference, *report; /* NULL: not given */
     uint32_t report_pictures;
     bool residual_signed;

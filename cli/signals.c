@@ -66,6 +66,20 @@ static void give_up(void)
     pthread_mutex_unlock(&signals.mutex);
 }
 
+bool gpume_signals_expire(void)
+{
+    pthread_mutex_lock(&signals.mutex);
+    const bool attached = signals.attached, completing = signals.detached;
+    signals.caught = signals.caught || attached;
+    signals.overdue = signals.overdue || attached;
+    if (attached && signals.source) {
+        gpume_cancel(signals.ctx);
+        gpume_source_cancel(signals.source);
+    }
+    pthread_mutex_unlock(&signals.mutex);
+    return attached || completing;
+}
+
 static bool is_stopping(void)
 {
     pthread_mutex_lock(&signals.mutex);

@@ -28,7 +28,11 @@ void gpume_signals_end(void);
 /* From now on a signal changes nothing: the outputs are being completed. */
 void gpume_signals_detach(void);
 
-/* Was the run interrupted by a signal? */
+/* The run's time is over: ends it at once as a signal does in the end, and says nothing. False:
+ * there is nothing to end, and nothing to clean up. */
+bool gpume_signals_expire(void);
+
+/* Was the run interrupted by a signal, or has its time run out? */
 bool gpume_signals_caught(void);
 
 /* Was it a second ago or more? The field in hand is the last one then. */

@@ -20,6 +20,7 @@
 #define BUFFER_BYTES ((size_t)128 * 1024)
 #define WORD_BYTES_MAX ((size_t)4096) /* of text, leading zeros apart: far beyond any integer */
 #define SHOWN_BYTES 32u               /* of a word in a message */
+#define SORT_BYTES 8u                 /* an integer, and as much to sort it in */
 #define FIRST_WORDS ((uint64_t)1 << 16)
 
 /* A list of words that grows. */
@@ -36,8 +37,9 @@ struct reader {
     struct list words;
     struct list negatives; /* once both have been seen */
     uint64_t negative_count;
-    uint64_t line; /* of the buffer's begin, from 1 */
-    size_t kept;   /* bytes in the buffer */
+    uint64_t count_max, memory_max; /* integers; bytes, 0: any */
+    uint64_t line;                  /* of the buffer's begin, from 1 */
+    size_t kept;                    /* bytes in the buffer */
     unsigned char text[BUFFER_BYTES + 1 + GPUME_SORT_TEXT_SLACK];
     int64_t values[BUFFER_BYTES / 2 + 1];
 };
@@ -45,7 +47,15 @@ struct reader {
 static enum gpume_exit reserve(const struct reader *reader, struct list *list, uint64_t more)
 {
     const uint64_t needed = list->count + more;
-    if (reader->words.count + reader->negatives.count + more > GPUME_SORT_COUNT_MAX) {
+    const uint64_t all = reader->words.count + reader->negatives.count + more;
+    if (all > reader->count_max && reader->count_max < GPUME_SORT_COUNT_MAX) {
+        gpume_console_error("%s: holds more than %" PRIu64
+                            " integers; sorting takes %u bytes for each, --max-memory allows "
+                            "%" PRIu64,
+            reader->name, reader->count_max, SORT_BYTES, reader->memory_max);
+        return GPUME_EXIT_INPUT;
+    }
+    if (all > GPUME_SORT_COUNT_MAX) {
         gpume_console_error("%s: holds more than %" PRIu64
                             " integers, the most that can be sorted at once; sort it in parts",
             reader->name, GPUME_SORT_COUNT_MAX);
@@ -56,6 +66,7 @@ static enum gpume_exit reserve(const struct reader *reader, struct list *list, u
     }
     uint64_t room = list->room + list->room / 2;
     room = room < FIRST_WORDS ? FIRST_WORDS : room;
+    room = room < reader->count_max ? room : reader->count_max;
     room = room < needed ? needed : room;
     uint32_t *words =
         room > SIZE_MAX / sizeof *words ? NULL : realloc(list->words, room * sizeof *words);
@@ -361,6 +372,11 @@ enum gpume_exit gpume_sort_input_read(
         return GPUME_EXIT_FAILED;
     }
     memset(reader, 0, offsetof(struct reader, text));
+    const uint64_t memory_max = options->params.memory_max;
+    reader->memory_max = memory_max;
+    reader->count_max = memory_max > 0 && memory_max / SORT_BYTES < GPUME_SORT_COUNT_MAX
+                            ? memory_max / SORT_BYTES
+                            : GPUME_SORT_COUNT_MAX;
     enum gpume_exit result =
         open_input(reader, options->input_count > 0 ? options->inputs[0] : NULL);
     if (result == GPUME_EXIT_DONE) {

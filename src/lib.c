@@ -6,6 +6,7 @@
 #include "base/reserved.h"
 #include "base/status.h"
 #include "motion/pipeline.h"
+#include "motion/plan.h"
 #include "version.h"
 
 #include <math.h>
@@ -60,6 +61,17 @@ void gpume_params_default(struct gpume_params *params)
         .bits = 8, .block = 8, .window_x = 7, .window_y = 7, .ref_distance = 1};
 }
 
+/* The plan has refused what frames alone would pass. This is the exact sum, before any of it is
+ * written to. */
+static int check_memory(struct gpume *ctx, const struct gpume_params *params)
+{
+    struct gpume_info info;
+    gpume_pipeline_get_info(ctx->pipeline, &info);
+    const uint64_t bytes = info.host_bytes + info.device_bytes;
+    return bytes <= params->memory_max ? GPUME_OK
+                                       : gpume_plan_refuse_memory(params, bytes, "", ctx->log);
+}
+
 static int open_engine(
     struct gpume *ctx, const struct gpume_params *params, const struct gpume_engine_ops *ops)
 {
@@ -69,7 +81,8 @@ static int open_engine(
     if (status != GPUME_OK) {
         return status;
     }
-    return gpume_pipeline_open(&ctx->pipeline, ops, engine, &plan, ctx->log);
+    status = gpume_pipeline_open(&ctx->pipeline, ops, engine, &plan, ctx->log);
+    return status == GPUME_OK && params->memory_max > 0 ? check_memory(ctx, params) : status;
 }
 
 int gpume_list_searches(
@@ -263,7 +276,7 @@ int gpume_send(gpume *ctx, gpume_frame **frame, int64_t time_us)
 static bool same_shape(const struct gpume_plane *plane, const struct gpume_plane *wanted)
 {
     size_t row_bytes = (size_t)wanted->width * (wanted->bits > 8 ? 2 : 1);
-    size_t stride = (size_t)(plane->stride < 0 ? -plane->stride : plane->stride);
+    size_t stride = plane->stride < 0 ? 0 - (size_t)plane->stride : (size_t)plane->stride;
     return plane->data && plane->width == wanted->width && plane->height == wanted->height &&
            plane->bits == wanted->bits && (stride >= row_bytes || plane->height == 1);
 }

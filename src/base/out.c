@@ -168,7 +168,8 @@ static int open_file(struct gpume_out *out, const char *path)
         out->fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
         return out->fd < 0 ? complain(out, "cannot be written", errno) : GPUME_OK;
     }
-    if (exists && !out->set->overwrite) {
+    /* Where a link leads to nothing yet, somebody else may have said where. */
+    if (!out->set->overwrite && (exists || lstat(path, &st) == 0)) {
         gpume_log_write(&out->log, GPUME_LOG_ERROR,
             "%s: exists already; replace it with --overwrite or choose another name", out->label);
         return GPUME_INVALID;

@@ -27,6 +27,7 @@
     64 /* answers in a row without taking a packet: more than threads in flight                    \
         */
 #define PIXELS_MAX (INT64_C(1) << 28) /* 16384 x 16384; a forged header must not eat the memory */
+#define ROUNDED_PIXELS (1u << 20)     /* of narrow pictures, more by rounding than four times */
 #define HARDWARE_THREADS 4 /* keep its queue filled; each more takes a surface, which are few */
 #define TRIAL_PACKETS 64   /* more than any decoder holds before its first frame */
 
@@ -45,8 +46,10 @@ struct gpume_decode {
     /* A frame without a time is so many frames after the last time known; no rounding adds up. */
     int64_t known_pts, since;
     uint64_t delivered, refused;
-    uint32_t refusals; /* in a row */
-    uint32_t threads;  /* asked for */
+    uint32_t refusals;  /* in a row */
+    uint32_t threads;   /* asked for */
+    uint64_t oversized; /* of libav's so far */
+    struct gpume_trust trust;
     bool draining;
     bool input_ended;
     const char *label;
@@ -110,6 +113,13 @@ static int choose_stream(struct gpume_decode *decode, int wanted)
     return GPUME_OK;
 }
 
+/* Decoders count sides rounded up, to 64 and more; what they give is held to the exact limit. */
+static int64_t decoder_limit(uint64_t max_pixels)
+{
+    const uint64_t limit = 4 * max_pixels + ROUNDED_PIXELS;
+    return max_pixels > 0 && limit < PIXELS_MAX ? (int64_t)limit : PIXELS_MAX;
+}
+
 static int open_context(struct gpume_decode *decode, const AVCodec *codec, bool accelerated)
 {
     uint32_t threads = decode->threads < THREADS_MAX ? decode->threads : THREADS_MAX;
@@ -127,7 +137,7 @@ static int open_context(struct gpume_decode *decode, const AVCodec *codec, bool 
     decode->codec->thread_count = (int)threads;
     decode->codec->thread_type = FF_THREAD_FRAME | FF_THREAD_SLICE;
     decode->codec->pkt_timebase = decode->time_base;
-    decode->codec->max_pixels = PIXELS_MAX;
+    decode->codec->max_pixels = decoder_limit(decode->trust.max_pixels);
     gpume_libav_quiet();
     return avcodec_open2(decode->codec, codec, NULL);
 }
@@ -179,6 +189,37 @@ static int open_codec(struct gpume_decode *decode)
     return GPUME_OK;
 }
 
+static int refuse_size(const struct gpume_decode *decode, int width, int height)
+{
+    gpume_log_write(&decode->log, GPUME_LOG_ERROR,
+        "%s: its pictures are %dx%d, more pixels than --max-pixels %" PRIu64
+        " allows; raise it or give a smaller video",
+        decode->label, width, height, decode->trust.max_pixels);
+    return GPUME_UNSUPPORTED;
+}
+
+/* By the container's word, before a decoder is opened. */
+static int check_size(const struct gpume_decode *decode)
+{
+    const AVCodecParameters *codec = decode->stream->codecpar;
+    return gpume_trust_too_large(&decode->trust, codec->width, codec->height)
+               ? refuse_size(decode, codec->width, codec->height)
+               : GPUME_OK;
+}
+
+/* Has the decoder refused a picture that the container was silent about? */
+static int check_refusals(struct gpume_decode *decode)
+{
+    if (decode->trust.max_pixels == 0 || gpume_libav_oversized() == decode->oversized) {
+        return GPUME_OK;
+    }
+    gpume_log_write(&decode->log, GPUME_LOG_ERROR,
+        "%s: after frame %" PRIu64 " it has pictures of more pixels than --max-pixels %" PRIu64
+        " allows; raise it or give a smaller video",
+        decode->label, decode->delivered, decode->trust.max_pixels);
+    return GPUME_UNSUPPORTED;
+}
+
 static bool sane(AVRational value)
 {
     return value.num > 0 && value.den > 0;
@@ -221,8 +262,14 @@ int gpume_decode_open(struct gpume_decode **result, const struct gpume_decode_op
     decode->threads = options->threads;
     decode->hwaccel = options->hwaccel;
     decode->whole = options->whole;
+    decode->trust = options->trust;
+    decode->input.max_pixels = decoder_limit(options->trust.max_pixels);
+    decode->input.reach =
+        (struct gpume_reach){.network = options->trust.network, .files = options->trust.files};
     GPUME_TRY(gpume_input_open(&decode->input, options->path, options->cancel, &decode->log));
     GPUME_TRY(choose_stream(decode, options->stream));
+    GPUME_TRY(check_size(decode));
+    decode->oversized = gpume_libav_oversized();
     learn_facts(decode, &found);
     GPUME_TRY(open_codec(decode));
     *result = decode;
@@ -375,13 +422,17 @@ int gpume_decode_next(struct gpume_decode *decode, AVFrame *frame)
             return status;
         }
         if (error == AVERROR_EOF) {
-            return GPUME_EOF;
+            status = check_refusals(decode);
+            return status == GPUME_OK ? GPUME_EOF : status;
         }
         if (error == AVERROR(ENOMEM)) {
             return GPUME_NOMEM;
         }
         if (error >= 0) {
             decode->refusals = 0;
+            if (gpume_trust_too_large(&decode->trust, frame->width, frame->height)) {
+                return refuse_size(decode, frame->width, frame->height);
+            }
             if (frame->width > 0 && frame->height > 0 && frame->data[0]) {
                 set_time(decode, frame);
                 decode->delivered++;
@@ -400,6 +451,7 @@ int gpume_decode_next(struct gpume_decode *decode, AVFrame *frame)
             return GPUME_EOF; /* a decoder that has neither frames nor an end */
         }
         status = feed(decode);
+        status = status == GPUME_OK ? check_refusals(decode) : status;
         if (status != GPUME_OK) {
             return status;
         }

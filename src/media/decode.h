@@ -4,6 +4,7 @@
 #define GPUME_MEDIA_DECODE_H
 
 #include "base/log.h"
+#include "media/trust.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -22,7 +23,8 @@ struct gpume_decode_options {
     uint32_t threads;              /* 0 = all */
     struct gpume_hwaccel *hwaccel; /* NULL = software; outlives the decoder */
     bool whole;                    /* from hardware too, the stream's own format */
-    atomic_bool *cancel;           /* outlives the decoder */
+    struct gpume_trust trust;
+    atomic_bool *cancel; /* outlives the decoder */
     struct gpume_log log;
 };
 

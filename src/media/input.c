@@ -90,6 +90,7 @@ static int make_url(const char *path, char **url, AVDictionary **options, bool *
     uint64_t first = 0;
     if (*exists) {
         error |= av_dict_set(options, "pattern_type", "none", 0);
+        error |= av_dict_set(options, "safe", "0", 0); /* concat's; reach.h is stricter */
     } else if (gpume_pattern_kind(path) == GPUME_PATTERN_NUMBERED &&
                gpume_pattern_find(path, &first) && first <= INT32_MAX) {
         error |= av_dict_set_int(options, "start_number", (int64_t)first, 0);
@@ -148,6 +149,20 @@ static int refuse(
     return GPUME_IO;
 }
 
+/* Has it named other things? That is told whatever came of it. */
+static bool refuse_reach(struct gpume_input *input, const char *path, const struct gpume_log *log)
+{
+    char reason[256];
+    (void)gpume_libav_reason(0, reason, sizeof reason);
+    if (!gpume_reach_has_refused(&input->reach, reason)) {
+        return false;
+    }
+    gpume_log_write(log, GPUME_LOG_ERROR,
+        "%s: refers to %s, which is opened only with %s; give it where the file can be trusted",
+        gpume_input_label(path), input->reach.refused, gpume_reach_option(&input->reach));
+    return true;
+}
+
 /* Standard input, or a named pipe, opened so that waiting for its writer can be cancelled too. */
 static int open_pipe(struct gpume_input *input, const char *path, const struct gpume_log *log)
 {
@@ -184,15 +199,26 @@ static int open_format(struct gpume_input *input, const char *path, const struct
     bool exists = false;
     char *url = NULL;
     AVDictionary *options = NULL;
-    int status = make_url(piped ? "" : path, &url, &options, &exists);
+    const bool named = !piped && stat(path, &st) != 0;
+    const char *lacking = named ? gpume_reach_lacks(&input->reach, path) : NULL;
+    if (lacking) {
+        gpume_log_write(log, GPUME_LOG_ERROR, "%s: is opened only with %s", path, lacking);
+        return GPUME_IO;
+    }
+    int status = make_url(piped ? "pipe:" : path, &url, &options, &exists);
     if (status == GPUME_OK && piped) {
         status = open_pipe(input, path, log);
+    }
+    if (status == GPUME_OK) {
+        status = gpume_reach_attach(&input->reach, input->format, piped);
     }
     if (status == GPUME_OK) {
         gpume_libav_quiet();
         int error = avformat_open_input(&input->format, url, NULL, &options);
         if (error < 0) {
-            status = atomic_load(input->cancel) ? GPUME_CANCELLED : refuse(input, path, error, log);
+            status = atomic_load(input->cancel)       ? GPUME_CANCELLED
+                     : refuse_reach(input, path, log) ? GPUME_IO
+                                                      : refuse(input, path, error, log);
         } else if (strcmp(input->format->iformat->name, "tty") == 0) {
             /* libavformat would show any .txt file as a terminal's screen. */
             gpume_log_write(log, GPUME_LOG_ERROR, "%s: is text; give a file with video",
@@ -203,6 +229,23 @@ static int open_format(struct gpume_input *input, const char *path, const struct
     av_dict_free(&options);
     free(url);
     return status;
+}
+
+/* Looks into the streams. Decoders that are known by now keep to the limit. */
+static int find_streams(struct gpume_input *input)
+{
+    const unsigned count = input->format->nb_streams;
+    AVDictionary **options = count > 0 ? av_calloc(count, sizeof *options) : NULL;
+    for (unsigned i = 0; options && i < count; i++) {
+        (void)av_dict_set_int(&options[i], "max_pixels", input->max_pixels, 0);
+    }
+    gpume_libav_quiet();
+    const int error = avformat_find_stream_info(input->format, options);
+    for (unsigned i = 0; options && i < count; i++) {
+        av_dict_free(&options[i]);
+    }
+    av_free(options);
+    return error;
 }
 
 int gpume_input_open(
@@ -219,10 +262,12 @@ int gpume_input_open(
     if (status != GPUME_OK) {
         return status;
     }
-    gpume_libav_quiet();
-    int error = avformat_find_stream_info(input->format, NULL);
+    int error = find_streams(input);
     if (atomic_load(cancel)) {
         return GPUME_CANCELLED;
+    }
+    if (refuse_reach(input, path, log)) {
+        return GPUME_IO;
     }
     return error < 0 ? refuse(input, path, error, log) : GPUME_OK;
 }

@@ -4,6 +4,7 @@
 #define GPUME_MEDIA_INPUT_H
 
 #include "base/log.h"
+#include "media/reach.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -17,14 +18,16 @@ struct gpume_input {
     int fd;                   /* what it reads */
     bool piped;               /* something came through it */
     atomic_bool *cancel;
+    struct gpume_reach reach;
+    int64_t max_pixels; /* of a picture decoded to learn of streams, as decoders count */
 };
 
 /* What messages call the input: the path, or "standard input". */
 const char *gpume_input_label(const char *path);
 
-/* Fills a zeroed *input, which must stay where it is until closed, also after a failure. Failures
- * are logged. *cancel, set from any thread, ends blocking calls on the format with AVERROR_EXIT;
- * GPUME_CANCELLED if that happened here. */
+/* Fills an *input that is zero but for reach and max_pixels, and must stay where it is until
+ * closed, also after a failure. Failures are logged. *cancel, set from any thread, ends blocking
+ * calls on the format with AVERROR_EXIT; GPUME_CANCELLED if that happened here. */
 int gpume_input_open(
     struct gpume_input *input, const char *path, atomic_bool *cancel, const struct gpume_log *log);
 

@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,11 +17,15 @@
 #include <libavutil/log.h>
 
 static _Thread_local char kept[256];
+static atomic_uint_fast64_t oversized;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void keep(void *object, int level, const char *format, va_list args)
 {
     (void)object;
+    if (strstr(format, "exceeds specified max pixel count")) { /* av_image_check_size2 */
+        atomic_fetch_add(&oversized, 1);
+    }
     if ((level & 0xff) > AV_LOG_ERROR || kept[0] != '\0') {
         return;
     }
@@ -48,6 +53,11 @@ void gpume_libav_quiet(void)
 {
     (void)pthread_once(&once, take_over);
     kept[0] = '\0';
+}
+
+uint64_t gpume_libav_oversized(void)
+{
+    return atomic_load(&oversized);
 }
 
 const char *gpume_libav_reason(int error, char *buffer, size_t bytes)

@@ -7,11 +7,15 @@
 #define GPUME_MEDIA_LIBAV_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* Before a call whose reason may be asked for: forgets what was kept. */
 void gpume_libav_quiet(void);
 
 /* The kept line, else the text of the AVERROR. Returns buffer. */
 const char *gpume_libav_reason(int error, char *buffer, size_t bytes);
+
+/* How many pictures of any thread's were refused for AVCodecContext.max_pixels. */
+uint64_t gpume_libav_oversized(void);
 
 #endif

@@ -116,7 +116,8 @@ bool gpume_picture_exists(const char *path)
     }
     char *name = still ? gpume_pattern_name(path, 0) : NULL; /* "%%" is one percent sign */
     struct stat st;
-    bool exists = stat(name ? name : path, &st) == 0 && S_ISREG(st.st_mode);
+    path = name ? name : path;
+    bool exists = stat(path, &st) == 0 ? S_ISREG(st.st_mode) : lstat(path, &st) == 0;
     free(name);
     return exists;
 }

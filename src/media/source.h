@@ -9,6 +9,7 @@
 #define GPUME_MEDIA_SOURCE_H
 
 #include "base/log.h"
+#include "media/trust.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,10 +20,11 @@ struct gpume_source_options {
     const char
         *paths[2]; /* one video, or two still pictures (reference, target); "-" = standard input */
     uint32_t path_count;
-    const char *filter;    /* libavfilter graph applied after decoding; NULL = none */
-    int stream;            /* index within the file, or -1 = best video stream */
-    uint32_t threads;      /* for decoding; 0 = all */
-    const char *hwaccel;   /* decode on video hardware: TYPE[:DEVICE], "auto"; NULL = "none" */
+    const char *filter;  /* libavfilter graph applied after decoding; NULL = none */
+    int stream;          /* index within the file, or -1 = best video stream */
+    uint32_t threads;    /* for decoding; 0 = all */
+    const char *hwaccel; /* decode on video hardware: TYPE[:DEVICE], "auto"; NULL = "none" */
+    struct gpume_trust trust;
     bool colour;           /* keep frames for gpume_source_take_colour */
     uint64_t colour_first; /* from this index on */
     struct gpume_log log;

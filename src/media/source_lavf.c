@@ -36,6 +36,7 @@ struct gpume_source {
     char *graph;
     int stream;
     uint32_t threads;
+    struct gpume_trust trust;
     struct gpume_hwaccel *hwaccel; /* or NULL */
     struct gpume_decode *decodes[2];
     struct gpume_decode_facts facts;
@@ -67,6 +68,7 @@ static int open_paths(struct gpume_source *source)
             .stream = source->stream,
             .threads = source->threads,
             .hwaccel = source->hwaccel,
+            .trust = source->trust,
             /* Filters see chroma, and choose by the format. */
             .whole = source->graph != NULL || source->colour != NULL,
             .cancel = &source->cancelled,
@@ -358,6 +360,12 @@ static int first_frame(struct gpume_source *source)
     AVRational rate = source->facts.rate.num > 0 ? source->facts.rate : still_rate;
     source->frame_step = av_inv_q(rate); /* a first frame without a time is at 0 */
     source->last_us = time_of(source, source->frame, time_base);
+    if (gpume_trust_too_large(&source->trust, source->frame->width, source->frame->height)) {
+        gpume_log_write(&source->log, GPUME_LOG_ERROR,
+            "--vf %s: gives %dx%d, more pixels than --max-pixels %" PRIu64 " allows", source->graph,
+            source->frame->width, source->frame->height, source->trust.max_pixels);
+        return GPUME_UNSUPPORTED;
+    }
     source->width = (uint32_t)source->frame->width;
     source->height = (uint32_t)source->frame->height;
     source->bits = gpume_luma_bits(source->frame);
@@ -365,30 +373,24 @@ static int first_frame(struct gpume_source *source)
     return source->bits == 0 ? unusable(source, source->frame) : GPUME_OK;
 }
 
-static char *copy_text(const char *text)
-{
-    size_t bytes = strlen(text) + 1;
-    char *copy = malloc(bytes);
-    return copy ? memcpy(copy, text, bytes) : NULL;
-}
-
 static int copy_options(struct gpume_source *source, const struct gpume_source_options *options)
 {
     for (uint32_t i = 0; i < options->path_count && i < 2; i++) {
-        source->paths[i] = copy_text(options->paths[i]);
+        source->paths[i] = strdup(options->paths[i]);
         if (!source->paths[i]) {
             return GPUME_NOMEM;
         }
         source->path_count++;
     }
     if (options->filter) {
-        source->graph = copy_text(options->filter);
+        source->graph = strdup(options->filter);
         if (!source->graph) {
             return GPUME_NOMEM;
         }
     }
     source->stream = options->stream;
     source->threads = options->threads;
+    source->trust = options->trust;
     source->log = options->log;
     return GPUME_OK;
 }

@@ -38,6 +38,7 @@ struct gpume_source_y4m {
     int64_t place;     /* of the frame read last */
     struct gpume_source_counts counts;
     bool ended;
+    uint64_t max_pixels; /* asked for, or PIXELS_MAX */
     const atomic_bool *cancel;
     struct gpume_log log;
 };
@@ -118,11 +119,13 @@ static int open_file(struct file *file, const char *path, const struct gpume_log
 static int check_header(const struct gpume_source_y4m *source, const struct file *file)
 {
     const struct gpume_y4m_header *header = &file->header, *first = &source->files[0].header;
-    if (header->height > PIXELS_MAX / header->width) {
+    if (header->height > source->max_pixels / header->width) {
         gpume_log_write(&source->log, GPUME_LOG_ERROR,
-            "%s: its header says %" PRIu64 "x%" PRIu64 " pixels, more than %" PRIu64
-            " in all; check the file or give smaller pictures",
-            file->label, header->width, header->height, PIXELS_MAX);
+            "%s: its header says %" PRIu64 "x%" PRIu64 " pixels, more than %s%" PRIu64
+            "%s; check the file or give smaller pictures",
+            file->label, header->width, header->height,
+            source->max_pixels < PIXELS_MAX ? "--max-pixels " : "", source->max_pixels,
+            source->max_pixels < PIXELS_MAX ? " allows" : " in all");
         return GPUME_UNSUPPORTED;
     }
     if (header->bits == 0) {
@@ -370,6 +373,9 @@ int gpume_source_y4m_open(struct gpume_source_y4m **result,
     if (!source) {
         return GPUME_NOMEM;
     }
+    source->max_pixels = options->trust.max_pixels > 0 && options->trust.max_pixels < PIXELS_MAX
+                             ? options->trust.max_pixels
+                             : PIXELS_MAX;
     source->cancel = cancel;
     source->log = options->log;
     for (uint32_t i = 0; i < options->path_count && i < 2; i++) {

@@ -105,8 +105,9 @@ static int failure(const struct gpume_pipeline *pipeline)
 static bool stuck(const struct gpume_pipeline *pipeline)
 {
     bool can_submit = has_work(pipeline) && pipeline->free_slots.count > 0;
-    return !pipeline->busy && !pipeline->done && !can_submit && pipeline->in_flight.count == 0 &&
-           !(pipeline->finished && !has_work(pipeline));
+    bool ending = pipeline->finished && !has_work(pipeline);
+    return pipeline->done ||
+           (!pipeline->busy && !can_submit && pipeline->in_flight.count == 0 && !ending);
 }
 
 /* Moves waiting frames into the slot, each only when the fields of those before it are there, up to

@@ -153,6 +153,29 @@ static int plan_bands(
     return GPUME_OK;
 }
 
+/* Before anything is allocated: frames alone, of which every engine holds as many. Bounds: 2^11
+ * frames of less than 2^34 bytes each. */
+static int check_memory(const struct gpume_plan *plan, const struct gpume_log *log)
+{
+    const struct gpume_params *p = &plan->params;
+    const uint64_t bytes =
+        plan->pool * plan->plane_bytes + (p->ref_distance + 1) * plan->padded_bytes;
+    return p->memory_max == 0 || bytes <= p->memory_max
+               ? GPUME_OK
+               : gpume_plan_refuse_memory(p, bytes, "at least ", log);
+}
+
+int gpume_plan_refuse_memory(
+    const struct gpume_params *p, uint64_t bytes, const char *how, const struct gpume_log *log)
+{
+    gpume_log_write(log, GPUME_LOG_ERROR,
+        "%ux%u pixels, window %ux%u, reference distance %u: %s%llu bytes of memory are needed, "
+        "--max-memory allows %llu; raise it or give smaller pictures",
+        p->width, p->height, p->window_x, p->window_y, p->ref_distance, how,
+        (unsigned long long)bytes, (unsigned long long)p->memory_max);
+    return GPUME_INVALID;
+}
+
 int gpume_plan_make(const struct gpume_params *params, const struct gpume_caps *caps,
     const struct gpume_log *log, struct gpume_plan *out)
 {
@@ -171,6 +194,7 @@ int gpume_plan_make(const struct gpume_params *params, const struct gpume_caps *
     plan_layout(&plan, caps);
     plan_counts(&plan, caps);
     status = plan_bands(&plan, caps, log);
+    status = status == GPUME_OK ? check_memory(&plan, log) : status;
     if (status == GPUME_OK) {
         *out = plan;
     }

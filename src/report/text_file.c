@@ -66,7 +66,8 @@ bool gpume_text_exists(const char *path)
     if (strcmp(path, "-") == 0) {
         return false;
     }
-    return stat(path, &info) == 0 && !is_special(path, &info);
+    /* A link to nothing is in the way too: who has laid it out? */
+    return stat(path, &info) == 0 ? !is_special(path, &info) : lstat(path, &info) == 0;
 }
 
 bool gpume_text_can_continue(const char *path)

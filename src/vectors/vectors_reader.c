@@ -165,7 +165,10 @@ static int make_room(struct gpume_vectors_reader *reader)
         return gpume_stream_refuse(reader->input.stream, "more blocks than a field can have");
     }
     const size_t room = reader->room > 0 ? 2 * reader->room : BLOCKS_FIRST;
-    struct gpume_vectors_block *blocks = realloc(reader->blocks, room * sizeof(*blocks));
+    struct gpume_vectors_block *blocks = NULL;
+    if (room <= SIZE_MAX / sizeof(*blocks)) { /* 32-bit hosts */
+        blocks = realloc(reader->blocks, room * sizeof(*blocks));
+    }
     if (!blocks) {
         gpume_log_write(&reader->source.log, GPUME_LOG_ERROR, "a field of vectors: out of memory");
         return GPUME_NOMEM;

@@ -143,15 +143,38 @@ static void test_ceilings(void)
     }
 }
 
+/* One thread that takes frames after the end is told, and does not wait for itself. */
+static void test_frames_after_end(void)
+{
+    struct gpume_params params = params_of(32, 32);
+    gpume *ctx = open_context(&params);
+    gpume_frame *frames[1024];
+    struct gpume_plane plane;
+    uint32_t count = 0;
+    REQUIRE_EQUAL(gpume_finish(ctx), GPUME_OK);
+    while (count < 1024 && gpume_frame_acquire(ctx, &frames[count], &plane, 0) == GPUME_OK) {
+        count++;
+    }
+    REQUIRE(count > 0 && count < 1024);
+    REQUIRE_EQUAL(gpume_frame_acquire(ctx, &frames[0], &plane, 0), GPUME_AGAIN);
+    for (uint32_t i = 0; i < count; i++) {
+        gpume_frame_release(&frames[i]);
+    }
+    REQUIRE_EQUAL(gpume_close(&ctx), GPUME_OK);
+}
+
 static void test_wrong_plane(void)
 {
     struct gpume_params params = params_of(32, 32);
     gpume *ctx = open_context(&params);
     struct gpume_plane small = synth_plane(31, 32, 8), deep = synth_plane(32, 32, 10);
+    struct gpume_plane wild = synth_plane(32, 31, 8);
+    wild.stride = PTRDIFF_MIN; /* its magnitude is no ptrdiff_t */
     errors = 0;
     REQUIRE_EQUAL(gpume_send_plane(ctx, &small, 0), GPUME_INVALID);
     REQUIRE_EQUAL(gpume_send_plane(ctx, &deep, 0), GPUME_INVALID);
-    REQUIRE_EQUAL(errors, 2);
+    REQUIRE_EQUAL(gpume_send_plane(ctx, &wild, 0), GPUME_INVALID);
+    REQUIRE_EQUAL(errors, 3);
     const struct gpume_field *field = NULL;
     REQUIRE_EQUAL(gpume_receive(ctx, &field, 0), GPUME_AGAIN);
     REQUIRE_EQUAL(gpume_finish(ctx), GPUME_OK);
@@ -161,6 +184,7 @@ static void test_wrong_plane(void)
     REQUIRE(!ctx);
     free(small.data);
     free(deep.data);
+    free(wild.data);
 }
 
 /* Away from the edges every block must have the known vector, against the motion. */
@@ -303,6 +327,27 @@ static uint64_t run_filtered(
     REQUIRE_EQUAL(gpume_close(&ctx), GPUME_OK);
     free(plane.data);
     return info.host_bytes + info.device_bytes;
+}
+
+/* What a context plans is allowed to the byte, and what it lacks is told. */
+static void test_memory_max(void)
+{
+    struct gpume_params params = params_of(80, 48);
+    gpume *ctx = open_context(&params);
+    struct gpume_info info;
+    gpume_get_info(ctx, &info);
+    REQUIRE_EQUAL(gpume_close(&ctx), GPUME_OK);
+    params.memory_max = info.host_bytes + info.device_bytes;
+    ctx = open_context(&params);
+    REQUIRE_EQUAL(gpume_close(&ctx), GPUME_OK);
+    for (uint64_t lacking = 1; lacking < params.memory_max; lacking *= 7) {
+        struct gpume_params tight = params;
+        tight.memory_max -= lacking;
+        errors = 0;
+        REQUIRE_EQUAL(gpume_open(&ctx, &tight), GPUME_INVALID);
+        REQUIRE_EQUAL(errors, 1);
+        REQUIRE(!ctx);
+    }
 }
 
 static void test_prefilter(void)
@@ -477,6 +522,8 @@ int main(int argc, char **argv)
     test_searches();
     test_ceilings();
     test_wrong_plane();
+    test_frames_after_end();
+    test_memory_max();
     test_one_thread(8, 100);
     test_one_thread(12, (UINT64_C(1) << 31) - 3);
     test_one_thread(8, (UINT64_C(1) << 32) - 3);

@@ -92,7 +92,9 @@ static void test_links_and_modes(void)
     REQUIRE(holds("a", "through"));
     REQUIRE(lstat("link", &st) == 0 && S_ISLNK(st.st_mode));
     REQUIRE(stat("a", &st) == 0 && (st.st_mode & 0777) == 0640);
-    REQUIRE_EQUAL(put("dangling", "made", false), GPUME_OK);
+    REQUIRE_EQUAL(put("dangling", "made", false), GPUME_INVALID);
+    REQUIRE(lstat("new", &st) != 0);
+    REQUIRE_EQUAL(put("dangling", "made", true), GPUME_OK);
     REQUIRE(holds("new", "made"));
 }
 

@@ -214,9 +214,11 @@ struct gpume_params {
     /* Which frames are targets: target_count of them from index first_target on. The others that
      * are sent are references alone. Default: 0, all that have a reference. */
     uint64_t first_target;
-    uint64_t target_count;                                /* 0 = all */
+    uint64_t target_count; /* 0 = all */
+    uint64_t memory_max;   /* bytes of host and device memory together that gpume_open may plan;
+                              GPUME_INVALID where it needs more, told with the number; 0 = any */
     enum gpume_direction direction;                       /* default GPUME_DIRECTION_PAST */
-    uint8_t reserved[64 - 4 * sizeof(const char *) - 20]; /* zero */
+    uint8_t reserved[64 - 4 * sizeof(const char *) - 28]; /* zero */
 };
 
 /* Fills in the defaults above; width and height become 0 and must be set. */

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* How far an input is trusted. Zeroed: not at all, and of any size that can be read. */
+#ifndef GPUME_MEDIA_TRUST_H
+#define GPUME_MEDIA_TRUST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct gpume_trust {
+    bool network;        /* the input, and what it names, may lie there (--allow-network) */
+    bool files;          /* it may name other files of this machine (--allow-files) */
+    uint64_t max_pixels; /* of a picture, before and after filters; 0 = any (--max-pixels) */
+};
+
+static inline bool gpume_trust_too_large(const struct gpume_trust *trust, int width, int height)
+{
+    return trust->max_pixels > 0 && width > 0 && height > 0 &&
+           (uint64_t)width * (uint64_t)height > trust->max_pixels;
+}
+
+#endif

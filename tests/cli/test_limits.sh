@@ -1,0 +1,102 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# --max-pixels, --max-memory, --timeout: what is refused, where the limit lies, and that nothing is left.
+. "$(dirname "$0")/common.sh"
+need_oracle
+make_clip clip.y4m 64 48 8 4
+
+# refused OPTION... : exit status 3, nothing left behind.
+refused() {
+    before=$(ls -A)
+    expect 3 "$@"
+    [ "$(ls -A)" = "$before" ] || fail "$*: something was left behind"
+}
+
+# Numbers: with and without units.
+for bad in 0 -1 1.5 '' 9k 9B 9KB 9Ki x 99999999999999999999 1KiBx 600M 1G; do
+    expect 2 clip.y4m --max-pixels "$bad"
+done
+for bad in 0 2000T 1024TiBB 1PiB; do
+    expect 2 clip.y4m --max-memory "$bad"
+done
+for bad in 0 -1 x 1e3 inf 700000; do
+    expect 2 clip.y4m --timeout "$bad"
+done
+
+# Pixels: to the last one, whatever decodes.
+expect 0 -q clip.y4m --backend "$engine" --max-pixels 3072 -o a
+expect 0 -q clip.y4m --backend "$engine" --max-pixels 4K -o b
+cmp a/vectors.csv b/vectors.csv || fail "a limit changes what comes out"
+refused clip.y4m --backend "$engine" --max-pixels 3071
+says clip.y4m
+says 64x48
+says "--max-pixels 3071"
+"$gpume" - --backend "$engine" --max-pixels 3K <clip.y4m >"$scratch/out" 2>"$scratch/err"
+[ $? -eq 3 ] || fail "--max-pixels and standard input"
+expect 0 -q clip.y4m --backend "$engine" --predicted p%d.png --max-pixels 3072
+refused p1.png p2.png --backend "$engine" --max-pixels 3000
+refused p%d.png --backend "$engine" --max-pixels 3000
+# A filter's pictures count too.
+refused clip.y4m --backend "$engine" --max-pixels 3072 --vf scale=128:48
+says 128x48
+expect 0 -q clip.y4m --backend "$engine" --max-pixels 6144 --vf scale=128:48 -o c
+# Raw video that FFmpeg does not open has a reader of its own.
+printf 'YUV4MPEG2 W16400 H16400 Cmono\nFRAME\n' >large.y4m
+refused large.y4m --backend "$engine" --max-pixels 100M
+says "--max-pixels 100000000"
+# A video that grows on its way.
+printf 'P5 16 16 255\n' >grow1.pgm && head -c 256 /dev/zero >>grow1.pgm
+printf 'P5 16 16 255\n' >grow2.pgm && head -c 256 /dev/zero >>grow2.pgm
+printf 'P5 2048 2048 255\n' >grow3.pgm && head -c 4194304 /dev/zero >>grow3.pgm
+expect 0 -q grow%d.pgm --backend "$engine" -o grown
+refused grow%d.pgm --backend "$engine" --max-pixels 1K
+says "--max-pixels 1000"
+refused grow%d.pgm --backend "$engine" --max-pixels 4194303
+says 2048x2048
+
+# Memory: the run says what it plans, and that much is allowed.
+planned=$(sed -n 's/.*"\(host\|device\)_bytes": \([0-9]*\).*/\2/p' a/summary.json | awk '{ s += $1 } END { print s }')
+[ "$planned" -gt 0 ] || fail "summary.json does not say what was planned"
+expect 0 -q clip.y4m --backend "$engine" --max-memory "$planned" -o d
+refused clip.y4m --backend "$engine" --max-memory $((planned - 1))
+says "$planned bytes"
+says "--max-memory allows $((planned - 1))"
+refused clip.y4m --backend "$engine" --max-memory 10K
+says "--max-memory allows 10000"
+refused clip.y4m --backend "$engine" --max-memory 10KiB
+says "--max-memory allows 10240"
+i=0
+while [ $i -lt 3000 ]; do echo $((i * 7919 % 3001 - 1500)); i=$((i + 1)); done >numbers
+expect 0 sort numbers --backend cpu --max-memory 24000 -o sorted
+sort -n numbers | cmp - sorted || fail "sorting under a limit"
+refused sort numbers --backend cpu --max-memory 23999 -o never
+says "--max-memory allows 23999"
+# Both kinds of large words, which are kept apart.
+{ cat numbers; echo 4294967295; } >both
+expect 0 sort both --backend cpu --max-memory 24008 -o sorted -y
+refused sort both --backend cpu --max-memory 24000 -o never
+
+# Time: a name that nobody writes to is waited for no longer; the line names the option.
+mkfifo silent
+for command in "silent" "sort silent" "compare silent silent" "convert silent out.csv"; do
+    # shellcheck disable=SC2086 # several words
+    run $command --timeout 0.3
+    [ "$status" -eq 1 ] || fail "$command: exit status $status, not 1"
+    [ "$(cat "$scratch/err")" = "gpume: --timeout 0.3: the run has not ended in that time; raise it or give it less to do" ] ||
+        fail "$command: $(cat "$scratch/err")"
+done
+# Standard input that never ends, in the middle of a run: what was begun is taken away.
+mkfifo feed
+exec 8<>feed # keeps it from ending
+cat clip.y4m >&8
+before=$(ls -A)
+"$gpume" - --backend "$engine" --timeout 2 -o half >"$scratch/out" 2>"$scratch/err" <feed
+status=$?
+[ "$status" -eq 1 ] || fail "timeout in the middle: exit status $status"
+says "--timeout 2"
+[ "$(ls -A)" = "$before" ] || fail "--timeout: something was left behind"
+exec 8>&-
+# Time enough changes nothing.
+expect 0 -q clip.y4m --backend "$engine" --timeout 500 -o e
+cmp a/vectors.csv e/vectors.csv || fail "--timeout changes what comes out"
+echo ok

@@ -1,0 +1,117 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# What an input may open: one file of this machine. What is on the network, or is named by a file,
+# stays closed without --allow-network and --allow-files.
+. "$(dirname "$0")/common.sh"
+need_oracle
+[ -n "${GPUME_LISTENER:-}" ] || skip "GPUME_LISTENER does not name the listener"
+make_clip clip.y4m 64 48 8 4
+expect 0 -q clip.y4m --backend "$engine" --predicted seg.mkv
+expect 0 -q seg.mkv --backend "$engine" -o want
+mkdir sub
+cp seg.mkv sub/seg.mkv
+
+mkfifo hold
+"$GPUME_LISTENER" <hold >heard &
+listener=$!
+exec 9>hold
+tries=0
+until [ -s heard ]; do
+    kill -0 "$listener" 2>/dev/null || skip "no ports to listen on"
+    tries=$((tries + 1))
+    [ "$tries" -le 600 ] || fail "the listener does not begin"
+    sleep 0.1
+done
+port=$(head -1 heard)
+
+# hls NAME SEGMENT
+hls() {
+    printf '#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\n%s\n#EXT-X-ENDLIST\n' "$2" >"$1"
+}
+hls files.m3u8 seg.mkv
+hls net.m3u8 "http://127.0.0.1:$port/seg.ts"
+hls nested.m3u8 files.m3u8
+printf "ffconcat version 1.0\nfile seg.mkv\n" >files.ffconcat
+printf "ffconcat version 1.0\nfile %s\n" "$scratch/work/sub/seg.mkv" >absolute.ffconcat
+printf "ffconcat version 1.0\nfile 'http://127.0.0.1:%s/a.ts'\n" "$port" >net.ffconcat
+printf "ffconcat version 1.0\nfile 'subfile,,start,0,end,0,,:seg.mkv'\n" >sub.ffconcat
+printf "ffconcat version 1.0\nfile files.ffconcat\n" >nested.ffconcat
+printf 'v=0\no=- 0 0 IN IP4 127.0.0.1\ns=x\nc=IN IP4 127.0.0.1\nt=0 0\nm=video %s RTP/AVP 96\na=rtpmap:96 H264/90000\n' \
+    "$port" >net.sdp
+cat >files.mpd <<END
+<?xml version="1.0"?>
+<MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static" mediaPresentationDuration="PT1S" minBufferTime="PT1S"
+ profiles="urn:mpeg:dash:profile:isoff-on-demand:2011"><Period><AdaptationSet mimeType="video/mp4">
+<Representation id="1" bandwidth="1000"><BaseURL>seg.mkv</BaseURL><SegmentBase/></Representation>
+</AdaptationSet></Period></MPD>
+END
+sed "s|seg.mkv|http://127.0.0.1:$port/|" files.mpd >net.mpd
+
+# closed OPTION INPUT: refused in one line that names the input and the option; nothing is left.
+closed() {
+    option=$1
+    shift
+    before=$(ls -A)
+    expect 3 "$@" --backend "$engine"
+    says "$option"
+    [ "$(ls -A)" = "$before" ] || fail "$*: something was left behind"
+}
+for input in files.m3u8 nested.m3u8 files.ffconcat absolute.ffconcat sub.ffconcat nested.ffconcat; do
+    closed --allow-files "$input"
+    says "$input"
+    closed --allow-files "$input" --allow-network
+    cp "$input" innocent.mp4 # by content, whatever the name says
+    "$gpume" innocent.mp4 --backend "$engine" -o never 2>"$scratch/err" >"$scratch/out" &&
+        fail "$input was opened under another name"
+    [ ! -e never ] || fail "$input: something was left behind"
+done
+for input in net.m3u8 net.ffconcat net.sdp "http://127.0.0.1:$port/a.mp4" "tcp://127.0.0.1:$port" \
+    "udp://127.0.0.1:$port" "rtsp://127.0.0.1:$port/a" "rtmp://127.0.0.1:$port/a/b"; do
+    closed --allow-network "$input"
+    says "$input"
+    closed --allow-network "$input" --allow-files
+done
+closed --allow-files concatf:names.txt
+# The two references of still pictures are inputs like others.
+closed --allow-files seg.mkv files.m3u8
+if "$gpume" --backend "$engine" - <net.m3u8 >"$scratch/out" 2>"$scratch/err"; then
+    fail "a playlist from standard input was opened"
+fi
+says --allow-network
+for input in files.mpd net.mpd; do # not every FFmpeg knows them; none may open anything
+    "$gpume" "$input" --backend "$engine" >"$scratch/out" 2>"$scratch/err" && fail "$input was opened"
+done
+
+# A file that is named is not even opened: a FIFO that nobody writes would be waited for.
+mkfifo trap.mkv
+hls trap.m3u8 trap.mkv
+printf "ffconcat version 1.0\nfile trap.mkv\n" >trap.ffconcat
+for input in trap.m3u8 trap.ffconcat; do
+    closed --allow-files "$input"
+done
+
+# With the options they are read, and are what they name.
+for input in files.ffconcat absolute.ffconcat nested.ffconcat; do
+    expect 0 -q "$input" --allow-files --backend "$engine" -o got -y
+    cmp want/vectors.csv got/vectors.csv || fail "$input is not what it names"
+done
+# What the user types may be local however it is spelled.
+expect 0 -q concat:seg.mkv --backend "$engine" -o got -y
+cmp want/vectors.csv got/vectors.csv || fail "concat:"
+
+exec 9>&-
+wait "$listener"
+[ "$(tail -1 heard)" = 0 ] || fail "$(tail -1 heard) connections were made"
+
+# The listener hears what is allowed: the silence above was no deafness.
+"$GPUME_LISTENER" <hold >heard &
+listener=$!
+exec 9>hold
+until [ "$(wc -l <heard)" -eq 1 ]; do sleep 0.1; done
+port=$(head -1 heard)
+run "http://127.0.0.1:$port/a.mp4" --allow-network --backend "$engine"
+[ "$status" -eq 3 ] || fail "a host that hangs up: exit status $status"
+exec 9>&-
+wait "$listener"
+[ "$(tail -1 heard)" -ge 1 ] || fail "--allow-network made no connection"
+echo ok

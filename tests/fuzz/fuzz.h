@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What fuzz targets share. A target is a function of bytes, LLVMFuzzerTestOneInput: with
+ * GPUME_FUZZ libFuzzer calls it, otherwise replay.c does, with the files of its corpus. It aborts
+ * where a promise is broken; sanitizers do the rest.
+ */
+#ifndef GPUME_TESTS_FUZZ_H
+#define GPUME_TESTS_FUZZ_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
+
+#define FUZZ_REQUIRE(condition)                                                                    \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "%s:%d: %s is not so\n", __FILE__, __LINE__, #condition);              \
+            abort();                                                                               \
+        }                                                                                          \
+    } while (0)
+
+/* The input, taken from its front; behind its end all is zero. */
+struct fuzz_bytes {
+    const uint8_t *at;
+    size_t left;
+};
+
+static inline void fuzz_take(struct fuzz_bytes *from, void *to, size_t bytes)
+{
+    const size_t taken = bytes < from->left ? bytes : from->left;
+    memset(to, 0, bytes);
+    if (taken > 0) {
+        memcpy(to, from->at, taken);
+        from->at += taken;
+        from->left -= taken;
+    }
+}
+
+static inline uint8_t fuzz_u8(struct fuzz_bytes *from)
+{
+    uint8_t value;
+    fuzz_take(from, &value, sizeof value);
+    return value;
+}
+
+static inline uint32_t fuzz_u32(struct fuzz_bytes *from)
+{
+    uint32_t value;
+    fuzz_take(from, &value, sizeof value);
+    return value;
+}
+
+static inline uint64_t fuzz_u64(struct fuzz_bytes *from)
+{
+    uint64_t value;
+    fuzz_take(from, &value, sizeof value);
+    return value;
+}
+
+static inline double fuzz_real(struct fuzz_bytes *from)
+{
+    double value;
+    fuzz_take(from, &value, sizeof value);
+    return value;
+}
+
+/* One of min to max for most inputs, for the others whatever 32 bits hold. */
+static inline uint32_t fuzz_about(struct fuzz_bytes *from, uint32_t min, uint32_t max)
+{
+    const uint8_t kind = fuzz_u8(from);
+    const uint32_t value = fuzz_u32(from);
+    return kind < 240 ? min + value % (max - min + 1) : value;
+}
+
+/* The name of a regular file with these bytes, until the next call. */
+static inline const char *fuzz_file(const uint8_t *data, size_t bytes)
+{
+    static int file = -1;
+    static char path[32];
+    if (file < 0) {
+        file = memfd_create("fuzz", MFD_CLOEXEC);
+        FUZZ_REQUIRE(file >= 0);
+        snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    }
+    FUZZ_REQUIRE(ftruncate(file, 0) == 0);
+    FUZZ_REQUIRE(bytes == 0 || pwrite(file, data, bytes, 0) == (ssize_t)bytes);
+    return path;
+}
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The public API: the first byte says which half of it. */
+#include "fuzz_api.h"
+
+/* An array that no memory holds is one of the things that are asked for. The sanitizers' own
+ * libraries look for these. */
+__attribute__((visibility("default"))) const char *__asan_default_options(void);
+__attribute__((visibility("default"))) const char *__tsan_default_options(void);
+
+const char *__asan_default_options(void)
+{
+    return "allocator_may_return_null=1";
+}
+
+const char *__tsan_default_options(void)
+{
+    return "allocator_may_return_null=1";
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+    struct fuzz_bytes from = {data, bytes};
+    if (fuzz_u8(&from) % 2 == 0) {
+        fuzz_motion(&from);
+    } else {
+        fuzz_compute(&from);
+    }
+    return 0;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The two halves of the public API. Both take their input to its end. */
+#ifndef GPUME_TESTS_FUZZ_API_H
+#define GPUME_TESTS_FUZZ_API_H
+
+#include "fuzz.h"
+
+void fuzz_motion(struct fuzz_bytes *from);
+void fuzz_compute(struct fuzz_bytes *from);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The command line: the input's lines are its arguments, up to a zero byte; what follows is the
+ * file of --prefilter kernel:FILE. No output's name that the command makes up leaves the current
+ * folder, and no name that it shows reaches a terminal's controls. Nothing is opened but the
+ * kernel.
+ */
+#include "console.h"
+#include "fuzz.h"
+#include "options.h"
+#include "outputs.h"
+
+#include <ctype.h>
+
+#define ARGUMENTS_MAX 64
+#define TEXT_MAX 8192u
+
+static bool is_clean(const char *text)
+{
+    for (; *text; text++) {
+        if ((unsigned char)*text < 0x20 || *text == 0x7f) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Shown as it would be after "written". */
+static void show(const char *name)
+{
+    static char shown[TEXT_MAX + 1];
+    FILE *stream = fmemopen(shown, sizeof shown, "w");
+    FUZZ_REQUIRE(stream);
+    gpume_console_print_name(name, stream);
+    fclose(stream);
+    FUZZ_REQUIRE(is_clean(shown));
+    FUZZ_REQUIRE(strlen(shown) == strlen(name));
+}
+
+static void check_outputs(const struct gpume_options *options)
+{
+    struct gpume_outputs outputs;
+    (void)gpume_outputs_init(&outputs, options);
+    if (outputs.folder && !options->output) {
+        static const char suffix[] = ".gpume";
+        const size_t length = strlen(outputs.folder);
+        FUZZ_REQUIRE(!strchr(outputs.folder, '/'));
+        FUZZ_REQUIRE(length >= sizeof suffix);
+        FUZZ_REQUIRE(strcmp(outputs.folder + length + 1 - sizeof suffix, suffix) == 0);
+        FUZZ_REQUIRE(is_clean(outputs.folder));
+    }
+    FUZZ_REQUIRE(outputs.count <= GPUME_OUTPUTS_MAX);
+    gpume_outputs_finish(&outputs);
+}
+
+static void check_options(struct gpume_options *options, const uint8_t *kernel, size_t bytes)
+{
+    const struct gpume_params *params = &options->params;
+    FUZZ_REQUIRE(options->input_count <= 2);
+    if (options->command > GPUME_COMMAND_DEVICES) {
+        return;
+    }
+    FUZZ_REQUIRE(params->block >= GPUME_BLOCK_MIN && params->block <= GPUME_BLOCK_MAX);
+    FUZZ_REQUIRE(params->block % 4 == 0);
+    FUZZ_REQUIRE(params->window_x <= GPUME_WINDOW_MAX && params->window_y <= GPUME_WINDOW_MAX);
+    FUZZ_REQUIRE(params->ref_distance >= 1 && params->ref_distance <= GPUME_DISTANCE_MAX);
+    FUZZ_REQUIRE(params->threads <= 1024);
+    FUZZ_REQUIRE(params->memory_max <= UINT64_C(1) << 50);
+    FUZZ_REQUIRE(options->max_pixels <= UINT64_C(1) << 29);
+    FUZZ_REQUIRE(options->timeout >= 0 && options->timeout <= 604800);
+    for (uint32_t i = 0; i < options->input_count; i++) {
+        show(options->inputs[i]);
+    }
+    if (options->prefilter.file) {
+        static double weights[GPUME_PREFILTER_SIDE_MAX * GPUME_PREFILTER_SIDE_MAX];
+        options->prefilter.file = fuzz_file(kernel, bytes);
+        if (gpume_prefilter_option_read(&options->prefilter, weights) == GPUME_OK) {
+            const struct gpume_prefilter *filter = &options->prefilter.filter;
+            FUZZ_REQUIRE(filter->width % 2 == 1 && filter->width <= GPUME_PREFILTER_SIDE_MAX);
+            FUZZ_REQUIRE(filter->height % 2 == 1 && filter->height <= GPUME_PREFILTER_SIDE_MAX);
+        }
+    }
+    if (options->command == GPUME_COMMAND_ESTIMATE) {
+        check_outputs(options);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+    static char text[TEXT_MAX + 1];
+    static char program[] = "gpume";
+    char *argv[ARGUMENTS_MAX + 2] = {program};
+    int argc = 1;
+    const uint8_t *zero = bytes > 0 ? memchr(data, 0, bytes) : NULL;
+    size_t length = zero ? (size_t)(zero - data) : bytes;
+    const uint8_t *kernel = zero ? zero + 1 : data + bytes;
+    const size_t kernel_bytes = (size_t)(data + bytes - kernel);
+    length = length < TEXT_MAX ? length : TEXT_MAX;
+    if (length > 0) {
+        memcpy(text, data, length);
+    }
+    text[length] = '\0';
+    for (char *at = text; at && argc <= ARGUMENTS_MAX;) {
+        char *end = strchr(at, '\n');
+        argv[argc++] = at;
+        if (end) {
+            *end++ = '\0';
+        }
+        at = end;
+    }
+    setenv("VK_DRIVER_FILES", "/dev/null", 1); /* --search asks what there is */
+    setenv("VK_ICD_FILENAMES", "/dev/null", 1);
+    struct gpume_options options;
+    const int status = gpume_options_parse(&options, argc, argv);
+    FUZZ_REQUIRE(status == GPUME_OK || status == GPUME_INVALID);
+    if (status == GPUME_OK) {
+        check_options(&options, kernel, kernel_bytes);
+    }
+    gpume_console_forget_error();
+    return 0;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Files that a run or another program has left: the first byte says which reader, the rest is the
+ * file; of vectors a second byte says which format they are converted to. What readers give keeps
+ * the bounds of their headers, and every writer takes it.
+ */
+#include "fuzz.h"
+#include "report/frames_reader.h"
+#include "report/summary_reader.h"
+#include "vectors/csv_reader.h"
+#include "vectors/vectors_format.h"
+#include "vectors/vectors_rank.h"
+#include "vectors/vectors_reader.h"
+#include "vectors/vectors_writer.h"
+
+#define FORMATS_MAX 16u /* of the first byte, the rest are other readers */
+
+static const struct gpume_log silent;
+
+static void check_field(const struct gpume_vectors_field *field, uint64_t frame, uint64_t ref)
+{
+    const uint32_t side = GPUME_READ_SIDE_MAX + GPUME_READ_BLOCK_MAX;
+    FUZZ_REQUIRE(field->count >= 1 && field->blocks);
+    FUZZ_REQUIRE(field->frame > frame || (field->frame == frame && field->ref > ref));
+    FUZZ_REQUIRE(field->width <= side && field->height <= side);
+    for (size_t i = 0; i < field->count; i++) {
+        const struct gpume_vectors_block *block = &field->blocks[i];
+        FUZZ_REQUIRE(block->w >= 1 && block->h >= 1);
+        FUZZ_REQUIRE(block->w <= GPUME_READ_BLOCK_MAX && block->h <= GPUME_READ_BLOCK_MAX);
+        FUZZ_REQUIRE(block->x + block->w <= field->width);
+        FUZZ_REQUIRE(block->y + block->h <= field->height);
+    }
+}
+
+static int open_writer(struct gpume_vectors_writer **writer,
+    const struct gpume_vectors_reader *reader, const struct gpume_vectors_field *first, size_t to)
+{
+    struct gpume_vectors_info info = *gpume_vectors_reader_info(reader);
+    size_t formats = 0;
+    while (gpume_vectors_format_at(formats)) {
+        formats++;
+    }
+    const struct gpume_vectors_target target = {
+        .path = "/dev/null", .format = gpume_vectors_format_at(to % formats), .processors = 1};
+    if (info.block == 0) {
+        gpume_vectors_find_grid(first, &info);
+    }
+    return gpume_vectors_writer_open(writer, &target, &info);
+}
+
+static void read_vectors(const struct gpume_vectors_source *source, size_t to)
+{
+    struct gpume_vectors_reader *reader = NULL;
+    struct gpume_vectors_writer *writer = NULL;
+    const struct gpume_vectors_field *field = NULL;
+    uint64_t frame = 0, ref = 0;
+    int status = gpume_vectors_reader_open(&reader, source);
+    int written = GPUME_INVALID;
+    for (size_t i = 0; status == GPUME_OK; i++) {
+        status = gpume_vectors_reader_next(reader, &field);
+        if (status != GPUME_OK || !field) {
+            break;
+        }
+        if (i > 0) {
+            check_field(field, frame, ref);
+        } else {
+            written = open_writer(&writer, reader, field, to);
+        }
+        frame = field->frame;
+        ref = field->ref;
+        written = written == GPUME_OK ? gpume_vectors_writer_field(writer, field) : written;
+    }
+    if (written == GPUME_OK) {
+        (void)gpume_vectors_writer_finish(writer);
+    }
+    gpume_vectors_writer_close(&writer);
+    gpume_vectors_reader_close(&reader);
+}
+
+static void read_frames(const uint8_t *data, size_t bytes)
+{
+    struct gpume_frames_reader *reader = NULL;
+    int status = gpume_frames_reader_open(&reader, fuzz_file(data, bytes), &silent);
+    for (uint64_t frame = 0; status == GPUME_OK && frame < 16; frame++) {
+        struct gpume_read_figures figures;
+        status = gpume_frames_reader_seek(
+            reader, frame < 12 ? frame : frame << 40, frame + frame % 2, &figures);
+    }
+    gpume_frames_reader_close(&reader);
+}
+
+static void read_summary(const uint8_t *data, size_t bytes)
+{
+    static struct gpume_read_settings settings;
+    memset(&settings, 0xa5, sizeof settings);
+    gpume_read_settings(&settings, fuzz_file(data, bytes));
+    FUZZ_REQUIRE(settings.count <= GPUME_READ_SETTINGS_MAX);
+    for (uint32_t i = 0; i < settings.count; i++) {
+        FUZZ_REQUIRE(memchr(settings.items[i].name, 0, sizeof settings.items[i].name));
+        FUZZ_REQUIRE(memchr(settings.items[i].value, 0, sizeof settings.items[i].value));
+    }
+    (void)gpume_read_settings_find(&settings, "engine device");
+}
+
+static void read_table(const uint8_t *data, size_t bytes)
+{
+    static const struct gpume_csv_column columns[] = {{"a", false}, {"b", true}, {"c d", true}};
+    struct gpume_csv_reader *reader = NULL;
+    struct gpume_stream *stream = NULL;
+    const char *cells[3];
+    int status = gpume_stream_open_memory(&stream, "table", data, bytes, &silent);
+    status = status ? status : gpume_csv_reader_open(&reader, stream, columns, 3, &silent);
+    while (status == GPUME_OK) {
+        status = gpume_csv_reader_next(reader, cells);
+        for (size_t i = 0; status == GPUME_OK && i < 3; i++) {
+            int64_t value = 0;
+            FUZZ_REQUIRE(strlen(cells[i]) <= GPUME_STREAM_LINE_BYTES);
+            if (gpume_csv_reader_int(reader, i, -1000, INT64_MAX, &value) == GPUME_OK) {
+                FUZZ_REQUIRE(value >= -1000);
+            }
+        }
+    }
+    gpume_csv_reader_close(&reader);
+    gpume_stream_close(&stream);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+    struct fuzz_bytes from = {data, bytes};
+    const uint8_t kind = fuzz_u8(&from);
+    if (kind % 32 >= FORMATS_MAX) {
+        static void (*const readers[])(const uint8_t *, size_t) = {
+            read_frames, read_summary, read_table};
+        readers[kind % 32 % 3](from.at, from.left);
+        return 0;
+    }
+    const uint8_t to = fuzz_u8(&from);
+    const struct gpume_vectors_source source = {
+        .path = "vectors",
+        .data = from.at,
+        .bytes = from.left,
+        /* Most formats know each other by their first bytes. */
+        .format = kind & 128 ? gpume_vectors_format_at(kind % FORMATS_MAX) : NULL,
+        .block = kind & 64 ? 4 * (1u + to % 32) : 0,
+    };
+    if (from.left > 0 && (!source.format || source.format->reader)) {
+        read_vectors(&source, to);
+    }
+    return 0;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A fuzz target without a fuzzer: gives it every file of the folders named. Fails where a folder
+ * has none, so that a corpus that was lost is noticed.
+ */
+#include "fuzz.h"
+
+#include <dirent.h>
+
+#define INPUT_BYTES_MAX ((size_t)1024 * 1024)
+
+static uint8_t bytes[INPUT_BYTES_MAX];
+
+static int replay_file(const char *folder, const char *name)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "rb");
+    if (!file) {
+        perror(path);
+        return 1;
+    }
+    const size_t count = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    /* Of its own size, so that a sanitizer sees who reads beyond. */
+    uint8_t *copy = malloc(count > 0 ? count : 1);
+    FUZZ_REQUIRE(copy);
+    memcpy(copy, bytes, count);
+    printf("%s\n", name);
+    fflush(stdout); /* the last name is the culprit's */
+    LLVMFuzzerTestOneInput(copy, count);
+    free(copy);
+    return 0;
+}
+
+static int replay_folder(const char *folder)
+{
+    DIR *dir = opendir(folder);
+    unsigned count = 0, failed = 0;
+    for (struct dirent *entry = dir ? readdir(dir) : NULL; entry; entry = readdir(dir)) {
+        if (entry->d_name[0] != '.') {
+            failed += replay_file(folder, entry->d_name) != 0;
+            count++;
+        }
+    }
+    if (dir) {
+        closedir(dir);
+    }
+    printf("%s: %u inputs\n", folder, count);
+    return count == 0 || failed > 0;
+}
+
+int main(int argc, char **argv)
+{
+    int status = argc < 2;
+    for (int i = 1; i < argc; i++) {
+        status |= replay_folder(argv[i]);
+    }
+    return status;
+}
