@@ -96,12 +96,14 @@ static char *default_folder(const char *input)
 
 static int add(struct gpume_outputs *outputs, const struct gpume_sink_ops *ops, char *path)
 {
-    if (!path) {
+    char *plain = path ? without_width(path) : NULL;
+    if (!plain) {
         gpume_console_error("out of memory");
+        free(path);
         return GPUME_NOMEM;
     }
     outputs->items[outputs->count++] =
-        (struct gpume_output){.ops = ops, .path = path, .plain = without_width(path)};
+        (struct gpume_output){.ops = ops, .path = path, .plain = plain};
     return GPUME_OK;
 }
 
@@ -221,8 +223,7 @@ static int check_pairs(const struct gpume_outputs *outputs)
     for (size_t i = 0; i < outputs->count; i++) {
         for (size_t j = i + 1; j < outputs->count; j++) {
             const char *path = outputs->items[j].path;
-            if (outputs->items[i].plain && outputs->items[j].plain &&
-                is_same_path(outputs->items[i].plain, outputs->items[j].plain) &&
+            if (is_same_path(outputs->items[i].plain, outputs->items[j].plain) &&
                 !is_device(path)) {
                 gpume_console_error(
                     "%s: named for two outputs; give one of them another name", path);

@@ -195,7 +195,7 @@ int gpume_open(gpume **out, const struct gpume_params *params)
     }
     struct gpume *ctx = calloc(1, sizeof(*ctx));
     if (!ctx) {
-        return GPUME_NOMEM;
+        return gpume_log_nomem(&(struct gpume_log){params->log, params->log_opaque}, "a context");
     }
     gpume_locked_log_init(&ctx->locked, params->log, params->log_opaque);
     ctx->log = &ctx->locked.log;

@@ -18,7 +18,7 @@ int gpume_checker_open(
 {
     struct gpume_checker *checker = calloc(1, sizeof(*checker));
     if (!checker) {
-        return GPUME_NOMEM;
+        return gpume_log_nomem(log, "--check");
     }
     struct gpume_params plain = *params;
     plain.want_predicted = false;
