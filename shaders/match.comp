@@ -18,6 +18,7 @@
 #extension GL_EXT_control_flow_attributes : require
 #include "shared.h"
 #include "common.glsl"
+#include "pair.glsl"
 #include "search.glsl"
 
 layout(constant_id = GPUME_SPEC_SIEVED) const uint SIEVED = 0;
@@ -151,11 +152,9 @@ void search(uint block, uint member)
     uvec2 at = uvec2(block % pc.blocks_x, block / pc.blocks_x) * BLOCK;
     uvec2 size = min(uvec2(BLOCK), uvec2(pc.width, pc.height) - at);
     uint z = gl_GlobalInvocationID.z;
-    uint to = pc.pair.target_base +
-              ((pc.pair.target_frame + z) % pc.pair.ring) * pc.pair.frame_quads +
+    uint to = pc.pair.target_base + target_of(pc.pair, z) +
               (at.y + uint(WINDOW_Y)) * pc.pair.stride + (at.x + uint(PAD_X)) / 4u;
-    uint from = pc.pair.reference_base +
-                ((pc.pair.reference_frame + z) % pc.pair.ring) * pc.pair.frame_quads +
+    uint from = pc.pair.reference_base + reference_of(pc.pair, z) +
                 at.y * pc.pair.stride + at.x / 4u;
     for (uint job = pc.job_first + member; job < pc.job_end; job += TEAM) {
         /* The last chunk may begin within the one before: a candidate seen twice wins but once. */

@@ -11,6 +11,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "shared.h"
 #include "common.glsl"
+#include "pair.glsl"
 
 layout(constant_id = GPUME_SPEC_BLOCK) const uint BLOCK = 8;
 layout(constant_id = GPUME_SPEC_WINDOW_X) const int WINDOW_X = 7;
@@ -60,10 +61,8 @@ void add_differences(ivec4 difference, inout uint sad, inout uvec2 sse)
 void main()
 {
     uint lane = gl_LocalInvocationIndex, z = gl_WorkGroupID.z;
-    uint to = pc.pair.target_base +
-              ((pc.pair.target_frame + z) % pc.pair.ring) * pc.pair.frame_quads;
-    uint from = pc.pair.reference_base +
-                ((pc.pair.reference_frame + z) % pc.pair.ring) * pc.pair.frame_quads;
+    uint to = pc.pair.target_base + target_of(pc.pair, z);
+    uint from = pc.pair.reference_base + reference_of(pc.pair, z);
     uint row_quads = (pc.width + 3u) / 4u;
     uint quads = row_quads * (pc.row_end - pc.row_first);
     uint zero = 0u, sad_before = 0u, sad_after = 0u; /* bound: GPUME_REDUCE_GROUPS */

@@ -117,10 +117,13 @@ struct gpume_filter_push {
 typedef struct gpume_pair_push gpume_pair_push; /* GLSL names structs without the keyword */
 #endif
 
-/* Where target and reference of field z lie: frame (first + z) % ring of a bound ring. */
+/* Where target and reference of field z lie: frame (first + z) % ring of a bound ring. Fields come
+ * in two runs of consecutive frames, `split` in the first. */
 struct gpume_pair_push {
     GPUME_U32 target_base, reference_base; /* quads to padded row 0, wrapping below 0 */
     GPUME_U32 target_frame, reference_frame;
+    GPUME_U32 second_target_frame, second_reference_frame; /* of the second run, less split */
+    GPUME_U32 split;
     GPUME_U32 ring;
     GPUME_U32 frame_quads;
     GPUME_U32 stride; /* quads a padded row */

@@ -32,6 +32,7 @@
 #endif
 #include "shared.h"
 #include "common.glsl"
+#include "pair.glsl"
 #include "search.glsl"
 
 layout(constant_id = GPUME_SPEC_TILE_X) const uint TILE_X = 2;
@@ -466,8 +467,8 @@ void main()
 {
     uint lane = gl_LocalInvocationIndex, b = lane / TEAM, member = lane % TEAM;
     z = gl_WorkGroupID.z;
-    target_quads = ((pc.pair.target_frame + z) % pc.pair.ring) * pc.pair.frame_quads;
-    reference_quads = ((pc.pair.reference_frame + z) % pc.pair.ring) * pc.pair.frame_quads;
+    target_quads = target_of(pc.pair, z);
+    reference_quads = reference_of(pc.pair, z);
     uvec2 size = size_of(b);
     bool left = size.x < BLOCK || size.y < HALF;
     start(b, member, !left);

@@ -23,6 +23,7 @@
 #endif
 #include "shared.h"
 #include "common.glsl"
+#include "pair.glsl"
 #include "search.glsl"
 
 layout(constant_id = GPUME_SPEC_SIEVED) const uint SIEVED = 0;
@@ -380,11 +381,9 @@ void search_tile()
     uint lane = gl_LocalInvocationIndex;
     whole = (tile_x + TILE_X) * BLOCK <= pc.width && (tile_y + TILE_Y) * BLOCK <= pc.height &&
             tile_y + TILE_Y <= pc.row_end;
-    reference_base = pc.pair.reference_base +
-                     ((pc.pair.reference_frame + z) % pc.pair.ring) * pc.pair.frame_quads +
+    reference_base = pc.pair.reference_base + reference_of(pc.pair, z) +
                      tile_y * BLOCK * pc.pair.stride + tile_x * BLOCK / 4u;
-    target_base = pc.pair.target_base +
-                  ((pc.pair.target_frame + z) % pc.pair.ring) * pc.pair.frame_quads +
+    target_base = pc.pair.target_base + target_of(pc.pair, z) +
                   (tile_y * BLOCK + uint(WINDOW_Y)) * pc.pair.stride +
                   (tile_x * BLOCK + uint(PAD_X)) / 4u;
     start_blocks();

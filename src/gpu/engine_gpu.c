@@ -322,7 +322,6 @@ static int engine_submit(void *opaque, uint32_t index, const struct gpume_batch 
 {
     struct engine *engine = opaque;
     struct gpume_slot *slot = &engine->slots[index];
-    uint32_t without_field = batch->frame_count - batch->field_count;
     struct gpume_work work = {
         .gpu = &engine->gpu,
         .plan = &engine->plan,
@@ -334,17 +333,17 @@ static int engine_submit(void *opaque, uint32_t index, const struct gpume_batch 
         .readback = &engine->buffers[index].readback,
         .scratch = &engine->buffers[index].scratch,
         .boxes = &engine->boxes,
-        .first_target = batch->frames[0]->sequence + without_field,
         .field_count = batch->field_count,
     };
+    gpume_runs_find(batch, work.runs);
     gpume_slot_begin(slot);
     gpume_barrier_from_earlier_slots(slot);
     for (uint32_t i = 0; i < batch->frame_count; i++) {
         const struct gpume_frame *frame = batch->frames[i];
         gpume_k_upload_record(&work, &engine->kernels.upload, frame->pool_index, frame->sequence);
     }
-    struct gpume_work searched = gpume_prefiltering_record(&engine->prefiltering, &engine->kernels,
-        &work, batch->frames[0]->sequence, batch->frame_count);
+    struct gpume_work searched = gpume_prefiltering_record(
+        &engine->prefiltering, &engine->kernels, &work, batch->frames, batch->frame_count);
     gpume_slot_stage_done(slot, GPUME_STAGE_UPLOAD);
     if (batch->field_count > 0) {
         gpume_barrier_kernel_to_kernel(slot);
@@ -398,10 +397,14 @@ static int engine_collect(void *opaque, uint32_t index, const struct gpume_batch
     uint64_t match_ns = engine->stage_ns[GPUME_STAGE_MATCH];
     GPUME_TRY(gpume_slot_wait(&engine->slots[index], &engine->timeline, engine->stage_ns));
     GPUME_TRY(validation_verdict(&engine->gpu));
+    struct gpume_run runs[2];
+    gpume_runs_find(batch, runs);
+    uint32_t places[2] = {0, runs[0].count}; /* of the next field of each run */
     for (uint32_t i = 0; i < batch->field_count; i++) {
-        fill_field(engine, index, i, &batch->fields[i]->field);
+        uint32_t place = places[gpume_pair_looks_ahead(&batch->fields[i]->pair)]++;
+        fill_field(engine, index, place, &batch->fields[i]->field);
         gpume_sieving_count(&engine->sieving, index,
-            result_at(engine, index, engine->layout.counts, i * GPUME_COUNTS * 8),
+            result_at(engine, index, engine->layout.counts, place * GPUME_COUNTS * 8),
             engine->plan.field_candidates, &engine->counts);
     }
     gpume_sieving_measured(&engine->sieving, index, engine->stage_ns[GPUME_STAGE_MATCH] - match_ns,

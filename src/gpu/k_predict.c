@@ -7,7 +7,7 @@
 #include "gpu/k.h"
 
 _Static_assert(
-    sizeof(struct gpume_predict_push) == 16 * 4, "words without gaps, as GLSL lays them");
+    sizeof(struct gpume_predict_push) == 19 * 4, "words without gaps, as GLSL lays them");
 
 static const uint32_t predict8[] =
 #include "predict8.inc"

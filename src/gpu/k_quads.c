@@ -22,7 +22,7 @@
 #define BLOCKS_CPU 1024u
 
 _Static_assert(sizeof(struct gpume_match_push) <= 128, "every device has 128 bytes");
-_Static_assert(sizeof(struct gpume_match_push) == 16 * 4, "words without gaps, as GLSL lays them");
+_Static_assert(sizeof(struct gpume_match_push) == 19 * 4, "words without gaps, as GLSL lays them");
 
 static const uint32_t match8[] =
 #include "match8.inc"

@@ -10,7 +10,7 @@
 #include "gpu/sieve.h"
 
 _Static_assert(sizeof(struct gpume_box_push) == 5 * 4, "words without gaps, as GLSL lays them");
-_Static_assert(sizeof(struct gpume_sieve_push) == 13 * 4, "words without gaps, as GLSL lays them");
+_Static_assert(sizeof(struct gpume_sieve_push) == 16 * 4, "words without gaps, as GLSL lays them");
 
 #define GRID_ROWS 32768u /* every device takes as many workgroups along an axis */
 

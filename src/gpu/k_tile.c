@@ -4,7 +4,7 @@
 #include "gpu/k.h"
 
 _Static_assert(sizeof(struct gpume_tile_push) <= 128, "every device has 128 bytes");
-_Static_assert(sizeof(struct gpume_tile_push) == 17 * 4, "words without gaps, as GLSL lays them");
+_Static_assert(sizeof(struct gpume_tile_push) == 20 * 4, "words without gaps, as GLSL lays them");
 
 #define LEFT_GROUPS 2048u
 #define GROUPS_MAX 65535u /* along x, on every device */

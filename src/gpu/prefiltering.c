@@ -64,8 +64,8 @@ void gpume_prefiltering_destroy(struct gpume_gpu *gpu, struct gpume_prefiltering
 }
 
 struct gpume_work gpume_prefiltering_record(struct gpume_prefiltering *filtering,
-    const struct gpume_kernels *kernels, const struct gpume_work *work, uint64_t sequence,
-    uint32_t count)
+    const struct gpume_kernels *kernels, const struct gpume_work *work,
+    struct gpume_frame *const *frames, uint32_t count)
 {
     struct gpume_work searched = *work;
     if (!gpume_plan_filters(work->plan)) {
@@ -80,12 +80,12 @@ struct gpume_work gpume_prefiltering_record(struct gpume_prefiltering *filtering
     }
     gpume_barrier_kernel_to_kernel(work->slot);
     for (uint32_t i = 0; i < count; i++) {
-        gpume_k_prefilter_record(
-            work, &kernels->prefilter, &filtering->tables, sequence + i, &filtering->planes[i]);
+        gpume_k_prefilter_record(work, &kernels->prefilter, &filtering->tables, frames[i]->sequence,
+            &filtering->planes[i]);
     }
     gpume_barrier_kernel_to_kernel(work->slot);
     for (uint32_t i = 0; i < count; i++) {
-        gpume_k_upload_record(&searched, &kernels->upload, i, sequence + i);
+        gpume_k_upload_record(&searched, &kernels->upload, i, frames[i]->sequence);
     }
     return searched;
 }

@@ -23,10 +23,10 @@ int gpume_prefiltering_create(
     struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_prefiltering *filtering);
 void gpume_prefiltering_destroy(struct gpume_gpu *gpu, struct gpume_prefiltering *filtering);
 
-/* Records the filtering of `count` frames from `sequence` on, whose upload has been recorded. Gives
- * work as the search is to see it. */
+/* Records the filtering of frames whose upload has been recorded. Gives work as the search is to
+ * see it. */
 struct gpume_work gpume_prefiltering_record(struct gpume_prefiltering *filtering,
-    const struct gpume_kernels *kernels, const struct gpume_work *work, uint64_t sequence,
-    uint32_t count);
+    const struct gpume_kernels *kernels, const struct gpume_work *work,
+    struct gpume_frame *const *frames, uint32_t count);
 
 #endif

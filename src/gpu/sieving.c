@@ -17,11 +17,11 @@ void gpume_sieving_destroy(struct gpume_sieving *sieving)
     sieving->boxed = NULL;
 }
 
-/* Sums of those frames, one a field, from `first` on that have none yet. */
+/* Sums of those of `count` frames from `first` on that have none yet. */
 static void record_boxes(struct gpume_sieving *sieving, const struct gpume_kernels *kernels,
-    const struct gpume_work *work, uint64_t first)
+    const struct gpume_work *work, uint64_t first, uint32_t count)
 {
-    uint64_t end = first + work->field_count, ring = work->plan->ring;
+    uint64_t end = first + count, ring = work->plan->ring;
     for (uint64_t from = first; from < end;) {
         uint64_t to = from;
         for (; to < end && sieving->boxed[to % ring] != to + 1; to++) {
@@ -40,8 +40,11 @@ static void record_sieve(struct gpume_sieving *sieving, const struct gpume_kerne
 {
     gpume_k_sieve_clear(work);
     gpume_barrier_clear_to_kernel(work->slot);
-    record_boxes(sieving, kernels, work, work->first_target - work->plan->params.ref_distance);
-    record_boxes(sieving, kernels, work, work->first_target);
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct gpume_run *run = &work->runs[i];
+        record_boxes(sieving, kernels, work, run->first.reference, run->count);
+        record_boxes(sieving, kernels, work, run->first.target, run->count);
+    }
     gpume_barrier_kernel_to_kernel(work->slot);
     gpume_k_sieve_record(work, &kernels->sieve);
     gpume_barrier_kernel_to_kernel(work->slot);

@@ -47,6 +47,7 @@ static int make_plan(
     p.width = (uint32_t)gpume_min_u64(p.width, SIDE_MAX);
     p.height = (uint32_t)gpume_min_u64(p.height, SIDE_MAX);
     p.ref_distance = 1;
+    p.direction = GPUME_DIRECTION_PAST;
     p.want_predicted = p.want_frames = false;
     int status = gpume_plan_make(&p, &caps, log, plan);
     while (status == GPUME_OK && work_of(plan) > TRIAL_WORK && plan->blocks >= 2 * BLOCKS_MIN) {
@@ -93,7 +94,7 @@ static int create_memory(struct gpume_gpu *gpu, struct trial *t)
         .ring = &t->ring,
         .results = &t->results,
         .scratch = &t->scratch,
-        .first_target = 1,
+        .runs = {{{1, 0}, t->plan.batch}},
         .field_count = t->plan.batch,
     };
 fail:

@@ -70,22 +70,40 @@ struct gpume_view gpume_work_frame(const struct gpume_work *work, uint64_t seque
     return gpume_view_part(&work->ring[place], start, end - start);
 }
 
+void gpume_runs_find(const struct gpume_batch *batch, struct gpume_run runs[2])
+{
+    runs[0] = runs[1] = (struct gpume_run){.count = 0};
+    for (uint32_t i = 0; i < batch->field_count; i++) {
+        const struct gpume_pair *pair = &batch->fields[i]->pair;
+        struct gpume_run *run = &runs[gpume_pair_looks_ahead(pair)];
+        run->first = run->count == 0 ? *pair : run->first;
+        run->count++;
+    }
+}
+
 void gpume_work_pair(const struct gpume_work *work, uint32_t band, struct gpume_view *target,
     struct gpume_view *reference, struct gpume_pair_push *push)
 {
     const struct gpume_plan *plan = work->plan;
-    uint64_t first_reference = work->first_target - plan->params.ref_distance;
-    *push = (struct gpume_pair_push){.ring = 1, .stride = plan->padded_stride / 4};
+    const struct gpume_run *runs = work->runs;
+    *push = (struct gpume_pair_push){
+        .split = work->field_count, .ring = 1, .stride = plan->padded_stride / 4};
     if (plan->one_window) {
         *target = *reference = gpume_buffer_view(&work->ring[0]);
-        push->target_frame = (uint32_t)(work->first_target % plan->ring);
-        push->reference_frame = (uint32_t)(first_reference % plan->ring);
+        push->split = runs[0].count; /* at most batch, which is less than ring */
+        push->target_frame = (uint32_t)(runs[0].first.target % plan->ring);
+        push->reference_frame = (uint32_t)(runs[0].first.reference % plan->ring);
+        push->second_target_frame =
+            (uint32_t)(runs[1].first.target % plan->ring) + plan->ring - push->split;
+        push->second_reference_frame =
+            (uint32_t)(runs[1].first.reference % plan->ring) + plan->ring - push->split;
         push->ring = plan->ring;
         push->frame_quads = (uint32_t)(plan->padded_bytes / gpume_quad_bytes(plan));
         return;
     }
+    const struct gpume_pair *pair = &runs[runs[0].count > 0 ? 0 : 1].first;
     uint64_t row = (uint64_t)band * plan->band_rows * plan->params.block;
     uint64_t row_end = row + (uint64_t)plan->band_rows * plan->params.block + 2ull * plan->pad_y;
-    *target = gpume_work_frame(work, work->first_target, row, row_end, &push->target_base);
-    *reference = gpume_work_frame(work, first_reference, row, row_end, &push->reference_base);
+    *target = gpume_work_frame(work, pair->target, row, row_end, &push->target_base);
+    *reference = gpume_work_frame(work, pair->reference, row, row_end, &push->reference_base);
 }

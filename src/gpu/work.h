@@ -6,7 +6,7 @@
 #define GPUME_GPU_WORK_H
 
 #include "gpu/slot.h"
-#include "motion/plan.h"
+#include "motion/engine.h"
 #include "shared.h"
 
 /* Byte offsets of a batch's arrays, field after field; the same in the device's result buffer and
@@ -30,6 +30,16 @@ struct gpume_sieve_rule {
 struct gpume_layout gpume_layout_make(
     const struct gpume_plan *plan, const struct gpume_sieve_rule *rule, VkDeviceSize ranking_bytes);
 
+/* Fields whose targets, and whose references, follow each other. */
+struct gpume_run {
+    struct gpume_pair first;
+    uint32_t count;
+};
+
+/* Of a submission: the fields that look back, and those that look ahead. In buffers the second run
+ * lies behind the first. */
+void gpume_runs_find(const struct gpume_batch *batch, struct gpume_run runs[2]);
+
 struct gpume_work {
     struct gpume_gpu *gpu;
     const struct gpume_plan *plan;
@@ -40,8 +50,8 @@ struct gpume_work {
     const struct gpume_buffer *results, *readback, *scratch;
     /* Sums of quarters of every padded frame, then of sixteenths, where layout.boxes_bytes > 0. */
     const struct gpume_buffer *boxes;
-    uint64_t first_target; /* sequence number of field 0's target */
-    uint32_t field_count;
+    struct gpume_run runs[2];
+    uint32_t field_count; /* of both runs; where frames are seen in parts, 1 */
 };
 
 static inline uint32_t gpume_quad_bytes(const struct gpume_plan *plan)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "motion/checker.h"
 
+#include "base/grid.h"
+#include "base/status.h"
 #include "motion/engine_cpu.h"
 
 #include <stdlib.h>
@@ -64,19 +66,44 @@ static void compare(struct gpume_checker *checker, struct gpume_field *field)
     }
 }
 
-int gpume_checker_frame(
-    struct gpume_checker *checker, struct gpume_frame *frame, struct gpume_field *field)
+static int run(struct gpume_checker *checker, const struct gpume_batch *batch)
 {
-    struct gpume_batch batch = {.frames = {frame}, .frame_count = 1};
-    batch.fields[0] = &checker->box;
-    batch.field_count = field ? 1 : 0;
-    int status = gpume_engine_cpu.submit(checker->engine, 0, &batch);
+    int status = gpume_engine_cpu.submit(checker->engine, 0, batch);
+    return status == GPUME_OK ? gpume_engine_cpu.collect(checker->engine, 0, batch) : status;
+}
+
+static int take_frame(struct gpume_checker *checker, struct gpume_frame *frame)
+{
+    return run(checker, &(struct gpume_batch){.frames = {frame}, .frame_count = 1});
+}
+
+static int check_field(struct gpume_checker *checker, struct gpume_field_box *box)
+{
+    checker->box.pair = box->pair;
+    int status = run(checker, &(struct gpume_batch){.fields = {&checker->box}, .field_count = 1});
     if (status == GPUME_OK) {
-        status = gpume_engine_cpu.collect(checker->engine, 0, &batch);
+        compare(checker, &box->field);
     }
-    if (status == GPUME_OK && field) {
-        compare(checker, field);
+    return status;
+}
+
+/* This engine keeps few frames: each comes just before the first field that looks at it. */
+int gpume_checker_batch(struct gpume_checker *checker, const struct gpume_batch *batch)
+{
+    uint32_t frame = 0;
+    int status = GPUME_OK;
+    for (uint32_t i = 0; status == GPUME_OK && i < batch->field_count; i++) {
+        const struct gpume_pair *pair = &batch->fields[i]->pair;
+        uint64_t newest = gpume_max_u64(pair->target, pair->reference);
+        while (frame < batch->frame_count && batch->frames[frame]->sequence <= newest) {
+            GPUME_TRY(take_frame(checker, batch->frames[frame++]));
+        }
+        status = check_field(checker, batch->fields[i]);
     }
+    while (status == GPUME_OK && frame < batch->frame_count) {
+        status = take_frame(checker, batch->frames[frame++]);
+    }
+fail:
     return status;
 }
 

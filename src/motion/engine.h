@@ -10,12 +10,15 @@
 #include "frame/field.h"
 #include "motion/plan.h"
 
-/* One submission: 1 .. plan.batch frames with consecutive sequence numbers. A frame whose sequence
- * is at least ref_distance gives a field; fields[] has one box for each of these, in order. */
+/* One submission: up to plan.batch frames, the next ones by sequence number, and up to plan.batch
+ * fields, each with its pair of frames, which have come with it or before, the oldest less than
+ * plan.ring frames before the newest that has come. Either may be none: the first frames give no
+ * field, and with both directions fields can remain when their frames have gone. Fields are in the
+ * order of schedule.h: those that look in one direction have consecutive targets. */
 struct gpume_batch {
     struct gpume_frame *frames[GPUME_BATCH_MAX];
     uint32_t frame_count;
-    struct gpume_field_box *fields[GPUME_BATCH_MAX];
+    struct gpume_field_box *fields[GPUME_BATCH_MAX]; /* with their pairs */
     uint32_t field_count;
 };
 

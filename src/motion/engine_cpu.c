@@ -18,7 +18,7 @@
 #define WIDE 1024u /* candidates a block from which elimination nearly always wins */
 #define STEPS_MAX (GPUME_BOX_LEVELS + 5u) /* of a job */
 #define AHEAD                                                                                      \
-    2u /* padded frames beyond the reference distance: a field may begin before the one            \
+    2u /* padded frames beyond those that a field may look at: a field may begin before the one    \
           before it is over, and few frames stay in the cache */
 
 struct cpu {
@@ -28,17 +28,17 @@ struct cpu {
     void **padded;   /* ring */
     void **filtered; /* likewise, what is searched; NULL: the same */
     uint32_t ring;
-    struct gpume_job *jobs; /* slots */
+    const struct gpume_step **readers; /* by place in the ring: the last that reads what is there */
+    struct gpume_job *jobs;            /* slots */
     struct gpume_chooser chooser;
     struct gpume_stats stats; /* times of all threads together */
     uint64_t bytes;
     char device[64];
-    /* for the next job: steps of the last one, of the one before that, and of the last one that
-     * used box sums; or NULL */
-    const struct gpume_step *last_pad, *last_filter, *last_search, *last_rank, *last_measure,
-        *measure_before;
+    /* for the next job: the last steps of their kind, and the last search that used box sums; or
+     * NULL */
+    const struct gpume_step *last_pad, *last_filter, *last_search, *last_rank, *last_measure;
     const struct gpume_step *last_sieved;
-    const struct gpume_vector *last_vectors;
+    const struct gpume_job *last_jobs[2]; /* with a field that looks back, or ahead */
 };
 
 /* Counts what the run takes; NULL when memory has run out. */
@@ -110,7 +110,7 @@ static int allocate_all(struct cpu *cpu)
     const struct gpume_plan *plan = &cpu->shared.plan;
     gpume_job_cut(&cpu->shared, gpume_workers_count(cpu->workers));
     int status;
-    cpu->ring = plan->params.ref_distance + AHEAD;
+    cpu->ring = plan->reach + AHEAD;
     GPUME_TRY(allocate_ring(cpu, &cpu->padded));
     if (gpume_plan_filters(plan)) {
         GPUME_TRY(allocate_ring(cpu, &cpu->filtered));
@@ -121,7 +121,8 @@ static int allocate_all(struct cpu *cpu)
     cpu->frames = allocate(cpu, plan->pool, sizeof(*cpu->frames));
     cpu->shared.scratch = allocate(cpu, plan->blocks, 2 * sizeof(*cpu->shared.scratch));
     cpu->jobs = allocate(cpu, plan->slots, sizeof(*cpu->jobs));
-    if (!cpu->frames || !cpu->shared.scratch || !cpu->jobs) {
+    cpu->readers = allocate(cpu, cpu->ring, sizeof(*cpu->readers));
+    if (!cpu->frames || !cpu->shared.scratch || !cpu->jobs || !cpu->readers) {
         return GPUME_NOMEM;
     }
     for (uint32_t i = 0; i < plan->slots; i++) {
@@ -157,6 +158,7 @@ static int cpu_close(void **engine)
     }
     free(cpu->frames);
     free(cpu->jobs);
+    free(cpu->readers);
     free(cpu->shared.scratch);
     free(cpu);
     return GPUME_OK;
@@ -238,23 +240,34 @@ static void *searched_frame(const struct cpu *cpu, uint64_t sequence)
     return (cpu->filtered ? cpu->filtered : cpu->padded)[sequence % cpu->ring];
 }
 
-/* The last step of a frame by itself, after which it can be searched. */
-static const struct gpume_step *ready_step(const struct cpu *cpu, const struct gpume_job *job)
+/* The last step of the last frame by itself, after which it and all before it can be searched. */
+static const struct gpume_step *last_ready(const struct cpu *cpu)
 {
-    return cpu->filtered ? &job->filter : &job->pad;
+    return cpu->filtered ? cpu->last_filter : cpu->last_pad;
 }
 
-/* A field without box sums may overlap with the one before it. With them it waits for that, whose
- * vectors are its hints, and later ones wait for it: they may use its sums or write over its hints.
- * Gives the number of steps. */
-static uint32_t prepare_field(struct cpu *cpu, struct gpume_job *job, struct gpume_step **steps)
+/* Vectors of the last field that looked the same way, where that search is over before the next
+ * one with box sums begins: it used them too, or it is the one that is waited for. Its slot may
+ * have another job by now, for which the same holds. */
+static const struct gpume_vector *hints_for(const struct cpu *cpu, bool ahead)
+{
+    const struct gpume_job *job = cpu->last_jobs[ahead];
+    bool over = job && (job->field.boxes || &job->search == cpu->last_search);
+    return over ? job->vectors : NULL;
+}
+
+/* A field without box sums may overlap with the one before it. With them it waits for that, and
+ * later ones wait for it: they may use its sums or write over its hints. Gives the number of steps.
+ */
+static uint32_t prepare_field(
+    struct cpu *cpu, struct gpume_job *job, bool ahead, struct gpume_step **steps)
 {
     uint32_t count = 0;
     job->choice = gpume_chooser_next(&cpu->chooser);
     bool sieved = gpume_choice_needs_boxes(&job->choice);
+    job->field.hints = sieved ? hints_for(cpu, ahead) : NULL;
     job->field.boxes = sieved ? &cpu->shared.boxes : NULL;
-    job->field.hints = sieved ? cpu->last_vectors : NULL;
-    const struct gpume_step *before = ready_step(cpu, job);
+    const struct gpume_step *before = last_ready(cpu);
     const struct gpume_step *other = sieved ? cpu->last_search : cpu->last_sieved;
     for (uint32_t i = 0; sieved && i < cpu->shared.boxes.levels; i++) {
         job->boxes[i].after[0] = before;
@@ -270,10 +283,33 @@ static uint32_t prepare_field(struct cpu *cpu, struct gpume_job *job, struct gpu
     job->rank.after[1] = cpu->last_rank; /* they share their scratch memory */
     steps[count++] = &job->rank;
     job->measure.after[0] = &job->search;
+    job->measure.after[1] = cpu->last_measure; /* see prepare_frame */
     steps[count++] = &job->measure;
+    cpu->last_search = &job->search;
     cpu->last_sieved = sieved ? &job->search : cpu->last_sieved;
     cpu->last_rank = &job->rank;
-    cpu->last_vectors = job->vectors;
+    cpu->last_measure = &job->measure;
+    cpu->last_jobs[ahead] = job;
+    return count;
+}
+
+/* Whoever waits for one of these steps, or for one that measures, waits for all before it. */
+static uint32_t prepare_frame(struct cpu *cpu, struct gpume_job *job, struct gpume_step **steps)
+{
+    uint64_t sequence = job->frame->sequence;
+    uint32_t count = 0;
+    job->padded = ring_frame(cpu, sequence);
+    job->pad.after[0] = cpu->last_pad;
+    job->pad.after[1] = cpu->readers[sequence % cpu->ring];
+    steps[count++] = &job->pad;
+    cpu->last_pad = &job->pad;
+    if (cpu->filtered) {
+        job->filtered = searched_frame(cpu, sequence);
+        job->filter.after[0] = &job->pad;
+        job->filter.after[1] = cpu->last_filter;
+        steps[count++] = &job->filter;
+        cpu->last_filter = &job->filter;
+    }
     return count;
 }
 
@@ -282,32 +318,21 @@ static int cpu_submit(void *engine, uint32_t slot, const struct gpume_batch *bat
     struct cpu *cpu = engine;
     struct gpume_job *job = &cpu->jobs[slot];
     struct gpume_step *steps[STEPS_MAX];
-    uint64_t sequence = batch->frames[0]->sequence;
-    uint64_t reference = sequence - cpu->shared.plan.params.ref_distance;
     uint32_t count = 0;
-    job->frame = batch->frames[0];
-    job->padded = ring_frame(cpu, sequence);
-    job->pad.after[0] = cpu->last_pad;       /* whoever waits for one waits for all before it */
-    job->pad.after[1] = cpu->measure_before; /* the last that reads what was there */
-    steps[count++] = &job->pad;
-    if (cpu->filtered) {
-        job->filtered = searched_frame(cpu, sequence);
-        job->filter.after[0] = &job->pad;
-        job->filter.after[1] = cpu->last_filter;
-        steps[count++] = &job->filter;
+    if (batch->frame_count > 0) {
+        job->frame = batch->frames[0];
+        count += prepare_frame(cpu, job, steps);
     }
     if (batch->field_count > 0) {
-        job->field.target = searched_frame(cpu, sequence);
-        job->field.reference = searched_frame(cpu, reference);
-        job->measured.target = job->padded;
-        job->measured.reference = ring_frame(cpu, reference);
-        count += prepare_field(cpu, job, steps + count);
+        struct gpume_pair pair = batch->fields[0]->pair;
+        job->field.target = searched_frame(cpu, pair.target);
+        job->field.reference = searched_frame(cpu, pair.reference);
+        job->measured.target = ring_frame(cpu, pair.target);
+        job->measured.reference = ring_frame(cpu, pair.reference);
+        count += prepare_field(cpu, job, gpume_pair_looks_ahead(&pair), steps + count);
+        cpu->readers[pair.target % cpu->ring] = &job->measure;
+        cpu->readers[pair.reference % cpu->ring] = &job->measure;
     }
-    cpu->last_pad = &job->pad;
-    cpu->last_filter = cpu->filtered ? &job->filter : NULL;
-    cpu->measure_before = cpu->last_measure;
-    cpu->last_measure = batch->field_count > 0 ? &job->measure : NULL;
-    cpu->last_search = batch->field_count > 0 ? &job->search : NULL;
     gpume_workers_add(cpu->workers, steps, count);
     return GPUME_OK;
 }
@@ -359,14 +384,17 @@ static int cpu_collect(void *engine, uint32_t slot, const struct gpume_batch *ba
 {
     struct cpu *cpu = engine;
     struct gpume_job *job = &cpu->jobs[slot];
-    bool has_field = batch->field_count > 0;
-    gpume_workers_wait(cpu->workers, has_field ? &job->measure : ready_step(cpu, job));
+    gpume_workers_wait(cpu->workers, &job->pad); /* those that it does not have are over */
+    gpume_workers_wait(cpu->workers, &job->filter);
+    gpume_workers_wait(cpu->workers, &job->measure);
     gpume_workers_wait(cpu->workers, &job->rank);
-    cpu->stats.upload_ns += job->pad.busy_ns + job->filter.busy_ns;
+    if (batch->frame_count > 0) {
+        cpu->stats.upload_ns += job->pad.busy_ns + job->filter.busy_ns;
+    }
     if (atomic_load(&cpu->shared.cancelled)) {
         return GPUME_CANCELLED; /* work items are missing: nothing to learn from */
     }
-    if (has_field) {
+    if (batch->field_count > 0) {
         complete_field(cpu, job, &batch->fields[0]->field);
     }
     if (cpu->last_sieved == &job->search) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One frame on its way through the CPU engine, as the steps (base/workers.h) that its work consists
- * of:
+ * One frame on its way through the CPU engine, and one field, as the steps (base/workers.h) that
+ * their work consists of:
  *
  *      pad -> [filter] -> [boxes of 4x4 -> larger ones -> ...] -> search -> rank
  *                                                                     '---> measure
  *
- * Frames without a field are only padded and filtered, and most small windows need no boxes. Here
- * is what a step does; engine_cpu.c queues them, so that those of neighbouring frames overlap.
+ * Either may be missing, and most small windows need no boxes. Here is what a step does;
+ * engine_cpu.c queues them, so that those of neighbouring jobs overlap.
  */
 #ifndef GPUME_MOTION_JOB_H
 #define GPUME_MOTION_JOB_H

@@ -10,6 +10,8 @@
 #include "base/fifo.h"
 #include "base/status.h"
 #include "motion/checker.h"
+#include "motion/history.h"
+#include "motion/schedule.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -27,7 +29,7 @@ struct gpume_pipeline {
     const struct gpume_log *log;
     struct gpume_checker *checker; /* NULL without params.check */
     struct gpume_frame *frames;    /* the pool */
-    struct gpume_frame **history;  /* want_frames: the newest ref_distance frames, by sequence */
+    struct gpume_history history;
     struct slot slots[GPUME_SLOTS_MAX];
     pthread_t thread;
     bool thread_started;
@@ -35,15 +37,17 @@ struct gpume_pipeline {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     /* guarded */
-    struct gpume_fifo free_frames, sent;     /* struct gpume_frame */
-    struct gpume_fifo ready;                 /* struct gpume_field_box */
-    struct gpume_fifo free_slots, in_flight; /* struct slot */
-    uint64_t sent_count, received_count;
-    bool busy;      /* the engine's thread is at work */
-    bool finished;  /* no more frames */
-    bool cancelled; /* stop at once */
-    bool done;      /* the engine's thread is leaving */
-    int status;     /* the first failure */
+    struct gpume_fifo free_frames, sent;              /* struct gpume_frame */
+    struct gpume_fifo ready;                          /* struct gpume_field_box */
+    struct gpume_fifo free_slots, in_flight;          /* struct slot */
+    struct gpume_schedule promised;                   /* fields that the frames sent so far give */
+    struct gpume_schedule submitted;                  /* those that have gone to the engine */
+    uint64_t sent_count, taken_count, received_count; /* frames; taken: for submissions; fields */
+    bool busy;                                        /* the engine's thread is at work */
+    bool finished;                                    /* no more frames */
+    bool cancelled;                                   /* stop at once */
+    bool done;                                        /* the engine's thread is leaving */
+    int status;                                       /* the first failure */
     struct gpume_stats stats;
 };
 
@@ -73,9 +77,22 @@ static void field_recycle(void *owner, struct gpume_field_box *box)
 /* Fields that the frames sent so far will give and that have not been received. Needs the mutex. */
 static uint64_t outstanding(const struct gpume_pipeline *pipeline)
 {
-    uint64_t distance = pipeline->plan.params.ref_distance;
-    uint64_t fields = pipeline->sent_count > distance ? pipeline->sent_count - distance : 0;
-    return fields - pipeline->received_count;
+    return pipeline->promised.count - pipeline->received_count;
+}
+
+/* What frames sent, or their end, make possible. Needs the mutex. */
+static void promise(struct gpume_pipeline *pipeline)
+{
+    struct gpume_pair pair;
+    while (
+        gpume_schedule_next(&pipeline->promised, pipeline->sent_count, pipeline->finished, &pair)) {
+    }
+}
+
+/* Frames or fields that the engine does not have yet. Needs the mutex. */
+static bool has_work(const struct gpume_pipeline *pipeline)
+{
+    return pipeline->sent.count > 0 || pipeline->promised.count > pipeline->submitted.count;
 }
 
 /* Needs the mutex. */
@@ -87,52 +104,48 @@ static int failure(const struct gpume_pipeline *pipeline)
 /* Does nothing more come of waiting, until the caller does something? Needs the mutex. */
 static bool stuck(const struct gpume_pipeline *pipeline)
 {
-    bool can_submit = pipeline->sent.count > 0 && pipeline->free_slots.count > 0;
+    bool can_submit = has_work(pipeline) && pipeline->free_slots.count > 0;
     return !pipeline->busy && !pipeline->done && !can_submit && pipeline->in_flight.count == 0 &&
-           !(pipeline->finished && pipeline->sent.count == 0);
+           !(pipeline->finished && !has_work(pipeline));
 }
 
-/* Moves up to plan.batch waiting frames into the slot. Needs the mutex. */
+/* Moves waiting frames into the slot, each only when the fields of those before it are there, up to
+ * plan.batch of either. Needs the mutex. */
 static void fill_batch(struct gpume_pipeline *pipeline, struct slot *slot)
 {
+    uint32_t most = pipeline->plan.batch;
     struct gpume_batch *batch = &slot->batch;
     *batch = (struct gpume_batch){0};
-    while (batch->frame_count < pipeline->plan.batch && pipeline->sent.count > 0) {
-        struct gpume_frame *frame = gpume_fifo_pop(&pipeline->sent);
-        batch->frames[batch->frame_count++] = frame;
-        if (frame->sequence >= pipeline->plan.params.ref_distance) {
-            batch->fields[batch->field_count] = &slot->boxes[batch->field_count];
-            batch->field_count++;
+    while (batch->field_count < most) {
+        struct gpume_field_box *box = &slot->boxes[batch->field_count];
+        bool ended = pipeline->finished && pipeline->sent.count == 0;
+        if (gpume_schedule_next(&pipeline->submitted, pipeline->taken_count, ended, &box->pair)) {
+            batch->fields[batch->field_count++] = box;
+        } else if (batch->frame_count < most && pipeline->sent.count > 0) {
+            batch->frames[batch->frame_count++] = gpume_fifo_pop(&pipeline->sent);
+            pipeline->taken_count++;
+        } else {
+            return;
         }
     }
 }
 
-/* Keeps the frame for a later field and hands out its own reference. */
-static void attach_frames(
-    struct gpume_pipeline *pipeline, struct gpume_frame *frame, struct gpume_field_box *box)
+/* Says of the slot's fields what the engine does not. The engine's thread, without the mutex. */
+static void describe(struct gpume_pipeline *pipeline, const struct gpume_batch *batch)
 {
-    struct gpume_frame **kept =
-        &pipeline->history[frame->sequence % pipeline->plan.params.ref_distance];
-    if (box) {
-        gpume_frame_ref(frame);
-        box->target = frame;
-        box->reference = *kept;
-        box->field.target = box->target->plane;
-        box->field.reference = box->reference->plane;
+    const struct gpume_plan *plan = &pipeline->plan;
+    for (uint32_t i = 0; i < batch->frame_count; i++) {
+        gpume_history_add(&pipeline->history, batch->frames[i]);
     }
-    gpume_frame_ref(frame);
-    *kept = frame;
-}
-
-static void describe(const struct gpume_pipeline *pipeline, const struct gpume_frame *frame,
-    struct gpume_field *field)
-{
-    const struct gpume_params *p = &pipeline->plan.params;
-    field->frame = p->first_frame + frame->sequence;
-    field->ref = field->frame - p->ref_distance;
-    field->time_us = frame->time_us;
-    field->blocks_x = pipeline->plan.blocks_x;
-    field->blocks_y = pipeline->plan.blocks_y;
+    for (uint32_t i = 0; i < batch->field_count; i++) {
+        struct gpume_field_box *box = batch->fields[i];
+        box->field.frame = plan->params.first_frame + box->pair.target;
+        box->field.ref = plan->params.first_frame + box->pair.reference;
+        box->field.blocks_x = plan->blocks_x;
+        box->field.blocks_y = plan->blocks_y;
+        gpume_history_attach(&pipeline->history, box);
+    }
+    gpume_history_forget(&pipeline->history, gpume_schedule_oldest(&pipeline->submitted));
 }
 
 /* Completes the fields of a collected slot and lets its frames go; after a failure only the latter.
@@ -140,19 +153,10 @@ static void describe(const struct gpume_pipeline *pipeline, const struct gpume_f
 static int complete(struct gpume_pipeline *pipeline, struct slot *slot, int status)
 {
     struct gpume_batch *batch = &slot->batch;
-    uint32_t skipped = batch->frame_count - batch->field_count;
+    if (status == GPUME_OK && pipeline->checker) {
+        status = gpume_checker_batch(pipeline->checker, batch);
+    }
     for (uint32_t i = 0; i < batch->frame_count; i++) {
-        struct gpume_frame *frame = batch->frames[i];
-        struct gpume_field_box *box = i < skipped ? NULL : batch->fields[i - skipped];
-        if (status == GPUME_OK && box) {
-            describe(pipeline, frame, &box->field);
-        }
-        if (status == GPUME_OK && pipeline->checker) {
-            status = gpume_checker_frame(pipeline->checker, frame, box ? &box->field : NULL);
-        }
-        if (status == GPUME_OK && pipeline->history) {
-            attach_frames(pipeline, frame, box);
-        }
         gpume_frame_unref(&batch->frames[i]);
     }
     return status;
@@ -165,6 +169,7 @@ static int submit_next(struct gpume_pipeline *pipeline)
     gpume_fifo_push(&pipeline->in_flight, slot);
     pthread_mutex_unlock(&pipeline->mutex);
     uint64_t start = gpume_clock_ns();
+    describe(pipeline, &slot->batch);
     int status =
         pipeline->ops->submit(pipeline->engine, (uint32_t)(slot - pipeline->slots), &slot->batch);
     uint64_t busy = gpume_clock_ns() - start;
@@ -208,11 +213,11 @@ static void *engine_main(void *opaque)
     while (failure(pipeline) == GPUME_OK) {
         int status = GPUME_OK;
         pipeline->busy = true;
-        if (pipeline->sent.count > 0 && pipeline->free_slots.count > 0) {
+        if (has_work(pipeline) && pipeline->free_slots.count > 0) {
             status = submit_next(pipeline);
         } else if (pipeline->in_flight.count > 0) {
             status = collect_oldest(pipeline);
-        } else if (pipeline->finished && pipeline->sent.count == 0) {
+        } else if (pipeline->finished && !has_work(pipeline)) {
             break;
         } else {
             pipeline->busy = false;
@@ -281,12 +286,8 @@ static int init_all(struct gpume_pipeline *pipeline)
     GPUME_TRY(gpume_fifo_init(&pipeline->in_flight, plan->slots));
     GPUME_TRY(init_pool(pipeline));
     init_slots(pipeline);
-    if (plan->params.want_frames) {
-        pipeline->history = calloc(plan->params.ref_distance, sizeof(struct gpume_frame *));
-        if (!pipeline->history) {
-            return GPUME_NOMEM;
-        }
-    }
+    pipeline->promised = pipeline->submitted = gpume_schedule_make(&plan->params);
+    GPUME_TRY(gpume_history_init(&pipeline->history, plan));
     if (plan->params.check) {
         GPUME_TRY(gpume_checker_open(&pipeline->checker, &plan->params, pipeline->log));
     }
@@ -357,6 +358,7 @@ int gpume_pipeline_send(struct gpume_pipeline *pipeline, struct gpume_frame **ou
         frame->sequence = pipeline->sent_count++;
         frame->time_us = time_us;
         gpume_fifo_push(&pipeline->sent, frame);
+        promise(pipeline);
         pthread_cond_broadcast(&pipeline->changed);
     }
     pthread_mutex_unlock(&pipeline->mutex);
@@ -370,6 +372,7 @@ int gpume_pipeline_finish(struct gpume_pipeline *pipeline)
 {
     pthread_mutex_lock(&pipeline->mutex);
     pipeline->finished = true;
+    promise(pipeline);
     pthread_cond_broadcast(&pipeline->changed);
     int status = failure(pipeline);
     pthread_mutex_unlock(&pipeline->mutex);
@@ -458,7 +461,7 @@ int gpume_pipeline_close(struct gpume_pipeline **out)
     gpume_fifo_finish(&pipeline->ready);
     gpume_fifo_finish(&pipeline->free_slots);
     gpume_fifo_finish(&pipeline->in_flight);
-    free(pipeline->history);
+    gpume_history_finish(&pipeline->history);
     free(pipeline->frames);
     pthread_cond_destroy(&pipeline->changed);
     pthread_mutex_destroy(&pipeline->mutex);

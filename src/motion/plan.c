@@ -43,6 +43,9 @@ static int check_params(const struct gpume_params *p, const struct gpume_log *lo
     if ((unsigned)p->edge > GPUME_EDGE_INSIDE) {
         return refuse(log, "edge mode", (uint64_t)p->edge, "one of enum gpume_edge");
     }
+    if ((unsigned)p->direction > GPUME_DIRECTION_BOTH) {
+        return refuse(log, "direction", (uint64_t)p->direction, "one of enum gpume_direction");
+    }
     if (p->metric != GPUME_METRIC_SAD) {
         return refuse(log, "metric", (uint64_t)p->metric, "one of enum gpume_metric");
     }
@@ -103,16 +106,20 @@ static void plan_counts(struct gpume_plan *plan, const struct gpume_caps *caps)
     batch = gpume_min_u64(batch, caps->batch_work / work);
     batch = gpume_min_u64(gpume_min_u64(batch, caps->batch_max), GPUME_BATCH_MAX);
     batch = gpume_max_u64(batch, 1);
-    uint64_t ring_bytes = (p->ref_distance + batch) * plan->padded_bytes;
+    bool both = p->direction == GPUME_DIRECTION_BOTH;
+    /* Frame m brings the field of m - d with m; then that of m - d + 1 with m - 2d + 1. */
+    plan->reach = both ? 2 * p->ref_distance - 1 : p->ref_distance;
+    uint64_t ring_bytes = (plan->reach + batch) * plan->padded_bytes;
     plan->one_window = ring_bytes <= caps->window_bytes;
     plan->batch = plan->one_window ? (uint32_t)batch : 1;
-    plan->ring = p->ref_distance + plan->batch;
+    plan->ring = plan->reach + plan->batch;
     plan->slots = large || work > caps->batch_work ? 2 : 3;
-    /* Frames are read until their submission is collected. With want_frames the newest ref_distance
-     * frames are kept, and a field in a slot keeps its target and its reference, however old they
-     * are. Beyond that: frames being filled. */
+    /* Frames are read until their submission is collected. With want_frames a field in a slot keeps
+     * its target and its reference, however old they are, and those frames are kept that a later
+     * one will look at: the newest `reach`, with both directions one more while the second field of
+     * a frame waits for the next submission. Beyond that: frames being filled. */
     uint32_t in_slots = plan->slots * plan->batch;
-    plan->pool = in_slots + (large ? 1 : 3) + (p->want_frames ? p->ref_distance + in_slots : 0);
+    plan->pool = in_slots + (large ? 1 : 3) + (p->want_frames ? plan->reach + both + in_slots : 0);
 }
 
 static int plan_bands(

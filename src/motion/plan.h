@@ -53,9 +53,10 @@ struct gpume_plan {
     uint32_t padded_rows;
     uint64_t padded_bytes; /* aligned to caps.align_bytes */
 
-    uint32_t batch;                 /* most frames in one submission */
+    uint32_t reach;                 /* frames before the newest one that a field may look at */
+    uint32_t batch;                 /* most frames in one submission, and most fields */
     uint32_t slots;                 /* submissions under way or in the receiver's hands */
-    uint32_t ring;                  /* padded frames kept */
+    uint32_t ring;                  /* padded frames kept: reach + batch */
     uint32_t pool;                  /* frames that can be filled, waiting or read at a time */
     bool one_window;                /* the whole ring of padded frames fits into one window */
     uint32_t band_rows, band_count; /* block rows that are searched with one pair of windows */

@@ -135,11 +135,13 @@ static uint64_t submit(
 {
     static struct gpume_field_box boxes[GPUME_BATCH_MAX];
     struct gpume_batch batch = {.frame_count = count, .field_count = sequence ? count : count - 1};
+    uint64_t first = sequence ? sequence : 1;
     struct gpume_stats before, after;
     for (uint32_t i = 0; i < count; i++) {
         batch.frames[i] = &bench->frames[(sequence + i) % bench->plan.pool];
         batch.frames[i]->sequence = sequence + i;
         batch.fields[i] = &boxes[i];
+        boxes[i].pair = (struct gpume_pair){first + i, first + i - 1};
     }
     gpume_engine_gpu.get_stats(bench->engine, &before);
     REQUIRE_EQUAL(gpume_engine_gpu.submit(bench->engine, 0, &batch), GPUME_OK);

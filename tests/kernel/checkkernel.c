@@ -222,6 +222,32 @@ static const struct runner_case filter_cases[] = {
     {64, 60, 8, 8, 7, 7, EXTEND, SYNTH_NOISE, .hardware = true, KERNEL(3, 3, sharpen)},
 };
 
+/* Both ways, and the other way: more frames than a ring holds, fewer than two distances, fields of
+ * one frame in two submissions, everything that a field can do. */
+#define FUTURE .direction = GPUME_DIRECTION_FUTURE
+#define BOTH .direction = GPUME_DIRECTION_BOTH
+static const struct runner_case direction_cases[] = {
+    {48, 32, 8, 8, 3, 3, EXTEND, SYNTH_NOISE, FUTURE},
+    {48, 32, 8, 8, 3, 3, EXTEND, SYNTH_NOISE, BOTH},
+    {20, 20, 8, 8, 3, 3, EXTEND, SYNTH_NOISE, FUTURE, .distance = 7, .frames = 30},
+    {20, 20, 10, 8, 3, 3, INSIDE, SYNTH_NOISE, BOTH, .distance = 7, .frames = 40},
+    {20, 20, 8, 8, 3, 3, EXTEND, SYNTH_NOISE, BOTH, .distance = 1, .frames = 39},
+    {20, 20, 8, 8, 3, 3, EXTEND, SYNTH_NOISE, BOTH, .distance = 2, .frames = 3},
+    {20, 20, 8, 8, 3, 3, EXTEND, SYNTH_NOISE, BOTH, .distance = 19, .frames = 40},
+    {20, 20, 8, 8, 3, 3, EXTEND, SYNTH_NOISE, BOTH, .distance = 39, .frames = 40},
+    {96, 80, 8, 16, 24, 20, EXTEND, SYNTH_PAN, BOTH, .distance = 3, .frames = 20, .sieve = true},
+    {96, 80, 10, 16, 17, 15, INSIDE, SYNTH_PAN, BOTH, .frames = 20, .sieve = true},
+    {64, 48, 8, 8, 16, 16, EXTEND, SYNTH_TIES, FUTURE, .frames = 9, .sieve = true},
+    {61, 203, 8, 16, 5, 9, EXTEND, SYNTH_NOISE, BOTH, .window_bytes = 5000, .distance = 3,
+        .frames = 9},
+    {64, 200, 10, 8, 7, 7, INSIDE, SYNTH_NOISE, BOTH, .window_bytes = 8192, .frames = 6},
+    {33, 100, 16, 4, 2, 1, EXTEND, SYNTH_TIES, FUTURE, .window_bytes = 2048},
+    {64, 48, 8, 8, 16, 16, INSIDE, SYNTH_PAN, BOTH, .sieve = true, MEDIAN(3)},
+    {20, 20, 10, 8, 3, 3, INSIDE, SYNTH_NOISE, BOTH, .distance = 3, .frames = 39, GAUSS(0.6)},
+    {64, 200, 10, 8, 7, 7, INSIDE, SYNTH_NOISE, BOTH, .window_bytes = 8192, BOX(5)},
+    {64, 60, 8, 8, 7, 7, EXTEND, SYNTH_NOISE, FUTURE, .hardware = true, KERNEL(3, 3, sharpen)},
+};
+
 /* Half floats have 10 bits, and of large blocks only theirs fit the shared memory of any device. */
 static bool beyond(const struct runner_case *c)
 {
@@ -257,6 +283,8 @@ static void check_vulkan(bool validate, const char *only)
             check_cases(cases, sizeof(cases) / sizeof(*cases), name, validate);
             check_cases(filter_cases, sizeof(filter_cases) / sizeof(*filter_cases), name, validate);
         }
+        check_cases(
+            direction_cases, sizeof(direction_cases) / sizeof(*direction_cases), name, validate);
         check_cases(tile_cases, sizeof(tile_cases) / sizeof(*tile_cases), name, validate);
     }
 }
@@ -268,6 +296,9 @@ static void check_cpu(void)
     }
     for (size_t i = 0; i < sizeof(filter_cases) / sizeof(*filter_cases); i++) {
         REQUIRE_EQUAL(runner_run(&filter_cases[i], GPUME_BACKEND_CPU, false), 0);
+    }
+    for (size_t i = 0; i < sizeof(direction_cases) / sizeof(*direction_cases); i++) {
+        REQUIRE_EQUAL(runner_run(&direction_cases[i], GPUME_BACKEND_CPU, false), 0);
     }
 }
 

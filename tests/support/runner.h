@@ -12,6 +12,7 @@ struct runner_case {
     uint32_t width, height, bits, block, window_x, window_y;
     enum gpume_edge edge;
     enum synth_content content;
+    enum gpume_direction direction;
     uint32_t distance;      /* 0 = 1 */
     uint32_t frames;        /* 0 = distance + 3 */
     uint64_t window_bytes;  /* Vulkan: largest part of a frame that kernels see; 0 = as usual */

@@ -58,6 +58,7 @@ static void test_refusals(void)
     REFUSED(bad.window_y = UINT32_MAX);
     REFUSED(bad.ref_distance = 0);
     REFUSED(bad.ref_distance = 1025);
+    REFUSED(bad.direction = (enum gpume_direction)3);
     REFUSED(bad.edge = (enum gpume_edge)2);
     REFUSED(bad.metric = (enum gpume_metric)1);
 #undef REFUSED
@@ -82,6 +83,14 @@ static void test_sizes(void)
     REQUIRE_EQUAL(plan.index_bits, 15);
     REQUIRE(plan.one_window);
     REQUIRE_EQUAL(plan.ring, plan.batch + 1);
+
+    params.ref_distance = 5;
+    params.direction = GPUME_DIRECTION_FUTURE;
+    REQUIRE_EQUAL(make(&params, &plan), GPUME_OK);
+    REQUIRE_EQUAL(plan.ring, plan.batch + 5);
+    params.direction = GPUME_DIRECTION_BOTH; /* frame 9 brings (4, 9), then (5, 0) */
+    REQUIRE_EQUAL(make(&params, &plan), GPUME_OK);
+    REQUIRE_EQUAL(plan.ring, plan.batch + 9);
 
     params = params_of(1921, 1081);
     params.window_x = 0;

@@ -2,10 +2,10 @@
 /*
  * gpume: exact block motion estimation between the frames of a video.
  *
- * A context takes luma frames in presentation order and gives one field per target frame: for every
- * block of the target the displacement of its best match in the reference, the cost of that match,
- * the block's rank by cost, and the field's sums. The search is exhaustive and exact: every engine,
- * device and thread count gives the same numbers, bit for bit.
+ * A context takes luma frames in presentation order and gives one field per pair of target frame
+ * and reference: for every block of the target the displacement of its best match in the reference,
+ * the cost of that match, the block's rank by cost, and the field's sums. The search is exhaustive
+ * and exact: every engine, device and thread count gives the same numbers, bit for bit.
  *
  *     gpume_params_default(&params);  params.width = ...;  gpume_open(&ctx, &params);
  *     gpume_send_plane(ctx, &plane, time_us);          for every frame, in order
@@ -102,6 +102,15 @@ enum gpume_edge {
 
 enum gpume_metric { GPUME_METRIC_SAD };
 
+/* Where the references of a target frame t lie, at distance d = params.ref_distance. N frames give
+ * N - d fields; with BOTH 2 (N - d), that of t - d before that of t + d. A reference that there is
+ * not gives no field. */
+enum gpume_direction {
+    GPUME_DIRECTION_PAST,   /* in frame t - d; the first d frames have none */
+    GPUME_DIRECTION_FUTURE, /* in frame t + d; the last d frames have none */
+    GPUME_DIRECTION_BOTH,   /* in either: whichever there are */
+};
+
 enum gpume_backend {
     GPUME_BACKEND_AUTO,   /* the best hardware GPU, else the CPU engine */
     GPUME_BACKEND_VULKAN, /* Vulkan, a software driver if there is no hardware */
@@ -179,7 +188,7 @@ struct gpume_params {
     uint32_t window_y;
     enum gpume_edge edge;     /* default GPUME_EDGE_EXTEND */
     enum gpume_metric metric; /* default GPUME_METRIC_SAD */
-    uint32_t ref_distance;    /* reference = frame - ref_distance, 1 to 1024; default 1 */
+    uint32_t ref_distance;    /* between target and reference, 1 to 1024 frames; default 1 */
     uint64_t first_frame;     /* index of the first frame that will be sent; default 0 */
     enum gpume_backend backend;
     const char
@@ -200,8 +209,13 @@ struct gpume_params {
      * the user alone, if it is not there. NULL: nothing is kept. Trouble with it is told at debug
      * level and is no failure. Read by gpume_open only. */
     const char *cache_dir;
-    const struct gpume_prefilter *prefilter;         /* copied by gpume_open; default NULL: none */
-    uint8_t reserved[64 - 4 * sizeof(const char *)]; /* zero */
+    const struct gpume_prefilter *prefilter; /* copied by gpume_open; default NULL: none */
+    /* Which frames are targets: target_count of them from index first_target on. The others that
+     * are sent are references alone. Default: 0, all that have a reference. */
+    uint64_t first_target;
+    uint64_t target_count;                                /* 0 = all */
+    enum gpume_direction direction;                       /* default GPUME_DIRECTION_PAST */
+    uint8_t reserved[64 - 4 * sizeof(const char *) - 20]; /* zero */
 };
 
 /* Fills in the defaults above; width and height become 0 and must be set. */
@@ -261,8 +275,8 @@ struct gpume_sums {
     uint64_t sse_after;  /* sum (C - predicted)^2 */
 };
 
-/* One target frame's result. Read-only; valid until gpume_field_release. Arrays hold blocks_x *
- * blocks_y entries in raster order. */
+/* The result of one target frame and one reference. Read-only; valid until gpume_field_release.
+ * Arrays hold blocks_x * blocks_y entries in raster order. */
 struct gpume_field {
     uint64_t frame; /* index of the target frame */
     uint64_t ref;   /* index of its reference */
@@ -277,10 +291,11 @@ struct gpume_field {
     uint64_t checked, matched;            /* vectors compared and found equal, with params.check */
 };
 
-/* The next field, in frame order. Without flags: waits while a field is under way, GPUME_AGAIN when
- * more frames must be sent, or fields released, first; one field may always be kept while others
- * are received. With GPUME_WAIT: waits for a field. GPUME_EOF after the last one that gpume_finish
- * allows. A failure of the run is returned here, after the fields that were whole before it. */
+/* The next field, by rising target frame, of one frame by rising reference. Without flags: waits
+ * while a field is under way, GPUME_AGAIN when more frames must be sent, or fields released, first;
+ * one field may always be kept while others are received. With GPUME_WAIT: waits for a field.
+ * GPUME_EOF after the last one that gpume_finish allows. A failure of the run is returned here,
+ * after the fields that were whole before it. */
 GPUME_API int gpume_receive(gpume *ctx, const struct gpume_field **field, uint32_t flags);
 
 /* Gives the field's memory back to the context. Sets *field to NULL. NULL is fine. */
