@@ -249,6 +249,9 @@ static enum gpume_exit transfer(struct job *job)
     job->summary.scaled = counts.scaled;
     job->summary.decode_ns = job->feed.decode_ns;
     gpume_get_stats(job->ctx, &job->summary.stats);
+    struct gpume_info info; /* once more: another engine may have taken over */
+    gpume_get_info(job->ctx, &info);
+    gpume_summary_set_engine(&job->summary, &info);
     if (gpume_signals_caught()) {
         return GPUME_EXIT_FAILED;
     }
