@@ -31,4 +31,30 @@ sweep + 4 1 $disk "$gpume" ../large.y4m --backend cpu -q -b 4 -w 1 -o out
 sweep + 2 1 $disk "$gpume" ../clip.y4m --backend cpu -q --predicted p%d.png --report r.json
 sweep + 5 1 $disk "$gpume" ../clip.y4m --backend cpu -q --residual r.mkv --overlay o.mp4 \
     --difference d.y4m --report r.html
+
+# And a disk that really is: its files fill it in mid-run, and are gone afterwards.
+mkdir disk
+cat >"$scratch/full" <<'END'
+mount -t tmpfs -o size=64k none disk || exit 99
+cd disk || exit 99
+"$@"
+status=$?
+[ -z "$(ls -A)" ] || exit 98
+exit $status
+END
+for outputs in "-o out" "--vectors v.csv" "--predicted p%d.pgm" "--residual r.mkv" \
+    "--difference d.y4m" "--overlay o.mp4 --scale 2" "--report r.html"; do
+    # shellcheck disable=SC2086 # several options
+    unshare --mount --map-root-user sh "$scratch/full" "$gpume" "$scratch/work/large.y4m" \
+        --backend cpu -q -w 1 $outputs >"$scratch/out" 2>"$scratch/err" </dev/null
+    status=$?
+    if [ $status -eq 99 ] || grep -q '^unshare: ' "$scratch/err"; then
+        echo "not tried: a full disk, since no tmpfs may be mounted here"
+        break
+    fi
+    [ $status -ne 98 ] || fail "a full disk: something is left of $outputs"
+    [ $status -eq 1 ] || fail "a full disk: exit status $status with $outputs"
+    [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "a full disk: not one line with $outputs"
+    says "No space left on device"
+done
 [ $bad -eq 0 ]

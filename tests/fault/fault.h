@@ -40,6 +40,8 @@ static inline void fault_plan_init(struct fault_plan *plan, const char *at, cons
     plan->at = at ? strtoull(at, &end, 10) : 0;
     plan->onwards = end && *end == '+';
     plan->kind = kind;
+    atomic_store(&plan->counted, 0);
+    atomic_store(&plan->failed, NULL);
 }
 
 /* Does this call fail? Counts it. */

@@ -54,7 +54,6 @@ static PFN_vkVoidFunction ask(const struct chain *chain, const char *name)
                          : chain->instance_next(chain->instance, name);
 }
 
-/* The newest of that key: a device may get the table of one that is gone. */
 static PFN_vkVoidFunction behind(const void *handle, const char *name)
 {
     const struct chain *found = NULL;
@@ -274,6 +273,14 @@ static VKAPI_ATTR void VKAPI_CALL fault_DestroyDevice(
 {
     atomic_fetch_sub(&left_Device, 1);
     CALL(handle, DestroyDevice, handle, callbacks);
+    pthread_mutex_lock(&state.mutex);
+    for (unsigned i = 0; i < state.chain_count; i++) {
+        if (state.chains[i].device == handle) {
+            state.chains[i] = state.chains[--state.chain_count];
+            break;
+        }
+    }
+    pthread_mutex_unlock(&state.mutex);
 }
 
 static VKAPI_ATTR void VKAPI_CALL fault_GetPhysicalDeviceProperties(
@@ -369,13 +376,22 @@ SHOWN VKAPI_ATTR VkResult VKAPI_CALL vkNegotiateLoaderLayerInterfaceVersion(
     return VK_SUCCESS;
 }
 
-__attribute__((constructor)) static void begin(void)
+/* What the environment says otherwise, for a process that loads this: counts anew from here, and
+ * the device is no longer lost. While no call is under way. */
+SHOWN void fault_layer_arm(const char *at, const char *result, const char *kind);
+void fault_layer_arm(const char *at, const char *result, const char *kind)
 {
-    const char *result = getenv("GPUME_FAULT_VK_RESULT");
-    fault_plan_init(&state.plan, getenv("GPUME_FAULT_VK_AT"), getenv("GPUME_FAULT_VK_KIND"));
+    fault_plan_init(&state.plan, at, kind);
     state.result = result && strcmp(result, "lost") == 0   ? VK_ERROR_DEVICE_LOST
                    : result && strcmp(result, "host") == 0 ? VK_ERROR_OUT_OF_HOST_MEMORY
                                                            : VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    atomic_store(&state.lost, false);
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    fault_layer_arm(getenv("GPUME_FAULT_VK_AT"), getenv("GPUME_FAULT_VK_RESULT"),
+        getenv("GPUME_FAULT_VK_KIND"));
     state.discrete = getenv("GPUME_FAULT_VK_TYPE") != NULL;
 }
 
