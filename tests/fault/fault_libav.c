@@ -67,8 +67,9 @@ DOES(avcodec_open2, (AVCodecContext *context, const AVCodec *codec, AVDictionary
     (context, codec, options), AVCodecContext *, const AVCodec *, AVDictionary **)
 DOES(avcodec_parameters_to_context, (AVCodecContext *context, const AVCodecParameters *parameters),
     (context, parameters), AVCodecContext *, const AVCodecParameters *)
-DOES(avcodec_parameters_from_context, (AVCodecParameters *parameters, const AVCodecContext *context),
-    (parameters, context), AVCodecParameters *, const AVCodecContext *)
+DOES(avcodec_parameters_from_context,
+    (AVCodecParameters *parameters, const AVCodecContext *context), (parameters, context),
+    AVCodecParameters *, const AVCodecContext *)
 DOES(avcodec_send_packet, (AVCodecContext *context, const AVPacket *packet), (context, packet),
     AVCodecContext *, const AVPacket *)
 DOES(avcodec_receive_frame, (AVCodecContext *context, AVFrame *frame), (context, frame),

@@ -182,6 +182,13 @@ static void test_case(unsigned number)
     run(params, NULL, &wanted);
     REQUIRE_EQUAL(wanted.status, GPUME_EOF);
     params.backend = GPUME_BACKEND_AUTO;
+    if (number < 3) { /* all is well, and nobody stands by but in name */
+        run(params, NULL, &got);
+        REQUIRE_EQUAL(got.status, GPUME_EOF);
+        REQUIRE_EQUAL(got.warnings + got.errors, 0);
+        REQUIRE(!got.stood_by);
+        REQUIRE_EQUAL(memcmp(got.fields, wanted.fields, sizeof got.fields), 0);
+    }
     run(params, way, &got);
     REQUIRE_EQUAL(got.status, GPUME_EOF);
     REQUIRE_EQUAL(got.warnings, 1);
@@ -202,6 +209,28 @@ static void test_case(unsigned number)
         REQUIRE_EQUAL(named.errors, 1);
         REQUIRE(!named.stood_by);
     }
+}
+
+/* Closed while the second engine has work. */
+static void test_stop(void)
+{
+    struct gpume_params params = params_of(1, NULL);
+    struct gpume_plane plane = synth_plane(params.width, params.height, params.bits);
+    const struct gpume_field *field = NULL;
+    struct gpume_info info;
+    gpume *ctx = NULL;
+    arm(NULL, NULL, NULL);
+    REQUIRE_EQUAL(gpume_open(&ctx, &params), GPUME_OK);
+    arm("1", "lost", NULL);
+    synth_fill(&plane, SYNTH_NOISE, 0, 5);
+    for (uint32_t i = 0; i < FRAMES && gpume_send_plane(ctx, &plane, 0) == GPUME_OK; i++) {
+    }
+    REQUIRE_EQUAL(gpume_receive(ctx, &field, 0), GPUME_OK);
+    gpume_field_release(&field);
+    gpume_get_info(ctx, &info);
+    REQUIRE(info.standby);
+    REQUIRE_EQUAL(gpume_close(&ctx), GPUME_OK);
+    free(plane.data);
 }
 
 /* The layer as the Vulkan loader has it. */
@@ -232,5 +261,6 @@ int main(void)
             fprintf(stderr, "in case %u\n", i);
         }
     }
+    test_stop();
     return harness_verdict();
 }
