@@ -113,7 +113,7 @@ enum gpume_direction {
 
 enum gpume_backend {
     /* The best hardware GPU, else the CPU engine. That also takes over where the GPU fails in
-     * mid-run (lost, or out of memory): the fields go on as if nothing had happened, with one
+     * mid-run (lost, or out of its memory): the fields go on as if nothing had happened, with one
      * warning. It does not with a device or a search by name, or with params.validate: then such a
      * failure ends the run, as it does with GPUME_BACKEND_VULKAN. */
     GPUME_BACKEND_AUTO,
