@@ -52,7 +52,7 @@ static enum gpume_exit check_target(struct job *job)
     const struct gpume_options *options = job->options;
     job->format = gpume_outputs_vectors_format(options->format, job->target);
     if (!job->format ||
-        gpume_sink_vectors_check(job->format, job->target, true, &console) != GPUME_OK) {
+        gpume_sink_vectors_check(job->format, job->target, true, false, &console) != GPUME_OK) {
         return GPUME_EXIT_USAGE;
     }
     if (gpume_outputs_is_input(&job->source, 1, job->target)) {

@@ -98,12 +98,14 @@ static char *default_folder(const char *input)
 
 static int add(struct gpume_outputs *outputs, const struct gpume_sink_ops *ops, char *path)
 {
-    if (!path) {
+    char *plain = path ? without_width(path) : NULL;
+    if (!plain) {
         gpume_console_error("out of memory");
+        free(path);
         return GPUME_NOMEM;
     }
     outputs->items[outputs->count++] =
-        (struct gpume_output){.ops = ops, .path = path, .plain = without_width(path)};
+        (struct gpume_output){.ops = ops, .path = path, .plain = plain};
     return GPUME_OK;
 }
 
@@ -214,13 +216,13 @@ const struct gpume_vectors_format *gpume_outputs_vectors_format(
 }
 
 /* Is the name one that the output takes, and does something stand under it? */
-static int check_name(const struct gpume_output *output, bool single, bool *exists)
+static int check_name(const struct gpume_output *output, bool single, bool both, bool *exists)
 {
     const struct gpume_log log = {.fn = gpume_console_log};
     int status = GPUME_OK;
     if (output->ops == &gpume_sink_vectors) {
         status = output->format
-                     ? gpume_sink_vectors_check(output->format, output->path, single, &log)
+                     ? gpume_sink_vectors_check(output->format, output->path, single, both, &log)
                      : GPUME_INVALID;
         *exists = status == GPUME_OK && gpume_sink_vectors_exists(output->format, output->path);
         return status;
@@ -278,7 +280,8 @@ static int check_one(const struct gpume_outputs *outputs, const struct gpume_out
 {
     const bool single = options->input_count == 2 || options->frames == 1;
     bool exists;
-    if (check_name(output, single, &exists) != GPUME_OK ||
+    const bool both = options->params.direction == GPUME_DIRECTION_BOTH;
+    if (check_name(output, single, both, &exists) != GPUME_OK ||
         gpume_outputs_is_input(options->inputs, options->input_count, output->path)) {
         return GPUME_INVALID;
     }
@@ -308,8 +311,7 @@ static int check_pairs(const struct gpume_outputs *outputs)
     for (size_t i = 0; i < outputs->count; i++) {
         for (size_t j = i + 1; j < outputs->count; j++) {
             const char *path = outputs->items[j].path;
-            if (outputs->items[i].plain && outputs->items[j].plain &&
-                is_same_path(outputs->items[i].plain, outputs->items[j].plain) &&
+            if (is_same_path(outputs->items[i].plain, outputs->items[j].plain) &&
                 !is_device(path)) {
                 gpume_console_error(
                     "%s: named for two outputs; give one of them another name", path);

@@ -36,8 +36,7 @@ struct job {
     double weights[GPUME_PREFILTER_SIDE_MAX * GPUME_PREFILTER_SIDE_MAX]; /* of its kernel */
     struct gpume_summary summary;
     struct gpume_run_window window;
-    struct gpume_stats stats_before; /* of the runs that this one continues */
-    uint64_t decode_before_ns, write_before_ns, whole_before_ns;
+    struct gpume_summary before; /* of the runs that this one continues */
     uint64_t start_ns;
     struct gpume_checkpoint checkpoint;
     bool interrupted;
@@ -152,10 +151,7 @@ static enum gpume_exit resume(struct job *job)
     result = result ? result
                     : gpume_checkpoint_resume(&job->checkpoint, &job->summary,
                           gpume_prefilter_option_sum(&job->prefilter));
-    job->stats_before = job->summary.stats;
-    job->decode_before_ns = job->summary.decode_ns;
-    job->write_before_ns = job->summary.write_ns;
-    job->whole_before_ns = job->summary.whole_ns;
+    job->before = job->summary;
     job->window =
         gpume_run_window_make(job->options, job->summary.targets, job->summary.last_field);
     job->run.params.first_frame = job->window.first_frame;
@@ -211,7 +207,7 @@ static enum gpume_exit open_sinks(struct job *job)
 /* What this run and those that it continues have taken. */
 static void sum_times(struct job *job)
 {
-    const struct gpume_stats *before = &job->stats_before;
+    const struct gpume_stats *before = &job->before.stats;
     struct gpume_stats *stats = &job->summary.stats;
     gpume_get_stats(job->ctx, stats);
     stats->upload_ns += before->upload_ns;
@@ -223,7 +219,7 @@ static void sum_times(struct job *job)
     stats->candidates += before->candidates;
     stats->past_blocks += before->past_blocks;
     stats->past_parts += before->past_parts;
-    job->summary.whole_ns = job->whole_before_ns + gpume_progress_clock_ns() - job->start_ns;
+    job->summary.whole_ns = job->before.whole_ns + gpume_progress_clock_ns() - job->start_ns;
 }
 
 /* One field to everybody. */
@@ -314,8 +310,11 @@ static enum gpume_exit transfer(struct job *job)
     job->summary.delivered = counts.delivered;
     job->summary.refused = counts.refused;
     job->summary.scaled = counts.scaled;
+    struct gpume_info info; /* once more: another engine may have taken over */
+    gpume_get_info(job->ctx, &info);
+    gpume_summary_set_engine(&job->summary, &info);
     sum_times(job);
-    job->summary.decode_ns = job->decode_before_ns + job->feed.decode_ns;
+    job->summary.decode_ns = job->before.decode_ns + job->feed.decode_ns;
     job->interrupted = gpume_signals_caught() && !job->feed.source_failed &&
                        (status == GPUME_EOF || status == GPUME_CANCELLED);
     if (job->interrupted) {
@@ -342,7 +341,7 @@ static enum gpume_exit finish_sinks(struct job *job)
 {
     const char *summary_path = NULL;
     uint64_t before = gpume_progress_clock_ns();
-    job->summary.whole_ns = job->whole_before_ns + before - job->start_ns;
+    job->summary.whole_ns = job->before.whole_ns + before - job->start_ns;
     for (size_t i = 0; i < job->outputs.count; i++) {
         if (!job->sinks[i]) {
             summary_path = job->outputs.items[i].path;
@@ -352,7 +351,7 @@ static enum gpume_exit finish_sinks(struct job *job)
         /* After each: the report, which shows these times, is the last that is written in here. */
         const uint64_t now = gpume_progress_clock_ns();
         job->summary.write_ns += now - before;
-        job->summary.whole_ns = job->whole_before_ns + now - job->start_ns;
+        job->summary.whole_ns = job->before.whole_ns + now - job->start_ns;
         before = now;
     }
     if (summary_path && gpume_summary_write(&job->summary, summary_path) != GPUME_OK) {

@@ -172,7 +172,7 @@ static int resolve_search(const struct gpume *ctx, struct gpume_params *params)
     return GPUME_OK;
 }
 
-/* auto: a GPU that is not there or cannot hold the job is no reason to fail. */
+/* auto: a GPU that is not there, cannot hold the job or fails is no reason to fail. */
 static int choose_engine(struct gpume *ctx, const struct gpume_params *params)
 {
     if (params->backend == GPUME_BACKEND_CPU && params->device) {
@@ -189,10 +189,14 @@ static int choose_engine(struct gpume *ctx, const struct gpume_params *params)
     if (params->backend == GPUME_BACKEND_CPU) {
         return open_engine(ctx, params, &gpume_engine_cpu);
     }
-    int status = open_engine(ctx, params, &gpume_engine_gpu);
-    if (params->backend == GPUME_BACKEND_AUTO && !params->device && !params->validate &&
-        (status == GPUME_DEVICE || status == GPUME_UNSUPPORTED)) {
-        return open_engine(ctx, params, &gpume_engine_cpu);
+    if (!gpume_plan_stands_by(params)) {
+        return open_engine(ctx, params, &gpume_engine_gpu);
+    }
+    int status = open_engine(ctx, params, &gpume_engine_standby);
+    if (status == GPUME_DEVICE || status == GPUME_DEVICE_LOST || status == GPUME_UNSUPPORTED) {
+        struct gpume_params on_cpu = *params;
+        on_cpu.backend = GPUME_BACKEND_CPU;
+        return open_engine(ctx, &on_cpu, &gpume_engine_cpu);
     }
     return status;
 }
@@ -214,7 +218,7 @@ int gpume_open(gpume **out, const struct gpume_params *params)
     }
     struct gpume *ctx = calloc(1, sizeof(*ctx));
     if (!ctx) {
-        return GPUME_NOMEM;
+        return gpume_log_nomem(&(struct gpume_log){params->log, params->log_opaque}, "a context");
     }
     gpume_locked_log_init(&ctx->locked, params->log, params->log_opaque);
     ctx->log = &ctx->locked.log;

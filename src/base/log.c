@@ -17,3 +17,9 @@ void gpume_log_write(
     va_end(args);
     log->fn(log->opaque, level, line);
 }
+
+int gpume_log_nomem(const struct gpume_log *log, const char *what)
+{
+    gpume_log_write(log, GPUME_LOG_ERROR, "out of memory for %s", what);
+    return GPUME_NOMEM;
+}

@@ -23,4 +23,7 @@ struct gpume_log {
 void gpume_log_write(const struct gpume_log *log, enum gpume_log_level level, const char *format,
     ...) GPUME_PRINTF(3, 4);
 
+/* Says that memory has run out for what was to be kept in it. Returns GPUME_NOMEM. */
+int gpume_log_nomem(const struct gpume_log *log, const char *what);
+
 #endif

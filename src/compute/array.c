@@ -24,7 +24,7 @@ int gpume_array_create(gpume_compute *compute, gpume_array **out, uint64_t bytes
     }
     struct gpume_array *array = malloc(sizeof(*array));
     if (!array) {
-        return GPUME_NOMEM;
+        return gpume_log_nomem(compute->log, "an array");
     }
     int status = create_array(compute, array, bytes);
     if (status != GPUME_OK) {

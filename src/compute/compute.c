@@ -57,7 +57,7 @@ int gpume_compute_open(gpume_compute **out, const struct gpume_compute_params *p
     }
     struct gpume_compute *compute = calloc(1, sizeof(*compute));
     if (!compute) {
-        return GPUME_NOMEM;
+        return gpume_log_nomem(&(struct gpume_log){params->log, params->log_opaque}, "a context");
     }
     gpume_locked_log_init(&compute->locked, params->log, params->log_opaque);
     compute->log = &compute->locked.log;

@@ -18,7 +18,7 @@ static int open_cpu(
     (void)params;
     struct cpu *cpu = malloc(sizeof(*cpu));
     if (!cpu) {
-        return GPUME_NOMEM;
+        return gpume_log_nomem(log, "a context");
     }
     cpu->log = log;
     *state = cpu;

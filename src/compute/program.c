@@ -26,7 +26,7 @@ int gpume_program_create(
     }
     struct gpume_program *program = malloc(sizeof(*program));
     if (!program) {
-        return GPUME_NOMEM;
+        return gpume_log_nomem(compute->log, "a program");
     }
     *program = (struct gpume_program){
         .compute = compute, .array_count = params->array_count, .push_bytes = params->push_bytes};

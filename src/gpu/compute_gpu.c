@@ -74,7 +74,7 @@ static int open_gpu(
 {
     struct gpu_compute *compute = calloc(1, sizeof(*compute));
     if (!compute) {
-        return GPUME_NOMEM;
+        return gpume_log_nomem(log, "a context");
     }
     struct gpume_gpu *gpu = &compute->gpu;
     int status;
@@ -114,7 +114,7 @@ static int create(void *state, uint64_t bytes, void **memory)
     struct gpu_compute *compute = state;
     struct gpume_buffer *buffer = calloc(1, sizeof(*buffer));
     if (!buffer) {
-        return GPUME_NOMEM;
+        return gpume_log_nomem(compute->gpu.log, "an array");
     }
     uint64_t whole = bytes > UINT64_MAX - QUAD_BYTES
                          ? bytes /* more than any device has */
@@ -225,7 +225,7 @@ static int program_create(void *state, const struct gpume_program_params *params
     struct gpu_compute *compute = state;
     struct program *program = calloc(1, sizeof(*program));
     if (!program) {
-        return GPUME_NOMEM;
+        return gpume_log_nomem(compute->gpu.log, "a program");
     }
     struct gpume_kernel_info info = {
         .words = params->spirv,

@@ -111,10 +111,11 @@ static int create_frames(struct engine *engine)
     engine->uploads = calloc(plan->pool, sizeof(*engine->uploads));
     engine->ring = calloc(engine->ring_buffers, sizeof(*engine->ring));
     if (!engine->uploads || !engine->ring) {
-        return GPUME_NOMEM;
+        return gpume_log_nomem(engine->gpu.log, "the frames' buffers");
     }
     int status;
-    GPUME_TRY(gpume_sieving_create(plan, engine->layout.boxes_bytes > 0, &engine->sieving));
+    GPUME_TRY(
+        gpume_sieving_create(&engine->gpu, plan, engine->layout.boxes_bytes > 0, &engine->sieving));
     for (uint32_t i = 0; i < plan->pool; i++) {
         GPUME_TRY(
             create_buffer(engine, GPUME_BUFFER_UPLOAD, plan->plane_bytes, &engine->uploads[i]));
@@ -258,7 +259,7 @@ int gpume_engine_gpu_open_with(void **out, const struct gpume_params *params,
     void *opaque = calloc(1, sizeof(struct engine));
     struct engine *engine = opaque;
     if (!engine) {
-        return GPUME_NOMEM;
+        return gpume_log_nomem(log, "the Vulkan engine");
     }
     /* Who wants validation wants Vulkan, whatever there is of it. */
     bool software = params->backend == GPUME_BACKEND_VULKAN || params->validate;

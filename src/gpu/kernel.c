@@ -93,7 +93,7 @@ static int start_build(
 {
     struct gpume_kernel_build *build = calloc(1, sizeof(*build));
     if (!build) {
-        return GPUME_NOMEM;
+        return gpume_log_nomem(gpu->log, "a kernel");
     }
     kernel->build = build;
     build->gpu = gpu;

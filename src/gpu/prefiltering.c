@@ -30,7 +30,7 @@ int gpume_prefiltering_create(
     filtering->planes = calloc(filtering->plane_count, sizeof(*filtering->planes));
     filtering->ring = calloc(filtering->ring_count, sizeof(*filtering->ring));
     if (!filtering->planes || !filtering->ring) {
-        return GPUME_NOMEM;
+        return gpume_log_nomem(gpu->log, "the filtered frames' buffers");
     }
     int status;
     GPUME_TRY(gpume_buffer_create(gpu, GPUME_BUFFER_UPLOAD, TABLES_BYTES, &filtering->staging));

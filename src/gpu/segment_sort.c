@@ -55,7 +55,7 @@ static int fill_table(struct gpume_gpu *gpu, struct gpume_transfer *transfer,
     size_t bytes = (size_t)params->segment_count * sizeof(*params->segments);
     struct gpume_segment *table = malloc(bytes > 0 ? bytes : 1);
     if (!table) {
-        return GPUME_NOMEM;
+        return gpume_log_nomem(gpu->log, "the table of segments");
     }
     bytes = classify(params, table, sort) * sizeof(*table);
     if (bytes > 0) {

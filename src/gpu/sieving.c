@@ -3,12 +3,12 @@
 
 #include <stdlib.h>
 
-int gpume_sieving_create(
-    const struct gpume_plan *plan, bool possible, struct gpume_sieving *sieving)
+int gpume_sieving_create(const struct gpume_gpu *gpu, const struct gpume_plan *plan, bool possible,
+    struct gpume_sieving *sieving)
 {
     sieving->possible = possible;
     sieving->boxed = calloc(plan->ring, sizeof(*sieving->boxed));
-    return sieving->boxed ? GPUME_OK : GPUME_NOMEM;
+    return sieving->boxed ? GPUME_OK : gpume_log_nomem(gpu->log, "the sieve");
 }
 
 void gpume_sieving_destroy(struct gpume_sieving *sieving)

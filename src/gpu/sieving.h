@@ -19,8 +19,8 @@ struct gpume_sieving {
 };
 
 /* Of a zeroed one. possible: there is memory for sums. On failure destroy it all the same. */
-int gpume_sieving_create(
-    const struct gpume_plan *plan, bool possible, struct gpume_sieving *sieving);
+int gpume_sieving_create(const struct gpume_gpu *gpu, const struct gpume_plan *plan, bool possible,
+    struct gpume_sieving *sieving);
 void gpume_sieving_destroy(struct gpume_sieving *sieving);
 
 /* Records the search of a submission: sums and sieve if it pays, then the full search of all blocks

@@ -319,6 +319,9 @@ static int take_packet(struct gpume_decode *decode)
             break;
         }
     }
+    if (error == AVERROR(ENOMEM)) {
+        return GPUME_NOMEM; /* the file is not to blame; told by the caller */
+    }
     if (error < 0) {
         if (error != AVERROR_EOF) {
             char reason[AV_ERROR_MAX_STRING_SIZE] = "unknown error";

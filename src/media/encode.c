@@ -152,7 +152,7 @@ int gpume_encode_open(struct gpume_encode *encode, const struct gpume_encode_opt
         return GPUME_UNSUPPORTED;
     }
     int error = try_format(encode, encoder, options, options->formats[0]);
-    if (error < 0 && options->formats[1] != AV_PIX_FMT_NONE) {
+    if (error < 0 && error != AVERROR(ENOMEM) && options->formats[1] != AV_PIX_FMT_NONE) {
         error = try_format(encode, encoder, options, options->formats[1]);
     }
     if (error >= 0) {
@@ -213,7 +213,7 @@ static void fill(AVFrame *frame, const struct gpume_plane *plane)
 }
 
 /* Columns and rows beyond the plane repeat its last ones. */
-static void fill_colours(const struct gpume_encode *encode, const struct gpume_plane *plane)
+static int fill_colours(const struct gpume_encode *encode, const struct gpume_plane *plane)
 {
     const AVFrame *rgb = encode->rgb;
     const size_t bytes = 3 * (size_t)plane->width;
@@ -225,8 +225,9 @@ static void fill_colours(const struct gpume_encode *encode, const struct gpume_p
             to[x] = to[x - 3];
         }
     }
-    sws_scale(encode->turn, (const uint8_t *const *)rgb->data, rgb->linesize, 0, rgb->height,
-        encode->frame->data, encode->frame->linesize);
+    const int rows = sws_scale(encode->turn, (const uint8_t *const *)rgb->data, rgb->linesize, 0,
+        rgb->height, encode->frame->data, encode->frame->linesize);
+    return rows < 0 ? rows : 0;
 }
 
 int gpume_encode_send(struct gpume_encode *encode, const struct gpume_plane *plane, int64_t pts)
@@ -235,15 +236,13 @@ int gpume_encode_send(struct gpume_encode *encode, const struct gpume_plane *pla
     int error = 0;
     if (plane) {
         error = av_frame_make_writable(encode->frame); /* the encoder may hold the last one */
-        if (error >= 0) {
-            if (encode->rgb) {
-                fill_colours(encode, plane);
-            } else {
-                fill(encode->frame, plane);
-            }
-            encode->frame->pts = pts;
-            error = avcodec_send_frame(encode->codec, encode->frame);
+        if (error >= 0 && encode->rgb) {
+            error = fill_colours(encode, plane);
+        } else if (error >= 0) {
+            fill(encode->frame, plane);
         }
+        encode->frame->pts = pts;
+        error = error < 0 ? error : avcodec_send_frame(encode->codec, encode->frame);
     } else {
         error = avcodec_send_frame(encode->codec, NULL);
     }

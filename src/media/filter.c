@@ -97,6 +97,9 @@ static AVFilterInOut *make_end(AVFilterContext *context, const char *name)
         end->name = av_strdup(name);
         end->filter_ctx = context;
     }
+    if (end && !end->name) {
+        avfilter_inout_free(&end);
+    }
     return end;
 }
 

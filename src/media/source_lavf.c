@@ -375,6 +375,7 @@ static int first_frame(struct gpume_source *source)
 
 static int copy_options(struct gpume_source *source, const struct gpume_source_options *options)
 {
+    source->log = options->log;
     for (uint32_t i = 0; i < options->path_count && i < 2; i++) {
         source->paths[i] = strdup(options->paths[i]);
         if (!source->paths[i]) {
@@ -391,7 +392,6 @@ static int copy_options(struct gpume_source *source, const struct gpume_source_o
     source->stream = options->stream;
     source->threads = options->threads;
     source->trust = options->trust;
-    source->log = options->log;
     return GPUME_OK;
 }
 
@@ -432,7 +432,7 @@ int gpume_source_open(struct gpume_source **result, const struct gpume_source_op
     int status = GPUME_OK;
     struct gpume_source *source = calloc(1, sizeof *source);
     if (!source) {
-        return GPUME_NOMEM;
+        return gpume_log_nomem(&options->log, options->paths[0]);
     }
     atomic_init(&source->cancelled, false);
     GPUME_TRY(copy_options(source, options));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "motion/checker.h"
 
-#include "base/grid.h"
 #include "base/status.h"
 #include "motion/engine_cpu.h"
+#include "motion/parts.h"
 
 #include <stdlib.h>
 
@@ -20,7 +20,7 @@ int gpume_checker_open(
 {
     struct gpume_checker *checker = calloc(1, sizeof(*checker));
     if (!checker) {
-        return GPUME_NOMEM;
+        return gpume_log_nomem(log, "--check");
     }
     struct gpume_params plain = *params;
     plain.want_predicted = false;
@@ -66,44 +66,32 @@ static void compare(struct gpume_checker *checker, struct gpume_field *field)
     }
 }
 
-static int run(struct gpume_checker *checker, const struct gpume_batch *batch)
+/* A field goes into a box of its own. */
+static int check_part(struct gpume_checker *checker, struct gpume_batch *part)
 {
-    int status = gpume_engine_cpu.submit(checker->engine, 0, batch);
-    return status == GPUME_OK ? gpume_engine_cpu.collect(checker->engine, 0, batch) : status;
-}
-
-static int take_frame(struct gpume_checker *checker, struct gpume_frame *frame)
-{
-    return run(checker, &(struct gpume_batch){.frames = {frame}, .frame_count = 1});
-}
-
-static int check_field(struct gpume_checker *checker, struct gpume_field_box *box)
-{
-    checker->box.pair = box->pair;
-    int status = run(checker, &(struct gpume_batch){.fields = {&checker->box}, .field_count = 1});
-    if (status == GPUME_OK) {
+    struct gpume_field_box *box = part->field_count > 0 ? part->fields[0] : NULL;
+    if (box) {
+        checker->box.pair = box->pair;
+        part->fields[0] = &checker->box;
+    }
+    int status;
+    GPUME_TRY(gpume_engine_cpu.submit(checker->engine, 0, part));
+    GPUME_TRY(gpume_engine_cpu.collect(checker->engine, 0, part));
+    if (box) {
         compare(checker, &box->field);
     }
+fail:
     return status;
 }
 
-/* This engine keeps few frames: each comes just before the first field that looks at it. */
 int gpume_checker_batch(struct gpume_checker *checker, const struct gpume_batch *batch)
 {
-    uint32_t frame = 0;
+    struct gpume_parts parts = {.batch = batch};
+    struct gpume_batch part;
     int status = GPUME_OK;
-    for (uint32_t i = 0; status == GPUME_OK && i < batch->field_count; i++) {
-        const struct gpume_pair *pair = &batch->fields[i]->pair;
-        uint64_t newest = gpume_max_u64(pair->target, pair->reference);
-        while (frame < batch->frame_count && batch->frames[frame]->sequence <= newest) {
-            GPUME_TRY(take_frame(checker, batch->frames[frame++]));
-        }
-        status = check_field(checker, batch->fields[i]);
+    while (status == GPUME_OK && gpume_parts_next(&parts, &part)) {
+        status = check_part(checker, &part);
     }
-    while (status == GPUME_OK && frame < batch->frame_count) {
-        status = take_frame(checker, batch->frames[frame++]);
-    }
-fail:
     return status;
 }
 

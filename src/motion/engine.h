@@ -53,4 +53,7 @@ struct gpume_engine_ops {
 extern const struct gpume_engine_ops gpume_engine_cpu;
 extern const struct gpume_engine_ops gpume_engine_gpu;
 
+/* The Vulkan engine, and the CPU engine from where that fails in mid-run. Opens the first alone. */
+extern const struct gpume_engine_ops gpume_engine_standby;
+
 #endif

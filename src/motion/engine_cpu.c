@@ -172,7 +172,7 @@ int gpume_engine_cpu_open(void **engine, const struct gpume_params *params,
     void *opened = calloc(1, sizeof(struct cpu));
     struct cpu *cpu = opened;
     if (!cpu) {
-        return GPUME_NOMEM;
+        return gpume_log_nomem(log, "the CPU engine");
     }
     cpu->shared.search = search;
     int status;

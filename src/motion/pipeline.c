@@ -306,7 +306,7 @@ int gpume_pipeline_open(struct gpume_pipeline **out, const struct gpume_engine_o
     struct gpume_pipeline *pipeline = calloc(1, sizeof(*pipeline));
     if (!pipeline) {
         ops->close(&engine);
-        return GPUME_NOMEM;
+        return gpume_log_nomem(log, "the pipeline");
     }
     pipeline->ops = ops;
     pipeline->engine = engine;

@@ -119,7 +119,9 @@ static void plan_counts(struct gpume_plan *plan, const struct gpume_caps *caps)
      * one will look at: the newest `reach`, with both directions one more while the second field of
      * a frame waits for the next submission. Beyond that: frames being filled. */
     uint32_t in_slots = plan->slots * plan->batch;
-    plan->pool = in_slots + (large ? 1 : 3) + (p->want_frames ? plan->reach + both + in_slots : 0);
+    bool kept = p->want_frames || gpume_plan_stands_by(p); /* likewise for those not collected */
+    plan->pool = in_slots + (large ? 1 : 3) + (kept ? plan->reach + both : 0) +
+                 (p->want_frames ? in_slots : 0);
 }
 
 static int plan_bands(

@@ -69,6 +69,14 @@ struct gpume_plan {
                                                 the caller's and not followed after opening */
 };
 
+/* Where nothing of a GPU was asked for by name, the CPU engine takes over from one that is lost
+ * (engine_standby). */
+static inline bool gpume_plan_stands_by(const struct gpume_params *params)
+{
+    return params->backend == GPUME_BACKEND_AUTO && !params->device && !params->search &&
+           !params->validate;
+}
+
 /* Is what is searched another frame than what is measured? */
 static inline bool gpume_plan_filters(const struct gpume_plan *plan)
 {

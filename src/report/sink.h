@@ -95,10 +95,11 @@ struct gpume_sink {
 extern const struct gpume_sink_ops gpume_sink_vectors_csv; /* the standard file */
 
 /* In the format run->vectors_format. What it has to say of paths are these, which ask for a format.
+ * both: a frame has two fields.
  */
 extern const struct gpume_sink_ops gpume_sink_vectors;
 int gpume_sink_vectors_check(const struct gpume_vectors_format *format, const char *path,
-    bool single, const struct gpume_log *log);
+    bool single, bool both, const struct gpume_log *log);
 bool gpume_sink_vectors_exists(const struct gpume_vectors_format *format, const char *path);
 bool gpume_sink_vectors_can_continue(const struct gpume_vectors_format *format, const char *path);
 bool gpume_sink_vectors_is_series(const struct gpume_vectors_format *format, const char *path);

@@ -88,7 +88,7 @@ static int vectors_finish(struct gpume_sink *sink)
 }
 
 int gpume_sink_vectors_check(const struct gpume_vectors_format *format, const char *path,
-    bool single, const struct gpume_log *log)
+    bool single, bool both, const struct gpume_log *log)
 {
     const char *what = NULL;
     if (gpume_text_check_file(
@@ -99,6 +99,9 @@ int gpume_sink_vectors_check(const struct gpume_vectors_format *format, const ch
         const enum gpume_pattern_kind kind = gpume_pattern_kind(path);
         what = kind == GPUME_PATTERN_WRONG
                    ? "give one %d or %0Nd, or two, in the file's own name (%% is a percent sign)"
+               : both && format->one_field && kind != GPUME_PATTERN_PAIR
+                   ? "a frame has two fields; put two %d in the name, for the numbers of the frame "
+                     "and of its reference"
                : kind == GPUME_PATTERN_PLAIN && !single
                    ? "there will be many files; put %d in the name, such as name%05d.flo"
                    : NULL;
@@ -145,7 +148,7 @@ static int csv_open(struct gpume_sink **sink, const char *path, const struct gpu
 
 static int csv_check(const char *path, bool single, const struct gpume_log *log)
 {
-    return gpume_sink_vectors_check(&gpume_vectors_csv, path, single, log);
+    return gpume_sink_vectors_check(&gpume_vectors_csv, path, single, false, log);
 }
 
 static bool csv_exists(const char *path)

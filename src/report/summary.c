@@ -42,6 +42,12 @@ void gpume_summary_set_engine(struct gpume_summary *summary, const struct gpume_
     summary->candidates = info->candidates;
     summary->host_bytes = info->host_bytes;
     summary->device_bytes = info->device_bytes;
+    if (info->standby) {
+        snprintf(summary->standby, sizeof(summary->standby), "%s", info->standby);
+        snprintf(
+            summary->standby_device, sizeof(summary->standby_device), "%s", info->standby_device);
+        summary->standby_frame = info->standby_frame;
+    }
 }
 
 static void figures_add(
@@ -253,6 +259,10 @@ void gpume_summary_print(const struct gpume_summary *summary, FILE *stream)
     }
     fprintf(stream, "engine       %s: %s%s%s\n", summary->backend, summary->device,
         summary->driver[0] ? ", " : "", summary->driver);
+    if (summary->standby[0]) {
+        fprintf(stream, "             which failed; from frame %" PRIu64 " on %s: %s\n",
+            summary->standby_frame, summary->standby, summary->standby_device);
+    }
     fprintf(stream, "time         %.3f s, %.1f fields a second, %.3g candidates a second\n",
         seconds, gpume_summary_rate(summary->all.fields, summary->whole_ns),
         seconds > 0 ? candidates / seconds : 0);

@@ -46,6 +46,8 @@ struct gpume_summary {
     char backend[32], device[256], driver[256], search[32];
     uint32_t blocks_x, blocks_y;
     uint64_t candidates, host_bytes, device_bytes;
+    char standby[16], standby_device[64]; /* what the run went on with; "": the GPU never failed */
+    uint64_t standby_frame;               /* from this target frame on */
 
     /* By gpume_summary_add. */
     struct gpume_figures all, ways[2];         /* [0]: of those that look back, [1]: ahead */

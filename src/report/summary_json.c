@@ -119,6 +119,13 @@ static void put_engine(struct gpume_json *json, const struct gpume_summary *summ
     gpume_json_text(json, "search", summary->search);
     gpume_json_count(json, "host_bytes", summary->host_bytes);
     gpume_json_count(json, "device_bytes", summary->device_bytes);
+    if (summary->standby[0]) { /* took over from a GPU that failed */
+        gpume_json_begin(json, "standby");
+        gpume_json_text(json, "backend", summary->standby);
+        gpume_json_text(json, "device", summary->standby_device);
+        gpume_json_count(json, "first_frame", summary->standby_frame);
+        gpume_json_end(json);
+    }
     gpume_json_end(json);
 }
 

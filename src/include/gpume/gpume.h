@@ -113,7 +113,11 @@ enum gpume_direction {
 };
 
 enum gpume_backend {
-    GPUME_BACKEND_AUTO,   /* the best hardware GPU, else the CPU engine */
+    /* The best hardware GPU, else the CPU engine. That also takes over where the GPU fails in
+     * mid-run (lost, or out of its memory): the fields go on as if nothing had happened, with one
+     * warning. It does not with a device or a search by name, or with params.validate: then such a
+     * failure ends the run, as it does with GPUME_BACKEND_VULKAN. */
+    GPUME_BACKEND_AUTO,
     GPUME_BACKEND_VULKAN, /* Vulkan, a software driver if there is no hardware */
     GPUME_BACKEND_CPU,
 };
@@ -321,7 +325,12 @@ struct gpume_info {
     uint64_t device_bytes; /* planned device memory, likewise */
     const char *search;    /* the implementation in use, as gpume_list_searches names it */
     bool eliminates;       /* candidates that cannot win may be left out */
-    uint8_t reserved[64 - 2 * sizeof(const char *)];
+    /* Where a GPU failed in mid-run (GPUME_BACKEND_AUTO): what the run went on with, and from the
+     * field of which target frame on. NULL: nothing of the kind. */
+    const char *standby;        /* "cpu" */
+    const char *standby_device; /* "8 threads"... */
+    uint64_t standby_frame;
+    uint8_t reserved[64 - 6 * sizeof(const char *)];
 };
 GPUME_API void gpume_get_info(const gpume *ctx, struct gpume_info *info);
 

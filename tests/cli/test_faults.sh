@@ -1,0 +1,60 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Memory, threads, files, disks and libav that fail, one call after the other: each by itself, and with
+# all calls after it, as on a full disk. All calls of small runs; of large ones every so many-th, the
+# same every time.
+. "$(dirname "$0")/common.sh"
+. "$here/faults.sh"
+[ -f "${GPUME_FAULT_CALLS:-}" ] || skip "no library of failing calls (a build with sanitizers has none)"
+make_clip clip.y4m 64 48 8 5
+"$gpume" clip.y4m --backend cpu -q --predicted v.mkv --overlay v.mp4 --residual s%d.png || fail "no inputs"
+make_clip large.y4m 640 480 8 12 # its tables are written by a thread
+echo 3 1 2 -5 77 1000000 >integers
+
+preload=LD_PRELOAD=$GPUME_FAULT_CALLS
+sweep "" 1 "1 3" $preload "$gpume" ../clip.y4m --backend cpu -o out/deep
+sweep + 3 "1 3" $preload "$gpume" ../clip.y4m --backend cpu -o out
+sweep "" 5 "1 3" $preload "$gpume" ../v.mkv --backend cpu --frames 2 --check --overlay o%d.png \
+    --report r.html
+sweep "" 5 "1 3" $preload "$gpume" ../clip.y4m --backend cpu --frames 2 --predicted p%d.pgm \
+    --residual r.mkv --overlay o.mp4 --difference d.y4m
+sweep "" 4 "1 3" $preload "$gpume" ../v.mp4 --backend cpu --frames 2 --vf scale=32:32 \
+    --prefilter gauss:1 --report r.json
+sweep "" 7 "1 3" $preload "$gpume" ../s1.png ../s2.png --backend cpu --predicted p.jpg \
+    --difference d.bmp --report r.csv
+sweep "" 3 "1 3" $preload "$gpume" sort ../integers --backend cpu --check -o sorted
+
+# A disk that is full from some write on: nothing but whole files, whatever is written.
+disk="GPUME_FAULT_KIND=write $preload"
+sweep + 1 1 $disk "$gpume" ../clip.y4m --backend cpu -q -o out --report r.csv
+sweep + 4 1 $disk "$gpume" ../large.y4m --backend cpu -q -b 4 -w 1 -o out
+sweep + 2 1 $disk "$gpume" ../clip.y4m --backend cpu -q --predicted p%d.png --report r.json
+sweep + 5 1 $disk "$gpume" ../clip.y4m --backend cpu -q --residual r.mkv --overlay o.mp4 \
+    --difference d.y4m --report r.html
+
+# And a disk that really is: its files fill it in mid-run, and are gone afterwards.
+mkdir disk
+cat >"$scratch/full" <<'END'
+mount -t tmpfs -o size=64k none disk || exit 99
+cd disk || exit 99
+"$@"
+status=$?
+[ -z "$(ls -A)" ] || exit 98
+exit $status
+END
+for outputs in "-o out" "--vectors v.csv" "--predicted p%d.pgm" "--residual r.mkv" \
+    "--difference d.y4m" "--overlay o.mp4 --scale 2" "--report r.html"; do
+    # shellcheck disable=SC2086 # several options
+    unshare --mount --map-root-user sh "$scratch/full" "$gpume" "$scratch/work/large.y4m" \
+        --backend cpu -q -w 1 $outputs >"$scratch/out" 2>"$scratch/err" </dev/null
+    status=$?
+    if [ $status -eq 99 ] || grep -q '^unshare: ' "$scratch/err"; then
+        echo "not tried: a full disk, since no tmpfs may be mounted here"
+        break
+    fi
+    [ $status -ne 98 ] || fail "a full disk: something is left of $outputs"
+    [ $status -eq 1 ] || fail "a full disk: exit status $status with $outputs"
+    [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "a full disk: not one line with $outputs"
+    says "No space left on device"
+done
+[ $bad -eq 0 ]

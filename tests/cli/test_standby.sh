@@ -1,0 +1,58 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# A GPU that is lost in mid-run: with --backend auto the run goes on, and every file is that of a run on
+# the CPU; else it fails and leaves nothing. The GPU is a software driver that says it is one.
+. "$(dirname "$0")/common.sh"
+[ -f "${GPUME_FAULT_LAYER:-}/fault_layer.so" ] || skip "no layer of failing calls"
+make_clip clip.y4m 48 32 8 150
+"$gpume" clip.y4m --backend vulkan -q --frames 2 -o any 2>/dev/null || skip "no Vulkan driver"
+
+# lose AT ARGUMENTS: a run that loses the GPU at that call of those that may say so.
+lose() {
+    at=$1
+    shift
+    env VK_LAYER_PATH="$GPUME_FAULT_LAYER" VK_INSTANCE_LAYERS=VK_LAYER_GPUME_fault \
+        GPUME_FAULT_VK_TYPE=discrete GPUME_FAULT_VK_RESULT=lost GPUME_FAULT_VK_AT="$at" \
+        "$gpume" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
+    status=$?
+}
+
+# compare ARGUMENTS: all outputs, byte for byte; the first run finds the kernel to take.
+compare() {
+    rm -rf want got
+    mkdir want got
+    (cd want && "$gpume" ../clip.y4m --backend cpu -q -o o --predicted p.y4m --residual r%d.pgm "$@") ||
+        fail "on the CPU: $*"
+    (cd got && lose 0 ../clip.y4m -o o --predicted p.y4m --residual r%d.pgm --frames 2 "$@")
+    for at in $calls; do
+        (
+            cd got && lose "$at" ../clip.y4m -y -o o --predicted p.y4m --residual r%d.pgm "$@"
+            [ "$status" -eq 0 ] || fail "lost at call $at: exit status $status: $*"
+        ) || exit 1
+        [ "$(grep -c '^gpume: warning: .*device lost.*going on with the CPU engine from frame' \
+            "$scratch/err")" -eq 1 ] || fail "lost at call $at: no warning"
+        [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "lost at call $at: more than the warning"
+        grep -q '^ *which failed; from frame [0-9]* on cpu: ' "$scratch/out" || fail "closing summary"
+        grep -q '"standby": {' got/o/summary.json || fail "summary.json"
+        rm got/o/summary.json
+        rm -f want/o/summary.json
+        diff -r want got >"$scratch/diff" || fail "lost at call $at: $(head -1 "$scratch/diff"): $*"
+    done
+}
+
+calls="1 5"
+compare --ref-distance 3 --check
+calls="3"
+compare --prefilter median:3 -w 3
+
+# Asked for by name, or with validation elsewhere, it is no fallback.
+mkdir none
+cd none || exit 1
+lose 2 ../clip.y4m --backend vulkan -o o --predicted p.y4m
+[ "$status" -eq 1 ] || fail "--backend vulkan: exit status $status"
+[ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "--backend vulkan: not one line"
+says "device lost"
+lose 2 ../clip.y4m --device llvmpipe -o o --predicted p.y4m
+[ "$status" -ne 0 ] || fail "--device: exit status 0"
+only .
+exit 0

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What fault_calls (for LD_PRELOAD) and fault_layer (a Vulkan layer) have in common. Both count the
+ * calls that could fail, let one of them fail, or that one and all after it, and say at the end of
+ * the process what they saw. The environment tells them:
+ *
+ *     GPUME_FAULT_AT=N     call number N of the C library or libav, from 1, fails; N+: that and all
+ *                          later ones; 0 or unset: none
+ *     GPUME_FAULT_KIND=W   counted are calls of one kind: memory, thread, open, read, write, name
+ *                          or libav; unset: all
+ *     GPUME_FAULT_VK_AT=N  likewise calls of Vulkan
+ *     GPUME_FAULT_VK_KIND=F  one function, such as vkQueueSubmit; unset: all
+ *     GPUME_FAULT_VK_RESULT=R  what they return: memory (of the device; the default), host, lost.
+ *                          lost: functions that may say so are counted, and all after it are lost
+ *     GPUME_FAULT_VK_TYPE=discrete  every device says that it is a GPU, also a software driver's
+ *     GPUME_FAULT_REPORT=F to that file: "failed FUNCTION", "left WHAT" for all that was made and
+ *                          never given back, and at last "counted N" and "counted_vk N"
+ */
+#ifndef GPUME_TESTS_FAULT_H
+#define GPUME_TESTS_FAULT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct fault_plan {
+    uint64_t at; /* 0: none */
+    bool onwards;
+    const char *kind; /* NULL: all */
+    atomic_ullong counted;
+    const char *_Atomic failed; /* the first function that did; NULL: none */
+};
+
+/* at, kind: what the environment says. */
+static inline void fault_plan_init(struct fault_plan *plan, const char *at, const char *kind)
+{
+    char *end = NULL;
+    plan->at = at ? strtoull(at, &end, 10) : 0;
+    plan->onwards = end && *end == '+';
+    plan->kind = kind;
+    atomic_store(&plan->counted, 0);
+    atomic_store(&plan->failed, NULL);
+}
+
+/* Does this call fail? Counts it. */
+static inline bool fault_falls(struct fault_plan *plan, const char *kind, const char *function)
+{
+    if (plan->kind && strcmp(plan->kind, kind) != 0) {
+        return false;
+    }
+    const uint64_t number = atomic_fetch_add(&plan->counted, 1) + 1;
+    if (plan->at == 0 || number < plan->at || (number > plan->at && !plan->onwards)) {
+        return false;
+    }
+    const char *none = NULL;
+    (void)atomic_compare_exchange_strong(&plan->failed, &none, function);
+    return true;
+}
+
+#endif
