@@ -19,8 +19,8 @@ enum gpume_exit gpume_checkpoint_init(struct gpume_checkpoint *checkpoint,
     const struct gpume_outputs *outputs, const struct gpume_options *options,
     const struct gpume_summary *summary)
 {
-    bool possible = true;
     *checkpoint = (struct gpume_checkpoint){
+        .possible = true,
         .set = {.overwrite = options->overwrite},
         .resume = options->resume,
         .state = {.summary = summary,
@@ -34,10 +34,10 @@ enum gpume_exit gpume_checkpoint_init(struct gpume_checkpoint *checkpoint,
             .path = output->path,
             .mark.path = output->path,
         };
-        possible = possible && gpume_output_can_continue(output);
+        checkpoint->possible = checkpoint->possible && gpume_output_can_continue(output);
     }
-    checkpoint->path = possible ? gpume_run_state_path(outputs->items[0].path) : NULL;
-    if (possible && !checkpoint->path) {
+    checkpoint->path = gpume_run_state_path(outputs->items[0].path);
+    if (!checkpoint->path) {
         gpume_console_error("out of memory");
         return GPUME_EXIT_FAILED;
     }
@@ -90,9 +90,18 @@ enum gpume_exit gpume_checkpoint_resume(
                                      : GPUME_EXIT_FAILED;
 }
 
+void gpume_checkpoint_clear(
+    const struct gpume_checkpoint *checkpoint, const struct gpume_outputs *outputs)
+{
+    for (size_t i = 0; i < outputs->count; i++) {
+        gpume_output_clear(&outputs->items[i]);
+    }
+    gpume_text_clear(checkpoint->path);
+}
+
 bool gpume_checkpoint_is_due(const struct gpume_checkpoint *checkpoint)
 {
-    return checkpoint->path && gpume_progress_clock_ns() >= checkpoint->next_ns;
+    return checkpoint->possible && gpume_progress_clock_ns() >= checkpoint->next_ns;
 }
 
 static int mark_all(struct gpume_checkpoint *checkpoint)
@@ -127,7 +136,7 @@ int gpume_checkpoint_save(struct gpume_checkpoint *checkpoint)
 
 int gpume_checkpoint_begin_partial(struct gpume_checkpoint *checkpoint)
 {
-    const int status = checkpoint->path ? save(checkpoint, true) : GPUME_OK;
+    const int status = checkpoint->possible ? save(checkpoint, true) : GPUME_OK;
     checkpoint->set.partial = checkpoint->set.sync = true;
     return status;
 }
@@ -136,8 +145,9 @@ int gpume_checkpoint_end_partial(struct gpume_checkpoint *checkpoint)
 {
     checkpoint->state.synced = true;
     checkpoint->written = false; /* it stays */
-    return checkpoint->path ? gpume_run_state_write(&checkpoint->state, checkpoint->path, &console)
-                            : GPUME_OK;
+    return checkpoint->possible
+               ? gpume_run_state_write(&checkpoint->state, checkpoint->path, &console)
+               : GPUME_OK;
 }
 
 void gpume_checkpoint_complete(struct gpume_checkpoint *checkpoint)
@@ -145,9 +155,7 @@ void gpume_checkpoint_complete(struct gpume_checkpoint *checkpoint)
     for (size_t i = 0; i < checkpoint->state.output_count; i++) {
         gpume_text_remove_partial(checkpoint->outputs[i].path);
     }
-    if (checkpoint->path) {
-        (void)unlink(checkpoint->path);
-    }
+    (void)unlink(checkpoint->path);
 }
 
 void gpume_checkpoint_finish(struct gpume_checkpoint *checkpoint)

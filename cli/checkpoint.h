@@ -18,7 +18,8 @@ struct gpume_checkpoint {
     struct gpume_run_state state;
     struct gpume_run_state_output outputs[GPUME_OUTPUTS_MAX];
     struct gpume_out_mark marks[GPUME_OUTPUTS_MAX];
-    char *path;       /* of the state; NULL: the run cannot be continued */
+    char *path;       /* of the state */
+    bool possible;    /* the run can be continued */
     uint64_t next_ns; /* when it is due */
     bool resume;      /* --resume: what a failed run has made stays */
     bool written;     /* there is a state of this run */
@@ -33,6 +34,10 @@ enum gpume_exit gpume_checkpoint_init(struct gpume_checkpoint *checkpoint,
  * those of the prefilter's kernel. The run's input and parameters are known. */
 enum gpume_exit gpume_checkpoint_resume(
     struct gpume_checkpoint *checkpoint, struct gpume_summary *summary, uint64_t weights);
+
+/* The outputs are open: removes what runs that are gone have left under temporary names. */
+void gpume_checkpoint_clear(
+    const struct gpume_checkpoint *checkpoint, const struct gpume_outputs *outputs);
 
 /* Is it time to bring the summary up to date, and to save? */
 bool gpume_checkpoint_is_due(const struct gpume_checkpoint *checkpoint);

@@ -197,10 +197,7 @@ static enum gpume_exit open_sinks(struct job *job)
             return status == GPUME_INVALID ? GPUME_EXIT_USAGE : GPUME_EXIT_FAILED;
         }
     }
-    /* Ours are locked. */
-    for (size_t i = 0; i < job->outputs.count; i++) {
-        gpume_output_clear(&job->outputs.items[i]);
-    }
+    gpume_checkpoint_clear(&job->checkpoint, &job->outputs); /* our own are locked */
     return GPUME_EXIT_DONE;
 }
 
@@ -383,10 +380,13 @@ static enum gpume_exit leave_partial(struct job *job)
         gpume_checkpoint_end_partial(&job->checkpoint) != GPUME_OK) {
         return GPUME_EXIT_FAILED;
     }
-    gpume_console_error("interrupted after %" PRIu64 " field%s; files of what there is %s", fields,
-        fields == 1 ? "" : "s",
-        job->checkpoint.path ? "end in .partial, and --resume goes on after it"
-                             : "end in .partial");
+    const char *rest = job->outputs.count == 1 && job->outputs.to_stdout
+                           ? "standard output ends there"
+                       : job->checkpoint.possible
+                           ? "files of them end in .partial, and --resume goes on after them"
+                           : "files of them end in .partial";
+    gpume_console_error(
+        "interrupted after %" PRIu64 " field%s; %s", fields, fields == 1 ? "" : "s", rest);
     return GPUME_EXIT_FAILED;
 }
 

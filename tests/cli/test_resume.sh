@@ -78,10 +78,13 @@ goes_on --check --start 6 --frames 20 --ref-distance 3 --threads 1
 same "with --start, --frames and --ref-distance"
 
 # Interrupted when nothing is left to do, and before anything was.
-unbroken --frames 11
-break_off INT 011 --frames 11
-[ -e out/vectors.csv ] || { goes_on --frames 11; }
-[ ! -e out/summary.json ] || same "with all of --frames"
+mv clip.y4m longer
+make_clip clip.y4m 64 48 8 12
+unbroken
+break_off INT 011
+goes_on
+same "at the end"
+mv longer clip.y4m
 unbroken
 goes_on
 says "nothing to continue"

@@ -77,6 +77,7 @@ for name in $(ls -A out .); do
 done
 [ "$(ls -A out | wc -l)" -ge 2 ] || fail "killed, and no temporaries are left"
 echo mine >out/.other.csv.gpume-1-0.tmp
+touch ..p.y4m.gpume-state.gpume-1-0.tmp
 feed 12
 rm r11.png
 launch TERM slow -y -o out --residual r%d.png
@@ -89,7 +90,9 @@ wait $living 2>/dev/null
 drain
 expect 0 -q clip.y4m --backend "$engine" -o out -y
 only out vectors.csv frames.csv summary.json .other.csv.gpume-1-0.tmp
-rm -r out r*.png p.y4m whole whole.*
+rm p.y4m r*.png
+only . clip.y4m out whole whole.y4m whole.mkv
+rm -r out whole whole.*
 
 # interrupt SIGNAL INPUT ARGUMENTS: after a second.
 interrupt() {
