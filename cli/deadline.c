@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define GRACE_SECONDS 5.0 /* for a run to take its outputs away: a device or pipe may hang */
+#define GRACE_SECONDS 10.0 /* for a run to take its outputs away: a device or pipe may hang */
 
 static struct {
     pthread_mutex_t mutex;
@@ -49,6 +49,7 @@ static void *watch(void *unused)
     gpume_console_error(
         "--timeout %g: the run has not ended in that time; raise it or give it less to do",
         deadline.seconds);
+    /* A run that has ended in the meantime has said how. */
     if (!gpume_signals_expire() || wait_for(GRACE_SECONDS)) {
         gpume_console_flush_error();
         _exit(GPUME_EXIT_FAILED);

@@ -86,7 +86,9 @@ done
 mkfifo trap.mkv
 hls trap.m3u8 trap.mkv
 printf "ffconcat version 1.0\nfile trap.mkv\n" >trap.ffconcat
-for input in trap.m3u8 trap.ffconcat; do
+mkfifo trap.sub # beside VobSub's index
+printf '# VobSub index file, v7\nsize: 720x480\nlangidx: 0\nid: en, index: 0\ntimestamp: 00:00:01:000, filepos: 000000000\n' >trap.idx
+for input in trap.m3u8 trap.ffconcat trap.idx; do
     closed --allow-files "$input"
 done
 
