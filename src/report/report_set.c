@@ -175,7 +175,7 @@ static void reduce_row(const struct gpume_report_camera *camera, const struct gp
                                            : mean_of(sums, last, rows * last,
                                                  (UINT64_C(1) << 40) / (rows * last) + 1);
         mean = mean < peak ? mean : peak; /* raw files may hold samples above it */
-        to[column] = itself ? (unsigned char)(mean >> down) : shades[mean];
+        to[column] = (unsigned char)(itself ? mean >> down : shades[mean]);
     }
 }
 

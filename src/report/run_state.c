@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "report/bytes.h"
 #include "report/json.h"
+#include "vectors/vectors_format.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -58,6 +59,8 @@ static void put_job(struct gpume_json *json, const struct gpume_run_state *state
     gpume_json_count(json, "input bytes", is_file ? (uint64_t)info.st_size : 0);
     gpume_json_count(json, "prefilter weights", state->weights);
     gpume_json_count(json, "overlay-style", (uint64_t)run->overlay_style);
+    gpume_json_count(json, "overlay-key", (uint64_t)run->overlay_key);
+    gpume_json_text(json, "format", run->vectors_format ? run->vectors_format->name : NULL);
     gpume_json_count(json, "scale", run->overlay_scale);
     for (size_t i = 0; i < state->output_count; i++) {
         gpume_json_text(json, state->outputs[i].name, state->outputs[i].path);
