@@ -63,7 +63,7 @@ static int create_kernels(struct engine *engine)
     GPUME_TRY(gpume_k_match_create(
         gpu, &engine->plan, engine->choice.variant, &engine->choice.tile, false, &k->match));
     if (engine->layout.boxes_bytes > 0) {
-        GPUME_TRY(gpume_k_boxes_create(gpu, &engine->plan, &k->quarters, &k->sixteenths));
+        GPUME_TRY(gpume_k_boxes_create(gpu, &engine->plan, &k->boxes));
         GPUME_TRY(gpume_k_sieve_create(gpu, &engine->plan, &k->sieve));
         GPUME_TRY(gpume_k_match_create(
             gpu, &engine->plan, engine->choice.variant, &engine->left_tile, true, &k->left));
@@ -75,15 +75,14 @@ fail:
     return status;
 }
 
-#define KERNELS 11u
+#define KERNELS 10u
 
 /* All but those of ranking, one after the other. */
 static struct gpume_kernel *kernel_at(struct engine *engine, size_t index)
 {
     struct gpume_kernels *k = &engine->kernels;
-    struct gpume_kernel *const all[KERNELS] = {&k->upload, &k->prefilter, &k->quarters,
-        &k->sixteenths, &k->sieve, &k->left.tiles, &k->left.quads, &k->match.tiles, &k->match.quads,
-        &k->predict, &k->reduce};
+    struct gpume_kernel *const all[KERNELS] = {&k->upload, &k->prefilter, &k->boxes, &k->sieve,
+        &k->left.tiles, &k->left.quads, &k->match.tiles, &k->match.quads, &k->predict, &k->reduce};
     return all[index];
 }
 
@@ -400,7 +399,7 @@ static int engine_collect(void *opaque, uint32_t index, const struct gpume_batch
     for (uint32_t i = 0; i < batch->field_count; i++) {
         fill_field(engine, index, i, &batch->fields[i]->field);
         gpume_sieving_count(&engine->sieving, index,
-            result_at(engine, index, engine->layout.counts, i * GPUME_COUNTS * 8),
+            result_at(engine, index, engine->layout.counts, i * GPUME_COUNT_BYTES),
             engine->plan.field_candidates, &engine->counts);
     }
     gpume_sieving_measured(&engine->sieving, index, engine->stage_ns[GPUME_STAGE_MATCH] - match_ns,
