@@ -1,24 +1,34 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The sum of a square of samples at every position of a padded frame, cut to 11 bits, for
- * sieve.comp: half floats, two to a word. At most 64 * 64 * 65535 < 2^28 before the cut.
+ * The sums of a block's quarter and of its sixteenth at every position of a padded frame, cut to 11
+ * bits, for sieve.comp: half floats, two to a word. At most 64 * 64 * 65535 < 2^28 before the cut.
+ *
+ * Sums lie in tiles of 4 x 4, row of tiles after row of tiles, and of a tile in rows. Of every tile
+ * of quarters the least and the largest, negative, are written, too, as a pair. Below the frame its
+ * last row goes on, so that every tile is whole.
  *
  * Grid: x = quad of columns, y = GPUME_BOX_ROWS rows downwards, z = frame of the batch. No shared
  * memory. Reads padded frames, writes sums.
  */
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
 #include "shared.h"
 #include "common.glsl"
 
-layout(constant_id = GPUME_SPEC_BOX) const uint BOX = 8;
-layout(constant_id = GPUME_SPEC_BOX_SHIFT) const uint BOX_SHIFT = 0;
+layout(constant_id = GPUME_SPEC_BLOCK) const uint BLOCK = 8;
+layout(constant_id = GPUME_SPEC_QUARTER_SHIFT) const uint QUARTER_SHIFT = 0;
+layout(constant_id = GPUME_SPEC_SIXTEENTH_SHIFT) const uint SIXTEENTH_SHIFT = 0;
 layout(constant_id = GPUME_SPEC_BITS) const uint BITS = 8;
 
 layout(local_size_x = GPUME_BOX_LOCAL) in;
 layout(std430, binding = 0) readonly buffer Padded { QUAD padded[]; };
-layout(std430, binding = 1) writeonly buffer Sums { uvec2 sums[]; };
+layout(std430, binding = 1) writeonly buffer Quarters { uvec4 quarters[]; };
+layout(std430, binding = 2) writeonly buffer Sixteenths { uvec4 sixteenths[]; };
+layout(std430, binding = 3) writeonly buffer Groups { uint groups[]; };
 layout(push_constant) uniform Push { gpume_box_push pc; };
+
+const uint HALF = BLOCK / 2u, FOURTH = BLOCK / 4u;
 
 /* Memory may hold samples beyond their depth. Cut to it they differ by no more than before, so that
  * bounds from their sums hold. */
@@ -27,49 +37,73 @@ ivec4 samples_at(uint quad)
     return min(unpack(padded[quad]), ivec4((1 << BITS) - 1));
 }
 
-/* Sums of BOX samples of a row from each sample of a quad. Quads past the last are not read: only
- * sums that lie wholly inside the frame mean anything. */
-ivec4 row_sums(uint quad, uint past)
+/* Sums of `side` samples of a row, which is even, from each sample of a quad. Quads past the last
+ * are not read: only sums that lie wholly inside the frame mean anything. */
+ivec4 row_sums(uint line, uint x, uint side)
 {
+    uint quad = line + x, past = line + pc.stride - 1u;
     ivec4 first = samples_at(quad), next = first;
     int sum = 0;
-    for (uint i = 0u; i < BOX / 4u; i++) {
+    for (uint i = 0u; i < side / 4u; i++) {
         ivec4 s = i == 0u ? first : samples_at(min(quad + i, past));
         sum += s.x + s.y + s.z + s.w;
     }
-    if (BOX % 4u != 0u) { /* half a quad: BOX is even */
-        ivec4 s = BOX < 4u ? first : samples_at(min(quad + BOX / 4u, past));
-        ivec4 t = samples_at(min(quad + BOX / 4u + 1u, past));
+    if (side % 4u != 0u) { /* half a quad */
+        ivec4 s = side < 4u ? first : samples_at(min(quad + side / 4u, past));
+        ivec4 t = samples_at(min(quad + side / 4u + 1u, past));
         sum += s.x + s.y;
         next = ivec4(s.zw, t.xy);
     } else {
-        next = samples_at(min(quad + BOX / 4u, past));
+        next = samples_at(min(quad + side / 4u, past));
     }
     ivec3 change = next.xyz - first.xyz;
     return sum + ivec4(0, change.x, change.x + change.y, change.x + change.y + change.z);
 }
 
+/* Four sums as half floats. */
+uvec2 halves(ivec4 sum, uint shift)
+{
+    vec4 cut = uintBitsToFloat(0x4b000000u | uvec4(sum >> shift)) - 8388608.0;
+    return uvec2(packHalf2x16(cut.xy), packHalf2x16(cut.zw));
+}
+
 void main()
 {
     uint x = gl_GlobalInvocationID.x, first = gl_GlobalInvocationID.y * GPUME_BOX_ROWS;
-    uint base = ((pc.frame + gl_GlobalInvocationID.z) % pc.ring) * pc.frame_quads;
+    uint frame = (pc.frame + gl_GlobalInvocationID.z) % pc.ring;
+    uint base = frame * pc.frame_quads, tiles = frame * pc.sum_quads / 4u;
     if (x >= pc.stride || first >= pc.rows) {
         return;
     }
-    ivec4 sum = ivec4(0);
-    for (uint y = first; y < first + BOX; y++) {
-        uint line = base + y * pc.stride;
-        sum += row_sums(line + x, line + pc.stride - 1u);
+    ivec4 quarter = ivec4(0), sixteenth = ivec4(0);
+    for (uint y = first; y < first + HALF; y++) {
+        uint line = base + min(y, pc.rows - 1u) * pc.stride;
+        quarter += row_sums(line, x, HALF);
+        sixteenth += y < first + FOURTH ? row_sums(line, x, FOURTH) : ivec4(0);
     }
     uint end = min(first + GPUME_BOX_ROWS, pc.rows);
-    for (uint y = first; y < end; y++) {
-        uint line = base + y * pc.stride;
-        vec4 cut = uintBitsToFloat(0x4b000000u | uvec4(sum >> BOX_SHIFT)) - 8388608.0;
-        sums[line + x] = uvec2(packHalf2x16(cut.xy), packHalf2x16(cut.zw));
-        if (y + 1u < end) {
-            uint below = line + BOX * pc.stride;
-            sum += row_sums(below + x, below + pc.stride - 1u) -
-                   row_sums(line + x, line + pc.stride - 1u);
+    for (uint tile = first; tile < end; tile += 4u) {
+        uvec2 q[4], s[4];
+        ivec4 least = quarter, most = quarter;
+        [[unroll]] for (uint i = 0u; i < 4u; i++) {
+            least = min(least, quarter);
+            most = max(most, quarter);
+            q[i] = halves(quarter, QUARTER_SHIFT);
+            s[i] = halves(sixteenth, SIXTEENTH_SHIFT);
+            uint last = pc.rows - 1u, y = tile + i;
+            uint line = base + min(y, last) * pc.stride;
+            uint below_sixteenth = base + min(y + FOURTH, last) * pc.stride;
+            uint below_quarter = base + min(y + HALF, last) * pc.stride;
+            quarter += row_sums(below_quarter, x, HALF) - row_sums(line, x, HALF);
+            sixteenth += row_sums(below_sixteenth, x, FOURTH) - row_sums(line, x, FOURTH);
         }
+        uint at = tiles + tile / 4u * pc.stride + x;
+        quarters[2u * at] = uvec4(q[0], q[1]);
+        quarters[2u * at + 1u] = uvec4(q[2], q[3]);
+        sixteenths[2u * at] = uvec4(s[0], s[1]);
+        sixteenths[2u * at + 1u] = uvec4(s[2], s[3]);
+        ivec2 ends = ivec2(min(min(least.x, least.y), min(least.z, least.w)),
+            max(max(most.x, most.y), max(most.z, most.w)));
+        groups[at] = halves(ends.xyxy, QUARTER_SHIFT).x ^ 0x80000000u;
     }
 }

@@ -37,13 +37,11 @@
 #define GPUME_SPEC_TILE_Y 13        /* blocks of a workgroup, one below the other */
 #define GPUME_SPEC_COLUMNS 14       /* neighbouring dx whose samples are loaded at once */
 #define GPUME_SPEC_BAND 15          /* chunks whose samples are loaded at once */
-#define GPUME_SPEC_BOX 16           /* side of the squares that are summed up */
-#define GPUME_SPEC_BOX_SHIFT 17     /* low bits cut off their sums, */
 #define GPUME_SPEC_QUARTER_SHIFT 18 /* off those of quarter blocks, */
 #define GPUME_SPEC_SIXTEENTH_SHIFT 19 /* and off those of sixteenths */
-#define GPUME_SPEC_LIST 20            /* pairs of candidates that wait for their sixteenths */
+#define GPUME_SPEC_LIST 20            /* quads of candidates that wait for their sixteenths */
 #define GPUME_SPEC_GIVE_UP 21  /* candidates compared before a block is left to the full search */
-#define GPUME_SPEC_CHAIN 22    /* dy, half a block apart, that an invocation bounds in one go */
+#define GPUME_SPEC_PART 22     /* rows of groups of candidates that the sieve takes at a time */
 #define GPUME_SPEC_RADIUS_X 23 /* columns on either side that a filter looks at */
 #define GPUME_SPEC_RADIUS_Y 24 /* and rows */
 #define GPUME_SPEC_COUNT 25
@@ -71,7 +69,9 @@
  * of those the ones that the sums of sixteenths did not drop. */
 #define GPUME_COUNT_PAST_BLOCKS 0
 #define GPUME_COUNT_PAST_PARTS 1
-#define GPUME_COUNTS 2
+#define GPUME_COUNT_SLOTS 32 /* which are to be summed up */
+#define GPUME_COUNT_WORDS 8  /* of a slot: 32 bytes */
+#define GPUME_COUNT_BYTES (GPUME_COUNT_SLOTS * GPUME_COUNT_WORDS * 4) /* of a field */
 
 /* Workgroups that reduce one band of one field. A lane then sees at most 2^32 pixels / (256
  * groups * 256 lanes) = 65,536 samples, whose SAD of 65,536 * 65,535 fits 32 bits. */
@@ -151,8 +151,9 @@ struct gpume_tile_push {
 struct gpume_box_push {
     GPUME_U32 frame, ring; /* the first of the dispatch's frames, and where they wrap */
     GPUME_U32 frame_quads;
-    GPUME_U32 stride; /* quads a padded row */
-    GPUME_U32 rows;   /* of sums: padded rows less those below which no square fits */
+    GPUME_U32 stride;    /* quads a padded row */
+    GPUME_U32 rows;      /* padded rows */
+    GPUME_U32 sum_quads; /* of a frame of sums */
 };
 
 struct gpume_sieve_push {
@@ -161,6 +162,7 @@ struct gpume_sieve_push {
     GPUME_U32 blocks_x, blocks;
     GPUME_U32 row_first; /* block row of the dispatch's first workgroups */
     GPUME_U32 left_list; /* words to the list of blocks left over: their number, then they */
+    GPUME_U32 sum_quads; /* of a frame of sums */
 };
 
 struct gpume_predict_push {

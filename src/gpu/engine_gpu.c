@@ -63,7 +63,7 @@ static int create_kernels(struct engine *engine)
     GPUME_TRY(gpume_k_match_create(
         gpu, &engine->plan, engine->choice.variant, &engine->choice.tile, false, &k->match));
     if (engine->layout.boxes_bytes > 0) {
-        GPUME_TRY(gpume_k_boxes_create(gpu, &engine->plan, &k->quarters, &k->sixteenths));
+        GPUME_TRY(gpume_k_boxes_create(gpu, &engine->plan, &k->boxes));
         GPUME_TRY(gpume_k_sieve_create(gpu, &engine->plan, &k->sieve));
         GPUME_TRY(gpume_k_match_create(
             gpu, &engine->plan, engine->choice.variant, &engine->left_tile, true, &k->left));
@@ -75,15 +75,14 @@ fail:
     return status;
 }
 
-#define KERNELS 11u
+#define KERNELS 10u
 
 /* All but those of ranking, one after the other. */
 static struct gpume_kernel *kernel_at(struct engine *engine, size_t index)
 {
     struct gpume_kernels *k = &engine->kernels;
-    struct gpume_kernel *const all[KERNELS] = {&k->upload, &k->prefilter, &k->quarters,
-        &k->sixteenths, &k->sieve, &k->left.tiles, &k->left.quads, &k->match.tiles, &k->match.quads,
-        &k->predict, &k->reduce};
+    struct gpume_kernel *const all[KERNELS] = {&k->upload, &k->prefilter, &k->boxes, &k->sieve,
+        &k->left.tiles, &k->left.quads, &k->match.tiles, &k->match.quads, &k->predict, &k->reduce};
     return all[index];
 }
 
@@ -404,7 +403,7 @@ static int engine_collect(void *opaque, uint32_t index, const struct gpume_batch
         uint32_t place = places[gpume_pair_looks_ahead(&batch->fields[i]->pair)]++;
         fill_field(engine, index, place, &batch->fields[i]->field);
         gpume_sieving_count(&engine->sieving, index,
-            result_at(engine, index, engine->layout.counts, place * GPUME_COUNTS * 8),
+            result_at(engine, index, engine->layout.counts, place * GPUME_COUNT_BYTES),
             engine->plan.field_candidates, &engine->counts);
     }
     gpume_sieving_measured(&engine->sieving, index, engine->stage_ns[GPUME_STAGE_MATCH] - match_ns,

@@ -37,7 +37,7 @@ struct gpume_match {
 
 struct gpume_kernels {
     struct gpume_match match, left; /* all blocks; those that the sieve has left over */
-    struct gpume_kernel upload, prefilter, quarters, sixteenths, sieve, predict, reduce;
+    struct gpume_kernel upload, prefilter, boxes, sieve, predict, reduce;
     struct gpume_k_sort rank;
 };
 
@@ -53,13 +53,12 @@ int gpume_k_prefilter_create(
 void gpume_k_prefilter_record(const struct gpume_work *work, const struct gpume_kernel *kernel,
     const struct gpume_buffer *tables, uint64_t sequence, const struct gpume_buffer *plane);
 
-/* Successive elimination before match, where layout.boxes_bytes > 0. quarters, sixteenths: the
- * sums of these parts of a block. */
-int gpume_k_boxes_create(struct gpume_gpu *gpu, const struct gpume_plan *plan,
-    struct gpume_kernel *quarters, struct gpume_kernel *sixteenths);
+/* Successive elimination before match, where layout.boxes_bytes > 0. */
+int gpume_k_boxes_create(
+    struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_kernel *kernel);
 /* Of `count` frames from `sequence` on. */
-void gpume_k_boxes_record(const struct gpume_work *work, const struct gpume_kernel *quarters,
-    const struct gpume_kernel *sixteenths, uint64_t sequence, uint32_t count);
+void gpume_k_boxes_record(const struct gpume_work *work, const struct gpume_kernel *kernel,
+    uint64_t sequence, uint32_t count);
 int gpume_k_sieve_create(
     struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_kernel *kernel);
 /* Zeroes the counts, which the sieve adds to. */

@@ -14,7 +14,7 @@ void gpume_k_readback_record(const struct gpume_work *work)
     const struct gpume_plan *plan = work->plan;
     VkDeviceSize words = (VkDeviceSize)work->field_count * plan->blocks * 4;
     copy(work, layout->sums, (VkDeviceSize)work->field_count * GPUME_SUM_WORDS * 4);
-    copy(work, layout->counts, (VkDeviceSize)work->field_count * GPUME_COUNTS * 2 * 4);
+    copy(work, layout->counts, (VkDeviceSize)work->field_count * GPUME_COUNT_BYTES);
     copy(work, layout->vectors, words);
     copy(work, layout->costs, words);
     copy(work, layout->ranks, words);

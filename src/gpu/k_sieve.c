@@ -9,8 +9,8 @@
 #include "gpu/k.h"
 #include "gpu/sieve.h"
 
-_Static_assert(sizeof(struct gpume_box_push) == 5 * 4, "words without gaps, as GLSL lays them");
-_Static_assert(sizeof(struct gpume_sieve_push) == 16 * 4, "words without gaps, as GLSL lays them");
+_Static_assert(sizeof(struct gpume_box_push) == 6 * 4, "words without gaps, as GLSL lays them");
+_Static_assert(sizeof(struct gpume_sieve_push) == 17 * 4, "words without gaps, as GLSL lays them");
 
 #define GRID_ROWS 32768u /* every device takes as many workgroups along an axis */
 
@@ -33,24 +33,6 @@ static const uint32_t sieve_half16[] =
 #include "sieve_half16.inc"
     ;
 
-static int create_boxes(struct gpume_gpu *gpu, const struct gpume_plan *plan, uint32_t side,
-    uint32_t shift, struct gpume_kernel *kernel)
-{
-    static const struct gpume_k_code code = {
-        .words8 = boxes8,
-        .words16 = boxes16,
-        .bytes8 = sizeof(boxes8),
-        .bytes16 = sizeof(boxes16),
-        .buffer_count = 2,
-        .push_bytes = sizeof(struct gpume_box_push),
-    };
-    uint32_t constants[GPUME_SPEC_COUNT];
-    gpume_k_constants(plan, constants);
-    constants[GPUME_SPEC_BOX] = side;
-    constants[GPUME_SPEC_BOX_SHIFT] = shift;
-    return gpume_k_create(gpu, plan, &code, constants, kernel);
-}
-
 /* Looking at a candidate twice costs about as much as 64 pixel differences. */
 static uint32_t rows_per_dispatch(const struct gpume_plan *plan)
 {
@@ -61,53 +43,51 @@ static uint32_t rows_per_dispatch(const struct gpume_plan *plan)
 
 static struct gpume_view counts_of(const struct gpume_work *work)
 {
-    return gpume_view_part(work->results, work->layout->counts,
-        (VkDeviceSize)work->field_count * GPUME_COUNTS * 2 * 4);
+    return gpume_view_part(
+        work->results, work->layout->counts, (VkDeviceSize)work->field_count * GPUME_COUNT_BYTES);
 }
 
-static struct gpume_sieve_shape shape_of(const struct gpume_gpu *gpu, const struct gpume_plan *plan)
+static void shape_constants(const struct gpume_plan *plan, uint32_t *constants)
 {
-    return gpume_sieve_shape_make(plan, gpu->properties.limits.maxComputeWorkGroupInvocations);
+    struct gpume_sieve_shape shape = gpume_sieve_shape_make(plan);
+    gpume_k_constants(plan, constants);
+    constants[GPUME_SPEC_LOCAL] = shape.local;
+    constants[GPUME_SPEC_QUARTER_SHIFT] = shape.quarter_shift;
+    constants[GPUME_SPEC_SIXTEENTH_SHIFT] = shape.sixteenth_shift;
+    constants[GPUME_SPEC_PART] = shape.part;
+    constants[GPUME_SPEC_LIST] = shape.list;
+    constants[GPUME_SPEC_GIVE_UP] = shape.give_up;
 }
 
-int gpume_k_boxes_create(struct gpume_gpu *gpu, const struct gpume_plan *plan,
-    struct gpume_kernel *quarters, struct gpume_kernel *sixteenths)
+int gpume_k_boxes_create(
+    struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_kernel *kernel)
 {
-    struct gpume_sieve_shape shape = shape_of(gpu, plan);
-    uint32_t block = plan->params.block;
-    int status;
-    GPUME_TRY(create_boxes(gpu, plan, block / 2, shape.quarter_shift, quarters));
-    GPUME_TRY(create_boxes(gpu, plan, block / 4, shape.sixteenth_shift, sixteenths));
-fail:
-    return status;
-}
-
-static struct gpume_view sums_of(const struct gpume_work *work, bool sixteenths)
-{
-    VkDeviceSize bytes = work->layout->boxes_bytes / 2;
-    return gpume_view_part(work->boxes, sixteenths ? bytes : 0, bytes);
-}
-
-static void record_boxes(const struct gpume_work *work, const struct gpume_kernel *kernel,
-    bool sixteenths, uint64_t sequence, uint32_t count)
-{
-    const struct gpume_plan *plan = work->plan;
-    uint32_t side = plan->params.block / (sixteenths ? 4 : 2);
-    if (plan->padded_rows < side) {
-        return; /* every block is cut */
-    }
-    struct gpume_box_push push = {
-        .frame = (uint32_t)(sequence % plan->ring),
-        .ring = plan->ring,
-        .frame_quads = (uint32_t)(plan->padded_bytes / gpume_quad_bytes(plan)),
-        .stride = plan->padded_stride / 4,
-        .rows = plan->padded_rows - (side - 1),
+    static const struct gpume_k_code code = {
+        .words8 = boxes8,
+        .words16 = boxes16,
+        .bytes8 = sizeof(boxes8),
+        .bytes16 = sizeof(boxes16),
+        .buffer_count = 4,
+        .push_bytes = sizeof(struct gpume_box_push),
     };
-    struct gpume_view views[] = {gpume_buffer_view(&work->ring[0]), sums_of(work, sixteenths)};
-    gpume_slot_bind(work->slot, kernel, views);
-    gpume_slot_dispatch(work->slot, kernel, &push,
-        (uint32_t)gpume_div_up(push.stride, GPUME_BOX_LOCAL),
-        (uint32_t)gpume_div_up(push.rows, GPUME_BOX_ROWS), count);
+    uint32_t constants[GPUME_SPEC_COUNT];
+    shape_constants(plan, constants);
+    return gpume_k_create(gpu, plan, &code, constants, kernel);
+}
+
+/* Quads of a frame of sums. */
+static uint32_t sum_quads(const struct gpume_plan *plan)
+{
+    return gpume_work_sum_rows(plan) * (plan->padded_stride / 4);
+}
+
+enum sums { QUARTERS, SIXTEENTHS, GROUPS };
+
+static struct gpume_view sums_of(const struct gpume_work *work, enum sums sums)
+{
+    VkDeviceSize bytes = work->layout->box_bytes;
+    return gpume_view_part(
+        work->boxes, sums * bytes, sums == GROUPS ? work->layout->boxes_bytes - 2 * bytes : bytes);
 }
 
 int gpume_k_sieve_create(
@@ -118,36 +98,40 @@ int gpume_k_sieve_create(
             .words16 = sieve16,
             .bytes8 = sizeof(sieve8),
             .bytes16 = sizeof(sieve16),
-            .buffer_count = 7,
+            .buffer_count = 8,
             .push_bytes = sizeof(struct gpume_sieve_push)},
         {.words8 = sieve_half8,
             .words16 = sieve_half16,
             .bytes8 = sizeof(sieve_half8),
             .bytes16 = sizeof(sieve_half16),
-            .buffer_count = 7,
+            .buffer_count = 8,
             .push_bytes = sizeof(struct gpume_sieve_push)},
     };
     /* Processors that take the part of a GPU are slow at half floats. */
     bool half = gpu->half && gpu->properties.deviceType != VK_PHYSICAL_DEVICE_TYPE_CPU;
-    struct gpume_sieve_shape shape = shape_of(gpu, plan);
     uint32_t constants[GPUME_SPEC_COUNT];
-    gpume_k_constants(plan, constants);
-    constants[GPUME_SPEC_LOCAL] = shape.local;
-    constants[GPUME_SPEC_TILE_X] = shape.tile_x;
-    constants[GPUME_SPEC_COLUMNS] = shape.columns;
-    constants[GPUME_SPEC_CHAIN] = shape.chain;
-    constants[GPUME_SPEC_QUARTER_SHIFT] = shape.quarter_shift;
-    constants[GPUME_SPEC_SIXTEENTH_SHIFT] = shape.sixteenth_shift;
-    constants[GPUME_SPEC_LIST] = shape.list;
-    constants[GPUME_SPEC_GIVE_UP] = shape.give_up;
+    shape_constants(plan, constants);
     return gpume_k_create(gpu, plan, &codes[half], constants, kernel);
 }
 
-void gpume_k_boxes_record(const struct gpume_work *work, const struct gpume_kernel *quarters,
-    const struct gpume_kernel *sixteenths, uint64_t sequence, uint32_t count)
+void gpume_k_boxes_record(const struct gpume_work *work, const struct gpume_kernel *kernel,
+    uint64_t sequence, uint32_t count)
 {
-    record_boxes(work, quarters, false, sequence, count);
-    record_boxes(work, sixteenths, true, sequence, count);
+    const struct gpume_plan *plan = work->plan;
+    struct gpume_box_push push = {
+        .frame = (uint32_t)(sequence % plan->ring),
+        .ring = plan->ring,
+        .frame_quads = (uint32_t)(plan->padded_bytes / gpume_quad_bytes(plan)),
+        .stride = plan->padded_stride / 4,
+        .rows = plan->padded_rows,
+        .sum_quads = sum_quads(plan),
+    };
+    struct gpume_view views[] = {gpume_buffer_view(&work->ring[0]), sums_of(work, QUARTERS),
+        sums_of(work, SIXTEENTHS), sums_of(work, GROUPS)};
+    gpume_slot_bind(work->slot, kernel, views);
+    gpume_slot_dispatch(work->slot, kernel, &push,
+        (uint32_t)gpume_div_up(push.stride, GPUME_BOX_LOCAL),
+        (uint32_t)gpume_div_up(push.rows, GPUME_BOX_ROWS), count);
 }
 
 void gpume_k_sieve_clear(const struct gpume_work *work)
@@ -164,7 +148,7 @@ void gpume_k_sieve_record(const struct gpume_work *work, const struct gpume_kern
     const struct gpume_plan *plan = work->plan;
     VkDeviceSize words = (VkDeviceSize)work->field_count * plan->blocks * 4;
     struct gpume_pair_push pair;
-    struct gpume_view views[7];
+    struct gpume_view views[8];
     gpume_work_pair(work, 0, &views[0], &views[1], &pair);
     struct gpume_sieve_push push = {
         .pair = pair,
@@ -173,18 +157,20 @@ void gpume_k_sieve_record(const struct gpume_work *work, const struct gpume_kern
         .blocks_x = plan->blocks_x,
         .blocks = plan->blocks,
         .left_list = gpume_work_left_list(plan),
+        .sum_quads = sum_quads(plan),
     };
-    views[1] = sums_of(work, false);
-    views[2] = sums_of(work, true);
-    views[3] = gpume_view_part(work->results, work->layout->vectors, words);
-    views[4] = gpume_view_part(work->results, work->layout->costs, words);
-    views[5] = gpume_work_todo(work);
-    views[6] = counts_of(work);
+    views[1] = sums_of(work, QUARTERS);
+    views[2] = sums_of(work, SIXTEENTHS);
+    views[3] = sums_of(work, GROUPS);
+    views[4] = gpume_view_part(work->results, work->layout->vectors, words);
+    views[5] = gpume_view_part(work->results, work->layout->costs, words);
+    views[6] = gpume_work_todo(work);
+    views[7] = counts_of(work);
     gpume_slot_bind(work->slot, kernel, views);
-    uint32_t groups = (uint32_t)gpume_div_up(plan->blocks_x, shape_of(work->gpu, plan).tile_x);
     uint32_t step = rows_per_dispatch(plan);
     for (; push.row_first < plan->blocks_y; push.row_first += step) {
         uint64_t rows = gpume_min_u64(step, plan->blocks_y - push.row_first);
-        gpume_slot_dispatch(work->slot, kernel, &push, groups, (uint32_t)rows, work->field_count);
+        gpume_slot_dispatch(
+            work->slot, kernel, &push, plan->blocks_x, (uint32_t)rows, work->field_count);
     }
 }

@@ -4,11 +4,11 @@
 #include "base/grid.h"
 #include "shared.h"
 
-#define SUM_MAX 2047u  /* half floats hold these, their differences and small sums of them */
-#define CHAIN_MAX 9u   /* bounds in registers; 16 at most, see sieve.comp */
-#define TEAM_MAX 528u  /* invocations that share a block */
-#define LOCAL 144u     /* invocations of a workgroup where a team is smaller */
-#define TILE_X_MAX 16u /* what four bits tell apart */
+#define SUM_MAX 2047u /* half floats hold these, their differences and small sums of them */
+#define EACH_MAX 10u  /* groups of candidates whose bounds an invocation keeps in registers */
+#define LIST_MIN 128u /* quads of candidates */
+#define WORTH                                                                                      \
+    192u /* candidates; measured: the whole submission waits for a block that takes long */
 #define COMPARE_ITERATIONS (GPUME_ITERATIONS_MAX / 2) /* of an invocation; bounds need the rest */
 
 static uint32_t shift_for(uint32_t side, uint32_t bits)
@@ -21,35 +21,28 @@ static uint32_t shift_for(uint32_t side, uint32_t bits)
     return shift;
 }
 
-/* So that no invocation loops for too long: comparing one candidate takes the workgroup
- * block * block / 4 iterations, of all its invocations together. */
+/* So that no invocation loops for too long: a candidate is as many runs of eight samples, taken by
+ * all of its invocations together, and two iterations more. */
 static uint32_t give_up(const struct gpume_plan *plan, const struct gpume_sieve_shape *shape)
 {
-    uint32_t iterations = plan->params.block * plan->params.block / 4;
-    uint64_t affordable = (uint64_t)COMPARE_ITERATIONS * shape->local / iterations / shape->tile_x;
-    /* Measured: one block that takes long is waited for. */
-    uint64_t worth = plan->candidates / (plan->params.block > 16 ? 32 : 16) + 16;
-    return (uint32_t)gpume_min_u64(worth, affordable - gpume_min_u64(affordable, 2 * shape->list));
+    uint64_t runs = (uint64_t)plan->params.block * plan->params.block / 8;
+    uint64_t affordable = COMPARE_ITERATIONS / (gpume_div_up(runs, shape->local) + 2);
+    return (uint32_t)gpume_min_u64(WORTH, affordable);
 }
 
-struct gpume_sieve_shape gpume_sieve_shape_make(const struct gpume_plan *plan, uint32_t invocations)
+struct gpume_sieve_shape gpume_sieve_shape_make(const struct gpume_plan *plan)
 {
-    uint32_t rows = 2 * plan->params.window_y + 1, half = plan->params.block / 2;
-    uint64_t quads_max = gpume_min_u64(invocations, TEAM_MAX) / half;
-    uint64_t parts = gpume_div_up(plan->dx_quads, quads_max);
-    uint32_t quads = (uint32_t)gpume_div_up(plan->dx_quads, parts);
+    uint32_t half = plan->params.block / 2;
+    uint32_t rows = (uint32_t)gpume_div_up(2 * plan->params.window_y + 1, 4);
+    uint32_t local = plan->candidates > 8192 ? 128 : 32; /* measured */
+    uint32_t most = EACH_MAX * local / plan->dx_quads;
     struct gpume_sieve_shape shape = {
-        .team = quads * half,
-        .columns = 4 * quads,
-        .chain = (uint32_t)gpume_min_u64(gpume_div_up(rows, half), CHAIN_MAX),
-        .list =
-            half > 8 ? 256 : 128, /* long lists leave less room on a core, short ones take rounds */
+        .local = local,
+        .part = (uint32_t)gpume_div_up(rows, gpume_div_up(rows, most > 0 ? most : 1)),
+        .list = (uint32_t)gpume_max_u64(2 * local, LIST_MIN),
         .quarter_shift = shift_for(half, plan->params.bits),
         .sixteenth_shift = shift_for(half / 2, plan->params.bits),
     };
-    uint64_t local = gpume_min_u64(invocations, LOCAL);
-    shape.tile_x = shape.team < local ? (uint32_t)gpume_min_u64(local / shape.team, TILE_X_MAX) : 1;
-    shape.local = shape.tile_x * shape.team;
     shape.give_up = give_up(plan, &shape);
     return shape;
 }

@@ -9,12 +9,9 @@
 #include "motion/plan.h"
 
 struct gpume_sieve_shape {
-    uint32_t columns; /* of a part of the window, a multiple of 4 */
-    uint32_t chain;   /* dy, half a block apart, that an invocation bounds in one go */
-    uint32_t team;    /* invocations that share a block */
-    uint32_t tile_x;  /* blocks of a workgroup */
-    uint32_t local;   /* invocations of a workgroup: tile_x * team */
-    uint32_t list;    /* pairs of candidates that can wait in a workgroup */
+    uint32_t local;   /* invocations of a workgroup, which searches a block */
+    uint32_t part;    /* rows of groups of candidates that it takes at a time */
+    uint32_t list;    /* quads of candidates that can wait */
     uint32_t give_up; /* candidates of a block to compare before it is left over */
     uint32_t quarter_shift, sixteenth_shift; /* low bits cut off sums: 11 are kept */
 };
@@ -26,9 +23,7 @@ static inline bool gpume_sieve_takes(uint32_t block)
     return block % 8 == 0;
 }
 
-/* For a device that takes so many invocations a workgroup, at least 128. */
-struct gpume_sieve_shape gpume_sieve_shape_make(
-    const struct gpume_plan *plan, uint32_t invocations);
+struct gpume_sieve_shape gpume_sieve_shape_make(const struct gpume_plan *plan);
 
 /*
  * With or without the sieve, submission by submission. What the full search takes does not depend

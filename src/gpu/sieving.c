@@ -28,8 +28,7 @@ static void record_boxes(struct gpume_sieving *sieving, const struct gpume_kerne
             sieving->boxed[to % ring] = to + 1;
         }
         if (to > from) {
-            gpume_k_boxes_record(
-                work, &kernels->quarters, &kernels->sixteenths, from, (uint32_t)(to - from));
+            gpume_k_boxes_record(work, &kernels->boxes, from, (uint32_t)(to - from));
         }
         from = to > from ? to : to + 1;
     }
@@ -75,7 +74,11 @@ void gpume_sieving_measured(
 
 static uint64_t count_at(const uint32_t *words, uint32_t which)
 {
-    return words[2 * which] | (uint64_t)words[2 * which + 1] << 32;
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < GPUME_COUNT_SLOTS; i++, words += GPUME_COUNT_WORDS) {
+        sum += words[2 * which] | (uint64_t)words[2 * which + 1] << 32;
+    }
+    return sum;
 }
 
 void gpume_sieving_count(const struct gpume_sieving *sieving, uint32_t slot, const uint32_t *words,

@@ -32,7 +32,7 @@ void gpume_sieving_record(struct gpume_sieving *sieving, const struct gpume_kern
 void gpume_sieving_measured(
     struct gpume_sieving *sieving, uint32_t slot, uint64_t ns, uint32_t fields);
 
-/* Adds a field of the slot to the counts of stats. words: its GPUME_COUNTS counts, as read back. */
+/* Adds a field of the slot to the counts of stats. words: its slots of counts, as read back. */
 void gpume_sieving_count(const struct gpume_sieving *sieving, uint32_t slot, const uint32_t *words,
     uint64_t candidates, struct gpume_stats *stats);
 

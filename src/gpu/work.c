@@ -13,13 +13,15 @@ static VkDeviceSize place(VkDeviceSize *end, VkDeviceSize bytes)
     return offset;
 }
 
-/* 16 bits a sum. */
-static VkDeviceSize boxes_bytes(const struct gpume_plan *plan, const struct gpume_sieve_rule *rule)
+/* 16 bits a sum; 0: they do not pay, or do not fit. */
+static VkDeviceSize box_bytes(const struct gpume_plan *plan, const struct gpume_sieve_rule *rule)
 {
-    VkDeviceSize bytes = plan->ring * (plan->padded_bytes / plan->sample_bytes) * 2;
+    VkDeviceSize bytes =
+        (VkDeviceSize)plan->ring * gpume_work_sum_rows(plan) * plan->padded_stride * 2;
     bool pays = plan->candidates >= rule->candidates_min && gpume_sieve_takes(plan->params.block) &&
                 !plan->params.no_elimination;
-    return pays && plan->one_window && bytes <= rule->bytes_max ? 2 * bytes : 0;
+    bytes = gpume_round_up(bytes, PART_ALIGN);
+    return pays && plan->one_window && bytes <= rule->bytes_max ? bytes : 0;
 }
 
 struct gpume_layout gpume_layout_make(
@@ -28,7 +30,7 @@ struct gpume_layout gpume_layout_make(
     struct gpume_layout layout = {0};
     VkDeviceSize words = (VkDeviceSize)plan->batch * plan->blocks * 4;
     layout.sums = place(&layout.results_bytes, (VkDeviceSize)plan->batch * GPUME_SUM_WORDS * 4);
-    layout.counts = place(&layout.results_bytes, (VkDeviceSize)plan->batch * GPUME_COUNTS * 2 * 4);
+    layout.counts = place(&layout.results_bytes, (VkDeviceSize)plan->batch * GPUME_COUNT_BYTES);
     layout.vectors = place(&layout.results_bytes, words);
     layout.costs = place(&layout.results_bytes, words);
     layout.ranks = place(&layout.results_bytes, words);
@@ -37,7 +39,8 @@ struct gpume_layout gpume_layout_make(
     layout.partials_count = plan->band_count * GPUME_REDUCE_GROUPS;
     layout.partials = place(&layout.scratch_bytes,
         (VkDeviceSize)plan->batch * layout.partials_count * GPUME_SUM_WORDS * 4);
-    layout.boxes_bytes = boxes_bytes(plan, rule);
+    layout.box_bytes = box_bytes(plan, rule);
+    layout.boxes_bytes = 2 * layout.box_bytes + layout.box_bytes / 8; /* 32 bits a tile */
     layout.todo = place(&layout.scratch_bytes, 2 * words + 4);
     layout.ranking = place(&layout.scratch_bytes, ranking_bytes);
     return layout;

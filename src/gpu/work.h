@@ -15,9 +15,9 @@ struct gpume_layout {
     VkDeviceSize sums, counts, vectors, costs, ranks, predicted, results_bytes;
     VkDeviceSize partials, ranking, todo, scratch_bytes;
     uint32_t partials_count; /* a field */
-    /* Sums of quarter blocks, and as much again for those of sixteenths, of the whole ring; 0:
-     * search without elimination. */
-    VkDeviceSize boxes_bytes;
+    /* Sums of quarter blocks, and as much again for those of sixteenths, of the whole ring, then
+     * the least and the largest of every tile of quarters; 0: search without elimination. */
+    VkDeviceSize box_bytes, boxes_bytes; /* of one kind; of all */
 };
 
 /* When to drop candidates by box sums before the full search. */
@@ -57,6 +57,12 @@ struct gpume_work {
 static inline uint32_t gpume_quad_bytes(const struct gpume_plan *plan)
 {
     return 4 * plan->sample_bytes;
+}
+
+/* Rows of a frame of box sums: whole tiles. */
+static inline uint32_t gpume_work_sum_rows(const struct gpume_plan *plan)
+{
+    return (plan->padded_rows + 3) / 4 * 4;
 }
 
 /* All fields' arrays of one kind. */

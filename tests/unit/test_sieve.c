@@ -5,7 +5,7 @@
 #include "harness.h"
 #include "shared.h"
 
-static void test_shape(uint32_t block, uint32_t window, uint32_t bits, uint32_t invocations)
+static void test_shape(uint32_t block, uint32_t window, uint32_t bits)
 {
     static const struct gpume_log silent;
     static const struct gpume_caps caps = {.window_bytes = UINT64_MAX,
@@ -20,18 +20,16 @@ static void test_shape(uint32_t block, uint32_t window, uint32_t bits, uint32_t 
     params.window_x = params.window_y = window;
     params.bits = bits;
     REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &silent, &plan), GPUME_OK);
-    struct gpume_sieve_shape s = gpume_sieve_shape_make(&plan, invocations);
+    struct gpume_sieve_shape s = gpume_sieve_shape_make(&plan);
     uint64_t quarter = (uint64_t)block * block / 4 * ((1u << bits) - 1), sixteenth = quarter / 4;
-    REQUIRE_EQUAL(s.team * s.tile_x, s.local);
-    REQUIRE_EQUAL(s.team, s.columns / 4 * (block / 2)); /* a quad and a row of half a block each */
-    REQUIRE(s.local <= invocations && s.tile_x >= 1 && s.tile_x <= 16);
-    REQUIRE(s.chain >= 1 && s.chain <= 16);
-    REQUIRE(s.list >= s.tile_x); /* room for the seeds */
+    REQUIRE(s.local >= 32 && s.local <= 128 && s.local % 32 == 0);
+    REQUIRE(s.part >= 1 && s.part * plan.dx_quads <= 10 * s.local); /* bounds in registers */
+    REQUIRE(s.list >= 2 * s.local); /* room for what a round can add */
     REQUIRE(quarter >> s.quarter_shift <= 2047 && sixteenth >> s.sixteenth_shift <= 2047);
     REQUIRE(s.quarter_shift == 0 || quarter >> (s.quarter_shift - 1) > 2047);
     /* Comparing what may be compared keeps an invocation within the loop limit. */
-    uint64_t compared = (uint64_t)(s.give_up + 2 * s.list) * s.tile_x;
-    REQUIRE(compared * (block * block / 4) / s.local < GPUME_ITERATIONS_MAX);
+    uint64_t runs = ((uint64_t)block * block / 8 + s.local - 1) / s.local;
+    REQUIRE((s.give_up + 8) * runs < GPUME_ITERATIONS_MAX);
 }
 
 /* Asked for the next submission, it answers, and hears what that took. */
@@ -68,9 +66,9 @@ int main(void)
     static const uint32_t windows[] = {0, 3, 7, 16, 32, 64, 512};
     for (uint32_t block = 8; block <= 128; block += 8) {
         for (size_t i = 0; i < sizeof(windows) / sizeof(*windows); i++) {
-            test_shape(block, windows[i], 8, 128);
-            test_shape(block, windows[i], 10, 1024);
-            test_shape(block, windows[i], 16, 1024);
+            test_shape(block, windows[i], 8);
+            test_shape(block, windows[i], 10);
+            test_shape(block, windows[i], 16);
         }
     }
     test_switch();
