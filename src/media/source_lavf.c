@@ -383,16 +383,11 @@ static int copy_options(struct gpume_source *source, const struct gpume_source_o
         }
         source->path_count++;
     }
-    if (options->filter) {
-        source->graph = strdup(options->filter);
-        if (!source->graph) {
-            return GPUME_NOMEM;
-        }
-    }
     source->stream = options->stream;
     source->threads = options->threads;
     source->trust = options->trust;
-    return GPUME_OK;
+    source->graph = options->filter ? strdup(options->filter) : NULL;
+    return options->filter && !source->graph ? GPUME_NOMEM : GPUME_OK;
 }
 
 static int open_lavf(struct gpume_source *source, struct gpume_source_info *info)
