@@ -8,6 +8,7 @@
 
 #include "option_checks.h"
 #include "option_table.h"
+#include "option_value.h"
 #include "options.h"
 
 #include <stdbool.h>
@@ -50,13 +51,11 @@ static enum value value_of(const struct gpume_option_row *row, char *words, size
         }
         return VALUE_WORDS;
     }
+    if (row->kind == GPUME_KIND_FORMAT) {
+        gpume_option_formats(row, " ", words, bytes);
+        return VALUE_WORDS;
+    }
     switch (row->id) {
-    case GPUME_OPTION_FORMAT:
-        snprintf(words, bytes, "csv jsonl npy mvf extract_mvs mv-extractor flo hash");
-        return VALUE_WORDS;
-    case GPUME_OPTION_FROM:
-        snprintf(words, bytes, "csv jsonl npy mvf extract_mvs mv-extractor flo");
-        return VALUE_WORDS;
     case GPUME_OPTION_PREFILTER:
         snprintf(words, bytes, "gauss: box: median:3 median:5 bilateral: kernel:");
         return VALUE_WORDS;

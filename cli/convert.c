@@ -110,7 +110,6 @@ static enum gpume_exit open_target(struct job *job, const struct gpume_vectors_f
     if (info.block == 0) {
         gpume_vectors_find_grid(first, &info);
     }
-    tell_dropped(job, info.columns);
     if ((job->format->columns & GPUME_VECTORS_RANK) && (info.columns & GPUME_VECTORS_COST) &&
         !(info.columns & GPUME_VECTORS_RANK)) {
         info.columns |= GPUME_VECTORS_RANK;
@@ -143,6 +142,7 @@ static enum gpume_exit step(struct job *job, const struct gpume_vectors_field **
 
 static enum gpume_exit conclude(const struct job *job)
 {
+    tell_dropped(job, gpume_vectors_reader_info(job->reader)->columns);
     const char *from = gpume_vectors_reader_format(job->reader)->name;
     if (job->options->verbosity >= 0 && !gpume_text_is_stdout(job->target)) {
         printf("converted    %" PRIu64 " field%s, %" PRIu64 " block%s: %s to %s\n", job->fields,

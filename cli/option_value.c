@@ -132,23 +132,23 @@ bool gpume_option_parse(
     return false;
 }
 
-static void refuse_format(const struct gpume_option_row *row, const char *spelled, const char *text)
+void gpume_option_formats(
+    const struct gpume_option_row *row, const char *between, char *text, size_t bytes)
 {
-    char names[128] = "";
-    const struct gpume_vectors_format *format = gpume_vectors_format_at(0);
-    for (size_t i = 1; format; format = gpume_vectors_format_at(i++)) {
-        const size_t used = strlen(names);
+    const struct gpume_vectors_format *format;
+    text[0] = '\0';
+    for (size_t i = 0; (format = gpume_vectors_format_at(i)) != NULL; i++) {
+        const size_t used = strlen(text);
         if (row->id != GPUME_OPTION_FROM || format->reader) {
-            snprintf(names + used, sizeof(names) - used, "%s%s", used ? " or " : "", format->name);
+            snprintf(text + used, bytes - used, "%s%s", used ? between : "", format->name);
         }
     }
-    gpume_console_error("%s %s: must be %s", spelled, text, names);
 }
 
 /* spelled: the option as the user wrote it. */
 int gpume_option_refuse(const struct gpume_option_row *row, const char *spelled, const char *text)
 {
-    char permitted[64];
+    char permitted[128];
     switch (row->kind) {
     case GPUME_KIND_UINT:
         if (row->id == GPUME_OPTION_BLOCK) {
@@ -186,7 +186,8 @@ int gpume_option_refuse(const struct gpume_option_row *row, const char *spelled,
         gpume_console_error("%s %s: must be %s", spelled, text, permitted);
         break;
     case GPUME_KIND_FORMAT:
-        refuse_format(row, spelled, text);
+        gpume_option_formats(row, " or ", permitted, sizeof(permitted));
+        gpume_console_error("%s %s: must be %s", spelled, text, permitted);
         break;
     case GPUME_KIND_PREFILTER:
         gpume_console_error("%s %s: must be " GPUME_PREFILTER_PERMITTED, spelled, text);

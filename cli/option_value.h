@@ -24,6 +24,10 @@ bool gpume_option_parse(
 /* Says what would be permitted; spelled: the option as the user wrote it. GPUME_INVALID. */
 int gpume_option_refuse(const struct gpume_option_row *row, const char *spelled, const char *text);
 
+/* The names of the formats that the option takes, with `between` between them. */
+void gpume_option_formats(
+    const struct gpume_option_row *row, const char *between, char *text, size_t bytes);
+
 /* Into the options. */
 void gpume_option_store(
     struct gpume_options *options, enum gpume_option_id id, const union gpume_option_value *value);

@@ -199,9 +199,15 @@ const struct gpume_vectors_format *gpume_outputs_vectors_format(
         return &gpume_vectors_csv;
     }
     if (!format) {
-        gpume_console_error("%s: the name must end in .csv .jsonl .npy .mvf .flo or .hash, or be - "
-                            "for standard output; or say --format",
-            path);
+        char endings[96] = "";
+        for (size_t i = 0; (format = gpume_vectors_format_at(i)) != NULL; i++) {
+            const size_t used = strlen(endings);
+            snprintf(endings + used, sizeof(endings) - used, "%s%s", format->extension ? " " : "",
+                format->extension ? format->extension : "");
+        }
+        gpume_console_error("%s: the name must end in one of%s, or be - for standard output; or "
+                            "say --format",
+            path, endings);
     }
     return format;
 }

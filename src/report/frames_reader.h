@@ -19,7 +19,7 @@ struct gpume_read_figures {
 
 struct gpume_frames_reader;
 
-/* As gpume_csv_reader_open. */
+/* GPUME_IO: cannot be read; GPUME_INVALID: no such table. */
 int gpume_frames_reader_open(
     struct gpume_frames_reader **reader, const char *path, const struct gpume_log *log);
 

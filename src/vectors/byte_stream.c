@@ -181,7 +181,8 @@ int gpume_stream_line(struct gpume_stream *stream, char **line)
     }
     *line = (char *)stream->buffer + stream->begin;
     if ((stop ? (size_t)(stop - *line) : searched) > GPUME_STREAM_LINE_BYTES) {
-        return gpume_stream_refuse(stream, "longer than 65536 bytes; this is no table in CSV");
+        return gpume_stream_refuse(
+            stream, "longer than 65536 bytes; no table of ours has such lines");
     }
     if (!stop) {
         return gpume_stream_refuse(stream, "has no end; the file is not whole");
@@ -190,7 +191,7 @@ int gpume_stream_line(struct gpume_stream *stream, char **line)
     stop -= stop > *line && stop[-1] == '\r';
     *stop = '\0';
     if (strlen(*line) != (size_t)(stop - *line)) {
-        return gpume_stream_refuse(stream, "holds a zero byte; this is no table in CSV");
+        return gpume_stream_refuse(stream, "holds a zero byte; no table of ours has any");
     }
 fail:
     return status;

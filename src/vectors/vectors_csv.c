@@ -103,8 +103,8 @@ static inline char *put_vector(const struct csv_writer *self, char *at, int valu
     return at;
 }
 
-static char *csv_rows(const void *state, const struct gpume_vectors_block *blocks, size_t first,
-    size_t count, char *at)
+static char *csv_rows(
+    const void *state, const struct gpume_vectors_block *blocks, size_t count, char *at)
 {
     const struct csv_writer *self = state;
     const bool costs = self->columns & GPUME_VECTORS_COST;
@@ -112,7 +112,6 @@ static char *csv_rows(const void *state, const struct gpume_vectors_block *block
     struct middle middle = make_middle(&self->digits, &blocks[0]);
     uint32_t y = blocks[0].y;
     uint16_t w = blocks[0].w, h = blocks[0].h;
-    (void)first;
     for (size_t i = 0; i < count; i++) {
         const struct gpume_vectors_block *block = &blocks[i];
         if (block->y != y || block->w != w || block->h != h) {
@@ -233,7 +232,6 @@ static const struct gpume_vectors_reader_ops reader = {
 const struct gpume_vectors_format gpume_vectors_csv = {
     .name = "csv",
     .extension = ".csv",
-    .summary = "a table, one row a block",
     .columns = GPUME_VECTORS_REF | GPUME_VECTORS_COST | GPUME_VECTORS_RANK,
     .writer = &writer,
     .reader = &reader,

@@ -54,8 +54,8 @@ static size_t mvs_begin(
     return 0;
 }
 
-static char *mvs_rows(const void *state, const struct gpume_vectors_block *blocks, size_t first,
-    size_t count, char *at)
+static char *mvs_rows(
+    const void *state, const struct gpume_vectors_block *blocks, size_t count, char *at)
 {
     static const struct {
         unsigned char column, width;
@@ -64,7 +64,6 @@ static char *mvs_rows(const void *state, const struct gpume_vectors_block *block
         {GPUME_MOTION_DST_Y, 4}, {GPUME_MOTION_COLUMNS, 0}, {GPUME_MOTION_X, 4},
         {GPUME_MOTION_Y, 4}, {GPUME_MOTION_SCALE, 4}};
     const struct mvs_writer *self = state;
-    (void)first;
     for (size_t i = 0; i < count; i++) {
         int32_t values[GPUME_MOTION_COLUMNS];
         gpume_motion_of(&blocks[i], self->source, values);
@@ -174,7 +173,6 @@ static const struct gpume_vectors_reader_ops reader = {
 
 const struct gpume_vectors_format gpume_vectors_extract_mvs = {
     .name = "extract_mvs",
-    .summary = "the table of FFmpeg's example extract_mvs",
     .columns = GPUME_VECTORS_REF,
     .writer = &writer,
     .reader = &reader,

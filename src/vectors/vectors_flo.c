@@ -252,7 +252,6 @@ static const struct gpume_vectors_reader_ops reader = {
 const struct gpume_vectors_format gpume_vectors_flo = {
     .name = "flo",
     .extension = ".flo",
-    .summary = "Middlebury's optical flow, a vector a pixel",
     .columns = GPUME_VECTORS_REF,
     .needs_grid = true,
     .numbered = true,

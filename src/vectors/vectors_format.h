@@ -36,10 +36,9 @@ struct gpume_vectors_writer_ops {
     size_t (*begin)(
         void *state, const struct gpume_vectors_field *field, char at[GPUME_VECTORS_HEAD_BYTES]);
 
-    /* Puts the rows of count blocks of that field at `at` and returns their end. first: which block
-     * of the field the first of them is. */
-    char *(*rows)(const void *state, const struct gpume_vectors_block *blocks, size_t first,
-        size_t count, char *at);
+    /* Puts the rows of count blocks of that field at `at` and returns their end. */
+    char *(*rows)(
+        const void *state, const struct gpume_vectors_block *blocks, size_t count, char *at);
 
     /* Of a row exactly; where the head says how many there are. */
     size_t (*fixed_bytes)(const void *state);
@@ -88,14 +87,12 @@ struct gpume_vectors_reader_ops {
 struct gpume_vectors_format {
     const char *name;      /* for --format and --from */
     const char *extension; /* that means it, with its dot; NULL: none does */
-    const char *summary;
-    unsigned columns;  /* that it holds: enum gpume_vectors_column */
-    unsigned needs;    /* without which it cannot be written */
-    bool needs_grid;   /* likewise: the blocks of a picture's grid */
-    bool numbered;     /* a file a frame, by a pattern */
-    bool one_field;    /* of a frame, in a file: two want a pattern with a pair of numbers */
-    bool counted;      /* its head says how many rows there are */
-    uint32_t side_max; /* of a picture, that it can hold; 0: any */
+    unsigned columns;      /* that it holds: enum gpume_vectors_column */
+    unsigned needs;        /* without which it cannot be written */
+    bool needs_grid;       /* likewise: the blocks of a picture's grid */
+    bool numbered;         /* a file a frame, by a pattern */
+    bool one_field;        /* of a frame, in a file: two want a pattern with a pair of numbers */
+    bool counted;          /* its head says how many rows there are */
     const struct gpume_vectors_writer_ops *writer;
     const struct gpume_vectors_reader_ops *reader; /* NULL: it cannot be read */
 };

@@ -97,7 +97,6 @@ static const struct gpume_vectors_writer_ops writer = {
 const struct gpume_vectors_format gpume_vectors_hash = {
     .name = "hash",
     .extension = ".hash",
-    .summary = "the SHA-256 of every field's vectors and costs",
     .columns = GPUME_VECTORS_REF | GPUME_VECTORS_COST,
     .needs = GPUME_VECTORS_COST,
     .needs_grid = true,

@@ -71,12 +71,11 @@ static inline char *put_text(char *at, const char *text, size_t length)
 
 #define PUT(at, text) put_text(at, text, sizeof(text) - 1)
 
-static char *jsonl_rows(const void *state, const struct gpume_vectors_block *blocks, size_t first,
-    size_t count, char *at)
+static char *jsonl_rows(
+    const void *state, const struct gpume_vectors_block *blocks, size_t count, char *at)
 {
     const struct jsonl_writer *self = state;
     const struct gpume_digits *digits = &self->digits;
-    (void)first;
     for (size_t i = 0; i < count; i++) {
         const struct gpume_vectors_block *block = &blocks[i];
         memcpy(at, self->prefix, sizeof(self->prefix));
@@ -300,7 +299,6 @@ static const struct gpume_vectors_reader_ops reader = {
 const struct gpume_vectors_format gpume_vectors_jsonl = {
     .name = "jsonl",
     .extension = ".jsonl",
-    .summary = "JSON, an object a block on a line of its own",
     .columns = GPUME_VECTORS_REF | GPUME_VECTORS_COST | GPUME_VECTORS_RANK,
     .writer = &writer,
     .reader = &reader,

@@ -35,11 +35,10 @@ static size_t dump_begin(
     return 0;
 }
 
-static char *dump_rows(const void *state, const struct gpume_vectors_block *blocks, size_t first,
-    size_t count, char *to)
+static char *dump_rows(
+    const void *state, const struct gpume_vectors_block *blocks, size_t count, char *to)
 {
     unsigned char *at = (unsigned char *)to;
-    (void)first;
     for (size_t i = 0; i < count; i++) {
         int32_t values[GPUME_MOTION_COLUMNS];
         gpume_motion_of(&blocks[i], *(const int32_t *)state, values);
@@ -118,7 +117,6 @@ static const struct gpume_vectors_reader_ops reader = {
 
 const struct gpume_vectors_format gpume_vectors_mv_extractor = {
     .name = "mv-extractor",
-    .summary = "a NumPy array a frame, as mv-extractor has it",
     .columns = GPUME_VECTORS_REF,
     .numbered = true,
     .counted = true,

@@ -71,14 +71,13 @@ static size_t mvf_begin(
     return FIELD_BYTES;
 }
 
-static char *mvf_rows(const void *state, const struct gpume_vectors_block *blocks, size_t first,
-    size_t count, char *to)
+static char *mvf_rows(
+    const void *state, const struct gpume_vectors_block *blocks, size_t count, char *to)
 {
     const struct gpume_vectors_info *info = *(const struct gpume_vectors_info *const *)state;
     const bool costs = info->columns & GPUME_VECTORS_COST;
     const bool ranks = info->columns & GPUME_VECTORS_RANK;
     unsigned char *at = (unsigned char *)to;
-    (void)first;
     for (size_t i = 0; i < count; i++) {
         at = gpume_le_put16(at, (uint16_t)blocks[i].dx);
         at = gpume_le_put16(at, (uint16_t)blocks[i].dy);
@@ -238,7 +237,6 @@ static const struct gpume_vectors_reader_ops reader = {
 const struct gpume_vectors_format gpume_vectors_mvf = {
     .name = "mvf",
     .extension = ".mvf",
-    .summary = "gpume's own: binary, with times, small and fast",
     .columns = COLUMNS,
     .needs_grid = true,
     .writer = &writer,

@@ -78,15 +78,14 @@ static size_t npy_begin(
     return 0;
 }
 
-static char *npy_rows(const void *state, const struct gpume_vectors_block *blocks, size_t first,
-    size_t count, char *to)
+static char *npy_rows(
+    const void *state, const struct gpume_vectors_block *blocks, size_t count, char *to)
 {
     const struct npy_writer *self = state;
     const bool refs = self->columns & GPUME_VECTORS_REF;
     const bool costs = self->columns & GPUME_VECTORS_COST;
     const bool ranks = self->columns & GPUME_VECTORS_RANK;
     unsigned char *at = (unsigned char *)to;
-    (void)first;
     for (size_t i = 0; i < count; i++) {
         const struct gpume_vectors_block *block = &blocks[i];
         at = gpume_le_put64(at, self->frame);
@@ -198,7 +197,6 @@ static const struct gpume_vectors_reader_ops reader = {
 const struct gpume_vectors_format gpume_vectors_npy = {
     .name = "npy",
     .extension = ".npy",
-    .summary = "a NumPy array of all blocks, columns by name",
     .columns = GPUME_VECTORS_REF | GPUME_VECTORS_COST | GPUME_VECTORS_RANK,
     .counted = true,
     .writer = &writer,

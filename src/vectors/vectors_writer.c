@@ -270,7 +270,7 @@ static size_t put_item(void *opaque, uint32_t item, char *begin)
         const size_t part = end - first < GPUME_VECTORS_PART ? end - first : GPUME_VECTORS_PART;
         const struct gpume_vectors_block *blocks =
             gpume_vectors_take(&writer->info, rows->field, first, part, room);
-        at = writer->format->writer->rows(writer->state, blocks, first, part, at);
+        at = writer->format->writer->rows(writer->state, blocks, part, at);
         first += part;
     }
     return (size_t)(at - begin);
@@ -300,7 +300,8 @@ int gpume_vectors_writer_field(
     if (writer->format->needs_grid && !gpume_vectors_on_grid(&writer->info, field)) {
         char what[160];
         snprintf(what, sizeof(what),
-            "the blocks of frame %" PRIu64 " lie elsewhere than those of the first; %s needs one "
+            "the blocks of frame %" PRIu64
+            " are not all those of the first one's grid; %s needs one "
             "grid for all",
             field->frame, writer->format->name);
         return complain(writer, GPUME_INVALID, what);

@@ -105,6 +105,11 @@ programs="two_buffers sort_numbers"
 left_out=
 if pkg-config --exists libavformat libavcodec libavutil; then
     programs="$programs motion_energy hardest_blocks"
+    if pkg-config --exists libavfilter; then
+        programs="$programs codecview"
+    else
+        left_out="$left_out codecview (no libavfilter)"
+    fi
 else
     left_out="$left_out motion_energy hardest_blocks (no libav)"
 fi
@@ -267,6 +272,60 @@ END
     exits 2 "$hardest"
 }
 
+# in_colour FROM TO: a clip of ours with chroma, of 420 samples that codecview takes as they are.
+in_colour() {
+    LC_ALL=C awk 'BEGIN { for (i = 0; i < 48 * 32 * 2; i++) printf "%c", 128 }' >"$scratch/chroma"
+    { echo "YUV4MPEG2 W96 H64 F25:1 Ip A1:1 C420mpeg2"
+        for frame in 0 1 2 3 4 5; do
+            echo FRAME
+            tail -c +$(($(head -n 1 "$1" | wc -c) + 6 + frame * (6 + 96 * 64) + 1)) "$1" |
+                head -c $((96 * 64))
+            cat "$scratch/chroma"
+        done; } >"$2"
+}
+
+# drawn FILE DX DY MOST: where the filter has drawn on FILE: from the centre of every block to its
+# match, on all frames but the first, on MOST pixels at most.
+drawn() {
+    [ "$(wc -c <"$1")" -eq "$(wc -c <"$scratch/view.y4m")" ] || fail "codecview: another size than $1"
+    cmp -l "$1" "$scratch/view.y4m" >"$scratch/log" || :
+    awk -v dx="$2" -v dy="$3" -v most="$4" '{
+        at = $1 - 1 - 42 # the head
+        frame = int(at / 9222); at = at % 9222 - 6
+        if (frame < 1 || at < 0 || at >= 96 * 64) { print "drawn elsewhere: byte " $1; exit 1 }
+        changed[frame, at % 96, int(at / 96)] = 1
+        count++
+    } END {
+        for (f = 1; f < 6; f++)
+            for (y = 4; y < 64; y += 8)
+                for (x = 4; x < 96; x += 8) {
+                    if (!((f, x, y) in changed)) { print "no tail at " f, x, y; bad = 1 }
+                    # Arrows that leave the picture are cut, those of its rim need not match.
+                    if (x > 16 && x < 80 && y > 16 && y < 48 && !((f, x + dx, y + dy) in changed)) {
+                        print "no head at " f, x, y; bad = 1
+                    }
+                }
+        if (count > most) { print count " pixels changed"; bad = 1 }
+        exit bad
+    }' "$scratch/log" >"$scratch/said" || fail "codecview on $1: $(head -n 3 "$scratch/said" | tr '\n' ' ')"
+    : >"$scratch/log"
+}
+
+# views WAY: dots where nothing moves, one a block; arrows where it does.
+views() {
+    view=$scratch/$1/codecview
+    in_colour "$scratch/still.y4m" "$scratch/still420.y4m"
+    in_colour "$scratch/pan.y4m" "$scratch/pan420.y4m"
+    exits 0 "$view" "$scratch/still420.y4m" "$scratch/view.y4m"
+    drawn "$scratch/still420.y4m" 0 0 $((5 * 96))
+    exits 0 "$view" "$scratch/pan420.y4m" "$scratch/view.y4m" 8 7
+    drawn "$scratch/pan420.y4m" 3 -2 $((5 * 96 * 16))
+    exits 1 "$view" "$scratch/text.y4m" "$scratch/view.y4m"
+    exits 1 "$view" "$scratch/still420.y4m" "$scratch/no-such-folder/view.y4m"
+    exits 1 "$view" "$scratch/still420.y4m" "$scratch/view.y4m" 7
+    exits 2 "$view" "$scratch/still420.y4m"
+}
+
 # has_vulkan WAY: the command says, or else the sample's exit status.
 has_vulkan() {
     if [ -x "$prefix/bin/gpume" ]; then
@@ -324,6 +383,9 @@ for way in make cmake; do
         exits 1 "$energy" "$scratch/text.y4m"
         exits 2 "$energy"
         hardest "$way"
+    fi
+    if [ -x "$scratch/$way/codecview" ]; then
+        views "$way"
     fi
     [ -x "$scratch/$way/saxpy" ] || continue
     if has_vulkan "$way"; then

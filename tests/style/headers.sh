@@ -47,9 +47,15 @@ while IFS= read -r header; do
     case $header in
     src/include/gpume/*)
         name=${header#src/include/}
-        accepts "$name" "$cc" -std=c11
+        if [ "$name" = gpume/avframe.h ] && [ "$libav" = none ]; then
+            echo "$header: not compiled, FFmpeg's headers are not here"
+            continue
+        fi
+        # shellcheck disable=SC2086 # several options
+        accepts "$name" "$cc" -std=c11 ${libav#none}
         if command -v "$cxx" >/dev/null 2>&1; then
-            accepts "$name" "$cxx" -x c++ -std=c++17
+            # shellcheck disable=SC2086 # several options
+            accepts "$name" "$cxx" -x c++ -std=c++17 ${libav#none}
         else
             echo "$name: not compiled as C++, $cxx is not here"
         fi

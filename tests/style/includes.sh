@@ -25,10 +25,11 @@ src/draw        base/.*\.h draw/.*\.h gpume/gpume\.h cairo\.h
 src/vectors     base/.*\.h vectors/.*\.h gpume/gpume\.h nettle/sha2\.h
 src/report      base/.*\.h report/.*\.h vectors/.*\.h draw/overlay\.h media/(picture|still)\.h gpume/gpume\.h
 src/include     gpume/gpume\.h
+src/include/gpume/avframe.h gpume/gpume\.h libavutil/.*\.h
 src/include/gpume/vulkan.h gpume/compute\.h vulkan/vulkan_core\.h
 cli             [a-z0-9_]+\.h gpume/(gpume|compute)\.h media/(mestimate|source)\.h report/.*\.h vectors/.*\.h
 shaders         shared\.h [a-z0-9_]+\.glsl
-samples         [a-z0-9_]+\.(h|inc) gpume/(gpume|compute)\.h lib(avcodec|avformat|avutil)/.*\.h
+samples         [a-z0-9_]+\.(h|inc) gpume/(avframe|compute|gpume)\.h lib(avcodec|avfilter|avformat|avutil)/.*\.h
 END
 
 find src cli shaders samples -type f \( -name '*.[ch]' -o -name '*.in' -o -name '*.comp' \
@@ -63,7 +64,7 @@ awk -F: '
     {
         room = ""
         for (name in allowed)
-            if ($1 == name || index($1, name "/") == 1)
+            if (($1 == name || index($1, name "/") == 1) && length(name) > length(room))
                 room = name
         if (room == "") {
             printf "%s:%s: in no room that tests/style/includes.sh knows\n", $1, $2

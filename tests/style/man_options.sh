@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # The options of `gpume --help` and those of the manual page are the same, in the same order, and
-# mandoc has nothing to say about the page.
+# mandoc has nothing to say about it and that of the formats.
 # Usage: man_options.sh GPUME_BINARY [PAGE]
 set -u
 LC_ALL=C
@@ -33,9 +33,9 @@ if awk 'length($0) > 80 { print "wider than 80 columns: " $0; bad = 1 } END { ex
     failed=1
 fi
 if command -v mandoc >/dev/null 2>&1; then
-    if ! mandoc -T lint -W warning "$page"; then
-        failed=1
-    fi
+    for name in "$page" "$(dirname "$page")/gpume-formats.5"; do
+        mandoc -T lint -W warning "$name" || failed=1
+    done
 else
     echo "mandoc is not here: the page's markup is not checked"
 fi

@@ -29,7 +29,7 @@ names() {
 library=$build/src/libgpume.so
 if [ -e "$library" ]; then
     names "$library" -D >"$scratch/exported"
-    for header in "$source"/src/include/gpume/*.h; do
+    for header in $(grep -l 'GPUME_API ' "$source"/src/include/gpume/*.h); do # not those of inline functions alone
         "${CC:-cc}" -E -P -I "$source/src/include" "$header"
     done | tr '\n' ' ' |
         grep -o 'gpume_[a-z0-9_]* *(' | tr -d ' (' | sort -u >"$scratch/declared"

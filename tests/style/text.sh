@@ -16,7 +16,7 @@ if [ -e .git ] && git rev-parse >/dev/null 2>&1; then
 else
     find . -type d \( -name '.?*' -o -name 'build*' \) -prune -o -type f -print | sed 's|^\./||'
 fi | grep -E \
-    '\.(c|h|comp|glsl|cmake|in|sh|md|1|yml|html|css|js)$|(^|/)(CMakeLists\.txt|Makefile|LICENSE|bootstrap|\.editorconfig|\.clang-format|\.gitignore)$|^\.ci/' |
+    '\.(c|h|comp|glsl|cmake|in|sh|md|1|5|yml|html|css|js)$|(^|/)(CMakeLists\.txt|Makefile|LICENSE|bootstrap|\.editorconfig|\.clang-format|\.gitignore)$|^\.ci/' |
     grep -v '/vendor/' | sort >"$scratch/files" || : # others' files stay as they are
 [ -s "$scratch/files" ] || { echo "no files in $(pwd)"; exit 1; }
 
@@ -34,7 +34,7 @@ BEGIN {
         spdx = "/* SPDX-License-Identifier: BSD-2-Clause */"
     else if (is_script || is_cmake)
         spdx = "# SPDX-License-Identifier: BSD-2-Clause"
-    else if (file ~ /\.1$/)
+    else if (file ~ /\.[15]$/)
         spdx = ".\\\" SPDX-License-Identifier: BSD-2-Clause"
     # Split so that this file passes.
     notes = "(^|[^A-Za-z0-9_])(TO" "DO|FIX" "ME|X" "XX)([^A-Za-z0-9_]|$)"

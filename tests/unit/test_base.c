@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* base: the pointer ring, the parallel loop, the size arithmetic, and the tie rule of motion. */
+/* base: the pointer ring, the parallel loop, numbered names, the size arithmetic, and the tie rule
+ * of motion. */
 #include "base/fifo.h"
 #include "base/grid.h"
 #include "base/log.h"
+#include "base/pattern.h"
 #include "base/workers.h"
 #include "gpume/gpume.h"
 #include "harness.h"
 #include "motion/order.h"
 
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void test_fifo(void)
 {
@@ -161,8 +165,67 @@ static void test_log(void)
     gpume_log_write(&(struct gpume_log){0}, GPUME_LOG_INFO, "nobody listens");
 }
 
+static void test_pattern_names(void)
+{
+    static const struct {
+        const char *path;
+        enum gpume_pattern_kind kind;
+        const char *name; /* for 7 and 12 */
+    } cases[] = {
+        {"a.flo", GPUME_PATTERN_PLAIN, "a.flo"},
+        {"a%%d.flo", GPUME_PATTERN_PLAIN, "a%d.flo"},
+        {"b/a%d.flo", GPUME_PATTERN_NUMBERED, "b/a7.flo"},
+        {"%03d", GPUME_PATTERN_NUMBERED, "007"},
+        {"%d-%04d.flo", GPUME_PATTERN_PAIR, "7-0012.flo"},
+        {"%d%d%d", GPUME_PATTERN_WRONG, NULL},
+        {"%d/a", GPUME_PATTERN_WRONG, NULL},
+        {"%d/%d", GPUME_PATTERN_WRONG, NULL},
+        {"%s", GPUME_PATTERN_WRONG, NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        REQUIRE_EQUAL(gpume_pattern_kind(cases[i].path), cases[i].kind);
+        if (cases[i].name) {
+            char *name = gpume_pattern_name_pair(
+                cases[i].path, (struct gpume_pattern_numbers){.first = 7, .second = 12});
+            REQUIRE(name && strcmp(name, cases[i].name) == 0);
+            free(name);
+        }
+    }
+}
+
+/* By number, not by name; what no pattern would have made does not count. */
+static void test_pattern_list(void)
+{
+    static const char *const files[] = {
+        "f10-2", "f9-3", "f9-1", "f09-1", "f9", "f9-1x", "g9-1", "f99999999999999999999999-1"};
+    struct gpume_pattern_numbers *numbers = NULL;
+    size_t count = 0;
+    uint64_t lowest = 0;
+    char folder[] = "test_base.XXXXXX";
+    REQUIRE(mkdtemp(folder) != NULL && chdir(folder) == 0);
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        FILE *file = fopen(files[i], "w");
+        REQUIRE(file != NULL && fclose(file) == 0);
+    }
+    REQUIRE_EQUAL(gpume_pattern_list("f%d-%d", &numbers, &count), GPUME_OK);
+    REQUIRE_EQUAL(count, 3);
+    REQUIRE(count == 3 && numbers[0].first == 9 && numbers[0].second == 1);
+    REQUIRE(count == 3 && numbers[1].first == 9 && numbers[1].second == 3);
+    REQUIRE(count == 3 && numbers[2].first == 10 && numbers[2].second == 2);
+    free(numbers);
+    REQUIRE(gpume_pattern_find("./f%d", &lowest) && lowest == 9);
+    REQUIRE(!gpume_pattern_find("h%d", &lowest));
+    REQUIRE(!gpume_pattern_find("nowhere/f%d", &lowest));
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        REQUIRE(unlink(files[i]) == 0);
+    }
+    REQUIRE(chdir("..") == 0 && rmdir(folder) == 0);
+}
+
 int main(void)
 {
+    test_pattern_names();
+    test_pattern_list();
     test_fifo();
     test_workers(1);
     test_order_of_steps(1);

@@ -429,6 +429,7 @@ static void test_damage(void)
     }
 }
 
+#define DATA(text) text, sizeof(text) - 1
 #define NPY_TEXT(text) "\x93NUMPY\x01\x00\x76\x00" text
 #define MVS                                                                                        \
     "framenum,source,blockw,blockh,srcx,srcy,dstx,dsty,flags,motion_x,motion_y,motion_scale\n"
@@ -438,53 +439,57 @@ static void test_damage(void)
 static void test_refusals(void)
 {
     static const struct {
-        const char *format, *data, *says;
-        size_t bytes; /* 0: the text's */
+        const char *format, *data;
+        size_t bytes;
+        const char *says;
     } cases[] = {
-        {"csv", "", "is empty", 0},
-        {"csv", "frame,x,y,w,h,dx\n", "line 1: names no column 'dy'", 0},
-        {"csv", "frame,x,y,w,h,dx,dy\n1,0,0,8,8,0,40000\n", "line 2: dy is '40000'", 0},
-        {"csv", "frame,x,y,w,h,dx,dy\n1,0,0,8,8,0,nan\n", "line 2: dy is 'nan'", 0},
-        {"csv", "frame,ref,x,y,w,h,dx,dy\n2,3,0,0,8,8,0,0\n2,1,0,0,8,8,0,0\n",
-            "line 3: references of a frame are not in rising order", 0},
-        {"jsonl", "{\"frame\":1," JSON_ROW "{\"frame\":1}\n", "line 2: has no key 'x'", 0},
-        {"jsonl", "{\"frame\":1," JSON_ROW "[]\n", "line 2: is no JSON object", 0},
-        {"jsonl", "{\"frame\":1.5," JSON_ROW, "line 1: frame is '1.5'", 0},
-        {"jsonl", "{\"frame\":NaN," JSON_ROW, "line 1: frame is 'NaN'", 0},
-        {"jsonl", "{\"frame\":1,\"z\":[1,{\"a\":\"]\"}],\"t\":" JSON_ROW, "line 1: is no JSON", 0},
-        {"jsonl", "{\"frame\":1,}\n", "line 1: is no JSON object", 0},
-        {"npy", "PK", "byte 2: ends here", 0},
-        {"npy", NPY_TEXT("{'descr': '<f4', 'shape': (2,), 'fortran_order': False}"),
-            "byte 65: ends here", 65},
-        {"npy", "\x93NUMPY\x01\x00\x3A\x00{'descr': '<i4', 'fortran_order': False, 'shape': (2,)} ",
-            "has no member 'frame'", 68},
-        {"npy", "\x93NUMPY\x01\x00\x04\x00{}  ", "is no array of little-endian numbers", 14},
-        {"npy", "\x93NUMPY\x09\x00\x04\x00{}  ", "version 9 of .npy", 14},
-        {"npy", "\x93NUMPY\x02\x00\xFF\xFF\xFF\xFF  ", "a header of 4294967295 bytes", 14},
+        {"csv", DATA(""), "is empty"},
+        {"csv", DATA("frame,x,y,w,h,dx\n"), "line 1: names no column 'dy'"},
+        {"csv", DATA("frame,x,y,w,h,dx,dy\n1,0,0,8,8,0,40000\n"), "line 2: dy is '40000'"},
+        {"csv", DATA("frame,x,y,w,h,dx,dy\n1,0,0,8,8,0,nan\n"), "line 2: dy is 'nan'"},
+        {"csv", DATA("frame,ref,x,y,w,h,dx,dy\n2,3,0,0,8,8,0,0\n2,1,0,0,8,8,0,0\n"),
+            "line 3: references of a frame are not in rising order"},
+        {"jsonl", DATA("{\"frame\":1," JSON_ROW "{\"frame\":1}\n"), "line 2: has no key 'x'"},
+        {"jsonl", DATA("{\"frame\":1," JSON_ROW "[]\n"), "line 2: is no JSON object"},
+        {"jsonl", DATA("{\"frame\":1.5," JSON_ROW), "line 1: frame is '1.5'"},
+        {"jsonl", DATA("{\"frame\":NaN," JSON_ROW), "line 1: frame is 'NaN'"},
+        {"jsonl", DATA("{\"frame\":1,\"z\":[1,{\"a\":\"]\"}],\"t\":" JSON_ROW),
+            "line 1: is no JSON"},
+        {"jsonl", DATA("{\"frame\":1,}\n"), "line 1: is no JSON object"},
+        {"npy", DATA("PK"), "byte 2: ends here"},
+        {"npy", DATA(NPY_TEXT("{'descr': '<f4', 'shape': (2,), 'fortran_order': False}")),
+            "byte 65: ends here"},
+        {"npy",
+            DATA("\x93NUMPY\x01\x00\x38\x00{'descr': '<i4', 'fortran_order': False, 'shape': "
+                 "(2,)} "),
+            "has no member 'frame'"},
+        {"npy", DATA("\x93NUMPY\x01\x00\x04\x00{}  "), "is no array of little-endian numbers"},
+        {"npy", DATA("\x93NUMPY\x09\x00\x04\x00{}  "), "version 9 of .npy"},
+        {"npy", DATA("\x93NUMPY\x02\x00\xFF\xFF\xFF\xFF  "), "a header of 4294967295 bytes"},
         {"mv-extractor",
-            "\x93NUMPY\x01\x00\x3D\x00{'descr': '<i4', 'fortran_order': False, 'shape': (2, 9)}  "
-            "\n",
-            "none of rows of ten numbers", 71},
-        {"extract_mvs", MVS "2,-1,8,8,4,4,4,4,0x0,1,0,4\n",
-            "line 2: motion_x 1 over motion_scale 4", 0},
-        {"extract_mvs", MVS "2,-1,8,8,5,4,4,4,0x0,0,0,1\n", "line 2: src_x 5 is not dst_x 4", 0},
-        {"extract_mvs", MVS "2,0,8,8,4,4,4,4,0x0,0,0,1\n", "line 2: source 0 of frame 1", 0},
-        {"extract_mvs", MVS "1,-1,8,8,4,4,4,4,0x0,0,0,1\n", "line 2: source -1 of frame 0", 0},
-        {"extract_mvs", MVS "2,-1,8,8,4,4,3,4,0x0,1,0,1\n", "line 2: dst_x 3 puts the block", 0},
-        {"extract_mvs", MVS "2,-1,8,8,4,4,4,4,0x0,0,0,0\n", "line 2: motion_scale is 0", 0},
-        {"flo", "PIEH\xFF\xFF\xFF\xFF\x01\0\0\0", "-1x1 is no picture", 12},
-        {"flo", "PIEH\x01\0\0\0\x01\0\0\0\0\0\xC0\x7F\0\0\0\0", "pixel at (0,0) is no whole", 20},
-        {"flo", "PIEH\x01\0\0\0\x01\0\0\0\0\0\0\x3F\0\0\0\0", "byte 20: the vector of the pixel",
-            20},
-        {"flo", "PIEH\x02\0\0\0\x01\0\0\0\0\0\x80\x3F\0\0\0\0\0\0\0\0\0\0\0\0",
-            "pixel at (1,0) has another vector", 28},
-        {"flo", "PIEH\x00\x00\x10\0\x00\x00\x10\0", "byte 12: ends here", 12},
-        {"mvf", "GPUMEMVF\x02\0\0\0", "byte 12: ends here", 12},
+            DATA("\x93NUMPY\x01\x00\x3C\x00{'descr': '<i4', 'fortran_order': False, 'shape': (2, "
+                 "9)}  "
+                 "\n"),
+            "none of rows of ten numbers"},
+        {"extract_mvs", DATA(MVS "2,-1,8,8,4,4,4,4,0x0,1,0,4\n"),
+            "line 2: motion_x 1 over motion_scale 4"},
+        {"extract_mvs", DATA(MVS "2,-1,8,8,5,4,4,4,0x0,0,0,1\n"), "line 2: src_x 5 is not dst_x 4"},
+        {"extract_mvs", DATA(MVS "2,0,8,8,4,4,4,4,0x0,0,0,1\n"), "line 2: source 0 of frame 1"},
+        {"extract_mvs", DATA(MVS "1,-1,8,8,4,4,4,4,0x0,0,0,1\n"), "line 2: source -1 of frame 0"},
+        {"extract_mvs", DATA(MVS "2,-1,8,8,4,4,3,4,0x0,1,0,1\n"), "line 2: dst_x 3 puts the block"},
+        {"extract_mvs", DATA(MVS "2,-1,8,8,4,4,4,4,0x0,0,0,0\n"), "line 2: motion_scale is 0"},
+        {"flo", DATA("PIEH\xFF\xFF\xFF\xFF\x01\0\0\0"), "-1x1 is no picture"},
+        {"flo", DATA("PIEH\x01\0\0\0\x01\0\0\0\0\0\xC0\x7F\0\0\0\0"), "pixel at (0,0) is no whole"},
+        {"flo", DATA("PIEH\x01\0\0\0\x01\0\0\0\0\0\0\x3F\0\0\0\0"),
+            "byte 20: the vector of the pixel"},
+        {"flo", DATA("PIEH\x02\0\0\0\x01\0\0\0\0\0\x80\x3F\0\0\0\0\0\0\0\0\0\0\0\0"),
+            "pixel at (1,0) has another vector"},
+        {"flo", DATA("PIEH\x00\x00\x10\0\x00\x00\x10\0"), "byte 12: ends here"},
+        {"mvf", DATA("GPUMEMVF\x02\0\0\0"), "byte 12: ends here"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const size_t bytes = cases[i].bytes ? cases[i].bytes : strlen(cases[i].data);
-        const bool read = read_bytes(
-            gpume_vectors_format_named(cases[i].format), "name", cases[i].data, bytes, BLOCK);
+        const bool read = read_bytes(gpume_vectors_format_named(cases[i].format), "name",
+            cases[i].data, cases[i].bytes, BLOCK);
         REQUIRE(!read);
         if (!strstr(said, cases[i].says) || strncmp(said, "name: ", 6) != 0) {
             fprintf(stderr, "case %zu says '%s', not '%s'\n", i, said, cases[i].says);

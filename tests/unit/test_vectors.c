@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * vectors.csv as the sink writes it, by one thread and by several, against fprintf: every byte, at
- * odd sizes; and that nothing is left where the disk is full, the reader gone or the run ended.
- * Several threads take part only where the output is large, so every table here grows large. Works
- * in a folder of its own under the current one.
+ * odd sizes; other formats by one against several; and that nothing is left where the disk is full,
+ * the reader gone or the run ended. Several threads take part only where the output is large, so
+ * every table here grows large. Works in a folder of its own under the current one.
  */
 #include "harness.h"
 #include "report/sink.h"
+#include "vectors/vectors_format.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -22,7 +23,8 @@
 #define ALONE 1u    /* processor: the caller makes all rows */
 #define SEVERAL 16u /* processors: four threads share them */
 
-static const struct gpume_sink_ops *const ops = &gpume_sink_vectors_csv;
+static const struct gpume_sink_ops *ops = &gpume_sink_vectors_csv;
+static const struct gpume_vectors_format *format; /* of gpume_sink_vectors */
 static unsigned lines;
 
 static void count_line(void *opaque, enum gpume_log_level level, const char *line)
@@ -84,7 +86,7 @@ static void free_field(struct made *made)
 static int open_sink(
     struct gpume_sink **sink, const char *path, const struct table *table, uint32_t processors)
 {
-    struct gpume_run run = {.log = {count_line, NULL}};
+    struct gpume_run run = {.vectors_format = format, .log = {count_line, NULL}};
     run.params.width = table->width;
     run.params.height = table->height;
     run.params.block = table->block;
@@ -158,6 +160,25 @@ static bool is_table(const char *path, const struct table *table, const struct m
     return same;
 }
 
+static bool same_files(const char *left, const char *right)
+{
+    static char a[65536], b[65536];
+    FILE *first = fopen(left, "rb"), *second = fopen(right, "rb");
+    bool same = first && second;
+    size_t bytes = same ? sizeof a : 0;
+    while (same && bytes == sizeof a) {
+        bytes = fread(a, 1, sizeof a, first);
+        same = fread(b, 1, sizeof b, second) == bytes && memcmp(a, b, bytes) == 0;
+    }
+    if (first) {
+        fclose(first);
+    }
+    if (second) {
+        fclose(second);
+    }
+    return same;
+}
+
 static void test_bytes(void)
 {
     static const struct table tables[] = {
@@ -184,6 +205,27 @@ static void test_bytes(void)
         }
         free_field(&made);
     }
+    REQUIRE_EQUAL(lines, 0);
+}
+
+/* Every format is the same by one thread and by several. */
+static void test_threads(void)
+{
+    static const struct table table = {1921, 1083, 8, 16, 9998};
+    uint64_t seed = 0xD1B54A32D192ED03ull;
+    struct made made = {0};
+    const bool is_made = make_field(&made, &table, &seed);
+    ops = &gpume_sink_vectors;
+    for (size_t i = 0; is_made && (format = gpume_vectors_format_at(i)) != NULL; i++) {
+        if (!format->numbered) {
+            REQUIRE_EQUAL(write_table("alone", &table, &made, ALONE), GPUME_OK);
+            REQUIRE_EQUAL(write_table("several", &table, &made, SEVERAL), GPUME_OK);
+            REQUIRE(same_files("alone", "several"));
+            REQUIRE(unlink("alone") == 0 && unlink("several") == 0);
+        }
+    }
+    ops = &gpume_sink_vectors_csv;
+    free_field(&made);
     REQUIRE_EQUAL(lines, 0);
 }
 
@@ -250,6 +292,7 @@ int main(void)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     test_bytes();
+    test_threads();
     if (make_field(&made, &endless, &seed)) {
         for (uint32_t processors = ALONE; processors <= SEVERAL; processors += SEVERAL - ALONE) {
             test_closed_pipe(&made, processors);

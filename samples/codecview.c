@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * codecview: gpume's vectors drawn by FFmpeg's own filter of that name.
+ *
+ *     codecview INPUT OUTPUT.y4m [BLOCK [WINDOW]]
+ *
+ * Decoders can export the vectors that they find in a stream as side data of their frames; this
+ * program does so with vectors that gpume has found, for any codec, so that whatever reads them
+ * there (codecview, a filter of one's own, a Python binding of libav) works without knowing of
+ * gpume. What is to be seen:
+ *
+ * - gpume_avframe_attach of gpume/avframe.h, the one line that it takes;
+ * - that fields come later than frames: frames wait in a queue until the field with their number is
+ *   there. The first has none, for nothing was before it.
+ *
+ * The pictures go out as 8-bit 4:2:0. Exit status: 0 done, 1 failed, 2 wrong usage.
+ */
+#include "video.h"
+
+#include <gpume/avframe.h>
+#include <libavfilter/avfilter.h>
+#include <libavfilter/buffersink.h>
+#include <libavfilter/buffersrc.h>
+#include <libavutil/fifo.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define FILTERS "format=yuv420p,codecview=mv_type=fp+bp"
+
+struct drawing {
+    struct video video;
+    gpume *ctx;
+    struct gpume_params params;
+    AVFifo *waiting; /* AVFrame *, the oldest first, that have not gone to the filters */
+    uint64_t number; /* of the oldest */
+    AVFilterGraph *graph;
+    AVFilterContext *source, *sink;
+    AVFrame *drawn;
+    const char *path;
+    FILE *output;
+};
+
+static int fail(const char *what, const char *why)
+{
+    fprintf(stderr, "codecview: %s: %s\n", what, why);
+    return -1;
+}
+
+static int fail_libav(const char *what, int error)
+{
+    char why[AV_ERROR_MAX_STRING_SIZE] = "";
+    av_strerror(error, why, sizeof why);
+    return fail(what, why);
+}
+
+static void print_log(void *opaque, enum gpume_log_level level, const char *line)
+{
+    (void)opaque;
+    if (level <= GPUME_LOG_WARNING) {
+        fprintf(stderr, "codecview: %s\n", line);
+    }
+}
+
+static int open_filters(struct drawing *drawing)
+{
+    const struct video *video = &drawing->video;
+    const AVRational unit = video->format->streams[video->stream]->time_base;
+    AVFilterInOut *from = avfilter_inout_alloc(), *to = avfilter_inout_alloc();
+    char shape[128];
+    int error = AVERROR(ENOMEM);
+    snprintf(shape, sizeof shape, "video_size=%dx%d:pix_fmt=%d:time_base=%d/%d", video->width,
+        video->height, video->pixel_format, unit.num, unit.den);
+    drawing->graph = avfilter_graph_alloc();
+    drawing->drawn = av_frame_alloc();
+    if (from && to && drawing->graph && drawing->drawn) {
+        from->name = av_strdup("in");
+        to->name = av_strdup("out");
+        error = avfilter_graph_create_filter(
+            &drawing->source, avfilter_get_by_name("buffer"), "in", shape, NULL, drawing->graph);
+    }
+    if (error >= 0) {
+        error = avfilter_graph_create_filter(
+            &drawing->sink, avfilter_get_by_name("buffersink"), "out", NULL, NULL, drawing->graph);
+    }
+    if (error >= 0) {
+        from->filter_ctx = drawing->source;
+        to->filter_ctx = drawing->sink;
+        error = avfilter_graph_parse_ptr(drawing->graph, FILTERS, &to, &from, NULL);
+    }
+    if (error >= 0) {
+        error = avfilter_graph_config(drawing->graph, NULL);
+    }
+    avfilter_inout_free(&from);
+    avfilter_inout_free(&to);
+    return error < 0 ? fail_libav(FILTERS, error) : 0;
+}
+
+/* The first frame says what everything needs to know. */
+static int open_rest(struct drawing *drawing)
+{
+    const struct video *video = &drawing->video;
+    AVRational rate = video->format->streams[video->stream]->avg_frame_rate;
+    rate = rate.num > 0 ? rate : (AVRational){25, 1};
+    drawing->params.width = (uint32_t)video->width;
+    drawing->params.height = (uint32_t)video->height;
+    drawing->params.bits = video->bits;
+    drawing->waiting = av_fifo_alloc2(8, sizeof(AVFrame *), AV_FIFO_FLAG_AUTO_GROW);
+    if (!drawing->waiting) {
+        return fail("frames", "out of memory");
+    }
+    if (open_filters(drawing) < 0 || gpume_open(&drawing->ctx, &drawing->params) != GPUME_OK) {
+        return -1;
+    }
+    drawing->output = fopen(drawing->path, "wb");
+    if (!drawing->output) {
+        return fail(drawing->path, "cannot be written");
+    }
+    fprintf(drawing->output, "YUV4MPEG2 W%d H%d F%d:%d Ip A1:1 C420mpeg2\n", video->width,
+        video->height, rate.num, rate.den);
+    return 0;
+}
+
+static void write_picture(const struct drawing *drawing)
+{
+    const AVFrame *frame = drawing->drawn;
+    fputs("FRAME\n", drawing->output);
+    for (int plane = 0; plane < 3; plane++) {
+        const int width = plane > 0 ? (frame->width + 1) / 2 : frame->width;
+        const int height = plane > 0 ? (frame->height + 1) / 2 : frame->height;
+        for (int y = 0; y < height; y++) {
+            const uint8_t *row = frame->data[plane] + (ptrdiff_t)y * frame->linesize[plane];
+            fwrite(row, 1, (size_t)width, drawing->output);
+        }
+    }
+}
+
+/* The oldest frame that waits: with the field, if it has one, through the filters, and out. */
+static int draw_oldest(struct drawing *drawing, const struct gpume_field *field)
+{
+    AVFrame *frame = NULL;
+    int error = av_fifo_read(drawing->waiting, &frame, 1);
+    drawing->number++;
+    if (error >= 0 && field) {
+        error = gpume_avframe_attach(frame, field, &drawing->params);
+    }
+    if (error >= 0) {
+        error = av_buffersrc_add_frame(drawing->source, frame);
+    }
+    av_frame_free(&frame);
+    while (error >= 0) {
+        error = av_buffersink_get_frame(drawing->sink, drawing->drawn);
+        if (error >= 0) {
+            write_picture(drawing);
+            av_frame_unref(drawing->drawn);
+        }
+    }
+    return error == AVERROR(EAGAIN) || error == AVERROR_EOF ? 0 : fail_libav("drawing", error);
+}
+
+/* Takes one field out of gpume, if there is one: frames before its own have none. */
+static int receive(struct drawing *drawing)
+{
+    const struct gpume_field *field = NULL;
+    int status = gpume_receive(drawing->ctx, &field, 0);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    int drawn = 0;
+    while (drawn == 0 && drawing->number <= field->frame) {
+        drawn = draw_oldest(drawing, drawing->number == field->frame ? field : NULL);
+    }
+    gpume_field_release(&field);
+    return drawn < 0 ? GPUME_CANCELLED : GPUME_OK;
+}
+
+/* Fills *frame, after receiving fields where all of gpume's are under way. */
+static int acquire(struct drawing *drawing, gpume_frame **frame, struct gpume_plane *plane)
+{
+    int status = gpume_frame_acquire(drawing->ctx, frame, plane, 0);
+    while (status == GPUME_AGAIN) {
+        status = receive(drawing);
+        if (status == GPUME_OK) {
+            status = gpume_frame_acquire(drawing->ctx, frame, plane, 0);
+        }
+    }
+    return status;
+}
+
+static int send(struct drawing *drawing)
+{
+    if (!drawing->ctx && open_rest(drawing) < 0) {
+        return -1;
+    }
+    gpume_frame *pooled = NULL;
+    struct gpume_plane plane;
+    int status = acquire(drawing, &pooled, &plane);
+    if (status == GPUME_OK) {
+        video_fill(&drawing->video, &plane);
+        status = gpume_send(drawing->ctx, &pooled, video_time_us(&drawing->video));
+    }
+    if (status != GPUME_OK) {
+        return status == GPUME_CANCELLED ? -1 : fail("estimating", gpume_status_text(status));
+    }
+    AVFrame *frame = av_frame_clone(drawing->video.frame);
+    if (!frame || av_fifo_write(drawing->waiting, &frame, 1) < 0) {
+        av_frame_free(&frame);
+        return fail("frames", "out of memory");
+    }
+    return 0;
+}
+
+static int run(struct drawing *drawing)
+{
+    int got = video_next(&drawing->video);
+    while (got > 0) {
+        const int sent = send(drawing);
+        got = sent < 0 ? sent : video_next(&drawing->video);
+    }
+    if (got < 0 || !drawing->ctx) {
+        return got < 0 ? got : fail("the video", "has no frame");
+    }
+    int status = gpume_finish(drawing->ctx);
+    while (status == GPUME_OK) {
+        status = receive(drawing);
+    }
+    if (status != GPUME_EOF) {
+        return status == GPUME_CANCELLED ? -1 : fail("estimating", gpume_status_text(status));
+    }
+    while (av_fifo_can_read(drawing->waiting) > 0) { /* of a video of one frame */
+        if (draw_oldest(drawing, NULL) < 0) {
+            return -1;
+        }
+    }
+    const bool bad = ferror(drawing->output) != 0;
+    FILE *output = drawing->output;
+    drawing->output = NULL;
+    return (fclose(output) != 0 || bad) ? fail(drawing->path, "cannot be written") : 0;
+}
+
+static int close_all(struct drawing *drawing)
+{
+    AVFrame *frame = NULL;
+    while (drawing->waiting && av_fifo_read(drawing->waiting, &frame, 1) >= 0) {
+        av_frame_free(&frame);
+    }
+    av_fifo_freep2(&drawing->waiting);
+    avfilter_graph_free(&drawing->graph);
+    av_frame_free(&drawing->drawn);
+    if (drawing->output) {
+        fclose(drawing->output);
+    }
+    video_close(&drawing->video);
+    return gpume_close(&drawing->ctx);
+}
+
+static bool parse(const char *text, uint32_t *value)
+{
+    char *end = NULL;
+    const unsigned long number = strtoul(text, &end, 10);
+    *value = (uint32_t)number;
+    return end != text && *end == '\0' && number <= GPUME_WINDOW_MAX;
+}
+
+int main(int argc, char **argv)
+{
+    struct drawing drawing = {.video = {.program = "codecview"}};
+    gpume_params_default(&drawing.params);
+    drawing.params.log = print_log;
+    bool usable = argc >= 3 && argc <= 5;
+    if (usable && argc > 3) {
+        usable = parse(argv[3], &drawing.params.block);
+    }
+    if (usable && argc > 4) {
+        usable = parse(argv[4], &drawing.params.window_x);
+        drawing.params.window_y = drawing.params.window_x;
+    }
+    if (!usable) {
+        fprintf(stderr, "usage: codecview INPUT OUTPUT.y4m [BLOCK [WINDOW]]\n");
+        return 2;
+    }
+    if (gpume_api_version() != GPUME_API_VERSION) {
+        fail("libgpume", "another version than this program was built for");
+        return 1;
+    }
+    drawing.path = argv[2];
+    int result = video_open(&drawing.video, argv[1]);
+    if (result == 0) {
+        result = run(&drawing);
+    }
+    return close_all(&drawing) != GPUME_OK || result < 0 ? 1 : 0;
+}

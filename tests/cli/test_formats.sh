@@ -1,0 +1,284 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Formats of vectors: the same bytes from a run, from convert, through pipes and files; read back by
+# programs of others; what does not fit is refused and leaves nothing.
+. "$(dirname "$0")/common.sh"
+make_clip clip.y4m 70 45 8 5
+v() { expect 0 clip.y4m --backend "$engine" -q "$@"; }
+
+# From a run, and from convert out of the richest.
+for format in csv jsonl npy mvf hash extract_mvs; do
+    v --vectors run.$format --format $format
+done
+v --vectors 'run%d.flo'
+v --vectors 'mvs-%d.npy' --format mv-extractor
+v -o folder
+cmp -s folder/vectors.csv run.csv || fail "csv: another one than the standard file"
+for format in csv jsonl npy hash extract_mvs; do
+    expect 0 convert run.mvf made.$format --format $format
+    grep -q "^converted  *4 fields, 216 blocks: mvf to $format$" "$scratch/out" || fail "closing line"
+    cmp -s run.$format made.$format || fail "convert: mvf to $format"
+    # Through a pipe, and into standard output as a file.
+    "$gpume" convert - - --format $format <run.mvf 2>"$scratch/err" | cat >piped || fail "pipe"
+    cmp -s run.$format piped || fail "convert: $format through a pipe"
+    "$gpume" convert run.mvf - --format $format >piped 2>"$scratch/err" || fail "$format: to a file"
+    cmp -s run.$format piped || fail "convert: $format into standard output"
+    "$gpume" clip.y4m --backend "$engine" --vectors - --format $format 2>"$scratch/err" |
+        cat >piped
+    cmp -s run.$format piped || fail "$format: of a run through a pipe"
+done
+"$gpume" convert run.mvf - --format npy 2>/dev/null >piped
+{ echo; "$gpume" convert run.mvf - --format npy 2>/dev/null; } >piped
+tail -c +2 piped | cmp -s run.npy - || fail "npy: behind something else"
+rm made.*
+expect 0 convert run.mvf 'made%d.flo' -q
+expect 0 convert run.mvf 'made%d.npy' --format mv-extractor
+for frame in 1 2 3 4; do
+    cmp -s run$frame.flo made$frame.flo || fail "convert: flo"
+    cmp -s mvs-$frame.npy made$frame.npy || fail "convert: mv-extractor"
+done
+for format in flo mv-extractor; do
+    "$gpume" convert run.mvf - --format $format 2>/dev/null | cat >piped
+    [ $format = flo ] && cat run[1-4].flo >whole || cat mvs-[1-4].npy >whole
+    cmp -s whole piped || fail "$format: standard output"
+    expect 0 convert piped back.csv -y -b 8
+    awk -F, -v OFS=, '{ print $1, $3, $4, $5, $6, $7, $8 }' run.csv >wanted
+    [ $format = flo ] || cut -d, -f1-8 run.csv >wanted
+    cmp -s wanted back.csv || fail "$format: one behind the other, read back"
+done
+
+# And back: what is not there is left out, what is left out is said.
+for format in csv jsonl npy mvf; do
+    expect 0 convert run.$format back.csv -y
+    cmp -s run.csv back.csv || fail "convert: $format to csv"
+done
+cut -d, -f1-9 run.csv >norank.csv
+expect 0 convert norank.csv back.csv -y
+cmp -s run.csv back.csv || fail "ranks made of costs"
+expect 0 convert run.extract_mvs back.csv -y
+cut -d, -f1-8 run.csv | cmp -s - back.csv || fail "convert: extract_mvs to csv"
+expect 0 convert 'mvs-%d.npy' back.csv -y
+cut -d, -f1-8 run.csv | cmp -s - back.csv || fail "convert: mv-extractor to csv"
+expect 0 convert 'run%d.flo' back.csv -y -b 8
+awk -F, -v OFS=, '{ print $1, $3, $4, $5, $6, $7, $8 }' run.csv | cmp -s - back.csv ||
+    fail "convert: flo to csv"
+expect 0 convert run.csv x.extract_mvs --format extract_mvs
+says "extract_mvs has no place for costs, ranks"
+expect 0 convert run.mvf back.csv -y
+says "csv has no place for times"
+expect 0 -q convert run.csv back.mvf
+[ ! -s "$scratch/out" ] || fail "-q writes"
+expect 0 compare run.mvf run.npy
+expect 0 compare run.jsonl run.csv
+expect 0 compare run.extract_mvs run.csv
+grep -q '^costs        not compared, only B has any$' "$scratch/out" || fail "costs that are not known"
+expect 0 compare 'mvs-%d.npy' run.extract_mvs
+grep -q '^costs        not compared, neither has any$' "$scratch/out" || fail "costs of neither"
+expect 0 compare -b 8 'run%d.flo' run.mvf
+sed '5s/,[^,]*,\([^,]*\)$/,9\1,\1/' run.csv >other.csv
+expect 0 convert other.csv other.hash -q
+diff run.hash other.hash >lines
+[ "$(grep -c '^> [0-9]' lines)" -eq 1 ] || fail "hash: not one field differs"
+run compare run.extract_mvs b.none
+[ "$status" -eq 3 ] || fail "compare: a file that is not there"
+
+# Two references of a frame.
+cat >both.csv <<'END'
+frame,ref,x,y,w,h,dx,dy,cost,rank
+1,0,0,0,8,8,1,2,3,0
+1,2,0,0,8,8,-1,-2,4,0
+2,1,0,0,8,8,0,0,0,0
+END
+for format in jsonl npy mvf; do
+    expect 0 convert both.csv both.$format -q
+    expect 0 convert both.$format back.csv -y -q
+    cmp -s both.csv back.csv || fail "two references: $format"
+done
+for format in extract_mvs mv-extractor; do
+    expect 0 convert both.csv "both%d.$format" --format $format -q
+    expect 0 convert "both%d.$format" back.csv -y -q
+    cut -d, -f1-8 both.csv | cmp -s - back.csv || fail "two references: $format"
+done
+expect 0 convert both.csv 'both%d-%d.flo' -q
+[ -e both1-0.flo ] && [ -e both1-2.flo ] && [ -e both2-1.flo ] || fail "two references: flo"
+expect 2 convert both.csv 'two%d.flo' -q
+says "two %d in the name"
+expect 2 convert both.csv two.flo -q
+says "put %d in the name"
+[ ! -e two.flo ] && [ ! -e two1.flo ] || fail "flo: half a file"
+expect 0 compare both.csv both.mvf
+sed 2d both.csv >later.csv
+run compare both.csv later.csv
+grep -q '^only in A  *1 field,' "$scratch/out" || fail "compare: references of a frame"
+
+# The same from every engine and number of threads, and the hash by other means.
+for threads in 1 3; do
+    expect 0 clip.y4m --backend cpu --threads $threads --vectors - --format hash
+    cmp -s run.hash "$scratch/out" || fail "hash: $threads threads"
+done
+if "$gpume" clip.y4m --backend vulkan --vectors - --format hash >vulkan.hash 2>"$scratch/err"; then
+    cmp -s run.hash vulkan.hash || fail "hash: Vulkan"
+else
+    echo "no hash of the Vulkan engine: $(cat "$scratch/err")"
+fi
+
+# Programs of others.
+python=
+for candidate in python3 /usr/bin/python3; do
+    if [ -z "$python" ] && "$candidate" -c 'import numpy' 2>/dev/null; then python=$candidate; fi
+done
+if have python3; then
+    python3 - <<'END' || fail "read by Python"
+import csv, hashlib, json, struct
+rows = [{k: int(v) for k, v in r.items()} for r in csv.DictReader(open('run.csv'))]
+lines = [json.loads(line) for line in open('run.jsonl')]
+assert lines == rows and list(lines[0]) == list(rows[0])
+hashes = [l.split(',') for l in open('run.hash') if l[0] != '#']
+assert len(hashes) == 4
+for frame, ref, blocks, digest in hashes:
+    of = [r for r in rows if r['frame'] == int(frame)]
+    data = b''.join(struct.pack('<hhI', r['dx'], r['dy'], r['cost']) for r in of)
+    assert len(of) == int(blocks) and hashlib.sha256(data).hexdigest() == digest.strip()
+for frame in 1, 2, 3, 4:
+    data = open('run%d.flo' % frame, 'rb').read()
+    tag, width, height = struct.unpack('<fii', data[:12])
+    assert (tag, width, height, len(data)) == (202021.25, 70, 45, 12 + 8 * 70 * 45)
+    for r in rows:
+        if r['frame'] == frame:
+            for y in range(r['y'], r['y'] + r['h']):
+                for x in range(r['x'], r['x'] + r['w']):
+                    at = 12 + 8 * (y * width + x)
+                    assert struct.unpack('<ff', data[at:at + 8]) == (r['dx'], r['dy'])
+with open('run.extract_mvs') as table:
+    for m, r in zip(csv.DictReader(table, skipinitialspace=True), rows):
+        dst = r['x'] + r['w'] // 2, r['y'] + r['h'] // 2
+        assert int(m['framenum']) == r['frame'] + 1 and int(m['source']) == -1
+        assert (int(m['blockw']), int(m['blockh'])) == (r['w'], r['h'])
+        assert (int(m['dstx']), int(m['dsty'])) == dst
+        assert (int(m['srcx']), int(m['srcy'])) == (dst[0] + r['dx'], dst[1] + r['dy'])
+        assert (int(m['motion_x']), int(m['motion_y'])) == (r['dx'], r['dy'])
+        assert m['flags'] == '0x0' and m['motion_scale'] == '1'
+END
+else
+    echo "not read by Python: python3 is not here"
+fi
+if [ -n "$python" ]; then
+    "$python" - <<'END' || fail "read by NumPy"
+import csv, struct, numpy
+rows = [{k: int(v) for k, v in r.items()} for r in csv.DictReader(open('run.csv'))]
+v = numpy.load('run.npy', allow_pickle=False)
+assert list(v.dtype.names) == list(rows[0]) and v.itemsize == 40 and v.shape == (216,)
+for name in v.dtype.names:
+    assert (v[name] == [r[name] for r in rows]).all(), name
+m = numpy.load('mvs-2.npy')
+of = [r for r in rows if r['frame'] == 2]
+assert m.dtype == numpy.int32 and m.shape == (54, 10)
+assert (m[:, 0] == -1).all() and (m[:, 9] == 1).all() and (m[:, 3:5] - m[:, 5:7] == m[:, 7:9]).all()
+assert (m[:, 7] == [r['dx'] for r in of]).all()
+data, at, found = open('run.mvf', 'rb').read(), 64, []
+while at < len(data): # as in gpume-formats(5)
+    head, size = struct.unpack_from('<IQ', data, at + 4)
+    frame, ref = struct.unpack_from('<QQ', data, at + 16)
+    field = numpy.frombuffer(data, 'i2,i2,u4,u4', size // 12, at + head)
+    found += [(frame, ref) + b for b in field.tolist()]
+    at += head + size
+assert found == [tuple(r[n] for n in ('frame', 'ref', 'dx', 'dy', 'cost', 'rank')) for r in rows]
+# What others write: another order, other types, members of their own.
+types = [('cost', '<f8'), ('note', '<f4'), ('dy', '<i8'), ('dx', '|i1'), ('x', '<u2'), ('y', '<u8'),
+         ('h', '|u1'), ('w', '<i4'), ('frame', '<u4'), ('ref', '<i2'), ('rank', '<i8')]
+other = numpy.zeros(len(rows), types)
+for name in v.dtype.names:
+    other[name] = v[name]
+numpy.save('other.npy', other)
+for step in range(5): # as mv-extractor's --dump: an empty array for the first frame
+    found = numpy.load('mvs-%d.npy' % step) if step else numpy.empty((0, 10), '<i4')
+    numpy.save('dump-%d.npy' % step, found.astype('<i8'))
+numpy.save('fraction.npy', numpy.array([(1, 0, 0, 8, 8, 0.5, 0)],
+    [(n, '<f8') for n in ('frame', 'x', 'y', 'w', 'h', 'dx', 'dy')]))
+numpy.save('text.npy', numpy.array(['a']))
+END
+    expect 0 convert other.npy back.csv -y
+    cmp -s run.csv back.csv || fail "npy of another program"
+    expect 0 compare 'dump-%d.npy' 'mvs-%d.npy'
+    expect 3 convert fraction.npy x.csv
+    says "fraction.npy: byte "
+    says "'dx' of the item before here is no whole number"
+    expect 3 convert text.npy x.csv
+    says "text.npy: byte "
+else
+    echo "not read by NumPy: python3-numpy is not here"
+fi
+if have jq; then
+    jq -r '[.frame,.ref,.x,.y,.w,.h,.dx,.dy,.cost,.rank] | @csv' run.jsonl >from_jq
+    tail -n +2 run.csv | cmp -s - from_jq || fail "read by jq"
+else
+    echo "not read by jq: it is not here"
+fi
+
+# What is refused, and leaves nothing.
+mkdir bad
+expect 3 convert run.extract_mvs bad/x.hash
+says "hash needs the costs"
+sed '2,3d' run.csv >holes.csv
+expect 3 convert holes.csv bad/x.mvf
+says "blocks of one size"
+expect 0 convert holes.csv holes.npy -q
+{ cat run.csv; echo 5,4,0,0,8,8,0,0,0,0; } >last.csv
+expect 3 convert last.csv bad/x.mvf
+says "the blocks of frame 5 are not all those"
+for name in run.npy run.mvf run1.flo mvs-1.npy; do
+    head -c 1000 $name >bad.bin
+    expect 3 convert bad.bin bad/x.csv
+    says "bad.bin: byte 1000: ends here"
+done
+head -c 3000 run.jsonl >bad.bin
+expect 3 convert bad.bin bad/x.csv
+says "has no end"
+expect 3 convert none.csv bad/x.csv
+says "none.csv: cannot be opened"
+expect 3 convert 'none%d.flo' bad/x.csv
+says "no file has such a name"
+expect 3 convert clip.y4m bad/x.csv
+says "line 1"
+: >empty.csv
+expect 3 convert empty.csv bad/x.csv
+says "is empty"
+expect 3 convert run.csv bad/x.npy --from npy
+expect 3 convert 'run%d.flo' bad/x.csv -b 16
+says "another vector than others of its block"
+if [ -w /dev/full ]; then
+    for format in csv npy flo hash; do
+        "$gpume" convert run.mvf - --format $format >/dev/full 2>"$scratch/err"
+        [ $? -eq 1 ] || fail "$format: /dev/full taken for success"
+    done
+fi
+only bad
+expect 2 convert
+expect 2 convert run.csv
+expect 2 convert run.csv x.csv y.csv
+expect 2 convert run.csv x.txt
+says "--format"
+expect 2 convert run.csv x.csv --format xml
+says "must be csv or jsonl or npy"
+expect 2 convert run.hash x.csv --from hash
+says "--from hash: must be csv"
+expect 2 convert run.csv run.csv -y
+says "is the input"
+expect 2 convert run.csv run.npy
+says "exists already"
+expect 2 convert run.csv 'run%d.flo'
+says "exists already"
+expect 2 convert run.csv x.csv --vectors y.csv
+expect 2 clip.y4m --format npy
+says "needs --vectors"
+expect 2 clip.y4m --vectors x.bin
+says "must end in one of .csv .jsonl"
+expect 2 clip.y4m --vectors x.flo
+says "put %d in the name"
+expect 2 clip.y4m --vectors 'x%d%d%d.flo'
+expect 2 clip.y4m --from csv
+says "gpume convert"
+expect 0 clip.y4m --backend cpu -q --frames 1 --vectors one.flo
+cmp -s one.flo run1.flo || fail "flo: one field"
+expect 3 ./convert
+exit 0
