@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * --timeout: a thread that ends the run when its time is over, whatever it waits for. First as a
- * signal would, without results; where that takes too long, the program at once.
+ * signal would, with partial results; where that takes too long, the program at once.
  */
 #ifndef GPUME_CLI_DEADLINE_H
 #define GPUME_CLI_DEADLINE_H

@@ -85,7 +85,7 @@ for command in "silent" "sort silent" "compare silent silent" "convert silent ou
     [ "$(cat "$scratch/err")" = "gpume: --timeout 0.3: the run has not ended in that time; raise it or give it less to do" ] ||
         fail "$command: $(cat "$scratch/err")"
 done
-# Standard input that never ends, in the middle of a run: what was begun is taken away.
+# Standard input that never ends, in the middle of a run: what there is ends in .partial, as after Ctrl-C.
 mkfifo feed
 exec 8<>feed # keeps it from ending
 cat clip.y4m >&8
@@ -94,6 +94,12 @@ before=$(ls -A)
 status=$?
 [ "$status" -eq 1 ] || fail "timeout in the middle: exit status $status"
 says "--timeout 2"
+[ "$(ls -A half | grep -v '^\.')" = "frames.csv.partial
+summary.json.partial
+vectors.csv.partial" ] || fail "--timeout: other files than partial results: $(ls -A half)"
+cmp half/vectors.csv.partial a/vectors.csv || fail "--timeout: vectors.csv.partial"
+grep -q '"partial": true' half/summary.json.partial || fail "--timeout: summary.json.partial"
+rm -r half
 [ "$(ls -A)" = "$before" ] || fail "--timeout: something was left behind"
 exec 8>&-
 # Time enough changes nothing.
