@@ -22,7 +22,10 @@ same() {
         esac
         "$oracle" vectors $clip 8 7 5 extend $way >vectors
         "$oracle" frames $clip 8 7 5 extend $way >frames
-        for one in $engines; do
+        # Vulkan's fields in every direction are unit-direction-vulkan's; starting it takes a second.
+        some=$engines
+        [ $direction = both ] || some=cpu
+        for one in $some; do
             expect 0 $clip -w 7x5 --ref-distance $distance --direction $direction \
                 --backend $one --check -o out -y "$@"
             cmp vectors out/vectors.csv || fail "$clip $direction $distance: vectors.csv of $one"
@@ -81,11 +84,9 @@ done
 range() { # START FRAMES FIRST LAST
     awk -F, -v a="$3" -v b="$4" 'NR == 1 || ($1 >= a && $1 <= b)' all >want
     awk -F, -v a="$3" -v b="$4" 'NR == 1 || ($1 >= a && $1 <= b)' ahead >want_ahead
-    for one in $engines; do
-        expect 0 clip.y4m --ref-distance 2 --direction both --backend $one --vectors - \
-            --start "$1" ${2:+--frames $2}
-        cmp want "$scratch/out" || fail "--direction both --start $1 --frames $2 with $one"
-    done
+    expect 0 clip.y4m --ref-distance 2 --direction both --backend "$engine" --vectors - \
+        --start "$1" ${2:+--frames $2}
+    cmp want "$scratch/out" || fail "--direction both --start $1 --frames $2"
     [ "$(wc -l <want_ahead)" -gt 1 ] || return 0
     expect 0 clip.y4m --ref-distance 2 --direction future --backend "$engine" --vectors - \
         --start "$1" ${2:+--frames $2}
