@@ -96,11 +96,9 @@ static int open_descriptor(struct gpume_out *out, int fd)
 
 static int open_temp(struct gpume_out *out)
 {
-    out->fd = gpume_temporary_create(out->final, &out->id);
-    const int error = errno;
-    out->temp = out->fd >= 0 ? gpume_temporary_name(out->final, out->id) : NULL;
-    if (!out->temp) {
-        return complain(out, "cannot be created", out->fd < 0 ? error : ENOMEM);
+    out->fd = gpume_temporary_create(out->final, &out->id, &out->temp);
+    if (out->fd < 0) {
+        return complain(out, "cannot be created", errno);
     }
     out->seekable = true;
     return GPUME_OK;

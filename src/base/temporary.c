@@ -55,23 +55,28 @@ static int create_one(const char *path)
     return fd;
 }
 
-int gpume_temporary_create(const char *final, struct gpume_temporary *id)
+int gpume_temporary_create(const char *final, struct gpume_temporary *id, char **name)
 {
     int fd = -1;
     errno = EEXIST;
+    *name = NULL;
     *id = (struct gpume_temporary){.pid = (uint64_t)getpid()};
-    for (; fd < 0 && errno == EEXIST && id->number < TEMPS_MAX; id->number += fd < 0) {
+    for (; fd < 0 && errno == EEXIST && id->number < TEMPS_MAX; id->number++) {
         char *path = gpume_temporary_name(final, *id);
         if (!path) {
             errno = ENOMEM;
             return -1;
         }
         fd = create_one(path);
+        if (fd >= 0) {
+            *name = path;
+            return fd;
+        }
         const int error = errno;
         free(path);
         errno = error;
     }
-    return fd;
+    return -1;
 }
 
 struct gpume_temporary gpume_temporary_unused(const char *final)

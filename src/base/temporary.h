@@ -19,8 +19,9 @@ struct gpume_temporary {
 /* The name for free(), or NULL without memory. */
 char *gpume_temporary_name(const char *final, struct gpume_temporary id);
 
-/* Creates a new one, open for reading and writing, and locked. */
-int gpume_temporary_create(const char *final, struct gpume_temporary *id);
+/* Creates a new one, open for reading and writing, and locked. *name is for free(); NULL on
+ * failure. */
+int gpume_temporary_create(const char *final, struct gpume_temporary *id, char **name);
 
 /* One that no file has yet. */
 struct gpume_temporary gpume_temporary_unused(const char *final);

@@ -273,6 +273,7 @@ int gpume_report_set_make(struct gpume_report_set *set, struct gpume_report_came
         };
         const int status = gpume_still_encode(camera->still, &plane, &data, &bytes);
         if (status != GPUME_OK) {
+            gpume_report_set_finish(set);
             return status;
         }
         gpume_bytes_put(&set->pictures[i], data, bytes);
@@ -280,6 +281,7 @@ int gpume_report_set_make(struct gpume_report_set *set, struct gpume_report_came
     }
     gpume_bytes_put(&set->vectors, draft->vectors.data, draft->vectors.count);
     if (failed || set->vectors.failed) {
+        gpume_report_set_finish(set);
         return refuse_memory(camera);
     }
     set->full = true;
