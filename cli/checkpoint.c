@@ -41,7 +41,7 @@ enum gpume_exit gpume_checkpoint_init(struct gpume_checkpoint *checkpoint,
         gpume_console_error("out of memory");
         return GPUME_EXIT_FAILED;
     }
-    checkpoint->next_ns = gpume_progress_clock_ns() + INTERVAL_NS;
+    checkpoint->next_ns = 0; /* after the first field */
     return GPUME_EXIT_DONE;
 }
 
@@ -54,7 +54,7 @@ static int take_marks(struct gpume_checkpoint *checkpoint)
     for (size_t i = 0; i < state->output_count; i++) {
         struct gpume_run_state_output *output = &state->outputs[i];
         if (output->marked) {
-            if (state->partial && gpume_out_set_refuses(&output->mark, false)) {
+            if (output->mark.other && !gpume_out_set_is_temporary(&output->mark)) {
                 output->mark.id = gpume_out_set_unused(output->path);
             }
             checkpoint->marks[count++] = output->mark;
@@ -63,7 +63,10 @@ static int take_marks(struct gpume_checkpoint *checkpoint)
     checkpoint->set.marks = checkpoint->marks;
     checkpoint->set.mark_count = count;
     checkpoint->set.keep = true;
-    return state->partial ? gpume_run_state_write(state, checkpoint->path, &console) : GPUME_OK;
+    checkpoint->set.overwrite = checkpoint->set.overwrite || state->ending; /* its own files */
+    return state->partial || state->ending
+               ? gpume_run_state_write(state, checkpoint->path, &console)
+               : GPUME_OK;
 }
 
 enum gpume_exit gpume_checkpoint_resume(
@@ -117,9 +120,10 @@ static int mark_all(struct gpume_checkpoint *checkpoint)
     return GPUME_OK;
 }
 
-static int save(struct gpume_checkpoint *checkpoint, bool partial)
+static int save(struct gpume_checkpoint *checkpoint, bool partial, bool ending)
 {
     checkpoint->state.partial = partial;
+    checkpoint->state.ending = ending;
     checkpoint->state.synced = false;
     const int status = mark_all(checkpoint);
     return status ? status : gpume_run_state_write(&checkpoint->state, checkpoint->path, &console);
@@ -127,16 +131,21 @@ static int save(struct gpume_checkpoint *checkpoint, bool partial)
 
 int gpume_checkpoint_save(struct gpume_checkpoint *checkpoint)
 {
-    const int status = save(checkpoint, false);
+    const int status = save(checkpoint, false, false);
     checkpoint->written = true;
     checkpoint->set.keep = checkpoint->resume;
     checkpoint->next_ns = gpume_progress_clock_ns() + INTERVAL_NS;
     return status;
 }
 
+int gpume_checkpoint_begin_end(struct gpume_checkpoint *checkpoint)
+{
+    return checkpoint->possible && checkpoint->written ? save(checkpoint, false, true) : GPUME_OK;
+}
+
 int gpume_checkpoint_begin_partial(struct gpume_checkpoint *checkpoint)
 {
-    const int status = checkpoint->possible ? save(checkpoint, true) : GPUME_OK;
+    const int status = checkpoint->possible ? save(checkpoint, true, false) : GPUME_OK;
     checkpoint->set.partial = checkpoint->set.sync = true;
     return status;
 }

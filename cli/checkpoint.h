@@ -20,7 +20,7 @@ struct gpume_checkpoint {
     struct gpume_out_mark marks[GPUME_OUTPUTS_MAX];
     char *path;       /* of the state */
     bool possible;    /* the run can be continued */
-    uint64_t next_ns; /* when it is due */
+    uint64_t next_ns; /* when it is due; 0: at once */
     bool resume;      /* --resume: what a failed run has made stays */
     bool written;     /* there is a state of this run */
 };
@@ -44,6 +44,10 @@ bool gpume_checkpoint_is_due(const struct gpume_checkpoint *checkpoint);
 
 /* After a whole field: what the summary says is in every output. */
 int gpume_checkpoint_save(struct gpume_checkpoint *checkpoint);
+
+/* No more fields come: whatever the outputs hold is written before the first of them gets its name,
+ * and they can be continued until the last one has. */
+int gpume_checkpoint_begin_end(struct gpume_checkpoint *checkpoint);
 
 /* The run ends early: outputs that are finished from now on are partial. */
 int gpume_checkpoint_begin_partial(struct gpume_checkpoint *checkpoint);

@@ -254,21 +254,9 @@ void gpume_output_clear(const struct gpume_output *output)
     }
 }
 
-/* Is it files by number? */
-static bool is_series(const struct gpume_output *output)
+/* What is there may be of the run to be continued: opening it knows. */
+static bool may_be_there(const struct gpume_outputs *outputs)
 {
-    if (output->ops == &gpume_sink_vectors) {
-        return gpume_sink_vectors_is_series(output->format, output->path);
-    }
-    return output->ops && output->ops->is_series && output->ops->is_series(output->path);
-}
-
-/* Files by number that are there may be those of the run to be continued. */
-static bool may_be_there(const struct gpume_outputs *outputs, const struct gpume_output *output)
-{
-    if (!is_series(output)) {
-        return false;
-    }
     char *state = gpume_run_state_path(outputs->items[0].path);
     const bool found = state && access(state, F_OK) == 0;
     free(state);
@@ -292,7 +280,7 @@ static int check_one(const struct gpume_outputs *outputs, const struct gpume_out
             output->path);
         return GPUME_INVALID;
     }
-    if (exists && !options->overwrite && !(options->resume && may_be_there(outputs, output))) {
+    if (exists && !options->overwrite && !(options->resume && may_be_there(outputs))) {
         gpume_console_error(
             "%s: exists already; replace it with -y or choose another name", output->path);
         return GPUME_INVALID;

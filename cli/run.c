@@ -359,6 +359,9 @@ static enum gpume_exit finish_sinks(struct job *job)
 
 static enum gpume_exit complete(struct job *job)
 {
+    if (gpume_checkpoint_begin_end(&job->checkpoint) != GPUME_OK) {
+        return GPUME_EXIT_FAILED;
+    }
     const enum gpume_exit result = finish_sinks(job);
     if (result == GPUME_EXIT_DONE) {
         gpume_checkpoint_complete(&job->checkpoint);

@@ -119,20 +119,21 @@ static char *partial_name(const char *final)
     return gpume_path_join(final, strlen(final), GPUME_OUT_PARTIAL);
 }
 
-/* The temporary that an earlier run has left, or its partial result, cut at the mark. */
+/* The temporary that an earlier run has left, or what it has become, cut at the mark. */
 static int open_again(struct gpume_out *out, const struct gpume_out_mark *mark)
 {
     out->id = mark->id;
     out->temp = gpume_temporary_name(out->final, mark->id);
-    char *partial = partial_name(out->final);
-    if (out->temp && partial) {
+    const char *suffix = mark->other ? mark->other : "";
+    char *other = gpume_path_join(out->final, strlen(out->final), suffix);
+    if (out->temp && other) {
         out->fd = gpume_temporary_adopt(out->temp);
-        if (out->fd < 0 && errno == ENOENT && rename(partial, out->temp) == 0) {
+        if (out->fd < 0 && errno == ENOENT && mark->other && rename(other, out->temp) == 0) {
             out->fd = gpume_temporary_adopt(out->temp);
         }
     }
-    const int error = out->temp && partial ? errno : ENOMEM;
-    free(partial);
+    const int error = out->temp && other ? errno : ENOMEM;
+    free(other);
     if (out->fd < 0) {
         free(out->temp); /* not ours to remove */
         out->temp = NULL;
@@ -153,7 +154,8 @@ static int open_file(struct gpume_out *out, const char *path)
         return GPUME_IO;
     }
     struct stat st;
-    bool exists = stat(path, &st) == 0;
+    const bool own = out->set->own;
+    bool exists = (own ? lstat(path, &st) : stat(path, &st)) == 0;
     if (!exists && errno != ENOENT) {
         return complain(out, "cannot be written", errno);
     }
@@ -162,7 +164,7 @@ static int open_file(struct gpume_out *out, const char *path)
             &out->log, GPUME_LOG_ERROR, "%s: is a folder; give the name of a file", out->label);
         return GPUME_IO;
     }
-    if (exists && !S_ISREG(st.st_mode)) {
+    if (exists && !S_ISREG(st.st_mode) && !own) {
         out->fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
         return out->fd < 0 ? complain(out, "cannot be written", errno) : GPUME_OK;
     }
@@ -172,10 +174,10 @@ static int open_file(struct gpume_out *out, const char *path)
             "%s: exists already; replace it with --overwrite or choose another name", out->label);
         return GPUME_INVALID;
     }
-    if (exists && access(path, W_OK) != 0) {
+    if (exists && !own && access(path, W_OK) != 0) {
         return complain(out, "cannot be replaced", errno);
     }
-    out->final = gpume_path_resolve(path);
+    out->final = own ? gpume_path_join("", 0, path) : gpume_path_resolve(path);
     if (!out->final) {
         return complain(out, "cannot be written", errno);
     }
@@ -185,7 +187,7 @@ static int open_file(struct gpume_out *out, const char *path)
         out->next = out->set->first;
         out->set->first = out;
     }
-    if (status == GPUME_OK && exists) {
+    if (status == GPUME_OK && exists && S_ISREG(st.st_mode)) {
         (void)fchmod(out->fd, st.st_mode & 0777); /* as good as the file system allows */
     }
     return status;

@@ -26,14 +26,25 @@ static const char *refuse_file(const char *path, uint64_t bytes)
     return whole ? NULL : "is shorter than it was";
 }
 
-const char *gpume_out_set_refuses(const struct gpume_out_mark *mark, bool partial)
+bool gpume_out_set_is_temporary(const struct gpume_out_mark *mark)
+{
+    char *final = gpume_path_resolve(mark->path);
+    char *temporary = final ? gpume_temporary_name(final, mark->id) : NULL;
+    const bool there = temporary && access(temporary, F_OK) == 0;
+    free(temporary);
+    free(final);
+    return there;
+}
+
+const char *gpume_out_set_refuses(const struct gpume_out_mark *mark)
 {
     const char *why = "cannot be looked at: out of memory";
     char *final = gpume_path_resolve(mark->path);
     char *temporary = final ? gpume_temporary_name(final, mark->id) : NULL;
-    char *other = final ? gpume_path_join(final, strlen(final), GPUME_OUT_PARTIAL) : NULL;
+    const char *suffix = mark->other ? mark->other : "";
+    char *other = final ? gpume_path_join(final, strlen(final), suffix) : NULL;
     if (temporary && other) {
-        const bool moved = partial && access(temporary, F_OK) != 0;
+        const bool moved = mark->other && access(temporary, F_OK) != 0;
         why = refuse_file(moved ? other : temporary, mark->bytes);
     }
     free(other);

@@ -16,13 +16,16 @@ struct gpume_out;
 
 /* A temporary file, and how much of it counts. */
 struct gpume_out_mark {
-    const char *path; /* of the output, as the user named it */
+    const char *path;  /* of the output, as the user named it */
+    const char *other; /* behind its name, what it may be called by now: GPUME_OUT_PARTIAL, "" where
+                          it may have its own, NULL: it has its temporary one */
     struct gpume_temporary id;
     uint64_t bytes;
 };
 
 struct gpume_out_set {
     bool overwrite; /* existing files are replaced */
+    bool own;       /* names that the program makes up: a link there is replaced, not followed */
     bool keep;      /* temporaries stay when they are closed unfinished, to be continued */
     /* Outputs that are finished are called NAME.partial, in place of one that is there. May change
      * while outputs are open, as may the next. */
@@ -38,9 +41,12 @@ struct gpume_out_set {
  * given. GPUME_EOF: no such output is open, or it is no file. Failures have been logged. */
 int gpume_out_set_mark(const struct gpume_out_set *set, struct gpume_out_mark *mark);
 
-/* Can the output be continued at the mark: is its file there, long enough, and nobody's? The one
- * called NAME.partial will do where partial is set. The reason why not, or NULL. */
-const char *gpume_out_set_refuses(const struct gpume_out_mark *mark, bool partial);
+/* Can the output be continued at the mark: is its file there, long enough, and nobody's? The reason
+ * why not, or NULL. */
+const char *gpume_out_set_refuses(const struct gpume_out_mark *mark);
+
+/* Is it, rather, under its temporary name? */
+bool gpume_out_set_is_temporary(const struct gpume_out_mark *mark);
 
 /* The reason of a file that is not there. */
 extern const char gpume_out_set_gone[];

@@ -39,9 +39,6 @@ bool gpume_picture_exists(const char *path);
  * lost. */
 bool gpume_picture_can_continue(const char *path);
 
-/* Is it pictures by number, in files of their own? */
-bool gpume_picture_is_series(const char *path);
-
 /* Removes temporaries of runs that are gone, of every picture of a pattern. */
 void gpume_picture_clear(const char *path);
 

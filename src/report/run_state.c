@@ -12,11 +12,13 @@
 #include "report/json.h"
 #include "vectors/vectors_format.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define STATE_FORMAT 1
 #define STATE_BYTES_MAX ((size_t)1024 * 1024) /* has a few thousand, and names of files */
@@ -57,6 +59,8 @@ static void put_job(struct gpume_json *json, const struct gpume_run_state *state
     gpume_summary_put_job(state->summary, json);
     gpume_json_begin(json, "outputs");
     gpume_json_count(json, "input bytes", is_file ? (uint64_t)info.st_size : 0);
+    gpume_json_count(json, "input changed at second", is_file ? (uint64_t)info.st_mtim.tv_sec : 0);
+    gpume_json_count(json, "and nanosecond", is_file ? (uint64_t)info.st_mtim.tv_nsec : 0);
     gpume_json_count(json, "prefilter weights", state->weights);
     gpume_json_count(json, "overlay-style", (uint64_t)run->overlay_style);
     gpume_json_count(json, "overlay-key", (uint64_t)run->overlay_key);
@@ -152,6 +156,7 @@ static void put_progress(struct gpume_json *json, const struct gpume_run_state *
     read_boot(boot);
     gpume_json_begin(json, "progress");
     gpume_json_truth(json, "partial", state->partial);
+    gpume_json_truth(json, "ending", state->ending);
     gpume_json_text(json, "boot", state->synced ? NULL : boot);
     for (size_t i = 0; i < sums.count; i++) {
         const struct sum *sum = &sums.all[i];
@@ -179,7 +184,7 @@ int gpume_run_state_write(
 {
     int status;
     struct gpume_json json = {0};
-    struct gpume_out_set set = {.overwrite = true, .sync = state->synced};
+    struct gpume_out_set set = {.overwrite = true, .own = true, .sync = state->synced};
     GPUME_TRY(gpume_out_open_in(&json.out, &set, path, log));
     put_job(&json, state);
     put_progress(&json, state);
@@ -192,7 +197,8 @@ fail:
 /* The whole file as a string for free(), or NULL. */
 static char *load(const char *path)
 {
-    FILE *file = fopen(path, "rb");
+    const int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    FILE *file = fd >= 0 ? fdopen(fd, "rb") : NULL;
     char *text = file ? malloc(STATE_BYTES_MAX) : NULL;
     size_t bytes = 0;
     if (text) {
@@ -201,6 +207,8 @@ static char *load(const char *path)
     }
     if (file) {
         fclose(file);
+    } else if (fd >= 0) {
+        (void)close(fd);
     }
     return text;
 }
@@ -286,7 +294,10 @@ static void read_outputs(struct gpume_run_state *state, const char *progress)
     char key[32];
     for (size_t i = 0; i < state->output_count; i++) {
         struct gpume_run_state_output *output = &state->outputs[i];
-        output->mark = (struct gpume_out_mark){.path = output->path};
+        output->mark = (struct gpume_out_mark){.path = output->path,
+            .other = state->ending    ? ""
+                     : state->partial ? GPUME_OUT_PARTIAL
+                                      : NULL};
         snprintf(key, sizeof key, "pid %zu", i);
         output->marked = find_number(progress, key, &output->mark.id.pid);
         snprintf(key, sizeof key, "number %zu", i);
@@ -313,8 +324,7 @@ static int check_outputs(const struct gpume_run_state *state, const struct gpume
     size_t marked = 0, gone = 0;
     for (size_t i = 0; i < state->output_count; i++) {
         const struct gpume_run_state_output *output = &state->outputs[i];
-        const char *why =
-            output->marked ? gpume_out_set_refuses(&output->mark, state->partial) : NULL;
+        const char *why = output->marked ? gpume_out_set_refuses(&output->mark) : NULL;
         marked += output->marked;
         gone += why == gpume_out_set_gone;
         if (why) {
@@ -364,6 +374,7 @@ static int take(struct gpume_run_state *state, struct gpume_summary *summary, co
         GPUME_TRY(GPUME_INVALID);
     }
     state->partial = strstr(progress, "\n    \"partial\": true") != NULL;
+    state->ending = strstr(progress, "\n    \"ending\": true") != NULL;
     state->synced = strstr(progress, "\n    \"boot\": null") != NULL;
     read_outputs(state, progress);
     GPUME_TRY(check_outputs(state, log));

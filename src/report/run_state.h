@@ -30,6 +30,7 @@ struct gpume_run_state {
     /* The outputs have been finished, or are about to be: one whose temporary file is gone is
      * called NAME.partial. */
     bool partial;
+    bool ending; /* likewise, for ever: it may have its own name */
     bool synced; /* the outputs are on the disk: a restart of the machine loses nothing */
 };
 

@@ -75,9 +75,6 @@ struct gpume_sink_ops {
      * what gpume_out_is_continued says as all that open needs to know? NULL: never. */
     bool (*can_continue)(const char *path);
 
-    /* Is it many files, each of which has its name as soon as it is whole? NULL: never. */
-    bool (*is_series)(const char *path);
-
     /* Removes temporaries of runs that are gone. NULL: those of the one file of this name. */
     void (*clear)(const char *path);
 
@@ -102,7 +99,6 @@ int gpume_sink_vectors_check(const struct gpume_vectors_format *format, const ch
     bool single, bool both, const struct gpume_log *log);
 bool gpume_sink_vectors_exists(const struct gpume_vectors_format *format, const char *path);
 bool gpume_sink_vectors_can_continue(const struct gpume_vectors_format *format, const char *path);
-bool gpume_sink_vectors_is_series(const struct gpume_vectors_format *format, const char *path);
 void gpume_sink_vectors_clear(const struct gpume_vectors_format *format, const char *path);
 
 extern const struct gpume_sink_ops gpume_sink_frames_csv;

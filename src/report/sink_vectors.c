@@ -113,7 +113,7 @@ int gpume_sink_vectors_check(const struct gpume_vectors_format *format, const ch
     return GPUME_OK;
 }
 
-bool gpume_sink_vectors_is_series(const struct gpume_vectors_format *format, const char *path)
+static bool is_series(const struct gpume_vectors_format *format, const char *path)
 {
     const enum gpume_pattern_kind kind =
         format->numbered ? gpume_pattern_kind(path) : GPUME_PATTERN_PLAIN;
@@ -123,18 +123,17 @@ bool gpume_sink_vectors_is_series(const struct gpume_vectors_format *format, con
 bool gpume_sink_vectors_exists(const struct gpume_vectors_format *format, const char *path)
 {
     uint64_t lowest;
-    return gpume_sink_vectors_is_series(format, path) ? gpume_pattern_find(path, &lowest)
-                                                      : gpume_text_exists(path);
+    return is_series(format, path) ? gpume_pattern_find(path, &lowest) : gpume_text_exists(path);
 }
 
 bool gpume_sink_vectors_can_continue(const struct gpume_vectors_format *format, const char *path)
 {
-    return gpume_sink_vectors_is_series(format, path) || gpume_text_can_continue(path);
+    return is_series(format, path) || gpume_text_can_continue(path);
 }
 
 void gpume_sink_vectors_clear(const struct gpume_vectors_format *format, const char *path)
 {
-    if (gpume_sink_vectors_is_series(format, path)) {
+    if (is_series(format, path)) {
         gpume_pattern_clear(path);
     } else if (gpume_text_can_continue(path)) {
         gpume_text_clear(path);

@@ -76,12 +76,13 @@ int gpume_motion_take(struct gpume_stream *stream, const int64_t values[GPUME_MO
     if (status != GPUME_OK) {
         return status;
     }
-    if (source == 0 || (source < 0 && row->frame == 0)) {
+    if (source == 0) {
         return gpume_stream_refuse(stream,
             "source %" PRId64 " of frame %" PRIu64 " (counted from 0) is no other frame", source,
             row->frame);
     }
-    row->ref = source < 0 ? row->frame - 1 : row->frame + 1;
+    /* The first frame's past is itself, as FFmpeg's mestimate has it. */
+    row->ref = source > 0 ? row->frame + 1 : row->frame > 0 ? row->frame - 1 : 0;
     row->block = block;
     return GPUME_OK;
 }

@@ -115,8 +115,8 @@ static int open_file(struct gpume_vectors_writer *writer, const char *path)
     }
     writer->out = writer->file;
     writer->start = 0;
-    if (writer->format->counted && gpume_out_seek(writer->file, 0) == GPUME_UNSUPPORTED &&
-        !writer->spool) {
+    if (writer->format->counted && !gpume_out_is_continued(writer->file) &&
+        gpume_out_seek(writer->file, 0) == GPUME_UNSUPPORTED && !writer->spool) {
         GPUME_TRY(gpume_spool_open(&writer->spool, &writer->log));
     }
 fail:

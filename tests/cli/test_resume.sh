@@ -90,6 +90,27 @@ goes_on
 says "nothing to continue"
 same "from the beginning"
 
+# Every format of vectors that is one file.
+for format in npy jsonl mvf extract_mvs hash; do
+    expect 0 -q clip.y4m --backend "$engine" --vectors all --format $format
+    feed 12
+    launch INT slow --vectors v --format $format --residual r%03d.png
+    await r011.png
+    kill -s TERM $pid
+    wait $pid 2>/dev/null
+    drain
+    [ -f v.partial ] || fail "$format: no partial result"
+    mkfifo slow
+    cat clip.y4m >slow 2>/dev/null &
+    feeder=$!
+    expect 0 slow --vectors v --format $format --residual r%03d.png --resume --backend "$engine"
+    wait $feeder 2>/dev/null
+    rm slow
+    cmp all v || fail "$format: resumed, and other bytes"
+    rm v all r*.png
+done
+unbroken
+
 # Killed, again and again.
 mkfifo slow
 "$oracle" stream 60 >slow 2>/dev/null &

@@ -476,7 +476,6 @@ static void test_refusals(void)
             "line 2: motion_x 1 over motion_scale 4"},
         {"extract_mvs", DATA(MVS "2,-1,8,8,5,4,4,4,0x0,0,0,1\n"), "line 2: src_x 5 is not dst_x 4"},
         {"extract_mvs", DATA(MVS "2,0,8,8,4,4,4,4,0x0,0,0,1\n"), "line 2: source 0 of frame 1"},
-        {"extract_mvs", DATA(MVS "1,-1,8,8,4,4,4,4,0x0,0,0,1\n"), "line 2: source -1 of frame 0"},
         {"extract_mvs", DATA(MVS "2,-1,8,8,4,4,3,4,0x0,1,0,1\n"), "line 2: dst_x 3 puts the block"},
         {"extract_mvs", DATA(MVS "2,-1,8,8,4,4,4,4,0x0,0,0,0\n"), "line 2: motion_scale is 0"},
         {"flo", DATA("PIEH\xFF\xFF\xFF\xFF\x01\0\0\0"), "-1x1 is no picture"},

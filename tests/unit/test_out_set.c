@@ -77,8 +77,9 @@ static void test_partial(void)
     struct gpume_out_set again = {.marks = &mark, .mark_count = 1};
     mark.id = gpume_out_set_unused("a");
     mark.bytes = 3;
-    REQUIRE(gpume_out_set_refuses(&mark, false) == gpume_out_set_gone);
-    REQUIRE(gpume_out_set_refuses(&mark, true) == NULL);
+    REQUIRE(gpume_out_set_refuses(&mark) == gpume_out_set_gone);
+    mark.other = GPUME_OUT_PARTIAL;
+    REQUIRE(gpume_out_set_refuses(&mark) == NULL && !gpume_out_set_is_temporary(&mark));
     const struct gpume_out_mark now = begin(&out, &again, "icopter");
     REQUIRE(gpume_out_is_continued(out));
     REQUIRE_EQUAL(now.bytes, 10);
@@ -89,17 +90,54 @@ static void test_partial(void)
     REQUIRE(unlink("a") == 0);
 }
 
+/* Broken off while outputs got their names: this one has it already. */
+static void test_ending(void)
+{
+    struct gpume_out_set set = {0};
+    struct gpume_out *out = NULL;
+    struct gpume_out_mark mark = begin(&out, &set, "hello");
+    REQUIRE_EQUAL(gpume_out_finish(out), GPUME_OK);
+    gpume_out_close(&out);
+    struct gpume_out_set again = {.overwrite = true, .marks = &mark, .mark_count = 1};
+    REQUIRE(gpume_out_set_refuses(&mark) == gpume_out_set_gone);
+    mark.other = "";
+    REQUIRE(gpume_out_set_refuses(&mark) == NULL && !gpume_out_set_is_temporary(&mark));
+    mark.id = gpume_out_set_unused("a");
+    (void)begin(&out, &again, "!");
+    REQUIRE(gpume_out_is_continued(out) && !is_there("a"));
+    REQUIRE_EQUAL(gpume_out_continued_bytes(out), 5);
+    REQUIRE_EQUAL(gpume_out_finish(out), GPUME_OK);
+    gpume_out_close(&out);
+    REQUIRE(holds("a", "hello!"));
+    REQUIRE(unlink("a") == 0);
+}
+
+/* A link under a name that the program makes up is replaced; what it points to stays. */
+static void test_own(void)
+{
+    struct gpume_out_set set = {.overwrite = true, .own = true};
+    struct gpume_out *out = NULL;
+    FILE *file = fopen("victim", "w");
+    REQUIRE(file && fputs("precious", file) >= 0 && fclose(file) == 0);
+    REQUIRE(symlink("victim", "a") == 0);
+    (void)begin(&out, &set, "state");
+    REQUIRE_EQUAL(gpume_out_finish(out), GPUME_OK);
+    gpume_out_close(&out);
+    REQUIRE(holds("victim", "precious") && holds("a", "state"));
+    REQUIRE(unlink("a") == 0 && unlink("victim") == 0);
+}
+
 static void test_kept(void)
 {
     struct gpume_out_set set = {.keep = true};
     struct gpume_out *out = NULL;
     const struct gpume_out_mark mark = begin(&out, &set, "hello");
-    REQUIRE(strstr(gpume_out_set_refuses(&mark, false), "under way") != NULL);
+    REQUIRE(strstr(gpume_out_set_refuses(&mark), "under way") != NULL);
     gpume_out_close(&out);
-    REQUIRE(gpume_out_set_refuses(&mark, false) == NULL);
+    REQUIRE(gpume_out_set_refuses(&mark) == NULL);
     struct gpume_out_mark more = mark;
     more.bytes++;
-    REQUIRE(strstr(gpume_out_set_refuses(&more, false), "shorter") != NULL);
+    REQUIRE(strstr(gpume_out_set_refuses(&more), "shorter") != NULL);
 
     /* A file of the final name stands in the way before anything is touched. */
     struct gpume_out_set again = {.marks = &mark, .mark_count = 1};
@@ -108,7 +146,7 @@ static void test_kept(void)
     lines = 0;
     REQUIRE_EQUAL(gpume_out_open_in(&out, &again, "a", &target), GPUME_INVALID);
     REQUIRE_EQUAL(lines, 1);
-    REQUIRE(unlink("a") == 0 && gpume_out_set_refuses(&mark, false) == NULL);
+    REQUIRE(unlink("a") == 0 && gpume_out_set_refuses(&mark) == NULL);
     (void)begin(&out, &again, ", world");
     REQUIRE_EQUAL(gpume_out_finish(out), GPUME_OK);
     gpume_out_close(&out);
@@ -189,7 +227,7 @@ static void test_clear(void)
     REQUIRE(is_there(dead));
     gpume_temporary_clear("./a", NULL, NULL);
     REQUIRE(!is_there(dead));
-    REQUIRE(gpume_out_set_refuses(&living, false) != gpume_out_set_gone);
+    REQUIRE(gpume_out_set_refuses(&living) != gpume_out_set_gone);
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         REQUIRE(unlink(others[i]) == 0);
     }
@@ -207,6 +245,8 @@ int main(void)
         return 1;
     }
     test_partial();
+    test_ending();
+    test_own();
     test_kept();
     test_beyond_4_gib();
     test_clear();
