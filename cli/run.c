@@ -204,18 +204,9 @@ static enum gpume_exit open_sinks(struct job *job)
 /* What this run and those that it continues have taken. */
 static void sum_times(struct job *job)
 {
-    const struct gpume_stats *before = &job->before.stats;
-    struct gpume_stats *stats = &job->summary.stats;
-    gpume_get_stats(job->ctx, stats);
-    stats->upload_ns += before->upload_ns;
-    stats->match_ns += before->match_ns;
-    stats->reduce_ns += before->reduce_ns;
-    stats->rank_ns += before->rank_ns;
-    stats->readback_ns += before->readback_ns;
-    stats->busy_ns += before->busy_ns;
-    stats->candidates += before->candidates;
-    stats->past_blocks += before->past_blocks;
-    stats->past_parts += before->past_parts;
+    struct gpume_stats stats;
+    gpume_get_stats(job->ctx, &stats);
+    gpume_summary_set_stats(&job->summary, &job->before, &stats);
     job->summary.whole_ns = job->before.whole_ns + gpume_progress_clock_ns() - job->start_ns;
 }
 

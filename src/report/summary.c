@@ -78,6 +78,28 @@ void gpume_summary_add(struct gpume_summary *summary, const struct gpume_field *
     summary->matched += field->matched;
 }
 
+void gpume_summary_set_stats(struct gpume_summary *summary, const struct gpume_summary *before,
+    const struct gpume_stats *stats)
+{
+    const uint64_t fields = summary->all.fields - before->all.fields;
+    struct gpume_stats sum = *stats, *to = &summary->stats;
+    if (sum.fields > fields) { /* the engine is ahead of the outputs */
+        sum.candidates = sum.candidates / sum.fields * fields; /* the same of each */
+        sum.past_blocks = sum.past_blocks / sum.fields * fields;
+        sum.past_parts = sum.past_parts / sum.fields * fields;
+    }
+    *to = sum;
+    to->upload_ns += before->stats.upload_ns;
+    to->match_ns += before->stats.match_ns;
+    to->reduce_ns += before->stats.reduce_ns;
+    to->rank_ns += before->stats.rank_ns;
+    to->readback_ns += before->stats.readback_ns;
+    to->busy_ns += before->stats.busy_ns;
+    to->candidates += before->stats.candidates;
+    to->past_blocks += before->stats.past_blocks;
+    to->past_parts += before->stats.past_parts;
+}
+
 uint64_t gpume_summary_blocks(const struct gpume_summary *summary)
 {
     return (uint64_t)summary->blocks_x * summary->blocks_y;

@@ -62,6 +62,11 @@ struct gpume_summary {
 
 void gpume_summary_set_engine(struct gpume_summary *summary, const struct gpume_info *info);
 
+/* The engine's times and counts so far, those of the delivered fields; before: of the run that this
+ * one continues, all 0 where it continues none. */
+void gpume_summary_set_stats(struct gpume_summary *summary, const struct gpume_summary *before,
+    const struct gpume_stats *stats);
+
 void gpume_summary_add(struct gpume_summary *summary, const struct gpume_field *field);
 
 /* All members of summary.json behind its format, into an object that was begun. */

@@ -57,7 +57,7 @@ same() {
         cmp "$picture" "r${picture#whole}" || fail "$*: $picture"
     done
     facts whole/summary.json >facts
-    facts out/summary.json | cmp - facts || fail "$*: summary.json"
+    facts out/summary.json | cmp - facts || { facts out/summary.json | diff - facts >&2; fail "$*: summary.json"; }
     only out vectors.csv frames.csv summary.json
     [ "$(ls r*.png | wc -l)" -eq "$(ls whole*.png | wc -l)" ] || fail "$*: pictures"
     for name in p.y4m.partial .p.y4m.gpume-*; do
@@ -197,7 +197,7 @@ refuses
 says "p.y4m is shorter than it was"
 mv p.y4m.partial p.y4m
 refuses
-says "p.y4m: exists already"
+says "p.y4m is not there any more"
 rm p.y4m
 refuses
 says "p.y4m is not there any more"
