@@ -107,8 +107,9 @@ static int check_direction(const struct gpume_options *options, uint64_t given)
     const char *name = options->compat_ffmpeg ? "--compat ffmpeg" : "--direction both";
     for (size_t i = 0; i < sizeof(pictures) / sizeof(pictures[0]) && both; i++) {
         if (given & bit(pictures[i])) {
-            gpume_console_error("%s: gives two fields a frame, --%s one picture; run it for "
-                                "--direction past and for --direction future",
+            gpume_console_error(
+                "%s: gives two fields a frame, --%s one picture; leave it out, or run it for "
+                "--direction past and for --direction future",
                 name, gpume_option_rows[pictures[i]].name);
             return GPUME_INVALID;
         }

@@ -245,9 +245,16 @@ static int compare_jobs(
 {
     while (was < end && *now) {
         size_t a = strcspn(was, "\n"), b = strcspn(now, "\n");
-        if ((a != b || memcmp(was, now, a) != 0) && !(may_differ(was, a) && may_differ(now, b))) {
+        const size_t x = a - (a > 0 && was[a - 1] == ','), y = b - (b > 0 && now[b - 1] == ',');
+        if ((x != y || memcmp(was, now, x) != 0) && !(may_differ(was, a) && may_differ(now, b))) {
             trim(&was, &a);
             trim(&now, &b);
+            if (*was == '}' || *now == '}') { /* the end of the list: outputs come last */
+                gpume_log_write(log, GPUME_LOG_ERROR,
+                    "--resume: the run that was broken off had other outputs; name the same, or "
+                    "start anew without --resume");
+                return GPUME_INVALID;
+            }
             gpume_log_write(log, GPUME_LOG_ERROR,
                 "--resume: the run that was broken off had %.*s, this one has %.*s; give the same, "
                 "or start anew without --resume",
