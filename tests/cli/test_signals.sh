@@ -90,7 +90,7 @@ wait $living 2>/dev/null
 drain
 expect 0 -q clip.y4m --backend "$engine" -o out -y
 only out vectors.csv frames.csv summary.json .other.csv.gpume-1-0.tmp
-rm p.y4m r*.png
+rm p.y4m r*.png '.r%d.png.gpume-state' # of the killed run, which had other outputs
 only . clip.y4m out whole whole.y4m whole.mkv
 rm -r out whole whole.*
 
