@@ -13,7 +13,7 @@ echo 3 1 2 -5 77 1000000 >integers
 
 preload=LD_PRELOAD=$GPUME_FAULT_CALLS
 sweep "" 1 "1 3" $preload "$gpume" ../clip.y4m --backend cpu -o out/deep
-sweep + 3 "1 3" $preload "$gpume" ../clip.y4m --backend cpu -o out
+sweep + 5 "1 3" $preload "$gpume" ../clip.y4m --backend cpu -o out
 sweep "" 5 "1 3" $preload "$gpume" ../v.mkv --backend cpu --frames 2 --check --overlay o%d.png \
     --report r.html
 sweep "" 5 "1 3" $preload "$gpume" ../clip.y4m --backend cpu --frames 2 --predicted p%d.pgm \

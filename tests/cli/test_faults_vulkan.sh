@@ -12,8 +12,8 @@ faulty="$faulty VK_INSTANCE_LAYERS=VK_LAYER_GPUME_fault"
 "$gpume" clip.y4m --backend vulkan -q -o warm || skip "no Vulkan driver"
 sweep_of=GPUME_FAULT_VK_AT
 set -- "$gpume" ../clip.y4m --backend vulkan --prefilter box:3 -w 12 --vectors v.csv --predicted p.y4m
-sweep "" 17 "1 4" $faulty "$@"
-sweep "" 29 "1 4" GPUME_FAULT_VK_RESULT=host $faulty "$@"
+sweep "" 29 "1 4" $faulty "$@"
+sweep "" 53 "1 4" GPUME_FAULT_VK_RESULT=host $faulty "$@"
 sweep "" 2 1 GPUME_FAULT_VK_RESULT=lost $faulty "$@"
 sweep "" 5 "1 4" $faulty "$gpume" devices
 # The library's own calls, on this engine.
