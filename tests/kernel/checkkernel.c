@@ -272,8 +272,18 @@ static void check_cases(
     }
 }
 
-/* Every search of Vulkan that is available, or the one of that name. */
-static void check_vulkan(bool validate, const char *only)
+/* Every name is among none. */
+static bool is_among(const char *const *names, const char *name)
+{
+    bool found = !*names;
+    for (; *names && !found; names++) {
+        found = strcmp(*names, name) == 0;
+    }
+    return found;
+}
+
+/* Every search of Vulkan that is available, or those of these names. */
+static void check_vulkan(bool validate, const char *const *names)
 {
     struct gpume_search_info searches[SEARCHES_MAX];
     uint32_t count = 0;
@@ -281,16 +291,14 @@ static void check_vulkan(bool validate, const char *only)
     for (uint32_t i = 0; i < count; i++) {
         const char *name = searches[i].name;
         if (searches[i].backend != GPUME_BACKEND_VULKAN || !searches[i].available ||
-            (only && strcmp(only, name) != 0)) {
+            !is_among(names, name)) {
             continue;
         }
         if (strcmp(name, "quads") == 0) {
             check_cases(cases, sizeof(cases) / sizeof(*cases), name, validate);
             check_cases(filter_cases, sizeof(filter_cases) / sizeof(*filter_cases), name, validate);
-            if (!only) { /* no subgroup's size has a part in which frames a field has */
-                check_cases(direction_cases, sizeof(direction_cases) / sizeof(*direction_cases),
-                    name, validate);
-            }
+            check_cases(direction_cases, sizeof(direction_cases) / sizeof(*direction_cases), name,
+                validate);
         }
         check_cases(tile_cases, sizeof(tile_cases) / sizeof(*tile_cases), name, validate);
     }
@@ -312,7 +320,7 @@ static void check_cpu(void)
 int main(int argc, char **argv)
 {
     if (argc < 2) {
-        fprintf(stderr, "usage: checkkernel cpu|vulkan [--validate] [SEARCH]\n");
+        fprintf(stderr, "usage: checkkernel cpu|vulkan [--validate] [SEARCH...]\n");
         return 1;
     }
     bool cpu = strcmp(argv[1], "cpu") == 0;
@@ -324,7 +332,7 @@ int main(int argc, char **argv)
     if (cpu) {
         check_cpu();
     } else {
-        check_vulkan(validate, argc > 2 + validate ? argv[2 + validate] : NULL);
+        check_vulkan(validate, (const char *const *)argv + 2 + validate);
     }
     return harness_verdict();
 }
