@@ -114,11 +114,6 @@ static const struct gpume_out_mark *find_mark(const struct gpume_out *out)
     return NULL;
 }
 
-static char *partial_name(const char *final)
-{
-    return gpume_path_join(final, strlen(final), GPUME_OUT_PARTIAL);
-}
-
 /* The temporary that an earlier run has left, or what it has become, cut at the mark. */
 static int open_again(struct gpume_out *out, const struct gpume_out_mark *mark)
 {
@@ -405,7 +400,7 @@ static int give_name(const struct gpume_out *out)
 
 static int give_partial_name(const struct gpume_out *out)
 {
-    char *name = partial_name(out->final);
+    char *name = gpume_path_join(out->final, strlen(out->final), GPUME_OUT_PARTIAL);
     const int result = name ? rename(out->temp, name) : -1;
     free(name);
     return result;
