@@ -37,14 +37,14 @@
 #define GPUME_SPEC_TILE_Y 13        /* blocks of a workgroup, one below the other */
 #define GPUME_SPEC_COLUMNS 14       /* neighbouring dx whose samples are loaded at once */
 #define GPUME_SPEC_BAND 15          /* chunks whose samples are loaded at once */
+#define GPUME_SPEC_RADIUS_X 16      /* columns on either side that a filter looks at */
+#define GPUME_SPEC_RADIUS_Y 17      /* and rows */
 #define GPUME_SPEC_QUARTER_SHIFT 18 /* off those of quarter blocks, */
 #define GPUME_SPEC_SIXTEENTH_SHIFT 19 /* and off those of sixteenths */
 #define GPUME_SPEC_LIST 20            /* quads of candidates that wait for their sixteenths */
-#define GPUME_SPEC_GIVE_UP 21  /* candidates compared before a block is left to the full search */
-#define GPUME_SPEC_PART 22     /* rows of groups of candidates that the sieve takes at a time */
-#define GPUME_SPEC_RADIUS_X 23 /* columns on either side that a filter looks at */
-#define GPUME_SPEC_RADIUS_Y 24 /* and rows */
-#define GPUME_SPEC_COUNT 25
+#define GPUME_SPEC_GIVE_UP 21 /* candidates compared before a block is left to the full search */
+#define GPUME_SPEC_PART 22    /* rows of groups of candidates that the sieve takes at a time */
+#define GPUME_SPEC_COUNT 23
 
 #define GPUME_BOX_LOCAL 64
 #define GPUME_BOX_ROWS 16 /* box sums that one invocation makes, one below the other */
