@@ -2,6 +2,7 @@
 /*
  * The public functions: check arguments, choose the engine, call the pipeline.
  */
+#include "base/args.h"
 #include "base/locked_log.h"
 #include "base/reserved.h"
 #include "base/status.h"
@@ -175,19 +176,9 @@ static int resolve_search(const struct gpume *ctx, struct gpume_params *params)
 /* auto: a GPU that is not there, cannot hold the job or fails is no reason to fail. */
 static int choose_engine(struct gpume *ctx, const struct gpume_params *params)
 {
-    if (params->backend == GPUME_BACKEND_CPU && params->device) {
-        gpume_log_write(ctx->log, GPUME_LOG_ERROR,
-            "--device %s: the CPU engine has no devices; leave it out or choose another --backend",
-            params->device);
-        return GPUME_INVALID;
-    }
-    if (params->backend == GPUME_BACKEND_CPU && params->validate) {
-        gpume_log_write(ctx->log, GPUME_LOG_ERROR,
-            "--validate: the CPU engine has nothing to validate; choose another --backend");
-        return GPUME_INVALID;
-    }
     if (params->backend == GPUME_BACKEND_CPU) {
-        return open_engine(ctx, params, &gpume_engine_cpu);
+        const int checked = gpume_args_check_cpu(params->device, params->validate, ctx->log);
+        return checked ? checked : open_engine(ctx, params, &gpume_engine_cpu);
     }
     if (!gpume_plan_stands_by(params)) {
         return open_engine(ctx, params, &gpume_engine_gpu);
@@ -206,26 +197,22 @@ int gpume_open(gpume **out, const struct gpume_params *params)
     if (!out || !params) {
         return GPUME_INVALID;
     }
-    if ((unsigned)params->backend > GPUME_BACKEND_CPU) {
-        gpume_log_write(&(struct gpume_log){params->log, params->log_opaque}, GPUME_LOG_ERROR,
-            "backend %u: must be one of enum gpume_backend", (unsigned)params->backend);
-        return GPUME_INVALID;
-    }
-    if (!GPUME_RESERVED_IS_ZERO(params)) {
-        gpume_log_write(&(struct gpume_log){params->log, params->log_opaque}, GPUME_LOG_ERROR,
-            GPUME_RESERVED_LINE, "gpume_params", "gpume_params");
-        return GPUME_INVALID;
+    const struct gpume_log log = {params->log, params->log_opaque};
+    int status =
+        gpume_args_check("gpume_params", params->backend, GPUME_RESERVED_IS_ZERO(params), &log);
+    if (status != GPUME_OK) {
+        return status;
     }
     struct gpume *ctx = calloc(1, sizeof(*ctx));
     if (!ctx) {
-        return gpume_log_nomem(&(struct gpume_log){params->log, params->log_opaque}, "a context");
+        return gpume_log_nomem(&log, "a context");
     }
     gpume_locked_log_init(&ctx->locked, params->log, params->log_opaque);
     ctx->log = &ctx->locked.log;
     ctx->plane = (struct gpume_plane){
         .width = params->width, .height = params->height, .bits = params->bits};
     struct gpume_params resolved = *params;
-    int status = params->search ? resolve_search(ctx, &resolved) : GPUME_OK;
+    status = params->search ? resolve_search(ctx, &resolved) : GPUME_OK;
     if (status == GPUME_OK) {
         status = choose_engine(ctx, &resolved);
     }

@@ -12,11 +12,6 @@
 
 #define GPUME_RESERVED_IS_ZERO(s) gpume_reserved_is_zero((s)->reserved, sizeof((s)->reserved))
 
-/* For the log: what is wrong where they are not, and how to mend it. */
-#define GPUME_RESERVED_LINE                                                                        \
-    "struct %s: reserved bytes are not zero: begin with %s_default, or install the library that "  \
-    "the program was compiled for"
-
 static inline bool gpume_reserved_is_zero(const uint8_t *bytes, size_t count)
 {
     uint8_t any = 0;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/args.h"
 #include "base/reserved.h"
 #include "compute/context.h"
 
@@ -22,15 +23,9 @@ static int open_backend(struct gpume_compute *compute, const struct gpume_comput
 static int choose_backend(struct gpume_compute *compute, const struct gpume_compute_params *params)
 {
     bool fixed = params->device || params->validate;
-    if (params->backend == GPUME_BACKEND_CPU && fixed) {
-        gpume_log_write(compute->log, GPUME_LOG_ERROR,
-            "the CPU has no devices and nothing to validate; leave %s out or choose another "
-            "backend",
-            params->device ? "--device" : "--validate");
-        return GPUME_INVALID;
-    }
     if (params->backend == GPUME_BACKEND_CPU) {
-        return open_backend(compute, params, &gpume_compute_cpu);
+        int checked = gpume_args_check_cpu(params->device, params->validate, compute->log);
+        return checked ? checked : open_backend(compute, params, &gpume_compute_cpu);
     }
     int status = open_backend(compute, params, &gpume_compute_gpu);
     if (params->backend == GPUME_BACKEND_AUTO && !fixed &&
@@ -45,23 +40,19 @@ int gpume_compute_open(gpume_compute **out, const struct gpume_compute_params *p
     if (!out || !params) {
         return GPUME_INVALID;
     }
-    if ((unsigned)params->backend > GPUME_BACKEND_CPU) {
-        gpume_log_write(&(struct gpume_log){params->log, params->log_opaque}, GPUME_LOG_ERROR,
-            "backend %u: must be one of enum gpume_backend", (unsigned)params->backend);
-        return GPUME_INVALID;
-    }
-    if (!GPUME_RESERVED_IS_ZERO(params)) {
-        gpume_log_write(&(struct gpume_log){params->log, params->log_opaque}, GPUME_LOG_ERROR,
-            GPUME_RESERVED_LINE, "gpume_compute_params", "gpume_compute_params");
-        return GPUME_INVALID;
+    const struct gpume_log log = {params->log, params->log_opaque};
+    int status = gpume_args_check(
+        "gpume_compute_params", params->backend, GPUME_RESERVED_IS_ZERO(params), &log);
+    if (status != GPUME_OK) {
+        return status;
     }
     struct gpume_compute *compute = calloc(1, sizeof(*compute));
     if (!compute) {
-        return gpume_log_nomem(&(struct gpume_log){params->log, params->log_opaque}, "a context");
+        return gpume_log_nomem(&log, "a context");
     }
     gpume_locked_log_init(&compute->locked, params->log, params->log_opaque);
     compute->log = &compute->locked.log;
-    int status = choose_backend(compute, params);
+    status = choose_backend(compute, params);
     if (status != GPUME_OK) {
         gpume_compute_close(&compute);
         return status;

@@ -17,6 +17,7 @@ static enum gpume_backend backend;
 static bool validate;
 static gpume_compute *compute;
 static unsigned errors;
+static char said[200]; /* the last error */
 
 static void count_errors(void *opaque, enum gpume_log_level level, const char *line)
 {
@@ -24,6 +25,7 @@ static void count_errors(void *opaque, enum gpume_log_level level, const char *l
     errors += level == GPUME_LOG_ERROR;
     if (level == GPUME_LOG_ERROR) {
         fprintf(stderr, "(%s)\n", line);
+        snprintf(said, sizeof said, "%s", line);
     }
 }
 
@@ -66,6 +68,7 @@ static void test_context(void)
     struct gpume_compute_info info;
     gpume_compute *none = NULL;
     gpume_compute_params_default(&params);
+    params.log = count_errors;
     REQUIRE_EQUAL(gpume_compute_open(NULL, &params), GPUME_INVALID);
     REQUIRE_EQUAL(gpume_compute_open(&none, NULL), GPUME_INVALID);
     params.backend = (enum gpume_backend)7;
@@ -73,12 +76,16 @@ static void test_context(void)
     params.backend = GPUME_BACKEND_VULKAN;
     params.device = "no such device";
     REQUIRE_EQUAL(gpume_compute_open(&none, &params), GPUME_DEVICE);
-    params.backend = GPUME_BACKEND_CPU;
+    params.backend = GPUME_BACKEND_CPU; /* refused in the words of gpume_open */
     REQUIRE_EQUAL(gpume_compute_open(&none, &params), GPUME_INVALID);
+    REQUIRE(strstr(said, "--device no such device: the CPU has no devices") != NULL);
     gpume_compute_params_default(&params);
+    params.log = count_errors;
     params.reserved[63] = 1;
     REQUIRE_EQUAL(gpume_compute_open(&none, &params), GPUME_INVALID);
+    REQUIRE(strstr(said, "struct gpume_compute_params: reserved bytes") != NULL);
     REQUIRE(!none);
+    errors = 0;
     REQUIRE_EQUAL(gpume_compute_close(&none), GPUME_OK);
     REQUIRE_EQUAL(gpume_compute_close(NULL), GPUME_OK);
     gpume_compute_get_info(compute, &info);
