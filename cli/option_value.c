@@ -69,8 +69,13 @@ static bool parse_pair(
     return x >= min && y >= min;
 }
 
-/* Digits, then nothing, K, M, G or T for powers of 1000, or KiB, MiB, GiB or TiB for those of 1024.
- */
+static bool counts_bytes(const struct gpume_option_row *row)
+{
+    return row->id != GPUME_OPTION_MAX_PIXELS;
+}
+
+/* Digits, then nothing, K, M, G or T for powers of 1000, or, of bytes, KiB, MiB, GiB or TiB for
+ * those of 1024. */
 static bool parse_amount(
     const struct gpume_option_row *row, const char *text, union gpume_option_value *value)
 {
@@ -78,7 +83,7 @@ static bool parse_amount(
     const size_t digits = strspn(text, "0123456789");
     const char *prefix = text[digits] ? strchr(prefixes, text[digits]) : NULL;
     const char *rest = prefix ? text + digits + 1 : text + digits;
-    const bool binary = prefix && strcmp(rest, "iB") == 0;
+    const bool binary = prefix && strcmp(rest, "iB") == 0 && counts_bytes(row);
     const uint64_t max = (uint64_t)row->max;
     if ((*rest && !binary) || !parse_digits(text, digits, max, &value->number)) {
         return false;
@@ -172,9 +177,11 @@ int gpume_option_refuse(const struct gpume_option_row *row, const char *spelled,
             spelled, text, row->min, row->max, spelled);
         break;
     case GPUME_KIND_AMOUNT:
-        gpume_console_error("%s %s: must be a whole number from %.0f to %.0f, with K, M, G, T, or "
-                            "KiB, MiB, GiB, TiB behind it if need be, e.g. %s 500M",
-            spelled, text, row->min, row->max, spelled);
+        gpume_console_error("%s %s: must be a whole number from %.0f to %.0f, with %s behind it if "
+                            "need be, e.g. %s %s",
+            spelled, text, row->min, row->max,
+            counts_bytes(row) ? "K, M, G, T, or KiB, MiB, GiB, TiB" : "K or M", spelled,
+            counts_bytes(row) ? "500M" : "9M");
         break;
     case GPUME_KIND_CHOICE:
         permitted[0] = '\0';

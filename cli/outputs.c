@@ -263,6 +263,15 @@ static bool may_be_there(const struct gpume_outputs *outputs)
     return found;
 }
 
+/* For people: what it is that cannot be continued. */
+static const char *kind_name(const struct gpume_output *output)
+{
+    if (gpume_text_is_special(output->path)) {
+        return "standard output, a pipe or a device";
+    }
+    return output->ops == gpume_sink_report(output->path) ? "a report" : "this format";
+}
+
 static int check_one(const struct gpume_outputs *outputs, const struct gpume_output *output,
     const struct gpume_options *options)
 {
@@ -274,10 +283,10 @@ static int check_one(const struct gpume_outputs *outputs, const struct gpume_out
         return GPUME_INVALID;
     }
     if (options->resume && !gpume_output_can_continue(output)) {
-        gpume_console_error(
-            "%s: cannot be continued: only tables, .y4m and pictures by number can; "
-            "leave it or --resume out",
-            output->path);
+        gpume_console_error("%s: %s cannot be continued, as files of vectors, frames.csv, "
+                            "summary.json, .y4m and pictures by number can; leave it or --resume "
+                            "out",
+            output->path, kind_name(output));
         return GPUME_INVALID;
     }
     if (exists && !options->overwrite && !(options->resume && may_be_there(outputs))) {

@@ -53,7 +53,9 @@ uint64_t gpume_run_window_least(const struct gpume_options *options)
 {
     const uint64_t distance = options->params.ref_distance;
     const uint64_t start = gpume_options_first_target(options);
-    const bool future =
-        options->params.direction == GPUME_DIRECTION_FUTURE || options->compat_ffmpeg;
+    const bool past_too = options->params.direction != GPUME_DIRECTION_FUTURE;
+    /* Of both the past is there first, unless the last target has none yet. */
+    const bool has_past = options->frames == 0 || start + options->frames > distance;
+    const bool future = !past_too || options->compat_ffmpeg || !has_past;
     return 1 + (future ? start + distance : start > distance ? start : distance);
 }

@@ -157,9 +157,22 @@ static bool refuse_reach(struct gpume_input *input, const char *path, const stru
     if (!gpume_reach_has_refused(&input->reach, reason)) {
         return false;
     }
-    gpume_log_write(log, GPUME_LOG_ERROR,
-        "%s: refers to %s, which is opened only with %s; give it where the file can be trusted",
-        gpume_input_label(path), input->reach.refused, gpume_reach_option(&input->reach));
+    const char *label = gpume_input_label(path), *what = input->reach.refused;
+    const char *option = gpume_reach_option(&input->reach);
+    if (input->pipe && !input->reach.is_remote) {
+        gpume_log_write(log, GPUME_LOG_ERROR,
+            "%s: refers to other files, which cannot be found from a pipe; give the file's name "
+            "and, where it can be trusted, --allow-files",
+            label);
+    } else if (option) {
+        gpume_log_write(log, GPUME_LOG_ERROR,
+            "%s: refers to %s, which is opened only with %s; give it where the file can be trusted",
+            label, what, option);
+    } else {
+        gpume_log_write(log, GPUME_LOG_ERROR,
+            "%s: refers to %s, which no option opens; give the name of what it stands for", label,
+            what);
+    }
     return true;
 }
 
@@ -202,7 +215,12 @@ static int open_format(struct gpume_input *input, const char *path, const struct
     const bool named = !piped && stat(path, &st) != 0;
     const char *lacking = named ? gpume_reach_lacks(&input->reach, path) : NULL;
     if (lacking) {
-        gpume_log_write(log, GPUME_LOG_ERROR, "%s: is opened only with %s", path, lacking);
+        if (lacking[0]) {
+            gpume_log_write(log, GPUME_LOG_ERROR, "%s: is opened only with %s", path, lacking);
+        } else {
+            gpume_log_write(log, GPUME_LOG_ERROR,
+                "%s: names a protocol that is not opened; give the name behind it", path);
+        }
         return GPUME_IO;
     }
     int status = make_url(piped ? "pipe:" : path, &url, &options, &exists);

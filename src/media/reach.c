@@ -17,7 +17,7 @@
 #include <libavutil/opt.h>
 
 /* Those that read files, or parts of them, by what the user has typed. Not cache and async, which
- * write and prefetch. */
+ * write and prefetch: they are opened for nobody. */
 #define LOCAL "file,pipe,fd,concat,subfile,crypto,data"
 #define LISTS "concatf" /* reads names out of a file */
 #define FILES "file,crypto,data"
@@ -51,8 +51,10 @@ const char *gpume_reach_lacks(const struct gpume_reach *reach, const char *name)
     if (protocol && is_in(protocol, LISTS)) {
         return reach->files ? NULL : "--allow-files";
     }
-    const bool remote = (protocol && !is_in(protocol, LOCAL)) || names_format(name);
-    return remote && !reach->network ? "--allow-network" : NULL;
+    if (names_format(name) || (protocol && is_in(protocol, NETWORK) && !is_in(protocol, LOCAL))) {
+        return reach->network ? NULL : "--allow-network";
+    }
+    return !protocol || is_in(protocol, LOCAL) ? NULL : "";
 }
 
 /* What the input names in turn may be of these. */
@@ -126,5 +128,8 @@ bool gpume_reach_has_refused(struct gpume_reach *reach, const char *reason)
 
 const char *gpume_reach_option(const struct gpume_reach *reach)
 {
-    return reach->is_remote ? "--allow-network" : "--allow-files";
+    if (reach->is_remote) {
+        return reach->network ? NULL : "--allow-network";
+    }
+    return reach->files ? NULL : "--allow-files";
 }

@@ -24,7 +24,8 @@ struct gpume_reach {
         int flags, struct AVDictionary **options); /* libavformat's */
 };
 
-/* The option without which a name that is no file's must not be opened; NULL: it may be. */
+/* The option without which a name that is no file's must not be opened, "" where none lets it be;
+ * NULL: it may be. */
 const char *gpume_reach_lacks(const struct gpume_reach *reach, const char *name);
 
 /* Before the format is opened. given: what it reads is open already. *reach stays where it is as
@@ -34,7 +35,7 @@ int gpume_reach_attach(struct gpume_reach *reach, struct AVFormatContext *format
 /* After opening, or its failure for `reason`: has something been refused? */
 bool gpume_reach_has_refused(struct gpume_reach *reach, const char *reason);
 
-/* What would have let it be opened: the option's name. */
+/* What would have let it be opened: the option's name. NULL: it was given, and is not enough. */
 const char *gpume_reach_option(const struct gpume_reach *reach);
 
 #endif

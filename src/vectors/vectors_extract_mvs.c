@@ -165,7 +165,6 @@ static void mvs_input_close(struct gpume_vectors_input *input)
 
 static const struct gpume_vectors_reader_ops reader = {
     .state_bytes = sizeof(struct mvs_input),
-    .probe = mvs_probe,
     .open = mvs_input_open,
     .next = mvs_input_next,
     .close = mvs_input_close,
@@ -174,6 +173,7 @@ static const struct gpume_vectors_reader_ops reader = {
 const struct gpume_vectors_format gpume_vectors_extract_mvs = {
     .name = "extract_mvs",
     .columns = GPUME_VECTORS_REF,
+    .probe = mvs_probe,
     .writer = &writer,
     .reader = &reader,
 };

@@ -243,7 +243,6 @@ static void flo_input_close(struct gpume_vectors_input *input)
 
 static const struct gpume_vectors_reader_ops reader = {
     .state_bytes = sizeof(struct flo_input),
-    .probe = flo_probe,
     .open = flo_input_open,
     .next = flo_input_next,
     .close = flo_input_close,
@@ -256,6 +255,7 @@ const struct gpume_vectors_format gpume_vectors_flo = {
     .needs_grid = true,
     .numbered = true,
     .one_field = true,
+    .probe = flo_probe,
     .writer = &writer,
     .reader = &reader,
 };

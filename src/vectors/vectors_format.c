@@ -49,8 +49,7 @@ const struct gpume_vectors_format *gpume_vectors_format_probe(
     const unsigned char *head, size_t bytes)
 {
     for (size_t i = 0; i < FORMATS; i++) {
-        const struct gpume_vectors_reader_ops *reader = formats[i]->reader;
-        if (reader && reader->probe && reader->probe(head, bytes)) {
+        if (formats[i]->probe && formats[i]->probe(head, bytes)) {
             return formats[i];
         }
     }

@@ -70,9 +70,6 @@ struct gpume_vectors_row {
 struct gpume_vectors_reader_ops {
     size_t state_bytes;
 
-    /* Can these, the first bytes of a file, be of this format? */
-    bool (*probe)(const unsigned char *head, size_t bytes);
-
     /* At the beginning of a file. */
     int (*open)(struct gpume_vectors_input *input);
 
@@ -93,6 +90,8 @@ struct gpume_vectors_format {
     bool numbered;         /* a file a frame, by a pattern */
     bool one_field;        /* of a frame, in a file: two want a pattern with a pair of numbers */
     bool counted;          /* its head says how many rows there are */
+    /* Can these, the first bytes of a file, be of this format? NULL: nothing tells. */
+    bool (*probe)(const unsigned char *head, size_t bytes);
     const struct gpume_vectors_writer_ops *writer;
     const struct gpume_vectors_reader_ops *reader; /* NULL: it cannot be read */
 };
@@ -106,7 +105,7 @@ const struct gpume_vectors_format *gpume_vectors_format_named(const char *name);
 /* By the end of a file's name, in any case. NULL: unknown. */
 const struct gpume_vectors_format *gpume_vectors_format_of(const char *path);
 
-/* Its reader, by the first bytes; text that is nothing else is taken for a table in CSV. */
+/* By the first bytes; text that is nothing else is taken for a table in CSV. */
 const struct gpume_vectors_format *gpume_vectors_format_probe(
     const unsigned char *head, size_t bytes);
 

@@ -11,8 +11,10 @@
 #include <inttypes.h>
 #include <nettle/sha2.h>
 #include <stdio.h>
+#include <string.h>
 
 #define BLOCK_BYTES 8u
+#define FIRST_LINE "#format: gpume field hashes\n"
 
 struct hash_writer {
     const struct gpume_vectors_info *info;
@@ -32,8 +34,8 @@ static size_t hash_head(void *state, uint64_t rows, char at[GPUME_VECTORS_HEAD_B
     const struct gpume_vectors_info *info = ((const struct hash_writer *)state)->info;
     (void)rows;
     int length = snprintf(at, GPUME_VECTORS_HEAD_BYTES,
-        "#format: gpume field hashes\n#version: 1\n#hash: SHA256\n"
-        "#size: %" PRIu32 "x%" PRIu32 "\n#block: %" PRIu32 "\n",
+        FIRST_LINE "#version: 1\n#hash: SHA256\n"
+                   "#size: %" PRIu32 "x%" PRIu32 "\n#block: %" PRIu32 "\n",
         info->width, info->height, info->block);
     if (info->has_search) {
         length += snprintf(at + length, GPUME_VECTORS_HEAD_BYTES - (size_t)length,
@@ -94,11 +96,18 @@ static const struct gpume_vectors_writer_ops writer = {
     .field = hash_field,
 };
 
+static bool hash_probe(const unsigned char *head, size_t bytes)
+{
+    const size_t length = sizeof(FIRST_LINE) - 1;
+    return bytes >= length && memcmp(head, FIRST_LINE, length) == 0;
+}
+
 const struct gpume_vectors_format gpume_vectors_hash = {
     .name = "hash",
     .extension = ".hash",
     .columns = GPUME_VECTORS_REF | GPUME_VECTORS_COST,
     .needs = GPUME_VECTORS_COST,
     .needs_grid = true,
+    .probe = hash_probe,
     .writer = &writer,
 };

@@ -291,7 +291,6 @@ fail:
 
 static const struct gpume_vectors_reader_ops reader = {
     .state_bytes = sizeof(struct jsonl_input),
-    .probe = jsonl_probe,
     .open = jsonl_input_open,
     .next = jsonl_input_next,
 };
@@ -300,6 +299,7 @@ const struct gpume_vectors_format gpume_vectors_jsonl = {
     .name = "jsonl",
     .extension = ".jsonl",
     .columns = GPUME_VECTORS_REF | GPUME_VECTORS_COST | GPUME_VECTORS_RANK,
+    .probe = jsonl_probe,
     .writer = &writer,
     .reader = &reader,
 };

@@ -110,7 +110,6 @@ fail:
 
 static const struct gpume_vectors_reader_ops reader = {
     .state_bytes = sizeof(struct dump_input),
-    .probe = dump_probe,
     .open = dump_input_open,
     .next = dump_input_next,
 };
@@ -120,6 +119,7 @@ const struct gpume_vectors_format gpume_vectors_mv_extractor = {
     .columns = GPUME_VECTORS_REF,
     .numbered = true,
     .counted = true,
+    .probe = dump_probe,
     .writer = &writer,
     .reader = &reader,
 };

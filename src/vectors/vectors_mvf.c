@@ -229,7 +229,6 @@ fail:
 
 static const struct gpume_vectors_reader_ops reader = {
     .state_bytes = sizeof(struct mvf_input),
-    .probe = mvf_probe,
     .open = mvf_input_open,
     .next = mvf_input_next,
 };
@@ -239,6 +238,7 @@ const struct gpume_vectors_format gpume_vectors_mvf = {
     .extension = ".mvf",
     .columns = COLUMNS,
     .needs_grid = true,
+    .probe = mvf_probe,
     .writer = &writer,
     .reader = &reader,
 };

@@ -189,7 +189,6 @@ fail:
 
 static const struct gpume_vectors_reader_ops reader = {
     .state_bytes = sizeof(struct npy_input),
-    .probe = npy_probe,
     .open = npy_input_open,
     .next = npy_input_next,
 };
@@ -199,6 +198,7 @@ const struct gpume_vectors_format gpume_vectors_npy = {
     .extension = ".npy",
     .columns = GPUME_VECTORS_REF | GPUME_VECTORS_COST | GPUME_VECTORS_RANK,
     .counted = true,
+    .probe = npy_probe,
     .writer = &writer,
     .reader = &reader,
 };

@@ -68,6 +68,11 @@ static int choose_format(struct gpume_vectors_reader *reader)
         return gpume_stream_refuse_whole(reader->input.stream, "is empty");
     }
     reader->format = gpume_vectors_format_probe(head, bytes);
+    if (!reader->format->reader) {
+        return gpume_stream_refuse_whole(reader->input.stream,
+            "holds hashes of fields, and no vectors to be read; diff tells whether two such files "
+            "agree");
+    }
 fail:
     return status;
 }

@@ -104,6 +104,10 @@ expect 3 clip.y4m --direction future --start 8
 says 'needs 10'
 expect 3 clip.y4m --direction both --ref-distance 9
 says 'needs 10'
+expect 3 clip.y4m --direction both --ref-distance 7 --start 3 --frames 2
+says '(--start 3, --ref-distance 7) needs 11'
+expect 3 clip.y4m --direction both --ref-distance 20 --start 3 --frames 18
+says 'needs 21'
 
 # Two fields a frame: in every table, by frame and then by reference.
 expect 0 -q clip.y4m --backend "$engine" --direction both --report r.csv --vectors v.csv

@@ -240,6 +240,10 @@ expect 3 convert 'none%d.flo' bad/x.csv
 says "no file has such a name"
 expect 3 convert clip.y4m bad/x.csv
 says "line 1"
+expect 3 convert run.hash bad/x.csv
+says "run.hash: holds hashes of fields, and no vectors"
+expect 3 compare run.csv run.hash
+says "run.hash: holds hashes of fields, and no vectors"
 : >empty.csv
 expect 3 convert empty.csv bad/x.csv
 says "is empty"

@@ -97,6 +97,13 @@ for input in files.ffconcat absolute.ffconcat nested.ffconcat; do
     expect 0 -q "$input" --allow-files --backend "$engine" -o got -y
     cmp want/vectors.csv got/vectors.csv || fail "$input is not what it names"
 done
+# A pipe has no folder in which other files could be; what no option opens is not said to need one.
+"$gpume" --backend "$engine" - --allow-files <files.ffconcat >"$scratch/out" 2>"$scratch/err"
+[ $? -eq 3 ] || fail "a playlist from standard input: exit status"
+says "standard input: refers to other files, which cannot be found from a pipe; give the file's name"
+for option in "" --allow-files --allow-network; do
+    closed "cache:seg.mkv: names a protocol that is not opened" cache:seg.mkv $option
+done
 # What the user types may be local however it is spelled.
 expect 0 -q concat:seg.mkv --backend "$engine" -o got -y
 cmp want/vectors.csv got/vectors.csv || fail "concat:"

@@ -229,5 +229,7 @@ for output in "--overlay o.mkv" "--difference d.mp4" "--report r.html" "--report
     expect 2 clip.y4m $output --resume --backend "$engine"
     says "cannot be continued"
 done
+expect 2 clip.y4m --report r.csv --resume --backend "$engine"
+says "r.csv: a report cannot be continued"
 only . clip.y4m other.y4m whole whole.y4m $(ls | grep '^whole.*png$')
 exit 0
