@@ -113,8 +113,8 @@ static int compare_field(struct job *job, struct gpume_read_figures figures[2])
     for (size_t i = 0; i < 2 && status == GPUME_OK; i++) {
         if (job->sides[i].frames) {
             const struct gpume_vectors_field *read = job->sides[i].field;
-            status =
-                gpume_frames_reader_seek(job->sides[i].frames, read->frame, read->ref, &figures[i]);
+            const uint64_t *ref = read->columns & GPUME_VECTORS_REF ? &read->ref : NULL;
+            status = gpume_frames_reader_seek(job->sides[i].frames, read->frame, ref, &figures[i]);
         }
     }
     status =

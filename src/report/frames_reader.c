@@ -16,7 +16,7 @@ enum column { FRAME, REF, SAD_BEFORE, SAD_AFTER, PSNR_BEFORE, PSNR_AFTER, TIME, 
 
 static const struct gpume_csv_column columns[COLUMNS] = {
     {"frame", false},
-    {"ref", false},
+    {"ref", true},
     {"sad_before", false},
     {"sad_after", false},
     {"psnr_before", false},
@@ -59,17 +59,18 @@ static int take_time(struct gpume_frames_reader *reader, const char *cell, int64
     return GPUME_OK;
 }
 
-/* The row at hand before that field? */
-static bool is_before(const struct gpume_frames_reader *reader, uint64_t frame, uint64_t ref)
+/* The row at hand before that field? Of a frame the reference decides, where both know one. */
+static bool is_before(const struct gpume_frames_reader *reader, uint64_t frame, const uint64_t *ref)
 {
-    return reader->frame < frame || (reader->frame == frame && reader->ref < ref);
+    const bool by_ref = ref && gpume_csv_reader_has(reader->csv, REF);
+    return reader->frame < frame || (reader->frame == frame && by_ref && reader->ref < *ref);
 }
 
 static int read_row(struct gpume_frames_reader *reader)
 {
     int status;
     const char *cells[COLUMNS];
-    int64_t values[PSNR_BEFORE];
+    int64_t values[PSNR_BEFORE] = {0};
     struct gpume_read_figures figures = {.known = true};
     status = gpume_csv_reader_next(reader->csv, cells);
     if (status == GPUME_EOF) {
@@ -78,7 +79,9 @@ static int read_row(struct gpume_frames_reader *reader)
     }
     GPUME_TRY(status);
     for (size_t i = 0; i < PSNR_BEFORE; i++) {
-        GPUME_TRY(gpume_csv_reader_int(reader->csv, i, 0, NUMBER_MAX, &values[i]));
+        if (gpume_csv_reader_has(reader->csv, i)) {
+            GPUME_TRY(gpume_csv_reader_int(reader->csv, i, 0, NUMBER_MAX, &values[i]));
+        }
     }
     GPUME_TRY(take_psnr(reader, cells[PSNR_BEFORE], &figures.psnr_before));
     GPUME_TRY(take_psnr(reader, cells[PSNR_AFTER], &figures.psnr_after));
@@ -87,7 +90,7 @@ static int read_row(struct gpume_frames_reader *reader)
         GPUME_TRY(take_time(reader, cells[TIME], &figures.time_us));
     }
     const uint64_t frame = (uint64_t)values[FRAME], ref = (uint64_t)values[REF];
-    if (reader->started && !is_before(reader, frame, ref)) {
+    if (reader->started && !is_before(reader, frame, &ref)) {
         return gpume_csv_reader_refuse(reader->csv, "frames are not in rising order");
     }
     figures.sad_before = (uint64_t)values[SAD_BEFORE];
@@ -119,15 +122,16 @@ fail:
     return status;
 }
 
-int gpume_frames_reader_seek(struct gpume_frames_reader *reader, uint64_t frame, uint64_t ref,
-    struct gpume_read_figures *figures)
+int gpume_frames_reader_seek(struct gpume_frames_reader *reader, uint64_t frame,
+    const uint64_t *ref, struct gpume_read_figures *figures)
 {
+    const bool by_ref = ref && gpume_csv_reader_has(reader->csv, REF);
     int status = GPUME_OK;
     while (!reader->ended && is_before(reader, frame, ref)) {
         GPUME_TRY(read_row(reader));
     }
     *figures = (struct gpume_read_figures){0};
-    if (!reader->ended && reader->frame == frame && reader->ref == ref) {
+    if (!reader->ended && reader->frame == frame && (!by_ref || reader->ref == *ref)) {
         *figures = reader->figures;
     }
 fail:

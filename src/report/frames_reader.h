@@ -25,9 +25,10 @@ struct gpume_frames_reader;
 int gpume_frames_reader_open(
     struct gpume_frames_reader **reader, const char *path, const struct gpume_log *log);
 
-/* Those of a field; fields asked for rise. Not known where the file has no such row. */
-int gpume_frames_reader_seek(struct gpume_frames_reader *reader, uint64_t frame, uint64_t ref,
-    struct gpume_read_figures *figures);
+/* Those of a field; fields asked for rise. Not known where the file has no such row. ref NULL, or a
+ * file without that column: those of the frame's first row. */
+int gpume_frames_reader_seek(struct gpume_frames_reader *reader, uint64_t frame,
+    const uint64_t *ref, struct gpume_read_figures *figures);
 
 /* Sets *reader to NULL. NULL is fine. */
 void gpume_frames_reader_close(struct gpume_frames_reader **reader);

@@ -108,6 +108,20 @@ run compare a short
 warned "short: has no frames.csv"
 expect 0 compare a.csv short
 [ ! -s "$scratch/err" ] || fail "a warning of figures that neither has"
+# Without references in one of the two tables, or both, figures go by frame; with two fields a frame they cannot.
+for tables in vectors frames "vectors frames"; do
+    rm -rf short && cp -r a short
+    for table in $tables; do cut -d, -f1,3- a/$table.csv >short/$table.csv; done
+    expect 0 compare a short
+    [ ! -s "$scratch/err" ] || fail "$tables without ref: $(cat "$scratch/err")"
+    [ "$(grep -c '^mean .* - ' "$scratch/out")" -eq 0 ] || fail "$tables without ref: no figures"
+done
+expect 0 clip.y4m --backend "$engine" -q -o both --direction both
+expect 0 compare both both
+[ ! -s "$scratch/err" ] || fail "both directions: $(cat "$scratch/err")"
+cp -r both short2 && cut -d, -f1,3- both/frames.csv >short2/frames.csv
+expect 3 compare both short2
+says "short2/frames.csv: line 4: frames are not in rising order"
 cp -r a broken
 for broken in 's/.*//' '2,$d' '/"engine"/,$d' '$d' 's/"parameters"/"p"/' '1d'; do
     sed "$broken" a/summary.json >broken/summary.json

@@ -83,8 +83,9 @@ static void read_frames(const uint8_t *data, size_t bytes)
     int status = gpume_frames_reader_open(&reader, fuzz_file(data, bytes), &silent);
     for (uint64_t frame = 0; status == GPUME_OK && frame < 16; frame++) {
         struct gpume_read_figures figures;
+        const uint64_t ref = frame + frame % 2;
         status = gpume_frames_reader_seek(
-            reader, frame < 12 ? frame : frame << 40, frame + frame % 2, &figures);
+            reader, frame < 12 ? frame : frame << 40, frame % 3 ? &ref : NULL, &figures);
     }
     gpume_frames_reader_close(&reader);
 }
