@@ -66,7 +66,13 @@ static enum gpume_exit check_target(struct job *job)
     return GPUME_EXIT_DONE;
 }
 
-static enum gpume_exit open_source(struct job *job, const struct gpume_vectors_field **first)
+static enum gpume_exit exit_of_reader(int status)
+{
+    return status == GPUME_OK || status == GPUME_NOMEM ? exit_of(status) : GPUME_EXIT_INPUT;
+}
+
+static int open_reader(const struct job *job, struct gpume_vectors_reader **reader,
+    const struct gpume_vectors_field **first)
 {
     const struct gpume_vectors_source source = {
         .path = job->source,
@@ -74,9 +80,38 @@ static enum gpume_exit open_source(struct job *job, const struct gpume_vectors_f
         .block = job->options->has_block ? job->options->params.block : 0,
         .log = console,
     };
-    int status = gpume_vectors_reader_open(&job->reader, &source);
-    status = status ? status : gpume_vectors_reader_next(job->reader, first);
-    return status == GPUME_OK || status == GPUME_NOMEM ? exit_of(status) : GPUME_EXIT_INPUT;
+    const int status = gpume_vectors_reader_open(reader, &source);
+    return status ? status : gpume_vectors_reader_next(*reader, first);
+}
+
+/* The name has room for one field a frame: does a frame have two? Files are read once more to know
+ * before any is written; what comes through a pipe is found out on the way. */
+static enum gpume_exit check_pairs(const struct job *job)
+{
+    struct gpume_vectors_reader *reader = NULL;
+    const struct gpume_vectors_field *field = NULL;
+    bool both = false;
+    if (gpume_text_is_special(job->source) ||
+        gpume_sink_vectors_check(job->format, job->target, true, true, NULL) == GPUME_OK) {
+        return GPUME_EXIT_DONE;
+    }
+    int status = open_reader(job, &reader, &field);
+    while (status == GPUME_OK && field && !both) {
+        const uint64_t last = field->frame;
+        status = gpume_vectors_reader_next(reader, &field);
+        both = status == GPUME_OK && field && field->frame == last;
+    }
+    gpume_vectors_reader_close(&reader);
+    if (both) {
+        (void)gpume_sink_vectors_check(job->format, job->target, true, true, &console);
+        return GPUME_EXIT_USAGE;
+    }
+    return exit_of_reader(status);
+}
+
+static enum gpume_exit open_source(struct job *job, const struct gpume_vectors_field **first)
+{
+    return exit_of_reader(open_reader(job, &job->reader, first));
 }
 
 /* What the source has, and the target has no place for. */
@@ -138,7 +173,7 @@ static enum gpume_exit step(struct job *job, const struct gpume_vectors_field **
     if (gpume_signals_caught()) {
         return GPUME_EXIT_FAILED;
     }
-    return status == GPUME_OK || status == GPUME_NOMEM ? exit_of(status) : GPUME_EXIT_INPUT;
+    return exit_of_reader(status);
 }
 
 static enum gpume_exit conclude(const struct job *job)
@@ -160,6 +195,7 @@ static enum gpume_exit work(struct job *job)
 {
     const struct gpume_vectors_field *field = NULL;
     enum gpume_exit result = check_target(job);
+    result = result ? result : check_pairs(job);
     result = result ? result : open_source(job, &field);
     gpume_signals_keep();
     result = result ? result : open_target(job, field);

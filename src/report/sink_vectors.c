@@ -100,8 +100,8 @@ int gpume_sink_vectors_check(const struct gpume_vectors_format *format, const ch
         what = kind == GPUME_PATTERN_WRONG
                    ? "give one %d or %0Nd, or two, in the file's own name (%% is a percent sign)"
                : both && format->one_field && kind != GPUME_PATTERN_PAIR
-                   ? "a frame has two fields; put two %d in the name, for the numbers of the frame "
-                     "and of its reference"
+                   ? "a frame has two fields; put two %d in the name, such as name%05d-%05d.flo, "
+                     "for the numbers of the frame and of its reference"
                : kind == GPUME_PATTERN_PLAIN && !single
                    ? "there will be many files; put %d in the name, such as name%05d.flo"
                    : NULL;

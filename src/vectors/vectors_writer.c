@@ -247,10 +247,11 @@ static int leave(struct gpume_vectors_writer *writer, const struct gpume_vectors
         return GPUME_OK;
     }
     if (writer->kind != GPUME_PATTERN_PLAIN) {
-        return same && !pair ? complain(writer, GPUME_UNSUPPORTED,
-                                   "a frame has two fields; put two %d in the name, for the "
-                                   "numbers of the frame and of its reference")
-                             : finish_file(writer);
+        return same && !pair
+                   ? complain(writer, GPUME_UNSUPPORTED,
+                         "a frame has two fields; put two %d in the name, such as "
+                         "name%05d-%05d.flo, for the numbers of the frame and of its reference")
+                   : finish_file(writer);
     }
     return writer->in_place ? finish_array(writer)
                             : complain(writer, GPUME_UNSUPPORTED,

@@ -104,8 +104,20 @@ expect 0 convert both.csv 'both%d-%d.flo' -q
 expect 2 convert both.csv 'two%d.flo' -q
 says "two %d in the name"
 expect 2 convert both.csv two.flo -q
-says "put %d in the name"
+says "two %d in the name"
+# Before anything is written, though --direction both begins with a frame of one field.
+{ head -1 both.csv && echo 0,1,0,0,8,8,0,0,0,0 && sed '1d' both.csv; } >begins.csv
+mkdir two
+expect 0 convert begins.csv begins.npy -q
+for format in csv npy; do
+    expect 2 convert begins.$format 'two/%d.flo' -q
+    says "two/%d.flo: a frame has two fields; put two %d in the name, such as name%05d-%05d.flo"
+    only two
+done
+rmdir two
 [ ! -e two.flo ] && [ ! -e two1.flo ] || fail "flo: half a file"
+expect 2 convert run.csv two.flo -q
+says "put %d in the name"
 expect 0 compare both.csv both.mvf
 sed 2d both.csv >later.csv
 run compare both.csv later.csv
