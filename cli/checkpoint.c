@@ -86,6 +86,10 @@ enum gpume_exit gpume_checkpoint_resume(
         gpume_console_info("--resume: %" PRIu64 " fields are there, the last one is that of frame "
                            "%" PRIu64,
             summary->all.fields, summary->last_field);
+        if (!gpume_run_state_knows(summary->run->input)) {
+            gpume_console_warning("--resume: standard input cannot be told from another; this must "
+                                  "be the same video, from its beginning");
+        }
         status = take_marks(checkpoint);
     }
     return status == GPUME_OK        ? GPUME_EXIT_DONE

@@ -14,6 +14,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,7 @@
 #define BOOT_BYTES 64
 
 static const char progress_key[] = "\n  \"progress\": {";
+static const char name_identity[] = "input identity", reference_identity[] = "reference identity";
 
 char *gpume_run_state_path(const char *path)
 {
@@ -49,15 +51,49 @@ static void read_boot(char boot[BOOT_BYTES])
     }
 }
 
+static int stat_input(const char *path, struct stat *info)
+{
+    return strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, info) : stat(path, info);
+}
+
+bool gpume_run_state_knows(const char *input)
+{
+    struct stat info;
+    return strcmp(input, "-") != 0 || (stat_input(input, &info) == 0 && S_ISREG(info.st_mode));
+}
+
+/* What an input is, however its name is spelled: the file, or, of a numbered name, the folder and
+ * the last part. A pipe is its name, as a file made later may get its number. */
+static void put_identity(struct gpume_json *json, const char *key, const char *path)
+{
+    struct stat info;
+    char folder[PATH_MAX], text[PATH_MAX + 64];
+    const size_t bytes = gpume_path_folder(path);
+    const char *last = "";
+    const bool there = stat_input(path, &info) == 0;
+    bool found = there && S_ISREG(info.st_mode);
+    if (!there && bytes < sizeof folder) {
+        snprintf(folder, sizeof folder, "%.*s", (int)bytes, path);
+        last = path + bytes;
+        found = stat(bytes > 0 ? folder : ".", &info) == 0;
+    }
+    snprintf(text, sizeof text, "%ju:%ju:%s", (uintmax_t)info.st_dev, (uintmax_t)info.st_ino, last);
+    gpume_json_text(json, key, found ? text : path);
+}
+
 static void put_job(struct gpume_json *json, const struct gpume_run_state *state)
 {
     struct stat info;
     const struct gpume_run *run = state->summary->run;
-    const bool is_file = stat(run->input, &info) == 0 && S_ISREG(info.st_mode);
+    const bool is_file = stat_input(run->input, &info) == 0 && S_ISREG(info.st_mode);
     gpume_json_begin(json, NULL);
     gpume_json_count(json, "state", STATE_FORMAT);
     gpume_summary_put_job(state->summary, json);
     gpume_json_begin(json, "outputs");
+    put_identity(json, name_identity, run->input);
+    if (run->reference) {
+        put_identity(json, reference_identity, run->reference);
+    }
     gpume_json_count(json, "input bytes", is_file ? (uint64_t)info.st_size : 0);
     gpume_json_count(json, "input changed at second", is_file ? (uint64_t)info.st_mtim.tv_sec : 0);
     gpume_json_count(json, "and nanosecond", is_file ? (uint64_t)info.st_mtim.tv_nsec : 0);
@@ -213,16 +249,47 @@ static char *load(const char *path)
     return text;
 }
 
+static bool has_key(const char *line, const char *key)
+{
+    const size_t bytes = strlen(key);
+    return strncmp(line, "    \"", 5) == 0 && strncmp(line + 5, key, bytes) == 0 &&
+           line[5 + bytes] == '"';
+}
+
 /* What changes speed alone, or goes with the machine, may be other than it was. */
-static bool may_differ(const char *line, size_t length)
+static bool may_differ(const char *was, const char *now)
 {
     static const char *const keys[] = {
         "backend", "device", "threads", "search", "no-elimination", "validate", "decoder"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        const size_t bytes = strlen(keys[i]);
-        if (length > bytes + 6 && strncmp(line, "    \"", 5) == 0 &&
-            strncmp(line + 5, keys[i], bytes) == 0 && line[5 + bytes] == '"') {
+        if (has_key(was, keys[i]) && has_key(now, keys[i])) {
             return true;
+        }
+    }
+    return false;
+}
+
+/* Is the line of that key the same in both? */
+static bool is_same(const char *was, const char *now, const char *key)
+{
+    char start[64];
+    snprintf(start, sizeof start, "\n    \"%s\": ", key);
+    const char *a = strstr(was, start), *b = strstr(now, start);
+    const size_t length = a ? strcspn(a + 1, "\n") : 0;
+    return a && b && length == strcspn(b + 1, "\n") && strncmp(a, b, length + 1) == 0;
+}
+
+/* An input is the same if its name is, or what that stands for; what it holds is compared by other
+ * lines. was and now: of the lines, jobs: the whole. */
+static bool is_same_input(
+    const char *was, const char *now, const char *was_job, const char *now_job)
+{
+    static const char *const pairs[][2] = {{"name", name_identity},
+        {"reference", reference_identity}, {name_identity, "name"},
+        {reference_identity, "reference"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        if (has_key(was, pairs[i][0]) && has_key(now, pairs[i][0])) {
+            return is_same(was_job, now_job, pairs[i][1]);
         }
     }
     return false;
@@ -243,10 +310,12 @@ static void trim(const char **line, size_t *length)
 static int compare_jobs(
     const char *was, const char *end, const char *now, const struct gpume_log *log)
 {
+    const char *const was_job = was, *const now_job = now;
     while (was < end && *now) {
         size_t a = strcspn(was, "\n"), b = strcspn(now, "\n");
         const size_t x = a - (a > 0 && was[a - 1] == ','), y = b - (b > 0 && now[b - 1] == ',');
-        if ((x != y || memcmp(was, now, x) != 0) && !(may_differ(was, a) && may_differ(now, b))) {
+        if ((x != y || memcmp(was, now, x) != 0) && !may_differ(was, now) &&
+            !is_same_input(was, now, was_job, now_job)) {
             trim(&was, &a);
             trim(&now, &b);
             if (*was == '}' || *now == '}') { /* the end of the list: outputs come last */

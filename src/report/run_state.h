@@ -37,6 +37,9 @@ struct gpume_run_state {
 /* `.NAME.gpume-state` beside path; for free(). NULL without memory. */
 char *gpume_run_state_path(const char *path);
 
+/* Can the input be told from another one of its kind? Standard input only where it is a file. */
+bool gpume_run_state_knows(const char *input);
+
 /* Failures have been logged; the file is the old one then. */
 int gpume_run_state_write(
     const struct gpume_run_state *state, const char *path, const struct gpume_log *log);

@@ -162,6 +162,58 @@ break_off INT 011
 goes_on
 same "after a failure"
 
+# The same input by another name: in its folder, absolute, a link, standard input; numbered pictures, too.
+mkdir in && cp clip.y4m in/clip.y4m && ln in/clip.y4m in/also.y4m && ln -s in/clip.y4m link.y4m
+expect 0 -q clip.y4m --backend "$engine" --predicted in/p%02d.pgm
+mkfifo in/slow
+# stop INPUT: a run of it that fails at its end, where its files become too large, and keeps what it has.
+stop() {
+    (
+        trap '' XFSZ
+        ulimit -f 40
+        "$gpume" "$1" -o some --predicted some.y4m --resume --backend "$engine" \
+            <in/clip.y4m >"$scratch/out" 2>"$scratch/err"
+    ) && fail "$1: a limit on file size"
+    [ -e .some.y4m.gpume-state ] || fail "$1: no state"
+}
+# goes_on_as WAS NAME: from standard input, if that is its name.
+goes_on_as() {
+    stop "$1"
+    "$gpume" "$2" -o some --predicted some.y4m --resume -v --backend "$engine" \
+        <in/clip.y4m >"$scratch/out" 2>"$scratch/err" || fail "$1 does not go on as $2"
+    says "--resume: 1 fields are there"
+    ! grep -q 'cannot be told' "$scratch/err" || fail "$1 as $2: a file can be told from another"
+    rm -r some some.y4m
+}
+goes_on_as in/clip.y4m ./in/clip.y4m
+goes_on_as in/../in/clip.y4m "$PWD/link.y4m"
+goes_on_as link.y4m in/also.y4m
+goes_on_as in/clip.y4m -
+goes_on_as - -
+goes_on_as in/p%02d.pgm "$PWD/./in/p%02d.pgm"
+stop in/clip.y4m
+cp -p in/clip.y4m in/copy.y4m
+expect 2 in/copy.y4m -o some --predicted some.y4m --resume --backend "$engine"
+says '"name": "in/clip.y4m", this one has "name": "in/copy.y4m"'
+touch -d '2001-02-03 04:05:06' in/clip.y4m
+expect 2 in/clip.y4m -o some --predicted some.y4m --resume --backend "$engine"
+says '"input changed at second"'
+expect 0 -q in/clip.y4m -o some --predicted some.y4m -y --backend "$engine"
+rm -r some some.y4m
+# A pipe on standard input is nobody's: it goes on, and the line says what it must hold.
+(
+    trap '' XFSZ
+    ulimit -f 40
+    # shellcheck disable=SC2002 # a pipe is what it is about
+    cat clip.y4m | "$gpume" - --vectors some.csv --resume --backend "$engine" >"$scratch/out" 2>"$scratch/err"
+) && fail "a limit on file size"
+# shellcheck disable=SC2002
+cat clip.y4m | "$gpume" - --vectors some.csv --resume --backend "$engine" >"$scratch/out" 2>"$scratch/err" ||
+    fail "a pipe on standard input does not go on"
+says "warning: --resume: standard input cannot be told from another"
+cmp whole/vectors.csv some.csv || fail "a pipe on standard input: vectors"
+rm -r in link.y4m some.csv
+
 # Another job, or another input.
 break_off INT 011
 for option in "--block 4" "--window 5" "--edge inside" "--ref-distance 2" "--frames 7" "--start 2" \
