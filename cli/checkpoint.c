@@ -21,7 +21,7 @@ enum gpume_exit gpume_checkpoint_init(struct gpume_checkpoint *checkpoint,
 {
     *checkpoint = (struct gpume_checkpoint){
         .possible = true,
-        .set = {.overwrite = options->overwrite},
+        .set = {.overwrite = options->overwrite, .alone = true},
         .resume = options->resume,
         .state = {.summary = summary,
             .outputs = checkpoint->outputs,
@@ -151,6 +151,7 @@ int gpume_checkpoint_begin_partial(struct gpume_checkpoint *checkpoint)
 {
     const int status = checkpoint->possible ? save(checkpoint, true, false) : GPUME_OK;
     checkpoint->set.partial = checkpoint->set.sync = true;
+    checkpoint->set.keep = checkpoint->possible; /* what gets no name can be continued */
     return status;
 }
 

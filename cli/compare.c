@@ -160,7 +160,9 @@ static enum gpume_exit step(struct job *job)
         if (status == GPUME_OK && job->map) {
             const int drawn = draw_field(job, figures);
             if (drawn != GPUME_OK) {
-                return drawn == GPUME_INVALID ? GPUME_EXIT_INPUT : GPUME_EXIT_FAILED;
+                return drawn == GPUME_INVALID ? GPUME_EXIT_INPUT
+                       : drawn == GPUME_AGAIN ? GPUME_EXIT_USAGE
+                                              : GPUME_EXIT_FAILED;
             }
         }
     } else {

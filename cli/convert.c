@@ -41,6 +41,7 @@ static enum gpume_exit exit_of(int status)
     case GPUME_INVALID: /* what was read does not go into what is to be written */
         return GPUME_EXIT_INPUT;
     case GPUME_UNSUPPORTED:
+    case GPUME_AGAIN: /* another run is writing the target */
         return GPUME_EXIT_USAGE;
     default:
         return GPUME_EXIT_FAILED;
@@ -215,7 +216,7 @@ enum gpume_exit gpume_convert_run(const struct gpume_options *options)
         .options = options,
         .source = options->inputs[0],
         .target = options->inputs[1],
-        .set = {.overwrite = options->overwrite},
+        .set = {.overwrite = options->overwrite, .alone = true},
     };
     const enum gpume_exit result = work(&job);
     gpume_vectors_writer_close(&job.writer);

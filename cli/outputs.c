@@ -18,6 +18,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static const struct gpume_log console = {.fn = gpume_console_log};
+
 /* Patterns that give the same names for large numbers count as one: %03d becomes %d. */
 static char *without_width(const char *path)
 {
@@ -218,16 +220,15 @@ const struct gpume_vectors_format *gpume_outputs_vectors_format(
 /* Is the name one that the output takes, and does something stand under it? */
 static int check_name(const struct gpume_output *output, bool single, bool both, bool *exists)
 {
-    const struct gpume_log log = {.fn = gpume_console_log};
     int status = GPUME_OK;
     if (output->ops == &gpume_sink_vectors) {
-        status = output->format
-                     ? gpume_sink_vectors_check(output->format, output->path, single, both, &log)
-                     : GPUME_INVALID;
+        status = output->format ? gpume_sink_vectors_check(
+                                      output->format, output->path, single, both, &console)
+                                : GPUME_INVALID;
         *exists = status == GPUME_OK && gpume_sink_vectors_exists(output->format, output->path);
         return status;
     }
-    status = output->ops ? output->ops->check(output->path, single, &log) : GPUME_OK;
+    status = output->ops ? output->ops->check(output->path, single, &console) : GPUME_OK;
     *exists = output->ops ? output->ops->exists(output->path) : gpume_text_exists(output->path);
     return status;
 }
@@ -279,7 +280,8 @@ static int check_one(const struct gpume_outputs *outputs, const struct gpume_out
     bool exists;
     const bool both = options->params.direction == GPUME_DIRECTION_BOTH;
     if (check_name(output, single, both, &exists) != GPUME_OK ||
-        gpume_outputs_is_input(options->inputs, options->input_count, output->path)) {
+        gpume_outputs_is_input(options->inputs, options->input_count, output->path) ||
+        gpume_text_check_partial(output->path, &console) != GPUME_OK) {
         return GPUME_INVALID;
     }
     if (options->resume && !gpume_output_can_continue(output)) {

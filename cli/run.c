@@ -193,8 +193,9 @@ static enum gpume_exit open_sinks(struct job *job)
         const int status =
             output->ops ? output->ops->open(&job->sinks[i], output->path, &job->run) : GPUME_OK;
         if (status != GPUME_OK) {
-            /* Such as a format that cannot hold the input's bit depth. */
-            return status == GPUME_INVALID ? GPUME_EXIT_USAGE : GPUME_EXIT_FAILED;
+            /* Such as a format that cannot hold the input's bit depth, or a file in use. */
+            return status == GPUME_INVALID || status == GPUME_AGAIN ? GPUME_EXIT_USAGE
+                                                                    : GPUME_EXIT_FAILED;
         }
     }
     gpume_checkpoint_clear(&job->checkpoint, &job->outputs); /* our own are locked */

@@ -68,6 +68,8 @@ static int complain(struct gpume_out *out, const char *what, int error)
         hint = "mend its permissions or write elsewhere";
     } else if (error == ENOENT || error == ENOTDIR) {
         hint = "create its folder first";
+    } else if (error == EISDIR || error == ENOTEMPTY) {
+        hint = "move what has that name away";
     }
     gpume_log_write(&out->log, GPUME_LOG_ERROR, "%s: %s: %s; %s", out->label, what, reason, hint);
     out->status = GPUME_IO;
@@ -181,6 +183,12 @@ static int open_file(struct gpume_out *out, const char *path)
     if (status == GPUME_OK) {
         out->next = out->set->first;
         out->set->first = out;
+    }
+    if (status == GPUME_OK && out->set->alone) {
+        status = gpume_out_set_check_alone(out->label, out->final, out->temp, &out->log);
+        if (status != GPUME_OK && !mark) {
+            (void)unlink(out->temp); /* nothing in it is worth keeping */
+        }
     }
     if (status == GPUME_OK && exists && S_ISREG(st.st_mode)) {
         (void)fchmod(out->fd, st.st_mode & 0777); /* as good as the file system allows */
@@ -423,7 +431,10 @@ int gpume_out_finish(struct gpume_out *out)
     }
     if (out->temp) {
         if ((out->set->partial ? give_partial_name(out) : give_name(out)) != 0) {
-            return complain(out, "cannot be given its name", errno);
+            return complain(out,
+                out->set->partial ? "cannot be given its name with " GPUME_OUT_PARTIAL " behind it"
+                                  : "cannot be given its name",
+                errno);
         }
         free(out->temp);
         out->temp = NULL;

@@ -25,7 +25,7 @@ struct gpume_workers;
 int gpume_out_open(
     struct gpume_out **out, const char *path, bool overwrite, const struct gpume_log *log);
 
-/* The same for an output of a run (base/out_set.h). */
+/* The same for an output of a run (base/out_set.h). GPUME_AGAIN: another run is writing it. */
 int gpume_out_open_in(struct gpume_out **out, struct gpume_out_set *set, const char *path,
     const struct gpume_log *log);
 

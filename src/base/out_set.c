@@ -53,6 +53,19 @@ const char *gpume_out_set_refuses(const struct gpume_out_mark *mark)
     return why;
 }
 
+int gpume_out_set_check_alone(
+    const char *label, const char *final, const char *temporary, const struct gpume_log *log)
+{
+    if (!gpume_temporary_has_rival(final, temporary)) {
+        return GPUME_OK;
+    }
+    gpume_log_write(log, GPUME_LOG_ERROR,
+        "%s: is being written by a run that is still under way; wait for its end or choose another "
+        "name",
+        label);
+    return GPUME_AGAIN;
+}
+
 struct gpume_temporary gpume_out_set_unused(const char *path)
 {
     char *final = gpume_path_resolve(path);

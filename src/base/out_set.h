@@ -6,6 +6,7 @@
 #ifndef GPUME_BASE_OUT_SET_H
 #define GPUME_BASE_OUT_SET_H
 
+#include "base/log.h"
 #include "base/temporary.h"
 
 #include <stdbool.h>
@@ -26,6 +27,7 @@ struct gpume_out_mark {
 struct gpume_out_set {
     bool overwrite; /* existing files are replaced */
     bool own;       /* names that the program makes up: a link there is replaced, not followed */
+    bool alone;     /* outputs that another run is writing are refused */
     bool keep;      /* temporaries stay when they are closed unfinished, to be continued */
     /* Outputs that are finished are called NAME.partial, in place of one that is there. May change
      * while outputs are open, as may the next. */
@@ -53,5 +55,10 @@ extern const char gpume_out_set_gone[];
 
 /* A number for a temporary of the path that no file has yet, as gpume_out_open will name it. */
 struct gpume_temporary gpume_out_set_unused(const char *path);
+
+/* For base/out: does nobody else write the file that has this temporary? GPUME_AGAIN after one
+ * line: another run does. */
+int gpume_out_set_check_alone(
+    const char *label, const char *final, const char *temporary, const struct gpume_log *log);
 
 #endif

@@ -39,14 +39,17 @@ static bool is_file(int fd, const char *path)
            open_file.st_dev == named.st_dev && open_file.st_ino == named.st_ino;
 }
 
-/* The new file, locked. Whoever clears up may have it in hand before the lock is ours, and removes
- * it then: EEXIST, so that another name is tried. */
+/* The new file, locked. Whoever looks or clears up may have it in hand before the lock is ours:
+ * EEXIST then, so that another name is tried. */
 static int create_one(const char *path)
 {
     const int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOCTTY | O_CLOEXEC, 0666);
     if (fd >= 0) {
         const bool taken = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
         if (taken || !is_file(fd, path)) {
+            if (taken && is_file(fd, path)) {
+                (void)unlink(path);
+            }
             (void)close(fd);
             errno = EEXIST;
             return -1;
@@ -136,21 +139,39 @@ static bool is_stem(const void *opaque, const char *stem)
     return strlen(stem) == shown && memcmp(stem, name, shown) == 0;
 }
 
-static void remove_dead(const char *path)
+/* What is asked of each temporary; true: enough. own: a name, or NULL. */
+typedef bool (*visit_fn)(const char *path, const char *own);
+
+static bool remove_dead(const char *path, const char *own)
 {
     const int fd = gpume_temporary_adopt(path);
+    (void)own;
     if (fd >= 0) {
         (void)unlink(path);
         (void)close(fd);
     }
+    return false;
 }
 
-static void clear_folder(const char *path, gpume_temporary_match_fn match, const void *opaque)
+static bool is_rival(const char *path, const char *own)
+{
+    const int fd = strcmp(path, own) == 0 ? -1 : gpume_temporary_adopt(path);
+    const bool living = strcmp(path, own) != 0 && fd < 0 && errno == EWOULDBLOCK;
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return living;
+}
+
+/* Was it enough of one of them? */
+static bool visit_folder(const char *path, gpume_temporary_match_fn match, const void *opaque,
+    visit_fn visit, const char *own)
 {
     const size_t folder = gpume_path_folder(path);
+    bool enough = false;
     char *name = malloc(folder + sizeof(((struct dirent *)0)->d_name) + 2);
     if (!name) {
-        return; /* they stay until the next time */
+        return false; /* they stay until the next time */
     }
     memcpy(name, folder > 0 ? path : ".", folder > 0 ? folder : 1);
     name[folder > 0 ? folder : 1] = '\0';
@@ -161,18 +182,25 @@ static void clear_folder(const char *path, gpume_temporary_match_fn match, const
         if (cut(stem) && (match ? match(opaque, stem + 1) : is_stem(path + folder, stem + 1))) {
             memcpy(name, path, folder);
             memcpy(name + folder, entry->d_name, strlen(entry->d_name) + 1);
-            remove_dead(name);
+            enough = visit(name, own) || enough;
         }
     }
     if (dir) {
         (void)closedir(dir);
     }
     free(name);
+    return enough;
 }
 
 void gpume_temporary_clear(const char *path, gpume_temporary_match_fn match, const void *opaque)
 {
     char *final = match ? NULL : gpume_path_resolve(path);
-    clear_folder(final ? final : path, match, opaque);
+    (void)visit_folder(final ? final : path, match, opaque, remove_dead, NULL);
     free(final);
+}
+
+bool gpume_temporary_has_rival(const char *final, const char *own)
+{
+    const bool shown = strlen(final + gpume_path_folder(final)) <= NAME_SHOWN;
+    return shown && visit_folder(final, NULL, NULL, is_rival, own);
 }

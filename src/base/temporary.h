@@ -35,4 +35,9 @@ typedef bool (*gpume_temporary_match_fn)(const void *opaque, const char *stem);
 /* Removes those in the folder of `path` whose run is gone. match NULL: those of path itself. */
 void gpume_temporary_clear(const char *path, gpume_temporary_match_fn match, const void *opaque);
 
+/* Is another temporary of the final name than our own being written, by a run that is alive? Of two
+ * that ask at once one at least hears of the other. Names so long that temporaries show a part of
+ * them have no rivals: it may be another's part. */
+bool gpume_temporary_has_rival(const char *final, const char *own);
+
 #endif

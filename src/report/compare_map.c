@@ -49,7 +49,7 @@ int gpume_compare_map_create(struct gpume_compare_map **map, const char *path, b
         return GPUME_NOMEM;
     }
     self->path = path;
-    self->set.overwrite = overwrite;
+    self->set = (struct gpume_out_set){.overwrite = overwrite, .alone = true};
     const bool known = rate_num > 0 && rate_den > 0;
     self->rate_num = known ? rate_num : RATE;
     self->rate_den = known ? rate_den : 1;

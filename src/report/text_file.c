@@ -76,15 +76,37 @@ bool gpume_text_can_continue(const char *path)
     return gpume_path_descriptor(path) < 0 && (stat(path, &info) != 0 || S_ISREG(info.st_mode));
 }
 
-void gpume_text_remove_partial(const char *path)
+/* For free(); NULL without memory. */
+static char *partial_name(const char *path)
 {
     char *final = gpume_path_resolve(path);
     char *partial = final ? gpume_path_join(final, strlen(final), GPUME_OUT_PARTIAL) : NULL;
+    free(final);
+    return partial;
+}
+
+int gpume_text_check_partial(const char *path, const struct gpume_log *log)
+{
+    struct stat info;
+    char *partial = partial_name(path);
+    const bool blocked = partial && lstat(partial, &info) == 0 && S_ISDIR(info.st_mode);
+    if (blocked) {
+        gpume_log_write(log, GPUME_LOG_ERROR,
+            "%s: is a folder, where an interrupted run would leave its results; move it away or "
+            "choose another name",
+            partial);
+    }
+    free(partial);
+    return blocked ? GPUME_INVALID : GPUME_OK;
+}
+
+void gpume_text_remove_partial(const char *path)
+{
+    char *partial = partial_name(path);
     if (partial) {
         (void)unlink(partial);
     }
     free(partial);
-    free(final);
 }
 
 void gpume_text_clear(const char *path)

@@ -33,6 +33,10 @@ bool gpume_text_exists(const char *path);
 /* Is it a file, or will it be one? */
 bool gpume_text_can_continue(const char *path);
 
+/* Before any work: can what an interrupted run leaves get its name? Logs one line and returns
+ * GPUME_INVALID where a folder has that. */
+int gpume_text_check_partial(const char *path, const struct gpume_log *log);
+
 /* Removes what an interrupted run has left of this output. */
 void gpume_text_remove_partial(const char *path);
 

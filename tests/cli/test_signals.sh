@@ -83,16 +83,57 @@ rm r11.png
 launch TERM slow -y -o out --residual r%d.png
 living=$pid
 await r11.png
-expect 0 -q clip.y4m --backend "$engine" -o out -y --predicted p.y4m
-[ "$(ls -A out | grep -c "gpume-$living-")" -eq 2 ] || fail "temporaries of another run are gone"
+# Another run of the same outputs is refused at its start, with -y too, whatever else it would write.
+for option in "--threads 1" -y "-y --overlay o.mkv"; do
+    # shellcheck disable=SC2086 # several words
+    expect 2 -q clip.y4m --backend "$engine" -o out --predicted p.y4m $option
+    says "out/vectors.csv: is being written by a run that is still under way; wait for its end or choose another name"
+    [ "$(ls -A out | grep -c "gpume-$living-")" -eq 2 ] || fail "temporaries of another run are gone"
+    [ "$(ls -A out | wc -l)" -eq 3 ] || fail "a refused run has left something: $(ls -A out)"
+    for left in p.y4m o.mkv .o.mkv.*; do [ ! -e "$left" ] || fail "a refused run has left $left"; done
+done
+expect 0 -q clip.y4m --backend "$engine" --vectors source.csv
+expect 0 -q convert source.csv out/vectors2.csv
+expect 2 -q convert source.csv out/vectors.csv -y
+says "out/vectors.csv: is being written by a run that is still under way"
+rm source.csv out/vectors2.csv
 kill -s KILL $living
 wait $living 2>/dev/null
 drain
-expect 0 -q clip.y4m --backend "$engine" -o out -y
+expect 0 -q clip.y4m --backend "$engine" -o out -y --predicted p.y4m
 only out vectors.csv frames.csv summary.json .other.csv.gpume-1-0.tmp
 rm p.y4m r*.png '.r%d.png.gpume-state' # of the killed run, which had other outputs
 only . clip.y4m out whole whole.y4m whole.mkv
 rm -r out whole whole.*
+
+# A folder that has the name of a partial result is refused at once; one that comes later costs nothing: the line
+# names it, and --resume goes on.
+expect 0 -q clip.y4m --backend "$engine" -o whole
+mkdir -p out/frames.csv.partial
+expect 2 clip.y4m -o out --backend "$engine"
+says "out/frames.csv.partial: is a folder, where an interrupted run would leave its results"
+only out frames.csv.partial
+rmdir out/frames.csv.partial
+feed 12
+launch INT slow -o out --residual r%d.png
+await r11.png
+mkdir out/frames.csv.partial
+kill -s INT $pid
+wait $pid
+[ $? -eq 1 ] || fail "a folder in the way: exit status"
+[ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "a folder in the way: not one line"
+says "out/frames.csv: cannot be given its name with .partial behind it"
+says "move what has that name away"
+rmdir out/frames.csv.partial
+drain
+mkfifo slow
+cat clip.y4m >slow &
+expect 0 slow -o out --residual r%d.png --resume -v --backend "$engine"
+says "--resume: 11 fields are there"
+wait
+cmp whole/vectors.csv out/vectors.csv && cmp whole/frames.csv out/frames.csv || fail "a folder in the way: other files"
+only out vectors.csv frames.csv summary.json
+rm -r slow out whole r*.png
 
 # interrupt SIGNAL INPUT ARGUMENTS: after a second.
 interrupt() {

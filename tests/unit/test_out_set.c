@@ -238,6 +238,36 @@ static void test_clear(void)
     gpume_out_close(&out);
 }
 
+/* What another is writing is refused, and stays; what one who is gone has left is in nobody's way,
+ * and not touched. */
+static void test_alone(void)
+{
+    char dead[64];
+    struct gpume_out_set set = {.alone = true}, rival = {.alone = true, .keep = true};
+    struct gpume_out *out = NULL, *other = NULL;
+    leave_dead(dead);
+    (void)begin(&out, &set, "mine");
+    REQUIRE(is_there(dead));
+    lines = 0;
+    REQUIRE_EQUAL(gpume_out_open_in(&other, &rival, "./a", &target), GPUME_AGAIN);
+    REQUIRE(lines == 1 && !other && rival.first == NULL);
+    REQUIRE_EQUAL(gpume_out_open_in(&other, &rival, "ab", &target), GPUME_OK);
+    rival.keep = false;
+    gpume_out_close(&other);
+    REQUIRE_EQUAL(gpume_out_finish(out), GPUME_OK);
+    gpume_out_close(&out);
+    REQUIRE(holds("a", "mine") && unlink("a") == 0 && unlink(dead) == 0);
+
+    /* Temporaries of these two names look alike. */
+    char name[128], alike[128];
+    snprintf(name, sizeof name, "%0110d", 1);
+    snprintf(alike, sizeof alike, "%0110d", 2);
+    REQUIRE_EQUAL(gpume_out_open_in(&out, &set, name, &target), GPUME_OK);
+    REQUIRE_EQUAL(gpume_out_open_in(&other, &rival, alike, &target), GPUME_OK);
+    gpume_out_close(&other);
+    gpume_out_close(&out);
+}
+
 int main(void)
 {
     char folder[] = "test_out_set.XXXXXX";
@@ -250,6 +280,7 @@ int main(void)
     test_kept();
     test_beyond_4_gib();
     test_clear();
+    test_alone();
     REQUIRE_EQUAL(lines, 1);
     /* Nothing temporary is left, or the folder would not go. */
     REQUIRE(chdir("..") == 0 && rmdir(folder) == 0);
