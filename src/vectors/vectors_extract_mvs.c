@@ -173,6 +173,7 @@ static const struct gpume_vectors_reader_ops reader = {
 const struct gpume_vectors_format gpume_vectors_extract_mvs = {
     .name = "extract_mvs",
     .columns = GPUME_VECTORS_REF,
+    .any_order = true,
     .probe = mvs_probe,
     .writer = &writer,
     .reader = &reader,

@@ -90,6 +90,7 @@ struct gpume_vectors_format {
     bool numbered;         /* a file a frame, by a pattern */
     bool one_field;        /* of a frame, in a file: two want a pattern with a pair of numbers */
     bool counted;          /* its head says how many rows there are */
+    bool any_order;        /* decoders write it: a frame's blocks come as they are coded */
     /* Can these, the first bytes of a file, be of this format? NULL: nothing tells. */
     bool (*probe)(const unsigned char *head, size_t bytes);
     const struct gpume_vectors_writer_ops *writer;

@@ -117,6 +117,7 @@ static const struct gpume_vectors_reader_ops reader = {
 const struct gpume_vectors_format gpume_vectors_mv_extractor = {
     .name = "mv-extractor",
     .columns = GPUME_VECTORS_REF,
+    .any_order = true,
     .numbered = true,
     .counted = true,
     .probe = dump_probe,

@@ -11,12 +11,21 @@
 #include "vectors/vectors_format.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #define BLOCKS_FIRST 4096u /* room for so many at first */
 #define PROBE_BYTES 1024u  /* shown to formats */
+
+/* Blocks of a field, as they come or in raster order. */
+struct part {
+    struct gpume_vectors_block *blocks;
+    size_t count, room;
+    uint64_t ref;
+    bool mixed; /* not yet in raster order */
+};
 
 struct gpume_vectors_reader {
     struct gpume_vectors_source source; /* path is ours */
@@ -27,8 +36,8 @@ struct gpume_vectors_reader {
     struct gpume_pattern_numbers *numbers; /* of the files; NULL: there is one */
     size_t files, file;                    /* file: the next one */
     struct gpume_vectors_field field;
-    struct gpume_vectors_block *blocks;
-    size_t room;
+    struct part parts[2];           /* of formats in any order: past and future; else the first */
+    bool has_second;                /* has been read and is still to be given */
     struct gpume_vectors_row ahead; /* the row after the field's last */
     bool has_ahead;
 };
@@ -161,80 +170,150 @@ fail:
     return status == GPUME_EOF ? GPUME_OK : status;
 }
 
-static int make_room(struct gpume_vectors_reader *reader)
+static int make_room(struct gpume_vectors_reader *reader, struct part *part)
 {
-    if (reader->field.count < reader->room) {
+    if (part->count < part->room) {
         return GPUME_OK;
     }
-    if (reader->room >= GPUME_READ_BLOCKS_MAX) {
+    if (part->room >= GPUME_READ_BLOCKS_MAX) {
         return gpume_stream_refuse(reader->input.stream, "more blocks than a field can have");
     }
-    const size_t room = reader->room > 0 ? 2 * reader->room : BLOCKS_FIRST;
+    const size_t room = part->room > 0 ? 2 * part->room : BLOCKS_FIRST;
     struct gpume_vectors_block *blocks = NULL;
     if (room <= SIZE_MAX / sizeof(*blocks)) { /* 32-bit hosts */
-        blocks = realloc(reader->blocks, room * sizeof(*blocks));
+        blocks = realloc(part->blocks, room * sizeof(*blocks));
     }
     if (!blocks) {
         gpume_log_write(&reader->source.log, GPUME_LOG_ERROR, "a field of vectors: out of memory");
         return GPUME_NOMEM;
     }
-    reader->blocks = blocks;
-    reader->room = room;
+    part->blocks = blocks;
+    part->room = room;
     return GPUME_OK;
 }
 
-/* Does the row ahead belong to the field, at its end? */
+/* Raster order: negative where a comes first, 0 for the same place. */
+static int compare_places(const void *left, const void *right)
+{
+    const struct gpume_vectors_block *a = left, *b = right;
+    return a->y != b->y ? (a->y < b->y ? -1 : 1) : a->x != b->x ? (a->x < b->x ? -1 : 1) : 0;
+}
+
+/* The row ahead becomes its part's last block. */
+static int add_block(struct gpume_vectors_reader *reader)
+{
+    const struct gpume_vectors_row *row = &reader->ahead;
+    struct part *part = &reader->parts[reader->format->any_order && row->ref > row->frame];
+    const int status = make_room(reader, part);
+    if (status == GPUME_OK) {
+        const struct gpume_vectors_block *last =
+            part->count > 0 ? part->blocks + part->count - 1 : NULL;
+        part->mixed = last && reader->format->any_order &&
+                      (part->mixed || compare_places(last, &row->block) >= 0);
+        part->ref = row->ref;
+        part->blocks[part->count++] = row->block;
+    }
+    return status;
+}
+
+static int sort_part(struct gpume_vectors_reader *reader, struct part *part)
+{
+    if (part->mixed) {
+        qsort(part->blocks, part->count, sizeof(*part->blocks), compare_places);
+    }
+    for (size_t i = 1; part->mixed && i < part->count; i++) {
+        const struct gpume_vectors_block *block = &part->blocks[i];
+        if (compare_places(block - 1, block) == 0) {
+            char what[128];
+            snprintf(what, sizeof(what),
+                "frame %" PRIu64 " (counted from 0) has two blocks at (%" PRIu32 ",%" PRIu32
+                ") in the same direction",
+                reader->field.frame, block->x, block->y);
+            return gpume_stream_refuse_whole(reader->input.stream, what);
+        }
+    }
+    return GPUME_OK;
+}
+
+/* Does the row ahead belong to the field, at its end, or to the frame, where order means nothing?
+ */
 static int check_order(struct gpume_vectors_reader *reader, bool *belongs)
 {
     const struct gpume_vectors_field *field = &reader->field;
+    const struct part *part = &reader->parts[0];
     const struct gpume_vectors_row *row = &reader->ahead;
     struct gpume_stream *stream = reader->input.stream;
-    const bool same_ref = !(field->columns & GPUME_VECTORS_REF) || row->ref == field->ref;
+    const bool any_order = reader->format->any_order;
+    const bool same_ref =
+        any_order || !(field->columns & GPUME_VECTORS_REF) || row->ref == part->ref;
     *belongs = row->frame == field->frame && same_ref;
     if (row->frame < field->frame) {
         return gpume_stream_refuse(stream, "frames are not in rising order");
     }
-    if (row->frame == field->frame && !same_ref && row->ref < field->ref) {
+    if (row->frame == field->frame && !same_ref && row->ref < part->ref) {
         return gpume_stream_refuse(stream, "references of a frame are not in rising order");
     }
-    const struct gpume_vectors_block *last = &reader->blocks[field->count - 1];
-    const struct gpume_vectors_block *block = &row->block;
-    if (*belongs && (block->y < last->y || (block->y == last->y && block->x <= last->x))) {
+    if (*belongs && !any_order &&
+        compare_places(&part->blocks[part->count - 1], &row->block) >= 0) {
         return gpume_stream_refuse(stream, "blocks are not in raster order");
     }
     return GPUME_OK;
 }
 
-int gpume_vectors_reader_next(
-    struct gpume_vectors_reader *reader, const struct gpume_vectors_field **result)
+/* The part as the field that is given. */
+static void show(struct gpume_vectors_reader *reader, const struct part *part)
 {
-    int status = GPUME_OK;
     struct gpume_vectors_field *field = &reader->field;
-    bool belongs = reader->has_ahead;
-    *result = NULL;
-    if (!belongs) {
-        return GPUME_OK;
-    }
-    field->frame = reader->ahead.frame;
-    field->ref = reader->ahead.ref;
-    field->time_us = reader->ahead.time_us;
-    field->count = 0;
+    field->ref = part->ref;
+    field->count = part->count;
+    field->blocks = part->blocks;
     field->width = field->height = 0;
-    while (belongs) {
-        const struct gpume_vectors_block *block = &reader->ahead.block;
-        GPUME_TRY(make_room(reader));
-        reader->blocks[field->count++] = *block;
+    for (size_t i = 0; i < part->count; i++) {
+        const struct gpume_vectors_block *block = &part->blocks[i];
         const uint32_t right = block->x + block->w, bottom = block->y + block->h;
         field->width = right > field->width ? right : field->width;
         field->height = bottom > field->height ? bottom : field->height;
+    }
+}
+
+/* All rows that belong together: a field, or both of a frame. */
+static int read_parts(struct gpume_vectors_reader *reader)
+{
+    int status = GPUME_OK;
+    bool belongs = true;
+    reader->parts[0].count = reader->parts[1].count = 0;
+    reader->field.frame = reader->ahead.frame;
+    reader->field.time_us = reader->ahead.time_us;
+    while (belongs) {
+        GPUME_TRY(add_block(reader));
         GPUME_TRY(read_row(reader));
         belongs = false;
         if (reader->has_ahead) {
             GPUME_TRY(check_order(reader, &belongs));
         }
     }
-    field->blocks = reader->blocks;
-    *result = field;
+    GPUME_TRY(sort_part(reader, &reader->parts[0]));
+    GPUME_TRY(sort_part(reader, &reader->parts[1]));
+fail:
+    return status;
+}
+
+int gpume_vectors_reader_next(
+    struct gpume_vectors_reader *reader, const struct gpume_vectors_field **result)
+{
+    int status = GPUME_OK;
+    *result = NULL;
+    const bool second = reader->has_second;
+    reader->has_second = false;
+    if (!second && !reader->has_ahead) {
+        return GPUME_OK;
+    }
+    if (!second) {
+        GPUME_TRY(read_parts(reader));
+        reader->has_second = reader->parts[0].count > 0 && reader->parts[1].count > 0;
+    }
+    show(reader, &reader->parts[second || reader->parts[0].count == 0]);
+    *result = &reader->field;
 fail:
     return status;
 }
@@ -315,7 +394,8 @@ void gpume_vectors_reader_close(struct gpume_vectors_reader **reader)
         free(self->input.state);
         free((char *)self->source.path);
         free(self->numbers);
-        free(self->blocks);
+        free(self->parts[0].blocks);
+        free(self->parts[1].blocks);
         free(self);
         *reader = NULL;
     }

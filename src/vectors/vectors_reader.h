@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A file of vectors in any format that can be read, of this program or of another, a field at a
- * time. Memory is that of a field. Whatever is wrong with it is one line in the log with the file
- * and the place. One thread a reader.
+ * time. Memory is that of a field, or of a frame's where blocks come in any order. Whatever is
+ * wrong with it is one line in the log with the file and the place. One thread a reader.
  */
 #ifndef GPUME_VECTORS_VECTORS_READER_H
 #define GPUME_VECTORS_VECTORS_READER_H

@@ -99,6 +99,34 @@ for format in extract_mvs mv-extractor; do
     expect 0 convert "both%d.$format" back.csv -y -q
     cut -d, -f1-8 both.csv | cmp -s - back.csv || fail "two references: $format"
 done
+# As decoders have them: a frame's rows in the order of coding, both directions mixed, sizes and scales as they are.
+expect 0 clip.y4m --backend "$engine" -q --direction both --vectors mvs.csv --format extract_mvs
+expect 0 convert mvs.csv wanted.csv -q
+{
+    head -1 mvs.csv
+    sed 1d mvs.csv | awk -F, '{ print $1 * 10000 + NR * 7919 % 9973 " " $0 }' | sort -n | cut -d' ' -f2- |
+        awk -F, -v OFS=, '{ $10 *= 4; $11 *= 4; $12 = 4; print }'
+} >coded.csv
+sed 1d coded.csv | awk -F, '$2 != last { n++; last = $2 } END { exit n < 50 }' || fail "directions are not mixed"
+expect 0 convert coded.csv back.csv -y -q
+cmp -s wanted.csv back.csv || fail "extract_mvs: the order of decoders"
+{
+    echo framenum,source,blockw,blockh,srcx,srcy,dstx,dsty,flags,motion_x,motion_y,motion_scale
+    echo '2, 1,16,16,   8,   8,   8,   8,0x0,   0,   0,   4'
+    echo '2,-1,16, 8,  22,   4,  24,   4,0x0,  -8,   0,   4'
+    echo '2,-1, 8, 8,  28,  13,  28,  12,0x0,   0,   4,   4'
+    echo '2,-1, 8, 8,  20,  12,  20,  12,0x0,   0,   0,   4'
+} >sizes.csv
+expect 0 convert sizes.csv back.csv -y -q
+printf '%s\n' frame,ref,x,y,w,h,dx,dy 1,0,16,0,16,8,-2,0 1,0,16,8,8,8,0,0 1,0,24,8,8,8,0,1 1,2,0,0,16,16,0,0 |
+    cmp -s - back.csv || fail "extract_mvs: blocks of several sizes"
+{ cat sizes.csv && echo '2, 1,16,16,   9,   8,   8,   8,0x0,   4,   0,   4'; } >twice.csv
+expect 3 convert twice.csv x.csv -q
+says "twice.csv: frame 1 (counted from 0) has two blocks at (0,0) in the same direction"
+{ cat sizes.csv && echo '2, 1,16,16,  25,   8,  24,   8,0x0,   7,   0,   4'; } >quarters.csv
+expect 3 convert quarters.csv x.csv -q
+says "quarters.csv: line 6: motion_x 7 over motion_scale 4 is no whole number of pixels"
+rm twice.csv quarters.csv sizes.csv coded.csv mvs.csv
 expect 0 convert both.csv 'both%d-%d.flo' -q
 [ -e both1-0.flo ] && [ -e both1-2.flo ] && [ -e both2-1.flo ] || fail "two references: flo"
 expect 2 convert both.csv 'two%d.flo' -q
