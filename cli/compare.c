@@ -60,14 +60,20 @@ static char *join(const char *folder, const char *name)
     return path;
 }
 
-static int open_vectors(struct side *side, const char *path, uint32_t block)
+/* Of --max-memory each side has a half. */
+static int open_vectors(struct side *side, const char *path, const struct gpume_options *options)
 {
-    const struct gpume_vectors_source source = {.path = path, .block = block, .log = console};
+    const struct gpume_vectors_source source = {
+        .path = path,
+        .block = options->has_block ? options->params.block : 0,
+        .memory_max = options->params.memory_max / 2 + options->params.memory_max % 2,
+        .log = console,
+    };
     return gpume_vectors_reader_open(&side->vectors, &source);
 }
 
-static int open_folder(
-    struct side *side, struct gpume_read_settings *settings, const char *name, uint32_t block)
+static int open_folder(struct side *side, struct gpume_read_settings *settings, const char *name,
+    const struct gpume_options *options)
 {
     struct stat info;
     char *vectors = join(name, "vectors.csv"), *frames = join(name, "frames.csv");
@@ -79,7 +85,7 @@ static int open_folder(
         status = GPUME_IO;
     }
     if (status == GPUME_OK) {
-        status = open_vectors(side, vectors, block);
+        status = open_vectors(side, vectors, options);
     }
     if (status == GPUME_OK && stat(frames, &info) == 0) {
         status = gpume_frames_reader_open(&side->frames, frames, &console);
@@ -95,13 +101,13 @@ static int open_folder(
     return status;
 }
 
-static int open_side(
-    struct side *side, struct gpume_read_settings *settings, const char *name, uint32_t block)
+static int open_side(struct side *side, struct gpume_read_settings *settings, const char *name,
+    const struct gpume_options *options)
 {
     struct stat info;
     side->is_folder = strcmp(name, "-") != 0 && stat(name, &info) == 0 && S_ISDIR(info.st_mode);
-    const int status = side->is_folder ? open_folder(side, settings, name, block)
-                                       : open_vectors(side, name, block);
+    const int status = side->is_folder ? open_folder(side, settings, name, options)
+                                       : open_vectors(side, name, options);
     return status ? status : gpume_vectors_reader_next(side->vectors, &side->field);
 }
 
@@ -275,8 +281,8 @@ static enum gpume_exit work(struct job *job)
     enum gpume_exit result = GPUME_EXIT_DONE;
     for (size_t i = 0; i < 2 && result == GPUME_EXIT_DONE; i++) {
         job->comparison.names[i] = options->inputs[i];
-        result = exit_of(open_side(&job->sides[i], &job->comparison.settings[i], options->inputs[i],
-            options->has_block ? options->params.block : 0));
+        result = exit_of(
+            open_side(&job->sides[i], &job->comparison.settings[i], options->inputs[i], options));
         job->comparison.has_figures[i] = job->sides[i].frames != NULL;
     }
     if (options->map) {

@@ -79,6 +79,7 @@ static int open_reader(const struct job *job, struct gpume_vectors_reader **read
         .path = job->source,
         .format = job->options->from,
         .block = job->options->has_block ? job->options->params.block : 0,
+        .memory_max = job->options->params.memory_max,
         .log = console,
     };
     const int status = gpume_vectors_reader_open(reader, &source);

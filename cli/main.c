@@ -19,6 +19,19 @@
 
 #include <stdio.h>
 
+/* A signal ends it as it ends any program: it has nothing to take away. */
+static enum gpume_exit run_bench(const struct gpume_options *options)
+{
+    if (!gpume_deadline_start(options->timeout)) {
+        return GPUME_EXIT_FAILED;
+    }
+    const enum gpume_exit result = options->bench_sort || options->bench_reduce
+                                       ? gpume_bench_arrays_run(options)
+                                       : gpume_bench_run(options);
+    gpume_deadline_stop();
+    return result;
+}
+
 static enum gpume_exit dispatch(const struct gpume_options *options)
 {
     switch (options->command) {
@@ -34,8 +47,7 @@ static enum gpume_exit dispatch(const struct gpume_options *options)
     case GPUME_COMMAND_DEVICES:
         return gpume_devices_print(options);
     case GPUME_COMMAND_BENCH:
-        return options->bench_sort || options->bench_reduce ? gpume_bench_arrays_run(options)
-                                                            : gpume_bench_run(options);
+        return run_bench(options);
     case GPUME_COMMAND_SORT:
     case GPUME_COMMAND_COMPARE:
     case GPUME_COMMAND_CONVERT:

@@ -152,8 +152,8 @@ static int check_pictures(const struct gpume_options *options, uint64_t given)
 /* --sort and --reduce have a work of their own. */
 static int check_array_bench(const struct gpume_options *options, uint64_t given)
 {
-    const uint64_t useful = BIT(BENCH_SORT) | BIT(BENCH_REDUCE) | BIT(SECONDS) | BIT(JSON) |
-                            BIT(CSV) | BIT(BACKEND) | BIT(DEVICE) | BIT(PROGRESS) |
+    const uint64_t useful = BIT(BENCH_SORT) | BIT(BENCH_REDUCE) | BIT(SECONDS) | BIT(TIMEOUT) |
+                            BIT(JSON) | BIT(CSV) | BIT(BACKEND) | BIT(DEVICE) | BIT(PROGRESS) |
                             BIT(NO_PROGRESS) | BIT(QUIET) | BIT(VERBOSE);
     const char *command = options->bench_sort ? "bench --sort" : "bench --reduce";
     if (options->input_count > 0) {
@@ -246,17 +246,18 @@ uint64_t gpume_option_mask(enum gpume_command command)
         return (messages & ~BIT(QUIET)) | BIT(JSON); /* the table is all that it does */
     case GPUME_COMMAND_COMPARE:
         return messages | compare_alone | BIT(JSON) | BIT(CSV) | BIT(OVERWRITE) | BIT(BLOCK) |
-               BIT(TIMEOUT);
+               BIT(MAX_MEMORY) | BIT(TIMEOUT);
     case GPUME_COMMAND_CONVERT:
-        return messages | convert_alone | BIT(FORMAT) | BIT(OVERWRITE) | BIT(BLOCK) | BIT(TIMEOUT);
+        return messages | convert_alone | BIT(FORMAT) | BIT(OVERWRITE) | BIT(BLOCK) |
+               BIT(MAX_MEMORY) | BIT(TIMEOUT);
     case GPUME_COMMAND_SORT:
         return messages | sort_alone | BIT(OUTPUT) | BIT(OVERWRITE) | BIT(BACKEND) | BIT(DEVICE) |
                BIT(CHECK) | BIT(VALIDATE) | BIT(MAX_MEMORY) | BIT(TIMEOUT);
     case GPUME_COMMAND_BENCH:
         return messages | bench_alone | BIT(JSON) | BIT(BLOCK) | BIT(WINDOW) | BIT(EDGE) |
                BIT(METRIC) | BIT(FRAMES) | BIT(VF) | BIT(STREAM) | BIT(ALLOW_NETWORK) |
-               BIT(ALLOW_FILES) | BIT(MAX_PIXELS) | BIT(BACKEND) | BIT(DEVICE) | BIT(THREADS) |
-               BIT(SEARCH) | BIT(PROGRESS) | BIT(NO_PROGRESS);
+               BIT(ALLOW_FILES) | BIT(MAX_PIXELS) | BIT(MAX_MEMORY) | BIT(TIMEOUT) | BIT(BACKEND) |
+               BIT(DEVICE) | BIT(THREADS) | BIT(SEARCH) | BIT(PROGRESS) | BIT(NO_PROGRESS);
     default:
         return all & ~(bench_alone | sort_alone | compare_alone | convert_alone);
     }

@@ -170,15 +170,34 @@ fail:
     return status == GPUME_EOF ? GPUME_OK : status;
 }
 
+/* Those that the part may have beside the other one's. */
+static size_t blocks_allowed(const struct gpume_vectors_reader *reader, const struct part *part)
+{
+    const struct part *other = &reader->parts[part == reader->parts];
+    const uint64_t all = reader->source.memory_max / sizeof(*part->blocks);
+    if (reader->source.memory_max == 0 || all >= 2 * GPUME_READ_BLOCKS_MAX) {
+        return GPUME_READ_BLOCKS_MAX;
+    }
+    return all > other->count ? (size_t)all - other->count : 0;
+}
+
 static int make_room(struct gpume_vectors_reader *reader, struct part *part)
 {
+    const size_t most = blocks_allowed(reader, part);
+    if (part->count >= GPUME_READ_BLOCKS_MAX) {
+        return gpume_stream_refuse(reader->input.stream, "more blocks than a field can have");
+    }
+    if (part->count >= most) {
+        return gpume_stream_refuse(reader->input.stream,
+            "the blocks of frame %" PRIu64 " (counted from 0) take more than the %" PRIu64
+            " bytes that --max-memory leaves for them",
+            reader->field.frame, reader->source.memory_max);
+    }
     if (part->count < part->room) {
         return GPUME_OK;
     }
-    if (part->room >= GPUME_READ_BLOCKS_MAX) {
-        return gpume_stream_refuse(reader->input.stream, "more blocks than a field can have");
-    }
-    const size_t room = part->room > 0 ? 2 * part->room : BLOCKS_FIRST;
+    const size_t wanted = part->room > 0 ? 2 * part->room : BLOCKS_FIRST;
+    const size_t room = wanted < most ? wanted : most;
     struct gpume_vectors_block *blocks = NULL;
     if (room <= SIZE_MAX / sizeof(*blocks)) { /* 32-bit hosts */
         blocks = realloc(part->blocks, room * sizeof(*blocks));

@@ -21,6 +21,7 @@ struct gpume_vectors_source {
     size_t bytes;
     const struct gpume_vectors_format *format; /* NULL: as its first bytes tell */
     uint32_t block; /* side of the blocks that are made of formats with a vector a pixel; 0: 1 */
+    uint64_t memory_max; /* bytes that blocks in memory may take, 24 each; 0: any */
     struct gpume_log log;
 };
 

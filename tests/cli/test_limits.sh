@@ -78,9 +78,26 @@ says "--max-memory allows 23999"
 expect 0 sort both --backend cpu --max-memory 24008 -o sorted -y
 refused sort both --backend cpu --max-memory 24000 -o never
 
+# Vectors: 24 bytes a block of a field, of both runs when two are compared, of both directions where they come mixed.
+expect 0 convert a/vectors.csv all.csv --max-memory 1152
+cmp a/vectors.csv all.csv || fail "converting under a limit"
+refused convert a/vectors.csv never.csv --max-memory 1151
+says "vectors.csv: line 49: the blocks of frame 1 (counted from 0) take more than the 1151 bytes that --max-memory"
+expect 0 compare a/vectors.csv a --max-memory 2304
+refused compare a/vectors.csv a --max-memory 2302
+says "take more than the 1151 bytes"
+expect 0 -q clip.y4m --backend "$engine" --direction both --vectors mixed.csv --format extract_mvs
+expect 0 convert mixed.csv two.csv --max-memory 2304
+refused convert mixed.csv never.csv --max-memory 2303
+# The bench: of each engine.
+expect 0 bench --backend cpu --size 64x48 --seconds 0.001 --max-memory 100M
+refused bench --backend cpu --size 64x48 --seconds 0.001 --max-memory 10K
+says "--max-memory allows 10000"
+
 # Time: a name that nobody writes to is waited for no longer; the line names the option.
 mkfifo silent
-for command in "silent" "sort silent" "compare silent silent" "convert silent out.csv"; do
+for command in "silent" "sort silent" "compare silent silent" "convert silent out.csv" "bench --seconds 600" \
+    "bench --sort --seconds 600" "bench silent"; do
     # shellcheck disable=SC2086 # several words
     run $command --timeout 0.3
     [ "$status" -eq 1 ] || fail "$command: exit status $status, not 1"
