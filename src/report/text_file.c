@@ -88,7 +88,7 @@ static char *partial_name(const char *path)
 int gpume_text_check_partial(const char *path, const struct gpume_log *log)
 {
     struct stat info;
-    char *partial = partial_name(path);
+    char *partial = gpume_text_is_special(path) ? NULL : partial_name(path);
     const bool blocked = partial && lstat(partial, &info) == 0 && S_ISDIR(info.st_mode);
     if (blocked) {
         gpume_log_write(log, GPUME_LOG_ERROR,
