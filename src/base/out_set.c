@@ -26,6 +26,19 @@ static const char *refuse_file(const char *path, uint64_t bytes)
     return whole ? NULL : "is shorter than it was";
 }
 
+int gpume_out_set_check_alone(
+    const char *label, const char *final, const char *temporary, const struct gpume_log *log)
+{
+    if (!gpume_temporary_has_rival(final, temporary)) {
+        return GPUME_OK;
+    }
+    gpume_log_write(log, GPUME_LOG_ERROR,
+        "%s: is being written by a run that is still under way; wait for its end or choose another "
+        "name",
+        label);
+    return GPUME_AGAIN;
+}
+
 bool gpume_out_set_is_temporary(const struct gpume_out_mark *mark)
 {
     char *final = gpume_path_resolve(mark->path);
@@ -51,19 +64,6 @@ const char *gpume_out_set_refuses(const struct gpume_out_mark *mark)
     free(temporary);
     free(final);
     return why;
-}
-
-int gpume_out_set_check_alone(
-    const char *label, const char *final, const char *temporary, const struct gpume_log *log)
-{
-    if (!gpume_temporary_has_rival(final, temporary)) {
-        return GPUME_OK;
-    }
-    gpume_log_write(log, GPUME_LOG_ERROR,
-        "%s: is being written by a run that is still under way; wait for its end or choose another "
-        "name",
-        label);
-    return GPUME_AGAIN;
 }
 
 struct gpume_temporary gpume_out_set_unused(const char *path)

@@ -62,6 +62,34 @@ expect 0 -q clip.y4m --backend "$engine" -o out -y
 only out vectors.csv frames.csv summary.json
 rm -r out
 
+# A folder that has the name of a partial result is refused at once; one that comes later costs nothing: the line
+# names it, and --resume goes on.
+mkdir -p out/frames.csv.partial
+expect 2 clip.y4m -o out --backend "$engine"
+says "out/frames.csv.partial: is a folder, where an interrupted run would leave its results"
+only out frames.csv.partial
+rmdir out/frames.csv.partial
+feed 12
+launch INT slow -o out --residual r%d.png
+await r11.png
+mkdir out/frames.csv.partial
+kill -s INT $pid
+wait $pid
+[ $? -eq 1 ] || fail "a folder in the way: exit status"
+[ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "a folder in the way: not one line"
+says "out/frames.csv: cannot be given its name with .partial behind it"
+says "move what has that name away"
+rmdir out/frames.csv.partial
+drain
+mkfifo slow
+cat clip.y4m >slow &
+expect 0 slow -o out --residual r%d.png --resume -v --backend "$engine"
+says "--resume: 11 fields are there"
+wait
+cmp whole/vectors.csv out/vectors.csv && cmp whole/frames.csv out/frames.csv || fail "a folder in the way: other files"
+only out vectors.csv frames.csv summary.json
+rm -r slow out r*.png
+
 # Killed: temporaries alone, which the next run clears. Those of a run that lives stay, and others' files.
 feed 12
 launch TERM slow -o out --predicted p.y4m --residual r%d.png
@@ -105,35 +133,6 @@ only out vectors.csv frames.csv summary.json .other.csv.gpume-1-0.tmp
 rm p.y4m r*.png '.r%d.png.gpume-state' # of the killed run, which had other outputs
 only . clip.y4m out whole whole.y4m whole.mkv
 rm -r out whole whole.*
-
-# A folder that has the name of a partial result is refused at once; one that comes later costs nothing: the line
-# names it, and --resume goes on.
-expect 0 -q clip.y4m --backend "$engine" -o whole
-mkdir -p out/frames.csv.partial
-expect 2 clip.y4m -o out --backend "$engine"
-says "out/frames.csv.partial: is a folder, where an interrupted run would leave its results"
-only out frames.csv.partial
-rmdir out/frames.csv.partial
-feed 12
-launch INT slow -o out --residual r%d.png
-await r11.png
-mkdir out/frames.csv.partial
-kill -s INT $pid
-wait $pid
-[ $? -eq 1 ] || fail "a folder in the way: exit status"
-[ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "a folder in the way: not one line"
-says "out/frames.csv: cannot be given its name with .partial behind it"
-says "move what has that name away"
-rmdir out/frames.csv.partial
-drain
-mkfifo slow
-cat clip.y4m >slow &
-expect 0 slow -o out --residual r%d.png --resume -v --backend "$engine"
-says "--resume: 11 fields are there"
-wait
-cmp whole/vectors.csv out/vectors.csv && cmp whole/frames.csv out/frames.csv || fail "a folder in the way: other files"
-only out vectors.csv frames.csv summary.json
-rm -r slow out whole r*.png
 
 # interrupt SIGNAL INPUT ARGUMENTS: after a second.
 interrupt() {
