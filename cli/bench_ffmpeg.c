@@ -26,6 +26,12 @@ bool gpume_bench_ffmpeg_params(struct gpume_params *params)
     return true;
 }
 
+static int no_memory(void)
+{
+    gpume_console_error("out of memory for the vectors of FFmpeg's mestimate");
+    return GPUME_NOMEM;
+}
+
 /* Both fields of frame 1; *ns: what one of them takes. */
 static int search(const struct gpume_bench_clip *clip, const struct gpume_params *params,
     struct gpume_vector *vectors, uint64_t *ns)
@@ -46,7 +52,7 @@ int gpume_bench_ffmpeg_once(
     const struct gpume_bench_clip *clip, const struct gpume_params *params, uint64_t *ns)
 {
     struct gpume_vector *vectors = calloc(2 * (size_t)gpume_bench_blocks(params), sizeof(*vectors));
-    const int status = vectors ? search(clip, params, vectors, ns) : GPUME_NOMEM;
+    const int status = vectors ? search(clip, params, vectors, ns) : no_memory();
     free(vectors);
     return status;
 }
@@ -86,7 +92,7 @@ int gpume_bench_ffmpeg_measure(const struct gpume_bench_clip *clip,
     uint32_t repeats = 0;
     struct gpume_vector *vectors = calloc(2 * (size_t)answers->blocks, sizeof(*vectors));
     uint32_t *costs = calloc(answers->blocks, sizeof(*costs));
-    int status = vectors && costs ? GPUME_OK : GPUME_NOMEM;
+    int status = vectors && costs ? GPUME_OK : no_memory();
     while (status == GPUME_OK && repeats < REPEATS_MAX &&
            (repeats < REPEATS_MIN || total < budget_ns)) {
         uint64_t ns;

@@ -116,6 +116,9 @@ static int measure_place(struct reducing *r, const void *noise, uint64_t answers
     for (size_t i = 0; i < WORKS && status == GPUME_OK; i++) {
         r->work = &works[i];
         status = measure(r, copy_us, answers[i], first);
+        if (status != GPUME_OK) {
+            break;
+        }
         struct gpume_array_bench *bench = &r->places->bench;
         struct gpume_array_row *row = &bench->rows[bench->count - 1];
         if (first) {

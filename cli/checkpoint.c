@@ -54,8 +54,9 @@ static int take_marks(struct gpume_checkpoint *checkpoint)
     for (size_t i = 0; i < state->output_count; i++) {
         struct gpume_run_state_output *output = &state->outputs[i];
         if (output->marked) {
-            if (output->mark.other && !gpume_out_set_is_temporary(&output->mark)) {
-                output->mark.id = gpume_out_set_unused(output->path);
+            if (output->moved && gpume_out_set_unused(output->path, &output->mark.id)) {
+                gpume_console_error("out of memory");
+                return GPUME_NOMEM;
             }
             checkpoint->marks[count++] = output->mark;
         }

@@ -255,11 +255,11 @@ void gpume_output_clear(const struct gpume_output *output)
     }
 }
 
-/* What is there may be of the run to be continued: opening it knows. */
+/* What is there may be of the run to be continued: opening it knows, also without memory. */
 static bool may_be_there(const struct gpume_outputs *outputs)
 {
     char *state = gpume_run_state_path(outputs->items[0].path);
-    const bool found = state && access(state, F_OK) == 0;
+    const bool found = !state || access(state, F_OK) == 0;
     free(state);
     return found;
 }

@@ -140,6 +140,14 @@ static int sort_words(struct job *job)
     return status;
 }
 
+/* Did the sort fail before any of its result had come back? */
+static bool is_unchanged(const struct job *job)
+{
+    struct gpume_compute_times times;
+    gpume_compute_get_times(job->compute, &times);
+    return times.from_device_ns == 0;
+}
+
 /* With --backend auto what the GPU cannot take, too large as a rule, is the CPU's. */
 static enum gpume_exit sort(struct job *job)
 {
@@ -154,8 +162,7 @@ static enum gpume_exit sort(struct job *job)
     status = sort_words(job);
     const bool may_change = wanted->backend == GPUME_BACKEND_AUTO && !wanted->device &&
                             !wanted->validate && strcmp(job->info.backend, "cpu") != 0;
-    if (may_change &&
-        (status == GPUME_DEVICE || status == GPUME_NOMEM || status == GPUME_UNSUPPORTED)) {
+    if (may_change && status != GPUME_OK && is_unchanged(job)) {
         gpume_console_forget_error();
         gpume_console_warning("%s: cannot sort %" PRIu64 " integers (%s); the CPU does it",
             job->device, job->input.count, gpume_status_text(status));

@@ -184,7 +184,7 @@ static int choose_engine(struct gpume *ctx, const struct gpume_params *params)
         return open_engine(ctx, params, &gpume_engine_gpu);
     }
     int status = open_engine(ctx, params, &gpume_engine_standby);
-    if (status == GPUME_DEVICE || status == GPUME_DEVICE_LOST || status == GPUME_UNSUPPORTED) {
+    if (gpume_status_is_of_gpu(status)) {
         struct gpume_params on_cpu = *params;
         on_cpu.backend = GPUME_BACKEND_CPU;
         return open_engine(ctx, &on_cpu, &gpume_engine_cpu);

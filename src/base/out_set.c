@@ -10,20 +10,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-const char gpume_out_set_gone[] = "is not there any more";
-
-static const char *refuse_file(const char *path, uint64_t bytes)
+static int look_at(const char *path, uint64_t bytes, const char **why)
 {
     struct stat info;
     const int fd = gpume_temporary_adopt(path);
     if (fd < 0) {
-        return errno == ENOENT        ? gpume_out_set_gone
-               : errno == EWOULDBLOCK ? "is being written by a run that is still under way"
-                                      : "cannot be opened and locked";
+        const bool gone = errno == ENOENT, busy = errno == EWOULDBLOCK;
+        *why = gone   ? "is not there any more"
+               : busy ? "is being written by a run that is still under way"
+                      : "cannot be opened and locked";
+        return gone ? GPUME_EOF : busy ? GPUME_INVALID : GPUME_IO;
     }
     const bool whole = fstat(fd, &info) == 0 && (uint64_t)info.st_size >= bytes;
     (void)close(fd);
-    return whole ? NULL : "is shorter than it was";
+    *why = "is shorter than it was";
+    return whole ? GPUME_OK : GPUME_INVALID;
 }
 
 int gpume_out_set_check_alone(
@@ -39,38 +40,28 @@ int gpume_out_set_check_alone(
     return GPUME_AGAIN;
 }
 
-bool gpume_out_set_is_temporary(const struct gpume_out_mark *mark)
+int gpume_out_set_look(const struct gpume_out_mark *mark, bool *moved, const char **why)
 {
-    char *final = gpume_path_resolve(mark->path);
-    char *temporary = final ? gpume_temporary_name(final, mark->id) : NULL;
-    const bool there = temporary && access(temporary, F_OK) == 0;
-    free(temporary);
-    free(final);
-    return there;
-}
-
-const char *gpume_out_set_refuses(const struct gpume_out_mark *mark)
-{
-    const char *why = "cannot be looked at: out of memory";
+    int status = GPUME_NOMEM;
     char *final = gpume_path_resolve(mark->path);
     char *temporary = final ? gpume_temporary_name(final, mark->id) : NULL;
     const char *suffix = mark->other ? mark->other : "";
     char *other = final ? gpume_path_join(final, strlen(final), suffix) : NULL;
+    *why = "cannot be looked at: out of memory";
     if (temporary && other) {
-        const bool moved = mark->other && access(temporary, F_OK) != 0;
-        why = refuse_file(moved ? other : temporary, mark->bytes);
+        *moved = mark->other && access(temporary, F_OK) != 0;
+        status = look_at(*moved ? other : temporary, mark->bytes, why);
     }
     free(other);
     free(temporary);
     free(final);
-    return why;
+    return status;
 }
 
-struct gpume_temporary gpume_out_set_unused(const char *path)
+int gpume_out_set_unused(const char *path, struct gpume_temporary *id)
 {
     char *final = gpume_path_resolve(path);
-    const struct gpume_temporary id =
-        final ? gpume_temporary_unused(final) : (struct gpume_temporary){0};
+    const bool found = final && gpume_temporary_unused(final, id);
     free(final);
-    return id;
+    return found ? GPUME_OK : GPUME_NOMEM;
 }

@@ -43,18 +43,15 @@ struct gpume_out_set {
  * given. GPUME_EOF: no such output is open, or it is no file. Failures have been logged. */
 int gpume_out_set_mark(const struct gpume_out_set *set, struct gpume_out_mark *mark);
 
-/* Can the output be continued at the mark: is its file there, long enough, and nobody's? The reason
- * why not, or NULL. */
-const char *gpume_out_set_refuses(const struct gpume_out_mark *mark);
+/* Can the output be continued at the mark: is its file there, long enough, and nobody's? *moved: it
+ * has its temporary name no more. Else *why is the reason. GPUME_EOF: the file is not there.
+ * GPUME_INVALID: it cannot. GPUME_IO, GPUME_NOMEM: this cannot be found out, another time perhaps.
+ */
+int gpume_out_set_look(const struct gpume_out_mark *mark, bool *moved, const char **why);
 
-/* Is it, rather, under its temporary name? */
-bool gpume_out_set_is_temporary(const struct gpume_out_mark *mark);
-
-/* The reason of a file that is not there. */
-extern const char gpume_out_set_gone[];
-
-/* A number for a temporary of the path that no file has yet, as gpume_out_open will name it. */
-struct gpume_temporary gpume_out_set_unused(const char *path);
+/* A number for a temporary of the path that no file has yet, as gpume_out_open will name it.
+ * GPUME_NOMEM. */
+int gpume_out_set_unused(const char *path, struct gpume_temporary *id);
 
 /* For base/out: does nobody else write the file that has this temporary? GPUME_AGAIN after one
  * line: another run does. */

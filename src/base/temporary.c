@@ -82,18 +82,21 @@ int gpume_temporary_create(const char *final, struct gpume_temporary *id, char *
     return -1;
 }
 
-struct gpume_temporary gpume_temporary_unused(const char *final)
+bool gpume_temporary_unused(const char *final, struct gpume_temporary *id)
 {
-    struct gpume_temporary id = {.pid = (uint64_t)getpid()};
     struct stat info;
     bool used = true;
-    while (used && id.number < TEMPS_MAX) {
-        char *path = gpume_temporary_name(final, id);
-        used = path && lstat(path, &info) == 0;
-        id.number += used;
+    *id = (struct gpume_temporary){.pid = (uint64_t)getpid()};
+    while (used && id->number < TEMPS_MAX) {
+        char *path = gpume_temporary_name(final, *id);
+        if (!path) {
+            return false;
+        }
+        used = lstat(path, &info) == 0;
+        id->number += used;
         free(path);
     }
-    return id;
+    return true;
 }
 
 int gpume_temporary_adopt(const char *path)

@@ -23,8 +23,8 @@ char *gpume_temporary_name(const char *final, struct gpume_temporary id);
  * failure. */
 int gpume_temporary_create(const char *final, struct gpume_temporary *id, char **name);
 
-/* One that no file has yet. */
-struct gpume_temporary gpume_temporary_unused(const char *final);
+/* One that no file has yet; false: memory has run out. */
+bool gpume_temporary_unused(const char *final, struct gpume_temporary *id);
 
 /* Opens and locks what a run that is gone has left. EWOULDBLOCK: its run is alive. */
 int gpume_temporary_adopt(const char *path);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/args.h"
 #include "base/reserved.h"
+#include "base/status.h"
 #include "compute/context.h"
 
 #include <stdlib.h>
@@ -28,8 +29,7 @@ static int choose_backend(struct gpume_compute *compute, const struct gpume_comp
         return checked ? checked : open_backend(compute, params, &gpume_compute_cpu);
     }
     int status = open_backend(compute, params, &gpume_compute_gpu);
-    if (params->backend == GPUME_BACKEND_AUTO && !fixed &&
-        (status == GPUME_DEVICE || status == GPUME_UNSUPPORTED)) {
+    if (params->backend == GPUME_BACKEND_AUTO && !fixed && gpume_status_is_of_gpu(status)) {
         return open_backend(compute, params, &gpume_compute_cpu);
     }
     return status;

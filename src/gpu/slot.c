@@ -348,6 +348,8 @@ int gpume_slot_wait(struct gpume_slot *slot, const struct gpume_timeline *timeli
         slot->gpu->log, vkWaitSemaphores(slot->gpu->device, &info, UINT64_MAX), "vkWaitSemaphores");
     if (status == GPUME_OK) {
         add_times(slot, stage_ns);
+    } else {
+        (void)vkDeviceWaitIdle(slot->gpu->device);
     }
     return status;
 }

@@ -81,7 +81,8 @@ void gpume_slot_stage_done(struct gpume_slot *slot, enum gpume_stage stage);
 
 int gpume_slot_submit(struct gpume_slot *slot, struct gpume_timeline *timeline);
 
-/* Waits for the submission and adds its stages' nanoseconds. */
+/* Waits for the submission and adds its stages' nanoseconds. Where waiting fails, out of memory
+ * perhaps, the submission is still over then: what it uses may be destroyed. */
 int gpume_slot_wait(struct gpume_slot *slot, const struct gpume_timeline *timeline,
     uint64_t stage_ns[GPUME_STAGE_COUNT]);
 

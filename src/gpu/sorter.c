@@ -40,7 +40,7 @@ int gpume_sorter_create(gpume_sorter **out, const struct gpume_vulkan *vulkan)
     }
     struct gpume_sorter *sorter = calloc(1, sizeof(*sorter));
     if (!sorter) {
-        return GPUME_NOMEM;
+        return gpume_log_nomem(&(struct gpume_log){vulkan->log, vulkan->log_opaque}, "a sorter");
     }
     int status;
     GPUME_TRY(borrow(sorter, vulkan));

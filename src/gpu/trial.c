@@ -194,7 +194,7 @@ int gpume_trial_run(struct gpume_gpu *gpu, const struct gpume_plan *plan,
         return status;
     }
     struct gpume_match *matches = calloc(count, sizeof(*matches));
-    status = matches ? create(gpu, &trial) : GPUME_NOMEM;
+    status = matches ? create(gpu, &trial) : gpume_log_nomem(gpu->log, "a trial of searches");
     if (status == GPUME_OK) {
         status = run_all(&trial, contenders, matches, count);
     }

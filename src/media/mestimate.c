@@ -136,5 +136,5 @@ int gpume_mestimate_search(const struct gpume_params *params, const struct gpume
     }
     av_frame_free(&result);
     gpume_filter_close(&filter);
-    return status;
+    return status == GPUME_NOMEM ? gpume_log_nomem(&options.log, "FFmpeg's mestimate") : status;
 }

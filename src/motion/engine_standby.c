@@ -154,11 +154,6 @@ static void *standby_frame_memory(void *engine, uint32_t index)
 
 /* --- changing over */
 
-static bool is_device_failure(int status)
-{
-    return status == GPUME_DEVICE_LOST || status == GPUME_DEVICE;
-}
-
 /* Gives the second engine the frames in front of the oldest submission under way. */
 static int bring_frames(struct standby *standby, void *second)
 {
@@ -296,7 +291,7 @@ static int standby_submit(void *engine, uint32_t slot, const struct gpume_batch 
         standby->frames[standby->end++ % standby->ring] = batch->frames[i];
     }
     int status = standby->failed ? GPUME_OK : gpume_engine_gpu.submit(standby->first, slot, batch);
-    standby->failed = standby->failed || is_device_failure(status);
+    standby->failed = standby->failed || gpume_status_is_of_gpu(status);
     return standby->failed ? GPUME_OK : status; /* collecting it changes over, and does it */
 }
 
@@ -306,7 +301,7 @@ static int standby_collect(void *engine, uint32_t slot, const struct gpume_batch
     int status = GPUME_OK;
     if (!standby->failed) {
         status = gpume_engine_gpu.collect(standby->first, slot, batch);
-        standby->failed = is_device_failure(status);
+        standby->failed = gpume_status_is_of_gpu(status);
     }
     if (standby->failed) {
         status = standby->second ? GPUME_OK : change_over(standby, batch);

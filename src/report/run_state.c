@@ -12,6 +12,7 @@
 #include "report/json.h"
 #include "vectors/vectors_format.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -27,6 +28,7 @@
 #define SHOWN_MAX 120                         /* bytes of a line in a message */
 #define BOOT_BYTES 64
 
+static const char boot_path[] = "/proc/sys/kernel/random/boot_id";
 static const char progress_key[] = "\n  \"progress\": {";
 static const char name_identity[] = "input identity", reference_identity[] = "reference identity";
 
@@ -41,7 +43,7 @@ char *gpume_run_state_path(const char *path)
 /* Changes whenever the machine starts; "" where that cannot be known. */
 static void read_boot(char boot[BOOT_BYTES])
 {
-    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
+    FILE *file = fopen(boot_path, "r");
     boot[0] = '\0';
     if (file) {
         if (fgets(boot, BOOT_BYTES, file)) {
@@ -230,23 +232,42 @@ fail:
     return status;
 }
 
-/* The whole file as a string for free(), or NULL. */
-static char *load(const char *path)
+static char *read_text(FILE *file)
+{
+    char *text = malloc(STATE_BYTES_MAX);
+    if (text) {
+        text[fread(text, 1, STATE_BYTES_MAX - 1, file)] = '\0';
+    }
+    if (text && ferror(file)) {
+        free(text);
+        text = NULL;
+    }
+    return text;
+}
+
+/* The whole file as a string for free(). GPUME_EOF: there is none, or only a link, which is not
+ * ours. */
+static int load(const char *path, const struct gpume_log *log, char **text)
 {
     const int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    FILE *file = fd >= 0 ? fdopen(fd, "rb") : NULL;
-    char *text = file ? malloc(STATE_BYTES_MAX) : NULL;
-    size_t bytes = 0;
-    if (text) {
-        bytes = fread(text, 1, STATE_BYTES_MAX - 1, file);
-        text[bytes] = '\0';
+    if (fd < 0 && (errno == ENOENT || errno == ELOOP)) {
+        return GPUME_EOF;
     }
+    FILE *file = fd >= 0 ? fdopen(fd, "rb") : NULL;
+    *text = file ? read_text(file) : NULL;
+    const int error = errno;
     if (file) {
         fclose(file);
     } else if (fd >= 0) {
         (void)close(fd);
     }
-    return text;
+    if (!*text) {
+        gpume_log_write(log, GPUME_LOG_ERROR,
+            "--resume: %s cannot be read: %s; try again, or start anew without --resume", path,
+            strerror(error));
+        return error == ENOMEM ? GPUME_NOMEM : GPUME_IO;
+    }
+    return GPUME_OK;
 }
 
 static bool has_key(const char *line, const char *key)
@@ -384,28 +405,45 @@ static void read_outputs(struct gpume_run_state *state, const char *progress)
 }
 
 /* Was it written since the machine started, or has it reached the disk? */
-static bool is_trusted(const char *progress)
+static int check_boot(const char *progress, const struct gpume_log *log)
 {
     char boot[BOOT_BYTES], line[BOOT_BYTES + 32];
     read_boot(boot);
     snprintf(line, sizeof line, "\n    \"boot\": \"%s\",", boot);
-    return strstr(progress, "\n    \"boot\": null,") || strstr(progress, line);
+    if (strstr(progress, "\n    \"boot\": null,") || strstr(progress, line)) {
+        return GPUME_OK;
+    }
+    if (boot[0] == '\0') {
+        gpume_log_write(log, GPUME_LOG_ERROR,
+            "--resume: %s cannot be read, which tells whether the machine has been restarted; try "
+            "again, or start anew without --resume",
+            boot_path);
+        return GPUME_IO;
+    }
+    gpume_log_write(log, GPUME_LOG_ERROR,
+        "--resume: the machine has been restarted since, and what the run had written may not "
+        "have reached the disk; start anew without --resume");
+    return GPUME_INVALID;
 }
 
 /* Where all files are gone, nothing is left to be continued. */
-static int check_outputs(const struct gpume_run_state *state, const struct gpume_log *log)
+static int check_outputs(struct gpume_run_state *state, const struct gpume_log *log)
 {
     const struct gpume_run_state_output *bad = NULL;
     const char *reason = NULL;
     size_t marked = 0, gone = 0;
+    int result = GPUME_OK;
     for (size_t i = 0; i < state->output_count; i++) {
-        const struct gpume_run_state_output *output = &state->outputs[i];
-        const char *why = output->marked ? gpume_out_set_refuses(&output->mark) : NULL;
+        struct gpume_run_state_output *output = &state->outputs[i];
+        const char *why = NULL;
+        const int status =
+            output->marked ? gpume_out_set_look(&output->mark, &output->moved, &why) : GPUME_OK;
         marked += output->marked;
-        gone += why == gpume_out_set_gone;
-        if (why) {
+        gone += status == GPUME_EOF;
+        if (status != GPUME_OK) {
             bad = output;
             reason = why;
+            result = status == GPUME_EOF ? GPUME_INVALID : status;
         }
     }
     if (marked > 0 && gone == marked) {
@@ -413,10 +451,10 @@ static int check_outputs(const struct gpume_run_state *state, const struct gpume
     }
     if (bad) {
         gpume_log_write(log, GPUME_LOG_ERROR,
-            "--resume: what there was of %s %s; start anew without --resume", bad->path, reason);
-        return GPUME_INVALID;
+            "--resume: what there was of %s %s; %sstart anew without --resume", bad->path, reason,
+            result == GPUME_INVALID ? "" : "try again, or ");
     }
-    return GPUME_OK;
+    return result;
 }
 
 static int take(struct gpume_run_state *state, struct gpume_summary *summary, const char *text,
@@ -429,7 +467,7 @@ static int take(struct gpume_run_state *state, struct gpume_summary *summary, co
     put_job(&json, state);
     gpume_bytes_put(&now, ",", 2); /* what follows in the file */
     if (now.failed) {
-        GPUME_TRY(GPUME_NOMEM);
+        GPUME_TRY(gpume_log_nomem(log, "the state of the run"));
     }
     if (!progress) {
         gpume_log_write(log, GPUME_LOG_ERROR,
@@ -437,12 +475,7 @@ static int take(struct gpume_run_state *state, struct gpume_summary *summary, co
         GPUME_TRY(GPUME_INVALID);
     }
     GPUME_TRY(compare_jobs(text, progress, (const char *)now.data, log));
-    if (!is_trusted(progress)) {
-        gpume_log_write(log, GPUME_LOG_ERROR,
-            "--resume: the machine has been restarted since, and what the run had written may not "
-            "have reached the disk; start anew without --resume");
-        GPUME_TRY(GPUME_INVALID);
-    }
+    GPUME_TRY(check_boot(progress, log));
     struct gpume_summary sums = *summary;
     if (!read_sums(&sums, progress)) {
         gpume_log_write(
@@ -463,8 +496,11 @@ fail:
 int gpume_run_state_read(struct gpume_run_state *state, struct gpume_summary *summary,
     const char *path, const struct gpume_log *log)
 {
-    char *text = load(path);
-    const int status = text ? take(state, summary, text, path, log) : GPUME_EOF;
+    char *text = NULL;
+    int status = load(path, log, &text);
+    if (status == GPUME_OK) {
+        status = take(state, summary, text, path, log);
+    }
     free(text);
     return status;
 }

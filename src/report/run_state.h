@@ -19,6 +19,7 @@ struct gpume_run_state_output {
     const char *name; /* "vectors" */
     const char *path;
     bool marked; /* it has a temporary file */
+    bool moved;  /* which has got another name, as the outputs were finished */
     struct gpume_out_mark mark;
 };
 
@@ -45,8 +46,9 @@ int gpume_run_state_write(
     const struct gpume_run_state *state, const char *path, const struct gpume_log *log);
 
 /* Fills in the sums of *summary, the outputs' marks and the truths above from the file. GPUME_EOF:
- * there is none, or nothing of what it tells of is left. GPUME_INVALID after one line: it is of
- * another run, or cannot be continued. state->summary, outputs, names and paths are given. */
+ * there is none, or nothing of what it tells of is left. After one line GPUME_INVALID: it is of
+ * another run, or cannot be continued; GPUME_IO, GPUME_NOMEM: that cannot be found out.
+ * state->summary, outputs, names and paths are given. */
 int gpume_run_state_read(struct gpume_run_state *state, struct gpume_summary *summary,
     const char *path, const struct gpume_log *log);
 

@@ -1,98 +1,144 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Read by test_faults*.sh after common.sh: the command over and over, each time with another call failing
-# (tests/fault/fault.h), until a run in which none was left to fail. After each run:
+# (tests/fault/fault.h), of all calls that a run without a failure makes. After each run:
 #   - it ended by itself with an exit status that this failure may have;
-#   - standard error holds one line if that is not 0, and none if it is, warnings aside;
+#   - standard error holds one line if that is a failure's, and none if it is not, one warning aside;
 #   - a file under a final name is whole: that of a run without a failure, lines of times aside; after
-#     exit status 0 all of them are there; nothing else is;
+#     success all of them are there; nothing else is;
 #   - no memory, thread or Vulkan object is left, neither gpume's nor libav's.
 # The runs' standard output is let alone, where the closing summary may have begun.
+#
+#     GPUME_FAULT_STRIDE=N  every N-th call fails, instead of each sweep's own stride; 1: all
+#     GPUME_FAULT_FIRST=N   the first of them (1): two processes share the work with a stride of 2
 
-# as_reference FILE: what does not change from run to run.
-as_reference() {
-    case $1 in
-    *.json) grep -vE '"(seconds|fields_per_second|busy|host_bytes|dropped_by_.*|compared)": ' "$1" ;;
-    *.html) tail -n 1 "$1" ;;
-    *) cat "$1" ;;
-    esac
-}
+portion=64              # runs at a time whose files are kept
+sweep_of=GPUME_FAULT_AT # or GPUME_FAULT_VK_AT
+good=0                  # the exit status of success
+start=                  # a folder whose files are there before each run
+again=                  # what is run after a failure, in its folder: then all files must be there
+bad=0
 
-# list FOLDER: its files and empty folders, hidden ones too.
-list() {
-    (cd "$1" && find . -mindepth 1 \( -type f -o -type d -empty \) | sort)
-}
-
-# try AT [NAME=VALUE]... PROGRAM ARGUMENTS: a run in a new folder `now`, with call number AT failing.
-try() {
-    rm -rf now "$scratch/report"
+# folders NUMBERS: new ones in `now`, one a run.
+folders() {
+    rm -rf now
     mkdir now
-    at=$1
-    shift
+    # shellcheck disable=SC2086 # many
+    (cd now && mkdir $1)
+    for number in ${start:+$1}; do
+        cp -R "$start/." "now/$number"
+    done
+}
+
+# runs COUNTER SUFFIX NUMBERS [NAME=VALUE]... PROGRAM ARGUMENTS: in these folders, all of one start; what
+# they are told: tests/fault/fault_runs.h.
+runs() {
     (
         cd now || exit 1
-        exec timeout -k 5 60 env "$sweep_of=$at" GPUME_FAULT_REPORT="$scratch/report" \
-            "$@"
-    ) >"$scratch/out" 2>"$scratch/err" </dev/null
-    status=$?
+        export GPUME_FAULT_COUNTER="$1" GPUME_FAULT_SUFFIX="$2" GPUME_FAULT_RUNS="$3"
+        shift 3
+        exec env "$@"
+    ) || fail "no runs"
 }
 
-# wrong WHAT: the failure of one run; the others are looked at too.
-wrong() {
-    echo "FAILED: call $at ($(sed -n 's/^failed //p' "$scratch/report")), exit status $status: $1" >&2
-    sed 's/^/  err| /' "$scratch/err" | head -3 >&2
-    bad=$((bad + 1))
+# judge_ends STATUSES: exit status, standard error, what is left of memory and objects. $scratch/ends
+# gets "RUN good" or "RUN failed".
+judge_ends() {
+    (cd now && awk -v good=$good -v allowed=" $good $1 " -v ends="$scratch/ends" '
+        function wrong(run, what) {
+            print "FAILED: call " run " (" failed[run] "), exit status " status[run] ": " what said[run]
+        }
+        FNR == 1 { run = FILENAME; gsub(/[.](err|report)$|.*\//, "", run) }
+        FILENAME ~ /err$/ {
+            if (/^gpume: warning: /) warnings[run]++; else lines[run]++
+            said[run] = said[run] "\n  err| " $0
+            next
+        }
+        $1 == "failed" { failed[run] = $2 " " $3 }
+        $1 == "left" && !(run in left) { left[run] = $0 }
+        $1 ~ /^counted/ { counted[run] = 1 }
+        $1 == "status" { status[run] = $2 }
+        END {
+            for (run in status) {
+                print run, status[run] == good ? "good" : "failed" >ends
+                if (!counted[run]) { wrong(run, "did not end by itself"); continue }
+                if (!index(allowed, " " status[run] " ")) wrong(run, "not one of" allowed)
+                if (lines[run] != (status[run] != 0)) wrong(run, lines[run] + 0 " lines of error")
+                if (warnings[run] > 1) wrong(run, warnings[run] " warnings")
+                if (run in left) wrong(run, left[run])
+            }
+        }' ./*.err ./*.report) >>"$scratch/wrong"
+}
+
+# What runs left in their folders, but for what differs from run to run: "HASH  ./RUN/FILE".
+digest() {
+    (
+        cd now || exit 1
+        find . -name '*.json' -exec sed -i -E \
+            '/"(seconds|fields_per_second|busy|host_bytes|dropped_by_.*|compared)": /d' {} +
+        find . -name '*.html' -exec sed -i '$!d' {} +
+        find . -mindepth 2 \( -type f -exec md5sum {} + -o -type d -empty -printf 'empty  %p\n' \)
+    )
+}
+
+# judge_files: against $scratch/wanted, the digest of the run that nothing disturbed.
+judge_files() {
+    digest >"$scratch/files"
+    awk '
+        function wrong(run, what) { print "FAILED: call " run ": " what }
+        FILENAME ~ /ends$/ { end[$1] = $2; next }
+        { split($2, part, "/"); run = part[2]; file = substr($2, 4 + length(run)) }
+        FILENAME ~ /wanted$/ { wanted[file] = $1; count++; next }
+        { there[run]++ }
+        !(file in wanted) { wrong(run, "left " file " behind"); next }
+        wanted[file] != $1 { wrong(run, file " is not what it should be") }
+        END {
+            for (run in end)
+                if (end[run] == "good" && there[run] != count) wrong(run, "not all its files are there")
+        }' "$scratch/ends" "$scratch/wanted" "$scratch/files" >>"$scratch/wrong"
+}
+
+# judge STATUSES: of the last runs.
+judge() {
+    : >"$scratch/wrong"
+    judge_ends "$1"
+    failed=$(sed -n 's/ failed$//p' "$scratch/ends" | tr '\n' ' ')
+    if [ -n "$again" ] && [ -n "$failed" ]; then
+        # shellcheck disable=SC2086 # a command
+        runs GPUME_FAULT_NONE "" "$failed" $again
+        sed -i 's/failed$/good/' "$scratch/ends"
+    fi
+    judge_files
+    cat "$scratch/wrong" >&2
+    bad=$((bad + $(grep -c ^FAILED "$scratch/wrong")))
     [ $bad -lt 20 ] || fail "too much is wrong"
 }
 
-# judge STATUSES: of the last try.
-judge() {
-    grep -q '^counted' "$scratch/report" 2>/dev/null || { wrong "did not end by itself"; return; }
-    case " 0 $1 " in *" $status "*) ;; *) wrong "not one of 0 $1" ;; esac
-    lines=$(grep -vc '^gpume: warning: ' "$scratch/err")
-    [ "$lines" -eq $((status != 0)) ] || wrong "$lines lines of error"
-    ! grep '^left' "$scratch/report" >"$scratch/left" || wrong "$(head -1 "$scratch/left")"
-    list now >"$scratch/now"
-    if [ "$status" -eq 0 ]; then
-        cmp -s "$scratch/now" "$scratch/wanted" || wrong "its files are not all there: $(cat "$scratch/now")"
-    fi
-    while IFS= read -r file; do
-        if [ ! -f "reference/$file" ]; then
-            wrong "left $file behind"
-        elif [ -d "now/$file" ]; then
-            wrong "left the folder $file empty"
-        else
-            as_reference "reference/$file" >"$scratch/a"
-            as_reference "now/$file" >"$scratch/b"
-            cmp -s "$scratch/a" "$scratch/b" || wrong "$file is not what it should be"
-        fi
-    done <"$scratch/now"
-}
-
-# sweep SUFFIX STRIDE STATUSES [NAME=VALUE]... PROGRAM ARGUMENTS: every STRIDE-th call fails; with the suffix + all after it too.
+# sweep SUFFIX STRIDE STATUSES [NAME=VALUE]... PROGRAM ARGUMENTS: every STRIDE-th call fails, with the suffix +
+# all after it too.
 sweep() {
-    suffix=$1
-    stride=$2
+    after=$1
+    stride=${GPUME_FAULT_STRIDE:-$2}
     statuses=$3
     shift 3
-    try 0 "$@"
-    [ "$status" -eq 0 ] || fail "$*: exit status $status without a failing call"
-    rm -rf reference
-    mv now reference
-    list reference >"$scratch/wanted"
-    cp -r reference now
-    judge 0
+    folders 0
+    runs GPUME_FAULT_NONE "" 0 "$@"
+    digest >"$scratch/wanted"
+    judge ""
+    grep -q "^0 good" "$scratch/ends" || fail "$*: fails without a failing call"
     case $sweep_of in *_VK_*) counter=counted_vk ;; *) counter=counted ;; esac
-    count=$(sed -n "s/^$counter //p" "$scratch/report" | tail -1)
-    [ "$count" -gt 0 ] || fail "$*: no call was counted"
-    number=1
-    runs=0
-    while [ $number -le "$count" ]; do
-        try "$number$suffix" "$@"
+    count=$(sed -n "s/^$counter //p" now/0.report)
+    [ "${count:-0}" -gt 0 ] || fail "$*: no call was counted"
+    number=${GPUME_FAULT_FIRST:-1}
+    done=0
+    while [ "$number" -le "$count" ]; do
+        next=$((number + portion * stride))
+        last=$((next <= count ? next - stride : count))
+        numbers=$(seq -s ' ' "$number" "$stride" $last)
+        folders "$numbers"
+        runs "$sweep_of" "$after" "$numbers" "$@"
         judge "$statuses"
-        number=$((number + stride))
-        runs=$((runs + 1))
+        done=$((done + $(wc -l <"$scratch/ends")))
+        number=$next
     done
-    echo "$runs runs for $count calls: $*"
+    echo "$done runs for $count calls: $*"
 }
-bad=0
-sweep_of=GPUME_FAULT_AT # or GPUME_FAULT_VK_AT

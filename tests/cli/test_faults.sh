@@ -1,35 +1,66 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # Memory, threads, files, disks and libav that fail, one call after the other: each by itself, and with
-# all calls after it, as on a full disk. All calls of small runs; of large ones every so many-th, the
-# same every time.
+# all calls after it, as on a full disk. Where a command calls what another has called already, every so
+# many-th, the same every time.
 . "$(dirname "$0")/common.sh"
 . "$here/faults.sh"
 [ -f "${GPUME_FAULT_CALLS:-}" ] || skip "no library of failing calls (a build with sanitizers has none)"
 make_clip clip.y4m 64 48 8 5
 "$gpume" clip.y4m --backend cpu -q --predicted v.mkv --overlay v.mp4 --residual s%d.png || fail "no inputs"
+"$gpume" clip.y4m --backend cpu -q -o a || fail "no vectors"
+"$gpume" clip.y4m --backend cpu -q -o b -w 3 || fail "no other vectors"
 make_clip large.y4m 640 480 8 12 # its tables are written by a thread
 echo 3 1 2 -5 77 1000000 >integers
 
 preload=LD_PRELOAD=$GPUME_FAULT_CALLS
-sweep "" 1 "1 3" $preload "$gpume" ../clip.y4m --backend cpu -o out/deep
-sweep + 5 "1 3" $preload "$gpume" ../clip.y4m --backend cpu -o out
-sweep "" 5 "1 3" $preload "$gpume" ../v.mkv --backend cpu --frames 2 --check --overlay o%d.png \
+sweep "" 1 "1 3" $preload "$gpume" ../../clip.y4m --backend cpu -o out/deep
+sweep + 3 "1 3" $preload "$gpume" ../../clip.y4m --backend cpu -o out
+sweep "" 3 "1 3" $preload "$gpume" ../../v.mkv --backend cpu --frames 2 --check --overlay o%d.png \
     --report r.html
-sweep "" 5 "1 3" $preload "$gpume" ../clip.y4m --backend cpu --frames 2 --predicted p%d.pgm \
+sweep "" 3 "1 3" $preload "$gpume" ../../clip.y4m --backend cpu --frames 2 --predicted p%d.pgm \
     --residual r.mkv --overlay o.mp4 --difference d.y4m
-sweep "" 4 "1 3" $preload "$gpume" ../v.mp4 --backend cpu --frames 2 --vf scale=32:32 \
+sweep "" 2 "1 3" $preload "$gpume" ../../v.mp4 --backend cpu --frames 2 --vf scale=32:32 \
     --prefilter gauss:1 --report r.json
-sweep "" 7 "1 3" $preload "$gpume" ../s1.png ../s2.png --backend cpu --predicted p.jpg \
+sweep "" 3 "1 3" $preload "$gpume" ../../s1.png ../../s2.png --backend cpu --predicted p.jpg \
     --difference d.bmp --report r.csv
-sweep "" 3 "1 3" $preload "$gpume" sort ../integers --backend cpu --check -o sorted
+sweep "" 5 "1 3" $preload "$gpume" ../../clip.y4m --backend cpu --direction both --vectors v%d-%d.flo
+sweep "" 3 "1 3" $preload "$gpume" ../../clip.y4m --backend cpu --vectors - --format npy
+
+# What takes no video.
+sweep "" 1 "1 3" $preload "$gpume" sort ../../integers --backend cpu --check -o sorted
+sweep "" 1 "1 3" $preload "$gpume" convert ../../a/vectors.csv v.npy
+sweep + 1 "1 3" $preload "$gpume" convert ../../a/vectors.csv v%d.flo
+sweep "" 1 1 $preload "$gpume" devices --json
+sweep "" 41 1 $preload "$gpume" bench --backend cpu --size 16x16 --bits 10 --frames 1 --seconds 0.001
+sweep "" 601 1 $preload "$gpume" bench --backend cpu --size 16x16 --frames 1 --seconds 0.001 \
+    --search plain --threads 1 # and FFmpeg's mestimate
+good=5
+sweep "" 1 "1 3" $preload "$gpume" compare ../../a ../../b --map m%d.png
+good=0
+
+# A run that was broken off can still be continued after one that fails to.
+again="$preload $gpume $PWD/clip.y4m --backend cpu -q -o out --predicted p.y4m --residual r%03d.png --resume"
+broken_off() { # CALL: the first that gives a name and fails, as do all after it
+    start=$PWD/broken$1
+    mkdir "$start"
+    (cd "$start" && env GPUME_FAULT_KIND=name GPUME_FAULT_AT="$1" $again) 2>/dev/null &&
+        fail "not broken off at name $1"
+    [ -e "$start/.p.y4m.gpume-state" ] || fail "broken off at name $1: nothing to continue"
+}
+broken_off 4+ # under way
+sweep "" 3 1 $again
+broken_off 8+ # as outputs got their names
+sweep "" 5 1 $again
+start=
+again=
 
 # A disk that is full from some write on: nothing but whole files, whatever is written.
 disk="GPUME_FAULT_KIND=write $preload"
-sweep + 1 1 $disk "$gpume" ../clip.y4m --backend cpu -q -o out --report r.csv
-sweep + 4 1 $disk "$gpume" ../large.y4m --backend cpu -q -b 4 -w 1 -o out
-sweep + 2 1 $disk "$gpume" ../clip.y4m --backend cpu -q --predicted p%d.png --report r.json
-sweep + 5 1 $disk "$gpume" ../clip.y4m --backend cpu -q --residual r.mkv --overlay o.mp4 \
+sweep + 1 1 $disk "$gpume" ../../clip.y4m --backend cpu -q -o out --report r.csv
+sweep + 2 1 $disk "$gpume" ../../large.y4m --backend cpu -q -b 4 -w 1 -o out
+sweep + 1 1 $disk "$gpume" ../../clip.y4m --backend cpu -q --predicted p%d.png --report r.json
+sweep + 1 1 $disk "$gpume" ../../clip.y4m --backend cpu -q --residual r.mkv --overlay o.mp4 \
     --difference d.y4m --report r.html
 
 # And a disk that really is: its files fill it in mid-run, and are gone afterwards.

@@ -13,6 +13,7 @@
 
 #include "fault_calls.h"
 #include "fault.h"
+#include "fault_runs.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -28,7 +29,7 @@
 #include <unistd.h>
 
 #define RANGES_MAX 64u
-#define BLOCKS_MAX (1u << 20) /* of the table, a power of 2; runs here have some thousands */
+#define BLOCKS_MAX (1u << 16) /* of the table, a power of 2; runs here have two thousand */
 #define EARLY_BYTES 4096u /* before dlsym has found the real functions, which itself allocates */
 
 enum owner { OTHERS, LIBAV, OURS };
@@ -354,6 +355,7 @@ SHOWN int close(int fd)
 
 __attribute__((constructor)) static void begin(void)
 {
+    fault_runs();
     fault_plan_init(&state.plan, getenv("GPUME_FAULT_AT"), getenv("GPUME_FAULT_KIND"));
     dl_iterate_phdr(add_object, NULL);
     atomic_store(&state.ready, true);

@@ -57,6 +57,14 @@ static struct gpume_out_mark begin(
     return mark;
 }
 
+static bool moved;
+static const char *reason;
+
+static int look(const struct gpume_out_mark *mark)
+{
+    return gpume_out_set_look(mark, &moved, &reason);
+}
+
 static void test_partial(void)
 {
     struct gpume_out_set set = {0};
@@ -75,11 +83,11 @@ static void test_partial(void)
 
     /* It goes on, under a temporary name, cut after "hel". */
     struct gpume_out_set again = {.marks = &mark, .mark_count = 1};
-    mark.id = gpume_out_set_unused("a");
+    REQUIRE_EQUAL(gpume_out_set_unused("a", &mark.id), GPUME_OK);
     mark.bytes = 3;
-    REQUIRE(gpume_out_set_refuses(&mark) == gpume_out_set_gone);
+    REQUIRE_EQUAL(look(&mark), GPUME_EOF);
     mark.other = GPUME_OUT_PARTIAL;
-    REQUIRE(gpume_out_set_refuses(&mark) == NULL && !gpume_out_set_is_temporary(&mark));
+    REQUIRE(look(&mark) == GPUME_OK && moved);
     const struct gpume_out_mark now = begin(&out, &again, "icopter");
     REQUIRE(gpume_out_is_continued(out));
     REQUIRE_EQUAL(now.bytes, 10);
@@ -99,10 +107,10 @@ static void test_ending(void)
     REQUIRE_EQUAL(gpume_out_finish(out), GPUME_OK);
     gpume_out_close(&out);
     struct gpume_out_set again = {.overwrite = true, .marks = &mark, .mark_count = 1};
-    REQUIRE(gpume_out_set_refuses(&mark) == gpume_out_set_gone);
+    REQUIRE_EQUAL(look(&mark), GPUME_EOF);
     mark.other = "";
-    REQUIRE(gpume_out_set_refuses(&mark) == NULL && !gpume_out_set_is_temporary(&mark));
-    mark.id = gpume_out_set_unused("a");
+    REQUIRE(look(&mark) == GPUME_OK && moved);
+    REQUIRE_EQUAL(gpume_out_set_unused("a", &mark.id), GPUME_OK);
     (void)begin(&out, &again, "!");
     REQUIRE(gpume_out_is_continued(out) && !is_there("a"));
     REQUIRE_EQUAL(gpume_out_continued_bytes(out), 5);
@@ -132,12 +140,12 @@ static void test_kept(void)
     struct gpume_out_set set = {.keep = true};
     struct gpume_out *out = NULL;
     const struct gpume_out_mark mark = begin(&out, &set, "hello");
-    REQUIRE(strstr(gpume_out_set_refuses(&mark), "under way") != NULL);
+    REQUIRE(look(&mark) == GPUME_INVALID && strstr(reason, "under way"));
     gpume_out_close(&out);
-    REQUIRE(gpume_out_set_refuses(&mark) == NULL);
+    REQUIRE(look(&mark) == GPUME_OK && !moved);
     struct gpume_out_mark more = mark;
     more.bytes++;
-    REQUIRE(strstr(gpume_out_set_refuses(&more), "shorter") != NULL);
+    REQUIRE(look(&more) == GPUME_INVALID && strstr(reason, "shorter"));
 
     /* A file of the final name stands in the way before anything is touched. */
     struct gpume_out_set again = {.marks = &mark, .mark_count = 1};
@@ -146,7 +154,7 @@ static void test_kept(void)
     lines = 0;
     REQUIRE_EQUAL(gpume_out_open_in(&out, &again, "a", &target), GPUME_INVALID);
     REQUIRE_EQUAL(lines, 1);
-    REQUIRE(unlink("a") == 0 && gpume_out_set_refuses(&mark) == NULL);
+    REQUIRE(unlink("a") == 0 && look(&mark) == GPUME_OK);
     (void)begin(&out, &again, ", world");
     REQUIRE_EQUAL(gpume_out_finish(out), GPUME_OK);
     gpume_out_close(&out);
@@ -227,7 +235,7 @@ static void test_clear(void)
     REQUIRE(is_there(dead));
     gpume_temporary_clear("./a", NULL, NULL);
     REQUIRE(!is_there(dead));
-    REQUIRE(gpume_out_set_refuses(&living) != gpume_out_set_gone);
+    REQUIRE_EQUAL(look(&living), GPUME_INVALID);
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         REQUIRE(unlink(others[i]) == 0);
     }

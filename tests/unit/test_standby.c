@@ -35,6 +35,7 @@ static const struct way ways[] = {
     {"2", "memory", "vkResetDescriptorPool"},
     {"120", "memory", "vkAllocateDescriptorSets"},
     {"2", "memory", "vkEndCommandBuffer"},
+    {"2", "host", "vkQueueSubmit"},
 };
 #define WAYS (sizeof ways / sizeof *ways)
 
@@ -200,11 +201,13 @@ static void test_case(unsigned number)
     for (uint32_t i = 0; params.check && i < got.count; i++) {
         REQUIRE(got.fields[i].checked > 0 && got.fields[i].matched == got.fields[i].checked);
     }
-    if (number % 6 == 0) { /* lost, out of memory */
+    if (number % 6 == 0) { /* of each result one */
         params.backend = GPUME_BACKEND_VULKAN;
         run(params, way, &named);
-        const bool lost = strcmp(way->result, "lost") == 0;
-        REQUIRE_EQUAL(named.status, lost ? GPUME_DEVICE_LOST : GPUME_DEVICE);
+        const int status = strcmp(way->result, "lost") == 0   ? GPUME_DEVICE_LOST
+                           : strcmp(way->result, "host") == 0 ? GPUME_NOMEM
+                                                              : GPUME_DEVICE;
+        REQUIRE_EQUAL(named.status, status);
         REQUIRE_EQUAL(named.warnings, 0);
         REQUIRE_EQUAL(named.errors, 1);
         REQUIRE(!named.stood_by);

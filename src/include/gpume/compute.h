@@ -141,7 +141,8 @@ GPUME_API void gpume_sort_params_default(struct gpume_sort_params *params);
 /* Sorts `count` 32-bit keys (at most 2^30), with a 32-bit payload each unless payload is NULL, in
  * place; keys and payload must not overlap. Stable: equal keys keep their order, falling ones too.
  * GPUME_INVALID: a parameter, or a segment that passes the end. GPUME_DEVICE, GPUME_NOMEM: too
- * large; nothing has changed. */
+ * large. Whatever has failed, keys and payload are as they were, unless they were on their way back
+ * from the device: then gpume_compute_times.from_device_ns is not 0. */
 GPUME_API int gpume_sort(gpume_compute *compute, const struct gpume_sort_params *params,
     uint32_t *keys, uint32_t *payload, uint64_t count);
 
