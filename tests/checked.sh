@@ -52,7 +52,8 @@ esac
 
 status=0
 ctest --test-dir "$build" --output-on-failure -LE "$outside" "$@" || status=1
-find "$reports" -type f -size +0 >"$build/found"
+# A request for too much memory is no defect.
+find "$reports" -type f -exec grep -lv 'WARNING: AddressSanitizer failed to allocate' {} + >"$build/found" || :
 while read -r report; do
     status=1
     head -n 60 "$report"
