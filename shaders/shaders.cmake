@@ -55,15 +55,14 @@ set(GPUME_SHADERS
 function(gpume_add_shader target name source)
   set(out_dir ${PROJECT_BINARY_DIR}/shaders)
   file(MAKE_DIRECTORY ${out_dir})
-  set(compile ${GPUME_GLSLC} --target-env=vulkan1.2 -O -Werror ${ARGN})
   set(words ${out_dir}/${name}.inc)
   set(binary ${out_dir}/${name}.spv)
   add_custom_command(
     OUTPUT ${words}
-    COMMAND ${compile} -o ${binary} ${source}
+    COMMAND ${GPUME_GLSLC} --target-env=vulkan1.2 -O -Werror ${ARGN} -MD -MF ${words}.d -MT ${words} -o ${binary} ${source}
     COMMAND ${GPUME_SPIRV_VAL} --target-env vulkan1.2 ${binary}
-    COMMAND ${compile} -mfmt=c -MD -MF ${words}.d -o ${words} ${source}
-    DEPENDS ${source}
+    COMMAND ${CMAKE_COMMAND} -DIN=${binary} -DOUT=${words} -P ${PROJECT_SOURCE_DIR}/cmake/words.cmake
+    DEPENDS ${source} ${PROJECT_SOURCE_DIR}/cmake/words.cmake
     DEPFILE ${words}.d
     COMMENT "Compiling shader ${name}"
     VERBATIM)

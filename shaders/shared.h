@@ -73,8 +73,9 @@
 #define GPUME_COUNT_WORDS 8  /* of a slot: 32 bytes */
 #define GPUME_COUNT_BYTES (GPUME_COUNT_SLOTS * GPUME_COUNT_WORDS * 4) /* of a field */
 
-/* Workgroups that reduce one band of one field. A lane then sees at most 2^32 pixels / (256
- * groups * 256 lanes) = 65,536 samples, whose SAD of 65,536 * 65,535 fits 32 bits. */
+/* Workgroups that reduce one band of one field, at most. A lane then sees at most 2^32 pixels /
+ * (256 groups * 256 lanes) = 65,536 samples, whose SAD of 65,536 * 65,535 fits 32 bits. A small
+ * band has fewer, whose lanes see four samples. */
 #define GPUME_REDUCE_GROUPS 256
 
 /* Arrays: elements are read 16 bytes at a time. */

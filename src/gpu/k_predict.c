@@ -63,7 +63,7 @@ static void record_band(
         .blocks = plan->blocks,
         .predicted_stride = plan->plane_stride / gpume_quad_bytes(plan),
         .predicted_quads = (uint32_t)(plan->plane_bytes / gpume_quad_bytes(plan)),
-        .partial_first = band * GPUME_REDUCE_GROUPS,
+        .partial_first = band * layout->reduce_groups,
         .partials = layout->partials_count,
     };
     struct gpume_view views[5];
@@ -74,7 +74,7 @@ static void record_band(
         (VkDeviceSize)work->field_count * layout->partials_count * GPUME_SUM_WORDS * 4);
     views[4] = predicted_view(work, push.row_first, push.row_end);
     gpume_slot_bind(work->slot, kernel, views);
-    gpume_slot_dispatch(work->slot, kernel, &push, GPUME_REDUCE_GROUPS, 1, work->field_count);
+    gpume_slot_dispatch(work->slot, kernel, &push, layout->reduce_groups, 1, work->field_count);
 }
 
 void gpume_k_predict_record(const struct gpume_work *work, const struct gpume_kernel *kernel)

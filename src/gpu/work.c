@@ -24,6 +24,14 @@ static VkDeviceSize box_bytes(const struct gpume_plan *plan, const struct gpume_
     return pays && plan->one_window && bytes <= rule->bytes_max ? bytes : 0;
 }
 
+/* As many as have a quad of samples for each invocation. */
+static uint32_t reduce_groups(const struct gpume_plan *plan)
+{
+    uint64_t rows = (uint64_t)plan->band_rows * plan->params.block;
+    uint64_t quads = gpume_min_u64(rows, plan->params.height) * gpume_div_up(plan->params.width, 4);
+    return (uint32_t)gpume_min_u64(gpume_div_up(quads, GPUME_REDUCE_LOCAL), GPUME_REDUCE_GROUPS);
+}
+
 struct gpume_layout gpume_layout_make(
     const struct gpume_plan *plan, const struct gpume_sieve_rule *rule, VkDeviceSize ranking_bytes)
 {
@@ -36,7 +44,8 @@ struct gpume_layout gpume_layout_make(
     layout.ranks = place(&layout.results_bytes, words);
     layout.predicted = place(&layout.results_bytes,
         plan->params.want_predicted ? plan->batch * plan->plane_bytes : PART_ALIGN);
-    layout.partials_count = plan->band_count * GPUME_REDUCE_GROUPS;
+    layout.reduce_groups = reduce_groups(plan);
+    layout.partials_count = plan->band_count * layout.reduce_groups;
     layout.partials = place(&layout.scratch_bytes,
         (VkDeviceSize)plan->batch * layout.partials_count * GPUME_SUM_WORDS * 4);
     layout.box_bytes = box_bytes(plan, rule);

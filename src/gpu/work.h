@@ -14,6 +14,7 @@
 struct gpume_layout {
     VkDeviceSize sums, counts, vectors, costs, ranks, predicted, results_bytes;
     VkDeviceSize partials, ranking, todo, scratch_bytes;
+    uint32_t reduce_groups;  /* workgroups that leave partial sums, a band of a field */
     uint32_t partials_count; /* a field */
     /* Sums of quarter blocks, and as much again for those of sixteenths, of the whole ring, then
      * the least and the largest of every tile of quarters; 0: search without elimination. */

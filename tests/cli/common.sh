@@ -35,7 +35,8 @@ gpume=$(absolute "$1")
 here=$(absolute "$(dirname "$0")")
 engine=${GPUME_TEST_BACKEND:-cpu}
 scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
+feeder=
+trap '[ -z "$feeder" ] || kill "$feeder" 2>/dev/null; rm -rf "$scratch"' EXIT
 # ctest has one for all tests, away from the user's own.
 XDG_CACHE_HOME=${GPUME_TEST_CACHE:-$scratch/cache}
 export XDG_CACHE_HOME
@@ -50,6 +51,11 @@ need_oracle() {
             "$here/../support/oracle.c" -lm || fail "the oracle cannot be compiled"
     fi
 }
+
+have_vulkan() {
+    ! "$gpume" devices | grep -q '^No Vulkan'
+}
+[ "$engine" = cpu ] || have_vulkan || skip "no Vulkan device"
 
 # make_clip FILE WIDTH HEIGHT BITS FRAMES: a gray y4m clip.
 make_clip() {
@@ -108,6 +114,13 @@ launch() {
     pid=$!
 }
 
+# What writes into a pipe in the background, in $feeder, also when a test fails.
+stop_feeder() {
+    kill "$feeder" 2>/dev/null
+    wait "$feeder" 2>/dev/null
+    feeder=
+}
+
 # feed FRAMES: so much of clip.y4m, of 64 x 48, through a pipe that stays open; its end with drain.
 feed() {
     mkfifo slow
@@ -115,7 +128,6 @@ feed() {
     feeder=$!
 }
 drain() {
-    kill $feeder 2>/dev/null
-    wait $feeder 2>/dev/null
+    stop_feeder
     rm slow
 }

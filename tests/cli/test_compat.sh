@@ -8,7 +8,7 @@ dump=${GPUME_DUMP_MESTIMATE:?}
 clips=${GPUME_TEST_CLIPS:-}
 
 engines=cpu
-if ! "$gpume" devices | grep -q '^No Vulkan'; then
+if have_vulkan; then
     engines="cpu vulkan"
 fi
 

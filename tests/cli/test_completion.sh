@@ -102,7 +102,7 @@ if have zsh; then
     [ "$(sed -n 's/^--search=.*:(\(.*\))$/\1/p' specs | tr ' ' '\n' | sort -u | tr '\n' ' ')" = "$searches" ] ||
         fail "zsh: searches"
     found=$(zsh -fc 'compdef() { }; . ./gpume.zsh
-        compadd() { shift; print -l -- "$@" }
+        compadd() { shift; [ $# -eq 0 ] || print -l -- "$@" }
         words=('"'$gpume'"'); _gpume_devices' | tr '\n' ' ')
     [ "$found" = "$devices" ] || fail "zsh: devices"
 else

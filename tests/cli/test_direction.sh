@@ -6,7 +6,7 @@
 need_oracle
 
 engines=cpu
-if ! "$gpume" devices | grep -q '^No Vulkan'; then
+if have_vulkan; then
     engines="cpu vulkan"
 fi
 

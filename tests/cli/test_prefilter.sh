@@ -5,7 +5,7 @@
 make_clip clip.y4m 70 46 8 4
 
 engines=$engine
-if [ -z "${GPUME_TEST_BACKEND:-}" ] && ! "$gpume" devices | grep -q '^No Vulkan'; then
+if [ -z "${GPUME_TEST_BACKEND:-}" ] && have_vulkan; then
     engines="cpu vulkan"
 fi
 

@@ -33,6 +33,7 @@ goes_on() {
     feeder=$!
     expect 0 slow -o out --predicted p.y4m --residual r%03d.png --resume --backend "$engine" "$@"
     wait $feeder 2>/dev/null
+    feeder=
     rm slow
 }
 refuses() {
@@ -40,8 +41,7 @@ refuses() {
     cat clip.y4m >slow 2>/dev/null &
     feeder=$!
     expect 2 slow -o out --predicted p.y4m --residual r%03d.png --resume --backend "$engine" "$@"
-    kill $feeder 2>/dev/null
-    wait $feeder 2>/dev/null
+    stop_feeder
     rm slow
 }
 
@@ -105,6 +105,7 @@ for format in npy jsonl mvf extract_mvs hash; do
     feeder=$!
     expect 0 slow --vectors v --format $format --residual r%03d.png --resume --backend "$engine"
     wait $feeder 2>/dev/null
+    feeder=
     rm slow
     cmp all v || fail "$format: resumed, and other bytes"
     rm v all r*.png

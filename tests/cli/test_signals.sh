@@ -4,7 +4,6 @@
 # nothing; a run that is killed leaves temporaries, which the next one clears.
 . "$(dirname "$0")/common.sh"
 need_oracle
-timeout --foreground 5 true 2>/dev/null || skip "no timeout --foreground"
 env --default-signal=INT true 2>/dev/null || skip "no env --default-signal"
 
 make_clip clip.y4m 64 48 8 30
@@ -134,38 +133,32 @@ rm p.y4m r*.png '.r%d.png.gpume-state' # of the killed run, which had other outp
 only . clip.y4m out whole whole.y4m whole.mkv
 rm -r out whole whole.*
 
-# interrupt SIGNAL INPUT ARGUMENTS: after a second.
+# interrupt SIGNAL ARGUMENTS: once the run has opened ../mute, a pipe that stays open and says nothing.
 interrupt() {
-    signal=$1
-    shift
+    mkfifo mute
+    { : >"$scratch/opened" && exec sleep 600; } >mute &
+    feeder=$!
     mkdir here && cd here || exit 1
-    timeout --foreground --preserve-status -k 10 -s "$signal" 1 "$gpume" "$@" --backend "$engine" \
-        >"$scratch/out" 2>"$scratch/err"
+    launch "$@"
+    await "$scratch/opened"
+    kill -s "$1" $pid
+    wait $pid
     status=$?
     cd .. || exit 1
-    [ $status -eq 1 ] || fail "$signal: exit status $status"
-    [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "$signal: not one line"
+    stop_feeder
+    rm mute "$scratch/opened"
+    [ $status -eq 1 ] || fail "$1: exit status $status"
+    [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "$1: not one line"
     says interrupted
-    [ ! -s "$scratch/out" ] || fail "$signal: standard output was written"
+    [ ! -s "$scratch/out" ] || fail "$1: standard output was written"
     only here
     rmdir here
 }
 
-# An input that says nothing at all: a pipe that stays open.
-mkfifo mute
-sleep 4 >mute &
+# No frame comes at all; no integers come, with and without a file to write.
 interrupt INT ../mute
-wait
-
-# Integers that do not come, with and without a file to write.
-mkfifo mute2
-sleep 4 >mute2 &
-interrupt INT sort ../mute2 -o out
-wait
-sleep 4 >mute2 &
-interrupt TERM sort ../mute2
-wait
-rm mute2
+interrupt INT sort ../mute -o out
+interrupt TERM sort ../mute
 
 # A long search.
 make_clip large.y4m 640 480 8 200
@@ -180,13 +173,13 @@ says interrupted
 # An ignored signal stays ignored, as under nohup.
 make_clip small.y4m 64 48 8 3
 mkfifo slow
-"$oracle" stream 2 >slow &
+{ : >opened && exec "$oracle" stream 2; } >slow &
 (
     trap '' HUP
     exec "$gpume" -q slow --backend "$engine"
 ) &
 pid=$!
-sleep 1
+await opened
 kill -s HUP $pid
 wait $pid || fail "a signal that is ignored ended the run"
 [ "$(wc -l <slow.gpume/frames.csv)" -eq 40 ] || fail "an ignored signal cut the run short"

@@ -461,7 +461,7 @@ static void check_all(struct check *check)
         check_ragged(check, 40, 9000, PAYLOAD, by);
         check_ragged(check, 500, 60, FALLS, by);
     }
-    check_ragged(check, 1500, 30000, PAYLOAD | SIGNED | FALLS, GPUME_SORT_BY_LENGTH);
+    check_ragged(check, 400, 30000, PAYLOAD | SIGNED | FALLS, GPUME_SORT_BY_LENGTH);
     check_one(check, RANDOM, SMALL_MAX - 2, PAYLOAD, 32, GPUME_SORT_BY_LENGTH);
     check_one(check, RANDOM, SMALL_MAX, 0, 16, GPUME_SORT_BY_LENGTH);
 }

@@ -4,6 +4,7 @@
  * are filled with noise beforehand, so that what is not written shows.
  */
 #include "gpume/compute.h"
+#include "gpume/gpume.h"
 #include "harness.h"
 
 #include <stdlib.h>
@@ -302,6 +303,12 @@ int main(int argc, char **argv)
     }
     backend = strcmp(argv[1], "cpu") == 0 ? GPUME_BACKEND_CPU : GPUME_BACKEND_VULKAN;
     validate = argc > 2 && strcmp(argv[2], "--validate") == 0;
+    uint32_t devices = 0;
+    REQUIRE_EQUAL(gpume_list_devices(NULL, 0, &devices), GPUME_OK);
+    if (backend == GPUME_BACKEND_VULKAN && devices == 0) {
+        printf("SKIPPED: no Vulkan device\n");
+        return SKIP;
+    }
     compute = open_compute();
     test_context();
     test_arrays();

@@ -1,0 +1,61 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Tests under a checker: builds BUILD for it and has ctest run there. A report of any process that a test starts
+# fails the run, wherever that test has sent standard error; reports lie in BUILD/reports.
+#     sh tests/checked.sh address build-asan             AddressSanitizer and UBSan, by clang
+#     sh tests/checked.sh thread build-tsan              ThreadSanitizer; no Vulkan, whose drivers are not built for it
+#     sh tests/checked.sh valgrind build-valgrind -j 8   errors and leaks; no Vulkan: hours
+# Usage: checked.sh address|thread|valgrind BUILD [OPTION OF CTEST...]
+set -eu
+usage="usage: checked.sh address|thread|valgrind BUILD [OPTION OF CTEST...]"
+checker=${1:?$usage}
+build=${2:?$usage}
+shift 2
+here=$(cd "$(dirname "$0")" && pwd)
+mkdir -p "$build"
+build=$(cd "$build" && pwd)
+reports=$build/reports
+rm -rf "$reports"
+mkdir "$reports"
+
+# prepare CMAKE-OPTION...
+prepare() {
+    { cmake -S "$here/.." -B "$build" -G Ninja -DGPUME_WERROR=ON -DGPUME_TEST_SECONDS=3600 "$@" &&
+        ninja -C "$build"; } >"$build/log" 2>&1 || { cat "$build/log"; exit 1; }
+}
+without_vulkan() { # tests that want a device skip
+    export VK_DRIVER_FILES=/nowhere VK_ICD_FILENAMES=/nowhere
+}
+
+outside='style|install|bench' # labels
+case $checker in
+address)
+    prepare -DCMAKE_C_COMPILER=clang -DGPUME_SANITIZE=address,undefined
+    export ASAN_OPTIONS="log_path=$reports/asan:${ASAN_OPTIONS:-}"
+    ;;
+thread)
+    prepare -DGPUME_SANITIZE=thread
+    without_vulkan
+    export TSAN_OPTIONS="log_path=$reports/tsan:suppressions=$here/tsan.supp:${TSAN_OPTIONS:-}"
+    ;;
+valgrind)
+    prepare -DCMAKE_C_FLAGS=-g "-DCMAKE_CROSSCOMPILING_EMULATOR=$here/valgrind.sh"
+    without_vulkan
+    export GPUME_REPORTS="$reports"
+    outside="$outside|kernel" # which takes a hundred times as long
+    ;;
+*)
+    echo "$usage" >&2
+    exit 2
+    ;;
+esac
+
+status=0
+ctest --test-dir "$build" --output-on-failure -LE "$outside" "$@" || status=1
+# A request for too much memory is no defect.
+find "$reports" -type f -exec grep -lv 'WARNING: AddressSanitizer failed to allocate' {} + >"$build/found" || :
+while read -r report; do
+    status=1
+    head -n 60 "$report"
+done <"$build/found"
+exit $status

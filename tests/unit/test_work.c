@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* gpu/work: a field's sums take as many workgroups as there are samples for, and no lane of them
+ * sees more than its 32 bits hold. */
+#include "gpu/work.h"
+#include "harness.h"
+
+static void test_groups(uint32_t width, uint32_t height, uint64_t window_bytes, uint32_t groups)
+{
+    static const struct gpume_log silent;
+    static const struct gpume_sieve_rule rule = {0};
+    const struct gpume_caps caps = {.window_bytes = window_bytes,
+        .align_bytes = 256,
+        .batch_max = GPUME_BATCH_MAX,
+        .batch_work = 1ull << 36};
+    struct gpume_plan plan;
+    struct gpume_params params;
+    gpume_params_default(&params);
+    params.width = width;
+    params.height = height;
+    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &silent, &plan), GPUME_OK);
+    const struct gpume_layout layout = gpume_layout_make(&plan, &rule, 0);
+    REQUIRE_EQUAL(layout.reduce_groups, groups);
+    REQUIRE_EQUAL(layout.partials_count, plan.band_count * groups);
+    const uint64_t band = (uint64_t)plan.band_rows * params.block;
+    const uint64_t quads = (width + 3) / 4 * (band < height ? band : height);
+    const uint64_t lanes = (uint64_t)groups * GPUME_REDUCE_LOCAL;
+    REQUIRE((quads + lanes - 1) / lanes * 4 * UINT16_MAX <= UINT32_MAX);
+}
+
+int main(void)
+{
+    test_groups(1, 1, UINT64_MAX, 1);
+    test_groups(20, 12, UINT64_MAX, 1);
+    test_groups(64, 64, UINT64_MAX, 4);
+    test_groups(65, 64, UINT64_MAX, 5);
+    test_groups(352, 288, UINT64_MAX, 99);
+    test_groups(1920, 1080, UINT64_MAX, 256);
+    test_groups(65536, 1024, UINT64_MAX, 256);
+    /* In bands of eight rows: windows of 22 rows of 80 samples, and what aligns them. */
+    test_groups(64, 64, 256 + 22 * 80, 1);
+    return harness_verdict();
+}
