@@ -5,18 +5,19 @@
  *
  * Sums lie in tiles of 4 x 4, row of tiles after row of tiles, and of a tile in rows. Of every tile
  * of quarters the least and the largest, negative, are written, too, as a pair. Below the frame its
- * last row goes on, so that every tile is whole.
+ * last row goes on, so that every tile is whole. Samples are copied into patches on the way.
  *
  * Grid: x = quad of columns, y = GPUME_BOX_ROWS rows downwards, z = frame of the batch. No shared
- * memory. Reads padded frames, writes sums.
+ * memory. Reads padded frames, writes sums and patches.
  */
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 #include "shared.h"
 #include "common.glsl"
+#include "search.glsl"
+#include "patches.glsl"
 
-layout(constant_id = GPUME_SPEC_BLOCK) const uint BLOCK = 8;
 layout(constant_id = GPUME_SPEC_QUARTER_SHIFT) const uint QUARTER_SHIFT = 0;
 layout(constant_id = GPUME_SPEC_SIXTEENTH_SHIFT) const uint SIXTEENTH_SHIFT = 0;
 layout(constant_id = GPUME_SPEC_BITS) const uint BITS = 8;
@@ -26,6 +27,7 @@ layout(std430, binding = 0) readonly buffer Padded { QUAD padded[]; };
 layout(std430, binding = 1) writeonly buffer Quarters { uvec4 quarters[]; };
 layout(std430, binding = 2) writeonly buffer Sixteenths { uvec4 sixteenths[]; };
 layout(std430, binding = 3) writeonly buffer Groups { uint groups[]; };
+layout(std430, binding = 4) writeonly buffer Patches { QUAD patches[]; };
 layout(push_constant) uniform Push { gpume_box_push pc; };
 
 const uint HALF = BLOCK / 2u, FOURTH = BLOCK / 4u;
@@ -60,6 +62,22 @@ ivec4 row_sums(uint line, uint x, uint side)
     return sum + ivec4(0, change.x, change.x + change.y, change.x + change.y + change.z);
 }
 
+/* Copies the workgroup's quads of rows first to end - 1 into patches, in the order of these, so
+ * that neighbouring invocations write side by side. */
+void copy_rows(uint base, uint frame, uint first, uint end)
+{
+    const uint LEFT = PATCH_LEFT / 4u, ALL = (GPUME_BOX_LOCAL + 2u) * GPUME_BOX_ROWS;
+    uint to = frame * pc.patches * PATCH_ROWS;
+    for (uint i = gl_LocalInvocationIndex; i < ALL; i += GPUME_BOX_LOCAL) {
+        uint quad = i / (2u * GPUME_BOX_ROWS) * 2u + i % 2u - LEFT; /* of the workgroup's */
+        uint x = gl_WorkGroupID.x * GPUME_BOX_LOCAL + quad, y = first + i / 2u % GPUME_BOX_ROWS;
+        if (quad < GPUME_BOX_LOCAL && x < pc.stride && y < end) {
+            uint octet = to + patch_octet(y, 4u * x, pc.patch_stride);
+            patches[2u * octet + i % 2u] = padded[base + y * pc.stride + x];
+        }
+    }
+}
+
 /* Four sums as half floats. */
 uvec2 halves(ivec4 sum, uint shift)
 {
@@ -72,6 +90,8 @@ void main()
     uint x = gl_GlobalInvocationID.x, first = gl_GlobalInvocationID.y * GPUME_BOX_ROWS;
     uint frame = (pc.frame + gl_GlobalInvocationID.z) % pc.ring;
     uint base = frame * pc.frame_quads, tiles = frame * pc.sum_quads / 4u;
+    uint end = min(first + GPUME_BOX_ROWS, pc.rows);
+    copy_rows(base, frame, first, end);
     if (x >= pc.stride || first >= pc.rows) {
         return;
     }
@@ -81,7 +101,6 @@ void main()
         quarter += row_sums(line, x, HALF);
         sixteenth += y < first + FOURTH ? row_sums(line, x, FOURTH) : ivec4(0);
     }
-    uint end = min(first + GPUME_BOX_ROWS, pc.rows);
     for (uint tile = first; tile < end; tile += 4u) {
         uvec2 q[4], s[4];
         ivec4 least = quarter, most = quarter;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Samples in quads, for 8-bit (one word) and 16-bit (two words) frames, and 64-bit sums without
- * 64-bit integers. Define GPUME_WIDE for 16-bit samples.
+ * Samples in quads, for 8-bit (one word) and 16-bit (two words) frames, and in octets, two quads
+ * together; and 64-bit sums without 64-bit integers. Define GPUME_WIDE for 16-bit samples.
  */
 #ifdef GPUME_WIDE
 #define QUAD uvec2
+#define OCTET uvec4
 #else
 #define QUAD uint
+#define OCTET uvec2
 #endif
 
 /* Row-major samples of a quad, left to right. */

@@ -46,6 +46,9 @@
 #define GPUME_SPEC_PART 22    /* rows of groups of candidates that the sieve takes at a time */
 #define GPUME_SPEC_COUNT 23
 
+#define GPUME_PATCH_COLUMNS 8 /* samples of a patch, see patches.glsl, */
+#define GPUME_PATCH_WORDS 32  /* and what it takes */
+
 #define GPUME_BOX_LOCAL 64
 #define GPUME_BOX_ROWS 16 /* box sums that one invocation makes, one below the other */
 #define GPUME_REDUCE_LOCAL 256
@@ -152,9 +155,10 @@ struct gpume_tile_push {
 struct gpume_box_push {
     GPUME_U32 frame, ring; /* the first of the dispatch's frames, and where they wrap */
     GPUME_U32 frame_quads;
-    GPUME_U32 stride;    /* quads a padded row */
-    GPUME_U32 rows;      /* padded rows */
-    GPUME_U32 sum_quads; /* of a frame of sums */
+    GPUME_U32 stride;                /* quads a padded row */
+    GPUME_U32 rows;                  /* padded rows */
+    GPUME_U32 sum_quads;             /* of a frame of sums */
+    GPUME_U32 patch_stride, patches; /* in a row of them, and in a frame */
 };
 
 struct gpume_sieve_push {
@@ -164,6 +168,7 @@ struct gpume_sieve_push {
     GPUME_U32 row_first; /* block row of the dispatch's first workgroups */
     GPUME_U32 left_list; /* words to the list of blocks left over: their number, then they */
     GPUME_U32 sum_quads; /* of a frame of sums */
+    GPUME_U32 patch_stride, patches; /* in a row of them, and in a frame */
 };
 
 struct gpume_predict_push {

@@ -10,16 +10,17 @@
  * A workgroup searches one block. The zero vector is compared; then all groups of the window, or of
  * a part of it, are bounded. The nearest groups, one of each of SEEDS classes, give the first
  * candidates to compare. The groups that their best cost does not exclude go through the quarters,
- * candidate by candidate. What that leaves goes through the sixteenths, up to LIST quads at a time;
- * the nearest of these are compared, and then what is still not excluded. A block of which too much
- * is left (noise) is given up to the search without elimination.
+ * a list of them at a time, candidate by candidate. What that leaves goes through the sixteenths,
+ * up to LIST quads at a time; the nearest of these are compared, and then what is still not
+ * excluded. A block of which too much is left (noise) is given up to the search without
+ * elimination.
  *
  * Sums and bounds are half floats: see bounds.glsl.
  *
  * A block that the picture's lower edge cuts is bounded by those of its parts that are whole; if no
  * quarter is, or the right edge cuts it, it is left over at once.
  *
- * Grid: x = block, y = block row, z = field of the batch. Reads padded frames and sums; writes
+ * Grid: x = block, y = block row, z = field of the batch. Reads frames in patches and sums; writes
  * vectors, costs, todo (by block, 1: left over; then a list of these) and adds to the field's
  * counts.
  */
@@ -33,6 +34,7 @@
 #include "common.glsl"
 #include "pair.glsl"
 #include "search.glsl"
+#include "patches.glsl"
 
 layout(constant_id = GPUME_SPEC_QUARTER_SHIFT) const uint QUARTER_SHIFT = 0;
 layout(constant_id = GPUME_SPEC_SIXTEENTH_SHIFT) const uint SIXTEENTH_SHIFT = 0;
@@ -43,7 +45,7 @@ layout(constant_id = GPUME_SPEC_GIVE_UP) const uint GIVE_UP = 64;
 layout(local_size_x_id = GPUME_SPEC_LOCAL) in;
 layout(constant_id = GPUME_SPEC_LOCAL) const uint LOCAL = 32;
 
-layout(std430, binding = 0) readonly buffer Padded { QUAD padded[]; };
+layout(std430, binding = 0) readonly buffer Patches { OCTET patches[]; };
 layout(std430, binding = 1) readonly buffer Quarters { uvec2 quarters[]; };    /* see boxes.comp */
 layout(std430, binding = 2) readonly buffer Sixteenths { uvec2 sixteenths[]; };
 layout(std430, binding = 3) readonly buffer Groups { uint groups[]; };
@@ -65,11 +67,12 @@ const uint GROUPS_X = uint(PAD_X + WINDOW_X + 4) / GROUP, GROUPS_Y = (ROWS + 3u)
 const uint PARTS = (GROUPS_Y + PART - 1u) / PART;
 const uint PART_GROUPS = PART * GROUPS_X;
 const uint EACH = (PART_GROUPS + LOCAL - 1u) / LOCAL; /* groups that an invocation bounds */
+const uint GROUP_LIST = 2u * LOCAL; /* short: shared memory limits the workgroups on a core */
 
-shared uint target_sums[20u]; /* of sixteenths and quarters, each as a pair of itself */
+shared uvec4 target_sums[5u]; /* of sixteenths and quarters, each as a pair of itself */
 shared uint seeds[SEEDS];     /* by class: the least bound, above what has it */
-shared uint group_list[PART_GROUPS];
-shared uint group_count;
+shared uint group_list[GROUP_LIST];
+shared uint group_count; /* with those that did not fit */
 shared uint list[LIST]; /* quads of candidates past the quarters, by the first, */
 shared uvec2 list_bounds[LIST]; /* and their bounds by sixteenths */
 shared uint list_count;
@@ -88,106 +91,10 @@ uvec4 allowed_range()
     return uvec4(WINDOW_Y - before.y, WINDOW_Y + after.y, PAD_X - before.x, PAD_X + after.x);
 }
 
-PAIR target[4]; /* sums of quarters */
-PAIR lower;     /* 1, or 0 where the lower quarters are cut */
-/* Tiles of sums to that of the block at dx = -PAD_X, dy = -WINDOW_Y, and from it to its lower
- * quarters. */
-uint tile_first, tile_below;
+#include "sieve_bounds.glsl"
 
 /* Is there anything better than the best so far? */
 bool is_open() { return best_cost > 0u || best_order > 0u; }
-
-/* The bound of all candidates of a group; tile: of its first candidate's first quarter. */
-uint bound_group(uint tile, PAIR target[4], uint below, PAIR lower)
-{
-    PAIR zero = PAIR(0.0);
-    PAIR sum = max(pair_of(groups[tile]) - target[0], zero) +
-               max(pair_of(groups[tile + HALF / 4u]) - target[1], zero);
-    PAIR under = max(pair_of(groups[tile + below]) - target[2], zero) +
-                 max(pair_of(groups[tile + below + HALF / 4u]) - target[3], zero);
-    sum += lower * under;
-    return bits_of(PAIR(sum.x + sum.y)) & 0xffffu;
-}
-
-/* The bounds of four neighbouring candidates, of row `row` of a group. */
-uvec2 bound_quad(uint tile, uint row, PAIR target[4], uint below, PAIR lower)
-{
-    uint at = 4u * tile + row, next = HALF, under = 4u * below;
-    uvec2 a = quarters[at], b = quarters[at + next];
-    uvec2 c = quarters[at + under], d = quarters[at + under + next];
-    uvec2 result;
-    [[unroll]] for (uint i = 0u; i < 2u; i++) {
-        PAIR sum = abs(pair_of(a[i]) - target[0]) + abs(pair_of(b[i]) - target[1]);
-        sum += lower * (abs(pair_of(c[i]) - target[2]) + abs(pair_of(d[i]) - target[3]));
-        result[i] = bits_of(sum);
-    }
-    return result;
-}
-
-/* Bounds of candidates that are not allowed become FAR. */
-uvec2 masked(uvec2 both, uint row, uint column)
-{
-    const uint FAR_LOW = NOWHERE, FAR_HIGH = NOWHERE << 16;
-    bool there = row >= range.x && row <= range.y;
-    [[unroll]] for (uint i = 0u; i < 2u; i++) {
-        uint left = column + 2u * i, right = left + 1u;
-        bool has_left = there && left >= range.z && left <= range.w;
-        bool has_right = there && right >= range.z && right <= range.w;
-        both[i] = (has_left ? both[i] & 0xffffu : FAR_LOW) |
-                  (has_right ? both[i] & 0xffff0000u : FAR_HIGH);
-    }
-    return both;
-}
-
-/* What a row of the block's sixteenths adds to the bounds of four neighbouring candidates; row and
- * column: of its first sum's, from the block at dx = -PAD_X, dy = -WINDOW_Y. */
-PAIR[2] bound_row(PAIR sums[2], uint row, uint column, uint y)
-{
-    uint line = 4u * (tile_first + row / 4u * pc.pair.stride) + row % 4u;
-    [[unroll]] for (uint x = 0u; x < 4u; x++) {
-        uint left = column + x * FOURTH;
-        uvec2 its = sixteenths[line + (left & ~3u)];
-        if (x * FOURTH % 4u != 0u) {
-            its = uvec2(its.y, sixteenths[line + (left & ~3u) + 4u].x);
-        }
-        PAIR target_sum = pair_of(target_sums[4u * y + x]);
-        sums[0] += abs(pair_of(its.x) - target_sum);
-        sums[1] += abs(pair_of(its.y) - target_sum);
-    }
-    return sums;
-}
-
-/* The bounds by sixteenths of four neighbouring candidates, of which this is the first. */
-uvec2 bound_closely(uint candidate)
-{
-    uint row = row_of(candidate), column = column_of(candidate);
-    PAIR sums[2] = PAIR[2](PAIR(0.0), PAIR(0.0));
-    if (size.y == BLOCK) {
-        [[unroll]] for (uint y = 0u; y < 4u; y++) {
-            sums = bound_row(sums, row + y * FOURTH, column, y);
-        }
-    } else { /* those rows of them that are not cut */
-        for (uint y = 0u; y < size.y / FOURTH; y++) {
-            sums = bound_row(sums, row + y * FOURTH, column, y);
-        }
-    }
-    return masked(uvec2(bits_of(sums[0]), bits_of(sums[1])), row, column);
-}
-
-/* A sum of the target, as a pair of itself. Quarters lie in tiles. */
-uint target_sum(uint i)
-{
-    uint side = i < 16u ? FOURTH : HALF, each = i < 16u ? 4u : 2u, k = i % 16u;
-    uvec2 at = uvec2(k % each, k / each) * side;
-    if (at.y + side > size.y) {
-        return 0u;
-    }
-    at += position + uvec2(PAD_X, WINDOW_Y);
-    uint tile = at.y / 4u * pc.pair.stride + at.x / 4u;
-    uint from = target_sums_first + 4u * tile + at.y % 4u;
-    uint sum = i >= 16u ? quarters[from].x : sixteenths[from][at.x / 2u % 2u];
-    return (sum & 0xffffu) * 0x10001u;
-}
 
 /* Takes an invocation's nearest into its class, if the limit does not exclude it. */
 void offer_seed(uint nearest, uint limit)
@@ -281,13 +188,15 @@ void seed(uint first)
     compare(SEEDS);
 }
 
-/* Lists the groups that the best cost does not exclude. */
+/* Lists groups that the best cost does not exclude, as many as fit, and none of them twice. */
 void list_groups()
 {
     uint limit = limit_of(best_cost, 4u, QUARTER_SHIFT) & 0xffffu;
     [[unroll]] for (uint i = 0u; i < EACH; i++) {
-        if (bounds[i] <= limit) {
-            group_list[atomicAdd(group_count, 1u)] = i * LOCAL + gl_LocalInvocationIndex;
+        uint place = bounds[i] <= limit ? atomicAdd(group_count, 1u) : GROUP_LIST;
+        if (place < GROUP_LIST) {
+            group_list[place] = i * LOCAL + gl_LocalInvocationIndex;
+            bounds[i] = NOWHERE;
         }
     }
     barrier();
@@ -374,23 +283,9 @@ void compare_list(uint count)
     }
 }
 
-/* Searches a part of the window; false: too much is left. */
-bool search_part(uint first)
+/* Looks at the first `count` of the listed groups; false: too much is left. */
+bool search_groups(uint first, uint count)
 {
-    barrier();
-    clear_seeds();
-    if (gl_LocalInvocationIndex == 0u) {
-        group_count = list_count = 0u;
-    }
-    barrier();
-    bound_groups(first);
-    barrier();
-    seed(first);
-    if (!is_open()) {
-        return true;
-    }
-    list_groups();
-    uint count = group_count;
     for (uint from = 0u; from < count; from += LOCAL / GROUP) {
         list_quads(from, count, first, limit_of(best_cost, 4u, QUARTER_SHIFT));
         uint listed = list_count;
@@ -405,6 +300,34 @@ bool search_part(uint first)
             }
         }
         barrier();
+    }
+    return true;
+}
+
+/* Searches a part of the window; false: too much is left. */
+bool search_part(uint first)
+{
+    barrier();
+    clear_seeds();
+    if (gl_LocalInvocationIndex == 0u) {
+        list_count = 0u;
+    }
+    barrier();
+    bound_groups(first);
+    barrier();
+    seed(first);
+    for (bool more = is_open(); more;) {
+        barrier();
+        if (gl_LocalInvocationIndex == 0u) {
+            group_count = 0u;
+        }
+        barrier();
+        list_groups();
+        uint found = group_count;
+        if (!search_groups(first, min(found, GROUP_LIST))) {
+            return false;
+        }
+        more = found > GROUP_LIST && is_open();
     }
     return true;
 }
@@ -446,7 +369,13 @@ void start()
 {
     uint lane = gl_LocalInvocationIndex;
     for (uint i = lane; i < 20u; i += LOCAL) {
-        target_sums[i] = target_sum(i);
+        target_sums[i / 4u][i % 4u] = target_sum(i);
+    }
+    if (lane < SHORT) {
+        costs_found[lane] = 0u;
+    }
+    if (SHARE == RUNS) {
+        load_run(lane % SHARE);
     }
     if (lane == 0u) {
         best_cost = best_order = NONE;
@@ -456,7 +385,7 @@ void start()
     barrier();
     compare(1u);
     [[unroll]] for (uint i = 0u; i < 4u; i++) {
-        target[i] = pair_of(target_sums[16u + i]);
+        target[i] = pair_of(target_sums[4][i]);
     }
     bool whole = size.y == BLOCK;
     lower = PAIR(whole);

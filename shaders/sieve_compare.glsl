@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The block of a workgroup of sieve.comp, its best candidate so far, and comparing a few candidates
- * in full. An invocation takes runs of eight neighbouring samples. 8-bit ones are compared as pairs
- * of half floats where there is such arithmetic, as in tile.comp: a sum that starts at 1024 takes
- * in four differences and stays below 2048, so that its low bits are the whole number.
+ * in full. An invocation takes runs of neighbouring samples from patches. 8-bit ones are compared
+ * as pairs of half floats where there is such arithmetic, as in tile.comp: a sum that starts at
+ * 1024 takes in four differences and stays below 2048, so that its low bits are the whole number.
  */
 const uint NONE = 0xffffffffu;
-const uint SHORT = 8u; /* candidates that are compared at a time, */
+const uint SHORT = 16u; /* candidates that are compared at a time, */
 const uint SEEDS = 8u;  /* and of different classes */
 
-const uint RUN = 8u, RUNS = BLOCK / RUN * BLOCK; /* of a block */
-const uint SHARE = RUNS < LOCAL ? RUNS : LOCAL;  /* invocations that compare a candidate */
+const uint RUN = BLOCK % 16u == 0u ? 16u : 8u; /* neighbouring samples of a row */
+const uint RUN_MAX = 16u;
+const uint RUNS = BLOCK / RUN * BLOCK; /* of a block */
+const uint SHARE = RUNS < LOCAL ? RUNS : LOCAL; /* invocations that compare a candidate */
 const uint AT_ONCE = LOCAL / SHARE;
-const uint SUMMERS = LOCAL / SHORT; /* invocations that sum up what these have found */
-const uint PARTIALS = SHARE + SUMMERS; /* with a gap, so that they do not meet in a bank */
 
 shared uint best_cost, best_order;
 shared uint short_list[SHORT]; /* candidates to compare, or NONE */
 shared uint short_count;
-shared uint costs_found[SHORT];
-shared uint partials[SHORT * PARTIALS];
-shared uint compared; /* candidates past the sixteenths */
+shared uint costs_found[SHORT]; /* 0 between comparisons */
+shared uint compared;           /* candidates past the sixteenths */
 
 uint z; /* field of the batch */
-uint reference_quads, target_quads; /* to the frames, */
+uint reference_octets, target_octets; /* to the frames, */
 uint reference_sums, target_sums_first; /* and to their sums */
 uvec2 position, size; /* of the block: samples that the picture's edge leaves */
+OCTET target_run[RUN_MAX / 8u];
 
 /* A candidate: row (dy + WINDOW_Y, at most 1024) and column (dx + PAD_X, at most 1027). */
 uint candidate_of(uint row, uint column) { return row << 16 | column; }
@@ -42,24 +42,36 @@ void place()
     z = gl_WorkGroupID.z;
     uint target_frame = target_frame_of(pc.pair, z);
     uint reference_frame = reference_frame_of(pc.pair, z);
-    target_quads = target_frame * pc.pair.frame_quads;
-    reference_quads = reference_frame * pc.pair.frame_quads;
+    uint octets = pc.patches * PATCH_ROWS;
+    target_octets = target_frame * octets;
+    reference_octets = reference_frame * octets;
     target_sums_first = target_frame * pc.sum_quads;
     reference_sums = reference_frame * pc.sum_quads;
     position = uvec2(gl_WorkGroupID.x, pc.row_first + gl_WorkGroupID.y) * BLOCK;
     size = min(uvec2(BLOCK), uvec2(pc.width, pc.height) - position);
 }
 
-/* Four samples from sample s of the first of two quads. */
-QUAD shifted(QUAD left, QUAD right, uint s)
-{
 #ifdef GPUME_WIDE
-    uvec3 w = s >= 2u ? uvec3(left.y, right) : uvec3(left, right.x);
-    return (s & 1u) != 0u ? (w.xy >> 16) | (w.yz << 16) : w.xy;
+QUAD first_quad(OCTET octet) { return octet.xy; }
+QUAD second_quad(OCTET octet) { return octet.zw; }
 #else
-    return (left >> (8u * s)) | ((right << 1) << (31u - 8u * s));
+QUAD first_quad(OCTET octet) { return octet.x; }
+QUAD second_quad(OCTET octet) { return octet.y; }
 #endif
+
+/* Four samples from sample s of the first of two quads. up: what lifts the second's low samples to
+ * their places, 2^(32 - 8 s), or 0 where none is needed. */
+#ifdef GPUME_WIDE
+QUAD shifted(QUAD left, QUAD right, uint s, uint up)
+{
+    uvec3 w = s >= 2u ? uvec3(left.y, right) : uvec3(left, right.x);
+    return (w.xy >> 16 * (s & 1u)) + w.yz * up;
 }
+uint lift_of(uint s) { return (s & 1u) << 16; }
+#else
+QUAD shifted(QUAD left, QUAD right, uint s, uint up) { return (left >> 8u * s) + right * up; }
+uint lift_of(uint s) { return s == 0u ? 0u : 1u << 32u - 8u * s; }
+#endif
 
 #if defined(GPUME_HALF) && !defined(GPUME_WIDE)
 #define RUN_WORDS f16vec2[4]
@@ -91,31 +103,61 @@ uint difference(RUN_WORDS a, RUN_WORDS b)
 }
 #endif
 
-/* What every invocation finds of the short list's candidates, into `partials`. */
+/* The SAD of a run and of the reference's from a row and a column on. */
+uint run_difference(RUN_WORDS its[RUN_MAX / 8u], uint row, uint column)
+{
+    QUAD quads[RUN_MAX / 4u + 2u];
+    uint from = reference_octets + patch_octet(row, column, pc.patch_stride);
+    [[unroll]] for (uint i = 0u; i <= RUN / 8u; i++) {
+        OCTET octet = patches[from + i * PATCH_ROWS];
+        quads[2u * i] = first_quad(octet);
+        quads[2u * i + 1u] = second_quad(octet);
+    }
+    bool odd = (column + PATCH_LEFT) / 4u % 2u != 0u;
+    [[unroll]] for (uint i = 0u; i <= RUN / 4u; i++) {
+        quads[i] = odd ? quads[i + 1u] : quads[i];
+    }
+    uint found = 0u, shift = column % 4u, up = lift_of(shift);
+    [[unroll]] for (uint i = 0u; i < RUN / 4u; i += 2u) {
+        QUAD first = shifted(quads[i], quads[i + 1u], shift, up);
+        QUAD second = shifted(quads[i + 1u], quads[i + 2u], shift, up);
+        found += difference(its[i / 2u], words_of(first, second));
+    }
+    return found;
+}
+
+/* Brings a run of the target. Where an invocation never has another it does so once. */
+void load_run(uint run)
+{
+    uint row = position.y + min(run / (BLOCK / RUN), size.y - 1u) + WINDOW_Y;
+    uint column = position.x + run % (BLOCK / RUN) * RUN + PAD_X;
+    uint from = target_octets + patch_octet(row, column, pc.patch_stride);
+    [[unroll]] for (uint i = 0u; i < RUN / 8u; i++) {
+        target_run[i] = patches[from + i * PATCH_ROWS];
+    }
+}
+
+/* Adds what every invocation finds of the short list's candidates to their costs. */
 void compare_runs(uint count)
 {
     uint member = gl_LocalInvocationIndex % SHARE, slot = gl_LocalInvocationIndex / SHARE;
-    uint block_quad = position.y * pc.pair.stride + position.x / 4u;
-    uint zero_quad = uint(WINDOW_Y) * pc.pair.stride + uint(PAD_X) / 4u;
-    for (uint run = member; run < RUNS; run += SHARE) {
-        uint row = run / (BLOCK / RUN);
-        uint quad = block_quad + row * pc.pair.stride + run % (BLOCK / RUN) * 2u;
-        uint to = target_quads + zero_quad + quad;
-        RUN_WORDS its = words_of(padded[to], padded[to + 1u]);
-        for (uint c = slot; c < count; c += AT_ONCE) {
+    uint end = slot < AT_ONCE ? count : 0u; /* some may be over */
+    for (uint run = member; run < size.y * (BLOCK / RUN); run += SHARE) {
+        uint x = position.x + run % (BLOCK / RUN) * RUN, y = position.y + run / (BLOCK / RUN);
+        if (SHARE < RUNS) {
+            load_run(run);
+        }
+        RUN_WORDS its[RUN_MAX / 8u];
+        [[unroll]] for (uint i = 0u; i < RUN / 8u; i++) {
+            its[i] = words_of(first_quad(target_run[i]), second_quad(target_run[i]));
+        }
+        for (uint c = slot; c < end; c += AT_ONCE) {
             uint candidate = short_list[c];
-            if (candidate == NONE) {
-                continue;
+            if (candidate != NONE) {
+                uint found =
+                    run_difference(its, y + row_of(candidate), x + column_of(candidate));
+                atomicAdd(costs_found[c], found);
             }
-            uint from = reference_quads + quad + row_of(candidate) * pc.pair.stride +
-                        column_of(candidate) / 4u;
-            QUAD left = padded[from], middle = padded[from + 1u], right = padded[from + 2u];
-            uint shift = candidate & 3u;
-            uint found = difference(
-                its, words_of(shifted(left, middle, shift), shifted(middle, right, shift)));
-            found = row < size.y ? found : 0u;
-            uint at = c * PARTIALS + member;
-            partials[at] = run < SHARE ? found : partials[at] + found;
         }
     }
 }
@@ -123,23 +165,13 @@ void compare_runs(uint count)
 /* Compares the first `count` of the short list, at most SHORT, NONE among them. */
 void compare(uint count)
 {
-    uint lane = gl_LocalInvocationIndex, c = lane / SUMMERS, before = best_cost;
-    if (lane < SHORT) {
-        costs_found[lane] = 0u;
-    }
+    uint lane = gl_LocalInvocationIndex, before = best_cost;
     compare_runs(count);
-    barrier();
-    if (c < count && short_list[c] != NONE) {
-        uint sum = 0u;
-        [[unroll]] for (uint i = 0u; i < SHARE; i += SUMMERS) {
-            sum += i + lane % SUMMERS < SHARE ? partials[c * PARTIALS + i + lane % SUMMERS] : 0u;
-        }
-        atomicAdd(costs_found[c], sum);
-    }
     barrier();
     uint candidate = lane < count ? short_list[lane] : NONE, cost = NONE;
     if (candidate != NONE) {
         cost = costs_found[lane];
+        costs_found[lane] = 0u;
         atomicMin(best_cost, cost);
     }
     barrier();

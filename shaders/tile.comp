@@ -66,6 +66,7 @@ const uint UNIT_FOURS = UNIT * WORDS / 4u;
 const uint RUN = RUN_SAMPLES / UNIT; /* columns of units whose sums are carried out together */
 
 const uint ZERO_ROW = uint(WINDOW_Y) / CHUNK * CHUNK; /* where the chunk of dy = 0 begins */
+const uint SHARE = LOCAL / BLOCKS; /* invocations that a block has, with two words */
 const bool RAGGED = SPAN_Y % CHUNK != 0u; /* the last chunk holds fewer dy */
 
 shared WORD reference_words[4u * PLANE];
@@ -300,13 +301,16 @@ void keep(uint column, uint row, uvec2 rows, inout uint least_cost, inout uint l
     }
 }
 
-/* All candidates whose reference samples are loaded. */
+/* All candidates whose reference samples are loaded. With two words an invocation has candidates of
+ * one block, as it keeps the best of them. */
 void compare_loaded(
     uint column_first, uint chunk_first, inout uint least_cost, inout uint least_index)
 {
-    uint items = BLOCKS * COLUMNS * min(BAND, CHUNKS - chunk_first);
-    for (uint i = gl_LocalInvocationIndex; i < items; i += LOCAL) {
-        uint x = i % COLUMNS, b = i / COLUMNS % BLOCKS, chunk = i / (COLUMNS * BLOCKS);
+    const uint TOGETHER = KEY_BITS > 0u ? BLOCKS : 1u, STEP = KEY_BITS > 0u ? LOCAL : SHARE;
+    uint items = TOGETHER * COLUMNS * min(BAND, CHUNKS - chunk_first);
+    for (uint i = gl_LocalInvocationIndex % STEP; i < items; i += STEP) {
+        uint x = i % COLUMNS, chunk = i / (COLUMNS * TOGETHER);
+        uint b = KEY_BITS > 0u ? i / COLUMNS % BLOCKS : gl_LocalInvocationIndex / SHARE;
         uint column = column_first + x, row = (chunk_first + chunk) * CHUNK;
         uvec2 at = block_at(b) * BLOCK, size = block_size(b);
         uvec2 across = allowed_range(at.x, size.x, pc.width, WINDOW_X);
@@ -336,8 +340,8 @@ void start_blocks()
     }
 }
 
-/* Takes every invocation's best candidate of block b into best and best_cost. All of the workgroup
- * calls it. */
+/* Takes every invocation's best candidate, of its block b, into best and best_cost. All of the
+ * workgroup calls it. */
 void reduce_words(uint b, uint least_cost, uint least_index)
 {
     atomicMin(best_cost[b], least_cost);
@@ -398,7 +402,7 @@ void search_tile()
     compare_all(least_cost, least_index);
     bool two_words = KEY_BITS == 0u;
     if (two_words) {
-        reduce_words(0u, least_cost, least_index);
+        reduce_words(lane / SHARE, least_cost, least_index);
     }
     barrier();
 #ifdef GPUME_WIDE

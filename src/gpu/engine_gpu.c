@@ -19,9 +19,7 @@
 
 #include <stdlib.h>
 
-#define BATCH_WORK (1ull << 36)          /* a few milliseconds of a large GPU */
-#define BATCH_WORK_SOFTWARE (1ull << 32) /* half a second of two processors */
-#define SIEVE_CANDIDATES_MIN 500u        /* of a block */
+#define SIEVE_CANDIDATES_MIN 500u /* of a block */
 
 /* Bound larger, the same buffer was read five times slower on an NVIDIA H200 (driver 580). */
 #define WINDOW_BYTES (128ull << 20)
@@ -179,12 +177,11 @@ static int make_plan(
 {
     static const struct gpume_log silent;
     uint64_t range = engine->gpu.properties.limits.maxStorageBufferRange;
-    bool software = engine->gpu.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
     struct gpume_caps caps = {
         .window_bytes = gpume_min_u64(window_bytes, range),
         .align_bytes = 256,
         .batch_max = GPUME_BATCH_MAX,
-        .batch_work = software ? BATCH_WORK_SOFTWARE : BATCH_WORK,
+        .batch_work = gpume_work_most(engine->gpu.properties.deviceType),
     };
     if (caps.window_bytes < range &&
         gpume_plan_make(params, &caps, &silent, &engine->plan) == GPUME_OK) {

@@ -8,8 +8,8 @@
  *            reads                               writes
  *   upload   upload memory of one pool frame     one padded frame of the ring
  *   prefilter a padded frame, tables             a plane, which upload pads into another ring
- *   boxes    padded frames                       sums of quarter and of sixteenth blocks
- *   sieve    padded frames, sums                 vectors, costs, counts, blocks left over
+ *   boxes    padded frames                       sums of quarter and of sixteenth blocks, patches
+ *   sieve    patches, sums                       vectors, costs, counts, blocks left over
  *   match    padded frames (blocks left over)    vectors, costs
  *   predict  padded frames, vectors              predicted, partial sums
  *   reduce   partial sums                        sums

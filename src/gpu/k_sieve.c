@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Successive elimination: sums of quarter and sixteenth blocks at every position of the frames that
- * a submission needs and that have none yet, then the sieve, which leaves some blocks to the full
- * search. Results are the same with it and without.
+ * Successive elimination: sums of quarter and sixteenth blocks at every position, and patches, of
+ * the frames that a submission needs and that have none yet, then the sieve, which leaves some
+ * blocks to the full search. Results are the same with it and without.
  */
 #include "base/grid.h"
 #include "base/status.h"
 #include "gpu/k.h"
 #include "gpu/sieve.h"
 
-_Static_assert(sizeof(struct gpume_box_push) == 6 * 4, "words without gaps, as GLSL lays them");
-_Static_assert(sizeof(struct gpume_sieve_push) == 17 * 4, "words without gaps, as GLSL lays them");
+_Static_assert(sizeof(struct gpume_box_push) == 8 * 4, "words without gaps, as GLSL lays them");
+_Static_assert(sizeof(struct gpume_sieve_push) == 19 * 4, "words without gaps, as GLSL lays them");
 
 #define GRID_ROWS 32768u /* every device takes as many workgroups along an axis */
 
@@ -67,7 +67,7 @@ int gpume_k_boxes_create(
         .words16 = boxes16,
         .bytes8 = sizeof(boxes8),
         .bytes16 = sizeof(boxes16),
-        .buffer_count = 4,
+        .buffer_count = 5,
         .push_bytes = sizeof(struct gpume_box_push),
     };
     uint32_t constants[GPUME_SPEC_COUNT];
@@ -81,13 +81,15 @@ static uint32_t sum_quads(const struct gpume_plan *plan)
     return gpume_work_sum_rows(plan) * (plan->padded_stride / 4);
 }
 
-enum sums { QUARTERS, SIXTEENTHS, GROUPS };
+enum part { QUARTERS, SIXTEENTHS, PATCHES, GROUPS, PARTS };
 
-static struct gpume_view sums_of(const struct gpume_work *work, enum sums sums)
+static struct gpume_view part_of(const struct gpume_work *work, enum part part)
 {
-    VkDeviceSize bytes = work->layout->box_bytes;
-    return gpume_view_part(
-        work->boxes, sums * bytes, sums == GROUPS ? work->layout->boxes_bytes - 2 * bytes : bytes);
+    const struct gpume_layout *layout = work->layout;
+    VkDeviceSize patches = 2 * layout->box_bytes, groups = patches + layout->patch_bytes;
+    const VkDeviceSize offsets[PARTS + 1] = {
+        0, layout->box_bytes, patches, groups, layout->boxes_bytes};
+    return gpume_view_part(work->boxes, offsets[part], offsets[part + 1] - offsets[part]);
 }
 
 int gpume_k_sieve_create(
@@ -125,9 +127,11 @@ void gpume_k_boxes_record(const struct gpume_work *work, const struct gpume_kern
         .stride = plan->padded_stride / 4,
         .rows = plan->padded_rows,
         .sum_quads = sum_quads(plan),
+        .patch_stride = gpume_work_patch_stride(plan),
+        .patches = gpume_work_patches(plan),
     };
-    struct gpume_view views[] = {gpume_buffer_view(&work->ring[0]), sums_of(work, QUARTERS),
-        sums_of(work, SIXTEENTHS), sums_of(work, GROUPS)};
+    struct gpume_view views[] = {gpume_buffer_view(&work->ring[0]), part_of(work, QUARTERS),
+        part_of(work, SIXTEENTHS), part_of(work, GROUPS), part_of(work, PATCHES)};
     gpume_slot_bind(work->slot, kernel, views);
     gpume_slot_dispatch(work->slot, kernel, &push,
         (uint32_t)gpume_div_up(push.stride, GPUME_BOX_LOCAL),
@@ -158,10 +162,13 @@ void gpume_k_sieve_record(const struct gpume_work *work, const struct gpume_kern
         .blocks = plan->blocks,
         .left_list = gpume_work_left_list(plan),
         .sum_quads = sum_quads(plan),
+        .patch_stride = gpume_work_patch_stride(plan),
+        .patches = gpume_work_patches(plan),
     };
-    views[1] = sums_of(work, QUARTERS);
-    views[2] = sums_of(work, SIXTEENTHS);
-    views[3] = sums_of(work, GROUPS);
+    views[0] = part_of(work, PATCHES);
+    views[1] = part_of(work, QUARTERS);
+    views[2] = part_of(work, SIXTEENTHS);
+    views[3] = part_of(work, GROUPS);
     views[4] = gpume_view_part(work->results, work->layout->vectors, words);
     views[5] = gpume_view_part(work->results, work->layout->costs, words);
     views[6] = gpume_work_todo(work);

@@ -6,7 +6,6 @@
 
 #define SUM_MAX 2047u /* half floats hold these, their differences and small sums of them */
 #define EACH_MAX 10u  /* groups of candidates whose bounds an invocation keeps in registers */
-#define LIST_MIN 128u /* quads of candidates */
 #define WORTH                                                                                      \
     192u /* candidates; measured: the whole submission waits for a block that takes long */
 #define COMPARE_ITERATIONS (GPUME_ITERATIONS_MAX / 2) /* of an invocation; bounds need the rest */
@@ -21,8 +20,8 @@ static uint32_t shift_for(uint32_t side, uint32_t bits)
     return shift;
 }
 
-/* So that no invocation loops for too long: a candidate is as many runs of eight samples, taken by
- * all of its invocations together, and two iterations more. */
+/* So that no invocation loops for too long: a candidate is as many runs of eight samples or of
+ * sixteen, taken by all of its invocations together, and two iterations more. */
 static uint32_t give_up(const struct gpume_plan *plan, const struct gpume_sieve_shape *shape)
 {
     uint64_t runs = (uint64_t)plan->params.block * plan->params.block / 8;
@@ -39,7 +38,7 @@ struct gpume_sieve_shape gpume_sieve_shape_make(const struct gpume_plan *plan)
     struct gpume_sieve_shape shape = {
         .local = local,
         .part = (uint32_t)gpume_div_up(rows, gpume_div_up(rows, most > 0 ? most : 1)),
-        .list = (uint32_t)gpume_max_u64(2 * local, LIST_MIN),
+        .list = 2 * local,
         .quarter_shift = shift_for(half, plan->params.bits),
         .sixteenth_shift = shift_for(half / 2, plan->params.bits),
     };

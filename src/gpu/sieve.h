@@ -11,7 +11,7 @@
 struct gpume_sieve_shape {
     uint32_t local;   /* invocations of a workgroup, which searches a block */
     uint32_t part;    /* rows of groups of candidates that it takes at a time */
-    uint32_t list;    /* quads of candidates that can wait */
+    uint32_t list;    /* quads of candidates that can wait; short, as it is shared memory */
     uint32_t give_up; /* candidates of a block to compare before it is left over */
     uint32_t quarter_shift, sixteenth_shift; /* low bits cut off sums: 11 are kept */
 };

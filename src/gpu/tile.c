@@ -177,7 +177,7 @@ static bool fits(const struct gpume_plan *plan, const struct work *w,
     tile->iterations = iterations(plan, w, tile);
     return tile->shared_bytes <= gpume_min_u64(limits->shared_bytes, SHARED_MAX) &&
            tile->local <= limits->invocations && tile->iterations <= GPUME_ITERATIONS_MAX &&
-           (tile->key_bits > 0 || tile->tile_x * tile->tile_y == 1);
+           (tile->key_bits > 0 || tile->local % (tile->tile_x * tile->tile_y) == 0);
 }
 
 static bool suits(const struct gpume_plan *plan, enum gpume_tile_words words)
@@ -263,8 +263,8 @@ static void try_loads(struct search *search, struct gpume_tile tile)
 static void try_all(struct search *search)
 {
     const struct gpume_plan *plan = search->plan;
-    bool one_word = key_bits(plan) > 0, half = search->words == GPUME_TILE_HALF;
-    uint32_t most = !suits(plan, search->words) ? 0 : one_word ? search->limits->blocks : 1;
+    bool half = search->words == GPUME_TILE_HALF;
+    uint32_t most = suits(plan, search->words) ? search->limits->blocks : 0;
     uint32_t span_y = 2 * plan->params.window_y + 1;
     uint32_t chunk_max = half ? CHUNK_MAX_HALF : CHUNK_MAX;
     uint32_t x_max = (uint32_t)gpume_min_u64(plan->blocks_x, TILE_X_MAX);

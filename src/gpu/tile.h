@@ -27,8 +27,9 @@ struct gpume_tile {
     uint32_t local;          /* invocations of a workgroup */
 
     /* These follow from the others and the plan. */
-    uint32_t unit;     /* samples, squared, of the target in registers */
-    uint32_t key_bits; /* of the order in one word with the cost; 0: two words, one block a tile */
+    uint32_t unit; /* samples, squared, of the target in registers */
+    /* Of the order in one word with the cost; 0: two words, and as many invocations a block. */
+    uint32_t key_bits;
     uint64_t shared_bytes;
     uint64_t iterations; /* of all loops of an invocation, at most */
     double score;        /* estimated issue slots of a pixel difference: less is better */

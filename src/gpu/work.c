@@ -4,7 +4,18 @@
 #include "base/grid.h"
 #include "gpu/sieve.h"
 
+#define WORK_DISCRETE (1ull << 38)   /* 15 milliseconds of a large GPU */
+#define WORK_INTEGRATED (1ull << 36) /* a tenth of a second of a small one */
+#define WORK_SOFTWARE (1ull << 32)   /* half a second of two processors */
+
 #define PART_ALIGN 256u /* the largest that a device may ask of storage buffer offsets */
+
+uint64_t gpume_work_most(VkPhysicalDeviceType type)
+{
+    return type == VK_PHYSICAL_DEVICE_TYPE_CPU            ? WORK_SOFTWARE
+           : type == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU ? WORK_DISCRETE
+                                                          : WORK_INTEGRATED;
+}
 
 static VkDeviceSize place(VkDeviceSize *end, VkDeviceSize bytes)
 {
@@ -13,15 +24,36 @@ static VkDeviceSize place(VkDeviceSize *end, VkDeviceSize bytes)
     return offset;
 }
 
-/* 16 bits a sum; 0: they do not pay, or do not fit. */
-static VkDeviceSize box_bytes(const struct gpume_plan *plan, const struct gpume_sieve_rule *rule)
+uint32_t gpume_work_patch_stride(const struct gpume_plan *plan)
 {
-    VkDeviceSize bytes =
-        (VkDeviceSize)plan->ring * gpume_work_sum_rows(plan) * plan->padded_stride * 2;
+    uint64_t before = gpume_round_up(plan->pad_x, GPUME_PATCH_COLUMNS) - plan->pad_x;
+    return (uint32_t)gpume_div_up(before + plan->padded_stride + 8, GPUME_PATCH_COLUMNS);
+}
+
+uint32_t gpume_work_patches(const struct gpume_plan *plan)
+{
+    uint64_t rows = GPUME_PATCH_WORDS * 4 / GPUME_PATCH_COLUMNS / plan->sample_bytes;
+    uint64_t before = gpume_round_up(plan->pad_y, rows) - plan->pad_y;
+    return (uint32_t)gpume_div_up(before + plan->padded_rows, rows) * gpume_work_patch_stride(plan);
+}
+
+/* What the sieve needs of all frames; nothing if it does not pay, or does not fit. */
+static void place_boxes(
+    const struct gpume_plan *plan, const struct gpume_sieve_rule *rule, struct gpume_layout *layout)
+{
+    VkDeviceSize ring = plan->ring;
+    VkDeviceSize sums =
+        ring * gpume_work_sum_rows(plan) * plan->padded_stride * 2; /* 16 bits each */
+    VkDeviceSize patches = ring * gpume_work_patches(plan) * GPUME_PATCH_WORDS * 4;
     bool pays = plan->candidates >= rule->candidates_min && gpume_sieve_takes(plan->params.block) &&
                 !plan->params.no_elimination;
-    bytes = gpume_round_up(bytes, PART_ALIGN);
-    return pays && plan->one_window && bytes <= rule->bytes_max ? bytes : 0;
+    sums = gpume_round_up(sums, PART_ALIGN);
+    patches = gpume_round_up(patches, PART_ALIGN);
+    if (pays && plan->one_window && gpume_max_u64(sums, patches) <= rule->bytes_max) {
+        layout->box_bytes = sums;
+        layout->patch_bytes = patches;
+        layout->boxes_bytes = 2 * sums + patches + sums / 8; /* 32 bits a tile */
+    }
 }
 
 /* As many as have a quad of samples for each invocation. */
@@ -48,8 +80,7 @@ struct gpume_layout gpume_layout_make(
     layout.partials_count = plan->band_count * layout.reduce_groups;
     layout.partials = place(&layout.scratch_bytes,
         (VkDeviceSize)plan->batch * layout.partials_count * GPUME_SUM_WORDS * 4);
-    layout.box_bytes = box_bytes(plan, rule);
-    layout.boxes_bytes = 2 * layout.box_bytes + layout.box_bytes / 8; /* 32 bits a tile */
+    place_boxes(plan, rule, &layout);
     layout.todo = place(&layout.scratch_bytes, 2 * words + 4);
     layout.ranking = place(&layout.scratch_bytes, ranking_bytes);
     return layout;

@@ -17,15 +17,19 @@ struct gpume_layout {
     uint32_t reduce_groups;  /* workgroups that leave partial sums, a band of a field */
     uint32_t partials_count; /* a field */
     /* Sums of quarter blocks, and as much again for those of sixteenths, of the whole ring, then
-     * the least and the largest of every tile of quarters; 0: search without elimination. */
-    VkDeviceSize box_bytes, boxes_bytes; /* of one kind; of all */
+     * its samples in patches, then the least and the largest of every tile of quarters; 0: search
+     * without elimination. */
+    VkDeviceSize box_bytes, patch_bytes, boxes_bytes; /* sums of one kind; patches; all */
 };
 
 /* When to drop candidates by box sums before the full search. */
 struct gpume_sieve_rule {
     uint64_t candidates_min; /* of a block */
-    VkDeviceSize bytes_max;  /* of one kind of sums of all frames: what a kernel sees at once */
+    VkDeviceSize bytes_max;  /* of one part of that of all frames: what a kernel sees at once */
 };
+
+/* Pixel differences of one submission: a run can be ended between submissions only. */
+uint64_t gpume_work_most(VkPhysicalDeviceType type);
 
 /* ranking_bytes: scratch memory that ranking takes. */
 struct gpume_layout gpume_layout_make(
@@ -65,6 +69,11 @@ static inline uint32_t gpume_work_sum_rows(const struct gpume_plan *plan)
 {
     return (plan->padded_rows + 3) / 4 * 4;
 }
+
+/* Patches in a row of them, and in a frame. Those right of the last that has samples are read by
+ * who takes eight samples at a time, and ignored. */
+uint32_t gpume_work_patch_stride(const struct gpume_plan *plan);
+uint32_t gpume_work_patches(const struct gpume_plan *plan);
 
 /* All fields' arrays of one kind. */
 struct gpume_view gpume_view_part(

@@ -3,10 +3,10 @@
 
 #include "base/grid.h"
 
-#define SIDE_MAX (1u << 20)       /* pixels; keeps coordinates and strides within 31 bits */
-#define PIXELS_MAX (1ull << 32)   /* pixels: 2^32 * 65535^2 < 2^64 bounds every squared sum */
-#define BATCH_BLOCKS (1u << 19)   /* blocks of a submission: enough for any device */
-#define BATCH_BYTES (16ull << 20) /* of frames in a submission: keeps memory and start-up small */
+#define SIDE_MAX (1u << 20)             /* pixels; keeps coordinates and strides within 31 bits */
+#define PIXELS_MAX (1ull << 32)         /* pixels: 2^32 * 65535^2 < 2^64 bounds every squared sum */
+#define BATCH_BLOCKS (1u << 19)         /* blocks of a submission: enough for any device */
+#define BATCH_BYTES (48ull << 20)       /* of frames in a submission: more hides its cost */
 #define LARGE_PLANE_BYTES (32ull << 20) /* above, memory matters more than overlap */
 
 static int refuse(
@@ -97,18 +97,27 @@ static void plan_layout(struct gpume_plan *plan, const struct gpume_caps *caps)
         (uint64_t)plan->padded_stride * plan->padded_rows * plan->sample_bytes, caps->align_bytes);
 }
 
+/* Frames of a submission. With those they look at their box sums, 16 bits each, fit a window, if
+ * any such batch's do; a sixteenth of it is for what those and patches are rounded up by. */
+static uint64_t batch_of(const struct gpume_plan *plan, const struct gpume_caps *caps)
+{
+    uint64_t window = caps->window_bytes / 16 * 15 / 2 * plan->sample_bytes;
+    uint64_t frames = window / plan->padded_bytes, batch = BATCH_BYTES / plan->padded_bytes;
+    return frames > plan->reach ? gpume_min_u64(batch, frames - plan->reach) : batch;
+}
+
 static void plan_counts(struct gpume_plan *plan, const struct gpume_caps *caps)
 {
     const struct gpume_params *p = &plan->params;
     bool large = plan->plane_bytes > LARGE_PLANE_BYTES;
-    uint64_t batch = gpume_min_u64(BATCH_BLOCKS / plan->blocks, BATCH_BYTES / plan->padded_bytes);
+    bool both = p->direction == GPUME_DIRECTION_BOTH;
+    /* Frame m brings the field of m - d with m; then that of m - d + 1 with m - 2d + 1. */
+    plan->reach = both ? 2 * p->ref_distance - 1 : p->ref_distance;
+    uint64_t batch = gpume_min_u64(BATCH_BLOCKS / plan->blocks, batch_of(plan, caps));
     uint64_t work = (uint64_t)p->width * p->height * plan->candidates; /* < 2^32 * 2^21 */
     batch = gpume_min_u64(batch, caps->batch_work / work);
     batch = gpume_min_u64(gpume_min_u64(batch, caps->batch_max), GPUME_BATCH_MAX);
     batch = gpume_max_u64(batch, 1);
-    bool both = p->direction == GPUME_DIRECTION_BOTH;
-    /* Frame m brings the field of m - d with m; then that of m - d + 1 with m - 2d + 1. */
-    plan->reach = both ? 2 * p->ref_distance - 1 : p->ref_distance;
     uint64_t ring_bytes = (plan->reach + batch) * plan->padded_bytes;
     plan->one_window = ring_bytes <= caps->window_bytes;
     plan->batch = plan->one_window ? (uint32_t)batch : 1;

@@ -18,7 +18,7 @@
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
 
-#define PLANES 20  /* as many as the pool of the command has, so that caches are as cold */
+#define PLANES 64  /* as many as the pool of the command has, so that caches are as cold */
 #define PAGE 4096u /* what mapped memory is aligned to */
 
 struct timing {

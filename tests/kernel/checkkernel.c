@@ -58,11 +58,13 @@ static const struct runner_case cases[] = {
     {61, 47, 8, 8, 7, 7, EXTEND, SYNTH_NOISE, .sieve = true},
     {62, 46, 16, 8, 3, 2, INSIDE, SYNTH_TIES, .sieve = true},
     {24, 24, 8, 24, 31, 33, EXTEND, SYNTH_NOISE, .sieve = true},
+    {120, 96, 8, 24, 50, 48, EXTEND, SYNTH_GRAIN, .sieve = true}, /* some invocations are over */
     {16, 12, 8, 8, 512, 3, EXTEND, SYNTH_NOISE, .sieve = true},
     {132, 130, 8, 128, 20, 20, EXTEND, SYNTH_PAN, .sieve = true},
     /* by half floats; blocks cut below by less and by more than half */
     {72, 60, 8, 16, 20, 16, INSIDE, SYNTH_PAN, .sieve = true, .hardware = true},
     {64, 52, 10, 16, 16, 40, EXTEND, SYNTH_PAN, .sieve = true, .hardware = true},
+    {100, 92, 8, 16, 33, 29, EXTEND, SYNTH_GRAIN, .sieve = true, .hardware = true},
     {64, 88, 8, 32, 70, 5, INSIDE, SYNTH_TIES, .sieve = true, .hardware = true},
     {50, 50, 16, 8, 16, 17, INSIDE, SYNTH_OVERFULL, .sieve = true, .hardware = true},
     {64, 80, 16, 64, 17, 17, EXTEND, SYNTH_EXTREME, .sieve = true, .hardware = true},

@@ -56,8 +56,10 @@ static uint32_t value_at(enum synth_content content, uint32_t peak, uint32_t x, 
     case SYNTH_CHECKERS:
         return (x + y + index) % 2 ? peak : 0;
     case SYNTH_PAN:
-        return texture((int64_t)x - (int64_t)index * SYNTH_PAN_X,
-                   (int64_t)y - (int64_t)index * SYNTH_PAN_Y, seed) &
+    case SYNTH_GRAIN:
+        return ((uint32_t)texture((int64_t)x - (int64_t)index * SYNTH_PAN_X,
+                    (int64_t)y - (int64_t)index * SYNTH_PAN_Y, seed) ^
+                   (content == SYNTH_GRAIN ? harness_random(state) & 3 : 0)) &
                peak;
     default:
         return harness_random(state) & peak;

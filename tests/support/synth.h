@@ -11,6 +11,7 @@ enum synth_content {
     SYNTH_FLAT,     /* one value a frame */
     SYNTH_EXTREME,  /* 0 or the peak: the largest costs and sums */
     SYNTH_PAN,      /* a texture that moves 3 pixels right and 2 up a frame */
+    SYNTH_GRAIN,    /* the same, its lowest two bits random: the best cost is low, not 0 */
     SYNTH_OVERFULL, /* random in all of the sample's memory, beyond 2^bits - 1 */
     SYNTH_OPPOSITE, /* all 0, then all peak: no cost can be larger */
     SYNTH_CHECKERS, /* 0 and the peak by turns, sample by sample: as large at every other vector */

@@ -83,7 +83,7 @@ static void check(const struct gpume_plan *plan, enum gpume_tile_words words,
     REQUIRE(t.local <= limits->invocations);
     REQUIRE(t.iterations <= GPUME_ITERATIONS_MAX);
     REQUIRE(t.columns == span || (t.columns < span && t.columns % 4 == 0));
-    REQUIRE(t.key_bits > 0 || t.tile_x * t.tile_y == 1);
+    REQUIRE(t.key_bits > 0 || t.local % (t.tile_x * t.tile_y) == 0);
     REQUIRE(words != GPUME_TILE_HALF || plan->params.bits <= 10);
     REQUIRE(t.score > 0);
     again = t;
@@ -149,6 +149,8 @@ static void test_refusals(void)
     REQUIRE(gpume_tile_complete(&plan, GPUME_TILE_FLOAT, &large, &t));
     REQUIRE_EQUAL(t.key_bits, 0); /* 16 * 16 * 65535 and 1089 candidates */
     t.tile_x = 2;
+    REQUIRE(gpume_tile_complete(&plan, GPUME_TILE_FLOAT, &large, &t));
+    t.tile_x = 3; /* two words: an invocation belongs to one block */
     REQUIRE(!gpume_tile_complete(&plan, GPUME_TILE_FLOAT, &large, &t));
     t.tile_x = 1;
     t.columns = 30;
