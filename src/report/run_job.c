@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/run_job.h"
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SHOWN_MAX 120 /* bytes of a line in a message */
+
+static bool has_key(const char *line, const char *key)
+{
+    const size_t bytes = strlen(key);
+    return strncmp(line, "    \"", 5) == 0 && strncmp(line + 5, key, bytes) == 0 &&
+           line[5 + bytes] == '"';
+}
+
+/* What changes speed alone, or goes with the machine, may be other than it was. */
+static bool may_differ(const char *was, const char *now)
+{
+    static const char *const keys[] = {
+        "backend", "device", "threads", "search", "no-elimination", "validate", "decoder"};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        if (has_key(was, keys[i]) && has_key(now, keys[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Is the line of that key the same in both? */
+static bool is_same(const char *was, const char *now, const char *key)
+{
+    char start[64];
+    snprintf(start, sizeof start, "\n    \"%s\": ", key);
+    const char *a = strstr(was, start), *b = strstr(now, start);
+    const size_t length = a ? strcspn(a + 1, "\n") : 0;
+    return a && b && length == strcspn(b + 1, "\n") && strncmp(a, b, length + 1) == 0;
+}
+
+/* An input is the same if its name is, or what that stands for; what it holds is compared by other
+ * lines. was and now: of the lines, jobs: the whole. */
+static bool is_same_input(
+    const char *was, const char *now, const char *was_job, const char *now_job)
+{
+    static const char *const pairs[][2] = {{"name", GPUME_RUN_JOB_INPUT},
+        {"reference", GPUME_RUN_JOB_REFERENCE}, {GPUME_RUN_JOB_INPUT, "name"},
+        {GPUME_RUN_JOB_REFERENCE, "reference"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        if (has_key(was, pairs[i][0]) && has_key(now, pairs[i][0])) {
+            return is_same(was_job, now_job, pairs[i][1]);
+        }
+    }
+    return false;
+}
+
+/* A line without its indentation and comma. */
+static void trim(const char **line, size_t *length)
+{
+    while (*length > 0 && **line == ' ') {
+        (*line)++;
+        (*length)--;
+    }
+    *length -= *length > 0 && (*line)[*length - 1] == ',';
+    *length = *length < SHOWN_MAX ? *length : SHOWN_MAX;
+}
+
+int gpume_run_job_compare(
+    const char *was, const char *end, const char *now, const struct gpume_log *log)
+{
+    const char *const was_job = was, *const now_job = now;
+    while (was < end && *now) {
+        size_t a = strcspn(was, "\n"), b = strcspn(now, "\n");
+        const size_t x = a - (a > 0 && was[a - 1] == ','), y = b - (b > 0 && now[b - 1] == ',');
+        if ((x != y || memcmp(was, now, x) != 0) && !may_differ(was, now) &&
+            !is_same_input(was, now, was_job, now_job)) {
+            trim(&was, &a);
+            trim(&now, &b);
+            if (*was == '}' || *now == '}') { /* the end of the list: outputs come last */
+                gpume_log_write(log, GPUME_LOG_ERROR,
+                    "--resume: the run that was broken off had other outputs; name the same, or "
+                    "start anew without --resume");
+                return GPUME_INVALID;
+            }
+            gpume_log_write(log, GPUME_LOG_ERROR,
+                "--resume: the run that was broken off had %.*s, this one has %.*s; give the same, "
+                "or start anew without --resume",
+                (int)a, was, (int)b, now);
+            return GPUME_INVALID;
+        }
+        was += a + (was[a] != '\0');
+        now += b + (now[b] != '\0');
+    }
+    return GPUME_OK;
+}

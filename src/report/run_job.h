@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The job in the state of a run (run_state.h), a line of JSON each value: is it that of another
+ * run?
+ */
+#ifndef GPUME_REPORT_RUN_JOB_H
+#define GPUME_REPORT_RUN_JOB_H
+
+#include "base/log.h"
+
+/* Keys beside summary.json's: which file an input is, however it is spelled. */
+#define GPUME_RUN_JOB_INPUT "input identity"
+#define GPUME_RUN_JOB_REFERENCE "reference identity"
+
+/* Holds the job of a state, which ends at `end`, against that of this run. GPUME_INVALID after a
+ * line: they are not the same. */
+int gpume_run_job_compare(
+    const char *was, const char *end, const char *now, const struct gpume_log *log);
+
+#endif
