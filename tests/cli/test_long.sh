@@ -4,11 +4,11 @@
 # hand for a day of video: sh tests/cli/test_long.sh build/gpume 2592000 (at 30000/1001 a second).
 . "$(dirname "$0")/common.sh"
 need_oracle
-frames=${2:-240000}
-fewer=$((frames / 2))
+frames=${2:-360000}
+fewer=$((frames / 3))
 
 # The outputs have their writers' buffers when the shorter run ends, so nothing is left to grow but by mistake;
-# 2 MiB are for the allocator, and less than 18 bytes a frame.
+# 4 MiB are for the allocator and for buffers that a busy machine came to fill later, and less than 18 bytes a frame.
 measure() {
     mkfifo pipe
     "$oracle" flat 16 16 "$1" 30000 1001 >pipe &
@@ -25,7 +25,7 @@ else
     measure "$fewer"
     before=$kib
     measure "$frames"
-    [ $((kib - before)) -lt 2048 ] || fail "memory grew from $before to $kib KiB"
+    [ $((kib - before)) -lt 4096 ] || fail "memory grew from $before to $kib KiB"
 fi
 
 # Frame k is k * 1001 / 30000 s late, to the nearest microsecond; thirds are never halves.
