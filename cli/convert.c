@@ -155,6 +155,7 @@ static enum gpume_exit open_target(struct job *job, const struct gpume_vectors_f
             return GPUME_EXIT_FAILED;
         }
     }
+    gpume_sink_vectors_clear(job->format, job->target);
     return exit_of(gpume_vectors_writer_open(&job->writer, &target, &info));
 }
 

@@ -149,24 +149,29 @@ static int make_list(struct gpume_outputs *outputs, const struct gpume_options *
     return status;
 }
 
-/* Names in existing folders are compared by folder and last part, so that ./a.csv is a.csv. */
-static bool is_same_path(const char *a, const char *b)
+/* Are these in one folder, which is there? */
+static bool is_same_folder(const char *a, const char *b)
 {
     struct stat folder_a, folder_b;
     const char *slash_a = strrchr(a, '/'), *slash_b = strrchr(b, '/');
-    if (strcmp(slash_a ? slash_a + 1 : a, slash_b ? slash_b + 1 : b) != 0) {
-        return false;
-    }
     char *parent_a = slash_a ? strndup(a, (size_t)(slash_a - a) + 1) : strdup(".");
     char *parent_b = slash_b ? strndup(b, (size_t)(slash_b - b) + 1) : strdup(".");
-    bool same = strcmp(a, b) == 0;
-    if (!same && parent_a && parent_b && stat(parent_a, &folder_a) == 0 &&
-        stat(parent_b, &folder_b) == 0) {
+    bool same = false;
+    if (parent_a && parent_b && stat(parent_a, &folder_a) == 0 && stat(parent_b, &folder_b) == 0) {
         same = folder_a.st_dev == folder_b.st_dev && folder_a.st_ino == folder_b.st_ino;
     }
     free(parent_a);
     free(parent_b);
     return same;
+}
+
+/* Names in existing folders are compared by folder and last part, so that ./a.csv is a.csv. */
+static bool is_same_path(const char *a, const char *b)
+{
+    const char *slash_a = strrchr(a, '/'), *slash_b = strrchr(b, '/');
+    return strcmp(a, b) == 0 ||
+           (strcmp(slash_a ? slash_a + 1 : a, slash_b ? slash_b + 1 : b) == 0 &&
+               is_same_folder(a, b));
 }
 
 /* A name of standard output, or the pipe or device that it is. */
@@ -183,12 +188,11 @@ static bool is_stdout(const char *path)
 bool gpume_outputs_is_input(const char *const *inputs, uint32_t count, const char *path)
 {
     struct stat input, output;
-    if (stat(path, &output) != 0 || !S_ISREG(output.st_mode)) {
-        return false;
-    }
+    const bool there = stat(path, &output) == 0 && S_ISREG(output.st_mode);
     for (uint32_t i = 0; i < count; i++) {
-        if (stat(inputs[i], &input) == 0 && input.st_dev == output.st_dev &&
-            input.st_ino == output.st_ino) {
+        const bool same = there && stat(inputs[i], &input) == 0 && input.st_dev == output.st_dev &&
+                          input.st_ino == output.st_ino;
+        if (same || (gpume_text_is_of_series(inputs[i], path) && is_same_folder(inputs[i], path))) {
             gpume_console_error("%s: is the input; give the output another name", path);
             return true;
         }

@@ -36,9 +36,15 @@ static size_t conversion(const char *text, int *width)
     return text[at] == 'd' && digits <= WIDTH_MAX ? at + 1 : 0;
 }
 
+/* Is there anything but digits between two numbers? If not, 1 and 11 look like 11 and 1. */
+static bool is_separated(const char *from, const char *end)
+{
+    return from + strspn(from, "0123456789") < end;
+}
+
 enum gpume_pattern_kind gpume_pattern_kind(const char *path)
 {
-    const char *slash = strrchr(path, '/');
+    const char *slash = strrchr(path, '/'), *first_end = NULL;
     unsigned numbers = 0;
     for (const char *at = strchr(path, '%'); at; at = strchr(at, '%')) {
         int width = 0;
@@ -46,8 +52,12 @@ enum gpume_pattern_kind gpume_pattern_kind(const char *path)
         if (bytes == 0 || (width >= 0 && slash && at < slash)) {
             return GPUME_PATTERN_WRONG;
         }
+        if (width >= 0 && first_end && !is_separated(first_end, at)) {
+            return GPUME_PATTERN_WRONG;
+        }
         numbers += width >= 0;
         at += bytes;
+        first_end = width >= 0 ? at : first_end;
     }
     static const enum gpume_pattern_kind kinds[] = {
         GPUME_PATTERN_PLAIN, GPUME_PATTERN_NUMBERED, GPUME_PATTERN_PAIR};

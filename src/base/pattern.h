@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Numbered file names, "folder/frame%03d.png": one %d or %0Nd, or two, in the last part of the
- * path; %% is a
- * percent sign.
+ * Numbered file names, "folder/frame%03d.png": one %d or %0Nd, or two with more than digits between
+ * them, in the last part of the path; %% is a percent sign.
  */
 #ifndef GPUME_BASE_PATTERN_H
 #define GPUME_BASE_PATTERN_H
@@ -15,7 +14,9 @@ enum gpume_pattern_kind {
     GPUME_PATTERN_PLAIN,    /* no number in it */
     GPUME_PATTERN_NUMBERED, /* one number, in the last part */
     GPUME_PATTERN_PAIR,     /* two, likewise */
-    GPUME_PATTERN_WRONG,    /* more numbers, another conversion, or a number in the folder */
+    /* More numbers, two that cannot be told apart, another conversion, or a number in the folder.
+     */
+    GPUME_PATTERN_WRONG,
 };
 
 struct gpume_pattern_numbers {

@@ -7,6 +7,7 @@
 
 #include "base/out.h"
 #include "base/path.h"
+#include "base/pattern.h"
 #include "base/status.h"
 #include "report/bytes.h"
 #include "report/json.h"
@@ -82,11 +83,50 @@ static void put_identity(struct gpume_json *json, const char *key, const char *p
     gpume_json_text(json, key, found ? text : path);
 }
 
+/* What an input holds, as far as its files tell without being read. */
+struct contents {
+    uint64_t bytes, changed_s, changed_ns; /* the sum; when the last of them changed */
+};
+
+static void add_contents(struct contents *sum, const struct stat *file)
+{
+    const uint64_t s = (uint64_t)file->st_mtim.tv_sec, ns = (uint64_t)file->st_mtim.tv_nsec;
+    sum->bytes += (uint64_t)file->st_size;
+    if (s > sum->changed_s || (s == sum->changed_s && ns > sum->changed_ns)) {
+        sum->changed_s = s;
+        sum->changed_ns = ns;
+    }
+}
+
+/* Of a file, or of all of a numbered name; of what is neither, and without memory, nothing. */
+static struct contents contents_of(const char *path)
+{
+    struct contents sum = {0};
+    struct stat info;
+    struct gpume_pattern_numbers *numbers = NULL;
+    size_t count = 0;
+    if (stat_input(path, &info) == 0) {
+        if (S_ISREG(info.st_mode)) {
+            add_contents(&sum, &info);
+        }
+    } else if (gpume_pattern_kind(path) == GPUME_PATTERN_NUMBERED) {
+        (void)gpume_pattern_list(path, &numbers, &count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        char *name = gpume_pattern_name(path, numbers[i].first);
+        if (name && stat(name, &info) == 0) {
+            add_contents(&sum, &info);
+        }
+        free(name);
+    }
+    free(numbers);
+    return sum;
+}
+
 static void put_job(struct gpume_json *json, const struct gpume_run_state *state)
 {
-    struct stat info;
     const struct gpume_run *run = state->summary->run;
-    const bool is_file = stat_input(run->input, &info) == 0 && S_ISREG(info.st_mode);
+    const struct contents input = contents_of(run->input);
     gpume_json_begin(json, NULL);
     gpume_json_count(json, "state", STATE_FORMAT);
     gpume_summary_put_job(state->summary, json);
@@ -95,9 +135,9 @@ static void put_job(struct gpume_json *json, const struct gpume_run_state *state
     if (run->reference) {
         put_identity(json, GPUME_RUN_JOB_REFERENCE, run->reference);
     }
-    gpume_json_count(json, "input bytes", is_file ? (uint64_t)info.st_size : 0);
-    gpume_json_count(json, "input changed at second", is_file ? (uint64_t)info.st_mtim.tv_sec : 0);
-    gpume_json_count(json, "and nanosecond", is_file ? (uint64_t)info.st_mtim.tv_nsec : 0);
+    gpume_json_count(json, "input bytes", input.bytes);
+    gpume_json_count(json, "input changed at second", input.changed_s);
+    gpume_json_count(json, "and nanosecond", input.changed_ns);
     gpume_json_count(json, "prefilter weights", state->weights);
     gpume_json_count(json, "overlay-style", (uint64_t)run->overlay_style);
     gpume_json_count(json, "overlay-key", (uint64_t)run->overlay_key);

@@ -98,7 +98,8 @@ int gpume_sink_vectors_check(const struct gpume_vectors_format *format, const ch
     if (format->numbered && !gpume_text_is_special(path)) {
         const enum gpume_pattern_kind kind = gpume_pattern_kind(path);
         what = kind == GPUME_PATTERN_WRONG
-                   ? "give one %d or %0Nd, or two, in the file's own name (%% is a percent sign)"
+                   ? "give one %d or %0Nd in the file's own name, or two with more than digits "
+                     "between them (%% is a percent sign)"
                : both && format->one_field && kind != GPUME_PATTERN_PAIR
                    ? "a frame has two fields; put two %d in the name, such as name%05d-%05d.flo, "
                      "for the numbers of the frame and of its reference"

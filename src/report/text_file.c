@@ -6,6 +6,7 @@
 
 #include "base/out.h"
 #include "base/path.h"
+#include "base/pattern.h"
 #include "base/temporary.h"
 
 #include <inttypes.h>
@@ -58,6 +59,16 @@ int gpume_text_check(
 bool gpume_text_is_stdout(const char *path)
 {
     return gpume_path_descriptor(path) == STDOUT_FILENO;
+}
+
+bool gpume_text_is_of_series(const char *numbered, const char *path)
+{
+    const enum gpume_pattern_kind kind = gpume_pattern_kind(numbered);
+    const char *last = numbered + gpume_path_folder(numbered),
+               *other = path + gpume_path_folder(path);
+    struct gpume_pattern_numbers numbers;
+    return (kind == GPUME_PATTERN_NUMBERED || kind == GPUME_PATTERN_PAIR) &&
+           (strcmp(last, other) == 0 || gpume_pattern_matches(last, other, &numbers));
 }
 
 bool gpume_text_exists(const char *path)

@@ -86,8 +86,9 @@ static int check_needs(struct gpume_vectors_writer *writer)
     const struct gpume_vectors_info *info = &writer->info;
     char what[160];
     if (writer->kind == GPUME_PATTERN_WRONG) {
-        return complain(
-            writer, GPUME_UNSUPPORTED, "give one %d or %0Nd, or two, in the file's own name");
+        return complain(writer, GPUME_UNSUPPORTED,
+            "give one %d or %0Nd in the file's own name, or two with more than digits between "
+            "them");
     }
     if (format->needs & ~info->columns) {
         snprintf(

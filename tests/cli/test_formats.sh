@@ -129,6 +129,19 @@ says "quarters.csv: line 6: motion_x 7 over motion_scale 4 is no whole number of
 rm twice.csv quarters.csv sizes.csv coded.csv mvs.csv
 expect 0 convert both.csv 'both%d-%d.flo' -q
 [ -e both1-0.flo ] && [ -e both1-2.flo ] && [ -e both2-1.flo ] || fail "two references: flo"
+# 1 and 11 would be 11 and 1.
+expect 2 convert both.csv 'two%d%d.flo' -q
+says "two%d%d.flo: give one %d or %0Nd in the file's own name, or two with more than digits between them"
+# Names that a numbered input stands for, existing or not, and itself.
+for output in both1-0.flo ./both7-8.flo both%d-%d.flo; do
+    expect 2 convert 'both%d-%d.flo' $output -q -y
+    says "$output: is the input; give the output another name"
+done
+# What a killed run has left.
+touch .stale.csv.gpume-99999999-0.tmp
+expect 0 convert both.csv stale.csv -q
+[ ! -e .stale.csv.gpume-99999999-0.tmp ] || fail "convert leaves what a killed run left"
+rm stale.csv
 expect 2 convert both.csv 'two%d.flo' -q
 says "two %d in the name"
 expect 2 convert both.csv two.flo -q

@@ -277,6 +277,21 @@ goes_on
 same "of a run that was still under way"
 mv stream clip.y4m
 
+# Numbered pictures, one of which is another now. The plain search takes seconds.
+mkdir pictures
+expect 0 -q clip.y4m --backend cpu -w 0 --predicted pictures/%03d.pgm --vectors few.csv
+[ "$engine" = cpu ] && slowly="--search plain --no-elimination --threads 1" || slowly=
+# shellcheck disable=SC2086 # several options
+launch INT pictures/%03d.pgm -b 4 -w 96 $slowly --vectors v.csv
+await .v.csv.gpume-state
+kill -s KILL $pid
+wait $pid 2>/dev/null
+cp pictures/020.pgm pictures/002.pgm
+# shellcheck disable=SC2086
+expect 2 pictures/%03d.pgm -b 4 -w 96 $slowly --vectors v.csv --resume --backend "$engine"
+says "input changed"
+rm -r pictures few.csv .v.csv.gpume*
+
 # What cannot be continued is refused before any work, whatever is there.
 for output in "--overlay o.mkv" "--difference d.mp4" "--report r.html" "--report r.json" "--vectors -"; do
     expect 2 clip.y4m $output --resume --backend "$engine"
