@@ -66,6 +66,13 @@ static void trim(const char **line, size_t *length)
     *length = *length < SHOWN_MAX ? *length : SHOWN_MAX;
 }
 
+/* Does the line tell what the input holds, or since when? */
+static bool is_change(const char *line)
+{
+    return has_key(line, GPUME_RUN_JOB_BYTES) || has_key(line, GPUME_RUN_JOB_CHANGED_S) ||
+           has_key(line, GPUME_RUN_JOB_CHANGED_NS);
+}
+
 int gpume_run_job_compare(
     const char *was, const char *end, const char *now, const struct gpume_log *log)
 {
@@ -75,6 +82,12 @@ int gpume_run_job_compare(
         const size_t x = a - (a > 0 && was[a - 1] == ','), y = b - (b > 0 && now[b - 1] == ',');
         if ((x != y || memcmp(was, now, x) != 0) && !may_differ(was, now) &&
             !is_same_input(was, now, was_job, now_job)) {
+            if (is_change(was)) {
+                gpume_log_write(log, GPUME_LOG_ERROR,
+                    "--resume: the input has changed since the run was broken off; give the one it "
+                    "had, or start anew without --resume");
+                return GPUME_INVALID;
+            }
             trim(&was, &a);
             trim(&now, &b);
             if (*was == '}' || *now == '}') { /* the end of the list: outputs come last */

@@ -8,9 +8,12 @@
 
 #include "base/log.h"
 
-/* Keys beside summary.json's: which file an input is, however it is spelled. */
+/* Keys beside summary.json's: which file an input is, however it is spelled, and its state. */
 #define GPUME_RUN_JOB_INPUT "input identity"
 #define GPUME_RUN_JOB_REFERENCE "reference identity"
+#define GPUME_RUN_JOB_BYTES "input bytes"
+#define GPUME_RUN_JOB_CHANGED_S "input changed at second"
+#define GPUME_RUN_JOB_CHANGED_NS "and nanosecond"
 
 /* Holds the job of a state, which ends at `end`, against that of this run. GPUME_INVALID after a
  * line: they are not the same. */

@@ -135,9 +135,9 @@ static void put_job(struct gpume_json *json, const struct gpume_run_state *state
     if (run->reference) {
         put_identity(json, GPUME_RUN_JOB_REFERENCE, run->reference);
     }
-    gpume_json_count(json, "input bytes", input.bytes);
-    gpume_json_count(json, "input changed at second", input.changed_s);
-    gpume_json_count(json, "and nanosecond", input.changed_ns);
+    gpume_json_count(json, GPUME_RUN_JOB_BYTES, input.bytes);
+    gpume_json_count(json, GPUME_RUN_JOB_CHANGED_S, input.changed_s);
+    gpume_json_count(json, GPUME_RUN_JOB_CHANGED_NS, input.changed_ns);
     gpume_json_count(json, "prefilter weights", state->weights);
     gpume_json_count(json, "overlay-style", (uint64_t)run->overlay_style);
     gpume_json_count(json, "overlay-key", (uint64_t)run->overlay_key);
