@@ -112,6 +112,24 @@ static void test_sizes(void)
     REQUIRE_EQUAL(plan.cost_bits, 30); /* 128 * 128 * 65535 */
 }
 
+/* A submission holds no more frames than leave room for their box sums. */
+static void test_batch(void)
+{
+    struct gpume_plan plan;
+    const struct gpume_caps caps = {.window_bytes = 128u << 20,
+        .align_bytes = 256,
+        .batch_max = GPUME_BATCH_MAX,
+        .batch_work = UINT64_MAX};
+    struct gpume_params params = params_of(1920, 1080);
+    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &target, &plan), GPUME_OK);
+    const uint32_t most = plan.batch;
+    REQUIRE(most > 8);
+    params.ref_distance = 20;
+    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &target, &plan), GPUME_OK);
+    REQUIRE(plan.batch > 1 && plan.batch < most);
+    REQUIRE(plan.ring * plan.padded_bytes * 2 <= caps.window_bytes);
+}
+
 /* The parts of a split frame cover every block row, and none is larger than allowed. */
 static void test_bands(void)
 {
@@ -161,6 +179,7 @@ int main(void)
 {
     test_refusals();
     test_sizes();
+    test_batch();
     test_bands();
     test_iterations();
     return harness_verdict();
