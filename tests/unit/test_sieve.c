@@ -3,23 +3,18 @@
  */
 #include "gpu/sieve.h"
 #include "harness.h"
+#include "plans.h"
 #include "shared.h"
 
 static void test_shape(uint32_t block, uint32_t window, uint32_t bits)
 {
-    static const struct gpume_log silent;
-    static const struct gpume_caps caps = {.window_bytes = UINT64_MAX,
-        .align_bytes = 256,
-        .batch_max = GPUME_BATCH_MAX,
-        .batch_work = 1ull << 36};
-    struct gpume_plan plan;
     struct gpume_params params;
     gpume_params_default(&params);
     params.width = params.height = 256;
     params.block = block;
     params.window_x = params.window_y = window;
     params.bits = bits;
-    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &silent, &plan), GPUME_OK);
+    const struct gpume_plan plan = plans_make(&params, UINT64_MAX);
     struct gpume_sieve_shape s = gpume_sieve_shape_make(&plan);
     uint64_t quarter = (uint64_t)block * block / 4 * ((1u << bits) - 1), sixteenth = quarter / 4;
     REQUIRE(s.local >= 32 && s.local <= 128 && s.local % 32 == 0);

@@ -5,11 +5,11 @@
  */
 #include "gpu/tile.h"
 #include "harness.h"
+#include "plans.h"
 #include "shared.h"
 
 #include <string.h>
 
-static const struct gpume_log silent;
 static const struct gpume_tile_limits large = {
     .shared_bytes = 49152, .invocations = 1024, .blocks = GPUME_TILE_BLOCKS_MAX};
 static const struct gpume_tile_limits usual = {
@@ -22,11 +22,6 @@ static const char *const names[] = {"half", "float", "int"};
 static struct gpume_plan plan_of(
     uint32_t width, uint32_t height, uint32_t bits, uint32_t block, uint32_t window)
 {
-    static const struct gpume_caps caps = {.window_bytes = UINT64_MAX,
-        .align_bytes = 256,
-        .batch_max = GPUME_BATCH_MAX,
-        .batch_work = 1ull << 36};
-    struct gpume_plan plan;
     struct gpume_params params;
     gpume_params_default(&params);
     params.width = width;
@@ -34,8 +29,7 @@ static struct gpume_plan plan_of(
     params.bits = bits;
     params.block = block;
     params.window_x = params.window_y = window;
-    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &silent, &plan), GPUME_OK);
-    return plan;
+    return plans_make(&params, UINT64_MAX);
 }
 
 static void print(const struct gpume_plan *plan, enum gpume_tile_words words,

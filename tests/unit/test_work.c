@@ -3,21 +3,16 @@
  * sees more than its 32 bits hold. */
 #include "gpu/work.h"
 #include "harness.h"
+#include "plans.h"
 
 static void test_groups(uint32_t width, uint32_t height, uint64_t window_bytes, uint32_t groups)
 {
-    static const struct gpume_log silent;
     static const struct gpume_sieve_rule rule = {0};
-    const struct gpume_caps caps = {.window_bytes = window_bytes,
-        .align_bytes = 256,
-        .batch_max = GPUME_BATCH_MAX,
-        .batch_work = 1ull << 36};
-    struct gpume_plan plan;
     struct gpume_params params;
     gpume_params_default(&params);
     params.width = width;
     params.height = height;
-    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &silent, &plan), GPUME_OK);
+    const struct gpume_plan plan = plans_make(&params, window_bytes);
     const struct gpume_layout layout = gpume_layout_make(&plan, &rule, 0);
     REQUIRE_EQUAL(layout.reduce_groups, groups);
     REQUIRE_EQUAL(layout.partials_count, plan.band_count * groups);
