@@ -1,25 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * bench_engine [WIDTH HEIGHT BITS BLOCK WINDOW [FILE]]: the CPU engine through the public
- * functions, from memory: one thread sends, one receives, and the engine has 1, 2, 4, ... threads,
- * up to the processors present. FILE holds raw luma frames (ffmpeg -pix_fmt gray -f rawvideo, or
- * gray10le and the like); without one, noise. Prints fields a second, the best of some rounds,
- * what the threads gain, and the processor time of a field, the sender's included.
+ * functions, from memory, on 1, 2, 4, ... cores, on all of them, and on all processors of the
+ * affinity that it was started with. A run on N confines every thread to N processors: as many of
+ * the engine, one that sends and one that receives. So one core does all the work of a field, the
+ * sender's copying too, and what two gain is what a second one is worth. FILE holds raw luma frames
+ * (ffmpeg -pix_fmt gray -f rawvideo, or gray10le and the like); without one, noise. Prints fields a
+ * second, the best of some rounds, what the cores gain, and the processor time of a field: the
+ * product of the first and the last is how many cores it had, fewer where others work beside it.
  */
 #include "base/clock.h"
 #include "harness.h"
+#include "processors.h"
 #include "synth.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #define FRAMES 8 /* in memory, sent round and round: as many as a decoder has at hand */
 #define ROUND_NS 1000000000u
 #define ROUNDS 3
-#define COUNTS_MAX 12 /* thread counts: powers of two, and the number of processors */
+#define COUNTS_MAX 13 /* powers of two up to PROCESSORS_MAX, all cores, and all processors */
+#define LABEL_MAX 48
 
 struct bench {
     struct gpume_params params;
@@ -59,17 +63,18 @@ static void *send_main(void *opaque)
     return NULL;
 }
 
-/* Of the whole process: what others do on the machine counts little. */
 struct rate {
-    double fields_s, cpu_us; /* fields a second, processor time of a field */
+    double fields_s, cpu_us; /* fields a second; of a field, the whole process's processor time */
 };
 
-static struct rate run_once(const struct bench *bench, uint32_t threads)
+static struct rate run_once(
+    const struct bench *bench, const struct processors *processors, uint32_t count)
 {
     struct gpume_params params = bench->params;
-    params.threads = threads;
+    params.threads = count;
     struct sender sender = {.bench = bench};
     pthread_t thread;
+    REQUIRE(processors_confine(processors, count)); /* first: threads inherit it */
     REQUIRE_EQUAL(gpume_open(&sender.ctx, &params), GPUME_OK);
     uint64_t start = gpume_clock_ns(), fields = 0;
     sender.end_ns = start + ROUND_NS;
@@ -85,42 +90,64 @@ static struct rate run_once(const struct bench *bench, uint32_t threads)
     pthread_join(thread, NULL);
     REQUIRE_EQUAL(sender.status, GPUME_OK);
     REQUIRE_EQUAL(gpume_close(&sender.ctx), GPUME_OK);
+    REQUIRE(processors_confine(processors, processors->count));
     return (struct rate){(double)fields / seconds,
         (double)busy * 1e6 / CLOCKS_PER_SEC / (double)(fields ? fields : 1)};
 }
 
-static uint32_t thread_counts(uint32_t counts[COUNTS_MAX])
+static uint32_t run_counts(const struct processors *processors, uint32_t counts[COUNTS_MAX])
 {
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
-    uint32_t processors = online < 1 ? 1 : (uint32_t)online, count = 0;
-    for (uint32_t threads = 1; threads < processors && count < COUNTS_MAX - 1; threads *= 2) {
-        counts[count++] = threads;
+    uint32_t count = 0;
+    for (uint32_t i = 1; i <= processors->count; i++) {
+        if ((i & (i - 1)) == 0 || i == processors->cores || i == processors->count) {
+            counts[count++] = i;
+        }
     }
-    counts[count++] = processors;
     return count;
+}
+
+/* "2 cores", "16 processors on 8 cores"; where the system names no cores, "2 processors". */
+static const char *label(char text[LABEL_MAX], uint32_t count, uint32_t cores)
+{
+    const char *unit = cores ? "core" : "processor";
+    if (cores && count > cores) {
+        snprintf(text, LABEL_MAX, "%u processors on %u core%s", count, cores, cores > 1 ? "s" : "");
+    } else {
+        snprintf(text, LABEL_MAX, "%u %s%s", count, unit, count > 1 ? "s" : "");
+    }
+    return text;
+}
+
+static void print_rates(const struct gpume_params *p, const struct processors *processors,
+    const uint32_t *counts, const struct rate *rates, uint32_t count)
+{
+    double window = 2.0 * p->window_x + 1, differences = window * window * p->width * p->height;
+    for (uint32_t i = 0; i < count; i++) {
+        char text[LABEL_MAX];
+        printf("%ux%u, %2u bits, block %3u, window %2u, %8s: %8.1f fields/s, %7.1f G px/s, "
+               "%5.2f times one %s, processor time of a field %6.0f us\n",
+            p->width, p->height, p->bits, p->block, p->window_x,
+            label(text, counts[i], processors->cores), rates[i].fields_s,
+            rates[i].fields_s * differences / 1e9, rates[i].fields_s / rates[0].fields_s,
+            processors->cores ? "core" : "processor", rates[i].cpu_us);
+    }
 }
 
 static void run_all(const struct bench *bench)
 {
-    const struct gpume_params *p = &bench->params;
-    uint32_t counts[COUNTS_MAX], count = thread_counts(counts);
+    struct processors processors;
+    REQUIRE(processors_find(&processors)); /* where not, their count is 0 */
+    uint32_t counts[COUNTS_MAX], count = run_counts(&processors, counts);
     struct rate best[COUNTS_MAX] = {0};
     for (uint32_t round = 0; round < ROUNDS; round++) {
         for (uint32_t i = 0; i < count; i++) { /* in turns: the machine's moods hit all */
-            struct rate rate = run_once(bench, counts[i]);
+            struct rate rate = run_once(bench, &processors, counts[i]);
             bool cheaper = round == 0 || rate.cpu_us < best[i].cpu_us;
             best[i].fields_s = rate.fields_s > best[i].fields_s ? rate.fields_s : best[i].fields_s;
             best[i].cpu_us = cheaper ? rate.cpu_us : best[i].cpu_us;
         }
     }
-    double window = 2.0 * p->window_x + 1, differences = window * window * p->width * p->height;
-    for (uint32_t i = 0; i < count; i++) {
-        printf("%ux%u, %2u bits, block %3u, window %2u, %3u threads: %8.1f fields/s, %7.1f G px/s, "
-               "%5.2f times one thread, processors %6.0f us a field\n",
-            p->width, p->height, p->bits, p->block, p->window_x, counts[i], best[i].fields_s,
-            best[i].fields_s * differences / 1e9, best[i].fields_s / best[0].fields_s,
-            best[i].cpu_us);
-    }
+    print_rates(&bench->params, &processors, counts, best, count);
 }
 
 static void fill(struct bench *bench, FILE *file)
