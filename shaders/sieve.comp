@@ -56,6 +56,7 @@ layout(std430, binding = 7) buffer Counts { uint counts[]; };
 layout(push_constant) uniform Push { gpume_sieve_push pc; };
 
 #include "bounds.glsl"
+#include "runs.glsl"
 #include "sieve_compare.glsl"
 
 const uint HALF = BLOCK / 2u, FOURTH = BLOCK / 4u;
