@@ -20,11 +20,13 @@
 
 layout(constant_id = GPUME_SPEC_QUARTER_SHIFT) const uint QUARTER_SHIFT = 0;
 layout(constant_id = GPUME_SPEC_SIXTEENTH_SHIFT) const uint SIXTEENTH_SHIFT = 0;
+layout(constant_id = GPUME_SPEC_ROWS) const uint ROWS = 0;
 layout(constant_id = GPUME_SPEC_BITS) const uint BITS = 8;
 
 layout(local_size_x = GPUME_BOX_LOCAL) in;
 layout(std430, binding = 0) readonly buffer Padded { QUAD padded[]; };
 layout(std430, binding = 1) writeonly buffer Quarters { uvec4 quarters[]; };
+layout(std430, binding = 1) writeonly buffer Rows { uvec2 rows_of_quarters[]; };
 layout(std430, binding = 2) writeonly buffer Sixteenths { uvec4 sixteenths[]; };
 layout(std430, binding = 3) writeonly buffer Groups { uint groups[]; };
 layout(std430, binding = 4) writeonly buffer Patches { QUAD patches[]; };
@@ -85,12 +87,44 @@ uvec2 halves(ivec4 sum, uint shift)
     return uvec2(packHalf2x16(cut.xy), packHalf2x16(cut.zw));
 }
 
+/* Sums of quarters alone, for sift.comp: row after row of them. */
+void sum_rows(uint base, uint frame, uint x, uint first, uint end)
+{
+    const uint KEPT = HALF <= 8u ? HALF : 1u; /* as many as registers may hold */
+    uint column = min(x, pc.stride - 1u), last = pc.rows - 1u;
+    ivec4 quarter = ivec4(0), kept[KEPT];
+    [[unroll]] for (uint y = 0u; y < HALF; y++) {
+        ivec4 sums = row_sums(base + min(first + y, last) * pc.stride, column, HALF);
+        kept[y % KEPT] = sums;
+        quarter += sums;
+    }
+    uint to = frame * pc.sum_quads + x;
+    for (uint from = first; from < end; from += KEPT) {
+        [[unroll]] for (uint i = 0u; i < KEPT; i++) {
+            uint y = from + i;
+            if (y < end) {
+                rows_of_quarters[to + y * pc.sum_stride] = halves(quarter, QUARTER_SHIFT);
+            }
+            ivec4 sums = row_sums(base + min(y + HALF, last) * pc.stride, column, HALF);
+            ivec4 above = KEPT == HALF ? kept[i] : row_sums(base + y * pc.stride, column, HALF);
+            quarter += sums - above;
+            kept[i] = sums;
+        }
+    }
+}
+
 void main()
 {
     uint x = gl_GlobalInvocationID.x, first = gl_GlobalInvocationID.y * GPUME_BOX_ROWS;
     uint frame = (pc.frame + gl_GlobalInvocationID.z) % pc.ring;
     uint base = frame * pc.frame_quads, tiles = frame * pc.sum_quads / 4u;
     uint end = min(first + GPUME_BOX_ROWS, pc.rows);
+    if (ROWS != 0u) {
+        if (x < pc.sum_stride && first < pc.rows) {
+            sum_rows(base, frame, x, first, end);
+        }
+        return;
+    }
     copy_rows(base, frame, first, end);
     if (x >= pc.stride || first >= pc.rows) {
         return;

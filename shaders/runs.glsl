@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The SAD of eight neighbouring samples. 8-bit ones are compared as pairs of half floats where there
- * is such arithmetic, as in tile.comp: a sum that starts at 1024 takes in four differences and stays
- * below 2048, so that its low bits are the whole number.
+ * The SAD of eight neighbouring samples. 8-bit ones are compared as pairs of half floats where
+ * there is such arithmetic, as in tile.comp: a sum that starts at 1024 takes in four differences
+ * and stays below 2048, so that its low bits are the whole number.
  */
 #ifdef GPUME_WIDE
 QUAD first_quad(OCTET octet) { return octet.xy; }

@@ -44,7 +44,8 @@
 #define GPUME_SPEC_LIST 20            /* quads of candidates that wait for their sixteenths */
 #define GPUME_SPEC_GIVE_UP 21 /* candidates compared before a block is left to the full search */
 #define GPUME_SPEC_PART 22    /* rows of groups of candidates that the sieve takes at a time */
-#define GPUME_SPEC_COUNT 23
+#define GPUME_SPEC_ROWS 23    /* 1 = sums of quarters alone, in rows, for sift.comp */
+#define GPUME_SPEC_COUNT 24
 
 #define GPUME_PATCH_COLUMNS 8 /* samples of a patch, see patches.glsl, */
 #define GPUME_PATCH_WORDS 32  /* and what it takes */
@@ -157,7 +158,7 @@ struct gpume_box_push {
     GPUME_U32 frame_quads;
     GPUME_U32 stride;                /* quads a padded row */
     GPUME_U32 rows;                  /* padded rows */
-    GPUME_U32 sum_quads;             /* of a frame of sums */
+    GPUME_U32 sum_stride, sum_quads; /* of a row of sums, and of a frame of them */
     GPUME_U32 patch_stride, patches; /* in a row of them, and in a frame */
 };
 
@@ -169,6 +170,15 @@ struct gpume_sieve_push {
     GPUME_U32 left_list; /* words to the list of blocks left over: their number, then they */
     GPUME_U32 sum_quads; /* of a frame of sums */
     GPUME_U32 patch_stride, patches; /* in a row of them, and in a frame */
+};
+
+struct gpume_sift_push {
+    gpume_pair_push pair;
+    GPUME_U32 width, height;
+    GPUME_U32 blocks_x, blocks;
+    GPUME_U32 block_first; /* of the dispatch's first workgroup */
+    GPUME_U32 left_list;   /* words to the list of blocks left over: their number, then they */
+    GPUME_U32 sum_stride, sum_eights; /* eights of sums in a row of them, and in a frame */
 };
 
 struct gpume_predict_push {

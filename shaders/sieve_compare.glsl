@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The block of a workgroup of sieve.comp, its best candidate so far, and comparing a few candidates
- * in full. An invocation takes runs of neighbouring samples from patches. 8-bit ones are compared
- * as pairs of half floats where there is such arithmetic, as in tile.comp: a sum that starts at
- * 1024 takes in four differences and stays below 2048, so that its low bits are the whole number.
+ * in full. An invocation takes runs of neighbouring samples from patches. Include after runs.glsl.
  */
 const uint NONE = 0xffffffffu;
 const uint SHORT = 16u; /* candidates that are compared at a time, */

@@ -19,8 +19,6 @@
 
 #include <stdlib.h>
 
-#define SIEVE_CANDIDATES_MIN 500u /* of a block */
-
 /* Bound larger, the same buffer was read five times slower on an NVIDIA H200 (driver 580). */
 #define WINDOW_BYTES (128ull << 20)
 
@@ -191,14 +189,13 @@ static int make_plan(
     return gpume_plan_make(params, &caps, engine->gpu.log, &engine->plan);
 }
 
-/* Measured on an NVIDIA H200: blocks with fewer candidates gained nothing. Above that
- * gpume_sieve_switch goes by what it measures. */
 static struct gpume_sieve_rule sieve_rule(
     const struct engine *engine, const struct gpume_engine_gpu_rules *rules)
 {
     const VkPhysicalDeviceProperties *p = &engine->gpu.properties;
+    bool processor = p->deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
     struct gpume_sieve_rule rule = {
-        .candidates_min = rules->force_sieve ? 0 : SIEVE_CANDIDATES_MIN,
+        .candidates_min = rules->force_sieve ? 0 : gpume_sieve_candidates_min(processor),
         .bytes_max = gpume_min_u64(WINDOW_BYTES, p->limits.maxStorageBufferRange),
     };
     return rule;

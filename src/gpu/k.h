@@ -10,6 +10,7 @@
  *   prefilter a padded frame, tables             a plane, which upload pads into another ring
  *   boxes    padded frames                       sums of quarter and of sixteenth blocks, patches
  *   sieve    patches, sums                       vectors, costs, counts, blocks left over
+ *   sift     padded frames, sums of quarters     the same, in its place where windows are small
  *   match    padded frames (blocks left over)    vectors, costs
  *   predict  padded frames, vectors              predicted, partial sums
  *   reduce   partial sums                        sums
@@ -61,6 +62,10 @@ void gpume_k_boxes_record(const struct gpume_work *work, const struct gpume_kern
     uint64_t sequence, uint32_t count);
 int gpume_k_sieve_create(
     struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_kernel *kernel);
+/* Its form for small windows, see gpume_sieve_sifts. */
+int gpume_k_sift_create(
+    struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_kernel *kernel);
+void gpume_k_sift_record(const struct gpume_work *work, const struct gpume_kernel *kernel);
 /* Zeroes the counts, which the sieve adds to. */
 void gpume_k_sieve_clear(const struct gpume_work *work);
 void gpume_k_sieve_record(const struct gpume_work *work, const struct gpume_kernel *kernel);

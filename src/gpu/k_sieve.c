@@ -4,12 +4,13 @@
  * the frames that a submission needs and that have none yet, then the sieve, which leaves some
  * blocks to the full search. Results are the same with it and without.
  */
+#include "gpu/k_sieve.h"
+
 #include "base/grid.h"
 #include "base/status.h"
-#include "gpu/k.h"
 #include "gpu/sieve.h"
 
-_Static_assert(sizeof(struct gpume_box_push) == 8 * 4, "words without gaps, as GLSL lays them");
+_Static_assert(sizeof(struct gpume_box_push) == 9 * 4, "words without gaps, as GLSL lays them");
 _Static_assert(sizeof(struct gpume_sieve_push) == 19 * 4, "words without gaps, as GLSL lays them");
 
 #define GRID_ROWS 32768u /* every device takes as many workgroups along an axis */
@@ -41,13 +42,13 @@ static uint32_t rows_per_dispatch(const struct gpume_plan *plan)
     return rows > GRID_ROWS ? GRID_ROWS : rows > 0 ? rows : 1;
 }
 
-static struct gpume_view counts_of(const struct gpume_work *work)
+struct gpume_view gpume_k_sieve_counts(const struct gpume_work *work)
 {
     return gpume_view_part(
         work->results, work->layout->counts, (VkDeviceSize)work->field_count * GPUME_COUNT_BYTES);
 }
 
-static void shape_constants(const struct gpume_plan *plan, uint32_t *constants)
+void gpume_k_sieve_constants(const struct gpume_plan *plan, uint32_t *constants)
 {
     struct gpume_sieve_shape shape = gpume_sieve_shape_make(plan);
     gpume_k_constants(plan, constants);
@@ -57,6 +58,13 @@ static void shape_constants(const struct gpume_plan *plan, uint32_t *constants)
     constants[GPUME_SPEC_PART] = shape.part;
     constants[GPUME_SPEC_LIST] = shape.list;
     constants[GPUME_SPEC_GIVE_UP] = shape.give_up;
+    constants[GPUME_SPEC_ROWS] = shape.sifts;
+}
+
+/* Processors that take the part of a GPU are slow at half floats. */
+bool gpume_k_sieve_half(const struct gpume_gpu *gpu)
+{
+    return gpu->half && gpu->properties.deviceType != VK_PHYSICAL_DEVICE_TYPE_CPU;
 }
 
 int gpume_k_boxes_create(
@@ -71,14 +79,14 @@ int gpume_k_boxes_create(
         .push_bytes = sizeof(struct gpume_box_push),
     };
     uint32_t constants[GPUME_SPEC_COUNT];
-    shape_constants(plan, constants);
+    gpume_k_sieve_constants(plan, constants);
     return gpume_k_create(gpu, plan, &code, constants, kernel);
 }
 
 /* Quads of a frame of sums. */
 static uint32_t sum_quads(const struct gpume_plan *plan)
 {
-    return gpume_work_sum_rows(plan) * (plan->padded_stride / 4);
+    return gpume_work_sum_rows(plan) * (gpume_work_sum_stride(plan) / 4);
 }
 
 enum part { QUARTERS, SIXTEENTHS, PATCHES, GROUPS, PARTS };
@@ -87,6 +95,9 @@ static struct gpume_view part_of(const struct gpume_work *work, enum part part)
 {
     const struct gpume_layout *layout = work->layout;
     VkDeviceSize patches = 2 * layout->box_bytes, groups = patches + layout->patch_bytes;
+    if (gpume_sieve_sifts(work->plan)) { /* these alone are used */
+        part = QUARTERS;
+    }
     const VkDeviceSize offsets[PARTS + 1] = {
         0, layout->box_bytes, patches, groups, layout->boxes_bytes};
     return gpume_view_part(work->boxes, offsets[part], offsets[part + 1] - offsets[part]);
@@ -109,11 +120,12 @@ int gpume_k_sieve_create(
             .buffer_count = 8,
             .push_bytes = sizeof(struct gpume_sieve_push)},
     };
-    /* Processors that take the part of a GPU are slow at half floats. */
-    bool half = gpu->half && gpu->properties.deviceType != VK_PHYSICAL_DEVICE_TYPE_CPU;
+    if (gpume_sieve_sifts(plan)) {
+        return gpume_k_sift_create(gpu, plan, kernel);
+    }
     uint32_t constants[GPUME_SPEC_COUNT];
-    shape_constants(plan, constants);
-    return gpume_k_create(gpu, plan, &codes[half], constants, kernel);
+    gpume_k_sieve_constants(plan, constants);
+    return gpume_k_create(gpu, plan, &codes[gpume_k_sieve_half(gpu)], constants, kernel);
 }
 
 void gpume_k_boxes_record(const struct gpume_work *work, const struct gpume_kernel *kernel,
@@ -126,6 +138,7 @@ void gpume_k_boxes_record(const struct gpume_work *work, const struct gpume_kern
         .frame_quads = (uint32_t)(plan->padded_bytes / gpume_quad_bytes(plan)),
         .stride = plan->padded_stride / 4,
         .rows = plan->padded_rows,
+        .sum_stride = gpume_work_sum_stride(plan) / 4,
         .sum_quads = sum_quads(plan),
         .patch_stride = gpume_work_patch_stride(plan),
         .patches = gpume_work_patches(plan),
@@ -134,13 +147,13 @@ void gpume_k_boxes_record(const struct gpume_work *work, const struct gpume_kern
         part_of(work, SIXTEENTHS), part_of(work, GROUPS), part_of(work, PATCHES)};
     gpume_slot_bind(work->slot, kernel, views);
     gpume_slot_dispatch(work->slot, kernel, &push,
-        (uint32_t)gpume_div_up(push.stride, GPUME_BOX_LOCAL),
+        (uint32_t)gpume_div_up(push.sum_stride, GPUME_BOX_LOCAL),
         (uint32_t)gpume_div_up(push.rows, GPUME_BOX_ROWS), count);
 }
 
 void gpume_k_sieve_clear(const struct gpume_work *work)
 {
-    struct gpume_view counts = counts_of(work), todo = gpume_work_todo(work);
+    struct gpume_view counts = gpume_k_sieve_counts(work), todo = gpume_work_todo(work);
     gpume_slot_clear(work->slot, &counts);
     todo.offset += (VkDeviceSize)gpume_work_left_list(work->plan) * 4;
     todo.bytes = 4;
@@ -150,6 +163,10 @@ void gpume_k_sieve_clear(const struct gpume_work *work)
 void gpume_k_sieve_record(const struct gpume_work *work, const struct gpume_kernel *kernel)
 {
     const struct gpume_plan *plan = work->plan;
+    if (gpume_sieve_sifts(plan)) {
+        gpume_k_sift_record(work, kernel);
+        return;
+    }
     VkDeviceSize words = (VkDeviceSize)work->field_count * plan->blocks * 4;
     struct gpume_pair_push pair;
     struct gpume_view views[8];
@@ -172,7 +189,7 @@ void gpume_k_sieve_record(const struct gpume_work *work, const struct gpume_kern
     views[4] = gpume_view_part(work->results, work->layout->vectors, words);
     views[5] = gpume_view_part(work->results, work->layout->costs, words);
     views[6] = gpume_work_todo(work);
-    views[7] = counts_of(work);
+    views[7] = gpume_k_sieve_counts(work);
     gpume_slot_bind(work->slot, kernel, views);
     uint32_t step = rows_per_dispatch(plan);
     for (; push.row_first < plan->blocks_y; push.row_first += step) {

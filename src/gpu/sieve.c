@@ -29,8 +29,41 @@ static uint32_t give_up(const struct gpume_plan *plan, const struct gpume_sieve_
     return (uint32_t)gpume_min_u64(WORTH, affordable);
 }
 
+/* Measured: candidates of a block up to which an invocation each is faster. */
+static uint64_t sifted_most(uint32_t block)
+{
+    return block == 8 ? 1200 : block == 16 ? 300 : 0;
+}
+
+bool gpume_sieve_sifts(const struct gpume_plan *plan)
+{
+    return plan->candidates <= sifted_most(plan->params.block) &&
+           plan->cost_bits + gpume_bit_width(plan->candidates) <= 32; /* both in a word */
+}
+
+/* An invocation bounds at most 1,025 eights of candidates twice. In each of at most 64 * 1200 / 249
+ * = 309 rounds (a list holds 4 * 64, of which 7 places may stay free) it compares four candidates,
+ * of up to four squares of 8 x 8 samples: 7,000 iterations in all. */
+static struct gpume_sieve_shape sift_shape(const struct gpume_plan *plan)
+{
+    return (struct gpume_sieve_shape){
+        .sifts = true,
+        .local = 64,
+        .give_up = 128, /* measured; many candidates of a block are shared by all invocations */
+        .quarter_shift = shift_for(plan->params.block / 2, plan->params.bits),
+    };
+}
+
+uint64_t gpume_sieve_candidates_min(bool processor)
+{
+    return processor ? 500 : 100;
+}
+
 struct gpume_sieve_shape gpume_sieve_shape_make(const struct gpume_plan *plan)
 {
+    if (gpume_sieve_sifts(plan)) {
+        return sift_shape(plan);
+    }
     uint32_t half = plan->params.block / 2;
     uint32_t rows = (uint32_t)gpume_div_up(2 * plan->params.window_y + 1, 4);
     uint32_t local = plan->candidates > 8192 ? 128 : 32; /* measured */

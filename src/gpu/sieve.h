@@ -9,9 +9,10 @@
 #include "motion/plan.h"
 
 struct gpume_sieve_shape {
-    uint32_t local;   /* invocations of a workgroup, which searches a block */
-    uint32_t part;    /* rows of groups of candidates that it takes at a time */
-    uint32_t list;    /* quads of candidates that can wait; short, as it is shared memory */
+    bool sifts;     /* an invocation searches a block (sift.comp), else a workgroup (sieve.comp) */
+    uint32_t local; /* invocations of a workgroup */
+    uint32_t part;  /* rows of groups of candidates that it takes at a time */
+    uint32_t list;  /* quads of candidates that can wait; short, as it is shared memory */
     uint32_t give_up; /* candidates of a block to compare before it is left over */
     uint32_t quarter_shift, sixteenth_shift; /* low bits cut off sums: 11 are kept */
 };
@@ -22,6 +23,13 @@ static inline bool gpume_sieve_takes(uint32_t block)
 {
     return block % 8 == 0;
 }
+
+/* Does an invocation search a block, and not a workgroup? */
+bool gpume_sieve_sifts(const struct gpume_plan *plan);
+
+/* Candidates of a block below which nothing was ever gained, on a GPU or on a processor that takes
+ * its part. Above, gpume_sieve_switch goes by what it measures. */
+uint64_t gpume_sieve_candidates_min(bool processor);
 
 struct gpume_sieve_shape gpume_sieve_shape_make(const struct gpume_plan *plan);
 

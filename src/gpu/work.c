@@ -37,22 +37,35 @@ uint32_t gpume_work_patches(const struct gpume_plan *plan)
     return (uint32_t)gpume_div_up(before + plan->padded_rows, rows) * gpume_work_patch_stride(plan);
 }
 
+/* Where it is the invocations that search, they read eight sums at a time: as many as the window
+ * has, and those that lie half a block to the right. */
+uint32_t gpume_work_sum_stride(const struct gpume_plan *plan)
+{
+    if (!gpume_sieve_sifts(plan)) {
+        return plan->padded_stride;
+    }
+    uint32_t window = plan->pad_x + plan->params.window_x + 1;
+    uint32_t columns = (plan->blocks_x - 1) * plan->params.block + window + plan->params.block / 2;
+    return (uint32_t)gpume_round_up(columns + 8, 8);
+}
+
 /* What the sieve needs of all frames; nothing if it does not pay, or does not fit. */
 static void place_boxes(
     const struct gpume_plan *plan, const struct gpume_sieve_rule *rule, struct gpume_layout *layout)
 {
     VkDeviceSize ring = plan->ring;
     VkDeviceSize sums =
-        ring * gpume_work_sum_rows(plan) * plan->padded_stride * 2; /* 16 bits each */
+        ring * gpume_work_sum_rows(plan) * gpume_work_sum_stride(plan) * 2; /* 16 bits each */
     VkDeviceSize patches = ring * gpume_work_patches(plan) * GPUME_PATCH_WORDS * 4;
     bool pays = plan->candidates >= rule->candidates_min && gpume_sieve_takes(plan->params.block) &&
                 !plan->params.no_elimination;
     sums = gpume_round_up(sums, PART_ALIGN);
     patches = gpume_round_up(patches, PART_ALIGN);
     if (pays && plan->one_window && gpume_max_u64(sums, patches) <= rule->bytes_max) {
+        bool sifts = gpume_sieve_sifts(plan);
         layout->box_bytes = sums;
-        layout->patch_bytes = patches;
-        layout->boxes_bytes = 2 * sums + patches + sums / 8; /* 32 bits a tile */
+        layout->patch_bytes = sifts ? 0 : patches;
+        layout->boxes_bytes = sifts ? sums : 2 * sums + patches + sums / 8; /* 32 bits a tile */
     }
 }
 

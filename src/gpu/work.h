@@ -17,8 +17,8 @@ struct gpume_layout {
     uint32_t reduce_groups;  /* workgroups that leave partial sums, a band of a field */
     uint32_t partials_count; /* a field */
     /* Sums of quarter blocks, and as much again for those of sixteenths, of the whole ring, then
-     * its samples in patches, then the least and the largest of every tile of quarters; 0: search
-     * without elimination. */
+     * its samples in patches, then the least and the largest of every tile of quarters; of these
+     * the first alone where gpume_sieve_sifts; 0: search without elimination. */
     VkDeviceSize box_bytes, patch_bytes, boxes_bytes; /* sums of one kind; patches; all */
 };
 
@@ -64,11 +64,12 @@ static inline uint32_t gpume_quad_bytes(const struct gpume_plan *plan)
     return 4 * plan->sample_bytes;
 }
 
-/* Rows of a frame of box sums: whole tiles. */
+/* Rows of a frame of box sums, whole tiles, and sums in each of them. */
 static inline uint32_t gpume_work_sum_rows(const struct gpume_plan *plan)
 {
     return (plan->padded_rows + 3) / 4 * 4;
 }
+uint32_t gpume_work_sum_stride(const struct gpume_plan *plan);
 
 /* Patches in a row of them, and in a frame. Those right of the last that has samples are read by
  * who takes eight samples at a time, and ignored. */

@@ -5,7 +5,7 @@
 
 #define SIDE_MAX (1u << 20)             /* pixels; keeps coordinates and strides within 31 bits */
 #define PIXELS_MAX (1ull << 32)         /* pixels: 2^32 * 65535^2 < 2^64 bounds every squared sum */
-#define BATCH_BLOCKS (1u << 19)         /* blocks of a submission: enough for any device */
+#define BATCH_BLOCKS (1u << 20)         /* blocks of a submission: enough for any device */
 #define BATCH_BYTES (48ull << 20)       /* of frames in a submission: more hides its cost */
 #define LARGE_PLANE_BYTES (32ull << 20) /* above, memory matters more than overlap */
 

@@ -53,6 +53,8 @@ static uint32_t value_at(enum synth_content content, uint32_t peak, uint32_t x, 
         return (x / 3 + y / 5 + index) % 2 ? peak : 0;
     case SYNTH_OPPOSITE:
         return index % 2 ? peak : 0;
+    case SYNTH_SLOPE:
+        return (x / 5 + y / 7 + index * 3 + harness_random(state) % 16 / 15) & peak;
     case SYNTH_CHECKERS:
         return (x + y + index) % 2 ? peak : 0;
     case SYNTH_PAN:

@@ -6,6 +6,20 @@
 #include "plans.h"
 #include "shared.h"
 
+/* An invocation a block: what a workgroup lists and compares at most, and cost and order in a word.
+ */
+static void test_sift(const struct gpume_plan *plan, const struct gpume_sieve_shape *s)
+{
+    const struct gpume_params *p = &plan->params;
+    uint64_t quarter = (uint64_t)p->block * p->block / 4 * ((1u << p->bits) - 1);
+    REQUIRE(s->local <= 256); /* numbers of invocations in eight bits */
+    REQUIRE(quarter >> s->quarter_shift <= 2047);
+    REQUIRE(((uint64_t)1 << plan->cost_bits) * (plan->candidates + 1) <= (uint64_t)1 << 32);
+    uint64_t rounds = s->local * plan->candidates / (4 * s->local - 7) + 1;
+    uint64_t eights = (2 * p->window_y + 1) * ((plan->pad_x + p->window_x + 8) / 8);
+    REQUIRE(rounds * 4 * p->block * p->block / 64 + 2 * eights < GPUME_ITERATIONS_MAX);
+}
+
 static void test_shape(uint32_t block, uint32_t window, uint32_t bits)
 {
     struct gpume_params params;
@@ -17,6 +31,10 @@ static void test_shape(uint32_t block, uint32_t window, uint32_t bits)
     const struct gpume_plan plan = plans_make(&params, UINT64_MAX);
     struct gpume_sieve_shape s = gpume_sieve_shape_make(&plan);
     uint64_t quarter = (uint64_t)block * block / 4 * ((1u << bits) - 1), sixteenth = quarter / 4;
+    if (s.sifts) {
+        test_sift(&plan, &s);
+        return;
+    }
     REQUIRE(s.local >= 32 && s.local <= 128 && s.local % 32 == 0);
     REQUIRE(s.part >= 1 && s.part * plan.dx_quads <= 10 * s.local); /* bounds in registers */
     REQUIRE(s.list >= 2 * s.local); /* room for what a round can add */
@@ -66,6 +84,11 @@ int main(void)
             test_shape(block, windows[i], 16);
         }
     }
+    struct gpume_params params;
+    gpume_params_default(&params);
+    params.width = params.height = 256;
+    const struct gpume_plan usual = plans_make(&params, UINT64_MAX);
+    REQUIRE(gpume_sieve_sifts(&usual)); /* block 8, window 7 */
     test_switch();
     return harness_verdict();
 }

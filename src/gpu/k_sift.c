@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The sieve for small windows: an invocation a block, by sums of quarters alone.
+ */
+#include "base/grid.h"
+#include "gpu/k_sieve.h"
+#include "gpu/sieve.h"
+
+_Static_assert(sizeof(struct gpume_sift_push) == 18 * 4, "words without gaps, as GLSL lays them");
+
+static const uint32_t sift8[] =
+#include "sift8.inc"
+    ;
+static const uint32_t sift16[] =
+#include "sift16.inc"
+    ;
+static const uint32_t sift_half8[] =
+#include "sift_half8.inc"
+    ;
+static const uint32_t sift_half16[] =
+#include "sift_half16.inc"
+    ;
+
+int gpume_k_sift_create(
+    struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_kernel *kernel)
+{
+    static const struct gpume_k_code codes[] = {
+        {.words8 = sift8,
+            .words16 = sift16,
+            .bytes8 = sizeof(sift8),
+            .bytes16 = sizeof(sift16),
+            .buffer_count = 6,
+            .push_bytes = sizeof(struct gpume_sift_push)},
+        {.words8 = sift_half8,
+            .words16 = sift_half16,
+            .bytes8 = sizeof(sift_half8),
+            .bytes16 = sizeof(sift_half16),
+            .buffer_count = 6,
+            .push_bytes = sizeof(struct gpume_sift_push)},
+    };
+    uint32_t constants[GPUME_SPEC_COUNT];
+    gpume_k_sieve_constants(plan, constants);
+    constants[GPUME_SPEC_KEY_BITS] = gpume_bit_width(plan->candidates);
+    return gpume_k_create(gpu, plan, &codes[gpume_k_sieve_half(gpu)], constants, kernel);
+}
+
+void gpume_k_sift_record(const struct gpume_work *work, const struct gpume_kernel *kernel)
+{
+    const struct gpume_plan *plan = work->plan;
+    VkDeviceSize words = (VkDeviceSize)work->field_count * plan->blocks * 4;
+    uint32_t local = gpume_sieve_shape_make(plan).local;
+    struct gpume_pair_push pair;
+    struct gpume_view views[6], reference;
+    gpume_work_pair(work, 0, &views[0], &reference, &pair); /* both the ring's whole */
+    struct gpume_sift_push push = {
+        .pair = pair,
+        .width = plan->params.width,
+        .height = plan->params.height,
+        .blocks_x = plan->blocks_x,
+        .blocks = plan->blocks,
+        .left_list = gpume_work_left_list(plan),
+        .sum_stride = gpume_work_sum_stride(plan) / 8,
+        .sum_eights = gpume_work_sum_rows(plan) * (gpume_work_sum_stride(plan) / 8),
+    };
+    views[1] = gpume_view_part(work->boxes, 0, work->layout->box_bytes);
+    views[2] = gpume_view_part(work->results, work->layout->vectors, words);
+    views[3] = gpume_view_part(work->results, work->layout->costs, words);
+    views[4] = gpume_work_todo(work);
+    views[5] = gpume_k_sieve_counts(work);
+    gpume_slot_bind(work->slot, kernel, views);
+    uint32_t step = gpume_k_blocks_per_dispatch(plan, plan->candidates * 64);
+    step = step > local ? step / local * local : local;
+    for (; push.block_first < plan->blocks; push.block_first += step) {
+        uint64_t blocks = gpume_min_u64(step, plan->blocks - push.block_first);
+        gpume_slot_dispatch(
+            work->slot, kernel, &push, (uint32_t)gpume_div_up(blocks, local), 1, work->field_count);
+    }
+}
