@@ -120,7 +120,12 @@ static int make_turn(struct gpume_encode *encode)
     encode->rgb->format = AV_PIX_FMT_RGB24;
     encode->rgb->width = codec->width;
     encode->rgb->height = codec->height;
-    return av_frame_get_buffer(encode->rgb, 0);
+    const int error = av_frame_get_buffer(encode->rgb, 0);
+    if (error >= 0) {
+        /* swscale reads beyond rows shorter than a vector, and multiplies that by 0. */
+        memset(encode->rgb->buf[0]->data, 0, encode->rgb->buf[0]->size);
+    }
+    return error;
 }
 
 /* FFmpeg's own bound on any picture, 16255 squared; encoders have their own below it. */
