@@ -5,6 +5,8 @@
 #     sh tests/checked.sh address build-asan             AddressSanitizer and UBSan, by clang
 #     sh tests/checked.sh thread build-tsan              ThreadSanitizer; no Vulkan, whose drivers are not built for it
 #     sh tests/checked.sh valgrind build-valgrind -j 8   errors and leaks; no Vulkan: hours
+# Left out under each: that memory stays flat (cli-long), and calls that fail (cli-faults), as checkers allocate in
+# ways of their own; under thread and valgrind what wants Vulkan; under valgrind the kernel tests.
 # Usage: checked.sh address|thread|valgrind BUILD [OPTION OF CTEST...]
 set -eu
 usage="usage: checked.sh address|thread|valgrind BUILD [OPTION OF CTEST...]"

@@ -57,6 +57,11 @@ have_vulkan() {
 }
 [ "$engine" = cpu ] || have_vulkan || skip "no Vulkan device"
 
+# checked: gpume's memory is watched, by a sanitizer, or by valgrind, whose script is then in its place.
+checked() {
+    nm "$gpume" 2>/dev/null | grep -qE '__(a|t|ub)san' || grep -q "^exec '.*/valgrind\.sh' " "$gpume"
+}
+
 # make_clip FILE WIDTH HEIGHT BITS FRAMES: a gray y4m clip.
 make_clip() {
     need_oracle
