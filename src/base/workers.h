@@ -14,6 +14,8 @@
 
 struct gpume_workers;
 
+#define GPUME_WORK_SECTIONS 16u /* of a step's items, in which different threads begin */
+
 typedef void (*gpume_work_fn)(void *opaque, uint32_t item);
 
 /* Zeroed at first. Memory of the caller's, untouched by him from queueing it until it is over. */
@@ -25,11 +27,11 @@ struct gpume_step {
     uint64_t busy_ns;                  /* wall time of all threads in it, set when it is over */
 
     /* the workers' own */
-    struct gpume_step *next; /* in the queue */
-    atomic_uint item;        /* to hand out */
-    uint32_t members;        /* threads in it */
-    bool drained;            /* no item left to hand out */
-    bool queued;             /* and not over */
+    struct gpume_step *next;                /* in the queue */
+    atomic_uint items[GPUME_WORK_SECTIONS]; /* handed out of each section */
+    uint32_t members;                       /* threads in it */
+    bool drained;                           /* no item left to hand out */
+    bool queued;                            /* and not over */
 };
 
 /* threads 0 = one a processor. GPUME_NOMEM if memory or threads run out. */
