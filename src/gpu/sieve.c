@@ -80,21 +80,27 @@ struct gpume_sieve_shape gpume_sieve_shape_make(const struct gpume_plan *plan)
 }
 
 /* Longer where a probe costs more, so that probes stay a small share. */
-static uint64_t probe_period(const struct gpume_sieve_switch *sieve)
+static uint64_t probe_period(const struct gpume_sieve_size *size)
 {
-    return GPUME_SIEVE_PROBE * (sieve->field_ns[1] / sieve->field_ns[0] + 1);
+    return GPUME_SIEVE_PROBE * (size->field_ns[1] / size->field_ns[0] + 1);
 }
 
-bool gpume_sieve_switch_next(struct gpume_sieve_switch *sieve)
+static struct gpume_sieve_size *size_of(struct gpume_sieve_switch *sieve, uint32_t fields)
 {
-    if (sieve->field_ns[1] == 0) {
+    return &sieve->sizes[gpume_bit_width(fields)];
+}
+
+bool gpume_sieve_switch_next(struct gpume_sieve_switch *sieve, uint32_t fields)
+{
+    struct gpume_sieve_size *size = size_of(sieve, fields);
+    if (size->field_ns[1] == 0) {
         return true;
     }
-    if (sieve->field_ns[0] == 0) {
+    if (size->field_ns[0] == 0) {
         return false;
     }
-    if (sieve->sieving || ++sieve->since_probe >= probe_period(sieve)) {
-        sieve->since_probe = 0;
+    if (size->sieving || ++size->since_probe >= probe_period(size)) {
+        size->since_probe = 0;
         return true;
     }
     return false;
@@ -104,7 +110,8 @@ void gpume_sieve_switch_measured(
     struct gpume_sieve_switch *sieve, bool sieved, uint64_t ns, uint32_t fields)
 {
     if (ns > 0 && fields > 0) {
-        sieve->field_ns[sieved] = ns / fields + 1;
-        sieve->sieving = sieve->field_ns[0] == 0 || sieve->field_ns[1] < sieve->field_ns[0];
+        struct gpume_sieve_size *size = size_of(sieve, fields);
+        size->field_ns[sieved] = ns / fields + 1;
+        size->sieving = size->field_ns[0] == 0 || size->field_ns[1] < size->field_ns[0];
     }
 }

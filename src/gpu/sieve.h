@@ -37,20 +37,27 @@ struct gpume_sieve_shape gpume_sieve_shape_make(const struct gpume_plan *plan);
  * With or without the sieve, submission by submission. What the full search takes does not depend
  * on the pictures: it is measured once. What the sieve takes does: it is measured whenever it is
  * used, and where it is not, every GPUME_SIEVE_PROBE submissions or, where it is much slower, as
- * much less often.
+ * much less often. Both for submissions of about the same size, as fields share what one costs
+ * whatever it holds, and the sieve's costs more: where frames come slowly submissions are small.
  */
 #define GPUME_SIEVE_PROBE 16u
+#define GPUME_SIEVE_SIZES 8u /* by the bits of the number of fields */
+_Static_assert(GPUME_BATCH_MAX < 1u << (GPUME_SIEVE_SIZES - 1), "a size for every submission");
 
-struct gpume_sieve_switch {
+struct gpume_sieve_size {
     bool sieving;
     uint64_t field_ns[2]; /* a field without and with the sieve, as measured last; 0: never */
-    uint32_t since_probe; /* submissions */
+    uint32_t since_probe; /* submissions of this size */
 };
 
-/* For the next submission: sieve it? */
-bool gpume_sieve_switch_next(struct gpume_sieve_switch *sieve);
+struct gpume_sieve_switch {
+    struct gpume_sieve_size sizes[GPUME_SIEVE_SIZES];
+};
 
-/* A submission has taken so long; ns 0: the device cannot tell. */
+/* For the next submission, of so many fields (at most GPUME_BATCH_MAX): sieve it? */
+bool gpume_sieve_switch_next(struct gpume_sieve_switch *sieve, uint32_t fields);
+
+/* A submission of so many fields has taken so long; ns 0: the device cannot tell. */
 void gpume_sieve_switch_measured(
     struct gpume_sieve_switch *sieve, bool sieved, uint64_t ns, uint32_t fields);
 

@@ -49,16 +49,16 @@ static void record_sieve(struct gpume_sieving *sieving, const struct gpume_kerne
     gpume_barrier_kernel_to_kernel(work->slot);
 }
 
-static bool wanted(struct gpume_sieving *sieving)
+static bool wanted(struct gpume_sieving *sieving, uint32_t fields)
 {
     return sieving->forced ? sieving->submissions++ % 3 < 2
-                           : gpume_sieve_switch_next(&sieving->decide);
+                           : gpume_sieve_switch_next(&sieving->decide, fields);
 }
 
 void gpume_sieving_record(struct gpume_sieving *sieving, const struct gpume_kernels *kernels,
     const struct gpume_work *work, uint32_t slot)
 {
-    bool sieved = sieving->possible && wanted(sieving);
+    bool sieved = sieving->possible && wanted(sieving, work->field_count);
     sieving->sieved[slot] = sieved;
     if (sieved) {
         record_sieve(sieving, kernels, work);

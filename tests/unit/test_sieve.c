@@ -48,7 +48,7 @@ static void test_shape(uint32_t block, uint32_t window, uint32_t bits)
 /* Asked for the next submission, it answers, and hears what that took. */
 static bool step(struct gpume_sieve_switch *sieve, uint64_t full_ns, uint64_t sieve_ns)
 {
-    bool sieved = gpume_sieve_switch_next(sieve);
+    bool sieved = gpume_sieve_switch_next(sieve, 4);
     gpume_sieve_switch_measured(sieve, sieved, 4 * (sieved ? sieve_ns : full_ns), 4);
     return sieved;
 }
@@ -70,6 +70,14 @@ static void test_switch(void)
     REQUIRE(sieved_of(&sieve, 100, 1000, 1200) < 6);  /* noise: found out at once, then probed */
     REQUIRE(sieved_of(&sieve, 1000, 1000, 8000) <= 8);
     REQUIRE(sieved_of(&sieve, 400, 1000, 400) > 200); /* and found out again */
+    /* A small submission that takes long by the field says nothing about large ones. */
+    struct gpume_sieve_switch sizes = {0};
+    for (uint32_t i = 0; i < 100; i++) {
+        bool sieved = gpume_sieve_switch_next(&sizes, 1);
+        gpume_sieve_switch_measured(&sizes, sieved, sieved ? 3000 : 2000, 1);
+        REQUIRE_EQUAL(step(&sizes, 1000, 400), i != 1);
+    }
+    REQUIRE(!sizes.sizes[1].sieving);
     struct gpume_sieve_switch blind = {0};
     REQUIRE_EQUAL(sieved_of(&blind, 50, 0, 0), 50); /* a device that cannot tell time */
 }
