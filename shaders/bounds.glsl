@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Lower bounds of a SAD by box sums, for sieve.comp.
+ * Lower bounds of a SAD by box sums, for sieve.comp and sift.comp.
  *
  * Sums are cut to 11 bits and held as half floats, which boxes.comp makes: those of two positions
  * go through one operation where there is such arithmetic (GPUME_HALF). Differences are exact, and

@@ -2,6 +2,7 @@
 /*
  * The sums of a block's quarter and of its sixteenth at every position of a padded frame, cut to 11
  * bits, for sieve.comp: half floats, two to a word. At most 64 * 64 * 65535 < 2^28 before the cut.
+ * For sift.comp (ROWS) those of quarters alone, row after row, and nothing of what follows.
  *
  * Sums lie in tiles of 4 x 4, row of tiles after row of tiles, and of a tile in rows. Of every tile
  * of quarters the least and the largest, negative, are written, too, as a pair. Below the frame its
@@ -87,16 +88,16 @@ uvec2 halves(ivec4 sum, uint shift)
     return uvec2(packHalf2x16(cut.xy), packHalf2x16(cut.zw));
 }
 
-/* Sums of quarters alone, for sift.comp: row after row of them. */
+/* Sums of quarters in rows. Of blocks of 8 and 16 samples alone, so that registers hold what the
+ * rows of a quarter sum up to. */
 void sum_rows(uint base, uint frame, uint x, uint first, uint end)
 {
-    const uint KEPT = HALF <= 8u ? HALF : 1u; /* as many as registers may hold */
+    const uint KEPT = HALF < 8u ? HALF : 8u;
     uint column = min(x, pc.stride - 1u), last = pc.rows - 1u;
     ivec4 quarter = ivec4(0), kept[KEPT];
-    [[unroll]] for (uint y = 0u; y < HALF; y++) {
-        ivec4 sums = row_sums(base + min(first + y, last) * pc.stride, column, HALF);
-        kept[y % KEPT] = sums;
-        quarter += sums;
+    [[unroll]] for (uint y = 0u; y < KEPT; y++) {
+        kept[y] = row_sums(base + min(first + y, last) * pc.stride, column, HALF);
+        quarter += kept[y];
     }
     uint to = frame * pc.sum_quads + x;
     for (uint from = first; from < end; from += KEPT) {
@@ -105,9 +106,8 @@ void sum_rows(uint base, uint frame, uint x, uint first, uint end)
             if (y < end) {
                 rows_of_quarters[to + y * pc.sum_stride] = halves(quarter, QUARTER_SHIFT);
             }
-            ivec4 sums = row_sums(base + min(y + HALF, last) * pc.stride, column, HALF);
-            ivec4 above = KEPT == HALF ? kept[i] : row_sums(base + y * pc.stride, column, HALF);
-            quarter += sums - above;
+            ivec4 sums = row_sums(base + min(y + KEPT, last) * pc.stride, column, HALF);
+            quarter += sums - kept[i];
             kept[i] = sums;
         }
     }

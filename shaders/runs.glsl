@@ -2,16 +2,9 @@
 /*
  * The SAD of eight neighbouring samples. 8-bit ones are compared as pairs of half floats where
  * there is such arithmetic, as in tile.comp: a sum that starts at 1024 takes in four differences
- * and stays below 2048, so that its low bits are the whole number.
+ * and stays below 2048, so that its low bits are the whole number. Include after common.glsl, with
+ * half floats and unrolling enabled.
  */
-#ifdef GPUME_WIDE
-QUAD first_quad(OCTET octet) { return octet.xy; }
-QUAD second_quad(OCTET octet) { return octet.zw; }
-#else
-QUAD first_quad(OCTET octet) { return octet.x; }
-QUAD second_quad(OCTET octet) { return octet.y; }
-#endif
-
 /* Four samples from sample s of the first of two quads. up: what lifts the second's low samples to
  * their places, 2^(32 - 8 s), or 0 where none is needed. */
 #ifdef GPUME_WIDE

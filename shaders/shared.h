@@ -42,9 +42,9 @@
 #define GPUME_SPEC_QUARTER_SHIFT 18 /* off those of quarter blocks, */
 #define GPUME_SPEC_SIXTEENTH_SHIFT 19 /* and off those of sixteenths */
 #define GPUME_SPEC_LIST 20            /* quads of candidates that wait for their sixteenths */
-#define GPUME_SPEC_GIVE_UP 21 /* candidates compared before a block is left to the full search */
-#define GPUME_SPEC_PART 22    /* rows of groups of candidates that the sieve takes at a time */
-#define GPUME_SPEC_ROWS 23    /* 1 = sums of quarters alone, in rows, for sift.comp */
+#define GPUME_SPEC_GIVE_UP 21         /* candidates to compare before a block is left over */
+#define GPUME_SPEC_PART 22 /* rows of groups of candidates that the sieve takes at a time */
+#define GPUME_SPEC_ROWS 23 /* 1 = sums of quarters alone, in rows, for sift.comp */
 #define GPUME_SPEC_COUNT 24
 
 #define GPUME_PATCH_COLUMNS 8 /* samples of a patch, see patches.glsl, */

@@ -56,6 +56,7 @@ layout(std430, binding = 7) buffer Counts { uint counts[]; };
 layout(push_constant) uniform Push { gpume_sieve_push pc; };
 
 #include "bounds.glsl"
+#include "sieve_results.glsl"
 #include "runs.glsl"
 #include "sieve_compare.glsl"
 
@@ -79,18 +80,7 @@ shared uvec2 list_bounds[LIST]; /* and their bounds by sixteenths */
 shared uint list_count;
 shared uint passed; /* candidates past the quarters */
 
-uvec4 range; /* the first and the last row, the first and the last column that are allowed */
-
-uvec4 allowed_range()
-{
-    ivec2 at = ivec2(position), block = ivec2(size);
-    ivec2 window = ivec2(WINDOW_X, WINDOW_Y), before = window, after = window;
-    if (INSIDE != 0u) {
-        before = min(window, at);
-        after = min(window, ivec2(pc.width, pc.height) - at - block);
-    }
-    return uvec4(WINDOW_Y - before.y, WINDOW_Y + after.y, PAD_X - before.x, PAD_X + after.x);
-}
+uvec4 range; /* see allowed_range */
 
 #include "sieve_bounds.glsl"
 
@@ -333,37 +323,21 @@ bool search_part(uint first)
     return true;
 }
 
-/* 64-bit counts a field: candidates past the quarters and past the sixteenths. In slots, as one
- * word is not added to quickly by all workgroups. */
-void count_up(uint which, uint value)
-{
-    uint slot = z * GPUME_COUNT_SLOTS + gl_WorkGroupID.x % GPUME_COUNT_SLOTS;
-    uint at = slot * GPUME_COUNT_WORDS + which * 2u;
-    if (pc.blocks <= 0xffffffffu / CANDIDATES) {
-        atomicAdd(counts[at], value);
-        return;
-    }
-    uint before = atomicAdd(counts[at], value);
-    if (before + value < before) {
-        atomicAdd(counts[at + 1u], 1u);
-    }
-}
-
 /* The block's result, or its place among those left over. */
 void finish(bool left)
 {
     uvec2 grid = position / BLOCK;
     uint index = z * pc.blocks + grid.y * pc.blocks_x + grid.x;
-    uint all = (range.y - range.x + 1u) * (range.w - range.z + 1u);
+    uint all = candidates_in(range);
     todo[index] = uint(left);
     if (left) {
-        todo[pc.left_list + 1u + atomicAdd(todo[pc.left_list], 1u)] = index;
+        leave_over(index);
     } else {
         vectors[index] = vector_of(best_order);
         costs[index] = best_cost;
     }
-    count_up(GPUME_COUNT_PAST_BLOCKS, left ? all : passed);
-    count_up(GPUME_COUNT_PAST_PARTS, left ? all : compared);
+    count_up(z, GPUME_COUNT_PAST_BLOCKS, left ? all : passed);
+    count_up(z, GPUME_COUNT_PAST_PARTS, left ? all : compared);
 }
 
 void start()
@@ -397,7 +371,7 @@ void start()
 void main()
 {
     place();
-    range = allowed_range();
+    range = allowed_range(position, size);
     bool left = size.x < BLOCK || size.y < HALF;
     if (!left) { /* the whole workgroup */
         start();

@@ -49,6 +49,14 @@ void place()
     size = min(uvec2(BLOCK), uvec2(pc.width, pc.height) - position);
 }
 
+#ifdef GPUME_WIDE
+QUAD first_quad(OCTET octet) { return octet.xy; }
+QUAD second_quad(OCTET octet) { return octet.zw; }
+#else
+QUAD first_quad(OCTET octet) { return octet.x; }
+QUAD second_quad(OCTET octet) { return octet.y; }
+#endif
+
 /* The SAD of a run and of the reference's from a row and a column on. */
 uint run_difference(RUN_WORDS its[RUN_MAX / 8u], uint row, uint column)
 {

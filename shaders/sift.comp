@@ -46,10 +46,11 @@ layout(std430, binding = 5) buffer Counts { uint counts[]; };
 layout(push_constant) uniform Push { gpume_sift_push pc; };
 
 #include "bounds.glsl"
+#include "sieve_results.glsl"
 #include "runs.glsl"
 
 const uint NONE = 0xffffffffu;
-const uint HALF = BLOCK / 2u;
+const uint HALF = BLOCK / 2u; /* 4 or 8 */
 const uint ROWS = uint(2 * WINDOW_Y + 1);
 const uint EIGHTS = uint(PAD_X + WINDOW_X + 8) / 8u; /* of a row of candidates */
 const uint STRIPS_MAX = 16u;
@@ -67,7 +68,7 @@ shared uint strips[STRIP_LIST];
 shared uint strip_count;
 shared uint list[LIST]; /* invocation << 24 | row << 12 | column, see candidate_of; or NONE */
 shared uint list_count; /* with those that did not fit */
-shared uint passed;     /* candidates past the quarters, and compared */
+shared uint passed;     /* candidates that were compared, or left over */
 
 uint z; /* field of the batch */
 uint target_base, reference_base; /* quads to the frames */
@@ -95,11 +96,8 @@ uvec2 visible(uvec2 corner)
 /* Eight sums HALF columns to the right of others. */
 uvec4 right_of(uint at, uvec4 these)
 {
-    if (HALF % 8u == 0u) {
-        return quarters[at + HALF / 8u];
-    }
-    uvec4 left = HALF < 8u ? these : quarters[at + HALF / 8u];
-    return uvec4(left.zw, quarters[at + HALF / 8u + 1u].xy);
+    uvec4 next = quarters[at + 1u];
+    return HALF == 8u ? next : uvec4(these.zw, next.xy);
 }
 
 /* The bounds of eight neighbouring candidates. */
@@ -159,18 +157,6 @@ uint allowed_of(uint row, uint column)
         mask |= uint(counts) << i / 2u + 16u * (i % 2u);
     }
     return mask;
-}
-
-/* How many candidates of a whole window count. */
-uint allowed_count(uint corner)
-{
-    ivec2 at = ivec2(corner & 0xffffu, corner >> 16) * int(BLOCK);
-    ivec2 window = ivec2(WINDOW_X, WINDOW_Y), before = window, after = window;
-    if (INSIDE != 0u) {
-        before = min(window, at);
-        after = min(window, ivec2(pc.width, pc.height) - at - ivec2(visible(uvec2(at))));
-    }
-    return uint((before.x + after.x + 1) * (before.y + after.y + 1));
 }
 
 /* Takes a candidate out of such a mask of the eight that begins with `first`. */
@@ -304,7 +290,7 @@ void find_more()
     [[unroll]] for (uint i = 0u; i < 4u; i++) {
         found |= within(bits_of(bounds[i]), most) >> (15u - i);
     }
-    if (found != 0u && hits[owner] <= GIVE_UP) {
+    if (found != 0u && hits[owner] <= GIVE_UP) { /* others may add to it: any value will do */
         uint first = candidate_in(eight, 0u);
         found &= allowed_of(row_of(first), column_of(first));
         found = without(without(found, first, seeds[owner]), first, zero_candidate());
@@ -387,14 +373,13 @@ void search(bool live)
     }
 }
 
-/* Takes in the invocation's block. */
-void start(uint corner)
+/* The sums of the quarters of the invocation's block. */
+void sum_up(uvec2 block)
 {
     uint lane = gl_LocalInvocationIndex;
-    corners[lane] = corner;
-    uvec2 at = uvec2(corner & 0xffffu, corner >> 16) * BLOCK + uvec2(PAD_X, WINDOW_Y);
+    uvec2 at = block + uvec2(PAD_X, WINDOW_Y);
     uint frame = target_frame_of(pc.pair, z) * pc.sum_eights;
-    bool whole = at.y - uint(WINDOW_Y) + BLOCK <= pc.height;
+    bool whole = block.y + BLOCK <= pc.height;
     uint sums[4];
     [[unroll]] for (uint i = 0u; i < 4u; i++) { /* in even columns */
         uvec2 to = at + uvec2(i % 2u, whole ? i / 2u : 0u) * HALF;
@@ -403,52 +388,57 @@ void start(uint corner)
     own_sums[lane] = uvec2(sums[0] | sums[1] << 16, sums[2] | sums[3] << 16);
 }
 
-void count_up(uint which, uint value)
+/* How many of the block's candidates were compared. */
+uint compared_of(uint lane)
 {
-    uint slot = z * GPUME_COUNT_SLOTS + gl_WorkGroupID.x % GPUME_COUNT_SLOTS;
-    uint at = slot * GPUME_COUNT_WORDS + which * 2u;
-    uint before = atomicAdd(counts[at], value);
-    if (before + value < before) {
-        atomicAdd(counts[at + 1u], 1u);
+    bool seeded = seeds[lane] != NONE && seeds[lane] != zero_candidate();
+    return hits[lane] + 1u + uint(seeded);
+}
+
+/* The block's result, or its place among those left over. */
+void finish(uint block, bool left)
+{
+    uint lane = gl_LocalInvocationIndex, index = z * pc.blocks + block;
+    todo[index] = uint(left);
+    if (left) {
+        uvec2 at = uvec2(corners[lane] & 0xffffu, corners[lane] >> 16) * BLOCK;
+        leave_over(index);
+        atomicAdd(passed, candidates_in(allowed_range(at, visible(at))));
+    } else {
+        vectors[index] = vector_of(best[lane] & ((1u << KEY_BITS) - 1u));
+        costs[index] = best[lane] >> KEY_BITS;
+        atomicAdd(passed, compared_of(lane));
     }
 }
 
 void main()
 {
     uint lane = gl_LocalInvocationIndex, block = pc.block_first + gl_WorkGroupID.x * LOCAL + lane;
-    uint corner = block % pc.blocks_x | block / pc.blocks_x << 16;
+    uvec2 corner = uvec2(block % pc.blocks_x, block / pc.blocks_x);
     bool there = block < pc.blocks, left = false;
     z = gl_WorkGroupID.z;
     target_base = target_of(pc.pair, z);
     reference_base = reference_of(pc.pair, z);
     sums_base = reference_frame_of(pc.pair, z) * pc.sum_eights;
+    corners[lane] = corner.x | corner.y << 16;
     hits[lane] = 0u;
     if (lane == 0u) {
         passed = 0u;
     }
     if (there) {
-        uvec2 all = visible(uvec2(corner & 0xffffu, corner >> 16) * BLOCK);
-        left = all.x < BLOCK || all.y < HALF;
+        uvec2 size = visible(corner * BLOCK);
+        left = size.x < BLOCK || size.y < HALF;
     }
     if (there && !left) {
-        start(corner);
+        sum_up(corner * BLOCK);
     }
     search(there && !left);
-    left = left || hits[lane] > GIVE_UP;
     if (there) {
-        uint index = z * pc.blocks + block;
-        todo[index] = uint(left);
-        if (left) {
-            todo[pc.left_list + 1u + atomicAdd(todo[pc.left_list], 1u)] = index;
-        } else {
-            vectors[index] = vector_of(best[lane] & ((1u << KEY_BITS) - 1u));
-            costs[index] = best[lane] >> KEY_BITS;
-        }
-        atomicAdd(passed, left ? allowed_count(corner) : hits[lane]);
+        finish(block, left || hits[lane] > GIVE_UP);
     }
     barrier();
     if (lane == 0u) {
-        count_up(GPUME_COUNT_PAST_BLOCKS, passed);
-        count_up(GPUME_COUNT_PAST_PARTS, passed);
+        count_up(z, GPUME_COUNT_PAST_BLOCKS, passed);
+        count_up(z, GPUME_COUNT_PAST_PARTS, passed);
     }
 }

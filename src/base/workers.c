@@ -2,9 +2,9 @@
 /*
  * A thread joins a step under the mutex and takes items from atomic counters until there are none
  * left; the last one to leave ends the step. So the mutex is taken twice a step and thread, not for
- * every item. Items come in sections: a thread begins with its own, the same of every step, and
- * goes on with the others. What it has made of some rows in one step is then still in its
- * processor's cache in the next.
+ * every item. Items come in sections: a thread begins with one of its own, the same of every step,
+ * as long as there are as many, and goes on with the others. What it has made of some rows in one
+ * step is then, as a rule, still in its processor's cache in the next.
  */
 #include "base/workers.h"
 
@@ -117,12 +117,12 @@ static void do_section(struct gpume_step *step, uint32_t section)
 /* Called and left with the mutex, which is free meanwhile. number: of the thread. */
 static void take_part(struct gpume_workers *workers, struct gpume_step *step, uint32_t number)
 {
-    uint64_t threads = gpume_workers_count(workers), place = number % threads;
+    uint64_t threads = gpume_workers_count(workers);
     step->members++;
     pthread_mutex_unlock(&workers->mutex);
     uint64_t start = gpume_clock_ns();
     for (uint32_t i = 0; i < GPUME_WORK_SECTIONS; i++) {
-        uint32_t section = (uint32_t)(place * GPUME_WORK_SECTIONS / threads) + i;
+        uint32_t section = (uint32_t)(number * GPUME_WORK_SECTIONS / threads) + i;
         do_section(step, section % GPUME_WORK_SECTIONS);
     }
     uint64_t busy = gpume_clock_ns() - start;

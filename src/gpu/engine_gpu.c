@@ -195,7 +195,8 @@ static struct gpume_sieve_rule sieve_rule(
     const VkPhysicalDeviceProperties *p = &engine->gpu.properties;
     bool processor = p->deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
     struct gpume_sieve_rule rule = {
-        .candidates_min = rules->force_sieve ? 0 : gpume_sieve_candidates_min(processor),
+        .candidates_min =
+            rules->force_sieve ? 0 : gpume_sieve_candidates_min(&engine->plan, processor),
         .bytes_max = gpume_min_u64(WINDOW_BYTES, p->limits.maxStorageBufferRange),
     };
     return rule;

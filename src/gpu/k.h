@@ -60,12 +60,9 @@ int gpume_k_boxes_create(
 /* Of `count` frames from `sequence` on. */
 void gpume_k_boxes_record(const struct gpume_work *work, const struct gpume_kernel *kernel,
     uint64_t sequence, uint32_t count);
+/* In the form that suits the plan: gpume_sieve_sifts. */
 int gpume_k_sieve_create(
     struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_kernel *kernel);
-/* Its form for small windows, see gpume_sieve_sifts. */
-int gpume_k_sift_create(
-    struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_kernel *kernel);
-void gpume_k_sift_record(const struct gpume_work *work, const struct gpume_kernel *kernel);
 /* Zeroes the counts, which the sieve adds to. */
 void gpume_k_sieve_clear(const struct gpume_work *work);
 void gpume_k_sieve_record(const struct gpume_work *work, const struct gpume_kernel *kernel);

@@ -35,10 +35,14 @@ static const uint32_t sieve_half16[] =
     ;
 
 /* Looking at a candidate twice costs about as much as 64 pixel differences. */
+uint32_t gpume_k_sieve_blocks(const struct gpume_plan *plan)
+{
+    return gpume_k_blocks_per_dispatch(plan, plan->candidates * 64);
+}
+
 static uint32_t rows_per_dispatch(const struct gpume_plan *plan)
 {
-    uint32_t blocks = gpume_k_blocks_per_dispatch(plan, plan->candidates * 64);
-    uint32_t rows = blocks / plan->blocks_x;
+    uint32_t rows = gpume_k_sieve_blocks(plan) / plan->blocks_x;
     return rows > GRID_ROWS ? GRID_ROWS : rows > 0 ? rows : 1;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What both forms of the sieve share.
+ * What both forms of the sieve share, and the one for small windows (sift.comp), to which k_sieve.c
+ * hands over.
  */
 #ifndef GPUME_GPU_K_SIEVE_H
 #define GPUME_GPU_K_SIEVE_H
@@ -10,10 +11,17 @@
 /* Specialisation constants: the plan's, and how the sieve is cut to it. */
 void gpume_k_sieve_constants(const struct gpume_plan *plan, uint32_t *constants);
 
-/* Bounds by half float arithmetic? */
+/* Half float arithmetic, for bounds and for 8-bit samples? */
 bool gpume_k_sieve_half(const struct gpume_gpu *gpu);
+
+/* Blocks that one dispatch may take. */
+uint32_t gpume_k_sieve_blocks(const struct gpume_plan *plan);
 
 /* Counts of a submission's fields, as the kernels bind them. */
 struct gpume_view gpume_k_sieve_counts(const struct gpume_work *work);
+
+int gpume_k_sift_create(
+    struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_kernel *kernel);
+void gpume_k_sift_record(const struct gpume_work *work, const struct gpume_kernel *kernel);
 
 #endif

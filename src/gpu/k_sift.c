@@ -68,7 +68,7 @@ void gpume_k_sift_record(const struct gpume_work *work, const struct gpume_kerne
     views[4] = gpume_work_todo(work);
     views[5] = gpume_k_sieve_counts(work);
     gpume_slot_bind(work->slot, kernel, views);
-    uint32_t step = gpume_k_blocks_per_dispatch(plan, plan->candidates * 64);
+    uint32_t step = gpume_k_sieve_blocks(plan);
     step = step > local ? step / local * local : local;
     for (; push.block_first < plan->blocks; push.block_first += step) {
         uint64_t blocks = gpume_min_u64(step, plan->blocks - push.block_first);

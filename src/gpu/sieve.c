@@ -41,9 +41,10 @@ bool gpume_sieve_sifts(const struct gpume_plan *plan)
            plan->cost_bits + gpume_bit_width(plan->candidates) <= 32; /* both in a word */
 }
 
-/* An invocation bounds at most 1,025 eights of candidates twice. In each of at most 64 * 1200 / 249
- * = 309 rounds (a list holds 4 * 64, of which 7 places may stay free) it compares four candidates,
- * of up to four squares of 8 x 8 samples: 7,000 iterations in all. */
+/* An invocation bounds at most 1,025 eights of candidates twice and lists its share. The list holds
+ * 256, of which 7 places may stay free: in each of at most 64 * 1200 / 249 = 309 rounds (blocks of
+ * 16: 78) it compares four candidates, each in up to four squares of eight rows. That is below
+ * 25,000 iterations, as test_sieve counts. */
 static struct gpume_sieve_shape sift_shape(const struct gpume_plan *plan)
 {
     return (struct gpume_sieve_shape){
@@ -54,9 +55,9 @@ static struct gpume_sieve_shape sift_shape(const struct gpume_plan *plan)
     };
 }
 
-uint64_t gpume_sieve_candidates_min(bool processor)
+uint64_t gpume_sieve_candidates_min(const struct gpume_plan *plan, bool processor)
 {
-    return processor ? 500 : 100;
+    return processor ? 500 : gpume_sieve_sifts(plan) ? 100 : 400;
 }
 
 struct gpume_sieve_shape gpume_sieve_shape_make(const struct gpume_plan *plan)
@@ -82,7 +83,8 @@ struct gpume_sieve_shape gpume_sieve_shape_make(const struct gpume_plan *plan)
 /* Longer where a probe costs more, so that probes stay a small share. */
 static uint64_t probe_period(const struct gpume_sieve_size *size)
 {
-    return GPUME_SIEVE_PROBE * (size->field_ns[1] / size->field_ns[0] + 1);
+    uint64_t used = size->field_ns[size->sieving], other = size->field_ns[!size->sieving];
+    return (size->sieving ? GPUME_SIEVE_PROBE_FULL : GPUME_SIEVE_PROBE) * (other / used + 1);
 }
 
 static struct gpume_sieve_size *size_of(struct gpume_sieve_switch *sieve, uint32_t fields)
@@ -99,11 +101,11 @@ bool gpume_sieve_switch_next(struct gpume_sieve_switch *sieve, uint32_t fields)
     if (size->field_ns[0] == 0) {
         return false;
     }
-    if (size->sieving || ++size->since_probe >= probe_period(size)) {
-        size->since_probe = 0;
-        return true;
+    if (++size->since_probe < probe_period(size)) {
+        return size->sieving;
     }
-    return false;
+    size->since_probe = 0;
+    return !size->sieving;
 }
 
 void gpume_sieve_switch_measured(

@@ -11,9 +11,9 @@
 struct gpume_sieve_shape {
     bool sifts;     /* an invocation searches a block (sift.comp), else a workgroup (sieve.comp) */
     uint32_t local; /* invocations of a workgroup */
-    uint32_t part;  /* rows of groups of candidates that it takes at a time */
-    uint32_t list;  /* quads of candidates that can wait; short, as it is shared memory */
-    uint32_t give_up; /* candidates of a block to compare before it is left over */
+    uint32_t part;  /* rows of groups of candidates that it takes at a time; sifts: 0 */
+    uint32_t list;  /* quads of candidates that can wait, short: shared memory; sifts: 0 */
+    uint32_t give_up; /* candidates of a block to compare, or to list, before it is left over */
     uint32_t quarter_shift, sixteenth_shift; /* low bits cut off sums: 11 are kept */
 };
 
@@ -27,20 +27,23 @@ static inline bool gpume_sieve_takes(uint32_t block)
 /* Does an invocation search a block, and not a workgroup? */
 bool gpume_sieve_sifts(const struct gpume_plan *plan);
 
-/* Candidates of a block below which nothing was ever gained, on a GPU or on a processor that takes
- * its part. Above, gpume_sieve_switch goes by what it measures. */
-uint64_t gpume_sieve_candidates_min(bool processor);
+/* Candidates of a block from which something was gained where it was measured: on an NVIDIA H200,
+ * and on a processor that takes the part of a GPU. There gpume_sieve_switch goes by what it
+ * measures. */
+uint64_t gpume_sieve_candidates_min(const struct gpume_plan *plan, bool processor);
 
 struct gpume_sieve_shape gpume_sieve_shape_make(const struct gpume_plan *plan);
 
 /*
- * With or without the sieve, submission by submission. What the full search takes does not depend
- * on the pictures: it is measured once. What the sieve takes does: it is measured whenever it is
- * used, and where it is not, every GPUME_SIEVE_PROBE submissions or, where it is much slower, as
- * much less often. Both for submissions of about the same size, as fields share what one costs
- * whatever it holds, and the sieve's costs more: where frames come slowly submissions are small.
+ * With or without the sieve, submission by submission. What is used is measured all the time, the
+ * other one every GPUME_SIEVE_PROBE submissions or, where it is much slower, as much less often.
+ * The full search does not depend on the pictures, only on the device's clock: it is probed every
+ * GPUME_SIEVE_PROBE_FULL. Both for submissions of about the same size, as fields share what one
+ * costs whatever it holds, and the sieve's costs more: where frames come slowly submissions are
+ * small.
  */
 #define GPUME_SIEVE_PROBE 16u
+#define GPUME_SIEVE_PROBE_FULL 128u
 #define GPUME_SIEVE_SIZES 8u /* by the bits of the number of fields */
 _Static_assert(GPUME_BATCH_MAX < 1u << (GPUME_SIEVE_SIZES - 1), "a size for every submission");
 

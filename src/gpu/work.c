@@ -37,16 +37,15 @@ uint32_t gpume_work_patches(const struct gpume_plan *plan)
     return (uint32_t)gpume_div_up(before + plan->padded_rows, rows) * gpume_work_patch_stride(plan);
 }
 
-/* Where it is the invocations that search, they read eight sums at a time: as many as the window
- * has, and those that lie half a block to the right. */
+/* Where it is the invocations that search, they read eights of sums: those of the window, and the
+ * one behind them. */
 uint32_t gpume_work_sum_stride(const struct gpume_plan *plan)
 {
     if (!gpume_sieve_sifts(plan)) {
         return plan->padded_stride;
     }
-    uint32_t window = plan->pad_x + plan->params.window_x + 1;
-    uint32_t columns = (plan->blocks_x - 1) * plan->params.block + window + plan->params.block / 2;
-    return (uint32_t)gpume_round_up(columns + 8, 8);
+    uint64_t window = gpume_round_up(plan->pad_x + plan->params.window_x + 1, 8);
+    return (plan->blocks_x - 1) * plan->params.block + (uint32_t)window + 8;
 }
 
 /* What the sieve needs of all frames; nothing if it does not pay, or does not fit. */
@@ -56,15 +55,15 @@ static void place_boxes(
     VkDeviceSize ring = plan->ring;
     VkDeviceSize sums =
         ring * gpume_work_sum_rows(plan) * gpume_work_sum_stride(plan) * 2; /* 16 bits each */
-    VkDeviceSize patches = ring * gpume_work_patches(plan) * GPUME_PATCH_WORDS * 4;
+    bool sifts = gpume_sieve_sifts(plan);
+    VkDeviceSize patches = sifts ? 0 : ring * gpume_work_patches(plan) * GPUME_PATCH_WORDS * 4;
     bool pays = plan->candidates >= rule->candidates_min && gpume_sieve_takes(plan->params.block) &&
                 !plan->params.no_elimination;
     sums = gpume_round_up(sums, PART_ALIGN);
     patches = gpume_round_up(patches, PART_ALIGN);
     if (pays && plan->one_window && gpume_max_u64(sums, patches) <= rule->bytes_max) {
-        bool sifts = gpume_sieve_sifts(plan);
         layout->box_bytes = sums;
-        layout->patch_bytes = sifts ? 0 : patches;
+        layout->patch_bytes = patches;
         layout->boxes_bytes = sifts ? sums : 2 * sums + patches + sums / 8; /* 32 bits a tile */
     }
 }

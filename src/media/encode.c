@@ -122,7 +122,7 @@ static int make_turn(struct gpume_encode *encode)
     encode->rgb->height = codec->height;
     const int error = av_frame_get_buffer(encode->rgb, 0);
     if (error >= 0) {
-        /* swscale reads beyond rows shorter than a vector, and multiplies that by 0. */
+        /* swscale reads beyond rows shorter than a vector; what is there does not matter. */
         memset(encode->rgb->buf[0]->data, 0, encode->rgb->buf[0]->size);
     }
     return error;

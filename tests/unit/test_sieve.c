@@ -15,9 +15,14 @@ static void test_sift(const struct gpume_plan *plan, const struct gpume_sieve_sh
     REQUIRE(s->local <= 256); /* numbers of invocations in eight bits */
     REQUIRE(quarter >> s->quarter_shift <= 2047);
     REQUIRE(((uint64_t)1 << plan->cost_bits) * (plan->candidates + 1) <= (uint64_t)1 << 32);
+    /* Of a candidate: 8 rows and a turn for each square of 8 x 8, or a row of 8 at a time. Of a
+     * round: a turn, 4 candidates, places that stay free; then what is bounded and listed. */
+    uint64_t squares = (uint64_t)p->block * p->block / 64 * 9;
+    uint64_t rows = (uint64_t)(p->block - 1) * p->block / 8, one = squares > rows ? squares : rows;
     uint64_t rounds = s->local * plan->candidates / (4 * s->local - 7) + 1;
     uint64_t eights = (2 * p->window_y + 1) * ((plan->pad_x + p->window_x + 8) / 8);
-    REQUIRE(rounds * 4 * p->block * p->block / 64 + 2 * eights < GPUME_ITERATIONS_MAX);
+    uint64_t all = rounds * (4 * (one + 1) + 8) + 3 * eights + plan->candidates;
+    REQUIRE(all < 25000 && all < GPUME_ITERATIONS_MAX);
 }
 
 static void test_shape(uint32_t block, uint32_t window, uint32_t bits)
@@ -66,10 +71,12 @@ static uint32_t sieved_of(
 static void test_switch(void)
 {
     struct gpume_sieve_switch sieve = {0};
-    REQUIRE(sieved_of(&sieve, 100, 1000, 400) == 99); /* the full search is measured once */
+    REQUIRE(sieved_of(&sieve, 100, 1000, 400) == 99); /* the full search: once */
     REQUIRE(sieved_of(&sieve, 100, 1000, 1200) < 6);  /* noise: found out at once, then probed */
     REQUIRE(sieved_of(&sieve, 1000, 1000, 8000) <= 8);
     REQUIRE(sieved_of(&sieve, 400, 1000, 400) > 200); /* and found out again */
+    REQUIRE(sieved_of(&sieve, 1000, 1000, 400) > 995);
+    REQUIRE(sieved_of(&sieve, 1000, 300, 400) < 400); /* the device's clock has changed */
     /* A small submission that takes long by the field says nothing about large ones. */
     struct gpume_sieve_switch sizes = {0};
     for (uint32_t i = 0; i < 100; i++) {
