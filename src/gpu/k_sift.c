@@ -68,7 +68,8 @@ void gpume_k_sift_record(const struct gpume_work *work, const struct gpume_kerne
     views[4] = gpume_work_todo(work);
     views[5] = gpume_k_sieve_counts(work);
     gpume_slot_bind(work->slot, kernel, views);
-    uint32_t step = gpume_k_sieve_blocks(plan);
+    uint32_t step =
+        (uint32_t)gpume_min_u64(gpume_k_sieve_blocks(plan), GPUME_SIEVE_BLOCKS_MAX * local);
     step = step > local ? step / local * local : local;
     for (; push.block_first < plan->blocks; push.block_first += step) {
         uint64_t blocks = gpume_min_u64(step, plan->blocks - push.block_first);

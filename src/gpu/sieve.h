@@ -17,11 +17,15 @@ struct gpume_sieve_shape {
     uint32_t quarter_shift, sixteenth_shift; /* low bits cut off sums: 11 are kept */
 };
 
+/* Workgroups along an axis that every device takes; and a block's place in 16 bits in sift.comp. */
+#define GPUME_SIEVE_BLOCKS_MAX 65535u
+
 /* Blocks of these sizes alone: their sixteenths begin with a pair of samples, quarters with a quad.
  */
-static inline bool gpume_sieve_takes(uint32_t block)
+static inline bool gpume_sieve_takes(const struct gpume_plan *plan)
 {
-    return block % 8 == 0;
+    return plan->params.block % 8 == 0 && plan->blocks_x <= GPUME_SIEVE_BLOCKS_MAX &&
+           plan->blocks_y <= GPUME_SIEVE_BLOCKS_MAX;
 }
 
 /* Does an invocation search a block, and not a workgroup? */

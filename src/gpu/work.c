@@ -57,7 +57,7 @@ static void place_boxes(
         ring * gpume_work_sum_rows(plan) * gpume_work_sum_stride(plan) * 2; /* 16 bits each */
     bool sifts = gpume_sieve_sifts(plan);
     VkDeviceSize patches = sifts ? 0 : ring * gpume_work_patches(plan) * GPUME_PATCH_WORDS * 4;
-    bool pays = plan->candidates >= rule->candidates_min && gpume_sieve_takes(plan->params.block) &&
+    bool pays = plan->candidates >= rule->candidates_min && gpume_sieve_takes(plan) &&
                 !plan->params.no_elimination;
     sums = gpume_round_up(sums, PART_ALIGN);
     patches = gpume_round_up(patches, PART_ALIGN);

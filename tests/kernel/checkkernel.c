@@ -81,6 +81,8 @@ static const struct runner_case cases[] = {
     {120, 60, 10, 8, 9, 4, INSIDE, SYNTH_PAN, .sieve = true, .hardware = true},
     {80, 64, 8, 16, 3, 20, EXTEND, SYNTH_TIES, .sieve = true, .hardware = true},
     {72, 70, 8, 8, 0, 512, EXTEND, SYNTH_GRAIN, .sieve = true, .hardware = true},
+    {524296, 8, 8, 8, 1, 0, EXTEND, SYNTH_NOISE, .frames = 2, .sieve = true}, /* 65537 blocks */
+    {8, 524296, 8, 8, 0, 1, EXTEND, SYNTH_NOISE, .frames = 2, .sieve = true},
     {72, 70, 8, 8, 512, 0, INSIDE, SYNTH_NOISE, .sieve = true, .hardware = true},
     {80, 72, 10, 16, 6, 7, EXTEND, SYNTH_OVERFULL, .sieve = true, .hardware = true},
     {64, 80, 16, 8, 7, 7, EXTEND, SYNTH_EXTREME, .sieve = true, .hardware = true},
