@@ -115,6 +115,13 @@ struct gpume_k_code {
     uint32_t buffer_count, push_bytes;
 };
 
+/* That of the arrays of words called name8 and name16; push: the type of its push constants. */
+#define GPUME_K_CODE(name, buffers, push)                                                          \
+    {                                                                                              \
+        .words8 = name##8, .words16 = name##16, .bytes8 = sizeof(name##8),                         \
+        .bytes16 = sizeof(name##16), .buffer_count = (buffers), .push_bytes = sizeof(push)         \
+    }
+
 /* The variant for the plan's samples; constants NULL: those of the plan. */
 int gpume_k_create(struct gpume_gpu *gpu, const struct gpume_plan *plan,
     const struct gpume_k_code *code, const uint32_t *constants, struct gpume_kernel *kernel);

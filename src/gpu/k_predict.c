@@ -22,14 +22,7 @@ static const uint32_t reduce[] =
 int gpume_k_predict_create(
     struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_kernel *kernel)
 {
-    static const struct gpume_k_code code = {
-        .words8 = predict8,
-        .words16 = predict16,
-        .bytes8 = sizeof(predict8),
-        .bytes16 = sizeof(predict16),
-        .buffer_count = 5,
-        .push_bytes = sizeof(struct gpume_predict_push),
-    };
+    static const struct gpume_k_code code = GPUME_K_CODE(predict, 5, struct gpume_predict_push);
     return gpume_k_create(gpu, plan, &code, NULL, kernel);
 }
 

@@ -68,14 +68,7 @@ static struct jobs jobs_of(const struct gpume_gpu *gpu, const struct gpume_plan 
 int gpume_k_quads_create(
     struct gpume_gpu *gpu, const struct gpume_plan *plan, bool sieved, struct gpume_kernel *kernel)
 {
-    static const struct gpume_k_code code = {
-        .words8 = match8,
-        .words16 = match16,
-        .bytes8 = sizeof(match8),
-        .bytes16 = sizeof(match16),
-        .buffer_count = 5,
-        .push_bytes = sizeof(struct gpume_match_push),
-    };
+    static const struct gpume_k_code code = GPUME_K_CODE(match, 5, struct gpume_match_push);
     struct jobs jobs = jobs_of(gpu, plan);
     uint32_t order_bits = gpume_bit_width(plan->candidates); /* (0,0) is 0, the last one so many */
     uint32_t constants[GPUME_SPEC_COUNT];

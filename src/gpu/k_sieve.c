@@ -13,8 +13,6 @@
 _Static_assert(sizeof(struct gpume_box_push) == 9 * 4, "words without gaps, as GLSL lays them");
 _Static_assert(sizeof(struct gpume_sieve_push) == 19 * 4, "words without gaps, as GLSL lays them");
 
-#define GRID_ROWS 32768u /* every device takes as many workgroups along an axis */
-
 static const uint32_t boxes8[] =
 #include "boxes8.inc"
     ;
@@ -43,7 +41,7 @@ uint32_t gpume_k_sieve_blocks(const struct gpume_plan *plan)
 static uint32_t rows_per_dispatch(const struct gpume_plan *plan)
 {
     uint32_t rows = gpume_k_sieve_blocks(plan) / plan->blocks_x;
-    return rows > GRID_ROWS ? GRID_ROWS : rows > 0 ? rows : 1;
+    return rows > 0 ? rows : 1; /* blocks_y is at most GPUME_SIEVE_BLOCKS_MAX */
 }
 
 struct gpume_view gpume_k_sieve_counts(const struct gpume_work *work)
@@ -74,14 +72,7 @@ bool gpume_k_sieve_half(const struct gpume_gpu *gpu)
 int gpume_k_boxes_create(
     struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_kernel *kernel)
 {
-    static const struct gpume_k_code code = {
-        .words8 = boxes8,
-        .words16 = boxes16,
-        .bytes8 = sizeof(boxes8),
-        .bytes16 = sizeof(boxes16),
-        .buffer_count = 5,
-        .push_bytes = sizeof(struct gpume_box_push),
-    };
+    static const struct gpume_k_code code = GPUME_K_CODE(boxes, 5, struct gpume_box_push);
     uint32_t constants[GPUME_SPEC_COUNT];
     gpume_k_sieve_constants(plan, constants);
     return gpume_k_create(gpu, plan, &code, constants, kernel);
@@ -111,18 +102,8 @@ int gpume_k_sieve_create(
     struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_kernel *kernel)
 {
     static const struct gpume_k_code codes[] = {
-        {.words8 = sieve8,
-            .words16 = sieve16,
-            .bytes8 = sizeof(sieve8),
-            .bytes16 = sizeof(sieve16),
-            .buffer_count = 8,
-            .push_bytes = sizeof(struct gpume_sieve_push)},
-        {.words8 = sieve_half8,
-            .words16 = sieve_half16,
-            .bytes8 = sizeof(sieve_half8),
-            .bytes16 = sizeof(sieve_half16),
-            .buffer_count = 8,
-            .push_bytes = sizeof(struct gpume_sieve_push)},
+        GPUME_K_CODE(sieve, 8, struct gpume_sieve_push),
+        GPUME_K_CODE(sieve_half, 8, struct gpume_sieve_push),
     };
     if (gpume_sieve_sifts(plan)) {
         return gpume_k_sift_create(gpu, plan, kernel);

@@ -25,18 +25,8 @@ int gpume_k_sift_create(
     struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_kernel *kernel)
 {
     static const struct gpume_k_code codes[] = {
-        {.words8 = sift8,
-            .words16 = sift16,
-            .bytes8 = sizeof(sift8),
-            .bytes16 = sizeof(sift16),
-            .buffer_count = 6,
-            .push_bytes = sizeof(struct gpume_sift_push)},
-        {.words8 = sift_half8,
-            .words16 = sift_half16,
-            .bytes8 = sizeof(sift_half8),
-            .bytes16 = sizeof(sift_half16),
-            .buffer_count = 6,
-            .push_bytes = sizeof(struct gpume_sift_push)},
+        GPUME_K_CODE(sift, 6, struct gpume_sift_push),
+        GPUME_K_CODE(sift_half, 6, struct gpume_sift_push),
     };
     uint32_t constants[GPUME_SPEC_COUNT];
     gpume_k_sieve_constants(plan, constants);

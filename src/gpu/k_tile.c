@@ -28,12 +28,7 @@ static const uint32_t int16[] =
 #include "int16.inc"
     ;
 
-#define CODE(name)                                                                                 \
-    {                                                                                              \
-        .words8 = name##8, .words16 = name##16, .bytes8 = sizeof(name##8),                         \
-        .bytes16 = sizeof(name##16), .buffer_count = 5,                                            \
-        .push_bytes = sizeof(struct gpume_tile_push)                                               \
-    }
+#define CODE(name) GPUME_K_CODE(name, 5, struct gpume_tile_push)
 
 int gpume_k_tile_create(struct gpume_gpu *gpu, const struct gpume_plan *plan,
     enum gpume_tile_words words, const struct gpume_tile *tile, bool sieved,
