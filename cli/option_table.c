@@ -54,8 +54,9 @@ const struct gpume_option_row gpume_option_rows[] = {
         "refuse larger pictures, such as 9M (default:\n268435456, of raw Y4M twice that)", 1,
         536870912.0, {0}},
     {GPUME_OPTION_MAX_MEMORY, GPUME_KIND_AMOUNT, 0, "max-memory", "BYTES",
-        "refuse to plan more, such as 500M or 2GiB, on\nhost and device together (default: any)", 1,
-        1125899906842624.0, {0}},
+        "plan no more, such as 500M or 2GiB, on host and\ndevice together, or refuse (default: "
+        "any)",
+        1, 1125899906842624.0, {0}},
     {GPUME_OPTION_TIMEOUT, GPUME_KIND_REAL, 0, "timeout", "SECONDS",
         "end the run after so long, with partial\nresults as after Ctrl-C (default: never)", 0.001,
         604800, {0}},

@@ -8,43 +8,30 @@
 #include "gpu/engine_gpu.h"
 
 #include "base/clock.h"
-#include "base/grid.h"
 #include "base/status.h"
 #include "gpu/ceiling_gpu.h"
 #include "gpu/choice.h"
 #include "gpu/k.h"
 #include "gpu/pipeline_cache.h"
+#include "gpu/planning.h"
 #include "gpu/prefiltering.h"
 #include "gpu/sieving.h"
 
 #include <stdlib.h>
 
-/* Bound larger, the same buffer was read five times slower on an NVIDIA H200 (driver 580). */
-#define WINDOW_BYTES (128ull << 20)
-
-struct slot_buffers {
-    struct gpume_buffer results, readback, scratch;
-};
-
 struct engine {
     struct gpume_gpu gpu;
-    struct gpume_plan plan;
-    struct gpume_layout layout;
+    struct gpume_planning planned;
     struct gpume_choice choice;
     struct gpume_tile left_tile; /* of the search for the few blocks that the sieve leaves */
     struct gpume_kernels kernels;
     struct gpume_timeline timeline;
     struct gpume_slot slots[GPUME_SLOTS_MAX];
-    struct slot_buffers buffers[GPUME_SLOTS_MAX];
-    struct gpume_buffer *uploads; /* plan.pool */
-    struct gpume_buffer *ring;    /* ring_buffers */
-    struct gpume_buffer boxes;    /* where layout.boxes_bytes > 0 */
+    struct gpume_memory memory;
     struct gpume_prefiltering prefiltering;
     struct gpume_sieving sieving;
-    uint32_t ring_buffers;
     uint64_t stage_ns[GPUME_STAGE_COUNT];
     struct gpume_stats counts; /* fields and how far their candidates came */
-    uint64_t host_bytes, device_bytes;
 };
 
 static int engine_close(void **opaque);
@@ -54,19 +41,19 @@ static int create_kernels(struct engine *engine)
     struct gpume_gpu *gpu = &engine->gpu;
     struct gpume_kernels *k = &engine->kernels;
     int status;
-    GPUME_TRY(gpume_k_upload_create(gpu, &engine->plan, &k->upload));
-    GPUME_TRY(gpume_k_prefilter_create(gpu, &engine->plan, &k->prefilter));
-    GPUME_TRY(gpume_k_match_create(
-        gpu, &engine->plan, engine->choice.variant, &engine->choice.tile, false, &k->match));
-    if (engine->layout.boxes_bytes > 0) {
-        GPUME_TRY(gpume_k_boxes_create(gpu, &engine->plan, &k->boxes));
-        GPUME_TRY(gpume_k_sieve_create(gpu, &engine->plan, &k->sieve));
-        GPUME_TRY(gpume_k_match_create(
-            gpu, &engine->plan, engine->choice.variant, &engine->left_tile, true, &k->left));
+    GPUME_TRY(gpume_k_upload_create(gpu, &engine->planned.plan, &k->upload));
+    GPUME_TRY(gpume_k_prefilter_create(gpu, &engine->planned.plan, &k->prefilter));
+    GPUME_TRY(gpume_k_match_create(gpu, &engine->planned.plan, engine->choice.variant,
+        &engine->choice.tile, false, &k->match));
+    if (engine->planned.layout.boxes_bytes > 0) {
+        GPUME_TRY(gpume_k_boxes_create(gpu, &engine->planned.plan, &k->boxes));
+        GPUME_TRY(gpume_k_sieve_create(gpu, &engine->planned.plan, &k->sieve));
+        GPUME_TRY(gpume_k_match_create(gpu, &engine->planned.plan, engine->choice.variant,
+            &engine->left_tile, true, &k->left));
     }
-    GPUME_TRY(gpume_k_predict_create(gpu, &engine->plan, &k->predict));
+    GPUME_TRY(gpume_k_predict_create(gpu, &engine->planned.plan, &k->predict));
     GPUME_TRY(gpume_k_reduce_create(gpu, &k->reduce));
-    GPUME_TRY(gpume_k_rank_create(gpu, &engine->plan, &k->rank));
+    GPUME_TRY(gpume_k_rank_create(gpu, &engine->planned.plan, &k->rank));
 fail:
     return status;
 }
@@ -91,123 +78,37 @@ static int wait_for_kernels(struct engine *engine)
     return status == GPUME_OK ? gpume_k_sort_wait(&engine->kernels.rank) : status;
 }
 
-static int create_buffer(struct engine *engine, enum gpume_buffer_kind kind, VkDeviceSize bytes,
-    struct gpume_buffer *buffer)
+static int create_memory(struct engine *engine)
 {
-    *(kind == GPUME_BUFFER_DEVICE ? &engine->device_bytes : &engine->host_bytes) += bytes;
-    return gpume_buffer_create(&engine->gpu, kind, bytes, buffer);
-}
-
-static int create_frames(struct engine *engine)
-{
-    const struct gpume_plan *plan = &engine->plan;
-    engine->ring_buffers = plan->one_window ? 1 : plan->ring;
-    VkDeviceSize ring_bytes = plan->padded_bytes * (plan->one_window ? plan->ring : 1);
-    engine->uploads = calloc(plan->pool, sizeof(*engine->uploads));
-    engine->ring = calloc(engine->ring_buffers, sizeof(*engine->ring));
-    if (!engine->uploads || !engine->ring) {
-        return gpume_log_nomem(engine->gpu.log, "the frames' buffers");
-    }
+    const struct gpume_planning *planned = &engine->planned;
+    bool sieve = planned->layout.boxes_bytes > 0;
     int status;
-    GPUME_TRY(
-        gpume_sieving_create(&engine->gpu, plan, engine->layout.boxes_bytes > 0, &engine->sieving));
-    for (uint32_t i = 0; i < plan->pool; i++) {
-        GPUME_TRY(
-            create_buffer(engine, GPUME_BUFFER_UPLOAD, plan->plane_bytes, &engine->uploads[i]));
-    }
-    if (engine->layout.boxes_bytes > 0) {
-        GPUME_TRY(
-            create_buffer(engine, GPUME_BUFFER_DEVICE, engine->layout.boxes_bytes, &engine->boxes));
-    }
-    for (uint32_t i = 0; i < engine->ring_buffers; i++) {
-        GPUME_TRY(create_buffer(engine, GPUME_BUFFER_DEVICE, ring_bytes, &engine->ring[i]));
-    }
-    GPUME_TRY(gpume_prefiltering_create(&engine->gpu, plan, &engine->prefiltering));
-    engine->host_bytes += engine->prefiltering.host_bytes;
-    engine->device_bytes += engine->prefiltering.device_bytes;
+    GPUME_TRY(gpume_sieving_create(&engine->gpu, &planned->plan, sieve, &engine->sieving));
+    GPUME_TRY(gpume_memory_create(&engine->gpu, &planned->needs, &engine->memory));
+    gpume_prefiltering_init(&planned->plan, &engine->memory, &engine->prefiltering);
 fail:
     return status;
 }
 
 static int create_slots(struct engine *engine)
 {
-    const struct gpume_layout *layout = &engine->layout;
-    const struct gpume_plan *plan = &engine->plan;
+    const struct gpume_plan *plan = &engine->planned.plan;
     uint32_t binds = plan->batch * (gpume_k_upload_binds(plan) + 4) + 1 + /* boxes, sieve */
                      plan->batch * gpume_k_prefilter_binds(plan) +
                      plan->band_count * GPUME_K_BAND_BINDS + GPUME_K_REDUCE_BINDS;
     int status = gpume_timeline_create(&engine->gpu, &engine->timeline);
     for (uint32_t i = 0; status == GPUME_OK && i < plan->slots; i++) {
-        struct slot_buffers *buffers = &engine->buffers[i];
-        GPUME_TRY(gpume_slot_create(&engine->gpu, binds, &engine->slots[i]));
-        GPUME_TRY(
-            create_buffer(engine, GPUME_BUFFER_DEVICE, layout->results_bytes, &buffers->results));
-        GPUME_TRY(create_buffer(
-            engine, GPUME_BUFFER_READBACK, layout->results_bytes, &buffers->readback));
-        GPUME_TRY(
-            create_buffer(engine, GPUME_BUFFER_DEVICE, layout->scratch_bytes, &buffers->scratch));
+        status = gpume_slot_create(&engine->gpu, binds, &engine->slots[i]);
     }
-fail:
     return status;
-}
-
-/* Arrays of a field are bound whole. */
-static int check_ranges(const struct engine *engine)
-{
-    const struct gpume_plan *plan = &engine->plan;
-    uint64_t range = engine->gpu.properties.limits.maxStorageBufferRange;
-    uint64_t bytes = (uint64_t)plan->batch * plan->blocks * 4;
-    if (bytes <= range) {
-        return GPUME_OK;
-    }
-    gpume_log_write(engine->gpu.log, GPUME_LOG_ERROR,
-        "%u blocks a field need %llu bytes for their costs, %s binds %llu at most; use larger "
-        "blocks or "
-        "--backend cpu",
-        plan->blocks, (unsigned long long)bytes, engine->gpu.properties.deviceName,
-        (unsigned long long)range);
-    return GPUME_UNSUPPORTED;
-}
-
-/* Fast windows if they do, else as large as the device allows. */
-static int make_plan(
-    struct engine *engine, const struct gpume_params *params, uint64_t window_bytes)
-{
-    static const struct gpume_log silent;
-    uint64_t range = engine->gpu.properties.limits.maxStorageBufferRange;
-    struct gpume_caps caps = {
-        .window_bytes = gpume_min_u64(window_bytes, range),
-        .align_bytes = 256,
-        .batch_max = GPUME_BATCH_MAX,
-        .batch_work = gpume_work_most(engine->gpu.properties.deviceType),
-    };
-    if (caps.window_bytes < range &&
-        gpume_plan_make(params, &caps, &silent, &engine->plan) == GPUME_OK) {
-        return GPUME_OK;
-    }
-    caps.window_bytes = range;
-    return gpume_plan_make(params, &caps, engine->gpu.log, &engine->plan);
-}
-
-static struct gpume_sieve_rule sieve_rule(
-    const struct engine *engine, const struct gpume_engine_gpu_rules *rules)
-{
-    const VkPhysicalDeviceProperties *p = &engine->gpu.properties;
-    bool processor = p->deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
-    struct gpume_sieve_rule rule = {
-        .candidates_min =
-            rules->force_sieve ? 0 : gpume_sieve_candidates_min(&engine->plan, processor),
-        .bytes_max = gpume_min_u64(WINDOW_BYTES, p->limits.maxStorageBufferRange),
-    };
-    return rule;
 }
 
 /* Blocks left over are few and far between: a tile each, if such tiles suit. */
 static void choose_left_tile(struct engine *engine)
 {
     struct gpume_tile tiles[GPUME_VARIANT_TILES_MAX];
-    uint32_t count =
-        gpume_match_variant_tiles(engine->choice.variant, &engine->gpu, &engine->plan, 1, tiles);
+    uint32_t count = gpume_match_variant_tiles(
+        engine->choice.variant, &engine->gpu, &engine->planned.plan, 1, tiles);
     engine->left_tile = count > 0 ? tiles[0] : engine->choice.tile;
 }
 
@@ -227,17 +128,17 @@ static void tell_times(const struct engine *engine, const uint64_t times[3], con
 static int open_parts(
     struct engine *engine, const struct gpume_engine_gpu_rules *rules, uint64_t times[3])
 {
-    const struct gpume_cache cache = {engine->plan.params.cache_dir, engine->gpu.log};
+    const struct gpume_cache cache = {engine->planned.plan.params.cache_dir, engine->gpu.log};
     gpume_pipeline_cache_open(&engine->gpu, &cache);
     int status;
-    GPUME_TRY(
-        gpume_choice_make(&engine->gpu, &engine->plan, &cache, &rules->tile, &engine->choice));
-    if (engine->layout.boxes_bytes > 0) {
+    GPUME_TRY(gpume_choice_make(
+        &engine->gpu, &engine->planned.plan, &cache, &rules->tile, &engine->choice));
+    if (engine->planned.layout.boxes_bytes > 0) {
         choose_left_tile(engine);
     }
     engine->sieving.forced = rules->force_sieve;
     GPUME_TRY(create_kernels(engine));
-    GPUME_TRY(create_frames(engine));
+    GPUME_TRY(create_memory(engine));
     GPUME_TRY(create_slots(engine));
     times[2] = gpume_clock_ns();
     GPUME_TRY(wait_for_kernels(engine));
@@ -264,13 +165,9 @@ int gpume_engine_gpu_open_with(void **out, const struct gpume_params *params,
         engine->gpu.properties.deviceType = VK_PHYSICAL_DEVICE_TYPE_OTHER;
     }
     times[1] = gpume_clock_ns();
-    GPUME_TRY(make_plan(engine, params, rules->window_bytes ? rules->window_bytes : WINDOW_BYTES));
-    struct gpume_sieve_rule rule = sieve_rule(engine, rules);
-    engine->layout =
-        gpume_layout_make(&engine->plan, &rule, gpume_k_rank_scratch(&engine->gpu, &engine->plan));
-    GPUME_TRY(check_ranges(engine));
+    GPUME_TRY(gpume_planning_make(&engine->gpu, params, rules, &engine->planned));
     GPUME_TRY(open_parts(engine, rules, times));
-    *plan = engine->plan;
+    *plan = engine->planned.plan;
     *out = engine;
     return GPUME_OK;
 fail:
@@ -288,7 +185,7 @@ static int engine_open(void **engine, const struct gpume_params *params,
 static void *engine_frame_memory(void *opaque, uint32_t index)
 {
     struct engine *engine = opaque;
-    return engine->uploads[index].mapped;
+    return engine->memory.parts[GPUME_MEMORY_UPLOADS][index].mapped;
 }
 
 /* Every stage after the frames have arrived. searched: work on what the search sees. */
@@ -318,15 +215,15 @@ static int engine_submit(void *opaque, uint32_t index, const struct gpume_batch 
     struct gpume_slot *slot = &engine->slots[index];
     struct gpume_work work = {
         .gpu = &engine->gpu,
-        .plan = &engine->plan,
-        .layout = &engine->layout,
+        .plan = &engine->planned.plan,
+        .layout = &engine->planned.layout,
         .slot = slot,
-        .uploads = engine->uploads,
-        .ring = engine->ring,
-        .results = &engine->buffers[index].results,
-        .readback = &engine->buffers[index].readback,
-        .scratch = &engine->buffers[index].scratch,
-        .boxes = &engine->boxes,
+        .uploads = engine->memory.parts[GPUME_MEMORY_UPLOADS],
+        .ring = engine->memory.parts[GPUME_MEMORY_RING],
+        .results = &engine->memory.parts[GPUME_MEMORY_RESULTS][index],
+        .readback = &engine->memory.parts[GPUME_MEMORY_READBACK][index],
+        .scratch = &engine->memory.parts[GPUME_MEMORY_SCRATCH][index],
+        .boxes = engine->memory.parts[GPUME_MEMORY_BOXES],
         .field_count = batch->field_count,
     };
     gpume_runs_find(batch, work.runs);
@@ -349,14 +246,15 @@ static int engine_submit(void *opaque, uint32_t index, const struct gpume_batch 
 static const void *result_at(
     const struct engine *engine, uint32_t slot, VkDeviceSize part, VkDeviceSize offset)
 {
-    return (const uint8_t *)engine->buffers[slot].readback.mapped + part + offset;
+    return (const uint8_t *)engine->memory.parts[GPUME_MEMORY_READBACK][slot].mapped + part +
+           offset;
 }
 
 static void fill_field(
     const struct engine *engine, uint32_t slot, uint32_t index, struct gpume_field *field)
 {
-    const struct gpume_layout *layout = &engine->layout;
-    const struct gpume_plan *plan = &engine->plan;
+    const struct gpume_layout *layout = &engine->planned.layout;
+    const struct gpume_plan *plan = &engine->planned.plan;
     VkDeviceSize words = (VkDeviceSize)index * plan->blocks * 4;
     const uint32_t *sums =
         result_at(engine, slot, layout->sums, (VkDeviceSize)index * GPUME_SUM_WORDS * 4);
@@ -398,8 +296,8 @@ static int engine_collect(void *opaque, uint32_t index, const struct gpume_batch
         uint32_t place = places[gpume_pair_looks_ahead(&batch->fields[i]->pair)]++;
         fill_field(engine, index, place, &batch->fields[i]->field);
         gpume_sieving_count(&engine->sieving, index,
-            result_at(engine, index, engine->layout.counts, place * GPUME_COUNT_BYTES),
-            engine->plan.field_candidates, &engine->counts);
+            result_at(engine, index, engine->planned.layout.counts, place * GPUME_COUNT_BYTES),
+            engine->planned.plan.field_candidates, &engine->counts);
     }
     gpume_sieving_measured(&engine->sieving, index, engine->stage_ns[GPUME_STAGE_MATCH] - match_ns,
         batch->field_count);
@@ -425,9 +323,9 @@ static void engine_get_info(void *opaque, struct gpume_info *info)
     info->device = engine->gpu.properties.deviceName;
     info->driver = engine->gpu.driver;
     info->search = engine->choice.variant->name;
-    info->eliminates = engine->layout.boxes_bytes > 0;
-    info->host_bytes = engine->host_bytes;
-    info->device_bytes = engine->device_bytes;
+    info->eliminates = engine->planned.layout.boxes_bytes > 0;
+    info->host_bytes = engine->planned.needs.host_bytes;
+    info->device_bytes = engine->planned.needs.device_bytes;
 }
 
 static void destroy_kernels(struct engine *engine)
@@ -444,18 +342,8 @@ static void destroy_all(struct engine *engine)
     vkDeviceWaitIdle(gpu->device);
     for (uint32_t i = 0; i < GPUME_SLOTS_MAX; i++) {
         gpume_slot_destroy(&engine->slots[i]);
-        gpume_buffer_destroy(gpu, &engine->buffers[i].results);
-        gpume_buffer_destroy(gpu, &engine->buffers[i].readback);
-        gpume_buffer_destroy(gpu, &engine->buffers[i].scratch);
     }
-    for (uint32_t i = 0; engine->uploads && i < engine->plan.pool; i++) {
-        gpume_buffer_destroy(gpu, &engine->uploads[i]);
-    }
-    for (uint32_t i = 0; engine->ring && i < engine->ring_buffers; i++) {
-        gpume_buffer_destroy(gpu, &engine->ring[i]);
-    }
-    gpume_buffer_destroy(gpu, &engine->boxes);
-    gpume_prefiltering_destroy(gpu, &engine->prefiltering);
+    gpume_memory_destroy(gpu, &engine->planned.needs, &engine->memory);
     gpume_timeline_destroy(gpu, &engine->timeline);
     destroy_kernels(engine);
 }
@@ -472,8 +360,6 @@ static int engine_close(void **opaque)
     }
     gpume_gpu_close(&engine->gpu);
     int status = validation_verdict(&engine->gpu);
-    free(engine->uploads);
-    free(engine->ring);
     gpume_sieving_destroy(&engine->sieving);
     free(engine);
     return status;

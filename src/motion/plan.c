@@ -97,6 +97,12 @@ static void plan_layout(struct gpume_plan *plan, const struct gpume_caps *caps)
         (uint64_t)plan->padded_stride * plan->padded_rows * plan->sample_bytes, caps->align_bytes);
 }
 
+/* Pixel differences of a field, < 2^32 * 2^21. */
+static uint64_t field_work(const struct gpume_plan *plan)
+{
+    return (uint64_t)plan->params.width * plan->params.height * plan->candidates;
+}
+
 /* Frames of a submission. With those they look at their box sums, 16 bits each, fit a window, if
  * any such batch's do; a sixteenth of it is for what those and patches are rounded up by. */
 static uint64_t batch_of(const struct gpume_plan *plan, const struct gpume_caps *caps)
@@ -106,23 +112,17 @@ static uint64_t batch_of(const struct gpume_plan *plan, const struct gpume_caps 
     return frames > plan->reach ? gpume_min_u64(batch, frames - plan->reach) : batch;
 }
 
-static void plan_counts(struct gpume_plan *plan, const struct gpume_caps *caps)
+/* All that depends on the frames of a submission. */
+static void plan_batch(struct gpume_plan *plan, const struct gpume_caps *caps, uint64_t batch)
 {
     const struct gpume_params *p = &plan->params;
     bool large = plan->plane_bytes > LARGE_PLANE_BYTES;
     bool both = p->direction == GPUME_DIRECTION_BOTH;
-    /* Frame m brings the field of m - d with m; then that of m - d + 1 with m - 2d + 1. */
-    plan->reach = both ? 2 * p->ref_distance - 1 : p->ref_distance;
-    uint64_t batch = gpume_min_u64(BATCH_BLOCKS / plan->blocks, batch_of(plan, caps));
-    uint64_t work = (uint64_t)p->width * p->height * plan->candidates; /* < 2^32 * 2^21 */
-    batch = gpume_min_u64(batch, caps->batch_work / work);
-    batch = gpume_min_u64(gpume_min_u64(batch, caps->batch_max), GPUME_BATCH_MAX);
-    batch = gpume_max_u64(batch, 1);
     uint64_t ring_bytes = (plan->reach + batch) * plan->padded_bytes;
     plan->one_window = ring_bytes <= caps->window_bytes;
     plan->batch = plan->one_window ? (uint32_t)batch : 1;
     plan->ring = plan->reach + plan->batch;
-    plan->slots = large || work > caps->batch_work ? 2 : 3;
+    plan->slots = large || field_work(plan) > caps->batch_work ? 2 : 3;
     /* Frames are read until their submission is collected. With want_frames a field in a slot keeps
      * its target and its reference, however old they are, and those frames are kept that a later
      * one will look at: the newest `reach`, with both directions one more while the second field of
@@ -131,6 +131,33 @@ static void plan_counts(struct gpume_plan *plan, const struct gpume_caps *caps)
     bool kept = p->want_frames || gpume_plan_stands_by(p); /* likewise for those not collected */
     plan->pool = in_slots + (large ? 1 : 3) + (kept ? plan->reach + both : 0) +
                  (p->want_frames ? in_slots : 0);
+}
+
+/* Of frames alone, of which every engine holds as many. Bounds: 2^11 frames of less than 2^34 bytes
+ * each. */
+static uint64_t frames_bytes(const struct gpume_plan *plan)
+{
+    return plan->pool * plan->plane_bytes + (plan->params.ref_distance + 1) * plan->padded_bytes;
+}
+
+static bool fits(const struct gpume_plan *plan)
+{
+    return plan->params.memory_max == 0 || frames_bytes(plan) <= plan->params.memory_max;
+}
+
+static void plan_counts(struct gpume_plan *plan, const struct gpume_caps *caps)
+{
+    const struct gpume_params *p = &plan->params;
+    bool both = p->direction == GPUME_DIRECTION_BOTH;
+    /* Frame m brings the field of m - d with m; then that of m - d + 1 with m - 2d + 1. */
+    plan->reach = both ? 2 * p->ref_distance - 1 : p->ref_distance;
+    uint64_t batch = gpume_min_u64(BATCH_BLOCKS / plan->blocks, batch_of(plan, caps));
+    batch = gpume_min_u64(batch, caps->batch_work / field_work(plan));
+    batch = gpume_min_u64(gpume_min_u64(batch, caps->batch_max), GPUME_BATCH_MAX);
+    plan_batch(plan, caps, gpume_max_u64(batch, 1));
+    while (plan->batch > 1 && !fits(plan)) {
+        plan_batch(plan, caps, plan->batch - 1);
+    }
 }
 
 static int plan_bands(
@@ -164,16 +191,12 @@ static int plan_bands(
     return GPUME_OK;
 }
 
-/* Before anything is allocated: frames alone, of which every engine holds as many. Bounds: 2^11
- * frames of less than 2^34 bytes each. */
+/* Before anything is allocated. */
 static int check_memory(const struct gpume_plan *plan, const struct gpume_log *log)
 {
-    const struct gpume_params *p = &plan->params;
-    const uint64_t bytes =
-        plan->pool * plan->plane_bytes + (p->ref_distance + 1) * plan->padded_bytes;
-    return p->memory_max == 0 || bytes <= p->memory_max
+    return fits(plan)
                ? GPUME_OK
-               : gpume_plan_refuse_memory(p, bytes, "at least ", log);
+               : gpume_plan_refuse_memory(&plan->params, frames_bytes(plan), "at least ", log);
 }
 
 int gpume_plan_refuse_memory(

@@ -112,7 +112,7 @@ static void test_sizes(void)
     REQUIRE_EQUAL(plan.cost_bits, 30); /* 128 * 128 * 65535 */
 }
 
-/* A submission holds no more frames than leave room for their box sums. */
+/* A submission holds no more frames than leave room for their box sums, and than memory allows. */
 static void test_batch(void)
 {
     struct gpume_plan plan;
@@ -128,6 +128,10 @@ static void test_batch(void)
     REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &target, &plan), GPUME_OK);
     REQUIRE(plan.batch > 1 && plan.batch < most);
     REQUIRE(plan.ring * plan.padded_bytes * 2 <= caps.window_bytes);
+    const uint32_t distant = plan.batch;
+    params.memory_max = (plan.pool - 1) * plan.plane_bytes + 21 * plan.padded_bytes;
+    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &target, &plan), GPUME_OK);
+    REQUIRE_EQUAL(plan.batch, distant - 1);
 }
 
 /* The parts of a split frame cover every block row, and none is larger than allowed. */

@@ -219,8 +219,9 @@ struct gpume_params {
      * are sent are references alone. Default: 0, all that have a reference. */
     uint64_t first_target;
     uint64_t target_count; /* 0 = all */
-    uint64_t memory_max;   /* bytes of host and device memory together that gpume_open may plan;
-                              GPUME_INVALID where it needs more, told with the number; 0 = any */
+    /* Bytes of host and device memory together that gpume_open may plan; 0 = any. Less makes the
+     * submissions of a GPU smaller. GPUME_INVALID: the smallest need more, told with the number. */
+    uint64_t memory_max;
     enum gpume_direction direction;                       /* default GPUME_DIRECTION_PAST */
     uint8_t reserved[64 - 4 * sizeof(const char *) - 28]; /* zero */
 };
