@@ -76,6 +76,8 @@ static const struct runner_case cases[] = {
     {120, 96, 8, 8, 7, 7, EXTEND, SYNTH_SLOPE, .sieve = true},
     {120, 96, 8, 16, 7, 7, INSIDE, SYNTH_SLOPE, .sieve = true, .hardware = true},
     {96, 80, 8, 16, 16, 16, EXTEND, SYNTH_SLOPE, .sieve = true},
+    {120, 96, 8, 8, 7, 7, EXTEND, SYNTH_SPECKS, .sieve = true},
+    {96, 80, 8, 16, 16, 16, INSIDE, SYNTH_SPECKS, .sieve = true, .hardware = true},
     {64, 48, 8, 8, 7, 7, INSIDE, SYNTH_FLAT, .sieve = true, .hardware = true},
     {200, 93, 8, 8, 7, 7, EXTEND, SYNTH_GRAIN, .sieve = true, .hardware = true},
     {120, 60, 10, 8, 9, 4, INSIDE, SYNTH_PAN, .sieve = true, .hardware = true},

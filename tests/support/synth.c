@@ -55,6 +55,8 @@ static uint32_t value_at(enum synth_content content, uint32_t peak, uint32_t x, 
         return index % 2 ? peak : 0;
     case SYNTH_SLOPE:
         return (x / 5 + y / 7 + index * 3 + harness_random(state) % 16 / 15) & peak;
+    case SYNTH_SPECKS:
+        return peak / 2 + 1 - harness_random(state) % 16 / 15;
     case SYNTH_CHECKERS:
         return (x + y + index) % 2 ? peak : 0;
     case SYNTH_PAN:

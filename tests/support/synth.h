@@ -15,6 +15,7 @@ enum synth_content {
     SYNTH_OVERFULL, /* random in all of the sample's memory, beyond 2^bits - 1 */
     SYNTH_OPPOSITE, /* all 0, then all peak: no cost can be larger */
     SYNTH_SLOPE,    /* grows to the right, below and from frame to frame: sums tell almost all */
+    SYNTH_SPECKS,   /* flat but for a few samples one less: sums differ where least they can */
     SYNTH_CHECKERS, /* 0 and the peak by turns, sample by sample: as large at every other vector */
 };
 
