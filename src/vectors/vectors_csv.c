@@ -5,9 +5,9 @@
  * is text made once.
  */
 #include "base/status.h"
+#include "vectors/block_row.h"
 #include "vectors/csv_reader.h"
 #include "vectors/digits.h"
-#include "vectors/vectors_format.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -148,70 +148,42 @@ static const struct gpume_vectors_writer_ops writer = {
     .rows = csv_rows,
 };
 
-enum column { FRAME, X, Y, W, H, DX, DY, REF, COST, RANK, COLUMNS };
-
-static const struct gpume_csv_column columns[COLUMNS] = {
-    [FRAME] = {"frame", false},
-    [X] = {"x", false},
-    [Y] = {"y", false},
-    [W] = {"w", false},
-    [H] = {"h", false},
-    [DX] = {"dx", false},
-    [DY] = {"dy", false},
-    [REF] = {"ref", true},
-    [COST] = {"cost", true},
-    [RANK] = {"rank", true},
-};
-
 struct csv_input {
     struct gpume_csv_reader *csv;
+    struct gpume_csv_column columns[GPUME_BLOCK_COLUMNS];
 };
 
 static int csv_input_open(struct gpume_vectors_input *input)
 {
     struct csv_input *self = input->state;
-    const int status =
-        gpume_csv_reader_open(&self->csv, input->stream, columns, COLUMNS, &input->log);
-    if (status == GPUME_OK) {
-        input->info.columns =
-            (gpume_csv_reader_has(self->csv, REF) ? (unsigned)GPUME_VECTORS_REF : 0) |
-            (gpume_csv_reader_has(self->csv, COST) ? (unsigned)GPUME_VECTORS_COST : 0) |
-            (gpume_csv_reader_has(self->csv, RANK) ? (unsigned)GPUME_VECTORS_RANK : 0);
+    input->info.columns = 0;
+    for (size_t i = 0; i < GPUME_BLOCK_COLUMNS; i++) {
+        const struct gpume_block_column_kind *kind = &gpume_block_columns[i];
+        self->columns[i] = (struct gpume_csv_column){kind->name, kind->is != 0};
+    }
+    const int status = gpume_csv_reader_open(
+        &self->csv, input->stream, self->columns, GPUME_BLOCK_COLUMNS, &input->log);
+    for (size_t i = 0; status == GPUME_OK && i < GPUME_BLOCK_COLUMNS; i++) {
+        bool has = gpume_csv_reader_has(self->csv, i);
+        input->info.columns |= has ? gpume_block_columns[i].is : 0;
     }
     return status;
 }
 
 static int csv_input_next(struct gpume_vectors_input *input, struct gpume_vectors_row *row)
 {
-    static const int64_t limits[COLUMNS][2] = {
-        [FRAME] = {0, GPUME_READ_NUMBER_MAX},
-        [X] = {0, GPUME_READ_SIDE_MAX - 1},
-        [Y] = {0, GPUME_READ_SIDE_MAX - 1},
-        [W] = {1, GPUME_READ_BLOCK_MAX},
-        [H] = {1, GPUME_READ_BLOCK_MAX},
-        [DX] = {INT16_MIN, INT16_MAX},
-        [DY] = {INT16_MIN, INT16_MAX},
-        [REF] = {0, GPUME_READ_NUMBER_MAX},
-        [COST] = {0, UINT32_MAX},
-        [RANK] = {0, UINT32_MAX},
-    };
     const struct csv_input *self = input->state;
-    const char *cells[COLUMNS];
-    int64_t values[COLUMNS] = {0};
+    const char *cells[GPUME_BLOCK_COLUMNS];
+    int64_t values[GPUME_BLOCK_COLUMNS] = {0};
     int status;
     GPUME_TRY(gpume_csv_reader_next(self->csv, cells));
-    for (size_t i = 0; i < COLUMNS; i++) {
+    for (size_t i = 0; i < GPUME_BLOCK_COLUMNS; i++) {
+        const struct gpume_block_column_kind *kind = &gpume_block_columns[i];
         if (gpume_csv_reader_has(self->csv, i)) {
-            GPUME_TRY(gpume_csv_reader_int(self->csv, i, limits[i][0], limits[i][1], &values[i]));
+            GPUME_TRY(gpume_csv_reader_int(self->csv, i, kind->min, kind->max, &values[i]));
         }
     }
-    *row = (struct gpume_vectors_row){
-        .frame = (uint64_t)values[FRAME],
-        .ref = (uint64_t)values[REF],
-        .block = {(uint32_t)values[X], (uint32_t)values[Y], (uint16_t)values[W],
-            (uint16_t)values[H], (int16_t)values[DX], (int16_t)values[DY], (uint32_t)values[COST],
-            (uint32_t)values[RANK]},
-    };
+    *row = gpume_block_row(values);
 fail:
     return status;
 }

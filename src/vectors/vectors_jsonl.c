@@ -4,8 +4,8 @@
  * these keys in any order and passes over others, whatever their values.
  */
 #include "base/status.h"
+#include "vectors/block_row.h"
 #include "vectors/digits.h"
-#include "vectors/vectors_format.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,25 +14,6 @@
 /* Two numbers of 20 digits, four of 10, two of 5, two of 6 characters, and 70 of keys. */
 #define ROW_BYTES 200u
 #define DEPTH_MAX 64 /* of what is passed over */
-
-enum column { FRAME, X, Y, W, H, DX, DY, REF, COST, RANK, COLUMNS };
-
-static const struct {
-    const char *name;
-    unsigned is; /* 0: always there */
-    int64_t min, max;
-} keys[COLUMNS] = {
-    [FRAME] = {"frame", 0, 0, GPUME_READ_NUMBER_MAX},
-    [X] = {"x", 0, 0, GPUME_READ_SIDE_MAX - 1},
-    [Y] = {"y", 0, 0, GPUME_READ_SIDE_MAX - 1},
-    [W] = {"w", 0, 1, GPUME_READ_BLOCK_MAX},
-    [H] = {"h", 0, 1, GPUME_READ_BLOCK_MAX},
-    [DX] = {"dx", 0, INT16_MIN, INT16_MAX},
-    [DY] = {"dy", 0, INT16_MIN, INT16_MAX},
-    [REF] = {"ref", GPUME_VECTORS_REF, 0, GPUME_READ_NUMBER_MAX},
-    [COST] = {"cost", GPUME_VECTORS_COST, 0, UINT32_MAX},
-    [RANK] = {"rank", GPUME_VECTORS_RANK, 0, UINT32_MAX},
-};
 
 struct jsonl_writer {
     unsigned columns;
@@ -185,19 +166,20 @@ static const char *take_number(const char *at, int64_t *value)
     return strchr(",} \t", *at) && *at != '\0' ? at : NULL;
 }
 
-static enum column find_key(const char *at, size_t length)
+static enum gpume_block_column find_key(const char *at, size_t length)
 {
-    for (unsigned i = 0; i < COLUMNS; i++) {
-        if (strlen(keys[i].name) == length && memcmp(keys[i].name, at, length) == 0) {
-            return (enum column)i;
+    for (unsigned i = 0; i < GPUME_BLOCK_COLUMNS; i++) {
+        if (strlen(gpume_block_columns[i].name) == length &&
+            memcmp(gpume_block_columns[i].name, at, length) == 0) {
+            return (enum gpume_block_column)i;
         }
     }
-    return COLUMNS;
+    return GPUME_BLOCK_COLUMNS;
 }
 
 /* One "key": value. *at moves behind it. */
-static int take_member(
-    struct gpume_stream *stream, const char **at, int64_t values[COLUMNS], unsigned *seen)
+static int take_member(struct gpume_stream *stream, const char **at,
+    int64_t values[GPUME_BLOCK_COLUMNS], unsigned *seen)
 {
     const char *key = *at, *end = skip_string(key);
     const char *value = end ? skip_blanks(end) : NULL;
@@ -205,25 +187,26 @@ static int take_member(
         return gpume_stream_refuse(stream, "is no JSON object: no key at '%.20s'", key);
     }
     value = skip_blanks(value + 1);
-    const enum column column = find_key(key + 1, (size_t)(end - key - 2));
-    if (column == COLUMNS) {
+    const enum gpume_block_column column = find_key(key + 1, (size_t)(end - key - 2));
+    if (column == GPUME_BLOCK_COLUMNS) {
         *at = skip_value(value);
         return *at ? GPUME_OK
                    : gpume_stream_refuse(stream, "is no JSON object: no value at '%.20s'", value);
     }
+    const struct gpume_block_column_kind *kind = &gpume_block_columns[column];
     *at = take_number(value, &values[column]);
-    if (!*at || values[column] < keys[column].min || values[column] > keys[column].max) {
+    if (!*at || values[column] < kind->min || values[column] > kind->max) {
+        const int length = (int)strcspn(value, ",} \t");
         return gpume_stream_refuse(stream,
-            "%s is '%.*s', not a whole number from %" PRId64 " to %" PRId64, keys[column].name,
-            (int)strcspn(value, ",} \t") > 40 ? 40 : (int)strcspn(value, ",} \t"), value,
-            keys[column].min, keys[column].max);
+            "%s is '%.*s', not a whole number from %" PRId64 " to %" PRId64, kind->name,
+            length > 40 ? 40 : length, value, kind->min, kind->max);
     }
     *seen |= 1u << column;
     return GPUME_OK;
 }
 
-static int take_object(
-    struct gpume_stream *stream, const char *at, int64_t values[COLUMNS], unsigned *seen)
+static int take_object(struct gpume_stream *stream, const char *at,
+    int64_t values[GPUME_BLOCK_COLUMNS], unsigned *seen)
 {
     int status = GPUME_OK;
     at = skip_blanks(at);
@@ -252,13 +235,14 @@ static int check_keys(struct gpume_vectors_input *input, unsigned seen)
 {
     struct jsonl_input *self = input->state;
     unsigned columns = 0;
-    for (unsigned i = 0; i < COLUMNS; i++) {
+    for (unsigned i = 0; i < GPUME_BLOCK_COLUMNS; i++) {
+        const struct gpume_block_column_kind *kind = &gpume_block_columns[i];
         const bool wanted =
-            self->started ? (input->info.columns & keys[i].is) == keys[i].is : keys[i].is == 0;
+            self->started ? (input->info.columns & kind->is) == kind->is : kind->is == 0;
         if (wanted && !(seen >> i & 1)) {
-            return gpume_stream_refuse(input->stream, "has no key '%s'", keys[i].name);
+            return gpume_stream_refuse(input->stream, "has no key '%s'", kind->name);
         }
-        columns |= seen >> i & 1 ? keys[i].is : 0;
+        columns |= seen >> i & 1 ? kind->is : 0;
     }
     if (!self->started) {
         input->info.columns = columns;
@@ -269,7 +253,7 @@ static int check_keys(struct gpume_vectors_input *input, unsigned seen)
 
 static int jsonl_input_next(struct gpume_vectors_input *input, struct gpume_vectors_row *row)
 {
-    int64_t values[COLUMNS] = {0};
+    int64_t values[GPUME_BLOCK_COLUMNS] = {0};
     unsigned seen = 0;
     char *line = NULL;
     int status;
@@ -278,13 +262,7 @@ static int jsonl_input_next(struct gpume_vectors_input *input, struct gpume_vect
     } while (*skip_blanks(line) == '\0');
     GPUME_TRY(take_object(input->stream, line, values, &seen));
     GPUME_TRY(check_keys(input, seen));
-    *row = (struct gpume_vectors_row){
-        .frame = (uint64_t)values[FRAME],
-        .ref = (uint64_t)values[REF],
-        .block = {(uint32_t)values[X], (uint32_t)values[Y], (uint16_t)values[W],
-            (uint16_t)values[H], (int16_t)values[DX], (int16_t)values[DY], (uint32_t)values[COST],
-            (uint32_t)values[RANK]},
-    };
+    *row = gpume_block_row(values);
 fail:
     return status;
 }

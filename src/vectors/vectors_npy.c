@@ -3,9 +3,9 @@
  * .npy: one array of all blocks, whose type has the columns of vectors.csv as members.
  */
 #include "base/status.h"
+#include "vectors/block_row.h"
 #include "vectors/little_endian.h"
 #include "vectors/npy_header.h"
-#include "vectors/vectors_format.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,25 +13,17 @@
 #define HEAD_BYTES 256u /* the type takes 160, the shape 26 */
 #define ITEM_BYTES 40u  /* with all columns */
 
-enum column { FRAME, X, Y, W, H, DX, DY, REF, COST, RANK, COLUMNS };
-
-/* In the order of the file; limits of what is read. */
-static const struct {
-    enum column column;
-    const char *name, *type;
-    unsigned needs; /* 0: always there */
-    int64_t min, max;
-} members[COLUMNS] = {
-    {FRAME, "frame", "<i8", 0, 0, GPUME_READ_NUMBER_MAX},
-    {REF, "ref", "<i8", GPUME_VECTORS_REF, 0, GPUME_READ_NUMBER_MAX},
-    {X, "x", "<i4", 0, 0, GPUME_READ_SIDE_MAX - 1},
-    {Y, "y", "<i4", 0, 0, GPUME_READ_SIDE_MAX - 1},
-    {W, "w", "<i2", 0, 1, GPUME_READ_BLOCK_MAX},
-    {H, "h", "<i2", 0, 1, GPUME_READ_BLOCK_MAX},
-    {DX, "dx", "<i2", 0, INT16_MIN, INT16_MAX},
-    {DY, "dy", "<i2", 0, INT16_MIN, INT16_MAX},
-    {COST, "cost", "<u4", GPUME_VECTORS_COST, 0, UINT32_MAX},
-    {RANK, "rank", "<u4", GPUME_VECTORS_RANK, 0, UINT32_MAX},
+static const char *const types[GPUME_BLOCK_COLUMNS] = {
+    [GPUME_BLOCK_FRAME] = "<i8",
+    [GPUME_BLOCK_REF] = "<i8",
+    [GPUME_BLOCK_X] = "<i4",
+    [GPUME_BLOCK_Y] = "<i4",
+    [GPUME_BLOCK_W] = "<i2",
+    [GPUME_BLOCK_H] = "<i2",
+    [GPUME_BLOCK_DX] = "<i2",
+    [GPUME_BLOCK_DY] = "<i2",
+    [GPUME_BLOCK_COST] = "<u4",
+    [GPUME_BLOCK_RANK] = "<u4",
 };
 
 struct npy_writer {
@@ -50,10 +42,11 @@ static size_t npy_head(void *state, uint64_t rows, char at[GPUME_VECTORS_HEAD_BY
     const struct npy_writer *self = state;
     char descr[HEAD_BYTES] = "[";
     size_t length = 1;
-    for (size_t i = 0; i < COLUMNS; i++) {
-        if ((members[i].needs & self->columns) == members[i].needs) {
+    for (size_t i = 0; i < GPUME_BLOCK_COLUMNS; i++) {
+        const struct gpume_block_column_kind *kind = &gpume_block_columns[i];
+        if ((kind->is & self->columns) == kind->is) {
             length += (size_t)snprintf(descr + length, sizeof(descr) - length, "%s('%s', '%s')",
-                length > 1 ? ", " : "", members[i].name, members[i].type);
+                length > 1 ? ", " : "", kind->name, types[i]);
         }
     }
     snprintf(descr + length, sizeof(descr) - length, "]");
@@ -114,8 +107,8 @@ static const struct gpume_vectors_writer_ops writer = {
 
 struct npy_input {
     struct gpume_npy npy;
-    const struct gpume_npy_column *places[COLUMNS]; /* NULL: not there */
-    uint64_t left;                                  /* items */
+    const struct gpume_npy_column *places[GPUME_BLOCK_COLUMNS]; /* NULL: not there */
+    uint64_t left;                                              /* items */
     unsigned char item[GPUME_NPY_ITEM_BYTES_MAX];
 };
 
@@ -143,14 +136,15 @@ static int npy_input_open(struct gpume_vectors_input *input)
     if (status != GPUME_OK) {
         return status;
     }
-    for (size_t i = 0; i < COLUMNS; i++) {
-        const struct gpume_npy_column *place = gpume_npy_find(&self->npy, members[i].name);
-        if (!place && members[i].needs == 0) {
+    for (size_t i = 0; i < GPUME_BLOCK_COLUMNS; i++) {
+        const struct gpume_block_column_kind *kind = &gpume_block_columns[i];
+        const struct gpume_npy_column *place = gpume_npy_find(&self->npy, kind->name);
+        if (!place && kind->is == 0) {
             return gpume_stream_refuse(
-                input->stream, "the array's type has no member '%s'", members[i].name);
+                input->stream, "the array's type has no member '%s'", kind->name);
         }
         self->places[i] = place;
-        input->info.columns |= place ? members[i].needs : 0;
+        input->info.columns |= place ? kind->is : 0;
     }
     if (self->npy.dimensions != 1) {
         return gpume_stream_refuse(input->stream, "the array has two dimensions, not one");
@@ -162,27 +156,22 @@ static int npy_input_open(struct gpume_vectors_input *input)
 static int npy_input_next(struct gpume_vectors_input *input, struct gpume_vectors_row *row)
 {
     struct npy_input *self = input->state;
-    int64_t values[COLUMNS] = {0};
+    int64_t values[GPUME_BLOCK_COLUMNS] = {0};
     int status = GPUME_EOF;
     GPUME_TRY(self->left > 0 ? GPUME_OK : GPUME_EOF);
     GPUME_TRY(gpume_stream_read(input->stream, self->item, self->npy.item_bytes));
     self->left--;
-    for (size_t i = 0; i < COLUMNS; i++) {
-        int64_t *value = &values[members[i].column];
+    for (size_t i = 0; i < GPUME_BLOCK_COLUMNS; i++) {
+        const struct gpume_block_column_kind *kind = &gpume_block_columns[i];
+        int64_t *value = &values[i];
         if (self->places[i] && (!gpume_npy_int(self->places[i], self->item, value) ||
-                                   *value < members[i].min || *value > members[i].max)) {
+                                   *value < kind->min || *value > kind->max)) {
             return gpume_stream_refuse(input->stream,
-                "'%s' of the item before here is no whole number from %lld to %lld",
-                members[i].name, (long long)members[i].min, (long long)members[i].max);
+                "'%s' of the item before here is no whole number from %lld to %lld", kind->name,
+                (long long)kind->min, (long long)kind->max);
         }
     }
-    *row = (struct gpume_vectors_row){
-        .frame = (uint64_t)values[FRAME],
-        .ref = (uint64_t)values[REF],
-        .block = {(uint32_t)values[X], (uint32_t)values[Y], (uint16_t)values[W],
-            (uint16_t)values[H], (int16_t)values[DX], (int16_t)values[DY], (uint32_t)values[COST],
-            (uint32_t)values[RANK]},
-    };
+    *row = gpume_block_row(values);
 fail:
     return status;
 }
