@@ -98,6 +98,13 @@ static int check_overlay(const struct gpume_options *options, uint64_t given)
     return GPUME_OK;
 }
 
+void gpume_option_refuse_two_fields(
+    const char *who, enum gpume_option_id picture, const char *instead)
+{
+    gpume_console_error("%s two fields a frame, --%s one picture; leave it out, or %s", who,
+        gpume_option_rows[picture].name, instead);
+}
+
 /* Pictures are numbered by target frame, and the page of a report goes by frames. */
 static int check_direction(const struct gpume_options *options, uint64_t given)
 {
@@ -107,10 +114,9 @@ static int check_direction(const struct gpume_options *options, uint64_t given)
     const char *name = options->compat_ffmpeg ? "--compat ffmpeg" : "--direction both";
     for (size_t i = 0; i < sizeof(pictures) / sizeof(pictures[0]) && both; i++) {
         if (given & bit(pictures[i])) {
-            gpume_console_error(
-                "%s: gives two fields a frame, --%s one picture; leave it out, or run it for "
-                "--direction past and for --direction future",
-                name, gpume_option_rows[pictures[i]].name);
+            gpume_option_refuse_two_fields(
+                options->compat_ffmpeg ? "--compat ffmpeg: gives" : "--direction both: gives",
+                pictures[i], "run it for --direction past and for --direction future");
             return GPUME_INVALID;
         }
     }
