@@ -349,6 +349,11 @@ head -c 1000 /dev/zero >zero.csv
 expect 3 compare a zero.csv
 printf 'a\0b\n' >zero.csv
 refused zero.csv "line 1: holds a zero byte"
+expect 3 convert a folder.csv
+says "a: is a folder; give the name of a file"
+cp -r a folders && rm folders/frames.csv && mkdir folders/frames.csv
+expect 3 compare a folders
+says "folders/frames.csv: is a folder; give the name of a file"
 mkdir bare
 refused bare "has no vectors.csv"
 cp -r a badframes
@@ -362,6 +367,12 @@ expect 2 compare
 expect 2 compare a
 expect 2 compare a b few
 expect 2 compare - -
+mkfifo once
+expect 2 compare once ./once
+says "./once: a pipe can be one of the two runs, not both"
+true | "$gpume" compare - /dev/stdin >"$scratch/out" 2>"$scratch/err"
+[ $? -eq 2 ] || fail "a pipe for both runs"
+says "/dev/stdin: a pipe can be one of the two runs, not both"
 expect 2 compare a b -w 8
 expect 2 compare a b -o x
 expect 2 clip.y4m --map m.mkv
