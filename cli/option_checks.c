@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define SEARCHES_MAX 32u /* more than there are */
 #define BENCH_FIELDS_MAX 64u
@@ -71,18 +73,36 @@ static int check_engine(const struct gpume_params *params)
     return params->search ? check_search(params) : GPUME_OK;
 }
 
+static bool is_stream(const char *name, struct stat *info)
+{
+    const int failed = strcmp(name, "-") == 0 ? fstat(STDIN_FILENO, info) : stat(name, info);
+    return failed == 0 && (S_ISFIFO(info->st_mode) || S_ISSOCK(info->st_mode));
+}
+
+/* Is one pipe, by whatever names, both of two inputs? Each would get a part of what it holds. */
+static int check_streams(const struct gpume_options *options, const char *what)
+{
+    struct stat a, b;
+    const char *const *names = options->inputs;
+    if (strcmp(names[0], "-") == 0 && strcmp(names[1], "-") == 0) {
+        gpume_console_error("-: standard input can be one of the two %s, not both", what);
+        return GPUME_INVALID;
+    }
+    if (is_stream(names[0], &a) && is_stream(names[1], &b) && a.st_dev == b.st_dev &&
+        a.st_ino == b.st_ino) {
+        gpume_console_error("%s: a pipe can be one of the two %s, not both", names[1], what);
+        return GPUME_INVALID;
+    }
+    return GPUME_OK;
+}
+
 static int check_inputs(const struct gpume_options *options)
 {
     if (options->input_count == 0) {
         gpume_console_error("no input; try 'gpume --help'");
         return GPUME_INVALID;
     }
-    if (options->input_count == 2 && strcmp(options->inputs[0], "-") == 0 &&
-        strcmp(options->inputs[1], "-") == 0) {
-        gpume_console_error("-: standard input can be one of the two pictures, not both");
-        return GPUME_INVALID;
-    }
-    return GPUME_OK;
+    return options->input_count == 2 ? check_streams(options, "pictures") : GPUME_OK;
 }
 
 static int check_overlay(const struct gpume_options *options, uint64_t given)
@@ -98,6 +118,13 @@ static int check_overlay(const struct gpume_options *options, uint64_t given)
     return GPUME_OK;
 }
 
+void gpume_option_refuse_two_fields(
+    const char *who, enum gpume_option_id picture, const char *instead)
+{
+    gpume_console_error("%s two fields a frame, --%s one picture; leave it out, or %s", who,
+        gpume_option_rows[picture].name, instead);
+}
+
 /* Pictures are numbered by target frame, and the page of a report goes by frames. */
 static int check_direction(const struct gpume_options *options, uint64_t given)
 {
@@ -107,10 +134,9 @@ static int check_direction(const struct gpume_options *options, uint64_t given)
     const char *name = options->compat_ffmpeg ? "--compat ffmpeg" : "--direction both";
     for (size_t i = 0; i < sizeof(pictures) / sizeof(pictures[0]) && both; i++) {
         if (given & bit(pictures[i])) {
-            gpume_console_error(
-                "%s: gives two fields a frame, --%s one picture; leave it out, or run it for "
-                "--direction past and for --direction future",
-                name, gpume_option_rows[pictures[i]].name);
+            gpume_option_refuse_two_fields(
+                options->compat_ffmpeg ? "--compat ffmpeg: gives" : "--direction both: gives",
+                pictures[i], "run it for --direction past and for --direction future");
             return GPUME_INVALID;
         }
     }
@@ -202,11 +228,7 @@ static int check_compare(const struct gpume_options *options, uint64_t given)
                             "'gpume --help'");
         return GPUME_INVALID;
     }
-    if (strcmp(options->inputs[0], "-") == 0 && strcmp(options->inputs[1], "-") == 0) {
-        gpume_console_error("-: standard input can be one of the two runs, not both");
-        return GPUME_INVALID;
-    }
-    return GPUME_OK;
+    return check_streams(options, "runs");
 }
 
 static int check_convert(const struct gpume_options *options, uint64_t given)

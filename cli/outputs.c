@@ -192,7 +192,9 @@ bool gpume_outputs_is_input(const char *const *inputs, uint32_t count, const cha
     for (uint32_t i = 0; i < count; i++) {
         const bool same = there && stat(inputs[i], &input) == 0 && input.st_dev == output.st_dev &&
                           input.st_ino == output.st_ino;
-        if (same || (gpume_text_is_of_series(inputs[i], path) && is_same_folder(inputs[i], path))) {
+        const bool of_series =
+            gpume_text_is_of_series(inputs[i], path) || gpume_text_is_of_series(path, inputs[i]);
+        if (same || (of_series && is_same_folder(inputs[i], path))) {
             gpume_console_error("%s: is the input; give the output another name", path);
             return true;
         }

@@ -18,15 +18,11 @@ struct colour {
 };
 
 struct gpume_compare_map {
-    const char *path;
+    struct gpume_compare_map_options options; /* size and rate known once there is a picture */
     struct gpume_out_set set;
-    struct gpume_log log;
     struct gpume_picture *picture;
-    uint32_t width, height;
     uint8_t *pixels;
-    uint32_t rate_num, rate_den;
-    int64_t now_us, next_us; /* of the last field; of one without a time */
-    uint64_t drawn, last;    /* fields; frame of the last one */
+    int64_t next_us; /* of a field without a time */
 };
 
 int gpume_compare_map_check(const char *path, bool overwrite, const struct gpume_log *log)
@@ -40,54 +36,68 @@ int gpume_compare_map_check(const char *path, bool overwrite, const struct gpume
     return status;
 }
 
-int gpume_compare_map_create(struct gpume_compare_map **map, const char *path, bool overwrite,
-    uint32_t rate_num, uint32_t rate_den, const struct gpume_log *log)
+static int check_size(const struct gpume_compare_map_options *options)
 {
+    if ((uint64_t)options->width * options->height <= PIXELS_MAX) {
+        return GPUME_OK;
+    }
+    gpume_log_write(&options->log, GPUME_LOG_ERROR,
+        "%s: the blocks make a picture of %" PRIu32 "x%" PRIu32 " pixels, which is too large",
+        options->path, options->width, options->height);
+    return GPUME_INVALID;
+}
+
+int gpume_compare_map_create(
+    struct gpume_compare_map **map, const struct gpume_compare_map_options *options)
+{
+    const int status = check_size(options);
+    if (status != GPUME_OK) {
+        return status;
+    }
     struct gpume_compare_map *self = calloc(1, sizeof(*self));
     if (!self) {
-        gpume_log_write(log, GPUME_LOG_ERROR, "%s: out of memory", path);
+        gpume_log_write(&options->log, GPUME_LOG_ERROR, "%s: out of memory", options->path);
         return GPUME_NOMEM;
     }
-    self->path = path;
-    self->set = (struct gpume_out_set){.overwrite = overwrite, .alone = true};
-    const bool known = rate_num > 0 && rate_den > 0;
-    self->rate_num = known ? rate_num : RATE;
-    self->rate_den = known ? rate_den : 1;
-    gpume_picture_clear(path);
-    self->log = *log;
+    self->options = *options;
+    self->set = (struct gpume_out_set){.overwrite = options->overwrite, .alone = true};
+    if (options->rate_num == 0 || options->rate_den == 0) {
+        self->options.rate_num = RATE;
+        self->options.rate_den = 1;
+    }
+    gpume_picture_clear(options->path);
     *map = self;
     return GPUME_OK;
 }
 
-static int open_picture(struct gpume_compare_map *map, const struct gpume_vectors_field *field)
+static int open_picture(struct gpume_compare_map *map, const struct gpume_vectors_field *first)
 {
-    const uint64_t pixels = (uint64_t)field->width * field->height;
-    if (pixels > PIXELS_MAX) {
-        gpume_log_write(&map->log, GPUME_LOG_ERROR,
-            "%s: the blocks of frame %" PRIu64 " make a picture of %" PRIu32 "x%" PRIu32
-            " pixels, which is too large",
-            map->path, field->frame, field->width, field->height);
-        return GPUME_INVALID;
+    struct gpume_compare_map_options *options = &map->options;
+    if (options->width == 0 || options->height == 0) {
+        options->width = first->width;
+        options->height = first->height;
     }
-    map->pixels = malloc((size_t)pixels * 3);
+    const int status = check_size(options);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    map->pixels = malloc((size_t)options->width * options->height * 3);
     if (!map->pixels) {
-        gpume_log_write(&map->log, GPUME_LOG_ERROR, "%s: out of memory", map->path);
+        gpume_log_write(&options->log, GPUME_LOG_ERROR, "%s: out of memory", options->path);
         return GPUME_NOMEM;
     }
-    map->width = field->width;
-    map->height = field->height;
-    const struct gpume_picture_options options = {
-        .path = map->path,
-        .width = map->width,
-        .height = map->height,
+    const struct gpume_picture_options picture = {
+        .path = options->path,
+        .width = options->width,
+        .height = options->height,
         .bits = 8,
         .colour = true,
-        .rate_num = map->rate_num,
-        .rate_den = map->rate_den,
+        .rate_num = options->rate_num,
+        .rate_den = options->rate_den,
         .set = &map->set,
-        .log = map->log,
+        .log = options->log,
     };
-    return gpume_picture_open(&map->picture, &options);
+    return gpume_picture_open(&map->picture, &picture);
 }
 
 /* 0 for the same vector, 1 from 64 pixels on, by the logarithm between. */
@@ -126,7 +136,7 @@ static struct colour colour_of(
 static void fill_block(
     struct gpume_compare_map *map, const struct gpume_vectors_block *block, struct colour colour)
 {
-    const size_t stride = (size_t)map->width * 3;
+    const size_t stride = (size_t)map->options.width * 3;
     uint8_t *first = map->pixels + block->y * stride + (size_t)block->x * 3;
     for (uint32_t x = 0; x < block->w; x++) {
         memcpy(first + 3 * (size_t)x, &colour, 3);
@@ -136,44 +146,42 @@ static void fill_block(
     }
 }
 
+/* When the next one is shown, where only the rate tells. Times of others' tables may be any. */
+static int64_t after(const struct gpume_compare_map_options *options, int64_t now_us)
+{
+    /* rate_den below 2^32: no more than 2^52 us */
+    const int64_t step_us = (int64_t)(UINT64_C(1000000) * options->rate_den / options->rate_num);
+    return now_us > INT64_MAX - step_us ? INT64_MAX : now_us + step_us;
+}
+
 int gpume_compare_map_draw(struct gpume_compare_map *map, const struct gpume_vectors_field *a,
     const struct gpume_vectors_field *b, const int64_t *time_us)
 {
     int status = GPUME_OK;
-    /* The second field of a frame comes behind the first. */
-    const bool timed = time_us && (map->drawn == 0 || *time_us > map->now_us);
-    const int64_t now_us = timed ? *time_us : map->next_us;
-    map->now_us = now_us;
-    map->next_us = now_us + (int64_t)(UINT64_C(1000000) * map->rate_den / map->rate_num);
+    const struct gpume_compare_map_options *options = &map->options;
+    const int64_t now_us = time_us ? *time_us : map->next_us;
+    map->next_us = after(options, now_us);
     if (!map->picture) {
         GPUME_TRY(open_picture(map, a));
     }
-    if (a->width != map->width || a->height != map->height) {
-        gpume_log_write(&map->log, GPUME_LOG_ERROR,
+    if (a->width > options->width || a->height > options->height) {
+        gpume_log_write(&options->log, GPUME_LOG_ERROR,
             "%s: the blocks of frame %" PRIu64 " make a picture of %" PRIu32 "x%" PRIu32
             " pixels, those before of %" PRIu32 "x%" PRIu32,
-            map->path, a->frame, a->width, a->height, map->width, map->height);
+            options->path, a->frame, a->width, a->height, options->width, options->height);
         return GPUME_INVALID;
     }
     const bool has_costs = a->columns & b->columns & GPUME_VECTORS_COST;
-    if (map->drawn > 0 && a->frame == map->last && strchr(map->path, '%')) {
-        gpume_log_write(&map->log, GPUME_LOG_ERROR,
-            "%s: frame %" PRIu64 " has two fields, and pictures are numbered by frame; name a "
-            "video, such as map.mkv",
-            map->path, a->frame);
-        return GPUME_INVALID;
-    }
-    map->last = a->frame;
-    map->drawn++;
-    memset(map->pixels, 0, (size_t)map->width * map->height * 3); /* where there are no blocks */
+    memset(
+        map->pixels, 0, (size_t)options->width * options->height * 3); /* without blocks: black */
     for (size_t i = 0; i < a->count; i++) {
         fill_block(map, &a->blocks[i], colour_of(&a->blocks[i], &b->blocks[i], has_costs));
     }
     const struct gpume_plane plane = {
         .data = map->pixels,
-        .stride = (ptrdiff_t)map->width * 3,
-        .width = map->width,
-        .height = map->height,
+        .stride = (ptrdiff_t)options->width * 3,
+        .width = options->width,
+        .height = options->height,
         .bits = 8,
     };
     status = gpume_picture_write(map->picture, &plane, a->frame, now_us);

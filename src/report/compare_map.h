@@ -19,13 +19,23 @@ struct gpume_compare_map;
  * returns GPUME_INVALID if so. */
 int gpume_compare_map_check(const char *path, bool overwrite, const struct gpume_log *log);
 
-/* Nothing is opened before the first field, which has the size of all. The path is kept. The rate
- * is that of formats that state one, and of fields without a time; 0: not known, 25 a second. */
-int gpume_compare_map_create(struct gpume_compare_map **map, const char *path, bool overwrite,
-    uint32_t rate_num, uint32_t rate_den, const struct gpume_log *log);
+struct gpume_compare_map_options {
+    const char *path; /* outlives the map */
+    bool overwrite;
+    uint32_t width, height; /* of all pictures, pixels; 0: not known, those of the first field */
+    /* Of formats that state one, and of fields without a time; 0: not known, 25 a second. */
+    uint32_t rate_num, rate_den;
+    struct gpume_log log;
+};
 
-/* Both are of the same frame and on the same grid. time_us: when it is shown; NULL: as long after
- * the last one as the rate says. Failures are logged; GPUME_INVALID: a size that cannot be. */
+/* Nothing is opened before the first field. Failures are logged; GPUME_INVALID: a size that cannot
+ * be. */
+int gpume_compare_map_create(
+    struct gpume_compare_map **map, const struct gpume_compare_map_options *options);
+
+/* Both are of the same frame and on the same grid; frames rise. time_us: when it is shown; NULL: as
+ * long after the last one as the rate says. Failures are logged; GPUME_INVALID: blocks outside the
+ * picture, or one that is too large; GPUME_AGAIN: another run is writing the file. */
 int gpume_compare_map_draw(struct gpume_compare_map *map, const struct gpume_vectors_field *a,
     const struct gpume_vectors_field *b, const int64_t *time_us);
 

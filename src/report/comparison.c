@@ -30,9 +30,10 @@ static int check_grids(const struct gpume_comparison *comparison,
     }
     if (a->count != b->count) {
         gpume_log_write(log, GPUME_LOG_ERROR,
-            "frame %" PRIu64 ": %s has %zu blocks, %s has %zu; only runs on the same grid of "
+            "frame %" PRIu64 ": %s has %zu block%s, %s has %zu; only runs on the same grid of "
             "blocks can be compared",
-            a->frame, comparison->names[0], a->count, comparison->names[1], b->count);
+            a->frame, comparison->names[0], a->count, a->count == 1 ? "" : "s",
+            comparison->names[1], b->count);
         return GPUME_INVALID;
     }
     return GPUME_OK;

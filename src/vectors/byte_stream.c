@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define BUFFER_BYTES ((size_t)256 * 1024) /* a read at a time */
@@ -223,11 +224,17 @@ int gpume_stream_open(struct gpume_stream **stream, const char *path, const stru
 {
     int status;
     const bool standard = strcmp(path, "-") == 0;
+    struct stat info;
     struct gpume_stream *self = NULL;
     GPUME_TRY(make(&self, standard ? "standard input" : path, STDIN_FILENO, log));
     self->fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (self->fd < 0) {
         status = complain(self, "cannot be opened");
+    } else if (fstat(self->fd, &info) == 0 && S_ISDIR(info.st_mode)) {
+        gpume_log_write(log, GPUME_LOG_ERROR, "%s: is a folder; give the name of a file", path);
+        status = GPUME_IO;
+    }
+    if (status != GPUME_OK) {
         gpume_stream_close(&self);
     }
     *stream = self;

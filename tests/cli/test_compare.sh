@@ -54,8 +54,8 @@ mismatch a.csv b.csv
 mismatch a.csv b
 grep -q '^mean SAD after  *- ' "$scratch/out" || fail "SAD of one of two"
 mismatch a b --csv
-head -1 "$scratch/out" | grep -q '^frame,blocks,vectors_equal,costs_equal,both_equal,a_cheaper,' ||
-    fail "--csv: header"
+manual=$(sed -n 's/^\.Ql \(frame,blocks,.*\) \.$/\1/p' "$here/../../man/gpume.1")
+[ "$(head -1 "$scratch/out")" = "$manual" ] || fail "--csv: the columns are not those of the man page"
 [ "$(wc -l <"$scratch/out")" -eq 5 ] || fail "--csv: rows"
 sum=$(awk -F, 'NR > 1 { n += $5 } END { print n }' "$scratch/out")
 grep -q "^both  *$sum of 192 " table || fail "--csv: both_equal"
@@ -155,6 +155,9 @@ awk -F, -v OFS=, 'NR > 1 && $1 == 2 { $2 = 0 } 1' a.csv >refs.csv
 expect 0 compare a refs.csv
 grep -q '^references  *differ in 1 field$' "$scratch/out" || fail "references"
 
+head -2 a.csv >block.csv
+expect 3 compare block.csv a.csv
+says "frame 1: block.csv has 1 block, a.csv has 48; only"
 # Tables of others: columns in another order, more of them, quotes, line ends, a mark in front.
 awk -F, -v OFS=, '{ printf "%s\r\n", (NR == 1 ? "\357\273\277" : "") "\"" $9 "\"" OFS $8 OFS $7 OFS $6 OFS $5 \
     OFS "\"a,\"\"b\"" OFS $4 OFS $3 OFS $1 }' a.csv >other.csv
@@ -197,6 +200,62 @@ paste -d, a.csv b.csv | awk -F, '$1 == 1 && $3 == 0 && $4 == 0 { exit !($9 == $1
         fail "a block of the same cost is not green"; }
 expect 3 compare a large --map bad.mkv
 [ ! -e bad.mkv ] || fail "bad.mkv was left behind"
+
+# What cannot be drawn is known before anything is written, and what is there stays: two fields a frame, as in the main
+# command; a late frame on another grid or out of order; a picture too large; an input's own name.
+# undrawn STATUS WORDS A B: in stills and in videos, new and old.
+undrawn() {
+    for map in 'u%d.png' u.mkv u.mp4 u.y4m; do
+        rm -rf maps && mkdir maps
+        expect $1 compare "$3" "$4" --map "maps/$map"
+        says "$2"
+        only maps
+        for old in u.mkv u.mp4 u.y4m u0.png u1.png u9.png; do echo old >maps/$old; done
+        expect $1 compare "$3" "$4" --map "maps/$map" -y
+        says "$2"
+        only maps u.mkv u.mp4 u.y4m u0.png u1.png u9.png
+        [ "$(cat maps/* | sort | uniq -c | tr -s ' ')" = " 6 old" ] || fail "$3, $4: an old $map is lost"
+    done
+}
+two='two fields a frame, --map one picture; leave it out, or compare with runs of --direction past'
+undrawn 2 "both and both: have $two" both both
+undrawn 2 "both/vectors.csv and both: have $two" both/vectors.csv both
+run compare both a --map 'one%d.ppm'
+[ "$status" -eq 5 ] || fail "both directions and one: exit status $status"
+run compare a a.csv --map 'same%d.ppm'
+for i in 1 2 3 4; do
+    cmp -s one$i.ppm same$i.ppm || fail "both directions and one: the map of frame $i"
+done
+[ ! -e one0.ppm ] && [ ! -e one5.ppm ] || fail "both directions and one: maps of fields that one has"
+awk -F, -v OFS=, 'NR > 1 && $1 == 4 && $3 == 8 { $5 = 7 } 1' a.csv >late.csv
+undrawn 3 "frame 4: block 1 is 8x8 pixels at (8,0) in a, 7x8" a late.csv
+sed '$s/^4/3/' a.csv >late.csv
+undrawn 3 "late.csv: line 193: frames are not in rising order" a late.csv
+awk -F, -v OFS=, '{ print } END { print 4, 3, 1000000, 1000000, 8, 8, 0, 0, 0, 0 }' a.csv >late.csv
+undrawn 3 "the blocks make a picture of 1000008x1000008 pixels, which is too large" late.csv late.csv
+for name in v.mkv v1.png; do
+    cp a.csv $name
+    expect 2 compare $name b --map "$(echo $name | sed 's/1/%d/')" -y
+    says 'is the input; give the output another name'
+    cmp -s a.csv $name || fail "$name: an input is lost"
+done
+# Through a pipe it is found out on the way: pictures before it are whole, a video is not there.
+rm -rf maps && mkdir maps
+for map in maps/u.mkv 'maps/u%d.png'; do
+    "$gpume" compare - both --map "$map" <both/vectors.csv >"$scratch/out" 2>"$scratch/err"
+    [ $? -eq 2 ] || fail "two fields a frame through a pipe: $map"
+    says "- and both: have $two"
+    [ "$map" != maps/u.mkv ] || only maps
+done
+only maps u0.png u1.png
+# Pictures hold the blocks of all fields, though the first cover less; beside them there is black.
+awk -F, '$1 != 1 || ($3 < 32 && $4 < 16)' a.csv >less.csv
+expect 0 compare less.csv less.csv --map 'l%d.ppm'
+for i in 1 4; do
+    [ "$(head -c 9 l$i.ppm | tr '\n' ' ')" = "P6 64 48 " ] || fail "l$i.ppm: not the size of all"
+done
+[ "$(tail -c 3 l1.ppm | od -An -tu1 | tr -d ' ')" = 000 ] || fail "no block, and yet not black"
+[ "$(tail -c 3 l4.ppm | od -An -tu1 | tr -d ' ')" = 646464 ] || fail "a block that agrees is not gray"
 
 # Times are those of the runs, where both know them; a rate is theirs too, else 25 a second.
 if have ffmpeg && have ffprobe; then
@@ -293,6 +352,11 @@ head -c 1000 /dev/zero >zero.csv
 expect 3 compare a zero.csv
 printf 'a\0b\n' >zero.csv
 refused zero.csv "line 1: holds a zero byte"
+expect 3 convert a folder.csv
+says "a: is a folder; give the name of a file"
+cp -r a folders && rm folders/frames.csv && mkdir folders/frames.csv
+expect 3 compare a folders
+says "folders/frames.csv: is a folder; give the name of a file"
 mkdir bare
 refused bare "has no vectors.csv"
 cp -r a badframes
@@ -306,6 +370,12 @@ expect 2 compare
 expect 2 compare a
 expect 2 compare a b few
 expect 2 compare - -
+mkfifo once
+expect 2 compare once ./once
+says "./once: a pipe can be one of the two runs, not both"
+true | "$gpume" compare - /dev/stdin >"$scratch/out" 2>"$scratch/err"
+[ $? -eq 2 ] || fail "a pipe for both runs"
+says "/dev/stdin: a pipe can be one of the two runs, not both"
 expect 2 compare a b -w 8
 expect 2 compare a b -o x
 expect 2 clip.y4m --map m.mkv

@@ -135,9 +135,11 @@ run compare both future
 grep -q '^fields       8 of 8 equal in all blocks' "$scratch/out" || fail "compare: the future"
 expect 3 compare past future
 says 'no field in common'
-expect 0 -q compare both both --map map.mkv
-expect 3 -q compare both both --map map%d.png
-says 'has two fields'
+for map in map.mkv map%d.png; do
+    expect 2 -q compare both both --map $map
+    says 'two fields a frame, --map one picture'
+done
+expect 0 -q compare past past --map map.mkv
 sed 's/^1,0,/1,7,/' v.csv >unordered.csv
 expect 3 compare unordered.csv v.csv
 sed 's/^\([0-9]*\),[0-9]*,/\1,7,/' v.csv >blurred.csv

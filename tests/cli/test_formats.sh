@@ -137,6 +137,8 @@ for output in both1-0.flo ./both7-8.flo both%d-%d.flo; do
     expect 2 convert 'both%d-%d.flo' $output -q -y
     says "$output: is the input; give the output another name"
 done
+expect 2 convert both1-0.flo 'both%d-%d.flo' -q -y
+says "both%d-%d.flo: is the input; give the output another name"
 # What a killed run has left.
 touch .stale.csv.gpume-99999999-0.tmp
 expect 0 convert both.csv stale.csv -q

@@ -77,6 +77,10 @@ for name in p.txt p p%d.gif p%d%d.png; do
     expect 2 clip.y4m --backend "$engine" --predicted $name
     says "$name"
 done
+cp plain.png q0.png && cp plain.png q1.png
+expect 2 q0.png q1.png --backend "$engine" --difference q%d.png -y
+says 'q%d.png: is the input; give the output another name'
+cmp -s q1.png plain.png || fail "an input is lost"
 expect 1 clip.y4m --backend "$engine" --predicted nowhere/p%d.png
 expect 1 clip.y4m --backend "$engine" --predicted nowhere/p.mkv
 
