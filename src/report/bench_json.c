@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/bench_rows.h"
 
-#include "base/status.h"
 #include "report/json.h"
 
 #include <stdio.h>
@@ -54,12 +53,11 @@ static void put_row(struct gpume_json *json, const struct gpume_bench_row *row)
 
 int gpume_bench_write_json(const struct gpume_bench *bench, const struct gpume_log *log)
 {
-    int status;
-    struct gpume_json json = {0};
-    GPUME_TRY(gpume_out_open(&json.out, "-", true, log));
-    gpume_json_begin(&json, NULL);
-    gpume_json_count(&json, "format", GPUME_BENCH_FORMAT);
-    gpume_json_text(&json, "gpume", gpume_version());
+    struct gpume_json json;
+    const int status = gpume_json_start(&json, GPUME_BENCH_FORMAT, log);
+    if (status != GPUME_OK) {
+        return status;
+    }
     gpume_json_text(&json, "commit", bench->commit[0] ? bench->commit : NULL);
     gpume_json_text(&json, "cpu", bench->cpu);
     gpume_json_count(&json, "processors", bench->processors);
@@ -78,9 +76,5 @@ int gpume_bench_write_json(const struct gpume_bench *bench, const struct gpume_l
         gpume_json_text(&json, NULL, bench->notes[i]);
     }
     gpume_json_end_list(&json);
-    gpume_json_end(&json);
-    GPUME_TRY(gpume_out_finish(json.out));
-fail:
-    gpume_out_close(&json.out);
-    return status;
+    return gpume_json_finish(&json);
 }

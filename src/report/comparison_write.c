@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The two forms of a comparison for programs. */
 #include "base/out.h"
-#include "base/status.h"
 #include "report/comparison.h"
 #include "report/csv.h"
 #include "report/json.h"
@@ -169,12 +168,11 @@ static void put_worst(struct gpume_json *json, const struct gpume_comparison *co
 int gpume_comparison_write_json(
     const struct gpume_comparison *comparison, const struct gpume_log *log)
 {
-    int status;
-    struct gpume_json json = {0};
-    GPUME_TRY(gpume_out_open(&json.out, "-", true, log));
-    gpume_json_begin(&json, NULL);
-    gpume_json_count(&json, "format", GPUME_COMPARISON_FORMAT);
-    gpume_json_text(&json, "gpume", gpume_version());
+    struct gpume_json json;
+    const int status = gpume_json_start(&json, GPUME_COMPARISON_FORMAT, log);
+    if (status != GPUME_OK) {
+        return status;
+    }
     gpume_json_truth(&json, "equal", gpume_comparison_equal(comparison));
     gpume_json_count(&json, "fields", comparison->fields);
     gpume_json_count(&json, "fields_equal", comparison->equal_fields);
@@ -185,9 +183,5 @@ int gpume_comparison_write_json(
     put_first(&json, comparison);
     put_worst(&json, comparison);
     put_settings(&json, comparison);
-    gpume_json_end(&json);
-    GPUME_TRY(gpume_out_finish(json.out));
-fail:
-    gpume_out_close(&json.out);
-    return status;
+    return gpume_json_finish(&json);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/json.h"
 
+#include "gpume/gpume.h"
 #include "report/bytes.h"
 
 #include <inttypes.h>
@@ -180,4 +181,24 @@ void gpume_json_figure(struct gpume_json *json, const char *key, double value, i
 void gpume_json_truth(struct gpume_json *json, const char *key, bool value)
 {
     gpume_json_digits(json, key, value ? "true" : "false");
+}
+
+int gpume_json_start(struct gpume_json *json, uint64_t format, const struct gpume_log *log)
+{
+    *json = (struct gpume_json){0};
+    const int status = gpume_out_open(&json->out, "-", true, log);
+    if (status == GPUME_OK) {
+        gpume_json_begin(json, NULL);
+        gpume_json_count(json, "format", format);
+        gpume_json_text(json, "gpume", gpume_version());
+    }
+    return status;
+}
+
+int gpume_json_finish(struct gpume_json *json)
+{
+    gpume_json_end(json);
+    const int status = gpume_out_finish(json->out);
+    gpume_out_close(&json->out);
+    return status;
 }

@@ -24,6 +24,13 @@ struct gpume_json {
     bool filled; /* the innermost object or list has a member */
 };
 
+/* A document of this program on standard output: opens it, begins the outermost object and tells
+ * the format's number and the version. GPUME_IO, GPUME_NOMEM: nothing is open. */
+int gpume_json_start(struct gpume_json *json, uint64_t format, const struct gpume_log *log);
+
+/* Ends that object, writes all and closes it. */
+int gpume_json_finish(struct gpume_json *json);
+
 /* Key NULL: the outermost object, or a member of a list. */
 void gpume_json_begin(struct gpume_json *json, const char *key);
 void gpume_json_end(struct gpume_json *json);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/machine.h"
 
-#include "base/status.h"
 #include "report/json.h"
 
 const char *gpume_device_use(const struct gpume_device *device)
@@ -71,12 +70,11 @@ static void put_search(struct gpume_json *json, const struct gpume_search_info *
 
 int gpume_machine_write_json(const struct gpume_machine *machine, const struct gpume_log *log)
 {
-    int status;
-    struct gpume_json json = {0};
-    GPUME_TRY(gpume_out_open(&json.out, "-", true, log));
-    gpume_json_begin(&json, NULL);
-    gpume_json_count(&json, "format", GPUME_MACHINE_FORMAT);
-    gpume_json_text(&json, "gpume", gpume_version());
+    struct gpume_json json;
+    const int status = gpume_json_start(&json, GPUME_MACHINE_FORMAT, log);
+    if (status != GPUME_OK) {
+        return status;
+    }
     put_cpu(&json, machine);
     gpume_json_begin_list(&json, "devices");
     for (uint32_t i = 0; i < machine->device_count; i++) {
@@ -88,9 +86,5 @@ int gpume_machine_write_json(const struct gpume_machine *machine, const struct g
         put_search(&json, &machine->searches[i]);
     }
     gpume_json_end_list(&json);
-    gpume_json_end(&json);
-    GPUME_TRY(gpume_out_finish(json.out));
-fail:
-    gpume_out_close(&json.out);
-    return status;
+    return gpume_json_finish(&json);
 }
