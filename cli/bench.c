@@ -296,6 +296,9 @@ static enum gpume_exit measure_input(struct job *job, uint32_t frames)
         job->bench.input = job->options->inputs[job->options->input_count - 1];
         job->bench.fields = gpume_bench_cycle(&job->clip);
         result = prepare(job, plane->width, plane->height, plane->bits);
+        if (result == GPUME_EXIT_INPUT) { /* its size */
+            gpume_console_error_about(job->clip.label);
+        }
     }
     result = result ? result : measure_clip(job, "input");
     gpume_bench_clip_free(&job->clip);

@@ -116,12 +116,12 @@ enum gpume_exit gpume_bench_clip_read(
         status = read_frames(clip, source, &info, count);
     }
     gpume_source_close(&source);
-    if (status == GPUME_OK && clip->count < 2) {
-        gpume_console_error(
-            "%s: has %u frame; a field needs 2", options->inputs[0], (unsigned)clip->count);
-        return GPUME_EXIT_INPUT;
+    if (status != GPUME_OK) {
+        return gpume_source_exit(status);
     }
-    return gpume_source_exit(status);
+    clip->label = info.label;
+    return clip->count < 2 ? gpume_refuse_short_source(options, &info, clip->count)
+                           : GPUME_EXIT_DONE;
 }
 
 void gpume_bench_clip_free(struct gpume_bench_clip *clip)

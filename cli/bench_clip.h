@@ -12,7 +12,8 @@
 
 struct gpume_bench_clip {
     struct gpume_plane planes[GPUME_BENCH_FRAMES_MAX];
-    uint32_t count; /* 2 or more */
+    uint32_t count;    /* 2 or more */
+    const char *label; /* of the input that it was read from */
 };
 
 enum gpume_bench_content {

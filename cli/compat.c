@@ -87,19 +87,19 @@ enum gpume_exit gpume_compat_check_input(
     if (info->bits != 8) {
         gpume_console_error("%s: has %" PRIu32 " bits, FFmpeg's mestimate takes 8; make them 8 "
                             "with --vf format=gray, or leave --compat out",
-            options->inputs[0], info->bits);
+            info->label, info->bits);
         return GPUME_EXIT_INPUT;
     }
     if (info->converted) {
         gpume_console_error("%s: FFmpeg converts %s before mestimate sees it; say how with --vf "
                             "format=gray or --vf format=yuv420p, or leave --compat out",
-            options->inputs[0], info->pixel_format);
+            info->label, info->pixel_format);
         return GPUME_EXIT_INPUT;
     }
     if (info->width % block != 0 || info->height % block != 0) {
         gpume_console_error("%s: %" PRIu32 "x%" PRIu32 " pixels are not one block of %" PRIu32
                             "; FFmpeg's mestimate takes whole blocks only: give a smaller --block",
-            options->inputs[0], info->width, info->height, block);
+            info->label, info->width, info->height, block);
         return GPUME_EXIT_INPUT;
     }
     return GPUME_EXIT_DONE;

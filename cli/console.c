@@ -124,6 +124,16 @@ void gpume_console_error(const char *format, ...)
     gpume_console_log(NULL, GPUME_LOG_ERROR, line);
 }
 
+void gpume_console_error_about(const char *subject)
+{
+    char line[2 * LINE_BYTES];
+    pthread_mutex_lock(&console.mutex);
+    snprintf(line, sizeof(line), "%.*s: %s", LINE_BYTES - 3, subject, console.error);
+    line[LINE_BYTES - 1] = '\0';
+    memcpy(console.error, line, LINE_BYTES);
+    pthread_mutex_unlock(&console.mutex);
+}
+
 void gpume_console_warning(const char *format, ...)
 {
     char line[LINE_BYTES];

@@ -26,6 +26,9 @@ void gpume_console_set_verbosity(int verbosity);
 /* Keeps the line if it is the first. */
 void gpume_console_error(const char *format, ...) GPUME_CONSOLE_PRINTF;
 
+/* Puts what the kept line is about in front of it. */
+void gpume_console_error_about(const char *subject);
+
 void gpume_console_warning(const char *format, ...) GPUME_CONSOLE_PRINTF;
 
 /* Only with -v. */

@@ -14,4 +14,8 @@ int gpume_open_source(const struct gpume_options *options, bool colour,
 /* What a failure of opening or reading is to the caller of the program. */
 enum gpume_exit gpume_source_exit(int status);
 
+/* The input has ended after so many frames, before the first field. Names what asks for more. */
+enum gpume_exit gpume_refuse_short_source(
+    const struct gpume_options *options, const struct gpume_source_info *info, uint64_t found);
+
 #endif

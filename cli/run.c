@@ -167,6 +167,7 @@ static enum gpume_exit open_context(struct job *job)
         gpume_console_forget_error();
         return GPUME_EXIT_DONE;
     case GPUME_INVALID: /* options have been checked: it is the picture's size, or a kernel */
+        gpume_console_error_about(job->info.label);
         return GPUME_EXIT_INPUT;
     case GPUME_DEVICE:
     case GPUME_UNSUPPORTED:
@@ -263,15 +264,6 @@ static int receive_all(struct job *job)
     return status;
 }
 
-static enum gpume_exit refuse_short_input(const struct job *job)
-{
-    gpume_console_error("%s: has %" PRIu64 " frame%s; the first field (--start %" PRIu64
-                        ", --ref-distance %" PRIu32 ") needs %" PRIu64,
-        job->run.input, job->summary.delivered, job->summary.delivered == 1 ? "" : "s",
-        job->options->start, job->run.params.ref_distance, gpume_run_window_least(job->options));
-    return GPUME_EXIT_INPUT;
-}
-
 /* Both threads, from the first frame to the last field. */
 static enum gpume_exit transfer(struct job *job)
 {
@@ -316,7 +308,7 @@ static enum gpume_exit transfer(struct job *job)
         return GPUME_EXIT_FAILED;
     }
     if (job->summary.all.fields == 0) {
-        return refuse_short_input(job);
+        return gpume_refuse_short_source(options, &job->info, counts.delivered);
     }
     if (job->summary.targets < options->frames) {
         gpume_console_warning("--frames %" PRIu64 ": the input ends after %" PRIu64,

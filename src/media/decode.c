@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Demultiplexing and decoding. In: an input and a choice of stream. Out: frames as the decoder
- * gives them, each with a pts. Hostile input ends: every turn of the loop either takes a packet
- * from the file or is one of a bounded number of refusals in a row. Video hardware is on trial
- * until its first frame is in memory: packets are kept so long, and if it refuses, software starts
- * over with the first of them, so that nothing is lost and all is as without it. Called by
- * source_lavf.c.
+ * Decoding. In: an input and a choice of stream. Out: frames as the decoder gives them, each with a
+ * pts. Hostile input ends: every turn of the loop either takes a packet from the file or is one of
+ * a bounded number of refusals in a row. Video hardware is on trial until its first frame is in
+ * memory: packets are kept so long, and if it refuses, software starts over with the first of them,
+ * so that nothing is lost and all is as without it. Called by source_lavf.c.
  */
 #include "media/decode.h"
 #include "base/status.h"
 #include "media/hwaccel.h"
 #include "media/hwframe.h"
-#include "media/input.h"
 #include "media/libav.h"
+#include "media/packets.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -32,8 +31,7 @@
 #define TRIAL_PACKETS 64   /* more than any decoder holds before its first frame */
 
 struct gpume_decode {
-    struct gpume_input input;
-    AVStream *stream;
+    struct gpume_packets packets;
     AVCodecContext *codec;
     AVPacket *packet;
     struct gpume_hwaccel *hwaccel; /* NULL: software */
@@ -51,67 +49,11 @@ struct gpume_decode {
     uint64_t oversized; /* of libav's so far */
     struct gpume_trust trust;
     bool draining;
-    bool input_ended;
+    bool ended;
     const char *label;
     atomic_bool *cancel;
     struct gpume_log log;
 };
-
-static bool is_video(const AVStream *stream)
-{
-    return stream->codecpar->codec_type == AVMEDIA_TYPE_VIDEO;
-}
-
-/* The best stream, but no cover picture while there is a film. */
-static AVStream *best_stream(AVFormatContext *format)
-{
-    int best = av_find_best_stream(format, AVMEDIA_TYPE_VIDEO, -1, -1, NULL, 0);
-    AVStream *chosen = best < 0 ? NULL : format->streams[best];
-    for (unsigned i = 0; chosen && i < format->nb_streams; i++) {
-        bool cover = (chosen->disposition & AV_DISPOSITION_ATTACHED_PIC) != 0;
-        AVStream *stream = format->streams[i];
-        if (cover && is_video(stream) && !(stream->disposition & AV_DISPOSITION_ATTACHED_PIC)) {
-            chosen = stream;
-        }
-    }
-    return chosen;
-}
-
-static int choose_stream(struct gpume_decode *decode, int wanted)
-{
-    AVFormatContext *format = decode->input.format;
-    unsigned count = 0;
-    AVStream *chosen = wanted < 0 ? best_stream(format) : NULL;
-    for (unsigned i = 0; i < format->nb_streams; i++) {
-        AVStream *stream = format->streams[i];
-        stream->discard = AVDISCARD_ALL;
-        if (is_video(stream)) {
-            if (wanted >= 0 && count == (unsigned)wanted) {
-                chosen = stream;
-            }
-            count++;
-        }
-    }
-    if (count == 0) {
-        gpume_log_write(&decode->log, GPUME_LOG_ERROR,
-            "%s: no video stream in it (%s, %u other streams); give a file with video",
-            decode->label, format->iformat->name, format->nb_streams);
-        return GPUME_FORMAT;
-    }
-    if (!chosen && wanted >= 0) {
-        gpume_log_write(&decode->log, GPUME_LOG_ERROR,
-            "%s: no video stream %d; it has %u, numbered from 0: choose with --stream",
-            decode->label, wanted, count);
-        return GPUME_INVALID;
-    }
-    /* av_find_best_stream passes over streams without facts; the decoder may still know. */
-    for (unsigned i = 0; !chosen && i < format->nb_streams; i++) {
-        chosen = is_video(format->streams[i]) ? format->streams[i] : NULL;
-    }
-    chosen->discard = AVDISCARD_DEFAULT;
-    decode->stream = chosen;
-    return GPUME_OK;
-}
 
 /* Decoders count sides rounded up, to 64 and more; what they give is held to the exact limit. */
 static int64_t decoder_limit(uint64_t max_pixels)
@@ -125,7 +67,7 @@ static int open_context(struct gpume_decode *decode, const AVCodec *codec, bool 
     uint32_t threads = decode->threads < THREADS_MAX ? decode->threads : THREADS_MAX;
     decode->codec = avcodec_alloc_context3(codec);
     if (!decode->codec ||
-        avcodec_parameters_to_context(decode->codec, decode->stream->codecpar) < 0) {
+        avcodec_parameters_to_context(decode->codec, decode->packets.stream->codecpar) < 0) {
         return AVERROR(ENOMEM);
     }
     if (accelerated) {
@@ -145,7 +87,7 @@ static int open_context(struct gpume_decode *decode, const AVCodec *codec, bool 
 static int open_software(struct gpume_decode *decode)
 {
     char reason[256];
-    const enum AVCodecID id = decode->stream->codecpar->codec_id;
+    const enum AVCodecID id = decode->packets.stream->codecpar->codec_id;
     const AVCodec *codec = avcodec_find_decoder(id);
     if (!codec) {
         gpume_log_write(&decode->log, GPUME_LOG_ERROR,
@@ -173,7 +115,7 @@ static int open_codec(struct gpume_decode *decode)
     }
     if (decode->hwaccel) {
         codec = gpume_hwaccel_choose(
-            decode->hwaccel, (int)decode->stream->codecpar->codec_id, decode->label);
+            decode->hwaccel, (int)decode->packets.stream->codecpar->codec_id, decode->label);
     }
     if (!codec) {
         return open_software(decode);
@@ -201,7 +143,7 @@ static int refuse_size(const struct gpume_decode *decode, int width, int height)
 /* By the container's word, before a decoder is opened. */
 static int check_size(const struct gpume_decode *decode)
 {
-    const AVCodecParameters *codec = decode->stream->codecpar;
+    const AVCodecParameters *codec = decode->packets.stream->codecpar;
     return gpume_trust_too_large(&decode->trust, codec->width, codec->height)
                ? refuse_size(decode, codec->width, codec->height)
                : GPUME_OK;
@@ -227,8 +169,8 @@ static bool sane(AVRational value)
 
 static void learn_facts(struct gpume_decode *decode, struct gpume_decode_facts *facts)
 {
-    AVFormatContext *format = decode->input.format;
-    AVStream *stream = decode->stream;
+    AVFormatContext *format = decode->packets.input.format;
+    AVStream *stream = decode->packets.stream;
     bool cover = (stream->disposition & AV_DISPOSITION_ATTACHED_PIC) != 0;
     AVRational rate = cover ? (AVRational){0, 1} : av_guess_frame_rate(format, stream, NULL);
     decode->time_base = sane(stream->time_base) ? stream->time_base : (AVRational){1, AV_TIME_BASE};
@@ -256,18 +198,18 @@ int gpume_decode_open(struct gpume_decode **result, const struct gpume_decode_op
         return GPUME_NOMEM;
     }
     struct gpume_decode_facts found;
-    decode->label = gpume_input_label(options->path);
     decode->log = options->log;
     decode->cancel = options->cancel;
     decode->threads = options->threads;
     decode->hwaccel = options->hwaccel;
     decode->whole = options->whole;
     decode->trust = options->trust;
-    decode->input.max_pixels = decoder_limit(options->trust.max_pixels);
-    decode->input.reach =
+    decode->packets.input.max_pixels = decoder_limit(options->trust.max_pixels);
+    decode->packets.input.reach =
         (struct gpume_reach){.network = options->trust.network, .files = options->trust.files};
-    GPUME_TRY(gpume_input_open(&decode->input, options->path, options->cancel, &decode->log));
-    GPUME_TRY(choose_stream(decode, options->stream));
+    GPUME_TRY(gpume_packets_open(
+        &decode->packets, options->path, options->stream, options->cancel, &decode->log));
+    decode->label = decode->packets.label;
     GPUME_TRY(check_size(decode));
     decode->oversized = gpume_libav_oversized();
     learn_facts(decode, &found);
@@ -303,35 +245,14 @@ static int start_over(struct gpume_decode *decode)
 /* The next packet of the stream: GPUME_EOF, GPUME_CANCELLED. */
 static int take_packet(struct gpume_decode *decode)
 {
-    av_packet_unref(decode->packet);
     if (!decode->on_trial && decode->kept_taken < decode->kept_count) {
+        av_packet_unref(decode->packet);
         av_packet_move_ref(decode->packet, decode->kept[decode->kept_taken++]);
         return GPUME_OK;
     }
-    int error = decode->input_ended ? AVERROR_EOF : 0;
-    while (error >= 0) {
-        av_packet_unref(decode->packet);
-        error = av_read_frame(decode->input.format, decode->packet);
-        if (atomic_load(decode->cancel)) {
-            return GPUME_CANCELLED;
-        }
-        if (error >= 0 && decode->packet->stream_index == decode->stream->index) {
-            break;
-        }
-    }
-    if (error == AVERROR(ENOMEM)) {
-        return GPUME_NOMEM; /* the file is not to blame; told by the caller */
-    }
-    if (error < 0) {
-        if (error != AVERROR_EOF) {
-            char reason[AV_ERROR_MAX_STRING_SIZE] = "unknown error";
-            (void)av_strerror(error, reason, sizeof reason);
-            gpume_log_write(&decode->log, GPUME_LOG_WARNING,
-                "%s: reading breaks off after frame %" PRIu64 ": %s; what came before is used",
-                decode->label, decode->delivered, reason);
-        }
-        decode->input_ended = true;
-        return GPUME_EOF;
+    const int status = gpume_packets_next(&decode->packets, decode->packet);
+    if (status != GPUME_OK) {
+        return status;
     }
     if (decode->on_trial) {
         decode->kept[decode->kept_count] = av_packet_clone(decode->packet);
@@ -343,16 +264,13 @@ static int take_packet(struct gpume_decode *decode)
 /* Gives the decoder its next packet, or the end. */
 static int feed(struct gpume_decode *decode)
 {
-    int status = take_packet(decode);
-    if (status == GPUME_EOF) {
-        decode->draining = true;
-        (void)avcodec_send_packet(decode->codec, NULL);
-        return GPUME_OK;
-    }
-    if (status != GPUME_OK) {
+    const int status = take_packet(decode);
+    if (status != GPUME_OK && status != GPUME_EOF) {
         return status;
     }
-    int error = avcodec_send_packet(decode->codec, decode->packet);
+    decode->draining = status == GPUME_EOF;
+    /* The end, too, may bring out that a packet still in work is refused. */
+    const int error = avcodec_send_packet(decode->codec, decode->draining ? NULL : decode->packet);
     av_packet_unref(decode->packet);
     decode->refusals = 0;
     if (error == AVERROR(ENOMEM)) {
@@ -389,7 +307,7 @@ static int bring(struct gpume_decode *decode, AVFrame *frame, int *error)
     if (status == GPUME_OK) {
         if (decode->on_trial) {
             gpume_hwaccel_accept(
-                decode->hwaccel, (int)decode->stream->codecpar->codec_id, decode->label);
+                decode->hwaccel, (int)decode->packets.stream->codecpar->codec_id, decode->label);
             drop_kept(decode);
         }
         return GPUME_OK;
@@ -413,6 +331,13 @@ static int bring(struct gpume_decode *decode, AVFrame *frame, int *error)
     return GPUME_OK;
 }
 
+static int end(struct gpume_decode *decode)
+{
+    const int status = check_refusals(decode);
+    decode->ended = status == GPUME_OK;
+    return decode->ended ? GPUME_EOF : status;
+}
+
 int gpume_decode_next(struct gpume_decode *decode, AVFrame *frame)
 {
     for (;;) {
@@ -425,8 +350,7 @@ int gpume_decode_next(struct gpume_decode *decode, AVFrame *frame)
             return status;
         }
         if (error == AVERROR_EOF) {
-            status = check_refusals(decode);
-            return status == GPUME_OK ? GPUME_EOF : status;
+            return end(decode);
         }
         if (error == AVERROR(ENOMEM)) {
             return GPUME_NOMEM;
@@ -451,7 +375,7 @@ int gpume_decode_next(struct gpume_decode *decode, AVFrame *frame)
             }
         }
         if (decode->draining) {
-            return GPUME_EOF; /* a decoder that has neither frames nor an end */
+            return end(decode); /* a decoder that has neither frames nor an end */
         }
         status = feed(decode);
         status = status == GPUME_OK ? check_refusals(decode) : status;
@@ -468,11 +392,6 @@ void gpume_decode_describe(const struct gpume_decode *decode, char *text, size_t
         device ? device : "");
 }
 
-bool gpume_decode_is_accelerated(const struct gpume_decode *decode)
-{
-    return decode->accelerated;
-}
-
 int gpume_decode_threads(const struct gpume_decode *decode)
 {
     return decode->codec->thread_count;
@@ -480,7 +399,40 @@ int gpume_decode_threads(const struct gpume_decode *decode)
 
 uint64_t gpume_decode_refused(const struct gpume_decode *decode)
 {
-    return decode->refused;
+    return decode->refused + decode->packets.lost;
+}
+
+void gpume_decode_warn(const struct gpume_decode *decode)
+{
+    if (decode->ended) {
+        gpume_packets_warn(&decode->packets, decode->delivered);
+    }
+    if (decode->refused > 0) {
+        gpume_log_write(&decode->log, GPUME_LOG_WARNING,
+            "%s: damaged: the decoder refused %" PRIu64 " packet%s; what it could decode is used%s",
+            decode->label, decode->refused, decode->refused == 1 ? "" : "s",
+            decode->accelerated ? ", and --hwaccel none may decode more" : "");
+    }
+}
+
+int gpume_decode_no_frame(const struct gpume_decode *decode)
+{
+    const struct gpume_packets *packets = &decode->packets;
+    const char *codec = avcodec_get_name(packets->stream->codecpar->codec_id);
+    if (packets->cut.whole > 0) {
+        return gpume_cut_refuse(&packets->cut, decode->label, &decode->log);
+    }
+    if (decode->refused > 0) {
+        gpume_log_write(&decode->log, GPUME_LOG_ERROR,
+            "%s: no frame of its %s video could be decoded: the decoder refused %" PRIu64
+            " packet%s, damaged or cut; check the file",
+            decode->label, codec, decode->refused, decode->refused == 1 ? "" : "s");
+    } else {
+        gpume_log_write(&decode->log, GPUME_LOG_ERROR,
+            "%s: no whole frame of its %s video is in it%s%s; check the file", decode->label, codec,
+            packets->reason[0] ? ": " : "", packets->reason);
+    }
+    return GPUME_FORMAT;
 }
 
 void gpume_decode_close(struct gpume_decode **pointer)
@@ -493,6 +445,6 @@ void gpume_decode_close(struct gpume_decode **pointer)
     drop_kept(decode);
     av_packet_free(&decode->packet);
     avcodec_free_context(&decode->codec);
-    gpume_input_close(&decode->input);
+    gpume_packets_close(&decode->packets);
     free(decode);
 }

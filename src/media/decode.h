@@ -41,15 +41,22 @@ int gpume_decode_open(struct gpume_decode **decode, const struct gpume_decode_op
 
 /* Moves the next frame into an empty *frame; its pts is always set. GPUME_EOF at the end,
  * GPUME_CANCELLED. What the decoder refuses is counted and stepped over; an input that breaks off
- * ends there, with a warning. GPUME_DEVICE: a frame could not be had from the hardware; logged. */
+ * ends there. GPUME_DEVICE: a frame could not be had from the hardware; logged. */
 int gpume_decode_next(struct gpume_decode *decode, struct AVFrame *frame);
 
 /* Which decoder, and the device that it works on, such as "h264 on cuda"; after the first frame. */
 void gpume_decode_describe(const struct gpume_decode *decode, char *text, size_t bytes);
-bool gpume_decode_is_accelerated(const struct gpume_decode *decode);
 int gpume_decode_threads(const struct gpume_decode *decode);
 
+/* Packets that the decoder refused, and a last frame that is cut. */
 uint64_t gpume_decode_refused(const struct gpume_decode *decode);
+
+/* What became of the input, where that is not all well: one line of what the decoder refused, and,
+ * after GPUME_EOF, one of how it breaks off. */
+void gpume_decode_warn(const struct gpume_decode *decode);
+
+/* After GPUME_EOF without a frame: says why there is none, and returns GPUME_FORMAT. */
+int gpume_decode_no_frame(const struct gpume_decode *decode);
 
 void gpume_decode_close(struct gpume_decode **decode);
 

@@ -258,7 +258,9 @@ static int find_streams(struct gpume_input *input)
         (void)av_dict_set_int(&options[i], "max_pixels", input->max_pixels, 0);
     }
     gpume_libav_quiet();
+    input->data = input->format->pb ? avio_tell(input->format->pb) : 0;
     const int error = avformat_find_stream_info(input->format, options);
+    input->cut = gpume_libav_cut();
     for (unsigned i = 0; options && i < count; i++) {
         av_dict_free(&options[i]);
     }

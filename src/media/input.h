@@ -19,6 +19,8 @@ struct gpume_input {
     bool piped;               /* something came through it */
     atomic_bool *cancel;
     struct gpume_reach reach;
+    int64_t data;       /* where the header ends in it */
+    bool cut;           /* opening came upon an end within something */
     int64_t max_pixels; /* of a picture decoded to learn of streams, as decoders count */
 };
 

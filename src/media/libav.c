@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@
 #include <libavutil/log.h>
 
 static _Thread_local char kept[256];
+static _Thread_local bool cut;
 static atomic_uint_fast64_t oversized;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -26,6 +28,7 @@ static void keep(void *object, int level, const char *format, va_list args)
     if (strstr(format, "exceeds specified max pixel count")) { /* av_image_check_size2 */
         atomic_fetch_add(&oversized, 1);
     }
+    cut = cut || strstr(format, "File ended prematurely"); /* matroskadec.c */
     if ((level & 0xff) > AV_LOG_ERROR || kept[0] != '\0') {
         return;
     }
@@ -53,6 +56,12 @@ void gpume_libav_quiet(void)
 {
     (void)pthread_once(&once, take_over);
     kept[0] = '\0';
+    cut = false;
+}
+
+bool gpume_libav_cut(void)
+{
+    return cut;
 }
 
 uint64_t gpume_libav_oversized(void)

@@ -6,6 +6,7 @@
 #ifndef GPUME_MEDIA_LIBAV_H
 #define GPUME_MEDIA_LIBAV_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,6 +15,10 @@ void gpume_libav_quiet(void);
 
 /* The kept line, else the text of the AVERROR. Returns buffer. */
 const char *gpume_libav_reason(int error, char *buffer, size_t bytes);
+
+/* Since then: has a demultiplexer found that its input stops within something? Its call may yet
+ * return a plain end. */
+bool gpume_libav_cut(void);
 
 /* How many pictures of any thread's were refused for AVCodecContext.max_pixels. */
 uint64_t gpume_libav_oversized(void);

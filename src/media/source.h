@@ -31,6 +31,8 @@ struct gpume_source_options {
 };
 
 struct gpume_source_info {
+    const char
+        *label; /* what messages call the input, the last of two: a path as given, or a constant */
     char codec[64];
     char decoder[64]; /* and its hardware: "h264 on cuda" */
     char pixel_format[64];
@@ -43,14 +45,14 @@ struct gpume_source_info {
 
 struct gpume_source_counts {
     uint64_t delivered; /* frames read so far */
-    uint64_t refused;   /* packets that the decoder refused */
+    uint64_t refused;   /* packets that the decoder refused, and a last frame that is cut */
     uint64_t scaled;    /* frames brought to the first frame's size or depth */
 };
 
 /* Opens the input and decodes its first frame, so that *info is what the frames will be. Failures
  * name the input and are logged: GPUME_IO (cannot be opened), GPUME_FORMAT (no video, no frame),
- * GPUME_INVALID (stream, filter or hwaccel). Hardware that cannot decode the input is left aside,
- * with one warning if its type was named. */
+ * GPUME_UNSUPPORTED (pictures too large), GPUME_INVALID (stream, filter or hwaccel). Hardware that
+ * cannot decode the input is left aside, with one warning if its type was named. */
 int gpume_source_open(struct gpume_source **source, const struct gpume_source_options *options,
     struct gpume_source_info *info);
 

@@ -92,16 +92,6 @@ static int open_paths(struct gpume_source *source)
     return GPUME_OK;
 }
 
-static int no_frame(struct gpume_source *source)
-{
-    uint64_t refused = gpume_decode_refused(source->decodes[source->path_index]);
-    gpume_log_write(&source->log, GPUME_LOG_ERROR,
-        "%s: no frame of its %s video could be decoded (%" PRIu64
-        " packet%s refused); check the file",
-        label_of(source), source->facts.codec, refused, refused == 1 ? "" : "s");
-    return GPUME_FORMAT;
-}
-
 /* The next still of two: the first frame of its file, at its place in time. */
 static int decode_still(struct gpume_source *source, AVFrame *frame)
 {
@@ -111,7 +101,7 @@ static int decode_still(struct gpume_source *source, AVFrame *frame)
     source->path_index = (uint32_t)source->decoded;
     int status = gpume_decode_next(source->decodes[source->path_index], frame);
     if (status == GPUME_EOF) {
-        return no_frame(source);
+        return gpume_decode_no_frame(source->decodes[source->path_index]);
     }
     frame->pts = source->path_index;
     return status;
@@ -192,13 +182,8 @@ static void count_refused(struct gpume_source *source)
 
 static int end(struct gpume_source *source)
 {
-    if (!source->ended && source->counts.refused > 0) {
-        gpume_log_write(&source->log, GPUME_LOG_WARNING,
-            "%s: damaged: the decoder refused %" PRIu64 " packet%s; what it could decode is used%s",
-            label_of(source), source->counts.refused, source->counts.refused == 1 ? "" : "s",
-            gpume_decode_is_accelerated(source->decodes[source->path_index])
-                ? ", and --hwaccel none may decode more"
-                : "");
+    for (uint32_t i = 0; i < source->path_count; i++) {
+        gpume_decode_warn(source->decodes[i]);
     }
     source->ended = true;
     return GPUME_EOF;
@@ -352,7 +337,7 @@ static int first_frame(struct gpume_source *source)
         return GPUME_FORMAT;
     }
     if (status == GPUME_EOF) {
-        return no_frame(source);
+        return gpume_decode_no_frame(source->decodes[source->path_index]);
     }
     if (status != GPUME_OK) {
         return status;
@@ -362,8 +347,10 @@ static int first_frame(struct gpume_source *source)
     source->last_us = time_of(source, source->frame, time_base);
     if (gpume_trust_too_large(&source->trust, source->frame->width, source->frame->height)) {
         gpume_log_write(&source->log, GPUME_LOG_ERROR,
-            "--vf %s: gives %dx%d, more pixels than --max-pixels %" PRIu64 " allows", source->graph,
-            source->frame->width, source->frame->height, source->trust.max_pixels);
+            "%s: --vf %s gives %dx%d, more pixels than --max-pixels %" PRIu64
+            " allows; raise it or mend the graph",
+            label_of(source), source->graph, source->frame->width, source->frame->height,
+            source->trust.max_pixels);
         return GPUME_UNSUPPORTED;
     }
     source->width = (uint32_t)source->frame->width;
@@ -421,6 +408,19 @@ static int open_y4m(struct gpume_source *source, const struct gpume_source_optio
     return status;
 }
 
+/* Of filtered frames. */
+static int check_sides(const struct gpume_source *source, const struct gpume_source_info *info)
+{
+    if (info->width <= GPUME_SIDE_MAX && info->height <= GPUME_SIDE_MAX) {
+        return GPUME_OK;
+    }
+    gpume_log_write(&source->log, GPUME_LOG_ERROR,
+        "%s: its pictures are %ux%u%s%s, and no side may be above %d; give smaller pictures",
+        gpume_input_label(source->paths[0]), info->width, info->height,
+        source->graph ? " after --vf " : "", source->graph ? source->graph : "", GPUME_SIDE_MAX);
+    return GPUME_UNSUPPORTED;
+}
+
 int gpume_source_open(struct gpume_source **result, const struct gpume_source_options *options,
     struct gpume_source_info *info)
 {
@@ -437,6 +437,8 @@ int gpume_source_open(struct gpume_source **result, const struct gpume_source_op
     GPUME_TRY(gpume_hwaccel_open(&source->hwaccel, options->hwaccel, &source->log));
     GPUME_TRY(gpume_source_y4m_wants(options) ? open_y4m(source, options, info)
                                               : open_lavf(source, info));
+    GPUME_TRY(check_sides(source, info));
+    info->label = gpume_input_label(options->paths[options->path_count - 1]);
     *result = source;
     return GPUME_OK;
 fail:

@@ -7,6 +7,7 @@
  */
 #include "media/source_y4m.h"
 #include "base/status.h"
+#include "media/cut.h"
 #include "media/input.h"
 #include "media/y4m_header.h"
 
@@ -34,8 +35,9 @@ struct file {
 struct gpume_source_y4m {
     struct file files[2];
     uint32_t file_count;
-    const char *fault; /* why a frame cannot be read */
-    int64_t place;     /* of the frame read last */
+    const char *fault; /* why a frame cannot be read, unless it is cut */
+    struct gpume_cut cut;
+    int64_t place; /* of the frame read last */
     struct gpume_source_counts counts;
     bool ended;
     uint64_t max_pixels; /* asked for, or PIXELS_MAX */
@@ -180,8 +182,14 @@ static int faulty(struct gpume_source_y4m *source, const char *fault)
     return GPUME_FORMAT;
 }
 
-/* Moves behind a FRAME line whose frame is whole. GPUME_FORMAT: source->fault says what is wrong.
- */
+static int cut_off(struct gpume_source_y4m *source, uint64_t there, uint64_t whole)
+{
+    source->cut = (struct gpume_cut){there, whole};
+    return GPUME_FORMAT;
+}
+
+/* Moves behind a FRAME line whose frame is whole. GPUME_FORMAT: source->cut or fault says what
+ * is wrong. */
 static int begin_frame(struct gpume_source_y4m *source, struct file *file)
 {
     static const char magic[] = "FRAME";
@@ -199,14 +207,15 @@ static int begin_frame(struct gpume_source_y4m *source, struct file *file)
         c = getc(file->stream);
     }
     if (c == EOF) {
-        return faulty(source, "the last frame is not whole");
+        return cut_off(source, 0, file->frame_bytes);
     }
     if (c != '\n' || length < strlen(magic)) {
         return faulty(source, "no FRAME line where one must be");
     }
     int64_t at = (int64_t)ftello(file->stream), end = file_bytes(file);
-    if (at < 0 || end < at || (uint64_t)(end - at) < file->frame_bytes) {
-        return faulty(source, "the last frame is not whole");
+    const uint64_t there = at >= 0 && end > at ? (uint64_t)(end - at) : 0;
+    if (there < file->frame_bytes) {
+        return cut_off(source, there, file->frame_bytes);
     }
     return GPUME_OK;
 }
@@ -266,10 +275,15 @@ fail:
 /* What is left of the file is of no use. */
 static int break_off(struct gpume_source_y4m *source, const struct file *file)
 {
+    const uint64_t frames = source->counts.delivered;
     source->counts.refused++;
-    gpume_log_write(&source->log, GPUME_LOG_WARNING,
-        "%s: reading breaks off after frame %" PRIu64 ": %s; what came before is used", file->label,
-        source->counts.delivered, source->fault);
+    if (source->cut.whole > 0) {
+        gpume_cut_warn(&source->cut, file->label, frames, &source->log);
+    } else {
+        gpume_log_write(&source->log, GPUME_LOG_WARNING,
+            "%s: reading breaks off after %" PRIu64 " frame%s: %s; what came before is used",
+            file->label, frames, frames == 1 ? "" : "s", source->fault);
+    }
     return GPUME_EOF;
 }
 
@@ -323,14 +337,18 @@ int gpume_source_y4m_read(
 /* Is there a first frame? It stays to be read. */
 static int check_frame(struct gpume_source_y4m *source, struct file *file)
 {
-    if (fseeko(file->stream, (off_t)file->data, SEEK_SET) != 0) {
-        source->fault = "it cannot be read";
-    } else {
-        source->fault = "it ends after its header";
-        if (begin_frame(source, file) == GPUME_OK &&
-            fseeko(file->stream, (off_t)file->data, SEEK_SET) == 0) {
+    source->fault = "it cannot be read";
+    if (fseeko(file->stream, (off_t)file->data, SEEK_SET) == 0) {
+        const int status = begin_frame(source, file);
+        if (status == GPUME_OK && fseeko(file->stream, (off_t)file->data, SEEK_SET) == 0) {
             return GPUME_OK;
         }
+        if (status == GPUME_EOF) { /* nothing follows the header */
+            (void)cut_off(source, 0, file->frame_bytes);
+        }
+    }
+    if (source->cut.whole > 0) {
+        return gpume_cut_refuse(&source->cut, file->label, &source->log);
     }
     gpume_log_write(&source->log, GPUME_LOG_ERROR,
         "%s: no frame of its Y4M video could be read: %s; check the file", file->label,

@@ -3,7 +3,6 @@
 
 #include "base/grid.h"
 
-#define SIDE_MAX (1u << 20)             /* pixels; keeps coordinates and strides within 31 bits */
 #define PIXELS_MAX (1ull << 32)         /* pixels: 2^32 * 65535^2 < 2^64 bounds every squared sum */
 #define BATCH_BLOCKS (1u << 20)         /* blocks of a submission: enough for any device */
 #define BATCH_BYTES (48ull << 20)       /* of frames in a submission: more hides its cost */
@@ -19,10 +18,11 @@ static int refuse(
 
 static int check_params(const struct gpume_params *p, const struct gpume_log *log)
 {
-    if (p->width < 1 || p->width > SIDE_MAX) {
+    /* GPUME_SIDE_MAX keeps coordinates and strides within 31 bits. */
+    if (p->width < 1 || p->width > GPUME_SIDE_MAX) {
         return refuse(log, "width", p->width, "from 1 to 1048576");
     }
-    if (p->height < 1 || p->height > SIDE_MAX) {
+    if (p->height < 1 || p->height > GPUME_SIDE_MAX) {
         return refuse(log, "height", p->height, "from 1 to 1048576");
     }
     if ((uint64_t)p->width * p->height > PIXELS_MAX) {

@@ -233,8 +233,8 @@ static void print_elimination(const struct gpume_summary *summary, FILE *stream)
 static void print_trouble(const struct gpume_summary *summary, FILE *stream)
 {
     if (summary->refused > 0) {
-        fprintf(stream, "refused      %" PRIu64 " damaged packet%s left out by the decoder\n",
-            summary->refused, summary->refused == 1 ? "" : "s");
+        fprintf(stream, "refused      %" PRIu64 " damaged packet%s left out\n", summary->refused,
+            summary->refused == 1 ? "" : "s");
     }
     if (summary->scaled > 0) {
         fprintf(stream, "scaled       ");

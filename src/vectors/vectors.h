@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GPUME_READ_SIDE_MAX 1048576             /* pixels, of a picture */
+#define GPUME_READ_SIDE_MAX GPUME_SIDE_MAX      /* pixels, of a picture */
 #define GPUME_READ_BLOCK_MAX 1024               /* pixels, of a block: more than any codec has */
 #define GPUME_READ_BLOCKS_MAX ((size_t)1 << 28) /* of a field: 2^32 pixels in blocks of 4x4 */
 #define GPUME_READ_NUMBER_MAX INT64_C(99999999999999999) /* of a frame */

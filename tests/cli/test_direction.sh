@@ -105,7 +105,7 @@ says 'needs 10'
 expect 3 clip.y4m --direction both --ref-distance 9
 says 'needs 10'
 expect 3 clip.y4m --direction both --ref-distance 7 --start 3 --frames 2
-says '(--start 3, --ref-distance 7) needs 11'
+says '(--start 3, --ref-distance 7, --direction both) needs 11'
 expect 3 clip.y4m --direction both --ref-distance 20 --start 3 --frames 18
 says 'needs 21'
 

@@ -40,15 +40,32 @@ if [ "$(id -u)" -ne 0 ]; then
     says locked.y4m
 fi
 
-# Too few frames.
+# says_not TEXT: nor is it in the last run's error.
+says_not() {
+    ! grep -qF -- "$1" "$scratch/err" || fail "the error says '$1'"
+}
+
+# Too few frames: how many there are and are needed, and which of the options given ask for them.
 make_clip one.y4m 40 28 8 1
-bad one.y4m
-says "one.y4m"
+for direction in past future both; do
+    bad one.y4m --direction $direction
+    says "one.y4m: has 1 frame; a field needs 2:"
+    says_not --
+done
 bad clip.y4m --ref-distance 6
-says "6 frames"
-says "needs 7"
+says "clip.y4m: has 6 frames; the first field (--ref-distance 6) needs 7:"
 bad clip.y4m --start 6
-says "needs 7"
+says "has 6 frames; the first field (--start 6) needs 7:"
+bad clip.y4m --start 6 --ref-distance 6
+says "(--start 6, --ref-distance 6) needs 7:"
+bad clip.y4m --start 5 --direction future
+says "has 6 frames; the first field (--start 5, --direction future) needs 7:"
+bad clip.y4m --start 6 --direction both
+says "(--start 6) needs 7:"
+bad clip.y4m --vf trim=end_frame=1
+says "clip.y4m: has 1 frame after --vf trim=end_frame=1; a field needs 2:"
+expect 3 bench one.y4m --backend cpu
+says "one.y4m: has 1 frame; a field needs 2:"
 bad clip.y4m --start 1000000
 bad clip.y4m -o here/there --start 9
 [ ! -e here ] || fail "a folder was left behind"
@@ -59,7 +76,82 @@ expect 0 -q clip.y4m --backend "$engine" --ref-distance 5 -o five
 [ $? -eq 3 ] || fail "empty standard input"
 "$gpume" - --backend "$engine" <&- >"$scratch/out" 2>"$scratch/err"
 [ $? -eq 3 ] || fail "closed standard input"
+"$gpume" - --backend "$engine" <one.y4m >"$scratch/out" 2>"$scratch/err"
+[ $? -eq 3 ] || fail "one frame on standard input"
+says "standard input: has 1 frame;"
 [ ! -e stdin.gpume ] || fail "a folder was left behind"
+
+# Pictures longer than the search takes: the file is named, and which side it is can be seen.
+printf 'YUV4MPEG2 W1048577 H1 Cmono\nFRAME\n' >wide.y4m
+head -c 1048577 /dev/zero >>wide.y4m
+printf 'YUV4MPEG2 W1 H1048577 Cmono\nFRAME\n' >tall.y4m
+head -c 1048577 /dev/zero >>tall.y4m
+printf 'YUV4MPEG2 W2097153 H1 Cmono\nFRAME\n' >wider.y4m # FFmpeg does not open it
+head -c 2097153 /dev/zero >>wider.y4m
+bad wide.y4m
+says "wide.y4m: its pictures are 1048577x1, and no side may be above 1048576"
+bad tall.y4m
+says "tall.y4m: its pictures are 1x1048577,"
+bad wider.y4m
+says "wider.y4m: its pictures are 2097153x1,"
+bad tall.y4m wide.y4m
+says "tall.y4m: its pictures are 1x1048577,"
+expect 3 bench wide.y4m --backend cpu
+says "wide.y4m: its pictures are 1048577x1,"
+bad clip.y4m --vf crop=1:1,pad=1:1048577
+says "clip.y4m: its pictures are 1x1048577 after --vf crop=1:1,pad=1:1048577,"
+
+header=$(head -1 clip.y4m | wc -c)
+# warns_cut FRAMES BYTES: the last run was done, and said once which frame is cut.
+warns_cut() {
+    [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "not exactly one line of warning"
+    says "frame $1 is cut: $2 of its 1120 bytes are there"
+}
+frame=$((6 + 40 * 28))
+[ "$(wc -c <clip.y4m)" -eq $((header + 6 * frame)) ] || fail "clip.y4m is not what this test takes it for"
+
+# Cut within its last frame, in the FRAME line or behind it: the whole ones are used, and it is said.
+head -c $((header + 5 * frame)) clip.y4m >five.y4m
+expect 0 -q five.y4m --backend "$engine" -o whole
+[ ! -s "$scratch/err" ] || fail "frames that are all whole: a warning"
+for there in 1119 1 0 -1 -5; do
+    head -c $((header + 5 * frame + 6 + there)) clip.y4m >cut.y4m
+    [ $there -gt 0 ] || there=0
+    expect 0 -qy cut.y4m --backend "$engine" -o cut
+    warns_cut 5 $there
+    says "cut.y4m: frame"
+    cmp whole/vectors.csv cut/vectors.csv || fail "a cut frame changes the whole ones"
+    grep -q '"refused": 1,' cut/summary.json || fail "a cut frame is not counted"
+    cat cut.y4m | "$gpume" -qy - --backend "$engine" -o cut 2>"$scratch/err" || fail "cut in a pipe"
+    warns_cut 5 $there
+    says "standard input: frame"
+    cmp whole/vectors.csv cut/vectors.csv || fail "a cut frame changes the whole ones, in a pipe"
+done
+sed 's/FRAME/FRAME Ip/' clip.y4m | head -c $((header + 3 * (frame + 3) + 9 + 1119)) >cut.y4m
+expect 0 -qy cut.y4m --backend "$engine" -o cut
+warns_cut 3 1119
+expect 0 -qy cut.y4m --backend "$engine" -o cut --frames 2
+[ ! -s "$scratch/err" ] || fail "the end is not reached: a warning"
+# Cut within its first frame, also as one of two stills.
+for there in 1119 0; do
+    head -c $((header + 6 + there)) clip.y4m >cut.y4m
+    bad cut.y4m
+    says "cut.y4m: no whole frame is in it: $there of the first one's 1120 bytes are there"
+    bad cut.y4m clip.y4m
+    says "cut.y4m: no whole frame is in it: $there of"
+    bad clip.y4m cut.y4m
+    says "cut.y4m: no whole frame is in it: $there of"
+    cat cut.y4m | "$gpume" - --backend "$engine" >"$scratch/out" 2>"$scratch/err"
+    [ $? -eq 3 ] || fail "cut in the first frame, in a pipe"
+    says "standard input: no whole frame is in it: $there of"
+done
+head -c "$header" clip.y4m >cut.y4m
+bad cut.y4m
+says "cut.y4m: no whole frame is in it: 0 of"
+# What FFmpeg does not open is read by other means, and said in the same words.
+printf 'YUV4MPEG2 W1000000 H500 Cmono\nFRAME\n' >large.y4m
+bad large.y4m
+says "large.y4m: no whole frame is in it: 0 of"
 
 # Standard input gives what the file gives.
 expect 0 -q clip.y4m --backend "$engine"
@@ -101,6 +193,38 @@ grep -q '"reference": "frame_002.png"' frame_003.gpume/summary.json || fail "sti
 "$gpume" -q - frame_003.png --backend "$engine" -o stills <frame_002.png ||
     fail "a still from standard input"
 cmp stills/vectors.csv frame_003.gpume/vectors.csv || fail "a still from standard input"
+
+# An empty one of numbered pictures ends the input; one that is cut is left out.
+: >frame_004.png
+expect 0 -qy frame_%03d.png --backend "$engine"
+says "frame_%03d.png: reading breaks off after 3 frames: picture 4 of 6 is empty;"
+head -c 200 frame_003.png >frame_004.png
+expect 0 -qy frame_%03d.png --backend "$engine"
+says "refused 1 packet"
+grep -q '"refused": 1,' frame.gpume/summary.json || fail "a cut picture is not counted"
+# What the decoder refuses only when it is told of the end is counted as well.
+for threads in 1 4; do
+    bad frame_004.png --threads $threads
+    says "frame_004.png: no frame of its png video could be decoded: the decoder refused 1 packet"
+    bad frame_003.png frame_004.png --threads $threads
+    says "frame_004.png: no frame"
+done
+
+# Containers that are cut.
+convert -i clip.y4m -c ffv1 clip.mkv
+expect 0 -qy clip.mkv --backend "$engine"
+[ ! -s "$scratch/err" ] || fail "a whole file: a warning"
+bytes=$(ffprobe -v error -show_entries packet=pos -of csv=p=0 clip.mkv | tail -1 | tr -d ,)
+head -c $((bytes + 20)) clip.mkv >cut.mkv
+expect 0 -qy cut.mkv --backend "$engine"
+says "cut.mkv: reading breaks off after 5 frames: the input is cut;"
+[ "$(wc -l <cut.gpume/frames.csv)" -eq 5 ] || fail "whole frames of a cut file are left out"
+bytes=$(ffprobe -v error -show_entries packet=pos -of csv=p=0 clip.mkv | head -1 | tr -d ,)
+head -c $((bytes + 20)) clip.mkv >none.mkv
+bad none.mkv
+says "none.mkv: no whole frame of its ffv1 video is in it: the input is cut;"
+cat none.mkv | "$gpume" -y - --backend "$engine" >"$scratch/out" 2>"$scratch/err"
+says "standard input: no whole frame of its ffv1 video is in it"
 
 # A filter, and a stream by number.
 convert -i clip.y4m -vf crop=24:16:8:4 crop.y4m

@@ -40,7 +40,7 @@ refused p1.png p2.png --backend "$engine" --max-pixels 3000
 refused p%d.png --backend "$engine" --max-pixels 3000
 # A filter's pictures count too.
 refused clip.y4m --backend "$engine" --max-pixels 3072 --vf scale=128:48
-says 128x48
+says "clip.y4m: --vf scale=128:48 gives 128x48"
 expect 0 -q clip.y4m --backend "$engine" --max-pixels 6144 --vf scale=128:48 -o c
 # Raw video that FFmpeg does not open has a reader of its own.
 printf 'YUV4MPEG2 W16400 H16400 Cmono\nFRAME\n' >large.y4m
@@ -80,6 +80,7 @@ cpu) [ $smaller -eq 0 ] || fail "the CPU engine has $((smaller + 1)) plans" ;;
 *) [ $smaller -gt 3 ] || fail "only $((smaller + 1)) plans for less and less memory" ;;
 esac
 refused clip.y4m --backend "$engine" -b 16 -w 16 --max-memory $((planned - 1))
+says "clip.y4m: 64x48"
 says "$planned bytes"
 says "--max-memory allows $((planned - 1))"
 refused clip.y4m --backend "$engine" --max-memory 10K
@@ -111,6 +112,8 @@ refused convert mixed.csv never.csv --max-memory 2303
 # The bench: of each engine.
 expect 0 bench --backend cpu --size 64x48 --seconds 0.001 --max-memory 100M
 refused bench --backend cpu --size 64x48 --seconds 0.001 --max-memory 10K
+refused bench clip.y4m --backend cpu --seconds 0.001 --max-memory 10K
+says "clip.y4m: 64x48"
 says "--max-memory allows 10000"
 
 # Time: a name that nobody writes to is waited for no longer; the line names the option.

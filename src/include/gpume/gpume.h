@@ -61,9 +61,10 @@ extern "C" {
 /* Grows by one whenever this header changes what a caller can rely on. */
 #define GPUME_API_VERSION 1
 
-#define GPUME_BLOCK_MIN 4    /* pixels; blocks are multiples of 4 */
-#define GPUME_BLOCK_MAX 128  /* pixels */
-#define GPUME_WINDOW_MAX 512 /* pixels, each axis */
+#define GPUME_BLOCK_MIN 4      /* pixels; blocks are multiples of 4 */
+#define GPUME_SIDE_MAX 1048576 /* pixels, of a picture */
+#define GPUME_BLOCK_MAX 128    /* pixels */
+#define GPUME_WINDOW_MAX 512   /* pixels, each axis */
 #define GPUME_DISTANCE_MAX 1024
 
 enum gpume_status {

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "media/cut.h"
+
+#include <inttypes.h>
+
+void gpume_cut_warn(
+    const struct gpume_cut *cut, const char *label, uint64_t frame, const struct gpume_log *log)
+{
+    gpume_log_write(log, GPUME_LOG_WARNING,
+        "%s: frame %" PRIu64 " is cut: %" PRIu64 " of its %" PRIu64
+        " bytes are there; what came before is used",
+        label, frame, cut->there, cut->whole);
+}
+
+int gpume_cut_refuse(const struct gpume_cut *cut, const char *label, const struct gpume_log *log)
+{
+    gpume_log_write(log, GPUME_LOG_ERROR,
+        "%s: no whole frame is in it: %" PRIu64 " of the first one's %" PRIu64
+        " bytes are there; give the whole file",
+        label, cut->there, cut->whole);
+    return GPUME_FORMAT;
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * libavformat takes what is left of a Y4M video after its last whole frame, an empty one of
+ * numbered pictures, and Matroska that stops anywhere for a good end: all three are found out here,
+ * by where the input stands, by the count, and by libav's log. Called by decode.c.
+ */
+#include "media/packets.h"
+#include "base/status.h"
+#include "media/libav.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <libavformat/avformat.h>
+#include <libavutil/imgutils.h>
+
+#define Y4M_LINE 6 /* "FRAME\n"; with parameters, which are rare, it is longer */
+
+static bool is_video(const AVStream *stream)
+{
+    return stream->codecpar->codec_type == AVMEDIA_TYPE_VIDEO;
+}
+
+/* The best stream, but no cover picture while there is a film. */
+static AVStream *best_stream(AVFormatContext *format)
+{
+    int best = av_find_best_stream(format, AVMEDIA_TYPE_VIDEO, -1, -1, NULL, 0);
+    AVStream *chosen = best < 0 ? NULL : format->streams[best];
+    for (unsigned i = 0; chosen && i < format->nb_streams; i++) {
+        bool cover = (chosen->disposition & AV_DISPOSITION_ATTACHED_PIC) != 0;
+        AVStream *stream = format->streams[i];
+        if (cover && is_video(stream) && !(stream->disposition & AV_DISPOSITION_ATTACHED_PIC)) {
+            chosen = stream;
+        }
+    }
+    return chosen;
+}
+
+static int choose_stream(struct gpume_packets *packets, int wanted)
+{
+    AVFormatContext *format = packets->input.format;
+    unsigned count = 0;
+    AVStream *chosen = wanted < 0 ? best_stream(format) : NULL;
+    for (unsigned i = 0; i < format->nb_streams; i++) {
+        AVStream *stream = format->streams[i];
+        stream->discard = AVDISCARD_ALL;
+        if (is_video(stream)) {
+            if (wanted >= 0 && count == (unsigned)wanted) {
+                chosen = stream;
+            }
+            count++;
+        }
+    }
+    if (count == 0) {
+        gpume_log_write(&packets->log, GPUME_LOG_ERROR,
+            "%s: no video stream in it (%s, %u other streams); give a file with video",
+            packets->label, format->iformat->name, format->nb_streams);
+        return GPUME_FORMAT;
+    }
+    if (!chosen && wanted >= 0) {
+        gpume_log_write(&packets->log, GPUME_LOG_ERROR,
+            "%s: no video stream %d; it has %u, numbered from 0: choose with --stream",
+            packets->label, wanted, count);
+        return GPUME_INVALID;
+    }
+    /* av_find_best_stream passes over streams without facts; the decoder may still know. */
+    for (unsigned i = 0; !chosen && i < format->nb_streams; i++) {
+        chosen = is_video(format->streams[i]) ? format->streams[i] : NULL;
+    }
+    chosen->discard = AVDISCARD_DEFAULT;
+    packets->stream = chosen;
+    return GPUME_OK;
+}
+
+static void learn_y4m(struct gpume_packets *packets)
+{
+    const AVCodecParameters *codec = packets->stream->codecpar;
+    if (strcmp(packets->input.format->iformat->name, "yuv4mpegpipe") == 0) {
+        const int bytes = av_image_get_buffer_size(
+            (enum AVPixelFormat)codec->format, codec->width, codec->height, 1);
+        packets->y4m_frame = bytes > 0 ? bytes : 0;
+        packets->y4m_line = Y4M_LINE;
+        packets->y4m_end = packets->input.data;
+    }
+}
+
+int gpume_packets_open(struct gpume_packets *packets, const char *path, int stream,
+    atomic_bool *cancel, const struct gpume_log *log)
+{
+    int status = GPUME_OK;
+    packets->label = gpume_input_label(path);
+    packets->log = *log;
+    GPUME_TRY(gpume_input_open(&packets->input, path, cancel, &packets->log));
+    GPUME_TRY(choose_stream(packets, stream));
+    learn_y4m(packets);
+fail:
+    return status;
+}
+
+/* What follows the last whole frame is the beginning of another. */
+static void find_cut(struct gpume_packets *packets)
+{
+    const int64_t left = avio_tell(packets->input.format->pb) - packets->y4m_end;
+    const int64_t there = left > packets->y4m_line ? left - packets->y4m_line : 0;
+    if (left <= 0 && packets->taken > 0) {
+        return;
+    }
+    packets->lost = left > 0;
+    if (there < packets->y4m_frame) {
+        packets->cut = (struct gpume_cut){(uint64_t)there, (uint64_t)packets->y4m_frame};
+    } else { /* its FRAME line has parameters, and how long they are is not known */
+        snprintf(packets->reason, sizeof packets->reason, "the next frame is cut");
+    }
+}
+
+static void find_end(struct gpume_packets *packets, int error)
+{
+    const AVFormatContext *format = packets->input.format;
+    const bool numbered = strcmp(format->iformat->name, "image2") == 0;
+    const int64_t pictures = numbered ? packets->stream->duration : 0; /* one a tick */
+    packets->ended = true;
+    if (error != AVERROR_EOF) {
+        (void)av_strerror(error, packets->reason, sizeof packets->reason);
+    } else if (packets->input.cut || gpume_libav_cut()) {
+        snprintf(packets->reason, sizeof packets->reason, "the input is cut");
+    } else if (packets->y4m_frame > 0) {
+        find_cut(packets);
+    } else if (pictures > 0 && packets->taken < (uint64_t)pictures) {
+        snprintf(packets->reason, sizeof packets->reason,
+            "picture %" PRIu64 " of %" PRId64 " is empty", packets->taken + 1, pictures);
+    }
+}
+
+int gpume_packets_next(struct gpume_packets *packets, AVPacket *packet)
+{
+    int error = 0;
+    av_packet_unref(packet);
+    if (packets->ended) {
+        return GPUME_EOF;
+    }
+    gpume_libav_quiet();
+    do {
+        av_packet_unref(packet);
+        error = av_read_frame(packets->input.format, packet);
+        if (atomic_load(packets->input.cancel)) {
+            return GPUME_CANCELLED;
+        }
+    } while (error >= 0 && packet->stream_index != packets->stream->index);
+    if (error == AVERROR(ENOMEM)) {
+        return GPUME_NOMEM; /* the file is not to blame; told by the caller */
+    }
+    if (error < 0) {
+        find_end(packets, error);
+        return GPUME_EOF;
+    }
+    packets->taken++;
+    if (packets->y4m_frame > 0) {
+        packets->y4m_line = packet->pos - packets->y4m_end;
+        packets->y4m_end = packet->pos + packet->size;
+    }
+    return GPUME_OK;
+}
+
+void gpume_packets_warn(const struct gpume_packets *packets, uint64_t decoded)
+{
+    if (packets->cut.whole > 0) {
+        gpume_cut_warn(&packets->cut, packets->label, packets->taken, &packets->log);
+    } else if (packets->reason[0]) {
+        gpume_log_write(&packets->log, GPUME_LOG_WARNING,
+            "%s: reading breaks off after %" PRIu64 " frame%s: %s; what came before is used",
+            packets->label, decoded, decoded == 1 ? "" : "s", packets->reason);
+    }
+}
+
+void gpume_packets_close(struct gpume_packets *packets)
+{
+    gpume_input_close(&packets->input);
+}
