@@ -44,16 +44,6 @@ struct field {
     struct gpume_search_counts counts;
 };
 
-static void put(struct gpume_plane *plane, uint32_t x, uint32_t y, uint32_t value)
-{
-    uint8_t *row = (uint8_t *)plane->data + (ptrdiff_t)y * plane->stride;
-    if (plane->bits > 8) {
-        ((uint16_t *)(void *)row)[x] = (uint16_t)value;
-    } else {
-        row[x] = (uint8_t)value;
-    }
-}
-
 /* Bilinear between random values on a 16-pixel lattice. */
 static uint32_t smooth(uint32_t x, uint32_t y, uint32_t peak)
 {
@@ -96,7 +86,7 @@ static void fill(struct gpume_plane *plane, enum content content, uint32_t index
     uint32_t peak = (1u << plane->bits) - 1;
     for (uint32_t y = 0; y < plane->height; y++) {
         for (uint32_t x = 0; x < plane->width; x++) {
-            put(plane, x, y, special(content, peak, x, y, index, &random));
+            synth_put(plane, x, y, special(content, peak, x, y, index, &random));
         }
     }
 }

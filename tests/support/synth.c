@@ -15,7 +15,7 @@ struct gpume_plane synth_plane(uint32_t width, uint32_t height, uint32_t bits)
         .bits = bits};
 }
 
-static void put(struct gpume_plane *plane, uint32_t x, uint32_t y, uint32_t value)
+void synth_put(struct gpume_plane *plane, uint32_t x, uint32_t y, uint32_t value)
 {
     uint8_t *row = (uint8_t *)plane->data + (ptrdiff_t)y * plane->stride;
     if (plane->bits > 8) {
@@ -78,7 +78,7 @@ void synth_fill(
     uint32_t peak = (1u << bits) - 1;
     for (uint32_t y = 0; y < plane->height; y++) {
         for (uint32_t x = 0; x < plane->width; x++) {
-            put(plane, x, y, value_at(content, peak, x, y, index, seed, &state));
+            synth_put(plane, x, y, value_at(content, peak, x, y, index, seed, &state));
         }
     }
 }

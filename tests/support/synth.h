@@ -30,5 +30,6 @@ void synth_fill(
     struct gpume_plane *plane, enum synth_content content, uint32_t index, uint64_t seed);
 
 uint32_t synth_sample(const struct gpume_plane *plane, int64_t x, int64_t y);
+void synth_put(struct gpume_plane *plane, uint32_t x, uint32_t y, uint32_t value);
 
 #endif

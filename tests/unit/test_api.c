@@ -6,6 +6,7 @@
 #include "gpume/gpume.h"
 #include "harness.h"
 #include "synth.h"
+#include "told.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -13,14 +14,6 @@
 #include <string.h>
 
 static enum gpume_backend backend;
-static unsigned errors;
-
-static void count_errors(void *opaque, enum gpume_log_level level, const char *line)
-{
-    (void)opaque;
-    (void)line;
-    errors += level == GPUME_LOG_ERROR;
-}
 
 static struct gpume_params params_of(uint32_t width, uint32_t height)
 {
@@ -29,7 +22,7 @@ static struct gpume_params params_of(uint32_t width, uint32_t height)
     params.width = width;
     params.height = height;
     params.backend = backend;
-    params.log = count_errors;
+    params.log = told_line;
     return params;
 }
 
@@ -47,18 +40,18 @@ static void test_arguments(void)
     REQUIRE_EQUAL(gpume_open(NULL, &params), GPUME_INVALID);
     REQUIRE_EQUAL(gpume_open(&ctx, NULL), GPUME_INVALID);
     params.block = 7;
-    errors = 0;
+    told.errors = 0;
     REQUIRE_EQUAL(gpume_open(&ctx, &params), GPUME_INVALID);
-    REQUIRE_EQUAL(errors, 1);
+    REQUIRE_EQUAL(told.errors, 1);
     REQUIRE(!ctx);
     params = params_of(32, 32);
     params.backend = (enum gpume_backend)9;
     REQUIRE_EQUAL(gpume_open(&ctx, &params), GPUME_INVALID);
     params = params_of(32, 32);
     params.reserved[0] = 1;
-    errors = 0;
+    told.errors = 0;
     REQUIRE_EQUAL(gpume_open(&ctx, &params), GPUME_INVALID);
-    REQUIRE_EQUAL(errors, 1);
+    REQUIRE_EQUAL(told.errors, 1);
     REQUIRE_EQUAL(gpume_close(&ctx), GPUME_OK);
     REQUIRE_EQUAL(gpume_close(NULL), GPUME_OK);
     REQUIRE_EQUAL(gpume_send(NULL, NULL, 0), GPUME_INVALID);
@@ -91,10 +84,10 @@ static void test_searches(void)
         bool mine = searches[i].backend == backend;
         params.search = searches[i].name;
         gpume *ctx = NULL;
-        errors = 0;
+        told.errors = 0;
         int expected = searches[i].available ? GPUME_OK : GPUME_UNSUPPORTED;
         REQUIRE_EQUAL(gpume_open(&ctx, &params), mine ? expected : GPUME_INVALID);
-        REQUIRE_EQUAL(errors, ctx ? 0 : 1);
+        REQUIRE_EQUAL(told.errors, ctx ? 0 : 1);
         REQUIRE_EQUAL(gpume_close(&ctx), GPUME_OK);
         params.backend = GPUME_BACKEND_AUTO;
         if (mine && searches[i].available) {
@@ -110,9 +103,9 @@ static void test_searches(void)
     struct gpume_params params = params_of(32, 32);
     gpume *ctx = NULL;
     params.search = "no such search";
-    errors = 0;
+    told.errors = 0;
     REQUIRE_EQUAL(gpume_open(&ctx, &params), GPUME_INVALID);
-    REQUIRE_EQUAL(errors, 1);
+    REQUIRE_EQUAL(told.errors, 1);
 }
 
 /* Every search of Vulkan that is available has a ceiling, and those of the CPU that know theirs. */
@@ -170,11 +163,11 @@ static void test_wrong_plane(void)
     struct gpume_plane small = synth_plane(31, 32, 8), deep = synth_plane(32, 32, 10);
     struct gpume_plane wild = synth_plane(32, 31, 8);
     wild.stride = PTRDIFF_MIN; /* its magnitude is no ptrdiff_t */
-    errors = 0;
+    told.errors = 0;
     REQUIRE_EQUAL(gpume_send_plane(ctx, &small, 0), GPUME_INVALID);
     REQUIRE_EQUAL(gpume_send_plane(ctx, &deep, 0), GPUME_INVALID);
     REQUIRE_EQUAL(gpume_send_plane(ctx, &wild, 0), GPUME_INVALID);
-    REQUIRE_EQUAL(errors, 3);
+    REQUIRE_EQUAL(told.errors, 3);
     const struct gpume_field *field = NULL;
     REQUIRE_EQUAL(gpume_receive(ctx, &field, 0), GPUME_AGAIN);
     REQUIRE_EQUAL(gpume_finish(ctx), GPUME_OK);
@@ -344,9 +337,9 @@ static void test_memory_max(void)
     for (uint64_t allowed = params.memory_max - 1; allowed > 0; allowed /= 2) {
         struct gpume_params tight = params;
         tight.memory_max = allowed;
-        errors = 0;
+        told.errors = 0;
         int status = gpume_open(&ctx, &tight);
-        REQUIRE_EQUAL(errors, status == GPUME_OK ? 0 : 1);
+        REQUIRE_EQUAL(told.errors, status == GPUME_OK ? 0 : 1);
         if (status == GPUME_OK) {
             gpume_get_info(ctx, &info);
             REQUIRE(backend == GPUME_BACKEND_VULKAN);
@@ -388,9 +381,9 @@ static void test_prefilter(void)
     filter = (struct gpume_prefilter){
         .kind = GPUME_PREFILTER_KERNEL, .width = 3, .height = 3, .weights = none};
     params.prefilter = &filter;
-    errors = 0;
+    told.errors = 0;
     REQUIRE_EQUAL(gpume_open(&ctx, &params), GPUME_INVALID);
-    REQUIRE_EQUAL(errors, 1);
+    REQUIRE_EQUAL(told.errors, 1);
 }
 
 struct sender {

@@ -9,6 +9,7 @@
 #include "gpume/gpume.h"
 #include "harness.h"
 #include "motion/order.h"
+#include "told.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -142,25 +143,16 @@ static void test_order(void)
     REQUIRE(!wins(2, 0, 0, 2, 0, 0));
 }
 
-static char logged[2000];
-
-static void keep_line(void *opaque, enum gpume_log_level level, const char *line)
-{
-    (void)opaque;
-    (void)level;
-    snprintf(logged, sizeof(logged), "%s", line);
-}
-
 static void test_log(void)
 {
-    struct gpume_log log = {.fn = keep_line};
+    struct gpume_log log = {.fn = told_line};
     char long_text[1500];
     memset(long_text, 'x', sizeof(long_text) - 1);
     long_text[sizeof(long_text) - 1] = '\0';
     gpume_log_write(&log, GPUME_LOG_INFO, "%d and %s", 7, "eight");
-    REQUIRE(strcmp(logged, "7 and eight") == 0);
+    REQUIRE(strcmp(told.last, "7 and eight") == 0);
     gpume_log_write(&log, GPUME_LOG_INFO, "%s", long_text);
-    REQUIRE_EQUAL(strlen(logged), 1023);
+    REQUIRE_EQUAL(strlen(told.last), 1023);
     gpume_log_write(NULL, GPUME_LOG_INFO, "nobody listens");
     gpume_log_write(&(struct gpume_log){0}, GPUME_LOG_INFO, "nobody listens");
 }

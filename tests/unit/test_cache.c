@@ -6,6 +6,7 @@
 #include "base/cache.h"
 #include "gpume/gpume.h"
 #include "harness.h"
+#include "told.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -14,17 +15,6 @@
 #include <unistd.h>
 
 static char scratch[] = "/tmp/gpume-test-XXXXXX";
-static unsigned debug_lines, loud_lines;
-
-static void count_line(void *opaque, enum gpume_log_level level, const char *line)
-{
-    (void)opaque;
-    (void)line;
-    debug_lines += level == GPUME_LOG_DEBUG;
-    loud_lines += level <= GPUME_LOG_WARNING;
-}
-
-static const struct gpume_log target = {.fn = count_line};
 
 /* A path below the scratch folder, good for the next 31 calls. */
 static const char *place(const char *name)
@@ -77,7 +67,7 @@ static bool absent(const struct gpume_cache *cache, const char *name)
 
 static void test_entries(void)
 {
-    const struct gpume_cache cache = {place("made/gpume"), &target};
+    const struct gpume_cache cache = {place("made/gpume"), &told_log};
     struct stat info;
     REQUIRE(absent(&cache, "one"));
     REQUIRE(gpume_cache_store(&cache, "one", "first", 5));
@@ -96,16 +86,16 @@ static void test_entries(void)
     REQUIRE(holds(&cache, "large", large, GPUME_CACHE_BYTES_MAX));
     REQUIRE(!gpume_cache_store(&cache, "large", large, GPUME_CACHE_BYTES_MAX + 1));
     free(large);
-    const struct gpume_cache none = {NULL, &target};
+    const struct gpume_cache none = {NULL, &told_log};
     REQUIRE(absent(&none, "one"));
     REQUIRE(!gpume_cache_store(&none, "one", "first", 5));
-    REQUIRE_EQUAL(loud_lines, 0);
+    REQUIRE_EQUAL(told.errors + told.warnings, 0);
 }
 
 /* Any byte changed, any part missing, anything more. */
 static void test_damage(void)
 {
-    const struct gpume_cache cache = {place("damage"), &target};
+    const struct gpume_cache cache = {place("damage"), &told_log};
     char path[256], good[128], bad[128];
     REQUIRE(gpume_cache_store(&cache, "entry", "sixteen or so...", 16));
     snprintf(path, sizeof(path), "%s", place("damage/entry"));
@@ -130,13 +120,13 @@ static void test_damage(void)
     REQUIRE(absent(&cache, "entry"));
     REQUIRE(gpume_cache_store(&cache, "entry", "new", 3));
     REQUIRE(holds(&cache, "entry", "new", 3));
-    REQUIRE_EQUAL(loud_lines, 0);
+    REQUIRE_EQUAL(told.errors + told.warnings, 0);
 }
 
 /* What is no file is neither read nor replaced, and nobody waits for it. */
 static void test_places(void)
 {
-    const struct gpume_cache cache = {place("places"), &target};
+    const struct gpume_cache cache = {place("places"), &told_log};
     struct stat info;
     REQUIRE(gpume_cache_store(&cache, "file", "x", 1));
     REQUIRE_EQUAL(mkfifo(place("places/fifo"), 0600), 0);
@@ -152,14 +142,14 @@ static void test_places(void)
     const char *const folders[] = {
         place("places/file"), place("no/such/home"), "/proc/gpume", "/dev/null/x"};
     for (size_t i = 0; i < 4; i++) {
-        const struct gpume_cache shut = {folders[i], &target};
-        debug_lines = 0;
+        const struct gpume_cache shut = {folders[i], &told_log};
+        told.debugs = 0;
         REQUIRE(absent(&shut, "entry"));
         REQUIRE(!gpume_cache_store(&shut, "entry", "x", 1));
-        REQUIRE_EQUAL(debug_lines, 1);
+        REQUIRE_EQUAL(told.debugs, 1);
     }
     REQUIRE(lstat(place("no"), &info) != 0);
-    REQUIRE_EQUAL(loud_lines, 0);
+    REQUIRE_EQUAL(told.errors + told.warnings, 0);
 }
 
 /* The one entry of a folder; false if there are none or several. */
@@ -187,15 +177,15 @@ static unsigned open_once(const char *folder, uint32_t block)
     params.width = params.height = 64;
     params.block = block;
     params.backend = GPUME_BACKEND_VULKAN;
-    params.log = count_line;
+    params.log = told_line;
     params.cache_dir = folder;
     params.search = "quads"; /* nothing is tried, or kept of that, on hardware either */
-    debug_lines = 0;
+    told.debugs = 0;
     gpume *ctx = NULL;
     REQUIRE_EQUAL(gpume_open(&ctx, &params), GPUME_OK);
     REQUIRE_EQUAL(gpume_close(&ctx), GPUME_OK);
-    REQUIRE_EQUAL(loud_lines, 0);
-    return debug_lines;
+    REQUIRE_EQUAL(told.errors + told.warnings, 0);
+    return told.debugs;
 }
 
 static ino_t inode(const char *path)
@@ -208,7 +198,7 @@ static void test_pipelines(void)
 {
     char folder[256], name[256], path[600];
     snprintf(folder, sizeof(folder), "%s", place("pipelines"));
-    const struct gpume_cache cache = {folder, &target};
+    const struct gpume_cache cache = {folder, &told_log};
     REQUIRE_EQUAL(open_once(NULL, 8), 1); /* how long it took */
     REQUIRE_EQUAL(open_once(folder, 8), 1);
     REQUIRE(only_entry(folder, name));

@@ -5,6 +5,7 @@
  * byte is worse than a line in the log. Works in a folder of its own under the current one.
  */
 #include "harness.h"
+#include "told.h"
 #include "vectors/vectors_format.h"
 #include "vectors/vectors_rank.h"
 #include "vectors/vectors_reader.h"
@@ -15,19 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static unsigned lines;
-static char said[1100]; /* the last one */
-
-static void count_line(void *opaque, enum gpume_log_level level, const char *line)
-{
-    (void)opaque;
-    (void)level;
-    lines++;
-    snprintf(said, sizeof said, "%s", line);
-}
-
-static const struct gpume_log counting = {count_line, NULL};
 
 /* 10x6 pixels in blocks of 8: two blocks, of 8x6 and of 2x6. The second frame has two references.
  */
@@ -71,7 +59,7 @@ static int write_fields(
 {
     struct gpume_out_set set = {.overwrite = true};
     const struct gpume_vectors_target target = {
-        .path = path, .format = format, .set = &set, .processors = 1, .log = counting};
+        .path = path, .format = format, .set = &set, .processors = 1, .log = told_log};
     struct gpume_vectors_writer *writer = NULL;
     int status = gpume_vectors_writer_open(&writer, &target, &grid);
     for (size_t i = first; i < first + count && status == GPUME_OK; i++) {
@@ -256,7 +244,7 @@ static bool is_golden(const char *path, const struct golden *golden)
 
 static void test_writers(void)
 {
-    lines = 0;
+    told.lines = 0;
     for (size_t i = 0; i <= HASH; i++) {
         const struct gpume_vectors_format *format = gpume_vectors_format_named(goldens[i].format);
         REQUIRE_EQUAL(write_fields(format, goldens[i].path, 0, FIELDS), GPUME_OK);
@@ -270,22 +258,22 @@ static void test_writers(void)
     REQUIRE_EQUAL(write_fields(&gpume_vectors_mv_extractor, "mvs-%d.npy", 0, FIELDS), GPUME_OK);
     REQUIRE(is_golden("mvs-2.npy", &goldens[MV_EXTRACTOR]));
     REQUIRE(access("mvs-1.npy", F_OK) == 0);
-    REQUIRE_EQUAL(lines, 0);
+    REQUIRE_EQUAL(told.lines, 0);
 }
 
 /* What a name has no place for is told, and nothing stays of it. */
 static void test_names(void)
 {
-    lines = 0;
+    told.lines = 0;
     REQUIRE_EQUAL(write_fields(&gpume_vectors_flo, "g%d.flo", 0, FIELDS), GPUME_UNSUPPORTED);
-    REQUIRE(strstr(said, "two %d"));
+    REQUIRE(strstr(told.last, "two %d"));
     REQUIRE(access("g2.flo", F_OK) != 0);
     REQUIRE_EQUAL(write_fields(&gpume_vectors_flo, "g.flo", 0, 2), GPUME_UNSUPPORTED);
-    REQUIRE(strstr(said, "put %d in the name"));
+    REQUIRE(strstr(told.last, "put %d in the name"));
     REQUIRE(access("g.flo", F_OK) != 0);
     REQUIRE_EQUAL(
         write_fields(&gpume_vectors_mv_extractor, "g%d%d%d.npy", 0, 1), GPUME_UNSUPPORTED);
-    REQUIRE_EQUAL(lines, 3);
+    REQUIRE_EQUAL(told.lines, 3);
 }
 
 static void check_field(const struct gpume_vectors_field *field, size_t i, unsigned columns)
@@ -312,7 +300,7 @@ static void check_source(
 {
     struct gpume_vectors_reader *reader = NULL;
     const struct gpume_vectors_field *field = NULL;
-    lines = 0;
+    told.lines = 0;
     REQUIRE_EQUAL(gpume_vectors_reader_open(&reader, source), GPUME_OK);
     for (size_t i = first; reader && i < first + count; i++) {
         REQUIRE_EQUAL(gpume_vectors_reader_next(reader, &field), GPUME_OK);
@@ -326,7 +314,7 @@ static void check_source(
         REQUIRE_EQUAL(gpume_vectors_reader_next(reader, &field), GPUME_OK);
         REQUIRE(field == NULL);
     }
-    REQUIRE_EQUAL(lines, 0);
+    REQUIRE_EQUAL(told.lines, 0);
     gpume_vectors_reader_close(&reader);
     REQUIRE(reader == NULL);
 }
@@ -335,7 +323,7 @@ static void test_readers(void)
 {
     for (size_t i = 0; i < GOLDENS; i++) {
         const struct golden *golden = &goldens[i];
-        struct gpume_vectors_source source = {.path = golden->path, .log = counting};
+        struct gpume_vectors_source source = {.path = golden->path, .log = told_log};
         check_source(&source, 0, FIELDS, golden->columns);
         source.data = golden->data;
         source.bytes = golden->bytes;
@@ -343,11 +331,11 @@ static void test_readers(void)
         source.format = gpume_vectors_format_named(golden->format);
         check_source(&source, 0, FIELDS, golden->columns);
     }
-    struct gpume_vectors_source source = {.path = "mvs-%d.npy", .log = counting};
+    struct gpume_vectors_source source = {.path = "mvs-%d.npy", .log = told_log};
     check_source(&source, 0, FIELDS, GPUME_VECTORS_REF);
-    source = (struct gpume_vectors_source){.path = "f%d-%02d.flo", .block = BLOCK, .log = counting};
+    source = (struct gpume_vectors_source){.path = "f%d-%02d.flo", .block = BLOCK, .log = told_log};
     check_source(&source, 0, FIELDS, GPUME_VECTORS_REF);
-    source = (struct gpume_vectors_source){.path = "v.flo", .block = BLOCK, .log = counting};
+    source = (struct gpume_vectors_source){.path = "v.flo", .block = BLOCK, .log = told_log};
     check_source(&source, 0, 1, 0);
 }
 
@@ -359,7 +347,7 @@ static void test_pixels(void)
     struct gpume_vectors_reader *reader = NULL;
     const struct gpume_vectors_field *field = NULL;
     const struct gpume_vectors_source source = {
-        .path = "pixels", .data = data, .bytes = sizeof data, .log = counting};
+        .path = "pixels", .data = data, .bytes = sizeof data, .log = told_log};
     memcpy(data + 12 + 8, far, sizeof far);
     memcpy(data + 12 + 8 + 4, far, sizeof far);
     REQUIRE_EQUAL(gpume_vectors_reader_open(&reader, &source), GPUME_OK);
@@ -379,9 +367,9 @@ static bool read_bytes(const struct gpume_vectors_format *format, const char *na
         .bytes = bytes,
         .format = format,
         .block = block,
-        .log = counting};
-    lines = 0;
-    said[0] = '\0';
+        .log = told_log};
+    told.lines = 0;
+    told.last[0] = '\0';
     int status = gpume_vectors_reader_open(&reader, &source);
     while (status == GPUME_OK) {
         status = gpume_vectors_reader_next(reader, &field);
@@ -396,7 +384,7 @@ static bool read_bytes(const struct gpume_vectors_format *format, const char *na
         }
     }
     gpume_vectors_reader_close(&reader);
-    REQUIRE_EQUAL(lines, status == GPUME_OK ? 0 : 1);
+    REQUIRE_EQUAL(told.lines, status == GPUME_OK ? 0 : 1);
     return status == GPUME_OK;
 }
 
@@ -491,9 +479,9 @@ static void test_refusals(void)
         const bool read = read_bytes(gpume_vectors_format_named(cases[i].format), "name",
             cases[i].data, cases[i].bytes, BLOCK);
         REQUIRE(!read);
-        if (!strstr(said, cases[i].says) || strncmp(said, "name: ", 6) != 0) {
-            fprintf(stderr, "case %zu says '%s', not '%s'\n", i, said, cases[i].says);
-            REQUIRE(strstr(said, cases[i].says));
+        if (!strstr(told.last, cases[i].says) || strncmp(told.last, "name: ", 6) != 0) {
+            fprintf(stderr, "case %zu says '%s', not '%s'\n", i, told.last, cases[i].says);
+            REQUIRE(strstr(told.last, cases[i].says));
         }
     }
 }
@@ -515,9 +503,9 @@ static void test_mvf_heads(void)
         memcpy(data, mvf->data, mvf->bytes);
         data[cases[i].at] = cases[i].value;
         REQUIRE(!read_bytes(NULL, "mvf", data, mvf->bytes, 0));
-        if (!strstr(said, cases[i].says)) {
-            fprintf(stderr, "case %zu says '%s', not '%s'\n", i, said, cases[i].says);
-            REQUIRE(strstr(said, cases[i].says));
+        if (!strstr(told.last, cases[i].says)) {
+            fprintf(stderr, "case %zu says '%s', not '%s'\n", i, told.last, cases[i].says);
+            REQUIRE(strstr(told.last, cases[i].says));
         }
     }
     memcpy(data, mvf->data, 64);
@@ -525,7 +513,7 @@ static void test_mvf_heads(void)
     memcpy(data + 72, mvf->data + 64, mvf->bytes - 64);
     data[12] = 72;
     const struct gpume_vectors_source source = {
-        .path = "later", .data = data, .bytes = mvf->bytes + 8, .log = counting};
+        .path = "later", .data = data, .bytes = mvf->bytes + 8, .log = told_log};
     check_source(&source, 0, FIELDS, mvf->columns);
 }
 
@@ -560,16 +548,16 @@ static void test_needs(void)
     struct gpume_vectors_info info = grid;
     struct gpume_vectors_writer *writer = NULL;
     struct gpume_vectors_target target = {
-        .path = "needs", .format = &gpume_vectors_hash, .log = counting};
-    lines = 0;
+        .path = "needs", .format = &gpume_vectors_hash, .log = told_log};
+    told.lines = 0;
     info.columns &= ~(unsigned)GPUME_VECTORS_COST;
     REQUIRE_EQUAL(gpume_vectors_writer_open(&writer, &target, &info), GPUME_INVALID);
-    REQUIRE(strstr(said, "needs the costs"));
+    REQUIRE(strstr(told.last, "needs the costs"));
     info.block = 0;
     target.format = &gpume_vectors_mvf;
     REQUIRE_EQUAL(gpume_vectors_writer_open(&writer, &target, &info), GPUME_INVALID);
-    REQUIRE(strstr(said, "blocks of one size"));
-    REQUIRE(lines == 2 && !writer && access("needs", F_OK) != 0);
+    REQUIRE(strstr(told.last, "blocks of one size"));
+    REQUIRE(told.lines == 2 && !writer && access("needs", F_OK) != 0);
     /* Columns that are not known are left out, and stay so on the way back. */
     info = grid;
     info.columns = 0;
@@ -583,7 +571,7 @@ static void test_needs(void)
         REQUIRE_EQUAL(writer ? gpume_vectors_writer_field(writer, &field) : 1, GPUME_OK);
         REQUIRE_EQUAL(writer ? gpume_vectors_writer_finish(writer) : 1, GPUME_OK);
         gpume_vectors_writer_close(&writer);
-        const struct gpume_vectors_source source = {.path = "bare", .log = counting};
+        const struct gpume_vectors_source source = {.path = "bare", .log = told_log};
         check_source(&source, 0, 1, 0);
         REQUIRE(unlink("bare") == 0);
     }
@@ -597,7 +585,7 @@ static void test_ranks(void)
     static const uint32_t wanted[] = {2, 1, 3, 4, 0};
     const struct gpume_vectors_field field = {.count = 5, .blocks = blocks}, *ranked = NULL;
     struct gpume_vectors_ranker *ranker = NULL;
-    REQUIRE_EQUAL(gpume_vectors_ranker_create(&ranker, &counting), GPUME_OK);
+    REQUIRE_EQUAL(gpume_vectors_ranker_create(&ranker, &told_log), GPUME_OK);
     REQUIRE_EQUAL(gpume_vectors_ranker_apply(ranker, &field, &ranked), GPUME_OK);
     for (size_t i = 0; ranked && i < 5; i++) {
         REQUIRE_EQUAL(ranked->blocks[i].rank, wanted[i]);

@@ -9,6 +9,7 @@
 #include "media/source.h"
 #include "media/source_y4m.h"
 #include "media/y4m_header.h"
+#include "told.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -18,17 +19,6 @@
 
 enum { WIDTH = 37, HEIGHT = 23, FRAMES = 4 }; /* odd, so that rounding up shows */
 
-static unsigned errors, warnings;
-
-static void count_line(void *opaque, enum gpume_log_level level, const char *line)
-{
-    (void)opaque;
-    (void)line;
-    errors += level == GPUME_LOG_ERROR;
-    warnings += level == GPUME_LOG_WARNING;
-}
-
-static const struct gpume_log target = {count_line, NULL};
 static struct gpume_out_set outputs = {.overwrite = true};
 static uint16_t storage[WIDTH * HEIGHT], readback[WIDTH * HEIGHT];
 
@@ -67,7 +57,7 @@ static int write_all(const char *path, uint32_t bits, uint32_t count)
         .rate_num = 25,
         .rate_den = 1,
         .set = &outputs,
-        .log = target,
+        .log = told_log,
     };
     struct gpume_picture *picture = NULL;
     int status = gpume_picture_open(&picture, &options);
@@ -92,7 +82,7 @@ static int open_source(struct gpume_source **source, const char *path, const cha
         .filter = filter,
         .stream = -1,
         .threads = 2,
-        .log = target,
+        .log = told_log,
     };
     return gpume_source_open(source, &options, info);
 }
@@ -142,7 +132,7 @@ static void test_round_trips(void)
     REQUIRE_EQUAL(write_all("v.mkv", 16, FRAMES), GPUME_OK);
     read_all("v.mkv", 16, FRAMES, 16);
     REQUIRE_EQUAL(write_all("s%02d.bmp", 10, 1), GPUME_INVALID);
-    REQUIRE_EQUAL(errors, 1);
+    REQUIRE_EQUAL(told.errors, 1);
 }
 
 static void test_names(void)
@@ -167,10 +157,10 @@ static void test_names(void)
         {"a", true, GPUME_INVALID},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        errors = 0;
-        REQUIRE_EQUAL(gpume_picture_check_name(cases[i].path, cases[i].single, 0, false, &target),
+        told.errors = 0;
+        REQUIRE_EQUAL(gpume_picture_check_name(cases[i].path, cases[i].single, 0, false, &told_log),
             cases[i].status);
-        REQUIRE_EQUAL(errors, cases[i].status != GPUME_OK);
+        REQUIRE_EQUAL(told.errors, cases[i].status != GPUME_OK);
     }
     REQUIRE(gpume_picture_exists("s%02d.png") && gpume_picture_exists("v.y4m"));
     REQUIRE(!gpume_picture_exists("t%02d.png") && !gpume_picture_exists("s%03d.png"));
@@ -185,7 +175,7 @@ static void test_stills_and_filter(void)
     int64_t time_us = -1;
     REQUIRE_EQUAL(write_all("s%02d.png", 16, 2), GPUME_OK);
     REQUIRE_EQUAL(write_all("t%d.png", 8, 2), GPUME_OK);
-    warnings = 0;
+    told.warnings = 0;
     REQUIRE_EQUAL(open_source(&source, "t8.png", "s07.png", NULL, &info), GPUME_OK);
     const struct gpume_plane plane = plane_over(readback, 8);
     REQUIRE_EQUAL(gpume_source_read(source, &plane, &time_us), GPUME_OK);
@@ -195,7 +185,7 @@ static void test_stills_and_filter(void)
     REQUIRE_EQUAL(gpume_source_read(source, NULL, &time_us), GPUME_EOF);
     gpume_source_get_counts(source, &counts);
     REQUIRE_EQUAL(counts.scaled, 1);
-    REQUIRE_EQUAL(warnings, 1);
+    REQUIRE_EQUAL(told.warnings, 1);
     gpume_source_close(&source);
     REQUIRE_EQUAL(open_source(&source, "v.y4m", NULL, "crop=16:8:0:0,trim=end_frame=2", &info), 0);
     REQUIRE(info.width == 16 && info.height == 8);
@@ -241,10 +231,10 @@ static void test_refusals(void)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct gpume_source *source = NULL;
         struct gpume_source_info info;
-        errors = 0;
+        told.errors = 0;
         REQUIRE_EQUAL(open_source(&source, cases[i].path, cases[i].second, cases[i].filter, &info),
             cases[i].status);
-        REQUIRE_EQUAL(errors, 1);
+        REQUIRE_EQUAL(told.errors, 1);
         REQUIRE(source == NULL);
     }
 }
@@ -261,11 +251,11 @@ static int open_y4m(struct gpume_source_y4m **source, const char *path, const ch
         .path_count = second ? 2 : 1,
         .filter = filter,
         .stream = -1,
-        .log = target,
+        .log = told_log,
     };
     *source = NULL;
-    errors = 0;
-    warnings = 0;
+    told.errors = 0;
+    told.warnings = 0;
     return gpume_source_y4m_open(source, &options, &cancel, info);
 }
 
@@ -351,7 +341,7 @@ static void check_y4m(const char *path, const char *space, uint32_t bits)
     REQUIRE_EQUAL(gpume_source_y4m_read(source, &plane, &time_us), GPUME_EOF);
     REQUIRE_EQUAL(gpume_source_y4m_read(source, &plane, &time_us), GPUME_EOF);
     gpume_source_y4m_get_counts(source, &counts);
-    REQUIRE(counts.delivered == 3 && counts.refused == 0 && warnings == 0 && errors == 0);
+    REQUIRE(counts.delivered == 3 && counts.refused == 0 && told.warnings == 0 && told.errors == 0);
     gpume_source_y4m_close(&source);
 }
 
@@ -432,14 +422,15 @@ static void compare_damage(const char *path)
     struct gpume_source_info info;
     struct gpume_source_counts counts;
     int64_t time_us = 0;
-    warnings = errors = 0;
+    told.warnings = told.errors = 0;
     REQUIRE_EQUAL(open_source(&lavf, path, NULL, NULL, &info), GPUME_OK);
     for (uint32_t i = 0; lavf && i < 4; i++) {
         REQUIRE_EQUAL(gpume_source_read(lavf, NULL, &time_us), i < 2 ? GPUME_OK : GPUME_EOF);
     }
     if (lavf) {
         gpume_source_get_counts(lavf, &counts);
-        REQUIRE(counts.delivered == 2 && counts.refused == 1 && warnings == 1 && errors == 0);
+        REQUIRE(
+            counts.delivered == 2 && counts.refused == 1 && told.warnings == 1 && told.errors == 0);
     }
     gpume_source_close(&lavf);
 }
@@ -473,7 +464,8 @@ static void test_y4m_damage(void)
         REQUIRE_EQUAL(gpume_source_y4m_read(source, NULL, &time_us), GPUME_EOF);
         REQUIRE_EQUAL(gpume_source_y4m_read(source, NULL, &time_us), GPUME_EOF);
         gpume_source_y4m_get_counts(source, &counts);
-        REQUIRE(counts.delivered == 2 && counts.refused == 1 && warnings == 1 && errors == 0);
+        REQUIRE(
+            counts.delivered == 2 && counts.refused == 1 && told.warnings == 1 && told.errors == 0);
         REQUIRE_EQUAL(time_us, 40000);
         gpume_source_y4m_close(&source);
         if (i < sizeof cut / sizeof cut[0]) { /* FFmpeg takes FRAMED for FRAME */
@@ -518,7 +510,7 @@ static void test_y4m_headers(void)
         put("own.y4m", cases[i].text);
         int status = open_y4m(&source, "own.y4m", NULL, NULL, &info);
         REQUIRE_EQUAL(status, cases[i].status);
-        REQUIRE_EQUAL(errors, status != GPUME_OK);
+        REQUIRE_EQUAL(told.errors, status != GPUME_OK);
         REQUIRE(status != GPUME_OK || (info.rate_num == 25 && info.rate_den == 1));
         gpume_source_y4m_close(&source);
     }
@@ -553,13 +545,13 @@ static void test_y4m_stills(void)
     REQUIRE_EQUAL(gpume_source_y4m_read(source, &plane, &time_us), GPUME_OK);
     REQUIRE(memcmp(luma, "ijkl", 4) == 0 && time_us == 40000);
     REQUIRE_EQUAL(gpume_source_y4m_read(source, &plane, &time_us), GPUME_EOF);
-    REQUIRE_EQUAL(warnings, 0);
+    REQUIRE_EQUAL(told.warnings, 0);
     gpume_source_y4m_close(&source);
     put("two.y4m", "YUV4MPEG2 W2 H1 Cmono\nFRAME\nij");
     REQUIRE_EQUAL(open_y4m(&source, "own.y4m", "two.y4m", NULL, &info), GPUME_UNSUPPORTED);
-    REQUIRE_EQUAL(errors, 1);
+    REQUIRE_EQUAL(told.errors, 1);
     REQUIRE_EQUAL(open_y4m(&source, "own.y4m", NULL, "scale=2:2", &info), GPUME_UNSUPPORTED);
-    REQUIRE_EQUAL(errors, 1);
+    REQUIRE_EQUAL(told.errors, 1);
     REQUIRE_EQUAL(open_y4m(&source, "own.y4m", NULL, NULL, &info), GPUME_OK);
     atomic_store(&cancel, true);
     REQUIRE_EQUAL(gpume_source_y4m_read(source, NULL, &time_us), GPUME_CANCELLED);
@@ -583,9 +575,9 @@ static void test_y4m_large(void)
     REQUIRE(truncate("own.y4m", (off_t)(strlen(head) + bytes - 1)) == 0);
     FILE *file = fopen("own.y4m", "ab");
     REQUIRE(file && fputs("zFRAME\nrest", file) >= 0 && fclose(file) == 0);
-    errors = warnings = 0;
+    told.errors = told.warnings = 0;
     REQUIRE_EQUAL(open_source(&source, "own.y4m", NULL, "crop=16:16", &info), GPUME_UNSUPPORTED);
-    REQUIRE_EQUAL(errors, 1);
+    REQUIRE_EQUAL(told.errors, 1);
     REQUIRE_EQUAL(open_source(&source, "own.y4m", NULL, NULL, &info), GPUME_OK);
     uint8_t *luma = malloc(bytes);
     REQUIRE(luma && source);
@@ -598,7 +590,7 @@ static void test_y4m_large(void)
         REQUIRE_EQUAL(luma[bytes - 1], 'z');
         REQUIRE_EQUAL(gpume_source_read(source, NULL, &time_us), GPUME_EOF);
         gpume_source_get_counts(source, &counts);
-        REQUIRE(counts.delivered == 1 && counts.refused == 1 && warnings == 1);
+        REQUIRE(counts.delivered == 1 && counts.refused == 1 && told.warnings == 1);
     }
     free(luma);
     gpume_source_close(&source);
@@ -612,12 +604,12 @@ static void test_large_pictures(void)
         "l%d.png", "l%d.pgm", "l%d.bmp", "l%d.jpg", "l.mkv", "l.mp4", "l.y4m"};
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
         const struct gpume_picture_options options = {
-            .path = paths[i], .width = 16384, .height = 16384, .bits = 8, .log = target};
+            .path = paths[i], .width = 16384, .height = 16384, .bits = 8, .log = told_log};
         struct gpume_picture *picture = NULL;
         bool fits = i + 1 == sizeof paths / sizeof paths[0];
-        errors = 0;
+        told.errors = 0;
         REQUIRE_EQUAL(gpume_picture_open(&picture, &options), fits ? GPUME_OK : GPUME_UNSUPPORTED);
-        REQUIRE_EQUAL(errors, !fits);
+        REQUIRE_EQUAL(told.errors, !fits);
         gpume_picture_close(&picture);
     }
 }

@@ -4,17 +4,8 @@
 #include "harness.h"
 #include "motion/plan.h"
 #include "shared.h"
+#include "told.h"
 
-static unsigned told;
-
-static void count_line(void *opaque, enum gpume_log_level level, const char *line)
-{
-    (void)opaque;
-    (void)line;
-    told += level == GPUME_LOG_ERROR;
-}
-
-static const struct gpume_log target = {.fn = count_line};
 static const struct gpume_caps any = {
     .window_bytes = UINT64_MAX, .align_bytes = 256, .batch_max = GPUME_BATCH_MAX};
 
@@ -29,7 +20,7 @@ static struct gpume_params params_of(uint32_t width, uint32_t height)
 
 static int make(const struct gpume_params *params, struct gpume_plan *plan)
 {
-    return gpume_plan_make(params, &any, &target, plan);
+    return gpume_plan_make(params, &any, &told_log, plan);
 }
 
 static void test_refusals(void)
@@ -40,9 +31,9 @@ static void test_refusals(void)
     do {                                                                                           \
         bad = good;                                                                                \
         change;                                                                                    \
-        told = 0;                                                                                  \
+        told.errors = 0;                                                                           \
         REQUIRE_EQUAL(make(&bad, &plan), GPUME_INVALID);                                           \
-        REQUIRE_EQUAL(told, 1);                                                                    \
+        REQUIRE_EQUAL(told.errors, 1);                                                             \
     } while (0)
     REQUIRE_EQUAL(make(&good, &plan), GPUME_OK);
     REFUSED(bad.width = 0);
@@ -121,16 +112,16 @@ static void test_batch(void)
         .batch_max = GPUME_BATCH_MAX,
         .batch_work = UINT64_MAX};
     struct gpume_params params = params_of(1920, 1080);
-    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &target, &plan), GPUME_OK);
+    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &told_log, &plan), GPUME_OK);
     const uint32_t most = plan.batch;
     REQUIRE(most > 8);
     params.ref_distance = 20;
-    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &target, &plan), GPUME_OK);
+    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &told_log, &plan), GPUME_OK);
     REQUIRE(plan.batch > 1 && plan.batch < most);
     REQUIRE(plan.ring * plan.padded_bytes * 2 <= caps.window_bytes);
     const uint32_t distant = plan.batch;
     params.memory_max = (plan.pool - 1) * plan.plane_bytes + 21 * plan.padded_bytes;
-    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &target, &plan), GPUME_OK);
+    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &told_log, &plan), GPUME_OK);
     REQUIRE_EQUAL(plan.batch, distant - 1);
 }
 
@@ -142,7 +133,7 @@ static void test_bands(void)
     struct gpume_params params = params_of(16384, 16384);
     params.bits = 16;
     params.window_x = params.window_y = 512;
-    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &target, &plan), GPUME_OK);
+    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &told_log, &plan), GPUME_OK);
     REQUIRE(!plan.one_window);
     REQUIRE(plan.band_count > 1);
     REQUIRE((uint64_t)plan.band_rows * plan.band_count >= plan.blocks_y);
@@ -154,23 +145,23 @@ static void test_bands(void)
     /* Parts to filter fit likewise, with all that they read. */
     const struct gpume_prefilter widest = {.kind = GPUME_PREFILTER_GAUSS, .sigma = 16};
     params.prefilter = &widest;
-    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &target, &plan), GPUME_OK);
+    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &told_log, &plan), GPUME_OK);
     rows = (uint64_t)plan.filter_rows + 2ull * plan.prefilter.radius_y;
     REQUIRE(plan.filter_rows > 0 && plan.prefilter.radius_y == 48);
     REQUIRE(rows * plan.padded_stride * 2 + caps.align_bytes <= caps.window_bytes);
     params.window_y = 8;
     caps.window_bytes = 3 << 20; /* enough for the search, but not for the filter */
-    told = 0;
-    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &target, &plan), GPUME_UNSUPPORTED);
-    REQUIRE_EQUAL(told, 1);
+    told.errors = 0;
+    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &told_log, &plan), GPUME_UNSUPPORTED);
+    REQUIRE_EQUAL(told.errors, 1);
     params.prefilter = NULL;
-    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &target, &plan), GPUME_OK);
+    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &told_log, &plan), GPUME_OK);
     params.window_y = 512;
 
     caps.window_bytes = 1 << 20; /* not even one row of blocks */
-    told = 0;
-    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &target, &plan), GPUME_UNSUPPORTED);
-    REQUIRE_EQUAL(told, 1);
+    told.errors = 0;
+    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &told_log, &plan), GPUME_UNSUPPORTED);
+    REQUIRE_EQUAL(told.errors, 1);
 }
 
 /* One job of k_quads.c loops block * (block / 4 + 1) times and a few more. */

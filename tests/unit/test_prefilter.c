@@ -2,24 +2,17 @@
 /* The whole numbers that filters are made of: exact sums, symmetry, bounds, and what is refused. */
 #include "harness.h"
 #include "motion/prefilter.h"
+#include "told.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 static struct gpume_prefilter_tables tables;
-static char said[256];
-
-static void on_log(void *opaque, enum gpume_log_level level, const char *line)
-{
-    (void)opaque;
-    (void)level;
-    snprintf(said, sizeof(said), "%s", line);
-}
 
 static int make(const struct gpume_prefilter *filter, uint32_t bits)
 {
-    static const struct gpume_log log = {.fn = on_log};
-    said[0] = '\0';
+    static const struct gpume_log log = {.fn = told_line};
+    told.last[0] = '\0';
     return gpume_prefilter_make(filter, bits, &log, &tables);
 }
 
@@ -154,7 +147,7 @@ static void check_refused(void)
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         REQUIRE_EQUAL(make(&bad[i], 8), GPUME_INVALID);
-        REQUIRE(said[0] != '\0');
+        REQUIRE(told.last[0] != '\0');
     }
     struct gpume_prefilter filter = {
         .kind = GPUME_PREFILTER_KERNEL, .width = 1, .height = 3, .weights = good};

@@ -7,6 +7,7 @@
  */
 #include "harness.h"
 #include "report/sink.h"
+#include "told.h"
 #include "vectors/vectors_format.h"
 
 #include <fcntl.h>
@@ -25,15 +26,6 @@
 
 static const struct gpume_sink_ops *ops = &gpume_sink_vectors_csv;
 static const struct gpume_vectors_format *format; /* of gpume_sink_vectors */
-static unsigned lines;
-
-static void count_line(void *opaque, enum gpume_log_level level, const char *line)
-{
-    (void)opaque;
-    (void)level;
-    (void)line;
-    lines++;
-}
 
 struct table {
     uint32_t width, height, block;
@@ -86,7 +78,7 @@ static void free_field(struct made *made)
 static int open_sink(
     struct gpume_sink **sink, const char *path, const struct table *table, uint32_t processors)
 {
-    struct gpume_run run = {.vectors_format = format, .log = {count_line, NULL}};
+    struct gpume_run run = {.vectors_format = format, .log = told_log};
     run.params.width = table->width;
     run.params.height = table->height;
     run.params.block = table->block;
@@ -205,7 +197,7 @@ static void test_bytes(void)
         }
         free_field(&made);
     }
-    REQUIRE_EQUAL(lines, 0);
+    REQUIRE_EQUAL(told.lines, 0);
 }
 
 /* Every format is the same by one thread and by several. */
@@ -226,7 +218,7 @@ static void test_threads(void)
     }
     ops = &gpume_sink_vectors_csv;
     free_field(&made);
-    REQUIRE_EQUAL(lines, 0);
+    REQUIRE_EQUAL(told.lines, 0);
 }
 
 static const struct table endless = {1920, 1080, 8, 1000, 1};
@@ -238,9 +230,9 @@ static void test_full(struct made *made, uint32_t processors)
     REQUIRE(getrlimit(RLIMIT_FSIZE, &limit) == 0);
     const struct rlimit small = {9999999, limit.rlim_max};
     REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
-    lines = 0;
+    told.lines = 0;
     REQUIRE_EQUAL(write_table("full.csv", &endless, made, processors), GPUME_IO);
-    REQUIRE_EQUAL(lines, 1);
+    REQUIRE_EQUAL(told.lines, 1);
     REQUIRE(setrlimit(RLIMIT_FSIZE, &limit) == 0);
     REQUIRE(access("full.csv", F_OK) != 0);
 }
@@ -251,11 +243,11 @@ static void test_given_up(struct made *made, uint32_t processors)
     struct table some = endless;
     struct gpume_sink *sink = NULL;
     some.fields = 8;
-    lines = 0;
+    told.lines = 0;
     REQUIRE_EQUAL(open_sink(&sink, "early.csv", &some, processors), GPUME_OK);
     REQUIRE_EQUAL(give_fields(sink, &some, made), GPUME_OK);
     ops->close(&sink);
-    REQUIRE_EQUAL(lines, 0);
+    REQUIRE_EQUAL(told.lines, 0);
     REQUIRE(access("early.csv", F_OK) != 0);
 }
 
@@ -274,9 +266,9 @@ static void test_closed_pipe(struct made *made, uint32_t processors)
         _exit(0);
     }
     REQUIRE(reader > 0);
-    lines = 0;
+    told.lines = 0;
     REQUIRE_EQUAL(write_table("pipe.csv", &endless, made, processors), GPUME_IO);
-    REQUIRE_EQUAL(lines, 1);
+    REQUIRE_EQUAL(told.lines, 1);
     REQUIRE(waitpid(reader, NULL, 0) == reader);
     REQUIRE(unlink("pipe.csv") == 0);
 }
