@@ -20,21 +20,6 @@
 
 static const struct gpume_log console = {.fn = gpume_console_log};
 
-/* Patterns that give the same names for large numbers count as one: %03d becomes %d. */
-static char *without_width(const char *path)
-{
-    char *copy = strdup(path);
-    for (char *at = copy; at && (at = strchr(at, '%')) != NULL; at++) {
-        char *end = at + 1 + strspn(at + 1, "0123456789");
-        if (*end == 'd') {
-            memmove(at + 1, end, strlen(end) + 1);
-        } else if (at[1] == '%') {
-            at++;
-        }
-    }
-    return copy;
-}
-
 static char *join(const char *folder, const char *name)
 {
     const size_t length = strlen(folder);
@@ -100,7 +85,7 @@ static char *default_folder(const char *input)
 
 static int add(struct gpume_outputs *outputs, const struct gpume_sink_ops *ops, char *path)
 {
-    char *plain = path ? without_width(path) : NULL;
+    char *plain = path ? gpume_text_plain(path) : NULL;
     if (!plain) {
         gpume_console_error("out of memory");
         free(path);

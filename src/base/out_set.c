@@ -3,6 +3,8 @@
 
 #include "base/out.h"
 #include "base/path.h"
+#include "base/pattern.h"
+#include "base/status.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -64,4 +66,23 @@ int gpume_out_set_unused(const char *path, struct gpume_temporary *id)
     const bool found = final && gpume_temporary_unused(final, id);
     free(final);
     return found ? GPUME_OK : GPUME_NOMEM;
+}
+
+int gpume_out_claim_open(struct gpume_out_claim *claim, const struct gpume_out_set *set,
+    const char *path, const struct gpume_log *log)
+{
+    *claim = (struct gpume_out_claim){.set = {.overwrite = true, .own = true, .alone = true}};
+    if (!set->alone) {
+        return GPUME_OK;
+    }
+    char *series = gpume_pattern_series(path);
+    const int status = series ? gpume_out_open_in(&claim->out, &claim->set, series, log)
+                              : gpume_log_nomem(log, path);
+    free(series);
+    return status;
+}
+
+void gpume_out_claim_close(struct gpume_out_claim *claim)
+{
+    gpume_out_close(&claim->out);
 }

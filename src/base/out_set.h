@@ -53,6 +53,21 @@ int gpume_out_set_look(const struct gpume_out_mark *mark, bool *moved, const cha
  * GPUME_NOMEM. */
 int gpume_out_set_unused(const char *path, struct gpume_temporary *id);
 
+/* Of files that come one by one, under a numbered name: keeps other runs away from all of them, by
+ * an empty temporary of the name that stands for the series, which goes with the claim. */
+struct gpume_out_claim {
+    struct gpume_out_set set; /* of that file alone */
+    struct gpume_out *out;    /* NULL: nothing is claimed */
+};
+
+/* For an output of the set; nothing where that has no need to be alone. The claim stays where it
+ * is. GPUME_AGAIN after one line: another run is writing these files; others as gpume_out_open. */
+int gpume_out_claim_open(struct gpume_out_claim *claim, const struct gpume_out_set *set,
+    const char *path, const struct gpume_log *log);
+
+/* A claim that is zero is fine. */
+void gpume_out_claim_close(struct gpume_out_claim *claim);
+
 /* For base/out: does nobody else write the file that has this temporary? GPUME_AGAIN after one
  * line: another run does. */
 int gpume_out_set_check_alone(

@@ -71,6 +71,11 @@ bool gpume_text_is_of_series(const char *numbered, const char *path)
            (strcmp(last, other) == 0 || gpume_pattern_matches(last, other, &numbers));
 }
 
+char *gpume_text_plain(const char *path)
+{
+    return gpume_pattern_plain(path);
+}
+
 bool gpume_text_exists(const char *path)
 {
     struct stat info;

@@ -6,6 +6,7 @@
  */
 #include "base/out.h"
 #include "base/out_set.h"
+#include "base/pattern.h"
 #include "harness.h"
 
 #include <signal.h>
@@ -276,6 +277,39 @@ static void test_alone(void)
     gpume_out_close(&out);
 }
 
+/* Files that come one by one: their series is one name, and nothing of it stays. */
+static void test_claim(void)
+{
+    struct gpume_out_set set = {.alone = true, .keep = true};
+    struct gpume_out_claim mine = {0}, other = {0};
+    struct gpume_out *out = NULL;
+    lines = 0;
+    REQUIRE_EQUAL(gpume_out_claim_open(&mine, &set, "p%03d.png", &target), GPUME_OK);
+    REQUIRE_EQUAL(gpume_out_claim_open(&other, &set, "./p%d.png", &target), GPUME_AGAIN);
+    REQUIRE(lines == 1 && !other.out);
+    REQUIRE_EQUAL(gpume_out_claim_open(&other, &set, "q%d.png", &target), GPUME_OK);
+    gpume_out_claim_close(&other);
+    REQUIRE_EQUAL(gpume_out_open(&out, "p001.png", false, &target), GPUME_OK);
+    REQUIRE_EQUAL(gpume_out_finish(out), GPUME_OK);
+    gpume_out_close(&out);
+    REQUIRE(unlink("p001.png") == 0);
+    /* A series whose run is gone is in nobody's way, and is cleared with its files. */
+    touch(".p%d.png.gpume-1-0.tmp");
+    touch(".p007.png.gpume-1-0.tmp");
+    touch(".p7.png.gpume-1-0.tmp"); /* not of this width */
+    gpume_out_claim_close(&mine);
+    REQUIRE_EQUAL(gpume_out_claim_open(&mine, &set, "p%03d.png", &target), GPUME_OK);
+    gpume_pattern_clear("./p%03d.png");
+    REQUIRE(!is_there(".p%d.png.gpume-1-0.tmp") && !is_there(".p007.png.gpume-1-0.tmp"));
+    REQUIRE(unlink(".p7.png.gpume-1-0.tmp") == 0);
+    REQUIRE_EQUAL(gpume_out_claim_open(&other, &set, "p%03d.png", &target), GPUME_AGAIN);
+    gpume_out_claim_close(&mine);
+    set.alone = false;
+    REQUIRE_EQUAL(gpume_out_claim_open(&mine, &set, "p%d.png", &target), GPUME_OK);
+    REQUIRE(!mine.out && lines == 2);
+    lines = 1;
+}
+
 int main(void)
 {
     char folder[] = "test_out_set.XXXXXX";
@@ -289,6 +323,7 @@ int main(void)
     test_beyond_4_gib();
     test_clear();
     test_alone();
+    test_claim();
     REQUIRE_EQUAL(lines, 1);
     /* Nothing temporary is left, or the folder would not go. */
     REQUIRE(chdir("..") == 0 && rmdir(folder) == 0);
