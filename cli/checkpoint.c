@@ -3,6 +3,7 @@
 
 #include "console.h"
 #include "progress.h"
+#include "report/run_identity.h"
 #include "report/text_file.h"
 
 #include <inttypes.h>
@@ -30,7 +31,7 @@ enum gpume_exit gpume_checkpoint_init(struct gpume_checkpoint *checkpoint,
     for (size_t i = 0; i < outputs->count; i++) {
         const struct gpume_output *output = &outputs->items[i];
         checkpoint->outputs[i] = (struct gpume_run_state_output){
-            .name = output->ops ? output->ops->name : "summary",
+            .name = output->ops ? output->ops->name : "summary.json",
             .path = output->path,
             .mark.path = output->path,
         };
@@ -87,7 +88,7 @@ enum gpume_exit gpume_checkpoint_resume(
         gpume_console_info("--resume: %" PRIu64 " fields are there, the last one is that of frame "
                            "%" PRIu64,
             summary->all.fields, summary->last_field);
-        if (!gpume_run_state_knows(summary->run->input)) {
+        if (!gpume_run_identity_is_certain(summary->run->input)) {
             gpume_console_warning("--resume: standard input cannot be told from another; this must "
                                   "be the same video, from its beginning");
         }

@@ -105,7 +105,8 @@ static int add_named(
 static int add_standard(struct gpume_outputs *outputs, const struct gpume_options *options)
 {
     const char *input = options->inputs[options->input_count - 1];
-    outputs->folder = options->output ? strdup(options->output) : default_folder(input);
+    outputs->folder =
+        options->output ? strdup(options->output) : default_folder(gpume_text_input_file(input));
     if (!outputs->folder) {
         gpume_console_error("out of memory");
         return GPUME_NOMEM;
@@ -175,9 +176,10 @@ bool gpume_outputs_is_input(const char *const *inputs, uint32_t count, const cha
     struct stat input, output;
     const bool there = stat(path, &output) == 0 && S_ISREG(output.st_mode);
     for (uint32_t i = 0; i < count; i++) {
-        const bool same = there && stat(inputs[i], &input) == 0 && input.st_dev == output.st_dev &&
+        const char *file = gpume_text_input_file(inputs[i]);
+        const bool same = there && stat(file, &input) == 0 && input.st_dev == output.st_dev &&
                           input.st_ino == output.st_ino;
-        if (same || (gpume_text_is_of_series(inputs[i], path) && is_same_folder(inputs[i], path))) {
+        if (same || (gpume_text_is_of_series(file, path) && is_same_folder(file, path))) {
             gpume_console_error("%s: is the input; give the output another name", path);
             return true;
         }

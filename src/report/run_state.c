@@ -7,24 +7,23 @@
 
 #include "base/out.h"
 #include "base/path.h"
-#include "base/pattern.h"
 #include "base/status.h"
 #include "report/bytes.h"
 #include "report/json.h"
+#include "report/run_identity.h"
 #include "report/run_job.h"
 #include "vectors/vectors_format.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define STATE_FORMAT 1
+#define STATE_FORMAT 2
 #define STATE_BYTES_MAX ((size_t)1024 * 1024) /* has a few thousand, and names of files */
 #define NAME_SHOWN 100                        /* bytes of an output's name in the state's */
 #define BOOT_BYTES 64
@@ -34,10 +33,13 @@ static const char progress_key[] = "\n  \"progress\": {";
 
 char *gpume_run_state_path(const char *path)
 {
-    char name[NAME_SHOWN + 32];
-    const size_t folder = gpume_path_folder(path);
-    snprintf(name, sizeof name, ".%.*s.gpume-state", NAME_SHOWN, path + folder);
-    return gpume_path_join(path, folder, name);
+    char name[NAME_SHOWN + 32], *final = gpume_path_resolve(path);
+    const char *at = final ? final : path; /* links in a ring are refused elsewhere */
+    const size_t folder = gpume_path_folder(at);
+    snprintf(name, sizeof name, ".%.*s.gpume-state", NAME_SHOWN, at + folder);
+    char *state = gpume_path_join(at, folder, name);
+    free(final);
+    return state;
 }
 
 /* Changes whenever the machine starts; "" where that cannot be known. */
@@ -53,87 +55,38 @@ static void read_boot(char boot[BOOT_BYTES])
     }
 }
 
-static int stat_input(const char *path, struct stat *info)
+static void put_identity(struct gpume_json *json, const char *name, const char *identity)
 {
-    return strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, info) : stat(path, info);
+    char key[64];
+    snprintf(key, sizeof key, "%s" GPUME_RUN_JOB_IDENTITY, name);
+    gpume_json_text(json, key, identity);
 }
 
-bool gpume_run_state_knows(const char *input)
+static void put_input(struct gpume_json *json, const char *name, const char *path)
 {
-    struct stat info;
-    return strcmp(input, "-") != 0 || (stat_input(input, &info) == 0 && S_ISREG(info.st_mode));
+    char identity[GPUME_RUN_IDENTITY_BYTES];
+    gpume_run_identity_of_input(path, identity);
+    put_identity(json, name, identity);
 }
 
-/* What an input is, however its name is spelled: the file, or, of a numbered name, the folder and
- * the last part. A pipe is its name, as a file made later may get its number. */
-static void put_identity(struct gpume_json *json, const char *key, const char *path)
+static void put_output(struct gpume_json *json, const struct gpume_run_state_output *output)
 {
-    struct stat info;
-    char folder[PATH_MAX], text[PATH_MAX + 64];
-    const size_t bytes = gpume_path_folder(path);
-    const char *last = "";
-    const bool there = stat_input(path, &info) == 0;
-    bool found = there && S_ISREG(info.st_mode);
-    if (!there && bytes < sizeof folder) {
-        snprintf(folder, sizeof folder, "%.*s", (int)bytes, path);
-        last = path + bytes;
-        found = stat(bytes > 0 ? folder : ".", &info) == 0;
-    }
-    snprintf(text, sizeof text, "%ju:%ju:%s", (uintmax_t)info.st_dev, (uintmax_t)info.st_ino, last);
-    gpume_json_text(json, key, found ? text : path);
-}
-
-/* What an input holds, as far as its files tell without being read. */
-struct contents {
-    uint64_t bytes, changed_s, changed_ns; /* the sum; when the last of them changed */
-};
-
-static void add_contents(struct contents *sum, const struct stat *file)
-{
-    const uint64_t s = (uint64_t)file->st_mtim.tv_sec, ns = (uint64_t)file->st_mtim.tv_nsec;
-    sum->bytes += (uint64_t)file->st_size;
-    if (s > sum->changed_s || (s == sum->changed_s && ns > sum->changed_ns)) {
-        sum->changed_s = s;
-        sum->changed_ns = ns;
-    }
-}
-
-/* Of a file, or of all of a numbered name; of what is neither, and without memory, nothing. */
-static struct contents contents_of(const char *path)
-{
-    struct contents sum = {0};
-    struct stat info;
-    struct gpume_pattern_numbers *numbers = NULL;
-    size_t count = 0;
-    if (stat_input(path, &info) == 0) {
-        if (S_ISREG(info.st_mode)) {
-            add_contents(&sum, &info);
-        }
-    } else if (gpume_pattern_kind(path) == GPUME_PATTERN_NUMBERED) {
-        (void)gpume_pattern_list(path, &numbers, &count);
-    }
-    for (size_t i = 0; i < count; i++) {
-        char *name = gpume_pattern_name(path, numbers[i].first);
-        if (name && stat(name, &info) == 0) {
-            add_contents(&sum, &info);
-        }
-        free(name);
-    }
-    free(numbers);
-    return sum;
+    char identity[GPUME_RUN_IDENTITY_BYTES];
+    gpume_run_identity_of_output(output->path, identity);
+    put_identity(json, output->name, identity);
 }
 
 static void put_job(struct gpume_json *json, const struct gpume_run_state *state)
 {
     const struct gpume_run *run = state->summary->run;
-    const struct contents input = contents_of(run->input);
+    const struct gpume_run_contents input = gpume_run_contents_of(run->input);
     gpume_json_begin(json, NULL);
     gpume_json_count(json, "state", STATE_FORMAT);
     gpume_summary_put_job(state->summary, json);
     gpume_json_begin(json, "outputs");
-    put_identity(json, GPUME_RUN_JOB_INPUT, run->input);
+    put_input(json, "name", run->input);
     if (run->reference) {
-        put_identity(json, GPUME_RUN_JOB_REFERENCE, run->reference);
+        put_input(json, "reference", run->reference);
     }
     gpume_json_count(json, GPUME_RUN_JOB_BYTES, input.bytes);
     gpume_json_count(json, GPUME_RUN_JOB_CHANGED_S, input.changed_s);
@@ -145,6 +98,7 @@ static void put_job(struct gpume_json *json, const struct gpume_run_state *state
     gpume_json_count(json, "scale", run->overlay_scale);
     for (size_t i = 0; i < state->output_count; i++) {
         gpume_json_text(json, state->outputs[i].name, state->outputs[i].path);
+        put_output(json, &state->outputs[i]);
     }
     gpume_json_end(json);
 }

@@ -35,11 +35,8 @@ struct gpume_run_state {
     bool synced; /* the outputs are on the disk: a restart of the machine loses nothing */
 };
 
-/* `.NAME.gpume-state` beside path; for free(). NULL without memory. */
+/* `.NAME.gpume-state` beside the file that path stands for; for free(). NULL without memory. */
 char *gpume_run_state_path(const char *path);
-
-/* Can the input be told from another one of its kind? Standard input only where it is a file. */
-bool gpume_run_state_knows(const char *input);
 
 /* Failures have been logged; the file is the old one then. */
 int gpume_run_state_write(

@@ -52,7 +52,7 @@ struct gpume_run {
 struct gpume_sink;
 
 struct gpume_sink_ops {
-    const char *name;
+    const char *name; /* of its kind; a run has one of each at most */
 
     /* Before any work: would open take this path? Logs one line and returns GPUME_INVALID if not.
      * single: the run gives one field at most. */

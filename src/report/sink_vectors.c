@@ -157,7 +157,7 @@ static bool csv_exists(const char *path)
 }
 
 const struct gpume_sink_ops gpume_sink_vectors_csv = {
-    .name = "vectors",
+    .name = "vectors.csv",
     .check = csv_check,
     .exists = csv_exists,
     .can_continue = gpume_text_can_continue,

@@ -27,6 +27,9 @@ bool gpume_text_is_special(const char *path);
 /* Is it a name of standard output: "-", /dev/stdout, /dev/fd/1? */
 bool gpume_text_is_stdout(const char *path);
 
+/* The name of an input's file, without "file:". */
+const char *gpume_text_input_file(const char *input);
+
 /* Is the path's last part one that a numbered name stands for, or that name's own? */
 bool gpume_text_is_of_series(const char *numbered, const char *path);
 

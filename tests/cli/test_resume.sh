@@ -177,13 +177,18 @@ stop() {
     ) && fail "$1: a limit on file size"
     [ -e .some.y4m.gpume-state ] || fail "$1: no state"
 }
-# goes_on_as WAS NAME: from standard input, if that is its name.
+# goes_on_as WAS NAME FOLDER FILE OPTION: from standard input, if that is its name; outputs spelled otherwise if given.
 goes_on_as() {
     stop "$1"
-    "$gpume" "$2" -o some --predicted some.y4m --resume -v --backend "$engine" \
+    "$gpume" "$2" -o "${3:-some}" --predicted "${4:-some.y4m}" --resume ${5:-} -v --backend "$engine" \
         <in/clip.y4m >"$scratch/out" 2>"$scratch/err" || fail "$1 does not go on as $2"
     says "--resume: 1 fields are there"
     ! grep -q 'cannot be told' "$scratch/err" || fail "$1 as $2: a file can be told from another"
+    case $1 in
+    *%*) ;; # other pictures
+    *) cmp whole/vectors.csv some/vectors.csv || fail "$1 as $2: vectors" ;;
+    esac
+    [ ! -e .some.y4m.gpume-state ] || fail "$1 as $2: the state is left"
     rm -r some some.y4m
 }
 goes_on_as in/clip.y4m ./in/clip.y4m
@@ -192,6 +197,22 @@ goes_on_as link.y4m in/also.y4m
 goes_on_as in/clip.y4m -
 goes_on_as - -
 goes_on_as in/p%02d.pgm "$PWD/./in/p%02d.pgm"
+goes_on_as in/clip.y4m file:in/clip.y4m
+goes_on_as file:in/clip.y4m "$PWD/in/also.y4m"
+goes_on_as in/p%02d.pgm file:./in/p%02d.pgm
+# Its outputs by other names, too: other folders' names, and a link to one; not another file of the folder.
+goes_on_as in/clip.y4m in/clip.y4m ./some/ "$PWD/some.y4m"
+ln -s "$PWD/in/../some.y4m" in/other.y4m
+goes_on_as in/clip.y4m in/clip.y4m in/../some in/other.y4m -y # which follows links
+rm in/other.y4m
+stop in/clip.y4m
+mkdir other
+expect 2 in/clip.y4m -o other --predicted some.y4m --resume --backend "$engine"
+says '"vectors.csv": "some/vectors.csv", this one has "vectors.csv": "other/vectors.csv"'
+expect 2 in/clip.y4m -o some --residual some.y4m --resume --backend "$engine"
+says '"predicted": "some.y4m", this one has "residual": "some.y4m"'
+rmdir other
+rm -r some .some.y4m.gpume-*
 stop in/clip.y4m
 cp -p in/clip.y4m in/copy.y4m
 expect 2 in/copy.y4m -o some --predicted some.y4m --resume --backend "$engine"
@@ -201,6 +222,12 @@ expect 2 in/clip.y4m -o some --predicted some.y4m --resume --backend "$engine"
 says 'the input has changed'
 expect 0 -q in/clip.y4m -o some --predicted some.y4m -y --backend "$engine"
 rm -r some some.y4m
+# Nor is the input ever replaced, whatever it is called.
+cp clip.y4m in/clip.y4m
+expect 2 file:in/clip.y4m --predicted in/clip.y4m -y --backend "$engine"
+says "in/clip.y4m: is the input"
+expect 2 file:in/p%02d.pgm --residual in/p%d.pgm -y --backend "$engine"
+says "is the input"
 # A pipe on standard input is nobody's: it goes on, and the line says what it must hold.
 (
     trap '' XFSZ
