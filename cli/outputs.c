@@ -235,6 +235,14 @@ bool gpume_output_can_continue(const struct gpume_output *output)
     return output->ops->can_continue && output->ops->can_continue(output->path);
 }
 
+bool gpume_output_is_series(const struct gpume_output *output)
+{
+    if (output->ops == &gpume_sink_vectors) {
+        return gpume_sink_vectors_is_series(output->format, output->path);
+    }
+    return output->ops && output->ops->is_series && output->ops->is_series(output->path);
+}
+
 void gpume_output_clear(const struct gpume_output *output)
 {
     if (output->ops == &gpume_sink_vectors) {

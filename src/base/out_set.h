@@ -22,6 +22,8 @@ struct gpume_out_mark {
                           it may have its own, NULL: it has its temporary one */
     struct gpume_temporary id;
     uint64_t bytes;
+    bool dated; /* what is called by `other` was last written at: */
+    uint64_t changed_s, changed_ns;
 };
 
 struct gpume_out_set {
@@ -43,7 +45,11 @@ struct gpume_out_set {
  * given. GPUME_EOF: no such output is open, or it is no file. Failures have been logged. */
 int gpume_out_set_mark(const struct gpume_out_set *set, struct gpume_out_mark *mark);
 
-/* Can the output be continued at the mark: is its file there, long enough, and nobody's? *moved: it
+/* Notes when the file that has the mark's other name was last written, if that can be known. */
+void gpume_out_set_date(struct gpume_out_mark *mark);
+
+/* Can the output be continued at the mark: is its file there, long enough, nobody's, and, where it
+ * is dated and has its other name, not written since? *moved: it
  * has its temporary name no more. Else *why is the reason. GPUME_EOF: the file is not there.
  * GPUME_INVALID: it cannot. GPUME_IO, GPUME_NOMEM: this cannot be found out, another time perhaps.
  */

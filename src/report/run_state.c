@@ -5,11 +5,13 @@
  */
 #include "report/run_state.h"
 
+#include "base/checksum.h"
 #include "base/out.h"
 #include "base/path.h"
 #include "base/status.h"
 #include "report/bytes.h"
 #include "report/json.h"
+#include "report/run_files.h"
 #include "report/run_identity.h"
 #include "report/run_job.h"
 #include "vectors/vectors_format.h"
@@ -29,6 +31,7 @@
 #define BOOT_BYTES 64
 
 static const char boot_path[] = "/proc/sys/kernel/random/boot_id";
+static const char whole[] = "the state of the run";
 static const char progress_key[] = "\n  \"progress\": {";
 
 char *gpume_run_state_path(const char *path)
@@ -178,11 +181,19 @@ static void list_sums(struct gpume_summary *s, struct sums *sums)
     }
 }
 
+/* A number of the output with that index. */
+static void put_of(struct gpume_json *json, const char *what, size_t output, uint64_t value)
+{
+    char key[64];
+    snprintf(key, sizeof key, "%s %zu", what, output);
+    gpume_json_count(json, key, value);
+}
+
 static void put_progress(struct gpume_json *json, const struct gpume_run_state *state)
 {
     struct gpume_summary summary = *state->summary;
     struct sums sums;
-    char boot[BOOT_BYTES], key[32];
+    char boot[BOOT_BYTES];
     list_sums(&summary, &sums);
     read_boot(boot);
     gpume_json_begin(json, "progress");
@@ -197,16 +208,25 @@ static void put_progress(struct gpume_json *json, const struct gpume_run_state *
     }
     for (size_t i = 0; i < state->output_count; i++) {
         const struct gpume_run_state_output *output = &state->outputs[i];
+        const struct gpume_out_mark *mark = &output->mark;
         if (output->marked) {
-            snprintf(key, sizeof key, "pid %zu", i);
-            gpume_json_count(json, key, output->mark.id.pid);
-            snprintf(key, sizeof key, "number %zu", i);
-            gpume_json_count(json, key, output->mark.id.number);
-            snprintf(key, sizeof key, "bytes %zu", i);
-            gpume_json_count(json, key, output->mark.bytes);
+            put_of(json, "pid", i, mark->id.pid);
+            put_of(json, "number", i, mark->id.number);
+            put_of(json, "bytes", i, mark->bytes);
+        }
+        if (output->marked && mark->dated) {
+            put_of(json, "changed at second", i, mark->changed_s);
+            put_of(json, "and nanosecond", i, mark->changed_ns);
         }
     }
     gpume_json_end(json);
+}
+
+/* So that a state that somebody has changed is not believed: the last member. */
+static void put_sum(struct gpume_json *json)
+{
+    gpume_json_count(
+        json, "sum", gpume_checksum(GPUME_CHECKSUM_BEGIN, json->text->data, json->text->count));
     gpume_json_end(json);
 }
 
@@ -214,14 +234,20 @@ int gpume_run_state_write(
     const struct gpume_run_state *state, const char *path, const struct gpume_log *log)
 {
     int status;
-    struct gpume_json json = {0};
+    struct gpume_bytes text = {0};
+    struct gpume_json json = {.text = &text};
+    struct gpume_out *out = NULL;
     struct gpume_out_set set = {.overwrite = true, .own = true, .sync = state->synced};
-    GPUME_TRY(gpume_out_open_in(&json.out, &set, path, log));
     put_job(&json, state);
     put_progress(&json, state);
-    GPUME_TRY(gpume_out_finish(json.out));
+    put_sum(&json);
+    GPUME_TRY(text.failed ? gpume_log_nomem(log, whole) : GPUME_OK);
+    GPUME_TRY(gpume_out_open_in(&out, &set, path, log));
+    GPUME_TRY(gpume_out_write(out, text.data, text.count));
+    GPUME_TRY(gpume_out_finish(out));
 fail:
-    gpume_out_close(&json.out);
+    gpume_out_close(&out);
+    gpume_bytes_finish(&text);
     return status;
 }
 
@@ -266,7 +292,7 @@ static int load(const char *path, const struct gpume_log *log, char **text)
 /* "    "key": 12"; false: it is not there. */
 static bool find_number(const char *progress, const char *key, uint64_t *value)
 {
-    char start[64];
+    char start[96];
     snprintf(start, sizeof start, "\n    \"%s\": ", key);
     const char *at = strstr(progress, start);
     char *end = NULL;
@@ -274,6 +300,13 @@ static bool find_number(const char *progress, const char *key, uint64_t *value)
         *value = strtoull(at + strlen(start), &end, 10);
     }
     return at && end != at + strlen(start);
+}
+
+static bool find_of(const char *progress, const char *what, size_t output, uint64_t *value)
+{
+    char key[64];
+    snprintf(key, sizeof key, "%s %zu", what, output);
+    return find_number(progress, key, value);
 }
 
 static bool read_sums(struct gpume_summary *summary, const char *progress)
@@ -294,20 +327,30 @@ static bool read_sums(struct gpume_summary *summary, const char *progress)
 
 static void read_outputs(struct gpume_run_state *state, const char *progress)
 {
-    char key[32];
     for (size_t i = 0; i < state->output_count; i++) {
         struct gpume_run_state_output *output = &state->outputs[i];
         output->mark = (struct gpume_out_mark){.path = output->path,
             .other = state->ending    ? ""
                      : state->partial ? GPUME_OUT_PARTIAL
                                       : NULL};
-        snprintf(key, sizeof key, "pid %zu", i);
-        output->marked = find_number(progress, key, &output->mark.id.pid);
-        snprintf(key, sizeof key, "number %zu", i);
-        output->marked = output->marked && find_number(progress, key, &output->mark.id.number);
-        snprintf(key, sizeof key, "bytes %zu", i);
-        output->marked = output->marked && find_number(progress, key, &output->mark.bytes);
+        struct gpume_out_mark *mark = &output->mark;
+        output->marked = find_of(progress, "pid", i, &mark->id.pid) &&
+                         find_of(progress, "number", i, &mark->id.number) &&
+                         find_of(progress, "bytes", i, &mark->bytes);
+        mark->dated = find_of(progress, "changed at second", i, &mark->changed_s) &&
+                      find_of(progress, "and nanosecond", i, &mark->changed_ns);
     }
+}
+
+/* Is it what was written, to the last byte? */
+static bool is_whole(const char *text)
+{
+    static const char key[] = ",\n  \"sum\": ";
+    char end[64];
+    const char *at = strstr(text, key);
+    const uint64_t sum = at ? gpume_checksum(GPUME_CHECKSUM_BEGIN, text, (size_t)(at - text)) : 0;
+    snprintf(end, sizeof end, "%s%" PRIu64 "\n}\n", key, sum);
+    return at && strcmp(at, end) == 0;
 }
 
 /* Was it written since the machine started, or has it reached the disk? */
@@ -332,37 +375,6 @@ static int check_boot(const char *progress, const struct gpume_log *log)
     return GPUME_INVALID;
 }
 
-/* Where all files are gone, nothing is left to be continued. */
-static int check_outputs(struct gpume_run_state *state, const struct gpume_log *log)
-{
-    const struct gpume_run_state_output *bad = NULL;
-    const char *reason = NULL;
-    size_t marked = 0, gone = 0;
-    int result = GPUME_OK;
-    for (size_t i = 0; i < state->output_count; i++) {
-        struct gpume_run_state_output *output = &state->outputs[i];
-        const char *why = NULL;
-        const int status =
-            output->marked ? gpume_out_set_look(&output->mark, &output->moved, &why) : GPUME_OK;
-        marked += output->marked;
-        gone += status == GPUME_EOF;
-        if (status != GPUME_OK) {
-            bad = output;
-            reason = why;
-            result = status == GPUME_EOF ? GPUME_INVALID : status;
-        }
-    }
-    if (marked > 0 && gone == marked) {
-        return GPUME_EOF;
-    }
-    if (bad) {
-        gpume_log_write(log, GPUME_LOG_ERROR,
-            "--resume: what there was of %s %s; %sstart anew without --resume", bad->path, reason,
-            result == GPUME_INVALID ? "" : "try again, or ");
-    }
-    return result;
-}
-
 static int take(struct gpume_run_state *state, struct gpume_summary *summary, const char *text,
     const char *path, const struct gpume_log *log)
 {
@@ -373,7 +385,7 @@ static int take(struct gpume_run_state *state, struct gpume_summary *summary, co
     put_job(&json, state);
     gpume_bytes_put(&now, ",", 2); /* what follows in the file */
     if (now.failed) {
-        GPUME_TRY(gpume_log_nomem(log, "the state of the run"));
+        GPUME_TRY(gpume_log_nomem(log, whole));
     }
     if (!progress) {
         gpume_log_write(log, GPUME_LOG_ERROR,
@@ -383,16 +395,18 @@ static int take(struct gpume_run_state *state, struct gpume_summary *summary, co
     GPUME_TRY(gpume_run_job_compare(text, progress, (const char *)now.data, log));
     GPUME_TRY(check_boot(progress, log));
     struct gpume_summary sums = *summary;
-    if (!read_sums(&sums, progress)) {
-        gpume_log_write(
-            log, GPUME_LOG_ERROR, "--resume: %s is damaged; start anew without --resume", path);
+    if (!is_whole(text) || !read_sums(&sums, progress)) {
+        gpume_log_write(log, GPUME_LOG_ERROR,
+            "--resume: %s is not what the run has written, and cannot be trusted; start anew "
+            "without --resume",
+            path);
         GPUME_TRY(GPUME_INVALID);
     }
     state->partial = strstr(progress, "\n    \"partial\": true") != NULL;
     state->ending = strstr(progress, "\n    \"ending\": true") != NULL;
     state->synced = strstr(progress, "\n    \"boot\": null") != NULL;
     read_outputs(state, progress);
-    GPUME_TRY(check_outputs(state, log));
+    GPUME_TRY(gpume_run_files_check(state, &sums, log));
     *summary = sums;
 fail:
     gpume_bytes_finish(&now);

@@ -18,6 +18,7 @@
 struct gpume_run_state_output {
     const char *name; /* "vectors" */
     const char *path;
+    bool series; /* files by number, one after the other */
     bool marked; /* it has a temporary file */
     bool moved;  /* which has got another name, as the outputs were finished */
     struct gpume_out_mark mark;

@@ -340,6 +340,11 @@ fail:
     return status;
 }
 
+int gpume_vectors_writer_settle(struct gpume_vectors_writer *writer)
+{
+    return writer->kind != GPUME_PATTERN_PLAIN && writer->file ? finish_file(writer) : GPUME_OK;
+}
+
 int gpume_vectors_writer_finish(struct gpume_vectors_writer *writer)
 {
     int status = GPUME_OK;

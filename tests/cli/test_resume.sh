@@ -271,7 +271,7 @@ echo nonsense >.p.y4m.gpume-state
 refuses
 says "says nothing"
 mv good .p.y4m.gpume-state
-cp p.y4m.partial kept
+cp -p p.y4m.partial kept
 : >p.y4m.partial
 refuses
 says "p.y4m is shorter than it was"
@@ -282,8 +282,86 @@ rm p.y4m
 refuses
 says "p.y4m is not there any more"
 mv kept p.y4m.partial
+cp -p out/frames.csv.partial kept
+touch out/frames.csv.partial
+refuses
+says "out/frames.csv has been written since"
+mv kept out/frames.csv.partial
+# A number that the run has not written: more fields than the files hold, fewer bytes, another time.
+for number in fields last_field targets sad_before 'bytes 0' 'number 2' 'changed at second 2' sum; do
+    cp .p.y4m.gpume-state good
+    sed "s/^\( *\"$number\": \)\([0-9]*\)/\11\2/" good >.p.y4m.gpume-state
+    ! cmp -s good .p.y4m.gpume-state || fail "the state has no $number"
+    refuses
+    says "--resume: .p.y4m.gpume-state is not what the run has written, and cannot be trusted; start anew without --resume"
+    mv good .p.y4m.gpume-state
+done
+# A picture of a field that was done; that of the next one, which was not, nobody misses.
+mv r003.png kept
+refuses
+says "--resume: r003.png, which has a field that was done, is not there any more; put it back, or start anew without --resume"
+: >r003.png
+refuses
+says "r003.png, which has a field that was done, is empty"
+mv kept r003.png
 goes_on
 same "after refusals"
+
+# Files by number alone: what is missing is named, and with none left it starts at the beginning.
+expect 0 -q clip.y4m --backend "$engine" --direction both --vectors f%d-%d.flo
+mkdir all && mv f*.flo all
+# break_flo SIGNAL FIELD: a run of files by number alone, with two fields a frame.
+break_flo() {
+    feed 12
+    launch INT slow --direction both --vectors f%d-%d.flo
+    await "$2"
+    kill -s "$1" $pid
+    wait $pid 2>/dev/null
+    drain
+    [ -e .f%d-%d.flo.gpume-state ] || fail "files by number alone: no state"
+}
+# flo STATUS OPTIONS
+flo() {
+    mkfifo slow
+    cat clip.y4m >slow 2>/dev/null &
+    feeder=$!
+    wanted=$1
+    shift
+    expect "$wanted" slow --direction both --vectors f%d-%d.flo --resume --backend "$engine" "$@"
+    stop_feeder
+    rm slow
+}
+break_flo INT f10-9.flo
+mv f5-6.flo kept
+flo 2
+says "--resume: f5-6.flo, which has a field that was done, is not there any more"
+mv kept f5-6.flo
+mv f0-1.flo kept # the first frame has no past
+flo 2
+says "f0-1.flo"
+mv kept f0-1.flo
+flo 0 -v
+says "--resume: 21 fields are there"
+for file in all/*; do
+    cmp "$file" "${file#all/}" || fail "files by number alone: $file"
+done
+rm f*.flo
+break_flo INT f10-9.flo
+rm f*.flo
+flo 0
+says "nothing to continue"
+[ "$(ls f*.flo | wc -l)" -eq "$(ls all | wc -l)" ] || fail "files by number alone, from the beginning"
+rm f*.flo
+# Killed as soon as the state says that there is one field: its file is there.
+feed 2
+launch INT slow --vectors f%d.flo
+await .f%d.flo.gpume-state
+[ -e f1.flo ] || fail "the state is ahead of the files by number"
+kill -s KILL $pid
+wait $pid 2>/dev/null
+drain
+expect 0 -q clip.y4m --vectors f%d.flo -y --backend "$engine"
+rm -r f*.flo all
 
 # A run that is still under way is left alone.
 mkfifo slow
