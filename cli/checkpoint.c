@@ -154,6 +154,9 @@ static int save(struct gpume_checkpoint *checkpoint, bool partial, bool ending)
 int gpume_checkpoint_save(struct gpume_checkpoint *checkpoint)
 {
     const int status = save(checkpoint, false, false);
+    if (status == GPUME_OK && !checkpoint->written) {
+        gpume_run_state_supersede(&checkpoint->state, checkpoint->path);
+    }
     checkpoint->written = true;
     checkpoint->set.keep = checkpoint->resume;
     checkpoint->next_ns = gpume_progress_clock_ns() + INTERVAL_NS;
@@ -194,6 +197,7 @@ void gpume_checkpoint_complete(struct gpume_checkpoint *checkpoint)
     for (size_t i = 0; i < checkpoint->state.output_count; i++) {
         gpume_text_remove_partial(checkpoint->outputs[i].path);
     }
+    gpume_run_state_supersede(&checkpoint->state, checkpoint->path);
     (void)unlink(checkpoint->path);
 }
 

@@ -57,7 +57,7 @@ int gpume_checkpoint_begin_partial(struct gpume_checkpoint *checkpoint);
 /* They all have their names. */
 int gpume_checkpoint_end_partial(struct gpume_checkpoint *checkpoint);
 
-/* The run is complete: removes the state, and partial results of earlier runs. */
+/* The run is complete: removes the state, and states and partial results of earlier runs. */
 void gpume_checkpoint_complete(struct gpume_checkpoint *checkpoint);
 
 void gpume_checkpoint_finish(struct gpume_checkpoint *checkpoint);

@@ -16,6 +16,7 @@
 #include "report/run_job.h"
 #include "vectors/vectors_format.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -30,6 +31,7 @@
 #define NAME_SHOWN 100                        /* bytes of an output's name in the state's */
 #define BOOT_BYTES 64
 
+static const char tail[] = ".gpume-state";
 static const char boot_path[] = "/proc/sys/kernel/random/boot_id";
 static const char whole[] = "the state of the run";
 static const char progress_key[] = "\n  \"progress\": {";
@@ -39,7 +41,7 @@ char *gpume_run_state_path(const char *path)
     char name[NAME_SHOWN + 32], *final = gpume_path_resolve(path);
     const char *at = final ? final : path; /* links in a ring are refused elsewhere */
     const size_t folder = gpume_path_folder(at);
-    snprintf(name, sizeof name, ".%.*s.gpume-state", NAME_SHOWN, at + folder);
+    snprintf(name, sizeof name, ".%.*s%s", NAME_SHOWN, at + folder, tail);
     char *state = gpume_path_join(at, folder, name);
     free(final);
     return state;
@@ -423,4 +425,73 @@ int gpume_run_state_read(struct gpume_run_state *state, struct gpume_summary *su
     }
     free(text);
     return status;
+}
+
+/* Does the state of another run say that this one's output is its own, too? */
+static bool says_output(const char *text, const struct gpume_run_state_output *output)
+{
+    struct gpume_bytes line = {0};
+    struct gpume_json json = {.text = &line};
+    put_output(&json, output);
+    gpume_bytes_put(&line, "", 1);
+    /* Behind the kind of output, which may be another. */
+    const char *identity = line.failed ? NULL : strstr((char *)line.data, GPUME_RUN_JOB_IDENTITY);
+    const bool said = identity && strstr(text, identity);
+    gpume_bytes_finish(&line);
+    return said;
+}
+
+static void remove_if_stale(const struct gpume_run_state *state, const char *path)
+{
+    char *text = NULL;
+    bool stale = false;
+    if (load(path, NULL, &text) == GPUME_OK) {
+        for (size_t i = 0; i < state->output_count && !stale; i++) {
+            stale = says_output(text, &state->outputs[i]);
+        }
+    }
+    free(text);
+    if (stale) {
+        (void)unlink(path);
+    }
+}
+
+/* own: the state's own path. */
+static void clear_folder(
+    const struct gpume_run_state *state, const char *own, const char *path, size_t bytes)
+{
+    struct stat mine, other;
+    char *folder = gpume_path_join(path, bytes, bytes > 0 ? "" : ".");
+    DIR *dir = folder ? opendir(folder) : NULL;
+    for (struct dirent *entry = dir ? readdir(dir) : NULL; entry; entry = readdir(dir)) {
+        const size_t length = strlen(entry->d_name), end = sizeof tail - 1;
+        const bool is_state = entry->d_name[0] == '.' && length > end &&
+                              strcmp(entry->d_name + length - end, tail) == 0;
+        char *name = is_state ? gpume_path_join(path, bytes, entry->d_name) : NULL;
+        if (name && lstat(name, &other) == 0 && S_ISREG(other.st_mode) &&
+            (lstat(own, &mine) != 0 || mine.st_dev != other.st_dev ||
+                mine.st_ino != other.st_ino)) {
+            remove_if_stale(state, name);
+        }
+        free(name);
+    }
+    if (dir) {
+        (void)closedir(dir);
+    }
+    free(folder);
+}
+
+void gpume_run_state_supersede(const struct gpume_run_state *state, const char *path)
+{
+    char *last = NULL;
+    for (size_t i = 0; i < state->output_count; i++) {
+        char *final = gpume_path_resolve(state->outputs[i].path);
+        const size_t bytes = final ? gpume_path_folder(final) : 0;
+        if (final && !(last && gpume_path_folder(last) == bytes && !memcmp(last, final, bytes))) {
+            clear_folder(state, path, final, bytes);
+        }
+        free(last);
+        last = final;
+    }
+    free(last);
 }

@@ -50,4 +50,8 @@ int gpume_run_state_write(
 int gpume_run_state_read(struct gpume_run_state *state, struct gpume_summary *summary,
     const char *path, const struct gpume_log *log);
 
+/* Removes what other runs, which are gone, have left of their states beside any of the outputs, if
+ * one of these is theirs too: path is this run's state, which stays. */
+void gpume_run_state_supersede(const struct gpume_run_state *state, const char *path);
+
 #endif

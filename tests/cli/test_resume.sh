@@ -397,6 +397,21 @@ expect 2 pictures/%03d.pgm -b 4 -w 96 $slowly --vectors v.csv --resume --backend
 says "the input has changed"
 rm -r pictures few.csv .v.csv.gpume*
 
+# The state of a run goes with the next run of any of its outputs, whichever comes first, and however that is
+# called; with no other's.
+feed 12
+launch INT slow --vectors v.csv --predicted q.y4m --residual r%d.png
+await r11.png
+kill -s INT $pid
+wait $pid 2>/dev/null
+drain
+rm r*.png
+expect 0 -q clip.y4m --vectors u.csv --predicted n.y4m --backend "$engine"
+[ -e .v.csv.gpume-state ] || fail "a run of other outputs has taken the state"
+expect 0 -q clip.y4m --difference "$PWD/q.y4m" --backend "$engine"
+[ ! -e .v.csv.gpume-state ] || fail "the state is left"
+rm u.csv n.y4m q.y4m v.csv.partial
+
 # What cannot be continued is refused before any work, whatever is there.
 for output in "--overlay o.mkv" "--difference d.mp4" "--report r.html" "--report r.json" "--vectors -"; do
     expect 2 clip.y4m $output --resume --backend "$engine"

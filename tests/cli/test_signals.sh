@@ -135,6 +135,7 @@ wait $living 2>/dev/null
 drain
 expect 0 -q clip.y4m --backend "$engine" -o out -y --predicted p.y4m
 only out vectors.csv frames.csv summary.json .other.csv.gpume-1-0.tmp
+[ ! -e .r%d.png.gpume-state ] || fail "the state of a killed run with one output in common is left"
 rm p.y4m r*.png .r%d.png.gpume-* # of the killed run, which had other outputs
 only . clip.y4m out whole whole.y4m whole.mkv
 # Files of vectors by number; the folder is as it was then.
