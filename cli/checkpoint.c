@@ -3,6 +3,7 @@
 
 #include "console.h"
 #include "progress.h"
+#include "report/run_identity.h"
 #include "report/text_file.h"
 
 #include <inttypes.h>
@@ -16,12 +17,13 @@
 static const struct gpume_log console = {.fn = gpume_console_log};
 
 enum gpume_exit gpume_checkpoint_init(struct gpume_checkpoint *checkpoint,
-    const struct gpume_outputs *outputs, const struct gpume_options *options,
-    const struct gpume_summary *summary)
+    const struct gpume_outputs *outputs, struct gpume_sink *const *sinks,
+    const struct gpume_options *options, const struct gpume_summary *summary)
 {
     *checkpoint = (struct gpume_checkpoint){
         .possible = true,
         .set = {.overwrite = options->overwrite, .alone = true},
+        .sinks = sinks,
         .resume = options->resume,
         .state = {.summary = summary,
             .outputs = checkpoint->outputs,
@@ -30,8 +32,9 @@ enum gpume_exit gpume_checkpoint_init(struct gpume_checkpoint *checkpoint,
     for (size_t i = 0; i < outputs->count; i++) {
         const struct gpume_output *output = &outputs->items[i];
         checkpoint->outputs[i] = (struct gpume_run_state_output){
-            .name = output->ops ? output->ops->name : "summary",
+            .name = output->ops ? output->ops->name : "summary.json",
             .path = output->path,
+            .series = gpume_output_is_series(output),
             .mark.path = output->path,
         };
         checkpoint->possible = checkpoint->possible && gpume_output_can_continue(output);
@@ -87,7 +90,7 @@ enum gpume_exit gpume_checkpoint_resume(
         gpume_console_info("--resume: %" PRIu64 " fields are there, the last one is that of frame "
                            "%" PRIu64,
             summary->all.fields, summary->last_field);
-        if (!gpume_run_state_knows(summary->run->input)) {
+        if (!gpume_run_identity_is_certain(summary->run->input)) {
             gpume_console_warning("--resume: standard input cannot be told from another; this must "
                                   "be the same video, from its beginning");
         }
@@ -112,6 +115,18 @@ bool gpume_checkpoint_is_due(const struct gpume_checkpoint *checkpoint)
     return checkpoint->possible && gpume_progress_clock_ns() >= checkpoint->next_ns;
 }
 
+/* Files of fields that are done get their names where they have names of their own: the state says
+ * that they are there. */
+static int settle(struct gpume_checkpoint *checkpoint)
+{
+    int status = GPUME_OK;
+    for (size_t i = 0; i < checkpoint->state.output_count && status == GPUME_OK; i++) {
+        struct gpume_sink *sink = checkpoint->sinks[i];
+        status = sink && sink->ops->settle ? sink->ops->settle(sink) : GPUME_OK;
+    }
+    return status;
+}
+
 static int mark_all(struct gpume_checkpoint *checkpoint)
 {
     struct gpume_run_state *state = &checkpoint->state;
@@ -121,6 +136,7 @@ static int mark_all(struct gpume_checkpoint *checkpoint)
             return status;
         }
         state->outputs[i].marked = status == GPUME_OK;
+        state->outputs[i].mark.dated = false;
     }
     return GPUME_OK;
 }
@@ -130,13 +146,17 @@ static int save(struct gpume_checkpoint *checkpoint, bool partial, bool ending)
     checkpoint->state.partial = partial;
     checkpoint->state.ending = ending;
     checkpoint->state.synced = false;
-    const int status = mark_all(checkpoint);
+    int status = settle(checkpoint);
+    status = status ? status : mark_all(checkpoint);
     return status ? status : gpume_run_state_write(&checkpoint->state, checkpoint->path, &console);
 }
 
 int gpume_checkpoint_save(struct gpume_checkpoint *checkpoint)
 {
     const int status = save(checkpoint, false, false);
+    if (status == GPUME_OK && !checkpoint->written) {
+        gpume_run_state_supersede(&checkpoint->state, checkpoint->path);
+    }
     checkpoint->written = true;
     checkpoint->set.keep = checkpoint->resume;
     checkpoint->next_ns = gpume_progress_clock_ns() + INTERVAL_NS;
@@ -158,7 +178,14 @@ int gpume_checkpoint_begin_partial(struct gpume_checkpoint *checkpoint)
 
 int gpume_checkpoint_end_partial(struct gpume_checkpoint *checkpoint)
 {
-    checkpoint->state.synced = true;
+    struct gpume_run_state *state = &checkpoint->state;
+    for (size_t i = 0; i < state->output_count; i++) {
+        if (state->outputs[i].marked) {
+            state->outputs[i].mark.other = GPUME_OUT_PARTIAL;
+            gpume_out_set_date(&state->outputs[i].mark);
+        }
+    }
+    state->synced = true;
     checkpoint->written = false; /* it stays */
     return checkpoint->possible
                ? gpume_run_state_write(&checkpoint->state, checkpoint->path, &console)
@@ -170,6 +197,7 @@ void gpume_checkpoint_complete(struct gpume_checkpoint *checkpoint)
     for (size_t i = 0; i < checkpoint->state.output_count; i++) {
         gpume_text_remove_partial(checkpoint->outputs[i].path);
     }
+    gpume_run_state_supersede(&checkpoint->state, checkpoint->path);
     (void)unlink(checkpoint->path);
 }
 

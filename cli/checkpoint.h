@@ -18,17 +18,19 @@ struct gpume_checkpoint {
     struct gpume_run_state state;
     struct gpume_run_state_output outputs[GPUME_OUTPUTS_MAX];
     struct gpume_out_mark marks[GPUME_OUTPUTS_MAX];
-    char *path;       /* of the state */
-    bool possible;    /* the run can be continued */
-    uint64_t next_ns; /* when it is due; 0: at once */
-    bool resume;      /* --resume: what a failed run has made stays */
-    bool written;     /* there is a state of this run */
+    struct gpume_sink *const *sinks; /* by output; NULL where that has none */
+    char *path;                      /* of the state */
+    bool possible;                   /* the run can be continued */
+    uint64_t next_ns;                /* when it is due; 0: at once */
+    bool resume;                     /* --resume: what a failed run has made stays */
+    bool written;                    /* there is a state of this run */
 };
 
-/* Before the first output is opened; the outputs and the summary outlive it. */
+/* Before the first output is opened; the outputs, what will be their sinks, and the summary outlive
+ * it. */
 enum gpume_exit gpume_checkpoint_init(struct gpume_checkpoint *checkpoint,
-    const struct gpume_outputs *outputs, const struct gpume_options *options,
-    const struct gpume_summary *summary);
+    const struct gpume_outputs *outputs, struct gpume_sink *const *sinks,
+    const struct gpume_options *options, const struct gpume_summary *summary);
 
 /* --resume: takes up what an earlier run has left; *summary has its sums then. weights: a sum over
  * those of the prefilter's kernel. The run's input and parameters are known. */
@@ -55,7 +57,7 @@ int gpume_checkpoint_begin_partial(struct gpume_checkpoint *checkpoint);
 /* They all have their names. */
 int gpume_checkpoint_end_partial(struct gpume_checkpoint *checkpoint);
 
-/* The run is complete: removes the state, and partial results of earlier runs. */
+/* The run is complete: removes the state, and states and partial results of earlier runs. */
 void gpume_checkpoint_complete(struct gpume_checkpoint *checkpoint);
 
 void gpume_checkpoint_finish(struct gpume_checkpoint *checkpoint);

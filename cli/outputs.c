@@ -20,21 +20,6 @@
 
 static const struct gpume_log console = {.fn = gpume_console_log};
 
-/* Patterns that give the same names for large numbers count as one: %03d becomes %d. */
-static char *without_width(const char *path)
-{
-    char *copy = strdup(path);
-    for (char *at = copy; at && (at = strchr(at, '%')) != NULL; at++) {
-        char *end = at + 1 + strspn(at + 1, "0123456789");
-        if (*end == 'd') {
-            memmove(at + 1, end, strlen(end) + 1);
-        } else if (at[1] == '%') {
-            at++;
-        }
-    }
-    return copy;
-}
-
 static char *join(const char *folder, const char *name)
 {
     const size_t length = strlen(folder);
@@ -100,7 +85,7 @@ static char *default_folder(const char *input)
 
 static int add(struct gpume_outputs *outputs, const struct gpume_sink_ops *ops, char *path)
 {
-    char *plain = path ? without_width(path) : NULL;
+    char *plain = path ? gpume_text_plain(path) : NULL;
     if (!plain) {
         gpume_console_error("out of memory");
         free(path);
@@ -120,7 +105,8 @@ static int add_named(
 static int add_standard(struct gpume_outputs *outputs, const struct gpume_options *options)
 {
     const char *input = options->inputs[options->input_count - 1];
-    outputs->folder = options->output ? strdup(options->output) : default_folder(input);
+    outputs->folder =
+        options->output ? strdup(options->output) : default_folder(gpume_text_input_file(input));
     if (!outputs->folder) {
         gpume_console_error("out of memory");
         return GPUME_NOMEM;
@@ -190,11 +176,12 @@ bool gpume_outputs_is_input(const char *const *inputs, uint32_t count, const cha
     struct stat input, output;
     const bool there = stat(path, &output) == 0 && S_ISREG(output.st_mode);
     for (uint32_t i = 0; i < count; i++) {
-        const bool same = there && stat(inputs[i], &input) == 0 && input.st_dev == output.st_dev &&
+        const char *file = gpume_text_input_file(inputs[i]);
+        const bool same = there && stat(file, &input) == 0 && input.st_dev == output.st_dev &&
                           input.st_ino == output.st_ino;
         const bool of_series =
-            gpume_text_is_of_series(inputs[i], path) || gpume_text_is_of_series(path, inputs[i]);
-        if (same || (of_series && is_same_folder(inputs[i], path))) {
+            gpume_text_is_of_series(file, path) || gpume_text_is_of_series(path, file);
+        if (same || (of_series && is_same_folder(file, path))) {
             gpume_console_error("%s: is the input; give the output another name", path);
             return true;
         }
@@ -248,6 +235,14 @@ bool gpume_output_can_continue(const struct gpume_output *output)
         return gpume_text_can_continue(output->path);
     }
     return output->ops->can_continue && output->ops->can_continue(output->path);
+}
+
+bool gpume_output_is_series(const struct gpume_output *output)
+{
+    if (output->ops == &gpume_sink_vectors) {
+        return gpume_sink_vectors_is_series(output->format, output->path);
+    }
+    return output->ops && output->ops->is_series && output->ops->is_series(output->path);
 }
 
 void gpume_output_clear(const struct gpume_output *output)

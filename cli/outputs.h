@@ -47,6 +47,9 @@ bool gpume_outputs_is_input(const char *const *inputs, uint32_t count, const cha
 /* Could a later run go on with this output? */
 bool gpume_output_can_continue(const struct gpume_output *output);
 
+/* Is it files by number, each of which has its name when it is complete? */
+bool gpume_output_is_series(const struct gpume_output *output);
+
 /* Removes what runs that are gone have left of it under temporary names. */
 void gpume_output_clear(const struct gpume_output *output);
 

@@ -146,8 +146,8 @@ static void describe_run(struct job *job)
 /* Goes on after the fields that are there already. */
 static enum gpume_exit resume(struct job *job)
 {
-    enum gpume_exit result =
-        gpume_checkpoint_init(&job->checkpoint, &job->outputs, job->options, &job->summary);
+    enum gpume_exit result = gpume_checkpoint_init(
+        &job->checkpoint, &job->outputs, job->sinks, job->options, &job->summary);
     result = result ? result
                     : gpume_checkpoint_resume(&job->checkpoint, &job->summary,
                           gpume_prefilter_option_sum(&job->prefilter));

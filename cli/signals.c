@@ -27,7 +27,17 @@ static struct {
     bool begun; /* outputs that need no removing */
     gpume *ctx;
     struct gpume_source *source;
+    void (*leave)(void *opaque);
+    void *leave_opaque;
 } signals = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+/* The program ends, with the mutex locked: nobody goes on with what is taken away here. */
+static void leave(void)
+{
+    if (signals.leave) {
+        signals.leave(signals.leave_opaque);
+    }
+}
 
 static void cancel_run(void)
 {
@@ -43,6 +53,7 @@ static void cancel_run(void)
         gpume_console_error(signals.begun ? "interrupted; the output is not complete"
                                           : "interrupted before any output was begun");
         gpume_console_flush_error();
+        leave();
         _exit(GPUME_EXIT_FAILED);
     }
     pthread_mutex_unlock(&signals.mutex);
@@ -76,8 +87,12 @@ bool gpume_signals_expire(void)
         gpume_cancel(signals.ctx);
         gpume_source_cancel(signals.source);
     }
+    if (!attached && !completing) {
+        leave();
+        return false;
+    }
     pthread_mutex_unlock(&signals.mutex);
-    return attached || completing;
+    return true;
 }
 
 static bool is_stopping(void)
@@ -164,6 +179,14 @@ void gpume_signals_attach(gpume *ctx, struct gpume_source *source)
     signals.ctx = ctx;
     signals.source = source;
     signals.attached = true;
+    pthread_mutex_unlock(&signals.mutex);
+}
+
+void gpume_signals_set_leave(void (*function)(void *opaque), void *opaque)
+{
+    pthread_mutex_lock(&signals.mutex);
+    signals.leave = function;
+    signals.leave_opaque = opaque;
     pthread_mutex_unlock(&signals.mutex);
 }
 

@@ -19,6 +19,10 @@ bool gpume_signals_start(void);
  * when there is nothing to clean up, it ends the program. */
 void gpume_signals_attach(gpume *ctx, struct gpume_source *source);
 
+/* What a signal, or the deadline, has done before it ends the program by itself: on another thread,
+ * after which no function of these returns. NULL: nothing. */
+void gpume_signals_set_leave(void (*leave)(void *opaque), void *opaque);
+
 /* From now on a signal is only kept for gpume_signals_caught. */
 void gpume_signals_keep(void);
 
@@ -29,7 +33,7 @@ void gpume_signals_end(void);
 void gpume_signals_detach(void);
 
 /* The run's time is over: ends it at once as a signal does in the end, and says nothing. False:
- * there is nothing to end, and nothing to clean up. */
+ * there is nothing to end, nothing is left to clean up, and the caller ends the program. */
 bool gpume_signals_expire(void);
 
 /* Was the run interrupted by a signal, or has its time run out? */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * gpume sort. Order: the output's name is checked, the input is read, the context is opened and
+ * gpume sort. Order: the output's name is taken, the input is read, the context is opened and
  * sorts, the result is compared where that was asked for, the context closes, the output is
  * written. Nothing is written before all is known to be right. Main thread only.
  */
@@ -20,13 +20,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static const struct gpume_log console = {.fn = gpume_console_log};
 
 struct job {
     const struct gpume_options *options;
     const char *output;
+    struct gpume_integers_file *file;
     bool to_stdout;
     struct gpume_sort_input input; /* later in order */
     struct gpume_segment segments[2];
@@ -52,15 +52,30 @@ static enum gpume_exit exit_of(int status)
     }
 }
 
-static enum gpume_exit check_output(struct job *job)
+static void take_away(void *opaque)
+{
+    struct job *job = opaque;
+    gpume_integers_close(&job->file);
+}
+
+static enum gpume_exit open_output(struct job *job)
 {
     const struct gpume_options *options = job->options;
     job->output = options->output ? options->output : "-";
     job->to_stdout = gpume_text_is_stdout(job->output);
-    switch (gpume_integers_check(job->output, options->overwrite, &console)) {
+    if (!options->overwrite && gpume_text_exists(job->output)) {
+        gpume_console_error(
+            "%s: exists already; replace it with -y or choose another name", job->output);
+        return GPUME_EXIT_USAGE;
+    }
+    switch (gpume_integers_open(&job->file, job->output, options->overwrite, &console)) {
     case GPUME_OK:
+        if (!gpume_integers_is_in_place(job->file)) {
+            gpume_signals_set_leave(take_away, job);
+        }
         return GPUME_EXIT_DONE;
     case GPUME_INVALID:
+    case GPUME_AGAIN:
         return GPUME_EXIT_USAGE;
     default:
         return GPUME_EXIT_FAILED;
@@ -215,16 +230,13 @@ static enum gpume_exit write_output(const struct job *job)
         .negative_first = options->descending ? job->input.count - negatives : 0,
         .negative_count = negatives,
     };
-    struct stat info;
-    const bool in_place =
-        job->to_stdout || (stat(job->output, &info) == 0 && !S_ISREG(info.st_mode));
+    const bool in_place = gpume_integers_is_in_place(job->file);
     if (in_place) {
         gpume_signals_end();
     } else {
         gpume_signals_keep();
     }
-    const int status = gpume_integers_write(
-        &integers, !text, job->output, options->overwrite, gpume_signals_caught, &console);
+    const int status = gpume_integers_write(job->file, &integers, !text, gpume_signals_caught);
     if (!in_place) {
         gpume_signals_detach();
     }
@@ -256,7 +268,7 @@ static enum gpume_exit conclude(const struct job *job, uint64_t matched)
 static enum gpume_exit work(struct job *job)
 {
     uint64_t matched = 0;
-    enum gpume_exit result = check_output(job);
+    enum gpume_exit result = open_output(job);
     result = result ? result : gpume_sort_input_read(&job->input, job->options);
     if (result == GPUME_EXIT_DONE) {
         plan(job);
@@ -276,6 +288,8 @@ enum gpume_exit gpume_sort_run(const struct gpume_options *options)
 {
     struct job job = {.options = options};
     const enum gpume_exit result = work(&job);
+    gpume_signals_set_leave(NULL, NULL);
+    gpume_integers_close(&job.file);
     gpume_compute_close(&job.compute);
     gpume_sort_input_finish(&job.input);
     free(job.reference);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/cache.h"
 
+#include "base/checksum.h"
 #include "base/out.h"
 
 #include <errno.h>
@@ -22,18 +23,10 @@ struct header {
 };
 static const uint64_t magic = 0x31656863616d7067; /* "gpmache1" */
 
-/* FNV-1a, against damage, not against malice: who can write here can do worse. */
 static uint64_t sum_of(const char *name, const void *data, size_t bytes)
 {
-    const unsigned char *parts[] = {(const unsigned char *)name, data};
-    const size_t lengths[] = {strlen(name) + 1, bytes};
-    uint64_t sum = 14695981039346656037u;
-    for (size_t part = 0; part < 2; part++) {
-        for (size_t i = 0; i < lengths[part]; i++) {
-            sum = (sum ^ parts[part][i]) * 1099511628211u;
-        }
-    }
-    return sum;
+    const uint64_t sum = gpume_checksum(GPUME_CHECKSUM_BEGIN, name, strlen(name) + 1);
+    return gpume_checksum(sum, data, bytes);
 }
 
 static bool path_of(const struct gpume_cache *cache, const char *name, char path[PATH_BYTES])

@@ -3,6 +3,8 @@
 
 #include "base/out.h"
 #include "base/path.h"
+#include "base/pattern.h"
+#include "base/status.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +12,34 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int look_at(const char *path, uint64_t bytes, const char **why)
+/* For free(); NULL without memory. */
+static char *other_name(const struct gpume_out_mark *mark, const char *final)
+{
+    return gpume_path_join(final, strlen(final), mark->other ? mark->other : "");
+}
+
+void gpume_out_set_date(struct gpume_out_mark *mark)
+{
+    struct stat info;
+    char *final = gpume_path_resolve(mark->path);
+    char *other = final ? other_name(mark, final) : NULL;
+    mark->dated = other && stat(other, &info) == 0;
+    if (mark->dated) {
+        mark->changed_s = (uint64_t)info.st_mtim.tv_sec;
+        mark->changed_ns = (uint64_t)info.st_mtim.tv_nsec;
+    }
+    free(other);
+    free(final);
+}
+
+static bool is_of_date(const struct stat *info, const struct gpume_out_mark *mark)
+{
+    return (uint64_t)info->st_mtim.tv_sec == mark->changed_s &&
+           (uint64_t)info->st_mtim.tv_nsec == mark->changed_ns;
+}
+
+static int look_at(
+    const char *path, const struct gpume_out_mark *mark, bool dated, const char **why)
 {
     struct stat info;
     const int fd = gpume_temporary_adopt(path);
@@ -21,10 +50,10 @@ static int look_at(const char *path, uint64_t bytes, const char **why)
                       : "cannot be opened and locked";
         return gone ? GPUME_EOF : busy ? GPUME_INVALID : GPUME_IO;
     }
-    const bool whole = fstat(fd, &info) == 0 && (uint64_t)info.st_size >= bytes;
+    const bool whole = fstat(fd, &info) == 0 && (uint64_t)info.st_size >= mark->bytes;
     (void)close(fd);
-    *why = "is shorter than it was";
-    return whole ? GPUME_OK : GPUME_INVALID;
+    *why = whole ? "has been written since" : "is shorter than it was";
+    return whole && (!dated || is_of_date(&info, mark)) ? GPUME_OK : GPUME_INVALID;
 }
 
 int gpume_out_set_check_alone(
@@ -45,12 +74,11 @@ int gpume_out_set_look(const struct gpume_out_mark *mark, bool *moved, const cha
     int status = GPUME_NOMEM;
     char *final = gpume_path_resolve(mark->path);
     char *temporary = final ? gpume_temporary_name(final, mark->id) : NULL;
-    const char *suffix = mark->other ? mark->other : "";
-    char *other = final ? gpume_path_join(final, strlen(final), suffix) : NULL;
+    char *other = final ? other_name(mark, final) : NULL;
     *why = "cannot be looked at: out of memory";
     if (temporary && other) {
         *moved = mark->other && access(temporary, F_OK) != 0;
-        status = look_at(*moved ? other : temporary, mark->bytes, why);
+        status = look_at(*moved ? other : temporary, mark, *moved && mark->dated, why);
     }
     free(other);
     free(temporary);
@@ -64,4 +92,23 @@ int gpume_out_set_unused(const char *path, struct gpume_temporary *id)
     const bool found = final && gpume_temporary_unused(final, id);
     free(final);
     return found ? GPUME_OK : GPUME_NOMEM;
+}
+
+int gpume_out_claim_open(struct gpume_out_claim *claim, const struct gpume_out_set *set,
+    const char *path, const struct gpume_log *log)
+{
+    *claim = (struct gpume_out_claim){.set = {.overwrite = true, .own = true, .alone = true}};
+    if (!set->alone) {
+        return GPUME_OK;
+    }
+    char *series = gpume_pattern_series(path);
+    const int status = series ? gpume_out_open_in(&claim->out, &claim->set, series, log)
+                              : gpume_log_nomem(log, path);
+    free(series);
+    return status;
+}
+
+void gpume_out_claim_close(struct gpume_out_claim *claim)
+{
+    gpume_out_close(&claim->out);
 }

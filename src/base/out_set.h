@@ -22,6 +22,8 @@ struct gpume_out_mark {
                           it may have its own, NULL: it has its temporary one */
     struct gpume_temporary id;
     uint64_t bytes;
+    bool dated; /* what is called by `other` was last written at: */
+    uint64_t changed_s, changed_ns;
 };
 
 struct gpume_out_set {
@@ -43,7 +45,11 @@ struct gpume_out_set {
  * given. GPUME_EOF: no such output is open, or it is no file. Failures have been logged. */
 int gpume_out_set_mark(const struct gpume_out_set *set, struct gpume_out_mark *mark);
 
-/* Can the output be continued at the mark: is its file there, long enough, and nobody's? *moved: it
+/* Notes when the file that has the mark's other name was last written, if that can be known. */
+void gpume_out_set_date(struct gpume_out_mark *mark);
+
+/* Can the output be continued at the mark: is its file there, long enough, nobody's, and, where it
+ * is dated and has its other name, not written since? *moved: it
  * has its temporary name no more. Else *why is the reason. GPUME_EOF: the file is not there.
  * GPUME_INVALID: it cannot. GPUME_IO, GPUME_NOMEM: this cannot be found out, another time perhaps.
  */
@@ -52,6 +58,21 @@ int gpume_out_set_look(const struct gpume_out_mark *mark, bool *moved, const cha
 /* A number for a temporary of the path that no file has yet, as gpume_out_open will name it.
  * GPUME_NOMEM. */
 int gpume_out_set_unused(const char *path, struct gpume_temporary *id);
+
+/* Of files that come one by one, under a numbered name: keeps other runs away from all of them, by
+ * an empty temporary of the name that stands for the series, which goes with the claim. */
+struct gpume_out_claim {
+    struct gpume_out_set set; /* of that file alone */
+    struct gpume_out *out;    /* NULL: nothing is claimed */
+};
+
+/* For an output of the set; nothing where that has no need to be alone. The claim stays where it
+ * is. GPUME_AGAIN after one line: another run is writing these files; others as gpume_out_open. */
+int gpume_out_claim_open(struct gpume_out_claim *claim, const struct gpume_out_set *set,
+    const char *path, const struct gpume_log *log);
+
+/* A claim that is zero is fine. */
+void gpume_out_claim_close(struct gpume_out_claim *claim);
 
 /* For base/out: does nobody else write the file that has this temporary? GPUME_AGAIN after one
  * line: another run does. */

@@ -5,9 +5,12 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define LINKS_MAX 40 /* as many as Linux follows */
+
+static const char protocol[] = "file:";
 
 char *gpume_path_join(const char *folder, size_t folder_bytes, const char *name)
 {
@@ -47,6 +50,13 @@ char *gpume_path_resolve(const char *path)
     }
     errno = ENOMEM;
     return NULL;
+}
+
+const char *gpume_path_of_input(const char *path)
+{
+    struct stat info;
+    const size_t bytes = sizeof protocol - 1;
+    return strncmp(path, protocol, bytes) == 0 && stat(path, &info) != 0 ? path + bytes : path;
 }
 
 int gpume_path_descriptor(const char *path)

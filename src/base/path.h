@@ -14,6 +14,10 @@ size_t gpume_path_folder(const char *path);
 /* The path behind symbolic links, also where the last one points to nothing yet. NULL: errno. */
 char *gpume_path_resolve(const char *path);
 
+/* Where the file of an input lies: behind "file:", as FFmpeg takes that, unless there is a file
+ * whose name begins so. Within the path. */
+const char *gpume_path_of_input(const char *path);
+
 /* The descriptor that a name stands for ("-", /dev/stdout, /dev/fd/N and the like), or -1. Opening
  * /dev/stdout anew would cut a file that the shell has opened for appending. */
 int gpume_path_descriptor(const char *path);

@@ -5,6 +5,7 @@
  */
 #include "base/pattern.h"
 
+#include "base/path.h"
 #include "base/temporary.h"
 
 #include "gpume/gpume.h"
@@ -92,6 +93,32 @@ char *gpume_pattern_name_pair(const char *path, struct gpume_pattern_numbers num
     return name;
 }
 
+char *gpume_pattern_plain(const char *path)
+{
+    char *copy = strdup(path);
+    for (char *at = copy; at && (at = strchr(at, '%')) != NULL; at++) {
+        char *end = at + 1 + strspn(at + 1, "0123456789");
+        if (*end == 'd') {
+            memmove(at + 1, end, strlen(end) + 1);
+        } else if (at[1] == '%') {
+            at++;
+        }
+    }
+    return copy;
+}
+
+char *gpume_pattern_series(const char *path)
+{
+    char *plain = gpume_pattern_plain(path);
+    char *name = plain ? gpume_pattern_name(path, 0) : NULL; /* "%%" in the folder's name */
+    char *series =
+        name ? gpume_path_join(name, gpume_path_folder(name), plain + gpume_path_folder(plain))
+             : NULL;
+    free(name);
+    free(plain);
+    return series;
+}
+
 bool gpume_pattern_matches(
     const char *pattern, const char *name, struct gpume_pattern_numbers *numbers)
 {
@@ -152,11 +179,12 @@ static bool is_of_pattern(const void *pattern, const char *name)
 void gpume_pattern_clear(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    char *name = gpume_pattern_name(path, 0); /* "%%" is one percent sign */
-    if (name) {
-        gpume_temporary_clear(name, is_of_pattern, slash ? slash + 1 : path);
+    char *series = gpume_pattern_series(path);
+    if (series) {
+        gpume_temporary_clear(series, is_of_pattern, slash ? slash + 1 : path);
+        gpume_temporary_clear(series, NULL, NULL);
     }
-    free(name);
+    free(series);
 }
 
 int gpume_pattern_list(const char *path, struct gpume_pattern_numbers **numbers, size_t *count)

@@ -31,12 +31,19 @@ char *gpume_pattern_name(const char *path, uint64_t number);
 /* The same of a pair. */
 char *gpume_pattern_name_pair(const char *path, struct gpume_pattern_numbers numbers);
 
+/* The pattern without widths, "frame%d.png" of "frame%03d.png": large numbers have the same names.
+ * NULL: out of memory. */
+char *gpume_pattern_plain(const char *path);
+
+/* One name for all files of a pattern, in their folder, whatever its width. NULL: out of memory. */
+char *gpume_pattern_series(const char *path);
+
 /* Is the name (of a file in the pattern's folder; pattern without it) one that the pattern gives,
  * and for which numbers? */
 bool gpume_pattern_matches(
     const char *pattern, const char *name, struct gpume_pattern_numbers *numbers);
 
-/* Removes temporaries of its files whose runs are gone (base/temporary.h). */
+/* Removes temporaries of its files, and of its series, whose runs are gone (base/temporary.h). */
 void gpume_pattern_clear(const char *path);
 
 /* Looks through the folder of a pattern with numbers. False: no file matches. lowest: the first. */

@@ -6,6 +6,7 @@
  * pictures, URLs. Called by decode.c on the thread that reads.
  */
 #include "media/input.h"
+#include "base/path.h"
 #include "base/pattern.h"
 #include "media/libav.h"
 
@@ -92,7 +93,7 @@ static int make_url(const char *path, char **url, AVDictionary **options, bool *
         error |= av_dict_set(options, "pattern_type", "none", 0);
         error |= av_dict_set(options, "safe", "0", 0); /* concat's; reach.h is stricter */
     } else if (gpume_pattern_kind(path) == GPUME_PATTERN_NUMBERED &&
-               gpume_pattern_find(path, &first) && first <= INT32_MAX) {
+               gpume_pattern_find(gpume_path_of_input(path), &first) && first <= INT32_MAX) {
         error |= av_dict_set_int(options, "start_number", (int64_t)first, 0);
     }
     return error < 0 ? GPUME_NOMEM : GPUME_OK;

@@ -39,6 +39,9 @@ bool gpume_picture_exists(const char *path);
  * lost. */
 bool gpume_picture_can_continue(const char *path);
 
+/* Before any work: stills, each of which is a file by itself? */
+bool gpume_picture_is_series(const char *path);
+
 /* Removes temporaries of runs that are gone, of every picture of a pattern. */
 void gpume_picture_clear(const char *path);
 

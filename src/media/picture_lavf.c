@@ -24,6 +24,7 @@ struct gpume_picture {
 struct still {
     const struct gpume_picture_options *options;
     struct gpume_encode encode;
+    struct gpume_out_claim claim;
 };
 
 /* By enum gpume_picture_kind. Quality 2 is the best that baseline JPEG encoders commonly give. */
@@ -43,6 +44,7 @@ static void still_close(void *state)
 {
     struct still *still = state;
     if (still) {
+        gpume_out_claim_close(&still->claim);
         gpume_encode_close(&still->encode);
         free(still);
     }
@@ -74,7 +76,8 @@ static int still_open(void **state, const struct gpume_picture_options *options)
         .rate = {25, 1},
         .log = options->log,
     };
-    int status = gpume_encode_open(&still->encode, &encoding);
+    int status = gpume_out_claim_open(&still->claim, options->set, options->path, &options->log);
+    status = status ? status : gpume_encode_open(&still->encode, &encoding);
     if (status != GPUME_OK) {
         still_close(still);
         return status;

@@ -93,14 +93,14 @@ bool gpume_picture_can_continue(const char *path)
                (stat(path, &st) != 0 || S_ISREG(st.st_mode)));
 }
 
-static bool is_series(const char *path)
+bool gpume_picture_is_series(const char *path)
 {
     return gpume_picture_is_still(gpume_picture_kind(path));
 }
 
 void gpume_picture_clear(const char *path)
 {
-    if (is_series(path)) {
+    if (gpume_picture_is_series(path)) {
         gpume_pattern_clear(path);
     } else {
         gpume_temporary_clear(path, NULL, NULL);

@@ -6,13 +6,12 @@
 #include "report/integers.h"
 
 #include "base/out.h"
+#include "base/out_set.h"
 #include "base/path.h"
 #include "base/status.h"
-#include "base/temporary.h"
 #include "base/workers.h"
 #include "report/text_file.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -131,60 +130,79 @@ static struct gpume_workers *start_workers(uint64_t count)
     return workers;
 }
 
-int gpume_integers_check(const char *path, bool overwrite, const struct gpume_log *log)
+struct gpume_integers_file {
+    const char *path;
+    struct gpume_out_set set;
+    struct gpume_out *out; /* NULL: is to be written in place, and has not been begun */
+    struct gpume_log log;
+    bool in_place;
+};
+
+static bool is_in_place(const char *path)
 {
     struct stat info;
-    const size_t length = strlen(path);
-    const char *slash = strrchr(path, '/');
-    const bool present = stat(path, &info) == 0;
-    if (gpume_path_descriptor(path) >= 0) {
-        return GPUME_OK;
-    }
-    if ((present && S_ISDIR(info.st_mode)) || path[length - 1] == '/') {
-        gpume_log_write(log, GPUME_LOG_ERROR, "%s: is a folder; give the name of a file", path);
-        return GPUME_IO;
-    }
-    if (present && !overwrite && gpume_text_exists(path)) {
-        gpume_log_write(log, GPUME_LOG_ERROR,
-            "%s: exists already; replace it with -y or choose another name", path);
-        return GPUME_INVALID;
-    }
-    char *folder = present ? NULL : strdup(slash ? path : "."); /* a link may lead elsewhere */
-    if (!folder) {
-        return GPUME_OK;
-    }
-    folder[slash ? slash - path + 1 : 1] = '\0';
-    const int error = access(folder, W_OK | X_OK) == 0 ? 0 : errno;
-    if (error != 0) {
-        gpume_log_write(log, GPUME_LOG_ERROR, "%s: cannot be created: %s: %s; %s", path, folder,
-            strerror(error),
-            error == ENOENT || error == ENOTDIR ? "create this folder first" : "write elsewhere");
-    }
-    free(folder);
-    return error ? GPUME_IO : GPUME_OK;
+    return gpume_path_descriptor(path) >= 0 ||
+           (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode));
 }
 
-int gpume_integers_write(const struct gpume_integers *integers, bool binary, const char *path,
-    bool overwrite, bool (*stop)(void), const struct gpume_log *log)
+int gpume_integers_open(struct gpume_integers_file **result, const char *path, bool overwrite,
+    const struct gpume_log *log)
 {
-    struct gpume_out *out = NULL;
+    int status = GPUME_OK;
+    struct gpume_integers_file *file = calloc(1, sizeof(*file));
+    if (!file) {
+        return gpume_log_nomem(log, path);
+    }
+    file->path = path;
+    file->set = (struct gpume_out_set){.overwrite = overwrite, .alone = true};
+    file->log = *log;
+    file->in_place = is_in_place(path);
+    if (!file->in_place) {
+        GPUME_TRY(gpume_out_open_in(&file->out, &file->set, path, log));
+        gpume_text_clear(path); /* our own is locked */
+    }
+    *result = file;
+    return GPUME_OK;
+fail:
+    gpume_integers_close(&file);
+    return status;
+}
+
+bool gpume_integers_is_in_place(const struct gpume_integers_file *file)
+{
+    return file->in_place;
+}
+
+int gpume_integers_write(struct gpume_integers_file *file, const struct gpume_integers *integers,
+    bool binary, bool (*stop)(void))
+{
     struct making making = {.integers = integers};
     struct gpume_workers *workers = start_workers(integers->count);
-    int status;
-    gpume_temporary_clear(path, NULL, NULL);
-    GPUME_TRY(gpume_out_open(&out, path, overwrite, log));
+    int status = GPUME_OK;
+    if (!file->out) {
+        GPUME_TRY(gpume_out_open_in(&file->out, &file->set, file->path, &file->log));
+    }
     while (making.first < integers->count) {
         const uint64_t left = (integers->count - making.first + ITEM_WORDS - 1) / ITEM_WORDS;
         const uint32_t items = left < ROUND_ITEMS ? (uint32_t)left : ROUND_ITEMS;
         GPUME_TRY(stop() ? GPUME_CANCELLED : GPUME_OK);
-        GPUME_TRY(gpume_out_make(out, workers, binary ? make_binary : make_text, &making, items,
-            ITEM_WORDS * (binary ? 4 : NUMBER_BYTES) + SLACK_BYTES));
+        GPUME_TRY(gpume_out_make(file->out, workers, binary ? make_binary : make_text, &making,
+            items, ITEM_WORDS * (binary ? 4 : NUMBER_BYTES) + SLACK_BYTES));
         making.first += (uint64_t)items * ITEM_WORDS;
     }
     GPUME_TRY(stop() ? GPUME_CANCELLED : GPUME_OK);
-    status = gpume_out_finish(out);
+    status = gpume_out_finish(file->out);
 fail:
-    gpume_out_close(&out);
+    gpume_out_close(&file->out);
     gpume_workers_destroy(&workers);
     return status;
+}
+
+void gpume_integers_close(struct gpume_integers_file **file)
+{
+    if (*file) {
+        gpume_out_close(&(*file)->out);
+        free(*file);
+        *file = NULL;
+    }
 }

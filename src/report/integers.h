@@ -15,14 +15,24 @@ struct gpume_integers {
     uint64_t negative_first, negative_count;
 };
 
-/* Could path be written? What is known before any work: GPUME_INVALID for a file that exists and
- * is not to be replaced, GPUME_IO for a folder or for a file in a folder that takes none. One line
- * in the log. */
-int gpume_integers_check(const char *path, bool overwrite, const struct gpume_log *log);
+struct gpume_integers_file;
 
-/* stop is asked now and then: true ends the writing with GPUME_CANCELLED, and nothing of a regular
- * file is left. GPUME_IO and others: one line in the log. */
-int gpume_integers_write(const struct gpume_integers *integers, bool binary, const char *path,
-    bool overwrite, bool (*stop)(void), const struct gpume_log *log);
+/* Before any work: takes the name, so that no other run does until it is closed, and looks whether
+ * it can be written; a device or a pipe is only opened when it is. One line in the log and
+ * GPUME_INVALID: a file exists and is not to be replaced, GPUME_AGAIN: another run is writing it;
+ * GPUME_IO: a folder has that name, or its folder takes none. */
+int gpume_integers_open(struct gpume_integers_file **file, const char *path, bool overwrite,
+    const struct gpume_log *log);
+
+/* Is it a device or a pipe, where what has been written cannot be taken back? */
+bool gpume_integers_is_in_place(const struct gpume_integers_file *file);
+
+/* stop is asked now and then: true ends the writing with GPUME_CANCELLED. The file has its name on
+ * GPUME_OK only. GPUME_IO and others: one line in the log. */
+int gpume_integers_write(struct gpume_integers_file *file, const struct gpume_integers *integers,
+    bool binary, bool (*stop)(void));
+
+/* What is not complete is removed. Sets *file to NULL. NULL is fine. */
+void gpume_integers_close(struct gpume_integers_file **file);
 
 #endif

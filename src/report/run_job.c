@@ -11,9 +11,10 @@
 
 static bool has_key(const char *line, const char *key)
 {
+    const char *name = line + strspn(line, " ");
     const size_t bytes = strlen(key);
-    return strncmp(line, "    \"", 5) == 0 && strncmp(line + 5, key, bytes) == 0 &&
-           line[5 + bytes] == '"';
+    return name - line == 4 && *name++ == '"' && strncmp(name, key, bytes) == 0 &&
+           strcspn(name, "\"") == bytes;
 }
 
 /* What changes speed alone, or goes with the machine, may be other than it was. */
@@ -39,20 +40,23 @@ static bool is_same(const char *was, const char *now, const char *key)
     return a && b && length == strcspn(b + 1, "\n") && strncmp(a, b, length + 1) == 0;
 }
 
-/* An input is the same if its name is, or what that stands for; what it holds is compared by other
- * lines. was and now: of the lines, jobs: the whole. */
-static bool is_same_input(
-    const char *was, const char *now, const char *was_job, const char *now_job)
+/* A file is the same if its name is, or what that stands for; what an input holds is compared by
+ * other lines. was and now: of the lines, jobs: the whole. */
+static bool is_same_file(const char *was, const char *now, const char *was_job, const char *now_job)
 {
-    static const char *const pairs[][2] = {{"name", GPUME_RUN_JOB_INPUT},
-        {"reference", GPUME_RUN_JOB_REFERENCE}, {GPUME_RUN_JOB_INPUT, "name"},
-        {GPUME_RUN_JOB_REFERENCE, "reference"}};
-    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
-        if (has_key(was, pairs[i][0]) && has_key(now, pairs[i][0])) {
-            return is_same(was_job, now_job, pairs[i][1]);
-        }
+    static const char identity[] = GPUME_RUN_JOB_IDENTITY;
+    const size_t tail = sizeof identity - 1;
+    char name[64], key[64 + sizeof identity];
+    const size_t indent = strspn(was, " \"");
+    size_t length = strcspn(was + indent, "\"\n");
+    if (length > tail && strncmp(was + indent + length - tail, identity, tail) == 0) {
+        length -= tail;
     }
-    return false;
+    snprintf(name, sizeof name, "%.*s", (int)length, was + indent);
+    snprintf(key, sizeof key, "%s%s", name, identity);
+    const bool both =
+        (has_key(was, name) && has_key(now, name)) || (has_key(was, key) && has_key(now, key));
+    return both && (is_same(was_job, now_job, name) || is_same(was_job, now_job, key));
 }
 
 /* A line without its indentation and comma. */
@@ -81,7 +85,7 @@ int gpume_run_job_compare(
         size_t a = strcspn(was, "\n"), b = strcspn(now, "\n");
         const size_t x = a - (a > 0 && was[a - 1] == ','), y = b - (b > 0 && now[b - 1] == ',');
         if ((x != y || memcmp(was, now, x) != 0) && !may_differ(was, now) &&
-            !is_same_input(was, now, was_job, now_job)) {
+            !is_same_file(was, now, was_job, now_job)) {
             if (is_change(was)) {
                 gpume_log_write(log, GPUME_LOG_ERROR,
                     "--resume: the input has changed since the run was broken off; give the one it "

@@ -8,9 +8,9 @@
 
 #include "base/log.h"
 
-/* Keys beside summary.json's: which file an input is, however it is spelled, and its state. */
-#define GPUME_RUN_JOB_INPUT "input identity"
-#define GPUME_RUN_JOB_REFERENCE "reference identity"
+/* Keys beside summary.json's: behind that of an input's or output's name, which file it is, however
+ * it is spelled (run_identity.h); and the state of the input. */
+#define GPUME_RUN_JOB_IDENTITY " identity"
 #define GPUME_RUN_JOB_BYTES "input bytes"
 #define GPUME_RUN_JOB_CHANGED_S "input changed at second"
 #define GPUME_RUN_JOB_CHANGED_NS "and nanosecond"

@@ -5,39 +5,46 @@
  */
 #include "report/run_state.h"
 
+#include "base/checksum.h"
 #include "base/out.h"
 #include "base/path.h"
-#include "base/pattern.h"
 #include "base/status.h"
 #include "report/bytes.h"
 #include "report/json.h"
+#include "report/run_files.h"
+#include "report/run_identity.h"
 #include "report/run_job.h"
 #include "vectors/vectors_format.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define STATE_FORMAT 1
+#define STATE_FORMAT 2
 #define STATE_BYTES_MAX ((size_t)1024 * 1024) /* has a few thousand, and names of files */
 #define NAME_SHOWN 100                        /* bytes of an output's name in the state's */
 #define BOOT_BYTES 64
 
+static const char tail[] = ".gpume-state";
 static const char boot_path[] = "/proc/sys/kernel/random/boot_id";
+static const char whole[] = "the state of the run";
 static const char progress_key[] = "\n  \"progress\": {";
 
 char *gpume_run_state_path(const char *path)
 {
-    char name[NAME_SHOWN + 32];
-    const size_t folder = gpume_path_folder(path);
-    snprintf(name, sizeof name, ".%.*s.gpume-state", NAME_SHOWN, path + folder);
-    return gpume_path_join(path, folder, name);
+    char name[NAME_SHOWN + 32], *final = gpume_path_resolve(path);
+    const char *at = final ? final : path; /* links in a ring are refused elsewhere */
+    const size_t folder = gpume_path_folder(at);
+    snprintf(name, sizeof name, ".%.*s%s", NAME_SHOWN, at + folder, tail);
+    char *state = gpume_path_join(at, folder, name);
+    free(final);
+    return state;
 }
 
 /* Changes whenever the machine starts; "" where that cannot be known. */
@@ -53,87 +60,38 @@ static void read_boot(char boot[BOOT_BYTES])
     }
 }
 
-static int stat_input(const char *path, struct stat *info)
+static void put_identity(struct gpume_json *json, const char *name, const char *identity)
 {
-    return strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, info) : stat(path, info);
+    char key[64];
+    snprintf(key, sizeof key, "%s" GPUME_RUN_JOB_IDENTITY, name);
+    gpume_json_text(json, key, identity);
 }
 
-bool gpume_run_state_knows(const char *input)
+static void put_input(struct gpume_json *json, const char *name, const char *path)
 {
-    struct stat info;
-    return strcmp(input, "-") != 0 || (stat_input(input, &info) == 0 && S_ISREG(info.st_mode));
+    char identity[GPUME_RUN_IDENTITY_BYTES];
+    gpume_run_identity_of_input(path, identity);
+    put_identity(json, name, identity);
 }
 
-/* What an input is, however its name is spelled: the file, or, of a numbered name, the folder and
- * the last part. A pipe is its name, as a file made later may get its number. */
-static void put_identity(struct gpume_json *json, const char *key, const char *path)
+static void put_output(struct gpume_json *json, const struct gpume_run_state_output *output)
 {
-    struct stat info;
-    char folder[PATH_MAX], text[PATH_MAX + 64];
-    const size_t bytes = gpume_path_folder(path);
-    const char *last = "";
-    const bool there = stat_input(path, &info) == 0;
-    bool found = there && S_ISREG(info.st_mode);
-    if (!there && bytes < sizeof folder) {
-        snprintf(folder, sizeof folder, "%.*s", (int)bytes, path);
-        last = path + bytes;
-        found = stat(bytes > 0 ? folder : ".", &info) == 0;
-    }
-    snprintf(text, sizeof text, "%ju:%ju:%s", (uintmax_t)info.st_dev, (uintmax_t)info.st_ino, last);
-    gpume_json_text(json, key, found ? text : path);
-}
-
-/* What an input holds, as far as its files tell without being read. */
-struct contents {
-    uint64_t bytes, changed_s, changed_ns; /* the sum; when the last of them changed */
-};
-
-static void add_contents(struct contents *sum, const struct stat *file)
-{
-    const uint64_t s = (uint64_t)file->st_mtim.tv_sec, ns = (uint64_t)file->st_mtim.tv_nsec;
-    sum->bytes += (uint64_t)file->st_size;
-    if (s > sum->changed_s || (s == sum->changed_s && ns > sum->changed_ns)) {
-        sum->changed_s = s;
-        sum->changed_ns = ns;
-    }
-}
-
-/* Of a file, or of all of a numbered name; of what is neither, and without memory, nothing. */
-static struct contents contents_of(const char *path)
-{
-    struct contents sum = {0};
-    struct stat info;
-    struct gpume_pattern_numbers *numbers = NULL;
-    size_t count = 0;
-    if (stat_input(path, &info) == 0) {
-        if (S_ISREG(info.st_mode)) {
-            add_contents(&sum, &info);
-        }
-    } else if (gpume_pattern_kind(path) == GPUME_PATTERN_NUMBERED) {
-        (void)gpume_pattern_list(path, &numbers, &count);
-    }
-    for (size_t i = 0; i < count; i++) {
-        char *name = gpume_pattern_name(path, numbers[i].first);
-        if (name && stat(name, &info) == 0) {
-            add_contents(&sum, &info);
-        }
-        free(name);
-    }
-    free(numbers);
-    return sum;
+    char identity[GPUME_RUN_IDENTITY_BYTES];
+    gpume_run_identity_of_output(output->path, identity);
+    put_identity(json, output->name, identity);
 }
 
 static void put_job(struct gpume_json *json, const struct gpume_run_state *state)
 {
     const struct gpume_run *run = state->summary->run;
-    const struct contents input = contents_of(run->input);
+    const struct gpume_run_contents input = gpume_run_contents_of(run->input);
     gpume_json_begin(json, NULL);
     gpume_json_count(json, "state", STATE_FORMAT);
     gpume_summary_put_job(state->summary, json);
     gpume_json_begin(json, "outputs");
-    put_identity(json, GPUME_RUN_JOB_INPUT, run->input);
+    put_input(json, "name", run->input);
     if (run->reference) {
-        put_identity(json, GPUME_RUN_JOB_REFERENCE, run->reference);
+        put_input(json, "reference", run->reference);
     }
     gpume_json_count(json, GPUME_RUN_JOB_BYTES, input.bytes);
     gpume_json_count(json, GPUME_RUN_JOB_CHANGED_S, input.changed_s);
@@ -145,6 +103,7 @@ static void put_job(struct gpume_json *json, const struct gpume_run_state *state
     gpume_json_count(json, "scale", run->overlay_scale);
     for (size_t i = 0; i < state->output_count; i++) {
         gpume_json_text(json, state->outputs[i].name, state->outputs[i].path);
+        put_output(json, &state->outputs[i]);
     }
     gpume_json_end(json);
 }
@@ -224,11 +183,19 @@ static void list_sums(struct gpume_summary *s, struct sums *sums)
     }
 }
 
+/* A number of the output with that index. */
+static void put_of(struct gpume_json *json, const char *what, size_t output, uint64_t value)
+{
+    char key[64];
+    snprintf(key, sizeof key, "%s %zu", what, output);
+    gpume_json_count(json, key, value);
+}
+
 static void put_progress(struct gpume_json *json, const struct gpume_run_state *state)
 {
     struct gpume_summary summary = *state->summary;
     struct sums sums;
-    char boot[BOOT_BYTES], key[32];
+    char boot[BOOT_BYTES];
     list_sums(&summary, &sums);
     read_boot(boot);
     gpume_json_begin(json, "progress");
@@ -243,16 +210,25 @@ static void put_progress(struct gpume_json *json, const struct gpume_run_state *
     }
     for (size_t i = 0; i < state->output_count; i++) {
         const struct gpume_run_state_output *output = &state->outputs[i];
+        const struct gpume_out_mark *mark = &output->mark;
         if (output->marked) {
-            snprintf(key, sizeof key, "pid %zu", i);
-            gpume_json_count(json, key, output->mark.id.pid);
-            snprintf(key, sizeof key, "number %zu", i);
-            gpume_json_count(json, key, output->mark.id.number);
-            snprintf(key, sizeof key, "bytes %zu", i);
-            gpume_json_count(json, key, output->mark.bytes);
+            put_of(json, "pid", i, mark->id.pid);
+            put_of(json, "number", i, mark->id.number);
+            put_of(json, "bytes", i, mark->bytes);
+        }
+        if (output->marked && mark->dated) {
+            put_of(json, "changed at second", i, mark->changed_s);
+            put_of(json, "and nanosecond", i, mark->changed_ns);
         }
     }
     gpume_json_end(json);
+}
+
+/* So that a state that somebody has changed is not believed: the last member. */
+static void put_sum(struct gpume_json *json)
+{
+    gpume_json_count(
+        json, "sum", gpume_checksum(GPUME_CHECKSUM_BEGIN, json->text->data, json->text->count));
     gpume_json_end(json);
 }
 
@@ -260,14 +236,20 @@ int gpume_run_state_write(
     const struct gpume_run_state *state, const char *path, const struct gpume_log *log)
 {
     int status;
-    struct gpume_json json = {0};
+    struct gpume_bytes text = {0};
+    struct gpume_json json = {.text = &text};
+    struct gpume_out *out = NULL;
     struct gpume_out_set set = {.overwrite = true, .own = true, .sync = state->synced};
-    GPUME_TRY(gpume_out_open_in(&json.out, &set, path, log));
     put_job(&json, state);
     put_progress(&json, state);
-    GPUME_TRY(gpume_out_finish(json.out));
+    put_sum(&json);
+    GPUME_TRY(text.failed ? gpume_log_nomem(log, whole) : GPUME_OK);
+    GPUME_TRY(gpume_out_open_in(&out, &set, path, log));
+    GPUME_TRY(gpume_out_write(out, text.data, text.count));
+    GPUME_TRY(gpume_out_finish(out));
 fail:
-    gpume_out_close(&json.out);
+    gpume_out_close(&out);
+    gpume_bytes_finish(&text);
     return status;
 }
 
@@ -312,7 +294,7 @@ static int load(const char *path, const struct gpume_log *log, char **text)
 /* "    "key": 12"; false: it is not there. */
 static bool find_number(const char *progress, const char *key, uint64_t *value)
 {
-    char start[64];
+    char start[96];
     snprintf(start, sizeof start, "\n    \"%s\": ", key);
     const char *at = strstr(progress, start);
     char *end = NULL;
@@ -320,6 +302,13 @@ static bool find_number(const char *progress, const char *key, uint64_t *value)
         *value = strtoull(at + strlen(start), &end, 10);
     }
     return at && end != at + strlen(start);
+}
+
+static bool find_of(const char *progress, const char *what, size_t output, uint64_t *value)
+{
+    char key[64];
+    snprintf(key, sizeof key, "%s %zu", what, output);
+    return find_number(progress, key, value);
 }
 
 static bool read_sums(struct gpume_summary *summary, const char *progress)
@@ -340,20 +329,30 @@ static bool read_sums(struct gpume_summary *summary, const char *progress)
 
 static void read_outputs(struct gpume_run_state *state, const char *progress)
 {
-    char key[32];
     for (size_t i = 0; i < state->output_count; i++) {
         struct gpume_run_state_output *output = &state->outputs[i];
         output->mark = (struct gpume_out_mark){.path = output->path,
             .other = state->ending    ? ""
                      : state->partial ? GPUME_OUT_PARTIAL
                                       : NULL};
-        snprintf(key, sizeof key, "pid %zu", i);
-        output->marked = find_number(progress, key, &output->mark.id.pid);
-        snprintf(key, sizeof key, "number %zu", i);
-        output->marked = output->marked && find_number(progress, key, &output->mark.id.number);
-        snprintf(key, sizeof key, "bytes %zu", i);
-        output->marked = output->marked && find_number(progress, key, &output->mark.bytes);
+        struct gpume_out_mark *mark = &output->mark;
+        output->marked = find_of(progress, "pid", i, &mark->id.pid) &&
+                         find_of(progress, "number", i, &mark->id.number) &&
+                         find_of(progress, "bytes", i, &mark->bytes);
+        mark->dated = find_of(progress, "changed at second", i, &mark->changed_s) &&
+                      find_of(progress, "and nanosecond", i, &mark->changed_ns);
     }
+}
+
+/* Is it what was written, to the last byte? */
+static bool is_whole(const char *text)
+{
+    static const char key[] = ",\n  \"sum\": ";
+    char end[64];
+    const char *at = strstr(text, key);
+    const uint64_t sum = at ? gpume_checksum(GPUME_CHECKSUM_BEGIN, text, (size_t)(at - text)) : 0;
+    snprintf(end, sizeof end, "%s%" PRIu64 "\n}\n", key, sum);
+    return at && strcmp(at, end) == 0;
 }
 
 /* Was it written since the machine started, or has it reached the disk? */
@@ -378,37 +377,6 @@ static int check_boot(const char *progress, const struct gpume_log *log)
     return GPUME_INVALID;
 }
 
-/* Where all files are gone, nothing is left to be continued. */
-static int check_outputs(struct gpume_run_state *state, const struct gpume_log *log)
-{
-    const struct gpume_run_state_output *bad = NULL;
-    const char *reason = NULL;
-    size_t marked = 0, gone = 0;
-    int result = GPUME_OK;
-    for (size_t i = 0; i < state->output_count; i++) {
-        struct gpume_run_state_output *output = &state->outputs[i];
-        const char *why = NULL;
-        const int status =
-            output->marked ? gpume_out_set_look(&output->mark, &output->moved, &why) : GPUME_OK;
-        marked += output->marked;
-        gone += status == GPUME_EOF;
-        if (status != GPUME_OK) {
-            bad = output;
-            reason = why;
-            result = status == GPUME_EOF ? GPUME_INVALID : status;
-        }
-    }
-    if (marked > 0 && gone == marked) {
-        return GPUME_EOF;
-    }
-    if (bad) {
-        gpume_log_write(log, GPUME_LOG_ERROR,
-            "--resume: what there was of %s %s; %sstart anew without --resume", bad->path, reason,
-            result == GPUME_INVALID ? "" : "try again, or ");
-    }
-    return result;
-}
-
 static int take(struct gpume_run_state *state, struct gpume_summary *summary, const char *text,
     const char *path, const struct gpume_log *log)
 {
@@ -419,7 +387,7 @@ static int take(struct gpume_run_state *state, struct gpume_summary *summary, co
     put_job(&json, state);
     gpume_bytes_put(&now, ",", 2); /* what follows in the file */
     if (now.failed) {
-        GPUME_TRY(gpume_log_nomem(log, "the state of the run"));
+        GPUME_TRY(gpume_log_nomem(log, whole));
     }
     if (!progress) {
         gpume_log_write(log, GPUME_LOG_ERROR,
@@ -429,16 +397,18 @@ static int take(struct gpume_run_state *state, struct gpume_summary *summary, co
     GPUME_TRY(gpume_run_job_compare(text, progress, (const char *)now.data, log));
     GPUME_TRY(check_boot(progress, log));
     struct gpume_summary sums = *summary;
-    if (!read_sums(&sums, progress)) {
-        gpume_log_write(
-            log, GPUME_LOG_ERROR, "--resume: %s is damaged; start anew without --resume", path);
+    if (!is_whole(text) || !read_sums(&sums, progress)) {
+        gpume_log_write(log, GPUME_LOG_ERROR,
+            "--resume: %s is not what the run has written, and cannot be trusted; start anew "
+            "without --resume",
+            path);
         GPUME_TRY(GPUME_INVALID);
     }
     state->partial = strstr(progress, "\n    \"partial\": true") != NULL;
     state->ending = strstr(progress, "\n    \"ending\": true") != NULL;
     state->synced = strstr(progress, "\n    \"boot\": null") != NULL;
     read_outputs(state, progress);
-    GPUME_TRY(check_outputs(state, log));
+    GPUME_TRY(gpume_run_files_check(state, &sums, log));
     *summary = sums;
 fail:
     gpume_bytes_finish(&now);
@@ -455,4 +425,73 @@ int gpume_run_state_read(struct gpume_run_state *state, struct gpume_summary *su
     }
     free(text);
     return status;
+}
+
+/* Does the state of another run say that this one's output is its own, too? */
+static bool says_output(const char *text, const struct gpume_run_state_output *output)
+{
+    struct gpume_bytes line = {0};
+    struct gpume_json json = {.text = &line};
+    put_output(&json, output);
+    gpume_bytes_put(&line, "", 1);
+    /* Behind the kind of output, which may be another. */
+    const char *identity = line.failed ? NULL : strstr((char *)line.data, GPUME_RUN_JOB_IDENTITY);
+    const bool said = identity && strstr(text, identity);
+    gpume_bytes_finish(&line);
+    return said;
+}
+
+static void remove_if_stale(const struct gpume_run_state *state, const char *path)
+{
+    char *text = NULL;
+    bool stale = false;
+    if (load(path, NULL, &text) == GPUME_OK) {
+        for (size_t i = 0; i < state->output_count && !stale; i++) {
+            stale = says_output(text, &state->outputs[i]);
+        }
+    }
+    free(text);
+    if (stale) {
+        (void)unlink(path);
+    }
+}
+
+/* own: the state's own path. */
+static void clear_folder(
+    const struct gpume_run_state *state, const char *own, const char *path, size_t bytes)
+{
+    struct stat mine, other;
+    char *folder = gpume_path_join(path, bytes, bytes > 0 ? "" : ".");
+    DIR *dir = folder ? opendir(folder) : NULL;
+    for (struct dirent *entry = dir ? readdir(dir) : NULL; entry; entry = readdir(dir)) {
+        const size_t length = strlen(entry->d_name), end = sizeof tail - 1;
+        const bool is_state = entry->d_name[0] == '.' && length > end &&
+                              strcmp(entry->d_name + length - end, tail) == 0;
+        char *name = is_state ? gpume_path_join(path, bytes, entry->d_name) : NULL;
+        if (name && lstat(name, &other) == 0 && S_ISREG(other.st_mode) &&
+            (lstat(own, &mine) != 0 || mine.st_dev != other.st_dev ||
+                mine.st_ino != other.st_ino)) {
+            remove_if_stale(state, name);
+        }
+        free(name);
+    }
+    if (dir) {
+        (void)closedir(dir);
+    }
+    free(folder);
+}
+
+void gpume_run_state_supersede(const struct gpume_run_state *state, const char *path)
+{
+    char *last = NULL;
+    for (size_t i = 0; i < state->output_count; i++) {
+        char *final = gpume_path_resolve(state->outputs[i].path);
+        const size_t bytes = final ? gpume_path_folder(final) : 0;
+        if (final && !(last && gpume_path_folder(last) == bytes && !memcmp(last, final, bytes))) {
+            clear_folder(state, path, final, bytes);
+        }
+        free(last);
+        last = final;
+    }
+    free(last);
 }

@@ -18,6 +18,7 @@
 struct gpume_run_state_output {
     const char *name; /* "vectors" */
     const char *path;
+    bool series; /* files by number, one after the other */
     bool marked; /* it has a temporary file */
     bool moved;  /* which has got another name, as the outputs were finished */
     struct gpume_out_mark mark;
@@ -35,11 +36,8 @@ struct gpume_run_state {
     bool synced; /* the outputs are on the disk: a restart of the machine loses nothing */
 };
 
-/* `.NAME.gpume-state` beside path; for free(). NULL without memory. */
+/* `.NAME.gpume-state` beside the file that path stands for; for free(). NULL without memory. */
 char *gpume_run_state_path(const char *path);
-
-/* Can the input be told from another one of its kind? Standard input only where it is a file. */
-bool gpume_run_state_knows(const char *input);
 
 /* Failures have been logged; the file is the old one then. */
 int gpume_run_state_write(
@@ -51,5 +49,9 @@ int gpume_run_state_write(
  * state->summary, outputs, names and paths are given. */
 int gpume_run_state_read(struct gpume_run_state *state, struct gpume_summary *summary,
     const char *path, const struct gpume_log *log);
+
+/* Removes what other runs, which are gone, have left of their states beside any of the outputs, if
+ * one of these is theirs too: path is this run's state, which stays. */
+void gpume_run_state_supersede(const struct gpume_run_state *state, const char *path);
 
 #endif

@@ -52,7 +52,7 @@ struct gpume_run {
 struct gpume_sink;
 
 struct gpume_sink_ops {
-    const char *name;
+    const char *name; /* of its kind; a run has one of each at most */
 
     /* Before any work: would open take this path? Logs one line and returns GPUME_INVALID if not.
      * single: the run gives one field at most. */
@@ -65,6 +65,9 @@ struct gpume_sink_ops {
 
     int (*field)(struct gpume_sink *sink, const struct gpume_field *field);
 
+    /* A frame has no more fields: what has a name of its own gets it. NULL: nothing has. */
+    int (*settle)(struct gpume_sink *sink);
+
     /* Completes the output; it has its final name on GPUME_OK only. */
     int (*finish)(struct gpume_sink *sink);
 
@@ -74,6 +77,9 @@ struct gpume_sink_ops {
     /* Before any work: could an output of this name go on where an earlier run was broken off, with
      * what gpume_out_is_continued says as all that open needs to know? NULL: never. */
     bool (*can_continue)(const char *path);
+
+    /* Are these files by number, each of which has its name when it is complete? NULL: never. */
+    bool (*is_series)(const char *path);
 
     /* Removes temporaries of runs that are gone. NULL: those of the one file of this name. */
     void (*clear)(const char *path);
@@ -99,6 +105,7 @@ int gpume_sink_vectors_check(const struct gpume_vectors_format *format, const ch
     bool single, bool both, const struct gpume_log *log);
 bool gpume_sink_vectors_exists(const struct gpume_vectors_format *format, const char *path);
 bool gpume_sink_vectors_can_continue(const struct gpume_vectors_format *format, const char *path);
+bool gpume_sink_vectors_is_series(const struct gpume_vectors_format *format, const char *path);
 void gpume_sink_vectors_clear(const struct gpume_vectors_format *format, const char *path);
 
 extern const struct gpume_sink_ops gpume_sink_frames_csv;

@@ -90,7 +90,7 @@ static int frames_finish(struct gpume_sink *sink)
 }
 
 const struct gpume_sink_ops gpume_sink_frames_csv = {
-    .name = "frames",
+    .name = "frames.csv",
     .check = frames_check,
     .exists = gpume_text_exists,
     .can_continue = gpume_text_can_continue,

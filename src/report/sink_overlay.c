@@ -119,6 +119,7 @@ const struct gpume_sink_ops gpume_sink_overlay = {
     .check = overlay_check,
     .exists = gpume_picture_exists,
     .can_continue = gpume_picture_can_continue,
+    .is_series = gpume_picture_is_series,
     .clear = gpume_picture_clear,
     .open = overlay_open,
     .field = overlay_field,

@@ -181,8 +181,9 @@ static int pictures_finish(struct gpume_sink *sink)
 
 #define PICTURE_OPS                                                                                \
     .check = pictures_check, .exists = gpume_picture_exists,                                       \
-    .can_continue = gpume_picture_can_continue, .clear = gpume_picture_clear,                      \
-    .field = pictures_field, .finish = pictures_finish, .close = pictures_close
+    .can_continue = gpume_picture_can_continue, .is_series = gpume_picture_is_series,              \
+    .clear = gpume_picture_clear, .field = pictures_field, .finish = pictures_finish,              \
+    .close = pictures_close
 
 const struct gpume_sink_ops gpume_sink_predicted = {
     PICTURE_OPS,

@@ -82,6 +82,11 @@ static int vectors_field(struct gpume_sink *sink, const struct gpume_field *fiel
     return gpume_vectors_writer_field(self->writer, &vectors);
 }
 
+static int vectors_settle(struct gpume_sink *sink)
+{
+    return gpume_vectors_writer_settle(((struct vectors_sink *)sink)->writer);
+}
+
 static int vectors_finish(struct gpume_sink *sink)
 {
     return gpume_vectors_writer_finish(((struct vectors_sink *)sink)->writer);
@@ -114,7 +119,7 @@ int gpume_sink_vectors_check(const struct gpume_vectors_format *format, const ch
     return GPUME_OK;
 }
 
-static bool is_series(const struct gpume_vectors_format *format, const char *path)
+bool gpume_sink_vectors_is_series(const struct gpume_vectors_format *format, const char *path)
 {
     const enum gpume_pattern_kind kind =
         format->numbered ? gpume_pattern_kind(path) : GPUME_PATTERN_PLAIN;
@@ -124,17 +129,18 @@ static bool is_series(const struct gpume_vectors_format *format, const char *pat
 bool gpume_sink_vectors_exists(const struct gpume_vectors_format *format, const char *path)
 {
     uint64_t lowest;
-    return is_series(format, path) ? gpume_pattern_find(path, &lowest) : gpume_text_exists(path);
+    return gpume_sink_vectors_is_series(format, path) ? gpume_pattern_find(path, &lowest)
+                                                      : gpume_text_exists(path);
 }
 
 bool gpume_sink_vectors_can_continue(const struct gpume_vectors_format *format, const char *path)
 {
-    return is_series(format, path) || gpume_text_can_continue(path);
+    return gpume_sink_vectors_is_series(format, path) || gpume_text_can_continue(path);
 }
 
 void gpume_sink_vectors_clear(const struct gpume_vectors_format *format, const char *path)
 {
-    if (is_series(format, path)) {
+    if (gpume_sink_vectors_is_series(format, path)) {
         gpume_pattern_clear(path);
     } else if (gpume_text_can_continue(path)) {
         gpume_text_clear(path);
@@ -157,7 +163,7 @@ static bool csv_exists(const char *path)
 }
 
 const struct gpume_sink_ops gpume_sink_vectors_csv = {
-    .name = "vectors",
+    .name = "vectors.csv",
     .check = csv_check,
     .exists = csv_exists,
     .can_continue = gpume_text_can_continue,
@@ -176,6 +182,7 @@ const struct gpume_sink_ops gpume_sink_vectors = {
     .name = "vectors",
     .open = any_open,
     .field = vectors_field,
+    .settle = vectors_settle,
     .finish = vectors_finish,
     .close = vectors_close,
 };

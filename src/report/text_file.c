@@ -61,6 +61,21 @@ bool gpume_text_is_stdout(const char *path)
     return gpume_path_descriptor(path) == STDOUT_FILENO;
 }
 
+const char *gpume_text_input_file(const char *input)
+{
+    return gpume_path_of_input(input);
+}
+
+/* Patterns of the same files, as far as numbers are large. */
+static bool is_alike(const char *a, const char *b)
+{
+    char *plain_a = gpume_pattern_plain(a), *plain_b = gpume_pattern_plain(b);
+    const bool alike = plain_a && plain_b && strcmp(plain_a, plain_b) == 0;
+    free(plain_a);
+    free(plain_b);
+    return alike;
+}
+
 bool gpume_text_is_of_series(const char *numbered, const char *path)
 {
     const enum gpume_pattern_kind kind = gpume_pattern_kind(numbered);
@@ -68,7 +83,12 @@ bool gpume_text_is_of_series(const char *numbered, const char *path)
                *other = path + gpume_path_folder(path);
     struct gpume_pattern_numbers numbers;
     return (kind == GPUME_PATTERN_NUMBERED || kind == GPUME_PATTERN_PAIR) &&
-           (strcmp(last, other) == 0 || gpume_pattern_matches(last, other, &numbers));
+           (is_alike(last, other) || gpume_pattern_matches(last, other, &numbers));
+}
+
+char *gpume_text_plain(const char *path)
+{
+    return gpume_pattern_plain(path);
 }
 
 bool gpume_text_exists(const char *path)

@@ -27,8 +27,15 @@ bool gpume_text_is_special(const char *path);
 /* Is it a name of standard output: "-", /dev/stdout, /dev/fd/1? */
 bool gpume_text_is_stdout(const char *path);
 
+/* The name of an input's file, without "file:". */
+const char *gpume_text_input_file(const char *input);
+
 /* Is the path's last part one that a numbered name stands for, or that name's own? */
 bool gpume_text_is_of_series(const char *numbered, const char *path);
+
+/* A name without the widths of its numbers: two that are the same then are the same for large ones.
+ * For free(); NULL without memory. */
+char *gpume_text_plain(const char *path);
 
 /* Does a file or folder stand under this name? Devices and pipes do not stand in the way. */
 bool gpume_text_exists(const char *path);

@@ -36,6 +36,7 @@ struct gpume_vectors_writer {
     struct gpume_log log;
     char *path;
     struct gpume_out_set *set;
+    struct gpume_out_claim claim;  /* of files that come one by one */
     enum gpume_pattern_kind kind;  /* of formats with a file a frame */
     bool in_place;                 /* standard output, a pipe or a device: arrays may follow */
     struct gpume_workers *workers; /* NULL: the caller makes all rows */
@@ -153,9 +154,9 @@ int gpume_vectors_writer_open(struct gpume_vectors_writer **result,
         gpume_log_write(&target->log, GPUME_LOG_ERROR, "%s: out of memory", target->path);
         goto fail;
     }
-    if (self->kind == GPUME_PATTERN_PLAIN) {
-        GPUME_TRY(open_file(self, self->path));
-    }
+    GPUME_TRY(self->kind == GPUME_PATTERN_PLAIN
+                  ? open_file(self, self->path)
+                  : gpume_out_claim_open(&self->claim, self->set, self->path, &self->log));
     start_workers(self, target->processors);
     *result = self;
     return GPUME_OK;
@@ -339,6 +340,11 @@ fail:
     return status;
 }
 
+int gpume_vectors_writer_settle(struct gpume_vectors_writer *writer)
+{
+    return writer->kind != GPUME_PATTERN_PLAIN && writer->file ? finish_file(writer) : GPUME_OK;
+}
+
 int gpume_vectors_writer_finish(struct gpume_vectors_writer *writer)
 {
     int status = GPUME_OK;
@@ -358,6 +364,7 @@ void gpume_vectors_writer_close(struct gpume_vectors_writer **writer)
             gpume_out_close(&self->out);
         }
         gpume_out_close(&self->file);
+        gpume_out_claim_close(&self->claim);
         gpume_spool_close(&self->spool);
         gpume_workers_destroy(&self->workers);
         if (self->is_open && self->format->writer->close) {

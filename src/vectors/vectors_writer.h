@@ -32,6 +32,9 @@ int gpume_vectors_writer_open(struct gpume_vectors_writer **writer,
 int gpume_vectors_writer_field(
     struct gpume_vectors_writer *writer, const struct gpume_vectors_field *field);
 
+/* No more fields of a frame come: of files by number, the last one is whole and has its name. */
+int gpume_vectors_writer_settle(struct gpume_vectors_writer *writer);
+
 /* What was written has its names on GPUME_OK; files of earlier frames have theirs before. */
 int gpume_vectors_writer_finish(struct gpume_vectors_writer *writer);
 

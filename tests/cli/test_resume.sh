@@ -177,13 +177,18 @@ stop() {
     ) && fail "$1: a limit on file size"
     [ -e .some.y4m.gpume-state ] || fail "$1: no state"
 }
-# goes_on_as WAS NAME: from standard input, if that is its name.
+# goes_on_as WAS NAME FOLDER FILE OPTION: from standard input, if that is its name; outputs spelled otherwise if given.
 goes_on_as() {
     stop "$1"
-    "$gpume" "$2" -o some --predicted some.y4m --resume -v --backend "$engine" \
+    "$gpume" "$2" -o "${3:-some}" --predicted "${4:-some.y4m}" --resume ${5:-} -v --backend "$engine" \
         <in/clip.y4m >"$scratch/out" 2>"$scratch/err" || fail "$1 does not go on as $2"
     says "--resume: 1 fields are there"
     ! grep -q 'cannot be told' "$scratch/err" || fail "$1 as $2: a file can be told from another"
+    case $1 in
+    *%*) ;; # other pictures
+    *) cmp whole/vectors.csv some/vectors.csv || fail "$1 as $2: vectors" ;;
+    esac
+    [ ! -e .some.y4m.gpume-state ] || fail "$1 as $2: the state is left"
     rm -r some some.y4m
 }
 goes_on_as in/clip.y4m ./in/clip.y4m
@@ -192,6 +197,22 @@ goes_on_as link.y4m in/also.y4m
 goes_on_as in/clip.y4m -
 goes_on_as - -
 goes_on_as in/p%02d.pgm "$PWD/./in/p%02d.pgm"
+goes_on_as in/clip.y4m file:in/clip.y4m
+goes_on_as file:in/clip.y4m "$PWD/in/also.y4m"
+goes_on_as in/p%02d.pgm file:./in/p%02d.pgm
+# Its outputs by other names, too: other folders' names, and a link to one; not another file of the folder.
+goes_on_as in/clip.y4m in/clip.y4m ./some/ "$PWD/some.y4m"
+ln -s "$PWD/in/../some.y4m" in/other.y4m
+goes_on_as in/clip.y4m in/clip.y4m in/../some in/other.y4m -y # which follows links
+rm in/other.y4m
+stop in/clip.y4m
+mkdir other
+expect 2 in/clip.y4m -o other --predicted some.y4m --resume --backend "$engine"
+says '"vectors.csv": "some/vectors.csv", this one has "vectors.csv": "other/vectors.csv"'
+expect 2 in/clip.y4m -o some --residual some.y4m --resume --backend "$engine"
+says '"predicted": "some.y4m", this one has "residual": "some.y4m"'
+rmdir other
+rm -r some .some.y4m.gpume-*
 stop in/clip.y4m
 cp -p in/clip.y4m in/copy.y4m
 expect 2 in/copy.y4m -o some --predicted some.y4m --resume --backend "$engine"
@@ -201,6 +222,12 @@ expect 2 in/clip.y4m -o some --predicted some.y4m --resume --backend "$engine"
 says 'the input has changed'
 expect 0 -q in/clip.y4m -o some --predicted some.y4m -y --backend "$engine"
 rm -r some some.y4m
+# Nor is the input ever replaced, whatever it is called.
+cp clip.y4m in/clip.y4m
+expect 2 file:in/clip.y4m --predicted in/clip.y4m -y --backend "$engine"
+says "in/clip.y4m: is the input"
+expect 2 file:in/p%02d.pgm --residual in/p%d.pgm -y --backend "$engine"
+says "is the input"
 # A pipe on standard input is nobody's: it goes on, and the line says what it must hold.
 (
     trap '' XFSZ
@@ -244,7 +271,7 @@ echo nonsense >.p.y4m.gpume-state
 refuses
 says "says nothing"
 mv good .p.y4m.gpume-state
-cp p.y4m.partial kept
+cp -p p.y4m.partial kept
 : >p.y4m.partial
 refuses
 says "p.y4m is shorter than it was"
@@ -255,8 +282,86 @@ rm p.y4m
 refuses
 says "p.y4m is not there any more"
 mv kept p.y4m.partial
+cp -p out/frames.csv.partial kept
+touch out/frames.csv.partial
+refuses
+says "out/frames.csv has been written since"
+mv kept out/frames.csv.partial
+# A number that the run has not written: more fields than the files hold, fewer bytes, another time.
+for number in fields last_field targets sad_before 'bytes 0' 'number 2' 'changed at second 2' sum; do
+    cp .p.y4m.gpume-state good
+    sed "s/^\( *\"$number\": \)\([0-9]*\)/\11\2/" good >.p.y4m.gpume-state
+    ! cmp -s good .p.y4m.gpume-state || fail "the state has no $number"
+    refuses
+    says "--resume: .p.y4m.gpume-state is not what the run has written, and cannot be trusted; start anew without --resume"
+    mv good .p.y4m.gpume-state
+done
+# A picture of a field that was done; that of the next one, which was not, nobody misses.
+mv r003.png kept
+refuses
+says "--resume: r003.png, which has a field that was done, is not there any more; put it back, or start anew without --resume"
+: >r003.png
+refuses
+says "r003.png, which has a field that was done, is empty"
+mv kept r003.png
 goes_on
 same "after refusals"
+
+# Files by number alone: what is missing is named, and with none left it starts at the beginning.
+expect 0 -q clip.y4m --backend "$engine" --direction both --vectors f%d-%d.flo
+mkdir all && mv f*.flo all
+# break_flo SIGNAL FIELD: a run of files by number alone, with two fields a frame.
+break_flo() {
+    feed 12
+    launch INT slow --direction both --vectors f%d-%d.flo
+    await "$2"
+    kill -s "$1" $pid
+    wait $pid 2>/dev/null
+    drain
+    [ -e .f%d-%d.flo.gpume-state ] || fail "files by number alone: no state"
+}
+# flo STATUS OPTIONS
+flo() {
+    mkfifo slow
+    cat clip.y4m >slow 2>/dev/null &
+    feeder=$!
+    wanted=$1
+    shift
+    expect "$wanted" slow --direction both --vectors f%d-%d.flo --resume --backend "$engine" "$@"
+    stop_feeder
+    rm slow
+}
+break_flo INT f10-9.flo
+mv f5-6.flo kept
+flo 2
+says "--resume: f5-6.flo, which has a field that was done, is not there any more"
+mv kept f5-6.flo
+mv f0-1.flo kept # the first frame has no past
+flo 2
+says "f0-1.flo"
+mv kept f0-1.flo
+flo 0 -v
+says "--resume: 21 fields are there"
+for file in all/*; do
+    cmp "$file" "${file#all/}" || fail "files by number alone: $file"
+done
+rm f*.flo
+break_flo INT f10-9.flo
+rm f*.flo
+flo 0
+says "nothing to continue"
+[ "$(ls f*.flo | wc -l)" -eq "$(ls all | wc -l)" ] || fail "files by number alone, from the beginning"
+rm f*.flo
+# Killed as soon as the state says that there is one field: its file is there.
+feed 2
+launch INT slow --vectors f%d.flo
+await .f%d.flo.gpume-state
+[ -e f1.flo ] || fail "the state is ahead of the files by number"
+kill -s KILL $pid
+wait $pid 2>/dev/null
+drain
+expect 0 -q clip.y4m --vectors f%d.flo -y --backend "$engine"
+rm -r f*.flo all
 
 # A run that is still under way is left alone.
 mkfifo slow
@@ -291,6 +396,21 @@ cp pictures/020.pgm pictures/002.pgm
 expect 2 pictures/%03d.pgm -b 4 -w 96 $slowly --vectors v.csv --resume --backend "$engine"
 says "the input has changed"
 rm -r pictures few.csv .v.csv.gpume*
+
+# The state of a run goes with the next run of any of its outputs, whichever comes first, and however that is
+# called; with no other's.
+feed 12
+launch INT slow --vectors v.csv --predicted q.y4m --residual r%d.png
+await r11.png
+kill -s INT $pid
+wait $pid 2>/dev/null
+drain
+rm r*.png
+expect 0 -q clip.y4m --vectors u.csv --predicted n.y4m --backend "$engine"
+[ -e .v.csv.gpume-state ] || fail "a run of other outputs has taken the state"
+expect 0 -q clip.y4m --difference "$PWD/q.y4m" --backend "$engine"
+[ ! -e .v.csv.gpume-state ] || fail "the state is left"
+rm u.csv n.y4m q.y4m v.csv.partial
 
 # What cannot be continued is refused before any work, whatever is there.
 for output in "--overlay o.mkv" "--difference d.mp4" "--report r.html" "--report r.json" "--vectors -"; do

@@ -119,6 +119,12 @@ for option in "--threads 1" -y "-y --overlay o.mkv"; do
     [ "$(ls -A out | wc -l)" -eq 3 ] || fail "a refused run has left something: $(ls -A out)"
     for left in p.y4m o.mkv .o.mkv.*; do [ ! -e "$left" ] || fail "a refused run has left $left"; done
 done
+for name in r%d.png ./r%03d.png; do # pictures by number, too
+    expect 2 -q clip.y4m --backend "$engine" --residual $name -y
+    says "r%d.png: is being written by a run that is still under way"
+    expect 2 -q clip.y4m --backend "$engine" -o others --overlay $name -y
+    [ ! -e others ] || fail "a refused run has left a folder"
+done
 expect 0 -q clip.y4m --backend "$engine" --vectors source.csv
 expect 0 -q convert source.csv out/vectors2.csv
 expect 2 -q convert source.csv out/vectors.csv -y
@@ -129,8 +135,24 @@ wait $living 2>/dev/null
 drain
 expect 0 -q clip.y4m --backend "$engine" -o out -y --predicted p.y4m
 only out vectors.csv frames.csv summary.json .other.csv.gpume-1-0.tmp
-rm p.y4m r*.png '.r%d.png.gpume-state' # of the killed run, which had other outputs
+[ ! -e .r%d.png.gpume-state ] || fail "the state of a killed run with one output in common is left"
+rm p.y4m r*.png .r%d.png.gpume-* # of the killed run, which had other outputs
 only . clip.y4m out whole whole.y4m whole.mkv
+# Files of vectors by number; the folder is as it was then.
+mkdir flo
+feed 12
+launch TERM slow --vectors flo/v%03d.flo
+await flo/v010.flo # whole once the next one comes
+for name in flo/v%03d.flo ./flo/v%d.flo; do
+    expect 2 -q clip.y4m --backend "$engine" --vectors $name -y
+    says "flo/v%d.flo: is being written by a run that is still under way"
+done
+kill -s KILL $pid
+wait $pid 2>/dev/null
+drain
+expect 0 -q clip.y4m --backend "$engine" --vectors flo/v%03d.flo -y
+[ "$(ls -A flo | wc -l)" -eq 29 ] || fail "files of vectors by number: $(ls -A flo | grep -v '^v')"
+rm -r flo
 rm -r out whole whole.*
 
 # interrupt SIGNAL ARGUMENTS: once the run has opened ../mute, a pipe that stays open and says nothing.

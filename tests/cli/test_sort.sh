@@ -218,6 +218,48 @@ expect 0 sort sort --backend "$engine" -o /dev/stdout
 printf '1\n2\n' | cmp -s - "$scratch/out" || fail "-o /dev/stdout"
 rm -f words
 
+# Another sort of the same output, with -y or without, is refused before it reads anything, and one that is
+# interrupted leaves nothing.
+if env --default-signal=INT true 2>/dev/null; then
+    mkfifo slow
+    launch INT sort slow -o both -y
+    exec 9>slow
+    for _ in $(seq 600); do
+        ls -A | grep -q '^\.both\.gpume-.*tmp$' && break
+        sleep 0.1
+    done
+    for option in -y "-y --check" --descending; do
+        # shellcheck disable=SC2086 # several options
+        expect 2 sort missing -o ./both $option
+        says "./both: is being written by a run that is still under way; wait for its end or choose another name"
+    done
+    echo 5 3 >&9
+    exec 9>&-
+    wait $pid || fail "the first of two sorts"
+    printf '3\n5\n' | cmp -s - both || fail "the first of two sorts: other integers"
+    rm both
+    launch INT sort slow -o both
+    exec 9>slow
+    for _ in $(seq 600); do
+        ls -A | grep -q '^\.both\.gpume-.*tmp$' && break
+        sleep 0.1
+    done
+    kill -s INT $pid
+    wait $pid
+    [ $? -eq 1 ] || fail "an interrupted sort: exit status"
+    exec 9>&-
+    says "interrupted before any output was begun"
+    exec 9<>slow # stays open
+    launch INT sort --timeout 1 slow -o both
+    wait $pid
+    [ $? -eq 1 ] || fail "a sort whose time is up: exit status"
+    exec 9>&-
+    says "--timeout 1"
+    touch .both.gpume-1-0.tmp # of a killed one
+    expect 0 sort sort --backend "$engine" -o both
+    rm both slow
+fi
+
 # Wrong usage.
 for options in '--block 8' '--vectors v.csv' '--threads 2' '--progress' '--json' '--seconds 1'; do
     # shellcheck disable=SC2086

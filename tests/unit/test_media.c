@@ -604,7 +604,13 @@ static void test_large_pictures(void)
         "l%d.png", "l%d.pgm", "l%d.bmp", "l%d.jpg", "l.mkv", "l.mp4", "l.y4m"};
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
         const struct gpume_picture_options options = {
-            .path = paths[i], .width = 16384, .height = 16384, .bits = 8, .log = told_log};
+            .path = paths[i],
+            .width = 16384,
+            .height = 16384,
+            .bits = 8,
+            .set = &outputs,
+            .log = told_log,
+        };
         struct gpume_picture *picture = NULL;
         bool fits = i + 1 == sizeof paths / sizeof paths[0];
         told.errors = 0;

@@ -6,7 +6,9 @@
  */
 #include "base/out.h"
 #include "base/out_set.h"
+#include "base/pattern.h"
 #include "harness.h"
+#include "told.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -16,18 +18,6 @@
 #include <unistd.h>
 
 #define BEYOND UINT64_C(5368709120) /* 5 GiB */
-
-static unsigned lines;
-
-static void count_line(void *opaque, enum gpume_log_level level, const char *line)
-{
-    (void)opaque;
-    (void)level;
-    (void)line;
-    lines++;
-}
-
-static const struct gpume_log target = {count_line, NULL};
 
 static bool holds(const char *name, const char *text)
 {
@@ -51,7 +41,7 @@ static struct gpume_out_mark begin(
     struct gpume_out **out, struct gpume_out_set *set, const char *text)
 {
     struct gpume_out_mark mark = {.path = "a"};
-    REQUIRE_EQUAL(gpume_out_open_in(out, set, "a", &target), GPUME_OK);
+    REQUIRE_EQUAL(gpume_out_open_in(out, set, "a", &told_log), GPUME_OK);
     REQUIRE_EQUAL(gpume_out_write(*out, text, strlen(text)), GPUME_OK);
     REQUIRE_EQUAL(gpume_out_set_mark(set, &mark), GPUME_OK);
     return mark;
@@ -151,9 +141,9 @@ static void test_kept(void)
     struct gpume_out_set again = {.marks = &mark, .mark_count = 1};
     FILE *file = fopen("a", "w");
     REQUIRE(file && fclose(file) == 0);
-    lines = 0;
-    REQUIRE_EQUAL(gpume_out_open_in(&out, &again, "a", &target), GPUME_INVALID);
-    REQUIRE_EQUAL(lines, 1);
+    told.lines = 0;
+    REQUIRE_EQUAL(gpume_out_open_in(&out, &again, "a", &told_log), GPUME_INVALID);
+    REQUIRE_EQUAL(told.lines, 1);
     REQUIRE(unlink("a") == 0 && look(&mark) == GPUME_OK);
     (void)begin(&out, &again, ", world");
     REQUIRE_EQUAL(gpume_out_finish(out), GPUME_OK);
@@ -198,7 +188,7 @@ static void leave_dead(char name[64])
     if (child == 0) {
         struct gpume_out_set set = {0};
         struct gpume_out *out = NULL;
-        (void)gpume_out_open_in(&out, &set, "a", &target);
+        (void)gpume_out_open_in(&out, &set, "a", &told_log);
         raise(SIGKILL);
     }
     int status = 0;
@@ -256,10 +246,10 @@ static void test_alone(void)
     leave_dead(dead);
     (void)begin(&out, &set, "mine");
     REQUIRE(is_there(dead));
-    lines = 0;
-    REQUIRE_EQUAL(gpume_out_open_in(&other, &rival, "./a", &target), GPUME_AGAIN);
-    REQUIRE(lines == 1 && !other && rival.first == NULL);
-    REQUIRE_EQUAL(gpume_out_open_in(&other, &rival, "ab", &target), GPUME_OK);
+    told.lines = 0;
+    REQUIRE_EQUAL(gpume_out_open_in(&other, &rival, "./a", &told_log), GPUME_AGAIN);
+    REQUIRE(told.lines == 1 && !other && rival.first == NULL);
+    REQUIRE_EQUAL(gpume_out_open_in(&other, &rival, "ab", &told_log), GPUME_OK);
     rival.keep = false;
     gpume_out_close(&other);
     REQUIRE_EQUAL(gpume_out_finish(out), GPUME_OK);
@@ -270,10 +260,43 @@ static void test_alone(void)
     char name[128], alike[128];
     snprintf(name, sizeof name, "%0110d", 1);
     snprintf(alike, sizeof alike, "%0110d", 2);
-    REQUIRE_EQUAL(gpume_out_open_in(&out, &set, name, &target), GPUME_OK);
-    REQUIRE_EQUAL(gpume_out_open_in(&other, &rival, alike, &target), GPUME_OK);
+    REQUIRE_EQUAL(gpume_out_open_in(&out, &set, name, &told_log), GPUME_OK);
+    REQUIRE_EQUAL(gpume_out_open_in(&other, &rival, alike, &told_log), GPUME_OK);
     gpume_out_close(&other);
     gpume_out_close(&out);
+}
+
+/* Files that come one by one: their series is one name, and nothing of it stays. */
+static void test_claim(void)
+{
+    struct gpume_out_set set = {.alone = true, .keep = true};
+    struct gpume_out_claim mine = {0}, other = {0};
+    struct gpume_out *out = NULL;
+    told.lines = 0;
+    REQUIRE_EQUAL(gpume_out_claim_open(&mine, &set, "p%03d.png", &told_log), GPUME_OK);
+    REQUIRE_EQUAL(gpume_out_claim_open(&other, &set, "./p%d.png", &told_log), GPUME_AGAIN);
+    REQUIRE(told.lines == 1 && !other.out);
+    REQUIRE_EQUAL(gpume_out_claim_open(&other, &set, "q%d.png", &told_log), GPUME_OK);
+    gpume_out_claim_close(&other);
+    REQUIRE_EQUAL(gpume_out_open(&out, "p001.png", false, &told_log), GPUME_OK);
+    REQUIRE_EQUAL(gpume_out_finish(out), GPUME_OK);
+    gpume_out_close(&out);
+    REQUIRE(unlink("p001.png") == 0);
+    /* A series whose run is gone is in nobody's way, and is cleared with its files. */
+    touch(".p%d.png.gpume-1-0.tmp");
+    touch(".p007.png.gpume-1-0.tmp");
+    touch(".p7.png.gpume-1-0.tmp"); /* not of this width */
+    gpume_out_claim_close(&mine);
+    REQUIRE_EQUAL(gpume_out_claim_open(&mine, &set, "p%03d.png", &told_log), GPUME_OK);
+    gpume_pattern_clear("./p%03d.png");
+    REQUIRE(!is_there(".p%d.png.gpume-1-0.tmp") && !is_there(".p007.png.gpume-1-0.tmp"));
+    REQUIRE(unlink(".p7.png.gpume-1-0.tmp") == 0);
+    REQUIRE_EQUAL(gpume_out_claim_open(&other, &set, "p%03d.png", &told_log), GPUME_AGAIN);
+    gpume_out_claim_close(&mine);
+    set.alone = false;
+    REQUIRE_EQUAL(gpume_out_claim_open(&mine, &set, "p%d.png", &told_log), GPUME_OK);
+    REQUIRE(!mine.out && told.lines == 2);
+    told.lines = 1;
 }
 
 int main(void)
@@ -289,7 +312,8 @@ int main(void)
     test_beyond_4_gib();
     test_clear();
     test_alone();
-    REQUIRE_EQUAL(lines, 1);
+    test_claim();
+    REQUIRE_EQUAL(told.lines, 1);
     /* Nothing temporary is left, or the folder would not go. */
     REQUIRE(chdir("..") == 0 && rmdir(folder) == 0);
     return harness_verdict();
