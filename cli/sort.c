@@ -27,7 +27,7 @@ struct job {
     const struct gpume_options *options;
     const char *output;
     struct gpume_integers_file *file;
-    bool to_stdout;
+    bool to_stdout, in_place;      /* of the output */
     struct gpume_sort_input input; /* later in order */
     struct gpume_segment segments[2];
     struct gpume_sort_params params;
@@ -63,14 +63,10 @@ static enum gpume_exit open_output(struct job *job)
     const struct gpume_options *options = job->options;
     job->output = options->output ? options->output : "-";
     job->to_stdout = gpume_text_is_stdout(job->output);
-    if (!options->overwrite && gpume_text_exists(job->output)) {
-        gpume_console_error(
-            "%s: exists already; replace it with -y or choose another name", job->output);
-        return GPUME_EXIT_USAGE;
-    }
     switch (gpume_integers_open(&job->file, job->output, options->overwrite, &console)) {
     case GPUME_OK:
-        if (!gpume_integers_is_in_place(job->file)) {
+        job->in_place = gpume_integers_is_in_place(job->file);
+        if (!job->in_place) {
             gpume_signals_set_leave(take_away, job);
         }
         return GPUME_EXIT_DONE;
@@ -230,14 +226,13 @@ static enum gpume_exit write_output(const struct job *job)
         .negative_first = options->descending ? job->input.count - negatives : 0,
         .negative_count = negatives,
     };
-    const bool in_place = gpume_integers_is_in_place(job->file);
-    if (in_place) {
+    if (job->in_place) {
         gpume_signals_end();
     } else {
         gpume_signals_keep();
     }
     const int status = gpume_integers_write(job->file, &integers, !text, gpume_signals_caught);
-    if (!in_place) {
+    if (!job->in_place) {
         gpume_signals_detach();
     }
     return status == GPUME_INVALID ? GPUME_EXIT_USAGE
