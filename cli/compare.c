@@ -58,19 +58,6 @@ static enum gpume_exit exit_of(int status)
     }
 }
 
-static char *join(const char *folder, const char *name)
-{
-    const size_t bytes = strlen(folder) + strlen(name) + 2;
-    const char *slash = name[0] && folder[strlen(folder) - 1] != '/' ? "/" : "";
-    char *path = malloc(bytes);
-    if (path) {
-        snprintf(path, bytes, "%s%s%s", folder, slash, name);
-    } else {
-        gpume_console_error("%s: out of memory", folder);
-    }
-    return path;
-}
-
 static bool exists(const char *path)
 {
     struct stat info;
@@ -85,8 +72,9 @@ static int name_side(struct side *side, const char *input)
     side->is_folder = strcmp(input, "-") != 0 && stat(input, &info) == 0 && S_ISDIR(info.st_mode);
     const size_t count = side->is_folder ? FILES : 1;
     for (size_t i = 0; i < count; i++) {
-        side->names[i] = join(input, side->is_folder ? files[i] : "");
+        side->names[i] = side->is_folder ? gpume_text_join(input, files[i]) : strdup(input);
         if (!side->names[i]) {
+            gpume_console_error("%s: out of memory", input);
             return GPUME_NOMEM;
         }
     }

@@ -20,18 +20,6 @@
 
 static const struct gpume_log console = {.fn = gpume_console_log};
 
-static char *join(const char *folder, const char *name)
-{
-    const size_t length = strlen(folder);
-    const char *slash = length > 0 && folder[length - 1] == '/' ? "" : "/";
-    const size_t bytes = length + strlen(name) + 2;
-    char *path = malloc(bytes);
-    if (path) {
-        snprintf(path, bytes, "%s%s%s", folder, slash, name);
-    }
-    return path;
-}
-
 /* Cuts "%d" and "%03d" out of a name. */
 static void remove_number(char *name)
 {
@@ -112,9 +100,10 @@ static int add_standard(struct gpume_outputs *outputs, const struct gpume_option
         return GPUME_NOMEM;
     }
     const char *folder = outputs->folder;
-    int status = add(outputs, &gpume_sink_vectors_csv, join(folder, "vectors.csv"));
-    status = status ? status : add(outputs, &gpume_sink_frames_csv, join(folder, "frames.csv"));
-    return status ? status : add(outputs, NULL, join(folder, "summary.json"));
+    int status = add(outputs, &gpume_sink_vectors_csv, gpume_text_join(folder, "vectors.csv"));
+    status = status ? status
+                    : add(outputs, &gpume_sink_frames_csv, gpume_text_join(folder, "frames.csv"));
+    return status ? status : add(outputs, NULL, gpume_text_join(folder, "summary.json"));
 }
 
 /* The report comes last, since it says how long the others took. */

@@ -91,6 +91,17 @@ char *gpume_text_plain(const char *path)
     return gpume_pattern_plain(path);
 }
 
+char *gpume_text_join(const char *folder, const char *name)
+{
+    const size_t length = strlen(folder), bytes = length + strlen(name) + 2;
+    const char *slash = length > 0 && folder[length - 1] == '/' ? "" : "/";
+    char *path = malloc(bytes);
+    if (path) {
+        snprintf(path, bytes, "%s%s%s", folder, slash, name);
+    }
+    return path;
+}
+
 bool gpume_text_exists(const char *path)
 {
     struct stat info;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the text outputs share: the test of a name before any work, and numbers as text that do not
- * depend on the locale.
+ * What the command and its text outputs share: names of files, their test before any work, and
+ * numbers as text that do not depend on the locale.
  */
 #ifndef GPUME_REPORT_TEXT_FILE_H
 #define GPUME_REPORT_TEXT_FILE_H
@@ -36,6 +36,9 @@ bool gpume_text_is_of_series(const char *numbered, const char *path);
 /* A name without the widths of its numbers: two that are the same then are the same for large ones.
  * For free(); NULL without memory. */
 char *gpume_text_plain(const char *path);
+
+/* A file in a folder. For free(); NULL without memory. */
+char *gpume_text_join(const char *folder, const char *name);
 
 /* Does a file or folder stand under this name? Devices and pipes do not stand in the way. */
 bool gpume_text_exists(const char *path);
