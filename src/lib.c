@@ -62,28 +62,19 @@ void gpume_params_default(struct gpume_params *params)
         .bits = 8, .block = 8, .window_x = 7, .window_y = 7, .ref_distance = 1};
 }
 
-/* The plan has refused what frames alone would pass. This is the exact sum, before any of it is
- * written to. */
-static int check_memory(struct gpume *ctx, const struct gpume_params *params)
-{
-    struct gpume_info info;
-    gpume_pipeline_get_info(ctx->pipeline, &info);
-    const uint64_t bytes = info.host_bytes + info.device_bytes;
-    return bytes <= params->memory_max ? GPUME_OK
-                                       : gpume_plan_refuse_memory(params, bytes, "", ctx->log);
-}
-
 static int open_engine(
     struct gpume *ctx, const struct gpume_params *params, const struct gpume_engine_ops *ops)
 {
     void *engine = NULL;
     struct gpume_plan plan;
     int status = ops->open(&engine, params, ctx->log, &plan);
-    if (status != GPUME_OK) {
-        return status;
+    if (status == GPUME_AGAIN) {
+        struct gpume_params smaller = *params;
+        smaller.no_elimination = true;
+        status = ops->open(&engine, &smaller, ctx->log, &plan);
     }
-    status = gpume_pipeline_open(&ctx->pipeline, ops, engine, &plan, ctx->log);
-    return status == GPUME_OK && params->memory_max > 0 ? check_memory(ctx, params) : status;
+    return status == GPUME_OK ? gpume_pipeline_open(&ctx->pipeline, ops, engine, &plan, ctx->log)
+                              : status;
 }
 
 int gpume_list_searches(

@@ -29,14 +29,12 @@ static int make_plan(const struct gpume_gpu *gpu, const struct gpume_params *par
 }
 
 static struct gpume_sieve_rule sieve_rule(const struct gpume_gpu *gpu,
-    const struct gpume_engine_gpu_rules *rules, const struct gpume_plan *plan, bool allowed)
+    const struct gpume_engine_gpu_rules *rules, const struct gpume_plan *plan)
 {
     const VkPhysicalDeviceProperties *p = &gpu->properties;
     bool processor = p->deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
     return (struct gpume_sieve_rule){
-        .candidates_min = !allowed             ? UINT64_MAX
-                          : rules->force_sieve ? 0
-                                               : gpume_sieve_candidates_min(plan, processor),
+        .candidates_min = rules->force_sieve ? 0 : gpume_sieve_candidates_min(plan, processor),
         .bytes_max = gpume_min_u64(WINDOW_BYTES, p->limits.maxStorageBufferRange),
     };
 }
@@ -48,22 +46,6 @@ static bool fits(const struct gpume_gpu *gpu, const struct gpume_planning *plann
     uint64_t allowed = planning->plan.params.memory_max;
     return needs->device_bytes <= gpu->heap_bytes / 4 * 3 &&
            (allowed == 0 || needs->host_bytes + needs->device_bytes <= allowed);
-}
-
-struct attempt {
-    uint32_t batch_max; /* fields of a submission */
-    bool eliminate;
-};
-
-/* A field less; after a single one, without box sums. */
-static bool find_smaller(const struct gpume_planning *planning, struct attempt *attempt)
-{
-    if (planning->plan.batch > 1) {
-        attempt->batch_max = planning->plan.batch - 1;
-        return true;
-    }
-    *attempt = (struct attempt){GPUME_BATCH_MAX, false};
-    return planning->layout.boxes_bytes > 0;
 }
 
 /* Arrays of a field are bound whole. */
@@ -87,14 +69,20 @@ int gpume_planning_make(struct gpume_gpu *gpu, const struct gpume_params *params
     const struct gpume_engine_gpu_rules *rules, struct gpume_planning *planning)
 {
     struct gpume_plan *plan = &planning->plan;
-    struct attempt attempt = {GPUME_BATCH_MAX, true};
+    uint32_t batch_max = GPUME_BATCH_MAX;
+    bool enough = false;
     int status;
-    do {
-        GPUME_TRY(make_plan(gpu, params, rules->window_bytes, attempt.batch_max, plan));
-        struct gpume_sieve_rule rule = sieve_rule(gpu, rules, plan, attempt.eliminate);
+    while (!enough) {
+        GPUME_TRY(make_plan(gpu, params, rules->window_bytes, batch_max, plan));
+        struct gpume_sieve_rule rule = sieve_rule(gpu, rules, plan);
         planning->layout = gpume_layout_make(plan, &rule, gpume_k_rank_scratch(gpu, plan));
         planning->needs = gpume_memory_needs(plan, &planning->layout);
-    } while (!fits(gpu, planning) && find_smaller(planning, &attempt));
+        enough = plan->batch == 1 || fits(gpu, planning);
+        batch_max = plan->batch - 1;
+    }
+    GPUME_TRY(
+        gpume_plan_check_memory(params, planning->needs.host_bytes + planning->needs.device_bytes,
+            planning->layout.boxes_bytes > 0, gpu->log));
     GPUME_TRY(check_ranges(gpu, plan));
 fail:
     return status;

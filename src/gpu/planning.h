@@ -13,10 +13,9 @@ struct gpume_planning {
     struct gpume_memory_needs needs;
 };
 
-/* With as many fields a submission as are of use and as params->memory_max and the device's own
- * memory allow; where a single one is too much, without elimination; where that is, so all the
- * same: the caller refuses, or the device does. GPUME_INVALID, GPUME_UNSUPPORTED: as
- * gpume_plan_make, or the device cannot see as much at once. Both are logged. */
+/* With as many fields a submission as are of use, and as params->memory_max and the device's own
+ * memory allow: one at the least, whatever that device says later. GPUME_INVALID, GPUME_AGAIN: see
+ * gpume_plan_check_memory; GPUME_UNSUPPORTED: the device cannot see as much at once; logged. */
 int gpume_planning_make(struct gpume_gpu *gpu, const struct gpume_params *params,
     const struct gpume_engine_gpu_rules *rules, struct gpume_planning *planning);
 

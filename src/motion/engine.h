@@ -30,7 +30,8 @@ struct gpume_engine_ops {
     /* For gpume_measure_ceiling. NULL: not known. */
     int (*measure_ceiling)(
         const char *device, const char *search, uint32_t threads, double *differences_per_second);
-    /* Makes the plan for this engine and allocates everything. */
+    /* Makes the plan for this engine and allocates everything. GPUME_AGAIN, not logged: that would
+     * pass params.memory_max, and box sums are in it: without elimination it may not. */
     int (*open)(void **engine, const struct gpume_params *params, const struct gpume_log *log,
         struct gpume_plan *plan);
     /* plan.plane_bytes of memory for the samples of pool frame number index < plan.pool; NULL when

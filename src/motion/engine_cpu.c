@@ -201,8 +201,19 @@ static int cpu_open(void **engine, const struct gpume_params *params, const stru
     struct gpume_plan *plan)
 {
     const struct gpume_search *search = gpume_search_select(params->search);
-    /* lib.c has told why */
-    return search ? gpume_engine_cpu_open(engine, params, log, plan, search) : GPUME_UNSUPPORTED;
+    if (!search) {
+        return GPUME_UNSUPPORTED; /* lib.c has told why */
+    }
+    int status = gpume_engine_cpu_open(engine, params, log, plan, search);
+    if (status == GPUME_OK) {
+        const struct cpu *cpu = *engine;
+        status = gpume_plan_check_memory(
+            params, cpu->bytes + plan->pool * plan->plane_bytes, cpu->shared.boxes.levels > 0, log);
+    }
+    if (status != GPUME_OK) {
+        cpu_close(engine);
+    }
+    return status;
 }
 
 static int cpu_list_searches(

@@ -69,6 +69,7 @@ static int copy_params(struct standby *standby, const struct gpume_params *param
     standby->params = *params;
     standby->params.backend = GPUME_BACKEND_CPU;
     standby->params.cache_dir = NULL;
+    standby->params.memory_max = 0; /* it comes beside what was allowed for the first */
     if (!params->prefilter) {
         return GPUME_OK;
     }

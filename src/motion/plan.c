@@ -191,15 +191,7 @@ static int plan_bands(
     return GPUME_OK;
 }
 
-/* Before anything is allocated. */
-static int check_memory(const struct gpume_plan *plan, const struct gpume_log *log)
-{
-    return fits(plan)
-               ? GPUME_OK
-               : gpume_plan_refuse_memory(&plan->params, frames_bytes(plan), "at least ", log);
-}
-
-int gpume_plan_refuse_memory(
+static int refuse_memory(
     const struct gpume_params *p, uint64_t bytes, const char *how, const struct gpume_log *log)
 {
     gpume_log_write(log, GPUME_LOG_ERROR,
@@ -208,6 +200,15 @@ int gpume_plan_refuse_memory(
         p->width, p->height, p->window_x, p->window_y, p->ref_distance, how,
         (unsigned long long)bytes, (unsigned long long)p->memory_max);
     return GPUME_INVALID;
+}
+
+int gpume_plan_check_memory(
+    const struct gpume_params *params, uint64_t bytes, bool has_boxes, const struct gpume_log *log)
+{
+    if (params->memory_max == 0 || bytes <= params->memory_max) {
+        return GPUME_OK;
+    }
+    return has_boxes ? GPUME_AGAIN : refuse_memory(params, bytes, "", log);
 }
 
 int gpume_plan_make(const struct gpume_params *params, const struct gpume_caps *caps,
@@ -228,7 +229,9 @@ int gpume_plan_make(const struct gpume_params *params, const struct gpume_caps *
     plan_layout(&plan, caps);
     plan_counts(&plan, caps);
     status = plan_bands(&plan, caps, log);
-    status = status == GPUME_OK ? check_memory(&plan, log) : status;
+    if (status == GPUME_OK && !fits(&plan)) { /* one field at a time, and frames alone */
+        return refuse_memory(params, frames_bytes(&plan), "at least ", log);
+    }
     if (status == GPUME_OK) {
         *out = plan;
     }

@@ -90,9 +90,10 @@ static inline uint32_t gpume_plan_reach(uint32_t window, uint32_t room, bool ins
     return inside && room < window ? room : window;
 }
 
-/* Says that so many bytes are more than params->memory_max. GPUME_INVALID. */
-int gpume_plan_refuse_memory(const struct gpume_params *params, uint64_t bytes, const char *how,
-    const struct gpume_log *log);
+/* Holds all that an engine takes against params->memory_max. GPUME_AGAIN: it is more, but box sums
+ * are in it; GPUME_INVALID, logged: it is more. */
+int gpume_plan_check_memory(
+    const struct gpume_params *params, uint64_t bytes, bool has_boxes, const struct gpume_log *log);
 
 /* GPUME_INVALID: a parameter is out of range. GPUME_UNSUPPORTED: caps do not allow it. Both are
  * logged. */

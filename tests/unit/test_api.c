@@ -322,7 +322,8 @@ static uint64_t run_filtered(
     return info.host_bytes + info.device_bytes;
 }
 
-/* What a context plans is allowed to the byte; a GPU plans less, and what that lacks is told. */
+/* What a context plans is allowed to the byte; with less it plans less, and what that lacks is
+ * told. */
 static void test_memory_max(void)
 {
     struct gpume_params params = params_of(80, 48);
@@ -342,7 +343,6 @@ static void test_memory_max(void)
         REQUIRE_EQUAL(told.errors, status == GPUME_OK ? 0 : 1);
         if (status == GPUME_OK) {
             gpume_get_info(ctx, &info);
-            REQUIRE(backend == GPUME_BACKEND_VULKAN);
             REQUIRE(info.host_bytes + info.device_bytes <= tight.memory_max);
             REQUIRE_EQUAL(gpume_close(&ctx), GPUME_OK);
         } else {

@@ -221,7 +221,8 @@ struct gpume_params {
     uint64_t first_target;
     uint64_t target_count; /* 0 = all */
     /* Bytes of host and device memory together that gpume_open may plan; 0 = any. Less makes the
-     * submissions of a GPU smaller. GPUME_INVALID: the smallest need more, told with the number. */
+     * submissions of a GPU smaller, and leaves elimination out if need be. GPUME_INVALID: even so
+     * more is needed, told with the number. */
     uint64_t memory_max;
     enum gpume_direction direction;                       /* default GPUME_DIRECTION_PAST */
     uint8_t reserved[64 - 4 * sizeof(const char *) - 28]; /* zero */
