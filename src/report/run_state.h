@@ -34,6 +34,7 @@ struct gpume_run_state {
     bool partial;
     bool ending; /* likewise, for ever: it may have its own name */
     bool synced; /* the outputs are on the disk: a restart of the machine loses nothing */
+    uint64_t saved_s, saved_ns; /* when the state that was read was written */
 };
 
 /* `.NAME.gpume-state` beside the file that path stands for; for free(). NULL without memory. */
