@@ -97,7 +97,8 @@ int gpume_out_set_unused(const char *path, struct gpume_temporary *id)
 int gpume_out_claim_open(struct gpume_out_claim *claim, const struct gpume_out_set *set,
     const char *path, const struct gpume_log *log)
 {
-    *claim = (struct gpume_out_claim){.set = {.overwrite = true, .own = true, .alone = true}};
+    *claim = (struct gpume_out_claim){
+        .set = {.overwrite = true, .own = true, .alone = true, .label = path}};
     if (!set->alone) {
         return GPUME_OK;
     }

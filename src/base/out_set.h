@@ -38,6 +38,7 @@ struct gpume_out_set {
     /* Outputs of these paths go on after their marks; others start. */
     const struct gpume_out_mark *marks;
     size_t mark_count;
+    const char *label;       /* for messages while outputs are opened; NULL: the name of each */
     struct gpume_out *first; /* of the open temporaries; base/out's own */
 };
 

@@ -276,6 +276,9 @@ static void test_claim(void)
     REQUIRE_EQUAL(gpume_out_claim_open(&mine, &set, "p%03d.png", &told_log), GPUME_OK);
     REQUIRE_EQUAL(gpume_out_claim_open(&other, &set, "./p%d.png", &told_log), GPUME_AGAIN);
     REQUIRE(told.lines == 1 && !other.out);
+    REQUIRE_EQUAL(gpume_out_claim_open(&other, &set, "./p%04d.png", &told_log), GPUME_AGAIN);
+    REQUIRE(strncmp(told.last, "./p%04d.png: is being", 21) == 0); /* as it was named */
+    told.lines = 1;
     REQUIRE_EQUAL(gpume_out_claim_open(&other, &set, "q%d.png", &told_log), GPUME_OK);
     gpume_out_claim_close(&other);
     REQUIRE_EQUAL(gpume_out_open(&out, "p001.png", false, &told_log), GPUME_OK);
