@@ -96,9 +96,8 @@ enum gpume_exit gpume_checkpoint_resume(
         }
         status = take_marks(checkpoint);
     }
-    return status == GPUME_OK        ? GPUME_EXIT_DONE
-           : status == GPUME_INVALID ? GPUME_EXIT_USAGE
-                                     : GPUME_EXIT_FAILED;
+    const bool refused = status == GPUME_INVALID || status == GPUME_AGAIN;
+    return status == GPUME_OK ? GPUME_EXIT_DONE : refused ? GPUME_EXIT_USAGE : GPUME_EXIT_FAILED;
 }
 
 void gpume_checkpoint_clear(

@@ -48,7 +48,7 @@ static int look_at(
         *why = gone   ? "is not there any more"
                : busy ? "is being written by a run that is still under way"
                       : "cannot be opened and locked";
-        return gone ? GPUME_EOF : busy ? GPUME_INVALID : GPUME_IO;
+        return gone ? GPUME_EOF : busy ? GPUME_AGAIN : GPUME_IO;
     }
     const bool whole = fstat(fd, &info) == 0 && (uint64_t)info.st_size >= mark->bytes;
     (void)close(fd);

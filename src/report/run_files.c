@@ -109,6 +109,9 @@ static int complain(const struct findings *findings, const struct gpume_log *log
             "--resume: %s, which has a field that was done, %s; put it back, or start anew without "
             "--resume",
             name ? name : bad->path, findings->why);
+    } else if (findings->status == GPUME_AGAIN) {
+        gpume_log_write(log, GPUME_LOG_ERROR, "--resume: %s %s; wait for its end or stop it",
+            bad->path, findings->why);
     } else {
         gpume_log_write(log, GPUME_LOG_ERROR,
             "--resume: what there was of %s %s; %sstart anew without --resume", bad->path,

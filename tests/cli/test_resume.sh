@@ -370,7 +370,7 @@ launch INT slow -o out --predicted p.y4m --residual r%03d.png
 await .p.y4m.gpume-state
 mv slow hidden
 refuses
-says "still under way"
+says "--resume: p.y4m is being written by a run that is still under way; wait for its end or stop it"
 kill -s INT $pid
 wait $pid
 [ $? -eq 1 ] || fail "the other run: exit status"

@@ -130,7 +130,7 @@ static void test_kept(void)
     struct gpume_out_set set = {.keep = true};
     struct gpume_out *out = NULL;
     const struct gpume_out_mark mark = begin(&out, &set, "hello");
-    REQUIRE(look(&mark) == GPUME_INVALID && strstr(reason, "under way"));
+    REQUIRE(look(&mark) == GPUME_AGAIN && strstr(reason, "under way"));
     gpume_out_close(&out);
     REQUIRE(look(&mark) == GPUME_OK && !moved);
     struct gpume_out_mark more = mark;
@@ -225,7 +225,7 @@ static void test_clear(void)
     REQUIRE(is_there(dead));
     gpume_temporary_clear("./a", NULL, NULL);
     REQUIRE(!is_there(dead));
-    REQUIRE_EQUAL(look(&living), GPUME_INVALID);
+    REQUIRE_EQUAL(look(&living), GPUME_AGAIN);
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         REQUIRE(unlink(others[i]) == 0);
     }
