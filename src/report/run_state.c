@@ -270,15 +270,24 @@ static void read_outputs(struct gpume_run_state *state, const char *progress)
     }
 }
 
+static int distrust(const char *path, const struct gpume_log *log)
+{
+    gpume_log_write(log, GPUME_LOG_ERROR,
+        "--resume: %s is not what the run has written, and cannot be trusted; start anew without "
+        "--resume",
+        path);
+    return GPUME_INVALID;
+}
+
 /* Is it what was written, to the last byte? */
-static bool is_whole(const char *text)
+static int check_whole(const char *text, const char *path, const struct gpume_log *log)
 {
     static const char key[] = ",\n  \"sum\": ";
     char end[64];
     const char *at = strstr(text, key);
     const uint64_t sum = at ? gpume_checksum(GPUME_CHECKSUM_BEGIN, text, (size_t)(at - text)) : 0;
     snprintf(end, sizeof end, "%s%" PRIu64 "\n}\n", key, sum);
-    return at && strcmp(at, end) == 0;
+    return at && strcmp(at, end) == 0 ? GPUME_OK : distrust(path, log);
 }
 
 /* Was it written since the machine started, or has it reached the disk? */
@@ -320,15 +329,12 @@ static int take(struct gpume_run_state *state, struct gpume_summary *summary, co
             "--resume: %s says nothing that can be understood; start anew without --resume", path);
         GPUME_TRY(GPUME_INVALID);
     }
+    GPUME_TRY(check_whole(text, path, log));
     GPUME_TRY(gpume_run_job_compare(text, progress, (const char *)now.data, log));
     GPUME_TRY(check_boot(progress, log));
     struct gpume_summary sums = *summary;
-    if (!is_whole(text) || !read_sums(&sums, progress)) {
-        gpume_log_write(log, GPUME_LOG_ERROR,
-            "--resume: %s is not what the run has written, and cannot be trusted; start anew "
-            "without --resume",
-            path);
-        GPUME_TRY(GPUME_INVALID);
+    if (!read_sums(&sums, progress)) {
+        GPUME_TRY(distrust(path, log));
     }
     state->partial = strstr(progress, "\n    \"partial\": true") != NULL;
     state->ending = strstr(progress, "\n    \"ending\": true") != NULL;
