@@ -133,9 +133,8 @@ int gpume_run_files_check(
             note(&findings, output, status, why, (struct gpume_pattern_numbers){0});
         }
     }
-    /* Of a table that is gone, files by number are no replacement. */
-    const bool lost = findings.files > 0 && findings.gone == findings.files;
-    for (size_t i = 0; i < state->output_count && !lost; i++) {
+    /* Also where all tables are gone: the files by number are what is left of the run then. */
+    for (size_t i = 0; i < state->output_count; i++) {
         if (state->outputs[i].series) {
             look_at_series(&findings, state, &state->outputs[i], sums);
         }

@@ -150,5 +150,25 @@ for signal in INT KILL; do
     rm new limit
     whole 40
 done
+# Tables that are gone while files by number are there: one line, and the state stays, as they may come back.
+break_off INT 011
+mv v.csv.partial kept
+rm was/v.csv.partial
+for option in '' -y; do
+    # shellcheck disable=SC2086 # no option
+    resumes 2 40 $option
+    says "--resume: what there was of v.csv is not there any more; start anew without --resume"
+    unchanged
+done
+# Nothing is left of the run but a picture that it had not said was done.
+mv r001.png r050.png
+rm r00?.png r01?.png
+resumes 2 40
+says "--resume: there is nothing to continue, and r%03d.png exists already; replace it with -y or choose another name"
+only . clip.y4m .v.csv.gpume-state kept r050.png was
+resumes 0 40 -y
+says "there is nothing to continue; starting at the beginning"
+rm kept r050.png
+whole 40
 only . clip.y4m
 exit 0
