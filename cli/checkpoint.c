@@ -23,6 +23,7 @@ enum gpume_exit gpume_checkpoint_init(struct gpume_checkpoint *checkpoint,
     *checkpoint = (struct gpume_checkpoint){
         .possible = true,
         .set = {.overwrite = options->overwrite, .alone = true},
+        .planned = outputs,
         .sinks = sinks,
         .resume = options->resume,
         .state = {.summary = summary,
@@ -73,6 +74,22 @@ static int take_marks(struct gpume_checkpoint *checkpoint)
                : GPUME_OK;
 }
 
+/* Nothing is left of a run, or there was none: what there is, is something else. */
+static enum gpume_exit begin_anew(const struct gpume_checkpoint *checkpoint)
+{
+    const struct gpume_outputs *outputs = checkpoint->planned;
+    for (size_t i = 0; i < outputs->count; i++) {
+        if (outputs->items[i].exists && !checkpoint->set.overwrite) {
+            gpume_console_error("--resume: there is nothing to continue, and %s exists already; "
+                                "replace it with -y or choose another name",
+                outputs->items[i].path);
+            return GPUME_EXIT_USAGE;
+        }
+    }
+    gpume_console_warning("--resume: there is nothing to continue; starting at the beginning");
+    return GPUME_EXIT_DONE;
+}
+
 enum gpume_exit gpume_checkpoint_resume(
     struct gpume_checkpoint *checkpoint, struct gpume_summary *summary, uint64_t weights)
 {
@@ -83,8 +100,7 @@ enum gpume_exit gpume_checkpoint_resume(
     }
     int status = gpume_run_state_read(state, summary, checkpoint->path, &console);
     if (status == GPUME_EOF) {
-        gpume_console_warning("--resume: there is nothing to continue; starting at the beginning");
-        return GPUME_EXIT_DONE;
+        return begin_anew(checkpoint);
     }
     if (status == GPUME_OK) {
         gpume_console_info("--resume: %" PRIu64 " fields are there, the last one is that of frame "
@@ -96,9 +112,8 @@ enum gpume_exit gpume_checkpoint_resume(
         }
         status = take_marks(checkpoint);
     }
-    return status == GPUME_OK        ? GPUME_EXIT_DONE
-           : status == GPUME_INVALID ? GPUME_EXIT_USAGE
-                                     : GPUME_EXIT_FAILED;
+    const bool refused = status == GPUME_INVALID || status == GPUME_AGAIN;
+    return status == GPUME_OK ? GPUME_EXIT_DONE : refused ? GPUME_EXIT_USAGE : GPUME_EXIT_FAILED;
 }
 
 void gpume_checkpoint_clear(

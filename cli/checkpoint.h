@@ -18,6 +18,7 @@ struct gpume_checkpoint {
     struct gpume_run_state state;
     struct gpume_run_state_output outputs[GPUME_OUTPUTS_MAX];
     struct gpume_out_mark marks[GPUME_OUTPUTS_MAX];
+    const struct gpume_outputs *planned;
     struct gpume_sink *const *sinks; /* by output; NULL where that has none */
     char *path;                      /* of the state */
     bool possible;                   /* the run can be continued */

@@ -2,9 +2,9 @@
 /*
  * The source thread. It waits where the context has no frame to fill, which is what keeps the
  * decoder from running ahead. Where the source is cancelled, the frames sent so far are all there
- * are. If the input fails, the context is cancelled so that the receiving
- * side wakes up; whoever ends the run from that side cancels the context and the source, and this
- * thread comes to its end.
+ * are. If the input fails, or is another one than was known, the context is cancelled so that the
+ * receiving side wakes up, and no field comes that an end would give; whoever ends the run from
+ * that side cancels the context and the source, and this thread comes to its end.
  */
 #include "feed.h"
 
@@ -14,8 +14,13 @@
 static int read_frame(struct gpume_feed *feed, const struct gpume_plane *plane, int64_t *time_us)
 {
     const uint64_t before = gpume_progress_clock_ns();
-    const int status = gpume_source_read(feed->source, plane, time_us);
+    int status = gpume_source_read(feed->source, plane, time_us);
     feed->decode_ns += gpume_progress_clock_ns() - before;
+    feed->read += status == GPUME_OK;
+    if (status == GPUME_EOF && feed->read < feed->known) {
+        feed->is_short = true;
+        status = GPUME_INVALID;
+    }
     feed->source_failed = status != GPUME_OK && status != GPUME_EOF && status != GPUME_CANCELLED;
     return status;
 }

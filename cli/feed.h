@@ -17,12 +17,15 @@ struct gpume_feed {
     gpume *ctx;
     uint64_t skip;  /* frames dropped first */
     uint64_t count; /* frames sent then; 0: to the end */
+    uint64_t known; /* frames that the input must have */
 
     pthread_t thread;
 
     /* Results, to be read after gpume_feed_join. */
     int status;         /* GPUME_OK: all was sent */
     bool source_failed; /* status is the input's */
+    bool is_short;      /* that is, it had `read` frames, fewer than are known; nothing was said */
+    uint64_t read;
     uint64_t decode_ns; /* spent reading */
 };
 

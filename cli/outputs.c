@@ -263,13 +263,12 @@ static const char *kind_name(const struct gpume_output *output)
     return output->ops == gpume_sink_report(output->path) ? "a report" : "this format";
 }
 
-static int check_one(const struct gpume_outputs *outputs, const struct gpume_output *output,
+static int check_one(const struct gpume_outputs *outputs, struct gpume_output *output,
     const struct gpume_options *options)
 {
     const bool single = options->input_count == 2 || options->frames == 1;
-    bool exists;
     const bool both = options->params.direction == GPUME_DIRECTION_BOTH;
-    if (check_name(output, single, both, &exists) != GPUME_OK ||
+    if (check_name(output, single, both, &output->exists) != GPUME_OK ||
         gpume_outputs_is_input(options->inputs, options->input_count, output->path) ||
         gpume_text_check_partial(output->path, &console) != GPUME_OK) {
         return GPUME_INVALID;
@@ -281,7 +280,7 @@ static int check_one(const struct gpume_outputs *outputs, const struct gpume_out
             output->path, kind_name(output));
         return GPUME_INVALID;
     }
-    if (exists && !options->overwrite && !(options->resume && may_be_there(outputs))) {
+    if (output->exists && !options->overwrite && !(options->resume && may_be_there(outputs))) {
         gpume_console_error(
             "%s: exists already; replace it with -y or choose another name", output->path);
         return GPUME_INVALID;

@@ -20,6 +20,7 @@ struct gpume_output {
     const struct gpume_vectors_format *format; /* of gpume_sink_vectors */
     char *path;
     char *plain; /* to compare with others */
+    bool exists; /* something had its name before the run */
 };
 
 struct gpume_outputs {

@@ -15,14 +15,13 @@
 #include "outputs.h"
 #include "progress.h"
 #include "report/summary.h"
+#include "run_end.h"
 #include "run_window.h"
 #include "signals.h"
 #include "target_stream.h"
 
 #include <inttypes.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <string.h>
 
 struct job {
     const struct gpume_options *options;
@@ -152,8 +151,7 @@ static enum gpume_exit resume(struct job *job)
                     : gpume_checkpoint_resume(&job->checkpoint, &job->summary,
                           gpume_prefilter_option_sum(&job->prefilter));
     job->before = job->summary;
-    job->window =
-        gpume_run_window_make(job->options, job->summary.targets, job->summary.last_field);
+    job->window = gpume_run_window_make(job->options, &job->before);
     job->run.params.first_frame = job->window.first_frame;
     job->run.params.first_target = job->window.first_target;
     job->run.params.target_count = job->window.target_count;
@@ -273,6 +271,7 @@ static enum gpume_exit transfer(struct job *job)
         .ctx = job->ctx,
         .skip = job->window.first_frame,
         .count = job->window.send,
+        .known = job->window.known,
     };
     gpume_progress_init(&job->progress, options, job->run.expected);
     if (gpume_feed_start(&job->feed) != GPUME_OK) {
@@ -317,16 +316,13 @@ static enum gpume_exit transfer(struct job *job)
     return GPUME_EXIT_DONE;
 }
 
-/* Gives the outputs their names, summary.json last: where it stands, the others are whole. */
+/* Gives the outputs their names, all but summary.json. */
 static enum gpume_exit finish_sinks(struct job *job)
 {
-    const char *summary_path = NULL;
     uint64_t before = gpume_progress_clock_ns();
     job->summary.whole_ns = job->before.whole_ns + before - job->start_ns;
     for (size_t i = 0; i < job->outputs.count; i++) {
-        if (!job->sinks[i]) {
-            summary_path = job->outputs.items[i].path;
-        } else if (job->sinks[i]->ops->finish(job->sinks[i]) != GPUME_OK) {
+        if (job->sinks[i] && job->sinks[i]->ops->finish(job->sinks[i]) != GPUME_OK) {
             return GPUME_EXIT_FAILED;
         }
         /* After each: the report, which shows these times, is the last that is written in here. */
@@ -335,10 +331,20 @@ static enum gpume_exit finish_sinks(struct job *job)
         job->summary.whole_ns = job->before.whole_ns + now - job->start_ns;
         before = now;
     }
-    if (summary_path && gpume_summary_write(&job->summary, summary_path) != GPUME_OK) {
-        return GPUME_EXIT_FAILED;
-    }
     return GPUME_EXIT_DONE;
+}
+
+/* summary.json is the last: where it stands, the others are whole. */
+static enum gpume_exit finish_outputs(struct job *job)
+{
+    enum gpume_exit result = finish_sinks(job);
+    for (size_t i = 0; i < job->outputs.count && result == GPUME_EXIT_DONE; i++) {
+        if (!job->sinks[i] &&
+            gpume_summary_write(&job->summary, job->outputs.items[i].path) != GPUME_OK) {
+            result = GPUME_EXIT_FAILED;
+        }
+    }
+    return result;
 }
 
 static enum gpume_exit complete(struct job *job)
@@ -346,7 +352,7 @@ static enum gpume_exit complete(struct job *job)
     if (gpume_checkpoint_begin_end(&job->checkpoint) != GPUME_OK) {
         return GPUME_EXIT_FAILED;
     }
-    const enum gpume_exit result = finish_sinks(job);
+    const enum gpume_exit result = finish_outputs(job);
     if (result == GPUME_EXIT_DONE) {
         gpume_checkpoint_complete(&job->checkpoint);
     }
@@ -363,7 +369,7 @@ static enum gpume_exit leave_partial(struct job *job)
         return GPUME_EXIT_FAILED;
     }
     if (gpume_checkpoint_begin_partial(&job->checkpoint) != GPUME_OK ||
-        finish_sinks(job) != GPUME_EXIT_DONE ||
+        finish_outputs(job) != GPUME_EXIT_DONE ||
         gpume_checkpoint_end_partial(&job->checkpoint) != GPUME_OK) {
         return GPUME_EXIT_FAILED;
     }
@@ -377,51 +383,18 @@ static enum gpume_exit leave_partial(struct job *job)
     return GPUME_EXIT_FAILED;
 }
 
-static void print_outputs(const struct gpume_outputs *outputs, FILE *stream)
+/* --resume with an input that is certainly another: everything stays, and has the name it had. */
+static enum gpume_exit refuse_input(struct job *job)
 {
-    for (size_t i = 0; i < outputs->count; i++) {
-        const char *path = outputs->items[i].path;
-        if (strcmp(path, "-") != 0) {
-            fprintf(stream, "written      ");
-            gpume_console_print_name(path, stream);
-            putc('\n', stream);
-        }
+    gpume_console_error("--resume: %s ends after %" PRIu64 " frame%s, but %" PRIu64
+                        " were read before; give the same video, or start anew without --resume",
+        job->info.label, job->feed.read, job->feed.read == 1 ? "" : "s", job->window.known);
+    if (job->checkpoint.state.partial &&
+        (gpume_checkpoint_begin_partial(&job->checkpoint) || finish_sinks(job) != GPUME_EXIT_DONE ||
+            gpume_checkpoint_end_partial(&job->checkpoint))) {
+        return GPUME_EXIT_FAILED;
     }
-}
-
-/* The closing words. They go to standard output, unless data went there: then only what was asked
- * for, and on standard error. */
-static enum gpume_exit conclude(const struct job *job)
-{
-    const struct gpume_summary *summary = &job->summary;
-    const int verbosity = job->options->verbosity;
-    char line[128];
-    gpume_summary_check_line(summary, line, sizeof(line));
-    if (verbosity > 0) {
-        char busy[256];
-        gpume_summary_busy_line(summary, busy, sizeof(busy));
-        gpume_console_info("%s", busy);
-    }
-    if (job->options->form == GPUME_FORM_JSON) {
-        if (gpume_summary_write(summary, "-") != GPUME_OK) {
-            return GPUME_EXIT_FAILED;
-        }
-    } else if (verbosity > 0 || (verbosity == 0 && !job->outputs.to_stdout)) {
-        FILE *stream = job->outputs.to_stdout ? stderr : stdout;
-        gpume_summary_print(summary, stream);
-        print_outputs(&job->outputs, stream);
-        if (!gpume_console_flush_output("the summary")) {
-            return GPUME_EXIT_FAILED;
-        }
-    } else if (job->run.params.check && verbosity == 0 && summary->matched == summary->checked) {
-        fprintf(stderr, "%s\n", line);
-    }
-    if (summary->matched != summary->checked) {
-        gpume_console_error("--check: %s: the results of %s (%s) are wrong", line, summary->backend,
-            summary->device);
-        return GPUME_EXIT_MISMATCH;
-    }
-    return GPUME_EXIT_DONE;
+    return GPUME_EXIT_INPUT;
 }
 
 static enum gpume_exit work(struct job *job)
@@ -462,8 +435,11 @@ static enum gpume_exit work(struct job *job)
     if (job->interrupted) {
         return leave_partial(job);
     }
+    if (job->feed.is_short) {
+        return refuse_input(job);
+    }
     result = result ? result : complete(job);
-    return result ? result : conclude(job);
+    return result ? result : gpume_run_conclude(job->options, &job->outputs, &job->summary);
 }
 
 enum gpume_exit gpume_run_job(const struct gpume_options *options)

@@ -11,20 +11,31 @@ static uint64_t length(uint64_t first, uint64_t end)
     return end > first ? end - first : 0;
 }
 
+/* Frames that the fields which are done have taken. An input's last targets have none ahead, so
+ * those that have are the first. */
+static uint64_t frames_taken(const struct gpume_summary *done, uint64_t ahead)
+{
+    const bool has_ahead = done->last_field - done->first_field < done->ways[1].fields;
+    return done->targets == 0 ? 0 : done->last_field + 1 + (has_ahead ? ahead : 0);
+}
+
 struct gpume_run_window gpume_run_window_make(
-    const struct gpume_options *options, uint64_t targets, uint64_t last)
+    const struct gpume_options *options, const struct gpume_summary *done)
 {
     const enum gpume_direction direction = options->params.direction;
     const uint64_t distance = options->params.ref_distance;
     const uint64_t back = direction == GPUME_DIRECTION_FUTURE ? 0 : distance;
     const uint64_t ahead = direction == GPUME_DIRECTION_PAST ? 0 : distance;
-    const uint64_t target = targets > 0 ? last + 1 : gpume_options_first_target(options);
-    const uint64_t left = length(targets, options->frames);
-    struct gpume_run_window window = {
-        .first_frame = length(back, target), .first_target = target, .target_count = left};
+    const uint64_t target =
+        done->targets > 0 ? done->last_field + 1 : gpume_options_first_target(options);
+    const uint64_t left = length(done->targets, options->frames);
+    struct gpume_run_window window = {.first_frame = length(back, target),
+        .first_target = target,
+        .target_count = left,
+        .known = frames_taken(done, ahead)};
     if (options->frames > 0 && left == 0) { /* all is there but for the end */
         window.first_target = UINT64_MAX;
-        window.send = 1;
+        window.send = window.known - window.first_frame;
     } else if (options->frames > 0) {
         window.send = target + left + ahead - window.first_frame;
     }

@@ -200,8 +200,9 @@ static int open_in(struct gpume_out **result, struct gpume_out_set *set, const c
     bool overwrite, const struct gpume_log *log)
 {
     struct gpume_out *out = malloc(sizeof *out); /* the buffer needs no zeroing */
+    const char *shown = set && set->label ? set->label : path;
     char *label =
-        out ? gpume_path_join("", 0, strcmp(path, "-") == 0 ? "standard output" : path) : NULL;
+        out ? gpume_path_join("", 0, strcmp(shown, "-") == 0 ? "standard output" : shown) : NULL;
     char *copy = label ? gpume_path_join("", 0, path) : NULL;
     if (!copy) {
         free(label);

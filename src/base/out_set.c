@@ -48,7 +48,7 @@ static int look_at(
         *why = gone   ? "is not there any more"
                : busy ? "is being written by a run that is still under way"
                       : "cannot be opened and locked";
-        return gone ? GPUME_EOF : busy ? GPUME_INVALID : GPUME_IO;
+        return gone ? GPUME_EOF : busy ? GPUME_AGAIN : GPUME_IO;
     }
     const bool whole = fstat(fd, &info) == 0 && (uint64_t)info.st_size >= mark->bytes;
     (void)close(fd);
@@ -97,7 +97,8 @@ int gpume_out_set_unused(const char *path, struct gpume_temporary *id)
 int gpume_out_claim_open(struct gpume_out_claim *claim, const struct gpume_out_set *set,
     const char *path, const struct gpume_log *log)
 {
-    *claim = (struct gpume_out_claim){.set = {.overwrite = true, .own = true, .alone = true}};
+    *claim = (struct gpume_out_claim){
+        .set = {.overwrite = true, .own = true, .alone = true, .label = path}};
     if (!set->alone) {
         return GPUME_OK;
     }

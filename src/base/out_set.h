@@ -38,6 +38,7 @@ struct gpume_out_set {
     /* Outputs of these paths go on after their marks; others start. */
     const struct gpume_out_mark *marks;
     size_t mark_count;
+    const char *label;       /* for messages while outputs are opened; NULL: the name of each */
     struct gpume_out *first; /* of the open temporaries; base/out's own */
 };
 
@@ -51,8 +52,8 @@ void gpume_out_set_date(struct gpume_out_mark *mark);
 /* Can the output be continued at the mark: is its file there, long enough, nobody's, and, where it
  * is dated and has its other name, not written since? *moved: it
  * has its temporary name no more. Else *why is the reason. GPUME_EOF: the file is not there.
- * GPUME_INVALID: it cannot. GPUME_IO, GPUME_NOMEM: this cannot be found out, another time perhaps.
- */
+ * GPUME_AGAIN: another run is writing it. GPUME_INVALID: it cannot. GPUME_IO, GPUME_NOMEM: this
+ * cannot be found out, another time perhaps. */
 int gpume_out_set_look(const struct gpume_out_mark *mark, bool *moved, const char **why);
 
 /* A number for a temporary of the path that no file has yet, as gpume_out_open will name it.

@@ -26,13 +26,22 @@ static size_t references(const struct gpume_run *run, const struct gpume_summary
     return count;
 }
 
-/* GPUME_EOF: the file is not there. GPUME_INVALID: nothing is in it. */
-static int look_at_one(const char *name, const char **why)
+/* It had its name before the state was saved, and a file system whose clock is coarse may have
+ * given both the same time. */
+static bool is_later(const struct stat *info, const struct gpume_run_state *state)
+{
+    const uint64_t s = (uint64_t)info->st_mtim.tv_sec, ns = (uint64_t)info->st_mtim.tv_nsec;
+    return s > state->saved_s || (s == state->saved_s && ns > state->saved_ns);
+}
+
+/* GPUME_EOF: the file is not there. GPUME_INVALID: nothing is in it, or something else. */
+static int look_at_one(const struct gpume_run_state *state, const char *name, const char **why)
 {
     struct stat info;
     if (stat(name, &info) == 0) {
-        *why = "is empty";
-        return S_ISREG(info.st_mode) && info.st_size == 0 ? GPUME_INVALID : GPUME_OK;
+        const bool empty = S_ISREG(info.st_mode) && info.st_size == 0;
+        *why = empty ? "is empty" : "has been written since";
+        return empty || is_later(&info, state) ? GPUME_INVALID : GPUME_OK;
     }
     const bool gone = errno == ENOENT || errno == ENOTDIR;
     *why = gone ? "is not there any more" : "cannot be looked at";
@@ -61,27 +70,29 @@ static void note(struct findings *findings, const struct gpume_run_state_output 
     }
 }
 
-static void look_at_number(struct findings *findings, const struct gpume_run_state_output *output,
-    struct gpume_pattern_numbers numbers)
+static void look_at_number(struct findings *findings, const struct gpume_run_state *state,
+    const struct gpume_run_state_output *output, struct gpume_pattern_numbers numbers)
 {
     const char *why = "cannot be looked at: out of memory";
     char *name = gpume_pattern_name_pair(output->path, numbers);
-    const int status = name ? look_at_one(name, &why) : GPUME_NOMEM;
+    const int status = name ? look_at_one(state, name, &why) : GPUME_NOMEM;
     note(findings, output, status, why, numbers);
     free(name);
 }
 
 /* To the first that is missing, as long as none was there. */
-static void look_at_series(struct findings *findings, const struct gpume_run_state_output *output,
-    const struct gpume_run *run, const struct gpume_summary *sums)
+static void look_at_series(struct findings *findings, const struct gpume_run_state *state,
+    const struct gpume_run_state_output *output, const struct gpume_summary *sums)
 {
+    const struct gpume_run *run = state->summary->run;
     const bool pair = gpume_pattern_kind(output->path) == GPUME_PATTERN_PAIR;
     for (uint64_t i = 0; i < sums->targets; i++) {
         const uint64_t target = sums->first_field + i;
         uint64_t refs[2] = {0};
         const size_t count = pair ? references(run, sums, target, refs) : 1;
         for (size_t k = 0; k < count; k++) {
-            look_at_number(findings, output, (struct gpume_pattern_numbers){target, refs[k]});
+            look_at_number(
+                findings, state, output, (struct gpume_pattern_numbers){target, refs[k]});
         }
         if (findings->bad && findings->gone < findings->files) {
             return;
@@ -98,6 +109,9 @@ static int complain(const struct findings *findings, const struct gpume_log *log
             "--resume: %s, which has a field that was done, %s; put it back, or start anew without "
             "--resume",
             name ? name : bad->path, findings->why);
+    } else if (findings->status == GPUME_AGAIN) {
+        gpume_log_write(log, GPUME_LOG_ERROR, "--resume: %s %s; wait for its end or stop it",
+            bad->path, findings->why);
     } else {
         gpume_log_write(log, GPUME_LOG_ERROR,
             "--resume: what there was of %s %s; %sstart anew without --resume", bad->path,
@@ -119,11 +133,10 @@ int gpume_run_files_check(
             note(&findings, output, status, why, (struct gpume_pattern_numbers){0});
         }
     }
-    /* Of a table that is gone, files by number are no replacement. */
-    const bool lost = findings.files > 0 && findings.gone == findings.files;
-    for (size_t i = 0; i < state->output_count && !lost; i++) {
+    /* Also where all tables are gone: the files by number are what is left of the run then. */
+    for (size_t i = 0; i < state->output_count; i++) {
         if (state->outputs[i].series) {
-            look_at_series(&findings, &state->outputs[i], state->summary->run, sums);
+            look_at_series(&findings, state, &state->outputs[i], sums);
         }
     }
     if (findings.files > 0 && findings.gone == findings.files) {

@@ -7,7 +7,8 @@
 
 /* sums: what the state says of the fields that are done. Fills in which outputs have moved.
  * GPUME_EOF: nothing is left of any. After one line GPUME_INVALID: something has been lost or
- * changed; GPUME_IO, GPUME_NOMEM: that cannot be found out. */
+ * changed; GPUME_AGAIN: a run is still under way; GPUME_IO, GPUME_NOMEM: that cannot be found out.
+ */
 int gpume_run_files_check(
     struct gpume_run_state *state, const struct gpume_summary *sums, const struct gpume_log *log);
 

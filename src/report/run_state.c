@@ -14,6 +14,7 @@
 #include "report/run_files.h"
 #include "report/run_identity.h"
 #include "report/run_job.h"
+#include "report/run_sums.h"
 #include "vectors/vectors_format.h"
 
 #include <dirent.h>
@@ -108,81 +109,6 @@ static void put_job(struct gpume_json *json, const struct gpume_run_state *state
     gpume_json_end(json);
 }
 
-/* Sums that go on. Doubles are kept as their bits. */
-#define SUMS_MAX 72 /* 3 times 15 and 19 */
-
-struct sum {
-    char key[40];
-    uint64_t *value; /* NULL: real */
-    double *real;
-};
-
-struct sums {
-    struct sum all[SUMS_MAX];
-    size_t count;
-};
-
-static void list_sum(
-    struct sums *sums, const char *prefix, const char *key, uint64_t *value, double *real)
-{
-    struct sum *sum = &sums->all[sums->count++];
-    snprintf(sum->key, sizeof sum->key, "%s%s", prefix, key);
-    sum->value = value;
-    sum->real = real;
-}
-
-static void list_figures(struct sums *sums, const char *prefix, struct gpume_figures *f)
-{
-    list_sum(sums, prefix, "fields", &f->fields, NULL);
-    list_sum(sums, prefix, "zero", &f->zero.low, NULL);
-    list_sum(sums, prefix, "zero_high", &f->zero.high, NULL);
-    list_sum(sums, prefix, "sad_before", &f->sad_before.low, NULL);
-    list_sum(sums, prefix, "sad_before_high", &f->sad_before.high, NULL);
-    list_sum(sums, prefix, "sad_after", &f->sad_after.low, NULL);
-    list_sum(sums, prefix, "sad_after_high", &f->sad_after.high, NULL);
-    list_sum(sums, prefix, "sse_before", &f->sse_before.low, NULL);
-    list_sum(sums, prefix, "sse_before_high", &f->sse_before.high, NULL);
-    list_sum(sums, prefix, "sse_after", &f->sse_after.low, NULL);
-    list_sum(sums, prefix, "sse_after_high", &f->sse_after.high, NULL);
-    list_sum(sums, prefix, "psnr_before_finite", &f->psnr_before.finite, NULL);
-    list_sum(sums, prefix, "psnr_after_finite", &f->psnr_after.finite, NULL);
-    list_sum(sums, prefix, "psnr_before_bits", NULL, &f->psnr_before.sum);
-    list_sum(sums, prefix, "psnr_after_bits", NULL, &f->psnr_after.sum);
-}
-
-static void list_sums(struct gpume_summary *s, struct sums *sums)
-{
-    const struct {
-        const char *key;
-        uint64_t *value;
-    } others[] = {
-        {"targets", &s->targets},
-        {"first_field", &s->first_field},
-        {"last_field", &s->last_field},
-        {"checked", &s->checked},
-        {"matched", &s->matched},
-        {"candidates", &s->stats.candidates},
-        {"past_blocks", &s->stats.past_blocks},
-        {"past_parts", &s->stats.past_parts},
-        {"upload_ns", &s->stats.upload_ns},
-        {"match_ns", &s->stats.match_ns},
-        {"reduce_ns", &s->stats.reduce_ns},
-        {"rank_ns", &s->stats.rank_ns},
-        {"readback_ns", &s->stats.readback_ns},
-        {"busy_ns", &s->stats.busy_ns},
-        {"decode_ns", &s->decode_ns},
-        {"write_ns", &s->write_ns},
-        {"whole_ns", &s->whole_ns},
-    };
-    sums->count = 0;
-    list_figures(sums, "", &s->all);
-    list_figures(sums, "past_", &s->ways[0]);
-    list_figures(sums, "future_", &s->ways[1]);
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-        list_sum(sums, "", others[i].key, others[i].value, NULL);
-    }
-}
-
 /* A number of the output with that index. */
 static void put_of(struct gpume_json *json, const char *what, size_t output, uint64_t value)
 {
@@ -194,16 +120,16 @@ static void put_of(struct gpume_json *json, const char *what, size_t output, uin
 static void put_progress(struct gpume_json *json, const struct gpume_run_state *state)
 {
     struct gpume_summary summary = *state->summary;
-    struct sums sums;
+    struct gpume_run_sums sums;
     char boot[BOOT_BYTES];
-    list_sums(&summary, &sums);
+    gpume_run_sums_list(&summary, &sums);
     read_boot(boot);
     gpume_json_begin(json, "progress");
     gpume_json_truth(json, "partial", state->partial);
     gpume_json_truth(json, "ending", state->ending);
     gpume_json_text(json, "boot", state->synced ? NULL : boot);
     for (size_t i = 0; i < sums.count; i++) {
-        const struct sum *sum = &sums.all[i];
+        const struct gpume_run_sum *sum = &sums.all[i];
         uint64_t bits;
         memcpy(&bits, sum->value ? (const void *)sum->value : sum->real, sizeof bits);
         gpume_json_count(json, sum->key, bits);
@@ -266,16 +192,16 @@ static char *read_text(FILE *file)
     return text;
 }
 
-/* The whole file as a string for free(). GPUME_EOF: there is none, or only a link, which is not
- * ours. */
-static int load(const char *path, const struct gpume_log *log, char **text)
+/* The whole file as a string for free(), and what it is. GPUME_EOF: there is none, or only a link,
+ * which is not ours. */
+static int load(const char *path, const struct gpume_log *log, char **text, struct stat *info)
 {
     const int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0 && (errno == ENOENT || errno == ELOOP)) {
         return GPUME_EOF;
     }
     FILE *file = fd >= 0 ? fdopen(fd, "rb") : NULL;
-    *text = file ? read_text(file) : NULL;
+    *text = file && fstat(fd, info) == 0 ? read_text(file) : NULL;
     const int error = errno;
     if (file) {
         fclose(file);
@@ -313,11 +239,11 @@ static bool find_of(const char *progress, const char *what, size_t output, uint6
 
 static bool read_sums(struct gpume_summary *summary, const char *progress)
 {
-    struct sums sums;
+    struct gpume_run_sums sums;
     bool found = true;
-    list_sums(summary, &sums);
+    gpume_run_sums_list(summary, &sums);
     for (size_t i = 0; i < sums.count && found; i++) {
-        const struct sum *sum = &sums.all[i];
+        const struct gpume_run_sum *sum = &sums.all[i];
         uint64_t bits;
         found = find_number(progress, sum->key, &bits);
         if (found) {
@@ -344,15 +270,24 @@ static void read_outputs(struct gpume_run_state *state, const char *progress)
     }
 }
 
+static int distrust(const char *path, const struct gpume_log *log)
+{
+    gpume_log_write(log, GPUME_LOG_ERROR,
+        "--resume: %s is not what the run has written, and cannot be trusted; start anew without "
+        "--resume",
+        path);
+    return GPUME_INVALID;
+}
+
 /* Is it what was written, to the last byte? */
-static bool is_whole(const char *text)
+static int check_whole(const char *text, const char *path, const struct gpume_log *log)
 {
     static const char key[] = ",\n  \"sum\": ";
     char end[64];
     const char *at = strstr(text, key);
     const uint64_t sum = at ? gpume_checksum(GPUME_CHECKSUM_BEGIN, text, (size_t)(at - text)) : 0;
     snprintf(end, sizeof end, "%s%" PRIu64 "\n}\n", key, sum);
-    return at && strcmp(at, end) == 0;
+    return at && strcmp(at, end) == 0 ? GPUME_OK : distrust(path, log);
 }
 
 /* Was it written since the machine started, or has it reached the disk? */
@@ -394,15 +329,12 @@ static int take(struct gpume_run_state *state, struct gpume_summary *summary, co
             "--resume: %s says nothing that can be understood; start anew without --resume", path);
         GPUME_TRY(GPUME_INVALID);
     }
+    GPUME_TRY(check_whole(text, path, log));
     GPUME_TRY(gpume_run_job_compare(text, progress, (const char *)now.data, log));
     GPUME_TRY(check_boot(progress, log));
     struct gpume_summary sums = *summary;
-    if (!is_whole(text) || !read_sums(&sums, progress)) {
-        gpume_log_write(log, GPUME_LOG_ERROR,
-            "--resume: %s is not what the run has written, and cannot be trusted; start anew "
-            "without --resume",
-            path);
-        GPUME_TRY(GPUME_INVALID);
+    if (!read_sums(&sums, progress)) {
+        GPUME_TRY(distrust(path, log));
     }
     state->partial = strstr(progress, "\n    \"partial\": true") != NULL;
     state->ending = strstr(progress, "\n    \"ending\": true") != NULL;
@@ -419,8 +351,11 @@ int gpume_run_state_read(struct gpume_run_state *state, struct gpume_summary *su
     const char *path, const struct gpume_log *log)
 {
     char *text = NULL;
-    int status = load(path, log, &text);
+    struct stat info;
+    int status = load(path, log, &text, &info);
     if (status == GPUME_OK) {
+        state->saved_s = (uint64_t)info.st_mtim.tv_sec;
+        state->saved_ns = (uint64_t)info.st_mtim.tv_nsec;
         status = take(state, summary, text, path, log);
     }
     free(text);
@@ -444,8 +379,9 @@ static bool says_output(const char *text, const struct gpume_run_state_output *o
 static void remove_if_stale(const struct gpume_run_state *state, const char *path)
 {
     char *text = NULL;
+    struct stat info;
     bool stale = false;
-    if (load(path, NULL, &text) == GPUME_OK) {
+    if (load(path, NULL, &text, &info) == GPUME_OK) {
         for (size_t i = 0; i < state->output_count && !stale; i++) {
             stale = says_output(text, &state->outputs[i]);
         }

@@ -34,6 +34,7 @@ struct gpume_run_state {
     bool partial;
     bool ending; /* likewise, for ever: it may have its own name */
     bool synced; /* the outputs are on the disk: a restart of the machine loses nothing */
+    uint64_t saved_s, saved_ns; /* when the state that was read was written */
 };
 
 /* `.NAME.gpume-state` beside the file that path stands for; for free(). NULL without memory. */
@@ -45,8 +46,8 @@ int gpume_run_state_write(
 
 /* Fills in the sums of *summary, the outputs' marks and the truths above from the file. GPUME_EOF:
  * there is none, or nothing of what it tells of is left. After one line GPUME_INVALID: it is of
- * another run, or cannot be continued; GPUME_IO, GPUME_NOMEM: that cannot be found out.
- * state->summary, outputs, names and paths are given. */
+ * another run, or cannot be continued; GPUME_AGAIN: that run is still under way; GPUME_IO,
+ * GPUME_NOMEM: that cannot be found out. state->summary, outputs, names and paths are given. */
 int gpume_run_state_read(struct gpume_run_state *state, struct gpume_summary *summary,
     const char *path, const struct gpume_log *log);
 

@@ -255,15 +255,34 @@ cp clip.y4m other.y4m
 expect 2 other.y4m -o out --predicted p.y4m --residual r%03d.png --resume --backend "$engine"
 says '"name": "slow", this one has "name": "other.y4m"'
 expect 2 other.y4m -o out --predicted p.y4m --resume --backend "$engine"
-sed 's/^  "gpume": ".*"/  "gpume": "0.0.1"/' .p.y4m.gpume-state >state
+# seal FILE: the state in it with the sum that it ought to have, FNV-1a of 64 bits, onto standard output. A shell's
+# numbers are of 64 bits, and wrap.
+seal() {
+    sed '/^  "sum"/,$d' "$1" >body
+    bytes=$(($(wc -c <body) - 2)) # without comma and newline
+    sum=-3750763034362895579
+    for byte in $(head -c $bytes body | od -An -v -tu1); do
+        sum=$(((sum ^ byte) * 1099511628211))
+    done
+    head -c $bytes body
+    printf ',\n  "sum": %u\n}\n' "$sum"
+    rm body
+}
 mv .p.y4m.gpume-state good
+seal good | cmp - good || fail "the sum of a state"
+sed 's/^  "gpume": ".*"/  "gpume": "0.0.1"/' good >.p.y4m.gpume-state
+refuses
+says ".p.y4m.gpume-state is not what the run has written, and cannot be trusted"
+seal .p.y4m.gpume-state >state
 mv state .p.y4m.gpume-state
 refuses
 says '"gpume": "0.0.1"'
 
 # The machine has been restarted, which an interrupted run survives and a killed one does not.
 grep -q '^    "boot": null,$' good || fail "an interrupted run is not on the disk"
-sed 's/^    "boot": null,$/    "boot": "another",/' good >.p.y4m.gpume-state
+sed 's/^    "boot": null,$/    "boot": "another",/' good >state
+seal state >.p.y4m.gpume-state
+rm state
 refuses
 says "restarted"
 # What is no state, and files that are not what they were.
@@ -370,7 +389,7 @@ launch INT slow -o out --predicted p.y4m --residual r%03d.png
 await .p.y4m.gpume-state
 mv slow hidden
 refuses
-says "still under way"
+says "--resume: p.y4m is being written by a run that is still under way; wait for its end or stop it"
 kill -s INT $pid
 wait $pid
 [ $? -eq 1 ] || fail "the other run: exit status"

@@ -121,7 +121,7 @@ for option in "--threads 1" -y "-y --overlay o.mkv"; do
 done
 for name in r%d.png ./r%03d.png; do # pictures by number, too
     expect 2 -q clip.y4m --backend "$engine" --residual $name -y
-    says "r%d.png: is being written by a run that is still under way"
+    says "gpume: $name: is being written by a run that is still under way"
     expect 2 -q clip.y4m --backend "$engine" -o others --overlay $name -y
     [ ! -e others ] || fail "a refused run has left a folder"
 done
@@ -145,7 +145,7 @@ launch TERM slow --vectors flo/v%03d.flo
 await flo/v010.flo # whole once the next one comes
 for name in flo/v%03d.flo ./flo/v%d.flo; do
     expect 2 -q clip.y4m --backend "$engine" --vectors $name -y
-    says "flo/v%d.flo: is being written by a run that is still under way"
+    says "gpume: $name: is being written by a run that is still under way"
 done
 kill -s KILL $pid
 wait $pid 2>/dev/null

@@ -130,7 +130,7 @@ static void test_kept(void)
     struct gpume_out_set set = {.keep = true};
     struct gpume_out *out = NULL;
     const struct gpume_out_mark mark = begin(&out, &set, "hello");
-    REQUIRE(look(&mark) == GPUME_INVALID && strstr(reason, "under way"));
+    REQUIRE(look(&mark) == GPUME_AGAIN && strstr(reason, "under way"));
     gpume_out_close(&out);
     REQUIRE(look(&mark) == GPUME_OK && !moved);
     struct gpume_out_mark more = mark;
@@ -225,7 +225,7 @@ static void test_clear(void)
     REQUIRE(is_there(dead));
     gpume_temporary_clear("./a", NULL, NULL);
     REQUIRE(!is_there(dead));
-    REQUIRE_EQUAL(look(&living), GPUME_INVALID);
+    REQUIRE_EQUAL(look(&living), GPUME_AGAIN);
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         REQUIRE(unlink(others[i]) == 0);
     }
@@ -276,6 +276,9 @@ static void test_claim(void)
     REQUIRE_EQUAL(gpume_out_claim_open(&mine, &set, "p%03d.png", &told_log), GPUME_OK);
     REQUIRE_EQUAL(gpume_out_claim_open(&other, &set, "./p%d.png", &told_log), GPUME_AGAIN);
     REQUIRE(told.lines == 1 && !other.out);
+    REQUIRE_EQUAL(gpume_out_claim_open(&other, &set, "./p%04d.png", &told_log), GPUME_AGAIN);
+    REQUIRE(strncmp(told.last, "./p%04d.png: is being", 21) == 0); /* as it was named */
+    told.lines = 1;
     REQUIRE_EQUAL(gpume_out_claim_open(&other, &set, "q%d.png", &told_log), GPUME_OK);
     gpume_out_claim_close(&other);
     REQUIRE_EQUAL(gpume_out_open(&out, "p001.png", false, &told_log), GPUME_OK);

@@ -1,0 +1,174 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# --resume and what is not what it was: another video in a pipe. What is refused stays as it is, and goes on afterwards.
+. "$(dirname "$0")/common.sh"
+need_oracle
+env --default-signal=INT true 2>/dev/null || skip "no env --default-signal"
+make_clip clip.y4m 64 48 8 40
+
+# fill FRAMES: so much of clip.y4m through a pipe that ends there.
+fill() {
+    [ -p slow ] || mkfifo slow
+    head -c $(($(head -1 clip.y4m | wc -c) + $1 * 3078)) clip.y4m >slow 2>/dev/null &
+    feeder=$!
+}
+
+# break_off SIGNAL FIELD OPTIONS: a run of 12 frames, once that field has come.
+break_off() {
+    name=$1
+    last=$2
+    shift 2
+    feed 12
+    launch INT slow --vectors v.csv --residual r%03d.png "$@"
+    await "r$last.png"
+    kill -s "$name" $pid
+    wait $pid 2>/dev/null
+    drain
+    [ -e .v.csv.gpume-state ] || fail "no state"
+    mkdir was
+    for file in $(ls -A); do
+        case $file in
+        *.png | *.partial | .v.csv.*) cp -p "$file" was ;;
+        esac
+    done
+}
+
+# resumes STATUS FRAMES OPTIONS: with so much of the clip.
+resumes() {
+    wanted=$1
+    fill "$2"
+    shift 2
+    expect "$wanted" slow --vectors v.csv --residual r%03d.png --resume --backend "$engine" "$@"
+    stop_feeder
+    rm slow
+}
+
+# unchanged: nothing is lost, and nothing has come.
+unchanged() {
+    for file in $(ls -A was); do
+        case $file in
+        *-state) [ -e "$file" ] || fail "the state is gone" ;;
+        *) cmp "was/$file" "$file" || fail "$file has changed" ;;
+        esac
+    done
+    # The series' own name is there until the next run of it.
+    [ "$(ls -A | grep -v '^\.r%d' | grep -cE 'png$|partial$|tmp$|-state$')" -eq "$(ls -A was | wc -l)" ] || fail "other files: $(ls -A)"
+}
+
+# ends FRAMES KNOWN OPTIONS: the pipe ends too soon.
+ends() {
+    frames=$1
+    known=$2
+    shift 2
+    resumes 3 "$frames" "$@"
+    says "--resume: slow ends after $frames frame"
+    says ", but $known were read before; give the same video, or start anew without --resume"
+    unchanged
+}
+
+# whole FRAMES OPTIONS: what there is now are the files of an unbroken run.
+whole() {
+    fill "$1"
+    shift
+    expect 0 -q slow --vectors all.csv --residual all%03d.png --backend "$engine" "$@"
+    stop_feeder
+    cmp all.csv v.csv || fail "resumed: vectors"
+    for picture in all*.png; do
+        cmp "$picture" "r${picture#all}" || fail "resumed: $picture"
+    done
+    [ "$(ls r*.png | wc -l)" -eq "$(ls all*.png | wc -l)" ] || fail "resumed: pictures"
+    [ ! -e .v.csv.gpume-state ] || fail "resumed: the state is left"
+    rm -r was slow all* v.csv r*.png
+}
+
+# Interrupted after 11 fields, which takes 12 frames; as many, or more, may be all that there is.
+break_off INT 011
+ends 1 12
+ends 11 12
+resumes 0 12
+whole 12
+break_off INT 011
+ends 5 12
+resumes 0 40
+whole 40
+# Killed: the state may be of an earlier field.
+break_off KILL 011
+known=$(($(sed -n 's/^    "last_field": \([0-9]*\),$/\1/p' .v.csv.gpume-state) + 1))
+ends $((known - 1)) "$known"
+resumes 0 40
+whole 40
+# Frames ahead have been read, too; of the fields of a shorter video's end nothing is taken.
+break_off INT 008 --direction future --ref-distance 3
+ends 11 12 --direction future --ref-distance 3
+resumes 0 40 --direction future --ref-distance 3
+whole 40 --direction future --ref-distance 3
+feed 12
+launch INT slow --direction both --ref-distance 3 --vectors f%d-%d.flo
+await f8-5.flo
+kill -s INT $pid
+wait $pid 2>/dev/null
+drain
+ls -A >was
+fill 11
+expect 3 slow --direction both --ref-distance 3 --vectors f%d-%d.flo --resume --backend "$engine"
+stop_feeder
+says "--resume: slow ends after 11 frames, but 12 were read before"
+rm slow
+ls -A | cmp - was || fail "both: a field of another video"
+fill 40
+expect 0 slow --direction both --ref-distance 3 --vectors f%d-%d.flo --resume --backend "$engine"
+stop_feeder
+mkdir resumed
+mv f*.flo resumed
+fill 40
+expect 0 -q slow --direction both --ref-distance 3 --vectors f%d-%d.flo --backend "$engine"
+stop_feeder
+for file in f*.flo; do
+    cmp "$file" "resumed/$file" || fail "both: $file"
+    rm "resumed/$file"
+done
+rmdir resumed || fail "both: other fields"
+rm slow was f*.flo
+
+# Pictures of fields that were done, written since, whatever ended the run. Those of later fields come anew.
+for signal in INT KILL; do
+    break_off "$signal" 011
+    for change in 'cp r002.png new && cat new >r001.png' 'touch r001.png'; do
+        cp -p r001.png kept
+        touch -r .v.csv.gpume-state limit
+        while [ ! r001.png -nt limit ]; do
+            eval "$change"
+        done
+        resumes 2 40
+        says "--resume: r001.png, which has a field that was done, has been written since; put it back, or start anew without --resume"
+        mv kept r001.png
+        unchanged
+    done
+    touch -r .v.csv.gpume-state r001.png # as old as it may be
+    echo other >r012.png
+    resumes 0 40
+    rm new limit
+    whole 40
+done
+# Tables that are gone while files by number are there: one line, and the state stays, as they may come back.
+break_off INT 011
+mv v.csv.partial kept
+rm was/v.csv.partial
+for option in '' -y; do
+    # shellcheck disable=SC2086 # no option
+    resumes 2 40 $option
+    says "--resume: what there was of v.csv is not there any more; start anew without --resume"
+    unchanged
+done
+# Nothing is left of the run but a picture that it had not said was done.
+mv r001.png r050.png
+rm r00?.png r01?.png
+resumes 2 40
+says "--resume: there is nothing to continue, and r%03d.png exists already; replace it with -y or choose another name"
+only . clip.y4m .v.csv.gpume-state kept r050.png was
+resumes 0 40 -y
+says "there is nothing to continue; starting at the beginning"
+rm kept r050.png
+whole 40
+only . clip.y4m
+exit 0
