@@ -11,10 +11,12 @@
 
 static bool has_key(const char *line, const char *key)
 {
-    const char *name = line + strspn(line, " ");
-    const size_t bytes = strlen(key);
-    return name - line == 4 && *name++ == '"' && strncmp(name, key, bytes) == 0 &&
-           strcspn(name, "\"") == bytes;
+    size_t at = strspn(line, " ");
+    bool same = at == 4 && line[at++] == '"';
+    for (; same && *key != '\0'; key++) {
+        same = line[at++] == *key;
+    }
+    return same && line[at] == '"';
 }
 
 /* What changes speed alone, or goes with the machine, may be other than it was. */
