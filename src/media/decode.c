@@ -62,6 +62,13 @@ static int64_t decoder_limit(uint64_t max_pixels)
     return max_pixels > 0 && limit < PIXELS_MAX ? (int64_t)limit : PIXELS_MAX;
 }
 
+/* FFmpeg's Theora decoder refuses, with frame threads, all that follows the first link of a chained
+ * file: a new header is one that it can take only between two frames (vp3.c). */
+static int thread_type(enum AVCodecID id)
+{
+    return id == AV_CODEC_ID_THEORA ? FF_THREAD_SLICE : FF_THREAD_FRAME | FF_THREAD_SLICE;
+}
+
 static int open_context(struct gpume_decode *decode, const AVCodec *codec, bool accelerated)
 {
     uint32_t threads = decode->threads < THREADS_MAX ? decode->threads : THREADS_MAX;
@@ -77,7 +84,7 @@ static int open_context(struct gpume_decode *decode, const AVCodec *codec, bool 
         }
     }
     decode->codec->thread_count = (int)threads;
-    decode->codec->thread_type = FF_THREAD_FRAME | FF_THREAD_SLICE;
+    decode->codec->thread_type = thread_type(codec->id);
     decode->codec->pkt_timebase = decode->time_base;
     decode->codec->max_pixels = decoder_limit(decode->trust.max_pixels);
     gpume_libav_quiet();

@@ -15,7 +15,8 @@
 #include <libavformat/avformat.h>
 #include <libavutil/imgutils.h>
 
-#define Y4M_LINE 6 /* "FRAME\n"; with parameters, which are rare, it is longer */
+#define Y4M_LINE 6          /* "FRAME\n"; with parameters, which are rare, it is longer */
+#define THEORA_COMMENT 0x81 /* the first byte of that header */
 
 static bool is_video(const AVStream *stream)
 {
@@ -132,6 +133,19 @@ static void find_end(struct gpume_packets *packets, int error)
     }
 }
 
+/* A chained Theora file has its headers among its packets. FFmpeg's decoder wants the other two of
+ * each three, and takes this one, which is about no picture, for a damaged one. */
+static bool is_comment(const AVStream *stream, const AVPacket *packet)
+{
+    return stream->codecpar->codec_id == AV_CODEC_ID_THEORA && packet->size > 0 &&
+           packet->data[0] == THEORA_COMMENT;
+}
+
+static bool is_wanted(const struct gpume_packets *packets, const AVPacket *packet)
+{
+    return packet->stream_index == packets->stream->index && !is_comment(packets->stream, packet);
+}
+
 int gpume_packets_next(struct gpume_packets *packets, AVPacket *packet)
 {
     int error = 0;
@@ -146,7 +160,7 @@ int gpume_packets_next(struct gpume_packets *packets, AVPacket *packet)
         if (atomic_load(packets->input.cancel)) {
             return GPUME_CANCELLED;
         }
-    } while (error >= 0 && packet->stream_index != packets->stream->index);
+    } while (error >= 0 && !is_wanted(packets, packet));
     if (error == AVERROR(ENOMEM)) {
         return GPUME_NOMEM; /* the file is not to blame; told by the caller */
     }

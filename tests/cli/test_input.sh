@@ -226,6 +226,21 @@ says "none.mkv: no whole frame of its ffv1 video is in it: the input is cut;"
 cat none.mkv | "$gpume" -y - --backend "$engine" >"$scratch/out" 2>"$scratch/err"
 says "standard input: no whole frame of its ffv1 video is in it"
 
+# A chained file is read through all its links, with any number of threads.
+if ffmpeg -v error -encoders | grep -q libtheora; then
+    convert -i clip.y4m -c libtheora first.ogv
+    convert -i clip.y4m -vf negate -c libtheora second.ogv
+    cat first.ogv second.ogv >chained.ogv
+    for threads in 1 4; do
+        expect 0 -q chained.ogv --backend "$engine" --threads $threads -o chained$threads
+        [ ! -s "$scratch/err" ] || fail "a chained file: a warning"
+        [ "$(wc -l <chained$threads/frames.csv)" -eq 12 ] || fail "not all links of a chained file"
+    done
+    cmp chained1/vectors.csv chained4/vectors.csv || fail "a chained file by threads"
+else
+    echo "this ffmpeg writes no Theora: chained files are not tested"
+fi
+
 # A filter, and a stream by number.
 convert -i clip.y4m -vf crop=24:16:8:4 crop.y4m
 expect 0 -q crop.y4m --backend "$engine"
