@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * libavformat takes what is left of a Y4M video after its last whole frame, an empty one of
- * numbered pictures, and Matroska that stops anywhere for a good end: all three are found out here,
- * by where the input stands, by the count, and by libav's log. Called by decode.c.
+ * numbered pictures, and a file that stops anywhere for a good end: all are found out here, by
+ * where the input stands, by the count, by a last packet that was not read to its end, by an MP4's
+ * index, and by libav's log. Called by decode.c.
  */
 #include "media/packets.h"
 #include "base/status.h"
@@ -92,6 +93,8 @@ int gpume_packets_open(struct gpume_packets *packets, const char *path, int stre
     int status = GPUME_OK;
     packets->label = gpume_input_label(path);
     packets->log = *log;
+    packets->next = av_packet_alloc();
+    GPUME_TRY(packets->next ? GPUME_OK : GPUME_NOMEM);
     GPUME_TRY(gpume_input_open(&packets->input, path, cancel, &packets->log));
     GPUME_TRY(choose_stream(packets, stream));
     learn_y4m(packets);
@@ -115,15 +118,39 @@ static void find_cut(struct gpume_packets *packets)
     }
 }
 
+/* Does the index of MP4 and its kin name packets behind the end of the input? */
+static bool is_behind_end(const struct gpume_packets *packets)
+{
+    AVFormatContext *format = packets->input.format;
+    const int count = avformat_index_get_entries_count(packets->stream);
+    if (strncmp(format->iformat->name, "mov,", 4) != 0 || packets->taken >= (uint64_t)count) {
+        return false; /* data of whole files may be in other files, where --allow-files */
+    }
+    const int64_t bytes = avio_size(format->pb);
+    const int64_t end = bytes > 0 ? bytes : avio_tell(format->pb);
+    for (int i = 0; i < count; i++) {
+        const AVIndexEntry *entry = avformat_index_get_entry(packets->stream, i);
+        if (entry->pos > end - entry->size) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_cut(const struct gpume_packets *packets)
+{
+    return packets->partial || packets->input.cut || gpume_libav_cut() || is_behind_end(packets);
+}
+
 static void find_end(struct gpume_packets *packets, int error)
 {
     const AVFormatContext *format = packets->input.format;
     const bool numbered = strcmp(format->iformat->name, "image2") == 0;
     const int64_t pictures = numbered ? packets->stream->duration : 0; /* one a tick */
     packets->ended = true;
-    if (error != AVERROR_EOF) {
+    if (error != AVERROR_EOF && !(gpume_libav_cut() && avio_feof(format->pb))) {
         (void)av_strerror(error, packets->reason, sizeof packets->reason);
-    } else if (packets->input.cut || gpume_libav_cut()) {
+    } else if (is_cut(packets)) {
         snprintf(packets->reason, sizeof packets->reason, "the input is cut");
     } else if (packets->y4m_frame > 0) {
         find_cut(packets);
@@ -146,10 +173,9 @@ static bool is_wanted(const struct gpume_packets *packets, const AVPacket *packe
     return packet->stream_index == packets->stream->index && !is_comment(packets->stream, packet);
 }
 
-int gpume_packets_next(struct gpume_packets *packets, AVPacket *packet)
+static int read_packet(struct gpume_packets *packets, AVPacket *packet)
 {
     int error = 0;
-    av_packet_unref(packet);
     if (packets->ended) {
         return GPUME_EOF;
     }
@@ -169,11 +195,34 @@ int gpume_packets_next(struct gpume_packets *packets, AVPacket *packet)
         return GPUME_EOF;
     }
     packets->taken++;
+    packets->partial = (packet->flags & AV_PKT_FLAG_CORRUPT) != 0;
     if (packets->y4m_frame > 0) {
         packets->y4m_line = packet->pos - packets->y4m_end;
         packets->y4m_end = packet->pos + packet->size;
     }
     return GPUME_OK;
+}
+
+int gpume_packets_next(struct gpume_packets *packets, AVPacket *packet)
+{
+    int status = GPUME_OK;
+    av_packet_unref(packet);
+    if (packets->has_next) {
+        av_packet_move_ref(packet, packets->next);
+        packets->has_next = false;
+    } else {
+        status = read_packet(packets, packet);
+    }
+    if (status == GPUME_OK && packet->flags & AV_PKT_FLAG_CORRUPT) {
+        /* In the midst it is the decoder's to mend; at the end it is the beginning of a frame. */
+        status = read_packet(packets, packets->next);
+        packets->has_next = status == GPUME_OK;
+        if (status == GPUME_EOF) {
+            packets->lost++;
+            av_packet_unref(packet);
+        }
+    }
+    return status;
 }
 
 void gpume_packets_warn(const struct gpume_packets *packets, uint64_t decoded)
@@ -189,5 +238,6 @@ void gpume_packets_warn(const struct gpume_packets *packets, uint64_t decoded)
 
 void gpume_packets_close(struct gpume_packets *packets)
 {
+    av_packet_free(&packets->next);
     gpume_input_close(&packets->input);
 }

@@ -226,6 +226,46 @@ says "none.mkv: no whole frame of its ffv1 video is in it: the input is cut;"
 cat none.mkv | "$gpume" -y - --backend "$engine" >"$scratch/out" 2>"$scratch/err"
 says "standard input: no whole frame of its ffv1 video is in it"
 
+# cut_within FILE FRAMES MORE: cut MORE bytes into its last packet, FRAMES are whole; the file and a
+# pipe say so in one line, which names no other damage, and use those frames as the whole file does.
+cut_within() {
+    expect 0 -qy "$1" --backend "$engine" -o whole
+    [ ! -s "$scratch/err" ] || fail "a whole file: a warning"
+    cat "$1" | "$gpume" -qy - --backend "$engine" -o cut 2>"$scratch/err" || fail "$1 in a pipe"
+    [ ! -s "$scratch/err" ] || fail "a whole file in a pipe: a warning"
+    ends=$(ffprobe -v error -show_entries packet=pos -of csv=p=0 "$1" | tr -d , | sort -n | tail -1)
+    head -c $((ends + $3)) "$1" >"cut_$1"
+    expect 0 -qy "cut_$1" --backend "$engine" -o cut
+    once "cut_$1: reading breaks off after $2 frames: the input is cut; what came before is used"
+    [ "$(wc -l <cut/frames.csv)" -eq "$2" ] || fail "not the whole frames of a cut file"
+    head -n "$(wc -l <cut/vectors.csv)" whole/vectors.csv | cmp - cut/vectors.csv ||
+        fail "a cut frame changes the whole ones"
+    cat "cut_$1" | "$gpume" -qy - --backend "$engine" -o cut 2>"$scratch/err" || fail "$1 in a pipe"
+    once "standard input: reading breaks off after $2 frames: the input is cut;"
+}
+# once TEXT: the last run's error is one line, which says it.
+once() {
+    [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "not exactly one line"
+    says "$1"
+}
+convert -i clip.y4m -c mpeg4 -bf 0 mpeg4.avi
+convert -i clip.y4m -c mjpeg -pix_fmt yuvj420p mjpeg.avi
+convert -i clip.y4m -c flv flv1.flv
+convert -i clip.y4m -c mpeg4 -bf 0 -movflags faststart index.mp4
+convert -i clip.y4m -c mpeg4 -bf 0 -movflags frag_keyframe+empty_moov pieces.mp4
+convert -i clip.y4m -c png -movflags faststart png.mov
+for name in mpeg4.avi mjpeg.avi flv1.flv index.mp4 pieces.mp4 png.mov; do
+    cut_within $name 5 30
+done
+cut_within index.mp4 5 0 # between two frames: the index knows
+grep -q '"refused": 0,' cut/summary.json || fail "a frame that is not there is counted"
+cut_within index.mp4 5 1
+grep -q '"refused": 1,' cut/summary.json || fail "a cut frame is not counted"
+first=$(ffprobe -v error -show_entries packet=pos -of csv=p=0 png.mov | tr -d , | head -1)
+head -c $((first + 100)) png.mov >none.mov
+bad none.mov
+once "none.mov: no whole frame of its png video is in it: the input is cut;"
+
 # A chained file is read through all its links, with any number of threads.
 if ffmpeg -v error -encoders | grep -q libtheora; then
     convert -i clip.y4m -c libtheora first.ogv
