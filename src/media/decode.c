@@ -44,6 +44,7 @@ struct gpume_decode {
     /* A frame without a time is so many frames after the last time known; no rounding adds up. */
     int64_t known_pts, since;
     uint64_t delivered, refused;
+    uint64_t damaged;   /* of those delivered */
     uint32_t refusals;  /* in a row */
     uint32_t threads;   /* asked for */
     uint64_t oversized; /* of libav's so far */
@@ -338,6 +339,11 @@ static int bring(struct gpume_decode *decode, AVFrame *frame, int *error)
     return GPUME_OK;
 }
 
+static bool is_damaged(const AVFrame *frame)
+{
+    return frame->decode_error_flags != 0 || (frame->flags & AV_FRAME_FLAG_CORRUPT) != 0;
+}
+
 static int end(struct gpume_decode *decode)
 {
     const int status = check_refusals(decode);
@@ -370,6 +376,7 @@ int gpume_decode_next(struct gpume_decode *decode, AVFrame *frame)
             if (frame->width > 0 && frame->height > 0 && frame->data[0]) {
                 set_time(decode, frame);
                 decode->delivered++;
+                decode->damaged += is_damaged(frame);
                 return GPUME_OK;
             }
             av_frame_unref(frame);
@@ -419,6 +426,12 @@ void gpume_decode_warn(const struct gpume_decode *decode)
             "%s: damaged: the decoder refused %" PRIu64 " packet%s; what it could decode is used%s",
             decode->label, decode->refused, decode->refused == 1 ? "" : "s",
             decode->accelerated ? ", and --hwaccel none may decode more" : "");
+    }
+    if (decode->damaged > 0) {
+        gpume_log_write(&decode->log, GPUME_LOG_WARNING,
+            "%s: %" PRIu64 " frame%s damaged; used as the decoder mended %s", decode->label,
+            decode->damaged, decode->damaged == 1 ? " is" : "s are",
+            decode->damaged == 1 ? "it" : "them");
     }
 }
 

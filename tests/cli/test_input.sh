@@ -266,6 +266,20 @@ head -c $((first + 100)) png.mov >none.mov
 bad none.mov
 once "none.mov: no whole frame of its png video is in it: the input is cut;"
 
+# Frames that the decoder mends are used, and told: slices of each picture, one of them overwritten.
+convert -i clip.y4m -vf scale=320:224 -c mpeg4 -g 1 -qscale 1 -ps 200 slices.avi
+expect 0 -qy slices.avi --backend "$engine"
+[ ! -s "$scratch/err" ] || fail "a whole file: a warning"
+ffprobe -v error -show_entries packet=pos,size -of csv=p=0 slices.avi | sed -n '3p;5p' | tr , ' ' >places
+while read -r size at; do
+    head -c 400 /dev/zero | dd of=slices.avi bs=1 seek=$((at + size / 2)) conv=notrunc 2>/dev/null
+done <places
+for threads in 1 4; do
+    expect 0 -qy slices.avi --backend "$engine" --threads $threads
+    once "slices.avi: 2 frames are damaged; used as the decoder mended them"
+    [ "$(wc -l <slices.gpume/frames.csv)" -eq 6 ] || fail "a mended frame is left out"
+done
+
 # A chained file is read through all its links, with any number of threads.
 if ffmpeg -v error -encoders | grep -q libtheora; then
     convert -i clip.y4m -c libtheora first.ogv
