@@ -97,6 +97,12 @@ static int open_software(struct gpume_decode *decode)
     char reason[256];
     const enum AVCodecID id = decode->packets.stream->codecpar->codec_id;
     const AVCodec *codec = avcodec_find_decoder(id);
+    if (id == AV_CODEC_ID_NONE) {
+        gpume_log_write(&decode->log, GPUME_LOG_ERROR,
+            "%s: of its video not even the codec is told; %s", decode->label,
+            gpume_input_remedy(&decode->packets.input, "check the file"));
+        return GPUME_FORMAT;
+    }
     if (!codec) {
         gpume_log_write(&decode->log, GPUME_LOG_ERROR,
             "%s: this FFmpeg has no decoder for %s; convert the file to another format",
@@ -445,12 +451,14 @@ int gpume_decode_no_frame(const struct gpume_decode *decode)
     if (decode->refused > 0) {
         gpume_log_write(&decode->log, GPUME_LOG_ERROR,
             "%s: no frame of its %s video could be decoded: the decoder refused %" PRIu64
-            " packet%s, damaged or cut; check the file",
+            " packet%s, damaged or cut or of a kind that this decoder cannot read; check the file",
             decode->label, codec, decode->refused, decode->refused == 1 ? "" : "s");
     } else {
         gpume_log_write(&decode->log, GPUME_LOG_ERROR,
-            "%s: no whole frame of its %s video is in it%s%s; check the file", decode->label, codec,
-            packets->reason[0] ? ": " : "", packets->reason);
+            "%s: no whole frame of its %s video is in it%s%s; %s", decode->label, codec,
+            packets->reason[0] ? ": " : "", packets->reason,
+            packets->failed ? gpume_input_remedy(&packets->input, "check the file")
+                            : "check the file");
     }
     return GPUME_FORMAT;
 }

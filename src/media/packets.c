@@ -6,12 +6,17 @@
  * index, and by libav's log. Called by decode.c.
  */
 #include "media/packets.h"
+#include "base/path.h"
+#include "base/pattern.h"
 #include "base/status.h"
 #include "media/libav.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <libavformat/avformat.h>
 #include <libavutil/imgutils.h>
@@ -56,8 +61,9 @@ static int choose_stream(struct gpume_packets *packets, int wanted)
     }
     if (count == 0) {
         gpume_log_write(&packets->log, GPUME_LOG_ERROR,
-            "%s: no video stream in it (%s, %u other streams); give a file with video",
-            packets->label, format->iformat->name, format->nb_streams);
+            "%s: no video stream in it (%s, %u other streams); %s", packets->label,
+            format->iformat->name, format->nb_streams,
+            gpume_input_remedy(&packets->input, "give a file with video"));
         return GPUME_FORMAT;
     }
     if (!chosen && wanted >= 0) {
@@ -142,6 +148,34 @@ static bool is_cut(const struct gpume_packets *packets)
     return packets->partial || packets->input.cut || gpume_libav_cut() || is_behind_end(packets);
 }
 
+/* Of numbered pictures the next one may be missing, which libavformat calls EIO. */
+static bool find_missing(struct gpume_packets *packets)
+{
+    const char *path = gpume_path_of_input(packets->label);
+    uint64_t first = 0;
+    if (gpume_pattern_kind(path) != GPUME_PATTERN_NUMBERED || !gpume_pattern_find(path, &first)) {
+        return false;
+    }
+    char *name = gpume_pattern_name(path, first + packets->taken);
+    const bool missing = name && access(name, F_OK) != 0;
+    if (missing) {
+        const char *slash = strrchr(name, '/');
+        snprintf(
+            packets->reason, sizeof packets->reason, "%s is missing", slash ? slash + 1 : name);
+    }
+    free(name);
+    return missing;
+}
+
+static void explain(struct gpume_packets *packets, bool numbered, int error)
+{
+    if (error == AVERROR(EPIPE)) { /* aviobuf.c's word for it */
+        snprintf(packets->reason, sizeof packets->reason, "a pipe cannot go back");
+    } else if (!(numbered && error == AVERROR(EIO) && find_missing(packets))) {
+        (void)av_strerror(error, packets->reason, sizeof packets->reason);
+    }
+}
+
 static void find_end(struct gpume_packets *packets, int error)
 {
     const AVFormatContext *format = packets->input.format;
@@ -149,7 +183,8 @@ static void find_end(struct gpume_packets *packets, int error)
     const int64_t pictures = numbered ? packets->stream->duration : 0; /* one a tick */
     packets->ended = true;
     if (error != AVERROR_EOF && !(gpume_libav_cut() && avio_feof(format->pb))) {
-        (void)av_strerror(error, packets->reason, sizeof packets->reason);
+        packets->failed = true;
+        explain(packets, numbered, error);
     } else if (is_cut(packets)) {
         snprintf(packets->reason, sizeof packets->reason, "the input is cut");
     } else if (packets->y4m_frame > 0) {

@@ -29,7 +29,8 @@ struct gpume_packets {
     bool ended;
     struct gpume_cut cut; /* of the frame after the last packet */
     uint64_t lost;        /* frames known to be there in part, and passed over */
-    char reason[96];      /* why reading breaks off; "": it does not, or `cut` says it */
+    char reason[300];     /* why reading breaks off; "": it does not, or `cut` says it */
+    bool failed;          /* it does for an error, and not at the end of what is there */
 };
 
 /* Fills *packets, which is zero but for what gpume_input_open wants of its input, and must stay

@@ -198,6 +198,13 @@ cmp stills/vectors.csv frame_003.gpume/vectors.csv || fail "a still from standar
 : >frame_004.png
 expect 0 -qy frame_%03d.png --backend "$engine"
 says "frame_%03d.png: reading breaks off after 3 frames: picture 4 of 6 is empty;"
+mv frame_004.png missing.png
+mkdir folder
+cp frame_*.png folder/
+for pattern in frame_%03d.png folder/frame_%03d.png; do
+    expect 0 -qy $pattern --backend "$engine"
+    says "$pattern: reading breaks off after 3 frames: frame_004.png is missing;"
+done
 head -c 200 frame_003.png >frame_004.png
 expect 0 -qy frame_%03d.png --backend "$engine"
 says "refused 1 packet"
@@ -279,6 +286,18 @@ for threads in 1 4; do
     once "slices.avi: 2 frames are damaged; used as the decoder mended them"
     [ "$(wc -l <slices.gpume/frames.csv)" -eq 6 ] || fail "a mended frame is left out"
 done
+
+# An index at the end cannot be gone back from in a pipe, whole or cut: give the name.
+convert -i clip.y4m -vf scale=320:224,noise=alls=60 -c png back.mov
+expect 0 -qy back.mov --backend "$engine"
+size=$(wc -c <back.mov)
+[ "$size" -gt 70000 ] || fail "back.mov is small enough to be kept by a pipe's reader"
+for bytes in "$size" $((size - 1)) $((size - 300)) $((size / 2)); do
+    head -c "$bytes" back.mov | "$gpume" -y - --backend "$engine" >"$scratch/out" 2>"$scratch/err"
+    [ $? -eq 3 ] || fail "an index at the end of a pipe"
+    once "; some files cannot be read from a pipe: give the file's name"
+done
+"$gpume" -qy - --backend "$engine" <back.mov || fail "an index at the end of standard input"
 
 # A chained file is read through all its links, with any number of threads.
 if ffmpeg -v error -encoders | grep -q libtheora; then
