@@ -44,6 +44,7 @@ struct gpume_decode {
     /* A frame without a time is so many frames after the last time known; no rounding adds up. */
     int64_t known_pts, since;
     uint64_t delivered, refused;
+    uint64_t damaged;   /* of those delivered */
     uint32_t refusals;  /* in a row */
     uint32_t threads;   /* asked for */
     uint64_t oversized; /* of libav's so far */
@@ -62,6 +63,13 @@ static int64_t decoder_limit(uint64_t max_pixels)
     return max_pixels > 0 && limit < PIXELS_MAX ? (int64_t)limit : PIXELS_MAX;
 }
 
+/* FFmpeg's Theora decoder refuses, with frame threads, all that follows the first link of a chained
+ * file: a new header is one that it can take only between two frames (vp3.c). */
+static int thread_type(enum AVCodecID id)
+{
+    return id == AV_CODEC_ID_THEORA ? FF_THREAD_SLICE : FF_THREAD_FRAME | FF_THREAD_SLICE;
+}
+
 static int open_context(struct gpume_decode *decode, const AVCodec *codec, bool accelerated)
 {
     uint32_t threads = decode->threads < THREADS_MAX ? decode->threads : THREADS_MAX;
@@ -77,7 +85,7 @@ static int open_context(struct gpume_decode *decode, const AVCodec *codec, bool 
         }
     }
     decode->codec->thread_count = (int)threads;
-    decode->codec->thread_type = FF_THREAD_FRAME | FF_THREAD_SLICE;
+    decode->codec->thread_type = thread_type(codec->id);
     decode->codec->pkt_timebase = decode->time_base;
     decode->codec->max_pixels = decoder_limit(decode->trust.max_pixels);
     gpume_libav_quiet();
@@ -89,6 +97,12 @@ static int open_software(struct gpume_decode *decode)
     char reason[256];
     const enum AVCodecID id = decode->packets.stream->codecpar->codec_id;
     const AVCodec *codec = avcodec_find_decoder(id);
+    if (id == AV_CODEC_ID_NONE) {
+        gpume_log_write(&decode->log, GPUME_LOG_ERROR,
+            "%s: of its video not even the codec is told; %s", decode->label,
+            gpume_input_remedy(&decode->packets.input, "check the file"));
+        return GPUME_FORMAT;
+    }
     if (!codec) {
         gpume_log_write(&decode->log, GPUME_LOG_ERROR,
             "%s: this FFmpeg has no decoder for %s; convert the file to another format",
@@ -331,6 +345,11 @@ static int bring(struct gpume_decode *decode, AVFrame *frame, int *error)
     return GPUME_OK;
 }
 
+static bool is_damaged(const AVFrame *frame)
+{
+    return frame->decode_error_flags != 0 || (frame->flags & AV_FRAME_FLAG_CORRUPT) != 0;
+}
+
 static int end(struct gpume_decode *decode)
 {
     const int status = check_refusals(decode);
@@ -363,6 +382,7 @@ int gpume_decode_next(struct gpume_decode *decode, AVFrame *frame)
             if (frame->width > 0 && frame->height > 0 && frame->data[0]) {
                 set_time(decode, frame);
                 decode->delivered++;
+                decode->damaged += is_damaged(frame);
                 return GPUME_OK;
             }
             av_frame_unref(frame);
@@ -413,6 +433,12 @@ void gpume_decode_warn(const struct gpume_decode *decode)
             decode->label, decode->refused, decode->refused == 1 ? "" : "s",
             decode->accelerated ? ", and --hwaccel none may decode more" : "");
     }
+    if (decode->damaged > 0) {
+        gpume_log_write(&decode->log, GPUME_LOG_WARNING,
+            "%s: %" PRIu64 " frame%s damaged; used as the decoder mended %s", decode->label,
+            decode->damaged, decode->damaged == 1 ? " is" : "s are",
+            decode->damaged == 1 ? "it" : "them");
+    }
 }
 
 int gpume_decode_no_frame(const struct gpume_decode *decode)
@@ -425,12 +451,14 @@ int gpume_decode_no_frame(const struct gpume_decode *decode)
     if (decode->refused > 0) {
         gpume_log_write(&decode->log, GPUME_LOG_ERROR,
             "%s: no frame of its %s video could be decoded: the decoder refused %" PRIu64
-            " packet%s, damaged or cut; check the file",
+            " packet%s, damaged or cut or of a kind that this decoder cannot read; check the file",
             decode->label, codec, decode->refused, decode->refused == 1 ? "" : "s");
     } else {
         gpume_log_write(&decode->log, GPUME_LOG_ERROR,
-            "%s: no whole frame of its %s video is in it%s%s; check the file", decode->label, codec,
-            packets->reason[0] ? ": " : "", packets->reason);
+            "%s: no whole frame of its %s video is in it%s%s; %s", decode->label, codec,
+            packets->reason[0] ? ": " : "", packets->reason,
+            packets->failed ? gpume_input_remedy(&packets->input, "check the file")
+                            : "check the file");
     }
     return GPUME_FORMAT;
 }

@@ -51,8 +51,9 @@ int gpume_decode_threads(const struct gpume_decode *decode);
 /* Packets that the decoder refused, and a last frame that is cut. */
 uint64_t gpume_decode_refused(const struct gpume_decode *decode);
 
-/* What became of the input, where that is not all well: one line of what the decoder refused, and,
- * after GPUME_EOF, one of how it breaks off. */
+/* What became of the input, where that is not all well: one line of what the decoder refused, one
+ * of the frames that it gave but marked as damaged, and, after GPUME_EOF, one of how it breaks off.
+ */
 void gpume_decode_warn(const struct gpume_decode *decode);
 
 /* After GPUME_EOF without a frame: says why there is none, and returns GPUME_FORMAT. */

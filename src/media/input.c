@@ -32,6 +32,13 @@ const char *gpume_input_label(const char *path)
     return strcmp(path, "-") == 0 ? "standard input" : path;
 }
 
+const char *gpume_input_remedy(const struct gpume_input *input, const char *otherwise)
+{
+    return input->pipe && !input->pipe->seek
+               ? "some files cannot be read from a pipe: give the file's name"
+               : otherwise;
+}
+
 static int interrupted(void *opaque)
 {
     const struct gpume_input *input = opaque;
@@ -140,13 +147,12 @@ static int refuse(
         gpume_log_write(log, GPUME_LOG_ERROR,
             "%s: not a video or picture that FFmpeg can read (%s); %s", label,
             gpume_libav_reason(error, reason, sizeof reason),
-            input->pipe ? "some files cannot be read from a pipe: give the file's name"
-                        : "give a file with video");
+            gpume_input_remedy(input, "give a file with video"));
         return GPUME_FORMAT;
     }
     gpume_log_write(log, GPUME_LOG_ERROR, "%s: cannot be opened: %s; %s", label,
         gpume_libav_reason(error, reason, sizeof reason),
-        input->pipe ? "where it is a pipe, give the file's name" : "check the name or the file");
+        gpume_input_remedy(input, "check the name or the file"));
     return GPUME_IO;
 }
 

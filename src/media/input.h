@@ -33,6 +33,10 @@ const char *gpume_input_label(const char *path);
 int gpume_input_open(
     struct gpume_input *input, const char *path, atomic_bool *cancel, const struct gpume_log *log);
 
+/* How to mend what libavformat cannot make sense of: from a pipe, which cannot go back, it may be
+ * the pipe's fault; else as given. */
+const char *gpume_input_remedy(const struct gpume_input *input, const char *otherwise);
+
 void gpume_input_close(struct gpume_input *input);
 
 #endif

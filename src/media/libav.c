@@ -28,7 +28,8 @@ static void keep(void *object, int level, const char *format, va_list args)
     if (strstr(format, "exceeds specified max pixel count")) { /* av_image_check_size2 */
         atomic_fetch_add(&oversized, 1);
     }
-    cut = cut || strstr(format, "File ended prematurely"); /* matroskadec.c */
+    cut = cut || strstr(format, "File ended prematurely") || /* matroskadec.c */
+          strstr(format, ": partial file") || strstr(format, "reached eof, corrupted"); /* mov.c */
     if ((level & 0xff) > AV_LOG_ERROR || kept[0] != '\0') {
         return;
     }

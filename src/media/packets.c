@@ -1,21 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * libavformat takes what is left of a Y4M video after its last whole frame, an empty one of
- * numbered pictures, and Matroska that stops anywhere for a good end: all three are found out here,
- * by where the input stands, by the count, and by libav's log. Called by decode.c.
+ * numbered pictures, and a file that stops anywhere for a good end: all are found out here, by
+ * where the input stands, by the count, by a last packet that was not read to its end, by an MP4's
+ * index, and by libav's log. Called by decode.c.
  */
 #include "media/packets.h"
+#include "base/path.h"
+#include "base/pattern.h"
 #include "base/status.h"
 #include "media/libav.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <libavformat/avformat.h>
 #include <libavutil/imgutils.h>
 
-#define Y4M_LINE 6 /* "FRAME\n"; with parameters, which are rare, it is longer */
+#define Y4M_LINE 6          /* "FRAME\n"; with parameters, which are rare, it is longer */
+#define THEORA_COMMENT 0x81 /* the first byte of that header */
 
 static bool is_video(const AVStream *stream)
 {
@@ -54,8 +61,9 @@ static int choose_stream(struct gpume_packets *packets, int wanted)
     }
     if (count == 0) {
         gpume_log_write(&packets->log, GPUME_LOG_ERROR,
-            "%s: no video stream in it (%s, %u other streams); give a file with video",
-            packets->label, format->iformat->name, format->nb_streams);
+            "%s: no video stream in it (%s, %u other streams); %s", packets->label,
+            format->iformat->name, format->nb_streams,
+            gpume_input_remedy(&packets->input, "give a file with video"));
         return GPUME_FORMAT;
     }
     if (!chosen && wanted >= 0) {
@@ -91,6 +99,8 @@ int gpume_packets_open(struct gpume_packets *packets, const char *path, int stre
     int status = GPUME_OK;
     packets->label = gpume_input_label(path);
     packets->log = *log;
+    packets->next = av_packet_alloc();
+    GPUME_TRY(packets->next ? GPUME_OK : GPUME_NOMEM);
     GPUME_TRY(gpume_input_open(&packets->input, path, cancel, &packets->log));
     GPUME_TRY(choose_stream(packets, stream));
     learn_y4m(packets);
@@ -114,15 +124,68 @@ static void find_cut(struct gpume_packets *packets)
     }
 }
 
+/* Does the index of MP4 and its kin name packets behind the end of the input? */
+static bool is_behind_end(const struct gpume_packets *packets)
+{
+    AVFormatContext *format = packets->input.format;
+    const int count = avformat_index_get_entries_count(packets->stream);
+    if (strncmp(format->iformat->name, "mov,", 4) != 0 || packets->taken >= (uint64_t)count) {
+        return false; /* data of whole files may be in other files, where --allow-files */
+    }
+    const int64_t bytes = avio_size(format->pb);
+    const int64_t end = bytes > 0 ? bytes : avio_tell(format->pb);
+    for (int i = 0; i < count; i++) {
+        const AVIndexEntry *entry = avformat_index_get_entry(packets->stream, i);
+        if (entry->pos > end - entry->size) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_cut(const struct gpume_packets *packets)
+{
+    return packets->partial || packets->input.cut || gpume_libav_cut() || is_behind_end(packets);
+}
+
+/* Of numbered pictures the next one may be missing, which libavformat calls EIO. */
+static bool find_missing(struct gpume_packets *packets)
+{
+    const char *path = gpume_path_of_input(packets->label);
+    uint64_t first = 0;
+    if (gpume_pattern_kind(path) != GPUME_PATTERN_NUMBERED || !gpume_pattern_find(path, &first)) {
+        return false;
+    }
+    char *name = gpume_pattern_name(path, first + packets->taken);
+    const bool missing = name && access(name, F_OK) != 0;
+    if (missing) {
+        const char *slash = strrchr(name, '/');
+        snprintf(
+            packets->reason, sizeof packets->reason, "%s is missing", slash ? slash + 1 : name);
+    }
+    free(name);
+    return missing;
+}
+
+static void explain(struct gpume_packets *packets, bool numbered, int error)
+{
+    if (error == AVERROR(EPIPE)) { /* aviobuf.c's word for it */
+        snprintf(packets->reason, sizeof packets->reason, "a pipe cannot go back");
+    } else if (!(numbered && error == AVERROR(EIO) && find_missing(packets))) {
+        (void)av_strerror(error, packets->reason, sizeof packets->reason);
+    }
+}
+
 static void find_end(struct gpume_packets *packets, int error)
 {
     const AVFormatContext *format = packets->input.format;
     const bool numbered = strcmp(format->iformat->name, "image2") == 0;
     const int64_t pictures = numbered ? packets->stream->duration : 0; /* one a tick */
     packets->ended = true;
-    if (error != AVERROR_EOF) {
-        (void)av_strerror(error, packets->reason, sizeof packets->reason);
-    } else if (packets->input.cut || gpume_libav_cut()) {
+    if (error != AVERROR_EOF && !(gpume_libav_cut() && avio_feof(format->pb))) {
+        packets->failed = true;
+        explain(packets, numbered, error);
+    } else if (is_cut(packets)) {
         snprintf(packets->reason, sizeof packets->reason, "the input is cut");
     } else if (packets->y4m_frame > 0) {
         find_cut(packets);
@@ -132,10 +195,22 @@ static void find_end(struct gpume_packets *packets, int error)
     }
 }
 
-int gpume_packets_next(struct gpume_packets *packets, AVPacket *packet)
+/* A chained Theora file has its headers among its packets. FFmpeg's decoder wants the other two of
+ * each three, and takes this one, which is about no picture, for a damaged one. */
+static bool is_comment(const AVStream *stream, const AVPacket *packet)
+{
+    return stream->codecpar->codec_id == AV_CODEC_ID_THEORA && packet->size > 0 &&
+           packet->data[0] == THEORA_COMMENT;
+}
+
+static bool is_wanted(const struct gpume_packets *packets, const AVPacket *packet)
+{
+    return packet->stream_index == packets->stream->index && !is_comment(packets->stream, packet);
+}
+
+static int read_packet(struct gpume_packets *packets, AVPacket *packet)
 {
     int error = 0;
-    av_packet_unref(packet);
     if (packets->ended) {
         return GPUME_EOF;
     }
@@ -146,7 +221,7 @@ int gpume_packets_next(struct gpume_packets *packets, AVPacket *packet)
         if (atomic_load(packets->input.cancel)) {
             return GPUME_CANCELLED;
         }
-    } while (error >= 0 && packet->stream_index != packets->stream->index);
+    } while (error >= 0 && !is_wanted(packets, packet));
     if (error == AVERROR(ENOMEM)) {
         return GPUME_NOMEM; /* the file is not to blame; told by the caller */
     }
@@ -155,11 +230,34 @@ int gpume_packets_next(struct gpume_packets *packets, AVPacket *packet)
         return GPUME_EOF;
     }
     packets->taken++;
+    packets->partial = (packet->flags & AV_PKT_FLAG_CORRUPT) != 0;
     if (packets->y4m_frame > 0) {
         packets->y4m_line = packet->pos - packets->y4m_end;
         packets->y4m_end = packet->pos + packet->size;
     }
     return GPUME_OK;
+}
+
+int gpume_packets_next(struct gpume_packets *packets, AVPacket *packet)
+{
+    int status = GPUME_OK;
+    av_packet_unref(packet);
+    if (packets->has_next) {
+        av_packet_move_ref(packet, packets->next);
+        packets->has_next = false;
+    } else {
+        status = read_packet(packets, packet);
+    }
+    if (status == GPUME_OK && packet->flags & AV_PKT_FLAG_CORRUPT) {
+        /* In the midst it is the decoder's to mend; at the end it is the beginning of a frame. */
+        status = read_packet(packets, packets->next);
+        packets->has_next = status == GPUME_OK;
+        if (status == GPUME_EOF) {
+            packets->lost++;
+            av_packet_unref(packet);
+        }
+    }
+    return status;
 }
 
 void gpume_packets_warn(const struct gpume_packets *packets, uint64_t decoded)
@@ -175,5 +273,6 @@ void gpume_packets_warn(const struct gpume_packets *packets, uint64_t decoded)
 
 void gpume_packets_close(struct gpume_packets *packets)
 {
+    av_packet_free(&packets->next);
     gpume_input_close(&packets->input);
 }

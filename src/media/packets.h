@@ -19,14 +19,18 @@ struct gpume_packets {
     struct AVStream *stream;
     const char *label;
     struct gpume_log log;
-    uint64_t taken;              /* packets */
+    uint64_t taken;        /* packets */
+    bool partial;          /* the last of them was not read to its end */
+    struct AVPacket *next; /* read to learn whether the one before was the last; or empty */
+    bool has_next;
     int64_t y4m_frame, y4m_line; /* bytes of samples, and of the FRAME line; 0: another format */
     int64_t y4m_end;             /* where the last whole frame ends in the input */
     /* Known at the end. */
     bool ended;
     struct gpume_cut cut; /* of the frame after the last packet */
     uint64_t lost;        /* frames known to be there in part, and passed over */
-    char reason[96];      /* why reading breaks off; "": it does not, or `cut` says it */
+    char reason[300];     /* why reading breaks off; "": it does not, or `cut` says it */
+    bool failed;          /* it does for an error, and not at the end of what is there */
 };
 
 /* Fills *packets, which is zero but for what gpume_input_open wants of its input, and must stay
@@ -36,7 +40,7 @@ int gpume_packets_open(struct gpume_packets *packets, const char *path, int stre
     atomic_bool *cancel, const struct gpume_log *log);
 
 /* The stream's next packet, in place of what *packet held: GPUME_EOF, where the input breaks off
- * too, GPUME_CANCELLED, GPUME_NOMEM. */
+ * too, GPUME_CANCELLED, GPUME_NOMEM. A last one of which there is only the beginning is lost. */
 int gpume_packets_next(struct gpume_packets *packets, struct AVPacket *packet);
 
 /* After GPUME_EOF: warns if the input does not end with a whole frame. decoded: frames so far. */

@@ -198,6 +198,13 @@ cmp stills/vectors.csv frame_003.gpume/vectors.csv || fail "a still from standar
 : >frame_004.png
 expect 0 -qy frame_%03d.png --backend "$engine"
 says "frame_%03d.png: reading breaks off after 3 frames: picture 4 of 6 is empty;"
+mv frame_004.png missing.png
+mkdir folder
+cp frame_*.png folder/
+for pattern in frame_%03d.png folder/frame_%03d.png; do
+    expect 0 -qy $pattern --backend "$engine"
+    says "$pattern: reading breaks off after 3 frames: frame_004.png is missing;"
+done
 head -c 200 frame_003.png >frame_004.png
 expect 0 -qy frame_%03d.png --backend "$engine"
 says "refused 1 packet"
@@ -225,6 +232,87 @@ bad none.mkv
 says "none.mkv: no whole frame of its ffv1 video is in it: the input is cut;"
 cat none.mkv | "$gpume" -y - --backend "$engine" >"$scratch/out" 2>"$scratch/err"
 says "standard input: no whole frame of its ffv1 video is in it"
+
+# cut_within FILE FRAMES MORE: cut MORE bytes into its last packet, FRAMES are whole; the file and a
+# pipe say so in one line, which names no other damage, and use those frames as the whole file does.
+cut_within() {
+    expect 0 -qy "$1" --backend "$engine" -o whole
+    [ ! -s "$scratch/err" ] || fail "a whole file: a warning"
+    cat "$1" | "$gpume" -qy - --backend "$engine" -o cut 2>"$scratch/err" || fail "$1 in a pipe"
+    [ ! -s "$scratch/err" ] || fail "a whole file in a pipe: a warning"
+    ends=$(ffprobe -v error -show_entries packet=pos -of csv=p=0 "$1" | tr -d , | sort -n | tail -1)
+    head -c $((ends + $3)) "$1" >"cut_$1"
+    expect 0 -qy "cut_$1" --backend "$engine" -o cut
+    once "cut_$1: reading breaks off after $2 frames: the input is cut; what came before is used"
+    [ "$(wc -l <cut/frames.csv)" -eq "$2" ] || fail "not the whole frames of a cut file"
+    head -n "$(wc -l <cut/vectors.csv)" whole/vectors.csv | cmp - cut/vectors.csv ||
+        fail "a cut frame changes the whole ones"
+    cat "cut_$1" | "$gpume" -qy - --backend "$engine" -o cut 2>"$scratch/err" || fail "$1 in a pipe"
+    once "standard input: reading breaks off after $2 frames: the input is cut;"
+}
+# once TEXT: the last run's error is one line, which says it.
+once() {
+    [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "not exactly one line"
+    says "$1"
+}
+convert -i clip.y4m -c mpeg4 -bf 0 mpeg4.avi
+convert -i clip.y4m -c mjpeg -pix_fmt yuvj420p mjpeg.avi
+convert -i clip.y4m -c flv flv1.flv
+convert -i clip.y4m -c mpeg4 -bf 0 -movflags faststart index.mp4
+convert -i clip.y4m -c mpeg4 -bf 0 -movflags frag_keyframe+empty_moov pieces.mp4
+convert -i clip.y4m -c png -movflags faststart png.mov
+for name in mpeg4.avi mjpeg.avi flv1.flv index.mp4 pieces.mp4 png.mov; do
+    cut_within $name 5 30
+done
+cut_within index.mp4 5 0 # between two frames: the index knows
+grep -q '"refused": 0,' cut/summary.json || fail "a frame that is not there is counted"
+cut_within index.mp4 5 1
+grep -q '"refused": 1,' cut/summary.json || fail "a cut frame is not counted"
+first=$(ffprobe -v error -show_entries packet=pos -of csv=p=0 png.mov | tr -d , | head -1)
+head -c $((first + 100)) png.mov >none.mov
+bad none.mov
+once "none.mov: no whole frame of its png video is in it: the input is cut;"
+
+# Frames that the decoder mends are used, and told: slices of each picture, one of them overwritten.
+convert -i clip.y4m -vf scale=320:224 -c mpeg4 -g 1 -qscale 1 -ps 200 slices.avi
+expect 0 -qy slices.avi --backend "$engine"
+[ ! -s "$scratch/err" ] || fail "a whole file: a warning"
+ffprobe -v error -show_entries packet=pos,size -of csv=p=0 slices.avi | sed -n '3p;5p' | tr , ' ' >places
+while read -r size at; do
+    head -c 400 /dev/zero | dd of=slices.avi bs=1 seek=$((at + size / 2)) conv=notrunc 2>/dev/null
+done <places
+for threads in 1 4; do
+    expect 0 -qy slices.avi --backend "$engine" --threads $threads
+    once "slices.avi: 2 frames are damaged; used as the decoder mended them"
+    [ "$(wc -l <slices.gpume/frames.csv)" -eq 6 ] || fail "a mended frame is left out"
+done
+
+# An index at the end cannot be gone back from in a pipe, whole or cut: give the name.
+convert -i clip.y4m -vf scale=320:224,noise=alls=60 -c png back.mov
+expect 0 -qy back.mov --backend "$engine"
+size=$(wc -c <back.mov)
+[ "$size" -gt 70000 ] || fail "back.mov is small enough to be kept by a pipe's reader"
+for bytes in "$size" $((size - 1)) $((size - 300)) $((size / 2)); do
+    head -c "$bytes" back.mov | "$gpume" -y - --backend "$engine" >"$scratch/out" 2>"$scratch/err"
+    [ $? -eq 3 ] || fail "an index at the end of a pipe"
+    once "; some files cannot be read from a pipe: give the file's name"
+done
+"$gpume" -qy - --backend "$engine" <back.mov || fail "an index at the end of standard input"
+
+# A chained file is read through all its links, with any number of threads.
+if ffmpeg -v error -encoders | grep -q libtheora; then
+    convert -i clip.y4m -c libtheora first.ogv
+    convert -i clip.y4m -vf negate -c libtheora second.ogv
+    cat first.ogv second.ogv >chained.ogv
+    for threads in 1 4; do
+        expect 0 -q chained.ogv --backend "$engine" --threads $threads -o chained$threads
+        [ ! -s "$scratch/err" ] || fail "a chained file: a warning"
+        [ "$(wc -l <chained$threads/frames.csv)" -eq 12 ] || fail "not all links of a chained file"
+    done
+    cmp chained1/vectors.csv chained4/vectors.csv || fail "a chained file by threads"
+else
+    echo "this ffmpeg writes no Theora: chained files are not tested"
+fi
 
 # A filter, and a stream by number.
 convert -i clip.y4m -vf crop=24:16:8:4 crop.y4m
