@@ -169,9 +169,6 @@ static int save(struct gpume_checkpoint *checkpoint, bool partial, bool ending)
 int gpume_checkpoint_save(struct gpume_checkpoint *checkpoint)
 {
     const int status = save(checkpoint, false, false);
-    if (status == GPUME_OK && !checkpoint->written) {
-        gpume_run_state_supersede(&checkpoint->state, checkpoint->path);
-    }
     checkpoint->written = true;
     checkpoint->set.keep = checkpoint->resume;
     checkpoint->next_ns = gpume_progress_clock_ns() + INTERVAL_NS;
@@ -201,6 +198,7 @@ int gpume_checkpoint_end_partial(struct gpume_checkpoint *checkpoint)
         }
     }
     state->synced = true;
+    gpume_run_state_supersede(state, checkpoint->path);
     checkpoint->written = false; /* it stays */
     return checkpoint->possible
                ? gpume_run_state_write(&checkpoint->state, checkpoint->path, &console)

@@ -427,6 +427,12 @@ drain
 rm r*.png
 expect 0 -q clip.y4m --vectors u.csv --predicted n.y4m --backend "$engine"
 [ -e .v.csv.gpume-state ] || fail "a run of other outputs has taken the state"
+(
+    trap '' XFSZ
+    ulimit -f 8
+    "$gpume" -q clip.y4m --difference q.y4m --backend "$engine" >"$scratch/out" 2>"$scratch/err"
+) && fail "8 KiB held the whole output"
+[ -e .v.csv.gpume-state ] || fail "a run that failed has taken the state"
 expect 0 -q clip.y4m --difference "$PWD/q.y4m" --backend "$engine"
 [ ! -e .v.csv.gpume-state ] || fail "the state is left"
 rm u.csv n.y4m q.y4m v.csv.partial
