@@ -44,10 +44,20 @@ static uint32_t rows_per_dispatch(const struct gpume_plan *plan)
     return rows > 0 ? rows : 1; /* blocks_y is at most GPUME_SIEVE_BLOCKS_MAX */
 }
 
-struct gpume_view gpume_k_sieve_counts(const struct gpume_work *work)
+static struct gpume_view counts_of(const struct gpume_work *work)
 {
     return gpume_view_part(
         work->results, work->layout->counts, (VkDeviceSize)work->field_count * GPUME_COUNT_BYTES);
+}
+
+void gpume_k_sieve_results(
+    const struct gpume_work *work, struct gpume_view views[GPUME_K_SIEVE_RESULTS])
+{
+    VkDeviceSize words = (VkDeviceSize)work->field_count * work->plan->blocks * 4;
+    views[0] = gpume_view_part(work->results, work->layout->vectors, words);
+    views[1] = gpume_view_part(work->results, work->layout->costs, words);
+    views[2] = gpume_work_todo(work);
+    views[3] = counts_of(work);
 }
 
 void gpume_k_sieve_constants(const struct gpume_plan *plan, uint32_t *constants)
@@ -138,7 +148,7 @@ void gpume_k_boxes_record(const struct gpume_work *work, const struct gpume_kern
 
 void gpume_k_sieve_clear(const struct gpume_work *work)
 {
-    struct gpume_view counts = gpume_k_sieve_counts(work), todo = gpume_work_todo(work);
+    struct gpume_view counts = counts_of(work), todo = gpume_work_todo(work);
     gpume_slot_clear(work->slot, &counts);
     todo.offset += (VkDeviceSize)gpume_work_left_list(work->plan) * 4;
     todo.bytes = 4;
@@ -152,9 +162,8 @@ void gpume_k_sieve_record(const struct gpume_work *work, const struct gpume_kern
         gpume_k_sift_record(work, kernel);
         return;
     }
-    VkDeviceSize words = (VkDeviceSize)work->field_count * plan->blocks * 4;
     struct gpume_pair_push pair;
-    struct gpume_view views[8];
+    struct gpume_view views[4 + GPUME_K_SIEVE_RESULTS];
     gpume_work_pair(work, 0, &views[0], &views[1], &pair);
     struct gpume_sieve_push push = {
         .pair = pair,
@@ -171,10 +180,7 @@ void gpume_k_sieve_record(const struct gpume_work *work, const struct gpume_kern
     views[1] = part_of(work, QUARTERS);
     views[2] = part_of(work, SIXTEENTHS);
     views[3] = part_of(work, GROUPS);
-    views[4] = gpume_view_part(work->results, work->layout->vectors, words);
-    views[5] = gpume_view_part(work->results, work->layout->costs, words);
-    views[6] = gpume_work_todo(work);
-    views[7] = gpume_k_sieve_counts(work);
+    gpume_k_sieve_results(work, &views[4]);
     gpume_slot_bind(work->slot, kernel, views);
     uint32_t step = rows_per_dispatch(plan);
     for (; push.row_first < plan->blocks_y; push.row_first += step) {

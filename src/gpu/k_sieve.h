@@ -17,8 +17,11 @@ bool gpume_k_sieve_half(const struct gpume_gpu *gpu);
 /* Blocks that one dispatch may take. */
 uint32_t gpume_k_sieve_blocks(const struct gpume_plan *plan);
 
-/* Counts of a submission's fields, as the kernels bind them. */
-struct gpume_view gpume_k_sieve_counts(const struct gpume_work *work);
+#define GPUME_K_SIEVE_RESULTS 4u
+
+/* What the kernels leave behind, as they bind it: vectors, costs, blocks left over, counts. */
+void gpume_k_sieve_results(
+    const struct gpume_work *work, struct gpume_view views[GPUME_K_SIEVE_RESULTS]);
 
 int gpume_k_sift_create(
     struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_kernel *kernel);

@@ -37,10 +37,9 @@ int gpume_k_sift_create(
 void gpume_k_sift_record(const struct gpume_work *work, const struct gpume_kernel *kernel)
 {
     const struct gpume_plan *plan = work->plan;
-    VkDeviceSize words = (VkDeviceSize)work->field_count * plan->blocks * 4;
     uint32_t local = gpume_sieve_shape_make(plan).local;
     struct gpume_pair_push pair;
-    struct gpume_view views[6], reference;
+    struct gpume_view views[2 + GPUME_K_SIEVE_RESULTS], reference;
     gpume_work_pair(work, 0, &views[0], &reference, &pair); /* both the ring's whole */
     struct gpume_sift_push push = {
         .pair = pair,
@@ -53,10 +52,7 @@ void gpume_k_sift_record(const struct gpume_work *work, const struct gpume_kerne
         .sum_eights = gpume_work_sum_rows(plan) * (gpume_work_sum_stride(plan) / 8),
     };
     views[1] = gpume_view_part(work->boxes, 0, work->layout->box_bytes);
-    views[2] = gpume_view_part(work->results, work->layout->vectors, words);
-    views[3] = gpume_view_part(work->results, work->layout->costs, words);
-    views[4] = gpume_work_todo(work);
-    views[5] = gpume_k_sieve_counts(work);
+    gpume_k_sieve_results(work, &views[2]);
     gpume_slot_bind(work->slot, kernel, views);
     uint32_t step =
         (uint32_t)gpume_min_u64(gpume_k_sieve_blocks(plan), GPUME_SIEVE_BLOCKS_MAX * local);
