@@ -213,6 +213,25 @@ static int repeat(
     return GPUME_OK;
 }
 
+static uint64_t fields_of(uint64_t ns, uint64_t field_ns)
+{
+    const uint64_t fields = ns / (field_ns ? field_ns : 1);
+    return fields < 1 ? 1 : fields > ROUND_FIELDS_MAX ? ROUND_FIELDS_MAX : fields;
+}
+
+/* A field alone has taken so long: how many fill so much time? Many overlap, so a round tells. */
+static int fit_round(struct stream *stream, uint64_t field_ns, uint64_t round_ns, uint64_t *fields)
+{
+    *fields = fields_of(round_ns, field_ns);
+    if (*fields == 1) {
+        return GPUME_OK;
+    }
+    const uint64_t start = gpume_progress_clock_ns();
+    const int status = advance(stream, *fields);
+    *fields = fields_of(round_ns, (gpume_progress_clock_ns() - start) / *fields);
+    return status;
+}
+
 /* Fields that take long are compared as they come; of others the first and the last, since
  * comparing would take a part of their time. */
 static int repeat_compared(struct stream *stream, const struct gpume_bench_answers *answers,
@@ -220,10 +239,12 @@ static int repeat_compared(struct stream *stream, const struct gpume_bench_answe
 {
     const bool slow = field_ns > SLOW_NS;
     const uint32_t apart = slow ? 0 : gpume_bench_cycle(stream->clip);
-    uint64_t fields = budget_ns / ROUNDS / (field_ns ? field_ns : 1);
-    fields = fields < 1 ? 1 : fields > ROUND_FIELDS_MAX ? ROUND_FIELDS_MAX : fields;
+    uint64_t fields = 0;
     int status = advance(stream, apart);
     stream->expected = slow ? answers : NULL;
+    if (status == GPUME_OK) {
+        status = fit_round(stream, field_ns, budget_ns / ROUNDS, &fields);
+    }
     if (status == GPUME_OK) {
         status = repeat(stream, fields, budget_ns, time);
     }

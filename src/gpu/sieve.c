@@ -95,11 +95,13 @@ static struct gpume_sieve_size *size_of(struct gpume_sieve_switch *sieve, uint32
 bool gpume_sieve_switch_next(struct gpume_sieve_switch *sieve, uint32_t fields)
 {
     struct gpume_sieve_size *size = size_of(sieve, fields);
-    if (size->field_ns[1] == 0) {
-        return true;
+    if (!size->tried[1] || !size->tried[0]) {
+        bool sieved = !size->tried[1];
+        size->tried[sieved] = true;
+        return sieved;
     }
-    if (size->field_ns[0] == 0) {
-        return false;
+    if (size->field_ns[0] == 0 || size->field_ns[1] == 0) {
+        return size->sieving;
     }
     if (++size->since_probe < probe_period(size)) {
         return size->sieving;
@@ -111,9 +113,13 @@ bool gpume_sieve_switch_next(struct gpume_sieve_switch *sieve, uint32_t fields)
 void gpume_sieve_switch_measured(
     struct gpume_sieve_switch *sieve, bool sieved, uint64_t ns, uint32_t fields)
 {
-    if (ns > 0 && fields > 0) {
-        struct gpume_sieve_size *size = size_of(sieve, fields);
-        size->field_ns[sieved] = ns / fields + 1;
-        size->sieving = size->field_ns[0] == 0 || size->field_ns[1] < size->field_ns[0];
+    struct gpume_sieve_size *size = size_of(sieve, fields);
+    if (ns == 0 || fields == 0) {
+        size->sieving = true;
+        return;
+    }
+    size->field_ns[sieved] = ns / fields + 1;
+    if (size->field_ns[0] > 0 && size->field_ns[1] > 0) {
+        size->sieving = size->field_ns[1] < size->field_ns[0];
     }
 }

@@ -44,7 +44,9 @@ struct gpume_sieve_shape gpume_sieve_shape_make(const struct gpume_plan *plan);
  * The full search does not depend on the pictures, only on the device's clock: it is probed every
  * GPUME_SIEVE_PROBE_FULL. Both for submissions of about the same size, as fields share what one
  * costs whatever it holds, and the sieve's costs more: where frames come slowly submissions are
- * small.
+ * small. Each is tried once at first, and until both times are known the full search is used: the
+ * sieve can take eight times as long, and several submissions are under way. A device that cannot
+ * tell the time uses the sieve.
  */
 #define GPUME_SIEVE_PROBE 16u
 #define GPUME_SIEVE_PROBE_FULL 128u
@@ -52,8 +54,9 @@ struct gpume_sieve_shape gpume_sieve_shape_make(const struct gpume_plan *plan);
 _Static_assert(GPUME_BATCH_MAX < 1u << (GPUME_SIEVE_SIZES - 1), "a size for every submission");
 
 struct gpume_sieve_size {
-    bool sieving;
-    uint64_t field_ns[2]; /* a field without and with the sieve, as measured last; 0: never */
+    bool sieving;         /* what is used */
+    bool tried[2];        /* without and with the sieve */
+    uint64_t field_ns[2]; /* a field without and with it, as measured last; 0: never */
     uint32_t since_probe; /* submissions of this size */
 };
 

@@ -68,6 +68,32 @@ static uint32_t sieved_of(
     return sieved;
 }
 
+/* Submissions of one size, measured `depth` submissions after they were made. */
+static uint32_t sieved_in_flight(
+    uint32_t count, uint32_t depth, uint64_t full_ns, uint64_t sieve_ns)
+{
+    struct gpume_sieve_switch sieve = {0};
+    bool sieved[200] = {false};
+    uint32_t sum = 0;
+    REQUIRE(count <= sizeof(sieved) / sizeof(*sieved));
+    for (uint32_t i = 0; i < count; i++) {
+        if (i >= depth) {
+            bool was = sieved[i - depth];
+            gpume_sieve_switch_measured(&sieve, was, 64 * (was ? sieve_ns : full_ns), 64);
+        }
+        sieved[i] = gpume_sieve_switch_next(&sieve, 64);
+        sum += sieved[i];
+    }
+    return sum;
+}
+
+static void test_switch_in_flight(void)
+{
+    REQUIRE_EQUAL(sieved_in_flight(100, 3, 1000, 8000), 1); /* not one for each of those */
+    REQUIRE_EQUAL(sieved_in_flight(100, 3, 1000, 400), 97);
+    REQUIRE_EQUAL(sieved_in_flight(200, 3, 1000, 1100), 7); /* one in 32 */
+}
+
 static void test_switch(void)
 {
     struct gpume_sieve_switch sieve = {0};
@@ -86,7 +112,7 @@ static void test_switch(void)
     }
     REQUIRE(!sizes.sizes[1].sieving);
     struct gpume_sieve_switch blind = {0};
-    REQUIRE_EQUAL(sieved_of(&blind, 50, 0, 0), 50); /* a device that cannot tell time */
+    REQUIRE_EQUAL(sieved_of(&blind, 50, 0, 0), 49); /* a device that cannot tell time */
 }
 
 int main(void)
@@ -105,5 +131,6 @@ int main(void)
     const struct gpume_plan usual = plans_make(&params, UINT64_MAX);
     REQUIRE(gpume_sieve_sifts(&usual)); /* block 8, window 7 */
     test_switch();
+    test_switch_in_flight();
     return harness_verdict();
 }
