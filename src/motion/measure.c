@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-#define RUN 512u /* samples put together at a time: a cache line's friend, and on the stack */
+#define RUN 512u                                 /* samples of a row put together at a time */
+#define TILE (GPUME_BLOCK_MAX * GPUME_BLOCK_MAX) /* and of all rows of a block: on the stack */
 _Static_assert(RUN <= GPUME_DIFFERENCES_MAX && RUN >= GPUME_BLOCK_MAX, "a run holds a block");
 
 static void repeat(uint8_t *to, const uint8_t *sample, uint32_t count, uint32_t sample_bytes)
@@ -40,40 +41,65 @@ void gpume_pad_row(
     gpume_extend_row(plan, to);
 }
 
-/* Copies one row of a block; most blocks are 8 or 16 samples wide, and then the copy is one load
- * and one store. */
-static inline void copy_samples(uint8_t *to, const uint8_t *from, uint32_t bytes)
+/* Samples of neighbouring blocks of one row of blocks. */
+struct part {
+    uint32_t x, x_end, y, y_end; /* x at a block's left edge, y at the blocks' upper one */
+};
+
+/* Where a part's match lies, row by row. */
+struct rows {
+    uint8_t *first;
+    size_t stride; /* bytes */
+};
+
+static inline void copy_rows(
+    struct rows to, const uint8_t *from, size_t stride, uint32_t bytes, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++, to.first += to.stride, from += stride) {
+        memcpy(to.first, from, bytes);
+    }
+}
+
+/* Most blocks are 8 or 16 samples wide, and then a row is one load and one store. */
+static void copy_block(
+    struct rows to, const uint8_t *from, size_t stride, uint32_t bytes, uint32_t count)
 {
     switch (bytes) {
     case 4:
-        memcpy(to, from, 4);
+        copy_rows(to, from, stride, 4, count);
         break;
     case 8:
-        memcpy(to, from, 8);
+        copy_rows(to, from, stride, 8, count);
         break;
     case 16:
-        memcpy(to, from, 16);
+        copy_rows(to, from, stride, 16, count);
         break;
     default:
-        memcpy(to, from, bytes);
+        copy_rows(to, from, stride, bytes, count);
         break;
     }
 }
 
-/* The predicted samples x .. x_end - 1 of row y; x lies at a block's left edge. */
+static size_t offset_of(const struct gpume_plan *plan, uint32_t x, uint32_t y)
+{
+    return (size_t)(plan->pad_y + y) * plan->padded_stride + plan->pad_x + x;
+}
+
+/* vectors: of the row of blocks. */
 static void predict(const struct gpume_search_field *field, const struct gpume_vector *vectors,
-    uint32_t x, uint32_t x_end, uint32_t y, uint8_t *to)
+    const struct part *part, struct rows to)
 {
     const struct gpume_plan *plan = field->plan;
     uint32_t bytes = plan->sample_bytes, block = plan->params.block;
     const uint8_t *reference = field->reference;
-    size_t line = (size_t)(plan->pad_y + y) * plan->padded_stride + plan->pad_x;
-    for (uint32_t i = x / block; x < x_end; i++, x += block) {
-        uint32_t width = x_end - x < block ? x_end - x : block;
-        ptrdiff_t shift = (ptrdiff_t)vectors[i].dy * (ptrdiff_t)plan->padded_stride + vectors[i].dx;
-        ptrdiff_t from = (ptrdiff_t)(line + x) + shift;
-        copy_samples(to, reference + from * (ptrdiff_t)bytes, width * bytes);
-        to += (size_t)width * bytes;
+    for (uint32_t x = part->x; x < part->x_end; x += block) {
+        const struct gpume_vector *vector = &vectors[x / block];
+        uint32_t width = part->x_end - x < block ? part->x_end - x : block;
+        ptrdiff_t shift = (ptrdiff_t)vector->dy * (ptrdiff_t)plan->padded_stride + vector->dx;
+        ptrdiff_t from = (ptrdiff_t)offset_of(plan, x, part->y) + shift;
+        copy_block(to, reference + from * (ptrdiff_t)bytes, (size_t)plan->padded_stride * bytes,
+            width * bytes, part->y_end - part->y);
+        to.first += (size_t)width * bytes;
     }
 }
 
@@ -87,28 +113,31 @@ static struct gpume_differences compare(const struct gpume_search *search, const
         (const uint16_t *)(const void *)a, (const uint16_t *)(const void *)b, count);
 }
 
-/* Adds row y from x to x_end, RUN samples at most. */
-static void measure_run(const struct gpume_search *search, const struct gpume_search_field *field,
-    const struct gpume_vector *vectors, uint32_t x, uint32_t x_end, uint32_t y, void *predicted,
+/* Adds a part, TILE samples at most. */
+static void measure_part(const struct gpume_search *search, const struct gpume_search_field *field,
+    const struct gpume_vector *vectors, const struct part *part, void *predicted,
     struct gpume_sums *sums)
 {
     const struct gpume_plan *plan = field->plan;
-    uint32_t bytes = plan->sample_bytes;
-    uint16_t run[RUN];
-    uint8_t *match = (uint8_t *)run;
+    uint32_t bytes = plan->sample_bytes, width = part->x_end - part->x;
+    uint16_t tile[TILE];
+    struct rows match = {(uint8_t *)tile, (size_t)width * bytes};
     if (predicted) {
-        match = (uint8_t *)predicted + (size_t)y * plan->plane_stride + (size_t)x * bytes;
+        match.stride = plan->plane_stride;
+        match.first = (uint8_t *)predicted + part->y * match.stride + (size_t)part->x * bytes;
     }
-    predict(field, vectors, x, x_end, y, match);
-    size_t first = ((size_t)(plan->pad_y + y) * plan->padded_stride + plan->pad_x + x) * bytes;
-    const uint8_t *target = (const uint8_t *)field->target + first;
-    const uint8_t *reference = (const uint8_t *)field->reference + first;
-    struct gpume_differences before = compare(search, target, reference, x_end - x, bytes);
-    struct gpume_differences after = compare(search, target, match, x_end - x, bytes);
-    sums->sad_before += before.sad;
-    sums->sse_before += before.sse;
-    sums->sad_after += after.sad;
-    sums->sse_after += after.sse;
+    predict(field, vectors, part, match);
+    for (uint32_t y = part->y; y < part->y_end; y++, match.first += match.stride) {
+        size_t first = offset_of(plan, part->x, y) * bytes;
+        const uint8_t *target = (const uint8_t *)field->target + first;
+        const uint8_t *reference = (const uint8_t *)field->reference + first;
+        struct gpume_differences before = compare(search, target, reference, width, bytes);
+        struct gpume_differences after = compare(search, target, match.first, width, bytes);
+        sums->sad_before += before.sad;
+        sums->sse_before += before.sse;
+        sums->sad_after += after.sad;
+        sums->sse_after += after.sse;
+    }
 }
 
 struct gpume_sums gpume_measure_span(const struct gpume_search *search,
@@ -122,14 +151,14 @@ struct gpume_sums gpume_measure_span(const struct gpume_search *search,
     for (uint32_t i = span->first; i < span->end; i++) {
         sums.zero += row[i].dx == 0 && row[i].dy == 0;
     }
-    uint32_t step = RUN / p->block * p->block, y_first = span->row * p->block;
+    uint32_t step = RUN < TILE / p->block ? RUN : TILE / p->block;
+    step = step / p->block * p->block;
     uint32_t x_last = (uint32_t)gpume_min_u64((uint64_t)span->end * p->block, p->width);
-    uint32_t y_last = (uint32_t)gpume_min_u64((uint64_t)y_first + p->block, p->height);
-    for (uint32_t y = y_first; y < y_last; y++) {
-        for (uint32_t x = span->first * p->block; x < x_last; x += step) {
-            uint32_t x_end = (uint32_t)gpume_min_u64(x + step, x_last);
-            measure_run(search, field, row, x, x_end, y, predicted, &sums);
-        }
+    struct part part = {.y = span->row * p->block};
+    part.y_end = (uint32_t)gpume_min_u64((uint64_t)part.y + p->block, p->height);
+    for (part.x = span->first * p->block; part.x < x_last; part.x = part.x_end) {
+        part.x_end = (uint32_t)gpume_min_u64((uint64_t)part.x + step, x_last);
+        measure_part(search, field, row, &part, predicted, &sums);
     }
     return sums;
 }
