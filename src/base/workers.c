@@ -203,17 +203,27 @@ static void insert(struct gpume_step **link, struct gpume_step *step)
     *link = step;
 }
 
+/* Behind what it waits for: whoever waits for a step looks no further than that. */
+static struct gpume_step **place_of(struct gpume_workers *workers, const struct gpume_step *step)
+{
+    struct gpume_step **place = NULL, **link = &workers->first;
+    for (; *link; link = &(*link)->next) {
+        if (*link == step->before) {
+            place = link;
+        }
+        if (*link == step->after[0] || *link == step->after[1]) {
+            place = NULL;
+        }
+    }
+    return place ? place : link;
+}
+
 void gpume_workers_add(
     struct gpume_workers *workers, struct gpume_step *const *steps, uint32_t count)
 {
     pthread_mutex_lock(&workers->mutex);
-    struct gpume_step **link = &workers->first;
-    while (*link) {
-        link = &(*link)->next;
-    }
     for (uint32_t i = 0; i < count; i++) {
-        insert(link, steps[i]);
-        link = &steps[i]->next;
+        insert(place_of(workers, steps[i]), steps[i]);
     }
     tell(workers);
     pthread_mutex_unlock(&workers->mutex);

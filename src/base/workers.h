@@ -24,6 +24,7 @@ struct gpume_step {
     void *opaque;
     uint32_t count;
     const struct gpume_step *after[2]; /* begins when these are over; NULL: none. Cleared. */
+    const struct gpume_step *before;   /* queued in front of this one if it can be; NULL: of none */
     uint64_t busy_ns;                  /* wall time of all threads in it, set when it is over */
 
     /* the workers' own */
@@ -39,7 +40,8 @@ int gpume_workers_create(struct gpume_workers **workers, uint32_t threads);
 
 uint32_t gpume_workers_count(const struct gpume_workers *workers);
 
-/* Queues steps behind all others. Those that they wait for are over or queued before. */
+/* Queues steps behind all others, or where `before` puts them. Those that they wait for are over or
+ * queued already. */
 void gpume_workers_add(
     struct gpume_workers *workers, struct gpume_step *const *steps, uint32_t count);
 

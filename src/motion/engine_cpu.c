@@ -304,6 +304,14 @@ static uint32_t prepare_field(
     return count;
 }
 
+/* Before what of the last field a frame is made ready. One thread ranks: meanwhile another would
+ * make all rows ready, and each thread shall have those in its cache that it searches. Alone a
+ * thread has them all, and those of the last field still. */
+static const struct gpume_step *ready_before(const struct cpu *cpu)
+{
+    return gpume_workers_count(cpu->workers) > 1 ? cpu->last_rank : NULL;
+}
+
 /* Whoever waits for one of these steps, or for one that measures, waits for all before it. */
 static uint32_t prepare_frame(struct cpu *cpu, struct gpume_job *job, struct gpume_step **steps)
 {
@@ -312,12 +320,14 @@ static uint32_t prepare_frame(struct cpu *cpu, struct gpume_job *job, struct gpu
     job->padded = ring_frame(cpu, sequence);
     job->pad.after[0] = cpu->last_pad;
     job->pad.after[1] = cpu->readers[sequence % cpu->ring];
+    job->pad.before = ready_before(cpu);
     steps[count++] = &job->pad;
     cpu->last_pad = &job->pad;
     if (cpu->filtered) {
         job->filtered = searched_frame(cpu, sequence);
         job->filter.after[0] = &job->pad;
         job->filter.after[1] = cpu->last_filter;
+        job->filter.before = ready_before(cpu);
         steps[count++] = &job->filter;
         cpu->last_filter = &job->filter;
     }

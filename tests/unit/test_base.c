@@ -114,6 +114,47 @@ static void test_order_of_steps(uint32_t threads)
     gpume_workers_destroy(&workers);
 }
 
+struct letter {
+    struct gpume_step step;
+    char name, **end; /* where the next name goes */
+};
+
+static void put_letter(void *opaque, uint32_t item)
+{
+    struct letter *letter = opaque;
+    (void)item;
+    *(*letter->end)++ = letter->name;
+}
+
+/* One thread takes steps as they are queued, and does so while it waits. */
+static void test_place_of_steps(void)
+{
+    char names[16] = "", *end = names;
+    struct letter letters[4];
+    struct gpume_step *steps[4];
+    for (uint32_t i = 0; i < 4; i++) {
+        letters[i] = (struct letter){.name = (char)('a' + i), .end = &end};
+        letters[i].step = (struct gpume_step){.fn = put_letter, .opaque = &letters[i], .count = 1};
+        steps[i] = &letters[i].step;
+    }
+    struct gpume_workers *workers = NULL;
+    REQUIRE_EQUAL(gpume_workers_create(&workers, 1), GPUME_OK);
+    gpume_workers_add(workers, steps, 2);
+    letters[2].step.before = letters[3].step.before = steps[1];
+    gpume_workers_add(workers, steps + 2, 2);
+    gpume_workers_wait(workers, steps[1]);
+    REQUIRE(strcmp(names, "acdb") == 0);
+    gpume_workers_add(workers, steps, 1);
+    gpume_workers_add(workers, steps + 2, 1); /* before one that is over: behind all */
+    gpume_workers_wait(workers, steps[2]);
+    REQUIRE(strcmp(names, "acdbac") == 0);
+    letters[2].step.after[0] = steps[1]; /* and behind what it waits for */
+    gpume_workers_add(workers, steps, 3);
+    gpume_workers_wait(workers, steps[2]);
+    REQUIRE(strcmp(names, "acdbacabc") == 0);
+    gpume_workers_destroy(&workers);
+}
+
 static void test_grid(void)
 {
     REQUIRE_EQUAL(gpume_div_up(0, 8), 0);
@@ -225,6 +266,7 @@ int main(void)
     test_workers(1);
     test_order_of_steps(1);
     test_order_of_steps(4);
+    test_place_of_steps();
     test_workers(3);
     test_workers(0);
     test_grid();
