@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A fixed set of threads that runs parallel loops, called steps, in the order in which they were
- * queued as far as they do not wait for each other: while the last items of one step are under way,
+ * A fixed set of threads that runs parallel loops, called steps, in the order of a queue as far as
+ * they do not wait for each other: while the last items of one step are under way,
  * threads without work go on with the next one that may run. One thread queues and waits; it is one
  * of the workers while it waits, so one worker means no extra thread.
  */

@@ -95,10 +95,9 @@ static struct gpume_sieve_size *size_of(struct gpume_sieve_switch *sieve, uint32
 bool gpume_sieve_switch_next(struct gpume_sieve_switch *sieve, uint32_t fields)
 {
     struct gpume_sieve_size *size = size_of(sieve, fields);
-    if (!size->tried[1] || !size->tried[0]) {
-        bool sieved = !size->tried[1];
-        size->tried[sieved] = true;
-        return sieved;
+    if (!size->tried) {
+        size->tried = true;
+        return true;
     }
     if (size->field_ns[0] == 0 || size->field_ns[1] == 0) {
         return size->sieving;
@@ -115,11 +114,11 @@ void gpume_sieve_switch_measured(
 {
     struct gpume_sieve_size *size = size_of(sieve, fields);
     if (ns == 0 || fields == 0) {
-        size->sieving = true;
+        size->sieving |= size->field_ns[0] == 0 && size->field_ns[1] == 0;
         return;
     }
     size->field_ns[sieved] = ns / fields + 1;
-    if (size->field_ns[0] > 0 && size->field_ns[1] > 0) {
-        size->sieving = size->field_ns[1] < size->field_ns[0];
-    }
+    size->sieving =
+        size->field_ns[0] > 0 && size->field_ns[1] > 0 && size->field_ns[1] < size->field_ns[0];
+    size->tried = size->field_ns[1] > 0; /* else once more: its time was not told */
 }

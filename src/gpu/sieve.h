@@ -44,9 +44,9 @@ struct gpume_sieve_shape gpume_sieve_shape_make(const struct gpume_plan *plan);
  * The full search does not depend on the pictures, only on the device's clock: it is probed every
  * GPUME_SIEVE_PROBE_FULL. Both for submissions of about the same size, as fields share what one
  * costs whatever it holds, and the sieve's costs more: where frames come slowly submissions are
- * small. Each is tried once at first, and until both times are known the full search is used: the
- * sieve can take eight times as long, and several submissions are under way. A device that cannot
- * tell the time uses the sieve.
+ * small. The sieve is tried once at first, and until both times are known the full search is used:
+ * the sieve can take eight times as long, and several submissions are under way. A device that
+ * cannot tell the time uses the sieve.
  */
 #define GPUME_SIEVE_PROBE 16u
 #define GPUME_SIEVE_PROBE_FULL 128u
@@ -55,7 +55,7 @@ _Static_assert(GPUME_BATCH_MAX < 1u << (GPUME_SIEVE_SIZES - 1), "a size for ever
 
 struct gpume_sieve_size {
     bool sieving;         /* what is used */
-    bool tried[2];        /* without and with the sieve */
+    bool tried;           /* with the sieve */
     uint64_t field_ns[2]; /* a field without and with it, as measured last; 0: never */
     uint32_t since_probe; /* submissions of this size */
 };
@@ -67,7 +67,8 @@ struct gpume_sieve_switch {
 /* For the next submission, of so many fields (at most GPUME_BATCH_MAX): sieve it? */
 bool gpume_sieve_switch_next(struct gpume_sieve_switch *sieve, uint32_t fields);
 
-/* A submission of so many fields has taken so long; ns 0: the device cannot tell. */
+/* A submission of so many fields has taken so long; ns 0: the device cannot tell, or not of this
+ * one. */
 void gpume_sieve_switch_measured(
     struct gpume_sieve_switch *sieve, bool sieved, uint64_t ns, uint32_t fields);
 

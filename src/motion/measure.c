@@ -55,8 +55,8 @@ struct rows {
 static inline void copy_rows(
     struct rows to, const uint8_t *from, size_t stride, uint32_t bytes, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++, to.first += to.stride, from += stride) {
-        memcpy(to.first, from, bytes);
+    for (uint32_t i = 0; i < count; i++) {
+        memcpy(to.first + i * to.stride, from + i * stride, bytes);
     }
 }
 
@@ -127,12 +127,13 @@ static void measure_part(const struct gpume_search *search, const struct gpume_s
         match.first = (uint8_t *)predicted + part->y * match.stride + (size_t)part->x * bytes;
     }
     predict(field, vectors, part, match);
-    for (uint32_t y = part->y; y < part->y_end; y++, match.first += match.stride) {
+    for (uint32_t y = part->y; y < part->y_end; y++) {
+        const uint8_t *predicted_row = match.first + (y - part->y) * match.stride;
         size_t first = offset_of(plan, part->x, y) * bytes;
         const uint8_t *target = (const uint8_t *)field->target + first;
         const uint8_t *reference = (const uint8_t *)field->reference + first;
         struct gpume_differences before = compare(search, target, reference, width, bytes);
-        struct gpume_differences after = compare(search, target, match.first, width, bytes);
+        struct gpume_differences after = compare(search, target, predicted_row, width, bytes);
         sums->sad_before += before.sad;
         sums->sse_before += before.sse;
         sums->sad_after += after.sad;

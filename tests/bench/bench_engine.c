@@ -8,8 +8,8 @@
  * (ffmpeg -pix_fmt gray -f rawvideo, or gray10le and the like); without one, noise. Prints fields a
  * second, the best of some rounds, what the cores gain, and the processor time of a field: the
  * product of the first and the last is how many cores it had, fewer where others work beside it.
- * Then what the engine's steps take of that, all threads together. One core ranks, and in its own
- * caches: where that takes longer it is the cores' clock that is lower.
+ * Then how long the engine's threads were in each of its steps, together, in the round that took
+ * least processor time; a thread that waits for a processor is in its step too.
  */
 #include "base/clock.h"
 #include "harness.h"
@@ -135,8 +135,8 @@ static void print_rates(const struct gpume_params *p, const struct processors *p
     for (uint32_t i = 0; i < count; i++) {
         char text[LABEL_MAX];
         printf("%ux%u, %2u bits, block %3u, window %2u, %8s: %8.1f fields/s, %7.1f G px/s, "
-               "%5.2f times one %s, processor time of a field %6.0f us: "
-               "pad %.0f, search %.0f, measure %.0f, rank %.0f\n",
+               "%5.2f times one %s, processor time of a field %6.0f us, "
+               "threads in pad %.0f, search %.0f, measure %.0f, rank %.0f us\n",
             p->width, p->height, p->bits, p->block, p->window_x,
             label(text, counts[i], processors->cores), rates[i].fields_s,
             rates[i].fields_s * differences / 1e9, rates[i].fields_s / rates[0].fields_s,

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * checksearch [--bench]: every implementation of the search that this processor has against the
- * plain one, vector by vector and cost by cost, on random and on adversarial frames. --bench prints
- * their speed instead, in pixel differences of candidates a second.
+ * plain one, vector by vector and cost by cost, on random and on adversarial frames; and the sums
+ * of a field that are made with each. --bench prints their speed instead, in pixel differences of
+ * candidates a second.
  */
 #include "base/clock.h"
+#include "brute.h"
 #include "harness.h"
 #include "motion/measure.h"
 #include "motion/search.h"
@@ -245,6 +247,58 @@ static void check_shapes(void)
     }
 }
 
+/* With and without a predicted plane, which is where the match is put together if there is one. */
+static void check_sums(
+    const struct field *field, const struct gpume_search *with, const struct brute *brute)
+{
+    const struct gpume_plan *plan = &field->plan;
+    struct gpume_search_field all = {
+        .plan = plan, .target = field->padded[1], .reference = field->padded[0]};
+    void *predicted = calloc(1, plan->plane_bytes);
+    for (int pass = 0; pass < 2; pass++) {
+        struct gpume_sums sums = {0};
+        for (uint32_t row = 0; row < plan->blocks_y; row++) {
+            struct gpume_span span = {.row = row};
+            for (; span.first < plan->blocks_x; span.first = span.end) {
+                span.end = span.first + 70 < plan->blocks_x ? span.first + 70 : plan->blocks_x;
+                struct gpume_sums part = gpume_measure_span(
+                    with, &all, &span, field->vectors[0], pass ? predicted : NULL);
+                sums.zero += part.zero;
+                sums.sad_before += part.sad_before;
+                sums.sad_after += part.sad_after;
+                sums.sse_before += part.sse_before;
+                sums.sse_after += part.sse_after;
+            }
+        }
+        REQUIRE_EQUAL(sums.zero, brute->zero);
+        REQUIRE_EQUAL(sums.sad_before, brute->sad_before);
+        REQUIRE_EQUAL(sums.sad_after, brute->sad_after);
+        REQUIRE_EQUAL(sums.sse_before, brute->sse_before);
+        REQUIRE_EQUAL(sums.sse_after, brute->sse_after);
+    }
+    free(predicted);
+}
+
+/* Wider than what is put together at a time, by blocks of every kind, cut on both sides. */
+static void check_all_sums(void)
+{
+    static const uint32_t blocks[] = {4, 8, 12, 16, 36, 64, 100, 128};
+    for (uint32_t i = 0; i < 2 * sizeof(blocks) / sizeof(*blocks); i++) {
+        const struct shape shape = {1094, 130, i % 2 ? 16 : 8, blocks[i / 2], 1, 1};
+        struct field field;
+        open_field(&field, &shape, GPUME_EDGE_EXTEND, NOISE);
+        search(&field, &gpume_search_plain, false, 0, WHOLE);
+        struct brute brute = brute_field(&field.plan.params, &field.planes[1], &field.planes[0]);
+        for (uint32_t j = 0; gpume_search_at(j); j++) {
+            if (gpume_search_at(j)->available()) {
+                check_sums(&field, gpume_search_at(j), &brute);
+            }
+        }
+        brute_free(&brute);
+        close_field(&field);
+    }
+}
+
 static void bench_one(
     struct field *field, const struct gpume_search *with, bool eliminate, const char *content)
 {
@@ -331,5 +385,6 @@ int main(int argc, char **argv)
     }
     check_shapes();
     check_blocks();
+    check_all_sums();
     return harness_verdict();
 }

@@ -94,6 +94,24 @@ static void test_switch_in_flight(void)
     REQUIRE_EQUAL(sieved_in_flight(200, 3, 1000, 1100), 7); /* one in 32 */
 }
 
+/* The times of some submissions are missing. */
+static void test_switch_untold(void)
+{
+    struct gpume_sieve_switch sieve = {0};
+    REQUIRE_EQUAL(sieved_of(&sieve, 2, 0, 0), 2);
+    REQUIRE(sieved_of(&sieve, 100, 1000, 8000) < 6);
+    REQUIRE(sieved_of(&sieve, 100, 0, 0) < 6); /* what is known stays */
+    sieve = (struct gpume_sieve_switch){0};
+    REQUIRE_EQUAL(sieved_of(&sieve, 20, 0, 400), 1);
+    REQUIRE(sieved_of(&sieve, 100, 1000, 400) > 95);
+    sieve = (struct gpume_sieve_switch){0};
+    REQUIRE(gpume_sieve_switch_next(&sieve, 4)); /* not told, a full search under way is */
+    REQUIRE(!gpume_sieve_switch_next(&sieve, 4));
+    gpume_sieve_switch_measured(&sieve, true, 0, 4);
+    gpume_sieve_switch_measured(&sieve, false, 4000, 4);
+    REQUIRE(sieved_of(&sieve, 100, 1000, 400) > 95);
+}
+
 static void test_switch(void)
 {
     struct gpume_sieve_switch sieve = {0};
@@ -112,7 +130,7 @@ static void test_switch(void)
     }
     REQUIRE(!sizes.sizes[1].sieving);
     struct gpume_sieve_switch blind = {0};
-    REQUIRE_EQUAL(sieved_of(&blind, 50, 0, 0), 49); /* a device that cannot tell time */
+    REQUIRE_EQUAL(sieved_of(&blind, 50, 0, 0), 50); /* a device that cannot tell time */
 }
 
 int main(void)
@@ -132,5 +150,6 @@ int main(void)
     REQUIRE(gpume_sieve_sifts(&usual)); /* block 8, window 7 */
     test_switch();
     test_switch_in_flight();
+    test_switch_untold();
     return harness_verdict();
 }
