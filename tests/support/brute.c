@@ -11,30 +11,66 @@ static int64_t clamp(int64_t value, int64_t high)
     return value < 0 ? 0 : value > high ? high : value;
 }
 
-static int64_t sample(const struct gpume_plane *plane, int64_t x, int64_t y)
+/* A plane's samples, row by row, of one size whatever their bits. */
+struct samples {
+    int64_t width, height;
+    uint16_t *values;
+};
+
+static struct samples samples_of(const struct gpume_plane *plane)
 {
-    return synth_sample(
-        plane, clamp(x, (int64_t)plane->width - 1), clamp(y, (int64_t)plane->height - 1));
+    struct samples all = {plane->width, plane->height,
+        calloc((size_t)plane->width * plane->height, sizeof(uint16_t))};
+    for (int64_t y = 0; y < all.height; y++) {
+        for (int64_t x = 0; x < all.width; x++) {
+            all.values[y * all.width + x] = (uint16_t)synth_sample(plane, x, y);
+        }
+    }
+    return all;
+}
+
+static struct samples filtered(
+    const struct gpume_prefilter *prefilter, const struct gpume_plane *plane)
+{
+    struct gpume_plane made = brute_filter(prefilter, plane);
+    struct samples all = samples_of(&made);
+    free(made.data);
+    return all;
+}
+
+static const uint16_t *row_at(const struct samples *all, int64_t y)
+{
+    return all->values + clamp(y, all->height - 1) * all->width;
+}
+
+static int64_t sample(const struct samples *all, int64_t x, int64_t y)
+{
+    return row_at(all, y)[clamp(x, all->width - 1)];
 }
 
 struct region {
     int64_t x0, y0, x1, y1;
 };
 
-static uint64_t cost_at(const struct gpume_plane *target, const struct gpume_plane *reference,
+static uint64_t cost_at(const struct samples *target, const struct samples *reference,
     const struct region *r, int64_t dx, int64_t dy)
 {
+    bool inside = r->x0 + dx >= 0 && r->x1 + dx <= reference->width;
     uint64_t cost = 0;
     for (int64_t y = r->y0; y < r->y1; y++) {
+        const uint16_t *t = row_at(target, y), *from = row_at(reference, y + dy);
+        uint32_t row = 0; /* 128 * 65535 at most */
         for (int64_t x = r->x0; x < r->x1; x++) {
-            cost += (uint64_t)llabs(sample(target, x, y) - sample(reference, x + dx, y + dy));
+            int64_t at = inside ? x + dx : clamp(x + dx, reference->width - 1);
+            row += (uint32_t)abs(t[x] - from[at]);
         }
+        cost += row;
     }
     return cost;
 }
 
-static void search(const struct gpume_params *params, const struct gpume_plane *target,
-    const struct gpume_plane *reference, const struct region *r, struct brute *out, uint32_t block)
+static void search(const struct gpume_params *params, const struct samples *target,
+    const struct samples *reference, const struct region *r, struct brute *out, uint32_t block)
 {
     int64_t wx = params->window_x, wy = params->window_y;
     uint64_t best = cost_at(target, reference, r, 0, 0); /* (0,0) wins every tie */
@@ -62,7 +98,7 @@ static void search(const struct gpume_params *params, const struct gpume_plane *
     out->zero += best_dx == 0 && best_dy == 0;
 }
 
-static void measure(const struct gpume_plane *target, const struct gpume_plane *reference,
+static void measure(const struct samples *target, const struct samples *reference,
     const struct region *r, struct brute *out, uint32_t block)
 {
     for (int64_t y = r->y0; y < r->y1; y++) {
@@ -78,15 +114,32 @@ static void measure(const struct gpume_plane *target, const struct gpume_plane *
     }
 }
 
+struct costly {
+    uint64_t cost;
+    uint32_t block;
+};
+
+static int costlier_first(const void *a, const void *b)
+{
+    const struct costly *x = a, *y = b;
+    if (x->cost != y->cost) {
+        return x->cost > y->cost ? -1 : 1;
+    }
+    return x->block < y->block ? -1 : x->block > y->block;
+}
+
 /* rank = how many blocks come before: costlier ones, and equal ones earlier in raster order. */
 static void rank_all(struct brute *out)
 {
+    struct costly *order = calloc(out->blocks, sizeof(*order));
     for (uint32_t i = 0; i < out->blocks; i++) {
-        for (uint32_t j = 0; j < out->blocks; j++) {
-            out->ranks[i] +=
-                out->costs[j] > out->costs[i] || (out->costs[j] == out->costs[i] && j < i);
-        }
+        order[i] = (struct costly){out->costs[i], i};
     }
+    qsort(order, out->blocks, sizeof(*order), costlier_first);
+    for (uint32_t rank = 0; rank < out->blocks; rank++) {
+        out->ranks[order[rank].block] = rank;
+    }
+    free(order);
 }
 
 struct brute brute_field(const struct gpume_params *params, const struct gpume_plane *target,
@@ -99,21 +152,24 @@ struct brute brute_field(const struct gpume_params *params, const struct gpume_p
     out.dy = calloc(out.blocks, sizeof(*out.dy));
     out.costs = calloc(out.blocks, sizeof(*out.costs));
     out.ranks = calloc(out.blocks, sizeof(*out.ranks));
-    struct gpume_plane now = *target, past = *reference; /* what is searched */
+    const struct samples planes[2] = {samples_of(target), samples_of(reference)};
+    struct samples searched[2] = {planes[0], planes[1]};
     if (params->prefilter) {
-        now = brute_filter(params->prefilter, target);
-        past = brute_filter(params->prefilter, reference);
+        searched[0] = filtered(params->prefilter, target);
+        searched[1] = filtered(params->prefilter, reference);
     }
     for (uint32_t block = 0; block < out.blocks; block++) {
         struct region r = {.x0 = block % across * side, .y0 = block / across * side};
         r.x1 = r.x0 + side > params->width ? params->width : r.x0 + side;
         r.y1 = r.y0 + side > params->height ? params->height : r.y0 + side;
-        search(params, &now, &past, &r, &out, block);
-        measure(target, reference, &r, &out, block);
+        search(params, &searched[0], &searched[1], &r, &out, block);
+        measure(&planes[0], &planes[1], &r, &out, block);
     }
-    if (params->prefilter) {
-        free(now.data);
-        free(past.data);
+    for (uint32_t i = 0; i < 2; i++) {
+        free(planes[i].values);
+        if (params->prefilter) {
+            free(searched[i].values);
+        }
     }
     rank_all(&out);
     return out;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The answer by the words of gpume.h alone: pixel loops with clamped coordinates, nothing shared
- * with the engines they judge. Slow on purpose.
+ * with the engines they judge. Slow and plain.
  */
 #ifndef GPUME_TESTS_BRUTE_H
 #define GPUME_TESTS_BRUTE_H
