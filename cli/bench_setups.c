@@ -55,12 +55,41 @@ static bool wanted(const struct finder *finder, const struct gpume_search_info *
            (!asked->search || strcmp(asked->search, search->name) == 0);
 }
 
+static void drop_line(void *opaque, enum gpume_log_level level, const char *line)
+{
+    (void)opaque;
+    (void)level;
+    (void)line;
+}
+
+/* A GPU's searches are each for some blocks, windows and depths; GPUME_UNSUPPORTED is told only of
+ * one that was asked for. */
+static int look(
+    const struct finder *finder, const struct gpume_params *params, struct gpume_bench_setup *setup)
+{
+    struct gpume_params quiet = *params;
+    quiet.log = drop_line;
+    const int status = gpume_bench_look(&quiet, setup);
+    const bool told =
+        status != GPUME_OK && (status != GPUME_UNSUPPORTED || finder->options->params.search);
+    return told ? gpume_bench_look(params, setup) : status;
+}
+
 /* Elimination is left out where it would be the same again. */
 static int add(struct finder *finder, const struct gpume_params *params, double ceiling)
 {
     struct gpume_bench_setups *setups = finder->setups;
     struct gpume_bench_setup setup = {0};
-    const int status = gpume_bench_look(params, &setup);
+    const int status = look(finder, params, &setup);
+    if (status == GPUME_UNSUPPORTED && !finder->options->params.search) {
+        if (params->no_elimination) { /* else it has been said */
+            gpume_bench_note(finder->bench,
+                "%s is left out: not for %u bits, block %u, window %ux%u", params->search,
+                (unsigned)params->bits, (unsigned)params->block, (unsigned)params->window_x,
+                (unsigned)params->window_y);
+        }
+        return GPUME_OK;
+    }
     if (status != GPUME_OK || (!params->no_elimination && !setup.eliminates)) {
         return status;
     }
@@ -192,7 +221,8 @@ enum gpume_exit gpume_bench_setups_find(struct gpume_bench_setups *setups,
     }
     const struct gpume_bench_one *last = &setups->ones[setups->count - 1]; /* one core is there */
     if (asked->backend == GPUME_BACKEND_VULKAN && last->params.backend != GPUME_BACKEND_VULKAN) {
-        gpume_console_error("--backend vulkan: no usable device; 'gpume devices' lists them");
+        gpume_console_error("--backend vulkan: no device that can do this; 'gpume devices' lists "
+                            "them");
         return GPUME_EXIT_DEVICE;
     }
     return GPUME_EXIT_DONE;

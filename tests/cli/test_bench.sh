@@ -22,6 +22,19 @@ expect 0 bench --size 50x34 -b 12 --seconds 0.001 --backend cpu --threads 1
 grep -q "powers of two" "$scratch/out" || fail "no note on the block"
 ! grep -q '2 threads' "$scratch/out" || fail "--threads 1"
 
+# A GPU's search that is not for the work is left out, and refused where it was asked for.
+if have_vulkan; then
+    deep="--backend vulkan --bits 16 --size 32x32 --seconds 0.001"
+    # shellcheck disable=SC2086
+    expect 0 bench $deep
+    [ ! -s "$scratch/err" ] || fail "an error for a search that is left out"
+    grep -q '^note  *half is left out: not for 16 bits, block 8, window 7x7$' "$scratch/out" || fail "no note on half"
+    grep -q '^vulkan  *int ' "$scratch/out" || fail "no integers at 16 bits"
+    # shellcheck disable=SC2086
+    expect 4 bench $deep --search half
+    says "--search half: not for 16 bits"
+fi
+
 # JSON: brackets and quotes match, keys are there.
 # shellcheck disable=SC2086
 expect 0 bench $short --json
