@@ -55,32 +55,15 @@ static bool wanted(const struct finder *finder, const struct gpume_search_info *
            (!asked->search || strcmp(asked->search, search->name) == 0);
 }
 
-static void drop_line(void *opaque, enum gpume_log_level level, const char *line)
-{
-    (void)opaque;
-    (void)level;
-    (void)line;
-}
-
-/* A GPU's searches are each for some blocks, windows and depths; GPUME_UNSUPPORTED is told only of
- * one that was asked for. */
-static int look(
-    const struct finder *finder, const struct gpume_params *params, struct gpume_bench_setup *setup)
-{
-    struct gpume_params quiet = *params;
-    quiet.log = drop_line;
-    const int status = gpume_bench_look(&quiet, setup);
-    const bool told =
-        status != GPUME_OK && (status != GPUME_UNSUPPORTED || finder->options->params.search);
-    return told ? gpume_bench_look(params, setup) : status;
-}
-
-/* Elimination is left out where it would be the same again. */
+/* Elimination is left out where it would be the same again; a search that is not for these blocks,
+ * windows or bits, unless the user asked for it. */
 static int add(struct finder *finder, const struct gpume_params *params, double ceiling)
 {
     struct gpume_bench_setups *setups = finder->setups;
     struct gpume_bench_setup setup = {0};
-    const int status = look(finder, params, &setup);
+    struct gpume_params quiet = *params;
+    quiet.log = NULL;
+    int status = gpume_bench_look(&quiet, &setup);
     if (status == GPUME_UNSUPPORTED && !finder->options->params.search) {
         if (params->no_elimination) { /* else it has been said */
             gpume_bench_note(finder->bench,
@@ -89,6 +72,9 @@ static int add(struct finder *finder, const struct gpume_params *params, double 
                 (unsigned)params->window_y);
         }
         return GPUME_OK;
+    }
+    if (status != GPUME_OK) {
+        status = gpume_bench_look(params, &setup); /* again, to be told why */
     }
     if (status != GPUME_OK || (!params->no_elimination && !setup.eliminates)) {
         return status;

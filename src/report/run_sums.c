@@ -3,32 +3,39 @@
 
 #include <stdio.h>
 
-static void list_sum(
-    struct gpume_run_sums *sums, const char *prefix, const char *key, uint64_t *value, double *real)
+static void list_sum(struct gpume_run_sums *sums, const char *prefix, const char *key,
+    const char *suffix, uint64_t *value, double *real)
 {
     struct gpume_run_sum *sum = &sums->all[sums->count++];
-    snprintf(sum->key, sizeof sum->key, "%s%s", prefix, key);
+    snprintf(sum->key, sizeof sum->key, "%s%s%s", prefix, key, suffix);
     sum->value = value;
     sum->real = real;
 }
 
+static void list_total(
+    struct gpume_run_sums *sums, const char *prefix, const char *key, struct gpume_total *total)
+{
+    list_sum(sums, prefix, key, "", &total->low, NULL);
+    list_sum(sums, prefix, key, "_high", &total->high, NULL);
+}
+
+static void list_psnr(
+    struct gpume_run_sums *sums, const char *prefix, const char *key, struct gpume_psnr_sum *psnr)
+{
+    list_sum(sums, prefix, key, "_finite", &psnr->finite, NULL);
+    list_sum(sums, prefix, key, "_bits", NULL, &psnr->sum);
+}
+
 static void list_figures(struct gpume_run_sums *sums, const char *prefix, struct gpume_figures *f)
 {
-    list_sum(sums, prefix, "fields", &f->fields, NULL);
-    list_sum(sums, prefix, "zero", &f->zero.low, NULL);
-    list_sum(sums, prefix, "zero_high", &f->zero.high, NULL);
-    list_sum(sums, prefix, "sad_before", &f->sad_before.low, NULL);
-    list_sum(sums, prefix, "sad_before_high", &f->sad_before.high, NULL);
-    list_sum(sums, prefix, "sad_after", &f->sad_after.low, NULL);
-    list_sum(sums, prefix, "sad_after_high", &f->sad_after.high, NULL);
-    list_sum(sums, prefix, "sse_before", &f->sse_before.low, NULL);
-    list_sum(sums, prefix, "sse_before_high", &f->sse_before.high, NULL);
-    list_sum(sums, prefix, "sse_after", &f->sse_after.low, NULL);
-    list_sum(sums, prefix, "sse_after_high", &f->sse_after.high, NULL);
-    list_sum(sums, prefix, "psnr_before_finite", &f->psnr_before.finite, NULL);
-    list_sum(sums, prefix, "psnr_after_finite", &f->psnr_after.finite, NULL);
-    list_sum(sums, prefix, "psnr_before_bits", NULL, &f->psnr_before.sum);
-    list_sum(sums, prefix, "psnr_after_bits", NULL, &f->psnr_after.sum);
+    list_sum(sums, prefix, "fields", "", &f->fields, NULL);
+    list_total(sums, prefix, "zero", &f->zero);
+    list_total(sums, prefix, "sad_before", &f->sad_before);
+    list_total(sums, prefix, "sad_after", &f->sad_after);
+    list_total(sums, prefix, "sse_before", &f->sse_before);
+    list_total(sums, prefix, "sse_after", &f->sse_after);
+    list_psnr(sums, prefix, "psnr_before", &f->psnr_before);
+    list_psnr(sums, prefix, "psnr_after", &f->psnr_after);
 }
 
 void gpume_run_sums_list(struct gpume_summary *s, struct gpume_run_sums *sums)
@@ -60,6 +67,6 @@ void gpume_run_sums_list(struct gpume_summary *s, struct gpume_run_sums *sums)
     list_figures(sums, "past_", &s->ways[0]);
     list_figures(sums, "future_", &s->ways[1]);
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-        list_sum(sums, "", others[i].key, others[i].value, NULL);
+        list_sum(sums, "", others[i].key, "", others[i].value, NULL);
     }
 }
