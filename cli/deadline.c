@@ -2,7 +2,7 @@
 #include "deadline.h"
 
 #include "console.h"
-#include "options.h"
+#include "options/options.h"
 #include "signals.h"
 
 #include <errno.h>

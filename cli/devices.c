@@ -6,8 +6,8 @@
  */
 #include "devices.h"
 
-#include "bench_host.h"
 #include "console.h"
+#include "host.h"
 #include "report/machine.h"
 
 #include <stdio.h>

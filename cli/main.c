@@ -3,19 +3,19 @@
  * gpume: from the command line to an exit status. Every failure ends here with its one line on
  * standard error.
  */
-#include "bench.h"
-#include "bench_arrays.h"
+#include "bench/arrays.h"
+#include "bench/bench.h"
 #include "cache_folder.h"
-#include "compare.h"
-#include "completion.h"
+#include "compare/compare.h"
 #include "console.h"
-#include "convert.h"
+#include "convert/convert.h"
 #include "deadline.h"
 #include "devices.h"
-#include "options.h"
-#include "run.h"
+#include "estimate/run.h"
+#include "options/completion.h"
+#include "options/options.h"
 #include "signals.h"
-#include "sort.h"
+#include "sort/sort.h"
 
 #include <stdio.h>
 

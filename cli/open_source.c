@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "open_source.h"
 
-#include "compat.h"
 #include "console.h"
-#include "run_window.h"
+#include "estimate/compat.h"
+#include "estimate/run_window.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #define GPUME_CLI_OPEN_SOURCE_H
 
 #include "media/source.h"
-#include "options.h"
+#include "options/options.h"
 
 /* colour: gpume_source_take_colour will be called for target frames. On success the caller closes
  * it. One line on failure. */

@@ -6,7 +6,7 @@
 #ifndef GPUME_CLI_PROGRESS_H
 #define GPUME_CLI_PROGRESS_H
 
-#include "options.h"
+#include "options/options.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -7,7 +7,7 @@
 #include "signals.h"
 
 #include "console.h"
-#include "options.h"
+#include "options/options.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -6,9 +6,9 @@
  * kernel.
  */
 #include "console.h"
+#include "estimate/outputs.h"
 #include "fuzz.h"
-#include "options.h"
-#include "outputs.h"
+#include "options/options.h"
 
 #include <ctype.h>
 

@@ -5,8 +5,8 @@
  */
 #include "console.h"
 #include "fuzz.h"
-#include "sort_input.h"
-#include "sort_text.h"
+#include "sort/parse.h"
+#include "sort/read.h"
 
 /* Count and sum, which any order leaves. */
 struct tally {

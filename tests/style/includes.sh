@@ -27,7 +27,7 @@ src/report      base/.*\.h report/.*\.h vectors/.*\.h draw/(colours|overlay)\.h 
 src/include     gpume/gpume\.h
 src/include/gpume/avframe.h gpume/gpume\.h libavutil/.*\.h
 src/include/gpume/vulkan.h gpume/compute\.h vulkan/vulkan_core\.h
-cli             [a-z0-9_]+\.h gpume/(gpume|compute)\.h media/(mestimate|source)\.h report/.*\.h vectors/.*\.h
+cli             [a-z0-9_]+\.h (options|estimate|bench|compare|convert|sort)/[a-z0-9_]+\.h gpume/(gpume|compute)\.h media/(mestimate|source)\.h report/.*\.h vectors/.*\.h
 shaders         shared\.h [a-z0-9_]+\.glsl
 samples         [a-z0-9_]+\.(h|inc) gpume/(avframe|compute|gpume)\.h lib(avcodec|avfilter|avformat|avutil)/.*\.h
 END

@@ -4,8 +4,8 @@
  * answer that is wrong in one block, be it the vector or the cost, is found before anything is
  * measured.
  */
-#include "bench_repeat.h"
-#include "bench_run.h"
+#include "bench/repeat.h"
+#include "bench/timing.h"
 #include "console.h"
 #include "harness.h"
 

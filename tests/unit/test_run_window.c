@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* cli/run_window: which frames a run reads that goes on after others. */
+#include "estimate/run_window.h"
 #include "harness.h"
-#include "run_window.h"
 
 static struct gpume_options options;
 static struct gpume_summary done;

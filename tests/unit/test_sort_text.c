@@ -4,7 +4,7 @@
  * ones at the bounds, and rubbish.
  */
 #include "harness.h"
-#include "sort_text.h"
+#include "sort/parse.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Every engine side by side on the same fields. Order, for each content: the frames are made; the
+ * fastest CPU search gives the answers, which the plain search confirms on as many rows as it can
+ * search in the time; every engine is measured, its answers compared. Nothing is printed before
+ * the end, so that no figure stands for a wrong answer. Main thread only.
+ */
+#include "bench/bench.h"
+
+#include "bench/bench_table.h"
+#include "bench/ffmpeg.h"
+#include "bench/setups.h"
+#include "commit.h"
+#include "console.h"
+#include "host.h"
+#include "progress.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define HEIGHTS_MAX 16u /* answers kept */
+#define PARTS 4u        /* fields that a row's time should hold at least */
+
+/* Answers for the upper rows of the clip at hand. */
+struct known {
+    struct gpume_params params;
+    struct gpume_bench_answers answers;
+};
+
+struct job {
+    const struct gpume_options *options;
+    struct gpume_params work;
+    uint64_t budget_ns; /* for one row of the table */
+    struct gpume_bench_clip clip;
+    struct gpume_bench_setups setups;
+    struct gpume_bench bench;
+    struct known known[HEIGHTS_MAX];
+    uint32_t known_count;
+    struct gpume_progress progress;
+};
+
+static enum gpume_exit exit_of(int status)
+{
+    switch (status) {
+    case GPUME_OK:
+        return GPUME_EXIT_DONE;
+    case GPUME_FORMAT:
+        return GPUME_EXIT_MISMATCH;
+    case GPUME_DEVICE:
+    case GPUME_UNSUPPORTED:
+        return GPUME_EXIT_DEVICE;
+    default:
+        return GPUME_EXIT_FAILED;
+    }
+}
+
+static void show(const struct job *job, const char *content, const char *search, const char *device)
+{
+    char line[128];
+    snprintf(line, sizeof(line), "%s: %.30s, %.50s", content, search, device);
+    if (job->progress.shown) {
+        gpume_console_status(line, job->progress.rewrite);
+    }
+}
+
+/* What the size, the edge mode and the clip make of the reference search. */
+static int find_answers(
+    struct job *job, const struct gpume_params *params, const struct gpume_bench_answers **answers)
+{
+    for (uint32_t i = 0; i < job->known_count; i++) {
+        const struct gpume_params *p = &job->known[i].params;
+        if (p->width == params->width && p->height == params->height && p->edge == params->edge) {
+            *answers = &job->known[i].answers;
+            return GPUME_OK;
+        }
+    }
+    if (job->known_count == HEIGHTS_MAX) {
+        gpume_bench_answers_finish(&job->known[--job->known_count].answers);
+    }
+    struct known *known = &job->known[job->known_count];
+    known->params = job->setups.reference;
+    known->params.width = params->width;
+    known->params.height = params->height;
+    known->params.edge = params->edge;
+    const int status = gpume_bench_solve(&job->clip, &known->params, &known->answers);
+    if (status != GPUME_OK) {
+        gpume_bench_answers_finish(&known->answers);
+        return status;
+    }
+    job->known_count++;
+    *answers = &known->answers;
+    return GPUME_OK;
+}
+
+static void forget_answers(struct job *job)
+{
+    while (job->known_count > 0) {
+        gpume_bench_answers_finish(&job->known[--job->known_count].answers);
+    }
+}
+
+/* The search that defines the answer, on the rows it has time for. */
+static int check_plain(struct job *job, const char *content)
+{
+    struct gpume_params params = job->setups.reference;
+    params.search = "plain";
+    show(job, content, "checking with plain", "cpu");
+    int status = gpume_bench_fit(&job->clip, &params, params.block,
+        job->budget_ns / gpume_bench_cycle(&job->clip), gpume_bench_once);
+    const struct gpume_bench_answers *answers = NULL;
+    if (status == GPUME_OK) {
+        status = find_answers(job, &params, &answers);
+    }
+    if (status == GPUME_OK) {
+        status = gpume_bench_compare(&job->clip, &params, answers);
+    }
+    struct gpume_bench *bench = &job->bench;
+    if (bench->plain_rows == 0 || params.height < bench->plain_rows) {
+        bench->plain_rows = params.height;
+    }
+    return status;
+}
+
+static struct gpume_bench_row *new_row(struct job *job, const char *content)
+{
+    struct gpume_bench *bench = &job->bench; /* as many as setups and mestimate, twice */
+    struct gpume_bench_row *row = &bench->rows[bench->count++];
+    *row = (struct gpume_bench_row){.content = content};
+    return row;
+}
+
+/* Times are those of the whole picture: the rows that were not searched are taken to be alike. A
+ * device that cannot tell time is given the whole. */
+static void fill_times(struct gpume_bench_row *row, const struct gpume_params *measured,
+    const struct gpume_params *whole, const struct gpume_bench_time *time)
+{
+    const double differences = gpume_bench_differences(measured);
+    const double search_ns = time->search_ns > 0 ? time->search_ns : time->wall_ns;
+    const double scale = gpume_bench_differences(whole) / differences;
+    row->rows = measured->height;
+    row->whole = measured->height == whole->height;
+    row->search_us = search_ns / 1e3 * scale;
+    row->wall_us = time->wall_ns / 1e3 * scale;
+    row->differences_per_second = differences / search_ns * 1e9;
+}
+
+static int measure_one(struct job *job, const char *content, const struct gpume_bench_one *one)
+{
+    const bool cpu = one->params.backend == GPUME_BACKEND_CPU;
+    struct gpume_params params = one->params;
+    params.width = job->work.width;
+    params.height = job->work.height;
+    const struct gpume_params whole = params;
+    show(job, content, params.search, one->setup.device);
+    /* On every thread a few rows of blocks at least. */
+    const uint32_t rows =
+        cpu ? params.block * (params.threads > 1 ? 2 * params.threads : 1) : params.block;
+    int status =
+        gpume_bench_fit(&job->clip, &params, rows, job->budget_ns / PARTS, gpume_bench_once);
+    const struct gpume_bench_answers *answers = NULL;
+    if (status == GPUME_OK) {
+        status = find_answers(job, &params, &answers);
+    }
+    struct gpume_bench_time time;
+    if (status == GPUME_OK) {
+        status = gpume_bench_measure(&job->clip, &params, answers, job->budget_ns, &time);
+    }
+    if (status != GPUME_OK) {
+        return status;
+    }
+    struct gpume_bench_row *row = new_row(job, content);
+    row->engine = cpu ? "cpu" : "vulkan";
+    snprintf(row->search, sizeof(row->search), "%s", params.search);
+    snprintf(row->device, sizeof(row->device), "%s", cpu ? job->bench.cpu : one->setup.device);
+    snprintf(row->driver, sizeof(row->driver), "%s", one->setup.driver);
+    row->threads = cpu ? params.threads : 0;
+    row->elimination = !params.no_elimination;
+    row->ceiling = one->ceiling;
+    fill_times(row, &params, &whole, &time);
+    return GPUME_OK;
+}
+
+static int measure_ffmpeg(struct job *job, const char *content)
+{
+    struct gpume_params whole = job->setups.reference, params;
+    if (!gpume_bench_ffmpeg_params(&whole)) {
+        return GPUME_OK;
+    }
+    params = whole;
+    show(job, content, "mestimate", "FFmpeg");
+    int status = gpume_bench_fit(
+        &job->clip, &params, params.block, job->budget_ns / PARTS, gpume_bench_ffmpeg_once);
+    params.height = params.height / params.block * params.block;
+    const struct gpume_bench_answers *answers = NULL;
+    if (status == GPUME_OK) {
+        status = find_answers(job, &params, &answers);
+    }
+    struct gpume_bench_time time;
+    if (status == GPUME_OK) {
+        status = gpume_bench_ffmpeg_measure(&job->clip, &params, answers, job->budget_ns, &time);
+    }
+    if (status != GPUME_OK) {
+        return status;
+    }
+    struct gpume_bench_row *row = new_row(job, content);
+    row->engine = "ffmpeg";
+    snprintf(row->search, sizeof(row->search), "mestimate");
+    snprintf(row->device, sizeof(row->device), "%s", job->bench.cpu);
+    row->threads = 1;
+    fill_times(row, &params, &whole, &time);
+    struct gpume_bench *bench = &job->bench;
+    if (bench->mestimate_rows == 0 || params.height < bench->mestimate_rows) {
+        bench->mestimate_rows = params.height;
+    }
+    return GPUME_OK;
+}
+
+/* How many times as fast as one core at its best with every candidate compared, and as mestimate:
+ * by differences a second, since mestimate searches a little less of the picture. */
+static void compare_rows(struct gpume_bench *bench, uint32_t first)
+{
+    double core = 0, mestimate = 0;
+    for (uint32_t i = first; i < bench->count; i++) {
+        const struct gpume_bench_row *row = &bench->rows[i];
+        const double rate = row->differences_per_second;
+        if (strcmp(row->engine, "ffmpeg") == 0) {
+            mestimate = rate;
+        } else if (row->threads == 1 && !row->elimination && rate > core) {
+            core = rate;
+        }
+    }
+    for (uint32_t i = first; i < bench->count; i++) {
+        struct gpume_bench_row *row = &bench->rows[i];
+        row->over_core = core > 0 ? row->differences_per_second / core : 0;
+        row->over_mestimate = mestimate > 0 ? row->differences_per_second / mestimate : 0;
+    }
+}
+
+static enum gpume_exit measure_clip(struct job *job, const char *content)
+{
+    const uint32_t first = job->bench.count;
+    int status = check_plain(job, content);
+    if (status == GPUME_OK) {
+        status = measure_ffmpeg(job, content);
+    }
+    for (uint32_t i = 0; status == GPUME_OK && i < job->setups.count; i++) {
+        status = measure_one(job, content, &job->setups.ones[i]);
+    }
+    forget_answers(job);
+    compare_rows(&job->bench, first);
+    return exit_of(status);
+}
+
+/* Everything about the work that does not depend on what the frames show. */
+static enum gpume_exit prepare(struct job *job, uint32_t width, uint32_t height, uint32_t bits)
+{
+    struct gpume_bench *bench = &job->bench;
+    job->work.width = width;
+    job->work.height = height;
+    job->work.bits = bits;
+    bench->params = job->work;
+    bench->blocks = gpume_bench_blocks(&job->work);
+    bench->candidates = (2ull * job->work.window_x + 1) * (2ull * job->work.window_y + 1);
+    bench->differences = gpume_bench_differences(&job->work);
+    struct gpume_params ffmpeg = job->work;
+    const char *obstacle =
+        gpume_bench_ffmpeg_params(&ffmpeg) ? NULL : gpume_bench_ffmpeg_why(&ffmpeg);
+    if (obstacle) {
+        gpume_bench_note(bench, "FFmpeg's mestimate is left out: %s", obstacle);
+    }
+    return gpume_bench_setups_find(&job->setups, job->options, &job->work, bench);
+}
+
+static enum gpume_exit measure_generated(struct job *job, uint32_t frames)
+{
+    static const char *const names[] = {"noise", "motion"};
+    const struct gpume_params *asked = &job->options->params;
+    const uint32_t width = asked->width ? asked->width : 1920;
+    const uint32_t height = asked->height ? asked->height : 1080;
+    enum gpume_exit result = prepare(job, width, height, asked->bits);
+    for (int i = 0; i < 2 && result == GPUME_EXIT_DONE; i++) {
+        const enum gpume_bench_content content = (enum gpume_bench_content)i;
+        result = gpume_bench_clip_make(&job->clip, content, width, height, asked->bits, frames)
+                     ? GPUME_EXIT_FAILED
+                     : measure_clip(job, names[i]);
+        gpume_bench_clip_free(&job->clip);
+    }
+    return result;
+}
+
+static enum gpume_exit measure_input(struct job *job, uint32_t frames)
+{
+    enum gpume_exit result = gpume_bench_clip_read(&job->clip, job->options, frames);
+    if (result == GPUME_EXIT_DONE) {
+        const struct gpume_plane *plane = &job->clip.planes[0];
+        job->bench.input = job->options->inputs[job->options->input_count - 1];
+        job->bench.fields = gpume_bench_cycle(&job->clip);
+        result = prepare(job, plane->width, plane->height, plane->bits);
+        if (result == GPUME_EXIT_INPUT) { /* its size */
+            gpume_console_error_about(job->clip.label);
+        }
+    }
+    result = result ? result : measure_clip(job, "input");
+    gpume_bench_clip_free(&job->clip);
+    return result;
+}
+
+static enum gpume_exit write_result(const struct gpume_bench *bench, enum gpume_form form)
+{
+    const struct gpume_log log = {.fn = gpume_console_log};
+    if (form == GPUME_FORM_TABLE) {
+        gpume_bench_print_table(bench);
+        return GPUME_EXIT_DONE;
+    }
+    return exit_of(form == GPUME_FORM_JSON ? gpume_bench_write_json(bench, &log)
+                                           : gpume_bench_write_csv(bench, &log));
+}
+
+enum gpume_exit gpume_bench_run(const struct gpume_options *options)
+{
+    static struct job job; /* large */
+    job = (struct job){.options = options,
+        .work = options->params,
+        .budget_ns = (uint64_t)(options->seconds * 1e9),
+        .bench = {.commit = GPUME_COMMIT}};
+    job.work.backend = GPUME_BACKEND_AUTO;
+    job.work.device = NULL;
+    job.work.search = NULL;
+    job.work.log = gpume_console_log;
+    const uint32_t frames = options->frames ? (uint32_t)options->frames + 1 : 4;
+    job.bench.fields = 2 * (frames - 1);
+    gpume_bench_cpu_name(job.bench.cpu);
+    job.bench.processors = gpume_bench_processors();
+    gpume_progress_init(&job.progress, options, 0);
+    const enum gpume_exit result =
+        options->input_count > 0 ? measure_input(&job, frames) : measure_generated(&job, frames);
+    gpume_console_status(NULL, true);
+    return result ? result : write_result(&job.bench, options->form);
+}

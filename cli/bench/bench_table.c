@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "bench/bench_table.h"
+
+#include "console.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PLACE_MAX 24 /* columns */
+
+static bool same_device(const struct gpume_bench_row *a, const struct gpume_bench_row *b)
+{
+    return strcmp(a->device, b->device) == 0 && strcmp(a->driver, b->driver) == 0;
+}
+
+/* A line for each Vulkan device. */
+static void print_devices(const struct gpume_bench *bench)
+{
+    for (uint32_t i = 0; i < bench->count; i++) {
+        const struct gpume_bench_row *row = &bench->rows[i];
+        bool first = strcmp(row->engine, "vulkan") == 0;
+        for (uint32_t j = 0; j < i && first; j++) {
+            first = !same_device(row, &bench->rows[j]);
+        }
+        if (first) {
+            printf("device   %s, driver %s\n", row->device, row->driver);
+        }
+    }
+}
+
+static void print_head(const struct gpume_bench *bench)
+{
+    const struct gpume_params *params = &bench->params;
+    printf("gpume    %s%s%s%s\n", gpume_version(), bench->commit[0] ? " (" : "", bench->commit,
+        bench->commit[0] ? ")" : "");
+    printf("cpu      %s, %" PRIu32 " processor%s\n", bench->cpu, bench->processors,
+        bench->processors == 1 ? "" : "s");
+    print_devices(bench);
+    printf("work     ");
+    if (bench->input) {
+        gpume_console_print_name(bench->input, stdout);
+        printf(": ");
+    }
+    printf("%" PRIu32 " x %" PRIu32 " pixels, %" PRIu32 " bits, block %" PRIu32 ", window %" PRIu32
+           "x%" PRIu32 ", edge %s\n",
+        params->width, params->height, params->bits, params->block, params->window_x,
+        params->window_y, params->edge == GPUME_EDGE_INSIDE ? "inside" : "extend");
+    printf("         %" PRIu32 " blocks of up to %" PRIu64 " candidates: %.4g G pixel differences "
+           "(px) a field\n",
+        bench->blocks, bench->candidates, bench->differences / 1e9);
+    printf("agreed   every vector and cost of %" PRIu32 " fields; with plain on %" PRIu32
+           " of %" PRIu32 " rows",
+        bench->fields, bench->plain_rows, params->height);
+    if (bench->mestimate_rows > 0) {
+        printf(", with mestimate on %" PRIu32, bench->mestimate_rows);
+    }
+    printf("\n");
+    for (uint32_t i = 0; i < bench->note_count; i++) {
+        printf("note     %s\n", bench->notes[i]);
+    }
+}
+
+/* "-" where a figure is not known. */
+static void print_factor(int width, double value, const char *unit)
+{
+    char text[32] = "-";
+    if (value > 0) {
+        const int decimals = value < 0.1 ? 4 : value < 10 ? 2 : value < 1000 ? 1 : 0;
+        snprintf(text, sizeof(text), "%.*f%s", decimals, value, unit);
+    }
+    printf("  %*s", width, text);
+}
+
+/* What a row ran on, cut where it is long: the head has it in full. */
+static void describe_place(const struct gpume_bench_row *row, char where[PLACE_MAX + 1])
+{
+    if (row->threads > 0) {
+        snprintf(where, PLACE_MAX + 1, "%" PRIu32 " thread%s", row->threads,
+            row->threads == 1 ? "" : "s");
+    } else {
+        snprintf(where, PLACE_MAX + 1, "%.*s", PLACE_MAX, row->device);
+    }
+}
+
+static int place_width(const struct gpume_bench *bench)
+{
+    size_t width = 0;
+    for (uint32_t i = 0; i < bench->count; i++) {
+        char where[PLACE_MAX + 1];
+        describe_place(&bench->rows[i], where);
+        width = strlen(where) > width ? strlen(where) : width;
+    }
+    return (int)width;
+}
+
+static void print_row(const struct gpume_bench_row *row, int width)
+{
+    char where[PLACE_MAX + 1];
+    describe_place(row, where);
+    printf("%-6s  %-9s  %-*s  %-11s  %c%10.1f  %10.1f", row->engine, row->search, width, where,
+        row->elimination ? "on" : "off", row->whole ? ' ' : '~', row->search_us, row->wall_us);
+    print_factor(9, row->differences_per_second / 1e9, "");
+    print_factor(10, row->ceiling > 0 ? row->differences_per_second / row->ceiling * 100 : 0, " %");
+    print_factor(8, row->over_core, "");
+    print_factor(11, row->over_mestimate, "");
+    printf("\n");
+}
+
+void gpume_bench_print_table(const struct gpume_bench *bench)
+{
+    bool partly = false;
+    const int width = place_width(bench);
+    print_head(bench);
+    for (uint32_t i = 0; i < bench->count; i++) {
+        const struct gpume_bench_row *row = &bench->rows[i];
+        if (i == 0 || strcmp(row->content, bench->rows[i - 1].content) != 0) {
+            printf("\n%s\n%-6s  %-9s  %-*s  %-11s  %11s  %10s  %9s  %10s  %8s  %11s\n",
+                row->content, "engine", "search", width, "on", "elimination", "us a field",
+                "wall us", "G px/s", "of ceiling", "x core", "x mestimate");
+        }
+        print_row(row, width);
+        partly = partly || !row->whole;
+    }
+    if (partly) {
+        printf("\n~ too slow for the whole picture: from its upper rows\n");
+    }
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What bench_sort and bench_reduce share: where they measure, how long, and the rows that come out.
+ * Main thread only.
+ */
+#ifndef GPUME_CLI_BENCH_PLACES_H
+#define GPUME_CLI_BENCH_PLACES_H
+
+#include "bench/repeat.h"
+#include "options/options.h"
+#include "progress.h"
+#include "report/array_rows.h"
+
+#include <gpume/compute.h>
+
+/* One way to do the work. */
+struct gpume_bench_method {
+    gpume_compute *compute;
+    struct gpume_compute_info info;
+    const char *name;
+    enum gpume_sort_method sort;
+    bool qsort;
+    bool slow; /* left out from here on: the next size would take too long */
+};
+
+struct gpume_bench_places {
+    const struct gpume_options *options;
+    gpume_compute *cpu, *gpu; /* gpu NULL: none */
+    uint64_t budget_ns;       /* for one row of the table */
+    struct gpume_progress progress;
+    struct gpume_array_bench bench;
+};
+
+/* A new row; NULL once there is no room. */
+struct gpume_array_row *gpume_bench_row(struct gpume_bench_places *places,
+    const struct gpume_bench_method *method, const char *work, uint64_t items, uint32_t bits);
+
+void gpume_bench_show(const struct gpume_bench_places *places, const char *work,
+    const struct gpume_bench_method *method, uint64_t items);
+
+/* Would a task so many times as large take too long? */
+bool gpume_bench_too_slow(const struct gpume_bench_places *places, double us, double times);
+
+/* Both measure and check; nothing is written. */
+int gpume_bench_sorts(struct gpume_bench_places *places);
+int gpume_bench_reductions(struct gpume_bench_places *places);
+
+#endif

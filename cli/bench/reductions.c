@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Reductions, by one core and by the device, held against each other; and what share of the bytes
+ * that copying moves a reduction reads.
+ */
+#include "bench/places.h"
+#include "console.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BYTES_FIRST (UINT64_C(1) << 20)
+#define BYTES_MAX (UINT64_C(1) << 30)
+#define STEP 32u
+#define BINS 256u
+
+static const struct work {
+    const char *name;
+    enum gpume_element element;
+    uint32_t shift;
+    enum { SUM, MINIMUM, HISTOGRAM } kind;
+} works[] = {
+    {"sum", GPUME_ELEMENT_U32, 0, SUM},
+    {"sum", GPUME_ELEMENT_U8, 0, SUM},
+    {"minimum", GPUME_ELEMENT_U32, 0, MINIMUM},
+    {"histogram", GPUME_ELEMENT_U8, 0, HISTOGRAM},
+    {"histogram", GPUME_ELEMENT_U32, 24, HISTOGRAM},
+};
+#define WORKS (sizeof(works) / sizeof(*works))
+
+struct reducing {
+    struct gpume_bench_places *places;
+    struct gpume_bench_method *method;
+    const struct work *work;
+    gpume_array *data, *copy;
+    uint64_t bytes, results[BINS];
+};
+
+static int reduce(struct reducing *r)
+{
+    const uint64_t count = r->bytes >> r->work->element;
+    struct gpume_minimum minimum = {0};
+    int status;
+    switch (r->work->kind) {
+    case SUM:
+        return gpume_array_sum(r->data, r->work->element, 0, count, r->results);
+    case MINIMUM:
+        status = gpume_array_minimum(r->data, r->work->element, 0, count, &minimum);
+        r->results[0] = minimum.value;
+        r->results[1] = minimum.index;
+        return status;
+    case HISTOGRAM:
+        break;
+    }
+    return gpume_array_histogram(
+        r->data, r->work->element, 0, count, r->work->shift, BINS, r->results);
+}
+
+static int reduce_once(void *opaque, double *us)
+{
+    struct reducing *r = opaque;
+    struct gpume_compute_times times;
+    const int status = reduce(r);
+    gpume_compute_get_times(r->method->compute, &times);
+    *us = (double)times.run_ns / 1e3;
+    return status;
+}
+
+static int copy_once(void *opaque, double *us)
+{
+    struct reducing *r = opaque;
+    struct gpume_compute_times times;
+    const int status = gpume_array_copy(r->copy, 0, r->data, 0, r->bytes);
+    gpume_compute_get_times(r->method->compute, &times);
+    *us = (double)times.run_ns / 1e3;
+    return status;
+}
+
+static int measure(struct reducing *r, double copy_us, uint64_t answers[BINS], bool first)
+{
+    double us;
+    memset(r->results, 0, sizeof(r->results));
+    gpume_bench_show(r->places, r->work->name, r->method, r->bytes >> r->work->element);
+    int status = gpume_bench_warm_up(r->places->budget_ns, reduce_once, r);
+    status = status ? status : gpume_bench_repeat(r->places->budget_ns, reduce_once, r, &us);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    if (first) {
+        memcpy(answers, r->results, sizeof(r->results));
+    } else if (memcmp(answers, r->results, sizeof(r->results)) != 0) {
+        gpume_console_error("bench: %s: the device and one core differ", r->work->name);
+        return GPUME_FORMAT;
+    }
+    const uint64_t count = r->bytes >> r->work->element;
+    struct gpume_array_row *row =
+        gpume_bench_row(r->places, r->method, r->work->name, count, 8u << r->work->element);
+    if (row) {
+        row->us = us;
+        row->items_per_second = (double)count / us * 1e6;
+        row->share_of_copy = copy_us / (2 * us); /* which reads and writes */
+    }
+    return GPUME_OK;
+}
+
+static int measure_place(struct reducing *r, const void *noise, uint64_t answers[WORKS][BINS],
+    bool first, uint32_t rows[WORKS])
+{
+    double copy_us = 0;
+    gpume_compute *compute = r->method->compute;
+    int status = gpume_array_create(compute, &r->data, r->bytes);
+    status = status ? status : gpume_array_create(compute, &r->copy, r->bytes);
+    status = status ? status : gpume_array_write(r->data, 0, noise, r->bytes);
+    status = status ? status : gpume_bench_warm_up(r->places->budget_ns, copy_once, r);
+    status = status ? status : gpume_bench_repeat(r->places->budget_ns, copy_once, r, &copy_us);
+    for (size_t i = 0; i < WORKS && status == GPUME_OK; i++) {
+        r->work = &works[i];
+        status = measure(r, copy_us, answers[i], first);
+        if (status != GPUME_OK) {
+            break;
+        }
+        struct gpume_array_bench *bench = &r->places->bench;
+        struct gpume_array_row *row = &bench->rows[bench->count - 1];
+        if (first) {
+            rows[i] = bench->count - 1;
+        }
+        row->over_core = bench->rows[rows[i]].us / row->us;
+        r->method->slow = r->method->slow || gpume_bench_too_slow(r->places, row->us, STEP);
+    }
+    gpume_array_destroy(&r->copy);
+    gpume_array_destroy(&r->data);
+    return status;
+}
+
+static uint32_t *make_noise(uint64_t bytes)
+{
+    uint32_t state = 2463534242u, *noise = malloc((size_t)bytes);
+    for (uint64_t i = 0; noise && i < bytes / 4; i++) { /* Marsaglia 2003, "Xorshift RNGs" */
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        noise[i] = state;
+    }
+    return noise;
+}
+
+static int measure_size(struct reducing *r, struct gpume_bench_method methods[2])
+{
+    static uint64_t answers[WORKS][BINS];
+    uint32_t rows[WORKS];
+    uint32_t *noise = make_noise(r->bytes);
+    int status = GPUME_OK;
+    if (!noise) {
+        gpume_console_error("bench: memory has run out; --reduce needs 3 GiB");
+        return GPUME_NOMEM;
+    }
+    for (int i = 0; i < 2 && status == GPUME_OK; i++) {
+        r->method = &methods[i];
+        if (i == 0 || (methods[i].compute && !methods[i].slow)) { /* the first has the answers */
+            status = measure_place(r, noise, answers, i == 0, rows);
+        }
+    }
+    free(noise);
+    return status;
+}
+
+int gpume_bench_reductions(struct gpume_bench_places *places)
+{
+    struct gpume_bench_method methods[2] = {
+        {.compute = places->cpu, .name = "loop"}, {.compute = places->gpu, .name = "kernel"}};
+    struct reducing r = {.places = places};
+    int status = GPUME_OK;
+    for (int i = 0; i < 2; i++) {
+        methods[i].slow = !methods[i].compute;
+        if (methods[i].compute) {
+            gpume_compute_get_info(methods[i].compute, &methods[i].info);
+        }
+    }
+    for (r.bytes = BYTES_FIRST; r.bytes <= BYTES_MAX && status == GPUME_OK; r.bytes *= STEP) {
+        if (!methods[0].slow || !methods[1].slow) {
+            status = measure_size(&r, methods);
+        }
+    }
+    return status;
+}

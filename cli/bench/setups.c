@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "bench/setups.h"
+
+#include "console.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define DEVICES_MAX 16u
+#define SEARCHES_MAX 32u
+
+struct finder {
+    struct gpume_bench_setups *setups;
+    const struct gpume_options *options;
+    const struct gpume_params *work;
+    struct gpume_bench *bench;
+    struct gpume_search_info searches[SEARCHES_MAX];
+    uint32_t search_count;
+};
+
+void gpume_bench_note(struct gpume_bench *bench, const char *format, ...)
+{
+    if (bench->note_count < GPUME_BENCH_NOTES_MAX) {
+        char *note = bench->notes[bench->note_count++];
+        va_list args;
+        va_start(args, format);
+        vsnprintf(note, sizeof(bench->notes[0]), format, args);
+        va_end(args);
+    }
+}
+
+static enum gpume_exit exit_of(int status)
+{
+    return status == GPUME_DEVICE || status == GPUME_UNSUPPORTED ? GPUME_EXIT_DEVICE
+           : status == GPUME_INVALID                             ? GPUME_EXIT_INPUT
+                                                                 : GPUME_EXIT_FAILED;
+}
+
+static int list_searches(struct finder *finder, const char *device)
+{
+    const int status =
+        gpume_list_searches(device, finder->searches, SEARCHES_MAX, &finder->search_count);
+    if (finder->search_count > SEARCHES_MAX) {
+        finder->search_count = SEARCHES_MAX;
+    }
+    return status;
+}
+
+/* Did the user ask for it, or for nothing in particular? */
+static bool wanted(const struct finder *finder, const struct gpume_search_info *search)
+{
+    const struct gpume_params *asked = &finder->options->params;
+    return (asked->backend == GPUME_BACKEND_AUTO || asked->backend == search->backend) &&
+           (!asked->search || strcmp(asked->search, search->name) == 0);
+}
+
+/* Elimination is left out where it would be the same again; a search that is not for these blocks,
+ * windows or bits, unless the user asked for it. */
+static int add(struct finder *finder, const struct gpume_params *params, double ceiling)
+{
+    struct gpume_bench_setups *setups = finder->setups;
+    struct gpume_bench_setup setup = {0};
+    struct gpume_params quiet = *params;
+    quiet.log = NULL;
+    int status = gpume_bench_look(&quiet, &setup);
+    if (status == GPUME_UNSUPPORTED && !finder->options->params.search) {
+        if (params->no_elimination) { /* else it has been said */
+            gpume_bench_note(finder->bench,
+                "%s is left out: not for %u bits, block %u, window %ux%u", params->search,
+                (unsigned)params->bits, (unsigned)params->block, (unsigned)params->window_x,
+                (unsigned)params->window_y);
+        }
+        return GPUME_OK;
+    }
+    if (status != GPUME_OK) {
+        status = gpume_bench_look(params, &setup); /* again, to be told why */
+    }
+    if (status != GPUME_OK || (!params->no_elimination && !setup.eliminates)) {
+        return status;
+    }
+    if (setups->count == GPUME_BENCH_SETUPS_MAX) {
+        gpume_bench_note(finder->bench, "more than %u setups: the rest is left out",
+            (unsigned)GPUME_BENCH_SETUPS_MAX);
+        return GPUME_OK;
+    }
+    struct gpume_bench_one *one = &setups->ones[setups->count++];
+    *one = (struct gpume_bench_one){.params = *params, .setup = setup, .ceiling = ceiling};
+    return GPUME_OK;
+}
+
+/* Of a device: the most that any of its searches could do. */
+static double find_ceiling(
+    const struct finder *finder, enum gpume_backend backend, const char *device, uint32_t threads)
+{
+    double best = 0, value = 0;
+    for (uint32_t i = 0; i < finder->search_count && finder->work->bits == 8; i++) {
+        const struct gpume_search_info *search = &finder->searches[i];
+        if (search->backend == backend && search->available &&
+            gpume_measure_ceiling(device, search->name, threads, &value) == GPUME_OK) {
+            best = value > best ? value : best;
+        }
+    }
+    return best;
+}
+
+static int add_cpu(struct finder *finder, uint32_t threads)
+{
+    /* Several threads on a machine that is busy may say less than one that found a free core. */
+    const double one = find_ceiling(finder, GPUME_BACKEND_CPU, NULL, 1);
+    const double all = threads > 1 ? find_ceiling(finder, GPUME_BACKEND_CPU, NULL, threads) : 0;
+    const double ceiling = all > one ? all : one;
+    for (uint32_t i = 0; i < finder->search_count; i++) {
+        const struct gpume_search_info *search = &finder->searches[i];
+        for (int full = 1; full >= 0; full--) {
+            /* One core at its best is what everything is compared with. */
+            const bool base = search->automatic && threads == 1 && full;
+            if (search->backend != GPUME_BACKEND_CPU || !search->available ||
+                !(base || wanted(finder, search))) {
+                continue;
+            }
+            struct gpume_params params = *finder->work;
+            params.backend = GPUME_BACKEND_CPU;
+            params.search = search->name;
+            params.threads = threads;
+            params.no_elimination = full;
+            const int status = add(finder, &params, ceiling);
+            if (status != GPUME_OK) {
+                return status;
+            }
+        }
+    }
+    return GPUME_OK;
+}
+
+static int add_device(struct finder *finder, const char *device)
+{
+    int status = list_searches(finder, device);
+    const double ceiling =
+        status == GPUME_OK ? find_ceiling(finder, GPUME_BACKEND_VULKAN, device, 0) : 0;
+    for (uint32_t i = 0; status == GPUME_OK && i < finder->search_count; i++) {
+        const struct gpume_search_info *search = &finder->searches[i];
+        if (search->backend != GPUME_BACKEND_VULKAN || !search->available ||
+            !wanted(finder, search)) {
+            continue;
+        }
+        for (int full = 1; status == GPUME_OK && full >= 0; full--) {
+            struct gpume_params params = *finder->work;
+            params.backend = GPUME_BACKEND_VULKAN;
+            params.device = device;
+            params.search = search->name;
+            params.no_elimination = full;
+            status = add(finder, &params, ceiling);
+        }
+    }
+    return status;
+}
+
+static int add_devices(struct finder *finder)
+{
+    static struct gpume_device devices[DEVICES_MAX];
+    static char indexes[DEVICES_MAX][16]; /* as long as the setups that point to them */
+    uint32_t count = 0;
+    int status = gpume_list_devices(devices, DEVICES_MAX, &count);
+    for (uint32_t i = 0; status == GPUME_OK && i < count && i < DEVICES_MAX; i++) {
+        const bool hardware = devices[i].type != GPUME_DEVICE_SOFTWARE;
+        if (devices[i].unusable[0]) {
+            gpume_bench_note(
+                finder->bench, "%.100s %s: left out", devices[i].name, devices[i].unusable);
+        } else if (hardware || finder->options->params.backend == GPUME_BACKEND_VULKAN) {
+            snprintf(indexes[i], sizeof(indexes[i]), "%u", (unsigned)devices[i].index);
+            status = add_device(finder, indexes[i]);
+        } else {
+            gpume_bench_note(finder->bench,
+                "%.100s is a software driver: left out; --backend vulkan measures it",
+                devices[i].name);
+        }
+    }
+    return status;
+}
+
+enum gpume_exit gpume_bench_setups_find(struct gpume_bench_setups *setups,
+    const struct gpume_options *options, const struct gpume_params *work, struct gpume_bench *bench)
+{
+    static struct finder finder; /* the setups point to its names */
+    finder = (struct finder){.setups = setups, .options = options, .work = work, .bench = bench};
+    const struct gpume_params *asked = &options->params;
+    const uint32_t threads = asked->threads ? asked->threads : bench->processors;
+    setups->reference = *work;
+    setups->reference.backend = GPUME_BACKEND_CPU;
+    setups->reference.threads = threads;
+    setups->reference.no_elimination = true;
+    int status = list_searches(&finder, NULL);
+    status = status ? status : add_cpu(&finder, 1);
+    if (status == GPUME_OK && threads > 1) {
+        status = add_cpu(&finder, threads);
+    }
+    if (status == GPUME_OK && asked->backend != GPUME_BACKEND_CPU) {
+        status = asked->device ? add_device(&finder, asked->device) : add_devices(&finder);
+    }
+    if (asked->device && status == GPUME_DEVICE) {
+        gpume_console_error(
+            "--device %s: no such device; 'gpume devices' lists them", asked->device);
+    }
+    if (status != GPUME_OK) {
+        return exit_of(status);
+    }
+    const struct gpume_bench_one *last = &setups->ones[setups->count - 1]; /* one core is there */
+    if (asked->backend == GPUME_BACKEND_VULKAN && last->params.backend != GPUME_BACKEND_VULKAN) {
+        gpume_console_error("--backend vulkan: no device that can do this; 'gpume devices' lists "
+                            "them");
+        return GPUME_EXIT_DEVICE;
+    }
+    return GPUME_EXIT_DONE;
+}

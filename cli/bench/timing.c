@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Frames are sent and fields received from one thread: sending as much as the engine takes keeps it
+ * busy. The clock runs over rounds, each of as many fields as fill a part of the time; what the
+ * engine says of its search stage is read between rounds, when nothing is under way.
+ */
+#include "bench/timing.h"
+
+#include "bench/repeat.h"
+#include "console.h"
+#include "progress.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROUNDS_MIN 3u
+#define ROUNDS 7u      /* that the time given is meant for */
+#define ROUNDS_MAX 64u /* kept for the median */
+#define ROUND_FIELDS_MAX 4096u
+#define SLOW_NS 10000000u /* comparing a field takes less than a hundredth of it */
+
+struct stream {
+    gpume *ctx;
+    const struct gpume_bench_clip *clip;
+    const struct gpume_params *params;
+    uint64_t sent, received;
+    struct gpume_bench_answers *store;          /* NULL: not wanted */
+    const struct gpume_bench_answers *expected; /* NULL: not compared */
+};
+
+static int open_stream(
+    struct stream *stream, const struct gpume_bench_clip *clip, const struct gpume_params *params)
+{
+    *stream = (struct stream){.clip = clip, .params = params};
+    return gpume_open(&stream->ctx, params);
+}
+
+static int tell_difference(
+    const struct stream *stream, const struct gpume_field *field, uint32_t block)
+{
+    struct gpume_info info;
+    gpume_get_info(stream->ctx, &info);
+    const struct gpume_bench_answers *expected = stream->expected;
+    const size_t at = (size_t)(field->frame % expected->fields) * expected->blocks + block;
+    gpume_console_error("the searches disagree: %s %s (%s): field %" PRIu64
+                        ", block %u: vector (%d,%d) cost %u, not (%d,%d) cost %u",
+        info.backend, info.search, info.device, field->frame, (unsigned)block,
+        field->vectors[block].dx, field->vectors[block].dy, (unsigned)field->costs[block],
+        expected->vectors[at].dx, expected->vectors[at].dy, (unsigned)expected->costs[at]);
+    return GPUME_FORMAT;
+}
+
+static int take_field(struct stream *stream, const struct gpume_field *field)
+{
+    struct gpume_bench_answers *store = stream->store;
+    if (store) {
+        const size_t at = (size_t)(field->frame % store->fields) * store->blocks;
+        memcpy(store->vectors + at, field->vectors, store->blocks * sizeof(*store->vectors));
+        memcpy(store->costs + at, field->costs, store->blocks * sizeof(*store->costs));
+    }
+    if (stream->expected) {
+        const uint32_t index = (uint32_t)(field->frame % stream->expected->fields);
+        const uint32_t block =
+            gpume_bench_difference(stream->expected, index, field->vectors, field->costs);
+        if (block != UINT32_MAX) {
+            return tell_difference(stream, field, block);
+        }
+    }
+    return GPUME_OK;
+}
+
+static int send_one(struct stream *stream)
+{
+    struct gpume_plane plane = *gpume_bench_frame(stream->clip, stream->sent);
+    plane.width = stream->params->width; /* of a larger picture its upper left part */
+    plane.height = stream->params->height;
+    const int status = gpume_send_plane(stream->ctx, &plane, 0);
+    stream->sent += status == GPUME_OK;
+    return status;
+}
+
+/* So many more fields; nothing is under way before or after. */
+static int advance(struct stream *stream, uint64_t fields)
+{
+    const uint64_t end = stream->received + fields;
+    while (stream->received < end) {
+        int status = stream->sent < end + 1 ? send_one(stream) : GPUME_AGAIN;
+        if (status == GPUME_OK) {
+            continue;
+        }
+        const struct gpume_field *field = NULL;
+        if (status == GPUME_AGAIN) {
+            status = gpume_receive(stream->ctx, &field, 0);
+        }
+        if (status == GPUME_OK) {
+            stream->received++;
+            status = take_field(stream, field);
+            gpume_field_release(&field);
+        }
+        if (status != GPUME_OK) {
+            return status;
+        }
+    }
+    return GPUME_OK;
+}
+
+int gpume_bench_look(const struct gpume_params *params, struct gpume_bench_setup *setup)
+{
+    gpume *ctx = NULL;
+    const int status = gpume_open(&ctx, params);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    struct gpume_info info;
+    gpume_get_info(ctx, &info);
+    snprintf(setup->device, sizeof(setup->device), "%s", info.device);
+    snprintf(setup->driver, sizeof(setup->driver), "%s", info.driver);
+    setup->eliminates = info.eliminates;
+    return gpume_close(&ctx);
+}
+
+/* The second field: the first finds cold caches. */
+int gpume_bench_once(
+    const struct gpume_bench_clip *clip, const struct gpume_params *params, uint64_t *ns)
+{
+    struct stream stream;
+    int status = open_stream(&stream, clip, params);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    status = advance(&stream, 1);
+    const uint64_t start = gpume_progress_clock_ns();
+    if (status == GPUME_OK) {
+        status = advance(&stream, 1);
+    }
+    *ns = gpume_progress_clock_ns() - start;
+    const int closed = gpume_close(&stream.ctx);
+    return status ? status : closed;
+}
+
+int gpume_bench_fit(const struct gpume_bench_clip *clip, struct gpume_params *params, uint32_t rows,
+    uint64_t budget_ns, gpume_bench_once_fn once)
+{
+    const uint32_t whole = params->height;
+    params->height = rows < whole ? rows : whole;
+    for (;;) {
+        uint64_t ns = 0;
+        const int status = once(clip, params, &ns);
+        if (status != GPUME_OK) {
+            return status;
+        }
+        ns = ns ? ns : 1;
+        const uint64_t affordable = (uint64_t)params->height * budget_ns / ns;
+        if (affordable >= whole) {
+            params->height = whole;
+            return GPUME_OK;
+        }
+        /* A few rows leave a large device idle: they say little unless they take long. */
+        if (ns >= budget_ns / 4 || params->height == whole) {
+            const uint32_t height = (uint32_t)(affordable / params->block * params->block);
+            params->height = height > rows ? height : rows < whole ? rows : whole;
+            return GPUME_OK;
+        }
+        params->height = params->height < whole / 4 ? params->height * 4 : whole;
+    }
+}
+
+int gpume_bench_solve(const struct gpume_bench_clip *clip, const struct gpume_params *params,
+    struct gpume_bench_answers *answers)
+{
+    const uint32_t cycle = gpume_bench_cycle(clip);
+    int status = gpume_bench_answers_init(answers, cycle, gpume_bench_blocks(params));
+    if (status != GPUME_OK) {
+        return status;
+    }
+    struct stream stream;
+    status = open_stream(&stream, clip, params);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    stream.store = answers;
+    status = advance(&stream, cycle);
+    const int closed = gpume_close(&stream.ctx);
+    return status ? status : closed;
+}
+
+/* Rounds until the time is over. */
+static int repeat(
+    struct stream *stream, uint64_t fields, uint64_t budget_ns, struct gpume_bench_time *time)
+{
+    double search[ROUNDS_MAX], wall[ROUNDS_MAX];
+    uint32_t rounds = 0;
+    const uint64_t start = gpume_progress_clock_ns();
+    uint64_t now = start;
+    struct gpume_stats before, after;
+    gpume_get_stats(stream->ctx, &before);
+    while (rounds < ROUNDS_MAX && (rounds < ROUNDS_MIN || now - start < budget_ns)) {
+        const int status = advance(stream, fields);
+        if (status != GPUME_OK) {
+            return status;
+        }
+        const uint64_t then = gpume_progress_clock_ns();
+        gpume_get_stats(stream->ctx, &after);
+        search[rounds] = (double)(after.match_ns - before.match_ns) / (double)fields;
+        wall[rounds++] = (double)(then - now) / (double)fields;
+        before = after;
+        now = then;
+    }
+    *time = (struct gpume_bench_time){.search_ns = gpume_bench_median(search, rounds),
+        .wall_ns = gpume_bench_median(wall, rounds)};
+    return GPUME_OK;
+}
+
+static uint64_t fields_of(uint64_t ns, uint64_t field_ns)
+{
+    const uint64_t fields = ns / (field_ns ? field_ns : 1);
+    return fields < 1 ? 1 : fields > ROUND_FIELDS_MAX ? ROUND_FIELDS_MAX : fields;
+}
+
+/* A field alone has taken so long: how many fill so much time? Many overlap, so a round tells. */
+static int fit_round(struct stream *stream, uint64_t field_ns, uint64_t round_ns, uint64_t *fields)
+{
+    *fields = fields_of(round_ns, field_ns);
+    if (*fields == 1) {
+        return GPUME_OK;
+    }
+    const uint64_t start = gpume_progress_clock_ns();
+    const int status = advance(stream, *fields);
+    *fields = fields_of(round_ns, (gpume_progress_clock_ns() - start) / *fields);
+    return status;
+}
+
+/* Fields that take long are compared as they come; of others the first and the last, since
+ * comparing would take a part of their time. */
+static int repeat_compared(struct stream *stream, const struct gpume_bench_answers *answers,
+    uint64_t field_ns, uint64_t budget_ns, struct gpume_bench_time *time)
+{
+    const bool slow = field_ns > SLOW_NS;
+    const uint32_t apart = slow ? 0 : gpume_bench_cycle(stream->clip);
+    uint64_t fields = 0;
+    int status = advance(stream, apart);
+    stream->expected = slow ? answers : NULL;
+    if (status == GPUME_OK) {
+        status = fit_round(stream, field_ns, budget_ns / ROUNDS, &fields);
+    }
+    if (status == GPUME_OK) {
+        status = repeat(stream, fields, budget_ns, time);
+    }
+    stream->expected = answers;
+    return status == GPUME_OK ? advance(stream, apart) : status;
+}
+
+int gpume_bench_measure(const struct gpume_bench_clip *clip, const struct gpume_params *params,
+    const struct gpume_bench_answers *answers, uint64_t budget_ns, struct gpume_bench_time *time)
+{
+    struct stream stream;
+    int status = open_stream(&stream, clip, params);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    stream.expected = answers;
+    status = advance(&stream, 1);
+    const uint64_t start = gpume_progress_clock_ns();
+    if (status == GPUME_OK) {
+        status = advance(&stream, 1);
+    }
+    if (status == GPUME_OK) {
+        const uint64_t field_ns = gpume_progress_clock_ns() - start;
+        status = repeat_compared(&stream, answers, field_ns, budget_ns, time);
+    }
+    const int closed = gpume_close(&stream.ctx);
+    return status ? status : closed;
+}
+
+int gpume_bench_compare(const struct gpume_bench_clip *clip, const struct gpume_params *params,
+    const struct gpume_bench_answers *answers)
+{
+    struct stream stream;
+    int status = open_stream(&stream, clip, params);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    stream.expected = answers;
+    status = advance(&stream, gpume_bench_cycle(clip));
+    const int closed = gpume_close(&stream.ctx);
+    return status ? status : closed;
+}

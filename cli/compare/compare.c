@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * gpume compare. Both runs are read side by side, a field of each in memory; fields that only one
+ * of them has are counted and passed over. The table comes when all have been read, rows of --csv
+ * as they come. With --map, files are compared once before, so that what cannot be drawn is known,
+ * and how large pictures are, before any is written. Main thread only.
+ */
+#include "compare/compare.h"
+
+#include "compare/compare_table.h"
+#include "console.h"
+#include "estimate/outputs.h"
+#include "options/option_checks.h"
+#include "options/option_table.h"
+#include "report/compare_map.h"
+#include "report/comparison.h"
+#include "report/text_file.h"
+#include "signals.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const struct gpume_log console = {.fn = gpume_console_log};
+
+enum { VECTORS, FRAMES, SUMMARY, FILES };
+
+struct side {
+    bool is_folder;     /* of a run */
+    char *names[FILES]; /* of files: VECTORS, and in a folder FRAMES and SUMMARY; else NULL */
+    struct gpume_vectors_reader *vectors;
+    struct gpume_frames_reader *frames;      /* NULL: there is none */
+    const struct gpume_vectors_field *field; /* at hand; NULL: all have been read */
+};
+
+struct job {
+    const struct gpume_options *options;
+    struct side sides[2];
+    struct gpume_comparison comparison;
+    struct gpume_compare_map *map; /* NULL: none wanted */
+    struct gpume_out *csv;         /* likewise */
+    uint32_t width, height;        /* pixels that the blocks of all fields in both cover */
+    uint64_t last;                 /* frame of the last field in both, where there is one */
+};
+
+static enum gpume_exit exit_of(int status)
+{
+    switch (status) {
+    case GPUME_OK:
+        return GPUME_EXIT_DONE;
+    case GPUME_NOMEM:
+        return GPUME_EXIT_FAILED;
+    default:
+        return GPUME_EXIT_INPUT;
+    }
+}
+
+static bool exists(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0;
+}
+
+/* Which files an input stands for. */
+static int name_side(struct side *side, const char *input)
+{
+    static const char *const files[FILES] = {"vectors.csv", "frames.csv", "summary.json"};
+    struct stat info;
+    side->is_folder = strcmp(input, "-") != 0 && stat(input, &info) == 0 && S_ISDIR(info.st_mode);
+    const size_t count = side->is_folder ? FILES : 1;
+    for (size_t i = 0; i < count; i++) {
+        side->names[i] = side->is_folder ? gpume_text_join(input, files[i]) : strdup(input);
+        if (!side->names[i]) {
+            gpume_console_error("%s: out of memory", input);
+            return GPUME_NOMEM;
+        }
+    }
+    if (side->is_folder && !exists(side->names[VECTORS])) {
+        gpume_console_error(
+            "%s: has no vectors.csv; give the folder of a run, or a file of vectors", input);
+        return GPUME_IO;
+    }
+    return GPUME_OK;
+}
+
+/* Of --max-memory each side has a half. */
+static int open_side(struct side *side, const struct gpume_options *options)
+{
+    const struct gpume_vectors_source source = {
+        .path = side->names[VECTORS],
+        .block = options->has_block ? options->params.block : 0,
+        .memory_max = options->params.memory_max / 2 + options->params.memory_max % 2,
+        .log = console,
+    };
+    int status = gpume_vectors_reader_open(&side->vectors, &source);
+    if (status == GPUME_OK && side->names[FRAMES] && exists(side->names[FRAMES])) {
+        status = gpume_frames_reader_open(&side->frames, side->names[FRAMES], &console);
+    }
+    return status ? status : gpume_vectors_reader_next(side->vectors, &side->field);
+}
+
+static void read_summary(const struct side *side, struct gpume_read_settings *settings)
+{
+    const char *name = side->names[SUMMARY];
+    if (name && gpume_read_settings(settings, name) != GPUME_OK && exists(name)) {
+        gpume_console_warning(
+            "%s: is no summary of a run; what the runs were made with is not compared", name);
+    }
+}
+
+static enum gpume_exit name_sides(struct job *job)
+{
+    int status = GPUME_OK;
+    for (size_t i = 0; i < 2 && status == GPUME_OK; i++) {
+        job->comparison.names[i] = job->options->inputs[i];
+        status = name_side(&job->sides[i], job->options->inputs[i]);
+    }
+    return exit_of(status);
+}
+
+static enum gpume_exit open_sides(struct job *job)
+{
+    int status = GPUME_OK;
+    for (size_t i = 0; i < 2 && status == GPUME_OK; i++) {
+        status = open_side(&job->sides[i], job->options);
+        job->comparison.has_figures[i] = job->sides[i].frames != NULL;
+    }
+    return exit_of(status);
+}
+
+static void close_sides(struct job *job)
+{
+    for (size_t i = 0; i < 2; i++) {
+        struct side *side = &job->sides[i];
+        gpume_vectors_reader_close(&side->vectors);
+        gpume_frames_reader_close(&side->frames);
+        for (size_t k = 0; k < FILES; k++) {
+            free(side->names[k]);
+        }
+    }
+}
+
+static int compare_field(struct job *job, struct gpume_read_figures figures[2])
+{
+    struct gpume_compared_field field;
+    const struct gpume_vectors_field *a = job->sides[0].field, *b = job->sides[1].field;
+    int status = GPUME_OK;
+    for (size_t i = 0; i < 2 && status == GPUME_OK; i++) {
+        if (job->sides[i].frames) {
+            const struct gpume_vectors_field *read = job->sides[i].field;
+            const uint64_t *ref = read->columns & GPUME_VECTORS_REF ? &read->ref : NULL;
+            status = gpume_frames_reader_seek(job->sides[i].frames, read->frame, ref, &figures[i]);
+        }
+    }
+    status =
+        status ? status : gpume_comparison_add(&job->comparison, a, b, figures, &field, &console);
+    if (status == GPUME_OK && job->csv) {
+        gpume_comparison_csv_row(job->csv, &field);
+    }
+    return status;
+}
+
+/* Fields are shown when the first run had them, if both know when that was. */
+static enum gpume_exit draw_field(struct job *job, const struct gpume_read_figures figures[2])
+{
+    const bool timed = figures[0].has_time && figures[1].has_time;
+    const int status = gpume_compare_map_draw(
+        job->map, job->sides[0].field, job->sides[1].field, timed ? &figures[0].time_us : NULL);
+    return status == GPUME_OK        ? GPUME_EXIT_DONE
+           : status == GPUME_INVALID ? GPUME_EXIT_INPUT
+           : status == GPUME_AGAIN   ? GPUME_EXIT_USAGE
+                                     : GPUME_EXIT_FAILED;
+}
+
+/* A field that both have. */
+static enum gpume_exit take_both(struct job *job)
+{
+    const struct gpume_vectors_field *field = job->sides[0].field;
+    struct gpume_read_figures figures[2] = {{0}, {0}};
+    if (job->options->map && job->comparison.fields > 0 && field->frame == job->last) {
+        char who[2 * PATH_MAX + 16];
+        snprintf(who, sizeof(who), "%s and %s: have", job->comparison.names[0],
+            job->comparison.names[1]);
+        gpume_option_refuse_two_fields(who, GPUME_OPTION_MAP,
+            "compare with runs of --direction past and of --direction future");
+        return GPUME_EXIT_USAGE;
+    }
+    const int status = compare_field(job, figures);
+    job->last = field->frame;
+    job->width = field->width > job->width ? field->width : job->width;
+    job->height = field->height > job->height ? field->height : job->height;
+    return status != GPUME_OK || !job->map ? exit_of(status) : draw_field(job, figures);
+}
+
+/* By frame; of one frame that with a later reference comes behind that with an earlier one. NULL is
+ * behind all. Negative: a comes first. */
+static int order(const struct gpume_vectors_field *a, const struct gpume_vectors_field *b)
+{
+    if (!a || !b) {
+        return !a - !b;
+    }
+    if (a->frame != b->frame) {
+        return a->frame < b->frame ? -1 : 1;
+    }
+    const bool has_refs = a->columns & b->columns & GPUME_VECTORS_REF;
+    return has_refs ? (a->ref > a->frame) - (b->ref > b->frame) : 0;
+}
+
+/* Takes the first field of the two, or both. */
+static enum gpume_exit step(struct job *job)
+{
+    struct side *a = &job->sides[0], *b = &job->sides[1];
+    const int first = order(a->field, b->field);
+    const bool take_a = first <= 0, take_b = first >= 0;
+    int status = GPUME_OK;
+    if (take_a && take_b) {
+        const enum gpume_exit result = take_both(job);
+        if (result != GPUME_EXIT_DONE) {
+            return result;
+        }
+    } else {
+        job->comparison.only[take_b]++;
+    }
+    if (take_a) {
+        status = gpume_vectors_reader_next(a->vectors, &a->field);
+    }
+    if (status == GPUME_OK && take_b) {
+        status = gpume_vectors_reader_next(b->vectors, &b->field);
+    }
+    return gpume_signals_caught() ? GPUME_EXIT_FAILED : exit_of(status);
+}
+
+static enum gpume_exit compare(struct job *job)
+{
+    enum gpume_exit result = GPUME_EXIT_DONE;
+    while (result == GPUME_EXIT_DONE && (job->sides[0].field || job->sides[1].field)) {
+        result = step(job);
+    }
+    if (result == GPUME_EXIT_DONE && job->comparison.fields == 0) {
+        gpume_console_error("%s and %s have no field in common", job->comparison.names[0],
+            job->comparison.names[1]);
+        result = GPUME_EXIT_INPUT;
+    }
+    return result;
+}
+
+static bool is_special(const struct side *side)
+{
+    return gpume_text_is_special(side->names[VECTORS]) ||
+           (side->names[FRAMES] && gpume_text_is_special(side->names[FRAMES]));
+}
+
+/* The whole comparison without outputs. What comes through a pipe comes once: what is wrong with
+ * it is found out on the way. */
+static enum gpume_exit rehearse(struct job *job)
+{
+    struct job trial = {.options = job->options};
+    enum gpume_exit result = name_sides(&trial);
+    if (result == GPUME_EXIT_DONE && !is_special(&trial.sides[0]) && !is_special(&trial.sides[1])) {
+        result = open_sides(&trial);
+        result = result ? result : compare(&trial);
+        job->width = trial.width;
+        job->height = trial.height;
+    }
+    close_sides(&trial);
+    return result;
+}
+
+static int open_map(struct job *job)
+{
+    unsigned num = 0, den = 0;
+    const struct gpume_options *options = job->options;
+    const struct gpume_read_settings *settings = job->comparison.settings;
+    const char *a = gpume_read_settings_find(&settings[0], "input frame_rate");
+    const char *b = gpume_read_settings_find(&settings[1], "input frame_rate");
+    if (!a || !b || strcmp(a, b) != 0 || sscanf(a, "%9u/%9u", &num, &den) != 2) {
+        num = den = 0;
+    }
+    const struct gpume_compare_map_options map = {
+        .path = options->map,
+        .overwrite = options->overwrite,
+        .width = job->width,
+        .height = job->height,
+        .rate_num = num,
+        .rate_den = den,
+        .log = console,
+    };
+    return gpume_compare_map_create(&job->map, &map);
+}
+
+static enum gpume_exit open_outputs(struct job *job)
+{
+    const struct gpume_options *options = job->options;
+    int status = options->map ? open_map(job) : GPUME_OK;
+    if (status == GPUME_OK && options->form == GPUME_FORM_CSV) {
+        status = gpume_comparison_csv_open(&job->csv, &console);
+    }
+    return status == GPUME_OK        ? GPUME_EXIT_DONE
+           : status == GPUME_INVALID ? GPUME_EXIT_INPUT
+                                     : GPUME_EXIT_FAILED;
+}
+
+static enum gpume_exit finish_outputs(struct job *job)
+{
+    const struct gpume_options *options = job->options;
+    gpume_signals_detach();
+    if (job->map && gpume_compare_map_finish(job->map) != GPUME_OK) {
+        return GPUME_EXIT_FAILED;
+    }
+    int status = GPUME_OK;
+    if (job->csv) {
+        status = gpume_comparison_csv_finish(job->csv);
+    } else if (options->form == GPUME_FORM_JSON) {
+        status = gpume_comparison_write_json(&job->comparison, &console);
+    } else if (options->verbosity >= 0) {
+        gpume_compare_print_table(&job->comparison);
+        return gpume_console_flush_output("the table") ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
+    }
+    return status ? GPUME_EXIT_FAILED : GPUME_EXIT_DONE;
+}
+
+/* The line that goes with exit status 5. */
+static enum gpume_exit conclude(const struct job *job)
+{
+    const struct gpume_comparison *comparison = &job->comparison;
+    const struct gpume_compared *blocks = &comparison->blocks;
+    if (gpume_comparison_equal(comparison)) {
+        return GPUME_EXIT_DONE;
+    }
+    if (job->options->verbosity >= 0 && !blocks->has_costs && blocks->both_equal < blocks->blocks) {
+        gpume_console_error("%s and %s differ: %" PRIu64 " vectors of %" PRIu64 " blocks",
+            comparison->names[0], comparison->names[1], blocks->blocks - blocks->vectors_equal,
+            blocks->blocks);
+    } else if (job->options->verbosity >= 0 && blocks->both_equal < blocks->blocks) {
+        gpume_console_error("%s and %s differ: %" PRIu64 " vectors and %" PRIu64
+                            " costs of %" PRIu64 " blocks",
+            comparison->names[0], comparison->names[1], blocks->blocks - blocks->vectors_equal,
+            blocks->blocks - blocks->costs_equal, blocks->blocks);
+    } else if (job->options->verbosity >= 0) {
+        gpume_console_error("%s and %s differ: %" PRIu64 " fields are in one of them only",
+            comparison->names[0], comparison->names[1], comparison->only[0] + comparison->only[1]);
+    }
+    return GPUME_EXIT_MISMATCH;
+}
+
+/* What the means of figures silently leave out. */
+static void warn_of_figures(const struct job *job)
+{
+    const struct gpume_comparison *comparison = &job->comparison;
+    for (size_t i = 0; i < 2; i++) {
+        if (job->sides[i].is_folder && !comparison->has_figures[i] &&
+            comparison->has_figures[1 - i]) {
+            gpume_console_warning(
+                "%s: has no frames.csv; its SAD and PSNR are not compared", comparison->names[i]);
+        }
+        if (comparison->unknown[i] > 0) {
+            gpume_console_warning("%s: frames.csv has no row for %" PRIu64 " of %" PRIu64
+                                  " fields; the means of SAD and PSNR leave them out",
+                comparison->names[i], comparison->unknown[i], comparison->fields);
+        }
+    }
+}
+
+static enum gpume_exit check_map(const struct gpume_options *options)
+{
+    return gpume_compare_map_check(options->map, options->overwrite, &console) != GPUME_OK ||
+                   gpume_outputs_is_input(options->inputs, 2, options->map)
+               ? GPUME_EXIT_USAGE
+               : GPUME_EXIT_DONE;
+}
+
+static enum gpume_exit work(struct job *job)
+{
+    const struct gpume_options *options = job->options;
+    enum gpume_exit result = options->map ? check_map(options) : GPUME_EXIT_DONE;
+    if (result == GPUME_EXIT_DONE && options->map) {
+        result = rehearse(job);
+    }
+    result = result ? result : name_sides(job);
+    result = result ? result : open_sides(job);
+    for (size_t i = 0; i < 2 && result == GPUME_EXIT_DONE; i++) {
+        read_summary(&job->sides[i], &job->comparison.settings[i]);
+    }
+    if (options->map) {
+        gpume_signals_keep();
+    } else if (options->form == GPUME_FORM_CSV) {
+        gpume_signals_end();
+    }
+    result = result ? result : open_outputs(job);
+    result = result ? result : compare(job);
+    if (result == GPUME_EXIT_DONE) {
+        warn_of_figures(job);
+        result = finish_outputs(job);
+    }
+    return result ? result : conclude(job);
+}
+
+enum gpume_exit gpume_compare_run(const struct gpume_options *options)
+{
+    struct job job = {.options = options};
+    const enum gpume_exit result = work(&job);
+    close_sides(&job);
+    gpume_compare_map_destroy(&job.map);
+    gpume_comparison_csv_close(&job.csv);
+    return result;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "compare/compare_table.h"
+
+#include "console.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+/* Shares are cut, not rounded: 100 % means all. */
+static double percent(uint64_t part, uint64_t whole)
+{
+    return floor((double)part / (double)whole * 10000) / 100;
+}
+
+static void print_names(const struct gpume_comparison *comparison)
+{
+    for (size_t i = 0; i < 2; i++) {
+        printf("%c            ", "AB"[i]);
+        gpume_console_print_name(comparison->names[i], stdout);
+        printf("\n");
+    }
+}
+
+static void print_settings(const struct gpume_comparison *comparison)
+{
+    uint32_t at = 0;
+    const char *name, *values[2], *title = "made with";
+    while (gpume_comparison_setting(comparison, &at, &name, values)) {
+        printf("%-13s", title);
+        gpume_console_print_name(name, stdout);
+        for (size_t i = 0; i < 2; i++) {
+            printf("%s", i ? ", B " : ": A ");
+            gpume_console_print_name(values[i] ? values[i] : "-", stdout);
+        }
+        printf("\n");
+        title = "";
+    }
+}
+
+static void print_counts(const struct gpume_comparison *comparison)
+{
+    const struct gpume_compared *blocks = &comparison->blocks;
+    const uint64_t all = blocks->blocks;
+    printf("compared     %" PRIu64 " field%s, %" PRIu64 " block%s\n", comparison->fields,
+        comparison->fields == 1 ? "" : "s", all, all == 1 ? "" : "s");
+    for (size_t i = 0; i < 2; i++) {
+        if (comparison->only[i] > 0) {
+            printf("only in %c    %" PRIu64 " field%s, left out\n", "AB"[i], comparison -> only[i],
+                comparison -> only[i] == 1 ? "" : "s");
+        }
+    }
+    if (comparison->refs_apart > 0) {
+        printf("references   differ in %" PRIu64 " field%s\n", comparison->refs_apart,
+            comparison->refs_apart == 1 ? "" : "s");
+    }
+    printf("vectors      %" PRIu64 " of %" PRIu64 " equal (%.2f %%)", blocks->vectors_equal, all,
+        percent(blocks->vectors_equal, all));
+    if (blocks->vectors_equal < all) {
+        printf(", %.3f pixels apart on average, %.3f at most", blocks->apart_sum / (double)all,
+            blocks->apart_max);
+    }
+    if (!blocks->has_costs) {
+        printf("\ncosts        not compared, %s has any\n", comparison->has_costs[0]   ? "only A"
+                                                            : comparison->has_costs[1] ? "only B"
+                                                                                       : "neither");
+    } else {
+        printf("\ncosts        %" PRIu64 " of %" PRIu64 " equal (%.2f %%)", blocks->costs_equal,
+            all, percent(blocks->costs_equal, all));
+        if (blocks->costs_equal < all) {
+            printf(", %" PRIu64 " apart at most", blocks->cost_apart_max);
+        }
+        printf("\nboth         %" PRIu64 " of %" PRIu64 " equal (%.2f %%)\n", blocks->both_equal,
+            all, percent(blocks->both_equal, all));
+    }
+    printf("fields       %" PRIu64 " of %" PRIu64 " equal in all blocks\n",
+        comparison->equal_fields, comparison->fields);
+}
+
+#define FRAME_BYTES 64
+
+/* Two fields of a frame have names of their own. */
+static void name_field(char name[FRAME_BYTES], uint64_t frame, uint64_t ref)
+{
+    if (ref > frame) {
+        snprintf(name, FRAME_BYTES, "frame %" PRIu64 " to %" PRIu64, frame, ref);
+    } else {
+        snprintf(name, FRAME_BYTES, "frame %" PRIu64, frame);
+    }
+}
+
+static void print_first(const struct gpume_comparison *comparison)
+{
+    if (comparison->has_first) {
+        const struct gpume_vectors_block *a = &comparison->first[0], *b = &comparison->first[1];
+        char name[FRAME_BYTES], costs[2][32] = {"", ""};
+        name_field(name, comparison->first_frame, comparison->first_ref);
+        for (size_t i = 0; i < 2 && comparison->blocks.has_costs; i++) {
+            snprintf(costs[i], sizeof(costs[i]), " for %" PRIu32, comparison->first[i].cost);
+        }
+        printf("first        %s, block at (%" PRIu32 ",%" PRIu32 "): A (%d,%d)%s, B (%d,%d)%s\n",
+            name, a->x, a->y, a->dx, a->dy, costs[0], b->dx, b->dy, costs[1]);
+    }
+}
+
+static void print_cell(double value, int decimals)
+{
+    char text[48] = "-";
+    if (isinf(value)) {
+        snprintf(text, sizeof(text), "inf");
+    } else if (!isnan(value)) {
+        snprintf(text, sizeof(text), "%.*f", decimals, value);
+    }
+    printf("  %16s", text);
+}
+
+/* NAN: not known. */
+static void print_pair(const char *name, double a, double b, int decimals)
+{
+    printf("%-22s", name);
+    print_cell(a, decimals);
+    print_cell(b, decimals);
+    if (isfinite(a) && isfinite(b)) {
+        printf("  %+16.*f", decimals, b - a);
+    } else {
+        print_cell((double)NAN, 0);
+    }
+    printf("\n");
+}
+
+static double mean(double sum, uint64_t count)
+{
+    return count > 0 ? sum / (double)count : (double)NAN;
+}
+
+/* Infinite where every field is predicted without a difference. */
+static double mean_psnr(const struct gpume_compared_figures *figures)
+{
+    return figures->psnr_finite == 0 && figures->fields > 0
+               ? (double)INFINITY
+               : mean(figures->psnr_sum, figures->psnr_finite);
+}
+
+static void print_figures(const struct gpume_comparison *comparison)
+{
+    const struct gpume_compared *blocks = &comparison->blocks;
+    const struct gpume_compared_figures *a = &comparison->figures[0], *b = a + 1;
+    printf("\n%s%-22s  %16s  %16s  %16s%s\n", gpume_console_bold(stdout), "", "A", "B", "B - A",
+        gpume_console_plain(stdout));
+    if (blocks->has_costs) {
+        print_pair("costs a field", mean((double)blocks->costs[0], comparison->fields),
+            mean((double)blocks->costs[1], comparison->fields), 1);
+        print_pair("cheaper blocks", (double)blocks->cheaper[0], (double)blocks->cheaper[1], 0);
+    }
+    print_pair("zero vectors", (double)blocks->zero[0], (double)blocks->zero[1], 0);
+    if (a->fields > 0 || b->fields > 0) {
+        print_pair(
+            "mean SAD before", mean(a->sad_before, a->fields), mean(b->sad_before, b->fields), 1);
+        print_pair(
+            "mean SAD after", mean(a->sad_after, a->fields), mean(b->sad_after, b->fields), 1);
+        print_pair("mean PSNR after, dB", mean_psnr(a), mean_psnr(b), 3);
+    }
+}
+
+static void print_worst(const struct gpume_comparison *comparison)
+{
+    if (comparison->worst_count == 0) {
+        return;
+    }
+    printf("\n%s%-12s  %10s  %8s  %10s  %10s  %14s%s\n", gpume_console_bold(stdout), "most unequal",
+        "blocks", "share", "A cheaper", "B cheaper", "pixels at most", gpume_console_plain(stdout));
+    for (uint32_t i = 0; i < comparison->worst_count; i++) {
+        const struct gpume_compared_field *field = &comparison->worst[i];
+        const struct gpume_compared *blocks = &field->blocks;
+        const uint64_t unequal = blocks->blocks - blocks->both_equal;
+        char name[FRAME_BYTES];
+        name_field(name, field->frame, field->ref[0]);
+        printf("%-12s  %10" PRIu64 "  %6.2f %%  %10" PRIu64 "  %10" PRIu64 "  %14.3f\n", name,
+            unequal, percent(unequal, blocks->blocks), blocks->cheaper[0], blocks->cheaper[1],
+            blocks->apart_max);
+    }
+}
+
+void gpume_compare_print_table(const struct gpume_comparison *comparison)
+{
+    print_names(comparison);
+    print_settings(comparison);
+    print_counts(comparison);
+    print_first(comparison);
+    print_figures(comparison);
+    print_worst(comparison);
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * gpume convert: a reader's fields to a writer, one at a time. Ranks are made of costs where the
+ * target has room for them and the source has none; nothing else is made up. Main thread only.
+ */
+#include "convert/convert.h"
+
+#include "console.h"
+#include "estimate/outputs.h"
+#include "report/sink.h"
+#include "report/text_file.h"
+#include "signals.h"
+#include "vectors/vectors_format.h"
+#include "vectors/vectors_rank.h"
+#include "vectors/vectors_reader.h"
+#include "vectors/vectors_writer.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct gpume_log console = {.fn = gpume_console_log};
+
+struct job {
+    const struct gpume_options *options;
+    const char *source, *target;
+    const struct gpume_vectors_format *format; /* of the target */
+    struct gpume_vectors_reader *reader;
+    struct gpume_out_set set;
+    struct gpume_vectors_writer *writer;
+    struct gpume_vectors_ranker *ranker; /* NULL: ranks are there, or not wanted */
+    uint64_t fields, blocks;
+};
+
+static enum gpume_exit exit_of(int status)
+{
+    switch (status) {
+    case GPUME_OK:
+        return GPUME_EXIT_DONE;
+    case GPUME_INVALID: /* what was read does not go into what is to be written */
+        return GPUME_EXIT_INPUT;
+    case GPUME_UNSUPPORTED:
+    case GPUME_AGAIN: /* another run is writing the target */
+        return GPUME_EXIT_USAGE;
+    default:
+        return GPUME_EXIT_FAILED;
+    }
+}
+
+static enum gpume_exit check_target(struct job *job)
+{
+    const struct gpume_options *options = job->options;
+    job->format = gpume_outputs_vectors_format(options->format, job->target);
+    if (!job->format ||
+        gpume_sink_vectors_check(job->format, job->target, true, false, &console) != GPUME_OK) {
+        return GPUME_EXIT_USAGE;
+    }
+    if (gpume_outputs_is_input(&job->source, 1, job->target)) {
+        return GPUME_EXIT_USAGE;
+    }
+    if (gpume_sink_vectors_exists(job->format, job->target) && !options->overwrite) {
+        gpume_console_error(
+            "%s: exists already; replace it with -y or choose another name", job->target);
+        return GPUME_EXIT_USAGE;
+    }
+    return GPUME_EXIT_DONE;
+}
+
+static enum gpume_exit exit_of_reader(int status)
+{
+    return status == GPUME_OK || status == GPUME_NOMEM ? exit_of(status) : GPUME_EXIT_INPUT;
+}
+
+static int open_reader(const struct job *job, struct gpume_vectors_reader **reader,
+    const struct gpume_vectors_field **first)
+{
+    const struct gpume_vectors_source source = {
+        .path = job->source,
+        .format = job->options->from,
+        .block = job->options->has_block ? job->options->params.block : 0,
+        .memory_max = job->options->params.memory_max,
+        .log = console,
+    };
+    const int status = gpume_vectors_reader_open(reader, &source);
+    return status ? status : gpume_vectors_reader_next(*reader, first);
+}
+
+/* The name has room for one field a frame: does a frame have two? Files are read once more to know
+ * before any is written; what comes through a pipe is found out on the way. */
+static enum gpume_exit check_pairs(const struct job *job)
+{
+    struct gpume_vectors_reader *reader = NULL;
+    const struct gpume_vectors_field *field = NULL;
+    bool both = false;
+    if (gpume_text_is_special(job->source) ||
+        gpume_sink_vectors_check(job->format, job->target, true, true, NULL) == GPUME_OK) {
+        return GPUME_EXIT_DONE;
+    }
+    int status = open_reader(job, &reader, &field);
+    while (status == GPUME_OK && field && !both) {
+        const uint64_t last = field->frame;
+        status = gpume_vectors_reader_next(reader, &field);
+        both = status == GPUME_OK && field && field->frame == last;
+    }
+    gpume_vectors_reader_close(&reader);
+    if (both) {
+        (void)gpume_sink_vectors_check(job->format, job->target, true, true, &console);
+        return GPUME_EXIT_USAGE;
+    }
+    return exit_of_reader(status);
+}
+
+static enum gpume_exit open_source(struct job *job, const struct gpume_vectors_field **first)
+{
+    return exit_of_reader(open_reader(job, &job->reader, first));
+}
+
+/* What the source has, and the target has no place for. */
+static void tell_dropped(const struct job *job, unsigned columns)
+{
+    static const struct {
+        unsigned column;
+        const char *name;
+    } names[] = {{GPUME_VECTORS_REF, "references"}, {GPUME_VECTORS_COST, "costs"},
+        {GPUME_VECTORS_RANK, "ranks"}, {GPUME_VECTORS_TIME, "times"}};
+    char text[96] = "";
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const size_t used = strlen(text);
+        if (names[i].column & columns & ~job->format->columns) {
+            snprintf(text + used, sizeof(text) - used, "%s%s", used ? ", " : "", names[i].name);
+        }
+    }
+    if (text[0]) {
+        gpume_console_warning("%s has no place for %s: left out", job->format->name, text);
+    }
+}
+
+static enum gpume_exit open_target(struct job *job, const struct gpume_vectors_field *first)
+{
+    struct gpume_vectors_info info = *gpume_vectors_reader_info(job->reader);
+    const struct gpume_vectors_target target = {
+        .path = job->target,
+        .format = job->format,
+        .set = &job->set,
+        .log = console,
+    };
+    if (info.block == 0) {
+        gpume_vectors_find_grid(first, &info);
+    }
+    if ((job->format->columns & GPUME_VECTORS_RANK) && (info.columns & GPUME_VECTORS_COST) &&
+        !(info.columns & GPUME_VECTORS_RANK)) {
+        info.columns |= GPUME_VECTORS_RANK;
+        if (gpume_vectors_ranker_create(&job->ranker, &console) != GPUME_OK) {
+            return GPUME_EXIT_FAILED;
+        }
+    }
+    gpume_sink_vectors_clear(job->format, job->target);
+    return exit_of(gpume_vectors_writer_open(&job->writer, &target, &info));
+}
+
+static enum gpume_exit step(struct job *job, const struct gpume_vectors_field **field)
+{
+    const struct gpume_vectors_field *ready = *field;
+    int status = GPUME_OK;
+    if (job->ranker) {
+        status = gpume_vectors_ranker_apply(job->ranker, *field, &ready);
+    }
+    status = status ? status : gpume_vectors_writer_field(job->writer, ready);
+    if (status != GPUME_OK) {
+        return exit_of(status);
+    }
+    job->fields++;
+    job->blocks += ready->count;
+    status = gpume_vectors_reader_next(job->reader, field);
+    if (gpume_signals_caught()) {
+        return GPUME_EXIT_FAILED;
+    }
+    return exit_of_reader(status);
+}
+
+static enum gpume_exit conclude(const struct job *job)
+{
+    tell_dropped(job, gpume_vectors_reader_info(job->reader)->columns);
+    const char *from = gpume_vectors_reader_format(job->reader)->name;
+    if (job->options->verbosity >= 0 && !gpume_text_is_stdout(job->target)) {
+        printf("converted    %" PRIu64 " field%s, %" PRIu64 " block%s: %s to %s\n", job->fields,
+            job->fields == 1 ? "" : "s", job->blocks, job->blocks == 1 ? "" : "s", from,
+            job->format->name);
+        printf("written      ");
+        gpume_console_print_name(job->target, stdout);
+        putchar('\n');
+    }
+    return gpume_console_flush_output("the summary") ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
+}
+
+static enum gpume_exit work(struct job *job)
+{
+    const struct gpume_vectors_field *field = NULL;
+    enum gpume_exit result = check_target(job);
+    result = result ? result : check_pairs(job);
+    result = result ? result : open_source(job, &field);
+    gpume_signals_keep();
+    result = result ? result : open_target(job, field);
+    while (result == GPUME_EXIT_DONE && field) {
+        result = step(job, &field);
+    }
+    gpume_signals_detach();
+    if (result == GPUME_EXIT_DONE) {
+        result = exit_of(gpume_vectors_writer_finish(job->writer));
+    }
+    return result ? result : conclude(job);
+}
+
+enum gpume_exit gpume_convert_run(const struct gpume_options *options)
+{
+    struct job job = {
+        .options = options,
+        .source = options->inputs[0],
+        .target = options->inputs[1],
+        .set = {.overwrite = options->overwrite, .alone = true},
+    };
+    const enum gpume_exit result = work(&job);
+    gpume_vectors_writer_close(&job.writer);
+    gpume_vectors_reader_close(&job.reader);
+    gpume_vectors_ranker_destroy(&job.ranker);
+    return result;
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "estimate/checkpoint.h"
+
+#include "console.h"
+#include "progress.h"
+#include "report/run_identity.h"
+#include "report/text_file.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* What is lost at most when the program is killed; saving takes a millisecond. */
+#define INTERVAL_NS UINT64_C(1000000000)
+
+static const struct gpume_log console = {.fn = gpume_console_log};
+
+enum gpume_exit gpume_checkpoint_init(struct gpume_checkpoint *checkpoint,
+    const struct gpume_outputs *outputs, struct gpume_sink *const *sinks,
+    const struct gpume_options *options, const struct gpume_summary *summary)
+{
+    *checkpoint = (struct gpume_checkpoint){
+        .possible = true,
+        .set = {.overwrite = options->overwrite, .alone = true},
+        .planned = outputs,
+        .sinks = sinks,
+        .resume = options->resume,
+        .state = {.summary = summary,
+            .outputs = checkpoint->outputs,
+            .output_count = outputs->count},
+    };
+    for (size_t i = 0; i < outputs->count; i++) {
+        const struct gpume_output *output = &outputs->items[i];
+        checkpoint->outputs[i] = (struct gpume_run_state_output){
+            .name = output->ops ? output->ops->name : "summary.json",
+            .path = output->path,
+            .series = gpume_output_is_series(output),
+            .mark.path = output->path,
+        };
+        checkpoint->possible = checkpoint->possible && gpume_output_can_continue(output);
+    }
+    checkpoint->path = gpume_run_state_path(outputs->items[0].path);
+    if (!checkpoint->path) {
+        gpume_console_error("out of memory");
+        return GPUME_EXIT_FAILED;
+    }
+    checkpoint->next_ns = 0; /* after the first field */
+    return GPUME_EXIT_DONE;
+}
+
+/* Outputs go on as temporaries, wherever they are now: the state knows their names before they have
+ * them. */
+static int take_marks(struct gpume_checkpoint *checkpoint)
+{
+    struct gpume_run_state *state = &checkpoint->state;
+    size_t count = 0;
+    for (size_t i = 0; i < state->output_count; i++) {
+        struct gpume_run_state_output *output = &state->outputs[i];
+        if (output->marked) {
+            if (output->moved && gpume_out_set_unused(output->path, &output->mark.id)) {
+                gpume_console_error("out of memory");
+                return GPUME_NOMEM;
+            }
+            checkpoint->marks[count++] = output->mark;
+        }
+    }
+    checkpoint->set.marks = checkpoint->marks;
+    checkpoint->set.mark_count = count;
+    checkpoint->set.keep = true;
+    checkpoint->set.overwrite = checkpoint->set.overwrite || state->ending; /* its own files */
+    return state->partial || state->ending
+               ? gpume_run_state_write(state, checkpoint->path, &console)
+               : GPUME_OK;
+}
+
+/* Nothing is left of a run, or there was none: what there is, is something else. */
+static enum gpume_exit begin_anew(const struct gpume_checkpoint *checkpoint)
+{
+    const struct gpume_outputs *outputs = checkpoint->planned;
+    for (size_t i = 0; i < outputs->count; i++) {
+        if (outputs->items[i].exists && !checkpoint->set.overwrite) {
+            gpume_console_error("--resume: there is nothing to continue, and %s exists already; "
+                                "replace it with -y or choose another name",
+                outputs->items[i].path);
+            return GPUME_EXIT_USAGE;
+        }
+    }
+    gpume_console_warning("--resume: there is nothing to continue; starting at the beginning");
+    return GPUME_EXIT_DONE;
+}
+
+enum gpume_exit gpume_checkpoint_resume(
+    struct gpume_checkpoint *checkpoint, struct gpume_summary *summary, uint64_t weights)
+{
+    struct gpume_run_state *state = &checkpoint->state;
+    state->weights = weights;
+    if (!checkpoint->resume) {
+        return GPUME_EXIT_DONE;
+    }
+    int status = gpume_run_state_read(state, summary, checkpoint->path, &console);
+    if (status == GPUME_EOF) {
+        return begin_anew(checkpoint);
+    }
+    if (status == GPUME_OK) {
+        gpume_console_info("--resume: %" PRIu64 " fields are there, the last one is that of frame "
+                           "%" PRIu64,
+            summary->all.fields, summary->last_field);
+        if (!gpume_run_identity_is_certain(summary->run->input)) {
+            gpume_console_warning("--resume: standard input cannot be told from another; this must "
+                                  "be the same video, from its beginning");
+        }
+        status = take_marks(checkpoint);
+    }
+    const bool refused = status == GPUME_INVALID || status == GPUME_AGAIN;
+    return status == GPUME_OK ? GPUME_EXIT_DONE : refused ? GPUME_EXIT_USAGE : GPUME_EXIT_FAILED;
+}
+
+void gpume_checkpoint_clear(
+    const struct gpume_checkpoint *checkpoint, const struct gpume_outputs *outputs)
+{
+    for (size_t i = 0; i < outputs->count; i++) {
+        gpume_output_clear(&outputs->items[i]);
+    }
+    gpume_text_clear(checkpoint->path);
+}
+
+bool gpume_checkpoint_is_due(const struct gpume_checkpoint *checkpoint)
+{
+    return checkpoint->possible && gpume_progress_clock_ns() >= checkpoint->next_ns;
+}
+
+/* Files of fields that are done get their names where they have names of their own: the state says
+ * that they are there. */
+static int settle(struct gpume_checkpoint *checkpoint)
+{
+    int status = GPUME_OK;
+    for (size_t i = 0; i < checkpoint->state.output_count && status == GPUME_OK; i++) {
+        struct gpume_sink *sink = checkpoint->sinks[i];
+        status = sink && sink->ops->settle ? sink->ops->settle(sink) : GPUME_OK;
+    }
+    return status;
+}
+
+static int mark_all(struct gpume_checkpoint *checkpoint)
+{
+    struct gpume_run_state *state = &checkpoint->state;
+    for (size_t i = 0; i < state->output_count; i++) {
+        const int status = gpume_out_set_mark(&checkpoint->set, &state->outputs[i].mark);
+        if (status != GPUME_OK && status != GPUME_EOF) {
+            return status;
+        }
+        state->outputs[i].marked = status == GPUME_OK;
+        state->outputs[i].mark.dated = false;
+    }
+    return GPUME_OK;
+}
+
+static int save(struct gpume_checkpoint *checkpoint, bool partial, bool ending)
+{
+    checkpoint->state.partial = partial;
+    checkpoint->state.ending = ending;
+    checkpoint->state.synced = false;
+    int status = settle(checkpoint);
+    status = status ? status : mark_all(checkpoint);
+    return status ? status : gpume_run_state_write(&checkpoint->state, checkpoint->path, &console);
+}
+
+int gpume_checkpoint_save(struct gpume_checkpoint *checkpoint)
+{
+    const int status = save(checkpoint, false, false);
+    checkpoint->written = true;
+    checkpoint->set.keep = checkpoint->resume;
+    checkpoint->next_ns = gpume_progress_clock_ns() + INTERVAL_NS;
+    return status;
+}
+
+int gpume_checkpoint_begin_end(struct gpume_checkpoint *checkpoint)
+{
+    return checkpoint->possible && checkpoint->written ? save(checkpoint, false, true) : GPUME_OK;
+}
+
+int gpume_checkpoint_begin_partial(struct gpume_checkpoint *checkpoint)
+{
+    const int status = checkpoint->possible ? save(checkpoint, true, false) : GPUME_OK;
+    checkpoint->set.partial = checkpoint->set.sync = true;
+    checkpoint->set.keep = checkpoint->possible; /* what gets no name can be continued */
+    return status;
+}
+
+int gpume_checkpoint_end_partial(struct gpume_checkpoint *checkpoint)
+{
+    struct gpume_run_state *state = &checkpoint->state;
+    for (size_t i = 0; i < state->output_count; i++) {
+        if (state->outputs[i].marked) {
+            state->outputs[i].mark.other = GPUME_OUT_PARTIAL;
+            gpume_out_set_date(&state->outputs[i].mark);
+        }
+    }
+    state->synced = true;
+    gpume_run_state_supersede(state, checkpoint->path);
+    checkpoint->written = false; /* it stays */
+    return checkpoint->possible
+               ? gpume_run_state_write(&checkpoint->state, checkpoint->path, &console)
+               : GPUME_OK;
+}
+
+void gpume_checkpoint_complete(struct gpume_checkpoint *checkpoint)
+{
+    for (size_t i = 0; i < checkpoint->state.output_count; i++) {
+        gpume_text_remove_partial(checkpoint->outputs[i].path);
+    }
+    gpume_run_state_supersede(&checkpoint->state, checkpoint->path);
+    (void)unlink(checkpoint->path);
+}
+
+void gpume_checkpoint_finish(struct gpume_checkpoint *checkpoint)
+{
+    if (checkpoint->path && checkpoint->written && !checkpoint->set.keep) {
+        (void)unlink(checkpoint->path); /* the run has failed, and so has left nothing */
+    }
+    free(checkpoint->path);
+    checkpoint->path = NULL;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The source thread. It waits where the context has no frame to fill, which is what keeps the
+ * decoder from running ahead. Where the source is cancelled, the frames sent so far are all there
+ * are. If the input fails, or is another one than was known, the context is cancelled so that the
+ * receiving side wakes up, and no field comes that an end would give; whoever ends the run from
+ * that side cancels the context and the source, and this thread comes to its end.
+ */
+#include "estimate/feed.h"
+
+#include "console.h"
+#include "progress.h"
+
+static int read_frame(struct gpume_feed *feed, const struct gpume_plane *plane, int64_t *time_us)
+{
+    const uint64_t before = gpume_progress_clock_ns();
+    int status = gpume_source_read(feed->source, plane, time_us);
+    feed->decode_ns += gpume_progress_clock_ns() - before;
+    feed->read += status == GPUME_OK;
+    if (status == GPUME_EOF && feed->read < feed->known) {
+        feed->is_short = true;
+        status = GPUME_INVALID;
+    }
+    feed->source_failed = status != GPUME_OK && status != GPUME_EOF && status != GPUME_CANCELLED;
+    return status;
+}
+
+static int send_frame(struct gpume_feed *feed)
+{
+    gpume_frame *frame = NULL;
+    struct gpume_plane plane;
+    int64_t time_us = 0;
+    int status = gpume_frame_acquire(feed->ctx, &frame, &plane, GPUME_WAIT);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    status = read_frame(feed, &plane, &time_us);
+    if (status != GPUME_OK) {
+        gpume_frame_release(&frame);
+        return status;
+    }
+    return gpume_send(feed->ctx, &frame, time_us);
+}
+
+static int send_all(struct gpume_feed *feed)
+{
+    int status = GPUME_OK;
+    int64_t time_us = 0;
+    for (uint64_t i = 0; i < feed->skip && status == GPUME_OK; i++) {
+        status = read_frame(feed, NULL, &time_us);
+    }
+    for (uint64_t i = 0; (feed->count == 0 || i < feed->count) && status == GPUME_OK; i++) {
+        status = send_frame(feed);
+    }
+    /* An input that was told to stop has ended, too. */
+    return status == GPUME_OK || status == GPUME_EOF || status == GPUME_CANCELLED
+               ? gpume_finish(feed->ctx)
+               : status;
+}
+
+static void *feed_main(void *opaque)
+{
+    struct gpume_feed *feed = opaque;
+    feed->status = send_all(feed);
+    if (feed->status != GPUME_OK) {
+        gpume_cancel(feed->ctx);
+    }
+    return NULL;
+}
+
+int gpume_feed_start(struct gpume_feed *feed)
+{
+    if (pthread_create(&feed->thread, NULL, feed_main, feed) != 0) {
+        gpume_console_error("cannot start a thread: the system's limit is reached");
+        return GPUME_NOMEM;
+    }
+    return GPUME_OK;
+}
+
+void gpume_feed_join(struct gpume_feed *feed)
+{
+    pthread_join(feed->thread, NULL);
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "estimate/prefilter_option.h"
+
+#include "console.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LINE_BYTES 4096 /* of a kernel's file: 31 numbers of more than a hundred characters */
+#define BLANKS " \t\r\n"
+
+/* Digits with at most one point, from min to max, up to `end` or the end of the text. */
+static const char *take_real(const char *text, char end, double min, double max, double *real)
+{
+    const size_t length = strspn(text, "0123456789.");
+    const char *point = memchr(text, '.', length);
+    const bool one_point = !point || !memchr(point + 1, '.', length - (size_t)(point + 1 - text));
+    if (length == 0 || length > 32 || text[length] != end || !one_point || (point && length == 1)) {
+        return NULL;
+    }
+    *real = strtod(text, NULL);
+    return *real >= min && *real <= max ? text + length : NULL;
+}
+
+/* What follows "NAME:", or NULL. */
+static const char *after(const char *text, const char *name)
+{
+    const size_t length = strlen(name);
+    return strncmp(text, name, length) == 0 && text[length] == ':' ? text + length + 1 : NULL;
+}
+
+static bool parse_side(const char *text, double max, struct gpume_prefilter *filter)
+{
+    double side;
+    if (strchr(text, '.') || !take_real(text, '\0', 3, max, &side)) {
+        return false;
+    }
+    filter->width = filter->height = (uint32_t)side;
+    return filter->width % 2 == 1;
+}
+
+bool gpume_prefilter_option_parse(const char *text, struct gpume_prefilter_option *out)
+{
+    struct gpume_prefilter_option option = {.text = text};
+    struct gpume_prefilter *filter = &option.filter;
+    const char *rest;
+    bool good = false;
+    if (strcmp(text, "none") == 0) {
+        *out = (struct gpume_prefilter_option){0};
+        return true;
+    }
+    if ((rest = after(text, "gauss"))) {
+        filter->kind = GPUME_PREFILTER_GAUSS;
+        good = take_real(rest, '\0', 0.3, 16, &filter->sigma);
+    } else if ((rest = after(text, "box"))) {
+        filter->kind = GPUME_PREFILTER_BOX;
+        good = parse_side(rest, GPUME_PREFILTER_SIDE_MAX, filter);
+    } else if ((rest = after(text, "median"))) {
+        filter->kind = GPUME_PREFILTER_MEDIAN;
+        good = parse_side(rest, 5, filter);
+    } else if ((rest = after(text, "bilateral"))) {
+        filter->kind = GPUME_PREFILTER_BILATERAL;
+        rest = take_real(rest, ',', 0.3, 5, &filter->sigma);
+        good = rest && take_real(rest + 1, '\0', 0.1, 1000, &filter->range);
+    } else if ((rest = after(text, "kernel"))) {
+        filter->kind = GPUME_PREFILTER_KERNEL;
+        option.file = rest;
+        good = rest[0] != '\0';
+    }
+    if (good) {
+        *out = option;
+    }
+    return good;
+}
+
+/* A file on its way into a kernel. */
+struct reader {
+    const char *path;
+    unsigned line; /* from 1 */
+    uint32_t width, height, count;
+    double *weights;
+};
+
+/* One number at *at; moves it behind the number. */
+static int take_weight(struct reader *reader, char **at)
+{
+    const size_t length = strcspn(*at, "," BLANKS);
+    const bool plain = strspn(*at, "0123456789.+-eE") == length && length > 0;
+    char *end = *at;
+    const double weight = plain ? strtod(*at, &end) : 0;
+    if (!plain || end != *at + length) {
+        gpume_console_error(
+            "%s:%u: '%.*s' is not a number; write a kernel as rows such as 0 -1.5 0", reader->path,
+            reader->line, length > 40 ? 40 : (int)length, *at);
+        return GPUME_FORMAT;
+    }
+    if (weight != 0 && !(fabs(weight) >= 1e-9 && fabs(weight) <= 1e9)) {
+        gpume_console_error("%s:%u: %.*s: a weight must be 0 or of a magnitude from 1e-9 to 1e9",
+            reader->path, reader->line, length > 40 ? 40 : (int)length, *at);
+        return GPUME_FORMAT;
+    }
+    if (reader->count == GPUME_PREFILTER_SIDE_MAX || reader->height == GPUME_PREFILTER_SIDE_MAX) {
+        gpume_console_error("%s:%u: a kernel has at most %d numbers a row and %d rows; use a "
+                            "smaller one",
+            reader->path, reader->line, GPUME_PREFILTER_SIDE_MAX, GPUME_PREFILTER_SIDE_MAX);
+        return GPUME_FORMAT;
+    }
+    reader->weights[reader->height * GPUME_PREFILTER_SIDE_MAX + reader->count++] = weight;
+    *at += length;
+    return GPUME_OK;
+}
+
+static int take_line(struct reader *reader, char *line)
+{
+    line[strcspn(line, "#")] = '\0';
+    char *at = line + strspn(line, BLANKS);
+    reader->count = 0;
+    while (*at) {
+        const int status = take_weight(reader, &at);
+        if (status != GPUME_OK) {
+            return status;
+        }
+        at += strspn(at, BLANKS);
+        if (*at == ',') { /* and a number behind it */
+            at += 1 + strspn(at + 1, BLANKS);
+            if (!*at || *at == ',') {
+                gpume_console_error("%s:%u: a number is missing beside a comma; write 0 for none",
+                    reader->path, reader->line);
+                return GPUME_FORMAT;
+            }
+        }
+    }
+    if (reader->count == 0) {
+        return GPUME_OK;
+    }
+    if (reader->height > 0 && reader->count != reader->width) {
+        gpume_console_error("%s:%u: %u number%s where the rows above have %u; fill up with 0",
+            reader->path, reader->line, reader->count, reader->count == 1 ? "" : "s",
+            reader->width);
+        return GPUME_FORMAT;
+    }
+    reader->width = reader->count;
+    reader->height++;
+    return GPUME_OK;
+}
+
+static int take_lines(struct reader *reader, FILE *file)
+{
+    char line[LINE_BYTES];
+    while (fgets(line, sizeof(line), file)) {
+        reader->line++;
+        if (!strchr(line, '\n') && !feof(file)) {
+            gpume_console_error(
+                "%s:%u: a line without end, or no text; a kernel is rows of numbers", reader->path,
+                reader->line);
+            return GPUME_FORMAT;
+        }
+        const int status = take_line(reader, line);
+        if (status != GPUME_OK) {
+            return status;
+        }
+    }
+    if (ferror(file)) {
+        gpume_console_error("%s: cannot be read: %s; --prefilter kernel: needs a text file",
+            reader->path, strerror(errno));
+        return GPUME_FORMAT;
+    }
+    return GPUME_OK;
+}
+
+/* The whole of it, once it has been read. */
+static int check(const struct reader *reader)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < GPUME_PREFILTER_SIDE_MAX * GPUME_PREFILTER_SIDE_MAX; i++) {
+        any = any || reader->weights[i] != 0;
+    }
+    if (reader->height == 0) {
+        gpume_console_error(
+            "%s: no numbers in it; write a kernel as rows such as 0 -1.5 0", reader->path);
+        return GPUME_FORMAT;
+    }
+    if (reader->width % 2 == 0 || reader->height % 2 == 0) {
+        gpume_console_error("%s: %u row%s of %u: a kernel needs a middle, both numbers odd; add a "
+                            "%s of 0",
+            reader->path, reader->height, reader->height == 1 ? "" : "s", reader->width,
+            reader->width % 2 == 0 ? "column" : "row");
+        return GPUME_FORMAT;
+    }
+    if (!any) {
+        gpume_console_error("%s: all of its numbers are 0; give one another value", reader->path);
+        return GPUME_FORMAT;
+    }
+    return GPUME_OK;
+}
+
+int gpume_prefilter_option_read(struct gpume_prefilter_option *option,
+    double weights[GPUME_PREFILTER_SIDE_MAX * GPUME_PREFILTER_SIDE_MAX])
+{
+    struct reader reader = {.path = option->file, .weights = weights};
+    if (!option->file) {
+        return GPUME_OK;
+    }
+    FILE *file = fopen(option->file, "r");
+    if (!file) {
+        gpume_console_error("%s: cannot be opened: %s; check --prefilter kernel:FILE", option->file,
+            strerror(errno));
+        return GPUME_FORMAT;
+    }
+    memset(weights, 0, sizeof(double) * GPUME_PREFILTER_SIDE_MAX * GPUME_PREFILTER_SIDE_MAX);
+    int status = take_lines(&reader, file);
+    fclose(file);
+    status = status == GPUME_OK ? check(&reader) : status;
+    if (status == GPUME_OK) {
+        for (uint32_t row = 1; row < reader.height; row++) { /* without gaps */
+            memmove(weights + row * reader.width, weights + row * GPUME_PREFILTER_SIDE_MAX,
+                reader.width * sizeof(*weights));
+        }
+        option->filter.width = reader.width;
+        option->filter.height = reader.height;
+        option->filter.weights = weights;
+    }
+    return status;
+}
+
+uint64_t gpume_prefilter_option_sum(const struct gpume_prefilter_option *option)
+{
+    const struct gpume_prefilter *filter = &option->filter;
+    if (!option->text || filter->kind != GPUME_PREFILTER_KERNEL) {
+        return 0;
+    }
+    const unsigned char *bytes = (const unsigned char *)filter->weights;
+    uint64_t sum = UINT64_C(14695981039346656037);
+    for (size_t i = 0; i < (size_t)filter->width * filter->height * sizeof(double); i++) {
+        sum = (sum ^ bytes[i]) * UINT64_C(1099511628211);
+    }
+    return sum;
+}

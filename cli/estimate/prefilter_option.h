@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The value of --prefilter: its words when the command line is read, the file of kernel:FILE when
+ * the run begins.
+ */
+#ifndef GPUME_CLI_ESTIMATE_PREFILTER_OPTION_H
+#define GPUME_CLI_ESTIMATE_PREFILTER_OPTION_H
+
+#include "gpume/gpume.h"
+
+#include <stdbool.h>
+
+/* Strings point into argv. */
+struct gpume_prefilter_option {
+    const char *text; /* as given; NULL: none */
+    const char *file; /* of a kernel, still to be read; NULL: another kind */
+    struct gpume_prefilter filter;
+};
+
+/* For people: what gpume_prefilter_option_parse takes. */
+#define GPUME_PREFILTER_PERMITTED                                                                  \
+    "gauss:S (0.3 to 16), box:N (odd, 3 to 31), median:3, median:5, bilateral:S,R (0.3 to 5, 0.1 " \
+    "to 1000) or kernel:FILE"
+
+/* false: it is none of them. Says nothing. */
+bool gpume_prefilter_option_parse(const char *text, struct gpume_prefilter_option *option);
+
+/* Completes option.filter, which weights outlives. GPUME_OK, or GPUME_FORMAT after one line through
+ * gpume_console_error. */
+int gpume_prefilter_option_read(struct gpume_prefilter_option *option,
+    double weights[GPUME_PREFILTER_SIDE_MAX * GPUME_PREFILTER_SIDE_MAX]);
+
+/* A sum over the weights that came out of a file (FNV-1a), to know them again; 0: none did. */
+uint64_t gpume_prefilter_option_sum(const struct gpume_prefilter_option *option);
+
+#endif

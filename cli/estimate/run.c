@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One run. Order: outputs are checked, the input is opened, then the context, then the outputs; the
+ * source thread sends frames while this one, the main thread, receives fields and hands them to
+ * the sinks; the outputs get their names after the context has closed without complaint. Whatever
+ * fails on the way, the outputs that are not complete are taken away again.
+ */
+#include "estimate/run.h"
+
+#include "console.h"
+#include "estimate/checkpoint.h"
+#include "estimate/compat.h"
+#include "estimate/feed.h"
+#include "estimate/outputs.h"
+#include "estimate/run_end.h"
+#include "estimate/run_window.h"
+#include "estimate/target_stream.h"
+#include "open_source.h"
+#include "progress.h"
+#include "report/summary.h"
+#include "signals.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+
+struct job {
+    const struct gpume_options *options;
+    struct gpume_outputs outputs;
+    struct gpume_source *source;
+    struct gpume_source_info info;
+    gpume *ctx;
+    struct gpume_run run;
+    struct gpume_feed feed;
+    struct gpume_prefilter_option prefilter;
+    double weights[GPUME_PREFILTER_SIDE_MAX * GPUME_PREFILTER_SIDE_MAX]; /* of its kernel */
+    struct gpume_summary summary;
+    struct gpume_run_window window;
+    struct gpume_summary before; /* of the runs that this one continues */
+    uint64_t start_ns;
+    struct gpume_checkpoint checkpoint;
+    bool interrupted;
+    struct gpume_progress progress;
+    struct gpume_sink *sinks[GPUME_OUTPUTS_MAX]; /* NULL for summary.json */
+};
+
+static void *load_drivers(void *opaque)
+{
+    uint32_t count = 0;
+    (void)opaque;
+    (void)gpume_list_devices(NULL, 0, &count);
+    return NULL;
+}
+
+static bool want_colour(const struct gpume_outputs *outputs)
+{
+    bool wanted = false;
+    for (size_t i = 0; i < outputs->count; i++) {
+        wanted = wanted || (outputs->items[i].ops && outputs->items[i].ops->want_colour);
+    }
+    return wanted;
+}
+
+/* Opening a video and loading Vulkan's drivers take tens of milliseconds each. With validation they
+ * are loaded another time anyway, and a search asked for by name may well be the CPU's. */
+static enum gpume_exit open_source_and_drivers(struct job *job)
+{
+    const struct gpume_params *params = &job->options->params;
+    pthread_t loader;
+    const bool loading = params->backend != GPUME_BACKEND_CPU && !params->validate &&
+                         !params->search && pthread_create(&loader, NULL, load_drivers, NULL) == 0;
+    const enum gpume_exit result = gpume_source_exit(
+        gpume_open_source(job->options, want_colour(&job->outputs), &job->source, &job->info));
+    if (loading) {
+        pthread_join(loader, NULL);
+    }
+    return result;
+}
+
+/* Before any work: a kernel that cannot be read ends the run at once. */
+static enum gpume_exit read_prefilter(struct job *job)
+{
+    job->prefilter = job->options->prefilter;
+    return gpume_prefilter_option_read(&job->prefilter, job->weights) == GPUME_OK
+               ? GPUME_EXIT_DONE
+               : GPUME_EXIT_INPUT;
+}
+
+static int take_colour(void *source, uint64_t frame, struct gpume_plane *rgb)
+{
+    return gpume_source_take_colour(source, frame, rgb);
+}
+
+static void describe_run(struct job *job)
+{
+    const struct gpume_options *options = job->options;
+    struct gpume_params params = options->params;
+    params.width = job->info.width;
+    params.height = job->info.height;
+    params.bits = job->info.bits;
+    params.log = gpume_console_log;
+    params.prefilter = job->prefilter.text ? &job->prefilter.filter : NULL;
+    for (size_t i = 0; i < job->outputs.count; i++) {
+        const struct gpume_sink_ops *ops = job->outputs.items[i].ops;
+        params.want_predicted = params.want_predicted || (ops && ops->want_predicted);
+        params.want_frames = params.want_frames || (ops && ops->want_frames);
+    }
+    job->run = (struct gpume_run){
+        .input = options->inputs[options->input_count - 1],
+        .reference = options->input_count == 2 ? options->inputs[0] : NULL,
+        .params = params,
+        .start = options->start,
+        .frames = options->frames,
+        .prefilter = job->prefilter.text,
+        .compat = options->compat_ffmpeg ? "ffmpeg" : NULL,
+        .expected =
+            gpume_run_window_expect(options, options->input_count == 2 ? 2 : job->info.frames),
+        .filter = options->filter,
+        .stream = options->stream,
+        .hwaccel = options->hwaccel,
+        .rate_num = job->info.rate_num,
+        .rate_den = job->info.rate_den,
+        .full_range = job->info.full_range,
+        .residual_signed = options->residual_signed,
+        .gain = options->gain,
+        .gamma = options->gamma,
+        .overlay_style = (enum gpume_overlay_style)options->overlay_style,
+        .overlay_key = (enum gpume_overlay_key)options->overlay_key,
+        .overlay_scale = options->scale,
+        .vectors_format = job->outputs.vectors_format,
+        .report_pictures = options->report_pictures,
+        .take_colour = take_colour,
+        .colours = job->source,
+        .set = &job->checkpoint.set,
+        .summary = &job->summary,
+        .log = {.fn = gpume_console_log},
+    };
+    job->summary = (struct gpume_summary){
+        .run = &job->run,
+        .codec = job->info.codec,
+        .decoder = job->info.decoder,
+        .pixel_format = job->info.pixel_format,
+    };
+}
+
+/* Goes on after the fields that are there already. */
+static enum gpume_exit resume(struct job *job)
+{
+    enum gpume_exit result = gpume_checkpoint_init(
+        &job->checkpoint, &job->outputs, job->sinks, job->options, &job->summary);
+    result = result ? result
+                    : gpume_checkpoint_resume(&job->checkpoint, &job->summary,
+                          gpume_prefilter_option_sum(&job->prefilter));
+    job->before = job->summary;
+    job->window = gpume_run_window_make(job->options, &job->before);
+    job->run.params.first_frame = job->window.first_frame;
+    job->run.params.first_target = job->window.first_target;
+    job->run.params.target_count = job->window.target_count;
+    return result;
+}
+
+static enum gpume_exit open_context(struct job *job)
+{
+    switch (gpume_open(&job->ctx, &job->run.params)) {
+    case GPUME_OK:
+        gpume_console_forget_error();
+        return GPUME_EXIT_DONE;
+    case GPUME_INVALID: /* options have been checked: it is the picture's size, or a kernel */
+        gpume_console_error_about(job->info.label);
+        return GPUME_EXIT_INPUT;
+    case GPUME_DEVICE:
+    case GPUME_UNSUPPORTED:
+        return GPUME_EXIT_DEVICE;
+    default:
+        return GPUME_EXIT_FAILED;
+    }
+}
+
+static enum gpume_exit open_sinks(struct job *job)
+{
+    struct gpume_info info;
+    gpume_get_info(job->ctx, &info);
+    gpume_summary_set_engine(&job->summary, &info);
+    gpume_console_info("%s: %s; search %s; %.1f MiB of host memory, %.1f MiB of device memory",
+        info.backend, info.device, info.search, (double)info.host_bytes / 1048576,
+        (double)info.device_bytes / 1048576);
+    const enum gpume_exit made = gpume_outputs_make_folder(&job->outputs);
+    if (made != GPUME_EXIT_DONE) {
+        return made;
+    }
+    for (size_t i = 0; i < job->outputs.count; i++) {
+        const struct gpume_output *output = &job->outputs.items[i];
+        const int status =
+            output->ops ? output->ops->open(&job->sinks[i], output->path, &job->run) : GPUME_OK;
+        if (status != GPUME_OK) {
+            /* Such as a format that cannot hold the input's bit depth, or a file in use. */
+            return status == GPUME_INVALID || status == GPUME_AGAIN ? GPUME_EXIT_USAGE
+                                                                    : GPUME_EXIT_FAILED;
+        }
+    }
+    gpume_checkpoint_clear(&job->checkpoint, &job->outputs); /* our own are locked */
+    return GPUME_EXIT_DONE;
+}
+
+/* What this run and those that it continues have taken. */
+static void sum_times(struct job *job)
+{
+    struct gpume_stats stats;
+    gpume_get_stats(job->ctx, &stats);
+    gpume_summary_set_stats(&job->summary, &job->before, &stats);
+    job->summary.whole_ns = job->before.whole_ns + gpume_progress_clock_ns() - job->start_ns;
+}
+
+/* One field to everybody. */
+static int deliver(void *opaque, const struct gpume_field *field)
+{
+    struct job *job = opaque;
+    const uint64_t pixels = (uint64_t)job->info.width * job->info.height;
+    const uint64_t before = gpume_progress_clock_ns();
+    int status = GPUME_OK;
+    for (size_t i = 0; i < job->outputs.count && status == GPUME_OK; i++) {
+        if (job->sinks[i]) {
+            status = job->sinks[i]->ops->field(job->sinks[i], field);
+        }
+    }
+    gpume_summary_add(&job->summary, field);
+    const bool ends_target =
+        job->run.params.direction != GPUME_DIRECTION_BOTH || field->ref > field->frame;
+    if (status == GPUME_OK && ends_target && gpume_checkpoint_is_due(&job->checkpoint)) {
+        sum_times(job);
+        status = gpume_checkpoint_save(&job->checkpoint);
+    }
+    job->summary.write_ns += gpume_progress_clock_ns() - before;
+    gpume_progress_step(&job->progress, job->summary.all.fields,
+        gpume_psnr(job->info.bits, pixels, field->sums.sse_after));
+    return status;
+}
+
+static int receive_all(struct job *job)
+{
+    int status = GPUME_OK;
+    struct gpume_target_stream stream = {
+        .both = job->run.params.direction == GPUME_DIRECTION_BOTH,
+        .compat = job->options->compat_ffmpeg,
+        .deliver = deliver,
+        .opaque = job,
+    };
+    while (status == GPUME_OK) {
+        const struct gpume_field *field = NULL;
+        status = gpume_receive(job->ctx, &field, GPUME_WAIT);
+        if (status == GPUME_OK) {
+            status = gpume_target_stream_take(&stream, field);
+        }
+        if (status == GPUME_OK && gpume_signals_overdue()) {
+            status = GPUME_CANCELLED;
+        }
+    }
+    if (status == GPUME_EOF) {
+        const int ended = gpume_target_stream_end(&stream);
+        status = ended == GPUME_OK ? GPUME_EOF : ended;
+    }
+    gpume_target_stream_finish(&stream);
+    return status;
+}
+
+/* Both threads, from the first frame to the last field. */
+static enum gpume_exit transfer(struct job *job)
+{
+    const struct gpume_options *options = job->options;
+    job->feed = (struct gpume_feed){
+        .source = job->source,
+        .ctx = job->ctx,
+        .skip = job->window.first_frame,
+        .count = job->window.send,
+        .known = job->window.known,
+    };
+    gpume_progress_init(&job->progress, options, job->run.expected);
+    if (gpume_feed_start(&job->feed) != GPUME_OK) {
+        return GPUME_EXIT_FAILED;
+    }
+    const int status = receive_all(job);
+    if (status != GPUME_EOF) {
+        gpume_cancel(job->ctx);
+        gpume_source_cancel(job->source);
+    }
+    gpume_feed_join(&job->feed);
+    gpume_progress_finish(&job->progress, job->summary.all.fields);
+
+    struct gpume_source_counts counts = {0};
+    gpume_source_get_counts(job->source, &counts);
+    job->summary.delivered = counts.delivered;
+    job->summary.refused = counts.refused;
+    job->summary.scaled = counts.scaled;
+    struct gpume_info info; /* once more: another engine may have taken over */
+    gpume_get_info(job->ctx, &info);
+    gpume_summary_set_engine(&job->summary, &info);
+    sum_times(job);
+    job->summary.decode_ns = job->before.decode_ns + job->feed.decode_ns;
+    job->interrupted = gpume_signals_caught() && !job->feed.source_failed &&
+                       (status == GPUME_EOF || status == GPUME_CANCELLED);
+    if (job->interrupted) {
+        return GPUME_EXIT_FAILED;
+    }
+    if (job->feed.source_failed) {
+        return job->feed.status == GPUME_NOMEM ? GPUME_EXIT_FAILED : GPUME_EXIT_INPUT;
+    }
+    if (status != GPUME_EOF || job->feed.status != GPUME_OK) {
+        return GPUME_EXIT_FAILED;
+    }
+    if (job->summary.all.fields == 0) {
+        return gpume_refuse_short_source(options, &job->info, counts.delivered);
+    }
+    if (job->summary.targets < options->frames) {
+        gpume_console_warning("--frames %" PRIu64 ": the input ends after %" PRIu64,
+            options->frames, job->summary.targets);
+    }
+    return GPUME_EXIT_DONE;
+}
+
+/* Gives the outputs their names, all but summary.json. */
+static enum gpume_exit finish_sinks(struct job *job)
+{
+    uint64_t before = gpume_progress_clock_ns();
+    job->summary.whole_ns = job->before.whole_ns + before - job->start_ns;
+    for (size_t i = 0; i < job->outputs.count; i++) {
+        if (job->sinks[i] && job->sinks[i]->ops->finish(job->sinks[i]) != GPUME_OK) {
+            return GPUME_EXIT_FAILED;
+        }
+        /* After each: the report, which shows these times, is the last that is written in here. */
+        const uint64_t now = gpume_progress_clock_ns();
+        job->summary.write_ns += now - before;
+        job->summary.whole_ns = job->before.whole_ns + now - job->start_ns;
+        before = now;
+    }
+    return GPUME_EXIT_DONE;
+}
+
+/* summary.json is the last: where it stands, the others are whole. */
+static enum gpume_exit finish_outputs(struct job *job)
+{
+    enum gpume_exit result = finish_sinks(job);
+    for (size_t i = 0; i < job->outputs.count && result == GPUME_EXIT_DONE; i++) {
+        if (!job->sinks[i] &&
+            gpume_summary_write(&job->summary, job->outputs.items[i].path) != GPUME_OK) {
+            result = GPUME_EXIT_FAILED;
+        }
+    }
+    return result;
+}
+
+static enum gpume_exit complete(struct job *job)
+{
+    if (gpume_checkpoint_begin_end(&job->checkpoint) != GPUME_OK) {
+        return GPUME_EXIT_FAILED;
+    }
+    const enum gpume_exit result = finish_outputs(job);
+    if (result == GPUME_EXIT_DONE) {
+        gpume_checkpoint_complete(&job->checkpoint);
+    }
+    return result;
+}
+
+/* What there is of an interrupted run gets the names of partial results. */
+static enum gpume_exit leave_partial(struct job *job)
+{
+    const uint64_t fields = job->summary.all.fields;
+    if (fields == 0) {
+        gpume_console_error(
+            "interrupted before the first field was done; unfinished outputs were removed");
+        return GPUME_EXIT_FAILED;
+    }
+    if (gpume_checkpoint_begin_partial(&job->checkpoint) != GPUME_OK ||
+        finish_outputs(job) != GPUME_EXIT_DONE ||
+        gpume_checkpoint_end_partial(&job->checkpoint) != GPUME_OK) {
+        return GPUME_EXIT_FAILED;
+    }
+    const char *rest = job->outputs.count == 1 && job->outputs.to_stdout
+                           ? "standard output ends there"
+                       : job->checkpoint.possible
+                           ? "files of them end in .partial, and --resume goes on after them"
+                           : "files of them end in .partial";
+    gpume_console_error(
+        "interrupted after %" PRIu64 " field%s; %s", fields, fields == 1 ? "" : "s", rest);
+    return GPUME_EXIT_FAILED;
+}
+
+/* --resume with an input that is certainly another: everything stays, and has the name it had. */
+static enum gpume_exit refuse_input(struct job *job)
+{
+    gpume_console_error("--resume: %s ends after %" PRIu64 " frame%s, but %" PRIu64
+                        " were read before; give the same video, or start anew without --resume",
+        job->info.label, job->feed.read, job->feed.read == 1 ? "" : "s", job->window.known);
+    if (job->checkpoint.state.partial &&
+        (gpume_checkpoint_begin_partial(&job->checkpoint) || finish_sinks(job) != GPUME_EXIT_DONE ||
+            gpume_checkpoint_end_partial(&job->checkpoint))) {
+        return GPUME_EXIT_FAILED;
+    }
+    return GPUME_EXIT_INPUT;
+}
+
+static enum gpume_exit work(struct job *job)
+{
+    enum gpume_exit result = gpume_outputs_init(&job->outputs, job->options);
+    if (result == GPUME_EXIT_DONE && job->outputs.to_stdout &&
+        job->options->form == GPUME_FORM_JSON) {
+        gpume_console_error("--json: standard output has the data already; leave one of them out");
+        result = GPUME_EXIT_USAGE;
+    }
+    result = result ? result : read_prefilter(job);
+    result = result ? result : open_source_and_drivers(job);
+    if (result == GPUME_EXIT_DONE && job->options->compat_ffmpeg) {
+        result = gpume_compat_check_input(job->options, &job->info);
+    }
+    if (result == GPUME_EXIT_DONE) {
+        describe_run(job);
+        result = resume(job);
+    }
+    result = result ? result : open_context(job);
+    if (result != GPUME_EXIT_DONE) {
+        return result;
+    }
+    if (job->options->compat_ffmpeg && job->options->block != job->run.params.block) {
+        gpume_console_warning("--block %" PRIu32 ": --compat ffmpeg makes it %" PRIu32
+                              ", the next power of two, as mestimate does",
+            job->options->block, job->run.params.block);
+    }
+    gpume_signals_attach(job->ctx, job->source);
+    job->start_ns = gpume_progress_clock_ns();
+    result = open_sinks(job);
+    result = result ? result : transfer(job);
+    gpume_signals_detach();
+    /* A message of the validation layer may come as late as here. */
+    if (gpume_close(&job->ctx) != GPUME_OK && result == GPUME_EXIT_DONE) {
+        result = GPUME_EXIT_FAILED;
+    }
+    if (job->interrupted) {
+        return leave_partial(job);
+    }
+    if (job->feed.is_short) {
+        return refuse_input(job);
+    }
+    result = result ? result : complete(job);
+    return result ? result : gpume_run_conclude(job->options, &job->outputs, &job->summary);
+}
+
+enum gpume_exit gpume_run_job(const struct gpume_options *options)
+{
+    struct job job = {.options = options};
+    const enum gpume_exit result = work(&job);
+    for (size_t i = 0; i < job.outputs.count; i++) {
+        if (job.sinks[i]) {
+            job.sinks[i]->ops->close(&job.sinks[i]);
+        }
+    }
+    gpume_checkpoint_finish(&job.checkpoint);
+    gpume_outputs_remove_folder(&job.outputs);
+    gpume_close(&job.ctx);
+    gpume_source_close(&job.source);
+    gpume_outputs_finish(&job.outputs);
+    return result;
+}

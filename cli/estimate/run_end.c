@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "estimate/run_end.h"
+
+#include "console.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void print_outputs(const struct gpume_outputs *outputs, FILE *stream)
+{
+    for (size_t i = 0; i < outputs->count; i++) {
+        const char *path = outputs->items[i].path;
+        if (strcmp(path, "-") != 0) {
+            fprintf(stream, "written      ");
+            gpume_console_print_name(path, stream);
+            putc('\n', stream);
+        }
+    }
+}
+
+enum gpume_exit gpume_run_conclude(const struct gpume_options *options,
+    const struct gpume_outputs *outputs, const struct gpume_summary *summary)
+{
+    const int verbosity = options->verbosity;
+    char line[128];
+    gpume_summary_check_line(summary, line, sizeof(line));
+    if (verbosity > 0) {
+        char busy[256];
+        gpume_summary_busy_line(summary, busy, sizeof(busy));
+        gpume_console_info("%s", busy);
+    }
+    if (options->form == GPUME_FORM_JSON) {
+        if (gpume_summary_write(summary, "-") != GPUME_OK) {
+            return GPUME_EXIT_FAILED;
+        }
+    } else if (verbosity > 0 || (verbosity == 0 && !outputs->to_stdout)) {
+        FILE *stream = outputs->to_stdout ? stderr : stdout;
+        gpume_summary_print(summary, stream);
+        print_outputs(outputs, stream);
+        if (!gpume_console_flush_output("the summary")) {
+            return GPUME_EXIT_FAILED;
+        }
+    } else if (options->params.check && verbosity == 0 && summary->matched == summary->checked) {
+        fprintf(stderr, "%s\n", line);
+    }
+    if (summary->matched != summary->checked) {
+        gpume_console_error("--check: %s: the results of %s (%s) are wrong", line, summary->backend,
+            summary->device);
+        return GPUME_EXIT_MISMATCH;
+    }
+    return GPUME_EXIT_DONE;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "estimate/target_stream.h"
+
+#include "console.h"
+#include "signals.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* The first frame's past: itself. */
+static int deliver_itself(struct gpume_target_stream *stream, const struct gpume_field *future)
+{
+    const uint32_t blocks = future->blocks_x * future->blocks_y;
+    stream->vectors = calloc(blocks, sizeof(*stream->vectors));
+    stream->costs = calloc(blocks, sizeof(*stream->costs));
+    stream->ranks = calloc(blocks, sizeof(*stream->ranks));
+    if (!stream->vectors || !stream->costs || !stream->ranks) {
+        gpume_console_error("out of memory: a field of %" PRIu32 " blocks", blocks);
+        return GPUME_NOMEM;
+    }
+    for (uint32_t i = 0; i < blocks; i++) {
+        stream->ranks[i] = i; /* equal costs in raster order */
+    }
+    const struct gpume_field itself = {
+        .frame = future->frame,
+        .ref = future->frame,
+        .time_us = future->time_us,
+        .blocks_x = future->blocks_x,
+        .blocks_y = future->blocks_y,
+        .vectors = stream->vectors,
+        .costs = stream->costs,
+        .ranks = stream->ranks,
+        .sums = {.zero = blocks},
+    };
+    return stream->deliver(stream->opaque, &itself);
+}
+
+/* What waits will not be joined by another: the last frames have no future. Those of an interrupted
+ * run would have had one. */
+int gpume_target_stream_end(struct gpume_target_stream *stream)
+{
+    int status = GPUME_OK;
+    if (stream->past && !stream->compat && !gpume_signals_caught()) {
+        status = stream->deliver(stream->opaque, stream->past);
+    }
+    gpume_field_release(&stream->past);
+    return status;
+}
+
+/* Both fields of a frame, or the only one. */
+static int deliver_pair(struct gpume_target_stream *stream, const struct gpume_field *future)
+{
+    int status = GPUME_OK;
+    if (stream->past) {
+        status = stream->deliver(stream->opaque, stream->past);
+    } else if (stream->compat && future->frame == 0) {
+        status = deliver_itself(stream, future);
+    }
+    gpume_field_release(&stream->past);
+    return status == GPUME_OK ? stream->deliver(stream->opaque, future) : status;
+}
+
+int gpume_target_stream_take(struct gpume_target_stream *stream, const struct gpume_field *field)
+{
+    int status = GPUME_OK;
+    if (stream->both && field->ref < field->frame) {
+        status = gpume_target_stream_end(stream);
+        stream->past = field;
+        return status;
+    }
+    status = deliver_pair(stream, field);
+    gpume_field_release(&field);
+    return status;
+}
+
+void gpume_target_stream_finish(struct gpume_target_stream *stream)
+{
+    gpume_field_release(&stream->past);
+    free(stream->vectors);
+    free(stream->costs);
+    free(stream->ranks);
+    *stream = (struct gpume_target_stream){0};
+}

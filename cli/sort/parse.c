@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Eight digits at a time, in one 64-bit word; words of more than 15 digits one by one. */
+#include "sort/parse.h"
+
+#include <string.h>
+
+/* The digits at text, at most eight, as a number; how many in *count. Touches eight bytes. */
+static uint32_t take_eight(const unsigned char *text, unsigned *count)
+{
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    uint64_t word;
+    memcpy(&word, text, sizeof word);
+    word ^= UINT64_C(0x3030303030303030); /* digits are 0 to 9 now */
+    /* The top bit of every byte above 9. What a byte carries into the next one does not matter:
+     * only the first such byte is asked for. */
+    const uint64_t others =
+        ((word + UINT64_C(0x7676767676767676)) | word) & UINT64_C(0x8080808080808080);
+    *count = others ? (unsigned)__builtin_ctzll(others) / 8 : 8;
+    if (*count == 0) {
+        return 0;
+    }
+    word <<= 64 - 8 * *count; /* zeros in front, the last digit in the highest byte */
+    word = (word * 10 + (word >> 8)) & UINT64_C(0x00FF00FF00FF00FF);
+    word = (word * 100 + (word >> 16)) & UINT64_C(0x0000FFFF0000FFFF);
+    return (uint32_t)(word * 10000 + (word >> 32));
+#else
+    uint32_t value = 0;
+    for (*count = 0; *count < 8 && text[*count] >= '0' && text[*count] <= '9'; ++*count) {
+        value = value * 10 + (uint32_t)(text[*count] - '0');
+    }
+    return value;
+#endif
+}
+
+/* Any number of digits; those beyond what counts stay at a value that is out of bounds. */
+static const unsigned char *take_all(const unsigned char *text, int64_t *value)
+{
+    int64_t sum = 0;
+    for (; *text >= '0' && *text <= '9'; text++) {
+        sum = sum > GPUME_SORT_VALUE_MAX ? sum : sum * 10 + (*text - '0');
+    }
+    *value = sum;
+    return text;
+}
+
+/* Where the digits end; text itself if there are none. */
+static inline const unsigned char *take_digits(const unsigned char *text, int64_t *value)
+{
+    static const uint32_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
+    unsigned count, more;
+    *value = take_eight(text, &count);
+    if (count < 8) {
+        return text + count;
+    }
+    const uint32_t rest = take_eight(text + 8, &more);
+    if (more == 8) {
+        return take_all(text, value);
+    }
+    *value = *value * powers[more] + rest;
+    return text + 8 + more;
+}
+
+size_t gpume_sort_parse(
+    const unsigned char *text, size_t bytes, int64_t *values, const unsigned char **bad)
+{
+    const unsigned char *at = text, *const end = text + bytes;
+    size_t count = 0;
+    *bad = NULL;
+    while (at < end) {
+        if (gpume_sort_is_space(*at)) {
+            at++;
+            continue;
+        }
+        const unsigned char *digits = at + (*at == '-' || *at == '+');
+        int64_t value;
+        const unsigned char *behind = take_digits(digits, &value);
+        value = *at == '-' ? -value : value;
+        if (behind == digits || !gpume_sort_is_space(*behind) || value < GPUME_SORT_VALUE_MIN ||
+            value > GPUME_SORT_VALUE_MAX) {
+            *bad = at;
+            break;
+        }
+        values[count++] = value;
+        at = behind + 1;
+    }
+    return count;
+}

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Large reads into one buffer; what follows the last white space of a buffer is kept for the next.
+ * Words grow by half when full, which moves pages rather than copies them. Main thread only.
+ */
+#include "sort/read.h"
+
+#include "console.h"
+#include "sort/parse.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BUFFER_BYTES ((size_t)128 * 1024)
+#define WORD_BYTES_MAX ((size_t)4096) /* of text, leading zeros apart: far beyond any integer */
+#define SHOWN_BYTES 32u               /* of a word in a message */
+#define SORT_BYTES 8u                 /* an integer, and as much to sort it in */
+#define FIRST_WORDS ((uint64_t)1 << 16)
+
+/* A list of words that grows. */
+struct list {
+    uint32_t *words;
+    uint64_t count, room;
+};
+
+struct reader {
+    const char *name;
+    int fd;
+    bool negative, large; /* such values have been seen */
+    bool split;
+    struct list words;
+    struct list negatives; /* once both have been seen */
+    uint64_t negative_count;
+    uint64_t count_max, memory_max; /* integers; bytes, 0: any */
+    uint64_t line;                  /* of the buffer's begin, from 1 */
+    size_t kept;                    /* bytes in the buffer */
+    unsigned char text[BUFFER_BYTES + 1 + GPUME_SORT_TEXT_SLACK];
+    int64_t values[BUFFER_BYTES / 2 + 1];
+};
+
+static enum gpume_exit reserve(const struct reader *reader, struct list *list, uint64_t more)
+{
+    const uint64_t needed = list->count + more;
+    const uint64_t all = reader->words.count + reader->negatives.count + more;
+    if (all > reader->count_max && reader->count_max < GPUME_SORT_COUNT_MAX) {
+        gpume_console_error("%s: holds more than %" PRIu64
+                            " integers; sorting takes %u bytes for each, --max-memory allows "
+                            "%" PRIu64,
+            reader->name, reader->count_max, SORT_BYTES, reader->memory_max);
+        return GPUME_EXIT_INPUT;
+    }
+    if (all > GPUME_SORT_COUNT_MAX) {
+        gpume_console_error("%s: holds more than %" PRIu64
+                            " integers, the most that can be sorted at once; sort it in parts",
+            reader->name, GPUME_SORT_COUNT_MAX);
+        return GPUME_EXIT_INPUT;
+    }
+    if (needed <= list->room) {
+        return GPUME_EXIT_DONE;
+    }
+    uint64_t room = list->room + list->room / 2;
+    room = room < FIRST_WORDS ? FIRST_WORDS : room;
+    room = room < reader->count_max ? room : reader->count_max;
+    room = room < needed ? needed : room;
+    uint32_t *words =
+        room > SIZE_MAX / sizeof *words ? NULL : realloc(list->words, room * sizeof *words);
+    if (!words) {
+        gpume_console_error("%s: there is no memory for more than %" PRIu64
+                            " integers; sort it in parts",
+            reader->name, list->count);
+        return GPUME_EXIT_FAILED;
+    }
+    list->words = words;
+    list->room = room;
+    return GPUME_EXIT_DONE;
+}
+
+static enum gpume_exit refuse_read(const struct reader *reader)
+{
+    gpume_console_error("%s: cannot be read: %s", reader->name, strerror(errno));
+    return GPUME_EXIT_INPUT;
+}
+
+/* 0 at the end, negative with errno. */
+static ssize_t read_some(int fd, void *to, size_t bytes)
+{
+    ssize_t got;
+    do {
+        got = read(fd, to, bytes);
+    } while (got < 0 && errno == EINTR);
+    return got;
+}
+
+/* Both kinds have been seen: negative words, if they are what has come so far, move away. */
+static enum gpume_exit split(struct reader *reader, bool negatives_so_far)
+{
+    struct list *all = &reader->words;
+    reader->split = true;
+    if (!negatives_so_far) {
+        return GPUME_EXIT_DONE;
+    }
+    const uint64_t count = all->count;
+    all->count = 0; /* they only change places */
+    const enum gpume_exit result = reserve(reader, &reader->negatives, reader->negative_count);
+    for (uint64_t i = 0; result == GPUME_EXIT_DONE && i < count; i++) {
+        struct list *to = all->words[i] >> 31 ? &reader->negatives : all;
+        to->words[to->count++] = all->words[i];
+    }
+    return result;
+}
+
+static enum gpume_exit collect(struct reader *reader, size_t count)
+{
+    const int64_t *values = reader->values;
+    const bool negatives_so_far = reader->negative;
+    int64_t signs = 0, tops = 0;
+    uint64_t negative_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        signs |= values[i];
+        tops |= values[i] & ~(values[i] >> 63);
+        negative_count += (uint64_t)values[i] >> 63;
+    }
+    reader->negative = reader->negative || signs < 0;
+    reader->large = reader->large || (tops >> 31 & 1) != 0;
+    enum gpume_exit result = GPUME_EXIT_DONE;
+    if (reader->negative && reader->large && !reader->split) {
+        result = split(reader, negatives_so_far);
+    }
+    const uint64_t kept_apart = reader->split ? negative_count : 0;
+    result = result ? result : reserve(reader, &reader->words, count - kept_apart);
+    result = result ? result : reserve(reader, &reader->negatives, kept_apart);
+    if (result != GPUME_EXIT_DONE) {
+        return result;
+    }
+    reader->negative_count += negative_count;
+    if (count > 0 && !reader->split) {
+        uint32_t *to = reader->words.words + reader->words.count;
+        for (size_t i = 0; i < count; i++) {
+            to[i] = (uint32_t)values[i];
+        }
+        reader->words.count += count;
+        return GPUME_EXIT_DONE;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct list *list = values[i] < 0 ? &reader->negatives : &reader->words;
+        list->words[list->count++] = (uint32_t)values[i];
+    }
+    return GPUME_EXIT_DONE;
+}
+
+static uint64_t count_lines(const unsigned char *text, size_t bytes)
+{
+    uint64_t lines = 0;
+    for (size_t i = 0; i < bytes; i++) {
+        lines += text[i] == '\n';
+    }
+    return lines;
+}
+
+/* How to mend a word. */
+static const char *advice(const unsigned char *word, size_t length)
+{
+    static const unsigned char mark[] = {0xef, 0xbb, 0xbf};
+    if (length >= sizeof mark && memcmp(word, mark, sizeof mark) == 0) {
+        return "save the text without a byte order mark";
+    }
+    for (size_t i = 0; i < length; i++) {
+        if (word[i] < ' ' || word[i] >= 0x7f) {
+            return "leave it out, or say --binary u32 or i32 if this is no text";
+        }
+    }
+    if (memchr(word, ',', length) || memchr(word, ';', length)) {
+        return "separate integers by white space";
+    }
+    return "correct it or leave it out";
+}
+
+/* bad: a word in the buffer, before reader->text + kept. */
+static enum gpume_exit refuse_word(const struct reader *reader, const unsigned char *bad)
+{
+    const unsigned char *end = reader->text + reader->kept;
+    char shown[4 * SHOWN_BYTES + 4] = "";
+    size_t length = 0, used = 0;
+    while (bad + length < end && !gpume_sort_is_space(bad[length])) {
+        length++;
+    }
+    for (size_t i = 0; i < length && i < SHOWN_BYTES; i++) {
+        const bool plain = bad[i] > ' ' && bad[i] < 0x7f;
+        used += (size_t)snprintf(
+            shown + used, sizeof shown - used, plain ? "%c" : "\\x%02x", (unsigned)bad[i]);
+    }
+    gpume_console_error("%s: line %" PRIu64 ": '%s%s' is no integer from %" PRId64 " to %" PRId64
+                        "; %s",
+        reader->name, reader->line + count_lines(reader->text, (size_t)(bad - reader->text)), shown,
+        length > SHOWN_BYTES ? "..." : "", GPUME_SORT_VALUE_MIN, GPUME_SORT_VALUE_MAX,
+        advice(bad, length));
+    return GPUME_EXIT_INPUT;
+}
+
+/* What is left in the buffer is the begin of one long word: of leading zeros one remains. */
+static enum gpume_exit shorten(struct reader *reader)
+{
+    size_t first = reader->text[0] == '-' || reader->text[0] == '+', after = first;
+    while (after < reader->kept && reader->text[after] == '0') {
+        after++;
+    }
+    if (after > first + 1) {
+        memmove(reader->text + first + 1, reader->text + after, reader->kept - after);
+        reader->kept -= after - first - 1;
+    }
+    return reader->kept > WORD_BYTES_MAX ? refuse_word(reader, reader->text) : GPUME_EXIT_DONE;
+}
+
+/* Takes the words that are whole out of the buffer. */
+static enum gpume_exit take_text(struct reader *reader)
+{
+    const unsigned char *bad;
+    size_t whole = reader->kept;
+    while (whole > 0 && !gpume_sort_is_space(reader->text[whole - 1])) {
+        whole--;
+    }
+    const size_t count = gpume_sort_parse(reader->text, whole, reader->values, &bad);
+    if (bad) {
+        return refuse_word(reader, bad);
+    }
+    const enum gpume_exit result = collect(reader, count);
+    reader->line += count_lines(reader->text, whole);
+    reader->kept -= whole;
+    memmove(reader->text, reader->text + whole, reader->kept);
+    return result == GPUME_EXIT_DONE && reader->kept > WORD_BYTES_MAX ? shorten(reader) : result;
+}
+
+static enum gpume_exit read_text(struct reader *reader)
+{
+    enum gpume_exit result = GPUME_EXIT_DONE;
+    reader->line = 1;
+    for (bool ended = false; !ended && result == GPUME_EXIT_DONE;) {
+        const ssize_t got =
+            read_some(reader->fd, reader->text + reader->kept, BUFFER_BYTES - reader->kept);
+        if (got < 0) {
+            return refuse_read(reader);
+        }
+        reader->kept += (size_t)got;
+        if (got == 0) { /* the last word may lack its end; the buffer has one byte more */
+            ended = true;
+            reader->text[reader->kept++] = ' ';
+        }
+        result = take_text(reader);
+    }
+    return result;
+}
+
+/* Words in the file's order of bytes to words of the host's. */
+static void decode(uint32_t *words, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        unsigned char bytes[4];
+        memcpy(bytes, &words[i], sizeof bytes);
+        words[i] = bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
+                   (uint32_t)bytes[3] << 24;
+    }
+}
+
+static enum gpume_exit refuse_size(const struct reader *reader, uint64_t bytes)
+{
+    gpume_console_error("%s: %" PRIu64 " bytes are no whole number of 32-bit words; is it text? "
+                        "Then leave --binary out",
+        reader->name, bytes);
+    return GPUME_EXIT_INPUT;
+}
+
+/* Of a regular file what is still to come is known. */
+static enum gpume_exit expect_binary(struct reader *reader)
+{
+    struct stat info;
+    const off_t at = lseek(reader->fd, 0, SEEK_CUR);
+    if (at < 0 || fstat(reader->fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size <= at) {
+        return GPUME_EXIT_DONE;
+    }
+    const uint64_t bytes = (uint64_t)(info.st_size - at);
+    return bytes % 4 ? refuse_size(reader, bytes) : reserve(reader, &reader->words, bytes / 4);
+}
+
+static enum gpume_exit read_binary(struct reader *reader, bool is_signed)
+{
+    struct list *list = &reader->words;
+    uint64_t bytes = 0;
+    enum gpume_exit result = expect_binary(reader);
+    for (;;) {
+        unsigned char byte;
+        const bool full = list->count == list->room && bytes % 4 == 0;
+        /* A full list grows only once there is more. */
+        const ssize_t got = result != GPUME_EXIT_DONE ? 0
+                            : full                    ? read_some(reader->fd, &byte, 1)
+                                   : read_some(reader->fd, (unsigned char *)list->words + bytes,
+                                         list->room * 4 - bytes);
+        if (got < 0) {
+            return refuse_read(reader);
+        }
+        if (got == 0) {
+            break;
+        }
+        if (full) {
+            result = reserve(reader, list, 1);
+            if (result == GPUME_EXIT_DONE) {
+                memcpy((unsigned char *)list->words + bytes, &byte, 1);
+            }
+        }
+        bytes += (uint64_t)got;
+        list->count = bytes / 4;
+    }
+    if (result == GPUME_EXIT_DONE && bytes % 4) {
+        return refuse_size(reader, bytes);
+    }
+    decode(list->words, list->count);
+    for (uint64_t i = 0; is_signed && i < list->count; i++) {
+        reader->negative_count += list->words[i] >> 31;
+    }
+    return result;
+}
+
+static enum gpume_exit open_input(struct reader *reader, const char *path)
+{
+    struct stat info;
+    const bool standard = !path || strcmp(path, "-") == 0;
+    reader->name = standard ? "standard input" : path;
+    reader->fd = standard ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (reader->fd < 0) {
+        gpume_console_error("%s: cannot be opened: %s; %s", reader->name, strerror(errno),
+            errno == ENOENT ? "is the name right?" : "is it yours to read?");
+        return GPUME_EXIT_INPUT;
+    }
+    if (fstat(reader->fd, &info) == 0 && S_ISDIR(info.st_mode)) {
+        gpume_console_error("%s: is a folder; give the name of a file", reader->name);
+        return GPUME_EXIT_INPUT;
+    }
+    return GPUME_EXIT_DONE;
+}
+
+/* The negative words before or behind the others. */
+static enum gpume_exit join(struct reader *reader, bool behind)
+{
+    struct list *list = &reader->words, *apart = &reader->negatives;
+    if (!reader->split) {
+        return GPUME_EXIT_DONE;
+    }
+    const uint64_t moved = apart->count, others = list->count;
+    apart->count = 0; /* they only change places */
+    const enum gpume_exit result = reserve(reader, list, moved);
+    if (result == GPUME_EXIT_DONE) {
+        if (!behind) {
+            memmove(list->words + moved, list->words, others * sizeof *list->words);
+        }
+        memcpy(list->words + (behind ? others : 0), apart->words, moved * sizeof *list->words);
+        list->count += moved;
+    }
+    return result;
+}
+
+enum gpume_exit gpume_sort_input_read(
+    struct gpume_sort_input *input, const struct gpume_options *options)
+{
+    struct reader *reader = malloc(sizeof *reader); /* the buffers need no zeroing */
+    if (!reader) {
+        gpume_console_error("out of memory");
+        return GPUME_EXIT_FAILED;
+    }
+    memset(reader, 0, offsetof(struct reader, text));
+    const uint64_t memory_max = options->params.memory_max;
+    reader->memory_max = memory_max;
+    reader->count_max = memory_max > 0 && memory_max / SORT_BYTES < GPUME_SORT_COUNT_MAX
+                            ? memory_max / SORT_BYTES
+                            : GPUME_SORT_COUNT_MAX;
+    enum gpume_exit result =
+        open_input(reader, options->input_count > 0 ? options->inputs[0] : NULL);
+    if (result == GPUME_EXIT_DONE) {
+        result = options->sort_binary ? read_binary(reader, options->sort_binary == GPUME_SORT_I32)
+                                      : read_text(reader);
+    }
+    result = result ? result : join(reader, options->descending);
+    *input = (struct gpume_sort_input){
+        .name = reader->name,
+        .words = reader->words.words,
+        .count = reader->words.count,
+        .negatives = reader->negative_count,
+        .split = reader->split,
+    };
+    if (reader->fd >= 0) {
+        (void)close(reader->fd);
+    }
+    free(reader->negatives.words);
+    free(reader);
+    return result;
+}
+
+void gpume_sort_input_finish(struct gpume_sort_input *input)
+{
+    free(input->words);
+    *input = (struct gpume_sort_input){0};
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * gpume sort. Order: the output's name is taken, the input is read, the context is opened and
+ * sorts, the result is compared where that was asked for, the context closes, the output is
+ * written. Nothing is written before all is known to be right. Main thread only.
+ */
+#include "sort/sort.h"
+
+#include "console.h"
+#include "gpume/compute.h"
+#include "progress.h"
+#include "report/integers.h"
+#include "report/text_file.h"
+#include "signals.h"
+#include "sort/check.h"
+#include "sort/read.h"
+#include "sort/time.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct gpume_log console = {.fn = gpume_console_log};
+
+struct job {
+    const struct gpume_options *options;
+    const char *output;
+    struct gpume_integers_file *file;
+    bool to_stdout, in_place;      /* of the output */
+    struct gpume_sort_input input; /* later in order */
+    struct gpume_segment segments[2];
+    struct gpume_sort_params params;
+    uint32_t *original;  /* the input as it came, for --time */
+    uint32_t *reference; /* by qsort, for --check and --time */
+    gpume_compute *compute;
+    struct gpume_compute_info info;
+    char device[128]; /* outlives the context */
+    uint64_t sort_ns;
+};
+
+static enum gpume_exit exit_of(int status)
+{
+    switch (status) {
+    case GPUME_OK:
+        return GPUME_EXIT_DONE;
+    case GPUME_DEVICE:
+    case GPUME_UNSUPPORTED:
+        return GPUME_EXIT_DEVICE;
+    default:
+        return GPUME_EXIT_FAILED;
+    }
+}
+
+static void take_away(void *opaque)
+{
+    struct job *job = opaque;
+    gpume_integers_close(&job->file);
+}
+
+static enum gpume_exit open_output(struct job *job)
+{
+    const struct gpume_options *options = job->options;
+    job->output = options->output ? options->output : "-";
+    job->to_stdout = gpume_text_is_stdout(job->output);
+    switch (gpume_integers_open(&job->file, job->output, options->overwrite, &console)) {
+    case GPUME_OK:
+        job->in_place = gpume_integers_is_in_place(job->file);
+        if (!job->in_place) {
+            gpume_signals_set_leave(take_away, job);
+        }
+        return GPUME_EXIT_DONE;
+    case GPUME_INVALID:
+    case GPUME_AGAIN:
+        return GPUME_EXIT_USAGE;
+    default:
+        return GPUME_EXIT_FAILED;
+    }
+}
+
+static void plan(struct job *job)
+{
+    const struct gpume_options *options = job->options;
+    const struct gpume_sort_input *input = &job->input;
+    gpume_sort_params_default(&job->params);
+    job->params.descending = options->descending;
+    if (input->split) {
+        const uint32_t negatives = (uint32_t)input->negatives;
+        const uint32_t others = (uint32_t)(input->count - input->negatives);
+        job->segments[0] = (struct gpume_segment){0, options->descending ? others : negatives};
+        job->segments[1] = (struct gpume_segment){
+            job->segments[0].count, options->descending ? negatives : others};
+        job->params.segments = job->segments;
+        job->params.segment_count = 2;
+    } else if (options->sort_binary == GPUME_SORT_I32 || input->negatives > 0) {
+        job->params.type = GPUME_KEY_I32;
+    }
+}
+
+/* Copies of the input before it is sorted. */
+static enum gpume_exit keep(struct job *job)
+{
+    const bool time = job->options->time, check = job->options->params.check;
+    const size_t bytes = (size_t)job->input.count * sizeof(uint32_t);
+    if (bytes == 0 || (!time && !check)) {
+        return GPUME_EXIT_DONE;
+    }
+    job->original = time ? malloc(bytes) : NULL;
+    job->reference = malloc(bytes);
+    if (!job->reference || (time && !job->original)) {
+        gpume_console_error(
+            "--%s: there is no memory for it; leave it out or sort less", time ? "time" : "check");
+        return GPUME_EXIT_FAILED;
+    }
+    memcpy(job->reference, job->input.words, bytes);
+    if (time) {
+        memcpy(job->original, job->input.words, bytes);
+    }
+    return GPUME_EXIT_DONE;
+}
+
+static int open_context(struct job *job, enum gpume_backend backend)
+{
+    const struct gpume_params *wanted = &job->options->params;
+    struct gpume_compute_params params;
+    gpume_compute_params_default(&params);
+    params.backend = backend;
+    params.device = wanted->device;
+    params.validate = wanted->validate;
+    params.cache_dir = wanted->cache_dir;
+    params.log = gpume_console_log;
+    const int status = gpume_compute_open(&job->compute, &params);
+    if (status == GPUME_OK) {
+        gpume_console_forget_error();
+        gpume_compute_get_info(job->compute, &job->info);
+        snprintf(job->device, sizeof job->device, "%s, %s", job->info.backend, job->info.device);
+    }
+    return status;
+}
+
+static int sort_words(struct job *job)
+{
+    const uint64_t before = gpume_progress_clock_ns();
+    const int status =
+        gpume_sort(job->compute, &job->params, job->input.words, NULL, job->input.count);
+    job->sort_ns = gpume_progress_clock_ns() - before;
+    if (status != GPUME_OK) {
+        gpume_console_error("%" PRIu64 " integers cannot be sorted on %s: %s", job->input.count,
+            job->device, gpume_status_text(status));
+    }
+    return status;
+}
+
+/* Did the sort fail before any of its result had come back? */
+static bool is_unchanged(const struct job *job)
+{
+    struct gpume_compute_times times;
+    gpume_compute_get_times(job->compute, &times);
+    return times.from_device_ns == 0;
+}
+
+/* With --backend auto what the GPU cannot take, too large as a rule, is the CPU's. */
+static enum gpume_exit sort(struct job *job)
+{
+    const struct gpume_params *wanted = &job->options->params;
+    int status = open_context(job, wanted->backend);
+    if (status != GPUME_OK) {
+        gpume_console_error("no device to sort on: %s; 'gpume devices' lists what there is, "
+                            "--backend vulkan takes a software driver too",
+            gpume_status_text(status));
+        return exit_of(status);
+    }
+    status = sort_words(job);
+    const bool may_change = wanted->backend == GPUME_BACKEND_AUTO && !wanted->device &&
+                            !wanted->validate && strcmp(job->info.backend, "cpu") != 0;
+    if (may_change && status != GPUME_OK && is_unchanged(job)) {
+        gpume_console_forget_error();
+        gpume_console_warning("%s: cannot sort %" PRIu64 " integers (%s); the CPU does it",
+            job->device, job->input.count, gpume_status_text(status));
+        status = gpume_compute_close(&job->compute);
+        status = status ? status : open_context(job, GPUME_BACKEND_CPU);
+        status = status ? status : sort_words(job);
+    }
+    return exit_of(status);
+}
+
+/* For people: on standard error where the integers go to standard output. */
+static FILE *words_stream(const struct job *job)
+{
+    return job->to_stdout ? stderr : stdout;
+}
+
+static enum gpume_exit compare(struct job *job, uint64_t *matched)
+{
+    const struct gpume_options *options = job->options;
+    *matched = 0;
+    if (job->reference) {
+        gpume_sort_with_qsort(&job->params, job->reference, job->input.count);
+        *matched = gpume_sort_matches(job->input.words, job->reference, job->input.count);
+        if (*matched != job->input.count) {
+            gpume_console_error("--%s: Keys matched in %" PRIu64 " of %" PRIu64
+                                " instances: the results of %s are wrong; nothing was written",
+                options->params.check ? "check" : "time", *matched, job->input.count, job->device);
+            return GPUME_EXIT_MISMATCH;
+        }
+    }
+    const struct gpume_sort_timing timing = {
+        .options = options,
+        .params = job->params,
+        .keys = job->original,
+        .expected = job->input.words,
+        .count = job->input.count,
+        .compute = job->compute,
+    };
+    return options->time ? gpume_sort_time(&timing, words_stream(job)) : GPUME_EXIT_DONE;
+}
+
+static enum gpume_exit write_output(const struct job *job)
+{
+    const struct gpume_options *options = job->options;
+    const bool text = !options->sort_binary;
+    const uint64_t negatives = text ? job->input.negatives : 0;
+    const struct gpume_integers integers = {
+        .words = job->input.words,
+        .count = job->input.count,
+        .negative_first = options->descending ? job->input.count - negatives : 0,
+        .negative_count = negatives,
+    };
+    if (job->in_place) {
+        gpume_signals_end();
+    } else {
+        gpume_signals_keep();
+    }
+    const int status = gpume_integers_write(job->file, &integers, !text, gpume_signals_caught);
+    if (!job->in_place) {
+        gpume_signals_detach();
+    }
+    return status == GPUME_INVALID ? GPUME_EXIT_USAGE
+           : status == GPUME_OK    ? GPUME_EXIT_DONE
+                                   : GPUME_EXIT_FAILED;
+}
+
+static enum gpume_exit conclude(const struct job *job, uint64_t matched)
+{
+    const int verbosity = job->options->verbosity;
+    FILE *stream = words_stream(job);
+    if (job->options->params.check && verbosity >= 0) {
+        fprintf(stream, "Keys matched in %" PRIu64 " of %" PRIu64 " instances\n", matched,
+            job->input.count);
+    }
+    if (verbosity > 0 || (verbosity == 0 && !job->to_stdout)) {
+        fprintf(stream, "sorted       %" PRIu64 " integers in %.3f ms (%s)\n", job->input.count,
+            (double)job->sort_ns / 1e6, job->device);
+    }
+    if (verbosity >= 0 && !job->to_stdout) {
+        fprintf(stream, "written      ");
+        gpume_console_print_name(job->output, stream);
+        putc('\n', stream);
+    }
+    return gpume_console_flush_output("the summary") ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
+}
+
+static enum gpume_exit work(struct job *job)
+{
+    uint64_t matched = 0;
+    enum gpume_exit result = open_output(job);
+    result = result ? result : gpume_sort_input_read(&job->input, job->options);
+    if (result == GPUME_EXIT_DONE) {
+        plan(job);
+        result = keep(job);
+    }
+    result = result ? result : sort(job);
+    result = result ? result : compare(job, &matched);
+    /* A message of the validation layer may come as late as here. */
+    if (gpume_compute_close(&job->compute) != GPUME_OK && result == GPUME_EXIT_DONE) {
+        result = GPUME_EXIT_FAILED;
+    }
+    result = result ? result : write_output(job);
+    return result ? result : conclude(job, matched);
+}
+
+enum gpume_exit gpume_sort_run(const struct gpume_options *options)
+{
+    struct job job = {.options = options};
+    const enum gpume_exit result = work(&job);
+    gpume_signals_set_leave(NULL, NULL);
+    gpume_integers_close(&job.file);
+    gpume_compute_close(&job.compute);
+    gpume_sort_input_finish(&job.input);
+    free(job.reference);
+    free(job.original);
+    return result;
+}
