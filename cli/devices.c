@@ -8,7 +8,7 @@
 
 #include "console.h"
 #include "host.h"
-#include "report/machine.h"
+#include "sinks/machine.h"
 
 #include <stdio.h>
 #include <string.h>

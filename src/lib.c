@@ -6,8 +6,8 @@
 #include "base/locked_log.h"
 #include "base/reserved.h"
 #include "base/status.h"
-#include "motion/pipeline.h"
-#include "motion/plan.h"
+#include "model/plan.h"
+#include "run/pipeline.h"
 #include "version.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #ifndef GPUME_CLI_BENCH_BENCH_TABLE_H
 #define GPUME_CLI_BENCH_BENCH_TABLE_H
 
-#include "report/bench_rows.h"
+#include "bench/bench_rows.h"
 
 /* Standard output; the caller checks that it arrived. */
 void gpume_bench_print_table(const struct gpume_bench *bench);

@@ -6,10 +6,10 @@
 #ifndef GPUME_CLI_BENCH_PLACES_H
 #define GPUME_CLI_BENCH_PLACES_H
 
+#include "bench/array_rows.h"
 #include "bench/repeat.h"
 #include "options/options.h"
 #include "progress.h"
-#include "report/array_rows.h"
 
 #include <gpume/compute.h>
 

@@ -8,9 +8,9 @@
 #ifndef GPUME_CLI_BENCH_SETUPS_H
 #define GPUME_CLI_BENCH_SETUPS_H
 
+#include "bench/bench_rows.h"
 #include "bench/timing.h"
 #include "options/options.h"
-#include "report/bench_rows.h"
 
 #define GPUME_BENCH_SETUPS_MAX 64u
 

@@ -8,13 +8,13 @@
 #include "compare/compare.h"
 
 #include "compare/compare_table.h"
+#include "compare/comparison.h"
+#include "compare/map.h"
 #include "console.h"
 #include "estimate/outputs.h"
+#include "files/text_file.h"
 #include "options/option_checks.h"
 #include "options/option_table.h"
-#include "report/compare_map.h"
-#include "report/comparison.h"
-#include "report/text_file.h"
 #include "signals.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 #ifndef GPUME_CLI_COMPARE_COMPARE_TABLE_H
 #define GPUME_CLI_COMPARE_COMPARE_TABLE_H
 
-#include "report/comparison.h"
+#include "compare/comparison.h"
 
 /* To standard output; the caller checks that it arrived. */
 void gpume_compare_print_table(const struct gpume_comparison *comparison);

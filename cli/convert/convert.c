@@ -7,13 +7,13 @@
 
 #include "console.h"
 #include "estimate/outputs.h"
-#include "report/sink.h"
-#include "report/text_file.h"
+#include "files/text_file.h"
 #include "signals.h"
-#include "vectors/vectors_format.h"
-#include "vectors/vectors_rank.h"
-#include "vectors/vectors_reader.h"
-#include "vectors/vectors_writer.h"
+#include "sinks/sink.h"
+#include "vectors/format.h"
+#include "vectors/rank.h"
+#include "vectors/reader.h"
+#include "vectors/writer.h"
 
 #include <inttypes.h>
 #include <stdio.h>

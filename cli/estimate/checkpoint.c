@@ -2,9 +2,9 @@
 #include "estimate/checkpoint.h"
 
 #include "console.h"
+#include "files/text_file.h"
 #include "progress.h"
-#include "report/run_identity.h"
-#include "report/text_file.h"
+#include "resume/identity.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 
 #include "estimate/outputs.h"
 #include "options/options.h"
-#include "report/run_state.h"
+#include "resume/state.h"
 
 #include <stdbool.h>
 #include <stdint.h>

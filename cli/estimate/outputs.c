@@ -7,9 +7,9 @@
 #include "estimate/outputs.h"
 
 #include "console.h"
-#include "report/run_state.h"
-#include "report/text_file.h"
-#include "vectors/vectors_format.h"
+#include "files/text_file.h"
+#include "resume/state.h"
+#include "vectors/format.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #define GPUME_CLI_ESTIMATE_OUTPUTS_H
 
 #include "options/options.h"
-#include "report/sink.h"
+#include "sinks/sink.h"
 
 #include <stdbool.h>
 #include <stddef.h>

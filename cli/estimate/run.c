@@ -17,8 +17,8 @@
 #include "estimate/target_stream.h"
 #include "open_source.h"
 #include "progress.h"
-#include "report/summary.h"
 #include "signals.h"
+#include "sinks/summary.h"
 
 #include <inttypes.h>
 #include <pthread.h>

@@ -5,7 +5,7 @@
 
 #include "estimate/outputs.h"
 #include "options/options.h"
-#include "report/summary.h"
+#include "sinks/summary.h"
 
 /* The closing words. They go to standard output, unless data went there: then only what was asked
  * for, and on standard error. The exit status, also of vectors that --check has found wrong. */

@@ -4,7 +4,7 @@
 #define GPUME_CLI_ESTIMATE_RUN_WINDOW_H
 
 #include "options/options.h"
-#include "report/summary.h"
+#include "sinks/summary.h"
 
 struct gpume_run_window {
     uint64_t first_frame;  /* the first one that is sent */

@@ -4,7 +4,7 @@
 #include "console.h"
 #include "estimate/compat.h"
 #include "options/option_table.h"
-#include "vectors/vectors_format.h"
+#include "vectors/format.h"
 
 #include <inttypes.h>
 #include <stdio.h>

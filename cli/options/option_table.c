@@ -6,7 +6,7 @@
 #include "options/option_table.h"
 
 #include "options/options.h"
-#include "report/sink.h"
+#include "sinks/sink.h"
 
 #include <stdio.h>
 #include <string.h>

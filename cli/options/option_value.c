@@ -2,7 +2,7 @@
 #include "options/option_value.h"
 
 #include "console.h"
-#include "vectors/vectors_format.h"
+#include "vectors/format.h"
 
 #include <stdio.h>
 #include <stdlib.h>

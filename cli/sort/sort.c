@@ -7,12 +7,12 @@
 #include "sort/sort.h"
 
 #include "console.h"
+#include "files/text_file.h"
 #include "gpume/compute.h"
 #include "progress.h"
-#include "report/integers.h"
-#include "report/text_file.h"
 #include "signals.h"
 #include "sort/check.h"
+#include "sort/integers.h"
 #include "sort/read.h"
 #include "sort/time.h"
 

@@ -2,7 +2,6 @@
 #include "base/cache.h"
 
 #include "base/checksum.h"
-#include "base/out.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -90,7 +90,7 @@ bool gpume_cache_load(const struct gpume_cache *cache, const char *name, void **
     void *entry = read_entry(fd, name, bytes);
     close(fd);
     if (!entry) {
-        gpume_log_write(cache->log, GPUME_LOG_DEBUG, "%s: damaged, left unread", path);
+        gpume_log_write(cache->log, GPUME_LOG_DEBUG, "cache: %s is damaged, ignored", path);
         return false;
     }
     *data = entry;
@@ -111,11 +111,55 @@ static void make_folder(const char *folder)
     }
 }
 
-static void log_as_debug(void *opaque, enum gpume_log_level level, const char *line)
+static bool write_all(int fd, const void *data, size_t bytes)
 {
-    const struct gpume_log *log = opaque;
-    (void)level;
-    gpume_log_write(log, GPUME_LOG_DEBUG, "cache: %s", line);
+    const char *at = data;
+    while (bytes > 0) {
+        ssize_t done = write(fd, at, bytes);
+        if (done < 0 && errno == EINTR) {
+            continue;
+        }
+        if (done <= 0) {
+            return false;
+        }
+        at += done;
+        bytes -= (size_t)done;
+    }
+    return true;
+}
+
+/* Opens the temporary and locks it; -1 if that fails or another process is writing it. The lock is
+ * of use only while the temporary still has its name: its writer may just have renamed it. */
+static int open_temporary(const char *temporary)
+{
+    struct stat opened, named;
+    int fd = open(temporary, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &opened) == 0 &&
+        lstat(temporary, &named) == 0 && opened.st_ino == named.st_ino &&
+        opened.st_dev == named.st_dev && S_ISREG(opened.st_mode) && ftruncate(fd, 0) == 0) {
+        return fd;
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    return -1;
+}
+
+/* Writes the whole entry beside its final name, then renames it. */
+static bool replace(const char *path, const struct header *header, const void *data, size_t bytes)
+{
+    char temporary[PATH_BYTES + 4];
+    snprintf(temporary, sizeof(temporary), "%s.new", path);
+    const int fd = open_temporary(temporary);
+    if (fd < 0) {
+        return false;
+    }
+    const bool stored = write_all(fd, header, sizeof(*header)) && write_all(fd, data, bytes) &&
+                        rename(temporary, path) == 0;
+    if (!stored) {
+        unlink(temporary);
+    }
+    return close(fd) == 0 && stored;
 }
 
 bool gpume_cache_store(
@@ -128,17 +172,15 @@ bool gpume_cache_store(
     }
     make_folder(cache->folder);
     if (lstat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
-        gpume_log_write(cache->log, GPUME_LOG_DEBUG, "%s: no file, left as it is", path);
+        gpume_log_write(cache->log, GPUME_LOG_DEBUG, "cache: %s is not a file, not replaced", path);
         return false;
     }
-    struct gpume_log log = *cache->log;
-    const struct gpume_log quiet = {.fn = log_as_debug, .opaque = &log};
     const struct header header = {magic, bytes, sum_of(name, data, bytes)};
-    struct gpume_out *out = NULL;
-    bool stored = gpume_out_open(&out, path, true, &quiet) == GPUME_OK &&
-                  gpume_out_write(out, &header, sizeof(header)) == GPUME_OK &&
-                  gpume_out_write(out, data, bytes) == GPUME_OK &&
-                  gpume_out_finish(out) == GPUME_OK;
-    gpume_out_close(&out);
+    errno = 0;
+    const bool stored = replace(path, &header, data, bytes);
+    if (!stored) {
+        gpume_log_write(cache->log, GPUME_LOG_DEBUG, "cache: %s could not be written: %s", path,
+            strerror(errno));
+    }
     return stored;
 }

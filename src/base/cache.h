@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is worth keeping between runs, by name, in a folder that may not be there, full, read-only
- * or full of rubbish: nothing that goes wrong here is a failure, it is told at debug level. A file
- * is complete or absent (base/out.h), and what is damaged or stored under another name counts as
- * absent. Any thread.
+ * A store of named entries that outlives a run. Its folder may be missing, full, read-only or
+ * corrupt: nothing that goes wrong here fails the caller, it is logged at debug level. A file is
+ * written under a temporary name and renamed, so an entry is complete or absent; a damaged or
+ * renamed entry counts as absent. Any thread, any number of processes.
  */
 #ifndef GPUME_BASE_CACHE_H
 #define GPUME_BASE_CACHE_H
@@ -16,16 +16,16 @@
 #define GPUME_CACHE_BYTES_MAX ((size_t)16 << 20) /* of one entry */
 
 struct gpume_cache {
-    const char *folder; /* NULL: nothing is kept */
+    const char *folder; /* NULL: nothing is stored */
     const struct gpume_log *log;
 };
 
-/* Is there an entry of that name? Then *data, which the caller frees, and *bytes are it. */
+/* True if there is an entry of that name: *data, which the caller frees, and *bytes hold it. */
 bool gpume_cache_load(
     const struct gpume_cache *cache, const char *name, void **data, size_t *bytes);
 
-/* Replaces the entry; true if that was possible. The folder is made, with the one it lies in,
- * readable by the user alone. */
+/* Stores or replaces the entry; true on success. Creates the folder and its parent, readable by the
+ * user alone, if they do not exist. */
 bool gpume_cache_store(
     const struct gpume_cache *cache, const char *name, const void *data, size_t bytes);
 

@@ -9,13 +9,13 @@
 
 #include "base/clock.h"
 #include "base/status.h"
-#include "gpu/ceiling_gpu.h"
-#include "gpu/choice.h"
-#include "gpu/k.h"
-#include "gpu/pipeline_cache.h"
 #include "gpu/planning.h"
-#include "gpu/prefiltering.h"
-#include "gpu/sieving.h"
+#include "gpu/stages/prefiltering.h"
+#include "gpu/stages/stages.h"
+#include "gpu/tune/ceiling_gpu.h"
+#include "gpu/tune/choice.h"
+#include "gpu/tune/sieving.h"
+#include "gpu/vk/pipeline_cache.h"
 
 #include <stdlib.h>
 

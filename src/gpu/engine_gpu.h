@@ -4,8 +4,8 @@
 #ifndef GPUME_GPU_ENGINE_GPU_H
 #define GPUME_GPU_ENGINE_GPU_H
 
-#include "gpu/tile.h"
-#include "motion/engine.h"
+#include "frame/engine.h"
+#include "gpu/tune/tile.h"
 
 struct gpume_engine_gpu_rules {
     uint64_t

@@ -2,7 +2,7 @@
 #include "gpu/memory.h"
 
 #include "base/status.h"
-#include "gpu/prefiltering.h"
+#include "gpu/stages/prefiltering.h"
 
 #include <stdlib.h>
 

@@ -3,8 +3,8 @@
 
 #include "base/grid.h"
 #include "base/status.h"
-#include "gpu/k.h"
-#include "gpu/sieve.h"
+#include "gpu/stages/stages.h"
+#include "gpu/tune/sieve_shape.h"
 
 /* Bound larger, the same buffer was read five times slower on an NVIDIA H200 (driver 580). */
 #define WINDOW_BYTES (128ull << 20)

@@ -2,7 +2,7 @@
 #include "gpu/work.h"
 
 #include "base/grid.h"
-#include "gpu/sieve.h"
+#include "gpu/tune/sieve_shape.h"
 
 #define WORK_DISCRETE (1ull << 38)   /* 15 milliseconds of a large GPU */
 #define WORK_INTEGRATED (1ull << 36) /* a tenth of a second of a small one */

@@ -5,9 +5,9 @@
 #ifndef GPUME_GPU_WORK_H
 #define GPUME_GPU_WORK_H
 
-#include "gpu/slot.h"
-#include "motion/engine.h"
-#include "shared.h"
+#include "common/shared.h"
+#include "frame/engine.h"
+#include "gpu/vk/slot.h"
 
 /* Byte offsets of a batch's arrays, field after field; the same in the device's result buffer and
  * in the host's copy of it. */

@@ -6,8 +6,8 @@
  * pictures, URLs. Called by decode.c on the thread that reads.
  */
 #include "media/input.h"
-#include "base/path.h"
-#include "base/pattern.h"
+#include "files/path.h"
+#include "files/pattern.h"
 #include "media/libav.h"
 
 #include <errno.h>

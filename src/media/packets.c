@@ -6,9 +6,9 @@
  * index, and by libav's log. Called by decode.c.
  */
 #include "media/packets.h"
-#include "base/path.h"
-#include "base/pattern.h"
 #include "base/status.h"
+#include "files/path.h"
+#include "files/pattern.h"
 #include "media/libav.h"
 
 #include <errno.h>

@@ -9,7 +9,7 @@
 #define GPUME_MEDIA_PICTURE_H
 
 #include "base/log.h"
-#include "base/out_set.h"
+#include "files/out_set.h"
 
 #include <stdbool.h>
 #include <stdint.h>

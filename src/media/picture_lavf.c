@@ -3,9 +3,9 @@
  * The front of the picture writers, and the one for numbered stills: an encoder that stays open,
  * and one checked output a picture. Called by the report room, one thread a picture.
  */
-#include "base/out.h"
-#include "base/pattern.h"
 #include "base/status.h"
+#include "files/out.h"
+#include "files/pattern.h"
 #include "media/encode.h"
 #include "media/picture_kind.h"
 

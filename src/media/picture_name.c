@@ -3,9 +3,9 @@
  * What a picture output's name says: the format by its extension, stills with a number or one file.
  * Called by the command line before any work, and by picture_lavf.c.
  */
-#include "base/path.h"
-#include "base/pattern.h"
-#include "base/temporary.h"
+#include "files/path.h"
+#include "files/pattern.h"
+#include "files/temporary.h"
 #include "media/picture_kind.h"
 
 #include <stdlib.h>

@@ -4,8 +4,8 @@
  * seeking lets the muxer complete its header. Times are those given, each at least one tick after
  * the one before. Called through picture_lavf.c.
  */
-#include "base/out.h"
 #include "base/status.h"
+#include "files/out.h"
 #include "media/encode.h"
 #include "media/libav.h"
 #include "media/picture_kind.h"

@@ -5,8 +5,8 @@
  * bits are little-endian, with their values unscaled. Colours become YUV 4:4:4 by BT.601, limited
  * range, which is what readers take for granted. Called through picture_lavf.c.
  */
-#include "base/out.h"
 #include "base/status.h"
+#include "files/out.h"
 #include "media/picture_kind.h"
 
 #include <inttypes.h>

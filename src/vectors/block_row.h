@@ -3,7 +3,7 @@
 #ifndef GPUME_VECTORS_BLOCK_ROW_H
 #define GPUME_VECTORS_BLOCK_ROW_H
 
-#include "vectors/vectors_format.h"
+#include "vectors/format.h"
 
 enum gpume_block_column {
     GPUME_BLOCK_FRAME,

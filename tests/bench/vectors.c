@@ -9,8 +9,8 @@
  *
  * Prints a line each: the rate, the wall time; the processor time of all threads together.
  */
-#include "report/sink.h"
-#include "vectors/vectors_format.h"
+#include "sinks/sink.h"
+#include "vectors/format.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -31,7 +31,7 @@ vulkan "a warm cache"
 grep -q ' (cached), ' "$scratch/err" || fail "a warm cache was not used"
 echo rubbish >"$entry"
 vulkan "rubbish in the cache"
-says 'damaged, left unread'
+says 'is damaged, ignored'
 ! grep -q rubbish "$entry" || fail "rubbish stays in the cache"
 expect 0 clip.y4m --backend vulkan --search quads -y --vectors v.csv
 [ ! -s "$scratch/err" ] || fail "the cache is spoken of without -v"

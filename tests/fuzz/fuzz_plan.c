@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * motion/plan and motion/prefilter: any parameters, any device within what Vulkan promises. What is
+ * model/plan and model/prefilter: any parameters, any device within what Vulkan promises. What is
  * planned must be what plan.h says, and must not have wrapped.
  */
 #include "fuzz.h"
-#include "motion/plan.h"
+#include "model/plan.h"
 
 static void take_filter(struct fuzz_bytes *from, struct gpume_prefilter *filter, double *weights)
 {

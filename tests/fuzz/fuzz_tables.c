@@ -4,14 +4,14 @@
  * file; of vectors a second byte says which format they are converted to. What readers give keeps
  * the bounds of their headers, and every writer takes it.
  */
+#include "compare/frames_reader.h"
+#include "compare/summary_reader.h"
+#include "files/csv_reader.h"
 #include "fuzz.h"
-#include "report/frames_reader.h"
-#include "report/summary_reader.h"
-#include "vectors/csv_reader.h"
-#include "vectors/vectors_format.h"
-#include "vectors/vectors_rank.h"
-#include "vectors/vectors_reader.h"
-#include "vectors/vectors_writer.h"
+#include "vectors/format.h"
+#include "vectors/rank.h"
+#include "vectors/reader.h"
+#include "vectors/writer.h"
 
 #define FORMATS_MAX 16u /* of the first byte, the rest are other readers */
 

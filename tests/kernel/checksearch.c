@@ -7,9 +7,9 @@
  */
 #include "base/clock.h"
 #include "brute.h"
+#include "cpu/measure.h"
+#include "cpu/search/search.h"
 #include "harness.h"
-#include "motion/measure.h"
-#include "motion/search.h"
 #include "synth.h"
 
 #include <stdlib.h>

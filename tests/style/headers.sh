@@ -35,7 +35,7 @@ guard() {
     fi
 }
 
-# macro NAME: "gpu/vk.h" gives "GPU_VK_H".
+# macro NAME: "gpu/vk/vk.h" gives "GPU_VK_H".
 macro() {
     echo "$1" | tr 'a-z/.' 'A-Z__'
 }

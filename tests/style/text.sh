@@ -86,13 +86,13 @@ is_code {
 is_library {
     calls = "printf|vprintf|vfprintf|puts|putchar|perror|exit|_Exit|_exit|quick_exit|abort" \
         "|getenv|secure_getenv|setenv|setlocale"
-    if (file != "src/report/summary.c")
+    if (file != "src/sinks/summary.c")
         calls = calls "|fprintf|fputs|putc|fputc"
     if (code ~ ("(^|[^A-Za-z0-9_])(" calls ")[ ]*\\("))
         say("the library neither prints nor exits nor reads the environment: " $0)
     if (code ~ /(^|[^A-Za-z0-9_])(stdout|stderr)([^A-Za-z0-9_]|$)/)
         say("the library has no standard streams: " $0)
-    if (file == "src/report/summary.c" && code ~ /fprintf[ ]*\(/ && code !~ /fprintf[ ]*\(stream,/)
+    if (file == "src/sinks/summary.c" && code ~ /fprintf[ ]*\(/ && code !~ /fprintf[ ]*\(stream,/)
         say("prints to something else than its stream")
 }
 END { exit bad }

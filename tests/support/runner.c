@@ -3,7 +3,7 @@
 
 #include "brute.h"
 #include "gpu/engine_gpu.h"
-#include "motion/pipeline.h"
+#include "run/pipeline.h"
 
 #include <stdio.h>
 #include <stdlib.h>

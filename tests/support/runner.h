@@ -5,7 +5,7 @@
 #ifndef GPUME_TESTS_RUNNER_H
 #define GPUME_TESTS_RUNNER_H
 
-#include "gpu/tile.h"
+#include "gpu/tune/tile.h"
 #include "synth.h"
 
 struct runner_case {

@@ -6,8 +6,8 @@
 #ifndef GPUME_TESTS_SORTRIG_H
 #define GPUME_TESTS_SORTRIG_H
 
-#include "gpu/k_sort.h"
-#include "gpu/slot.h"
+#include "gpu/arrays/sort.h"
+#include "gpu/vk/slot.h"
 
 #define SORTRIG_GUARD 64u /* words before and after */
 #define SORTRIG_POISON 0xcdcdcdcdu

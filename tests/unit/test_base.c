@@ -4,11 +4,11 @@
 #include "base/fifo.h"
 #include "base/grid.h"
 #include "base/log.h"
-#include "base/pattern.h"
 #include "base/workers.h"
+#include "files/pattern.h"
 #include "gpume/gpume.h"
 #include "harness.h"
-#include "motion/order.h"
+#include "model/order.h"
 #include "told.h"
 
 #include <stdatomic.h>

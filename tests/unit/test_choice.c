@@ -3,7 +3,7 @@
  * gpu/choice: what is named is taken, what is remembered is believed if it can be true, and what is
  * tried is remembered. Needs a Vulkan device, which is taken for hardware.
  */
-#include "gpu/choice.h"
+#include "gpu/tune/choice.h"
 #include "harness.h"
 
 #include <stdlib.h>

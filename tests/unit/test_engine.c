@@ -3,9 +3,9 @@
  * The CPU engine's choices, which may change nothing but time: the chooser's decisions from times
  * made up, and the same fields with elimination and without, on any number of threads.
  */
+#include "cpu/search/chooser.h"
 #include "gpume/gpume.h"
 #include "harness.h"
-#include "motion/chooser.h"
 #include "synth.h"
 
 #include <stdlib.h>

@@ -6,10 +6,10 @@
  */
 #include "harness.h"
 #include "told.h"
-#include "vectors/vectors_format.h"
-#include "vectors/vectors_rank.h"
-#include "vectors/vectors_reader.h"
-#include "vectors/vectors_writer.h"
+#include "vectors/format.h"
+#include "vectors/rank.h"
+#include "vectors/reader.h"
+#include "vectors/writer.h"
 
 #include <dirent.h>
 #include <stdbool.h>

@@ -4,7 +4,7 @@
  * survive; a full device and a closed pipe are told. Works in a folder of its own under the current
  * one.
  */
-#include "base/out.h"
+#include "files/out.h"
 #include "harness.h"
 #include "told.h"
 

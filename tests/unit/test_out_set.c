@@ -4,9 +4,9 @@
  * beyond 4 GiB, and whose temporaries are cleared. Works in a folder of its own under the current
  * one.
  */
-#include "base/out.h"
-#include "base/out_set.h"
-#include "base/pattern.h"
+#include "files/out.h"
+#include "files/out_set.h"
+#include "files/pattern.h"
 #include "harness.h"
 #include "told.h"
 

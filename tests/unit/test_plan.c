@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* motion/plan: sizes at both ends of every range, what is refused, and the loop limit of kernels.
+/* model/plan: sizes at both ends of every range, what is refused, and the loop limit of kernels.
  */
+#include "common/shared.h"
 #include "harness.h"
-#include "motion/plan.h"
-#include "shared.h"
+#include "model/plan.h"
 #include "told.h"
 
 static const struct gpume_caps any = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The whole numbers that filters are made of: exact sums, symmetry, bounds, and what is refused. */
 #include "harness.h"
-#include "motion/prefilter.h"
+#include "model/prefilter.h"
 #include "told.h"
 
 #include <math.h>

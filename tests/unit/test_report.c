@@ -2,10 +2,10 @@
 /*
  * What a report keeps of a run: which fields get pictures, packed numbers, scene cuts, histogram.
  */
+#include "files/bytes.h"
 #include "harness.h"
-#include "report/bytes.h"
-#include "report/report_figures.h"
-#include "report/report_picks.h"
+#include "report/figures.h"
+#include "report/picks.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* gpu/sieve: shapes keep to their limits for every plan, and the switch follows what is measured.
  */
-#include "gpu/sieve.h"
+#include "common/shared.h"
+#include "gpu/tune/sieve_shape.h"
 #include "harness.h"
 #include "plans.h"
-#include "shared.h"
 
 /* An invocation a block: what a workgroup lists and compares at most, and cost and order in a word.
  */

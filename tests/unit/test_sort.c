@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The sorts of src/sort against a stable sort that shares nothing with them: qsort of (value,
+ * The sorts of src/arrays against a stable sort that shares nothing with them: qsort of (value,
  * position), compared as 64-bit numbers. Every sort runs with canaries around keys, payload and
  * scratch, and with scratch memory that holds rubbish.
  */
+#include "arrays/bitonic.h"
+#include "arrays/host_sort.h"
+#include "arrays/radix.h"
 #include "harness.h"
-#include "sort/bitonic.h"
-#include "sort/host_sort.h"
-#include "sort/radix.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

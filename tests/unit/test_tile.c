@@ -3,10 +3,10 @@
  * gpu/tile: shapes keep to every limit, and those chosen are the ones measured as best or near
  * them. `test_tile --print` shows what is chosen.
  */
-#include "gpu/tile.h"
+#include "common/shared.h"
+#include "gpu/tune/tile.h"
 #include "harness.h"
 #include "plans.h"
-#include "shared.h"
 
 #include <string.h>
 

@@ -6,9 +6,9 @@
  * every table here grows large. Works in a folder of its own under the current one.
  */
 #include "harness.h"
-#include "report/sink.h"
+#include "sinks/sink.h"
 #include "told.h"
-#include "vectors/vectors_format.h"
+#include "vectors/format.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

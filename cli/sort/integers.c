@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * In: words in memory. Out: their text, or their bytes, made in the output's own memory, by a few
+ * threads where processors abound.
+ */
+#include "sort/integers.h"
+
+#include "base/status.h"
+#include "base/workers.h"
+#include "files/out.h"
+#include "files/out_set.h"
+#include "files/path.h"
+#include "files/text_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Words that one thread makes at a time, 100 us of work, and how many such items between two
+ * questions whether to stop. */
+#define ITEM_WORDS 32768u
+#define ROUND_ITEMS 32u
+
+#define NUMBER_BYTES 12u /* "-2147483648" and the line's end */
+#define SLACK_BYTES 16u  /* numbers are put in pieces that overhang */
+_Static_assert(ITEM_WORDS *NUMBER_BYTES + SLACK_BYTES <= GPUME_OUT_ITEM_BYTES, "an item fits");
+
+#define PROCESSORS_A_THREAD 4u
+#define THREADS_MAX 4u /* make text faster than any file takes it */
+
+struct making {
+    const struct gpume_integers *integers;
+    uint64_t first; /* word of item 0 */
+};
+
+static void put_pair(char *at, uint32_t value)
+{
+    static const char pairs[] =
+        "0001020304050607080910111213141516171819202122232425262728293031323334"
+        "3536373839404142434445464748495051525354555657585960616263646566676869"
+        "707172737475767778798081828384858687888990919293949596979899";
+    memcpy(at, pairs + (size_t)2 * value, 2);
+}
+
+static void put_four(char *at, uint32_t value)
+{
+    put_pair(at, value / 100);
+    put_pair(at + 2, value % 100);
+}
+
+/* Up to four digits without leading zeros; touches eight bytes. */
+static char *put_begin(char *at, uint32_t value)
+{
+    char digits[8] = {0};
+    const size_t skip = (size_t)(value < 10) + (value < 100) + (value < 1000);
+    put_four(digits, value);
+    memcpy(at, digits + skip, 4);
+    return at + 4 - skip;
+}
+
+static char *put_number(char *at, uint32_t value)
+{
+    if (value < 10000) {
+        return put_begin(at, value);
+    }
+    if (value < 100000000) {
+        at = put_begin(at, value / 10000);
+        put_four(at, value % 10000);
+        return at + 4;
+    }
+    const uint32_t rest = value % 100000000;
+    at = put_begin(at, value / 100000000);
+    put_four(at, rest / 10000);
+    put_four(at + 4, rest % 10000);
+    return at + 8;
+}
+
+/* Where an item's words begin and end. */
+static uint64_t bounds(const struct making *making, uint32_t item, uint64_t *end)
+{
+    const uint64_t begin = making->first + (uint64_t)item * ITEM_WORDS;
+    const uint64_t left = making->integers->count - begin;
+    *end = begin + (left < ITEM_WORDS ? left : ITEM_WORDS);
+    return begin;
+}
+
+/* gpume_out_make_fn, on any of the workers, as the next one. */
+static size_t make_text(void *opaque, uint32_t item, char *start)
+{
+    const struct making *making = opaque;
+    const struct gpume_integers *integers = making->integers;
+    uint64_t end;
+    char *at = start;
+    for (uint64_t i = bounds(making, item, &end); i < end; i++) {
+        uint32_t value = integers->words[i];
+        if (i - integers->negative_first < integers->negative_count) {
+            *at++ = '-';
+            value = 0 - value;
+        }
+        at = put_number(at, value);
+        *at++ = '\n';
+    }
+    return (size_t)(at - start);
+}
+
+static size_t make_binary(void *opaque, uint32_t item, char *start)
+{
+    const struct making *making = opaque;
+    uint64_t end;
+    unsigned char *at = (unsigned char *)start;
+    for (uint64_t i = bounds(making, item, &end); i < end; i++, at += 4) {
+        const uint32_t word = making->integers->words[i];
+        const unsigned char bytes[] = {(unsigned char)word, (unsigned char)(word >> 8),
+            (unsigned char)(word >> 16), (unsigned char)(word >> 24)};
+        memcpy(at, bytes, sizeof bytes);
+    }
+    return (size_t)(at - (unsigned char *)start);
+}
+
+/* Threads are a help, not a need. */
+static struct gpume_workers *start_workers(uint64_t count)
+{
+    struct gpume_workers *workers = NULL;
+    const long online = sysconf(_SC_NPROCESSORS_ONLN);
+    const uint32_t threads = online < 1 ? 0 : (uint32_t)online / PROCESSORS_A_THREAD;
+    if (threads > 1 && count > (uint64_t)ROUND_ITEMS * ITEM_WORDS) {
+        (void)gpume_workers_create(&workers, threads < THREADS_MAX ? threads : THREADS_MAX);
+    }
+    return workers;
+}
+
+struct gpume_integers_file {
+    const char *path;
+    struct gpume_out_set set;
+    struct gpume_out *out; /* NULL: is to be written in place, and has not been begun */
+    struct gpume_log log;
+    bool in_place;
+};
+
+static bool is_in_place(const char *path)
+{
+    struct stat info;
+    return gpume_path_descriptor(path) >= 0 ||
+           (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode));
+}
+
+int gpume_integers_open(struct gpume_integers_file **result, const char *path, bool overwrite,
+    const struct gpume_log *log)
+{
+    int status = GPUME_OK;
+    struct gpume_integers_file *file = calloc(1, sizeof(*file));
+    if (!file) {
+        return gpume_log_nomem(log, path);
+    }
+    file->path = path;
+    file->set = (struct gpume_out_set){.overwrite = overwrite, .alone = true};
+    file->log = *log;
+    file->in_place = is_in_place(path);
+    if (!file->in_place) {
+        GPUME_TRY(gpume_out_open_in(&file->out, &file->set, path, log));
+        gpume_text_clear(path); /* our own is locked */
+    }
+    *result = file;
+    return GPUME_OK;
+fail:
+    gpume_integers_close(&file);
+    return status;
+}
+
+bool gpume_integers_is_in_place(const struct gpume_integers_file *file)
+{
+    return file->in_place;
+}
+
+int gpume_integers_write(struct gpume_integers_file *file, const struct gpume_integers *integers,
+    bool binary, bool (*stop)(void))
+{
+    struct making making = {.integers = integers};
+    struct gpume_workers *workers = start_workers(integers->count);
+    int status = GPUME_OK;
+    if (!file->out) {
+        GPUME_TRY(gpume_out_open_in(&file->out, &file->set, file->path, &file->log));
+    }
+    while (making.first < integers->count) {
+        const uint64_t left = (integers->count - making.first + ITEM_WORDS - 1) / ITEM_WORDS;
+        const uint32_t items = left < ROUND_ITEMS ? (uint32_t)left : ROUND_ITEMS;
+        GPUME_TRY(stop() ? GPUME_CANCELLED : GPUME_OK);
+        GPUME_TRY(gpume_out_make(file->out, workers, binary ? make_binary : make_text, &making,
+            items, ITEM_WORDS * (binary ? 4 : NUMBER_BYTES) + SLACK_BYTES));
+        making.first += (uint64_t)items * ITEM_WORDS;
+    }
+    GPUME_TRY(stop() ? GPUME_CANCELLED : GPUME_OK);
+    status = gpume_out_finish(file->out);
+fail:
+    gpume_out_close(&file->out);
+    gpume_workers_destroy(&workers);
+    return status;
+}
+
+void gpume_integers_close(struct gpume_integers_file **file)
+{
+    if (*file) {
+        gpume_out_close(&(*file)->out);
+        free(*file);
+        *file = NULL;
+    }
+}

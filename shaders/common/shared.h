@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Numbers that cross the border between C and GLSL; both compilers read this file. Push constants
+ * hold what changes from dispatch to dispatch, specialisation constants what a plan fixes.
+ *
+ * Units: a quad is four neighbouring samples of a row (one word at 8 bits, two above); frames are
+ * addressed in quads from the start of the bound window.
+ */
+#ifndef GPUME_SHADERS_COMMON_SHARED_H
+#define GPUME_SHADERS_COMMON_SHARED_H
+
+#ifdef GL_core_profile
+#define GPUME_U32 uint
+#define GPUME_I32 int
+#define GPUME_ADDRESS uvec2
+#else
+#include <stdint.h>
+#define GPUME_U32 uint32_t
+#define GPUME_I32 int32_t
+#define GPUME_ADDRESS uint64_t /* of a device's memory; 8 bytes aligned */
+#endif
+
+/* Specialisation constants. */
+#define GPUME_SPEC_BLOCK 0
+#define GPUME_SPEC_WINDOW_X 1
+#define GPUME_SPEC_WINDOW_Y 2
+#define GPUME_SPEC_INSIDE 3         /* edge mode: 1 = only candidates wholly inside the reference */
+#define GPUME_SPEC_TEAM 4           /* invocations that share one block, a power of 2 */
+#define GPUME_SPEC_PREDICTED 5      /* 1 = the predicted frame is stored */
+#define GPUME_SPEC_SIEVED 6         /* 1 = only the blocks that the sieve has left over */
+#define GPUME_SPEC_LOCAL 7          /* invocations of a workgroup */
+#define GPUME_SPEC_BITS 8           /* of a sample; memory may hold more all the same */
+#define GPUME_SPEC_KEY_BITS 9       /* bits of the order in a word beside the cost; 0 = two words */
+#define GPUME_SPEC_CHUNK 10         /* neighbouring dy that one invocation sums up at once */
+#define GPUME_SPEC_UNIT 11          /* side of the square of target samples in registers */
+#define GPUME_SPEC_TILE_X 12        /* blocks of a workgroup, side by side */
+#define GPUME_SPEC_TILE_Y 13        /* blocks of a workgroup, one below the other */
+#define GPUME_SPEC_COLUMNS 14       /* neighbouring dx whose samples are loaded at once */
+#define GPUME_SPEC_BAND 15          /* chunks whose samples are loaded at once */
+#define GPUME_SPEC_RADIUS_X 16      /* columns on either side that a filter looks at */
+#define GPUME_SPEC_RADIUS_Y 17      /* and rows */
+#define GPUME_SPEC_QUARTER_SHIFT 18 /* off those of quarter blocks, */
+#define GPUME_SPEC_SIXTEENTH_SHIFT 19 /* and off those of sixteenths */
+#define GPUME_SPEC_LIST 20            /* quads of candidates that wait for their sixteenths */
+#define GPUME_SPEC_GIVE_UP 21         /* candidates to compare before a block is left over */
+#define GPUME_SPEC_PART 22 /* rows of groups of candidates that the sieve takes at a time */
+#define GPUME_SPEC_ROWS 23 /* 1 = sums of quarters alone, in rows, for sift.comp */
+#define GPUME_SPEC_COUNT 24
+
+#define GPUME_PATCH_COLUMNS 8 /* samples of a patch, see patches.glsl, */
+#define GPUME_PATCH_WORDS 32  /* and what it takes */
+
+#define GPUME_BOX_LOCAL 64
+#define GPUME_BOX_ROWS 16 /* box sums that one invocation makes, one below the other */
+#define GPUME_REDUCE_LOCAL 256
+#define GPUME_UPLOAD_LOCAL 64
+#define GPUME_FILTER_LOCAL 64
+#define GPUME_FILTER_WEIGHTS 961 /* of gpume_prefilter_tables; likeness comes behind them */
+#define GPUME_FILTER_PRODUCT_SHIFT 8
+#define GPUME_CEILING_LOCAL 128
+#define GPUME_CEILING_FIXED 32 /* words that an invocation of ceiling.comp keeps in registers */
+#define GPUME_CEILING_MOVING 4 /* and those that it compares each of them with at a time */
+
+/* Drivers may stop all loops of an invocation after 65,535 iterations, silently (llvmpipe does).
+ * The host splits work so that no invocation passes this. */
+#define GPUME_ITERATIONS_MAX 60000
+
+/* 64-bit sums travel as low word, high word. */
+#define GPUME_SUMS 5 /* zero, sad_before, sad_after, sse_before, sse_after */
+#define GPUME_SUM_WORDS 10
+
+/* 64-bit counts of a field, likewise: candidates that the sums of quarter blocks did not drop, and
+ * of those the ones that the sums of sixteenths did not drop. */
+#define GPUME_COUNT_PAST_BLOCKS 0
+#define GPUME_COUNT_PAST_PARTS 1
+#define GPUME_COUNT_SLOTS 32 /* which are to be summed up */
+#define GPUME_COUNT_WORDS 8  /* of a slot: 32 bytes */
+#define GPUME_COUNT_BYTES (GPUME_COUNT_SLOTS * GPUME_COUNT_WORDS * 4) /* of a field */
+
+/* Workgroups that reduce one band of one field, at most. A lane then sees at most 2^32 pixels /
+ * (256 groups * 256 lanes) = 65,536 samples, whose SAD of 65,536 * 65,535 fits 32 bits. A small
+ * band has fewer, whose lanes see four samples. */
+#define GPUME_REDUCE_GROUPS 256
+
+/* Arrays: elements are read 16 bytes at a time. */
+#define GPUME_ARRAY_LOCAL 256
+#define GPUME_ARRAY_GROUPS 1024    /* workgroups at most */
+#define GPUME_ARRAY_BINS 4096      /* of a histogram, in one workgroup's shared memory */
+#define GPUME_ARRAY_SPEC_ELEMENT 0 /* bytes: 1, 2, 4; or 8: pairs of other workgroups */
+#define GPUME_ARRAY_SPEC_MINIMUM 1 /* 1 = smallest element, 0 = sum */
+#define GPUME_ARRAY_SPEC_COUNT 2
+
+struct gpume_array_push {
+    GPUME_U32 data[2];    /* address of the first quad: low word, high word */
+    GPUME_U32 results[2]; /* address of pairs of words, one a workgroup; or of the bins */
+    GPUME_U32 quads;      /* of 16 bytes; of pairs the pairs */
+    GPUME_U32 skip, keep; /* elements left out of the first quad, and taken from the last */
+    GPUME_U32 shift, bins;
+};
+
+struct gpume_upload_push {
+    GPUME_U32 width, height; /* samples */
+    GPUME_U32 pad_x, pad_y;
+    GPUME_U32 plane_stride;  /* words a row of the plane */
+    GPUME_U32 plane_base;    /* words to row 0, wrapping below the window's start */
+    GPUME_U32 padded_stride; /* quads */
+    GPUME_U32 padded_base;   /* quads to padded row 0, likewise */
+    GPUME_U32 row, rows;     /* padded rows to write */
+};
+
+struct gpume_filter_push {
+    GPUME_U32 width, height; /* samples */
+    GPUME_U32 frame_base;    /* quads to the picture's first sample, wrapping below 0 */
+    GPUME_U32 frame_stride;  /* quads a padded row */
+    GPUME_U32 plane_base;    /* quads to row 0 of the filtered plane, wrapping below 0 */
+    GPUME_U32 plane_stride;  /* quads */
+    GPUME_U32 row;           /* the first of this dispatch */
+    GPUME_U32 shift, divisor;
+};
+
+#ifndef GL_core_profile
+typedef struct gpume_pair_push gpume_pair_push; /* GLSL names structs without the keyword */
+#endif
+
+/* Where target and reference of field z lie: frame (first + z) % ring of a bound ring. Fields come
+ * in two runs of consecutive frames, `split` in the first. */
+struct gpume_pair_push {
+    GPUME_U32 target_base, reference_base; /* quads to padded row 0, wrapping below 0 */
+    GPUME_U32 target_frame, reference_frame;
+    GPUME_U32 second_target_frame, second_reference_frame; /* of the second run, less split */
+    GPUME_U32 split;
+    GPUME_U32 ring;
+    GPUME_U32 frame_quads;
+    GPUME_U32 stride; /* quads a padded row */
+};
+
+struct gpume_match_push {
+    gpume_pair_push pair;
+    GPUME_U32 width, height;
+    GPUME_U32 blocks_x, blocks; /* of a field */
+    GPUME_U32 block_first;      /* those of this dispatch: block_first + i * block_step */
+    GPUME_U32 block_step, block_count;
+    GPUME_U32 job_first, job_end; /* see match.comp */
+};
+
+struct gpume_tile_push {
+    gpume_pair_push pair;
+    GPUME_U32 width, height;
+    GPUME_U32 blocks_x, blocks;   /* of a field */
+    GPUME_U32 row_first, row_end; /* block rows of this band */
+    GPUME_U32 tiles_x;            /* tiles side by side */
+    GPUME_U32 tile_first, tile_end;
+    GPUME_U32 left_list; /* words to the list of blocks left over: their number, then they */
+};
+
+struct gpume_box_push {
+    GPUME_U32 frame, ring; /* the first of the dispatch's frames, and where they wrap */
+    GPUME_U32 frame_quads;
+    GPUME_U32 stride;                /* quads a padded row */
+    GPUME_U32 rows;                  /* padded rows */
+    GPUME_U32 sum_stride, sum_quads; /* of a row of sums, and of a frame of them */
+    GPUME_U32 patch_stride, patches; /* in a row of them, and in a frame */
+};
+
+struct gpume_sieve_push {
+    gpume_pair_push pair;
+    GPUME_U32 width, height;
+    GPUME_U32 blocks_x, blocks;
+    GPUME_U32 row_first; /* block row of the dispatch's first workgroups */
+    GPUME_U32 left_list; /* words to the list of blocks left over: their number, then they */
+    GPUME_U32 sum_quads; /* of a frame of sums */
+    GPUME_U32 patch_stride, patches; /* in a row of them, and in a frame */
+};
+
+struct gpume_sift_push {
+    gpume_pair_push pair;
+    GPUME_U32 width, height;
+    GPUME_U32 blocks_x, blocks;
+    GPUME_U32 block_first; /* of the dispatch's first workgroup */
+    GPUME_U32 left_list;   /* words to the list of blocks left over: their number, then they */
+    GPUME_U32 sum_stride, sum_eights; /* eights of sums in a row of them, and in a frame */
+};
+
+struct gpume_predict_push {
+    gpume_pair_push pair;
+    GPUME_U32 width;
+    GPUME_U32 row_first, row_end; /* picture rows of this dispatch */
+    GPUME_U32 blocks_x, blocks;
+    GPUME_U32 predicted_stride;        /* quads */
+    GPUME_U32 predicted_quads;         /* quads a field */
+    GPUME_U32 partial_first, partials; /* workgroup sums: those of this band, those of a field */
+};
+
+struct gpume_reduce_push {
+    GPUME_U32 partials; /* a field */
+};
+
+/* Specialisation constants of sort_*.comp. */
+#define GPUME_SORT_SPEC_LOCAL 0    /* invocations of a workgroup, a power of 2 */
+#define GPUME_SORT_SPEC_KEYS 1     /* keys that each of them has; a tile is both multiplied */
+#define GPUME_SORT_SPEC_SUBGROUP 2 /* invocations of a subgroup, every one full */
+#define GPUME_SORT_SPEC_OWN 3      /* 1: a histogram for each subgroup, 0: one for all in turn */
+#define GPUME_SORT_SPEC_PAIRS 4    /* 1: there is payload, or there are places in its stead */
+#define GPUME_SORT_SPEC_COUNT 5
+
+#define GPUME_SORT_DIGITS 256
+#define GPUME_SORT_SCAN_KEYS 8
+#define GPUME_SORT_ROW_MAX 4096 /* tiles that one invocation of sort_scan.comp sums up */
+#define GPUME_SORT_COPY_LOCAL 256
+#define GPUME_SORT_COPY_KEYS 8
+#define GPUME_BITONIC_LOCAL 256
+#define GPUME_BITONIC_CHUNK 1024 /* keys that one workgroup sorts in shared memory */
+
+/* Of all kernels of a sort; addresses that a kernel does not use are 0. */
+struct gpume_sort_push {
+    GPUME_ADDRESS keys_in, keys_out;
+    GPUME_ADDRESS payload_in, payload_out; /* 0: keys alone */
+    GPUME_ADDRESS counts;                  /* of digits, by tile; bitonic: keys with their places */
+    GPUME_ADDRESS totals;                  /* of digits, by segment */
+    GPUME_ADDRESS table;       /* of segments (first, count); 0: number i begins at i * stride */
+    GPUME_U32 stride, longest; /* without a table: of a segment */
+    GPUME_U32 segments;
+    GPUME_U32 segment_first; /* of the dispatch */
+    GPUME_U32 least, most;   /* keys of the segments that are meant; others are left alone */
+    GPUME_U32 flip;          /* keys are compared after an exclusive or with this */
+    GPUME_U32 flip_out;      /* the same for what is written */
+    GPUME_U32 shift;         /* lowest bit of the digit; local: of the first */
+    GPUME_U32 passes;        /* local: digits */
+    GPUME_U32 slot;          /* bitonic: places a segment has in a chunk, a power of 2 */
+    GPUME_U32 reach;         /* bitonic: partners lie this far apart */
+    GPUME_U32 steps;         /* GPUME_SORT_TO_RANKS, GPUME_BITONIC_* */
+    GPUME_U32 place_shift;   /* keys read give way by so many bits to their place; 0: none */
+    GPUME_U32 place_mask;    /* where a key holds its place */
+};
+
+#define GPUME_BITONIC_FROM_KEYS 1 /* reads keys and sorts them from nothing, else it merges */
+#define GPUME_BITONIC_TO_KEYS 2   /* the order is final */
+#define GPUME_BITONIC_FLIP 4      /* partners mirror each other within 2 * reach */
+/* keys_out becomes ranks: where the order has the key that was in this place. Places are the
+ * payload, or in the keys. */
+#define GPUME_SORT_TO_RANKS 8
+
+struct gpume_ceiling_push {
+    GPUME_U32 iterations;
+    GPUME_U32 seed;
+    GPUME_U32 impossible; /* 0 */
+};
+
+#endif

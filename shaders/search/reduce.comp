@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Adds the partial sums of predict.comp. Integers only, so the order does not matter. Grid: one
+ * workgroup a field (x). Shared memory: 10 words an invocation. Reads partials, writes sums.
+ */
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#include "common/shared.h"
+#include "common/common.glsl"
+
+layout(local_size_x = GPUME_REDUCE_LOCAL) in;
+layout(std430, binding = 0) readonly buffer Partials { uvec2 partials[]; };
+layout(std430, binding = 1) writeonly buffer Totals { uvec2 totals[]; };
+layout(push_constant) uniform Push { gpume_reduce_push pc; };
+
+shared uvec2 sums[GPUME_SUMS][GPUME_REDUCE_LOCAL];
+
+void main()
+{
+    uint lane = gl_LocalInvocationIndex, field = gl_WorkGroupID.x;
+    for (uint s = 0u; s < GPUME_SUMS; s++) {
+        uvec2 sum = uvec2(0u);
+        for (uint i = lane; i < pc.partials; i += GPUME_REDUCE_LOCAL) {
+            add_sum(sum, partials[(field * pc.partials + i) * GPUME_SUMS + s]);
+        }
+        sums[s][lane] = sum;
+    }
+    for (uint half_count = GPUME_REDUCE_LOCAL / 2; half_count > 0u; half_count /= 2u) {
+        barrier();
+        if (lane < half_count) {
+            for (uint s = 0u; s < GPUME_SUMS; s++) {
+                uvec2 sum = sums[s][lane];
+                add_sum(sum, sums[s][lane + half_count]);
+                sums[s][lane] = sum;
+            }
+        }
+    }
+    barrier();
+    if (lane < GPUME_SUMS) {
+        totals[field * GPUME_SUMS + lane] = sums[lane][0];
+    }
+}

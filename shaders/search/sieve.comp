@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The full search by successive elimination (Li and Salari 1995; by parts of the block: Gao, Duanmu
+ * and Zou 2000), exact: the sums of two boxes differ by no more than their SAD, so the differences
+ * of the sums of a block's four quarters together are a lower bound of its SAD, and those of its
+ * sixteen sixteenths a closer one. A candidate whose bound is above the best cost so far cannot win
+ * and is not compared. Candidates are looked at in groups of 4 x 4 first: the least and the largest
+ * sum of a quarter in the group bound all of them.
+ *
+ * A workgroup searches one block. The zero vector is compared; then all groups of the window, or of
+ * a part of it, are bounded. The nearest groups, one of each of SEEDS classes, give the first
+ * candidates to compare. The groups that their best cost does not exclude go through the quarters,
+ * a list of them at a time, candidate by candidate. What that leaves goes through the sixteenths,
+ * up to LIST quads at a time; the nearest of these are compared, and then what is still not
+ * excluded. A block of which too much is left (noise) is given up to the search without
+ * elimination.
+ *
+ * Sums and bounds are half floats: see bounds.glsl.
+ *
+ * A block that the picture's lower edge cuts is bounded by those of its parts that are whole; if no
+ * quarter is, or the right edge cuts it, it is left over at once.
+ *
+ * Grid: x = block, y = block row, z = field of the batch. Reads frames in patches and sums; writes
+ * vectors, costs, todo (by block, 1: left over; then a list of these) and adds to the field's
+ * counts.
+ */
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+#ifdef GPUME_HALF
+#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
+#endif
+#include "common/shared.h"
+#include "common/common.glsl"
+#include "search/pair.glsl"
+#include "search/search.glsl"
+#include "surfaces/patches.glsl"
+
+layout(constant_id = GPUME_SPEC_QUARTER_SHIFT) const uint QUARTER_SHIFT = 0;
+layout(constant_id = GPUME_SPEC_SIXTEENTH_SHIFT) const uint SIXTEENTH_SHIFT = 0;
+layout(constant_id = GPUME_SPEC_PART) const uint PART = 17;
+layout(constant_id = GPUME_SPEC_LIST) const uint LIST = 256;
+layout(constant_id = GPUME_SPEC_GIVE_UP) const uint GIVE_UP = 64;
+
+layout(local_size_x_id = GPUME_SPEC_LOCAL) in;
+layout(constant_id = GPUME_SPEC_LOCAL) const uint LOCAL = 32;
+
+layout(std430, binding = 0) readonly buffer Patches { OCTET patches[]; };
+layout(std430, binding = 1) readonly buffer Quarters { uvec2 quarters[]; };    /* see boxes.comp */
+layout(std430, binding = 2) readonly buffer Sixteenths { uvec2 sixteenths[]; };
+layout(std430, binding = 3) readonly buffer Groups { uint groups[]; };
+layout(std430, binding = 4) writeonly buffer Vectors { uint vectors[]; };
+layout(std430, binding = 5) writeonly buffer Costs { uint costs[]; };
+layout(std430, binding = 6) buffer Todo { uint todo[]; };
+layout(std430, binding = 7) buffer Counts { uint counts[]; };
+layout(push_constant) uniform Push { gpume_sieve_push pc; };
+
+#include "surfaces/bounds.glsl"
+#include "search/sieve_results.glsl"
+#include "search/runs.glsl"
+#include "search/sieve_compare.glsl"
+
+const uint HALF = BLOCK / 2u, FOURTH = BLOCK / 4u;
+const uint ROWS = uint(2 * WINDOW_Y + 1), CANDIDATES = ROWS * uint(2 * WINDOW_X + 1);
+
+/* Groups are GROUP x GROUP candidates; a part of the window is PART rows of them. */
+const uint GROUP = 4u;
+const uint GROUPS_X = uint(PAD_X + WINDOW_X + 4) / GROUP, GROUPS_Y = (ROWS + 3u) / GROUP;
+const uint PARTS = (GROUPS_Y + PART - 1u) / PART;
+const uint PART_GROUPS = PART * GROUPS_X;
+const uint EACH = (PART_GROUPS + LOCAL - 1u) / LOCAL; /* groups that an invocation bounds */
+const uint GROUP_LIST = 2u * LOCAL; /* short: shared memory limits the workgroups on a core */
+
+shared uvec4 target_sums[5u]; /* of sixteenths and quarters, each as a pair of itself */
+shared uint seeds[SEEDS];     /* by class: the least bound, above what has it */
+shared uint group_list[GROUP_LIST];
+shared uint group_count; /* with those that did not fit */
+shared uint list[LIST]; /* quads of candidates past the quarters, by the first, */
+shared uvec2 list_bounds[LIST]; /* and their bounds by sixteenths */
+shared uint list_count;
+shared uint passed; /* candidates past the quarters */
+
+uvec4 range; /* see allowed_range */
+
+#include "search/sieve_bounds.glsl"
+
+/* Is there anything better than the best so far? */
+bool is_open() { return best_cost > 0u || best_order > 0u; }
+
+/* Takes an invocation's nearest into its class, if the limit does not exclude it. */
+void offer_seed(uint nearest, uint limit)
+{
+    if (nearest >> 16 <= (limit & 0xffffu)) {
+        atomicMin(seeds[gl_LocalInvocationIndex % SEEDS], nearest);
+    }
+}
+
+void clear_seeds()
+{
+    if (gl_LocalInvocationIndex < SEEDS) {
+        seeds[gl_LocalInvocationIndex] = NONE;
+    }
+}
+
+uint bounds[EACH]; /* of the invocation's groups of the part */
+
+/* Bounds the groups of the part that begins at a row of them. */
+void bound_groups(uint first)
+{
+    PAIR signs = PAIR(1.0, -1.0), between[4];
+    [[unroll]] for (uint i = 0u; i < 4u; i++) {
+        between[i] = target[i] * signs;
+    }
+    uint nearest = NONE, allowed = uint(GROUPS_Y - first) * GROUPS_X;
+    [[unroll]] for (uint i = 0u; i < EACH; i++) {
+        uint group = i * LOCAL + gl_LocalInvocationIndex;
+        uint y = group / GROUPS_X, x = group % GROUPS_X;
+        bounds[i] = NOWHERE;
+        if (group < min(PART_GROUPS, allowed)) {
+            uint row = GROUP * (first + y), column = GROUP * x;
+            bool there = INSIDE == 0u || (row + 3u >= range.x && row <= range.y &&
+                                             column + 3u >= range.z && column <= range.w);
+            uint tile = tile_first + (first + y) * pc.pair.stride + x;
+            bounds[i] = there ? bound_group(tile, between, tile_below, lower) : NOWHERE;
+        }
+        nearest = min(nearest, bounds[i] << 16 | group);
+    }
+    offer_seed(nearest, limit_of(best_cost, 4u, QUARTER_SHIFT));
+}
+
+/* A quad of candidates of a group: its bounds, and the first of them. */
+uvec2 bound_item(uint group, uint first, uint item, out uint candidate)
+{
+    uint y = first + group / GROUPS_X, x = group % GROUPS_X;
+    candidate = candidate_of(GROUP * y + item, GROUP * x);
+    return bound_quad(tile_first + y * pc.pair.stride + x, item, target, tile_below, lower);
+}
+
+/* Of four bounds the least, above 4 * i and its place. */
+uint least_of(uvec2 both, uint i)
+{
+    uvec4 keys = uvec4(both.x << 16, both.x & 0xffff0000u, both.y << 16, both.y & 0xffff0000u);
+    keys |= 4u * i + uvec4(0u, 1u, 2u, 3u);
+    return min(min(keys.x, keys.y), min(keys.z, keys.w));
+}
+
+/* Compares the candidates with the least bounds of the nearest groups. */
+void seed(uint first)
+{
+    uint lane = gl_LocalInvocationIndex, nearest = NONE, candidate;
+    uint kind = lane / GROUP, its = NONE;
+    if (kind < SEEDS) {
+        its = seeds[kind];
+    }
+    barrier();
+    clear_seeds();
+    barrier();
+    if (its != NONE) {
+        uvec2 both = bound_item(its & 0xffffu, first, lane % GROUP, candidate);
+        both = masked(both, row_of(candidate), column_of(candidate));
+        nearest = least_of(both, lane % GROUP);
+        uint limit = limit_of(best_cost, 4u, QUARTER_SHIFT) & 0xffffu;
+        if (nearest >> 16 <= limit) {
+            atomicMin(seeds[kind], nearest);
+        }
+    }
+    barrier();
+    if (lane < SEEDS) {
+        short_list[lane] = NONE;
+    }
+    barrier();
+    /* its: of the class that the invocation has looked at. */
+    if (kind < SEEDS && lane % GROUP == 0u && seeds[kind] != NONE) {
+        uint k = seeds[kind] & 15u, group = its & 0xffffu;
+        short_list[kind] = candidate_of(GROUP * (first + group / GROUPS_X) + k / 4u,
+            GROUP * (group % GROUPS_X) + k % 4u);
+    }
+    barrier();
+    compare(SEEDS);
+}
+
+/* Lists groups that the best cost does not exclude, as many as fit, and none of them twice. */
+void list_groups()
+{
+    uint limit = limit_of(best_cost, 4u, QUARTER_SHIFT) & 0xffffu;
+    [[unroll]] for (uint i = 0u; i < EACH; i++) {
+        uint place = bounds[i] <= limit ? atomicAdd(group_count, 1u) : GROUP_LIST;
+        if (place < GROUP_LIST) {
+            group_list[place] = i * LOCAL + gl_LocalInvocationIndex;
+            bounds[i] = NOWHERE;
+        }
+    }
+    barrier();
+}
+
+/* Lists the quads of candidates of some groups that the quarters do not exclude. */
+void list_quads(uint from, uint end, uint first, uint limit)
+{
+    uint at = from + gl_LocalInvocationIndex / GROUP, candidate;
+    if (at < end) {
+        uint item = gl_LocalInvocationIndex % GROUP;
+        uvec2 both = bound_item(group_list[at], first, item, candidate);
+        if ((within(both.x, limit) | within(both.y, limit)) != 0u) {
+            both = masked(both, row_of(candidate), column_of(candidate));
+            uint hits = bitCount(within(both.x, limit)) + bitCount(within(both.y, limit));
+            if (hits > 0u) {
+                list[atomicAdd(list_count, 1u)] = candidate;
+                atomicAdd(passed, hits);
+            }
+        }
+    }
+    barrier();
+}
+
+/* Takes a candidate of the list out of it. */
+uint take(uint i, uint which)
+{
+    list_bounds[i][which / 2u] |= which % 2u == 0u ? NOWHERE : NOWHERE << 16;
+    return list[i] + which;
+}
+
+/* Bounds the list's quads by sixteenths and compares the nearest candidates. */
+void bound_list(uint count)
+{
+    uint limit = limit_of(best_cost, 16u, SIXTEENTH_SHIFT), nearest = NONE;
+    clear_seeds();
+    barrier();
+    for (uint i = gl_LocalInvocationIndex; i < count; i += LOCAL) {
+        uvec2 both = bound_closely(list[i]);
+        list_bounds[i] = both;
+        nearest = min(nearest, least_of(both, i));
+    }
+    offer_seed(nearest, limit);
+    barrier();
+    if (gl_LocalInvocationIndex < SEEDS) {
+        uint key = seeds[gl_LocalInvocationIndex] & 0xffffu;
+        bool there = seeds[gl_LocalInvocationIndex] != NONE;
+        short_list[gl_LocalInvocationIndex] = there ? take(key / 4u, key % 4u) : NONE;
+        atomicAdd(compared, uint(there));
+    }
+    barrier();
+    compare(SEEDS);
+}
+
+/* Compares what of the list neither sixteenths nor costs exclude. */
+void compare_list(uint count)
+{
+    for (bool more = true; more;) {
+        uint limit = limit_of(best_cost, 16u, SIXTEENTH_SHIFT);
+        for (uint i = gl_LocalInvocationIndex; i < count; i += LOCAL) {
+            uvec2 both = list_bounds[i];
+            uint hits = within(both.x, limit) | within(both.y, limit) >> 1;
+            for (; hits != 0u; hits &= hits - 1u) { /* bits 15, 31, 14, 30 */
+                uint bit = uint(findLSB(hits)), j = bit / 16u + (bit % 16u == 14u ? 2u : 0u);
+                uint order = order_at(list[i] + j);
+                bool may = order != best_order && (best_cost > 0u || order < best_order);
+                uint place = may ? atomicAdd(short_count, 1u) : SHORT;
+                if (place < SHORT) {
+                    short_list[place] = take(i, j);
+                }
+            }
+        }
+        barrier();
+        uint found = short_count;
+        barrier();
+        if (gl_LocalInvocationIndex == 0u) {
+            short_count = 0u;
+            compared += min(found, SHORT);
+        }
+        if (found > 0u) {
+            compare(min(found, SHORT));
+        }
+        more = found > SHORT && compared <= GIVE_UP;
+    }
+}
+
+/* Looks at the first `count` of the listed groups; false: too much is left. */
+bool search_groups(uint first, uint count)
+{
+    for (uint from = 0u; from < count; from += LOCAL / GROUP) {
+        list_quads(from, count, first, limit_of(best_cost, 4u, QUARTER_SHIFT));
+        uint listed = list_count;
+        if (listed > LIST - LOCAL || (listed > 0u && from + LOCAL / GROUP >= count)) {
+            bound_list(listed);
+            compare_list(listed);
+            if (gl_LocalInvocationIndex == 0u) {
+                list_count = 0u;
+            }
+            if (passed > CANDIDATES / 2u || compared > GIVE_UP) {
+                return false;
+            }
+        }
+        barrier();
+    }
+    return true;
+}
+
+/* Searches a part of the window; false: too much is left. */
+bool search_part(uint first)
+{
+    barrier();
+    clear_seeds();
+    if (gl_LocalInvocationIndex == 0u) {
+        list_count = 0u;
+    }
+    barrier();
+    bound_groups(first);
+    barrier();
+    seed(first);
+    for (bool more = is_open(); more;) {
+        barrier();
+        if (gl_LocalInvocationIndex == 0u) {
+            group_count = 0u;
+        }
+        barrier();
+        list_groups();
+        uint found = group_count;
+        if (!search_groups(first, min(found, GROUP_LIST))) {
+            return false;
+        }
+        more = found > GROUP_LIST && is_open();
+    }
+    return true;
+}
+
+/* The block's result, or its place among those left over. */
+void finish(bool left)
+{
+    uvec2 grid = position / BLOCK;
+    uint index = z * pc.blocks + grid.y * pc.blocks_x + grid.x;
+    uint all = candidates_in(range);
+    todo[index] = uint(left);
+    if (left) {
+        leave_over(index);
+    } else {
+        vectors[index] = vector_of(best_order);
+        costs[index] = best_cost;
+    }
+    count_up(z, GPUME_COUNT_PAST_BLOCKS, left ? all : passed);
+    count_up(z, GPUME_COUNT_PAST_PARTS, left ? all : compared);
+}
+
+void start()
+{
+    uint lane = gl_LocalInvocationIndex;
+    for (uint i = lane; i < 20u; i += LOCAL) {
+        target_sums[i / 4u][i % 4u] = target_sum(i);
+    }
+    if (lane < SHORT) {
+        costs_found[lane] = 0u;
+    }
+    if (SHARE == RUNS) {
+        load_run(lane % SHARE);
+    }
+    if (lane == 0u) {
+        best_cost = best_order = NONE;
+        passed = compared = short_count = 0u;
+        short_list[0] = zero_candidate();
+    }
+    barrier();
+    compare(1u);
+    [[unroll]] for (uint i = 0u; i < 4u; i++) {
+        target[i] = pair_of(target_sums[4][i]);
+    }
+    bool whole = size.y == BLOCK;
+    lower = PAIR(whole);
+    tile_below = whole ? HALF / 4u * pc.pair.stride : 0u;
+    tile_first = reference_sums / 4u + position.y / 4u * pc.pair.stride + position.x / 4u;
+}
+
+void main()
+{
+    place();
+    range = allowed_range(position, size);
+    bool left = size.x < BLOCK || size.y < HALF;
+    if (!left) { /* the whole workgroup */
+        start();
+        for (uint i = 0u; i < PARTS && is_open() && !left; i++) {
+            uint part = (i + PARTS / 2u) % PARTS;
+            left = !search_part(part * PART);
+        }
+    }
+    barrier();
+    if (gl_LocalInvocationIndex == 0u) {
+        finish(left);
+    }
+}

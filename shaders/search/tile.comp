@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The full search of a tile of TILE_X x TILE_Y blocks from shared memory: for every block the
+ * candidate with the smallest (cost, order). samples.glsl tells the variants apart.
+ *
+ * Grid: x and y count tiles, z = field of the batch; SIEVED: x alone, and every workgroup takes its
+ * share of the blocks left over. A workgroup loads the reference samples of
+ * COLUMNS neighbouring dx and BAND chunks of CHUNK neighbouring dy at a time. An invocation takes
+ * items: one block at one dx and CHUNK neighbouring dy, a unit of UNIT x UNIT target samples in
+ * registers at a time, past which the reference's rows are led once for all dy. The host picks
+ * these sizes (gpu/tune/tile.h) so that no invocation loops more than GPUME_ITERATIONS_MAX times.
+ *
+ * Blocks that the picture's edge cuts to anything but whole units are left to match.comp.
+ *
+ * Shared memory: 16 bytes a quad of reference samples, 4 a word of target samples, 12 a block.
+ * Access: reads target, reference and (SIEVED) todo, writes vectors and costs.
+ */
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+#ifdef GPUME_HALF
+#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
+#endif
+#include "common/shared.h"
+#include "common/common.glsl"
+#include "search/pair.glsl"
+#include "search/search.glsl"
+
+layout(constant_id = GPUME_SPEC_SIEVED) const uint SIEVED = 0;
+layout(constant_id = GPUME_SPEC_LOCAL) const uint LOCAL = 128;
+layout(constant_id = GPUME_SPEC_BITS) const uint BITS = 8;
+layout(constant_id = GPUME_SPEC_KEY_BITS) const uint KEY_BITS = 8;
+layout(constant_id = GPUME_SPEC_CHUNK) const uint CHUNK = 5;
+layout(constant_id = GPUME_SPEC_UNIT) const uint UNIT = 8;
+layout(constant_id = GPUME_SPEC_TILE_X) const uint TILE_X = 1;
+layout(constant_id = GPUME_SPEC_TILE_Y) const uint TILE_Y = 1;
+layout(constant_id = GPUME_SPEC_COLUMNS) const uint COLUMNS = 15;
+layout(constant_id = GPUME_SPEC_BAND) const uint BAND = 1;
+
+#include "search/samples.glsl"
+
+layout(local_size_x_id = GPUME_SPEC_LOCAL) in;
+layout(std430, binding = 0) readonly buffer Target { QUAD target[]; };
+layout(std430, binding = 1) readonly buffer Reference { QUAD reference[]; };
+layout(std430, binding = 2) writeonly buffer Vectors { uint vectors[]; };
+layout(std430, binding = 3) writeonly buffer Costs { uint costs[]; };
+layout(std430, binding = 4) readonly buffer Todo { uint todo[]; };
+layout(push_constant) uniform Push { gpume_tile_push pc; };
+
+const uint NONE = 0xffffffffu;
+const uint SPAN_X = uint(2 * WINDOW_X + 1), SPAN_Y = uint(2 * WINDOW_Y + 1);
+const uint CHUNKS = (SPAN_Y + CHUNK - 1u) / CHUNK;
+const uint BLOCKS = TILE_X * TILE_Y;
+const uint SKIP = uint(PAD_X - WINDOW_X); /* samples before the first dx: 0 to 3 */
+
+/* Reference samples: word w of a row lies in plane w & 3. Planes begin 8 banks apart (of 32), so
+ * that neighbouring invocations, which read neighbouring words, never meet in a bank. */
+const uint QUADS = (TILE_X * BLOCK + COLUMNS + SKIP + 2u) / 4u;
+const uint ROWS = TILE_Y * BLOCK + BAND * CHUNK - 1u;
+const uint PLANE = (ROWS * QUADS + 23u) / 32u * 32u + 8u;
+
+/* Target samples: block by block, unit by unit, row by row. */
+const uint FOUR_QUADS = WORD_SAMPLES; /* in four words */
+const uint FOURS = BLOCKS * BLOCK * BLOCK / (4u * FOUR_QUADS);
+const uint UNIT_FOURS = UNIT * WORDS / 4u;
+const uint RUN = RUN_SAMPLES / UNIT; /* columns of units whose sums are carried out together */
+
+const uint ZERO_ROW = uint(WINDOW_Y) / CHUNK * CHUNK; /* where the chunk of dy = 0 begins */
+const uint SHARE = LOCAL / BLOCKS; /* invocations that a block has, with two words */
+const bool RAGGED = SPAN_Y % CHUNK != 0u; /* the last chunk holds fewer dy */
+
+shared WORD reference_words[4u * PLANE];
+shared FOUR_WORDS target_words[FOURS];
+shared uint best[BLOCKS]; /* one word: cost << KEY_BITS | index, two words: index */
+shared uint best_cost[BLOCKS];
+shared uint zero_cost[BLOCKS]; /* of (0,0), which wins ties; among others the lower index does */
+shared uint excess;
+
+/* The same in every invocation. */
+uint z;              /* field of the batch */
+uint tile_x, tile_y; /* blocks */
+uint target_base, reference_base; /* quads: the tile's first block, its first match */
+bool whole; /* the picture cuts none of the tile's blocks */
+
+WORD unit_words[UNIT * WORDS];
+WORD row_words[WORDS];
+SUM sums[CHUNK];
+uint block_costs[CHUNK];
+
+/* Bits that no sample has by its depth. Memory may hold them; the bounds above then do not. */
+#ifdef GPUME_WIDE
+const uint EXCESS = ((0xffffu << BITS) & 0xffffu) * 0x10001u;
+#define NOTE_EXCESS(quad)                                                                          \
+    if ((((quad).x | (quad).y) & EXCESS) != 0u) {                                                  \
+        excess = 1u;                                                                               \
+    }
+#else
+#define NOTE_EXCESS(quad)
+#endif
+
+uvec2 block_at(uint b)
+{
+    return uvec2(tile_x + b % TILE_X, tile_y + b / TILE_X);
+}
+
+/* Visible samples; none if the block is not this dispatch's. */
+uvec2 block_size(uint b)
+{
+    if (whole) {
+        return uvec2(BLOCK);
+    }
+    uvec2 at = block_at(b) * BLOCK, picture = uvec2(pc.width, pc.height);
+    uvec2 size = min(uvec2(BLOCK), picture - min(at, picture));
+    bool units = size.x % UNIT == 0u && size.y % UNIT == 0u && block_at(b).y < pc.row_end;
+    return units && size.x > 0u ? size : uvec2(0u);
+}
+
+uint out_index(uint b)
+{
+    uvec2 at = block_at(b);
+    return z * pc.blocks + at.y * pc.blocks_x + at.x;
+}
+
+/* The tile may reach beyond the picture's last blocks: what is read there is of no account, but it
+ * must be there. */
+void load_target()
+{
+    const uint ROW = UNIT / 4u, ACROSS = BLOCK / UNIT;
+    uint last = uint(target.length()) - 1u;
+    for (uint i = gl_LocalInvocationIndex; i < FOURS; i += LOCAL) {
+        QUAD quads[2];
+        [[unroll]] for (uint j = 0u; j < FOUR_QUADS; j++) {
+            uint q = i * FOUR_QUADS + j, unit = q / (ROW * UNIT), b = unit / (ACROSS * ACROSS);
+            uint x = b % TILE_X * BLOCK + unit % ACROSS * UNIT;
+            uint y = b / TILE_X * BLOCK + unit / ACROSS % ACROSS * UNIT + q / ROW % UNIT;
+            quads[j] = target[min(target_base + y * pc.pair.stride + x / 4u + q % ROW, last)];
+            NOTE_EXCESS(quads[j])
+        }
+        target_words[i] = four_words(quads[0], quads[FOUR_QUADS - 1u]);
+    }
+}
+
+/* For the candidates from (column, row) of the window. */
+void load_reference(uint column, uint row)
+{
+    uint from = reference_base + row * pc.pair.stride + column / 4u;
+    uint last = uint(reference.length()) - 1u;
+    for (uint i = gl_LocalInvocationIndex; i < ROWS * QUADS; i += LOCAL) {
+        uint at = from + i / QUADS * pc.pair.stride + i % QUADS;
+        QUAD quad = reference[min(at, last)];
+        NOTE_EXCESS(quad)
+        WORD words[4];
+        words_from(quad, reference[min(at + 1u, last)], words);
+        reference_words[i] = words[0];
+        reference_words[i + PLANE] = words[1];
+        reference_words[i + 2u * PLANE] = words[2];
+        reference_words[i + 3u * PLANE] = words[3];
+    }
+}
+
+void load_unit(uint four)
+{
+    [[unroll]] for (uint i = 0u; i < UNIT_FOURS; i++) {
+        FOUR_WORDS w = target_words[four + i];
+        unit_words[4u * i] = word_of(w.x);
+        unit_words[4u * i + 1u] = word_of(w.y);
+        unit_words[4u * i + 2u] = word_of(w.z);
+        unit_words[4u * i + 3u] = word_of(w.w);
+    }
+}
+
+/* Adds the differences of row_words and row y of the unit. */
+void add_row(uint k, uint y)
+{
+#ifdef GPUME_HALF
+    f16vec2 few = f16vec2(1024.0hf) + abs(row_words[0] - unit_words[y * WORDS]);
+    uint carried = 0u;
+    [[unroll]] for (uint i = 1u; i < WORDS; i++) {
+        if (i % FLUSH == 0u) {
+            carried += packFloat2x16(few);
+            few = f16vec2(1024.0hf);
+        }
+        few += abs(row_words[i] - unit_words[y * WORDS + i]);
+    }
+    sums[k] += packFloat2x16(few) + carried;
+#else
+    [[unroll]] for (uint i = 0u; i < WORDS; i++) {
+        sums[k] += abs(row_words[i] - unit_words[y * WORDS + i]);
+    }
+#endif
+}
+
+/* Adds the unit's differences at all dy of the chunk. at: of the top row's leftmost samples, each
+ * in its plane. */
+void add_unit(uvec4 at)
+{
+    [[unroll]] for (uint y = 0u; y < UNIT + CHUNK - 1u; y++) {
+        [[unroll]] for (uint i = 0u; i < WORDS; i++) {
+            uint sample_index = i * WORD_SAMPLES;
+            row_words[i] = reference_words[at[sample_index % 4u] + y * QUADS + sample_index / 4u];
+        }
+        [[unroll]] for (uint k = 0u; k < CHUNK; k++) {
+            if (y >= k && y - k < UNIT) {
+                add_row(k, y - k);
+            }
+        }
+    }
+}
+
+void start_sums(uint units)
+{
+    [[unroll]] for (uint k = 0u; k < CHUNK; k++) {
+        sums[k] = sum_start(units * UNIT);
+    }
+}
+
+void take_sums()
+{
+    [[unroll]] for (uint k = 0u; k < CHUNK; k++) {
+        block_costs[k] += sum_total(sums[k]);
+    }
+}
+
+/* Units of one row of them, from column x to end. first: of the block's words, at: see add_unit. */
+void add_units(uint first, uvec4 at, uint y, uint x, uint end)
+{
+    for (; x < end; x += UNIT) {
+        load_unit(first + (y / UNIT * (BLOCK / UNIT) + x / UNIT) * UNIT_FOURS);
+        add_unit(at + y * QUADS + x / 4u);
+    }
+}
+
+/* The block's costs at all dy of the chunk, into block_costs. */
+void compare_block(uint b, uvec2 size, uvec4 at)
+{
+    uint first = b * (BLOCK * BLOCK / (4u * FOUR_QUADS));
+    [[unroll]] for (uint k = 0u; k < CHUNK; k++) {
+        block_costs[k] = 0u;
+    }
+    if (BLOCK == UNIT) {
+        start_sums(1u);
+        load_unit(first);
+        add_unit(at);
+        take_sums();
+        return;
+    }
+    if (RUN_SAMPLES >= BLOCK * BLOCK) { /* one run */
+        start_sums(size.x / UNIT * (size.y / UNIT));
+        for (uint y = 0u; y < size.y; y += UNIT) {
+            add_units(first, at, y, 0u, size.x);
+        }
+        take_sums();
+        return;
+    }
+    for (uint y = 0u; y < size.y; y += UNIT) {
+        for (uint run = 0u; run < size.x; run += RUN) {
+            uint end = min(run + RUN, size.x);
+            start_sums((end - run) / UNIT);
+            add_units(first, at, y, run, end);
+            take_sums();
+        }
+    }
+}
+
+/* The smallest and the largest index along an axis that the edge mode allows. */
+uvec2 allowed_range(uint at, uint size, uint picture, int window)
+{
+    if (INSIDE == 0u) {
+        return uvec2(0u, 2 * window);
+    }
+    return uvec2(max(-int(at), -window) + window, min(int(picture - at - size), window) + window);
+}
+
+/* Offers the candidates of a chunk to the block: their costs are in block_costs. */
+void offer(uint b, uint column, uint row, uvec2 rows)
+{
+    uint key = NONE;
+    [[unroll]] for (uint k = 0u; k < CHUNK; k++) {
+        if ((INSIDE == 0u && !RAGGED) || (row + k >= rows.x && row + k <= rows.y)) {
+            key = min(key, (block_costs[k] << KEY_BITS) + k * SPAN_X);
+        }
+    }
+    if (key != NONE) {
+        key += row * SPAN_X + column;
+        if (key < best[b]) { /* an old value here costs an atomic and no more */
+            atomicMin(best[b], key);
+        }
+    }
+}
+
+/* The same where cost and index need a word each. */
+void keep(uint column, uint row, uvec2 rows, inout uint least_cost, inout uint least_index)
+{
+    [[unroll]] for (uint k = 0u; k < CHUNK; k++) {
+        uint index = (row + k) * SPAN_X + column;
+        if (row + k >= rows.x && row + k <= rows.y &&
+            wins(block_costs[k], index, least_cost, least_index)) {
+            least_cost = block_costs[k];
+            least_index = index;
+        }
+    }
+}
+
+/* All candidates whose reference samples are loaded. With two words an invocation has candidates of
+ * one block, as it keeps the best of them. */
+void compare_loaded(
+    uint column_first, uint chunk_first, inout uint least_cost, inout uint least_index)
+{
+    const uint TOGETHER = KEY_BITS > 0u ? BLOCKS : 1u, STEP = KEY_BITS > 0u ? LOCAL : SHARE;
+    uint items = TOGETHER * COLUMNS * min(BAND, CHUNKS - chunk_first);
+    for (uint i = gl_LocalInvocationIndex % STEP; i < items; i += STEP) {
+        uint x = i % COLUMNS, chunk = i / (COLUMNS * TOGETHER);
+        uint b = KEY_BITS > 0u ? i / COLUMNS % BLOCKS : gl_LocalInvocationIndex / SHARE;
+        uint column = column_first + x, row = (chunk_first + chunk) * CHUNK;
+        uvec2 at = block_at(b) * BLOCK, size = block_size(b);
+        uvec2 across = allowed_range(at.x, size.x, pc.width, WINDOW_X);
+        if (size.y == 0u || column < across.x || column > across.y) {
+            continue;
+        }
+        uvec4 s = (b % TILE_X) * BLOCK + x + SKIP + uvec4(0u, 1u, 2u, 3u);
+        uvec4 words = (s & 3u) * PLANE + (s >> 2) + ((b / TILE_X) * BLOCK + chunk * CHUNK) * QUADS;
+        compare_block(b, size, words);
+        if (column == uint(WINDOW_X) && row == ZERO_ROW) {
+            zero_cost[b] = block_costs[uint(WINDOW_Y) - ZERO_ROW];
+        }
+        uvec2 rows = allowed_range(at.y, size.y, pc.height, WINDOW_Y);
+        if (KEY_BITS > 0u) {
+            offer(b, column, row, rows);
+        } else {
+            keep(column, row, rows, least_cost, least_index);
+        }
+    }
+}
+
+/* Nothing is found yet. */
+void start_blocks()
+{
+    for (uint b = gl_LocalInvocationIndex; b < BLOCKS; b += LOCAL) {
+        best[b] = best_cost[b] = NONE;
+    }
+}
+
+/* Takes every invocation's best candidate, of its block b, into best and best_cost. All of the
+ * workgroup calls it. */
+void reduce_words(uint b, uint least_cost, uint least_index)
+{
+    atomicMin(best_cost[b], least_cost);
+    barrier();
+    if (least_cost == best_cost[b]) {
+        atomicMin(best[b], least_index);
+    }
+}
+
+#ifdef GPUME_WIDE
+#include "search/tile_excess.glsl"
+#endif
+
+void store(uint b, bool two_words)
+{
+    uint cost = two_words ? best_cost[b] : best[b] >> KEY_BITS;
+    uint index = two_words ? best[b] : best[b] & ((1u << KEY_BITS) - 1u);
+    uint at = out_index(b);
+    vectors[at] = vector_of(cost == zero_cost[b] ? 0u : index + 1u);
+    costs[at] = cost;
+}
+
+/* All candidates, one load of the reference after the other. */
+void compare_all(inout uint least_cost, inout uint least_index)
+{
+    for (uint column = 0u; column < SPAN_X; column += COLUMNS) {
+        for (uint chunk = 0u; chunk < CHUNKS; chunk += BAND) {
+            if (column + chunk > 0u) {
+                barrier(); /* the load before is done with */
+            }
+            load_reference(column, chunk * CHUNK);
+            barrier();
+            compare_loaded(column, chunk, least_cost, least_index);
+        }
+    }
+}
+
+/* The tile at tile_x, tile_y of field z. */
+void search_tile()
+{
+    uint lane = gl_LocalInvocationIndex;
+    whole = (tile_x + TILE_X) * BLOCK <= pc.width && (tile_y + TILE_Y) * BLOCK <= pc.height &&
+            tile_y + TILE_Y <= pc.row_end;
+    reference_base = pc.pair.reference_base + reference_of(pc.pair, z) +
+                     tile_y * BLOCK * pc.pair.stride + tile_x * BLOCK / 4u;
+    target_base = pc.pair.target_base + target_of(pc.pair, z) +
+                  (tile_y * BLOCK + uint(WINDOW_Y)) * pc.pair.stride +
+                  (tile_x * BLOCK + uint(PAD_X)) / 4u;
+    start_blocks();
+#ifdef GPUME_WIDE
+    if (lane == 0u) {
+        excess = 0u;
+    }
+    barrier();
+#endif
+    load_target(); /* and no barrier before load_reference: it may go on meanwhile */
+    uint least_cost = NONE, least_index = NONE;
+    compare_all(least_cost, least_index);
+    bool two_words = KEY_BITS == 0u;
+    if (two_words) {
+        reduce_words(lane / SHARE, least_cost, least_index);
+    }
+    barrier();
+#ifdef GPUME_WIDE
+    if (excess != 0u) { /* the same in every invocation */
+        compare_excess();
+        two_words = true;
+    }
+#endif
+    for (uint b = lane; b < BLOCKS; b += LOCAL) {
+        if (block_size(b).y > 0u) {
+            store(b, two_words);
+        }
+    }
+}
+
+void main()
+{
+    if (SIEVED == 0u) {
+        uint tile = pc.tile_first + gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+        z = gl_WorkGroupID.z;
+        tile_x = tile % pc.tiles_x * TILE_X;
+        tile_y = pc.row_first + tile / pc.tiles_x * TILE_Y;
+        if (tile < pc.tile_end) { /* the whole workgroup */
+            search_tile();
+        }
+        return;
+    }
+    uint count = todo[pc.left_list];
+    for (uint i = gl_WorkGroupID.x; i < count; i += gl_NumWorkGroups.x) { /* likewise */
+        uint entry = todo[pc.left_list + 1u + i], block = entry % pc.blocks;
+        z = entry / pc.blocks;
+        tile_x = block % pc.blocks_x / TILE_X * TILE_X;
+        tile_y = block / pc.blocks_x / TILE_Y * TILE_Y;
+        barrier(); /* the last tile's results have been read */
+        search_tile();
+    }
+}

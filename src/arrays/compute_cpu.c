@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Arrays in host memory, worked on by the calling thread. */
+#include "arrays/backend.h"
+#include "arrays/host_sort.h"
+#include "arrays/reduce.h"
+#include "base/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct cpu {
+    const struct gpume_log *log;
+};
+
+static int open_cpu(
+    void **state, const struct gpume_compute_params *params, const struct gpume_log *log)
+{
+    (void)params;
+    struct cpu *cpu = malloc(sizeof(*cpu));
+    if (!cpu) {
+        return gpume_log_nomem(log, "a context");
+    }
+    cpu->log = log;
+    *state = cpu;
+    return GPUME_OK;
+}
+
+static int close_cpu(void *state)
+{
+    free(state);
+    return GPUME_OK;
+}
+
+static void get_info(const void *state, struct gpume_compute_info *info)
+{
+    (void)state;
+    info->backend = "cpu";
+    info->device = "1 thread";
+    info->driver = "";
+    info->array_bytes_max = SIZE_MAX / 2;
+}
+
+static int create(void *state, uint64_t bytes, void **memory)
+{
+    const struct cpu *cpu = state;
+    void *made = bytes <= SIZE_MAX / 2 ? malloc(bytes > 0 ? (size_t)bytes : 1) : NULL;
+    if (!made) {
+        gpume_log_write(cpu->log, GPUME_LOG_ERROR, "an array of %llu MiB: memory has run out",
+            (unsigned long long)(bytes >> 20) + 1);
+        return GPUME_NOMEM;
+    }
+    *memory = made;
+    return GPUME_OK;
+}
+
+static void destroy(void *state, void *memory)
+{
+    (void)state;
+    free(memory);
+}
+
+static int write_memory(
+    void *state, void *memory, uint64_t offset, const void *data, uint64_t bytes)
+{
+    (void)state;
+    memcpy((char *)memory + offset, data, bytes);
+    return GPUME_OK;
+}
+
+static int read_memory(void *state, const void *memory, uint64_t offset, void *data, uint64_t bytes)
+{
+    (void)state;
+    memcpy(data, (const char *)memory + offset, bytes);
+    return GPUME_OK;
+}
+
+static int copy(void *state, void *to, uint64_t to_offset, const void *from, uint64_t from_offset,
+    uint64_t bytes, uint64_t *run_ns)
+{
+    (void)state;
+    uint64_t start = gpume_clock_ns();
+    memcpy((char *)to + to_offset, (const char *)from + from_offset, bytes);
+    *run_ns = gpume_clock_ns() - start;
+    return GPUME_OK;
+}
+
+static int sort(void *state, const struct gpume_sort_params *params, void *keys, void *payload,
+    uint64_t count, uint64_t *run_ns)
+{
+    const struct cpu *cpu = state;
+    uint64_t start = gpume_clock_ns();
+    int status = gpume_host_sort(params, keys, payload, count);
+    *run_ns = gpume_clock_ns() - start;
+    if (status != GPUME_OK) {
+        gpume_log_write(cpu->log, GPUME_LOG_ERROR,
+            "%llu keys: there is no memory to sort them in; sort them in parts",
+            (unsigned long long)count);
+    }
+    return status;
+}
+
+static int reduce(void *state, const struct gpume_reduction *what, const void *memory,
+    uint64_t *results, uint64_t *run_ns)
+{
+    (void)state;
+    uint64_t start = gpume_clock_ns();
+    gpume_reduce(what, memory, results);
+    *run_ns = gpume_clock_ns() - start;
+    return GPUME_OK;
+}
+
+const struct gpume_compute_ops gpume_compute_cpu = {
+    .open = open_cpu,
+    .close = close_cpu,
+    .get_info = get_info,
+    .on_host = true,
+    .create = create,
+    .destroy = destroy,
+    .write = write_memory,
+    .read = read_memory,
+    .copy = copy,
+    .sort = sort,
+    .reduce = reduce,
+};

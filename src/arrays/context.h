@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the public functions of compute.h share. */
+#ifndef GPUME_ARRAYS_CONTEXT_H
+#define GPUME_ARRAYS_CONTEXT_H
+
+#include "arrays/backend.h"
+#include "base/locked_log.h"
+
+struct gpume_compute {
+    struct gpume_locked_log locked;
+    const struct gpume_log *log;
+    const struct gpume_compute_ops *ops;
+    void *state;
+    struct gpume_compute_times times;
+};
+
+struct gpume_array {
+    struct gpume_compute *compute;
+    void *memory;
+    uint64_t bytes;
+};
+
+bool gpume_array_holds(const struct gpume_array *array, uint64_t offset, uint64_t bytes);
+
+/* Host memory as an array: itself where arrays lie there, else a copy. Give it back in any case;
+ * zeroed is fine. */
+int gpume_array_borrow(
+    struct gpume_compute *compute, struct gpume_array *array, void *data, uint64_t bytes);
+void gpume_array_give_back(struct gpume_array *array);
+
+/* The array's content to the host memory it was borrowed from. */
+int gpume_array_fetch(const struct gpume_array *array, void *data);
+
+#endif

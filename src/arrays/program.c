@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "arrays/context.h"
+#include "base/reserved.h"
+
+#include <stdlib.h>
+
+struct gpume_program {
+    struct gpume_compute *compute;
+    void *state;
+    uint32_t array_count, push_bytes;
+};
+
+int gpume_program_create(
+    gpume_compute *compute, gpume_program **out, const struct gpume_program_params *params)
+{
+    if (!compute || !out || !params || !params->spirv || params->spirv_bytes == 0 ||
+        params->spirv_bytes % 4 != 0 || params->array_count > GPUME_PROGRAM_ARRAYS_MAX ||
+        params->push_bytes > GPUME_PROGRAM_PUSH_MAX || params->push_bytes % 4 != 0 ||
+        (params->constant_count > 0 && !params->constants) || !GPUME_RESERVED_IS_ZERO(params)) {
+        return GPUME_INVALID;
+    }
+    if (!compute->ops->program_create) {
+        gpume_log_write(compute->log, GPUME_LOG_ERROR,
+            "programs need a Vulkan device; take GPUME_BACKEND_VULKAN");
+        return GPUME_UNSUPPORTED;
+    }
+    struct gpume_program *program = malloc(sizeof(*program));
+    if (!program) {
+        return gpume_log_nomem(compute->log, "a program");
+    }
+    *program = (struct gpume_program){
+        .compute = compute, .array_count = params->array_count, .push_bytes = params->push_bytes};
+    int status = compute->ops->program_create(compute->state, params, &program->state);
+    if (status != GPUME_OK) {
+        free(program);
+        return status;
+    }
+    *out = program;
+    return GPUME_OK;
+}
+
+void gpume_program_destroy(gpume_program **program)
+{
+    if (program && *program) {
+        (*program)->compute->ops->program_destroy((*program)->compute->state, (*program)->state);
+        free(*program);
+        *program = NULL;
+    }
+}
+
+int gpume_program_run(
+    gpume_program *program, gpume_array *const *arrays, const void *push, const uint32_t groups[3])
+{
+    if (!program || (!arrays && program->array_count > 0) || (!push && program->push_bytes > 0) ||
+        !groups) {
+        return GPUME_INVALID;
+    }
+    struct gpume_compute *compute = program->compute;
+    void *memories[GPUME_PROGRAM_ARRAYS_MAX];
+    for (uint32_t i = 0; i < program->array_count; i++) {
+        if (!arrays[i] || arrays[i]->compute != compute) {
+            return GPUME_INVALID;
+        }
+        memories[i] = arrays[i]->memory;
+    }
+    compute->times = (struct gpume_compute_times){0};
+    if (groups[0] == 0 || groups[1] == 0 || groups[2] == 0) {
+        return GPUME_OK;
+    }
+    return compute->ops->program_run(
+        compute->state, program->state, memories, push, groups, &compute->times.run_ns);
+}

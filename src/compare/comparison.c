@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "compare/comparison.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+static bool same_place(const struct gpume_vectors_block *a, const struct gpume_vectors_block *b)
+{
+    return a->x == b->x && a->y == b->y && a->w == b->w && a->h == b->h;
+}
+
+/* The first place where two grids part, in one line. */
+static int check_grids(const struct gpume_comparison *comparison,
+    const struct gpume_vectors_field *a, const struct gpume_vectors_field *b,
+    const struct gpume_log *log)
+{
+    const size_t count = a->count < b->count ? a->count : b->count;
+    for (size_t i = 0; i < count; i++) {
+        const struct gpume_vectors_block *left = &a->blocks[i], *right = &b->blocks[i];
+        if (!same_place(left, right)) {
+            gpume_log_write(log, GPUME_LOG_ERROR,
+                "frame %" PRIu64 ": block %zu is %ux%u pixels at (%" PRIu32 ",%" PRIu32
+                ") in %s, %ux%u at (%" PRIu32 ",%" PRIu32
+                ") in %s; only runs on the same grid of blocks can be compared",
+                a->frame, i, left->w, left->h, left->x, left->y, comparison->names[0], right->w,
+                right->h, right->x, right->y, comparison->names[1]);
+            return GPUME_INVALID;
+        }
+    }
+    if (a->count != b->count) {
+        gpume_log_write(log, GPUME_LOG_ERROR,
+            "frame %" PRIu64 ": %s has %zu block%s, %s has %zu; only runs on the same grid of "
+            "blocks can be compared",
+            a->frame, comparison->names[0], a->count, a->count == 1 ? "" : "s",
+            comparison->names[1], b->count);
+        return GPUME_INVALID;
+    }
+    return GPUME_OK;
+}
+
+static void compare_blocks(struct gpume_comparison *comparison, const struct gpume_vectors_field *a,
+    const struct gpume_vectors_field *b, struct gpume_compared *sums)
+{
+    const bool known = a->columns & b->columns & GPUME_VECTORS_COST;
+    sums->blocks = a->count;
+    sums->has_costs = known;
+    for (size_t i = 0; i < a->count; i++) {
+        const struct gpume_vectors_block *left = &a->blocks[i], *right = &b->blocks[i];
+        const bool vectors = left->dx == right->dx && left->dy == right->dy;
+        const bool costs = !known || left->cost == right->cost;
+        sums->vectors_equal += vectors;
+        sums->costs_equal += known && costs;
+        sums->both_equal += vectors && costs;
+        sums->cheaper[0] += known && left->cost < right->cost;
+        sums->cheaper[1] += known && right->cost < left->cost;
+        sums->zero[0] += left->dx == 0 && left->dy == 0;
+        sums->zero[1] += right->dx == 0 && right->dy == 0;
+        sums->costs[0] += left->cost;
+        sums->costs[1] += right->cost;
+        if (vectors && costs) {
+            continue;
+        }
+        const double apart = hypot(left->dx - right->dx, left->dy - right->dy);
+        const uint64_t cost_apart = !known                     ? 0
+                                    : left->cost > right->cost ? left->cost - right->cost
+                                                               : right->cost - left->cost;
+        sums->apart_sum += apart;
+        sums->apart_max = apart > sums->apart_max ? apart : sums->apart_max;
+        sums->cost_apart_max =
+            cost_apart > sums->cost_apart_max ? cost_apart : sums->cost_apart_max;
+        if (!comparison->has_first) {
+            comparison->has_first = true;
+            comparison->first_frame = a->frame;
+            comparison->first_ref = a->ref;
+            comparison->first_has_ref = (a->columns & GPUME_VECTORS_REF) != 0;
+            comparison->first[0] = *left;
+            comparison->first[1] = *right;
+        }
+    }
+}
+
+static void add_up(struct gpume_compared *total, const struct gpume_compared *sums)
+{
+    total->has_costs = sums->has_costs;
+    total->blocks += sums->blocks;
+    total->vectors_equal += sums->vectors_equal;
+    total->costs_equal += sums->costs_equal;
+    total->both_equal += sums->both_equal;
+    for (size_t i = 0; i < 2; i++) {
+        total->cheaper[i] += sums->cheaper[i];
+        total->zero[i] += sums->zero[i];
+        total->costs[i] += sums->costs[i];
+    }
+    total->apart_sum += sums->apart_sum;
+    total->apart_max = fmax(total->apart_max, sums->apart_max);
+    total->cost_apart_max =
+        sums->cost_apart_max > total->cost_apart_max ? sums->cost_apart_max : total->cost_apart_max;
+}
+
+static void add_figures(
+    struct gpume_compared_figures *total, const struct gpume_read_figures *figures)
+{
+    total->fields++;
+    total->sad_before += (double)figures->sad_before;
+    total->sad_after += (double)figures->sad_after;
+    if (isfinite(figures->psnr_after)) {
+        total->psnr_sum += figures->psnr_after;
+        total->psnr_finite++;
+    }
+}
+
+static uint64_t unequal(const struct gpume_compared_field *field)
+{
+    return field->blocks.blocks - field->blocks.both_equal;
+}
+
+/* The worst first; of two alike the earlier. */
+static void keep_worst(
+    struct gpume_comparison *comparison, const struct gpume_compared_field *field)
+{
+    uint32_t at = comparison->worst_count;
+    while (at > 0 && unequal(&comparison->worst[at - 1]) < unequal(field)) {
+        at--;
+    }
+    if (unequal(field) == 0 || at == GPUME_COMPARISON_WORST) {
+        return;
+    }
+    comparison->worst_count += comparison->worst_count < GPUME_COMPARISON_WORST;
+    for (uint32_t i = comparison->worst_count - 1; i > at; i--) {
+        comparison->worst[i] = comparison->worst[i - 1];
+    }
+    comparison->worst[at] = *field;
+}
+
+int gpume_comparison_add(struct gpume_comparison *comparison, const struct gpume_vectors_field *a,
+    const struct gpume_vectors_field *b, const struct gpume_read_figures figures[2],
+    struct gpume_compared_field *field, const struct gpume_log *log)
+{
+    const int status = check_grids(comparison, a, b, log);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    *field = (struct gpume_compared_field){
+        .frame = a->frame,
+        .ref = {a->ref, b->ref},
+        .has_refs = a->columns & b->columns & GPUME_VECTORS_REF,
+        .figures = {figures[0], figures[1]},
+    };
+    comparison->has_costs[0] = a->columns & GPUME_VECTORS_COST;
+    comparison->has_costs[1] = b->columns & GPUME_VECTORS_COST;
+    compare_blocks(comparison, a, b, &field->blocks);
+    add_up(&comparison->blocks, &field->blocks);
+    for (size_t i = 0; i < 2; i++) {
+        if (figures[i].known && (figures[1 - i].known || !comparison->has_figures[1 - i])) {
+            add_figures(&comparison->figures[i], &figures[i]);
+        }
+    }
+    for (size_t i = 0; i < 2; i++) {
+        comparison->unknown[i] += comparison->has_figures[i] && !figures[i].known;
+    }
+    comparison->fields++;
+    comparison->equal_fields += unequal(field) == 0;
+    comparison->refs_apart += field->has_refs && a->ref != b->ref;
+    keep_worst(comparison, field);
+    return GPUME_OK;
+}
+
+/* Those of A, then those that B alone has. */
+bool gpume_comparison_setting(const struct gpume_comparison *comparison, uint32_t *at,
+    const char **name, const char *values[2])
+{
+    const struct gpume_read_settings *a = &comparison->settings[0], *b = &comparison->settings[1];
+    if (a->count == 0 || b->count == 0) {
+        return false;
+    }
+    while (*at < a->count + b->count) {
+        const uint32_t i = (*at)++;
+        const struct gpume_read_setting *setting =
+            i < a->count ? &a->items[i] : &b->items[i - a->count];
+        *name = setting->name;
+        values[0] = gpume_read_settings_find(a, setting->name);
+        values[1] = gpume_read_settings_find(b, setting->name);
+        const bool same = values[0] && values[1] && strcmp(values[0], values[1]) == 0;
+        if (!same && (i < a->count || !values[0])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool gpume_comparison_equal(const struct gpume_comparison *comparison)
+{
+    return comparison->equal_fields == comparison->fields && comparison->only[0] == 0 &&
+           comparison->only[1] == 0;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "compare/frames_reader.h"
+
+#include "base/status.h"
+#include "files/csv_reader.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NUMBER_MAX INT64_C(99999999999999999)
+#define SECONDS_MAX 9e12 /* as microseconds in an int64_t */
+#define PSNR_MAX 1000.0  /* dB; 16 bits and 2^32 pixels end at 193 */
+
+enum column { FRAME, REF, SAD_BEFORE, SAD_AFTER, PSNR_BEFORE, PSNR_AFTER, TIME, COLUMNS };
+
+static const struct gpume_csv_column columns[COLUMNS] = {
+    {"frame", false},
+    {"ref", true},
+    {"sad_before", false},
+    {"sad_after", false},
+    {"psnr_before", false},
+    {"psnr_after", false},
+    {"time", true},
+};
+
+struct gpume_frames_reader {
+    struct gpume_stream *stream;
+    struct gpume_csv_reader *csv;
+    bool started, ended;
+    uint64_t frame, ref; /* of the row at hand */
+    struct gpume_read_figures figures;
+};
+
+static int take_psnr(struct gpume_frames_reader *reader, const char *cell, double *value)
+{
+    char *end;
+    if (strcmp(cell, "inf") == 0) {
+        *value = (double)INFINITY;
+        return GPUME_OK;
+    }
+    const double number = strtod(cell, &end);
+    if (end == cell || *end != '\0' || !(fabs(number) <= PSNR_MAX)) {
+        return gpume_csv_reader_refuse(reader->csv, "a PSNR is neither a number nor inf");
+    }
+    *value = number;
+    return GPUME_OK;
+}
+
+/* Seconds as microseconds. */
+static int take_time(struct gpume_frames_reader *reader, const char *cell, int64_t *time_us)
+{
+    char *end;
+    const double seconds = strtod(cell, &end);
+    if (end == cell || *end != '\0' || !(fabs(seconds) <= SECONDS_MAX)) {
+        return gpume_csv_reader_refuse(reader->csv, "a time is no number of seconds");
+    }
+    *time_us = llround(seconds * 1e6);
+    return GPUME_OK;
+}
+
+/* The row at hand before that field? Of a frame the reference decides, where both know one. */
+static bool is_before(const struct gpume_frames_reader *reader, uint64_t frame, const uint64_t *ref)
+{
+    const bool by_ref = ref && gpume_csv_reader_has(reader->csv, REF);
+    return reader->frame < frame || (reader->frame == frame && by_ref && reader->ref < *ref);
+}
+
+static int read_row(struct gpume_frames_reader *reader)
+{
+    int status;
+    const char *cells[COLUMNS];
+    int64_t values[PSNR_BEFORE] = {0};
+    struct gpume_read_figures figures = {.known = true};
+    status = gpume_csv_reader_next(reader->csv, cells);
+    if (status == GPUME_EOF) {
+        reader->ended = true;
+        return GPUME_OK;
+    }
+    GPUME_TRY(status);
+    for (size_t i = 0; i < PSNR_BEFORE; i++) {
+        if (gpume_csv_reader_has(reader->csv, i)) {
+            GPUME_TRY(gpume_csv_reader_int(reader->csv, i, 0, NUMBER_MAX, &values[i]));
+        }
+    }
+    GPUME_TRY(take_psnr(reader, cells[PSNR_BEFORE], &figures.psnr_before));
+    GPUME_TRY(take_psnr(reader, cells[PSNR_AFTER], &figures.psnr_after));
+    figures.has_time = gpume_csv_reader_has(reader->csv, TIME);
+    if (figures.has_time) {
+        GPUME_TRY(take_time(reader, cells[TIME], &figures.time_us));
+    }
+    const uint64_t frame = (uint64_t)values[FRAME], ref = (uint64_t)values[REF];
+    if (reader->started && !is_before(reader, frame, &ref)) {
+        return gpume_csv_reader_refuse(reader->csv, "frames are not in rising order");
+    }
+    figures.sad_before = (uint64_t)values[SAD_BEFORE];
+    figures.sad_after = (uint64_t)values[SAD_AFTER];
+    reader->started = true;
+    reader->frame = frame;
+    reader->ref = ref;
+    reader->figures = figures;
+fail:
+    return status;
+}
+
+int gpume_frames_reader_open(
+    struct gpume_frames_reader **reader, const char *path, const struct gpume_log *log)
+{
+    int status = GPUME_NOMEM;
+    struct gpume_frames_reader *self = calloc(1, sizeof(*self));
+    if (!self) {
+        gpume_log_write(log, GPUME_LOG_ERROR, "%s: out of memory", path);
+        return status;
+    }
+    GPUME_TRY(gpume_stream_open(&self->stream, path, log));
+    GPUME_TRY(gpume_csv_reader_open(&self->csv, self->stream, columns, COLUMNS, log));
+    GPUME_TRY(read_row(self));
+    *reader = self;
+    return GPUME_OK;
+fail:
+    gpume_frames_reader_close(&self);
+    return status;
+}
+
+int gpume_frames_reader_seek(struct gpume_frames_reader *reader, uint64_t frame,
+    const uint64_t *ref, struct gpume_read_figures *figures)
+{
+    const bool by_ref = ref && gpume_csv_reader_has(reader->csv, REF);
+    int status = GPUME_OK;
+    while (!reader->ended && is_before(reader, frame, ref)) {
+        GPUME_TRY(read_row(reader));
+    }
+    *figures = (struct gpume_read_figures){0};
+    if (!reader->ended && reader->frame == frame && (!by_ref || reader->ref == *ref)) {
+        *figures = reader->figures;
+    }
+fail:
+    return status;
+}
+
+void gpume_frames_reader_close(struct gpume_frames_reader **reader)
+{
+    struct gpume_frames_reader *self = *reader;
+    if (self) {
+        gpume_csv_reader_close(&self->csv);
+        gpume_stream_close(&self->stream);
+        free(self);
+        *reader = NULL;
+    }
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "compare/map.h"
+
+#include "base/status.h"
+#include "media/picture.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PIXELS_MAX (UINT64_C(1) << 29) /* of a picture: 1.5 GiB of colours */
+#define RATE 25u                       /* fields a second, where nothing is known */
+#define APART_MAX 64.0                 /* pixels at which the colour is lightest */
+
+struct colour {
+    uint8_t r, g, b;
+};
+
+struct gpume_compare_map {
+    struct gpume_compare_map_options options; /* size and rate known once there is a picture */
+    struct gpume_out_set set;
+    struct gpume_picture *picture;
+    uint8_t *pixels;
+    int64_t next_us; /* of a field without a time */
+};
+
+int gpume_compare_map_check(const char *path, bool overwrite, const struct gpume_log *log)
+{
+    int status = gpume_picture_check_name(path, false, 8, true, log);
+    if (status == GPUME_OK && !overwrite && gpume_picture_exists(path)) {
+        gpume_log_write(log, GPUME_LOG_ERROR,
+            "%s: exists already; replace it with -y or choose another name", path);
+        status = GPUME_INVALID;
+    }
+    return status;
+}
+
+static int check_size(const struct gpume_compare_map_options *options)
+{
+    if ((uint64_t)options->width * options->height <= PIXELS_MAX) {
+        return GPUME_OK;
+    }
+    gpume_log_write(&options->log, GPUME_LOG_ERROR,
+        "%s: the blocks make a picture of %" PRIu32 "x%" PRIu32 " pixels, which is too large",
+        options->path, options->width, options->height);
+    return GPUME_INVALID;
+}
+
+int gpume_compare_map_create(
+    struct gpume_compare_map **map, const struct gpume_compare_map_options *options)
+{
+    const int status = check_size(options);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    struct gpume_compare_map *self = calloc(1, sizeof(*self));
+    if (!self) {
+        gpume_log_write(&options->log, GPUME_LOG_ERROR, "%s: out of memory", options->path);
+        return GPUME_NOMEM;
+    }
+    self->options = *options;
+    self->set = (struct gpume_out_set){.overwrite = options->overwrite, .alone = true};
+    if (options->rate_num == 0 || options->rate_den == 0) {
+        self->options.rate_num = RATE;
+        self->options.rate_den = 1;
+    }
+    gpume_picture_clear(options->path);
+    *map = self;
+    return GPUME_OK;
+}
+
+static int open_picture(struct gpume_compare_map *map, const struct gpume_vectors_field *first)
+{
+    struct gpume_compare_map_options *options = &map->options;
+    if (options->width == 0 || options->height == 0) {
+        options->width = first->width;
+        options->height = first->height;
+    }
+    const int status = check_size(options);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    map->pixels = malloc((size_t)options->width * options->height * 3);
+    if (!map->pixels) {
+        gpume_log_write(&options->log, GPUME_LOG_ERROR, "%s: out of memory", options->path);
+        return GPUME_NOMEM;
+    }
+    const struct gpume_picture_options picture = {
+        .path = options->path,
+        .width = options->width,
+        .height = options->height,
+        .bits = 8,
+        .colour = true,
+        .rate_num = options->rate_num,
+        .rate_den = options->rate_den,
+        .set = &map->set,
+        .log = options->log,
+    };
+    return gpume_picture_open(&map->picture, &picture);
+}
+
+/* 0 for the same vector, 1 from 64 pixels on, by the logarithm between. */
+static double lightness(const struct gpume_vectors_block *a, const struct gpume_vectors_block *b)
+{
+    const double apart = hypot(a->dx - b->dx, a->dy - b->dy);
+    return fmin(log2(1 + apart) / log2(1 + APART_MAX), 1);
+}
+
+static uint8_t mix(double share, int dark, int light)
+{
+    return (uint8_t)lrint(dark + share * (light - dark));
+}
+
+/* has_costs: both know them. */
+static struct colour colour_of(
+    const struct gpume_vectors_block *a, const struct gpume_vectors_block *b, bool has_costs)
+{
+    static const struct {
+        uint8_t dark[3], light[3];
+    } ramps[] = {
+        {{30, 110, 50}, {170, 255, 180}}, /* the same cost */
+        {{140, 70, 10}, {255, 205, 130}}, /* A is cheaper */
+        {{30, 70, 160}, {150, 205, 255}}, /* B is cheaper */
+    };
+    if (a->dx == b->dx && a->dy == b->dy && (!has_costs || a->cost == b->cost)) {
+        return (struct colour){64, 64, 64};
+    }
+    const size_t i = !has_costs || a->cost == b->cost ? 0 : a->cost < b->cost ? 1 : 2;
+    const double share = lightness(a, b);
+    return (struct colour){mix(share, ramps[i].dark[0], ramps[i].light[0]),
+        mix(share, ramps[i].dark[1], ramps[i].light[1]),
+        mix(share, ramps[i].dark[2], ramps[i].light[2])};
+}
+
+static void fill_block(
+    struct gpume_compare_map *map, const struct gpume_vectors_block *block, struct colour colour)
+{
+    const size_t stride = (size_t)map->options.width * 3;
+    uint8_t *first = map->pixels + block->y * stride + (size_t)block->x * 3;
+    for (uint32_t x = 0; x < block->w; x++) {
+        memcpy(first + 3 * (size_t)x, &colour, 3);
+    }
+    for (uint32_t y = 1; y < block->h; y++) {
+        memcpy(first + y * stride, first, 3 * (size_t)block->w);
+    }
+}
+
+/* When the next one is shown, where only the rate tells. Times of others' tables may be any. */
+static int64_t after(const struct gpume_compare_map_options *options, int64_t now_us)
+{
+    /* rate_den below 2^32: no more than 2^52 us */
+    const int64_t step_us = (int64_t)(UINT64_C(1000000) * options->rate_den / options->rate_num);
+    return now_us > INT64_MAX - step_us ? INT64_MAX : now_us + step_us;
+}
+
+int gpume_compare_map_draw(struct gpume_compare_map *map, const struct gpume_vectors_field *a,
+    const struct gpume_vectors_field *b, const int64_t *time_us)
+{
+    int status = GPUME_OK;
+    const struct gpume_compare_map_options *options = &map->options;
+    const int64_t now_us = time_us ? *time_us : map->next_us;
+    map->next_us = after(options, now_us);
+    if (!map->picture) {
+        GPUME_TRY(open_picture(map, a));
+    }
+    if (a->width > options->width || a->height > options->height) {
+        gpume_log_write(&options->log, GPUME_LOG_ERROR,
+            "%s: the blocks of frame %" PRIu64 " make a picture of %" PRIu32 "x%" PRIu32
+            " pixels, those before of %" PRIu32 "x%" PRIu32,
+            options->path, a->frame, a->width, a->height, options->width, options->height);
+        return GPUME_INVALID;
+    }
+    const bool has_costs = a->columns & b->columns & GPUME_VECTORS_COST;
+    memset(
+        map->pixels, 0, (size_t)options->width * options->height * 3); /* without blocks: black */
+    for (size_t i = 0; i < a->count; i++) {
+        fill_block(map, &a->blocks[i], colour_of(&a->blocks[i], &b->blocks[i], has_costs));
+    }
+    const struct gpume_plane plane = {
+        .data = map->pixels,
+        .stride = (ptrdiff_t)options->width * 3,
+        .width = options->width,
+        .height = options->height,
+        .bits = 8,
+    };
+    status = gpume_picture_write(map->picture, &plane, a->frame, now_us);
+fail:
+    return status;
+}
+
+int gpume_compare_map_finish(struct gpume_compare_map *map)
+{
+    return map->picture ? gpume_picture_finish(map->picture) : GPUME_OK;
+}
+
+void gpume_compare_map_destroy(struct gpume_compare_map **map)
+{
+    struct gpume_compare_map *self = *map;
+    if (self) {
+        gpume_picture_close(&self->picture);
+        free(self->pixels);
+        free(self);
+        *map = NULL;
+    }
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cpu/measure.h"
+
+#include "base/grid.h"
+
+#include <string.h>
+
+#define RUN 512u                                 /* samples of a row put together at a time */
+#define TILE (GPUME_BLOCK_MAX * GPUME_BLOCK_MAX) /* and of all rows of a block: on the stack */
+_Static_assert(RUN <= GPUME_DIFFERENCES_MAX && RUN >= GPUME_BLOCK_MAX, "a run holds a block");
+
+static void repeat(uint8_t *to, const uint8_t *sample, uint32_t count, uint32_t sample_bytes)
+{
+    if (sample_bytes == 1) {
+        memset(to, *sample, count);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        memcpy(to + 2 * (size_t)i, sample, 2);
+    }
+}
+
+void gpume_extend_row(const struct gpume_plan *plan, void *row)
+{
+    uint32_t bytes = plan->sample_bytes, right = plan->pad_x + plan->params.width;
+    uint8_t *to = row;
+    repeat(to, to + (size_t)plan->pad_x * bytes, plan->pad_x, bytes);
+    repeat(to + (size_t)right * bytes, to + (size_t)(right - 1) * bytes,
+        plan->padded_stride - right, bytes);
+}
+
+void gpume_pad_row(
+    const struct gpume_plan *plan, const struct gpume_plane *plane, void *padded, uint32_t row)
+{
+    uint32_t bytes = plan->sample_bytes;
+    uint32_t below = row < plan->pad_y ? 0 : row - plan->pad_y;
+    uint32_t y = (uint32_t)gpume_min_u64(below, plane->height - 1);
+    const uint8_t *from = (const uint8_t *)plane->data + (ptrdiff_t)y * plane->stride;
+    uint8_t *to = (uint8_t *)padded + (size_t)row * plan->padded_stride * bytes;
+    memcpy(to + (size_t)plan->pad_x * bytes, from, (size_t)plane->width * bytes);
+    gpume_extend_row(plan, to);
+}
+
+/* Samples of neighbouring blocks of one row of blocks. */
+struct part {
+    uint32_t x, x_end, y, y_end; /* x at a block's left edge, y at the blocks' upper one */
+};
+
+/* Where a part's match lies, row by row. */
+struct rows {
+    uint8_t *first;
+    size_t stride; /* bytes */
+};
+
+static inline void copy_rows(
+    struct rows to, const uint8_t *from, size_t stride, uint32_t bytes, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        memcpy(to.first + i * to.stride, from + i * stride, bytes);
+    }
+}
+
+/* Most blocks are 8 or 16 samples wide, and then a row is one load and one store. */
+static void copy_block(
+    struct rows to, const uint8_t *from, size_t stride, uint32_t bytes, uint32_t count)
+{
+    switch (bytes) {
+    case 4:
+        copy_rows(to, from, stride, 4, count);
+        break;
+    case 8:
+        copy_rows(to, from, stride, 8, count);
+        break;
+    case 16:
+        copy_rows(to, from, stride, 16, count);
+        break;
+    default:
+        copy_rows(to, from, stride, bytes, count);
+        break;
+    }
+}
+
+static size_t offset_of(const struct gpume_plan *plan, uint32_t x, uint32_t y)
+{
+    return (size_t)(plan->pad_y + y) * plan->padded_stride + plan->pad_x + x;
+}
+
+/* vectors: of the row of blocks. */
+static void predict(const struct gpume_search_field *field, const struct gpume_vector *vectors,
+    const struct part *part, struct rows to)
+{
+    const struct gpume_plan *plan = field->plan;
+    uint32_t bytes = plan->sample_bytes, block = plan->params.block;
+    const uint8_t *reference = field->reference;
+    for (uint32_t x = part->x; x < part->x_end; x += block) {
+        const struct gpume_vector *vector = &vectors[x / block];
+        uint32_t width = part->x_end - x < block ? part->x_end - x : block;
+        ptrdiff_t shift = (ptrdiff_t)vector->dy * (ptrdiff_t)plan->padded_stride + vector->dx;
+        ptrdiff_t from = (ptrdiff_t)offset_of(plan, x, part->y) + shift;
+        copy_block(to, reference + from * (ptrdiff_t)bytes, (size_t)plan->padded_stride * bytes,
+            width * bytes, part->y_end - part->y);
+        to.first += (size_t)width * bytes;
+    }
+}
+
+static struct gpume_differences compare(const struct gpume_search *search, const uint8_t *a,
+    const uint8_t *b, uint32_t count, uint32_t sample_bytes)
+{
+    if (sample_bytes == 1) {
+        return search->differences8(a, b, count);
+    }
+    return search->differences16(
+        (const uint16_t *)(const void *)a, (const uint16_t *)(const void *)b, count);
+}
+
+/* Adds a part, TILE samples at most. */
+static void measure_part(const struct gpume_search *search, const struct gpume_search_field *field,
+    const struct gpume_vector *vectors, const struct part *part, void *predicted,
+    struct gpume_sums *sums)
+{
+    const struct gpume_plan *plan = field->plan;
+    uint32_t bytes = plan->sample_bytes, width = part->x_end - part->x;
+    uint16_t tile[TILE];
+    struct rows match = {(uint8_t *)tile, (size_t)width * bytes};
+    if (predicted) {
+        match.stride = plan->plane_stride;
+        match.first = (uint8_t *)predicted + part->y * match.stride + (size_t)part->x * bytes;
+    }
+    predict(field, vectors, part, match);
+    for (uint32_t y = part->y; y < part->y_end; y++) {
+        const uint8_t *predicted_row = match.first + (y - part->y) * match.stride;
+        size_t first = offset_of(plan, part->x, y) * bytes;
+        const uint8_t *target = (const uint8_t *)field->target + first;
+        const uint8_t *reference = (const uint8_t *)field->reference + first;
+        struct gpume_differences before = compare(search, target, reference, width, bytes);
+        struct gpume_differences after = compare(search, target, predicted_row, width, bytes);
+        sums->sad_before += before.sad;
+        sums->sse_before += before.sse;
+        sums->sad_after += after.sad;
+        sums->sse_after += after.sse;
+    }
+}
+
+struct gpume_sums gpume_measure_span(const struct gpume_search *search,
+    const struct gpume_search_field *field, const struct gpume_span *span,
+    const struct gpume_vector *vectors, void *predicted)
+{
+    const struct gpume_plan *plan = field->plan;
+    const struct gpume_params *p = &plan->params;
+    const struct gpume_vector *row = vectors + (size_t)span->row * plan->blocks_x;
+    struct gpume_sums sums = {0};
+    for (uint32_t i = span->first; i < span->end; i++) {
+        sums.zero += row[i].dx == 0 && row[i].dy == 0;
+    }
+    uint32_t step = RUN < TILE / p->block ? RUN : TILE / p->block;
+    step = step / p->block * p->block;
+    uint32_t x_last = (uint32_t)gpume_min_u64((uint64_t)span->end * p->block, p->width);
+    struct part part = {.y = span->row * p->block};
+    part.y_end = (uint32_t)gpume_min_u64((uint64_t)part.y + p->block, p->height);
+    for (part.x = span->first * p->block; part.x < x_last; part.x = part.x_end) {
+        part.x_end = (uint32_t)gpume_min_u64((uint64_t)part.x + step, x_last);
+        measure_part(search, field, row, &part, predicted, &sums);
+    }
+    return sums;
+}
+
+/* Least significant digit first, 8 bits a pass, stable: costs with all bits turned over rise as
+ * costs fall, and equal ones keep raster order. `order` lists block indices. */
+static void sort_pass(
+    const uint32_t *costs, uint32_t shift, uint32_t count, const uint32_t *from, uint32_t *to)
+{
+    uint32_t starts[257] = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        starts[((~costs[i] >> shift) & 255) + 1]++;
+    }
+    for (uint32_t digit = 0; digit < 256; digit++) {
+        starts[digit + 1] += starts[digit];
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t block = from[i];
+        to[starts[(~costs[block] >> shift) & 255]++] = block;
+    }
+}
+
+void gpume_rank_costs(
+    const struct gpume_plan *plan, const uint32_t *costs, uint32_t *ranks, uint32_t *scratch)
+{
+    uint32_t count = plan->blocks;
+    uint32_t *from = scratch, *to = scratch + count;
+    for (uint32_t i = 0; i < count; i++) {
+        from[i] = i;
+    }
+    for (uint32_t shift = 0; shift < plan->cost_bits; shift += 8) {
+        sort_pass(costs, shift, count, from, to);
+        uint32_t *swap = from;
+        from = to;
+        to = swap;
+    }
+    for (uint32_t rank = 0; rank < count; rank++) {
+        ranks[from[rank]] = rank;
+    }
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A row is made in runs of neighbouring samples, each from lines of 16-bit samples on the stack, so
+ * that 8 and 16 bits share one code of plain loops for the compiler's vectors. What the sums' 32
+ * bits hold is proven where the weights are made (prefilter.h) or below.
+ */
+#include "cpu/prefilter_rows.h"
+
+#include "base/grid.h"
+#include "cpu/measure.h"
+
+#include <string.h>
+
+#define RUN 256u  /* samples of a run, a multiple of LANES; its lines stay in the first cache */
+#define LANES 16u /* samples that the median sorts side by side */
+#define LINE (RUN + 2 * GPUME_PREFILTER_RADIUS_MAX)
+#define SQUARE_LINE (RUN + 30u) /* of filters with radii up to 15 */
+#define KEPT 14u /* of 25 samples, those among which the median is looked for at first */
+
+struct run {
+    const struct gpume_plan *plan;
+    const struct gpume_prefilter_tables *tables;
+    const uint8_t *picture; /* row 0, column 0 */
+    int64_t x, y;           /* where the run begins */
+    uint32_t count;         /* samples to make: a multiple of LANES; those past the edge are lost */
+};
+
+static void widen(const struct run *run, const uint8_t *row, int64_t x, int64_t end, uint16_t *to)
+{
+    uint32_t count = (uint32_t)(end - x);
+    if (run->plan->sample_bytes == 1) {
+        for (uint32_t i = 0; i < count; i++) {
+            to[i] = row[x + i];
+        }
+        return;
+    }
+    uint16_t peak = (uint16_t)run->tables->peak; /* memory may hold more */
+    memcpy(to, row + 2 * x, 2 * (size_t)count);
+    for (uint32_t i = 0; i < count; i++) {
+        to[i] = to[i] < peak ? to[i] : peak;
+    }
+}
+
+/* The samples of row y + j that a run of radius_x needs: count + 2 radius_x from x - radius_x on,
+ * outside the picture its nearest ones. */
+static void load(const struct run *run, int64_t j, uint16_t *line)
+{
+    const struct gpume_plan *plan = run->plan;
+    int64_t width = plan->params.width, height = plan->params.height, y = run->y + j;
+    int64_t first = run->x - run->tables->radius_x;
+    int64_t end = run->x + run->count + run->tables->radius_x;
+    int64_t from = first < 0 ? 0 : first, to = end > width ? width : end; /* x < width: not empty */
+    y = y < 0 ? 0 : y >= height ? height - 1 : y;
+    const uint8_t *row =
+        run->picture + y * (int64_t)plan->padded_stride * (int64_t)plan->sample_bytes;
+    widen(run, row, from, to, line + (from - first));
+    for (int64_t i = 0; i < from - first; i++) {
+        line[i] = line[from - first];
+    }
+    for (int64_t i = to - first; i < end - first; i++) {
+        line[i] = line[to - first - 1];
+    }
+}
+
+static void add_weighted(
+    uint32_t *restrict sums, const uint16_t *restrict samples, uint16_t weight, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        sums[i] += (uint32_t)samples[i] * weight;
+    }
+}
+
+/* Weights are below 2^16 and come to 2^16. Columns: 2^16 (2^bits - 1) + 2^(bits-1) < 2^32, and
+ * after the shift at most 2^16 - 2^(16-bits). Rows: 2^32 - 2^(32-bits) + 2^(31-bits) < 2^32. */
+static void gauss(const struct run *run, uint16_t *out)
+{
+    const struct gpume_prefilter_tables *t = run->tables;
+    uint32_t sums[LINE] = {0}, side = 2 * t->radius_x + 1, wide = run->count + side - 1;
+    uint16_t line[LINE];
+    for (uint32_t j = 0; j < side; j++) {
+        load(run, (int64_t)j - t->radius_y, line);
+        add_weighted(sums, line, (uint16_t)t->weights[j], wide);
+    }
+    for (uint32_t x = 0; x < wide; x++) {
+        line[x] = (uint16_t)((sums[x] + (1u << t->shift >> 1)) >> t->shift);
+    }
+    memset(sums, 0, sizeof(sums));
+    for (uint32_t i = 0; i < side; i++) {
+        add_weighted(sums, line + i, (uint16_t)t->weights[i], run->count);
+    }
+    uint32_t shift = 32 - t->shift; /* divisor = 2^shift */
+    for (uint32_t x = 0; x < run->count; x++) {
+        out[x] = (uint16_t)((sums[x] + (t->divisor >> 1)) >> shift);
+    }
+}
+
+/*
+ * Sums are below n 2^16 for n = side^2 samples, 2^26 at most. To divide by n they are multiplied by
+ * m = 2^36 / n + 1, which is too large by less than 1: what that adds to the quotient, below n
+ * 2^16 / 2^36, is less than the 1 / n by which a quotient may miss the next whole number, as n^2
+ * 2^16
+ * <= 961^2 2^16 < 2^36.
+ */
+static void box(const struct run *run, uint16_t *out)
+{
+    const struct gpume_prefilter_tables *t = run->tables;
+    uint32_t sums[LINE] = {0}, side = 2 * t->radius_x + 1, wide = run->count + side - 1;
+    uint16_t line[LINE];
+    for (uint32_t j = 0; j < side; j++) {
+        load(run, (int64_t)j - t->radius_y, line);
+        add_weighted(sums, line, 1, wide);
+    }
+    uint64_t inverse = (1ull << 36) / t->divisor + 1;
+    uint32_t sum = t->divisor / 2;
+    for (uint32_t i = 0; i < side - 1; i++) {
+        sum += sums[i];
+    }
+    for (uint32_t x = 0; x < run->count; x++) {
+        sum += sums[x + side - 1];
+        out[x] = (uint16_t)(sum * inverse >> 36);
+        sum -= sums[x];
+    }
+}
+
+static void kernel(const struct run *run, uint16_t *out)
+{
+    const struct gpume_prefilter_tables *t = run->tables;
+    uint32_t columns = 2 * t->radius_x + 1, rows = 2 * t->radius_y + 1;
+    int32_t sums[RUN];
+    uint16_t line[SQUARE_LINE];
+    for (uint32_t x = 0; x < run->count; x++) {
+        sums[x] = (int32_t)(t->divisor / 2);
+    }
+    for (uint32_t j = 0; j < rows; j++) {
+        load(run, (int64_t)j - t->radius_y, line);
+        for (uint32_t i = 0; i < columns; i++) {
+            int32_t weight = t->weights[j * columns + i];
+            for (uint32_t x = 0; x < run->count; x++) {
+                sums[x] += weight * line[x + i];
+            }
+        }
+    }
+    for (uint32_t x = 0; x < run->count; x++) {
+        uint32_t value = sums[x] < 0 ? 0 : (uint32_t)sums[x] / t->divisor;
+        out[x] = (uint16_t)(value < t->peak ? value : t->peak);
+    }
+}
+
+/* The smaller ones to a, the others to b. */
+static inline void sort2(uint16_t a[restrict LANES], uint16_t b[restrict LANES])
+{
+    for (uint32_t i = 0; i < LANES; i++) {
+        uint16_t low = a[i] < b[i] ? a[i] : b[i];
+        b[i] = a[i] < b[i] ? b[i] : a[i];
+        a[i] = low;
+    }
+}
+
+/*
+ * Of side^2 samples more than half are kept. Neither the least nor the greatest of them can be the
+ * median, as each has more than half of all on one side: both go, the next sample comes in, and
+ * of the last three the middle one is it.
+ */
+static inline void middle(
+    const uint16_t lines[][SQUARE_LINE], uint32_t x, uint32_t side, uint16_t *out)
+{
+    uint16_t kept[KEPT][LANES];
+    uint32_t count = side * side / 2 + 2;
+    for (uint32_t k = 0; k < count; k++) {
+        memcpy(kept[k], &lines[k / side][x + k % side], sizeof(kept[k]));
+    }
+    for (uint32_t next = count; count >= 3; next++, count--) {
+        for (uint32_t k = 0; k < count / 2; k++) {
+            sort2(kept[k], kept[count - 1 - k]);
+        }
+        for (uint32_t k = 1; k < (count + 1) / 2; k++) {
+            sort2(kept[0], kept[k]);
+        }
+        for (uint32_t k = count / 2; k < count - 1; k++) {
+            sort2(kept[k], kept[count - 1]);
+        }
+        if (count > 3) {
+            memcpy(kept[0], &lines[next / side][x + next % side], sizeof(kept[0]));
+        }
+    }
+    memcpy(out, kept[1], sizeof(kept[1]));
+}
+
+static void median(const struct run *run, uint16_t *out)
+{
+    uint16_t lines[5][SQUARE_LINE];
+    uint32_t side = 2 * run->tables->radius_x + 1;
+    for (uint32_t j = 0; j < side; j++) {
+        load(run, (int64_t)j - run->tables->radius_y, lines[j]);
+    }
+    for (uint32_t x = 0; x < run->count; x += LANES) {
+        if (side == 3) { /* for loops of known length */
+            middle((const uint16_t(*)[SQUARE_LINE])lines, x, 3, out + x);
+        } else {
+            middle((const uint16_t(*)[SQUARE_LINE])lines, x, 5, out + x);
+        }
+    }
+}
+
+/*
+ * Spatial weights come to 2^16 at most, a likeness to 2^15: a product is 2^31 at most, and all
+ * of them, 8 bits less, add up to 2^23. The centre's alone is not 0. So the sum of products with
+ * samples is below 2^39: 64 bits.
+ */
+static uint16_t bilateral_sample(
+    const struct run *run, const uint16_t lines[][SQUARE_LINE], uint32_t x)
+{
+    const struct gpume_prefilter_tables *t = run->tables;
+    uint32_t side = 2 * t->radius_x + 1, whole = 0;
+    int32_t centre = lines[t->radius_y][x + t->radius_x];
+    uint64_t sum = 0;
+    for (uint32_t j = 0; j < side; j++) {
+        for (uint32_t i = 0; i < side; i++) {
+            int32_t sample = lines[j][x + i];
+            uint32_t apart = (uint32_t)(sample < centre ? centre - sample : sample - centre);
+            uint32_t likeness = (uint32_t)t->likeness[apart >> t->shift];
+            uint32_t weight = (uint32_t)t->weights[j * side + i] * likeness;
+            weight >>= GPUME_PREFILTER_PRODUCT_SHIFT;
+            whole += weight;
+            sum += (uint64_t)weight * (uint32_t)sample;
+        }
+    }
+    return (uint16_t)((sum + whole / 2) / whole);
+}
+
+static void bilateral(const struct run *run, uint16_t *out)
+{
+    uint16_t lines[31][SQUARE_LINE];
+    for (uint32_t j = 0; j < 2 * run->tables->radius_y + 1; j++) {
+        load(run, (int64_t)j - run->tables->radius_y, lines[j]);
+    }
+    for (uint32_t x = 0; x < run->count; x++) {
+        out[x] = bilateral_sample(run, (const uint16_t(*)[SQUARE_LINE])lines, x);
+    }
+}
+
+static void make_run(const struct run *run, uint16_t *out)
+{
+    switch (run->tables->kind) {
+    case GPUME_PREFILTER_GAUSS:
+        gauss(run, out);
+        break;
+    case GPUME_PREFILTER_BOX:
+        box(run, out);
+        break;
+    case GPUME_PREFILTER_MEDIAN:
+        median(run, out);
+        break;
+    case GPUME_PREFILTER_BILATERAL:
+        bilateral(run, out);
+        break;
+    case GPUME_PREFILTER_KERNEL:
+        kernel(run, out);
+        break;
+    }
+}
+
+static void store(const struct gpume_plan *plan, const uint16_t *from, uint32_t count, void *to)
+{
+    if (plan->sample_bytes == 2) {
+        memcpy(to, from, 2 * (size_t)count);
+        return;
+    }
+    uint8_t *narrow = to;
+    for (uint32_t i = 0; i < count; i++) {
+        narrow[i] = (uint8_t)from[i];
+    }
+}
+
+/* The padding above and below repeats the picture's first and last row. */
+static void extend_rows(const struct gpume_plan *plan, uint8_t *filtered, uint32_t y)
+{
+    size_t row_bytes = (size_t)plan->padded_stride * plan->sample_bytes;
+    const uint8_t *row = filtered + (plan->pad_y + y) * row_bytes;
+    for (uint32_t i = 0; y == 0 && i < plan->pad_y; i++) {
+        memcpy(filtered + i * row_bytes, row, row_bytes);
+    }
+    for (uint32_t i = 1; y == plan->params.height - 1 && i <= plan->pad_y; i++) {
+        memcpy(filtered + (plan->pad_y + y + i) * row_bytes, row, row_bytes);
+    }
+}
+
+void gpume_prefilter_row(
+    const struct gpume_plan *plan, const void *padded, void *filtered, uint32_t y)
+{
+    size_t bytes = plan->sample_bytes, row_bytes = plan->padded_stride * bytes;
+    uint8_t *row = (uint8_t *)filtered + (plan->pad_y + y) * row_bytes;
+    struct run run = {.plan = plan,
+        .tables = &plan->prefilter,
+        .picture = (const uint8_t *)padded + plan->pad_y * row_bytes + plan->pad_x * bytes,
+        .y = y};
+    for (uint32_t x = 0; x < plan->params.width; x += RUN) {
+        uint16_t out[RUN];
+        uint32_t count = (uint32_t)gpume_min_u64(RUN, plan->params.width - x);
+        run.x = x;
+        run.count = (uint32_t)gpume_round_up(count, LANES);
+        make_run(&run, out);
+        store(plan, out, count, row + (plan->pad_x + x) * bytes);
+    }
+    gpume_extend_row(plan, row);
+    extend_rows(plan, filtered, y);
+}

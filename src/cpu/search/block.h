@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One block as the fast searches see it: where it lies and the rectangle of its candidates. Both
+ * edge modes come down to such a rectangle, and it always holds (0,0).
+ */
+#ifndef GPUME_CPU_SEARCH_BLOCK_H
+#define GPUME_CPU_SEARCH_BLOCK_H
+
+#include "base/grid.h"
+#include "cpu/search/search.h"
+#include "model/order.h"
+
+struct gpume_block {
+    const void *target, *reference; /* the block's first sample; its place in the reference */
+    ptrdiff_t stride;               /* samples */
+    int32_t width, height;          /* visible */
+    int32_t dx_low, dx_high, dy_low, dy_high;
+    bool whole; /* not cut by the picture's edge */
+};
+
+static inline struct gpume_block gpume_block_at(
+    const struct gpume_search_field *field, uint32_t column, uint32_t row)
+{
+    const struct gpume_plan *plan = field->plan;
+    const struct gpume_params *p = &plan->params;
+    bool inside = p->edge == GPUME_EDGE_INSIDE;
+    uint32_t x = column * p->block, y = row * p->block;
+    uint32_t width = (uint32_t)gpume_min_u64(p->block, p->width - x);
+    uint32_t height = (uint32_t)gpume_min_u64(p->block, p->height - y);
+    size_t offset = (size_t)(plan->pad_y + y) * plan->padded_stride + plan->pad_x + x;
+    return (struct gpume_block){
+        .target = (const uint8_t *)field->target + offset * plan->sample_bytes,
+        .reference = (const uint8_t *)field->reference + offset * plan->sample_bytes,
+        .stride = (ptrdiff_t)plan->padded_stride,
+        .width = (int32_t)width,
+        .height = (int32_t)height,
+        .dx_low = -(int32_t)gpume_plan_reach(p->window_x, x, inside),
+        .dx_high = (int32_t)gpume_plan_reach(p->window_x, p->width - width - x, inside),
+        .dy_low = -(int32_t)gpume_plan_reach(p->window_y, y, inside),
+        .dy_high = (int32_t)gpume_plan_reach(p->window_y, p->height - height - y, inside),
+        .whole = width == p->block && height == p->block};
+}
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Box sums of a padded reference frame, made once a field: sums[y][x] of the samples in a square
+ * whose upper left corner is (x,y). The difference of two blocks' sums never exceeds the sum of
+ * their absolute differences, and the same holds part by part, so a candidate whose bound reaches
+ * the best cost so far cannot win and is dropped unseen.
+ *
+ * W. Li, E. Salari, "Successive elimination algorithm for motion estimation", IEEE Trans. Image
+ * Processing 4 (1995): one sum a block. X. Q. Gao, C. J. Duanmu, C. R. Zou, "A multilevel
+ * successive elimination algorithm for block matching motion estimation", ibid. 9 (2000): sums of
+ * its parts.
+ */
+#ifndef GPUME_CPU_SEARCH_BOXES_H
+#define GPUME_CPU_SEARCH_BOXES_H
+
+#include "model/plan.h"
+
+#define GPUME_BOX_LEVELS 3u
+#define GPUME_BOX_SLACK 64u /* entries behind the last one that may be read, without a meaning */
+
+/* Level 0 has boxes of 4x4 samples, and each level is made of the one before it. 16 bits hold a
+ * sum: 16 * 16 * 255 = 65280. */
+struct gpume_boxes {
+    uint32_t levels;                  /* 0: this plan has no elimination */
+    uint32_t sizes[GPUME_BOX_LEVELS]; /* pixels a side */
+    uint16_t *sums[GPUME_BOX_LEVELS];
+    uint32_t stride, rows; /* of the padded frame; rows below rows - size have no boxes */
+};
+
+/* Levels and sizes for a plan; sums are NULL. */
+struct gpume_boxes gpume_boxes_plan(const struct gpume_plan *plan);
+
+/* Entries of one level, with slack. */
+uint64_t gpume_boxes_entries(const struct gpume_boxes *boxes);
+
+/* Rows of a level that hold boxes. */
+static inline uint32_t gpume_boxes_rows(const struct gpume_boxes *boxes, uint32_t level)
+{
+    return boxes->rows < boxes->sizes[level] ? 0 : boxes->rows - boxes->sizes[level] + 1;
+}
+
+#endif

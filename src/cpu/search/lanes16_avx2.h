@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The search of blocks of 16-bit samples with AVX2: every lane is a candidate, and one sample of
+ * the target meets sixteen of the reference at a time. Differences add up in 16 bits as long as the
+ * largest sample in sight allows, then in 32.
+ */
+#ifndef GPUME_CPU_SEARCH_LANES16_AVX2_H
+#define GPUME_CPU_SEARCH_LANES16_AVX2_H
+
+#include "cpu/search/lanes_avx2.h"
+
+#if defined(__AVX2__)
+
+#define DYS 5 /* neighbouring dy at once; a usual number of dy, 15, is a multiple */
+
+/* All bits of a rectangle of samples. */
+static inline uint16_t any_bits(const uint16_t *samples, size_t stride, size_t width, size_t height)
+{
+    uint16_t any = 0;
+    for (size_t y = 0; y < height; y++, samples += stride) {
+        for (size_t x = 0; x < width; x++) {
+            any |= samples[x];
+        }
+    }
+    return any;
+}
+
+/* No sample that the blocks of a span can see is larger. 2^n - 1; at least 1. */
+static inline uint32_t largest_sample(
+    const struct gpume_search_field *field, const struct gpume_span *span)
+{
+    const struct gpume_plan *plan = field->plan;
+    const struct gpume_params *p = &plan->params;
+    size_t stride = plan->padded_stride;
+    size_t x = (size_t)span->first * p->block, width = (size_t)(span->end - span->first) * p->block;
+    size_t y = (size_t)span->row * p->block;
+    size_t height = (size_t)gpume_min_u64(p->block, p->height - y);
+    const uint16_t *target = (const uint16_t *)field->target + (y + plan->pad_y) * stride + x;
+    const uint16_t *reference = (const uint16_t *)field->reference + y * stride + x;
+    /* The reference is seen from pad_x samples left of the span to window_x right of it. */
+    size_t around = width + plan->pad_x + p->window_x;
+    uint32_t any = any_bits(target + plan->pad_x, stride, width, height);
+    any |= any_bits(reference, stride, around, height + 2 * (size_t)p->window_y);
+    return (1u << gpume_bit_width(any | 1)) - 1;
+}
+
+/* Adds |c - r| in each lane. small: samples below 2^15, whose differences are signed 16-bit. */
+static inline __m256i add_samples(__m256i sum, uint16_t c, const uint16_t *r, bool small)
+{
+    __m256i target = _mm256_set1_epi16((int16_t)c);
+    __m256i places = _mm256_loadu_si256((const __m256i *)(const void *)r);
+    if (small) {
+        return _mm256_add_epi16(sum, _mm256_abs_epi16(_mm256_sub_epi16(places, target)));
+    }
+    return _mm256_add_epi16(
+        sum, _mm256_sub_epi16(_mm256_max_epu16(places, target), _mm256_min_epu16(places, target)));
+}
+
+/* Costs of sixteen dx in 32 bits, and those of the next dy behind them. */
+struct costs16 {
+    __m256i low[DYS], high[DYS];
+};
+
+static inline void flush(struct costs16 *costs, int32_t dys, const __m256i sums[DYS])
+{
+    for (int32_t i = 0; i < dys; i++) {
+        __m256i low = _mm256_cvtepu16_epi32(_mm256_castsi256_si128(sums[i]));
+        __m256i high = _mm256_cvtepu16_epi32(_mm256_extracti128_si256(sums[i], 1));
+        costs->low[i] = _mm256_add_epi32(costs->low[i], low);
+        costs->high[i] = _mm256_add_epi32(costs->high[i], high);
+    }
+}
+
+/* Samples of one row for `dys` neighbouring dy, which share the load of the target. The sums have
+ * names, so that they stay in registers. */
+static inline void add_run(__m256i sums[DYS], const uint16_t *c, const uint16_t *r,
+    ptrdiff_t stride, int32_t count, int32_t dys, bool small)
+{
+    __m256i first = sums[0];
+    if (dys == 1) {
+        for (int32_t x = 0; x < count; x++) {
+            first = add_samples(first, c[x], r + x, small);
+        }
+        sums[0] = first;
+        return;
+    }
+    __m256i second = sums[1], third = sums[2], fourth = sums[3], fifth = sums[4];
+    for (int32_t x = 0; x < count; x++) {
+        first = add_samples(first, c[x], r + x, small);
+        second = add_samples(second, c[x], r + stride + x, small);
+        third = add_samples(third, c[x], r + 2 * stride + x, small);
+        fourth = add_samples(fourth, c[x], r + 3 * stride + x, small);
+        fifth = add_samples(fifth, c[x], r + 4 * stride + x, small);
+    }
+    sums[0] = first;
+    sums[1] = second;
+    sums[2] = third;
+    sums[3] = fourth;
+    sums[4] = fifth;
+}
+
+static inline void clear(__m256i sums[DYS], int32_t dys)
+{
+    for (int32_t i = 0; i < dys; i++) {
+        sums[i] = _mm256_setzero_si256();
+    }
+}
+
+/* run: so many differences, at least 1, stay below 2^16. Whole rows if it holds one. */
+static inline struct costs16 costs16(const struct gpume_block *block, const uint16_t *r,
+    int32_t width, int32_t run, int32_t dys, bool small)
+{
+    const uint16_t *c = block->target;
+    ptrdiff_t stride = block->stride;
+    int32_t rows = run / width;
+    struct costs16 costs;
+    __m256i sums[DYS];
+    clear(costs.low, dys);
+    clear(costs.high, dys);
+    for (int32_t y = 0; y < block->height && rows > 0;) {
+        int32_t end = y + rows < block->height ? y + rows : block->height;
+        clear(sums, dys);
+        for (; y < end; y++, c += stride, r += stride) {
+            add_run(sums, c, r, stride, width, dys, small);
+        }
+        flush(&costs, dys, sums);
+    }
+    for (int32_t y = 0; y < block->height && rows == 0; y++, c += stride, r += stride) {
+        for (int32_t x = 0; x < width; x += run) {
+            int32_t left = width - x;
+            clear(sums, dys);
+            add_run(sums, c + x, r + x, stride, left < run ? left : run, dys, small);
+            flush(&costs, dys, sums);
+        }
+    }
+    return costs;
+}
+
+/* The least costs so far of each dx, and the first dy that had them. */
+struct least16 {
+    __m256i cost[2], dy[2];
+};
+
+static inline void keep_least(struct least16 *least, int32_t half, __m256i cost, int32_t dy)
+{
+    __m256i less = _mm256_min_epu32(cost, least->cost[half]);
+    __m256i kept = _mm256_cmpeq_epi32(less, least->cost[half]);
+    least->dy[half] = _mm256_blendv_epi8(_mm256_set1_epi32(dy), least->dy[half], kept);
+    least->cost[half] = less;
+}
+
+static inline struct gpume_candidate best_lane16(
+    struct gpume_candidate best, const struct least16 *least, int32_t dx, int32_t dx_high)
+{
+    uint32_t cost[LANES];
+    int32_t dy[LANES];
+    for (size_t half = 0; half < 2; half++) {
+        _mm256_storeu_si256((__m256i *)(void *)(cost + 8 * half), least->cost[half]);
+        _mm256_storeu_si256((__m256i *)(void *)(dy + 8 * half), least->dy[half]);
+    }
+    for (int32_t i = 0; i < LANES && dx + i <= dx_high; i++) {
+        struct gpume_candidate candidate = {cost[i], dx + i, dy[i]};
+        best = gpume_candidate_wins(candidate, best) ? candidate : best;
+    }
+    return best;
+}
+
+static inline struct gpume_candidate match16_sized(
+    const struct gpume_block *block, int32_t width, int32_t run, bool small)
+{
+    const uint16_t *r = block->reference;
+    struct costs16 costs = costs16(block, r, width, run, 1, small);
+    struct gpume_candidate best = {
+        .cost = (uint32_t)_mm_cvtsi128_si32(_mm256_castsi256_si128(costs.low[0]))};
+    for (int32_t dx = block->dx_low; dx <= block->dx_high; dx += LANES) {
+        struct least16 least;
+        least.cost[0] = least.cost[1] = _mm256_set1_epi32(-1);
+        least.dy[0] = least.dy[1] = _mm256_setzero_si256();
+        for (int32_t dy = block->dy_low; dy <= block->dy_high;) {
+            int32_t dys = block->dy_high - dy + 1 < DYS ? 1 : DYS;
+            const uint16_t *first = r + dy * block->stride + dx;
+            costs = dys == 1 ? costs16(block, first, width, run, 1, small)
+                             : costs16(block, first, width, run, DYS, small);
+            for (int32_t i = 0; i < dys; i++, dy++) {
+                keep_least(&least, 0, costs.low[i], dy);
+                keep_least(&least, 1, costs.high[i], dy);
+            }
+        }
+        best = best_lane16(best, &least, dx, block->dx_high);
+    }
+    return best;
+}
+
+#endif
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Costs of 8-bit blocks with AVX2, for the files compiled for it. Sixteen neighbouring dx at one dy
+ * are a group: vmpsadbw gives the differences of four samples at eight neighbouring places in each
+ * half of a register.
+ */
+#ifndef GPUME_CPU_SEARCH_LANES_AVX2_H
+#define GPUME_CPU_SEARCH_LANES_AVX2_H
+
+#include "cpu/search/block.h"
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#include <string.h>
+
+#define LANES 16
+#define EVERY_LANE 0x55555555u /* of a byte mask, one bit a 16-bit lane */
+#define NARROW_MAX 16          /* pixels a side: 16 * 16 * 255 < 2^16 - 1, so 16-bit costs hold */
+
+/* Samples that the low half compares at p .. p + 7, the high half at p + 8 .. p + 15. */
+static inline __m256i load_places(const uint8_t *p)
+{
+    __m128i low = _mm_loadu_si128((const __m128i *)(const void *)p);
+    return _mm256_inserti128_si256(
+        _mm256_castsi128_si256(low), _mm_loadu_si128((const __m128i *)(const void *)(p + 8)), 1);
+}
+
+/* Adds the differences of `width` samples, 4 to 16, of a row: at most 4 * 1020 a lane. */
+static inline __m256i add_row(__m256i sum, const uint8_t *c, const uint8_t *r, int32_t width)
+{
+    __m256i target, places = load_places(r);
+    if (width > 8) {
+        target = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)c));
+    } else {
+        int64_t samples;
+        memcpy(&samples, c, sizeof(samples));
+        target = _mm256_set1_epi64x(samples);
+    }
+    sum = _mm256_add_epi16(sum, _mm256_mpsadbw_epu8(places, target, 0x00));
+    if (width > 4) {
+        sum = _mm256_add_epi16(sum, _mm256_mpsadbw_epu8(places, target, 0x2d));
+    }
+    if (width > 8) {
+        places = load_places(r + 8);
+        sum = _mm256_add_epi16(sum, _mm256_mpsadbw_epu8(places, target, 0x12));
+    }
+    if (width > 12) {
+        sum = _mm256_add_epi16(sum, _mm256_mpsadbw_epu8(places, target, 0x3f));
+    }
+    return sum;
+}
+
+/* Costs of a group for a narrow block. */
+static inline __m256i narrow_costs(
+    const uint8_t *c, const uint8_t *r, ptrdiff_t stride, int32_t width, int32_t height)
+{
+    __m256i sum = _mm256_setzero_si256();
+    for (int32_t y = 0; y < height; y++) {
+        sum = add_row(sum, c + y * stride, r + y * stride, width);
+    }
+    return sum;
+}
+
+/* The first `count` of 32 bytes. */
+static inline __m256i tail_mask(int32_t count)
+{
+    const __m256i places = _mm256_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
+        16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
+    return _mm256_cmpgt_epi8(_mm256_set1_epi8((int8_t)count), places);
+}
+
+static inline __m256i load32(const uint8_t *p)
+{
+    return _mm256_loadu_si256((const __m256i *)(const void *)p);
+}
+
+static inline uint32_t sum_of_quads(__m256i sum)
+{
+    __m128i pair = _mm_add_epi64(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
+    return (uint32_t)_mm_cvtsi128_si32(_mm_add_epi64(pair, _mm_unpackhi_epi64(pair, pair)));
+}
+
+/* Eight samples of two rows, or of one. */
+static inline __m128i load_8x2(const uint8_t *p, ptrdiff_t stride)
+{
+    __m128i first = _mm_loadl_epi64((const __m128i *)(const void *)p);
+    return _mm_castps_si128(
+        _mm_loadh_pi(_mm_castsi128_ps(first), (const __m64 *)(const void *)(p + stride)));
+}
+
+static inline __m256i load_16x2(const uint8_t *p, ptrdiff_t stride)
+{
+    __m128i first = _mm_loadu_si128((const __m128i *)(const void *)p);
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(first),
+        _mm_loadu_si128((const __m128i *)(const void *)(p + stride)), 1);
+}
+
+/* The cost of one candidate of a block of any size. Sums of 64 bits cannot overflow. */
+static uint32_t cost_any(
+    const uint8_t *c, const uint8_t *r, ptrdiff_t stride, int32_t width, int32_t height)
+{
+    __m256i sum = _mm256_setzero_si256(), mask = tail_mask(width % 32);
+    int32_t body = width / 32 * 32;
+    for (int32_t y = 0; y < height; y++, c += stride, r += stride) {
+        for (int32_t x = 0; x < body; x += 32) {
+            sum = _mm256_add_epi64(sum, _mm256_sad_epu8(load32(c + x), load32(r + x)));
+        }
+        if (width != body) {
+            sum = _mm256_add_epi64(sum, _mm256_sad_epu8(_mm256_and_si256(load32(c + body), mask),
+                                            _mm256_and_si256(load32(r + body), mask)));
+        }
+    }
+    return sum_of_quads(sum);
+}
+
+static inline uint32_t cost_of(const struct gpume_block *block, int32_t dx, int32_t dy)
+{
+    const uint8_t *c = block->target;
+    ptrdiff_t stride = block->stride;
+    const uint8_t *r = (const uint8_t *)block->reference + dy * stride + dx;
+    if (block->width == 8 && block->height == 8) {
+        __m128i sum = _mm_setzero_si128();
+        for (int32_t y = 0; y < 8; y += 2) {
+            sum = _mm_add_epi64(sum,
+                _mm_sad_epu8(load_8x2(c + y * stride, stride), load_8x2(r + y * stride, stride)));
+        }
+        return (uint32_t)_mm_cvtsi128_si32(_mm_add_epi64(sum, _mm_unpackhi_epi64(sum, sum)));
+    }
+    if (block->width == 16 && block->height == 16) {
+        __m256i sum = _mm256_setzero_si256();
+        for (int32_t y = 0; y < 16; y += 2) {
+            sum = _mm256_add_epi64(sum, _mm256_sad_epu8(load_16x2(c + y * stride, stride),
+                                            load_16x2(r + y * stride, stride)));
+        }
+        return sum_of_quads(sum);
+    }
+    return cost_any(c, r, stride, block->width, block->height);
+}
+
+/* Costs of a group for a block of any width that is a multiple of 4, in 32 bits. A row adds at most
+ * 1020 for every 4 samples to a lane: 64 such additions stay below 2^16. */
+static inline void wide_costs(const struct gpume_block *block, const uint8_t *r, __m256i costs[2])
+{
+    const uint8_t *c = block->target;
+    int32_t rows = 64 / (block->width / 4);
+    costs[0] = costs[1] = _mm256_setzero_si256();
+    for (int32_t y = 0; y < block->height;) {
+        int32_t end = y + rows < block->height ? y + rows : block->height;
+        __m256i sum = _mm256_setzero_si256();
+        for (; y < end; y++, c += block->stride, r += block->stride) {
+            int32_t x = 0;
+            for (; x + 16 <= block->width; x += 16) {
+                sum = add_row(sum, c + x, r + x, 16);
+            }
+            for (; x + 4 <= block->width; x += 4) {
+                sum = add_row(sum, c + x, r + x, 4);
+            }
+        }
+        __m256i low = _mm256_cvtepu16_epi32(_mm256_castsi256_si128(sum));
+        __m256i high = _mm256_cvtepu16_epi32(_mm256_extracti128_si256(sum, 1));
+        costs[0] = _mm256_add_epi32(costs[0], low);
+        costs[1] = _mm256_add_epi32(costs[1], high);
+    }
+}
+
+/* The best of the lanes' bests by the tie rule. Lane i stands for dx + i; those above dx_high do
+ * not count. Mostly one lane has the least cost, so that the loop's end is foretold. */
+static inline struct gpume_candidate best_lane(
+    struct gpume_candidate best, __m256i costs, __m256i dys, int32_t dx, int32_t dx_high)
+{
+    const __m256i index = _mm256_setr_epi16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    __m256i beyond = _mm256_cmpgt_epi16(index, _mm256_set1_epi16((int16_t)(dx_high - dx)));
+    costs = _mm256_or_si256(costs, beyond); /* no narrow block costs 65535 */
+    __m128i halves =
+        _mm_min_epu16(_mm256_castsi256_si128(costs), _mm256_extracti128_si256(costs, 1));
+    uint32_t least = (uint32_t)_mm_extract_epi16(_mm_minpos_epu16(halves), 0);
+    if (least > best.cost) {
+        return best;
+    }
+    int16_t dy[LANES];
+    _mm256_storeu_si256((__m256i *)(void *)dy, dys);
+    __m256i is_least = _mm256_cmpeq_epi16(costs, _mm256_set1_epi16((int16_t)(uint16_t)least));
+    uint32_t mask = (uint32_t)_mm256_movemask_epi8(is_least) & EVERY_LANE;
+    for (; mask; mask &= mask - 1) {
+        int32_t lane = __builtin_ctz(mask) / 2;
+        struct gpume_candidate candidate = {least, dx + lane, dy[lane]};
+        if (gpume_candidate_wins(candidate, best)) {
+            best = candidate;
+        }
+    }
+    return best;
+}
+
+/* Costs of a group in 32 bits for a block whose width is a multiple of 4. */
+static inline void group_costs(const struct gpume_block *block, const uint8_t *r, __m256i costs[2])
+{
+    const uint8_t *c = block->target;
+    __m256i sum;
+    if (block->width == 8 && block->height == 8) {
+        sum = narrow_costs(c, r, block->stride, 8, 8);
+    } else if (block->width == 16 && block->height == 16) {
+        sum = narrow_costs(c, r, block->stride, 16, 16);
+    } else {
+        wide_costs(block, r, costs);
+        return;
+    }
+    costs[0] = _mm256_cvtepu16_epi32(_mm256_castsi256_si128(sum));
+    costs[1] = _mm256_cvtepu16_epi32(_mm256_extracti128_si256(sum, 1));
+}
+
+/* Which of the first `count` costs are below a limit. Costs are below 2^31, so they compare as
+ * signed. */
+static inline uint32_t below(const __m256i costs[2], uint32_t limit, int32_t count)
+{
+    __m256i limits = _mm256_set1_epi32((int32_t)limit);
+    __m256i low = _mm256_cmpgt_epi32(limits, costs[0]);
+    __m256i high = _mm256_cmpgt_epi32(limits, costs[1]);
+    uint32_t mask = (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(low)) |
+                    (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(high)) << 8;
+    return count < LANES ? mask & ((1u << count) - 1) : mask;
+}
+
+/* Takes over the lanes named in mask that beat the best. */
+static void take(
+    struct gpume_candidate *best, const __m256i costs[2], uint32_t mask, int32_t dx, int32_t dy)
+{
+    uint32_t cost[LANES];
+    _mm256_storeu_si256((__m256i *)(void *)cost, costs[0]);
+    _mm256_storeu_si256((__m256i *)(void *)(cost + 8), costs[1]);
+    for (; mask; mask &= mask - 1) {
+        int32_t lane = __builtin_ctz(mask);
+        if (cost[lane] < best->cost) {
+            *best = (struct gpume_candidate){cost[lane], dx + lane, dy};
+        }
+    }
+}
+
+#endif
+#endif

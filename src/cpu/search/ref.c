@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cpu/search/ref.h"
+
+#include "base/grid.h"
+#include "model/order.h"
+
+/* One block's place: sample offset of its upper left corner in a padded frame, and its visible
+ * size. */
+struct place {
+    size_t offset;
+    uint32_t x, y, width, height;
+};
+
+/* At most 128 * 128 * 65535 < 2^32. Always inlined, so that a constant width lets the compiler
+ * unroll. */
+#define DEFINE_SAD(name, sample)                                                                   \
+    static inline uint32_t name(                                                                   \
+        const sample *a, const sample *b, size_t stride, uint32_t width, uint32_t height)          \
+    {                                                                                              \
+        uint32_t sum = 0;                                                                          \
+        for (uint32_t y = 0; y < height; y++) {                                                    \
+            for (uint32_t x = 0; x < width; x++) {                                                 \
+                int difference = a[x] - b[x];                                                      \
+                sum += (uint32_t)(difference < 0 ? -difference : difference);                      \
+            }                                                                                      \
+            a += stride;                                                                           \
+            b += stride;                                                                           \
+        }                                                                                          \
+        return sum;                                                                                \
+    }
+DEFINE_SAD(sad8, uint8_t)
+DEFINE_SAD(sad16, uint16_t)
+
+static uint32_t cost_of(const struct gpume_plan *plan, const struct place *place,
+    const void *target, const void *reference, int32_t dx, int32_t dy)
+{
+    size_t stride = plan->padded_stride;
+    ptrdiff_t shift = (ptrdiff_t)dy * (ptrdiff_t)stride + dx;
+    if (plan->sample_bytes == 2) {
+        const uint16_t *a = (const uint16_t *)target + place->offset;
+        const uint16_t *b = (const uint16_t *)reference + place->offset + shift;
+        return sad16(a, b, stride, place->width, place->height);
+    }
+    const uint8_t *a = (const uint8_t *)target + place->offset;
+    const uint8_t *b = (const uint8_t *)reference + place->offset + shift;
+    switch (place->width) { /* the common widths, for the compiler's sake */
+    case 8:
+        return sad8(a, b, stride, 8, place->height);
+    case 16:
+        return sad8(a, b, stride, 16, place->height);
+    default:
+        return sad8(a, b, stride, place->width, place->height);
+    }
+}
+
+/* Does the whole match lie inside the picture? */
+static bool inside(const struct gpume_params *p, const struct place *place, int32_t dx, int32_t dy)
+{
+    int64_t x = (int64_t)place->x + dx, y = (int64_t)place->y + dy;
+    return x >= 0 && y >= 0 && x + place->width <= p->width && y + place->height <= p->height;
+}
+
+static struct gpume_candidate best_match(const struct gpume_plan *plan, const struct place *place,
+    const void *target, const void *reference)
+{
+    const struct gpume_params *p = &plan->params;
+    int32_t wx = (int32_t)p->window_x, wy = (int32_t)p->window_y;
+    struct gpume_candidate best = {.cost = cost_of(plan, place, target, reference, 0, 0)};
+    for (int32_t dy = -wy; dy <= wy; dy++) {
+        for (int32_t dx = -wx; dx <= wx; dx++) {
+            if (p->edge == GPUME_EDGE_INSIDE && !inside(p, place, dx, dy)) {
+                continue;
+            }
+            struct gpume_candidate candidate = {
+                cost_of(plan, place, target, reference, dx, dy), dx, dy};
+            if (gpume_candidate_wins(candidate, best)) {
+                best = candidate;
+            }
+        }
+    }
+    return best;
+}
+
+void gpume_search_ref_span(const struct gpume_search_field *field, const struct gpume_span *span,
+    struct gpume_vector *vectors, uint32_t *costs)
+{
+    const struct gpume_plan *plan = field->plan;
+    const struct gpume_params *p = &plan->params;
+    size_t first = (size_t)span->row * plan->blocks_x;
+    for (uint32_t column = span->first; column < span->end; column++) {
+        if (gpume_search_cancelled(field)) {
+            return;
+        }
+        struct place place = {.x = column * p->block, .y = span->row * p->block};
+        place.width = (uint32_t)gpume_min_u64(p->block, p->width - place.x);
+        place.height = (uint32_t)gpume_min_u64(p->block, p->height - place.y);
+        place.offset =
+            (size_t)(plan->pad_y + place.y) * plan->padded_stride + plan->pad_x + place.x;
+        struct gpume_candidate best = best_match(plan, &place, field->target, field->reference);
+        vectors[first + column] = (struct gpume_vector){(int16_t)best.dx, (int16_t)best.dy};
+        costs[first + column] = best.cost;
+    }
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What has not been taken lies in one piece in the buffer; it moves to its front before more is
+ * read behind it.
+ */
+#include "files/byte_stream.h"
+
+#include "base/status.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BUFFER_BYTES ((size_t)256 * 1024) /* a read at a time */
+_Static_assert(GPUME_STREAM_PEEK_BYTES <= BUFFER_BYTES && GPUME_STREAM_LINE_BYTES < BUFFER_BYTES,
+    "what callers ask for fits");
+
+struct gpume_stream {
+    char *name;
+    struct gpume_log log;
+    int fd;                      /* -1: memory */
+    const unsigned char *memory; /* what is left of it */
+    size_t memory_bytes;
+    bool ended;        /* nothing will come behind what is in the buffer */
+    uint64_t line;     /* taken so far */
+    uint64_t position; /* of buffer[begin] in the stream */
+    size_t begin, end; /* of what is in the buffer and has not been taken */
+    unsigned char buffer[BUFFER_BYTES + 1];
+};
+
+int gpume_stream_refuse(struct gpume_stream *stream, const char *format, ...)
+{
+    char what[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof(what), format, arguments);
+    va_end(arguments);
+    gpume_log_write(&stream->log, GPUME_LOG_ERROR, "%s: %s %" PRIu64 ": %s", stream->name,
+        stream->line > 0 ? "line" : "byte", stream->line > 0 ? stream->line : stream->position,
+        what);
+    return GPUME_INVALID;
+}
+
+int gpume_stream_refuse_whole(struct gpume_stream *stream, const char *what)
+{
+    gpume_log_write(&stream->log, GPUME_LOG_ERROR, "%s: %s", stream->name, what);
+    return GPUME_INVALID;
+}
+
+static int complain(struct gpume_stream *stream, const char *what)
+{
+    gpume_log_write(
+        &stream->log, GPUME_LOG_ERROR, "%s: %s: %s", stream->name, what, strerror(errno));
+    return GPUME_IO;
+}
+
+static ssize_t take_memory(struct gpume_stream *stream, unsigned char *to, size_t bytes)
+{
+    const size_t taken = bytes < stream->memory_bytes ? bytes : stream->memory_bytes;
+    if (taken > 0) {
+        memcpy(to, stream->memory, taken);
+        stream->memory += taken;
+        stream->memory_bytes -= taken;
+    }
+    return (ssize_t)taken;
+}
+
+/* Makes room behind what is there and reads into it. */
+static int fill(struct gpume_stream *stream)
+{
+    memmove(stream->buffer, stream->buffer + stream->begin, stream->end - stream->begin);
+    stream->end -= stream->begin;
+    stream->begin = 0;
+    unsigned char *to = stream->buffer + stream->end;
+    const size_t room = BUFFER_BYTES - stream->end;
+    ssize_t got;
+    do {
+        got = stream->fd < 0 ? take_memory(stream, to, room) : read(stream->fd, to, room);
+    } while (got < 0 && errno == EINTR);
+    if (got < 0) {
+        return complain(stream, "cannot be read");
+    }
+    stream->ended = got == 0;
+    stream->end += (size_t)got;
+    return GPUME_OK;
+}
+
+static void take(struct gpume_stream *stream, size_t bytes)
+{
+    stream->begin += bytes;
+    stream->position += bytes;
+}
+
+int gpume_stream_peek(
+    struct gpume_stream *stream, size_t wanted, const unsigned char **data, size_t *got)
+{
+    int status = GPUME_OK;
+    assert(wanted <= GPUME_STREAM_PEEK_BYTES);
+    while (stream->end - stream->begin < wanted && !stream->ended) {
+        GPUME_TRY(fill(stream));
+    }
+    *data = stream->buffer + stream->begin;
+    *got = stream->end - stream->begin < wanted ? stream->end - stream->begin : wanted;
+fail:
+    return status;
+}
+
+int gpume_stream_at_end(struct gpume_stream *stream, bool *ended)
+{
+    const unsigned char *data;
+    size_t got = 0;
+    const int status = gpume_stream_peek(stream, 1, &data, &got);
+    *ended = got == 0;
+    return status;
+}
+
+int gpume_stream_read(struct gpume_stream *stream, void *to, size_t bytes)
+{
+    int status = GPUME_OK;
+    unsigned char *at = to;
+    while (bytes > 0) {
+        const size_t held = stream->end - stream->begin;
+        const size_t part = held < bytes ? held : bytes;
+        if (part > 0) {
+            memcpy(at, stream->buffer + stream->begin, part);
+            take(stream, part);
+            at += part;
+            bytes -= part;
+        } else if (stream->ended) {
+            return gpume_stream_refuse(stream, "ends here; the file is not whole");
+        } else {
+            GPUME_TRY(fill(stream));
+        }
+    }
+fail:
+    return status;
+}
+
+int gpume_stream_skip(struct gpume_stream *stream, uint64_t bytes)
+{
+    int status = GPUME_OK;
+    while (bytes > 0) {
+        const size_t held = stream->end - stream->begin;
+        const size_t part = held < bytes ? held : (size_t)bytes;
+        take(stream, part);
+        bytes -= part;
+        if (bytes > 0 && stream->ended) {
+            return gpume_stream_refuse(stream, "ends here; the file is not whole");
+        }
+        if (bytes > 0) {
+            GPUME_TRY(fill(stream));
+        }
+    }
+fail:
+    return status;
+}
+
+int gpume_stream_line(struct gpume_stream *stream, char **line)
+{
+    int status = GPUME_OK;
+    char *stop = NULL;
+    size_t searched = 0;
+    stream->line++;
+    for (;;) {
+        const size_t held = stream->end - stream->begin;
+        stop = memchr(stream->buffer + stream->begin + searched, '\n', held - searched);
+        searched = held;
+        if (stop || stream->ended || held > GPUME_STREAM_LINE_BYTES) {
+            break;
+        }
+        GPUME_TRY(fill(stream));
+    }
+    if (!stop && stream->begin == stream->end) {
+        return GPUME_EOF;
+    }
+    *line = (char *)stream->buffer + stream->begin;
+    if ((stop ? (size_t)(stop - *line) : searched) > GPUME_STREAM_LINE_BYTES) {
+        return gpume_stream_refuse(
+            stream, "longer than 65536 bytes; no table of ours has such lines");
+    }
+    if (!stop) {
+        return gpume_stream_refuse(stream, "has no end; the file is not whole");
+    }
+    take(stream, (size_t)(stop + 1 - *line));
+    stop -= stop > *line && stop[-1] == '\r';
+    *stop = '\0';
+    if (strlen(*line) != (size_t)(stop - *line)) {
+        return gpume_stream_refuse(stream, "holds a zero byte; no table of ours has any");
+    }
+fail:
+    return status;
+}
+
+static int make(struct gpume_stream **stream, const char *name, int fd, const struct gpume_log *log)
+{
+    struct gpume_stream *self = malloc(sizeof(*self)); /* the buffer needs no zeroing */
+    char *copy = strdup(name);
+    if (!self || !copy) {
+        gpume_log_write(log, GPUME_LOG_ERROR, "%s: out of memory", name);
+        free(copy);
+        free(self);
+        return GPUME_NOMEM;
+    }
+    self->name = copy;
+    self->log = *log;
+    self->fd = fd;
+    self->memory = NULL;
+    self->memory_bytes = 0;
+    self->ended = false;
+    self->line = self->position = 0;
+    self->begin = self->end = 0;
+    *stream = self;
+    return GPUME_OK;
+}
+
+int gpume_stream_open(struct gpume_stream **stream, const char *path, const struct gpume_log *log)
+{
+    int status;
+    const bool standard = strcmp(path, "-") == 0;
+    struct stat info;
+    struct gpume_stream *self = NULL;
+    GPUME_TRY(make(&self, standard ? "standard input" : path, STDIN_FILENO, log));
+    self->fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    if (self->fd < 0) {
+        status = complain(self, "cannot be opened");
+    } else if (fstat(self->fd, &info) == 0 && S_ISDIR(info.st_mode)) {
+        gpume_log_write(log, GPUME_LOG_ERROR, "%s: is a folder; give the name of a file", path);
+        status = GPUME_IO;
+    }
+    if (status != GPUME_OK) {
+        gpume_stream_close(&self);
+    }
+    *stream = self;
+fail:
+    return status;
+}
+
+int gpume_stream_open_memory(struct gpume_stream **stream, const char *name, const void *data,
+    size_t bytes, const struct gpume_log *log)
+{
+    const int status = make(stream, name, -1, log);
+    if (status == GPUME_OK) {
+        (*stream)->memory = data;
+        (*stream)->memory_bytes = bytes;
+    }
+    return status;
+}
+
+void gpume_stream_close(struct gpume_stream **stream)
+{
+    struct gpume_stream *self = *stream;
+    if (self) {
+        if (self->fd > STDERR_FILENO) {
+            close(self->fd);
+        }
+        free(self->name);
+        free(self);
+        *stream = NULL;
+    }
+}

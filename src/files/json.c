@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "files/json.h"
+
+#include "files/bytes.h"
+#include "gpume/gpume.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static void put(struct gpume_json *json, const char *text)
+{
+    const size_t bytes = strlen(text);
+    if (json->text) {
+        gpume_bytes_put(json->text, text, bytes);
+    } else {
+        (void)gpume_out_write(json->out, text, bytes);
+    }
+    json->bytes += bytes;
+}
+
+/* Length of the UTF-8 sequence at text, 0 if it is none. */
+static size_t utf8_length(const unsigned char *text)
+{
+    static const struct {
+        unsigned char mask, lead;
+        uint32_t least;
+    } forms[] = {{0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}};
+    if (text[0] < 0x80) {
+        return 1;
+    }
+    for (size_t form = 0; form < 3; form++) {
+        if ((text[0] & forms[form].mask) != forms[form].lead) {
+            continue;
+        }
+        uint32_t code = text[0] & (unsigned char)~forms[form].mask;
+        for (size_t i = 1; i <= form + 1; i++) {
+            if ((text[i] & 0xc0) != 0x80) {
+                return 0;
+            }
+            code = code << 6 | (text[i] & 0x3f);
+        }
+        const bool surrogate = code >= 0xd800 && code <= 0xdfff;
+        return code >= forms[form].least && code <= 0x10ffff && !surrogate ? form + 2 : 0;
+    }
+    return 0;
+}
+
+/* Names of files are bytes: what is no UTF-8 becomes the replacement character. */
+static void put_string(struct gpume_json *json, const char *string)
+{
+    const unsigned char *at = (const unsigned char *)string;
+    put(json, "\"");
+    while (*at) {
+        char text[8] = {0};
+        const size_t length = utf8_length(at);
+        if (length == 0) {
+            snprintf(text, sizeof(text), "\\ufffd");
+        } else if (*at == '"' || *at == '\\') {
+            snprintf(text, sizeof(text), "\\%c", *at);
+        } else if (*at < 0x20 || *at == 0x7f || (*at == '<' && json->embedded)) {
+            snprintf(text, sizeof(text), "\\u%04x", *at);
+        } else {
+            memcpy(text, at, length);
+        }
+        put(json, text);
+        at += length ? length : 1;
+    }
+    put(json, "\"");
+}
+
+static void put_line_start(struct gpume_json *json)
+{
+    put(json, "\n");
+    for (unsigned i = 0; i < json->depth; i++) {
+        put(json, "  ");
+    }
+}
+
+/* What stands before a value: in a list no name. */
+static void put_key(struct gpume_json *json, const char *key)
+{
+    if (json->filled) {
+        put(json, ",");
+    }
+    if (json->depth > 0) {
+        put_line_start(json);
+    }
+    if (key) {
+        put_string(json, key);
+        put(json, ": ");
+    }
+    json->filled = true;
+}
+
+static void begin(struct gpume_json *json, const char *key, const char *bracket)
+{
+    put_key(json, key);
+    put(json, bracket);
+    json->depth++;
+    json->filled = false;
+}
+
+static void end(struct gpume_json *json, const char *bracket)
+{
+    json->depth--;
+    put_line_start(json);
+    put(json, bracket);
+    put(json, json->depth == 0 ? "\n" : "");
+    json->filled = true;
+}
+
+void gpume_json_begin(struct gpume_json *json, const char *key)
+{
+    begin(json, key, "{");
+}
+
+void gpume_json_end(struct gpume_json *json)
+{
+    end(json, "}");
+}
+
+void gpume_json_begin_list(struct gpume_json *json, const char *key)
+{
+    begin(json, key, "[");
+}
+
+void gpume_json_end_list(struct gpume_json *json)
+{
+    end(json, "]");
+}
+
+void gpume_json_text(struct gpume_json *json, const char *key, const char *value)
+{
+    put_key(json, key);
+    if (value) {
+        put_string(json, value);
+    } else {
+        put(json, "null");
+    }
+}
+
+void gpume_json_digits(struct gpume_json *json, const char *key, const char *digits)
+{
+    put_key(json, key);
+    put(json, digits);
+}
+
+void gpume_json_base64(
+    struct gpume_json *json, const char *key, const unsigned char *data, size_t count)
+{
+    put_key(json, key);
+    put(json, "\"");
+    gpume_base64_write(json->out, data, count);
+    json->bytes += gpume_base64_length(count);
+    put(json, "\"");
+}
+
+void gpume_json_count(struct gpume_json *json, const char *key, uint64_t value)
+{
+    char digits[32];
+    snprintf(digits, sizeof(digits), "%" PRIu64, value);
+    gpume_json_digits(json, key, digits);
+}
+
+void gpume_json_real(struct gpume_json *json, const char *key, double value, int decimals)
+{
+    char digits[64] = "null";
+    if (isfinite(value)) {
+        snprintf(digits, sizeof(digits), "%.*f", decimals, value);
+    }
+    gpume_json_digits(json, key, digits);
+}
+
+void gpume_json_figure(struct gpume_json *json, const char *key, double value, int decimals)
+{
+    gpume_json_real(json, key, value > 0 ? value : (double)INFINITY, decimals);
+}
+
+void gpume_json_truth(struct gpume_json *json, const char *key, bool value)
+{
+    gpume_json_digits(json, key, value ? "true" : "false");
+}
+
+int gpume_json_start(struct gpume_json *json, uint64_t format, const struct gpume_log *log)
+{
+    *json = (struct gpume_json){0};
+    const int status = gpume_out_open(&json->out, "-", true, log);
+    if (status == GPUME_OK) {
+        gpume_json_begin(json, NULL);
+        gpume_json_count(json, "format", format);
+        gpume_json_text(json, "gpume", gpume_version());
+    }
+    return status;
+}
+
+int gpume_json_finish(struct gpume_json *json)
+{
+    gpume_json_end(json);
+    const int status = gpume_out_finish(json->out);
+    gpume_out_close(&json->out);
+    return status;
+}

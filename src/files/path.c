@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "files/path.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LINKS_MAX 40 /* as many as Linux follows */
+
+static const char protocol[] = "file:";
+
+char *gpume_path_join(const char *folder, size_t folder_bytes, const char *name)
+{
+    size_t bytes = folder_bytes + strlen(name) + 1;
+    char *path = malloc(bytes);
+    if (path) {
+        memcpy(path, folder, folder_bytes);
+        memcpy(path + folder_bytes, name, bytes - folder_bytes);
+    }
+    return path;
+}
+
+size_t gpume_path_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+char *gpume_path_resolve(const char *path)
+{
+    char *at = gpume_path_join("", 0, path);
+    for (int links = 0; at && links < LINKS_MAX; links++) {
+        char target[PATH_MAX];
+        ssize_t bytes = readlink(at, target, sizeof target - 1);
+        if (bytes < 0) {
+            return at;
+        }
+        target[bytes] = '\0';
+        char *next = gpume_path_join(at, target[0] == '/' ? 0 : gpume_path_folder(at), target);
+        free(at);
+        at = next;
+    }
+    if (at) {
+        free(at);
+        errno = ELOOP;
+        return NULL;
+    }
+    errno = ENOMEM;
+    return NULL;
+}
+
+const char *gpume_path_of_input(const char *path)
+{
+    struct stat info;
+    const size_t bytes = sizeof protocol - 1;
+    return strncmp(path, protocol, bytes) == 0 && stat(path, &info) != 0 ? path + bytes : path;
+}
+
+int gpume_path_descriptor(const char *path)
+{
+    if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0) {
+        return STDOUT_FILENO;
+    }
+    if (strcmp(path, "/dev/stderr") == 0) {
+        return STDERR_FILENO;
+    }
+    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+        size_t bytes = strlen(folders[i]);
+        if (strncmp(path, folders[i], bytes) == 0) {
+            char *end = NULL;
+            long fd = strtol(path + bytes, &end, 10);
+            if (end != path + bytes && *end == '\0' && fd >= 0 && fd <= INT_MAX) {
+                return (int)fd;
+            }
+        }
+    }
+    return -1;
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Numbered file names: of pictures, of files of vectors, and, where libav's own search would miss
+ * the first picture, of an input. Pure text, apart from one look through a folder.
+ */
+#include "files/pattern.h"
+
+#include "files/path.h"
+#include "files/temporary.h"
+
+#include "gpume/gpume.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WIDTH_MAX 64 /* digits in %0Nd; more is a slip of the finger */
+
+/* One conversion at text ("%..."): its length; width: -1 for %%, else of %d or %0Nd. 0: neither. */
+static size_t conversion(const char *text, int *width)
+{
+    if (text[1] == '%') {
+        *width = -1;
+        return 2;
+    }
+    size_t at = 1;
+    int digits = 0;
+    if (text[at] == '0') {
+        while (text[at] >= '0' && text[at] <= '9' && digits <= WIDTH_MAX) {
+            digits = digits * 10 + (text[at] - '0');
+            at++;
+        }
+    }
+    *width = digits;
+    return text[at] == 'd' && digits <= WIDTH_MAX ? at + 1 : 0;
+}
+
+/* Is there anything but digits between two numbers? If not, 1 and 11 look like 11 and 1. */
+static bool is_separated(const char *from, const char *end)
+{
+    return from + strspn(from, "0123456789") < end;
+}
+
+enum gpume_pattern_kind gpume_pattern_kind(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *first_end = NULL;
+    unsigned numbers = 0;
+    for (const char *at = strchr(path, '%'); at; at = strchr(at, '%')) {
+        int width = 0;
+        size_t bytes = conversion(at, &width);
+        if (bytes == 0 || (width >= 0 && slash && at < slash)) {
+            return GPUME_PATTERN_WRONG;
+        }
+        if (width >= 0 && first_end && !is_separated(first_end, at)) {
+            return GPUME_PATTERN_WRONG;
+        }
+        numbers += width >= 0;
+        at += bytes;
+        first_end = width >= 0 ? at : first_end;
+    }
+    static const enum gpume_pattern_kind kinds[] = {
+        GPUME_PATTERN_PLAIN, GPUME_PATTERN_NUMBERED, GPUME_PATTERN_PAIR};
+    return numbers > 2 ? GPUME_PATTERN_WRONG : kinds[numbers];
+}
+
+char *gpume_pattern_name(const char *path, uint64_t number)
+{
+    return gpume_pattern_name_pair(path, (struct gpume_pattern_numbers){number, 0});
+}
+
+char *gpume_pattern_name_pair(const char *path, struct gpume_pattern_numbers numbers)
+{
+    size_t room = strlen(path) + 2 * (WIDTH_MAX + 24);
+    char *name = malloc(room);
+    size_t fill = 0;
+    uint64_t number = numbers.first;
+    while (name && *path != '\0') {
+        int width = -1;
+        size_t bytes = *path == '%' ? conversion(path, &width) : 0;
+        if (bytes > 0 && width >= 0) {
+            fill += (size_t)snprintf(name + fill, room - fill, "%0*" PRIu64, width, number);
+            number = numbers.second;
+        } else {
+            name[fill++] = *path; /* also the one percent sign of "%%" */
+        }
+        path += bytes > 0 ? bytes : 1;
+    }
+    if (name) {
+        name[fill] = '\0';
+    }
+    return name;
+}
+
+char *gpume_pattern_plain(const char *path)
+{
+    char *copy = strdup(path);
+    for (char *at = copy; at && (at = strchr(at, '%')) != NULL; at++) {
+        char *end = at + 1 + strspn(at + 1, "0123456789");
+        if (*end == 'd') {
+            memmove(at + 1, end, strlen(end) + 1);
+        } else if (at[1] == '%') {
+            at++;
+        }
+    }
+    return copy;
+}
+
+char *gpume_pattern_series(const char *path)
+{
+    char *plain = gpume_pattern_plain(path);
+    char *name = plain ? gpume_pattern_name(path, 0) : NULL; /* "%%" in the folder's name */
+    char *series =
+        name ? gpume_path_join(name, gpume_path_folder(name), plain + gpume_path_folder(plain))
+             : NULL;
+    free(name);
+    free(plain);
+    return series;
+}
+
+bool gpume_pattern_matches(
+    const char *pattern, const char *name, struct gpume_pattern_numbers *numbers)
+{
+    uint64_t *number = &numbers->first;
+    numbers->second = 0;
+    while (*pattern != '\0') {
+        int width = -1;
+        size_t bytes = *pattern == '%' ? conversion(pattern, &width) : 0;
+        if (bytes > 0 && width >= 0) {
+            size_t digits = strspn(name, "0123456789");
+            if (digits == 0 || digits < (size_t)width || digits > 19 + (size_t)width ||
+                (name[0] == '0' && digits > 1 && digits > (size_t)width)) {
+                return false;
+            }
+            *number = strtoull(name, NULL, 10);
+            number = &numbers->second;
+            name += digits;
+        } else if (*name++ != *pattern) {
+            return false;
+        }
+        pattern += bytes > 0 ? bytes : 1;
+    }
+    return *name == '\0';
+}
+
+static int by_numbers(const void *left, const void *right)
+{
+    const struct gpume_pattern_numbers *a = left, *b = right;
+    if (a->first != b->first) {
+        return a->first < b->first ? -1 : 1;
+    }
+    return a->second < b->second ? -1 : a->second > b->second;
+}
+
+/* The folder of a pattern, opened. */
+static DIR *open_folder(const char *path, const char *base)
+{
+    size_t bytes = (size_t)(base - path);
+    char *folder = malloc(bytes + 2);
+    if (!folder) {
+        return NULL;
+    }
+    memcpy(folder, bytes > 0 ? path : ".", bytes > 0 ? bytes : 1);
+    folder[bytes > 0 ? bytes : 1] = '\0';
+    char *plain = gpume_pattern_name(folder, 0); /* "%%" in the folder's name */
+    DIR *dir = plain ? opendir(plain) : NULL;
+    free(plain);
+    free(folder);
+    return dir;
+}
+
+static bool is_of_pattern(const void *pattern, const char *name)
+{
+    struct gpume_pattern_numbers numbers;
+    return gpume_pattern_matches(pattern, name, &numbers);
+}
+
+void gpume_pattern_clear(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *series = gpume_pattern_series(path);
+    if (series) {
+        gpume_temporary_clear(series, is_of_pattern, slash ? slash + 1 : path);
+        gpume_temporary_clear(series, NULL, NULL);
+    }
+    free(series);
+}
+
+int gpume_pattern_list(const char *path, struct gpume_pattern_numbers **numbers, size_t *count)
+{
+    const char *slash = strrchr(path, '/');
+    const char *base = slash ? slash + 1 : path;
+    struct gpume_pattern_numbers *found = NULL, one;
+    size_t filled = 0, room = 0;
+    DIR *dir = open_folder(path, base);
+    for (struct dirent *entry = dir ? readdir(dir) : NULL; entry; entry = readdir(dir)) {
+        if (!gpume_pattern_matches(base, entry->d_name, &one)) {
+            continue;
+        }
+        if (filled == room) {
+            room = room > 0 ? 2 * room : 64;
+            struct gpume_pattern_numbers *larger = realloc(found, room * sizeof(*found));
+            if (!larger) {
+                free(found);
+                (void)closedir(dir);
+                return GPUME_NOMEM;
+            }
+            found = larger;
+        }
+        found[filled++] = one;
+    }
+    if (dir) {
+        (void)closedir(dir);
+    }
+    if (filled > 0) {
+        qsort(found, filled, sizeof(*found), by_numbers);
+    }
+    *numbers = found;
+    *count = filled;
+    return GPUME_OK;
+}
+
+bool gpume_pattern_find(const char *path, uint64_t *lowest)
+{
+    struct gpume_pattern_numbers *numbers = NULL;
+    size_t count = 0;
+    const bool found = gpume_pattern_list(path, &numbers, &count) == GPUME_OK && count > 0;
+    if (found) {
+        *lowest = numbers[0].first;
+    }
+    free(numbers);
+    return found;
+}

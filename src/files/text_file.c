@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Names and numbers of the text outputs. Nothing here keeps state.
+ */
+#include "files/text_file.h"
+
+#include "files/out.h"
+#include "files/path.h"
+#include "files/pattern.h"
+#include "files/temporary.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What files/out.h writes in place: descriptors by name, devices, pipes. */
+static bool is_special(const char *path, const struct stat *info)
+{
+    return gpume_path_descriptor(path) >= 0 || S_ISCHR(info->st_mode) || S_ISFIFO(info->st_mode) ||
+           S_ISSOCK(info->st_mode) || S_ISBLK(info->st_mode);
+}
+
+bool gpume_text_is_special(const char *path)
+{
+    struct stat info;
+    return strcmp(path, "-") == 0 || (stat(path, &info) == 0 && is_special(path, &info));
+}
+
+int gpume_text_check_file(
+    const char *path, const char *stem, const char *extension, const struct gpume_log *log)
+{
+    struct stat info;
+    if (strcmp(path, "-") != 0 && stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
+        gpume_log_write(log, GPUME_LOG_ERROR, "%s: is a folder; name a file, such as %s/%s%s", path,
+            path, stem, extension);
+        return GPUME_INVALID;
+    }
+    return GPUME_OK;
+}
+
+int gpume_text_check(
+    const char *path, const char *stem, const char *extension, const struct gpume_log *log)
+{
+    const size_t length = strlen(path), tail = strlen(extension);
+    const int status = gpume_text_check_file(path, stem, extension, log);
+    if (status != GPUME_OK || gpume_text_is_special(path) ||
+        (length > tail && strcmp(path + length - tail, extension) == 0)) {
+        return status;
+    }
+    gpume_log_write(log, GPUME_LOG_ERROR,
+        "%s: the name must end in %s, or be - for standard output", path, extension);
+    return GPUME_INVALID;
+}
+
+bool gpume_text_is_stdout(const char *path)
+{
+    return gpume_path_descriptor(path) == STDOUT_FILENO;
+}
+
+const char *gpume_text_input_file(const char *input)
+{
+    return gpume_path_of_input(input);
+}
+
+/* Patterns of the same files, as far as numbers are large. */
+static bool is_alike(const char *a, const char *b)
+{
+    char *plain_a = gpume_pattern_plain(a), *plain_b = gpume_pattern_plain(b);
+    const bool alike = plain_a && plain_b && strcmp(plain_a, plain_b) == 0;
+    free(plain_a);
+    free(plain_b);
+    return alike;
+}
+
+bool gpume_text_is_of_series(const char *numbered, const char *path)
+{
+    const enum gpume_pattern_kind kind = gpume_pattern_kind(numbered);
+    const char *last = numbered + gpume_path_folder(numbered),
+               *other = path + gpume_path_folder(path);
+    struct gpume_pattern_numbers numbers;
+    return (kind == GPUME_PATTERN_NUMBERED || kind == GPUME_PATTERN_PAIR) &&
+           (is_alike(last, other) || gpume_pattern_matches(last, other, &numbers));
+}
+
+char *gpume_text_plain(const char *path)
+{
+    return gpume_pattern_plain(path);
+}
+
+char *gpume_text_join(const char *folder, const char *name)
+{
+    const size_t length = strlen(folder), bytes = length + strlen(name) + 2;
+    const char *slash = length > 0 && folder[length - 1] == '/' ? "" : "/";
+    char *path = malloc(bytes);
+    if (path) {
+        snprintf(path, bytes, "%s%s%s", folder, slash, name);
+    }
+    return path;
+}
+
+bool gpume_text_exists(const char *path)
+{
+    struct stat info;
+    if (strcmp(path, "-") == 0) {
+        return false;
+    }
+    /* A link to nothing is in the way too: who has laid it out? */
+    return stat(path, &info) == 0 ? !is_special(path, &info) : lstat(path, &info) == 0;
+}
+
+bool gpume_text_can_continue(const char *path)
+{
+    struct stat info;
+    return gpume_path_descriptor(path) < 0 && (stat(path, &info) != 0 || S_ISREG(info.st_mode));
+}
+
+/* For free(); NULL without memory. */
+static char *partial_name(const char *path)
+{
+    char *final = gpume_path_resolve(path);
+    char *partial = final ? gpume_path_join(final, strlen(final), GPUME_OUT_PARTIAL) : NULL;
+    free(final);
+    return partial;
+}
+
+int gpume_text_check_partial(const char *path, const struct gpume_log *log)
+{
+    struct stat info;
+    char *partial = gpume_text_is_special(path) ? NULL : partial_name(path);
+    const bool blocked = partial && lstat(partial, &info) == 0 && S_ISDIR(info.st_mode);
+    if (blocked) {
+        gpume_log_write(log, GPUME_LOG_ERROR,
+            "%s: is a folder, where an interrupted run would leave its results; move it away or "
+            "choose another name",
+            partial);
+    }
+    free(partial);
+    return blocked ? GPUME_INVALID : GPUME_OK;
+}
+
+void gpume_text_remove_partial(const char *path)
+{
+    char *partial = partial_name(path);
+    if (partial) {
+        (void)unlink(partial);
+    }
+    free(partial);
+}
+
+void gpume_text_clear(const char *path)
+{
+    gpume_temporary_clear(path, NULL, NULL);
+}
+
+void gpume_text_time(char *text, size_t bytes, int64_t time_us)
+{
+    /* Unsigned, so that the smallest int64_t has a magnitude too. */
+    const uint64_t size = time_us < 0 ? 0 - (uint64_t)time_us : (uint64_t)time_us;
+    snprintf(text, bytes, "%s%" PRIu64 ".%06" PRIu64, time_us < 0 ? "-" : "", size / 1000000,
+        size % 1000000);
+}
+
+void gpume_text_psnr(char *text, size_t bytes, double psnr)
+{
+    if (isinf(psnr)) {
+        snprintf(text, bytes, "inf");
+    } else {
+        snprintf(text, bytes, "%.3f", psnr);
+    }
+}

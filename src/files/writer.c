@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A ring of buffers, numbered as they follow each other: callers fill the newest, the thread writes
+ * the oldest. Copying a gigabyte a second into the page cache takes as long as making it; apart,
+ * each has a processor.
+ */
+#include "files/writer.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Four callers fill one each, one is written, three smooth over what takes longer. */
+#define BUFFERS 8
+
+struct gpume_writer {
+    int fd;
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t filled;
+    pthread_cond_t emptied[BUFFERS]; /* who waits for one is not woken by the others */
+    uint64_t written;                /* buffers so far */
+    bool stop;
+    int error;             /* errno; sticky: nothing is written any more */
+    bool full[BUFFERS];    /* is it the thread's? */
+    size_t bytes[BUFFERS]; /* in it then */
+    size_t capacity;
+    unsigned char *memory;
+};
+
+int gpume_write_all(int fd, const unsigned char *data, size_t bytes)
+{
+    while (bytes > 0) {
+        const size_t chunk = bytes < SSIZE_MAX ? bytes : SSIZE_MAX;
+        const ssize_t done = write(fd, data, chunk);
+        if (done < 0 && errno == EINTR) {
+            continue;
+        }
+        if (done <= 0) {
+            return done < 0 ? errno : ENOSPC;
+        }
+        data += done;
+        bytes -= (size_t)done;
+    }
+    return 0;
+}
+
+static unsigned char *buffer_of(const struct gpume_writer *writer, uint64_t number)
+{
+    return writer->memory + number % BUFFERS * writer->capacity;
+}
+
+static void *writer_main(void *opaque)
+{
+    struct gpume_writer *writer = opaque;
+    pthread_mutex_lock(&writer->mutex);
+    while (!writer->stop && writer->error == 0) {
+        const uint64_t number = writer->written;
+        const size_t slot = number % BUFFERS;
+        if (!writer->full[slot]) {
+            pthread_cond_wait(&writer->filled, &writer->mutex);
+            continue;
+        }
+        pthread_mutex_unlock(&writer->mutex);
+        const int error =
+            gpume_write_all(writer->fd, buffer_of(writer, number), writer->bytes[slot]);
+        pthread_mutex_lock(&writer->mutex);
+        writer->error = error;
+        writer->full[slot] = false;
+        writer->written++;
+        pthread_cond_broadcast(&writer->emptied[slot]);
+    }
+    for (size_t i = 0; i < BUFFERS; i++) { /* after an error nobody need wait */
+        pthread_cond_broadcast(&writer->emptied[i]);
+    }
+    pthread_mutex_unlock(&writer->mutex);
+    return NULL;
+}
+
+static void free_all(struct gpume_writer *writer)
+{
+    for (size_t i = 0; i < BUFFERS; i++) {
+        pthread_cond_destroy(&writer->emptied[i]);
+    }
+    pthread_cond_destroy(&writer->filled);
+    pthread_mutex_destroy(&writer->mutex);
+    free(writer->memory);
+    free(writer);
+}
+
+struct gpume_writer *gpume_writer_open(int fd, size_t bytes)
+{
+    struct gpume_writer *writer = calloc(1, sizeof *writer);
+    if (!writer) {
+        return NULL;
+    }
+    writer->fd = fd;
+    writer->capacity = bytes;
+    writer->memory = malloc(BUFFERS * bytes);
+    pthread_mutex_init(&writer->mutex, NULL);
+    pthread_cond_init(&writer->filled, NULL);
+    for (size_t i = 0; i < BUFFERS; i++) {
+        pthread_cond_init(&writer->emptied[i], NULL);
+    }
+    if (!writer->memory || pthread_create(&writer->thread, NULL, writer_main, writer) != 0) {
+        free_all(writer);
+        return NULL;
+    }
+    return writer;
+}
+
+/* Until so many are written. */
+static int wait_written(struct gpume_writer *writer, uint64_t end)
+{
+    pthread_mutex_lock(&writer->mutex);
+    while (writer->error == 0 && writer->written < end) {
+        pthread_cond_wait(&writer->emptied[(end - 1) % BUFFERS], &writer->mutex);
+    }
+    const int error = writer->error;
+    pthread_mutex_unlock(&writer->mutex);
+    return error;
+}
+
+int gpume_writer_claim(struct gpume_writer *writer, uint64_t number, unsigned char **buffer)
+{
+    const int error = wait_written(writer, number < BUFFERS ? 0 : number - BUFFERS + 1);
+    if (error == 0) {
+        *buffer = buffer_of(writer, number);
+    }
+    return error;
+}
+
+void gpume_writer_commit(struct gpume_writer *writer, uint64_t number, size_t bytes)
+{
+    pthread_mutex_lock(&writer->mutex);
+    writer->bytes[number % BUFFERS] = bytes;
+    writer->full[number % BUFFERS] = true;
+    if (number == writer->written) {
+        pthread_cond_signal(&writer->filled);
+    }
+    pthread_mutex_unlock(&writer->mutex);
+}
+
+int gpume_writer_drain(struct gpume_writer *writer, uint64_t end)
+{
+    return wait_written(writer, end);
+}
+
+void gpume_writer_close(struct gpume_writer **pointer)
+{
+    struct gpume_writer *writer = *pointer;
+    if (!writer) {
+        return;
+    }
+    *pointer = NULL;
+    pthread_mutex_lock(&writer->mutex);
+    writer->stop = true;
+    pthread_cond_signal(&writer->filled);
+    pthread_mutex_unlock(&writer->mutex);
+    pthread_join(writer->thread, NULL);
+    free_all(writer);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the pipeline asks of an engine. All calls come from one thread, except that frame_memory is
+ * called before that thread starts. Slots are numbered 0 .. plan.slots - 1; the pipeline never
+ * submits to a slot whose fields are still in use, and collects slots in the order of submission.
+ */
+#ifndef GPUME_FRAME_ENGINE_H
+#define GPUME_FRAME_ENGINE_H
+
+#include "frame/field.h"
+#include "model/plan.h"
+
+/* One submission: up to plan.batch frames, the next ones by sequence number, and up to plan.batch
+ * fields, each with its pair of frames, which have come with it or before, the oldest less than
+ * plan.ring frames before the newest that has come. Either may be none: the first frames give no
+ * field, and with both directions fields can remain when their frames have gone. Fields are in the
+ * order of schedule.h: those that look in one direction have consecutive targets. */
+struct gpume_batch {
+    struct gpume_frame *frames[GPUME_BATCH_MAX];
+    uint32_t frame_count;
+    struct gpume_field_box *fields[GPUME_BATCH_MAX]; /* with their pairs */
+    uint32_t field_count;
+};
+
+#define GPUME_ENGINE_SEARCHES_MAX 16u /* implementations of one engine */
+
+struct gpume_engine_ops {
+    /* For gpume_list_searches: at most GPUME_ENGINE_SEARCHES_MAX. */
+    int (*list_searches)(const char *device, struct gpume_search_info *searches, uint32_t *count);
+    /* For gpume_measure_ceiling. NULL: not known. */
+    int (*measure_ceiling)(
+        const char *device, const char *search, uint32_t threads, double *differences_per_second);
+    /* Makes the plan for this engine and allocates everything. GPUME_AGAIN, not logged: that would
+     * pass params.memory_max, and box sums are in it: without elimination it may not. */
+    int (*open)(void **engine, const struct gpume_params *params, const struct gpume_log *log,
+        struct gpume_plan *plan);
+    /* plan.plane_bytes of memory for the samples of pool frame number index < plan.pool; NULL when
+     * memory has run out. */
+    void *(*frame_memory)(void *engine, uint32_t index);
+    /* Starts the work. The frames' samples stay readable until the slot is collected. */
+    int (*submit)(void *engine, uint32_t slot, const struct gpume_batch *batch);
+    /* Waits for the slot and fills vectors, costs, ranks, sums and predicted of every field box. */
+    int (*collect)(void *engine, uint32_t slot, const struct gpume_batch *batch);
+    /* Makes a collect under way return GPUME_CANCELLED soon. From any thread. NULL: collecting
+     * never takes long. */
+    void (*cancel)(void *engine);
+    /* The times of the stages and the counts of candidates so far. */
+    void (*get_stats)(void *engine, struct gpume_stats *stats);
+    void (*get_info)(void *engine, struct gpume_info *info);
+    /* Sets *engine to NULL. GPUME_OK, or the failure that closing brought to light. */
+    int (*close)(void **engine);
+};
+
+extern const struct gpume_engine_ops gpume_engine_cpu;
+extern const struct gpume_engine_ops gpume_engine_gpu;
+
+/* The Vulkan engine, and the CPU engine from where that fails in mid-run. Opens the first alone. */
+extern const struct gpume_engine_ops gpume_engine_standby;
+
+#endif

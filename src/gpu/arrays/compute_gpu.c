@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Arrays in device memory, worked on one submission at a time. */
+#include "arrays/backend.h"
+#include "base/clock.h"
+#include "base/grid.h"
+#include "base/status.h"
+#include "gpu/arrays/array_kernels.h"
+#include "gpu/arrays/segment_sort.h"
+#include "gpu/arrays/transfer.h"
+#include "gpu/vk/pipeline_cache.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define QUAD_BYTES 16u /* kernels may read to the end of the last quad */
+
+struct gpu_compute {
+    struct gpume_gpu gpu;
+    struct gpume_cache cache;
+    char *cache_dir;
+    struct gpume_timeline timeline;
+    struct gpume_slot slot;
+    struct gpume_transfer transfer;
+    struct gpume_array_kernels kernels;
+    struct gpume_segment_sort sort;
+};
+
+struct program {
+    struct gpume_kernel kernel;
+};
+
+static int close_gpu(void *state)
+{
+    struct gpu_compute *compute = state;
+    struct gpume_gpu *gpu = &compute->gpu;
+    if (gpu->device) {
+        (void)gpume_pipeline_cache_save(gpu, &compute->cache);
+        gpume_segment_sort_destroy(gpu, &compute->sort);
+        gpume_array_kernels_destroy(gpu, &compute->kernels);
+        gpume_transfer_destroy(gpu, &compute->transfer);
+        gpume_slot_destroy(&compute->slot);
+        gpume_timeline_destroy(gpu, &compute->timeline);
+    }
+    gpume_gpu_close(gpu);
+    int status = atomic_load(&gpu->validation_errors) > 0 ? GPUME_DEVICE : GPUME_OK;
+    free(compute->cache_dir);
+    free(compute);
+    return status;
+}
+
+static int require_addresses(const struct gpume_gpu *gpu)
+{
+    if (!gpu->addresses) {
+        gpume_log_write(gpu->log, GPUME_LOG_ERROR,
+            "%s has no buffer device addresses; choose another device or the CPU",
+            gpu->properties.deviceName);
+        return GPUME_UNSUPPORTED;
+    }
+    return GPUME_OK;
+}
+
+static int keep_folder(struct gpu_compute *compute, const char *folder)
+{
+    compute->cache.log = compute->gpu.log;
+    if (folder) {
+        compute->cache_dir = strdup(folder);
+        compute->cache.folder = compute->cache_dir;
+    }
+    return folder && !compute->cache_dir ? GPUME_NOMEM : GPUME_OK;
+}
+
+static int open_gpu(
+    void **state, const struct gpume_compute_params *params, const struct gpume_log *log)
+{
+    struct gpu_compute *compute = calloc(1, sizeof(*compute));
+    if (!compute) {
+        return gpume_log_nomem(log, "a context");
+    }
+    struct gpume_gpu *gpu = &compute->gpu;
+    int status;
+    bool software = params->backend == GPUME_BACKEND_VULKAN;
+    GPUME_TRY(gpume_gpu_open(gpu, log, params->device, software, params->validate));
+    GPUME_TRY(require_addresses(gpu));
+    GPUME_TRY(keep_folder(compute, params->cache_dir));
+    gpume_pipeline_cache_open(gpu, &compute->cache);
+    GPUME_TRY(gpume_timeline_create(gpu, &compute->timeline));
+    GPUME_TRY(gpume_slot_create(gpu, 1, &compute->slot));
+    GPUME_TRY(gpume_transfer_create(gpu, &compute->timeline, &compute->transfer));
+    *state = compute;
+    return GPUME_OK;
+fail:
+    (void)close_gpu(compute);
+    return status;
+}
+
+static void get_info(const void *state, struct gpume_compute_info *info)
+{
+    const struct gpume_gpu *gpu = &((const struct gpu_compute *)state)->gpu;
+    const VkPhysicalDeviceLimits *limits = &gpu->properties.limits;
+    info->backend = "vulkan";
+    info->device = gpu->properties.deviceName;
+    info->driver = gpu->driver;
+    info->array_bytes_max = gpume_min_u64(gpu->allocation_max, gpu->heap_bytes);
+    info->program_bytes_max = limits->maxStorageBufferRange;
+    info->invocations_max = limits->maxComputeWorkGroupInvocations;
+    info->shared_bytes_max = limits->maxComputeSharedMemorySize;
+    for (uint32_t i = 0; i < 3; i++) {
+        info->groups_max[i] = limits->maxComputeWorkGroupCount[i];
+    }
+}
+
+static int create(void *state, uint64_t bytes, void **memory)
+{
+    struct gpu_compute *compute = state;
+    struct gpume_buffer *buffer = calloc(1, sizeof(*buffer));
+    if (!buffer) {
+        return gpume_log_nomem(compute->gpu.log, "an array");
+    }
+    uint64_t whole = bytes > UINT64_MAX - QUAD_BYTES
+                         ? bytes /* more than any device has */
+                         : gpume_div_up(bytes > 0 ? bytes : 1, QUAD_BYTES) * QUAD_BYTES;
+    int status = gpume_buffer_create(&compute->gpu, GPUME_BUFFER_DEVICE, whole, buffer);
+    if (status != GPUME_OK) {
+        free(buffer);
+        return status;
+    }
+    *memory = buffer;
+    return GPUME_OK;
+}
+
+static void destroy(void *state, void *memory)
+{
+    struct gpu_compute *compute = state;
+    gpume_buffer_destroy(&compute->gpu, memory);
+    free(memory);
+}
+
+static int write_array(void *state, void *memory, uint64_t offset, const void *data, uint64_t bytes)
+{
+    struct gpu_compute *compute = state;
+    return gpume_transfer_write(&compute->transfer, memory, offset, data, bytes);
+}
+
+static int read_array(void *state, const void *memory, uint64_t offset, void *data, uint64_t bytes)
+{
+    struct gpu_compute *compute = state;
+    return gpume_transfer_read(&compute->transfer, memory, offset, data, bytes);
+}
+
+/* What is recorded between begin and end runs after everything before it, and is timed. */
+static void begin(struct gpu_compute *compute)
+{
+    gpume_slot_begin(&compute->slot);
+    gpume_barrier_all(&compute->slot);
+}
+
+static int end(struct gpu_compute *compute, uint64_t *run_ns)
+{
+    uint64_t stage_ns[GPUME_STAGE_COUNT] = {0}, start = gpume_clock_ns();
+    int status;
+    gpume_slot_stage_done(&compute->slot, GPUME_STAGE_UPLOAD); /* the only stage there is */
+    GPUME_TRY(gpume_slot_submit(&compute->slot, &compute->timeline));
+    GPUME_TRY(gpume_slot_wait(&compute->slot, &compute->timeline, stage_ns));
+    *run_ns =
+        stage_ns[GPUME_STAGE_UPLOAD] > 0 ? stage_ns[GPUME_STAGE_UPLOAD] : gpume_clock_ns() - start;
+fail:
+    return status;
+}
+
+static int copy(void *state, void *to, uint64_t to_offset, const void *from, uint64_t from_offset,
+    uint64_t bytes, uint64_t *run_ns)
+{
+    struct gpu_compute *compute = state;
+    const struct gpume_buffer *source = from, *sink = to;
+    struct gpume_view from_view = {source->buffer, from_offset, bytes};
+    struct gpume_view to_view = {sink->buffer, to_offset, bytes};
+    begin(compute);
+    gpume_slot_copy_view(&compute->slot, &from_view, &to_view);
+    return end(compute, run_ns);
+}
+
+static int reduce(void *state, const struct gpume_reduction *what, const void *memory,
+    uint64_t *results, uint64_t *run_ns)
+{
+    struct gpu_compute *compute = state;
+    const struct gpume_buffer *data = memory;
+    bool histogram = what->kind == GPUME_REDUCE_HISTOGRAM;
+    int status;
+    if (what->count == 0) {
+        for (uint32_t i = 0; i < (histogram ? what->bin_count : 1); i++) {
+            results[i] = 0;
+        }
+        return GPUME_OK;
+    }
+    GPUME_TRY(gpume_array_kernels_prepare(&compute->gpu, what, &compute->kernels));
+    begin(compute);
+    gpume_array_kernels_record(&compute->slot, what, &compute->kernels, data->address);
+    GPUME_TRY(end(compute, run_ns));
+    GPUME_TRY(gpume_transfer_read(&compute->transfer, &compute->kernels.results, 0, results,
+        (histogram ? what->bin_count : 1) * sizeof(*results)));
+    if (what->kind == GPUME_REDUCE_MINIMUM) {
+        results[1] = results[0] >> 32; /* the high word is the index */
+        results[0] &= UINT32_MAX;
+    }
+fail:
+    return status;
+}
+
+static int sort_arrays(void *state, const struct gpume_sort_params *params, void *keys,
+    void *payload, uint64_t count, uint64_t *run_ns)
+{
+    struct gpu_compute *compute = state;
+    int status = gpume_segment_sort_prepare(
+        &compute->gpu, &compute->transfer, params, keys, payload, count, &compute->sort);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    begin(compute);
+    gpume_segment_sort_record(&compute->sort, &compute->slot);
+    return end(compute, run_ns);
+}
+
+static int program_create(void *state, const struct gpume_program_params *params, void **out)
+{
+    struct gpu_compute *compute = state;
+    struct program *program = calloc(1, sizeof(*program));
+    if (!program) {
+        return gpume_log_nomem(compute->gpu.log, "a program");
+    }
+    struct gpume_kernel_info info = {
+        .words = params->spirv,
+        .bytes = params->spirv_bytes,
+        .buffer_count = params->array_count,
+        .push_bytes = params->push_bytes,
+        .entry = params->entry,
+        .constants = params->constants,
+        .constant_count = params->constant_count,
+    };
+    int status;
+    GPUME_TRY(gpume_kernel_create(&compute->gpu, &info, &program->kernel));
+    GPUME_TRY(gpume_kernel_wait(&compute->gpu, &program->kernel));
+    *out = program;
+    return GPUME_OK;
+fail:
+    gpume_kernel_destroy(&compute->gpu, &program->kernel);
+    free(program);
+    return status;
+}
+
+static void program_destroy(void *state, void *program)
+{
+    struct gpu_compute *compute = state;
+    gpume_kernel_destroy(&compute->gpu, &((struct program *)program)->kernel);
+    free(program);
+}
+
+static int check_run(const struct gpume_gpu *gpu, uint32_t array_count, void *const *memories,
+    const uint32_t groups[3])
+{
+    const VkPhysicalDeviceLimits *limits = &gpu->properties.limits;
+    for (uint32_t i = 0; i < 3; i++) {
+        if (groups[i] > limits->maxComputeWorkGroupCount[i]) {
+            gpume_log_write(gpu->log, GPUME_LOG_ERROR,
+                "a program's groups[%u] = %u: %s takes at most %u", i, groups[i],
+                gpu->properties.deviceName, limits->maxComputeWorkGroupCount[i]);
+            return GPUME_INVALID;
+        }
+    }
+    for (uint32_t i = 0; i < array_count; i++) {
+        const struct gpume_buffer *array = memories[i];
+        if (array->bytes > limits->maxStorageBufferRange) {
+            gpume_log_write(gpu->log, GPUME_LOG_ERROR,
+                "a program's array %u of %llu MiB: %s takes at most %u MiB", i,
+                (unsigned long long)(array->bytes >> 20), gpu->properties.deviceName,
+                limits->maxStorageBufferRange >> 20);
+            return GPUME_INVALID;
+        }
+    }
+    return GPUME_OK;
+}
+
+static int program_run(void *state, void *opaque, void *const *memories, const void *push,
+    const uint32_t groups[3], uint64_t *run_ns)
+{
+    struct gpu_compute *compute = state;
+    struct program *program = opaque;
+    struct gpume_view views[GPUME_PROGRAM_ARRAYS_MAX];
+    int status = check_run(&compute->gpu, program->kernel.buffer_count, memories, groups);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    for (uint32_t i = 0; i < program->kernel.buffer_count; i++) {
+        views[i] = gpume_buffer_view(memories[i]);
+    }
+    begin(compute);
+    gpume_slot_bind(&compute->slot, &program->kernel, views);
+    gpume_slot_dispatch(&compute->slot, &program->kernel, push, groups[0], groups[1], groups[2]);
+    return end(compute, run_ns);
+}
+
+const struct gpume_compute_ops gpume_compute_gpu = {
+    .open = open_gpu,
+    .close = close_gpu,
+    .get_info = get_info,
+    .create = create,
+    .destroy = destroy,
+    .write = write_array,
+    .read = read_array,
+    .copy = copy,
+    .sort = sort_arrays,
+    .reduce = reduce,
+    .program_create = program_create,
+    .program_destroy = program_destroy,
+    .program_run = program_run,
+};

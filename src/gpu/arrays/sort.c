@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The kernels of the sort, and their shape on a device. */
+#include "gpu/arrays/sort.h"
+#include "base/grid.h"
+#include "base/status.h"
+#include "common/shared.h"
+
+_Static_assert(sizeof(struct gpume_sort_push) == 120, "as GLSL lays it");
+
+#define LENGTH_TINY 256u /* keys: measured on an H200, see PERFORMANCE.md */
+
+static const uint32_t hist_words[] =
+#include "sort_hist.inc"
+    ;
+static const uint32_t scan_words[] =
+#include "sort_scan.inc"
+    ;
+static const uint32_t scatter_words[] =
+#include "sort_scatter.inc"
+    ;
+static const uint32_t local_words[] =
+#include "sort_local.inc"
+    ;
+static const uint32_t copy_words[] =
+#include "sort_copy.inc"
+    ;
+static const uint32_t chunk_words[] =
+#include "sort_chunk.inc"
+    ;
+static const uint32_t step_words[] =
+#include "sort_step.inc"
+    ;
+
+/* Invocations of a workgroup: a power of 2, of at most what is wished and what the device has. */
+static uint32_t local_size(const struct gpume_gpu *gpu, uint32_t wished)
+{
+    const VkPhysicalDeviceLimits *limits = &gpu->properties.limits;
+    uint64_t most = (uint64_t)gpu->subgroup * gpu->subgroups_max;
+    most = gpume_min_u64(most, limits->maxComputeWorkGroupInvocations);
+    most = gpume_min_u64(most, limits->maxComputeWorkGroupSize[0]);
+    uint32_t local = wished;
+    while (local > most) {
+        local /= 2;
+    }
+    return local;
+}
+
+/* Subgroups below 16 are too many for a histogram each, and a processor that takes the part of a
+ * GPU gains nothing from them. */
+static struct gpume_sort_shape shape_of(
+    const struct gpume_gpu *gpu, uint32_t wished, uint32_t keys_many, uint32_t keys_few)
+{
+    bool own = gpu->subgroup >= 16 && gpu->properties.deviceType != VK_PHYSICAL_DEVICE_TYPE_CPU;
+    struct gpume_sort_shape shape = {.local = local_size(gpu, own ? wished : 256),
+        .keys = own ? keys_many : keys_few,
+        .own = own};
+    /* The tile, or the histograms that lie in the same place; 4 KiB for all else. */
+    uint32_t most = gpu->properties.limits.maxComputeSharedMemorySize - 4096;
+    while (own && shape.local / gpu->subgroup * 1024 > most) {
+        shape.local /= 2;
+    }
+    while (shape.local * shape.keys * 4 > most) {
+        shape.keys /= 2;
+    }
+    return shape;
+}
+
+struct code {
+    const uint32_t *words;
+    size_t bytes;
+    const struct gpume_sort_shape *shape; /* NULL: neither shape nor subgroups matter */
+    uint32_t pairs;
+};
+
+static int create_kernel(
+    struct gpume_gpu *gpu, const struct code *code, struct gpume_kernel *kernel)
+{
+    uint32_t constants[GPUME_SORT_SPEC_COUNT] = {0};
+    struct gpume_kernel_info info = {
+        .words = code->words,
+        .bytes = code->bytes,
+        .push_bytes = sizeof(struct gpume_sort_push),
+    };
+    if (code->shape) {
+        constants[GPUME_SORT_SPEC_LOCAL] = code->shape->local;
+        constants[GPUME_SORT_SPEC_KEYS] = code->shape->keys;
+        constants[GPUME_SORT_SPEC_SUBGROUP] = gpu->subgroup;
+        constants[GPUME_SORT_SPEC_OWN] = code->shape->own;
+        constants[GPUME_SORT_SPEC_PAIRS] = code->pairs;
+        info.constants = constants;
+        info.constant_count = GPUME_SORT_SPEC_COUNT;
+        info.subgroup = gpu->subgroup;
+    }
+    return gpume_kernel_create(gpu, &info, kernel);
+}
+
+static uint32_t tile_of(const struct gpume_sort_shape *shape)
+{
+    return shape->local * shape->keys;
+}
+
+/* Is the kernel needed for segments of `longest` keys each? */
+static bool is_needed(const struct gpume_k_sort *sort, const struct gpume_kernel *kernel,
+    const struct gpume_sort_task *only)
+{
+    if (!only) {
+        return true;
+    }
+    if (!sort->gpu->subgroup || only->by == GPUME_SORT_BY_NETWORK) {
+        return kernel == &sort->chunk || (kernel == &sort->step && only->longest > 1) ||
+               (kernel == &sort->copy && only->payload);
+    }
+    if (only->longest <= sort->tiny) {
+        return kernel == &sort->chunk;
+    }
+    if (only->longest <= tile_of(&sort->small)) {
+        return kernel == &sort->local_small;
+    }
+    if (only->longest <= tile_of(&sort->middle)) {
+        return kernel == &sort->local_middle;
+    }
+    if (only->longest <= tile_of(&sort->shape)) {
+        return kernel == &sort->local;
+    }
+    return kernel == &sort->hist || kernel == &sort->scan || kernel == &sort->scatter_keys ||
+           kernel == &sort->scatter_pairs || (kernel == &sort->copy && !only->ranks);
+}
+
+/* Those of the network, then those of the radix sort. */
+static int create_kernels(struct gpume_k_sort *sort, const struct gpume_sort_task *only)
+{
+    const struct gpume_sort_shape *shape = &sort->shape;
+    const struct {
+        struct gpume_kernel *kernel;
+        struct code code;
+    } all[] = {
+        {&sort->chunk, {chunk_words, sizeof(chunk_words), NULL, 0}},
+        {&sort->step, {step_words, sizeof(step_words), NULL, 0}},
+        {&sort->copy, {copy_words, sizeof(copy_words), NULL, 0}},
+        {&sort->hist, {hist_words, sizeof(hist_words), shape, 0}},
+        {&sort->scan, {scan_words, sizeof(scan_words), shape, 0}},
+        {&sort->scatter_keys, {scatter_words, sizeof(scatter_words), shape, 0}},
+        {&sort->scatter_pairs, {scatter_words, sizeof(scatter_words), shape, 1}},
+        {&sort->local, {local_words, sizeof(local_words), shape, 0}},
+        {&sort->local_small, {local_words, sizeof(local_words), &sort->small, 0}},
+        {&sort->local_middle, {local_words, sizeof(local_words), &sort->middle, 0}},
+    };
+    int status = GPUME_OK;
+    uint32_t count = sort->gpu->subgroup ? sizeof(all) / sizeof(*all) : 3;
+    for (uint32_t i = 0; i < count && status == GPUME_OK; i++) {
+        if (is_needed(sort, all[i].kernel, only)) {
+            status = create_kernel(sort->gpu, &all[i].code, all[i].kernel);
+        }
+    }
+    return status;
+}
+
+struct gpume_k_sort gpume_k_sort_shapes(struct gpume_gpu *gpu, const struct gpume_sort_shape *shape)
+{
+    struct gpume_k_sort sort = {.gpu = gpu, .tiny = LENGTH_TINY};
+    if (gpu->subgroup) {
+        sort.shape = shape ? *shape : shape_of(gpu, 512, 11, 8);
+        sort.small = shape_of(gpu, 128, 8, 4);
+        sort.middle = shape_of(gpu, 512, 8, 8);
+        sort.small = tile_of(&sort.small) < tile_of(&sort.shape) ? sort.small : sort.shape;
+        sort.middle = tile_of(&sort.middle) < tile_of(&sort.shape) ? sort.middle : sort.shape;
+    }
+    return sort;
+}
+
+int gpume_k_sort_create(
+    struct gpume_gpu *gpu, const struct gpume_sort_shape *shape, struct gpume_k_sort *sort)
+{
+    return gpume_k_sort_create_for(gpu, shape, NULL, sort);
+}
+
+int gpume_k_sort_create_for(struct gpume_gpu *gpu, const struct gpume_sort_shape *shape,
+    const struct gpume_sort_task *only, struct gpume_k_sort *out)
+{
+    if (!gpu->addresses) {
+        gpume_log_write(gpu->log, GPUME_LOG_ERROR,
+            "%s: no buffer addresses (bufferDeviceAddress), which sorting needs; use --backend cpu",
+            gpu->properties.deviceName);
+        return GPUME_UNSUPPORTED;
+    }
+    struct gpume_k_sort sort = gpume_k_sort_shapes(gpu, shape);
+    int status = create_kernels(&sort, only);
+    if (status != GPUME_OK) {
+        gpume_k_sort_destroy(&sort);
+        return status;
+    }
+    *out = sort;
+    return GPUME_OK;
+}
+
+int gpume_k_sort_wait(struct gpume_k_sort *sort)
+{
+    struct gpume_kernel *all[] = {&sort->hist, &sort->scan, &sort->scatter_keys,
+        &sort->scatter_pairs, &sort->local, &sort->local_small, &sort->local_middle, &sort->copy,
+        &sort->chunk, &sort->step};
+    int status = GPUME_OK;
+    for (size_t i = 0; i < sizeof(all) / sizeof(*all) && status == GPUME_OK; i++) {
+        status = gpume_kernel_wait(sort->gpu, all[i]);
+    }
+    return status;
+}
+
+void gpume_k_sort_destroy(struct gpume_k_sort *sort)
+{
+    struct gpume_kernel *all[] = {&sort->hist, &sort->scan, &sort->scatter_keys,
+        &sort->scatter_pairs, &sort->local, &sort->local_small, &sort->local_middle, &sort->copy,
+        &sort->chunk, &sort->step};
+    for (size_t i = 0; sort->gpu && i < sizeof(all) / sizeof(*all); i++) {
+        gpume_kernel_destroy(sort->gpu, all[i]);
+    }
+    *sort = (struct gpume_k_sort){0};
+}

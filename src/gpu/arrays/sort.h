@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Stable sort of 32-bit keys, alone or with a 32-bit payload each, in one segment or many. Memory
+ * is given by address: nothing is bound, so recording keeps no state and one sort may be recorded
+ * into any number of command buffers, by one thread at a time for each.
+ *
+ * By a segment's length: a bitonic network for very short ones, many to a workgroup
+ * (sort_chunk.comp); a radix sort in shared memory, a workgroup a segment (sort_local.comp);
+ * above a tile the radix sort of three kernels a pass: counts of digits by tile, their sums,
+ * and keys to their places (sort_hist, sort_scan, sort_scatter). No workgroup waits for another.
+ * Without subgroups to rely on (gpu->subgroup is 0) the network does it all.
+ */
+#ifndef GPUME_GPU_ARRAYS_SORT_H
+#define GPUME_GPU_ARRAYS_SORT_H
+
+#include "gpu/vk/kernel.h"
+
+#define GPUME_SORT_COUNT_MAX (UINT32_C(1) << 30) /* keys */
+
+/* Of the kernels that work by tiles; a tile is local * keys. */
+struct gpume_sort_shape {
+    uint32_t local; /* invocations of a workgroup, a power of 2 */
+    uint32_t keys;  /* of an invocation */
+    uint32_t own;   /* 1: a histogram for each subgroup */
+};
+
+struct gpume_k_sort {
+    struct gpume_gpu *gpu;
+    struct gpume_sort_shape shape; /* of segments longer than those below */
+    struct gpume_sort_shape small, middle;
+    uint32_t tiny; /* keys of a segment that the network is taken for */
+    struct gpume_kernel hist, scan, scatter_keys, scatter_pairs, local, local_small, local_middle,
+        copy, chunk, step;
+};
+
+enum gpume_sort_by { GPUME_SORT_BY_LENGTH, GPUME_SORT_BY_RADIX, GPUME_SORT_BY_NETWORK };
+
+struct gpume_sort_task {
+    VkDeviceAddress keys;    /* of 4 bytes aligned, as payload */
+    VkDeviceAddress payload; /* 0: none */
+    VkDeviceAddress scratch; /* of GPUME_SORT_SCRATCH_ALIGN bytes aligned */
+    /* From `keys` on: segments lie within. At most GPUME_SORT_COUNT_MAX. */
+    uint32_t count;
+    /* Pairs (first, count) of words that the device reads, 8 bytes aligned, which do not overlap,
+     * none longer than `longest`; or 0: segment i has the `longest` keys from i * stride on. */
+    VkDeviceAddress table;
+    uint32_t segments, stride, longest;
+    uint32_t key_bits; /* 1 to 32: after the exclusive or no key has more */
+    uint32_t flip;     /* keys are compared after an exclusive or with this */
+    enum gpume_sort_by by;
+    /* Not 0: keys stay as they are, and this becomes, for each key, its place in the order of its
+     * segment. Nothing else is written. No payload; uniform segments of at most 2^place_bits. */
+    VkDeviceAddress ranks;
+    uint32_t place_bits;
+};
+
+#define GPUME_SORT_SCRATCH_ALIGN 256u
+
+/* shape: of long segments, NULL for what suits the device. The shapes alone, for
+ * gpume_k_sort_scratch. */
+struct gpume_k_sort gpume_k_sort_shapes(
+    struct gpume_gpu *gpu, const struct gpume_sort_shape *shape);
+
+/* GPUME_UNSUPPORTED, logged: no kernel reaches memory by address here. Wait before recording. */
+int gpume_k_sort_create(
+    struct gpume_gpu *gpu, const struct gpume_sort_shape *shape, struct gpume_k_sort *sort);
+/* Only the kernels that tasks of this one's kind and segments take. */
+int gpume_k_sort_create_for(struct gpume_gpu *gpu, const struct gpume_sort_shape *shape,
+    const struct gpume_sort_task *only, struct gpume_k_sort *sort);
+int gpume_k_sort_wait(struct gpume_k_sort *sort);
+
+/* Zeroed is fine. */
+void gpume_k_sort_destroy(struct gpume_k_sort *sort);
+
+/* Bytes of scratch memory that a task takes, whatever its addresses but that of payload, which
+ * counts as none or some. */
+VkDeviceSize gpume_k_sort_scratch(
+    const struct gpume_k_sort *sort, const struct gpume_sort_task *task);
+
+/* Writes commands, with barriers between them; those before and after are the caller's. */
+void gpume_k_sort_record(
+    const struct gpume_k_sort *sort, VkCommandBuffer commands, const struct gpume_sort_task *task);
+
+#endif

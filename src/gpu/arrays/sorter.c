@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The public sort for callers with a device of their own: checks, then k_sort. */
+#include "base/reserved.h"
+#include "base/status.h"
+#include "gpu/arrays/sort.h"
+#include "gpume/vulkan.h"
+
+#include <stdlib.h>
+
+struct gpume_sorter {
+    struct gpume_log log;
+    struct gpume_gpu gpu; /* of the caller's handles; never closed */
+    struct gpume_k_sort sort;
+};
+
+static int borrow(struct gpume_sorter *sorter, const struct gpume_vulkan *vulkan)
+{
+    sorter->log = (struct gpume_log){.fn = vulkan->log, .opaque = vulkan->log_opaque};
+    sorter->gpu = (struct gpume_gpu){
+        .log = &sorter->log,
+        .physical = vulkan->physical,
+        .device = vulkan->device,
+        .pipelines = vulkan->pipelines,
+    };
+    gpume_gpu_describe(&sorter->gpu);
+    if (sorter->gpu.properties.apiVersion < VK_API_VERSION_1_2) {
+        gpume_log_write(&sorter->log, GPUME_LOG_ERROR, "%s: sorting needs Vulkan 1.2",
+            sorter->gpu.properties.deviceName);
+        return GPUME_UNSUPPORTED;
+    }
+    sorter->gpu.subgroup = vulkan->full_subgroups ? sorter->gpu.subgroup : 0;
+    return GPUME_OK;
+}
+
+int gpume_sorter_create(gpume_sorter **out, const struct gpume_vulkan *vulkan)
+{
+    if (!out || !vulkan || !vulkan->physical || !vulkan->device ||
+        !GPUME_RESERVED_IS_ZERO(vulkan)) {
+        return GPUME_INVALID;
+    }
+    struct gpume_sorter *sorter = calloc(1, sizeof(*sorter));
+    if (!sorter) {
+        return gpume_log_nomem(&(struct gpume_log){vulkan->log, vulkan->log_opaque}, "a sorter");
+    }
+    int status;
+    GPUME_TRY(borrow(sorter, vulkan));
+    GPUME_TRY(gpume_k_sort_create(&sorter->gpu, NULL, &sorter->sort));
+    GPUME_TRY(gpume_k_sort_wait(&sorter->sort));
+    *out = sorter;
+    return GPUME_OK;
+fail:
+    gpume_sorter_destroy(&sorter);
+    return status;
+}
+
+void gpume_sorter_destroy(gpume_sorter **sorter)
+{
+    if (sorter && *sorter) {
+        gpume_k_sort_destroy(&(*sorter)->sort);
+        free(*sorter);
+        *sorter = NULL;
+    }
+}
+
+static bool is_valid(const struct gpume_sorter_task *task)
+{
+    uint64_t longest = task->segment_longest, stride = task->segment_stride;
+    if (task->count > GPUME_SORT_COUNT_MAX || (unsigned)task->type > GPUME_KEY_I32 ||
+        (unsigned)task->method > GPUME_SORT_BITONIC || task->key_bits > 32 || task->keys % 4 ||
+        task->payload % 4 || task->segments % 8 || task->scratch % GPUME_SORT_SCRATCH_ALIGN ||
+        !GPUME_RESERVED_IS_ZERO(task)) {
+        return false;
+    }
+    if (task->segment_count == 0 || longest == 0) {
+        return true;
+    }
+    return longest <= task->count &&
+           (task->segments || task->segment_count == 1 ||
+               (stride >= longest && (task->segment_count - 1) * stride <= task->count - longest));
+}
+
+static struct gpume_sort_task task_of(const struct gpume_sorter_task *task)
+{
+    static const enum gpume_sort_by by[] = {[GPUME_SORT_AUTO] = GPUME_SORT_BY_LENGTH,
+        [GPUME_SORT_RADIX] = GPUME_SORT_BY_RADIX,
+        [GPUME_SORT_BITONIC] = GPUME_SORT_BY_NETWORK};
+    bool is_signed = task->type == GPUME_KEY_I32, one = task->segment_count == 0;
+    return (struct gpume_sort_task){
+        .keys = task->keys,
+        .payload = task->payload,
+        .scratch = task->scratch,
+        .count = (uint32_t)task->count,
+        .table = one ? 0 : task->segments,
+        .segments = one ? 1 : task->segment_count,
+        .stride = task->segment_stride,
+        .longest = one ? (uint32_t)task->count : task->segment_longest,
+        .key_bits = task->key_bits == 0 || is_signed ? 32 : task->key_bits,
+        .flip = (is_signed ? 0x80000000u : 0) ^ (task->descending ? ~UINT32_C(0) : 0),
+        .by = by[task->method],
+    };
+}
+
+static bool overlap(VkDeviceAddress a, uint64_t a_bytes, VkDeviceAddress b, uint64_t b_bytes)
+{
+    return a_bytes > 0 && b_bytes > 0 && a < b + b_bytes && b < a + a_bytes;
+}
+
+/* Keys, payload and scratch memory are there, where they are needed, and apart. */
+static bool has_memory(const struct gpume_sorter_task *task, uint64_t scratch_bytes)
+{
+    uint64_t bytes = task->count * 4, payload_bytes = task->payload ? bytes : 0;
+    return (bytes == 0 || task->keys) && (scratch_bytes == 0 || task->scratch) &&
+           !overlap(task->keys, bytes, task->payload, payload_bytes) &&
+           !overlap(task->keys, bytes, task->scratch, scratch_bytes) &&
+           !overlap(task->payload, payload_bytes, task->scratch, scratch_bytes);
+}
+
+int gpume_sorter_sizes(const gpume_sorter *sorter, const struct gpume_sorter_task *task,
+    struct gpume_sorter_memory *memory)
+{
+    if (!sorter || !task || !memory || !is_valid(task)) {
+        return GPUME_INVALID;
+    }
+    struct gpume_sort_task internal = task_of(task);
+    *memory = (struct gpume_sorter_memory){
+        .scratch_bytes = gpume_k_sort_scratch(&sorter->sort, &internal),
+        .scratch_alignment = GPUME_SORT_SCRATCH_ALIGN,
+    };
+    return GPUME_OK;
+}
+
+int gpume_sorter_record(
+    const gpume_sorter *sorter, VkCommandBuffer commands, const struct gpume_sorter_task *task)
+{
+    if (!sorter || !commands || !task || !is_valid(task)) {
+        return GPUME_INVALID;
+    }
+    struct gpume_sort_task internal = task_of(task);
+    if (!has_memory(task, gpume_k_sort_scratch(&sorter->sort, &internal))) {
+        return GPUME_INVALID;
+    }
+    gpume_k_sort_record(&sorter->sort, commands, &internal);
+    return GPUME_OK;
+}

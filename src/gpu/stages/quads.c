@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The full search of any blocks. A job is four neighbouring dx at CHUNK neighbouring dy; a team of
+ * invocations shares a block's jobs. One dispatch gives no invocation more loop iterations than
+ * GPUME_ITERATIONS_MAX, so wide windows over large blocks take several, each starting from the best
+ * so far.
+ */
+#include "base/grid.h"
+#include "gpu/stages/stages.h"
+
+#define CHUNK_MAX 5u /* neighbouring dy: more sums leave no registers on processors */
+
+/* Invocations of a team at most, and of a workgroup. */
+#define TEAM_GPU 128u
+#define LOCAL_GPU 128u
+
+/* Where a processor takes the part of a GPU, a workgroup runs on one core, some invocations in
+ * step, and pays for every barrier: a block an invocation is best, by a half on llvmpipe, if there
+ * are blocks for all cores. */
+#define TEAM_CPU 8u
+#define LOCAL_CPU 16u
+#define BLOCKS_CPU 1024u
+
+_Static_assert(sizeof(struct gpume_match_push) <= 128, "every device has 128 bytes");
+_Static_assert(sizeof(struct gpume_match_push) == 19 * 4, "words without gaps, as GLSL lays them");
+
+static const uint32_t match8[] =
+#include "match8.inc"
+    ;
+static const uint32_t match16[] =
+#include "match16.inc"
+    ;
+
+/* How the jobs of a block are shared out. */
+struct jobs {
+    uint32_t chunk;
+    uint32_t count; /* at most 257 * 205 */
+    uint32_t team, local;
+    uint32_t step; /* a dispatch takes */
+};
+
+static uint32_t team_max(const struct gpume_gpu *gpu, const struct gpume_plan *plan)
+{
+    if (gpu->properties.deviceType != VK_PHYSICAL_DEVICE_TYPE_CPU) {
+        return TEAM_GPU;
+    }
+    return plan->blocks < BLOCKS_CPU ? TEAM_CPU : 1;
+}
+
+static struct jobs jobs_of(const struct gpume_gpu *gpu, const struct gpume_plan *plan)
+{
+    bool processor = gpu->properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    uint32_t span_y = 2 * plan->params.window_y + 1, block = plan->params.block;
+    uint32_t chunks = (uint32_t)gpume_div_up(span_y, CHUNK_MAX);
+    struct jobs jobs = {.chunk = (uint32_t)gpume_div_up(span_y, chunks), .team = 1};
+    jobs.count = plan->dx_quads * chunks;
+    while (jobs.team < jobs.count && jobs.team < team_max(gpu, plan)) {
+        jobs.team *= 2;
+    }
+    jobs.local = processor ? LOCAL_CPU : LOCAL_GPU;
+    /* A job loops over block rows and over the quads of a row; 8 more for what surrounds them. At
+     * least one fits: 128 * 33 + 8 is far below the limit. */
+    uint32_t iterations = block * (block / 4 + 1) + 8;
+    jobs.step = GPUME_ITERATIONS_MAX / iterations * jobs.team;
+    return jobs;
+}
+
+int gpume_k_quads_create(
+    struct gpume_gpu *gpu, const struct gpume_plan *plan, bool sieved, struct gpume_kernel *kernel)
+{
+    static const struct gpume_k_code code = GPUME_K_CODE(match, 5, struct gpume_match_push);
+    struct jobs jobs = jobs_of(gpu, plan);
+    uint32_t order_bits = gpume_bit_width(plan->candidates); /* (0,0) is 0, the last one so many */
+    uint32_t constants[GPUME_SPEC_COUNT];
+    gpume_k_constants(plan, constants);
+    constants[GPUME_SPEC_SIEVED] = sieved;
+    constants[GPUME_SPEC_TEAM] = jobs.team;
+    constants[GPUME_SPEC_LOCAL] = jobs.local;
+    constants[GPUME_SPEC_CHUNK] = jobs.chunk;
+    constants[GPUME_SPEC_KEY_BITS] = plan->cost_bits + order_bits <= 32 ? order_bits : 0;
+    return gpume_k_create(gpu, plan, &code, constants, kernel);
+}
+
+/* Every job of the push's blocks. */
+static void record_blocks(const struct gpume_work *work, const struct gpume_kernel *kernel,
+    const struct jobs *jobs, struct gpume_match_push *push)
+{
+    uint64_t groups = gpume_div_up(push->block_count, jobs->local / jobs->team);
+    for (uint32_t job = 0; job < jobs->count; job += jobs->step) {
+        if (job > 0) {
+            gpume_barrier_kernel_to_kernel(work->slot);
+        }
+        push->job_first = job;
+        push->job_end = (uint32_t)gpume_min_u64((uint64_t)job + jobs->step, jobs->count);
+        gpume_slot_dispatch_many(work->slot, kernel, push, groups, work->field_count);
+    }
+}
+
+void gpume_k_quads_record(const struct gpume_work *work, const struct gpume_kernel *kernel,
+    const struct gpume_block_range *range)
+{
+    const struct gpume_plan *plan = work->plan;
+    const struct jobs jobs = jobs_of(work->gpu, plan);
+    VkDeviceSize words = (VkDeviceSize)work->field_count * plan->blocks * 4;
+    struct gpume_match_push push = {
+        .width = plan->params.width,
+        .height = plan->params.height,
+        .blocks_x = plan->blocks_x,
+        .blocks = plan->blocks,
+        .block_step = range->step,
+    };
+    struct gpume_view views[5];
+    gpume_work_pair(work, range->band, &views[0], &views[1], &push.pair);
+    views[2] = gpume_view_part(work->results, work->layout->vectors, words);
+    views[3] = gpume_view_part(work->results, work->layout->costs, words);
+    views[4] = gpume_work_todo(work);
+    gpume_slot_bind(work->slot, kernel, views);
+    uint64_t job_pixels = 4ull * jobs.chunk * plan->params.block * plan->params.block;
+    uint32_t step =
+        gpume_k_blocks_per_dispatch(plan, gpume_min_u64(jobs.count, jobs.step) * job_pixels);
+    for (uint64_t done = 0; done < range->count; done += step) {
+        push.block_first = (uint32_t)(range->first + done * range->step);
+        push.block_count = (uint32_t)gpume_min_u64(step, range->count - done);
+        record_blocks(work, kernel, &jobs, &push);
+    }
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "gpu/tune/choice.h"
+
+#include "base/clock.h"
+#include "base/grid.h"
+#include "base/status.h"
+#include "gpu/tune/trial.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEPT_MAX 64u       /* answers of this process; older ones make room */
+#define CONTENDERS_MAX 36u /* four variants of GPUME_VARIANT_TILES_MAX shapes */
+
+/* Answers of this process: for what, and which. */
+static pthread_mutex_t kept_mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+    char name[GPUME_CACHE_NAME_BYTES];
+    char label[GPUME_CHOICE_LABEL_BYTES];
+} kept[KEPT_MAX];
+static uint32_t kept_count;
+
+static void keep(const char *name, const char *label)
+{
+    pthread_mutex_lock(&kept_mutex);
+    uint32_t place = kept_count++ % KEPT_MAX;
+    snprintf(kept[place].name, sizeof(kept[place].name), "%s", name);
+    snprintf(kept[place].label, sizeof(kept[place].label), "%s", label);
+    pthread_mutex_unlock(&kept_mutex);
+}
+
+static bool kept_as(const char *name, char label[GPUME_CHOICE_LABEL_BYTES])
+{
+    bool found = false;
+    pthread_mutex_lock(&kept_mutex);
+    for (uint32_t i = 0; i < KEPT_MAX && !found; i++) {
+        found = strcmp(kept[i].name, name) == 0;
+        snprintf(label, GPUME_CHOICE_LABEL_BYTES, "%s", kept[i].label);
+    }
+    pthread_mutex_unlock(&kept_mutex);
+    return found;
+}
+
+void gpume_choice_label(const struct gpume_match_variant *variant, const struct gpume_tile *t,
+    char label[GPUME_CHOICE_LABEL_BYTES])
+{
+    snprintf(label, GPUME_CHOICE_LABEL_BYTES, "%s %u %ux%u %u %u %u", variant->name, t->chunk,
+        t->tile_x, t->tile_y, t->band, t->columns, t->local);
+}
+
+void gpume_choice_name(
+    const struct gpume_gpu *gpu, const struct gpume_plan *plan, char name[GPUME_CACHE_NAME_BYTES])
+{
+    const struct gpume_params *p = &plan->params;
+    char kind[64];
+    /* With the name that is asked for: the best shape of one variant is no answer for all. */
+    snprintf(kind, sizeof(kind), "search-%u-%ux%u-%u%s%s", p->block, p->window_x, p->window_y,
+        p->bits, p->edge == GPUME_EDGE_INSIDE ? "i" : "-", p->search ? p->search : "");
+    gpume_pipeline_cache_name(gpu, kind, name);
+}
+
+static int find(const struct gpume_contender *contenders, uint32_t count, const char *wanted)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        char label[GPUME_CHOICE_LABEL_BYTES];
+        gpume_choice_label(contenders[i].variant, &contenders[i].tile, label);
+        if (strcmp(label, wanted) == 0) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+/* The one that was the fastest before, -1 if that is not known. */
+static int remembered(const struct gpume_cache *cache, const char *name,
+    const struct gpume_contender *contenders, uint32_t count)
+{
+    char label[GPUME_CHOICE_LABEL_BYTES];
+    if (kept_as(name, label)) {
+        return find(contenders, count, label);
+    }
+    void *data = NULL;
+    size_t bytes = 0;
+    if (!gpume_cache_load(cache, name, &data, &bytes)) {
+        return -1;
+    }
+    snprintf(label, sizeof(label), "%.*s", (int)gpume_min_u64(bytes, GPUME_CHOICE_LABEL_BYTES - 1),
+        (const char *)data);
+    free(data);
+    return find(contenders, count, label);
+}
+
+/* Without measurement: the first shape of the last variant. */
+static uint32_t promising(const struct gpume_contender *contenders, uint32_t count)
+{
+    uint32_t first = count - 1;
+    while (first > 0 && contenders[first - 1].variant == contenders[count - 1].variant) {
+        first--;
+    }
+    return first;
+}
+
+/* Times them and takes the fastest. */
+static int try_all(struct gpume_gpu *gpu, const struct gpume_plan *plan,
+    struct gpume_contender *contenders, uint32_t count, uint32_t *best)
+{
+    uint64_t start = gpume_clock_ns();
+    int status;
+    GPUME_TRY(gpume_trial_run(gpu, plan, contenders, count));
+    *best = promising(contenders, count);
+    for (uint32_t i = 0; i < count; i++) {
+        char label[GPUME_CHOICE_LABEL_BYTES];
+        gpume_choice_label(contenders[i].variant, &contenders[i].tile, label);
+        uint64_t least = contenders[*best].ns;
+        if (contenders[i].ns > 0 && (least == 0 || contenders[i].ns < least)) {
+            *best = i;
+        }
+        gpume_log_write(gpu->log, GPUME_LOG_DEBUG, "search %s: %.1f us a field in a trial", label,
+            (double)contenders[i].ns / 1e3);
+    }
+    gpume_log_write(gpu->log, GPUME_LOG_DEBUG, "searches tried in %.1f ms",
+        (double)(gpume_clock_ns() - start) / 1e6);
+fail:
+    return status;
+}
+
+static int fastest(struct gpume_gpu *gpu, const struct gpume_plan *plan,
+    const struct gpume_cache *cache, struct gpume_contender *contenders, uint32_t count,
+    uint32_t *best)
+{
+    char name[GPUME_CACHE_NAME_BYTES];
+    int status;
+    gpume_choice_name(gpu, plan, name);
+    int before = remembered(cache, name, contenders, count);
+    if (before >= 0) {
+        *best = (uint32_t)before;
+        return GPUME_OK;
+    }
+    GPUME_TRY(try_all(gpu, plan, contenders, count, best));
+    char label[GPUME_CHOICE_LABEL_BYTES];
+    gpume_choice_label(contenders[*best].variant, &contenders[*best].tile, label);
+    keep(name, label);
+    gpume_cache_store(cache, name, label, strlen(label));
+fail:
+    return status;
+}
+
+static int refuse(const struct gpume_gpu *gpu, const struct gpume_params *p)
+{
+    gpume_log_write(gpu->log, GPUME_LOG_ERROR,
+        "--search %s: not for %u bits, block %u, window %ux%u on %s; leave it out", p->search,
+        p->bits, p->block, p->window_x, p->window_y, gpu->properties.deviceName);
+    return GPUME_UNSUPPORTED;
+}
+
+/* The variant with every shape that is worth a trial, or with the one that is wanted. */
+static uint32_t enter(struct gpume_gpu *gpu, const struct gpume_plan *plan,
+    const struct gpume_match_variant *variant, const struct gpume_tile *wanted,
+    struct gpume_contender *contenders)
+{
+    struct gpume_tile tiles[GPUME_VARIANT_TILES_MAX] = {*wanted};
+    uint32_t count;
+    if (wanted->chunk && variant->tiled) {
+        count = gpume_match_variant_takes(variant, gpu, plan, &tiles[0]);
+    } else {
+        count = gpume_match_variant_tiles(variant, gpu, plan, GPUME_TILE_BLOCKS_MAX, tiles);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        contenders[i] = (struct gpume_contender){.variant = variant, .tile = tiles[i]};
+    }
+    return count;
+}
+
+static void tell(const struct gpume_gpu *gpu, const struct gpume_choice *choice)
+{
+    const struct gpume_tile *t = &choice->tile;
+    if (!choice->variant->tiled) {
+        return;
+    }
+    gpume_log_write(gpu->log, GPUME_LOG_DEBUG,
+        "search %s: chunks of %u, tiles of %ux%u blocks, loads of %u chunks and %u columns, %u "
+        "invocations, %.1f KiB, score %.3f",
+        choice->variant->name, t->chunk, t->tile_x, t->tile_y, t->band, t->columns, t->local,
+        (double)t->shared_bytes / 1024, t->score);
+}
+
+int gpume_choice_make(struct gpume_gpu *gpu, const struct gpume_plan *plan,
+    const struct gpume_cache *cache, const struct gpume_tile *tile, struct gpume_choice *choice)
+{
+    struct gpume_contender contenders[CONTENDERS_MAX];
+    uint32_t count = 0, best = 0;
+    const char *only = plan->params.search;
+    bool software = gpu->properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    if (!only && software) {
+        only = gpume_match_variant_select(gpu, NULL)->name;
+    }
+    for (uint32_t i = 0; gpume_match_variant_at(i); i++) {
+        const struct gpume_match_variant *variant = gpume_match_variant_at(i);
+        bool meant = !only || strcmp(only, variant->name) == 0;
+        if (meant && variant->available(gpu)) {
+            count += enter(gpu, plan, variant, tile, &contenders[count]);
+        }
+    }
+    if (count == 0) {
+        return refuse(gpu, &plan->params);
+    }
+    int status = GPUME_OK;
+    if (count > 1 && !software && tile->chunk == 0) {
+        status = fastest(gpu, plan, cache, contenders, count, &best);
+    } else {
+        best = promising(contenders, count);
+    }
+    if (status == GPUME_OK) {
+        *choice = (struct gpume_choice){contenders[best].variant, contenders[best].tile};
+        tell(gpu, choice);
+    }
+    return status;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The shape of tile.comp's work for a plan and a device: pure arithmetic. What fits is a matter of
+ * limits; what is best is an estimate, which only speed depends on.
+ */
+#ifndef GPUME_GPU_TUNE_TILE_H
+#define GPUME_GPU_TUNE_TILE_H
+
+#include "model/plan.h"
+
+/* How samples and sums are held: see samples.glsl. */
+enum gpume_tile_words { GPUME_TILE_HALF, GPUME_TILE_FLOAT, GPUME_TILE_INT };
+
+#define GPUME_TILE_BLOCKS_MAX 16u
+
+struct gpume_tile_limits {
+    uint32_t shared_bytes; /* of a workgroup */
+    uint32_t invocations;  /* of a workgroup */
+    uint32_t blocks;       /* of a tile: GPUME_TILE_BLOCKS_MAX, or fewer if few are wanted */
+};
+
+struct gpume_tile {
+    uint32_t chunk;          /* neighbouring dy that one invocation sums up at once */
+    uint32_t tile_x, tile_y; /* blocks of a workgroup */
+    uint32_t band;           /* chunks whose samples are loaded at once */
+    uint32_t columns;        /* dx, likewise: all, or a multiple of 4 */
+    uint32_t local;          /* invocations of a workgroup */
+
+    /* These follow from the others and the plan. */
+    uint32_t unit; /* samples, squared, of the target in registers */
+    /* Of the order in one word with the cost; 0: two words, and as many invocations a block. */
+    uint32_t key_bits;
+    uint64_t shared_bytes;
+    uint64_t iterations; /* of all loops of an invocation, at most */
+    double score;        /* estimated issue slots of a pixel difference: less is better */
+};
+
+/* Fills in what follows from a shape. false: it does not suit the plan, or passes a limit. */
+bool gpume_tile_complete(const struct gpume_plan *plan, enum gpume_tile_words words,
+    const struct gpume_tile_limits *limits, struct gpume_tile *tile);
+
+/* Shapes with small scores: of the best `chunks` chunks the best `each`, which differ in their
+ * number of blocks; the best one first. Returns how many there are, chunks * each at most; 0: none
+ * suits. */
+uint32_t gpume_tile_choose(const struct gpume_plan *plan, enum gpume_tile_words words,
+    const struct gpume_tile_limits *limits, uint32_t chunks, uint32_t each,
+    struct gpume_tile *tiles);
+
+/* Does the picture's edge cut blocks to sizes that tiles leave to match.comp, in the last column or
+ * the last row? */
+static inline bool gpume_tile_leaves(uint32_t picture, uint32_t block)
+{
+    return picture % block % (block % 8 == 0 ? 8 : 4) != 0;
+}
+
+#endif

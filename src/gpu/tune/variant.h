@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The implementations of the match stage: one table, chosen from by what a device can do. Each
+ * gives the same vectors and costs, bit for bit, and differs in speed alone.
+ */
+#ifndef GPUME_GPU_TUNE_VARIANT_H
+#define GPUME_GPU_TUNE_VARIANT_H
+
+#include "gpu/tune/tile.h"
+#include "gpu/vk/device.h"
+
+struct gpume_match_variant {
+    const char *name, *summary;                     /* as gpume_list_searches tells them */
+    bool (*available)(const struct gpume_gpu *gpu); /* the logical device is not needed */
+    bool tiled;                                     /* tile.comp; else match.comp alone */
+    enum gpume_tile_words words;                    /* tiled */
+};
+
+/* Variants from the plainest to the fastest; NULL past the last one. The first suits every plan. */
+const struct gpume_match_variant *gpume_match_variant_at(uint32_t index);
+
+/* The one of that name, or the fastest that is available for NULL; NULL if the name is of none that
+ * is available. */
+const struct gpume_match_variant *gpume_match_variant_select(
+    const struct gpume_gpu *gpu, const char *name);
+
+#define GPUME_VARIANT_TILES_MAX 9u
+
+/* Shapes that are worth a trial, of at most `blocks`, the most promising first; one of all zeros
+ * where it needs none. Returns their number; 0: it does not suit the plan on this device. */
+uint32_t gpume_match_variant_tiles(const struct gpume_match_variant *variant,
+    const struct gpume_gpu *gpu, const struct gpume_plan *plan, uint32_t blocks,
+    struct gpume_tile tiles[GPUME_VARIANT_TILES_MAX]);
+
+/* Does a shape that somebody wants suit it? Then *tile is completed. */
+bool gpume_match_variant_takes(const struct gpume_match_variant *variant,
+    const struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_tile *tile);
+
+/* engine_ops.list_searches */
+int gpume_match_variant_list(
+    const char *device, struct gpume_search_info *searches, uint32_t *count);
+
+#endif

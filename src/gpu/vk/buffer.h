@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One buffer with memory of its own; all are made when an engine opens. */
+#ifndef GPUME_GPU_VK_BUFFER_H
+#define GPUME_GPU_VK_BUFFER_H
+
+#include "gpu/vk/device.h"
+
+enum gpume_buffer_kind {
+    GPUME_BUFFER_DEVICE,   /* device-local, not mapped */
+    GPUME_BUFFER_UPLOAD,   /* the host writes, kernels read or it is copied from */
+    GPUME_BUFFER_READBACK, /* copied to, the host reads */
+    GPUME_BUFFER_STAGING,  /* copied to and from, the host reads and writes */
+};
+
+struct gpume_buffer {
+    VkBuffer buffer;
+    VkDeviceMemory memory;
+    VkDeviceSize bytes;
+    void *mapped;            /* of host-visible kinds, for the buffer's whole life; coherent */
+    VkDeviceAddress address; /* of GPUME_BUFFER_DEVICE where gpu->addresses, else 0 */
+};
+
+/* A part of a buffer as a kernel sees it. */
+struct gpume_view {
+    VkBuffer buffer;
+    VkDeviceSize offset, bytes;
+};
+
+/* GPUME_DEVICE with the numbers in the log when memory runs out. */
+int gpume_buffer_create(struct gpume_gpu *gpu, enum gpume_buffer_kind kind, VkDeviceSize bytes,
+    struct gpume_buffer *buffer);
+
+struct gpume_view gpume_buffer_view(const struct gpume_buffer *buffer);
+
+/* Zeroed is fine. */
+void gpume_buffer_destroy(struct gpume_gpu *gpu, struct gpume_buffer *buffer);
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "gpu/vk/device.h"
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "gpu/vk/instance.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int select_physical(struct gpume_gpu *gpu, const char *wanted, bool software)
+{
+    VkPhysicalDevice physical[GPUME_PHYSICAL_MAX];
+    struct gpume_device devices[GPUME_PHYSICAL_MAX];
+    uint32_t count;
+    int status = gpume_instance_devices(gpu, physical, devices, &count);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    int index = gpume_instance_choose(devices, count, wanted, software);
+    if (index < 0) {
+        gpume_log_write(gpu->log, wanted || software ? GPUME_LOG_ERROR : GPUME_LOG_INFO,
+            "%s%s%s among %u Vulkan devices; 'gpume devices' lists them, --backend cpu needs none",
+            wanted ? "--device " : "no usable device", wanted ? wanted : "",
+            wanted ? ": no such device" : "", count);
+        return GPUME_DEVICE;
+    }
+    if (devices[index].unusable[0]) {
+        gpume_log_write(gpu->log, GPUME_LOG_ERROR, "%s %s; choose another with --device",
+            devices[index].name, devices[index].unusable);
+        return GPUME_DEVICE;
+    }
+    gpu->physical = physical[index];
+    gpu->heap_bytes = devices[index].memory_bytes;
+    memcpy(gpu->driver, devices[index].driver, sizeof(gpu->driver));
+    return GPUME_OK;
+}
+
+static bool has_extension(VkPhysicalDevice physical, const char *name)
+{
+    uint32_t count = 0;
+    VkExtensionProperties *extensions = NULL;
+    bool found = false;
+    if (vkEnumerateDeviceExtensionProperties(physical, NULL, &count, NULL) == VK_SUCCESS) {
+        extensions = calloc(count ? count : 1, sizeof(*extensions));
+    }
+    if (extensions &&
+        vkEnumerateDeviceExtensionProperties(physical, NULL, &count, extensions) >= 0) {
+        for (uint32_t i = 0; i < count && !found; i++) {
+            found = strcmp(extensions[i].extensionName, name) == 0;
+        }
+    }
+    free(extensions);
+    return found;
+}
+
+/* Kernels that use subgroups want them full, of a size that is known, and a few operations. */
+static void read_subgroups(struct gpume_gpu *gpu)
+{
+    static const VkSubgroupFeatureFlags needed =
+        VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT |
+        VK_SUBGROUP_FEATURE_BALLOT_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
+    gpu->subgroup = gpu->subgroups_max = 0;
+    if (!has_extension(gpu->physical, VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME)) {
+        return;
+    }
+    VkPhysicalDeviceSubgroupSizeControlFeatures control = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES};
+    VkPhysicalDeviceFeatures2 features = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &control};
+    vkGetPhysicalDeviceFeatures2(gpu->physical, &features);
+    VkPhysicalDeviceSubgroupSizeControlProperties sizes = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES};
+    VkPhysicalDeviceSubgroupProperties subgroups = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES, .pNext = &sizes};
+    VkPhysicalDeviceProperties2 properties = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &subgroups};
+    vkGetPhysicalDeviceProperties2(gpu->physical, &properties);
+    uint32_t size = subgroups.subgroupSize;
+    if (control.subgroupSizeControl && control.computeFullSubgroups &&
+        (sizes.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) &&
+        (subgroups.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) &&
+        (subgroups.supportedOperations & needed) == needed && size >= sizes.minSubgroupSize &&
+        size <= sizes.maxSubgroupSize) {
+        gpu->subgroup = size;
+        gpu->subgroups_max = sizes.maxComputeWorkgroupSubgroups;
+    }
+}
+
+static void read_features(struct gpume_gpu *gpu)
+{
+    VkPhysicalDeviceShaderFloat16Int8Features half = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES};
+    VkPhysicalDeviceBufferDeviceAddressFeatures addresses = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES, .pNext = &half};
+    VkPhysicalDeviceFeatures2 all = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &addresses};
+    vkGetPhysicalDeviceFeatures2(gpu->physical, &all);
+    gpu->half = half.shaderFloat16;
+    gpu->addresses = addresses.bufferDeviceAddress;
+}
+
+static void read_limits(struct gpume_gpu *gpu)
+{
+    VkPhysicalDeviceMaintenance3Properties maintenance = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES};
+    VkPhysicalDeviceProperties2 all = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &maintenance};
+    vkGetPhysicalDeviceProperties2(gpu->physical, &all);
+    gpu->properties = all.properties;
+    gpu->allocation_max = maintenance.maxMemoryAllocationSize;
+    vkGetPhysicalDeviceMemoryProperties(gpu->physical, &gpu->memory);
+}
+
+void gpume_gpu_describe(struct gpume_gpu *gpu)
+{
+    read_limits(gpu);
+    read_features(gpu);
+    read_subgroups(gpu);
+}
+
+static int create_device(struct gpume_gpu *gpu)
+{
+    gpu->queue_family = gpume_instance_compute_family(gpu->physical, &gpu->timestamp_bits);
+    static const float priority = 1.0f;
+    VkDeviceQueueCreateInfo queue = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+        .queueFamilyIndex = gpu->queue_family,
+        .queueCount = 1,
+        .pQueuePriorities = &priority,
+    };
+    VkPhysicalDeviceShaderFloat16Int8Features half = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES,
+        .shaderFloat16 = gpu->half,
+    };
+    VkPhysicalDeviceBufferDeviceAddressFeatures addresses = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES,
+        .pNext = &half,
+        .bufferDeviceAddress = gpu->addresses,
+    };
+    VkPhysicalDeviceSubgroupSizeControlFeatures subgroups = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES,
+        .pNext = &addresses,
+        .subgroupSizeControl = VK_TRUE,
+        .computeFullSubgroups = VK_TRUE,
+    };
+    static const char *const extensions[] = {VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME};
+    VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES,
+        .pNext = gpu->subgroup ? (void *)&subgroups : (void *)&addresses,
+        .timelineSemaphore = VK_TRUE,
+    };
+    VkDeviceCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+        .pNext = &timeline,
+        .queueCreateInfoCount = 1,
+        .pQueueCreateInfos = &queue,
+        .enabledExtensionCount = gpu->subgroup ? 1 : 0,
+        .ppEnabledExtensionNames = extensions,
+    };
+    int status;
+    GPUME_VK_TRY(gpu->log, vkCreateDevice(gpu->physical, &info, NULL, &gpu->device));
+    vkGetDeviceQueue(gpu->device, gpu->queue_family, 0, &gpu->queue);
+fail:
+    return status;
+}
+
+int gpume_gpu_find(struct gpume_gpu *gpu, const struct gpume_log *log, const char *wanted,
+    bool software, bool validate)
+{
+    *gpu = (struct gpume_gpu){.log = log};
+    uint64_t start = gpume_clock_ns();
+    int status;
+    GPUME_TRY(gpume_instance_open(gpu, validate, !software && !wanted));
+    gpu->instance_ns = gpume_clock_ns() - start;
+    GPUME_TRY(select_physical(gpu, wanted, software));
+    gpume_gpu_describe(gpu);
+fail:
+    return status;
+}
+
+int gpume_gpu_open(struct gpume_gpu *gpu, const struct gpume_log *log, const char *wanted,
+    bool software, bool validate)
+{
+    int status = gpume_gpu_find(gpu, log, wanted, software, validate);
+    return status == GPUME_OK ? create_device(gpu) : status;
+}
+
+void gpume_gpu_close(struct gpume_gpu *gpu)
+{
+    if (gpu->device) {
+        vkDestroyPipelineCache(gpu->device, gpu->pipelines, NULL);
+        vkDestroyDevice(gpu->device, NULL);
+        gpu->device = VK_NULL_HANDLE;
+    }
+    gpume_instance_close(gpu);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One compute pipeline: its SPIR-V, specialised, with storage buffers at bindings 0 .. buffer_count
+ * - 1 of set 0, or none, and one block of push constants.
+ */
+#ifndef GPUME_GPU_VK_KERNEL_H
+#define GPUME_GPU_VK_KERNEL_H
+
+#include "gpu/vk/device.h"
+
+#define GPUME_KERNEL_BUFFERS_MAX 8u
+#define GPUME_KERNEL_CONSTANTS_MAX 64u
+
+struct gpume_kernel {
+    VkDescriptorSetLayout set_layout;
+    VkPipelineLayout layout;
+    VkPipeline pipeline;
+    uint32_t buffer_count, push_bytes;
+    struct gpume_kernel_build *build; /* until gpume_kernel_wait */
+};
+
+struct gpume_kernel_info {
+    const uint32_t *words;
+    size_t bytes;
+    uint32_t buffer_count, push_bytes;
+    const char *entry;         /* NULL: main */
+    const uint32_t *constants; /* by id, from 0 without gaps */
+    uint32_t constant_count;   /* at most GPUME_KERNEL_CONSTANTS_MAX */
+    uint32_t subgroup;         /* every subgroup is full and has so many invocations; 0: any */
+};
+
+/* Begins; the pipeline is compiled in a thread of its own, beside others and whatever the caller
+ * does meanwhile. */
+int gpume_kernel_create(
+    struct gpume_gpu *gpu, const struct gpume_kernel_info *info, struct gpume_kernel *kernel);
+
+/* Ends what create began: the kernel may be used. Zeroed is fine. */
+int gpume_kernel_wait(struct gpume_gpu *gpu, struct gpume_kernel *kernel);
+
+/* Zeroed is fine. */
+void gpume_kernel_destroy(struct gpume_gpu *gpu, struct gpume_kernel *kernel);
+
+#endif

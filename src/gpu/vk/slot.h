@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One submission: a command buffer, the descriptor sets and timestamps it uses, and the value that
+ * the timeline semaphore reaches when it is done. begin -> bind, dispatch, copy, barriers -> submit
+ * -> wait; then it may begin again. Recording allocates nothing from the system.
+ */
+#ifndef GPUME_GPU_VK_SLOT_H
+#define GPUME_GPU_VK_SLOT_H
+
+#include "gpu/vk/buffer.h"
+#include "gpu/vk/kernel.h"
+
+enum gpume_stage {
+    GPUME_STAGE_UPLOAD,
+    GPUME_STAGE_MATCH,
+    GPUME_STAGE_REDUCE,
+    GPUME_STAGE_RANK,
+    GPUME_STAGE_READBACK,
+    GPUME_STAGE_COUNT,
+};
+
+struct gpume_timeline {
+    VkSemaphore semaphore;
+    uint64_t value; /* of the newest submission */
+};
+
+struct gpume_slot {
+    struct gpume_gpu *gpu;
+    VkCommandPool pool;
+    VkCommandBuffer commands;
+    VkDescriptorPool sets;
+    VkQueryPool queries; /* one before the first stage, one after each */
+    uint32_t stamps;     /* written by this submission */
+    uint64_t value;
+    int status; /* first failure while recording; told by submit */
+};
+
+int gpume_timeline_create(struct gpume_gpu *gpu, struct gpume_timeline *timeline);
+void gpume_timeline_destroy(struct gpume_gpu *gpu, struct gpume_timeline *timeline);
+
+/* binds_max: calls of gpume_slot_bind in one submission, those of kernels without buffers apart. */
+int gpume_slot_create(struct gpume_gpu *gpu, uint32_t binds_max, struct gpume_slot *slot);
+void gpume_slot_destroy(struct gpume_slot *slot);
+
+void gpume_slot_begin(struct gpume_slot *slot);
+
+/* Makes the kernel and its buffers current. */
+void gpume_slot_bind(
+    struct gpume_slot *slot, const struct gpume_kernel *kernel, const struct gpume_view *views);
+
+void gpume_slot_dispatch(struct gpume_slot *slot, const struct gpume_kernel *kernel,
+    const void *push, uint32_t groups_x, uint32_t groups_y, uint32_t groups_z);
+
+/* `groups` workgroups on a grid of x and y that keeps to every driver's limits; kernels that use it
+ * count them as y * width + x and ignore those past their end. */
+void gpume_slot_dispatch_many(struct gpume_slot *slot, const struct gpume_kernel *kernel,
+    const void *push, uint64_t groups, uint32_t groups_z);
+
+/* Copies the same range of one buffer to another. */
+void gpume_slot_copy(struct gpume_slot *slot, const struct gpume_buffer *from,
+    const struct gpume_buffer *to, VkDeviceSize offset, VkDeviceSize bytes);
+
+/* Copies one part of a buffer to another of as many bytes. */
+void gpume_slot_copy_view(
+    struct gpume_slot *slot, const struct gpume_view *from, const struct gpume_view *to);
+
+/* Zeroes a range; a multiple of 4 bytes. */
+void gpume_slot_clear(struct gpume_slot *slot, const struct gpume_view *view);
+
+/* Barriers, by hazard. */
+void gpume_barrier_clear_to_kernel(struct gpume_slot *slot);
+void gpume_barrier_kernel_to_kernel(struct gpume_slot *slot);
+void gpume_barrier_kernel_to_copy(struct gpume_slot *slot);
+void gpume_barrier_copy_to_host(struct gpume_slot *slot);
+void gpume_barrier_from_earlier_slots(struct gpume_slot *slot);
+/* Everything before, in earlier submissions too, before everything after. */
+void gpume_barrier_all(struct gpume_slot *slot);
+
+/* Marks the end of a stage for the statistics. */
+void gpume_slot_stage_done(struct gpume_slot *slot, enum gpume_stage stage);
+
+int gpume_slot_submit(struct gpume_slot *slot, struct gpume_timeline *timeline);
+
+/* Waits for the submission and adds its stages' nanoseconds. Where waiting fails, out of memory
+ * perhaps, the submission is still over then: what it uses may be destroyed. */
+int gpume_slot_wait(struct gpume_slot *slot, const struct gpume_timeline *timeline,
+    uint64_t stage_ns[GPUME_STAGE_COUNT]);
+
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "model/plan.h"
+
+#include "base/grid.h"
+
+#define PIXELS_MAX (1ull << 32)         /* pixels: 2^32 * 65535^2 < 2^64 bounds every squared sum */
+#define BATCH_BLOCKS (1u << 20)         /* blocks of a submission: enough for any device */
+#define BATCH_BYTES (48ull << 20)       /* of frames in a submission: more hides its cost */
+#define LARGE_PLANE_BYTES (32ull << 20) /* above, memory matters more than overlap */
+
+static int refuse(
+    const struct gpume_log *log, const char *name, uint64_t value, const char *allowed)
+{
+    gpume_log_write(
+        log, GPUME_LOG_ERROR, "%s %llu: must be %s", name, (unsigned long long)value, allowed);
+    return GPUME_INVALID;
+}
+
+static int check_params(const struct gpume_params *p, const struct gpume_log *log)
+{
+    /* GPUME_SIDE_MAX keeps coordinates and strides within 31 bits. */
+    if (p->width < 1 || p->width > GPUME_SIDE_MAX) {
+        return refuse(log, "width", p->width, "from 1 to 1048576");
+    }
+    if (p->height < 1 || p->height > GPUME_SIDE_MAX) {
+        return refuse(log, "height", p->height, "from 1 to 1048576");
+    }
+    if ((uint64_t)p->width * p->height > PIXELS_MAX) {
+        return refuse(log, "pixels", (uint64_t)p->width * p->height, "at most 4294967296");
+    }
+    if (p->bits < 8 || p->bits > 16) {
+        return refuse(log, "bits", p->bits, "from 8 to 16");
+    }
+    if (p->block < GPUME_BLOCK_MIN || p->block > GPUME_BLOCK_MAX || p->block % 4 != 0) {
+        return refuse(log, "block", p->block, "a multiple of 4 from 4 to 128");
+    }
+    if (p->window_x > GPUME_WINDOW_MAX || p->window_y > GPUME_WINDOW_MAX) {
+        return refuse(log, "window", gpume_max_u64(p->window_x, p->window_y), "from 0 to 512");
+    }
+    if (p->ref_distance < 1 || p->ref_distance > GPUME_DISTANCE_MAX) {
+        return refuse(log, "reference distance", p->ref_distance, "from 1 to 1024");
+    }
+    if ((unsigned)p->edge > GPUME_EDGE_INSIDE) {
+        return refuse(log, "edge mode", (uint64_t)p->edge, "one of enum gpume_edge");
+    }
+    if ((unsigned)p->direction > GPUME_DIRECTION_BOTH) {
+        return refuse(log, "direction", (uint64_t)p->direction, "one of enum gpume_direction");
+    }
+    if (p->metric != GPUME_METRIC_SAD) {
+        return refuse(log, "metric", (uint64_t)p->metric, "one of enum gpume_metric");
+    }
+    return GPUME_OK;
+}
+
+/* Along one axis, the sum over its blocks. */
+static uint64_t axis_candidates(uint32_t size, uint32_t block, uint32_t window, bool inside)
+{
+    uint64_t sum = 0;
+    for (uint32_t at = 0; at < size; at += block) {
+        uint32_t after = size - at < block ? 0 : size - at - block;
+        sum += gpume_plan_reach(window, at, inside) + gpume_plan_reach(window, after, inside) + 1;
+    }
+    return sum;
+}
+
+static void plan_blocks(struct gpume_plan *plan)
+{
+    const struct gpume_params *p = &plan->params;
+    plan->sample_bytes = p->bits > 8 ? 2 : 1;
+    plan->blocks_x = (uint32_t)gpume_div_up(p->width, p->block);
+    plan->blocks_y = (uint32_t)gpume_div_up(p->height, p->block);
+    uint64_t blocks = (uint64_t)plan->blocks_x * plan->blocks_y;
+    plan->blocks = (uint32_t)blocks; /* at most 2^32 / 16, and a few cut ones */
+    plan->candidates = (2ull * p->window_x + 1) * (2ull * p->window_y + 1);
+    bool inside = p->edge == GPUME_EDGE_INSIDE;
+    plan->field_candidates = axis_candidates(p->width, p->block, p->window_x, inside) *
+                             axis_candidates(p->height, p->block, p->window_y, inside);
+    /* Raw files exist whose 10-bit samples use all 16: bound by what the memory can hold.
+     * block^2 * 65535 <= 128 * 128 * 65535 < 2^30 */
+    uint64_t cost_max = (uint64_t)p->block * p->block * (plan->sample_bytes == 2 ? 65535 : 255);
+    plan->cost_bits = gpume_bit_width(cost_max);
+    plan->index_bits = gpume_bit_width(blocks - 1);
+}
+
+static void plan_layout(struct gpume_plan *plan, const struct gpume_caps *caps)
+{
+    const struct gpume_params *p = &plan->params;
+    plan->plane_stride = (uint32_t)gpume_round_up((uint64_t)p->width * plan->sample_bytes, 64);
+    plan->plane_bytes = (uint64_t)plan->plane_stride * p->height;
+    plan->pad_x = (uint32_t)gpume_round_up(p->window_x, 4);
+    plan->pad_y = p->window_y;
+    plan->dx_quads = (uint32_t)gpume_div_up(plan->pad_x + p->window_x + 1, 4);
+    /* The last block's last quad of dx reads samples up to blocks_x * block + 4 dx_quads - 1. */
+    plan->padded_stride = plan->blocks_x * p->block + 4 * plan->dx_quads;
+    plan->padded_rows = p->height + 2 * p->window_y;
+    plan->padded_bytes = gpume_round_up(
+        (uint64_t)plan->padded_stride * plan->padded_rows * plan->sample_bytes, caps->align_bytes);
+}
+
+/* Pixel differences of a field, < 2^32 * 2^21. */
+static uint64_t field_work(const struct gpume_plan *plan)
+{
+    return (uint64_t)plan->params.width * plan->params.height * plan->candidates;
+}
+
+/* Frames of a submission. With those they look at their box sums, 16 bits each, fit a window, if
+ * any such batch's do; a sixteenth of it is for what those and patches are rounded up by. */
+static uint64_t batch_of(const struct gpume_plan *plan, const struct gpume_caps *caps)
+{
+    uint64_t window = caps->window_bytes / 16 * 15 / 2 * plan->sample_bytes;
+    uint64_t frames = window / plan->padded_bytes, batch = BATCH_BYTES / plan->padded_bytes;
+    return frames > plan->reach ? gpume_min_u64(batch, frames - plan->reach) : batch;
+}
+
+/* All that depends on the frames of a submission. */
+static void plan_batch(struct gpume_plan *plan, const struct gpume_caps *caps, uint64_t batch)
+{
+    const struct gpume_params *p = &plan->params;
+    bool large = plan->plane_bytes > LARGE_PLANE_BYTES;
+    bool both = p->direction == GPUME_DIRECTION_BOTH;
+    uint64_t ring_bytes = (plan->reach + batch) * plan->padded_bytes;
+    plan->one_window = ring_bytes <= caps->window_bytes;
+    plan->batch = plan->one_window ? (uint32_t)batch : 1;
+    plan->ring = plan->reach + plan->batch;
+    plan->slots = large || field_work(plan) > caps->batch_work ? 2 : 3;
+    /* Frames are read until their submission is collected. With want_frames a field in a slot keeps
+     * its target and its reference, however old they are, and those frames are kept that a later
+     * one will look at: the newest `reach`, with both directions one more while the second field of
+     * a frame waits for the next submission. Beyond that: frames being filled. */
+    uint32_t in_slots = plan->slots * plan->batch;
+    bool kept = p->want_frames || gpume_plan_stands_by(p); /* likewise for those not collected */
+    plan->pool = in_slots + (large ? 1 : 3) + (kept ? plan->reach + both : 0) +
+                 (p->want_frames ? in_slots : 0);
+}
+
+/* Of frames alone, of which every engine holds as many. Bounds: 2^11 frames of less than 2^34 bytes
+ * each. */
+static uint64_t frames_bytes(const struct gpume_plan *plan)
+{
+    return plan->pool * plan->plane_bytes + (plan->params.ref_distance + 1) * plan->padded_bytes;
+}
+
+static bool fits(const struct gpume_plan *plan)
+{
+    return plan->params.memory_max == 0 || frames_bytes(plan) <= plan->params.memory_max;
+}
+
+static void plan_counts(struct gpume_plan *plan, const struct gpume_caps *caps)
+{
+    const struct gpume_params *p = &plan->params;
+    bool both = p->direction == GPUME_DIRECTION_BOTH;
+    /* Frame m brings the field of m - d with m; then that of m - d + 1 with m - 2d + 1. */
+    plan->reach = both ? 2 * p->ref_distance - 1 : p->ref_distance;
+    uint64_t batch = gpume_min_u64(BATCH_BLOCKS / plan->blocks, batch_of(plan, caps));
+    batch = gpume_min_u64(batch, caps->batch_work / field_work(plan));
+    batch = gpume_min_u64(gpume_min_u64(batch, caps->batch_max), GPUME_BATCH_MAX);
+    plan_batch(plan, caps, gpume_max_u64(batch, 1));
+    while (plan->batch > 1 && !fits(plan)) {
+        plan_batch(plan, caps, plan->batch - 1);
+    }
+}
+
+static int plan_bands(
+    struct gpume_plan *plan, const struct gpume_caps *caps, const struct gpume_log *log)
+{
+    const struct gpume_params *p = &plan->params;
+    plan->band_rows = plan->blocks_y;
+    plan->band_count = 1;
+    plan->filter_rows = p->height;
+    if (plan->one_window || plan->padded_bytes <= caps->window_bytes) {
+        return GPUME_OK;
+    }
+    /* A band of n block rows sees n * block + 2 window_y rows of the reference, and up to
+     * align_bytes before its first row. */
+    uint64_t row_bytes = (uint64_t)plan->padded_stride * plan->sample_bytes;
+    uint64_t rows = (caps->window_bytes - caps->align_bytes) / row_bytes;
+    uint64_t filtered = 2ull * plan->prefilter.radius_y + 1; /* rows that one row is made of */
+    uint64_t needed = gpume_max_u64(2ull * p->window_y + p->block, filtered);
+    if (rows < needed) {
+        gpume_log_write(log, GPUME_LOG_ERROR,
+            "%ux%u with window %u%s needs %llu bytes of a frame at once, the device allows %llu; "
+            "use a smaller %s or the CPU engine",
+            p->width, p->height, p->window_y, gpume_plan_filters(plan) ? " and a filter" : "",
+            (unsigned long long)(needed * row_bytes), (unsigned long long)caps->window_bytes,
+            needed == filtered ? "filter" : "window");
+        return GPUME_UNSUPPORTED;
+    }
+    plan->filter_rows = (uint32_t)(rows - filtered + 1);
+    plan->band_rows = (uint32_t)((rows - 2ull * p->window_y) / p->block);
+    plan->band_count = (uint32_t)gpume_div_up(plan->blocks_y, plan->band_rows);
+    return GPUME_OK;
+}
+
+static int refuse_memory(
+    const struct gpume_params *p, uint64_t bytes, const char *how, const struct gpume_log *log)
+{
+    gpume_log_write(log, GPUME_LOG_ERROR,
+        "%ux%u pixels, window %ux%u, reference distance %u: %s%llu bytes of memory are needed, "
+        "--max-memory allows %llu; raise it or give smaller pictures",
+        p->width, p->height, p->window_x, p->window_y, p->ref_distance, how,
+        (unsigned long long)bytes, (unsigned long long)p->memory_max);
+    return GPUME_INVALID;
+}
+
+int gpume_plan_check_memory(
+    const struct gpume_params *params, uint64_t bytes, bool has_boxes, const struct gpume_log *log)
+{
+    if (params->memory_max == 0 || bytes <= params->memory_max) {
+        return GPUME_OK;
+    }
+    return has_boxes ? GPUME_AGAIN : refuse_memory(params, bytes, "", log);
+}
+
+int gpume_plan_make(const struct gpume_params *params, const struct gpume_caps *caps,
+    const struct gpume_log *log, struct gpume_plan *out)
+{
+    struct gpume_plan plan = {.params = *params};
+    int status = check_params(params, log);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    if (params->prefilter) {
+        status = gpume_prefilter_make(params->prefilter, params->bits, log, &plan.prefilter);
+        if (status != GPUME_OK) {
+            return status;
+        }
+    }
+    plan_blocks(&plan);
+    plan_layout(&plan, caps);
+    plan_counts(&plan, caps);
+    status = plan_bands(&plan, caps, log);
+    if (status == GPUME_OK && !fits(&plan)) { /* one field at a time, and frames alone */
+        return refuse_memory(params, frames_bytes(&plan), "at least ", log);
+    }
+    if (status == GPUME_OK) {
+        *out = plan;
+    }
+    return status;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Parameters in, every size, count and limit out: pure arithmetic, and the one place that refuses
+ * what cannot be computed exactly or cannot fit.
+ *
+ * Engines search in padded frames, so that no candidate needs a test for the picture's edge:
+ *
+ *      pad_x (window_x rounded up to 4)
+ *     +-----+--------------------------+-------+
+ *     |     window_y rows of edge samples      |
+ *     +-----+--------------------------+-------+
+ *     |edge | picture                  | edge  |   padded_rows = height + 2 window_y
+ *     +-----+--------------------------+-------+
+ *     |     window_y rows of edge samples      |
+ *     +-----+--------------------------+-------+
+ *      padded_stride samples, a multiple of 4
+ *
+ * Four samples from a multiple of 4 are a quad: 4 bytes at 8 bits, 8 bytes above. Kernels load
+ * quads.
+ */
+#ifndef GPUME_MODEL_PLAN_H
+#define GPUME_MODEL_PLAN_H
+
+#include "base/log.h"
+#include "model/prefilter.h"
+
+#define GPUME_BATCH_MAX 64u /* fields in one submission */
+#define GPUME_SLOTS_MAX 4u  /* submissions under way */
+
+/* What an engine can do. */
+struct gpume_caps {
+    uint64_t window_bytes; /* largest part of a buffer that a kernel may see; UINT64_MAX = any */
+    uint32_t align_bytes;  /* of such parts; a power of 2 */
+    uint32_t batch_max;    /* fields in one submission, 1 or more */
+    uint64_t batch_work;   /* pixel differences in one: a run can be ended between submissions */
+};
+
+struct gpume_plan {
+    struct gpume_params params;
+
+    uint32_t sample_bytes;
+    uint32_t blocks_x, blocks_y, blocks;
+    uint64_t candidates;       /* a block, far from any edge */
+    uint64_t field_candidates; /* of all blocks, those that the edge mode allows; below 2^49 */
+
+    uint32_t plane_stride; /* bytes a row of pool frames and predicted frames, a multiple of 64:
+                              every fourth may begin a bound part */
+    uint64_t plane_bytes;
+
+    uint32_t pad_x, pad_y;  /* samples left of and above the picture */
+    uint32_t dx_quads;      /* quads of neighbouring dx that cover -pad_x .. window_x */
+    uint32_t padded_stride; /* samples */
+    uint32_t padded_rows;
+    uint64_t padded_bytes; /* aligned to caps.align_bytes */
+
+    uint32_t reach;                 /* frames before the newest one that a field may look at */
+    uint32_t batch;                 /* most frames in one submission, and most fields */
+    uint32_t slots;                 /* submissions under way or in the receiver's hands */
+    uint32_t ring;                  /* padded frames kept: reach + batch */
+    uint32_t pool;                  /* frames that can be filled, waiting or read at a time */
+    bool one_window;                /* the whole ring of padded frames fits into one window */
+    uint32_t band_rows, band_count; /* block rows that are searched with one pair of windows */
+    uint32_t filter_rows;           /* picture rows whose filtering reads no more than a window */
+
+    uint32_t cost_bits;  /* the largest cost fits */
+    uint32_t index_bits; /* the largest block index fits */
+
+    struct gpume_prefilter_tables prefilter; /* where params.prefilter is not NULL; the pointer is
+                                                the caller's and not followed after opening */
+};
+
+/* Where nothing of a GPU was asked for by name, the CPU engine takes over from one that is lost
+ * (engine_standby). */
+static inline bool gpume_plan_stands_by(const struct gpume_params *params)
+{
+    return params->backend == GPUME_BACKEND_AUTO && !params->device && !params->search &&
+           !params->validate;
+}
+
+/* Is what is searched another frame than what is measured? */
+static inline bool gpume_plan_filters(const struct gpume_plan *plan)
+{
+    return plan->params.prefilter != NULL;
+}
+
+/* Candidates on one side of (0,0) along an axis: `room` pixels lie between the block and the
+ * picture's edge there. */
+static inline uint32_t gpume_plan_reach(uint32_t window, uint32_t room, bool inside)
+{
+    return inside && room < window ? room : window;
+}
+
+/* Holds all that an engine takes against params->memory_max. GPUME_AGAIN: it is more, but box sums
+ * are in it; GPUME_INVALID, logged: it is more. */
+int gpume_plan_check_memory(
+    const struct gpume_params *params, uint64_t bytes, bool has_boxes, const struct gpume_log *log);
+
+/* GPUME_INVALID: a parameter is out of range. GPUME_UNSUPPORTED: caps do not allow it. Both are
+ * logged. */
+int gpume_plan_make(const struct gpume_params *params, const struct gpume_caps *caps,
+    const struct gpume_log *log, struct gpume_plan *plan);
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/figures.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Bins to either side of the middle, so that the drawing has a few pixels for each. */
+#define REACH_MAX 64u
+
+/* A scene cut's candidate: the search has left twice what it left of the field before, and half or
+ * more of the difference that it began with, and four steps of 8-bit gray a pixel or more. */
+#define CUT_JUMP 2u
+#define CUT_REST 2u
+#define CUT_STEPS 4u
+
+static void make_bins(uint32_t *bins, uint32_t window, uint32_t side, uint32_t reach)
+{
+    for (uint32_t i = 0; i <= 2 * window; i++) {
+        /* Shifted by whole bins, so that nothing is negative. */
+        bins[i] = (i + reach * side + (side - 1) / 2 - window) / side;
+    }
+}
+
+int gpume_report_histogram_init(
+    struct gpume_report_histogram *histogram, const struct gpume_params *params)
+{
+    const uint32_t x = params->window_x, y = params->window_y, larger = x > y ? x : y;
+    uint32_t side = 1;
+    while ((larger + (side - 1) / 2) / side > REACH_MAX) {
+        side += 2;
+    }
+    *histogram = (struct gpume_report_histogram){
+        .side = side,
+        .reach_x = (x + (side - 1) / 2) / side,
+        .reach_y = (y + (side - 1) / 2) / side,
+        .window_x = x,
+        .window_y = y,
+    };
+    make_bins(histogram->bins_x, x, side, histogram->reach_x);
+    make_bins(histogram->bins_y, y, side, histogram->reach_y);
+    const size_t bins = (2 * (size_t)histogram->reach_x + 1) * (2 * histogram->reach_y + 1);
+    histogram->counts = calloc(bins, sizeof(*histogram->counts));
+    return histogram->counts ? GPUME_OK : GPUME_NOMEM;
+}
+
+void gpume_report_histogram_finish(struct gpume_report_histogram *histogram)
+{
+    free(histogram->counts);
+    histogram->counts = NULL;
+}
+
+void gpume_report_histogram_put(
+    const struct gpume_report_histogram *histogram, struct gpume_json *json, const char *key)
+{
+    const uint32_t columns = 2 * histogram->reach_x + 1, rows = 2 * histogram->reach_y + 1;
+    const int64_t side = histogram->side;
+    gpume_json_begin(json, key);
+    gpume_json_count(json, "bin", histogram->side);
+    gpume_json_begin_list(json, "counts");
+    for (uint32_t y = 0; y < rows; y++) {
+        for (uint32_t x = 0; x < columns; x++) {
+            const uint64_t count = histogram->counts[(size_t)y * columns + x];
+            if (count > 0) {
+                char text[80];
+                snprintf(text, sizeof(text), "[%" PRId64 ", %" PRId64 ", %" PRIu64 "]",
+                    ((int64_t)x - histogram->reach_x) * side,
+                    ((int64_t)y - histogram->reach_y) * side, count);
+                gpume_json_digits(json, NULL, text);
+            }
+        }
+    }
+    gpume_json_end_list(json);
+    gpume_json_end(json);
+}
+
+void gpume_report_cuts_init(struct gpume_report_cuts *cuts, const struct gpume_params *params)
+{
+    const uint64_t pixels = (uint64_t)params->width * params->height;
+    *cuts = (struct gpume_report_cuts){.least = (CUT_STEPS * pixels) << (params->bits - 8)};
+}
+
+static bool is_cut(struct gpume_report_cuts *cuts, const struct gpume_field *field)
+{
+    const struct gpume_sums *sums = &field->sums;
+    const bool ahead = field->ref > field->frame;
+    /* Sums of SAD stay below 2^48: 2^32 pixels of 16 bits. */
+    const bool cut = cuts->started[ahead] && sums->sad_after >= cuts->least &&
+                     sums->sad_after >= CUT_JUMP * cuts->last[ahead] &&
+                     CUT_REST * sums->sad_after >= sums->sad_before;
+    cuts->last[ahead] = sums->sad_after;
+    cuts->started[ahead] = true;
+    return cut;
+}
+
+void gpume_report_figures_make(struct gpume_report_figures *figures, struct gpume_report_cuts *cuts,
+    struct gpume_report_histogram *histogram, const struct gpume_field *field)
+{
+    const size_t blocks = (size_t)field->blocks_x * field->blocks_y;
+    double length_sum = 0;
+    *figures = (struct gpume_report_figures){.cut = is_cut(cuts, field)};
+    for (size_t i = 0; i < blocks; i++) {
+        const int32_t dx = field->vectors[i].dx, dy = field->vectors[i].dy;
+        const uint32_t squared = (uint32_t)(dx * dx + dy * dy);
+        figures->dx_sum += dx;
+        figures->dy_sum += dy;
+        length_sum += sqrt((double)squared);
+        if (squared > figures->length_max_squared) {
+            figures->length_max_squared = squared;
+        }
+        if (field->costs[i] > figures->cost_max) {
+            figures->cost_max = field->costs[i];
+        }
+        if (histogram) {
+            const uint32_t x = histogram->bins_x[dx + (int32_t)histogram->window_x];
+            const uint32_t y = histogram->bins_y[dy + (int32_t)histogram->window_y];
+            histogram->counts[(size_t)y * (2 * histogram->reach_x + 1) + x]++;
+        }
+    }
+    figures->length_mean_milli = (uint64_t)llround(1000 * length_sum / (double)blocks);
+}
+
+void gpume_report_figures_row(char row[GPUME_REPORT_ROW_BYTES],
+    const struct gpume_report_figures *figures, const struct gpume_field *field)
+{
+    const double blocks = (double)field->blocks_x * field->blocks_y;
+    snprintf(row, GPUME_REPORT_ROW_BYTES, "%.3f,%.3f,%" PRIu64 ".%03" PRIu64 ",%.3f,%" PRIu32 ",%d",
+        (double)figures->dx_sum / blocks, (double)figures->dy_sum / blocks,
+        figures->length_mean_milli / 1000, figures->length_mean_milli % 1000,
+        sqrt((double)figures->length_max_squared), figures->cost_max, figures->cut);
+}

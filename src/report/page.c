@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/page.h"
+
+#include "draw/colours.h"
+#include "report/assets.h"
+#include "sinks/summary.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Markup, style, scripts, gallery, histogram: more than they ever take. */
+#define FIXED_BYTES ((uint64_t)1600000)
+
+/* Colours of a table, finer than the eye. */
+#define HEAT_STEPS 256u
+#define DIRECTION_STEPS 360u
+
+/* Where the page's file has something of ours: "<!--gpume:NAME-->". */
+#define MARK "<!--gpume:"
+
+void gpume_report_page_pack(struct gpume_bytes *fields, const struct gpume_report_figures *figures,
+    const struct gpume_field *field, int64_t *time_us)
+{
+    const struct gpume_sums *sums = &field->sums;
+    /* Wraps around in the worst of inputs; the reader's numbers are doubles anyway. */
+    gpume_bytes_signed(fields, (int64_t)((uint64_t)field->time_us - (uint64_t)*time_us));
+    gpume_bytes_number(fields, sums->zero);
+    gpume_bytes_number(fields, sums->sad_before);
+    gpume_bytes_number(fields, sums->sad_after);
+    gpume_bytes_number(fields, sums->sse_before);
+    gpume_bytes_number(fields, sums->sse_after);
+    gpume_bytes_signed(fields, figures->dx_sum);
+    gpume_bytes_signed(fields, figures->dy_sum);
+    gpume_bytes_number(fields, figures->length_mean_milli);
+    gpume_bytes_number(fields, figures->length_max_squared);
+    gpume_bytes_number(fields, 2 * (uint64_t)figures->cost_max + figures->cut);
+    *time_us = field->time_us;
+}
+
+uint64_t gpume_report_page_room(const struct gpume_bytes *fields)
+{
+    const uint64_t taken = FIXED_BYTES + gpume_base64_length(fields->count);
+    return taken < GPUME_REPORT_PAGE_BYTES ? GPUME_REPORT_PAGE_BYTES - taken : 0;
+}
+
+static void put(struct gpume_json *json, const void *data, size_t bytes)
+{
+    (void)gpume_out_write(json->out, data, bytes);
+    json->bytes += bytes;
+}
+
+static void put_text(struct gpume_json *json, const char *text)
+{
+    put(json, text, strlen(text));
+}
+
+static void put_base64(struct gpume_json *json, const unsigned char *data, size_t count)
+{
+    gpume_base64_write(json->out, data, count);
+    json->bytes += gpume_base64_length(count);
+}
+
+/* 64 hexadecimal digits as base 64, between quotes. */
+static void put_hash(struct gpume_json *json, const char *sha256)
+{
+    unsigned char bytes[32];
+    for (size_t i = 0; i < sizeof(bytes); i++) {
+        unsigned value = 0;
+        (void)sscanf(sha256 + 2 * i, "%2x", &value);
+        bytes[i] = (unsigned char)value;
+    }
+    put_text(json, " 'sha256-");
+    put_base64(json, bytes, sizeof(bytes));
+    put_text(json, "'");
+}
+
+/* Nothing from anywhere, and no script or style but ours. */
+static void put_policy(struct gpume_json *json)
+{
+    put_text(json, "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                   "img-src data:; base-uri 'none'; form-action 'none'; style-src");
+    for (const struct gpume_report_asset *asset = gpume_report_styles; asset->data; asset++) {
+        put_hash(json, asset->sha256);
+    }
+    put_text(json, "; script-src");
+    for (const struct gpume_report_asset *asset = gpume_report_scripts; asset->data; asset++) {
+        put_hash(json, asset->sha256);
+    }
+    put_text(json, "\">");
+}
+
+static void put_assets(
+    struct gpume_json *json, const struct gpume_report_asset *asset, const char *element)
+{
+    for (; asset->data; asset++) {
+        put_text(json, "<");
+        put_text(json, element);
+        put_text(json, ">");
+        put(json, asset->data, asset->bytes);
+        put_text(json, "</");
+        put_text(json, element);
+        put_text(json, ">\n");
+    }
+}
+
+static void put_set_name(struct gpume_json *json, const struct gpume_report_pick *pick)
+{
+    const bool worst = pick->reasons & GPUME_REPORT_WORST;
+    gpume_json_begin(json, NULL);
+    gpume_json_count(json, "frame", pick->set.frame);
+    gpume_json_text(json, "why", pick->set.cut ? "cut" : worst ? "worst" : "even");
+    gpume_json_truth(json, "vectors", pick->set.vectors.count > 0);
+    gpume_json_end(json);
+}
+
+/* The page draws overlays itself, with the same colours: heat from 0 to 1, and directions from
+ * straight right on, by the right and downwards. */
+static void put_colours(struct gpume_json *json)
+{
+    struct gpume_colour heat[HEAT_STEPS], directions[DIRECTION_STEPS];
+    _Static_assert(sizeof(heat[0]) == 3, "red, green, blue");
+    for (size_t i = 0; i < HEAT_STEPS; i++) {
+        heat[i] = gpume_colour_of_heat((double)i / (HEAT_STEPS - 1));
+    }
+    for (size_t i = 0; i < DIRECTION_STEPS; i++) {
+        const double angle = 2 * 3.14159265358979323846 * (double)i / DIRECTION_STEPS;
+        directions[i] = gpume_colour_of_direction(cos(angle), sin(angle));
+    }
+    gpume_json_begin(json, "colours");
+    gpume_json_base64(json, "heat", (const unsigned char *)heat, sizeof(heat));
+    gpume_json_base64(json, "directions", (const unsigned char *)directions, sizeof(directions));
+    gpume_json_count(json, "cost_full", GPUME_COLOUR_COST_FULL);
+    gpume_json_real(json, "cost_share", GPUME_COLOUR_COST_SHARE / 256.0, 4);
+    gpume_json_end(json);
+}
+
+static void put_pictures(struct gpume_json *json, const struct gpume_report_page *page)
+{
+    const struct gpume_report_picks *picks = page->picks;
+    const struct gpume_report_gallery *gallery = page->gallery;
+    gpume_json_begin(json, "pieces");
+    gpume_json_count(json, "scale", gallery->scale);
+    gpume_json_count(json, "columns", gallery->columns);
+    gpume_json_count(json, "rows", gallery->rows);
+    gpume_json_end(json);
+    gpume_json_count(json, "blocks_x", page->run->summary->blocks_x);
+    gpume_json_count(json, "blocks_y", page->run->summary->blocks_y);
+    gpume_json_count(json, "window_x", page->run->params.window_x);
+    gpume_json_count(json, "window_y", page->run->params.window_y);
+    gpume_json_count(json, "scale", picks ? gpume_report_camera_scale(picks->camera) : 1);
+    gpume_json_text(json, "type",
+        picks && !gpume_report_camera_lossless(picks->camera) ? "image/jpeg" : "image/png");
+    gpume_json_real(json, "gamma", GPUME_REPORT_GAMMA, 1);
+    gpume_json_begin_list(json, "sets");
+    for (size_t i = 0; picks && i < picks->count; i++) {
+        put_set_name(json, &picks->picks[i]);
+    }
+    gpume_json_end_list(json);
+}
+
+static void put_set(struct gpume_json *json, const struct gpume_report_set *set)
+{
+    char head[96];
+    snprintf(head, sizeof(head), "<script type=\"application/json\" id=\"set-%" PRIu64 "\">",
+        set->frame);
+    put_text(json, head);
+    gpume_json_begin(json, NULL);
+    for (size_t i = 0; i < GPUME_REPORT_PICTURES; i++) {
+        gpume_json_base64(
+            json, gpume_report_picture_names[i], set->pictures[i].data, set->pictures[i].count);
+    }
+    gpume_json_base64(json, "vectors", set->vectors.data, set->vectors.count);
+    gpume_json_end(json);
+    json->filled = false;
+    put_text(json, "</script>\n");
+}
+
+static void put_data(struct gpume_json *json, const struct gpume_report_page *page)
+{
+    put_text(json, "<script type=\"application/json\" id=\"data\">");
+    gpume_json_begin(json, NULL);
+    gpume_summary_put(page->run->summary, json);
+    gpume_report_histogram_put(page->histogram, json, "histogram");
+    gpume_report_gallery_put(page->gallery, json, "costliest");
+    put_colours(json);
+    put_pictures(json, page);
+    gpume_json_end(json);
+    json->filled = false;
+    put_text(json, "</script>\n<script type=\"text/plain\" id=\"fields\">");
+    put_base64(json, page->fields->data, page->fields->count);
+    put_text(json, "</script>\n");
+    for (size_t i = 0; page->picks && i < page->picks->count; i++) {
+        put_set(json, &page->picks->picks[i].set);
+    }
+}
+
+/* rest: bytes of the page's own file that are still to come. */
+static void put_size(struct gpume_json *json, size_t rest)
+{
+    char element[96];
+    static const char form[] = "<script type=\"text/plain\" id=\"bytes\">%020" PRIu64 "</script>\n";
+    const int bytes = snprintf(element, sizeof(element), form, (uint64_t)0);
+    uint64_t whole = json->bytes + (uint64_t)bytes + rest;
+    for (const struct gpume_report_asset *asset = gpume_report_scripts; asset->data; asset++) {
+        whole += sizeof("<script></script>\n") - 1 + asset->bytes;
+    }
+    snprintf(element, sizeof(element), form, whole);
+    put_text(json, element);
+}
+
+static void put_marked(struct gpume_json *json, const struct gpume_report_page *page,
+    const char *name, size_t length, size_t rest)
+{
+    if (strncmp(name, "policy", length) == 0) {
+        put_policy(json);
+    } else if (strncmp(name, "styles", length) == 0) {
+        put_assets(json, gpume_report_styles, "style");
+    } else if (strncmp(name, "data", length) == 0) {
+        put_data(json, page);
+    } else if (strncmp(name, "licence", length) == 0) {
+        put_text(json, "<!--\n");
+        put(json, gpume_report_licence.data, gpume_report_licence.bytes);
+        put_text(json, "\n-->");
+    } else if (strncmp(name, "scripts", length) == 0) {
+        put_size(json, rest);
+        put_assets(json, gpume_report_scripts, "script");
+    }
+}
+
+void gpume_report_page_write(const struct gpume_report_page *page, struct gpume_out *out)
+{
+    struct gpume_json json = {.out = out, .embedded = true};
+    const char *at = (const char *)gpume_report_html.data;
+    const char *const end = at + gpume_report_html.bytes;
+    for (const char *mark = at; mark + sizeof(MARK) <= end; mark++) {
+        if (memcmp(mark, MARK, sizeof(MARK) - 1) != 0) {
+            continue;
+        }
+        const char *name = mark + sizeof(MARK) - 1;
+        const size_t length =
+            (size_t)((const char *)memchr(name, '-', (size_t)(end - name)) - name);
+        put(&json, at, (size_t)(mark - at));
+        at = name + length + sizeof("-->") - 1;
+        put_marked(&json, page, name, length, (size_t)(end - at));
+    }
+    put(&json, at, (size_t)(end - at));
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/picks.h"
+
+#include "base/status.h"
+
+#include <stdlib.h>
+
+#define GOLDEN UINT64_C(11400714819323198485) /* 2^64 / golden ratio, to the nearest odd number */
+
+/* Fields of which one at most is kept as the worst: neighbours look alike. In a long run they are
+ * more, so that one long scene cannot take all that there is. */
+#define NEIGHBOURS_MIN 16u
+#define GROUPS 64u
+
+/* Below which key those of so many numbers lie, and few others. Where n numbers are, their share
+ * and the key's differ by less than 1 + log2(n) / 4 of them, the golden ratio's discrepancy. */
+static uint64_t key_below(uint64_t wanted, uint64_t numbers)
+{
+    uint64_t apart = 1;
+    for (uint64_t n = numbers; n > 1; n /= 16) {
+        apart++;
+    }
+    return numbers > wanted + apart ? UINT64_MAX / numbers * (wanted + apart) : UINT64_MAX;
+}
+
+int gpume_report_picks_init(struct gpume_report_picks *picks, const char *label,
+    const struct gpume_run *run, uint32_t pictures, uint64_t bytes_max)
+{
+    const uint64_t group = run->expected / GROUPS;
+    *picks = (struct gpume_report_picks){
+        .bytes_max = bytes_max,
+        .pictures = pictures,
+        .spread_max = pictures,
+        .worst_max = pictures / 2,
+        .neighbours = group > NEIGHBOURS_MIN ? group : NEIGHBOURS_MIN,
+        /* A container that knows how many fields will come saves making pictures that go again. */
+        .key_end = key_below(pictures, run->expected),
+    };
+    /* One more of each while they are weighed, and the one that leads. */
+    picks->picks = calloc(picks->spread_max + picks->worst_max + 3, sizeof(*picks->picks));
+    if (!picks->picks) {
+        gpume_log_write(&run->log, GPUME_LOG_ERROR, "%s: out of memory", label);
+        return GPUME_NOMEM;
+    }
+    return gpume_report_camera_open(&picks->camera, label, run);
+}
+
+/* Of two alike the earlier one is the worse. */
+static bool is_worse(
+    bool cut, uint64_t sse_after, uint64_t frame, const struct gpume_report_set *other)
+{
+    return cut != other->cut               ? cut
+           : sse_after != other->sse_after ? sse_after > other->sse_after
+                                           : frame < other->frame;
+}
+
+/* Does a come before b in that order? */
+static bool goes_before(const struct gpume_report_pick *a, const struct gpume_report_pick *b,
+    enum gpume_report_reason order)
+{
+    return order == GPUME_REPORT_SPREAD
+               ? a->key < b->key
+               : is_worse(a->set.cut, a->set.sse_after, a->set.frame, &b->set);
+}
+
+/* Those without a reason go; their places are taken by the last ones. */
+static void drop(struct gpume_report_picks *picks, size_t index, unsigned reasons)
+{
+    struct gpume_report_pick *pick = &picks->picks[index];
+    pick->reasons &= ~reasons;
+    if (pick->reasons == 0) {
+        gpume_report_set_finish(&pick->set);
+        *pick = picks->picks[--picks->count];
+        picks->picks[picks->count] = (struct gpume_report_pick){0};
+    }
+}
+
+static void remember_refused(struct gpume_report_picks *picks, const struct gpume_report_pick *pick,
+    enum gpume_report_reason order)
+{
+    if (order == GPUME_REPORT_SPREAD) {
+        picks->key_end = pick->key < picks->key_end ? pick->key : picks->key_end;
+    } else if (!picks->refused.full ||
+               is_worse(pick->set.cut, pick->set.sse_after, pick->set.frame, &picks->refused)) {
+        picks->refused = (struct gpume_report_set){
+            .full = true,
+            .frame = pick->set.frame,
+            .cut = pick->set.cut,
+            .sse_after = pick->set.sse_after,
+        };
+    }
+}
+
+/* Drops the last of an order while there are more than most, or more bytes than there is room for.
+ * What comes after one that was dropped is not taken any more: it would be out of turn. */
+static void trim(struct gpume_report_picks *picks, enum gpume_report_reason order, size_t most)
+{
+    for (;;) {
+        size_t count = 0, last = 0;
+        uint64_t bytes = 0;
+        for (size_t i = 0; i < picks->count; i++) {
+            const struct gpume_report_pick *pick = &picks->picks[i];
+            if (pick->reasons & (unsigned)order) {
+                last = count == 0 || goes_before(&picks->picks[last], pick, order) ? i : last;
+                bytes += gpume_report_set_bytes(&pick->set);
+                count++;
+            }
+        }
+        if (count == 0 || (count <= most && bytes <= picks->bytes_max)) {
+            return;
+        }
+        remember_refused(picks, &picks->picks[last], order);
+        drop(picks, last, (unsigned)order);
+    }
+}
+
+static int make_pick(struct gpume_report_picks *picks, struct gpume_report_draft *draft,
+    uint64_t index, unsigned reasons)
+{
+    struct gpume_report_pick *pick = &picks->picks[picks->count];
+    const int status = gpume_report_set_make(&pick->set, picks->camera, draft);
+    if (status == GPUME_OK) {
+        pick->key = index * GOLDEN;
+        pick->reasons = reasons;
+        picks->count++;
+    }
+    return status;
+}
+
+/* The index of the pick that leads its neighbours, or count. */
+static size_t find_leader(const struct gpume_report_picks *picks)
+{
+    size_t i = 0;
+    while (i < picks->count && !(picks->picks[i].reasons & GPUME_REPORT_LEADS)) {
+        i++;
+    }
+    return i;
+}
+
+/* No more neighbours: the worst of them is one of the worst fields, if they are not worse. */
+static int close_group(struct gpume_report_picks *picks)
+{
+    const size_t leader = find_leader(picks);
+    if (leader < picks->count) {
+        picks->picks[leader].reasons |= GPUME_REPORT_WORST;
+        drop(picks, leader, GPUME_REPORT_LEADS);
+    } else if (picks->draft.full) {
+        const int status = make_pick(picks, &picks->draft, picks->draft_index, GPUME_REPORT_WORST);
+        if (status != GPUME_OK) {
+            return status;
+        }
+    }
+    trim(picks, GPUME_REPORT_WORST, picks->worst_max);
+    return GPUME_OK;
+}
+
+/* Is a field worse than its neighbours so far, and than those that were refused? */
+static bool leads(const struct gpume_report_picks *picks, const struct gpume_field *field, bool cut)
+{
+    const size_t leader = find_leader(picks);
+    const struct gpume_report_set drafted = {
+        .frame = picks->draft.frame, .cut = picks->draft.cut, .sse_after = picks->draft.sse_after};
+    const uint64_t sse_after = field->sums.sse_after;
+    if (picks->worst_max == 0 ||
+        (picks->refused.full && !is_worse(cut, sse_after, field->frame, &picks->refused))) {
+        return false;
+    }
+    if (leader < picks->count) {
+        return is_worse(cut, sse_after, field->frame, &picks->picks[leader].set);
+    }
+    return !picks->draft.full || is_worse(cut, sse_after, field->frame, &drafted);
+}
+
+int gpume_report_picks_add(
+    struct gpume_report_picks *picks, const struct gpume_field *field, bool cut)
+{
+    int status = GPUME_OK;
+    const uint64_t index = picks->fields++;
+    if (index % picks->neighbours == 0) {
+        GPUME_TRY(close_group(picks));
+    }
+    const bool is_leader = leads(picks, field, cut);
+    if (is_leader) {
+        const size_t leader = find_leader(picks);
+        picks->draft.full = false;
+        if (leader < picks->count) {
+            drop(picks, leader, GPUME_REPORT_LEADS);
+        }
+    }
+    if (index * GOLDEN < picks->key_end) {
+        GPUME_TRY(gpume_report_draft_take(&picks->spare, picks->camera, field, cut));
+        GPUME_TRY(make_pick(picks, &picks->spare, index,
+            GPUME_REPORT_SPREAD | (is_leader ? (unsigned)GPUME_REPORT_LEADS : 0)));
+        trim(picks, GPUME_REPORT_SPREAD, picks->spread_max);
+    } else if (is_leader) {
+        GPUME_TRY(gpume_report_draft_take(&picks->draft, picks->camera, field, cut));
+        picks->draft_index = index;
+    }
+fail:
+    return status;
+}
+
+/* The first of an order among those from the given one on, or count. */
+static size_t find_first(
+    const struct gpume_report_picks *picks, size_t from, enum gpume_report_reason order)
+{
+    size_t first = picks->count;
+    for (size_t i = from; i < picks->count; i++) {
+        const struct gpume_report_pick *pick = &picks->picks[i];
+        if (pick->reasons & (unsigned)order &&
+            (first == picks->count || goes_before(pick, &picks->picks[first], order))) {
+            first = i;
+        }
+    }
+    return first;
+}
+
+static void swap(struct gpume_report_pick *a, struct gpume_report_pick *b)
+{
+    const struct gpume_report_pick kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+/* Brings those that stay to the front; gives their number. */
+static size_t choose(struct gpume_report_picks *picks, uint64_t bytes_max)
+{
+    uint64_t bytes = 0;
+    size_t chosen = 0;
+    enum gpume_report_reason order = GPUME_REPORT_SPREAD;
+    while (chosen < picks->count && chosen < picks->pictures) {
+        size_t next = find_first(picks, chosen, order);
+        next = next < picks->count ? next : find_first(picks, chosen, GPUME_REPORT_SPREAD);
+        next = next < picks->count ? next : find_first(picks, chosen, GPUME_REPORT_WORST);
+        bytes += gpume_report_set_bytes(&picks->picks[next].set);
+        if (bytes > bytes_max) {
+            break;
+        }
+        swap(&picks->picks[chosen++], &picks->picks[next]);
+        order = order == GPUME_REPORT_SPREAD ? GPUME_REPORT_WORST : GPUME_REPORT_SPREAD;
+    }
+    return chosen;
+}
+
+static int by_frame(const void *a, const void *b)
+{
+    const uint64_t left = ((const struct gpume_report_pick *)a)->set.frame;
+    const uint64_t right = ((const struct gpume_report_pick *)b)->set.frame;
+    return left < right ? -1 : left > right;
+}
+
+int gpume_report_picks_complete(struct gpume_report_picks *picks, uint64_t bytes_max)
+{
+    const int status = close_group(picks);
+    const size_t chosen = choose(picks, bytes_max);
+    while (picks->count > chosen) {
+        drop(picks, picks->count - 1, picks->picks[picks->count - 1].reasons);
+    }
+    qsort(picks->picks, picks->count, sizeof(*picks->picks), by_frame);
+    return status;
+}
+
+void gpume_report_picks_finish(struct gpume_report_picks *picks)
+{
+    for (size_t i = 0; i < picks->count; i++) {
+        gpume_report_set_finish(&picks->picks[i].set);
+    }
+    free(picks->picks);
+    gpume_report_draft_finish(&picks->draft);
+    gpume_report_draft_finish(&picks->spare);
+    gpume_report_camera_close(&picks->camera);
+    *picks = (struct gpume_report_picks){0};
+}

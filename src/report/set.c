@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Pictures are reduced by a whole number a side, each sample the mean of a square; above 8 bits the
+ * upper 8 count. Small pictures are kept exactly (PNG), others well (JPEG).
+ */
+#include "report/set.h"
+
+#include "base/status.h"
+#include "media/still.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SIDE_MAX 1280u                   /* pixels of the page's pictures, either way */
+#define LOSSLESS_MAX ((uint64_t)1 << 16) /* pixels */
+
+const char *const gpume_report_picture_names[GPUME_REPORT_PICTURES] = {
+    "reference", "target", "predicted", "difference", "residual"};
+
+struct gpume_report_camera {
+    const char *label;
+    struct gpume_params params;
+    struct gpume_log log;
+    struct gpume_still *still;
+    uint32_t scale, width, height; /* the last two of the page's pictures */
+    bool lossless;
+    unsigned char *shades; /* of every difference, 0 to the peak: the gray that it becomes */
+    uint32_t *sums;        /* one a column of the whole picture */
+};
+
+static int refuse_memory(const struct gpume_report_camera *camera)
+{
+    gpume_log_write(&camera->log, GPUME_LOG_ERROR, "%s: out of memory", camera->label);
+    return GPUME_NOMEM;
+}
+
+void gpume_report_camera_close(struct gpume_report_camera **camera)
+{
+    if (*camera) {
+        gpume_still_close(&(*camera)->still);
+        free((*camera)->shades);
+        free((*camera)->sums);
+        free(*camera);
+        *camera = NULL;
+    }
+}
+
+static int fill_camera(struct gpume_report_camera *camera)
+{
+    const struct gpume_params *params = &camera->params;
+    const uint32_t larger = params->width > params->height ? params->width : params->height;
+    const uint32_t peak = (1u << params->bits) - 1;
+    camera->scale = (larger + SIDE_MAX - 1) / SIDE_MAX;
+    camera->width = (params->width + camera->scale - 1) / camera->scale;
+    camera->height = (params->height + camera->scale - 1) / camera->scale;
+    camera->lossless = (uint64_t)camera->width * camera->height <= LOSSLESS_MAX;
+    camera->shades = malloc((size_t)peak + 1);
+    camera->sums = malloc(params->width * sizeof(*camera->sums));
+    if (!camera->shades || !camera->sums) {
+        return refuse_memory(camera);
+    }
+    for (uint32_t d = 0; d <= peak; d++) {
+        camera->shades[d] =
+            (unsigned char)lround(255 * pow((double)d / peak, 1 / GPUME_REPORT_GAMMA));
+    }
+    return gpume_still_open(&camera->still, camera->label, camera->width, camera->height,
+        camera->lossless, &camera->log);
+}
+
+int gpume_report_camera_open(
+    struct gpume_report_camera **camera, const char *label, const struct gpume_run *run)
+{
+    struct gpume_report_camera *self = calloc(1, sizeof(*self));
+    if (!self) {
+        gpume_log_write(&run->log, GPUME_LOG_ERROR, "%s: out of memory", label);
+        return GPUME_NOMEM;
+    }
+    self->label = label;
+    self->params = run->params;
+    self->log = run->log;
+    const int status = fill_camera(self);
+    if (status != GPUME_OK) {
+        gpume_report_camera_close(&self);
+        return status;
+    }
+    *camera = self;
+    return GPUME_OK;
+}
+
+uint32_t gpume_report_camera_scale(const struct gpume_report_camera *camera)
+{
+    return camera->scale;
+}
+
+bool gpume_report_camera_lossless(const struct gpume_report_camera *camera)
+{
+    return camera->lossless;
+}
+
+static const void *row_of(const struct gpume_plane *plane, uint32_t y)
+{
+    return (const char *)plane->data + (ptrdiff_t)y * plane->stride;
+}
+
+/* Rows onto sums. Each a loop of its own, without anything that could alias, for the compiler. */
+static void add_8(uint32_t *restrict sums, const uint8_t *restrict from, uint32_t width)
+{
+    for (uint32_t x = 0; x < width; x++) {
+        sums[x] += from[x];
+    }
+}
+
+static void add_16(uint32_t *restrict sums, const uint16_t *restrict from, uint32_t width)
+{
+    for (uint32_t x = 0; x < width; x++) {
+        sums[x] += from[x];
+    }
+}
+
+static void add_difference_8(uint32_t *restrict sums, const uint8_t *restrict from,
+    const uint8_t *restrict minus, uint32_t width)
+{
+    for (uint32_t x = 0; x < width; x++) {
+        sums[x] += (uint32_t)abs(from[x] - minus[x]);
+    }
+}
+
+static void add_difference_16(uint32_t *restrict sums, const uint16_t *restrict from,
+    const uint16_t *restrict minus, uint32_t width)
+{
+    for (uint32_t x = 0; x < width; x++) {
+        sums[x] += (uint32_t)abs(from[x] - minus[x]);
+    }
+}
+
+/* A row of samples, or of absolute differences where minus is another plane. */
+static void add_row(
+    uint32_t *sums, const struct gpume_plane *plane, const struct gpume_plane *minus, uint32_t y)
+{
+    const bool deep = plane->bits > 8;
+    if (minus == plane) {
+        deep ? add_16(sums, row_of(plane, y), plane->width)
+             : add_8(sums, row_of(plane, y), plane->width);
+    } else {
+        deep ? add_difference_16(sums, row_of(plane, y), row_of(minus, y), plane->width)
+             : add_difference_8(sums, row_of(plane, y), row_of(minus, y), plane->width);
+    }
+}
+
+/* The mean of a square, rounded, by a multiplication: a division for every sample of the page's
+ * took most of the time. Exact: n < 2^28 of d <= 52 x 52 samples, and the inverse, 2^40 / d rounded
+ * up, adds less than n / 2^40, below the 1 / d that would reach the next whole number. */
+static uint32_t mean_of(const uint32_t *sums, uint32_t columns, uint32_t samples, uint64_t inverse)
+{
+    uint64_t sum = samples / 2;
+    for (uint32_t x = 0; x < columns; x++) {
+        sum += sums[x];
+    }
+    return (uint32_t)(sum * inverse >> 40);
+}
+
+/* A row of the page's picture from the sums of its rows; itself: of samples, not of differences. */
+static void reduce_row(const struct gpume_report_camera *camera, const struct gpume_plane *plane,
+    bool itself, uint32_t rows, unsigned char *to)
+{
+    const uint32_t scale = camera->scale, peak = (1u << plane->bits) - 1;
+    const uint32_t last = plane->width - (camera->width - 1) * scale;
+    const uint32_t down = plane->bits - 8, width = camera->width;
+    const unsigned char *const shades = camera->shades;
+    const uint64_t inverse = (UINT64_C(1) << 40) / (rows * scale) + 1;
+    for (uint32_t column = 0; column < width; column++) {
+        const uint32_t *const sums = camera->sums + (size_t)column * scale;
+        uint32_t mean = column + 1 < width ? mean_of(sums, scale, rows * scale, inverse)
+                                           : mean_of(sums, last, rows * last,
+                                                 (UINT64_C(1) << 40) / (rows * last) + 1);
+        mean = mean < peak ? mean : peak; /* raw files may hold samples above it */
+        to[column] = (unsigned char)(itself ? mean >> down : shades[mean]);
+    }
+}
+
+/* minus == plane: the samples themselves. */
+static void reduce(struct gpume_report_camera *camera, const struct gpume_plane *plane,
+    const struct gpume_plane *minus, unsigned char *to)
+{
+    for (uint32_t row = 0; row < camera->height; row++) {
+        const uint32_t top = row * camera->scale, left = plane->height - top;
+        const uint32_t rows = left < camera->scale ? left : camera->scale;
+        memset(camera->sums, 0, plane->width * sizeof(*camera->sums));
+        for (uint32_t y = top; y < top + rows; y++) {
+            add_row(camera->sums, plane, minus, y);
+        }
+        reduce_row(camera, plane, minus == plane, rows, to + (size_t)row * camera->width);
+    }
+}
+
+static void pack_vectors(
+    struct gpume_bytes *bytes, const struct gpume_params *params, const struct gpume_field *field)
+{
+    const uint64_t blocks = (uint64_t)field->blocks_x * field->blocks_y;
+    const uint32_t columns = 2 * params->window_x + 1, rows = 2 * params->window_y + 1;
+    const size_t width = columns * rows <= 0x100 ? 1 : columns * rows <= 0x10000 ? 2 : 3;
+    gpume_bytes_clear(bytes);
+    if (blocks > GPUME_REPORT_BLOCKS_MAX) {
+        return;
+    }
+    for (size_t i = 0; i < blocks; i++) {
+        const uint32_t dx = (uint32_t)(field->vectors[i].dx + (int32_t)params->window_x);
+        const uint32_t dy = (uint32_t)(field->vectors[i].dy + (int32_t)params->window_y);
+        const uint32_t index = dy * columns + dx;
+        const unsigned char digits[3] = {
+            (unsigned char)index, (unsigned char)(index >> 8), (unsigned char)(index >> 16)};
+        gpume_bytes_put(bytes, digits, width);
+    }
+    for (size_t i = 0; i < blocks; i++) {
+        gpume_bytes_number(bytes, field->costs[i]);
+    }
+}
+
+int gpume_report_draft_take(struct gpume_report_draft *draft, struct gpume_report_camera *camera,
+    const struct gpume_field *field, bool cut)
+{
+    const struct gpume_plane *const planes[GPUME_REPORT_PICTURES][2] = {
+        [GPUME_REPORT_REFERENCE] = {&field->reference, &field->reference},
+        [GPUME_REPORT_TARGET] = {&field->target, &field->target},
+        [GPUME_REPORT_PREDICTED] = {&field->predicted, &field->predicted},
+        [GPUME_REPORT_DIFFERENCE] = {&field->target, &field->reference},
+        [GPUME_REPORT_RESIDUAL] = {&field->target, &field->predicted},
+    };
+    for (size_t i = 0; i < GPUME_REPORT_PICTURES; i++) {
+        if (!draft->samples[i]) {
+            draft->samples[i] = malloc((size_t)camera->width * camera->height);
+        }
+        if (!draft->samples[i]) {
+            return refuse_memory(camera);
+        }
+        reduce(camera, planes[i][0], planes[i][1], draft->samples[i]);
+    }
+    pack_vectors(&draft->vectors, &camera->params, field);
+    if (draft->vectors.failed) {
+        return refuse_memory(camera);
+    }
+    draft->full = true;
+    draft->frame = field->frame;
+    draft->cut = cut;
+    draft->sse_after = field->sums.sse_after;
+    return GPUME_OK;
+}
+
+void gpume_report_draft_finish(struct gpume_report_draft *draft)
+{
+    for (size_t i = 0; i < GPUME_REPORT_PICTURES; i++) {
+        free(draft->samples[i]);
+    }
+    gpume_bytes_finish(&draft->vectors);
+    *draft = (struct gpume_report_draft){0};
+}
+
+int gpume_report_set_make(struct gpume_report_set *set, struct gpume_report_camera *camera,
+    struct gpume_report_draft *draft)
+{
+    gpume_report_set_finish(set);
+    bool failed = false;
+    for (size_t i = 0; i < GPUME_REPORT_PICTURES; i++) {
+        const unsigned char *data = NULL;
+        size_t bytes = 0;
+        const struct gpume_plane plane = {
+            .data = draft->samples[i],
+            .stride = (ptrdiff_t)camera->width,
+            .width = camera->width,
+            .height = camera->height,
+            .bits = 8,
+        };
+        const int status = gpume_still_encode(camera->still, &plane, &data, &bytes);
+        if (status != GPUME_OK) {
+            gpume_report_set_finish(set);
+            return status;
+        }
+        gpume_bytes_put(&set->pictures[i], data, bytes);
+        failed = failed || set->pictures[i].failed;
+    }
+    gpume_bytes_put(&set->vectors, draft->vectors.data, draft->vectors.count);
+    if (failed || set->vectors.failed) {
+        gpume_report_set_finish(set);
+        return refuse_memory(camera);
+    }
+    set->full = true;
+    set->frame = draft->frame;
+    set->cut = draft->cut;
+    set->sse_after = draft->sse_after;
+    draft->full = false;
+    return GPUME_OK;
+}
+
+void gpume_report_set_finish(struct gpume_report_set *set)
+{
+    for (size_t i = 0; i < GPUME_REPORT_PICTURES; i++) {
+        gpume_bytes_finish(&set->pictures[i]);
+    }
+    gpume_bytes_finish(&set->vectors);
+    *set = (struct gpume_report_set){0};
+}
+
+uint64_t gpume_report_set_bytes(const struct gpume_report_set *set)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; set->full && i < GPUME_REPORT_PICTURES; i++) {
+        bytes += gpume_base64_length(set->pictures[i].count);
+    }
+    return set->full ? bytes + gpume_base64_length(set->vectors.count) : 0;
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A report of the run in one file: a page for people (.html), the same for programs (.json), or a
+ * table of all fields (.csv). Table and list are written as fields pass; the page keeps some thirty
+ * bytes a field and a bounded set of pictures until the end. Called by the thread that receives
+ * fields.
+ */
+#include "sinks/sink.h"
+#include "base/status.h"
+#include "files/out.h"
+#include "files/text_file.h"
+#include "report/figures.h"
+#include "report/gallery.h"
+#include "report/page.h"
+#include "report/picks.h"
+#include "sinks/frame_row.h"
+#include "sinks/summary.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define REPORT_FORMAT 1 /* of the .json form; grows like summary.json's */
+
+static const struct gpume_sink_ops report_html, report_json, report_csv;
+
+struct report {
+    struct gpume_sink sink;
+    struct gpume_run run;
+    struct gpume_out *out;
+    char *path;
+    struct gpume_report_cuts cuts;
+    struct gpume_report_histogram histogram;
+    struct gpume_report_gallery gallery;
+    struct gpume_json json; /* .json */
+    /* .html */
+    struct gpume_bytes fields;
+    int64_t time_us;
+    bool with_pictures;
+    struct gpume_report_picks picks;
+};
+
+static bool ends_in(const char *path, const char *extension)
+{
+    const size_t length = strlen(path), tail = strlen(extension);
+    return length > tail && strcasecmp(path + length - tail, extension) == 0;
+}
+
+const struct gpume_sink_ops *gpume_sink_report(const char *path)
+{
+    return ends_in(path, ".json")  ? &report_json
+           : ends_in(path, ".csv") ? &report_csv
+                                   : &report_html;
+}
+
+static int report_check(const char *path, bool single, const struct gpume_log *log)
+{
+    (void)single;
+    const char *const extensions[] = {".html", ".json", ".csv"};
+    for (size_t i = 0; i < sizeof(extensions) / sizeof(extensions[0]); i++) {
+        if (ends_in(path, extensions[i])) {
+            return gpume_text_check(path, "report", extensions[i], log);
+        }
+    }
+    gpume_log_write(log, GPUME_LOG_ERROR,
+        "%s: unknown form of a report; give a name that ends in .html, .json or .csv", path);
+    return GPUME_INVALID;
+}
+
+static void report_close(struct gpume_sink **sink)
+{
+    struct report *self = (struct report *)*sink;
+    if (self) {
+        gpume_out_close(&self->out);
+        gpume_report_histogram_finish(&self->histogram);
+        gpume_report_gallery_finish(&self->gallery);
+        gpume_report_picks_finish(&self->picks);
+        gpume_bytes_finish(&self->fields);
+        free(self->path);
+        free(self);
+        *sink = NULL;
+    }
+}
+
+static int refuse_memory(const struct report *self)
+{
+    gpume_log_write(&self->run.log, GPUME_LOG_ERROR, "%s: out of memory",
+        self->path ? self->path : "the report");
+    return GPUME_NOMEM;
+}
+
+static void start(struct report *self)
+{
+    static const char header[] = GPUME_FRAME_COLUMNS "," GPUME_REPORT_COLUMNS "\n";
+    if (self->sink.ops == &report_csv) {
+        (void)gpume_out_write(self->out, header, sizeof(header) - 1);
+    } else if (self->sink.ops == &report_json) {
+        self->json.out = self->out;
+        gpume_json_begin(&self->json, NULL);
+        gpume_json_count(&self->json, "format", REPORT_FORMAT);
+        gpume_json_begin_list(&self->json, "figures");
+    }
+}
+
+static int open_report(struct gpume_sink **sink, const char *path, const struct gpume_run *run,
+    const struct gpume_sink_ops *ops)
+{
+    int status;
+    struct report *self = calloc(1, sizeof(*self));
+    if (!self) {
+        gpume_log_write(&run->log, GPUME_LOG_ERROR, "%s: out of memory", path);
+        return GPUME_NOMEM;
+    }
+    struct gpume_sink *base = &self->sink;
+    self->sink.ops = ops;
+    self->run = *run;
+    self->path = strdup(path);
+    self->with_pictures = ops == &report_html && run->report_pictures > 0;
+    gpume_report_cuts_init(&self->cuts, &run->params);
+    gpume_report_gallery_init(&self->gallery, run, ops == &report_html);
+    if (!self->path || gpume_report_histogram_init(&self->histogram, &run->params) != GPUME_OK) {
+        GPUME_TRY(refuse_memory(self));
+    }
+    GPUME_TRY(gpume_out_open_in(&self->out, run->set, path, &run->log));
+    if (self->with_pictures) {
+        GPUME_TRY(gpume_report_picks_init(
+            &self->picks, self->path, &self->run, run->report_pictures, GPUME_REPORT_PAGE_BYTES));
+    }
+    start(self);
+    *sink = base;
+    return GPUME_OK;
+fail:
+    report_close(&base);
+    return status;
+}
+
+static int html_open(struct gpume_sink **sink, const char *path, const struct gpume_run *run)
+{
+    return open_report(sink, path, run, &report_html);
+}
+
+static int json_open(struct gpume_sink **sink, const char *path, const struct gpume_run *run)
+{
+    return open_report(sink, path, run, &report_json);
+}
+
+static int csv_open(struct gpume_sink **sink, const char *path, const struct gpume_run *run)
+{
+    return open_report(sink, path, run, &report_csv);
+}
+
+static int html_field(struct gpume_sink *sink, const struct gpume_field *field)
+{
+    struct report *self = (struct report *)sink;
+    struct gpume_report_figures figures;
+    gpume_report_figures_make(&figures, &self->cuts, &self->histogram, field);
+    gpume_report_page_pack(&self->fields, &figures, field, &self->time_us);
+    if (self->fields.failed || gpume_report_gallery_add(&self->gallery, field) != GPUME_OK) {
+        return refuse_memory(self);
+    }
+    return self->with_pictures ? gpume_report_picks_add(&self->picks, field, figures.cut)
+                               : GPUME_OK;
+}
+
+/* JSON has no infinity. */
+static void psnr_text(char *text, size_t bytes, const struct report *self, uint64_t sse)
+{
+    const uint64_t pixels = (uint64_t)self->run.params.width * self->run.params.height;
+    snprintf(text, bytes, "null");
+    if (sse > 0) {
+        gpume_text_psnr(text, bytes, gpume_psnr(self->run.params.bits, pixels, sse));
+    }
+}
+
+static int json_field(struct gpume_sink *sink, const struct gpume_field *field)
+{
+    struct report *self = (struct report *)sink;
+    const struct gpume_sums *sums = &field->sums;
+    const uint64_t count = (uint64_t)field->blocks_x * field->blocks_y;
+    const double blocks = (double)count;
+    struct gpume_report_figures figures;
+    char row[1024], time[32], before[32], after[32];
+    gpume_report_figures_make(&figures, &self->cuts, &self->histogram, field);
+    if (gpume_report_gallery_add(&self->gallery, field) != GPUME_OK) {
+        return refuse_memory(self);
+    }
+    gpume_text_time(time, sizeof(time), field->time_us);
+    psnr_text(before, sizeof(before), self, sums->sse_before);
+    psnr_text(after, sizeof(after), self, sums->sse_after);
+    snprintf(row, sizeof(row),
+        "{\"frame\": %" PRIu64 ", \"ref\": %" PRIu64 ", \"time\": %s, \"blocks\": %" PRIu64
+        ", \"zero\": %" PRIu64 ", \"sad_before\": %" PRIu64 ", \"sad_after\": %" PRIu64
+        ", \"sse_before\": %" PRIu64 ", \"sse_after\": %" PRIu64
+        ", \"psnr_before\": %s, \"psnr_after\": %s, "
+        "\"dx_mean\": %.3f, \"dy_mean\": %.3f, \"length_mean\": %" PRIu64 ".%03" PRIu64
+        ", \"length_max\": %.3f, \"cost_max\": %" PRIu32 ", \"cut\": %s}",
+        field->frame, field->ref, time, count, sums->zero, sums->sad_before, sums->sad_after,
+        sums->sse_before, sums->sse_after, before, after, (double)figures.dx_sum / blocks,
+        (double)figures.dy_sum / blocks, figures.length_mean_milli / 1000,
+        figures.length_mean_milli % 1000, sqrt((double)figures.length_max_squared),
+        figures.cost_max, figures.cut ? "true" : "false");
+    gpume_json_digits(&self->json, NULL, row);
+    return gpume_out_write(self->out, "", 0); /* has it failed? */
+}
+
+static int csv_field(struct gpume_sink *sink, const struct gpume_field *field)
+{
+    struct report *self = (struct report *)sink;
+    struct gpume_report_figures figures;
+    char row[GPUME_FRAME_ROW_BYTES], more[GPUME_REPORT_ROW_BYTES];
+    gpume_report_figures_make(&figures, &self->cuts, NULL, field);
+    gpume_frame_row(row, self->run.params.bits,
+        (uint64_t)self->run.params.width * self->run.params.height, field);
+    gpume_report_figures_row(more, &figures, field);
+    (void)gpume_out_write(self->out, row, strlen(row));
+    (void)gpume_out_write(self->out, ",", 1);
+    (void)gpume_out_write(self->out, more, strlen(more));
+    return gpume_out_write(self->out, "\n", 1);
+}
+
+static int html_finish(struct gpume_sink *sink)
+{
+    struct report *self = (struct report *)sink;
+    const struct gpume_report_page page = {
+        .run = &self->run,
+        .fields = &self->fields,
+        .histogram = &self->histogram,
+        .gallery = &self->gallery,
+        .picks = self->with_pictures ? &self->picks : NULL,
+    };
+    int status = GPUME_OK;
+    if (self->with_pictures) {
+        status = gpume_report_picks_complete(&self->picks, gpume_report_page_room(&self->fields));
+    }
+    if (status == GPUME_OK) {
+        gpume_report_page_write(&page, self->out);
+        status = gpume_out_finish(self->out);
+    }
+    return status;
+}
+
+static int json_finish(struct gpume_sink *sink)
+{
+    struct report *self = (struct report *)sink;
+    gpume_json_end_list(&self->json);
+    gpume_summary_put(self->run.summary, &self->json);
+    gpume_report_histogram_put(&self->histogram, &self->json, "histogram");
+    gpume_report_gallery_put(&self->gallery, &self->json, "costliest");
+    gpume_json_end(&self->json);
+    return gpume_out_finish(self->out);
+}
+
+static int csv_finish(struct gpume_sink *sink)
+{
+    return gpume_out_finish(((struct report *)sink)->out);
+}
+
+#define REPORT_OPS                                                                                 \
+    .name = "report", .check = report_check, .exists = gpume_text_exists, .close = report_close
+
+static const struct gpume_sink_ops report_html = {
+    REPORT_OPS,
+    .open = html_open,
+    .field = html_field,
+    .finish = html_finish,
+    .want_predicted = true,
+    .want_frames = true,
+};
+
+static const struct gpume_sink_ops report_json = {
+    REPORT_OPS,
+    .open = json_open,
+    .field = json_field,
+    .finish = json_finish,
+};
+
+static const struct gpume_sink_ops report_csv = {
+    REPORT_OPS,
+    .open = csv_open,
+    .field = csv_field,
+    .finish = csv_finish,
+};

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "resume/files.h"
+
+#include "files/pattern.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+/* The references of a finished target, in the order of its fields; how many. */
+static size_t references(const struct gpume_run *run, const struct gpume_summary *sums,
+    uint64_t target, uint64_t refs[2])
+{
+    const enum gpume_direction direction = run->params.direction;
+    const uint64_t distance = run->params.ref_distance;
+    size_t count = 0;
+    if (direction != GPUME_DIRECTION_FUTURE && target >= distance) {
+        refs[count++] = target - distance;
+    } else if (direction == GPUME_DIRECTION_BOTH && run->compat && target == 0) {
+        refs[count++] = 0; /* the first frame's past: itself */
+    }
+    /* The input's last frames have none ahead, so those that have are the first. */
+    if (direction != GPUME_DIRECTION_PAST && target - sums->first_field < sums->ways[1].fields) {
+        refs[count++] = target + distance;
+    }
+    return count;
+}
+
+/* It had its name before the state was saved, and a file system whose clock is coarse may have
+ * given both the same time. */
+static bool is_later(const struct stat *info, const struct gpume_run_state *state)
+{
+    const uint64_t s = (uint64_t)info->st_mtim.tv_sec, ns = (uint64_t)info->st_mtim.tv_nsec;
+    return s > state->saved_s || (s == state->saved_s && ns > state->saved_ns);
+}
+
+/* GPUME_EOF: the file is not there. GPUME_INVALID: nothing is in it, or something else. */
+static int look_at_one(const struct gpume_run_state *state, const char *name, const char **why)
+{
+    struct stat info;
+    if (stat(name, &info) == 0) {
+        const bool empty = S_ISREG(info.st_mode) && info.st_size == 0;
+        *why = empty ? "is empty" : "has been written since";
+        return empty || is_later(&info, state) ? GPUME_INVALID : GPUME_OK;
+    }
+    const bool gone = errno == ENOENT || errno == ENOTDIR;
+    *why = gone ? "is not there any more" : "cannot be looked at";
+    return gone ? GPUME_EOF : GPUME_IO;
+}
+
+/* Of files that have been looked at. */
+struct findings {
+    uint64_t files, gone;
+    const struct gpume_run_state_output *bad; /* the first one that is not as it should be */
+    struct gpume_pattern_numbers numbers;     /* of its file, if it is a series */
+    const char *why;
+    int status;
+};
+
+static void note(struct findings *findings, const struct gpume_run_state_output *output, int status,
+    const char *why, struct gpume_pattern_numbers numbers)
+{
+    findings->files++;
+    findings->gone += status == GPUME_EOF;
+    if (status != GPUME_OK && !findings->bad) {
+        findings->bad = output;
+        findings->numbers = numbers;
+        findings->why = why;
+        findings->status = status == GPUME_EOF ? GPUME_INVALID : status;
+    }
+}
+
+static void look_at_number(struct findings *findings, const struct gpume_run_state *state,
+    const struct gpume_run_state_output *output, struct gpume_pattern_numbers numbers)
+{
+    const char *why = "cannot be looked at: out of memory";
+    char *name = gpume_pattern_name_pair(output->path, numbers);
+    const int status = name ? look_at_one(state, name, &why) : GPUME_NOMEM;
+    note(findings, output, status, why, numbers);
+    free(name);
+}
+
+/* To the first that is missing, as long as none was there. */
+static void look_at_series(struct findings *findings, const struct gpume_run_state *state,
+    const struct gpume_run_state_output *output, const struct gpume_summary *sums)
+{
+    const struct gpume_run *run = state->summary->run;
+    const bool pair = gpume_pattern_kind(output->path) == GPUME_PATTERN_PAIR;
+    for (uint64_t i = 0; i < sums->targets; i++) {
+        const uint64_t target = sums->first_field + i;
+        uint64_t refs[2] = {0};
+        const size_t count = pair ? references(run, sums, target, refs) : 1;
+        for (size_t k = 0; k < count; k++) {
+            look_at_number(
+                findings, state, output, (struct gpume_pattern_numbers){target, refs[k]});
+        }
+        if (findings->bad && findings->gone < findings->files) {
+            return;
+        }
+    }
+}
+
+static int complain(const struct findings *findings, const struct gpume_log *log)
+{
+    const struct gpume_run_state_output *bad = findings->bad;
+    char *name = bad->series ? gpume_pattern_name_pair(bad->path, findings->numbers) : NULL;
+    if (bad->series) {
+        gpume_log_write(log, GPUME_LOG_ERROR,
+            "--resume: %s, which has a field that was done, %s; put it back, or start anew without "
+            "--resume",
+            name ? name : bad->path, findings->why);
+    } else if (findings->status == GPUME_AGAIN) {
+        gpume_log_write(log, GPUME_LOG_ERROR, "--resume: %s %s; wait for its end or stop it",
+            bad->path, findings->why);
+    } else {
+        gpume_log_write(log, GPUME_LOG_ERROR,
+            "--resume: what there was of %s %s; %sstart anew without --resume", bad->path,
+            findings->why, findings->status == GPUME_INVALID ? "" : "try again, or ");
+    }
+    free(name);
+    return findings->status;
+}
+
+int gpume_run_files_check(
+    struct gpume_run_state *state, const struct gpume_summary *sums, const struct gpume_log *log)
+{
+    struct findings findings = {0};
+    for (size_t i = 0; i < state->output_count; i++) {
+        struct gpume_run_state_output *output = &state->outputs[i];
+        const char *why = NULL;
+        if (output->marked) {
+            const int status = gpume_out_set_look(&output->mark, &output->moved, &why);
+            note(&findings, output, status, why, (struct gpume_pattern_numbers){0});
+        }
+    }
+    /* Also where all tables are gone: the files by number are what is left of the run then. */
+    for (size_t i = 0; i < state->output_count; i++) {
+        if (state->outputs[i].series) {
+            look_at_series(&findings, state, &state->outputs[i], sums);
+        }
+    }
+    if (findings.files > 0 && findings.gone == findings.files) {
+        return GPUME_EOF;
+    }
+    return findings.bad ? complain(&findings, log) : GPUME_OK;
+}

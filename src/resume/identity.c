@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "resume/identity.h"
+
+#include "files/path.h"
+#include "files/pattern.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int stat_input(const char *path, struct stat *info)
+{
+    return strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, info) : stat(path, info);
+}
+
+bool gpume_run_identity_is_certain(const char *input)
+{
+    struct stat info;
+    return strcmp(input, "-") != 0 || (stat_input(input, &info) == 0 && S_ISREG(info.st_mode));
+}
+
+static void put_file(
+    char identity[GPUME_RUN_IDENTITY_BYTES], const struct stat *file, const char *last)
+{
+    snprintf(identity, GPUME_RUN_IDENTITY_BYTES, "%ju:%ju:%s", (uintmax_t)file->st_dev,
+        (uintmax_t)file->st_ino, last);
+}
+
+/* The folder and the last part, or the path where there is no such folder. */
+static void put_place(char identity[GPUME_RUN_IDENTITY_BYTES], const char *path)
+{
+    struct stat info;
+    char folder[PATH_MAX];
+    const size_t bytes = gpume_path_folder(path);
+    snprintf(folder, sizeof folder, "%.*s", (int)bytes, bytes > 0 ? path : "");
+    if (bytes < sizeof folder && stat(bytes > 0 ? folder : ".", &info) == 0) {
+        put_file(identity, &info, path + bytes);
+    } else {
+        snprintf(identity, GPUME_RUN_IDENTITY_BYTES, "%s", path);
+    }
+}
+
+void gpume_run_identity_of_input(const char *input, char identity[GPUME_RUN_IDENTITY_BYTES])
+{
+    struct stat info;
+    const char *path = gpume_path_of_input(input);
+    if (stat_input(path, &info) != 0) {
+        put_place(identity, path);
+    } else if (S_ISREG(info.st_mode)) {
+        put_file(identity, &info, "");
+    } else {
+        snprintf(identity, GPUME_RUN_IDENTITY_BYTES, "%s", path);
+    }
+}
+
+void gpume_run_identity_of_output(const char *path, char identity[GPUME_RUN_IDENTITY_BYTES])
+{
+    char *final = gpume_path_resolve(path);
+    put_place(identity, final ? final : path);
+    free(final);
+}
+
+static void add_contents(struct gpume_run_contents *sum, const struct stat *file)
+{
+    const uint64_t s = (uint64_t)file->st_mtim.tv_sec, ns = (uint64_t)file->st_mtim.tv_nsec;
+    sum->bytes += (uint64_t)file->st_size;
+    if (s > sum->changed_s || (s == sum->changed_s && ns > sum->changed_ns)) {
+        sum->changed_s = s;
+        sum->changed_ns = ns;
+    }
+}
+
+struct gpume_run_contents gpume_run_contents_of(const char *input)
+{
+    struct gpume_run_contents sum = {0};
+    struct stat info;
+    const char *path = gpume_path_of_input(input);
+    struct gpume_pattern_numbers *numbers = NULL;
+    size_t count = 0;
+    if (stat_input(path, &info) == 0) {
+        if (S_ISREG(info.st_mode)) {
+            add_contents(&sum, &info);
+        }
+    } else if (gpume_pattern_kind(path) == GPUME_PATTERN_NUMBERED) {
+        (void)gpume_pattern_list(path, &numbers, &count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        char *name = gpume_pattern_name(path, numbers[i].first);
+        if (name && stat(name, &info) == 0) {
+            add_contents(&sum, &info);
+        }
+        free(name);
+    }
+    free(numbers);
+    return sum;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "resume/sums.h"
+
+#include <stdio.h>
+
+static void list_sum(struct gpume_run_sums *sums, const char *prefix, const char *key,
+    const char *suffix, uint64_t *value, double *real)
+{
+    struct gpume_run_sum *sum = &sums->all[sums->count++];
+    snprintf(sum->key, sizeof sum->key, "%s%s%s", prefix, key, suffix);
+    sum->value = value;
+    sum->real = real;
+}
+
+static void list_total(
+    struct gpume_run_sums *sums, const char *prefix, const char *key, struct gpume_total *total)
+{
+    list_sum(sums, prefix, key, "", &total->low, NULL);
+    list_sum(sums, prefix, key, "_high", &total->high, NULL);
+}
+
+static void list_psnr(
+    struct gpume_run_sums *sums, const char *prefix, const char *key, struct gpume_psnr_sum *psnr)
+{
+    list_sum(sums, prefix, key, "_finite", &psnr->finite, NULL);
+    list_sum(sums, prefix, key, "_bits", NULL, &psnr->sum);
+}
+
+static void list_figures(struct gpume_run_sums *sums, const char *prefix, struct gpume_figures *f)
+{
+    list_sum(sums, prefix, "fields", "", &f->fields, NULL);
+    list_total(sums, prefix, "zero", &f->zero);
+    list_total(sums, prefix, "sad_before", &f->sad_before);
+    list_total(sums, prefix, "sad_after", &f->sad_after);
+    list_total(sums, prefix, "sse_before", &f->sse_before);
+    list_total(sums, prefix, "sse_after", &f->sse_after);
+    list_psnr(sums, prefix, "psnr_before", &f->psnr_before);
+    list_psnr(sums, prefix, "psnr_after", &f->psnr_after);
+}
+
+void gpume_run_sums_list(struct gpume_summary *s, struct gpume_run_sums *sums)
+{
+    const struct {
+        const char *key;
+        uint64_t *value;
+    } others[] = {
+        {"targets", &s->targets},
+        {"first_field", &s->first_field},
+        {"last_field", &s->last_field},
+        {"checked", &s->checked},
+        {"matched", &s->matched},
+        {"candidates", &s->stats.candidates},
+        {"past_blocks", &s->stats.past_blocks},
+        {"past_parts", &s->stats.past_parts},
+        {"upload_ns", &s->stats.upload_ns},
+        {"match_ns", &s->stats.match_ns},
+        {"reduce_ns", &s->stats.reduce_ns},
+        {"rank_ns", &s->stats.rank_ns},
+        {"readback_ns", &s->stats.readback_ns},
+        {"busy_ns", &s->stats.busy_ns},
+        {"decode_ns", &s->decode_ns},
+        {"write_ns", &s->write_ns},
+        {"whole_ns", &s->whole_ns},
+    };
+    sums->count = 0;
+    list_figures(sums, "", &s->all);
+    list_figures(sums, "past_", &s->ways[0]);
+    list_figures(sums, "future_", &s->ways[1]);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        list_sum(sums, "", others[i].key, "", others[i].value, NULL);
+    }
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "run/checker.h"
+
+#include "base/status.h"
+#include "cpu/engine_cpu.h"
+#include "run/parts.h"
+
+#include <stdlib.h>
+
+struct gpume_checker {
+    void *engine;
+    struct gpume_plan plan;
+    const struct gpume_log *log;
+    struct gpume_field_box box;
+    bool told; /* the first mismatch has been logged */
+};
+
+int gpume_checker_open(
+    struct gpume_checker **out, const struct gpume_params *params, const struct gpume_log *log)
+{
+    struct gpume_checker *checker = calloc(1, sizeof(*checker));
+    if (!checker) {
+        return gpume_log_nomem(log, "--check");
+    }
+    struct gpume_params plain = *params;
+    plain.want_predicted = false;
+    plain.want_frames = false;
+    checker->log = log;
+    int status =
+        gpume_engine_cpu_open(&checker->engine, &plain, log, &checker->plan, &gpume_search_plain);
+    if (status != GPUME_OK) {
+        free(checker);
+        return status;
+    }
+    *out = checker;
+    return GPUME_OK;
+}
+
+static void tell(struct gpume_checker *checker, const struct gpume_field *field, uint32_t block)
+{
+    const struct gpume_field *expected = &checker->box.field;
+    if (checker->told) {
+        return;
+    }
+    checker->told = true;
+    gpume_log_write(checker->log, GPUME_LOG_WARNING,
+        "frame %llu, block %u: vector (%d,%d) cost %u, the reference has (%d,%d) cost %u",
+        (unsigned long long)field->frame, block, field->vectors[block].dx, field->vectors[block].dy,
+        field->costs[block], expected->vectors[block].dx, expected->vectors[block].dy,
+        expected->costs[block]);
+}
+
+static void compare(struct gpume_checker *checker, struct gpume_field *field)
+{
+    const struct gpume_field *expected = &checker->box.field;
+    field->checked = checker->plan.blocks;
+    field->matched = 0;
+    for (uint32_t i = 0; i < checker->plan.blocks; i++) {
+        bool same = field->vectors[i].dx == expected->vectors[i].dx &&
+                    field->vectors[i].dy == expected->vectors[i].dy &&
+                    field->costs[i] == expected->costs[i];
+        field->matched += same;
+        if (!same) {
+            tell(checker, field, i);
+        }
+    }
+}
+
+/* A field goes into a box of its own. */
+static int check_part(struct gpume_checker *checker, struct gpume_batch *part)
+{
+    struct gpume_field_box *box = part->field_count > 0 ? part->fields[0] : NULL;
+    if (box) {
+        checker->box.pair = box->pair;
+        part->fields[0] = &checker->box;
+    }
+    int status;
+    GPUME_TRY(gpume_engine_cpu.submit(checker->engine, 0, part));
+    GPUME_TRY(gpume_engine_cpu.collect(checker->engine, 0, part));
+    if (box) {
+        compare(checker, &box->field);
+    }
+fail:
+    return status;
+}
+
+int gpume_checker_batch(struct gpume_checker *checker, const struct gpume_batch *batch)
+{
+    struct gpume_parts parts = {.batch = batch};
+    struct gpume_batch part;
+    int status = GPUME_OK;
+    while (status == GPUME_OK && gpume_parts_next(&parts, &part)) {
+        status = check_part(checker, &part);
+    }
+    return status;
+}
+
+void gpume_checker_cancel(struct gpume_checker *checker)
+{
+    gpume_engine_cpu.cancel(checker->engine);
+}
+
+void gpume_checker_close(struct gpume_checker **out)
+{
+    struct gpume_checker *checker = *out;
+    if (!checker) {
+        return;
+    }
+    *out = NULL;
+    gpume_engine_cpu.close(&checker->engine);
+    free(checker);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which fields a run of frames has, and in which order: by rising target, of one target the past
+ * reference before the future one. A field comes as soon as its frames are there and all fields
+ * before it have come. At distance d frame m brings
+ *
+ *      past     (m, m - d)
+ *      future   (m - d, m)
+ *      both     (m - d, m), then (m - d + 1, m - 2d + 1)
+ *
+ * as target and reference, as far as these frames exist; with both, the last past fields come when
+ * it is known that no frame follows.
+ */
+#ifndef GPUME_RUN_SCHEDULE_H
+#define GPUME_RUN_SCHEDULE_H
+
+#include "frame/field.h"
+
+struct gpume_schedule {
+    enum gpume_direction direction;
+    uint64_t distance;
+    uint64_t target, end; /* of the next field, at the earliest; behind the last one */
+    bool future;          /* the target's past field has come, if it has one */
+    uint64_t count;       /* fields so far */
+};
+
+/* Parameters that gpume_plan_make has accepted. */
+struct gpume_schedule gpume_schedule_make(const struct gpume_params *params);
+
+/* The next field that the first `frames` frames allow; `ended`: there are no others. False: none
+ * before there are more. */
+bool gpume_schedule_next(
+    struct gpume_schedule *schedule, uint64_t frames, bool ended, struct gpume_pair *pair);
+
+/* No later field looks at a frame before this one. */
+uint64_t gpume_schedule_oldest(const struct gpume_schedule *schedule);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The target frames in their own colours with their fields drawn over them, as pictures or video.
+ * Called by the thread that receives fields, which asks the run for the colours.
+ */
+#include "draw/overlay.h"
+#include "base/status.h"
+#include "media/picture.h"
+#include "sinks/sink.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+struct overlay_sink {
+    struct gpume_sink sink;
+    struct gpume_picture *picture;
+    struct gpume_overlay *overlay;
+    const struct gpume_run *run;
+};
+
+static void overlay_close(struct gpume_sink **sink)
+{
+    struct overlay_sink *self = (struct overlay_sink *)*sink;
+    if (self) {
+        gpume_picture_close(&self->picture);
+        gpume_overlay_destroy(&self->overlay);
+        free(self);
+        *sink = NULL;
+    }
+}
+
+static int overlay_check(const char *path, bool single, const struct gpume_log *log)
+{
+    return gpume_picture_check_name(path, single, 0, true, log);
+}
+
+static int make_overlay(struct overlay_sink *self, const char *path)
+{
+    const struct gpume_run *run = self->run;
+    const struct gpume_overlay_options options = {
+        .width = run->params.width,
+        .height = run->params.height,
+        .bits = run->params.bits,
+        .block = run->params.block,
+        .window_x = run->params.window_x,
+        .window_y = run->params.window_y,
+        .style = run->overlay_style,
+        .scale = run->overlay_scale,
+        .key = run->overlay_key,
+    };
+    const int status = gpume_overlay_create(&self->overlay, &options);
+    if (status == GPUME_INVALID) {
+        gpume_log_write(&run->log, GPUME_LOG_ERROR,
+            "%s: pictures of %" PRIu64 "x%" PRIu64 " have more than %" PRIu64
+            " pixels; give a smaller --scale or crop them with --vf",
+            path, (uint64_t)options.width * options.scale, (uint64_t)options.height * options.scale,
+            GPUME_OVERLAY_PIXELS_MAX);
+    }
+    return status;
+}
+
+static int overlay_open(struct gpume_sink **sink, const char *path, const struct gpume_run *run)
+{
+    int status = GPUME_NOMEM;
+    struct overlay_sink *self = calloc(1, sizeof(*self));
+    struct gpume_sink *base = (struct gpume_sink *)self;
+    if (self) {
+        self->sink.ops = &gpume_sink_overlay;
+        self->run = run;
+        status = make_overlay(self, path);
+    }
+    if (status == GPUME_NOMEM) {
+        gpume_log_write(&run->log, GPUME_LOG_ERROR, "%s: out of memory", path);
+    }
+    GPUME_TRY(status);
+    const struct gpume_picture_options options = {
+        .path = path,
+        .width = run->params.width * run->overlay_scale,
+        .height = run->params.height * run->overlay_scale,
+        .bits = 8,
+        .colour = true,
+        .rate_num = run->rate_num,
+        .rate_den = run->rate_den,
+        .set = run->set,
+        .log = run->log,
+    };
+    GPUME_TRY(gpume_picture_open(&self->picture, &options));
+    *sink = base;
+    return GPUME_OK;
+fail:
+    overlay_close(&base);
+    return status;
+}
+
+static int overlay_field(struct gpume_sink *sink, const struct gpume_field *field)
+{
+    int status = GPUME_OK;
+    struct overlay_sink *self = (struct overlay_sink *)sink;
+    struct gpume_plane rgb, drawn;
+    GPUME_TRY(self->run->take_colour(self->run->colours, field->frame, &rgb));
+    status = gpume_overlay_draw(self->overlay, &rgb, field, &drawn);
+    if (status != GPUME_OK) {
+        gpume_log_write(&self->run->log, GPUME_LOG_ERROR,
+            "the overlay of frame %" PRIu64 ": out of memory", field->frame);
+        return status;
+    }
+    return gpume_picture_write(self->picture, &drawn, field->frame, field->time_us);
+fail:
+    return status;
+}
+
+static int overlay_finish(struct gpume_sink *sink)
+{
+    return gpume_picture_finish(((struct overlay_sink *)sink)->picture);
+}
+
+const struct gpume_sink_ops gpume_sink_overlay = {
+    .name = "overlay",
+    .check = overlay_check,
+    .exists = gpume_picture_exists,
+    .can_continue = gpume_picture_can_continue,
+    .is_series = gpume_picture_is_series,
+    .clear = gpume_picture_clear,
+    .open = overlay_open,
+    .field = overlay_field,
+    .finish = overlay_finish,
+    .close = overlay_close,
+    .want_colour = true,
+};

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Pictures of a field: the predicted frame, the difference |C - R|, and the residual C - predicted,
+ * absolute or about the middle. Called by the thread that receives fields. What becomes of a
+ * difference of samples (gain, clipping, gamma) is a table made at opening, with one rounding, to
+ * the nearest, at its end.
+ */
+#include "base/status.h"
+#include "media/picture.h"
+#include "sinks/sink.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct pictures {
+    struct gpume_sink sink;
+    struct gpume_picture *picture;
+    uint32_t peak;
+    uint16_t *table;          /* entry peak + d: the sample shown for a difference d */
+    struct gpume_plane plane; /* the picture being made; data NULL for predicted frames */
+};
+
+static void pictures_close(struct gpume_sink **sink)
+{
+    struct pictures *self = (struct pictures *)*sink;
+    if (self) {
+        gpume_picture_close(&self->picture);
+        free(self->table);
+        free(self->plane.data);
+        free(self);
+        *sink = NULL;
+    }
+}
+
+static int pictures_check(const char *path, bool single, const struct gpume_log *log)
+{
+    return gpume_picture_check_name(path, single, 0, false, log);
+}
+
+/* Signed: the gain spreads differences about the middle, 2^(bits-1); gamma then bends the result
+ * like any other sample. */
+static uint16_t shown(int64_t difference, uint32_t bits, bool is_signed, double gain, double gamma)
+{
+    const double peak = (double)((1u << bits) - 1);
+    double value = is_signed ? (double)(1u << (bits - 1)) + gain * (double)difference
+                             : gain * fabs((double)difference);
+    value = value < 0 ? 0 : value > peak ? peak : value;
+    if (gamma != 1) {
+        value = peak * pow(value / peak, 1 / gamma);
+    }
+    return (uint16_t)lround(value);
+}
+
+static int make_table(struct pictures *self, const struct gpume_run *run, bool is_signed)
+{
+    const uint32_t bits = run->params.bits;
+    const size_t sample_bytes = bits > 8 ? 2 : 1;
+    self->peak = (1u << bits) - 1;
+    self->table = malloc((2 * (size_t)self->peak + 1) * sizeof(*self->table));
+    self->plane = (struct gpume_plane){
+        .data = malloc(sample_bytes * run->params.width * run->params.height),
+        .stride = (ptrdiff_t)(sample_bytes * run->params.width),
+        .width = run->params.width,
+        .height = run->params.height,
+        .bits = bits,
+    };
+    if (!self->table || !self->plane.data) {
+        return GPUME_NOMEM;
+    }
+    const int64_t peak = self->peak;
+    for (int64_t d = -peak; d <= peak; d++) {
+        self->table[peak + d] = shown(d, bits, is_signed, run->gain, run->gamma);
+    }
+    return GPUME_OK;
+}
+
+static int pictures_open(struct gpume_sink **sink, const char *path, const struct gpume_run *run,
+    const struct gpume_sink_ops *ops)
+{
+    int status = GPUME_NOMEM;
+    struct pictures *self = calloc(1, sizeof(*self));
+    struct gpume_sink *base = (struct gpume_sink *)self;
+    if (self) {
+        const bool is_signed = ops == &gpume_sink_residual && run->residual_signed;
+        self->sink.ops = ops;
+        status = ops == &gpume_sink_predicted ? GPUME_OK : make_table(self, run, is_signed);
+    }
+    if (status != GPUME_OK) {
+        gpume_log_write(&run->log, GPUME_LOG_ERROR, "%s: out of memory", path);
+        goto fail;
+    }
+    const struct gpume_picture_options options = {
+        .path = path,
+        .width = run->params.width,
+        .height = run->params.height,
+        .bits = run->params.bits,
+        .rate_num = run->rate_num,
+        .rate_den = run->rate_den,
+        .full_range = run->full_range,
+        .set = run->set,
+        .log = run->log,
+    };
+    GPUME_TRY(gpume_picture_open(&self->picture, &options));
+    *sink = base;
+    return GPUME_OK;
+fail:
+    pictures_close(&base);
+    return status;
+}
+
+static int predicted_open(struct gpume_sink **sink, const char *path, const struct gpume_run *run)
+{
+    return pictures_open(sink, path, run, &gpume_sink_predicted);
+}
+
+static int residual_open(struct gpume_sink **sink, const char *path, const struct gpume_run *run)
+{
+    return pictures_open(sink, path, run, &gpume_sink_residual);
+}
+
+static int difference_open(struct gpume_sink **sink, const char *path, const struct gpume_run *run)
+{
+    return pictures_open(sink, path, run, &gpume_sink_difference);
+}
+
+static void *row_of(const struct gpume_plane *plane, uint32_t y)
+{
+    return (char *)plane->data + (ptrdiff_t)y * plane->stride;
+}
+
+/* 8-bit samples cannot leave the table. */
+static void subtract_8(
+    const struct pictures *self, const struct gpume_plane *a, const struct gpume_plane *b)
+{
+    const uint16_t *const zero = self->table + self->peak;
+    for (uint32_t y = 0; y < self->plane.height; y++) {
+        const uint8_t *const from = row_of(a, y), *const minus = row_of(b, y);
+        uint8_t *const to = row_of(&self->plane, y);
+        for (uint32_t x = 0; x < self->plane.width; x++) {
+            to[x] = (uint8_t)zero[from[x] - minus[x]];
+        }
+    }
+}
+
+/* The mask keeps a sample above the peak, which no sender may send, inside the table. */
+static void subtract_16(
+    const struct pictures *self, const struct gpume_plane *a, const struct gpume_plane *b)
+{
+    const uint16_t *const zero = self->table + self->peak;
+    const int peak = (int)self->peak;
+    for (uint32_t y = 0; y < self->plane.height; y++) {
+        const uint16_t *const from = row_of(a, y), *const minus = row_of(b, y);
+        uint16_t *const to = row_of(&self->plane, y);
+        for (uint32_t x = 0; x < self->plane.width; x++) {
+            to[x] = zero[(from[x] & peak) - (minus[x] & peak)];
+        }
+    }
+}
+
+static int pictures_field(struct gpume_sink *sink, const struct gpume_field *field)
+{
+    struct pictures *self = (struct pictures *)sink;
+    if (sink->ops == &gpume_sink_predicted) {
+        return gpume_picture_write(self->picture, &field->predicted, field->frame, field->time_us);
+    }
+    const struct gpume_plane *minus =
+        sink->ops == &gpume_sink_residual ? &field->predicted : &field->reference;
+    if (self->plane.bits > 8) {
+        subtract_16(self, &field->target, minus);
+    } else {
+        subtract_8(self, &field->target, minus);
+    }
+    return gpume_picture_write(self->picture, &self->plane, field->frame, field->time_us);
+}
+
+static int pictures_finish(struct gpume_sink *sink)
+{
+    return gpume_picture_finish(((struct pictures *)sink)->picture);
+}
+
+#define PICTURE_OPS                                                                                \
+    .check = pictures_check, .exists = gpume_picture_exists,                                       \
+    .can_continue = gpume_picture_can_continue, .is_series = gpume_picture_is_series,              \
+    .clear = gpume_picture_clear, .field = pictures_field, .finish = pictures_finish,              \
+    .close = pictures_close
+
+const struct gpume_sink_ops gpume_sink_predicted = {
+    PICTURE_OPS,
+    .name = "predicted",
+    .open = predicted_open,
+    .want_predicted = true,
+};
+
+const struct gpume_sink_ops gpume_sink_residual = {
+    PICTURE_OPS,
+    .name = "residual",
+    .open = residual_open,
+    .want_predicted = true,
+    .want_frames = true,
+};
+
+const struct gpume_sink_ops gpume_sink_difference = {
+    PICTURE_OPS,
+    .name = "difference",
+    .open = difference_open,
+    .want_frames = true,
+};

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Adds up the figures of a run and says them in plain words. summary_json.c writes the same for
+ * programs.
+ */
+#include "sinks/summary.h"
+
+#include "files/text_file.h"
+#include "sinks/summary_figures.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+static void total_add(struct gpume_total *total, uint64_t value)
+{
+    total->low += value;
+    total->high += total->low < value;
+}
+
+double gpume_total_value(const struct gpume_total *total)
+{
+    return (double)total->high * 18446744073709551616.0 + (double)total->low;
+}
+
+static void psnr_add(struct gpume_psnr_sum *sum, double psnr)
+{
+    if (isfinite(psnr)) {
+        sum->sum += psnr;
+        sum->finite++;
+    }
+}
+
+void gpume_summary_set_engine(struct gpume_summary *summary, const struct gpume_info *info)
+{
+    snprintf(summary->backend, sizeof(summary->backend), "%s", info->backend);
+    snprintf(summary->device, sizeof(summary->device), "%s", info->device);
+    snprintf(summary->driver, sizeof(summary->driver), "%s", info->driver);
+    snprintf(summary->search, sizeof(summary->search), "%s", info->search);
+    summary->blocks_x = info->blocks_x;
+    summary->blocks_y = info->blocks_y;
+    summary->candidates = info->candidates;
+    summary->host_bytes = info->host_bytes;
+    summary->device_bytes = info->device_bytes;
+    if (info->standby) {
+        snprintf(summary->standby, sizeof(summary->standby), "%s", info->standby);
+        snprintf(
+            summary->standby_device, sizeof(summary->standby_device), "%s", info->standby_device);
+        summary->standby_frame = info->standby_frame;
+    }
+}
+
+static void figures_add(
+    struct gpume_figures *figures, const struct gpume_params *params, const struct gpume_sums *sums)
+{
+    const uint64_t pixels = (uint64_t)params->width * params->height;
+    figures->fields++;
+    total_add(&figures->zero, sums->zero);
+    total_add(&figures->sad_before, sums->sad_before);
+    total_add(&figures->sad_after, sums->sad_after);
+    total_add(&figures->sse_before, sums->sse_before);
+    total_add(&figures->sse_after, sums->sse_after);
+    psnr_add(&figures->psnr_before, gpume_psnr(params->bits, pixels, sums->sse_before));
+    psnr_add(&figures->psnr_after, gpume_psnr(params->bits, pixels, sums->sse_after));
+}
+
+void gpume_summary_add(struct gpume_summary *summary, const struct gpume_field *field)
+{
+    const struct gpume_params *params = &summary->run->params;
+    if (summary->all.fields == 0) {
+        summary->first_field = field->frame;
+    }
+    summary->targets += summary->all.fields == 0 || field->frame != summary->last_field;
+    summary->last_field = field->frame;
+    figures_add(&summary->all, params, &field->sums);
+    figures_add(&summary->ways[field->ref > field->frame], params, &field->sums);
+    summary->checked += field->checked;
+    summary->matched += field->matched;
+}
+
+void gpume_summary_set_stats(struct gpume_summary *summary, const struct gpume_summary *before,
+    const struct gpume_stats *stats)
+{
+    const uint64_t fields = summary->all.fields - before->all.fields;
+    struct gpume_stats sum = *stats, *to = &summary->stats;
+    if (sum.fields > fields) { /* the engine is ahead of the outputs */
+        sum.candidates = sum.candidates / sum.fields * fields; /* the same of each */
+        sum.past_blocks = sum.past_blocks / sum.fields * fields;
+        sum.past_parts = sum.past_parts / sum.fields * fields;
+    }
+    *to = sum;
+    to->upload_ns += before->stats.upload_ns;
+    to->match_ns += before->stats.match_ns;
+    to->reduce_ns += before->stats.reduce_ns;
+    to->rank_ns += before->stats.rank_ns;
+    to->readback_ns += before->stats.readback_ns;
+    to->busy_ns += before->stats.busy_ns;
+    to->candidates += before->stats.candidates;
+    to->past_blocks += before->stats.past_blocks;
+    to->past_parts += before->stats.past_parts;
+}
+
+uint64_t gpume_summary_blocks(const struct gpume_summary *summary)
+{
+    return (uint64_t)summary->blocks_x * summary->blocks_y;
+}
+
+double gpume_summary_psnr_mean(const struct gpume_psnr_sum *sum)
+{
+    return sum->finite > 0 ? sum->sum / (double)sum->finite : (double)INFINITY;
+}
+
+/* Over all pixels of all fields at once: that of the mean squared error. */
+double gpume_summary_psnr(const struct gpume_summary *summary, const struct gpume_figures *figures,
+    const struct gpume_total *sse)
+{
+    const struct gpume_params *params = &summary->run->params;
+    const double peak = (double)((1u << params->bits) - 1);
+    const double pixels = (double)params->width * params->height * (double)figures->fields;
+    const double value = gpume_total_value(sse);
+    return value > 0 ? 10 * log10(peak * peak * pixels / value) : (double)INFINITY;
+}
+
+struct gpume_elimination gpume_summary_elimination(const struct gpume_summary *summary)
+{
+    const struct gpume_stats *stats = &summary->stats;
+    const double all = stats->candidates > 0 ? (double)stats->candidates : 1;
+    return (struct gpume_elimination){
+        .by_blocks = (double)(stats->candidates - stats->past_blocks) / all,
+        .by_parts = (double)(stats->past_blocks - stats->past_parts) / all,
+        .compared = (double)stats->past_parts / all,
+    };
+}
+
+double gpume_summary_rate(uint64_t count, uint64_t ns)
+{
+    return ns > 0 ? (double)count * 1e9 / (double)ns : 0;
+}
+
+void gpume_summary_check_line(const struct gpume_summary *summary, char *text, size_t bytes)
+{
+    snprintf(text, bytes, "Motion vectors matched in %" PRIu64 " of %" PRIu64 " instances",
+        summary->matched, summary->checked);
+}
+
+void gpume_summary_stages(
+    const struct gpume_summary *summary, struct gpume_stage_time stages[GPUME_SUMMARY_STAGES])
+{
+    const struct gpume_stats *stats = &summary->stats;
+    const struct gpume_stage_time times[GPUME_SUMMARY_STAGES] = {
+        [GPUME_SUMMARY_DECODE] = {"decode", summary->decode_ns, 0},
+        [GPUME_SUMMARY_ENGINE] = {"engine", stats->busy_ns, 0},
+        [GPUME_SUMMARY_UPLOAD] = {"upload", stats->upload_ns, 0},
+        [GPUME_SUMMARY_MATCH] = {"match", stats->match_ns, 0},
+        [GPUME_SUMMARY_REDUCE] = {"reduce", stats->reduce_ns, 0},
+        [GPUME_SUMMARY_RANK] = {"rank", stats->rank_ns, 0},
+        [GPUME_SUMMARY_READBACK] = {"readback", stats->readback_ns, 0},
+        [GPUME_SUMMARY_WRITE] = {"write", summary->write_ns, 0},
+        [GPUME_SUMMARY_WHOLE] = {"whole", summary->whole_ns, 0},
+    };
+    const double whole = summary->whole_ns > 0 ? (double)summary->whole_ns : 1;
+    for (size_t i = 0; i < GPUME_SUMMARY_STAGES; i++) {
+        stages[i] = times[i];
+        stages[i].busy = (double)times[i].ns / whole;
+    }
+}
+
+void gpume_summary_busy_line(const struct gpume_summary *summary, char *text, size_t bytes)
+{
+    static const char *const before[GPUME_SUMMARY_WHOLE] = {
+        "busy: ", ", ", " (", ", ", ", ", ", ", ", ", "), "};
+    struct gpume_stage_time stages[GPUME_SUMMARY_STAGES];
+    gpume_summary_stages(summary, stages);
+    size_t used = 0;
+    for (size_t i = 0; i < GPUME_SUMMARY_WHOLE && used < bytes; i++) {
+        used += (size_t)snprintf(text + used, bytes - used, "%s%s %.0f %%", before[i],
+            stages[i].name, 100 * stages[i].busy);
+    }
+    if (used < bytes) {
+        snprintf(text + used, bytes - used, " of %.3f s", (double)summary->whole_ns / 1e9);
+    }
+}
+
+/* "1 field", "2 fields". */
+static void print_count(FILE *stream, uint64_t count, const char *one)
+{
+    fprintf(stream, "%" PRIu64 " %s%s", count, one, count == 1 ? "" : "s");
+}
+
+/* name: before the rows where there are two of each; else "". */
+static void print_figures(const struct gpume_summary *summary, const struct gpume_figures *figures,
+    const char *name, FILE *stream)
+{
+    char before[32], after[32];
+    const double fields = (double)figures->fields;
+    const double blocks = fields * (double)gpume_summary_blocks(summary);
+    fprintf(stream, "%-20s before           after\n", name);
+    fprintf(stream, "mean SAD     %14.1f  %14.1f\n",
+        gpume_total_value(&figures->sad_before) / fields,
+        gpume_total_value(&figures->sad_after) / fields);
+    gpume_text_psnr(before, sizeof(before), gpume_summary_psnr_mean(&figures->psnr_before));
+    gpume_text_psnr(after, sizeof(after), gpume_summary_psnr_mean(&figures->psnr_after));
+    fprintf(stream, "mean PSNR    %14s  %14s  dB\n", before, after);
+    fprintf(stream, "zero vectors %14s  %14.1f  %%\n", "",
+        100 * gpume_total_value(&figures->zero) / blocks);
+}
+
+static void print_all_figures(const struct gpume_summary *summary, FILE *stream)
+{
+    static const char *const names[] = {"past", "future"};
+    const bool both = summary->run->params.direction == GPUME_DIRECTION_BOTH;
+    print_figures(summary, &summary->all, both ? "both directions" : "", stream);
+    for (size_t i = 0; i < 2 && both; i++) {
+        if (summary->ways[i].fields > 0) {
+            print_figures(summary, &summary->ways[i], names[i], stream);
+        }
+    }
+}
+
+static void print_elimination(const struct gpume_summary *summary, FILE *stream)
+{
+    const struct gpume_elimination shares = gpume_summary_elimination(summary);
+    if (summary->stats.past_parts == summary->stats.candidates) {
+        fprintf(stream, "elimination  none: every candidate compared\n");
+        return;
+    }
+    fprintf(stream,
+        "elimination  %.1f %% of candidates dropped by sums of large boxes, %.1f %% of small ones, "
+        "%.1f %% compared\n",
+        100 * shares.by_blocks, 100 * shares.by_parts, 100 * shares.compared);
+}
+
+static void print_trouble(const struct gpume_summary *summary, FILE *stream)
+{
+    if (summary->refused > 0) {
+        fprintf(stream, "refused      %" PRIu64 " damaged packet%s left out\n", summary->refused,
+            summary->refused == 1 ? "" : "s");
+    }
+    if (summary->scaled > 0) {
+        fprintf(stream, "scaled       ");
+        print_count(stream, summary->scaled, "frame");
+        fprintf(stream, " brought to the first frame's size and depth\n");
+    }
+}
+
+/* File names are the user's: what a terminal would obey is shown as '?'. */
+static void print_name(FILE *stream, const char *name)
+{
+    for (; *name; name++) {
+        putc((unsigned char)*name < 0x20 || *name == 0x7f ? '?' : *name, stream);
+    }
+}
+
+void gpume_summary_print(const struct gpume_summary *summary, FILE *stream)
+{
+    const struct gpume_params *params = &summary->run->params;
+    const uint64_t blocks = gpume_summary_blocks(summary);
+    const double seconds = (double)summary->whole_ns / 1e9;
+    const double candidates =
+        (double)blocks * (double)summary->candidates * (double)summary->all.fields;
+    fprintf(stream, "input        ");
+    print_name(stream, summary->run->input);
+    fprintf(stream, ": %" PRIu32 " x %" PRIu32 " pixels, %" PRIu32 " bits, ", params->width,
+        params->height, params->bits);
+    print_count(stream, summary->delivered, "frame");
+    fprintf(stream, " read\nsearch       ");
+    print_count(stream, summary->all.fields, "field");
+    fprintf(stream, " of ");
+    print_count(stream, blocks, "block");
+    fprintf(stream, ", ");
+    print_count(stream, summary->candidates, "candidate");
+    fprintf(stream, " a block\n");
+    if (summary->run->prefilter) {
+        fprintf(stream, "prefilter    ");
+        print_name(stream, summary->run->prefilter);
+        fprintf(stream, ": what the search sees, figures are of the frames as they are\n");
+    }
+    if (params->direction != GPUME_DIRECTION_PAST) {
+        fprintf(stream, "direction    %s\n",
+            params->direction == GPUME_DIRECTION_BOTH ? "both: past and future" : "future");
+    }
+    fprintf(stream, "engine       %s: %s%s%s\n", summary->backend, summary->device,
+        summary->driver[0] ? ", " : "", summary->driver);
+    if (summary->standby[0]) {
+        fprintf(stream, "             which failed; from frame %" PRIu64 " on %s: %s\n",
+            summary->standby_frame, summary->standby, summary->standby_device);
+    }
+    fprintf(stream, "time         %.3f s, %.1f fields a second, %.3g candidates a second\n",
+        seconds, gpume_summary_rate(summary->all.fields, summary->whole_ns),
+        seconds > 0 ? candidates / seconds : 0);
+    print_elimination(summary, stream);
+    print_all_figures(summary, stream);
+    print_trouble(summary, stream);
+    if (params->check) {
+        char line[128];
+        gpume_summary_check_line(summary, line, sizeof(line));
+        fprintf(stream, "%s\n", line);
+    }
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * summary.json. Counts are exact integers; a figure that JSON cannot hold (infinity) is null.
+ */
+#include "sinks/summary.h"
+
+#include "base/status.h"
+#include "files/json.h"
+#include "sinks/summary_figures.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+/* 128 bits in decimal: long division by 10 of four 32-bit limbs. */
+static void total(struct gpume_json *json, const char *key, const struct gpume_total *value)
+{
+    uint32_t limbs[4] = {(uint32_t)(value->high >> 32), (uint32_t)value->high,
+        (uint32_t)(value->low >> 32), (uint32_t)value->low};
+    char digits[48];
+    size_t at = sizeof(digits) - 1;
+    digits[at] = '\0';
+    do {
+        uint64_t rest = 0;
+        for (size_t i = 0; i < 4; i++) {
+            rest = rest << 32 | limbs[i];
+            limbs[i] = (uint32_t)(rest / 10);
+            rest %= 10;
+        }
+        digits[--at] = (char)('0' + rest);
+    } while (limbs[0] | limbs[1] | limbs[2] | limbs[3]);
+    gpume_json_digits(json, key, digits + at);
+}
+
+/* What the input is, as far as that is known before the first field. */
+static void put_source(struct gpume_json *json, const struct gpume_summary *summary)
+{
+    const struct gpume_run *run = summary->run;
+    char rate[32];
+    const bool known = run->rate_num > 0 && run->rate_den > 0;
+    snprintf(rate, sizeof(rate), "%" PRIu32 "/%" PRIu32, run->rate_num, run->rate_den);
+    gpume_json_text(json, "name", run->input);
+    if (run->reference) {
+        gpume_json_text(json, "reference", run->reference);
+    }
+    gpume_json_text(json, "codec", summary->codec);
+    gpume_json_text(json, "decoder", summary->decoder);
+    gpume_json_text(json, "pixel_format", summary->pixel_format);
+    gpume_json_count(json, "width", run->params.width);
+    gpume_json_count(json, "height", run->params.height);
+    gpume_json_count(json, "bits", run->params.bits);
+    gpume_json_truth(json, "full_range", run->full_range);
+    gpume_json_text(json, "frame_rate", known ? rate : NULL);
+    gpume_json_real(json, "frames_per_second",
+        known ? (double)run->rate_num / (double)run->rate_den : (double)INFINITY, 6);
+}
+
+static void put_input(struct gpume_json *json, const struct gpume_summary *summary)
+{
+    gpume_json_begin(json, "input");
+    put_source(json, summary);
+    gpume_json_count(json, "frames", summary->delivered);
+    gpume_json_count(json, "refused", summary->refused);
+    gpume_json_count(json, "scaled", summary->scaled);
+    gpume_json_end(json);
+}
+
+static void put_parameters(struct gpume_json *json, const struct gpume_run *run)
+{
+    static const char *const backends[] = {"auto", "vulkan", "cpu"};
+    static const char *const directions[] = {"past", "future", "both"};
+    const struct gpume_params *params = &run->params;
+    char window[32];
+    snprintf(window, sizeof(window), "%" PRIu32 "x%" PRIu32, params->window_x, params->window_y);
+    gpume_json_begin(json, "parameters");
+    gpume_json_count(json, "block", params->block);
+    gpume_json_text(json, "window", window);
+    gpume_json_text(json, "edge", params->edge == GPUME_EDGE_INSIDE ? "inside" : "extend");
+    gpume_json_text(json, "metric", "sad");
+    gpume_json_count(json, "ref-distance", params->ref_distance);
+    gpume_json_text(json, "direction", directions[params->direction]);
+    gpume_json_text(json, "compat", run->compat ? run->compat : "none");
+    gpume_json_text(json, "prefilter", run->prefilter);
+    gpume_json_count(json, "start", run->start);
+    if (run->frames > 0) {
+        gpume_json_count(json, "frames", run->frames);
+    } else {
+        gpume_json_text(json, "frames", NULL);
+    }
+    gpume_json_text(json, "vf", run->filter);
+    if (run->stream >= 0) {
+        gpume_json_count(json, "stream", (uint64_t)run->stream);
+    } else {
+        gpume_json_text(json, "stream", NULL);
+    }
+    gpume_json_text(json, "hwaccel", run->hwaccel ? run->hwaccel : "none");
+    gpume_json_text(json, "residual-mode", run->residual_signed ? "signed" : "absolute");
+    gpume_json_real(json, "gain", run->gain, 6);
+    gpume_json_real(json, "gamma", run->gamma, 6);
+    gpume_json_text(json, "backend", backends[params->backend]);
+    gpume_json_text(json, "device", params->device);
+    if (params->threads > 0) {
+        gpume_json_count(json, "threads", params->threads);
+    } else {
+        gpume_json_text(json, "threads", NULL);
+    }
+    gpume_json_text(json, "search", params->search);
+    gpume_json_truth(json, "no-elimination", params->no_elimination);
+    gpume_json_truth(json, "check", params->check);
+    gpume_json_truth(json, "validate", params->validate);
+    gpume_json_end(json);
+}
+
+static void put_engine(struct gpume_json *json, const struct gpume_summary *summary)
+{
+    gpume_json_begin(json, "engine");
+    gpume_json_text(json, "backend", summary->backend);
+    gpume_json_text(json, "device", summary->device);
+    gpume_json_text(json, "driver", summary->driver);
+    gpume_json_text(json, "search", summary->search);
+    gpume_json_count(json, "host_bytes", summary->host_bytes);
+    gpume_json_count(json, "device_bytes", summary->device_bytes);
+    if (summary->standby[0]) { /* took over from a GPU that failed */
+        gpume_json_begin(json, "standby");
+        gpume_json_text(json, "backend", summary->standby);
+        gpume_json_text(json, "device", summary->standby_device);
+        gpume_json_count(json, "first_frame", summary->standby_frame);
+        gpume_json_end(json);
+    }
+    gpume_json_end(json);
+}
+
+static void put_figures(struct gpume_json *json, const struct gpume_summary *summary,
+    const struct gpume_figures *figures)
+{
+    const double fields = (double)figures->fields;
+    gpume_json_begin(json, "totals");
+    gpume_json_count(json, "blocks", gpume_summary_blocks(summary) * figures->fields);
+    total(json, "zero", &figures->zero);
+    total(json, "sad_before", &figures->sad_before);
+    total(json, "sad_after", &figures->sad_after);
+    total(json, "sse_before", &figures->sse_before);
+    total(json, "sse_after", &figures->sse_after);
+    gpume_json_real(
+        json, "psnr_before", gpume_summary_psnr(summary, figures, &figures->sse_before), 3);
+    gpume_json_real(
+        json, "psnr_after", gpume_summary_psnr(summary, figures, &figures->sse_after), 3);
+    gpume_json_end(json);
+    gpume_json_begin(json, "means");
+    gpume_json_real(json, "zero", gpume_total_value(&figures->zero) / fields, 3);
+    gpume_json_real(json, "sad_before", gpume_total_value(&figures->sad_before) / fields, 3);
+    gpume_json_real(json, "sad_after", gpume_total_value(&figures->sad_after) / fields, 3);
+    gpume_json_real(json, "sse_before", gpume_total_value(&figures->sse_before) / fields, 3);
+    gpume_json_real(json, "sse_after", gpume_total_value(&figures->sse_after) / fields, 3);
+    gpume_json_real(json, "psnr_before", gpume_summary_psnr_mean(&figures->psnr_before), 3);
+    gpume_json_real(json, "psnr_after", gpume_summary_psnr_mean(&figures->psnr_after), 3);
+    gpume_json_count(json, "psnr_before_infinite", figures->fields - figures->psnr_before.finite);
+    gpume_json_count(json, "psnr_after_infinite", figures->fields - figures->psnr_after.finite);
+    gpume_json_end(json);
+}
+
+/* Each that was searched. */
+static void put_directions(struct gpume_json *json, const struct gpume_summary *summary)
+{
+    static const char *const names[] = {"past", "future"};
+    gpume_json_begin(json, "directions");
+    for (size_t i = 0; i < 2; i++) {
+        if (summary->ways[i].fields > 0) {
+            gpume_json_begin(json, names[i]);
+            gpume_json_count(json, "fields", summary->ways[i].fields);
+            put_figures(json, summary, &summary->ways[i]);
+            gpume_json_end(json);
+        }
+    }
+    gpume_json_end(json);
+}
+
+static void put_elimination(struct gpume_json *json, const struct gpume_summary *summary)
+{
+    const struct gpume_elimination shares = gpume_summary_elimination(summary);
+    gpume_json_begin(json, "elimination");
+    gpume_json_count(json, "candidates", summary->stats.candidates);
+    gpume_json_real(json, "dropped_by_block_sums", shares.by_blocks, 9);
+    gpume_json_real(json, "dropped_by_part_sums", shares.by_parts, 9);
+    gpume_json_real(json, "compared", shares.compared, 9);
+    gpume_json_end(json);
+}
+
+static void put_stages(struct gpume_json *json, const struct gpume_summary *summary)
+{
+    struct gpume_stage_time stages[GPUME_SUMMARY_STAGES];
+    gpume_summary_stages(summary, stages);
+    gpume_json_begin(json, "stages");
+    for (size_t i = 0; i < GPUME_SUMMARY_STAGES; i++) {
+        const uint64_t ns = stages[i].ns;
+        gpume_json_begin(json, stages[i].name);
+        gpume_json_real(json, "seconds", (double)ns / 1e9, 9);
+        gpume_json_real(json, "fields_per_second",
+            ns > 0 ? gpume_summary_rate(summary->all.fields, ns) : (double)INFINITY, 3);
+        gpume_json_real(json, "busy", stages[i].busy, 6);
+        gpume_json_end(json);
+    }
+    gpume_json_end(json);
+}
+
+void gpume_summary_put_job(const struct gpume_summary *summary, struct gpume_json *json)
+{
+    gpume_json_text(json, "gpume", gpume_version());
+    gpume_json_begin(json, "input");
+    put_source(json, summary);
+    gpume_json_end(json);
+    put_parameters(json, summary->run);
+}
+
+void gpume_summary_put(const struct gpume_summary *summary, struct gpume_json *json)
+{
+    const struct gpume_run *run = summary->run;
+    gpume_json_text(json, "gpume", gpume_version());
+    put_input(json, summary);
+    put_parameters(json, run);
+    put_engine(json, summary);
+    if (run->set && run->set->partial) {
+        gpume_json_truth(json, "partial", true);
+    }
+    gpume_json_count(json, "fields", summary->all.fields);
+    gpume_json_count(json, "first_field", summary->first_field);
+    gpume_json_count(json, "last_field", summary->last_field);
+    gpume_json_count(json, "blocks_per_field", gpume_summary_blocks(summary));
+    gpume_json_count(json, "candidates_per_block", summary->candidates);
+    put_figures(json, summary, &summary->all);
+    put_directions(json, summary);
+    put_elimination(json, summary);
+    put_stages(json, summary);
+    if (run->params.check) {
+        gpume_json_count(json, "checked", summary->checked);
+        gpume_json_count(json, "matched", summary->matched);
+    }
+}
+
+int gpume_summary_write(const struct gpume_summary *summary, const char *path)
+{
+    int status;
+    struct gpume_json json = {0};
+    const struct gpume_run *run = summary->run;
+    GPUME_TRY(gpume_out_open_in(&json.out, run->set, path, &run->log));
+    gpume_json_begin(&json, NULL);
+    gpume_json_count(&json, "format", GPUME_SUMMARY_FORMAT);
+    gpume_summary_put(summary, &json);
+    gpume_json_end(&json);
+    GPUME_TRY(gpume_out_finish(json.out));
+fail:
+    gpume_out_close(&json.out);
+    return status;
+}

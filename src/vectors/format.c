@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "vectors/format.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* Of two that take the same bytes the first has them. */
+static const struct gpume_vectors_format *const formats[] = {
+    &gpume_vectors_csv,
+    &gpume_vectors_jsonl,
+    &gpume_vectors_npy,
+    &gpume_vectors_mvf,
+    &gpume_vectors_extract_mvs,
+    &gpume_vectors_mv_extractor,
+    &gpume_vectors_flo,
+    &gpume_vectors_hash,
+};
+#define FORMATS (sizeof(formats) / sizeof(formats[0]))
+
+const struct gpume_vectors_format *gpume_vectors_format_at(size_t number)
+{
+    return number < FORMATS ? formats[number] : NULL;
+}
+
+const struct gpume_vectors_format *gpume_vectors_format_named(const char *name)
+{
+    for (size_t i = 0; i < FORMATS; i++) {
+        if (strcmp(formats[i]->name, name) == 0) {
+            return formats[i];
+        }
+    }
+    return NULL;
+}
+
+const struct gpume_vectors_format *gpume_vectors_format_of(const char *path)
+{
+    const size_t length = strlen(path);
+    for (size_t i = 0; i < FORMATS; i++) {
+        const char *extension = formats[i]->extension;
+        const size_t tail = extension ? strlen(extension) : 0;
+        if (extension && length > tail && strcasecmp(path + length - tail, extension) == 0) {
+            return formats[i];
+        }
+    }
+    return NULL;
+}
+
+const struct gpume_vectors_format *gpume_vectors_format_probe(
+    const unsigned char *head, size_t bytes)
+{
+    for (size_t i = 0; i < FORMATS; i++) {
+        if (formats[i]->probe && formats[i]->probe(head, bytes)) {
+            return formats[i];
+        }
+    }
+    return &gpume_vectors_csv;
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * vectors.csv: one row a block, columns by name. A row is put together from pieces of a fixed size,
+ * each of which overhangs into the place of the next; what repeats along a row of blocks or a field
+ * is text made once.
+ */
+#include "base/status.h"
+#include "files/csv_reader.h"
+#include "files/digits.h"
+#include "vectors/block_row.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A row at its longest: two 20-digit frame numbers, x and y of 10 digits, w and h of 5, dx and dy
+ * of 6, cost and rank of 10, ten separators. */
+#define ROW_BYTES 112u
+
+/* "y,w,h,": a number of up to 10 digits and two of up to 5. */
+struct middle {
+    char text[31];
+    uint8_t length;
+};
+
+/* "dx,", up to 7 characters. */
+struct piece {
+    char text[7];
+    uint8_t length;
+};
+
+struct csv_writer {
+    unsigned columns;
+    size_t prefix_length;
+    char prefix[48]; /* "frame,ref,": two numbers of 20 digits and two commas are 42 bytes */
+    struct piece vectors[2 * GPUME_WINDOW_MAX + 1]; /* "-512," to "512," */
+    struct gpume_digits digits;
+};
+
+static int csv_open(void *state, const struct gpume_vectors_info *info)
+{
+    struct csv_writer *self = state;
+    self->columns = info->columns;
+    gpume_digits_init(&self->digits);
+    for (int i = -GPUME_WINDOW_MAX; i <= GPUME_WINDOW_MAX; i++) {
+        char text[16];
+        struct piece *piece = &self->vectors[i + GPUME_WINDOW_MAX];
+        piece->length = (uint8_t)snprintf(text, sizeof(text), "%d,", i);
+        memcpy(piece->text, text, piece->length);
+    }
+    return GPUME_OK;
+}
+
+static size_t csv_head(void *state, uint64_t rows, char at[GPUME_VECTORS_HEAD_BYTES])
+{
+    const struct csv_writer *self = state;
+    (void)rows;
+    return (size_t)snprintf(at, GPUME_VECTORS_HEAD_BYTES, "frame,%sx,y,w,h,dx,dy%s%s\n",
+        self->columns & GPUME_VECTORS_REF ? "ref," : "",
+        self->columns & GPUME_VECTORS_COST ? ",cost" : "",
+        self->columns & GPUME_VECTORS_RANK ? ",rank" : "");
+}
+
+static size_t csv_begin(
+    void *state, const struct gpume_vectors_field *field, char at[GPUME_VECTORS_HEAD_BYTES])
+{
+    struct csv_writer *self = state;
+    (void)at;
+    int length = snprintf(self->prefix, sizeof(self->prefix), "%" PRIu64 ",", field->frame);
+    if (self->columns & GPUME_VECTORS_REF) {
+        length = snprintf(self->prefix, sizeof(self->prefix), "%" PRIu64 ",%" PRIu64 ",",
+            field->frame, field->ref);
+    }
+    self->prefix_length = (size_t)length;
+    return 0;
+}
+
+static struct middle make_middle(
+    const struct gpume_digits *digits, const struct gpume_vectors_block *block)
+{
+    struct middle middle = {0};
+    char text[48], *at = text; /* a number may overhang by 7 */
+    const uint32_t values[] = {block->y, block->w, block->h};
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+        at = gpume_digits_put(digits, at, values[i]);
+        *at++ = ',';
+    }
+    middle.length = (uint8_t)(at - text);
+    memcpy(middle.text, text, middle.length);
+    return middle;
+}
+
+/* "dx,": the window's by table. */
+static inline char *put_vector(const struct csv_writer *self, char *at, int value)
+{
+    if (value >= -GPUME_WINDOW_MAX && value <= GPUME_WINDOW_MAX) {
+        const struct piece *piece = &self->vectors[value + GPUME_WINDOW_MAX];
+        memcpy(at, piece, sizeof(*piece));
+        return at + piece->length;
+    }
+    at = gpume_digits_put_signed(&self->digits, at, value);
+    *at++ = ',';
+    return at;
+}
+
+static char *csv_rows(
+    const void *state, const struct gpume_vectors_block *blocks, size_t count, char *at)
+{
+    const struct csv_writer *self = state;
+    const bool costs = self->columns & GPUME_VECTORS_COST;
+    const bool ranks = self->columns & GPUME_VECTORS_RANK;
+    struct middle middle = make_middle(&self->digits, &blocks[0]);
+    uint32_t y = blocks[0].y;
+    uint16_t w = blocks[0].w, h = blocks[0].h;
+    for (size_t i = 0; i < count; i++) {
+        const struct gpume_vectors_block *block = &blocks[i];
+        if (block->y != y || block->w != w || block->h != h) {
+            middle = make_middle(&self->digits, block);
+            y = block->y;
+            w = block->w;
+            h = block->h;
+        }
+        memcpy(at, self->prefix, sizeof(self->prefix));
+        at = gpume_digits_put(&self->digits, at + self->prefix_length, block->x);
+        *at++ = ',';
+        memcpy(at, &middle, sizeof(middle));
+        at = put_vector(self, at + middle.length, block->dx);
+        at = put_vector(self, at, block->dy);
+        if (costs) {
+            at = gpume_digits_put(&self->digits, at, block->cost);
+            *at++ = ',';
+        }
+        if (ranks) {
+            at = gpume_digits_put(&self->digits, at, block->rank);
+            *at++ = ',';
+        }
+        at[-1] = '\n';
+    }
+    return at;
+}
+
+static const struct gpume_vectors_writer_ops writer = {
+    .state_bytes = sizeof(struct csv_writer),
+    .row_bytes = ROW_BYTES,
+    .open = csv_open,
+    .head = csv_head,
+    .begin = csv_begin,
+    .rows = csv_rows,
+};
+
+struct csv_input {
+    struct gpume_csv_reader *csv;
+    struct gpume_csv_column columns[GPUME_BLOCK_COLUMNS];
+};
+
+static int csv_input_open(struct gpume_vectors_input *input)
+{
+    struct csv_input *self = input->state;
+    input->info.columns = 0;
+    for (size_t i = 0; i < GPUME_BLOCK_COLUMNS; i++) {
+        const struct gpume_block_column_kind *kind = &gpume_block_columns[i];
+        self->columns[i] = (struct gpume_csv_column){kind->name, kind->is != 0};
+    }
+    const int status = gpume_csv_reader_open(
+        &self->csv, input->stream, self->columns, GPUME_BLOCK_COLUMNS, &input->log);
+    for (size_t i = 0; status == GPUME_OK && i < GPUME_BLOCK_COLUMNS; i++) {
+        bool has = gpume_csv_reader_has(self->csv, i);
+        input->info.columns |= has ? gpume_block_columns[i].is : 0;
+    }
+    return status;
+}
+
+static int csv_input_next(struct gpume_vectors_input *input, struct gpume_vectors_row *row)
+{
+    const struct csv_input *self = input->state;
+    const char *cells[GPUME_BLOCK_COLUMNS];
+    int64_t values[GPUME_BLOCK_COLUMNS] = {0};
+    int status;
+    GPUME_TRY(gpume_csv_reader_next(self->csv, cells));
+    for (size_t i = 0; i < GPUME_BLOCK_COLUMNS; i++) {
+        const struct gpume_block_column_kind *kind = &gpume_block_columns[i];
+        if (gpume_csv_reader_has(self->csv, i)) {
+            GPUME_TRY(gpume_csv_reader_int(self->csv, i, kind->min, kind->max, &values[i]));
+        }
+    }
+    *row = gpume_block_row(values);
+fail:
+    return status;
+}
+
+static void csv_input_close(struct gpume_vectors_input *input)
+{
+    struct csv_input *self = input->state;
+    gpume_csv_reader_close(&self->csv);
+}
+
+static const struct gpume_vectors_reader_ops reader = {
+    .state_bytes = sizeof(struct csv_input),
+    .open = csv_input_open,
+    .next = csv_input_next,
+    .close = csv_input_close,
+};
+
+const struct gpume_vectors_format gpume_vectors_csv = {
+    .name = "csv",
+    .extension = ".csv",
+    .columns = GPUME_VECTORS_REF | GPUME_VECTORS_COST | GPUME_VECTORS_RANK,
+    .writer = &writer,
+    .reader = &reader,
+};

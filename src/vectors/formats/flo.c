@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * .flo of the Middlebury benchmark (Baker et al., "A database and evaluation methodology for
+ * optical flow", 2011; its flow-code's README): a vector of floats for every pixel, which is that
+ * of its block, from this frame to its reference.
+ */
+#include "base/status.h"
+#include "files/little_endian.h"
+#include "vectors/format.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEAD_BYTES 12u
+#define PIXEL_BYTES 8u
+#define UNKNOWN 1e9f /* from this magnitude on a vector is not known */
+
+static const unsigned char magic[4] = {'P', 'I', 'E', 'H'}; /* 202021.25 as a float */
+
+struct flo_writer {
+    const struct gpume_vectors_info *info;
+    unsigned char *line; /* of pixels */
+    struct gpume_vectors_block part[GPUME_VECTORS_PART];
+};
+
+static int flo_open(void *state, const struct gpume_vectors_info *info)
+{
+    struct flo_writer *self = state;
+    self->info = info;
+    self->line = malloc((size_t)info->width * PIXEL_BYTES);
+    return self->line ? GPUME_OK : GPUME_NOMEM;
+}
+
+static size_t flo_head(void *state, uint64_t rows, char at[GPUME_VECTORS_HEAD_BYTES])
+{
+    const struct flo_writer *self = state;
+    unsigned char *to = (unsigned char *)at;
+    (void)rows;
+    memcpy(to, magic, sizeof(magic));
+    to = gpume_le_put32(to + sizeof(magic), self->info->width);
+    (void)gpume_le_put32(to, self->info->height);
+    return HEAD_BYTES;
+}
+
+static unsigned char *put_float(unsigned char *at, float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof(bits));
+    return gpume_le_put32(at, bits);
+}
+
+static void put_pixels(unsigned char *at, const struct gpume_vectors_block *block)
+{
+    unsigned char pixel[PIXEL_BYTES];
+    (void)put_float(put_float(pixel, block->dx), block->dy);
+    for (uint32_t i = 0; i < block->w; i++) {
+        memcpy(at + (size_t)i * PIXEL_BYTES, pixel, PIXEL_BYTES);
+    }
+}
+
+/* A row of blocks is one line of pixels, as often as the blocks are high. */
+static int flo_field(void *state, const struct gpume_vectors_field *field, struct gpume_out *out)
+{
+    struct flo_writer *self = state;
+    const struct gpume_vectors_info *info = self->info;
+    const size_t along = gpume_vectors_along(info->width, info->block);
+    int status = GPUME_OK;
+    for (size_t first = 0; first < field->count && status == GPUME_OK; first += along) {
+        uint16_t height = 0;
+        for (size_t done = 0; done < along;) {
+            const size_t part =
+                along - done < GPUME_VECTORS_PART ? along - done : GPUME_VECTORS_PART;
+            const struct gpume_vectors_block *blocks =
+                gpume_vectors_take(info, field, first + done, part, self->part);
+            for (size_t i = 0; i < part; i++) {
+                put_pixels(self->line + (size_t)blocks[i].x * PIXEL_BYTES, &blocks[i]);
+            }
+            height = blocks[0].h;
+            done += part;
+        }
+        for (uint16_t i = 0; i < height && status == GPUME_OK; i++) {
+            status = gpume_out_write(out, self->line, (size_t)info->width * PIXEL_BYTES);
+        }
+    }
+    return status;
+}
+
+static void flo_close(void *state)
+{
+    free(((struct flo_writer *)state)->line);
+}
+
+static const struct gpume_vectors_writer_ops writer = {
+    .state_bytes = sizeof(struct flo_writer),
+    .open = flo_open,
+    .head = flo_head,
+    .field = flo_field,
+    .close = flo_close,
+};
+
+/* A vector; not known: dx is INT32_MIN. */
+struct pixel {
+    int32_t dx, dy;
+};
+
+struct flo_input {
+    uint32_t width, height, block;
+    uint32_t x, y;       /* of the next block */
+    struct pixel *strip; /* a row of blocks, a vector each */
+    unsigned char *line; /* of pixels */
+};
+
+static bool flo_probe(const unsigned char *head, size_t bytes)
+{
+    return bytes >= sizeof(magic) && memcmp(head, magic, sizeof(magic)) == 0;
+}
+
+static int flo_input_open(struct gpume_vectors_input *input)
+{
+    struct flo_input *self = input->state;
+    unsigned char head[HEAD_BYTES];
+    int status;
+    GPUME_TRY(gpume_stream_read(input->stream, head, sizeof(head)));
+    if (!flo_probe(head, sizeof(head))) {
+        return gpume_stream_refuse(input->stream, "no .flo begins before here");
+    }
+    self->width = gpume_le_get32(head + 4);
+    self->height = gpume_le_get32(head + 8);
+    if (self->width < 1 || self->width > GPUME_READ_SIDE_MAX || self->height < 1 ||
+        self->height > GPUME_READ_SIDE_MAX) {
+        return gpume_stream_refuse(input->stream,
+            "%" PRId32 "x%" PRId32 " is no picture of 1 to %d pixels a side", (int32_t)self->width,
+            (int32_t)self->height, GPUME_READ_SIDE_MAX);
+    }
+    self->block = input->block > 0 ? input->block : 1;
+    self->strip = malloc(gpume_vectors_along(self->width, self->block) * sizeof(*self->strip));
+    self->line = malloc((size_t)self->width * PIXEL_BYTES);
+    if (!self->strip || !self->line) {
+        gpume_log_write(&input->log, GPUME_LOG_ERROR, "a field of vectors: out of memory");
+        status = GPUME_NOMEM;
+    }
+    input->info.columns = input->has_ref ? (unsigned)GPUME_VECTORS_REF : 0;
+    input->info.width = self->width;
+    input->info.height = self->height;
+    input->info.block = self->block;
+fail:
+    return status;
+}
+
+static float get_float(const unsigned char *at)
+{
+    const uint32_t bits = gpume_le_get32(at);
+    float value;
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
+static bool take_pixel(const unsigned char *at, struct pixel *pixel)
+{
+    const float u = get_float(at), v = get_float(at + 4);
+    if (fabsf(u) > UNKNOWN || fabsf(v) > UNKNOWN) {
+        *pixel = (struct pixel){INT32_MIN, 0};
+        return true;
+    }
+    /* NaN fails each of these. */
+    if (!(u >= INT16_MIN && u <= INT16_MAX && v >= INT16_MIN && v <= INT16_MAX)) {
+        return false;
+    }
+    *pixel = (struct pixel){(int32_t)u, (int32_t)v};
+    return (float)pixel->dx == u && (float)pixel->dy == v;
+}
+
+/* All pixels of a row of blocks. */
+static int read_strip(struct gpume_vectors_input *input)
+{
+    struct flo_input *self = input->state;
+    const uint32_t left = self->height - self->y;
+    const uint32_t lines = left < self->block ? left : self->block;
+    int status = GPUME_OK;
+    for (uint32_t i = 0; i < lines; i++) {
+        GPUME_TRY(gpume_stream_read(input->stream, self->line, (size_t)self->width * PIXEL_BYTES));
+        for (uint32_t x = 0; x < self->width; x++) {
+            struct pixel pixel, *whole = &self->strip[x / self->block];
+            if (!take_pixel(self->line + (size_t)x * PIXEL_BYTES, &pixel)) {
+                return gpume_stream_refuse(input->stream,
+                    "the vector of the pixel at (%" PRIu32 ",%" PRIu32
+                    ") is no whole number of pixels from %d to %d",
+                    x, self->y + i, INT16_MIN, INT16_MAX);
+            }
+            if (i == 0 && x % self->block == 0) {
+                *whole = pixel;
+            } else if (whole->dx != pixel.dx || whole->dy != pixel.dy) {
+                return gpume_stream_refuse(input->stream,
+                    "the pixel at (%" PRIu32 ",%" PRIu32
+                    ") has another vector than others of its block of %" PRIu32 "x%" PRIu32,
+                    x, self->y + i, self->block, self->block);
+            }
+        }
+    }
+fail:
+    return status;
+}
+
+static int flo_input_next(struct gpume_vectors_input *input, struct gpume_vectors_row *row)
+{
+    struct flo_input *self = input->state;
+    int status = GPUME_OK;
+    for (;;) {
+        if (self->y >= self->height) {
+            return GPUME_EOF;
+        }
+        if (self->x == 0) {
+            GPUME_TRY(read_strip(input));
+        }
+        const uint32_t x = self->x, y = self->y, block = self->block;
+        const uint32_t w = self->width - x, h = self->height - y;
+        const struct pixel pixel = self->strip[x / block];
+        const bool last = w <= block;
+        self->x = last ? 0 : x + block;
+        self->y += last ? block : 0;
+        if (pixel.dx != INT32_MIN) {
+            *row = (struct gpume_vectors_row){
+                .frame = input->frame,
+                .ref = input->ref,
+                .block = {x, y, (uint16_t)(last ? w : block), (uint16_t)(h < block ? h : block),
+                    (int16_t)pixel.dx, (int16_t)pixel.dy, 0, 0},
+            };
+            break;
+        }
+    }
+fail:
+    return status;
+}
+
+static void flo_input_close(struct gpume_vectors_input *input)
+{
+    struct flo_input *self = input->state;
+    free(self->strip);
+    free(self->line);
+}
+
+static const struct gpume_vectors_reader_ops reader = {
+    .state_bytes = sizeof(struct flo_input),
+    .open = flo_input_open,
+    .next = flo_input_next,
+    .close = flo_input_close,
+};
+
+const struct gpume_vectors_format gpume_vectors_flo = {
+    .name = "flo",
+    .extension = ".flo",
+    .columns = GPUME_VECTORS_REF,
+    .needs_grid = true,
+    .numbered = true,
+    .one_field = true,
+    .probe = flo_probe,
+    .writer = &writer,
+    .reader = &reader,
+};

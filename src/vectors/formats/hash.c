@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A line a field with the SHA-256 of its vectors and costs, like FFmpeg's framehash: to see at a
+ * glance, or with diff, whether two runs agree. Hashed are, for each block in raster order, dx and
+ * dy as 16-bit and the cost as 32-bit little-endian numbers.
+ */
+#include "base/status.h"
+#include "files/little_endian.h"
+#include "vectors/format.h"
+
+#include <inttypes.h>
+#include <nettle/sha2.h>
+#include <stdio.h>
+#include <string.h>
+
+#define BLOCK_BYTES 8u
+#define FIRST_LINE "#format: gpume field hashes\n"
+
+struct hash_writer {
+    const struct gpume_vectors_info *info;
+    struct gpume_vectors_block part[GPUME_VECTORS_PART];
+    unsigned char bytes[GPUME_VECTORS_PART * BLOCK_BYTES];
+};
+
+static int hash_open(void *state, const struct gpume_vectors_info *info)
+{
+    ((struct hash_writer *)state)->info = info;
+    return GPUME_OK;
+}
+
+/* What decides the result; nothing of engines and devices, which do not. */
+static size_t hash_head(void *state, uint64_t rows, char at[GPUME_VECTORS_HEAD_BYTES])
+{
+    const struct gpume_vectors_info *info = ((const struct hash_writer *)state)->info;
+    (void)rows;
+    int length = snprintf(at, GPUME_VECTORS_HEAD_BYTES,
+        FIRST_LINE "#version: 1\n#hash: SHA256\n"
+                   "#size: %" PRIu32 "x%" PRIu32 "\n#block: %" PRIu32 "\n",
+        info->width, info->height, info->block);
+    if (info->has_search) {
+        length += snprintf(at + length, GPUME_VECTORS_HEAD_BYTES - (size_t)length,
+            "#bits: %" PRIu32 "\n#window: %" PRIu32 "x%" PRIu32
+            "\n#edge: %s\n#metric: sad\n#prefilter: %.1000s\n",
+            info->bits, info->window_x, info->window_y,
+            info->edge == GPUME_EDGE_INSIDE ? "inside" : "extend",
+            info->prefilter ? info->prefilter : "none");
+    }
+    length += snprintf(
+        at + length, GPUME_VECTORS_HEAD_BYTES - (size_t)length, "#frame,ref,blocks,hash\n");
+    return (size_t)length;
+}
+
+static void digest(struct hash_writer *self, const struct gpume_vectors_field *field,
+    uint8_t sum[SHA256_DIGEST_SIZE])
+{
+    struct sha256_ctx context;
+    sha256_init(&context);
+    for (size_t first = 0; first < field->count; first += GPUME_VECTORS_PART) {
+        const size_t left = field->count - first;
+        const size_t count = left < GPUME_VECTORS_PART ? left : GPUME_VECTORS_PART;
+        const struct gpume_vectors_block *blocks =
+            gpume_vectors_take(self->info, field, first, count, self->part);
+        unsigned char *at = self->bytes;
+        for (size_t i = 0; i < count; i++) {
+            at = gpume_le_put16(at, (uint16_t)blocks[i].dx);
+            at = gpume_le_put16(at, (uint16_t)blocks[i].dy);
+            at = gpume_le_put32(at, blocks[i].cost);
+        }
+        sha256_update(&context, (size_t)(at - self->bytes), self->bytes);
+    }
+    sha256_digest(&context, SHA256_DIGEST_SIZE, sum);
+}
+
+static int hash_field(void *state, const struct gpume_vectors_field *field, struct gpume_out *out)
+{
+    struct hash_writer *self = state;
+    uint8_t sum[SHA256_DIGEST_SIZE];
+    char line[64 + 2 * SHA256_DIGEST_SIZE + 2], ref[24] = "";
+    digest(self, field, sum);
+    if (field->columns & GPUME_VECTORS_REF) {
+        snprintf(ref, sizeof(ref), "%" PRIu64, field->ref);
+    }
+    size_t length = (size_t)snprintf(
+        line, sizeof(line), "%" PRIu64 ",%s,%zu,", field->frame, ref, field->count);
+    for (size_t i = 0; i < SHA256_DIGEST_SIZE; i++) {
+        length += (size_t)snprintf(line + length, sizeof(line) - length, "%02x", sum[i]);
+    }
+    line[length++] = '\n';
+    return gpume_out_write(out, line, length);
+}
+
+static const struct gpume_vectors_writer_ops writer = {
+    .state_bytes = sizeof(struct hash_writer),
+    .open = hash_open,
+    .head = hash_head,
+    .field = hash_field,
+};
+
+static bool hash_probe(const unsigned char *head, size_t bytes)
+{
+    const size_t length = sizeof(FIRST_LINE) - 1;
+    return bytes >= length && memcmp(head, FIRST_LINE, length) == 0;
+}
+
+const struct gpume_vectors_format gpume_vectors_hash = {
+    .name = "hash",
+    .extension = ".hash",
+    .columns = GPUME_VECTORS_REF | GPUME_VECTORS_COST,
+    .needs = GPUME_VECTORS_COST,
+    .needs_grid = true,
+    .probe = hash_probe,
+    .writer = &writer,
+};

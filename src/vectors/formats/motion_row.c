@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "vectors/formats/motion_row.h"
+
+#include <inttypes.h>
+
+static const char *const names[GPUME_MOTION_COLUMNS] = {"source", "block width", "block height",
+    "src_x", "src_y", "dst_x", "dst_y", "motion_x", "motion_y", "motion_scale"};
+
+static const int64_t limits[GPUME_MOTION_COLUMNS][2] = {
+    [GPUME_MOTION_SOURCE] = {INT32_MIN, INT32_MAX},
+    [GPUME_MOTION_W] = {1, GPUME_READ_BLOCK_MAX},
+    [GPUME_MOTION_H] = {1, GPUME_READ_BLOCK_MAX},
+    [GPUME_MOTION_SRC_X] = {INT32_MIN, INT32_MAX},
+    [GPUME_MOTION_SRC_Y] = {INT32_MIN, INT32_MAX},
+    [GPUME_MOTION_DST_X] = {0, GPUME_READ_SIDE_MAX + GPUME_READ_BLOCK_MAX},
+    [GPUME_MOTION_DST_Y] = {0, GPUME_READ_SIDE_MAX + GPUME_READ_BLOCK_MAX},
+    [GPUME_MOTION_X] = {INT32_MIN, INT32_MAX},
+    [GPUME_MOTION_Y] = {INT32_MIN, INT32_MAX},
+    [GPUME_MOTION_SCALE] = {1, UINT16_MAX},
+};
+
+static int check_limits(struct gpume_stream *stream, const int64_t values[GPUME_MOTION_COLUMNS])
+{
+    for (size_t i = 0; i < GPUME_MOTION_COLUMNS; i++) {
+        if (values[i] < limits[i][0] || values[i] > limits[i][1]) {
+            return gpume_stream_refuse(stream,
+                "%s is %" PRId64 ", not from %" PRId64 " to %" PRId64, names[i], values[i],
+                limits[i][0], limits[i][1]);
+        }
+    }
+    return GPUME_OK;
+}
+
+/* Along one axis: the block's position and its vector. */
+static int take_axis(struct gpume_stream *stream, const int64_t values[GPUME_MOTION_COLUMNS],
+    int axis, uint32_t *position, int16_t *vector)
+{
+    const int64_t side = values[GPUME_MOTION_W + axis], to = values[GPUME_MOTION_DST_X + axis];
+    const int64_t from = values[GPUME_MOTION_SRC_X + axis], scale = values[GPUME_MOTION_SCALE];
+    const int64_t motion = values[GPUME_MOTION_X + axis];
+    if (motion % scale != 0) {
+        return gpume_stream_refuse(stream,
+            "%s %" PRId64 " over motion_scale %" PRId64
+            " is no whole number of pixels; only whole ones can be read",
+            names[GPUME_MOTION_X + axis], motion, scale);
+    }
+    if (from - to != motion / scale) {
+        return gpume_stream_refuse(stream,
+            "%s %" PRId64 " is not %s %" PRId64 " + motion %" PRId64 " / %" PRId64,
+            names[GPUME_MOTION_SRC_X + axis], from, names[GPUME_MOTION_DST_X + axis], to, motion,
+            scale);
+    }
+    if (to < side / 2 || to - side / 2 >= GPUME_READ_SIDE_MAX) {
+        return gpume_stream_refuse(stream, "%s %" PRId64 " puts the block outside the picture",
+            names[GPUME_MOTION_DST_X + axis], to);
+    }
+    if (from - to < INT16_MIN || from - to > INT16_MAX) {
+        return gpume_stream_refuse(stream, "the vector %" PRId64 " is longer than any", from - to);
+    }
+    *position = (uint32_t)(to - side / 2);
+    *vector = (int16_t)(from - to);
+    return GPUME_OK;
+}
+
+int gpume_motion_take(struct gpume_stream *stream, const int64_t values[GPUME_MOTION_COLUMNS],
+    struct gpume_vectors_row *row)
+{
+    struct gpume_vectors_block block = {
+        .w = (uint16_t)values[GPUME_MOTION_W],
+        .h = (uint16_t)values[GPUME_MOTION_H],
+    };
+    const int64_t source = values[GPUME_MOTION_SOURCE];
+    int status = check_limits(stream, values);
+    status = status ? status : take_axis(stream, values, 0, &block.x, &block.dx);
+    status = status ? status : take_axis(stream, values, 1, &block.y, &block.dy);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    if (source == 0) {
+        return gpume_stream_refuse(stream,
+            "source %" PRId64 " of frame %" PRIu64 " (counted from 0) is no other frame", source,
+            row->frame);
+    }
+    /* The first frame's past is itself, as FFmpeg's mestimate has it. */
+    row->ref = source > 0 ? row->frame + 1 : row->frame > 0 ? row->frame - 1 : 0;
+    row->block = block;
+    return GPUME_OK;
+}

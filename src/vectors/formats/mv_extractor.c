@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What mv-extractor's --dump leaves: for each frame an .npy of N rows of ten integers, the members
+ * of FFmpeg's AVMotionVector without flags.
+ */
+#include "base/status.h"
+#include "files/little_endian.h"
+#include "vectors/format.h"
+#include "vectors/formats/motion_row.h"
+#include "vectors/formats/npy_header.h"
+
+#include <string.h>
+
+#define HEAD_BYTES 128u
+#define ITEM_BYTES (4u * GPUME_MOTION_COLUMNS)
+
+static size_t dump_head(void *state, uint64_t rows, char at[GPUME_VECTORS_HEAD_BYTES])
+{
+    (void)state;
+    gpume_npy_head(at, HEAD_BYTES, "'<i4'", rows, GPUME_MOTION_COLUMNS);
+    return HEAD_BYTES;
+}
+
+static size_t dump_fixed_bytes(const void *state)
+{
+    (void)state;
+    return ITEM_BYTES;
+}
+
+static size_t dump_begin(
+    void *state, const struct gpume_vectors_field *field, char at[GPUME_VECTORS_HEAD_BYTES])
+{
+    (void)at;
+    *(int32_t *)state = gpume_motion_source(field);
+    return 0;
+}
+
+static char *dump_rows(
+    const void *state, const struct gpume_vectors_block *blocks, size_t count, char *to)
+{
+    unsigned char *at = (unsigned char *)to;
+    for (size_t i = 0; i < count; i++) {
+        int32_t values[GPUME_MOTION_COLUMNS];
+        gpume_motion_of(&blocks[i], *(const int32_t *)state, values);
+        for (size_t c = 0; c < GPUME_MOTION_COLUMNS; c++) {
+            at = gpume_le_put32(at, (uint32_t)values[c]);
+        }
+    }
+    return (char *)at;
+}
+
+static const struct gpume_vectors_writer_ops writer = {
+    .state_bytes = sizeof(int32_t),
+    .row_bytes = ITEM_BYTES,
+    .head = dump_head,
+    .begin = dump_begin,
+    .rows = dump_rows,
+    .fixed_bytes = dump_fixed_bytes,
+};
+
+struct dump_input {
+    struct gpume_npy_column column;
+    uint64_t left; /* items */
+};
+
+static bool dump_probe(const unsigned char *head, size_t bytes)
+{
+    return bytes >= GPUME_NPY_MAGIC_BYTES &&
+           memcmp(head, GPUME_NPY_MAGIC, GPUME_NPY_MAGIC_BYTES) == 0;
+}
+
+static int dump_input_open(struct gpume_vectors_input *input)
+{
+    struct dump_input *self = input->state;
+    struct gpume_npy npy;
+    int status;
+    GPUME_TRY(gpume_npy_read(input->stream, &npy));
+    if (npy.count != 1 || npy.columns[0].name[0] != '\0' || npy.dimensions != 2 ||
+        npy.shape[1] != GPUME_MOTION_COLUMNS) {
+        return gpume_stream_refuse(input->stream, "the array is none of rows of ten numbers");
+    }
+    self->column = npy.columns[0];
+    self->left = npy.shape[0];
+    input->info.columns = GPUME_VECTORS_REF;
+fail:
+    return status;
+}
+
+static int dump_input_next(struct gpume_vectors_input *input, struct gpume_vectors_row *row)
+{
+    struct dump_input *self = input->state;
+    unsigned char item[8 * GPUME_MOTION_COLUMNS];
+    int64_t values[GPUME_MOTION_COLUMNS];
+    int status;
+    GPUME_TRY(self->left > 0 ? GPUME_OK : GPUME_EOF);
+    GPUME_TRY(
+        gpume_stream_read(input->stream, item, (size_t)self->column.bytes * GPUME_MOTION_COLUMNS));
+    self->left--;
+    for (size_t i = 0; i < GPUME_MOTION_COLUMNS; i++) {
+        if (!gpume_npy_int(&self->column, item + i * self->column.bytes, &values[i])) {
+            return gpume_stream_refuse(
+                input->stream, "the row before here has something else than whole numbers");
+        }
+    }
+    row->frame = input->frame;
+    GPUME_TRY(gpume_motion_take(input->stream, values, row));
+fail:
+    return status;
+}
+
+static const struct gpume_vectors_reader_ops reader = {
+    .state_bytes = sizeof(struct dump_input),
+    .open = dump_input_open,
+    .next = dump_input_next,
+};
+
+const struct gpume_vectors_format gpume_vectors_mv_extractor = {
+    .name = "mv-extractor",
+    .columns = GPUME_VECTORS_REF,
+    .any_order = true,
+    .numbered = true,
+    .counted = true,
+    .probe = dump_probe,
+    .writer = &writer,
+    .reader = &reader,
+};

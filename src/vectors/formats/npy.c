@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * .npy: one array of all blocks, whose type has the columns of vectors.csv as members.
+ */
+#include "base/status.h"
+#include "files/little_endian.h"
+#include "vectors/block_row.h"
+#include "vectors/formats/npy_header.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define HEAD_BYTES 256u /* the type takes 160, the shape 26 */
+#define ITEM_BYTES 40u  /* with all columns */
+
+static const char *const types[GPUME_BLOCK_COLUMNS] = {
+    [GPUME_BLOCK_FRAME] = "<i8",
+    [GPUME_BLOCK_REF] = "<i8",
+    [GPUME_BLOCK_X] = "<i4",
+    [GPUME_BLOCK_Y] = "<i4",
+    [GPUME_BLOCK_W] = "<i2",
+    [GPUME_BLOCK_H] = "<i2",
+    [GPUME_BLOCK_DX] = "<i2",
+    [GPUME_BLOCK_DY] = "<i2",
+    [GPUME_BLOCK_COST] = "<u4",
+    [GPUME_BLOCK_RANK] = "<u4",
+};
+
+struct npy_writer {
+    unsigned columns;
+    uint64_t frame, ref;
+};
+
+static int npy_open(void *state, const struct gpume_vectors_info *info)
+{
+    ((struct npy_writer *)state)->columns = info->columns;
+    return GPUME_OK;
+}
+
+static size_t npy_head(void *state, uint64_t rows, char at[GPUME_VECTORS_HEAD_BYTES])
+{
+    const struct npy_writer *self = state;
+    char descr[HEAD_BYTES] = "[";
+    size_t length = 1;
+    for (size_t i = 0; i < GPUME_BLOCK_COLUMNS; i++) {
+        const struct gpume_block_column_kind *kind = &gpume_block_columns[i];
+        if ((kind->is & self->columns) == kind->is) {
+            length += (size_t)snprintf(descr + length, sizeof(descr) - length, "%s('%s', '%s')",
+                length > 1 ? ", " : "", kind->name, types[i]);
+        }
+    }
+    snprintf(descr + length, sizeof(descr) - length, "]");
+    gpume_npy_head(at, HEAD_BYTES, descr, rows, 0);
+    return HEAD_BYTES;
+}
+
+static size_t npy_fixed_bytes(const void *state)
+{
+    const unsigned columns = ((const struct npy_writer *)state)->columns;
+    return ITEM_BYTES - (columns & GPUME_VECTORS_REF ? 0 : 8) -
+           (columns & GPUME_VECTORS_COST ? 0 : 4) - (columns & GPUME_VECTORS_RANK ? 0 : 4);
+}
+
+static size_t npy_begin(
+    void *state, const struct gpume_vectors_field *field, char at[GPUME_VECTORS_HEAD_BYTES])
+{
+    struct npy_writer *self = state;
+    (void)at;
+    self->frame = field->frame;
+    self->ref = field->ref;
+    return 0;
+}
+
+static char *npy_rows(
+    const void *state, const struct gpume_vectors_block *blocks, size_t count, char *to)
+{
+    const struct npy_writer *self = state;
+    const bool refs = self->columns & GPUME_VECTORS_REF;
+    const bool costs = self->columns & GPUME_VECTORS_COST;
+    const bool ranks = self->columns & GPUME_VECTORS_RANK;
+    unsigned char *at = (unsigned char *)to;
+    for (size_t i = 0; i < count; i++) {
+        const struct gpume_vectors_block *block = &blocks[i];
+        at = gpume_le_put64(at, self->frame);
+        at = refs ? gpume_le_put64(at, self->ref) : at;
+        at = gpume_le_put32(at, block->x);
+        at = gpume_le_put32(at, block->y);
+        at = gpume_le_put16(at, block->w);
+        at = gpume_le_put16(at, block->h);
+        at = gpume_le_put16(at, (uint16_t)block->dx);
+        at = gpume_le_put16(at, (uint16_t)block->dy);
+        at = costs ? gpume_le_put32(at, block->cost) : at;
+        at = ranks ? gpume_le_put32(at, block->rank) : at;
+    }
+    return (char *)at;
+}
+
+static const struct gpume_vectors_writer_ops writer = {
+    .state_bytes = sizeof(struct npy_writer),
+    .row_bytes = ITEM_BYTES,
+    .open = npy_open,
+    .head = npy_head,
+    .begin = npy_begin,
+    .rows = npy_rows,
+    .fixed_bytes = npy_fixed_bytes,
+};
+
+struct npy_input {
+    struct gpume_npy npy;
+    const struct gpume_npy_column *places[GPUME_BLOCK_COLUMNS]; /* NULL: not there */
+    uint64_t left;                                              /* items */
+    unsigned char item[GPUME_NPY_ITEM_BYTES_MAX];
+};
+
+/* A type with members begins with a list. */
+static bool npy_probe(const unsigned char *head, size_t bytes)
+{
+    static const char list[] = "'descr': [";
+    const size_t length = sizeof(list) - 1;
+    if (bytes < GPUME_NPY_MAGIC_BYTES || memcmp(head, GPUME_NPY_MAGIC, GPUME_NPY_MAGIC_BYTES)) {
+        return false;
+    }
+    for (size_t at = 0; at + length <= bytes; at++) {
+        if (memcmp(head + at, list, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int npy_input_open(struct gpume_vectors_input *input)
+{
+    struct npy_input *self = input->state;
+    const int status = gpume_npy_read(input->stream, &self->npy);
+    input->info.columns = 0;
+    if (status != GPUME_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < GPUME_BLOCK_COLUMNS; i++) {
+        const struct gpume_block_column_kind *kind = &gpume_block_columns[i];
+        const struct gpume_npy_column *place = gpume_npy_find(&self->npy, kind->name);
+        if (!place && kind->is == 0) {
+            return gpume_stream_refuse(
+                input->stream, "the array's type has no member '%s'", kind->name);
+        }
+        self->places[i] = place;
+        input->info.columns |= place ? kind->is : 0;
+    }
+    if (self->npy.dimensions != 1) {
+        return gpume_stream_refuse(input->stream, "the array has two dimensions, not one");
+    }
+    self->left = self->npy.shape[0];
+    return GPUME_OK;
+}
+
+static int npy_input_next(struct gpume_vectors_input *input, struct gpume_vectors_row *row)
+{
+    struct npy_input *self = input->state;
+    int64_t values[GPUME_BLOCK_COLUMNS] = {0};
+    int status = GPUME_EOF;
+    GPUME_TRY(self->left > 0 ? GPUME_OK : GPUME_EOF);
+    GPUME_TRY(gpume_stream_read(input->stream, self->item, self->npy.item_bytes));
+    self->left--;
+    for (size_t i = 0; i < GPUME_BLOCK_COLUMNS; i++) {
+        const struct gpume_block_column_kind *kind = &gpume_block_columns[i];
+        int64_t *value = &values[i];
+        if (self->places[i] && (!gpume_npy_int(self->places[i], self->item, value) ||
+                                   *value < kind->min || *value > kind->max)) {
+            return gpume_stream_refuse(input->stream,
+                "'%s' of the item before here is no whole number from %lld to %lld", kind->name,
+                (long long)kind->min, (long long)kind->max);
+        }
+    }
+    *row = gpume_block_row(values);
+fail:
+    return status;
+}
+
+static const struct gpume_vectors_reader_ops reader = {
+    .state_bytes = sizeof(struct npy_input),
+    .open = npy_input_open,
+    .next = npy_input_next,
+};
+
+const struct gpume_vectors_format gpume_vectors_npy = {
+    .name = "npy",
+    .extension = ".npy",
+    .columns = GPUME_VECTORS_REF | GPUME_VECTORS_COST | GPUME_VECTORS_RANK,
+    .counted = true,
+    .probe = npy_probe,
+    .writer = &writer,
+    .reader = &reader,
+};

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The head of a .npy file, as NumPy's numpy.lib.format describes it: magic, version, length, and a
+ * Python dictionary of type, order and shape.
+ */
+#ifndef GPUME_VECTORS_FORMATS_NPY_HEADER_H
+#define GPUME_VECTORS_FORMATS_NPY_HEADER_H
+
+#include "files/byte_stream.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define GPUME_NPY_MAGIC "\x93NUMPY"
+#define GPUME_NPY_MAGIC_BYTES 6u
+#define GPUME_NPY_COLUMNS_MAX 64u
+#define GPUME_NPY_NAME_BYTES 32u
+#define GPUME_NPY_ITEM_BYTES_MAX 512u /* 64 columns of 8 bytes */
+
+/* A member of a structured type, or the one of a plain type, whose name is "". */
+struct gpume_npy_column {
+    char name[GPUME_NPY_NAME_BYTES];
+    char kind;     /* 'i', 'u', 'f' */
+    uint8_t bytes; /* 1, 2, 4 or 8 */
+    size_t offset; /* in the item */
+};
+
+struct gpume_npy {
+    struct gpume_npy_column columns[GPUME_NPY_COLUMNS_MAX];
+    size_t count;
+    size_t item_bytes;
+    uint32_t dimensions; /* 1 or 2 */
+    uint64_t shape[2];
+};
+
+/* Writes a head of exactly `total` bytes, a multiple of 64, with room in its text: descr as Python
+ * has it, and a shape of (rows,) or, with columns above 0, (rows, columns). */
+void gpume_npy_head(char *at, size_t total, const char *descr, uint64_t rows, unsigned columns);
+
+/* Takes the head. Refuses types that are not little-endian numbers, Fortran's order of a table, and
+ * more than two dimensions. */
+int gpume_npy_read(struct gpume_stream *stream, struct gpume_npy *npy);
+
+/* The member of that name, or NULL. */
+const struct gpume_npy_column *gpume_npy_find(const struct gpume_npy *npy, const char *name);
+
+/* A whole number of that column of an item. False: it is none (a fraction), or beyond an int64. */
+bool gpume_npy_int(
+    const struct gpume_npy_column *column, const unsigned char *item, int64_t *value);
+
+#endif

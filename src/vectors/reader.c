@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Formats give blocks; here they become fields, in the order that every file must have. A file may
+ * hold several arrays one after the other, and a pattern stands for several files: both are read as
+ * if they were one.
+ */
+#include "vectors/reader.h"
+
+#include "base/status.h"
+#include "files/pattern.h"
+#include "vectors/format.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define BLOCKS_FIRST 4096u /* room for so many at first */
+#define PROBE_BYTES 1024u  /* shown to formats */
+
+/* Blocks of a field, as they come or in raster order. */
+struct part {
+    struct gpume_vectors_block *blocks;
+    size_t count, room;
+    uint64_t ref;
+    bool mixed; /* not yet in raster order */
+};
+
+struct gpume_vectors_reader {
+    struct gpume_vectors_source source; /* path is ours */
+    const struct gpume_vectors_format *format;
+    struct gpume_vectors_input input;
+    bool is_open;                          /* the format has a file, or an array, under way */
+    bool has_first;                        /* columns are known, and are those of all files */
+    struct gpume_pattern_numbers *numbers; /* of the files; NULL: there is one */
+    size_t files, file;                    /* file: the next one */
+    struct gpume_vectors_field field;
+    struct part parts[2];           /* of formats in any order: past and future; else the first */
+    bool has_second;                /* has been read and is still to be given */
+    struct gpume_vectors_row ahead; /* the row after the field's last */
+    bool has_ahead;
+};
+
+static int open_stream(struct gpume_vectors_reader *reader)
+{
+    const struct gpume_vectors_source *source = &reader->source;
+    struct gpume_vectors_input *input = &reader->input;
+    int status = GPUME_OK;
+    if (source->data) {
+        return gpume_stream_open_memory(
+            &input->stream, source->path, source->data, source->bytes, &source->log);
+    }
+    if (!reader->numbers) {
+        return gpume_stream_open(&input->stream, source->path, &source->log);
+    }
+    const struct gpume_pattern_numbers numbers = reader->numbers[reader->file];
+    char *name = gpume_pattern_name_pair(source->path, numbers);
+    if (!name) {
+        gpume_log_write(&source->log, GPUME_LOG_ERROR, "%s: out of memory", source->path);
+        return GPUME_NOMEM;
+    }
+    status = gpume_stream_open(&input->stream, name, &source->log);
+    free(name);
+    input->frame = numbers.first;
+    input->ref = numbers.second;
+    return status;
+}
+
+static int choose_format(struct gpume_vectors_reader *reader)
+{
+    const unsigned char *head;
+    size_t bytes;
+    int status;
+    GPUME_TRY(gpume_stream_peek(reader->input.stream, PROBE_BYTES, &head, &bytes));
+    if (bytes == 0) {
+        return gpume_stream_refuse_whole(reader->input.stream, "is empty");
+    }
+    reader->format = gpume_vectors_format_probe(head, bytes);
+    if (!reader->format->reader) {
+        return gpume_stream_refuse_whole(reader->input.stream,
+            "holds hashes of fields, and no vectors to be read; diff tells whether two such files "
+            "agree");
+    }
+fail:
+    return status;
+}
+
+/* The format begins at what comes next in the stream. */
+static int open_array(struct gpume_vectors_reader *reader)
+{
+    struct gpume_vectors_input *input = &reader->input;
+    const struct gpume_vectors_reader_ops *ops = reader->format->reader;
+    if (!input->state) {
+        input->state = malloc(ops->state_bytes);
+        if (!input->state) {
+            gpume_log_write(&input->log, GPUME_LOG_ERROR, "%s: out of memory", reader->source.path);
+            return GPUME_NOMEM;
+        }
+    }
+    memset(input->state, 0, ops->state_bytes);
+    reader->is_open = true;
+    return ops->open(input);
+}
+
+static void close_array(struct gpume_vectors_reader *reader)
+{
+    if (reader->is_open && reader->format->reader->close) {
+        reader->format->reader->close(&reader->input);
+    }
+    reader->is_open = false;
+}
+
+/* The next array, of this file or of another. GPUME_EOF: there is none. */
+static int advance(struct gpume_vectors_reader *reader)
+{
+    struct gpume_vectors_input *input = &reader->input;
+    bool ended = true;
+    int status = GPUME_OK;
+    if (input->stream) {
+        GPUME_TRY(gpume_stream_at_end(input->stream, &ended));
+    }
+    if (!ended) {
+        input->frame++;
+        return open_array(reader);
+    }
+    if (reader->file == reader->files) {
+        return GPUME_EOF;
+    }
+    gpume_stream_close(&input->stream);
+    GPUME_TRY(open_stream(reader));
+    reader->file++;
+    GPUME_TRY(reader->format ? GPUME_OK : choose_format(reader));
+    GPUME_TRY(open_array(reader));
+fail:
+    return status;
+}
+
+static int check_columns(struct gpume_vectors_reader *reader)
+{
+    const unsigned columns = reader->input.info.columns;
+    if (reader->has_first && columns != reader->field.columns) {
+        return gpume_stream_refuse(
+            reader->input.stream, "has other columns than the files before it");
+    }
+    reader->has_first = true;
+    reader->field.columns = columns;
+    return GPUME_OK;
+}
+
+static int read_row(struct gpume_vectors_reader *reader)
+{
+    int status = GPUME_OK;
+    reader->has_ahead = false;
+    for (;;) {
+        if (!reader->is_open) {
+            GPUME_TRY(advance(reader));
+        }
+        reader->ahead = (struct gpume_vectors_row){0};
+        status = reader->format->reader->next(&reader->input, &reader->ahead);
+        if (status != GPUME_EOF) {
+            break;
+        }
+        close_array(reader);
+    }
+    GPUME_TRY(status);
+    GPUME_TRY(check_columns(reader));
+    reader->has_ahead = true;
+fail:
+    return status == GPUME_EOF ? GPUME_OK : status;
+}
+
+/* Those that the part may have beside the other one's. */
+static size_t blocks_allowed(const struct gpume_vectors_reader *reader, const struct part *part)
+{
+    const struct part *other = &reader->parts[part == reader->parts];
+    const uint64_t all = reader->source.memory_max / sizeof(*part->blocks);
+    if (reader->source.memory_max == 0 || all >= 2 * GPUME_READ_BLOCKS_MAX) {
+        return GPUME_READ_BLOCKS_MAX;
+    }
+    return all > other->count ? (size_t)all - other->count : 0;
+}
+
+static int make_room(struct gpume_vectors_reader *reader, struct part *part)
+{
+    const size_t most = blocks_allowed(reader, part);
+    if (part->count >= GPUME_READ_BLOCKS_MAX) {
+        return gpume_stream_refuse(reader->input.stream, "more blocks than a field can have");
+    }
+    if (part->count >= most) {
+        return gpume_stream_refuse(reader->input.stream,
+            "the blocks of frame %" PRIu64 " (counted from 0) take more than the %" PRIu64
+            " bytes that --max-memory leaves for them",
+            reader->field.frame, reader->source.memory_max);
+    }
+    if (part->count < part->room) {
+        return GPUME_OK;
+    }
+    const size_t wanted = part->room > 0 ? 2 * part->room : BLOCKS_FIRST;
+    const size_t room = wanted < most ? wanted : most;
+    struct gpume_vectors_block *blocks = NULL;
+    if (room <= SIZE_MAX / sizeof(*blocks)) { /* 32-bit hosts */
+        blocks = realloc(part->blocks, room * sizeof(*blocks));
+    }
+    if (!blocks) {
+        gpume_log_write(&reader->source.log, GPUME_LOG_ERROR, "a field of vectors: out of memory");
+        return GPUME_NOMEM;
+    }
+    part->blocks = blocks;
+    part->room = room;
+    return GPUME_OK;
+}
+
+/* Raster order: negative where a comes first, 0 for the same place. */
+static int compare_places(const void *left, const void *right)
+{
+    const struct gpume_vectors_block *a = left, *b = right;
+    return a->y != b->y ? (a->y < b->y ? -1 : 1) : a->x != b->x ? (a->x < b->x ? -1 : 1) : 0;
+}
+
+/* The row ahead becomes its part's last block. */
+static int add_block(struct gpume_vectors_reader *reader)
+{
+    const struct gpume_vectors_row *row = &reader->ahead;
+    struct part *part = &reader->parts[reader->format->any_order && row->ref > row->frame];
+    const int status = make_room(reader, part);
+    if (status == GPUME_OK) {
+        const struct gpume_vectors_block *last =
+            part->count > 0 ? part->blocks + part->count - 1 : NULL;
+        part->mixed = last && reader->format->any_order &&
+                      (part->mixed || compare_places(last, &row->block) >= 0);
+        part->ref = row->ref;
+        part->blocks[part->count++] = row->block;
+    }
+    return status;
+}
+
+static int sort_part(struct gpume_vectors_reader *reader, struct part *part)
+{
+    if (part->mixed) {
+        qsort(part->blocks, part->count, sizeof(*part->blocks), compare_places);
+    }
+    for (size_t i = 1; part->mixed && i < part->count; i++) {
+        const struct gpume_vectors_block *block = &part->blocks[i];
+        if (compare_places(block - 1, block) == 0) {
+            char what[128];
+            snprintf(what, sizeof(what),
+                "frame %" PRIu64 " (counted from 0) has two blocks at (%" PRIu32 ",%" PRIu32
+                ") in the same direction",
+                reader->field.frame, block->x, block->y);
+            return gpume_stream_refuse_whole(reader->input.stream, what);
+        }
+    }
+    return GPUME_OK;
+}
+
+/* Does the row ahead belong to the field, at its end, or to the frame, where order means nothing?
+ */
+static int check_order(struct gpume_vectors_reader *reader, bool *belongs)
+{
+    const struct gpume_vectors_field *field = &reader->field;
+    const struct part *part = &reader->parts[0];
+    const struct gpume_vectors_row *row = &reader->ahead;
+    struct gpume_stream *stream = reader->input.stream;
+    const bool any_order = reader->format->any_order;
+    const bool same_ref =
+        any_order || !(field->columns & GPUME_VECTORS_REF) || row->ref == part->ref;
+    *belongs = row->frame == field->frame && same_ref;
+    if (row->frame < field->frame) {
+        return gpume_stream_refuse(stream, "frames are not in rising order");
+    }
+    if (row->frame == field->frame && !same_ref && row->ref < part->ref) {
+        return gpume_stream_refuse(stream, "references of a frame are not in rising order");
+    }
+    if (*belongs && !any_order &&
+        compare_places(&part->blocks[part->count - 1], &row->block) >= 0) {
+        return gpume_stream_refuse(stream, "blocks are not in raster order");
+    }
+    return GPUME_OK;
+}
+
+/* The part as the field that is given. */
+static void show(struct gpume_vectors_reader *reader, const struct part *part)
+{
+    struct gpume_vectors_field *field = &reader->field;
+    field->ref = part->ref;
+    field->count = part->count;
+    field->blocks = part->blocks;
+    field->width = field->height = 0;
+    for (size_t i = 0; i < part->count; i++) {
+        const struct gpume_vectors_block *block = &part->blocks[i];
+        const uint32_t right = block->x + block->w, bottom = block->y + block->h;
+        field->width = right > field->width ? right : field->width;
+        field->height = bottom > field->height ? bottom : field->height;
+    }
+}
+
+/* All rows that belong together: a field, or both of a frame. */
+static int read_parts(struct gpume_vectors_reader *reader)
+{
+    int status = GPUME_OK;
+    bool belongs = true;
+    reader->parts[0].count = reader->parts[1].count = 0;
+    reader->field.frame = reader->ahead.frame;
+    reader->field.time_us = reader->ahead.time_us;
+    while (belongs) {
+        GPUME_TRY(add_block(reader));
+        GPUME_TRY(read_row(reader));
+        belongs = false;
+        if (reader->has_ahead) {
+            GPUME_TRY(check_order(reader, &belongs));
+        }
+    }
+    GPUME_TRY(sort_part(reader, &reader->parts[0]));
+    GPUME_TRY(sort_part(reader, &reader->parts[1]));
+fail:
+    return status;
+}
+
+int gpume_vectors_reader_next(
+    struct gpume_vectors_reader *reader, const struct gpume_vectors_field **result)
+{
+    int status = GPUME_OK;
+    *result = NULL;
+    const bool second = reader->has_second;
+    reader->has_second = false;
+    if (!second && !reader->has_ahead) {
+        return GPUME_OK;
+    }
+    if (!second) {
+        GPUME_TRY(read_parts(reader));
+        reader->has_second = reader->parts[0].count > 0 && reader->parts[1].count > 0;
+    }
+    show(reader, &reader->parts[second || reader->parts[0].count == 0]);
+    *result = &reader->field;
+fail:
+    return status;
+}
+
+/* A pattern's files, unless the name is itself that of a file. */
+static int find_files(struct gpume_vectors_reader *reader)
+{
+    const char *path = reader->source.path;
+    struct stat info;
+    const enum gpume_pattern_kind kind =
+        reader->source.data ? GPUME_PATTERN_PLAIN : gpume_pattern_kind(path);
+    reader->files = 1;
+    if ((kind != GPUME_PATTERN_NUMBERED && kind != GPUME_PATTERN_PAIR) || stat(path, &info) == 0) {
+        return GPUME_OK;
+    }
+    if (gpume_pattern_list(path, &reader->numbers, &reader->files) != GPUME_OK) {
+        gpume_log_write(&reader->source.log, GPUME_LOG_ERROR, "%s: out of memory", path);
+        return GPUME_NOMEM;
+    }
+    if (reader->files == 0) {
+        gpume_log_write(&reader->source.log, GPUME_LOG_ERROR,
+            "%s: cannot be opened: no file has such a name", path);
+        return GPUME_IO;
+    }
+    reader->input.has_ref = kind == GPUME_PATTERN_PAIR;
+    return GPUME_OK;
+}
+
+int gpume_vectors_reader_open(
+    struct gpume_vectors_reader **reader, const struct gpume_vectors_source *source)
+{
+    int status = GPUME_NOMEM;
+    struct gpume_vectors_reader *self = calloc(1, sizeof(*self));
+    char *path = strdup(source->path);
+    if (!self || !path) {
+        gpume_log_write(&source->log, GPUME_LOG_ERROR, "%s: out of memory", source->path);
+        free(path);
+        free(self);
+        return status;
+    }
+    self->source = *source;
+    self->source.path = path;
+    self->format = source->format;
+    self->input.log = source->log;
+    self->input.block = source->block;
+    self->input.frame = 1; /* where no name tells, the first that can have a reference */
+    GPUME_TRY(find_files(self));
+    GPUME_TRY(read_row(self));
+    if (!self->has_ahead) {
+        status = gpume_stream_refuse(self->input.stream, "there are no vectors up to here");
+        goto fail;
+    }
+    *reader = self;
+    return GPUME_OK;
+fail:
+    gpume_vectors_reader_close(&self);
+    return status;
+}
+
+const struct gpume_vectors_info *gpume_vectors_reader_info(
+    const struct gpume_vectors_reader *reader)
+{
+    return &reader->input.info;
+}
+
+const struct gpume_vectors_format *gpume_vectors_reader_format(
+    const struct gpume_vectors_reader *reader)
+{
+    return reader->format;
+}
+
+void gpume_vectors_reader_close(struct gpume_vectors_reader **reader)
+{
+    struct gpume_vectors_reader *self = *reader;
+    if (self) {
+        close_array(self);
+        gpume_stream_close(&self->input.stream);
+        free(self->input.state);
+        free((char *)self->source.path);
+        free(self->numbers);
+        free(self->parts[0].blocks);
+        free(self->parts[1].blocks);
+        free(self);
+        *reader = NULL;
+    }
+}

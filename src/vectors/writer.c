@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Files, threads and heads; what a block looks like is the format's. A head that says how many rows
+ * follow is written with none, and again when they are known; where an output cannot go back, a
+ * nameless file stands in for it until then.
+ */
+#include "vectors/writer.h"
+
+#include "base/status.h"
+#include "base/workers.h"
+#include "files/out.h"
+#include "files/path.h"
+#include "files/pattern.h"
+#include "files/spool.h"
+#include "vectors/format.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Rows that one thread makes at a time: 30 us of work and some 140 KB, many times what handing it
+ * out and waking the writer cost, and within a second-level cache. */
+#define ITEM_ROWS 4096u
+
+/* Threads for every one of the machine's processors, and at most: on few, the decoder and the CPU
+ * engine need them all; four make rows faster than any file takes them. */
+#define PROCESSORS_A_THREAD 4u
+#define THREADS_MAX 4u
+
+struct gpume_vectors_writer {
+    const struct gpume_vectors_format *format;
+    struct gpume_vectors_info info;
+    struct gpume_log log;
+    char *path;
+    struct gpume_out_set *set;
+    struct gpume_out_claim claim;  /* of files that come one by one */
+    enum gpume_pattern_kind kind;  /* of formats with a file a frame */
+    bool in_place;                 /* standard output, a pipe or a device: arrays may follow */
+    struct gpume_workers *workers; /* NULL: the caller makes all rows */
+    void *state;                   /* the format's */
+    bool is_open;                  /* has the format been opened? */
+    struct gpume_out *file;        /* under its name, or standard output */
+    struct gpume_out *out;         /* the same, or the spool's */
+    struct gpume_spool *spool;     /* NULL: the file can seek, or need not */
+    bool has_array;                /* a head has been written, fields may follow */
+    uint64_t frame;                /* of the array's last field */
+    uint64_t start;                /* of the array in `out` */
+    uint64_t rows;                 /* in it */
+    char head[GPUME_VECTORS_HEAD_BYTES];
+};
+
+/* A field under way. */
+struct rows {
+    const struct gpume_vectors_writer *writer;
+    const struct gpume_vectors_field *field;
+    size_t item_rows;
+};
+
+static int complain(struct gpume_vectors_writer *writer, int status, const char *what)
+{
+    gpume_log_write(&writer->log, GPUME_LOG_ERROR, "%s: %s", writer->path, what);
+    return status;
+}
+
+/* Threads are a help, not a need: without them writer->workers stays NULL. */
+static void start_workers(struct gpume_vectors_writer *writer, uint32_t processors)
+{
+    const long online = processors ? (long)processors : sysconf(_SC_NPROCESSORS_ONLN);
+    const uint32_t count = online < 1 ? 0 : (uint32_t)online / PROCESSORS_A_THREAD;
+    if (count > 1) {
+        (void)gpume_workers_create(&writer->workers, count < THREADS_MAX ? count : THREADS_MAX);
+    }
+}
+
+static bool is_in_place(const char *path)
+{
+    struct stat info;
+    return gpume_path_descriptor(path) >= 0 || (stat(path, &info) == 0 && !S_ISREG(info.st_mode));
+}
+
+static int check_needs(struct gpume_vectors_writer *writer)
+{
+    const struct gpume_vectors_format *format = writer->format;
+    const struct gpume_vectors_info *info = &writer->info;
+    char what[160];
+    if (writer->kind == GPUME_PATTERN_WRONG) {
+        return complain(writer, GPUME_UNSUPPORTED,
+            "give one %d or %0Nd in the file's own name, or two with more than digits between "
+            "them");
+    }
+    if (format->needs & ~info->columns) {
+        snprintf(
+            what, sizeof(what), "%s needs the costs of blocks, which are not known", format->name);
+        return complain(writer, GPUME_INVALID, what);
+    }
+    if (format->needs_grid && info->block == 0) {
+        snprintf(what, sizeof(what),
+            "%s needs blocks of one size that cover the picture; these do not", format->name);
+        return complain(writer, GPUME_INVALID, what);
+    }
+    return GPUME_OK;
+}
+
+/* One output for all that comes, or for a frame. */
+static int open_file(struct gpume_vectors_writer *writer, const char *path)
+{
+    int status;
+    if (writer->kind == GPUME_PATTERN_PLAIN) {
+        GPUME_TRY(gpume_out_open_in(&writer->file, writer->set, path, &writer->log));
+    } else {
+        /* Whole one by one; a continued run makes the last ones of that before it once more. */
+        const bool again = writer->set->overwrite || writer->set->marks;
+        GPUME_TRY(gpume_out_open(&writer->file, path, again, &writer->log));
+    }
+    writer->out = writer->file;
+    writer->start = 0;
+    if (writer->format->counted && !gpume_out_is_continued(writer->file) &&
+        gpume_out_seek(writer->file, 0) == GPUME_UNSUPPORTED && !writer->spool) {
+        GPUME_TRY(gpume_spool_open(&writer->spool, &writer->log));
+    }
+fail:
+    return status;
+}
+
+int gpume_vectors_writer_open(struct gpume_vectors_writer **result,
+    const struct gpume_vectors_target *target, const struct gpume_vectors_info *info)
+{
+    int status = GPUME_NOMEM;
+    struct gpume_vectors_writer *self = calloc(1, sizeof(*self));
+    const struct gpume_vectors_writer_ops *ops = target->format->writer;
+    if (self) {
+        self->format = target->format;
+        self->info = *info;
+        self->info.columns &= target->format->columns;
+        self->log = target->log;
+        self->set = target->set;
+        self->in_place = is_in_place(target->path);
+        self->path = strdup(target->path);
+        self->kind =
+            target->format->numbered ? gpume_pattern_kind(target->path) : GPUME_PATTERN_PLAIN;
+        self->state = calloc(1, ops->state_bytes > 0 ? ops->state_bytes : 1);
+    }
+    if (!self || !self->path || !self->state) {
+        gpume_log_write(&target->log, GPUME_LOG_ERROR, "%s: out of memory", target->path);
+        goto fail;
+    }
+    GPUME_TRY(check_needs(self));
+    self->is_open = true;
+    status = ops->open ? ops->open(self->state, &self->info) : GPUME_OK;
+    if (status != GPUME_OK) {
+        gpume_log_write(&target->log, GPUME_LOG_ERROR, "%s: out of memory", target->path);
+        goto fail;
+    }
+    GPUME_TRY(self->kind == GPUME_PATTERN_PLAIN
+                  ? open_file(self, self->path)
+                  : gpume_out_claim_open(&self->claim, self->set, self->path, &self->log));
+    start_workers(self, target->processors);
+    *result = self;
+    return GPUME_OK;
+fail:
+    gpume_vectors_writer_close(&self);
+    return status;
+}
+
+/* Writes the array's head, for a first time or a last. */
+static int put_head(struct gpume_vectors_writer *writer)
+{
+    const struct gpume_vectors_writer_ops *ops = writer->format->writer;
+    const size_t bytes = ops->head ? ops->head(writer->state, writer->rows, writer->head) : 0;
+    return gpume_out_write(writer->out, writer->head, bytes);
+}
+
+/* Takes up an array that an earlier run has left: its head is there, and so many rows. */
+static void continue_array(struct gpume_vectors_writer *writer)
+{
+    const struct gpume_vectors_format *format = writer->format;
+    if (format->counted) {
+        const size_t head = format->writer->head(writer->state, 0, writer->head);
+        writer->rows = (gpume_out_continued_bytes(writer->file) - head) /
+                       format->writer->fixed_bytes(writer->state);
+    }
+    writer->has_array = true;
+}
+
+static int begin_array(struct gpume_vectors_writer *writer)
+{
+    int status;
+    writer->rows = 0;
+    if (gpume_out_is_continued(writer->file)) {
+        continue_array(writer);
+        return GPUME_OK;
+    }
+    if (writer->spool) {
+        writer->out = NULL;
+        writer->start = 0;
+        GPUME_TRY(gpume_spool_begin(writer->spool, &writer->out));
+    }
+    GPUME_TRY(put_head(writer));
+    writer->has_array = true;
+fail:
+    return status;
+}
+
+/* Says how many rows there are, and returns to the end. */
+static int finish_array(struct gpume_vectors_writer *writer)
+{
+    const struct gpume_vectors_writer_ops *ops = writer->format->writer;
+    int status = GPUME_OK;
+    const bool pending = writer->has_array && writer->format->counted;
+    writer->has_array = false;
+    if (!pending) {
+        return GPUME_OK;
+    }
+    GPUME_TRY(gpume_out_seek(writer->out, writer->start));
+    GPUME_TRY(put_head(writer));
+    if (writer->spool) {
+        GPUME_TRY(gpume_out_finish(writer->out));
+        gpume_out_close(&writer->out);
+        GPUME_TRY(gpume_spool_pour(writer->spool, writer->file));
+    } else {
+        writer->start += ops->head(writer->state, writer->rows, writer->head) +
+                         writer->rows * ops->fixed_bytes(writer->state);
+        GPUME_TRY(gpume_out_seek(writer->out, writer->start));
+    }
+fail:
+    return status;
+}
+
+static int finish_file(struct gpume_vectors_writer *writer)
+{
+    int status;
+    GPUME_TRY(finish_array(writer));
+    GPUME_TRY(gpume_out_finish(writer->file));
+    gpume_out_close(&writer->file);
+    writer->out = NULL;
+fail:
+    return status;
+}
+
+/* Formats with a file a frame: is this field to go where the last one went? */
+static int leave(struct gpume_vectors_writer *writer, const struct gpume_vectors_field *field)
+{
+    const bool same = field->frame == writer->frame;
+    const bool pair = writer->kind == GPUME_PATTERN_PAIR;
+    if (same && !pair && !writer->format->one_field) {
+        return GPUME_OK;
+    }
+    if (writer->kind != GPUME_PATTERN_PLAIN) {
+        return same && !pair
+                   ? complain(writer, GPUME_UNSUPPORTED,
+                         "a frame has two fields; put two %d in the name, such as "
+                         "name%05d-%05d.flo, for the numbers of the frame and of its reference")
+                   : finish_file(writer);
+    }
+    return writer->in_place ? finish_array(writer)
+                            : complain(writer, GPUME_UNSUPPORTED,
+                                  "holds one frame; put %d in the name, for the frame's number");
+}
+
+static int turn_to(struct gpume_vectors_writer *writer, const struct gpume_vectors_field *field)
+{
+    int status = GPUME_OK;
+    if (writer->format->numbered && writer->has_array) {
+        GPUME_TRY(leave(writer, field));
+    }
+    if (!writer->file) {
+        char *name = gpume_pattern_name_pair(
+            writer->path, (struct gpume_pattern_numbers){field->frame, field->ref});
+        if (!name) {
+            gpume_log_write(&writer->log, GPUME_LOG_ERROR, "%s: out of memory", writer->path);
+            return GPUME_NOMEM;
+        }
+        status = open_file(writer, name);
+        free(name);
+    }
+    GPUME_TRY(status);
+    GPUME_TRY(writer->has_array ? GPUME_OK : begin_array(writer));
+fail:
+    return status;
+}
+
+/* A gpume_out_make_fn, on any of the workers. */
+static size_t put_item(void *opaque, uint32_t item, char *begin)
+{
+    const struct rows *rows = opaque;
+    const struct gpume_vectors_writer *writer = rows->writer;
+    struct gpume_vectors_block room[GPUME_VECTORS_PART];
+    size_t first = item * rows->item_rows;
+    const size_t rest = rows->field->count - first;
+    const size_t end = first + (rest < rows->item_rows ? rest : rows->item_rows);
+    char *at = begin;
+    while (first < end) {
+        const size_t part = end - first < GPUME_VECTORS_PART ? end - first : GPUME_VECTORS_PART;
+        const struct gpume_vectors_block *blocks =
+            gpume_vectors_take(&writer->info, rows->field, first, part, room);
+        at = writer->format->writer->rows(writer->state, blocks, part, at);
+        first += part;
+    }
+    return (size_t)(at - begin);
+}
+
+static int put_rows(struct gpume_vectors_writer *writer, const struct gpume_vectors_field *field)
+{
+    const struct gpume_vectors_writer_ops *ops = writer->format->writer;
+    const size_t most = (GPUME_OUT_ITEM_BYTES - GPUME_VECTORS_SLACK_BYTES) / ops->row_bytes;
+    struct rows rows = {writer, field, most < ITEM_ROWS ? most : ITEM_ROWS};
+    const size_t longest = field->count < rows.item_rows ? field->count : rows.item_rows;
+    const size_t items = (field->count + rows.item_rows - 1) / rows.item_rows;
+    const size_t head = ops->begin ? ops->begin(writer->state, field, writer->head) : 0;
+    int status;
+    GPUME_TRY(gpume_out_write(writer->out, writer->head, head));
+    GPUME_TRY(gpume_out_make(writer->out, writer->workers, put_item, &rows, (uint32_t)items,
+        longest * ops->row_bytes + GPUME_VECTORS_SLACK_BYTES));
+fail:
+    return status;
+}
+
+int gpume_vectors_writer_field(
+    struct gpume_vectors_writer *writer, const struct gpume_vectors_field *field)
+{
+    const struct gpume_vectors_writer_ops *ops = writer->format->writer;
+    int status;
+    if (writer->format->needs_grid && !gpume_vectors_on_grid(&writer->info, field)) {
+        char what[160];
+        snprintf(what, sizeof(what),
+            "the blocks of frame %" PRIu64
+            " are not all those of the first one's grid; %s needs one "
+            "grid for all",
+            field->frame, writer->format->name);
+        return complain(writer, GPUME_INVALID, what);
+    }
+    GPUME_TRY(turn_to(writer, field));
+    GPUME_TRY(ops->field ? ops->field(writer->state, field, writer->out) : put_rows(writer, field));
+    writer->rows += field->count;
+    writer->frame = field->frame;
+fail:
+    return status;
+}
+
+int gpume_vectors_writer_settle(struct gpume_vectors_writer *writer)
+{
+    return writer->kind != GPUME_PATTERN_PLAIN && writer->file ? finish_file(writer) : GPUME_OK;
+}
+
+int gpume_vectors_writer_finish(struct gpume_vectors_writer *writer)
+{
+    int status = GPUME_OK;
+    if (writer->file && !writer->has_array && !writer->format->numbered) {
+        GPUME_TRY(begin_array(writer)); /* no field came: a file with none in it */
+    }
+    GPUME_TRY(writer->file ? finish_file(writer) : GPUME_OK);
+fail:
+    return status;
+}
+
+void gpume_vectors_writer_close(struct gpume_vectors_writer **writer)
+{
+    struct gpume_vectors_writer *self = *writer;
+    if (self) {
+        if (self->out != self->file) {
+            gpume_out_close(&self->out);
+        }
+        gpume_out_close(&self->file);
+        gpume_out_claim_close(&self->claim);
+        gpume_spool_close(&self->spool);
+        gpume_workers_destroy(&self->workers);
+        if (self->is_open && self->format->writer->close) {
+            self->format->writer->close(self->state);
+        }
+        free(self->state);
+        free(self->path);
+        free(self);
+        *writer = NULL;
+    }
+}
