@@ -18,15 +18,17 @@ static const struct gpume_log console = {.fn = gpume_console_log};
 
 enum gpume_exit gpume_checkpoint_init(struct gpume_checkpoint *checkpoint,
     const struct gpume_outputs *outputs, struct gpume_sink *const *sinks,
-    const struct gpume_options *options, const struct gpume_summary *summary)
+    const struct gpume_options *options, const struct gpume_summary *summary,
+    const struct gpume_run_input *input)
 {
     *checkpoint = (struct gpume_checkpoint){
-        .possible = true,
+        .possible = input != NULL,
         .set = {.overwrite = options->overwrite, .alone = true},
         .planned = outputs,
         .sinks = sinks,
         .resume = options->resume,
         .state = {.summary = summary,
+            .input = input,
             .outputs = checkpoint->outputs,
             .output_count = outputs->count},
     };
@@ -97,6 +99,11 @@ enum gpume_exit gpume_checkpoint_resume(
     state->weights = weights;
     if (!checkpoint->resume) {
         return GPUME_EXIT_DONE;
+    }
+    if (!state->input) {
+        gpume_console_error("--resume: the input changed while it was being opened; try again when "
+                            "nothing writes to it");
+        return GPUME_EXIT_INPUT;
     }
     int status = gpume_run_state_read(state, summary, checkpoint->path, &console);
     if (status == GPUME_EOF) {
@@ -177,7 +184,12 @@ int gpume_checkpoint_save(struct gpume_checkpoint *checkpoint)
 
 int gpume_checkpoint_begin_end(struct gpume_checkpoint *checkpoint)
 {
-    return checkpoint->possible && checkpoint->written ? save(checkpoint, false, true) : GPUME_OK;
+    if (!checkpoint->possible) {
+        return GPUME_OK;
+    }
+    const int status = save(checkpoint, false, true);
+    checkpoint->written = true;
+    return status;
 }
 
 int gpume_checkpoint_begin_partial(struct gpume_checkpoint *checkpoint)

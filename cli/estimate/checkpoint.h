@@ -27,11 +27,12 @@ struct gpume_checkpoint {
     bool written;                    /* there is a state of this run */
 };
 
-/* Before the first output is opened; the outputs, what will be their sinks, and the summary outlive
- * it. */
+/* Before the first output is opened; all that is given here outlives it. input: as it was opened,
+ * or NULL if it changed meanwhile, so that no later run could know what this one has read. */
 enum gpume_exit gpume_checkpoint_init(struct gpume_checkpoint *checkpoint,
     const struct gpume_outputs *outputs, struct gpume_sink *const *sinks,
-    const struct gpume_options *options, const struct gpume_summary *summary);
+    const struct gpume_options *options, const struct gpume_summary *summary,
+    const struct gpume_run_input *input);
 
 /* --resume: takes up what an earlier run has left; *summary has its sums then. weights: a sum over
  * those of the prefilter's kernel. The run's input and parameters are known. */

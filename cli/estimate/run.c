@@ -28,6 +28,8 @@ struct job {
     struct gpume_outputs outputs;
     struct gpume_source *source;
     struct gpume_source_info info;
+    struct gpume_run_input input; /* as it was opened */
+    bool is_steady;               /* it did not change meanwhile */
     gpume *ctx;
     struct gpume_run run;
     struct gpume_feed feed;
@@ -60,6 +62,29 @@ static bool want_colour(const struct gpume_outputs *outputs)
     return wanted;
 }
 
+static const char *input_name(const struct gpume_options *options)
+{
+    return options->inputs[options->input_count - 1];
+}
+
+static const char *reference_name(const struct gpume_options *options)
+{
+    return options->input_count == 2 ? options->inputs[0] : NULL;
+}
+
+/* libavformat does not say which file it has opened: the one that had the name before and after. */
+static enum gpume_exit open_source(struct job *job)
+{
+    const struct gpume_options *options = job->options;
+    struct gpume_run_input after;
+    gpume_run_input_look(&job->input, input_name(options), reference_name(options));
+    const int status =
+        gpume_open_source(options, want_colour(&job->outputs), &job->source, &job->info);
+    gpume_run_input_look(&after, input_name(options), reference_name(options));
+    job->is_steady = gpume_run_input_is_same(&job->input, &after);
+    return gpume_source_exit(status);
+}
+
 /* Opening a video and loading Vulkan's drivers take tens of milliseconds each. With validation they
  * are loaded another time anyway, and a search asked for by name may well be the CPU's. */
 static enum gpume_exit open_source_and_drivers(struct job *job)
@@ -68,8 +93,7 @@ static enum gpume_exit open_source_and_drivers(struct job *job)
     pthread_t loader;
     const bool loading = params->backend != GPUME_BACKEND_CPU && !params->validate &&
                          !params->search && pthread_create(&loader, NULL, load_drivers, NULL) == 0;
-    const enum gpume_exit result = gpume_source_exit(
-        gpume_open_source(job->options, want_colour(&job->outputs), &job->source, &job->info));
+    const enum gpume_exit result = open_source(job);
     if (loading) {
         pthread_join(loader, NULL);
     }
@@ -105,8 +129,8 @@ static void describe_run(struct job *job)
         params.want_frames = params.want_frames || (ops && ops->want_frames);
     }
     job->run = (struct gpume_run){
-        .input = options->inputs[options->input_count - 1],
-        .reference = options->input_count == 2 ? options->inputs[0] : NULL,
+        .input = input_name(options),
+        .reference = reference_name(options),
         .params = params,
         .start = options->start,
         .frames = options->frames,
@@ -145,8 +169,8 @@ static void describe_run(struct job *job)
 /* Goes on after the fields that are there already. */
 static enum gpume_exit resume(struct job *job)
 {
-    enum gpume_exit result = gpume_checkpoint_init(
-        &job->checkpoint, &job->outputs, job->sinks, job->options, &job->summary);
+    enum gpume_exit result = gpume_checkpoint_init(&job->checkpoint, &job->outputs, job->sinks,
+        job->options, &job->summary, job->is_steady ? &job->input : NULL);
     result = result ? result
                     : gpume_checkpoint_resume(&job->checkpoint, &job->summary,
                           gpume_prefilter_option_sum(&job->prefilter));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "resume/identity.h"
 
+#include "base/checksum.h"
 #include "files/path.h"
 #include "files/pattern.h"
 
@@ -42,7 +43,7 @@ static void put_place(char identity[GPUME_RUN_IDENTITY_BYTES], const char *path)
     }
 }
 
-void gpume_run_identity_of_input(const char *input, char identity[GPUME_RUN_IDENTITY_BYTES])
+static void put_input(const char *input, char identity[GPUME_RUN_IDENTITY_BYTES])
 {
     struct stat info;
     const char *path = gpume_path_of_input(input);
@@ -62,37 +63,51 @@ void gpume_run_identity_of_output(const char *path, char identity[GPUME_RUN_IDEN
     free(final);
 }
 
-static void add_contents(struct gpume_run_contents *sum, const struct stat *file)
+/* The device's number is left out: it may be another one after the machine has been restarted. */
+static uint64_t add_file(uint64_t sum, const struct stat *file)
 {
-    const uint64_t s = (uint64_t)file->st_mtim.tv_sec, ns = (uint64_t)file->st_mtim.tv_nsec;
-    sum->bytes += (uint64_t)file->st_size;
-    if (s > sum->changed_s || (s == sum->changed_s && ns > sum->changed_ns)) {
-        sum->changed_s = s;
-        sum->changed_ns = ns;
-    }
+    const uint64_t facts[] = {(uint64_t)file->st_ino, (uint64_t)file->st_size,
+        (uint64_t)file->st_mtim.tv_sec, (uint64_t)file->st_mtim.tv_nsec};
+    return gpume_checksum(sum, facts, sizeof facts);
 }
 
-struct gpume_run_contents gpume_run_contents_of(const char *input)
+/* The file of the input, or all that its numbered name stands for. */
+static uint64_t add_files(uint64_t sum, const char *input)
 {
-    struct gpume_run_contents sum = {0};
     struct stat info;
     const char *path = gpume_path_of_input(input);
     struct gpume_pattern_numbers *numbers = NULL;
     size_t count = 0;
     if (stat_input(path, &info) == 0) {
-        if (S_ISREG(info.st_mode)) {
-            add_contents(&sum, &info);
-        }
-    } else if (gpume_pattern_kind(path) == GPUME_PATTERN_NUMBERED) {
+        return S_ISREG(info.st_mode) ? add_file(sum, &info) : sum;
+    }
+    if (gpume_pattern_kind(path) == GPUME_PATTERN_NUMBERED) {
         (void)gpume_pattern_list(path, &numbers, &count);
     }
     for (size_t i = 0; i < count; i++) {
         char *name = gpume_pattern_name(path, numbers[i].first);
         if (name && stat(name, &info) == 0) {
-            add_contents(&sum, &info);
+            sum = add_file(sum, &info);
         }
         free(name);
     }
     free(numbers);
     return sum;
+}
+
+void gpume_run_input_look(struct gpume_run_input *input, const char *name, const char *reference)
+{
+    put_input(name, input->name);
+    input->reference[0] = '\0';
+    input->files = add_files(GPUME_CHECKSUM_BEGIN, name);
+    if (reference) {
+        put_input(reference, input->reference);
+        input->files = add_files(input->files, reference);
+    }
+}
+
+bool gpume_run_input_is_same(const struct gpume_run_input *a, const struct gpume_run_input *b)
+{
+    return a->files == b->files && strcmp(a->name, b->name) == 0 &&
+           strcmp(a->reference, b->reference) == 0;
 }

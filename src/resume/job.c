@@ -43,7 +43,7 @@ static bool is_same(const char *was, const char *now, const char *key)
 }
 
 /* A file is the same if its name is, or what that stands for; what an input holds is compared by
- * other lines. was and now: of the lines, jobs: the whole. */
+ * another line. was and now: of the lines, jobs: the whole. */
 static bool is_same_file(const char *was, const char *now, const char *was_job, const char *now_job)
 {
     static const char identity[] = GPUME_RUN_JOB_IDENTITY;
@@ -72,13 +72,6 @@ static void trim(const char **line, size_t *length)
     *length = *length < SHOWN_MAX ? *length : SHOWN_MAX;
 }
 
-/* Does the line tell what the input holds, or since when? */
-static bool is_change(const char *line)
-{
-    return has_key(line, GPUME_RUN_JOB_BYTES) || has_key(line, GPUME_RUN_JOB_CHANGED_S) ||
-           has_key(line, GPUME_RUN_JOB_CHANGED_NS);
-}
-
 int gpume_run_job_compare(
     const char *was, const char *end, const char *now, const struct gpume_log *log)
 {
@@ -88,9 +81,9 @@ int gpume_run_job_compare(
         const size_t x = a - (a > 0 && was[a - 1] == ','), y = b - (b > 0 && now[b - 1] == ',');
         if ((x != y || memcmp(was, now, x) != 0) && !may_differ(was, now) &&
             !is_same_file(was, now, was_job, now_job)) {
-            if (is_change(was)) {
+            if (has_key(was, GPUME_RUN_JOB_FILES)) {
                 gpume_log_write(log, GPUME_LOG_ERROR,
-                    "--resume: the input has changed since the run was broken off; give the one it "
+                    "--resume: the input has changed since the run opened it; give the one that it "
                     "had, or start anew without --resume");
                 return GPUME_INVALID;
             }

@@ -9,11 +9,9 @@
 #include "base/log.h"
 
 /* Keys beside summary.json's: behind that of an input's or output's name, which file it is, however
- * it is spelled (run_identity.h); and the state of the input. */
+ * it is spelled; and a sum over the files of the input (run_identity.h). */
 #define GPUME_RUN_JOB_IDENTITY " identity"
-#define GPUME_RUN_JOB_BYTES "input bytes"
-#define GPUME_RUN_JOB_CHANGED_S "input changed at second"
-#define GPUME_RUN_JOB_CHANGED_NS "and nanosecond"
+#define GPUME_RUN_JOB_FILES "input files"
 
 /* Holds the job of a state, which ends at `end`, against that of this run. GPUME_INVALID after a
  * line: they are not the same. */

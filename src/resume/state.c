@@ -27,7 +27,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define STATE_FORMAT 2
+#define STATE_FORMAT 3
 #define STATE_BYTES_MAX ((size_t)1024 * 1024) /* has a few thousand, and names of files */
 #define NAME_SHOWN 100                        /* bytes of an output's name in the state's */
 #define BOOT_BYTES 64
@@ -68,13 +68,6 @@ static void put_identity(struct gpume_json *json, const char *name, const char *
     gpume_json_text(json, key, identity);
 }
 
-static void put_input(struct gpume_json *json, const char *name, const char *path)
-{
-    char identity[GPUME_RUN_IDENTITY_BYTES];
-    gpume_run_identity_of_input(path, identity);
-    put_identity(json, name, identity);
-}
-
 static void put_output(struct gpume_json *json, const struct gpume_run_state_output *output)
 {
     char identity[GPUME_RUN_IDENTITY_BYTES];
@@ -85,18 +78,15 @@ static void put_output(struct gpume_json *json, const struct gpume_run_state_out
 static void put_job(struct gpume_json *json, const struct gpume_run_state *state)
 {
     const struct gpume_run *run = state->summary->run;
-    const struct gpume_run_contents input = gpume_run_contents_of(run->input);
     gpume_json_begin(json, NULL);
     gpume_json_count(json, "state", STATE_FORMAT);
     gpume_summary_put_job(state->summary, json);
     gpume_json_begin(json, "outputs");
-    put_input(json, "name", run->input);
+    put_identity(json, "name", state->input->name);
     if (run->reference) {
-        put_input(json, "reference", run->reference);
+        put_identity(json, "reference", state->input->reference);
     }
-    gpume_json_count(json, GPUME_RUN_JOB_BYTES, input.bytes);
-    gpume_json_count(json, GPUME_RUN_JOB_CHANGED_S, input.changed_s);
-    gpume_json_count(json, GPUME_RUN_JOB_CHANGED_NS, input.changed_ns);
+    gpume_json_count(json, GPUME_RUN_JOB_FILES, state->input->files);
     gpume_json_count(json, "prefilter weights", state->weights);
     gpume_json_count(json, "overlay-style", (uint64_t)run->overlay_style);
     gpume_json_count(json, "overlay-key", (uint64_t)run->overlay_key);

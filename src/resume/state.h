@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "files/out_set.h"
+#include "resume/identity.h"
 #include "sinks/summary.h"
 
 #include <stdbool.h>
@@ -26,6 +27,7 @@ struct gpume_run_state_output {
 
 struct gpume_run_state {
     const struct gpume_summary *summary; /* run, codec, and all sums so far */
+    const struct gpume_run_input *input; /* as the run opened it: every save says this again */
     uint64_t weights;                    /* of the prefilter's kernel: a sum over them */
     struct gpume_run_state_output *outputs;
     size_t output_count;
@@ -47,7 +49,8 @@ int gpume_run_state_write(
 /* Fills in the sums of *summary, the outputs' marks and the truths above from the file. GPUME_EOF:
  * there is none, or nothing of what it tells of is left. After one line GPUME_INVALID: it is of
  * another run, or cannot be continued; GPUME_AGAIN: that run is still under way; GPUME_IO,
- * GPUME_NOMEM: that cannot be found out. state->summary, outputs, names and paths are given. */
+ * GPUME_NOMEM: that cannot be found out. state->summary, input, outputs, names and paths are given.
+ */
 int gpume_run_state_read(struct gpume_run_state *state, struct gpume_summary *summary,
     const char *path, const struct gpume_log *log);
 

@@ -171,4 +171,39 @@ says "there is nothing to continue; starting at the beginning"
 rm kept r050.png
 whole 40
 only . clip.y4m
+
+# The input is replaced or overwritten while the run goes on: the state says what it was when it was opened, however
+# often it is saved. The plain search takes seconds.
+"$oracle" clip 64 48 8 40 2 >other.y4m
+[ "$engine" = cpu ] && slowly="--search plain --no-elimination --threads 1" || slowly=
+# swap COMMAND INPUT: the command runs while that run is stopped; then it is interrupted.
+swap() {
+    # shellcheck disable=SC2086 # several options
+    launch INT "$2" -b 4 -w 96 $slowly --vectors v.csv
+    await .v.csv.gpume-state
+    kill -s STOP $pid
+    eval "$1"
+    kill -s INT $pid
+    kill -s CONT $pid
+    wait $pid
+    [ -e v.csv.partial ] || fail "$1: not interrupted"
+    # shellcheck disable=SC2086
+    expect 2 "$2" -b 4 -w 96 $slowly --vectors v.csv --resume --backend "$engine"
+    says "--resume: the input has changed since the run opened it"
+    rm v.csv.partial .v.csv.gpume-state
+}
+cp clip.y4m in.y4m
+cp -p other.y4m new.y4m
+swap 'mv new.y4m in.y4m' in.y4m
+cp -p clip.y4m in.y4m
+swap 'cat other.y4m >in.y4m' in.y4m
+# Of the same size, and as old.
+touch -r clip.y4m in.y4m other.y4m
+swap 'mv other.y4m in.y4m' in.y4m
+mkdir pictures
+expect 0 -q clip.y4m --backend cpu -w 0 --predicted pictures/%03d.pgm --vectors few.csv
+touch -r clip.y4m pictures/*
+swap 'mv pictures/039.pgm pictures/020.pgm && cp -p pictures/020.pgm pictures/039.pgm' pictures/%03d.pgm
+rm -r pictures few.csv in.y4m
+only . clip.y4m
 exit 0

@@ -8,6 +8,11 @@
  *                          later ones; 0 or unset: none
  *     GPUME_FAULT_KIND=W   counted are calls of one kind: memory, thread, open, read, write, name
  *                          or libav; unset: all
+ *     GPUME_FAULT_SIGNAL=S  a call that would fail is made, after the process has got this signal:
+ *                          9 kills it before; unlink is then of the kind name, too
+ *     GPUME_FAULT_CLOCK_S=N  each time that gpume reads the clock, N more seconds have passed:
+ *                          what it does once in a while it does whenever it can
+ *     GPUME_FAULT_WRITE_MS=N  each write takes N milliseconds longer
  *     GPUME_FAULT_VK_AT=N  likewise calls of Vulkan
  *     GPUME_FAULT_VK_KIND=F  one function, such as vkQueueSubmit; unset: all
  *     GPUME_FAULT_VK_RESULT=R  what they return: memory (of the device; the default), host, lost.

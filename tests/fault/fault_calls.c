@@ -21,11 +21,13 @@
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define RANGES_MAX 64u
@@ -55,7 +57,10 @@ static struct {
     atomic_int threads;
     atomic_bool ready;      /* ranges are known */
     const void *failed_for; /* who called what failed first */
-    pthread_mutex_t mutex;  /* of blocks */
+    long signal;            /* in place of failures; 0: none */
+    long clock_s, write_ms;
+    atomic_long clock_reads;
+    pthread_mutex_t mutex; /* of blocks */
     struct block blocks[BLOCKS_MAX];
 } state = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
@@ -116,6 +121,10 @@ static enum owner owner_of(const void *caller)
 bool fault_call_falls(const void *caller, const char *kind, const char *function, int error)
 {
     if (owner_of(caller) != OURS || !fault_falls(&state.plan, kind, function)) {
+        return false;
+    }
+    if (state.signal != 0) {
+        (void)syscall(SYS_kill, getpid(), state.signal);
         return false;
     }
     if (!state.failed_for) {
@@ -324,8 +333,17 @@ MAY_FAIL(ssize_t, pread, "read", EIO, -1, (int fd, void *data, size_t bytes, off
     (fd, data, bytes, at), int, void *, size_t, off_t)
 MAY_FAIL(ssize_t, pread64, "read", EIO, -1, (int fd, void *data, size_t bytes, off64_t at),
     (fd, data, bytes, at), int, void *, size_t, off64_t)
-MAY_FAIL(ssize_t, write, "write", ENOSPC, -1, (int fd, const void *data, size_t bytes),
-    (fd, data, bytes), int, const void *, size_t)
+
+SHOWN ssize_t write(int fd, const void *data, size_t bytes)
+{
+    REAL(ssize_t, write, int, const void *, size_t)
+    if (state.write_ms > 0 && owner_of(CALLER) == OURS) {
+        (void)nanosleep(
+            &(struct timespec){state.write_ms / 1000, state.write_ms % 1000 * 1000000}, NULL);
+    }
+    return fault_call_falls(CALLER, "write", "write", ENOSPC) ? -1 : real(fd, data, bytes);
+}
+
 MAY_FAIL(
     off_t, lseek, "write", EIO, -1, (int fd, off_t at, int from), (fd, at, from), int, off_t, int)
 MAY_FAIL(off64_t, lseek64, "write", EIO, -1, (int fd, off64_t at, int from), (fd, at, from), int,
@@ -339,6 +357,13 @@ MAY_FAIL(int, rename, "name", EIO, -1, (const char *from, const char *to), (from
 MAY_FAIL(int, link, "name", EIO, -1, (const char *from, const char *to), (from, to), const char *,
     const char *)
 
+/* Files that gpume fails to remove stay, which is no fault of its own. */
+SHOWN int unlink(const char *path)
+{
+    REAL(int, unlink, const char *)
+    return state.signal != 0 && fault_call_falls(CALLER, "name", "unlink", EIO) ? -1 : real(path);
+}
+
 /* A descriptor is gone even where closing it failed. */
 SHOWN int close(int fd)
 {
@@ -351,12 +376,33 @@ SHOWN int close(int fd)
     return fails ? -1 : result;
 }
 
+/* --- time */
+
+SHOWN int clock_gettime(clockid_t clock, struct timespec *now)
+{
+    REAL(int, clock_gettime, clockid_t, struct timespec *)
+    const int result = real(clock, now);
+    if (result == 0 && clock == CLOCK_MONOTONIC && state.clock_s > 0 && owner_of(CALLER) == OURS) {
+        now->tv_sec += state.clock_s * (atomic_fetch_add(&state.clock_reads, 1) + 1);
+    }
+    return result;
+}
+
 /* --- the beginning and the end */
+
+static long number_of(const char *name)
+{
+    const char *text = getenv(name);
+    return text ? strtol(text, NULL, 10) : 0;
+}
 
 __attribute__((constructor)) static void begin(void)
 {
     fault_runs();
     fault_plan_init(&state.plan, getenv("GPUME_FAULT_AT"), getenv("GPUME_FAULT_KIND"));
+    state.signal = number_of("GPUME_FAULT_SIGNAL");
+    state.clock_s = number_of("GPUME_FAULT_CLOCK_S");
+    state.write_ms = number_of("GPUME_FAULT_WRITE_MS");
     dl_iterate_phdr(add_object, NULL);
     atomic_store(&state.ready, true);
 }
