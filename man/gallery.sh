@@ -1,38 +1,49 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Makes the pictures of README.md anew: a clip out of FFmpeg's own sources, which turns while an object
-# crosses it, and what gpume shows of it. The report's picture needs chromium.
-# Usage: man/gallery.sh GPUME, from the top folder.
+# Makes the pictures of README.md from a video: man/motion.jpg and man/gallery/*.jpg. The picture of
+# the report needs chromium and is left alone without it.
+# Usage: man/gallery.sh GPUME VIDEO [FRAME]
+#   FRAME: the frame to show, counted from 0 (default: 30). README.md shows samples/bunny.mp4.
 set -eu
-gpume=$(cd "$(dirname "${1:?usage: man/gallery.sh GPUME}")" && pwd)/$(basename "$1")
-gallery=$(cd man/gallery && pwd)
+usage="usage: man/gallery.sh GPUME VIDEO [FRAME]"
+gpume=$(realpath "${1:?$usage}")
+video=$(realpath "${2:?$usage}")
+frame=${3:-30}
+man=$(realpath "$(dirname "$0")")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch"
 
-set_of_mandelbrot="mandelbrot=size=1600x1600:start_scale=0.02:maxiter=900:inner=convergence"
-set_of_mandelbrot="$set_of_mandelbrot:outer=normalized_iteration_count:start_x=-0.7436:start_y=-0.1318"
-ffmpeg -nostdin -v error -f lavfi -i "$set_of_mandelbrot" -frames:v 1 -vf gblur=1.2 texture.png
-ffmpeg -nostdin -v error -loop 1 -framerate 25 -i texture.png -f lavfi -i testsrc2=size=170x130:rate=25 \
-    -filter_complex "[0]rotate='0.035*n':ow=960:oh=540[turning];
-        [turning][1]overlay=x='80+14*n':y='330-9*n'" \
-    -frames:v 24 -c:v libx264 -crf 12 -pix_fmt yuv420p turn.mp4
-
-# picture NAME OPTION...: the overlay of frame 10.
-picture() {
-    name=$1
-    shift
-    "$gpume" turn.mp4 -w 24 --start 10 --frames 1 -q --overlay "$name%d.png" "$@"
-    ffmpeg -nostdin -v error -y -i "${name}10.png" -vf scale=720:-1 -q:v 5 "$gallery/$name.jpg"
+# estimate OPTION...: one frame pair, with the window that all pictures share.
+estimate() {
+    "$gpume" "$video" -w 24 --start "$frame" --frames 1 -q "$@"
 }
-picture arrows -b 16
-picture flow -b 8 --overlay-style flow
-picture cost -b 8 --overlay-style cost
-picture blocks -b 16 --overlay-style blocks
+for style in arrows flow cost blocks; do
+    case $style in
+    arrows | blocks) block=16 ;;
+    *) block=8 ;;
+    esac
+    estimate -b $block --overlay "$style%d.png" --overlay-style $style
+done
+estimate -b 8 --difference difference%d.png --residual residual%d.png --gamma 1.5
+ffmpeg -nostdin -v error -i "$video" -vf "select=eq(n\,$frame)" -frames:v 1 "frame$frame.png"
+
+# Four pictures in a square, 1280 pixels wide.
+ffmpeg -nostdin -v error -i "frame$frame.png" -i "arrows$frame.png" -i "difference$frame.png" \
+    -i "residual$frame.png" -filter_complex "
+        [0]scale=638:-2[a]; [1]scale=638:-2[b]; [2]scale=638:-2[c]; [3]scale=638:-2[d];
+        [a]pad=iw+4:ih+4:0:0:white[a]; [b]pad=iw:ih+4:0:0:white[b]; [c]pad=iw+4:ih:0:0:white[c];
+        [a][b]hstack[top]; [c][d]hstack[bottom]; [top][bottom]vstack" \
+    -q:v 4 -y "$man/motion.jpg"
+for style in flow cost blocks; do
+    ffmpeg -nostdin -v error -i "$style$frame.png" -vf scale=640:-2 -q:v 4 -y "$man/gallery/$style.jpg"
+done
 
 if command -v chromium >/dev/null 2>&1; then
-    "$gpume" turn.mp4 -b 16 -w 24 -q --report turn.html
-    chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1100,1500 \
-        --virtual-time-budget=5000 --screenshot=report.png "file://$scratch/turn.html" >/dev/null 2>&1
-    ffmpeg -nostdin -v error -y -i report.png -vf scale=720:-1 -q:v 5 "$gallery/report.jpg"
+    "$gpume" "$video" -b 8 -w 24 -q --report report.html
+    chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1100,1780 \
+        --virtual-time-budget=5000 --screenshot=report.png "file://$scratch/report.html" >/dev/null 2>&1
+    ffmpeg -nostdin -v error -i report.png -vf scale=800:-2 -q:v 4 -y "$man/gallery/report.jpg"
+else
+    echo "chromium is not installed: gallery/report.jpg is left as it was" >&2
 fi
