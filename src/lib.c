@@ -326,6 +326,16 @@ double gpume_psnr(uint32_t bits, uint64_t pixels, uint64_t sse)
     return sse == 0 ? INFINITY : 10.0 * log10(peak * peak * (double)pixels / (double)sse);
 }
 
+uint64_t gpume_stats_ns(const struct gpume_stats *stats, const char *stage)
+{
+    for (uint32_t i = 0; stats && stage && i < stats->stage_count; i++) {
+        if (strcmp(stats->stages[i].name, stage) == 0) {
+            return stats->stages[i].ns;
+        }
+    }
+    return 0;
+}
+
 void gpume_get_info(const gpume *ctx, struct gpume_info *info)
 {
     if (ctx && info) {

@@ -203,7 +203,9 @@ static int repeat(
         }
         const uint64_t then = gpume_progress_clock_ns();
         gpume_get_stats(stream->ctx, &after);
-        search[rounds] = (double)(after.match_ns - before.match_ns) / (double)fields;
+        search[rounds] =
+            (double)(gpume_stats_ns(&after, "match") - gpume_stats_ns(&before, "match")) /
+            (double)fields;
         wall[rounds++] = (double)(then - now) / (double)fields;
         before = after;
         now = then;

@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "cpu/ceiling.h"
 #include "cpu/job.h"
+#include "frame/stats.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -345,12 +346,12 @@ static int cpu_submit(void *engine, uint32_t slot, const struct gpume_batch *bat
         count += prepare_frame(cpu, job, steps);
     }
     if (batch->field_count > 0) {
-        struct gpume_pair pair = batch->fields[0]->pair;
+        struct gpume_task pair = batch->fields[0]->task;
         job->field.target = searched_frame(cpu, pair.target);
         job->field.reference = searched_frame(cpu, pair.reference);
         job->measured.target = ring_frame(cpu, pair.target);
         job->measured.reference = ring_frame(cpu, pair.reference);
-        count += prepare_field(cpu, job, gpume_pair_looks_ahead(&pair), steps + count);
+        count += prepare_field(cpu, job, pair.reference > pair.target, steps + count);
         cpu->readers[pair.target % cpu->ring] = &job->measure;
         cpu->readers[pair.reference % cpu->ring] = &job->measure;
     }
@@ -391,11 +392,11 @@ static void complete_field(struct cpu *cpu, const struct gpume_job *job, struct 
         gpume_chooser_learn(&cpu->chooser, &probe);
     }
     for (uint32_t i = 0; job->field.boxes && i < cpu->shared.boxes.levels; i++) {
-        cpu->stats.match_ns += job->boxes[i].busy_ns;
+        gpume_stats_add_ns(&cpu->stats, "match", job->boxes[i].busy_ns);
     }
-    cpu->stats.match_ns += job->search.busy_ns;
-    cpu->stats.reduce_ns += job->measure.busy_ns;
-    cpu->stats.rank_ns += job->rank.busy_ns;
+    gpume_stats_add_ns(&cpu->stats, "match", job->search.busy_ns);
+    gpume_stats_add_ns(&cpu->stats, "reduce", job->measure.busy_ns);
+    gpume_stats_add_ns(&cpu->stats, "rank", job->rank.busy_ns);
     cpu->stats.fields++;
     add_counts(&cpu->stats, cpu->shared.plan.field_candidates, &total.counts);
     fill_field(job, &total.sums, field);
@@ -410,7 +411,7 @@ static int cpu_collect(void *engine, uint32_t slot, const struct gpume_batch *ba
     gpume_workers_wait(cpu->workers, &job->measure);
     gpume_workers_wait(cpu->workers, &job->rank);
     if (batch->frame_count > 0) {
-        cpu->stats.upload_ns += job->pad.busy_ns + job->filter.busy_ns;
+        gpume_stats_add_ns(&cpu->stats, "upload", job->pad.busy_ns + job->filter.busy_ns);
     }
     if (atomic_load(&cpu->shared.cancelled)) {
         return GPUME_CANCELLED; /* work items are missing: nothing to learn from */
@@ -435,10 +436,9 @@ static void cpu_get_stats(void *engine, struct gpume_stats *stats)
     const struct cpu *cpu = engine;
     uint32_t threads = gpume_workers_count(cpu->workers);
     *stats = cpu->stats;
-    stats->upload_ns /= threads;
-    stats->match_ns /= threads;
-    stats->reduce_ns /= threads;
-    stats->rank_ns /= threads;
+    for (uint32_t i = 0; i < stats->stage_count; i++) {
+        stats->stages[i].ns /= threads;
+    }
 }
 
 static void cpu_get_info(void *engine, struct gpume_info *info)

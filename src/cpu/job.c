@@ -16,14 +16,15 @@ void gpume_job_cut(struct gpume_job_shared *shared, uint32_t threads)
 {
     const struct gpume_plan *plan = &shared->plan;
     uint64_t wanted = threads > 1 ? (uint64_t)threads * THREAD_ITEMS : 1;
-    uint64_t spans = gpume_min_u64(gpume_div_up(wanted, plan->blocks_y), plan->blocks_x);
-    shared->span = (uint32_t)gpume_div_up(plan->blocks_x, spans);
-    shared->spans = (uint32_t)gpume_div_up(plan->blocks_x, shared->span);
+    uint64_t spans =
+        gpume_min_u64(gpume_div_up(wanted, plan->layers[0].blocks_y), plan->layers[0].blocks_x);
+    shared->span = (uint32_t)gpume_div_up(plan->layers[0].blocks_x, spans);
+    shared->spans = (uint32_t)gpume_div_up(plan->layers[0].blocks_x, shared->span);
 }
 
 uint32_t gpume_job_items(const struct gpume_job_shared *shared)
 {
-    return shared->plan.blocks_y * shared->spans; /* at most one a block */
+    return shared->plan.layers[0].blocks_y * shared->spans; /* at most one a block */
 }
 
 uint32_t gpume_job_box_items(const struct gpume_job_shared *shared)
@@ -77,7 +78,7 @@ static struct gpume_span span_of(const struct gpume_job_shared *shared, uint32_t
 {
     struct gpume_span span = {.row = item / shared->spans};
     span.first = item % shared->spans * shared->span;
-    span.end = (uint32_t)gpume_min_u64(span.first + shared->span, shared->plan.blocks_x);
+    span.end = (uint32_t)gpume_min_u64(span.first + shared->span, shared->plan.layers[0].blocks_x);
     return span;
 }
 

@@ -147,7 +147,7 @@ struct gpume_sums gpume_measure_span(const struct gpume_search *search,
 {
     const struct gpume_plan *plan = field->plan;
     const struct gpume_params *p = &plan->params;
-    const struct gpume_vector *row = vectors + (size_t)span->row * plan->blocks_x;
+    const struct gpume_vector *row = vectors + (size_t)span->row * plan->layers[0].blocks_x;
     struct gpume_sums sums = {0};
     for (uint32_t i = span->first; i < span->end; i++) {
         sums.zero += row[i].dx == 0 && row[i].dy == 0;
@@ -190,7 +190,7 @@ void gpume_rank_costs(
     for (uint32_t i = 0; i < count; i++) {
         from[i] = i;
     }
-    for (uint32_t shift = 0; shift < plan->cost_bits; shift += 8) {
+    for (uint32_t shift = 0; shift < plan->layers[0].cost_bits; shift += 8) {
         sort_pass(costs, shift, count, from, to);
         uint32_t *swap = from;
         from = to;

@@ -8,21 +8,11 @@
 #define GPUME_FRAME_FIELD_H
 
 #include "frame/frame.h"
-
-/* The frames of a field, by sequence number. */
-struct gpume_pair {
-    uint64_t target, reference;
-};
-
-/* Does it look for its reference in the future? */
-static inline bool gpume_pair_looks_ahead(const struct gpume_pair *pair)
-{
-    return pair->reference > pair->target;
-}
+#include "frame/task.h"
 
 struct gpume_field_box {
     struct gpume_field field; /* first: the public pointer is a pointer to the box */
-    struct gpume_pair pair;
+    struct gpume_task task;
     struct gpume_frame *target, *reference; /* held with params.want_frames, else NULL */
     uint32_t slot;
     void (*recycle)(void *owner, struct gpume_field_box *box);

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/status.h"
+#include "frame/stats.h"
 #include "gpu/planning.h"
 #include "gpu/stages/prefiltering.h"
 #include "gpu/stages/stages.h"
@@ -293,7 +294,7 @@ static int engine_collect(void *opaque, uint32_t index, const struct gpume_batch
     gpume_runs_find(batch, runs);
     uint32_t places[2] = {0, runs[0].count}; /* of the next field of each run */
     for (uint32_t i = 0; i < batch->field_count; i++) {
-        uint32_t place = places[gpume_pair_looks_ahead(&batch->fields[i]->pair)]++;
+        uint32_t place = places[batch->fields[i]->task.reference > batch->fields[i]->task.target]++;
         fill_field(engine, index, place, &batch->fields[i]->field);
         gpume_sieving_count(&engine->sieving, index,
             result_at(engine, index, engine->planned.layout.counts, place * GPUME_COUNT_BYTES),
@@ -309,11 +310,11 @@ static void engine_get_stats(void *opaque, struct gpume_stats *stats)
 {
     const struct engine *engine = opaque;
     *stats = engine->counts;
-    stats->upload_ns = engine->stage_ns[GPUME_STAGE_UPLOAD];
-    stats->match_ns = engine->stage_ns[GPUME_STAGE_MATCH];
-    stats->reduce_ns = engine->stage_ns[GPUME_STAGE_REDUCE];
-    stats->rank_ns = engine->stage_ns[GPUME_STAGE_RANK];
-    stats->readback_ns = engine->stage_ns[GPUME_STAGE_READBACK];
+    static const char *const names[GPUME_STAGE_COUNT] = {
+        "upload", "match", "reduce", "rank", "readback"};
+    for (uint32_t i = 0; i < GPUME_STAGE_COUNT; i++) {
+        gpume_stats_add_ns(stats, names[i], engine->stage_ns[i]);
+    }
 }
 
 static void engine_get_info(void *opaque, struct gpume_info *info)

@@ -45,7 +45,7 @@ uint32_t gpume_work_sum_stride(const struct gpume_plan *plan)
         return plan->padded_stride;
     }
     uint64_t window = gpume_round_up(plan->pad_x + plan->params.window_x + 1, 8);
-    return (plan->blocks_x - 1) * plan->params.block + (uint32_t)window + 8;
+    return (plan->layers[0].blocks_x - 1) * plan->params.block + (uint32_t)window + 8;
 }
 
 /* What the sieve needs of all frames; nothing if it does not pay, or does not fit. */
@@ -129,8 +129,8 @@ void gpume_runs_find(const struct gpume_batch *batch, struct gpume_run runs[2])
 {
     runs[0] = runs[1] = (struct gpume_run){.count = 0};
     for (uint32_t i = 0; i < batch->field_count; i++) {
-        const struct gpume_pair *pair = &batch->fields[i]->pair;
-        struct gpume_run *run = &runs[gpume_pair_looks_ahead(pair)];
+        const struct gpume_task *pair = &batch->fields[i]->task;
+        struct gpume_run *run = &runs[pair->reference > pair->target];
         run->first = run->count == 0 ? *pair : run->first;
         run->count++;
     }
@@ -156,7 +156,7 @@ void gpume_work_pair(const struct gpume_work *work, uint32_t band, struct gpume_
         push->frame_quads = (uint32_t)(plan->padded_bytes / gpume_quad_bytes(plan));
         return;
     }
-    const struct gpume_pair *pair = &runs[runs[0].count > 0 ? 0 : 1].first;
+    const struct gpume_task *pair = &runs[runs[0].count > 0 ? 0 : 1].first;
     uint64_t row = (uint64_t)band * plan->band_rows * plan->params.block;
     uint64_t row_end = row + (uint64_t)plan->band_rows * plan->params.block + 2ull * plan->pad_y;
     *target = gpume_work_frame(work, pair->target, row, row_end, &push->target_base);

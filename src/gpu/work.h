@@ -37,7 +37,7 @@ struct gpume_layout gpume_layout_make(
 
 /* Fields whose targets, and whose references, follow each other. */
 struct gpume_run {
-    struct gpume_pair first;
+    struct gpume_task first;
     uint32_t count;
 };
 

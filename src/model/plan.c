@@ -63,23 +63,35 @@ static uint64_t axis_candidates(uint32_t size, uint32_t block, uint32_t window, 
     return sum;
 }
 
+static void add_layer(
+    struct gpume_plan *plan, uint32_t block_w, uint32_t block_h, uint32_t sample_max)
+{
+    const struct gpume_params *p = &plan->params;
+    bool inside = p->edge == GPUME_EDGE_INSIDE;
+    struct gpume_shape *layer = &plan->layers[plan->layer_count++];
+    *layer = gpume_shape_make(p->width, p->height, block_w, block_h, sample_max);
+    layer->first = plan->blocks;
+    plan->blocks += layer->blocks;
+    plan->field_candidates += axis_candidates(p->width, block_w, p->window_x, inside) *
+                              axis_candidates(p->height, block_h, p->window_y, inside);
+}
+
 static void plan_blocks(struct gpume_plan *plan)
 {
     const struct gpume_params *p = &plan->params;
     plan->sample_bytes = p->bits > 8 ? 2 : 1;
-    plan->blocks_x = (uint32_t)gpume_div_up(p->width, p->block);
-    plan->blocks_y = (uint32_t)gpume_div_up(p->height, p->block);
-    uint64_t blocks = (uint64_t)plan->blocks_x * plan->blocks_y;
-    plan->blocks = (uint32_t)blocks; /* at most 2^32 / 16, and a few cut ones */
     plan->candidates = (2ull * p->window_x + 1) * (2ull * p->window_y + 1);
-    bool inside = p->edge == GPUME_EDGE_INSIDE;
-    plan->field_candidates = axis_candidates(p->width, p->block, p->window_x, inside) *
-                             axis_candidates(p->height, p->block, p->window_y, inside);
-    /* Raw files exist whose 10-bit samples use all 16: bound by what the memory can hold.
-     * block^2 * 65535 <= 128 * 128 * 65535 < 2^30 */
-    uint64_t cost_max = (uint64_t)p->block * p->block * (plan->sample_bytes == 2 ? 65535 : 255);
-    plan->cost_bits = gpume_bit_width(cost_max);
-    plan->index_bits = gpume_bit_width(blocks - 1);
+    /* Raw files exist whose 10-bit samples use all 16: bound by what the memory can hold. */
+    add_layer(plan, p->block, p->block, plan->sample_bytes == 2 ? 65535 : 255);
+}
+
+static void plan_surfaces(struct gpume_plan *plan)
+{
+    bool filters = plan->params.prefilter != NULL;
+    plan->has_surface[GPUME_SURFACE_SOURCE] = true;
+    plan->has_surface[GPUME_SURFACE_FILTERED] = filters;
+    plan->searched = filters ? GPUME_SURFACE_FILTERED : GPUME_SURFACE_SOURCE;
+    plan->measured = GPUME_SURFACE_SOURCE;
 }
 
 static void plan_layout(struct gpume_plan *plan, const struct gpume_caps *caps)
@@ -91,7 +103,7 @@ static void plan_layout(struct gpume_plan *plan, const struct gpume_caps *caps)
     plan->pad_y = p->window_y;
     plan->dx_quads = (uint32_t)gpume_div_up(plan->pad_x + p->window_x + 1, 4);
     /* The last block's last quad of dx reads samples up to blocks_x * block + 4 dx_quads - 1. */
-    plan->padded_stride = plan->blocks_x * p->block + 4 * plan->dx_quads;
+    plan->padded_stride = plan->layers[0].blocks_x * p->block + 4 * plan->dx_quads;
     plan->padded_rows = p->height + 2 * p->window_y;
     plan->padded_bytes = gpume_round_up(
         (uint64_t)plan->padded_stride * plan->padded_rows * plan->sample_bytes, caps->align_bytes);
@@ -164,7 +176,7 @@ static int plan_bands(
     struct gpume_plan *plan, const struct gpume_caps *caps, const struct gpume_log *log)
 {
     const struct gpume_params *p = &plan->params;
-    plan->band_rows = plan->blocks_y;
+    plan->band_rows = plan->layers[0].blocks_y;
     plan->band_count = 1;
     plan->filter_rows = p->height;
     if (plan->one_window || plan->padded_bytes <= caps->window_bytes) {
@@ -187,7 +199,7 @@ static int plan_bands(
     }
     plan->filter_rows = (uint32_t)(rows - filtered + 1);
     plan->band_rows = (uint32_t)((rows - 2ull * p->window_y) / p->block);
-    plan->band_count = (uint32_t)gpume_div_up(plan->blocks_y, plan->band_rows);
+    plan->band_count = (uint32_t)gpume_div_up(plan->layers[0].blocks_y, plan->band_rows);
     return GPUME_OK;
 }
 
@@ -225,6 +237,7 @@ int gpume_plan_make(const struct gpume_params *params, const struct gpume_caps *
             return status;
         }
     }
+    plan_surfaces(&plan);
     plan_blocks(&plan);
     plan_layout(&plan, caps);
     plan_counts(&plan, caps);

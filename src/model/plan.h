@@ -23,9 +23,12 @@
 
 #include "base/log.h"
 #include "model/prefilter.h"
+#include "model/shape.h"
+#include "model/surface.h"
 
 #define GPUME_BATCH_MAX 64u /* fields in one submission */
 #define GPUME_SLOTS_MAX 4u  /* submissions under way */
+#define GPUME_LAYERS_MAX 32u
 
 /* What an engine can do. */
 struct gpume_caps {
@@ -39,8 +42,11 @@ struct gpume_plan {
     struct gpume_params params;
 
     uint32_t sample_bytes;
-    uint32_t blocks_x, blocks_y, blocks;
-    uint64_t candidates;       /* a block, far from any edge */
+    /* A field has one layer per block shape. Its arrays hold the layers one after the other. */
+    struct gpume_shape layers[GPUME_LAYERS_MAX];
+    uint32_t layer_count;
+    uint32_t blocks;           /* of all layers */
+    uint64_t candidates;       /* per block, far from any edge */
     uint64_t field_candidates; /* of all blocks, those that the edge mode allows; below 2^49 */
 
     uint32_t plane_stride; /* bytes a row of pool frames and predicted frames, a multiple of 64:
@@ -62,8 +68,8 @@ struct gpume_plan {
     uint32_t band_rows, band_count; /* block rows that are searched with one pair of windows */
     uint32_t filter_rows;           /* picture rows whose filtering reads no more than a window */
 
-    uint32_t cost_bits;  /* the largest cost fits */
-    uint32_t index_bits; /* the largest block index fits */
+    bool has_surface[GPUME_SURFACE_COUNT];
+    enum gpume_surface searched, measured; /* what the search compares, what sums are made of */
 
     struct gpume_prefilter_tables prefilter; /* where params.prefilter is not NULL; the pointer is
                                                 the caller's and not followed after opening */
@@ -77,10 +83,10 @@ static inline bool gpume_plan_stands_by(const struct gpume_params *params)
            !params->validate;
 }
 
-/* Is what is searched another frame than what is measured? */
+/* True if the search compares another surface than the source. */
 static inline bool gpume_plan_filters(const struct gpume_plan *plan)
 {
-    return plan->params.prefilter != NULL;
+    return plan->has_surface[GPUME_SURFACE_FILTERED];
 }
 
 /* Candidates on one side of (0,0) along an axis: `room` pixels lie between the block and the

@@ -71,7 +71,7 @@ static int check_part(struct gpume_checker *checker, struct gpume_batch *part)
 {
     struct gpume_field_box *box = part->field_count > 0 ? part->fields[0] : NULL;
     if (box) {
-        checker->box.pair = box->pair;
+        checker->box.task = box->task;
         part->fields[0] = &checker->box;
     }
     int status;

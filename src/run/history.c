@@ -33,11 +33,11 @@ void gpume_history_add(struct gpume_history *history, struct gpume_frame *frame)
 
 void gpume_history_attach(const struct gpume_history *history, struct gpume_field_box *box)
 {
-    uint64_t target = box->pair.target % history->ring;
+    uint64_t target = box->task.target % history->ring;
     box->field.time_us = history->times_us[target];
     if (history->frames) {
         box->target = history->frames[target];
-        box->reference = history->frames[box->pair.reference % history->ring];
+        box->reference = history->frames[box->task.reference % history->ring];
         gpume_frame_ref(box->target);
         gpume_frame_ref(box->reference);
         box->field.target = box->target->plane;

@@ -9,7 +9,7 @@ bool gpume_parts_next(struct gpume_parts *parts, struct gpume_batch *part)
     bool field_left = parts->field < batch->field_count;
     bool frame_left = parts->frame < batch->frame_count;
     if (field_left && frame_left) {
-        const struct gpume_pair *pair = &batch->fields[parts->field]->pair;
+        const struct gpume_task *pair = &batch->fields[parts->field]->task;
         uint64_t newest = gpume_max_u64(pair->target, pair->reference);
         frame_left = batch->frames[parts->frame]->sequence <= newest;
     }

@@ -83,7 +83,7 @@ static uint64_t outstanding(const struct gpume_pipeline *pipeline)
 /* What frames sent, or their end, make possible. Needs the mutex. */
 static void promise(struct gpume_pipeline *pipeline)
 {
-    struct gpume_pair pair;
+    struct gpume_task pair;
     while (
         gpume_schedule_next(&pipeline->promised, pipeline->sent_count, pipeline->finished, &pair)) {
     }
@@ -120,7 +120,7 @@ static void fill_batch(struct gpume_pipeline *pipeline, struct slot *slot)
     while (batch->field_count < most) {
         struct gpume_field_box *box = &slot->boxes[batch->field_count];
         bool ended = pipeline->finished && pipeline->sent.count == 0;
-        if (gpume_schedule_next(&pipeline->submitted, pipeline->taken_count, ended, &box->pair)) {
+        if (gpume_schedule_next(&pipeline->submitted, pipeline->taken_count, ended, &box->task)) {
             batch->fields[batch->field_count++] = box;
         } else if (batch->frame_count < most && pipeline->sent.count > 0) {
             batch->frames[batch->frame_count++] = gpume_fifo_pop(&pipeline->sent);
@@ -140,10 +140,10 @@ static void describe(struct gpume_pipeline *pipeline, const struct gpume_batch *
     }
     for (uint32_t i = 0; i < batch->field_count; i++) {
         struct gpume_field_box *box = batch->fields[i];
-        box->field.frame = plan->params.first_frame + box->pair.target;
-        box->field.ref = plan->params.first_frame + box->pair.reference;
-        box->field.blocks_x = plan->blocks_x;
-        box->field.blocks_y = plan->blocks_y;
+        box->field.frame = plan->params.first_frame + box->task.target;
+        box->field.ref = plan->params.first_frame + box->task.reference;
+        box->field.blocks_x = plan->layers[0].blocks_x;
+        box->field.blocks_y = plan->layers[0].blocks_y;
         gpume_history_attach(&pipeline->history, box);
     }
     gpume_history_forget(&pipeline->history, gpume_schedule_oldest(&pipeline->submitted));
@@ -430,8 +430,8 @@ void gpume_pipeline_cancel(struct gpume_pipeline *pipeline)
 
 void gpume_pipeline_get_info(const struct gpume_pipeline *pipeline, struct gpume_info *info)
 {
-    *info = (struct gpume_info){.blocks_x = pipeline->plan.blocks_x,
-        .blocks_y = pipeline->plan.blocks_y,
+    *info = (struct gpume_info){.blocks_x = pipeline->plan.layers[0].blocks_x,
+        .blocks_y = pipeline->plan.layers[0].blocks_y,
         .candidates = pipeline->plan.candidates};
     pipeline->ops->get_info(pipeline->engine, info);
 }

@@ -25,7 +25,7 @@ static bool looks(const struct gpume_schedule *schedule)
 }
 
 bool gpume_schedule_next(
-    struct gpume_schedule *schedule, uint64_t frames, bool ended, struct gpume_pair *pair)
+    struct gpume_schedule *schedule, uint64_t frames, bool ended, struct gpume_task *pair)
 {
     uint64_t distance = schedule->distance;
     while (schedule->target < schedule->end && schedule->target < frames) {

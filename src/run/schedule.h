@@ -30,7 +30,7 @@ struct gpume_schedule gpume_schedule_make(const struct gpume_params *params);
 /* The next field that the first `frames` frames allow; `ended`: there are no others. False: none
  * before there are more. */
 bool gpume_schedule_next(
-    struct gpume_schedule *schedule, uint64_t frames, bool ended, struct gpume_pair *pair);
+    struct gpume_schedule *schedule, uint64_t frames, bool ended, struct gpume_task *pair);
 
 /* No later field looks at a frame before this one. */
 uint64_t gpume_schedule_oldest(const struct gpume_schedule *schedule);

@@ -15,6 +15,7 @@
 #include "base/grid.h"
 #include "base/status.h"
 #include "frame/engine.h"
+#include "frame/stats.h"
 #include "run/parts.h"
 
 #include <pthread.h>
@@ -335,15 +336,7 @@ static void standby_get_stats(void *engine, struct gpume_stats *stats)
     }
     const struct gpume_stats *before = &standby->stats_before;
     gpume_engine_cpu.get_stats(standby->second, stats);
-    stats->fields += before->fields;
-    stats->upload_ns += before->upload_ns;
-    stats->match_ns += before->match_ns;
-    stats->reduce_ns += before->reduce_ns;
-    stats->rank_ns += before->rank_ns;
-    stats->readback_ns += before->readback_ns;
-    stats->candidates += before->candidates;
-    stats->past_blocks += before->past_blocks;
-    stats->past_parts += before->past_parts;
+    gpume_stats_add(stats, before);
 }
 
 static void standby_get_info(void *engine, struct gpume_info *info)

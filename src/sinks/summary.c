@@ -78,26 +78,41 @@ void gpume_summary_add(struct gpume_summary *summary, const struct gpume_field *
     summary->matched += field->matched;
 }
 
+uint64_t *gpume_summary_stage_ns(struct gpume_stats *stats, const char *name)
+{
+    uint32_t i = 0;
+    while (i < stats->stage_count && strcmp(stats->stages[i].name, name) != 0) {
+        i++;
+    }
+    if (i == stats->stage_count) {
+        stats->stages[stats->stage_count++] = (struct gpume_stage){name, 0};
+    }
+    return &stats->stages[i].ns;
+}
+
+static void add_stats(struct gpume_stats *to, const struct gpume_stats *from)
+{
+    to->busy_ns += from->busy_ns;
+    to->candidates += from->candidates;
+    to->past_blocks += from->past_blocks;
+    to->past_parts += from->past_parts;
+    for (uint32_t i = 0; i < from->stage_count; i++) {
+        *gpume_summary_stage_ns(to, from->stages[i].name) += from->stages[i].ns;
+    }
+}
+
 void gpume_summary_set_stats(struct gpume_summary *summary, const struct gpume_summary *before,
     const struct gpume_stats *stats)
 {
     const uint64_t fields = summary->all.fields - before->all.fields;
-    struct gpume_stats sum = *stats, *to = &summary->stats;
+    struct gpume_stats sum = *stats;
     if (sum.fields > fields) { /* the engine is ahead of the outputs */
         sum.candidates = sum.candidates / sum.fields * fields; /* the same of each */
         sum.past_blocks = sum.past_blocks / sum.fields * fields;
         sum.past_parts = sum.past_parts / sum.fields * fields;
     }
-    *to = sum;
-    to->upload_ns += before->stats.upload_ns;
-    to->match_ns += before->stats.match_ns;
-    to->reduce_ns += before->stats.reduce_ns;
-    to->rank_ns += before->stats.rank_ns;
-    to->readback_ns += before->stats.readback_ns;
-    to->busy_ns += before->stats.busy_ns;
-    to->candidates += before->stats.candidates;
-    to->past_blocks += before->stats.past_blocks;
-    to->past_parts += before->stats.past_parts;
+    add_stats(&sum, &before->stats);
+    summary->stats = sum;
 }
 
 uint64_t gpume_summary_blocks(const struct gpume_summary *summary)
@@ -150,11 +165,11 @@ void gpume_summary_stages(
     const struct gpume_stage_time times[GPUME_SUMMARY_STAGES] = {
         [GPUME_SUMMARY_DECODE] = {"decode", summary->decode_ns, 0},
         [GPUME_SUMMARY_ENGINE] = {"engine", stats->busy_ns, 0},
-        [GPUME_SUMMARY_UPLOAD] = {"upload", stats->upload_ns, 0},
-        [GPUME_SUMMARY_MATCH] = {"match", stats->match_ns, 0},
-        [GPUME_SUMMARY_REDUCE] = {"reduce", stats->reduce_ns, 0},
-        [GPUME_SUMMARY_RANK] = {"rank", stats->rank_ns, 0},
-        [GPUME_SUMMARY_READBACK] = {"readback", stats->readback_ns, 0},
+        [GPUME_SUMMARY_UPLOAD] = {"upload", gpume_stats_ns(stats, "upload"), 0},
+        [GPUME_SUMMARY_MATCH] = {"match", gpume_stats_ns(stats, "match"), 0},
+        [GPUME_SUMMARY_REDUCE] = {"reduce", gpume_stats_ns(stats, "reduce"), 0},
+        [GPUME_SUMMARY_RANK] = {"rank", gpume_stats_ns(stats, "rank"), 0},
+        [GPUME_SUMMARY_READBACK] = {"readback", gpume_stats_ns(stats, "readback"), 0},
         [GPUME_SUMMARY_WRITE] = {"write", summary->write_ns, 0},
         [GPUME_SUMMARY_WHOLE] = {"whole", summary->whole_ns, 0},
     };

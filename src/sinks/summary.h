@@ -67,6 +67,9 @@ void gpume_summary_set_engine(struct gpume_summary *summary, const struct gpume_
 void gpume_summary_set_stats(struct gpume_summary *summary, const struct gpume_summary *before,
     const struct gpume_stats *stats);
 
+/* The time of that stage, which is appended to the rows if it is not among them. */
+uint64_t *gpume_summary_stage_ns(struct gpume_stats *stats, const char *name);
+
 void gpume_summary_add(struct gpume_summary *summary, const struct gpume_field *field);
 
 /* All members of summary.json behind its format, into an object that was begun. */

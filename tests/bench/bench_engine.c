@@ -99,10 +99,10 @@ static struct rate run_once(
     double each = (double)(fields ? fields : 1), share = count / each / 1e3; /* of a thread */
     return (struct rate){.fields_s = (double)fields / seconds,
         .cpu_us = (double)busy * 1e6 / CLOCKS_PER_SEC / each,
-        .pad_us = (double)stats.upload_ns * share,
-        .search_us = (double)stats.match_ns * share,
-        .measure_us = (double)stats.reduce_ns * share,
-        .rank_us = (double)stats.rank_ns * share};
+        .pad_us = (double)gpume_stats_ns(&stats, "upload") * share,
+        .search_us = (double)gpume_stats_ns(&stats, "match") * share,
+        .measure_us = (double)gpume_stats_ns(&stats, "reduce") * share,
+        .rank_us = (double)gpume_stats_ns(&stats, "rank") * share};
 }
 
 static uint32_t run_counts(const struct processors *processors, uint32_t counts[COUNTS_MAX])

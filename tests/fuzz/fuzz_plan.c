@@ -51,8 +51,8 @@ static void check_bands(const struct gpume_plan *plan, const struct gpume_caps *
     FUZZ_REQUIRE(ring <= INT64_MAX);
     FUZZ_REQUIRE(!plan->one_window || ring <= caps->window_bytes);
     FUZZ_REQUIRE(plan->band_rows >= 1 && plan->band_count >= 1);
-    FUZZ_REQUIRE((uint64_t)plan->band_rows * plan->band_count >= plan->blocks_y);
-    FUZZ_REQUIRE((uint64_t)plan->band_rows * (plan->band_count - 1) < plan->blocks_y);
+    FUZZ_REQUIRE((uint64_t)plan->band_rows * plan->band_count >= plan->layers[0].blocks_y);
+    FUZZ_REQUIRE((uint64_t)plan->band_rows * (plan->band_count - 1) < plan->layers[0].blocks_y);
     if (!plan->one_window && plan->padded_bytes > caps->window_bytes) {
         const uint64_t rows = (uint64_t)plan->band_rows * p->block + 2ull * p->window_y;
         FUZZ_REQUIRE(rows * row_bytes + caps->align_bytes <= caps->window_bytes);
@@ -63,12 +63,12 @@ static void check_bands(const struct gpume_plan *plan, const struct gpume_caps *
 static void check_plan(const struct gpume_plan *plan, const struct gpume_caps *caps)
 {
     const struct gpume_params *p = &plan->params;
-    FUZZ_REQUIRE((uint64_t)plan->blocks_x * p->block >= p->width);
-    FUZZ_REQUIRE((uint64_t)(plan->blocks_x - 1) * p->block < p->width);
-    FUZZ_REQUIRE((uint64_t)(plan->blocks_y - 1) * p->block < p->height);
-    FUZZ_REQUIRE((uint64_t)plan->blocks_x * plan->blocks_y == plan->blocks);
-    FUZZ_REQUIRE(plan->blocks == 1 || plan->blocks - 1 < UINT64_C(1) << plan->index_bits);
-    FUZZ_REQUIRE(plan->cost_bits <= 30);
+    FUZZ_REQUIRE((uint64_t)plan->layers[0].blocks_x * p->block >= p->width);
+    FUZZ_REQUIRE((uint64_t)(plan->layers[0].blocks_x - 1) * p->block < p->width);
+    FUZZ_REQUIRE((uint64_t)(plan->layers[0].blocks_y - 1) * p->block < p->height);
+    FUZZ_REQUIRE((uint64_t)plan->layers[0].blocks_x * plan->layers[0].blocks_y == plan->blocks);
+    FUZZ_REQUIRE(plan->blocks == 1 || plan->blocks - 1 < UINT64_C(1) << plan->layers[0].index_bits);
+    FUZZ_REQUIRE(plan->layers[0].cost_bits <= 30);
     FUZZ_REQUIRE(plan->field_candidates >= plan->blocks);
     FUZZ_REQUIRE(plan->field_candidates < UINT64_C(1) << 49);
     FUZZ_REQUIRE(plan->plane_stride % 64 == 0);

@@ -62,8 +62,8 @@ static uint32_t sad(const struct bench *bench, int64_t x0, int64_t y0, int64_t d
 
 static void check_block(const struct bench *bench, const struct gpume_field *field, uint32_t block)
 {
-    int64_t x = (int64_t)(block % bench->plan.blocks_x) * bench->params.block;
-    int64_t y = (int64_t)(block / bench->plan.blocks_x) * bench->params.block;
+    int64_t x = (int64_t)(block % bench->plan.layers[0].blocks_x) * bench->params.block;
+    int64_t y = (int64_t)(block / bench->plan.layers[0].blocks_x) * bench->params.block;
     int64_t window = bench->params.window_x;
     struct gpume_vector best = {0, 0};
     uint32_t least = sad(bench, x, y, 0, 0);
@@ -143,7 +143,7 @@ static uint64_t submit(
         batch.frames[i] = &bench->frames[(sequence + i) % bench->plan.pool];
         batch.frames[i]->sequence = sequence + i;
         batch.fields[i] = &boxes[i];
-        boxes[i].pair = (struct gpume_pair){first + i, first + i - 1};
+        boxes[i].task = (struct gpume_task){.target = first + i, .reference = first + i - 1};
     }
     gpume_engine_gpu.get_stats(bench->engine, &before);
     REQUIRE_EQUAL(gpume_engine_gpu.submit(bench->engine, 0, &batch), GPUME_OK);
@@ -152,8 +152,8 @@ static uint64_t submit(
     if (checked) {
         check_field(bench, &boxes[0].field);
     }
-    *rank_ns = after.rank_ns - before.rank_ns;
-    return after.match_ns - before.match_ns;
+    *rank_ns = gpume_stats_ns(&after, "rank") - gpume_stats_ns(&before, "rank");
+    return gpume_stats_ns(&after, "match") - gpume_stats_ns(&before, "match");
 }
 
 /* Until the device's clock has risen, which it does in a second; the first submission is checked,

@@ -157,10 +157,10 @@ static void search(struct field *field, const struct gpume_search *with, bool el
         }
     }
     memset(&field->counts, 0, sizeof(field->counts));
-    for (uint32_t row = 0; row < field->plan.blocks_y; row++) {
+    for (uint32_t row = 0; row < field->plan.layers[0].blocks_y; row++) {
         struct gpume_span span = {.row = row};
-        for (; span.first < field->plan.blocks_x; span.first = span.end) {
-            uint32_t left = field->plan.blocks_x - span.first;
+        for (; span.first < field->plan.layers[0].blocks_x; span.first = span.end) {
+            uint32_t left = field->plan.layers[0].blocks_x - span.first;
             span.end = span.first + (left < span_blocks ? left : span_blocks);
             with->span(&all, &span, field->vectors[result], field->costs[result], &field->counts);
         }
@@ -257,10 +257,11 @@ static void check_sums(
     void *predicted = calloc(1, plan->plane_bytes);
     for (int pass = 0; pass < 2; pass++) {
         struct gpume_sums sums = {0};
-        for (uint32_t row = 0; row < plan->blocks_y; row++) {
+        for (uint32_t row = 0; row < plan->layers[0].blocks_y; row++) {
             struct gpume_span span = {.row = row};
-            for (; span.first < plan->blocks_x; span.first = span.end) {
-                span.end = span.first + 70 < plan->blocks_x ? span.first + 70 : plan->blocks_x;
+            for (; span.first < plan->layers[0].blocks_x; span.first = span.end) {
+                span.end = span.first + 70 < plan->layers[0].blocks_x ? span.first + 70
+                                                                      : plan->layers[0].blocks_x;
                 struct gpume_sums part = gpume_measure_span(
                     with, &all, &span, field->vectors[0], pass ? predicted : NULL);
                 sums.zero += part.zero;
@@ -337,8 +338,8 @@ static void bench_rest(struct field *field, const struct gpume_search *with)
             gpume_pad_row(plan, &field->planes[1], field->padded[1], row);
         }
         times[1] = gpume_clock_ns();
-        for (uint32_t row = 0; row < plan->blocks_y; row++) {
-            struct gpume_span span = {row, 0, plan->blocks_x};
+        for (uint32_t row = 0; row < plan->layers[0].blocks_y; row++) {
+            struct gpume_span span = {row, 0, plan->layers[0].blocks_x};
             gpume_measure_span(with, &all, &span, field->vectors[1], NULL);
         }
         times[2] = gpume_clock_ns();

@@ -61,17 +61,17 @@ static void test_sizes(void)
     struct gpume_params params = params_of(1, 1);
     REQUIRE_EQUAL(make(&params, &plan), GPUME_OK);
     REQUIRE_EQUAL(plan.blocks, 1);
-    REQUIRE_EQUAL(plan.index_bits, 0);
+    REQUIRE_EQUAL(plan.layers[0].index_bits, 0);
     REQUIRE_EQUAL(plan.candidates, 225);
     REQUIRE_EQUAL(plan.pad_x, 8);
     REQUIRE_EQUAL(plan.dx_quads, 4);
 
     params = params_of(1920, 1080);
     REQUIRE_EQUAL(make(&params, &plan), GPUME_OK);
-    REQUIRE_EQUAL(plan.blocks_x, 240);
-    REQUIRE_EQUAL(plan.blocks_y, 135);
-    REQUIRE_EQUAL(plan.cost_bits, 14); /* 64 * 255 = 16320 */
-    REQUIRE_EQUAL(plan.index_bits, 15);
+    REQUIRE_EQUAL(plan.layers[0].blocks_x, 240);
+    REQUIRE_EQUAL(plan.layers[0].blocks_y, 135);
+    REQUIRE_EQUAL(plan.layers[0].cost_bits, 14); /* 64 * 255 = 16320 */
+    REQUIRE_EQUAL(plan.layers[0].index_bits, 15);
     REQUIRE(plan.one_window);
     REQUIRE_EQUAL(plan.ring, plan.batch + 1);
 
@@ -100,7 +100,7 @@ static void test_sizes(void)
     params.bits = 16;
     params.block = 128;
     REQUIRE_EQUAL(make(&params, &plan), GPUME_OK);
-    REQUIRE_EQUAL(plan.cost_bits, 30); /* 128 * 128 * 65535 */
+    REQUIRE_EQUAL(plan.layers[0].cost_bits, 30); /* 128 * 128 * 65535 */
 }
 
 /* A submission holds no more frames than leave room for their box sums, and than memory allows. */
@@ -136,8 +136,8 @@ static void test_bands(void)
     REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &told_log, &plan), GPUME_OK);
     REQUIRE(!plan.one_window);
     REQUIRE(plan.band_count > 1);
-    REQUIRE((uint64_t)plan.band_rows * plan.band_count >= plan.blocks_y);
-    REQUIRE((uint64_t)plan.band_rows * (plan.band_count - 1) < plan.blocks_y);
+    REQUIRE((uint64_t)plan.band_rows * plan.band_count >= plan.layers[0].blocks_y);
+    REQUIRE((uint64_t)plan.band_rows * (plan.band_count - 1) < plan.layers[0].blocks_y);
     uint64_t rows = (uint64_t)plan.band_rows * params.block + 2 * params.window_y;
     REQUIRE(rows * plan.padded_stride * 2 + caps.align_bytes <= caps.window_bytes);
     REQUIRE_EQUAL(plan.batch, 1);

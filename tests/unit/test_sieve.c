@@ -14,7 +14,8 @@ static void test_sift(const struct gpume_plan *plan, const struct gpume_sieve_sh
     uint64_t quarter = (uint64_t)p->block * p->block / 4 * ((1u << p->bits) - 1);
     REQUIRE(s->local <= 256); /* numbers of invocations in eight bits */
     REQUIRE(quarter >> s->quarter_shift <= 2047);
-    REQUIRE(((uint64_t)1 << plan->cost_bits) * (plan->candidates + 1) <= (uint64_t)1 << 32);
+    REQUIRE(
+        ((uint64_t)1 << plan->layers[0].cost_bits) * (plan->candidates + 1) <= (uint64_t)1 << 32);
     /* Of a candidate: 8 rows and a turn for each square of 8 x 8, or a row of 8 at a time. Of a
      * round: a turn, 4 candidates, places that stay free; then what is bounded and listed. */
     uint64_t squares = (uint64_t)p->block * p->block / 64 * 9;

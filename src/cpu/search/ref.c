@@ -86,7 +86,7 @@ void gpume_search_ref_span(const struct gpume_search_field *field, const struct 
 {
     const struct gpume_plan *plan = field->plan;
     const struct gpume_params *p = &plan->params;
-    size_t first = (size_t)span->row * plan->blocks_x;
+    size_t first = (size_t)span->row * plan->layers[0].blocks_x;
     for (uint32_t column = span->first; column < span->end; column++) {
         if (gpume_search_cancelled(field)) {
             return;

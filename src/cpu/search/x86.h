@@ -85,7 +85,7 @@ static inline void search_columns(match_fn match, match16_fn match16,
 {
     bool wide_samples = field->plan->sample_bytes == 2;
     uint32_t largest = wide_samples ? largest_sample(field, span) : 0;
-    size_t first = (size_t)span->row * field->plan->blocks_x;
+    size_t first = (size_t)span->row * field->plan->layers[0].blocks_x;
     for (uint32_t column = span->first; column < span->end; column++) {
         if (gpume_search_cancelled(field)) {
             return;

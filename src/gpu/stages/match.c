@@ -55,17 +55,18 @@ static void record_left(
     const struct gpume_work *work, const struct gpume_kernel *quads, struct gpume_block_range range)
 {
     const struct gpume_plan *plan = work->plan;
-    uint32_t row = range.first / plan->blocks_x, rows = range.count / plan->blocks_x;
-    bool last_row = leaves_row(plan) && row + rows == plan->blocks_y;
+    uint32_t row = range.first / plan->layers[0].blocks_x,
+             rows = range.count / plan->layers[0].blocks_x;
+    bool last_row = leaves_row(plan) && row + rows == plan->layers[0].blocks_y;
     if (last_row) {
-        range.first = (plan->blocks - plan->blocks_x);
-        range.count = plan->blocks_x;
+        range.first = (plan->blocks - plan->layers[0].blocks_x);
+        range.count = plan->layers[0].blocks_x;
         gpume_k_quads_record(work, quads, &range);
         rows--;
     }
     if (leaves_column(plan) && rows > 0) {
-        range.first = (row + 1) * plan->blocks_x - 1;
-        range.step = plan->blocks_x;
+        range.first = (row + 1) * plan->layers[0].blocks_x - 1;
+        range.step = plan->layers[0].blocks_x;
         range.count = rows;
         gpume_k_quads_record(work, quads, &range);
     }
@@ -75,8 +76,8 @@ void gpume_k_match_record(const struct gpume_work *work, const struct gpume_matc
 {
     const struct gpume_plan *plan = work->plan;
     for (uint32_t band = 0; band < plan->band_count; band++) {
-        uint64_t first = (uint64_t)band * plan->band_rows * plan->blocks_x;
-        uint64_t count = (uint64_t)plan->band_rows * plan->blocks_x;
+        uint64_t first = (uint64_t)band * plan->band_rows * plan->layers[0].blocks_x;
+        uint64_t count = (uint64_t)plan->band_rows * plan->layers[0].blocks_x;
         struct gpume_block_range range = {
             .band = band,
             .first = (uint32_t)first,

@@ -52,7 +52,7 @@ static void record_band(
         .width = plan->params.width,
         .row_first = band * band_pixels,
         .row_end = (uint32_t)gpume_min_u64((uint64_t)(band + 1) * band_pixels, plan->params.height),
-        .blocks_x = plan->blocks_x,
+        .blocks_x = plan->layers[0].blocks_x,
         .blocks = plan->blocks,
         .predicted_stride = plan->plane_stride / gpume_quad_bytes(plan),
         .predicted_quads = (uint32_t)(plan->plane_bytes / gpume_quad_bytes(plan)),

@@ -77,7 +77,7 @@ int gpume_k_quads_create(
     constants[GPUME_SPEC_TEAM] = jobs.team;
     constants[GPUME_SPEC_LOCAL] = jobs.local;
     constants[GPUME_SPEC_CHUNK] = jobs.chunk;
-    constants[GPUME_SPEC_KEY_BITS] = plan->cost_bits + order_bits <= 32 ? order_bits : 0;
+    constants[GPUME_SPEC_KEY_BITS] = plan->layers[0].cost_bits + order_bits <= 32 ? order_bits : 0;
     return gpume_k_create(gpu, plan, &code, constants, kernel);
 }
 
@@ -105,7 +105,7 @@ void gpume_k_quads_record(const struct gpume_work *work, const struct gpume_kern
     struct gpume_match_push push = {
         .width = plan->params.width,
         .height = plan->params.height,
-        .blocks_x = plan->blocks_x,
+        .blocks_x = plan->layers[0].blocks_x,
         .blocks = plan->blocks,
         .block_step = range->step,
     };

@@ -14,10 +14,10 @@ static struct gpume_sort_task task_of(const struct gpume_plan *plan, uint32_t fi
         .segments = field_count,
         .stride = plan->blocks,
         .longest = plan->blocks,
-        .key_bits = (uint32_t)gpume_max_u64(plan->cost_bits, 1),
+        .key_bits = (uint32_t)gpume_max_u64(plan->layers[0].cost_bits, 1),
         .flip = UINT32_MAX, /* falling */
         .ranks = 1,
-        .place_bits = plan->index_bits,
+        .place_bits = plan->layers[0].index_bits,
     };
 }
 

@@ -40,7 +40,7 @@ uint32_t gpume_k_sieve_blocks(const struct gpume_plan *plan)
 
 static uint32_t rows_per_dispatch(const struct gpume_plan *plan)
 {
-    uint32_t rows = gpume_k_sieve_blocks(plan) / plan->blocks_x;
+    uint32_t rows = gpume_k_sieve_blocks(plan) / plan->layers[0].blocks_x;
     return rows > 0 ? rows : 1; /* blocks_y is at most GPUME_SIEVE_BLOCKS_MAX */
 }
 
@@ -169,7 +169,7 @@ void gpume_k_sieve_record(const struct gpume_work *work, const struct gpume_kern
         .pair = pair,
         .width = plan->params.width,
         .height = plan->params.height,
-        .blocks_x = plan->blocks_x,
+        .blocks_x = plan->layers[0].blocks_x,
         .blocks = plan->blocks,
         .left_list = gpume_work_left_list(plan),
         .sum_quads = sum_quads(plan),
@@ -183,9 +183,9 @@ void gpume_k_sieve_record(const struct gpume_work *work, const struct gpume_kern
     gpume_k_sieve_results(work, &views[4]);
     gpume_slot_bind(work->slot, kernel, views);
     uint32_t step = rows_per_dispatch(plan);
-    for (; push.row_first < plan->blocks_y; push.row_first += step) {
-        uint64_t rows = gpume_min_u64(step, plan->blocks_y - push.row_first);
+    for (; push.row_first < plan->layers[0].blocks_y; push.row_first += step) {
+        uint64_t rows = gpume_min_u64(step, plan->layers[0].blocks_y - push.row_first);
         gpume_slot_dispatch(
-            work->slot, kernel, &push, plan->blocks_x, (uint32_t)rows, work->field_count);
+            work->slot, kernel, &push, plan->layers[0].blocks_x, (uint32_t)rows, work->field_count);
     }
 }

@@ -45,7 +45,7 @@ void gpume_k_sift_record(const struct gpume_work *work, const struct gpume_kerne
         .pair = pair,
         .width = plan->params.width,
         .height = plan->params.height,
-        .blocks_x = plan->blocks_x,
+        .blocks_x = plan->layers[0].blocks_x,
         .blocks = plan->blocks,
         .left_list = gpume_work_left_list(plan),
         .sum_stride = gpume_work_sum_stride(plan) / 8,

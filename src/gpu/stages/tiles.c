@@ -73,11 +73,12 @@ void gpume_k_tile_record(const struct gpume_work *work, const struct gpume_kerne
     struct gpume_tile_push push = {
         .width = p->width,
         .height = p->height,
-        .blocks_x = plan->blocks_x,
+        .blocks_x = plan->layers[0].blocks_x,
         .blocks = plan->blocks,
         .row_first = band * plan->band_rows,
-        .row_end = (uint32_t)gpume_min_u64((uint64_t)(band + 1) * plan->band_rows, plan->blocks_y),
-        .tiles_x = (uint32_t)gpume_div_up(plan->blocks_x, tile->tile_x),
+        .row_end = (uint32_t)gpume_min_u64(
+            (uint64_t)(band + 1) * plan->band_rows, plan->layers[0].blocks_y),
+        .tiles_x = (uint32_t)gpume_div_up(plan->layers[0].blocks_x, tile->tile_x),
         .left_list = gpume_work_left_list(plan),
     };
     struct gpume_view views[5];

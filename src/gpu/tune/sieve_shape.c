@@ -38,7 +38,7 @@ static uint64_t sifted_most(uint32_t block)
 bool gpume_sieve_sifts(const struct gpume_plan *plan)
 {
     return plan->candidates <= sifted_most(plan->params.block) &&
-           plan->cost_bits + gpume_bit_width(plan->candidates) <= 32; /* both in a word */
+           plan->layers[0].cost_bits + gpume_bit_width(plan->candidates) <= 32; /* both in a word */
 }
 
 /* An invocation bounds at most 1,025 eights of candidates twice and lists its share. The list holds

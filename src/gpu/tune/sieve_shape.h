@@ -24,8 +24,8 @@ struct gpume_sieve_shape {
  */
 static inline bool gpume_sieve_takes(const struct gpume_plan *plan)
 {
-    return plan->params.block % 8 == 0 && plan->blocks_x <= GPUME_SIEVE_BLOCKS_MAX &&
-           plan->blocks_y <= GPUME_SIEVE_BLOCKS_MAX;
+    return plan->params.block % 8 == 0 && plan->layers[0].blocks_x <= GPUME_SIEVE_BLOCKS_MAX &&
+           plan->layers[0].blocks_y <= GPUME_SIEVE_BLOCKS_MAX;
 }
 
 /* Does an invocation search a block, and not a workgroup? */

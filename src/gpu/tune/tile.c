@@ -159,8 +159,8 @@ static double score(const struct gpume_plan *plan, const struct work *w, const s
     tile *= 1 + LATENCY_WARPS / (groups * warps);
     tile *= w->passes > 1 ? PASSES_FACTOR : 1;
     /* Tiles that reach beyond the picture, and too few to fill the device. */
-    uint64_t tiles =
-        gpume_div_up(plan->blocks_x, t->tile_x) * gpume_div_up(plan->blocks_y, t->tile_y);
+    uint64_t tiles = gpume_div_up(plan->layers[0].blocks_x, t->tile_x) *
+                     gpume_div_up(plan->layers[0].blocks_y, t->tile_y);
     double waves = (double)(tiles * plan->batch) / BUSY_GROUPS;
     tile *= waves < 1 ? 1 / waves : 1;
     return tile * WARP * (double)tiles /
@@ -267,8 +267,8 @@ static void try_all(struct search *search)
     uint32_t most = suits(plan, search->words) ? search->limits->blocks : 0;
     uint32_t span_y = 2 * plan->params.window_y + 1;
     uint32_t chunk_max = half ? CHUNK_MAX_HALF : CHUNK_MAX;
-    uint32_t x_max = (uint32_t)gpume_min_u64(plan->blocks_x, TILE_X_MAX);
-    uint32_t y_max = (uint32_t)gpume_min_u64(plan->blocks_y, TILE_Y_MAX);
+    uint32_t x_max = (uint32_t)gpume_min_u64(plan->layers[0].blocks_x, TILE_X_MAX);
+    uint32_t y_max = (uint32_t)gpume_min_u64(plan->layers[0].blocks_y, TILE_Y_MAX);
     struct gpume_tile try = {0};
     for (try.chunk = span_y; try.chunk > 0; try.chunk = smaller_part(span_y, try.chunk)) {
         for (try.tile_y = 1; try.chunk <= chunk_max && try.tile_y <= y_max; try.tile_y++) {

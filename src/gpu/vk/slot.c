@@ -284,7 +284,7 @@ void gpume_barrier_all(struct gpume_slot *slot)
         VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT);
 }
 
-void gpume_slot_stage_done(struct gpume_slot *slot, enum gpume_stage stage)
+void gpume_slot_stage_done(struct gpume_slot *slot, enum gpume_gpu_stage stage)
 {
     stamp(slot, (uint32_t)stage + 1);
 }

@@ -10,7 +10,7 @@
 #include "gpu/vk/buffer.h"
 #include "gpu/vk/kernel.h"
 
-enum gpume_stage {
+enum gpume_gpu_stage {
     GPUME_STAGE_UPLOAD,
     GPUME_STAGE_MATCH,
     GPUME_STAGE_REDUCE,
@@ -77,7 +77,7 @@ void gpume_barrier_from_earlier_slots(struct gpume_slot *slot);
 void gpume_barrier_all(struct gpume_slot *slot);
 
 /* Marks the end of a stage for the statistics. */
-void gpume_slot_stage_done(struct gpume_slot *slot, enum gpume_stage stage);
+void gpume_slot_stage_done(struct gpume_slot *slot, enum gpume_gpu_stage stage);
 
 int gpume_slot_submit(struct gpume_slot *slot, struct gpume_timeline *timeline);
 

@@ -337,22 +337,33 @@ struct gpume_info {
 };
 GPUME_API void gpume_get_info(const gpume *ctx, struct gpume_info *info);
 
-/* Time spent in each stage so far, nanoseconds: device time on Vulkan; on the CPU engine the time
- * of all threads together, divided by their number. Filtering (params.prefilter) is a part of
- * upload_ns. */
+/* A stage of the engine's work and the time spent in it: device time on Vulkan; on the CPU engine
+ * the time of all threads together, divided by their number. The name is a constant of the library.
+ */
+struct gpume_stage {
+    const char *name; /* "upload", "match"... */
+    uint64_t ns;
+};
+
+#define GPUME_STAGES_MAX 16u
+
+/* Statistics of the run so far. */
 struct gpume_stats {
     uint64_t fields;
-    uint64_t upload_ns, match_ns, reduce_ns, rank_ns, readback_ns;
-    /* Wall time the engine's thread was not waiting for frames or for the receiver; waiting for the
-     * device and params.check are in it. */
+    /* Wall time during which the engine's thread was not waiting for frames or for the receiver.
+     * Waiting for the device and params.check are included. */
     uint64_t busy_ns;
-    /* How far candidates came. Those of blocks that are searched without elimination pass both. */
+    /* Pruning. Blocks that are searched without it count in full in all three. */
     uint64_t candidates;  /* allowed by the window and the edge mode, in all blocks so far */
-    uint64_t past_blocks; /* not dropped by the sums of the largest boxes, up to a whole block */
+    uint64_t past_blocks; /* not excluded by the sums of the largest boxes, up to a whole block */
     uint64_t past_parts;  /* nor by those of its parts: compared sample by sample */
-    uint8_t reserved[40];
+    uint32_t stage_count;
+    struct gpume_stage stages[GPUME_STAGES_MAX]; /* in the order of the work */
 };
 GPUME_API void gpume_get_stats(gpume *ctx, struct gpume_stats *stats);
+
+/* The time of the stage of that name; 0 if the engine has none. */
+GPUME_API uint64_t gpume_stats_ns(const struct gpume_stats *stats, const char *stage);
 
 enum gpume_device_type {
     GPUME_DEVICE_OTHER,
