@@ -39,7 +39,7 @@ struct cpu {
      * NULL */
     const struct gpume_step *last_pad, *last_filter, *last_search, *last_rank, *last_measure;
     const struct gpume_step *last_sieved;
-    const struct gpume_job *last_jobs[2]; /* with a field that looks back, or ahead */
+    uint64_t tasks; /* submitted so far */
 };
 
 /* Counts what the run takes; NULL when memory has run out. */
@@ -258,27 +258,41 @@ static const struct gpume_step *last_ready(const struct cpu *cpu)
     return cpu->filtered ? cpu->last_filter : cpu->last_pad;
 }
 
-/* Vectors of the last field that looked the same way, where that search is over before the next
- * one with box sums begins: it used them too, or it is the one that is waited for. Its slot may
- * have another job by now, for which the same holds. */
-static const struct gpume_vector *hints_for(const struct cpu *cpu, bool ahead)
+/* Is the search of an earlier task over before the next one that uses box sums begins? It used them
+ * too, or it is the last one, for which that one waits. */
+static bool ends_before_next(const struct cpu *cpu, const struct gpume_job *job)
 {
-    const struct gpume_job *job = cpu->last_jobs[ahead];
-    bool over = job && (job->field.boxes || &job->search == cpu->last_search);
-    return over ? job->vectors : NULL;
+    return job->field.boxes || &job->search == cpu->last_search;
+}
+
+/* The vectors of the most recent task whose reference lies as far from its target as this one's,
+ * among those that the slots still hold; or NULL. */
+static const struct gpume_vector *hints_for(const struct cpu *cpu, const struct gpume_task *task)
+{
+    const struct gpume_job *latest = NULL;
+    for (uint32_t i = 0; i < cpu->shared.plan.slots; i++) {
+        const struct gpume_job *job = &cpu->jobs[i];
+        bool alike = job->number > 0 &&
+                     job->task.reference - job->task.target == task->reference - task->target;
+        bool later = !latest || job->number > latest->number;
+        latest = alike && later && ends_before_next(cpu, job) ? job : latest;
+    }
+    return latest ? latest->vectors : NULL;
 }
 
 /* A field without box sums may overlap with the one before it. With them it waits for that, and
  * later ones wait for it: they may use its sums or write over its hints. Gives the number of steps.
  */
-static uint32_t prepare_field(
-    struct cpu *cpu, struct gpume_job *job, bool ahead, struct gpume_step **steps)
+static uint32_t prepare_field(struct cpu *cpu, struct gpume_job *job, const struct gpume_task *task,
+    struct gpume_step **steps)
 {
     uint32_t count = 0;
     job->choice = gpume_chooser_next(&cpu->chooser);
     bool sieved = gpume_choice_needs_boxes(&job->choice);
-    job->field.hints = sieved ? hints_for(cpu, ahead) : NULL;
+    job->field.hints = sieved ? hints_for(cpu, task) : NULL;
     job->field.boxes = sieved ? &cpu->shared.boxes : NULL;
+    job->task = *task;
+    job->number = ++cpu->tasks;
     const struct gpume_step *before = last_ready(cpu);
     const struct gpume_step *other = sieved ? cpu->last_search : cpu->last_sieved;
     for (uint32_t i = 0; sieved && i < cpu->shared.boxes.levels; i++) {
@@ -301,7 +315,6 @@ static uint32_t prepare_field(
     cpu->last_sieved = sieved ? &job->search : cpu->last_sieved;
     cpu->last_rank = &job->rank;
     cpu->last_measure = &job->measure;
-    cpu->last_jobs[ahead] = job;
     return count;
 }
 
@@ -346,14 +359,14 @@ static int cpu_submit(void *engine, uint32_t slot, const struct gpume_batch *bat
         count += prepare_frame(cpu, job, steps);
     }
     if (batch->field_count > 0) {
-        struct gpume_task pair = batch->fields[0]->task;
-        job->field.target = searched_frame(cpu, pair.target);
-        job->field.reference = searched_frame(cpu, pair.reference);
-        job->measured.target = ring_frame(cpu, pair.target);
-        job->measured.reference = ring_frame(cpu, pair.reference);
-        count += prepare_field(cpu, job, pair.reference > pair.target, steps + count);
-        cpu->readers[pair.target % cpu->ring] = &job->measure;
-        cpu->readers[pair.reference % cpu->ring] = &job->measure;
+        const struct gpume_task *task = &batch->fields[0]->task;
+        job->field.target = searched_frame(cpu, task->target);
+        job->field.reference = searched_frame(cpu, task->reference);
+        job->measured.target = ring_frame(cpu, task->target);
+        job->measured.reference = ring_frame(cpu, task->reference);
+        count += prepare_field(cpu, job, task, steps + count);
+        cpu->readers[task->target % cpu->ring] = &job->measure;
+        cpu->readers[task->reference % cpu->ring] = &job->measure;
     }
     gpume_workers_add(cpu->workers, steps, count);
     return GPUME_OK;

@@ -16,6 +16,7 @@
 #include "cpu/search/chooser.h"
 #include "cpu/search/search.h"
 #include "frame/frame.h"
+#include "frame/task.h"
 
 /* What all jobs of an engine share. */
 struct gpume_job_shared {
@@ -46,6 +47,8 @@ struct gpume_job {
     void *padded;                              /* where it goes */
     void *filtered;                            /* and what is searched of it; NULL: the same */
     struct gpume_search_field field, measured; /* as it is searched, and as it was sent */
+    struct gpume_task task;                    /* whose results these are */
+    uint64_t number; /* of the task in the order of submission, from 1; 0: none yet */
     struct gpume_choice choice;
     /* results */
     struct gpume_vector *vectors;

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The CPU engine's choices, which may change nothing but time: the chooser's decisions from times
- * made up, and the same fields with elimination and without, on any number of threads.
+ * made up, and the same fields with elimination and without, on any number of threads. Also: tasks
+ * of any frames that the engine holds, against the plain oracle.
  */
+#include "brute.h"
+#include "cpu/engine_cpu.h"
 #include "cpu/search/chooser.h"
 #include "gpume/gpume.h"
 #include "harness.h"
@@ -147,6 +150,95 @@ static void test_same_fields(uint32_t width, uint32_t height, enum synth_content
     free(costs);
 }
 
+#define TASKS 120u
+
+/* Frames and tasks of random pairs among those that the engine holds, submitted by hand. */
+struct session {
+    void *engine;
+    struct gpume_plan plan;
+    struct gpume_frame frames[TASKS];
+    uint32_t frame_count;
+    struct gpume_batch batches[GPUME_SLOTS_MAX];
+    struct gpume_field_box boxes[GPUME_SLOTS_MAX];
+};
+
+static void check_field(const struct session *session, const struct gpume_field_box *box)
+{
+    struct brute brute = brute_field(&session->plan.params,
+        &session->frames[box->task.target].plane, &session->frames[box->task.reference].plane);
+    const struct gpume_field *field = &box->field;
+    uint32_t wrong = 0;
+    for (uint32_t i = 0; i < brute.blocks; i++) {
+        wrong += field->vectors[i].dx != brute.dx[i] || field->vectors[i].dy != brute.dy[i] ||
+                 field->costs[i] != brute.costs[i] || field->ranks[i] != brute.ranks[i];
+    }
+    REQUIRE_EQUAL(wrong, 0);
+    REQUIRE_EQUAL(field->sums.sad_before, brute.sad_before);
+    REQUIRE_EQUAL(field->sums.sse_after, brute.sse_after);
+    brute_free(&brute);
+}
+
+static void collect(struct session *session, uint32_t slot)
+{
+    struct gpume_batch *batch = &session->batches[slot];
+    REQUIRE_EQUAL(gpume_engine_cpu.collect(session->engine, slot, batch), GPUME_OK);
+    if (batch->field_count > 0) {
+        check_field(session, batch->fields[0]);
+    }
+}
+
+/* Often a frame, mostly a task: past, future and equal frames, at all distances. */
+static void submit(struct session *session, uint32_t slot, uint64_t *random)
+{
+    struct gpume_batch *batch = &session->batches[slot];
+    struct gpume_field_box *box = &session->boxes[slot];
+    const struct gpume_plan *plan = &session->plan;
+    *batch = (struct gpume_batch){0};
+    if (session->frame_count < 2 || harness_random(random) % 3 == 0) {
+        struct gpume_frame *frame = &session->frames[session->frame_count];
+        frame->plane = synth_plane(plan->params.width, plan->params.height, plan->params.bits);
+        frame->sequence = session->frame_count++;
+        synth_fill(&frame->plane, SYNTH_PAN, (uint32_t)frame->sequence, 5);
+        batch->frames[batch->frame_count++] = frame;
+    }
+    if (harness_random(random) % 8 > 0) {
+        uint32_t count = session->frame_count, held = count < plan->ring ? count : plan->ring;
+        box->task.target = count - 1 - harness_random(random) % held;
+        box->task.reference = count - 1 - harness_random(random) % held;
+        batch->fields[batch->field_count++] = box;
+    }
+    REQUIRE_EQUAL(gpume_engine_cpu.submit(session->engine, slot, batch), GPUME_OK);
+}
+
+static void test_any_tasks(uint32_t threads, const struct gpume_prefilter *prefilter)
+{
+    struct session session = {0};
+    struct gpume_params params;
+    uint64_t random = 11 + threads;
+    gpume_params_default(&params);
+    params.width = 70;
+    params.height = 40;
+    params.window_x = params.window_y = 9;
+    params.ref_distance = 4;
+    params.threads = threads;
+    params.prefilter = prefilter;
+    REQUIRE_EQUAL(gpume_engine_cpu.open(&session.engine, &params, NULL, &session.plan), GPUME_OK);
+    uint32_t slots = session.plan.slots;
+    for (uint32_t i = 0; i < TASKS; i++) {
+        if (i >= slots) {
+            collect(&session, i % slots);
+        }
+        submit(&session, i % slots, &random);
+    }
+    for (uint32_t i = TASKS; i < TASKS + slots; i++) {
+        collect(&session, i % slots);
+    }
+    REQUIRE_EQUAL(gpume_engine_cpu.close(&session.engine), GPUME_OK);
+    for (uint32_t i = 0; i < session.frame_count; i++) {
+        free(session.frames[i].plane.data);
+    }
+}
+
 int main(void)
 {
     test_chooser();
@@ -160,5 +252,9 @@ int main(void)
     test_same_fields(72, 40, SYNTH_PAN, both, NULL);
     test_same_fields(72, 40, SYNTH_NOISE, both, &gauss);
     test_same_fields(200, 8, SYNTH_TIES, past, NULL); /* one row of blocks, cut into spans */
+    for (uint32_t threads = 1; threads <= 3; threads++) {
+        test_any_tasks(threads, NULL);
+        test_any_tasks(threads, &gauss);
+    }
     return harness_verdict();
 }
