@@ -2,6 +2,7 @@
 #include "model/plan.h"
 
 #include "base/grid.h"
+#include "base/status.h"
 
 #define PIXELS_MAX (1ull << 32)         /* pixels: 2^32 * 65535^2 < 2^64 bounds every squared sum */
 #define BATCH_BLOCKS (1u << 20)         /* blocks of a submission: enough for any device */
@@ -31,9 +32,6 @@ static int check_params(const struct gpume_params *p, const struct gpume_log *lo
     if (p->bits < 8 || p->bits > 16) {
         return refuse(log, "bits", p->bits, "from 8 to 16");
     }
-    if (p->block < GPUME_BLOCK_MIN || p->block > GPUME_BLOCK_MAX || p->block % 4 != 0) {
-        return refuse(log, "block", p->block, "a multiple of 4 from 4 to 128");
-    }
     if (p->window_x > GPUME_WINDOW_MAX || p->window_y > GPUME_WINDOW_MAX) {
         return refuse(log, "window", gpume_max_u64(p->window_x, p->window_y), "from 0 to 512");
     }
@@ -48,6 +46,20 @@ static int check_params(const struct gpume_params *p, const struct gpume_log *lo
     }
     if (p->metric != GPUME_METRIC_SAD) {
         return refuse(log, "metric", (uint64_t)p->metric, "one of enum gpume_metric");
+    }
+    return GPUME_OK;
+}
+
+static int check_sides(const struct gpume_block_sizes *sizes, const struct gpume_log *log)
+{
+    for (uint32_t i = 0; i < sizes->count; i++) {
+        const uint32_t sides[] = {sizes->of[i].width, sizes->of[i].height};
+        for (uint32_t axis = 0; axis < 2; axis++) {
+            uint32_t side = sides[axis];
+            if (side < GPUME_BLOCK_MIN || side > GPUME_BLOCK_MAX || side % 4 != 0) {
+                return refuse(log, "block", side, "a multiple of 4 from 4 to 128");
+            }
+        }
     }
     return GPUME_OK;
 }
@@ -76,13 +88,42 @@ static void add_layer(
                               axis_candidates(p->height, block_h, p->window_y, inside);
 }
 
-static void plan_blocks(struct gpume_plan *plan)
+/* Picture and sides are checked: at most 2^28 blocks in a layer and a few cut ones. */
+static int plan_blocks(
+    struct gpume_plan *plan, const struct gpume_block_sizes *sizes, const struct gpume_log *log)
 {
     const struct gpume_params *p = &plan->params;
+    uint64_t blocks = 0;
     plan->sample_bytes = p->bits > 8 ? 2 : 1;
     plan->candidates = (2ull * p->window_x + 1) * (2ull * p->window_y + 1);
     /* Raw files exist whose 10-bit samples use all 16: bound by what the memory can hold. */
-    add_layer(plan, p->block, p->block, plan->sample_bytes == 2 ? 65535 : 255);
+    uint32_t sample_max = plan->sample_bytes == 2 ? 65535 : 255;
+    for (uint32_t i = 0; i < sizes->count; i++) {
+        add_layer(plan, sizes->of[i].width, sizes->of[i].height, sample_max);
+        blocks += plan->layers[i].blocks;
+    }
+    return blocks <= UINT32_MAX ? GPUME_OK
+                                : refuse(log, "blocks of all sizes", blocks, "at most 4294967295");
+}
+
+/* The padded width must hold whole blocks of every layer. */
+static uint32_t covered_width(const struct gpume_plan *plan)
+{
+    uint32_t width = 0;
+    for (uint32_t i = 0; i < plan->layer_count; i++) {
+        const struct gpume_shape *layer = &plan->layers[i];
+        width = (uint32_t)gpume_max_u64(width, (uint64_t)layer->blocks_x * layer->block_w);
+    }
+    return width;
+}
+
+static uint32_t highest_block(const struct gpume_plan *plan)
+{
+    uint32_t height = 0;
+    for (uint32_t i = 0; i < plan->layer_count; i++) {
+        height = (uint32_t)gpume_max_u64(height, plan->layers[i].block_h);
+    }
+    return height;
 }
 
 static void plan_surfaces(struct gpume_plan *plan)
@@ -102,17 +143,18 @@ static void plan_layout(struct gpume_plan *plan, const struct gpume_caps *caps)
     plan->pad_x = (uint32_t)gpume_round_up(p->window_x, 4);
     plan->pad_y = p->window_y;
     plan->dx_quads = (uint32_t)gpume_div_up(plan->pad_x + p->window_x + 1, 4);
-    /* The last block's last quad of dx reads samples up to blocks_x * block + 4 dx_quads - 1. */
-    plan->padded_stride = plan->layers[0].blocks_x * p->block + 4 * plan->dx_quads;
+    /* The last block's last quad of dx reads samples up to blocks_x * block_w + 4 dx_quads - 1. */
+    plan->padded_stride = covered_width(plan) + 4 * plan->dx_quads;
     plan->padded_rows = p->height + 2 * p->window_y;
     plan->padded_bytes = gpume_round_up(
         (uint64_t)plan->padded_stride * plan->padded_rows * plan->sample_bytes, caps->align_bytes);
 }
 
-/* Pixel differences of a field, < 2^32 * 2^21. */
+/* Pixel differences of a field: below 2^32 * 2^21 in each layer. */
 static uint64_t field_work(const struct gpume_plan *plan)
 {
-    return (uint64_t)plan->params.width * plan->params.height * plan->candidates;
+    return (uint64_t)plan->params.width * plan->params.height * plan->candidates *
+           plan->layer_count;
 }
 
 /* Frames of a submission. With those they look at their box sums, 16 bits each, fit a window, if
@@ -182,12 +224,13 @@ static int plan_bands(
     if (plan->one_window || plan->padded_bytes <= caps->window_bytes) {
         return GPUME_OK;
     }
-    /* A band of n block rows sees n * block + 2 window_y rows of the reference, and up to
+    /* A band of n block rows sees n * block_h + 2 window_y rows of the reference, and up to
      * align_bytes before its first row. */
+    uint32_t block_h = highest_block(plan);
     uint64_t row_bytes = (uint64_t)plan->padded_stride * plan->sample_bytes;
     uint64_t rows = (caps->window_bytes - caps->align_bytes) / row_bytes;
     uint64_t filtered = 2ull * plan->prefilter.radius_y + 1; /* rows that one row is made of */
-    uint64_t needed = gpume_max_u64(2ull * p->window_y + p->block, filtered);
+    uint64_t needed = gpume_max_u64(2ull * p->window_y + block_h, filtered);
     if (rows < needed) {
         gpume_log_write(log, GPUME_LOG_ERROR,
             "%ux%u with window %u%s needs %llu bytes of a frame at once, the device allows %llu; "
@@ -198,7 +241,7 @@ static int plan_bands(
         return GPUME_UNSUPPORTED;
     }
     plan->filter_rows = (uint32_t)(rows - filtered + 1);
-    plan->band_rows = (uint32_t)((rows - 2ull * p->window_y) / p->block);
+    plan->band_rows = (uint32_t)((rows - 2ull * p->window_y) / block_h);
     plan->band_count = (uint32_t)gpume_div_up(plan->layers[0].blocks_y, plan->band_rows);
     return GPUME_OK;
 }
@@ -223,30 +266,33 @@ int gpume_plan_check_memory(
     return has_boxes ? GPUME_AGAIN : refuse_memory(params, bytes, "", log);
 }
 
-int gpume_plan_make(const struct gpume_params *params, const struct gpume_caps *caps,
-    const struct gpume_log *log, struct gpume_plan *out)
+int gpume_plan_make_layers(const struct gpume_params *params, const struct gpume_block_sizes *sizes,
+    const struct gpume_caps *caps, const struct gpume_log *log, struct gpume_plan *out)
 {
+    const struct gpume_block_sizes square = {.count = 1, .of = {{params->block, params->block}}};
     struct gpume_plan plan = {.params = *params};
-    int status = check_params(params, log);
-    if (status != GPUME_OK) {
-        return status;
-    }
+    int status;
+    sizes = sizes ? sizes : &square;
+    GPUME_TRY(check_params(params, log));
+    GPUME_TRY(check_sides(sizes, log));
     if (params->prefilter) {
-        status = gpume_prefilter_make(params->prefilter, params->bits, log, &plan.prefilter);
-        if (status != GPUME_OK) {
-            return status;
-        }
+        GPUME_TRY(gpume_prefilter_make(params->prefilter, params->bits, log, &plan.prefilter));
     }
     plan_surfaces(&plan);
-    plan_blocks(&plan);
+    GPUME_TRY(plan_blocks(&plan, sizes, log));
     plan_layout(&plan, caps);
     plan_counts(&plan, caps);
-    status = plan_bands(&plan, caps, log);
-    if (status == GPUME_OK && !fits(&plan)) { /* one field at a time, and frames alone */
+    GPUME_TRY(plan_bands(&plan, caps, log));
+    if (!fits(&plan)) { /* one field at a time, and frames alone */
         return refuse_memory(params, frames_bytes(&plan), "at least ", log);
     }
-    if (status == GPUME_OK) {
-        *out = plan;
-    }
+    *out = plan;
+fail:
     return status;
+}
+
+int gpume_plan_make(const struct gpume_params *params, const struct gpume_caps *caps,
+    const struct gpume_log *log, struct gpume_plan *plan)
+{
+    return gpume_plan_make_layers(params, NULL, caps, log, plan);
 }

@@ -38,6 +38,14 @@ struct gpume_caps {
     uint64_t batch_work;   /* pixel differences in one: a run can be ended between submissions */
 };
 
+/* The sizes of the blocks that a field has vectors for, one layer each. */
+struct gpume_block_sizes {
+    uint32_t count; /* 1 to GPUME_LAYERS_MAX */
+    struct {
+        uint32_t width, height; /* pixels; multiples of 4 from 4 to 128 */
+    } of[GPUME_LAYERS_MAX];
+};
+
 struct gpume_plan {
     struct gpume_params params;
 
@@ -101,9 +109,13 @@ static inline uint32_t gpume_plan_reach(uint32_t window, uint32_t room, bool ins
 int gpume_plan_check_memory(
     const struct gpume_params *params, uint64_t bytes, bool has_boxes, const struct gpume_log *log);
 
-/* GPUME_INVALID: a parameter is out of range. GPUME_UNSUPPORTED: caps do not allow it. Both are
- * logged. */
+/* One layer, of params->block square. GPUME_INVALID: a parameter is out of range.
+ * GPUME_UNSUPPORTED: caps do not allow it. Both are logged. */
 int gpume_plan_make(const struct gpume_params *params, const struct gpume_caps *caps,
     const struct gpume_log *log, struct gpume_plan *plan);
+
+/* Layers of the given sizes. params->block is ignored. NULL: as gpume_plan_make. */
+int gpume_plan_make_layers(const struct gpume_params *params, const struct gpume_block_sizes *sizes,
+    const struct gpume_caps *caps, const struct gpume_log *log, struct gpume_plan *plan);
 
 #endif

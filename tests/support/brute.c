@@ -142,11 +142,11 @@ static void rank_all(struct brute *out)
     free(order);
 }
 
-struct brute brute_field(const struct gpume_params *params, const struct gpume_plane *target,
-    const struct gpume_plane *reference)
+struct brute brute_layer(const struct gpume_params *params, uint32_t block_w, uint32_t block_h,
+    const struct gpume_plane *target, const struct gpume_plane *reference)
 {
-    int64_t side = params->block;
-    int64_t across = (params->width + side - 1) / side, down = (params->height + side - 1) / side;
+    int64_t across = (params->width + block_w - 1) / block_w;
+    int64_t down = (params->height + block_h - 1) / block_h;
     struct brute out = {.blocks = (uint32_t)(across * down)};
     out.dx = calloc(out.blocks, sizeof(*out.dx));
     out.dy = calloc(out.blocks, sizeof(*out.dy));
@@ -159,9 +159,9 @@ struct brute brute_field(const struct gpume_params *params, const struct gpume_p
         searched[1] = filtered(params->prefilter, reference);
     }
     for (uint32_t block = 0; block < out.blocks; block++) {
-        struct region r = {.x0 = block % across * side, .y0 = block / across * side};
-        r.x1 = r.x0 + side > params->width ? params->width : r.x0 + side;
-        r.y1 = r.y0 + side > params->height ? params->height : r.y0 + side;
+        struct region r = {.x0 = block % across * block_w, .y0 = block / across * block_h};
+        r.x1 = r.x0 + block_w > params->width ? params->width : r.x0 + block_w;
+        r.y1 = r.y0 + block_h > params->height ? params->height : r.y0 + block_h;
         search(params, &searched[0], &searched[1], &r, &out, block);
         measure(&planes[0], &planes[1], &r, &out, block);
     }
@@ -173,6 +173,12 @@ struct brute brute_field(const struct gpume_params *params, const struct gpume_p
     }
     rank_all(&out);
     return out;
+}
+
+struct brute brute_field(const struct gpume_params *params, const struct gpume_plane *target,
+    const struct gpume_plane *reference)
+{
+    return brute_layer(params, params->block, params->block, target, reference);
 }
 
 void brute_free(struct brute *brute)

@@ -20,6 +20,10 @@ struct brute {
 struct brute brute_field(const struct gpume_params *params, const struct gpume_plane *target,
     const struct gpume_plane *reference);
 
+/* The same for blocks of another size than params->block. */
+struct brute brute_layer(const struct gpume_params *params, uint32_t block_w, uint32_t block_h,
+    const struct gpume_plane *target, const struct gpume_plane *reference);
+
 void brute_free(struct brute *brute);
 
 #endif

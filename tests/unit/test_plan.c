@@ -103,6 +103,30 @@ static void test_sizes(void)
     REQUIRE_EQUAL(plan.layers[0].cost_bits, 30); /* 128 * 128 * 65535 */
 }
 
+/* Layers lie one after the other, and every one's blocks fit into the padded rows. */
+static void test_layers(void)
+{
+    struct gpume_plan plan;
+    struct gpume_params params = params_of(70, 50);
+    struct gpume_block_sizes sizes = {.count = 3, .of = {{16, 8}, {4, 128}, {24, 24}}};
+    REQUIRE_EQUAL(gpume_plan_make_layers(&params, &sizes, &any, &told_log, &plan), GPUME_OK);
+    REQUIRE_EQUAL(plan.layer_count, 3);
+    REQUIRE_EQUAL(plan.layers[0].blocks_x, 5);
+    REQUIRE_EQUAL(plan.layers[0].blocks_y, 7);
+    REQUIRE_EQUAL(plan.layers[0].cost_bits, 15); /* 128 * 255 = 32640 */
+    REQUIRE_EQUAL(plan.layers[1].first, 35);
+    REQUIRE_EQUAL(plan.layers[1].blocks_x, 18);
+    REQUIRE_EQUAL(plan.layers[1].blocks_y, 1);
+    REQUIRE_EQUAL(plan.layers[2].first, 35 + 18);
+    REQUIRE_EQUAL(plan.blocks, 35 + 18 + 9);
+    REQUIRE_EQUAL(plan.padded_stride, 80 + 4 * plan.dx_quads); /* five blocks of 16 */
+    REQUIRE_EQUAL(plan.field_candidates, plan.blocks * plan.candidates);
+    sizes.of[1].height = 132;
+    REQUIRE_EQUAL(gpume_plan_make_layers(&params, &sizes, &any, &told_log, &plan), GPUME_INVALID);
+    sizes.of[1].height = 6;
+    REQUIRE_EQUAL(gpume_plan_make_layers(&params, &sizes, &any, &told_log, &plan), GPUME_INVALID);
+}
+
 /* A submission holds no more frames than leave room for their box sums, and than memory allows. */
 static void test_batch(void)
 {
@@ -174,6 +198,7 @@ int main(void)
 {
     test_refusals();
     test_sizes();
+    test_layers();
     test_batch();
     test_bands();
     test_iterations();
