@@ -118,24 +118,35 @@ struct gpume_filter_push {
     GPUME_U32 shift, divisor;
 };
 
+/* The task table of a submission: a uniform block that kernels read by gl_WorkGroupID.z. Row z says
+ * which frames task z compares, by their places in the ring. Behind the rows: the places of the
+ * frames whose block sums are made. */
+#define GPUME_TASKS_MAX 64
+#define GPUME_TASKS_BINDING 8
+
+struct gpume_task_row {
+    GPUME_U32 target, reference;
+    GPUME_U32 unused_z, unused_w; /* a row has 16 bytes */
+};
+
 #ifndef GL_core_profile
-typedef struct gpume_pair_push gpume_pair_push; /* GLSL names structs without the keyword */
+struct gpume_task_table {
+    struct gpume_task_row rows[GPUME_TASKS_MAX];
+    GPUME_U32 sum_frames[2 * GPUME_TASKS_MAX];
+};
+
+typedef struct gpume_frames_push gpume_frames_push; /* GLSL names structs without the keyword */
 #endif
 
-/* Where target and reference of field z lie: frame (first + z) % ring of a bound ring. Fields come
- * in two runs of consecutive frames, `split` in the first. */
-struct gpume_pair_push {
+/* Where the frames of tasks lie in the bound windows. */
+struct gpume_frames_push {
     GPUME_U32 target_base, reference_base; /* quads to padded row 0, wrapping below 0 */
-    GPUME_U32 target_frame, reference_frame;
-    GPUME_U32 second_target_frame, second_reference_frame; /* of the second run, less split */
-    GPUME_U32 split;
-    GPUME_U32 ring;
-    GPUME_U32 frame_quads;
-    GPUME_U32 stride; /* quads a padded row */
+    GPUME_U32 frame_quads;                 /* from one place of the ring to the next */
+    GPUME_U32 stride;                      /* quads per padded row */
 };
 
 struct gpume_match_push {
-    gpume_pair_push pair;
+    gpume_frames_push frames;
     GPUME_U32 width, height;
     GPUME_U32 blocks_x, blocks; /* of a field */
     GPUME_U32 block_first;      /* those of this dispatch: block_first + i * block_step */
@@ -144,7 +155,7 @@ struct gpume_match_push {
 };
 
 struct gpume_tile_push {
-    gpume_pair_push pair;
+    gpume_frames_push frames;
     GPUME_U32 width, height;
     GPUME_U32 blocks_x, blocks;   /* of a field */
     GPUME_U32 row_first, row_end; /* block rows of this band */
@@ -154,7 +165,6 @@ struct gpume_tile_push {
 };
 
 struct gpume_box_push {
-    GPUME_U32 frame, ring; /* the first of the dispatch's frames, and where they wrap */
     GPUME_U32 frame_quads;
     GPUME_U32 stride;                /* quads a padded row */
     GPUME_U32 rows;                  /* padded rows */
@@ -163,7 +173,7 @@ struct gpume_box_push {
 };
 
 struct gpume_sieve_push {
-    gpume_pair_push pair;
+    gpume_frames_push frames;
     GPUME_U32 width, height;
     GPUME_U32 blocks_x, blocks;
     GPUME_U32 row_first; /* block row of the dispatch's first workgroups */
@@ -173,7 +183,7 @@ struct gpume_sieve_push {
 };
 
 struct gpume_sift_push {
-    gpume_pair_push pair;
+    gpume_frames_push frames;
     GPUME_U32 width, height;
     GPUME_U32 blocks_x, blocks;
     GPUME_U32 block_first; /* of the dispatch's first workgroup */
@@ -182,7 +192,7 @@ struct gpume_sift_push {
 };
 
 struct gpume_predict_push {
-    gpume_pair_push pair;
+    gpume_frames_push frames;
     GPUME_U32 width;
     GPUME_U32 row_first, row_end; /* picture rows of this dispatch */
     GPUME_U32 blocks_x, blocks;

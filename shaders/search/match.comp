@@ -18,7 +18,7 @@
 #extension GL_EXT_control_flow_attributes : require
 #include "common/shared.h"
 #include "common/common.glsl"
-#include "search/pair.glsl"
+#include "common/task.glsl"
 #include "search/search.glsl"
 
 layout(constant_id = GPUME_SPEC_SIEVED) const uint SIEVED = 0;
@@ -61,12 +61,12 @@ void add_rows(uint to, uint from)
 {
     ivec4 t[ROWS * QUADS];
     [[unroll]] for (uint i = 0u; i < ROWS * QUADS; i++) {
-        t[i] = unpack(target[to + i / QUADS * pc.pair.stride + i % QUADS]);
+        t[i] = unpack(target[to + i / QUADS * pc.frames.stride + i % QUADS]);
     }
     [[unroll]] for (uint y = 0u; y < ROWS + CHUNK - 1u; y++) {
-        ivec4 left = unpack(reference[from + y * pc.pair.stride]);
+        ivec4 left = unpack(reference[from + y * pc.frames.stride]);
         [[unroll]] for (uint x = 0u; x < QUADS; x++) {
-            ivec4 right = unpack(reference[from + y * pc.pair.stride + x + 1u]);
+            ivec4 right = unpack(reference[from + y * pc.frames.stride + x + 1u]);
             [[unroll]] for (uint k = 0u; k < CHUNK; k++) {
                 if (y >= k && y - k < ROWS) {
                     sums[k] += differences(t[(y - k) * QUADS + x], left, right);
@@ -82,8 +82,8 @@ void add_quad(uint to, uint from, uint visible)
 {
     ivec4 t = unpack(target[to]);
     [[unroll]] for (uint k = 0u; k < CHUNK; k++) {
-        ivec4 left = unpack(reference[from + k * pc.pair.stride]);
-        ivec4 right = unpack(reference[from + k * pc.pair.stride + 1u]);
+        ivec4 left = unpack(reference[from + k * pc.frames.stride]);
+        ivec4 right = unpack(reference[from + k * pc.frames.stride + 1u]);
         sums[k] += abs(t.x - left);
         sums[k] += visible > 1u ? abs(t.y - ivec4(left.yzw, right.x)) : ivec4(0);
         sums[k] += visible > 2u ? abs(t.z - ivec4(left.zw, right.xy)) : ivec4(0);
@@ -102,8 +102,8 @@ void compare(uint to, uint from, uvec2 size)
             for (uint x = 0u; x < size.x / 4u; x += QUADS) {
                 add_rows(to + x, from + x);
             }
-            to += ROWS * pc.pair.stride;
-            from += ROWS * pc.pair.stride;
+            to += ROWS * pc.frames.stride;
+            from += ROWS * pc.frames.stride;
         }
         return;
     }
@@ -111,8 +111,8 @@ void compare(uint to, uint from, uvec2 size)
         for (uint x = 0u; x < size.x; x += 4u) {
             add_quad(to + x / 4u, from + x / 4u, size.x - x);
         }
-        to += pc.pair.stride;
-        from += pc.pair.stride;
+        to += pc.frames.stride;
+        from += pc.frames.stride;
     }
 }
 
@@ -151,15 +151,15 @@ void search(uint block, uint member)
 {
     uvec2 at = uvec2(block % pc.blocks_x, block / pc.blocks_x) * BLOCK;
     uvec2 size = min(uvec2(BLOCK), uvec2(pc.width, pc.height) - at);
-    uint z = gl_GlobalInvocationID.z;
-    uint to = pc.pair.target_base + target_of(pc.pair, z) +
-              (at.y + uint(WINDOW_Y)) * pc.pair.stride + (at.x + uint(PAD_X)) / 4u;
-    uint from = pc.pair.reference_base + reference_of(pc.pair, z) +
-                at.y * pc.pair.stride + at.x / 4u;
+    uint z = gl_WorkGroupID.z;
+    uint to = target_of(pc.frames, z) +
+              (at.y + uint(WINDOW_Y)) * pc.frames.stride + (at.x + uint(PAD_X)) / 4u;
+    uint from = reference_of(pc.frames, z) +
+                at.y * pc.frames.stride + at.x / 4u;
     for (uint job = pc.job_first + member; job < pc.job_end; job += TEAM) {
         /* The last chunk may begin within the one before: a candidate seen twice wins but once. */
         uint dx_quad = job % DX_QUADS, row = min(job / DX_QUADS * CHUNK, SPAN_Y - CHUNK);
-        compare(to, from + row * pc.pair.stride + dx_quad, size);
+        compare(to, from + row * pc.frames.stride + dx_quad, size);
         take(ivec2(at), ivec2(size), dx_quad, row);
     }
 }
@@ -203,7 +203,7 @@ void main()
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     uint index = group * (LOCAL / TEAM) + team;
     uint block = pc.block_first + index * pc.block_step;
-    uint out_index = gl_GlobalInvocationID.z * pc.blocks + block;
+    uint out_index = gl_WorkGroupID.z * pc.blocks + block;
     bool live = index < pc.block_count && (SIEVED == 0u || todo[out_index] != 0u);
 
     if (live) {

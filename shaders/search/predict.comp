@@ -11,7 +11,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "common/shared.h"
 #include "common/common.glsl"
-#include "search/pair.glsl"
+#include "common/task.glsl"
 
 layout(constant_id = GPUME_SPEC_BLOCK) const uint BLOCK = 8;
 layout(constant_id = GPUME_SPEC_WINDOW_X) const int WINDOW_X = 7;
@@ -61,8 +61,8 @@ void add_differences(ivec4 difference, inout uint sad, inout uvec2 sse)
 void main()
 {
     uint lane = gl_LocalInvocationIndex, z = gl_WorkGroupID.z;
-    uint to = pc.pair.target_base + target_of(pc.pair, z);
-    uint from = pc.pair.reference_base + reference_of(pc.pair, z);
+    uint to = target_of(pc.frames, z);
+    uint from = reference_of(pc.frames, z);
     uint row_quads = (pc.width + 3u) / 4u;
     uint quads = row_quads * (pc.row_end - pc.row_first);
     uint zero = 0u, sad_before = 0u, sad_after = 0u; /* bound: GPUME_REDUCE_GROUPS */
@@ -73,10 +73,10 @@ void main()
         uint y = pc.row_first + i / row_quads, quad = i % row_quads;
         uint packed = vectors[z * pc.blocks + y / BLOCK * pc.blocks_x + quad / (BLOCK / 4u)];
         int dx = bitfieldExtract(int(packed), 0, 16), dy = bitfieldExtract(int(packed), 16, 16);
-        uint line = (y + uint(WINDOW_Y)) * pc.pair.stride;
+        uint line = (y + uint(WINDOW_Y)) * pc.frames.stride;
         ivec4 t = unpack(target[to + line + quad + uint(PAD_X) / 4u]);
         ivec4 before = unpack(reference[from + line + quad + uint(PAD_X) / 4u]);
-        uint match_line = from + uint(int(y) + WINDOW_Y + dy) * pc.pair.stride;
+        uint match_line = from + uint(int(y) + WINDOW_Y + dy) * pc.frames.stride;
         ivec4 match = samples_from(match_line, uint(int(4u * quad) + PAD_X + dx));
         ivec4 visible = mix(ivec4(0), ivec4(1),
             lessThan(ivec4(4u * quad) + ivec4(0, 1, 2, 3), ivec4(pc.width)));

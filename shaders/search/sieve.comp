@@ -32,7 +32,7 @@
 #endif
 #include "common/shared.h"
 #include "common/common.glsl"
-#include "search/pair.glsl"
+#include "common/task.glsl"
 #include "search/search.glsl"
 #include "surfaces/patches.glsl"
 
@@ -120,7 +120,7 @@ void bound_groups(uint first)
             uint row = GROUP * (first + y), column = GROUP * x;
             bool there = INSIDE == 0u || (row + 3u >= range.x && row <= range.y &&
                                              column + 3u >= range.z && column <= range.w);
-            uint tile = tile_first + (first + y) * pc.pair.stride + x;
+            uint tile = tile_first + (first + y) * pc.frames.stride + x;
             bounds[i] = there ? bound_group(tile, between, tile_below, lower) : NOWHERE;
         }
         nearest = min(nearest, bounds[i] << 16 | group);
@@ -133,7 +133,7 @@ uvec2 bound_item(uint group, uint first, uint item, out uint candidate)
 {
     uint y = first + group / GROUPS_X, x = group % GROUPS_X;
     candidate = candidate_of(GROUP * y + item, GROUP * x);
-    return bound_quad(tile_first + y * pc.pair.stride + x, item, target, tile_below, lower);
+    return bound_quad(tile_first + y * pc.frames.stride + x, item, target, tile_below, lower);
 }
 
 /* Of four bounds the least, above 4 * i and its place. */
@@ -364,8 +364,8 @@ void start()
     }
     bool whole = size.y == BLOCK;
     lower = PAIR(whole);
-    tile_below = whole ? HALF / 4u * pc.pair.stride : 0u;
-    tile_first = reference_sums / 4u + position.y / 4u * pc.pair.stride + position.x / 4u;
+    tile_below = whole ? HALF / 4u * pc.frames.stride : 0u;
+    tile_first = reference_sums / 4u + position.y / 4u * pc.frames.stride + position.x / 4u;
 }
 
 void main()

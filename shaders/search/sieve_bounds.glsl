@@ -56,7 +56,7 @@ uvec2 masked(uvec2 both, uint row, uint column)
  * column: of its first sum's, from the block at dx = -PAD_X, dy = -WINDOW_Y. */
 PAIR[2] bound_row(PAIR sums[2], uint row, uint column, uint y)
 {
-    uint line = 4u * (tile_first + row / 4u * pc.pair.stride) + row % 4u;
+    uint line = 4u * (tile_first + row / 4u * pc.frames.stride) + row % 4u;
     uvec4 targets = target_sums[y];
     [[unroll]] for (uint x = 0u; x < 4u; x++) {
         uint left = column + x * FOURTH;
@@ -97,7 +97,7 @@ uint target_sum(uint i)
         return 0u;
     }
     at += position + uvec2(PAD_X, WINDOW_Y);
-    uint tile = at.y / 4u * pc.pair.stride + at.x / 4u;
+    uint tile = at.y / 4u * pc.frames.stride + at.x / 4u;
     uint from = target_sums_first + 4u * tile + at.y % 4u;
     uint sum = i >= 16u ? quarters[from].x : sixteenths[from][at.x / 2u % 2u];
     return (sum & 0xffffu) * 0x10001u;

@@ -38,8 +38,8 @@ uint order_at(uint candidate)
 void place()
 {
     z = gl_WorkGroupID.z;
-    uint target_frame = target_frame_of(pc.pair, z);
-    uint reference_frame = reference_frame_of(pc.pair, z);
+    uint target_frame = target_place(z);
+    uint reference_frame = reference_place(z);
     uint octets = pc.patches * PATCH_ROWS;
     target_octets = target_frame * octets;
     reference_octets = reference_frame * octets;

@@ -27,7 +27,7 @@
 #endif
 #include "common/shared.h"
 #include "common/common.glsl"
-#include "search/pair.glsl"
+#include "common/task.glsl"
 #include "search/search.glsl"
 
 layout(constant_id = GPUME_SPEC_QUARTER_SHIFT) const uint QUARTER_SHIFT = 0;
@@ -127,7 +127,7 @@ uint run_at(uint to, uint from, uint shift, uint up)
 /* The key of a candidate of a block at `corner`. */
 uint key_at(uvec2 corner, uint rows, uint candidate)
 {
-    uint row = row_of(candidate), column = column_of(candidate), stride = pc.pair.stride;
+    uint row = row_of(candidate), column = column_of(candidate), stride = pc.frames.stride;
     uint to = target_base + (corner.y + uint(WINDOW_Y)) * stride + (corner.x + uint(PAD_X)) / 4u;
     uint from = reference_base + (corner.y + row) * stride + (corner.x + column) / 4u;
     uint shift = column % 4u, up = lift_of(shift), cost = 0u;
@@ -378,7 +378,7 @@ void sum_up(uvec2 block)
 {
     uint lane = gl_LocalInvocationIndex;
     uvec2 at = block + uvec2(PAD_X, WINDOW_Y);
-    uint frame = target_frame_of(pc.pair, z) * pc.sum_eights;
+    uint frame = target_place(z) * pc.sum_eights;
     bool whole = block.y + BLOCK <= pc.height;
     uint sums[4];
     [[unroll]] for (uint i = 0u; i < 4u; i++) { /* in even columns */
@@ -417,9 +417,9 @@ void main()
     uvec2 corner = uvec2(block % pc.blocks_x, block / pc.blocks_x);
     bool there = block < pc.blocks, left = false;
     z = gl_WorkGroupID.z;
-    target_base = target_of(pc.pair, z);
-    reference_base = reference_of(pc.pair, z);
-    sums_base = reference_frame_of(pc.pair, z) * pc.sum_eights;
+    target_base = target_of(pc.frames, z);
+    reference_base = reference_of(pc.frames, z);
+    sums_base = reference_place(z) * pc.sum_eights;
     corners[lane] = corner.x | corner.y << 16;
     hits[lane] = 0u;
     if (lane == 0u) {

@@ -23,7 +23,7 @@
 #endif
 #include "common/shared.h"
 #include "common/common.glsl"
-#include "search/pair.glsl"
+#include "common/task.glsl"
 #include "search/search.glsl"
 
 layout(constant_id = GPUME_SPEC_SIEVED) const uint SIEVED = 0;
@@ -133,7 +133,7 @@ void load_target()
             uint q = i * FOUR_QUADS + j, unit = q / (ROW * UNIT), b = unit / (ACROSS * ACROSS);
             uint x = b % TILE_X * BLOCK + unit % ACROSS * UNIT;
             uint y = b / TILE_X * BLOCK + unit / ACROSS % ACROSS * UNIT + q / ROW % UNIT;
-            quads[j] = target[min(target_base + y * pc.pair.stride + x / 4u + q % ROW, last)];
+            quads[j] = target[min(target_base + y * pc.frames.stride + x / 4u + q % ROW, last)];
             NOTE_EXCESS(quads[j])
         }
         target_words[i] = four_words(quads[0], quads[FOUR_QUADS - 1u]);
@@ -143,10 +143,10 @@ void load_target()
 /* For the candidates from (column, row) of the window. */
 void load_reference(uint column, uint row)
 {
-    uint from = reference_base + row * pc.pair.stride + column / 4u;
+    uint from = reference_base + row * pc.frames.stride + column / 4u;
     uint last = uint(reference.length()) - 1u;
     for (uint i = gl_LocalInvocationIndex; i < ROWS * QUADS; i += LOCAL) {
-        uint at = from + i / QUADS * pc.pair.stride + i % QUADS;
+        uint at = from + i / QUADS * pc.frames.stride + i % QUADS;
         QUAD quad = reference[min(at, last)];
         NOTE_EXCESS(quad)
         WORD words[4];
@@ -385,10 +385,10 @@ void search_tile()
     uint lane = gl_LocalInvocationIndex;
     whole = (tile_x + TILE_X) * BLOCK <= pc.width && (tile_y + TILE_Y) * BLOCK <= pc.height &&
             tile_y + TILE_Y <= pc.row_end;
-    reference_base = pc.pair.reference_base + reference_of(pc.pair, z) +
-                     tile_y * BLOCK * pc.pair.stride + tile_x * BLOCK / 4u;
-    target_base = pc.pair.target_base + target_of(pc.pair, z) +
-                  (tile_y * BLOCK + uint(WINDOW_Y)) * pc.pair.stride +
+    reference_base = reference_of(pc.frames, z) +
+                     tile_y * BLOCK * pc.frames.stride + tile_x * BLOCK / 4u;
+    target_base = target_of(pc.frames, z) +
+                  (tile_y * BLOCK + uint(WINDOW_Y)) * pc.frames.stride +
                   (tile_x * BLOCK + uint(PAD_X)) / 4u;
     start_blocks();
 #ifdef GPUME_WIDE

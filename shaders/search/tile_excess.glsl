@@ -20,8 +20,8 @@ uint excess_cost(uint to, uint from, uint shift, uvec2 size)
             ivec4 left = unpack(reference[from + x]), right = unpack(reference[from + x + 1u]);
             sum += abs(unpack(target[to + x]) - samples_from(left, right, shift));
         }
-        to += pc.pair.stride;
-        from += pc.pair.stride;
+        to += pc.frames.stride;
+        from += pc.frames.stride;
     }
     return uint(sum.x + sum.y + sum.z + sum.w);
 }
@@ -32,7 +32,7 @@ void compare_excess_of(uint b)
     uvec2 at = block_at(b) * BLOCK, size = block_size(b);
     uvec2 across = allowed_range(at.x, size.x, pc.width, WINDOW_X);
     uvec2 down = allowed_range(at.y, size.y, pc.height, WINDOW_Y);
-    uint to = (b % TILE_X) * BLOCK / 4u + (b / TILE_X) * BLOCK * pc.pair.stride;
+    uint to = (b % TILE_X) * BLOCK / 4u + (b / TILE_X) * BLOCK * pc.frames.stride;
     uint least_cost = NONE, least_index = NONE;
     for (uint i = gl_LocalInvocationIndex; i < SPAN_X * SPAN_Y; i += LOCAL) {
         uint column = i % SPAN_X, row = i / SPAN_X;
@@ -40,7 +40,7 @@ void compare_excess_of(uint b)
             row > down.y) {
             continue;
         }
-        uint from = reference_base + to + row * pc.pair.stride + (column + SKIP) / 4u;
+        uint from = reference_base + to + row * pc.frames.stride + (column + SKIP) / 4u;
         uint cost = excess_cost(target_base + to, from, (column + SKIP) % 4u, size);
         if (wins(cost, i, least_cost, least_index)) {
             least_cost = cost;

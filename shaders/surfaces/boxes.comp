@@ -8,14 +8,15 @@
  * of quarters the least and the largest, negative, are written, too, as a pair. Below the frame its
  * last row goes on, so that every tile is whole. Samples are copied into patches on the way.
  *
- * Grid: x = quad of columns, y = GPUME_BOX_ROWS rows downwards, z = frame of the batch. No shared
- * memory. Reads padded frames, writes sums and patches.
+ * Grid: x = quad of columns, y = GPUME_BOX_ROWS rows downwards, z = frame, by the task table. No
+ * shared memory. Reads padded frames, writes sums and patches.
  */
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 #include "common/shared.h"
 #include "common/common.glsl"
+#include "common/task.glsl"
 #include "search/search.glsl"
 #include "surfaces/patches.glsl"
 
@@ -116,7 +117,7 @@ void sum_rows(uint base, uint frame, uint x, uint first, uint end)
 void main()
 {
     uint x = gl_GlobalInvocationID.x, first = gl_GlobalInvocationID.y * GPUME_BOX_ROWS;
-    uint frame = (pc.frame + gl_GlobalInvocationID.z) % pc.ring;
+    uint frame = sum_frames[gl_WorkGroupID.z / 4u][gl_WorkGroupID.z % 4u];
     uint base = frame * pc.frame_quads, tiles = frame * pc.sum_quads / 4u;
     uint end = min(first + GPUME_BOX_ROWS, pc.rows);
     if (ROWS != 0u) {

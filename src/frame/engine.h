@@ -11,14 +11,14 @@
 #include "model/plan.h"
 
 /* One submission: up to plan.batch frames, the next ones by sequence number, and up to plan.batch
- * fields, each with its pair of frames, which have come with it or before, the oldest less than
- * plan.ring frames before the newest that has come. Either may be none: the first frames give no
- * field, and with both directions fields can remain when their frames have gone. Fields are in the
- * order of schedule.h: those that look in one direction have consecutive targets. */
+ * fields. A field's task may name any frames that have come with it or before, the oldest less than
+ * plan.ring frames before the newest that has come: tasks come in any order, may share frames, and
+ * may compare a frame with itself. Either may be none: the first frames give no field, and with
+ * both directions fields can remain when their frames have gone. */
 struct gpume_batch {
     struct gpume_frame *frames[GPUME_BATCH_MAX];
     uint32_t frame_count;
-    struct gpume_field_box *fields[GPUME_BATCH_MAX]; /* with their pairs */
+    struct gpume_field_box *fields[GPUME_BATCH_MAX]; /* with their tasks */
     uint32_t field_count;
 };
 

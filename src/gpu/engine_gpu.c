@@ -94,12 +94,13 @@ fail:
 static int create_slots(struct engine *engine)
 {
     const struct gpume_plan *plan = &engine->planned.plan;
-    uint32_t binds = plan->batch * (gpume_k_upload_binds(plan) + 4) + 1 + /* boxes, sieve */
+    uint32_t binds = plan->batch * gpume_k_upload_binds(plan) + 2 + /* boxes, sieve */
                      plan->batch * gpume_k_prefilter_binds(plan) +
                      plan->band_count * GPUME_K_BAND_BINDS + GPUME_K_REDUCE_BINDS;
     int status = gpume_timeline_create(&engine->gpu, &engine->timeline);
     for (uint32_t i = 0; status == GPUME_OK && i < plan->slots; i++) {
-        status = gpume_slot_create(&engine->gpu, binds, &engine->slots[i]);
+        status = gpume_slot_create(
+            &engine->gpu, binds, sizeof(struct gpume_task_table), &engine->slots[i]);
     }
     return status;
 }
@@ -214,6 +215,10 @@ static int engine_submit(void *opaque, uint32_t index, const struct gpume_batch 
 {
     struct engine *engine = opaque;
     struct gpume_slot *slot = &engine->slots[index];
+    struct gpume_task tasks[GPUME_BATCH_MAX];
+    for (uint32_t i = 0; i < batch->field_count; i++) {
+        tasks[i] = batch->fields[i]->task;
+    }
     struct gpume_work work = {
         .gpu = &engine->gpu,
         .plan = &engine->planned.plan,
@@ -225,10 +230,11 @@ static int engine_submit(void *opaque, uint32_t index, const struct gpume_batch 
         .readback = &engine->memory.parts[GPUME_MEMORY_READBACK][index],
         .scratch = &engine->memory.parts[GPUME_MEMORY_SCRATCH][index],
         .boxes = engine->memory.parts[GPUME_MEMORY_BOXES],
-        .field_count = batch->field_count,
+        .tasks = tasks,
+        .task_count = batch->field_count,
     };
-    gpume_runs_find(batch, work.runs);
     gpume_slot_begin(slot);
+    gpume_work_write_tasks(&work);
     gpume_barrier_from_earlier_slots(slot);
     for (uint32_t i = 0; i < batch->frame_count; i++) {
         const struct gpume_frame *frame = batch->frames[i];
@@ -290,14 +296,10 @@ static int engine_collect(void *opaque, uint32_t index, const struct gpume_batch
     uint64_t match_ns = engine->stage_ns[GPUME_STAGE_MATCH];
     GPUME_TRY(gpume_slot_wait(&engine->slots[index], &engine->timeline, engine->stage_ns));
     GPUME_TRY(validation_verdict(&engine->gpu));
-    struct gpume_run runs[2];
-    gpume_runs_find(batch, runs);
-    uint32_t places[2] = {0, runs[0].count}; /* of the next field of each run */
     for (uint32_t i = 0; i < batch->field_count; i++) {
-        uint32_t place = places[batch->fields[i]->task.reference > batch->fields[i]->task.target]++;
-        fill_field(engine, index, place, &batch->fields[i]->field);
+        fill_field(engine, index, i, &batch->fields[i]->field);
         gpume_sieving_count(&engine->sieving, index,
-            result_at(engine, index, engine->planned.layout.counts, place * GPUME_COUNT_BYTES),
+            result_at(engine, index, engine->planned.layout.counts, i * GPUME_COUNT_BYTES),
             engine->planned.plan.field_candidates, &engine->counts);
     }
     gpume_sieving_measured(&engine->sieving, index, engine->stage_ns[GPUME_STAGE_MATCH] - match_ns,

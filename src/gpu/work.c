@@ -4,6 +4,8 @@
 #include "base/grid.h"
 #include "gpu/tune/sieve_shape.h"
 
+#include <assert.h>
+
 #define WORK_DISCRETE (1ull << 38)   /* 15 milliseconds of a large GPU */
 #define WORK_INTEGRATED (1ull << 36) /* a tenth of a second of a small one */
 #define WORK_SOFTWARE (1ull << 32)   /* half a second of two processors */
@@ -117,7 +119,7 @@ struct gpume_view gpume_work_frame(const struct gpume_work *work, uint64_t seque
     uint64_t row_bytes = (uint64_t)plan->padded_stride * plan->sample_bytes;
     uint64_t start = row * row_bytes / PART_ALIGN * PART_ALIGN;
     uint64_t end = gpume_min_u64(row_end, plan->padded_rows) * row_bytes;
-    uint64_t place = sequence % plan->ring;
+    uint64_t place = gpume_work_place(plan, sequence);
     *base = 0u - (uint32_t)(start / gpume_quad_bytes(plan));
     if (plan->one_window) {
         return gpume_view_part(&work->ring[0], place * plan->padded_bytes + start, end - start);
@@ -125,40 +127,33 @@ struct gpume_view gpume_work_frame(const struct gpume_work *work, uint64_t seque
     return gpume_view_part(&work->ring[place], start, end - start);
 }
 
-void gpume_runs_find(const struct gpume_batch *batch, struct gpume_run runs[2])
+_Static_assert(GPUME_TASKS_MAX == GPUME_BATCH_MAX, "a row for every task of a submission");
+
+void gpume_work_write_tasks(const struct gpume_work *work)
 {
-    runs[0] = runs[1] = (struct gpume_run){.count = 0};
-    for (uint32_t i = 0; i < batch->field_count; i++) {
-        const struct gpume_task *pair = &batch->fields[i]->task;
-        struct gpume_run *run = &runs[pair->reference > pair->target];
-        run->first = run->count == 0 ? *pair : run->first;
-        run->count++;
+    struct gpume_task_table *table = work->slot->uniforms.mapped;
+    for (uint32_t i = 0; i < work->task_count; i++) {
+        table->rows[i] = (struct gpume_task_row){
+            .target = gpume_work_place(work->plan, work->tasks[i].target),
+            .reference = gpume_work_place(work->plan, work->tasks[i].reference),
+        };
     }
 }
 
-void gpume_work_pair(const struct gpume_work *work, uint32_t band, struct gpume_view *target,
-    struct gpume_view *reference, struct gpume_pair_push *push)
+void gpume_work_frames(const struct gpume_work *work, uint32_t band, struct gpume_view *target,
+    struct gpume_view *reference, struct gpume_frames_push *push)
 {
     const struct gpume_plan *plan = work->plan;
-    const struct gpume_run *runs = work->runs;
-    *push = (struct gpume_pair_push){
-        .split = work->field_count, .ring = 1, .stride = plan->padded_stride / 4};
+    *push = (struct gpume_frames_push){.stride = plan->padded_stride / 4};
     if (plan->one_window) {
         *target = *reference = gpume_buffer_view(&work->ring[0]);
-        push->split = runs[0].count; /* at most batch, which is less than ring */
-        push->target_frame = (uint32_t)(runs[0].first.target % plan->ring);
-        push->reference_frame = (uint32_t)(runs[0].first.reference % plan->ring);
-        push->second_target_frame =
-            (uint32_t)(runs[1].first.target % plan->ring) + plan->ring - push->split;
-        push->second_reference_frame =
-            (uint32_t)(runs[1].first.reference % plan->ring) + plan->ring - push->split;
-        push->ring = plan->ring;
         push->frame_quads = (uint32_t)(plan->padded_bytes / gpume_quad_bytes(plan));
         return;
     }
-    const struct gpume_task *pair = &runs[runs[0].count > 0 ? 0 : 1].first;
+    assert(work->task_count == 1);
+    const struct gpume_task *task = &work->tasks[0];
     uint64_t row = (uint64_t)band * plan->band_rows * plan->params.block;
     uint64_t row_end = row + (uint64_t)plan->band_rows * plan->params.block + 2ull * plan->pad_y;
-    *target = gpume_work_frame(work, pair->target, row, row_end, &push->target_base);
-    *reference = gpume_work_frame(work, pair->reference, row, row_end, &push->reference_base);
+    *target = gpume_work_frame(work, task->target, row, row_end, &push->target_base);
+    *reference = gpume_work_frame(work, task->reference, row, row_end, &push->reference_base);
 }

@@ -35,16 +35,6 @@ uint64_t gpume_work_most(VkPhysicalDeviceType type);
 struct gpume_layout gpume_layout_make(
     const struct gpume_plan *plan, const struct gpume_sieve_rule *rule, VkDeviceSize ranking_bytes);
 
-/* Fields whose targets, and whose references, follow each other. */
-struct gpume_run {
-    struct gpume_task first;
-    uint32_t count;
-};
-
-/* Of a submission: the fields that look back, and those that look ahead. In buffers the second run
- * lies behind the first. */
-void gpume_runs_find(const struct gpume_batch *batch, struct gpume_run runs[2]);
-
 struct gpume_work {
     struct gpume_gpu *gpu;
     const struct gpume_plan *plan;
@@ -55,9 +45,12 @@ struct gpume_work {
     const struct gpume_buffer *results, *readback, *scratch;
     /* Sums of quarters of every padded frame, then of sixteenths, where layout.boxes_bytes > 0. */
     const struct gpume_buffer *boxes;
-    struct gpume_run runs[2];
-    uint32_t field_count; /* of both runs; where frames are seen in parts, 1 */
+    const struct gpume_task *tasks; /* results of task i lie at index i of every array */
+    uint32_t task_count;            /* at most plan.batch */
 };
+
+/* Writes the rows of the submission's task table. */
+void gpume_work_write_tasks(const struct gpume_work *work);
 
 static inline uint32_t gpume_quad_bytes(const struct gpume_plan *plan)
 {
@@ -89,13 +82,20 @@ static inline uint32_t gpume_work_left_list(const struct gpume_plan *plan)
     return plan->batch * plan->blocks;
 }
 
+/* The place of a frame in the ring. */
+static inline uint32_t gpume_work_place(const struct gpume_plan *plan, uint64_t sequence)
+{
+    return (uint32_t)(sequence % plan->ring);
+}
+
 /* The padded frame's rows from `row`, as far as a band needs them. *base: quads from the view's
  * start to the frame's row 0, wrapping below zero. */
 struct gpume_view gpume_work_frame(const struct gpume_work *work, uint64_t sequence, uint64_t row,
     uint64_t row_end, uint32_t *base);
 
-/* Both frames of every field for one band of block rows. */
-void gpume_work_pair(const struct gpume_work *work, uint32_t band, struct gpume_view *target,
-    struct gpume_view *reference, struct gpume_pair_push *push);
+/* The frames of all tasks for one band of block rows: the whole ring or, where that does not fit
+ * into a window, parts of the only task's frames. */
+void gpume_work_frames(const struct gpume_work *work, uint32_t band, struct gpume_view *target,
+    struct gpume_view *reference, struct gpume_frames_push *push);
 
 #endif

@@ -29,7 +29,7 @@ int sortrig_open(struct sortrig *rig, uint32_t capacity, bool validate, bool own
     GPUME_TRY(gpume_k_sort_create(gpu, own ? &shape : NULL, &rig->sort));
     GPUME_TRY(gpume_k_sort_wait(&rig->sort));
     GPUME_TRY(gpume_timeline_create(gpu, &rig->timeline));
-    GPUME_TRY(gpume_slot_create(gpu, 1, &rig->slot));
+    GPUME_TRY(gpume_slot_create(gpu, 1, 0, &rig->slot));
     struct gpume_buffer *same[] = {
         &rig->keys, &rig->payload, &rig->keys_before, &rig->payload_before};
     for (int i = 0; i < 4; i++) {

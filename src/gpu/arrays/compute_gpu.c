@@ -84,7 +84,7 @@ static int open_gpu(
     GPUME_TRY(keep_folder(compute, params->cache_dir));
     gpume_pipeline_cache_open(gpu, &compute->cache);
     GPUME_TRY(gpume_timeline_create(gpu, &compute->timeline));
-    GPUME_TRY(gpume_slot_create(gpu, 1, &compute->slot));
+    GPUME_TRY(gpume_slot_create(gpu, 1, 0, &compute->slot));
     GPUME_TRY(gpume_transfer_create(gpu, &compute->timeline, &compute->transfer));
     *state = compute;
     return GPUME_OK;

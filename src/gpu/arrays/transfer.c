@@ -14,7 +14,7 @@ int gpume_transfer_create(
     int status = GPUME_OK;
     transfer->timeline = timeline;
     for (uint32_t i = 0; i < GPUME_TRANSFER_LANES; i++) {
-        GPUME_TRY(gpume_slot_create(gpu, 0, &transfer->lanes[i].slot));
+        GPUME_TRY(gpume_slot_create(gpu, 0, 0, &transfer->lanes[i].slot));
         GPUME_TRY(gpume_buffer_create(
             gpu, GPUME_BUFFER_STAGING, PIECE_BYTES, &transfer->lanes[i].staging));
     }

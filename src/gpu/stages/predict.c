@@ -7,7 +7,7 @@
 #include "gpu/stages/stages.h"
 
 _Static_assert(
-    sizeof(struct gpume_predict_push) == 19 * 4, "words without gaps, as GLSL lays them");
+    sizeof(struct gpume_predict_push) == 13 * 4, "words without gaps, as GLSL lays them");
 
 static const uint32_t predict8[] =
 #include "predict8.inc"
@@ -22,7 +22,8 @@ static const uint32_t reduce[] =
 int gpume_k_predict_create(
     struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_kernel *kernel)
 {
-    static const struct gpume_k_code code = GPUME_K_CODE(predict, 5, struct gpume_predict_push);
+    static const struct gpume_k_code code =
+        GPUME_K_TASK_CODE(predict, 5, struct gpume_predict_push);
     return gpume_k_create(gpu, plan, &code, NULL, kernel);
 }
 
@@ -36,7 +37,7 @@ static struct gpume_view predicted_view(
         return gpume_view_part(work->results, start, 256);
     }
     if (plan->band_count == 1) {
-        return gpume_view_part(work->results, start, work->field_count * plan->plane_bytes);
+        return gpume_view_part(work->results, start, work->task_count * plan->plane_bytes);
     }
     return gpume_view_part(work->results, start + (VkDeviceSize)row_first * plan->plane_stride,
         (VkDeviceSize)(row_end - row_first) * plan->plane_stride);
@@ -60,14 +61,14 @@ static void record_band(
         .partials = layout->partials_count,
     };
     struct gpume_view views[5];
-    gpume_work_pair(work, band, &views[0], &views[1], &push.pair);
+    gpume_work_frames(work, band, &views[0], &views[1], &push.frames);
     views[2] = gpume_view_part(
-        work->results, layout->vectors, (VkDeviceSize)work->field_count * plan->blocks * 4);
+        work->results, layout->vectors, (VkDeviceSize)work->task_count * plan->blocks * 4);
     views[3] = gpume_view_part(work->scratch, layout->partials,
-        (VkDeviceSize)work->field_count * layout->partials_count * GPUME_SUM_WORDS * 4);
+        (VkDeviceSize)work->task_count * layout->partials_count * GPUME_SUM_WORDS * 4);
     views[4] = predicted_view(work, push.row_first, push.row_end);
     gpume_slot_bind(work->slot, kernel, views);
-    gpume_slot_dispatch(work->slot, kernel, &push, layout->reduce_groups, 1, work->field_count);
+    gpume_slot_dispatch(work->slot, kernel, &push, layout->reduce_groups, 1, work->task_count);
 }
 
 void gpume_k_predict_record(const struct gpume_work *work, const struct gpume_kernel *kernel)
@@ -92,11 +93,11 @@ void gpume_k_reduce_record(const struct gpume_work *work, const struct gpume_ker
 {
     const struct gpume_layout *layout = work->layout;
     struct gpume_reduce_push push = {.partials = layout->partials_count};
-    VkDeviceSize sum_bytes = (VkDeviceSize)work->field_count * GPUME_SUM_WORDS * 4;
+    VkDeviceSize sum_bytes = (VkDeviceSize)work->task_count * GPUME_SUM_WORDS * 4;
     struct gpume_view views[] = {
         gpume_view_part(work->scratch, layout->partials, sum_bytes * layout->partials_count),
         gpume_view_part(work->results, layout->sums, sum_bytes),
     };
     gpume_slot_bind(work->slot, kernel, views);
-    gpume_slot_dispatch(work->slot, kernel, &push, work->field_count, 1, 1);
+    gpume_slot_dispatch(work->slot, kernel, &push, work->task_count, 1, 1);
 }

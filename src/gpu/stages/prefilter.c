@@ -52,7 +52,7 @@ static const uint32_t bilateral_16[] =
 #include "prefilter_bilateral16.inc"
     ;
 
-#define CODE(name) GPUME_K_CODE(name##_, 3, struct gpume_filter_push)
+#define CODE(name) GPUME_K_FRAME_CODE(name##_, 3, struct gpume_filter_push)
 static const struct gpume_k_code of_lines = CODE(lines), of_kernel = CODE(kernel),
                                  of_bilateral = CODE(bilateral),
                                  of_median[] = {CODE(median3), CODE(median5)};

@@ -22,7 +22,7 @@
 #define BLOCKS_CPU 1024u
 
 _Static_assert(sizeof(struct gpume_match_push) <= 128, "every device has 128 bytes");
-_Static_assert(sizeof(struct gpume_match_push) == 19 * 4, "words without gaps, as GLSL lays them");
+_Static_assert(sizeof(struct gpume_match_push) == 13 * 4, "words without gaps, as GLSL lays them");
 
 static const uint32_t match8[] =
 #include "match8.inc"
@@ -68,7 +68,7 @@ static struct jobs jobs_of(const struct gpume_gpu *gpu, const struct gpume_plan 
 int gpume_k_quads_create(
     struct gpume_gpu *gpu, const struct gpume_plan *plan, bool sieved, struct gpume_kernel *kernel)
 {
-    static const struct gpume_k_code code = GPUME_K_CODE(match, 5, struct gpume_match_push);
+    static const struct gpume_k_code code = GPUME_K_TASK_CODE(match, 5, struct gpume_match_push);
     struct jobs jobs = jobs_of(gpu, plan);
     uint32_t order_bits = gpume_bit_width(plan->candidates); /* (0,0) is 0, the last one so many */
     uint32_t constants[GPUME_SPEC_COUNT];
@@ -92,7 +92,7 @@ static void record_blocks(const struct gpume_work *work, const struct gpume_kern
         }
         push->job_first = job;
         push->job_end = (uint32_t)gpume_min_u64((uint64_t)job + jobs->step, jobs->count);
-        gpume_slot_dispatch_many(work->slot, kernel, push, groups, work->field_count);
+        gpume_slot_dispatch_many(work->slot, kernel, push, groups, work->task_count);
     }
 }
 
@@ -101,7 +101,7 @@ void gpume_k_quads_record(const struct gpume_work *work, const struct gpume_kern
 {
     const struct gpume_plan *plan = work->plan;
     const struct jobs jobs = jobs_of(work->gpu, plan);
-    VkDeviceSize words = (VkDeviceSize)work->field_count * plan->blocks * 4;
+    VkDeviceSize words = (VkDeviceSize)work->task_count * plan->blocks * 4;
     struct gpume_match_push push = {
         .width = plan->params.width,
         .height = plan->params.height,
@@ -110,7 +110,7 @@ void gpume_k_quads_record(const struct gpume_work *work, const struct gpume_kern
         .block_step = range->step,
     };
     struct gpume_view views[5];
-    gpume_work_pair(work, range->band, &views[0], &views[1], &push.pair);
+    gpume_work_frames(work, range->band, &views[0], &views[1], &push.frames);
     views[2] = gpume_view_part(work->results, work->layout->vectors, words);
     views[3] = gpume_view_part(work->results, work->layout->costs, words);
     views[4] = gpume_work_todo(work);

@@ -37,7 +37,7 @@ int gpume_k_rank_create(
 
 void gpume_k_rank_record(const struct gpume_work *work, const struct gpume_k_sort *sort)
 {
-    struct gpume_sort_task task = task_of(work->plan, work->field_count);
+    struct gpume_sort_task task = task_of(work->plan, work->task_count);
     task.keys = work->results->address + work->layout->costs;
     task.ranks = work->results->address + work->layout->ranks;
     task.scratch = work->scratch->address + work->layout->ranking;

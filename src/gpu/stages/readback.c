@@ -12,13 +12,13 @@ void gpume_k_readback_record(const struct gpume_work *work)
 {
     const struct gpume_layout *layout = work->layout;
     const struct gpume_plan *plan = work->plan;
-    VkDeviceSize words = (VkDeviceSize)work->field_count * plan->blocks * 4;
-    copy(work, layout->sums, (VkDeviceSize)work->field_count * GPUME_SUM_WORDS * 4);
-    copy(work, layout->counts, (VkDeviceSize)work->field_count * GPUME_COUNT_BYTES);
+    VkDeviceSize words = (VkDeviceSize)work->task_count * plan->blocks * 4;
+    copy(work, layout->sums, (VkDeviceSize)work->task_count * GPUME_SUM_WORDS * 4);
+    copy(work, layout->counts, (VkDeviceSize)work->task_count * GPUME_COUNT_BYTES);
     copy(work, layout->vectors, words);
     copy(work, layout->costs, words);
     copy(work, layout->ranks, words);
     if (plan->params.want_predicted) {
-        copy(work, layout->predicted, work->field_count * plan->plane_bytes);
+        copy(work, layout->predicted, work->task_count * plan->plane_bytes);
     }
 }

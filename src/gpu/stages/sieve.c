@@ -10,8 +10,8 @@
 #include "base/status.h"
 #include "gpu/tune/sieve_shape.h"
 
-_Static_assert(sizeof(struct gpume_box_push) == 9 * 4, "words without gaps, as GLSL lays them");
-_Static_assert(sizeof(struct gpume_sieve_push) == 19 * 4, "words without gaps, as GLSL lays them");
+_Static_assert(sizeof(struct gpume_box_push) == 7 * 4, "words without gaps, as GLSL lays them");
+_Static_assert(sizeof(struct gpume_sieve_push) == 13 * 4, "words without gaps, as GLSL lays them");
 
 static const uint32_t boxes8[] =
 #include "boxes8.inc"
@@ -47,13 +47,13 @@ static uint32_t rows_per_dispatch(const struct gpume_plan *plan)
 static struct gpume_view counts_of(const struct gpume_work *work)
 {
     return gpume_view_part(
-        work->results, work->layout->counts, (VkDeviceSize)work->field_count * GPUME_COUNT_BYTES);
+        work->results, work->layout->counts, (VkDeviceSize)work->task_count * GPUME_COUNT_BYTES);
 }
 
 void gpume_k_sieve_results(
     const struct gpume_work *work, struct gpume_view views[GPUME_K_SIEVE_RESULTS])
 {
-    VkDeviceSize words = (VkDeviceSize)work->field_count * work->plan->blocks * 4;
+    VkDeviceSize words = (VkDeviceSize)work->task_count * work->plan->blocks * 4;
     views[0] = gpume_view_part(work->results, work->layout->vectors, words);
     views[1] = gpume_view_part(work->results, work->layout->costs, words);
     views[2] = gpume_work_todo(work);
@@ -82,7 +82,7 @@ bool gpume_k_sieve_half(const struct gpume_gpu *gpu)
 int gpume_k_boxes_create(
     struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_kernel *kernel)
 {
-    static const struct gpume_k_code code = GPUME_K_CODE(boxes, 5, struct gpume_box_push);
+    static const struct gpume_k_code code = GPUME_K_TASK_CODE(boxes, 5, struct gpume_box_push);
     uint32_t constants[GPUME_SPEC_COUNT];
     gpume_k_sieve_constants(plan, constants);
     return gpume_k_create(gpu, plan, &code, constants, kernel);
@@ -112,8 +112,8 @@ int gpume_k_sieve_create(
     struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_kernel *kernel)
 {
     static const struct gpume_k_code codes[] = {
-        GPUME_K_CODE(sieve, 8, struct gpume_sieve_push),
-        GPUME_K_CODE(sieve_half, 8, struct gpume_sieve_push),
+        GPUME_K_TASK_CODE(sieve, 8, struct gpume_sieve_push),
+        GPUME_K_TASK_CODE(sieve_half, 8, struct gpume_sieve_push),
     };
     if (gpume_sieve_sifts(plan)) {
         return gpume_k_sift_create(gpu, plan, kernel);
@@ -123,13 +123,11 @@ int gpume_k_sieve_create(
     return gpume_k_create(gpu, plan, &codes[gpume_k_sieve_half(gpu)], constants, kernel);
 }
 
-void gpume_k_boxes_record(const struct gpume_work *work, const struct gpume_kernel *kernel,
-    uint64_t sequence, uint32_t count)
+void gpume_k_boxes_record(
+    const struct gpume_work *work, const struct gpume_kernel *kernel, uint32_t count)
 {
     const struct gpume_plan *plan = work->plan;
     struct gpume_box_push push = {
-        .frame = (uint32_t)(sequence % plan->ring),
-        .ring = plan->ring,
         .frame_quads = (uint32_t)(plan->padded_bytes / gpume_quad_bytes(plan)),
         .stride = plan->padded_stride / 4,
         .rows = plan->padded_rows,
@@ -162,11 +160,11 @@ void gpume_k_sieve_record(const struct gpume_work *work, const struct gpume_kern
         gpume_k_sift_record(work, kernel);
         return;
     }
-    struct gpume_pair_push pair;
+    struct gpume_frames_push frames;
     struct gpume_view views[4 + GPUME_K_SIEVE_RESULTS];
-    gpume_work_pair(work, 0, &views[0], &views[1], &pair);
+    gpume_work_frames(work, 0, &views[0], &views[1], &frames);
     struct gpume_sieve_push push = {
-        .pair = pair,
+        .frames = frames,
         .width = plan->params.width,
         .height = plan->params.height,
         .blocks_x = plan->layers[0].blocks_x,
@@ -186,6 +184,6 @@ void gpume_k_sieve_record(const struct gpume_work *work, const struct gpume_kern
     for (; push.row_first < plan->layers[0].blocks_y; push.row_first += step) {
         uint64_t rows = gpume_min_u64(step, plan->layers[0].blocks_y - push.row_first);
         gpume_slot_dispatch(
-            work->slot, kernel, &push, plan->layers[0].blocks_x, (uint32_t)rows, work->field_count);
+            work->slot, kernel, &push, plan->layers[0].blocks_x, (uint32_t)rows, work->task_count);
     }
 }

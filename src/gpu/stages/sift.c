@@ -6,7 +6,7 @@
 #include "gpu/stages/sieve.h"
 #include "gpu/tune/sieve_shape.h"
 
-_Static_assert(sizeof(struct gpume_sift_push) == 18 * 4, "words without gaps, as GLSL lays them");
+_Static_assert(sizeof(struct gpume_sift_push) == 12 * 4, "words without gaps, as GLSL lays them");
 
 static const uint32_t sift8[] =
 #include "sift8.inc"
@@ -25,8 +25,8 @@ int gpume_k_sift_create(
     struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_kernel *kernel)
 {
     static const struct gpume_k_code codes[] = {
-        GPUME_K_CODE(sift, 6, struct gpume_sift_push),
-        GPUME_K_CODE(sift_half, 6, struct gpume_sift_push),
+        GPUME_K_TASK_CODE(sift, 6, struct gpume_sift_push),
+        GPUME_K_TASK_CODE(sift_half, 6, struct gpume_sift_push),
     };
     uint32_t constants[GPUME_SPEC_COUNT];
     gpume_k_sieve_constants(plan, constants);
@@ -38,11 +38,11 @@ void gpume_k_sift_record(const struct gpume_work *work, const struct gpume_kerne
 {
     const struct gpume_plan *plan = work->plan;
     uint32_t local = gpume_sieve_shape_make(plan).local;
-    struct gpume_pair_push pair;
+    struct gpume_frames_push frames;
     struct gpume_view views[2 + GPUME_K_SIEVE_RESULTS], reference;
-    gpume_work_pair(work, 0, &views[0], &reference, &pair); /* both the ring's whole */
+    gpume_work_frames(work, 0, &views[0], &reference, &frames); /* both the ring's whole */
     struct gpume_sift_push push = {
-        .pair = pair,
+        .frames = frames,
         .width = plan->params.width,
         .height = plan->params.height,
         .blocks_x = plan->layers[0].blocks_x,
@@ -60,6 +60,6 @@ void gpume_k_sift_record(const struct gpume_work *work, const struct gpume_kerne
     for (; push.block_first < plan->blocks; push.block_first += step) {
         uint64_t blocks = gpume_min_u64(step, plan->blocks - push.block_first);
         gpume_slot_dispatch(
-            work->slot, kernel, &push, (uint32_t)gpume_div_up(blocks, local), 1, work->field_count);
+            work->slot, kernel, &push, (uint32_t)gpume_div_up(blocks, local), 1, work->task_count);
     }
 }

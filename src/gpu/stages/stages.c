@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+_Static_assert(GPUME_TASKS_BINDING == GPUME_KERNEL_UNIFORM_BINDING, "as tasks.glsl binds it");
+
 void gpume_k_constants(const struct gpume_plan *plan, uint32_t constants[GPUME_SPEC_COUNT])
 {
     memset(constants, 0, GPUME_SPEC_COUNT * sizeof(*constants));
@@ -25,6 +27,7 @@ int gpume_k_create(struct gpume_gpu *gpu, const struct gpume_plan *plan,
         .bytes = wide ? code->bytes16 : code->bytes8,
         .buffer_count = code->buffer_count,
         .push_bytes = code->push_bytes,
+        .uniform = code->tasks,
         .constants = constants ? constants : of_plan,
         .constant_count = GPUME_SPEC_COUNT,
     };

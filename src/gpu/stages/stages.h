@@ -57,9 +57,9 @@ void gpume_k_prefilter_record(const struct gpume_work *work, const struct gpume_
 /* Successive elimination before match, where layout.boxes_bytes > 0. */
 int gpume_k_boxes_create(
     struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_kernel *kernel);
-/* Of `count` frames from `sequence` on. */
-void gpume_k_boxes_record(const struct gpume_work *work, const struct gpume_kernel *kernel,
-    uint64_t sequence, uint32_t count);
+/* Of the first `count` frames that the task table lists for it. */
+void gpume_k_boxes_record(
+    const struct gpume_work *work, const struct gpume_kernel *kernel, uint32_t count);
 /* In the form that suits the plan: gpume_sieve_sifts. */
 int gpume_k_sieve_create(
     struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_kernel *kernel);
@@ -113,13 +113,21 @@ struct gpume_k_code {
     const uint32_t *words8, *words16;
     size_t bytes8, bytes16;
     uint32_t buffer_count, push_bytes;
+    bool tasks; /* it reads the task table */
 };
 
 /* That of the arrays of words called name8 and name16; push: the type of its push constants. */
 #define GPUME_K_CODE(name, buffers, push)                                                          \
+    .words8 = name##8, .words16 = name##16, .bytes8 = sizeof(name##8),                             \
+    .bytes16 = sizeof(name##16), .buffer_count = (buffers), .push_bytes = sizeof(push)
+/* The same for a kernel of frames, and for one that reads the task table. */
+#define GPUME_K_FRAME_CODE(name, buffers, push)                                                    \
     {                                                                                              \
-        .words8 = name##8, .words16 = name##16, .bytes8 = sizeof(name##8),                         \
-        .bytes16 = sizeof(name##16), .buffer_count = (buffers), .push_bytes = sizeof(push)         \
+        GPUME_K_CODE(name, buffers, push)                                                          \
+    }
+#define GPUME_K_TASK_CODE(name, buffers, push)                                                     \
+    {                                                                                              \
+        GPUME_K_CODE(name, buffers, push), .tasks = true                                           \
     }
 
 /* The variant for the plan's samples; constants NULL: those of the plan. */

@@ -4,7 +4,7 @@
 #include "gpu/stages/stages.h"
 
 _Static_assert(sizeof(struct gpume_tile_push) <= 128, "every device has 128 bytes");
-_Static_assert(sizeof(struct gpume_tile_push) == 20 * 4, "words without gaps, as GLSL lays them");
+_Static_assert(sizeof(struct gpume_tile_push) == 14 * 4, "words without gaps, as GLSL lays them");
 
 #define LEFT_GROUPS 2048u
 #define GROUPS_MAX 65535u /* along x, on every device */
@@ -28,7 +28,7 @@ static const uint32_t int16[] =
 #include "int16.inc"
     ;
 
-#define CODE(name) GPUME_K_CODE(name, 5, struct gpume_tile_push)
+#define CODE(name) GPUME_K_TASK_CODE(name, 5, struct gpume_tile_push)
 
 int gpume_k_tile_create(struct gpume_gpu *gpu, const struct gpume_plan *plan,
     enum gpume_tile_words words, const struct gpume_tile *tile, bool sieved,
@@ -69,7 +69,7 @@ void gpume_k_tile_record(const struct gpume_work *work, const struct gpume_kerne
 {
     const struct gpume_plan *plan = work->plan;
     const struct gpume_params *p = &plan->params;
-    VkDeviceSize words = (VkDeviceSize)work->field_count * plan->blocks * 4;
+    VkDeviceSize words = (VkDeviceSize)work->task_count * plan->blocks * 4;
     struct gpume_tile_push push = {
         .width = p->width,
         .height = p->height,
@@ -82,14 +82,14 @@ void gpume_k_tile_record(const struct gpume_work *work, const struct gpume_kerne
         .left_list = gpume_work_left_list(plan),
     };
     struct gpume_view views[5];
-    gpume_work_pair(work, band, &views[0], &views[1], &push.pair);
+    gpume_work_frames(work, band, &views[0], &views[1], &push.frames);
     views[2] = gpume_view_part(work->results, work->layout->vectors, words);
     views[3] = gpume_view_part(work->results, work->layout->costs, words);
     views[4] = gpume_work_todo(work);
     gpume_slot_bind(work->slot, kernel, views);
     if (sieved) {
         gpume_slot_dispatch(
-            work->slot, kernel, &push, left_groups(plan, tile, work->field_count), 1, 1);
+            work->slot, kernel, &push, left_groups(plan, tile, work->task_count), 1, 1);
         return;
     }
     uint64_t block_work = plan->candidates * p->block * p->block;
@@ -100,6 +100,6 @@ void gpume_k_tile_record(const struct gpume_work *work, const struct gpume_kerne
         push.tile_first = (uint32_t)first;
         push.tile_end = (uint32_t)gpume_min_u64(first + step, tiles);
         gpume_slot_dispatch_many(
-            work->slot, kernel, &push, push.tile_end - push.tile_first, work->field_count);
+            work->slot, kernel, &push, push.tile_end - push.tile_first, work->task_count);
     }
 }

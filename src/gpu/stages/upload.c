@@ -35,7 +35,7 @@ uint32_t gpume_k_upload_binds(const struct gpume_plan *plan)
 int gpume_k_upload_create(
     struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_kernel *kernel)
 {
-    static const struct gpume_k_code code = GPUME_K_CODE(upload, 2, struct gpume_upload_push);
+    static const struct gpume_k_code code = GPUME_K_FRAME_CODE(upload, 2, struct gpume_upload_push);
     return gpume_k_create(gpu, plan, &code, NULL, kernel);
 }
 

@@ -64,7 +64,7 @@ static int create(struct loop *loop, enum gpume_tile_words words)
     GPUME_TRY(gpume_buffer_create(
         gpu, GPUME_BUFFER_DEVICE, GPUME_CEILING_LOCAL * sizeof(uint32_t), &loop->results));
     GPUME_TRY(gpume_timeline_create(gpu, &loop->timeline));
-    GPUME_TRY(gpume_slot_create(gpu, 1, &loop->slot));
+    GPUME_TRY(gpume_slot_create(gpu, 1, 0, &loop->slot));
     GPUME_TRY(gpume_kernel_wait(gpu, &loop->kernel));
 fail:
     return status;

@@ -2,6 +2,7 @@
 #include "gpu/tune/sieving.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 int gpume_sieving_create(const struct gpume_gpu *gpu, const struct gpume_plan *plan, bool possible,
     struct gpume_sieving *sieving)
@@ -17,20 +18,37 @@ void gpume_sieving_destroy(struct gpume_sieving *sieving)
     sieving->boxed = NULL;
 }
 
-/* Sums of those of `count` frames from `first` on that have none yet. */
-static void record_boxes(struct gpume_sieving *sieving, const struct gpume_kernels *kernels,
-    const struct gpume_work *work, uint64_t first, uint32_t count)
+static int by_place(const void *a, const void *b)
 {
-    uint64_t end = first + count, ring = work->plan->ring;
-    for (uint64_t from = first; from < end;) {
-        uint64_t to = from;
-        for (; to < end && sieving->boxed[to % ring] != to + 1; to++) {
-            sieving->boxed[to % ring] = to + 1;
-        }
-        if (to > from) {
-            gpume_k_boxes_record(work, &kernels->boxes, from, (uint32_t)(to - from));
-        }
-        from = to > from ? to : to + 1;
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Adds the frame to the list if its sums are not there yet. */
+static void list_frame(struct gpume_sieving *sieving, const struct gpume_plan *plan,
+    uint64_t sequence, uint32_t *list, uint32_t *count)
+{
+    uint32_t place = gpume_work_place(plan, sequence);
+    if (sieving->boxed[place] != sequence + 1) {
+        sieving->boxed[place] = sequence + 1;
+        list[(*count)++] = place;
+    }
+}
+
+/* Sums of the tasks' frames that have none yet, by rising place so that memory is read in order. */
+static void record_boxes(struct gpume_sieving *sieving, const struct gpume_kernels *kernels,
+    const struct gpume_work *work)
+{
+    struct gpume_task_table *table = work->slot->uniforms.mapped;
+    uint32_t list[2 * GPUME_TASKS_MAX], count = 0;
+    for (uint32_t i = 0; i < work->task_count; i++) {
+        list_frame(sieving, work->plan, work->tasks[i].target, list, &count);
+        list_frame(sieving, work->plan, work->tasks[i].reference, list, &count);
+    }
+    qsort(list, count, sizeof(*list), by_place);
+    memcpy(table->sum_frames, list, count * sizeof(*list));
+    if (count > 0) {
+        gpume_k_boxes_record(work, &kernels->boxes, count);
     }
 }
 
@@ -39,11 +57,7 @@ static void record_sieve(struct gpume_sieving *sieving, const struct gpume_kerne
 {
     gpume_k_sieve_clear(work);
     gpume_barrier_clear_to_kernel(work->slot);
-    for (uint32_t i = 0; i < 2; i++) {
-        const struct gpume_run *run = &work->runs[i];
-        record_boxes(sieving, kernels, work, run->first.reference, run->count);
-        record_boxes(sieving, kernels, work, run->first.target, run->count);
-    }
+    record_boxes(sieving, kernels, work);
     gpume_barrier_kernel_to_kernel(work->slot);
     gpume_k_sieve_record(work, &kernels->sieve);
     gpume_barrier_kernel_to_kernel(work->slot);
@@ -58,7 +72,7 @@ static bool wanted(struct gpume_sieving *sieving, uint32_t fields)
 void gpume_sieving_record(struct gpume_sieving *sieving, const struct gpume_kernels *kernels,
     const struct gpume_work *work, uint32_t slot)
 {
-    bool sieved = sieving->possible && wanted(sieving, work->field_count);
+    bool sieved = sieving->possible && wanted(sieving, work->task_count);
     sieving->sieved[slot] = sieved;
     if (sieved) {
         record_sieve(sieving, kernels, work);

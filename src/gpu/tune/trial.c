@@ -25,6 +25,7 @@ struct trial {
     struct gpume_timeline timeline;
     struct gpume_slot slot;
     struct gpume_buffer uploads[FRAMES], ring, results, scratch;
+    struct gpume_task tasks[FIELDS];
     struct gpume_work work;
     uint64_t spent_ns; /* by the contenders so far */
 };
@@ -85,6 +86,9 @@ static int create_memory(struct gpume_gpu *gpu, struct trial *t)
         gpu, GPUME_BUFFER_DEVICE, t->plan.padded_bytes * t->plan.ring, &t->ring));
     GPUME_TRY(gpume_buffer_create(gpu, GPUME_BUFFER_DEVICE, t->layout.results_bytes, &t->results));
     GPUME_TRY(gpume_buffer_create(gpu, GPUME_BUFFER_DEVICE, t->layout.scratch_bytes, &t->scratch));
+    for (uint32_t i = 0; i < t->plan.batch; i++) {
+        t->tasks[i] = (struct gpume_task){.target = i + 1, .reference = i};
+    }
     t->work = (struct gpume_work){
         .gpu = gpu,
         .plan = &t->plan,
@@ -94,8 +98,8 @@ static int create_memory(struct gpume_gpu *gpu, struct trial *t)
         .ring = &t->ring,
         .results = &t->results,
         .scratch = &t->scratch,
-        .runs = {{{1, 0}, t->plan.batch}},
-        .field_count = t->plan.batch,
+        .tasks = t->tasks,
+        .task_count = t->plan.batch,
     };
 fail:
     return status;
@@ -107,6 +111,7 @@ static int run(struct trial *t, const struct gpume_match *match, uint64_t *ns)
     uint64_t stage_ns[GPUME_STAGE_COUNT] = {0};
     int status;
     gpume_slot_begin(&t->slot);
+    gpume_work_write_tasks(&t->work);
     gpume_barrier_from_earlier_slots(&t->slot);
     for (uint32_t i = 0; !match && i < t->plan.ring; i++) {
         gpume_k_upload_record(&t->work, &t->upload, i % FRAMES, i);
@@ -132,7 +137,7 @@ static int create(struct gpume_gpu *gpu, struct trial *t)
     GPUME_TRY(gpume_k_upload_create(gpu, &t->plan, &t->upload));
     GPUME_TRY(gpume_kernel_wait(gpu, &t->upload));
     GPUME_TRY(gpume_timeline_create(gpu, &t->timeline));
-    GPUME_TRY(gpume_slot_create(gpu, binds, &t->slot));
+    GPUME_TRY(gpume_slot_create(gpu, binds, sizeof(struct gpume_task_table), &t->slot));
     GPUME_TRY(run(t, NULL, &ns));
 fail:
     return status;

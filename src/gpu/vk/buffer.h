@@ -10,6 +10,8 @@ enum gpume_buffer_kind {
     GPUME_BUFFER_UPLOAD,   /* the host writes, kernels read or it is copied from */
     GPUME_BUFFER_READBACK, /* copied to, the host reads */
     GPUME_BUFFER_STAGING,  /* copied to and from, the host reads and writes */
+    GPUME_BUFFER_UNIFORM,  /* the host writes, kernels see a uniform block; on the device if it can
+                            */
 };
 
 struct gpume_buffer {

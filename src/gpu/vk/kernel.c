@@ -10,16 +10,21 @@
 
 static int create_layouts(struct gpume_gpu *gpu, struct gpume_kernel *kernel)
 {
-    VkDescriptorSetLayoutBinding bindings[GPUME_KERNEL_BUFFERS_MAX];
+    VkDescriptorSetLayoutBinding bindings[GPUME_KERNEL_BINDINGS_MAX];
     for (uint32_t i = 0; i < kernel->buffer_count; i++) {
         bindings[i] = (VkDescriptorSetLayoutBinding){.binding = i,
             .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
             .descriptorCount = 1,
             .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT};
     }
+    bindings[kernel->buffer_count] =
+        (VkDescriptorSetLayoutBinding){.binding = GPUME_KERNEL_UNIFORM_BINDING,
+            .descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER,
+            .descriptorCount = 1,
+            .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT};
     VkDescriptorSetLayoutCreateInfo set = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-        .bindingCount = kernel->buffer_count,
+        .bindingCount = kernel->buffer_count + kernel->uniform,
         .pBindings = bindings,
     };
     int status;
@@ -123,7 +128,10 @@ int gpume_kernel_create(
     struct gpume_gpu *gpu, const struct gpume_kernel_info *info, struct gpume_kernel *out)
 {
     struct gpume_kernel kernel = {
-        .buffer_count = info->buffer_count, .push_bytes = info->push_bytes};
+        .buffer_count = info->buffer_count,
+        .push_bytes = info->push_bytes,
+        .uniform = info->uniform,
+    };
     int status;
     GPUME_TRY(create_layouts(gpu, &kernel));
     GPUME_TRY(start_build(gpu, info, &kernel));

@@ -52,15 +52,15 @@ static int create_sets(struct gpume_slot *slot, uint32_t binds_max)
     if (binds_max == 0) {
         return GPUME_OK;
     }
-    VkDescriptorPoolSize size = {
-        .type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-        .descriptorCount = binds_max * GPUME_KERNEL_BUFFERS_MAX,
+    const VkDescriptorPoolSize sizes[] = {
+        {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, binds_max * GPUME_KERNEL_BUFFERS_MAX},
+        {VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, binds_max},
     };
     VkDescriptorPoolCreateInfo pool = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
         .maxSets = binds_max,
-        .poolSizeCount = 1,
-        .pPoolSizes = &size,
+        .poolSizeCount = 2,
+        .pPoolSizes = sizes,
     };
     return gpume_vk_check(slot->gpu->log,
         vkCreateDescriptorPool(slot->gpu->device, &pool, NULL, &slot->sets),
@@ -81,13 +81,17 @@ static int create_queries(struct gpume_slot *slot)
         vkCreateQueryPool(slot->gpu->device, &info, NULL, &slot->queries), "vkCreateQueryPool");
 }
 
-int gpume_slot_create(struct gpume_gpu *gpu, uint32_t binds_max, struct gpume_slot *slot)
+int gpume_slot_create(
+    struct gpume_gpu *gpu, uint32_t binds_max, VkDeviceSize uniform_bytes, struct gpume_slot *slot)
 {
     *slot = (struct gpume_slot){.gpu = gpu};
     int status;
     GPUME_TRY(create_commands(slot));
     GPUME_TRY(create_sets(slot, binds_max));
     GPUME_TRY(create_queries(slot));
+    if (uniform_bytes > 0) {
+        GPUME_TRY(gpume_buffer_create(gpu, GPUME_BUFFER_UNIFORM, uniform_bytes, &slot->uniforms));
+    }
     return GPUME_OK;
 fail:
     gpume_slot_destroy(slot);
@@ -98,6 +102,7 @@ void gpume_slot_destroy(struct gpume_slot *slot)
 {
     if (slot->gpu) {
         VkDevice device = slot->gpu->device;
+        gpume_buffer_destroy(slot->gpu, &slot->uniforms);
         vkDestroyQueryPool(device, slot->queries, NULL);
         vkDestroyDescriptorPool(device, slot->sets, NULL);
         vkDestroyCommandPool(device, slot->pool, NULL);
@@ -155,19 +160,23 @@ static void bind_set(
     if (slot->status != GPUME_OK) {
         return;
     }
-    VkDescriptorBufferInfo buffers[GPUME_KERNEL_BUFFERS_MAX];
-    VkWriteDescriptorSet writes[GPUME_KERNEL_BUFFERS_MAX];
-    for (uint32_t i = 0; i < kernel->buffer_count; i++) {
-        assert(views[i].offset % 256 == 0); /* no device asks for more */
-        buffers[i] = (VkDescriptorBufferInfo){views[i].buffer, views[i].offset, views[i].bytes};
+    VkDescriptorBufferInfo buffers[GPUME_KERNEL_BINDINGS_MAX];
+    VkWriteDescriptorSet writes[GPUME_KERNEL_BINDINGS_MAX];
+    uint32_t count = kernel->buffer_count + kernel->uniform;
+    for (uint32_t i = 0; i < count; i++) {
+        bool uniform = i == kernel->buffer_count;
+        struct gpume_view view = uniform ? gpume_buffer_view(&slot->uniforms) : views[i];
+        assert(view.offset % 256 == 0); /* no device asks for more */
+        buffers[i] = (VkDescriptorBufferInfo){view.buffer, view.offset, view.bytes};
         writes[i] = (VkWriteDescriptorSet){.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
             .dstSet = set,
-            .dstBinding = i,
+            .dstBinding = uniform ? GPUME_KERNEL_UNIFORM_BINDING : i,
             .descriptorCount = 1,
-            .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+            .descriptorType =
+                uniform ? VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
             .pBufferInfo = &buffers[i]};
     }
-    vkUpdateDescriptorSets(slot->gpu->device, kernel->buffer_count, writes, 0, NULL);
+    vkUpdateDescriptorSets(slot->gpu->device, count, writes, 0, NULL);
     vkCmdBindDescriptorSets(
         slot->commands, VK_PIPELINE_BIND_POINT_COMPUTE, kernel->layout, 0, 1, &set, 0, NULL);
 }
@@ -176,7 +185,7 @@ void gpume_slot_bind(
     struct gpume_slot *slot, const struct gpume_kernel *kernel, const struct gpume_view *views)
 {
     assert(kernel->pipeline && !kernel->build); /* it was waited for */
-    if (kernel->buffer_count > 0) {
+    if (kernel->buffer_count > 0 || kernel->uniform) {
         bind_set(slot, kernel, views);
     }
     if (slot->status == GPUME_OK) {
@@ -269,8 +278,8 @@ void gpume_barrier_copy_to_host(struct gpume_slot *slot)
         VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
 }
 
-/* The ring of padded frames is shared: what earlier slots wrote is read, what they read is
- * overwritten. */
+/* Slots share the ring of padded frames: this one reads what earlier ones wrote and overwrites what
+ * they read. */
 void gpume_barrier_from_earlier_slots(struct gpume_slot *slot)
 {
     barrier(slot, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One submission: a command buffer, the descriptor sets and timestamps it uses, and the value that
- * the timeline semaphore reaches when it is done. begin -> bind, dispatch, copy, barriers -> submit
- * -> wait; then it may begin again. Recording allocates nothing from the system.
+ * One submission: a command buffer, the descriptor sets, timestamps and uniform block it uses, and
+ * the value that the timeline semaphore reaches when it is done. begin -> bind, dispatch, copy,
+ * barriers -> submit -> wait; then it may begin again. Recording allocates nothing from the system.
  */
 #ifndef GPUME_GPU_VK_SLOT_H
 #define GPUME_GPU_VK_SLOT_H
@@ -31,6 +31,9 @@ struct gpume_slot {
     VkDescriptorPool sets;
     VkQueryPool queries; /* one before the first stage, one after each */
     uint32_t stamps;     /* written by this submission */
+    /* What the host writes to it between begin and submit, kernels read: no barrier is needed.
+     * Small, as descriptors are, so that no plan counts it. */
+    struct gpume_buffer uniforms;
     uint64_t value;
     int status; /* first failure while recording; told by submit */
 };
@@ -38,8 +41,10 @@ struct gpume_slot {
 int gpume_timeline_create(struct gpume_gpu *gpu, struct gpume_timeline *timeline);
 void gpume_timeline_destroy(struct gpume_gpu *gpu, struct gpume_timeline *timeline);
 
-/* binds_max: calls of gpume_slot_bind in one submission, those of kernels without buffers apart. */
-int gpume_slot_create(struct gpume_gpu *gpu, uint32_t binds_max, struct gpume_slot *slot);
+/* binds_max: calls of gpume_slot_bind in one submission, those of kernels without buffers apart.
+ * uniform_bytes: of the uniform block, 0 if no kernel reads one. */
+int gpume_slot_create(
+    struct gpume_gpu *gpu, uint32_t binds_max, VkDeviceSize uniform_bytes, struct gpume_slot *slot);
 void gpume_slot_destroy(struct gpume_slot *slot);
 
 void gpume_slot_begin(struct gpume_slot *slot);
