@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "deadline.h"
 
+#include "base/log.h"
 #include "console.h"
 #include "options/options.h"
 #include "signals.h"
@@ -70,7 +71,7 @@ bool gpume_deadline_start(double seconds)
     pthread_condattr_destroy(&monotonic);
     deadline.started = pthread_create(&deadline.thread, NULL, watch, NULL) == 0;
     if (!deadline.started) {
-        gpume_console_error("cannot start a thread: the system's limit is reached");
+        (void)gpume_log_no_thread(&(struct gpume_log){.fn = gpume_console_log});
     }
     return deadline.started;
 }

@@ -6,6 +6,7 @@
  */
 #include "signals.h"
 
+#include "base/log.h"
 #include "console.h"
 #include "options/options.h"
 
@@ -166,7 +167,7 @@ bool gpume_signals_start(void)
     sigaddset(&blocked, STOP_SIGNAL);
     if (pthread_sigmask(SIG_BLOCK, &blocked, NULL) != 0 ||
         pthread_create(&signals.thread, NULL, wait_for_signals, NULL) != 0) {
-        gpume_console_error("cannot start a thread: the system's limit is reached");
+        (void)gpume_log_no_thread(&(struct gpume_log){.fn = gpume_console_log});
         return false;
     }
     signals.started = true;

@@ -8,6 +8,7 @@
  */
 #include "estimate/feed.h"
 
+#include "base/log.h"
 #include "console.h"
 #include "progress.h"
 
@@ -71,8 +72,7 @@ static void *feed_main(void *opaque)
 int gpume_feed_start(struct gpume_feed *feed)
 {
     if (pthread_create(&feed->thread, NULL, feed_main, feed) != 0) {
-        gpume_console_error("cannot start a thread: the system's limit is reached");
-        return GPUME_NOMEM;
+        return gpume_log_no_thread(&(struct gpume_log){.fn = gpume_console_log});
     }
     return GPUME_OK;
 }

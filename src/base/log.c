@@ -23,3 +23,11 @@ int gpume_log_nomem(const struct gpume_log *log, const char *what)
     gpume_log_write(log, GPUME_LOG_ERROR, "out of memory for %s", what);
     return GPUME_NOMEM;
 }
+
+int gpume_log_no_thread(const struct gpume_log *log)
+{
+    gpume_log_write(log, GPUME_LOG_ERROR,
+        "no more threads can be started: the system's limit on processes or memory is reached; "
+        "use fewer threads or raise the limit");
+    return GPUME_NOMEM;
+}

@@ -26,4 +26,7 @@ void gpume_log_write(const struct gpume_log *log, enum gpume_log_level level, co
 /* Says that memory has run out for what was to be kept in it. Returns GPUME_NOMEM. */
 int gpume_log_nomem(const struct gpume_log *log, const char *what);
 
+/* Says that pthread_create has failed. Returns GPUME_NOMEM. */
+int gpume_log_no_thread(const struct gpume_log *log);
+
 #endif

@@ -172,7 +172,7 @@ int gpume_workers_create(struct gpume_workers **out, uint32_t threads)
         *thread = (struct thread){.workers = workers, .number = workers->thread_count + 1};
         if (pthread_create(&thread->id, NULL, thread_main, thread) != 0) {
             gpume_workers_destroy(&workers);
-            return GPUME_NOMEM;
+            return GPUME_AGAIN;
         }
         workers->thread_count++;
     }

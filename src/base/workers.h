@@ -35,7 +35,8 @@ struct gpume_step {
     bool queued;                            /* and not over */
 };
 
-/* threads 0 = one a processor. GPUME_NOMEM if memory or threads run out. */
+/* threads 0 = one per processor. GPUME_NOMEM; GPUME_AGAIN: the system lets no more threads start.
+ */
 int gpume_workers_create(struct gpume_workers **workers, uint32_t threads);
 
 uint32_t gpume_workers_count(const struct gpume_workers *workers);

@@ -47,7 +47,7 @@ int gpume_ceiling_measure(
     struct gpume_workers *workers = NULL;
     int status = gpume_workers_create(&workers, threads);
     if (status != GPUME_OK) {
-        return status;
+        return GPUME_NOMEM;
     }
     loop.ns = calloc(gpume_workers_count(workers), sizeof(*loop.ns));
     if (!loop.ns) {

@@ -179,12 +179,16 @@ int gpume_engine_cpu_open(void **engine, const struct gpume_params *params,
     int status;
     GPUME_TRY(gpume_plan_make(params, &caps, log, &cpu->shared.plan));
     status = gpume_workers_create(&cpu->workers, params->threads);
+    if (status == GPUME_AGAIN) {
+        status = gpume_log_no_thread(log);
+        goto fail;
+    }
     if (status == GPUME_OK) {
         status = allocate_all(cpu);
     }
     if (status != GPUME_OK) {
         gpume_log_write(log, GPUME_LOG_ERROR,
-            "out of memory: the CPU engine needs %llu MiB for %ux%u, or fewer threads",
+            "out of memory: the CPU engine needs %llu MiB for %ux%u; use fewer threads",
             (unsigned long long)(cpu->bytes >> 20) + 1, params->width, params->height);
         goto fail;
     }

@@ -293,7 +293,7 @@ static int init_all(struct gpume_pipeline *pipeline)
         GPUME_TRY(gpume_checker_open(&pipeline->checker, &plan->params, pipeline->log));
     }
     if (pthread_create(&pipeline->thread, NULL, engine_main, pipeline) != 0) {
-        return GPUME_NOMEM;
+        return GPUME_AGAIN;
     }
     pipeline->thread_started = true;
 fail:
@@ -319,6 +319,8 @@ int gpume_pipeline_open(struct gpume_pipeline **out, const struct gpume_engine_o
         if (status == GPUME_NOMEM) {
             gpume_log_write(log, GPUME_LOG_ERROR, "out of memory for %ux%u frames",
                 plan->params.width, plan->params.height);
+        } else if (status == GPUME_AGAIN) {
+            status = gpume_log_no_thread(log);
         }
         gpume_pipeline_close(&pipeline);
         return status;

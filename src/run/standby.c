@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REASON_BYTES 256u
+#define REASON_BYTES 512u
 
 struct standby {
     void *first;
@@ -32,9 +32,9 @@ struct standby {
     double *weights;
     struct gpume_plan plan;        /* the first's */
     const struct gpume_log *log;   /* the caller's */
-    struct gpume_log log_of_first; /* tells its failures as such until it is open, then as news */
+    struct gpume_log log_of_first; /* see keep_error */
     bool opened, failed;
-    char reason[REASON_BYTES]; /* of the last failure */
+    char reason[REASON_BYTES]; /* why opening failed, then why the last submission did */
 
     uint32_t keep; /* frames in front of the oldest submission that later fields may look at */
     uint32_t ring; /* places: those and all under way */
@@ -54,13 +54,16 @@ struct standby {
 
 /* --- opening */
 
-/* Once it is open a failure is none of the run's: it goes on. */
-static void tell_of_first(void *opaque, enum gpume_log_level level, const char *line)
+/* The log of the first engine: its errors are not the run's, because the CPU takes over. Only where
+ * opening it fails for a reason that holds for the CPU too, standby_open logs the error as one. */
+static void keep_error(void *opaque, enum gpume_log_level level, const char *line)
 {
     struct standby *standby = opaque;
-    if (level == GPUME_LOG_ERROR && standby->opened) {
+    if (level == GPUME_LOG_ERROR) {
         level = GPUME_LOG_INFO;
-        snprintf(standby->reason, sizeof(standby->reason), "%.*s", (int)strcspn(line, ";"), line);
+        if (standby->opened || !standby->reason[0]) {
+            snprintf(standby->reason, sizeof(standby->reason), "%s", line);
+        }
     }
     gpume_log_write(standby->log, level, "%s", line);
 }
@@ -127,7 +130,7 @@ static int standby_open(void **engine, const struct gpume_params *params,
     }
     pthread_mutex_init(&standby->mutex, NULL);
     standby->log = log;
-    standby->log_of_first = (struct gpume_log){tell_of_first, standby};
+    standby->log_of_first = (struct gpume_log){keep_error, standby};
     int status;
     GPUME_TRY(
         gpume_engine_gpu.open(&standby->first, params, &standby->log_of_first, &standby->plan));
@@ -136,14 +139,18 @@ static int standby_open(void **engine, const struct gpume_params *params,
     standby->ring = standby->keep + made->slots * made->batch;
     standby->frames = calloc(standby->ring, sizeof(*standby->frames));
     if (!standby->frames || copy_params(standby, params) != GPUME_OK) {
-        status = gpume_log_nomem(log, "an engine");
+        status = gpume_log_nomem(&standby->log_of_first, "an engine");
         goto fail;
     }
     standby->opened = true;
+    standby->reason[0] = '\0';
     *plan = *made;
     *engine = standby;
     return GPUME_OK;
 fail:
+    if (!gpume_status_is_of_gpu(status) && standby->reason[0]) {
+        gpume_log_write(log, GPUME_LOG_ERROR, "%s", standby->reason);
+    }
     standby_close(&opaque);
     return status;
 }
@@ -194,9 +201,10 @@ static int change_over(struct standby *standby, const struct gpume_batch *oldest
         gpume_engine_cpu.cancel(second);
     }
     pthread_mutex_unlock(&standby->mutex);
+    const char *reason = standby->reason[0] ? standby->reason : "the GPU has failed";
     gpume_log_write(standby->log, GPUME_LOG_WARNING,
-        "%s; going on with the CPU engine from frame %llu",
-        standby->reason[0] ? standby->reason : "the GPU has failed", (unsigned long long)frame);
+        "%.*s; going on with the CPU engine from frame %llu", (int)strcspn(reason, ";"), reason,
+        (unsigned long long)frame);
     return GPUME_OK;
 }
 

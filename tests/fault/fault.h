@@ -13,6 +13,7 @@
  *     GPUME_FAULT_CLOCK_S=N  each time that gpume reads the clock, N more seconds have passed:
  *                          what it does once in a while it does whenever it can
  *     GPUME_FAULT_WRITE_MS=N  each write takes N milliseconds longer
+ *     GPUME_FAULT_LIBAV_THREADS=1  libav cannot start threads
  *     GPUME_FAULT_VK_AT=N  likewise calls of Vulkan
  *     GPUME_FAULT_VK_KIND=F  one function, such as vkQueueSubmit; unset: all
  *     GPUME_FAULT_VK_RESULT=R  what they return: memory (of the device; the default), host, lost.

@@ -279,7 +279,8 @@ SHOWN int pthread_create(
     pthread_t *thread, const pthread_attr_t *attributes, void *(*main)(void *), void *opaque)
 {
     REAL(int, pthread_create, pthread_t *, const pthread_attr_t *, void *(*)(void *), void *)
-    if (fault_call_falls(CALLER, "thread", "pthread_create", EAGAIN)) {
+    if (fault_call_falls(CALLER, "thread", "pthread_create", EAGAIN) ||
+        (owner_of(CALLER) == LIBAV && getenv("GPUME_FAULT_LIBAV_THREADS"))) {
         return EAGAIN;
     }
     const int error = real(thread, attributes, main, opaque);
