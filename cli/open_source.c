@@ -35,7 +35,8 @@ int gpume_open_source(const struct gpume_options *options, bool colour,
         .hwaccel = options->hwaccel,
         .trust = {.network = options->allow_network,
             .files = options->allow_files,
-            .max_pixels = options->max_pixels},
+            .max_pixels = options->max_pixels,
+            .max_memory = options->params.memory_max},
         .colour = colour,
         .colour_first = gpume_options_first_target(options),
         .log = {.fn = gpume_console_log},
@@ -53,6 +54,7 @@ enum gpume_exit gpume_source_exit(int status)
     case GPUME_INVALID: /* --vf, --stream or --hwaccel */
         return GPUME_EXIT_USAGE;
     case GPUME_NOMEM:
+    case GPUME_AGAIN: /* no more threads */
         return GPUME_EXIT_FAILED;
     default:
         return GPUME_EXIT_INPUT;

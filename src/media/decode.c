@@ -11,12 +11,14 @@
 #include "media/hwaccel.h"
 #include "media/hwframe.h"
 #include "media/libav.h"
+#include "media/limits.h"
 #include "media/packets.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
@@ -25,8 +27,6 @@
 #define REFUSALS_MAX                                                                               \
     64 /* answers in a row without taking a packet: more than threads in flight                    \
         */
-#define PIXELS_MAX (INT64_C(1) << 28) /* 16384 x 16384; a forged header must not eat the memory */
-#define ROUNDED_PIXELS (1u << 20)     /* of narrow pictures, more by rounding than four times */
 #define HARDWARE_THREADS 4 /* keep its queue filled; each more takes a surface, which are few */
 #define TRIAL_PACKETS 64   /* more than any decoder holds before its first frame */
 
@@ -44,7 +44,8 @@ struct gpume_decode {
     /* A frame without a time is so many frames after the last time known; no rounding adds up. */
     int64_t known_pts, since;
     uint64_t delivered, refused;
-    uint64_t damaged;   /* of those delivered */
+    uint64_t damaged; /* of those delivered */
+    struct gpume_libav_faults faults;
     uint32_t refusals;  /* in a row */
     uint32_t threads;   /* asked for */
     uint64_t oversized; /* of libav's so far */
@@ -55,13 +56,6 @@ struct gpume_decode {
     atomic_bool *cancel;
     struct gpume_log log;
 };
-
-/* Decoders count sides rounded up, to 64 and more; what they give is held to the exact limit. */
-static int64_t decoder_limit(uint64_t max_pixels)
-{
-    const uint64_t limit = 4 * max_pixels + ROUNDED_PIXELS;
-    return max_pixels > 0 && limit < PIXELS_MAX ? (int64_t)limit : PIXELS_MAX;
-}
 
 /* FFmpeg's Theora decoder refuses, with frame threads, all that follows the first link of a chained
  * file: a new header is one that it can take only between two frames (vp3.c). */
@@ -87,7 +81,9 @@ static int open_context(struct gpume_decode *decode, const AVCodec *codec, bool 
     decode->codec->thread_count = (int)threads;
     decode->codec->thread_type = thread_type(codec->id);
     decode->codec->pkt_timebase = decode->time_base;
-    decode->codec->max_pixels = decoder_limit(decode->trust.max_pixels);
+    /* On a device, errors are also those of formats that it refuses: nothing is damaged. */
+    decode->codec->opaque = accelerated ? NULL : &decode->faults;
+    decode->codec->max_pixels = gpume_limits_decoder(&decode->trust);
     gpume_libav_quiet();
     return avcodec_open2(decode->codec, codec, NULL);
 }
@@ -110,6 +106,14 @@ static int open_software(struct gpume_decode *decode)
         return GPUME_FORMAT;
     }
     int error = open_context(decode, codec, false);
+    if (error == AVERROR(EAGAIN)) { /* pthread_create's */
+        gpume_log_write(&decode->log, GPUME_LOG_ERROR,
+            "%s: the decoder's threads cannot be started: the system's limit on processes or "
+            "memory "
+            "is reached; use fewer --threads or raise the limit",
+            decode->label);
+        return GPUME_AGAIN;
+    }
     if (error < 0 && error != AVERROR(ENOMEM)) {
         gpume_log_write(&decode->log, GPUME_LOG_ERROR,
             "%s: its %s video cannot be decoded: %s; check the file", decode->label,
@@ -145,35 +149,13 @@ static int open_codec(struct gpume_decode *decode)
     return GPUME_OK;
 }
 
-static int refuse_size(const struct gpume_decode *decode, int width, int height)
+/* Pictures whose size the container did not tell. */
+static int check_refusals(const struct gpume_decode *decode)
 {
-    gpume_log_write(&decode->log, GPUME_LOG_ERROR,
-        "%s: its pictures are %dx%d, more pixels than --max-pixels %" PRIu64
-        " allows; raise it or give a smaller video",
-        decode->label, width, height, decode->trust.max_pixels);
-    return GPUME_UNSUPPORTED;
-}
-
-/* By the container's word, before a decoder is opened. */
-static int check_size(const struct gpume_decode *decode)
-{
-    const AVCodecParameters *codec = decode->packets.stream->codecpar;
-    return gpume_trust_too_large(&decode->trust, codec->width, codec->height)
-               ? refuse_size(decode, codec->width, codec->height)
-               : GPUME_OK;
-}
-
-/* Has the decoder refused a picture that the container was silent about? */
-static int check_refusals(struct gpume_decode *decode)
-{
-    if (decode->trust.max_pixels == 0 || gpume_libav_oversized() == decode->oversized) {
-        return GPUME_OK;
-    }
-    gpume_log_write(&decode->log, GPUME_LOG_ERROR,
-        "%s: after frame %" PRIu64 " it has pictures of more pixels than --max-pixels %" PRIu64
-        " allows; raise it or give a smaller video",
-        decode->label, decode->delivered, decode->trust.max_pixels);
-    return GPUME_UNSUPPORTED;
+    return gpume_libav_oversized() == decode->oversized
+               ? GPUME_OK
+               : gpume_limits_refuse(
+                     &decode->trust, decode->label, decode->delivered, &decode->log);
 }
 
 static bool sane(AVRational value)
@@ -200,6 +182,7 @@ static void learn_facts(struct gpume_decode *decode, struct gpume_decode_facts *
         .time_base = decode->time_base,
         .rate = decode->rate,
         .frames = frames > 0 ? (uint64_t)frames : 0,
+        .frame_bytes = gpume_limits_bytes(stream->codecpar),
     };
 }
 
@@ -218,13 +201,15 @@ int gpume_decode_open(struct gpume_decode **result, const struct gpume_decode_op
     decode->hwaccel = options->hwaccel;
     decode->whole = options->whole;
     decode->trust = options->trust;
-    decode->packets.input.max_pixels = decoder_limit(options->trust.max_pixels);
+    decode->packets.input.max_pixels = gpume_limits_decoder(&options->trust);
     decode->packets.input.reach =
         (struct gpume_reach){.network = options->trust.network, .files = options->trust.files};
     GPUME_TRY(gpume_packets_open(
         &decode->packets, options->path, options->stream, options->cancel, &decode->log));
     decode->label = decode->packets.label;
-    GPUME_TRY(check_size(decode));
+    const AVCodecParameters *codec = decode->packets.stream->codecpar;
+    GPUME_TRY(gpume_limits_check_size(
+        &decode->trust, decode->label, NULL, codec->width, codec->height, &decode->log));
     decode->oversized = gpume_libav_oversized();
     learn_facts(decode, &found);
     GPUME_TRY(open_codec(decode));
@@ -253,6 +238,8 @@ static int start_over(struct gpume_decode *decode)
     decode->accelerated = decode->on_trial = decode->draining = false;
     decode->refused = 0;
     decode->refusals = 0;
+    atomic_store(&decode->faults.errors, 0);
+    atomic_store(&decode->faults.starved, 0);
     return open_software(decode);
 }
 
@@ -352,6 +339,9 @@ static bool is_damaged(const AVFrame *frame)
 
 static int end(struct gpume_decode *decode)
 {
+    if (atomic_load(&decode->faults.starved) > 0) {
+        return GPUME_NOMEM; /* which decoders report as damage */
+    }
     const int status = check_refusals(decode);
     decode->ended = status == GPUME_OK;
     return decode->ended ? GPUME_EOF : status;
@@ -376,8 +366,10 @@ int gpume_decode_next(struct gpume_decode *decode, AVFrame *frame)
         }
         if (error >= 0) {
             decode->refusals = 0;
-            if (gpume_trust_too_large(&decode->trust, frame->width, frame->height)) {
-                return refuse_size(decode, frame->width, frame->height);
+            status = gpume_limits_check_size(
+                &decode->trust, decode->label, NULL, frame->width, frame->height, &decode->log);
+            if (status != GPUME_OK) {
+                return status;
             }
             if (frame->width > 0 && frame->height > 0 && frame->data[0]) {
                 set_time(decode, frame);
@@ -422,22 +414,32 @@ uint64_t gpume_decode_refused(const struct gpume_decode *decode)
     return decode->refused + decode->packets.lost;
 }
 
+/* Appends "TEXT COUNT NOUN[s]", with a comma before it unless it is the first. */
+static void add_count(char *list, size_t bytes, const char *text, uint64_t count, const char *noun)
+{
+    const size_t used = strlen(list);
+    if (count > 0) {
+        snprintf(list + used, bytes - used, "%s%s %" PRIu64 " %s%s", used > 0 ? ", " : "", text,
+            count, noun, count == 1 ? "" : "s");
+    }
+}
+
 void gpume_decode_warn(const struct gpume_decode *decode)
 {
+    char list[192] = "";
     if (decode->ended) {
         gpume_packets_warn(&decode->packets, decode->delivered);
     }
-    if (decode->refused > 0) {
+    add_count(list, sizeof list, "reported", atomic_load(&decode->faults.errors), "error");
+    add_count(list, sizeof list, "refused", decode->refused, "packet");
+    add_count(list, sizeof list, "concealed damage in", decode->damaged, "frame");
+    if (list[0]) {
         gpume_log_write(&decode->log, GPUME_LOG_WARNING,
-            "%s: damaged: the decoder refused %" PRIu64 " packet%s; what it could decode is used%s",
-            decode->label, decode->refused, decode->refused == 1 ? "" : "s",
-            decode->accelerated ? ", and --hwaccel none may decode more" : "");
-    }
-    if (decode->damaged > 0) {
-        gpume_log_write(&decode->log, GPUME_LOG_WARNING,
-            "%s: %" PRIu64 " frame%s damaged; used as the decoder mended %s", decode->label,
-            decode->damaged, decode->damaged == 1 ? " is" : "s are",
-            decode->damaged == 1 ? "it" : "them");
+            "%s: damaged: the decoder %s; what it could decode is used%s%s", decode->label, list,
+            decode->accelerated ? ", and --hwaccel none may decode more" : "",
+            decode->codec->active_thread_type && !decode->accelerated
+                ? "; results may differ from run to run: --threads 1 makes them repeatable"
+                : "");
     }
 }
 

@@ -32,10 +32,11 @@ struct gpume_decode_facts {
     const char *codec;    /* a constant */
     AVRational time_base; /* of the frames' pts */
     AVRational rate;      /* frames a second; 0/1 unknown */
-    uint64_t frames;      /* the container's word; 0 = unknown */
+    uint64_t frames;      /* according to the container; 0 = unknown */
+    uint64_t frame_bytes; /* of a decoded frame, according to the container; 0 = unknown */
 };
 
-/* Failures are logged. */
+/* Failures are logged, GPUME_NOMEM aside. GPUME_AGAIN: the system lets no more threads start. */
 int gpume_decode_open(struct gpume_decode **decode, const struct gpume_decode_options *options,
     struct gpume_decode_facts *facts);
 
@@ -51,9 +52,8 @@ int gpume_decode_threads(const struct gpume_decode *decode);
 /* Packets that the decoder refused, and a last frame that is cut. */
 uint64_t gpume_decode_refused(const struct gpume_decode *decode);
 
-/* What became of the input, where that is not all well: one line of what the decoder refused, one
- * of the frames that it gave but marked as damaged, and, after GPUME_EOF, one of how it breaks off.
- */
+/* Warns about a damaged input: at most one line about what the decoder made of it, and, after
+ * GPUME_EOF, at most one about an end that comes too early. */
 void gpume_decode_warn(const struct gpume_decode *decode);
 
 /* After GPUME_EOF without a frame: says why there is none, and returns GPUME_FORMAT. */

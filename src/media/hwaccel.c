@@ -143,6 +143,7 @@ static const AVCodec *choose_type(struct gpume_hwaccel *hwaccel, enum AVHWDevice
             gpume_libav_reason(error, why, sizeof why));
         return NULL;
     }
+    ((AVHWDeviceContext *)hwaccel->context->data)->user_opaque = hwaccel; /* for choose_format */
     hwaccel->type = type;
     return codec;
 }
@@ -205,7 +206,8 @@ static enum AVPixelFormat first_software(const enum AVPixelFormat *formats)
 /* Called by libavcodec: the device's format where it is offered, else software's. */
 static enum AVPixelFormat choose_format(AVCodecContext *context, const enum AVPixelFormat *formats)
 {
-    struct gpume_hwaccel *hwaccel = context->opaque;
+    struct gpume_hwaccel *hwaccel =
+        ((AVHWDeviceContext *)context->hw_device_ctx->data)->user_opaque;
     enum AVPixelFormat chosen = hwaccel->format;
     pthread_mutex_lock(&hwaccel->mutex);
     if (contains(formats, chosen)) {
@@ -230,7 +232,6 @@ int gpume_hwaccel_attach(struct gpume_hwaccel *hwaccel, AVCodecContext *context)
 {
     context->hw_device_ctx = av_buffer_ref(hwaccel->context);
     context->get_format = choose_format;
-    context->opaque = hwaccel;
     return context->hw_device_ctx ? GPUME_OK : GPUME_NOMEM;
 }
 

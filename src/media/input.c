@@ -239,7 +239,8 @@ static int open_format(struct gpume_input *input, const char *path, const struct
     }
     if (status == GPUME_OK) {
         gpume_libav_quiet();
-        int error = avformat_open_input(&input->format, url, NULL, &options);
+        const int error =
+            gpume_libav_check_memory(avformat_open_input(&input->format, url, NULL, &options));
         if (error < 0) {
             status = atomic_load(input->cancel)       ? GPUME_CANCELLED
                      : refuse_reach(input, path, log) ? GPUME_IO
@@ -266,7 +267,7 @@ static int find_streams(struct gpume_input *input)
     }
     gpume_libav_quiet();
     input->data = input->format->pb ? avio_tell(input->format->pb) : 0;
-    const int error = avformat_find_stream_info(input->format, options);
+    const int error = gpume_libav_check_memory(avformat_find_stream_info(input->format, options));
     input->cut = gpume_libav_cut();
     for (unsigned i = 0; options && i < count; i++) {
         av_dict_free(&options[i]);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Takes libav's log over for the whole program, once. Its decoders report every damaged block of
- * every frame; of all that only what made an opening fail is of use, and that is told on the
- * calling thread.
+ * Takes over libav's log for the whole program, once. Decoders log every damaged block of every
+ * frame on threads of their own: these lines are only counted. On the calling thread the first
+ * error line is kept, because it says why a call failed.
  */
 #include "media/libav.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <libavcodec/avcodec.h>
 #include <libavutil/avutil.h>
 #include <libavutil/error.h>
 #include <libavutil/log.h>
@@ -22,15 +24,38 @@ static _Thread_local bool cut;
 static atomic_uint_fast64_t oversized;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+/* The faults of the decoder that logs, or of the one whose frame thread logs; NULL: not watched. */
+static struct gpume_libav_faults *faults_of(void *object)
+{
+    if (!object || *(const AVClass **)object != avcodec_get_class()) {
+        return NULL;
+    }
+    const AVCodecContext *codec = object;
+    return codec->codec && av_codec_is_decoder(codec->codec) ? codec->opaque : NULL;
+}
+
+static void count(void *object)
+{
+    const bool starved = errno == ENOMEM;
+    struct gpume_libav_faults *faults = faults_of(object);
+    if (faults) {
+        atomic_fetch_add(&faults->errors, 1);
+        atomic_fetch_add(&faults->starved, starved);
+    }
+}
+
 static void keep(void *object, int level, const char *format, va_list args)
 {
-    (void)object;
+    const bool error = (level & 0xff) <= AV_LOG_ERROR;
+    if (error) {
+        count(object);
+    }
     if (strstr(format, "exceeds specified max pixel count")) { /* av_image_check_size2 */
         atomic_fetch_add(&oversized, 1);
     }
     cut = cut || strstr(format, "File ended prematurely") || /* matroskadec.c */
           strstr(format, ": partial file") || strstr(format, "reached eof, corrupted"); /* mov.c */
-    if ((level & 0xff) > AV_LOG_ERROR || kept[0] != '\0') {
+    if (!error || kept[0] != '\0') {
         return;
     }
     char line[sizeof kept];
@@ -58,6 +83,12 @@ void gpume_libav_quiet(void)
     (void)pthread_once(&once, take_over);
     kept[0] = '\0';
     cut = false;
+    errno = 0;
+}
+
+int gpume_libav_check_memory(int error)
+{
+    return error == AVERROR(ENOMEM) && errno != ENOMEM ? AVERROR_INVALIDDATA : error;
 }
 
 bool gpume_libav_cut(void)

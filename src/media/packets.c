@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "files/path.h"
 #include "files/pattern.h"
+#include "media/ending.h"
 #include "media/libav.h"
 
 #include <errno.h>
@@ -124,30 +125,6 @@ static void find_cut(struct gpume_packets *packets)
     }
 }
 
-/* Does the index of MP4 and its kin name packets behind the end of the input? */
-static bool is_behind_end(const struct gpume_packets *packets)
-{
-    AVFormatContext *format = packets->input.format;
-    const int count = avformat_index_get_entries_count(packets->stream);
-    if (strncmp(format->iformat->name, "mov,", 4) != 0 || packets->taken >= (uint64_t)count) {
-        return false; /* data of whole files may be in other files, where --allow-files */
-    }
-    const int64_t bytes = avio_size(format->pb);
-    const int64_t end = bytes > 0 ? bytes : avio_tell(format->pb);
-    for (int i = 0; i < count; i++) {
-        const AVIndexEntry *entry = avformat_index_get_entry(packets->stream, i);
-        if (entry->pos > end - entry->size) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool is_cut(const struct gpume_packets *packets)
-{
-    return packets->partial || packets->input.cut || gpume_libav_cut() || is_behind_end(packets);
-}
-
 /* Of numbered pictures the next one may be missing, which libavformat calls EIO. */
 static bool find_missing(struct gpume_packets *packets)
 {
@@ -171,6 +148,8 @@ static void explain(struct gpume_packets *packets, bool numbered, int error)
 {
     if (error == AVERROR(EPIPE)) { /* aviobuf.c's word for it */
         snprintf(packets->reason, sizeof packets->reason, "a pipe cannot go back");
+    } else if (error == AVERROR_INVALIDDATA) {
+        snprintf(packets->reason, sizeof packets->reason, "the data that follow are damaged");
     } else if (!(numbered && error == AVERROR(EIO) && find_missing(packets))) {
         (void)av_strerror(error, packets->reason, sizeof packets->reason);
     }
@@ -178,15 +157,17 @@ static void explain(struct gpume_packets *packets, bool numbered, int error)
 
 static void find_end(struct gpume_packets *packets, int error)
 {
-    const AVFormatContext *format = packets->input.format;
+    AVFormatContext *format = packets->input.format;
     const bool numbered = strcmp(format->iformat->name, "image2") == 0;
-    const int64_t pictures = numbered ? packets->stream->duration : 0; /* one a tick */
+    const int64_t pictures = numbered ? packets->stream->duration : 0; /* one per tick */
+    const bool cut = packets->partial || packets->input.cut || gpume_libav_cut();
+    const char *flaw = "the input is cut";
     packets->ended = true;
     if (error != AVERROR_EOF && !(gpume_libav_cut() && avio_feof(format->pb))) {
         packets->failed = true;
         explain(packets, numbered, error);
-    } else if (is_cut(packets)) {
-        snprintf(packets->reason, sizeof packets->reason, "the input is cut");
+    } else if (cut || (flaw = gpume_ending_flaw(format, packets->stream, packets->taken)) != NULL) {
+        snprintf(packets->reason, sizeof packets->reason, "%s", flaw);
     } else if (packets->y4m_frame > 0) {
         find_cut(packets);
     } else if (pictures > 0 && packets->taken < (uint64_t)pictures) {
@@ -217,7 +198,7 @@ static int read_packet(struct gpume_packets *packets, AVPacket *packet)
     gpume_libav_quiet();
     do {
         av_packet_unref(packet);
-        error = av_read_frame(packets->input.format, packet);
+        error = gpume_libav_check_memory(av_read_frame(packets->input.format, packet));
         if (atomic_load(packets->input.cancel)) {
             return GPUME_CANCELLED;
         }
@@ -262,12 +243,20 @@ int gpume_packets_next(struct gpume_packets *packets, AVPacket *packet)
 
 void gpume_packets_warn(const struct gpume_packets *packets, uint64_t decoded)
 {
+    char promised[32] = "";
+    const uint64_t frames = gpume_ending_promised(packets->input.format, packets->stream);
     if (packets->cut.whole > 0) {
         gpume_cut_warn(&packets->cut, packets->label, packets->taken, &packets->log);
-    } else if (packets->reason[0]) {
+        return;
+    }
+    if (frames > decoded) {
+        snprintf(promised, sizeof promised, " of %" PRIu64, frames);
+    }
+    if (packets->reason[0]) {
         gpume_log_write(&packets->log, GPUME_LOG_WARNING,
-            "%s: reading breaks off after %" PRIu64 " frame%s: %s; what came before is used",
-            packets->label, decoded, decoded == 1 ? "" : "s", packets->reason);
+            "%s: reading breaks off after %" PRIu64 "%s frame%s: %s; only that part is used",
+            packets->label, decoded, promised, decoded == 1 && !promised[0] ? "" : "s",
+            packets->reason);
     }
 }
 

@@ -51,7 +51,8 @@ struct gpume_source_counts {
 
 /* Opens the input and decodes its first frame, so that *info is what the frames will be. Failures
  * name the input and are logged: GPUME_IO (cannot be opened), GPUME_FORMAT (no video, no frame),
- * GPUME_UNSUPPORTED (pictures too large), GPUME_INVALID (stream, filter or hwaccel). Hardware that
+ * GPUME_UNSUPPORTED (pictures too large), GPUME_INVALID (stream, filter or hwaccel), GPUME_NOMEM,
+ * GPUME_AGAIN (no more threads can be started). Hardware that
  * cannot decode the input is left aside, with one warning if its type was named. */
 int gpume_source_open(struct gpume_source **source, const struct gpume_source_options *options,
     struct gpume_source_info *info);

@@ -12,6 +12,7 @@
 #include "media/filter.h"
 #include "media/hwaccel.h"
 #include "media/input.h"
+#include "media/limits.h"
 #include "media/luma.h"
 #include "media/source.h"
 #include "media/source_y4m.h"
@@ -59,9 +60,10 @@ static const char *label_of(const struct gpume_source *source)
     return gpume_input_label(source->paths[source->path_index]);
 }
 
-/* Both inputs are opened before any work, so that a wrong second name is told at once. */
+/* Both inputs are opened before any work, so that a wrong second name is reported at once. */
 static int open_paths(struct gpume_source *source)
 {
+    uint64_t bytes = 0;
     for (source->path_index = 0; source->path_index < source->path_count; source->path_index++) {
         const struct gpume_decode_options options = {
             .path = source->paths[source->path_index],
@@ -76,6 +78,10 @@ static int open_paths(struct gpume_source *source)
         };
         struct gpume_decode_facts facts;
         int status = gpume_decode_open(&source->decodes[source->path_index], &options, &facts);
+        bytes += status == GPUME_OK ? facts.frame_bytes : 0;
+        status = status ? status
+                        : gpume_limits_check_bytes(&source->trust, label_of(source), bytes,
+                              source->path_index + 1, &source->log);
         if (status != GPUME_OK) {
             return status;
         }
@@ -345,13 +351,10 @@ static int first_frame(struct gpume_source *source)
     AVRational rate = source->facts.rate.num > 0 ? source->facts.rate : still_rate;
     source->frame_step = av_inv_q(rate); /* a first frame without a time is at 0 */
     source->last_us = time_of(source, source->frame, time_base);
-    if (gpume_trust_too_large(&source->trust, source->frame->width, source->frame->height)) {
-        gpume_log_write(&source->log, GPUME_LOG_ERROR,
-            "%s: --vf %s gives %dx%d, more pixels than --max-pixels %" PRIu64
-            " allows; raise it or mend the graph",
-            label_of(source), source->graph, source->frame->width, source->frame->height,
-            source->trust.max_pixels);
-        return GPUME_UNSUPPORTED;
+    status = gpume_limits_check_size(&source->trust, label_of(source), source->graph,
+        source->frame->width, source->frame->height, &source->log);
+    if (status != GPUME_OK) {
+        return status;
     }
     source->width = (uint32_t)source->frame->width;
     source->height = (uint32_t)source->frame->height;
@@ -408,19 +411,6 @@ static int open_y4m(struct gpume_source *source, const struct gpume_source_optio
     return status;
 }
 
-/* Of filtered frames. */
-static int check_sides(const struct gpume_source *source, const struct gpume_source_info *info)
-{
-    if (info->width <= GPUME_SIDE_MAX && info->height <= GPUME_SIDE_MAX) {
-        return GPUME_OK;
-    }
-    gpume_log_write(&source->log, GPUME_LOG_ERROR,
-        "%s: its pictures are %ux%u%s%s, and no side may be above %d; give smaller pictures",
-        gpume_input_label(source->paths[0]), info->width, info->height,
-        source->graph ? " after --vf " : "", source->graph ? source->graph : "", GPUME_SIDE_MAX);
-    return GPUME_UNSUPPORTED;
-}
-
 int gpume_source_open(struct gpume_source **result, const struct gpume_source_options *options,
     struct gpume_source_info *info)
 {
@@ -437,7 +427,8 @@ int gpume_source_open(struct gpume_source **result, const struct gpume_source_op
     GPUME_TRY(gpume_hwaccel_open(&source->hwaccel, options->hwaccel, &source->log));
     GPUME_TRY(gpume_source_y4m_wants(options) ? open_y4m(source, options, info)
                                               : open_lavf(source, info));
-    GPUME_TRY(check_sides(source, info));
+    GPUME_TRY(gpume_limits_check_sides(gpume_input_label(source->paths[0]), source->graph,
+        info->width, info->height, &source->log));
     info->label = gpume_input_label(options->paths[options->path_count - 1]);
     *result = source;
     return GPUME_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How far an input is trusted. Zeroed: not at all, and of any size that can be read. */
+/* How far an input is trusted. Zeroed: it may reach nothing else, and have any size. */
 #ifndef GPUME_MEDIA_TRUST_H
 #define GPUME_MEDIA_TRUST_H
 
@@ -10,6 +10,8 @@ struct gpume_trust {
     bool network;        /* the input, and what it names, may lie there (--allow-network) */
     bool files;          /* it may name other files of this machine (--allow-files) */
     uint64_t max_pixels; /* of a picture, before and after filters; 0 = any (--max-pixels) */
+    uint64_t max_memory; /* bytes that one decoded picture of each input may take; 0 = any
+                            (--max-memory) */
 };
 
 static inline bool gpume_trust_too_large(const struct gpume_trust *trust, int width, int height)

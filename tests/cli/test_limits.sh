@@ -87,6 +87,15 @@ refused clip.y4m --backend "$engine" --max-memory 10K
 says "--max-memory allows 10000"
 refused clip.y4m --backend "$engine" --max-memory 10KiB
 says "--max-memory allows 10240"
+# Decoded pictures: one of each input must fit, also by a forged header alone.
+printf 'P6 64 48 65535\n' >deep.ppm && head -c 18432 /dev/zero >>deep.ppm
+refused deep.ppm deep.ppm --backend "$engine" --max-memory 36863
+says "deep.ppm: at least 36864 bytes of memory are needed for decoding both inputs, --max-memory allows 36863;"
+refused deep.ppm --backend "$engine" --max-memory 18431
+says "deep.ppm: at least 18432 bytes of memory are needed for decoding, --max-memory allows 18431;"
+printf 'P6 8192 8192 65535\n' >forged.ppm && head -c 18432 /dev/zero >>forged.ppm
+refused forged.ppm --backend "$engine" --max-memory 10M
+says "forged.ppm: after frame 0 it has pictures of more bytes than --max-memory 10000000 allows;"
 i=0
 while [ $i -lt 3000 ]; do echo $((i * 7919 % 3001 - 1500)); i=$((i + 1)); done >numbers
 expect 0 sort numbers --backend cpu --max-memory 24000 -o sorted
