@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "console.h"
-#include "options/options.h"
+#include "exit.h"
 #include "signals.h"
 
 #include <errno.h>

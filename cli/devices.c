@@ -8,6 +8,7 @@
 
 #include "console.h"
 #include "host.h"
+#include "options/common.h"
 #include "sinks/machine.h"
 
 #include <stdio.h>
@@ -19,6 +20,10 @@
 #define SEARCHES_MAX 32 /* likewise: implementations of the search */
 
 #define GIB 1073741824.0
+
+struct devices_options {
+    struct gpume_common_options common;
+};
 
 static int widest(int width, const char *text)
 {
@@ -76,8 +81,9 @@ static void look_at_host(struct gpume_machine *machine)
     }
 }
 
-enum gpume_exit gpume_devices_print(const struct gpume_options *options)
+static enum gpume_exit run(const void *opaque)
 {
+    const struct devices_options *options = opaque;
     static struct gpume_device devices[DEVICES_MAX];
     static struct gpume_search_info searches[SEARCHES_MAX];
     const struct gpume_log log = {.fn = gpume_console_log};
@@ -97,7 +103,7 @@ enum gpume_exit gpume_devices_print(const struct gpume_options *options)
         machine.search_count = count < SEARCHES_MAX ? count : SEARCHES_MAX;
     }
     look_at_host(&machine);
-    if (options->form == GPUME_FORM_JSON) {
+    if (options->common.form == GPUME_FORM_JSON) {
         return gpume_machine_write_json(&machine, &log) ? GPUME_EXIT_FAILED : GPUME_EXIT_DONE;
     }
     if (machine.device_count == 0) {
@@ -107,3 +113,23 @@ enum gpume_exit gpume_devices_print(const struct gpume_options *options)
     print_searches(searches, machine.search_count);
     return GPUME_EXIT_DONE;
 }
+
+static const struct gpume_option table[] = {
+    {.heading = "Messages"},
+    {GPUME_OPTION_JSON(struct devices_options), .help = "print the tables as one JSON object"},
+    {GPUME_OPTION_VERBOSE(struct devices_options)},
+    GPUME_OPTIONS_LAST(struct devices_options, "show this help"),
+};
+
+const struct gpume_command gpume_devices_command = {
+    .name = "devices",
+    .summary = "list devices and search implementations",
+    .usage = "devices [options]",
+    .about = "Lists the Vulkan devices of this machine and its CPU, whether gpume can use them, "
+             "and the implementations of the search.",
+    .options = table,
+    .option_count = sizeof(table) / sizeof(table[0]),
+    .bytes = sizeof(struct devices_options),
+    .operands = "none",
+    .run = run,
+};

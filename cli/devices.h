@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* `gpume devices`. */
+/* `gpume devices`: the Vulkan devices, the CPU, and the implementations of the search. */
 #ifndef GPUME_CLI_DEVICES_H
 #define GPUME_CLI_DEVICES_H
 
-#include "options/options.h"
+#include "options/option.h"
 
-/* Standard output; the caller checks that it arrived. */
-enum gpume_exit gpume_devices_print(const struct gpume_options *options);
+extern const struct gpume_command gpume_devices_command;
 
 #endif

@@ -26,7 +26,7 @@ uint64_t gpume_progress_clock_ns(void)
 }
 
 void gpume_progress_init(
-    struct gpume_progress *progress, const struct gpume_options *options, uint64_t total)
+    struct gpume_progress *progress, const struct gpume_common_options *options, uint64_t total)
 {
     const bool terminal = isatty(STDERR_FILENO) == 1;
     const bool wanted =

@@ -6,7 +6,7 @@
 #ifndef GPUME_CLI_PROGRESS_H
 #define GPUME_CLI_PROGRESS_H
 
-#include "options/options.h"
+#include "options/common.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,7 +23,7 @@ struct gpume_progress {
 uint64_t gpume_progress_clock_ns(void);
 
 void gpume_progress_init(
-    struct gpume_progress *progress, const struct gpume_options *options, uint64_t total);
+    struct gpume_progress *progress, const struct gpume_common_options *options, uint64_t total);
 
 /* psnr: of the field that has just come, after. */
 void gpume_progress_step(struct gpume_progress *progress, uint64_t done, double psnr);

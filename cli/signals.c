@@ -8,7 +8,7 @@
 
 #include "base/log.h"
 #include "console.h"
-#include "options/options.h"
+#include "exit.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -3,10 +3,10 @@
  * Sorting and reduction on every place that there is: one core, and a device. Nothing is printed
  * before all have agreed.
  */
-#include "bench/arrays.h"
-
+#include "bench/bench.h"
 #include "bench/places.h"
 #include "bench/timing.h"
+#include "cache_folder.h"
 #include "commit.h"
 #include "console.h"
 #include "host.h"
@@ -65,7 +65,7 @@ static int open_places(struct gpume_bench_places *places)
     }
     params.backend = asked->backend;
     params.device = asked->device;
-    params.cache_dir = asked->cache_dir;
+    params.cache_dir = gpume_cache_folder();
     status = gpume_compute_open(&places->gpu, &params);
     if (status == GPUME_OK) {
         struct gpume_compute_info info;
@@ -151,23 +151,23 @@ static int write_rows(const struct gpume_array_bench *bench, enum gpume_form for
                                    : gpume_array_bench_write_csv(bench, &log);
 }
 
-enum gpume_exit gpume_bench_arrays_run(const struct gpume_options *options)
+enum gpume_exit gpume_bench_arrays(const struct gpume_bench_options *options)
 {
     static struct gpume_bench_places places; /* large */
     places = (struct gpume_bench_places){.options = options,
         .budget_ns = (uint64_t)(options->seconds * 1e9),
         .bench = {.commit = GPUME_COMMIT}};
     gpume_bench_cpu_name(places.bench.cpu);
-    gpume_progress_init(&places.progress, options, 0);
+    gpume_progress_init(&places.progress, &options->common, 0);
     int status = open_places(&places);
-    if (status == GPUME_OK && options->bench_sort) {
+    if (status == GPUME_OK && options->sort) {
         status = gpume_bench_sorts(&places);
     }
-    if (status == GPUME_OK && options->bench_reduce) {
+    if (status == GPUME_OK && options->reduce) {
         status = gpume_bench_reductions(&places);
     }
     gpume_console_status(NULL, true);
     gpume_compute_close(&places.gpu);
     gpume_compute_close(&places.cpu);
-    return exit_of(status == GPUME_OK ? write_rows(&places.bench, options->form) : status);
+    return exit_of(status == GPUME_OK ? write_rows(&places.bench, options->common.form) : status);
 }

@@ -10,6 +10,7 @@
 #include "bench/bench_table.h"
 #include "bench/ffmpeg.h"
 #include "bench/setups.h"
+#include "cache_folder.h"
 #include "commit.h"
 #include "console.h"
 #include "host.h"
@@ -28,7 +29,7 @@ struct known {
 };
 
 struct job {
-    const struct gpume_options *options;
+    const struct gpume_bench_options *options;
     struct gpume_params work;
     uint64_t budget_ns; /* for one row of the table */
     struct gpume_bench_clip clip;
@@ -293,7 +294,7 @@ static enum gpume_exit measure_input(struct job *job, uint32_t frames)
     enum gpume_exit result = gpume_bench_clip_read(&job->clip, job->options, frames);
     if (result == GPUME_EXIT_DONE) {
         const struct gpume_plane *plane = &job->clip.planes[0];
-        job->bench.input = job->options->inputs[job->options->input_count - 1];
+        job->bench.input = job->options->common.inputs[job->options->common.input_count - 1];
         job->bench.fields = gpume_bench_cycle(&job->clip);
         result = prepare(job, plane->width, plane->height, plane->bits);
         if (result == GPUME_EXIT_INPUT) { /* its size */
@@ -316,7 +317,7 @@ static enum gpume_exit write_result(const struct gpume_bench *bench, enum gpume_
                                            : gpume_bench_write_csv(bench, &log));
 }
 
-enum gpume_exit gpume_bench_run(const struct gpume_options *options)
+enum gpume_exit gpume_bench_search(const struct gpume_bench_options *options)
 {
     static struct job job; /* large */
     job = (struct job){.options = options,
@@ -327,13 +328,15 @@ enum gpume_exit gpume_bench_run(const struct gpume_options *options)
     job.work.device = NULL;
     job.work.search = NULL;
     job.work.log = gpume_console_log;
-    const uint32_t frames = options->frames ? (uint32_t)options->frames + 1 : 4;
+    job.work.cache_dir = gpume_cache_folder();
+    const uint32_t frames = options->frames ? options->frames + 1 : 4;
     job.bench.fields = 2 * (frames - 1);
     gpume_bench_cpu_name(job.bench.cpu);
     job.bench.processors = gpume_bench_processors();
-    gpume_progress_init(&job.progress, options, 0);
-    const enum gpume_exit result =
-        options->input_count > 0 ? measure_input(&job, frames) : measure_generated(&job, frames);
+    gpume_progress_init(&job.progress, &options->common, 0);
+    const enum gpume_exit result = options->common.input_count > 0
+                                       ? measure_input(&job, frames)
+                                       : measure_generated(&job, frames);
     gpume_console_status(NULL, true);
-    return result ? result : write_result(&job.bench, options->form);
+    return result ? result : write_result(&job.bench, options->common.form);
 }

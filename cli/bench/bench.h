@@ -1,12 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* `gpume bench`. */
+/*
+ * `gpume bench`: times the engines of this machine side by side on the same work, and compares
+ * their results. bench.c does so for the search, arrays.c for sorting and reduction.
+ */
 #ifndef GPUME_CLI_BENCH_BENCH_H
 #define GPUME_CLI_BENCH_BENCH_H
 
-#include "options/options.h"
+#include "options/common.h"
+#include "source_options.h"
 
-/* Standard output; the caller checks that it arrived. Nothing is written before all engines have
- * been measured and agree. GPUME_EXIT_MISMATCH: they do not. */
-enum gpume_exit gpume_bench_run(const struct gpume_options *options);
+/* Strings point into argv. */
+struct gpume_bench_options {
+    struct gpume_common_options common;
+    struct gpume_params params; /* width and height 0: not given */
+    struct gpume_source_choice source;
+    uint32_t frames; /* frame pairs per input or clip; 0: not given */
+    double seconds;  /* for each row of the table */
+    bool sort, reduce;
+};
+
+extern const struct gpume_command gpume_bench_command;
+
+/* The search, and arrays (--sort and --reduce). Any failure has been reported to
+ * gpume_console_error; GPUME_EXIT_MISMATCH: two engines disagree. */
+enum gpume_exit gpume_bench_search(const struct gpume_bench_options *options);
+enum gpume_exit gpume_bench_arrays(const struct gpume_bench_options *options);
 
 #endif

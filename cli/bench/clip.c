@@ -3,7 +3,6 @@
 
 #include "console.h"
 #include "media/source.h"
-#include "open_source.h"
 
 #include <stdlib.h>
 
@@ -107,11 +106,13 @@ static int read_frames(struct gpume_bench_clip *clip, struct gpume_source *sourc
 }
 
 enum gpume_exit gpume_bench_clip_read(
-    struct gpume_bench_clip *clip, const struct gpume_options *options, uint32_t count)
+    struct gpume_bench_clip *clip, const struct gpume_bench_options *options, uint32_t count)
 {
     struct gpume_source *source = NULL;
     struct gpume_source_info info;
-    int status = gpume_open_source(options, false, &source, &info);
+    struct gpume_source_options wanted =
+        gpume_source_options_make(&options->common, &options->source, &options->params);
+    int status = gpume_source_open(&source, &wanted, &info);
     if (status == GPUME_OK) {
         status = read_frames(clip, source, &info, count);
     }
@@ -120,8 +121,9 @@ enum gpume_exit gpume_bench_clip_read(
         return gpume_source_exit(status);
     }
     clip->label = info.label;
-    return clip->count < 2 ? gpume_refuse_short_source(options, &info, clip->count)
-                           : GPUME_EXIT_DONE;
+    return clip->count < 2
+               ? gpume_refuse_short_source(&info, options->source.filter, clip->count, 2, "")
+               : GPUME_EXIT_DONE;
 }
 
 void gpume_bench_clip_free(struct gpume_bench_clip *clip)

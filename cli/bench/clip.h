@@ -6,7 +6,7 @@
 #ifndef GPUME_CLI_BENCH_CLIP_H
 #define GPUME_CLI_BENCH_CLIP_H
 
-#include "options/options.h"
+#include "bench/bench.h"
 
 #define GPUME_BENCH_FRAMES_MAX 65u
 
@@ -27,7 +27,7 @@ int gpume_bench_clip_make(struct gpume_bench_clip *clip, enum gpume_bench_conten
 
 /* The first frames of the input, `count` or as many as it has. Failures are logged. */
 enum gpume_exit gpume_bench_clip_read(
-    struct gpume_bench_clip *clip, const struct gpume_options *options, uint32_t count);
+    struct gpume_bench_clip *clip, const struct gpume_bench_options *options, uint32_t count);
 
 void gpume_bench_clip_free(struct gpume_bench_clip *clip);
 

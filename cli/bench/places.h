@@ -7,8 +7,8 @@
 #define GPUME_CLI_BENCH_PLACES_H
 
 #include "bench/array_rows.h"
+#include "bench/bench.h"
 #include "bench/repeat.h"
-#include "options/options.h"
 #include "progress.h"
 
 #include <gpume/compute.h>
@@ -24,7 +24,7 @@ struct gpume_bench_method {
 };
 
 struct gpume_bench_places {
-    const struct gpume_options *options;
+    const struct gpume_bench_options *options;
     gpume_compute *cpu, *gpu; /* gpu NULL: none */
     uint64_t budget_ns;       /* for one row of the table */
     struct gpume_progress progress;

@@ -12,7 +12,7 @@
 
 struct finder {
     struct gpume_bench_setups *setups;
-    const struct gpume_options *options;
+    const struct gpume_bench_options *options;
     const struct gpume_params *work;
     struct gpume_bench *bench;
     struct gpume_search_info searches[SEARCHES_MAX];
@@ -180,7 +180,8 @@ static int add_devices(struct finder *finder)
 }
 
 enum gpume_exit gpume_bench_setups_find(struct gpume_bench_setups *setups,
-    const struct gpume_options *options, const struct gpume_params *work, struct gpume_bench *bench)
+    const struct gpume_bench_options *options, const struct gpume_params *work,
+    struct gpume_bench *bench)
 {
     static struct finder finder; /* the setups point to its names */
     finder = (struct finder){.setups = setups, .options = options, .work = work, .bench = bench};

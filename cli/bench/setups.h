@@ -8,9 +8,9 @@
 #ifndef GPUME_CLI_BENCH_SETUPS_H
 #define GPUME_CLI_BENCH_SETUPS_H
 
+#include "bench/bench.h"
 #include "bench/bench_rows.h"
 #include "bench/timing.h"
-#include "options/options.h"
 
 #define GPUME_BENCH_SETUPS_MAX 64u
 
@@ -30,7 +30,7 @@ struct gpume_bench_setups {
 
 /* work: size, depth and search of the fields. Notes what is left out. One line on failure. */
 enum gpume_exit gpume_bench_setups_find(struct gpume_bench_setups *setups,
-    const struct gpume_options *options, const struct gpume_params *work,
+    const struct gpume_bench_options *options, const struct gpume_params *work,
     struct gpume_bench *bench);
 
 /* A line among the notes; further ones than there is room for are dropped. */

@@ -13,18 +13,23 @@
 #include "console.h"
 #include "estimate/outputs.h"
 #include "files/text_file.h"
-#include "options/option_checks.h"
-#include "options/option_table.h"
+#include "options/checks.h"
 #include "signals.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 static const struct gpume_log console = {.fn = gpume_console_log};
+
+struct compare_options {
+    struct gpume_common_options common;
+    const char *map;     /* NULL: not given */
+    uint32_t block;      /* 0: not given */
+    uint64_t memory_max; /* bytes; 0: no limit */
+};
 
 enum { VECTORS, FRAMES, SUMMARY, FILES };
 
@@ -37,7 +42,7 @@ struct side {
 };
 
 struct job {
-    const struct gpume_options *options;
+    const struct compare_options *options;
     struct side sides[2];
     struct gpume_comparison comparison;
     struct gpume_compare_map *map; /* NULL: none wanted */
@@ -87,12 +92,12 @@ static int name_side(struct side *side, const char *input)
 }
 
 /* Of --max-memory each side has a half. */
-static int open_side(struct side *side, const struct gpume_options *options)
+static int open_side(struct side *side, const struct compare_options *options)
 {
     const struct gpume_vectors_source source = {
         .path = side->names[VECTORS],
-        .block = options->has_block ? options->params.block : 0,
-        .memory_max = options->params.memory_max / 2 + options->params.memory_max % 2,
+        .block = options->block,
+        .memory_max = options->memory_max / 2 + options->memory_max % 2,
         .log = console,
     };
     int status = gpume_vectors_reader_open(&side->vectors, &source);
@@ -115,8 +120,8 @@ static enum gpume_exit name_sides(struct job *job)
 {
     int status = GPUME_OK;
     for (size_t i = 0; i < 2 && status == GPUME_OK; i++) {
-        job->comparison.names[i] = job->options->inputs[i];
-        status = name_side(&job->sides[i], job->options->inputs[i]);
+        job->comparison.names[i] = job->options->common.inputs[i];
+        status = name_side(&job->sides[i], job->options->common.inputs[i]);
     }
     return exit_of(status);
 }
@@ -181,11 +186,9 @@ static enum gpume_exit take_both(struct job *job)
     const struct gpume_vectors_field *field = job->sides[0].field;
     struct gpume_read_figures figures[2] = {{0}, {0}};
     if (job->options->map && job->comparison.fields > 0 && field->frame == job->last) {
-        char who[2 * PATH_MAX + 16];
-        snprintf(who, sizeof(who), "%s and %s: have", job->comparison.names[0],
-            job->comparison.names[1]);
-        gpume_option_refuse_two_fields(who, GPUME_OPTION_MAP,
-            "compare with runs of --direction past and of --direction future");
+        gpume_console_error("%s and %s: have two motion fields per frame, but --map draws one; "
+                            "leave it out, or compare runs of one direction",
+            job->comparison.names[0], job->comparison.names[1]);
         return GPUME_EXIT_USAGE;
     }
     const int status = compare_field(job, figures);
@@ -272,7 +275,7 @@ static enum gpume_exit rehearse(struct job *job)
 static int open_map(struct job *job)
 {
     unsigned num = 0, den = 0;
-    const struct gpume_options *options = job->options;
+    const struct compare_options *options = job->options;
     const struct gpume_read_settings *settings = job->comparison.settings;
     const char *a = gpume_read_settings_find(&settings[0], "input frame_rate");
     const char *b = gpume_read_settings_find(&settings[1], "input frame_rate");
@@ -281,7 +284,7 @@ static int open_map(struct job *job)
     }
     const struct gpume_compare_map_options map = {
         .path = options->map,
-        .overwrite = options->overwrite,
+        .overwrite = options->common.overwrite,
         .width = job->width,
         .height = job->height,
         .rate_num = num,
@@ -293,9 +296,9 @@ static int open_map(struct job *job)
 
 static enum gpume_exit open_outputs(struct job *job)
 {
-    const struct gpume_options *options = job->options;
+    const struct compare_options *options = job->options;
     int status = options->map ? open_map(job) : GPUME_OK;
-    if (status == GPUME_OK && options->form == GPUME_FORM_CSV) {
+    if (status == GPUME_OK && options->common.form == GPUME_FORM_CSV) {
         status = gpume_comparison_csv_open(&job->csv, &console);
     }
     return status == GPUME_OK        ? GPUME_EXIT_DONE
@@ -305,7 +308,7 @@ static enum gpume_exit open_outputs(struct job *job)
 
 static enum gpume_exit finish_outputs(struct job *job)
 {
-    const struct gpume_options *options = job->options;
+    const struct compare_options *options = job->options;
     gpume_signals_detach();
     if (job->map && gpume_compare_map_finish(job->map) != GPUME_OK) {
         return GPUME_EXIT_FAILED;
@@ -313,9 +316,9 @@ static enum gpume_exit finish_outputs(struct job *job)
     int status = GPUME_OK;
     if (job->csv) {
         status = gpume_comparison_csv_finish(job->csv);
-    } else if (options->form == GPUME_FORM_JSON) {
+    } else if (options->common.form == GPUME_FORM_JSON) {
         status = gpume_comparison_write_json(&job->comparison, &console);
-    } else if (options->verbosity >= 0) {
+    } else if (options->common.verbosity >= 0) {
         gpume_compare_print_table(&job->comparison);
         return gpume_console_flush_output("the table") ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
     }
@@ -330,16 +333,17 @@ static enum gpume_exit conclude(const struct job *job)
     if (gpume_comparison_equal(comparison)) {
         return GPUME_EXIT_DONE;
     }
-    if (job->options->verbosity >= 0 && !blocks->has_costs && blocks->both_equal < blocks->blocks) {
+    if (job->options->common.verbosity >= 0 && !blocks->has_costs &&
+        blocks->both_equal < blocks->blocks) {
         gpume_console_error("%s and %s differ: %" PRIu64 " vectors of %" PRIu64 " blocks",
             comparison->names[0], comparison->names[1], blocks->blocks - blocks->vectors_equal,
             blocks->blocks);
-    } else if (job->options->verbosity >= 0 && blocks->both_equal < blocks->blocks) {
+    } else if (job->options->common.verbosity >= 0 && blocks->both_equal < blocks->blocks) {
         gpume_console_error("%s and %s differ: %" PRIu64 " vectors and %" PRIu64
                             " costs of %" PRIu64 " blocks",
             comparison->names[0], comparison->names[1], blocks->blocks - blocks->vectors_equal,
             blocks->blocks - blocks->costs_equal, blocks->blocks);
-    } else if (job->options->verbosity >= 0) {
+    } else if (job->options->common.verbosity >= 0) {
         gpume_console_error("%s and %s differ: %" PRIu64 " fields are in one of them only",
             comparison->names[0], comparison->names[1], comparison->only[0] + comparison->only[1]);
     }
@@ -364,17 +368,17 @@ static void warn_of_figures(const struct job *job)
     }
 }
 
-static enum gpume_exit check_map(const struct gpume_options *options)
+static enum gpume_exit check_map(const struct compare_options *options)
 {
-    return gpume_compare_map_check(options->map, options->overwrite, &console) != GPUME_OK ||
-                   gpume_outputs_is_input(options->inputs, 2, options->map)
+    return gpume_compare_map_check(options->map, options->common.overwrite, &console) != GPUME_OK ||
+                   gpume_outputs_is_input(options->common.inputs, 2, options->map)
                ? GPUME_EXIT_USAGE
                : GPUME_EXIT_DONE;
 }
 
 static enum gpume_exit work(struct job *job)
 {
-    const struct gpume_options *options = job->options;
+    const struct compare_options *options = job->options;
     enum gpume_exit result = options->map ? check_map(options) : GPUME_EXIT_DONE;
     if (result == GPUME_EXIT_DONE && options->map) {
         result = rehearse(job);
@@ -386,7 +390,7 @@ static enum gpume_exit work(struct job *job)
     }
     if (options->map) {
         gpume_signals_keep();
-    } else if (options->form == GPUME_FORM_CSV) {
+    } else if (options->common.form == GPUME_FORM_CSV) {
         gpume_signals_end();
     }
     result = result ? result : open_outputs(job);
@@ -398,7 +402,7 @@ static enum gpume_exit work(struct job *job)
     return result ? result : conclude(job);
 }
 
-enum gpume_exit gpume_compare_run(const struct gpume_options *options)
+static enum gpume_exit run(const void *options)
 {
     struct job job = {.options = options};
     const enum gpume_exit result = work(&job);
@@ -407,3 +411,54 @@ enum gpume_exit gpume_compare_run(const struct gpume_options *options)
     gpume_comparison_csv_close(&job.csv);
     return result;
 }
+
+#define OPTIONS struct compare_options
+
+static const struct gpume_option table[] = {
+    {.heading = "Comparing"},
+    {.name = "map",
+        .value = "FILE",
+        .type = &gpume_type_text,
+        GPUME_FIELD(OPTIONS, map),
+        .help = "draw where the two differ: .y4m .mkv .mp4, or a pattern such as map%03d.png "
+                "(.png .ppm .bmp .jpg)",
+        .complete = GPUME_COMPLETE_FILES},
+    {GPUME_OPTION_BLOCK(OPTIONS, block),
+        .help = "gather the pixels of .flo files into blocks of this side, a multiple of 4 from "
+                "4 to 128"},
+    {GPUME_OPTION_OVERWRITE(OPTIONS), .help = "replace an existing map"},
+    {GPUME_OPTION_MAX_MEMORY(OPTIONS, memory_max),
+        .help = "refuse input whose frames take more memory, at 24 bytes per block, e.g. 500M or "
+                "2GiB (default: no limit)"},
+    {GPUME_OPTION_TIMEOUT(OPTIONS), .help = "give up after this time (default: no limit)"},
+    {.heading = "Messages"},
+    {GPUME_OPTION_JSON(OPTIONS), .help = "print the comparison as one JSON object"},
+    {GPUME_OPTION_CSV(OPTIONS), .help = "print one row of CSV per frame pair"},
+    {GPUME_OPTION_QUIET(OPTIONS), .help = "print nothing; the exit status tells"},
+    {GPUME_OPTION_VERBOSE(OPTIONS)},
+    GPUME_OPTIONS_LAST(OPTIONS, "show this help"),
+};
+
+static int check_options(void *options, const struct gpume_line *line)
+{
+    (void)line;
+    return gpume_check_streams(options, "runs");
+}
+
+const struct gpume_command gpume_compare_command = {
+    .name = "compare",
+    .summary = "show where two runs differ",
+    .usage = "compare A B [options]",
+    .about = "Compares two runs block by block: output folders of gpume, or files of vectors in "
+             "any format that can be read. Exit status 0: all vectors and costs are equal; 5: "
+             "some differ.",
+    .options = table,
+    .option_count = sizeof(table) / sizeof(table[0]),
+    .bytes = sizeof(struct compare_options),
+    .operands_min = 2,
+    .operands_max = 2,
+    .operands = "two runs, folders or files of vectors",
+    .catches_signals = true,
+    .check = check_options,
+    .run = run,
+};

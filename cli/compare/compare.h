@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* `gpume compare`. */
+/* `gpume compare`: where two runs, folders or files of vectors, differ. */
 #ifndef GPUME_CLI_COMPARE_COMPARE_H
 #define GPUME_CLI_COMPARE_COMPARE_H
 
-#include "options/options.h"
+#include "options/option.h"
 
-/* GPUME_EXIT_MISMATCH where the two differ. Every failure has been kept by the console. */
-enum gpume_exit gpume_compare_run(const struct gpume_options *options);
+extern const struct gpume_command gpume_compare_command;
 
 #endif

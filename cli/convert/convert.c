@@ -8,6 +8,7 @@
 #include "console.h"
 #include "estimate/outputs.h"
 #include "files/text_file.h"
+#include "options/common.h"
 #include "signals.h"
 #include "sinks/sink.h"
 #include "vectors/format.h"
@@ -22,8 +23,15 @@
 
 static const struct gpume_log console = {.fn = gpume_console_log};
 
+struct convert_options {
+    struct gpume_common_options common;
+    const struct gpume_vectors_format *from, *format; /* NULL: by content, by name */
+    uint32_t block;                                   /* 0: not given */
+    uint64_t memory_max;
+};
+
 struct job {
-    const struct gpume_options *options;
+    const struct convert_options *options;
     const char *source, *target;
     const struct gpume_vectors_format *format; /* of the target */
     struct gpume_vectors_reader *reader;
@@ -50,7 +58,7 @@ static enum gpume_exit exit_of(int status)
 
 static enum gpume_exit check_target(struct job *job)
 {
-    const struct gpume_options *options = job->options;
+    const struct convert_options *options = job->options;
     job->format = gpume_outputs_vectors_format(options->format, job->target);
     if (!job->format ||
         gpume_sink_vectors_check(job->format, job->target, true, false, &console) != GPUME_OK) {
@@ -59,7 +67,7 @@ static enum gpume_exit check_target(struct job *job)
     if (gpume_outputs_is_input(&job->source, 1, job->target)) {
         return GPUME_EXIT_USAGE;
     }
-    if (gpume_sink_vectors_exists(job->format, job->target) && !options->overwrite) {
+    if (gpume_sink_vectors_exists(job->format, job->target) && !options->common.overwrite) {
         gpume_console_error(
             "%s: exists already; replace it with -y or choose another name", job->target);
         return GPUME_EXIT_USAGE;
@@ -78,8 +86,8 @@ static int open_reader(const struct job *job, struct gpume_vectors_reader **read
     const struct gpume_vectors_source source = {
         .path = job->source,
         .format = job->options->from,
-        .block = job->options->has_block ? job->options->params.block : 0,
-        .memory_max = job->options->params.memory_max,
+        .block = job->options->block,
+        .memory_max = job->options->memory_max,
         .log = console,
     };
     const int status = gpume_vectors_reader_open(reader, &source);
@@ -183,7 +191,7 @@ static enum gpume_exit conclude(const struct job *job)
 {
     tell_dropped(job, gpume_vectors_reader_info(job->reader)->columns);
     const char *from = gpume_vectors_reader_format(job->reader)->name;
-    if (job->options->verbosity >= 0 && !gpume_text_is_stdout(job->target)) {
+    if (job->options->common.verbosity >= 0 && !gpume_text_is_stdout(job->target)) {
         printf("converted    %" PRIu64 " field%s, %" PRIu64 " block%s: %s to %s\n", job->fields,
             job->fields == 1 ? "" : "s", job->blocks, job->blocks == 1 ? "" : "s", from,
             job->format->name);
@@ -212,13 +220,14 @@ static enum gpume_exit work(struct job *job)
     return result ? result : conclude(job);
 }
 
-enum gpume_exit gpume_convert_run(const struct gpume_options *options)
+static enum gpume_exit run(const void *opaque)
 {
+    const struct convert_options *options = opaque;
     struct job job = {
         .options = options,
-        .source = options->inputs[0],
-        .target = options->inputs[1],
-        .set = {.overwrite = options->overwrite, .alone = true},
+        .source = options->common.inputs[0],
+        .target = options->common.inputs[1],
+        .set = {.overwrite = options->common.overwrite, .alone = true},
     };
     const enum gpume_exit result = work(&job);
     gpume_vectors_writer_close(&job.writer);
@@ -226,3 +235,49 @@ enum gpume_exit gpume_convert_run(const struct gpume_options *options)
     gpume_vectors_ranker_destroy(&job.ranker);
     return result;
 }
+
+#define OPTIONS struct convert_options
+
+static const struct gpume_option table[] = {
+    {.heading = "Converting"},
+    {.name = "from",
+        .value = "FORMAT",
+        .type = &gpume_type_readable_format,
+        GPUME_FIELD(OPTIONS, from),
+        .help = "format of IN: csv, jsonl, npy, mvf, extract_mvs, mv-extractor or flo (default: "
+                "recognized by its first bytes)"},
+    {.name = "format",
+        .value = "FORMAT",
+        .type = &gpume_type_format,
+        GPUME_FIELD(OPTIONS, format),
+        .help = "format of OUT: one of the above, or hash (default: by the ending of its name)"},
+    {GPUME_OPTION_BLOCK(OPTIONS, block),
+        .help = "gather the pixels of .flo files into blocks of this side, a multiple of 4 from "
+                "4 to 128"},
+    {GPUME_OPTION_OVERWRITE(OPTIONS), .help = "replace an existing output"},
+    {GPUME_OPTION_MAX_MEMORY(OPTIONS, memory_max),
+        .help = "refuse input whose frames take more memory, at 24 bytes per block, e.g. 500M or "
+                "2GiB (default: no limit)"},
+    {GPUME_OPTION_TIMEOUT(OPTIONS), .help = "give up after this time (default: no limit)"},
+    {.heading = "Messages"},
+    {GPUME_OPTION_QUIET(OPTIONS), .help = "print no closing summary"},
+    {GPUME_OPTION_VERBOSE(OPTIONS)},
+    GPUME_OPTIONS_LAST(OPTIONS, "show this help"),
+};
+
+const struct gpume_command gpume_convert_command = {
+    .name = "convert",
+    .summary = "convert a file of vectors to another format",
+    .usage = "convert IN OUT [options]",
+    .about = "Converts motion vectors from one file format to another. IN and OUT are files, "
+             "numbered patterns such as flow%d.flo, or - for standard input and output. "
+             "gpume-formats(5) describes the formats.",
+    .options = table,
+    .option_count = sizeof(table) / sizeof(table[0]),
+    .bytes = sizeof(struct convert_options),
+    .operands_min = 2,
+    .operands_max = 2,
+    .operands = "a file of vectors and a name for the converted file",
+    .catches_signals = true,
+    .run = run,
+};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* gpume convert: vectors from one format into another. */
+/* `gpume convert`: a file of vectors into another format. */
 #ifndef GPUME_CLI_CONVERT_CONVERT_H
 #define GPUME_CLI_CONVERT_CONVERT_H
 
-#include "options/options.h"
+#include "options/option.h"
 
-enum gpume_exit gpume_convert_run(const struct gpume_options *options);
+extern const struct gpume_command gpume_convert_command;
 
 #endif

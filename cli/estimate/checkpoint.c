@@ -18,12 +18,12 @@ static const struct gpume_log console = {.fn = gpume_console_log};
 
 enum gpume_exit gpume_checkpoint_init(struct gpume_checkpoint *checkpoint,
     const struct gpume_outputs *outputs, struct gpume_sink *const *sinks,
-    const struct gpume_options *options, const struct gpume_summary *summary,
+    const struct gpume_estimate_options *options, const struct gpume_summary *summary,
     const struct gpume_run_input *input)
 {
     *checkpoint = (struct gpume_checkpoint){
         .possible = input != NULL,
-        .set = {.overwrite = options->overwrite, .alone = true},
+        .set = {.overwrite = options->common.overwrite, .alone = true},
         .planned = outputs,
         .sinks = sinks,
         .resume = options->resume,

@@ -6,8 +6,8 @@
 #ifndef GPUME_CLI_ESTIMATE_CHECKPOINT_H
 #define GPUME_CLI_ESTIMATE_CHECKPOINT_H
 
+#include "estimate/estimate.h"
 #include "estimate/outputs.h"
-#include "options/options.h"
 #include "resume/state.h"
 
 #include <stdbool.h>
@@ -31,7 +31,7 @@ struct gpume_checkpoint {
  * or NULL if it changed meanwhile, so that no later run could know what this one has read. */
 enum gpume_exit gpume_checkpoint_init(struct gpume_checkpoint *checkpoint,
     const struct gpume_outputs *outputs, struct gpume_sink *const *sinks,
-    const struct gpume_options *options, const struct gpume_summary *summary,
+    const struct gpume_estimate_options *options, const struct gpume_summary *summary,
     const struct gpume_run_input *input);
 
 /* --resume: takes up what an earlier run has left; *summary has its sums then. weights: a sum over

@@ -2,20 +2,16 @@
 #include "estimate/compat.h"
 
 #include "console.h"
-#include "options/option_table.h"
+#include "options/line.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* Of the filter's options mb_size and search_param. */
+/* Minima of the filter's options mb_size and search_param. */
 #define BLOCK_MIN 8u
 #define WINDOW_MIN 4u
-
-static bool is_given(uint64_t given, enum gpume_option_id id)
-{
-    return given >> id & 1;
-}
 
 static int refuse(const char *option, const char *why)
 {
@@ -23,30 +19,31 @@ static int refuse(const char *option, const char *why)
     return GPUME_INVALID;
 }
 
-int gpume_compat_check(const struct gpume_options *options, uint64_t given)
+int gpume_compat_check(const struct gpume_estimate_options *options, const struct gpume_line *line)
 {
     const struct gpume_params *params = &options->params;
-    if (options->input_count == 2) {
+    if (options->common.input_count == 2) {
         gpume_console_error("--compat ffmpeg: the filter takes a video, not two pictures; give a "
                             "pattern such as frame%%d.png, or leave it out");
         return GPUME_INVALID;
     }
     if (params->block < BLOCK_MIN) {
-        gpume_console_error("--compat ffmpeg: the filter's blocks have %u pixels or more; --block "
-                            "%" PRIu32 " does not go with it",
+        gpume_console_error(
+            "--compat ffmpeg: the filter's blocks have a side of %u pixels or more; "
+            "raise --block %" PRIu32,
             BLOCK_MIN, params->block);
         return GPUME_INVALID;
     }
     if (params->window_x != params->window_y || params->window_x < WINDOW_MIN) {
         gpume_console_error("--compat ffmpeg: the filter's window is the same for both axes, %u or "
-                            "more; --window %" PRIu32 "x%" PRIu32 " does not go with it",
+                            "more; change --window %" PRIu32 "x%" PRIu32,
             WINDOW_MIN, params->window_x, params->window_y);
         return GPUME_INVALID;
     }
-    if (is_given(given, GPUME_OPTION_EDGE) && params->edge != GPUME_EDGE_INSIDE) {
+    if (gpume_line_has(line, "edge") && params->edge != GPUME_EDGE_INSIDE) {
         return refuse("--edge extend", "the filter never looks outside the picture");
     }
-    if (is_given(given, GPUME_OPTION_DIRECTION) && params->direction != GPUME_DIRECTION_BOTH) {
+    if (gpume_line_has(line, "direction") && params->direction != GPUME_DIRECTION_BOTH) {
         return refuse(
             params->direction == GPUME_DIRECTION_PAST ? "--direction past" : "--direction future",
             "the filter always looks both ways");
@@ -55,50 +52,59 @@ int gpume_compat_check(const struct gpume_options *options, uint64_t given)
         return refuse("--ref-distance", "the filter's references are the neighbouring frames");
     }
     if (options->prefilter.text) {
-        return refuse("--prefilter", "the filter searches the frames as they are");
+        return refuse("--prefilter", "the filter searches unfiltered frames");
     }
     return GPUME_OK;
 }
 
-void gpume_compat_apply(struct gpume_options *options)
+void gpume_compat_apply(struct gpume_estimate_options *options)
 {
     struct gpume_params *params = &options->params;
-    options->block = params->block;
-    for (params->block = BLOCK_MIN; params->block < options->block;) {
+    options->asked_block = params->block;
+    for (params->block = BLOCK_MIN; params->block < options->asked_block;) {
         params->block *= 2; /* at most 128, like the option */
     }
     params->edge = GPUME_EDGE_INSIDE;
     params->direction = GPUME_DIRECTION_BOTH;
 }
 
-/* A picture smaller than a block stays as it is and is refused later. */
-void gpume_compat_graph(const struct gpume_options *options, char graph[GPUME_COMPAT_GRAPH_BYTES])
+/* A picture smaller than a block is not cropped; gpume_compat_check_input refuses it. */
+char *gpume_compat_graph(const struct gpume_estimate_options *options)
 {
     const unsigned block = options->params.block;
-    snprintf(graph, GPUME_COMPAT_GRAPH_BYTES,
-        "crop=if(lt(iw\\,%u)\\,iw\\,trunc(iw/%u)*%u):if(lt(ih\\,%u)\\,ih\\,trunc(ih/%u)*%u):0:0",
-        block, block, block, block, block, block);
+    const char *filter = options->source.filter;
+    const size_t bytes = (filter ? strlen(filter) : 0) + 256;
+    char *graph = malloc(bytes);
+    if (graph) {
+        snprintf(graph, bytes,
+            "%s%scrop=if(lt(iw\\,%u)\\,iw\\,trunc(iw/%u)*%u):if(lt(ih\\,%u)\\,ih\\,trunc(ih/"
+            "%u)*%u):0:0",
+            filter ? filter : "", filter ? "," : "", block, block, block, block, block, block);
+    }
+    return graph;
 }
 
 enum gpume_exit gpume_compat_check_input(
-    const struct gpume_options *options, const struct gpume_source_info *info)
+    const struct gpume_estimate_options *options, const struct gpume_source_info *info)
 {
     const uint32_t block = options->params.block;
     if (info->bits != 8) {
-        gpume_console_error("%s: has %" PRIu32 " bits, FFmpeg's mestimate takes 8; make them 8 "
+        gpume_console_error("%s: has %" PRIu32
+                            " bits per sample, but FFmpeg's mestimate takes 8; convert "
                             "with --vf format=gray, or leave --compat out",
             info->label, info->bits);
         return GPUME_EXIT_INPUT;
     }
     if (info->converted) {
-        gpume_console_error("%s: FFmpeg converts %s before mestimate sees it; say how with --vf "
-                            "format=gray or --vf format=yuv420p, or leave --compat out",
+        gpume_console_error(
+            "%s: FFmpeg converts %s before mestimate sees it; choose the conversion "
+            "with --vf format=gray or --vf format=yuv420p, or leave --compat out",
             info->label, info->pixel_format);
         return GPUME_EXIT_INPUT;
     }
     if (info->width % block != 0 || info->height % block != 0) {
-        gpume_console_error("%s: %" PRIu32 "x%" PRIu32 " pixels are not one block of %" PRIu32
-                            "; FFmpeg's mestimate takes whole blocks only: give a smaller --block",
+        gpume_console_error("%s: %" PRIu32 "x%" PRIu32 " pixels hold no whole block of %" PRIu32
+                            ", and FFmpeg's mestimate skips the others; give a smaller --block",
             info->label, info->width, info->height, block);
         return GPUME_EXIT_INPUT;
     }

@@ -90,9 +90,9 @@ static int add_named(
     return path ? add(outputs, ops, strdup(path)) : GPUME_OK;
 }
 
-static int add_standard(struct gpume_outputs *outputs, const struct gpume_options *options)
+static int add_standard(struct gpume_outputs *outputs, const struct gpume_estimate_options *options)
 {
-    const char *input = options->inputs[options->input_count - 1];
+    const char *input = options->common.inputs[options->common.input_count - 1];
     outputs->folder =
         options->output ? strdup(options->output) : default_folder(gpume_text_input_file(input));
     if (!outputs->folder) {
@@ -107,7 +107,7 @@ static int add_standard(struct gpume_outputs *outputs, const struct gpume_option
 }
 
 /* The report comes last, since it says how long the others took. */
-static int make_list(struct gpume_outputs *outputs, const struct gpume_options *options)
+static int make_list(struct gpume_outputs *outputs, const struct gpume_estimate_options *options)
 {
     int status = add_named(outputs, &gpume_sink_vectors, options->vectors);
     status = status ? status : add_named(outputs, &gpume_sink_predicted, options->predicted);
@@ -264,12 +264,12 @@ static const char *kind_name(const struct gpume_output *output)
 }
 
 static int check_one(const struct gpume_outputs *outputs, struct gpume_output *output,
-    const struct gpume_options *options)
+    const struct gpume_estimate_options *options)
 {
-    const bool single = options->input_count == 2 || options->frames == 1;
+    const bool single = options->common.input_count == 2 || options->frames == 1;
     const bool both = options->params.direction == GPUME_DIRECTION_BOTH;
     if (check_name(output, single, both, &output->exists) != GPUME_OK ||
-        gpume_outputs_is_input(options->inputs, options->input_count, output->path) ||
+        gpume_outputs_is_input(options->common.inputs, options->common.input_count, output->path) ||
         gpume_text_check_partial(output->path, &console) != GPUME_OK) {
         return GPUME_INVALID;
     }
@@ -280,7 +280,8 @@ static int check_one(const struct gpume_outputs *outputs, struct gpume_output *o
             output->path, kind_name(output));
         return GPUME_INVALID;
     }
-    if (output->exists && !options->overwrite && !(options->resume && may_be_there(outputs))) {
+    if (output->exists && !options->common.overwrite &&
+        !(options->resume && may_be_there(outputs))) {
         gpume_console_error(
             "%s: exists already; replace it with -y or choose another name", output->path);
         return GPUME_INVALID;
@@ -311,7 +312,7 @@ static int check_pairs(const struct gpume_outputs *outputs)
 }
 
 enum gpume_exit gpume_outputs_init(
-    struct gpume_outputs *outputs, const struct gpume_options *options)
+    struct gpume_outputs *outputs, const struct gpume_estimate_options *options)
 {
     *outputs = (struct gpume_outputs){0};
     if (make_list(outputs, options) != GPUME_OK) {

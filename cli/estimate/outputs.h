@@ -6,7 +6,7 @@
 #ifndef GPUME_CLI_ESTIMATE_OUTPUTS_H
 #define GPUME_CLI_ESTIMATE_OUTPUTS_H
 
-#include "options/options.h"
+#include "estimate/estimate.h"
 #include "sinks/sink.h"
 
 #include <stdbool.h>
@@ -35,7 +35,7 @@ struct gpume_outputs {
 /* GPUME_EXIT_DONE, or the exit status after one line. Release with gpume_outputs_finish either
  * way. */
 enum gpume_exit gpume_outputs_init(
-    struct gpume_outputs *outputs, const struct gpume_options *options);
+    struct gpume_outputs *outputs, const struct gpume_estimate_options *options);
 
 /* The format that is asked for, or else the one of the name, csv of standard output, devices and
  * pipes. NULL after one line. */

@@ -42,12 +42,14 @@ static bool parse_side(const char *text, double max, struct gpume_prefilter *fil
     return filter->width % 2 == 1;
 }
 
-bool gpume_prefilter_option_parse(const char *text, struct gpume_prefilter_option *out)
+static bool parse_filter(const struct gpume_option *row, const char *text, void *field)
 {
+    struct gpume_prefilter_option *out = field;
     struct gpume_prefilter_option option = {.text = text};
     struct gpume_prefilter *filter = &option.filter;
     const char *rest;
     bool good = false;
+    (void)row;
     if (strcmp(text, "none") == 0) {
         *out = (struct gpume_prefilter_option){0};
         return true;
@@ -76,7 +78,24 @@ bool gpume_prefilter_option_parse(const char *text, struct gpume_prefilter_optio
     return good;
 }
 
-/* A file on its way into a kernel. */
+static void describe_filter(const struct gpume_option *row, char *text, size_t bytes)
+{
+    (void)row;
+    snprintf(text, bytes,
+        "gauss:S (0.3 to 16), box:N (odd, 3 to 31), median:3, median:5, bilateral:S,R (0.3 to 5, "
+        "0.1 to 1000) or kernel:FILE");
+}
+
+static void filter_words(const struct gpume_option *row, char *text, size_t bytes)
+{
+    (void)row;
+    snprintf(text, bytes, "gauss: box: median:3 median:5 bilateral: kernel:");
+}
+
+const struct gpume_option_type gpume_type_prefilter = {
+    sizeof(struct gpume_prefilter_option), parse_filter, describe_filter, filter_words};
+
+/* A kernel's file as it is read. */
 struct reader {
     const char *path;
     unsigned line; /* from 1 */

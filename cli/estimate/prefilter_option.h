@@ -7,6 +7,7 @@
 #define GPUME_CLI_ESTIMATE_PREFILTER_OPTION_H
 
 #include "gpume/gpume.h"
+#include "options/option.h"
 
 #include <stdbool.h>
 
@@ -17,13 +18,8 @@ struct gpume_prefilter_option {
     struct gpume_prefilter filter;
 };
 
-/* For people: what gpume_prefilter_option_parse takes. */
-#define GPUME_PREFILTER_PERMITTED                                                                  \
-    "gauss:S (0.3 to 16), box:N (odd, 3 to 31), median:3, median:5, bilateral:S,R (0.3 to 5, 0.1 " \
-    "to 1000) or kernel:FILE"
-
-/* false: it is none of them. Says nothing. */
-bool gpume_prefilter_option_parse(const char *text, struct gpume_prefilter_option *option);
+/* Stores a struct gpume_prefilter_option. */
+extern const struct gpume_option_type gpume_type_prefilter;
 
 /* Completes option.filter, which weights outlives. GPUME_OK, or GPUME_FORMAT after one line through
  * gpume_console_error. */

@@ -5,26 +5,26 @@
  * the sinks; the outputs get their names after the context has closed without complaint. Whatever
  * fails on the way, the outputs that are not complete are taken away again.
  */
-#include "estimate/run.h"
+#include "estimate/estimate.h"
 
+#include "cache_folder.h"
 #include "console.h"
 #include "estimate/checkpoint.h"
 #include "estimate/compat.h"
 #include "estimate/feed.h"
+#include "estimate/open_input.h"
 #include "estimate/outputs.h"
 #include "estimate/run_end.h"
 #include "estimate/run_window.h"
 #include "estimate/target_stream.h"
-#include "open_source.h"
 #include "progress.h"
 #include "signals.h"
 #include "sinks/summary.h"
 
 #include <inttypes.h>
-#include <pthread.h>
 
 struct job {
-    const struct gpume_options *options;
+    const struct gpume_estimate_options *options;
     struct gpume_outputs outputs;
     struct gpume_source *source;
     struct gpume_source_info info;
@@ -45,14 +45,6 @@ struct job {
     struct gpume_sink *sinks[GPUME_OUTPUTS_MAX]; /* NULL for summary.json */
 };
 
-static void *load_drivers(void *opaque)
-{
-    uint32_t count = 0;
-    (void)opaque;
-    (void)gpume_list_devices(NULL, 0, &count);
-    return NULL;
-}
-
 static bool want_colour(const struct gpume_outputs *outputs)
 {
     bool wanted = false;
@@ -62,41 +54,26 @@ static bool want_colour(const struct gpume_outputs *outputs)
     return wanted;
 }
 
-static const char *input_name(const struct gpume_options *options)
+static const char *input_name(const struct gpume_estimate_options *options)
 {
-    return options->inputs[options->input_count - 1];
+    return options->common.inputs[options->common.input_count - 1];
 }
 
-static const char *reference_name(const struct gpume_options *options)
+static const char *reference_name(const struct gpume_estimate_options *options)
 {
-    return options->input_count == 2 ? options->inputs[0] : NULL;
+    return options->common.input_count == 2 ? options->common.inputs[0] : NULL;
 }
 
 /* libavformat does not say which file it has opened: the one that had the name before and after. */
-static enum gpume_exit open_source(struct job *job)
+static enum gpume_exit open_input(struct job *job)
 {
-    const struct gpume_options *options = job->options;
+    const struct gpume_estimate_options *options = job->options;
     struct gpume_run_input after;
     gpume_run_input_look(&job->input, input_name(options), reference_name(options));
-    const int status =
-        gpume_open_source(options, want_colour(&job->outputs), &job->source, &job->info);
+    const enum gpume_exit result =
+        gpume_open_input(options, want_colour(&job->outputs), &job->source, &job->info);
     gpume_run_input_look(&after, input_name(options), reference_name(options));
     job->is_steady = gpume_run_input_is_same(&job->input, &after);
-    return gpume_source_exit(status);
-}
-
-/* Opening a video and loading Vulkan's drivers take tens of milliseconds each. With validation they
- * are loaded another time anyway, and a search asked for by name may well be the CPU's. */
-static enum gpume_exit open_source_and_drivers(struct job *job)
-{
-    const struct gpume_params *params = &job->options->params;
-    pthread_t loader;
-    const bool loading = params->backend != GPUME_BACKEND_CPU && !params->validate &&
-                         !params->search && pthread_create(&loader, NULL, load_drivers, NULL) == 0;
-    const enum gpume_exit result = open_source(job);
-    if (loading) {
-        pthread_join(loader, NULL);
-    }
     return result;
 }
 
@@ -116,12 +93,13 @@ static int take_colour(void *source, uint64_t frame, struct gpume_plane *rgb)
 
 static void describe_run(struct job *job)
 {
-    const struct gpume_options *options = job->options;
+    const struct gpume_estimate_options *options = job->options;
     struct gpume_params params = options->params;
     params.width = job->info.width;
     params.height = job->info.height;
     params.bits = job->info.bits;
     params.log = gpume_console_log;
+    params.cache_dir = gpume_cache_folder();
     params.prefilter = job->prefilter.text ? &job->prefilter.filter : NULL;
     for (size_t i = 0; i < job->outputs.count; i++) {
         const struct gpume_sink_ops *ops = job->outputs.items[i].ops;
@@ -136,19 +114,19 @@ static void describe_run(struct job *job)
         .frames = options->frames,
         .prefilter = job->prefilter.text,
         .compat = options->compat_ffmpeg ? "ffmpeg" : NULL,
-        .expected =
-            gpume_run_window_expect(options, options->input_count == 2 ? 2 : job->info.frames),
-        .filter = options->filter,
-        .stream = options->stream,
-        .hwaccel = options->hwaccel,
+        .expected = gpume_run_window_expect(
+            options, options->common.input_count == 2 ? 2 : job->info.frames),
+        .filter = options->source.filter,
+        .stream = options->source.stream,
+        .hwaccel = options->source.hwaccel,
         .rate_num = job->info.rate_num,
         .rate_den = job->info.rate_den,
         .full_range = job->info.full_range,
         .residual_signed = options->residual_signed,
         .gain = options->gain,
         .gamma = options->gamma,
-        .overlay_style = (enum gpume_overlay_style)options->overlay_style,
-        .overlay_key = (enum gpume_overlay_key)options->overlay_key,
+        .overlay_style = options->overlay_style,
+        .overlay_key = options->overlay_key,
         .overlay_scale = options->scale,
         .vectors_format = job->outputs.vectors_format,
         .report_pictures = options->report_pictures,
@@ -289,7 +267,7 @@ static int receive_all(struct job *job)
 /* Both threads, from the first frame to the last field. */
 static enum gpume_exit transfer(struct job *job)
 {
-    const struct gpume_options *options = job->options;
+    const struct gpume_estimate_options *options = job->options;
     job->feed = (struct gpume_feed){
         .source = job->source,
         .ctx = job->ctx,
@@ -297,7 +275,7 @@ static enum gpume_exit transfer(struct job *job)
         .count = job->window.send,
         .known = job->window.known,
     };
-    gpume_progress_init(&job->progress, options, job->run.expected);
+    gpume_progress_init(&job->progress, &options->common, job->run.expected);
     if (gpume_feed_start(&job->feed) != GPUME_OK) {
         return GPUME_EXIT_FAILED;
     }
@@ -331,7 +309,7 @@ static enum gpume_exit transfer(struct job *job)
         return GPUME_EXIT_FAILED;
     }
     if (job->summary.all.fields == 0) {
-        return gpume_refuse_short_source(options, &job->info, counts.delivered);
+        return gpume_refuse_short_input(options, &job->info, counts.delivered);
     }
     if (job->summary.targets < options->frames) {
         gpume_console_warning("--frames %" PRIu64 ": the input ends after %" PRIu64,
@@ -425,12 +403,12 @@ static enum gpume_exit work(struct job *job)
 {
     enum gpume_exit result = gpume_outputs_init(&job->outputs, job->options);
     if (result == GPUME_EXIT_DONE && job->outputs.to_stdout &&
-        job->options->form == GPUME_FORM_JSON) {
+        job->options->common.form == GPUME_FORM_JSON) {
         gpume_console_error("--json: standard output has the data already; leave one of them out");
         result = GPUME_EXIT_USAGE;
     }
     result = result ? result : read_prefilter(job);
-    result = result ? result : open_source_and_drivers(job);
+    result = result ? result : open_input(job);
     if (result == GPUME_EXIT_DONE && job->options->compat_ffmpeg) {
         result = gpume_compat_check_input(job->options, &job->info);
     }
@@ -442,10 +420,10 @@ static enum gpume_exit work(struct job *job)
     if (result != GPUME_EXIT_DONE) {
         return result;
     }
-    if (job->options->compat_ffmpeg && job->options->block != job->run.params.block) {
+    if (job->options->compat_ffmpeg && job->options->asked_block != job->run.params.block) {
         gpume_console_warning("--block %" PRIu32 ": --compat ffmpeg makes it %" PRIu32
                               ", the next power of two, as mestimate does",
-            job->options->block, job->run.params.block);
+            job->options->asked_block, job->run.params.block);
     }
     gpume_signals_attach(job->ctx, job->source);
     job->start_ns = gpume_progress_clock_ns();
@@ -466,7 +444,7 @@ static enum gpume_exit work(struct job *job)
     return result ? result : gpume_run_conclude(job->options, &job->outputs, &job->summary);
 }
 
-enum gpume_exit gpume_run_job(const struct gpume_options *options)
+enum gpume_exit gpume_estimate_run(const void *options)
 {
     struct job job = {.options = options};
     const enum gpume_exit result = work(&job);

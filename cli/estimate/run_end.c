@@ -18,10 +18,10 @@ static void print_outputs(const struct gpume_outputs *outputs, FILE *stream)
     }
 }
 
-enum gpume_exit gpume_run_conclude(const struct gpume_options *options,
+enum gpume_exit gpume_run_conclude(const struct gpume_estimate_options *options,
     const struct gpume_outputs *outputs, const struct gpume_summary *summary)
 {
-    const int verbosity = options->verbosity;
+    const int verbosity = options->common.verbosity;
     char line[128];
     gpume_summary_check_line(summary, line, sizeof(line));
     if (verbosity > 0) {
@@ -29,7 +29,7 @@ enum gpume_exit gpume_run_conclude(const struct gpume_options *options,
         gpume_summary_busy_line(summary, busy, sizeof(busy));
         gpume_console_info("%s", busy);
     }
-    if (options->form == GPUME_FORM_JSON) {
+    if (options->common.form == GPUME_FORM_JSON) {
         if (gpume_summary_write(summary, "-") != GPUME_OK) {
             return GPUME_EXIT_FAILED;
         }

@@ -3,13 +3,13 @@
 #ifndef GPUME_CLI_ESTIMATE_RUN_END_H
 #define GPUME_CLI_ESTIMATE_RUN_END_H
 
+#include "estimate/estimate.h"
 #include "estimate/outputs.h"
-#include "options/options.h"
 #include "sinks/summary.h"
 
 /* The closing words. They go to standard output, unless data went there: then only what was asked
  * for, and on standard error. The exit status, also of vectors that --check has found wrong. */
-enum gpume_exit gpume_run_conclude(const struct gpume_options *options,
+enum gpume_exit gpume_run_conclude(const struct gpume_estimate_options *options,
     const struct gpume_outputs *outputs, const struct gpume_summary *summary);
 
 #endif

@@ -20,14 +20,14 @@ static uint64_t frames_taken(const struct gpume_summary *done, uint64_t ahead)
 }
 
 struct gpume_run_window gpume_run_window_make(
-    const struct gpume_options *options, const struct gpume_summary *done)
+    const struct gpume_estimate_options *options, const struct gpume_summary *done)
 {
     const enum gpume_direction direction = options->params.direction;
     const uint64_t distance = options->params.ref_distance;
     const uint64_t back = direction == GPUME_DIRECTION_FUTURE ? 0 : distance;
     const uint64_t ahead = direction == GPUME_DIRECTION_PAST ? 0 : distance;
     const uint64_t target =
-        done->targets > 0 ? done->last_field + 1 : gpume_options_first_target(options);
+        done->targets > 0 ? done->last_field + 1 : gpume_estimate_first_target(options);
     const uint64_t left = length(done->targets, options->frames);
     struct gpume_run_window window = {.first_frame = length(back, target),
         .first_target = target,
@@ -42,9 +42,9 @@ struct gpume_run_window gpume_run_window_make(
     return window;
 }
 
-uint64_t gpume_run_window_expect(const struct gpume_options *options, uint64_t known)
+uint64_t gpume_run_window_expect(const struct gpume_estimate_options *options, uint64_t known)
 {
-    const uint64_t first = gpume_options_first_target(options);
+    const uint64_t first = gpume_estimate_first_target(options);
     const uint64_t distance = options->params.ref_distance;
     const uint64_t frames = known > first ? known : options->frames > 0 ? UINT64_MAX : 0;
     const uint64_t end = least(frames, options->frames ? first + options->frames : UINT64_MAX);
@@ -60,10 +60,10 @@ uint64_t gpume_run_window_expect(const struct gpume_options *options, uint64_t k
     }
 }
 
-uint64_t gpume_run_window_least(const struct gpume_options *options)
+uint64_t gpume_run_window_least(const struct gpume_estimate_options *options)
 {
     const uint64_t distance = options->params.ref_distance;
-    const uint64_t start = gpume_options_first_target(options);
+    const uint64_t start = gpume_estimate_first_target(options);
     const bool past_too = options->params.direction != GPUME_DIRECTION_FUTURE;
     /* Of both the past is there first, unless the last target has none yet. */
     const bool has_past = options->frames == 0 || start + options->frames > distance;

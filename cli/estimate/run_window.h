@@ -3,7 +3,7 @@
 #ifndef GPUME_CLI_ESTIMATE_RUN_WINDOW_H
 #define GPUME_CLI_ESTIMATE_RUN_WINDOW_H
 
-#include "options/options.h"
+#include "estimate/estimate.h"
 #include "sinks/summary.h"
 
 struct gpume_run_window {
@@ -16,12 +16,12 @@ struct gpume_run_window {
 
 /* done: the sums of the runs that this one continues; zero for none. */
 struct gpume_run_window gpume_run_window_make(
-    const struct gpume_options *options, const struct gpume_summary *done);
+    const struct gpume_estimate_options *options, const struct gpume_summary *done);
 
 /* Fields of the whole run, from an input of so many frames (0: not known); 0: not known. */
-uint64_t gpume_run_window_expect(const struct gpume_options *options, uint64_t frames);
+uint64_t gpume_run_window_expect(const struct gpume_estimate_options *options, uint64_t frames);
 
 /* Frames that the first field takes. */
-uint64_t gpume_run_window_least(const struct gpume_options *options);
+uint64_t gpume_run_window_least(const struct gpume_estimate_options *options);
 
 #endif

@@ -1,142 +1,104 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A script a shell. All three find the command by the first name on the line, as the parser does,
- * and know by the masks of option_checks which options it takes. What stands for a value follows
- * from the option's kind; for texts it is said here.
+ * One script per shell. Like the parser, each takes the first operand for the command if it is the
+ * name of one, and offers the options of that command's table.
  */
 #include "options/completion.h"
 
-#include "options/option_checks.h"
-#include "options/option_table.h"
-#include "options/option_value.h"
-#include "options/options.h"
-
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-static const struct {
-    enum gpume_command id;
-    const char *name;
-    const char *help;
-} commands[] = {
-    {GPUME_COMMAND_ESTIMATE, "estimate", ""}, /* has no name on the line */
-    {GPUME_COMMAND_SORT, "sort", "sort integers"},
-    {GPUME_COMMAND_BENCH, "bench", "time every engine side by side"},
-    {GPUME_COMMAND_COMPARE, "compare", "say where two runs differ"},
-    {GPUME_COMMAND_CONVERT, "convert", "turn a file of vectors into another format"},
-    {GPUME_COMMAND_DEVICES, "devices", "list what can be used on this machine"},
-};
-#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
-#define NAMES "sort bench compare convert devices"
-
-enum value { VALUE_NONE, VALUE_WORDS, VALUE_FILE, VALUE_DEVICE, VALUE_COUNT };
+enum value { VALUE_NONE, VALUE_WORDS, VALUE_FILE, VALUE_DEVICE, VALUE_ANY };
 
 #define WORDS_BYTES 256
-#define SEARCHES_MAX 32u /* more than there are */
 
-/* The indices in the table of 'gpume devices', behind the command's own name. */
+/* Prints the indices in the table of 'gpume devices'; goes after the name of the program. */
 #define DEVICES "devices 2>/dev/null | sed -n \"s/^ *\\([0-9][0-9]*\\)  .*/\\1/p\""
 
-static bool takes(const struct gpume_option_row *row, size_t command)
-{
-    return gpume_option_mask(commands[command].id) >> row->id & 1;
-}
-
-/* The names of searches: what this build has, whether the machine can run them or not. */
-static void put_searches(char *words, size_t bytes)
-{
-    struct gpume_search_info searches[SEARCHES_MAX];
-    uint32_t count = 0;
-    if (gpume_list_searches(NULL, searches, SEARCHES_MAX, &count) != GPUME_OK) {
-        return;
-    }
-    for (uint32_t i = 0; i < count && i < SEARCHES_MAX; i++) {
-        const size_t used = strlen(words);
-        snprintf(words + used, bytes - used, "%s%s", i > 0 ? " " : "", searches[i].name);
-    }
-}
-
-/* words: those that the option may have, or begin with, separated by blanks. */
-static enum value value_of(const struct gpume_option_row *row, char *words, size_t bytes)
+/* words: what the value may be, or begin with, separated by blanks. */
+static enum value value_of(const struct gpume_option *option, char words[WORDS_BYTES])
 {
     words[0] = '\0';
-    if (row->kind == GPUME_KIND_CHOICE) {
-        for (size_t i = 0; i < 4 && row->choices[i]; i++) {
-            const size_t used = strlen(words);
-            snprintf(words + used, bytes - used, "%s%s", i > 0 ? " " : "", row->choices[i]);
-        }
-        return VALUE_WORDS;
-    }
-    if (row->kind == GPUME_KIND_FORMAT) {
-        gpume_option_formats(row, " ", words, bytes);
-        return VALUE_WORDS;
-    }
-    switch (row->id) {
-    case GPUME_OPTION_PREFILTER:
-        snprintf(words, bytes, "gauss: box: median:3 median:5 bilateral: kernel:");
-        return VALUE_WORDS;
-    case GPUME_OPTION_HWACCEL:
-        snprintf(words, bytes, "none auto cuda vaapi vulkan");
-        return VALUE_WORDS;
-    case GPUME_OPTION_SEARCH:
-        put_searches(words, bytes);
-        return VALUE_WORDS;
-    case GPUME_OPTION_VF:
-        snprintf(
-            words, bytes, "bwdif crop= format= fps= hflip hqdn3d scale= transpose= vflip yadif");
-        return VALUE_WORDS;
-    case GPUME_OPTION_DEVICE:
-        return VALUE_DEVICE;
-    case GPUME_OPTION_OUTPUT:
-    case GPUME_OPTION_VECTORS:
-    case GPUME_OPTION_PREDICTED:
-    case GPUME_OPTION_RESIDUAL:
-    case GPUME_OPTION_DIFFERENCE:
-    case GPUME_OPTION_OVERLAY:
-    case GPUME_OPTION_REPORT:
-    case GPUME_OPTION_MAP:
+    if (option->complete == GPUME_COMPLETE_FILES) {
         return VALUE_FILE;
-    default:
-        return VALUE_NONE;
+    }
+    if (option->complete == GPUME_COMPLETE_DEVICES) {
+        return VALUE_DEVICE;
+    }
+    if (option->type->words) {
+        option->type->words(option, words, WORDS_BYTES);
+    } else if (option->words) {
+        snprintf(words, WORDS_BYTES, "%s", option->words);
+    }
+    return words[0] ? VALUE_WORDS : VALUE_NONE;
+}
+
+static bool has(const struct gpume_command *command, const struct gpume_option *option)
+{
+    return gpume_command_option(command, option->name, strlen(option->name)) != NULL;
+}
+
+/* Walks over the options of all commands, each name once; start with c = i = 0. NULL at the end. */
+static const struct gpume_option *next_option(size_t *c, size_t *i)
+{
+    for (; gpume_commands[*c]; ++*c, *i = 0) {
+        while (*i < gpume_commands[*c]->option_count) {
+            const struct gpume_option *option = &gpume_commands[*c]->options[(*i)++];
+            bool seen = !option->name;
+            for (size_t before = 0; before < *c && !seen; before++) {
+                seen = has(gpume_commands[before], option);
+            }
+            if (!seen) {
+                return option;
+            }
+        }
+    }
+    return NULL;
+}
+
+/* The names that are typed, with `between` between them. */
+static void print_commands(const char *between)
+{
+    for (size_t c = 1; gpume_commands[c]; c++) {
+        printf("%s%s", c > 1 ? between : "", gpume_commands[c]->name);
     }
 }
 
-/* Help on one line, between single quotes: quote stands for one. */
-static void print_help(const struct gpume_option_row *row, const char *quote)
+/* Help between single quotes: `quote` stands for one. */
+static void print_help(const struct gpume_option *option, const char *quote)
 {
-    for (const char *at = row->help; *at; at++) {
+    for (const char *at = option->help; *at; at++) {
         if (*at == '\'') {
             fputs(quote, stdout);
         } else {
-            putchar(*at == '\n' ? ' ' : *at);
+            putchar(*at);
         }
     }
 }
 
-/* "--block | -b | --window | ...", a case's pattern in bash and zsh: of all options with such a
- * value, and of them all if it is VALUE_COUNT. */
+/* "--block | -b | --window | ...", the pattern of a case in bash and zsh: all options with such a
+ * value. */
 static void print_pattern(enum value wanted)
 {
     char words[WORDS_BYTES];
+    const struct gpume_option *option;
     const char *between = "";
-    for (size_t i = 0; i < GPUME_OPTION_COUNT; i++) {
-        const struct gpume_option_row *row = &gpume_option_rows[i];
-        if (row->kind == GPUME_KIND_FLAG ||
-            (wanted != VALUE_COUNT && value_of(row, words, sizeof(words)) != wanted)) {
+    for (size_t c = 0, i = 0; (option = next_option(&c, &i)) != NULL;) {
+        if (!option->value || (wanted != VALUE_ANY && value_of(option, words) != wanted)) {
             continue;
         }
-        printf("%s--%s", between, row->name);
+        printf("%s--%s", between, option->name);
         between = " | ";
-        if (row->letter) {
-            printf(" | -%c", row->letter);
+        if (option->letter) {
+            printf(" | -%c", option->letter);
         }
     }
 }
 
 static void print_bash_values(void)
 {
+    char words[WORDS_BYTES];
+    const struct gpume_option *option;
     printf("    ");
     print_pattern(VALUE_NONE);
     printf(") return ;;\n    ");
@@ -147,25 +109,23 @@ static void print_bash_values(void)
            "        COMPREPLY=($(compgen -W \"$(\"${COMP_WORDS[0]}\" " DEVICES
            ")\" -- \"$current\"))\n"
            "        return ;;\n");
-    for (size_t i = 0; i < GPUME_OPTION_COUNT; i++) {
-        const struct gpume_option_row *row = &gpume_option_rows[i];
-        char words[WORDS_BYTES];
-        if (row->kind != GPUME_KIND_FLAG && value_of(row, words, sizeof(words)) == VALUE_WORDS) {
+    for (size_t c = 0, i = 0; (option = next_option(&c, &i)) != NULL;) {
+        if (option->value && value_of(option, words) == VALUE_WORDS) {
             printf("    --%s) COMPREPLY=($(compgen -W '%s' -- \"$current\"))\n        return ;;\n",
-                row->name, words);
+                option->name, words);
         }
     }
 }
 
 static void print_bash_options(void)
 {
-    for (size_t c = 0; c < COMMANDS; c++) {
-        printf("        %s) options='", commands[c].name);
+    for (size_t c = 0; gpume_commands[c]; c++) {
+        const struct gpume_command *command = gpume_commands[c];
+        printf("        %s) options='", command->name);
         const char *between = "";
-        for (size_t i = 0; i < GPUME_OPTION_COUNT; i++) {
-            const struct gpume_option_row *row = &gpume_option_rows[i];
-            if (takes(row, c)) {
-                printf("%s--%s", between, row->name);
+        for (size_t i = 0; i < command->option_count; i++) {
+            if (command->options[i].name) {
+                printf("%s--%s", between, command->options[i].name);
                 between = " ";
             }
         }
@@ -195,7 +155,7 @@ static void print_bash(void)
            "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
            "        case ${COMP_WORDS[i]} in\n"
            "        ");
-    print_pattern(VALUE_COUNT);
+    print_pattern(VALUE_ANY);
     printf(")\n"
            "            [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))\n"
            "            ((i++)) ;;\n"
@@ -208,7 +168,9 @@ static void print_bash(void)
     printf("    esac\n"
            "    if [[ $current == -* ]]; then\n"
            "        case $command in\n"
-           "        sort | bench | compare | convert | devices) ;;\n"
+           "        ");
+    print_commands(" | ");
+    printf(") ;;\n"
            "        *) command=estimate ;;\n"
            "        esac\n"
            "        case $command in\n");
@@ -217,44 +179,52 @@ static void print_bash(void)
            "        COMPREPLY=($(compgen -W \"$options\" -- \"$current\"))\n"
            "        return\n"
            "    fi\n"
-           "    [[ $command ]] || COMPREPLY=($(compgen -W '" NAMES "' -- \"$current\"))\n"
-           "    [[ $command == devices ]] || _gpume_files\n"
+           "    if [[ ! $command || $command == help ]]; then\n"
+           "        COMPREPLY=($(compgen -W '");
+    print_commands(" ");
+    printf("' -- \"$current\"))\n"
+           "    fi\n"
+           "    [[ $command == devices || $command == help ]] || _gpume_files\n"
            "}\n"
            "complete -F _gpume gpume\n");
 }
 
-static void print_zsh_option(const struct gpume_option_row *row)
+static void print_zsh_value(const struct gpume_option *option)
 {
     char words[WORDS_BYTES];
-    const bool valued = row->kind != GPUME_KIND_FLAG;
-    if (row->letter) {
-        printf("            '(-%c --%s)'{-%c%s,--%s%s}'[", row->letter, row->name, row->letter,
-            valued ? "+" : "", row->name, valued ? "=" : "");
-    } else {
-        printf("            '--%s%s[", row->name, valued ? "=" : "");
-    }
-    print_help(row, "'\\''");
-    printf("]");
-    if (valued) {
-        printf(":%s:", row->name);
-        switch (value_of(row, words, sizeof(words))) {
-        case VALUE_WORDS:
-            printf("(");
-            for (const char *at = words; *at; at++) {
-                printf("%s%c", *at == ':' ? "\\" : "", *at);
-            }
-            printf(")");
-            break;
-        case VALUE_FILE:
-            printf("_files");
-            break;
-        case VALUE_DEVICE:
-            printf("_gpume_devices");
-            break;
-        default:
-            printf(" ");
-            break;
+    switch (value_of(option, words)) {
+    case VALUE_WORDS:
+        printf("(");
+        for (const char *at = words; *at; at++) {
+            printf("%s%c", *at == ':' ? "\\" : "", *at);
         }
+        printf(")");
+        break;
+    case VALUE_FILE:
+        printf("_files");
+        break;
+    case VALUE_DEVICE:
+        printf("_gpume_devices");
+        break;
+    default:
+        printf(" ");
+        break;
+    }
+}
+
+static void print_zsh_option(const struct gpume_option *option)
+{
+    if (option->letter) {
+        printf("            '(-%c --%s)'{-%c%s,--%s%s}'[", option->letter, option->name,
+            option->letter, option->value ? "+" : "", option->name, option->value ? "=" : "");
+    } else {
+        printf("            '--%s%s[", option->name, option->value ? "=" : "");
+    }
+    print_help(option, "'\\''");
+    printf("]");
+    if (option->value) {
+        printf(":%s:", option->name);
+        print_zsh_value(option);
     }
     printf("'\n");
 }
@@ -269,8 +239,8 @@ static void print_zsh(void)
            "_gpume_first() {\n"
            "    local -a names\n"
            "    names=(\n");
-    for (size_t c = 1; c < COMMANDS; c++) {
-        printf("        '%s:%s'\n", commands[c].name, commands[c].help);
+    for (size_t c = 1; gpume_commands[c]; c++) {
+        printf("        '%s:%s'\n", gpume_commands[c]->name, gpume_commands[c]->summary);
     }
     printf("    )\n"
            "    _describe -t commands command names\n"
@@ -282,19 +252,21 @@ static void print_zsh(void)
            "    for ((i = 2; i < CURRENT; i++)); do\n"
            "        case $words[i] in\n"
            "        ");
-    print_pattern(VALUE_COUNT);
+    print_pattern(VALUE_ANY);
     printf(") ((i++)) ;;\n"
            "        -?*) ;;\n"
-           "        sort | bench | compare | convert | devices) command=$words[i] && break ;;\n"
+           "        ");
+    print_commands(" | ");
+    printf(") command=$words[i] && break ;;\n"
            "        *) break ;;\n"
            "        esac\n"
            "    done\n"
            "    case $command in\n");
-    for (size_t c = 0; c < COMMANDS; c++) {
-        printf("    %s)\n        options=(\n", commands[c].name);
-        for (size_t i = 0; i < GPUME_OPTION_COUNT; i++) {
-            if (takes(&gpume_option_rows[i], c)) {
-                print_zsh_option(&gpume_option_rows[i]);
+    for (size_t c = 0; gpume_commands[c]; c++) {
+        printf("    %s)\n        options=(\n", gpume_commands[c]->name);
+        for (size_t i = 0; i < gpume_commands[c]->option_count; i++) {
+            if (gpume_commands[c]->options[i].name) {
+                print_zsh_option(&gpume_commands[c]->options[i]);
             }
         }
         printf("        ) ;;\n");
@@ -302,6 +274,8 @@ static void print_zsh(void)
     printf("    esac\n"
            "    if [[ $command == devices ]]; then\n"
            "        _arguments -s : $options '1: :_gpume_first'\n"
+           "    elif [[ $command == help ]]; then\n"
+           "        _arguments -s : $options '1: :_gpume_first' '2: :_gpume_first'\n"
            "    else\n"
            "        _arguments -s : $options '1: :_gpume_first' '*:file:_files'\n"
            "    fi\n"
@@ -313,21 +287,21 @@ static void print_zsh(void)
            "fi\n");
 }
 
-static void print_fish_option(const struct gpume_option_row *row)
+static void print_fish_option(const struct gpume_option *option)
 {
     char words[WORDS_BYTES];
     printf("complete -c gpume -n '__gpume_for");
-    for (size_t c = 0; c < COMMANDS; c++) {
-        if (takes(row, c)) {
-            printf(" %s", commands[c].name);
+    for (size_t c = 0; gpume_commands[c]; c++) {
+        if (has(gpume_commands[c], option)) {
+            printf(" %s", gpume_commands[c]->name);
         }
     }
-    printf("' -l %s", row->name);
-    if (row->letter) {
-        printf(" -s %c", row->letter);
+    printf("' -l %s", option->name);
+    if (option->letter) {
+        printf(" -s %c", option->letter);
     }
-    if (row->kind != GPUME_KIND_FLAG) {
-        switch (value_of(row, words, sizeof(words))) {
+    if (option->value) {
+        switch (value_of(option, words)) {
         case VALUE_WORDS:
             printf(" -x -a '%s'", words);
             break;
@@ -343,12 +317,13 @@ static void print_fish_option(const struct gpume_option_row *row)
         }
     }
     printf(" -d '");
-    print_help(row, "\\'");
+    print_help(option, "\\'");
     printf("'\n");
 }
 
 static void print_fish(void)
 {
+    const struct gpume_option *option;
     printf("# Completion of gpume in fish, made by 'gpume --completion fish'.\n"
            "function __gpume_devices\n"
            "    set -l words (commandline -opc)\n"
@@ -363,19 +338,20 @@ static void print_fish(void)
            "        end\n"
            "        switch $word\n"
            "            case");
-    for (size_t i = 0; i < GPUME_OPTION_COUNT; i++) {
-        const struct gpume_option_row *row = &gpume_option_rows[i];
-        if (row->kind != GPUME_KIND_FLAG) {
-            printf(" --%s", row->name);
-            if (row->letter) {
-                printf(" -%c", row->letter);
+    for (size_t c = 0, i = 0; (option = next_option(&c, &i)) != NULL;) {
+        if (option->value) {
+            printf(" --%s", option->name);
+            if (option->letter) {
+                printf(" -%c", option->letter);
             }
         }
     }
     printf("\n"
            "                set skip 1\n"
            "            case '-?*'\n"
-           "            case " NAMES "\n"
+           "            case ");
+    print_commands(" ");
+    printf("\n"
            "                echo $word\n"
            "                return\n"
            "            case '*'\n"
@@ -389,27 +365,24 @@ static void print_fish(void)
            "    test -n \"$command\"; or set command estimate\n"
            "    contains -- $command $argv\n"
            "end\n"
-           "complete -c gpume -n '__gpume_for devices' -f\n");
-    for (size_t c = 1; c < COMMANDS; c++) {
-        printf("complete -c gpume -n 'test -z \"$(__gpume_command)\"' -a %s -d '%s'\n",
-            commands[c].name, commands[c].help);
+           "complete -c gpume -n '__gpume_for devices help' -f\n");
+    for (size_t c = 1; gpume_commands[c]; c++) {
+        printf(
+            "complete -c gpume -n 'contains -- \"$(__gpume_command)\" \"\" help' -a %s -d '%s'\n",
+            gpume_commands[c]->name, gpume_commands[c]->summary);
     }
-    for (size_t i = 0; i < GPUME_OPTION_COUNT; i++) {
-        print_fish_option(&gpume_option_rows[i]);
+    for (size_t c = 0, i = 0; (option = next_option(&c, &i)) != NULL;) {
+        print_fish_option(option);
     }
 }
 
-void gpume_completion_print(enum gpume_shell shell)
+void gpume_completion_print(enum gpume_request shell)
 {
-    switch (shell) {
-    case GPUME_SHELL_BASH:
+    if (shell == GPUME_REQUEST_BASH) {
         print_bash();
-        break;
-    case GPUME_SHELL_ZSH:
+    } else if (shell == GPUME_REQUEST_ZSH) {
         print_zsh();
-        break;
-    case GPUME_SHELL_FISH:
+    } else {
         print_fish();
-        break;
     }
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Completion of the command line by bash, zsh and fish, made from the table of options. */
+/* Scripts by which bash, zsh and fish complete command lines, made from the tables of options. */
 #ifndef GPUME_CLI_OPTIONS_COMPLETION_H
 #define GPUME_CLI_OPTIONS_COMPLETION_H
 
-enum gpume_shell { GPUME_SHELL_BASH, GPUME_SHELL_ZSH, GPUME_SHELL_FISH };
+#include "options/common.h"
 
-/* Standard output; the caller checks that it arrived. */
-void gpume_completion_print(enum gpume_shell shell);
+/* shell: GPUME_REQUEST_BASH, _ZSH or _FISH. Standard output; the caller checks that it arrived. */
+void gpume_completion_print(enum gpume_request shell);
 
 #endif

@@ -364,7 +364,7 @@ static enum gpume_exit join(struct reader *reader, bool behind)
 }
 
 enum gpume_exit gpume_sort_input_read(
-    struct gpume_sort_input *input, const struct gpume_options *options)
+    struct gpume_sort_input *input, const struct gpume_sort_options *options)
 {
     struct reader *reader = malloc(sizeof *reader); /* the buffers need no zeroing */
     if (!reader) {
@@ -377,11 +377,10 @@ enum gpume_exit gpume_sort_input_read(
     reader->count_max = memory_max > 0 && memory_max / SORT_BYTES < GPUME_SORT_COUNT_MAX
                             ? memory_max / SORT_BYTES
                             : GPUME_SORT_COUNT_MAX;
-    enum gpume_exit result =
-        open_input(reader, options->input_count > 0 ? options->inputs[0] : NULL);
+    enum gpume_exit result = open_input(reader, options->common.inputs[0]);
     if (result == GPUME_EXIT_DONE) {
-        result = options->sort_binary ? read_binary(reader, options->sort_binary == GPUME_SORT_I32)
-                                      : read_text(reader);
+        result = options->binary ? read_binary(reader, options->binary == GPUME_SORT_I32)
+                                 : read_text(reader);
     }
     result = result ? result : join(reader, options->descending);
     *input = (struct gpume_sort_input){

@@ -3,7 +3,7 @@
 #ifndef GPUME_CLI_SORT_READ_H
 #define GPUME_CLI_SORT_READ_H
 
-#include "options/options.h"
+#include "sort/sort.h"
 
 #define GPUME_SORT_COUNT_MAX (UINT64_C(1) << 30) /* as gpume_sort takes */
 
@@ -21,7 +21,7 @@ struct gpume_sort_input {
 
 /* GPUME_EXIT_DONE; GPUME_EXIT_INPUT and others: one line has been kept. */
 enum gpume_exit gpume_sort_input_read(
-    struct gpume_sort_input *input, const struct gpume_options *options);
+    struct gpume_sort_input *input, const struct gpume_sort_options *options);
 
 void gpume_sort_input_finish(struct gpume_sort_input *input);
 

@@ -6,9 +6,12 @@
  */
 #include "sort/sort.h"
 
+#include "cache_folder.h"
 #include "console.h"
 #include "files/text_file.h"
 #include "gpume/compute.h"
+#include "options/checks.h"
+#include "options/line.h"
 #include "progress.h"
 #include "signals.h"
 #include "sort/check.h"
@@ -24,7 +27,7 @@
 static const struct gpume_log console = {.fn = gpume_console_log};
 
 struct job {
-    const struct gpume_options *options;
+    const struct gpume_sort_options *options;
     const char *output;
     struct gpume_integers_file *file;
     bool to_stdout, in_place;      /* of the output */
@@ -60,10 +63,10 @@ static void take_away(void *opaque)
 
 static enum gpume_exit open_output(struct job *job)
 {
-    const struct gpume_options *options = job->options;
+    const struct gpume_sort_options *options = job->options;
     job->output = options->output ? options->output : "-";
     job->to_stdout = gpume_text_is_stdout(job->output);
-    switch (gpume_integers_open(&job->file, job->output, options->overwrite, &console)) {
+    switch (gpume_integers_open(&job->file, job->output, options->common.overwrite, &console)) {
     case GPUME_OK:
         job->in_place = gpume_integers_is_in_place(job->file);
         if (!job->in_place) {
@@ -80,7 +83,7 @@ static enum gpume_exit open_output(struct job *job)
 
 static void plan(struct job *job)
 {
-    const struct gpume_options *options = job->options;
+    const struct gpume_sort_options *options = job->options;
     const struct gpume_sort_input *input = &job->input;
     gpume_sort_params_default(&job->params);
     job->params.descending = options->descending;
@@ -92,7 +95,7 @@ static void plan(struct job *job)
             job->segments[0].count, options->descending ? negatives : others};
         job->params.segments = job->segments;
         job->params.segment_count = 2;
-    } else if (options->sort_binary == GPUME_SORT_I32 || input->negatives > 0) {
+    } else if (options->binary == GPUME_SORT_I32 || input->negatives > 0) {
         job->params.type = GPUME_KEY_I32;
     }
 }
@@ -127,7 +130,7 @@ static int open_context(struct job *job, enum gpume_backend backend)
     params.backend = backend;
     params.device = wanted->device;
     params.validate = wanted->validate;
-    params.cache_dir = wanted->cache_dir;
+    params.cache_dir = gpume_cache_folder();
     params.log = gpume_console_log;
     const int status = gpume_compute_open(&job->compute, &params);
     if (status == GPUME_OK) {
@@ -192,7 +195,7 @@ static FILE *words_stream(const struct job *job)
 
 static enum gpume_exit compare(struct job *job, uint64_t *matched)
 {
-    const struct gpume_options *options = job->options;
+    const struct gpume_sort_options *options = job->options;
     *matched = 0;
     if (job->reference) {
         gpume_sort_with_qsort(&job->params, job->reference, job->input.count);
@@ -217,8 +220,8 @@ static enum gpume_exit compare(struct job *job, uint64_t *matched)
 
 static enum gpume_exit write_output(const struct job *job)
 {
-    const struct gpume_options *options = job->options;
-    const bool text = !options->sort_binary;
+    const struct gpume_sort_options *options = job->options;
+    const bool text = !options->binary;
     const uint64_t negatives = text ? job->input.negatives : 0;
     const struct gpume_integers integers = {
         .words = job->input.words,
@@ -242,7 +245,7 @@ static enum gpume_exit write_output(const struct job *job)
 
 static enum gpume_exit conclude(const struct job *job, uint64_t matched)
 {
-    const int verbosity = job->options->verbosity;
+    const int verbosity = job->options->common.verbosity;
     FILE *stream = words_stream(job);
     if (job->options->params.check && verbosity >= 0) {
         fprintf(stream, "Keys matched in %" PRIu64 " of %" PRIu64 " instances\n", matched,
@@ -279,7 +282,7 @@ static enum gpume_exit work(struct job *job)
     return result ? result : conclude(job, matched);
 }
 
-enum gpume_exit gpume_sort_run(const struct gpume_options *options)
+static enum gpume_exit run(const void *options)
 {
     struct job job = {.options = options};
     const enum gpume_exit result = work(&job);
@@ -291,3 +294,79 @@ enum gpume_exit gpume_sort_run(const struct gpume_options *options)
     free(job.original);
     return result;
 }
+
+#define OPTIONS struct gpume_sort_options
+
+static const char *const binaries[] = {"u32", "i32", NULL};
+
+static const struct gpume_option table[] = {
+    {.heading = "Sorting"},
+    {.name = "descending",
+        .type = &gpume_type_flag,
+        GPUME_FIELD(OPTIONS, descending),
+        .help = "sort the largest first"},
+    {.name = "binary",
+        .value = "u32|i32",
+        .type = &gpume_type_choice,
+        GPUME_FIELD(OPTIONS, binary),
+        .choices = binaries,
+        .stored = GPUME_SORT_U32,
+        .help = "read and write little-endian 32-bit words, unsigned or signed (default: text)"},
+    {.name = "time",
+        .type = &gpume_type_flag,
+        GPUME_FIELD(OPTIONS, time),
+        .help = "also time GPU, C radix sort, qsort and bitonic sort on the same integers"},
+    {.heading = "Input"},
+    {GPUME_OPTION_MAX_MEMORY(OPTIONS, params.memory_max),
+        .help = "refuse input that takes more memory, at 8 bytes per integer, e.g. 500M or 2GiB "
+                "(default: no limit)"},
+    {GPUME_OPTION_TIMEOUT(OPTIONS), .help = "give up after this time (default: no limit)"},
+    {.heading = "Output"},
+    {.name = "output",
+        .letter = 'o',
+        .value = "FILE",
+        .type = &gpume_type_text,
+        GPUME_FIELD(OPTIONS, output),
+        .help = "write to this file (default: standard output)",
+        .complete = GPUME_COMPLETE_FILES},
+    {GPUME_OPTION_OVERWRITE(OPTIONS), .help = "replace an existing output"},
+    {.heading = "Engine"},
+    {GPUME_OPTION_BACKEND(OPTIONS, params.backend), .help = GPUME_BACKEND_HELP},
+    {GPUME_OPTION_DEVICE(OPTIONS, params.device), .help = GPUME_DEVICE_HELP},
+    {GPUME_OPTION_CHECK(OPTIONS, params.check), .help = "compare the result with qsort's"},
+    {GPUME_OPTION_VALIDATE(OPTIONS, params.validate)},
+    {.heading = "Messages"},
+    {GPUME_OPTION_QUIET(OPTIONS), .help = "print no closing summary"},
+    {GPUME_OPTION_VERBOSE(OPTIONS)},
+    GPUME_OPTIONS_LAST(OPTIONS, "show this help"),
+};
+
+static void set_defaults(void *opaque)
+{
+    struct gpume_sort_options *options = opaque;
+    gpume_params_default(&options->params);
+}
+
+static int check_options(void *opaque, const struct gpume_line *line)
+{
+    const struct gpume_sort_options *options = opaque;
+    (void)line;
+    return gpume_check_engine(&options->params);
+}
+
+const struct gpume_command gpume_sort_command = {
+    .name = "sort",
+    .summary = "sort integers",
+    .usage = "sort [FILE] [-o FILE] [options]",
+    .about = "Sorts 32-bit integers from FILE or standard input, text separated by white space or "
+             "binary words, on the GPU if there is one, otherwise on the CPU.",
+    .options = table,
+    .option_count = sizeof(table) / sizeof(table[0]),
+    .bytes = sizeof(struct gpume_sort_options),
+    .operands_max = 1,
+    .operands = "one file; to sort several, use a pipe: cat FILES | gpume sort",
+    .catches_signals = true,
+    .set_defaults = set_defaults,
+    .check = check_options,
+    .run = run,
+};

@@ -1,11 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* `gpume sort`. */
+/*
+ * `gpume sort`: integers from a file or standard input, sorted on the GPU or the CPU. read.c and
+ * parse.c read them, sort.c sorts and writes, check.c and time.c serve --check and --time.
+ */
 #ifndef GPUME_CLI_SORT_SORT_H
 #define GPUME_CLI_SORT_SORT_H
 
-#include "options/options.h"
+#include "options/common.h"
 
-/* Every failure has been kept by the console. */
-enum gpume_exit gpume_sort_run(const struct gpume_options *options);
+/* What goes in and comes out. */
+enum gpume_sort_form { GPUME_SORT_TEXT, GPUME_SORT_U32, GPUME_SORT_I32 };
+
+struct gpume_sort_options {
+    struct gpume_common_options common;
+    struct gpume_params params; /* backend, device, validate, check and memory_max count */
+    const char *output;         /* NULL: standard output */
+    bool descending, time;
+    enum gpume_sort_form binary;
+};
+
+extern const struct gpume_command gpume_sort_command;
 
 #endif

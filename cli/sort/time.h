@@ -4,12 +4,12 @@
 #define GPUME_CLI_SORT_TIME_H
 
 #include "gpume/compute.h"
-#include "options/options.h"
+#include "sort/sort.h"
 
 #include <stdio.h>
 
 struct gpume_sort_timing {
-    const struct gpume_options *options;
+    const struct gpume_sort_options *options;
     struct gpume_sort_params params;
     const uint32_t *keys;     /* as they came */
     const uint32_t *expected; /* in order */

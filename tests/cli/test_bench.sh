@@ -88,13 +88,13 @@ for work in sort reduce; do
 done
 grep -q '^histogram, 8 bits$' "$scratch/out" || fail "no histogram"
 expect 2 bench --sort clip.y4m
-says "clip.y4m: 'gpume bench --sort' makes its own numbers"
+says "clip.y4m: 'gpume bench --sort' generates its own numbers"
 expect 2 bench --reduce --size 64x64
 says "--size: not an option of 'gpume bench --reduce'"
 
 # Refusals.
 expect 2 bench --json --csv
-says "--json: leaves no use for --csv"
+says "--csv: cannot be combined with --json"
 expect 2 bench --check
 says "not an option of 'gpume bench'"
 expect 2 bench clip.y4m --size 64x64
@@ -102,7 +102,7 @@ says "--size: is for generated frames"
 expect 2 bench --vf crop=8:8
 says "--vf: is for an input"
 expect 2 bench --frames 65
-says "64 at most"
+says "from 1 to 64"
 for value in 64 0x64 64x0 65537x1 x 64x64x64; do
     expect 2 bench --size $value
     says "--size $value: must be WxH"
@@ -111,7 +111,7 @@ expect 2 bench --bits 7
 expect 2 bench --seconds 0
 expect 2 bench --search no
 expect 2 clip.y4m --csv
-says "--csv: is an option of 'gpume bench'"
+says "--csv: not an option of 'gpume', but of 'gpume bench' and 'gpume compare'"
 expect 4 bench --device 'no such device' --size 16x16
 says "no such device"
 exit 0

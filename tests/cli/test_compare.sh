@@ -54,7 +54,8 @@ mismatch a.csv b.csv
 mismatch a.csv b
 grep -q '^mean SAD after  *- ' "$scratch/out" || fail "SAD of one of two"
 mismatch a b --csv
-manual=$(sed -n 's/^\.Ql \(frame,blocks,.*\) \.$/\1/p' "$here/../../man/gpume.1")
+manual=$(sed -n '/^prints one row for each frame pair/,/\.Pp/{s/^\.Va //; s/ \.$//; s/ //g; /,/p;}' \
+    "$here/../../man/gpume-compare.1" | grep -v prints | tr -d '\n')
 [ "$(head -1 "$scratch/out")" = "$manual" ] || fail "--csv: the columns are not those of the man page"
 [ "$(wc -l <"$scratch/out")" -eq 5 ] || fail "--csv: rows"
 sum=$(awk -F, 'NR > 1 { n += $5 } END { print n }' "$scratch/out")
@@ -217,7 +218,7 @@ undrawn() {
         [ "$(cat maps/* | sort | uniq -c | tr -s ' ')" = " 6 old" ] || fail "$3, $4: an old $map is lost"
     done
 }
-two='two fields a frame, --map one picture; leave it out, or compare with runs of --direction past'
+two='two motion fields per frame, but --map draws one'
 undrawn 2 "both and both: have $two" both both
 undrawn 2 "both/vectors.csv and both: have $two" both/vectors.csv both
 run compare both a --map 'one%d.ppm'

@@ -104,7 +104,7 @@ says 'not two pictures'
 expect 0 odd.y4m -q --compat ffmpeg --edge inside --direction both --backend cpu --vectors v.csv
 cmp v.csv all.csv || fail "--edge inside --direction both"
 expect 3 odd.y4m --compat ffmpeg -b 64 --backend cpu
-says 'are not one block of 64'
+says 'hold no whole block of 64'
 make_clip deep.y4m 40 40 10 3
 expect 3 deep.y4m --compat ffmpeg --backend cpu
 says 'has 10 bits'

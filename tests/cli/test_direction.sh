@@ -137,7 +137,7 @@ expect 3 compare past future
 says 'no field in common'
 for map in map.mkv map%d.png; do
     expect 2 -q compare both both --map $map
-    says 'two fields a frame, --map one picture'
+    says 'two motion fields per frame, but --map draws one'
 done
 expect 0 -q compare past past --map map.mkv
 sed 's/^1,0,/1,7,/' v.csv >unordered.csv
@@ -148,13 +148,13 @@ expect 3 compare blurred.csv v.csv
 # What does not go together: one line, at once.
 for picture in --predicted --residual --difference --overlay; do
     expect 2 clip.y4m --direction both $picture p.y4m
-    says 'gives two fields a frame'
+    says 'searches two references per frame'
 done
 expect 2 clip.y4m --direction both --report r.html
-says 'the page of --report shows one'
+says 'cannot be combined with an HTML report'
 "$oracle" clip 32 32 8 1 1 >one.y4m
 expect 2 one.y4m one.y4m --direction future
-says 'the other way round'
+says 'in the other order'
 expect 2 one.y4m one.y4m --direction both
 expect 2 clip.y4m --direction sideways
 says 'past or future or both'

@@ -49,23 +49,23 @@ says_not() {
 make_clip one.y4m 40 28 8 1
 for direction in past future both; do
     bad one.y4m --direction $direction
-    says "one.y4m: has 1 frame; a field needs 2:"
+    says "one.y4m: has 1 frame; a frame pair needs 2:"
     says_not --
 done
 bad clip.y4m --ref-distance 6
-says "clip.y4m: has 6 frames; the first field (--ref-distance 6) needs 7:"
+says "clip.y4m: has 6 frames; the first frame pair (--ref-distance 6) needs 7:"
 bad clip.y4m --start 6
-says "has 6 frames; the first field (--start 6) needs 7:"
+says "has 6 frames; the first frame pair (--start 6) needs 7:"
 bad clip.y4m --start 6 --ref-distance 6
 says "(--start 6, --ref-distance 6) needs 7:"
 bad clip.y4m --start 5 --direction future
-says "has 6 frames; the first field (--start 5, --direction future) needs 7:"
+says "has 6 frames; the first frame pair (--start 5, --direction future) needs 7:"
 bad clip.y4m --start 6 --direction both
 says "(--start 6) needs 7:"
 bad clip.y4m --vf trim=end_frame=1
-says "clip.y4m: has 1 frame after --vf trim=end_frame=1; a field needs 2:"
+says "clip.y4m: has 1 frame after --vf trim=end_frame=1; a frame pair needs 2:"
 expect 3 bench one.y4m --backend cpu
-says "one.y4m: has 1 frame; a field needs 2:"
+says "one.y4m: has 1 frame; a frame pair needs 2:"
 bad clip.y4m --start 1000000
 bad clip.y4m -o here/there --start 9
 [ ! -e here ] || fail "a folder was left behind"

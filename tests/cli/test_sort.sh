@@ -267,13 +267,13 @@ for options in '--block 8' '--vectors v.csv' '--threads 2' '--progress' '--json'
     says "not an option of 'gpume sort'"
 done
 expect 2 sort sort seq
-says "takes one file"
+says "'gpume sort' takes one file"
 expect 2 sort --binary
 says "--binary needs a value"
 expect 2 sort --binary u64 sort
 says "--binary u64: must be u32 or i32"
 expect 2 clip.mp4 --descending
-says "--descending: is an option of 'gpume sort'"
+says "--descending: not an option of 'gpume', but of 'gpume sort'"
 expect 2 bench --time
 expect 2 sort sort --backend cpu --device 0
 expect 4 sort sort --device 'no such device'

@@ -8,7 +8,7 @@
 #include "console.h"
 #include "estimate/outputs.h"
 #include "fuzz.h"
-#include "options/options.h"
+#include "options/line.h"
 
 #include <ctype.h>
 
@@ -37,7 +37,7 @@ static void show(const char *name)
     FUZZ_REQUIRE(strlen(shown) == strlen(name));
 }
 
-static void check_outputs(const struct gpume_options *options)
+static void check_outputs(const struct gpume_estimate_options *options)
 {
     struct gpume_outputs outputs;
     (void)gpume_outputs_init(&outputs, options);
@@ -53,24 +53,17 @@ static void check_outputs(const struct gpume_options *options)
     gpume_outputs_finish(&outputs);
 }
 
-static void check_options(struct gpume_options *options, const uint8_t *kernel, size_t bytes)
+static void check_estimate(
+    struct gpume_estimate_options *options, const uint8_t *kernel, size_t bytes)
 {
     const struct gpume_params *params = &options->params;
-    FUZZ_REQUIRE(options->input_count <= 2);
-    if (options->command > GPUME_COMMAND_DEVICES) {
-        return;
-    }
     FUZZ_REQUIRE(params->block >= GPUME_BLOCK_MIN && params->block <= GPUME_BLOCK_MAX);
     FUZZ_REQUIRE(params->block % 4 == 0);
     FUZZ_REQUIRE(params->window_x <= GPUME_WINDOW_MAX && params->window_y <= GPUME_WINDOW_MAX);
     FUZZ_REQUIRE(params->ref_distance >= 1 && params->ref_distance <= GPUME_DISTANCE_MAX);
     FUZZ_REQUIRE(params->threads <= 1024);
     FUZZ_REQUIRE(params->memory_max <= UINT64_C(1) << 50);
-    FUZZ_REQUIRE(options->max_pixels <= UINT64_C(1) << 29);
-    FUZZ_REQUIRE(options->timeout >= 0 && options->timeout <= 604800);
-    for (uint32_t i = 0; i < options->input_count; i++) {
-        show(options->inputs[i]);
-    }
+    FUZZ_REQUIRE(options->source.max_pixels <= UINT64_C(1) << 29);
     if (options->prefilter.file) {
         static double weights[GPUME_PREFILTER_SIDE_MAX * GPUME_PREFILTER_SIDE_MAX];
         options->prefilter.file = fuzz_file(kernel, bytes);
@@ -80,8 +73,23 @@ static void check_options(struct gpume_options *options, const uint8_t *kernel, 
             FUZZ_REQUIRE(filter->height % 2 == 1 && filter->height <= GPUME_PREFILTER_SIDE_MAX);
         }
     }
-    if (options->command == GPUME_COMMAND_ESTIMATE) {
-        check_outputs(options);
+    check_outputs(options);
+}
+
+static void check_line(const struct gpume_line *line, const uint8_t *kernel, size_t bytes)
+{
+    const struct gpume_common_options *common = line->options;
+    FUZZ_REQUIRE(common->input_count <= line->command->operands_max);
+    if (common->request != GPUME_REQUEST_NONE) {
+        return;
+    }
+    FUZZ_REQUIRE(common->input_count >= line->command->operands_min);
+    FUZZ_REQUIRE(common->timeout >= 0 && common->timeout <= 604800);
+    for (uint32_t i = 0; i < common->input_count; i++) {
+        show(common->inputs[i]);
+    }
+    if (line->command == &gpume_estimate_command) {
+        check_estimate((struct gpume_estimate_options *)line->options, kernel, bytes);
     }
 }
 
@@ -110,12 +118,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     }
     setenv("VK_DRIVER_FILES", "/dev/null", 1); /* --search asks what there is */
     setenv("VK_ICD_FILENAMES", "/dev/null", 1);
-    struct gpume_options options;
-    const int status = gpume_options_parse(&options, argc, argv);
+    struct gpume_line line;
+    const int status = gpume_line_parse(&line, argc, argv);
     FUZZ_REQUIRE(status == GPUME_OK || status == GPUME_INVALID);
     if (status == GPUME_OK) {
-        check_options(&options, kernel, kernel_bytes);
+        check_line(&line, kernel, kernel_bytes);
     }
+    gpume_line_finish(&line);
     gpume_console_forget_error();
     return 0;
 }

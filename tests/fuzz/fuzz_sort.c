@@ -62,16 +62,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     const uint8_t flags = data[0];
     const enum gpume_sort_form forms[] = {
         GPUME_SORT_TEXT, GPUME_SORT_TEXT, GPUME_SORT_U32, GPUME_SORT_I32};
-    struct gpume_options options = {
-        .inputs = {fuzz_file(data + 1, bytes - 1)},
-        .input_count = 1,
-        .sort_binary = forms[flags & 3],
+    struct gpume_sort_options options = {
+        .common = {.inputs = {fuzz_file(data + 1, bytes - 1)}, .input_count = 1},
+        .binary = forms[flags & 3],
         .descending = flags & 4,
     };
     struct gpume_sort_input input = {0};
     const enum gpume_exit result = gpume_sort_input_read(&input, &options);
     FUZZ_REQUIRE(result == GPUME_EXIT_DONE || result == GPUME_EXIT_INPUT);
-    if (result == GPUME_EXIT_DONE && options.sort_binary) {
+    if (result == GPUME_EXIT_DONE && options.binary) {
         FUZZ_REQUIRE(input.count * 4 == bytes - 1 && input.negatives <= input.count);
         FUZZ_REQUIRE(input.count == 0 || memcmp(input.words, data + 1, bytes - 1) == 0);
     } else if (result == GPUME_EXIT_DONE) {

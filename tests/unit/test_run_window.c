@@ -3,7 +3,7 @@
 #include "estimate/run_window.h"
 #include "harness.h"
 
-static struct gpume_options options;
+static struct gpume_estimate_options options;
 static struct gpume_summary done;
 
 static struct gpume_run_window make(

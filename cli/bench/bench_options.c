@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The options of `gpume bench`, and which kind of work each of them is for. */
+#include "bench/bench.h"
+
+#include "console.h"
+#include "options/checks.h"
+#include "options/line.h"
+
+#include <inttypes.h>
+
+#define OPTIONS struct gpume_bench_options
+#define FRAMES_MAX 64u
+
+/* Kinds of work: bits of a row's `uses`. */
+enum { GENERATED = 1, INPUT = 2, SEARCH = GENERATED | INPUT, ARRAYS = 4 };
+
+static const struct gpume_option table[] = {
+    {.heading = "Benchmark"},
+    {.name = "size",
+        .value = "WxH",
+        .type = &gpume_type_size,
+        GPUME_FIELD(OPTIONS, params.width),
+        .min = 1,
+        .max = 65536,
+        .help = "size of the generated frames in pixels, 1 to 65536 on each axis (default "
+                "1920x1080)",
+        .uses = GENERATED},
+    {.name = "bits",
+        .value = "N",
+        .type = &gpume_type_number,
+        GPUME_FIELD(OPTIONS, params.bits),
+        .min = 8,
+        .max = 16,
+        .help = "bits per sample of the generated frames, 8 to 16 (default 8)",
+        .uses = GENERATED},
+    {.name = "sort",
+        .type = &gpume_type_flag,
+        GPUME_FIELD(OPTIONS, sort),
+        .help = "measure sorting instead of the search"},
+    {.name = "reduce",
+        .type = &gpume_type_flag,
+        GPUME_FIELD(OPTIONS, reduce),
+        .help = "measure sums, minima and histograms instead of the search"},
+    {.name = "seconds",
+        .value = "S",
+        .type = &gpume_type_real,
+        GPUME_FIELD(OPTIONS, seconds),
+        .min = 0.001,
+        .max = 3600,
+        .help = "time to spend on each row of the table, 0.001 to 3600 (default 0.5)"},
+    {.heading = "Search"},
+    {GPUME_OPTION_BLOCK(OPTIONS, params.block),
+        .help = "block side in pixels, a multiple of 4 from 4 to 128 (default 8)", .uses = SEARCH},
+    {GPUME_OPTION_WINDOW(OPTIONS, params.window_x), .uses = SEARCH},
+    {GPUME_OPTION_EDGE(OPTIONS, params.edge), .uses = SEARCH},
+    {GPUME_OPTION_METRIC(OPTIONS, params.metric), .uses = SEARCH},
+    {.heading = "Input"},
+    {.name = "frames",
+        .value = "N",
+        .type = &gpume_type_number,
+        GPUME_FIELD(OPTIONS, frames),
+        .min = 1,
+        .max = FRAMES_MAX,
+        .help = "number of frame pairs, 1 to 64 (default 3)",
+        .uses = SEARCH},
+    {GPUME_OPTION_VF(OPTIONS, source.filter), .uses = INPUT},
+    {GPUME_OPTION_STREAM(OPTIONS, source.stream), .uses = INPUT},
+    {GPUME_OPTION_ALLOW_NETWORK(OPTIONS, source.allow_network), .uses = INPUT},
+    {GPUME_OPTION_ALLOW_FILES(OPTIONS, source.allow_files), .uses = INPUT},
+    {GPUME_OPTION_MAX_PIXELS(OPTIONS, source.max_pixels), .uses = INPUT},
+    {GPUME_OPTION_MAX_MEMORY(OPTIONS, params.memory_max),
+        .help = "plan for at most this much memory in each engine, e.g. 500M or 2GiB, frames not "
+                "counted (default: no limit)",
+        .uses = SEARCH},
+    {GPUME_OPTION_TIMEOUT(OPTIONS), .help = "give up after this time (default: no limit)"},
+    {.heading = "Engine"},
+    {GPUME_OPTION_BACKEND(OPTIONS, params.backend),
+        .help = "measure only this backend; vulkan: software drivers too (default: all but "
+                "software drivers)"},
+    {GPUME_OPTION_DEVICE(OPTIONS, params.device),
+        .help = "measure only this Vulkan device: its index in 'gpume devices', or part of its "
+                "name"},
+    {GPUME_OPTION_THREADS(OPTIONS, params.threads), .uses = SEARCH},
+    {GPUME_OPTION_SEARCH(OPTIONS, params.search),
+        .help = "measure only this implementation of the search, one that 'gpume devices' lists",
+        .uses = SEARCH},
+    {.heading = "Messages"},
+    {GPUME_OPTION_JSON(OPTIONS), .help = "print the table as one JSON object"},
+    {GPUME_OPTION_CSV(OPTIONS), .help = "print the table as CSV"},
+    {GPUME_OPTION_QUIET(OPTIONS), .help = "show no progress"},
+    {GPUME_OPTION_VERBOSE(OPTIONS)},
+    {GPUME_OPTION_PROGRESS(OPTIONS)},
+    {GPUME_OPTION_NO_PROGRESS(OPTIONS)},
+    GPUME_OPTIONS_LAST(OPTIONS, "show this help"),
+};
+
+static void set_defaults(void *opaque)
+{
+    struct gpume_bench_options *options = opaque;
+    gpume_params_default(&options->params);
+    options->source.stream = -1;
+    options->seconds = 0.5;
+}
+
+static int check(void *opaque, const struct gpume_line *line)
+{
+    struct gpume_bench_options *options = opaque;
+    const bool arrays = options->sort || options->reduce;
+    const bool input = options->common.input_count > 0;
+    const struct gpume_option *unused = gpume_line_unused(line, arrays  ? ARRAYS
+                                                                : input ? INPUT
+                                                                        : GENERATED);
+    if (arrays && input) {
+        gpume_console_error("%s: 'gpume bench --%s' generates its own numbers; leave it out",
+            options->common.inputs[0], options->sort ? "sort" : "reduce");
+        return GPUME_INVALID;
+    }
+    if (unused && arrays) {
+        gpume_console_error("--%s: not an option of 'gpume bench --%s'", unused->name,
+            options->sort ? "sort" : "reduce");
+        return GPUME_INVALID;
+    }
+    if (unused) {
+        gpume_console_error("--%s: is for %s", unused->name,
+            input ? "generated frames; leave it or the input out"
+                  : "an input; name one or leave it out");
+        return GPUME_INVALID;
+    }
+    const int status = gpume_check_streams(&options->common, "pictures");
+    return status ? status : gpume_check_engine(&options->params);
+}
+
+static enum gpume_exit run(const void *opaque)
+{
+    const struct gpume_bench_options *options = opaque;
+    return options->sort || options->reduce ? gpume_bench_arrays(options)
+                                            : gpume_bench_search(options);
+}
+
+const struct gpume_command gpume_bench_command = {
+    .name = "bench",
+    .summary = "time every engine of this machine side by side",
+    .usage = "bench [INPUT] [options]\nbench --sort|--reduce [options]",
+    .about = "Measures every search implementation, on the CPU and on each GPU, on the same frames "
+             "and compares their vectors; nothing is printed unless all agree. Frames are "
+             "generated, or read from INPUT, a video or two pictures.",
+    .options = table,
+    .option_count = sizeof(table) / sizeof(table[0]),
+    .bytes = sizeof(struct gpume_bench_options),
+    .operands_max = 2,
+    .operands = "one video, or two still pictures",
+    .set_defaults = set_defaults,
+    .check = check,
+    .run = run,
+};

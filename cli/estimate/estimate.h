@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Motion estimation, the main job: from an input, through the library, to output files. This folder
+ * has its options (estimate_options.c), the run (run.c) with the thread that feeds it (feed.c), its
+ * outputs (outputs.c), and what --resume needs (checkpoint.c).
+ */
+#ifndef GPUME_CLI_ESTIMATE_ESTIMATE_H
+#define GPUME_CLI_ESTIMATE_ESTIMATE_H
+
+#include "estimate/prefilter_option.h"
+#include "options/option.h"
+#include "sinks/sink.h"
+#include "source_options.h"
+
+struct gpume_vectors_format;
+
+/* Strings point into argv; NULL: not given. */
+struct gpume_estimate_options {
+    struct gpume_common_options common;
+    struct gpume_params params; /* size and depth are those of the input, and still unknown */
+    struct gpume_source_choice source;
+    uint64_t start;  /* index of the first target frame */
+    uint64_t frames; /* targets; 0: to the end of the input */
+    struct gpume_prefilter_option prefilter;
+    bool compat_ffmpeg;   /* the vectors of mestimate=method=esa */
+    uint32_t asked_block; /* --block, where compat_ffmpeg rounds it up in params */
+    const char *output;   /* folder */
+    const char *vectors, *predicted, *residual, *difference, *overlay, *report;
+    const struct gpume_vectors_format *format; /* of vectors; NULL: by the ending of their name */
+    bool residual_signed;
+    double gain, gamma;
+    enum gpume_overlay_style overlay_style;
+    enum gpume_overlay_key overlay_key;
+    uint32_t scale; /* of the overlay */
+    uint32_t report_pictures;
+    bool resume;
+};
+
+extern const struct gpume_command gpume_estimate_command;
+
+/* The first frame that has a reference, or the one asked for. */
+static inline uint64_t gpume_estimate_first_target(const struct gpume_estimate_options *options)
+{
+    const bool past = options->params.direction == GPUME_DIRECTION_PAST;
+    const uint64_t distance = past ? options->params.ref_distance : 0;
+    return options->start > distance ? options->start : distance;
+}
+
+/* A gpume_command's run, with signals started. */
+enum gpume_exit gpume_estimate_run(const void *options);
+
+#endif

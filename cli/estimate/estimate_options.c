@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The options of motion estimation, and which of them go together. */
+#include "console.h"
+#include "estimate/compat.h"
+#include "estimate/estimate.h"
+#include "estimate/outputs.h"
+#include "options/checks.h"
+#include "options/line.h"
+
+#include <string.h>
+#include <strings.h>
+
+#define OPTIONS struct gpume_estimate_options
+
+static const char *const directions[] = {"past", "future", "both", NULL};
+static const char *const compats[] = {"ffmpeg", NULL};
+static const char *const residual_modes[] = {"absolute", "signed", NULL};
+static const char *const overlay_styles[] = {"arrows", "flow", "cost", "blocks", NULL};
+static const char *const overlay_keys[] = {"auto", "on", "off", NULL};
+
+/* A row for an output file. */
+#define FILE_ROW(option, text, short_text)                                                         \
+    {                                                                                              \
+        .name = #option, .value = "FILE", .type = &gpume_type_text, GPUME_FIELD(OPTIONS, option),  \
+        .help = text, .brief = short_text, .complete = GPUME_COMPLETE_FILES                        \
+    }
+
+static const struct gpume_option table[] = {
+    {.heading = "Search"},
+    {GPUME_OPTION_BLOCK(OPTIONS, params.block),
+        .help = "block side in pixels, a multiple of 4 from 4 to 128 (default 8)",
+        .brief = "block side in pixels (default 8)"},
+    {GPUME_OPTION_WINDOW(OPTIONS, params.window_x),
+        .brief = "largest displacement in pixels (default 7)"},
+    {GPUME_OPTION_EDGE(OPTIONS, params.edge)},
+    {GPUME_OPTION_METRIC(OPTIONS, params.metric)},
+    {.name = "ref-distance",
+        .value = "N",
+        .type = &gpume_type_number,
+        GPUME_FIELD(OPTIONS, params.ref_distance),
+        .min = 1,
+        .max = GPUME_DISTANCE_MAX,
+        .help = "frames from target to reference, 1 to 1024 (default 1)"},
+    {.name = "direction",
+        .value = "past|future|both",
+        .type = &gpume_type_choice,
+        GPUME_FIELD(OPTIONS, params.direction),
+        .choices = directions,
+        .help = "take references from earlier frames, later frames or both (default past)",
+        .brief = "frames to search in (default past)"},
+    {.name = "compat",
+        .value = "ffmpeg",
+        .type = &gpume_type_choice,
+        GPUME_FIELD(OPTIONS, compat_ffmpeg),
+        .choices = compats,
+        .stored = 1,
+        .help = "produce exactly the vectors that FFmpeg's mestimate=method=esa produces"},
+    {.name = "prefilter",
+        .value = "FILTER",
+        .type = &gpume_type_prefilter,
+        GPUME_FIELD(OPTIONS, prefilter),
+        .help = "search filtered frames; predict and measure on the originals: gauss:S, box:N, "
+                "median:3|5, bilateral:S,R or kernel:FILE (default: none)"},
+    {.heading = "Input"},
+    {.name = "start",
+        .value = "N",
+        .type = &gpume_type_number,
+        GPUME_FIELD(OPTIONS, start),
+        .max = UINT32_MAX,
+        .help = "index of the first target frame, counted from 0 (default: the first that has a "
+                "reference)"},
+    {.name = "frames",
+        .value = "N",
+        .type = &gpume_type_number,
+        GPUME_FIELD(OPTIONS, frames),
+        .min = 1,
+        .max = UINT32_MAX,
+        .help = "number of target frames (default: all)",
+        .brief = "number of target frames (default: all)"},
+    {GPUME_OPTION_VF(OPTIONS, source.filter)},
+    {GPUME_OPTION_STREAM(OPTIONS, source.stream)},
+    {.name = "hwaccel",
+        .value = "TYPE[:DEVICE]",
+        .type = &gpume_type_text,
+        GPUME_FIELD(OPTIONS, source.hwaccel),
+        .help = "decode on video hardware: none, auto, cuda, vaapi or another type that FFmpeg "
+                "has (default none)",
+        .words = "none auto cuda vaapi vulkan"},
+    {GPUME_OPTION_ALLOW_NETWORK(OPTIONS, source.allow_network)},
+    {GPUME_OPTION_ALLOW_FILES(OPTIONS, source.allow_files)},
+    {GPUME_OPTION_MAX_PIXELS(OPTIONS, source.max_pixels)},
+    {GPUME_OPTION_MAX_MEMORY(OPTIONS, params.memory_max),
+        .help = "plan for at most this much host and device memory together, e.g. 500M or 2GiB; "
+                "refuse to "
+                "run if more is needed (default: no limit)"},
+    {GPUME_OPTION_TIMEOUT(OPTIONS),
+        .help =
+            "stop after this time and keep partial results, as after Ctrl-C (default: no limit)"},
+    {.heading = "Output"},
+    {.name = "output",
+        .letter = 'o',
+        .value = "DIR",
+        .type = &gpume_type_text,
+        GPUME_FIELD(OPTIONS, output),
+        .help = "folder for vectors.csv, frames.csv and summary.json (default: INPUT's name with "
+                "the ending .gpume)",
+        .brief = "output folder (default: INPUT.gpume)",
+        .complete = GPUME_COMPLETE_FILES},
+    FILE_ROW(vectors,
+        "write vectors to this file only: .csv .jsonl .npy .mvf .hash, a pattern such as "
+        "flow%d.flo, or - for standard output",
+        "write vectors to this file only, or to -"),
+    {.name = "format",
+        .value = "FORMAT",
+        .type = &gpume_type_format,
+        GPUME_FIELD(OPTIONS, format),
+        .help = "format of --vectors, whatever the name: csv, jsonl, npy, mvf, extract_mvs, "
+                "mv-extractor, flo or hash (default: by the name's ending; csv for -)",
+        .needs = "vectors"},
+    FILE_ROW(predicted,
+        "predicted frames: a video (.y4m .mkv .mp4), or pictures by a pattern such as p%03d.png "
+        "(.png .pgm .bmp .jpg)",
+        NULL),
+    FILE_ROW(residual, "target minus predicted frames, in the same formats as --predicted",
+        "target minus predicted frames"),
+    {.name = "residual-mode",
+        .value = "absolute|signed",
+        .type = &gpume_type_choice,
+        GPUME_FIELD(OPTIONS, residual_signed),
+        .choices = residual_modes,
+        .help = "absolute values, or signed values around middle gray (default absolute)"},
+    FILE_ROW(difference,
+        "absolute difference of target and reference, in the same formats as --predicted", NULL),
+    {.name = "gain",
+        .value = "G",
+        .type = &gpume_type_real,
+        GPUME_FIELD(OPTIONS, gain),
+        .min = 0.001,
+        .max = 65535,
+        .help = "multiply --residual and --difference by G (default 1)"},
+    {.name = "gamma",
+        .value = "G",
+        .type = &gpume_type_real,
+        GPUME_FIELD(OPTIONS, gamma),
+        .min = 0.01,
+        .max = 100,
+        .help = "then brighten their dark values: v^(1/G) (default 1)"},
+    FILE_ROW(overlay,
+        "target frames in colour with their motion drawn over them: .y4m .mkv .mp4, or a pattern "
+        "(.png .ppm .bmp .jpg)",
+        "target frames with their motion drawn in"),
+    {.name = "overlay-style",
+        .value = "STYLE",
+        .type = &gpume_type_choice,
+        GPUME_FIELD(OPTIONS, overlay_style),
+        .choices = overlay_styles,
+        .help = "arrows, flow, cost or blocks (default arrows)",
+        .needs = "overlay"},
+    {.name = "overlay-key",
+        .value = "auto|on|off",
+        .type = &gpume_type_choice,
+        GPUME_FIELD(OPTIONS, overlay_key),
+        .choices = overlay_keys,
+        .help = "explain the colours in a corner; auto: only where that covers little of the "
+                "picture (default auto)",
+        .needs = "overlay"},
+    {.name = "scale",
+        .value = "N",
+        .type = &gpume_type_number,
+        GPUME_FIELD(OPTIONS, scale),
+        .min = 1,
+        .max = GPUME_OVERLAY_SCALE_MAX,
+        .help = "enlarge overlays, 1 to 16 times (default 1)",
+        .needs = "overlay"},
+    FILE_ROW(report,
+        "report on the run: .html (interactive, with charts and pictures), .json or .csv",
+        "report on the run: .html, .json or .csv"),
+    {.name = "report-pictures",
+        .value = "N",
+        .type = &gpume_type_number,
+        GPUME_FIELD(OPTIONS, report_pictures),
+        .max = 1000,
+        .help = "frame pairs that the HTML report shows in pictures, 0 to 1000, as far as 20 MB "
+                "hold them (default 26)"},
+    {GPUME_OPTION_OVERWRITE(OPTIONS), .help = "replace existing outputs",
+        .brief = "replace existing outputs"},
+    {.name = "resume",
+        .type = &gpume_type_flag,
+        GPUME_FIELD(OPTIONS, resume),
+        .help = "resume an interrupted run"},
+    {.heading = "Engine"},
+    {GPUME_OPTION_BACKEND(OPTIONS, params.backend), .help = GPUME_BACKEND_HELP,
+        .brief = "engine (default auto: GPU if present)"},
+    {GPUME_OPTION_DEVICE(OPTIONS, params.device), .help = GPUME_DEVICE_HELP},
+    {GPUME_OPTION_THREADS(OPTIONS, params.threads)},
+    {GPUME_OPTION_SEARCH(OPTIONS, params.search),
+        .help = "implementation of the search, one that 'gpume devices' lists; affects speed only "
+                "(default: the fastest)"},
+    {.name = "no-elimination",
+        .type = &gpume_type_flag,
+        GPUME_FIELD(OPTIONS, params.no_elimination),
+        .help = "compare every candidate in full: the same result, usually slower"},
+    {GPUME_OPTION_CHECK(OPTIONS, params.check),
+        .help = "search every frame pair again with the reference implementation and compare"},
+    {GPUME_OPTION_VALIDATE(OPTIONS, params.validate)},
+    {.heading = "Messages"},
+    {GPUME_OPTION_JSON(OPTIONS), .help = "print the closing summary as one JSON object"},
+    {GPUME_OPTION_QUIET(OPTIONS), .help = "print no closing summary and no progress"},
+    {GPUME_OPTION_VERBOSE(OPTIONS)},
+    {GPUME_OPTION_PROGRESS(OPTIONS)},
+    {GPUME_OPTION_NO_PROGRESS(OPTIONS)},
+    GPUME_OPTIONS_LAST(OPTIONS, "show the most used options; --help all: every option"),
+};
+
+static void set_defaults(void *opaque)
+{
+    struct gpume_estimate_options *options = opaque;
+    gpume_params_default(&options->params);
+    options->source.stream = -1;
+    options->gain = options->gamma = 1;
+    options->scale = 1;
+    options->report_pictures = 26;
+}
+
+static bool has_ending(const char *name, const char *ending)
+{
+    const char *end = name ? strrchr(name, '.') : NULL;
+    return end && strcasecmp(end, ending) == 0;
+}
+
+/* Pictures are numbered by target frame, and the HTML report is ordered by frames. */
+static int check_both(
+    const struct gpume_estimate_options *options, const struct gpume_line *line, const char *which)
+{
+    static const char *const pictures[] = {"predicted", "residual", "difference", "overlay"};
+    for (size_t i = 0; i < sizeof(pictures) / sizeof(pictures[0]); i++) {
+        if (gpume_line_has(line, pictures[i])) {
+            gpume_console_error("%s: searches two references per frame, but --%s writes one "
+                                "picture; leave it out, or run once for each direction",
+                which, pictures[i]);
+            return GPUME_INVALID;
+        }
+    }
+    if (has_ending(options->report, ".html")) {
+        gpume_console_error("%s: cannot be combined with an HTML report; name a .json or .csv "
+                            "report, or run once for each direction",
+            which);
+        return GPUME_INVALID;
+    }
+    return GPUME_OK;
+}
+
+static int check_direction(
+    const struct gpume_estimate_options *options, const struct gpume_line *line)
+{
+    const bool both = options->params.direction == GPUME_DIRECTION_BOTH || options->compat_ffmpeg;
+    if (both && check_both(options, line,
+                    options->compat_ffmpeg ? "--compat ffmpeg" : "--direction both") != GPUME_OK) {
+        return GPUME_INVALID;
+    }
+    if (options->common.input_count == 2 && options->params.direction != GPUME_DIRECTION_PAST) {
+        gpume_console_error("--direction %s: two pictures are reference and target; leave it out, "
+                            "or give them in the other order",
+            directions[options->params.direction]);
+        return GPUME_INVALID;
+    }
+    return GPUME_OK;
+}
+
+static int check_pictures(
+    const struct gpume_estimate_options *options, const struct gpume_line *line)
+{
+    const char *end = options->report ? strrchr(options->report, '.') : NULL;
+    if (gpume_line_has(line, "report-pictures") && (!end || strcmp(end, ".html") != 0)) {
+        gpume_console_error("--report-pictures: needs --report FILE.html");
+        return GPUME_INVALID;
+    }
+    if (options->residual_signed && !options->residual) {
+        gpume_console_error("--residual-mode signed: needs --residual FILE");
+        return GPUME_INVALID;
+    }
+    if ((options->gain != 1 || options->gamma != 1) && !options->residual && !options->difference) {
+        gpume_console_error("--%s: needs --residual FILE or --difference FILE",
+            options->gain != 1 ? "gain" : "gamma");
+        return GPUME_INVALID;
+    }
+    return GPUME_OK;
+}
+
+static int check(void *opaque, const struct gpume_line *line)
+{
+    struct gpume_estimate_options *options = opaque;
+    int status = gpume_check_streams(&options->common, "pictures");
+    status = status ? status : gpume_check_engine(&options->params);
+    status = status ? status : check_direction(options, line);
+    if (status == GPUME_OK && options->compat_ffmpeg) {
+        status = gpume_compat_check(options, line);
+    }
+    status = status ? status : check_pictures(options, line);
+    if (status == GPUME_OK && options->compat_ffmpeg) {
+        gpume_compat_apply(options);
+    }
+    return status;
+}
+
+const struct gpume_command gpume_estimate_command = {
+    .name = "estimate",
+    .summary = "Exact block motion estimation: for every block of a frame, exhaustive search finds "
+               "the best match in another frame, on the GPU or the CPU.",
+    .usage = "INPUT [options]\nREFERENCE TARGET [options]",
+    .about = "Exact block motion estimation: for every block of each frame, gpume finds the best "
+             "match in a window of another frame by exhaustive search. INPUT is a video, a "
+             "numbered pattern (frame%03d.png), or - for standard input; REFERENCE and TARGET "
+             "are still pictures.",
+    .options = table,
+    .option_count = sizeof(table) / sizeof(table[0]),
+    .bytes = sizeof(struct gpume_estimate_options),
+    .operands_min = 1,
+    .operands_max = 2,
+    .operands = "one video, or two still pictures",
+    .catches_signals = true,
+    .set_defaults = set_defaults,
+    .check = check,
+    .run = gpume_estimate_run,
+};

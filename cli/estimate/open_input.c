@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "estimate/open_input.h"
+
+#include "console.h"
+#include "estimate/compat.h"
+#include "estimate/run_window.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void *load_drivers(void *opaque)
+{
+    uint32_t count = 0;
+    (void)opaque;
+    (void)gpume_list_devices(NULL, 0, &count);
+    return NULL;
+}
+
+static int open_source(const struct gpume_estimate_options *options, bool colour,
+    struct gpume_source **source, struct gpume_source_info *info)
+{
+    struct gpume_source_options wanted =
+        gpume_source_options_make(&options->common, &options->source, &options->params);
+    char *graph = NULL;
+    wanted.colour = colour;
+    wanted.colour_first = gpume_estimate_first_target(options);
+    if (options->compat_ffmpeg) {
+        graph = gpume_compat_graph(options);
+        if (!graph) {
+            gpume_console_error("out of memory");
+            return GPUME_NOMEM;
+        }
+        wanted.filter = graph;
+    }
+    const int status = gpume_source_open(source, &wanted, info);
+    free(graph);
+    return status;
+}
+
+/* Opening a video and loading Vulkan's drivers take tens of milliseconds each, so they overlap.
+ * With validation the drivers are loaded again anyway, and a search that is named is often one of
+ * the CPU engine. */
+enum gpume_exit gpume_open_input(const struct gpume_estimate_options *options, bool colour,
+    struct gpume_source **source, struct gpume_source_info *info)
+{
+    const struct gpume_params *params = &options->params;
+    pthread_t loader;
+    const bool loading = params->backend != GPUME_BACKEND_CPU && !params->validate &&
+                         !params->search && pthread_create(&loader, NULL, load_drivers, NULL) == 0;
+    const int status = open_source(options, colour, source, info);
+    if (loading) {
+        pthread_join(loader, NULL);
+    }
+    return gpume_source_exit(status);
+}
+
+enum gpume_exit gpume_refuse_short_input(const struct gpume_estimate_options *options,
+    const struct gpume_source_info *info, uint64_t found)
+{
+    char start[32] = "", distance[32] = "", causes[96];
+    const uint64_t needed = gpume_run_window_least(options);
+    if (options->start > 0) {
+        snprintf(start, sizeof(start), ", --start %" PRIu64, options->start);
+    }
+    if (options->params.ref_distance > 1) {
+        snprintf(
+            distance, sizeof(distance), ", --ref-distance %" PRIu32, options->params.ref_distance);
+    }
+    struct gpume_estimate_options past = *options;
+    past.params.direction = GPUME_DIRECTION_PAST;
+    past.compat_ffmpeg = false;
+    const bool turned = gpume_run_window_least(&past) < needed;
+    const bool future = options->params.direction == GPUME_DIRECTION_FUTURE;
+    snprintf(causes, sizeof(causes), "%s%s%s", start, distance,
+        !turned                  ? ""
+        : options->compat_ffmpeg ? ", --compat ffmpeg"
+        : future                 ? ", --direction future"
+                                 : ", --direction both");
+    return gpume_refuse_short_source(info, options->source.filter, found, needed, causes);
+}

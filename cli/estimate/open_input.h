@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Opening the input of a run, and refusing one that is too short. Main thread only. */
+#ifndef GPUME_CLI_ESTIMATE_OPEN_INPUT_H
+#define GPUME_CLI_ESTIMATE_OPEN_INPUT_H
+
+#include "estimate/estimate.h"
+
+/* Opens the input, and loads Vulkan's drivers meanwhile if the run may need them. colour:
+ * gpume_source_take_colour will be called for target frames. On success the caller closes the
+ * source. */
+enum gpume_exit gpume_open_input(const struct gpume_estimate_options *options, bool colour,
+    struct gpume_source **source, struct gpume_source_info *info);
+
+/* The input ended after so many frames, before the first frame pair. */
+enum gpume_exit gpume_refuse_short_input(const struct gpume_estimate_options *options,
+    const struct gpume_source_info *info, uint64_t found);
+
+#endif

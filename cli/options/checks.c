@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "options/checks.h"
+
+#include "console.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SEARCHES_MAX 32u /* more than any build has */
+
+static int check_search(const struct gpume_params *params)
+{
+    static struct gpume_search_info searches[SEARCHES_MAX];
+    uint32_t count = 0;
+    char names[256] = "";
+    if (gpume_list_searches(NULL, searches, SEARCHES_MAX, &count) != GPUME_OK) {
+        return GPUME_OK;
+    }
+    for (uint32_t i = 0; i < count && i < SEARCHES_MAX; i++) {
+        const enum gpume_backend backend = searches[i].backend;
+        if (params->backend != GPUME_BACKEND_AUTO && params->backend != backend) {
+            continue;
+        }
+        if (strcmp(params->search, searches[i].name) == 0) {
+            return GPUME_OK;
+        }
+        const size_t used = strlen(names);
+        snprintf(names + used, sizeof(names) - used, "%s%s", used ? " or " : "", searches[i].name);
+    }
+    gpume_console_error(
+        "--search %s: must be %s; 'gpume devices' lists them", params->search, names);
+    return GPUME_INVALID;
+}
+
+int gpume_check_engine(const struct gpume_params *params)
+{
+    if (params->backend == GPUME_BACKEND_CPU && (params->device || params->validate)) {
+        gpume_console_error("--%s: has no effect with --backend cpu; leave one of them out",
+            params->device ? "device" : "validate");
+        return GPUME_INVALID;
+    }
+    return params->search ? check_search(params) : GPUME_OK;
+}
+
+static bool is_stream(const char *name, struct stat *info)
+{
+    const int failed = strcmp(name, "-") == 0 ? fstat(STDIN_FILENO, info) : stat(name, info);
+    return failed == 0 && (S_ISFIFO(info->st_mode) || S_ISSOCK(info->st_mode));
+}
+
+int gpume_check_streams(const struct gpume_common_options *common, const char *what)
+{
+    struct stat a, b;
+    const char *const *names = common->inputs;
+    if (common->input_count < 2) {
+        return GPUME_OK;
+    }
+    if (strcmp(names[0], "-") == 0 && strcmp(names[1], "-") == 0) {
+        gpume_console_error("-: standard input can be one of the two %s, not both", what);
+        return GPUME_INVALID;
+    }
+    if (is_stream(names[0], &a) && is_stream(names[1], &b) && a.st_dev == b.st_dev &&
+        a.st_ino == b.st_ino) {
+        gpume_console_error("%s: a pipe can be one of the two %s, not both", names[1], what);
+        return GPUME_INVALID;
+    }
+    return GPUME_OK;
+}

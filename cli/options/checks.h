@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Checks that several commands share. GPUME_OK, or GPUME_INVALID after one line through
+ * gpume_console_error. */
+#ifndef GPUME_CLI_OPTIONS_CHECKS_H
+#define GPUME_CLI_OPTIONS_CHECKS_H
+
+#include "options/common.h"
+
+/* backend, device, validate and search of the parameters. The library says later whether the
+ * machine has what they name. */
+int gpume_check_engine(const struct gpume_params *params);
+
+/* Two inputs must not read one pipe, under whatever names: each would get a part of it. what: what
+ * the inputs are, in plural. */
+int gpume_check_streams(const struct gpume_common_options *common, const char *what);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Help, made from the tables of the commands. Standard output; the caller checks that it arrived.
+ * Main thread only. */
+#ifndef GPUME_CLI_OPTIONS_HELP_H
+#define GPUME_CLI_OPTIONS_HELP_H
+
+#include "options/option.h"
+
+/* Motion estimation: its most used options; another command: all. */
+void gpume_help_print(const struct gpume_command *command);
+
+/* Every option of every command. */
+void gpume_help_print_all(void);
+
+/* `gpume help`. */
+extern const struct gpume_command gpume_help_command;
+
+#endif

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The parser, driven by the tables of the commands. The command is the first operand if that is a
+ * command's name, wherever options stand. Abbreviations are refused, and every refusal is one line
+ * that names the option, its value and what is permitted.
+ */
+#include "options/line.h"
+
+#include "console.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PERMITTED_BYTES 256
+
+/* Walks over argv. */
+struct cursor {
+    struct gpume_line *line;
+    char **argv;
+    int argc, at;
+    int command_at;   /* the command's name; 0: motion estimation, which has none */
+    bool options_end; /* "--" was seen: only operands follow */
+};
+
+const struct gpume_command *gpume_command_named(const char *name)
+{
+    for (size_t i = 1; gpume_commands[i]; i++) {
+        if (strcmp(gpume_commands[i]->name, name) == 0) {
+            return gpume_commands[i];
+        }
+    }
+    return NULL;
+}
+
+const struct gpume_option *gpume_command_option(
+    const struct gpume_command *command, const char *name, size_t length)
+{
+    for (size_t i = 0; i < command->option_count; i++) {
+        const struct gpume_option *option = &command->options[i];
+        if (option->name && strlen(option->name) == length &&
+            strncmp(option->name, name, length) == 0) {
+            return option;
+        }
+    }
+    return NULL;
+}
+
+static const struct gpume_option *find_letter(const struct gpume_command *command, char letter)
+{
+    for (size_t i = 0; i < command->option_count; i++) {
+        if (command->options[i].letter == letter) {
+            return &command->options[i];
+        }
+    }
+    return NULL;
+}
+
+/* Is the argument after this one the value of an option, by any command's table? */
+static bool takes_next(const char *argument)
+{
+    for (size_t c = 0; gpume_commands[c]; c++) {
+        const struct gpume_option *option = NULL;
+        if (argument[1] == '-') {
+            option = gpume_command_option(gpume_commands[c], argument + 2, strlen(argument + 2));
+            if (option && option->value) {
+                return true;
+            }
+            continue;
+        }
+        for (const char *letter = argument + 1; *letter; letter++) {
+            option = find_letter(gpume_commands[c], *letter);
+            if (option && option->value) {
+                return letter[1] == '\0';
+            }
+        }
+    }
+    return false;
+}
+
+static bool is_option(const char *argument)
+{
+    return argument[0] == '-' && argument[1] != '\0';
+}
+
+static const struct gpume_command *find_command(struct cursor *cursor)
+{
+    for (int i = 1; i < cursor->argc && strcmp(cursor->argv[i], "--") != 0; i++) {
+        if (!is_option(cursor->argv[i])) {
+            const struct gpume_command *command = gpume_command_named(cursor->argv[i]);
+            cursor->command_at = command ? i : 0;
+            return command ? command : gpume_commands[0];
+        }
+        i += takes_next(cursor->argv[i]);
+    }
+    return gpume_commands[0];
+}
+
+/* "gpume" or "gpume sort". */
+static const char *program(const struct gpume_command *command, char text[32])
+{
+    const bool named = command != gpume_commands[0];
+    snprintf(text, 32, "gpume%s%s", named ? " " : "", named ? command->name : "");
+    return text;
+}
+
+/* Levenshtein's distance between two names; long words are far from everything. */
+static unsigned distance(const char *a, size_t length, const char *b)
+{
+    unsigned row[32];
+    const size_t width = strlen(b);
+    if (width >= 32 || length >= 32) {
+        return 32;
+    }
+    for (unsigned j = 0; j <= width; j++) {
+        row[j] = j;
+    }
+    for (unsigned i = 1; i <= length; i++) {
+        unsigned diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= width; j++) {
+            const unsigned replaced = diagonal + (a[i - 1] != b[j - 1]);
+            const unsigned moved = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            diagonal = row[j];
+            row[j] = replaced < moved ? replaced : moved;
+        }
+    }
+    return row[width];
+}
+
+static const struct gpume_option *find_nearest(
+    const struct gpume_command *command, const char *name, size_t length)
+{
+    const struct gpume_option *nearest = NULL;
+    unsigned best = length > 3 ? 3 : 2;
+    for (size_t i = 0; i < command->option_count; i++) {
+        const struct gpume_option *option = &command->options[i];
+        if (!option->name) {
+            continue;
+        }
+        const bool begins = length >= 3 && strncmp(option->name, name, length) == 0;
+        const unsigned apart = begins ? 1 : distance(name, length, option->name);
+        if (apart < best) {
+            best = apart;
+            nearest = option;
+        }
+    }
+    return nearest;
+}
+
+/* Other commands may have the option: names them. */
+static bool refuse_foreign(const struct gpume_command *command, const char *name, size_t length)
+{
+    char owners[128] = "", text[32];
+    for (size_t c = 0; gpume_commands[c]; c++) {
+        if (gpume_command_option(gpume_commands[c], name, length)) {
+            const size_t used = strlen(owners);
+            snprintf(owners + used, sizeof(owners) - used, "%s'%s'", used > 0 ? " and " : "",
+                program(gpume_commands[c], text));
+        }
+    }
+    if (owners[0]) {
+        gpume_console_error("--%.*s: not an option of '%s', but of %s", (int)length, name,
+            program(command, text), owners);
+    }
+    return owners[0] != '\0';
+}
+
+static int refuse_unknown(const struct gpume_command *command, const char *name, size_t length)
+{
+    char text[32];
+    const struct gpume_option *nearest = NULL;
+    if (length < 32 && refuse_foreign(command, name, length)) {
+        return GPUME_INVALID;
+    }
+    nearest = find_nearest(command, name, length);
+    if (nearest) {
+        gpume_console_error("unknown option --%.*s; did you mean --%s? '%s --help%s' lists all",
+            (int)length, name, nearest->name, program(command, text),
+            command == gpume_commands[0] ? " all" : "");
+    } else {
+        gpume_console_error("unknown option --%.*s; try '%s --help'",
+            length > 200 ? 200 : (int)length, name, program(command, text));
+    }
+    return GPUME_INVALID;
+}
+
+static int refuse_letter(const struct gpume_command *command, char letter)
+{
+    char text[32];
+    for (size_t c = 0; gpume_commands[c]; c++) {
+        const struct gpume_option *option = find_letter(gpume_commands[c], letter);
+        if (option) {
+            return refuse_unknown(command, option->name, strlen(option->name));
+        }
+    }
+    gpume_console_error("unknown option -%c; try '%s --help'", letter, program(command, text));
+    return GPUME_INVALID;
+}
+
+static int refuse_value(const struct gpume_option *option, const char *spelled, const char *text)
+{
+    char permitted[PERMITTED_BYTES];
+    if (option->type->describe) {
+        option->type->describe(option, permitted, sizeof(permitted));
+        gpume_console_error("%s %s: must be %s", spelled, text, permitted);
+    } else {
+        gpume_console_error("%s: its value is empty; give %s %s", spelled, spelled, option->value);
+    }
+    return GPUME_INVALID;
+}
+
+/* spelled: the option as the user wrote it. text: its value, or NULL if that is the next argument.
+ */
+static int take(
+    struct cursor *cursor, const struct gpume_option *option, const char *spelled, const char *text)
+{
+    struct gpume_line *line = cursor->line;
+    assert(option->type->bytes == 0 || option->type->bytes == option->bytes);
+    if (option->value && !text) {
+        char command[32];
+        if (cursor->at + 1 >= cursor->argc) {
+            gpume_console_error("%s needs a value: %s %s; try '%s --help'", spelled, spelled,
+                option->value, program(line->command, command));
+            return GPUME_INVALID;
+        }
+        text = cursor->argv[++cursor->at];
+    }
+    if (!option->type->parse(option, text, (char *)line->options + option->offset)) {
+        return refuse_value(option, spelled, text);
+    }
+    line->given[option - line->command->options] = true;
+    return GPUME_OK;
+}
+
+static int take_long(struct cursor *cursor, const char *argument)
+{
+    const char *name = argument + 2;
+    const char *equals = strchr(name, '=');
+    const size_t length = equals ? (size_t)(equals - name) : strlen(name);
+    const struct gpume_option *option = gpume_command_option(cursor->line->command, name, length);
+    if (!option) {
+        return refuse_unknown(cursor->line->command, name, length);
+    }
+    char spelled[32];
+    snprintf(spelled, sizeof(spelled), "--%s", option->name);
+    if (!option->value && equals) {
+        gpume_console_error("%s: takes no value; leave out %s", spelled, equals);
+        return GPUME_INVALID;
+    }
+    return take(cursor, option, spelled, equals ? equals + 1 : NULL);
+}
+
+/* "-b8", "-b 8", "-yq", "-yb8". */
+static int take_short(struct cursor *cursor, const char *argument)
+{
+    const struct gpume_command *command = cursor->line->command;
+    for (const char *letter = argument + 1; *letter; letter++) {
+        const struct gpume_option *option = find_letter(command, *letter);
+        if (!option) {
+            return refuse_letter(command, *letter);
+        }
+        const char spelled[] = {'-', *letter, '\0'};
+        const int status =
+            take(cursor, option, spelled, option->value && letter[1] ? letter + 1 : NULL);
+        if (status != GPUME_OK || option->value || cursor->line->options->request) {
+            return status;
+        }
+    }
+    return GPUME_OK;
+}
+
+static int take_operand(struct cursor *cursor, const char *name)
+{
+    const struct gpume_command *command = cursor->line->command;
+    struct gpume_common_options *options = cursor->line->options;
+    char text[32];
+    if (name[0] == '\0') {
+        gpume_console_error("an input's name is empty; try '%s --help'", program(command, text));
+        return GPUME_INVALID;
+    }
+    if (options->input_count == command->operands_max) {
+        gpume_console_error(
+            "%s: too many inputs; '%s' takes %s", name, program(command, text), command->operands);
+        return GPUME_INVALID;
+    }
+    options->inputs[options->input_count++] = name;
+    return GPUME_OK;
+}
+
+static int take_argument(struct cursor *cursor)
+{
+    const char *argument = cursor->argv[cursor->at];
+    if (cursor->at == cursor->command_at) {
+        return GPUME_OK;
+    }
+    if (cursor->options_end || !is_option(argument)) {
+        return take_operand(cursor, argument);
+    }
+    if (strcmp(argument, "--") == 0) {
+        cursor->options_end = true;
+        return GPUME_OK;
+    }
+    return argument[1] == '-' ? take_long(cursor, argument) : take_short(cursor, argument);
+}
+
+/* What the rows say of options that depend on each other. */
+static int check_rows(const struct gpume_line *line)
+{
+    const struct gpume_command *command = line->command;
+    for (size_t i = 0; i < command->option_count; i++) {
+        const struct gpume_option *option = &command->options[i];
+        if (line->given[i] && option->needs && !gpume_line_has(line, option->needs)) {
+            gpume_console_error("--%s: needs --%s %s", option->name, option->needs,
+                gpume_command_option(command, option->needs, strlen(option->needs))->value);
+            return GPUME_INVALID;
+        }
+        if (line->given[i] && option->excludes && gpume_line_has(line, option->excludes)) {
+            gpume_console_error("--%s: cannot be combined with --%s; leave one of them out",
+                option->name, option->excludes);
+            return GPUME_INVALID;
+        }
+    }
+    return GPUME_OK;
+}
+
+static int check(const struct gpume_line *line)
+{
+    const struct gpume_command *command = line->command;
+    char text[32];
+    if (line->options->input_count < command->operands_min) {
+        gpume_console_error("%s; '%s' takes %s; try '%s --help'",
+            line->options->input_count ? "too few inputs" : "no input", program(command, text),
+            command->operands, text);
+        return GPUME_INVALID;
+    }
+    const int status = check_rows(line);
+    return status || !command->check ? status : command->check(line->options, line);
+}
+
+int gpume_line_parse(struct gpume_line *line, int argc, char **argv)
+{
+    struct cursor cursor = {.line = line, .argv = argv, .argc = argc, .at = 1};
+    *line = (struct gpume_line){.command = find_command(&cursor)};
+    assert(line->command->option_count <= GPUME_OPTIONS_MAX);
+    line->options = calloc(1, line->command->bytes);
+    if (!line->options) {
+        gpume_console_error("out of memory");
+        return GPUME_NOMEM;
+    }
+    if (line->command->set_defaults) {
+        line->command->set_defaults(line->options);
+    }
+    for (; cursor.at < argc; cursor.at++) {
+        const int status = take_argument(&cursor);
+        if (status != GPUME_OK) {
+            return status;
+        }
+        if (line->options->request != GPUME_REQUEST_NONE) {
+            const bool all = line->options->request == GPUME_REQUEST_HELP && argv[cursor.at + 1] &&
+                             strcmp(argv[cursor.at + 1], "all") == 0;
+            line->options->request = all ? GPUME_REQUEST_HELP_ALL : line->options->request;
+            return GPUME_OK;
+        }
+    }
+    return check(line);
+}
+
+void gpume_line_finish(struct gpume_line *line)
+{
+    free(line->options);
+    *line = (struct gpume_line){0};
+}
+
+bool gpume_line_has(const struct gpume_line *line, const char *name)
+{
+    const struct gpume_option *option = gpume_command_option(line->command, name, strlen(name));
+    return option && line->given[option - line->command->options];
+}
+
+const struct gpume_option *gpume_line_unused(const struct gpume_line *line, unsigned uses)
+{
+    for (size_t i = 0; i < line->command->option_count; i++) {
+        const struct gpume_option *option = &line->command->options[i];
+        if (line->given[i] && option->uses && !(option->uses & uses)) {
+            return option;
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Values are read strictly: no signs, blanks, exponents or abbreviations, and no value out of range
+ * is changed to fit.
+ */
+#include "options/types.h"
+
+#include "gpume/gpume.h"
+#include "vectors/format.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SEARCHES_MAX 32u /* more than any build has */
+
+static void store_integer(const struct gpume_option *option, void *field, int64_t value)
+{
+    switch (option->bytes) {
+    case sizeof(bool):
+        *(bool *)field = value != 0;
+        break;
+    case sizeof(uint32_t): /* also int and enums */
+        *(uint32_t *)field = (uint32_t)value;
+        break;
+    default:
+        *(uint64_t *)field = (uint64_t)value;
+        break;
+    }
+}
+
+static void append(char *text, size_t bytes, const char *between, const char *word)
+{
+    const size_t used = strlen(text);
+    snprintf(text + used, bytes - used, "%s%s", used > 0 ? between : "", word);
+}
+
+static bool parse_flag(const struct gpume_option *option, const char *text, void *field)
+{
+    (void)text;
+    store_integer(option, field, option->stored ? option->stored : 1);
+    return true;
+}
+
+static bool parse_digits(const char *text, size_t length, uint64_t max, uint64_t *number)
+{
+    uint64_t value = 0;
+    if (length == 0) {
+        return false;
+    }
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] < '0' || text[i] > '9') {
+            return false;
+        }
+        /* Stays at max + 1 however long the text is; max is at most 2^50. */
+        value = value * 10 + (uint64_t)(text[i] - '0');
+        value = value > max ? max + 1 : value;
+    }
+    *number = value;
+    return value <= max;
+}
+
+static bool parse_number(const struct gpume_option *option, const char *text, void *field)
+{
+    uint64_t number;
+    if (!parse_digits(text, strlen(text), (uint64_t)option->max, &number) ||
+        number < (uint64_t)option->min || (option->step && number % option->step != 0)) {
+        return false;
+    }
+    store_integer(option, field, (int64_t)number);
+    return true;
+}
+
+static void describe_number(const struct gpume_option *option, char *text, size_t bytes)
+{
+    if (option->step) {
+        snprintf(text, bytes, "a multiple of %u from %.0f to %.0f, e.g. --%s %u", option->step,
+            option->min, option->max, option->name, 2 * option->step);
+    } else {
+        snprintf(text, bytes, "a whole number from %.0f to %.0f", option->min, option->max);
+    }
+}
+
+/* Digits with at most one point; strtod would take signs, exponents, hexadecimals and words too. */
+static bool parse_real(const struct gpume_option *option, const char *text, void *field)
+{
+    const size_t digits = strspn(text, "0123456789.");
+    const char *point = strchr(text, '.');
+    if (text[digits] != '\0' || digits == 0 || digits > 32 || (point && strchr(point + 1, '.')) ||
+        (point && digits == 1)) {
+        return false;
+    }
+    const double real = strtod(text, NULL);
+    if (real < option->min || real > option->max) {
+        return false;
+    }
+    *(double *)field = real;
+    return true;
+}
+
+static void describe_real(const struct gpume_option *option, char *text, size_t bytes)
+{
+    snprintf(text, bytes, "a number from %g to %g, e.g. --%s 1.5", option->min, option->max,
+        option->name);
+}
+
+/* "XxY", or "N" for both if `single`. */
+static bool parse_pair(
+    const struct gpume_option *option, const char *text, bool single, uint32_t *pair)
+{
+    uint64_t x, y;
+    const uint64_t min = (uint64_t)option->min, max = (uint64_t)option->max;
+    const char *by = strchr(text, 'x');
+    const size_t length = by ? (size_t)(by - text) : strlen(text);
+    if ((!by && !single) || !parse_digits(text, length, max, &x)) {
+        return false;
+    }
+    y = x;
+    if ((by && !parse_digits(by + 1, strlen(by + 1), max, &y)) || x < min || y < min) {
+        return false;
+    }
+    pair[0] = (uint32_t)x;
+    pair[1] = (uint32_t)y;
+    return true;
+}
+
+static bool parse_window(const struct gpume_option *option, const char *text, void *field)
+{
+    return parse_pair(option, text, true, field);
+}
+
+static void describe_window(const struct gpume_option *option, char *text, size_t bytes)
+{
+    snprintf(text, bytes, "N or XxY, each from %.0f to %.0f, e.g. --%s 16x8", option->min,
+        option->max, option->name);
+}
+
+static bool parse_size(const struct gpume_option *option, const char *text, void *field)
+{
+    return parse_pair(option, text, false, field);
+}
+
+static void describe_size(const struct gpume_option *option, char *text, size_t bytes)
+{
+    snprintf(text, bytes, "WxH, each from %.0f to %.0f, e.g. --%s 1920x1080", option->min,
+        option->max, option->name);
+}
+
+/* Digits, then nothing or K, M, G or T for powers of 1000; with `binary` also KiB, MiB, GiB or TiB
+ * for powers of 1024. */
+static bool parse_amount(
+    const struct gpume_option *option, const char *text, bool binary, uint64_t *amount)
+{
+    static const char prefixes[] = "KMGT";
+    const size_t digits = strspn(text, "0123456789");
+    const char *prefix = text[digits] ? strchr(prefixes, text[digits]) : NULL;
+    const char *rest = prefix ? text + digits + 1 : text + digits;
+    const bool by_1024 = binary && prefix && strcmp(rest, "iB") == 0;
+    const uint64_t max = (uint64_t)option->max;
+    uint64_t number;
+    if ((*rest && !by_1024) || !parse_digits(text, digits, max, &number)) {
+        return false;
+    }
+    for (const char *at = prefixes; prefix && at <= prefix && number <= max; at++) {
+        number *= by_1024 ? 1024 : 1000; /* at most 2^50 * 1024 */
+    }
+    if (number < (uint64_t)option->min || number > max) {
+        return false;
+    }
+    *amount = number;
+    return true;
+}
+
+static bool parse_count(const struct gpume_option *option, const char *text, void *field)
+{
+    return parse_amount(option, text, false, field);
+}
+
+static void describe_count(const struct gpume_option *option, char *text, size_t bytes)
+{
+    snprintf(text, bytes,
+        "a whole number from %.0f to %.0f, optionally followed by K or M, e.g. --%s 9M",
+        option->min, option->max, option->name);
+}
+
+static bool parse_bytes(const struct gpume_option *option, const char *text, void *field)
+{
+    return parse_amount(option, text, true, field);
+}
+
+static void describe_bytes(const struct gpume_option *option, char *text, size_t bytes)
+{
+    snprintf(text, bytes,
+        "a whole number from %.0f to %.0f, optionally followed by K, M, G, T, KiB, MiB, GiB or "
+        "TiB, e.g. --%s 500M",
+        option->min, option->max, option->name);
+}
+
+static bool parse_choice(const struct gpume_option *option, const char *text, void *field)
+{
+    for (int i = 0; option->choices[i]; i++) {
+        if (strcmp(text, option->choices[i]) == 0) {
+            store_integer(option, field, option->stored + i);
+            return true;
+        }
+    }
+    return false;
+}
+
+static void list_choices(
+    const struct gpume_option *option, const char *between, char *text, size_t bytes)
+{
+    text[0] = '\0';
+    for (size_t i = 0; option->choices[i]; i++) {
+        append(text, bytes, between, option->choices[i]);
+    }
+}
+
+static void describe_choice(const struct gpume_option *option, char *text, size_t bytes)
+{
+    list_choices(option, " or ", text, bytes);
+}
+
+static void choice_words(const struct gpume_option *option, char *text, size_t bytes)
+{
+    list_choices(option, " ", text, bytes);
+}
+
+static bool parse_text(const struct gpume_option *option, const char *text, void *field)
+{
+    (void)option;
+    if (text[0] == '\0') {
+        return false;
+    }
+    *(const char **)field = text;
+    return true;
+}
+
+/* What this build has, even if the machine cannot run it. */
+static void search_words(const struct gpume_option *option, char *text, size_t bytes)
+{
+    struct gpume_search_info searches[SEARCHES_MAX];
+    uint32_t count = 0;
+    (void)option;
+    text[0] = '\0';
+    if (gpume_list_searches(NULL, searches, SEARCHES_MAX, &count) != GPUME_OK) {
+        return;
+    }
+    for (uint32_t i = 0; i < count && i < SEARCHES_MAX; i++) {
+        append(text, bytes, " ", searches[i].name);
+    }
+}
+
+static bool takes_format(
+    const struct gpume_option *option, const struct gpume_vectors_format *format)
+{
+    return format && (option->type != &gpume_type_readable_format || format->reader);
+}
+
+static bool parse_format(const struct gpume_option *option, const char *text, void *field)
+{
+    const struct gpume_vectors_format *format = gpume_vectors_format_named(text);
+    if (!takes_format(option, format)) {
+        return false;
+    }
+    *(const struct gpume_vectors_format **)field = format;
+    return true;
+}
+
+static void list_formats(
+    const struct gpume_option *option, const char *between, char *text, size_t bytes)
+{
+    const struct gpume_vectors_format *format;
+    text[0] = '\0';
+    for (size_t i = 0; (format = gpume_vectors_format_at(i)) != NULL; i++) {
+        if (takes_format(option, format)) {
+            append(text, bytes, between, format->name);
+        }
+    }
+}
+
+static void describe_format(const struct gpume_option *option, char *text, size_t bytes)
+{
+    list_formats(option, " or ", text, bytes);
+}
+
+static void format_words(const struct gpume_option *option, char *text, size_t bytes)
+{
+    list_formats(option, " ", text, bytes);
+}
+
+const struct gpume_option_type gpume_type_flag = {0, parse_flag, NULL, NULL};
+const struct gpume_option_type gpume_type_number = {0, parse_number, describe_number, NULL};
+const struct gpume_option_type gpume_type_real = {sizeof(double), parse_real, describe_real, NULL};
+const struct gpume_option_type gpume_type_window = {
+    sizeof(uint32_t), parse_window, describe_window, NULL};
+const struct gpume_option_type gpume_type_size = {
+    sizeof(uint32_t), parse_size, describe_size, NULL};
+const struct gpume_option_type gpume_type_count = {
+    sizeof(uint64_t), parse_count, describe_count, NULL};
+const struct gpume_option_type gpume_type_bytes = {
+    sizeof(uint64_t), parse_bytes, describe_bytes, NULL};
+const struct gpume_option_type gpume_type_choice = {0, parse_choice, describe_choice, choice_words};
+const struct gpume_option_type gpume_type_text = {sizeof(char *), parse_text, NULL, NULL};
+const struct gpume_option_type gpume_type_search = {sizeof(char *), parse_text, NULL, search_words};
+const struct gpume_option_type gpume_type_format = {
+    sizeof(void *), parse_format, describe_format, format_words};
+const struct gpume_option_type gpume_type_readable_format = {
+    sizeof(void *), parse_format, describe_format, format_words};

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Options that say how to read a video, for the commands that do. */
+#ifndef GPUME_CLI_SOURCE_OPTIONS_H
+#define GPUME_CLI_SOURCE_OPTIONS_H
+
+#include "media/source.h"
+#include "options/common.h"
+
+/* Strings point into argv. */
+struct gpume_source_choice {
+    const char *filter;              /* NULL: none */
+    int stream;                      /* -1: the best */
+    const char *hwaccel;             /* NULL: none */
+    bool allow_network, allow_files; /* see struct gpume_trust */
+    uint64_t max_pixels;             /* 0: not given */
+};
+
+/* The options as gpume_source_open takes them, without colour. params: threads, memory_max. */
+struct gpume_source_options gpume_source_options_make(const struct gpume_common_options *common,
+    const struct gpume_source_choice *choice, const struct gpume_params *params);
+
+/* The exit status for a failure to open or to read. */
+enum gpume_exit gpume_source_exit(int status);
+
+/* The input ended after `found` frames, but the first frame pair needs more. causes: the options
+ * that ask for more than two, with ", " before each; "": none. */
+enum gpume_exit gpume_refuse_short_source(const struct gpume_source_info *info, const char *filter,
+    uint64_t found, uint64_t needed, const char *causes);
+
+#endif
