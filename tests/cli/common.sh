@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Read by every test here: sh test_x.sh GPUME_BINARY. Exit status 0 passed, 1 failed, 77 skipped.
-# Each test runs in a folder of its own, which goes away. The second opinion, tests/support/oracle.c,
-# comes from $GPUME_ORACLE or is compiled.
+# Included by every test here: sh test_x.sh GPUME_BINARY. Exit status 0 passed, 1 failed, 77 skipped.
+# Each test runs in a temporary folder of its own. The independent search, tests/support/oracle.c, is the program
+# $GPUME_ORACLE, or is compiled.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -52,10 +52,17 @@ need_oracle() {
     fi
 }
 
+# have_vulkan: whether there is a Vulkan driver, which a program without gpume's code finds out
+# (tests/support/vulkan_probe.h). Where there is one, nothing that fails on it is skipped.
 have_vulkan() {
-    ! "$gpume" devices | grep -q '^No Vulkan'
+    "${GPUME_VULKAN_PROBE:-$(dirname "$gpume")/tests/vulkan_probe}" >"$scratch/probe"
+    case $? in
+    0) return 0 ;;
+    77) return 1 ;;
+    *) fail "the probe for a Vulkan driver: $(cat "$scratch/probe")" ;;
+    esac
 }
-[ "$engine" = cpu ] || have_vulkan || skip "no Vulkan device"
+[ "$engine" = cpu ] || have_vulkan || skip "no Vulkan driver"
 
 # checked: gpume's memory is watched, by a sanitizer, or by valgrind, whose script is then in its place.
 checked() {
@@ -101,13 +108,23 @@ only() {
     [ "$found" = "$wanted" ] || fail "$folder holds '$found', not '$wanted'"
 }
 
-# await FILE: until it is there, a minute at most.
-await() {
-    for _ in $(seq 600); do
-        [ ! -e "$1" ] || return 0
-        sleep 0.1
+# wait_for COMMAND...: returns once the command succeeds, and fails if process $pid ends before that. There is no limit
+# of time: a busy machine may take as long as it needs, and ctest ends a test that hangs.
+wait_for() {
+    until "$@" >/dev/null 2>&1; do
+        kill -0 "$pid" 2>/dev/null || "$@" >/dev/null 2>&1 || fail "ended too early to satisfy: $*"
+        sleep 0.05
     done
-    fail "$1 does not come"
+}
+
+# await FILE: waits until it exists.
+await() {
+    wait_for test -e "$1"
+}
+
+# has_temporary FILE: is a run writing this output?
+has_temporary() {
+    ls -A | grep -q "^\\.$1\\.gpume-.*tmp\$"
 }
 
 # launch SIGNAL ARGUMENTS: in the background, which would ignore SIGINT; its number in $pid.
@@ -129,7 +146,7 @@ stop_feeder() {
 # feed FRAMES: so much of clip.y4m, of 64 x 48, through a pipe that stays open; its end with drain.
 feed() {
     mkfifo slow
-    { head -c $(($(head -1 clip.y4m | wc -c) + $1 * 3078)) clip.y4m && exec sleep 600; } >slow &
+    { head -c $(($(head -1 clip.y4m | wc -c) + $1 * 3078)) clip.y4m && exec sleep 86400; } >slow &
     feeder=$!
 }
 drain() {

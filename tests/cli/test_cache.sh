@@ -11,7 +11,7 @@ export XDG_CACHE_HOME HOME
 expect 0 clip.y4m --backend cpu --vectors v.csv
 [ ! -e "$scratch/xdg/gpume" ] || fail "the CPU engine made a cache"
 
-have_vulkan || skip "no Vulkan device"
+have_vulkan || skip "no Vulkan driver"
 vulkan() {
     # With a search named, none is tried, and nothing but pipelines kept, on hardware either.
     expect 0 clip.y4m --backend vulkan --search quads -v -y --vectors v.csv

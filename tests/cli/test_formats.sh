@@ -171,10 +171,11 @@ for threads in 1 3; do
     expect 0 clip.y4m --backend cpu --threads $threads --vectors - --format hash
     cmp -s run.hash "$scratch/out" || fail "hash: $threads threads"
 done
-if "$gpume" clip.y4m --backend vulkan --vectors - --format hash >vulkan.hash 2>"$scratch/err"; then
-    cmp -s run.hash vulkan.hash || fail "hash: Vulkan"
+if have_vulkan; then
+    expect 0 clip.y4m --backend vulkan --vectors - --format hash
+    cmp -s run.hash "$scratch/out" || fail "hash: Vulkan"
 else
-    echo "no hash of the Vulkan engine: $(cat "$scratch/err")"
+    echo "no Vulkan driver: the hash of that engine is not compared"
 fi
 
 # Programs of others.

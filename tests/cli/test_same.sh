@@ -50,11 +50,10 @@ all many --backend cpu --threads 16
 compare_all many
 all plain --backend cpu --search plain --no-elimination
 compare_all plain
-run clip.y4m -q --backend vulkan --vectors -
-if [ "$status" -eq 4 ]; then
-    echo "no Vulkan device: not compared"
-else
+if have_vulkan; then
     all device --backend vulkan
     compare_all device
+else
+    echo "no Vulkan driver: not compared"
 fi
 exit 0

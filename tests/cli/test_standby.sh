@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# A GPU that is lost in mid-run: with --backend auto the run goes on, and every file is that of a run on
-# the CPU; else it fails and leaves nothing. The GPU is a software driver that says it is one.
+# A GPU that is lost during a run: with --backend auto the CPU engine continues, and every file is that of a run on the
+# CPU. Otherwise the run fails and leaves nothing. The GPU is a software driver that a layer presents as one.
 . "$(dirname "$0")/common.sh"
-[ -f "${GPUME_FAULT_LAYER:-}/fault_layer.so" ] || skip "no layer of failing calls"
+[ -n "${GPUME_FAULT_LAYER:-}" ] || skip "GPUME_FAULT_LAYER does not name the folder of the layer that makes calls fail"
+have_vulkan || skip "no Vulkan driver"
 make_clip clip.y4m 48 32 8 150
-"$gpume" clip.y4m --backend vulkan -q --frames 2 -o any 2>/dev/null || skip "no Vulkan driver"
 
-# lose AT ARGUMENTS: a run that loses the GPU at that call of those that may say so.
+# lose AT ARGUMENTS: a run that loses the GPU at the AT-th of the calls that can report it.
 lose() {
     at=$1
     shift

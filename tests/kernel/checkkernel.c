@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * checkkernel cpu|vulkan [--validate] [SEARCH]: an engine, with every search it has or the one
- * named, against the brute-force answer on small frames of every awkward shape. Bit-exact or it
- * fails. Skips (77) if there is no Vulkan device.
+ * checkkernel cpu|vulkan [--validate] [--part K/N] [SEARCH...]: compares an engine with the
+ * brute-force answer on small frames of every awkward shape, with all of the engine's searches or
+ * those named. Every bit has to agree. --part takes the K-th of every N cases, so that N processes
+ * share the work. Skips where there is no Vulkan driver.
  */
 #include "harness.h"
 #include "runner.h"
+#include "vulkan_probe.h"
 
 #include <string.h>
 
@@ -283,16 +285,37 @@ static bool beyond(const struct runner_case *c)
     return (half && c->bits > 10) || (c->large && (!half || c->block > 64));
 }
 
-static void check_cases(
-    const struct runner_case *all, size_t count, const char *search, bool validate)
+/* What the arguments ask for. */
+static enum gpume_backend backend;
+static bool validate;
+static unsigned part = 1, parts = 1;
+
+/* Is this case of this process's part? Counts the cases of all calls. */
+static bool is_in_part(void)
+{
+    static unsigned number;
+    return number++ % parts == part - 1;
+}
+
+static void check_cases(const struct runner_case *all, size_t count, const char *search)
 {
     for (size_t i = 0; i < count; i++) {
         struct runner_case c = all[i];
         c.search = search;
-        if (strcmp(search, "quads") == 0 || !beyond(&c)) {
-            REQUIRE_EQUAL(runner_run(&c, GPUME_BACKEND_VULKAN, validate), 0);
+        if ((!search || strcmp(search, "quads") == 0 || !beyond(&c)) && is_in_part()) {
+            REQUIRE_EQUAL(runner_run(&c, backend, validate), 0);
         }
     }
+}
+
+#define CHECK_CASES(all, search) check_cases(all, sizeof(all) / sizeof(*(all)), search)
+
+/* The cases of a search that takes any work; NULL: the one that the engine chooses. */
+static void check_all_cases(const char *search)
+{
+    CHECK_CASES(cases, search);
+    CHECK_CASES(filter_cases, search);
+    CHECK_CASES(direction_cases, search);
 }
 
 /* Every name is among none. */
@@ -306,7 +329,7 @@ static bool is_among(const char *const *names, const char *name)
 }
 
 /* Every search of Vulkan that is available, or those of these names. */
-static void check_vulkan(bool validate, const char *const *names)
+static void check_vulkan(const char *const *names)
 {
     struct gpume_search_info searches[SEARCHES_MAX];
     uint32_t count = 0;
@@ -318,44 +341,41 @@ static void check_vulkan(bool validate, const char *const *names)
             continue;
         }
         if (strcmp(name, "quads") == 0) {
-            check_cases(cases, sizeof(cases) / sizeof(*cases), name, validate);
-            check_cases(filter_cases, sizeof(filter_cases) / sizeof(*filter_cases), name, validate);
-            check_cases(direction_cases, sizeof(direction_cases) / sizeof(*direction_cases), name,
-                validate);
+            check_all_cases(name);
         }
-        check_cases(tile_cases, sizeof(tile_cases) / sizeof(*tile_cases), name, validate);
+        CHECK_CASES(tile_cases, name);
     }
 }
 
-static void check_cpu(void)
+static int usage(void)
 {
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        REQUIRE_EQUAL(runner_run(&cases[i], GPUME_BACKEND_CPU, false), 0);
-    }
-    for (size_t i = 0; i < sizeof(filter_cases) / sizeof(*filter_cases); i++) {
-        REQUIRE_EQUAL(runner_run(&filter_cases[i], GPUME_BACKEND_CPU, false), 0);
-    }
-    for (size_t i = 0; i < sizeof(direction_cases) / sizeof(*direction_cases); i++) {
-        REQUIRE_EQUAL(runner_run(&direction_cases[i], GPUME_BACKEND_CPU, false), 0);
-    }
+    fprintf(stderr, "usage: checkkernel cpu|vulkan [--validate] [--part K/N] [SEARCH...]\n");
+    return 1;
 }
 
 int main(int argc, char **argv)
 {
-    if (argc < 2) {
-        fprintf(stderr, "usage: checkkernel cpu|vulkan [--validate] [SEARCH...]\n");
-        return 1;
+    (void)argc;
+    const char *const *next = (const char *const *)argv + 1;
+    if (!*next) {
+        return usage();
     }
-    bool cpu = strcmp(argv[1], "cpu") == 0;
-    bool validate = argc > 2 && strcmp(argv[2], "--validate") == 0;
-    if (!cpu && !runner_has_vulkan()) {
-        printf("skipped: no Vulkan device\n");
-        return SKIP;
+    backend = strcmp(*next++, "cpu") == 0 ? GPUME_BACKEND_CPU : GPUME_BACKEND_VULKAN;
+    if (*next && strcmp(*next, "--validate") == 0) {
+        validate = true;
+        next++;
     }
-    if (cpu) {
-        check_cpu();
+    if (*next && strcmp(*next, "--part") == 0) {
+        if (!next[1] || sscanf(next[1], "%u/%u", &part, &parts) != 2 || part - 1 >= parts) {
+            return usage();
+        }
+        next += 2;
+    }
+    if (backend == GPUME_BACKEND_CPU) {
+        check_all_cases(NULL);
     } else {
-        check_vulkan(validate, (const char *const *)argv + 2 + validate);
+        vulkan_probe_or_skip(validate);
+        check_vulkan(next);
     }
     return harness_verdict();
 }

@@ -4,11 +4,12 @@
  * for word, with guard words around keys, between segments and after scratch memory, which is
  * poisoned.
  * --own: a histogram for each subgroup, as on a GPU. --large: sizes for a GPU, up to 2^26 + 1.
- * Skips (77) if there is no Vulkan device.
+ * Skips where there is no Vulkan driver.
  */
 #include "gpume/vulkan.h"
 #include "harness.h"
 #include "sortrig.h"
+#include "vulkan_probe.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -486,13 +487,12 @@ int main(int argc, char **argv)
         own = own || strcmp(argv[i], "--own") == 0;
     }
     uint32_t capacity = large ? LARGE_MAX : SMALL_MAX;
-    int status = sortrig_open(&check.rig, capacity, validate, own);
-    if (status == GPUME_DEVICE || status == GPUME_UNSUPPORTED) {
-        printf("SKIPPED: no Vulkan device that sorts, or no validation layer\n");
+    vulkan_probe_or_skip(validate);
+    REQUIRE_EQUAL(sortrig_open(&check.rig, capacity, validate, own), GPUME_OK);
+    if (harness_failures) {
         sortrig_close(&check.rig);
-        return SKIP;
+        return harness_verdict();
     }
-    REQUIRE_EQUAL(status, GPUME_OK);
     check.last = own ? GPUME_SORT_BY_RADIX : GPUME_SORT_BY_NETWORK; /* which has no histograms */
     const struct gpume_sort_shape *shape = &check.rig.sort.shape;
     printf("%s, subgroups of %u, %u invocations of %u keys, %s histogram\n",

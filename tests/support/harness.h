@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The tests' few tools: REQUIRE counts a failure and tells where, random numbers come from a seed
- * that is printed, and main ends in `return harness_verdict();`. Exit status 77 means skipped.
+ * Tools of the unit and kernel tests: REQUIRE counts a failure and prints its place, random numbers
+ * come from a fixed seed, and main ends in `return harness_verdict();`.
  */
 #ifndef GPUME_TESTS_HARNESS_H
 #define GPUME_TESTS_HARNESS_H
 
 #include <stdint.h>
 #include <stdio.h>
-
-#define SKIP 77
 
 static unsigned harness_checks, harness_failures;
 

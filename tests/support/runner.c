@@ -254,9 +254,3 @@ unsigned runner_run(const struct runner_case *c, enum gpume_backend backend, boo
     }
     return run.failures;
 }
-
-bool runner_has_vulkan(void)
-{
-    uint32_t count = 0;
-    return gpume_list_devices(NULL, 0, &count) == GPUME_OK && count > 0;
-}

@@ -29,7 +29,4 @@ struct runner_case {
  * backend: GPUME_BACKEND_VULKAN or GPUME_BACKEND_CPU. */
 unsigned runner_run(const struct runner_case *run, enum gpume_backend backend, bool validate);
 
-/* Is there a Vulkan device at all? */
-bool runner_has_vulkan(void);
-
 #endif

@@ -7,6 +7,7 @@
 #include "harness.h"
 #include "synth.h"
 #include "told.h"
+#include "vulkan_probe.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -516,11 +517,8 @@ int main(int argc, char **argv)
 {
     bool cpu = argc < 2 || strcmp(argv[1], "cpu") == 0;
     backend = cpu ? GPUME_BACKEND_CPU : GPUME_BACKEND_VULKAN;
-    uint32_t devices = 0;
-    REQUIRE_EQUAL(gpume_list_devices(NULL, 0, &devices), GPUME_OK);
-    if (!cpu && devices == 0) {
-        printf("skipped: no Vulkan device\n");
-        return SKIP;
+    if (!cpu) {
+        vulkan_probe_or_skip(false);
     }
     test_arguments();
     test_searches();

@@ -5,6 +5,7 @@
  */
 #include "gpu/tune/choice.h"
 #include "harness.h"
+#include "vulkan_probe.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -153,10 +154,11 @@ static void test_software(const struct gpume_cache *cache)
 int main(void)
 {
     char folder[] = "/tmp/test_choice.XXXXXX", command[64];
-    if (gpume_gpu_open(&gpu, &silent, NULL, true, false) != GPUME_OK) {
+    vulkan_probe_or_skip(false);
+    REQUIRE_EQUAL(gpume_gpu_open(&gpu, &silent, NULL, true, false), GPUME_OK);
+    if (harness_failures) {
         gpume_gpu_close(&gpu);
-        printf("skipped: no Vulkan device\n");
-        return SKIP;
+        return harness_verdict();
     }
     REQUIRE(mkdtemp(folder));
     const struct gpume_cache cache = {folder, &silent};

@@ -5,6 +5,7 @@
  */
 #include "gpume/compute.h"
 #include "harness.h"
+#include "vulkan_probe.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -159,10 +160,12 @@ int main(int argc, char **argv)
     params.backend = strcmp(argv[1], "cpu") == 0 ? GPUME_BACKEND_CPU : GPUME_BACKEND_VULKAN;
     params.validate = argc > 2 && strcmp(argv[2], "--validate") == 0;
     params.cache_dir = getenv("GPUME_TEST_CACHE");
-    int status = gpume_compute_open(&compute, &params);
-    if (status != GPUME_OK) {
-        printf("SKIPPED: no such device\n");
-        return params.backend == GPUME_BACKEND_CPU ? 1 : SKIP;
+    if (params.backend == GPUME_BACKEND_VULKAN) {
+        vulkan_probe_or_skip(params.validate);
+    }
+    REQUIRE_EQUAL(gpume_compute_open(&compute, &params), GPUME_OK);
+    if (!compute) {
+        return harness_verdict();
     }
     test_results();
     test_arrays();

@@ -8,6 +8,7 @@
 #include "gpume/gpume.h"
 #include "harness.h"
 #include "synth.h"
+#include "vulkan_probe.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -243,9 +244,7 @@ static bool find_layer(void)
     char path[4096];
     uint32_t devices = 0;
     snprintf(path, sizeof path, "%s/fault_layer.so", folder ? folder : ".");
-    if (gpume_list_devices(NULL, 0, &devices) != GPUME_OK || devices == 0) {
-        return false;
-    }
+    REQUIRE_EQUAL(gpume_list_devices(NULL, 0, &devices), GPUME_OK); /* the loader loads the layer */
     void *layer = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
     *(void **)&arm = layer ? dlsym(layer, "fault_layer_arm") : NULL;
     return arm != NULL;
@@ -253,9 +252,10 @@ static bool find_layer(void)
 
 int main(void)
 {
-    if (!find_layer()) {
-        printf("SKIPPED: no Vulkan device, or not the layer of failing calls\n");
-        return SKIP;
+    vulkan_probe_or_skip(false);
+    REQUIRE(find_layer());
+    if (harness_failures) {
+        return harness_verdict();
     }
     for (unsigned i = 0; i < WAYS; i++) {
         const unsigned before = harness_failures;
