@@ -296,15 +296,14 @@ mkfifo feed
 pid=$!
 exec 9>feed
 head -100 a.csv >&9
-tries=0
-until ls .late.mkv.* >/dev/null 2>&1; do
-    tries=$((tries + 1))
-    [ $tries -lt 200 ] || fail "a signal: no map is begun"
-    sleep 0.1
-done
+wait_for has_temporary late.mkv
 kill -TERM $pid
-sleep 0.2
-tail -n +101 a.csv >&9 2>/dev/null
+wait_for grep -q '^ShdPnd:[[:space:]]*0*$' /proc/$pid/status # the signal has been taken
+tail -n +101 a.csv | while read -r line; do
+    kill -0 $pid 2>/dev/null || break
+    echo "$line"
+    sleep 0.01 # the end of the file must not come before the signal's work is done
+done >&9 2>/dev/null
 exec 9>&-
 wait $pid
 [ $? -eq 1 ] || fail "a signal: not exit status 1"

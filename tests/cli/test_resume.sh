@@ -126,10 +126,10 @@ sed -n 's/^    "fields": \([0-9]*\),$/\1/p' .p.y4m.gpume-state >fields
 mkfifo slow
 "$oracle" stream 60 >slow 2>/dev/null &
 launch INT slow -o out --predicted p.y4m --residual r%03d.png --resume
-for _ in $(seq 600); do
-    [ "$(sed -n 's/^    "fields": \([0-9]*\),$/\1/p' .p.y4m.gpume-state)" = "$(cat fields)" ] || break
-    sleep 0.1
-done
+state_has_more() {
+    [ "$(sed -n 's/^    "fields": \([0-9]*\),$/\1/p' .p.y4m.gpume-state)" != "$(cat fields)" ]
+}
+wait_for state_has_more
 kill -s KILL $pid
 wait 2>/dev/null
 rm slow

@@ -224,10 +224,7 @@ if env --default-signal=INT true 2>/dev/null; then
     mkfifo slow
     launch INT sort slow -o both -y
     exec 9>slow
-    for _ in $(seq 600); do
-        ls -A | grep -q '^\.both\.gpume-.*tmp$' && break
-        sleep 0.1
-    done
+    wait_for has_temporary both
     for option in -y "-y --check" --descending; do
         # shellcheck disable=SC2086 # several options
         expect 2 sort missing -o ./both $option
@@ -240,10 +237,7 @@ if env --default-signal=INT true 2>/dev/null; then
     rm both
     launch INT sort slow -o both
     exec 9>slow
-    for _ in $(seq 600); do
-        ls -A | grep -q '^\.both\.gpume-.*tmp$' && break
-        sleep 0.1
-    done
+    wait_for has_temporary both
     kill -s INT $pid
     wait $pid
     [ $? -eq 1 ] || fail "an interrupted sort: exit status"
