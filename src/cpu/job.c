@@ -117,7 +117,8 @@ static void rank_item(void *opaque, uint32_t item)
     struct gpume_job *job = opaque;
     (void)item;
     if (!is_cancelled(job)) {
-        gpume_rank_costs(&job->shared->plan, job->costs, job->ranks, job->shared->scratch);
+        gpume_rank_costs(
+            &job->shared->plan.layers[0], job->costs, job->ranks, job->shared->scratch);
     }
 }
 
@@ -126,6 +127,7 @@ void gpume_job_init(struct gpume_job *job, struct gpume_job_shared *shared)
     const struct gpume_plan *plan = &shared->plan;
     job->shared = shared;
     job->field.plan = plan;
+    job->field.layer = &plan->layers[0];
     job->field.cancelled = &shared->cancelled;
     job->measured = job->field;
     job->pad = (struct gpume_step){.fn = pad_item,

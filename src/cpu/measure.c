@@ -90,7 +90,7 @@ static void predict(const struct gpume_search_field *field, const struct gpume_v
     const struct part *part, struct rows to)
 {
     const struct gpume_plan *plan = field->plan;
-    uint32_t bytes = plan->sample_bytes, block = plan->params.block;
+    uint32_t bytes = plan->sample_bytes, block = field->layer->block_w;
     const uint8_t *reference = field->reference;
     for (uint32_t x = part->x; x < part->x_end; x += block) {
         const struct gpume_vector *vector = &vectors[x / block];
@@ -147,17 +147,19 @@ struct gpume_sums gpume_measure_span(const struct gpume_search *search,
 {
     const struct gpume_plan *plan = field->plan;
     const struct gpume_params *p = &plan->params;
-    const struct gpume_vector *row = vectors + (size_t)span->row * plan->layers[0].blocks_x;
+    const struct gpume_shape *layer = field->layer;
+    uint32_t block_w = layer->block_w, block_h = layer->block_h;
+    const struct gpume_vector *row = vectors + (size_t)span->row * layer->blocks_x;
     struct gpume_sums sums = {0};
     for (uint32_t i = span->first; i < span->end; i++) {
         sums.zero += row[i].dx == 0 && row[i].dy == 0;
     }
-    uint32_t step = RUN < TILE / p->block ? RUN : TILE / p->block;
-    step = step / p->block * p->block;
-    uint32_t x_last = (uint32_t)gpume_min_u64((uint64_t)span->end * p->block, p->width);
-    struct part part = {.y = span->row * p->block};
-    part.y_end = (uint32_t)gpume_min_u64((uint64_t)part.y + p->block, p->height);
-    for (part.x = span->first * p->block; part.x < x_last; part.x = part.x_end) {
+    uint32_t step = RUN < TILE / block_h ? RUN : TILE / block_h;
+    step = step / block_w * block_w;
+    uint32_t x_last = (uint32_t)gpume_min_u64((uint64_t)span->end * block_w, p->width);
+    struct part part = {.y = span->row * block_h};
+    part.y_end = (uint32_t)gpume_min_u64((uint64_t)part.y + block_h, p->height);
+    for (part.x = span->first * block_w; part.x < x_last; part.x = part.x_end) {
         part.x_end = (uint32_t)gpume_min_u64((uint64_t)part.x + step, x_last);
         measure_part(search, field, row, &part, predicted, &sums);
     }
@@ -183,14 +185,14 @@ static void sort_pass(
 }
 
 void gpume_rank_costs(
-    const struct gpume_plan *plan, const uint32_t *costs, uint32_t *ranks, uint32_t *scratch)
+    const struct gpume_shape *layer, const uint32_t *costs, uint32_t *ranks, uint32_t *scratch)
 {
-    uint32_t count = plan->blocks;
+    uint32_t count = layer->blocks;
     uint32_t *from = scratch, *to = scratch + count;
     for (uint32_t i = 0; i < count; i++) {
         from[i] = i;
     }
-    for (uint32_t shift = 0; shift < plan->layers[0].cost_bits; shift += 8) {
+    for (uint32_t shift = 0; shift < layer->cost_bits; shift += 8) {
         sort_pass(costs, shift, count, from, to);
         uint32_t *swap = from;
         from = to;

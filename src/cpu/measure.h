@@ -16,7 +16,7 @@ void gpume_pad_row(
  * begins. */
 void gpume_extend_row(const struct gpume_plan *plan, void *row);
 
-/* Sums of a span. vectors: of the whole field; predicted: base of a whole plane with
+/* Sums of a span. vectors: of the whole layer; predicted: base of a whole plane with
  * plan.plane_stride, or NULL. */
 struct gpume_sums gpume_measure_span(const struct gpume_search *search,
     const struct gpume_search_field *field, const struct gpume_span *span,
@@ -25,6 +25,6 @@ struct gpume_sums gpume_measure_span(const struct gpume_search *search,
 /* ranks[i] = place of block i by falling cost, equal costs in raster order. scratch: 2 * blocks
  * words. */
 void gpume_rank_costs(
-    const struct gpume_plan *plan, const uint32_t *costs, uint32_t *ranks, uint32_t *scratch);
+    const struct gpume_shape *layer, const uint32_t *costs, uint32_t *ranks, uint32_t *scratch);
 
 #endif

@@ -32,7 +32,7 @@ enum content {
 };
 
 struct shape {
-    uint32_t width, height, bits, block, window_x, window_y;
+    uint32_t width, height, bits, block_w, block_h, window_x, window_y;
 };
 
 /* One pair of padded frames and the results of two implementations. */
@@ -104,15 +104,15 @@ static void open_field(
     params.width = s->width;
     params.height = s->height;
     params.bits = s->bits;
-    params.block = s->block;
+    const struct gpume_block_sizes sizes = {.count = 1, .of = {{s->block_w, s->block_h}}};
     params.window_x = s->window_x;
     params.window_y = s->window_y;
     params.edge = edge;
     memset(field, 0, sizeof(*field));
-    REQUIRE(gpume_plan_make(&params, &caps, &log, &field->plan) == GPUME_OK);
+    REQUIRE(gpume_plan_make_layers(&params, &sizes, &caps, &log, &field->plan) == GPUME_OK);
     for (uint32_t i = 0; i < 2; i++) {
         field->planes[i] = synth_plane(s->width, s->height, s->bits);
-        fill(&field->planes[i], content, i, s->width * 31 + s->block);
+        fill(&field->planes[i], content, i, s->width * 31 + s->block_w);
         field->padded[i] = malloc(field->plan.padded_bytes + GPUME_SEARCH_SLACK_BYTES);
         memset(field->padded[i], 0xa5, field->plan.padded_bytes + GPUME_SEARCH_SLACK_BYTES);
         for (uint32_t row = 0; row < field->plan.padded_rows; row++) {
@@ -145,6 +145,7 @@ static void search(struct field *field, const struct gpume_search *with, bool el
     uint32_t result, uint32_t span_blocks)
 {
     struct gpume_search_field all = {.plan = &field->plan,
+        .layer = &field->plan.layers[0],
         .target = field->padded[1],
         .reference = field->padded[0],
         .hints = field->vectors[result]};
@@ -171,16 +172,18 @@ static void compare(
     const struct field *field, const struct gpume_search *with, enum content content)
 {
     const struct gpume_params *p = &field->plan.params;
+    const struct gpume_shape *layer = &field->plan.layers[0];
     uint32_t wrong = 0;
     for (uint32_t i = 0; i < field->plan.blocks; i++) {
         struct gpume_vector is = field->vectors[1][i], must = field->vectors[0][i];
         uint32_t cost = field->costs[1][i], right = field->costs[0][i];
         if ((is.dx != must.dx || is.dy != must.dy || cost != right) && wrong++ == 0) {
             fprintf(stderr,
-                "%s: %ux%u, %u bits, block %u, window %ux%u, edge %d, content %d: block %u has "
+                "%s: %ux%u, %u bits, block %ux%u, window %ux%u, edge %d, content %d: block %u has "
                 "(%d,%d) cost %u, not (%d,%d) cost %u\n",
-                with->name, p->width, p->height, p->bits, p->block, p->window_x, p->window_y,
-                (int)p->edge, (int)content, i, is.dx, is.dy, cost, must.dx, must.dy, right);
+                with->name, p->width, p->height, p->bits, layer->block_w, layer->block_h,
+                p->window_x, p->window_y, (int)p->edge, (int)content, i, is.dx, is.dy, cost,
+                must.dx, must.dy, right);
         }
     }
     REQUIRE_EQUAL(wrong, 0);
@@ -222,26 +225,40 @@ static void check_all(const struct shape *shape)
     }
 }
 
-/* Every block, with cut blocks of changing widths. */
+/* Two and a bit by one and a half blocks. */
+static void check_block(uint32_t width, uint32_t height)
+{
+    for (uint32_t bits = 8; bits <= 10; bits += 2) {
+        uint32_t cut = width / 4 % 5;
+        check_all(&(struct shape){2 * width + cut, height + height / 2, bits, width, height, 9, 4});
+    }
+}
+
+/* All squares, rectangles of all widths, and all in which the searches choose another way. */
 static void check_blocks(void)
 {
+    static const uint32_t sides[] = {4, 8, 12, 16, 20, 32, 64};
     for (uint32_t block = GPUME_BLOCK_MIN; block <= GPUME_BLOCK_MAX; block += 4) {
-        for (uint32_t bits = 8; bits <= 10; bits += 2) {
-            uint32_t cut = block / 4 % 5;
-            check_all(&(struct shape){2 * block + cut, block + block / 2, bits, block, 9, 4});
+        check_block(block, block);
+        check_block(block, GPUME_BLOCK_MAX + GPUME_BLOCK_MIN - block);
+    }
+    for (uint32_t i = 0; i < 7 * 7; i++) {
+        if (i / 7 != i % 7) {
+            check_block(sides[i / 7], sides[i % 7]);
         }
     }
 }
 
 static void check_shapes(void)
 {
-    static const struct shape shapes[] = {{1, 1, 8, 8, 7, 7}, {1, 1, 16, 4, 3, 3},
-        {5, 3, 8, 8, 2, 9}, {64, 48, 8, 8, 7, 7}, {67, 50, 8, 8, 8, 8}, {70, 61, 8, 16, 16, 16},
-        {96, 64, 8, 16, 32, 32}, {64, 64, 8, 32, 17, 15}, {40, 40, 8, 8, 0, 0},
-        {40, 40, 8, 4, 0, 20}, {41, 39, 8, 12, 24, 0}, {8, 4, 8, 8, 512, 1}, {4, 8, 8, 4, 2, 512},
-        {20, 12, 8, 4, 100, 37}, {130, 130, 8, 64, 12, 12}, {131, 260, 8, 128, 5, 6},
-        {64, 48, 10, 8, 7, 7}, {61, 47, 12, 16, 20, 9}, {260, 132, 16, 128, 2, 1},
-        {70, 70, 16, 32, 8, 7}, {33, 21, 16, 4, 31, 3}};
+    static const struct shape shapes[] = {{1, 1, 8, 8, 8, 7, 7}, {1, 1, 16, 4, 4, 3, 3},
+        {5, 3, 8, 8, 8, 2, 9}, {64, 48, 8, 8, 8, 7, 7}, {67, 50, 8, 8, 8, 8, 8},
+        {70, 61, 8, 16, 16, 16, 16}, {96, 64, 8, 16, 16, 32, 32}, {64, 64, 8, 32, 32, 17, 15},
+        {40, 40, 8, 8, 8, 0, 0}, {40, 40, 8, 4, 4, 0, 20}, {41, 39, 8, 12, 12, 24, 0},
+        {8, 4, 8, 8, 8, 512, 1}, {4, 8, 8, 4, 4, 2, 512}, {20, 12, 8, 4, 4, 100, 37},
+        {130, 130, 8, 64, 64, 12, 12}, {131, 260, 8, 128, 128, 5, 6}, {64, 48, 10, 8, 8, 7, 7},
+        {61, 47, 12, 16, 16, 20, 9}, {260, 132, 16, 128, 128, 2, 1}, {70, 70, 16, 32, 32, 8, 7},
+        {33, 21, 16, 4, 4, 31, 3}};
     for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
         check_all(&shapes[i]);
     }
@@ -252,8 +269,10 @@ static void check_sums(
     const struct field *field, const struct gpume_search *with, const struct brute *brute)
 {
     const struct gpume_plan *plan = &field->plan;
-    struct gpume_search_field all = {
-        .plan = plan, .target = field->padded[1], .reference = field->padded[0]};
+    struct gpume_search_field all = {.plan = plan,
+        .layer = &plan->layers[0],
+        .target = field->padded[1],
+        .reference = field->padded[0]};
     void *predicted = calloc(1, plan->plane_bytes);
     for (int pass = 0; pass < 2; pass++) {
         struct gpume_sums sums = {0};
@@ -283,13 +302,21 @@ static void check_sums(
 /* Wider than what is put together at a time, by blocks of every kind, cut on both sides. */
 static void check_all_sums(void)
 {
-    static const uint32_t blocks[] = {4, 8, 12, 16, 36, 64, 100, 128};
+    static const uint32_t blocks[][2] = {{4, 4}, {8, 8}, {12, 12}, {16, 16}, {36, 36}, {64, 64},
+        {100, 100}, {128, 128}, {16, 8}, {8, 16}, {4, 128}, {128, 4}};
     for (uint32_t i = 0; i < 2 * sizeof(blocks) / sizeof(*blocks); i++) {
-        const struct shape shape = {1094, 130, i % 2 ? 16 : 8, blocks[i / 2], 1, 1};
+        const uint32_t *block = blocks[i / 2];
+        const struct shape shape = {1094, 130, i % 2 ? 16 : 8, block[0], block[1], 1, 1};
         struct field field;
         open_field(&field, &shape, GPUME_EDGE_EXTEND, NOISE);
         search(&field, &gpume_search_plain, false, 0, WHOLE);
-        struct brute brute = brute_field(&field.plan.params, &field.planes[1], &field.planes[0]);
+        struct brute brute = brute_layer(
+            &field.plan.params, shape.block_w, shape.block_h, &field.planes[1], &field.planes[0]);
+        for (uint32_t j = 0; j < brute.blocks; j++) {
+            REQUIRE_EQUAL(field.vectors[0][j].dx, brute.dx[j]);
+            REQUIRE_EQUAL(field.vectors[0][j].dy, brute.dy[j]);
+            REQUIRE_EQUAL(field.costs[0][j], brute.costs[j]);
+        }
         for (uint32_t j = 0; gpume_search_at(j); j++) {
             if (gpume_search_at(j)->available()) {
                 check_sums(&field, gpume_search_at(j), &brute);
@@ -308,14 +335,14 @@ static void bench_one(
     uint64_t best = UINT64_MAX;
     for (int i = 0; i < 5; i++) {
         memset(field->vectors[1], 0, field->plan.blocks * sizeof(*field->vectors[1]));
-        uint64_t start = gpume_clock_ns();
+        uint64_t start = gpume_clock_thread_ns();
         search(field, with, eliminate, 1, WHOLE);
-        uint64_t time = gpume_clock_ns() - start;
+        uint64_t time = gpume_clock_thread_ns() - start;
         best = time < best ? time : best;
     }
     printf("%-7s %-11s %-8s %2u bits block %3u window %2u: %8.1f G px/s, %8.2f ms", with->name,
-        eliminate ? "elimination" : "", content, p->bits, p->block, p->window_x,
-        differences / (double)best, (double)best / 1e6);
+        eliminate ? "elimination" : "", content, p->bits, field->plan.layers[0].block_w,
+        p->window_x, differences / (double)best, (double)best / 1e6);
     double hundredth = (double)field->counts.candidates / 100;
     if (eliminate) {
         printf(", left %.2f %%, %.2f %%", (double)field->counts.past_blocks / hundredth,
@@ -328,23 +355,25 @@ static void bench_one(
 static void bench_rest(struct field *field, const struct gpume_search *with)
 {
     const struct gpume_plan *plan = &field->plan;
-    struct gpume_search_field all = {
-        .plan = plan, .target = field->padded[1], .reference = field->padded[0]};
+    struct gpume_search_field all = {.plan = plan,
+        .layer = &plan->layers[0],
+        .target = field->padded[1],
+        .reference = field->padded[0]};
     uint32_t *scratch = calloc(plan->blocks, 3 * sizeof(*scratch));
     uint64_t best[3] = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
     for (int i = 0; i < 7; i++) {
-        uint64_t times[4] = {gpume_clock_ns()};
+        uint64_t times[4] = {gpume_clock_thread_ns()};
         for (uint32_t row = 0; row < plan->padded_rows; row++) {
             gpume_pad_row(plan, &field->planes[1], field->padded[1], row);
         }
-        times[1] = gpume_clock_ns();
+        times[1] = gpume_clock_thread_ns();
         for (uint32_t row = 0; row < plan->layers[0].blocks_y; row++) {
             struct gpume_span span = {row, 0, plan->layers[0].blocks_x};
             gpume_measure_span(with, &all, &span, field->vectors[1], NULL);
         }
-        times[2] = gpume_clock_ns();
-        gpume_rank_costs(plan, field->costs[1], scratch, scratch + plan->blocks);
-        times[3] = gpume_clock_ns();
+        times[2] = gpume_clock_thread_ns();
+        gpume_rank_costs(&plan->layers[0], field->costs[1], scratch, scratch + plan->blocks);
+        times[3] = gpume_clock_thread_ns();
         for (int j = 0; j < 3; j++) {
             uint64_t time = times[j + 1] - times[j];
             best[j] = time < best[j] ? time : best[j];
@@ -357,8 +386,9 @@ static void bench_rest(struct field *field, const struct gpume_search *with)
 
 static void bench(void)
 {
-    static const struct shape shapes[] = {{1920, 1080, 8, 8, 7, 7}, {1920, 1080, 8, 16, 32, 32},
-        {1920, 1080, 8, 4, 7, 7}, {1920, 1080, 8, 32, 7, 7}, {1920, 1080, 10, 8, 7, 7}};
+    static const struct shape shapes[] = {{1920, 1080, 8, 8, 8, 7, 7},
+        {1920, 1080, 8, 16, 16, 32, 32}, {1920, 1080, 8, 4, 4, 7, 7}, {1920, 1080, 8, 32, 32, 7, 7},
+        {1920, 1080, 10, 8, 8, 7, 7}};
     for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
         for (int natural = 0; natural < 2; natural++) {
             struct field field;

@@ -23,10 +23,11 @@ static inline struct gpume_block gpume_block_at(
 {
     const struct gpume_plan *plan = field->plan;
     const struct gpume_params *p = &plan->params;
+    const struct gpume_shape *layer = field->layer;
     bool inside = p->edge == GPUME_EDGE_INSIDE;
-    uint32_t x = column * p->block, y = row * p->block;
-    uint32_t width = (uint32_t)gpume_min_u64(p->block, p->width - x);
-    uint32_t height = (uint32_t)gpume_min_u64(p->block, p->height - y);
+    uint32_t x = column * layer->block_w, y = row * layer->block_h;
+    uint32_t width = (uint32_t)gpume_min_u64(layer->block_w, p->width - x);
+    uint32_t height = (uint32_t)gpume_min_u64(layer->block_h, p->height - y);
     size_t offset = (size_t)(plan->pad_y + y) * plan->padded_stride + plan->pad_x + x;
     return (struct gpume_block){
         .target = (const uint8_t *)field->target + offset * plan->sample_bytes,
@@ -38,7 +39,7 @@ static inline struct gpume_block gpume_block_at(
         .dx_high = (int32_t)gpume_plan_reach(p->window_x, p->width - width - x, inside),
         .dy_low = -(int32_t)gpume_plan_reach(p->window_y, y, inside),
         .dy_high = (int32_t)gpume_plan_reach(p->window_y, p->height - height - y, inside),
-        .whole = width == p->block && height == p->block};
+        .whole = width == layer->block_w && height == layer->block_h};
 }
 
 #endif

@@ -39,11 +39,11 @@ static inline void gpume_box_row_double(
 }
 
 /* 12x12 sums of nine 4x4 ones. */
-static inline void gpume_box_row12(const struct gpume_boxes *boxes, uint32_t row)
+static inline void gpume_box_row12(const struct gpume_boxes *boxes, uint32_t level, uint32_t row)
 {
     size_t stride = boxes->stride;
     const uint16_t *restrict p = boxes->sums[0] + row * stride;
-    uint16_t *restrict sums = boxes->sums[1] + row * stride;
+    uint16_t *restrict sums = boxes->sums[level] + row * stride;
     const uint16_t *restrict q = p + 4 * stride, *restrict r = p + 8 * stride;
     for (size_t x = 0; x + 8 < stride; x++) {
         sums[x] = (uint16_t)(p[x] + p[x + 4] + p[x + 8] + q[x] + q[x + 4] + q[x + 8] + r[x] +
@@ -57,7 +57,7 @@ static inline void gpume_box_row_any(
     if (level == 0) {
         gpume_box_row4(boxes, padded, row);
     } else if (boxes->sizes[level] == 12) {
-        gpume_box_row12(boxes, row);
+        gpume_box_row12(boxes, level, row);
     } else {
         gpume_box_row_double(boxes, level, row);
     }

@@ -1,25 +1,55 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cpu/search/boxes.h"
 
-/* Below this many candidates a block, sums cost more than they save. */
+/* Below this many candidates per block, sums cost more than they save. */
 #define CANDIDATES_MIN 64u
+
+/* Does a layer use boxes of this size? */
+static bool uses(const struct gpume_shape *layer, uint32_t size)
+{
+    uint32_t side = layer->block_w < layer->block_h ? layer->block_w : layer->block_h;
+    switch (size) {
+    case 4:
+        return true;
+    case 8: /* for 8x8, comparing four sums at once is cheaper than one and then four */
+        return side >= 16 || (side == 8 && layer->block_w != layer->block_h);
+    case 12:
+        return side == 12;
+    default:
+        return side >= size;
+    }
+}
 
 struct gpume_boxes gpume_boxes_plan(const struct gpume_plan *plan)
 {
-    uint32_t block = plan->params.block;
+    static const uint32_t sizes[GPUME_BOX_SIZES] = {4, 8, 16, 12};
     struct gpume_boxes boxes = {.stride = plan->padded_stride, .rows = plan->padded_rows};
     if (plan->sample_bytes != 1 || plan->candidates < CANDIDATES_MIN) {
         return boxes;
     }
-    boxes.sizes[boxes.levels++] = 4;
-    if (block == 12) {
-        boxes.sizes[boxes.levels++] = 12;
-    }
-    if (block >= 16) { /* at 8, four sums at once are cheaper than one and then four */
-        boxes.sizes[boxes.levels++] = 8;
-        boxes.sizes[boxes.levels++] = 16;
+    for (uint32_t i = 0; i < GPUME_BOX_SIZES; i++) {
+        bool used = false;
+        for (uint32_t j = 0; j < plan->layer_count; j++) {
+            used = used || uses(&plan->layers[j], sizes[i]);
+        }
+        if (used) {
+            boxes.sizes[boxes.levels++] = sizes[i];
+        }
     }
     return boxes;
+}
+
+struct gpume_boxes gpume_boxes_of_layer(
+    const struct gpume_boxes *boxes, const struct gpume_shape *layer)
+{
+    struct gpume_boxes own = {.stride = boxes->stride, .rows = boxes->rows};
+    for (uint32_t i = 0; i < boxes->levels; i++) {
+        if (uses(layer, boxes->sizes[i])) {
+            own.sizes[own.levels] = boxes->sizes[i];
+            own.sums[own.levels++] = boxes->sums[i];
+        }
+    }
+    return own;
 }
 
 uint64_t gpume_boxes_entries(const struct gpume_boxes *boxes)

@@ -15,20 +15,26 @@
 
 #include "model/plan.h"
 
-#define GPUME_BOX_LEVELS 3u
+#define GPUME_BOX_SIZES 4u  /* different boxes of all layers: 4, 8, 16 and 12 samples a side */
+#define GPUME_BOX_LEVELS 3u /* of them in one layer */
 #define GPUME_BOX_SLACK 64u /* entries behind the last one that may be read, without a meaning */
 
-/* Level 0 has boxes of 4x4 samples, and each level is made of the one before it. 16 bits hold a
- * sum: 16 * 16 * 255 = 65280. */
+/* Level 0 has boxes of 4x4 samples. Boxes of 12x12 are made of those, others of the level before.
+ * 16 bits hold a sum: 16 * 16 * 255 = 65280. */
 struct gpume_boxes {
-    uint32_t levels;                  /* 0: this plan has no elimination */
-    uint32_t sizes[GPUME_BOX_LEVELS]; /* pixels a side */
-    uint16_t *sums[GPUME_BOX_LEVELS];
+    uint32_t levels;                 /* 0: this plan has no elimination */
+    uint32_t sizes[GPUME_BOX_SIZES]; /* pixels a side */
+    uint16_t *sums[GPUME_BOX_SIZES];
     uint32_t stride, rows; /* of the padded frame; rows below rows - size have no boxes */
 };
 
-/* Levels and sizes for a plan; sums are NULL. */
+/* Levels and sizes for all layers of a plan; sums are NULL. */
 struct gpume_boxes gpume_boxes_plan(const struct gpume_plan *plan);
+
+/* Those of them, with their sums, that bound the candidates of a layer: GPUME_BOX_LEVELS at most,
+ * of rising sizes. */
+struct gpume_boxes gpume_boxes_of_layer(
+    const struct gpume_boxes *boxes, const struct gpume_shape *layer);
 
 /* Entries of one level, with slack. */
 uint64_t gpume_boxes_entries(const struct gpume_boxes *boxes);

@@ -19,13 +19,18 @@
 #define GROUPS 384    /* sieved together, 4.5 KiB; a row of candidates has at most 65 */
 #define GROUP_COSTS 3 /* from so many candidates alive, comparing all sixteen at once is faster */
 
+/* Boxes of one size that lie within a block. */
+struct tiles {
+    uint32_t x, y; /* across and down */
+};
+
 /* A block, its sums, and the best so far. */
 struct elimination {
     const struct gpume_block *block;
     const struct gpume_boxes *boxes;
-    size_t place;                                   /* of the block in the padded frame */
-    uint32_t tiles[GPUME_BOX_LEVELS];               /* boxes in a row of the block */
-    uint16_t sums[GPUME_BOX_LEVELS][CELLS * CELLS]; /* of the target's boxes */
+    size_t place; /* of the block in the padded frame */
+    struct tiles tiles[GPUME_BOX_LEVELS];
+    uint16_t sums[GPUME_BOX_LEVELS][CELLS * CELLS]; /* of the target's boxes, row by row */
     struct gpume_candidate best;
     uint32_t limit;
 };
@@ -38,13 +43,13 @@ struct group {
 };
 
 /* Sums of 4x4 samples: pairs of a row, at most 510, in four rows 2040, two pairs 4080. */
-static inline void sum_cells(const struct gpume_block *block, uint16_t *sums, uint32_t tiles)
+static inline void sum_cells(const struct gpume_block *block, uint16_t *sums, struct tiles tiles)
 {
     const __m128i ones8 = _mm_set1_epi8(1), ones16 = _mm_set1_epi16(1);
     ptrdiff_t stride = block->stride;
-    for (uint32_t ty = 0; ty < tiles; ty++) {
+    for (uint32_t ty = 0; ty < tiles.y; ty++) {
         const uint8_t *c = (const uint8_t *)block->target + 4 * (ptrdiff_t)ty * stride;
-        for (uint32_t tx = 0; tx < tiles; tx += 4) {
+        for (uint32_t tx = 0; tx < tiles.x; tx += 4) {
             __m128i sum = _mm_setzero_si128();
             for (int32_t y = 0; y < 4; y++) {
                 __m128i row = _mm_loadu_si128((const __m128i *)(const void *)(c + y * stride));
@@ -53,25 +58,25 @@ static inline void sum_cells(const struct gpume_block *block, uint16_t *sums, ui
             sum = _mm_madd_epi16(sum, ones16);
             uint16_t four[8];
             _mm_storeu_si128((__m128i *)(void *)four, _mm_packus_epi32(sum, sum));
-            uint32_t count = tiles - tx < 4 ? tiles - tx : 4;
-            memcpy(sums + (size_t)ty * tiles + tx, four, count * sizeof(*four));
+            uint32_t count = tiles.x - tx < 4 ? tiles.x - tx : 4;
+            memcpy(sums + (size_t)ty * tiles.x + tx, four, count * sizeof(*four));
             c += 16;
         }
     }
 }
 
 /* Sums of larger boxes out of those of the level below: `parts` by `parts` of them each. */
-static inline void sum_boxes(
-    const uint16_t *below, uint32_t below_tiles, uint32_t parts, uint16_t *sums, uint32_t tiles)
+static inline void sum_boxes(const uint16_t *below, struct tiles below_tiles, uint32_t parts,
+    uint16_t *sums, struct tiles tiles)
 {
-    for (uint32_t ty = 0; ty < tiles; ty++) {
-        for (uint32_t tx = 0; tx < tiles; tx++) {
+    for (uint32_t ty = 0; ty < tiles.y; ty++) {
+        for (uint32_t tx = 0; tx < tiles.x; tx++) {
             uint32_t sum = 0;
             for (uint32_t i = 0; i < parts * parts; i++) {
                 uint32_t y = ty * parts + i / parts, x = tx * parts + i % parts;
-                sum += below[y * below_tiles + x];
+                sum += below[y * below_tiles.x + x];
             }
-            sums[ty * tiles + tx] = (uint16_t)sum;
+            sums[ty * tiles.x + tx] = (uint16_t)sum;
         }
     }
 }
@@ -79,9 +84,9 @@ static inline void sum_boxes(
 static inline void sum_target(struct elimination *e)
 {
     const struct gpume_boxes *boxes = e->boxes;
-    uint32_t block = (uint32_t)e->block->width;
+    uint32_t width = (uint32_t)e->block->width, height = (uint32_t)e->block->height;
     for (uint32_t level = 0; level < boxes->levels; level++) {
-        e->tiles[level] = block / boxes->sizes[level];
+        e->tiles[level] = (struct tiles){width / boxes->sizes[level], height / boxes->sizes[level]};
         if (level == 0) {
             sum_cells(e->block, e->sums[0], e->tiles[0]);
         } else {
@@ -108,8 +113,9 @@ struct sieve {
     const uint16_t *boxes; /* at the block's place */
     const uint16_t *own;   /* sums of the target's boxes */
     size_t stride, size;
-    uint32_t tiles;
-    __m256i last; /* the largest bound below the limit */
+    struct tiles tiles;
+    uint32_t side; /* tiles a side of a square; 0: it is none */
+    __m256i last;  /* the largest bound below the limit */
     uint32_t
         exempt; /* lanes that live whatever their bound: all if 16 bits cannot hold the limit */
 };
@@ -122,18 +128,19 @@ static inline struct sieve sieve_at(const struct elimination *e, uint32_t level)
         .stride = e->boxes->stride,
         .size = e->boxes->sizes[level],
         .tiles = e->tiles[level],
+        .side = e->tiles[level].x == e->tiles[level].y ? e->tiles[level].x : 0,
         .last = _mm256_set1_epi16((int16_t)(uint16_t)(e->limit - 1)),
         .exempt = held ? 0 : EVERY_LANE};
 }
 
 /* The lanes of a group that live: |box - own| summed over the block's boxes. Boxes need not cover
  * the block, and sums stop at 65535: both remain lower bounds. */
-static inline uint32_t alive(const struct sieve *sieve, ptrdiff_t shift, uint32_t tiles)
+static inline uint32_t alive(const struct sieve *sieve, ptrdiff_t shift, struct tiles tiles)
 {
     const uint16_t *line = sieve->boxes + shift, *own = sieve->own;
     __m256i sum = _mm256_setzero_si256();
-    for (uint32_t ty = 0; ty < tiles; ty++, line += sieve->size * sieve->stride) {
-        for (uint32_t tx = 0; tx < tiles; tx++) {
+    for (uint32_t ty = 0; ty < tiles.y; ty++, line += sieve->size * sieve->stride) {
+        for (uint32_t tx = 0; tx < tiles.x; tx++) {
             __m256i box = load_boxes(line + tx * sieve->size);
             __m256i target = _mm256_set1_epi16((int16_t)*own++);
             __m256i difference =
@@ -160,7 +167,7 @@ static inline uint32_t append(struct group *groups, uint32_t count, struct group
 
 /* All groups of a row of candidates that pass the largest boxes. */
 static inline uint32_t first_sieve(const struct elimination *e, const struct sieve *sieve,
-    int32_t dy, uint32_t tiles, struct group *groups, uint32_t count)
+    int32_t dy, struct tiles tiles, struct group *groups, uint32_t count)
 {
     const struct gpume_block *block = e->block;
     __m256i own = _mm256_set1_epi16((int16_t)sieve->own[0]);
@@ -171,9 +178,9 @@ static inline uint32_t first_sieve(const struct elimination *e, const struct sie
             .shift = (int32_t)(dy * block->stride + dx), .dx = (int16_t)dx, .dy = (int16_t)dy};
         int32_t left = block->dx_high - dx + 1;
         uint32_t valid = left < LANES ? (1u << 2 * left) - 1 : UINT32_MAX;
-        group.mask =
-            valid & (tiles == 1 ? alive_in_range(sieve, group.shift, low, span) | sieve->exempt
-                                : alive(sieve, group.shift, tiles));
+        group.mask = valid & (tiles.x * tiles.y == 1
+                                     ? alive_in_range(sieve, group.shift, low, span) | sieve->exempt
+                                     : alive(sieve, group.shift, tiles));
         count = append(groups, count, group);
     }
     return count;
@@ -185,12 +192,12 @@ static inline uint32_t sieve_rows(
     struct sieve sieve = sieve_at(e, e->boxes->levels - 1);
     uint32_t count = 0;
     for (; dy < dy_end; dy++) {
-        switch (sieve.tiles) { /* constants, so that the loops unroll */
+        switch (sieve.side) { /* constants, so that the loops unroll */
         case 1:
-            count = first_sieve(e, &sieve, dy, 1, groups, count);
+            count = first_sieve(e, &sieve, dy, (struct tiles){1, 1}, groups, count);
             break;
         case 2:
-            count = first_sieve(e, &sieve, dy, 2, groups, count);
+            count = first_sieve(e, &sieve, dy, (struct tiles){2, 2}, groups, count);
             break;
         default:
             count = first_sieve(e, &sieve, dy, sieve.tiles, groups, count);
@@ -207,12 +214,12 @@ static inline uint32_t sieve_again(
     uint32_t left = 0;
     for (uint32_t i = 0; i < count; i++) {
         struct group group = groups[i];
-        switch (sieve.tiles) {
+        switch (sieve.side) {
         case 2:
-            group.mask &= alive(&sieve, group.shift, 2);
+            group.mask &= alive(&sieve, group.shift, (struct tiles){2, 2});
             break;
         case 4:
-            group.mask &= alive(&sieve, group.shift, 4);
+            group.mask &= alive(&sieve, group.shift, (struct tiles){4, 4});
             break;
         default:
             group.mask &= alive(&sieve, group.shift, sieve.tiles);

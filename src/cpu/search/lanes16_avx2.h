@@ -32,9 +32,10 @@ static inline uint32_t largest_sample(
     const struct gpume_plan *plan = field->plan;
     const struct gpume_params *p = &plan->params;
     size_t stride = plan->padded_stride;
-    size_t x = (size_t)span->first * p->block, width = (size_t)(span->end - span->first) * p->block;
-    size_t y = (size_t)span->row * p->block;
-    size_t height = (size_t)gpume_min_u64(p->block, p->height - y);
+    size_t block_w = field->layer->block_w, block_h = field->layer->block_h;
+    size_t x = span->first * block_w, width = (span->end - span->first) * block_w;
+    size_t y = span->row * block_h;
+    size_t height = (size_t)gpume_min_u64(block_h, p->height - y);
     const uint16_t *target = (const uint16_t *)field->target + (y + plan->pad_y) * stride + x;
     const uint16_t *reference = (const uint16_t *)field->reference + y * stride + x;
     /* The reference is seen from pad_x samples left of the span to window_x right of it. */

@@ -102,7 +102,7 @@ static void search_span(const struct gpume_search_field *field, const struct gpu
         gpume_search_plain.span(field, span, vectors, costs, counts);
         return;
     }
-    size_t first = (size_t)span->row * field->plan->layers[0].blocks_x;
+    size_t first = (size_t)span->row * field->layer->blocks_x;
     for (uint32_t column = span->first; column < span->end; column++) {
         if (gpume_search_cancelled(field)) {
             return;

@@ -86,14 +86,15 @@ void gpume_search_ref_span(const struct gpume_search_field *field, const struct 
 {
     const struct gpume_plan *plan = field->plan;
     const struct gpume_params *p = &plan->params;
-    size_t first = (size_t)span->row * plan->layers[0].blocks_x;
+    const struct gpume_shape *layer = field->layer;
+    size_t first = (size_t)span->row * layer->blocks_x;
     for (uint32_t column = span->first; column < span->end; column++) {
         if (gpume_search_cancelled(field)) {
             return;
         }
-        struct place place = {.x = column * p->block, .y = span->row * p->block};
-        place.width = (uint32_t)gpume_min_u64(p->block, p->width - place.x);
-        place.height = (uint32_t)gpume_min_u64(p->block, p->height - place.y);
+        struct place place = {.x = column * layer->block_w, .y = span->row * layer->block_h};
+        place.width = (uint32_t)gpume_min_u64(layer->block_w, p->width - place.x);
+        place.height = (uint32_t)gpume_min_u64(layer->block_h, p->height - place.y);
         place.offset =
             (size_t)(plan->pad_y + place.y) * plan->padded_stride + plan->pad_x + place.x;
         struct gpume_candidate best = best_match(plan, &place, field->target, field->reference);

@@ -20,13 +20,15 @@ struct gpume_span {
     uint32_t row, first, end;
 };
 
-/* One field to search. */
+/* One layer of one field to search. */
 struct gpume_search_field {
     const struct gpume_plan *plan;
-    const void *target, *reference;  /* whole padded frames with slack behind them */
-    const struct gpume_boxes *boxes; /* of the reference, to search by elimination; NULL: without */
-    /* Vectors of an earlier field, blocks_x * blocks_y, likely to be good; or NULL. They only
-     * decide how soon candidates are dropped. May be the array that is being written. */
+    const struct gpume_shape *layer;
+    const void *target, *reference; /* whole padded frames with slack behind them */
+    /* Box sums of the reference for this layer, to search by elimination; NULL: without. */
+    const struct gpume_boxes *boxes;
+    /* Vectors of this layer in an earlier field, likely to be good; or NULL. They only decide how
+     * soon candidates are dropped. May be the array that is being written. */
     const struct gpume_vector *hints;
     /* Looked at before every block: true leaves the rest of the span as it is. NULL: never. */
     const atomic_bool *cancelled;
@@ -47,8 +49,8 @@ struct gpume_search_counts {
 struct gpume_search {
     const char *name, *summary;
     bool (*available)(void); /* on this processor */
-    /* Writes the vectors and costs of the span's blocks into the arrays of the whole field, and
-     * adds to counts. Spans may be searched in parallel. */
+    /* Writes the vectors and costs of the span's blocks into the arrays of the whole layer, and
+     * adds to counts. Spans may be searched in parallel. Layers may have any shape. */
     void (*span)(const struct gpume_search_field *field, const struct gpume_span *span,
         struct gpume_vector *vectors, uint32_t *costs, struct gpume_search_counts *counts);
     /* Makes one row of box sums of one level (box_rows.h); NULL: no elimination here. */

@@ -65,12 +65,13 @@ static inline struct gpume_candidate match_common(const struct gpume_block *bloc
 static inline void prefetch_below(
     const struct gpume_search_field *field, const struct gpume_block *block, uint32_t column)
 {
-    uint32_t side = field->plan->params.block, bytes = field->plan->sample_bytes;
-    uint32_t apart = side * bytes < LINE ? LINE / (side * bytes) : 1; /* blocks that share a line */
+    uint32_t bytes = field->plan->sample_bytes;
+    uint32_t width = field->layer->block_w * bytes, height = field->layer->block_h;
+    uint32_t apart = width < LINE ? LINE / width : 1; /* blocks that share a line */
     size_t stride = (size_t)block->stride * bytes;
-    size_t below = side * stride, window = field->plan->params.window_y * stride;
-    for (uint32_t row = column % apart; row < side; row += apart) {
-        for (uint32_t at = 0; at < side * bytes; at += LINE) { /* beyond the frame: of no effect */
+    size_t below = height * stride, window = field->plan->params.window_y * stride;
+    for (uint32_t row = column % apart; row < height; row += apart) {
+        for (uint32_t at = 0; at < width; at += LINE) { /* beyond the frame: of no effect */
             uintptr_t offset = below + row * stride + at;
             __builtin_prefetch((const void *)((uintptr_t)block->target + offset));
             __builtin_prefetch((const void *)((uintptr_t)block->reference + window + offset));
@@ -85,7 +86,7 @@ static inline void search_columns(match_fn match, match16_fn match16,
 {
     bool wide_samples = field->plan->sample_bytes == 2;
     uint32_t largest = wide_samples ? largest_sample(field, span) : 0;
-    size_t first = (size_t)span->row * field->plan->layers[0].blocks_x;
+    size_t first = (size_t)span->row * field->layer->blocks_x;
     for (uint32_t column = span->first; column < span->end; column++) {
         if (gpume_search_cancelled(field)) {
             return;
