@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "cpu/ceiling.h"
 #include "cpu/job.h"
+#include "cpu/rank.h"
 #include "frame/stats.h"
 
 #include <stdio.h>
@@ -120,7 +121,8 @@ static int allocate_all(struct cpu *cpu)
     gpume_chooser_init(&cpu->chooser, cpu->shared.boxes.levels > 0, plan->candidates >= WIDE,
         gpume_job_items(&cpu->shared));
     cpu->frames = allocate(cpu, plan->pool, sizeof(*cpu->frames));
-    cpu->shared.scratch = allocate(cpu, plan->blocks, 2 * sizeof(*cpu->shared.scratch));
+    cpu->shared.scratch =
+        allocate(cpu, plan->blocks, GPUME_RANK_SCRATCH_WORDS * sizeof(*cpu->shared.scratch));
     cpu->jobs = allocate(cpu, plan->slots, sizeof(*cpu->jobs));
     cpu->readers = allocate(cpu, cpu->ring, sizeof(*cpu->readers));
     if (!cpu->frames || !cpu->shared.scratch || !cpu->jobs || !cpu->readers) {

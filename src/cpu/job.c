@@ -4,7 +4,9 @@
 #include "base/clock.h"
 #include "base/grid.h"
 #include "cpu/measure.h"
+#include "cpu/pad.h"
 #include "cpu/prefilter_rows.h"
+#include "cpu/rank.h"
 
 /* Rows that are padded or summed in a work item: handing one out costs less than 1 %. */
 #define PAD_ROWS 16u

@@ -25,7 +25,7 @@ struct gpume_job_shared {
     struct gpume_boxes boxes; /* of the one field at a time that is searched with them */
     uint32_t spans;           /* work items of a block row */
     uint32_t span;            /* blocks in one of them, the last apart */
-    uint32_t *scratch;        /* for ranking, one field at a time: 2 * blocks words */
+    uint32_t *scratch;        /* for ranking, one field at a time */
     atomic_bool cancelled;
 };
 

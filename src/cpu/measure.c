@@ -9,38 +9,6 @@
 #define TILE (GPUME_BLOCK_MAX * GPUME_BLOCK_MAX) /* and of all rows of a block: on the stack */
 _Static_assert(RUN <= GPUME_DIFFERENCES_MAX && RUN >= GPUME_BLOCK_MAX, "a run holds a block");
 
-static void repeat(uint8_t *to, const uint8_t *sample, uint32_t count, uint32_t sample_bytes)
-{
-    if (sample_bytes == 1) {
-        memset(to, *sample, count);
-        return;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        memcpy(to + 2 * (size_t)i, sample, 2);
-    }
-}
-
-void gpume_extend_row(const struct gpume_plan *plan, void *row)
-{
-    uint32_t bytes = plan->sample_bytes, right = plan->pad_x + plan->params.width;
-    uint8_t *to = row;
-    repeat(to, to + (size_t)plan->pad_x * bytes, plan->pad_x, bytes);
-    repeat(to + (size_t)right * bytes, to + (size_t)(right - 1) * bytes,
-        plan->padded_stride - right, bytes);
-}
-
-void gpume_pad_row(
-    const struct gpume_plan *plan, const struct gpume_plane *plane, void *padded, uint32_t row)
-{
-    uint32_t bytes = plan->sample_bytes;
-    uint32_t below = row < plan->pad_y ? 0 : row - plan->pad_y;
-    uint32_t y = (uint32_t)gpume_min_u64(below, plane->height - 1);
-    const uint8_t *from = (const uint8_t *)plane->data + (ptrdiff_t)y * plane->stride;
-    uint8_t *to = (uint8_t *)padded + (size_t)row * plan->padded_stride * bytes;
-    memcpy(to + (size_t)plan->pad_x * bytes, from, (size_t)plane->width * bytes);
-    gpume_extend_row(plan, to);
-}
-
 /* Samples of neighbouring blocks of one row of blocks. */
 struct part {
     uint32_t x, x_end, y, y_end; /* x at a block's left edge, y at the blocks' upper one */
@@ -164,41 +132,4 @@ struct gpume_sums gpume_measure_span(const struct gpume_search *search,
         measure_part(search, field, row, &part, predicted, &sums);
     }
     return sums;
-}
-
-/* Least significant digit first, 8 bits a pass, stable: costs with all bits turned over rise as
- * costs fall, and equal ones keep raster order. `order` lists block indices. */
-static void sort_pass(
-    const uint32_t *costs, uint32_t shift, uint32_t count, const uint32_t *from, uint32_t *to)
-{
-    uint32_t starts[257] = {0};
-    for (uint32_t i = 0; i < count; i++) {
-        starts[((~costs[i] >> shift) & 255) + 1]++;
-    }
-    for (uint32_t digit = 0; digit < 256; digit++) {
-        starts[digit + 1] += starts[digit];
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t block = from[i];
-        to[starts[(~costs[block] >> shift) & 255]++] = block;
-    }
-}
-
-void gpume_rank_costs(
-    const struct gpume_shape *layer, const uint32_t *costs, uint32_t *ranks, uint32_t *scratch)
-{
-    uint32_t count = layer->blocks;
-    uint32_t *from = scratch, *to = scratch + count;
-    for (uint32_t i = 0; i < count; i++) {
-        from[i] = i;
-    }
-    for (uint32_t shift = 0; shift < layer->cost_bits; shift += 8) {
-        sort_pass(costs, shift, count, from, to);
-        uint32_t *swap = from;
-        from = to;
-        to = swap;
-    }
-    for (uint32_t rank = 0; rank < count; rank++) {
-        ranks[from[rank]] = rank;
-    }
 }

@@ -7,7 +7,7 @@
 #include "cpu/prefilter_rows.h"
 
 #include "base/grid.h"
-#include "cpu/measure.h"
+#include "cpu/pad.h"
 
 #include <string.h>
 

@@ -8,6 +8,8 @@
 #include "base/clock.h"
 #include "brute.h"
 #include "cpu/measure.h"
+#include "cpu/pad.h"
+#include "cpu/rank.h"
 #include "cpu/search/search.h"
 #include "harness.h"
 #include "synth.h"
@@ -359,7 +361,7 @@ static void bench_rest(struct field *field, const struct gpume_search *with)
         .layer = &plan->layers[0],
         .target = field->padded[1],
         .reference = field->padded[0]};
-    uint32_t *scratch = calloc(plan->blocks, 3 * sizeof(*scratch));
+    uint32_t *scratch = calloc(plan->blocks, (1 + GPUME_RANK_SCRATCH_WORDS) * sizeof(*scratch));
     uint64_t best[3] = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
     for (int i = 0; i < 7; i++) {
         uint64_t times[4] = {gpume_clock_thread_ns()};
