@@ -1,95 +1,49 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The CPU engine: an exact search (search.h) on a thread pool. Submitting queues the steps of a
- * frame's work (job.h), collecting takes part in them until the frame's field is complete; threads
- * meanwhile go on with the frames behind it. Called from the pipeline's thread only. It is also
- * what --check compares with.
+ * The CPU engine: an exact search (search/search.h) on a thread pool. cpu_submit queues the steps
+ * of a submission (steps.h). cpu_collect takes part in them until the submission's field is
+ * complete, while the other threads go on with later submissions. All calls come from the
+ * pipeline's thread. The same engine with the plain search is what --check compares with.
  */
 #include "cpu/engine_cpu.h"
 
 #include "base/grid.h"
 #include "base/status.h"
 #include "cpu/ceiling.h"
-#include "cpu/job.h"
+#include "cpu/memory.h"
 #include "cpu/rank.h"
+#include "cpu/rings.h"
+#include "cpu/steps.h"
 #include "frame/stats.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#define WIDE 1024u /* candidates a block from which elimination nearly always wins */
-#define STEPS_MAX (GPUME_BOX_LEVELS + 5u) /* of a job */
-#define AHEAD                                                                                      \
-    2u /* padded frames beyond those that a field may look at: a field may begin before the one    \
-          before it is over, and few frames stay in the cache */
+#define WIDE 1024u /* candidates per block from which elimination nearly always wins */
+#define STEPS_MAX (GPUME_SURFACE_COUNT + GPUME_BOX_SIZES + 3 * GPUME_LAYERS_MAX)
 
-struct cpu {
-    struct gpume_job_shared shared;
-    struct gpume_workers *workers;
-    void **frames;   /* pool */
-    void **padded;   /* ring */
-    void **filtered; /* likewise, what is searched; NULL: the same */
-    uint32_t ring;
-    const struct gpume_step **readers; /* by place in the ring: the last that reads what is there */
-    struct gpume_job *jobs;            /* slots */
-    struct gpume_chooser chooser;
-    struct gpume_stats stats; /* times of all threads together */
-    uint64_t bytes;
-    char device[64];
-    /* for the next job: the last steps of their kind, and the last search that used box sums; or
-     * NULL */
-    const struct gpume_step *last_pad, *last_filter, *last_search, *last_rank, *last_measure;
-    const struct gpume_step *last_sieved;
-    uint64_t tasks; /* submitted so far */
+/* The last step queued of each kind; NULL: none. */
+struct latest {
+    const struct gpume_step *surfaces[GPUME_SURFACE_COUNT];
+    const struct gpume_step *search, *rank, *measure;
+    const struct gpume_step *eliminating; /* the last search that uses box sums */
 };
 
-/* Counts what the run takes; NULL when memory has run out. */
-static void *allocate(struct cpu *cpu, uint64_t count, uint64_t size)
-{
-    if (size > 0 && count > SIZE_MAX / size) { /* 32-bit hosts */
-        return NULL;
-    }
-    cpu->bytes += count * size;
-    return calloc((size_t)count, (size_t)size);
-}
+struct cpu {
+    struct gpume_shared shared;
+    struct gpume_workers *workers;
+    void **frames; /* pool */
+    struct gpume_rings rings;
+    struct gpume_steps *slots;
+    struct gpume_policy policies[GPUME_LAYERS_MAX];
+    struct gpume_stats stats; /* times of all threads together */
+    uint64_t bytes;           /* allocated */
+    char device[64];
+    uint64_t tasks; /* submitted so far */
+    struct latest latest;
+};
 
-static int allocate_job(struct cpu *cpu, struct gpume_job *job)
-{
-    const struct gpume_plan *plan = &cpu->shared.plan;
-    job->vectors = allocate(cpu, plan->blocks, sizeof(*job->vectors));
-    job->costs = allocate(cpu, plan->blocks, sizeof(*job->costs));
-    job->ranks = allocate(cpu, plan->blocks, sizeof(*job->ranks));
-    job->items = allocate(cpu, gpume_job_items(&cpu->shared), sizeof(*job->items));
-    job->box_ns = allocate(cpu, gpume_job_box_items(&cpu->shared), sizeof(*job->box_ns));
-    bool complete = job->vectors && job->costs && job->ranks && job->items && job->box_ns;
-    if (plan->params.want_predicted) {
-        job->predicted = allocate(cpu, plan->plane_bytes, 1);
-        complete = complete && job->predicted;
-    }
-    gpume_job_init(job, &cpu->shared);
-    return complete ? GPUME_OK : GPUME_NOMEM;
-}
-
-static int allocate_ring(struct cpu *cpu, void ***ring)
-{
-    uint64_t bytes = cpu->shared.plan.padded_bytes + GPUME_SEARCH_SLACK_BYTES;
-    *ring = allocate(cpu, cpu->ring, sizeof(**ring));
-    for (uint32_t i = 0; *ring && i < cpu->ring; i++) {
-        (*ring)[i] = allocate(cpu, bytes, 1);
-        if (!(*ring)[i]) {
-            return GPUME_NOMEM;
-        }
-    }
-    return *ring ? GPUME_OK : GPUME_NOMEM;
-}
-
-static void free_ring(const struct cpu *cpu, void **ring)
-{
-    for (uint32_t i = 0; ring && i < cpu->ring; i++) {
-        free(ring[i]);
-    }
-    free(ring);
-}
+/* --- memory */
 
 static int allocate_boxes(struct cpu *cpu)
 {
@@ -98,7 +52,7 @@ static int allocate_boxes(struct cpu *cpu)
         *boxes = gpume_boxes_plan(&cpu->shared.plan);
     }
     for (uint32_t i = 0; i < boxes->levels; i++) {
-        boxes->sums[i] = allocate(cpu, gpume_boxes_entries(boxes), sizeof(uint16_t));
+        boxes->sums[i] = gpume_allocate(&cpu->bytes, gpume_boxes_entries(boxes), sizeof(uint16_t));
         if (!boxes->sums[i]) {
             return GPUME_NOMEM;
         }
@@ -106,30 +60,36 @@ static int allocate_boxes(struct cpu *cpu)
     return GPUME_OK;
 }
 
-/* Once the workers are there: they decide how the work is cut. */
+static uint32_t largest_layer(const struct gpume_plan *plan)
+{
+    uint64_t blocks = 0;
+    for (uint32_t i = 0; i < plan->layer_count; i++) {
+        blocks = gpume_max_u64(blocks, plan->layers[i].blocks);
+    }
+    return (uint32_t)blocks;
+}
+
+/* The number of workers decides how the layers are divided. */
 static int allocate_all(struct cpu *cpu)
 {
     const struct gpume_plan *plan = &cpu->shared.plan;
-    gpume_job_cut(&cpu->shared, gpume_workers_count(cpu->workers));
     int status;
-    cpu->ring = plan->reach + AHEAD;
-    GPUME_TRY(allocate_ring(cpu, &cpu->padded));
-    if (gpume_plan_filters(plan)) {
-        GPUME_TRY(allocate_ring(cpu, &cpu->filtered));
-    }
+    gpume_shared_divide(&cpu->shared, gpume_workers_count(cpu->workers));
+    GPUME_TRY(gpume_rings_init(&cpu->rings, plan, &cpu->bytes));
     GPUME_TRY(allocate_boxes(cpu));
-    gpume_chooser_init(&cpu->chooser, cpu->shared.boxes.levels > 0, plan->candidates >= WIDE,
-        gpume_job_items(&cpu->shared));
-    cpu->frames = allocate(cpu, plan->pool, sizeof(*cpu->frames));
-    cpu->shared.scratch =
-        allocate(cpu, plan->blocks, GPUME_RANK_SCRATCH_WORDS * sizeof(*cpu->shared.scratch));
-    cpu->jobs = allocate(cpu, plan->slots, sizeof(*cpu->jobs));
-    cpu->readers = allocate(cpu, cpu->ring, sizeof(*cpu->readers));
-    if (!cpu->frames || !cpu->shared.scratch || !cpu->jobs || !cpu->readers) {
+    cpu->frames = gpume_allocate(&cpu->bytes, plan->pool, sizeof(*cpu->frames));
+    cpu->shared.scratch = gpume_allocate(
+        &cpu->bytes, largest_layer(plan), GPUME_RANK_SCRATCH_WORDS * sizeof(*cpu->shared.scratch));
+    cpu->slots = gpume_allocate(&cpu->bytes, plan->slots, sizeof(*cpu->slots));
+    if (!cpu->frames || !cpu->shared.scratch || !cpu->slots) {
         return GPUME_NOMEM;
     }
     for (uint32_t i = 0; i < plan->slots; i++) {
-        GPUME_TRY(allocate_job(cpu, &cpu->jobs[i]));
+        GPUME_TRY(gpume_steps_init(&cpu->slots[i], &cpu->shared, &cpu->bytes));
+    }
+    for (uint32_t i = 0; i < plan->layer_count; i++) {
+        gpume_policy_init(&cpu->policies[i], cpu->shared.boxes.levels > 0, plan->candidates >= WIDE,
+            cpu->shared.divisions[i].items);
     }
 fail:
     return status;
@@ -146,29 +106,23 @@ static int cpu_close(void **engine)
     for (uint32_t i = 0; cpu->frames && i < cpu->shared.plan.pool; i++) {
         free(cpu->frames[i]);
     }
-    free_ring(cpu, cpu->padded);
-    free_ring(cpu, cpu->filtered);
-    for (uint32_t i = 0; cpu->jobs && i < cpu->shared.plan.slots; i++) {
-        free(cpu->jobs[i].vectors);
-        free(cpu->jobs[i].costs);
-        free(cpu->jobs[i].ranks);
-        free(cpu->jobs[i].predicted);
-        free(cpu->jobs[i].items);
-        free(cpu->jobs[i].box_ns);
+    gpume_rings_finish(&cpu->rings);
+    for (uint32_t i = 0; cpu->slots && i < cpu->shared.plan.slots; i++) {
+        gpume_steps_finish(&cpu->slots[i]);
     }
     for (uint32_t i = 0; i < cpu->shared.boxes.levels; i++) {
         free(cpu->shared.boxes.sums[i]);
     }
     free(cpu->frames);
-    free(cpu->jobs);
-    free(cpu->readers);
+    free(cpu->slots);
     free(cpu->shared.scratch);
     free(cpu);
     return GPUME_OK;
 }
 
 int gpume_engine_cpu_open(void **engine, const struct gpume_params *params,
-    const struct gpume_log *log, struct gpume_plan *plan, const struct gpume_search *search)
+    const struct gpume_block_sizes *sizes, const struct gpume_log *log, struct gpume_plan *plan,
+    const struct gpume_search *search)
 {
     static const struct gpume_caps caps = {
         .window_bytes = UINT64_MAX, .align_bytes = 64, .batch_max = 1, .batch_work = 1ull << 32};
@@ -179,7 +133,7 @@ int gpume_engine_cpu_open(void **engine, const struct gpume_params *params,
     }
     cpu->shared.search = search;
     int status;
-    GPUME_TRY(gpume_plan_make(params, &caps, log, &cpu->shared.plan));
+    GPUME_TRY(gpume_plan_make_layers(params, sizes, &caps, log, &cpu->shared.plan));
     status = gpume_workers_create(&cpu->workers, params->threads);
     if (status == GPUME_AGAIN) {
         status = gpume_log_no_thread(log);
@@ -209,9 +163,9 @@ static int cpu_open(void **engine, const struct gpume_params *params, const stru
 {
     const struct gpume_search *search = gpume_search_select(params->search);
     if (!search) {
-        return GPUME_UNSUPPORTED; /* lib.c has told why */
+        return GPUME_UNSUPPORTED; /* lib.c has logged why */
     }
-    int status = gpume_engine_cpu_open(engine, params, log, plan, search);
+    int status = gpume_engine_cpu_open(engine, params, NULL, log, plan, search);
     if (status == GPUME_OK) {
         const struct cpu *cpu = *engine;
         status = gpume_plan_check_memory(
@@ -241,159 +195,177 @@ static int cpu_list_searches(
 static void *cpu_frame_memory(void *engine, uint32_t index)
 {
     struct cpu *cpu = engine;
-    if (!cpu->frames[index]) { /* not at open: the check engine never asks for any */
-        cpu->frames[index] = allocate(cpu, cpu->shared.plan.plane_bytes, 1);
+    if (!cpu->frames[index]) { /* not in cpu_open: the engine of --check never asks for any */
+        cpu->frames[index] = gpume_allocate(&cpu->bytes, cpu->shared.plan.plane_bytes, 1);
     }
     return cpu->frames[index];
 }
 
-static void *ring_frame(const struct cpu *cpu, uint64_t sequence)
+/* --- submitting */
+
+/* Steps to queue, in this order. */
+struct queue {
+    struct gpume_step *steps[STEPS_MAX];
+    uint32_t count;
+};
+
+static void append(struct queue *queue, struct gpume_step *step, const struct gpume_step *after,
+    const struct gpume_step *and_after)
 {
-    return cpu->padded[sequence % cpu->ring];
+    step->after[0] = after;
+    step->after[1] = and_after;
+    queue->steps[queue->count++] = step;
 }
 
-/* The frame that is searched in its place. */
-static void *searched_frame(const struct cpu *cpu, uint64_t sequence)
+/* With several threads the surfaces of a frame are queued before the last ranking. While one thread
+ * ranks, the others would make all rows of the surfaces, and then each thread would not have those
+ * in its cache that it searches. A single thread has all rows in its cache, and those of the last
+ * field too: it ranks first. */
+static const struct gpume_step *surfaces_before(const struct cpu *cpu)
 {
-    return (cpu->filtered ? cpu->filtered : cpu->padded)[sequence % cpu->ring];
+    return gpume_workers_count(cpu->workers) > 1 ? cpu->latest.rank : NULL;
 }
 
-/* The last step of the last frame by itself, after which it and all before it can be searched. */
-static const struct gpume_step *last_ready(const struct cpu *cpu)
+/* Each surface is made of the one before it, and the first of the frame, as soon as no step reads
+ * what is overwritten. The last step that measures implies all searches before it. */
+static void queue_surfaces(struct cpu *cpu, struct gpume_steps *steps, struct queue *queue)
 {
-    return cpu->filtered ? cpu->last_filter : cpu->last_pad;
+    uint64_t sequence = steps->frame->sequence;
+    const struct gpume_step *after = *gpume_rings_reader(&cpu->rings, sequence);
+    for (uint32_t i = 0; i < GPUME_SURFACE_COUNT; i++) {
+        if (cpu->shared.plan.has_surface[i]) {
+            struct gpume_step *step = &steps->make[i];
+            steps->surfaces[i] = gpume_rings_at(&cpu->rings, (enum gpume_surface)i, sequence);
+            append(queue, step, after, cpu->latest.surfaces[i]);
+            step->before = surfaces_before(cpu);
+            cpu->latest.surfaces[i] = after = step;
+        }
+    }
 }
 
-/* Is the search of an earlier task over before the next one that uses box sums begins? It used them
- * too, or it is the last one, for which that one waits. */
-static bool ends_before_next(const struct cpu *cpu, const struct gpume_job *job)
+/* When this step is complete, so are all surfaces queued so far. */
+static const struct gpume_step *last_surface(const struct cpu *cpu)
 {
-    return job->field.boxes || &job->search == cpu->last_search;
+    const struct gpume_step *last = NULL;
+    for (uint32_t i = 0; i < GPUME_SURFACE_COUNT; i++) {
+        last = cpu->shared.plan.has_surface[i] ? cpu->latest.surfaces[i] : last;
+    }
+    return last;
 }
 
-/* The vectors of the most recent task whose reference lies as far from its target as this one's,
- * among those that the slots still hold; or NULL. */
-static const struct gpume_vector *hints_for(const struct cpu *cpu, const struct gpume_task *task)
+static const struct gpume_step *last_search(const struct cpu *cpu, const struct gpume_steps *steps)
 {
-    const struct gpume_job *latest = NULL;
+    return &steps->layers[cpu->shared.plan.layer_count - 1].search;
+}
+
+/* Are the searches of an earlier task complete before the next task that uses box sums begins? They
+ * used box sums too, or they are the last ones, which that task waits for. */
+static bool ends_before_next(const struct cpu *cpu, const struct gpume_steps *steps)
+{
+    return steps->uses_boxes || last_search(cpu, steps) == cpu->latest.search;
+}
+
+/* The most recent task whose reference lies as far from its target as this one's: its vectors are
+ * the hints. NULL: the slots hold none. */
+static const struct gpume_steps *hints_for(const struct cpu *cpu, const struct gpume_task *task)
+{
+    const struct gpume_steps *latest = NULL;
     for (uint32_t i = 0; i < cpu->shared.plan.slots; i++) {
-        const struct gpume_job *job = &cpu->jobs[i];
-        bool alike = job->number > 0 &&
-                     job->task.reference - job->task.target == task->reference - task->target;
-        bool later = !latest || job->number > latest->number;
-        latest = alike && later && ends_before_next(cpu, job) ? job : latest;
+        const struct gpume_steps *steps = &cpu->slots[i];
+        bool alike = steps->number > 0 &&
+                     steps->task.reference - steps->task.target == task->reference - task->target;
+        bool later = !latest || steps->number > latest->number;
+        latest = alike && later && ends_before_next(cpu, steps) ? steps : latest;
     }
-    return latest ? latest->vectors : NULL;
+    return latest;
 }
 
-/* A field without box sums may overlap with the one before it. With them it waits for that, and
- * later ones wait for it: they may use its sums or write over its hints. Gives the number of steps.
- */
-static uint32_t prepare_field(struct cpu *cpu, struct gpume_job *job, const struct gpume_task *task,
-    struct gpume_step **steps)
+/* Where each layer finds its surfaces, and whether it is searched with elimination. */
+static void prepare_task(struct cpu *cpu, struct gpume_steps *steps, const struct gpume_task *task)
 {
-    uint32_t count = 0;
-    job->choice = gpume_chooser_next(&cpu->chooser);
-    bool sieved = gpume_choice_needs_boxes(&job->choice);
-    job->field.hints = sieved ? hints_for(cpu, task) : NULL;
-    job->field.boxes = sieved ? &cpu->shared.boxes : NULL;
-    job->task = *task;
-    job->number = ++cpu->tasks;
-    const struct gpume_step *before = last_ready(cpu);
-    const struct gpume_step *other = sieved ? cpu->last_search : cpu->last_sieved;
-    for (uint32_t i = 0; sieved && i < cpu->shared.boxes.levels; i++) {
-        job->boxes[i].after[0] = before;
-        job->boxes[i].after[1] = other;
-        before = &job->boxes[i];
-        other = NULL;
-        steps[count++] = &job->boxes[i];
+    const struct gpume_plan *plan = &cpu->shared.plan;
+    const struct gpume_steps *hints = hints_for(cpu, task);
+    steps->uses_boxes = steps->probing = false;
+    for (uint32_t i = 0; i < plan->layer_count; i++) {
+        struct gpume_layer_steps *layer = &steps->layers[i];
+        layer->choice = gpume_policy_next(&cpu->policies[i]);
+        bool uses_boxes = gpume_choice_needs_boxes(&layer->choice);
+        layer->searched.target = gpume_rings_at(&cpu->rings, plan->searched, task->target);
+        layer->searched.reference = gpume_rings_at(&cpu->rings, plan->searched, task->reference);
+        layer->searched.boxes = uses_boxes ? &layer->boxes : NULL;
+        layer->searched.hints = uses_boxes && hints ? hints->layers[i].vectors : NULL;
+        layer->measured.target = gpume_rings_at(&cpu->rings, plan->measured, task->target);
+        layer->measured.reference = gpume_rings_at(&cpu->rings, plan->measured, task->reference);
+        steps->uses_boxes = steps->uses_boxes || uses_boxes;
+        steps->probing = steps->probing || layer->choice.probing;
     }
-    job->search.after[0] = before;
-    job->search.after[1] = other;
-    steps[count++] = &job->search;
-    job->rank.after[0] = &job->search;
-    job->rank.after[1] = cpu->last_rank; /* they share their scratch memory */
-    steps[count++] = &job->rank;
-    job->measure.after[0] = &job->search;
-    job->measure.after[1] = cpu->last_measure; /* see prepare_frame */
-    steps[count++] = &job->measure;
-    cpu->last_search = &job->search;
-    cpu->last_sieved = sieved ? &job->search : cpu->last_sieved;
-    cpu->last_rank = &job->rank;
-    cpu->last_measure = &job->measure;
-    return count;
+    steps->summed = steps->layers[0].searched.reference;
+    steps->task = *task;
+    steps->number = ++cpu->tasks;
 }
 
-/* Before what of the last field a frame is made ready. One thread ranks: meanwhile another would
- * make all rows ready, and each thread shall have those in its cache that it searches. Alone a
- * thread has them all, and those of the last field still. */
-static const struct gpume_step *ready_before(const struct cpu *cpu)
+/* A task without box sums may overlap with the one before it. A task with them waits for that one,
+ * and later tasks wait for it: they may overwrite its box sums or its hints. */
+static void queue_task(struct cpu *cpu, struct gpume_steps *steps, struct queue *queue)
 {
-    return gpume_workers_count(cpu->workers) > 1 ? cpu->last_rank : NULL;
-}
-
-/* Whoever waits for one of these steps, or for one that measures, waits for all before it. */
-static uint32_t prepare_frame(struct cpu *cpu, struct gpume_job *job, struct gpume_step **steps)
-{
-    uint64_t sequence = job->frame->sequence;
-    uint32_t count = 0;
-    job->padded = ring_frame(cpu, sequence);
-    job->pad.after[0] = cpu->last_pad;
-    job->pad.after[1] = cpu->readers[sequence % cpu->ring];
-    job->pad.before = ready_before(cpu);
-    steps[count++] = &job->pad;
-    cpu->last_pad = &job->pad;
-    if (cpu->filtered) {
-        job->filtered = searched_frame(cpu, sequence);
-        job->filter.after[0] = &job->pad;
-        job->filter.after[1] = cpu->last_filter;
-        job->filter.before = ready_before(cpu);
-        steps[count++] = &job->filter;
-        cpu->last_filter = &job->filter;
+    struct latest *latest = &cpu->latest;
+    const struct gpume_step *after = last_surface(cpu);
+    const struct gpume_step *and_after = steps->uses_boxes ? latest->search : latest->eliminating;
+    for (uint32_t i = 0; steps->uses_boxes && i < cpu->shared.boxes.levels; i++) {
+        append(queue, &steps->boxes[i], after, and_after);
+        after = &steps->boxes[i];
+        and_after = NULL;
     }
-    return count;
+    for (uint32_t i = 0; i < cpu->shared.plan.layer_count; i++) {
+        struct gpume_layer_steps *layer = &steps->layers[i];
+        append(queue, &layer->search, after, and_after);
+        append(queue, &layer->rank, &layer->search, latest->rank); /* they share the scratch */
+        append(queue, &layer->measure, &layer->search, latest->measure); /* see queue_surfaces */
+        after = latest->search = &layer->search;
+        and_after = NULL;
+        latest->rank = &layer->rank;
+        latest->measure = &layer->measure;
+    }
+    latest->eliminating = steps->uses_boxes ? latest->search : latest->eliminating;
+    *gpume_rings_reader(&cpu->rings, steps->task.target) = latest->measure;
+    *gpume_rings_reader(&cpu->rings, steps->task.reference) = latest->measure;
 }
 
 static int cpu_submit(void *engine, uint32_t slot, const struct gpume_batch *batch)
 {
     struct cpu *cpu = engine;
-    struct gpume_job *job = &cpu->jobs[slot];
-    struct gpume_step *steps[STEPS_MAX];
-    uint32_t count = 0;
+    struct gpume_steps *steps = &cpu->slots[slot];
+    struct queue queue = {.count = 0};
     if (batch->frame_count > 0) {
-        job->frame = batch->frames[0];
-        count += prepare_frame(cpu, job, steps);
+        steps->frame = batch->frames[0];
+        queue_surfaces(cpu, steps, &queue);
     }
     if (batch->field_count > 0) {
-        const struct gpume_task *task = &batch->fields[0]->task;
-        job->field.target = searched_frame(cpu, task->target);
-        job->field.reference = searched_frame(cpu, task->reference);
-        job->measured.target = ring_frame(cpu, task->target);
-        job->measured.reference = ring_frame(cpu, task->reference);
-        count += prepare_field(cpu, job, task, steps + count);
-        cpu->readers[task->target % cpu->ring] = &job->measure;
-        cpu->readers[task->reference % cpu->ring] = &job->measure;
+        prepare_task(cpu, steps, &batch->fields[0]->task);
+        queue_task(cpu, steps, &queue);
     }
-    gpume_workers_add(cpu->workers, steps, count);
+    gpume_workers_add(cpu->workers, queue.steps, queue.count);
     return GPUME_OK;
 }
 
+/* --- collecting */
+
 static void fill_field(
-    const struct gpume_job *job, const struct gpume_sums *sums, struct gpume_field *field)
+    const struct gpume_steps *steps, const struct gpume_sums *sums, struct gpume_field *field)
 {
-    const struct gpume_plan *plan = &job->shared->plan;
-    field->vectors = job->vectors;
-    field->costs = job->costs;
-    field->ranks = job->ranks;
+    const struct gpume_plan *plan = &steps->shared->plan;
+    field->vectors = steps->vectors;
+    field->costs = steps->costs;
+    field->ranks = steps->ranks;
     field->sums = *sums;
-    field->predicted = (struct gpume_plane){.data = job->predicted,
+    field->predicted = (struct gpume_plane){.data = steps->predicted,
         .stride = plan->plane_stride,
         .width = plan->params.width,
         .height = plan->params.height,
         .bits = plan->params.bits};
 }
 
-/* Blocks that were searched without elimination have compared all they do not count. */
+/* Blocks that were searched without elimination have compared all candidates and counted none. */
 static void add_counts(
     struct gpume_stats *stats, uint64_t candidates, const struct gpume_search_counts *counts)
 {
@@ -403,43 +375,69 @@ static void add_counts(
     stats->past_parts += counts->past_parts + in_full;
 }
 
-static void complete_field(struct cpu *cpu, const struct gpume_job *job, struct gpume_field *field)
+/* Learns from a layer's times, adds up its statistics, and gives its sums. */
+static struct gpume_item complete_layer(
+    struct cpu *cpu, const struct gpume_steps *steps, uint32_t index)
 {
-    struct gpume_job_item total = gpume_job_total(job);
-    if (job->choice.probing) {
-        struct gpume_probe probe = gpume_job_probe(job);
-        gpume_chooser_learn(&cpu->chooser, &probe);
+    const struct gpume_layer_steps *layer = &steps->layers[index];
+    if (layer->choice.probing) {
+        struct gpume_probe probe = gpume_steps_probe(steps, index);
+        gpume_policy_learn(&cpu->policies[index], &probe);
     }
-    for (uint32_t i = 0; job->field.boxes && i < cpu->shared.boxes.levels; i++) {
-        gpume_stats_add_ns(&cpu->stats, "match", job->boxes[i].busy_ns);
+    gpume_stats_add_ns(&cpu->stats, "match", layer->search.busy_ns);
+    gpume_stats_add_ns(&cpu->stats, "reduce", layer->measure.busy_ns);
+    gpume_stats_add_ns(&cpu->stats, "rank", layer->rank.busy_ns);
+    return gpume_layer_total(layer);
+}
+
+/* The field's sums are those of the first layer, as the predicted frame is. */
+static void complete_field(
+    struct cpu *cpu, const struct gpume_steps *steps, struct gpume_field *field)
+{
+    struct gpume_search_counts counts = {0};
+    struct gpume_sums sums = {0};
+    for (uint32_t i = 0; i < cpu->shared.plan.layer_count; i++) {
+        struct gpume_item total = complete_layer(cpu, steps, i);
+        counts.candidates += total.counts.candidates;
+        counts.past_blocks += total.counts.past_blocks;
+        counts.past_parts += total.counts.past_parts;
+        sums = i == 0 ? total.sums : sums;
     }
-    gpume_stats_add_ns(&cpu->stats, "match", job->search.busy_ns);
-    gpume_stats_add_ns(&cpu->stats, "reduce", job->measure.busy_ns);
-    gpume_stats_add_ns(&cpu->stats, "rank", job->rank.busy_ns);
+    for (uint32_t i = 0; steps->uses_boxes && i < cpu->shared.boxes.levels; i++) {
+        gpume_stats_add_ns(&cpu->stats, "match", steps->boxes[i].busy_ns);
+    }
     cpu->stats.fields++;
-    add_counts(&cpu->stats, cpu->shared.plan.field_candidates, &total.counts);
-    fill_field(job, &total.sums, field);
+    add_counts(&cpu->stats, cpu->shared.plan.field_candidates, &counts);
+    fill_field(steps, &sums, field);
+}
+
+/* Steps that the submission does not have are complete. */
+static void wait_for(const struct cpu *cpu, const struct gpume_steps *steps)
+{
+    const struct gpume_layer_steps *last = &steps->layers[cpu->shared.plan.layer_count - 1];
+    for (uint32_t i = 0; i < GPUME_SURFACE_COUNT; i++) {
+        gpume_workers_wait(cpu->workers, &steps->make[i]);
+    }
+    gpume_workers_wait(cpu->workers, &last->measure);
+    gpume_workers_wait(cpu->workers, &last->rank);
 }
 
 static int cpu_collect(void *engine, uint32_t slot, const struct gpume_batch *batch)
 {
     struct cpu *cpu = engine;
-    struct gpume_job *job = &cpu->jobs[slot];
-    gpume_workers_wait(cpu->workers, &job->pad); /* those that it does not have are over */
-    gpume_workers_wait(cpu->workers, &job->filter);
-    gpume_workers_wait(cpu->workers, &job->measure);
-    gpume_workers_wait(cpu->workers, &job->rank);
-    if (batch->frame_count > 0) {
-        gpume_stats_add_ns(&cpu->stats, "upload", job->pad.busy_ns + job->filter.busy_ns);
+    struct gpume_steps *steps = &cpu->slots[slot];
+    wait_for(cpu, steps);
+    for (uint32_t i = 0; batch->frame_count > 0 && i < GPUME_SURFACE_COUNT; i++) {
+        gpume_stats_add_ns(&cpu->stats, "upload", steps->make[i].busy_ns);
     }
     if (atomic_load(&cpu->shared.cancelled)) {
         return GPUME_CANCELLED; /* work items are missing: nothing to learn from */
     }
     if (batch->field_count > 0) {
-        complete_field(cpu, job, &batch->fields[0]->field);
+        complete_field(cpu, steps, &batch->fields[0]->field);
     }
-    if (cpu->last_sieved == &job->search) {
-        cpu->last_sieved = NULL; /* the slot's next job is none to wait for */
+    if (cpu->latest.eliminating == last_search(cpu, steps)) {
+        cpu->latest.eliminating = NULL; /* the next search in this slot may be another kind */
     }
     return GPUME_OK;
 }

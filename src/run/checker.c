@@ -26,8 +26,8 @@ int gpume_checker_open(
     plain.want_predicted = false;
     plain.want_frames = false;
     checker->log = log;
-    int status =
-        gpume_engine_cpu_open(&checker->engine, &plain, log, &checker->plan, &gpume_search_plain);
+    int status = gpume_engine_cpu_open(
+        &checker->engine, &plain, NULL, log, &checker->plan, &gpume_search_plain);
     if (status != GPUME_OK) {
         free(checker);
         return status;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The CPU engine's choices, which may change nothing but time: the chooser's decisions from times
+ * The CPU engine's choices, which may change nothing but time: the policy's decisions from times
  * made up, and the same fields with elimination and without, on any number of threads. Also: tasks
  * of any frames that the engine holds, against the plain oracle.
  */
 #include "brute.h"
 #include "cpu/engine_cpu.h"
-#include "cpu/search/chooser.h"
+#include "cpu/search/policy.h"
 #include "gpume/gpume.h"
 #include "harness.h"
 #include "synth.h"
@@ -30,12 +30,12 @@ static struct gpume_probe probe_of(
 }
 
 /* Fields until the next that probes, and what that finds. Gives how many were eliminating. */
-static uint32_t run_fields(struct gpume_chooser *chooser, uint32_t count, uint64_t full_ns,
+static uint32_t run_fields(struct gpume_policy *policy, uint32_t count, uint64_t full_ns,
     uint64_t eliminating_ns, uint64_t box_ns)
 {
     uint32_t eliminating = 0;
     for (uint32_t i = 0; i < count; i++) {
-        struct gpume_choice choice = gpume_chooser_next(chooser);
+        struct gpume_choice choice = gpume_policy_next(policy);
         REQUIRE_EQUAL(gpume_choice_needs_boxes(&choice), choice.eliminating || i == 0);
         REQUIRE_EQUAL(choice.probing, i == 0);
         eliminating += choice.eliminating;
@@ -44,26 +44,26 @@ static uint32_t run_fields(struct gpume_chooser *chooser, uint32_t count, uint64
             REQUIRE(probe.items[0] > 0 && probe.items[1] > 0);
             REQUIRE(
                 probe.items[!choice.eliminating] <= ITEMS / 10); /* the other way costs little */
-            gpume_chooser_learn(chooser, &probe);
+            gpume_policy_learn(policy, &probe);
         }
     }
     return eliminating;
 }
 
-static void test_chooser(void)
+static void test_policy(void)
 {
-    struct gpume_chooser chooser;
-    gpume_chooser_init(&chooser, true, false, ITEMS);
-    REQUIRE_EQUAL(run_fields(&chooser, 32, 1000, 100, 0), 31); /* film: much is dropped */
-    REQUIRE_EQUAL(run_fields(&chooser, 32, 1000, 3000, 0), 1); /* noise: nothing is */
-    REQUIRE_EQUAL(run_fields(&chooser, 32, 1000, 3000, 0), 0);
-    REQUIRE_EQUAL(run_fields(&chooser, 32, 1000, 900, 0), 31);
-    REQUIRE_EQUAL(run_fields(&chooser, 32, 1000, 900, 200 * ITEMS), 1); /* sums cost too */
-    gpume_chooser_init(&chooser, true, true, ITEMS);
-    REQUIRE_EQUAL(run_fields(&chooser, 32, 1000, 100, 0), 32); /* a wide window: the first guess */
-    gpume_chooser_init(&chooser, false, true, ITEMS);
+    struct gpume_policy policy;
+    gpume_policy_init(&policy, true, false, ITEMS);
+    REQUIRE_EQUAL(run_fields(&policy, 32, 1000, 100, 0), 31); /* film: much is dropped */
+    REQUIRE_EQUAL(run_fields(&policy, 32, 1000, 3000, 0), 1); /* noise: nothing is */
+    REQUIRE_EQUAL(run_fields(&policy, 32, 1000, 3000, 0), 0);
+    REQUIRE_EQUAL(run_fields(&policy, 32, 1000, 900, 0), 31);
+    REQUIRE_EQUAL(run_fields(&policy, 32, 1000, 900, 200 * ITEMS), 1); /* sums cost too */
+    gpume_policy_init(&policy, true, true, ITEMS);
+    REQUIRE_EQUAL(run_fields(&policy, 32, 1000, 100, 0), 32); /* a wide window: the first guess */
+    gpume_policy_init(&policy, false, true, ITEMS);
     for (uint32_t i = 0; i < 100; i++) {
-        struct gpume_choice choice = gpume_chooser_next(&chooser);
+        struct gpume_choice choice = gpume_policy_next(&policy);
         REQUIRE(!gpume_choice_needs_boxes(&choice));
         REQUIRE(!gpume_choice_eliminates(&choice, i));
     }
@@ -73,20 +73,20 @@ static void test_chooser(void)
  */
 static void test_single_item(void)
 {
-    struct gpume_chooser chooser;
-    gpume_chooser_init(&chooser, true, false, 1);
+    struct gpume_policy policy;
+    gpume_policy_init(&policy, true, false, 1);
     for (uint32_t i = 0; i < 70; i++) {
-        struct gpume_choice choice = gpume_chooser_next(&chooser);
+        struct gpume_choice choice = gpume_policy_next(&policy);
         bool way = gpume_choice_eliminates(&choice, 0);
         REQUIRE_EQUAL(way, choice.eliminating != choice.probing);
         if (choice.probing) {
             struct gpume_probe probe = {.box_ns = 1};
             probe.items[way] = 1;
             probe.ns[way] = way ? 10 : 1000;
-            gpume_chooser_learn(&chooser, &probe);
+            gpume_policy_learn(&policy, &probe);
         }
     }
-    REQUIRE(!chooser.eliminating); /* the other way has never been timed */
+    REQUIRE(!policy.eliminating); /* the other way has never been timed */
 }
 
 #define FIELDS 70u /* more than two probes apart */
@@ -162,20 +162,37 @@ struct session {
     struct gpume_field_box boxes[GPUME_SLOTS_MAX];
 };
 
+static struct brute expected_layer(const struct session *session, const struct gpume_field_box *box,
+    const struct gpume_shape *layer)
+{
+    return brute_layer(&session->plan.params, layer->block_w, layer->block_h,
+        &session->frames[box->task.target].plane, &session->frames[box->task.reference].plane);
+}
+
+/* The sums are those of the first layer. */
 static void check_field(const struct session *session, const struct gpume_field_box *box)
 {
-    struct brute brute = brute_field(&session->plan.params,
-        &session->frames[box->task.target].plane, &session->frames[box->task.reference].plane);
     const struct gpume_field *field = &box->field;
-    uint32_t wrong = 0;
-    for (uint32_t i = 0; i < brute.blocks; i++) {
-        wrong += field->vectors[i].dx != brute.dx[i] || field->vectors[i].dy != brute.dy[i] ||
-                 field->costs[i] != brute.costs[i] || field->ranks[i] != brute.ranks[i];
+    for (uint32_t i = 0; i < session->plan.layer_count; i++) {
+        const struct gpume_shape *layer = &session->plan.layers[i];
+        struct brute brute = expected_layer(session, box, layer);
+        uint32_t wrong = 0;
+        REQUIRE_EQUAL(brute.blocks, layer->blocks);
+        for (uint32_t j = 0; j < brute.blocks; j++) {
+            uint32_t at = layer->first + j;
+            wrong += field->vectors[at].dx != brute.dx[j] || field->vectors[at].dy != brute.dy[j] ||
+                     field->costs[at] != brute.costs[j] || field->ranks[at] != brute.ranks[j];
+        }
+        REQUIRE_EQUAL(wrong, 0);
+        if (i == 0) {
+            REQUIRE_EQUAL(field->sums.zero, brute.zero);
+            REQUIRE_EQUAL(field->sums.sad_before, brute.sad_before);
+            REQUIRE_EQUAL(field->sums.sad_after, brute.sad_after);
+            REQUIRE_EQUAL(field->sums.sse_before, brute.sse_before);
+            REQUIRE_EQUAL(field->sums.sse_after, brute.sse_after);
+        }
+        brute_free(&brute);
     }
-    REQUIRE_EQUAL(wrong, 0);
-    REQUIRE_EQUAL(field->sums.sad_before, brute.sad_before);
-    REQUIRE_EQUAL(field->sums.sse_after, brute.sse_after);
-    brute_free(&brute);
 }
 
 static void collect(struct session *session, uint32_t slot)
@@ -210,7 +227,8 @@ static void submit(struct session *session, uint32_t slot, uint64_t *random)
     REQUIRE_EQUAL(gpume_engine_cpu.submit(session->engine, slot, batch), GPUME_OK);
 }
 
-static void test_any_tasks(uint32_t threads, const struct gpume_prefilter *prefilter)
+static void test_any_tasks(uint32_t threads, const struct gpume_prefilter *prefilter,
+    const struct gpume_block_sizes *sizes)
 {
     struct session session = {0};
     struct gpume_params params;
@@ -222,7 +240,9 @@ static void test_any_tasks(uint32_t threads, const struct gpume_prefilter *prefi
     params.ref_distance = 4;
     params.threads = threads;
     params.prefilter = prefilter;
-    REQUIRE_EQUAL(gpume_engine_cpu.open(&session.engine, &params, NULL, &session.plan), GPUME_OK);
+    REQUIRE_EQUAL(gpume_engine_cpu_open(&session.engine, &params, sizes, NULL, &session.plan,
+                      gpume_search_select(NULL)),
+        GPUME_OK);
     uint32_t slots = session.plan.slots;
     for (uint32_t i = 0; i < TASKS; i++) {
         if (i >= slots) {
@@ -241,7 +261,7 @@ static void test_any_tasks(uint32_t threads, const struct gpume_prefilter *prefi
 
 int main(void)
 {
-    test_chooser();
+    test_policy();
     test_single_item();
     static const struct gpume_prefilter gauss = {.kind = GPUME_PREFILTER_GAUSS, .sigma = 1};
     const enum gpume_direction past = GPUME_DIRECTION_PAST, both = GPUME_DIRECTION_BOTH;
@@ -252,9 +272,13 @@ int main(void)
     test_same_fields(72, 40, SYNTH_PAN, both, NULL);
     test_same_fields(72, 40, SYNTH_NOISE, both, &gauss);
     test_same_fields(200, 8, SYNTH_TIES, past, NULL); /* one row of blocks, cut into spans */
+    static const struct gpume_block_sizes sizes = {
+        .count = 5, .of = {{16, 8}, {12, 12}, {4, 20}, {16, 16}, {32, 24}}};
     for (uint32_t threads = 1; threads <= 3; threads++) {
-        test_any_tasks(threads, NULL);
-        test_any_tasks(threads, &gauss);
+        test_any_tasks(threads, NULL, NULL);
+        test_any_tasks(threads, &gauss, NULL);
+        test_any_tasks(threads, NULL, &sizes);
+        test_any_tasks(threads, &gauss, &sizes);
     }
     return harness_verdict();
 }

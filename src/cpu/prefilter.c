@@ -4,7 +4,7 @@
  * that 8 and 16 bits share one code of plain loops for the compiler's vectors. What the sums' 32
  * bits hold is proven where the weights are made (prefilter.h) or below.
  */
-#include "cpu/prefilter_rows.h"
+#include "cpu/prefilter.h"
 
 #include "base/grid.h"
 #include "cpu/pad.h"

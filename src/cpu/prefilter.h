@@ -2,8 +2,8 @@
 /*
  * The CPU engine's filters: one row of the picture at a time, from one padded frame to another.
  */
-#ifndef GPUME_CPU_PREFILTER_ROWS_H
-#define GPUME_CPU_PREFILTER_ROWS_H
+#ifndef GPUME_CPU_PREFILTER_H
+#define GPUME_CPU_PREFILTER_H
 
 #include "model/plan.h"
 

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cpu/steps.h"
+
+#include "base/clock.h"
+#include "base/grid.h"
+#include "base/status.h"
+#include "cpu/measure.h"
+#include "cpu/memory.h"
+#include "cpu/pad.h"
+#include "cpu/prefilter.h"
+#include "cpu/rank.h"
+
+/* Rows per work item, so that handing one out costs less than 1 %. Filtering takes much longer. */
+#define PAD_ROWS 16u
+#define FILTER_ROWS 8u
+#define BOX_ROWS 16u
+#define THREAD_ITEMS 8u /* per layer and thread: few threads wait for the last one */
+
+static struct gpume_division divide(const struct gpume_shape *layer, uint32_t threads)
+{
+    uint64_t wanted = threads > 1 ? (uint64_t)threads * THREAD_ITEMS : 1;
+    uint64_t per_row = gpume_min_u64(gpume_div_up(wanted, layer->blocks_y), layer->blocks_x);
+    struct gpume_division division = {.blocks = (uint32_t)gpume_div_up(layer->blocks_x, per_row)};
+    division.per_row = (uint32_t)gpume_div_up(layer->blocks_x, division.blocks);
+    division.items = division.per_row * layer->blocks_y;
+    return division;
+}
+
+void gpume_shared_divide(struct gpume_shared *shared, uint32_t threads)
+{
+    for (uint32_t i = 0; i < shared->plan.layer_count; i++) {
+        shared->divisions[i] = divide(&shared->plan.layers[i], threads);
+    }
+}
+
+static bool is_cancelled(const struct gpume_shared *shared)
+{
+    return atomic_load_explicit(&shared->cancelled, memory_order_relaxed);
+}
+
+static uint32_t end_row(uint32_t item, uint32_t item_rows, uint32_t rows)
+{
+    return (uint32_t)gpume_min_u64(((uint64_t)item + 1) * item_rows, rows);
+}
+
+/* --- surfaces */
+
+static void pad_item(void *opaque, uint32_t item)
+{
+    const struct gpume_steps *steps = opaque;
+    const struct gpume_plan *plan = &steps->shared->plan;
+    uint32_t end = end_row(item, PAD_ROWS, plan->padded_rows);
+    for (uint32_t row = item * PAD_ROWS; row < end; row++) {
+        gpume_pad_row(plan, &steps->frame->plane, steps->surfaces[GPUME_SURFACE_SOURCE], row);
+    }
+}
+
+static void filter_item(void *opaque, uint32_t item)
+{
+    const struct gpume_steps *steps = opaque;
+    const struct gpume_plan *plan = &steps->shared->plan;
+    uint32_t end = end_row(item, FILTER_ROWS, plan->params.height);
+    for (uint32_t y = item * FILTER_ROWS; y < end && !is_cancelled(steps->shared); y++) {
+        gpume_prefilter_row(plan, steps->surfaces[GPUME_SURFACE_SOURCE],
+            steps->surfaces[GPUME_SURFACE_FILTERED], y);
+    }
+}
+
+static struct gpume_step surface_step(
+    struct gpume_steps *steps, enum gpume_surface surface, const struct gpume_plan *plan)
+{
+    const struct {
+        gpume_work_fn fn;
+        uint32_t rows, item_rows;
+    } makers[GPUME_SURFACE_COUNT] = {
+        [GPUME_SURFACE_SOURCE] = {pad_item, plan->padded_rows, PAD_ROWS},
+        [GPUME_SURFACE_FILTERED] = {filter_item, plan->params.height, FILTER_ROWS},
+    };
+    return (struct gpume_step){.fn = makers[surface].fn,
+        .opaque = steps,
+        .count = (uint32_t)gpume_div_up(makers[surface].rows, makers[surface].item_rows)};
+}
+
+/* --- box sums */
+
+static void box_item(void *opaque, uint32_t item)
+{
+    const struct gpume_box_level *work = opaque;
+    struct gpume_steps *steps = work->steps;
+    const struct gpume_boxes *boxes = &steps->shared->boxes;
+    uint64_t start = steps->probing ? gpume_clock_thread_ns() : 0;
+    uint32_t end = end_row(item, BOX_ROWS, gpume_boxes_rows(boxes, work->level));
+    for (uint32_t row = item * BOX_ROWS; row < end && !is_cancelled(steps->shared); row++) {
+        steps->shared->search->box_row(boxes, steps->summed, work->level, row);
+    }
+    if (steps->probing) {
+        uint64_t before = work->level ? steps->box_ns[item] : 0;
+        steps->box_ns[item] = before + gpume_clock_thread_ns() - start;
+    }
+}
+
+static void init_boxes(struct gpume_steps *steps)
+{
+    const struct gpume_boxes *boxes = &steps->shared->boxes;
+    for (uint32_t i = 0; i < boxes->levels; i++) {
+        steps->levels[i] = (struct gpume_box_level){steps, i};
+        steps->boxes[i] = (struct gpume_step){.fn = box_item,
+            .opaque = &steps->levels[i],
+            .count = (uint32_t)gpume_div_up(gpume_boxes_rows(boxes, i), BOX_ROWS)};
+    }
+}
+
+/* --- layers */
+
+static struct gpume_span span_of(const struct gpume_layer_steps *layer, uint32_t item)
+{
+    const struct gpume_division *division = layer->division;
+    struct gpume_span span = {.row = item / division->per_row};
+    span.first = item % division->per_row * division->blocks;
+    span.end =
+        (uint32_t)gpume_min_u64(span.first + division->blocks, layer->searched.layer->blocks_x);
+    return span;
+}
+
+static void search_item(void *opaque, uint32_t index)
+{
+    struct gpume_layer_steps *layer = opaque;
+    struct gpume_item *item = &layer->items[index];
+    if (is_cancelled(layer->shared)) {
+        return;
+    }
+    struct gpume_span span = span_of(layer, index);
+    struct gpume_search_field field = layer->searched;
+    if (!gpume_choice_eliminates(&layer->choice, index)) {
+        field.boxes = NULL;
+    }
+    item->counts = (struct gpume_search_counts){0};
+    uint64_t start = layer->choice.probing ? gpume_clock_thread_ns() : 0;
+    layer->shared->search->span(&field, &span, layer->vectors, layer->costs, &item->counts);
+    item->probe_ns = layer->choice.probing ? gpume_clock_thread_ns() - start : 0;
+}
+
+/* A step of its own: measuring each span right after its search was 25 % slower. */
+static void measure_item(void *opaque, uint32_t index)
+{
+    struct gpume_layer_steps *layer = opaque;
+    struct gpume_span span = span_of(layer, index);
+    if (!is_cancelled(layer->shared)) {
+        layer->items[index].sums = gpume_measure_span(
+            layer->shared->search, &layer->measured, &span, layer->vectors, layer->predicted);
+    }
+}
+
+static void rank_item(void *opaque, uint32_t item)
+{
+    struct gpume_layer_steps *layer = opaque;
+    (void)item;
+    if (!is_cancelled(layer->shared)) {
+        gpume_rank_costs(layer->searched.layer, layer->costs, layer->ranks, layer->shared->scratch);
+    }
+}
+
+static void init_layer(struct gpume_steps *steps, uint32_t index)
+{
+    struct gpume_shared *shared = steps->shared;
+    struct gpume_layer_steps *layer = &steps->layers[index];
+    const struct gpume_shape *shape = &shared->plan.layers[index];
+    layer->shared = shared;
+    layer->division = &shared->divisions[index];
+    layer->boxes = gpume_boxes_of_layer(&shared->boxes, shape);
+    layer->searched = (struct gpume_search_field){
+        .plan = &shared->plan, .layer = shape, .cancelled = &shared->cancelled};
+    layer->measured = layer->searched;
+    layer->vectors = steps->vectors + shape->first;
+    layer->costs = steps->costs + shape->first;
+    layer->ranks = steps->ranks + shape->first;
+    layer->predicted = index == 0 ? steps->predicted : NULL;
+    uint32_t items = layer->division->items;
+    layer->search = (struct gpume_step){.fn = search_item, .opaque = layer, .count = items};
+    layer->rank = (struct gpume_step){.fn = rank_item, .opaque = layer, .count = 1};
+    layer->measure = (struct gpume_step){.fn = measure_item, .opaque = layer, .count = items};
+}
+
+static int allocate_layers(struct gpume_steps *steps, uint64_t *bytes)
+{
+    uint32_t count = steps->shared->plan.layer_count;
+    steps->layers = gpume_allocate(bytes, count, sizeof(*steps->layers));
+    for (uint32_t i = 0; steps->layers && i < count; i++) {
+        struct gpume_layer_steps *layer = &steps->layers[i];
+        layer->items =
+            gpume_allocate(bytes, steps->shared->divisions[i].items, sizeof(*layer->items));
+        if (!layer->items) {
+            return GPUME_NOMEM;
+        }
+    }
+    return steps->layers ? GPUME_OK : GPUME_NOMEM;
+}
+
+static int allocate_results(struct gpume_steps *steps, uint64_t *bytes)
+{
+    const struct gpume_plan *plan = &steps->shared->plan;
+    uint32_t box_items = (uint32_t)gpume_div_up(plan->padded_rows, BOX_ROWS);
+    steps->vectors = gpume_allocate(bytes, plan->blocks, sizeof(*steps->vectors));
+    steps->costs = gpume_allocate(bytes, plan->blocks, sizeof(*steps->costs));
+    steps->ranks = gpume_allocate(bytes, plan->blocks, sizeof(*steps->ranks));
+    steps->box_ns = gpume_allocate(bytes, box_items, sizeof(*steps->box_ns));
+    if (!steps->vectors || !steps->costs || !steps->ranks || !steps->box_ns) {
+        return GPUME_NOMEM;
+    }
+    if (plan->params.want_predicted) {
+        steps->predicted = gpume_allocate(bytes, plan->plane_bytes, 1);
+        return steps->predicted ? GPUME_OK : GPUME_NOMEM;
+    }
+    return GPUME_OK;
+}
+
+int gpume_steps_init(struct gpume_steps *steps, struct gpume_shared *shared, uint64_t *bytes)
+{
+    const struct gpume_plan *plan = &shared->plan;
+    int status;
+    steps->shared = shared;
+    GPUME_TRY(allocate_layers(steps, bytes));
+    GPUME_TRY(allocate_results(steps, bytes));
+    for (uint32_t i = 0; i < GPUME_SURFACE_COUNT; i++) {
+        steps->make[i] = surface_step(steps, (enum gpume_surface)i, plan);
+    }
+    init_boxes(steps);
+    for (uint32_t i = 0; i < plan->layer_count; i++) {
+        init_layer(steps, i);
+    }
+fail:
+    return status;
+}
+
+void gpume_steps_finish(struct gpume_steps *steps)
+{
+    for (uint32_t i = 0; steps->layers && i < steps->shared->plan.layer_count; i++) {
+        free(steps->layers[i].items);
+    }
+    free(steps->layers);
+    free(steps->vectors);
+    free(steps->costs);
+    free(steps->ranks);
+    free(steps->predicted);
+    free(steps->box_ns);
+}
+
+struct gpume_item gpume_layer_total(const struct gpume_layer_steps *layer)
+{
+    struct gpume_item total = {0};
+    for (uint32_t i = 0; i < layer->division->items; i++) {
+        const struct gpume_item *item = &layer->items[i];
+        total.sums.zero += item->sums.zero;
+        total.sums.sad_before += item->sums.sad_before;
+        total.sums.sad_after += item->sums.sad_after;
+        total.sums.sse_before += item->sums.sse_before;
+        total.sums.sse_after += item->sums.sse_after;
+        total.counts.candidates += item->counts.candidates;
+        total.counts.past_blocks += item->counts.past_blocks;
+        total.counts.past_parts += item->counts.past_parts;
+    }
+    return total;
+}
+
+struct gpume_probe gpume_steps_probe(const struct gpume_steps *steps, uint32_t index)
+{
+    const struct gpume_layer_steps *layer = &steps->layers[index];
+    struct gpume_probe probe = {0};
+    for (uint32_t i = 0; i < layer->division->items; i++) {
+        bool eliminated = gpume_choice_eliminates(&layer->choice, i);
+        probe.ns[eliminated] += layer->items[i].probe_ns;
+        probe.items[eliminated]++;
+    }
+    for (uint32_t i = 0; i < steps->boxes[0].count; i++) {
+        probe.box_ns += steps->box_ns[i];
+    }
+    probe.box_ns /= steps->shared->plan.layer_count;
+    return probe;
+}
