@@ -53,6 +53,9 @@ static int send_all(struct gpume_feed *feed)
     for (uint64_t i = 0; (feed->count == 0 || i < feed->count) && status == GPUME_OK; i++) {
         status = send_frame(feed);
     }
+    if (status == GPUME_OK) {
+        gpume_source_warn(feed->source); /* the end of the input was not reached */
+    }
     /* An input that was told to stop has ended, too. */
     return status == GPUME_OK || status == GPUME_EOF || status == GPUME_CANCELLED
                ? gpume_finish(feed->ctx)

@@ -63,6 +63,9 @@ int gpume_source_open(struct gpume_source **source, const struct gpume_source_op
 int gpume_source_read(
     struct gpume_source *source, const struct gpume_plane *plane, int64_t *time_us);
 
+/* Warns about damage in what was read, unless that has been done: the end does it, too. */
+void gpume_source_warn(struct gpume_source *source);
+
 /* The colours of a frame that was read into a plane, counted from 0 over all frames read: width
  * triples of bytes R, G, B a row, of the luma's size, by the stream's own matrix and range, alpha
  * left out. Memory of the source's, until the next call. Indices rise, or stay; lets go of the

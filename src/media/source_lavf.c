@@ -45,7 +45,7 @@ struct gpume_source {
     struct gpume_luma *luma;
     struct gpume_colour *colour; /* NULL: nobody will ask */
     AVFrame *frame;              /* the first one, until it is read */
-    bool has_frame, ended;
+    bool has_frame, ended, warned;
     int64_t last_us, known_us, since; /* a frame without a time is so many after a known one */
     AVRational frame_step;            /* seconds */
     uint32_t width, height, bits;
@@ -186,11 +186,17 @@ static void count_refused(struct gpume_source *source)
     }
 }
 
-static int end(struct gpume_source *source)
+void gpume_source_warn(struct gpume_source *source)
 {
-    for (uint32_t i = 0; i < source->path_count; i++) {
+    for (uint32_t i = 0; i < source->path_count && !source->y4m && !source->warned; i++) {
         gpume_decode_warn(source->decodes[i]);
     }
+    source->warned = true;
+}
+
+static int end(struct gpume_source *source)
+{
+    gpume_source_warn(source);
     source->ended = true;
     return GPUME_EOF;
 }

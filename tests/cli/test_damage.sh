@@ -115,6 +115,8 @@ overwrite silent.mkv
 expect 0 -qy silent.mkv --backend "$engine"
 warns "silent.mkv: damaged: the decoder reported "
 grep -qE 'reported [0-9]+ errors?; what it could decode is used' "$scratch/err" || fail "no count of errors"
+expect 0 -qy silent.mkv --backend "$engine" --frames 7 # the end is not reached
+warns "silent.mkv: damaged: the decoder reported "
 # Where threads decode, the warning names what makes results repeatable.
 convert -f lavfi -i testsrc2=s=128x96:d=1:r=10 -c mpeg4 -g 5 threads.mkv
 overwrite threads.mkv
