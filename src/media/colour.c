@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A queue of frames under one mutex, and swscale behind it. How many wait is bounded by how far
- * fields are behind frames, which the library's pool bounds. What swscale cannot read in its
- * layout is taken apart into planes first. Called through source_lavf.c.
+ * A queue of frames under one mutex, and swscale, which converts them. The number of waiting frames
+ * is bounded by the pool of the library. A frame whose layout swscale cannot read is first split
+ * into planes. Called through source_lavf.c.
  */
 #include "media/colour.h"
 #include "base/status.h"
@@ -22,7 +22,7 @@
 /* The same values on every processor; chroma at every pixel rather than at every other. */
 #define RGB_FLAGS (SWS_BICUBIC | SWS_ACCURATE_RND | SWS_BITEXACT | SWS_FULL_CHR_H_INT)
 
-#define ROW_ALIGN 64u /* bytes; swscale may write so far past a row */
+#define ROW_ALIGN 64u /* bytes that swscale may write past the end of a row */
 
 struct kept {
     struct kept *next;
@@ -33,7 +33,7 @@ struct kept {
 
 struct gpume_colour {
     pthread_mutex_t mutex;
-    struct kept *oldest, *newest; /* guarded */
+    struct kept *oldest, *newest; /* guarded by the mutex */
     uint64_t first;
 
     struct SwsContext *context;
@@ -125,7 +125,7 @@ int gpume_colour_keep_y4m(
     return append(colour, index, NULL, gpume_source_y4m_place(y4m));
 }
 
-/* Takes the frame out, and those before it away. NULL: it is not there. */
+/* Removes the frame from the queue and returns it, and drops those before it. NULL: not found. */
 static struct kept *find(struct gpume_colour *colour, uint64_t index)
 {
     struct kept *gone = NULL, *found = NULL;
@@ -152,7 +152,7 @@ static struct kept *find(struct gpume_colour *colour, uint64_t index)
 
 /* --- a frame's samples */
 
-/* The bytes of a Y4M frame as what FFmpeg would have made of them, had it read so large a file. */
+/* Wraps the bytes of a Y4M frame in the frame that FFmpeg would make of so large a file. */
 static int load_y4m(
     struct gpume_colour *colour, struct gpume_source_y4m *y4m, const struct kept *kept)
 {
@@ -202,7 +202,7 @@ static enum AVPixelFormat planar_format(const AVPixFmtDescriptor *descriptor)
     return av_get_pix_fmt(name);
 }
 
-/* Takes a frame apart whose layout swscale does not know. */
+/* Splits a frame whose layout swscale does not know into planes. */
 static int split(struct gpume_colour *colour, const AVFrame *frame)
 {
     const AVPixFmtDescriptor *from = av_pix_fmt_desc_get(frame->format);

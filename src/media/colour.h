@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Frames that have gone on as luma, kept until somebody asks for their colours, and turned into R,
- * G, B then. One thread keeps, another one takes; the rest belongs to the one that takes.
+ * Keeps frames that were delivered as luma, and converts them to R, G, B on request. One thread
+ * keeps frames, another may take them; all other functions belong to the thread that takes.
  */
 #ifndef GPUME_MEDIA_COLOUR_H
 #define GPUME_MEDIA_COLOUR_H
@@ -15,17 +15,17 @@ struct gpume_source_y4m;
 /* Frames before the first are not kept. */
 int gpume_colour_create(struct gpume_colour **colour, uint64_t first);
 
-/* Holds a reference of the frame, not a copy. Indices rise. */
+/* Keeps a reference to the frame, not a copy. Indices increase. */
 int gpume_colour_keep(struct gpume_colour *colour, uint64_t index, const struct AVFrame *frame);
 
-/* Holds nothing but the place in its file of the frame that was read last. */
+/* Keeps only the position in the file of the frame that was read last. */
 int gpume_colour_keep_y4m(
     struct gpume_colour *colour, uint64_t index, const struct gpume_source_y4m *y4m);
 
-/* The frame's colours at that size, by its own matrix and range, 8 bits each, any alpha left out:
- * triples of bytes in memory of this object's, until the next call. Lets go of the frame and of
- * those before it; the same index again gives the same. y4m: what keep_y4m was given, or NULL.
- * GPUME_INVALID: it is not there. GPUME_UNSUPPORTED: its format cannot be converted. Not logged. */
+/* Converts the frame to that size by its own matrix and range, 8 bits per component, without alpha:
+ * R, G, B triples in this object's memory, valid until the next call. Drops the frames before it;
+ * the same index again gives the same result. y4m: what keep_y4m was given, or NULL. Not logged:
+ * GPUME_INVALID (no such frame), GPUME_UNSUPPORTED (its format cannot be converted). */
 int gpume_colour_take(struct gpume_colour *colour, uint64_t index, struct gpume_source_y4m *y4m,
     uint32_t width, uint32_t height, struct gpume_plane *rgb);
 

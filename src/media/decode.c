@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Decoding. In: an input and a choice of stream. Out: frames as the decoder gives them, each with a
- * pts. Hostile input ends: every turn of the loop either takes a packet from the file or is one of
- * a bounded number of refusals in a row. Video hardware is on trial until its first frame is in
- * memory: packets are kept so long, and if it refuses, software starts over with the first of them,
- * so that nothing is lost and all is as without it. Called by source_lavf.c.
+ * Decodes one stream of an input into frames with a pts. Hostile input cannot loop forever: every
+ * iteration either takes a packet from the file or is one of a bounded number of refusals in a row.
+ * Video hardware is on trial until its first frame is in memory: until then packets are kept, and
+ * if the device fails, software starts over with the first of them, so that nothing is lost. Called
+ * by source_lavf.c.
  */
 #include "media/decode.h"
 #include "base/status.h"
@@ -23,11 +23,9 @@
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
 
-#define THREADS_MAX 64 /* FFmpeg's decoders gain nothing beyond, and each holds frames */
-#define REFUSALS_MAX                                                                               \
-    64 /* answers in a row without taking a packet: more than threads in flight                    \
-        */
-#define HARDWARE_THREADS 4 /* keep its queue filled; each more takes a surface, which are few */
+#define THREADS_MAX 64     /* FFmpeg's decoders gain nothing from more, and each holds frames */
+#define REFUSALS_MAX 64    /* refusals in a row: more than threads in flight */
+#define HARDWARE_THREADS 4 /* enough to keep its queue filled; each takes one of few surfaces */
 #define TRIAL_PACKETS 64   /* more than any decoder holds before its first frame */
 
 struct gpume_decode {
@@ -38,17 +36,18 @@ struct gpume_decode {
     bool accelerated;              /* codec works on the device, or did until its stream changed */
     bool on_trial;
     bool whole;                      /* frames in the stream's own format */
-    AVPacket *kept[TRIAL_PACKETS];   /* those of the trial */
-    uint32_t kept_count, kept_taken; /* taken: sent again */
+    AVPacket *kept[TRIAL_PACKETS];   /* packets of the trial */
+    uint32_t kept_count, kept_taken; /* kept_taken: sent a second time */
     AVRational time_base, rate;
-    /* A frame without a time is so many frames after the last time known; no rounding adds up. */
+    /* A frame without a time gets the last known time plus `since` frames, so that rounding errors
+     * do not add up. */
     int64_t known_pts, since;
     uint64_t delivered, refused;
     uint64_t damaged; /* of those delivered */
     struct gpume_libav_faults faults;
     uint32_t refusals;  /* in a row */
-    uint32_t threads;   /* asked for */
-    uint64_t oversized; /* of libav's so far */
+    uint32_t threads;   /* as requested */
+    uint64_t oversized; /* gpume_libav_oversized() at opening */
     struct gpume_trust trust;
     bool draining;
     bool ended;
@@ -57,8 +56,8 @@ struct gpume_decode {
     struct gpume_log log;
 };
 
-/* FFmpeg's Theora decoder refuses, with frame threads, all that follows the first link of a chained
- * file: a new header is one that it can take only between two frames (vp3.c). */
+/* With frame threads, FFmpeg's Theora decoder refuses everything after the first link of a chained
+ * file: it accepts a new header only between two frames (vp3.c). */
 static int thread_type(enum AVCodecID id)
 {
     return id == AV_CODEC_ID_THEORA ? FF_THREAD_SLICE : FF_THREAD_FRAME | FF_THREAD_SLICE;
@@ -81,7 +80,8 @@ static int open_context(struct gpume_decode *decode, const AVCodec *codec, bool 
     decode->codec->thread_count = (int)threads;
     decode->codec->thread_type = thread_type(codec->id);
     decode->codec->pkt_timebase = decode->time_base;
-    /* On a device, errors are also those of formats that it refuses: nothing is damaged. */
+    /* A device's decoder also logs errors about formats that it does not support, which are no
+     * damage. */
     decode->codec->opaque = accelerated ? NULL : &decode->faults;
     decode->codec->max_pixels = gpume_limits_decoder(&decode->trust);
     gpume_libav_quiet();
@@ -94,9 +94,8 @@ static int open_software(struct gpume_decode *decode)
     const enum AVCodecID id = decode->packets.stream->codecpar->codec_id;
     const AVCodec *codec = avcodec_find_decoder(id);
     if (id == AV_CODEC_ID_NONE) {
-        gpume_log_write(&decode->log, GPUME_LOG_ERROR,
-            "%s: of its video not even the codec is told; %s", decode->label,
-            gpume_input_remedy(&decode->packets.input, "check the file"));
+        gpume_log_write(&decode->log, GPUME_LOG_ERROR, "%s: the codec of its video is unknown; %s",
+            decode->label, gpume_input_remedy(&decode->packets.input, "check the file"));
         return GPUME_FORMAT;
     }
     if (!codec) {
@@ -106,11 +105,10 @@ static int open_software(struct gpume_decode *decode)
         return GPUME_FORMAT;
     }
     int error = open_context(decode, codec, false);
-    if (error == AVERROR(EAGAIN)) { /* pthread_create's */
+    if (error == AVERROR(EAGAIN)) { /* from pthread_create */
         gpume_log_write(&decode->log, GPUME_LOG_ERROR,
             "%s: the decoder's threads cannot be started: the system's limit on processes or "
-            "memory "
-            "is reached; use fewer --threads or raise the limit",
+            "memory is reached; use fewer --threads or raise the limit",
             decode->label);
         return GPUME_AGAIN;
     }
@@ -149,7 +147,7 @@ static int open_codec(struct gpume_decode *decode)
     return GPUME_OK;
 }
 
-/* Pictures whose size the container did not tell. */
+/* Pictures that are larger than the container says. */
 static int check_refusals(const struct gpume_decode *decode)
 {
     return gpume_libav_oversized() == decode->oversized
@@ -230,7 +228,7 @@ static void drop_kept(struct gpume_decode *decode)
     decode->on_trial = false;
 }
 
-/* Once more from the first packet, without the device. */
+/* Starts over in software from the first packet. */
 static int start_over(struct gpume_decode *decode)
 {
     gpume_hwaccel_refuse(decode->hwaccel, decode->label, "no frame comes from it");
@@ -262,7 +260,7 @@ static int take_packet(struct gpume_decode *decode)
     return GPUME_OK;
 }
 
-/* Gives the decoder its next packet, or the end. */
+/* Sends the next packet, or the end, to the decoder. */
 static int feed(struct gpume_decode *decode)
 {
     const int status = take_packet(decode);
@@ -270,7 +268,7 @@ static int feed(struct gpume_decode *decode)
         return status;
     }
     decode->draining = status == GPUME_EOF;
-    /* The end, too, may bring out that a packet still in work is refused. */
+    /* The decoder may report only at the end that it refuses a packet. */
     const int error = avcodec_send_packet(decode->codec, decode->draining ? NULL : decode->packet);
     av_packet_unref(decode->packet);
     decode->refusals = 0;
@@ -297,7 +295,7 @@ static void set_time(struct gpume_decode *decode, AVFrame *frame)
     frame->pts = fits ? decode->known_pts + after : decode->known_pts;
 }
 
-/* Brings the device's frame to memory; an answer that ends the trial becomes AVERROR(EAGAIN). */
+/* Copies the device's frame to memory. A failure that ends the trial becomes AVERROR(EAGAIN). */
 static int bring(struct gpume_decode *decode, AVFrame *frame, int *error)
 {
     int status = GPUME_DEVICE;
@@ -340,7 +338,7 @@ static bool is_damaged(const AVFrame *frame)
 static int end(struct gpume_decode *decode)
 {
     if (atomic_load(&decode->faults.starved) > 0) {
-        return GPUME_NOMEM; /* which decoders report as damage */
+        return GPUME_NOMEM; /* decoders report it as damage */
     }
     const int status = check_refusals(decode);
     decode->ended = status == GPUME_OK;
@@ -387,7 +385,7 @@ int gpume_decode_next(struct gpume_decode *decode, AVFrame *frame)
             }
         }
         if (decode->draining) {
-            return end(decode); /* a decoder that has neither frames nor an end */
+            return end(decode); /* the decoder returns neither frames nor the end */
         }
         status = feed(decode);
         status = status == GPUME_OK ? check_refusals(decode) : status;
@@ -453,11 +451,11 @@ int gpume_decode_no_frame(const struct gpume_decode *decode)
     if (decode->refused > 0) {
         gpume_log_write(&decode->log, GPUME_LOG_ERROR,
             "%s: no frame of its %s video could be decoded: the decoder refused %" PRIu64
-            " packet%s, damaged or cut or of a kind that this decoder cannot read; check the file",
+            " packet%s as damaged, incomplete or of an unsupported kind; check the file",
             decode->label, codec, decode->refused, decode->refused == 1 ? "" : "s");
     } else {
         gpume_log_write(&decode->log, GPUME_LOG_ERROR,
-            "%s: no whole frame of its %s video is in it%s%s; %s", decode->label, codec,
+            "%s: contains no complete frame of its %s video%s%s; %s", decode->label, codec,
             packets->reason[0] ? ": " : "", packets->reason,
             packets->failed ? gpume_input_remedy(&packets->input, "check the file")
                             : "check the file");

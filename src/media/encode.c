@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Luma planes to packets. The plane's samples go into a frame of the encoder's format: as they are
- * where that is deep enough, shifted down where it has 8 bits only; chroma, where the format has
- * it, is neutral. Colours go through swscale, by BT.709 where the encoder states its matrix, and by
- * BT.601 in JPEG, which knows no other. Called by picture_lavf.c and picture_video.c.
+ * Encodes luma planes. The samples are copied into a frame of the encoder's format, unscaled if
+ * that format is deep enough, shifted down if it has 8 bits; chroma, if the format has it, is
+ * neutral. Colours go through swscale, with BT.709 where the encoder states its matrix and BT.601
+ * in JPEG, which supports no other. Called by picture_lavf.c and picture_video.c.
  */
 #include "media/encode.h"
 #include "base/status.h"
@@ -72,7 +72,7 @@ static int try_format(struct gpume_encode *encode, const AVCodec *encoder,
     if (options->colour) {
         state_colours(codec);
     }
-    codec->flags |= AV_CODEC_FLAG_BITEXACT; /* the same file for the same pictures */
+    codec->flags |= AV_CODEC_FLAG_BITEXACT; /* equal pictures give equal files */
     if (options->global_header) {
         codec->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
     }
@@ -101,7 +101,7 @@ static int make_frame(struct gpume_encode *encode)
     return av_frame_get_buffer(encode->frame, 0);
 }
 
-/* What colours go through on their way. */
+/* The converter for colours. */
 static int make_turn(struct gpume_encode *encode)
 {
     const AVCodecContext *codec = encode->codec;
@@ -122,13 +122,13 @@ static int make_turn(struct gpume_encode *encode)
     encode->rgb->height = codec->height;
     const int error = av_frame_get_buffer(encode->rgb, 0);
     if (error >= 0) {
-        /* swscale reads beyond rows shorter than a vector; what is there does not matter. */
+        /* swscale reads past the end of rows shorter than a vector; the values do not matter. */
         memset(encode->rgb->buf[0]->data, 0, encode->rgb->buf[0]->size);
     }
     return error;
 }
 
-/* FFmpeg's own bound on any picture, 16255 squared; encoders have their own below it. */
+/* FFmpeg's limit for any picture, 16255 squared; some encoders have lower limits. */
 static bool is_too_large(const struct gpume_encode_options *options)
 {
     uint64_t pad = options->pad;

@@ -17,14 +17,14 @@ struct AVPacket;
 struct SwsContext;
 
 struct gpume_encode_options {
-    const char *label;             /* the output, in messages; kept, not copied */
+    const char *label;             /* name of the output in messages; kept, not copied */
     const char *encoder;           /* libavcodec's name */
     const char *settings;          /* "key=value:key=value" for the encoder, or NULL */
-    const char *way_out;           /* what to do where FFmpeg lacks the encoder */
+    const char *way_out;           /* remedy if FFmpeg lacks the encoder */
     enum AVPixelFormat formats[2]; /* tried in turn; AV_PIX_FMT_NONE = no second one */
     uint32_t width, height;        /* of the planes */
     bool pad;                      /* to even sizes, by repeating the edge */
-    bool colour;                   /* planes hold triples of bytes R, G, B */
+    bool colour;                   /* planes hold R, G, B byte triples */
     bool full_range;
     bool global_header;
     int threads; /* 0 = all */
@@ -36,7 +36,7 @@ struct gpume_encode_options {
 struct gpume_encode {
     struct AVCodecContext *codec;
     struct AVFrame *frame;
-    struct AVPacket *packet; /* what gpume_encode_receive gave last */
+    struct AVPacket *packet; /* the packet from gpume_encode_receive */
     struct AVFrame *rgb;     /* colours, of the encoder's size; NULL: luma */
     struct SwsContext *turn; /* them into the encoder's format */
     const char *label;
@@ -54,7 +54,7 @@ int gpume_encode_send(struct gpume_encode *encode, const struct gpume_plane *pla
 /* GPUME_AGAIN, GPUME_EOF, or a packet in encode->packet. */
 int gpume_encode_receive(struct gpume_encode *encode);
 
-/* Says in one line that the output could not be made. Returns the status for a libav error. */
+/* Logs that the output could not be made, and returns the status for a libav error. */
 int gpume_encode_refuse(const struct gpume_encode *encode, const char *what, int error);
 
 void gpume_encode_close(struct gpume_encode *encode);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * buffersrc -> the user's graph -> buffersink. A frame of another size or format than the graph was
- * built for waits while the graph is ended and emptied, then a new one is built for it, so that no
+ * buffersrc -> the user's graph -> buffersink. If a frame's size or format differs from that of the
+ * graph, the frame waits while the graph is drained, and a new graph is built for it, so that no
  * frame is lost. Called by source_lavf.c.
  */
 #include "media/filter.h"
@@ -26,8 +26,8 @@ struct gpume_filter {
     int threads;
     AVFilterGraph *graph;
     AVFilterContext *source, *sink;
-    int width, height, format; /* that the graph was built for */
-    AVFrame *waiting;          /* for the new graph, while the old one is emptied */
+    int width, height, format; /* of the frames that the graph was built for */
+    AVFrame *waiting;          /* waits for the new graph while the old one is drained */
     int64_t end;               /* of the newest frame, in time_base; AV_NOPTS_VALUE unknown */
     bool ended;                /* no more frames will come */
     struct gpume_log log;
@@ -37,10 +37,10 @@ static int refuse(struct gpume_filter *filter, int error)
 {
     char reason[256];
     if (error == AVERROR(ENOMEM)) {
-        return GPUME_NOMEM; /* told by whoever reads */
+        return GPUME_NOMEM; /* logged by source_lavf.c */
     }
     gpume_log_write(&filter->log, GPUME_LOG_ERROR,
-        "--vf %s: %s; mend the graph (one video in, one video out)", filter->text,
+        "--vf %s: %s; correct the graph (one video in, one video out)", filter->text,
         gpume_libav_reason(error, reason, sizeof reason));
     return GPUME_INVALID;
 }
@@ -89,7 +89,7 @@ static int make_source(struct gpume_filter *filter, const AVFrame *frame)
     return error < 0 ? error : avfilter_init_str(filter->source, NULL);
 }
 
-/* The names "in" and "out" are what an unlabelled graph's ends are tied to. */
+/* Unlabelled ends of the graph are connected to the names "in" and "out". */
 static AVFilterInOut *make_end(AVFilterContext *context, const char *name)
 {
     AVFilterInOut *end = avfilter_inout_alloc();
@@ -140,8 +140,7 @@ static int build(struct gpume_filter *filter, const AVFrame *frame)
     return GPUME_OK;
 }
 
-/* When the frame makes room for the next: filters such as fps need to know how long the last one
- * lasts. */
+/* When the next frame is due: filters such as fps need the duration of the last one. */
 static int64_t frame_end(const struct gpume_filter *filter, const AVFrame *frame)
 {
 #if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(57, 30, 100)
@@ -161,11 +160,11 @@ static int add(struct gpume_filter *filter, AVFrame *frame)
     filter->end = frame_end(filter, frame);
     int error = av_buffersrc_add_frame(filter->source, frame);
     av_frame_unref(frame);
-    /* A graph such as trim may end before its input does: the rest goes nowhere. */
+    /* A graph such as trim may end before its input; further frames are dropped. */
     return error < 0 && error != AVERROR_EOF ? refuse(filter, error) : GPUME_OK;
 }
 
-/* Tells the graph that no more comes. */
+/* Signals the end of the input to the graph. */
 static int finish_graph(struct gpume_filter *filter)
 {
     gpume_libav_quiet();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A libavfilter graph between decoder and luma. It is built for the first frame, and anew where
- * frames change size or format; what the old graph still held comes out first. One thread.
+ * The libavfilter graph between decoder and luma. It is built for the first frame, and again
+ * whenever frames change in size or format, after the old graph has been drained. One thread.
  */
 #ifndef GPUME_MEDIA_FILTER_H
 #define GPUME_MEDIA_FILTER_H
@@ -32,7 +32,7 @@ int gpume_filter_push(struct gpume_filter *filter, struct AVFrame *frame);
 /* GPUME_AGAIN: push more. GPUME_EOF: after the end. Failures are logged. */
 int gpume_filter_pull(struct gpume_filter *filter, struct AVFrame *frame);
 
-/* Of the frames that come out; after the first has. */
+/* For the filtered frames; call these after the first one. */
 AVRational gpume_filter_time_base(const struct gpume_filter *filter);
 AVRational gpume_filter_rate(const struct gpume_filter *filter);
 

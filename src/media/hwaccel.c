@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Types are libavutil's; which decoder can use one is asked of libavcodec before the device is
- * opened. What a decoder makes of it shows only in the stream: libavcodec asks for a pixel format,
- * and once more without the device's where setting that up failed. It may ask on a thread of its
- * own, so what it leaves here is under a mutex. Called by decode.c, which starts over in software.
+ * Device types are libavutil's. Before the device is opened, libavcodec is asked which decoder can
+ * use it. Whether it can decode the stream shows only during decoding: libavcodec asks for a pixel
+ * format, and asks again without the device's format if setting that up failed. It may ask on a
+ * thread of its own, so the answer is guarded by a mutex. Called by decode.c, which starts over in
+ * software.
  */
 #include "media/hwaccel.h"
 #include "base/status.h"
@@ -28,9 +29,9 @@ struct gpume_hwaccel {
     enum AVHWDeviceType type;
     enum AVPixelFormat format; /* of the type's frames */
     AVBufferRef *context;      /* the device, once open */
-    pthread_mutex_t mutex;     /* over what follows */
-    bool offered;              /* the decoder was given the format, and may come back */
-    char reason[REASON_BYTES]; /* why it did; empty: it did not */
+    pthread_mutex_t mutex;     /* guards what follows */
+    bool offered;              /* the format was given to the decoder, which may ask again */
+    char reason[REASON_BYTES]; /* why it asked again; empty: it did not */
     struct gpume_log log;
 };
 
@@ -108,7 +109,8 @@ static const AVCodecHWConfig *find_config(const AVCodec *codec, enum AVHWDeviceT
     return config;
 }
 
-/* The usual decoder if it can, else the first that can: AV1's usual one is a library without. */
+/* The default decoder if it supports the type, else the first that does: the default for AV1 is a
+ * library that does not. */
 static const AVCodec *find_decoder(
     enum AVCodecID id, enum AVHWDeviceType type, enum AVPixelFormat *format)
 {
@@ -122,7 +124,7 @@ static const AVCodec *find_decoder(
     return codec;
 }
 
-/* The decoder for one type and its opened device, or why not, in *reason. */
+/* Returns the decoder for one type and opens its device; NULL: *reason says why not. */
 static const AVCodec *choose_type(struct gpume_hwaccel *hwaccel, enum AVHWDeviceType type,
     enum AVCodecID id, char reason[REASON_BYTES])
 {
@@ -172,7 +174,7 @@ const AVCodec *gpume_hwaccel_choose(struct gpume_hwaccel *hwaccel, int codec_id,
 {
     const enum AVCodecID id = (enum AVCodecID)codec_id;
     char reason[REASON_BYTES] = "no device of this machine decodes it";
-    /* Where there is nothing to decode, nothing is said. */
+    /* Nothing to decode, or already refused: no message. */
     if (hwaccel->refused || id == AV_CODEC_ID_RAWVIDEO || (hwaccel->automatic && !is_exact(id))) {
         return NULL;
     }
@@ -203,7 +205,8 @@ static enum AVPixelFormat first_software(const enum AVPixelFormat *formats)
     return *formats;
 }
 
-/* Called by libavcodec: the device's format where it is offered, else software's. */
+/* Called by libavcodec. Chooses the device's format if it is offered, else the first software
+ * format. */
 static enum AVPixelFormat choose_format(AVCodecContext *context, const enum AVPixelFormat *formats)
 {
     struct gpume_hwaccel *hwaccel =
@@ -238,7 +241,7 @@ int gpume_hwaccel_attach(struct gpume_hwaccel *hwaccel, AVCodecContext *context)
 void gpume_hwaccel_accept(struct gpume_hwaccel *hwaccel, int codec_id, const char *label)
 {
     pthread_mutex_lock(&hwaccel->mutex);
-    hwaccel->offered = false; /* what comes next is another matter */
+    hwaccel->offered = false; /* later changes of the stream are handled anew */
     pthread_mutex_unlock(&hwaccel->mutex);
     if (!is_exact((enum AVCodecID)codec_id)) {
         gpume_log_write(&hwaccel->log, GPUME_LOG_WARNING,

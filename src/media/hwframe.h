@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Frames of video hardware, brought to memory as software decoding gives them: the same visible
- * part, depth and samples. No state.
+ * Copies frames of video hardware to memory in the form that software decoding gives: the same
+ * visible part, depth and samples. Stateless.
  */
 #ifndef GPUME_MEDIA_HWFRAME_H
 #define GPUME_MEDIA_HWFRAME_H
@@ -12,9 +12,10 @@
 
 struct AVFrame;
 
-/* Replaces a frame on a device by its copy in memory. software: what the stream is without
- * hardware; whole: in that very format, rather than in any that holds the same luma. On failure
- * the frame stays: GPUME_DEVICE (cannot be copied), GPUME_UNSUPPORTED, GPUME_NOMEM; not logged. */
+/* Replaces a frame on a device by a copy in memory. software: the format of the stream without
+ * hardware; whole: convert to that very format, rather than to any with the same luma. On failure
+ * the frame is unchanged. Not logged: GPUME_DEVICE (cannot be copied), GPUME_UNSUPPORTED,
+ * GPUME_NOMEM. */
 int gpume_hwframe_download(struct AVFrame *frame, enum AVPixelFormat software, bool whole);
 
 /* The part after the copy, of a frame in memory as devices lay it out (NV12, P010, P016...). */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From a path to an open AVFormatContext. A path that exists is that file, whatever ':' or '%' its
- * name holds; "-" is standard input, read through poll() so that a cancelled run does not wait for
- * data, and with seeking where it is a file; anything else is libavformat's to understand: numbered
- * pictures, URLs. Called by decode.c on the thread that reads.
+ * Opens a path as an AVFormatContext. A path that exists is that file, even if its name contains
+ * ':' or '%'. "-" is standard input, read through poll() so that a cancelled run does not wait for
+ * data, and seekable if it is a file. Any other path is left to libavformat: numbered pictures,
+ * URLs. Called by decode.c on the thread that reads.
  */
 #include "media/input.h"
 #include "files/path.h"
@@ -24,8 +24,8 @@
 #include <libavformat/avformat.h>
 #include <libavutil/mem.h>
 
-#define PIPE_BYTES (64 * 1024) /* what a Linux pipe holds */
-#define POLL_MS 100            /* how late a cancelled read may notice */
+#define PIPE_BYTES (64 * 1024) /* capacity of a Linux pipe */
+#define POLL_MS 100            /* longest delay until a cancelled read returns */
 
 const char *gpume_input_label(const char *path)
 {
@@ -82,7 +82,8 @@ static int64_t pipe_seek(void *opaque, int64_t offset, int whence)
     return at < 0 ? AVERROR(errno) : (int64_t)at;
 }
 
-/* libav's name of the path, in *url for free(), and the options that keep it from guessing. */
+/* Makes libav's name for the path, in *url for free(), and the options that keep libav from
+ * guessing. */
 static int make_url(const char *path, char **url, AVDictionary **options, bool *exists)
 {
     struct stat st;
@@ -93,7 +94,7 @@ static int make_url(const char *path, char **url, AVDictionary **options, bool *
         return GPUME_NOMEM;
     }
     snprintf(*url, bytes, "%s%s", *exists ? "file:" : "", path);
-    /* Programs may come late in a transport stream; the ffmpeg program asks for the same. */
+    /* Programs may appear late in a transport stream; the ffmpeg program sets the same option. */
     int error = av_dict_set(options, "scan_all_pmts", "1", 0);
     uint64_t first = 0;
     if (*exists) {
@@ -119,7 +120,7 @@ static int refuse(
     bool exists = strcmp(path, "-") != 0 && stat(path, &st) == 0;
     char reason[256];
     if (error == AVERROR(ENOMEM)) {
-        return GPUME_NOMEM; /* told by whoever reads */
+        return GPUME_NOMEM; /* logged by source_lavf.c */
     }
     if (exists && S_ISDIR(st.st_mode)) {
         gpume_log_write(log, GPUME_LOG_ERROR,
@@ -140,7 +141,7 @@ static int refuse(
     }
     if (error == AVERROR(EACCES) || error == AVERROR(EPERM)) {
         gpume_log_write(
-            log, GPUME_LOG_ERROR, "%s: no permission to read it; mend its permissions", label);
+            log, GPUME_LOG_ERROR, "%s: no permission to read it; change its permissions", label);
         return GPUME_IO;
     }
     if (useless) {
@@ -156,7 +157,7 @@ static int refuse(
     return GPUME_IO;
 }
 
-/* Has it named other things? That is told whatever came of it. */
+/* Reports names in the input that were not opened, whether opening failed or not. */
 static bool refuse_reach(struct gpume_input *input, const char *path, const struct gpume_log *log)
 {
     char reason[256];
@@ -177,13 +178,13 @@ static bool refuse_reach(struct gpume_input *input, const char *path, const stru
             label, what, option);
     } else {
         gpume_log_write(log, GPUME_LOG_ERROR,
-            "%s: refers to %s, which no option opens; give the name of what it stands for", label,
+            "%s: refers to %s, which no option opens; give the name of the video itself", label,
             what);
     }
     return true;
 }
 
-/* Standard input, or a named pipe, opened so that waiting for its writer can be cancelled too. */
+/* Opens standard input or a named pipe so that waiting for its writer can be cancelled. */
 static int open_pipe(struct gpume_input *input, const char *path, const struct gpume_log *log)
 {
     bool named = strcmp(path, "-") != 0;
@@ -226,7 +227,8 @@ static int open_format(struct gpume_input *input, const char *path, const struct
             gpume_log_write(log, GPUME_LOG_ERROR, "%s: is opened only with %s", path, lacking);
         } else {
             gpume_log_write(log, GPUME_LOG_ERROR,
-                "%s: names a protocol that is not opened; give the name behind it", path);
+                "%s: is the name of a protocol that is never opened; give the name that it wraps",
+                path);
         }
         return GPUME_IO;
     }
@@ -246,7 +248,7 @@ static int open_format(struct gpume_input *input, const char *path, const struct
                      : refuse_reach(input, path, log) ? GPUME_IO
                                                       : refuse(input, path, error, log);
         } else if (strcmp(input->format->iformat->name, "tty") == 0) {
-            /* libavformat would show any .txt file as a terminal's screen. */
+            /* libavformat would render any .txt file as a terminal screen */
             gpume_log_write(log, GPUME_LOG_ERROR, "%s: is text; give a file with video",
                 gpume_input_label(path));
             status = GPUME_FORMAT;
@@ -257,7 +259,7 @@ static int open_format(struct gpume_input *input, const char *path, const struct
     return status;
 }
 
-/* Looks into the streams. Decoders that are known by now keep to the limit. */
+/* Probes the streams. Their decoders obey the limit on pixels. */
 static int find_streams(struct gpume_input *input)
 {
     const unsigned count = input->format->nb_streams;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One input opened by libavformat: names, standard input, and what is said when it cannot be. */
+/* Opens an input with libavformat: file names, standard input, and errors for what cannot be
+ * opened. */
 #ifndef GPUME_MEDIA_INPUT_H
 #define GPUME_MEDIA_INPUT_H
 
@@ -15,16 +16,16 @@ struct AVIOContext;
 struct gpume_input {
     struct AVFormatContext *format;
     struct AVIOContext *pipe; /* standard input and named pipes */
-    int fd;                   /* what it reads */
-    bool piped;               /* something came through it */
+    int fd;                   /* its descriptor */
+    bool piped;               /* data has come through it */
     atomic_bool *cancel;
     struct gpume_reach reach;
-    int64_t data;       /* where the header ends in it */
-    bool cut;           /* opening came upon an end within something */
-    int64_t max_pixels; /* of a picture decoded to learn of streams, as decoders count */
+    int64_t data;       /* position after the header */
+    bool cut;           /* the input ended within something while it was opened */
+    int64_t max_pixels; /* limit for pictures decoded while probing, as decoders count */
 };
 
-/* What messages call the input: the path, or "standard input". */
+/* The name of the input in messages: the path, or "standard input". */
 const char *gpume_input_label(const char *path);
 
 /* Fills an *input that is zero but for reach and max_pixels, and must stay where it is until
@@ -33,8 +34,8 @@ const char *gpume_input_label(const char *path);
 int gpume_input_open(
     struct gpume_input *input, const char *path, atomic_bool *cancel, const struct gpume_log *log);
 
-/* How to mend what libavformat cannot make sense of: from a pipe, which cannot go back, it may be
- * the pipe's fault; else as given. */
+/* The remedy for an input that libavformat cannot read: naming the file if it came from a pipe,
+ * which cannot seek back, else `otherwise`. */
 const char *gpume_input_remedy(const struct gpume_input *input, const char *otherwise);
 
 void gpume_input_close(struct gpume_input *input);

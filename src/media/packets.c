@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libavformat takes what is left of a Y4M video after its last whole frame, an empty one of
- * numbered pictures, and a file that stops anywhere for a good end: all are found out here, by
- * where the input stands, by the count, by a last packet that was not read to its end, by an MP4's
- * index, and by libav's log. Called by decode.c.
+ * Reads the packets of one stream and finds out how the input ends. libavformat reports a normal
+ * end for an incomplete Y4M frame, for an empty file among numbered pictures, and for files that
+ * stop anywhere. They are detected by the position in the input, the number of pictures, the last
+ * packet, ending.c, and the log of libav. Called by decode.c.
  */
 #include "media/packets.h"
 #include "base/status.h"
@@ -30,7 +30,7 @@ static bool is_video(const AVStream *stream)
     return stream->codecpar->codec_type == AVMEDIA_TYPE_VIDEO;
 }
 
-/* The best stream, but no cover picture while there is a film. */
+/* The best stream, but not a cover picture if there is a video. */
 static AVStream *best_stream(AVFormatContext *format)
 {
     int best = av_find_best_stream(format, AVMEDIA_TYPE_VIDEO, -1, -1, NULL, 0);
@@ -73,7 +73,7 @@ static int choose_stream(struct gpume_packets *packets, int wanted)
             packets->label, wanted, count);
         return GPUME_INVALID;
     }
-    /* av_find_best_stream passes over streams without facts; the decoder may still know. */
+    /* av_find_best_stream skips streams about which nothing is known; the decoder may know. */
     for (unsigned i = 0; !chosen && i < format->nb_streams; i++) {
         chosen = is_video(format->streams[i]) ? format->streams[i] : NULL;
     }
@@ -109,7 +109,7 @@ fail:
     return status;
 }
 
-/* What follows the last whole frame is the beginning of another. */
+/* The bytes after the last complete Y4M frame are the beginning of another one. */
 static void find_cut(struct gpume_packets *packets)
 {
     const int64_t left = avio_tell(packets->input.format->pb) - packets->y4m_end;
@@ -120,12 +120,12 @@ static void find_cut(struct gpume_packets *packets)
     packets->lost = left > 0;
     if (there < packets->y4m_frame) {
         packets->cut = (struct gpume_cut){(uint64_t)there, (uint64_t)packets->y4m_frame};
-    } else { /* its FRAME line has parameters, and how long they are is not known */
+    } else { /* its FRAME line has parameters of unknown length */
         snprintf(packets->reason, sizeof packets->reason, "the next frame is cut");
     }
 }
 
-/* Of numbered pictures the next one may be missing, which libavformat calls EIO. */
+/* The next of numbered pictures may be missing, for which libavformat returns EIO. */
 static bool find_missing(struct gpume_packets *packets)
 {
     const char *path = gpume_path_of_input(packets->label);
@@ -146,7 +146,7 @@ static bool find_missing(struct gpume_packets *packets)
 
 static void explain(struct gpume_packets *packets, bool numbered, int error)
 {
-    if (error == AVERROR(EPIPE)) { /* aviobuf.c's word for it */
+    if (error == AVERROR(EPIPE)) { /* from aviobuf.c */
         snprintf(packets->reason, sizeof packets->reason, "a pipe cannot go back");
     } else if (error == AVERROR_INVALIDDATA) {
         snprintf(packets->reason, sizeof packets->reason, "the data that follow are damaged");
@@ -176,8 +176,8 @@ static void find_end(struct gpume_packets *packets, int error)
     }
 }
 
-/* A chained Theora file has its headers among its packets. FFmpeg's decoder wants the other two of
- * each three, and takes this one, which is about no picture, for a damaged one. */
+/* Every link of a chained Theora file begins with three header packets. FFmpeg's decoder needs two
+ * of them, and reports this one, the comments, as a damaged frame. */
 static bool is_comment(const AVStream *stream, const AVPacket *packet)
 {
     return stream->codecpar->codec_id == AV_CODEC_ID_THEORA && packet->size > 0 &&
@@ -204,7 +204,7 @@ static int read_packet(struct gpume_packets *packets, AVPacket *packet)
         }
     } while (error >= 0 && !is_wanted(packets, packet));
     if (error == AVERROR(ENOMEM)) {
-        return GPUME_NOMEM; /* the file is not to blame; told by the caller */
+        return GPUME_NOMEM; /* not the fault of the file; logged by source_lavf.c */
     }
     if (error < 0) {
         find_end(packets, error);
@@ -230,7 +230,7 @@ int gpume_packets_next(struct gpume_packets *packets, AVPacket *packet)
         status = read_packet(packets, packet);
     }
     if (status == GPUME_OK && packet->flags & AV_PKT_FLAG_CORRUPT) {
-        /* In the midst it is the decoder's to mend; at the end it is the beginning of a frame. */
+        /* In mid-input the decoder conceals it; at the end it is an incomplete frame. */
         status = read_packet(packets, packets->next);
         packets->has_next = status == GPUME_OK;
         if (status == GPUME_EOF) {

@@ -26,23 +26,22 @@ struct gpume_picture_options {
     struct gpume_log log;
 };
 
-/* Before any work: is the name one that picture_open will take, at any size? Logs one line and
- * returns GPUME_INVALID if not. single: the run will give one picture, so that a still needs no %d.
- * bits 0: not known yet. colour: as in the options. */
+/* Checks before any work that picture_open will accept the name, at any size. Otherwise logs one
+ * line and returns GPUME_INVALID. single: the run makes only one picture, so that a still needs no
+ * %d. bits 0: not yet known. colour: as in the options. */
 int gpume_picture_check_name(
     const char *path, bool single, uint32_t bits, bool colour, const struct gpume_log *log);
 
-/* Before any work: does an output stand in the way? For a pattern: any file that matches it. */
+/* Whether an output is in the way; for a pattern: any file that matches it. */
 bool gpume_picture_exists(const char *path);
 
-/* Before any work: stills, and .y4m, go on where they were broken off; what an encoder holds is
- * lost. */
+/* Whether the output can be resumed: stills and .y4m can; what an encoder holds would be lost. */
 bool gpume_picture_can_continue(const char *path);
 
-/* Before any work: stills, each of which is a file by itself? */
+/* Whether the outputs are stills, each a file of its own. */
 bool gpume_picture_is_series(const char *path);
 
-/* Removes temporaries of runs that are gone, of every picture of a pattern. */
+/* Removes the temporaries that earlier runs have left, for every picture of a pattern. */
 void gpume_picture_clear(const char *path);
 
 int gpume_picture_open(struct gpume_picture **picture, const struct gpume_picture_options *options);
@@ -54,7 +53,7 @@ int gpume_picture_write(struct gpume_picture *picture, const struct gpume_plane 
 /* Completes the file. Stills are complete one by one. */
 int gpume_picture_finish(struct gpume_picture *picture);
 
-/* Removes what is unfinished. Sets *picture to NULL. */
+/* Removes unfinished outputs. Sets *picture to NULL. */
 void gpume_picture_close(struct gpume_picture **picture);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The front of the picture writers, and the one for numbered stills: an encoder that stays open,
- * and one checked output a picture. Called by the report room, one thread a picture.
+ * Dispatches to the picture writers, and writes numbered stills: one encoder that stays open, and
+ * one checked output per picture. Called by the sinks, with one thread per output.
  */
 #include "base/status.h"
 #include "files/out.h"
@@ -70,8 +70,8 @@ static int still_open(void **state, const struct gpume_picture_options *options)
         .colour = options->colour,
         .width = options->width,
         .height = options->height,
-        .full_range = true, /* these formats know no other */
-        .threads = 1,       /* a picture in, its file out */
+        .full_range = true, /* these formats support no other range */
+        .threads = 1,       /* frame threads would delay the output */
         .time_base = {1, 25},
         .rate = {25, 1},
         .log = options->log,
@@ -97,7 +97,7 @@ static int save(struct still *still, uint64_t index)
         return GPUME_NOMEM;
     }
     const AVPacket *packet = still->encode.packet;
-    /* A continued run makes the last pictures of the one before it once more. */
+    /* A resumed run writes the last pictures of the previous run again. */
     const bool again = options->set->overwrite || options->set->marks;
     GPUME_TRY(gpume_out_open(&out, name, again, &options->log));
     GPUME_TRY(gpume_out_write(out, packet->data, (size_t)packet->size));
@@ -144,7 +144,7 @@ static const struct gpume_picture_writer *choose_writer(const char *path)
 
 int gpume_picture_open(struct gpume_picture **result, const struct gpume_picture_options *options)
 {
-    /* Whether one still is enough, the caller has checked. */
+    /* The caller has checked whether one still is enough. */
     int status = gpume_picture_check_name(
         options->path, true, options->bits, options->colour, &options->log);
     if (status != GPUME_OK) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a picture output's name says: the format by its extension, stills with a number or one file.
+ * Reads the name of a picture output: the extension gives the format, and %d means numbered stills.
  * Called by the command line before any work, and by picture_lavf.c.
  */
 #include "files/path.h"
@@ -41,7 +41,7 @@ enum gpume_picture_kind gpume_picture_kind(const char *path)
     return GPUME_PICTURE_NONE;
 }
 
-/* What is wrong with the name and how to mend it, or NULL. */
+/* Returns what is wrong with the name and how to correct it, or NULL. */
 static const char *fault(const char *path, bool single, uint32_t bits, bool colour)
 {
     enum gpume_picture_kind kind = gpume_picture_kind(path);

@@ -32,7 +32,7 @@ struct video {
     int64_t end;    /* bytes written so far, at the furthest */
     int64_t position;
     int64_t last_pts;
-    int64_t step; /* ticks a frame lasts; 0 unknown */
+    int64_t step; /* duration of a frame in ticks */
     bool any;
 };
 
@@ -75,7 +75,7 @@ static int64_t io_seek(void *opaque, int64_t offset, int whence)
 static int refuse(const struct video *video, const char *what, int error)
 {
     if (video->out_status != GPUME_OK) {
-        return video->out_status; /* told already */
+        return video->out_status; /* logged already */
     }
     return gpume_encode_refuse(&video->encode, what, error);
 }
@@ -107,7 +107,7 @@ static int open_encoder(
         .pad = !lossless,
         .colour = options->colour,
         .full_range = options->colour ? lossless : options->full_range,
-        .global_header = true,                       /* both containers want it */
+        .global_header = true,                       /* both containers need it */
         .time_base = {1, lossless ? 1000 : 1000000}, /* Matroska's ticks are milliseconds */
         .rate = {known ? (int)options->rate_num : 0, known ? (int)options->rate_den : 1},
         .log = options->log,
@@ -158,7 +158,7 @@ static int open_muxer(struct video *video, const char *name)
     }
     stream->time_base = codec->time_base;
     stream->avg_frame_rate = codec->framerate;
-    video->format->flags |= AVFMT_FLAG_BITEXACT; /* the same file for the same pictures */
+    video->format->flags |= AVFMT_FLAG_BITEXACT; /* equal pictures give equal files */
     gpume_libav_quiet();
     error = avcodec_parameters_from_context(stream->codecpar, codec);
     if (error >= 0) {
@@ -202,7 +202,7 @@ fail:
     return status;
 }
 
-/* Moves the packets that are ready into the file. GPUME_AGAIN or GPUME_EOF is the good end. */
+/* Writes the packets that are ready. GPUME_AGAIN and GPUME_EOF are not errors. */
 static int drain(struct video *video)
 {
     for (;;) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Two means, because demultiplexers have two ways to open things: the format's io_open, which sees
- * every name (hls, dash, imf, mov), and its list of protocols, which formats inside formats and
- * sockets inherit (concat, vobsub, sdp, rtsp). Called by input.c on the thread that opens and
- * reads.
+ * Demultiplexers open other files in two ways: through io_open of the format, which sees every name
+ * (hls, dash, imf, mov), and through protocols, of which formats inside formats and sockets inherit
+ * a list (concat, vobsub, sdp, rtsp). Both are restricted. Called by input.c on the thread that
+ * opens and reads.
  */
 #include "media/reach.h"
 
@@ -16,10 +16,10 @@
 #include <libavutil/avstring.h>
 #include <libavutil/opt.h>
 
-/* Those that read files, or parts of them, by what the user has typed. Not cache and async, which
- * write and prefetch: they are opened for nobody. */
+/* Protocols that read files, or parts of files, that the user has named. Not cache and async, which
+ * write and prefetch: they are never opened. */
 #define LOCAL "file,pipe,fd,concat,subfile,crypto,data"
-#define LISTS "concatf" /* reads names out of a file */
+#define LISTS "concatf" /* reads names from a file */
 #define FILES "file,crypto,data"
 #define NETWORK                                                                                    \
     "crypto,data,ffrtmphttp,ftp,gopher,gophers,hls,http,httpproxy,https,mmsh,mmst,rist,rtmp,"      \
@@ -31,7 +31,7 @@ static bool is_in(const char *protocol, const char *list)
     return av_match_list(protocol, list, ',') > 0;
 }
 
-/* "rtsp", of "rtsp://host": demultiplexers that are asked for like protocols. */
+/* Whether a demultiplexer is named like a protocol: "rtsp" in "rtsp://host". */
 static bool names_format(const char *name)
 {
     char scheme[16];
@@ -57,7 +57,7 @@ const char *gpume_reach_lacks(const struct gpume_reach *reach, const char *name)
     return !protocol || is_in(protocol, LOCAL) ? NULL : "";
 }
 
-/* What the input names in turn may be of these. */
+/* Protocols that names found in the input may use. */
 static const char *inner(const struct gpume_reach *reach)
 {
     if (reach->network) {
@@ -75,7 +75,7 @@ static int open_name(AVFormatContext *format, AVIOContext **stream, const char *
     AVDictionary **options)
 {
     struct gpume_reach *reach = format->opaque;
-    /* Numbered pictures: all of them are the name that the user has typed. */
+    /* Numbered pictures: the user has named all of them */
     const bool own = !reach->opened || (format->iformat && !format->pb &&
                                            strcmp(format->iformat->name, "image2") == 0);
     const char *protocol = avio_find_protocol_name(url);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What opening an input may reach. The user's own name is one file of this machine, however local
- * protocols spell it. What that file names in turn (playlists, segments, references in a film) and
- * what lies on the network is opened only where the user has said so.
+ * Restricts what an input can open. The name that the user gives is one file of this machine, in
+ * any spelling that local protocols allow. Names in that file (playlists, segments, references) and
+ * inputs on the network are opened only if the user allows it.
  */
 #ifndef GPUME_MEDIA_REACH_H
 #define GPUME_MEDIA_REACH_H
@@ -16,26 +16,26 @@ struct AVDictionary;
 struct gpume_reach {
     bool network; /* --allow-network */
     bool files;   /* --allow-files: other local files that the input names */
-    /* the rest: of an input that is being opened */
-    bool opened;       /* the user's own name has been */
-    char refused[512]; /* the first name that was not opened; "" for none */
-    bool is_remote;    /* that name */
+    /* the rest is about an input that is being opened */
+    bool opened;       /* the name that the user gave has been opened */
+    char refused[512]; /* the first name that was refused; "": none */
+    bool is_remote;    /* the refused name is remote */
     int (*open)(struct AVFormatContext *format, struct AVIOContext **stream, const char *url,
-        int flags, struct AVDictionary **options); /* libavformat's */
+        int flags, struct AVDictionary **options); /* libavformat's own io_open */
 };
 
-/* The option without which a name that is no file's must not be opened, "" where none lets it be;
- * NULL: it may be. */
+/* Returns the option that opening a name (not of a file) requires; "" if no option allows it; NULL
+ * if none is needed. */
 const char *gpume_reach_lacks(const struct gpume_reach *reach, const char *name);
 
-/* Before the format is opened. given: what it reads is open already. *reach stays where it is as
- * long as the format. Memory may run out: GPUME_NOMEM. */
+/* Call this before the format is opened. given: its input is already open. *reach must outlive the
+ * format and not move. GPUME_NOMEM. */
 int gpume_reach_attach(struct gpume_reach *reach, struct AVFormatContext *format, bool given);
 
-/* After opening, or its failure for `reason`: has something been refused? */
+/* Whether a name has been refused. Call this after opening, or after its failure for `reason`. */
 bool gpume_reach_has_refused(struct gpume_reach *reach, const char *reason);
 
-/* What would have let it be opened: the option's name. NULL: it was given, and is not enough. */
+/* Returns the option that would have allowed it; NULL: that option was given and is not enough. */
 const char *gpume_reach_option(const struct gpume_reach *reach);
 
 #endif

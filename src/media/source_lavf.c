@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The reader: decoder -> optional filter graph -> luma, one frame a call, on the caller's thread.
- * The first frame is decoded at opening, because only it tells the size and depth that all frames
- * will have; it is kept for the first read. Two paths are two one-frame inputs in a row. Y4M files
- * larger than FFmpeg opens go to source_y4m.c instead, whole. Only gpume_source_cancel may be
- * called from another thread.
+ * Reads an input: decoder -> optional filter graph -> luma, one frame per call, on the caller's
+ * thread. The first frame is decoded at opening, because it determines the size and depth of all
+ * frames; it is kept for the first read. Two paths are two inputs of one frame each. Y4M files
+ * larger than FFmpeg opens are read by source_y4m.c. Only gpume_source_cancel may be called from
+ * another thread.
  */
 #include "base/status.h"
 #include "media/colour.h"
@@ -28,10 +28,10 @@
 #include <libavutil/pixdesc.h>
 
 static const AVRational microseconds = {1, 1000000};
-static const AVRational still_rate = {25, 1}; /* what FFmpeg gives numbered pictures */
+static const AVRational still_rate = {25, 1}; /* the rate that FFmpeg gives numbered pictures */
 
 struct gpume_source {
-    struct gpume_source_y4m *y4m; /* reads in place of all below but paths and cancelled; or NULL */
+    struct gpume_source_y4m *y4m; /* replaces all of the following but paths and cancelled; NULL */
     char *paths[2];
     uint32_t path_count, path_index; /* the one being opened or decoded */
     char *graph;
@@ -43,10 +43,10 @@ struct gpume_source {
     struct gpume_decode_facts facts;
     struct gpume_filter *filter;
     struct gpume_luma *luma;
-    struct gpume_colour *colour; /* NULL: nobody will ask */
+    struct gpume_colour *colour; /* NULL: not requested */
     AVFrame *frame;              /* the first one, until it is read */
     bool has_frame, ended, warned;
-    int64_t last_us, known_us, since; /* a frame without a time is so many after a known one */
+    int64_t last_us, known_us, since; /* a frame without a time is `since` frames after known_us */
     AVRational frame_step;            /* seconds */
     uint32_t width, height, bits;
     struct gpume_source_counts counts;
@@ -71,7 +71,7 @@ static int open_paths(struct gpume_source *source)
             .threads = source->threads,
             .hwaccel = source->hwaccel,
             .trust = source->trust,
-            /* Filters see chroma, and choose by the format. */
+            /* Filters see chroma and may depend on the format. */
             .whole = source->graph != NULL || source->colour != NULL,
             .cancel = &source->cancelled,
             .log = source->log,
@@ -98,7 +98,7 @@ static int open_paths(struct gpume_source *source)
     return GPUME_OK;
 }
 
-/* The next still of two: the first frame of its file, at its place in time. */
+/* Decodes the next of two stills: the first frame of its file, with the time of its index. */
 static int decode_still(struct gpume_source *source, AVFrame *frame)
 {
     if (source->decoded == source->path_count) {
@@ -344,7 +344,7 @@ static int first_frame(struct gpume_source *source)
     count_refused(source);
     if (status == GPUME_EOF && source->decoded > 0) {
         gpume_log_write(&source->log, GPUME_LOG_ERROR,
-            "--vf %s: lets no frame of %s through; mend the graph", source->graph,
+            "--vf %s: lets no frame of %s through; correct the graph", source->graph,
             label_of(source));
         return GPUME_FORMAT;
     }
@@ -454,8 +454,8 @@ int gpume_source_take_colour(struct gpume_source *source, uint64_t index, struct
             index);
     } else if (status == GPUME_UNSUPPORTED || status == GPUME_INVALID) {
         gpume_log_write(&source->log, GPUME_LOG_ERROR,
-            "%s: the colours of frame %" PRIu64 " cannot be had; convert the file to another pixel "
-            "format",
+            "%s: frame %" PRIu64 " cannot be converted to colours; convert the file to another "
+            "pixel format",
             source->paths[0], index);
     }
     return status;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Large Y4M files, libc only: a header line, then for each frame a FRAME line, luma, chroma. Luma
- * goes from the file straight into the caller's plane, chroma is stepped over, nothing is held.
- * Only regular files: the header must be looked at before FFmpeg gets the ordinary ones, and a pipe
- * gives its bytes once. Called by source_lavf.c, on its caller's thread.
+ * Reads large Y4M files without FFmpeg: a header line, then for each frame a FRAME line, luma and
+ * chroma. Luma goes from the file straight into the caller's plane, chroma is skipped, nothing is
+ * buffered. Regular files only: the header is read before FFmpeg opens ordinary files, and a pipe
+ * can be read only once. Called by source_lavf.c on its caller's thread.
  */
 #include "media/source_y4m.h"
 #include "base/status.h"
@@ -20,9 +20,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PIXELS_MAX (UINT64_C(1) << 29) /* a forged header must not eat the memory */
-#define LINE_BYTES 1024                /* a line longer than this is none */
-#define CHUNK_BYTES (1024 * 1024)      /* read between two looks at *cancel */
+#define PIXELS_MAX (UINT64_C(1) << 29) /* a forged header must not take more memory */
+#define LINE_BYTES 1024                /* a longer line is no header */
+#define CHUNK_BYTES (1024 * 1024)      /* bytes read between two checks of *cancel */
 
 struct file {
     const char *label;
@@ -35,12 +35,12 @@ struct file {
 struct gpume_source_y4m {
     struct file files[2];
     uint32_t file_count;
-    const char *fault; /* why a frame cannot be read, unless it is cut */
+    const char *fault; /* why a frame cannot be read, unless it is incomplete */
     struct gpume_cut cut;
     int64_t place; /* of the frame read last */
     struct gpume_source_counts counts;
     bool ended;
-    uint64_t max_pixels; /* asked for, or PIXELS_MAX */
+    uint64_t max_pixels; /* as requested, or PIXELS_MAX */
     const atomic_bool *cancel;
     struct gpume_log log;
 };
@@ -97,7 +97,8 @@ static int open_file(struct file *file, const char *path, const struct gpume_log
     int fd = open_regular(path);
     if (fd < 0) {
         gpume_log_write(log, GPUME_LOG_ERROR,
-            "%s: cannot be opened as a regular file, which a picture this large must come from; "
+            "%s: cannot be opened as a regular file, and pictures this large come from nothing "
+            "else; "
             "check the name",
             file->label);
         return GPUME_IO;
@@ -106,18 +107,18 @@ static int open_file(struct file *file, const char *path, const struct gpume_log
     file->stream = fdopen(fd, "rb");
     if (!file->stream) {
         close(fd);
-        return GPUME_NOMEM; /* told by the caller */
+        return GPUME_NOMEM; /* logged by the caller */
     }
     if (!good) {
         gpume_log_write(log, GPUME_LOG_ERROR,
-            "%s: not a Y4M video, which pictures this large must be; convert it to .y4m",
+            "%s: is not a Y4M video, and pictures this large are read from no other; convert it",
             file->label);
         return GPUME_FORMAT;
     }
     return GPUME_OK;
 }
 
-/* Can the file be read at all, and all of it by the same numbers as the first? */
+/* Checks that the file can be read, and with the same header values as the first one. */
 static int check_header(const struct gpume_source_y4m *source, const struct file *file)
 {
     const struct gpume_y4m_header *header = &file->header, *first = &source->files[0].header;
@@ -188,8 +189,7 @@ static int cut_off(struct gpume_source_y4m *source, uint64_t there, uint64_t who
     return GPUME_FORMAT;
 }
 
-/* Moves behind a FRAME line whose frame is whole. GPUME_FORMAT: source->cut or fault says what
- * is wrong. */
+/* Moves behind a FRAME line whose frame is complete. GPUME_FORMAT: see source->cut or fault. */
 static int begin_frame(struct gpume_source_y4m *source, struct file *file)
 {
     static const char magic[] = "FRAME";
@@ -220,7 +220,8 @@ static int begin_frame(struct gpume_source_y4m *source, struct file *file)
     return GPUME_OK;
 }
 
-/* The file's samples, little-endian, become the machine's; none is above its depth's peak. */
+/* Converts the file's little-endian samples to the machine's order and limits them to the peak of
+ * the depth. */
 static void mend_samples(void *data, size_t count, uint32_t bits)
 {
     uint8_t *bytes = data;
@@ -272,7 +273,7 @@ fail:
     return status;
 }
 
-/* What is left of the file is of no use. */
+/* The rest of the file cannot be used. */
 static int break_off(struct gpume_source_y4m *source, const struct file *file)
 {
     const uint64_t frames = source->counts.delivered;
@@ -281,13 +282,13 @@ static int break_off(struct gpume_source_y4m *source, const struct file *file)
         gpume_cut_warn(&source->cut, file->label, frames, &source->log);
     } else {
         gpume_log_write(&source->log, GPUME_LOG_WARNING,
-            "%s: reading breaks off after %" PRIu64 " frame%s: %s; what came before is used",
+            "%s: reading breaks off after %" PRIu64 " frame%s: %s; only that part is used",
             file->label, frames, frames == 1 ? "" : "s", source->fault);
     }
     return GPUME_EOF;
 }
 
-/* Frames 0, 1, ... of the rate are so late, to the nearest microsecond. */
+/* The time of a frame at a constant rate, to the nearest microsecond. */
 static int64_t time_of(const struct gpume_y4m_header *header, uint64_t index)
 {
     const uint64_t second = 1000000;
@@ -299,7 +300,7 @@ static int64_t time_of(const struct gpume_y4m_header *header, uint64_t index)
     return (int64_t)(ticks / num * second + (ticks % num * second + num / 2) / num);
 }
 
-/* Which of the files a frame is in. */
+/* The file that a frame is in. */
 static size_t file_of(const struct gpume_source_y4m *source, uint64_t index)
 {
     return source->file_count > 1 && index > 0 ? 1 : 0;
@@ -334,7 +335,7 @@ int gpume_source_y4m_read(
 
 /* --- the whole */
 
-/* Is there a first frame? It stays to be read. */
+/* Checks that there is a first frame, which stays to be read. */
 static int check_frame(struct gpume_source_y4m *source, struct file *file)
 {
     source->fault = "it cannot be read";
@@ -362,7 +363,7 @@ static void describe(struct gpume_source_y4m *source, struct gpume_source_info *
     struct gpume_y4m_header *header = &file->header;
     uint64_t frames = source->file_count;
     if (source->file_count > 1) {
-        header->rate_num = 25; /* what FFmpeg gives numbered pictures */
+        header->rate_num = 25; /* the rate that FFmpeg gives numbered pictures */
         header->rate_den = 1;
     } else {
         frames =

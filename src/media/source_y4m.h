@@ -25,15 +25,15 @@ int gpume_source_y4m_open(struct gpume_source_y4m **source,
     const struct gpume_source_options *options, const atomic_bool *cancel,
     struct gpume_source_info *info);
 
-/* A file that breaks off ends there, with one warning and one frame refused. */
+/* A truncated file ends there, with one warning and one refused frame. */
 int gpume_source_y4m_read(
     struct gpume_source_y4m *source, const struct gpume_plane *plane, int64_t *time_us);
 
-/* Where in its file the frame begins that was read last. */
+/* The position in its file of the frame that was read last. */
 int64_t gpume_source_y4m_place(const struct gpume_source_y4m *source);
 
-/* Reads that frame again, all planes, as the file has them: header's frame_bytes of them. Any
- * thread, while another one reads on. GPUME_IO is logged. */
+/* Reads that frame again, all planes as in the file: header's frame_bytes. Any thread, also while
+ * another one reads on. GPUME_IO is logged. */
 int gpume_source_y4m_load(
     struct gpume_source_y4m *source, uint64_t index, int64_t place, void *bytes);
 

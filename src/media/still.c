@@ -10,7 +10,7 @@
 
 struct gpume_still {
     struct gpume_encode encode;
-    int64_t number; /* rising, or the encoder refuses */
+    int64_t number; /* must increase, or the encoder refuses */
 };
 
 int gpume_still_open(struct gpume_still **still, const char *label, uint32_t width, uint32_t height,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * 8-bit luma planes as the bytes of picture files in memory, one after the other through an encoder
- * that stays open. One thread.
+ * Encodes 8-bit luma planes as picture files in memory, one after another with one encoder. One
+ * thread.
  */
 #ifndef GPUME_MEDIA_STILL_H
 #define GPUME_MEDIA_STILL_H
@@ -14,12 +14,12 @@
 
 struct gpume_still;
 
-/* lossless: PNG, else JPEG of good quality. label: the output that they are for, in messages; kept,
- * not copied. */
+/* lossless: PNG, else JPEG of good quality. label: the name of the output in messages; kept, not
+ * copied. */
 int gpume_still_open(struct gpume_still **still, const char *label, uint32_t width, uint32_t height,
     bool lossless, const struct gpume_log *log);
 
-/* *data stays until the next call. */
+/* *data is valid until the next call. */
 int gpume_still_encode(struct gpume_still *still, const struct gpume_plane *plane,
     const unsigned char **data, size_t *bytes);
 

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 struct gpume_trust {
-    bool network;        /* the input, and what it names, may lie there (--allow-network) */
-    bool files;          /* it may name other files of this machine (--allow-files) */
+    bool network;        /* the input and names in it may be on the network (--allow-network) */
+    bool files;          /* it may open other files of this machine (--allow-files) */
     uint64_t max_pixels; /* of a picture, before and after filters; 0 = any (--max-pixels) */
     uint64_t max_memory; /* bytes that one decoded picture of each input may take; 0 = any
                             (--max-memory) */

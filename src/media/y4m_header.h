@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a Y4M file says of itself in its first line. */
+/* The first line of a Y4M file, parsed. */
 #ifndef GPUME_MEDIA_Y4M_HEADER_H
 #define GPUME_MEDIA_Y4M_HEADER_H
 
@@ -8,9 +8,9 @@
 
 struct gpume_y4m_header {
     uint64_t width, height;      /* as stated, 1 or more; numbers above 2^32 read as 2^32 */
-    uint32_t rate_num, rate_den; /* frames a second, reduced; 25/1 where none is stated */
+    uint32_t rate_num, rate_den; /* frames per second, reduced; 25/1 if not stated */
     char space[32];              /* as stated, cut to fit; "420jpeg" where none is stated */
-    uint32_t bits;               /* of a sample; 0 = such a colour space is not known */
+    uint32_t bits;               /* of a sample; 0: unknown colour space */
     uint32_t others;             /* planes after luma */
     uint32_t shift_x, shift_y;   /* of the other planes' size, which is rounded up */
     char pixel_format[16];       /* FFmpeg's name */

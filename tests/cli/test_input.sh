@@ -105,7 +105,7 @@ header=$(head -1 clip.y4m | wc -c)
 # warns_cut FRAMES BYTES: the last run was done, and said once which frame is cut.
 warns_cut() {
     [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "not exactly one line of warning"
-    says "frame $1 is cut: $2 of its 1120 bytes are there"
+    says "frame $1 is incomplete: it has $2 of its 1120 bytes;"
 }
 frame=$((6 + 40 * 28))
 [ "$(wc -c <clip.y4m)" -eq $((header + 6 * frame)) ] || fail "clip.y4m is not what this test takes it for"
@@ -136,22 +136,22 @@ expect 0 -qy cut.y4m --backend "$engine" -o cut --frames 2
 for there in 1119 0; do
     head -c $((header + 6 + there)) clip.y4m >cut.y4m
     bad cut.y4m
-    says "cut.y4m: no whole frame is in it: $there of the first one's 1120 bytes are there"
+    says "cut.y4m: contains no complete frame: the first has $there of its 1120 bytes;"
     bad cut.y4m clip.y4m
-    says "cut.y4m: no whole frame is in it: $there of"
+    says "cut.y4m: contains no complete frame: the first has $there of"
     bad clip.y4m cut.y4m
-    says "cut.y4m: no whole frame is in it: $there of"
+    says "cut.y4m: contains no complete frame: the first has $there of"
     cat cut.y4m | "$gpume" - --backend "$engine" >"$scratch/out" 2>"$scratch/err"
     [ $? -eq 3 ] || fail "cut in the first frame, in a pipe"
-    says "standard input: no whole frame is in it: $there of"
+    says "standard input: contains no complete frame: the first has $there of"
 done
 head -c "$header" clip.y4m >cut.y4m
 bad cut.y4m
-says "cut.y4m: no whole frame is in it: 0 of"
+says "cut.y4m: contains no complete frame: the first has 0 of"
 # What FFmpeg does not open is read by other means, and said in the same words.
 printf 'YUV4MPEG2 W1000000 H500 Cmono\nFRAME\n' >large.y4m
 bad large.y4m
-says "large.y4m: no whole frame is in it: 0 of"
+says "large.y4m: contains no complete frame: the first has 0 of"
 
 # Standard input gives what the file gives.
 expect 0 -q clip.y4m --backend "$engine"
@@ -229,9 +229,9 @@ says "cut.mkv: reading breaks off after 5 frames: the input is cut;"
 bytes=$(ffprobe -v error -show_entries packet=pos -of csv=p=0 clip.mkv | head -1 | tr -d ,)
 head -c $((bytes + 20)) clip.mkv >none.mkv
 bad none.mkv
-says "none.mkv: no whole frame of its ffv1 video is in it: the input is cut;"
+says "none.mkv: contains no complete frame of its ffv1 video: the input is cut;"
 cat none.mkv | "$gpume" -y - --backend "$engine" >"$scratch/out" 2>"$scratch/err"
-says "standard input: no whole frame of its ffv1 video is in it"
+says "standard input: contains no complete frame of its ffv1 video"
 
 # cut_within FILE FRAMES MORE: cut MORE bytes into its last packet, FRAMES are whole; the file and a
 # pipe say so in one line, which names no other damage, and use those frames as the whole file does.
@@ -273,7 +273,7 @@ grep -q '"refused": 1,' cut/summary.json || fail "a cut frame is not counted"
 first=$(ffprobe -v error -show_entries packet=pos -of csv=p=0 png.mov | tr -d , | head -1)
 head -c $((first + 100)) png.mov >none.mov
 bad none.mov
-once "none.mov: no whole frame of its png video is in it: the input is cut;"
+once "none.mov: contains no complete frame of its png video: the input is cut;"
 
 # Frames with concealed damage are used, with a warning: slices of each picture, one overwritten.
 convert -i clip.y4m -vf scale=320:224 -c mpeg4 -g 1 -qscale 1 -ps 200 slices.avi

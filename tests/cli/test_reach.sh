@@ -99,7 +99,7 @@ done
 [ $? -eq 3 ] || fail "a playlist from standard input: exit status"
 says "standard input: refers to other files, which cannot be found from a pipe; give the file's name"
 for option in "" --allow-files --allow-network; do
-    closed "cache:seg.mkv: names a protocol that is not opened" cache:seg.mkv $option
+    closed "cache:seg.mkv: is the name of a protocol that is never opened" cache:seg.mkv $option
 done
 # What the user types may be local however it is spelled.
 expect 0 -q concat:seg.mkv --backend "$engine" -o got -y
