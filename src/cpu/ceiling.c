@@ -7,13 +7,13 @@
 
 #include <stdlib.h>
 
-#define LONG_NS 20000000u /* what starts a loop takes less than a hundredth of it */
-#define ATTEMPTS 5        /* the best counts: what disturbs only slows down */
+#define LONG_NS 20000000u /* starting a loop takes less than a hundredth of this */
+#define ATTEMPTS 5        /* the best counts, as disturbances only slow a loop down */
 
 struct loop {
     const struct gpume_search *search;
     uint64_t rounds;
-    uint64_t *ns; /* a thread; of processor time, since others may use the machine */
+    uint64_t *ns; /* processor time of each thread, since other programs may run */
 };
 
 static void loop_item(void *opaque, uint32_t item)
@@ -24,7 +24,7 @@ static void loop_item(void *opaque, uint32_t item)
     loop->ns[item] = gpume_clock_thread_ns() - start + 1; /* never 0 */
 }
 
-/* Loops a second of all threads together. */
+/* Loops per second of all threads together. */
 static double run(struct gpume_workers *workers, struct loop *loop)
 {
     uint32_t count = gpume_workers_count(workers);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a processor could do if it did nothing but compare samples: the measure that searches are
- * held against. The loops live beside the searches' instruction sets, a file each.
+ * How fast the processor would be if it only compared samples: the limit that searches are compared
+ * with. There is one loop, in a file of its own, for each instruction set that has a search.
  */
 #ifndef GPUME_CPU_CEILING_H
 #define GPUME_CPU_CEILING_H
 
 #include <stdint.h>
 
-/* Each runs a search's own instruction on registers and gives the pixel differences it made. */
+/* Each repeats a search's main instruction on registers and returns the number of pixel differences
+ * that it has made. */
 uint64_t gpume_ceiling_avx2(uint64_t rounds);   /* x86-64 only */
 uint64_t gpume_ceiling_avx512(uint64_t rounds); /* x86-64 only */
 

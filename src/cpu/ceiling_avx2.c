@@ -13,8 +13,7 @@ uint64_t gpume_ceiling_avx2(uint64_t rounds)
     }
     for (uint64_t round = 0; round < rounds; round++) {
         for (int i = 0; i < SUMS; i++) {
-            __asm__ volatile(""
-                             : "+x"(places)); /* for all the compiler knows, others than before */
+            __asm__ volatile("" : "+x"(places)); /* the compiler must assume that they changed */
             sums[i] = _mm256_add_epi16(sums[i], _mm256_mpsadbw_epu8(places, target, 0));
         }
     }

@@ -5,16 +5,16 @@
 
 #include <string.h>
 
-#define RUN 512u                                 /* samples of a row put together at a time */
-#define TILE (GPUME_BLOCK_MAX * GPUME_BLOCK_MAX) /* and of all rows of a block: on the stack */
+#define RUN 512u                                 /* samples of a row measured at a time */
+#define TILE (GPUME_BLOCK_MAX * GPUME_BLOCK_MAX) /* samples of all these rows, on the stack */
 _Static_assert(RUN <= GPUME_DIFFERENCES_MAX && RUN >= GPUME_BLOCK_MAX, "a run holds a block");
 
-/* Samples of neighbouring blocks of one row of blocks. */
-struct part {
-    uint32_t x, x_end, y, y_end; /* x at a block's left edge, y at the blocks' upper one */
+/* Neighbouring blocks of one block row, which are measured together. */
+struct stretch {
+    uint32_t x, x_end, y, y_end; /* pixels; x and y begin at a block's upper left corner */
 };
 
-/* Where a part's match lies, row by row. */
+/* Where the match of a stretch is stored. */
 struct rows {
     uint8_t *first;
     size_t stride; /* bytes */
@@ -28,7 +28,7 @@ static inline void copy_rows(
     }
 }
 
-/* Most blocks are 8 or 16 samples wide, and then a row is one load and one store. */
+/* Most blocks are 8 or 16 samples wide: then a row is one load and one store. */
 static void copy_block(
     struct rows to, const uint8_t *from, size_t stride, uint32_t bytes, uint32_t count)
 {
@@ -53,20 +53,20 @@ static size_t offset_of(const struct gpume_plan *plan, uint32_t x, uint32_t y)
     return (size_t)(plan->pad_y + y) * plan->padded_stride + plan->pad_x + x;
 }
 
-/* vectors: of the row of blocks. */
+/* Copies the match of every block. vectors: of the block row. */
 static void predict(const struct gpume_search_field *field, const struct gpume_vector *vectors,
-    const struct part *part, struct rows to)
+    const struct stretch *stretch, struct rows to)
 {
     const struct gpume_plan *plan = field->plan;
     uint32_t bytes = plan->sample_bytes, block = field->layer->block_w;
     const uint8_t *reference = field->reference;
-    for (uint32_t x = part->x; x < part->x_end; x += block) {
+    for (uint32_t x = stretch->x; x < stretch->x_end; x += block) {
         const struct gpume_vector *vector = &vectors[x / block];
-        uint32_t width = part->x_end - x < block ? part->x_end - x : block;
+        uint32_t width = stretch->x_end - x < block ? stretch->x_end - x : block;
         ptrdiff_t shift = (ptrdiff_t)vector->dy * (ptrdiff_t)plan->padded_stride + vector->dx;
-        ptrdiff_t from = (ptrdiff_t)offset_of(plan, x, part->y) + shift;
+        ptrdiff_t from = (ptrdiff_t)offset_of(plan, x, stretch->y) + shift;
         copy_block(to, reference + from * (ptrdiff_t)bytes, (size_t)plan->padded_stride * bytes,
-            width * bytes, part->y_end - part->y);
+            width * bytes, stretch->y_end - stretch->y);
         to.first += (size_t)width * bytes;
     }
 }
@@ -81,23 +81,23 @@ static struct gpume_differences compare(const struct gpume_search *search, const
         (const uint16_t *)(const void *)a, (const uint16_t *)(const void *)b, count);
 }
 
-/* Adds a part, TILE samples at most. */
-static void measure_part(const struct gpume_search *search, const struct gpume_search_field *field,
-    const struct gpume_vector *vectors, const struct part *part, void *predicted,
-    struct gpume_sums *sums)
+/* Adds the sums of a stretch of at most TILE samples. */
+static void measure_stretch(const struct gpume_search *search,
+    const struct gpume_search_field *field, const struct gpume_vector *vectors,
+    const struct stretch *stretch, void *predicted, struct gpume_sums *sums)
 {
     const struct gpume_plan *plan = field->plan;
-    uint32_t bytes = plan->sample_bytes, width = part->x_end - part->x;
+    uint32_t bytes = plan->sample_bytes, width = stretch->x_end - stretch->x;
     uint16_t tile[TILE];
     struct rows match = {(uint8_t *)tile, (size_t)width * bytes};
     if (predicted) {
         match.stride = plan->plane_stride;
-        match.first = (uint8_t *)predicted + part->y * match.stride + (size_t)part->x * bytes;
+        match.first = (uint8_t *)predicted + stretch->y * match.stride + (size_t)stretch->x * bytes;
     }
-    predict(field, vectors, part, match);
-    for (uint32_t y = part->y; y < part->y_end; y++) {
-        const uint8_t *predicted_row = match.first + (y - part->y) * match.stride;
-        size_t first = offset_of(plan, part->x, y) * bytes;
+    predict(field, vectors, stretch, match);
+    for (uint32_t y = stretch->y; y < stretch->y_end; y++) {
+        const uint8_t *predicted_row = match.first + (y - stretch->y) * match.stride;
+        size_t first = offset_of(plan, stretch->x, y) * bytes;
         const uint8_t *target = (const uint8_t *)field->target + first;
         const uint8_t *reference = (const uint8_t *)field->reference + first;
         struct gpume_differences before = compare(search, target, reference, width, bytes);
@@ -125,11 +125,11 @@ struct gpume_sums gpume_measure_span(const struct gpume_search *search,
     uint32_t step = RUN < TILE / block_h ? RUN : TILE / block_h;
     step = step / block_w * block_w;
     uint32_t x_last = (uint32_t)gpume_min_u64((uint64_t)span->end * block_w, p->width);
-    struct part part = {.y = span->row * block_h};
-    part.y_end = (uint32_t)gpume_min_u64((uint64_t)part.y + block_h, p->height);
-    for (part.x = span->first * block_w; part.x < x_last; part.x = part.x_end) {
-        part.x_end = (uint32_t)gpume_min_u64((uint64_t)part.x + step, x_last);
-        measure_part(search, field, row, &part, predicted, &sums);
+    struct stretch stretch = {.y = span->row * block_h};
+    stretch.y_end = (uint32_t)gpume_min_u64((uint64_t)stretch.y + block_h, p->height);
+    for (stretch.x = span->first * block_w; stretch.x < x_last; stretch.x = stretch.x_end) {
+        stretch.x_end = (uint32_t)gpume_min_u64((uint64_t)stretch.x + step, x_last);
+        measure_stretch(search, field, row, &stretch, predicted, &sums);
     }
     return sums;
 }

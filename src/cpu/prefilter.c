@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A row is made in runs of neighbouring samples, each from lines of 16-bit samples on the stack, so
- * that 8 and 16 bits share one code of plain loops for the compiler's vectors. What the sums' 32
- * bits hold is proven where the weights are made (prefilter.h) or below.
+ * that 8 and 16 bits share the same plain loops for the compiler's vectors. That 32 bits hold the
+ * sums is proved where the weights are made (model/prefilter.h) or below.
  */
 #include "cpu/prefilter.h"
 
@@ -15,14 +15,14 @@
 #define LANES 16u /* samples that the median sorts side by side */
 #define LINE (RUN + 2 * GPUME_PREFILTER_RADIUS_MAX)
 #define SQUARE_LINE (RUN + 30u) /* of filters with radii up to 15 */
-#define KEPT 14u /* of 25 samples, those among which the median is looked for at first */
+#define KEPT 14u                /* of 25 samples: the first ones among which the median is sought */
 
 struct run {
     const struct gpume_plan *plan;
     const struct gpume_prefilter_tables *tables;
     const uint8_t *picture; /* row 0, column 0 */
     int64_t x, y;           /* where the run begins */
-    uint32_t count;         /* samples to make: a multiple of LANES; those past the edge are lost */
+    uint32_t count; /* samples to make: a multiple of LANES; those past the edge are discarded */
 };
 
 static void widen(const struct run *run, const uint8_t *row, int64_t x, int64_t end, uint16_t *to)
@@ -34,15 +34,15 @@ static void widen(const struct run *run, const uint8_t *row, int64_t x, int64_t 
         }
         return;
     }
-    uint16_t peak = (uint16_t)run->tables->peak; /* memory may hold more */
+    uint16_t peak = (uint16_t)run->tables->peak; /* raw files may hold larger samples */
     memcpy(to, row + 2 * x, 2 * (size_t)count);
     for (uint32_t i = 0; i < count; i++) {
         to[i] = to[i] < peak ? to[i] : peak;
     }
 }
 
-/* The samples of row y + j that a run of radius_x needs: count + 2 radius_x from x - radius_x on,
- * outside the picture its nearest ones. */
+/* Loads the samples of row y + j that a run needs: count + 2 radius_x from x - radius_x on. Outside
+ * the picture they are its nearest samples. */
 static void load(const struct run *run, int64_t j, uint16_t *line)
 {
     const struct gpume_plan *plan = run->plan;
@@ -70,7 +70,7 @@ static void add_weighted(
     }
 }
 
-/* Weights are below 2^16 and come to 2^16. Columns: 2^16 (2^bits - 1) + 2^(bits-1) < 2^32, and
+/* Weights are below 2^16 and add up to 2^16. Columns: 2^16 (2^bits - 1) + 2^(bits-1) < 2^32, and
  * after the shift at most 2^16 - 2^(16-bits). Rows: 2^32 - 2^(32-bits) + 2^(31-bits) < 2^32. */
 static void gauss(const struct run *run, uint16_t *out)
 {
@@ -95,11 +95,10 @@ static void gauss(const struct run *run, uint16_t *out)
 }
 
 /*
- * Sums are below n 2^16 for n = side^2 samples, 2^26 at most. To divide by n they are multiplied by
- * m = 2^36 / n + 1, which is too large by less than 1: what that adds to the quotient, below n
- * 2^16 / 2^36, is less than the 1 / n by which a quotient may miss the next whole number, as n^2
- * 2^16
- * <= 961^2 2^16 < 2^36.
+ * For n = side^2 samples, at most 961, a sum s is below n 2^16. Instead of dividing s by n it is
+ * multiplied by m / 2^36 with m = floor(2^36 / n) + 1. As m exceeds 2^36 / n by at most 1, the
+ * quotient grows by at most s / 2^36 < n 2^16 / 2^36, which is less than 1 / n, since n^2 2^16 <=
+ * 961^2 2^16 < 2^36. So it never reaches the next whole number.
  */
 static void box(const struct run *run, uint16_t *out)
 {
@@ -146,7 +145,7 @@ static void kernel(const struct run *run, uint16_t *out)
     }
 }
 
-/* The smaller ones to a, the others to b. */
+/* Puts the smaller of each pair into a, the larger into b. */
 static inline void sort2(uint16_t a[restrict LANES], uint16_t b[restrict LANES])
 {
     for (uint32_t i = 0; i < LANES; i++) {
@@ -157,9 +156,9 @@ static inline void sort2(uint16_t a[restrict LANES], uint16_t b[restrict LANES])
 }
 
 /*
- * Of side^2 samples more than half are kept. Neither the least nor the greatest of them can be the
- * median, as each has more than half of all on one side: both go, the next sample comes in, and
- * of the last three the middle one is it.
+ * Keeps more than half of the side^2 samples. Neither the smallest nor the largest of these can be
+ * the median, since more than half of all samples lie on one side of it. Both are dropped, the next
+ * sample is added, and so on; the median is the middle one of the last three.
  */
 static inline void middle(
     const uint16_t lines[][SQUARE_LINE], uint32_t x, uint32_t side, uint16_t *out)
@@ -194,7 +193,7 @@ static void median(const struct run *run, uint16_t *out)
         load(run, (int64_t)j - run->tables->radius_y, lines[j]);
     }
     for (uint32_t x = 0; x < run->count; x += LANES) {
-        if (side == 3) { /* for loops of known length */
+        if (side == 3) { /* constants, so that the loops are unrolled */
             middle((const uint16_t(*)[SQUARE_LINE])lines, x, 3, out + x);
         } else {
             middle((const uint16_t(*)[SQUARE_LINE])lines, x, 5, out + x);
@@ -203,9 +202,9 @@ static void median(const struct run *run, uint16_t *out)
 }
 
 /*
- * Spatial weights come to 2^16 at most, a likeness to 2^15: a product is 2^31 at most, and all
- * of them, 8 bits less, add up to 2^23. The centre's alone is not 0. So the sum of products with
- * samples is below 2^39: 64 bits.
+ * Spatial weights add up to 2^16 at most, and a likeness is at most 2^15. So a product is at most
+ * 2^31, and all of them, shifted by 8, add up to at most 2^23. That of the centre is never 0. The
+ * sum of products with samples is below 2^39 and needs 64 bits.
  */
 static uint16_t bilateral_sample(
     const struct run *run, const uint16_t lines[][SQUARE_LINE], uint32_t x)

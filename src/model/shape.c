@@ -2,6 +2,7 @@
 #include "model/shape.h"
 
 #include "base/grid.h"
+#include "model/cost.h"
 
 struct gpume_shape gpume_shape_make(
     uint32_t width, uint32_t height, uint32_t block_w, uint32_t block_h, uint32_t sample_max)
@@ -14,8 +15,7 @@ struct gpume_shape gpume_shape_make(
     };
     /* The plan allows 2^32 pixels and blocks of 16 or more: at most 2^28 and a few cut ones. */
     shape.blocks = shape.blocks_x * shape.blocks_y;
-    /* 128 * 128 * 65535 < 2^30 */
-    shape.cost_bits = gpume_bit_width((uint64_t)block_w * block_h * sample_max);
+    shape.cost_bits = gpume_bit_width(gpume_cost_max(block_w, block_h, sample_max));
     shape.index_bits = gpume_bit_width(shape.blocks - 1);
     return shape;
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The CPU engine's choices, which may change nothing but time: the policy's decisions from times
- * made up, and the same fields with elimination and without, on any number of threads. Also: tasks
- * of any frames that the engine holds, against the plain oracle.
+ * The CPU engine. Its choices must affect time only: the decisions of its policy from invented
+ * times, and the same fields with and without elimination on any number of threads. Tasks of any
+ * frames that it holds, in layers of any shape, against the plain oracle.
  */
 #include "brute.h"
 #include "cpu/engine_cpu.h"
 #include "cpu/search/policy.h"
 #include "gpume/gpume.h"
 #include "harness.h"
+#include "model/cost.h"
 #include "synth.h"
 
 #include <stdlib.h>
@@ -87,6 +88,49 @@ static void test_single_item(void)
         }
     }
     REQUIRE(!policy.eliminating); /* the other way has never been timed */
+}
+
+static uint32_t sum_of(const uint8_t *samples, uint32_t x, uint32_t y, uint32_t size)
+{
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < size * size; i++) {
+        sum += samples[(y + i / size) * 16 + x + i % size];
+    }
+    return sum;
+}
+
+/* The bound of a 16x16 block from sums of its sub-blocks of one size. */
+static uint32_t bound_of(const uint8_t *a, const uint8_t *b, uint32_t size)
+{
+    uint32_t bound = 0;
+    for (uint32_t y = 0; y < 16; y += size) {
+        for (uint32_t x = 0; x < 16; x += size) {
+            bound += gpume_cost_bound(sum_of(a, x, y, size), sum_of(b, x, y, size));
+        }
+    }
+    return bound;
+}
+
+/* Bounds rise as sub-blocks become smaller, and reach the cost at single samples. */
+static void test_bounds(void)
+{
+    uint64_t random = 3;
+    uint8_t samples[2][256];
+    for (uint32_t run = 0; run < 1000; run++) {
+        uint32_t cost = 0, last = 0, range = 1 + run % 255;
+        for (uint32_t i = 0; i < 256; i++) {
+            samples[0][i] = (uint8_t)(harness_random(&random) % range);
+            samples[1][i] = (uint8_t)(255 - harness_random(&random) % (256 - run % 200));
+            cost += (uint32_t)abs(samples[0][i] - samples[1][i]);
+        }
+        for (uint32_t size = 16; size > 0; size /= 2) {
+            uint32_t bound = bound_of(samples[0], samples[1], size);
+            REQUIRE(bound >= last);
+            last = bound;
+        }
+        REQUIRE_EQUAL(last, cost);
+        REQUIRE(cost <= gpume_cost_max(16, 16, 255));
+    }
 }
 
 #define FIELDS 70u /* more than two probes apart */
@@ -263,6 +307,7 @@ int main(void)
 {
     test_policy();
     test_single_item();
+    test_bounds();
     static const struct gpume_prefilter gauss = {.kind = GPUME_PREFILTER_GAUSS, .sigma = 1};
     const enum gpume_direction past = GPUME_DIRECTION_PAST, both = GPUME_DIRECTION_BOTH;
     test_same_fields(72, 40, SYNTH_PAN, past, NULL);

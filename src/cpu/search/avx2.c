@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The search with AVX2. Candidates run in the order of the tie rule, and only a smaller cost
- * replaces the best, which begins as (0,0).
+ * The search with AVX2. Every lane is a dx and keeps its smallest cost and the first dy that has
+ * it; the tie rule decides between lanes.
  */
 #include "cpu/ceiling.h"
 #include "cpu/search/x86.h"
@@ -26,34 +26,33 @@ static inline struct gpume_candidate match_narrow(
     return best;
 }
 
-/* Costs of all rows in 16 bits, which hold them. Gives how many dy were done. */
+/* Costs of whole blocks, which 16 bits hold. Returns the number of dy: DYS or 1. */
 static inline int32_t costs_of_block(__m256i sums[DYS], const struct part16 *part,
-    const struct strip16 *strip, int32_t dy, int32_t width)
+    const struct chunk16 *chunk, int32_t dy, int32_t width)
 {
     if (part->count - dy < DYS) {
-        costs_of_rows(sums, part, strip, dy, 0, part->height, width, 1);
+        costs_of_rows(sums, part, chunk, dy, 0, part->height, width, 1);
         return 1;
     }
-    costs_of_rows(sums, part, strip, dy, 0, part->height, width, DYS);
+    costs_of_rows(sums, part, chunk, dy, 0, part->height, width, DYS);
     return DYS;
 }
 
-/* A block of one part whose costs stay below 2^16 - 1. */
 static inline struct gpume_candidate match16_narrow(const struct gpume_block *block, int32_t width)
 {
-    struct strip16 strip;
+    struct chunk16 chunk;
     struct part16 part = {
         .target = block->target, .stride = block->stride, .height = block->height};
     struct gpume_candidate best = {.cost = cost_of16(block)};
     sum_own(&part, width);
     for (int32_t dx = block->dx_low; dx <= block->dx_high; dx += LANES) {
         __m256i least = _mm256_set1_epi16(-1), least_dy = _mm256_setzero_si256(), sums[DYS];
-        for (int32_t dy = block->dy_low; dy <= block->dy_high; dy += STRIP16) {
-            part.count = smaller(STRIP16, block->dy_high - dy + 1);
+        for (int32_t dy = block->dy_low; dy <= block->dy_high; dy += CHUNK16) {
+            part.count = smaller(CHUNK16, block->dy_high - dy + 1);
             part.reference = (const uint16_t *)block->reference + dy * block->stride + dx;
-            fill_strip16(&strip, &part, width);
+            fill_chunk16(&chunk, &part, width);
             for (int32_t i = 0; i < part.count;) {
-                int32_t dys = costs_of_block(sums, &part, &strip, i, width);
+                int32_t dys = costs_of_block(sums, &part, &chunk, i, width);
                 for (int32_t k = 0; k < dys; k++, i++) {
                     __m256i here = _mm256_set1_epi16((int16_t)(dy + i));
                     __m256i less = _mm256_min_epu16(sums[k], least);
@@ -67,8 +66,6 @@ static inline struct gpume_candidate match16_narrow(const struct gpume_block *bl
     }
     return best;
 }
-
-#include "cpu/search/x86_rows.h"
 
 static bool available(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One block as the fast searches see it: where it lies and the rectangle of its candidates. Both
- * edge modes come down to such a rectangle, and it always holds (0,0).
+ * One block as the fast searches see it: its place and the rectangle of its candidates. Both edge
+ * modes reduce to such a rectangle, which always contains (0,0).
  */
 #ifndef GPUME_CPU_SEARCH_BLOCK_H
 #define GPUME_CPU_SEARCH_BLOCK_H
@@ -11,7 +11,7 @@
 #include "model/order.h"
 
 struct gpume_block {
-    const void *target, *reference; /* the block's first sample; its place in the reference */
+    const void *target, *reference; /* the block's first sample; the same place in the reference */
     ptrdiff_t stride;               /* samples */
     int32_t width, height;          /* visible */
     int32_t dx_low, dx_high, dy_low, dy_high;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Box sums as loops that a compiler turns into vectors; each implementation of the search compiles
- * them for its own instruction set. One row of one level a call, rows in any order, but a level
- * only after the one it is made of.
+ * Box sums as plain loops for the compiler's vectors. Each implementation of the search compiles
+ * them for its own instruction set. A call makes one row of one level. Rows may be made in any
+ * order, but a level only after the level that it is made of.
  */
 #ifndef GPUME_CPU_SEARCH_BOX_ROWS_H
 #define GPUME_CPU_SEARCH_BOX_ROWS_H
 
 #include "cpu/search/boxes.h"
 
-/* 4x4 sums: columns of 4 first, then 4 of these, in place: entry x reads x .. x + 3. The last three
- * entries keep columns, as the frame ends there. */
+/* 4x4 sums: first sums of 4 samples in a column, then of 4 neighbouring columns, in place: entry x
+ * reads x .. x + 3. The last three entries keep their columns, as the frame ends there. */
 static inline void gpume_box_row4(
     const struct gpume_boxes *boxes, const uint8_t *padded, uint32_t row)
 {
@@ -25,7 +25,7 @@ static inline void gpume_box_row4(
     }
 }
 
-/* Boxes of twice the size below. */
+/* Each box of four boxes of the level below, which are half as wide and high. */
 static inline void gpume_box_row_double(
     const struct gpume_boxes *boxes, uint32_t level, uint32_t row)
 {
@@ -38,7 +38,7 @@ static inline void gpume_box_row_double(
     }
 }
 
-/* 12x12 sums of nine 4x4 ones. */
+/* Each 12x12 sum of nine 4x4 sums. */
 static inline void gpume_box_row12(const struct gpume_boxes *boxes, uint32_t level, uint32_t row)
 {
     size_t stride = boxes->stride;

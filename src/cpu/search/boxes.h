@@ -1,42 +1,44 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Box sums of a padded reference frame, made once a field: sums[y][x] of the samples in a square
+ * Box sums of a padded reference frame, made once per task: sums[y][x] of the samples in the square
  * whose upper left corner is (x,y). The difference of two blocks' sums never exceeds the sum of
- * their absolute differences, and the same holds part by part, so a candidate whose bound reaches
- * the best cost so far cannot win and is dropped unseen.
+ * their absolute differences, and the same holds for sub-blocks, so a candidate whose bound reaches
+ * the best cost so far cannot win and is pruned without comparing a sample. model/cost.h has the
+ * proof.
  *
  * W. Li, E. Salari, "Successive elimination algorithm for motion estimation", IEEE Trans. Image
- * Processing 4 (1995): one sum a block. X. Q. Gao, C. J. Duanmu, C. R. Zou, "A multilevel
+ * Processing 4 (1995): one sum per block. X. Q. Gao, C. J. Duanmu, C. R. Zou, "A multilevel
  * successive elimination algorithm for block matching motion estimation", ibid. 9 (2000): sums of
- * its parts.
+ * its sub-blocks.
  */
 #ifndef GPUME_CPU_SEARCH_BOXES_H
 #define GPUME_CPU_SEARCH_BOXES_H
 
 #include "model/plan.h"
 
-#define GPUME_BOX_SIZES 4u  /* different boxes of all layers: 4, 8, 16 and 12 samples a side */
-#define GPUME_BOX_LEVELS 3u /* of them in one layer */
-#define GPUME_BOX_SLACK 64u /* entries behind the last one that may be read, without a meaning */
+#define GPUME_BOX_SIZES 4u  /* of all layers: 4, 8, 16 and 12 samples per side */
+#define GPUME_BOX_LEVELS 3u /* of these sizes in one layer */
+#define GPUME_BOX_SLACK                                                                            \
+    64u /* entries past the last one that may be read; their values do not matter */
 
 /* Level 0 has boxes of 4x4 samples. Boxes of 12x12 are made of those, others of the level before.
  * 16 bits hold a sum: 16 * 16 * 255 = 65280. */
 struct gpume_boxes {
     uint32_t levels;                 /* 0: this plan has no elimination */
-    uint32_t sizes[GPUME_BOX_SIZES]; /* pixels a side */
+    uint32_t sizes[GPUME_BOX_SIZES]; /* samples per side */
     uint16_t *sums[GPUME_BOX_SIZES];
-    uint32_t stride, rows; /* of the padded frame; rows below rows - size have no boxes */
+    uint32_t stride, rows; /* of the padded frame; no box begins in the last size - 1 rows */
 };
 
 /* Levels and sizes for all layers of a plan; sums are NULL. */
 struct gpume_boxes gpume_boxes_plan(const struct gpume_plan *plan);
 
-/* Those of them, with their sums, that bound the candidates of a layer: GPUME_BOX_LEVELS at most,
- * of rising sizes. */
+/* The levels that bound the candidates of one layer, with their sums: at most GPUME_BOX_LEVELS, by
+ * rising size. */
 struct gpume_boxes gpume_boxes_of_layer(
     const struct gpume_boxes *boxes, const struct gpume_shape *layer);
 
-/* Entries of one level, with slack. */
+/* Entries of one level, slack included. */
 uint64_t gpume_boxes_entries(const struct gpume_boxes *boxes);
 
 /* Rows of a level that hold boxes. */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sums of the differences of two runs of samples, as loops that a compiler turns into vectors. Each
- * implementation of the search compiles them for its own instruction set.
+ * Sums of the differences between two runs of samples, as plain loops for the compiler's vectors.
+ * Each implementation of the search compiles them for its own instruction set.
  */
 #ifndef GPUME_CPU_SEARCH_DIFFERENCES_H
 #define GPUME_CPU_SEARCH_DIFFERENCES_H
 
 #include <stdint.h>
 
-#define GPUME_DIFFERENCES_MAX 4096u /* samples a run: 4096 * 255^2 and 4096 * 65535 < 2^32 */
+#define GPUME_DIFFERENCES_MAX 4096u /* samples per run: 4096 * 255^2 and 4096 * 65535 < 2^32 */
 
 struct gpume_differences {
     uint64_t sad, sse;
@@ -26,7 +26,7 @@ static inline struct gpume_differences gpume_differences8(
     return (struct gpume_differences){sad, sse};
 }
 
-/* A square is at most 65535^2 < 2^32; its sum needs more. */
+/* A squared difference is at most 65535^2 < 2^32; their sum needs 64 bits. */
 static inline struct gpume_differences gpume_differences16(
     const uint16_t *a, const uint16_t *b, uint32_t count)
 {

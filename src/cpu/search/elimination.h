@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The search by successive elimination (boxes.h) with AVX2, for the files compiled for it.
+ * The search by successive elimination (model/cost.h) with AVX2, for the files compiled for it.
  *
- * A group of sixteen candidates passes the sums of the largest boxes, then those of smaller ones;
- * what is left is compared sample by sample. Groups run in the order of the tie rule, and a
- * candidate lives only while its bound is below `limit`: the best cost so far, or one more than the
- * cost of a hint, which a candidate still to come will reach. So the order of arrival decides ties
- * as it does without elimination, and no hint changes a result.
+ * Candidates are pruned in groups of sixteen neighbouring dx, first by the sums of the largest
+ * boxes, then by those of smaller ones. The survivors are compared sample by sample. Groups run in
+ * the order of the tie rule, and a candidate survives only if its bound is below `limit`: the best
+ * cost so far, or one more than the cost of a hint that a later candidate is known to have. So the
+ * first of several equal candidates wins, as it does without elimination, and no hint changes a
+ * result.
  */
 #ifndef GPUME_CPU_SEARCH_ELIMINATION_H
 #define GPUME_CPU_SEARCH_ELIMINATION_H
@@ -16,8 +17,8 @@
 #if defined(__AVX2__)
 
 #define CELLS 32      /* cells of 4x4 samples in a row of the largest block */
-#define GROUPS 384    /* sieved together, 4.5 KiB; a row of candidates has at most 65 */
-#define GROUP_COSTS 3 /* from so many candidates alive, comparing all sixteen at once is faster */
+#define GROUPS 384    /* pruned together, 4.5 KiB; a row of candidates has at most 65 */
+#define GROUP_COSTS 3 /* from this many survivors on, comparing all sixteen at once is faster */
 
 /* Boxes of one size that lie within a block. */
 struct tiles {
@@ -35,14 +36,14 @@ struct elimination {
     uint32_t limit;
 };
 
-/* Sixteen candidates from dx on, those alive by mask. */
+/* Sixteen candidates from dx on; mask: the survivors, at even bits. */
 struct group {
-    int32_t shift; /* dy * stride + dx: below 512 * 2^21 in size */
+    int32_t shift; /* dy * stride + dx: less than 512 * 2^21 in magnitude */
     int16_t dx, dy;
     uint32_t mask;
 };
 
-/* Sums of 4x4 samples: pairs of a row, at most 510, in four rows 2040, two pairs 4080. */
+/* Sums of 4x4 samples. A pair in a row is at most 510, in four rows 2040, two pairs 4080. */
 static inline void sum_cells(const struct gpume_block *block, uint16_t *sums, struct tiles tiles)
 {
     const __m128i ones8 = _mm_set1_epi8(1), ones16 = _mm_set1_epi16(1);
@@ -65,7 +66,7 @@ static inline void sum_cells(const struct gpume_block *block, uint16_t *sums, st
     }
 }
 
-/* Sums of larger boxes out of those of the level below: `parts` by `parts` of them each. */
+/* Sums of larger boxes, each of `parts` by `parts` boxes of the level below. */
 static inline void sum_boxes(const uint16_t *below, struct tiles below_tiles, uint32_t parts,
     uint16_t *sums, struct tiles tiles)
 {
@@ -101,29 +102,28 @@ static inline __m256i load_boxes(const uint16_t *p)
     return _mm256_loadu_si256((const __m256i *)(const void *)p);
 }
 
-/* The lanes with value <= last, unsigned, one bit each at even places. */
+/* The lanes with value <= last, unsigned: one bit each, at even bits. */
 static inline uint32_t lanes_up_to(__m256i value, __m256i last)
 {
     __m256i is = _mm256_cmpeq_epi16(_mm256_max_epu16(value, last), last);
     return (uint32_t)_mm256_movemask_epi8(is) & EVERY_LANE;
 }
 
-/* Boxes of one level, and which bounds let a candidate live. */
-struct sieve {
+/* The boxes of one level, and the bounds with which a candidate survives. */
+struct bounds {
     const uint16_t *boxes; /* at the block's place */
     const uint16_t *own;   /* sums of the target's boxes */
     size_t stride, size;
     struct tiles tiles;
-    uint32_t side; /* tiles a side of a square; 0: it is none */
-    __m256i last;  /* the largest bound below the limit */
-    uint32_t
-        exempt; /* lanes that live whatever their bound: all if 16 bits cannot hold the limit */
+    uint32_t side;   /* of a square of tiles; 0: not a square */
+    __m256i last;    /* the largest of those bounds: one below the limit */
+    uint32_t exempt; /* lanes that survive with any bound: all if 16 bits cannot hold the limit */
 };
 
-static inline struct sieve sieve_at(const struct elimination *e, uint32_t level)
+static inline struct bounds bounds_at(const struct elimination *e, uint32_t level)
 {
     bool held = e->limit <= UINT16_MAX;
-    return (struct sieve){.boxes = e->boxes->sums[level] + e->place,
+    return (struct bounds){.boxes = e->boxes->sums[level] + e->place,
         .own = e->sums[level],
         .stride = e->boxes->stride,
         .size = e->boxes->sizes[level],
@@ -133,101 +133,103 @@ static inline struct sieve sieve_at(const struct elimination *e, uint32_t level)
         .exempt = held ? 0 : EVERY_LANE};
 }
 
-/* The lanes of a group that live: |box - own| summed over the block's boxes. Boxes need not cover
- * the block, and sums stop at 65535: both remain lower bounds. */
-static inline uint32_t alive(const struct sieve *sieve, ptrdiff_t shift, struct tiles tiles)
+/* The survivors of a group: gpume_cost_bound summed over the block's boxes. The boxes need not
+ * cover the block, and sums saturate at 65535: they remain lower bounds. */
+static inline uint32_t survivors(const struct bounds *bounds, ptrdiff_t shift, struct tiles tiles)
 {
-    const uint16_t *line = sieve->boxes + shift, *own = sieve->own;
+    const uint16_t *line = bounds->boxes + shift, *own = bounds->own;
     __m256i sum = _mm256_setzero_si256();
-    for (uint32_t ty = 0; ty < tiles.y; ty++, line += sieve->size * sieve->stride) {
+    for (uint32_t ty = 0; ty < tiles.y; ty++, line += bounds->size * bounds->stride) {
         for (uint32_t tx = 0; tx < tiles.x; tx++) {
-            __m256i box = load_boxes(line + tx * sieve->size);
+            __m256i box = load_boxes(line + tx * bounds->size);
             __m256i target = _mm256_set1_epi16((int16_t)*own++);
             __m256i difference =
                 _mm256_or_si256(_mm256_subs_epu16(box, target), _mm256_subs_epu16(target, box));
             sum = _mm256_adds_epu16(sum, difference);
         }
     }
-    return lanes_up_to(sum, sieve->last) | sieve->exempt;
+    return lanes_up_to(sum, bounds->last) | bounds->exempt;
 }
 
-/* One box: it lives in a range about the target's sum, low .. low + span without wrapping. */
-static inline uint32_t alive_in_range(
-    const struct sieve *sieve, ptrdiff_t shift, __m256i low, __m256i span)
+/* With a single box the survivors are those in a range about the target's sum: low .. low + span,
+ * without wrapping. */
+static inline uint32_t survivors_in_range(
+    const struct bounds *bounds, ptrdiff_t shift, __m256i low, __m256i span)
 {
-    return lanes_up_to(_mm256_sub_epi16(load_boxes(sieve->boxes + shift), low), span);
+    return lanes_up_to(_mm256_sub_epi16(load_boxes(bounds->boxes + shift), low), span);
 }
 
-/* Keeps what is alive. No branch depends on a mask: these cannot be foretold. */
+/* Keeps a group with survivors. No branch depends on the mask, which cannot be predicted. */
 static inline uint32_t append(struct group *groups, uint32_t count, struct group group)
 {
     groups[count] = group;
     return count + (group.mask != 0);
 }
 
-/* All groups of a row of candidates that pass the largest boxes. */
-static inline uint32_t first_sieve(const struct elimination *e, const struct sieve *sieve,
+/* Appends the groups of a row of candidates that survive the largest boxes. */
+static inline uint32_t prune_row(const struct elimination *e, const struct bounds *bounds,
     int32_t dy, struct tiles tiles, struct group *groups, uint32_t count)
 {
     const struct gpume_block *block = e->block;
-    __m256i own = _mm256_set1_epi16((int16_t)sieve->own[0]);
-    __m256i low = _mm256_subs_epu16(own, sieve->last);
-    __m256i span = _mm256_sub_epi16(_mm256_adds_epu16(own, sieve->last), low);
+    __m256i own = _mm256_set1_epi16((int16_t)bounds->own[0]);
+    __m256i low = _mm256_subs_epu16(own, bounds->last);
+    __m256i span = _mm256_sub_epi16(_mm256_adds_epu16(own, bounds->last), low);
     for (int32_t dx = block->dx_low; dx <= block->dx_high; dx += LANES) {
         struct group group = {
             .shift = (int32_t)(dy * block->stride + dx), .dx = (int16_t)dx, .dy = (int16_t)dy};
         int32_t left = block->dx_high - dx + 1;
         uint32_t valid = left < LANES ? (1u << 2 * left) - 1 : UINT32_MAX;
-        group.mask = valid & (tiles.x * tiles.y == 1
-                                     ? alive_in_range(sieve, group.shift, low, span) | sieve->exempt
-                                     : alive(sieve, group.shift, tiles));
+        group.mask =
+            valid & (tiles.x * tiles.y == 1
+                            ? survivors_in_range(bounds, group.shift, low, span) | bounds->exempt
+                            : survivors(bounds, group.shift, tiles));
         count = append(groups, count, group);
     }
     return count;
 }
 
-static inline uint32_t sieve_rows(
+static inline uint32_t prune_rows(
     const struct elimination *e, int32_t dy, int32_t dy_end, struct group *groups)
 {
-    struct sieve sieve = sieve_at(e, e->boxes->levels - 1);
+    struct bounds bounds = bounds_at(e, e->boxes->levels - 1);
     uint32_t count = 0;
     for (; dy < dy_end; dy++) {
-        switch (sieve.side) { /* constants, so that the loops unroll */
+        switch (bounds.side) { /* constants, so that the loops are unrolled */
         case 1:
-            count = first_sieve(e, &sieve, dy, (struct tiles){1, 1}, groups, count);
+            count = prune_row(e, &bounds, dy, (struct tiles){1, 1}, groups, count);
             break;
         case 2:
-            count = first_sieve(e, &sieve, dy, (struct tiles){2, 2}, groups, count);
+            count = prune_row(e, &bounds, dy, (struct tiles){2, 2}, groups, count);
             break;
         default:
-            count = first_sieve(e, &sieve, dy, sieve.tiles, groups, count);
+            count = prune_row(e, &bounds, dy, bounds.tiles, groups, count);
             break;
         }
     }
     return count;
 }
 
-static inline uint32_t sieve_again(
+static inline uint32_t prune_again(
     const struct elimination *e, uint32_t level, struct group *groups, uint32_t count)
 {
-    struct sieve sieve = sieve_at(e, level);
-    uint32_t left = 0;
+    struct bounds bounds = bounds_at(e, level);
+    uint32_t kept = 0;
     for (uint32_t i = 0; i < count; i++) {
         struct group group = groups[i];
-        switch (sieve.side) {
+        switch (bounds.side) {
         case 2:
-            group.mask &= alive(&sieve, group.shift, (struct tiles){2, 2});
+            group.mask &= survivors(&bounds, group.shift, (struct tiles){2, 2});
             break;
         case 4:
-            group.mask &= alive(&sieve, group.shift, (struct tiles){4, 4});
+            group.mask &= survivors(&bounds, group.shift, (struct tiles){4, 4});
             break;
         default:
-            group.mask &= alive(&sieve, group.shift, sieve.tiles);
+            group.mask &= survivors(&bounds, group.shift, bounds.tiles);
             break;
         }
-        left = append(groups, left, group);
+        kept = append(groups, kept, group);
     }
-    return left;
+    return kept;
 }
 
 static inline void offer(struct elimination *e, uint32_t cost, int32_t dx, int32_t dy)
@@ -238,7 +240,7 @@ static inline void offer(struct elimination *e, uint32_t cost, int32_t dx, int32
     }
 }
 
-/* Candidates of a group that are still alive, sample by sample. */
+/* Compares the survivors of a group sample by sample. */
 static inline void compare_group(struct elimination *e, const struct group *group)
 {
     const struct gpume_block *block = e->block;
@@ -261,13 +263,14 @@ static inline void compare_group(struct elimination *e, const struct group *grou
     _mm256_storeu_si256((__m256i *)(void *)(cost + 8), costs[1]);
     for (; less; less &= less - 1) {
         int32_t lane = __builtin_ctz(less);
-        if (mask >> 2 * lane & 1) { /* lanes beyond the window may well be cheaper */
+        if (mask >> 2 * lane & 1) { /* lanes beyond the window may be cheaper */
             offer(e, cost[lane], group->dx + lane, group->dy);
         }
     }
 }
 
-static inline uint64_t count_alive(const struct group *groups, uint32_t count)
+/* Survivors of all groups. */
+static inline uint64_t count_survivors(const struct group *groups, uint32_t count)
 {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -276,17 +279,17 @@ static inline uint64_t count_alive(const struct group *groups, uint32_t count)
     return sum;
 }
 
-/* The candidates dy .. dy_end - 1. */
+/* Searches the candidates dy .. dy_end - 1. */
 static inline void search_rows(
     struct elimination *e, int32_t dy, int32_t dy_end, struct gpume_search_counts *counts)
 {
     struct group groups[GROUPS];
-    uint32_t count = sieve_rows(e, dy, dy_end, groups);
-    counts->past_blocks += count_alive(groups, count);
+    uint32_t count = prune_rows(e, dy, dy_end, groups);
+    counts->past_blocks += count_survivors(groups, count);
     for (uint32_t level = e->boxes->levels - 1; level-- > 0 && count;) {
-        count = sieve_again(e, level, groups, count);
+        count = prune_again(e, level, groups, count);
     }
-    counts->past_parts += count_alive(groups, count);
+    counts->past_parts += count_survivors(groups, count);
     for (uint32_t i = 0; i < count; i++) {
         compare_group(e, &groups[i]);
     }
@@ -305,8 +308,8 @@ static inline void take_hint(struct elimination *e, const struct gpume_vector *v
     e->limit = cost < e->limit ? cost + 1 : e->limit;
 }
 
-/* left: the vector of the block on the left; last: that of this block in an earlier field. Or NULL.
- */
+/* left: the vector of the block on the left; last: the vector of this block in an earlier field.
+ * Each may be NULL. */
 static inline struct gpume_candidate eliminate(const struct gpume_search_field *field,
     const struct gpume_block *block, const struct gpume_vector *left,
     const struct gpume_vector *last, struct gpume_search_counts *counts)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The search of blocks of 16-bit samples with AVX2: every lane is a candidate, and one sample of
- * the target meets sixteen of the reference at a time. Differences add up in 16 bits as long as the
- * largest sample in sight allows, then in 32.
+ * The search of 16-bit samples with AVX2: every lane is a candidate, and one sample of the target
+ * is compared with sixteen of the reference at a time. Differences are added in 16 bits as long as
+ * the largest sample of the span allows, then in 32.
  */
 #ifndef GPUME_CPU_SEARCH_LANES16_AVX2_H
 #define GPUME_CPU_SEARCH_LANES16_AVX2_H
@@ -11,9 +11,9 @@
 
 #if defined(__AVX2__)
 
-#define DYS 5 /* neighbouring dy at once; a usual number of dy, 15, is a multiple */
+#define DYS 5 /* neighbouring dy compared in one loop; divides 15, the usual number of dy */
 
-/* All bits of a rectangle of samples. */
+/* The bits that are set in any sample of a rectangle. */
 static inline uint16_t any_bits(const uint16_t *samples, size_t stride, size_t width, size_t height)
 {
     uint16_t any = 0;
@@ -25,7 +25,7 @@ static inline uint16_t any_bits(const uint16_t *samples, size_t stride, size_t w
     return any;
 }
 
-/* No sample that the blocks of a span can see is larger. 2^n - 1; at least 1. */
+/* A bound, 2^n - 1 and at least 1, of all samples that the blocks of a span are compared with. */
 static inline uint32_t largest_sample(
     const struct gpume_search_field *field, const struct gpume_span *span)
 {
@@ -38,14 +38,15 @@ static inline uint32_t largest_sample(
     size_t height = (size_t)gpume_min_u64(block_h, p->height - y);
     const uint16_t *target = (const uint16_t *)field->target + (y + plan->pad_y) * stride + x;
     const uint16_t *reference = (const uint16_t *)field->reference + y * stride + x;
-    /* The reference is seen from pad_x samples left of the span to window_x right of it. */
+    /* The reference is read from pad_x samples left of the span to window_x right of it. */
     size_t around = width + plan->pad_x + p->window_x;
     uint32_t any = any_bits(target + plan->pad_x, stride, width, height);
     any |= any_bits(reference, stride, around, height + 2 * (size_t)p->window_y);
     return (1u << gpume_bit_width(any | 1)) - 1;
 }
 
-/* Adds |c - r| in each lane. small: samples below 2^15, whose differences are signed 16-bit. */
+/* Adds |c - r| in each lane. small: samples are below 2^15, so that 16 signed bits hold their
+ * differences. */
 static inline __m256i add_samples(__m256i sum, uint16_t c, const uint16_t *r, bool small)
 {
     __m256i target = _mm256_set1_epi16((int16_t)c);
@@ -57,7 +58,7 @@ static inline __m256i add_samples(__m256i sum, uint16_t c, const uint16_t *r, bo
         sum, _mm256_sub_epi16(_mm256_max_epu16(places, target), _mm256_min_epu16(places, target)));
 }
 
-/* Costs of sixteen dx in 32 bits, and those of the next dy behind them. */
+/* Costs at sixteen dx, of up to DYS neighbouring dy, in 32 bits. */
 struct costs16 {
     __m256i low[DYS], high[DYS];
 };
@@ -72,8 +73,8 @@ static inline void flush(struct costs16 *costs, int32_t dys, const __m256i sums[
     }
 }
 
-/* Samples of one row for `dys` neighbouring dy, which share the load of the target. The sums have
- * names, so that they stay in registers. */
+/* Adds samples of one row at 1 or DYS neighbouring dy, which share the load of the target. The sums
+ * are named variables, so that they stay in registers. */
 static inline void add_run(__m256i sums[DYS], const uint16_t *c, const uint16_t *r,
     ptrdiff_t stride, int32_t count, int32_t dys, bool small)
 {
@@ -107,7 +108,8 @@ static inline void clear(__m256i sums[DYS], int32_t dys)
     }
 }
 
-/* run: so many differences, at least 1, stay below 2^16. Whole rows if it holds one. */
+/* run: differences, at least 1, that add up to less than 2^16. Adds whole rows in 16 bits if a run
+ * is as long as one. */
 static inline struct costs16 costs16(const struct gpume_block *block, const uint16_t *r,
     int32_t width, int32_t run, int32_t dys, bool small)
 {
@@ -137,7 +139,7 @@ static inline struct costs16 costs16(const struct gpume_block *block, const uint
     return costs;
 }
 
-/* The least costs so far of each dx, and the first dy that had them. */
+/* The smallest cost so far at each dx and the first dy that has it. */
 struct least16 {
     __m256i cost[2], dy[2];
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Costs of 8-bit blocks with AVX2, for the files compiled for it. Sixteen neighbouring dx at one dy
- * are a group: vmpsadbw gives the differences of four samples at eight neighbouring places in each
- * half of a register.
+ * Costs of blocks of 8-bit samples with AVX2, for the files compiled for it. Sixteen neighbouring
+ * dx at one dy are a group: vmpsadbw gives the differences of four samples at eight neighbouring
+ * places in each half of a register.
  */
 #ifndef GPUME_CPU_SEARCH_LANES_AVX2_H
 #define GPUME_CPU_SEARCH_LANES_AVX2_H
@@ -14,8 +14,8 @@
 #include <string.h>
 
 #define LANES 16
-#define EVERY_LANE 0x55555555u /* of a byte mask, one bit a 16-bit lane */
-#define NARROW_MAX 16          /* pixels a side: 16 * 16 * 255 < 2^16 - 1, so 16-bit costs hold */
+#define EVERY_LANE 0x55555555u /* of a byte mask, one bit per 16-bit lane */
+#define NARROW_MAX 16 /* pixels per side: 16 * 16 * 255 < 2^16 - 1, so 16 bits hold a cost */
 
 /* Samples that the low half compares at p .. p + 7, the high half at p + 8 .. p + 15. */
 static inline __m256i load_places(const uint8_t *p)
@@ -25,7 +25,7 @@ static inline __m256i load_places(const uint8_t *p)
         _mm256_castsi128_si256(low), _mm_loadu_si128((const __m128i *)(const void *)(p + 8)), 1);
 }
 
-/* Adds the differences of `width` samples, 4 to 16, of a row: at most 4 * 1020 a lane. */
+/* Adds the differences of `width` samples, 4 to 16, of a row: at most 4 * 1020 per lane. */
 static inline __m256i add_row(__m256i sum, const uint8_t *c, const uint8_t *r, int32_t width)
 {
     __m256i target, places = load_places(r);
@@ -50,7 +50,7 @@ static inline __m256i add_row(__m256i sum, const uint8_t *c, const uint8_t *r, i
     return sum;
 }
 
-/* Costs of a group for a narrow block. */
+/* Costs of a group of candidates of a narrow block. */
 static inline __m256i narrow_costs(
     const uint8_t *c, const uint8_t *r, ptrdiff_t stride, int32_t width, int32_t height)
 {
@@ -80,7 +80,7 @@ static inline uint32_t sum_of_quads(__m256i sum)
     return (uint32_t)_mm_cvtsi128_si32(_mm_add_epi64(pair, _mm_unpackhi_epi64(pair, pair)));
 }
 
-/* Eight samples of two rows, or of one. */
+/* Eight samples of each of two rows. */
 static inline __m128i load_8x2(const uint8_t *p, ptrdiff_t stride)
 {
     __m128i first = _mm_loadl_epi64((const __m128i *)(const void *)p);
@@ -137,8 +137,8 @@ static inline uint32_t cost_of(const struct gpume_block *block, int32_t dx, int3
     return cost_any(c, r, stride, block->width, block->height);
 }
 
-/* Costs of a group for a block of any width that is a multiple of 4, in 32 bits. A row adds at most
- * 1020 for every 4 samples to a lane: 64 such additions stay below 2^16. */
+/* Costs of a group for a block whose width is a multiple of 4, in 32 bits. Every 4 samples of a row
+ * add at most 1020 to a lane: 64 such additions stay below 2^16. */
 static inline void wide_costs(const struct gpume_block *block, const uint8_t *r, __m256i costs[2])
 {
     const uint8_t *c = block->target;
@@ -163,8 +163,9 @@ static inline void wide_costs(const struct gpume_block *block, const uint8_t *r,
     }
 }
 
-/* The best of the lanes' bests by the tie rule. Lane i stands for dx + i; those above dx_high do
- * not count. Mostly one lane has the least cost, so that the loop's end is foretold. */
+/* The best by the tie rule of `best` and the best of each lane. Lane i is dx + i; lanes above
+ * dx_high are ignored. Usually one lane has the smallest cost, so that the end of the loop is
+ * predicted. */
 static inline struct gpume_candidate best_lane(
     struct gpume_candidate best, __m256i costs, __m256i dys, int32_t dx, int32_t dx_high)
 {
@@ -208,8 +209,8 @@ static inline void group_costs(const struct gpume_block *block, const uint8_t *r
     costs[1] = _mm256_cvtepu16_epi32(_mm256_extracti128_si256(sum, 1));
 }
 
-/* Which of the first `count` costs are below a limit. Costs are below 2^31, so they compare as
- * signed. */
+/* Which of the first `count` costs are below a limit: one bit each. Costs are below 2^31, so signed
+ * comparison is right. */
 static inline uint32_t below(const __m256i costs[2], uint32_t limit, int32_t count)
 {
     __m256i limits = _mm256_set1_epi32((int32_t)limit);
@@ -220,7 +221,7 @@ static inline uint32_t below(const __m256i costs[2], uint32_t limit, int32_t cou
     return count < LANES ? mask & ((1u << count) - 1) : mask;
 }
 
-/* Takes over the lanes named in mask that beat the best. */
+/* Updates the best with the lanes in mask. */
 static void take(
     struct gpume_candidate *best, const __m256i costs[2], uint32_t mask, int32_t dx, int32_t dy)
 {

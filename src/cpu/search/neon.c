@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The search with NEON, on every 64-bit ARM: sixteen neighbouring dx at one dy, and each sample of
- * the target against sixteen of the reference. 8-bit samples, without elimination.
+ * The search with NEON, which every 64-bit Arm has: each sample of the target is compared with the
+ * reference at sixteen neighbouring dx. 8-bit samples, without elimination; others take the plain
+ * search.
  */
 #include "cpu/search/block.h"
 
 #include <arm_neon.h>
 
 #define LANES 16
-#define HELD 257 /* differences that 16 bits hold: 257 * 255 = 65535 */
+#define HELD 257 /* differences whose sum fits in 16 bits: 257 * 255 = 65535 */
 
 struct costs {
     uint32x4_t quarters[4];
@@ -22,12 +23,12 @@ static inline void flush(struct costs *costs, uint16x8_t low, uint16x8_t high)
     costs->quarters[3] = vaddw_u16(costs->quarters[3], vget_high_u16(high));
 }
 
-/* Always inlined, so that a constant width lets the compiler unroll. */
+/* Inlined, so that the compiler can unroll loops of a constant width. */
 static inline struct costs group_costs(
     const struct gpume_block *block, const uint8_t *r, int32_t width)
 {
     const uint8_t *c = block->target;
-    int32_t rows = HELD / width; /* a block has 128 columns at most, so 2 or more */
+    int32_t rows = HELD / width; /* 2 or more, as a block has at most 128 columns */
     struct costs costs = {{vdupq_n_u32(0), vdupq_n_u32(0), vdupq_n_u32(0), vdupq_n_u32(0)}};
     for (int32_t y = 0; y < block->height;) {
         int32_t end = y + rows < block->height ? y + rows : block->height;
@@ -64,7 +65,7 @@ static inline uint32_t least(const struct costs *costs)
     return vminvq_u32(vminq_u32(low, high));
 }
 
-/* Takes over what beats the best among the first `count` lanes. */
+/* Updates the best with the first `count` lanes. */
 static void take(
     struct gpume_candidate *best, const struct costs *costs, int32_t dx, int32_t dy, int32_t count)
 {
@@ -79,7 +80,8 @@ static void take(
     }
 }
 
-/* In the order of the tie rule; only a smaller cost replaces the best, which begins as (0,0). */
+/* Candidates run in the order of the tie rule and begin with (0,0); only a smaller cost replaces
+ * the best. */
 static struct gpume_candidate match(const struct gpume_block *block)
 {
     struct costs costs = costs_at(block, 0, 0);
@@ -126,7 +128,7 @@ static struct gpume_differences differences16(const uint16_t *a, const uint16_t 
 
 static bool available(void)
 {
-    return true; /* part of the architecture */
+    return true; /* NEON is part of the architecture */
 }
 
 const struct gpume_search gpume_search_neon = {.name = "neon",

@@ -1,35 +1,37 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cpu/search/ref.h"
-
+/*
+ * The plain search: loops over all candidates that define the right answer.
+ */
 #include "base/grid.h"
+#include "cpu/search/search.h"
+#include "model/cost.h"
 #include "model/order.h"
 
-/* One block's place: sample offset of its upper left corner in a padded frame, and its visible
- * size. */
+/* The place of a block: the sample offset of its upper left corner in a padded frame, and its
+ * visible size. */
 struct place {
     size_t offset;
     uint32_t x, y, width, height;
 };
 
-/* At most 128 * 128 * 65535 < 2^32. Always inlined, so that a constant width lets the compiler
- * unroll. */
-#define DEFINE_SAD(name, sample)                                                                   \
+/* 32 bits hold the cost: see gpume_cost_max. Inlined, so that the compiler can unroll loops of a
+ * constant width. */
+#define DEFINE_COST(name, sample)                                                                  \
     static inline uint32_t name(                                                                   \
         const sample *a, const sample *b, size_t stride, uint32_t width, uint32_t height)          \
     {                                                                                              \
         uint32_t sum = 0;                                                                          \
         for (uint32_t y = 0; y < height; y++) {                                                    \
             for (uint32_t x = 0; x < width; x++) {                                                 \
-                int difference = a[x] - b[x];                                                      \
-                sum += (uint32_t)(difference < 0 ? -difference : difference);                      \
+                sum += gpume_cost_of_sample(a[x], b[x]);                                           \
             }                                                                                      \
             a += stride;                                                                           \
             b += stride;                                                                           \
         }                                                                                          \
         return sum;                                                                                \
     }
-DEFINE_SAD(sad8, uint8_t)
-DEFINE_SAD(sad16, uint16_t)
+DEFINE_COST(cost8, uint8_t)
+DEFINE_COST(cost16, uint16_t)
 
 static uint32_t cost_of(const struct gpume_plan *plan, const struct place *place,
     const void *target, const void *reference, int32_t dx, int32_t dy)
@@ -39,17 +41,17 @@ static uint32_t cost_of(const struct gpume_plan *plan, const struct place *place
     if (plan->sample_bytes == 2) {
         const uint16_t *a = (const uint16_t *)target + place->offset;
         const uint16_t *b = (const uint16_t *)reference + place->offset + shift;
-        return sad16(a, b, stride, place->width, place->height);
+        return cost16(a, b, stride, place->width, place->height);
     }
     const uint8_t *a = (const uint8_t *)target + place->offset;
     const uint8_t *b = (const uint8_t *)reference + place->offset + shift;
-    switch (place->width) { /* the common widths, for the compiler's sake */
+    switch (place->width) { /* constants for the common widths */
     case 8:
-        return sad8(a, b, stride, 8, place->height);
+        return cost8(a, b, stride, 8, place->height);
     case 16:
-        return sad8(a, b, stride, 16, place->height);
+        return cost8(a, b, stride, 16, place->height);
     default:
-        return sad8(a, b, stride, place->width, place->height);
+        return cost8(a, b, stride, place->width, place->height);
     }
 }
 
@@ -81,9 +83,10 @@ static struct gpume_candidate best_match(const struct gpume_plan *plan, const st
     return best;
 }
 
-void gpume_search_ref_span(const struct gpume_search_field *field, const struct gpume_span *span,
-    struct gpume_vector *vectors, uint32_t *costs)
+static void plain_span(const struct gpume_search_field *field, const struct gpume_span *span,
+    struct gpume_vector *vectors, uint32_t *costs, struct gpume_search_counts *counts)
 {
+    (void)counts; /* no candidate is eliminated */
     const struct gpume_plan *plan = field->plan;
     const struct gpume_params *p = &plan->params;
     const struct gpume_shape *layer = field->layer;
@@ -102,3 +105,27 @@ void gpume_search_ref_span(const struct gpume_search_field *field, const struct 
         costs[first + column] = best.cost;
     }
 }
+
+static bool always(void)
+{
+    return true;
+}
+
+static struct gpume_differences plain_differences8(
+    const uint8_t *a, const uint8_t *b, uint32_t count)
+{
+    return gpume_differences8(a, b, count);
+}
+
+static struct gpume_differences plain_differences16(
+    const uint16_t *a, const uint16_t *b, uint32_t count)
+{
+    return gpume_differences16(a, b, count);
+}
+
+const struct gpume_search gpume_search_plain = {.name = "plain",
+    .summary = "portable C, every candidate in full; defines the answer",
+    .available = always,
+    .span = plain_span,
+    .differences8 = plain_differences8,
+    .differences16 = plain_differences16};

@@ -1,40 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cpu/search/search.h"
 
-#include "cpu/search/ref.h"
-
 #include <string.h>
-
-static bool always(void)
-{
-    return true;
-}
-
-static void plain_span(const struct gpume_search_field *field, const struct gpume_span *span,
-    struct gpume_vector *vectors, uint32_t *costs, struct gpume_search_counts *counts)
-{
-    (void)counts; /* nothing is dropped here */
-    gpume_search_ref_span(field, span, vectors, costs);
-}
-
-static struct gpume_differences plain_differences8(
-    const uint8_t *a, const uint8_t *b, uint32_t count)
-{
-    return gpume_differences8(a, b, count);
-}
-
-static struct gpume_differences plain_differences16(
-    const uint16_t *a, const uint16_t *b, uint32_t count)
-{
-    return gpume_differences16(a, b, count);
-}
-
-const struct gpume_search gpume_search_plain = {.name = "plain",
-    .summary = "portable C, every candidate in full; defines the answer",
-    .available = always,
-    .span = plain_span,
-    .differences8 = plain_differences8,
-    .differences16 = plain_differences16};
 
 static const struct gpume_search *const searches[] = {
     &gpume_search_plain,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The implementations of the exact search: one table, chosen from at run time. Each gives the
- * vectors and costs of search_ref.c, bit for bit, and differs in speed alone.
+ * The implementations of the exact search: a table from which one is selected at run time. Each
+ * gives exactly the vectors and costs of ref.c; they differ in speed only.
  */
 #ifndef GPUME_CPU_SEARCH_SEARCH_H
 #define GPUME_CPU_SEARCH_SEARCH_H
@@ -11,11 +11,11 @@
 
 #include <stdatomic.h>
 
-/* Implementations read up to this many bytes past the last sample of a padded frame, without a
- * meaning for the result: two vectors of 64 bytes. Buffers are longer by it. */
+/* Implementations read up to this many bytes past the last sample of a padded frame: two vectors of
+ * 64 bytes. The values do not affect the result, but the buffers must be that much longer. */
 #define GPUME_SEARCH_SLACK_BYTES 128u
 
-/* Neighbouring blocks of one row: first .. end - 1. */
+/* Neighbouring blocks of one block row: first .. end - 1. */
 struct gpume_span {
     uint32_t row, first, end;
 };
@@ -27,10 +27,10 @@ struct gpume_search_field {
     const void *target, *reference; /* whole padded frames with slack behind them */
     /* Box sums of the reference for this layer, to search by elimination; NULL: without. */
     const struct gpume_boxes *boxes;
-    /* Vectors of this layer in an earlier field, likely to be good; or NULL. They only decide how
-     * soon candidates are dropped. May be the array that is being written. */
+    /* Vectors of this layer in an earlier field, likely to be good; or NULL. They only affect how
+     * soon candidates are pruned. May be the array that is being written. */
     const struct gpume_vector *hints;
-    /* Looked at before every block: true leaves the rest of the span as it is. NULL: never. */
+    /* Checked before every block: true leaves the rest of the span unchanged. NULL: never. */
     const atomic_bool *cancelled;
 };
 
@@ -39,11 +39,11 @@ static inline bool gpume_search_cancelled(const struct gpume_search_field *field
     return field->cancelled && atomic_load_explicit(field->cancelled, memory_order_relaxed);
 }
 
-/* How far candidates came in blocks that were searched by elimination. */
+/* Candidates of blocks that were searched with elimination. */
 struct gpume_search_counts {
-    uint64_t candidates;  /* all of them */
-    uint64_t past_blocks; /* not dropped by the sums of the largest boxes */
-    uint64_t past_parts;  /* nor by those of smaller ones: compared sample by sample */
+    uint64_t candidates;  /* all */
+    uint64_t past_blocks; /* survived the sums of the largest boxes */
+    uint64_t past_parts;  /* survived those of smaller ones too: compared sample by sample */
 };
 
 struct gpume_search {
@@ -53,26 +53,26 @@ struct gpume_search {
      * adds to counts. Spans may be searched in parallel. Layers may have any shape. */
     void (*span)(const struct gpume_search_field *field, const struct gpume_span *span,
         struct gpume_vector *vectors, uint32_t *costs, struct gpume_search_counts *counts);
-    /* Makes one row of box sums of one level (box_rows.h); NULL: no elimination here. */
+    /* Makes one row of box sums of one level (box_rows.h). NULL: without elimination. */
     void (*box_row)(
         const struct gpume_boxes *boxes, const uint8_t *padded, uint32_t level, uint32_t row);
-    /* Of `count` samples, GPUME_DIFFERENCES_MAX at most. */
+    /* Of `count` samples, at most GPUME_DIFFERENCES_MAX. */
     struct gpume_differences (*differences8)(const uint8_t *a, const uint8_t *b, uint32_t count);
     struct gpume_differences (*differences16)(const uint16_t *a, const uint16_t *b, uint32_t count);
     uint64_t (*ceiling)(uint64_t rounds); /* see ceiling.h; NULL: not known */
 };
 
-extern const struct gpume_search gpume_search_plain;  /* search_ref.c behind this interface */
+extern const struct gpume_search gpume_search_plain;  /* ref.c */
 extern const struct gpume_search gpume_search_neon;   /* aarch64 only */
 extern const struct gpume_search gpume_search_avx512; /* x86-64 only */
 extern const struct gpume_search gpume_search_avx2;   /* x86-64 only */
 
-/* Implementations from the plain one to the fastest; NULL past the last one. Some may not be
- * available here. */
+/* Implementations from the plain one to the fastest; NULL past the last one. Some may be
+ * unavailable on this processor. */
 const struct gpume_search *gpume_search_at(uint32_t index);
 
-/* The one of that name, or the fastest that is available for NULL; NULL if the name is of none that
- * is available. */
+/* The available implementation of that name; for NULL the fastest available one. NULL: there is no
+ * such implementation. */
 const struct gpume_search *gpume_search_select(const char *name);
 
 #endif

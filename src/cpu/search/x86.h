@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the searches for x86-64 share, compiled in each of them for its own instruction set: blocks
- * of unusual shapes without elimination, and the way through a row of blocks.
+ * What the searches for x86-64 share, compiled in each of them for its own instruction set: the
+ * search of a span, which selects a kernel for each block, and the kernels for unusual blocks.
  */
 #ifndef GPUME_CPU_SEARCH_X86_H
 #define GPUME_CPU_SEARCH_X86_H
@@ -12,8 +12,15 @@
 
 #if defined(__AVX2__)
 
-typedef struct gpume_candidate (*match_fn)(const struct gpume_block *block);
-typedef struct gpume_candidate (*match16_fn)(const struct gpume_block *block, uint32_t largest);
+/* The including file defines these two for its instruction set: the best candidate of a block,
+ * without elimination. width and height are the block's, mostly as constants. */
+
+/* Where is_narrow: 8-bit samples. */
+static inline struct gpume_candidate match_narrow(
+    const struct gpume_block *block, int32_t width, int32_t height);
+
+/* Where is_narrow16: 16-bit samples. */
+static inline struct gpume_candidate match16_narrow(const struct gpume_block *block, int32_t width);
 
 static inline bool is_narrow(const struct gpume_block *block)
 {
@@ -37,7 +44,7 @@ static inline struct gpume_candidate match_wide(const struct gpume_block *block)
     return best;
 }
 
-/* A block cut to a width that is no multiple of 4: one candidate at a time. */
+/* A block cut to a width that is not a multiple of 4: one candidate at a time. */
 static inline struct gpume_candidate match_any(const struct gpume_block *block)
 {
     struct gpume_candidate best = {.cost = cost_of(block, 0, 0)};
@@ -58,10 +65,46 @@ static inline struct gpume_candidate match_common(const struct gpume_block *bloc
     return block->width % 4 ? match_any(block) : match_wide(block);
 }
 
-#define LINE 64 /* bytes that come into the cache together */
+static struct gpume_candidate match(const struct gpume_block *block)
+{
+    int32_t height = block->height;
+    if (!is_narrow(block)) {
+        return match_common(block);
+    }
+    switch (block->width) { /* constants, so that the loops are unrolled */
+    case 4:
+        return match_narrow(block, 4, height);
+    case 8:
+        return height == 8 ? match_narrow(block, 8, 8) : match_narrow(block, 8, height);
+    case 12:
+        return match_narrow(block, 12, height);
+    default:
+        return height == 16 ? match_narrow(block, 16, 16) : match_narrow(block, 16, height);
+    }
+}
 
-/* Asks for what the row of blocks below sees and this one does not, a part with every block. The
- * searches read too few bytes of too many rows for the processor to do so by itself. */
+/* largest: see largest_sample. */
+static struct gpume_candidate match16(const struct gpume_block *block, uint32_t largest)
+{
+    if (!is_narrow16(block, largest)) {
+        return match16_common(block, largest);
+    }
+    switch (block->width) {
+    case 4:
+        return match16_narrow(block, 4);
+    case 8:
+        return match16_narrow(block, 8);
+    case 16:
+        return match16_narrow(block, 16);
+    default:
+        return match16_narrow(block, block->width);
+    }
+}
+
+#define LINE 64 /* bytes of a cache line */
+
+/* Prefetches what the next row of blocks will read and this one does not, some of it with every
+ * block. The processor does not prefetch it: the searches read few bytes of many rows. */
 static inline void prefetch_below(
     const struct gpume_search_field *field, const struct gpume_block *block, uint32_t column)
 {
@@ -71,7 +114,7 @@ static inline void prefetch_below(
     size_t stride = (size_t)block->stride * bytes;
     size_t below = height * stride, window = field->plan->params.window_y * stride;
     for (uint32_t row = column % apart; row < height; row += apart) {
-        for (uint32_t at = 0; at < width; at += LINE) { /* beyond the frame: of no effect */
+        for (uint32_t at = 0; at < width; at += LINE) { /* no effect beyond the frame */
             uintptr_t offset = below + row * stride + at;
             __builtin_prefetch((const void *)((uintptr_t)block->target + offset));
             __builtin_prefetch((const void *)((uintptr_t)block->reference + window + offset));
@@ -79,9 +122,7 @@ static inline void prefetch_below(
     }
 }
 
-/* match: without elimination. */
-static inline void search_columns(match_fn match, match16_fn match16,
-    const struct gpume_search_field *field, const struct gpume_span *span,
+static void search_span(const struct gpume_search_field *field, const struct gpume_span *span,
     struct gpume_vector *vectors, uint32_t *costs, struct gpume_search_counts *counts)
 {
     bool wide_samples = field->plan->sample_bytes == 2;
@@ -107,6 +148,22 @@ static inline void search_columns(match_fn match, match16_fn match16,
         vectors[first + column] = (struct gpume_vector){(int16_t)best.dx, (int16_t)best.dy};
         costs[first + column] = best.cost;
     }
+}
+
+static struct gpume_differences differences8(const uint8_t *a, const uint8_t *b, uint32_t count)
+{
+    return gpume_differences8(a, b, count);
+}
+
+static struct gpume_differences differences16(const uint16_t *a, const uint16_t *b, uint32_t count)
+{
+    return gpume_differences16(a, b, count);
+}
+
+static void box_row(
+    const struct gpume_boxes *boxes, const uint8_t *padded, uint32_t level, uint32_t row)
+{
+    gpume_box_row_any(boxes, padded, level, row);
 }
 
 #endif
