@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# gpume compare: figures against those that awk finds, maps, other tools' tables, and files that
-# are no vectors.
+# gpume compare: its statistics against those that awk computes, maps, tables of other tools, and files without vectors.
 . "$(dirname "$0")/common.sh"
 make_clip clip.y4m 64 48 8 5
 expect 0 clip.y4m --backend "$engine" -q -o a

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# --max-pixels, --max-memory, --timeout: what is refused, where the limit lies, and that nothing is left.
+# --max-pixels, --max-memory and --timeout: which runs are refused, at which value, and that they leave no file.
 . "$(dirname "$0")/common.sh"
 need_oracle
 make_clip clip.y4m 64 48 8 4

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# What an input may open: one file of this machine. What is on the network, or is named by a file,
-# stays closed without --allow-network and --allow-files.
+# An input may open one file of this machine. Without --allow-network and --allow-files nothing on the network and no
+# file that the input names is opened.
 . "$(dirname "$0")/common.sh"
 need_oracle
 [ -n "${GPUME_LISTENER:-}" ] || skip "GPUME_LISTENER does not name the listener"

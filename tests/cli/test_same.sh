@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# The same bytes in every kind of output: twice, on one thread and on many, on Vulkan and on the CPU.
+# Every kind of output has the same bytes in a second run, on one thread and on many, on Vulkan and on the CPU.
 . "$(dirname "$0")/common.sh"
 need_oracle
 "$oracle" flat 72 52 8 30000 1001 >clip.y4m

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# A run that is interrupted ends soon, says so in one line, and leaves what is whole as NAME.partial, or
-# nothing; a run that is killed leaves temporaries, which the next one clears.
+# An interrupted run ends soon, says so in one line, and leaves its complete results as NAME.partial, or nothing. A
+# killed run leaves temporary files, which the next one removes.
 . "$(dirname "$0")/common.sh"
 need_oracle
 env --default-signal=INT true 2>/dev/null || skip "no env --default-signal"
@@ -182,11 +182,11 @@ interrupt INT ../mute
 interrupt INT sort ../mute -o out
 interrupt TERM sort ../mute
 
-# A long search: minutes, if the signal did not end it.
+# A long search, which would take a hundred times as long as the script needs to send the signal.
 make_clip large.y4m 640 480 8 100
 search=plain
 [ "$engine" = cpu ] || search=quads
-launch INT large.y4m -w 32 -b 4 --no-elimination --search $search --threads 1 --residual r%d.png
+launch INT large.y4m -w 20 -b 4 --no-elimination --search $search --threads 1 --residual r%d.png
 await r2.png
 kill -s INT $pid
 wait $pid

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Runs a sequence through an engine and holds every field against the brute-force answer.
+ * Runs a sequence through an engine and compares every field with the brute-force answer.
  */
 #ifndef GPUME_TESTS_RUNNER_H
 #define GPUME_TESTS_RUNNER_H
@@ -25,7 +25,7 @@ struct runner_case {
     bool filtered;
 };
 
-/* The number of failed checks; every failure is told with the case, the block and both answers.
+/* The number of failed checks; each is printed with the case, the block and both answers.
  * backend: GPUME_BACKEND_VULKAN or GPUME_BACKEND_CPU. */
 unsigned runner_run(const struct runner_case *run, enum gpume_backend backend, bool validate);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A GPU that fails in mid-run: every field is that of an undisturbed run on the CPU, with one
- * warning, whenever it fails, in whatever way, in every direction; and where the GPU was asked for
- * by name the run fails. The failures are those of the layer in tests/fault, which also passes a
- * software driver off as a GPU.
+ * A GPU that fails during a run: every field is that of an undisturbed run on the CPU, with one
+ * warning, whenever and however it fails, in every direction. Where the caller asked for the GPU,
+ * the run fails. The layer in tests/fault makes the calls fail, and presents a software driver as a
+ * GPU.
  */
 #include "gpume/gpume.h"
 #include "harness.h"
