@@ -7,8 +7,8 @@ usage: python3 tests/bench/two_builds.py OLD_GPUME NEW_GPUME [--runs N] [--seed 
 Each run makes a small clip with ffmpeg and draws one to three command lines: a search, and perhaps a conversion, a
 comparison of two searches, or a sort. Both builds execute them in folders of their own. The program compares the exit
 statuses, the set of files, their bytes, and standard output where it carries data. It ignores texts for people
-(standard error, the closing summary, the markup of report.html), and in JSON the times, the rates, the version and
-the name of the machine. A run depends on the seed and on its number only, so --only repeats one.
+(standard error, the closing summary, the markup of report.html), and in JSON the times, the rates, the version,
+the name of the machine and the memory that the run needs. A run depends on the seed and on its number only, so --only repeats one.
 
 The folder of a run that differs is kept, with the command lines beside it. Exit status 1 if any run differs.
 """
@@ -35,7 +35,7 @@ SEARCHES = {"cpu": ["plain", "avx2", "avx512"], "vulkan": ["quads", "int", "floa
 WORK = {"cpu": 2e8, "vulkan": 2e7}  # pixel differences of one search, at most
 # The CPU engine measures whether elimination pays, so the shares depend on time.
 MASKED = {"dropped_by_block_sums", "dropped_by_part_sums", "compared"}
-MASKED |= {"seconds", "fields_per_second", "busy", "gpume", "device", "driver", "machine"}
+MASKED |= {"seconds", "fields_per_second", "busy", "gpume", "device", "driver", "machine", "host_bytes", "device_bytes"}
 MASKED_TEXT = re.compile(r'("(?:%s)": )("(?:[^"\\]|\\.)*"|[^,\n}]+)' % "|".join(sorted(MASKED)))
 PAGE_DATA = re.compile(r'<script type="([a-z/]+)" id="([a-z0-9-]+)">(.*?)</script>', re.S)
 
@@ -413,6 +413,9 @@ def main():
     parser.add_argument("--keep", action="store_true", help="keep the folders of all runs")
     options = parser.parse_args()
     builds = [os.path.abspath(build) for build in options.builds]
+    for build in builds:
+        if subprocess.run([build, "--version"], stdout=subprocess.DEVNULL).returncode != 0:
+            sys.exit("%s: does not run" % build)
     root = tempfile.mkdtemp(prefix="two_builds.")
     numbers = range(options.runs) if options.only is None else [options.only]
     differing, statuses = 0, collections.Counter()
