@@ -4,10 +4,12 @@
  */
 #include "base/args.h"
 #include "base/locked_log.h"
-#include "base/reserved.h"
+#include "base/sized.h"
 #include "base/status.h"
 #include "model/plan.h"
 #include "run/pipeline.h"
+#include "run/schedule.h"
+#include "run/standby.h"
 #include "version.h"
 
 #include <math.h>
@@ -21,7 +23,10 @@ struct gpume {
     struct gpume_locked_log locked;
     const struct gpume_log *log;
     struct gpume_pipeline *pipeline;
-    struct gpume_plane plane; /* size and depth of every frame */
+    struct gpume_params params;
+    struct gpume_prefilter prefilter; /* what params.prefilter points to, if anything */
+    struct gpume_schedule schedule;   /* the sender's, like the number of frames sent */
+    uint64_t sent_count;
 };
 
 const char *gpume_status_text(int status)
@@ -53,32 +58,47 @@ const char *gpume_version(void)
     return GPUME_VERSION;
 }
 
-void gpume_params_default(struct gpume_params *params)
+int gpume_params_fill(struct gpume_params *params)
 {
-    if (!params) {
-        return;
-    }
-    *params = (struct gpume_params){
+    static const struct gpume_params defaults = {
         .bits = 8, .block = 8, .window_x = 7, .window_y = 7, .ref_distance = 1};
+    return params ? gpume_sized_write(params, &defaults, sizeof(defaults)) : GPUME_INVALID;
 }
 
-static int open_engine(
-    struct gpume *ctx, const struct gpume_params *params, const struct gpume_engine_ops *ops)
+/* Opens the engine and the pipeline. standby: taken over; NULL: none. */
+static int open_engine(struct gpume *ctx, const struct gpume_params *params,
+    const struct gpume_engine_ops *ops, struct gpume_standby *standby)
 {
+    const struct gpume_log *log = standby ? gpume_standby_log(standby) : ctx->log;
     void *engine = NULL;
     struct gpume_plan plan;
-    int status = ops->open(&engine, params, ctx->log, &plan);
+    int status = ops->open(&engine, params, log, &plan);
     if (status == GPUME_AGAIN) {
         struct gpume_params smaller = *params;
         smaller.no_elimination = true;
-        status = ops->open(&engine, &smaller, ctx->log, &plan);
+        status = ops->open(&engine, &smaller, log, &plan);
     }
-    return status == GPUME_OK ? gpume_pipeline_open(&ctx->pipeline, ops, engine, &plan, ctx->log)
-                              : status;
+    if (status != GPUME_OK) {
+        if (standby && !gpume_status_is_of_gpu(status)) {
+            gpume_standby_report(standby);
+        }
+        gpume_standby_destroy(&standby);
+        return status;
+    }
+    if (standby) {
+        gpume_standby_arm(standby);
+    }
+    const struct gpume_pipeline_parts parts = {.ops = ops,
+        .engine = engine,
+        .standby = standby,
+        .source = {gpume_schedule_next, &ctx->schedule},
+        .plan = &plan,
+        .log = ctx->log};
+    return gpume_pipeline_open(&ctx->pipeline, &parts);
 }
 
-int gpume_list_searches(
-    const char *device, struct gpume_search_info *out, uint32_t capacity, uint32_t *count)
+int gpume_searches_fill(const char *device, struct gpume_search_info *out, size_t stride,
+    uint32_t capacity, uint32_t *count)
 {
     if (!count || (capacity > 0 && !out)) {
         return GPUME_INVALID;
@@ -90,7 +110,7 @@ int gpume_list_searches(
     GPUME_TRY(gpume_engine_gpu.list_searches(device, all + of_cpu, &of_gpu));
     *count = of_cpu + of_gpu;
     for (uint32_t i = 0; i < *count && i < capacity; i++) {
-        out[i] = all[i];
+        memcpy((char *)out + i * stride, &all[i], stride < sizeof(*all) ? stride : sizeof(*all));
     }
 fail:
     return status;
@@ -169,16 +189,18 @@ static int choose_engine(struct gpume *ctx, const struct gpume_params *params)
 {
     if (params->backend == GPUME_BACKEND_CPU) {
         const int checked = gpume_args_check_cpu(params->device, params->validate, ctx->log);
-        return checked ? checked : open_engine(ctx, params, &gpume_engine_cpu);
+        return checked ? checked : open_engine(ctx, params, &gpume_engine_cpu, NULL);
     }
     if (!gpume_plan_stands_by(params)) {
-        return open_engine(ctx, params, &gpume_engine_gpu);
+        return open_engine(ctx, params, &gpume_engine_gpu, NULL);
     }
-    int status = open_engine(ctx, params, &gpume_engine_standby);
+    struct gpume_standby *standby = NULL;
+    int status = gpume_standby_create(&standby, params, ctx->log);
+    status = status == GPUME_OK ? open_engine(ctx, params, &gpume_engine_gpu, standby) : status;
     if (gpume_status_is_of_gpu(status)) {
         struct gpume_params on_cpu = *params;
         on_cpu.backend = GPUME_BACKEND_CPU;
-        return open_engine(ctx, &on_cpu, &gpume_engine_cpu);
+        return open_engine(ctx, &on_cpu, &gpume_engine_cpu, NULL);
     }
     return status;
 }
@@ -188,9 +210,13 @@ int gpume_open(gpume **out, const struct gpume_params *params)
     if (!out || !params) {
         return GPUME_INVALID;
     }
-    const struct gpume_log log = {params->log, params->log_opaque};
-    int status =
-        gpume_args_check("gpume_params", params->backend, GPUME_RESERVED_IS_ZERO(params), &log);
+    struct gpume_log log = {0};
+    if (params->size >= offsetof(struct gpume_params, log_opaque) + sizeof(void *)) {
+        log = (struct gpume_log){params->log, params->log_opaque};
+    }
+    struct gpume_params resolved;
+    int status = gpume_sized_read(&resolved, sizeof(resolved), params, "gpume_params", &log);
+    status = status == GPUME_OK ? gpume_args_check(resolved.backend, &log) : status;
     if (status != GPUME_OK) {
         return status;
     }
@@ -198,12 +224,16 @@ int gpume_open(gpume **out, const struct gpume_params *params)
     if (!ctx) {
         return gpume_log_nomem(&log, "a context");
     }
-    gpume_locked_log_init(&ctx->locked, params->log, params->log_opaque);
+    gpume_locked_log_init(&ctx->locked, log.fn, log.opaque);
     ctx->log = &ctx->locked.log;
-    ctx->plane = (struct gpume_plane){
-        .width = params->width, .height = params->height, .bits = params->bits};
-    struct gpume_params resolved = *params;
-    status = params->search ? resolve_search(ctx, &resolved) : GPUME_OK;
+    if (resolved.prefilter) {
+        status = gpume_sized_read(&ctx->prefilter, sizeof(ctx->prefilter), resolved.prefilter,
+            "gpume_prefilter", ctx->log);
+        resolved.prefilter = &ctx->prefilter;
+    }
+    status = status == GPUME_OK && resolved.search ? resolve_search(ctx, &resolved) : status;
+    ctx->params = resolved;
+    ctx->schedule = gpume_schedule_make(&resolved);
     if (status == GPUME_OK) {
         status = choose_engine(ctx, &resolved);
     }
@@ -247,15 +277,22 @@ void gpume_frame_release(gpume_frame **frame)
     }
 }
 
+static int send_frame(struct gpume *ctx, gpume_frame **frame, int64_t time_us)
+{
+    const int status = gpume_pipeline_send(ctx->pipeline, frame, time_us);
+    ctx->sent_count += status == GPUME_OK;
+    return status;
+}
+
 int gpume_send(gpume *ctx, gpume_frame **frame, int64_t time_us)
 {
     if (!ctx || !frame || !*frame || (*frame)->owner != ctx->pipeline) {
         return GPUME_INVALID;
     }
-    return gpume_pipeline_send(ctx->pipeline, frame, time_us);
+    return send_frame(ctx, frame, time_us);
 }
 
-static bool same_shape(const struct gpume_plane *plane, const struct gpume_plane *wanted)
+static bool same_shape(const struct gpume_plane *plane, const struct gpume_params *wanted)
 {
     size_t row_bytes = (size_t)wanted->width * (wanted->bits > 8 ? 2 : 1);
     size_t stride = plane->stride < 0 ? 0 - (size_t)plane->stride : (size_t)plane->stride;
@@ -268,12 +305,12 @@ int gpume_send_plane(gpume *ctx, const struct gpume_plane *plane, int64_t time_u
     if (!ctx || !plane) {
         return GPUME_INVALID;
     }
-    if (!same_shape(plane, &ctx->plane)) {
+    if (!same_shape(plane, &ctx->params)) {
         gpume_log_write(ctx->log, GPUME_LOG_ERROR,
             "a plane of %ux%u, %u bits, stride %td%s was sent to a context of %ux%u, %u bits",
             plane->width, plane->height, plane->bits, plane->stride,
-            plane->data ? "" : ", without data", ctx->plane.width, ctx->plane.height,
-            ctx->plane.bits);
+            plane->data ? "" : ", without data", ctx->params.width, ctx->params.height,
+            ctx->params.bits);
         return GPUME_INVALID;
     }
     gpume_frame *frame = NULL;
@@ -286,7 +323,44 @@ int gpume_send_plane(gpume *ctx, const struct gpume_plane *plane, int64_t time_u
         memcpy((uint8_t *)frame->plane.data + (ptrdiff_t)y * frame->plane.stride,
             (const uint8_t *)plane->data + (ptrdiff_t)y * plane->stride, row_bytes);
     }
-    return gpume_pipeline_send(ctx->pipeline, &frame, time_us);
+    return send_frame(ctx, &frame, time_us);
+}
+
+/* The frame's sequence number; false: it has not been sent, or too many have been sent since. */
+static bool find_frame(const struct gpume *ctx, uint64_t index, uint64_t *sequence)
+{
+    *sequence = index - ctx->params.first_frame;
+    return *sequence < ctx->sent_count && ctx->sent_count - *sequence <= ctx->schedule.distance + 1;
+}
+
+int gpume_search(gpume *ctx, const struct gpume_task *task)
+{
+    struct gpume_task own;
+    if (!ctx || !task) {
+        return GPUME_INVALID;
+    }
+    if (ctx->params.direction != GPUME_DIRECTION_MANUAL) {
+        gpume_log_write(ctx->log, GPUME_LOG_ERROR,
+            "gpume_search needs params.direction GPUME_DIRECTION_MANUAL");
+        return GPUME_INVALID;
+    }
+    const int status = gpume_sized_read(&own, sizeof(own), task, "gpume_task", ctx->log);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    if (!find_frame(ctx, task->target, &own.target) ||
+        !find_frame(ctx, task->reference, &own.reference)) {
+        gpume_log_write(ctx->log, GPUME_LOG_ERROR,
+            "gpume_search: target %llu, reference %llu: must be among the newest %llu of the "
+            "frames "
+            "%llu to %lld that have been sent (params.ref_distance + 1)",
+            (unsigned long long)task->target, (unsigned long long)task->reference,
+            (unsigned long long)ctx->schedule.distance + 1,
+            (unsigned long long)ctx->params.first_frame,
+            (long long)(ctx->params.first_frame + ctx->sent_count) - 1);
+        return GPUME_INVALID;
+    }
+    return gpume_pipeline_request(ctx->pipeline, &own);
 }
 
 int gpume_finish(gpume *ctx)
@@ -302,15 +376,30 @@ int gpume_receive(gpume *ctx, const struct gpume_field **field, uint32_t flags)
     return gpume_pipeline_receive(ctx->pipeline, field, flags);
 }
 
+/* The library made it inside a box that it may write to. */
+static struct gpume_field_box *box_of(const struct gpume_field *field)
+{
+    return (struct gpume_field_box *)(uintptr_t)field;
+}
+
+const struct gpume_field *gpume_field_ref(const struct gpume_field *field)
+{
+    if (field) {
+        atomic_fetch_add_explicit(&box_of(field)->refs, 1, memory_order_relaxed);
+    }
+    return field;
+}
+
 void gpume_field_release(const struct gpume_field **field)
 {
     if (!field || !*field) {
         return;
     }
-    /* The library made it inside a box that it may write to. */
-    struct gpume_field_box *box = (struct gpume_field_box *)(uintptr_t)*field;
+    struct gpume_field_box *box = box_of(*field);
     *field = NULL;
-    box->recycle(box->owner, box);
+    if (atomic_fetch_sub_explicit(&box->refs, 1, memory_order_acq_rel) == 1) {
+        box->recycle(box->owner, box);
+    }
 }
 
 void gpume_cancel(gpume *ctx)
@@ -336,16 +425,22 @@ uint64_t gpume_stats_ns(const struct gpume_stats *stats, const char *stage)
     return 0;
 }
 
-void gpume_get_info(const gpume *ctx, struct gpume_info *info)
+int gpume_info_fill(gpume *ctx, struct gpume_info *info)
 {
-    if (ctx && info) {
-        gpume_pipeline_get_info(ctx->pipeline, info);
+    if (!ctx || !info) {
+        return GPUME_INVALID;
     }
+    struct gpume_info own = {0};
+    gpume_pipeline_get_info(ctx->pipeline, &own);
+    return gpume_sized_write(info, &own, sizeof(own));
 }
 
-void gpume_get_stats(gpume *ctx, struct gpume_stats *stats)
+int gpume_stats_fill(gpume *ctx, struct gpume_stats *stats)
 {
-    if (ctx && stats) {
-        gpume_pipeline_get_stats(ctx->pipeline, stats);
+    if (!ctx || !stats) {
+        return GPUME_INVALID;
     }
+    struct gpume_stats own = {0};
+    gpume_pipeline_get_stats(ctx->pipeline, &own);
+    return gpume_sized_write(stats, &own, sizeof(own));
 }

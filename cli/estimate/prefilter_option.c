@@ -45,7 +45,8 @@ static bool parse_side(const char *text, double max, struct gpume_prefilter *fil
 static bool parse_filter(const struct gpume_option *row, const char *text, void *field)
 {
     struct gpume_prefilter_option *out = field;
-    struct gpume_prefilter_option option = {.text = text};
+    struct gpume_prefilter_option option = {
+        .text = text, .filter = {.size = sizeof(struct gpume_prefilter)}};
     struct gpume_prefilter *filter = &option.filter;
     const char *rest;
     bool good = false;

@@ -41,8 +41,14 @@ int gpume_compute_open(gpume_compute **out, const struct gpume_compute_params *p
         return GPUME_INVALID;
     }
     const struct gpume_log log = {params->log, params->log_opaque};
-    int status = gpume_args_check(
-        "gpume_compute_params", params->backend, GPUME_RESERVED_IS_ZERO(params), &log);
+    int status = gpume_args_check(params->backend, &log);
+    if (status == GPUME_OK && !GPUME_RESERVED_IS_ZERO(params)) {
+        gpume_log_write(&log, GPUME_LOG_ERROR,
+            "struct gpume_compute_params: reserved bytes are not zero: begin with "
+            "gpume_compute_params_default, or install the library that the program was compiled "
+            "for");
+        status = GPUME_INVALID;
+    }
     if (status != GPUME_OK) {
         return status;
     }

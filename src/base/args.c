@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/args.h"
 
-int gpume_args_check(const char *name, enum gpume_backend backend, bool reserved_is_zero,
-    const struct gpume_log *log)
+int gpume_args_check(enum gpume_backend backend, const struct gpume_log *log)
 {
     if ((unsigned)backend > GPUME_BACKEND_CPU) {
         gpume_log_write(log, GPUME_LOG_ERROR, "backend %u: must be one of enum gpume_backend",
             (unsigned)backend);
-        return GPUME_INVALID;
-    }
-    if (!reserved_is_zero) {
-        gpume_log_write(log, GPUME_LOG_ERROR,
-            "struct %s: reserved bytes are not zero: begin with %s_default, or install the library "
-            "that the program was compiled for",
-            name, name);
         return GPUME_INVALID;
     }
     return GPUME_OK;

@@ -10,9 +10,7 @@
 
 #include <stdbool.h>
 
-/* name: of the struct, without "struct "; reserved_is_zero: its reserved bytes. */
-int gpume_args_check(const char *name, enum gpume_backend backend, bool reserved_is_zero,
-    const struct gpume_log *log);
+int gpume_args_check(enum gpume_backend backend, const struct gpume_log *log);
 
 /* The CPU has neither devices nor validation. device: NULL for none. */
 int gpume_args_check_cpu(const char *device, bool validate, const struct gpume_log *log);

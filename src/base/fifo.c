@@ -39,3 +39,9 @@ void *gpume_fifo_pop(struct gpume_fifo *fifo)
     fifo->count--;
     return item;
 }
+
+void *gpume_fifo_at(const struct gpume_fifo *fifo, uint32_t index)
+{
+    assert(index < fifo->count);
+    return fifo->items[(fifo->head + index) % fifo->capacity];
+}

@@ -23,4 +23,7 @@ void gpume_fifo_push(struct gpume_fifo *fifo, void *item);
 /* NULL when empty. */
 void *gpume_fifo_pop(struct gpume_fifo *fifo);
 
+/* The item that `index` calls of pop would come before; index < count. */
+void *gpume_fifo_at(const struct gpume_fifo *fifo, uint32_t index);
+
 #endif

@@ -17,7 +17,6 @@
 #include "cpu/search/policy.h"
 #include "cpu/search/search.h"
 #include "frame/frame.h"
-#include "frame/task.h"
 
 /* How the block rows of a layer are divided into work items. */
 struct gpume_division {

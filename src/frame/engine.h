@@ -10,15 +10,14 @@
 #include "frame/field.h"
 #include "model/plan.h"
 
-/* One submission: up to plan.batch frames, the next ones by sequence number, and up to plan.batch
- * fields. A field's task may name any frames that have come with it or before, the oldest less than
- * plan.ring frames before the newest that has come: tasks come in any order, may share frames, and
- * may compare a frame with itself. Either may be none: the first frames give no field, and with
- * both directions fields can remain when their frames have gone. */
+/* A submission: tables of frames and of tasks. Up to plan.batch frames, the next ones by sequence
+ * number, and up to plan.batch tasks, each in the box of its field. A task may pair any two frames
+ * that have come with it or before, the older one less than plan.ring frames before the newest that
+ * has come. Either table may be empty. */
 struct gpume_batch {
     struct gpume_frame *frames[GPUME_BATCH_MAX];
     uint32_t frame_count;
-    struct gpume_field_box *fields[GPUME_BATCH_MAX]; /* with their tasks */
+    struct gpume_field_box *fields[GPUME_BATCH_MAX];
     uint32_t field_count;
 };
 
@@ -53,8 +52,5 @@ struct gpume_engine_ops {
 
 extern const struct gpume_engine_ops gpume_engine_cpu;
 extern const struct gpume_engine_ops gpume_engine_gpu;
-
-/* The Vulkan engine, and the CPU engine from where that fails in mid-run. Opens the first alone. */
-extern const struct gpume_engine_ops gpume_engine_standby;
 
 #endif

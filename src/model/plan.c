@@ -41,8 +41,12 @@ static int check_params(const struct gpume_params *p, const struct gpume_log *lo
     if ((unsigned)p->edge > GPUME_EDGE_INSIDE) {
         return refuse(log, "edge mode", (uint64_t)p->edge, "one of enum gpume_edge");
     }
-    if ((unsigned)p->direction > GPUME_DIRECTION_BOTH) {
+    if ((unsigned)p->direction > GPUME_DIRECTION_MANUAL) {
         return refuse(log, "direction", (uint64_t)p->direction, "one of enum gpume_direction");
+    }
+    if (p->direction == GPUME_DIRECTION_MANUAL && (p->first_target > 0 || p->target_count > 0)) {
+        return refuse(log, "first target or target count",
+            gpume_max_u64(p->first_target, p->target_count), "0 with GPUME_DIRECTION_MANUAL");
     }
     if (p->metric != GPUME_METRIC_SAD) {
         return refuse(log, "metric", (uint64_t)p->metric, "one of enum gpume_metric");
@@ -199,12 +203,23 @@ static bool fits(const struct gpume_plan *plan)
     return plan->params.memory_max == 0 || frames_bytes(plan) <= plan->params.memory_max;
 }
 
+/* Frames before the newest one that has been submitted that a task may look at. */
+static uint32_t reach_of(const struct gpume_params *p)
+{
+    switch (p->direction) {
+    case GPUME_DIRECTION_BOTH: /* frame m brings (m - d, m), then (m - d + 1, m - 2d + 1) */
+        return 2 * p->ref_distance - 1;
+    case GPUME_DIRECTION_MANUAL: /* the next frame may be submitted before a task that waits */
+        return p->ref_distance + 1;
+    default:
+        return p->ref_distance;
+    }
+}
+
 static void plan_counts(struct gpume_plan *plan, const struct gpume_caps *caps)
 {
     const struct gpume_params *p = &plan->params;
-    bool both = p->direction == GPUME_DIRECTION_BOTH;
-    /* Frame m brings the field of m - d with m; then that of m - d + 1 with m - 2d + 1. */
-    plan->reach = both ? 2 * p->ref_distance - 1 : p->ref_distance;
+    plan->reach = reach_of(p);
     uint64_t batch = gpume_min_u64(BATCH_BLOCKS / plan->blocks, batch_of(plan, caps));
     batch = gpume_min_u64(batch, caps->batch_work / field_work(plan));
     batch = gpume_min_u64(gpume_min_u64(batch, caps->batch_max), GPUME_BATCH_MAX);

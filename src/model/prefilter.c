@@ -2,7 +2,6 @@
 #include "model/prefilter.h"
 
 #include "base/grid.h"
-#include "base/reserved.h"
 
 #include <math.h>
 #include <string.h>
@@ -56,11 +55,6 @@ static int check_weights(const struct gpume_prefilter *f, const struct gpume_log
 
 static int check(const struct gpume_prefilter *f, const struct gpume_log *log)
 {
-    if (!GPUME_RESERVED_IS_ZERO(f)) {
-        gpume_log_write(
-            log, GPUME_LOG_ERROR, "struct gpume_prefilter: reserved bytes must be zero");
-        return GPUME_INVALID;
-    }
     switch (f->kind) {
     case GPUME_PREFILTER_GAUSS:
         return f->sigma >= SIGMA_MIN && f->sigma <= 16

@@ -2,7 +2,7 @@
 #include "run/checker.h"
 
 #include "base/status.h"
-#include "cpu/engine_cpu.h"
+#include "frame/engine.h"
 #include "run/parts.h"
 
 #include <stdlib.h>
@@ -25,9 +25,11 @@ int gpume_checker_open(
     struct gpume_params plain = *params;
     plain.want_predicted = false;
     plain.want_frames = false;
+    plain.backend = GPUME_BACKEND_CPU;
+    plain.search = "plain";
+    plain.memory_max = 0; /* comes on top of what was allowed for the engine */
     checker->log = log;
-    int status = gpume_engine_cpu_open(
-        &checker->engine, &plain, NULL, log, &checker->plan, &gpume_search_plain);
+    int status = gpume_engine_cpu.open(&checker->engine, &plain, log, &checker->plan);
     if (status != GPUME_OK) {
         free(checker);
         return status;

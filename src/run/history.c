@@ -5,13 +5,17 @@
 
 #include <stdlib.h>
 
-int gpume_history_init(struct gpume_history *history, const struct gpume_plan *plan)
+int gpume_history_init(struct gpume_history *history, const struct gpume_plan *plan, uint64_t first)
 {
-    bool frames = plan->params.want_frames;
-    history->ring = plan->ring;
-    history->times_us = calloc(plan->ring, sizeof(*history->times_us));
-    history->frames = frames ? calloc(plan->ring, sizeof(*history->frames)) : NULL;
-    return history->times_us && (history->frames || !frames) ? GPUME_OK : GPUME_NOMEM;
+    const bool keeps = plan->params.want_frames || gpume_plan_stands_by(&plan->params);
+    /* The oldest task under way looks at most reach + 1 frames behind the oldest frame under way.
+     */
+    history->ring = plan->reach + 2 + plan->slots * plan->batch;
+    history->attaches = plan->params.want_frames;
+    history->first = history->end = first;
+    history->times_us = calloc(history->ring, sizeof(*history->times_us));
+    history->frames = keeps ? calloc(history->ring, sizeof(struct gpume_frame *)) : NULL;
+    return history->times_us && (history->frames || !keeps) ? GPUME_OK : GPUME_NOMEM;
 }
 
 void gpume_history_finish(struct gpume_history *history)
@@ -23,19 +27,20 @@ void gpume_history_finish(struct gpume_history *history)
 
 void gpume_history_add(struct gpume_history *history, struct gpume_frame *frame)
 {
-    history->times_us[frame->sequence % history->ring] = frame->time_us;
+    const uint64_t entry = frame->sequence % history->ring;
+    history->times_us[entry] = frame->time_us;
     if (history->frames) {
         gpume_frame_ref(frame);
-        history->frames[frame->sequence % history->ring] = frame;
+        history->frames[entry] = frame;
     }
     history->end = frame->sequence + 1;
 }
 
 void gpume_history_attach(const struct gpume_history *history, struct gpume_field_box *box)
 {
-    uint64_t target = box->task.target % history->ring;
+    const uint64_t target = box->task.target % history->ring;
     box->field.time_us = history->times_us[target];
-    if (history->frames) {
+    if (history->attaches) {
         box->target = history->frames[target];
         box->reference = history->frames[box->task.reference % history->ring];
         gpume_frame_ref(box->target);
@@ -48,7 +53,17 @@ void gpume_history_attach(const struct gpume_history *history, struct gpume_fiel
 void gpume_history_forget(struct gpume_history *history, uint64_t oldest)
 {
     oldest = gpume_min_u64(oldest, history->end);
-    for (; history->frames && history->first < oldest; history->first++) {
-        gpume_frame_unref(&history->frames[history->first % history->ring]);
+    for (; history->first < oldest; history->first++) {
+        if (history->frames) {
+            gpume_frame_unref(&history->frames[history->first % history->ring]);
+        }
     }
+}
+
+struct gpume_frame *gpume_history_take(struct gpume_history *history)
+{
+    if (!history->frames || history->first == history->end) {
+        return NULL;
+    }
+    return history->frames[history->first++ % history->ring];
 }

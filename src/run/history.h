@@ -1,34 +1,40 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What fields to come may want of frames that have gone to the engine: their times, and with
- * want_frames the frames themselves. The pipeline's thread.
+ * The frames that have gone to a lane's engine and that later tasks may look at: their times, and
+ * the frames themselves where fields carry them or another lane may have to take over. The lane's
+ * thread.
  */
 #ifndef GPUME_RUN_HISTORY_H
 #define GPUME_RUN_HISTORY_H
 
 #include "frame/field.h"
-#include "model/plan.h"
 
 struct gpume_history {
-    uint32_t ring;               /* places; a frame's is its sequence number modulo this */
-    int64_t *times_us;           /* by place */
-    struct gpume_frame **frames; /* by place, referenced; NULL: not wanted */
+    uint32_t ring;               /* entries; a frame's is its sequence number modulo this */
+    bool attaches;               /* fields carry their frames */
+    int64_t *times_us;           /* by entry */
+    struct gpume_frame **frames; /* by entry, referenced; NULL: not kept */
     uint64_t first, end;         /* the oldest frame that is kept, and the one that comes next */
 };
 
-/* Of a zeroed one, for plan.ring frames. On failure finish it all the same. */
-int gpume_history_init(struct gpume_history *history, const struct gpume_plan *plan);
+/* Of a zeroed one, for all that a lane of this plan may have under way; first: the sequence number
+ * of its first frame. On failure finish it all the same. */
+int gpume_history_init(
+    struct gpume_history *history, const struct gpume_plan *plan, uint64_t first);
 
 /* Drops no references: frames have gone with their pool. */
 void gpume_history_finish(struct gpume_history *history);
 
-/* Every frame in its order. */
+/* Every frame in order. */
 void gpume_history_add(struct gpume_history *history, struct gpume_frame *frame);
 
-/* Fills in the time of the field's target, and both frames where they are wanted. */
+/* Fills in the time of the field's target, and both frames where fields carry them. */
 void gpume_history_attach(const struct gpume_history *history, struct gpume_field_box *box);
 
-/* Lets go of frames in front of this one. */
+/* Drops the frames before this one. */
 void gpume_history_forget(struct gpume_history *history, uint64_t oldest);
+
+/* The oldest frame that is kept, with the reference to it; NULL: there is none left. */
+struct gpume_frame *gpume_history_take(struct gpume_history *history);
 
 #endif

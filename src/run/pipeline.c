@@ -1,243 +1,154 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * One mutex guards everything below "guarded"; one condition variable wakes whoever waits. There
- * are at most three threads (sender, engine, receiver) and a few thousand events a second, so
- * nothing finer pays.
- */
 #include "run/pipeline.h"
 
-#include "base/clock.h"
 #include "base/fifo.h"
 #include "base/status.h"
+#include "frame/stats.h"
 #include "run/checker.h"
-#include "run/history.h"
-#include "run/schedule.h"
+#include "run/lane.h"
+#include "run/reorder.h"
+#include "run/standby.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
-struct slot {
-    struct gpume_batch batch;
-    struct gpume_field_box boxes[GPUME_BATCH_MAX];
-    uint32_t lent; /* fields that the receiver has not given back */
-};
+#define LANES_MAX 2u /* the first one, and the one that takes over */
 
 struct gpume_pipeline {
-    const struct gpume_engine_ops *ops;
-    void *engine;
-    struct gpume_plan plan;
+    struct gpume_plan plan; /* the first lane's */
     const struct gpume_log *log;
+    struct gpume_standby *standby; /* NULL: a failure of the engine ends the run */
     struct gpume_checker *checker; /* NULL without params.check */
-    struct gpume_frame *frames;    /* the pool */
-    struct gpume_history history;
-    struct slot slots[GPUME_SLOTS_MAX];
-    pthread_t thread;
-    bool thread_started;
-
-    pthread_mutex_t mutex;
-    pthread_cond_t changed;
+    struct gpume_task_source source;
+    struct gpume_frame *frames; /* the pool; its samples lie in the first engine's memory */
+    struct gpume_monitor monitor;
     /* guarded */
-    struct gpume_fifo free_frames, sent;              /* struct gpume_frame */
-    struct gpume_fifo ready;                          /* struct gpume_field_box */
-    struct gpume_fifo free_slots, in_flight;          /* struct slot */
-    struct gpume_schedule promised;                   /* fields that the frames sent so far give */
-    struct gpume_schedule submitted;                  /* those that have gone to the engine */
-    uint64_t sent_count, taken_count, received_count; /* frames; taken: for submissions; fields */
-    bool busy;                                        /* the engine's thread is at work */
-    bool finished;                                    /* no more frames */
-    bool cancelled;                                   /* stop at once */
-    bool done;                                        /* the engine's thread is leaving */
-    int status;                                       /* the first failure */
-    struct gpume_stats stats;
+    struct gpume_lane *lanes[LANES_MAX]; /* the last one gets the work */
+    uint32_t lane_count;
+    struct gpume_fifo free_frames; /* struct gpume_frame */
+    struct gpume_reorder ready;
+    uint64_t sent_count;                      /* frames */
+    uint64_t requested_count, received_count; /* tasks; fields */
+    uint64_t standby_frame; /* the oldest target that the second lane searched again */
+    bool finished;          /* no more frames or tasks */
+    bool cancelled;         /* stop at once */
+    int status;             /* the first failure */
 };
 
-static void frame_recycle(void *owner, struct gpume_frame *frame)
+static struct gpume_lane *last_lane(const struct gpume_pipeline *pipeline)
 {
-    struct gpume_pipeline *pipeline = owner;
-    pthread_mutex_lock(&pipeline->mutex);
-    gpume_fifo_push(&pipeline->free_frames, frame);
-    pthread_cond_broadcast(&pipeline->changed);
-    pthread_mutex_unlock(&pipeline->mutex);
+    return pipeline->lanes[pipeline->lane_count - 1];
 }
 
-static void field_recycle(void *owner, struct gpume_field_box *box)
-{
-    struct gpume_pipeline *pipeline = owner;
-    gpume_frame_unref(&box->target);
-    gpume_frame_unref(&box->reference);
-    struct slot *slot = &pipeline->slots[box->slot];
-    pthread_mutex_lock(&pipeline->mutex);
-    if (--slot->lent == 0) {
-        gpume_fifo_push(&pipeline->free_slots, slot);
-        pthread_cond_broadcast(&pipeline->changed);
-    }
-    pthread_mutex_unlock(&pipeline->mutex);
-}
-
-/* Fields that the frames sent so far will give and that have not been received. Needs the mutex. */
+/* Tasks whose fields have not been received. Locked. */
 static uint64_t outstanding(const struct gpume_pipeline *pipeline)
 {
-    return pipeline->promised.count - pipeline->received_count;
+    return pipeline->requested_count - pipeline->received_count;
 }
 
-/* What frames sent, or their end, make possible. Needs the mutex. */
-static void promise(struct gpume_pipeline *pipeline)
-{
-    struct gpume_task pair;
-    while (
-        gpume_schedule_next(&pipeline->promised, pipeline->sent_count, pipeline->finished, &pair)) {
-    }
-}
-
-/* Frames or fields that the engine does not have yet. Needs the mutex. */
-static bool has_work(const struct gpume_pipeline *pipeline)
-{
-    return pipeline->sent.count > 0 || pipeline->promised.count > pipeline->submitted.count;
-}
-
-/* Needs the mutex. */
+/* Locked. */
 static int failure(const struct gpume_pipeline *pipeline)
 {
     return pipeline->cancelled ? GPUME_CANCELLED : pipeline->status;
 }
 
-/* Does nothing more come of waiting, until the caller does something? Needs the mutex. */
-static bool stuck(const struct gpume_pipeline *pipeline)
+/* True if nothing more comes of waiting until the caller does something. Locked. */
+static bool is_stuck(const struct gpume_pipeline *pipeline)
 {
-    bool can_submit = has_work(pipeline) && pipeline->free_slots.count > 0;
-    bool ending = pipeline->finished && !has_work(pipeline);
-    return pipeline->done ||
-           (!pipeline->busy && !can_submit && pipeline->in_flight.count == 0 && !ending);
-}
-
-/* Moves waiting frames into the slot, each only when the fields of those before it are there, up to
- * plan.batch of either. Needs the mutex. */
-static void fill_batch(struct gpume_pipeline *pipeline, struct slot *slot)
-{
-    uint32_t most = pipeline->plan.batch;
-    struct gpume_batch *batch = &slot->batch;
-    *batch = (struct gpume_batch){0};
-    while (batch->field_count < most) {
-        struct gpume_field_box *box = &slot->boxes[batch->field_count];
-        bool ended = pipeline->finished && pipeline->sent.count == 0;
-        if (gpume_schedule_next(&pipeline->submitted, pipeline->taken_count, ended, &box->task)) {
-            batch->fields[batch->field_count++] = box;
-        } else if (batch->frame_count < most && pipeline->sent.count > 0) {
-            batch->frames[batch->frame_count++] = gpume_fifo_pop(&pipeline->sent);
-            pipeline->taken_count++;
-        } else {
-            return;
+    for (uint32_t i = 0; i < pipeline->lane_count; i++) {
+        if (!gpume_lane_is_idle(pipeline->lanes[i])) {
+            return false;
         }
     }
+    return true;
 }
 
-/* Says of the slot's fields what the engine does not. The engine's thread, without the mutex. */
-static void describe(struct gpume_pipeline *pipeline, const struct gpume_batch *batch)
+static void recycle_frame(void *owner, struct gpume_frame *frame)
 {
-    const struct gpume_plan *plan = &pipeline->plan;
-    for (uint32_t i = 0; i < batch->frame_count; i++) {
-        gpume_history_add(&pipeline->history, batch->frames[i]);
-    }
-    for (uint32_t i = 0; i < batch->field_count; i++) {
-        struct gpume_field_box *box = batch->fields[i];
-        box->field.frame = plan->params.first_frame + box->task.target;
-        box->field.ref = plan->params.first_frame + box->task.reference;
-        box->field.blocks_x = plan->layers[0].blocks_x;
-        box->field.blocks_y = plan->layers[0].blocks_y;
-        gpume_history_attach(&pipeline->history, box);
-    }
-    gpume_history_forget(&pipeline->history, gpume_schedule_oldest(&pipeline->submitted));
+    struct gpume_pipeline *pipeline = owner;
+    pthread_mutex_lock(&pipeline->monitor.mutex);
+    gpume_fifo_push(&pipeline->free_frames, frame);
+    pthread_cond_broadcast(&pipeline->monitor.changed);
+    pthread_mutex_unlock(&pipeline->monitor.mutex);
 }
 
-/* Completes the fields of a collected slot and lets its frames go; after a failure only the latter.
- * The engine's thread, without the mutex. */
-static int complete(struct gpume_pipeline *pipeline, struct slot *slot, int status)
-{
-    struct gpume_batch *batch = &slot->batch;
-    if (status == GPUME_OK && pipeline->checker) {
-        status = gpume_checker_batch(pipeline->checker, batch);
-    }
-    for (uint32_t i = 0; i < batch->frame_count; i++) {
-        gpume_frame_unref(&batch->frames[i]);
-    }
-    return status;
-}
+/* --- lanes */
 
-static int submit_next(struct gpume_pipeline *pipeline)
-{
-    struct slot *slot = gpume_fifo_pop(&pipeline->free_slots);
-    fill_batch(pipeline, slot);
-    gpume_fifo_push(&pipeline->in_flight, slot);
-    pthread_mutex_unlock(&pipeline->mutex);
-    uint64_t start = gpume_clock_ns();
-    describe(pipeline, &slot->batch);
-    int status =
-        pipeline->ops->submit(pipeline->engine, (uint32_t)(slot - pipeline->slots), &slot->batch);
-    uint64_t busy = gpume_clock_ns() - start;
-    pthread_mutex_lock(&pipeline->mutex);
-    pipeline->stats.busy_ns += busy;
-    return status;
-}
-
-static int collect_oldest(struct gpume_pipeline *pipeline)
-{
-    struct slot *slot = gpume_fifo_pop(&pipeline->in_flight);
-    pthread_mutex_unlock(&pipeline->mutex);
-    uint64_t start = gpume_clock_ns();
-    int status =
-        pipeline->ops->collect(pipeline->engine, (uint32_t)(slot - pipeline->slots), &slot->batch);
-    struct gpume_stats stats;
-    pipeline->ops->get_stats(pipeline->engine, &stats);
-    status = complete(pipeline, slot, status);
-    uint64_t busy = gpume_clock_ns() - start;
-    pthread_mutex_lock(&pipeline->mutex);
-    stats.busy_ns = pipeline->stats.busy_ns + busy;
-    pipeline->stats = stats;
-    if (status != GPUME_OK) {
-        return status; /* nobody will receive these fields, and no slot is needed again */
-    }
-    slot->lent = slot->batch.field_count;
-    if (slot->lent == 0) {
-        gpume_fifo_push(&pipeline->free_slots, slot);
-    }
-    for (uint32_t i = 0; i < slot->lent; i++) {
-        gpume_fifo_push(&pipeline->ready, slot->batch.fields[i]);
-    }
-    return status;
-}
-
-/* The engine's thread: submit while there is something to submit, else collect, else wait. */
-static void *engine_main(void *opaque)
+static void deliver(void *opaque, struct gpume_field_box *box)
 {
     struct gpume_pipeline *pipeline = opaque;
-    pthread_mutex_lock(&pipeline->mutex);
-    while (failure(pipeline) == GPUME_OK) {
-        int status = GPUME_OK;
-        pipeline->busy = true;
-        if (has_work(pipeline) && pipeline->free_slots.count > 0) {
-            status = submit_next(pipeline);
-        } else if (pipeline->in_flight.count > 0) {
-            status = collect_oldest(pipeline);
-        } else if (pipeline->finished && !has_work(pipeline)) {
-            break;
-        } else {
-            pipeline->busy = false;
-            pthread_cond_broadcast(&pipeline->changed); /* whoever waits may be stuck now */
-            pthread_cond_wait(&pipeline->changed, &pipeline->mutex);
-            continue;
-        }
-        if (status != GPUME_OK && status != GPUME_CANCELLED && pipeline->status == GPUME_OK) {
-            pipeline->status = status;
-        }
-        pthread_cond_broadcast(&pipeline->changed);
-    }
-    pipeline->done = true;
-    pthread_cond_broadcast(&pipeline->changed);
-    pthread_mutex_unlock(&pipeline->mutex);
-    return NULL;
+    gpume_reorder_put(&pipeline->ready, box);
 }
 
-static int init_pool(struct gpume_pipeline *pipeline)
+static void on_failure(void *opaque, struct gpume_lane *lane, int status);
+
+static int log_no_memory(const struct gpume_pipeline *pipeline)
+{
+    gpume_log_write(pipeline->log, GPUME_LOG_ERROR, "out of memory for %ux%u frames",
+        pipeline->plan.params.width, pipeline->plan.params.height);
+    return GPUME_NOMEM;
+}
+
+static int open_lane(struct gpume_pipeline *pipeline, const struct gpume_engine_ops *ops,
+    void *engine, const struct gpume_plan *plan, uint64_t first_frame, struct gpume_lane **lane)
+{
+    const struct gpume_lane_parts parts = {
+        .ops = ops,
+        .engine = engine,
+        .plan = plan,
+        .checker = pipeline->checker,
+        .monitor = &pipeline->monitor,
+        .client = {.opaque = pipeline, .deliver = deliver, .failed = on_failure},
+        .frame_capacity = pipeline->plan.pool,
+        .request_capacity = gpume_lane_requests_max(&pipeline->plan),
+        .first_frame = first_frame,
+    };
+    const int status = gpume_lane_open(lane, &parts);
+    return status == GPUME_AGAIN   ? gpume_log_no_thread(pipeline->log)
+           : status == GPUME_NOMEM ? log_no_memory(pipeline)
+                                   : status;
+}
+
+/* Opens the standby engine in a lane of its own, which goes on with all that the failed one has not
+ * delivered. Called in the failed lane's thread, which is the only one to look at its history.
+ * Locked, but unlocks meanwhile. */
+static int take_over(struct gpume_pipeline *pipeline, struct gpume_lane *failed)
+{
+    struct gpume_plan plan;
+    struct gpume_lane *lane = NULL;
+    void *engine = NULL;
+    pthread_mutex_unlock(&pipeline->monitor.mutex);
+    int status = gpume_standby_open_engine(pipeline->standby, &engine, &plan);
+    if (status == GPUME_OK) {
+        status =
+            open_lane(pipeline, &gpume_engine_cpu, engine, &plan, failed->history.first, &lane);
+    }
+    pthread_mutex_lock(&pipeline->monitor.mutex);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    lane->cancelled = pipeline->cancelled;
+    pipeline->standby_frame = pipeline->plan.params.first_frame + gpume_lane_next_target(failed);
+    gpume_lane_hand_over(failed, lane);
+    pipeline->lanes[pipeline->lane_count++] = lane;
+    gpume_standby_announce(pipeline->standby, pipeline->standby_frame);
+    return GPUME_OK;
+}
+
+static void on_failure(void *opaque, struct gpume_lane *lane, int status)
+{
+    struct gpume_pipeline *pipeline = opaque;
+    if (pipeline->standby && pipeline->lane_count < LANES_MAX && gpume_status_is_of_gpu(status)) {
+        status = take_over(pipeline, lane);
+    }
+    if (status != GPUME_OK && status != GPUME_CANCELLED && pipeline->status == GPUME_OK) {
+        pipeline->status = status;
+    }
+}
+
+/* --- opening */
+
+static int init_pool(
+    struct gpume_pipeline *pipeline, const struct gpume_engine_ops *ops, void *engine)
 {
     const struct gpume_plan *plan = &pipeline->plan;
     pipeline->frames = calloc(plan->pool, sizeof(*pipeline->frames));
@@ -246,82 +157,71 @@ static int init_pool(struct gpume_pipeline *pipeline)
     }
     for (uint32_t i = 0; i < plan->pool; i++) {
         struct gpume_frame *frame = &pipeline->frames[i];
-        frame->plane =
-            (struct gpume_plane){.data = pipeline->ops->frame_memory(pipeline->engine, i),
-                .stride = plan->plane_stride,
-                .width = plan->params.width,
-                .height = plan->params.height,
-                .bits = plan->params.bits};
+        frame->plane = (struct gpume_plane){.data = ops->frame_memory(engine, i),
+            .stride = plan->plane_stride,
+            .width = plan->params.width,
+            .height = plan->params.height,
+            .bits = plan->params.bits};
         if (!frame->plane.data) {
             return GPUME_NOMEM;
         }
         frame->pool_index = i;
-        frame->recycle = frame_recycle;
+        frame->recycle = recycle_frame;
         frame->owner = pipeline;
         gpume_fifo_push(&pipeline->free_frames, frame);
     }
     return GPUME_OK;
 }
 
-static void init_slots(struct gpume_pipeline *pipeline)
+/* Fields that can be complete, under way or waiting: of both lanes. */
+static uint32_t fields_max(const struct gpume_plan *plan)
 {
-    for (uint32_t i = 0; i < pipeline->plan.slots; i++) {
-        for (uint32_t j = 0; j < GPUME_BATCH_MAX; j++) {
-            struct gpume_field_box *box = &pipeline->slots[i].boxes[j];
-            box->slot = i;
-            box->recycle = field_recycle;
-            box->owner = pipeline;
-        }
-        gpume_fifo_push(&pipeline->free_slots, &pipeline->slots[i]);
-    }
+    return gpume_lane_requests_max(plan) + plan->slots * plan->batch + GPUME_SLOTS_MAX;
 }
 
-static int init_all(struct gpume_pipeline *pipeline)
+static int init_all(struct gpume_pipeline *pipeline, const struct gpume_pipeline_parts *parts)
 {
     const struct gpume_plan *plan = &pipeline->plan;
+    void *engine = parts->engine;
     int status;
-    GPUME_TRY(gpume_fifo_init(&pipeline->free_frames, plan->pool));
-    GPUME_TRY(gpume_fifo_init(&pipeline->sent, plan->pool));
-    GPUME_TRY(gpume_fifo_init(&pipeline->ready, plan->slots * plan->batch));
-    GPUME_TRY(gpume_fifo_init(&pipeline->free_slots, plan->slots));
-    GPUME_TRY(gpume_fifo_init(&pipeline->in_flight, plan->slots));
-    GPUME_TRY(init_pool(pipeline));
-    init_slots(pipeline);
-    pipeline->promised = pipeline->submitted = gpume_schedule_make(&plan->params);
-    GPUME_TRY(gpume_history_init(&pipeline->history, plan));
+    if (gpume_fifo_init(&pipeline->free_frames, plan->pool) != GPUME_OK ||
+        gpume_reorder_init(&pipeline->ready, fields_max(plan)) != GPUME_OK ||
+        init_pool(pipeline, parts->ops, engine) != GPUME_OK) {
+        status = log_no_memory(pipeline);
+        goto fail;
+    }
     if (plan->params.check) {
         GPUME_TRY(gpume_checker_open(&pipeline->checker, &plan->params, pipeline->log));
     }
-    if (pthread_create(&pipeline->thread, NULL, engine_main, pipeline) != 0) {
-        return GPUME_AGAIN;
-    }
-    pipeline->thread_started = true;
+    void *taken = engine;
+    engine = NULL; /* the lane's from here on */
+    GPUME_TRY(open_lane(pipeline, parts->ops, taken, plan, 0, &pipeline->lanes[0]));
+    pipeline->lane_count = 1;
 fail:
+    if (engine) {
+        parts->ops->close(&engine);
+    }
     return status;
 }
 
-int gpume_pipeline_open(struct gpume_pipeline **out, const struct gpume_engine_ops *ops,
-    void *engine, const struct gpume_plan *plan, const struct gpume_log *log)
+int gpume_pipeline_open(struct gpume_pipeline **out, const struct gpume_pipeline_parts *parts)
 {
+    struct gpume_standby *standby = parts->standby;
+    void *engine = parts->engine;
     struct gpume_pipeline *pipeline = calloc(1, sizeof(*pipeline));
     if (!pipeline) {
-        ops->close(&engine);
-        return gpume_log_nomem(log, "the pipeline");
+        parts->ops->close(&engine);
+        gpume_standby_destroy(&standby);
+        return gpume_log_nomem(parts->log, "the pipeline");
     }
-    pipeline->ops = ops;
-    pipeline->engine = engine;
-    pipeline->plan = *plan;
-    pipeline->log = log;
-    pthread_mutex_init(&pipeline->mutex, NULL);
-    pthread_cond_init(&pipeline->changed, NULL);
-    int status = init_all(pipeline);
+    pipeline->plan = *parts->plan;
+    pipeline->log = parts->log;
+    pipeline->source = parts->source;
+    pipeline->standby = standby;
+    pthread_mutex_init(&pipeline->monitor.mutex, NULL);
+    pthread_cond_init(&pipeline->monitor.changed, NULL);
+    const int status = init_all(pipeline, parts);
     if (status != GPUME_OK) {
-        if (status == GPUME_NOMEM) {
-            gpume_log_write(log, GPUME_LOG_ERROR, "out of memory for %ux%u frames",
-                plan->params.width, plan->params.height);
-        } else if (status == GPUME_AGAIN) {
-            status = gpume_log_no_thread(log);
-        }
         gpume_pipeline_close(&pipeline);
         return status;
     }
@@ -329,21 +229,23 @@ int gpume_pipeline_open(struct gpume_pipeline **out, const struct gpume_engine_o
     return GPUME_OK;
 }
 
+/* --- the sender */
+
 int gpume_pipeline_acquire(
     struct gpume_pipeline *pipeline, struct gpume_frame **out, uint32_t flags)
 {
     struct gpume_frame *frame = NULL;
-    pthread_mutex_lock(&pipeline->mutex);
+    pthread_mutex_lock(&pipeline->monitor.mutex);
     int status = failure(pipeline);
     while (status == GPUME_OK && !(frame = gpume_fifo_pop(&pipeline->free_frames))) {
-        if (!(flags & GPUME_WAIT) && (outstanding(pipeline) > 0 || stuck(pipeline))) {
+        if (!(flags & GPUME_WAIT) && (outstanding(pipeline) > 0 || is_stuck(pipeline))) {
             status = GPUME_AGAIN;
             break;
         }
-        pthread_cond_wait(&pipeline->changed, &pipeline->mutex);
+        pthread_cond_wait(&pipeline->monitor.changed, &pipeline->monitor.mutex);
         status = failure(pipeline);
     }
-    pthread_mutex_unlock(&pipeline->mutex);
+    pthread_mutex_unlock(&pipeline->monitor.mutex);
     if (status == GPUME_OK) {
         atomic_store_explicit(&frame->refs, 1, memory_order_relaxed);
         *out = frame;
@@ -351,47 +253,88 @@ int gpume_pipeline_acquire(
     return status;
 }
 
+/* Locked. */
+static void push_task(struct gpume_pipeline *pipeline, const struct gpume_task *task)
+{
+    const struct gpume_request request = {*task, pipeline->requested_count++, pipeline->sent_count};
+    gpume_lane_push_task(last_lane(pipeline), &request);
+}
+
+/* Takes the tasks that the source has by now. Locked. */
+static void push_due_tasks(struct gpume_pipeline *pipeline)
+{
+    const struct gpume_task_source *source = &pipeline->source;
+    struct gpume_task task = {0};
+    while (source->next &&
+           source->next(source->opaque, pipeline->sent_count, pipeline->finished, &task)) {
+        push_task(pipeline, &task);
+    }
+}
+
 int gpume_pipeline_send(struct gpume_pipeline *pipeline, struct gpume_frame **out, int64_t time_us)
 {
     struct gpume_frame *frame = *out;
     *out = NULL;
-    pthread_mutex_lock(&pipeline->mutex);
-    int status = pipeline->finished ? GPUME_INVALID : failure(pipeline);
+    pthread_mutex_lock(&pipeline->monitor.mutex);
+    const int status = pipeline->finished ? GPUME_INVALID : failure(pipeline);
     if (status == GPUME_OK) {
         frame->sequence = pipeline->sent_count++;
         frame->time_us = time_us;
-        gpume_fifo_push(&pipeline->sent, frame);
-        promise(pipeline);
-        pthread_cond_broadcast(&pipeline->changed);
+        gpume_lane_push_frame(last_lane(pipeline), frame);
+        push_due_tasks(pipeline);
     }
-    pthread_mutex_unlock(&pipeline->mutex);
+    pthread_mutex_unlock(&pipeline->monitor.mutex);
     if (status != GPUME_OK) {
         gpume_frame_unref(&frame);
     }
     return status;
 }
 
-int gpume_pipeline_finish(struct gpume_pipeline *pipeline)
+/* Locked. A lane that takes over gets the tasks under way besides. */
+static bool has_room(const struct gpume_pipeline *pipeline)
 {
-    pthread_mutex_lock(&pipeline->mutex);
-    pipeline->finished = true;
-    promise(pipeline);
-    pthread_cond_broadcast(&pipeline->changed);
-    int status = failure(pipeline);
-    pthread_mutex_unlock(&pipeline->mutex);
+    const struct gpume_plan *plan = &pipeline->plan;
+    return gpume_lane_request_count(last_lane(pipeline)) <
+           gpume_lane_requests_max(plan) - plan->slots * plan->batch;
+}
+
+int gpume_pipeline_request(struct gpume_pipeline *pipeline, const struct gpume_task *task)
+{
+    pthread_mutex_lock(&pipeline->monitor.mutex);
+    int status = pipeline->finished ? GPUME_INVALID : failure(pipeline);
+    if (status == GPUME_OK && !has_room(pipeline)) {
+        status = GPUME_AGAIN;
+    }
+    if (status == GPUME_OK) {
+        push_task(pipeline, task);
+    }
+    pthread_mutex_unlock(&pipeline->monitor.mutex);
     return status;
 }
 
-/* What receiving comes to while no field is ready; GPUME_OK = wait. Needs the mutex. */
+int gpume_pipeline_finish(struct gpume_pipeline *pipeline)
+{
+    pthread_mutex_lock(&pipeline->monitor.mutex);
+    const int status = failure(pipeline);
+    pipeline->finished = true;
+    push_due_tasks(pipeline);
+    gpume_lane_finish(last_lane(pipeline));
+    pthread_mutex_unlock(&pipeline->monitor.mutex);
+    return status;
+}
+
+/* --- the receiver */
+
+/* What receiving comes to while the next field is not complete; GPUME_OK = wait. Locked. */
 static int receive_verdict(const struct gpume_pipeline *pipeline, uint32_t flags)
 {
     if (failure(pipeline) != GPUME_OK) {
         return failure(pipeline);
     }
-    if (pipeline->done) {
+    if (pipeline->finished && outstanding(pipeline) == 0) {
         return GPUME_EOF;
     }
-    bool starved = (outstanding(pipeline) == 0 && !pipeline->finished) || stuck(pipeline);
+    const bool starved = outstanding(pipeline) == 0 || is_stuck(pipeline);
     return starved && !(flags & GPUME_WAIT) ? GPUME_AGAIN : GPUME_OK;
 }
 
@@ -399,12 +342,12 @@ int gpume_pipeline_receive(
     struct gpume_pipeline *pipeline, const struct gpume_field **field, uint32_t flags)
 {
     struct gpume_field_box *box = NULL;
-    pthread_mutex_lock(&pipeline->mutex);
+    pthread_mutex_lock(&pipeline->monitor.mutex);
     int status = pipeline->cancelled ? GPUME_CANCELLED : GPUME_OK;
-    while (status == GPUME_OK && !(box = gpume_fifo_pop(&pipeline->ready))) {
+    while (status == GPUME_OK && !(box = gpume_reorder_take(&pipeline->ready))) {
         status = receive_verdict(pipeline, flags);
         if (status == GPUME_OK) {
-            pthread_cond_wait(&pipeline->changed, &pipeline->mutex);
+            pthread_cond_wait(&pipeline->monitor.changed, &pipeline->monitor.mutex);
         }
         status = pipeline->cancelled ? GPUME_CANCELLED : status;
     }
@@ -412,37 +355,54 @@ int gpume_pipeline_receive(
         pipeline->received_count++;
         *field = &box->field;
     }
-    pthread_mutex_unlock(&pipeline->mutex);
+    pthread_mutex_unlock(&pipeline->monitor.mutex);
     return status;
 }
 
+/* --- anyone */
+
 void gpume_pipeline_cancel(struct gpume_pipeline *pipeline)
 {
-    pthread_mutex_lock(&pipeline->mutex);
+    pthread_mutex_lock(&pipeline->monitor.mutex);
     pipeline->cancelled = true;
-    pthread_cond_broadcast(&pipeline->changed);
-    pthread_mutex_unlock(&pipeline->mutex);
-    if (pipeline->ops->cancel) {
-        pipeline->ops->cancel(pipeline->engine);
+    pthread_cond_broadcast(&pipeline->monitor.changed);
+    const uint32_t count = pipeline->lane_count;
+    pthread_mutex_unlock(&pipeline->monitor.mutex);
+    for (uint32_t i = 0; i < count; i++) {
+        gpume_lane_cancel(pipeline->lanes[i]);
     }
     if (pipeline->checker) {
         gpume_checker_cancel(pipeline->checker);
     }
 }
 
-void gpume_pipeline_get_info(const struct gpume_pipeline *pipeline, struct gpume_info *info)
+void gpume_pipeline_get_info(struct gpume_pipeline *pipeline, struct gpume_info *info)
 {
-    *info = (struct gpume_info){.blocks_x = pipeline->plan.layers[0].blocks_x,
-        .blocks_y = pipeline->plan.layers[0].blocks_y,
-        .candidates = pipeline->plan.candidates};
-    pipeline->ops->get_info(pipeline->engine, info);
+    info->blocks_x = pipeline->plan.layers[0].blocks_x;
+    info->blocks_y = pipeline->plan.layers[0].blocks_y;
+    info->candidates = pipeline->plan.candidates;
+    pthread_mutex_lock(&pipeline->monitor.mutex);
+    const struct gpume_lane *first = pipeline->lanes[0];
+    first->ops->get_info(first->engine, info);
+    if (pipeline->lane_count > 1) {
+        const struct gpume_lane *second = pipeline->lanes[1];
+        struct gpume_info of_second = {0};
+        second->ops->get_info(second->engine, &of_second);
+        info->standby = of_second.backend;
+        info->standby_device = of_second.device;
+        info->standby_frame = pipeline->standby_frame;
+        info->host_bytes += of_second.host_bytes;
+    }
+    pthread_mutex_unlock(&pipeline->monitor.mutex);
 }
 
 void gpume_pipeline_get_stats(struct gpume_pipeline *pipeline, struct gpume_stats *stats)
 {
-    pthread_mutex_lock(&pipeline->mutex);
-    *stats = pipeline->stats;
-    pthread_mutex_unlock(&pipeline->mutex);
+    pthread_mutex_lock(&pipeline->monitor.mutex);
+    for (uint32_t i = 0; i < pipeline->lane_count; i++) {
+        gpume_stats_add(stats, &pipeline->lanes[i]->stats);
+    }
+    pthread_mutex_unlock(&pipeline->monitor.mutex);
 }
 
 int gpume_pipeline_close(struct gpume_pipeline **out)
@@ -452,22 +412,24 @@ int gpume_pipeline_close(struct gpume_pipeline **out)
         return GPUME_OK;
     }
     *out = NULL;
-    if (pipeline->thread_started) {
-        gpume_pipeline_cancel(pipeline);
-        pthread_join(pipeline->thread, NULL);
+    gpume_pipeline_cancel(pipeline);
+    /* The first lane's thread may still open the second one. */
+    for (uint32_t i = 0; i < pipeline->lane_count; i++) {
+        gpume_lane_stop(pipeline->lanes[i]);
     }
     int status = pipeline->status;
-    int closed = pipeline->ops->close(&pipeline->engine);
+    /* Frames and fields lie in the first engine's memory, which is closed last. */
+    for (uint32_t i = pipeline->lane_count; i > 0; i--) {
+        const int closed = gpume_lane_close(&pipeline->lanes[i - 1]);
+        status = status == GPUME_OK ? closed : status;
+    }
     gpume_checker_close(&pipeline->checker);
+    gpume_standby_destroy(&pipeline->standby);
     gpume_fifo_finish(&pipeline->free_frames);
-    gpume_fifo_finish(&pipeline->sent);
-    gpume_fifo_finish(&pipeline->ready);
-    gpume_fifo_finish(&pipeline->free_slots);
-    gpume_fifo_finish(&pipeline->in_flight);
-    gpume_history_finish(&pipeline->history);
+    gpume_reorder_finish(&pipeline->ready);
     free(pipeline->frames);
-    pthread_cond_destroy(&pipeline->changed);
-    pthread_mutex_destroy(&pipeline->mutex);
+    pthread_cond_destroy(&pipeline->monitor.changed);
+    pthread_mutex_destroy(&pipeline->monitor.mutex);
     free(pipeline);
-    return status == GPUME_OK ? closed : status;
+    return status;
 }

@@ -5,6 +5,10 @@ struct gpume_schedule gpume_schedule_make(const struct gpume_params *params)
 {
     struct gpume_schedule schedule = {
         .direction = params->direction, .distance = params->ref_distance, .end = UINT64_MAX};
+    if (params->direction == GPUME_DIRECTION_MANUAL) {
+        schedule.end = 0;
+        return schedule;
+    }
     if (params->first_target > params->first_frame) {
         schedule.target = params->first_target - params->first_frame;
     }
@@ -24,9 +28,9 @@ static bool looks(const struct gpume_schedule *schedule)
                                   schedule->target >= schedule->distance;
 }
 
-bool gpume_schedule_next(
-    struct gpume_schedule *schedule, uint64_t frames, bool ended, struct gpume_task *pair)
+bool gpume_schedule_next(void *opaque, uint64_t frames, bool ended, struct gpume_task *task)
 {
+    struct gpume_schedule *schedule = opaque;
     uint64_t distance = schedule->distance;
     while (schedule->target < schedule->end && schedule->target < frames) {
         bool future = schedule->future, found = looks(schedule);
@@ -37,9 +41,8 @@ bool gpume_schedule_next(
             found = false;
         }
         if (found) {
-            pair->target = schedule->target;
-            pair->reference = future ? pair->target + distance : pair->target - distance;
-            schedule->count++;
+            task->target = schedule->target;
+            task->reference = future ? task->target + distance : task->target - distance;
         }
         schedule->target += future;
         schedule->future = !future;
@@ -48,16 +51,4 @@ bool gpume_schedule_next(
         }
     }
     return false;
-}
-
-uint64_t gpume_schedule_oldest(const struct gpume_schedule *schedule)
-{
-    if (schedule->target >= schedule->end) {
-        return UINT64_MAX;
-    }
-    if (schedule->direction == GPUME_DIRECTION_FUTURE) {
-        return schedule->target;
-    }
-    uint64_t first = schedule->target + schedule->future; /* to look back */
-    return first > schedule->distance ? first - schedule->distance : 0;
 }

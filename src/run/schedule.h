@@ -14,25 +14,19 @@
 #ifndef GPUME_RUN_SCHEDULE_H
 #define GPUME_RUN_SCHEDULE_H
 
-#include "frame/field.h"
+#include "gpume/gpume.h"
 
 struct gpume_schedule {
     enum gpume_direction direction;
     uint64_t distance;
     uint64_t target, end; /* of the next field, at the earliest; behind the last one */
     bool future;          /* the target's past field has come, if it has one */
-    uint64_t count;       /* fields so far */
 };
 
 /* Parameters that gpume_plan_make has accepted. */
 struct gpume_schedule gpume_schedule_make(const struct gpume_params *params);
 
-/* The next field that the first `frames` frames allow; `ended`: there are no others. False: none
- * before there are more. */
-bool gpume_schedule_next(
-    struct gpume_schedule *schedule, uint64_t frames, bool ended, struct gpume_task *pair);
-
-/* No later field looks at a frame before this one. */
-uint64_t gpume_schedule_oldest(const struct gpume_schedule *schedule);
+/* As gpume_task_source.next; opaque: the schedule. */
+bool gpume_schedule_next(void *opaque, uint64_t frames, bool ended, struct gpume_task *task);
 
 #endif

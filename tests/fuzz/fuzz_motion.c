@@ -31,6 +31,7 @@ static uint32_t take_small(struct fuzz_bytes *from, uint32_t min, uint32_t quick
 static void take_filter(struct fuzz_bytes *from, struct gpume_prefilter *filter, double *weights)
 {
     *filter = (struct gpume_prefilter){
+        .size = sizeof(*filter),
         .kind = (enum gpume_prefilter_kind)fuzz_about(from, 0, GPUME_PREFILTER_KERNEL),
         .width = fuzz_about(from, 1, 7),
         .sigma = fuzz_u8(from) / 16.0,

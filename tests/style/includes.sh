@@ -17,7 +17,7 @@ src/base        base/.*\.h gpume/gpume\.h
 src/files       base/.*\.h files/.*\.h gpume/gpume\.h
 src/model       base/.*\.h model/.*\.h gpume/gpume\.h
 src/frame       base/.*\.h model/.*\.h frame/.*\.h gpume/gpume\.h
-src/run         base/.*\.h model/.*\.h frame/.*\.h run/.*\.h cpu/engine_cpu\.h gpume/gpume\.h
+src/run         base/.*\.h model/.*\.h frame/.*\.h run/.*\.h gpume/gpume\.h
 src/cpu         base/.*\.h model/.*\.h frame/.*\.h cpu/.*\.h arrays/radix\.h gpume/gpume\.h immintrin\.h arm_neon\.h
 src/gpu         base/.*\.h model/.*\.h frame/.*\.h gpu/.*\.h arrays/backend\.h gpume/(gpume|vulkan)\.h common/shared\.h [a-z0-9_]+\.inc vulkan/.*\.h
 src/arrays      base/.*\.h arrays/.*\.h gpume/(gpume|compute)\.h
@@ -29,7 +29,7 @@ src/sinks       base/.*\.h files/.*\.h sinks/.*\.h vectors/.*\.h draw/(colours|o
 src/report      base/.*\.h files/.*\.h report/.*\.h sinks/.*\.h vectors/.*\.h draw/(colours|overlay)\.h media/(picture|still)\.h gpume/gpume\.h
 src/resume      base/.*\.h files/.*\.h resume/.*\.h sinks/.*\.h vectors/format\.h gpume/gpume\.h
 src/compare     base/.*\.h files/.*\.h compare/.*\.h sinks/.*\.h vectors/.*\.h draw/(colours|overlay)\.h media/(picture|still)\.h gpume/gpume\.h
-src/include     gpume/gpume\.h
+src/include     gpume/(gpume|prefilter)\.h
 src/include/gpume/avframe.h gpume/gpume\.h libavutil/.*\.h
 src/include/gpume/vulkan.h gpume/compute\.h vulkan/vulkan_core\.h
 cli             [a-z0-9_]+\.h (options|estimate|bench|compare|convert|sort|base|files|resume|sinks|report|vectors)/[a-z0-9_]+\.h gpume/(gpume|compute)\.h media/(mestimate|source)\.h

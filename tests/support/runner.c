@@ -4,6 +4,7 @@
 #include "brute.h"
 #include "gpu/engine_gpu.h"
 #include "run/pipeline.h"
+#include "run/schedule.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@ struct run {
     struct gpume_params params;
     struct gpume_log log;
     struct gpume_pipeline *pipeline;
+    struct gpume_schedule schedule;
     struct gpume_plane planes[FRAMES_MAX];
     uint32_t frame_count;
     uint64_t candidates; /* of the fields received */
@@ -138,8 +140,13 @@ static int open_run(struct run *run, enum gpume_backend backend, bool validate)
         .tile = c->tile};
     int status = cpu ? ops->open(&engine, &run->params, &run->log, &plan)
                      : gpume_engine_gpu_open_with(&engine, &run->params, &run->log, &rules, &plan);
-    return status != GPUME_OK ? status
-                              : gpume_pipeline_open(&run->pipeline, ops, engine, &plan, &run->log);
+    const struct gpume_pipeline_parts parts = {.ops = ops,
+        .engine = engine,
+        .source = {gpume_schedule_next, &run->schedule},
+        .plan = &plan,
+        .log = &run->log};
+    run->schedule = gpume_schedule_make(&run->params);
+    return status != GPUME_OK ? status : gpume_pipeline_open(&run->pipeline, &parts);
 }
 
 static void send_plane(struct run *run, uint32_t index, struct gpume_frame **frame)
@@ -159,7 +166,7 @@ static void send_plane(struct run *run, uint32_t index, struct gpume_frame **fra
 /* After the last field. */
 static void check_counts(struct run *run)
 {
-    struct gpume_stats stats;
+    struct gpume_stats stats = {0};
     gpume_pipeline_get_stats(run->pipeline, &stats);
     expect(run, "number of candidates", 0, 0, stats.candidates, run->candidates);
     if (stats.past_blocks > stats.candidates || stats.past_parts > stats.past_blocks) {

@@ -34,6 +34,38 @@ static gpume *open_context(const struct gpume_params *params)
     return ctx;
 }
 
+/* Programs compiled for an older and for a newer library. */
+static void check_sizes(struct gpume_params params)
+{
+    struct {
+        struct gpume_params params;
+        uint64_t later;
+    } newer = {.params = params};
+    gpume *ctx = NULL;
+    newer.params.size = sizeof(newer);
+    REQUIRE_EQUAL(gpume_open(&ctx, &newer.params), GPUME_OK);
+    REQUIRE_EQUAL(gpume_close(&ctx), GPUME_OK);
+    newer.later = 1;
+    told.errors = 0;
+    REQUIRE_EQUAL(gpume_open(&ctx, &newer.params), GPUME_UNSUPPORTED);
+    REQUIRE_EQUAL(told.errors, 1);
+    params.size = offsetof(struct gpume_params, direction);
+    params.direction = (enum gpume_direction)77; /* not known to such a program */
+    REQUIRE_EQUAL(gpume_open(&ctx, &params), GPUME_OK);
+    struct gpume_stats stats = {.size = offsetof(struct gpume_stats, candidates)};
+    stats.candidates = 77;
+    REQUIRE_EQUAL(gpume_stats_fill(ctx, &stats), GPUME_OK);
+    REQUIRE_EQUAL(stats.candidates, 77);
+    stats.size = 0;
+    REQUIRE_EQUAL(gpume_stats_fill(ctx, &stats), GPUME_INVALID);
+    struct gpume_info info = {.size = 0};
+    REQUIRE_EQUAL(gpume_info_fill(ctx, &info), GPUME_INVALID);
+    REQUIRE_EQUAL(gpume_close(&ctx), GPUME_OK);
+    params.size = 0;
+    REQUIRE_EQUAL(gpume_open(&ctx, &params), GPUME_INVALID);
+    REQUIRE_EQUAL(gpume_params_fill(&params), GPUME_INVALID);
+}
+
 static void test_arguments(void)
 {
     struct gpume_params params = params_of(32, 32);
@@ -49,10 +81,7 @@ static void test_arguments(void)
     params.backend = (enum gpume_backend)9;
     REQUIRE_EQUAL(gpume_open(&ctx, &params), GPUME_INVALID);
     params = params_of(32, 32);
-    params.reserved[0] = 1;
-    told.errors = 0;
-    REQUIRE_EQUAL(gpume_open(&ctx, &params), GPUME_INVALID);
-    REQUIRE_EQUAL(told.errors, 1);
+    check_sizes(params);
     REQUIRE_EQUAL(gpume_close(&ctx), GPUME_OK);
     REQUIRE_EQUAL(gpume_close(NULL), GPUME_OK);
     REQUIRE_EQUAL(gpume_send(NULL, NULL, 0), GPUME_INVALID);
@@ -360,11 +389,17 @@ static void test_prefilter(void)
     double mean[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1}, none[9] = {0};
     uint32_t plain[45], box[45], kernel[45];
     struct gpume_sums plain_sums[3], box_sums[3], kernel_sums[3];
-    struct gpume_prefilter filter = {.kind = GPUME_PREFILTER_BOX, .width = 3, .height = 3};
+    struct gpume_prefilter filter = {.size = sizeof(struct gpume_prefilter),
+        .kind = GPUME_PREFILTER_BOX,
+        .width = 3,
+        .height = 3};
     uint64_t bytes = run_filtered(NULL, NULL, plain, plain_sums);
     REQUIRE(run_filtered(&filter, mean, box, box_sums) > bytes);
-    filter = (struct gpume_prefilter){
-        .kind = GPUME_PREFILTER_KERNEL, .width = 3, .height = 3, .weights = mean};
+    filter = (struct gpume_prefilter){.size = sizeof(struct gpume_prefilter),
+        .kind = GPUME_PREFILTER_KERNEL,
+        .width = 3,
+        .height = 3,
+        .weights = mean};
     for (uint32_t i = 0; i < 9; i++) {
         mean[i] = 0.25;
     }
@@ -379,8 +414,11 @@ static void test_prefilter(void)
     }
     struct gpume_params params = params_of(40, 24);
     gpume *ctx = NULL;
-    filter = (struct gpume_prefilter){
-        .kind = GPUME_PREFILTER_KERNEL, .width = 3, .height = 3, .weights = none};
+    filter = (struct gpume_prefilter){.size = sizeof(struct gpume_prefilter),
+        .kind = GPUME_PREFILTER_KERNEL,
+        .width = 3,
+        .height = 3,
+        .weights = none};
     params.prefilter = &filter;
     told.errors = 0;
     REQUIRE_EQUAL(gpume_open(&ctx, &params), GPUME_INVALID);

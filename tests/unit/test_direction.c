@@ -158,7 +158,7 @@ static void test_targets(void)
 /* A bound on what can be asked for. */
 static void test_refusal(void)
 {
-    struct gpume_params params = params_of((enum gpume_direction)3, 1);
+    struct gpume_params params = params_of((enum gpume_direction)4, 1);
     gpume *ctx = NULL;
     REQUIRE_EQUAL(gpume_open(&ctx, &params), GPUME_INVALID);
     REQUIRE(!ctx);

@@ -308,7 +308,8 @@ int main(void)
     test_policy();
     test_single_item();
     test_bounds();
-    static const struct gpume_prefilter gauss = {.kind = GPUME_PREFILTER_GAUSS, .sigma = 1};
+    static const struct gpume_prefilter gauss = {
+        .size = sizeof(struct gpume_prefilter), .kind = GPUME_PREFILTER_GAUSS, .sigma = 1};
     const enum gpume_direction past = GPUME_DIRECTION_PAST, both = GPUME_DIRECTION_BOTH;
     test_same_fields(72, 40, SYNTH_PAN, past, NULL);
     test_same_fields(72, 40, SYNTH_NOISE, past, NULL);

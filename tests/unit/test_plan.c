@@ -49,7 +49,7 @@ static void test_refusals(void)
     REFUSED(bad.window_y = UINT32_MAX);
     REFUSED(bad.ref_distance = 0);
     REFUSED(bad.ref_distance = 1025);
-    REFUSED(bad.direction = (enum gpume_direction)3);
+    REFUSED(bad.direction = (enum gpume_direction)4);
     REFUSED(bad.edge = (enum gpume_edge)2);
     REFUSED(bad.metric = (enum gpume_metric)1);
 #undef REFUSED

@@ -177,8 +177,11 @@ static void test_case(unsigned number)
     static struct outcome wanted, got, named;
     const struct way *way = &ways[number];
     double weights[] = {0, 1, 0, 1, 4, 1, 0, 1, 0};
-    const struct gpume_prefilter filter = {
-        .kind = GPUME_PREFILTER_KERNEL, .width = 3, .height = 3, .weights = weights};
+    const struct gpume_prefilter filter = {.size = sizeof(struct gpume_prefilter),
+        .kind = GPUME_PREFILTER_KERNEL,
+        .width = 3,
+        .height = 3,
+        .weights = weights};
     struct gpume_params params = params_of(number, &filter);
     params.backend = GPUME_BACKEND_CPU;
     run(params, NULL, &wanted);

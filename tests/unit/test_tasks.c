@@ -84,9 +84,13 @@ static void submit(struct run *run, uint32_t first, uint32_t count, const struct
 
 static void check(uint32_t window, bool prune, const struct gpume_prefilter *prefilter)
 {
-    static const struct gpume_task early[] = {{1, 0, 0}, {0, 1, 0}, {1, 1, 0}},
-                                   late[] = {{5, 2, 0}, {0, 4, 0}, {3, 3, 0}, {4, 0, 0}, {5, 2, 0},
-                                       {2, 5, 0}, {1, 5, 0}};
+    static const struct gpume_task early[] = {{.target = 1, .reference = 0},
+        {.target = 0, .reference = 1}, {.target = 1, .reference = 1}},
+                                   late[] = {{.target = 5, .reference = 2},
+                                       {.target = 0, .reference = 4}, {.target = 3, .reference = 3},
+                                       {.target = 4, .reference = 0}, {.target = 5, .reference = 2},
+                                       {.target = 2, .reference = 5},
+                                       {.target = 1, .reference = 5}};
     const struct gpume_log log = {.fn = on_log};
     const struct gpume_engine_gpu_rules rules = {.force_sieve = prune};
     struct run run = {0};

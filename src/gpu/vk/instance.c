@@ -329,7 +329,7 @@ int gpume_instance_devices(const struct gpume_gpu *gpu, VkPhysicalDevice *physic
     return status;
 }
 
-int gpume_list_devices(struct gpume_device *out, uint32_t capacity, uint32_t *count)
+int gpume_devices_fill(struct gpume_device *out, size_t stride, uint32_t capacity, uint32_t *count)
 {
     if (!count || (capacity > 0 && !out)) {
         return GPUME_INVALID;
@@ -350,7 +350,8 @@ int gpume_list_devices(struct gpume_device *out, uint32_t capacity, uint32_t *co
         devices[best].automatic = true;
     }
     for (uint32_t i = 0; i < present && i < capacity; i++) {
-        out[i] = devices[i];
+        memcpy((char *)out + i * stride, &devices[i],
+            stride < sizeof(*devices) ? stride : sizeof(*devices));
     }
     *count = present;
     return GPUME_OK;

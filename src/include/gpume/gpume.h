@@ -3,9 +3,10 @@
  * gpume: exact block motion estimation between the frames of a video.
  *
  * A context takes luma frames in presentation order and gives one field per pair of target frame
- * and reference: for every block of the target the displacement of its best match in the reference,
- * the cost of that match, the block's rank by cost, and the field's sums. The search is exhaustive
- * and exact: every engine, device and thread count gives the same numbers, bit for bit.
+ * and reference frame. A field holds, for every block of the target, the displacement of its best
+ * match in the reference, the cost of that match and the block's rank by cost; and the field's
+ * sums. The search is exhaustive and exact: every engine, device and thread count gives the same
+ * numbers, bit for bit.
  *
  *     gpume_params_default(&params);  params.width = ...;  gpume_open(&ctx, &params);
  *     gpume_send_plane(ctx, &plane, time_us);          for every frame, in order
@@ -14,11 +15,14 @@
  *     gpume_field_release(&field);
  *     gpume_close(&ctx);
  *
+ * Which pairs are searched follows from params.direction and params.ref_distance. With
+ * GPUME_DIRECTION_MANUAL the caller asks for each pair with gpume_search.
+ *
  * Coordinates: x to the right, y downwards, in pixels, from the picture's upper left corner.
  *
- * Blocks: block x block pixels on a grid from (0,0), raster order, covering every pixel:
- * ceil(width/block) x ceil(height/block) of them. A block cut by the right or bottom edge has its
- * visible size, and only visible pixels count.
+ * Blocks: block x block pixels on a grid from (0,0) in raster order that covers every pixel:
+ * ceil(width/block) x ceil(height/block) of them. A block that the right or bottom edge cuts has
+ * its visible size, and only visible pixels count.
  *
  * Vectors: (dx,dy) points from a block to its match: predicted(x,y) = reference(x+dx, y+dy). Whole
  * pixels, |dx| <= window_x, |dy| <= window_y.
@@ -31,15 +35,25 @@
  *
  * Rank: 0 is the costliest block of a field; equal costs rank in raster order.
  *
- * Threads: one thread may send (gpume_frame_acquire, gpume_send, gpume_send_plane, gpume_finish)
- * while another receives; gpume_cancel and gpume_field_release may be called from any thread.
- * Contexts are independent of each other.
+ * Threads: contexts are independent of each other. Each function says which threads may call it:
+ *   [sender]    one thread at a time; it may run beside the receiver
+ *   [receiver]  one thread at a time; it may run beside the sender
+ *   [any]       any thread at any time between gpume_open and gpume_close
+ *   [alone]     no other call on the same context may be under way
+ *   [free]      needs no context; any thread, any number at once
  *
- * Errors: functions return GPUME_OK (0) or a negative gpume_status. What went wrong is told once,
- * in one line with the values concerned, through params.log. Results are untouched on failure. The
- * library never prints, exits or reads the environment (the Vulkan loader that it calls does read
- * it). Reserved bytes of structs that are passed in must be zero, GPUME_INVALID if they are not:
- * later versions give them a meaning.
+ * Errors: functions return GPUME_OK (0) or a negative gpume_status. What went wrong is logged once,
+ * in one line with the values concerned, through params.log; it names members of the structs below,
+ * such as params.block. Results are untouched on failure. The library never prints, exits or reads
+ * the environment (the Vulkan loader that it calls does read it).
+ *
+ * Structs that may grow begin with `size`, which tells the library how much of the struct the
+ * caller's program knows. The inline functions gpume_params_default, gpume_get_info and
+ * gpume_get_stats set it; elsewhere write {.size = sizeof(struct ...)}. Members that the caller
+ * does not know get their defaults; members that an older library does not know must be zero, else
+ * it returns GPUME_UNSUPPORTED. Arrays that the library fills in have a stride. gpume_vector,
+ * gpume_sums, gpume_stage and gpume_plane never grow. Fields and layers are made by the library and
+ * grow at their end.
  */
 #ifndef GPUME_GPUME_H
 #define GPUME_GPUME_H
@@ -47,6 +61,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <gpume/prefilter.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -59,7 +75,7 @@ extern "C" {
 #endif
 
 /* Grows by one whenever this header changes what a caller can rely on. */
-#define GPUME_API_VERSION 1
+#define GPUME_API_VERSION 2
 
 #define GPUME_BLOCK_MIN 4      /* pixels; blocks are multiples of 4 */
 #define GPUME_SIDE_MAX 1048576 /* pixels, of a picture */
@@ -81,20 +97,20 @@ enum gpume_status {
     GPUME_CANCELLED = -10,  /* gpume_cancel was called */
 };
 
-/* A short English name such as "out of memory". Never NULL. */
+/* [free] A short English name such as "out of memory". Never NULL. */
 GPUME_API const char *gpume_status_text(int status);
 
-/* The API version that the library was built with; compare with GPUME_API_VERSION. */
+/* [free] The API version that the library was built with; compare with GPUME_API_VERSION. */
 GPUME_API uint32_t gpume_api_version(void);
 
-/* The package version, such as "0.1.0". */
+/* [free] The package version, such as "0.1.0". */
 GPUME_API const char *gpume_version(void);
 
 enum gpume_log_level { GPUME_LOG_ERROR, GPUME_LOG_WARNING, GPUME_LOG_INFO, GPUME_LOG_DEBUG };
 
 /* Receives one line of text, without line end. May be called from any of the context's threads,
  * never from two at once for one context; must not call the context. With GPUME_BACKEND_AUTO errors
- * of a GPU may be told although the context then opens without it. */
+ * of a GPU may be logged although the context then opens without it. */
 typedef void (*gpume_log_fn)(void *opaque, enum gpume_log_level level, const char *line);
 
 enum gpume_edge {
@@ -104,28 +120,31 @@ enum gpume_edge {
 
 enum gpume_metric { GPUME_METRIC_SAD };
 
-/* Where the references of a target frame t lie, at distance d = params.ref_distance. N frames give
- * N - d fields; with BOTH 2 (N - d), that of t - d before that of t + d. A reference that there is
- * not gives no field. */
+/* Which reference frames a target frame t is searched in, at distance d = params.ref_distance. N
+ * frames give N - d fields; with BOTH 2 (N - d), that of t - d before that of t + d. Where the
+ * reference does not exist there is no field. */
 enum gpume_direction {
-    GPUME_DIRECTION_PAST,   /* in frame t - d; the first d frames have none */
-    GPUME_DIRECTION_FUTURE, /* in frame t + d; the last d frames have none */
-    GPUME_DIRECTION_BOTH,   /* in either: whichever there are */
+    GPUME_DIRECTION_PAST,   /* frame t - d; the first d frames have none */
+    GPUME_DIRECTION_FUTURE, /* frame t + d; the last d frames have none */
+    GPUME_DIRECTION_BOTH,   /* both of them, as far as they exist */
+    /* None unasked: gpume_search requests each pair. d is how many frames before the newest one a
+     * pair may use; first_target and target_count must be 0. */
+    GPUME_DIRECTION_MANUAL,
 };
 
 enum gpume_backend {
-    /* The best hardware GPU, else the CPU engine. That also takes over where the GPU fails in
-     * mid-run (lost, or out of its memory): the fields go on as if nothing had happened, with one
-     * warning. It does not with a device or a search by name, or with params.validate: then such a
-     * failure ends the run, as it does with GPUME_BACKEND_VULKAN. */
+    /* The best hardware GPU, else the CPU engine, which also takes over when the GPU fails during
+     * the run (it is lost, or its memory runs out): the fields continue unchanged, with one warning
+     * in the log. With params.device, params.search or params.validate, and with
+     * GPUME_BACKEND_VULKAN, such a failure ends the run instead. */
     GPUME_BACKEND_AUTO,
-    GPUME_BACKEND_VULKAN, /* Vulkan, a software driver if there is no hardware */
+    GPUME_BACKEND_VULKAN, /* Vulkan; a software driver if there is no hardware */
     GPUME_BACKEND_CPU,
 };
 
-/* One rectangle of luma samples. bits 8: one byte a sample; 9 to 16: uint16_t in native byte order.
- * stride: bytes from a row to the next, at least width samples either way (negative: rows
- * upwards). No sample may exceed 2^bits - 1. */
+/* One rectangle of luma samples. bits 8: one byte per sample; 9 to 16: uint16_t in native byte
+ * order. stride: bytes from one row to the next, in magnitude at least width samples (negative:
+ * rows are stored bottom up). No sample may exceed 2^bits - 1. */
 struct gpume_plane {
     void *data;
     ptrdiff_t stride;
@@ -133,63 +152,11 @@ struct gpume_plane {
     uint32_t bits;
 };
 
-/*
- * A filter that every frame passes before it is searched: vectors, costs, ranks and params.check
- * are those of the filtered frames. Predicted frames and sums are made of the frames as they were
- * sent, by these vectors, so that sums.sad_after is no longer the sum of the costs.
- *
- * Let v(x,y) be the frame's sample, 2^bits - 1 where memory holds more; outside the picture its
- * nearest edge sample, whatever params.edge is. The filtered frame is f(x,y), from 0 to 2^bits - 1,
- * for i from -width/2 to width/2 and j from -height/2 to height/2 (whole parts). Outside the
- * picture it is as params.edge says of any reference. round() takes halves away from 0; all else is
- * in whole numbers, and / leaves out the rest, so that engines cannot differ.
- *
- * GAUSS   sigma s: g(i) = exp(-i^2 / 2s^2) for |i| <= r = ceil(3s), G their sum, w(i) =
- *         round(2^16 g(i) / G), but w(0) is 2^16 less all others. Columns first, to 16 bits:
- *         c(x,y) = (sum of w(j) v(x,y+j) + 2^(bits-1)) / 2^bits, then rows:
- *         f(x,y) = (sum of w(i) c(x+i,y) + 2^(31-bits)) / 2^(32-bits).
- * BOX     f = (sum of v(x+i,y+j) + n/2) / n, n = width height.
- * MEDIAN  f is the middle one of the v(x+i,y+j).
- * BILATERAL  sigma s, |i| and |j| <= ceil(3s): g(i,j) = exp(-(i^2+j^2) / 2s^2), G their sum, w(i,j)
- *         = the whole part of 2^16 g(i,j) / G. Likeness: for d = |v(x+i,y+j) - v(x,y)| in steps of
- *         8 bits (above 10 bits in whole quarters of one, the rest left out), l = round(2^15
- *         exp(-d^2 / 2 range^2)). With a = w l / 2^8 and A their sum, f = (sum of a v(x+i,y+j) +
- *         A/2) / A.
- * KERNEL  weights W in rows from the upper left one, that of v(x-width/2,y-height/2), as they stand
- *         (not turned over). k is the largest whole number (below 0 too) with sum of |W| 2^k <
- *         2^(31-bits) and sum of |w| < 2^(31-bits), w = round(2^k W). They are divided by their
- *         sum, so that even areas stay as they are: with S = sum of w, f = (sum of w v(x+i,y+j) +
- *         |S|/2) / |S|, all w with the other sign if the sum of W is below 0, and f is cut to 0 ..
- *         2^bits - 1. A sum counts as 0 where |sum of W| < sum of |W| / 1000, or S has not its
- *         sign; then k is at most 31 - bits, and 2^k stands for |S|. GPUME_INVALID if k is below 0
- *         there.
- */
-enum gpume_prefilter_kind {
-    GPUME_PREFILTER_GAUSS,
-    GPUME_PREFILTER_BOX,
-    GPUME_PREFILTER_MEDIAN,
-    GPUME_PREFILTER_BILATERAL,
-    GPUME_PREFILTER_KERNEL,
-};
-
-#define GPUME_PREFILTER_SIDE_MAX 31 /* pixels, of a box or a kernel */
-
-/* Members that a kind does not name are not looked at. */
-struct gpume_prefilter {
-    enum gpume_prefilter_kind kind;
-    /* Pixels. BOX: 3 to 31, odd, width = height. MEDIAN: 3 or 5, likewise. KERNEL: 1 to 31, odd. */
-    uint32_t width, height;
-    double sigma; /* pixels. GAUSS: 0.3 to 16. BILATERAL: 0.3 to 5 */
-    double range; /* BILATERAL: in steps of 8 bits, whatever params.bits is; 0.1 to 1000 */
-    /* KERNEL: width * height, each 0 or of a magnitude from 1e-9 to 1e9, not all 0. */
-    const double *weights;
-    uint8_t reserved[32]; /* zero */
-};
-
 struct gpume_params {
+    size_t size;            /* sizeof(struct gpume_params); gpume_params_default sets it */
     uint32_t width, height; /* pixels, 1 or more; required */
     uint32_t bits;          /* of a sample, 8 to 16; default 8 */
-    uint32_t block;         /* pixels a side: 4 to 128, a multiple of 4; default 8 */
+    uint32_t block;         /* side in pixels: 4 to 128, a multiple of 4; default 8 */
     uint32_t window_x;      /* largest displacement, 0 to 512; default 7 */
     uint32_t window_y;
     enum gpume_edge edge;     /* default GPUME_EDGE_EXTEND */
@@ -197,145 +164,193 @@ struct gpume_params {
     uint32_t ref_distance;    /* between target and reference, 1 to 1024 frames; default 1 */
     uint64_t first_frame;     /* index of the first frame that will be sent; default 0 */
     enum gpume_backend backend;
-    const char
-        *device;      /* Vulkan: an index of gpume_list_devices, or a part of a name; NULL = best */
-    uint32_t threads; /* of the CPU engine; 0 = one a processor */
+    /* Vulkan: an index in gpume_list_devices, or part of a name; NULL = the best one */
+    const char *device;
+    uint32_t threads;    /* of the CPU engine; 0 = one per processor */
     bool want_predicted; /* fields carry the predicted frame */
     bool want_frames;    /* fields carry the target and reference frames */
     bool check;          /* search every field a second time with the CPU reference and compare */
     bool validate;       /* Vulkan validation layer on; any message makes the run fail */
     gpume_log_fn log;    /* may be NULL */
     void *log_opaque;
-    bool no_elimination; /* compare every candidate in full; changes speed alone */
+    bool no_elimination; /* compare every candidate in full; affects speed only */
     /* An implementation of the search by its name in gpume_list_searches; NULL = the fastest. A
-     * name belongs to one engine: GPUME_BACKEND_AUTO takes that one, be it on a software driver.
-     * Changes speed alone. */
+     * name belongs to one engine, which GPUME_BACKEND_AUTO then takes, even on a software driver.
+     * Affects speed only. */
     const char *search;
-    /* Folder for what makes the next gpume_open faster, such as compiled pipelines; it is made, for
-     * the user alone, if it is not there. NULL: nothing is kept. Trouble with it is told at debug
-     * level and is no failure. Read by gpume_open only. */
+    /* Folder for files that make the next gpume_open faster, such as compiled pipelines. It is
+     * created, readable by the user alone, if it does not exist. NULL: nothing is kept. Errors in
+     * using it are logged at debug level and do not fail the call. Read by gpume_open only. */
     const char *cache_dir;
     const struct gpume_prefilter *prefilter; /* copied by gpume_open; default NULL: none */
-    /* Which frames are targets: target_count of them from index first_target on. The others that
-     * are sent are references alone. Default: 0, all that have a reference. */
+    /* Which frames are targets: target_count of them from index first_target on. The other frames
+     * that are sent serve as references only. Default 0: every frame that has a reference. */
     uint64_t first_target;
     uint64_t target_count; /* 0 = all */
-    /* Bytes of host and device memory together that gpume_open may plan; 0 = any. Less makes the
-     * submissions of a GPU smaller, and leaves elimination out if need be. GPUME_INVALID: even so
-     * more is needed, told with the number. */
+    /* Bytes of host and device memory together that gpume_open may plan; 0 = no limit. A low limit
+     * makes a GPU's submissions smaller and, if need be, turns pruning off. GPUME_INVALID: more is
+     * needed even so; the log says how much. */
     uint64_t memory_max;
-    enum gpume_direction direction;                       /* default GPUME_DIRECTION_PAST */
-    uint8_t reserved[64 - 4 * sizeof(const char *) - 28]; /* zero */
+    enum gpume_direction direction; /* default GPUME_DIRECTION_PAST */
 };
 
-/* Fills in the defaults above; width and height become 0 and must be set. */
-GPUME_API void gpume_params_default(struct gpume_params *params);
+/* [free] Fills in the defaults of the first params->size bytes. GPUME_INVALID: size is 0. */
+GPUME_API int gpume_params_fill(struct gpume_params *params);
+
+/* [free] Fills in the defaults; width and height become 0 and must be set. */
+static inline void gpume_params_default(struct gpume_params *params)
+{
+    params->size = sizeof(*params);
+    (void)gpume_params_fill(params);
+}
 
 typedef struct gpume gpume;
 typedef struct gpume_frame gpume_frame;
 
-/* Checks the parameters, chooses the engine, and allocates everything the run will need.
- * On success *ctx is a context for gpume_close. GPUME_INVALID: a parameter. GPUME_DEVICE: no such
- * device, or it is too small. GPUME_UNSUPPORTED: this build, processor or device cannot do it. */
+/* [free] Checks the parameters, chooses the engine and allocates everything that the run will need.
+ * On success *ctx is a context for gpume_close. GPUME_INVALID: a parameter is out of range.
+ * GPUME_DEVICE: there is no such device, or it is too small. GPUME_UNSUPPORTED: this build,
+ * processor or device cannot do it. */
 GPUME_API int gpume_open(gpume **ctx, const struct gpume_params *params);
 
-/* Stops what is under way, releases everything, sets *ctx to NULL. NULL is fine. Release all fields
- * and frames first; no other call may be under way. Returns the context's first failure, such as a
- * message of the validation layer, or GPUME_OK; a run that was cancelled or closed early is no
- * failure. */
+/* [alone] Stops all work, releases everything and sets *ctx to NULL. NULL is fine. Release all
+ * fields and frames first. Returns the context's first failure, such as a message of the validation
+ * layer, or GPUME_OK, also when the run was cancelled or closed early. */
 GPUME_API int gpume_close(gpume **ctx);
 
 /* Wait instead of returning GPUME_AGAIN; for callers who send from one thread and receive on
  * another. */
 #define GPUME_WAIT 1u
 
-/* Takes a frame out of the context's pool, to be filled through *plane (its memory belongs to the
- * frame, and may be the device's upload memory: write each sample once). The caller owns the frame
- * until gpume_send or gpume_frame_release. GPUME_AGAIN: receive a field, or release fields or
- * frames, first. */
+/* [sender] Takes a frame out of the context's pool, to be filled through *plane. The plane's memory
+ * belongs to the frame and may be the device's upload memory: write each sample once and read none.
+ * The caller owns the frame until gpume_send or gpume_frame_release. GPUME_AGAIN: first receive a
+ * field, or release fields or frames. */
 GPUME_API int gpume_frame_acquire(
     gpume *ctx, gpume_frame **frame, struct gpume_plane *plane, uint32_t flags);
 
-/* Gives a frame back unsent. Sets *frame to NULL. */
+/* [any] Gives a frame back unsent. Sets *frame to NULL. */
 GPUME_API void gpume_frame_release(gpume_frame **frame);
 
-/* Sends a filled frame; its ownership passes to the context, *frame becomes NULL, also on failure.
- * Frames are numbered from params.first_frame in the order sent. time_us: presentation time in
- * microseconds, handed through to the field. */
+/* [sender] Sends a filled frame. Its ownership passes to the context and *frame becomes NULL, on
+ * failure too. Frames are numbered from params.first_frame in the order sent. time_us: presentation
+ * time in microseconds, copied to the fields of this target. */
 GPUME_API int gpume_send(gpume *ctx, gpume_frame **frame, int64_t time_us);
 
-/* The plain form: copies the plane, whose size and bits must be those of the context.
+/* [sender] Sends a copy of the plane, whose size and bits must be those of the context.
  * GPUME_AGAIN: receive and release a field, then send the same plane again. */
 GPUME_API int gpume_send_plane(gpume *ctx, const struct gpume_plane *plane, int64_t time_us);
 
-/* No more frames will come. */
+/* One search: of a target frame in a reference frame. */
+struct gpume_task {
+    size_t size;                /* sizeof(struct gpume_task) */
+    uint64_t target, reference; /* indices of frames; they may be the same frame */
+    uint64_t tag;               /* any value; copied to the field */
+};
+
+/* [sender] With GPUME_DIRECTION_MANUAL: requests the search of one pair of frames, both of them
+ * among the newest params.ref_distance + 1 that have been sent. Fields come in the order of the
+ * requests; the same pair may be requested more than once. GPUME_AGAIN: receive and release a
+ * field, then request it again. GPUME_INVALID: another direction, or such a frame is not there;
+ * logged. */
+GPUME_API int gpume_search(gpume *ctx, const struct gpume_task *task);
+
+/* [sender] No more frames and no more requests will come. */
 GPUME_API int gpume_finish(gpume *ctx);
 
 struct gpume_vector {
     int16_t dx, dy;
 };
 
-/* The exact sums of a field over all its visible pixels; bounds: gpume_open refuses pictures whose
- * squared sums could pass 2^64. */
+/* The exact sums of a field over all its visible pixels. They fit: gpume_open refuses pictures
+ * whose squared sums could exceed 2^64 - 1. */
 struct gpume_sums {
     uint64_t zero;       /* blocks whose vector is (0,0) */
-    uint64_t sad_before; /* sum |C - R| */
-    uint64_t sad_after;  /* sum |C - predicted| */
-    uint64_t sse_before; /* sum (C - R)^2 */
-    uint64_t sse_after;  /* sum (C - predicted)^2 */
+    uint64_t sad_before; /* sum |target - reference| */
+    uint64_t sad_after;  /* sum |target - predicted| */
+    uint64_t sse_before; /* sum (target - reference)^2 */
+    uint64_t sse_after;  /* sum (target - predicted)^2 */
 };
 
-/* The result of one target frame and one reference. Read-only; valid until gpume_field_release.
- * Arrays hold blocks_x * blocks_y entries in raster order. */
+/* The results for the blocks of one shape. Arrays hold blocks_x * blocks_y entries in raster order.
+ */
+struct gpume_layer {
+    uint32_t block_w, block_h;   /* pixels of a block that no edge cuts */
+    uint32_t blocks_x, blocks_y; /* across and down */
+    const struct gpume_vector *vectors;
+    const uint32_t *costs;
+    const uint32_t *ranks; /* among the layer's blocks */
+};
+
+/* The result of one target frame and one reference frame. Read-only; valid until its last reference
+ * is released. */
 struct gpume_field {
     uint64_t frame; /* index of the target frame */
-    uint64_t ref;   /* index of its reference */
+    uint64_t ref;   /* index of the reference frame */
+    uint64_t tag;   /* of the gpume_task; 0 for pairs that were not requested by one */
     int64_t time_us;
+    uint32_t vector_units; /* vectors count in 1/vector_units of a pixel: 1 */
+    uint32_t layer_count;
+    const struct gpume_layer *const *layers;
+    /* The first layer's members, for callers with one block shape. */
     uint32_t blocks_x, blocks_y;
     const struct gpume_vector *vectors;
     const uint32_t *costs;
     const uint32_t *ranks;
-    struct gpume_sums sums;
+    struct gpume_sums sums;               /* of the first layer's prediction */
     struct gpume_plane predicted;         /* data NULL unless params.want_predicted */
     struct gpume_plane target, reference; /* data NULL unless params.want_frames */
     uint64_t checked, matched;            /* vectors compared and found equal, with params.check */
 };
 
-/* The next field, by rising target frame, of one frame by rising reference. Without flags: waits
- * while a field is under way, GPUME_AGAIN when more frames must be sent, or fields released, first;
- * one field may always be kept while others are received. With GPUME_WAIT: waits for a field.
- * GPUME_EOF after the last one that gpume_finish allows. A failure of the run is returned here,
- * after the fields that were whole before it. */
+/* [receiver] The next field: by rising target frame and, for one target, by rising reference; with
+ * GPUME_DIRECTION_MANUAL in the order of the requests. The caller owns one reference to it. Without
+ * flags: waits while a field is under way; GPUME_AGAIN when more frames must be sent, or fields
+ * released, first. One field may always be kept while others are received. With GPUME_WAIT: waits
+ * for a field. GPUME_EOF after the last one that gpume_finish allows. A failure of the run is
+ * returned here, after the fields that were complete before it. */
 GPUME_API int gpume_receive(gpume *ctx, const struct gpume_field **field, uint32_t flags);
 
-/* Gives the field's memory back to the context. Sets *field to NULL. NULL is fine. */
+/* [any] Adds a reference to the field, so that two owners may release it. Returns the field. */
+GPUME_API const struct gpume_field *gpume_field_ref(const struct gpume_field *field);
+
+/* [any] Drops a reference; with the last one the field's memory goes back to the context. Sets
+ * *field to NULL. NULL is fine. */
 GPUME_API void gpume_field_release(const struct gpume_field **field);
 
-/* Ends the run early: every waiting and later call returns GPUME_CANCELLED. */
+/* [any] Ends the run early: every waiting and later call returns GPUME_CANCELLED. */
 GPUME_API void gpume_cancel(gpume *ctx);
 
-/* 10 log10(peak^2 * pixels / sse) with peak = 2^bits - 1; infinity where sse is 0. */
+/* [free] 10 log10(peak^2 * pixels / sse) with peak = 2^bits - 1; infinity where sse is 0. */
 GPUME_API double gpume_psnr(uint32_t bits, uint64_t pixels, uint64_t sse);
 
 /* What the context runs on. Strings live as long as the context. */
 struct gpume_info {
+    size_t size;         /* sizeof(struct gpume_info); gpume_get_info sets it */
     const char *backend; /* "vulkan" or "cpu" */
     const char *device;  /* "NVIDIA H200", "8 threads"... */
     const char *driver;  /* "" for the CPU engine */
     uint32_t blocks_x, blocks_y;
     uint64_t candidates;   /* vectors tried for a block that lies far from any edge */
-    uint64_t host_bytes;   /* planned host memory, allocated by gpume_open; without the check's */
-    uint64_t device_bytes; /* planned device memory, likewise */
+    uint64_t host_bytes;   /* planned host memory, allocated by gpume_open; not the check's */
+    uint64_t device_bytes; /* planned device memory, allocated by gpume_open */
     const char *search;    /* the implementation in use, as gpume_list_searches names it */
-    bool eliminates;       /* candidates that cannot win may be left out */
-    /* Where a GPU failed in mid-run (GPUME_BACKEND_AUTO): what the run went on with, and from the
-     * field of which target frame on. NULL: nothing of the kind. */
+    bool eliminates;       /* candidates that cannot win may be skipped (pruning) */
+    /* If a GPU failed during the run (GPUME_BACKEND_AUTO): the engine that took over, and the
+     * target frame of the first field that it gave. Else NULL. */
     const char *standby;        /* "cpu" */
     const char *standby_device; /* "8 threads"... */
     uint64_t standby_frame;
-    uint8_t reserved[64 - 6 * sizeof(const char *)];
 };
-GPUME_API void gpume_get_info(const gpume *ctx, struct gpume_info *info);
+
+/* [any] Fills in the first info->size bytes. GPUME_INVALID: size is 0. */
+GPUME_API int gpume_info_fill(gpume *ctx, struct gpume_info *info);
+
+static inline void gpume_get_info(gpume *ctx, struct gpume_info *info)
+{
+    info->size = sizeof(*info);
+    (void)gpume_info_fill(ctx, info);
+}
 
 /* A stage of the engine's work and the time spent in it: device time on Vulkan; on the CPU engine
  * the time of all threads together, divided by their number. The name is a constant of the library.
@@ -349,6 +364,7 @@ struct gpume_stage {
 
 /* Statistics of the run so far. */
 struct gpume_stats {
+    size_t size; /* sizeof(struct gpume_stats); gpume_get_stats sets it */
     uint64_t fields;
     /* Wall time during which the engine's thread was not waiting for frames or for the receiver.
      * Waiting for the device and params.check are included. */
@@ -360,9 +376,17 @@ struct gpume_stats {
     uint32_t stage_count;
     struct gpume_stage stages[GPUME_STAGES_MAX]; /* in the order of the work */
 };
-GPUME_API void gpume_get_stats(gpume *ctx, struct gpume_stats *stats);
 
-/* The time of the stage of that name; 0 if the engine has none. */
+/* [any] Fills in the first stats->size bytes. GPUME_INVALID: size is 0. */
+GPUME_API int gpume_stats_fill(gpume *ctx, struct gpume_stats *stats);
+
+static inline void gpume_get_stats(gpume *ctx, struct gpume_stats *stats)
+{
+    stats->size = sizeof(*stats);
+    (void)gpume_stats_fill(ctx, stats);
+}
+
+/* [free] The time of the stage of that name; 0 if the engine has none. */
 GPUME_API uint64_t gpume_stats_ns(const struct gpume_stats *stats, const char *stage);
 
 enum gpume_device_type {
@@ -380,29 +404,44 @@ struct gpume_device {
     char driver[256];
     uint64_t memory_bytes; /* of its largest local heap */
     char unusable[128];    /* why gpume cannot use it; "" if it can */
-    bool automatic;        /* GPUME_BACKEND_AUTO takes this one */
+    bool automatic;        /* what GPUME_BACKEND_AUTO takes */
 };
 
-/* Fills up to capacity entries and sets *count to the number of Vulkan devices present. A machine
- * without Vulkan has none, which is no error. The drivers stay loaded: called from another thread
- * while the caller does something else, it shortens the first gpume_open. */
-GPUME_API int gpume_list_devices(struct gpume_device *devices, uint32_t capacity, uint32_t *count);
+/* [free] Fills in up to capacity entries, `stride` bytes apart, and sets *count to the number of
+ * Vulkan devices present. A machine without Vulkan has none, which is no error. The drivers stay
+ * loaded: called from another thread while the caller does something else, this shortens the first
+ * gpume_open. */
+GPUME_API int gpume_devices_fill(
+    struct gpume_device *devices, size_t stride, uint32_t capacity, uint32_t *count);
+
+static inline int gpume_list_devices(
+    struct gpume_device *devices, uint32_t capacity, uint32_t *count)
+{
+    return gpume_devices_fill(devices, sizeof(*devices), capacity, count);
+}
 
 /* One implementation of the search. All give the same bits. */
 struct gpume_search_info {
     enum gpume_backend backend; /* whose: GPUME_BACKEND_CPU or GPUME_BACKEND_VULKAN */
     bool available;             /* on this processor, or on the device asked about */
-    bool automatic;             /* taken by its engine where params.search is NULL */
+    bool automatic;             /* what its engine takes if params.search is NULL */
     char name[32];              /* for params.search; no two have the same */
     char summary[96];
 };
 
-/* Fills up to capacity entries and sets *count to the number of implementations in this build:
- * those of the CPU engine, then those of the Vulkan engine, each from the plainest to the fastest.
- * device: as params.device; NULL = the best, a software driver if there is no hardware. Without any
- * device none of Vulkan's is available. GPUME_DEVICE: no such device. */
-GPUME_API int gpume_list_searches(
-    const char *device, struct gpume_search_info *searches, uint32_t capacity, uint32_t *count);
+/* [free] Fills in up to capacity entries, `stride` bytes apart, and sets *count to the number of
+ * implementations in this build: those of the CPU engine, then those of the Vulkan engine, each
+ * from the plainest to the fastest. device: as params.device; NULL = the best one, a software
+ * driver if there is no hardware. Without any device none of Vulkan's is available. GPUME_DEVICE:
+ * there is no such device. */
+GPUME_API int gpume_searches_fill(const char *device, struct gpume_search_info *searches,
+    size_t stride, uint32_t capacity, uint32_t *count);
+
+static inline int gpume_list_searches(
+    const char *device, struct gpume_search_info *searches, uint32_t capacity, uint32_t *count)
+{
+    return gpume_searches_fill(device, searches, sizeof(*searches), capacity, count);
+}
 
 /* How many differences of 8-bit samples a second a search could make if its best instruction had
  * nothing to wait for: no loads, no choice, no sums but its own. A measure for benchmarks; takes

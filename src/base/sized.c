@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/sized.h"
+
+#include <stdint.h>
+#include <string.h>
+
+static size_t size_of(const void *sized)
+{
+    size_t size;
+    memcpy(&size, sized, sizeof(size));
+    return size;
+}
+
+int gpume_sized_read(
+    void *ours, size_t bytes, const void *theirs, const char *name, const struct gpume_log *log)
+{
+    const size_t size = size_of(theirs);
+    if (size < sizeof(size)) {
+        gpume_log_write(log, GPUME_LOG_ERROR, "struct %s: size is %zu: set it to sizeof(struct %s)",
+            name, size, name);
+        return GPUME_INVALID;
+    }
+    for (size_t i = bytes; i < size; i++) {
+        if (((const uint8_t *)theirs)[i] != 0) {
+            gpume_log_write(log, GPUME_LOG_ERROR,
+                "struct %s: this library, version %s, does not know all members that are set; "
+                "install the version that the program was compiled for",
+                name, gpume_version());
+            return GPUME_UNSUPPORTED;
+        }
+    }
+    memset(ours, 0, bytes);
+    memcpy(ours, theirs, size < bytes ? size : bytes);
+    memcpy(ours, &bytes, sizeof(bytes));
+    return GPUME_OK;
+}
+
+int gpume_sized_write(void *theirs, const void *ours, size_t bytes)
+{
+    const size_t size = size_of(theirs), at = sizeof(size);
+    if (size < at) {
+        return GPUME_INVALID;
+    }
+    memcpy((uint8_t *)theirs + at, (const uint8_t *)ours + at, (size < bytes ? size : bytes) - at);
+    return GPUME_OK;
+}
