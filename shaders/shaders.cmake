@@ -50,10 +50,7 @@ set(GPUME_SHADERS
   "sort_chunk|arrays/sort_chunk.comp|"
   "sort_step|arrays/sort_step.comp|"
   "array_reduce|arrays/array_reduce.comp|"
-  "array_histogram|arrays/array_histogram.comp|"
-  "ceiling_half|search/ceiling.comp|-DGPUME_HALF"
-  "ceiling_float|search/ceiling.comp|-DGPUME_FLOAT"
-  "ceiling_int|search/ceiling.comp|")
+  "array_histogram|arrays/array_histogram.comp|")
 
 # One variant: NAME.inc out of SOURCE with these definitions.
 function(gpume_add_shader target name source)

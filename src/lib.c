@@ -116,29 +116,6 @@ fail:
     return status;
 }
 
-int gpume_measure_ceiling(
-    const char *device, const char *search, uint32_t threads, double *differences_per_second)
-{
-    static const struct gpume_engine_ops *const engines[] = {&gpume_engine_cpu, &gpume_engine_gpu};
-    if (!search || !differences_per_second) {
-        return GPUME_INVALID;
-    }
-    for (size_t engine = 0; engine < 2; engine++) {
-        struct gpume_search_info searches[GPUME_ENGINE_SEARCHES_MAX];
-        uint32_t count;
-        int status = engines[engine]->list_searches(engine ? device : NULL, searches, &count);
-        for (uint32_t i = 0; status == GPUME_OK && i < count; i++) {
-            if (strcmp(searches[i].name, search) == 0) {
-                return engines[engine]->measure_ceiling
-                           ? engines[engine]->measure_ceiling(
-                                 device, search, threads, differences_per_second)
-                           : GPUME_UNSUPPORTED;
-            }
-        }
-    }
-    return GPUME_INVALID;
-}
-
 /* Says what is wrong with the name and which ones would do. */
 static int refuse_search(const struct gpume *ctx, const char *name, const char *why,
     const struct gpume_search_info *searches, uint32_t count, int status)

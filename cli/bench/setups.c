@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "bench/setups.h"
 
+#include "bench/ceiling.h"
 #include "console.h"
 
 #include <stdarg.h>
@@ -89,15 +90,14 @@ static int add(struct finder *finder, const struct gpume_params *params, double 
     return GPUME_OK;
 }
 
-/* Of a device: the most that any of its searches could do. */
+/* The highest ceiling of the searches that run on a device. */
 static double find_ceiling(
     const struct finder *finder, enum gpume_backend backend, const char *device, uint32_t threads)
 {
-    double best = 0, value = 0;
+    double best = 0;
     for (uint32_t i = 0; i < finder->search_count && finder->work->bits == 8; i++) {
-        const struct gpume_search_info *search = &finder->searches[i];
-        if (search->backend == backend && search->available &&
-            gpume_measure_ceiling(device, search->name, threads, &value) == GPUME_OK) {
+        if (finder->searches[i].backend == backend) {
+            const double value = gpume_bench_ceiling(&finder->searches[i], device, threads);
             best = value > best ? value : best;
         }
     }

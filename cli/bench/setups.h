@@ -17,7 +17,7 @@
 struct gpume_bench_one {
     struct gpume_params params; /* the work's, with engine, search, threads and elimination */
     struct gpume_bench_setup setup;
-    double ceiling; /* differences a second; 0 unknown */
+    double ceiling; /* differences per second; 0: not known */
 };
 
 struct gpume_bench_setups {

@@ -57,9 +57,6 @@
 #define GPUME_FILTER_LOCAL 64
 #define GPUME_FILTER_WEIGHTS 961 /* of gpume_prefilter_tables; likeness comes behind them */
 #define GPUME_FILTER_PRODUCT_SHIFT 8
-#define GPUME_CEILING_LOCAL 128
-#define GPUME_CEILING_FIXED 32 /* words that an invocation of ceiling.comp keeps in registers */
-#define GPUME_CEILING_MOVING 4 /* and those that it compares each of them with at a time */
 
 /* Drivers may stop all loops of an invocation after 65,535 iterations, silently (llvmpipe does).
  * The host splits work so that no invocation passes this. */
@@ -249,11 +246,5 @@ struct gpume_sort_push {
 /* keys_out becomes ranks: where the order has the key that was in this place. Places are the
  * payload, or in the keys. */
 #define GPUME_SORT_TO_RANKS 8
-
-struct gpume_ceiling_push {
-    GPUME_U32 iterations;
-    GPUME_U32 seed;
-    GPUME_U32 impossible; /* 0 */
-};
 
 #endif

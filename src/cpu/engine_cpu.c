@@ -9,7 +9,6 @@
 
 #include "base/grid.h"
 #include "base/status.h"
-#include "cpu/ceiling.h"
 #include "cpu/memory.h"
 #include "cpu/rank.h"
 #include "cpu/rings.h"
@@ -471,7 +470,6 @@ static void cpu_get_info(void *engine, struct gpume_info *info)
 
 const struct gpume_engine_ops gpume_engine_cpu = {
     .list_searches = cpu_list_searches,
-    .measure_ceiling = gpume_ceiling_measure,
     .open = cpu_open,
     .frame_memory = cpu_frame_memory,
     .submit = cpu_submit,

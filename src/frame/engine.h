@@ -26,9 +26,6 @@ struct gpume_batch {
 struct gpume_engine_ops {
     /* For gpume_list_searches: at most GPUME_ENGINE_SEARCHES_MAX. */
     int (*list_searches)(const char *device, struct gpume_search_info *searches, uint32_t *count);
-    /* For gpume_measure_ceiling. NULL: not known. */
-    int (*measure_ceiling)(
-        const char *device, const char *search, uint32_t threads, double *differences_per_second);
     /* Makes the plan for this engine and allocates everything. GPUME_AGAIN, not logged: that would
      * pass params.memory_max, and box sums are in it: without elimination it may not. */
     int (*open)(void **engine, const struct gpume_params *params, const struct gpume_log *log,

@@ -13,7 +13,6 @@
 #include "gpu/planning.h"
 #include "gpu/stages/prefiltering.h"
 #include "gpu/stages/stages.h"
-#include "gpu/tune/ceiling_gpu.h"
 #include "gpu/tune/choice.h"
 #include "gpu/tune/sieving.h"
 #include "gpu/vk/pipeline_cache.h"
@@ -370,7 +369,6 @@ static int engine_close(void **opaque)
 
 const struct gpume_engine_ops gpume_engine_gpu = {
     .list_searches = gpume_match_variant_list,
-    .measure_ceiling = gpume_ceiling_gpu_measure,
     .open = engine_open,
     .frame_memory = engine_frame_memory,
     .submit = engine_submit,

@@ -138,34 +138,6 @@ static void test_searches(void)
     REQUIRE_EQUAL(told.errors, 1);
 }
 
-/* Every search of Vulkan that is available has a ceiling, and those of the CPU that know theirs. */
-static void test_ceilings(void)
-{
-    struct gpume_search_info searches[32];
-    uint32_t count = 0;
-    double ceiling = -1;
-    REQUIRE_EQUAL(gpume_measure_ceiling(NULL, "no such search", 1, &ceiling), GPUME_INVALID);
-    REQUIRE_EQUAL(gpume_measure_ceiling(NULL, NULL, 1, &ceiling), GPUME_INVALID);
-    REQUIRE_EQUAL(gpume_measure_ceiling("no such device", "int", 1, &ceiling), GPUME_INVALID);
-    REQUIRE_EQUAL(gpume_measure_ceiling(NULL, "int", 1, NULL), GPUME_INVALID);
-    REQUIRE_EQUAL(gpume_list_searches(NULL, searches, 32, &count), GPUME_OK);
-    for (uint32_t i = 0; i < count; i++) {
-        bool vulkan = searches[i].backend == GPUME_BACKEND_VULKAN;
-        if (searches[i].backend != backend) {
-            continue;
-        }
-        ceiling = -1;
-        int status = gpume_measure_ceiling(NULL, searches[i].name, 1, &ceiling);
-        if (status == GPUME_OK) {
-            printf("ceiling of %s: %.3g differences a second\n", searches[i].name, ceiling);
-            REQUIRE(searches[i].available && ceiling > 0);
-        } else {
-            REQUIRE_EQUAL(status, GPUME_UNSUPPORTED);
-            REQUIRE(ceiling == -1 && !(vulkan && searches[i].available));
-        }
-    }
-}
-
 /* One thread that takes frames after the end is told, and does not wait for itself. */
 static void test_frames_after_end(void)
 {
@@ -560,7 +532,6 @@ int main(int argc, char **argv)
     }
     test_arguments();
     test_searches();
-    test_ceilings();
     test_wrong_plane();
     test_frames_after_end();
     test_memory_max();

@@ -3,7 +3,6 @@
  * The search with AVX2. Every lane is a dx and keeps its smallest cost and the first dy that has
  * it; the tie rule decides between lanes.
  */
-#include "cpu/ceiling.h"
 #include "cpu/search/x86.h"
 
 static inline struct gpume_candidate match_narrow(
@@ -78,5 +77,4 @@ const struct gpume_search gpume_search_avx2 = {.name = "avx2",
     .span = search_span,
     .box_row = box_row,
     .differences8 = differences8,
-    .differences16 = differences16,
-    .ceiling = gpume_ceiling_avx2};
+    .differences16 = differences16};

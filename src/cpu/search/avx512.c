@@ -4,7 +4,6 @@
  * register holds sixteen neighbouring dx at two neighbouring dy, and vdbpsadbw gives the
  * differences of four samples at all 32 places. Everything else is as with AVX2.
  */
-#include "cpu/ceiling.h"
 #include "cpu/search/x86.h"
 
 #define CHUNK 32                        /* neighbouring dy searched together; even */
@@ -239,5 +238,4 @@ const struct gpume_search gpume_search_avx512 = {.name = "avx512",
     .span = search_span,
     .box_row = box_row,
     .differences8 = differences8,
-    .differences16 = differences16,
-    .ceiling = gpume_ceiling_avx512};
+    .differences16 = differences16};

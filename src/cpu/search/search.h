@@ -59,7 +59,6 @@ struct gpume_search {
     /* Of `count` samples, at most GPUME_DIFFERENCES_MAX. */
     struct gpume_differences (*differences8)(const uint8_t *a, const uint8_t *b, uint32_t count);
     struct gpume_differences (*differences16)(const uint16_t *a, const uint16_t *b, uint32_t count);
-    uint64_t (*ceiling)(uint64_t rounds); /* see ceiling.h; NULL: not known */
 };
 
 extern const struct gpume_search gpume_search_plain;  /* ref.c */

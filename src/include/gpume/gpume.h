@@ -443,13 +443,6 @@ static inline int gpume_list_searches(
     return gpume_searches_fill(device, searches, sizeof(*searches), capacity, count);
 }
 
-/* How many differences of 8-bit samples a second a search could make if its best instruction had
- * nothing to wait for: no loads, no choice, no sums but its own. A measure for benchmarks; takes
- * some tenths of a second. device as above; threads as params.threads. GPUME_INVALID: no such
- * search. GPUME_UNSUPPORTED: not known, or the search is not available. */
-GPUME_API int gpume_measure_ceiling(
-    const char *device, const char *search, uint32_t threads, double *differences_per_second);
-
 #ifdef __cplusplus
 }
 #endif

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a device could do if it did nothing but compare samples: absolute differences and sums on
- * registers, of words as the variants of tile.comp hold them (samples.glsl). Its time is all that
- * counts.
+ * Absolute differences and their sums on registers, and nothing else, with samples held as in the
+ * variants of tile.comp (samples.glsl). Only the time that it takes matters.
  *
- * Grid: x and y count workgroups, which all do the same. An invocation compares each of
- * GPUME_CEILING_FIXED words with each of GPUME_CEILING_MOVING others, `iterations` times over; the
- * others change every time, so that no difference can be kept. iterations <= 256: words then stay
- * those of 8-bit samples.
+ * Grid: x and y count workgroups, which all do the same work. In each of `iterations` iterations an
+ * invocation compares each of GPUME_CEILING_FIXED words with each of GPUME_CEILING_MOVING others.
+ * The others change from iteration to iteration, so that the compiler cannot reuse a difference.
+ * iterations <= 256: the words stay within 8-bit samples.
  *
- * Shared memory: none. Access: writes nothing, but only the host knows that.
+ * Shared memory: none. Access: writes nothing, which the compiler cannot know.
  */
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -17,7 +16,7 @@
 #ifdef GPUME_HALF
 #extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
 #endif
-#include "common/shared.h"
+#include "bench/ceiling_shape.h"
 #include "common/common.glsl"
 
 const uint BITS = 8u, UNIT = 8u;
@@ -25,9 +24,9 @@ const uint BITS = 8u, UNIT = 8u;
 
 layout(local_size_x = GPUME_CEILING_LOCAL) in;
 layout(std430, binding = 0) writeonly buffer Results { uint results[]; };
-layout(push_constant) uniform Push { gpume_ceiling_push pc; };
+layout(push_constant) uniform Push { uint iterations, seed, impossible; } pc; /* impossible: 0 */
 
-const uint SUMS = 8u; /* chains of additions that do not wait for each other */
+const uint SUMS = 8u; /* independent chains of additions */
 const uint SAMPLES = WORD_SAMPLES == 2u ? 0x10001u : 1u; /* a one in each sample of a word */
 
 WORD word_with(uint samples)
@@ -52,7 +51,7 @@ uint bits_of(WORD word)
 #endif
 }
 
-/* Unlike any other's, for all the compiler knows. */
+/* Values that the compiler cannot predict. */
 uint samples_of(uint index)
 {
     uint seed = gl_LocalInvocationIndex + pc.seed;
@@ -79,15 +78,16 @@ void main()
             [[unroll]] for (uint i = 0u; i < GPUME_CEILING_FIXED; i++) {
                 WORD difference = abs(fixed_words[i] - word);
 #ifdef GPUME_HALF
-                /* Without tile.comp's carrying out half the differences are taken away again, at
-                 * the same price: otherwise sums would soon be infinite, and nothing switch. */
+                /* Nothing empties the sums as in tile.comp. Subtracting half of the differences,
+                 * which costs the same, keeps the sums from becoming infinite: the bits of an
+                 * infinite sum no longer change, which takes less power. */
                 difference = m % 2u == 1u ? -difference : difference;
 #endif
                 sums[i % SUMS] += difference;
             }
         }
     }
-    uint all = 1u; /* never 0, which pc.impossible is */
+    uint all = 1u; /* never equal to pc.impossible */
     [[unroll]] for (uint i = 0u; i < SUMS; i++) {
         all |= bits_of(sums[i]);
     }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cpu/ceiling.h"
+#include "bench/ceiling_x86.h"
 
 #include <immintrin.h>
 
-#define SUMS 8 /* more than the latency of vdbpsadbw and vpaddw together */
+#define SUMS 8 /* independent chains: more than the latencies of vdbpsadbw and vpaddw in cycles */
 
-uint64_t gpume_ceiling_avx512(uint64_t rounds)
+uint64_t gpume_bench_loop_avx512(uint64_t rounds)
 {
     __m512i sums[SUMS], target = _mm512_set1_epi8(3), places = _mm512_set1_epi8(5);
     for (int i = 0; i < SUMS; i++) {
@@ -18,7 +18,7 @@ uint64_t gpume_ceiling_avx512(uint64_t rounds)
         }
     }
     for (int i = 0; i < SUMS; i++) {
-        __asm__ volatile("" : : "v"(sums[i])); /* used */
+        __asm__ volatile("" : : "v"(sums[i])); /* keeps the sums alive */
     }
-    return rounds * SUMS * 32 * 4; /* 32 places of four samples */
+    return rounds * SUMS * 32 * 4; /* 32 places, four samples */
 }
