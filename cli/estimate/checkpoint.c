@@ -23,7 +23,10 @@ enum gpume_exit gpume_checkpoint_init(struct gpume_checkpoint *checkpoint,
 {
     *checkpoint = (struct gpume_checkpoint){
         .possible = input != NULL,
-        .set = {.overwrite = options->common.overwrite, .alone = true},
+        .set = {.overwrite = options->common.overwrite,
+            .alone = true,
+            .together = true,
+            .seal = outputs->seal},
         .planned = outputs,
         .sinks = sinks,
         .resume = options->resume,
@@ -35,7 +38,7 @@ enum gpume_exit gpume_checkpoint_init(struct gpume_checkpoint *checkpoint,
     for (size_t i = 0; i < outputs->count; i++) {
         const struct gpume_output *output = &outputs->items[i];
         checkpoint->outputs[i] = (struct gpume_run_state_output){
-            .name = output->ops ? output->ops->name : "summary.json",
+            .name = output->ops->name,
             .path = output->path,
             .series = gpume_output_is_series(output),
             .mark.path = output->path,
@@ -90,6 +93,15 @@ static enum gpume_exit begin_anew(const struct gpume_checkpoint *checkpoint)
     }
     gpume_console_warning("--resume: there is nothing to continue; starting at the beginning");
     return GPUME_EXIT_DONE;
+}
+
+int gpume_checkpoint_take_back(const struct gpume_checkpoint *checkpoint)
+{
+    int status = GPUME_OK;
+    for (size_t i = checkpoint->set.mark_count; i > 0 && status == GPUME_OK; i--) {
+        status = gpume_out_set_take_back(&checkpoint->marks[i - 1], &console);
+    }
+    return status;
 }
 
 enum gpume_exit gpume_checkpoint_resume(
@@ -200,7 +212,8 @@ int gpume_checkpoint_begin_partial(struct gpume_checkpoint *checkpoint)
     return status;
 }
 
-int gpume_checkpoint_end_partial(struct gpume_checkpoint *checkpoint)
+/* The outputs are called NAME.partial, and are on the disk. */
+static int save_partial(struct gpume_checkpoint *checkpoint)
 {
     struct gpume_run_state *state = &checkpoint->state;
     for (size_t i = 0; i < state->output_count; i++) {
@@ -210,17 +223,32 @@ int gpume_checkpoint_end_partial(struct gpume_checkpoint *checkpoint)
         }
     }
     state->synced = true;
-    gpume_run_state_supersede(state, checkpoint->path);
+    return gpume_run_state_write(state, checkpoint->path, &console);
+}
+
+int gpume_checkpoint_end_partial(struct gpume_checkpoint *checkpoint)
+{
+    gpume_run_state_supersede(&checkpoint->state, checkpoint->path);
     checkpoint->written = false; /* it stays */
-    return checkpoint->possible
-               ? gpume_run_state_write(&checkpoint->state, checkpoint->path, &console)
-               : GPUME_OK;
+    return checkpoint->possible ? save_partial(checkpoint) : GPUME_OK;
+}
+
+int gpume_checkpoint_give_back(struct gpume_checkpoint *checkpoint)
+{
+    int status = GPUME_OK;
+    if (!checkpoint->state.partial) {
+        return GPUME_OK;
+    }
+    for (size_t i = 0; i < checkpoint->set.mark_count && status == GPUME_OK; i++) {
+        status = gpume_out_set_give_back(&checkpoint->marks[i], &console);
+    }
+    return status ? status : save_partial(checkpoint);
 }
 
 void gpume_checkpoint_complete(struct gpume_checkpoint *checkpoint)
 {
-    for (size_t i = 0; i < checkpoint->state.output_count; i++) {
-        gpume_text_remove_partial(checkpoint->outputs[i].path);
+    for (size_t i = checkpoint->state.output_count; i > 0; i--) { /* summary.json's first */
+        gpume_text_remove_partial(checkpoint->outputs[i - 1].path);
     }
     gpume_run_state_supersede(&checkpoint->state, checkpoint->path);
     (void)unlink(checkpoint->path);

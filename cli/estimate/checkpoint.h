@@ -39,6 +39,11 @@ enum gpume_exit gpume_checkpoint_init(struct gpume_checkpoint *checkpoint,
 enum gpume_exit gpume_checkpoint_resume(
     struct gpume_checkpoint *checkpoint, struct gpume_summary *summary, uint64_t weights);
 
+/* Before the outputs are opened: those that have names by now get their temporary ones again, the
+ * last one first. And the other way round, where the run finds nothing that it could add. */
+int gpume_checkpoint_take_back(const struct gpume_checkpoint *checkpoint);
+int gpume_checkpoint_give_back(struct gpume_checkpoint *checkpoint);
+
 /* The outputs are open: removes what runs that are gone have left under temporary names. */
 void gpume_checkpoint_clear(
     const struct gpume_checkpoint *checkpoint, const struct gpume_outputs *outputs);

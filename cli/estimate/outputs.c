@@ -100,13 +100,22 @@ static int add_standard(struct gpume_outputs *outputs, const struct gpume_estima
         return GPUME_NOMEM;
     }
     const char *folder = outputs->folder;
-    int status = add(outputs, &gpume_sink_vectors_csv, gpume_text_join(folder, "vectors.csv"));
-    status = status ? status
-                    : add(outputs, &gpume_sink_frames_csv, gpume_text_join(folder, "frames.csv"));
-    return status ? status : add(outputs, NULL, gpume_text_join(folder, "summary.json"));
+    const int status =
+        add(outputs, &gpume_sink_vectors_csv, gpume_text_join(folder, "vectors.csv"));
+    return status ? status
+                  : add(outputs, &gpume_sink_frames_csv, gpume_text_join(folder, "frames.csv"));
 }
 
-/* The report comes last, since it says how long the others took. */
+static int add_summary(struct gpume_outputs *outputs)
+{
+    const int status =
+        add(outputs, &gpume_sink_summary, gpume_text_join(outputs->folder, "summary.json"));
+    outputs->seal = status == GPUME_OK ? outputs->items[outputs->count - 1].path : NULL;
+    return status;
+}
+
+/* In the order in which they are completed, and then get their names. The report says how long the
+ * others took; summary.json is the last: where it stands, all others are whole. */
 static int make_list(struct gpume_outputs *outputs, const struct gpume_estimate_options *options)
 {
     int status = add_named(outputs, &gpume_sink_vectors, options->vectors);
@@ -115,13 +124,14 @@ static int make_list(struct gpume_outputs *outputs, const struct gpume_estimate_
     status = status ? status : add_named(outputs, &gpume_sink_difference, options->difference);
     status = status ? status : add_named(outputs, &gpume_sink_overlay, options->overlay);
     const bool named = outputs->count > 0 || options->report;
-    if (status == GPUME_OK && (options->output || !named)) {
+    const bool standard = options->output || !named;
+    if (status == GPUME_OK && standard) {
         status = add_standard(outputs, options);
     }
     if (status == GPUME_OK && options->report) {
         status = add_named(outputs, gpume_sink_report(options->report), options->report);
     }
-    return status;
+    return status == GPUME_OK && standard ? add_summary(outputs) : status;
 }
 
 /* Are these in one folder, which is there? */
@@ -210,18 +220,14 @@ static int check_name(const struct gpume_output *output, bool single, bool both,
         *exists = status == GPUME_OK && gpume_sink_vectors_exists(output->format, output->path);
         return status;
     }
-    status = output->ops ? output->ops->check(output->path, single, &console) : GPUME_OK;
-    *exists = output->ops ? output->ops->exists(output->path) : gpume_text_exists(output->path);
-    return status;
+    *exists = output->ops->exists(output->path);
+    return output->ops->check(output->path, single, &console);
 }
 
 bool gpume_output_can_continue(const struct gpume_output *output)
 {
     if (output->ops == &gpume_sink_vectors) {
         return gpume_sink_vectors_can_continue(output->format, output->path);
-    }
-    if (!output->ops) {
-        return gpume_text_can_continue(output->path);
     }
     return output->ops->can_continue && output->ops->can_continue(output->path);
 }
@@ -231,14 +237,14 @@ bool gpume_output_is_series(const struct gpume_output *output)
     if (output->ops == &gpume_sink_vectors) {
         return gpume_sink_vectors_is_series(output->format, output->path);
     }
-    return output->ops && output->ops->is_series && output->ops->is_series(output->path);
+    return output->ops->is_series && output->ops->is_series(output->path);
 }
 
 void gpume_output_clear(const struct gpume_output *output)
 {
     if (output->ops == &gpume_sink_vectors) {
         gpume_sink_vectors_clear(output->format, output->path);
-    } else if (output->ops && output->ops->clear) {
+    } else if (output->ops->clear) {
         output->ops->clear(output->path);
     } else if (gpume_text_can_continue(output->path)) {
         gpume_text_clear(output->path);

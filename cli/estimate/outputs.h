@@ -16,7 +16,7 @@
 #define GPUME_OUTPUTS_MAX 9
 
 struct gpume_output {
-    const struct gpume_sink_ops *ops;          /* NULL: summary.json */
+    const struct gpume_sink_ops *ops;
     const struct gpume_vectors_format *format; /* of gpume_sink_vectors */
     char *path;
     char *plain; /* to compare with others */
@@ -27,6 +27,7 @@ struct gpume_outputs {
     const struct gpume_vectors_format *vectors_format; /* of --vectors */
     struct gpume_output items[GPUME_OUTPUTS_MAX];
     size_t count;
+    const char *seal;  /* the path of summary.json, which comes last; NULL: it is not written */
     char *folder;      /* of the standard files; NULL: none are written */
     size_t made_bytes; /* length of the outermost part of folder that we made; 0: none */
     bool to_stdout;    /* data goes to standard output */

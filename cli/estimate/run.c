@@ -42,14 +42,14 @@ struct job {
     struct gpume_checkpoint checkpoint;
     bool interrupted;
     struct gpume_progress progress;
-    struct gpume_sink *sinks[GPUME_OUTPUTS_MAX]; /* NULL for summary.json */
+    struct gpume_sink *sinks[GPUME_OUTPUTS_MAX];
 };
 
 static bool want_colour(const struct gpume_outputs *outputs)
 {
     bool wanted = false;
     for (size_t i = 0; i < outputs->count; i++) {
-        wanted = wanted || (outputs->items[i].ops && outputs->items[i].ops->want_colour);
+        wanted = wanted || outputs->items[i].ops->want_colour;
     }
     return wanted;
 }
@@ -103,8 +103,8 @@ static void describe_run(struct job *job)
     params.prefilter = job->prefilter.text ? &job->prefilter.filter : NULL;
     for (size_t i = 0; i < job->outputs.count; i++) {
         const struct gpume_sink_ops *ops = job->outputs.items[i].ops;
-        params.want_predicted = params.want_predicted || (ops && ops->want_predicted);
-        params.want_frames = params.want_frames || (ops && ops->want_frames);
+        params.want_predicted = params.want_predicted || ops->want_predicted;
+        params.want_frames = params.want_frames || ops->want_frames;
     }
     job->run = (struct gpume_run){
         .input = input_name(options),
@@ -189,10 +189,12 @@ static enum gpume_exit open_sinks(struct job *job)
     if (made != GPUME_EXIT_DONE) {
         return made;
     }
+    if (gpume_checkpoint_take_back(&job->checkpoint) != GPUME_OK) {
+        return GPUME_EXIT_FAILED;
+    }
     for (size_t i = 0; i < job->outputs.count; i++) {
         const struct gpume_output *output = &job->outputs.items[i];
-        const int status =
-            output->ops ? output->ops->open(&job->sinks[i], output->path, &job->run) : GPUME_OK;
+        const int status = output->ops->open(&job->sinks[i], output->path, &job->run);
         if (status != GPUME_OK) {
             /* Such as a format that cannot hold the input's bit depth, or a file in use. */
             return status == GPUME_INVALID || status == GPUME_AGAIN ? GPUME_EXIT_USAGE
@@ -220,9 +222,7 @@ static int deliver(void *opaque, const struct gpume_field *field)
     const uint64_t before = gpume_progress_clock_ns();
     int status = GPUME_OK;
     for (size_t i = 0; i < job->outputs.count && status == GPUME_OK; i++) {
-        if (job->sinks[i]) {
-            status = job->sinks[i]->ops->field(job->sinks[i], field);
-        }
+        status = job->sinks[i]->ops->field(job->sinks[i], field);
     }
     gpume_summary_add(&job->summary, field);
     const bool ends_target =
@@ -318,35 +318,24 @@ static enum gpume_exit transfer(struct job *job)
     return GPUME_EXIT_DONE;
 }
 
-/* Gives the outputs their names, all but summary.json. */
-static enum gpume_exit finish_sinks(struct job *job)
+/* All outputs are complete before the first of them gets its name: a disk that fills leaves none.
+ */
+static enum gpume_exit finish_outputs(struct job *job)
 {
     uint64_t before = gpume_progress_clock_ns();
     job->summary.whole_ns = job->before.whole_ns + before - job->start_ns;
     for (size_t i = 0; i < job->outputs.count; i++) {
-        if (job->sinks[i] && job->sinks[i]->ops->finish(job->sinks[i]) != GPUME_OK) {
+        if (job->sinks[i]->ops->finish(job->sinks[i]) != GPUME_OK) {
             return GPUME_EXIT_FAILED;
         }
-        /* After each: the report, which shows these times, is the last that is written in here. */
+        /* After each: report and summary, which show these times, come last. */
         const uint64_t now = gpume_progress_clock_ns();
         job->summary.write_ns += now - before;
         job->summary.whole_ns = job->before.whole_ns + now - job->start_ns;
         before = now;
     }
-    return GPUME_EXIT_DONE;
-}
-
-/* summary.json is the last: where it stands, the others are whole. */
-static enum gpume_exit finish_outputs(struct job *job)
-{
-    enum gpume_exit result = finish_sinks(job);
-    for (size_t i = 0; i < job->outputs.count && result == GPUME_EXIT_DONE; i++) {
-        if (!job->sinks[i] &&
-            gpume_summary_write(&job->summary, job->outputs.items[i].path) != GPUME_OK) {
-            result = GPUME_EXIT_FAILED;
-        }
-    }
-    return result;
+    return gpume_out_set_name(&job->checkpoint.set, &job->run.log) == GPUME_OK ? GPUME_EXIT_DONE
+                                                                               : GPUME_EXIT_FAILED;
 }
 
 static enum gpume_exit complete(struct job *job)
@@ -391,12 +380,8 @@ static enum gpume_exit refuse_input(struct job *job)
     gpume_console_error("--resume: %s ends after %" PRIu64 " frame%s, but %" PRIu64
                         " were read before; give the same video, or start anew without --resume",
         job->info.label, job->feed.read, job->feed.read == 1 ? "" : "s", job->window.known);
-    if (job->checkpoint.state.partial &&
-        (gpume_checkpoint_begin_partial(&job->checkpoint) || finish_sinks(job) != GPUME_EXIT_DONE ||
-            gpume_checkpoint_end_partial(&job->checkpoint))) {
-        return GPUME_EXIT_FAILED;
-    }
-    return GPUME_EXIT_INPUT;
+    return gpume_checkpoint_give_back(&job->checkpoint) == GPUME_OK ? GPUME_EXIT_INPUT
+                                                                    : GPUME_EXIT_FAILED;
 }
 
 static enum gpume_exit work(struct job *job)

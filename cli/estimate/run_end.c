@@ -30,7 +30,7 @@ enum gpume_exit gpume_run_conclude(const struct gpume_estimate_options *options,
         gpume_console_info("%s", busy);
     }
     if (options->common.form == GPUME_FORM_JSON) {
-        if (gpume_summary_write(summary, "-") != GPUME_OK) {
+        if (gpume_summary_print_json(summary) != GPUME_OK) {
             return GPUME_EXIT_FAILED;
         }
     } else if (verbosity > 0 || (verbosity == 0 && !outputs->to_stdout)) {

@@ -29,6 +29,11 @@ int gpume_out_open(
 int gpume_out_open_in(struct gpume_out **out, struct gpume_out_set *set, const char *path,
     const struct gpume_log *log);
 
+/* One of the numbered files of a run's output: it has its name as soon as it is finished, in place
+ * of one that is there if the run replaces files, or continues another run. */
+int gpume_out_open_one(struct gpume_out **out, struct gpume_out_set *set, const char *path,
+    const struct gpume_log *log);
+
 /* Does it go on where an earlier run was broken off, so that its head is written already? */
 bool gpume_out_is_continued(const struct gpume_out *out);
 
@@ -52,7 +57,8 @@ int gpume_out_make(struct gpume_out *out, struct gpume_workers *workers, gpume_o
 /* Absolute position; GPUME_UNSUPPORTED on pipes (not logged). */
 int gpume_out_seek(struct gpume_out *out, uint64_t position);
 
-/* Flushes, syncs nothing, closes, renames. The file has its final name on GPUME_OK only. */
+/* Flushes, syncs nothing, closes, renames: the file has its final name on GPUME_OK only. One of a
+ * set that waits has all its bytes then, and gets its name from gpume_out_set_name. */
 int gpume_out_finish(struct gpume_out *out);
 
 /* Closes; an unfinished temporary file is removed. Sets *out to NULL. */

@@ -31,6 +31,11 @@ struct gpume_out_set {
     bool own;       /* names that the program makes up: a link there is replaced, not followed */
     bool alone;     /* outputs that another run is writing are refused */
     bool keep;      /* temporaries stay when they are closed unfinished, to be continued */
+    bool together;  /* outputs that are finished wait for gpume_out_set_name */
+    /* The output that stands only where all others are whole: an older one is removed before any
+     * file gets its name. NULL: there is none. */
+    const char *seal;
+    bool broken; /* it is gone; files/out_name.c's own */
     /* Outputs that are finished are called NAME.partial, in place of one that is there. May change
      * while outputs are open, as may the next. */
     bool partial;
@@ -38,9 +43,14 @@ struct gpume_out_set {
     /* Outputs of these paths go on after their marks; others start. */
     const struct gpume_out_mark *marks;
     size_t mark_count;
-    const char *label;       /* for messages while outputs are opened; NULL: the name of each */
-    struct gpume_out *first; /* of the open temporaries; base/out's own */
+    const char *label; /* for messages while outputs are opened; NULL: the name of each */
+    struct gpume_out
+        *first; /* of the open temporaries, in the order of opening; files/out*.c's own */
 };
+
+/* Outputs that wait together: all that are finished get their names, in the order in which they
+ * were opened. GPUME_IO after one line: none has. */
+int gpume_out_set_name(struct gpume_out_set *set, const struct gpume_log *log);
 
 /* Has all that an open output was given so far written, and says how far that goes. mark->path is
  * given. GPUME_EOF: no such output is open, or it is no file. Failures have been logged. */
@@ -55,6 +65,11 @@ void gpume_out_set_date(struct gpume_out_mark *mark);
  * GPUME_AGAIN: another run is writing it. GPUME_INVALID: it cannot. GPUME_IO, GPUME_NOMEM: this
  * cannot be found out, another time perhaps. */
 int gpume_out_set_look(const struct gpume_out_mark *mark, bool *moved, const char **why);
+
+/* Before the output is opened again: what has the mark's other name gets its temporary one. And the
+ * other way round: the output goes back to that name, as it is. GPUME_IO after one line. */
+int gpume_out_set_take_back(const struct gpume_out_mark *mark, const struct gpume_log *log);
+int gpume_out_set_give_back(const struct gpume_out_mark *mark, const struct gpume_log *log);
 
 /* A number for a temporary of the path that no file has yet, as gpume_out_open will name it.
  * GPUME_NOMEM. */

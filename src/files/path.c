@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "files/path.h"
 
+#include "base/checksum.h"
+
+#include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define LINKS_MAX 40 /* as many as Linux follows */
+#define SUM_DIGITS 16
 
 static const char protocol[] = "file:";
 
@@ -27,6 +33,32 @@ size_t gpume_path_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+void gpume_path_fit(char fitted[GPUME_PATH_FITTED_BYTES], const char *name, size_t limit)
+{
+    const size_t length = strlen(name);
+    assert(limit > SUM_DIGITS + 1 && limit < GPUME_PATH_FITTED_BYTES);
+    if (length <= limit) {
+        memcpy(fitted, name, length + 1);
+    } else {
+        snprintf(fitted, GPUME_PATH_FITTED_BYTES, "%.*s~%016" PRIx64, (int)(limit - SUM_DIGITS - 1),
+            name, gpume_checksum(GPUME_CHECKSUM_BEGIN, name, length));
+    }
+}
+
+char *gpume_path_beside(const char *path, const char *before, size_t limit, const char *after)
+{
+    char fitted[GPUME_PATH_FITTED_BYTES], name[2 * GPUME_PATH_FITTED_BYTES];
+    const size_t folder = gpume_path_folder(path);
+    gpume_path_fit(fitted, path + folder, limit);
+    snprintf(name, sizeof name, "%s%s%s", before, fitted, after);
+    return gpume_path_join(path, folder, name);
+}
+
+char *gpume_path_with_suffix(const char *path, const char *suffix)
+{
+    return gpume_path_beside(path, "", NAME_MAX - strlen(suffix), suffix);
 }
 
 char *gpume_path_resolve(const char *path)

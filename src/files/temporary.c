@@ -14,21 +14,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NAME_SHOWN 100  /* bytes of the final name in the temporary one: far below any NAME_MAX */
 #define TEMPS_MAX 10000 /* temporary names tried: stale ones of a killed run with the same PID */
 
 static const char mark[] = ".gpume-", tail[] = ".tmp";
 
 char *gpume_temporary_name(const char *final, struct gpume_temporary id)
 {
-    const size_t folder = gpume_path_folder(final), bytes = folder + NAME_SHOWN + 64;
-    char *path = malloc(bytes);
-    if (path) {
-        memcpy(path, final, folder);
-        snprintf(path + folder, bytes - folder, ".%.*s%s%" PRIu64 "-%" PRIu64 "%s", NAME_SHOWN,
-            final + folder, mark, id.pid, id.number, tail);
-    }
-    return path;
+    char after[64];
+    snprintf(after, sizeof after, "%s%" PRIu64 "-%" PRIu64 "%s", mark, id.pid, id.number, tail);
+    return gpume_path_beside(final, ".", GPUME_TEMPORARY_SHOWN, after);
 }
 
 /* Does the path still name the open file? */
@@ -137,9 +131,9 @@ static bool cut(char *name)
 
 static bool is_stem(const void *opaque, const char *stem)
 {
-    const char *name = opaque;
-    const size_t length = strlen(name), shown = length < NAME_SHOWN ? length : NAME_SHOWN;
-    return strlen(stem) == shown && memcmp(stem, name, shown) == 0;
+    char fitted[GPUME_PATH_FITTED_BYTES];
+    gpume_path_fit(fitted, opaque, GPUME_TEMPORARY_SHOWN);
+    return strcmp(stem, fitted) == 0;
 }
 
 /* What is asked of each temporary; true: enough. own: a name, or NULL. */
@@ -204,6 +198,5 @@ void gpume_temporary_clear(const char *path, gpume_temporary_match_fn match, con
 
 bool gpume_temporary_has_rival(const char *final, const char *own)
 {
-    const bool shown = strlen(final + gpume_path_folder(final)) <= NAME_SHOWN;
-    return shown && visit_folder(final, NULL, NULL, is_rival, own);
+    return visit_folder(final, NULL, NULL, is_rival, own);
 }

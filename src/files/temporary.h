@@ -11,6 +11,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Bytes of the final name in the temporary one, fitted as files/path.h does: far below any
+ * NAME_MAX. */
+#define GPUME_TEMPORARY_SHOWN 100
+
 /* The two numbers of a temporary's name. */
 struct gpume_temporary {
     uint64_t pid, number;
@@ -36,8 +40,7 @@ typedef bool (*gpume_temporary_match_fn)(const void *opaque, const char *stem);
 void gpume_temporary_clear(const char *path, gpume_temporary_match_fn match, const void *opaque);
 
 /* Is another temporary of the final name than our own being written, by a run that is alive? Of two
- * that ask at once one at least hears of the other. Names so long that temporaries show a part of
- * them have no rivals: it may be another's part. */
+ * that ask at once one at least hears of the other. */
 bool gpume_temporary_has_rival(const char *final, const char *own);
 
 #endif

@@ -122,7 +122,7 @@ bool gpume_text_can_continue(const char *path)
 static char *partial_name(const char *path)
 {
     char *final = gpume_path_resolve(path);
-    char *partial = final ? gpume_path_join(final, strlen(final), GPUME_OUT_PARTIAL) : NULL;
+    char *partial = final ? gpume_path_with_suffix(final, GPUME_OUT_PARTIAL) : NULL;
     free(final);
     return partial;
 }

@@ -24,7 +24,8 @@ struct gpume_picture {
 struct still {
     const struct gpume_picture_options *options;
     struct gpume_encode encode;
-    struct gpume_out_claim claim;
+    struct gpume_out_claim claim; /* of numbered pictures */
+    struct gpume_out *out;        /* of the only picture; NULL: they are numbered */
 };
 
 /* By enum gpume_picture_kind. Quality 2 is the best that baseline JPEG encoders commonly give. */
@@ -44,10 +45,25 @@ static void still_close(void *state)
 {
     struct still *still = state;
     if (still) {
+        gpume_out_close(&still->out);
         gpume_out_claim_close(&still->claim);
         gpume_encode_close(&still->encode);
         free(still);
     }
+}
+
+/* The only picture waits with the run's other outputs; numbered ones come one by one. */
+static int open_file(struct still *still)
+{
+    const struct gpume_picture_options *options = still->options;
+    if (gpume_pattern_kind(options->path) != GPUME_PATTERN_PLAIN) {
+        return gpume_out_claim_open(&still->claim, options->set, options->path, &options->log);
+    }
+    char *name = gpume_pattern_name(options->path, 0); /* "%%" is a percent sign */
+    const int status = name ? gpume_out_open_in(&still->out, options->set, name, &options->log)
+                            : gpume_log_nomem(&options->log, options->path);
+    free(name);
+    return status;
 }
 
 static int still_open(void **state, const struct gpume_picture_options *options)
@@ -76,7 +92,7 @@ static int still_open(void **state, const struct gpume_picture_options *options)
         .rate = {25, 1},
         .log = options->log,
     };
-    int status = gpume_out_claim_open(&still->claim, options->set, options->path, &options->log);
+    int status = open_file(still);
     status = status ? status : gpume_encode_open(&still->encode, &encoding);
     if (status != GPUME_OK) {
         still_close(still);
@@ -86,22 +102,27 @@ static int still_open(void **state, const struct gpume_picture_options *options)
     return GPUME_OK;
 }
 
+static int put(struct gpume_out *out, const AVPacket *packet)
+{
+    const int status = gpume_out_write(out, packet->data, (size_t)packet->size);
+    return status == GPUME_OK ? gpume_out_finish(out) : status;
+}
+
 static int save(struct still *still, uint64_t index)
 {
     int status = GPUME_OK;
     const struct gpume_picture_options *options = still->options;
     struct gpume_out *out = NULL;
+    if (still->out) {
+        return put(still->out, still->encode.packet);
+    }
     char *name = gpume_pattern_name(options->path, index);
     if (!name) {
         gpume_log_write(&options->log, GPUME_LOG_ERROR, "%s: out of memory", options->path);
         return GPUME_NOMEM;
     }
-    const AVPacket *packet = still->encode.packet;
-    /* A resumed run writes the last pictures of the previous run again. */
-    const bool again = options->set->overwrite || options->set->marks;
-    GPUME_TRY(gpume_out_open(&out, name, again, &options->log));
-    GPUME_TRY(gpume_out_write(out, packet->data, (size_t)packet->size));
-    GPUME_TRY(gpume_out_finish(out));
+    GPUME_TRY(gpume_out_open_one(&out, options->set, name, &options->log));
+    GPUME_TRY(put(out, still->encode.packet));
 fail:
     gpume_out_close(&out);
     free(name);

@@ -29,7 +29,6 @@
 
 #define STATE_FORMAT 3
 #define STATE_BYTES_MAX ((size_t)1024 * 1024) /* has a few thousand, and names of files */
-#define NAME_SHOWN 100                        /* bytes of an output's name in the state's */
 #define BOOT_BYTES 64
 
 static const char tail[] = ".gpume-state";
@@ -39,11 +38,8 @@ static const char progress_key[] = "\n  \"progress\": {";
 
 char *gpume_run_state_path(const char *path)
 {
-    char name[NAME_SHOWN + 32], *final = gpume_path_resolve(path);
-    const char *at = final ? final : path; /* links in a ring are refused elsewhere */
-    const size_t folder = gpume_path_folder(at);
-    snprintf(name, sizeof name, ".%.*s%s", NAME_SHOWN, at + folder, tail);
-    char *state = gpume_path_join(at, folder, name);
+    char *final = gpume_path_resolve(path); /* links in a ring are refused elsewhere */
+    char *state = gpume_path_beside(final ? final : path, ".", GPUME_TEMPORARY_SHOWN, tail);
     free(final);
     return state;
 }

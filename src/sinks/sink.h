@@ -68,7 +68,7 @@ struct gpume_sink_ops {
     /* A frame has no more fields: what has a name of its own gets it. NULL: nothing has. */
     int (*settle)(struct gpume_sink *sink);
 
-    /* Completes the output; it has its final name on GPUME_OK only. */
+    /* Completes the output, which gets its name with the others of run->set. */
     int (*finish)(struct gpume_sink *sink);
 
     /* Releases everything; sets *sink to NULL. NULL is fine. */
@@ -109,6 +109,7 @@ bool gpume_sink_vectors_is_series(const struct gpume_vectors_format *format, con
 void gpume_sink_vectors_clear(const struct gpume_vectors_format *format, const char *path);
 
 extern const struct gpume_sink_ops gpume_sink_frames_csv;
+extern const struct gpume_sink_ops gpume_sink_summary; /* summary.json */
 extern const struct gpume_sink_ops gpume_sink_predicted;
 extern const struct gpume_sink_ops gpume_sink_residual;
 extern const struct gpume_sink_ops gpume_sink_difference;

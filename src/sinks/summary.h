@@ -78,8 +78,8 @@ void gpume_summary_put(const struct gpume_summary *summary, struct gpume_json *j
 /* Of these, what makes a run that one and no other: version, input, parameters. */
 void gpume_summary_put_job(const struct gpume_summary *summary, struct gpume_json *json);
 
-/* Writes summary.json to path. Logs one line on failure. */
-int gpume_summary_write(const struct gpume_summary *summary, const char *path);
+/* summary.json onto standard output. Logs one line on failure. */
+int gpume_summary_print_json(const struct gpume_summary *summary);
 
 /* The closing summary. The caller checks that the stream took it. */
 void gpume_summary_print(const struct gpume_summary *summary, FILE *stream);

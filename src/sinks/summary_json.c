@@ -6,10 +6,12 @@
 
 #include "base/status.h"
 #include "files/json.h"
+#include "files/text_file.h"
 #include "sinks/summary_figures.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 
 /* 128 bits in decimal: long division by 10 of four 32-bit limbs. */
 static void total(struct gpume_json *json, const char *key, const struct gpume_total *value)
@@ -236,18 +238,90 @@ void gpume_summary_put(const struct gpume_summary *summary, struct gpume_json *j
     }
 }
 
-int gpume_summary_write(const struct gpume_summary *summary, const char *path)
+static void put_whole(const struct gpume_summary *summary, struct gpume_out *out)
 {
-    int status;
-    struct gpume_json json = {0};
-    const struct gpume_run *run = summary->run;
-    GPUME_TRY(gpume_out_open_in(&json.out, run->set, path, &run->log));
+    struct gpume_json json = {.out = out};
     gpume_json_begin(&json, NULL);
     gpume_json_count(&json, "format", GPUME_SUMMARY_FORMAT);
     gpume_summary_put(summary, &json);
     gpume_json_end(&json);
-    GPUME_TRY(gpume_out_finish(json.out));
+}
+
+int gpume_summary_print_json(const struct gpume_summary *summary)
+{
+    int status;
+    struct gpume_out *out = NULL;
+    GPUME_TRY(gpume_out_open(&out, "-", true, &summary->run->log));
+    put_whole(summary, out);
+    GPUME_TRY(gpume_out_finish(out));
 fail:
-    gpume_out_close(&json.out);
+    gpume_out_close(&out);
     return status;
 }
+
+struct summary_sink {
+    struct gpume_sink sink;
+    struct gpume_out *out;
+    const struct gpume_summary *summary;
+};
+
+static int summary_check(const char *path, bool single, const struct gpume_log *log)
+{
+    (void)single;
+    return gpume_text_check(path, "summary", ".json", log);
+}
+
+static void summary_close(struct gpume_sink **sink)
+{
+    struct summary_sink *self = (struct summary_sink *)*sink;
+    if (self) {
+        gpume_out_close(&self->out);
+        free(self);
+        *sink = NULL;
+    }
+}
+
+static int summary_open(struct gpume_sink **sink, const char *path, const struct gpume_run *run)
+{
+    struct summary_sink *self = calloc(1, sizeof(*self));
+    if (!self) {
+        return gpume_log_nomem(&run->log, path);
+    }
+    struct gpume_sink *base = &self->sink;
+    self->sink.ops = &gpume_sink_summary;
+    self->summary = run->summary;
+    const int status = gpume_out_open_in(&self->out, run->set, path, &run->log);
+    if (status != GPUME_OK) {
+        summary_close(&base);
+        return status;
+    }
+    *sink = base;
+    return GPUME_OK;
+}
+
+/* All that it says of fields, the run's summary knows: until the end nothing is written, and a run
+ * that continues this one begins the file anew. */
+static int summary_field(struct gpume_sink *sink, const struct gpume_field *field)
+{
+    (void)sink;
+    (void)field;
+    return GPUME_OK;
+}
+
+static int summary_finish(struct gpume_sink *sink)
+{
+    struct summary_sink *self = (struct summary_sink *)sink;
+    put_whole(self->summary, self->out);
+    return gpume_out_finish(self->out);
+}
+
+const struct gpume_sink_ops gpume_sink_summary = {
+    .name = "summary.json",
+    .check = summary_check,
+    .exists = gpume_text_exists,
+    .can_continue = gpume_text_can_continue,
+    .open = summary_open,
+    .field = summary_field,
+    .finish = summary_finish,
+    .close = summary_close,
+};

@@ -111,9 +111,7 @@ static int open_file(struct gpume_vectors_writer *writer, const char *path)
     if (writer->kind == GPUME_PATTERN_PLAIN) {
         GPUME_TRY(gpume_out_open_in(&writer->file, writer->set, path, &writer->log));
     } else {
-        /* Whole one by one; a continued run makes the last ones of that before it once more. */
-        const bool again = writer->set->overwrite || writer->set->marks;
-        GPUME_TRY(gpume_out_open(&writer->file, path, again, &writer->log));
+        GPUME_TRY(gpume_out_open_one(&writer->file, writer->set, path, &writer->log));
     }
     writer->out = writer->file;
     writer->start = 0;
@@ -234,9 +232,18 @@ static int finish_file(struct gpume_vectors_writer *writer)
     int status;
     GPUME_TRY(finish_array(writer));
     GPUME_TRY(gpume_out_finish(writer->file));
-    gpume_out_close(&writer->file);
-    writer->out = NULL;
 fail:
+    return status;
+}
+
+/* The next frame has a file of its own. */
+static int leave_file(struct gpume_vectors_writer *writer)
+{
+    const int status = finish_file(writer);
+    if (status == GPUME_OK) {
+        gpume_out_close(&writer->file);
+        writer->out = NULL;
+    }
     return status;
 }
 
@@ -253,7 +260,7 @@ static int leave(struct gpume_vectors_writer *writer, const struct gpume_vectors
                    ? complain(writer, GPUME_UNSUPPORTED,
                          "a frame has two fields; put two %d in the name, such as "
                          "name%05d-%05d.flo, for the numbers of the frame and of its reference")
-                   : finish_file(writer);
+                   : leave_file(writer);
     }
     return writer->in_place ? finish_array(writer)
                             : complain(writer, GPUME_UNSUPPORTED,
@@ -342,7 +349,7 @@ fail:
 
 int gpume_vectors_writer_settle(struct gpume_vectors_writer *writer)
 {
-    return writer->kind != GPUME_PATTERN_PLAIN && writer->file ? finish_file(writer) : GPUME_OK;
+    return writer->kind != GPUME_PATTERN_PLAIN && writer->file ? leave_file(writer) : GPUME_OK;
 }
 
 int gpume_vectors_writer_finish(struct gpume_vectors_writer *writer)

@@ -16,6 +16,7 @@ sweep_of=GPUME_FAULT_AT # or GPUME_FAULT_VK_AT
 good=0                  # the exit status of success
 start=                  # a folder whose files are there before each run
 again=                  # what is run after a failure, in its folder: then all files must be there
+all_or_none=            # yes: a run that fails leaves no file, or all where it fails to say that it is done
 bad=0
 
 # folders NUMBERS: new ones in `now`, one a run.
@@ -25,7 +26,7 @@ folders() {
     # shellcheck disable=SC2086 # many
     (cd now && mkdir $1)
     for number in ${start:+$1}; do
-        cp -R "$start/." "now/$number"
+        cp -Rp "$start/." "now/$number"
     done
 }
 
@@ -83,7 +84,7 @@ digest() {
 # judge_files: against $scratch/wanted, the digest of the run that nothing disturbed.
 judge_files() {
     digest >"$scratch/files"
-    awk '
+    awk -v all_or_none="$all_or_none" '
         function wrong(run, what) { print "FAILED: call " run ": " what }
         FILENAME ~ /ends$/ { end[$1] = $2; next }
         { split($2, part, "/"); run = part[2]; file = substr($2, 4 + length(run)) }
@@ -92,8 +93,10 @@ judge_files() {
         !(file in wanted) { wrong(run, "left " file " behind"); next }
         wanted[file] != $1 { wrong(run, file " is not what it should be") }
         END {
-            for (run in end)
+            for (run in end) {
+                if (all_or_none && there[run] > 0 && there[run] != count) wrong(run, "not all its files, nor none")
                 if (end[run] == "good" && there[run] != count) wrong(run, "not all its files are there")
+            }
         }' "$scratch/ends" "$scratch/wanted" "$scratch/files" >>"$scratch/wrong"
 }
 

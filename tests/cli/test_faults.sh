@@ -56,12 +56,17 @@ start=
 again=
 
 # A disk that is full from some write on: nothing but whole files, whatever is written.
+# Of files that are not numbered none has its name, be it the last of them that does not fit.
 disk="GPUME_FAULT_KIND=write $preload"
+sweep + 1 1 $disk "$gpume" ../../clip.y4m --backend cpu -q --predicted p%d.png --report r.json
+all_or_none=yes
 sweep + 1 1 $disk "$gpume" ../../clip.y4m --backend cpu -q -o out --report r.csv
 sweep + 2 1 $disk "$gpume" ../../large.y4m --backend cpu -q -b 4 -w 1 -o out
-sweep + 1 1 $disk "$gpume" ../../clip.y4m --backend cpu -q --predicted p%d.png --report r.json
 sweep + 1 1 $disk "$gpume" ../../clip.y4m --backend cpu -q --residual r.mkv --overlay o.mp4 \
     --difference d.y4m --report r.html
+sweep "" 1 1 GPUME_FAULT_KIND=name $preload "$gpume" ../../clip.y4m --backend cpu -q -o out --report r.csv
+sweep + 1 1 GPUME_FAULT_KIND=name $preload "$gpume" ../../clip.y4m --backend cpu -q -o out --report r.csv
+all_or_none=
 
 # And a disk that really is: its files fill it in mid-run, and are gone afterwards.
 mkdir disk

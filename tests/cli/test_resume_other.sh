@@ -130,6 +130,24 @@ done
 rmdir resumed || fail "both: other fields"
 rm slow was f*.flo
 
+# The standard files, summary.json.partial too, are what they were.
+feed 12
+launch INT slow -o run --residual r%03d.png
+await r011.png
+kill -s INT $pid
+wait $pid 2>/dev/null
+drain
+cp -Rp run was
+fill 5
+expect 3 slow -o run --residual r%03d.png --resume --backend "$engine"
+stop_feeder
+rm slow
+for file in vectors.csv frames.csv summary.json; do
+    cmp "was/$file.partial" "run/$file.partial" || fail "refused, and $file.partial has changed"
+done
+only run vectors.csv.partial frames.csv.partial summary.json.partial
+rm -r run was r*.png .r%03d.png.gpume-*
+
 # Pictures of fields that were done, written since, whatever ended the run. Those of later fields come anew.
 for signal in INT KILL; do
     break_off "$signal" 011

@@ -115,8 +115,8 @@ for option in "--threads 1" -y "-y --overlay o.mkv"; do
     # shellcheck disable=SC2086 # several words
     expect 2 -q clip.y4m --backend "$engine" -o out --predicted p.y4m $option
     says "out/vectors.csv: is being written by a run that is still under way; wait for its end or choose another name"
-    [ "$(ls -A out | grep -c "gpume-$living-")" -eq 2 ] || fail "temporaries of another run are gone"
-    [ "$(ls -A out | wc -l)" -eq 3 ] || fail "a refused run has left something: $(ls -A out)"
+    [ "$(ls -A out | grep -c "gpume-$living-")" -eq 3 ] || fail "temporaries of another run are gone"
+    [ "$(ls -A out | wc -l)" -eq 4 ] || fail "a refused run has left something: $(ls -A out)"
     for left in p.y4m o.mkv .o.mkv.*; do [ ! -e "$left" ] || fail "a refused run has left $left"; done
 done
 for name in r%d.png ./r%03d.png; do # pictures by number, too

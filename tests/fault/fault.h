@@ -9,7 +9,8 @@
  *     GPUME_FAULT_KIND=W   counted are calls of one kind: memory, thread, open, read, write, name
  *                          or libav; unset: all
  *     GPUME_FAULT_SIGNAL=S  a call that would fail is made, after the process has got this signal:
- *                          9 kills it before; unlink is then of the kind name, too
+ *                          9 kills it before. With this or the next, unlink is of the kind name,
+ * too GPUME_FAULT_TERM_AT=N  the process gets SIGTERM before counted call N, whatever else happens
  *     GPUME_FAULT_CLOCK_S=N  each time that gpume reads the clock, N more seconds have passed:
  *                          what it does once in a while it does whenever it can
  *     GPUME_FAULT_WRITE_MS=N  each write takes N milliseconds longer

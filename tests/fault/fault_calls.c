@@ -58,6 +58,8 @@ static struct {
     atomic_bool ready;      /* ranges are known */
     const void *failed_for; /* who called what failed first */
     long signal;            /* in place of failures; 0: none */
+    long term_at;           /* 0: never */
+    atomic_bool is_terminated;
     long clock_s, write_ms;
     atomic_long clock_reads;
     pthread_mutex_t mutex; /* of blocks */
@@ -118,13 +120,33 @@ static enum owner owner_of(const void *caller)
     return OTHERS;
 }
 
+/* To the process. One that a thread of the program waits for is taken, and most likely acted on,
+ * when this returns. */
+static void send(int number)
+{
+    sigset_t pending;
+    (void)syscall(SYS_kill, getpid(), number);
+    for (int i = 0; i < 1000 && sigpending(&pending) == 0 && sigismember(&pending, number); i++) {
+        (void)nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    (void)nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+}
+
 bool fault_call_falls(const void *caller, const char *kind, const char *function, int error)
 {
-    if (owner_of(caller) != OURS || !fault_falls(&state.plan, kind, function)) {
+    if (owner_of(caller) != OURS) {
+        return false;
+    }
+    const bool falls = fault_falls(&state.plan, kind, function);
+    if (state.term_at > 0 && atomic_load(&state.plan.counted) == (unsigned long)state.term_at &&
+        !atomic_exchange(&state.is_terminated, true)) {
+        send(SIGTERM);
+    }
+    if (!falls) {
         return false;
     }
     if (state.signal != 0) {
-        (void)syscall(SYS_kill, getpid(), state.signal);
+        send((int)state.signal);
         return false;
     }
     if (!state.failed_for) {
@@ -362,7 +384,8 @@ MAY_FAIL(int, link, "name", EIO, -1, (const char *from, const char *to), (from, 
 SHOWN int unlink(const char *path)
 {
     REAL(int, unlink, const char *)
-    return state.signal != 0 && fault_call_falls(CALLER, "name", "unlink", EIO) ? -1 : real(path);
+    const bool counted = state.signal != 0 || state.term_at > 0;
+    return counted && fault_call_falls(CALLER, "name", "unlink", EIO) ? -1 : real(path);
 }
 
 /* A descriptor is gone even where closing it failed. */
@@ -402,6 +425,7 @@ __attribute__((constructor)) static void begin(void)
     fault_runs();
     fault_plan_init(&state.plan, getenv("GPUME_FAULT_AT"), getenv("GPUME_FAULT_KIND"));
     state.signal = number_of("GPUME_FAULT_SIGNAL");
+    state.term_at = number_of("GPUME_FAULT_TERM_AT");
     state.clock_s = number_of("GPUME_FAULT_CLOCK_S");
     state.write_ms = number_of("GPUME_FAULT_WRITE_MS");
     dl_iterate_phdr(add_object, NULL);

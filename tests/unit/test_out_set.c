@@ -6,6 +6,7 @@
  */
 #include "files/out.h"
 #include "files/out_set.h"
+#include "files/path.h"
 #include "files/pattern.h"
 #include "harness.h"
 #include "told.h"
@@ -34,6 +35,12 @@ static bool is_there(const char *name)
 {
     struct stat info;
     return lstat(name, &info) == 0;
+}
+
+static void touch(const char *name)
+{
+    FILE *file = fopen(name, "w");
+    REQUIRE(file && fclose(file) == 0);
 }
 
 /* Opens "a" in the set, writes the text, and says where it is. */
@@ -78,6 +85,11 @@ static void test_partial(void)
     REQUIRE_EQUAL(look(&mark), GPUME_EOF);
     mark.other = GPUME_OUT_PARTIAL;
     REQUIRE(look(&mark) == GPUME_OK && moved);
+    REQUIRE_EQUAL(gpume_out_set_take_back(&mark, &told_log), GPUME_OK);
+    REQUIRE(!is_there("a.partial") && look(&mark) == GPUME_OK && !moved);
+    REQUIRE_EQUAL(gpume_out_set_give_back(&mark, &told_log), GPUME_OK);
+    REQUIRE(holds("a.partial", "hello") && look(&mark) == GPUME_OK && moved);
+    REQUIRE_EQUAL(gpume_out_set_take_back(&mark, &told_log), GPUME_OK);
     const struct gpume_out_mark now = begin(&out, &again, "icopter");
     REQUIRE(gpume_out_is_continued(out));
     REQUIRE_EQUAL(now.bytes, 10);
@@ -101,6 +113,7 @@ static void test_ending(void)
     mark.other = "";
     REQUIRE(look(&mark) == GPUME_OK && moved);
     REQUIRE_EQUAL(gpume_out_set_unused("a", &mark.id), GPUME_OK);
+    REQUIRE_EQUAL(gpume_out_set_take_back(&mark, &told_log), GPUME_OK);
     (void)begin(&out, &again, "!");
     REQUIRE(gpume_out_is_continued(out) && !is_there("a"));
     REQUIRE_EQUAL(gpume_out_continued_bytes(out), 5);
@@ -108,6 +121,92 @@ static void test_ending(void)
     gpume_out_close(&out);
     REQUIRE(holds("a", "hello!"));
     REQUIRE(unlink("a") == 0);
+}
+
+/* Broken off between link() and unlink(): one file by two names is a temporary again. */
+static void test_linked(void)
+{
+    struct gpume_out_set set = {.keep = true};
+    struct gpume_out *out = NULL;
+    struct gpume_out_mark mark = begin(&out, &set, "hello");
+    char temporary[64];
+    snprintf(
+        temporary, sizeof temporary, ".a.gpume-%d-%d.tmp", (int)mark.id.pid, (int)mark.id.number);
+    gpume_out_close(&out);
+    mark.other = "";
+    REQUIRE(link(temporary, "a") == 0);
+    REQUIRE_EQUAL(gpume_out_set_take_back(&mark, &told_log), GPUME_OK);
+    REQUIRE(holds(temporary, "hello") && !is_there("a"));
+    touch("a"); /* another file is none of ours */
+    REQUIRE_EQUAL(gpume_out_set_take_back(&mark, &told_log), GPUME_OK);
+    REQUIRE(unlink(temporary) == 0 && unlink("a") == 0);
+}
+
+/* Outputs of a run get their names together, and an older seal goes before the first of them. */
+static void test_together(void)
+{
+    struct gpume_out_set set = {.overwrite = true, .together = true, .seal = "seal"};
+    struct gpume_out *outs[3] = {NULL}, *one = NULL;
+    static const char *const names[] = {"a", "b", "seal"};
+    for (size_t i = 0; i < 3; i++) {
+        touch(names[i]);
+        REQUIRE_EQUAL(gpume_out_open_in(&outs[i], &set, names[i], &told_log), GPUME_OK);
+        REQUIRE_EQUAL(gpume_out_write(outs[i], "new", 3), GPUME_OK);
+    }
+    REQUIRE_EQUAL(gpume_out_finish(outs[0]), GPUME_OK);
+    REQUIRE(holds("a", "") && holds("seal", ""));
+    REQUIRE_EQUAL(gpume_out_open_one(&one, &set, "1", &told_log), GPUME_OK);
+    REQUIRE_EQUAL(gpume_out_finish(one), GPUME_OK);
+    gpume_out_close(&one);
+    REQUIRE(holds("1", "") && holds("a", "") && !is_there("seal"));
+    REQUIRE_EQUAL(gpume_out_finish(outs[1]), GPUME_OK);
+    REQUIRE_EQUAL(gpume_out_finish(outs[2]), GPUME_OK);
+
+    /* The last one cannot have its name: nor have the others. */
+    const unsigned lines = told.lines;
+    REQUIRE(mkdir("seal", 0777) == 0);
+    REQUIRE_EQUAL(gpume_out_set_name(&set, &told_log), GPUME_IO);
+    REQUIRE(told.lines == lines + 1 && holds("a", ""));
+    REQUIRE(rmdir("seal") == 0 && mkdir("c", 0777) == 0);
+    set.seal = "c/none";
+    REQUIRE(unlink("b") == 0 && mkdir("b", 0777) == 0);
+    REQUIRE_EQUAL(gpume_out_set_name(&set, &told_log), GPUME_IO);
+    REQUIRE(told.lines == lines + 2 && !is_there("a"));
+    REQUIRE(rmdir("b") == 0 && rmdir("c") == 0);
+    set.seal = "seal";
+    REQUIRE_EQUAL(gpume_out_set_name(&set, &told_log), GPUME_OK);
+    REQUIRE(holds("a", "new") && holds("b", "new") && holds("seal", "new"));
+    for (size_t i = 0; i < 3; i++) {
+        gpume_out_close(&outs[i]);
+        REQUIRE(unlink(names[i]) == 0);
+    }
+    REQUIRE(unlink("1") == 0);
+    told.lines = lines;
+}
+
+/* Names that begin alike and are too long for a temporary's name; one too long for NAME.partial. */
+static void test_long_names(void)
+{
+    char name[256], alike[256];
+    struct gpume_out_set set = {.alone = true, .partial = true};
+    struct gpume_out *out = NULL, *other = NULL;
+    for (int length = 101; length <= 255; length += 77) {
+        snprintf(name, sizeof name, "%0*d", length, 1);
+        snprintf(alike, sizeof alike, "%0*d", length, 2);
+        REQUIRE_EQUAL(gpume_out_open_in(&out, &set, name, &told_log), GPUME_OK);
+        REQUIRE_EQUAL(gpume_out_open_in(&other, &set, alike, &told_log), GPUME_OK);
+        gpume_temporary_clear(alike, NULL, NULL);
+        REQUIRE(gpume_temporary_has_rival(name, "") && gpume_temporary_has_rival(alike, ""));
+        REQUIRE_EQUAL(gpume_out_finish(out), GPUME_OK);
+        REQUIRE_EQUAL(gpume_out_finish(other), GPUME_OK);
+        gpume_out_close(&out);
+        gpume_out_close(&other);
+        char *a = gpume_path_with_suffix(name, GPUME_OUT_PARTIAL);
+        char *b = gpume_path_with_suffix(alike, GPUME_OUT_PARTIAL);
+        REQUIRE(a && b && strcmp(a, b) != 0 && unlink(a) == 0 && unlink(b) == 0);
+        free(a);
+        free(b);
+    }
 }
 
 /* A link under a name that the program makes up is replaced; what it points to stays. */
@@ -196,12 +295,6 @@ static void leave_dead(char name[64])
     snprintf(name, 64, ".a.gpume-%d-0.tmp", (int)child);
 }
 
-static void touch(const char *name)
-{
-    FILE *file = fopen(name, "w");
-    REQUIRE(file && fclose(file) == 0);
-}
-
 static bool is_gray(const void *opaque, const char *stem)
 {
     return strcmp(opaque, "gray") == 0 && strncmp(stem, "gray", 4) == 0;
@@ -255,15 +348,6 @@ static void test_alone(void)
     REQUIRE_EQUAL(gpume_out_finish(out), GPUME_OK);
     gpume_out_close(&out);
     REQUIRE(holds("a", "mine") && unlink("a") == 0 && unlink(dead) == 0);
-
-    /* Temporaries of these two names look alike. */
-    char name[128], alike[128];
-    snprintf(name, sizeof name, "%0110d", 1);
-    snprintf(alike, sizeof alike, "%0110d", 2);
-    REQUIRE_EQUAL(gpume_out_open_in(&out, &set, name, &told_log), GPUME_OK);
-    REQUIRE_EQUAL(gpume_out_open_in(&other, &rival, alike, &told_log), GPUME_OK);
-    gpume_out_close(&other);
-    gpume_out_close(&out);
 }
 
 /* Files that come one by one: their series is one name, and nothing of it stays. */
@@ -309,6 +393,9 @@ int main(void)
     }
     test_partial();
     test_ending();
+    test_linked();
+    test_together();
+    test_long_names();
     test_own();
     test_kept();
     test_beyond_4_gib();

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* From a path to an output (files/out.c): what stands there, and what an earlier run has left. */
+#include "files/out_inside.h"
+
+#include "files/path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void learn_seekable(struct gpume_out *out)
+{
+    struct stat st;
+    off_t at = lseek(out->fd, 0, SEEK_CUR);
+    int flags = fcntl(out->fd, F_GETFL);
+    out->seekable = at >= 0 && flags >= 0 && (flags & O_APPEND) == 0 && fstat(out->fd, &st) == 0 &&
+                    S_ISREG(st.st_mode);
+    out->start = out->seekable ? (uint64_t)at : 0;
+}
+
+static int open_descriptor(struct gpume_out *out, int fd)
+{
+    out->fd = dup(fd); /* closing the copy shows errors and leaves the program's own open */
+    if (out->fd < 0) {
+        return gpume_out_complain(out, "cannot be written", errno);
+    }
+    learn_seekable(out);
+    return GPUME_OK;
+}
+
+static int open_temp(struct gpume_out *out)
+{
+    out->fd = gpume_temporary_create(out->final, &out->id, &out->temp);
+    if (out->fd < 0) {
+        return gpume_out_complain(out, "cannot be created", errno);
+    }
+    out->seekable = true;
+    return GPUME_OK;
+}
+
+static const struct gpume_out_mark *find_mark(const struct gpume_out *out)
+{
+    for (size_t i = 0; i < out->set->mark_count; i++) {
+        if (strcmp(out->set->marks[i].path, out->path) == 0) {
+            return &out->set->marks[i];
+        }
+    }
+    return NULL;
+}
+
+/* The temporary that an earlier run has left, after the mark. */
+static int open_again(struct gpume_out *out, const struct gpume_out_mark *mark)
+{
+    out->id = mark->id;
+    out->temp = gpume_temporary_name(out->final, mark->id);
+    out->fd = out->temp ? gpume_temporary_adopt(out->temp) : -1;
+    if (out->fd < 0) {
+        const int error = out->temp ? errno : ENOMEM;
+        free(out->temp); /* not ours to remove */
+        out->temp = NULL;
+        return gpume_out_complain(out, "cannot be continued", error);
+    }
+    if (lseek(out->fd, (off_t)mark->bytes, SEEK_SET) < 0) {
+        return gpume_out_complain(out, "cannot be continued", errno);
+    }
+    out->pushed = out->continued = mark->bytes;
+    out->uncut = true;
+    out->seekable = true;
+    return GPUME_OK;
+}
+
+/* At the end of the list: outputs get their names in the order in which they were opened. */
+static void enter_set(struct gpume_out *out)
+{
+    struct gpume_out **at = &out->set->first;
+    while (*at) {
+        at = &(*at)->next;
+    }
+    *at = out;
+}
+
+static int open_file(struct gpume_out *out, const char *path)
+{
+    if (path[0] == '\0') {
+        gpume_log_write(&out->log, GPUME_LOG_ERROR, "an output's name is empty; give one");
+        return GPUME_IO;
+    }
+    struct stat st;
+    const bool own = out->set->own;
+    bool exists = (own ? lstat(path, &st) : stat(path, &st)) == 0;
+    if (!exists && errno != ENOENT) {
+        return gpume_out_complain(out, "cannot be written", errno);
+    }
+    if ((exists && S_ISDIR(st.st_mode)) || path[gpume_path_folder(path)] == '\0') {
+        gpume_log_write(
+            &out->log, GPUME_LOG_ERROR, "%s: is a folder; give the name of a file", out->label);
+        return GPUME_IO;
+    }
+    if (exists && !S_ISREG(st.st_mode) && !own) {
+        out->fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+        return out->fd < 0 ? gpume_out_complain(out, "cannot be written", errno) : GPUME_OK;
+    }
+    /* Where a link leads to nothing yet, somebody else may have said where. */
+    if (!out->set->overwrite && (exists || lstat(path, &st) == 0)) {
+        gpume_log_write(&out->log, GPUME_LOG_ERROR,
+            "%s: exists already; replace it with --overwrite or choose another name", out->label);
+        return GPUME_INVALID;
+    }
+    if (exists && !own && access(path, W_OK) != 0) {
+        return gpume_out_complain(out, "cannot be replaced", errno);
+    }
+    out->final = own ? gpume_path_join("", 0, path) : gpume_path_resolve(path);
+    if (!out->final) {
+        return gpume_out_complain(out, "cannot be written", errno);
+    }
+    const struct gpume_out_mark *mark = find_mark(out);
+    int status = mark ? open_again(out, mark) : open_temp(out);
+    if (status == GPUME_OK) {
+        enter_set(out);
+    }
+    if (status == GPUME_OK && out->set->alone) {
+        status = gpume_out_set_check_alone(out->label, out->final, out->temp, &out->log);
+        if (status != GPUME_OK && !mark) {
+            (void)unlink(out->temp); /* nothing in it is worth keeping */
+        }
+    }
+    if (status == GPUME_OK && exists && S_ISREG(st.st_mode)) {
+        (void)fchmod(out->fd, st.st_mode & 0777); /* as good as the file system allows */
+    }
+    return status;
+}
+
+static int open_in(struct gpume_out **result, struct gpume_out_set *set, const char *path,
+    bool overwrite, const struct gpume_log *log)
+{
+    struct gpume_out *out = malloc(sizeof *out); /* the buffer needs no zeroing */
+    const char *shown = set && set->label ? set->label : path;
+    char *label =
+        out ? gpume_path_join("", 0, strcmp(shown, "-") == 0 ? "standard output" : shown) : NULL;
+    char *copy = label ? gpume_path_join("", 0, path) : NULL;
+    if (!copy) {
+        free(label);
+        free(out);
+        gpume_log_write(log, GPUME_LOG_ERROR, "%s: cannot be written: out of memory", path);
+        return GPUME_NOMEM;
+    }
+    out->fd = -1;
+    out->status = GPUME_OK;
+    out->seekable = false;
+    out->continued = 0;
+    out->uncut = false;
+    out->plain = (struct gpume_out_set){.overwrite = overwrite};
+    out->set = set ? set : &out->plain;
+    out->run = NULL;
+    out->next = NULL;
+    out->label = label;
+    out->path = copy;
+    out->final = NULL;
+    out->temp = NULL;
+    out->finished = false;
+    out->named = false;
+    out->start = 0;
+    out->pushed = 0;
+    out->writer = NULL;
+    out->number = 0;
+    out->buffer = out->own;
+    out->fill = 0;
+    out->log = *log;
+    int fd = gpume_path_descriptor(path);
+    int status = fd >= 0 ? open_descriptor(out, fd) : open_file(out, path);
+    if (status != GPUME_OK) {
+        gpume_out_close(&out);
+        return status;
+    }
+    *result = out;
+    return GPUME_OK;
+}
+
+int gpume_out_open(
+    struct gpume_out **out, const char *path, bool overwrite, const struct gpume_log *log)
+{
+    return open_in(out, NULL, path, overwrite, log);
+}
+
+int gpume_out_open_in(struct gpume_out **out, struct gpume_out_set *set, const char *path,
+    const struct gpume_log *log)
+{
+    return open_in(out, set, path, false, log);
+}
+
+int gpume_out_open_one(struct gpume_out **out, struct gpume_out_set *set, const char *path,
+    const struct gpume_log *log)
+{
+    /* A resumed run writes the last files of the previous run again. */
+    const int status = open_in(out, NULL, path, set->overwrite || set->marks, log);
+    if (status == GPUME_OK) {
+        (*out)->run = set;
+    }
+    return status;
+}
