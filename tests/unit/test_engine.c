@@ -194,7 +194,7 @@ static void test_same_fields(uint32_t width, uint32_t height, enum synth_content
     free(costs);
 }
 
-#define TASKS 120u
+#define TASKS 60u
 
 /* Frames and tasks of random pairs among those that the engine holds, submitted by hand. */
 struct session {
@@ -319,8 +319,8 @@ int main(void)
     test_same_fields(72, 40, SYNTH_NOISE, both, &gauss);
     test_same_fields(200, 8, SYNTH_TIES, past, NULL); /* one row of blocks, cut into spans */
     static const struct gpume_block_sizes sizes = {
-        .count = 5, .of = {{16, 8}, {12, 12}, {4, 20}, {16, 16}, {32, 24}}};
-    for (uint32_t threads = 1; threads <= 3; threads++) {
+        .count = 4, .of = {{16, 8}, {12, 12}, {4, 20}, {32, 24}}};
+    for (uint32_t threads = 1; threads <= 3; threads += 2) {
         test_any_tasks(threads, NULL, NULL);
         test_any_tasks(threads, &gauss, NULL);
         test_any_tasks(threads, NULL, &sizes);
