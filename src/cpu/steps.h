@@ -45,7 +45,7 @@ struct gpume_item {
 struct gpume_layer_steps {
     struct gpume_shared *shared;
     const struct gpume_division *division;
-    struct gpume_boxes boxes; /* those of the shared ones that this layer uses */
+    struct gpume_layer_boxes boxes; /* those of the shared ones that this layer uses */
     struct gpume_search_field searched, measured; /* the surfaces that the plan names */
     struct gpume_choice choice;
     struct gpume_vector *vectors;

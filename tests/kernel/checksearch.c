@@ -45,6 +45,7 @@ struct field {
     struct gpume_vector *vectors[2];
     uint32_t *costs[2];
     struct gpume_boxes boxes;
+    struct gpume_layer_boxes layer_boxes;
     struct gpume_search_counts counts;
 };
 
@@ -127,6 +128,7 @@ static void open_field(
     for (uint32_t i = 0; i < field->boxes.levels; i++) {
         field->boxes.sums[i] = calloc(gpume_boxes_entries(&field->boxes), sizeof(uint16_t));
     }
+    field->layer_boxes = gpume_boxes_of_layer(&field->boxes, &field->plan.layers[0]);
 }
 
 static void close_field(struct field *field)
@@ -152,7 +154,7 @@ static void search(struct field *field, const struct gpume_search *with, bool el
         .reference = field->padded[0],
         .hints = field->vectors[result]};
     if (eliminate) {
-        all.boxes = &field->boxes;
+        all.boxes = &field->layer_boxes;
         for (uint32_t level = 0; level < field->boxes.levels; level++) {
             for (uint32_t row = 0; row < gpume_boxes_rows(&field->boxes, level); row++) {
                 with->box_row(&field->boxes, field->padded[0], level, row);

@@ -39,13 +39,16 @@ struct gpume_boxes gpume_boxes_plan(const struct gpume_plan *plan)
     return boxes;
 }
 
-struct gpume_boxes gpume_boxes_of_layer(
+struct gpume_layer_boxes gpume_boxes_of_layer(
     const struct gpume_boxes *boxes, const struct gpume_shape *layer)
 {
-    struct gpume_boxes own = {.stride = boxes->stride, .rows = boxes->rows};
+    struct gpume_layer_boxes own = {.stride = boxes->stride};
     for (uint32_t i = 0; i < boxes->levels; i++) {
-        if (uses(layer, boxes->sizes[i])) {
-            own.sizes[own.levels] = boxes->sizes[i];
+        uint32_t size = boxes->sizes[i];
+        if (uses(layer, size)) {
+            own.sizes[own.levels] = size;
+            own.tiles[own.levels] =
+                (struct gpume_tiles){layer->block_w / size, layer->block_h / size};
             own.sums[own.levels++] = boxes->sums[i];
         }
     }

@@ -33,9 +33,21 @@ struct gpume_boxes {
 /* Levels and sizes for all layers of a plan; sums are NULL. */
 struct gpume_boxes gpume_boxes_plan(const struct gpume_plan *plan);
 
-/* The levels that bound the candidates of one layer, with their sums: at most GPUME_BOX_LEVELS, by
- * rising size. */
-struct gpume_boxes gpume_boxes_of_layer(
+/* Boxes of one size that lie within a block, from its upper left corner on. */
+struct gpume_tiles {
+    uint32_t across, down;
+};
+
+/* The levels that bound the candidates of one layer, by rising size. */
+struct gpume_layer_boxes {
+    uint32_t levels; /* 1 or more */
+    uint32_t sizes[GPUME_BOX_LEVELS];
+    struct gpume_tiles tiles[GPUME_BOX_LEVELS]; /* of a whole block */
+    const uint16_t *sums[GPUME_BOX_LEVELS];
+    uint32_t stride;
+};
+
+struct gpume_layer_boxes gpume_boxes_of_layer(
     const struct gpume_boxes *boxes, const struct gpume_shape *layer);
 
 /* Entries of one level, slack included. */

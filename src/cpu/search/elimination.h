@@ -20,17 +20,11 @@
 #define GROUPS 384    /* pruned together, 4.5 KiB; a row of candidates has at most 65 */
 #define GROUP_COSTS 3 /* from this many survivors on, comparing all sixteen at once is faster */
 
-/* Boxes of one size that lie within a block. */
-struct tiles {
-    uint32_t x, y; /* across and down */
-};
-
 /* A block, its sums, and the best so far. */
 struct elimination {
     const struct gpume_block *block;
-    const struct gpume_boxes *boxes;
-    size_t place; /* of the block in the padded frame */
-    struct tiles tiles[GPUME_BOX_LEVELS];
+    const struct gpume_layer_boxes *boxes;
+    size_t place;                                   /* of the block in the padded frame */
     uint16_t sums[GPUME_BOX_LEVELS][CELLS * CELLS]; /* of the target's boxes, row by row */
     struct gpume_candidate best;
     uint32_t limit;
@@ -44,13 +38,14 @@ struct group {
 };
 
 /* Sums of 4x4 samples. A pair in a row is at most 510, in four rows 2040, two pairs 4080. */
-static inline void sum_cells(const struct gpume_block *block, uint16_t *sums, struct tiles tiles)
+static inline void sum_cells(
+    const struct gpume_block *block, uint16_t *sums, struct gpume_tiles tiles)
 {
     const __m128i ones8 = _mm_set1_epi8(1), ones16 = _mm_set1_epi16(1);
     ptrdiff_t stride = block->stride;
-    for (uint32_t ty = 0; ty < tiles.y; ty++) {
+    for (uint32_t ty = 0; ty < tiles.down; ty++) {
         const uint8_t *c = (const uint8_t *)block->target + 4 * (ptrdiff_t)ty * stride;
-        for (uint32_t tx = 0; tx < tiles.x; tx += 4) {
+        for (uint32_t tx = 0; tx < tiles.across; tx += 4) {
             __m128i sum = _mm_setzero_si128();
             for (int32_t y = 0; y < 4; y++) {
                 __m128i row = _mm_loadu_si128((const __m128i *)(const void *)(c + y * stride));
@@ -59,40 +54,38 @@ static inline void sum_cells(const struct gpume_block *block, uint16_t *sums, st
             sum = _mm_madd_epi16(sum, ones16);
             uint16_t four[8];
             _mm_storeu_si128((__m128i *)(void *)four, _mm_packus_epi32(sum, sum));
-            uint32_t count = tiles.x - tx < 4 ? tiles.x - tx : 4;
-            memcpy(sums + (size_t)ty * tiles.x + tx, four, count * sizeof(*four));
+            uint32_t count = tiles.across - tx < 4 ? tiles.across - tx : 4;
+            memcpy(sums + (size_t)ty * tiles.across + tx, four, count * sizeof(*four));
             c += 16;
         }
     }
 }
 
 /* Sums of larger boxes, each of `parts` by `parts` boxes of the level below. */
-static inline void sum_boxes(const uint16_t *below, struct tiles below_tiles, uint32_t parts,
-    uint16_t *sums, struct tiles tiles)
+static inline void sum_boxes(const uint16_t *below, struct gpume_tiles below_tiles, uint32_t parts,
+    uint16_t *sums, struct gpume_tiles tiles)
 {
-    for (uint32_t ty = 0; ty < tiles.y; ty++) {
-        for (uint32_t tx = 0; tx < tiles.x; tx++) {
+    for (uint32_t ty = 0; ty < tiles.down; ty++) {
+        for (uint32_t tx = 0; tx < tiles.across; tx++) {
             uint32_t sum = 0;
             for (uint32_t i = 0; i < parts * parts; i++) {
                 uint32_t y = ty * parts + i / parts, x = tx * parts + i % parts;
-                sum += below[y * below_tiles.x + x];
+                sum += below[y * below_tiles.across + x];
             }
-            sums[ty * tiles.x + tx] = (uint16_t)sum;
+            sums[ty * tiles.across + tx] = (uint16_t)sum;
         }
     }
 }
 
 static inline void sum_target(struct elimination *e)
 {
-    const struct gpume_boxes *boxes = e->boxes;
-    uint32_t width = (uint32_t)e->block->width, height = (uint32_t)e->block->height;
+    const struct gpume_layer_boxes *boxes = e->boxes;
     for (uint32_t level = 0; level < boxes->levels; level++) {
-        e->tiles[level] = (struct tiles){width / boxes->sizes[level], height / boxes->sizes[level]};
         if (level == 0) {
-            sum_cells(e->block, e->sums[0], e->tiles[0]);
+            sum_cells(e->block, e->sums[0], boxes->tiles[0]);
         } else {
-            sum_boxes(e->sums[level - 1], e->tiles[level - 1],
-                boxes->sizes[level] / boxes->sizes[level - 1], e->sums[level], e->tiles[level]);
+            sum_boxes(e->sums[level - 1], boxes->tiles[level - 1],
+                boxes->sizes[level] / boxes->sizes[level - 1], e->sums[level], boxes->tiles[level]);
         }
     }
 }
@@ -114,7 +107,7 @@ struct bounds {
     const uint16_t *boxes; /* at the block's place */
     const uint16_t *own;   /* sums of the target's boxes */
     size_t stride, size;
-    struct tiles tiles;
+    struct gpume_tiles tiles;
     uint32_t side;   /* of a square of tiles; 0: not a square */
     __m256i last;    /* the largest of those bounds: one below the limit */
     uint32_t exempt; /* lanes that survive with any bound: all if 16 bits cannot hold the limit */
@@ -123,24 +116,26 @@ struct bounds {
 static inline struct bounds bounds_at(const struct elimination *e, uint32_t level)
 {
     bool held = e->limit <= UINT16_MAX;
+    struct gpume_tiles tiles = e->boxes->tiles[level];
     return (struct bounds){.boxes = e->boxes->sums[level] + e->place,
         .own = e->sums[level],
         .stride = e->boxes->stride,
         .size = e->boxes->sizes[level],
-        .tiles = e->tiles[level],
-        .side = e->tiles[level].x == e->tiles[level].y ? e->tiles[level].x : 0,
+        .tiles = tiles,
+        .side = tiles.across == tiles.down ? tiles.across : 0,
         .last = _mm256_set1_epi16((int16_t)(uint16_t)(e->limit - 1)),
         .exempt = held ? 0 : EVERY_LANE};
 }
 
 /* The survivors of a group: gpume_cost_bound summed over the block's boxes. The boxes need not
  * cover the block, and sums saturate at 65535: they remain lower bounds. */
-static inline uint32_t survivors(const struct bounds *bounds, ptrdiff_t shift, struct tiles tiles)
+static inline uint32_t survivors(
+    const struct bounds *bounds, ptrdiff_t shift, struct gpume_tiles tiles)
 {
     const uint16_t *line = bounds->boxes + shift, *own = bounds->own;
     __m256i sum = _mm256_setzero_si256();
-    for (uint32_t ty = 0; ty < tiles.y; ty++, line += bounds->size * bounds->stride) {
-        for (uint32_t tx = 0; tx < tiles.x; tx++) {
+    for (uint32_t ty = 0; ty < tiles.down; ty++, line += bounds->size * bounds->stride) {
+        for (uint32_t tx = 0; tx < tiles.across; tx++) {
             __m256i box = load_boxes(line + tx * bounds->size);
             __m256i target = _mm256_set1_epi16((int16_t)*own++);
             __m256i difference =
@@ -168,7 +163,7 @@ static inline uint32_t append(struct group *groups, uint32_t count, struct group
 
 /* Appends the groups of a row of candidates that survive the largest boxes. */
 static inline uint32_t prune_row(const struct elimination *e, const struct bounds *bounds,
-    int32_t dy, struct tiles tiles, struct group *groups, uint32_t count)
+    int32_t dy, struct gpume_tiles tiles, struct group *groups, uint32_t count)
 {
     const struct gpume_block *block = e->block;
     __m256i own = _mm256_set1_epi16((int16_t)bounds->own[0]);
@@ -180,7 +175,7 @@ static inline uint32_t prune_row(const struct elimination *e, const struct bound
         int32_t left = block->dx_high - dx + 1;
         uint32_t valid = left < LANES ? (1u << 2 * left) - 1 : UINT32_MAX;
         group.mask =
-            valid & (tiles.x * tiles.y == 1
+            valid & (tiles.across * tiles.down == 1
                             ? survivors_in_range(bounds, group.shift, low, span) | bounds->exempt
                             : survivors(bounds, group.shift, tiles));
         count = append(groups, count, group);
@@ -196,10 +191,10 @@ static inline uint32_t prune_rows(
     for (; dy < dy_end; dy++) {
         switch (bounds.side) { /* constants, so that the loops are unrolled */
         case 1:
-            count = prune_row(e, &bounds, dy, (struct tiles){1, 1}, groups, count);
+            count = prune_row(e, &bounds, dy, (struct gpume_tiles){1, 1}, groups, count);
             break;
         case 2:
-            count = prune_row(e, &bounds, dy, (struct tiles){2, 2}, groups, count);
+            count = prune_row(e, &bounds, dy, (struct gpume_tiles){2, 2}, groups, count);
             break;
         default:
             count = prune_row(e, &bounds, dy, bounds.tiles, groups, count);
@@ -218,10 +213,10 @@ static inline uint32_t prune_again(
         struct group group = groups[i];
         switch (bounds.side) {
         case 2:
-            group.mask &= survivors(&bounds, group.shift, (struct tiles){2, 2});
+            group.mask &= survivors(&bounds, group.shift, (struct gpume_tiles){2, 2});
             break;
         case 4:
-            group.mask &= survivors(&bounds, group.shift, (struct tiles){4, 4});
+            group.mask &= survivors(&bounds, group.shift, (struct gpume_tiles){4, 4});
             break;
         default:
             group.mask &= survivors(&bounds, group.shift, bounds.tiles);

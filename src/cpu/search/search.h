@@ -26,7 +26,7 @@ struct gpume_search_field {
     const struct gpume_shape *layer;
     const void *target, *reference; /* whole padded frames with slack behind them */
     /* Box sums of the reference for this layer, to search by elimination; NULL: without. */
-    const struct gpume_boxes *boxes;
+    const struct gpume_layer_boxes *boxes;
     /* Vectors of this layer in an earlier field, likely to be good; or NULL. They only affect how
      * soon candidates are pruned. May be the array that is being written. */
     const struct gpume_vector *hints;
