@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Arguments that every context of the library takes, motion estimation's and compute.h's alike.
- * GPUME_OK, or GPUME_INVALID after one line in the log. Any thread.
+ * Checks of parameters that the contexts of gpume.h and compute.h have in common. GPUME_OK, or
+ * GPUME_INVALID after one line in the log. Any thread.
  */
 #ifndef GPUME_BASE_ARGS_H
 #define GPUME_BASE_ARGS_H

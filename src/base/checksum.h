@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* FNV-1a, against damage, not against malice: who can write gpume's files can do worse. */
+/* FNV-1a, to detect damage. It does not protect against malice: whoever can write gpume's files can
+ * do worse. */
 #ifndef GPUME_BASE_CHECKSUM_H
 #define GPUME_BASE_CHECKSUM_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* The sum of nothing. */
+/* The checksum of no bytes. */
 #define GPUME_CHECKSUM_BEGIN UINT64_C(14695981039346656037)
 
-/* That of these bytes behind those of `sum`. */
+/* The checksum of the bytes of `sum` followed by these bytes. */
 static inline uint64_t gpume_checksum(uint64_t sum, const void *data, size_t bytes)
 {
     const unsigned char *at = data;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Integer helpers for sizes; arguments small enough not to wrap are the caller's business. */
+/* Integer arithmetic for sizes. The caller makes sure that nothing wraps around. */
 #ifndef GPUME_BASE_GRID_H
 #define GPUME_BASE_GRID_H
 

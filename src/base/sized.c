@@ -23,9 +23,9 @@ int gpume_sized_read(
     for (size_t i = bytes; i < size; i++) {
         if (((const uint8_t *)theirs)[i] != 0) {
             gpume_log_write(log, GPUME_LOG_ERROR,
-                "struct %s: this library, version %s, does not know all members that are set; "
-                "install the version that the program was compiled for",
-                name, gpume_version());
+                "struct %s: a member is set that this library does not know; install the version "
+                "that the program was compiled for",
+                name);
             return GPUME_UNSUPPORTED;
         }
     }

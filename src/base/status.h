@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is done with status codes in many places. */
+/* Helpers for status codes. */
 #ifndef GPUME_BASE_STATUS_H
 #define GPUME_BASE_STATUS_H
 
@@ -7,15 +7,15 @@
 
 #include <stdbool.h>
 
-/* With GPUME_BACKEND_AUTO the CPU takes over: the GPU is not there, lacks something, has no memory
- * left, the host's that its driver needs included, or is lost. */
+/* True for failures after which GPUME_BACKEND_AUTO takes the CPU instead: the GPU is missing, lost,
+ * lacks a feature, or has run out of memory (its own, or the host's that its driver needs). */
 static inline bool gpume_status_is_of_gpu(int status)
 {
     return status == GPUME_DEVICE || status == GPUME_UNSUPPORTED || status == GPUME_NOMEM ||
            status == GPUME_DEVICE_LOST;
 }
 
-/* Jumps: needs `int status` and a label `fail`. */
+/* Jumps to the label `fail` if the expression, stored in `int status`, is not GPUME_OK. */
 #define GPUME_TRY(expression)                                                                      \
     do {                                                                                           \
         status = (expression);                                                                     \

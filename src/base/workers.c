@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A thread joins a step under the mutex and takes items from atomic counters until there are none
- * left; the last one to leave ends the step. So the mutex is taken twice a step and thread, not for
- * every item. Items come in sections: a thread begins with one of its own, the same of every step,
- * as long as there are as many, and goes on with the others. What it has made of some rows in one
- * step is then, as a rule, still in its processor's cache in the next.
+ * A thread joins a step under the mutex, then takes items from atomic counters until there are
+ * none; the last thread to leave ends the step. So a thread takes the mutex twice per step, not
+ * once per item. Items come in sections. A thread begins with its own section, the same one in
+ * every step, and then helps with the others: what it made of some rows in one step is then usually
+ * still in its processor's cache in the next.
  */
 #include "base/workers.h"
 
@@ -36,7 +36,7 @@ struct gpume_workers {
     struct thread threads[];
 };
 
-static void tell(struct gpume_workers *workers)
+static void wake(struct gpume_workers *workers)
 {
     atomic_fetch_add_explicit(&workers->news, 1, memory_order_relaxed);
     if (workers->sleepers > 0) {
@@ -44,7 +44,7 @@ static void tell(struct gpume_workers *workers)
     }
 }
 
-/* Called and left with the mutex, which is free meanwhile. */
+/* Called with the mutex held; releases it while waiting. */
 static void wait_for_news(struct gpume_workers *workers)
 {
     uint32_t seen = atomic_load_explicit(&workers->news, memory_order_relaxed);
@@ -64,7 +64,7 @@ static void wait_for_news(struct gpume_workers *workers)
     workers->sleepers--;
 }
 
-/* The first step that can use a thread, not looking beyond `last`; NULL: none. */
+/* The first step up to `last` that can use a thread; NULL: none. */
 static struct gpume_step *find_work(
     const struct gpume_workers *workers, const struct gpume_step *last)
 {
@@ -79,7 +79,7 @@ static struct gpume_step *find_work(
     return NULL;
 }
 
-/* Takes it out of the queue and lets begin what has waited for it. */
+/* Removes the step from the queue and releases those that wait for it. */
 static void end_step(struct gpume_workers *workers, struct gpume_step *ended)
 {
     struct gpume_step **link = &workers->first;
@@ -93,10 +93,10 @@ static void end_step(struct gpume_workers *workers, struct gpume_step *ended)
             step->after[i] = step->after[i] == ended ? NULL : step->after[i];
         }
     }
-    tell(workers);
+    wake(workers);
 }
 
-/* The first item of a section, or behind the last one. */
+/* The first item of a section, or one past the last item. */
 static uint32_t section_start(const struct gpume_step *step, uint32_t section)
 {
     return (uint32_t)((uint64_t)step->count * section / GPUME_WORK_SECTIONS);
@@ -114,7 +114,7 @@ static void do_section(struct gpume_step *step, uint32_t section)
     }
 }
 
-/* Called and left with the mutex, which is free meanwhile. number: of the thread. */
+/* Called with the mutex held; releases it while working. number: the thread's. */
 static void take_part(struct gpume_workers *workers, struct gpume_step *step, uint32_t number)
 {
     uint64_t threads = gpume_workers_count(workers);
@@ -185,7 +185,7 @@ uint32_t gpume_workers_count(const struct gpume_workers *workers)
     return workers->thread_count + 1;
 }
 
-/* Puts a step where link points. Needs the mutex. */
+/* Inserts the step at the link. Needs the mutex. */
 static void insert(struct gpume_step **link, struct gpume_step *step)
 {
     for (uint32_t i = 0; i < 2; i++) {
@@ -203,7 +203,7 @@ static void insert(struct gpume_step **link, struct gpume_step *step)
     *link = step;
 }
 
-/* Behind what it waits for: whoever waits for a step looks no further than that. */
+/* After the steps that it waits for: whoever waits for a step looks no further than that step. */
 static struct gpume_step **place_of(struct gpume_workers *workers, const struct gpume_step *step)
 {
     struct gpume_step **place = NULL, **link = &workers->first;
@@ -225,7 +225,7 @@ void gpume_workers_add(
     for (uint32_t i = 0; i < count; i++) {
         insert(place_of(workers, steps[i]), steps[i]);
     }
-    tell(workers);
+    wake(workers);
     pthread_mutex_unlock(&workers->mutex);
 }
 
@@ -261,7 +261,7 @@ void gpume_workers_destroy(struct gpume_workers **out)
     *out = NULL;
     pthread_mutex_lock(&workers->mutex);
     workers->stop = true;
-    tell(workers);
+    wake(workers);
     pthread_mutex_unlock(&workers->mutex);
     for (uint32_t i = 0; i < workers->thread_count; i++) {
         pthread_join(workers->threads[i].id, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One luma frame of the pool. Shared by reference count: the pipeline holds it while the engine
- * reads it, a field while its receiver may. When the last reference goes, the pool's owner is told.
+ * One luma frame of the pool, shared by reference count: the lane holds it while the engine reads
+ * it, a field while its receiver may read it. With the last reference it goes back to the pool.
  */
 #ifndef GPUME_FRAME_FRAME_H
 #define GPUME_FRAME_FRAME_H

@@ -161,8 +161,8 @@ static uint64_t field_work(const struct gpume_plan *plan)
            plan->layer_count;
 }
 
-/* Frames of a submission. With those they look at their box sums, 16 bits each, fit a window, if
- * any such batch's do; a sixteenth of it is for what those and patches are rounded up by. */
+/* The largest batch for which the 16-bit box sums of its frames and their references fit one
+ * window, if there is any such batch. A sixteenth of the window is kept for rounding. */
 static uint64_t batch_of(const struct gpume_plan *plan, const struct gpume_caps *caps)
 {
     uint64_t window = caps->window_bytes / 16 * 15 / 2 * plan->sample_bytes;
@@ -170,7 +170,7 @@ static uint64_t batch_of(const struct gpume_plan *plan, const struct gpume_caps 
     return frames > plan->reach ? gpume_min_u64(batch, frames - plan->reach) : batch;
 }
 
-/* All that depends on the frames of a submission. */
+/* Everything that depends on the number of frames in a submission. */
 static void plan_batch(struct gpume_plan *plan, const struct gpume_caps *caps, uint64_t batch)
 {
     const struct gpume_params *p = &plan->params;
@@ -181,18 +181,19 @@ static void plan_batch(struct gpume_plan *plan, const struct gpume_caps *caps, u
     plan->batch = plan->one_window ? (uint32_t)batch : 1;
     plan->ring = plan->reach + plan->batch;
     plan->slots = large || field_work(plan) > caps->batch_work ? 2 : 3;
-    /* Frames are read until their submission is collected. With want_frames a field in a slot keeps
-     * its target and its reference, however old they are, and those frames are kept that a later
-     * one will look at: the newest `reach`, with both directions one more while the second field of
-     * a frame waits for the next submission. Beyond that: frames being filled. */
+    /* Frames are read until their submission is collected. With want_frames, a field in a slot
+     * keeps its target and its reference, however old they are, and the frames that a later task
+     * may look at are kept: the newest `reach`, and with both directions one more while the second
+     * task of a frame waits for the next submission. Some more frames are being filled. */
     uint32_t in_slots = plan->slots * plan->batch;
-    bool kept = p->want_frames || gpume_plan_stands_by(p); /* likewise for those not collected */
+    bool kept = p->want_frames || gpume_plan_stands_by(p); /* a standby searches them again */
     plan->pool = in_slots + (large ? 1 : 3) + (kept ? plan->reach + both : 0) +
                  (p->want_frames ? in_slots : 0);
 }
 
-/* Of frames alone, of which every engine holds as many. Bounds: 2^11 frames of less than 2^34 bytes
- * each. */
+/* Bytes of frames alone, which every engine needs: at most 2^11 frames of less than 2^34 bytes
+ * each.
+ */
 static uint64_t frames_bytes(const struct gpume_plan *plan)
 {
     return plan->pool * plan->plane_bytes + (plan->params.ref_distance + 1) * plan->padded_bytes;
@@ -298,7 +299,7 @@ int gpume_plan_make_layers(const struct gpume_params *params, const struct gpume
     plan_layout(&plan, caps);
     plan_counts(&plan, caps);
     GPUME_TRY(plan_bands(&plan, caps, log));
-    if (!fits(&plan)) { /* one field at a time, and frames alone */
+    if (!fits(&plan)) { /* one task per submission, counting frames alone */
         return refuse_memory(params, frames_bytes(&plan), "at least ", log);
     }
     *out = plan;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Parameters in, every size, count and limit out: pure arithmetic, and the one place that refuses
- * what cannot be computed exactly or cannot fit.
+ * Parameters in, every size, count and limit out. Pure arithmetic, and the one place that refuses
+ * what cannot be computed exactly or does not fit.
  *
  * Engines search in padded frames, so that no candidate needs a test for the picture's edge:
  *
@@ -30,12 +30,12 @@
 #define GPUME_SLOTS_MAX 4u  /* submissions under way */
 #define GPUME_LAYERS_MAX 32u
 
-/* What an engine can do. */
+/* What an engine and its device can do. */
 struct gpume_caps {
-    uint64_t window_bytes; /* largest part of a buffer that a kernel may see; UINT64_MAX = any */
+    uint64_t window_bytes; /* largest part of a buffer that a kernel can bind; UINT64_MAX = any */
     uint32_t align_bytes;  /* of such parts; a power of 2 */
     uint32_t batch_max;    /* fields in one submission, 1 or more */
-    uint64_t batch_work;   /* pixel differences in one: a run can be ended between submissions */
+    uint64_t batch_work;   /* pixel differences in one; a run can only end between submissions */
 };
 
 /* The sizes of the blocks that a field has vectors for, one layer each. */
@@ -57,34 +57,34 @@ struct gpume_plan {
     uint64_t candidates;       /* per block, far from any edge */
     uint64_t field_candidates; /* of all blocks, those that the edge mode allows; below 2^49 */
 
-    uint32_t plane_stride; /* bytes a row of pool frames and predicted frames, a multiple of 64:
-                              every fourth may begin a bound part */
+    uint32_t plane_stride; /* bytes per row of pool frames and predicted frames; a multiple of 64,
+                              so that every fourth row may begin a bound part */
     uint64_t plane_bytes;
 
-    uint32_t pad_x, pad_y;  /* samples left of and above the picture */
+    uint32_t pad_x, pad_y;  /* samples to the left of the picture and above it */
     uint32_t dx_quads;      /* quads of neighbouring dx that cover -pad_x .. window_x */
     uint32_t padded_stride; /* samples */
     uint32_t padded_rows;
     uint64_t padded_bytes; /* aligned to caps.align_bytes */
 
-    uint32_t reach;                 /* frames before the newest one that a field may look at */
-    uint32_t batch;                 /* most frames in one submission, and most fields */
-    uint32_t slots;                 /* submissions under way or in the receiver's hands */
-    uint32_t ring;                  /* padded frames kept: reach + batch */
-    uint32_t pool;                  /* frames that can be filled, waiting or read at a time */
-    bool one_window;                /* the whole ring of padded frames fits into one window */
+    uint32_t reach;  /* how many frames before the newest one a task may look at */
+    uint32_t batch;  /* most frames in a submission, and most tasks */
+    uint32_t slots;  /* submissions under way or in the receiver's hands */
+    uint32_t ring;   /* frames that an engine keeps of a surface: reach + batch */
+    uint32_t pool;   /* frames that can be filled, waiting or read at the same time */
+    bool one_window; /* the whole ring of a surface fits into one window */
     uint32_t band_rows, band_count; /* block rows that are searched with one pair of windows */
-    uint32_t filter_rows;           /* picture rows whose filtering reads no more than a window */
+    uint32_t filter_rows;           /* picture rows that can be filtered from one window */
 
     bool has_surface[GPUME_SURFACE_COUNT];
     enum gpume_surface searched, measured; /* what the search compares, what sums are made of */
 
-    struct gpume_prefilter_tables prefilter; /* where params.prefilter is not NULL; the pointer is
-                                                the caller's and not followed after opening */
+    struct gpume_prefilter_tables prefilter; /* if params.prefilter is not NULL; that pointer is the
+                                                caller's and not followed after opening */
 };
 
-/* Where nothing of a GPU was asked for by name, the CPU engine takes over from one that is lost
- * (engine_standby). */
+/* True if the CPU engine takes over when a GPU fails during the run (run/standby.h): the caller has
+ * not asked for a particular device or search. */
 static inline bool gpume_plan_stands_by(const struct gpume_params *params)
 {
     return params->backend == GPUME_BACKEND_AUTO && !params->device && !params->search &&
@@ -97,15 +97,15 @@ static inline bool gpume_plan_filters(const struct gpume_plan *plan)
     return plan->has_surface[GPUME_SURFACE_FILTERED];
 }
 
-/* Candidates on one side of (0,0) along an axis: `room` pixels lie between the block and the
- * picture's edge there. */
+/* Candidates on one side of (0,0) along an axis, where `room` pixels lie between the block and the
+ * picture's edge. */
 static inline uint32_t gpume_plan_reach(uint32_t window, uint32_t room, bool inside)
 {
     return inside && room < window ? room : window;
 }
 
-/* Holds all that an engine takes against params->memory_max. GPUME_AGAIN: it is more, but box sums
- * are in it; GPUME_INVALID, logged: it is more. */
+/* Compares what an engine needs with params->memory_max. GPUME_AGAIN: it needs more, but without
+ * box sums it may need less. GPUME_INVALID, logged: it needs more. */
 int gpume_plan_check_memory(
     const struct gpume_params *params, uint64_t bytes, bool has_boxes, const struct gpume_log *log);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "run/checker.h"
 
+#include "base/grid.h"
 #include "base/status.h"
 #include "frame/engine.h"
-#include "run/parts.h"
 
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@ struct gpume_checker {
     struct gpume_plan plan;
     const struct gpume_log *log;
     struct gpume_field_box box;
-    bool told; /* the first mismatch has been logged */
+    bool logged; /* the first mismatch */
 };
 
 int gpume_checker_open(
@@ -38,15 +38,16 @@ int gpume_checker_open(
     return GPUME_OK;
 }
 
-static void tell(struct gpume_checker *checker, const struct gpume_field *field, uint32_t block)
+static void log_mismatch(
+    struct gpume_checker *checker, const struct gpume_field *field, uint32_t block)
 {
     const struct gpume_field *expected = &checker->box.field;
-    if (checker->told) {
+    if (checker->logged) {
         return;
     }
-    checker->told = true;
+    checker->logged = true;
     gpume_log_write(checker->log, GPUME_LOG_WARNING,
-        "frame %llu, block %u: vector (%d,%d) cost %u, the reference has (%d,%d) cost %u",
+        "frame %llu, block %u: vector (%d,%d) cost %u, the reference search has (%d,%d) cost %u",
         (unsigned long long)field->frame, block, field->vectors[block].dx, field->vectors[block].dy,
         field->costs[block], expected->vectors[block].dx, expected->vectors[block].dy,
         expected->costs[block]);
@@ -63,7 +64,7 @@ static void compare(struct gpume_checker *checker, struct gpume_field *field)
                     field->costs[i] == expected->costs[i];
         field->matched += same;
         if (!same) {
-            tell(checker, field, i);
+            log_mismatch(checker, field, i);
         }
     }
 }
@@ -86,12 +87,39 @@ fail:
     return status;
 }
 
+/* A submission in parts of one frame or one task, since the reference takes no more at a time and
+ * keeps few frames: each frame comes just before the first task that looks at it. */
+struct parts {
+    const struct gpume_batch *batch;
+    uint32_t frame, field; /* the next ones */
+};
+
+/* False: there is no further part. */
+static bool next_part(struct parts *parts, struct gpume_batch *part)
+{
+    const struct gpume_batch *batch = parts->batch;
+    bool field_left = parts->field < batch->field_count;
+    bool frame_left = parts->frame < batch->frame_count;
+    if (field_left && frame_left) {
+        const struct gpume_task *pair = &batch->fields[parts->field]->task;
+        uint64_t newest = gpume_max_u64(pair->target, pair->reference);
+        frame_left = batch->frames[parts->frame]->sequence <= newest;
+    }
+    *part = (struct gpume_batch){0};
+    if (frame_left) {
+        part->frames[part->frame_count++] = batch->frames[parts->frame++];
+    } else if (field_left) {
+        part->fields[part->field_count++] = batch->fields[parts->field++];
+    }
+    return frame_left || field_left;
+}
+
 int gpume_checker_batch(struct gpume_checker *checker, const struct gpume_batch *batch)
 {
-    struct gpume_parts parts = {.batch = batch};
+    struct parts parts = {.batch = batch};
     struct gpume_batch part;
     int status = GPUME_OK;
-    while (status == GPUME_OK && gpume_parts_next(&parts, &part)) {
+    while (status == GPUME_OK && next_part(&parts, &part)) {
         status = check_part(checker, &part);
     }
     return status;

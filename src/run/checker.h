@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * --check: a second, independent computation of every field by the CPU reference, on the same
- * frames, one field at a time, in the pipeline's thread.
+ * params.check: every task is searched a second time by the plain CPU search, on the same frames,
+ * and the results are compared. In the lane's thread, one task at a time.
  */
 #ifndef GPUME_RUN_CHECKER_H
 #define GPUME_RUN_CHECKER_H
@@ -13,8 +13,8 @@ struct gpume_checker;
 int gpume_checker_open(
     struct gpume_checker **checker, const struct gpume_params *params, const struct gpume_log *log);
 
-/* Takes every submission in order, as the engine has completed it, and sets checked and matched of
- * its fields: a block matches if its vector and cost are the reference's. */
+/* Takes every submission in order, as the engine has completed it, and sets `checked` and `matched`
+ * of its fields: a block matches if its vector and cost are those of the plain search. */
 int gpume_checker_batch(struct gpume_checker *checker, const struct gpume_batch *batch);
 
 /* Makes a check under way return GPUME_CANCELLED soon. From any thread. */

@@ -20,7 +20,7 @@ struct gpume_schedule gpume_schedule_make(const struct gpume_params *params)
     return schedule;
 }
 
-/* Does the target look that way at all? */
+/* True if the target may have a reference on the side in turn. */
 static bool looks(const struct gpume_schedule *schedule)
 {
     return schedule->future ? schedule->direction != GPUME_DIRECTION_PAST

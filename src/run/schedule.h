@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which fields a run of frames has, and in which order: by rising target, of one target the past
- * reference before the future one. A field comes as soon as its frames are there and all fields
+ * The tasks of a sequence of frames: by rising target and, for one target, the past reference
+ * before the future one. A task comes as soon as both of its frames have been sent and all tasks
  * before it have come. At distance d frame m brings
  *
  *      past     (m, m - d)
  *      future   (m - d, m)
  *      both     (m - d, m), then (m - d + 1, m - 2d + 1)
  *
- * as target and reference, as far as these frames exist; with both, the last past fields come when
- * it is known that no frame follows.
+ * as (target, reference), as far as these frames exist. With both directions the last past tasks
+ * come when it is known that no frame follows. The only file below the public API that knows
+ * directions.
  */
 #ifndef GPUME_RUN_SCHEDULE_H
 #define GPUME_RUN_SCHEDULE_H
@@ -19,8 +20,8 @@
 struct gpume_schedule {
     enum gpume_direction direction;
     uint64_t distance;
-    uint64_t target, end; /* of the next field, at the earliest; behind the last one */
-    bool future;          /* the target's past field has come, if it has one */
+    uint64_t target, end; /* of the next task, at the earliest; one past the last */
+    bool future;          /* the target's past task has come, if it has one */
 };
 
 /* Parameters that gpume_plan_make has accepted. */
