@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Absolute differences and their sums on registers, and nothing else, with samples held as in the
- * variants of tile.comp (samples.glsl). Only the time that it takes matters.
+ * variants of match_tiles.comp (samples.glsl). Only the time that it takes matters.
  *
  * Grid: x and y count workgroups, which all do the same work. In each of `iterations` iterations an
  * invocation compares each of GPUME_CEILING_FIXED words with each of GPUME_CEILING_MOVING others.
@@ -78,7 +78,7 @@ void main()
             [[unroll]] for (uint i = 0u; i < GPUME_CEILING_FIXED; i++) {
                 WORD difference = abs(fixed_words[i] - word);
 #ifdef GPUME_HALF
-                /* Nothing empties the sums as in tile.comp. Subtracting half of the differences,
+                /* Nothing empties the sums as in match_tiles.comp. Subtracting half of the differences,
                  * which costs the same, keeps the sums from becoming infinite: the bits of an
                  * infinite sum no longer change, which takes less power. */
                 difference = m % 2u == 1u ? -difference : difference;

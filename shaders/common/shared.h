@@ -21,37 +21,38 @@
 #endif
 
 /* Specialisation constants. */
-#define GPUME_SPEC_BLOCK 0
-#define GPUME_SPEC_WINDOW_X 1
-#define GPUME_SPEC_WINDOW_Y 2
-#define GPUME_SPEC_INSIDE 3         /* edge mode: 1 = only candidates wholly inside the reference */
-#define GPUME_SPEC_TEAM 4           /* invocations that share one block, a power of 2 */
-#define GPUME_SPEC_PREDICTED 5      /* 1 = the predicted frame is stored */
-#define GPUME_SPEC_SIEVED 6         /* 1 = only the blocks that the sieve has left over */
-#define GPUME_SPEC_LOCAL 7          /* invocations of a workgroup */
-#define GPUME_SPEC_BITS 8           /* of a sample; memory may hold more all the same */
-#define GPUME_SPEC_KEY_BITS 9       /* bits of the order in a word beside the cost; 0 = two words */
-#define GPUME_SPEC_CHUNK 10         /* neighbouring dy that one invocation sums up at once */
-#define GPUME_SPEC_UNIT 11          /* side of the square of target samples in registers */
-#define GPUME_SPEC_TILE_X 12        /* blocks of a workgroup, side by side */
-#define GPUME_SPEC_TILE_Y 13        /* blocks of a workgroup, one below the other */
-#define GPUME_SPEC_COLUMNS 14       /* neighbouring dx whose samples are loaded at once */
-#define GPUME_SPEC_BAND 15          /* chunks whose samples are loaded at once */
-#define GPUME_SPEC_RADIUS_X 16      /* columns on either side that a filter looks at */
-#define GPUME_SPEC_RADIUS_Y 17      /* and rows */
-#define GPUME_SPEC_QUARTER_SHIFT 18 /* off those of quarter blocks, */
-#define GPUME_SPEC_SIXTEENTH_SHIFT 19 /* and off those of sixteenths */
-#define GPUME_SPEC_LIST 20            /* quads of candidates that wait for their sixteenths */
-#define GPUME_SPEC_GIVE_UP 21         /* candidates to compare before a block is left over */
-#define GPUME_SPEC_PART 22 /* rows of groups of candidates that the sieve takes at a time */
-#define GPUME_SPEC_ROWS 23 /* 1 = sums of quarters alone, in rows, for sift.comp */
-#define GPUME_SPEC_COUNT 24
+#define GPUME_SPEC_BLOCK_W 0
+#define GPUME_SPEC_BLOCK_H 1
+#define GPUME_SPEC_WINDOW_X 2
+#define GPUME_SPEC_WINDOW_Y 3
+#define GPUME_SPEC_INSIDE 4         /* edge mode: 1 = only candidates wholly inside the reference */
+#define GPUME_SPEC_TEAM 5           /* invocations that share one block, a power of 2 */
+#define GPUME_SPEC_PREDICTED 6      /* 1 = the predicted frame is stored */
+#define GPUME_SPEC_FALLBACK 7       /* 1 = only the blocks that pruning leaves to the full search */
+#define GPUME_SPEC_LOCAL 8          /* invocations of a workgroup */
+#define GPUME_SPEC_BITS 9           /* of a sample; memory may hold more all the same */
+#define GPUME_SPEC_KEY_BITS 10      /* bits of the order in a word beside the cost; 0 = two words */
+#define GPUME_SPEC_CHUNK 11         /* neighbouring dy that one invocation sums up at once */
+#define GPUME_SPEC_UNIT 12          /* side of the square of target samples in registers */
+#define GPUME_SPEC_TILE_X 13        /* blocks of a workgroup, side by side */
+#define GPUME_SPEC_TILE_Y 14        /* blocks of a workgroup, one below the other */
+#define GPUME_SPEC_COLUMNS 15       /* neighbouring dx whose samples are loaded at once */
+#define GPUME_SPEC_BAND 16          /* chunks whose samples are loaded at once */
+#define GPUME_SPEC_RADIUS_X 17      /* columns on either side that a filter looks at */
+#define GPUME_SPEC_RADIUS_Y 18      /* and rows */
+#define GPUME_SPEC_QUARTER_SHIFT 19 /* low bits cut off sums of quarter blocks, */
+#define GPUME_SPEC_SIXTEENTH_SHIFT 20 /* and off those of sixteenths */
+#define GPUME_SPEC_LIST 21            /* quads of candidates that wait for their sixteenths */
+#define GPUME_SPEC_GIVE_UP 22         /* candidates to compare before a block falls back */
+#define GPUME_SPEC_PART 23 /* rows of groups of candidates that pruning takes at a time */
+#define GPUME_SPEC_ROWS 24 /* 1 = sums of quarters alone, in rows, for prune_small.comp */
+#define GPUME_SPEC_COUNT 25
 
 #define GPUME_PATCH_COLUMNS 8 /* samples of a patch, see patches.glsl, */
 #define GPUME_PATCH_WORDS 32  /* and what it takes */
 
-#define GPUME_BOX_LOCAL 64
-#define GPUME_BOX_ROWS 16 /* box sums that one invocation makes, one below the other */
+#define GPUME_BLOCK_SUMS_LOCAL 64
+#define GPUME_BLOCK_SUMS_ROWS 16 /* box sums that one invocation makes, one below the other */
 #define GPUME_REDUCE_LOCAL 256
 #define GPUME_UPLOAD_LOCAL 64
 #define GPUME_FILTER_LOCAL 64
@@ -142,64 +143,73 @@ struct gpume_frames_push {
     GPUME_U32 stride;                      /* quads per padded row */
 };
 
-struct gpume_match_push {
+#ifndef GL_core_profile
+typedef struct gpume_layer_push gpume_layer_push;
+#endif
+
+/* The picture, and one layer of its blocks. Results of block i in task z lie at
+ * z * field_blocks + first + i. */
+struct gpume_layer_push {
+    GPUME_U32 width, height;    /* samples */
+    GPUME_U32 blocks_x, blocks; /* of the layer: across, and all */
+    GPUME_U32 first;            /* block of the layer among those of a field */
+    GPUME_U32 field_blocks;     /* of all layers */
+};
+
+struct gpume_quads_push {
     gpume_frames_push frames;
-    GPUME_U32 width, height;
-    GPUME_U32 blocks_x, blocks; /* of a field */
-    GPUME_U32 block_first;      /* those of this dispatch: block_first + i * block_step */
+    gpume_layer_push layer;
+    GPUME_U32 block_first; /* blocks of this dispatch: block_first + i * block_step */
     GPUME_U32 block_step, block_count;
-    GPUME_U32 job_first, job_end; /* see match.comp */
+    GPUME_U32 job_first, job_end; /* see match_quads.comp */
 };
 
 struct gpume_tile_push {
     gpume_frames_push frames;
-    GPUME_U32 width, height;
-    GPUME_U32 blocks_x, blocks;   /* of a field */
+    gpume_layer_push layer;
     GPUME_U32 row_first, row_end; /* block rows of this band */
     GPUME_U32 tiles_x;            /* tiles side by side */
     GPUME_U32 tile_first, tile_end;
-    GPUME_U32 left_list; /* words to the list of blocks left over: their number, then they */
+    GPUME_U32 fallback_list; /* words to the number of blocks that fall back, then come they */
 };
 
-struct gpume_box_push {
+struct gpume_block_sums_push {
     GPUME_U32 frame_quads;
-    GPUME_U32 stride;                /* quads a padded row */
+    GPUME_U32 stride;                /* quads per padded row */
     GPUME_U32 rows;                  /* padded rows */
     GPUME_U32 sum_stride, sum_quads; /* of a row of sums, and of a frame of them */
     GPUME_U32 patch_stride, patches; /* in a row of them, and in a frame */
 };
 
-struct gpume_sieve_push {
+struct gpume_prune_wide_push {
     gpume_frames_push frames;
-    GPUME_U32 width, height;
-    GPUME_U32 blocks_x, blocks;
+    gpume_layer_push layer;
     GPUME_U32 row_first; /* block row of the dispatch's first workgroups */
-    GPUME_U32 left_list; /* words to the list of blocks left over: their number, then they */
-    GPUME_U32 sum_quads; /* of a frame of sums */
+    GPUME_U32 fallback_list;
+    GPUME_U32 sum_quads;             /* in a frame of sums */
     GPUME_U32 patch_stride, patches; /* in a row of them, and in a frame */
 };
 
-struct gpume_sift_push {
+struct gpume_prune_small_push {
     gpume_frames_push frames;
-    GPUME_U32 width, height;
-    GPUME_U32 blocks_x, blocks;
+    gpume_layer_push layer;
     GPUME_U32 block_first; /* of the dispatch's first workgroup */
-    GPUME_U32 left_list;   /* words to the list of blocks left over: their number, then they */
+    GPUME_U32 fallback_list;
     GPUME_U32 sum_stride, sum_eights; /* eights of sums in a row of them, and in a frame */
 };
 
 struct gpume_predict_push {
     gpume_frames_push frames;
-    GPUME_U32 width;
-    GPUME_U32 row_first, row_end; /* picture rows of this dispatch */
-    GPUME_U32 blocks_x, blocks;
+    gpume_layer_push layer;
+    GPUME_U32 row_first, row_end;      /* picture rows of this dispatch */
     GPUME_U32 predicted_stride;        /* quads */
-    GPUME_U32 predicted_quads;         /* quads a field */
-    GPUME_U32 partial_first, partials; /* workgroup sums: those of this band, those of a field */
+    GPUME_U32 predicted_quads;         /* quads per task */
+    GPUME_U32 partial_first, partials; /* sets of sums: this band's first, all of a task's */
 };
 
 struct gpume_reduce_push {
-    GPUME_U32 partials; /* a field */
+    GPUME_U32 partials;      /* sets of sums per task */
+    GPUME_U32 layer, layers; /* which of them all */
 };
 
 /* Specialisation constants of sort_*.comp. */

@@ -13,7 +13,8 @@
 #include "common/common.glsl"
 #include "common/task.glsl"
 
-layout(constant_id = GPUME_SPEC_BLOCK) const uint BLOCK = 8;
+layout(constant_id = GPUME_SPEC_BLOCK_W) const uint BLOCK_W = 8;
+layout(constant_id = GPUME_SPEC_BLOCK_H) const uint BLOCK_H = 8;
 layout(constant_id = GPUME_SPEC_WINDOW_X) const int WINDOW_X = 7;
 layout(constant_id = GPUME_SPEC_WINDOW_Y) const int WINDOW_Y = 7;
 layout(constant_id = GPUME_SPEC_PREDICTED) const uint PREDICTED = 0;
@@ -63,7 +64,7 @@ void main()
     uint lane = gl_LocalInvocationIndex, z = gl_WorkGroupID.z;
     uint to = target_of(pc.frames, z);
     uint from = reference_of(pc.frames, z);
-    uint row_quads = (pc.width + 3u) / 4u;
+    uint row_quads = (pc.layer.width + 3u) / 4u;
     uint quads = row_quads * (pc.row_end - pc.row_first);
     uint zero = 0u, sad_before = 0u, sad_after = 0u; /* bound: GPUME_REDUCE_GROUPS */
     uvec2 sse_before = uvec2(0u), sse_after = uvec2(0u);
@@ -71,7 +72,8 @@ void main()
     uint step = gl_NumWorkGroups.x * GPUME_REDUCE_LOCAL;
     for (uint i = gl_WorkGroupID.x * GPUME_REDUCE_LOCAL + lane; i < quads; i += step) {
         uint y = pc.row_first + i / row_quads, quad = i % row_quads;
-        uint packed = vectors[z * pc.blocks + y / BLOCK * pc.blocks_x + quad / (BLOCK / 4u)];
+        uint block = y / BLOCK_H * pc.layer.blocks_x + quad / (BLOCK_W / 4u);
+        uint packed = vectors[z * pc.layer.field_blocks + pc.layer.first + block];
         int dx = bitfieldExtract(int(packed), 0, 16), dy = bitfieldExtract(int(packed), 16, 16);
         uint line = (y + uint(WINDOW_Y)) * pc.frames.stride;
         ivec4 t = unpack(target[to + line + quad + uint(PAD_X) / 4u]);
@@ -79,10 +81,10 @@ void main()
         uint match_line = from + uint(int(y) + WINDOW_Y + dy) * pc.frames.stride;
         ivec4 match = samples_from(match_line, uint(int(4u * quad) + PAD_X + dx));
         ivec4 visible = mix(ivec4(0), ivec4(1),
-            lessThan(ivec4(4u * quad) + ivec4(0, 1, 2, 3), ivec4(pc.width)));
+            lessThan(ivec4(4u * quad) + ivec4(0, 1, 2, 3), ivec4(pc.layer.width)));
         add_differences((t - before) * visible, sad_before, sse_before);
         add_differences((t - match) * visible, sad_after, sse_after);
-        zero += packed == 0u && y % BLOCK == 0u && quad % (BLOCK / 4u) == 0u ? 1u : 0u;
+        zero += uint(packed == 0u && y % BLOCK_H == 0u && quad % (BLOCK_W / 4u) == 0u);
         if (PREDICTED != 0u) {
             predicted[z * pc.predicted_quads + (y - pc.row_first) * pc.predicted_stride + quad] =
                 pack(match * visible);

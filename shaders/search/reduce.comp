@@ -37,6 +37,6 @@ void main()
     }
     barrier();
     if (lane < GPUME_SUMS) {
-        totals[field * GPUME_SUMS + lane] = sums[lane][0];
+        totals[(field * pc.layers + pc.layer) * GPUME_SUMS + lane] = sums[lane][0];
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The SAD of eight neighbouring samples. 8-bit ones are compared as pairs of half floats where
- * there is such arithmetic, as in tile.comp: a sum that starts at 1024 takes in four differences
+ * there is such arithmetic, as in match_tiles.comp: a sum that starts at 1024 takes in four differences
  * and stays below 2048, so that its low bits are the whole number. Include after common.glsl, with
  * half floats and unrolling enabled.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How the variants of tile.comp hold samples and sums. A word is what a register and a place in
+ * How the variants of match_tiles.comp hold samples and sums. A word is what a register and a place in
  * shared memory hold: two neighbouring samples (GPUME_HALF) or one. All sums are exact:
  *
  *   half   sample s is 1024 + s, the bits 0x6400 | s, for s < 2^BITS <= 1024. Differences are

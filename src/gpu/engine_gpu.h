@@ -8,12 +8,14 @@
 #include "gpu/tune/tile.h"
 
 struct gpume_engine_gpu_rules {
-    uint64_t
-        window_bytes; /* kernels see at most this much of a frame buffer at once; 0 = as usual */
-    bool force_sieve; /* drop candidates by box sums in two of three submissions, paying or not */
-    bool as_hardware; /* take a software driver for a GPU: what is chosen, how work is shared out */
+    /* The largest part of a frame buffer that kernels see at once, in bytes; 0 = as usual. */
+    uint64_t window_bytes;
+    bool force_pruning; /* prune two of three submissions, whether it pays or not */
+    bool
+        as_hardware; /* treat a software driver as a GPU, in what is chosen and how work is split */
     struct gpume_tile tile; /* the shape of tiles, as far as gpume_tile_complete takes it; chunk 0 =
                                as usual */
+    struct gpume_block_sizes sizes; /* of layers; count 0 = params->block, square */
 };
 
 /* As gpume_engine_gpu.open. */

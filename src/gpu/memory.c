@@ -1,39 +1,53 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "gpu/memory.h"
 
+#include "base/grid.h"
 #include "base/status.h"
-#include "gpu/stages/prefiltering.h"
 
 #include <stdlib.h>
 
-static void need(struct gpume_memory_needs *needs, enum gpume_memory_part part,
-    enum gpume_buffer_kind kind, VkDeviceSize bytes, uint32_t count)
+void gpume_need_surface(
+    struct gpume_memory_needs *needs, const struct gpume_plan *plan, enum gpume_surface surface)
 {
-    needs->parts[part] = (struct gpume_memory_need){kind, bytes, count};
-    *(kind == GPUME_BUFFER_DEVICE ? &needs->device_bytes : &needs->host_bytes) += bytes * count;
+    uint32_t together = plan->one_window ? plan->ring : 1;
+    gpume_need_buffers(needs, GPUME_MEMORY_SURFACES + surface, GPUME_BUFFER_DEVICE,
+        plan->padded_bytes * together, plan->ring / together);
 }
 
-struct gpume_memory_needs gpume_memory_needs(
-    const struct gpume_plan *plan, const struct gpume_layout *layout)
+static VkDeviceSize place_arrays(const struct gpume_memory_needs *needs, enum gpume_array first,
+    enum gpume_array end, struct gpume_array_places *places)
 {
-    struct gpume_memory_needs needs = {0};
-    const enum gpume_buffer_kind device = GPUME_BUFFER_DEVICE;
-    uint32_t rings = plan->one_window ? 1 : plan->ring;
-    VkDeviceSize ring_bytes = plan->padded_bytes * (plan->one_window ? plan->ring : 1);
-    need(&needs, GPUME_MEMORY_UPLOADS, GPUME_BUFFER_UPLOAD, plan->plane_bytes, plan->pool);
-    need(&needs, GPUME_MEMORY_RING, device, ring_bytes, rings);
-    need(&needs, GPUME_MEMORY_BOXES, device, layout->boxes_bytes, layout->boxes_bytes > 0);
-    need(&needs, GPUME_MEMORY_RESULTS, device, layout->results_bytes, plan->slots);
-    need(&needs, GPUME_MEMORY_READBACK, GPUME_BUFFER_READBACK, layout->results_bytes, plan->slots);
-    need(&needs, GPUME_MEMORY_SCRATCH, device, layout->scratch_bytes, plan->slots);
-    if (gpume_plan_filters(plan)) {
-        VkDeviceSize tables = GPUME_PREFILTERING_TABLES_BYTES;
-        need(&needs, GPUME_MEMORY_FILTER_STAGING, GPUME_BUFFER_UPLOAD, tables, 1);
-        need(&needs, GPUME_MEMORY_FILTER_TABLES, device, tables, 1);
-        need(&needs, GPUME_MEMORY_FILTER_PLANES, device, plan->plane_bytes, plan->batch);
-        need(&needs, GPUME_MEMORY_FILTER_RING, device, ring_bytes, rings);
+    VkDeviceSize bytes = 0;
+    for (uint32_t array = first; array < end; array++) {
+        for (uint32_t layer = 0; layer < GPUME_LAYERS_MAX; layer++) {
+            places->offsets[array][layer] = bytes;
+            places->bytes[array][layer] = needs->arrays[array][layer];
+            bytes = gpume_round_up(bytes + needs->arrays[array][layer], GPUME_PART_ALIGN);
+        }
     }
-    return needs;
+    return bytes;
+}
+
+struct gpume_array_places gpume_memory_place(struct gpume_memory_needs *needs, uint32_t slots)
+{
+    struct gpume_array_places places;
+    VkDeviceSize results = place_arrays(needs, GPUME_ARRAY_SUMS, GPUME_ARRAY_RESULTS, &places);
+    VkDeviceSize scratch = place_arrays(needs, GPUME_ARRAY_PARTIALS, GPUME_ARRAY_COUNT, &places);
+    gpume_need_buffers(needs, GPUME_MEMORY_RESULTS, GPUME_BUFFER_DEVICE, results, slots);
+    gpume_need_buffers(needs, GPUME_MEMORY_READBACK, GPUME_BUFFER_READBACK, results, slots);
+    gpume_need_buffers(needs, GPUME_MEMORY_SCRATCH, GPUME_BUFFER_DEVICE, scratch, slots);
+    return places;
+}
+
+struct gpume_memory_bytes gpume_memory_bytes(const struct gpume_memory_needs *needs)
+{
+    struct gpume_memory_bytes bytes = {0};
+    for (uint32_t i = 0; i < GPUME_MEMORY_PARTS; i++) {
+        const struct gpume_memory_need *need = &needs->parts[i];
+        bool device = need->kind == GPUME_BUFFER_DEVICE;
+        *(device ? &bytes.device : &bytes.host) += need->bytes * need->count;
+    }
+    return bytes;
 }
 
 static int create_part(

@@ -1,24 +1,42 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The buffers of the Vulkan engine: how large they are is one table, made before any of them is
- * there, so that a plan can be made smaller when it passes what is allowed.
+ * The memory of the Vulkan engine: buffers, and arrays that share one. Stages declare what they
+ * need, before anything is allocated, so that a plan can be made smaller when it passes what is
+ * allowed. Then arrays get their places, and buffers are made.
  */
 #ifndef GPUME_GPU_MEMORY_H
 #define GPUME_GPU_MEMORY_H
 
-#include "gpu/work.h"
+#include "gpu/vk/buffer.h"
+#include "model/plan.h"
+
+/* Arrays of one submission, task after task. Results have the same places in the device's buffer
+ * and in the host's copy; each holds all layers. Of scratch arrays every layer has its own. */
+enum gpume_array {
+    GPUME_ARRAY_SUMS,                           /* GPUME_SUM_WORDS per task and layer */
+    GPUME_ARRAY_COUNTS,                         /* GPUME_COUNT_BYTES per task */
+    GPUME_ARRAY_VECTORS,                        /* a word per block */
+    GPUME_ARRAY_COSTS,                          /* likewise */
+    GPUME_ARRAY_RANKS,                          /* likewise */
+    GPUME_ARRAY_PREDICTED,                      /* a plane per task */
+    GPUME_ARRAY_RESULTS,                        /* the number of results: scratch follows */
+    GPUME_ARRAY_PARTIALS = GPUME_ARRAY_RESULTS, /* sums of parts of a field */
+    GPUME_ARRAY_FALLBACK, /* blocks that pruning leaves to the full search, see match.h */
+    GPUME_ARRAY_RANKING,  /* what sorting needs */
+    GPUME_ARRAY_COUNT,
+};
 
 enum gpume_memory_part {
-    GPUME_MEMORY_UPLOADS,        /* plan.pool frames as they come */
-    GPUME_MEMORY_RING,           /* padded frames: one buffer for all, or one each */
-    GPUME_MEMORY_BOXES,          /* their sums, where layout.boxes_bytes > 0 */
-    GPUME_MEMORY_RESULTS,        /* by slot, as all that follow but filters' */
-    GPUME_MEMORY_READBACK,       /* the host's copy of results */
-    GPUME_MEMORY_SCRATCH,        /* of stages */
-    GPUME_MEMORY_FILTER_STAGING, /* tables of a filter, as the host sees them */
-    GPUME_MEMORY_FILTER_TABLES,  /* and as kernels do */
-    GPUME_MEMORY_FILTER_PLANES,  /* plan.batch frames: filtered, not yet padded */
-    GPUME_MEMORY_FILTER_RING,    /* as RING */
+    GPUME_MEMORY_UPLOADS,  /* frames as the host fills them, by pool index */
+    GPUME_MEMORY_SURFACES, /* one part for each surface: padded frames, all in one buffer or each in
+                              one of its own */
+    GPUME_MEMORY_BLOCK_SUMS = GPUME_MEMORY_SURFACES + GPUME_SURFACE_COUNT, /* of all layers */
+    GPUME_MEMORY_RESULTS,  /* by slot, as the two that follow */
+    GPUME_MEMORY_READBACK, /* the host's copy of results */
+    GPUME_MEMORY_SCRATCH,
+    GPUME_MEMORY_FILTER_STAGING, /* tables of a filter, for the host */
+    GPUME_MEMORY_FILTER_TABLES,  /* and for kernels */
+    GPUME_MEMORY_FILTER_PLANES,  /* filtered frames of a submission, not yet padded */
     GPUME_MEMORY_PARTS,
 };
 
@@ -29,17 +47,42 @@ struct gpume_memory_need {
 };
 
 struct gpume_memory_needs {
+    VkDeviceSize arrays[GPUME_ARRAY_COUNT][GPUME_LAYERS_MAX]; /* bytes; results: of layer 0 alone */
     struct gpume_memory_need parts[GPUME_MEMORY_PARTS];
-    uint64_t host_bytes, device_bytes; /* of all */
+    uint32_t binds; /* calls of gpume_slot_bind in a submission, at most */
+};
+
+/* Where arrays lie, in bytes. */
+struct gpume_array_places {
+    VkDeviceSize offsets[GPUME_ARRAY_COUNT][GPUME_LAYERS_MAX];
+    VkDeviceSize bytes[GPUME_ARRAY_COUNT][GPUME_LAYERS_MAX];
+};
+
+/* Of buffers in all. */
+struct gpume_memory_bytes {
+    uint64_t host, device;
 };
 
 struct gpume_memory {
     struct gpume_buffer *parts[GPUME_MEMORY_PARTS]; /* by number; NULL where none is needed */
 };
 
-/* Arithmetic alone. */
-struct gpume_memory_needs gpume_memory_needs(
-    const struct gpume_plan *plan, const struct gpume_layout *layout);
+#define GPUME_PART_ALIGN 256u /* the largest that a device may ask of storage buffer offsets */
+
+static inline void gpume_need_buffers(struct gpume_memory_needs *needs, uint32_t part,
+    enum gpume_buffer_kind kind, VkDeviceSize bytes, uint32_t count)
+{
+    needs->parts[part] = (struct gpume_memory_need){kind, bytes, count};
+}
+
+/* Padded frames of a surface. */
+void gpume_need_surface(
+    struct gpume_memory_needs *needs, const struct gpume_plan *plan, enum gpume_surface surface);
+
+/* Gives arrays their places, and adds the buffers that hold them, for so many slots. */
+struct gpume_array_places gpume_memory_place(struct gpume_memory_needs *needs, uint32_t slots);
+
+struct gpume_memory_bytes gpume_memory_bytes(const struct gpume_memory_needs *needs);
 
 /* Of a zeroed one. On failure destroy it all the same. */
 int gpume_memory_create(

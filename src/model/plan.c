@@ -88,8 +88,9 @@ static void add_layer(
     *layer = gpume_shape_make(p->width, p->height, block_w, block_h, sample_max);
     layer->first = plan->blocks;
     plan->blocks += layer->blocks;
-    plan->field_candidates += axis_candidates(p->width, block_w, p->window_x, inside) *
-                              axis_candidates(p->height, block_h, p->window_y, inside);
+    layer->candidates = axis_candidates(p->width, block_w, p->window_x, inside) *
+                        axis_candidates(p->height, block_h, p->window_y, inside);
+    plan->field_candidates += layer->candidates;
 }
 
 /* Picture and sides are checked: at most 2^28 blocks in a layer and a few cut ones. */
@@ -230,12 +231,22 @@ static void plan_counts(struct gpume_plan *plan, const struct gpume_caps *caps)
     }
 }
 
+/* Bands of at most so many picture rows; one, if those are all. */
+static void set_bands(struct gpume_plan *plan, uint64_t rows)
+{
+    for (uint32_t i = 0; i < plan->layer_count; i++) {
+        struct gpume_shape *layer = &plan->layers[i];
+        bool whole = rows >= plan->params.height;
+        layer->band_rows = whole ? layer->blocks_y : (uint32_t)(rows / layer->block_h);
+        layer->band_count = (uint32_t)gpume_div_up(layer->blocks_y, layer->band_rows);
+    }
+}
+
 static int plan_bands(
     struct gpume_plan *plan, const struct gpume_caps *caps, const struct gpume_log *log)
 {
     const struct gpume_params *p = &plan->params;
-    plan->band_rows = plan->layers[0].blocks_y;
-    plan->band_count = 1;
+    set_bands(plan, p->height);
     plan->filter_rows = p->height;
     if (plan->one_window || plan->padded_bytes <= caps->window_bytes) {
         return GPUME_OK;
@@ -257,8 +268,7 @@ static int plan_bands(
         return GPUME_UNSUPPORTED;
     }
     plan->filter_rows = (uint32_t)(rows - filtered + 1);
-    plan->band_rows = (uint32_t)((rows - 2ull * p->window_y) / block_h);
-    plan->band_count = (uint32_t)gpume_div_up(plan->layers[0].blocks_y, plan->band_rows);
+    set_bands(plan, rows - 2ull * p->window_y);
     return GPUME_OK;
 }
 

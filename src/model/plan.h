@@ -67,14 +67,13 @@ struct gpume_plan {
     uint32_t padded_rows;
     uint64_t padded_bytes; /* aligned to caps.align_bytes */
 
-    uint32_t reach;  /* how many frames before the newest one a task may look at */
-    uint32_t batch;  /* most frames in a submission, and most tasks */
-    uint32_t slots;  /* submissions under way or in the receiver's hands */
-    uint32_t ring;   /* frames that an engine keeps of a surface: reach + batch */
-    uint32_t pool;   /* frames that can be filled, waiting or read at the same time */
-    bool one_window; /* the whole ring of a surface fits into one window */
-    uint32_t band_rows, band_count; /* block rows that are searched with one pair of windows */
-    uint32_t filter_rows;           /* picture rows that can be filtered from one window */
+    uint32_t reach;       /* how many frames before the newest one a task may look at */
+    uint32_t batch;       /* most frames in a submission, and most tasks */
+    uint32_t slots;       /* submissions under way or in the receiver's hands */
+    uint32_t ring;        /* frames that an engine keeps of a surface: reach + batch */
+    uint32_t pool;        /* frames that can be filled, waiting or read at the same time */
+    bool one_window;      /* the whole ring of a surface fits into one window */
+    uint32_t filter_rows; /* picture rows that can be filtered from one window */
 
     bool has_surface[GPUME_SURFACE_COUNT];
     enum gpume_surface searched, measured; /* what the search compares, what sums are made of */

@@ -9,16 +9,18 @@
 #include <stdint.h>
 
 struct gpume_shape {
-    uint32_t block_w, block_h;   /* pixels */
-    uint32_t blocks_x, blocks_y; /* across and down */
-    uint32_t blocks;             /* blocks_x * blocks_y */
-    uint32_t first;              /* index of its first block in a field's arrays */
-    uint32_t cost_bits;          /* the largest cost fits */
-    uint32_t index_bits;         /* the largest block index within the shape fits */
+    uint32_t block_w, block_h;      /* pixels */
+    uint32_t blocks_x, blocks_y;    /* across and down */
+    uint32_t blocks;                /* blocks_x * blocks_y */
+    uint32_t first;                 /* index of its first block in a field's arrays */
+    uint32_t cost_bits;             /* the largest cost fits */
+    uint32_t index_bits;            /* the largest block index within the shape fits */
+    uint64_t candidates;            /* of all blocks, those that the edge mode allows; below 2^49 */
+    uint32_t band_rows, band_count; /* block rows that are searched with one pair of windows */
 };
 
 /* Blocks of block_w x block_h on a picture of width x height. sample_max: the largest value that a
- * sample's memory can hold. first stays 0. */
+ * sample's memory can hold. What follows from more than these stays 0. */
 struct gpume_shape gpume_shape_make(
     uint32_t width, uint32_t height, uint32_t block_w, uint32_t block_h, uint32_t sample_max);
 

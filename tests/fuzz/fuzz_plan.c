@@ -50,11 +50,13 @@ static void check_bands(const struct gpume_plan *plan, const struct gpume_caps *
     FUZZ_REQUIRE(!__builtin_mul_overflow(plan->ring, plan->padded_bytes, &ring));
     FUZZ_REQUIRE(ring <= INT64_MAX);
     FUZZ_REQUIRE(!plan->one_window || ring <= caps->window_bytes);
-    FUZZ_REQUIRE(plan->band_rows >= 1 && plan->band_count >= 1);
-    FUZZ_REQUIRE((uint64_t)plan->band_rows * plan->band_count >= plan->layers[0].blocks_y);
-    FUZZ_REQUIRE((uint64_t)plan->band_rows * (plan->band_count - 1) < plan->layers[0].blocks_y);
+    FUZZ_REQUIRE(plan->layers[0].band_rows >= 1 && plan->layers[0].band_count >= 1);
+    FUZZ_REQUIRE((uint64_t)plan->layers[0].band_rows * plan->layers[0].band_count >=
+                 plan->layers[0].blocks_y);
+    FUZZ_REQUIRE((uint64_t)plan->layers[0].band_rows * (plan->layers[0].band_count - 1) <
+                 plan->layers[0].blocks_y);
     if (!plan->one_window && plan->padded_bytes > caps->window_bytes) {
-        const uint64_t rows = (uint64_t)plan->band_rows * p->block + 2ull * p->window_y;
+        const uint64_t rows = (uint64_t)plan->layers[0].band_rows * p->block + 2ull * p->window_y;
         FUZZ_REQUIRE(rows * row_bytes + caps->align_bytes <= caps->window_bytes);
         FUZZ_REQUIRE(plan->filter_rows >= 1);
     }

@@ -157,7 +157,7 @@ static uint64_t submit(
 }
 
 /* Until the device's clock has risen, which it does in a second; the first submission is checked,
- * the second is never sieved. */
+ * the second is never pruned. */
 static void warm_up(struct bench *bench, uint64_t *sequence)
 {
     uint64_t rank, start = gpume_clock_ns();

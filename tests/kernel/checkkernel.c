@@ -48,48 +48,48 @@ static const struct runner_case cases[] = {
     {8, 4, 8, 8, 512, 1, EXTEND, SYNTH_NOISE},
     {4, 8, 12, 4, 2, 512, EXTEND, SYNTH_NOISE},
     {64, 64, 8, 64, 40, 40, EXTEND, SYNTH_NOISE}, /* more jobs than one dispatch may take */
-    /* sieved: nothing, something and everything dropped; few candidates and many */
-    {72, 56, 8, 8, 20, 16, INSIDE, SYNTH_NOISE, .sieve = true},
-    {72, 56, 10, 16, 17, 15, EXTEND, SYNTH_PAN, .sieve = true},
-    {64, 48, 8, 8, 16, 16, EXTEND, SYNTH_TIES, .sieve = true},
-    {64, 48, 8, 8, 16, 16, INSIDE, SYNTH_FLAT, .sieve = true},
-    {50, 50, 16, 16, 16, 17, INSIDE, SYNTH_OVERFULL, .sieve = true},
-    {96, 80, 8, 16, 24, 20, EXTEND, SYNTH_PAN, .distance = 3, .frames = 20, .sieve = true},
-    {64, 64, 8, 32, 16, 16, EXTEND, SYNTH_EXTREME, .sieve = true},
-    {36, 30, 8, 8, 16, 16, EXTEND, SYNTH_PAN, .sieve = true},
-    {61, 47, 8, 8, 7, 7, EXTEND, SYNTH_NOISE, .sieve = true},
-    {62, 46, 16, 8, 3, 2, INSIDE, SYNTH_TIES, .sieve = true},
-    {24, 24, 8, 24, 31, 33, EXTEND, SYNTH_NOISE, .sieve = true},
-    {120, 96, 8, 24, 50, 48, EXTEND, SYNTH_GRAIN, .sieve = true}, /* some invocations are over */
-    {16, 12, 8, 8, 512, 3, EXTEND, SYNTH_NOISE, .sieve = true},
-    {132, 130, 8, 128, 20, 20, EXTEND, SYNTH_PAN, .sieve = true},
+    /* pruned: nothing, something and everything dropped; few candidates and many */
+    {72, 56, 8, 8, 20, 16, INSIDE, SYNTH_NOISE, .prune = true},
+    {72, 56, 10, 16, 17, 15, EXTEND, SYNTH_PAN, .prune = true},
+    {64, 48, 8, 8, 16, 16, EXTEND, SYNTH_TIES, .prune = true},
+    {64, 48, 8, 8, 16, 16, INSIDE, SYNTH_FLAT, .prune = true},
+    {50, 50, 16, 16, 16, 17, INSIDE, SYNTH_OVERFULL, .prune = true},
+    {96, 80, 8, 16, 24, 20, EXTEND, SYNTH_PAN, .distance = 3, .frames = 20, .prune = true},
+    {64, 64, 8, 32, 16, 16, EXTEND, SYNTH_EXTREME, .prune = true},
+    {36, 30, 8, 8, 16, 16, EXTEND, SYNTH_PAN, .prune = true},
+    {61, 47, 8, 8, 7, 7, EXTEND, SYNTH_NOISE, .prune = true},
+    {62, 46, 16, 8, 3, 2, INSIDE, SYNTH_TIES, .prune = true},
+    {24, 24, 8, 24, 31, 33, EXTEND, SYNTH_NOISE, .prune = true},
+    {120, 96, 8, 24, 50, 48, EXTEND, SYNTH_GRAIN, .prune = true}, /* some invocations are over */
+    {16, 12, 8, 8, 512, 3, EXTEND, SYNTH_NOISE, .prune = true},
+    {132, 130, 8, 128, 20, 20, EXTEND, SYNTH_PAN, .prune = true},
     /* by half floats; blocks cut below by less and by more than half */
-    {72, 60, 8, 16, 20, 16, INSIDE, SYNTH_PAN, .sieve = true, .hardware = true},
-    {64, 52, 10, 16, 16, 40, EXTEND, SYNTH_PAN, .sieve = true, .hardware = true},
-    {100, 92, 8, 16, 33, 29, EXTEND, SYNTH_GRAIN, .sieve = true, .hardware = true},
-    {64, 88, 8, 32, 70, 5, INSIDE, SYNTH_TIES, .sieve = true, .hardware = true},
-    {50, 50, 16, 8, 16, 17, INSIDE, SYNTH_OVERFULL, .sieve = true, .hardware = true},
-    {64, 80, 16, 64, 17, 17, EXTEND, SYNTH_EXTREME, .sieve = true, .hardware = true},
+    {72, 60, 8, 16, 20, 16, INSIDE, SYNTH_PAN, .prune = true, .hardware = true},
+    {64, 52, 10, 16, 16, 40, EXTEND, SYNTH_PAN, .prune = true, .hardware = true},
+    {100, 92, 8, 16, 33, 29, EXTEND, SYNTH_GRAIN, .prune = true, .hardware = true},
+    {64, 88, 8, 32, 70, 5, INSIDE, SYNTH_TIES, .prune = true, .hardware = true},
+    {50, 50, 16, 8, 16, 17, INSIDE, SYNTH_OVERFULL, .prune = true, .hardware = true},
+    {64, 80, 16, 64, 17, 17, EXTEND, SYNTH_EXTREME, .prune = true, .hardware = true},
     /* an invocation a block: whole and cut blocks, none dropped and all, more on lists than fits */
-    {72, 56, 8, 8, 7, 7, EXTEND, SYNTH_PAN, .sieve = true},
-    {200, 92, 8, 8, 7, 7, INSIDE, SYNTH_GRAIN, .sieve = true},
-    {61, 47, 8, 16, 7, 7, EXTEND, SYNTH_PAN, .sieve = true},
-    {40, 40, 8, 8, 0, 0, EXTEND, SYNTH_NOISE, .sieve = true},
-    {120, 96, 8, 8, 7, 7, EXTEND, SYNTH_SLOPE, .sieve = true},
-    {120, 96, 8, 16, 7, 7, INSIDE, SYNTH_SLOPE, .sieve = true, .hardware = true},
-    {96, 80, 8, 16, 16, 16, EXTEND, SYNTH_SLOPE, .sieve = true},
-    {120, 96, 8, 8, 7, 7, EXTEND, SYNTH_SPECKS, .sieve = true},
-    {96, 80, 8, 16, 16, 16, INSIDE, SYNTH_SPECKS, .sieve = true, .hardware = true},
-    {64, 48, 8, 8, 7, 7, INSIDE, SYNTH_FLAT, .sieve = true, .hardware = true},
-    {200, 93, 8, 8, 7, 7, EXTEND, SYNTH_GRAIN, .sieve = true, .hardware = true},
-    {120, 60, 10, 8, 9, 4, INSIDE, SYNTH_PAN, .sieve = true, .hardware = true},
-    {80, 64, 8, 16, 3, 20, EXTEND, SYNTH_TIES, .sieve = true, .hardware = true},
-    {72, 70, 8, 8, 0, 512, EXTEND, SYNTH_GRAIN, .sieve = true, .hardware = true},
-    {524296, 8, 8, 8, 1, 0, EXTEND, SYNTH_NOISE, .frames = 2, .sieve = true}, /* 65537 blocks */
-    {8, 524296, 8, 8, 0, 1, EXTEND, SYNTH_NOISE, .frames = 2, .sieve = true},
-    {72, 70, 8, 8, 512, 0, INSIDE, SYNTH_NOISE, .sieve = true, .hardware = true},
-    {80, 72, 10, 16, 6, 7, EXTEND, SYNTH_OVERFULL, .sieve = true, .hardware = true},
-    {64, 80, 16, 8, 7, 7, EXTEND, SYNTH_EXTREME, .sieve = true, .hardware = true},
+    {72, 56, 8, 8, 7, 7, EXTEND, SYNTH_PAN, .prune = true},
+    {200, 92, 8, 8, 7, 7, INSIDE, SYNTH_GRAIN, .prune = true},
+    {61, 47, 8, 16, 7, 7, EXTEND, SYNTH_PAN, .prune = true},
+    {40, 40, 8, 8, 0, 0, EXTEND, SYNTH_NOISE, .prune = true},
+    {120, 96, 8, 8, 7, 7, EXTEND, SYNTH_SLOPE, .prune = true},
+    {120, 96, 8, 16, 7, 7, INSIDE, SYNTH_SLOPE, .prune = true, .hardware = true},
+    {96, 80, 8, 16, 16, 16, EXTEND, SYNTH_SLOPE, .prune = true},
+    {120, 96, 8, 8, 7, 7, EXTEND, SYNTH_SPECKS, .prune = true},
+    {96, 80, 8, 16, 16, 16, INSIDE, SYNTH_SPECKS, .prune = true, .hardware = true},
+    {64, 48, 8, 8, 7, 7, INSIDE, SYNTH_FLAT, .prune = true, .hardware = true},
+    {200, 93, 8, 8, 7, 7, EXTEND, SYNTH_GRAIN, .prune = true, .hardware = true},
+    {120, 60, 10, 8, 9, 4, INSIDE, SYNTH_PAN, .prune = true, .hardware = true},
+    {80, 64, 8, 16, 3, 20, EXTEND, SYNTH_TIES, .prune = true, .hardware = true},
+    {72, 70, 8, 8, 0, 512, EXTEND, SYNTH_GRAIN, .prune = true, .hardware = true},
+    {524296, 8, 8, 8, 1, 0, EXTEND, SYNTH_NOISE, .frames = 2, .prune = true}, /* 65537 blocks */
+    {8, 524296, 8, 8, 0, 1, EXTEND, SYNTH_NOISE, .frames = 2, .prune = true},
+    {72, 70, 8, 8, 512, 0, INSIDE, SYNTH_NOISE, .prune = true, .hardware = true},
+    {80, 72, 10, 16, 6, 7, EXTEND, SYNTH_OVERFULL, .prune = true, .hardware = true},
+    {64, 80, 16, 8, 7, 7, EXTEND, SYNTH_EXTREME, .prune = true, .hardware = true},
     /* as a GPU would share it out */
     {64, 48, 8, 8, 7, 7, EXTEND, SYNTH_NOISE, .hardware = true},
     {61, 47, 16, 16, 8, 8, INSIDE, SYNTH_TIES, .hardware = true},
@@ -97,7 +97,7 @@ static const struct runner_case cases[] = {
     {40, 40, 8, 4, 0, 0, EXTEND, SYNTH_NOISE, .hardware = true},
     {64, 64, 10, 64, 40, 40, EXTEND, SYNTH_NOISE, .hardware = true},
     {61, 203, 8, 16, 5, 9, EXTEND, SYNTH_NOISE, .window_bytes = 5000, .hardware = true},
-    {72, 56, 8, 8, 20, 16, INSIDE, SYNTH_NOISE, .sieve = true, .hardware = true},
+    {72, 56, 8, 8, 20, 16, INSIDE, SYNTH_NOISE, .prune = true, .hardware = true},
     {516, 130, 8, 8, 2, 1, EXTEND, SYNTH_NOISE}, /* enough blocks for one each */
     {130, 516, 16, 8, 1, 2, INSIDE, SYNTH_TIES},
     /* ties: the rule decides almost every block */
@@ -171,16 +171,16 @@ static const struct runner_case tile_cases[] = {
     {32, 32, 16, 16, 2, 1, EXTEND, SYNTH_OPPOSITE, TILE(3, 1, 1, 1, 5, 32)},
     {56, 56, 8, 28, 3, 3, EXTEND, SYNTH_OPPOSITE, TILE(4, 2, 2, 1, 7, 32)},
     {48, 48, 10, 12, 3, 3, EXTEND, SYNTH_EXTREME, TILE(4, 2, 2, 1, 7, 32)},
-    /* sieved, parts of frames, far references */
-    {72, 56, 8, 8, 20, 16, INSIDE, SYNTH_NOISE, TILE(3, 4, 2, 6, 41, 128), .sieve = true},
-    {96, 80, 10, 16, 9, 8, EXTEND, SYNTH_PAN, TILE(3, 2, 2, 6, 19, 128), .sieve = true},
+    /* pruned, parts of frames, far references */
+    {72, 56, 8, 8, 20, 16, INSIDE, SYNTH_NOISE, TILE(3, 4, 2, 6, 41, 128), .prune = true},
+    {96, 80, 10, 16, 9, 8, EXTEND, SYNTH_PAN, TILE(3, 2, 2, 6, 19, 128), .prune = true},
     {61, 203, 8, 16, 5, 9, EXTEND, SYNTH_NOISE, TILE(5, 2, 2, 2, 11, 64), .window_bytes = 5000,
         .distance = 3, .frames = 9},
     {64, 200, 10, 8, 7, 7, INSIDE, SYNTH_NOISE, TILE(3, 4, 2, 5, 15, 64), .window_bytes = 8192},
     {20, 20, 8, 8, 3, 3, EXTEND, SYNTH_NOISE, TILE(7, 2, 1, 1, 7, 32), .distance = 7, .frames = 30},
     {20, 20, 8, 8, 3, 3, EXTEND, SYNTH_NOISE, TILE(7, 2, 1, 1, 7, 32), .distance = 7, .frames = 30,
         BOTH},
-    {72, 56, 8, 8, 20, 16, INSIDE, SYNTH_NOISE, TILE(3, 4, 2, 6, 41, 128), .sieve = true, BOTH},
+    {72, 56, 8, 8, 20, 16, INSIDE, SYNTH_NOISE, TILE(3, 4, 2, 6, 41, 128), .prune = true, BOTH},
     {64, 200, 10, 8, 7, 7, INSIDE, SYNTH_NOISE, TILE(3, 4, 2, 5, 15, 64), .window_bytes = 8192,
         BOTH},
 };
@@ -243,9 +243,9 @@ static const struct runner_case filter_cases[] = {
     {30, 28, 10, 8, 4, 4, EXTEND, SYNTH_OVERFULL, BILATERAL(1, 20)},
     {30, 28, 9, 8, 4, 4, INSIDE, SYNTH_OVERFULL, KERNEL(3, 3, sharpen)},
     /* with elimination, far references, more frames than the ring holds, frames in parts */
-    {72, 56, 10, 16, 17, 15, EXTEND, SYNTH_PAN, .sieve = true, GAUSS(1)},
-    {64, 48, 8, 8, 16, 16, INSIDE, SYNTH_PAN, .sieve = true, MEDIAN(3)},
-    {64, 48, 16, 12, 16, 16, INSIDE, SYNTH_OVERFULL, .sieve = true, BOX(3)},
+    {72, 56, 10, 16, 17, 15, EXTEND, SYNTH_PAN, .prune = true, GAUSS(1)},
+    {64, 48, 8, 8, 16, 16, INSIDE, SYNTH_PAN, .prune = true, MEDIAN(3)},
+    {64, 48, 16, 12, 16, 16, INSIDE, SYNTH_OVERFULL, .prune = true, BOX(3)},
     {20, 20, 10, 8, 3, 3, INSIDE, SYNTH_NOISE, .distance = 3, .frames = 39, GAUSS(0.6)},
     {61, 203, 8, 16, 5, 9, EXTEND, SYNTH_NOISE, .window_bytes = 5000, .distance = 3, GAUSS(2)},
     {64, 200, 10, 8, 7, 7, INSIDE, SYNTH_NOISE, .window_bytes = 8192, BOX(5)},
@@ -264,18 +264,37 @@ static const struct runner_case direction_cases[] = {
     {20, 20, 8, 8, 3, 3, EXTEND, SYNTH_NOISE, BOTH, .distance = 2, .frames = 3},
     {20, 20, 8, 8, 3, 3, EXTEND, SYNTH_NOISE, BOTH, .distance = 19, .frames = 40},
     {20, 20, 8, 8, 3, 3, EXTEND, SYNTH_NOISE, BOTH, .distance = 39, .frames = 40},
-    {96, 80, 8, 16, 24, 20, EXTEND, SYNTH_PAN, BOTH, .distance = 3, .frames = 20, .sieve = true},
-    {96, 80, 10, 16, 17, 15, INSIDE, SYNTH_PAN, BOTH, .frames = 20, .sieve = true},
-    {64, 48, 8, 8, 16, 16, EXTEND, SYNTH_TIES, FUTURE, .frames = 9, .sieve = true},
-    {64, 48, 8, 8, 7, 7, EXTEND, SYNTH_PAN, BOTH, .distance = 2, .frames = 40, .sieve = true},
+    {96, 80, 8, 16, 24, 20, EXTEND, SYNTH_PAN, BOTH, .distance = 3, .frames = 20, .prune = true},
+    {96, 80, 10, 16, 17, 15, INSIDE, SYNTH_PAN, BOTH, .frames = 20, .prune = true},
+    {64, 48, 8, 8, 16, 16, EXTEND, SYNTH_TIES, FUTURE, .frames = 9, .prune = true},
+    {64, 48, 8, 8, 7, 7, EXTEND, SYNTH_PAN, BOTH, .distance = 2, .frames = 40, .prune = true},
     {61, 203, 8, 16, 5, 9, EXTEND, SYNTH_NOISE, BOTH, .window_bytes = 5000, .distance = 3,
         .frames = 9},
     {64, 200, 10, 8, 7, 7, INSIDE, SYNTH_NOISE, BOTH, .window_bytes = 8192, .frames = 6},
     {33, 100, 16, 4, 2, 1, EXTEND, SYNTH_TIES, FUTURE, .window_bytes = 2048},
-    {64, 48, 8, 8, 16, 16, INSIDE, SYNTH_PAN, BOTH, .sieve = true, MEDIAN(3)},
+    {64, 48, 8, 8, 16, 16, INSIDE, SYNTH_PAN, BOTH, .prune = true, MEDIAN(3)},
     {20, 20, 10, 8, 3, 3, INSIDE, SYNTH_NOISE, BOTH, .distance = 3, .frames = 39, GAUSS(0.6)},
     {64, 200, 10, 8, 7, 7, INSIDE, SYNTH_NOISE, BOTH, .window_bytes = 8192, BOX(5)},
     {64, 60, 8, 8, 7, 7, EXTEND, SYNTH_NOISE, FUTURE, .hardware = true, KERNEL(3, 3, sharpen)},
+};
+
+/* Layers of rectangles, one and several; those that are pruned beside those that cannot be. */
+#define SIZES(n, ...) .sizes = {.count = (n), .of = {__VA_ARGS__}}
+static const struct runner_case layer_cases[] = {
+    {61, 47, 8, 8, 7, 7, EXTEND, SYNTH_NOISE, SIZES(1, {16, 8})},
+    {61, 47, 8, 8, 5, 7, INSIDE, SYNTH_TIES, SIZES(1, {8, 16})},
+    {70, 50, 10, 8, 3, 3, EXTEND, SYNTH_PAN, SIZES(1, {4, 32})},
+    {66, 52, 8, 8, 3, 5, INSIDE, SYNTH_NOISE, SIZES(1, {20, 8})},
+    {64, 64, 16, 8, 2, 3, EXTEND, SYNTH_OVERFULL, SIZES(1, {32, 16})},
+    {61, 203, 8, 8, 5, 9, EXTEND, SYNTH_NOISE, SIZES(1, {8, 24}), .window_bytes = 7000},
+    {61, 47, 8, 8, 7, 7, EXTEND, SYNTH_PAN, SIZES(3, {8, 8}, {16, 16}, {16, 8}), BOTH},
+    {66, 50, 10, 8, 4, 3, INSIDE, SYNTH_NOISE, SIZES(4, {32, 32}, {4, 4}, {12, 20}, {8, 16})},
+    {96, 80, 8, 8, 17, 15, EXTEND, SYNTH_PAN, SIZES(3, {16, 8}, {16, 16}, {32, 32}), .prune = true},
+    {96, 80, 8, 8, 7, 7, INSIDE, SYNTH_SPECKS, SIZES(3, {8, 8}, {24, 8}, {16, 16}), .prune = true,
+        .frames = 9},
+    {72, 56, 8, 8, 16, 16, EXTEND, SYNTH_TIES, SIZES(2, {8, 8}, {16, 16}), .prune = true,
+        .hardware = true, MEDIAN(3)},
+    {61, 203, 8, 8, 5, 9, EXTEND, SYNTH_NOISE, SIZES(2, {16, 8}, {8, 24}), .window_bytes = 7000},
 };
 
 /* Half floats have 10 bits, and of large blocks only theirs fit the shared memory of any device. */
@@ -344,6 +363,7 @@ static void check_vulkan(const char *const *names)
             check_all_cases(name);
         }
         CHECK_CASES(tile_cases, name);
+        CHECK_CASES(layer_cases, name);
     }
 }
 

@@ -18,6 +18,7 @@ struct run {
     const struct runner_case *c;
     struct gpume_params params;
     struct gpume_log log;
+    struct gpume_plan plan;
     struct gpume_pipeline *pipeline;
     struct gpume_schedule schedule;
     struct gpume_plane planes[FRAMES_MAX];
@@ -71,9 +72,10 @@ static void compare_predicted(struct run *run, const struct gpume_field *field)
 {
     const struct gpume_params *p = &run->params;
     const struct gpume_plane *reference = &run->planes[field->ref];
+    const struct gpume_shape *layer = &run->plan.layers[0];
     for (uint32_t y = 0; y < p->height; y++) {
         for (uint32_t x = 0; x < p->width; x++) {
-            uint32_t block = y / p->block * field->blocks_x + x / p->block;
+            uint32_t block = y / layer->block_h * field->blocks_x + x / layer->block_w;
             int64_t rx = (int64_t)x + field->vectors[block].dx;
             int64_t ry = (int64_t)y + field->vectors[block].dy;
             rx = rx < 0 ? 0 : rx >= p->width ? p->width - 1 : rx;
@@ -88,25 +90,44 @@ static void compare_predicted(struct run *run, const struct gpume_field *field)
     }
 }
 
-static void compare(struct run *run, const struct gpume_field *field)
+/* Sums are those of the first layer. */
+static void compare_sums(struct run *run, const struct gpume_field *field, const struct brute *b)
 {
     uint64_t f = field->frame;
-    struct brute b = brute_field(&run->params, &run->planes[f], &run->planes[field->ref]);
-    expect(run, "number of blocks", f, 0, (uint64_t)field->blocks_x * field->blocks_y, b.blocks);
+    expect(run, "number of blocks", f, 0, (uint64_t)field->blocks_x * field->blocks_y, b->blocks);
+    expect(run, "zero", f, 0, field->sums.zero, b->zero);
+    expect(run, "sad_before", f, 0, field->sums.sad_before, b->sad_before);
+    expect(run, "sad_after", f, 0, field->sums.sad_after, b->sad_after);
+    expect(run, "sse_before", f, 0, field->sums.sse_before, b->sse_before);
+    expect(run, "sse_after", f, 0, field->sums.sse_after, b->sse_after);
+}
+
+static void compare_layer(
+    struct run *run, const struct gpume_field *field, const struct gpume_shape *layer)
+{
+    uint64_t f = field->frame;
+    struct brute b = brute_layer(
+        &run->params, layer->block_w, layer->block_h, &run->planes[f], &run->planes[field->ref]);
     for (uint32_t i = 0; i < b.blocks; i++) {
-        expect(run, "cost", f, i, field->costs[i], b.costs[i]);
-        expect(run, "dx", f, i, (uint64_t)field->vectors[i].dx, (uint64_t)(int64_t)b.dx[i]);
-        expect(run, "dy", f, i, (uint64_t)field->vectors[i].dy, (uint64_t)(int64_t)b.dy[i]);
-        expect(run, "rank", f, i, field->ranks[i], b.ranks[i]);
+        uint32_t at = layer->first + i;
+        expect(run, "cost", f, at, field->costs[at], b.costs[i]);
+        expect(run, "dx", f, at, (uint64_t)field->vectors[at].dx, (uint64_t)(int64_t)b.dx[i]);
+        expect(run, "dy", f, at, (uint64_t)field->vectors[at].dy, (uint64_t)(int64_t)b.dy[i]);
+        expect(run, "rank", f, at, field->ranks[at], b.ranks[i]);
     }
-    expect(run, "zero", f, 0, field->sums.zero, b.zero);
-    expect(run, "sad_before", f, 0, field->sums.sad_before, b.sad_before);
-    expect(run, "sad_after", f, 0, field->sums.sad_after, b.sad_after);
-    expect(run, "sse_before", f, 0, field->sums.sse_before, b.sse_before);
-    expect(run, "sse_after", f, 0, field->sums.sse_after, b.sse_after);
+    if (layer->first == 0) {
+        compare_sums(run, field, &b);
+    }
     run->candidates += b.candidates;
-    expect(run, "time", f, 0, (uint64_t)field->time_us, f * 40000);
     brute_free(&b);
+}
+
+static void compare(struct run *run, const struct gpume_field *field)
+{
+    for (uint32_t i = 0; i < run->plan.layer_count; i++) {
+        compare_layer(run, field, &run->plan.layers[i]);
+    }
+    expect(run, "time", field->frame, 0, (uint64_t)field->time_us, field->frame * 40000);
     compare_predicted(run, field);
 }
 
@@ -131,19 +152,20 @@ static int open_run(struct run *run, enum gpume_backend backend, bool validate)
     run->params.prefilter = c->filtered ? &c->filter : NULL;
     run->log = (struct gpume_log){.fn = on_log};
     void *engine = NULL;
-    struct gpume_plan plan;
     bool cpu = backend == GPUME_BACKEND_CPU;
     const struct gpume_engine_ops *ops = cpu ? &gpume_engine_cpu : &gpume_engine_gpu;
     const struct gpume_engine_gpu_rules rules = {.window_bytes = c->window_bytes,
-        .force_sieve = c->sieve,
+        .force_pruning = c->prune,
         .as_hardware = c->hardware,
-        .tile = c->tile};
-    int status = cpu ? ops->open(&engine, &run->params, &run->log, &plan)
-                     : gpume_engine_gpu_open_with(&engine, &run->params, &run->log, &rules, &plan);
+        .tile = c->tile,
+        .sizes = c->sizes};
+    int status =
+        cpu ? ops->open(&engine, &run->params, &run->log, &run->plan)
+            : gpume_engine_gpu_open_with(&engine, &run->params, &run->log, &rules, &run->plan);
     const struct gpume_pipeline_parts parts = {.ops = ops,
         .engine = engine,
         .source = {gpume_schedule_next, &run->schedule},
-        .plan = &plan,
+        .plan = &run->plan,
         .log = &run->log};
     run->schedule = gpume_schedule_make(&run->params);
     return status != GPUME_OK ? status : gpume_pipeline_open(&run->pipeline, &parts);

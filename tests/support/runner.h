@@ -6,6 +6,7 @@
 #define GPUME_TESTS_RUNNER_H
 
 #include "gpu/tune/tile.h"
+#include "model/plan.h"
 #include "synth.h"
 
 struct runner_case {
@@ -18,10 +19,11 @@ struct runner_case {
     uint64_t window_bytes;  /* Vulkan: largest part of a frame that kernels see; 0 = as usual */
     bool hardware;          /* Vulkan: a software driver is taken for a GPU */
     bool large;             /* blocks that not every search takes */
-    bool sieve;             /* Vulkan: drop candidates by box sums, whether it pays or not */
+    bool prune;             /* Vulkan: drop candidates by box sums, whether it pays or not */
     const char *search;     /* gpume_params.search */
     struct gpume_tile tile; /* Vulkan: the shape of tiles; chunk 0 = as usual */
-    struct gpume_prefilter filter; /* where `filtered` */
+    struct gpume_block_sizes sizes; /* Vulkan: of layers; count 0 = one of `block`, square */
+    struct gpume_prefilter filter;  /* where `filtered` */
     bool filtered;
 };
 

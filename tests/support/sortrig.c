@@ -79,12 +79,12 @@ static void barrier(struct sortrig *rig)
         NULL);
 }
 
-static int finish(struct sortrig *rig, uint64_t stage_ns[GPUME_STAGE_COUNT])
+static int finish(struct sortrig *rig, uint64_t row_ns[GPUME_ROW_COUNT])
 {
     int status;
     barrier(rig);
     GPUME_TRY(gpume_slot_submit(&rig->slot, &rig->timeline));
-    GPUME_TRY(gpume_slot_wait(&rig->slot, &rig->timeline, stage_ns));
+    GPUME_TRY(gpume_slot_wait(&rig->slot, &rig->timeline, row_ns));
 fail:
     return status;
 }
@@ -103,7 +103,7 @@ static void stage(struct sortrig *rig, VkDeviceSize at, const uint32_t *words, u
 int sortrig_load(struct sortrig *rig, const uint32_t *keys, const uint32_t *payload, uint32_t count,
     const uint32_t *segments, uint32_t segment_count)
 {
-    uint64_t stage_ns[GPUME_STAGE_COUNT] = {0};
+    uint64_t row_ns[GPUME_ROW_COUNT] = {0};
     VkDeviceSize bytes = (VkDeviceSize)count * 4 + 2 * GUARD_BYTES, table = segment_count * 8ull;
     if (count > rig->capacity || table > TABLE_BYTES) {
         return GPUME_NOMEM;
@@ -119,12 +119,12 @@ int sortrig_load(struct sortrig *rig, const uint32_t *keys, const uint32_t *payl
         memcpy((uint8_t *)rig->staging.mapped + 2 * bytes, segments, table);
         copy(rig, &rig->staging, 2 * bytes, &rig->table, 0, table);
     }
-    return finish(rig, stage_ns);
+    return finish(rig, row_ns);
 }
 
 int sortrig_run(struct sortrig *rig, struct gpume_sort_task *task, bool poison, uint64_t *run_ns)
 {
-    uint64_t stage_ns[GPUME_STAGE_COUNT] = {0};
+    uint64_t row_ns[GPUME_ROW_COUNT] = {0};
     VkDeviceSize bytes = (VkDeviceSize)task->count * 4 + 2 * GUARD_BYTES;
     task->keys = rig->keys.address + GUARD_BYTES;
     task->payload = task->payload ? rig->payload.address + GUARD_BYTES : 0;
@@ -145,7 +145,7 @@ int sortrig_run(struct sortrig *rig, struct gpume_sort_task *task, bool poison, 
             rig->slot.commands, rig->scratch.buffer, 0, scratch + GUARD_BYTES, SORTRIG_POISON);
     }
     barrier(rig);
-    gpume_slot_stage_done(&rig->slot, GPUME_STAGE_UPLOAD);
+    gpume_slot_row_done(&rig->slot, GPUME_ROW_UPLOAD);
     if (rig->sorter) {
         rig->sorter_task->keys = task->keys;
         rig->sorter_task->payload = task->payload;
@@ -156,10 +156,10 @@ int sortrig_run(struct sortrig *rig, struct gpume_sort_task *task, bool poison, 
     } else {
         gpume_k_sort_record(&rig->sort, rig->slot.commands, task);
     }
-    gpume_slot_stage_done(&rig->slot, GPUME_STAGE_MATCH);
-    int status = finish(rig, stage_ns);
+    gpume_slot_row_done(&rig->slot, GPUME_ROW_MATCH);
+    int status = finish(rig, row_ns);
     if (run_ns) {
-        *run_ns = stage_ns[GPUME_STAGE_MATCH];
+        *run_ns = row_ns[GPUME_ROW_MATCH];
     }
     return status;
 }
@@ -167,14 +167,14 @@ int sortrig_run(struct sortrig *rig, struct gpume_sort_task *task, bool poison, 
 bool sortrig_read(struct sortrig *rig, const struct gpume_sort_task *task, uint32_t *keys,
     uint32_t *payload, uint32_t count)
 {
-    uint64_t stage_ns[GPUME_STAGE_COUNT] = {0};
+    uint64_t row_ns[GPUME_ROW_COUNT] = {0};
     VkDeviceSize bytes = (VkDeviceSize)count * 4 + 2 * GUARD_BYTES;
     VkDeviceSize scratch = gpume_k_sort_scratch(&rig->sort, task);
     gpume_slot_begin(&rig->slot);
     copy(rig, &rig->keys, 0, &rig->staging, 0, bytes);
     copy(rig, &rig->payload, 0, &rig->staging, bytes, bytes);
     copy(rig, &rig->scratch, scratch, &rig->staging, 2 * bytes, GUARD_BYTES);
-    if (finish(rig, stage_ns) != GPUME_OK) {
+    if (finish(rig, row_ns) != GPUME_OK) {
         return false;
     }
     const uint8_t *mapped = rig->staging.mapped;

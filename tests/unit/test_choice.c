@@ -42,12 +42,13 @@ static struct gpume_plan plan_of(uint32_t bits, uint32_t block, uint32_t window)
     return plan;
 }
 
-static struct gpume_choice choose(const struct gpume_plan *plan, const struct gpume_cache *cache)
+static struct gpume_match_choice choose(
+    const struct gpume_plan *plan, const struct gpume_cache *cache)
 {
     static const struct gpume_tile any;
-    struct gpume_choice choice = {0};
+    struct gpume_match_choice choice = {0};
     trials = 0;
-    REQUIRE_EQUAL(gpume_choice_make(&gpu, plan, cache, &any, &choice), GPUME_OK);
+    REQUIRE_EQUAL(gpume_choice_make(&gpu, plan, &plan->layers[0], cache, &any, &choice), GPUME_OK);
     REQUIRE(choice.variant);
     REQUIRE(choice.variant->tiled == (choice.tile.chunk > 0));
     return choice;
@@ -55,13 +56,13 @@ static struct gpume_choice choose(const struct gpume_plan *plan, const struct gp
 
 /* Is that what the entry says? */
 static bool entry_is(const struct gpume_plan *plan, const struct gpume_cache *cache,
-    const struct gpume_choice *choice)
+    const struct gpume_match_choice *choice)
 {
     char name[GPUME_CACHE_NAME_BYTES], expected[GPUME_CHOICE_LABEL_BYTES];
     gpume_choice_label(choice->variant, &choice->tile, expected);
     void *data = NULL;
     size_t bytes = 0;
-    gpume_choice_name(&gpu, plan, name);
+    gpume_choice_name(&gpu, plan, &plan->layers[0], name);
     bool same = gpume_cache_load(cache, name, &data, &bytes) && bytes == strlen(expected) &&
                 memcmp(data, expected, bytes) == 0;
     free(data);
@@ -71,7 +72,7 @@ static bool entry_is(const struct gpume_plan *plan, const struct gpume_cache *ca
 static void store(const struct gpume_plan *plan, const struct gpume_cache *cache, const char *entry)
 {
     char name[GPUME_CACHE_NAME_BYTES];
-    gpume_choice_name(&gpu, plan, name);
+    gpume_choice_name(&gpu, plan, &plan->layers[0], name);
     REQUIRE(gpume_cache_store(cache, name, entry, strlen(entry)));
 }
 
@@ -82,8 +83,8 @@ static void store_shape_of(
     const struct gpume_match_variant *found = gpume_match_variant_select(&gpu, variant);
     struct gpume_tile tiles[GPUME_VARIANT_TILES_MAX];
     char label[GPUME_CHOICE_LABEL_BYTES];
-    REQUIRE(
-        found && gpume_match_variant_tiles(found, &gpu, plan, GPUME_TILE_BLOCKS_MAX, tiles) > 0);
+    REQUIRE(found && gpume_match_variant_tiles(
+                         found, &gpu, plan, &plan->layers[0], GPUME_TILE_BLOCKS_MAX, tiles) > 0);
     gpume_choice_label(found, &tiles[0], label);
     store(plan, cache, label);
 }
@@ -92,7 +93,7 @@ static void test_remembered(const struct gpume_cache *cache)
 {
     static const struct gpume_cache none = {NULL, &silent};
     struct gpume_plan plan = plan_of(8, 8, 3);
-    struct gpume_choice first = choose(&plan, cache);
+    struct gpume_match_choice first = choose(&plan, cache);
     REQUIRE_EQUAL(trials, 1);
     REQUIRE(entry_is(&plan, cache, &first));
     REQUIRE(choose(&plan, &none).variant == first.variant); /* by this process */
@@ -123,15 +124,15 @@ static void test_remembered(const struct gpume_cache *cache)
 static void test_named(const struct gpume_cache *cache)
 {
     static const struct gpume_tile any;
-    struct gpume_choice choice;
+    struct gpume_match_choice choice;
     struct gpume_plan plan = plan_of(12, 8, 3);
     plan.params.search = "quads";
     REQUIRE(strcmp(choose(&plan, cache).variant->name, "quads") == 0);
     REQUIRE_EQUAL(trials, 0);
     plan = plan_of(12, 8, 7);
-    const struct gpume_choice unnamed = choose(&plan, cache);
+    const struct gpume_match_choice unnamed = choose(&plan, cache);
     plan.params.search = "float";
-    const struct gpume_choice named = choose(&plan, cache);
+    const struct gpume_match_choice named = choose(&plan, cache);
     REQUIRE(strcmp(named.variant->name, "float") == 0);
     REQUIRE_EQUAL(trials, 1); /* of its shapes, */
     REQUIRE(entry_is(&plan, cache, &named));
@@ -139,7 +140,8 @@ static void test_named(const struct gpume_cache *cache)
     REQUIRE(entry_is(&plan, cache, &unnamed));
     plan.params.search = "half";
     gpu.log = &silent;
-    REQUIRE_EQUAL(gpume_choice_make(&gpu, &plan, cache, &any, &choice), GPUME_UNSUPPORTED);
+    REQUIRE_EQUAL(
+        gpume_choice_make(&gpu, &plan, &plan.layers[0], cache, &any, &choice), GPUME_UNSUPPORTED);
     gpu.log = &target;
 }
 

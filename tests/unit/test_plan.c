@@ -159,10 +159,12 @@ static void test_bands(void)
     params.window_x = params.window_y = 512;
     REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &told_log, &plan), GPUME_OK);
     REQUIRE(!plan.one_window);
-    REQUIRE(plan.band_count > 1);
-    REQUIRE((uint64_t)plan.band_rows * plan.band_count >= plan.layers[0].blocks_y);
-    REQUIRE((uint64_t)plan.band_rows * (plan.band_count - 1) < plan.layers[0].blocks_y);
-    uint64_t rows = (uint64_t)plan.band_rows * params.block + 2 * params.window_y;
+    REQUIRE(plan.layers[0].band_count > 1);
+    REQUIRE(
+        (uint64_t)plan.layers[0].band_rows * plan.layers[0].band_count >= plan.layers[0].blocks_y);
+    REQUIRE((uint64_t)plan.layers[0].band_rows * (plan.layers[0].band_count - 1) <
+            plan.layers[0].blocks_y);
+    uint64_t rows = (uint64_t)plan.layers[0].band_rows * params.block + 2 * params.window_y;
     REQUIRE(rows * plan.padded_stride * 2 + caps.align_bytes <= caps.window_bytes);
     REQUIRE_EQUAL(plan.batch, 1);
 

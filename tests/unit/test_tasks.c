@@ -92,7 +92,7 @@ static void check(uint32_t window, bool prune, const struct gpume_prefilter *pre
                                        {.target = 2, .reference = 5},
                                        {.target = 1, .reference = 5}};
     const struct gpume_log log = {.fn = on_log};
-    const struct gpume_engine_gpu_rules rules = {.force_sieve = prune};
+    const struct gpume_engine_gpu_rules rules = {.force_pruning = prune};
     struct run run = {0};
     gpume_params_default(&run.params);
     run.params.backend = GPUME_BACKEND_VULKAN;

@@ -39,7 +39,7 @@ static void print(const struct gpume_plan *plan, enum gpume_tile_words words,
     struct gpume_tile t;
     printf("%4ux%-4u %2u bits block %3u window %3u %5u: %-5s ", p->width, p->height, p->bits,
         p->block, p->window_x, limits->shared_bytes, names[words]);
-    if (!gpume_tile_choose(plan, words, limits, 1, 1, &t)) {
+    if (!gpume_tile_choose(plan, &plan->layers[0], words, limits, 1, 1, &t)) {
         printf("none\n");
         return;
     }
@@ -69,7 +69,7 @@ static void check(const struct gpume_plan *plan, enum gpume_tile_words words,
     const struct gpume_tile_limits *limits)
 {
     struct gpume_tile t, again;
-    if (!gpume_tile_choose(plan, words, limits, 1, 1, &t)) {
+    if (!gpume_tile_choose(plan, &plan->layers[0], words, limits, 1, 1, &t)) {
         return;
     }
     uint32_t span = 2 * plan->params.window_x + 1;
@@ -81,7 +81,7 @@ static void check(const struct gpume_plan *plan, enum gpume_tile_words words,
     REQUIRE(words != GPUME_TILE_HALF || plan->params.bits <= 10);
     REQUIRE(t.score > 0);
     again = t;
-    REQUIRE(gpume_tile_complete(plan, words, limits, &again));
+    REQUIRE(gpume_tile_complete(plan, &plan->layers[0], words, limits, &again));
     REQUIRE(memcmp(&again, &t, sizeof(t)) == 0);
 }
 
@@ -101,7 +101,7 @@ static void test_limits(void)
     }
 }
 
-/* What no device should have to leave to match.comp. */
+/* What no device should have to leave to match_quads.comp. */
 static void test_usual_sizes(void)
 {
     static const uint32_t shapes[][2] = {{4, 7}, {8, 7}, {8, 16}, {8, 64}, {16, 7}, {16, 16},
@@ -110,8 +110,8 @@ static void test_usual_sizes(void)
         for (uint32_t bits = 8; bits <= 10; bits++) {
             struct gpume_plan plan = plan_of(1920, 1080, bits, shapes[i][0], shapes[i][1]);
             struct gpume_tile t;
-            REQUIRE(gpume_tile_choose(&plan, GPUME_TILE_HALF, &usual, 1, 1, &t));
-            REQUIRE(gpume_tile_choose(&plan, GPUME_TILE_FLOAT, &usual, 1, 1, &t));
+            REQUIRE(gpume_tile_choose(&plan, &plan.layers[0], GPUME_TILE_HALF, &usual, 1, 1, &t));
+            REQUIRE(gpume_tile_choose(&plan, &plan.layers[0], GPUME_TILE_FLOAT, &usual, 1, 1, &t));
         }
     }
 }
@@ -124,7 +124,9 @@ static void test_measured(void)
     for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
         struct gpume_plan plan = plan_of(1920, 1080, 8, shapes[i][0], shapes[i][1]);
         struct gpume_tile t[9];
-        uint32_t count = gpume_tile_choose(&plan, GPUME_TILE_HALF, &large, 3, 3, t), found = 0;
+        uint32_t count =
+                     gpume_tile_choose(&plan, &plan.layers[0], GPUME_TILE_HALF, &large, 3, 3, t),
+                 found = 0;
         for (uint32_t j = 0; j < count; j++) {
             REQUIRE(j == 0 || t[j].chunk != t[j - 1].chunk || t[j].score >= t[j - 1].score);
             found += t[j].chunk == shapes[i][2] && t[j].tile_x * t[j].tile_y == shapes[i][3];
@@ -139,27 +141,28 @@ static void test_refusals(void)
     struct gpume_plan plan = plan_of(64, 48, 16, 16, 16);
     struct gpume_tile t = {
         .chunk = 11, .tile_x = 1, .tile_y = 1, .band = 3, .columns = 33, .local = 128};
-    REQUIRE(!gpume_tile_complete(&plan, GPUME_TILE_HALF, &large, &t)); /* too deep */
-    REQUIRE(gpume_tile_complete(&plan, GPUME_TILE_FLOAT, &large, &t));
+    REQUIRE(
+        !gpume_tile_complete(&plan, &plan.layers[0], GPUME_TILE_HALF, &large, &t)); /* too deep */
+    REQUIRE(gpume_tile_complete(&plan, &plan.layers[0], GPUME_TILE_FLOAT, &large, &t));
     REQUIRE_EQUAL(t.key_bits, 0); /* 16 * 16 * 65535 and 1089 candidates */
     t.tile_x = 2;
-    REQUIRE(gpume_tile_complete(&plan, GPUME_TILE_FLOAT, &large, &t));
+    REQUIRE(gpume_tile_complete(&plan, &plan.layers[0], GPUME_TILE_FLOAT, &large, &t));
     t.tile_x = 3; /* two words: an invocation belongs to one block */
-    REQUIRE(!gpume_tile_complete(&plan, GPUME_TILE_FLOAT, &large, &t));
+    REQUIRE(!gpume_tile_complete(&plan, &plan.layers[0], GPUME_TILE_FLOAT, &large, &t));
     t.tile_x = 1;
     t.columns = 30;
-    REQUIRE(!gpume_tile_complete(&plan, GPUME_TILE_FLOAT, &large, &t));
+    REQUIRE(!gpume_tile_complete(&plan, &plan.layers[0], GPUME_TILE_FLOAT, &large, &t));
     t.columns = 36;
-    REQUIRE(!gpume_tile_complete(&plan, GPUME_TILE_FLOAT, &large, &t));
+    REQUIRE(!gpume_tile_complete(&plan, &plan.layers[0], GPUME_TILE_FLOAT, &large, &t));
     t.columns = 32;
-    REQUIRE(gpume_tile_complete(&plan, GPUME_TILE_FLOAT, &large, &t));
+    REQUIRE(gpume_tile_complete(&plan, &plan.layers[0], GPUME_TILE_FLOAT, &large, &t));
     t.local = 160;
-    REQUIRE(!gpume_tile_complete(&plan, GPUME_TILE_FLOAT, &least, &t));
-    REQUIRE(!gpume_tile_leaves(1920, 16));
-    REQUIRE(!gpume_tile_leaves(1080, 16)); /* 8 rows */
-    REQUIRE(gpume_tile_leaves(1082, 16));
-    REQUIRE(gpume_tile_leaves(1080 + 4, 8));
-    REQUIRE(!gpume_tile_leaves(1080 + 4, 12));
+    REQUIRE(!gpume_tile_complete(&plan, &plan.layers[0], GPUME_TILE_FLOAT, &least, &t));
+    REQUIRE(!gpume_tile_leaves(1920, 16, 8));
+    REQUIRE(!gpume_tile_leaves(1080, 16, 8)); /* 8 rows */
+    REQUIRE(gpume_tile_leaves(1082, 16, 8));
+    REQUIRE(gpume_tile_leaves(1080 + 4, 8, 8));
+    REQUIRE(!gpume_tile_leaves(1080 + 4, 12, 4));
 }
 
 int main(int argc, char **argv)

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* gpu/work: a field's sums take as many workgroups as there are samples for, and no lane of them
- * sees more than its 32 bits hold. */
-#include "gpu/work.h"
+/* gpu/stages/predict: a field's sums take as many workgroups as there are samples for, and no lane
+ * of them sees more than its 32 bits hold. */
+#include "gpu/stages/predict.h"
 #include "harness.h"
 #include "plans.h"
 
 static void test_groups(uint32_t width, uint32_t height, uint64_t window_bytes, uint32_t groups)
 {
-    static const struct gpume_sieve_rule rule = {0};
     struct gpume_params params;
     gpume_params_default(&params);
     params.width = width;
     params.height = height;
     const struct gpume_plan plan = plans_make(&params, window_bytes);
-    const struct gpume_layout layout = gpume_layout_make(&plan, &rule, 0);
-    REQUIRE_EQUAL(layout.reduce_groups, groups);
-    REQUIRE_EQUAL(layout.partials_count, plan.band_count * groups);
-    const uint64_t band = (uint64_t)plan.band_rows * params.block;
+    const struct gpume_shape *layer = &plan.layers[0];
+    REQUIRE_EQUAL(gpume_predict_groups(&plan, layer), groups);
+    REQUIRE_EQUAL(gpume_predict_partials(&plan, layer), layer->band_count * groups);
+    const uint64_t band = (uint64_t)layer->band_rows * params.block;
     const uint64_t quads = (width + 3) / 4 * (band < height ? band : height);
     const uint64_t lanes = (uint64_t)groups * GPUME_REDUCE_LOCAL;
     REQUIRE((quads + lanes - 1) / lanes * 4 * UINT16_MAX <= UINT32_MAX);

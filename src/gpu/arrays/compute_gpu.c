@@ -156,13 +156,12 @@ static void begin(struct gpu_compute *compute)
 
 static int end(struct gpu_compute *compute, uint64_t *run_ns)
 {
-    uint64_t stage_ns[GPUME_STAGE_COUNT] = {0}, start = gpume_clock_ns();
+    uint64_t row_ns[GPUME_ROW_COUNT] = {0}, start = gpume_clock_ns();
     int status;
-    gpume_slot_stage_done(&compute->slot, GPUME_STAGE_UPLOAD); /* the only stage there is */
+    gpume_slot_row_done(&compute->slot, GPUME_ROW_UPLOAD); /* the only stage there is */
     GPUME_TRY(gpume_slot_submit(&compute->slot, &compute->timeline));
-    GPUME_TRY(gpume_slot_wait(&compute->slot, &compute->timeline, stage_ns));
-    *run_ns =
-        stage_ns[GPUME_STAGE_UPLOAD] > 0 ? stage_ns[GPUME_STAGE_UPLOAD] : gpume_clock_ns() - start;
+    GPUME_TRY(gpume_slot_wait(&compute->slot, &compute->timeline, row_ns));
+    *run_ns = row_ns[GPUME_ROW_UPLOAD] > 0 ? row_ns[GPUME_ROW_UPLOAD] : gpume_clock_ns() - start;
 fail:
     return status;
 }

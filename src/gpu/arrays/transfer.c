@@ -33,7 +33,7 @@ void gpume_transfer_destroy(struct gpume_gpu *gpu, struct gpume_transfer *transf
 /* Waits until the lane is free; what it was reading is then with the caller. */
 static int free_lane(struct gpume_transfer *transfer, uint32_t i)
 {
-    uint64_t ignored[GPUME_STAGE_COUNT] = {0};
+    uint64_t ignored[GPUME_ROW_COUNT] = {0};
     if (!transfer->lanes[i].busy) {
         return GPUME_OK;
     }

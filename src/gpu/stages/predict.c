@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Predicted frame and sums: a pass over the pixels that leaves partial sums, then one that adds
- * these.
+ * Predict: reads the measured surface and the layer's vectors, writes partial sums and, of the
+ * first layer, the predicted frames; a pass over the pixels, once per layer.
  */
+#include "gpu/stages/predict.h"
+
 #include "base/grid.h"
-#include "gpu/stages/stages.h"
 
 _Static_assert(
-    sizeof(struct gpume_predict_push) == 13 * 4, "words without gaps, as GLSL lays them");
+    sizeof(struct gpume_predict_push) == 16 * 4, "words without gaps, as GLSL lays them");
 
 static const uint32_t predict8[] =
 #include "predict8.inc"
@@ -15,89 +16,91 @@ static const uint32_t predict8[] =
 static const uint32_t predict16[] =
 #include "predict16.inc"
     ;
-static const uint32_t reduce[] =
-#include "reduce.inc"
-    ;
 
-int gpume_k_predict_create(
-    struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_kernel *kernel)
+uint32_t gpume_predict_groups(const struct gpume_plan *plan, const struct gpume_shape *layer)
 {
-    static const struct gpume_k_code code =
-        GPUME_K_TASK_CODE(predict, 5, struct gpume_predict_push);
-    return gpume_k_create(gpu, plan, &code, NULL, kernel);
+    uint64_t rows = (uint64_t)layer->band_rows * layer->block_h;
+    uint64_t quads = gpume_min_u64(rows, plan->params.height) * gpume_div_up(plan->params.width, 4);
+    return (uint32_t)gpume_min_u64(gpume_div_up(quads, GPUME_REDUCE_LOCAL), GPUME_REDUCE_GROUPS);
 }
 
-/* Where the band's rows of the predicted frame go; a token part where none is wanted. */
-static struct gpume_view predicted_view(
+static bool predicts(const struct gpume_stage_setup *setup)
+{
+    return setup->plan->params.want_predicted && setup->layer == 0;
+}
+
+static void needs(const struct gpume_stage_setup *setup, struct gpume_memory_needs *needs)
+{
+    const struct gpume_plan *plan = setup->plan;
+    const struct gpume_shape *layer = gpume_stage_layer(setup);
+    needs->arrays[GPUME_ARRAY_PARTIALS][setup->layer] =
+        (VkDeviceSize)plan->batch * gpume_predict_partials(plan, layer) * GPUME_SUM_WORDS * 4;
+    /* The kernel binds it even if there is nothing to store. */
+    needs->arrays[GPUME_ARRAY_PREDICTED][0] =
+        plan->batch * (plan->params.want_predicted ? plan->plane_bytes : 4);
+    needs->binds += layer->band_count;
+}
+
+static int create(struct gpume_gpu_stage *stage)
+{
+    static const struct gpume_kernel_code code =
+        GPUME_TASK_CODE(predict, 5, struct gpume_predict_push);
+    uint32_t constants[GPUME_SPEC_COUNT];
+    gpume_stage_constants(&stage->setup, constants);
+    constants[GPUME_SPEC_PREDICTED] = predicts(&stage->setup);
+    return gpume_stage_kernel(&stage->setup, &code, constants, &stage->kernels[0]);
+}
+
+/* Where the band's rows of predicted frames go. */
+static struct gpume_view predicted_view(const struct gpume_gpu_stage *stage,
     const struct gpume_work *work, uint32_t row_first, uint32_t row_end)
 {
-    const struct gpume_plan *plan = work->plan;
-    VkDeviceSize start = work->layout->predicted;
-    if (!plan->params.want_predicted) {
-        return gpume_view_part(work->results, start, 256);
+    const struct gpume_plan *plan = stage->setup.plan;
+    struct gpume_view view = gpume_work_array(work, GPUME_ARRAY_PREDICTED, 0);
+    if (predicts(&stage->setup) && gpume_stage_layer(&stage->setup)->band_count > 1) {
+        view.offset += (VkDeviceSize)row_first * plan->plane_stride;
+        view.bytes = (VkDeviceSize)(row_end - row_first) * plan->plane_stride;
     }
-    if (plan->band_count == 1) {
-        return gpume_view_part(work->results, start, work->task_count * plan->plane_bytes);
-    }
-    return gpume_view_part(work->results, start + (VkDeviceSize)row_first * plan->plane_stride,
-        (VkDeviceSize)(row_end - row_first) * plan->plane_stride);
+    return view;
 }
 
 static void record_band(
-    const struct gpume_work *work, const struct gpume_kernel *kernel, uint32_t band)
+    const struct gpume_gpu_stage *stage, const struct gpume_work *work, uint32_t band)
 {
     const struct gpume_plan *plan = work->plan;
-    const struct gpume_layout *layout = work->layout;
-    uint32_t band_pixels = plan->band_rows * plan->params.block;
+    const struct gpume_shape *layer = gpume_stage_layer(&stage->setup);
+    uint32_t rows = layer->band_rows * layer->block_h, groups = gpume_predict_groups(plan, layer);
     struct gpume_predict_push push = {
-        .width = plan->params.width,
-        .row_first = band * band_pixels,
-        .row_end = (uint32_t)gpume_min_u64((uint64_t)(band + 1) * band_pixels, plan->params.height),
-        .blocks_x = plan->layers[0].blocks_x,
-        .blocks = plan->blocks,
+        .layer = gpume_work_layer(plan, layer),
+        .row_first = band * rows,
+        .row_end = (uint32_t)gpume_min_u64((uint64_t)(band + 1) * rows, plan->params.height),
         .predicted_stride = plan->plane_stride / gpume_quad_bytes(plan),
         .predicted_quads = (uint32_t)(plan->plane_bytes / gpume_quad_bytes(plan)),
-        .partial_first = band * layout->reduce_groups,
-        .partials = layout->partials_count,
+        .partial_first = band * groups,
+        .partials = gpume_predict_partials(plan, layer),
     };
     struct gpume_view views[5];
-    gpume_work_frames(work, band, &views[0], &views[1], &push.frames);
-    views[2] = gpume_view_part(
-        work->results, layout->vectors, (VkDeviceSize)work->task_count * plan->blocks * 4);
-    views[3] = gpume_view_part(work->scratch, layout->partials,
-        (VkDeviceSize)work->task_count * layout->partials_count * GPUME_SUM_WORDS * 4);
-    views[4] = predicted_view(work, push.row_first, push.row_end);
-    gpume_slot_bind(work->slot, kernel, views);
-    gpume_slot_dispatch(work->slot, kernel, &push, layout->reduce_groups, 1, work->task_count);
+    gpume_work_frames(work, plan->measured, layer, band, &views[0], &views[1], &push.frames);
+    views[2] = gpume_work_array(work, GPUME_ARRAY_VECTORS, 0);
+    views[3] = gpume_work_array(work, GPUME_ARRAY_PARTIALS, stage->setup.layer);
+    views[4] = predicted_view(stage, work, push.row_first, push.row_end);
+    gpume_slot_bind(work->slot, &stage->kernels[0], views);
+    gpume_slot_dispatch(work->slot, &stage->kernels[0], &push, groups, 1, work->task_count);
 }
 
-void gpume_k_predict_record(const struct gpume_work *work, const struct gpume_kernel *kernel)
+static void record(const struct gpume_gpu_stage *stage, const struct gpume_work *work)
 {
-    for (uint32_t band = 0; band < work->plan->band_count; band++) {
-        record_band(work, kernel, band);
+    for (uint32_t band = 0; band < gpume_stage_layer(&stage->setup)->band_count; band++) {
+        record_band(stage, work, band);
     }
 }
 
-int gpume_k_reduce_create(struct gpume_gpu *gpu, struct gpume_kernel *kernel)
-{
-    struct gpume_kernel_info info = {
-        .words = reduce,
-        .bytes = sizeof(reduce),
-        .buffer_count = 2,
-        .push_bytes = sizeof(struct gpume_reduce_push),
-    };
-    return gpume_kernel_create(gpu, &info, kernel);
-}
-
-void gpume_k_reduce_record(const struct gpume_work *work, const struct gpume_kernel *kernel)
-{
-    const struct gpume_layout *layout = work->layout;
-    struct gpume_reduce_push push = {.partials = layout->partials_count};
-    VkDeviceSize sum_bytes = (VkDeviceSize)work->task_count * GPUME_SUM_WORDS * 4;
-    struct gpume_view views[] = {
-        gpume_view_part(work->scratch, layout->partials, sum_bytes * layout->partials_count),
-        gpume_view_part(work->results, layout->sums, sum_bytes),
-    };
-    gpume_slot_bind(work->slot, kernel, views);
-    gpume_slot_dispatch(work->slot, kernel, &push, work->task_count, 1, 1);
-}
+const struct gpume_stage_ops gpume_stage_predict = {
+    .name = "predict",
+    .row = GPUME_ROW_REDUCE,
+    .of_layers = true,
+    .needs = needs,
+    .create = create,
+    .before = gpume_barrier_kernel_to_kernel,
+    .record = record,
+};

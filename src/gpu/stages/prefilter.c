@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The filter before the search: from a padded frame of the ring to a plane of the picture's size,
- * in parts that keep what is read within a window, the grid within every device's limits and a
- * dispatch short.
+ * Prefilter: reads surface SOURCE and the filter's tables, writes surface FILTERED; per frame from
+ * a padded frame to a plane of the picture's size, which is then padded. Planes are made in parts
+ * that keep what is read within a window, the grid within every device's limits and a dispatch
+ * short.
  */
 #include "base/grid.h"
-#include "gpu/stages/stages.h"
+#include "base/status.h"
+#include "gpu/stages/pad.h"
 
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define ROWS_MAX 32768u            /* of one dispatch */
 #define DISPATCH_WORK (1ull << 34) /* samples looked at: some milliseconds of a large device */
@@ -52,12 +56,16 @@ static const uint32_t bilateral_16[] =
 #include "prefilter_bilateral16.inc"
     ;
 
-#define CODE(name) GPUME_K_FRAME_CODE(name##_, 3, struct gpume_filter_push)
-static const struct gpume_k_code of_lines = CODE(lines), of_kernel = CODE(kernel),
-                                 of_bilateral = CODE(bilateral),
-                                 of_median[] = {CODE(median3), CODE(median5)};
+/* Weights and likeness, one behind the other. */
+#define TABLES_START offsetof(struct gpume_prefilter_tables, weights)
+#define TABLES_BYTES (sizeof(struct gpume_prefilter_tables) - TABLES_START)
 
-static const struct gpume_k_code *code_of(const struct gpume_prefilter_tables *tables)
+#define CODE(name) GPUME_FRAME_CODE(name##_, 3, struct gpume_filter_push)
+static const struct gpume_kernel_code of_lines = CODE(lines), of_kernel = CODE(kernel),
+                                      of_bilateral = CODE(bilateral),
+                                      of_median[] = {CODE(median3), CODE(median5)};
+
+static const struct gpume_kernel_code *code_of(const struct gpume_prefilter_tables *tables)
 {
     switch (tables->kind) {
     case GPUME_PREFILTER_MEDIAN:
@@ -82,29 +90,50 @@ static uint32_t part_rows(const struct gpume_plan *plan)
     return (uint32_t)gpume_max_u64(gpume_min_u64(part, ROWS_MAX), 1);
 }
 
-uint32_t gpume_k_prefilter_binds(const struct gpume_plan *plan)
+static bool wanted(const struct gpume_stage_setup *setup)
 {
-    return gpume_plan_filters(plan) ? (uint32_t)gpume_div_up(plan->params.height, part_rows(plan)) +
-                                          gpume_k_upload_binds(plan)
-                                    : 0;
+    return gpume_plan_filters(setup->plan);
 }
 
-int gpume_k_prefilter_create(
-    struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_kernel *kernel)
+static void needs(const struct gpume_stage_setup *setup, struct gpume_memory_needs *needs)
 {
-    if (!gpume_plan_filters(plan)) {
-        return GPUME_OK;
-    }
+    const struct gpume_plan *plan = setup->plan;
+    uint32_t parts = (uint32_t)gpume_div_up(plan->params.height, part_rows(plan));
+    gpume_need_buffers(needs, GPUME_MEMORY_FILTER_STAGING, GPUME_BUFFER_UPLOAD, TABLES_BYTES, 1);
+    gpume_need_buffers(needs, GPUME_MEMORY_FILTER_TABLES, GPUME_BUFFER_DEVICE, TABLES_BYTES, 1);
+    gpume_need_buffers(
+        needs, GPUME_MEMORY_FILTER_PLANES, GPUME_BUFFER_DEVICE, plan->plane_bytes, plan->batch);
+    gpume_need_surface(needs, plan, GPUME_SURFACE_FILTERED);
+    needs->binds += plan->batch * (parts + gpume_pad_binds(plan));
+}
+
+enum { FILTER, PAD };
+
+struct prefilter {
+    bool tables_sent;
+};
+
+static int create(struct gpume_gpu_stage *stage)
+{
+    const struct gpume_prefilter_tables *tables = &stage->setup.plan->prefilter;
     uint32_t constants[GPUME_SPEC_COUNT];
-    gpume_k_constants(plan, constants);
-    constants[GPUME_SPEC_RADIUS_X] = plan->prefilter.radius_x;
-    constants[GPUME_SPEC_RADIUS_Y] = plan->prefilter.radius_y;
-    return gpume_k_create(gpu, plan, code_of(&plan->prefilter), constants, kernel);
+    stage->own = calloc(1, sizeof(struct prefilter));
+    if (!stage->own) {
+        return gpume_log_nomem(stage->setup.gpu->log, "the filter");
+    }
+    gpume_stage_constants(&stage->setup, constants);
+    constants[GPUME_SPEC_RADIUS_X] = tables->radius_x;
+    constants[GPUME_SPEC_RADIUS_Y] = tables->radius_y;
+    int status;
+    GPUME_TRY(
+        gpume_stage_kernel(&stage->setup, code_of(tables), constants, &stage->kernels[FILTER]));
+    GPUME_TRY(gpume_pad_create(&stage->setup, &stage->kernels[PAD]));
+fail:
+    return status;
 }
 
 static void record_part(const struct gpume_work *work, const struct gpume_kernel *kernel,
-    const struct gpume_buffer *tables, uint64_t sequence, const struct gpume_buffer *plane,
-    uint32_t row)
+    uint64_t sequence, const struct gpume_buffer *plane, uint32_t row)
 {
     const struct gpume_plan *plan = work->plan;
     const struct gpume_prefilter_tables *t = &plan->prefilter;
@@ -112,7 +141,7 @@ static void record_part(const struct gpume_work *work, const struct gpume_kernel
     uint64_t end = gpume_min_u64((uint64_t)row + part_rows(plan), plan->params.height);
     uint64_t above = row < t->radius_y ? 0 : row - t->radius_y;
     uint64_t below = gpume_min_u64(end + t->radius_y, plan->params.height);
-    uint64_t start_bytes = (uint64_t)row * plan->plane_stride / 256 * 256;
+    uint64_t start_bytes = (uint64_t)row * plan->plane_stride / GPUME_PART_ALIGN * GPUME_PART_ALIGN;
     struct gpume_filter_push push = {
         .width = plan->params.width,
         .height = plan->params.height,
@@ -124,10 +153,10 @@ static void record_part(const struct gpume_work *work, const struct gpume_kernel
         .divisor = t->divisor,
     };
     struct gpume_view views[] = {
-        gpume_work_frame(
-            work, sequence, plan->pad_y + above, plan->pad_y + below, &push.frame_base),
+        gpume_work_rows(work, GPUME_SURFACE_SOURCE, sequence, plan->pad_y + above,
+            plan->pad_y + below, &push.frame_base),
         gpume_view_part(plane, start_bytes, end * plan->plane_stride - start_bytes),
-        gpume_buffer_view(tables),
+        gpume_buffer_view(work->memory->parts[GPUME_MEMORY_FILTER_TABLES]),
     };
     push.frame_base += plan->pad_y * push.frame_stride + plan->pad_x / 4;
     gpume_slot_bind(work->slot, kernel, views);
@@ -136,10 +165,44 @@ static void record_part(const struct gpume_work *work, const struct gpume_kernel
         (uint32_t)gpume_div_up(quads, GPUME_FILTER_LOCAL), (uint32_t)(end - row), 1);
 }
 
-void gpume_k_prefilter_record(const struct gpume_work *work, const struct gpume_kernel *kernel,
-    const struct gpume_buffer *tables, uint64_t sequence, const struct gpume_buffer *plane)
+/* In the first submission. */
+static void send_tables(const struct gpume_work *work, struct prefilter *prefilter)
 {
-    for (uint32_t row = 0; row < work->plan->params.height; row += part_rows(work->plan)) {
-        record_part(work, kernel, tables, sequence, plane, row);
+    struct gpume_buffer *const *parts = work->memory->parts;
+    if (!prefilter->tables_sent) {
+        prefilter->tables_sent = true;
+        memcpy(parts[GPUME_MEMORY_FILTER_STAGING]->mapped,
+            (const uint8_t *)&work->plan->prefilter + TABLES_START, TABLES_BYTES);
+        gpume_slot_copy(work->slot, parts[GPUME_MEMORY_FILTER_STAGING],
+            parts[GPUME_MEMORY_FILTER_TABLES], 0, TABLES_BYTES);
+        gpume_barrier_clear_to_kernel(work->slot);
     }
 }
+
+static void record(const struct gpume_gpu_stage *stage, const struct gpume_work *work)
+{
+    const struct gpume_buffer *planes = work->memory->parts[GPUME_MEMORY_FILTER_PLANES];
+    const struct gpume_plan *plan = work->plan;
+    send_tables(work, stage->own);
+    for (uint32_t i = 0; i < work->frame_count; i++) {
+        for (uint32_t row = 0; row < plan->params.height; row += part_rows(plan)) {
+            record_part(work, &stage->kernels[FILTER], work->frames[i]->sequence, &planes[i], row);
+        }
+    }
+    gpume_barrier_kernel_to_kernel(work->slot);
+    for (uint32_t i = 0; i < work->frame_count; i++) {
+        gpume_pad_record(work, &stage->kernels[PAD], &planes[i], GPUME_SURFACE_FILTERED,
+            work->frames[i]->sequence);
+    }
+}
+
+const struct gpume_stage_ops gpume_stage_prefilter = {
+    .name = "prefilter",
+    .row = GPUME_ROW_UPLOAD,
+    .of_frames = true,
+    .wanted = wanted,
+    .needs = needs,
+    .create = create,
+    .before = gpume_barrier_kernel_to_kernel,
+    .record = record,
+};

@@ -1,47 +1,87 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Ranks of the blocks of every field, by falling cost, then rising block: the sort's, with a field
- * a segment.
+ * Rank: reads costs, writes ranks of the layer's blocks in every task, by falling cost, then rising
+ * block: a sort with a segment for each task. Costs are visible since predict's barrier.
  */
 #include "base/grid.h"
-#include "gpu/stages/stages.h"
+#include "base/status.h"
+#include "gpu/arrays/sort.h"
+#include "gpu/stages/stage.h"
+
+#include <stdlib.h>
 
 /* Without addresses. */
-static struct gpume_sort_task task_of(const struct gpume_plan *plan, uint32_t field_count)
+static struct gpume_sort_task task_of(const struct gpume_stage_setup *setup, uint32_t task_count)
 {
+    const struct gpume_shape *layer = gpume_stage_layer(setup);
+    uint32_t stride = setup->plan->blocks;
     return (struct gpume_sort_task){
-        .count = field_count * plan->blocks,
-        .segments = field_count,
-        .stride = plan->blocks,
-        .longest = plan->blocks,
-        .key_bits = (uint32_t)gpume_max_u64(plan->layers[0].cost_bits, 1),
+        .count = (task_count - 1) * stride + layer->blocks,
+        .segments = task_count,
+        .stride = stride,
+        .longest = layer->blocks,
+        .key_bits = (uint32_t)gpume_max_u64(layer->cost_bits, 1),
         .flip = UINT32_MAX, /* falling */
         .ranks = 1,
-        .place_bits = plan->layers[0].index_bits,
+        .place_bits = layer->index_bits,
     };
 }
 
-VkDeviceSize gpume_k_rank_scratch(struct gpume_gpu *gpu, const struct gpume_plan *plan)
+static void needs(const struct gpume_stage_setup *setup, struct gpume_memory_needs *needs)
 {
-    struct gpume_k_sort shapes = gpume_k_sort_shapes(gpu, NULL);
-    struct gpume_sort_task task = task_of(plan, plan->batch);
-    return gpume_k_sort_scratch(&shapes, &task);
+    const struct gpume_plan *plan = setup->plan;
+    struct gpume_k_sort shapes = gpume_k_sort_shapes(setup->gpu, NULL);
+    struct gpume_sort_task task = task_of(setup, plan->batch);
+    needs->arrays[GPUME_ARRAY_RANKS][0] = (VkDeviceSize)plan->batch * plan->blocks * 4;
+    needs->arrays[GPUME_ARRAY_RANKING][setup->layer] = gpume_k_sort_scratch(&shapes, &task);
 }
 
-int gpume_k_rank_create(
-    struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_k_sort *sort)
+static int create(struct gpume_gpu_stage *stage)
 {
-    struct gpume_sort_task task = task_of(plan, plan->batch);
-    return gpume_k_sort_create_for(gpu, NULL, &task, sort);
+    struct gpume_k_sort *sort = calloc(1, sizeof(*sort));
+    stage->own = sort;
+    if (!sort) {
+        return gpume_log_nomem(stage->setup.gpu->log, "ranking");
+    }
+    struct gpume_sort_task task = task_of(&stage->setup, stage->setup.plan->batch);
+    return gpume_k_sort_create_for(stage->setup.gpu, NULL, &task, sort);
 }
 
-void gpume_k_rank_record(const struct gpume_work *work, const struct gpume_k_sort *sort)
+static int wait(struct gpume_gpu_stage *stage)
 {
-    struct gpume_sort_task task = task_of(work->plan, work->task_count);
-    task.keys = work->results->address + work->layout->costs;
-    task.ranks = work->results->address + work->layout->ranks;
-    task.scratch = work->scratch->address + work->layout->ranking;
-    if (work->slot->status == GPUME_OK) {
-        gpume_k_sort_record(sort, work->slot->commands, &task);
+    return gpume_k_sort_wait(stage->own);
+}
+
+static void destroy(struct gpume_gpu_stage *stage)
+{
+    if (stage->own) {
+        gpume_k_sort_destroy(stage->own);
     }
 }
+
+static void record(const struct gpume_gpu_stage *stage, const struct gpume_work *work)
+{
+    const struct gpume_stage_setup *setup = &stage->setup;
+    const struct gpume_array_places *places = &work->layout->arrays;
+    VkDeviceAddress results = gpume_work_buffer(work, GPUME_ARRAY_COSTS)->address +
+                              (VkDeviceSize)gpume_stage_layer(setup)->first * 4;
+    struct gpume_sort_task task = task_of(setup, work->task_count);
+    task.keys = results + places->offsets[GPUME_ARRAY_COSTS][0];
+    task.ranks = results + places->offsets[GPUME_ARRAY_RANKS][0];
+    task.scratch = gpume_work_buffer(work, GPUME_ARRAY_RANKING)->address +
+                   places->offsets[GPUME_ARRAY_RANKING][setup->layer];
+    if (work->slot->status == GPUME_OK) {
+        gpume_k_sort_record(stage->own, work->slot->commands, &task);
+    }
+}
+
+const struct gpume_stage_ops gpume_stage_rank = {
+    .name = "rank",
+    .row = GPUME_ROW_RANK,
+    .of_layers = true,
+    .needs = needs,
+    .create = create,
+    .wait = wait,
+    .destroy = destroy,
+    .record = record,
+};

@@ -1,24 +1,33 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Copies what the host asked for: sums, counts, vectors, costs and ranks always, the predicted
- * frame if wanted. */
-#include "gpu/stages/stages.h"
+/*
+ * Readback: reads results, writes the host's copy of them, as far as there are tasks; predicted
+ * frames only if they are wanted.
+ */
+#include "gpu/stages/stage.h"
 
-static void copy(const struct gpume_work *work, VkDeviceSize offset, VkDeviceSize bytes)
+static void needs(const struct gpume_stage_setup *setup, struct gpume_memory_needs *needs)
 {
-    gpume_slot_copy(work->slot, work->results, work->readback, offset, bytes);
+    needs->arrays[GPUME_ARRAY_COUNTS][0] = (VkDeviceSize)setup->plan->batch * GPUME_COUNT_BYTES;
 }
 
-void gpume_k_readback_record(const struct gpume_work *work)
+static void record(const struct gpume_gpu_stage *stage, const struct gpume_work *work)
 {
-    const struct gpume_layout *layout = work->layout;
-    const struct gpume_plan *plan = work->plan;
-    VkDeviceSize words = (VkDeviceSize)work->task_count * plan->blocks * 4;
-    copy(work, layout->sums, (VkDeviceSize)work->task_count * GPUME_SUM_WORDS * 4);
-    copy(work, layout->counts, (VkDeviceSize)work->task_count * GPUME_COUNT_BYTES);
-    copy(work, layout->vectors, words);
-    copy(work, layout->costs, words);
-    copy(work, layout->ranks, words);
-    if (plan->params.want_predicted) {
-        copy(work, layout->predicted, work->task_count * plan->plane_bytes);
+    (void)stage;
+    const struct gpume_buffer *to = &work->memory->parts[GPUME_MEMORY_READBACK][work->slot_index];
+    for (uint32_t array = 0; array < GPUME_ARRAY_RESULTS; array++) {
+        struct gpume_view view = gpume_work_array(work, array, 0);
+        if (array != GPUME_ARRAY_PREDICTED || work->plan->params.want_predicted) {
+            gpume_slot_copy(
+                work->slot, gpume_work_buffer(work, array), to, view.offset, view.bytes);
+        }
     }
+    gpume_barrier_copy_to_host(work->slot);
 }
+
+const struct gpume_stage_ops gpume_stage_readback = {
+    .name = "readback",
+    .row = GPUME_ROW_READBACK,
+    .needs = needs,
+    .before = gpume_barrier_kernel_to_copy,
+    .record = record,
+};

@@ -1,82 +1,39 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Upload and padding in one pass, so that a frame's samples cross the bus once. Large frames go in
- * parts that keep both windows within the device's buffer range and the grid within 65,535 rows.
+ * Upload: reads upload memory, writes surface SOURCE; once per frame, so that a frame's samples
+ * cross the bus once.
  */
-#include "base/grid.h"
-#include "gpu/stages/stages.h"
+#include "gpu/stages/pad.h"
 
-#define ROWS_MAX 32768u /* of one dispatch */
-
-_Static_assert(sizeof(struct gpume_upload_push) == 10 * 4, "words without gaps, as GLSL lays them");
-
-static const uint32_t upload8[] =
-#include "upload8.inc"
-    ;
-static const uint32_t upload16[] =
-#include "upload16.inc"
-    ;
-
-/* Padded rows whose bytes, and those of the plane's rows they come from, fit a window. */
-static uint32_t part_rows(const struct gpume_plan *plan)
+static void needs(const struct gpume_stage_setup *setup, struct gpume_memory_needs *needs)
 {
-    if (plan->band_count == 1) {
-        return (uint32_t)gpume_min_u64(plan->padded_rows, ROWS_MAX);
-    }
-    uint64_t rows = (uint64_t)plan->band_rows * plan->params.block;
-    return (uint32_t)gpume_min_u64(rows, ROWS_MAX);
+    const struct gpume_plan *plan = setup->plan;
+    gpume_need_buffers(
+        needs, GPUME_MEMORY_UPLOADS, GPUME_BUFFER_UPLOAD, plan->plane_bytes, plan->pool);
+    gpume_need_surface(needs, plan, GPUME_SURFACE_SOURCE);
+    needs->binds += plan->batch * gpume_pad_binds(plan);
 }
 
-uint32_t gpume_k_upload_binds(const struct gpume_plan *plan)
+static int create(struct gpume_gpu_stage *stage)
 {
-    return (uint32_t)gpume_div_up(plan->padded_rows, part_rows(plan));
+    return gpume_pad_create(&stage->setup, &stage->kernels[0]);
 }
 
-int gpume_k_upload_create(
-    struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_kernel *kernel)
+static void record(const struct gpume_gpu_stage *stage, const struct gpume_work *work)
 {
-    static const struct gpume_k_code code = GPUME_K_FRAME_CODE(upload, 2, struct gpume_upload_push);
-    return gpume_k_create(gpu, plan, &code, NULL, kernel);
-}
-
-/* The plane row that padded row `row` repeats or copies. */
-static uint64_t plane_row(const struct gpume_plan *plan, uint64_t row)
-{
-    uint64_t below = row < plan->pad_y ? 0 : row - plan->pad_y;
-    return gpume_min_u64(below, plan->params.height - 1);
-}
-
-static void record_part(const struct gpume_work *work, const struct gpume_kernel *kernel,
-    uint32_t pool_index, uint64_t sequence, uint32_t row)
-{
-    const struct gpume_plan *plan = work->plan;
-    uint64_t end = gpume_min_u64((uint64_t)row + part_rows(plan), plan->padded_rows);
-    uint64_t start_bytes = plane_row(plan, row) * plan->plane_stride / 256 * 256;
-    uint64_t end_bytes = (plane_row(plan, end - 1) + 1) * plan->plane_stride;
-    struct gpume_upload_push push = {
-        .width = plan->params.width,
-        .height = plan->params.height,
-        .pad_x = plan->pad_x,
-        .pad_y = plan->pad_y,
-        .plane_stride = plan->plane_stride / 4,
-        .plane_base = 0u - (uint32_t)(start_bytes / 4),
-        .padded_stride = plan->padded_stride / 4,
-        .row = row,
-        .rows = (uint32_t)(end - row),
-    };
-    struct gpume_view views[] = {
-        gpume_view_part(&work->uploads[pool_index], start_bytes, end_bytes - start_bytes),
-        gpume_work_frame(work, sequence, row, end, &push.padded_base),
-    };
-    gpume_slot_bind(work->slot, kernel, views);
-    uint32_t groups = (uint32_t)gpume_div_up(push.padded_stride, GPUME_UPLOAD_LOCAL);
-    gpume_slot_dispatch(work->slot, kernel, &push, groups, push.rows, 1);
-}
-
-void gpume_k_upload_record(const struct gpume_work *work, const struct gpume_kernel *kernel,
-    uint32_t pool_index, uint64_t sequence)
-{
-    for (uint32_t row = 0; row < work->plan->padded_rows; row += part_rows(work->plan)) {
-        record_part(work, kernel, pool_index, sequence, row);
+    for (uint32_t i = 0; i < work->frame_count; i++) {
+        const struct gpume_frame *frame = work->frames[i];
+        gpume_pad_record(work, &stage->kernels[0],
+            &work->memory->parts[GPUME_MEMORY_UPLOADS][frame->pool_index], GPUME_SURFACE_SOURCE,
+            frame->sequence);
     }
 }
+
+const struct gpume_stage_ops gpume_stage_upload = {
+    .name = "upload",
+    .row = GPUME_ROW_UPLOAD,
+    .of_frames = true,
+    .needs = needs,
+    .create = create,
+    .record = record,
+};

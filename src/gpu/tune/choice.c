@@ -50,14 +50,17 @@ void gpume_choice_label(const struct gpume_match_variant *variant, const struct 
         t->tile_x, t->tile_y, t->band, t->columns, t->local);
 }
 
-void gpume_choice_name(
-    const struct gpume_gpu *gpu, const struct gpume_plan *plan, char name[GPUME_CACHE_NAME_BYTES])
+void gpume_choice_name(const struct gpume_gpu *gpu, const struct gpume_plan *plan,
+    const struct gpume_shape *layer, char name[GPUME_CACHE_NAME_BYTES])
 {
     const struct gpume_params *p = &plan->params;
-    char kind[64];
+    char kind[64], height[16] = "";
+    if (layer->block_h != layer->block_w) {
+        snprintf(height, sizeof(height), "x%u", layer->block_h);
+    }
     /* With the name that is asked for: the best shape of one variant is no answer for all. */
-    snprintf(kind, sizeof(kind), "search-%u-%ux%u-%u%s%s", p->block, p->window_x, p->window_y,
-        p->bits, p->edge == GPUME_EDGE_INSIDE ? "i" : "-", p->search ? p->search : "");
+    snprintf(kind, sizeof(kind), "search-%u%s-%ux%u-%u%s%s", layer->block_w, height, p->window_x,
+        p->window_y, p->bits, p->edge == GPUME_EDGE_INSIDE ? "i" : "-", p->search ? p->search : "");
     gpume_pipeline_cache_name(gpu, kind, name);
 }
 
@@ -104,11 +107,12 @@ static uint32_t promising(const struct gpume_contender *contenders, uint32_t cou
 
 /* Times them and takes the fastest. */
 static int try_all(struct gpume_gpu *gpu, const struct gpume_plan *plan,
-    struct gpume_contender *contenders, uint32_t count, uint32_t *best)
+    const struct gpume_shape *layer, struct gpume_contender *contenders, uint32_t count,
+    uint32_t *best)
 {
     uint64_t start = gpume_clock_ns();
     int status;
-    GPUME_TRY(gpume_trial_run(gpu, plan, contenders, count));
+    GPUME_TRY(gpume_trial_run(gpu, plan, layer, contenders, count));
     *best = promising(contenders, count);
     for (uint32_t i = 0; i < count; i++) {
         char label[GPUME_CHOICE_LABEL_BYTES];
@@ -117,7 +121,7 @@ static int try_all(struct gpume_gpu *gpu, const struct gpume_plan *plan,
         if (contenders[i].ns > 0 && (least == 0 || contenders[i].ns < least)) {
             *best = i;
         }
-        gpume_log_write(gpu->log, GPUME_LOG_DEBUG, "search %s: %.1f us a field in a trial", label,
+        gpume_log_write(gpu->log, GPUME_LOG_DEBUG, "search %s: %.1f us per field in a trial", label,
             (double)contenders[i].ns / 1e3);
     }
     gpume_log_write(gpu->log, GPUME_LOG_DEBUG, "searches tried in %.1f ms",
@@ -127,18 +131,18 @@ fail:
 }
 
 static int fastest(struct gpume_gpu *gpu, const struct gpume_plan *plan,
-    const struct gpume_cache *cache, struct gpume_contender *contenders, uint32_t count,
-    uint32_t *best)
+    const struct gpume_shape *layer, const struct gpume_cache *cache,
+    struct gpume_contender *contenders, uint32_t count, uint32_t *best)
 {
     char name[GPUME_CACHE_NAME_BYTES];
     int status;
-    gpume_choice_name(gpu, plan, name);
+    gpume_choice_name(gpu, plan, layer, name);
     int before = remembered(cache, name, contenders, count);
     if (before >= 0) {
         *best = (uint32_t)before;
         return GPUME_OK;
     }
-    GPUME_TRY(try_all(gpu, plan, contenders, count, best));
+    GPUME_TRY(try_all(gpu, plan, layer, contenders, count, best));
     char label[GPUME_CHOICE_LABEL_BYTES];
     gpume_choice_label(contenders[*best].variant, &contenders[*best].tile, label);
     keep(name, label);
@@ -147,25 +151,27 @@ fail:
     return status;
 }
 
-static int refuse(const struct gpume_gpu *gpu, const struct gpume_params *p)
+static int refuse(
+    const struct gpume_gpu *gpu, const struct gpume_params *p, const struct gpume_shape *layer)
 {
     gpume_log_write(gpu->log, GPUME_LOG_ERROR,
-        "--search %s: not for %u bits, block %u, window %ux%u on %s; leave it out", p->search,
-        p->bits, p->block, p->window_x, p->window_y, gpu->properties.deviceName);
+        "search %s: not for %u bits, blocks of %ux%u, window %ux%u on %s; name no search",
+        p->search, p->bits, layer->block_w, layer->block_h, p->window_x, p->window_y,
+        gpu->properties.deviceName);
     return GPUME_UNSUPPORTED;
 }
 
 /* The variant with every shape that is worth a trial, or with the one that is wanted. */
 static uint32_t enter(struct gpume_gpu *gpu, const struct gpume_plan *plan,
-    const struct gpume_match_variant *variant, const struct gpume_tile *wanted,
-    struct gpume_contender *contenders)
+    const struct gpume_shape *layer, const struct gpume_match_variant *variant,
+    const struct gpume_tile *wanted, struct gpume_contender *contenders)
 {
     struct gpume_tile tiles[GPUME_VARIANT_TILES_MAX] = {*wanted};
     uint32_t count;
     if (wanted->chunk && variant->tiled) {
-        count = gpume_match_variant_takes(variant, gpu, plan, &tiles[0]);
+        count = gpume_match_variant_takes(variant, gpu, plan, layer, &tiles[0]);
     } else {
-        count = gpume_match_variant_tiles(variant, gpu, plan, GPUME_TILE_BLOCKS_MAX, tiles);
+        count = gpume_match_variant_tiles(variant, gpu, plan, layer, GPUME_TILE_BLOCKS_MAX, tiles);
     }
     for (uint32_t i = 0; i < count; i++) {
         contenders[i] = (struct gpume_contender){.variant = variant, .tile = tiles[i]};
@@ -173,7 +179,7 @@ static uint32_t enter(struct gpume_gpu *gpu, const struct gpume_plan *plan,
     return count;
 }
 
-static void tell(const struct gpume_gpu *gpu, const struct gpume_choice *choice)
+static void log_choice(const struct gpume_gpu *gpu, const struct gpume_match_choice *choice)
 {
     const struct gpume_tile *t = &choice->tile;
     if (!choice->variant->tiled) {
@@ -186,8 +192,18 @@ static void tell(const struct gpume_gpu *gpu, const struct gpume_choice *choice)
         (double)t->shared_bytes / 1024, t->score);
 }
 
+/* Blocks that fall back are few and far between: a tile each, if such tiles suit. */
+static struct gpume_tile fallback_tile(const struct gpume_gpu *gpu, const struct gpume_plan *plan,
+    const struct gpume_shape *layer, const struct gpume_contender *best)
+{
+    struct gpume_tile tiles[GPUME_VARIANT_TILES_MAX];
+    uint32_t count = gpume_match_variant_tiles(best->variant, gpu, plan, layer, 1, tiles);
+    return count > 0 ? tiles[0] : best->tile;
+}
+
 int gpume_choice_make(struct gpume_gpu *gpu, const struct gpume_plan *plan,
-    const struct gpume_cache *cache, const struct gpume_tile *tile, struct gpume_choice *choice)
+    const struct gpume_shape *layer, const struct gpume_cache *cache, const struct gpume_tile *tile,
+    struct gpume_match_choice *choice)
 {
     struct gpume_contender contenders[CONTENDERS_MAX];
     uint32_t count = 0, best = 0;
@@ -200,21 +216,25 @@ int gpume_choice_make(struct gpume_gpu *gpu, const struct gpume_plan *plan,
         const struct gpume_match_variant *variant = gpume_match_variant_at(i);
         bool meant = !only || strcmp(only, variant->name) == 0;
         if (meant && variant->available(gpu)) {
-            count += enter(gpu, plan, variant, tile, &contenders[count]);
+            count += enter(gpu, plan, layer, variant, tile, &contenders[count]);
         }
     }
     if (count == 0) {
-        return refuse(gpu, &plan->params);
+        return refuse(gpu, &plan->params, layer);
     }
     int status = GPUME_OK;
     if (count > 1 && !software && tile->chunk == 0) {
-        status = fastest(gpu, plan, cache, contenders, count, &best);
+        status = fastest(gpu, plan, layer, cache, contenders, count, &best);
     } else {
         best = promising(contenders, count);
     }
     if (status == GPUME_OK) {
-        *choice = (struct gpume_choice){contenders[best].variant, contenders[best].tile};
-        tell(gpu, choice);
+        *choice = (struct gpume_match_choice){
+            .variant = contenders[best].variant,
+            .tile = contenders[best].tile,
+            .fallback_tile = fallback_tile(gpu, plan, layer, &contenders[best]),
+        };
+        log_choice(gpu, choice);
     }
     return status;
 }

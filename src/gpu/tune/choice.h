@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which variant of the match stage a plan gets: the one that is asked for, else the fastest of
+ * Which variant of the match stage a layer gets: the one that is asked for, else the fastest of
  * those that suit it. Where there are several, each is timed once for a device, its driver and the
  * kind of search; the answer is kept for the life of the process, and in the cache's folder.
  */
@@ -10,24 +10,20 @@
 #include "gpu/tune/variant.h"
 #include "gpu/vk/pipeline_cache.h"
 
-struct gpume_choice {
-    const struct gpume_match_variant *variant;
-    struct gpume_tile tile; /* its shape; all zero: it has none */
-};
-
 /* tile: the shape to take, by the fastest variant as a rule; chunk 0: the best shape and variant.
- * GPUME_UNSUPPORTED, logged: the variant that plan->params.search names does not suit the plan. A
+ * GPUME_UNSUPPORTED, logged: the variant that plan->params.search names does not suit the layer. A
  * trial that fails is logged too. */
 int gpume_choice_make(struct gpume_gpu *gpu, const struct gpume_plan *plan,
-    const struct gpume_cache *cache, const struct gpume_tile *tile, struct gpume_choice *choice);
+    const struct gpume_shape *layer, const struct gpume_cache *cache, const struct gpume_tile *tile,
+    struct gpume_match_choice *choice);
 
 /* The name of the cache's entry, whose bytes are a variant's name. */
-void gpume_choice_name(
-    const struct gpume_gpu *gpu, const struct gpume_plan *plan, char name[GPUME_CACHE_NAME_BYTES]);
+void gpume_choice_name(const struct gpume_gpu *gpu, const struct gpume_plan *plan,
+    const struct gpume_shape *layer, char name[GPUME_CACHE_NAME_BYTES]);
 
 #define GPUME_CHOICE_LABEL_BYTES 64u
 
-/* A variant and its shape in a word, as it is told and remembered. */
+/* A variant and its shape in a word, as it is logged and remembered. */
 void gpume_choice_label(const struct gpume_match_variant *variant, const struct gpume_tile *tile,
     char label[GPUME_CHOICE_LABEL_BYTES]);
 

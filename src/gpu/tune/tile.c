@@ -45,11 +45,6 @@ struct work {
     uint64_t units_x, runs, rows; /* units of a block along x, carried out in runs; along y */
 };
 
-static uint32_t unit_of(const struct gpume_plan *plan)
-{
-    return plan->params.block % 8 == 0 ? 8 : 4;
-}
-
 /* RUN_SAMPLES of samples.glsl. */
 static uint32_t run_samples(const struct gpume_plan *plan, enum gpume_tile_words words)
 {
@@ -65,60 +60,59 @@ static double difference_slots(const struct gpume_plan *plan, enum gpume_tile_wo
     return words == GPUME_TILE_HALF ? 1.0 + 0.5 / (double)(4u >> (plan->params.bits - 8)) : 2.0;
 }
 
-static struct work work_of(
-    const struct gpume_plan *plan, enum gpume_tile_words words, const struct gpume_tile *t)
+static struct work work_of(const struct gpume_plan *plan, const struct gpume_shape *layer,
+    enum gpume_tile_words words, const struct gpume_tile *t)
 {
     const struct gpume_params *p = &plan->params;
     uint32_t span_x = 2 * p->window_x + 1, span_y = 2 * p->window_y + 1;
-    uint32_t unit = unit_of(plan), blocks = t->tile_x * t->tile_y;
+    uint32_t unit = gpume_tile_unit(layer), blocks = t->tile_x * t->tile_y;
     struct work w = {
         .word_samples = words == GPUME_TILE_HALF ? 2 : 1,
         .slots = difference_slots(plan, words),
         .chunks = gpume_div_up(span_y, t->chunk),
         .passes = gpume_div_up(span_x, t->columns),
-        .units_x = p->block / unit,
-        .rows = p->block / unit,
+        .units_x = layer->block_w / unit,
+        .rows = layer->block_h / unit,
     };
     uint64_t skip = plan->pad_x - p->window_x;
     w.bands = gpume_div_up(w.chunks, t->band);
-    w.quads = (t->tile_x * p->block + t->columns + skip + 2) / 4 *
-              (t->tile_y * p->block + t->band * t->chunk - 1);
-    w.fours = (uint64_t)blocks * p->block * p->block / (4 * w.word_samples);
+    w.quads = (t->tile_x * layer->block_w + t->columns + skip + 2) / 4 *
+              (t->tile_y * layer->block_h + t->band * t->chunk - 1);
+    w.fours = (uint64_t)blocks * layer->block_w * layer->block_h / (4 * w.word_samples);
     w.items = (uint64_t)blocks * t->columns * t->band;
     w.last_items = (uint64_t)blocks * t->columns * (w.chunks - (w.bands - 1) * t->band);
-    w.runs = gpume_div_up(p->block, run_samples(plan, words) / unit);
+    w.runs = gpume_div_up(layer->block_w, run_samples(plan, words) / unit);
     return w;
 }
 
 /* Costs by the depth; 0: they and the order need more than 32 bits. One bit at least, as 0 means
  * that. */
-static uint32_t key_bits(const struct gpume_plan *plan)
+static uint32_t key_bits(const struct gpume_plan *plan, const struct gpume_shape *layer)
 {
-    const struct gpume_params *p = &plan->params;
-    uint64_t peak = (1u << p->bits) - 1;
+    uint64_t largest = ((1u << plan->params.bits) - 1ull) * layer->block_w * layer->block_h;
     uint32_t order_bits = (uint32_t)gpume_max_u64(gpume_bit_width(plan->candidates - 1), 1);
-    return gpume_bit_width(peak * p->block * p->block) + order_bits <= 32 ? order_bits : 0;
+    return gpume_bit_width(largest) + order_bits <= 32 ? order_bits : 0;
 }
 
-/* tile.comp: four planes, target words, three words a block, two more. */
+/* match_tiles.comp: four planes, target words, three words a block, two more. */
 static uint64_t shared_bytes(const struct work *w, const struct gpume_tile *t)
 {
     uint64_t plane = (w->quads + 23) / 32 * 32 + 8;
     return 4 * 4 * plane + 16 * w->fours + 12ull * t->tile_x * t->tile_y + 8;
 }
 
-static uint64_t iterations(
-    const struct gpume_plan *plan, const struct work *w, const struct gpume_tile *t)
+static uint64_t iterations(const struct gpume_plan *plan, const struct gpume_shape *layer,
+    const struct work *w, const struct gpume_tile *t)
 {
-    uint64_t blocks = (uint64_t)t->tile_x * t->tile_y, block = plan->params.block;
+    uint64_t blocks = (uint64_t)t->tile_x * t->tile_y;
     uint64_t inner = w->units_x == 1 ? 0 : w->rows * (1 + w->runs + w->units_x);
     uint64_t load =
         1 + gpume_div_up(w->quads, t->local) + gpume_div_up(w->items, t->local) * (1 + inner);
     uint64_t sum = 3 * gpume_div_up(blocks, t->local) + gpume_div_up(w->fours, t->local) +
                    w->passes * (1 + w->bands * load);
-    if (plan->sample_bytes == 2 && plan->params.bits < 16) { /* tile_excess.glsl */
-        sum +=
-            blocks * (1 + gpume_div_up(plan->candidates, t->local) * (1 + block * (block / 4 + 1)));
+    if (plan->sample_bytes == 2 && plan->params.bits < 16) { /* match_excess.glsl */
+        uint64_t candidate = 1 + layer->block_h * (layer->block_w / 4 + 1ull);
+        sum += blocks * (1 + gpume_div_up(plan->candidates, t->local) * candidate);
     }
     return sum;
 }
@@ -141,9 +135,9 @@ static double groups_of(const struct gpume_tile *t)
     return (double)gpume_max_u64(gpume_min_u64(groups, CORE_GROUPS), 1);
 }
 
-static double score(const struct gpume_plan *plan, const struct work *w, const struct gpume_tile *t)
+static double score(const struct gpume_plan *plan, const struct gpume_shape *layer,
+    const struct work *w, const struct gpume_tile *t)
 {
-    const struct gpume_params *p = &plan->params;
     double words = (double)t->unit / w->word_samples, groups = groups_of(t);
     double warps = (double)t->local / WARP;
     double item = (double)(w->units_x * w->rows) *
@@ -159,22 +153,22 @@ static double score(const struct gpume_plan *plan, const struct work *w, const s
     tile *= 1 + LATENCY_WARPS / (groups * warps);
     tile *= w->passes > 1 ? PASSES_FACTOR : 1;
     /* Tiles that reach beyond the picture, and too few to fill the device. */
-    uint64_t tiles = gpume_div_up(plan->layers[0].blocks_x, t->tile_x) *
-                     gpume_div_up(plan->layers[0].blocks_y, t->tile_y);
+    uint64_t tiles =
+        gpume_div_up(layer->blocks_x, t->tile_x) * gpume_div_up(layer->blocks_y, t->tile_y);
     double waves = (double)(tiles * plan->batch) / BUSY_GROUPS;
     tile *= waves < 1 ? 1 / waves : 1;
     return tile * WARP * (double)tiles /
-           ((double)plan->blocks * p->block * p->block * (double)plan->candidates);
+           ((double)layer->blocks * layer->block_w * layer->block_h * (double)plan->candidates);
 }
 
 /* What follows from a shape but for the score; false: it passes a limit. */
-static bool fits(const struct gpume_plan *plan, const struct work *w,
-    const struct gpume_tile_limits *limits, struct gpume_tile *tile)
+static bool fits(const struct gpume_plan *plan, const struct gpume_shape *layer,
+    const struct work *w, const struct gpume_tile_limits *limits, struct gpume_tile *tile)
 {
-    tile->unit = unit_of(plan);
-    tile->key_bits = key_bits(plan);
+    tile->unit = gpume_tile_unit(layer);
+    tile->key_bits = key_bits(plan, layer);
     tile->shared_bytes = shared_bytes(w, tile);
-    tile->iterations = iterations(plan, w, tile);
+    tile->iterations = iterations(plan, layer, w, tile);
     return tile->shared_bytes <= gpume_min_u64(limits->shared_bytes, SHARED_MAX) &&
            tile->local <= limits->invocations && tile->iterations <= GPUME_ITERATIONS_MAX &&
            (tile->key_bits > 0 || tile->local % (tile->tile_x * tile->tile_y) == 0);
@@ -185,8 +179,8 @@ static bool suits(const struct gpume_plan *plan, enum gpume_tile_words words)
     return words != GPUME_TILE_HALF || plan->params.bits <= 10;
 }
 
-bool gpume_tile_complete(const struct gpume_plan *plan, enum gpume_tile_words words,
-    const struct gpume_tile_limits *limits, struct gpume_tile *tile)
+bool gpume_tile_complete(const struct gpume_plan *plan, const struct gpume_shape *layer,
+    enum gpume_tile_words words, const struct gpume_tile_limits *limits, struct gpume_tile *tile)
 {
     uint32_t span_x = 2 * plan->params.window_x + 1;
     bool whole = tile->columns == span_x || (tile->columns % 4 == 0 && tile->columns < span_x);
@@ -194,17 +188,18 @@ bool gpume_tile_complete(const struct gpume_plan *plan, enum gpume_tile_words wo
         !tile->band || !tile->columns || !tile->local) {
         return false;
     }
-    struct work w = work_of(plan, words, tile);
-    if (!fits(plan, &w, limits, tile)) {
+    struct work w = work_of(plan, layer, words, tile);
+    if (!fits(plan, layer, &w, limits, tile)) {
         return false;
     }
-    tile->score = score(plan, &w, tile);
+    tile->score = score(plan, layer, &w, tile);
     return true;
 }
 
 /* A look at many shapes. */
 struct search {
     const struct gpume_plan *plan;
+    const struct gpume_shape *layer;
     enum gpume_tile_words words;
     const struct gpume_tile_limits *limits;
     /* The best by chunk and number of blocks, both less 1; chunk 0: none. */
@@ -222,13 +217,13 @@ static void try_locals(struct search *search, struct gpume_tile tile)
 {
     uint32_t most = (uint32_t)gpume_min_u64(search->limits->invocations, LOCAL_MAX);
     uint32_t first = (uint32_t)gpume_min_u64(most / WARP * WARP, LOCAL_MIN);
-    struct work w = work_of(search->plan, search->words, &tile);
+    struct work w = work_of(search->plan, search->layer, search->words, &tile);
     struct gpume_tile *best = &search->best[tile.chunk - 1][tile.tile_x * tile.tile_y - 1];
     for (tile.local = first; tile.local <= most; tile.local += WARP) {
-        if (!fits(search->plan, &w, search->limits, &tile)) {
+        if (!fits(search->plan, search->layer, &w, search->limits, &tile)) {
             continue;
         }
-        tile.score = score(search->plan, &w, &tile);
+        tile.score = score(search->plan, search->layer, &w, &tile);
         if (!best->chunk || tile.score < best->score) {
             *best = tile;
         }
@@ -267,8 +262,8 @@ static void try_all(struct search *search)
     uint32_t most = suits(plan, search->words) ? search->limits->blocks : 0;
     uint32_t span_y = 2 * plan->params.window_y + 1;
     uint32_t chunk_max = half ? CHUNK_MAX_HALF : CHUNK_MAX;
-    uint32_t x_max = (uint32_t)gpume_min_u64(plan->layers[0].blocks_x, TILE_X_MAX);
-    uint32_t y_max = (uint32_t)gpume_min_u64(plan->layers[0].blocks_y, TILE_Y_MAX);
+    uint32_t x_max = (uint32_t)gpume_min_u64(search->layer->blocks_x, TILE_X_MAX);
+    uint32_t y_max = (uint32_t)gpume_min_u64(search->layer->blocks_y, TILE_Y_MAX);
     struct gpume_tile try = {0};
     for (try.chunk = span_y; try.chunk > 0; try.chunk = smaller_part(span_y, try.chunk)) {
         for (try.tile_y = 1; try.chunk <= chunk_max && try.tile_y <= y_max; try.tile_y++) {
@@ -294,11 +289,11 @@ static struct gpume_tile take_best(struct gpume_tile *tiles, uint32_t count)
     return taken;
 }
 
-uint32_t gpume_tile_choose(const struct gpume_plan *plan, enum gpume_tile_words words,
-    const struct gpume_tile_limits *limits, uint32_t chunks, uint32_t each,
-    struct gpume_tile *tiles)
+uint32_t gpume_tile_choose(const struct gpume_plan *plan, const struct gpume_shape *layer,
+    enum gpume_tile_words words, const struct gpume_tile_limits *limits, uint32_t chunks,
+    uint32_t each, struct gpume_tile *tiles)
 {
-    struct search search = {.plan = plan, .words = words, .limits = limits};
+    struct search search = {.plan = plan, .layer = layer, .words = words, .limits = limits};
     uint32_t count = 0;
     try_all(&search);
     for (uint32_t i = 0; i < chunks; i++) {

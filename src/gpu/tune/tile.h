@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The shape of tile.comp's work for a plan and a device: pure arithmetic. What fits is a matter of
- * limits; what is best is an estimate, which only speed depends on.
+ * The shape of match_tiles.comp's work for a layer and a device: pure arithmetic. What fits is a
+ * matter of limits; what is best is an estimate, which only speed depends on.
  */
 #ifndef GPUME_GPU_TUNE_TILE_H
 #define GPUME_GPU_TUNE_TILE_H
@@ -36,21 +36,27 @@ struct gpume_tile {
 };
 
 /* Fills in what follows from a shape. false: it does not suit the plan, or passes a limit. */
-bool gpume_tile_complete(const struct gpume_plan *plan, enum gpume_tile_words words,
-    const struct gpume_tile_limits *limits, struct gpume_tile *tile);
+bool gpume_tile_complete(const struct gpume_plan *plan, const struct gpume_shape *layer,
+    enum gpume_tile_words words, const struct gpume_tile_limits *limits, struct gpume_tile *tile);
 
 /* Shapes with small scores: of the best `chunks` chunks the best `each`, which differ in their
  * number of blocks; the best one first. Returns how many there are, chunks * each at most; 0: none
  * suits. */
-uint32_t gpume_tile_choose(const struct gpume_plan *plan, enum gpume_tile_words words,
-    const struct gpume_tile_limits *limits, uint32_t chunks, uint32_t each,
-    struct gpume_tile *tiles);
+uint32_t gpume_tile_choose(const struct gpume_plan *plan, const struct gpume_shape *layer,
+    enum gpume_tile_words words, const struct gpume_tile_limits *limits, uint32_t chunks,
+    uint32_t each, struct gpume_tile *tiles);
 
-/* Does the picture's edge cut blocks to sizes that tiles leave to match.comp, in the last column or
- * the last row? */
-static inline bool gpume_tile_leaves(uint32_t picture, uint32_t block)
+/* The side of the squares of samples that blocks are made of. */
+static inline uint32_t gpume_tile_unit(const struct gpume_shape *layer)
 {
-    return picture % block % (block % 8 == 0 ? 8 : 4) != 0;
+    return layer->block_w % 8 == 0 && layer->block_h % 8 == 0 ? 8 : 4;
+}
+
+/* Does the picture's edge, in the last column or the last row, cut blocks to sizes that are no
+ * whole units? Tiles leave these to match_quads.comp. */
+static inline bool gpume_tile_leaves(uint32_t picture, uint32_t block, uint32_t unit)
+{
+    return picture % block % unit != 0;
 }
 
 #endif

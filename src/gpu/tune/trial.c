@@ -3,6 +3,8 @@
 
 #include "base/grid.h"
 #include "base/status.h"
+#include "gpu/plan_gpu.h"
+#include "gpu/stages/stage.h"
 
 #include <stdlib.h>
 
@@ -19,14 +21,12 @@
 #define FRAMES 2u
 
 struct trial {
-    struct gpume_plan plan; /* of the small picture */
-    struct gpume_layout layout;
-    struct gpume_kernel upload;
+    struct gpume_gpu *gpu;
+    struct gpume_plan_gpu planned; /* of the small picture */
+    struct gpume_memory memory;
+    struct gpume_gpu_stage upload;
     struct gpume_timeline timeline;
     struct gpume_slot slot;
-    struct gpume_buffer uploads[FRAMES], ring, results, scratch;
-    struct gpume_task tasks[FIELDS];
-    struct gpume_work work;
     uint64_t spent_ns; /* by the contenders so far */
 };
 
@@ -37,23 +37,25 @@ static uint64_t work_of(const struct gpume_plan *plan)
 
 /* The same search on a part of the picture: of BLOCKS_MIN blocks at least, however long that takes,
  * so far as the picture has them. */
-static int make_plan(
-    const struct gpume_plan *whole, const struct gpume_log *log, struct gpume_plan *plan)
+static int make_plan(const struct gpume_plan *whole, const struct gpume_shape *layer,
+    const struct gpume_log *log, struct gpume_plan *plan)
 {
     static const struct gpume_caps caps = {.window_bytes = UINT64_MAX,
         .align_bytes = 256,
         .batch_max = FIELDS,
         .batch_work = TRIAL_WORK};
+    const struct gpume_block_sizes sizes = {.count = 1, .of = {{layer->block_w, layer->block_h}}};
     struct gpume_params p = whole->params;
     p.width = (uint32_t)gpume_min_u64(p.width, SIDE_MAX);
     p.height = (uint32_t)gpume_min_u64(p.height, SIDE_MAX);
     p.ref_distance = 1;
     p.direction = GPUME_DIRECTION_PAST;
     p.want_predicted = p.want_frames = false;
-    int status = gpume_plan_make(&p, &caps, log, plan);
+    p.prefilter = NULL;
+    int status = gpume_plan_make_layers(&p, &sizes, &caps, log, plan);
     while (status == GPUME_OK && work_of(plan) > TRIAL_WORK && plan->blocks >= 2 * BLOCKS_MIN) {
         *(p.width > p.height ? &p.width : &p.height) /= 2;
-        status = gpume_plan_make(&p, &caps, log, plan);
+        status = gpume_plan_make_layers(&p, &sizes, &caps, log, plan);
     }
     return status;
 }
@@ -72,141 +74,155 @@ static void fill_noise(const struct gpume_plan *plan, struct gpume_buffer *uploa
     }
 }
 
-static int create_memory(struct gpume_gpu *gpu, struct trial *t)
+/* Two frames are enough, and nothing is read back. */
+static int create_memory(struct trial *t)
 {
-    static const struct gpume_sieve_rule never = {.candidates_min = UINT64_MAX};
-    int status;
-    t->layout = gpume_layout_make(&t->plan, &never, 0);
-    for (uint32_t i = 0; i < FRAMES; i++) {
-        GPUME_TRY(
-            gpume_buffer_create(gpu, GPUME_BUFFER_UPLOAD, t->plan.plane_bytes, &t->uploads[i]));
-        fill_noise(&t->plan, &t->uploads[i], i + 1);
+    const struct gpume_plan *plan = &t->planned.plan;
+    struct gpume_memory_needs *needs = &t->planned.needs;
+    gpume_plan_gpu_needs(t->gpu, NULL, 1, &t->planned);
+    needs->parts[GPUME_MEMORY_UPLOADS].count = FRAMES;
+    needs->parts[GPUME_MEMORY_READBACK].count = 0;
+    int status = gpume_memory_create(t->gpu, needs, &t->memory);
+    for (uint32_t i = 0; status == GPUME_OK && i < FRAMES; i++) {
+        fill_noise(plan, &t->memory.parts[GPUME_MEMORY_UPLOADS][i], i + 1);
     }
-    GPUME_TRY(gpume_buffer_create(
-        gpu, GPUME_BUFFER_DEVICE, t->plan.padded_bytes * t->plan.ring, &t->ring));
-    GPUME_TRY(gpume_buffer_create(gpu, GPUME_BUFFER_DEVICE, t->layout.results_bytes, &t->results));
-    GPUME_TRY(gpume_buffer_create(gpu, GPUME_BUFFER_DEVICE, t->layout.scratch_bytes, &t->scratch));
-    for (uint32_t i = 0; i < t->plan.batch; i++) {
-        t->tasks[i] = (struct gpume_task){.target = i + 1, .reference = i};
-    }
-    t->work = (struct gpume_work){
-        .gpu = gpu,
-        .plan = &t->plan,
-        .layout = &t->layout,
-        .slot = &t->slot,
-        .uploads = t->uploads,
-        .ring = &t->ring,
-        .results = &t->results,
-        .scratch = &t->scratch,
-        .tasks = t->tasks,
-        .task_count = t->plan.batch,
-    };
-fail:
     return status;
 }
 
-/* The time that the match stage takes for a field; match NULL: only brings the frames. */
-static int run(struct trial *t, const struct gpume_match *match, uint64_t *ns)
+static struct gpume_stage_setup setup_of(
+    const struct trial *t, const struct gpume_match_choice *choice)
 {
-    uint64_t stage_ns[GPUME_STAGE_COUNT] = {0};
+    return (struct gpume_stage_setup){
+        .gpu = t->gpu,
+        .plan = &t->planned.plan,
+        .layout = &t->planned.layout,
+        .choice = choice,
+    };
+}
+
+/* Runs a stage over all frames of the ring or over as many tasks as a submission takes. ns: per
+ * task, where it is the search. */
+static int run(struct trial *t, const struct gpume_gpu_stage *stage, uint64_t *ns)
+{
+    const struct gpume_plan *plan = &t->planned.plan;
+    struct gpume_frame *frames[FIELDS + 1];
+    struct gpume_frame copies[FIELDS + 1];
+    struct gpume_task tasks[FIELDS];
+    for (uint32_t i = 0; i < plan->ring; i++) {
+        copies[i] = (struct gpume_frame){.pool_index = i % FRAMES, .sequence = i};
+        frames[i] = &copies[i];
+    }
+    for (uint32_t i = 0; i < plan->batch; i++) {
+        tasks[i] = (struct gpume_task){.target = i + 1, .reference = i};
+    }
+    const struct gpume_work work = {
+        .plan = plan,
+        .layout = &t->planned.layout,
+        .memory = &t->memory,
+        .slot = &t->slot,
+        .frames = frames,
+        .frame_count = plan->ring,
+        .tasks = tasks,
+        .task_count = plan->batch,
+    };
+    uint64_t row_ns[GPUME_ROW_COUNT] = {0};
     int status;
     gpume_slot_begin(&t->slot);
-    gpume_work_write_tasks(&t->work);
+    gpume_work_write_tasks(&work);
     gpume_barrier_from_earlier_slots(&t->slot);
-    for (uint32_t i = 0; !match && i < t->plan.ring; i++) {
-        gpume_k_upload_record(&t->work, &t->upload, i % FRAMES, i);
-    }
-    gpume_slot_stage_done(&t->slot, GPUME_STAGE_UPLOAD);
-    if (match) {
-        gpume_k_match_record(&t->work, match);
-        gpume_slot_stage_done(&t->slot, GPUME_STAGE_MATCH);
-    }
+    gpume_slot_row_done(&t->slot, GPUME_ROW_UPLOAD);
+    stage->ops->record(stage, &work);
+    gpume_slot_row_done(&t->slot, GPUME_ROW_MATCH);
     GPUME_TRY(gpume_slot_submit(&t->slot, &t->timeline));
-    GPUME_TRY(gpume_slot_wait(&t->slot, &t->timeline, stage_ns));
-    *ns = stage_ns[GPUME_STAGE_MATCH] / t->plan.batch;
+    GPUME_TRY(gpume_slot_wait(&t->slot, &t->timeline, row_ns));
+    *ns = row_ns[GPUME_ROW_MATCH] / plan->batch;
 fail:
     return status;
 }
 
-static int create(struct gpume_gpu *gpu, struct trial *t)
+static int create(struct trial *t)
 {
+    struct gpume_stage_setup setup = setup_of(t, NULL);
     uint64_t ns;
     int status;
-    uint32_t binds = t->plan.ring * gpume_k_upload_binds(&t->plan) + GPUME_K_BAND_BINDS;
-    GPUME_TRY(create_memory(gpu, t));
-    GPUME_TRY(gpume_k_upload_create(gpu, &t->plan, &t->upload));
-    GPUME_TRY(gpume_kernel_wait(gpu, &t->upload));
-    GPUME_TRY(gpume_timeline_create(gpu, &t->timeline));
-    GPUME_TRY(gpume_slot_create(gpu, binds, sizeof(struct gpume_task_table), &t->slot));
-    GPUME_TRY(run(t, NULL, &ns));
+    GPUME_TRY(create_memory(t));
+    GPUME_TRY(gpume_stage_create(&gpume_stage_upload, &setup, &t->upload));
+    GPUME_TRY(gpume_stage_wait(&t->upload));
+    GPUME_TRY(gpume_timeline_create(t->gpu, &t->timeline));
+    GPUME_TRY(gpume_slot_create(t->gpu, t->planned.needs.binds + t->planned.plan.ring,
+        sizeof(struct gpume_task_table), &t->slot));
+    GPUME_TRY(run(t, &t->upload, &ns));
 fail:
     return status;
 }
 
-static void destroy(struct gpume_gpu *gpu, struct trial *t)
+static void destroy(struct trial *t)
 {
     gpume_slot_destroy(&t->slot);
-    gpume_timeline_destroy(gpu, &t->timeline);
-    gpume_kernel_destroy(gpu, &t->upload);
-    struct gpume_buffer *all[] = {
-        &t->uploads[0], &t->uploads[1], &t->ring, &t->results, &t->scratch};
-    for (uint32_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
-        gpume_buffer_destroy(gpu, all[i]);
-    }
+    gpume_timeline_destroy(t->gpu, &t->timeline);
+    gpume_stage_destroy(&t->upload);
+    gpume_memory_destroy(t->gpu, &t->planned.needs, &t->memory);
 }
 
 static int run_one(
-    struct trial *t, struct gpume_contender *contender, const struct gpume_match *match)
+    struct trial *t, struct gpume_contender *contender, const struct gpume_gpu_stage *match)
 {
     uint64_t ns = 0;
     int status = GPUME_OK;
     for (uint32_t i = 0; i < RUNS && ns < LONG_RUN_NS; i++) {
         GPUME_TRY(run(t, match, &ns));
         contender->ns = i == 0 ? ns : gpume_min_u64(contender->ns, ns);
-        t->spent_ns += ns * t->plan.batch;
+        t->spent_ns += ns * t->planned.plan.batch;
     }
 fail:
     return status;
 }
 
+/* A contender's match stage. */
+struct entry {
+    struct gpume_match_choice choice;
+    struct gpume_gpu_stage match;
+};
+
 /* All are compiled at a time, each in a thread of its own. */
-static int run_all(struct trial *t, struct gpume_contender *contenders, struct gpume_match *matches,
-    uint32_t count)
+static int run_all(
+    struct trial *t, struct gpume_contender *contenders, struct entry *entries, uint32_t count)
 {
-    struct gpume_gpu *gpu = t->work.gpu;
     int status = GPUME_OK;
     for (uint32_t i = 0; i < count; i++) {
-        GPUME_TRY(gpume_k_match_create(
-            gpu, &t->plan, contenders[i].variant, &contenders[i].tile, false, &matches[i]));
+        entries[i].choice = (struct gpume_match_choice){
+            .variant = contenders[i].variant, .tile = contenders[i].tile};
+        struct gpume_stage_setup setup = setup_of(t, &entries[i].choice);
+        GPUME_TRY(gpume_stage_create(&gpume_stage_match, &setup, &entries[i].match));
     }
     for (uint32_t i = 0; i < count; i++) {
-        GPUME_TRY(gpume_kernel_wait(gpu, &matches[i].tiles));
-        GPUME_TRY(gpume_kernel_wait(gpu, &matches[i].quads));
+        GPUME_TRY(gpume_stage_wait(&entries[i].match));
     }
     for (uint32_t i = count; i > 0 && t->spent_ns < TRIAL_NS; i--) {
-        GPUME_TRY(run_one(t, &contenders[i - 1], &matches[i - 1]));
+        GPUME_TRY(run_one(t, &contenders[i - 1], &entries[i - 1].match));
     }
 fail:
     return status;
 }
 
 int gpume_trial_run(struct gpume_gpu *gpu, const struct gpume_plan *plan,
-    struct gpume_contender *contenders, uint32_t count)
+    const struct gpume_shape *layer, struct gpume_contender *contenders, uint32_t count)
 {
-    struct trial trial = {0};
-    int status = make_plan(plan, gpu->log, &trial.plan);
-    if (status != GPUME_OK || (uint64_t)trial.plan.blocks * trial.plan.batch < BLOCKS_MIN / 2) {
+    struct trial trial = {.gpu = gpu};
+    const struct gpume_plan *small = &trial.planned.plan;
+    int status = make_plan(plan, layer, gpu->log, &trial.planned.plan);
+    if (status != GPUME_OK || (uint64_t)small->blocks * small->batch < BLOCKS_MIN / 2) {
         return status;
     }
-    struct gpume_match *matches = calloc(count, sizeof(*matches));
-    status = matches ? create(gpu, &trial) : gpume_log_nomem(gpu->log, "a trial of searches");
+    struct entry *entries = calloc(count, sizeof(*entries));
+    status = entries ? create(&trial) : gpume_log_nomem(gpu->log, "a trial of searches");
     if (status == GPUME_OK) {
-        status = run_all(&trial, contenders, matches, count);
+        status = run_all(&trial, contenders, entries, count);
     }
-    for (uint32_t i = 0; matches && i < count; i++) {
-        gpume_k_match_destroy(gpu, &matches[i]);
+    for (uint32_t i = 0; entries && i < count; i++) {
+        gpume_stage_destroy(&entries[i].match);
     }
-    destroy(gpu, &trial);
-    free(matches);
+    destroy(&trial);
+    free(entries);
     return status;
 }

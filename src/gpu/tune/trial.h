@@ -6,17 +6,17 @@
 #ifndef GPUME_GPU_TUNE_TRIAL_H
 #define GPUME_GPU_TUNE_TRIAL_H
 
-#include "gpu/stages/stages.h"
+#include "gpu/stages/stage.h"
 
 struct gpume_contender {
     const struct gpume_match_variant *variant;
     struct gpume_tile tile; /* as it suits the plan */
-    uint64_t ns;            /* a field, of the best run; 0: not timed */
+    uint64_t ns;            /* per field, in the best run; 0: not timed */
 };
 
 /* Fills in the contenders' times, from the last to the first, as far as time allows and if the plan
  * is large enough to tell. A failure is logged. */
 int gpume_trial_run(struct gpume_gpu *gpu, const struct gpume_plan *plan,
-    struct gpume_contender *contenders, uint32_t count);
+    const struct gpume_shape *layer, struct gpume_contender *contenders, uint32_t count);
 
 #endif

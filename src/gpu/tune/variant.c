@@ -56,8 +56,8 @@ static struct gpume_tile_limits limits_of(const struct gpume_gpu *gpu, uint32_t 
 }
 
 uint32_t gpume_match_variant_tiles(const struct gpume_match_variant *variant,
-    const struct gpume_gpu *gpu, const struct gpume_plan *plan, uint32_t blocks,
-    struct gpume_tile tiles[GPUME_VARIANT_TILES_MAX])
+    const struct gpume_gpu *gpu, const struct gpume_plan *plan, const struct gpume_shape *layer,
+    uint32_t blocks, struct gpume_tile tiles[GPUME_VARIANT_TILES_MAX])
 {
     struct gpume_tile_limits limits = limits_of(gpu, blocks);
     tiles[0] = (struct gpume_tile){0};
@@ -65,14 +65,16 @@ uint32_t gpume_match_variant_tiles(const struct gpume_match_variant *variant,
         return 1;
     }
     bool half = variant->words == GPUME_TILE_HALF; /* as a rule the fastest: worth a closer look */
-    return gpume_tile_choose(plan, variant->words, &limits, half ? 3 : 1, half ? 3 : 2, tiles);
+    return gpume_tile_choose(
+        plan, layer, variant->words, &limits, half ? 3 : 1, half ? 3 : 2, tiles);
 }
 
 bool gpume_match_variant_takes(const struct gpume_match_variant *variant,
-    const struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_tile *tile)
+    const struct gpume_gpu *gpu, const struct gpume_plan *plan, const struct gpume_shape *layer,
+    struct gpume_tile *tile)
 {
     struct gpume_tile_limits limits = limits_of(gpu, GPUME_TILE_BLOCKS_MAX);
-    return variant->tiled && gpume_tile_complete(plan, variant->words, &limits, tile);
+    return variant->tiled && gpume_tile_complete(plan, layer, variant->words, &limits, tile);
 }
 
 int gpume_match_variant_list(

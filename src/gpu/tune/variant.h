@@ -12,8 +12,15 @@
 struct gpume_match_variant {
     const char *name, *summary;                     /* as gpume_list_searches tells them */
     bool (*available)(const struct gpume_gpu *gpu); /* the logical device is not needed */
-    bool tiled;                                     /* tile.comp; else match.comp alone */
-    enum gpume_tile_words words;                    /* tiled */
+    bool tiled;                  /* match_tiles.comp; else match_quads.comp alone */
+    enum gpume_tile_words words; /* tiled */
+};
+
+/* How a layer is searched in full. */
+struct gpume_match_choice {
+    const struct gpume_match_variant *variant;
+    struct gpume_tile tile;          /* its shape; all zero: it has none */
+    struct gpume_tile fallback_tile; /* for the few blocks, far between, that pruning leaves */
 };
 
 /* Variants from the plainest to the fastest; NULL past the last one. The first suits every plan. */
@@ -29,12 +36,13 @@ const struct gpume_match_variant *gpume_match_variant_select(
 /* Shapes that are worth a trial, of at most `blocks`, the most promising first; one of all zeros
  * where it needs none. Returns their number; 0: it does not suit the plan on this device. */
 uint32_t gpume_match_variant_tiles(const struct gpume_match_variant *variant,
-    const struct gpume_gpu *gpu, const struct gpume_plan *plan, uint32_t blocks,
-    struct gpume_tile tiles[GPUME_VARIANT_TILES_MAX]);
+    const struct gpume_gpu *gpu, const struct gpume_plan *plan, const struct gpume_shape *layer,
+    uint32_t blocks, struct gpume_tile tiles[GPUME_VARIANT_TILES_MAX]);
 
 /* Does a shape that somebody wants suit it? Then *tile is completed. */
 bool gpume_match_variant_takes(const struct gpume_match_variant *variant,
-    const struct gpume_gpu *gpu, const struct gpume_plan *plan, struct gpume_tile *tile);
+    const struct gpume_gpu *gpu, const struct gpume_plan *plan, const struct gpume_shape *layer,
+    struct gpume_tile *tile);
 
 /* engine_ops.list_searches */
 int gpume_match_variant_list(

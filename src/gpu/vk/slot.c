@@ -6,7 +6,7 @@
 
 #include <assert.h>
 
-#define QUERIES (GPUME_STAGE_COUNT + 1u)
+#define QUERIES (GPUME_ROW_COUNT + 1u)
 #define GRID_WIDTH 32768u /* every driver allows 65,535 groups a dimension */
 
 int gpume_timeline_create(struct gpume_gpu *gpu, struct gpume_timeline *timeline)
@@ -293,9 +293,9 @@ void gpume_barrier_all(struct gpume_slot *slot)
         VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT);
 }
 
-void gpume_slot_stage_done(struct gpume_slot *slot, enum gpume_gpu_stage stage)
+void gpume_slot_row_done(struct gpume_slot *slot, enum gpume_gpu_row row)
 {
-    stamp(slot, (uint32_t)stage + 1);
+    stamp(slot, (uint32_t)row + 1);
 }
 
 int gpume_slot_submit(struct gpume_slot *slot, struct gpume_timeline *timeline)
@@ -328,7 +328,7 @@ int gpume_slot_submit(struct gpume_slot *slot, struct gpume_timeline *timeline)
 }
 
 /* Timestamps wrap at timestamp_bits; differences modulo that are right for up to hours. */
-static void add_times(struct gpume_slot *slot, uint64_t stage_ns[GPUME_STAGE_COUNT])
+static void add_times(struct gpume_slot *slot, uint64_t row_ns[GPUME_ROW_COUNT])
 {
     uint64_t ticks[QUERIES];
     if (!slot->queries ||
@@ -340,12 +340,12 @@ static void add_times(struct gpume_slot *slot, uint64_t stage_ns[GPUME_STAGE_COU
     uint64_t mask = bits >= 64 ? UINT64_MAX : (1ull << bits) - 1;
     double period = (double)slot->gpu->properties.limits.timestampPeriod;
     for (uint32_t i = 0; i + 1 < slot->stamps; i++) {
-        stage_ns[i] += (uint64_t)((double)((ticks[i + 1] - ticks[i]) & mask) * period);
+        row_ns[i] += (uint64_t)((double)((ticks[i + 1] - ticks[i]) & mask) * period);
     }
 }
 
 int gpume_slot_wait(struct gpume_slot *slot, const struct gpume_timeline *timeline,
-    uint64_t stage_ns[GPUME_STAGE_COUNT])
+    uint64_t row_ns[GPUME_ROW_COUNT])
 {
     VkSemaphoreWaitInfo info = {
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
@@ -356,7 +356,7 @@ int gpume_slot_wait(struct gpume_slot *slot, const struct gpume_timeline *timeli
     int status = gpume_vk_check(
         slot->gpu->log, vkWaitSemaphores(slot->gpu->device, &info, UINT64_MAX), "vkWaitSemaphores");
     if (status == GPUME_OK) {
-        add_times(slot, stage_ns);
+        add_times(slot, row_ns);
     } else {
         (void)vkDeviceWaitIdle(slot->gpu->device);
     }

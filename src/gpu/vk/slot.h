@@ -10,13 +10,14 @@
 #include "gpu/vk/buffer.h"
 #include "gpu/vk/kernel.h"
 
-enum gpume_gpu_stage {
-    GPUME_STAGE_UPLOAD,
-    GPUME_STAGE_MATCH,
-    GPUME_STAGE_REDUCE,
-    GPUME_STAGE_RANK,
-    GPUME_STAGE_READBACK,
-    GPUME_STAGE_COUNT,
+/* Rows of the statistics, in the order of the work. */
+enum gpume_gpu_row {
+    GPUME_ROW_UPLOAD,
+    GPUME_ROW_MATCH,
+    GPUME_ROW_REDUCE,
+    GPUME_ROW_RANK,
+    GPUME_ROW_READBACK,
+    GPUME_ROW_COUNT,
 };
 
 struct gpume_timeline {
@@ -29,7 +30,7 @@ struct gpume_slot {
     VkCommandPool pool;
     VkCommandBuffer commands;
     VkDescriptorPool sets;
-    VkQueryPool queries; /* one before the first stage, one after each */
+    VkQueryPool queries; /* one before the first row, one after each */
     uint32_t stamps;     /* written by this submission */
     /* What the host writes to it between begin and submit, kernels read: no barrier is needed.
      * Small, as descriptors are, so that no plan counts it. */
@@ -81,14 +82,14 @@ void gpume_barrier_from_earlier_slots(struct gpume_slot *slot);
 /* Everything before, in earlier submissions too, before everything after. */
 void gpume_barrier_all(struct gpume_slot *slot);
 
-/* Marks the end of a stage for the statistics. */
-void gpume_slot_stage_done(struct gpume_slot *slot, enum gpume_gpu_stage stage);
+/* Marks the end of what counts for a row. Rows follow each other without gaps. */
+void gpume_slot_row_done(struct gpume_slot *slot, enum gpume_gpu_row row);
 
 int gpume_slot_submit(struct gpume_slot *slot, struct gpume_timeline *timeline);
 
-/* Waits for the submission and adds its stages' nanoseconds. Where waiting fails, out of memory
+/* Waits for the submission and adds its nanoseconds to each row. Where waiting fails, out of memory
  * perhaps, the submission is still over then: what it uses may be destroyed. */
 int gpume_slot_wait(struct gpume_slot *slot, const struct gpume_timeline *timeline,
-    uint64_t stage_ns[GPUME_STAGE_COUNT]);
+    uint64_t row_ns[GPUME_ROW_COUNT]);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The bounds of sieve.comp's candidates by the sums of their parts: of a group of them, of four
+ * The bounds of prune_wide.comp's candidates by the sums of their parts: of a group of them, of four
  * neighbours by quarters, and of four by sixteenths. Include where those sums, the block and the
  * candidates' range are there.
  */

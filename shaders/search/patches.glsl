@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A padded frame a second time, for sieve.comp: in patches of eight columns, an octet a row, and of
+ * A padded frame a second time, for prune_wide.comp: in patches of eight columns, an octet a row, and of
  * 128 bytes, which is a line of the caches of many GPUs. Rows of patches follow each other.
  * Neighbouring rows of a block lie side by side, and it touches six lines where rows of the frame
  * would be 16. Padding is widened to the left and above to whole patches, so that blocks of the

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "gpu/tune/sieve_shape.h"
+#include "gpu/tune/prune_shape.h"
 
 #include "base/grid.h"
 #include "common/shared.h"
@@ -22,103 +22,106 @@ static uint32_t shift_for(uint32_t side, uint32_t bits)
 
 /* So that no invocation loops for too long: a candidate is as many runs of eight samples or of
  * sixteen, taken by all of its invocations together, and two iterations more. */
-static uint32_t give_up(const struct gpume_plan *plan, const struct gpume_sieve_shape *shape)
+static uint32_t give_up(const struct gpume_shape *layer, const struct gpume_prune_shape *shape)
 {
-    uint64_t runs = (uint64_t)plan->params.block * plan->params.block / 8;
+    uint64_t runs = (uint64_t)layer->block_w * layer->block_w / 8;
     uint64_t affordable = COMPARE_ITERATIONS / (gpume_div_up(runs, shape->local) + 2);
     return (uint32_t)gpume_min_u64(WORTH, affordable);
 }
 
 /* Measured: candidates of a block up to which an invocation each is faster. */
-static uint64_t sifted_most(uint32_t block)
+static uint64_t small_most(uint32_t block)
 {
     return block == 8 ? 1200 : block == 16 ? 300 : 0;
 }
 
-bool gpume_sieve_sifts(const struct gpume_plan *plan)
+bool gpume_prune_is_small(const struct gpume_plan *plan, const struct gpume_shape *layer)
 {
-    return plan->candidates <= sifted_most(plan->params.block) &&
-           plan->layers[0].cost_bits + gpume_bit_width(plan->candidates) <= 32; /* both in a word */
+    return plan->candidates <= small_most(layer->block_w) &&
+           layer->cost_bits + gpume_bit_width(plan->candidates) <= 32; /* both in a word */
 }
 
 /* An invocation bounds at most 1,025 eights of candidates twice and lists its share. The list holds
  * 256, of which 7 places may stay free: in each of at most 64 * 1200 / 249 = 309 rounds (blocks of
  * 16: 78) it compares four candidates, each in up to four squares of eight rows. That is below
- * 25,000 iterations, as test_sieve counts. */
-static struct gpume_sieve_shape sift_shape(const struct gpume_plan *plan)
+ * 25,000 iterations, as test_prune counts. */
+static struct gpume_prune_shape small_shape(
+    const struct gpume_plan *plan, const struct gpume_shape *layer)
 {
-    return (struct gpume_sieve_shape){
-        .sifts = true,
+    return (struct gpume_prune_shape){
+        .small = true,
         .local = 64,
         .give_up = 128, /* measured; many candidates of a block are shared by all invocations */
-        .quarter_shift = shift_for(plan->params.block / 2, plan->params.bits),
+        .quarter_shift = shift_for(layer->block_w / 2, plan->params.bits),
     };
 }
 
-uint64_t gpume_sieve_candidates_min(const struct gpume_plan *plan, bool processor)
+uint64_t gpume_prune_candidates_min(
+    const struct gpume_plan *plan, const struct gpume_shape *layer, bool processor)
 {
-    return processor ? 500 : gpume_sieve_sifts(plan) ? 100 : 400;
+    return processor ? 500 : gpume_prune_is_small(plan, layer) ? 100 : 400;
 }
 
-struct gpume_sieve_shape gpume_sieve_shape_make(const struct gpume_plan *plan)
+struct gpume_prune_shape gpume_prune_shape_make(
+    const struct gpume_plan *plan, const struct gpume_shape *layer)
 {
-    if (gpume_sieve_sifts(plan)) {
-        return sift_shape(plan);
+    if (gpume_prune_is_small(plan, layer)) {
+        return small_shape(plan, layer);
     }
-    uint32_t half = plan->params.block / 2;
+    uint32_t half = layer->block_w / 2;
     uint32_t rows = (uint32_t)gpume_div_up(2 * plan->params.window_y + 1, 4);
     uint32_t local = plan->candidates > 8192 ? 128 : 32; /* measured */
     uint32_t most = EACH_MAX * local / plan->dx_quads;
-    struct gpume_sieve_shape shape = {
+    struct gpume_prune_shape shape = {
         .local = local,
         .part = (uint32_t)gpume_div_up(rows, gpume_div_up(rows, most > 0 ? most : 1)),
         .list = 2 * local,
         .quarter_shift = shift_for(half, plan->params.bits),
         .sixteenth_shift = shift_for(half / 2, plan->params.bits),
     };
-    shape.give_up = give_up(plan, &shape);
+    shape.give_up = give_up(layer, &shape);
     return shape;
 }
 
 /* Longer where a probe costs more, so that probes stay a small share. */
-static uint64_t probe_period(const struct gpume_sieve_size *size)
+static uint64_t probe_period(const struct gpume_prune_size *size)
 {
-    uint64_t used = size->field_ns[size->sieving], other = size->field_ns[!size->sieving];
-    return (size->sieving ? GPUME_SIEVE_PROBE_FULL : GPUME_SIEVE_PROBE) * (other / used + 1);
+    uint64_t used = size->field_ns[size->pruning], other = size->field_ns[!size->pruning];
+    return (size->pruning ? GPUME_PRUNE_PROBE_FULL : GPUME_PRUNE_PROBE) * (other / used + 1);
 }
 
-static struct gpume_sieve_size *size_of(struct gpume_sieve_switch *sieve, uint32_t fields)
+static struct gpume_prune_size *size_of(struct gpume_prune_policy *policy, uint32_t fields)
 {
-    return &sieve->sizes[gpume_bit_width(fields)];
+    return &policy->sizes[gpume_bit_width(fields)];
 }
 
-bool gpume_sieve_switch_next(struct gpume_sieve_switch *sieve, uint32_t fields)
+bool gpume_prune_policy_next(struct gpume_prune_policy *policy, uint32_t fields)
 {
-    struct gpume_sieve_size *size = size_of(sieve, fields);
+    struct gpume_prune_size *size = size_of(policy, fields);
     if (!size->tried) {
         size->tried = true;
         return true;
     }
     if (size->field_ns[0] == 0 || size->field_ns[1] == 0) {
-        return size->sieving;
+        return size->pruning;
     }
     if (++size->since_probe < probe_period(size)) {
-        return size->sieving;
+        return size->pruning;
     }
     size->since_probe = 0;
-    return !size->sieving;
+    return !size->pruning;
 }
 
-void gpume_sieve_switch_measured(
-    struct gpume_sieve_switch *sieve, bool sieved, uint64_t ns, uint32_t fields)
+void gpume_prune_policy_measured(
+    struct gpume_prune_policy *policy, bool pruned, uint64_t ns, uint32_t fields)
 {
-    struct gpume_sieve_size *size = size_of(sieve, fields);
+    struct gpume_prune_size *size = size_of(policy, fields);
     if (ns == 0 || fields == 0) {
-        size->sieving |= size->field_ns[0] == 0 && size->field_ns[1] == 0;
+        size->pruning |= size->field_ns[0] == 0 && size->field_ns[1] == 0;
         return;
     }
-    size->field_ns[sieved] = ns / fields + 1;
-    size->sieving =
+    size->field_ns[pruned] = ns / fields + 1;
+    size->pruning =
         size->field_ns[0] > 0 && size->field_ns[1] > 0 && size->field_ns[1] < size->field_ns[0];
     size->tried = size->field_ns[1] > 0; /* else once more: its time was not told */
 }

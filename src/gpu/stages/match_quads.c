@@ -6,7 +6,7 @@
  * so far.
  */
 #include "base/grid.h"
-#include "gpu/stages/stages.h"
+#include "gpu/stages/match.h"
 
 #define CHUNK_MAX 5u /* neighbouring dy: more sums leave no registers on processors */
 
@@ -21,14 +21,14 @@
 #define LOCAL_CPU 16u
 #define BLOCKS_CPU 1024u
 
-_Static_assert(sizeof(struct gpume_match_push) <= 128, "every device has 128 bytes");
-_Static_assert(sizeof(struct gpume_match_push) == 13 * 4, "words without gaps, as GLSL lays them");
+_Static_assert(sizeof(struct gpume_quads_push) <= 128, "every device has 128 bytes");
+_Static_assert(sizeof(struct gpume_quads_push) == 15 * 4, "words without gaps, as GLSL lays them");
 
-static const uint32_t match8[] =
-#include "match8.inc"
+static const uint32_t quads8[] =
+#include "quads8.inc"
     ;
-static const uint32_t match16[] =
-#include "match16.inc"
+static const uint32_t quads16[] =
+#include "quads16.inc"
     ;
 
 /* How the jobs of a block are shared out. */
@@ -39,51 +39,55 @@ struct jobs {
     uint32_t step; /* a dispatch takes */
 };
 
-static uint32_t team_max(const struct gpume_gpu *gpu, const struct gpume_plan *plan)
+static uint32_t team_max(const struct gpume_gpu *gpu, const struct gpume_shape *layer)
 {
     if (gpu->properties.deviceType != VK_PHYSICAL_DEVICE_TYPE_CPU) {
         return TEAM_GPU;
     }
-    return plan->blocks < BLOCKS_CPU ? TEAM_CPU : 1;
+    return layer->blocks < BLOCKS_CPU ? TEAM_CPU : 1;
 }
 
-static struct jobs jobs_of(const struct gpume_gpu *gpu, const struct gpume_plan *plan)
+static struct jobs jobs_of(const struct gpume_stage_setup *setup)
 {
-    bool processor = gpu->properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
-    uint32_t span_y = 2 * plan->params.window_y + 1, block = plan->params.block;
+    const struct gpume_shape *layer = gpume_stage_layer(setup);
+    bool processor = setup->gpu->properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    uint32_t span_y = 2 * setup->plan->params.window_y + 1;
     uint32_t chunks = (uint32_t)gpume_div_up(span_y, CHUNK_MAX);
     struct jobs jobs = {.chunk = (uint32_t)gpume_div_up(span_y, chunks), .team = 1};
-    jobs.count = plan->dx_quads * chunks;
-    while (jobs.team < jobs.count && jobs.team < team_max(gpu, plan)) {
+    jobs.count = setup->plan->dx_quads * chunks;
+    while (jobs.team < jobs.count && jobs.team < team_max(setup->gpu, layer)) {
         jobs.team *= 2;
     }
     jobs.local = processor ? LOCAL_CPU : LOCAL_GPU;
     /* A job loops over block rows and over the quads of a row; 8 more for what surrounds them. At
      * least one fits: 128 * 33 + 8 is far below the limit. */
-    uint32_t iterations = block * (block / 4 + 1) + 8;
+    uint32_t iterations = layer->block_h * (layer->block_w / 4 + 1) + 8;
     jobs.step = GPUME_ITERATIONS_MAX / iterations * jobs.team;
     return jobs;
 }
 
-int gpume_k_quads_create(
-    struct gpume_gpu *gpu, const struct gpume_plan *plan, bool sieved, struct gpume_kernel *kernel)
+int gpume_match_quads_create(
+    const struct gpume_stage_setup *setup, bool fallback, struct gpume_kernel *kernel)
 {
-    static const struct gpume_k_code code = GPUME_K_TASK_CODE(match, 5, struct gpume_match_push);
-    struct jobs jobs = jobs_of(gpu, plan);
-    uint32_t order_bits = gpume_bit_width(plan->candidates); /* (0,0) is 0, the last one so many */
+    static const struct gpume_kernel_code code =
+        GPUME_TASK_CODE(quads, GPUME_SEARCH_VIEWS, struct gpume_quads_push);
+    struct jobs jobs = jobs_of(setup);
+    /* (0,0) is 0, the last one as many as there are candidates */
+    uint32_t order_bits = gpume_bit_width(setup->plan->candidates);
+    bool one_word = gpume_stage_layer(setup)->cost_bits + order_bits <= 32;
     uint32_t constants[GPUME_SPEC_COUNT];
-    gpume_k_constants(plan, constants);
-    constants[GPUME_SPEC_SIEVED] = sieved;
+    gpume_stage_constants(setup, constants);
+    constants[GPUME_SPEC_FALLBACK] = fallback;
     constants[GPUME_SPEC_TEAM] = jobs.team;
     constants[GPUME_SPEC_LOCAL] = jobs.local;
     constants[GPUME_SPEC_CHUNK] = jobs.chunk;
-    constants[GPUME_SPEC_KEY_BITS] = plan->layers[0].cost_bits + order_bits <= 32 ? order_bits : 0;
-    return gpume_k_create(gpu, plan, &code, constants, kernel);
+    constants[GPUME_SPEC_KEY_BITS] = one_word ? order_bits : 0;
+    return gpume_stage_kernel(setup, &code, constants, kernel);
 }
 
 /* Every job of the push's blocks. */
 static void record_blocks(const struct gpume_work *work, const struct gpume_kernel *kernel,
-    const struct jobs *jobs, struct gpume_match_push *push)
+    const struct jobs *jobs, struct gpume_quads_push *push)
 {
     uint64_t groups = gpume_div_up(push->block_count, jobs->local / jobs->team);
     for (uint32_t job = 0; job < jobs->count; job += jobs->step) {
@@ -96,28 +100,21 @@ static void record_blocks(const struct gpume_work *work, const struct gpume_kern
     }
 }
 
-void gpume_k_quads_record(const struct gpume_work *work, const struct gpume_kernel *kernel,
-    const struct gpume_block_range *range)
+void gpume_match_quads_record(const struct gpume_work *work, const struct gpume_stage_setup *setup,
+    const struct gpume_kernel *kernel, const struct gpume_block_range *range)
 {
-    const struct gpume_plan *plan = work->plan;
-    const struct jobs jobs = jobs_of(work->gpu, plan);
-    VkDeviceSize words = (VkDeviceSize)work->task_count * plan->blocks * 4;
-    struct gpume_match_push push = {
-        .width = plan->params.width,
-        .height = plan->params.height,
-        .blocks_x = plan->layers[0].blocks_x,
-        .blocks = plan->blocks,
+    const struct gpume_shape *layer = gpume_stage_layer(setup);
+    const struct jobs jobs = jobs_of(setup);
+    struct gpume_quads_push push = {
+        .layer = gpume_work_layer(setup->plan, layer),
         .block_step = range->step,
     };
-    struct gpume_view views[5];
-    gpume_work_frames(work, range->band, &views[0], &views[1], &push.frames);
-    views[2] = gpume_view_part(work->results, work->layout->vectors, words);
-    views[3] = gpume_view_part(work->results, work->layout->costs, words);
-    views[4] = gpume_work_todo(work);
+    struct gpume_view views[GPUME_SEARCH_VIEWS];
+    gpume_stage_search_views(work, setup, range->band, views, &push.frames);
     gpume_slot_bind(work->slot, kernel, views);
-    uint64_t job_pixels = 4ull * jobs.chunk * plan->params.block * plan->params.block;
+    uint64_t job_pixels = 4ull * jobs.chunk * layer->block_w * layer->block_h;
     uint32_t step =
-        gpume_k_blocks_per_dispatch(plan, gpume_min_u64(jobs.count, jobs.step) * job_pixels);
+        gpume_stage_blocks_per_dispatch(setup, gpume_min_u64(jobs.count, jobs.step) * job_pixels);
     for (uint64_t done = 0; done < range->count; done += step) {
         push.block_first = (uint32_t)(range->first + done * range->step);
         push.block_count = (uint32_t)gpume_min_u64(step, range->count - done);

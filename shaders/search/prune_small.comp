@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The full search by successive elimination (see sieve.comp) for small windows: an invocation does
+ * The full search by successive elimination (see prune_wide.comp) for small windows: an invocation does
  * for a block what a workgroup does there, by the sums of the block's four quarters alone.
  *
  * An invocation compares the zero vector, bounds all candidates of its block, eight neighbours of
@@ -16,7 +16,7 @@
  *
  * Grid: x = LOCAL blocks in raster order, z = field of the batch. Shared memory: 18 words an
  * invocation, as few as can be: it limits the workgroups on a core. Reads padded frames and sums;
- * writes vectors, costs, todo (by block, 1: left over; then a list of these) and adds to the
+ * writes vectors, costs, fallback (by block, 1: left over; then a list of these) and adds to the
  * field's counts.
  */
 #version 450
@@ -41,15 +41,16 @@ layout(std430, binding = 0) readonly buffer Padded { QUAD padded[]; };
 layout(std430, binding = 1) readonly buffer Quarters { uvec4 quarters[]; }; /* eights of a row */
 layout(std430, binding = 2) writeonly buffer Vectors { uint vectors[]; };
 layout(std430, binding = 3) writeonly buffer Costs { uint costs[]; };
-layout(std430, binding = 4) buffer Todo { uint todo[]; };
+layout(std430, binding = 4) buffer Fallback { uint fallback[]; };
 layout(std430, binding = 5) buffer Counts { uint counts[]; };
-layout(push_constant) uniform Push { gpume_sift_push pc; };
+layout(push_constant) uniform Push { gpume_prune_small_push pc; };
 
-#include "surfaces/bounds.glsl"
-#include "search/sieve_results.glsl"
+#include "search/sum_bounds.glsl"
+#include "search/prune_results.glsl"
 #include "search/runs.glsl"
 
 const uint NONE = 0xffffffffu;
+const uint BLOCK = BLOCK_W; /* a square: gpume_prune_supports */
 const uint HALF = BLOCK / 2u; /* 4 or 8 */
 const uint ROWS = uint(2 * WINDOW_Y + 1);
 const uint EIGHTS = uint(PAD_X + WINDOW_X + 8) / 8u; /* of a row of candidates */
@@ -90,7 +91,7 @@ uint zero_candidate() { return candidate_of(uint(WINDOW_Y), uint(PAD_X)); }
 
 uvec2 visible(uvec2 corner)
 {
-    return min(uvec2(BLOCK), uvec2(pc.width, pc.height) - corner);
+    return min(uvec2(BLOCK), uvec2(pc.layer.width, pc.layer.height) - corner);
 }
 
 /* Eight sums HALF columns to the right of others. */
@@ -153,7 +154,7 @@ uint allowed_of(uint row, uint column)
     uint mask = 0u;
     [[unroll]] for (uint i = 0u; i < 8u; i++) {
         ivec2 v = ivec2(column + i, row) - ivec2(PAD_X, WINDOW_Y);
-        bool counts = allowed(ivec2(position), ivec2(size), ivec2(pc.width, pc.height), v.x, v.y);
+        bool counts = allowed(ivec2(position), ivec2(size), ivec2(pc.layer.width, pc.layer.height), v.x, v.y);
         mask |= uint(counts) << i / 2u + 16u * (i % 2u);
     }
     return mask;
@@ -379,7 +380,7 @@ void sum_up(uvec2 block)
     uint lane = gl_LocalInvocationIndex;
     uvec2 at = block + uvec2(PAD_X, WINDOW_Y);
     uint frame = target_place(z) * pc.sum_eights;
-    bool whole = block.y + BLOCK <= pc.height;
+    bool whole = block.y + BLOCK <= pc.layer.height;
     uint sums[4];
     [[unroll]] for (uint i = 0u; i < 4u; i++) { /* in even columns */
         uvec2 to = at + uvec2(i % 2u, whole ? i / 2u : 0u) * HALF;
@@ -398,15 +399,16 @@ uint compared_of(uint lane)
 /* The block's result, or its place among those left over. */
 void finish(uint block, bool left)
 {
-    uint lane = gl_LocalInvocationIndex, index = z * pc.blocks + block;
-    todo[index] = uint(left);
+    uint lane = gl_LocalInvocationIndex, index = z * pc.layer.blocks + block;
+    fallback[index] = uint(left);
     if (left) {
-        uvec2 at = uvec2(corners[lane] & 0xffffu, corners[lane] >> 16) * BLOCK;
-        leave_over(index);
-        atomicAdd(passed, candidates_in(allowed_range(at, visible(at))));
+        uvec2 corner = uvec2(corners[lane] & 0xffffu, corners[lane] >> 16) * BLOCK;
+        fall_back(index);
+        atomicAdd(passed, candidates_in(allowed_range(corner, visible(corner))));
     } else {
-        vectors[index] = vector_of(best[lane] & ((1u << KEY_BITS) - 1u));
-        costs[index] = best[lane] >> KEY_BITS;
+        uint at = result_index(pc.layer, z, block);
+        vectors[at] = vector_of(best[lane] & ((1u << KEY_BITS) - 1u));
+        costs[at] = best[lane] >> KEY_BITS;
         atomicAdd(passed, compared_of(lane));
     }
 }
@@ -414,8 +416,8 @@ void finish(uint block, bool left)
 void main()
 {
     uint lane = gl_LocalInvocationIndex, block = pc.block_first + gl_WorkGroupID.x * LOCAL + lane;
-    uvec2 corner = uvec2(block % pc.blocks_x, block / pc.blocks_x);
-    bool there = block < pc.blocks, left = false;
+    uvec2 corner = uvec2(block % pc.layer.blocks_x, block / pc.layer.blocks_x);
+    bool there = block < pc.layer.blocks, left = false;
     z = gl_WorkGroupID.z;
     target_base = target_of(pc.frames, z);
     reference_base = reference_of(pc.frames, z);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The block of a workgroup of sieve.comp, its best candidate so far, and comparing a few candidates
+ * The block of a workgroup of prune_wide.comp, its best candidate so far, and comparing a few candidates
  * in full. An invocation takes runs of neighbouring samples from patches. Include after runs.glsl.
  */
 const uint NONE = 0xffffffffu;
@@ -46,7 +46,7 @@ void place()
     target_sums_first = target_frame * pc.sum_quads;
     reference_sums = reference_frame * pc.sum_quads;
     position = uvec2(gl_WorkGroupID.x, pc.row_first + gl_WorkGroupID.y) * BLOCK;
-    size = min(uvec2(BLOCK), uvec2(pc.width, pc.height) - position);
+    size = min(uvec2(BLOCK), uvec2(pc.layer.width, pc.layer.height) - position);
 }
 
 #ifdef GPUME_WIDE

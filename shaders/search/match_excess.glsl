@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A tile of tile.comp with samples beyond their depth, which files may hold: searched again, one
+ * A tile of match_tiles.comp with samples beyond their depth, which files may hold: searched again, one
  * block after the other and a candidate an invocation, from memory, where 32 bits hold any cost:
  * 128 * 128 * 65535 < 2^30. Seldom and slow.
  */
@@ -29,10 +29,10 @@ uint excess_cost(uint to, uint from, uint shift, uvec2 size)
 /* One block; sizes of 0 are of no account. */
 void compare_excess_of(uint b)
 {
-    uvec2 at = block_at(b) * BLOCK, size = block_size(b);
-    uvec2 across = allowed_range(at.x, size.x, pc.width, WINDOW_X);
-    uvec2 down = allowed_range(at.y, size.y, pc.height, WINDOW_Y);
-    uint to = (b % TILE_X) * BLOCK / 4u + (b / TILE_X) * BLOCK * pc.frames.stride;
+    uvec2 at = block_at(b) * BLOCK_SIZE, size = block_size(b);
+    uvec2 across = allowed_range(at.x, size.x, pc.layer.width, WINDOW_X);
+    uvec2 down = allowed_range(at.y, size.y, pc.layer.height, WINDOW_Y);
+    uint to = (b % TILE_X) * BLOCK_W / 4u + (b / TILE_X) * BLOCK_H * pc.frames.stride;
     uint least_cost = NONE, least_index = NONE;
     for (uint i = gl_LocalInvocationIndex; i < SPAN_X * SPAN_Y; i += LOCAL) {
         uint column = i % SPAN_X, row = i / SPAN_X;

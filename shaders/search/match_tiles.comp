@@ -3,17 +3,17 @@
  * The full search of a tile of TILE_X x TILE_Y blocks from shared memory: for every block the
  * candidate with the smallest (cost, order). samples.glsl tells the variants apart.
  *
- * Grid: x and y count tiles, z = field of the batch; SIEVED: x alone, and every workgroup takes its
+ * Grid: x and y count tiles, z = field of the batch; FALLBACK: x alone, and every workgroup takes its
  * share of the blocks left over. A workgroup loads the reference samples of
  * COLUMNS neighbouring dx and BAND chunks of CHUNK neighbouring dy at a time. An invocation takes
  * items: one block at one dx and CHUNK neighbouring dy, a unit of UNIT x UNIT target samples in
  * registers at a time, past which the reference's rows are led once for all dy. The host picks
  * these sizes (gpu/tune/tile.h) so that no invocation loops more than GPUME_ITERATIONS_MAX times.
  *
- * Blocks that the picture's edge cuts to anything but whole units are left to match.comp.
+ * Blocks that the picture's edge cuts to anything but whole units are left to match_quads.comp.
  *
  * Shared memory: 16 bytes a quad of reference samples, 4 a word of target samples, 12 a block.
- * Access: reads target, reference and (SIEVED) todo, writes vectors and costs.
+ * Access: reads target, reference and (FALLBACK) fallback, writes vectors and costs.
  */
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -26,7 +26,7 @@
 #include "common/task.glsl"
 #include "search/search.glsl"
 
-layout(constant_id = GPUME_SPEC_SIEVED) const uint SIEVED = 0;
+layout(constant_id = GPUME_SPEC_FALLBACK) const uint FALLBACK = 0;
 layout(constant_id = GPUME_SPEC_LOCAL) const uint LOCAL = 128;
 layout(constant_id = GPUME_SPEC_BITS) const uint BITS = 8;
 layout(constant_id = GPUME_SPEC_KEY_BITS) const uint KEY_BITS = 8;
@@ -44,7 +44,7 @@ layout(std430, binding = 0) readonly buffer Target { QUAD target[]; };
 layout(std430, binding = 1) readonly buffer Reference { QUAD reference[]; };
 layout(std430, binding = 2) writeonly buffer Vectors { uint vectors[]; };
 layout(std430, binding = 3) writeonly buffer Costs { uint costs[]; };
-layout(std430, binding = 4) readonly buffer Todo { uint todo[]; };
+layout(std430, binding = 4) readonly buffer Fallback { uint fallback[]; };
 layout(push_constant) uniform Push { gpume_tile_push pc; };
 
 const uint NONE = 0xffffffffu;
@@ -55,13 +55,13 @@ const uint SKIP = uint(PAD_X - WINDOW_X); /* samples before the first dx: 0 to 3
 
 /* Reference samples: word w of a row lies in plane w & 3. Planes begin 8 banks apart (of 32), so
  * that neighbouring invocations, which read neighbouring words, never meet in a bank. */
-const uint QUADS = (TILE_X * BLOCK + COLUMNS + SKIP + 2u) / 4u;
-const uint ROWS = TILE_Y * BLOCK + BAND * CHUNK - 1u;
+const uint QUADS = (TILE_X * BLOCK_W + COLUMNS + SKIP + 2u) / 4u;
+const uint ROWS = TILE_Y * BLOCK_H + BAND * CHUNK - 1u;
 const uint PLANE = (ROWS * QUADS + 23u) / 32u * 32u + 8u;
 
 /* Target samples: block by block, unit by unit, row by row. */
 const uint FOUR_QUADS = WORD_SAMPLES; /* in four words */
-const uint FOURS = BLOCKS * BLOCK * BLOCK / (4u * FOUR_QUADS);
+const uint FOURS = BLOCKS * BLOCK_W * BLOCK_H / (4u * FOUR_QUADS);
 const uint UNIT_FOURS = UNIT * WORDS / 4u;
 const uint RUN = RUN_SAMPLES / UNIT; /* columns of units whose sums are carried out together */
 
@@ -107,10 +107,10 @@ uvec2 block_at(uint b)
 uvec2 block_size(uint b)
 {
     if (whole) {
-        return uvec2(BLOCK);
+        return BLOCK_SIZE;
     }
-    uvec2 at = block_at(b) * BLOCK, picture = uvec2(pc.width, pc.height);
-    uvec2 size = min(uvec2(BLOCK), picture - min(at, picture));
+    uvec2 at = block_at(b) * BLOCK_SIZE, picture = uvec2(pc.layer.width, pc.layer.height);
+    uvec2 size = min(BLOCK_SIZE, picture - min(at, picture));
     bool units = size.x % UNIT == 0u && size.y % UNIT == 0u && block_at(b).y < pc.row_end;
     return units && size.x > 0u ? size : uvec2(0u);
 }
@@ -118,21 +118,21 @@ uvec2 block_size(uint b)
 uint out_index(uint b)
 {
     uvec2 at = block_at(b);
-    return z * pc.blocks + at.y * pc.blocks_x + at.x;
+    return result_index(pc.layer, z, at.y * pc.layer.blocks_x + at.x);
 }
 
 /* The tile may reach beyond the picture's last blocks: what is read there is of no account, but it
  * must be there. */
 void load_target()
 {
-    const uint ROW = UNIT / 4u, ACROSS = BLOCK / UNIT;
+    const uint ROW = UNIT / 4u, ACROSS = BLOCK_W / UNIT, UNITS = ACROSS * (BLOCK_H / UNIT);
     uint last = uint(target.length()) - 1u;
     for (uint i = gl_LocalInvocationIndex; i < FOURS; i += LOCAL) {
         QUAD quads[2];
         [[unroll]] for (uint j = 0u; j < FOUR_QUADS; j++) {
-            uint q = i * FOUR_QUADS + j, unit = q / (ROW * UNIT), b = unit / (ACROSS * ACROSS);
-            uint x = b % TILE_X * BLOCK + unit % ACROSS * UNIT;
-            uint y = b / TILE_X * BLOCK + unit / ACROSS % ACROSS * UNIT + q / ROW % UNIT;
+            uint q = i * FOUR_QUADS + j, unit = q / (ROW * UNIT), b = unit / UNITS;
+            uint x = b % TILE_X * BLOCK_W + unit % ACROSS * UNIT;
+            uint y = b / TILE_X * BLOCK_H + unit % UNITS / ACROSS * UNIT + q / ROW % UNIT;
             quads[j] = target[min(target_base + y * pc.frames.stride + x / 4u + q % ROW, last)];
             NOTE_EXCESS(quads[j])
         }
@@ -225,7 +225,7 @@ void take_sums()
 void add_units(uint first, uvec4 at, uint y, uint x, uint end)
 {
     for (; x < end; x += UNIT) {
-        load_unit(first + (y / UNIT * (BLOCK / UNIT) + x / UNIT) * UNIT_FOURS);
+        load_unit(first + (y / UNIT * (BLOCK_W / UNIT) + x / UNIT) * UNIT_FOURS);
         add_unit(at + y * QUADS + x / 4u);
     }
 }
@@ -233,18 +233,18 @@ void add_units(uint first, uvec4 at, uint y, uint x, uint end)
 /* The block's costs at all dy of the chunk, into block_costs. */
 void compare_block(uint b, uvec2 size, uvec4 at)
 {
-    uint first = b * (BLOCK * BLOCK / (4u * FOUR_QUADS));
+    uint first = b * (BLOCK_W * BLOCK_H / (4u * FOUR_QUADS));
     [[unroll]] for (uint k = 0u; k < CHUNK; k++) {
         block_costs[k] = 0u;
     }
-    if (BLOCK == UNIT) {
+    if (BLOCK_W == UNIT && BLOCK_H == UNIT) {
         start_sums(1u);
         load_unit(first);
         add_unit(at);
         take_sums();
         return;
     }
-    if (RUN_SAMPLES >= BLOCK * BLOCK) { /* one run */
+    if (RUN_SAMPLES >= BLOCK_W * BLOCK_H) { /* one run */
         start_sums(size.x / UNIT * (size.y / UNIT));
         for (uint y = 0u; y < size.y; y += UNIT) {
             add_units(first, at, y, 0u, size.x);
@@ -312,18 +312,18 @@ void compare_loaded(
         uint x = i % COLUMNS, chunk = i / (COLUMNS * TOGETHER);
         uint b = KEY_BITS > 0u ? i / COLUMNS % BLOCKS : gl_LocalInvocationIndex / SHARE;
         uint column = column_first + x, row = (chunk_first + chunk) * CHUNK;
-        uvec2 at = block_at(b) * BLOCK, size = block_size(b);
-        uvec2 across = allowed_range(at.x, size.x, pc.width, WINDOW_X);
+        uvec2 at = block_at(b) * BLOCK_SIZE, size = block_size(b);
+        uvec2 across = allowed_range(at.x, size.x, pc.layer.width, WINDOW_X);
         if (size.y == 0u || column < across.x || column > across.y) {
             continue;
         }
-        uvec4 s = (b % TILE_X) * BLOCK + x + SKIP + uvec4(0u, 1u, 2u, 3u);
-        uvec4 words = (s & 3u) * PLANE + (s >> 2) + ((b / TILE_X) * BLOCK + chunk * CHUNK) * QUADS;
+        uvec4 s = (b % TILE_X) * BLOCK_W + x + SKIP + uvec4(0u, 1u, 2u, 3u);
+        uvec4 words = (s & 3u) * PLANE + (s >> 2) + ((b / TILE_X) * BLOCK_H + chunk * CHUNK) * QUADS;
         compare_block(b, size, words);
         if (column == uint(WINDOW_X) && row == ZERO_ROW) {
             zero_cost[b] = block_costs[uint(WINDOW_Y) - ZERO_ROW];
         }
-        uvec2 rows = allowed_range(at.y, size.y, pc.height, WINDOW_Y);
+        uvec2 rows = allowed_range(at.y, size.y, pc.layer.height, WINDOW_Y);
         if (KEY_BITS > 0u) {
             offer(b, column, row, rows);
         } else {
@@ -352,7 +352,7 @@ void reduce_words(uint b, uint least_cost, uint least_index)
 }
 
 #ifdef GPUME_WIDE
-#include "search/tile_excess.glsl"
+#include "search/match_excess.glsl"
 #endif
 
 void store(uint b, bool two_words)
@@ -383,13 +383,14 @@ void compare_all(inout uint least_cost, inout uint least_index)
 void search_tile()
 {
     uint lane = gl_LocalInvocationIndex;
-    whole = (tile_x + TILE_X) * BLOCK <= pc.width && (tile_y + TILE_Y) * BLOCK <= pc.height &&
+    whole = (tile_x + TILE_X) * BLOCK_W <= pc.layer.width &&
+            (tile_y + TILE_Y) * BLOCK_H <= pc.layer.height &&
             tile_y + TILE_Y <= pc.row_end;
     reference_base = reference_of(pc.frames, z) +
-                     tile_y * BLOCK * pc.frames.stride + tile_x * BLOCK / 4u;
+                     tile_y * BLOCK_H * pc.frames.stride + tile_x * BLOCK_W / 4u;
     target_base = target_of(pc.frames, z) +
-                  (tile_y * BLOCK + uint(WINDOW_Y)) * pc.frames.stride +
-                  (tile_x * BLOCK + uint(PAD_X)) / 4u;
+                  (tile_y * BLOCK_H + uint(WINDOW_Y)) * pc.frames.stride +
+                  (tile_x * BLOCK_W + uint(PAD_X)) / 4u;
     start_blocks();
 #ifdef GPUME_WIDE
     if (lane == 0u) {
@@ -420,7 +421,7 @@ void search_tile()
 
 void main()
 {
-    if (SIEVED == 0u) {
+    if (FALLBACK == 0u) {
         uint tile = pc.tile_first + gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
         z = gl_WorkGroupID.z;
         tile_x = tile % pc.tiles_x * TILE_X;
@@ -430,12 +431,12 @@ void main()
         }
         return;
     }
-    uint count = todo[pc.left_list];
+    uint count = fallback[pc.fallback_list];
     for (uint i = gl_WorkGroupID.x; i < count; i += gl_NumWorkGroups.x) { /* likewise */
-        uint entry = todo[pc.left_list + 1u + i], block = entry % pc.blocks;
-        z = entry / pc.blocks;
-        tile_x = block % pc.blocks_x / TILE_X * TILE_X;
-        tile_y = block / pc.blocks_x / TILE_Y * TILE_Y;
+        uint entry = fallback[pc.fallback_list + 1u + i], block = entry % pc.layer.blocks;
+        z = entry / pc.layer.blocks;
+        tile_x = block % pc.layer.blocks_x / TILE_X * TILE_X;
+        tile_y = block / pc.layer.blocks_x / TILE_Y * TILE_Y;
         barrier(); /* the last tile's results have been read */
         search_tile();
     }

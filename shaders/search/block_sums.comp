@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The sums of a block's quarter and of its sixteenth at every position of a padded frame, cut to 11
- * bits, for sieve.comp: half floats, two to a word. At most 64 * 64 * 65535 < 2^28 before the cut.
- * For sift.comp (ROWS) those of quarters alone, row after row, and nothing of what follows.
+ * bits, for prune_wide.comp: half floats, two to a word. At most 64 * 64 * 65535 < 2^28 before the cut.
+ * For prune_small.comp (ROWS) those of quarters alone, row after row, and nothing of what follows.
  *
  * Sums lie in tiles of 4 x 4, row of tiles after row of tiles, and of a tile in rows. Of every tile
  * of quarters the least and the largest, negative, are written, too, as a pair. Below the frame its
  * last row goes on, so that every tile is whole. Samples are copied into patches on the way.
  *
- * Grid: x = quad of columns, y = GPUME_BOX_ROWS rows downwards, z = frame, by the task table. No
+ * Grid: x = quad of columns, y = GPUME_BLOCK_SUMS_ROWS rows downwards, z = frame, by the task table. No
  * shared memory. Reads padded frames, writes sums and patches.
  */
 #version 450
@@ -18,22 +18,23 @@
 #include "common/common.glsl"
 #include "common/task.glsl"
 #include "search/search.glsl"
-#include "surfaces/patches.glsl"
+#include "search/patches.glsl"
 
 layout(constant_id = GPUME_SPEC_QUARTER_SHIFT) const uint QUARTER_SHIFT = 0;
 layout(constant_id = GPUME_SPEC_SIXTEENTH_SHIFT) const uint SIXTEENTH_SHIFT = 0;
 layout(constant_id = GPUME_SPEC_ROWS) const uint ROWS = 0;
 layout(constant_id = GPUME_SPEC_BITS) const uint BITS = 8;
 
-layout(local_size_x = GPUME_BOX_LOCAL) in;
+layout(local_size_x = GPUME_BLOCK_SUMS_LOCAL) in;
 layout(std430, binding = 0) readonly buffer Padded { QUAD padded[]; };
 layout(std430, binding = 1) writeonly buffer Quarters { uvec4 quarters[]; };
 layout(std430, binding = 1) writeonly buffer Rows { uvec2 rows_of_quarters[]; };
 layout(std430, binding = 2) writeonly buffer Sixteenths { uvec4 sixteenths[]; };
 layout(std430, binding = 3) writeonly buffer Groups { uint groups[]; };
 layout(std430, binding = 4) writeonly buffer Patches { QUAD patches[]; };
-layout(push_constant) uniform Push { gpume_box_push pc; };
+layout(push_constant) uniform Push { gpume_block_sums_push pc; };
 
+const uint BLOCK = BLOCK_W; /* a square: gpume_prune_supports */
 const uint HALF = BLOCK / 2u, FOURTH = BLOCK / 4u;
 
 /* Memory may hold samples beyond their depth. Cut to it they differ by no more than before, so that
@@ -70,12 +71,12 @@ ivec4 row_sums(uint line, uint x, uint side)
  * that neighbouring invocations write side by side. */
 void copy_rows(uint base, uint frame, uint first, uint end)
 {
-    const uint LEFT = PATCH_LEFT / 4u, ALL = (GPUME_BOX_LOCAL + 2u) * GPUME_BOX_ROWS;
+    const uint LEFT = PATCH_LEFT / 4u, ALL = (GPUME_BLOCK_SUMS_LOCAL + 2u) * GPUME_BLOCK_SUMS_ROWS;
     uint to = frame * pc.patches * PATCH_ROWS;
-    for (uint i = gl_LocalInvocationIndex; i < ALL; i += GPUME_BOX_LOCAL) {
-        uint quad = i / (2u * GPUME_BOX_ROWS) * 2u + i % 2u - LEFT; /* of the workgroup's */
-        uint x = gl_WorkGroupID.x * GPUME_BOX_LOCAL + quad, y = first + i / 2u % GPUME_BOX_ROWS;
-        if (quad < GPUME_BOX_LOCAL && x < pc.stride && y < end) {
+    for (uint i = gl_LocalInvocationIndex; i < ALL; i += GPUME_BLOCK_SUMS_LOCAL) {
+        uint quad = i / (2u * GPUME_BLOCK_SUMS_ROWS) * 2u + i % 2u - LEFT; /* of the workgroup's */
+        uint x = gl_WorkGroupID.x * GPUME_BLOCK_SUMS_LOCAL + quad, y = first + i / 2u % GPUME_BLOCK_SUMS_ROWS;
+        if (quad < GPUME_BLOCK_SUMS_LOCAL && x < pc.stride && y < end) {
             uint octet = to + patch_octet(y, 4u * x, pc.patch_stride);
             patches[2u * octet + i % 2u] = padded[base + y * pc.stride + x];
         }
@@ -116,10 +117,10 @@ void sum_rows(uint base, uint frame, uint x, uint first, uint end)
 
 void main()
 {
-    uint x = gl_GlobalInvocationID.x, first = gl_GlobalInvocationID.y * GPUME_BOX_ROWS;
+    uint x = gl_GlobalInvocationID.x, first = gl_GlobalInvocationID.y * GPUME_BLOCK_SUMS_ROWS;
     uint frame = sum_frames[gl_WorkGroupID.z / 4u][gl_WorkGroupID.z % 4u];
     uint base = frame * pc.frame_quads, tiles = frame * pc.sum_quads / 4u;
-    uint end = min(first + GPUME_BOX_ROWS, pc.rows);
+    uint end = min(first + GPUME_BLOCK_SUMS_ROWS, pc.rows);
     if (ROWS != 0u) {
         if (x < pc.sum_stride && first < pc.rows) {
             sum_rows(base, frame, x, first, end);

@@ -15,13 +15,13 @@
  * excluded. A block of which too much is left (noise) is given up to the search without
  * elimination.
  *
- * Sums and bounds are half floats: see bounds.glsl.
+ * Sums and bounds are half floats: see sum_bounds.glsl.
  *
  * A block that the picture's lower edge cuts is bounded by those of its parts that are whole; if no
  * quarter is, or the right edge cuts it, it is left over at once.
  *
  * Grid: x = block, y = block row, z = field of the batch. Reads frames in patches and sums; writes
- * vectors, costs, todo (by block, 1: left over; then a list of these) and adds to the field's
+ * vectors, costs, fallback (by block, 1: left over; then a list of these) and adds to the field's
  * counts.
  */
 #version 450
@@ -34,7 +34,7 @@
 #include "common/common.glsl"
 #include "common/task.glsl"
 #include "search/search.glsl"
-#include "surfaces/patches.glsl"
+#include "search/patches.glsl"
 
 layout(constant_id = GPUME_SPEC_QUARTER_SHIFT) const uint QUARTER_SHIFT = 0;
 layout(constant_id = GPUME_SPEC_SIXTEENTH_SHIFT) const uint SIXTEENTH_SHIFT = 0;
@@ -46,19 +46,20 @@ layout(local_size_x_id = GPUME_SPEC_LOCAL) in;
 layout(constant_id = GPUME_SPEC_LOCAL) const uint LOCAL = 32;
 
 layout(std430, binding = 0) readonly buffer Patches { OCTET patches[]; };
-layout(std430, binding = 1) readonly buffer Quarters { uvec2 quarters[]; };    /* see boxes.comp */
+layout(std430, binding = 1) readonly buffer Quarters { uvec2 quarters[]; };    /* see block_sums.comp */
 layout(std430, binding = 2) readonly buffer Sixteenths { uvec2 sixteenths[]; };
 layout(std430, binding = 3) readonly buffer Groups { uint groups[]; };
 layout(std430, binding = 4) writeonly buffer Vectors { uint vectors[]; };
 layout(std430, binding = 5) writeonly buffer Costs { uint costs[]; };
-layout(std430, binding = 6) buffer Todo { uint todo[]; };
+layout(std430, binding = 6) buffer Fallback { uint fallback[]; };
 layout(std430, binding = 7) buffer Counts { uint counts[]; };
-layout(push_constant) uniform Push { gpume_sieve_push pc; };
+layout(push_constant) uniform Push { gpume_prune_wide_push pc; };
 
-#include "surfaces/bounds.glsl"
-#include "search/sieve_results.glsl"
+#include "search/sum_bounds.glsl"
+#include "search/prune_results.glsl"
 #include "search/runs.glsl"
-#include "search/sieve_compare.glsl"
+const uint BLOCK = BLOCK_W; /* a square: gpume_prune_supports */
+#include "search/prune_compare.glsl"
 
 const uint HALF = BLOCK / 2u, FOURTH = BLOCK / 4u;
 const uint ROWS = uint(2 * WINDOW_Y + 1), CANDIDATES = ROWS * uint(2 * WINDOW_X + 1);
@@ -82,7 +83,7 @@ shared uint passed; /* candidates past the quarters */
 
 uvec4 range; /* see allowed_range */
 
-#include "search/sieve_bounds.glsl"
+#include "search/prune_bounds.glsl"
 
 /* Is there anything better than the best so far? */
 bool is_open() { return best_cost > 0u || best_order > 0u; }
@@ -327,14 +328,15 @@ bool search_part(uint first)
 void finish(bool left)
 {
     uvec2 grid = position / BLOCK;
-    uint index = z * pc.blocks + grid.y * pc.blocks_x + grid.x;
+    uint block = grid.y * pc.layer.blocks_x + grid.x, at = result_index(pc.layer, z, block);
+    uint index = z * pc.layer.blocks + block;
     uint all = candidates_in(range);
-    todo[index] = uint(left);
+    fallback[index] = uint(left);
     if (left) {
-        leave_over(index);
+        fall_back(index);
     } else {
-        vectors[index] = vector_of(best_order);
-        costs[index] = best_cost;
+        vectors[at] = vector_of(best_order);
+        costs[at] = best_cost;
     }
     count_up(z, GPUME_COUNT_PAST_BLOCKS, left ? all : passed);
     count_up(z, GPUME_COUNT_PAST_PARTS, left ? all : compared);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* gpu/sieve: shapes keep to their limits for every plan, and the switch follows what is measured.
- */
+/* gpu/tune/prune_shape: shapes keep to their limits for every plan, and the policy follows what is
+ * measured. */
 #include "common/shared.h"
-#include "gpu/tune/sieve_shape.h"
+#include "gpu/tune/prune_shape.h"
 #include "harness.h"
 #include "plans.h"
 
 /* An invocation a block: what a workgroup lists and compares at most, and cost and order in a word.
  */
-static void test_sift(const struct gpume_plan *plan, const struct gpume_sieve_shape *s)
+static void test_small(const struct gpume_plan *plan, const struct gpume_prune_shape *s)
 {
     const struct gpume_params *p = &plan->params;
     uint64_t quarter = (uint64_t)p->block * p->block / 4 * ((1u << p->bits) - 1);
@@ -35,10 +35,10 @@ static void test_shape(uint32_t block, uint32_t window, uint32_t bits)
     params.window_x = params.window_y = window;
     params.bits = bits;
     const struct gpume_plan plan = plans_make(&params, UINT64_MAX);
-    struct gpume_sieve_shape s = gpume_sieve_shape_make(&plan);
+    struct gpume_prune_shape s = gpume_prune_shape_make(&plan, &plan.layers[0]);
     uint64_t quarter = (uint64_t)block * block / 4 * ((1u << bits) - 1), sixteenth = quarter / 4;
-    if (s.sifts) {
-        test_sift(&plan, &s);
+    if (s.small) {
+        test_small(&plan, &s);
         return;
     }
     REQUIRE(s.local >= 32 && s.local <= 128 && s.local % 32 == 0);
@@ -52,86 +52,86 @@ static void test_shape(uint32_t block, uint32_t window, uint32_t bits)
 }
 
 /* Asked for the next submission, it answers, and hears what that took. */
-static bool step(struct gpume_sieve_switch *sieve, uint64_t full_ns, uint64_t sieve_ns)
+static bool step(struct gpume_prune_policy *policy, uint64_t full_ns, uint64_t pruned_ns)
 {
-    bool sieved = gpume_sieve_switch_next(sieve, 4);
-    gpume_sieve_switch_measured(sieve, sieved, 4 * (sieved ? sieve_ns : full_ns), 4);
-    return sieved;
+    bool pruned = gpume_prune_policy_next(policy, 4);
+    gpume_prune_policy_measured(policy, pruned, 4 * (pruned ? pruned_ns : full_ns), 4);
+    return pruned;
 }
 
-static uint32_t sieved_of(
-    struct gpume_sieve_switch *sieve, uint32_t count, uint64_t full_ns, uint64_t sieve_ns)
+static uint32_t pruned_of(
+    struct gpume_prune_policy *policy, uint32_t count, uint64_t full_ns, uint64_t pruned_ns)
 {
-    uint32_t sieved = 0;
+    uint32_t pruned = 0;
     for (uint32_t i = 0; i < count; i++) {
-        sieved += step(sieve, full_ns, sieve_ns);
+        pruned += step(policy, full_ns, pruned_ns);
     }
-    return sieved;
+    return pruned;
 }
 
 /* Submissions of one size, measured `depth` submissions after they were made. */
-static uint32_t sieved_in_flight(
-    uint32_t count, uint32_t depth, uint64_t full_ns, uint64_t sieve_ns)
+static uint32_t pruned_in_flight(
+    uint32_t count, uint32_t depth, uint64_t full_ns, uint64_t pruned_ns)
 {
-    struct gpume_sieve_switch sieve = {0};
-    bool sieved[200] = {false};
+    struct gpume_prune_policy policy = {0};
+    bool pruned[200] = {false};
     uint32_t sum = 0;
-    REQUIRE(count <= sizeof(sieved) / sizeof(*sieved));
+    REQUIRE(count <= sizeof(pruned) / sizeof(*pruned));
     for (uint32_t i = 0; i < count; i++) {
         if (i >= depth) {
-            bool was = sieved[i - depth];
-            gpume_sieve_switch_measured(&sieve, was, 64 * (was ? sieve_ns : full_ns), 64);
+            bool was = pruned[i - depth];
+            gpume_prune_policy_measured(&policy, was, 64 * (was ? pruned_ns : full_ns), 64);
         }
-        sieved[i] = gpume_sieve_switch_next(&sieve, 64);
-        sum += sieved[i];
+        pruned[i] = gpume_prune_policy_next(&policy, 64);
+        sum += pruned[i];
     }
     return sum;
 }
 
-static void test_switch_in_flight(void)
+static void test_policy_in_flight(void)
 {
-    REQUIRE_EQUAL(sieved_in_flight(100, 3, 1000, 8000), 1); /* not one for each of those */
-    REQUIRE_EQUAL(sieved_in_flight(100, 3, 1000, 400), 97);
-    REQUIRE_EQUAL(sieved_in_flight(200, 3, 1000, 1100), 7); /* one in 32 */
+    REQUIRE_EQUAL(pruned_in_flight(100, 3, 1000, 8000), 1); /* not one for each of those */
+    REQUIRE_EQUAL(pruned_in_flight(100, 3, 1000, 400), 97);
+    REQUIRE_EQUAL(pruned_in_flight(200, 3, 1000, 1100), 7); /* one in 32 */
 }
 
 /* The times of some submissions are missing. */
-static void test_switch_untold(void)
+static void test_policy_untold(void)
 {
-    struct gpume_sieve_switch sieve = {0};
-    REQUIRE_EQUAL(sieved_of(&sieve, 2, 0, 0), 2);
-    REQUIRE(sieved_of(&sieve, 100, 1000, 8000) < 6);
-    REQUIRE(sieved_of(&sieve, 100, 0, 0) < 6); /* what is known stays */
-    sieve = (struct gpume_sieve_switch){0};
-    REQUIRE_EQUAL(sieved_of(&sieve, 20, 0, 400), 1);
-    REQUIRE(sieved_of(&sieve, 100, 1000, 400) > 95);
-    sieve = (struct gpume_sieve_switch){0};
-    REQUIRE(gpume_sieve_switch_next(&sieve, 4)); /* not told, a full search under way is */
-    REQUIRE(!gpume_sieve_switch_next(&sieve, 4));
-    gpume_sieve_switch_measured(&sieve, true, 0, 4);
-    gpume_sieve_switch_measured(&sieve, false, 4000, 4);
-    REQUIRE(sieved_of(&sieve, 100, 1000, 400) > 95);
+    struct gpume_prune_policy policy = {0};
+    REQUIRE_EQUAL(pruned_of(&policy, 2, 0, 0), 2);
+    REQUIRE(pruned_of(&policy, 100, 1000, 8000) < 6);
+    REQUIRE(pruned_of(&policy, 100, 0, 0) < 6); /* what is known stays */
+    policy = (struct gpume_prune_policy){0};
+    REQUIRE_EQUAL(pruned_of(&policy, 20, 0, 400), 1);
+    REQUIRE(pruned_of(&policy, 100, 1000, 400) > 95);
+    policy = (struct gpume_prune_policy){0};
+    REQUIRE(gpume_prune_policy_next(&policy, 4)); /* not told, a full search under way is */
+    REQUIRE(!gpume_prune_policy_next(&policy, 4));
+    gpume_prune_policy_measured(&policy, true, 0, 4);
+    gpume_prune_policy_measured(&policy, false, 4000, 4);
+    REQUIRE(pruned_of(&policy, 100, 1000, 400) > 95);
 }
 
-static void test_switch(void)
+static void test_policy(void)
 {
-    struct gpume_sieve_switch sieve = {0};
-    REQUIRE(sieved_of(&sieve, 100, 1000, 400) == 99); /* the full search: once */
-    REQUIRE(sieved_of(&sieve, 100, 1000, 1200) < 6);  /* noise: found out at once, then probed */
-    REQUIRE(sieved_of(&sieve, 1000, 1000, 8000) <= 8);
-    REQUIRE(sieved_of(&sieve, 400, 1000, 400) > 200); /* and found out again */
-    REQUIRE(sieved_of(&sieve, 1000, 1000, 400) > 995);
-    REQUIRE(sieved_of(&sieve, 1000, 300, 400) < 400); /* the device's clock has changed */
+    struct gpume_prune_policy policy = {0};
+    REQUIRE(pruned_of(&policy, 100, 1000, 400) == 99); /* the full search: once */
+    REQUIRE(pruned_of(&policy, 100, 1000, 1200) < 6);  /* noise: found out at once, then probed */
+    REQUIRE(pruned_of(&policy, 1000, 1000, 8000) <= 8);
+    REQUIRE(pruned_of(&policy, 400, 1000, 400) > 200); /* and found out again */
+    REQUIRE(pruned_of(&policy, 1000, 1000, 400) > 995);
+    REQUIRE(pruned_of(&policy, 1000, 300, 400) < 400); /* the device's clock has changed */
     /* A small submission that takes long by the field says nothing about large ones. */
-    struct gpume_sieve_switch sizes = {0};
+    struct gpume_prune_policy sizes = {0};
     for (uint32_t i = 0; i < 100; i++) {
-        bool sieved = gpume_sieve_switch_next(&sizes, 1);
-        gpume_sieve_switch_measured(&sizes, sieved, sieved ? 3000 : 2000, 1);
+        bool pruned = gpume_prune_policy_next(&sizes, 1);
+        gpume_prune_policy_measured(&sizes, pruned, pruned ? 3000 : 2000, 1);
         REQUIRE_EQUAL(step(&sizes, 1000, 400), i != 1);
     }
-    REQUIRE(!sizes.sizes[1].sieving);
-    struct gpume_sieve_switch blind = {0};
-    REQUIRE_EQUAL(sieved_of(&blind, 50, 0, 0), 50); /* a device that cannot tell time */
+    REQUIRE(!sizes.sizes[1].pruning);
+    struct gpume_prune_policy blind = {0};
+    REQUIRE_EQUAL(pruned_of(&blind, 50, 0, 0), 50); /* a device that cannot tell time */
 }
 
 int main(void)
@@ -148,9 +148,9 @@ int main(void)
     gpume_params_default(&params);
     params.width = params.height = 256;
     const struct gpume_plan usual = plans_make(&params, UINT64_MAX);
-    REQUIRE(gpume_sieve_sifts(&usual)); /* block 8, window 7 */
-    test_switch();
-    test_switch_in_flight();
-    test_switch_untold();
+    REQUIRE(gpume_prune_is_small(&usual, &usual.layers[0])); /* block 8, window 7 */
+    test_policy();
+    test_policy_in_flight();
+    test_policy_untold();
     return harness_verdict();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What both forms of the sieve leave behind: counts, blocks left over; and which candidates of a
- * block count at all. Include after search.glsl, where pc, todo and counts are there.
+ * block count at all. Include after search.glsl, where pc, fallback and counts are there.
  */
 
 /* The first and the last row, the first and the last column that are allowed, of those that begin
@@ -11,7 +11,7 @@ uvec4 allowed_range(uvec2 position, uvec2 size)
     ivec2 window = ivec2(WINDOW_X, WINDOW_Y), before = window, after = window;
     if (INSIDE != 0u) {
         before = min(window, ivec2(position));
-        after = min(window, ivec2(pc.width, pc.height) - ivec2(position) - ivec2(size));
+        after = min(window, ivec2(pc.layer.width, pc.layer.height) - ivec2(position) - ivec2(size));
     }
     return uvec4(WINDOW_Y - before.y, WINDOW_Y + after.y, PAD_X - before.x, PAD_X + after.x);
 }
@@ -19,9 +19,9 @@ uvec4 allowed_range(uvec2 position, uvec2 size)
 uint candidates_in(uvec4 range) { return (range.y - range.x + 1u) * (range.w - range.z + 1u); }
 
 /* Block `index` of the batch goes to the full search. */
-void leave_over(uint index)
+void fall_back(uint index)
 {
-    todo[pc.left_list + 1u + atomicAdd(todo[pc.left_list], 1u)] = index;
+    fallback[pc.fallback_list + 1u + atomicAdd(fallback[pc.fallback_list], 1u)] = index;
 }
 
 /* 64-bit counts of field z: candidates past the quarters and past the sixteenths. In slots, as one
@@ -31,7 +31,7 @@ void count_up(uint z, uint which, uint value)
     const uint CANDIDATES = uint(2 * WINDOW_Y + 1) * uint(2 * WINDOW_X + 1);
     uint slot = z * GPUME_COUNT_SLOTS + gl_WorkGroupID.x % GPUME_COUNT_SLOTS;
     uint at = slot * GPUME_COUNT_WORDS + which * 2u;
-    if (pc.blocks <= 0xffffffffu / CANDIDATES) {
+    if (pc.layer.blocks <= 0xffffffffu / CANDIDATES) {
         atomicAdd(counts[at], value);
         return;
     }

@@ -21,7 +21,7 @@
 #include "common/task.glsl"
 #include "search/search.glsl"
 
-layout(constant_id = GPUME_SPEC_SIEVED) const uint SIEVED = 0;
+layout(constant_id = GPUME_SPEC_FALLBACK) const uint FALLBACK = 0;
 layout(constant_id = GPUME_SPEC_TEAM) const uint TEAM = 16;
 layout(constant_id = GPUME_SPEC_LOCAL) const uint LOCAL = 16;
 layout(constant_id = GPUME_SPEC_CHUNK) const uint CHUNK = 4;
@@ -32,14 +32,14 @@ layout(std430, binding = 0) readonly buffer Target { QUAD target[]; };
 layout(std430, binding = 1) readonly buffer Reference { QUAD reference[]; };
 layout(std430, binding = 2) buffer Vectors { uint vectors[]; };
 layout(std430, binding = 3) buffer Costs { uint costs[]; };
-layout(std430, binding = 4) readonly buffer Todo { uint todo[]; };
-layout(push_constant) uniform Push { gpume_match_push pc; };
+layout(std430, binding = 4) readonly buffer Fallback { uint fallback[]; };
+layout(push_constant) uniform Push { gpume_quads_push pc; };
 
 const uint NONE = 0xffffffffu;
 const uint SPAN_X = uint(2 * WINDOW_X + 1), SPAN_Y = uint(2 * WINDOW_Y + 1);
 const uint DX_QUADS = uint(PAD_X + WINDOW_X + 1 + 3) / 4u;
 const uint ROWS = 2u;
-const uint QUADS = BLOCK % 8u == 0u ? 2u : 1u;
+const uint QUADS = BLOCK_W % 8u == 0u ? 2u : 1u;
 
 shared uint team_cost[LOCAL / TEAM]; /* one word: cost << KEY_BITS | order */
 shared uint team_order[LOCAL / TEAM];
@@ -119,7 +119,7 @@ void compare(uint to, uint from, uvec2 size)
 /* Takes the winner of the job at quad dx_quad and row `row` of the window into the best. */
 void take(ivec2 at, ivec2 size, uint dx_quad, uint row)
 {
-    ivec2 picture = ivec2(pc.width, pc.height);
+    ivec2 picture = ivec2(pc.layer.width, pc.layer.height);
     int dx = 4 * int(dx_quad) - PAD_X;
     uvec4 outside, least = uvec4(NONE);
     [[unroll]] for (int i = 0; i < 4; i++) {
@@ -149,8 +149,8 @@ void take(ivec2 at, ivec2 size, uint dx_quad, uint row)
 
 void search(uint block, uint member)
 {
-    uvec2 at = uvec2(block % pc.blocks_x, block / pc.blocks_x) * BLOCK;
-    uvec2 size = min(uvec2(BLOCK), uvec2(pc.width, pc.height) - at);
+    uvec2 at = uvec2(block % pc.layer.blocks_x, block / pc.layer.blocks_x) * BLOCK_SIZE;
+    uvec2 size = min(BLOCK_SIZE, uvec2(pc.layer.width, pc.layer.height) - at);
     uint z = gl_WorkGroupID.z;
     uint to = target_of(pc.frames, z) +
               (at.y + uint(WINDOW_Y)) * pc.frames.stride + (at.x + uint(PAD_X)) / 4u;
@@ -203,8 +203,9 @@ void main()
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     uint index = group * (LOCAL / TEAM) + team;
     uint block = pc.block_first + index * pc.block_step;
-    uint out_index = gl_WorkGroupID.z * pc.blocks + block;
-    bool live = index < pc.block_count && (SIEVED == 0u || todo[out_index] != 0u);
+    uint z = gl_WorkGroupID.z, out_index = result_index(pc.layer, z, block);
+    bool live = index < pc.block_count &&
+                (FALLBACK == 0u || fallback[z * pc.layer.blocks + block] != 0u);
 
     if (live) {
         search(block, member);

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "gpu/plan_gpu.h"
+
+#include "base/grid.h"
+#include "base/status.h"
+#include "gpu/stages/prune.h"
+
+/* Bound larger, the same buffer was read five times slower on an NVIDIA H200 (driver 580). */
+#define WINDOW_BYTES (128ull << 20)
+
+const struct gpume_stage_ops *const gpume_stages[] = {
+    &gpume_stage_upload,
+    &gpume_stage_prefilter,
+    &gpume_stage_block_sums,
+    &gpume_stage_prune_wide,
+    &gpume_stage_prune_small,
+    &gpume_stage_match,
+    &gpume_stage_fallback,
+    &gpume_stage_predict,
+    &gpume_stage_reduce,
+    &gpume_stage_rank,
+    &gpume_stage_readback,
+    NULL,
+};
+_Static_assert(sizeof(gpume_stages) / sizeof(*gpume_stages) == GPUME_STAGES_COUNT + 1, "counted");
+
+/* Fast windows if they are enough, else as large as the device allows. batch_max: fields in a
+ * submission. */
+static int make_plan(const struct gpume_gpu *gpu, const struct gpume_params *params,
+    const struct gpume_engine_gpu_rules *rules, uint32_t batch_max, struct gpume_plan *plan)
+{
+    const struct gpume_block_sizes *sizes = rules->sizes.count > 0 ? &rules->sizes : NULL;
+    uint64_t window_bytes = rules->window_bytes;
+    static const struct gpume_log silent;
+    uint64_t range = gpu->properties.limits.maxStorageBufferRange;
+    struct gpume_caps caps = {
+        .window_bytes = gpume_min_u64(window_bytes ? window_bytes : WINDOW_BYTES, range),
+        .align_bytes = 256,
+        .batch_max = batch_max,
+        .batch_work = gpume_work_most(gpu->properties.deviceType),
+    };
+    if (caps.window_bytes < range &&
+        gpume_plan_make_layers(params, sizes, &caps, &silent, plan) == GPUME_OK) {
+        return GPUME_OK;
+    }
+    caps.window_bytes = range;
+    return gpume_plan_make_layers(params, sizes, &caps, gpu->log, plan);
+}
+
+/* Is a layer worth block sums, and do those of the whole ring fit? */
+static bool prunes(const struct gpume_gpu *gpu, const struct gpume_engine_gpu_rules *rules,
+    const struct gpume_plan *plan, const struct gpume_shape *layer,
+    const struct gpume_pruning_layout *layout)
+{
+    const VkPhysicalDeviceProperties *p = &gpu->properties;
+    bool processor = p->deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    uint64_t candidates_min =
+        rules->force_pruning ? 0 : gpume_prune_candidates_min(plan, layer, processor);
+    return plan->candidates >= candidates_min && gpume_prune_supports(layer) &&
+           !plan->params.no_elimination && plan->one_window &&
+           gpume_max_u64(layout->sum_bytes, layout->patch_bytes) <=
+               gpume_min_u64(WINDOW_BYTES, p->limits.maxStorageBufferRange);
+}
+
+static void plan_pruning(const struct gpume_gpu *gpu, const struct gpume_engine_gpu_rules *rules,
+    const struct gpume_plan *plan, struct gpume_layout *layout)
+{
+    VkDeviceSize end = 0;
+    for (uint32_t i = 0; i < plan->layer_count; i++) {
+        struct gpume_pruning_layout pruning = gpume_prune_layout_make(plan, &plan->layers[i]);
+        if (rules && prunes(gpu, rules, plan, &plan->layers[i], &pruning)) {
+            pruning.offset = end;
+            end = gpume_round_up(end + pruning.bytes, GPUME_PART_ALIGN);
+            layout->pruning[i] = pruning;
+        }
+    }
+}
+
+static void declare_needs(struct gpume_gpu *gpu, struct gpume_plan_gpu *planned)
+{
+    struct gpume_stage_setup setup = {
+        .gpu = gpu, .plan = &planned->plan, .layout = &planned->layout};
+    for (uint32_t i = 0; i < GPUME_STAGES_COUNT; i++) {
+        const struct gpume_stage_ops *stage = gpume_stages[i];
+        uint32_t layers = stage->of_layers ? planned->plan.layer_count : 1;
+        for (setup.layer = 0; stage->needs && setup.layer < layers; setup.layer++) {
+            if (!stage->wanted || stage->wanted(&setup)) {
+                stage->needs(&setup, &planned->needs);
+            }
+        }
+    }
+}
+
+void gpume_plan_gpu_needs(struct gpume_gpu *gpu, const struct gpume_engine_gpu_rules *rules,
+    uint32_t slots, struct gpume_plan_gpu *planned)
+{
+    planned->layout = (struct gpume_layout){0};
+    planned->needs = (struct gpume_memory_needs){0};
+    plan_pruning(gpu, rules, &planned->plan, &planned->layout);
+    declare_needs(gpu, planned);
+    planned->layout.arrays = gpume_memory_place(&planned->needs, slots);
+    planned->bytes = gpume_memory_bytes(&planned->needs);
+}
+
+/* A quarter of the device's memory stays with others. */
+static bool fits(const struct gpume_gpu *gpu, const struct gpume_plan_gpu *planned)
+{
+    const struct gpume_memory_bytes *bytes = &planned->bytes;
+    uint64_t allowed = planned->plan.params.memory_max;
+    return bytes->device <= gpu->heap_bytes / 4 * 3 &&
+           (allowed == 0 || bytes->host + bytes->device <= allowed);
+}
+
+/* Arrays of a field are bound whole. */
+static int check_ranges(const struct gpume_gpu *gpu, const struct gpume_plan *plan)
+{
+    uint64_t range = gpu->properties.limits.maxStorageBufferRange;
+    uint64_t bytes = (uint64_t)plan->batch * plan->blocks * 4;
+    if (bytes <= range) {
+        return GPUME_OK;
+    }
+    gpume_log_write(gpu->log, GPUME_LOG_ERROR,
+        "%u blocks per field need %llu bytes for their costs, %s binds at most %llu; use larger "
+        "blocks or the CPU engine",
+        plan->blocks, (unsigned long long)bytes, gpu->properties.deviceName,
+        (unsigned long long)range);
+    return GPUME_UNSUPPORTED;
+}
+
+int gpume_plan_gpu_make(struct gpume_gpu *gpu, const struct gpume_params *params,
+    const struct gpume_engine_gpu_rules *rules, struct gpume_plan_gpu *planned)
+{
+    struct gpume_plan *plan = &planned->plan;
+    uint32_t batch_max = GPUME_BATCH_MAX;
+    bool enough = false;
+    int status;
+    while (!enough) {
+        GPUME_TRY(make_plan(gpu, params, rules, batch_max, plan));
+        gpume_plan_gpu_needs(gpu, rules, plan->slots, planned);
+        enough = plan->batch == 1 || fits(gpu, planned);
+        batch_max = plan->batch - 1;
+    }
+    bool prunes_any = planned->needs.parts[GPUME_MEMORY_BLOCK_SUMS].count > 0;
+    GPUME_TRY(gpume_plan_check_memory(
+        params, planned->bytes.host + planned->bytes.device, prunes_any, gpu->log));
+    GPUME_TRY(check_ranges(gpu, plan));
+fail:
+    return status;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Reduce: reads partial sums, writes sums; a workgroup for each task, once per layer.
+ */
+#include "gpu/stages/predict.h"
+
+_Static_assert(sizeof(struct gpume_reduce_push) == 3 * 4, "words without gaps, as GLSL lays them");
+
+static const uint32_t reduce8[] =
+#include "reduce.inc"
+    ;
+#define reduce16 reduce8 /* samples are no concern of it */
+
+static void needs(const struct gpume_stage_setup *setup, struct gpume_memory_needs *needs)
+{
+    const struct gpume_plan *plan = setup->plan;
+    needs->arrays[GPUME_ARRAY_SUMS][0] =
+        (VkDeviceSize)plan->batch * plan->layer_count * GPUME_SUM_WORDS * 4;
+    needs->binds++;
+}
+
+static int create(struct gpume_gpu_stage *stage)
+{
+    static const struct gpume_kernel_code code =
+        GPUME_FRAME_CODE(reduce, 2, struct gpume_reduce_push);
+    uint32_t constants[GPUME_SPEC_COUNT];
+    gpume_stage_constants(&stage->setup, constants);
+    return gpume_stage_kernel(&stage->setup, &code, constants, &stage->kernels[0]);
+}
+
+static void record(const struct gpume_gpu_stage *stage, const struct gpume_work *work)
+{
+    const struct gpume_stage_setup *setup = &stage->setup;
+    struct gpume_reduce_push push = {
+        .partials = gpume_predict_partials(setup->plan, gpume_stage_layer(setup)),
+        .layer = setup->layer,
+        .layers = setup->plan->layer_count,
+    };
+    struct gpume_view views[] = {
+        gpume_work_array(work, GPUME_ARRAY_PARTIALS, setup->layer),
+        gpume_work_array(work, GPUME_ARRAY_SUMS, 0),
+    };
+    gpume_slot_bind(work->slot, &stage->kernels[0], views);
+    gpume_slot_dispatch(work->slot, &stage->kernels[0], &push, work->task_count, 1, 1);
+}
+
+const struct gpume_stage_ops gpume_stage_reduce = {
+    .name = "reduce",
+    .row = GPUME_ROW_REDUCE,
+    .of_layers = true,
+    .needs = needs,
+    .create = create,
+    .before = gpume_barrier_kernel_to_kernel,
+    .record = record,
+};

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "gpu/stages/stage.h"
+
+#include "base/grid.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Pixel differences in one dispatch: some milliseconds on a large GPU, and on the slowest still far
+ * from the seconds after which desktops give up on a device. */
+#define DISPATCH_WORK (1ull << 36)
+
+_Static_assert(GPUME_TASKS_BINDING == GPUME_KERNEL_UNIFORM_BINDING, "where task.glsl binds it");
+
+int gpume_stage_create(const struct gpume_stage_ops *ops, const struct gpume_stage_setup *setup,
+    struct gpume_gpu_stage *stage)
+{
+    *stage = (struct gpume_gpu_stage){.ops = ops, .setup = *setup};
+    return ops->create ? ops->create(stage) : GPUME_OK;
+}
+
+int gpume_stage_wait(struct gpume_gpu_stage *stage)
+{
+    int status = stage->ops && stage->ops->wait ? stage->ops->wait(stage) : GPUME_OK;
+    for (uint32_t i = 0; status == GPUME_OK && i < GPUME_STAGE_KERNELS_MAX; i++) {
+        status = gpume_kernel_wait(stage->setup.gpu, &stage->kernels[i]);
+    }
+    return status;
+}
+
+void gpume_stage_destroy(struct gpume_gpu_stage *stage)
+{
+    if (stage->ops) {
+        if (stage->ops->destroy) {
+            stage->ops->destroy(stage);
+        }
+        for (uint32_t i = 0; i < GPUME_STAGE_KERNELS_MAX; i++) {
+            gpume_kernel_destroy(stage->setup.gpu, &stage->kernels[i]);
+        }
+        free(stage->own);
+    }
+    *stage = (struct gpume_gpu_stage){0};
+}
+
+void gpume_stage_constants(
+    const struct gpume_stage_setup *setup, uint32_t constants[GPUME_SPEC_COUNT])
+{
+    const struct gpume_params *p = &setup->plan->params;
+    const struct gpume_shape *layer = gpume_stage_layer(setup);
+    memset(constants, 0, GPUME_SPEC_COUNT * sizeof(*constants));
+    constants[GPUME_SPEC_BLOCK_W] = layer->block_w;
+    constants[GPUME_SPEC_BLOCK_H] = layer->block_h;
+    constants[GPUME_SPEC_WINDOW_X] = p->window_x;
+    constants[GPUME_SPEC_WINDOW_Y] = p->window_y;
+    constants[GPUME_SPEC_INSIDE] = p->edge == GPUME_EDGE_INSIDE;
+    constants[GPUME_SPEC_BITS] = p->bits;
+}
+
+int gpume_stage_kernel(const struct gpume_stage_setup *setup, const struct gpume_kernel_code *code,
+    const uint32_t constants[GPUME_SPEC_COUNT], struct gpume_kernel *kernel)
+{
+    bool wide = setup->plan->sample_bytes == 2;
+    struct gpume_kernel_info info = {
+        .words = wide ? code->words16 : code->words8,
+        .bytes = wide ? code->bytes16 : code->bytes8,
+        .buffer_count = code->buffer_count,
+        .push_bytes = code->push_bytes,
+        .uniform = code->tasks,
+        .constants = constants,
+        .constant_count = GPUME_SPEC_COUNT,
+    };
+    return gpume_kernel_create(setup->gpu, &info, kernel);
+}
+
+void gpume_stage_search_views(const struct gpume_work *work, const struct gpume_stage_setup *setup,
+    uint32_t band, struct gpume_view views[GPUME_SEARCH_VIEWS], struct gpume_frames_push *push)
+{
+    gpume_work_frames(
+        work, setup->plan->searched, gpume_stage_layer(setup), band, &views[0], &views[1], push);
+    views[2] = gpume_work_array(work, GPUME_ARRAY_VECTORS, 0);
+    views[3] = gpume_work_array(work, GPUME_ARRAY_COSTS, 0);
+    views[4] = gpume_work_array(work, GPUME_ARRAY_FALLBACK, setup->layer);
+}
+
+uint32_t gpume_stage_blocks_per_dispatch(const struct gpume_stage_setup *setup, uint64_t block_work)
+{
+    uint64_t blocks = DISPATCH_WORK / (block_work * setup->plan->batch);
+    return (uint32_t)gpume_min_u64(gpume_max_u64(blocks, 1), gpume_stage_layer(setup)->blocks);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The shape of pruning (successive elimination) for a layer, and the policy that decides which
+ * submissions are pruned. Pure arithmetic; results are the same whatever it decides.
+ */
+#ifndef GPUME_GPU_TUNE_PRUNE_SHAPE_H
+#define GPUME_GPU_TUNE_PRUNE_SHAPE_H
+
+#include "model/plan.h"
+
+struct gpume_prune_shape {
+    bool small;     /* gpume_prune_is_small */
+    uint32_t local; /* invocations of a workgroup */
+    uint32_t part;  /* rows of groups of candidates that are taken at a time; small: 0 */
+    uint32_t list;  /* quads of candidates that can wait; short, as it is shared memory; small: 0 */
+    uint32_t give_up; /* candidates of a block to compare, or to list, before it falls back */
+    uint32_t quarter_shift, sixteenth_shift; /* low bits cut off sums: 11 are kept */
+};
+
+/* Workgroups along an axis that every device takes; and a block's place in 16 bits in
+ * prune_small.comp. */
+#define GPUME_PRUNE_BLOCKS_MAX 65535u
+
+/* Squares of whole eights alone: their sixteenths begin with a pair of samples, quarters with a
+ * quad.
+ */
+static inline bool gpume_prune_supports(const struct gpume_shape *layer)
+{
+    return layer->block_w == layer->block_h && layer->block_w % 8 == 0 &&
+           layer->blocks_x <= GPUME_PRUNE_BLOCKS_MAX && layer->blocks_y <= GPUME_PRUNE_BLOCKS_MAX;
+}
+
+/* Does an invocation search a block (prune_small.comp), and not a workgroup (prune_wide.comp)? */
+bool gpume_prune_is_small(const struct gpume_plan *plan, const struct gpume_shape *layer);
+
+/* Candidates of a block from which something was gained where it was measured: on an NVIDIA H200,
+ * and on a processor that takes the part of a GPU. There gpume_prune_policy goes by what it
+ * measures. */
+uint64_t gpume_prune_candidates_min(
+    const struct gpume_plan *plan, const struct gpume_shape *layer, bool processor);
+
+struct gpume_prune_shape gpume_prune_shape_make(
+    const struct gpume_plan *plan, const struct gpume_shape *layer);
+
+/*
+ * With or without pruning, submission by submission. The way in use is measured all the time, the
+ * other one every GPUME_PRUNE_PROBE submissions or, where it is much slower, as much less often.
+ * The time of the full search does not depend on the pictures, only on the device's clock: it is
+ * probed every GPUME_PRUNE_PROBE_FULL. Both are known for submissions of about the same size, since
+ * fields share the fixed cost of a submission, which is larger with pruning; where frames come
+ * slowly, submissions are small. The first submission is pruned, and until both times are known the
+ * full search is used: pruning can take eight times as long, and several submissions are under way.
+ * A device without timestamps always prunes.
+ */
+#define GPUME_PRUNE_PROBE 16u
+#define GPUME_PRUNE_PROBE_FULL 128u
+#define GPUME_PRUNE_SIZES 8u /* by the bits of the number of fields */
+_Static_assert(GPUME_BATCH_MAX < 1u << (GPUME_PRUNE_SIZES - 1), "a size for every submission");
+
+struct gpume_prune_size {
+    bool pruning;         /* the way in use */
+    bool tried;           /* a submission was pruned */
+    uint64_t field_ns[2]; /* per field without and with pruning, as measured last; 0: never */
+    uint32_t since_probe; /* submissions of this size */
+};
+
+struct gpume_prune_policy {
+    struct gpume_prune_size sizes[GPUME_PRUNE_SIZES];
+};
+
+/* Is the next submission, of so many fields (at most GPUME_BATCH_MAX), pruned? */
+bool gpume_prune_policy_next(struct gpume_prune_policy *policy, uint32_t fields);
+
+/* A submission of so many fields has taken so long; ns 0: its time is not known. */
+void gpume_prune_policy_measured(
+    struct gpume_prune_policy *policy, bool pruned, uint64_t ns, uint32_t fields);
+
+#endif
