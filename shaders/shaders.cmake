@@ -60,7 +60,7 @@ function(gpume_add_shader target name source)
   set(binary ${out_dir}/${name}.spv)
   add_custom_command(
     OUTPUT ${words}
-    COMMAND ${GPUME_GLSLC} --target-env=vulkan1.2 -O -Werror -I ${PROJECT_SOURCE_DIR}/shaders ${ARGN} -MD -MF ${words}.d -MT ${words} -o ${binary} ${source}
+    COMMAND ${GPUME_GLSLC} --target-env=vulkan1.2 -O -Werror -I ${PROJECT_SOURCE_DIR}/shaders -I ${PROJECT_SOURCE_DIR}/src ${ARGN} -MD -MF ${words}.d -MT ${words} -o ${binary} ${source}
     COMMAND ${GPUME_SPIRV_VAL} --target-env vulkan1.2 ${binary}
     COMMAND ${CMAKE_COMMAND} -DIN=${binary} -DOUT=${words} -P ${PROJECT_SOURCE_DIR}/cmake/words.cmake
     DEPENDS ${source} ${PROJECT_SOURCE_DIR}/cmake/words.cmake

@@ -3,6 +3,8 @@
  * What the search kernels share: the plan's constants, the tie rule as a number, which candidates
  * count, and vectors as they are stored. Include after common.glsl.
  */
+#include "model/order.h"
+
 layout(constant_id = GPUME_SPEC_BLOCK_W) const uint BLOCK_W = 8;
 layout(constant_id = GPUME_SPEC_BLOCK_H) const uint BLOCK_H = 8;
 layout(constant_id = GPUME_SPEC_WINDOW_X) const int WINDOW_X = 7;
@@ -12,13 +14,7 @@ layout(constant_id = GPUME_SPEC_INSIDE) const uint INSIDE = 0;
 const uvec2 BLOCK_SIZE = uvec2(BLOCK_W, BLOCK_H);
 const int PAD_X = (WINDOW_X + 3) / 4 * 4;
 
-/* The tie rule as a number: (0,0) first, then rising dy, then rising dx. At most 1025^2 + 1. */
-uint order_of(int dx, int dy)
-{
-    return dx == 0 && dy == 0
-               ? 0u
-               : 1u + uint((dy + WINDOW_Y) * (2 * WINDOW_X + 1) + dx + WINDOW_X);
-}
+uint order_of(int dx, int dy) { return gpume_order(dx, dy, WINDOW_X, WINDOW_Y); }
 
 /* Where block `block` of task z has its results. */
 uint result_index(gpume_layer_push layer, uint z, uint block)

@@ -1,29 +1,43 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The tie rule, once for all CPU code; shaders/search/match.comp has the same order as a number.
+ * The tie rule, once: C and GLSL both read this file. Among candidates of equal cost (0,0) wins,
+ * then the smallest dy, then the smallest dx.
  */
 #ifndef GPUME_MODEL_ORDER_H
 #define GPUME_MODEL_ORDER_H
 
+#ifdef GL_core_profile
+#define GPUME_ORDER_FUNCTION uint
+#define GPUME_ORDER_NUMBER(value) uint(value)
+#else
 #include <stdbool.h>
 #include <stdint.h>
+#define GPUME_ORDER_FUNCTION static inline uint32_t
+#define GPUME_ORDER_NUMBER(value) ((uint32_t)(value))
+#endif
 
+/* The place of a vector in that order, among those of a window: at most 1025^2 for the largest. */
+GPUME_ORDER_FUNCTION gpume_order(int dx, int dy, int window_x, int window_y)
+{
+    int index = (dy + window_y) * (2 * window_x + 1) + dx + window_x;
+    return dx == 0 && dy == 0 ? 0u : 1u + GPUME_ORDER_NUMBER(index);
+}
+
+#ifndef GL_core_profile
 struct gpume_candidate {
     uint32_t cost;
     int32_t dx, dy;
 };
 
-/* Does a win over b? Smallest cost; then (0,0); then the smallest dy; then the smallest dx. */
+#define GPUME_ORDER_WINDOW 512 /* the largest: vectors have the same order in every window */
+
+/* Does a win over b? */
 static inline bool gpume_candidate_wins(struct gpume_candidate a, struct gpume_candidate b)
 {
-    if (a.cost != b.cost) {
-        return a.cost < b.cost;
-    }
-    bool a_zero = a.dx == 0 && a.dy == 0, b_zero = b.dx == 0 && b.dy == 0;
-    if (a_zero != b_zero) {
-        return a_zero;
-    }
-    return a.dy != b.dy ? a.dy < b.dy : a.dx < b.dx;
+    return a.cost != b.cost ? a.cost < b.cost
+                            : gpume_order(a.dx, a.dy, GPUME_ORDER_WINDOW, GPUME_ORDER_WINDOW) <
+                                  gpume_order(b.dx, b.dy, GPUME_ORDER_WINDOW, GPUME_ORDER_WINDOW);
 }
+#endif
 
 #endif
