@@ -78,8 +78,8 @@ void main()
             [[unroll]] for (uint i = 0u; i < GPUME_CEILING_FIXED; i++) {
                 WORD difference = abs(fixed_words[i] - word);
 #ifdef GPUME_HALF
-                /* Nothing empties the sums as in match_tiles.comp. Subtracting half of the differences,
-                 * which costs the same, keeps the sums from becoming infinite: the bits of an
+                /* Nothing empties the sums as in match_tiles.comp. Subtracting half of the
+                 * differences, which costs the same, keeps the sums from becoming infinite: the bits of an
                  * infinite sum no longer change, which takes less power. */
                 difference = m % 2u == 1u ? -difference : difference;
 #endif

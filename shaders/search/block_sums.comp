@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The sums of a block's quarter and of its sixteenth at every position of a padded frame, cut to 11
- * bits, for prune_wide.comp: half floats, two to a word. At most 64 * 64 * 65535 < 2^28 before the cut.
- * For prune_small.comp (ROWS) those of quarters alone, row after row, and nothing of what follows.
+ * The sums of a quarter of a block and of a sixteenth at every position of a padded frame, cut to
+ * 11 bits, for prune_wide.comp: half floats, two to a word. At most 64 * 64 * 65535 < 2^28 before
+ * the cut. For prune_small.comp (ROWS): the sums of quarters alone, row after row, and nothing of
+ * what follows.
  *
- * Sums lie in tiles of 4 x 4, row of tiles after row of tiles, and of a tile in rows. Of every tile
- * of quarters the least and the largest, negative, are written, too, as a pair. Below the frame its
- * last row goes on, so that every tile is whole. Samples are copied into patches on the way.
+ * Sums lie in tiles of 4 x 4, one row of tiles after the other, and row by row within a tile. For
+ * every tile of quarters the smallest sum and the negative of the largest are written as a pair.
+ * The frame's last row is repeated below it, so that every tile is complete. Samples are copied
+ * into patches on the way.
  *
- * Grid: x = quad of columns, y = GPUME_BLOCK_SUMS_ROWS rows downwards, z = frame, by the task table. No
- * shared memory. Reads padded frames, writes sums and patches.
+ * Grid: x = quad of columns, y = GPUME_BLOCK_SUMS_ROWS rows downwards, z = frame, by the task
+ * table. No shared memory. Reads padded frames, writes sums and patches.
  */
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -75,7 +77,8 @@ void copy_rows(uint base, uint frame, uint first, uint end)
     uint to = frame * pc.patches * PATCH_ROWS;
     for (uint i = gl_LocalInvocationIndex; i < ALL; i += GPUME_BLOCK_SUMS_LOCAL) {
         uint quad = i / (2u * GPUME_BLOCK_SUMS_ROWS) * 2u + i % 2u - LEFT; /* of the workgroup's */
-        uint x = gl_WorkGroupID.x * GPUME_BLOCK_SUMS_LOCAL + quad, y = first + i / 2u % GPUME_BLOCK_SUMS_ROWS;
+        uint x = gl_WorkGroupID.x * GPUME_BLOCK_SUMS_LOCAL + quad;
+        uint y = first + i / 2u % GPUME_BLOCK_SUMS_ROWS;
         if (quad < GPUME_BLOCK_SUMS_LOCAL && x < pc.stride && y < end) {
             uint octet = to + patch_octet(y, 4u * x, pc.patch_stride);
             patches[2u * octet + i % 2u] = padded[base + y * pc.stride + x];

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The full search on any device, for any block: for each the candidate with the smallest (cost,
- * order).
+ * The full search on any device, for blocks of any size: for each block the candidate with the
+ * smallest (cost, order).
  *
- * Grid: x and y count workgroups of LOCAL / TEAM blocks, z = field of the batch. A team of TEAM
- * invocations shares one block and takes turns at its jobs: a job is four neighbouring dx at CHUNK
- * neighbouring dy, from registers: two rows of eight samples (four, where the block is no multiple
- * of eight) of the target, past which the reference's rows are led once for all dy. Jobs of a wide
- * window are split over several dispatches, each of which starts from the best of the one before; a
- * barrier lies between them.
+ * Grid: x and y count workgroups of LOCAL / TEAM blocks, z = task. A team of TEAM invocations
+ * shares one block and takes turns at its jobs. A job is four neighbouring dx at CHUNK neighbouring
+ * dy, from registers: two rows of eight samples of the target (four, where the block's width is no
+ * multiple of eight), to which each row of the reference is compared for all dy while it is loaded.
+ * Jobs of a wide window are split over several dispatches, each of which starts from the best of
+ * the one before; a barrier lies between them.
  *
- * Shared memory: 2 words a block, and of use only to teams of more than one. Access: reads
- * target and reference, reads and writes vectors and costs.
+ * Shared memory: 2 words per block, used by teams of more than one only. Access: reads target and
+ * reference, reads and writes vectors and costs.
  */
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -44,7 +44,7 @@ const uint QUADS = BLOCK_W % 8u == 0u ? 2u : 1u;
 shared uint team_cost[LOCAL / TEAM]; /* one word: cost << KEY_BITS | order */
 shared uint team_order[LOCAL / TEAM];
 
-/* Of four neighbouring dx at each dy of the job; each at most 128 * 128 * 65535 < 2^31. */
+/* For four neighbouring dx at each dy of the job; each at most 128 * 128 * 65535 < 2^31. */
 ivec4 sums[CHUNK];
 
 /* The best so far; where one word holds cost and order, it is best_cost. */
@@ -116,7 +116,7 @@ void compare(uint to, uint from, uvec2 size)
     }
 }
 
-/* Takes the winner of the job at quad dx_quad and row `row` of the window into the best. */
+/* Offers the candidates of the job at quad dx_quad and row `row` of the window to the best. */
 void take(ivec2 at, ivec2 size, uint dx_quad, uint row)
 {
     ivec2 picture = ivec2(pc.layer.width, pc.layer.height);

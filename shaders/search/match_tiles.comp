@@ -3,17 +3,18 @@
  * The full search of a tile of TILE_X x TILE_Y blocks from shared memory: for every block the
  * candidate with the smallest (cost, order). samples.glsl tells the variants apart.
  *
- * Grid: x and y count tiles, z = field of the batch; FALLBACK: x alone, and every workgroup takes its
- * share of the blocks left over. A workgroup loads the reference samples of
- * COLUMNS neighbouring dx and BAND chunks of CHUNK neighbouring dy at a time. An invocation takes
- * items: one block at one dx and CHUNK neighbouring dy, a unit of UNIT x UNIT target samples in
- * registers at a time, past which the reference's rows are led once for all dy. The host picks
- * these sizes (gpu/tune/tile.h) so that no invocation loops more than GPUME_ITERATIONS_MAX times.
+ * Grid: x and y count tiles, z = task; FALLBACK: x alone, and every workgroup takes its share of
+ * the blocks that pruning has listed. A workgroup loads the reference samples of COLUMNS
+ * neighbouring dx and BAND chunks of CHUNK neighbouring dy at a time. An invocation takes items:
+ * one block at one dx and CHUNK neighbouring dy, with one unit of UNIT x UNIT target samples in
+ * registers at a time, to which each row of the reference is compared for all dy once it is loaded.
+ * The host picks these sizes (gpu/tune/tile.h) so that no invocation loops more than
+ * GPUME_ITERATIONS_MAX times.
  *
- * Blocks that the picture's edge cuts to anything but whole units are left to match_quads.comp.
+ * Blocks that the picture's edge cuts to anything but whole units belong to match_quads.comp.
  *
- * Shared memory: 16 bytes a quad of reference samples, 4 a word of target samples, 12 a block.
- * Access: reads target, reference and (FALLBACK) fallback, writes vectors and costs.
+ * Shared memory: 16 bytes per quad of reference samples, 4 per word of target samples, 12 per
+ * block. Access: reads target, reference and (FALLBACK) fallback, writes vectors and costs.
  */
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -77,7 +78,7 @@ shared uint zero_cost[BLOCKS]; /* of (0,0), which wins ties; among others the lo
 shared uint excess;
 
 /* The same in every invocation. */
-uint z;              /* field of the batch */
+uint z;              /* task */
 uint tile_x, tile_y; /* blocks */
 uint target_base, reference_base; /* quads: the tile's first block, its first match */
 bool whole; /* the picture cuts none of the tile's blocks */
@@ -121,8 +122,8 @@ uint out_index(uint b)
     return result_index(pc.layer, z, at.y * pc.layer.blocks_x + at.x);
 }
 
-/* The tile may reach beyond the picture's last blocks: what is read there is of no account, but it
- * must be there. */
+/* The tile may reach beyond the picture's last blocks: what is read there does not count, but the
+ * reads must stay in bounds. */
 void load_target()
 {
     const uint ROW = UNIT / 4u, ACROSS = BLOCK_W / UNIT, UNITS = ACROSS * (BLOCK_H / UNIT);
@@ -318,7 +319,8 @@ void compare_loaded(
             continue;
         }
         uvec4 s = (b % TILE_X) * BLOCK_W + x + SKIP + uvec4(0u, 1u, 2u, 3u);
-        uvec4 words = (s & 3u) * PLANE + (s >> 2) + ((b / TILE_X) * BLOCK_H + chunk * CHUNK) * QUADS;
+        uvec4 words = (s & 3u) * PLANE + (s >> 2);
+        words += ((b / TILE_X) * BLOCK_H + chunk * CHUNK) * QUADS;
         compare_block(b, size, words);
         if (column == uint(WINDOW_X) && row == ZERO_ROW) {
             zero_cost[b] = block_costs[uint(WINDOW_Y) - ZERO_ROW];
@@ -379,7 +381,7 @@ void compare_all(inout uint least_cost, inout uint least_index)
     }
 }
 
-/* The tile at tile_x, tile_y of field z. */
+/* The tile at tile_x, tile_y of task z. */
 void search_tile()
 {
     uint lane = gl_LocalInvocationIndex;
@@ -398,7 +400,7 @@ void search_tile()
     }
     barrier();
 #endif
-    load_target(); /* and no barrier before load_reference: it may go on meanwhile */
+    load_target(); /* no barrier before load_reference: both may overlap */
     uint least_cost = NONE, least_index = NONE;
     compare_all(least_cost, least_index);
     bool two_words = KEY_BITS == 0u;
@@ -432,7 +434,7 @@ void main()
         return;
     }
     uint count = fallback[pc.fallback_list];
-    for (uint i = gl_WorkGroupID.x; i < count; i += gl_NumWorkGroups.x) { /* likewise */
+    for (uint i = gl_WorkGroupID.x; i < count; i += gl_NumWorkGroups.x) {
         uint entry = fallback[pc.fallback_list + 1u + i], block = entry % pc.layer.blocks;
         z = entry / pc.layer.blocks;
         tile_x = block % pc.layer.blocks_x / TILE_X * TILE_X;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A padded frame a second time, for prune_wide.comp: in patches of eight columns, an octet a row, and of
- * 128 bytes, which is a line of the caches of many GPUs. Rows of patches follow each other.
- * Neighbouring rows of a block lie side by side, and it touches six lines where rows of the frame
- * would be 16. Padding is widened to the left and above to whole patches, so that blocks of the
- * target begin with one as often as can be. Include after search.glsl.
+ * A second copy of a padded frame for prune_wide.comp: in patches of eight columns, one octet per
+ * row, and of 128 bytes, which is a cache line of many GPUs. Rows of patches follow each other.
+ * Neighbouring rows of a block lie side by side, and a block touches six lines where rows of the
+ * frame would be 16. Padding is widened to the left and above to complete patches, so that as many
+ * blocks of the target as possible begin with one. Include after search.glsl.
  */
 #ifdef GPUME_WIDE
 const uint PATCH_ROWS = GPUME_PATCH_WORDS / 4u;

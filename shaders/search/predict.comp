@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Follows every block's vector: the predicted frame (if asked for) and the field's sums, reduced
- * to one set of partial sums a workgroup.
+ * Follows every block's vector: the predicted frame (if asked for) and the sums of a task, reduced
+ * to one set of partial sums per workgroup.
  *
- * Grid: x = GPUME_REDUCE_GROUPS workgroups, fewer for small pictures, that stride over the
- * band's quads, z = field of the batch. Shared memory: 10 words an invocation. Reads target,
- * reference, vectors; writes predicted, partials.
+ * Grid: x = GPUME_REDUCE_GROUPS workgroups, fewer for small pictures, that stride over the band's
+ * quads, z = task. Shared memory: 10 words per invocation. Reads target, reference, vectors; writes
+ * predicted, partials.
  */
 #version 450
 #extension GL_GOOGLE_include_directive : require

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The bounds of prune_wide.comp's candidates by the sums of their parts: of a group of them, of four
- * neighbours by quarters, and of four by sixteenths. Include where those sums, the block and the
- * candidates' range are there.
+ * The bounds of prune_wide.comp's candidates by the sums of their parts: for a group of candidates,
+ * for four neighbours by quarters, and for four by sixteenths. Include after the declarations of
+ * those sums, of the block and of the candidates' range.
  */
 PAIR target[4]; /* sums of quarters */
 PAIR lower;     /* 1, or 0 where the lower quarters are cut */

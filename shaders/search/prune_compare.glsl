@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The block of a workgroup of prune_wide.comp, its best candidate so far, and comparing a few candidates
- * in full. An invocation takes runs of neighbouring samples from patches. Include after runs.glsl.
+ * The block of a workgroup of prune_wide.comp, its best candidate so far, and the comparison of a
+ * few candidates in full. An invocation takes runs of neighbouring samples from patches. Include
+ * after runs.glsl.
  */
 const uint NONE = 0xffffffffu;
-const uint SHORT = 16u; /* candidates that are compared at a time, */
-const uint SEEDS = 8u;  /* and of different classes */
+const uint SHORT = 16u; /* candidates that are compared at a time */
+const uint SEEDS = 8u;  /* classes that first candidates come from */
 
 const uint RUN = BLOCK % 16u == 0u ? 16u : 8u; /* neighbouring samples of a row */
 const uint RUN_MAX = 16u;
@@ -19,7 +20,7 @@ shared uint short_count;
 shared uint costs_found[SHORT]; /* 0 between comparisons */
 shared uint compared;           /* candidates past the sixteenths */
 
-uint z; /* field of the batch */
+uint z; /* task */
 uint reference_octets, target_octets; /* to the frames, */
 uint reference_sums, target_sums_first; /* and to their sums */
 uvec2 position, size; /* of the block: samples that the picture's edge leaves */
@@ -80,7 +81,7 @@ uint run_difference(RUN_WORDS its[RUN_MAX / 8u], uint row, uint column)
     return found;
 }
 
-/* Brings a run of the target. Where an invocation never has another it does so once. */
+/* Loads a run of the target. An invocation that has only one run loads it once. */
 void load_run(uint run)
 {
     uint row = position.y + min(run / (BLOCK / RUN), size.y - 1u) + WINDOW_Y;
@@ -91,11 +92,11 @@ void load_run(uint run)
     }
 }
 
-/* Adds what every invocation finds of the short list's candidates to their costs. */
+/* Adds each invocation's share of the SADs of the short list's candidates to their costs. */
 void compare_runs(uint count)
 {
     uint member = gl_LocalInvocationIndex % SHARE, slot = gl_LocalInvocationIndex / SHARE;
-    uint end = slot < AT_ONCE ? count : 0u; /* some may be over */
+    uint end = slot < AT_ONCE ? count : 0u; /* some invocations may have none */
     for (uint run = member; run < size.y * (BLOCK / RUN); run += SHARE) {
         uint x = position.x + run % (BLOCK / RUN) * RUN, y = position.y + run / (BLOCK / RUN);
         if (SHARE < RUNS) {

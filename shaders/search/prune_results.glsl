@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What both forms of the sieve leave behind: counts, blocks left over; and which candidates of a
- * block count at all. Include after search.glsl, where pc, fallback and counts are there.
+ * What both forms of pruning write: counts, and blocks that fall back to the full search; and which
+ * candidates of a block are allowed. Include after search.glsl and the declarations of pc, fallback
+ * and counts.
  */
 
 /* The first and the last row, the first and the last column that are allowed, of those that begin
@@ -18,14 +19,14 @@ uvec4 allowed_range(uvec2 position, uvec2 size)
 
 uint candidates_in(uvec4 range) { return (range.y - range.x + 1u) * (range.w - range.z + 1u); }
 
-/* Block `index` of the batch goes to the full search. */
+/* Sends block `index` of the layer, counted over all tasks, to the full search. */
 void fall_back(uint index)
 {
     fallback[pc.fallback_list + 1u + atomicAdd(fallback[pc.fallback_list], 1u)] = index;
 }
 
-/* 64-bit counts of field z: candidates past the quarters and past the sixteenths. In slots, as one
- * word is not added to quickly by all workgroups. */
+/* Adds to a 64-bit count of task z: candidates past the quarters, or past the sixteenths. Counts
+ * are spread over slots, since atomics of all workgroups on one word would be slow. */
 void count_up(uint z, uint which, uint value)
 {
     const uint CANDIDATES = uint(2 * WINDOW_Y + 1) * uint(2 * WINDOW_X + 1);

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The full search by successive elimination (see prune_wide.comp) for small windows: an invocation does
- * for a block what a workgroup does there, by the sums of the block's four quarters alone.
+ * The full search by successive elimination (see prune_wide.comp) for small windows: an invocation
+ * does for a block what a workgroup does there, by the sums of the block's four quarters alone.
  *
- * An invocation compares the zero vector, bounds all candidates of its block, eight neighbours of
- * a row at a time, and compares the one with the least bound. Of every strip, a few such eights, it
- * keeps the least bound. From there on the workgroup shares all work, whichever block it belongs
- * to: a list of the strips that the better of both costs does not exclude; their candidates,
- * bounded again, of which those that are not excluded go on a second list; and comparing these, as
- * many as fit at a time. A block of which too much is left (noise) is given up to the search
- * without elimination.
+ * An invocation compares the zero vector, bounds all candidates of its block, eight neighbours of a
+ * row at a time, and compares the one with the least bound. It keeps the least bound of every
+ * strip, which is a few such eights. From there on the workgroup shares all work, no matter whose
+ * block it is for: strips that the better of both costs does not exclude become a list; their
+ * candidates are bounded again, and those that are not excluded go on a second list, which is
+ * compared whenever it is full. A block with too many of them (noise) falls back to the search
+ * without pruning.
  *
- * A block that the picture's lower edge cuts is bounded by its upper quarters; if these are cut, or
- * the right edge cuts it, it is left over at once.
+ * A block that the picture's lower edge cuts is bounded by its upper quarters. If these are cut, or
+ * the right edge cuts the block, it falls back at once.
  *
- * Grid: x = LOCAL blocks in raster order, z = field of the batch. Shared memory: 18 words an
- * invocation, as few as can be: it limits the workgroups on a core. Reads padded frames and sums;
- * writes vectors, costs, fallback (by block, 1: left over; then a list of these) and adds to the
- * field's counts.
+ * Grid: x = LOCAL blocks in raster order, z = task. Shared memory: 18 words per invocation, as few
+ * as possible: it limits the workgroups on a core. Reads padded frames and sums; writes vectors,
+ * costs and fallback (by block, 1: search it in full; then a list of those blocks) and adds to the
+ * task's counts.
  */
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -68,14 +68,14 @@ shared uint hits[LOCAL];    /* candidates of the block that got onto the list */
 shared uint strips[STRIP_LIST];
 shared uint strip_count;
 shared uint list[LIST]; /* invocation << 24 | row << 12 | column, see candidate_of; or NONE */
-shared uint list_count; /* with those that did not fit */
-shared uint passed;     /* candidates that were compared, or left over */
+shared uint list_count; /* including those that did not fit */
+shared uint passed;     /* candidates that were compared, or fell back */
 
-uint z; /* field of the batch */
+uint z; /* task */
 uint target_base, reference_base; /* quads to the frames */
 uint sums_base;                   /* eights to the reference's sums */
 
-/* Of the block that an invocation looks at, its own or another's. */
+/* About the block that an invocation works on, its own or another's. */
 uint owner;
 uvec2 position, size; /* samples that the edge leaves */
 PAIR target[4];       /* sums of quarters */
@@ -132,7 +132,7 @@ uint key_at(uvec2 corner, uint rows, uint candidate)
     uint to = target_base + (corner.y + uint(WINDOW_Y)) * stride + (corner.x + uint(PAD_X)) / 4u;
     uint from = reference_base + (corner.y + row) * stride + (corner.x + column) / 4u;
     uint shift = column % 4u, up = lift_of(shift), cost = 0u;
-    if (rows == BLOCK) { /* without a question, so that many loads are under way at once */
+    if (rows == BLOCK) { /* no branches, so that many loads are in flight at once */
         for (uint i = 0u; i < BLOCK * BLOCK / 64u; i++) {
             uint line = i / (BLOCK / 8u) * 8u * stride + i % (BLOCK / 8u) * 2u;
             [[unroll]] for (uint y = 0u; y < 8u; y++, line += stride) {
@@ -154,13 +154,14 @@ uint allowed_of(uint row, uint column)
     uint mask = 0u;
     [[unroll]] for (uint i = 0u; i < 8u; i++) {
         ivec2 v = ivec2(column + i, row) - ivec2(PAD_X, WINDOW_Y);
-        bool counts = allowed(ivec2(position), ivec2(size), ivec2(pc.layer.width, pc.layer.height), v.x, v.y);
+        ivec2 picture = ivec2(pc.layer.width, pc.layer.height);
+        bool counts = allowed(ivec2(position), ivec2(size), picture, v.x, v.y);
         mask |= uint(counts) << i / 2u + 16u * (i % 2u);
     }
     return mask;
 }
 
-/* Takes a candidate out of such a mask of the eight that begins with `first`. */
+/* Clears the bit of a candidate in such a mask of the eight that begins with `first`. */
 uint without(uint mask, uint first, uint candidate)
 {
     uint i = candidate - first;
@@ -172,8 +173,8 @@ uint candidate_in(uint eight, uint bit)
     return candidate_of(eight / EIGHTS, eight % EIGHTS * 8u + bit % 16u * 2u + bit / 16u);
 }
 
-/* The block of an invocation that has one. */
-void look_at(uint invocation)
+/* Makes the block of an invocation, which must have one, the current block. */
+void select_block(uint invocation)
 {
     owner = invocation;
     position = uvec2(corners[owner] & 0xffffu, corners[owner] >> 16) * BLOCK;
@@ -189,7 +190,7 @@ void look_at(uint invocation)
 
 uint limit() { return limit_of(best[owner] >> KEY_BITS, 4u, QUARTER_SHIFT); }
 
-/* The least bound of a strip, above the eight that has it. */
+/* The least bound of a strip in the high half, the eight that has it in the low half. */
 uint bound_strip(uint strip)
 {
     uint nearest = NONE;
@@ -226,7 +227,7 @@ uint nearest_of(uint eight)
     return nearest == NONE ? NONE : candidate_in(eight, nearest & 0xffffu);
 }
 
-/* Strips that the best cost does not exclude. */
+/* The strips that the best cost does not exclude, as bits. */
 uint open_strips()
 {
     uint open = 0u, most = limit();
@@ -254,7 +255,7 @@ uint begin()
     return best[lane] == 0u ? 0u : open_strips();
 }
 
-/* Lists strips as long as there is room; gives those that are left. */
+/* Lists strips as long as there is room; gives those that did not fit. */
 uint list_strips(uint open)
 {
     for (; open != 0u; open &= open - 1u) {
@@ -273,12 +274,12 @@ uint next;  /* its next eight, */
 uint eight; /* the one before, */
 uint found; /* and candidates of this that are not listed yet, see allowed_of */
 
-/* Looks at one more eight. */
+/* Bounds one more eight. */
 void find_more()
 {
     uint strip = strips[mine] & 0xffffu;
     if (next == 0u) {
-        look_at(strips[mine] >> 16);
+        select_block(strips[mine] >> 16);
     }
     eight = strip * STRIP + next++;
     if (next == STRIP || eight + 1u == ROWS * EIGHTS) {
@@ -357,7 +358,7 @@ void search(bool live)
 {
     uint open = 0u;
     if (live) {
-        look_at(gl_LocalInvocationIndex);
+        select_block(gl_LocalInvocationIndex);
         open = begin();
     }
     for (bool more = true; more;) {
@@ -396,12 +397,12 @@ uint compared_of(uint lane)
     return hits[lane] + 1u + uint(seeded);
 }
 
-/* The block's result, or its place among those left over. */
-void finish(uint block, bool left)
+/* The block's result, or its entry among those that fall back. */
+void finish(uint block, bool gave_up)
 {
     uint lane = gl_LocalInvocationIndex, index = z * pc.layer.blocks + block;
-    fallback[index] = uint(left);
-    if (left) {
+    fallback[index] = uint(gave_up);
+    if (gave_up) {
         uvec2 corner = uvec2(corners[lane] & 0xffffu, corners[lane] >> 16) * BLOCK;
         fall_back(index);
         atomicAdd(passed, candidates_in(allowed_range(corner, visible(corner))));
@@ -417,7 +418,7 @@ void main()
 {
     uint lane = gl_LocalInvocationIndex, block = pc.block_first + gl_WorkGroupID.x * LOCAL + lane;
     uvec2 corner = uvec2(block % pc.layer.blocks_x, block / pc.layer.blocks_x);
-    bool there = block < pc.layer.blocks, left = false;
+    bool there = block < pc.layer.blocks, gave_up = false;
     z = gl_WorkGroupID.z;
     target_base = target_of(pc.frames, z);
     reference_base = reference_of(pc.frames, z);
@@ -429,14 +430,14 @@ void main()
     }
     if (there) {
         uvec2 size = visible(corner * BLOCK);
-        left = size.x < BLOCK || size.y < HALF;
+        gave_up = size.x < BLOCK || size.y < HALF;
     }
-    if (there && !left) {
+    if (there && !gave_up) {
         sum_up(corner * BLOCK);
     }
-    search(there && !left);
+    search(there && !gave_up);
     if (there) {
-        finish(block, left || hits[lane] > GIVE_UP);
+        finish(block, gave_up || hits[lane] > GIVE_UP);
     }
     barrier();
     if (lane == 0u) {

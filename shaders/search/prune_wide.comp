@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The full search by successive elimination (Li and Salari 1995; by parts of the block: Gao, Duanmu
- * and Zou 2000), exact: the sums of two boxes differ by no more than their SAD, so the differences
- * of the sums of a block's four quarters together are a lower bound of its SAD, and those of its
- * sixteen sixteenths a closer one. A candidate whose bound is above the best cost so far cannot win
- * and is not compared. Candidates are looked at in groups of 4 x 4 first: the least and the largest
- * sum of a quarter in the group bound all of them.
+ * and Zou 2000), exact: the sums of two squares of samples differ by no more than their SAD.
+ * Therefore the differences between the sums of a block's four quarters and of a candidate's add up
+ * to a lower bound of the SAD, and those of its sixteen sixteenths to a tighter one. A candidate
+ * whose bound is above the best cost so far cannot win and is not compared. Groups of 4 x 4
+ * candidates come first: the smallest and the largest sum of a quarter in a group bound all of it.
  *
- * A workgroup searches one block. The zero vector is compared; then all groups of the window, or of
- * a part of it, are bounded. The nearest groups, one of each of SEEDS classes, give the first
- * candidates to compare. The groups that their best cost does not exclude go through the quarters,
- * a list of them at a time, candidate by candidate. What that leaves goes through the sixteenths,
- * up to LIST quads at a time; the nearest of these are compared, and then what is still not
- * excluded. A block of which too much is left (noise) is given up to the search without
- * elimination.
+ * A workgroup searches one block. It compares the zero vector and bounds all groups of the window,
+ * or of a part of it. The nearest groups, one from each of SEEDS classes, give the first candidates
+ * to compare. Groups that the best cost does not exclude are bounded candidate by candidate, by
+ * quarters, one list of groups at a time. Quads of candidates that pass go on a second list of up
+ * to LIST and are bounded by sixteenths; the nearest of them are compared, and then all that are
+ * still not excluded. A block with too many of them (noise) falls back to the search without
+ * pruning.
  *
  * Sums and bounds are half floats: see sum_bounds.glsl.
  *
- * A block that the picture's lower edge cuts is bounded by those of its parts that are whole; if no
- * quarter is, or the right edge cuts it, it is left over at once.
+ * A block that the picture's lower edge cuts is bounded by its complete parts. If no quarter is
+ * complete, or the right edge cuts the block, it falls back at once.
  *
- * Grid: x = block, y = block row, z = field of the batch. Reads frames in patches and sums; writes
- * vectors, costs, fallback (by block, 1: left over; then a list of these) and adds to the field's
+ * Grid: x = block, y = block row, z = task. Reads frames in patches and sums; writes vectors, costs
+ * and fallback (by block, 1: search it in full; then a list of those blocks) and adds to the task's
  * counts.
  */
 #version 450
@@ -46,7 +46,7 @@ layout(local_size_x_id = GPUME_SPEC_LOCAL) in;
 layout(constant_id = GPUME_SPEC_LOCAL) const uint LOCAL = 32;
 
 layout(std430, binding = 0) readonly buffer Patches { OCTET patches[]; };
-layout(std430, binding = 1) readonly buffer Quarters { uvec2 quarters[]; };    /* see block_sums.comp */
+layout(std430, binding = 1) readonly buffer Quarters { uvec2 quarters[]; }; /* in tiles */
 layout(std430, binding = 2) readonly buffer Sixteenths { uvec2 sixteenths[]; };
 layout(std430, binding = 3) readonly buffer Groups { uint groups[]; };
 layout(std430, binding = 4) writeonly buffer Vectors { uint vectors[]; };
@@ -64,7 +64,7 @@ const uint BLOCK = BLOCK_W; /* a square: gpume_prune_supports */
 const uint HALF = BLOCK / 2u, FOURTH = BLOCK / 4u;
 const uint ROWS = uint(2 * WINDOW_Y + 1), CANDIDATES = ROWS * uint(2 * WINDOW_X + 1);
 
-/* Groups are GROUP x GROUP candidates; a part of the window is PART rows of them. */
+/* Groups have GROUP x GROUP candidates; a part of the window has PART rows of groups. */
 const uint GROUP = 4u;
 const uint GROUPS_X = uint(PAD_X + WINDOW_X + 4) / GROUP, GROUPS_Y = (ROWS + 3u) / GROUP;
 const uint PARTS = (GROUPS_Y + PART - 1u) / PART;
@@ -75,7 +75,7 @@ const uint GROUP_LIST = 2u * LOCAL; /* short: shared memory limits the workgroup
 shared uvec4 target_sums[5u]; /* of sixteenths and quarters, each as a pair of itself */
 shared uint seeds[SEEDS];     /* by class: the least bound, above what has it */
 shared uint group_list[GROUP_LIST];
-shared uint group_count; /* with those that did not fit */
+shared uint group_count; /* including those that did not fit */
 shared uint list[LIST]; /* quads of candidates past the quarters, by the first, */
 shared uvec2 list_bounds[LIST]; /* and their bounds by sixteenths */
 shared uint list_count;
@@ -85,10 +85,10 @@ uvec4 range; /* see allowed_range */
 
 #include "search/prune_bounds.glsl"
 
-/* Is there anything better than the best so far? */
+/* Can there be anything better than the best so far? */
 bool is_open() { return best_cost > 0u || best_order > 0u; }
 
-/* Takes an invocation's nearest into its class, if the limit does not exclude it. */
+/* Offers an invocation's nearest to its class, unless the limit excludes it. */
 void offer_seed(uint nearest, uint limit)
 {
     if (nearest >> 16 <= (limit & 0xffffu)) {
@@ -105,7 +105,7 @@ void clear_seeds()
 
 uint bounds[EACH]; /* of the invocation's groups of the part */
 
-/* Bounds the groups of the part that begins at a row of them. */
+/* Bounds the groups of the part that begins at row `first` of groups. */
 void bound_groups(uint first)
 {
     PAIR signs = PAIR(1.0, -1.0), between[4];
@@ -129,7 +129,7 @@ void bound_groups(uint first)
     offer_seed(nearest, limit_of(best_cost, 4u, QUARTER_SHIFT));
 }
 
-/* A quad of candidates of a group: its bounds, and the first of them. */
+/* A quad of candidates of a group: their bounds, and the first candidate. */
 uvec2 bound_item(uint group, uint first, uint item, out uint candidate)
 {
     uint y = first + group / GROUPS_X, x = group % GROUPS_X;
@@ -137,7 +137,7 @@ uvec2 bound_item(uint group, uint first, uint item, out uint candidate)
     return bound_quad(tile_first + y * pc.frames.stride + x, item, target, tile_below, lower);
 }
 
-/* Of four bounds the least, above 4 * i and its place. */
+/* The least of four bounds in the high half; 4 * i and its place in the low half. */
 uint least_of(uvec2 both, uint i)
 {
     uvec4 keys = uvec4(both.x << 16, both.x & 0xffff0000u, both.y << 16, both.y & 0xffff0000u);
@@ -170,7 +170,7 @@ void seed(uint first)
         short_list[lane] = NONE;
     }
     barrier();
-    /* its: of the class that the invocation has looked at. */
+    /* its: of the class that the invocation has examined. */
     if (kind < SEEDS && lane % GROUP == 0u && seeds[kind] != NONE) {
         uint k = seeds[kind] & 15u, group = its & 0xffffu;
         short_list[kind] = candidate_of(GROUP * (first + group / GROUPS_X) + k / 4u,
@@ -180,7 +180,7 @@ void seed(uint first)
     compare(SEEDS);
 }
 
-/* Lists groups that the best cost does not exclude, as many as fit, and none of them twice. */
+/* Lists groups that the best cost does not exclude, as many as fit, none of them twice. */
 void list_groups()
 {
     uint limit = limit_of(best_cost, 4u, QUARTER_SHIFT) & 0xffffu;
@@ -213,7 +213,7 @@ void list_quads(uint from, uint end, uint first, uint limit)
     barrier();
 }
 
-/* Takes a candidate of the list out of it. */
+/* Removes a candidate from the list. */
 uint take(uint i, uint which)
 {
     list_bounds[i][which / 2u] |= which % 2u == 0u ? NOWHERE : NOWHERE << 16;
@@ -243,7 +243,7 @@ void bound_list(uint count)
     compare(SEEDS);
 }
 
-/* Compares what of the list neither sixteenths nor costs exclude. */
+/* Compares the listed candidates that neither sixteenths nor costs exclude. */
 void compare_list(uint count)
 {
     for (bool more = true; more;) {
@@ -275,7 +275,7 @@ void compare_list(uint count)
     }
 }
 
-/* Looks at the first `count` of the listed groups; false: too much is left. */
+/* Searches the first `count` of the listed groups; false: too much to compare, it gives up. */
 bool search_groups(uint first, uint count)
 {
     for (uint from = 0u; from < count; from += LOCAL / GROUP) {
@@ -296,7 +296,7 @@ bool search_groups(uint first, uint count)
     return true;
 }
 
-/* Searches a part of the window; false: too much is left. */
+/* Searches a part of the window; false: too much to compare, it gives up. */
 bool search_part(uint first)
 {
     barrier();
@@ -324,22 +324,22 @@ bool search_part(uint first)
     return true;
 }
 
-/* The block's result, or its place among those left over. */
-void finish(bool left)
+/* The block's result, or its entry among those that fall back. */
+void finish(bool gave_up)
 {
     uvec2 grid = position / BLOCK;
     uint block = grid.y * pc.layer.blocks_x + grid.x, at = result_index(pc.layer, z, block);
     uint index = z * pc.layer.blocks + block;
     uint all = candidates_in(range);
-    fallback[index] = uint(left);
-    if (left) {
+    fallback[index] = uint(gave_up);
+    if (gave_up) {
         fall_back(index);
     } else {
         vectors[at] = vector_of(best_order);
         costs[at] = best_cost;
     }
-    count_up(z, GPUME_COUNT_PAST_BLOCKS, left ? all : passed);
-    count_up(z, GPUME_COUNT_PAST_PARTS, left ? all : compared);
+    count_up(z, GPUME_COUNT_PAST_BLOCKS, gave_up ? all : passed);
+    count_up(z, GPUME_COUNT_PAST_PARTS, gave_up ? all : compared);
 }
 
 void start()
@@ -374,16 +374,16 @@ void main()
 {
     place();
     range = allowed_range(position, size);
-    bool left = size.x < BLOCK || size.y < HALF;
-    if (!left) { /* the whole workgroup */
+    bool gave_up = size.x < BLOCK || size.y < HALF;
+    if (!gave_up) { /* the whole workgroup */
         start();
-        for (uint i = 0u; i < PARTS && is_open() && !left; i++) {
+        for (uint i = 0u; i < PARTS && is_open() && !gave_up; i++) {
             uint part = (i + PARTS / 2u) % PARTS;
-            left = !search_part(part * PART);
+            gave_up = !search_part(part * PART);
         }
     }
     barrier();
     if (gl_LocalInvocationIndex == 0u) {
-        finish(left);
+        finish(gave_up);
     }
 }

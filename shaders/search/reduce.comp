@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Adds the partial sums of predict.comp. Integers only, so the order does not matter. Grid: one
- * workgroup a field (x). Shared memory: 10 words an invocation. Reads partials, writes sums.
+ * workgroup per task (x). Shared memory: 10 words per invocation. Reads partials, writes sums.
  */
 #version 450
 #extension GL_GOOGLE_include_directive : require

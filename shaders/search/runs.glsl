@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The SAD of eight neighbouring samples. 8-bit ones are compared as pairs of half floats where
- * there is such arithmetic, as in match_tiles.comp: a sum that starts at 1024 takes in four differences
- * and stays below 2048, so that its low bits are the whole number. Include after common.glsl, with
- * half floats and unrolling enabled.
+ * The SAD of eight neighbouring samples. Those of 8 bits are compared as pairs of half floats where
+ * there is such arithmetic, as in match_tiles.comp: a sum that starts at 1024 takes in four
+ * differences and stays below 2048, so that its low bits are the whole number. Include after
+ * common.glsl, with half floats and unrolling enabled.
  */
 /* Four samples from sample s of the first of two quads. up: what lifts the second's low samples to
  * their places, 2^(32 - 8 s), or 0 where none is needed. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How the variants of match_tiles.comp hold samples and sums. A word is what a register and a place in
- * shared memory hold: two neighbouring samples (GPUME_HALF) or one. All sums are exact:
+ * How the variants of match_tiles.comp hold samples and sums. A word is what a register or a place
+ * in shared memory holds: two neighbouring samples (GPUME_HALF) or one. All sums are exact:
  *
  *   half   sample s is 1024 + s, the bits 0x6400 | s, for s < 2^BITS <= 1024. Differences are
  *          exact whole numbers. A sum that starts at 1024 and stays under 2048 has the whole number
@@ -12,8 +12,8 @@
  *          sums below 2^24.
  *   int    32 bits hold any block: 128 * 128 * 65535 < 2^30.
  *
- * RUN_SAMPLES: of the target, that one sum takes in before it is carried out:
- *   half   half of them fall to either 16 bits: 256 * 255, 128 * 511, 64 * 1023 are below 65536
+ * RUN_SAMPLES: samples of the target that one sum takes in before it is carried out:
+ *   half   each 16-bit half gets half of them: 256 * 255, 128 * 511, 64 * 1023 are below 65536
  *   float  2^(24 - BITS) * (2^BITS - 1) < 2^24
  */
 #if defined(GPUME_HALF)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Lower bounds of a SAD by box sums, for prune_wide.comp and prune_small.comp.
+ * Lower bounds of a SAD by block sums, for prune_wide.comp and prune_small.comp.
  *
- * Sums are cut to 11 bits and held as half floats, which block_sums.comp makes: those of two positions
- * go through one operation where there is such arithmetic (GPUME_HALF). Differences are exact, and
- * so are bounds to 2048; larger ones may be off by a share that limit_of allows for.
+ * Sums are cut to 11 bits and held as half floats, which block_sums.comp makes: those of two
+ * positions go through one operation where there is such arithmetic (GPUME_HALF). Differences are
+ * exact, and so are bounds up to 2048; larger ones may be off by a share that limit_of allows for.
  */
 /* Two half floats as they lie in a word. */
 #ifdef GPUME_HALF
