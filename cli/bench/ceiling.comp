@@ -79,8 +79,8 @@ void main()
                 WORD difference = abs(fixed_words[i] - word);
 #ifdef GPUME_HALF
                 /* Nothing empties the sums as in match_tiles.comp. Subtracting half of the
-                 * differences, which costs the same, keeps the sums from becoming infinite: the bits of an
-                 * infinite sum no longer change, which takes less power. */
+                 * differences, which costs the same, keeps the sums from becoming infinite: the
+                 * bits of an infinite sum no longer change, which takes less power. */
                 difference = m % 2u == 1u ? -difference : difference;
 #endif
                 sums[i % SUMS] += difference;

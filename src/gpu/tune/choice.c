@@ -50,17 +50,26 @@ void gpume_choice_label(const struct gpume_match_variant *variant, const struct 
         t->tile_x, t->tile_y, t->band, t->columns, t->local);
 }
 
+#define SIZE_BYTES 24u
+
+/* "8" for squares, "16x8" for others. */
+static void print_size(const struct gpume_shape *layer, char size[SIZE_BYTES])
+{
+    int length = snprintf(size, SIZE_BYTES, "%u", layer->block_w);
+    if (layer->block_h != layer->block_w) {
+        snprintf(size + length, SIZE_BYTES - (size_t)length, "x%u", layer->block_h);
+    }
+}
+
 void gpume_choice_name(const struct gpume_gpu *gpu, const struct gpume_plan *plan,
     const struct gpume_shape *layer, char name[GPUME_CACHE_NAME_BYTES])
 {
     const struct gpume_params *p = &plan->params;
-    char kind[64], height[16] = "";
-    if (layer->block_h != layer->block_w) {
-        snprintf(height, sizeof(height), "x%u", layer->block_h);
-    }
+    char kind[64], size[SIZE_BYTES];
+    print_size(layer, size);
     /* With the name that is asked for: the best shape of one variant is no answer for all. */
-    snprintf(kind, sizeof(kind), "search-%u%s-%ux%u-%u%s%s", layer->block_w, height, p->window_x,
-        p->window_y, p->bits, p->edge == GPUME_EDGE_INSIDE ? "i" : "-", p->search ? p->search : "");
+    snprintf(kind, sizeof(kind), "search-%s-%ux%u-%u%s%s", size, p->window_x, p->window_y, p->bits,
+        p->edge == GPUME_EDGE_INSIDE ? "i" : "-", p->search ? p->search : "");
     gpume_pipeline_cache_name(gpu, kind, name);
 }
 
@@ -154,10 +163,11 @@ fail:
 static int refuse(
     const struct gpume_gpu *gpu, const struct gpume_params *p, const struct gpume_shape *layer)
 {
+    char size[SIZE_BYTES];
+    print_size(layer, size);
     gpume_log_write(gpu->log, GPUME_LOG_ERROR,
-        "search %s: not for %u bits, blocks of %ux%u, window %ux%u on %s; name no search",
-        p->search, p->bits, layer->block_w, layer->block_h, p->window_x, p->window_y,
-        gpu->properties.deviceName);
+        "--search %s: not for %u bits, block %s, window %ux%u on %s; leave it out", p->search,
+        p->bits, size, p->window_x, p->window_y, gpu->properties.deviceName);
     return GPUME_UNSUPPORTED;
 }
 
