@@ -2,7 +2,7 @@
 #include "bench/array_rows.h"
 
 #include "base/status.h"
-#include "bench/bench_rows.h"
+#include "bench/rows.h"
 #include "files/csv.h"
 #include "files/json.h"
 

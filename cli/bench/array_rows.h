@@ -3,7 +3,7 @@
  * What gpume bench --sort and --reduce have measured, and its two forms for programs. Figures that
  * are not known are 0 here, null in JSON and empty in CSV.
  *
- * The CSV form has the columns of bench_rows.h, so that one file keeps all: size = items, bits =
+ * The CSV form has the columns of rows.h, so that one file keeps all: size = items, bits =
  * those of an item, content = the work, search = the method, us_per_field = microseconds of a call,
  * px_per_s = items a second, speedup_core = times over_core, wall_us_per_field = copies to and from
  * the device included, share_of_ceiling = of what copying reaches. The others are empty.

@@ -7,9 +7,9 @@
  */
 #include "bench/bench.h"
 
-#include "bench/bench_table.h"
 #include "bench/ffmpeg.h"
 #include "bench/setups.h"
+#include "bench/table.h"
 #include "cache_folder.h"
 #include "commit.h"
 #include "console.h"

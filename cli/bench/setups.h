@@ -9,7 +9,7 @@
 #define GPUME_CLI_BENCH_SETUPS_H
 
 #include "bench/bench.h"
-#include "bench/bench_rows.h"
+#include "bench/rows.h"
 #include "bench/timing.h"
 
 #define GPUME_BENCH_SETUPS_MAX 64u

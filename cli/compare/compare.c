@@ -7,9 +7,9 @@
  */
 #include "compare/compare.h"
 
-#include "compare/compare_table.h"
 #include "compare/comparison.h"
 #include "compare/map.h"
+#include "compare/table.h"
 #include "console.h"
 #include "estimate/outputs.h"
 #include "files/text_file.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Motion estimation, the main job: from an input, through the library, to output files. This folder
- * has its options (estimate_options.c), the run (run.c) with the thread that feeds it (feed.c), its
+ * has its options (options.c), the run (run.c) with the thread that feeds it (feed.c), its
  * outputs (outputs.c), and what --resume needs (checkpoint.c).
  */
 #ifndef GPUME_CLI_ESTIMATE_ESTIMATE_H
 #define GPUME_CLI_ESTIMATE_ESTIMATE_H
 
-#include "estimate/prefilter_option.h"
+#include "estimate/prefilter.h"
 #include "options/option.h"
 #include "sinks/sink.h"
 #include "source_options.h"

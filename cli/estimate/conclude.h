@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What a run that is complete says. Main thread only. */
-#ifndef GPUME_CLI_ESTIMATE_RUN_END_H
-#define GPUME_CLI_ESTIMATE_RUN_END_H
+#ifndef GPUME_CLI_ESTIMATE_CONCLUDE_H
+#define GPUME_CLI_ESTIMATE_CONCLUDE_H
 
 #include "estimate/estimate.h"
 #include "estimate/outputs.h"

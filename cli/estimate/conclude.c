@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "estimate/run_end.h"
+#include "estimate/conclude.h"
 
 #include "console.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "compare/compare_table.h"
+#include "compare/table.h"
 
 #include "console.h"
 

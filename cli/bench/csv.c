@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "bench/bench_rows.h"
+#include "bench/rows.h"
 
 #include "base/status.h"
 #include "files/csv.h"

@@ -3,8 +3,8 @@
  * The value of --prefilter: its words when the command line is read, the file of kernel:FILE when
  * the run begins.
  */
-#ifndef GPUME_CLI_ESTIMATE_PREFILTER_OPTION_H
-#define GPUME_CLI_ESTIMATE_PREFILTER_OPTION_H
+#ifndef GPUME_CLI_ESTIMATE_PREFILTER_H
+#define GPUME_CLI_ESTIMATE_PREFILTER_H
 
 #include "gpume/gpume.h"
 #include "options/option.h"

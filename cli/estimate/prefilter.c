@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "estimate/prefilter_option.h"
+#include "estimate/prefilter.h"
 
 #include "console.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What gpume compare has found, for people. */
-#ifndef GPUME_CLI_COMPARE_COMPARE_TABLE_H
-#define GPUME_CLI_COMPARE_COMPARE_TABLE_H
+#ifndef GPUME_CLI_COMPARE_TABLE_H
+#define GPUME_CLI_COMPARE_TABLE_H
 
 #include "compare/comparison.h"
 

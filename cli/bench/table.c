@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "bench/bench_table.h"
+#include "bench/table.h"
 
 #include "console.h"
 

@@ -3,8 +3,8 @@
  * What gpume bench has measured, and its two forms for programs. Figures that are not known are 0
  * here, null in JSON and empty in CSV.
  */
-#ifndef GPUME_CLI_BENCH_BENCH_ROWS_H
-#define GPUME_CLI_BENCH_BENCH_ROWS_H
+#ifndef GPUME_CLI_BENCH_ROWS_H
+#define GPUME_CLI_BENCH_ROWS_H
 
 #include "base/log.h"
 
