@@ -12,7 +12,7 @@ const char *gpume_cache_folder(void)
     static char folder[4096];
     for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
         const char *root = getenv(places[i].variable);
-        if (root && root[0] == '/') { /* others are to be ignored */
+        if (root && root[0] == '/') { /* the specification ignores others */
             const int length = snprintf(folder, sizeof(folder), "%s/%s", root, places[i].below);
             return length > 0 && (size_t)length < sizeof(folder) ? folder : NULL;
         }

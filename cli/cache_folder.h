@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where the command keeps what makes its next start faster. */
+/* The folder for files that make the next start faster, such as compiled pipelines. */
 #ifndef GPUME_CLI_CACHE_FOLDER_H
 #define GPUME_CLI_CACHE_FOLDER_H
 
-/* By the XDG Base Directory Specification: gpume in $XDG_CACHE_HOME, or in $HOME/.cache; NULL where
- * neither is set to an absolute path. Main thread only; the string is good until the next call. */
+/* According to the XDG Base Directory Specification: gpume in $XDG_CACHE_HOME, or in $HOME/.cache;
+ * NULL if neither is set to an absolute path. Main thread only; valid until the next call. */
 const char *gpume_cache_folder(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Lines for people, from any thread: one mutex keeps them whole and keeps the status line out of
- * their way. Names of files may hold line ends and terminal controls; they are shown as '?'.
+ * One mutex keeps lines of several threads whole and apart from the status line. File names may
+ * contain line ends and terminal controls, which are shown as '?'.
  */
 #include "console.h"
 
@@ -25,14 +25,14 @@ static struct {
     int verbosity;
     bool has_error;
     char error[LINE_BYTES];
-    int status_width; /* columns of the status line on the screen; 0: none */
+    int status_width; /* columns that the status line takes on the screen; 0: none */
 } console = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 void gpume_console_init(void)
 {
     for (int fd = 0; fd <= 2; fd++) {
         if (fcntl(fd, F_GETFD) == -1 && errno == EBADF) {
-            /* The wrong direction on purpose: using a closed stream has to fail. */
+            /* The wrong direction on purpose: using a closed stream must fail. */
             (void)!open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
         }
     }
@@ -83,8 +83,8 @@ const char *gpume_console_plain(FILE *stream)
     return gpume_console_colour(stream) ? "\033[0m" : "";
 }
 
-/* The mutex is held. colour: of the program's name. */
-static void say(const char *colour, const char *kind, const char *line)
+/* Call with the mutex locked. colour: for the program's name. */
+static void print_line(const char *colour, const char *kind, const char *line)
 {
     char clean[LINE_BYTES];
     snprintf(clean, sizeof(clean), "%s", line);
@@ -104,12 +104,12 @@ void gpume_console_log(void *opaque, enum gpume_log_level level, const char *lin
             console.has_error = true;
             snprintf(console.error, sizeof(console.error), "%s", line);
         } else if (console.verbosity > 0) {
-            say("", "then: ", line);
+            print_line("", "then: ", line);
         }
     } else if (level == GPUME_LOG_WARNING) {
-        say(YELLOW, "warning: ", line);
+        print_line(YELLOW, "warning: ", line);
     } else if (console.verbosity > 0) {
-        say("", "", line);
+        print_line("", "", line);
     }
     pthread_mutex_unlock(&console.mutex);
 }
@@ -167,7 +167,7 @@ void gpume_console_status(const char *text, bool rewrite)
     if (!text) {
         erase_status();
     } else if (rewrite) {
-        /* Padding covers what is left of a longer line; a line that wraps cannot be rewritten. */
+        /* Padding overwrites the rest of a longer line; a line must not wrap. */
         const int most = gpume_console_columns() - 1;
         const int padded = console.status_width < most ? console.status_width : most;
         const int length = (int)strlen(text);
@@ -185,7 +185,7 @@ void gpume_console_forget_error(void)
 {
     pthread_mutex_lock(&console.mutex);
     if (console.has_error && console.verbosity > 0) {
-        say("", "", console.error);
+        print_line("", "", console.error);
     }
     console.has_error = false;
     pthread_mutex_unlock(&console.mutex);
@@ -196,7 +196,7 @@ void gpume_console_flush_error(void)
     pthread_mutex_lock(&console.mutex);
     erase_status();
     if (console.has_error) {
-        say(RED, "", console.error);
+        print_line(RED, "", console.error);
         console.has_error = false;
     }
     pthread_mutex_unlock(&console.mutex);
@@ -216,10 +216,10 @@ bool gpume_console_flush_output(const char *unneeded)
     }
     const int error = errno;
     if (unneeded) {
-        gpume_console_error("standard output: %s; -q leaves %s out", strerror(error), unneeded);
+        gpume_console_error("standard output: %s; -q omits %s", strerror(error), unneeded);
     } else {
         gpume_console_error("standard output: %s; %s", strerror(error),
-            error == EPIPE ? "what reads it ended before taking everything"
+            error == EPIPE ? "the reader closed the pipe early"
                            : "free some space or write elsewhere");
     }
     return false;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Standard error and standard output. A failed run says one line: the first error, kept until the
- * end, so that what follows from it stays unsaid. Warnings are said at once. Any thread.
+ * Standard error and standard output. A failed run prints one line, the first error, which is kept
+ * until the end; errors that follow from it are not printed. Warnings are printed at once. Any
+ * thread.
  */
 #ifndef GPUME_CLI_CONSOLE_H
 #define GPUME_CLI_CONSOLE_H
@@ -17,55 +18,55 @@
 #define GPUME_CONSOLE_PRINTF
 #endif
 
-/* Gives the three standard streams something to refer to if the caller's were closed, so that no
- * file of ours becomes one of them by accident. Before anything else. */
+/* Opens standard streams that are closed, so that no file of ours becomes one of them by accident.
+ * Call it first. */
 void gpume_console_init(void);
 
 void gpume_console_set_verbosity(int verbosity);
 
-/* Keeps the line if it is the first. */
+/* Keeps the line if it is the first error. */
 void gpume_console_error(const char *format, ...) GPUME_CONSOLE_PRINTF;
 
-/* Puts what the kept line is about in front of it. */
+/* Prepends a subject to the kept error: "subject: ...". */
 void gpume_console_error_about(const char *subject);
 
 void gpume_console_warning(const char *format, ...) GPUME_CONSOLE_PRINTF;
 
-/* Only with -v. */
+/* Printed only with -v. */
 void gpume_console_info(const char *format, ...) GPUME_CONSOLE_PRINTF;
 
-/* A gpume_log_fn; opaque is not used. */
+/* A gpume_log_fn; opaque is unused. */
 void gpume_console_log(void *opaque, enum gpume_log_level level, const char *line);
 
-/* Says a kept error only to those who asked for more: what failed has been made good, such as a GPU
- * in whose place the CPU engine works. */
+/* Drops the kept error, or prints it with -v: the program has recovered, for example by using the
+ * CPU instead of a GPU. */
 void gpume_console_forget_error(void);
 
-/* Shows text in place of the last status line; NULL takes it away. rewrite: with a carriage return
- * and cut to the terminal's width; otherwise as a line of its own. */
+/* Replaces the status line; NULL erases it. rewrite: overwrites the line in place, cut to the width
+ * of the terminal; otherwise prints a new line. */
 void gpume_console_status(const char *text, bool rewrite);
 
-/* Columns of the terminal that standard error is; 80 where it does not say. */
+/* Columns of the terminal on standard error; 80 if unknown. */
 int gpume_console_columns(void);
 
-/* Says the kept error, if there is one. The last call of every failed run. */
+/* Prints the kept error, if any. The last call of every failed run. */
 void gpume_console_flush_error(void);
 
-/* May the stream have colours: a terminal that knows them, and whose user wants them (NO_COLOR)? */
+/* May the stream be coloured? It must be a terminal that can, and NO_COLOR must not be set. */
 bool gpume_console_colour(FILE *stream);
 
-/* What makes text bold and ends it; "" where there are no colours. */
+/* Escape sequences that begin and end bold text; "" without colours. */
 const char *gpume_console_bold(FILE *stream);
 const char *gpume_console_plain(FILE *stream);
 
-/* Can a line of the stream be rewritten? */
+/* Can a line of the stream be overwritten in place? */
 bool gpume_console_rewrites(FILE *stream);
 
-/* A name of a file, for people: what a terminal would obey is shown as '?'. */
+/* Prints a file name with control characters replaced by '?'. */
 void gpume_console_print_name(const char *name, FILE *stream);
 
-/* Has everything written to standard output arrived? Keeps an error if not; unneeded: what -q
- * leaves out of what was to go there, NULL if nothing. */
+/* Flushes standard output and keeps an error if that fails. unneeded: what -q would have omitted,
+ * for the message; NULL: nothing. */
 bool gpume_console_flush_output(const char *unneeded);
 
 #endif

@@ -11,7 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define GRACE_SECONDS 10.0 /* for a run to take its outputs away: a device or pipe may hang */
+#define GRACE_SECONDS                                                                              \
+    10.0 /* for a run to finish or remove its outputs; a device or pipe may hang */
 
 static struct {
     pthread_mutex_t mutex;
@@ -21,7 +22,7 @@ static struct {
     bool started, stopping;
 } deadline = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
-/* False: the run has ended before. */
+/* False: the run ended before. */
 static bool wait_for(double seconds)
 {
     struct timespec end;
@@ -48,9 +49,9 @@ static void *watch(void *unused)
         return NULL;
     }
     gpume_console_error(
-        "--timeout %g: the run has not ended in that time; raise it or give it less to do",
+        "--timeout %g: the run did not end in time; raise the limit or reduce the work",
         deadline.seconds);
-    /* A run that has ended in the meantime has said how. */
+    /* A run that ended meanwhile has reported its own result. */
     if (!gpume_signals_expire() || wait_for(GRACE_SECONDS)) {
         gpume_console_flush_error();
         _exit(GPUME_EXIT_FAILED);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Plain tables: the Vulkan devices present and what gpume makes of each, the CPU engine, and the
- * implementations of the search; or all of it as JSON. No device is no failure: the CPU engine is
- * always there.
+ * Prints tables of the Vulkan devices and whether gpume can use them, the CPU, and the
+ * implementations of the search; or all of it as JSON. Having no device is no error, since the CPU
+ * engine always works.
  */
 #include "devices.h"
 
@@ -15,9 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* More than any machine has; further ones are left out with a warning. */
+/* More than any machine has; a warning says if some are not shown. */
 #define DEVICES_MAX 64
-#define SEARCHES_MAX 32 /* likewise: implementations of the search */
+#define SEARCHES_MAX 32 /* more than any build has */
 
 #define GIB 1073741824.0
 
@@ -61,7 +61,7 @@ static void print_searches(const struct gpume_search_info *searches, uint32_t co
     printf("\n%ssearch    backend  use                   what it is%s\n",
         gpume_console_bold(stdout), gpume_console_plain(stdout));
     for (uint32_t i = 0; i < count; i++) {
-        const char *use = searches[i].automatic ? "yes, taken by itself" : "yes";
+        const char *use = searches[i].automatic ? "yes (default)" : "yes";
         printf("%-8s  %-7s  %-20s  %s\n", searches[i].name,
             searches[i].backend == GPUME_BACKEND_CPU ? "cpu" : "vulkan",
             searches[i].available ? use : "not here", searches[i].summary);
@@ -94,7 +94,8 @@ static enum gpume_exit run(const void *opaque)
         return status == GPUME_DEVICE ? GPUME_EXIT_DEVICE : GPUME_EXIT_FAILED;
     }
     if (count > DEVICES_MAX) {
-        gpume_console_warning("%u devices; the first %d are shown", (unsigned)count, DEVICES_MAX);
+        gpume_console_warning(
+            "%u devices; only the first %d are shown", (unsigned)count, DEVICES_MAX);
         count = DEVICES_MAX;
     }
     struct gpume_machine machine = {

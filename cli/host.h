@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a benchmark has to say of the machine. */
+/* The host: its processor and their number. */
 #ifndef GPUME_CLI_HOST_H
 #define GPUME_CLI_HOST_H
 
@@ -7,7 +7,7 @@
 
 #define GPUME_BENCH_CPU_BYTES 128
 
-/* The processor's name, where the system tells it. */
+/* The processor's name, if the system reports it. */
 void gpume_bench_cpu_name(char name[GPUME_BENCH_CPU_BYTES]);
 
 uint32_t gpume_bench_processors(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How far the run is, on standard error: one line rewritten on a terminal, lines elsewhere if
- * asked for. Main thread only.
+ * Progress on standard error: on a terminal one line that is overwritten in place; elsewhere, with
+ * --progress, a line per second. Main thread only.
  */
 #ifndef GPUME_CLI_PROGRESS_H
 #define GPUME_CLI_PROGRESS_H
@@ -13,10 +13,10 @@
 
 struct gpume_progress {
     bool shown, rewrite;
-    uint64_t total; /* fields; 0: not known */
+    uint64_t total; /* frame pairs; 0: unknown */
     uint64_t start_ns, last_ns;
     uint64_t last_done;
-    double psnr; /* of the last field, after; NAN: none yet */
+    double psnr; /* of the last predicted frame; NAN: none yet */
 };
 
 /* Monotonic wall time. */
@@ -25,7 +25,7 @@ uint64_t gpume_progress_clock_ns(void);
 void gpume_progress_init(
     struct gpume_progress *progress, const struct gpume_common_options *options, uint64_t total);
 
-/* psnr: of the field that has just come, after. */
+/* psnr: of the latest predicted frame. */
 void gpume_progress_step(struct gpume_progress *progress, uint64_t done, double psnr);
 
 void gpume_progress_finish(struct gpume_progress *progress, uint64_t done);

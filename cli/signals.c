@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One thread waits for signals, so that what it does on one is ordinary code: no handler, nothing
- * to be async-signal-safe. A signal that the caller has set to be ignored (nohup, a background job)
- * stays ignored.
+ * A thread waits for signals, so the response is ordinary code and need not be async-signal-safe. A
+ * signal that the parent process has set to be ignored (nohup, a background job) stays ignored.
  */
 #include "signals.h"
 
@@ -17,22 +16,22 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Ends the waiting thread once `stopping` is set; from elsewhere it means nothing. */
+/* Wakes the waiting thread after `stopping` is set; otherwise ignored. */
 #define STOP_SIGNAL SIGUSR1
 
 static struct {
     pthread_mutex_t mutex;
     pthread_t thread;
-    sigset_t taken; /* what ends a run, as far as it is not ignored */
+    sigset_t taken; /* the signals to wait for: those not ignored */
     bool started, attached, detached, caught, overdue, stopping;
-    bool begun; /* outputs that need no removing */
+    bool begun; /* output has begun that cannot be removed */
     gpume *ctx;
     struct gpume_source *source;
     void (*leave)(void *opaque);
     void *leave_opaque;
 } signals = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
-/* The program ends, with the mutex locked: nobody goes on with what is taken away here. */
+/* The program ends with the mutex locked, so no other thread uses what is removed here. */
 static void leave(void)
 {
     if (signals.leave) {
@@ -60,7 +59,7 @@ static void cancel_run(void)
     pthread_mutex_unlock(&signals.mutex);
 }
 
-/* The fields under way have had their time. */
+/* Time for the fields in progress is up. */
 static void set_overdue(void)
 {
     pthread_mutex_lock(&signals.mutex);
@@ -68,7 +67,7 @@ static void set_overdue(void)
     pthread_mutex_unlock(&signals.mutex);
 }
 
-/* Not even one field has come. */
+/* Not even one field was completed. */
 static void give_up(void)
 {
     pthread_mutex_lock(&signals.mutex);
@@ -104,9 +103,8 @@ static bool is_stopping(void)
     return stopping;
 }
 
-/* Waits for one of the signals taken, for ever or for some time; false: it is time to go, or up.
- * Whoever sets `stopping` sends STOP_SIGNAL afterwards, so that none of the waits below misses it.
- */
+/* Waits for a signal, up to the limit if there is one. False: the limit has passed, or the thread
+ * must stop. STOP_SIGNAL is sent after `stopping` is set, so no wait misses it. */
 static bool await_signal(const struct timespec *limit)
 {
     sigset_t set = signals.taken;
@@ -132,9 +130,9 @@ static void *wait_for_signals(void *unused)
         return NULL;
     }
     cancel_run();
-    /* Terminals and timeout(1) may send one event twice, to the process and to its group. */
+    /* Terminals and timeout(1) may send a signal twice: to the process and to its group. */
     (void)await_signal(&same_event);
-    /* The next one takes its default action, which ends the program. */
+    /* The next signal has its default action, which ends the program. */
     pthread_sigmask(SIG_UNBLOCK, &signals.taken, NULL);
     sigemptyset(&signals.taken);
     (void)await_signal(&rest);
@@ -158,7 +156,7 @@ bool gpume_signals_start(void)
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     sigemptyset(&ignore.sa_mask);
     sigaction(SIGPIPE, &ignore, NULL);
-    sigaction(SIGXFSZ, &ignore, NULL); /* a file size limit shows as a failed write, too */
+    sigaction(SIGXFSZ, &ignore, NULL); /* exceeding a file size limit then is a failed write */
     sigemptyset(&signals.taken);
     take(SIGINT);
     take(SIGTERM);

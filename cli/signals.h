@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * SIGINT, SIGTERM and SIGHUP: the first ends the run in good order, with the fields that come
- * within a second, or the one in hand where it takes longer, up to ten; the second ends the program
- * at once. SIGPIPE and SIGXFSZ are ignored: they show as failed writes.
+ * SIGINT, SIGTERM and SIGHUP. The first one ends the run in order: it keeps the fields that arrive
+ * within a second, or waits up to ten seconds for the current one. The second ends the program at
+ * once. SIGPIPE and SIGXFSZ are ignored and show as failed writes.
  */
 #ifndef GPUME_CLI_SIGNALS_H
 #define GPUME_CLI_SIGNALS_H
@@ -12,21 +12,22 @@
 
 #include <stdbool.h>
 
-/* Blocks the signals for all threads and starts the one that takes them. First thing in main. */
+/* Blocks the signals in all threads and starts the thread that waits for them. Call it before other
+ * threads start. False after one line: no thread can be started. */
 bool gpume_signals_start(void);
 
-/* From now on a signal ends the source, and cancels the context if that was not enough. Before,
- * when there is nothing to clean up, it ends the program. */
+/* From now on a signal ends the source, and cancels the context if that does not suffice. Before
+ * this call a signal ends the program, since there is nothing to clean up. */
 void gpume_signals_attach(gpume *ctx, struct gpume_source *source);
 
-/* What a signal, or the deadline, has done before it ends the program by itself: on another thread,
- * after which no function of these returns. NULL: nothing. */
+/* A function to call before a signal or the deadline ends the program. It runs on another thread,
+ * and none of the functions here returns afterwards. NULL: none. */
 void gpume_signals_set_leave(void (*leave)(void *opaque), void *opaque);
 
-/* From now on a signal is only kept for gpume_signals_caught. */
+/* From now on a signal is only noted, for gpume_signals_caught. */
 void gpume_signals_keep(void);
 
-/* From now on a signal ends the program: what it has written to a pipe cannot be taken back. */
+/* From now on a signal ends the program: output written to a pipe cannot be removed. */
 void gpume_signals_end(void);
 
 /* From now on a signal changes nothing: the outputs are being completed. */

@@ -16,8 +16,8 @@ int gpume_bench_answers_init(struct gpume_bench_answers *answers, uint32_t field
         return GPUME_OK;
     }
     gpume_bench_answers_finish(answers);
-    gpume_console_error(
-        "out of memory: the answers of %u fields of %u blocks", (unsigned)fields, (unsigned)blocks);
+    gpume_console_error("out of memory for the results of %u frame pairs of %u blocks",
+        (unsigned)fields, (unsigned)blocks);
     return GPUME_NOMEM;
 }
 
@@ -66,7 +66,7 @@ uint32_t gpume_bench_blocks(const struct gpume_params *params)
     return ((params->width + block - 1) / block) * ((params->height + block - 1) / block);
 }
 
-/* Along one axis: visible pixels times candidates, summed over the blocks. */
+/* One axis: visible pixels times candidates, summed over the blocks. */
 static double along(const struct gpume_params *params, uint32_t side, uint32_t window)
 {
     double sum = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Do two searches of the same fields give the same? And how much work is in a field. */
+/* Compares the results of two searches, and counts the work in a frame pair. */
 #ifndef GPUME_CLI_BENCH_AGREE_H
 #define GPUME_CLI_BENCH_AGREE_H
 
 #include "gpume/gpume.h"
 
-/* Vectors and costs of some fields, one after the other. */
+/* Vectors and costs of several frame pairs, one after the other. */
 struct gpume_bench_answers {
     uint32_t fields, blocks;
     struct gpume_vector *vectors;
@@ -17,19 +17,18 @@ int gpume_bench_answers_init(struct gpume_bench_answers *answers, uint32_t field
 
 void gpume_bench_answers_finish(struct gpume_bench_answers *answers);
 
-/* costs NULL: not known. The first block that differs, or UINT32_MAX. */
+/* Index of the first block that differs, or UINT32_MAX. costs NULL: compares vectors only. */
 uint32_t gpume_bench_difference(const struct gpume_bench_answers *answers, uint32_t index,
     const struct gpume_vector *vectors, const uint32_t *costs);
 
-/* The cost of a vector, from its definition. 8-bit planes; the candidate lies inside. */
+/* The cost of a vector by its definition. 8-bit planes; the candidate must lie inside. */
 uint32_t gpume_bench_cost(const struct gpume_plane *target, const struct gpume_plane *reference,
     uint32_t block, uint32_t index, struct gpume_vector vector);
 
-/* Blocks of a field. */
+/* Blocks of a picture. */
 uint32_t gpume_bench_blocks(const struct gpume_params *params);
 
-/* Pixel differences of a field if every candidate of every block is compared at every visible
- * pixel. */
+/* Pixel differences in a frame pair if every candidate of every block is compared in full. */
 double gpume_bench_differences(const struct gpume_params *params);
 
 #endif

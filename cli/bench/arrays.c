@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sorting and reduction on every place that there is: one core, and a device. Nothing is printed
- * before all have agreed.
+ * `gpume bench --sort` and `--reduce`: times one core and a device, and prints the table once all
+ * results agree.
  */
 #include "bench/bench.h"
 #include "bench/places.h"
@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SLOW 8.0 /* budgets that one run may take */
+#define SLOW 8.0 /* a run may take so many times the budget of a row */
 
 struct gpume_array_row *gpume_bench_row(struct gpume_bench_places *places,
     const struct gpume_bench_method *method, const char *work, uint64_t items, uint32_t bits)

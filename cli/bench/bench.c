@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Every engine side by side on the same fields. Order, for each content: the frames are made; the
- * fastest CPU search gives the answers, which the plain search confirms on as many rows as it can
- * search in the time; every engine is measured, its answers compared. Nothing is printed before
- * the end, so that no figure stands for a wrong answer. Main thread only.
+ * Times every engine on the same frame pairs. For each content: make the frames; let the fastest
+ * CPU search produce the expected results; have the plain search confirm them on as many rows as it
+ * can search in the time given; then measure each engine and compare its results. The table is
+ * printed at the end, so that no time is shown for a wrong result. Main thread only.
  */
 #include "bench/bench.h"
 
@@ -19,10 +19,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define HEIGHTS_MAX 16u /* answers kept */
-#define PARTS 4u        /* fields that a row's time should hold at least */
+#define HEIGHTS_MAX 16u /* picture heights whose results are kept */
+#define PARTS 4u        /* frame pairs that should at least fit into a row's time */
 
-/* Answers for the upper rows of the clip at hand. */
+/* Expected results for the upper rows of the current clip. */
 struct known {
     struct gpume_params params;
     struct gpume_bench_answers answers;
@@ -64,7 +64,7 @@ static void show(const struct job *job, const char *content, const char *search,
     }
 }
 
-/* What the size, the edge mode and the clip make of the reference search. */
+/* Results of the reference search for this size and edge mode; searched once and kept. */
 static int find_answers(
     struct job *job, const struct gpume_params *params, const struct gpume_bench_answers **answers)
 {
@@ -100,7 +100,7 @@ static void forget_answers(struct job *job)
     }
 }
 
-/* The search that defines the answer, on the rows it has time for. */
+/* Confirms the expected results with the plain search, on the rows that it has time for. */
 static int check_plain(struct job *job, const char *content)
 {
     struct gpume_params params = job->setups.reference;
@@ -124,14 +124,14 @@ static int check_plain(struct job *job, const char *content)
 
 static struct gpume_bench_row *new_row(struct job *job, const char *content)
 {
-    struct gpume_bench *bench = &job->bench; /* as many as setups and mestimate, twice */
+    struct gpume_bench *bench = &job->bench; /* holds all setups and mestimate, for two contents */
     struct gpume_bench_row *row = &bench->rows[bench->count++];
     *row = (struct gpume_bench_row){.content = content};
     return row;
 }
 
-/* Times are those of the whole picture: the rows that were not searched are taken to be alike. A
- * device that cannot tell time is given the whole. */
+/* Scales times to the whole picture, assuming that rows that were not searched take as long. A
+ * device without timestamps is charged the wall time. */
 static void fill_times(struct gpume_bench_row *row, const struct gpume_params *measured,
     const struct gpume_params *whole, const struct gpume_bench_time *time)
 {
@@ -153,7 +153,7 @@ static int measure_one(struct job *job, const char *content, const struct gpume_
     params.height = job->work.height;
     const struct gpume_params whole = params;
     show(job, content, params.search, one->setup.device);
-    /* On every thread a few rows of blocks at least. */
+    /* At least two rows of blocks per thread. */
     const uint32_t rows =
         cpu ? params.block * (params.threads > 1 ? 2 * params.threads : 1) : params.block;
     int status =
@@ -216,8 +216,8 @@ static int measure_ffmpeg(struct job *job, const char *content)
     return GPUME_OK;
 }
 
-/* How many times as fast as one core at its best with every candidate compared, and as mestimate:
- * by differences a second, since mestimate searches a little less of the picture. */
+/* Speed relative to the fastest search on one core without elimination, and to mestimate. Compares
+ * differences per second, since mestimate searches slightly less of the picture. */
 static void compare_rows(struct gpume_bench *bench, uint32_t first)
 {
     double core = 0, mestimate = 0;
@@ -252,7 +252,7 @@ static enum gpume_exit measure_clip(struct job *job, const char *content)
     return exit_of(status);
 }
 
-/* Everything about the work that does not depend on what the frames show. */
+/* What does not depend on the content of the frames. */
 static enum gpume_exit prepare(struct job *job, uint32_t width, uint32_t height, uint32_t bits)
 {
     struct gpume_bench *bench = &job->bench;
@@ -267,7 +267,7 @@ static enum gpume_exit prepare(struct job *job, uint32_t width, uint32_t height,
     const char *obstacle =
         gpume_bench_ffmpeg_params(&ffmpeg) ? NULL : gpume_bench_ffmpeg_why(&ffmpeg);
     if (obstacle) {
-        gpume_bench_note(bench, "FFmpeg's mestimate is left out: %s", obstacle);
+        gpume_bench_note(bench, "FFmpeg's mestimate is not measured: %s", obstacle);
     }
     return gpume_bench_setups_find(&job->setups, job->options, &job->work, bench);
 }

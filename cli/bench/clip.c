@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-#define CELL 16u   /* pixels between the points that the texture's coarse part passes through */
-#define GROUND_X 3 /* pixels a frame to the right */
+#define CELL 16u   /* pixels between grid points of the texture's coarse part */
+#define GROUND_X 3 /* pixels per frame, to the right */
 #define GROUND_Y (-2)
 #define OBJECT_X (-5)
 #define OBJECT_Y 1
@@ -20,7 +20,7 @@ static uint32_t hash(uint32_t x, uint32_t y, uint32_t seed)
     return h ^ h >> 15;
 }
 
-/* 0 to 255: values at the corners of cells, interpolated, and a quarter of finer grain. */
+/* 0 to 255: three quarters interpolated between the corners of cells, one quarter finer grain. */
 static uint32_t texture(uint32_t x, uint32_t y)
 {
     const uint32_t cx = x / CELL, cy = y / CELL, fx = x % CELL, fy = y % CELL;
@@ -66,7 +66,7 @@ static int add_plane(struct gpume_bench_clip *clip, uint32_t width, uint32_t hei
     const size_t stride = (size_t)width * (bits > 8 ? 2 : 1);
     void *data = calloc(height, stride);
     if (!data) {
-        gpume_console_error("out of memory: a frame takes %zu MiB", (stride * height >> 20) + 1);
+        gpume_console_error("out of memory for a frame of %zu MiB", (stride * height >> 20) + 1);
         return GPUME_NOMEM;
     }
     clip->planes[clip->count++] = (struct gpume_plane){

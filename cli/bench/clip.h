@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The frames of a benchmark, all in memory before the clock starts. They are shown to and fro, so
- * that any number of fields can be had from a few frames and every pair are neighbours.
+ * The frames of a benchmark, all in memory before the clock starts. They are played forwards and
+ * backwards, so that a few frames give any number of frame pairs, all of neighbouring frames.
  */
 #ifndef GPUME_CLI_BENCH_CLIP_H
 #define GPUME_CLI_BENCH_CLIP_H
@@ -13,25 +13,26 @@
 struct gpume_bench_clip {
     struct gpume_plane planes[GPUME_BENCH_FRAMES_MAX];
     uint32_t count;    /* 2 or more */
-    const char *label; /* of the input that it was read from */
+    const char *label; /* names the input that it was read from */
 };
 
 enum gpume_bench_content {
-    GPUME_BENCH_NOISE,  /* nothing can be left out */
-    GPUME_BENCH_MOTION, /* a textured ground and an object on it move, a little noise above */
+    GPUME_BENCH_NOISE,  /* no candidate can be eliminated */
+    GPUME_BENCH_MOTION, /* moving texture and object, with a little noise */
 };
 
-/* Clips are zeroed before, and freed after, also on failure. GPUME_NOMEM is logged. */
+/* The caller zeroes the clip before and frees it afterwards, also on failure. GPUME_NOMEM is
+ * logged. */
 int gpume_bench_clip_make(struct gpume_bench_clip *clip, enum gpume_bench_content content,
     uint32_t width, uint32_t height, uint32_t bits, uint32_t count);
 
-/* The first frames of the input, `count` or as many as it has. Failures are logged. */
+/* Reads the first `count` frames of the input, or all if it has fewer. Failures are logged. */
 enum gpume_exit gpume_bench_clip_read(
     struct gpume_bench_clip *clip, const struct gpume_bench_options *options, uint32_t count);
 
 void gpume_bench_clip_free(struct gpume_bench_clip *clip);
 
-/* Frames until the clip begins anew; also the number of its different fields. */
+/* Frames until the clip repeats; also the number of its different frame pairs. */
 static inline uint32_t gpume_bench_cycle(const struct gpume_bench_clip *clip)
 {
     return 2 * (clip->count - 1);

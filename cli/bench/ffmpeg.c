@@ -32,7 +32,7 @@ static int no_memory(void)
     return GPUME_NOMEM;
 }
 
-/* Both fields of frame 1; *ns: what one of them takes. */
+/* Searches frame 1 in both its neighbours; *ns: time per neighbour. */
 static int search(const struct gpume_bench_clip *clip, const struct gpume_params *params,
     struct gpume_vector *vectors, uint64_t *ns)
 {
@@ -57,7 +57,7 @@ int gpume_bench_ffmpeg_once(
     return status;
 }
 
-/* In one direction: the answer of that index is the field of frame 1 and that reference. */
+/* Compares one direction with the expected results for the same two frames. */
 static int compare(const struct gpume_bench_clip *clip, const struct gpume_params *params,
     const struct gpume_bench_answers *answers, bool ahead, const struct gpume_vector *vectors,
     uint32_t *costs)
@@ -68,7 +68,7 @@ static int compare(const struct gpume_bench_clip *clip, const struct gpume_param
     for (uint32_t i = 0; i < answers->blocks; i++) {
         costs[i] = gpume_bench_cost(&target, reference, params->block, i, vectors[i]);
     }
-    /* To and fro: on the way back frame 1 comes last of all, behind frame 2. */
+    /* The clip plays forwards and backwards: on the way back frame 1 comes last, after frame 2. */
     const uint32_t index = ahead ? answers->fields - 1 : 1 % answers->fields;
     const uint32_t block = gpume_bench_difference(answers, index, vectors, costs);
     if (block == UINT32_MAX) {

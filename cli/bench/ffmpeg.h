@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* FFmpeg's mestimate=method=esa beside the library's engines, where it does the same search. */
+/* Times FFmpeg's mestimate=method=esa, where it can do the same search as the library. */
 #ifndef GPUME_CLI_BENCH_FFMPEG_H
 #define GPUME_CLI_BENCH_FFMPEG_H
 
 #include "bench/timing.h"
 
-/* Makes of the work what mestimate can do of it: whole blocks, candidates inside them. False, and
- * *params as it was: nothing. */
+/* Restricts the work to what mestimate can do: whole blocks, and candidates inside the picture.
+ * False, with *params unchanged: it cannot do any of it. */
 bool gpume_bench_ffmpeg_params(struct gpume_params *params);
 
-/* Why not. */
+/* Why not; NULL: it can. */
 const char *gpume_bench_ffmpeg_why(const struct gpume_params *params);
 
 /* A gpume_bench_once_fn. */
 int gpume_bench_ffmpeg_once(
     const struct gpume_bench_clip *clip, const struct gpume_params *params, uint64_t *ns);
 
-/* As gpume_bench_measure, on both fields of the clip's second frame, which are the filter's work as
- * --compat ffmpeg does it. Costs are not the filter's: they are those of its vectors. */
+/* Like gpume_bench_measure, for the clip's second frame and both its neighbours. The filter reports
+ * no costs: those of its vectors are computed here. */
 int gpume_bench_ffmpeg_measure(const struct gpume_bench_clip *clip,
     const struct gpume_params *params, const struct gpume_bench_answers *answers,
     uint64_t budget_ns, struct gpume_bench_time *time);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What bench_sort and bench_reduce share: where they measure, how long, and the rows that come out.
- * Main thread only.
+ * What sorts.c and reductions.c share: the engines that they measure, the time for each, and the
+ * resulting rows. Main thread only.
  */
 #ifndef GPUME_CLI_BENCH_PLACES_H
 #define GPUME_CLI_BENCH_PLACES_H
@@ -20,7 +20,7 @@ struct gpume_bench_method {
     const char *name;
     enum gpume_sort_method sort;
     bool qsort;
-    bool slow; /* left out from here on: the next size would take too long */
+    bool slow; /* not measured at larger sizes: they would take too long */
 };
 
 struct gpume_bench_places {
@@ -31,17 +31,17 @@ struct gpume_bench_places {
     struct gpume_array_bench bench;
 };
 
-/* A new row; NULL once there is no room. */
+/* A new row; NULL if the table is full. */
 struct gpume_array_row *gpume_bench_row(struct gpume_bench_places *places,
     const struct gpume_bench_method *method, const char *work, uint64_t items, uint32_t bits);
 
 void gpume_bench_show(const struct gpume_bench_places *places, const char *work,
     const struct gpume_bench_method *method, uint64_t items);
 
-/* Would a task so many times as large take too long? */
+/* Would work that is so many times as large take too long? */
 bool gpume_bench_too_slow(const struct gpume_bench_places *places, double us, double times);
 
-/* Both measure and check; nothing is written. */
+/* Measure and check; arrays.c prints the rows. */
 int gpume_bench_sorts(struct gpume_bench_places *places);
 int gpume_bench_reductions(struct gpume_bench_places *places);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reductions, by one core and by the device, held against each other; and what share of the bytes
- * that copying moves a reduction reads.
+ * Times reductions on one core and on the device, compares their results, and relates the bytes
+ * that a reduction reads to those that copying an array moves in the same time.
  */
 #include "bench/places.h"
 #include "console.h"
@@ -89,7 +89,7 @@ static int measure(struct reducing *r, double copy_us, uint64_t answers[BINS], b
     if (first) {
         memcpy(answers, r->results, sizeof(r->results));
     } else if (memcmp(answers, r->results, sizeof(r->results)) != 0) {
-        gpume_console_error("bench: %s: the device and one core differ", r->work->name);
+        gpume_console_error("bench: %s: the device and the CPU disagree", r->work->name);
         return GPUME_FORMAT;
     }
     const uint64_t count = r->bytes >> r->work->element;
@@ -98,7 +98,7 @@ static int measure(struct reducing *r, double copy_us, uint64_t answers[BINS], b
     if (row) {
         row->us = us;
         row->items_per_second = (double)count / us * 1e6;
-        row->share_of_copy = copy_us / (2 * us); /* which reads and writes */
+        row->share_of_copy = copy_us / (2 * us); /* copying reads and writes */
     }
     return GPUME_OK;
 }
@@ -151,12 +151,13 @@ static int measure_size(struct reducing *r, struct gpume_bench_method methods[2]
     uint32_t *noise = make_noise(r->bytes);
     int status = GPUME_OK;
     if (!noise) {
-        gpume_console_error("bench: memory has run out; --reduce needs 3 GiB");
+        gpume_console_error("bench: out of memory; --reduce needs 3 GiB");
         return GPUME_NOMEM;
     }
     for (int i = 0; i < 2 && status == GPUME_OK; i++) {
         r->method = &methods[i];
-        if (i == 0 || (methods[i].compute && !methods[i].slow)) { /* the first has the answers */
+        if (i == 0 ||
+            (methods[i].compute && !methods[i].slow)) { /* the CPU supplies the expected results */
             status = measure_place(r, noise, answers, i == 0, rows);
         }
     }

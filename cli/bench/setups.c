@@ -48,7 +48,7 @@ static int list_searches(struct finder *finder, const char *device)
     return status;
 }
 
-/* Did the user ask for it, or for nothing in particular? */
+/* Do --backend and --search select it? */
 static bool wanted(const struct finder *finder, const struct gpume_search_info *search)
 {
     const struct gpume_params *asked = &finder->options->params;
@@ -56,8 +56,8 @@ static bool wanted(const struct finder *finder, const struct gpume_search_info *
            (!asked->search || strcmp(asked->search, search->name) == 0);
 }
 
-/* Elimination is left out where it would be the same again; a search that is not for these blocks,
- * windows or bits, unless the user asked for it. */
+/* Skips elimination where the engine does not use it, and a search that does not support these
+ * blocks, window or bits unless --search names it. */
 static int add(struct finder *finder, const struct gpume_params *params, double ceiling)
 {
     struct gpume_bench_setups *setups = finder->setups;
@@ -66,22 +66,22 @@ static int add(struct finder *finder, const struct gpume_params *params, double 
     quiet.log = NULL;
     int status = gpume_bench_look(&quiet, &setup);
     if (status == GPUME_UNSUPPORTED && !finder->options->params.search) {
-        if (params->no_elimination) { /* else it has been said */
+        if (params->no_elimination) { /* note it once */
             gpume_bench_note(finder->bench,
-                "%s is left out: not for %u bits, block %u, window %ux%u", params->search,
-                (unsigned)params->bits, (unsigned)params->block, (unsigned)params->window_x,
-                (unsigned)params->window_y);
+                "%s is not measured: it does not support %u bits with block %u and window %ux%u",
+                params->search, (unsigned)params->bits, (unsigned)params->block,
+                (unsigned)params->window_x, (unsigned)params->window_y);
         }
         return GPUME_OK;
     }
     if (status != GPUME_OK) {
-        status = gpume_bench_look(params, &setup); /* again, to be told why */
+        status = gpume_bench_look(params, &setup); /* again, to log the reason */
     }
     if (status != GPUME_OK || (!params->no_elimination && !setup.eliminates)) {
         return status;
     }
     if (setups->count == GPUME_BENCH_SETUPS_MAX) {
-        gpume_bench_note(finder->bench, "more than %u setups: the rest is left out",
+        gpume_bench_note(finder->bench, "only the first %u setups are measured",
             (unsigned)GPUME_BENCH_SETUPS_MAX);
         return GPUME_OK;
     }
@@ -106,14 +106,14 @@ static double find_ceiling(
 
 static int add_cpu(struct finder *finder, uint32_t threads)
 {
-    /* Several threads on a machine that is busy may say less than one that found a free core. */
+    /* On a busy machine several threads may be slower than one on a free core. */
     const double one = find_ceiling(finder, GPUME_BACKEND_CPU, NULL, 1);
     const double all = threads > 1 ? find_ceiling(finder, GPUME_BACKEND_CPU, NULL, threads) : 0;
     const double ceiling = all > one ? all : one;
     for (uint32_t i = 0; i < finder->search_count; i++) {
         const struct gpume_search_info *search = &finder->searches[i];
         for (int full = 1; full >= 0; full--) {
-            /* One core at its best is what everything is compared with. */
+            /* The fastest search on one core is the base of all comparisons. */
             const bool base = search->automatic && threads == 1 && full;
             if (search->backend != GPUME_BACKEND_CPU || !search->available ||
                 !(base || wanted(finder, search))) {
@@ -159,20 +159,20 @@ static int add_device(struct finder *finder, const char *device)
 static int add_devices(struct finder *finder)
 {
     static struct gpume_device devices[DEVICES_MAX];
-    static char indexes[DEVICES_MAX][16]; /* as long as the setups that point to them */
+    static char indexes[DEVICES_MAX][16]; /* live as long as the setups, which point to them */
     uint32_t count = 0;
     int status = gpume_list_devices(devices, DEVICES_MAX, &count);
     for (uint32_t i = 0; status == GPUME_OK && i < count && i < DEVICES_MAX; i++) {
         const bool hardware = devices[i].type != GPUME_DEVICE_SOFTWARE;
         if (devices[i].unusable[0]) {
-            gpume_bench_note(
-                finder->bench, "%.100s %s: left out", devices[i].name, devices[i].unusable);
+            gpume_bench_note(finder->bench, "%.100s is not measured: it %s", devices[i].name,
+                devices[i].unusable);
         } else if (hardware || finder->options->params.backend == GPUME_BACKEND_VULKAN) {
             snprintf(indexes[i], sizeof(indexes[i]), "%u", (unsigned)devices[i].index);
             status = add_device(finder, indexes[i]);
         } else {
             gpume_bench_note(finder->bench,
-                "%.100s is a software driver: left out; --backend vulkan measures it",
+                "%.100s is a software driver and not measured; use --backend vulkan",
                 devices[i].name);
         }
     }
@@ -183,7 +183,7 @@ enum gpume_exit gpume_bench_setups_find(struct gpume_bench_setups *setups,
     const struct gpume_bench_options *options, const struct gpume_params *work,
     struct gpume_bench *bench)
 {
-    static struct finder finder; /* the setups point to its names */
+    static struct finder finder; /* static: the setups point to its names */
     finder = (struct finder){.setups = setups, .options = options, .work = work, .bench = bench};
     const struct gpume_params *asked = &options->params;
     const uint32_t threads = asked->threads ? asked->threads : bench->processors;
@@ -206,10 +206,11 @@ enum gpume_exit gpume_bench_setups_find(struct gpume_bench_setups *setups,
     if (status != GPUME_OK) {
         return exit_of(status);
     }
-    const struct gpume_bench_one *last = &setups->ones[setups->count - 1]; /* one core is there */
+    const struct gpume_bench_one *last =
+        &setups->ones[setups->count - 1]; /* one CPU core is always measured */
     if (asked->backend == GPUME_BACKEND_VULKAN && last->params.backend != GPUME_BACKEND_VULKAN) {
-        gpume_console_error("--backend vulkan: no device that can do this; 'gpume devices' lists "
-                            "them");
+        gpume_console_error("--backend vulkan: no device supports this search; 'gpume devices' "
+                            "lists the devices");
         return GPUME_EXIT_DEVICE;
     }
     return GPUME_EXIT_DONE;

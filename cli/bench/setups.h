@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What there is to measure on this machine: every search of the CPU engine on one thread and on
- * all, every variant of every Vulkan device, each with and without elimination; less what
- * --backend,
- * --device and --search leave out.
+ * Lists what to measure on this machine: every search of the CPU engine on one thread and on all,
+ * and every variant on every Vulkan device, each with and without elimination, as far as --backend,
+ * --device and --search select them.
  */
 #ifndef GPUME_CLI_BENCH_SETUPS_H
 #define GPUME_CLI_BENCH_SETUPS_H
@@ -15,25 +14,25 @@
 #define GPUME_BENCH_SETUPS_MAX 64u
 
 struct gpume_bench_one {
-    struct gpume_params params; /* the work's, with engine, search, threads and elimination */
+    struct gpume_params params; /* of the work, with engine, search, threads and elimination */
     struct gpume_bench_setup setup;
-    double ceiling; /* differences per second; 0: not known */
+    double ceiling; /* differences per second; 0: unknown */
 };
 
 struct gpume_bench_setups {
     struct gpume_bench_one ones[GPUME_BENCH_SETUPS_MAX];
     uint32_t count;
-    /* The fastest search of the CPU engine, every candidate compared, on all threads: what all are
-     * held against. */
+    /* The CPU engine's fastest search without elimination, on all threads: it supplies the expected
+     * results. */
     struct gpume_params reference;
 };
 
-/* work: size, depth and search of the fields. Notes what is left out. One line on failure. */
+/* work: size, depth and search parameters. Notes what is not measured. One line on failure. */
 enum gpume_exit gpume_bench_setups_find(struct gpume_bench_setups *setups,
     const struct gpume_bench_options *options, const struct gpume_params *work,
     struct gpume_bench *bench);
 
-/* A line among the notes; further ones than there is room for are dropped. */
+/* Adds a note to be printed above the table; drops it if there are too many. */
 void gpume_bench_note(struct gpume_bench *bench, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sorting, by every method. The answers come from one core's radix sort of keys with their places,
- * and are proven before they are used: keys that rise, equal ones by place, each the key of that
- * place, can only be all of them in stable order.
+ * Times every sorting method. The expected order comes from the CPU's radix sort of keys with their
+ * positions, and is proven before use: if keys ascend, positions ascend among equal keys, and each
+ * key is the one at its position, the result can only be the stable order of all keys.
  */
 #include "bench/places.h"
 #include "console.h"
@@ -42,7 +42,7 @@ static int by_key_and_place(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Scrambles the bits of a number. */
+/* A hash: pseudorandom keys from consecutive numbers. */
 static uint32_t key_of(uint32_t i)
 {
     uint32_t bits = i * 0x9E3779B1u + 0x7F4A7C15u;
@@ -69,11 +69,11 @@ static bool in_order(const struct sorting *s, uint32_t first, uint32_t count)
 static int wrong(const struct sorting *s, const char *method)
 {
     gpume_console_error(
-        "bench: %s of %u: the order that %s gives is wrong", s->work, (unsigned)s->count, method);
+        "bench: %s of %u numbers: %s sorts them wrongly", s->work, (unsigned)s->count, method);
     return GPUME_FORMAT;
 }
 
-/* Of the same length. */
+/* All have the same length. */
 static uint32_t segments_of(const struct sorting *s)
 {
     return s->params.segments ? s->params.segment_count : 1;
@@ -89,7 +89,7 @@ static int solve(struct sorting *s)
     const uint32_t segments = segments_of(s), length = s->count / segments;
     for (uint32_t i = 0; status == GPUME_OK && i < segments; i++) {
         if (!in_order(s, i * length, length)) {
-            return wrong(s, "one core's radix");
+            return wrong(s, "the radix sort on the CPU");
         }
     }
     return status;
@@ -129,7 +129,7 @@ static void sort_by_qsort(struct sorting *s)
     }
 }
 
-/* From host memory to host memory. */
+/* Includes copies from and to host memory. */
 static int sort_on_host(void *opaque, double *us)
 {
     struct sorting *s = opaque;
@@ -146,7 +146,7 @@ static int sort_on_host(void *opaque, double *us)
     return status != GPUME_OK || is_answer(s) ? status : wrong(s, s->method->name);
 }
 
-/* What lies on the device already, by its clock. */
+/* Without copies, by the device's timestamps. */
 static int sort_on_device(void *opaque, double *us)
 {
     struct sorting *s = opaque;
@@ -232,7 +232,7 @@ static int measure(struct sorting *s, struct gpume_bench_method *method)
     return status;
 }
 
-/* How many times as fast as qsort on the same numbers. */
+/* Speed relative to qsort on the same numbers. */
 static void compare_rows(struct gpume_array_bench *bench, uint32_t first)
 {
     const bool known = first < bench->count && strcmp(bench->rows[first].method, "qsort") == 0;
@@ -259,7 +259,7 @@ static int measure_count(struct sorting *s, struct gpume_bench_method *methods, 
     return status;
 }
 
-/* qsort first: it is what the others are compared with. */
+/* qsort comes first: the others are compared with it. */
 static void list_methods(
     const struct gpume_bench_places *places, struct gpume_bench_method methods[METHODS_MAX])
 {
@@ -327,7 +327,7 @@ int gpume_bench_sorts(struct gpume_bench_places *places)
         status = status == GPUME_OK ? measure_sizes(&s, "pairs", true) : status;
         status = status == GPUME_OK ? measure_segments(&s) : status;
     } else {
-        gpume_console_error("bench: memory has run out; %zu MiB are needed", 7 * bytes >> 20);
+        gpume_console_error("bench: out of memory; %zu MiB are needed", 7 * bytes >> 20);
     }
     free(s.wide);
     free(s.order);

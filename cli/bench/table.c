@@ -14,7 +14,7 @@ static bool same_device(const struct gpume_bench_row *a, const struct gpume_benc
     return strcmp(a->device, b->device) == 0 && strcmp(a->driver, b->driver) == 0;
 }
 
-/* A line for each Vulkan device. */
+/* One line per Vulkan device. */
 static void print_devices(const struct gpume_bench *bench)
 {
     for (uint32_t i = 0; i < bench->count; i++) {
@@ -47,9 +47,9 @@ static void print_head(const struct gpume_bench *bench)
         params->width, params->height, params->bits, params->block, params->window_x,
         params->window_y, params->edge == GPUME_EDGE_INSIDE ? "inside" : "extend");
     printf("         %" PRIu32 " blocks of up to %" PRIu64 " candidates: %.4g G pixel differences "
-           "(px) a field\n",
+           "(px) per frame pair\n",
         bench->blocks, bench->candidates, bench->differences / 1e9);
-    printf("agreed   every vector and cost of %" PRIu32 " fields; with plain on %" PRIu32
+    printf("agreed   every vector and cost of %" PRIu32 " frame pairs; with plain on %" PRIu32
            " of %" PRIu32 " rows",
         bench->fields, bench->plain_rows, params->height);
     if (bench->mestimate_rows > 0) {
@@ -61,7 +61,7 @@ static void print_head(const struct gpume_bench *bench)
     }
 }
 
-/* "-" where a figure is not known. */
+/* "-" for an unknown value. */
 static void print_factor(int width, double value, const char *unit)
 {
     char text[32] = "-";
@@ -72,7 +72,7 @@ static void print_factor(int width, double value, const char *unit)
     printf("  %*s", width, text);
 }
 
-/* What a row ran on, cut where it is long: the head has it in full. */
+/* Where a row ran, shortened if necessary: the lines above the table have the full name. */
 static void describe_place(const struct gpume_bench_row *row, char where[PLACE_MAX + 1])
 {
     if (row->threads > 0) {
@@ -116,13 +116,13 @@ void gpume_bench_print_table(const struct gpume_bench *bench)
         const struct gpume_bench_row *row = &bench->rows[i];
         if (i == 0 || strcmp(row->content, bench->rows[i - 1].content) != 0) {
             printf("\n%s\n%-6s  %-9s  %-*s  %-11s  %11s  %10s  %9s  %10s  %8s  %11s\n",
-                row->content, "engine", "search", width, "on", "elimination", "us a field",
-                "wall us", "G px/s", "of ceiling", "x core", "x mestimate");
+                row->content, "engine", "search", width, "on", "elimination", "us/pair", "wall us",
+                "G px/s", "of ceiling", "x core", "x mestimate");
         }
         print_row(row, width);
         partly = partly || !row->whole;
     }
     if (partly) {
-        printf("\n~ too slow for the whole picture: from its upper rows\n");
+        printf("\n~ too slow for the whole picture: measured on its upper rows\n");
     }
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Frames are sent and fields received from one thread: sending as much as the engine takes keeps it
- * busy. The clock runs over rounds, each of as many fields as fill a part of the time; what the
- * engine says of its search stage is read between rounds, when nothing is under way.
+ * One thread sends frames and receives fields; it sends as many frames as the engine accepts, which
+ * keeps the engine busy. Time is measured over rounds of several fields; the statistics of the
+ * search stage are read between rounds, when the engine is idle.
  */
 #include "bench/timing.h"
 
@@ -16,10 +16,10 @@
 #include <string.h>
 
 #define ROUNDS_MIN 3u
-#define ROUNDS 7u      /* that the time given is meant for */
-#define ROUNDS_MAX 64u /* kept for the median */
+#define ROUNDS 7u      /* the given time is divided into so many */
+#define ROUNDS_MAX 64u /* limit of times kept for the median */
 #define ROUND_FIELDS_MAX 4096u
-#define SLOW_NS 10000000u /* comparing a field takes less than a hundredth of it */
+#define SLOW_NS 10000000u /* comparing a field takes less than 1 % of this */
 
 struct stream {
     gpume *ctx;
@@ -44,7 +44,7 @@ static int tell_difference(
     gpume_get_info(stream->ctx, &info);
     const struct gpume_bench_answers *expected = stream->expected;
     const size_t at = (size_t)(field->frame % expected->fields) * expected->blocks + block;
-    gpume_console_error("the searches disagree: %s %s (%s): field %" PRIu64
+    gpume_console_error("the searches disagree: %s %s (%s): frame pair %" PRIu64
                         ", block %u: vector (%d,%d) cost %u, not (%d,%d) cost %u",
         info.backend, info.search, info.device, field->frame, (unsigned)block,
         field->vectors[block].dx, field->vectors[block].dy, (unsigned)field->costs[block],
@@ -74,14 +74,14 @@ static int take_field(struct stream *stream, const struct gpume_field *field)
 static int send_one(struct stream *stream)
 {
     struct gpume_plane plane = *gpume_bench_frame(stream->clip, stream->sent);
-    plane.width = stream->params->width; /* of a larger picture its upper left part */
+    plane.width = stream->params->width; /* the upper left part of a larger picture */
     plane.height = stream->params->height;
     const int status = gpume_send_plane(stream->ctx, &plane, 0);
     stream->sent += status == GPUME_OK;
     return status;
 }
 
-/* So many more fields; nothing is under way before or after. */
+/* Processes so many more fields; the engine is idle before and after. */
 static int advance(struct stream *stream, uint64_t fields)
 {
     const uint64_t end = stream->received + fields;
@@ -121,7 +121,7 @@ int gpume_bench_look(const struct gpume_params *params, struct gpume_bench_setup
     return gpume_close(&ctx);
 }
 
-/* The second field: the first finds cold caches. */
+/* Measures the second field, since the first finds cold caches. */
 int gpume_bench_once(
     const struct gpume_bench_clip *clip, const struct gpume_params *params, uint64_t *ns)
 {
@@ -157,7 +157,7 @@ int gpume_bench_fit(const struct gpume_bench_clip *clip, struct gpume_params *pa
             params->height = whole;
             return GPUME_OK;
         }
-        /* A few rows leave a large device idle: they say little unless they take long. */
+        /* A few rows do not fill a large device: their time means little unless it is long. */
         if (ns >= budget_ns / 4 || params->height == whole) {
             const uint32_t height = (uint32_t)(affordable / params->block * params->block);
             params->height = height > rows ? height : rows < whole ? rows : whole;
@@ -186,7 +186,7 @@ int gpume_bench_solve(const struct gpume_bench_clip *clip, const struct gpume_pa
     return status ? status : closed;
 }
 
-/* Rounds until the time is over. */
+/* Rounds until the time is up. */
 static int repeat(
     struct stream *stream, uint64_t fields, uint64_t budget_ns, struct gpume_bench_time *time)
 {
@@ -221,7 +221,7 @@ static uint64_t fields_of(uint64_t ns, uint64_t field_ns)
     return fields < 1 ? 1 : fields > ROUND_FIELDS_MAX ? ROUND_FIELDS_MAX : fields;
 }
 
-/* A field alone has taken so long: how many fill so much time? Many overlap, so a round tells. */
+/* How many fields take round_ns, if one alone took field_ns? Fields overlap, so tries a round. */
 static int fit_round(struct stream *stream, uint64_t field_ns, uint64_t round_ns, uint64_t *fields)
 {
     *fields = fields_of(round_ns, field_ns);

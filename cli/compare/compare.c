@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * gpume compare. Both runs are read side by side, a field of each in memory; fields that only one
- * of them has are counted and passed over. The table comes when all have been read, rows of --csv
- * as they come. With --map, files are compared once before, so that what cannot be drawn is known,
- * and how large pictures are, before any is written. Main thread only.
+ * gpume compare: reads both runs side by side, with one field of each in memory; fields that only
+ * one run has are counted and skipped. Prints the table at the end, rows of --csv on the way. With
+ * --map, files are compared once in advance, to learn the picture size and find what cannot be
+ * drawn before anything is written. Main thread only.
  */
 #include "compare/compare.h"
 
@@ -34,21 +34,21 @@ struct compare_options {
 enum { VECTORS, FRAMES, SUMMARY, FILES };
 
 struct side {
-    bool is_folder;     /* of a run */
-    char *names[FILES]; /* of files: VECTORS, and in a folder FRAMES and SUMMARY; else NULL */
+    bool is_folder;     /* the output folder of a run */
+    char *names[FILES]; /* VECTORS, and for a folder FRAMES and SUMMARY; else NULL */
     struct gpume_vectors_reader *vectors;
-    struct gpume_frames_reader *frames;      /* NULL: there is none */
-    const struct gpume_vectors_field *field; /* at hand; NULL: all have been read */
+    struct gpume_frames_reader *frames;      /* NULL: no frames.csv */
+    const struct gpume_vectors_field *field; /* the current one; NULL: all have been read */
 };
 
 struct job {
     const struct compare_options *options;
     struct side sides[2];
     struct gpume_comparison comparison;
-    struct gpume_compare_map *map; /* NULL: none wanted */
-    struct gpume_out *csv;         /* likewise */
-    uint32_t width, height;        /* pixels that the blocks of all fields in both cover */
-    uint64_t last;                 /* frame of the last field in both, where there is one */
+    struct gpume_compare_map *map; /* NULL: no --map */
+    struct gpume_out *csv;         /* NULL: no --csv */
+    uint32_t width, height;        /* pixels: the area that all blocks cover */
+    uint64_t last;                 /* frame of the last field that both have */
 };
 
 static enum gpume_exit exit_of(int status)
@@ -69,7 +69,7 @@ static bool exists(const char *path)
     return stat(path, &info) == 0;
 }
 
-/* Which files an input stands for. */
+/* Finds the files of an input. */
 static int name_side(struct side *side, const char *input)
 {
     static const char *const files[FILES] = {"vectors.csv", "frames.csv", "summary.json"};
@@ -85,13 +85,13 @@ static int name_side(struct side *side, const char *input)
     }
     if (side->is_folder && !exists(side->names[VECTORS])) {
         gpume_console_error(
-            "%s: has no vectors.csv; give the folder of a run, or a file of vectors", input);
+            "%s: has no vectors.csv; give the output folder of a run, or a file of vectors", input);
         return GPUME_IO;
     }
     return GPUME_OK;
 }
 
-/* Of --max-memory each side has a half. */
+/* Each side gets half of --max-memory. */
 static int open_side(struct side *side, const struct compare_options *options)
 {
     const struct gpume_vectors_source source = {
@@ -112,7 +112,7 @@ static void read_summary(const struct side *side, struct gpume_read_settings *se
     const char *name = side->names[SUMMARY];
     if (name && gpume_read_settings(settings, name) != GPUME_OK && exists(name)) {
         gpume_console_warning(
-            "%s: is no summary of a run; what the runs were made with is not compared", name);
+            "%s: is not a summary of a run; the settings of the runs are not compared", name);
     }
 }
 
@@ -168,7 +168,7 @@ static int compare_field(struct job *job, struct gpume_read_figures figures[2])
     return status;
 }
 
-/* Fields are shown when the first run had them, if both know when that was. */
+/* Pictures have the time stamps of the first run, if both runs have time stamps. */
 static enum gpume_exit draw_field(struct job *job, const struct gpume_read_figures figures[2])
 {
     const bool timed = figures[0].has_time && figures[1].has_time;
@@ -198,8 +198,7 @@ static enum gpume_exit take_both(struct job *job)
     return status != GPUME_OK || !job->map ? exit_of(status) : draw_field(job, figures);
 }
 
-/* By frame; of one frame that with a later reference comes behind that with an earlier one. NULL is
- * behind all. Negative: a comes first. */
+/* Orders by frame, then by reference; NULL comes last. Negative: a comes first. */
 static int order(const struct gpume_vectors_field *a, const struct gpume_vectors_field *b)
 {
     if (!a || !b) {
@@ -212,7 +211,7 @@ static int order(const struct gpume_vectors_field *a, const struct gpume_vectors
     return has_refs ? (a->ref > a->frame) - (b->ref > b->frame) : 0;
 }
 
-/* Takes the first field of the two, or both. */
+/* Processes the earlier of the two fields, or both if they belong together. */
 static enum gpume_exit step(struct job *job)
 {
     struct side *a = &job->sides[0], *b = &job->sides[1];
@@ -243,7 +242,7 @@ static enum gpume_exit compare(struct job *job)
         result = step(job);
     }
     if (result == GPUME_EXIT_DONE && job->comparison.fields == 0) {
-        gpume_console_error("%s and %s have no field in common", job->comparison.names[0],
+        gpume_console_error("%s and %s have no frame pair in common", job->comparison.names[0],
             job->comparison.names[1]);
         result = GPUME_EXIT_INPUT;
     }
@@ -256,8 +255,8 @@ static bool is_special(const struct side *side)
            (side->names[FRAMES] && gpume_text_is_special(side->names[FRAMES]));
 }
 
-/* The whole comparison without outputs. What comes through a pipe comes once: what is wrong with
- * it is found out on the way. */
+/* The whole comparison without outputs. A pipe can be read only once: what is wrong with it shows
+ * on the way. */
 static enum gpume_exit rehearse(struct job *job)
 {
     struct job trial = {.options = job->options};
@@ -325,7 +324,7 @@ static enum gpume_exit finish_outputs(struct job *job)
     return status ? GPUME_EXIT_FAILED : GPUME_EXIT_DONE;
 }
 
-/* The line that goes with exit status 5. */
+/* Reports the difference and chooses the exit status. */
 static enum gpume_exit conclude(const struct job *job)
 {
     const struct gpume_comparison *comparison = &job->comparison;
@@ -344,13 +343,13 @@ static enum gpume_exit conclude(const struct job *job)
             comparison->names[0], comparison->names[1], blocks->blocks - blocks->vectors_equal,
             blocks->blocks - blocks->costs_equal, blocks->blocks);
     } else if (job->options->common.verbosity >= 0) {
-        gpume_console_error("%s and %s differ: %" PRIu64 " fields are in one of them only",
+        gpume_console_error("%s and %s differ: %" PRIu64 " frame pairs are in only one of them",
             comparison->names[0], comparison->names[1], comparison->only[0] + comparison->only[1]);
     }
     return GPUME_EXIT_MISMATCH;
 }
 
-/* What the means of figures silently leave out. */
+/* Warns of frame pairs that are missing from the means. */
 static void warn_of_figures(const struct job *job)
 {
     const struct gpume_comparison *comparison = &job->comparison;
@@ -362,7 +361,7 @@ static void warn_of_figures(const struct job *job)
         }
         if (comparison->unknown[i] > 0) {
             gpume_console_warning("%s: frames.csv has no row for %" PRIu64 " of %" PRIu64
-                                  " fields; the means of SAD and PSNR leave them out",
+                                  " frame pairs; the means of SAD and PSNR do not include them",
                 comparison->names[i], comparison->unknown[i], comparison->fields);
         }
     }

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Shares are cut, not rounded: 100 % means all. */
+/* Percentages are rounded down: 100 % means all. */
 static double percent(uint64_t part, uint64_t whole)
 {
     return floor((double)part / (double)whole * 10000) / 100;
@@ -42,16 +42,16 @@ static void print_counts(const struct gpume_comparison *comparison)
 {
     const struct gpume_compared *blocks = &comparison->blocks;
     const uint64_t all = blocks->blocks;
-    printf("compared     %" PRIu64 " field%s, %" PRIu64 " block%s\n", comparison->fields,
+    printf("compared     %" PRIu64 " frame pair%s, %" PRIu64 " block%s\n", comparison->fields,
         comparison->fields == 1 ? "" : "s", all, all == 1 ? "" : "s");
     for (size_t i = 0; i < 2; i++) {
         if (comparison->only[i] > 0) {
-            printf("only in %c    %" PRIu64 " field%s, left out\n", "AB"[i], comparison -> only[i],
-                comparison -> only[i] == 1 ? "" : "s");
+            printf("only in %c    %" PRIu64 " frame pair%s, not compared\n", "AB"[i],
+                comparison -> only[i], comparison -> only[i] == 1 ? "" : "s");
         }
     }
     if (comparison->refs_apart > 0) {
-        printf("references   differ in %" PRIu64 " field%s\n", comparison->refs_apart,
+        printf("references   differ in %" PRIu64 " frame pair%s\n", comparison->refs_apart,
             comparison->refs_apart == 1 ? "" : "s");
     }
     printf("vectors      %" PRIu64 " of %" PRIu64 " equal (%.2f %%)", blocks->vectors_equal, all,
@@ -68,18 +68,18 @@ static void print_counts(const struct gpume_comparison *comparison)
         printf("\ncosts        %" PRIu64 " of %" PRIu64 " equal (%.2f %%)", blocks->costs_equal,
             all, percent(blocks->costs_equal, all));
         if (blocks->costs_equal < all) {
-            printf(", %" PRIu64 " apart at most", blocks->cost_apart_max);
+            printf(", at most %" PRIu64 " apart", blocks->cost_apart_max);
         }
         printf("\nboth         %" PRIu64 " of %" PRIu64 " equal (%.2f %%)\n", blocks->both_equal,
             all, percent(blocks->both_equal, all));
     }
-    printf("fields       %" PRIu64 " of %" PRIu64 " equal in all blocks\n",
+    printf("frame pairs  %" PRIu64 " of %" PRIu64 " equal in all blocks\n",
         comparison->equal_fields, comparison->fields);
 }
 
 #define FRAME_BYTES 64
 
-/* Two fields of a frame have names of their own. */
+/* Tells the two fields of a frame apart. */
 static void name_field(char name[FRAME_BYTES], uint64_t frame, uint64_t ref)
 {
     if (ref > frame) {
@@ -114,7 +114,7 @@ static void print_cell(double value, int decimals)
     printf("  %16s", text);
 }
 
-/* NAN: not known. */
+/* NAN: unknown. */
 static void print_pair(const char *name, double a, double b, int decimals)
 {
     printf("%-22s", name);
@@ -133,7 +133,7 @@ static double mean(double sum, uint64_t count)
     return count > 0 ? sum / (double)count : (double)NAN;
 }
 
-/* Infinite where every field is predicted without a difference. */
+/* Infinite if every frame is predicted exactly. */
 static double mean_psnr(const struct gpume_compared_figures *figures)
 {
     return figures->psnr_finite == 0 && figures->fields > 0
@@ -148,7 +148,7 @@ static void print_figures(const struct gpume_comparison *comparison)
     printf("\n%s%-22s  %16s  %16s  %16s%s\n", gpume_console_bold(stdout), "", "A", "B", "B - A",
         gpume_console_plain(stdout));
     if (blocks->has_costs) {
-        print_pair("costs a field", mean((double)blocks->costs[0], comparison->fields),
+        print_pair("cost per frame pair", mean((double)blocks->costs[0], comparison->fields),
             mean((double)blocks->costs[1], comparison->fields), 1);
         print_pair("cheaper blocks", (double)blocks->cheaper[0], (double)blocks->cheaper[1], 0);
     }

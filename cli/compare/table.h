@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What gpume compare has found, for people. */
+/* The table that `gpume compare` prints. */
 #ifndef GPUME_CLI_COMPARE_TABLE_H
 #define GPUME_CLI_COMPARE_TABLE_H
 

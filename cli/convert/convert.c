@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * gpume convert: a reader's fields to a writer, one at a time. Ranks are made of costs where the
- * target has room for them and the source has none; nothing else is made up. Main thread only.
+ * gpume convert: copies motion fields from a reader to a writer, one at a time. Ranks are computed
+ * from costs if the target format holds ranks and the source has none; nothing else is invented.
+ * Main thread only.
  */
 #include "convert/convert.h"
 
@@ -37,7 +38,7 @@ struct job {
     struct gpume_vectors_reader *reader;
     struct gpume_out_set set;
     struct gpume_vectors_writer *writer;
-    struct gpume_vectors_ranker *ranker; /* NULL: ranks are there, or not wanted */
+    struct gpume_vectors_ranker *ranker; /* NULL: ranks need not be computed */
     uint64_t fields, blocks;
 };
 
@@ -46,7 +47,7 @@ static enum gpume_exit exit_of(int status)
     switch (status) {
     case GPUME_OK:
         return GPUME_EXIT_DONE;
-    case GPUME_INVALID: /* what was read does not go into what is to be written */
+    case GPUME_INVALID: /* the target format cannot hold the input */
         return GPUME_EXIT_INPUT;
     case GPUME_UNSUPPORTED:
     case GPUME_AGAIN: /* another run is writing the target */
@@ -94,8 +95,8 @@ static int open_reader(const struct job *job, struct gpume_vectors_reader **read
     return status ? status : gpume_vectors_reader_next(*reader, first);
 }
 
-/* The name has room for one field a frame: does a frame have two? Files are read once more to know
- * before any is written; what comes through a pipe is found out on the way. */
+/* If the name can number only one field per frame, does a frame have two? Files are read once to
+ * find out before anything is written; a pipe can only be checked on the way. */
 static enum gpume_exit check_pairs(const struct job *job)
 {
     struct gpume_vectors_reader *reader = NULL;
@@ -124,8 +125,8 @@ static enum gpume_exit open_source(struct job *job, const struct gpume_vectors_f
     return exit_of_reader(open_reader(job, &job->reader, first));
 }
 
-/* What the source has, and the target has no place for. */
-static void tell_dropped(const struct job *job, unsigned columns)
+/* Warns of data that the source has and the target format cannot hold. */
+static void warn_of_dropped(const struct job *job, unsigned columns)
 {
     static const struct {
         unsigned column;
@@ -140,7 +141,8 @@ static void tell_dropped(const struct job *job, unsigned columns)
         }
     }
     if (text[0]) {
-        gpume_console_warning("%s has no place for %s: left out", job->format->name, text);
+        gpume_console_warning(
+            "the format %s cannot hold %s, which were dropped", job->format->name, text);
     }
 }
 
@@ -189,12 +191,12 @@ static enum gpume_exit step(struct job *job, const struct gpume_vectors_field **
 
 static enum gpume_exit conclude(const struct job *job)
 {
-    tell_dropped(job, gpume_vectors_reader_info(job->reader)->columns);
+    warn_of_dropped(job, gpume_vectors_reader_info(job->reader)->columns);
     const char *from = gpume_vectors_reader_format(job->reader)->name;
     if (job->options->common.verbosity >= 0 && !gpume_text_is_stdout(job->target)) {
-        printf("converted    %" PRIu64 " field%s, %" PRIu64 " block%s: %s to %s\n", job->fields,
-            job->fields == 1 ? "" : "s", job->blocks, job->blocks == 1 ? "" : "s", from,
-            job->format->name);
+        printf("converted    %" PRIu64 " frame pair%s, %" PRIu64 " block%s: %s to %s\n",
+            job->fields, job->fields == 1 ? "" : "s", job->blocks, job->blocks == 1 ? "" : "s",
+            from, job->format->name);
         printf("written      ");
         gpume_console_print_name(job->target, stdout);
         putchar('\n');

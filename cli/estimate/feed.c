@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The source thread. It waits where the context has no frame to fill, which is what keeps the
- * decoder from running ahead. Where the source is cancelled, the frames sent so far are all there
- * are. If the input fails, or is another one than was known, the context is cancelled so that the
- * receiving side wakes up, and no field comes that an end would give; whoever ends the run from
- * that side cancels the context and the source, and this thread comes to its end.
+ * The source thread. It waits while the context has no free frame, which keeps the decoder from
+ * running ahead. If the source is cancelled, the input ends with the frames sent so far. If reading
+ * fails, or the input is shorter than before, the thread cancels the context, which wakes the
+ * receiver without delivering further fields. The receiver ends this thread by cancelling the
+ * context and the source.
  */
 #include "estimate/feed.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The source thread: frames from the input into the context, until the last one needed.
- */
+/* The source thread: reads frames from the input and sends them to the context. */
 #ifndef GPUME_CLI_ESTIMATE_FEED_H
 #define GPUME_CLI_ESTIMATE_FEED_H
 
@@ -15,24 +13,24 @@
 struct gpume_feed {
     struct gpume_source *source;
     gpume *ctx;
-    uint64_t skip;  /* frames dropped first */
-    uint64_t count; /* frames sent then; 0: to the end */
-    uint64_t known; /* frames that the input must have */
+    uint64_t skip;  /* frames to read and drop first */
+    uint64_t count; /* frames to send then; 0: to the end */
+    uint64_t known; /* frames that the input must have, since an earlier run read them */
 
     pthread_t thread;
 
     /* Results, to be read after gpume_feed_join. */
-    int status;         /* GPUME_OK: all was sent */
-    bool source_failed; /* status is the input's */
-    bool is_short;      /* that is, it had `read` frames, fewer than are known; nothing was said */
+    int status;         /* GPUME_OK: all frames were sent */
+    bool source_failed; /* reading the input failed */
+    bool is_short;      /* the input had `read` frames, fewer than `known`; not yet reported */
     uint64_t read;
-    uint64_t decode_ns; /* spent reading */
+    uint64_t decode_ns; /* time spent reading */
 };
 
-/* GPUME_NOMEM after one line if no thread can be had. *feed must stay until joined. */
+/* *feed must live until joined. On failure one line has been logged. */
 int gpume_feed_start(struct gpume_feed *feed);
 
-/* Waits for the thread's end. */
+/* Waits for the thread to end. */
 void gpume_feed_join(struct gpume_feed *feed);
 
 #endif

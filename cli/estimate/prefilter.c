@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINE_BYTES 4096 /* of a kernel's file: 31 numbers of more than a hundred characters */
+#define LINE_BYTES 4096 /* of a kernel's file: enough for 31 numbers of a hundred characters */
 #define BLANKS " \t\r\n"
 
-/* Digits with at most one point, from min to max, up to `end` or the end of the text. */
+/* Parses digits with at most one point, followed by `end`. NULL: malformed or out of range. */
 static const char *take_real(const char *text, char end, double min, double max, double *real)
 {
     const size_t length = strspn(text, "0123456789.");
@@ -104,7 +104,7 @@ struct reader {
     double *weights;
 };
 
-/* One number at *at; moves it behind the number. */
+/* Parses one number at *at and moves *at past it. */
 static int take_weight(struct reader *reader, char **at)
 {
     const size_t length = strcspn(*at, "," BLANKS);
@@ -118,12 +118,12 @@ static int take_weight(struct reader *reader, char **at)
         return GPUME_FORMAT;
     }
     if (weight != 0 && !(fabs(weight) >= 1e-9 && fabs(weight) <= 1e9)) {
-        gpume_console_error("%s:%u: %.*s: a weight must be 0 or of a magnitude from 1e-9 to 1e9",
+        gpume_console_error("%s:%u: %.*s: a weight must be 0, or have a magnitude from 1e-9 to 1e9",
             reader->path, reader->line, length > 40 ? 40 : (int)length, *at);
         return GPUME_FORMAT;
     }
     if (reader->count == GPUME_PREFILTER_SIDE_MAX || reader->height == GPUME_PREFILTER_SIDE_MAX) {
-        gpume_console_error("%s:%u: a kernel has at most %d numbers a row and %d rows; use a "
+        gpume_console_error("%s:%u: a kernel has at most %d numbers per row and %d rows; use a "
                             "smaller one",
             reader->path, reader->line, GPUME_PREFILTER_SIDE_MAX, GPUME_PREFILTER_SIDE_MAX);
         return GPUME_FORMAT;
@@ -147,7 +147,7 @@ static int take_line(struct reader *reader, char *line)
         if (*at == ',') { /* and a number behind it */
             at += 1 + strspn(at + 1, BLANKS);
             if (!*at || *at == ',') {
-                gpume_console_error("%s:%u: a number is missing beside a comma; write 0 for none",
+                gpume_console_error("%s:%u: a number is missing next to a comma; write 0",
                     reader->path, reader->line);
                 return GPUME_FORMAT;
             }
@@ -157,7 +157,7 @@ static int take_line(struct reader *reader, char *line)
         return GPUME_OK;
     }
     if (reader->height > 0 && reader->count != reader->width) {
-        gpume_console_error("%s:%u: %u number%s where the rows above have %u; fill up with 0",
+        gpume_console_error("%s:%u: has %u number%s, but the rows above have %u; pad with 0",
             reader->path, reader->line, reader->count, reader->count == 1 ? "" : "s",
             reader->width);
         return GPUME_FORMAT;
@@ -174,8 +174,8 @@ static int take_lines(struct reader *reader, FILE *file)
         reader->line++;
         if (!strchr(line, '\n') && !feof(file)) {
             gpume_console_error(
-                "%s:%u: a line without end, or no text; a kernel is rows of numbers", reader->path,
-                reader->line);
+                "%s:%u: the line is too long or not text; a kernel consists of rows of numbers",
+                reader->path, reader->line);
             return GPUME_FORMAT;
         }
         const int status = take_line(reader, line);
@@ -191,7 +191,7 @@ static int take_lines(struct reader *reader, FILE *file)
     return GPUME_OK;
 }
 
-/* The whole of it, once it has been read. */
+/* Checks the kernel as a whole. */
 static int check(const struct reader *reader)
 {
     bool any = false;
@@ -200,18 +200,19 @@ static int check(const struct reader *reader)
     }
     if (reader->height == 0) {
         gpume_console_error(
-            "%s: no numbers in it; write a kernel as rows such as 0 -1.5 0", reader->path);
+            "%s: contains no numbers; write a kernel as rows such as 0 -1.5 0", reader->path);
         return GPUME_FORMAT;
     }
     if (reader->width % 2 == 0 || reader->height % 2 == 0) {
-        gpume_console_error("%s: %u row%s of %u: a kernel needs a middle, both numbers odd; add a "
-                            "%s of 0",
+        gpume_console_error(
+            "%s: has %u row%s of %u numbers, but both must be odd so that there is a "
+            "center; add a %s of 0",
             reader->path, reader->height, reader->height == 1 ? "" : "s", reader->width,
             reader->width % 2 == 0 ? "column" : "row");
         return GPUME_FORMAT;
     }
     if (!any) {
-        gpume_console_error("%s: all of its numbers are 0; give one another value", reader->path);
+        gpume_console_error("%s: all numbers are 0; at least one must differ", reader->path);
         return GPUME_FORMAT;
     }
     return GPUME_OK;
@@ -235,7 +236,7 @@ int gpume_prefilter_option_read(struct gpume_prefilter_option *option,
     fclose(file);
     status = status == GPUME_OK ? check(&reader) : status;
     if (status == GPUME_OK) {
-        for (uint32_t row = 1; row < reader.height; row++) { /* without gaps */
+        for (uint32_t row = 1; row < reader.height; row++) { /* close the gaps */
             memmove(weights + row * reader.width, weights + row * GPUME_PREFILTER_SIDE_MAX,
                 reader.width * sizeof(*weights));
         }

@@ -11,8 +11,8 @@ static uint64_t length(uint64_t first, uint64_t end)
     return end > first ? end - first : 0;
 }
 
-/* Frames that the fields which are done have taken. An input's last targets have none ahead, so
- * those that have are the first. */
+/* Frames that the completed fields needed. Only the last targets of an input lack a future
+ * reference, so targets that have one come first. */
 static uint64_t frames_taken(const struct gpume_summary *done, uint64_t ahead)
 {
     const bool has_ahead = done->last_field - done->first_field < done->ways[1].fields;
@@ -33,7 +33,7 @@ struct gpume_run_window gpume_run_window_make(
         .first_target = target,
         .target_count = left,
         .known = frames_taken(done, ahead)};
-    if (options->frames > 0 && left == 0) { /* all is there but for the end */
+    if (options->frames > 0 && left == 0) { /* all fields are complete; only finishing is left */
         window.first_target = UINT64_MAX;
         window.send = window.known - window.first_frame;
     } else if (options->frames > 0) {
@@ -65,7 +65,7 @@ uint64_t gpume_run_window_least(const struct gpume_estimate_options *options)
     const uint64_t distance = options->params.ref_distance;
     const uint64_t start = gpume_estimate_first_target(options);
     const bool past_too = options->params.direction != GPUME_DIRECTION_FUTURE;
-    /* Of both the past is there first, unless the last target has none yet. */
+    /* With both directions the past reference comes first, unless no target has one. */
     const bool has_past = options->frames == 0 || start + options->frames > distance;
     const bool future = !past_too || options->compat_ffmpeg || !has_past;
     return 1 + (future ? start + distance : start > distance ? start : distance);

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* The first frame's past: itself. */
+/* Delivers the field of the first frame compared with itself. */
 static int deliver_itself(struct gpume_target_stream *stream, const struct gpume_field *future)
 {
     const uint32_t blocks = future->blocks_x * future->blocks_y;
@@ -15,7 +15,7 @@ static int deliver_itself(struct gpume_target_stream *stream, const struct gpume
     stream->costs = calloc(blocks, sizeof(*stream->costs));
     stream->ranks = calloc(blocks, sizeof(*stream->ranks));
     if (!stream->vectors || !stream->costs || !stream->ranks) {
-        gpume_console_error("out of memory: a field of %" PRIu32 " blocks", blocks);
+        gpume_console_error("out of memory for a field of %" PRIu32 " blocks", blocks);
         return GPUME_NOMEM;
     }
     for (uint32_t i = 0; i < blocks; i++) {
@@ -35,8 +35,8 @@ static int deliver_itself(struct gpume_target_stream *stream, const struct gpume
     return stream->deliver(stream->opaque, &itself);
 }
 
-/* What waits will not be joined by another: the last frames have no future. Those of an interrupted
- * run would have had one. */
+/* The last frames have no future reference, so nothing follows a waiting field; after an
+ * interruption something would have. */
 int gpume_target_stream_end(struct gpume_target_stream *stream)
 {
     int status = GPUME_OK;
@@ -47,7 +47,7 @@ int gpume_target_stream_end(struct gpume_target_stream *stream)
     return status;
 }
 
-/* Both fields of a frame, or the only one. */
+/* Delivers both fields of a frame, or its only one. */
 static int deliver_pair(struct gpume_target_stream *stream, const struct gpume_field *future)
 {
     int status = GPUME_OK;

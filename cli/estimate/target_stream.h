@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Fields on their way to the outputs. Where there are two of a target frame, the one that looks
- * back waits for the one that looks ahead, so that an interrupted run ends between two frames, and
- * one that goes on after it need not begin in the middle of one. Main thread only.
+ * Passes fields on to the outputs, one target frame at a time. If a frame has two fields, the one
+ * with the past reference waits for the other, so that an interrupted run ends between two frames
+ * and can be resumed there. Main thread only.
  */
 #ifndef GPUME_CLI_ESTIMATE_TARGET_STREAM_H
 #define GPUME_CLI_ESTIMATE_TARGET_STREAM_H
@@ -11,22 +11,22 @@
 
 typedef int (*gpume_target_deliver_fn)(void *opaque, const struct gpume_field *field);
 
-/* The caller sets the first members; the others are zero. */
+/* The caller sets the first four members; the others are zero. */
 struct gpume_target_stream {
-    bool both;   /* fields look both ways */
-    bool compat; /* --compat ffmpeg: frame 0 is compared with itself, and the last one left out */
+    bool both;   /* frames have a past and a future reference */
+    bool compat; /* --compat ffmpeg: frame 0 is compared with itself, and the last frame omitted */
     gpume_target_deliver_fn deliver;
     void *opaque;
 
-    const struct gpume_field *past; /* that waits */
-    struct gpume_vector *vectors;   /* of frame 0 and itself */
+    const struct gpume_field *past; /* waits for the field with the future reference */
+    struct gpume_vector *vectors;   /* of frame 0 compared with itself */
     uint32_t *costs, *ranks;
 };
 
-/* Takes a field over and delivers those that are complete. */
+/* Takes ownership of a field and delivers the fields of a complete frame. */
 int gpume_target_stream_take(struct gpume_target_stream *stream, const struct gpume_field *field);
 
-/* No more fields come: what waits is delivered, if the run was not interrupted. */
+/* No more fields will come: delivers a waiting field, unless the run was interrupted. */
 int gpume_target_stream_end(struct gpume_target_stream *stream);
 
 void gpume_target_stream_finish(struct gpume_target_stream *stream);

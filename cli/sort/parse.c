@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Eight digits at a time, in one 64-bit word; words of more than 15 digits one by one. */
+/* Parses eight digits at a time in a 64-bit word, and digit by digit beyond 15 digits. */
 #include "sort/parse.h"
 
 #include <string.h>
 
-/* The digits at text, at most eight, as a number; how many in *count. Touches eight bytes. */
+/* Up to eight digits at text as a number; *count: how many. Reads eight bytes. */
 static uint32_t take_eight(const unsigned char *text, unsigned *count)
 {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     uint64_t word;
     memcpy(&word, text, sizeof word);
     word ^= UINT64_C(0x3030303030303030); /* digits are 0 to 9 now */
-    /* The top bit of every byte above 9. What a byte carries into the next one does not matter:
-     * only the first such byte is asked for. */
+    /* The top bit of every byte above 9. Carries into higher bytes do not matter, since only the
+     * first such byte is used. */
     const uint64_t others =
         ((word + UINT64_C(0x7676767676767676)) | word) & UINT64_C(0x8080808080808080);
     *count = others ? (unsigned)__builtin_ctzll(others) / 8 : 8;
     if (*count == 0) {
         return 0;
     }
-    word <<= 64 - 8 * *count; /* zeros in front, the last digit in the highest byte */
+    word <<= 64 - 8 * *count; /* leading zeros; the last digit in the highest byte */
     word = (word * 10 + (word >> 8)) & UINT64_C(0x00FF00FF00FF00FF);
     word = (word * 100 + (word >> 16)) & UINT64_C(0x0000FFFF0000FFFF);
     return (uint32_t)(word * 10000 + (word >> 32));
@@ -32,7 +32,7 @@ static uint32_t take_eight(const unsigned char *text, unsigned *count)
 #endif
 }
 
-/* Any number of digits; those beyond what counts stay at a value that is out of bounds. */
+/* Any number of digits; values out of range stay out of range. */
 static const unsigned char *take_all(const unsigned char *text, int64_t *value)
 {
     int64_t sum = 0;
@@ -43,7 +43,7 @@ static const unsigned char *take_all(const unsigned char *text, int64_t *value)
     return text;
 }
 
-/* Where the digits end; text itself if there are none. */
+/* Returns the end of the digits; text itself if there are none. */
 static inline const unsigned char *take_digits(const unsigned char *text, int64_t *value)
 {
     static const uint32_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Large reads into one buffer; what follows the last white space of a buffer is kept for the next.
- * Words grow by half when full, which moves pages rather than copies them. Main thread only.
+ * Reads large blocks into one buffer; an incomplete word at its end is kept for the next block. The
+ * array of words grows by half when it is full, which moves pages rather than copies them. Main
+ * thread only.
  */
 #include "sort/read.h"
 
@@ -18,9 +19,10 @@
 #include <unistd.h>
 
 #define BUFFER_BYTES ((size_t)128 * 1024)
-#define WORD_BYTES_MAX ((size_t)4096) /* of text, leading zeros apart: far beyond any integer */
-#define SHOWN_BYTES 32u               /* of a word in a message */
-#define SORT_BYTES 8u                 /* an integer, and as much to sort it in */
+#define WORD_BYTES_MAX                                                                             \
+    ((size_t)4096)      /* of text without leading zeros: far longer than any integer */
+#define SHOWN_BYTES 32u /* of a word that a message quotes */
+#define SORT_BYTES 8u   /* per integer: itself, and scratch memory of the same size */
 #define FIRST_WORDS ((uint64_t)1 << 16)
 
 /* A list of words that grows. */
@@ -32,13 +34,13 @@ struct list {
 struct reader {
     const char *name;
     int fd;
-    bool negative, large; /* such values have been seen */
+    bool negative, large; /* the input has negative values, values above 2^31 - 1 */
     bool split;
     struct list words;
-    struct list negatives; /* once both have been seen */
+    struct list negatives; /* used once there are both */
     uint64_t negative_count;
-    uint64_t count_max, memory_max; /* integers; bytes, 0: any */
-    uint64_t line;                  /* of the buffer's begin, from 1 */
+    uint64_t count_max, memory_max; /* integers; bytes, 0: no limit */
+    uint64_t line;                  /* at the start of the buffer, from 1 */
     size_t kept;                    /* bytes in the buffer */
     unsigned char text[BUFFER_BYTES + 1 + GPUME_SORT_TEXT_SLACK];
     int64_t values[BUFFER_BYTES / 2 + 1];
@@ -71,8 +73,7 @@ static enum gpume_exit reserve(const struct reader *reader, struct list *list, u
     uint32_t *words =
         room > SIZE_MAX / sizeof *words ? NULL : realloc(list->words, room * sizeof *words);
     if (!words) {
-        gpume_console_error("%s: there is no memory for more than %" PRIu64
-                            " integers; sort it in parts",
+        gpume_console_error("%s: out of memory after %" PRIu64 " integers; sort it in parts",
             reader->name, list->count);
         return GPUME_EXIT_FAILED;
     }
@@ -87,7 +88,7 @@ static enum gpume_exit refuse_read(const struct reader *reader)
     return GPUME_EXIT_INPUT;
 }
 
-/* 0 at the end, negative with errno. */
+/* 0 at the end; negative with errno set. */
 static ssize_t read_some(int fd, void *to, size_t bytes)
 {
     ssize_t got;
@@ -97,7 +98,7 @@ static ssize_t read_some(int fd, void *to, size_t bytes)
     return got;
 }
 
-/* Both kinds have been seen: negative words, if they are what has come so far, move away. */
+/* From now on negative words have a list of their own; moves those read so far to it. */
 static enum gpume_exit split(struct reader *reader, bool negatives_so_far)
 {
     struct list *all = &reader->words;
@@ -106,7 +107,7 @@ static enum gpume_exit split(struct reader *reader, bool negatives_so_far)
         return GPUME_EXIT_DONE;
     }
     const uint64_t count = all->count;
-    all->count = 0; /* they only change places */
+    all->count = 0; /* they only change lists */
     const enum gpume_exit result = reserve(reader, &reader->negatives, reader->negative_count);
     for (uint64_t i = 0; result == GPUME_EXIT_DONE && i < count; i++) {
         struct list *to = all->words[i] >> 31 ? &reader->negatives : all;
@@ -163,7 +164,7 @@ static uint64_t count_lines(const unsigned char *text, size_t bytes)
     return lines;
 }
 
-/* How to mend a word. */
+/* What to do about a word that is not an integer. */
 static const char *advice(const unsigned char *word, size_t length)
 {
     static const unsigned char mark[] = {0xef, 0xbb, 0xbf};
@@ -172,13 +173,13 @@ static const char *advice(const unsigned char *word, size_t length)
     }
     for (size_t i = 0; i < length; i++) {
         if (word[i] < ' ' || word[i] >= 0x7f) {
-            return "leave it out, or say --binary u32 or i32 if this is no text";
+            return "remove it, or use --binary u32 or i32 if the file is not text";
         }
     }
     if (memchr(word, ',', length) || memchr(word, ';', length)) {
-        return "separate integers by white space";
+        return "separate integers with white space";
     }
-    return "correct it or leave it out";
+    return "correct or remove it";
 }
 
 /* bad: a word in the buffer, before reader->text + kept. */
@@ -195,15 +196,15 @@ static enum gpume_exit refuse_word(const struct reader *reader, const unsigned c
         used += (size_t)snprintf(
             shown + used, sizeof shown - used, plain ? "%c" : "\\x%02x", (unsigned)bad[i]);
     }
-    gpume_console_error("%s: line %" PRIu64 ": '%s%s' is no integer from %" PRId64 " to %" PRId64
-                        "; %s",
+    gpume_console_error("%s: line %" PRIu64 ": '%s%s' is not an integer from %" PRId64
+                        " to %" PRId64 "; %s",
         reader->name, reader->line + count_lines(reader->text, (size_t)(bad - reader->text)), shown,
         length > SHOWN_BYTES ? "..." : "", GPUME_SORT_VALUE_MIN, GPUME_SORT_VALUE_MAX,
         advice(bad, length));
     return GPUME_EXIT_INPUT;
 }
 
-/* What is left in the buffer is the begin of one long word: of leading zeros one remains. */
+/* The buffer holds the start of one long word: removes all but one of its leading zeros. */
 static enum gpume_exit shorten(struct reader *reader)
 {
     size_t first = reader->text[0] == '-' || reader->text[0] == '+', after = first;
@@ -217,7 +218,7 @@ static enum gpume_exit shorten(struct reader *reader)
     return reader->kept > WORD_BYTES_MAX ? refuse_word(reader, reader->text) : GPUME_EXIT_DONE;
 }
 
-/* Takes the words that are whole out of the buffer. */
+/* Parses the complete words in the buffer and removes them from it. */
 static enum gpume_exit take_text(struct reader *reader)
 {
     const unsigned char *bad;
@@ -247,7 +248,7 @@ static enum gpume_exit read_text(struct reader *reader)
             return refuse_read(reader);
         }
         reader->kept += (size_t)got;
-        if (got == 0) { /* the last word may lack its end; the buffer has one byte more */
+        if (got == 0) { /* ends the last word; the buffer has one spare byte */
             ended = true;
             reader->text[reader->kept++] = ' ';
         }
@@ -256,7 +257,7 @@ static enum gpume_exit read_text(struct reader *reader)
     return result;
 }
 
-/* Words in the file's order of bytes to words of the host's. */
+/* From little-endian to the host's byte order. */
 static void decode(uint32_t *words, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++) {
@@ -269,13 +270,13 @@ static void decode(uint32_t *words, uint64_t count)
 
 static enum gpume_exit refuse_size(const struct reader *reader, uint64_t bytes)
 {
-    gpume_console_error("%s: %" PRIu64 " bytes are no whole number of 32-bit words; is it text? "
-                        "Then leave --binary out",
+    gpume_console_error("%s: %" PRIu64 " bytes are not a whole number of 32-bit words; if this is "
+                        "text, leave out --binary",
         reader->name, bytes);
     return GPUME_EXIT_INPUT;
 }
 
-/* Of a regular file what is still to come is known. */
+/* The size of a regular file is known in advance. */
 static enum gpume_exit expect_binary(struct reader *reader)
 {
     struct stat info;
@@ -295,7 +296,7 @@ static enum gpume_exit read_binary(struct reader *reader, bool is_signed)
     for (;;) {
         unsigned char byte;
         const bool full = list->count == list->room && bytes % 4 == 0;
-        /* A full list grows only once there is more. */
+        /* A full list grows only if there is more input. */
         const ssize_t got = result != GPUME_EXIT_DONE ? 0
                             : full                    ? read_some(reader->fd, &byte, 1)
                                    : read_some(reader->fd, (unsigned char *)list->words + bytes,
@@ -351,7 +352,7 @@ static enum gpume_exit join(struct reader *reader, bool behind)
         return GPUME_EXIT_DONE;
     }
     const uint64_t moved = apart->count, others = list->count;
-    apart->count = 0; /* they only change places */
+    apart->count = 0; /* they only change lists */
     const enum gpume_exit result = reserve(reader, list, moved);
     if (result == GPUME_EXIT_DONE) {
         if (!behind) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The integers of `gpume sort`, from a file or standard input into memory. */
+/* Reads the integers of `gpume sort` from a file or standard input. */
 #ifndef GPUME_CLI_SORT_READ_H
 #define GPUME_CLI_SORT_READ_H
 
 #include "sort/sort.h"
 
-#define GPUME_SORT_COUNT_MAX (UINT64_C(1) << 30) /* as gpume_sort takes */
+#define GPUME_SORT_COUNT_MAX (UINT64_C(1) << 30) /* the limit of gpume_sort */
 
 /* 32-bit words: negative integers in two's complement, others unsigned. */
 struct gpume_sort_input {
@@ -13,13 +13,13 @@ struct gpume_sort_input {
     uint32_t *words;
     uint64_t count;
     uint64_t negatives;
-    /* Some words are negative and some are above 2^31 - 1, which no one order of words knows apart:
-     * the negative ones come first, or last for falling order. Otherwise words are in the order
-     * of the input. */
+    /* Some integers are negative and some exceed 2^31 - 1, so words alone do not tell them apart:
+     * the negative ones come first, or last for descending order. Otherwise words have the order of
+     * the input. */
     bool split;
 };
 
-/* GPUME_EXIT_DONE; GPUME_EXIT_INPUT and others: one line has been kept. */
+/* GPUME_EXIT_DONE, or another status after one line through gpume_console_error. */
 enum gpume_exit gpume_sort_input_read(
     struct gpume_sort_input *input, const struct gpume_sort_options *options);
 

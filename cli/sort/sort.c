@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * gpume sort. Order: the output's name is taken, the input is read, the context is opened and
- * sorts, the result is compared where that was asked for, the context closes, the output is
- * written. Nothing is written before all is known to be right. Main thread only.
+ * gpume sort: reserves the name of the output, reads the input, sorts, compares the result if
+ * --check or --time asks for it, and writes it last, so that no wrong result is written. Main
+ * thread only.
  */
 #include "sort/sort.h"
 
@@ -30,15 +30,15 @@ struct job {
     const struct gpume_sort_options *options;
     const char *output;
     struct gpume_integers_file *file;
-    bool to_stdout, in_place;      /* of the output */
-    struct gpume_sort_input input; /* later in order */
+    bool to_stdout, in_place;      /* the output is standard output; is written directly */
+    struct gpume_sort_input input; /* sorted in place */
     struct gpume_segment segments[2];
     struct gpume_sort_params params;
-    uint32_t *original;  /* the input as it came, for --time */
-    uint32_t *reference; /* by qsort, for --check and --time */
+    uint32_t *original;  /* the unsorted input, for --time */
+    uint32_t *reference; /* qsort's result, for --check and --time */
     gpume_compute *compute;
     struct gpume_compute_info info;
-    char device[128]; /* outlives the context */
+    char device[128]; /* for messages, also after the context is closed */
     uint64_t sort_ns;
 };
 
@@ -55,7 +55,7 @@ static enum gpume_exit exit_of(int status)
     }
 }
 
-static void take_away(void *opaque)
+static void remove_output(void *opaque)
 {
     struct job *job = opaque;
     gpume_integers_close(&job->file);
@@ -70,7 +70,7 @@ static enum gpume_exit open_output(struct job *job)
     case GPUME_OK:
         job->in_place = gpume_integers_is_in_place(job->file);
         if (!job->in_place) {
-            gpume_signals_set_leave(take_away, job);
+            gpume_signals_set_leave(remove_output, job);
         }
         return GPUME_EXIT_DONE;
     case GPUME_INVALID:
@@ -100,8 +100,8 @@ static void plan(struct job *job)
     }
 }
 
-/* Copies of the input before it is sorted. */
-static enum gpume_exit keep(struct job *job)
+/* Copies the input before it is sorted. */
+static enum gpume_exit copy_input(struct job *job)
 {
     const bool time = job->options->time, check = job->options->params.check;
     const size_t bytes = (size_t)job->input.count * sizeof(uint32_t);
@@ -112,7 +112,7 @@ static enum gpume_exit keep(struct job *job)
     job->reference = malloc(bytes);
     if (!job->reference || (time && !job->original)) {
         gpume_console_error(
-            "--%s: there is no memory for it; leave it out or sort less", time ? "time" : "check");
+            "--%s: out of memory; leave it out or sort fewer integers", time ? "time" : "check");
         return GPUME_EXIT_FAILED;
     }
     memcpy(job->reference, job->input.words, bytes);
@@ -154,7 +154,7 @@ static int sort_words(struct job *job)
     return status;
 }
 
-/* Did the sort fail before any of its result had come back? */
+/* Did the sort fail before it changed the integers? */
 static bool is_unchanged(const struct job *job)
 {
     struct gpume_compute_times times;
@@ -162,14 +162,14 @@ static bool is_unchanged(const struct job *job)
     return times.from_device_ns == 0;
 }
 
-/* With --backend auto what the GPU cannot take, too large as a rule, is the CPU's. */
+/* With --backend auto the CPU sorts what the GPU cannot, usually because it is too large. */
 static enum gpume_exit sort(struct job *job)
 {
     const struct gpume_params *wanted = &job->options->params;
     int status = open_context(job, wanted->backend);
     if (status != GPUME_OK) {
-        gpume_console_error("no device to sort on: %s; 'gpume devices' lists what there is, "
-                            "--backend vulkan takes a software driver too",
+        gpume_console_error("no device to sort on: %s; 'gpume devices' lists the devices, and "
+                            "--backend vulkan accepts software drivers",
             gpume_status_text(status));
         return exit_of(status);
     }
@@ -178,7 +178,8 @@ static enum gpume_exit sort(struct job *job)
                             !wanted->validate && strcmp(job->info.backend, "cpu") != 0;
     if (may_change && status != GPUME_OK && is_unchanged(job)) {
         gpume_console_forget_error();
-        gpume_console_warning("%s: cannot sort %" PRIu64 " integers (%s); the CPU does it",
+        gpume_console_warning("%s: cannot sort %" PRIu64
+                              " integers (%s); sorting on the CPU instead",
             job->device, job->input.count, gpume_status_text(status));
         status = gpume_compute_close(&job->compute);
         status = status ? status : open_context(job, GPUME_BACKEND_CPU);
@@ -187,7 +188,7 @@ static enum gpume_exit sort(struct job *job)
     return exit_of(status);
 }
 
-/* For people: on standard error where the integers go to standard output. */
+/* Where to print messages: standard error if the integers go to standard output. */
 static FILE *words_stream(const struct job *job)
 {
     return job->to_stdout ? stderr : stdout;
@@ -270,11 +271,11 @@ static enum gpume_exit work(struct job *job)
     result = result ? result : gpume_sort_input_read(&job->input, job->options);
     if (result == GPUME_EXIT_DONE) {
         plan(job);
-        result = keep(job);
+        result = copy_input(job);
     }
     result = result ? result : sort(job);
     result = result ? result : compare(job, &matched);
-    /* A message of the validation layer may come as late as here. */
+    /* Closing may report messages of the validation layer. */
     if (gpume_compute_close(&job->compute) != GPUME_OK && result == GPUME_EXIT_DONE) {
         result = GPUME_EXIT_FAILED;
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Each method sorts a fresh copy several times, the fewer the longer it takes; the median counts.
- * The copy is made off the clock. What the GPU takes without transfers is its own measure of sorts
- * of keys that lie there already. Main thread only.
+ * Each method sorts a fresh copy several times within a time budget, and the median counts. Making
+ * the copy is not timed. The GPU's time without transfer comes from its timestamps, for keys
+ * already in its memory. Main thread only.
  */
 #include "sort/time.h"
 
@@ -15,26 +15,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BUDGET_NS UINT64_C(500000000) /* of a method's runs; one is made in any case */
+#define BUDGET_NS UINT64_C(500000000) /* for each method, which runs at least once */
 
 struct method {
     const char *name;
     gpume_compute *compute; /* NULL: qsort */
     enum gpume_sort_method sort;
     double us;           /* median; 0: not measured */
-    const char *missing; /* why */
+    const char *missing; /* why it is not measured; NULL: it is */
 };
 
-/* One of them at work. */
+/* A method while it is being measured. */
 struct running {
     const struct gpume_sort_timing *timing;
     const struct method *method;
-    uint32_t *keys;         /* what is sorted, */
-    gpume_array *on_device; /* or that, */
-    gpume_array *master;    /* a copy of the keys as they came */
+    uint32_t *keys;         /* sorted on the host */
+    gpume_array *on_device; /* sorted on the device */
+    gpume_array *master;    /* the unsorted keys on the device */
 };
 
-/* Is that what was expected? */
+/* Checks the result. */
 static int accept(const struct running *running, int status)
 {
     const struct gpume_sort_timing *timing = running->timing;
@@ -86,7 +86,7 @@ static int sort_on_device(void *opaque, double *us)
     return status;
 }
 
-/* By the device's clock: 0 us where it has none. */
+/* By the device's timestamps; 0 us if it has none. */
 static int measure_on_device(struct running *running, double *us)
 {
     const struct gpume_sort_timing *timing = running->timing;
@@ -113,7 +113,7 @@ static void print_line(FILE *stream, const struct gpume_sort_timing *timing, con
     }
 }
 
-/* Why there is no GPU to measure; NULL: there is one. */
+/* Why no GPU is measured; NULL: one is. */
 static const char *missing_gpu(const struct gpume_sort_timing *timing)
 {
     struct gpume_compute_info info;
@@ -122,8 +122,8 @@ static const char *missing_gpu(const struct gpume_sort_timing *timing)
         return NULL;
     }
     return timing->options->params.backend == GPUME_BACKEND_CPU
-               ? "left out: --backend cpu"
-               : "left out: no hardware GPU does it here; --backend vulkan takes a software driver";
+               ? "not measured: --backend cpu"
+               : "not measured: no usable GPU; --backend vulkan accepts software drivers";
 }
 
 static int measure_all(
@@ -151,7 +151,7 @@ static int measure_all(
     }
     for (size_t i = 0; i < COUNT; i++) {
         const char *why =
-            i == ON_DEVICE ? "not known: the device cannot tell time" : "too short a time";
+            i == ON_DEVICE ? "unknown: the device has no timestamps" : "too short to measure";
         print_line(stream, timing, methods[i].name, methods[i].us, methods[QSORT].us,
             methods[i].missing ? methods[i].missing : why);
     }
@@ -161,7 +161,7 @@ static int measure_all(
 enum gpume_exit gpume_sort_time(const struct gpume_sort_timing *timing, FILE *stream)
 {
     if (timing->count == 0) {
-        fprintf(stream, "--time: there are no integers to sort\n");
+        fprintf(stream, "--time: no integers to sort\n");
         return GPUME_EXIT_DONE;
     }
     struct gpume_compute_params params;
@@ -177,7 +177,7 @@ enum gpume_exit gpume_sort_time(const struct gpume_sort_timing *timing, FILE *st
                  : status == GPUME_FORMAT ? GPUME_EXIT_MISMATCH
                                           : GPUME_EXIT_FAILED;
     } else {
-        gpume_console_error("--time: out of memory; leave it out or sort less");
+        gpume_console_error("--time: out of memory; leave it out or sort fewer integers");
     }
     (void)gpume_compute_close(&cpu);
     free(keys);

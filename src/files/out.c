@@ -37,7 +37,7 @@ int gpume_out_complain(struct gpume_out *out, const char *what, int error)
     if (error == ENOSPC || error == EDQUOT) {
         hint = "free some space or write elsewhere";
     } else if (error == EPIPE) {
-        hint = "what reads it ended before taking everything";
+        hint = "the reader closed the pipe early";
     } else if (error == EACCES || error == EPERM || error == EROFS) {
         hint = "mend its permissions or write elsewhere";
     } else if (error == ENOENT || error == ENOTDIR) {

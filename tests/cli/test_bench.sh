@@ -16,7 +16,7 @@ done
 
 # What cannot be compared is said; a chosen search is measured beside one core at its best.
 expect 0 bench --size 50x34 --bits 10 -b 12 -w 3x9 --edge inside --seconds 0.001 --search plain
-grep -q "mestimate is left out: it takes 8 bits only" "$scratch/out" || fail "no note"
+grep -q "mestimate is not measured: it takes 8 bits only" "$scratch/out" || fail "no note"
 ! grep -q '^ffmpeg' "$scratch/out" || fail "mestimate on 10 bits"
 expect 0 bench --size 50x34 -b 12 --seconds 0.001 --backend cpu --threads 1
 grep -q "powers of two" "$scratch/out" || fail "no note on the block"
@@ -28,7 +28,7 @@ if have_vulkan; then
     # shellcheck disable=SC2086
     expect 0 bench $deep
     [ ! -s "$scratch/err" ] || fail "an error for a search that is left out"
-    grep -q '^note  *half is left out: not for 16 bits, block 8, window 7x7$' "$scratch/out" || fail "no note on half"
+    grep -q '^note  *half is not measured: it does not support 16 bits with block 8 and window 7x7$' "$scratch/out" || fail "no note on half"
     grep -q '^vulkan  *int ' "$scratch/out" || fail "no integers at 16 bits"
     # shellcheck disable=SC2086
     expect 4 bench $deep --search half
@@ -71,7 +71,7 @@ make_clip clip.y4m 64 48 8 5
 expect 0 bench clip.y4m --seconds 0.001 --frames 2 --vf crop=56:40
 grep -q '^work  *clip.y4m: 56 x 40 pixels' "$scratch/out" || fail "the input's size"
 grep -q '^input$' "$scratch/out" || fail "the content's name"
-grep -q 'every vector and cost of 4 fields' "$scratch/out" || fail "--frames"
+grep -q 'every vector and cost of 4 frame pairs' "$scratch/out" || fail "--frames"
 make_clip one.y4m 64 48 8 1
 expect 3 bench one.y4m
 says "one.y4m"

@@ -95,13 +95,13 @@ for rows in 1 3 4; do
     for runs in "a short" "short a" "a.csv short"; do
         run compare $runs
         [ "$status" -eq 0 ] || fail "compare $runs: exit status $status"
-        warned "short: frames.csv has no row for $((5 - rows)) of 4 fields"
+        warned "short: frames.csv has no row for $((5 - rows)) of 4 frame pairs"
     done
 done
 sed 3d a/frames.csv >short/frames.csv
 run compare short b.csv
 [ "$status" -eq 5 ] || fail "a gap in frames.csv: exit status $status"
-warned "short: frames.csv has no row for 1 of 4 fields"
+warned "short: frames.csv has no row for 1 of 4 frame pairs"
 rm short/frames.csv
 run compare a short
 [ "$status" -eq 0 ] || fail "no frames.csv: exit status $status"
@@ -127,33 +127,33 @@ for broken in 's/.*//' '2,$d' '/"engine"/,$d' '$d' 's/"parameters"/"p"/' '1d'; d
     sed "$broken" a/summary.json >broken/summary.json
     run compare a broken
     [ "$status" -eq 0 ] || fail "summary.json, $broken: exit status $status"
-    warned "broken/summary.json: is no summary of a run"
+    warned "broken/summary.json: is not a summary of a run"
     ! grep -q 'made with' "$scratch/out" || fail "settings of a broken summary.json"
 done
 : >broken/summary.json
 run compare broken a
-warned "broken/summary.json: is no summary of a run"
+warned "broken/summary.json: is not a summary of a run"
 rm broken/summary.json
 expect 0 compare a broken
 [ ! -s "$scratch/err" ] || fail "a warning of a summary.json that is not there"
 
 # Fields of one only; grids that differ; no frame in common.
 mismatch a few
-grep -q '^only in A  *2 fields' "$scratch/out" || fail "fields of A alone"
+grep -q '^only in A  *2 frame pairs' "$scratch/out" || fail "fields of A alone"
 mismatch few a
-grep -q '^only in B  *2 fields' "$scratch/out" || fail "fields of B alone"
+grep -q '^only in B  *2 frame pairs' "$scratch/out" || fail "fields of B alone"
 expect 3 compare a large
 says "8x8 pixels at (0,0) in a, 16x16"
 sed '50,$d' a.csv >one.csv
 sed '2,49d' a.csv >rest.csv
 expect 3 compare one.csv rest.csv
-says "no field in common"
+says "no frame pair in common"
 sed '30,40d' a.csv >gap.csv
 expect 3 compare a.csv gap.csv
 says "frame 1: block 28"
 awk -F, -v OFS=, 'NR > 1 && $1 == 2 { $2 = 0 } 1' a.csv >refs.csv
 expect 0 compare a refs.csv
-grep -q '^references  *differ in 1 field$' "$scratch/out" || fail "references"
+grep -q '^references  *differ in 1 frame pair$' "$scratch/out" || fail "references"
 
 head -2 a.csv >block.csv
 expect 3 compare block.csv a.csv
@@ -385,7 +385,7 @@ if [ -w /dev/full ]; then
         "$gpume" compare a a $form >/dev/full 2>"$scratch/err"
         [ $? -eq 1 ] || fail "compare $form: /dev/full taken for success"
         says "standard output"
-        [ "$form" ] || says "-q leaves the table out"
+        [ "$form" ] || says "-q omits the table"
     done
 fi
 exit 0

@@ -31,7 +31,7 @@ if [ -w /dev/full ]; then
         says "write elsewhere"
     done
     "$gpume" clip.y4m --backend cpu -o full >/dev/full 2>"$scratch/err" && fail "/dev/full taken for success"
-    says "-q leaves the summary out"
+    says "-q omits the summary"
 fi
 expect 2 devices --csv
 # There would be nothing left.

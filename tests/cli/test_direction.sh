@@ -126,15 +126,15 @@ grep -q '"direction": "future"' page.html || fail "the page of the other directi
 
 # compare finds fields by frame and direction.
 expect 0 compare both both
-grep -q '^compared     16 fields' "$scratch/out" || fail "compare: both with itself"
+grep -q '^compared     16 frame pairs' "$scratch/out" || fail "compare: both with itself"
 run compare both past
 [ "$status" -eq 5 ] || fail "compare both past: exit status $status"
-grep -q '^compared     8 fields' "$scratch/out" || fail "compare: both with past"
-grep -q '^only in A    8 fields' "$scratch/out" || fail "compare: only in both"
+grep -q '^compared     8 frame pairs' "$scratch/out" || fail "compare: both with past"
+grep -q '^only in A    8 frame pairs' "$scratch/out" || fail "compare: only in both"
 run compare both future
-grep -q '^fields       8 of 8 equal in all blocks' "$scratch/out" || fail "compare: the future"
+grep -q '^frame pairs  8 of 8 equal in all blocks' "$scratch/out" || fail "compare: the future"
 expect 3 compare past future
-says 'no field in common'
+says 'no frame pair in common'
 for map in map.mkv map%d.png; do
     expect 2 -q compare both both --map $map
     says 'two motion fields per frame, but --map draws one'

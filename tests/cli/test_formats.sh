@@ -16,7 +16,7 @@ v -o folder
 cmp -s folder/vectors.csv run.csv || fail "csv: another one than the standard file"
 for format in csv jsonl npy hash extract_mvs; do
     expect 0 convert run.mvf made.$format --format $format
-    grep -q "^converted  *4 fields, 216 blocks: mvf to $format$" "$scratch/out" || fail "closing line"
+    grep -q "^converted  *4 frame pairs, 216 blocks: mvf to $format$" "$scratch/out" || fail "closing line"
     cmp -s run.$format made.$format || fail "convert: mvf to $format"
     # Through a pipe, and into standard output as a file.
     "$gpume" convert - - --format $format <run.mvf 2>"$scratch/err" | cat >piped || fail "pipe"
@@ -63,9 +63,9 @@ expect 0 convert 'run%d.flo' back.csv -y -b 8
 awk -F, -v OFS=, '{ print $1, $3, $4, $5, $6, $7, $8 }' run.csv | cmp -s - back.csv ||
     fail "convert: flo to csv"
 expect 0 convert run.csv x.extract_mvs --format extract_mvs
-says "extract_mvs has no place for costs, ranks"
+says "the format extract_mvs cannot hold costs, ranks"
 expect 0 convert run.mvf back.csv -y
-says "csv has no place for times"
+says "the format csv cannot hold times"
 expect 0 -q convert run.csv back.mvf
 [ ! -s "$scratch/out" ] || fail "-q writes"
 expect 0 compare run.mvf run.npy
@@ -164,7 +164,7 @@ says "put %d in the name"
 expect 0 compare both.csv both.mvf
 sed 2d both.csv >later.csv
 run compare both.csv later.csv
-grep -q '^only in A  *1 field,' "$scratch/out" || fail "compare: references of a frame"
+grep -q '^only in A  *1 frame pair,' "$scratch/out" || fail "compare: references of a frame"
 
 # The same from every engine and number of threads, and the hash by other means.
 for threads in 1 3; do

@@ -36,11 +36,11 @@ expect 3 clip.y4m --prefilter kernel:missing.txt
 says "missing.txt: cannot be opened"
 expect 3 clip.y4m --prefilter kernel:.
 says ".: cannot be read"
-kernel 3 '' 'k.txt: no numbers in it'
-kernel 3 '# nothing\n \n' 'k.txt: no numbers in it'
-kernel 3 '1 2 1\n2 4 2\n1 2\n' 'k.txt:3: 2 numbers where the rows above have 3; fill up with 0'
-kernel 3 '1 2 1\n# 2\n1\n' 'k.txt:3: 1 number where'
-kernel 3 '1 2\n1 2\n' 'k.txt: 2 rows of 2: a kernel needs a middle'
+kernel 3 '' 'k.txt: contains no numbers'
+kernel 3 '# nothing\n \n' 'k.txt: contains no numbers'
+kernel 3 '1 2 1\n2 4 2\n1 2\n' 'k.txt:3: has 2 numbers, but the rows above have 3; pad with 0'
+kernel 3 '1 2 1\n# 2\n1\n' 'k.txt:3: has 1 number, but'
+kernel 3 '1 2\n1 2\n' 'k.txt: has 2 rows of 2 numbers, but both must be odd'
 kernel 3 '1 2 1\n1 2 1\n' 'add a row of 0'
 kernel 3 '1 2\n' 'add a column of 0'
 kernel 3 '1 2 1\n2 four 2\n1 2 1\n' "k.txt:2: 'four' is not a number"
@@ -50,24 +50,24 @@ kernel 3 '1 1e 1\n' "k.txt:1: '1e' is not a number"
 for word in nan inf NAN -inf infinity; do
     kernel 3 "1 $word 1\n" "k.txt:1: '$word' is not a number"
 done
-kernel 3 '1\n2e9\n1\n' 'k.txt:2: 2e9: a weight must be 0 or of a magnitude from 1e-9 to 1e9'
+kernel 3 '1\n2e9\n1\n' 'k.txt:2: 2e9: a weight must be 0, or have a magnitude from 1e-9 to 1e9'
 kernel 3 '1 1e999 1\n' 'k.txt:1: 1e999: a weight must be'
 kernel 3 '1 -1e-300 1\n' 'k.txt:1: -1e-300: a weight must be'
-kernel 3 '1,,1\n' 'k.txt:1: a number is missing beside a comma'
-kernel 3 '1,2,1,\n' 'k.txt:1: a number is missing beside a comma'
+kernel 3 '1,,1\n' 'k.txt:1: a number is missing next to a comma'
+kernel 3 '1,2,1,\n' 'k.txt:1: a number is missing next to a comma'
 kernel 3 ',1\n' "k.txt:1: '' is not a number"
-kernel 3 '0 0 0\n' 'k.txt: all of its numbers are 0'
+kernel 3 '0 0 0\n' 'k.txt: all numbers are 0'
 kernel 3 '1e9 -1e9 0\n' 'filter weights of sum 0'
-kernel 3 '1 \0001 1\n' 'k.txt:1: a line without end'
+kernel 3 '1 \0001 1\n' 'k.txt:1: the line is too long'
 { for i in $(seq 32); do printf '1 '; done; echo; } >k.txt
 expect 3 clip.y4m --prefilter kernel:k.txt
-says "k.txt:1: a kernel has at most 31 numbers a row and 31 rows"
+says "k.txt:1: a kernel has at most 31 numbers per row and 31 rows"
 { for i in $(seq 33); do echo 1; done; } >k.txt
 expect 3 clip.y4m --prefilter kernel:k.txt
 says "k.txt:32: a kernel has at most"
 head -c 5000 /dev/zero | tr '\0' ' ' >k.txt
 expect 3 clip.y4m --prefilter kernel:k.txt
-says "k.txt:1: a line without end"
+says "k.txt:1: the line is too long"
 only . clip.y4m k.txt
 
 # What is right, in every way of writing it.

@@ -69,7 +69,7 @@ for word in - + -- +-1 -+1 1- 1.0 1e3 0x10 1_000 five 1:2 /3 --5 '3)' '12345678a
     '123456789012345a'; do
     refuses 'line 1' "'$word'" "$word"
 done
-refuses 'line 1' 'separate integers by white space' '1,2,3\n'
+refuses 'line 1' 'separate integers with white space' '1,2,3\n'
 refuses 'line 1' "'12\\x003'" '12\0003'
 refuses 'line 2' '\x00' '1\n\0002'
 refuses 'line 1' 'without a byte order mark' '\357\273\277\0611\n'
@@ -77,11 +77,11 @@ refuses 'line 1' "'\\xff\\xfe1\\x00'" '\377\3761\000 '
 refuses 'line 1' "'\\xd9\\xa3'" '\331\243'
 refuses 'line 1' "'1\\x1b[31m'" '1\033[31m'
 long=$(head -c 200000 /dev/zero | tr '\0' 7)
-refuses 'line 2' "'77777777777777777777777777777777...' is no integer" "1\\n$long\\n1"
+refuses 'line 2' "'77777777777777777777777777777777...' is not an integer" "1\\n$long\\n1"
 [ "$(wc -c <"$scratch/err")" -lt 250 ] || fail "a long word is shown at length"
 zeros=$(head -c 200000 /dev/zero | tr '\0' 0)
 gives '-6\n5\n' "${zeros}5 -${zeros}6"
-refuses 'line 2' 'is no integer' "5\\n${zeros}x"
+refuses 'line 2' 'is not an integer' "5\\n${zeros}x"
 
 # Words and lines across the bounds of what is read at a time.
 awk 'BEGIN { for (i = 0; i < 70000; i++) printf "%d%s", (i * 7919) % 70001, i % 9 ? " " : "\n" }' >seq
@@ -136,7 +136,7 @@ gives '\000\000\000\200\377\377\377\377\003\000\000\000\000\001\000\000' "$words
 gives '\000\001\000\000\003\000\000\000\377\377\377\377\000\000\000\200' "$words" --binary=i32 \
     --descending
 gives '' '' --binary u32
-refuses '5 bytes' 'leave --binary out' '12345' --binary u32
+refuses '5 bytes' 'leave out --binary' '12345' --binary u32
 printf '1\n2\n3\n4\n5' >odd
 expect 3 sort --binary i32 odd
 says "odd: 9 bytes"
@@ -213,7 +213,7 @@ if [ -w /dev/full ]; then
     expect 1 sort sort -o /dev/full
 fi
 { "$gpume" sort seq 2>"$scratch/err" || echo $? >"$scratch/status"; } | head -1 >/dev/null
-if [ -s "$scratch/err" ]; then says "what reads it ended"; fi
+if [ -s "$scratch/err" ]; then says "the reader closed the pipe early"; fi
 expect 0 sort sort --backend "$engine" -o /dev/stdout
 printf '1\n2\n' | cmp -s - "$scratch/out" || fail "-o /dev/stdout"
 rm -f words
