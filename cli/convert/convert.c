@@ -57,18 +57,24 @@ static enum gpume_exit exit_of(int status)
     }
 }
 
+/* both: frames have two fields. */
+static int check_name(const struct job *job, bool both, const struct gpume_log *log)
+{
+    const struct gpume_sink_shape shape = {.format = job->format, .single = true, .both = both};
+    return gpume_sink_vectors(job->format)->check(job->target, &shape, log);
+}
+
 static enum gpume_exit check_target(struct job *job)
 {
     const struct convert_options *options = job->options;
     job->format = gpume_outputs_vectors_format(options->format, job->target);
-    if (!job->format ||
-        gpume_sink_vectors_check(job->format, job->target, true, false, &console) != GPUME_OK) {
+    if (!job->format || check_name(job, false, &console) != GPUME_OK) {
         return GPUME_EXIT_USAGE;
     }
     if (gpume_outputs_is_input(&job->source, 1, job->target)) {
         return GPUME_EXIT_USAGE;
     }
-    if (gpume_sink_vectors_exists(job->format, job->target) && !options->common.overwrite) {
+    if (gpume_sink_vectors(job->format)->exists(job->target) && !options->common.overwrite) {
         gpume_console_error(
             "%s: exists already; replace it with -y or choose another name", job->target);
         return GPUME_EXIT_USAGE;
@@ -102,8 +108,7 @@ static enum gpume_exit check_pairs(const struct job *job)
     struct gpume_vectors_reader *reader = NULL;
     const struct gpume_vectors_field *field = NULL;
     bool both = false;
-    if (gpume_text_is_special(job->source) ||
-        gpume_sink_vectors_check(job->format, job->target, true, true, NULL) == GPUME_OK) {
+    if (gpume_text_is_special(job->source) || check_name(job, true, NULL) == GPUME_OK) {
         return GPUME_EXIT_DONE;
     }
     int status = open_reader(job, &reader, &field);
@@ -114,7 +119,7 @@ static enum gpume_exit check_pairs(const struct job *job)
     }
     gpume_vectors_reader_close(&reader);
     if (both) {
-        (void)gpume_sink_vectors_check(job->format, job->target, true, true, &console);
+        (void)check_name(job, true, &console);
         return GPUME_EXIT_USAGE;
     }
     return exit_of_reader(status);
@@ -165,7 +170,7 @@ static enum gpume_exit open_target(struct job *job, const struct gpume_vectors_f
             return GPUME_EXIT_FAILED;
         }
     }
-    gpume_sink_vectors_clear(job->format, job->target);
+    gpume_sink_vectors(job->format)->clear(job->target);
     return exit_of(gpume_vectors_writer_open(&job->writer, &target, &info));
 }
 

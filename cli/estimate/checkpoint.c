@@ -139,7 +139,7 @@ void gpume_checkpoint_clear(
     const struct gpume_checkpoint *checkpoint, const struct gpume_outputs *outputs)
 {
     for (size_t i = 0; i < outputs->count; i++) {
-        gpume_output_clear(&outputs->items[i]);
+        outputs->items[i].ops->clear(outputs->items[i].path);
     }
     gpume_text_clear(checkpoint->path);
 }

@@ -118,7 +118,14 @@ static int add_summary(struct gpume_outputs *outputs)
  * others took; summary.json is the last: where it stands, all others are whole. */
 static int make_list(struct gpume_outputs *outputs, const struct gpume_estimate_options *options)
 {
-    int status = add_named(outputs, &gpume_sink_vectors, options->vectors);
+    int status = GPUME_OK;
+    if (options->vectors) {
+        outputs->vectors_format = gpume_outputs_vectors_format(options->format, options->vectors);
+        status =
+            outputs->vectors_format
+                ? add_named(outputs, gpume_sink_vectors(outputs->vectors_format), options->vectors)
+                : GPUME_INVALID;
+    }
     status = status ? status : add_named(outputs, &gpume_sink_predicted, options->predicted);
     status = status ? status : add_named(outputs, &gpume_sink_residual, options->residual);
     status = status ? status : add_named(outputs, &gpume_sink_difference, options->difference);
@@ -209,46 +216,14 @@ const struct gpume_vectors_format *gpume_outputs_vectors_format(
     return format;
 }
 
-/* Is the name one that the output takes, and does something stand under it? */
-static int check_name(const struct gpume_output *output, bool single, bool both, bool *exists)
-{
-    int status = GPUME_OK;
-    if (output->ops == &gpume_sink_vectors) {
-        status = output->format ? gpume_sink_vectors_check(
-                                      output->format, output->path, single, both, &console)
-                                : GPUME_INVALID;
-        *exists = status == GPUME_OK && gpume_sink_vectors_exists(output->format, output->path);
-        return status;
-    }
-    *exists = output->ops->exists(output->path);
-    return output->ops->check(output->path, single, &console);
-}
-
 bool gpume_output_can_continue(const struct gpume_output *output)
 {
-    if (output->ops == &gpume_sink_vectors) {
-        return gpume_sink_vectors_can_continue(output->format, output->path);
-    }
     return output->ops->can_continue && output->ops->can_continue(output->path);
 }
 
 bool gpume_output_is_series(const struct gpume_output *output)
 {
-    if (output->ops == &gpume_sink_vectors) {
-        return gpume_sink_vectors_is_series(output->format, output->path);
-    }
     return output->ops->is_series && output->ops->is_series(output->path);
-}
-
-void gpume_output_clear(const struct gpume_output *output)
-{
-    if (output->ops == &gpume_sink_vectors) {
-        gpume_sink_vectors_clear(output->format, output->path);
-    } else if (output->ops->clear) {
-        output->ops->clear(output->path);
-    } else if (gpume_text_can_continue(output->path)) {
-        gpume_text_clear(output->path);
-    }
 }
 
 /* What is there may be of the run to be continued: opening it knows, also without memory. */
@@ -266,23 +241,27 @@ static const char *kind_name(const struct gpume_output *output)
     if (gpume_text_is_special(output->path)) {
         return "standard output, a pipe or a device";
     }
-    return output->ops == gpume_sink_report(output->path) ? "a report" : "this format";
+    return output->ops->noun ? output->ops->noun : "this format";
 }
 
 static int check_one(const struct gpume_outputs *outputs, struct gpume_output *output,
     const struct gpume_estimate_options *options)
 {
-    const bool single = options->common.input_count == 2 || options->frames == 1;
-    const bool both = options->params.direction == GPUME_DIRECTION_BOTH;
-    if (check_name(output, single, both, &output->exists) != GPUME_OK ||
+    const struct gpume_sink_shape shape = {
+        .format = outputs->vectors_format,
+        .single = options->common.input_count == 2 || options->frames == 1,
+        .both = options->params.direction == GPUME_DIRECTION_BOTH,
+    };
+    output->exists = output->ops->exists(output->path);
+    if (output->ops->check(output->path, &shape, &console) != GPUME_OK ||
         gpume_outputs_is_input(options->common.inputs, options->common.input_count, output->path) ||
         gpume_text_check_partial(output->path, &console) != GPUME_OK) {
         return GPUME_INVALID;
     }
     if (options->resume && !gpume_output_can_continue(output)) {
-        gpume_console_error("%s: %s cannot be continued, as files of vectors, frames.csv, "
-                            "summary.json, .y4m and pictures by number can; leave it or --resume "
-                            "out",
+        gpume_console_error("%s: %s cannot be resumed; only files of vectors, frames.csv, "
+                            "summary.json, .y4m and numbered pictures can; leave out this output "
+                            "or --resume",
             output->path, kind_name(output));
         return GPUME_INVALID;
     }
@@ -321,14 +300,11 @@ enum gpume_exit gpume_outputs_init(
     struct gpume_outputs *outputs, const struct gpume_estimate_options *options)
 {
     *outputs = (struct gpume_outputs){0};
-    if (make_list(outputs, options) != GPUME_OK) {
-        return GPUME_EXIT_FAILED;
-    }
-    if (options->vectors) {
-        outputs->vectors_format = gpume_outputs_vectors_format(options->format, options->vectors);
+    const int status = make_list(outputs, options);
+    if (status != GPUME_OK) {
+        return status == GPUME_INVALID ? GPUME_EXIT_USAGE : GPUME_EXIT_FAILED;
     }
     for (size_t i = 0; i < outputs->count; i++) {
-        outputs->items[i].format = outputs->vectors_format;
         outputs->to_stdout = outputs->to_stdout || is_stdout(outputs->items[i].path);
         if (check_one(outputs, &outputs->items[i], options) != GPUME_OK) {
             return GPUME_EXIT_USAGE;

@@ -17,7 +17,6 @@
 
 struct gpume_output {
     const struct gpume_sink_ops *ops;
-    const struct gpume_vectors_format *format; /* of gpume_sink_vectors */
     char *path;
     char *plain; /* to compare with others */
     bool exists; /* something had its name before the run */
@@ -51,9 +50,6 @@ bool gpume_output_can_continue(const struct gpume_output *output);
 
 /* Is it files by number, each of which has its name when it is complete? */
 bool gpume_output_is_series(const struct gpume_output *output);
-
-/* Removes what runs that are gone have left of it under temporary names. */
-void gpume_output_clear(const struct gpume_output *output);
 
 /* Makes the folder with its parents. */
 enum gpume_exit gpume_outputs_make_folder(struct gpume_outputs *outputs);

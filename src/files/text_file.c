@@ -153,7 +153,9 @@ void gpume_text_remove_partial(const char *path)
 
 void gpume_text_clear(const char *path)
 {
-    gpume_temporary_clear(path, NULL, NULL);
+    if (gpume_text_can_continue(path)) {
+        gpume_temporary_clear(path, NULL, NULL);
+    }
 }
 
 void gpume_text_time(char *text, size_t bytes, int64_t time_us)

@@ -53,7 +53,7 @@ int gpume_text_check_partial(const char *path, const struct gpume_log *log);
 /* Removes what an interrupted run has left of this output. */
 void gpume_text_remove_partial(const char *path);
 
-/* Removes temporaries of runs that are gone. */
+/* Removes the temporary files of killed runs; nothing if path is a device or a pipe. */
 void gpume_text_clear(const char *path);
 
 /* Seconds with six decimals. */

@@ -56,9 +56,10 @@ const struct gpume_sink_ops *gpume_sink_report(const char *path)
                                    : &report_html;
 }
 
-static int report_check(const char *path, bool single, const struct gpume_log *log)
+static int report_check(
+    const char *path, const struct gpume_sink_shape *shape, const struct gpume_log *log)
 {
-    (void)single;
+    (void)shape;
     const char *const extensions[] = {".html", ".json", ".csv"};
     for (size_t i = 0; i < sizeof(extensions) / sizeof(extensions[0]); i++) {
         if (ends_in(path, extensions[i])) {
@@ -259,7 +260,8 @@ static int csv_finish(struct gpume_sink *sink)
 }
 
 #define REPORT_OPS                                                                                 \
-    .name = "report", .check = report_check, .exists = gpume_text_exists, .close = report_close
+    .name = "report", .noun = "a report", .check = report_check, .exists = gpume_text_exists,      \
+    .clear = gpume_text_clear, .close = report_close
 
 static const struct gpume_sink_ops report_html = {
     REPORT_OPS,

@@ -30,9 +30,10 @@ static void frames_close(struct gpume_sink **sink)
     }
 }
 
-static int frames_check(const char *path, bool single, const struct gpume_log *log)
+static int frames_check(
+    const char *path, const struct gpume_sink_shape *shape, const struct gpume_log *log)
 {
-    (void)single;
+    (void)shape;
     return gpume_text_check(path, "frames", ".csv", log);
 }
 
@@ -93,6 +94,7 @@ const struct gpume_sink_ops gpume_sink_frames_csv = {
     .name = "frames.csv",
     .check = frames_check,
     .exists = gpume_text_exists,
+    .clear = gpume_text_clear,
     .can_continue = gpume_text_can_continue,
     .open = frames_open,
     .field = frames_field,

@@ -29,9 +29,10 @@ static void overlay_close(struct gpume_sink **sink)
     }
 }
 
-static int overlay_check(const char *path, bool single, const struct gpume_log *log)
+static int overlay_check(
+    const char *path, const struct gpume_sink_shape *shape, const struct gpume_log *log)
 {
-    return gpume_picture_check_name(path, single, 0, true, log);
+    return gpume_picture_check_name(path, shape->single, 0, true, log);
 }
 
 static int make_overlay(struct overlay_sink *self, const char *path)

@@ -33,9 +33,10 @@ static void pictures_close(struct gpume_sink **sink)
     }
 }
 
-static int pictures_check(const char *path, bool single, const struct gpume_log *log)
+static int pictures_check(
+    const char *path, const struct gpume_sink_shape *shape, const struct gpume_log *log)
 {
-    return gpume_picture_check_name(path, single, 0, false, log);
+    return gpume_picture_check_name(path, shape->single, 0, false, log);
 }
 
 /* Signed: the gain spreads differences about the middle, 2^(bits-1); gamma then bends the result

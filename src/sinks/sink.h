@@ -51,12 +51,21 @@ struct gpume_run {
 
 struct gpume_sink;
 
+/* What a run writes, as far as names of outputs depend on it. */
+struct gpume_sink_shape {
+    const struct gpume_vectors_format *format; /* for gpume_sink_vectors */
+    bool single;                               /* one field at most */
+    bool both;                                 /* a frame has two fields */
+};
+
 struct gpume_sink_ops {
-    const char *name; /* of its kind; a run has one of each at most */
+    const char *name; /* of its kind; a run has at most one of each */
+    const char *noun; /* for messages, such as "a report"; NULL: "this format" */
 
     /* Before any work: would open take this path? Logs one line and returns GPUME_INVALID if not.
-     * single: the run gives one field at most. */
-    int (*check)(const char *path, bool single, const struct gpume_log *log);
+     */
+    int (*check)(
+        const char *path, const struct gpume_sink_shape *shape, const struct gpume_log *log);
 
     /* Before any work: does something stand under this name (any file of a pattern)? */
     bool (*exists)(const char *path);
@@ -81,7 +90,7 @@ struct gpume_sink_ops {
     /* Are these files by number, each of which has its name when it is complete? NULL: never. */
     bool (*is_series)(const char *path);
 
-    /* Removes temporaries of runs that are gone. NULL: those of the one file of this name. */
+    /* Removes the temporary files of killed runs. */
     void (*clear)(const char *path);
 
     /* What gpume_params the fields must carry for this sink. */
@@ -97,16 +106,8 @@ struct gpume_sink {
 
 extern const struct gpume_sink_ops gpume_sink_vectors_csv; /* the standard file */
 
-/* In the format run->vectors_format. What it has to say of paths are these, which ask for a format.
- * both: a frame has two fields.
- */
-extern const struct gpume_sink_ops gpume_sink_vectors;
-int gpume_sink_vectors_check(const struct gpume_vectors_format *format, const char *path,
-    bool single, bool both, const struct gpume_log *log);
-bool gpume_sink_vectors_exists(const struct gpume_vectors_format *format, const char *path);
-bool gpume_sink_vectors_can_continue(const struct gpume_vectors_format *format, const char *path);
-bool gpume_sink_vectors_is_series(const struct gpume_vectors_format *format, const char *path);
-void gpume_sink_vectors_clear(const struct gpume_vectors_format *format, const char *path);
+/* The sink for a format; its run->vectors_format must be the same. */
+const struct gpume_sink_ops *gpume_sink_vectors(const struct gpume_vectors_format *format);
 
 extern const struct gpume_sink_ops gpume_sink_frames_csv;
 extern const struct gpume_sink_ops gpume_sink_summary; /* summary.json */

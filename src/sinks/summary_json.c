@@ -265,9 +265,10 @@ struct summary_sink {
     const struct gpume_summary *summary;
 };
 
-static int summary_check(const char *path, bool single, const struct gpume_log *log)
+static int summary_check(
+    const char *path, const struct gpume_sink_shape *shape, const struct gpume_log *log)
 {
-    (void)single;
+    (void)shape;
     return gpume_text_check(path, "summary", ".json", log);
 }
 
@@ -319,6 +320,7 @@ const struct gpume_sink_ops gpume_sink_summary = {
     .name = "summary.json",
     .check = summary_check,
     .exists = gpume_text_exists,
+    .clear = gpume_text_clear,
     .can_continue = gpume_text_can_continue,
     .open = summary_open,
     .field = summary_field,

@@ -92,9 +92,10 @@ static int vectors_finish(struct gpume_sink *sink)
     return gpume_vectors_writer_finish(((struct vectors_sink *)sink)->writer);
 }
 
-int gpume_sink_vectors_check(const struct gpume_vectors_format *format, const char *path,
-    bool single, bool both, const struct gpume_log *log)
+static int vectors_check(
+    const char *path, const struct gpume_sink_shape *shape, const struct gpume_log *log)
 {
+    const struct gpume_vectors_format *format = shape->format;
     const char *what = NULL;
     if (gpume_text_check_file(
             path, "vectors", format->extension ? format->extension : ".csv", log) != GPUME_OK) {
@@ -105,10 +106,10 @@ int gpume_sink_vectors_check(const struct gpume_vectors_format *format, const ch
         what = kind == GPUME_PATTERN_WRONG
                    ? "give one %d or %0Nd in the file's own name, or two with more than digits "
                      "between them (%% is a percent sign)"
-               : both && format->one_field && kind != GPUME_PATTERN_PAIR
+               : shape->both && format->one_field && kind != GPUME_PATTERN_PAIR
                    ? "a frame has two fields; put two %d in the name, such as name%05d-%05d.flo, "
                      "for the numbers of the frame and of its reference"
-               : kind == GPUME_PATTERN_PLAIN && !single
+               : kind == GPUME_PATTERN_PLAIN && !shape->single
                    ? "there will be many files; put %d in the name, such as name%05d.flo"
                    : NULL;
     }
@@ -119,30 +120,28 @@ int gpume_sink_vectors_check(const struct gpume_vectors_format *format, const ch
     return GPUME_OK;
 }
 
-bool gpume_sink_vectors_is_series(const struct gpume_vectors_format *format, const char *path)
+static bool series_is_series(const char *path)
 {
-    const enum gpume_pattern_kind kind =
-        format->numbered ? gpume_pattern_kind(path) : GPUME_PATTERN_PLAIN;
+    const enum gpume_pattern_kind kind = gpume_pattern_kind(path);
     return kind == GPUME_PATTERN_NUMBERED || kind == GPUME_PATTERN_PAIR;
 }
 
-bool gpume_sink_vectors_exists(const struct gpume_vectors_format *format, const char *path)
+static bool series_exists(const char *path)
 {
     uint64_t lowest;
-    return gpume_sink_vectors_is_series(format, path) ? gpume_pattern_find(path, &lowest)
-                                                      : gpume_text_exists(path);
+    return series_is_series(path) ? gpume_pattern_find(path, &lowest) : gpume_text_exists(path);
 }
 
-bool gpume_sink_vectors_can_continue(const struct gpume_vectors_format *format, const char *path)
+static bool series_can_continue(const char *path)
 {
-    return gpume_sink_vectors_is_series(format, path) || gpume_text_can_continue(path);
+    return series_is_series(path) || gpume_text_can_continue(path);
 }
 
-void gpume_sink_vectors_clear(const struct gpume_vectors_format *format, const char *path)
+static void series_clear(const char *path)
 {
-    if (gpume_sink_vectors_is_series(format, path)) {
+    if (series_is_series(path)) {
         gpume_pattern_clear(path);
-    } else if (gpume_text_can_continue(path)) {
+    } else {
         gpume_text_clear(path);
     }
 }
@@ -152,20 +151,19 @@ static int csv_open(struct gpume_sink **sink, const char *path, const struct gpu
     return vectors_open(sink, path, run, &gpume_vectors_csv, &gpume_sink_vectors_csv);
 }
 
-static int csv_check(const char *path, bool single, const struct gpume_log *log)
+static int csv_check(
+    const char *path, const struct gpume_sink_shape *shape, const struct gpume_log *log)
 {
-    return gpume_sink_vectors_check(&gpume_vectors_csv, path, single, false, log);
-}
-
-static bool csv_exists(const char *path)
-{
-    return gpume_sink_vectors_exists(&gpume_vectors_csv, path);
+    struct gpume_sink_shape csv = *shape;
+    csv.format = &gpume_vectors_csv;
+    return vectors_check(path, &csv, log);
 }
 
 const struct gpume_sink_ops gpume_sink_vectors_csv = {
     .name = "vectors.csv",
     .check = csv_check,
-    .exists = csv_exists,
+    .exists = gpume_text_exists,
+    .clear = gpume_text_clear,
     .can_continue = gpume_text_can_continue,
     .open = csv_open,
     .field = vectors_field,
@@ -173,16 +171,36 @@ const struct gpume_sink_ops gpume_sink_vectors_csv = {
     .close = vectors_close,
 };
 
-static int any_open(struct gpume_sink **sink, const char *path, const struct gpume_run *run)
+static const struct gpume_sink_ops vectors_file, vectors_series;
+
+const struct gpume_sink_ops *gpume_sink_vectors(const struct gpume_vectors_format *format)
 {
-    return vectors_open(sink, path, run, run->vectors_format, &gpume_sink_vectors);
+    return format->numbered ? &vectors_series : &vectors_file;
 }
 
-const struct gpume_sink_ops gpume_sink_vectors = {
-    .name = "vectors",
-    .open = any_open,
-    .field = vectors_field,
-    .settle = vectors_settle,
-    .finish = vectors_finish,
-    .close = vectors_close,
+static int any_open(struct gpume_sink **sink, const char *path, const struct gpume_run *run)
+{
+    return vectors_open(
+        sink, path, run, run->vectors_format, gpume_sink_vectors(run->vectors_format));
+}
+
+#define VECTORS_OPS                                                                                \
+    .name = "vectors", .check = vectors_check, .open = any_open, .field = vectors_field,           \
+    .settle = vectors_settle, .finish = vectors_finish, .close = vectors_close
+
+/* One file. */
+static const struct gpume_sink_ops vectors_file = {
+    VECTORS_OPS,
+    .exists = gpume_text_exists,
+    .can_continue = gpume_text_can_continue,
+    .clear = gpume_text_clear,
+};
+
+/* One file per field, if the name has a number in it. */
+static const struct gpume_sink_ops vectors_series = {
+    VECTORS_OPS,
+    .exists = series_exists,
+    .can_continue = series_can_continue,
+    .is_series = series_is_series,
+    .clear = series_clear,
 };

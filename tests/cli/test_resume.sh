@@ -440,9 +440,9 @@ rm u.csv n.y4m q.y4m v.csv.partial
 # What cannot be continued is refused before any work, whatever is there.
 for output in "--overlay o.mkv" "--difference d.mp4" "--report r.html" "--report r.json" "--vectors -"; do
     expect 2 clip.y4m $output --resume --backend "$engine"
-    says "cannot be continued"
+    says "cannot be resumed"
 done
 expect 2 clip.y4m --report r.csv --resume --backend "$engine"
-says "r.csv: a report cannot be continued"
+says "r.csv: a report cannot be resumed"
 only . clip.y4m other.y4m whole whole.y4m $(ls | grep '^whole.*png$')
 exit 0

@@ -207,8 +207,8 @@ static void test_threads(void)
     uint64_t seed = 0xD1B54A32D192ED03ull;
     struct made made = {0};
     const bool is_made = make_field(&made, &table, &seed);
-    ops = &gpume_sink_vectors;
     for (size_t i = 0; is_made && (format = gpume_vectors_format_at(i)) != NULL; i++) {
+        ops = gpume_sink_vectors(format);
         if (!format->numbered) {
             REQUIRE_EQUAL(write_table("alone", &table, &made, ALONE), GPUME_OK);
             REQUIRE_EQUAL(write_table("several", &table, &made, SEVERAL), GPUME_OK);
