@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Adds to the bins how many elements have the value v with v >> shift == bin, for GPUME_ARRAY_BINS
- * bins a workgroup: counted in shared memory, then added to the results.
+ * bins per workgroup: counted in shared memory, then added to the results.
  *
  * Grid: x = workgroups that share the array, y = which bins. Shared memory: 16 KiB. A workgroup
  * sees at most 2^32 / 1024 elements where there are 2^32, so that words hold its counts; the

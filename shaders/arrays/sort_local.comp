@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * All passes of a segment of at most a tile of keys, in shared memory: a workgroup a segment. Grid:
- * x and y = segment. Shared memory: sort_place.glsl. Reads and writes keys and payload in place, or
- * writes ranks, as sort_scatter.comp.
+ * All passes of a segment of at most a tile of keys, in shared memory: a workgroup for each
+ * segment. Grid: x and y = segment. Shared memory: sort_place.glsl. Reads and writes keys and
+ * payload in place, or writes ranks, as sort_scatter.comp.
  */
 #version 450
 #extension GL_GOOGLE_include_directive : require

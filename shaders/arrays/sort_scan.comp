@@ -21,7 +21,7 @@ layout(constant_id = GPUME_SORT_SPEC_SUBGROUP) const uint SUBGROUP = 8;
 
 const uint TILE = LOCAL * KEYS;
 
-/* Short rows of many segments: a digit an invocation, one workgroup a segment. */
+/* Short rows of many segments: a digit for each invocation, a workgroup for each segment. */
 void scan_rows(uvec2 segment, uint tiles)
 {
     Words counts = Words(pc.counts);

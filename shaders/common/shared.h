@@ -67,17 +67,17 @@
 #define GPUME_SUMS 5 /* zero, sad_before, sad_after, sse_before, sse_after */
 #define GPUME_SUM_WORDS 10
 
-/* 64-bit counts of a field, likewise: candidates that the sums of quarter blocks did not drop, and
- * of those the ones that the sums of sixteenths did not drop. */
+/* 64-bit counts of a task, in the same form: candidates that the sums of quarter blocks did not
+ * exclude, and of those the ones that the sums of sixteenths did not exclude. */
 #define GPUME_COUNT_PAST_BLOCKS 0
 #define GPUME_COUNT_PAST_PARTS 1
-#define GPUME_COUNT_SLOTS 32 /* which are to be summed up */
-#define GPUME_COUNT_WORDS 8  /* of a slot: 32 bytes */
-#define GPUME_COUNT_BYTES (GPUME_COUNT_SLOTS * GPUME_COUNT_WORDS * 4) /* of a field */
+#define GPUME_COUNT_SLOTS 32                                          /* whose sum counts */
+#define GPUME_COUNT_WORDS 8                                           /* per slot: 32 bytes */
+#define GPUME_COUNT_BYTES (GPUME_COUNT_SLOTS * GPUME_COUNT_WORDS * 4) /* per task */
 
-/* Workgroups that reduce one band of one field, at most. A lane then sees at most 2^32 pixels /
+/* Workgroups that reduce one band of one task, at most. A lane then sees at most 2^32 pixels /
  * (256 groups * 256 lanes) = 65,536 samples, whose SAD of 65,536 * 65,535 fits 32 bits. A small
- * band has fewer, whose lanes see four samples. */
+ * band has fewer workgroups, whose lanes see four samples. */
 #define GPUME_REDUCE_GROUPS 256
 
 /* Arrays: elements are read 16 bytes at a time. */
@@ -90,7 +90,7 @@
 
 struct gpume_array_push {
     GPUME_U32 data[2];    /* address of the first quad: low word, high word */
-    GPUME_U32 results[2]; /* address of pairs of words, one a workgroup; or of the bins */
+    GPUME_U32 results[2]; /* address of pairs of words, one per workgroup; or of the bins */
     GPUME_U32 quads;      /* of 16 bytes; of pairs the pairs */
     GPUME_U32 skip, keep; /* elements left out of the first quad, and taken from the last */
     GPUME_U32 shift, bins;
@@ -99,17 +99,17 @@ struct gpume_array_push {
 struct gpume_upload_push {
     GPUME_U32 width, height; /* samples */
     GPUME_U32 pad_x, pad_y;
-    GPUME_U32 plane_stride;  /* words a row of the plane */
+    GPUME_U32 plane_stride;  /* words per row of the plane */
     GPUME_U32 plane_base;    /* words to row 0, wrapping below the window's start */
     GPUME_U32 padded_stride; /* quads */
-    GPUME_U32 padded_base;   /* quads to padded row 0, likewise */
+    GPUME_U32 padded_base;   /* quads to padded row 0, wrapping in the same way */
     GPUME_U32 row, rows;     /* padded rows to write */
 };
 
 struct gpume_filter_push {
     GPUME_U32 width, height; /* samples */
     GPUME_U32 frame_base;    /* quads to the picture's first sample, wrapping below 0 */
-    GPUME_U32 frame_stride;  /* quads a padded row */
+    GPUME_U32 frame_stride;  /* quads per padded row */
     GPUME_U32 plane_base;    /* quads to row 0 of the filtered plane, wrapping below 0 */
     GPUME_U32 plane_stride;  /* quads */
     GPUME_U32 row;           /* the first of this dispatch */

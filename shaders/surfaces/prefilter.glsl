@@ -3,8 +3,8 @@
  * What the filters before the search share: where a padded frame's samples are, and where those of
  * the filtered plane go. gpume.h defines the filters, src/model/prefilter.c makes their numbers.
  *
- * Grid: one invocation a quad of the plane; x = quad of a row, y = row of the part. Reads a padded
- * frame and the tables, writes the plane. Samples right of the picture's last are of no account.
+ * Grid: one invocation per quad of the plane; x = quad of a row, y = row of the part. Reads a
+ * padded frame and the tables, writes the plane. Samples to the right of the picture do not count.
  */
 layout(constant_id = GPUME_SPEC_BITS) const uint BITS = 8;
 layout(constant_id = GPUME_SPEC_RADIUS_X) const int RADIUS_X = 1;

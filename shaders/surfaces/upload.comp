@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Copies a plane from upload memory into a padded frame, repeating edge samples outwards.
- * Grid: one invocation a quad of the padded frame; x = quad of a row, y = row. No shared memory.
+ * Grid: one invocation per quad of the padded frame; x = quad of a row, y = row. No shared memory.
  * Begins with reads of host-written memory, ends with shader writes.
  */
 #version 450

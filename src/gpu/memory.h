@@ -16,8 +16,8 @@ enum gpume_array {
     GPUME_ARRAY_SUMS,                           /* GPUME_SUM_WORDS per task and layer */
     GPUME_ARRAY_COUNTS,                         /* GPUME_COUNT_BYTES per task */
     GPUME_ARRAY_VECTORS,                        /* a word per block */
-    GPUME_ARRAY_COSTS,                          /* likewise */
-    GPUME_ARRAY_RANKS,                          /* likewise */
+    GPUME_ARRAY_COSTS,                          /* a word per block */
+    GPUME_ARRAY_RANKS,                          /* a word per block */
     GPUME_ARRAY_PREDICTED,                      /* a plane per task */
     GPUME_ARRAY_RESULTS,                        /* the number of results: scratch follows */
     GPUME_ARRAY_PARTIALS = GPUME_ARRAY_RESULTS, /* sums of parts of a field */

@@ -5,8 +5,8 @@
  * into any number of command buffers, by one thread at a time for each.
  *
  * By a segment's length: a bitonic network for very short ones, many to a workgroup
- * (sort_chunk.comp); a radix sort in shared memory, a workgroup a segment (sort_local.comp);
- * above a tile the radix sort of three kernels a pass: counts of digits by tile, their sums,
+ * (sort_chunk.comp); a radix sort in shared memory, a workgroup for each segment (sort_local.comp);
+ * above a tile the radix sort of three kernels per pass: counts of digits by tile, their sums,
  * and keys to their places (sort_hist, sort_scan, sort_scatter). No workgroup waits for another.
  * Without subgroups to rely on (gpu->subgroup is 0) the network does it all.
  */

@@ -144,7 +144,7 @@ static uint32_t to_ranks(const struct recording *r)
     return r->task->ranks ? GPUME_SORT_TO_RANKS : 0;
 }
 
-/* Many segments a workgroup; `most` is at most GPUME_BITONIC_CHUNK. */
+/* Many segments per workgroup; `most` is at most GPUME_BITONIC_CHUNK. */
 static void record_slots(struct recording *r, uint32_t most)
 {
     if (!choose(r, r->task->ranks ? 1 : 2, most)) {

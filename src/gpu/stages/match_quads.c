@@ -14,9 +14,9 @@
 #define TEAM_GPU 128u
 #define LOCAL_GPU 128u
 
-/* Where a processor takes the part of a GPU, a workgroup runs on one core, some invocations in
- * step, and pays for every barrier: a block an invocation is best, by a half on llvmpipe, if there
- * are blocks for all cores. */
+/* On a software driver a workgroup runs on one core, some invocations in step, and every barrier is
+ * expensive: one invocation per block is best, twice as fast on llvmpipe, if there are blocks for
+ * all cores. */
 #define TEAM_CPU 8u
 #define LOCAL_CPU 16u
 #define BLOCKS_CPU 1024u
@@ -36,7 +36,7 @@ struct jobs {
     uint32_t chunk;
     uint32_t count; /* at most 257 * 205 */
     uint32_t team, local;
-    uint32_t step; /* a dispatch takes */
+    uint32_t step; /* jobs of one dispatch */
 };
 
 static uint32_t team_max(const struct gpume_gpu *gpu, const struct gpume_shape *layer)

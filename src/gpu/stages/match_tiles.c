@@ -52,8 +52,8 @@ int gpume_match_tiles_create(const struct gpume_stage_setup *setup, const struct
     return gpume_stage_kernel(setup, &codes[setup->choice->variant->words], constants, kernel);
 }
 
-/* Workgroups that share the listed blocks, whose number the device alone knows: no more than have
- * something to do at a time, and no fewer than keep within the loop limit. */
+/* Workgroups that share the listed blocks, whose number the device alone knows: as many as can be
+ * busy at a time, and enough to keep each within the loop limit. */
 static uint32_t fallback_groups(
     const struct gpume_shape *layer, const struct gpume_tile *tile, uint32_t tasks)
 {

@@ -14,7 +14,7 @@
 #define KEPT_MAX 64u       /* answers of this process; older ones make room */
 #define CONTENDERS_MAX 36u /* four variants of GPUME_VARIANT_TILES_MAX shapes */
 
-/* Answers of this process: for what, and which. */
+/* Answers of this process, by the name of the question. */
 static pthread_mutex_t kept_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     char name[GPUME_CACHE_NAME_BYTES];
@@ -85,7 +85,7 @@ static int find(const struct gpume_contender *contenders, uint32_t count, const 
     return -1;
 }
 
-/* The one that was the fastest before, -1 if that is not known. */
+/* The contender that was the fastest before, or -1. */
 static int remembered(const struct gpume_cache *cache, const char *name,
     const struct gpume_contender *contenders, uint32_t count)
 {
@@ -114,7 +114,7 @@ static uint32_t promising(const struct gpume_contender *contenders, uint32_t cou
     return first;
 }
 
-/* Times them and takes the fastest. */
+/* Times all contenders and takes the fastest. */
 static int try_all(struct gpume_gpu *gpu, const struct gpume_plan *plan,
     const struct gpume_shape *layer, struct gpume_contender *contenders, uint32_t count,
     uint32_t *best)

@@ -20,8 +20,8 @@ static uint32_t shift_for(uint32_t side, uint32_t bits)
     return shift;
 }
 
-/* So that no invocation loops for too long: a candidate is as many runs of eight samples or of
- * sixteen, taken by all of its invocations together, and two iterations more. */
+/* Limits the loops of an invocation: a candidate takes as many iterations as all invocations need
+ * for its runs of eight or sixteen samples, and two more. */
 static uint32_t give_up(const struct gpume_shape *layer, const struct gpume_prune_shape *shape)
 {
     uint64_t runs = (uint64_t)layer->block_w * layer->block_w / 8;
@@ -29,7 +29,7 @@ static uint32_t give_up(const struct gpume_shape *layer, const struct gpume_prun
     return (uint32_t)gpume_min_u64(WORTH, affordable);
 }
 
-/* Measured: candidates of a block up to which an invocation each is faster. */
+/* Measured: number of candidates per block up to which an invocation for each block is faster. */
 static uint64_t small_most(uint32_t block)
 {
     return block == 8 ? 1200 : block == 16 ? 300 : 0;
@@ -123,5 +123,5 @@ void gpume_prune_policy_measured(
     size->field_ns[pruned] = ns / fields + 1;
     size->pruning =
         size->field_ns[0] > 0 && size->field_ns[1] > 0 && size->field_ns[1] < size->field_ns[0];
-    size->tried = size->field_ns[1] > 0; /* else once more: its time was not told */
+    size->tried = size->field_ns[1] > 0; /* else once more: its time is not known */
 }

@@ -5,14 +5,15 @@
 #include "common/shared.h"
 
 #define LOCAL_MIN 128u     /* invocations: a warp for each scheduler of a core */
-#define LOCAL_MAX 512u     /* beyond, registers leave no room for a second workgroup */
+#define LOCAL_MAX 512u     /* beyond that, registers leave no room for a second workgroup */
 #define WARP 32u           /* invocations that run in step on most hardware */
-#define CHUNK_MAX_HALF 17u /* a sum is a register: more leave too few workgroups on a core, */
-#define CHUNK_MAX 8u       /* or, with a register for every sample, no room for the sums */
+#define CHUNK_MAX_HALF 17u /* a sum is a register: with more, too few workgroups fit on a core */
+#define CHUNK_MAX 8u       /* with a register for every sample, fewer sums fit */
 #define PASSES_MAX 16u     /* loads along x */
 #define TILE_X_MAX 8u      /* blocks */
 #define TILE_Y_MAX 4u
-#define SHARED_MAX 49152u /* bytes: more is not everywhere, and leaves one workgroup a core */
+#define SHARED_MAX                                                                                 \
+    49152u /* bytes: not every device has more, and one workgroup per core would be left */
 
 /* A core, and issue slots of a warp there: fitted to 180 shapes measured on an NVIDIA H200 (driver
  * 580), within 6 % for most near the best, up to 30 % for some, so that choice.c tries a few. What
@@ -34,15 +35,16 @@
 #define LATENCY_WARPS 19.0     /* with so many warps a core works half of the time */
 #define PASSES_FACTOR 1.15     /* measured where a window was loaded in parts along x */
 
-/* Everything about a shape that counts. */
+/* What limits and score of a shape depend on. */
 struct work {
     uint32_t word_samples;
-    double slots;                 /* a pixel difference */
-    uint64_t chunks, bands;       /* of a block; loads along y */
-    uint64_t passes;              /* loads along x */
-    uint64_t quads, fours;        /* of reference samples a load; of target samples */
-    uint64_t items, last_items;   /* of a load; of the last along y */
-    uint64_t units_x, runs, rows; /* units of a block along x, carried out in runs; along y */
+    double slots;               /* per pixel difference */
+    uint64_t chunks, bands;     /* per block; loads along y */
+    uint64_t passes;            /* loads along x */
+    uint64_t quads, fours;      /* of reference samples per load; of target samples */
+    uint64_t items, last_items; /* per load; of the last load along y */
+    uint64_t units_x, runs,
+        rows; /* units of a block along x, whose sums are carried out in runs; along y */
 };
 
 /* RUN_SAMPLES of samples.glsl. */
@@ -54,7 +56,7 @@ static uint32_t run_samples(const struct gpume_plan *plan, enum gpume_tile_words
                                        : 128u * 128u;
 }
 
-/* A difference and its sum are two operations a word; half carries out every 4, 2 or 1. */
+/* A difference and its sum are two operations per word; half carries sums out every 4, 2 or 1. */
 static double difference_slots(const struct gpume_plan *plan, enum gpume_tile_words words)
 {
     return words == GPUME_TILE_HALF ? 1.0 + 0.5 / (double)(4u >> (plan->params.bits - 8)) : 2.0;
@@ -94,7 +96,7 @@ static uint32_t key_bits(const struct gpume_plan *plan, const struct gpume_shape
     return gpume_bit_width(largest) + order_bits <= 32 ? order_bits : 0;
 }
 
-/* match_tiles.comp: four planes, target words, three words a block, two more. */
+/* match_tiles.comp: four planes, target words, three words per block, two more. */
 static uint64_t shared_bytes(const struct work *w, const struct gpume_tile *t)
 {
     uint64_t plane = (w->quads + 23) / 32 * 32 + 8;
@@ -161,7 +163,7 @@ static double score(const struct gpume_plan *plan, const struct gpume_shape *lay
            ((double)layer->blocks * layer->block_w * layer->block_h * (double)plan->candidates);
 }
 
-/* What follows from a shape but for the score; false: it passes a limit. */
+/* What follows from a shape, except the score; false: it exceeds a limit. */
 static bool fits(const struct gpume_plan *plan, const struct gpume_shape *layer,
     const struct work *w, const struct gpume_tile_limits *limits, struct gpume_tile *tile)
 {
@@ -196,7 +198,7 @@ bool gpume_tile_complete(const struct gpume_plan *plan, const struct gpume_shape
     return true;
 }
 
-/* A look at many shapes. */
+/* A search through many shapes. */
 struct search {
     const struct gpume_plan *plan;
     const struct gpume_shape *layer;
@@ -242,7 +244,7 @@ static uint32_t fewer_columns(uint32_t span_x, struct gpume_tile tile)
     return passes <= PASSES_MAX ? columns : 0;
 }
 
-/* Every way to load the window in parts. */
+/* Tries every way to load the window in parts. */
 static void try_loads(struct search *search, struct gpume_tile tile)
 {
     uint32_t span_x = 2 * search->plan->params.window_x + 1;
@@ -275,7 +277,7 @@ static void try_all(struct search *search)
     }
 }
 
-/* Takes the best of some shapes out of the table; chunk 0: there was none. */
+/* Removes the best of some shapes from the table; chunk 0: there was none. */
 static struct gpume_tile take_best(struct gpume_tile *tiles, uint32_t count)
 {
     struct gpume_tile *best = &tiles[0];

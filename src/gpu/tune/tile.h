@@ -16,31 +16,32 @@ enum gpume_tile_words { GPUME_TILE_HALF, GPUME_TILE_FLOAT, GPUME_TILE_INT };
 struct gpume_tile_limits {
     uint32_t shared_bytes; /* of a workgroup */
     uint32_t invocations;  /* of a workgroup */
-    uint32_t blocks;       /* of a tile: GPUME_TILE_BLOCKS_MAX, or fewer if few are wanted */
+    uint32_t blocks;       /* in a tile, at most GPUME_TILE_BLOCKS_MAX */
 };
 
 struct gpume_tile {
     uint32_t chunk;          /* neighbouring dy that one invocation sums up at once */
     uint32_t tile_x, tile_y; /* blocks of a workgroup */
     uint32_t band;           /* chunks whose samples are loaded at once */
-    uint32_t columns;        /* dx, likewise: all, or a multiple of 4 */
+    uint32_t columns;        /* dx whose samples are loaded at once: all, or a multiple of 4 */
     uint32_t local;          /* invocations of a workgroup */
 
-    /* These follow from the others and the plan. */
+    /* These follow from the others, the plan and the layer. */
     uint32_t unit; /* samples, squared, of the target in registers */
-    /* Of the order in one word with the cost; 0: two words, and as many invocations a block. */
+    /* Bits of the order in one word with the cost; 0: two words, and the same number of invocations
+     * for every block. */
     uint32_t key_bits;
     uint64_t shared_bytes;
-    uint64_t iterations; /* of all loops of an invocation, at most */
-    double score;        /* estimated issue slots of a pixel difference: less is better */
+    uint64_t iterations; /* at most, of all loops of an invocation */
+    double score;        /* estimated issue slots per pixel difference: less is better */
 };
 
-/* Fills in what follows from a shape. false: it does not suit the plan, or passes a limit. */
+/* Fills in what follows from a shape. false: it does not suit the layer, or exceeds a limit. */
 bool gpume_tile_complete(const struct gpume_plan *plan, const struct gpume_shape *layer,
     enum gpume_tile_words words, const struct gpume_tile_limits *limits, struct gpume_tile *tile);
 
-/* Shapes with small scores: of the best `chunks` chunks the best `each`, which differ in their
- * number of blocks; the best one first. Returns how many there are, chunks * each at most; 0: none
+/* Shapes with small scores, the best first: for the best `chunks` chunks the best `each` shapes,
+ * which differ in their number of blocks. Returns their number, at most chunks * each; 0: none
  * suits. */
 uint32_t gpume_tile_choose(const struct gpume_plan *plan, const struct gpume_shape *layer,
     enum gpume_tile_words words, const struct gpume_tile_limits *limits, uint32_t chunks,

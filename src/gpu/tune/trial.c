@@ -8,15 +8,15 @@
 
 #include <stdlib.h>
 
-#define RUNS 4u        /* of each contender; the best counts, as clocks rise on the way */
+#define RUNS 4u        /* of each contender; the best counts, since clocks rise meanwhile */
 #define SIDE_MAX 2048u /* pixels */
 #define FIELDS 8u      /* at a time, to fill a large device */
 
-/* Pixel differences a run, about: 1 ms on a large device. */
+/* Pixel differences per run, roughly: 1 ms on a large device. */
 #define TRIAL_WORK (1ull << 34)
-#define BLOCKS_MIN 2048u /* fewer do not fill a large device: such a trial would mislead */
+#define BLOCKS_MIN 2048u /* with fewer a large device is not busy, and a trial would mislead */
 #define LONG_RUN_NS 10000000u
-#define TRIAL_NS 400000000u /* of device time, all together, about */
+#define TRIAL_NS 400000000u /* of device time for all contenders, roughly */
 
 #define FRAMES 2u
 
@@ -35,8 +35,8 @@ static uint64_t work_of(const struct gpume_plan *plan)
     return (uint64_t)plan->params.width * plan->params.height * plan->candidates;
 }
 
-/* The same search on a part of the picture: of BLOCKS_MIN blocks at least, however long that takes,
- * so far as the picture has them. */
+/* The same search on a part of the picture, of at least BLOCKS_MIN blocks if the picture has them,
+ * however long that takes. */
 static int make_plan(const struct gpume_plan *whole, const struct gpume_shape *layer,
     const struct gpume_log *log, struct gpume_plan *plan)
 {

@@ -10,7 +10,7 @@
 
 struct gpume_contender {
     const struct gpume_match_variant *variant;
-    struct gpume_tile tile; /* as it suits the plan */
+    struct gpume_tile tile; /* completed for the plan */
     uint64_t ns;            /* per field, in the best run; 0: not timed */
 };
 

@@ -64,7 +64,7 @@ uint32_t gpume_match_variant_tiles(const struct gpume_match_variant *variant,
     if (!variant->tiled) {
         return 1;
     }
-    bool half = variant->words == GPUME_TILE_HALF; /* as a rule the fastest: worth a closer look */
+    bool half = variant->words == GPUME_TILE_HALF; /* usually the fastest: worth a closer look */
     return gpume_tile_choose(
         plan, layer, variant->words, &limits, half ? 3 : 1, half ? 3 : 2, tiles);
 }

@@ -10,7 +10,7 @@
 #include "gpu/vk/device.h"
 
 struct gpume_match_variant {
-    const char *name, *summary;                     /* as gpume_list_searches tells them */
+    const char *name, *summary;                     /* for gpume_list_searches */
     bool (*available)(const struct gpume_gpu *gpu); /* the logical device is not needed */
     bool tiled;                  /* match_tiles.comp; else match_quads.comp alone */
     enum gpume_tile_words words; /* tiled */
@@ -26,20 +26,21 @@ struct gpume_match_choice {
 /* Variants from the plainest to the fastest; NULL past the last one. The first suits every plan. */
 const struct gpume_match_variant *gpume_match_variant_at(uint32_t index);
 
-/* The one of that name, or the fastest that is available for NULL; NULL if the name is of none that
- * is available. */
+/* The available variant of that name, or for NULL the fastest available one; NULL if there is none.
+ */
 const struct gpume_match_variant *gpume_match_variant_select(
     const struct gpume_gpu *gpu, const char *name);
 
 #define GPUME_VARIANT_TILES_MAX 9u
 
-/* Shapes that are worth a trial, of at most `blocks`, the most promising first; one of all zeros
- * where it needs none. Returns their number; 0: it does not suit the plan on this device. */
+/* Shapes that are worth a trial, of at most `blocks` blocks, the most promising first; a zeroed one
+ * where the variant needs none. Returns their number; 0: the variant does not suit the layer on
+ * this device. */
 uint32_t gpume_match_variant_tiles(const struct gpume_match_variant *variant,
     const struct gpume_gpu *gpu, const struct gpume_plan *plan, const struct gpume_shape *layer,
     uint32_t blocks, struct gpume_tile tiles[GPUME_VARIANT_TILES_MAX]);
 
-/* Does a shape that somebody wants suit it? Then *tile is completed. */
+/* Does the wanted shape suit the variant? If so, *tile is completed. */
 bool gpume_match_variant_takes(const struct gpume_match_variant *variant,
     const struct gpume_gpu *gpu, const struct gpume_plan *plan, const struct gpume_shape *layer,
     struct gpume_tile *tile);

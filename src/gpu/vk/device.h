@@ -30,9 +30,9 @@ struct gpume_gpu {
     VkDevice device;
     VkQueue queue;
     uint32_t queue_family;
-    uint32_t timestamp_bits;   /* 0: the queue cannot tell time */
+    uint32_t timestamp_bits;   /* 0: the queue has no timestamps */
     uint64_t instance_ns;      /* that opening the instance took */
-    VkPipelineCache pipelines; /* of earlier runs too; null is fine */
+    VkPipelineCache pipelines; /* those of earlier runs included; may be null */
     size_t pipelines_bytes;    /* as they were read */
 };
 
@@ -42,11 +42,11 @@ struct gpume_gpu {
 int gpume_gpu_open(struct gpume_gpu *gpu, const struct gpume_log *log, const char *wanted,
     bool software, bool validate);
 
-/* The same without a logical device: what there is to know of the physical one. */
+/* The same without a logical device: only describes the physical one. */
 int gpume_gpu_find(struct gpume_gpu *gpu, const struct gpume_log *log, const char *wanted,
     bool software, bool validate);
 
-/* Fills in what there is to know of gpu->physical: limits, features, subgroups. */
+/* Fills in the limits, features and subgroup sizes of gpu->physical. */
 void gpume_gpu_describe(struct gpume_gpu *gpu);
 
 /* Zeroed is fine. */

@@ -33,12 +33,11 @@ struct gpume_kernel_info {
     uint32_t subgroup;         /* every subgroup is full and has so many invocations; 0: any */
 };
 
-/* Begins; the pipeline is compiled in a thread of its own, beside others and whatever the caller
- * does meanwhile. */
+/* Begins; the pipeline is compiled in a thread of its own while the caller continues. */
 int gpume_kernel_create(
     struct gpume_gpu *gpu, const struct gpume_kernel_info *info, struct gpume_kernel *kernel);
 
-/* Ends what create began: the kernel may be used. Zeroed is fine. */
+/* Waits until the kernel can be used. Zeroed is fine. */
 int gpume_kernel_wait(struct gpume_gpu *gpu, struct gpume_kernel *kernel);
 
 /* Zeroed is fine. */

@@ -7,7 +7,7 @@
 #include <assert.h>
 
 #define QUERIES (GPUME_ROW_COUNT + 1u)
-#define GRID_WIDTH 32768u /* every driver allows 65,535 groups a dimension */
+#define GRID_WIDTH 32768u /* every driver allows 65,535 groups per dimension */
 
 int gpume_timeline_create(struct gpume_gpu *gpu, struct gpume_timeline *timeline)
 {

@@ -36,7 +36,7 @@ struct gpume_slot {
      * Small, as descriptors are, so that no plan counts it. */
     struct gpume_buffer uniforms;
     uint64_t value;
-    int status; /* first failure while recording; told by submit */
+    int status; /* first failure while recording; submit returns it */
 };
 
 int gpume_timeline_create(struct gpume_gpu *gpu, struct gpume_timeline *timeline);
