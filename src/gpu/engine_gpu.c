@@ -13,6 +13,7 @@
 #include "gpu/plan_gpu.h"
 #include "gpu/tune/choice.h"
 #include "gpu/tune/pruning.h"
+#include "gpu/vk/device.h"
 #include "gpu/vk/pipeline_cache.h"
 
 #include <stdlib.h>

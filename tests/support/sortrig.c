@@ -2,6 +2,7 @@
 #include "sortrig.h"
 
 #include "base/status.h"
+#include "gpu/vk/device.h"
 #include "gpume/vulkan.h"
 
 #include <stdio.h>

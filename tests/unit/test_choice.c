@@ -4,6 +4,7 @@
  * tried is remembered. Needs a Vulkan device, which is taken for hardware.
  */
 #include "gpu/tune/choice.h"
+#include "gpu/vk/device.h"
 #include "harness.h"
 #include "vulkan_probe.h"
 

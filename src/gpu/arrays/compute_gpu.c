@@ -7,6 +7,7 @@
 #include "gpu/arrays/array_kernels.h"
 #include "gpu/arrays/segment_sort.h"
 #include "gpu/arrays/transfer.h"
+#include "gpu/vk/device.h"
 #include "gpu/vk/pipeline_cache.h"
 
 #include <stdlib.h>

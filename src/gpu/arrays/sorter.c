@@ -3,6 +3,7 @@
 #include "base/reserved.h"
 #include "base/status.h"
 #include "gpu/arrays/sort.h"
+#include "gpu/vk/device.h"
 #include "gpume/vulkan.h"
 
 #include <stdlib.h>

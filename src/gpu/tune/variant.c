@@ -2,6 +2,7 @@
 #include "gpu/tune/variant.h"
 
 #include "base/grid.h"
+#include "gpu/vk/device.h"
 
 #include <stdio.h>
 #include <string.h>

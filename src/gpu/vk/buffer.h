@@ -3,7 +3,7 @@
 #ifndef GPUME_GPU_VK_BUFFER_H
 #define GPUME_GPU_VK_BUFFER_H
 
-#include "gpu/vk/device.h"
+#include "gpu/vk/gpu.h"
 
 enum gpume_buffer_kind {
     GPUME_BUFFER_DEVICE,   /* device-local, not mapped */

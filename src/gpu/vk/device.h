@@ -7,34 +7,7 @@
 #ifndef GPUME_GPU_VK_DEVICE_H
 #define GPUME_GPU_VK_DEVICE_H
 
-#include "gpu/vk/vk.h"
-
-#include <stdatomic.h>
-
-struct gpume_gpu {
-    const struct gpume_log *log;
-    VkInstance instance;
-    bool instance_shared;               /* with other contexts: not ours to destroy */
-    VkDebugUtilsMessengerEXT messenger; /* with validation */
-    atomic_uint validation_errors;
-    VkPhysicalDevice physical;
-    VkPhysicalDeviceProperties properties;
-    VkPhysicalDeviceMemoryProperties memory;
-    VkDeviceSize allocation_max; /* bytes in one allocation */
-    uint64_t heap_bytes;         /* of the largest device-local heap */
-    bool half;                   /* 16-bit float arithmetic */
-    bool addresses;              /* kernels may reach buffers by address, of whatever size */
-    uint32_t subgroup;           /* size that kernels may ask for, every subgroup full; 0: none */
-    uint32_t subgroups_max;      /* in a workgroup, of that size */
-    char driver[256];
-    VkDevice device;
-    VkQueue queue;
-    uint32_t queue_family;
-    uint32_t timestamp_bits;   /* 0: the queue has no timestamps */
-    uint64_t instance_ns;      /* that opening the instance took */
-    VkPipelineCache pipelines; /* those of earlier runs included; may be null */
-    size_t pipelines_bytes;    /* as they were read */
-};
+#include "gpu/vk/gpu.h"
 
 /* wanted: an index of gpume_list_devices, a part of a name, or NULL for the best; software: a
  * software driver may be taken. GPUME_DEVICE, logged: nothing suits. On failure close it all the

@@ -3,7 +3,7 @@
 #ifndef GPUME_GPU_VK_INSTANCE_H
 #define GPUME_GPU_VK_INSTANCE_H
 
-#include "gpu/vk/device.h"
+#include "gpu/vk/gpu.h"
 
 #define GPUME_PHYSICAL_MAX 64u /* devices looked at */
 

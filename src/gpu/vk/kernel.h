@@ -6,7 +6,7 @@
 #ifndef GPUME_GPU_VK_KERNEL_H
 #define GPUME_GPU_VK_KERNEL_H
 
-#include "gpu/vk/device.h"
+#include "gpu/vk/gpu.h"
 
 #define GPUME_KERNEL_BUFFERS_MAX 8u
 #define GPUME_KERNEL_UNIFORM_BINDING GPUME_KERNEL_BUFFERS_MAX

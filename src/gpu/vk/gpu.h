@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A device as everything in this room knows it: instance, physical and logical device, its one
+ * compute queue, and what the device can do. instance.c and device.c fill it in.
+ */
+#ifndef GPUME_GPU_VK_GPU_H
+#define GPUME_GPU_VK_GPU_H
+
+#include "gpu/vk/vk.h"
+
+#include <stdatomic.h>
+
+struct gpume_gpu {
+    const struct gpume_log *log;
+    VkInstance instance;
+    bool instance_shared;               /* with other contexts: not ours to destroy */
+    VkDebugUtilsMessengerEXT messenger; /* with validation */
+    atomic_uint validation_errors;
+    VkPhysicalDevice physical;
+    VkPhysicalDeviceProperties properties;
+    VkPhysicalDeviceMemoryProperties memory;
+    VkDeviceSize allocation_max; /* bytes in one allocation */
+    uint64_t heap_bytes;         /* of the largest device-local heap */
+    bool half;                   /* 16-bit float arithmetic */
+    bool addresses;              /* kernels may reach buffers by address, of whatever size */
+    uint32_t subgroup;           /* size that kernels may ask for, every subgroup full; 0: none */
+    uint32_t subgroups_max;      /* in a workgroup, of that size */
+    char driver[256];
+    VkDevice device;
+    VkQueue queue;
+    uint32_t queue_family;
+    uint32_t timestamp_bits;   /* 0: the queue has no timestamps */
+    uint64_t instance_ns;      /* that opening the instance took */
+    VkPipelineCache pipelines; /* those of earlier runs included; may be null */
+    size_t pipelines_bytes;    /* as they were read */
+};
+
+#endif
