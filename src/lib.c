@@ -128,7 +128,8 @@ static int refuse_search(const struct gpume *ctx, const char *name, const char *
                 searches[i].name, searches[i].backend == GPUME_BACKEND_CPU ? "cpu" : "vulkan");
         }
     }
-    gpume_log_write(ctx->log, GPUME_LOG_ERROR, "--search %s: %s; there are %s", name, why, names);
+    gpume_log_write(
+        ctx->log, GPUME_LOG_ERROR, "params.search %s: %s; there are %s", name, why, names);
     return status;
 }
 

@@ -10,6 +10,7 @@
 #include "commit.h"
 #include "console.h"
 #include "host.h"
+#include "library_log.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -57,7 +58,7 @@ static int open_places(struct gpume_bench_places *places)
     const struct gpume_params *asked = &places->options->params;
     struct gpume_compute_params params;
     gpume_compute_params_default(&params);
-    params.log = gpume_console_log;
+    params.log = gpume_library_log;
     params.backend = GPUME_BACKEND_CPU;
     int status = gpume_compute_open(&places->cpu, &params);
     if (status != GPUME_OK || asked->backend == GPUME_BACKEND_CPU) {

@@ -14,6 +14,7 @@
 #include "commit.h"
 #include "console.h"
 #include "host.h"
+#include "library_log.h"
 #include "progress.h"
 
 #include <stdio.h>
@@ -327,7 +328,7 @@ enum gpume_exit gpume_bench_search(const struct gpume_bench_options *options)
     job.work.backend = GPUME_BACKEND_AUTO;
     job.work.device = NULL;
     job.work.search = NULL;
-    job.work.log = gpume_console_log;
+    job.work.log = gpume_library_log;
     job.work.cache_dir = gpume_cache_folder();
     const uint32_t frames = options->frames ? options->frames + 1 : 4;
     job.bench.fields = 2 * (frames - 1);

@@ -17,6 +17,7 @@
 #include "estimate/outputs.h"
 #include "estimate/run_window.h"
 #include "estimate/target_stream.h"
+#include "library_log.h"
 #include "progress.h"
 #include "signals.h"
 #include "sinks/summary.h"
@@ -98,7 +99,7 @@ static void describe_run(struct job *job)
     params.width = job->info.width;
     params.height = job->info.height;
     params.bits = job->info.bits;
-    params.log = gpume_console_log;
+    params.log = gpume_library_log;
     params.cache_dir = gpume_cache_folder();
     params.prefilter = job->prefilter.text ? &job->prefilter.filter : NULL;
     for (size_t i = 0; i < job->outputs.count; i++) {

@@ -10,6 +10,7 @@
 #include "console.h"
 #include "files/text_file.h"
 #include "gpume/compute.h"
+#include "library_log.h"
 #include "options/checks.h"
 #include "options/line.h"
 #include "progress.h"
@@ -131,7 +132,7 @@ static int open_context(struct job *job, enum gpume_backend backend)
     params.device = wanted->device;
     params.validate = wanted->validate;
     params.cache_dir = gpume_cache_folder();
-    params.log = gpume_console_log;
+    params.log = gpume_library_log;
     const int status = gpume_compute_open(&job->compute, &params);
     if (status == GPUME_OK) {
         gpume_console_forget_error();

@@ -8,6 +8,7 @@
 
 #include "bench/repeat.h"
 #include "console.h"
+#include "library_log.h"
 #include "progress.h"
 #include "sort/check.h"
 
@@ -168,7 +169,7 @@ enum gpume_exit gpume_sort_time(const struct gpume_sort_timing *timing, FILE *st
     gpume_compute *cpu = NULL;
     gpume_compute_params_default(&params);
     params.backend = GPUME_BACKEND_CPU;
-    params.log = gpume_console_log;
+    params.log = gpume_library_log;
     uint32_t *keys = malloc(timing->count * sizeof *keys);
     enum gpume_exit result = GPUME_EXIT_FAILED;
     if (keys && gpume_compute_open(&cpu, &params) == GPUME_OK) {

@@ -21,7 +21,7 @@ int gpume_program_create(
     }
     if (!compute->ops->program_create) {
         gpume_log_write(compute->log, GPUME_LOG_ERROR,
-            "programs need a Vulkan device; take GPUME_BACKEND_VULKAN");
+            "programs need a Vulkan device; use params.backend = GPUME_BACKEND_VULKAN");
         return GPUME_UNSUPPORTED;
     }
     struct gpume_program *program = malloc(sizeof(*program));

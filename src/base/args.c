@@ -4,8 +4,8 @@
 int gpume_args_check(enum gpume_backend backend, const struct gpume_log *log)
 {
     if ((unsigned)backend > GPUME_BACKEND_CPU) {
-        gpume_log_write(log, GPUME_LOG_ERROR, "backend %u: must be one of enum gpume_backend",
-            (unsigned)backend);
+        gpume_log_write(log, GPUME_LOG_ERROR,
+            "params.backend %u: must be one of enum gpume_backend", (unsigned)backend);
         return GPUME_INVALID;
     }
     return GPUME_OK;
@@ -15,12 +15,13 @@ int gpume_args_check_cpu(const char *device, bool validate, const struct gpume_l
 {
     if (device) {
         gpume_log_write(log, GPUME_LOG_ERROR,
-            "--device %s: the CPU has no devices; leave it out or choose another --backend",
+            "params.device %s: the CPU has no devices; leave it out or choose another "
+            "params.backend",
             device);
     } else if (validate) {
         gpume_log_write(log, GPUME_LOG_ERROR,
-            "--validate: the CPU has nothing to validate; leave it out or choose another "
-            "--backend");
+            "params.validate: the CPU has nothing to validate; leave it out or choose another "
+            "params.backend");
     }
     return device || validate ? GPUME_INVALID : GPUME_OK;
 }

@@ -21,35 +21,41 @@ static int check_params(const struct gpume_params *p, const struct gpume_log *lo
 {
     /* GPUME_SIDE_MAX keeps coordinates and strides within 31 bits. */
     if (p->width < 1 || p->width > GPUME_SIDE_MAX) {
-        return refuse(log, "width", p->width, "from 1 to 1048576");
+        return refuse(log, "params.width", p->width, "from 1 to 1048576");
     }
     if (p->height < 1 || p->height > GPUME_SIDE_MAX) {
-        return refuse(log, "height", p->height, "from 1 to 1048576");
+        return refuse(log, "params.height", p->height, "from 1 to 1048576");
     }
     if ((uint64_t)p->width * p->height > PIXELS_MAX) {
         return refuse(log, "pixels", (uint64_t)p->width * p->height, "at most 4294967296");
     }
     if (p->bits < 8 || p->bits > 16) {
-        return refuse(log, "bits", p->bits, "from 8 to 16");
+        return refuse(log, "params.bits", p->bits, "from 8 to 16");
     }
-    if (p->window_x > GPUME_WINDOW_MAX || p->window_y > GPUME_WINDOW_MAX) {
-        return refuse(log, "window", gpume_max_u64(p->window_x, p->window_y), "from 0 to 512");
+    if (p->window_x > GPUME_WINDOW_MAX) {
+        return refuse(log, "params.window_x", p->window_x, "from 0 to 512");
+    }
+    if (p->window_y > GPUME_WINDOW_MAX) {
+        return refuse(log, "params.window_y", p->window_y, "from 0 to 512");
     }
     if (p->ref_distance < 1 || p->ref_distance > GPUME_DISTANCE_MAX) {
-        return refuse(log, "reference distance", p->ref_distance, "from 1 to 1024");
+        return refuse(log, "params.ref_distance", p->ref_distance, "from 1 to 1024");
     }
     if ((unsigned)p->edge > GPUME_EDGE_INSIDE) {
-        return refuse(log, "edge mode", (uint64_t)p->edge, "one of enum gpume_edge");
+        return refuse(log, "params.edge", (uint64_t)p->edge, "one of enum gpume_edge");
     }
     if ((unsigned)p->direction > GPUME_DIRECTION_MANUAL) {
-        return refuse(log, "direction", (uint64_t)p->direction, "one of enum gpume_direction");
+        return refuse(
+            log, "params.direction", (uint64_t)p->direction, "one of enum gpume_direction");
     }
-    if (p->direction == GPUME_DIRECTION_MANUAL && (p->first_target > 0 || p->target_count > 0)) {
-        return refuse(log, "first target or target count",
-            gpume_max_u64(p->first_target, p->target_count), "0 with GPUME_DIRECTION_MANUAL");
+    if (p->direction == GPUME_DIRECTION_MANUAL && p->first_target > 0) {
+        return refuse(log, "params.first_target", p->first_target, "0 with GPUME_DIRECTION_MANUAL");
+    }
+    if (p->direction == GPUME_DIRECTION_MANUAL && p->target_count > 0) {
+        return refuse(log, "params.target_count", p->target_count, "0 with GPUME_DIRECTION_MANUAL");
     }
     if (p->metric != GPUME_METRIC_SAD) {
-        return refuse(log, "metric", (uint64_t)p->metric, "one of enum gpume_metric");
+        return refuse(log, "params.metric", (uint64_t)p->metric, "one of enum gpume_metric");
     }
     return GPUME_OK;
 }
@@ -61,7 +67,7 @@ static int check_sides(const struct gpume_block_sizes *sizes, const struct gpume
         for (uint32_t axis = 0; axis < 2; axis++) {
             uint32_t side = sides[axis];
             if (side < GPUME_BLOCK_MIN || side > GPUME_BLOCK_MAX || side % 4 != 0) {
-                return refuse(log, "block", side, "a multiple of 4 from 4 to 128");
+                return refuse(log, "params.block", side, "a multiple of 4 from 4 to 128");
             }
         }
     }
@@ -277,7 +283,7 @@ static int refuse_memory(
 {
     gpume_log_write(log, GPUME_LOG_ERROR,
         "%ux%u pixels, window %ux%u, reference distance %u: %s%llu bytes of memory are needed, "
-        "--max-memory allows %llu; raise it or give smaller pictures",
+        "params.memory_max allows %llu; raise it or use smaller pictures",
         p->width, p->height, p->window_x, p->window_y, p->ref_distance, how,
         (unsigned long long)bytes, (unsigned long long)p->memory_max);
     return GPUME_INVALID;

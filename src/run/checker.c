@@ -20,7 +20,7 @@ int gpume_checker_open(
 {
     struct gpume_checker *checker = calloc(1, sizeof(*checker));
     if (!checker) {
-        return gpume_log_nomem(log, "--check");
+        return gpume_log_nomem(log, "params.check");
     }
     struct gpume_params plain = *params;
     plain.want_predicted = false;

@@ -91,6 +91,7 @@ expect() {
         [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "gpume $*: not exactly one line of error"
         grep -q '^gpume: ' "$scratch/err" || fail "gpume $*: no 'gpume: ' before the error"
         [ ! -s "$scratch/out" ] || fail "gpume $*: failed, and yet wrote to standard output"
+        ! grep -qE 'params\.[a-z]|gpume_list_' "$scratch/err" || fail "gpume $*: names parameters of the library"
     fi
 }
 

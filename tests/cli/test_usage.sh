@@ -103,4 +103,13 @@ expect 0 -b16 -w 3 clip.y4m --window=2x1 --backend "$engine" -yq --block 8 --edg
 only out vectors.csv frames.csv summary.json
 grep -q '"block": 8,' out/summary.json || fail "the last --block does not count"
 grep -q '"window": "2x1",' out/summary.json || fail "the last --window does not count"
+
+# The library names its parameters; the user reads options and commands.
+VK_DRIVER_FILES=/none VK_ICD_FILENAMES=/none
+export VK_DRIVER_FILES VK_ICD_FILENAMES
+expect 4 clip.y4m --backend vulkan
+says "use --backend cpu"
+echo 1 >number
+expect 4 sort number --backend vulkan
+says "use --backend cpu"
 exit 0

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # What a text editor should have caught: blanks, line ends, invisible characters, long lines, the SPDX
-# line; and words that do not belong: notes to oneself, our own _t types, printing in the library.
+# line; and what does not belong: notes to oneself, our own _t types, printing in the library, options of the
+# command in its messages.
 # Usage: text.sh SOURCE_DIR
 set -eu
 LC_ALL=C
@@ -30,6 +31,7 @@ BEGIN {
     is_script = file ~ /\.sh$|(^|\/)(bootstrap|run)$/
     is_cmake = file ~ /(\.cmake|CMakeLists\.txt|Makefile)$|\.in$/
     is_library = file ~ /^src\/.*\.[ch]$/
+    is_libgpume = file ~ /^src\/(lib\.c|(arrays|base|cpu|frame|gpu|model|run)\/.*\.[ch])$/
     if (is_code || file ~ /\.h\.in$/)
         spdx = "/* SPDX-License-Identifier: BSD-2-Clause */"
     else if (is_script || is_cmake)
@@ -94,6 +96,11 @@ is_library {
         say("the library has no standard streams: " $0)
     if (file == "src/sinks/summary.c" && code ~ /fprintf[ ]*\(/ && code !~ /fprintf[ ]*\(stream,/)
         say("prints to something else than its stream")
+}
+is_libgpume {
+    for (rest = $0; match(rest, /"([^"\\]|\\.)*"/); rest = substr(rest, RSTART + RLENGTH))
+        if (substr(rest, RSTART, RLENGTH) ~ /[^A-Za-z0-9-]--[a-z]/)
+            say("the library names its parameters, never options of the command: " $0)
 }
 END { exit bad }
 PROGRAM

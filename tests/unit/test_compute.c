@@ -80,7 +80,7 @@ static void test_context(void)
     REQUIRE_EQUAL(gpume_compute_open(&none, &params), GPUME_DEVICE);
     params.backend = GPUME_BACKEND_CPU; /* refused in the words of gpume_open */
     REQUIRE_EQUAL(gpume_compute_open(&none, &params), GPUME_INVALID);
-    REQUIRE(strstr(said, "--device no such device: the CPU has no devices") != NULL);
+    REQUIRE(strstr(said, "params.device no such device: the CPU has no devices") != NULL);
     gpume_compute_params_default(&params);
     params.log = count_errors;
     params.reserved[63] = 1;

@@ -179,7 +179,8 @@ int gpume_k_sort_create_for(struct gpume_gpu *gpu, const struct gpume_sort_shape
 {
     if (!gpu->addresses) {
         gpume_log_write(gpu->log, GPUME_LOG_ERROR,
-            "%s: no buffer addresses (bufferDeviceAddress), which sorting needs; use --backend cpu",
+            "%s: no buffer addresses (bufferDeviceAddress), which sorting needs; use "
+            "params.backend = GPUME_BACKEND_CPU",
             gpu->properties.deviceName);
         return GPUME_UNSUPPORTED;
     }

@@ -166,7 +166,7 @@ static int refuse(
     char size[SIZE_BYTES];
     print_size(layer, size);
     gpume_log_write(gpu->log, GPUME_LOG_ERROR,
-        "--search %s: not for %u bits, block %s, window %ux%u on %s; leave it out", p->search,
+        "params.search %s: not for %u bits, block %s, window %ux%u on %s; leave it out", p->search,
         p->bits, size, p->window_x, p->window_y, gpu->properties.deviceName);
     return GPUME_UNSUPPORTED;
 }

@@ -21,13 +21,14 @@ static int select_physical(struct gpume_gpu *gpu, const char *wanted, bool softw
     int index = gpume_instance_choose(devices, count, wanted, software);
     if (index < 0) {
         gpume_log_write(gpu->log, wanted || software ? GPUME_LOG_ERROR : GPUME_LOG_INFO,
-            "%s%s%s among %u Vulkan devices; 'gpume devices' lists them, --backend cpu needs none",
-            wanted ? "--device " : "no usable device", wanted ? wanted : "",
+            "%s%s%s among %u Vulkan devices; gpume_list_devices lists them, "
+            "params.backend = GPUME_BACKEND_CPU needs none",
+            wanted ? "params.device " : "no usable device", wanted ? wanted : "",
             wanted ? ": no such device" : "", count);
         return GPUME_DEVICE;
     }
     if (devices[index].unusable[0]) {
-        gpume_log_write(gpu->log, GPUME_LOG_ERROR, "%s %s; choose another with --device",
+        gpume_log_write(gpu->log, GPUME_LOG_ERROR, "%s %s; choose another with params.device",
             devices[index].name, devices[index].unusable);
         return GPUME_DEVICE;
     }

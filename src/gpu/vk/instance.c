@@ -62,7 +62,7 @@ static int create_messenger(
             gpu->instance, "vkCreateDebugUtilsMessengerEXT");
     if (!create) {
         gpume_log_write(gpu->log, GPUME_LOG_ERROR,
-            "--validate: the Vulkan loader has no VK_EXT_debug_utils; leave --validate out");
+            "params.validate: the Vulkan loader has no VK_EXT_debug_utils; leave it out");
         return GPUME_UNSUPPORTED;
     }
     return gpume_vk_check(gpu->log, create(gpu->instance, messenger_info, NULL, &gpu->messenger),
@@ -128,7 +128,7 @@ int gpume_instance_open(struct gpume_gpu *gpu, bool validate, bool quiet)
 {
     if (validate && !layer_present(validation_layer)) {
         gpume_log_write(gpu->log, GPUME_LOG_ERROR,
-            "--validate: %s is not installed (on Debian: apt install vulkan-validationlayers)",
+            "params.validate: %s is not installed (on Debian: apt install vulkan-validationlayers)",
             validation_layer);
         return GPUME_UNSUPPORTED;
     }
@@ -140,7 +140,7 @@ int gpume_instance_open(struct gpume_gpu *gpu, bool validate, bool quiet)
     if (result != VK_SUCCESS) {
         gpume_log_write(gpu->log, quiet ? GPUME_LOG_INFO : GPUME_LOG_ERROR,
             "no Vulkan driver on this machine (%d); install one, such as mesa-vulkan-drivers, or "
-            "use --backend cpu",
+            "use params.backend = GPUME_BACKEND_CPU",
             (int)result);
         return GPUME_DEVICE;
     }

@@ -48,7 +48,8 @@ int gpume_vk_check(const struct gpume_log *log, VkResult result, const char *wha
     while (what[name] && what[name] != '(') {
         name++;
     }
-    gpume_log_write(log, GPUME_LOG_ERROR, "Vulkan: %.*s: %s (%d); try --backend cpu", (int)name,
-        what, result_text(result), (int)result);
+    gpume_log_write(log, GPUME_LOG_ERROR,
+        "Vulkan: %.*s: %s (%d); try params.backend = GPUME_BACKEND_CPU", (int)name, what,
+        result_text(result), (int)result);
     return result_status(result);
 }

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "library_log.h"
+
+#include "console.h"
+
+#include <string.h>
+
+#define LINE_BYTES 2048
+
+/* A name comes after the longer ones that begin with it. */
+static const struct {
+    const char *library, *command;
+} names[] = {
+    {"gpume_list_devices", "'gpume devices'"},
+    {"params.backend = GPUME_BACKEND_CPU", "--backend cpu"},
+    {"params.backend", "--backend"},
+    {"params.block", "--block"},
+    {"params.check", "--check"},
+    {"params.device", "--device"},
+    {"params.direction", "--direction"},
+    {"params.edge", "--edge"},
+    {"params.memory_max", "--max-memory"},
+    {"params.metric", "--metric"},
+    {"params.no_elimination", "--no-elimination"},
+    {"params.prefilter", "--prefilter"},
+    {"params.ref_distance", "--ref-distance"},
+    {"params.search", "--search"},
+    {"params.threads", "--threads"},
+    {"params.validate", "--validate"},
+    {"params.window_x", "--window"},
+    {"params.window_y", "--window"},
+};
+
+/* The length of the library's name at the start of text, and the command's name for it; 1 and NULL
+ * if there is none. */
+static size_t match(const char *text, const char **command)
+{
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        const size_t length = strlen(names[i].library);
+        if (strncmp(text, names[i].library, length) == 0) {
+            *command = names[i].command;
+            return length;
+        }
+    }
+    *command = NULL;
+    return 1;
+}
+
+void gpume_library_log(void *opaque, enum gpume_log_level level, const char *line)
+{
+    char text[LINE_BYTES];
+    size_t used = 0;
+    while (*line) {
+        const char *command;
+        const size_t taken = match(line, &command), added = command ? strlen(command) : 1;
+        if (used + added >= sizeof(text)) {
+            break;
+        }
+        memcpy(text + used, command ? command : line, added);
+        used += added;
+        line += taken;
+    }
+    text[used] = '\0';
+    gpume_console_log(opaque, level, text);
+}
