@@ -87,7 +87,8 @@ static uint64_t pixels_of(const struct mandelbrot *mandelbrot)
 
 static int run(struct mandelbrot *mandelbrot, gpume_compute *compute, gpume_array *counts)
 {
-    const struct gpume_program_params kernel = {.spirv = code,
+    const struct gpume_program_params kernel = {.size = sizeof(kernel),
+        .spirv = code,
         .spirv_bytes = sizeof code,
         .array_count = 1,
         .push_bytes = sizeof(struct push),

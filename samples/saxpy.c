@@ -140,7 +140,8 @@ static int on_device(struct saxpy *saxpy)
         }
     }
     gpume_program *program = NULL;
-    const struct gpume_program_params kernel = {.spirv = code,
+    const struct gpume_program_params kernel = {.size = sizeof(kernel),
+        .spirv = code,
         .spirv_bytes = sizeof code,
         .array_count = 2,
         .push_bytes = sizeof(struct push)};

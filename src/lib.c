@@ -188,10 +188,7 @@ int gpume_open(gpume **out, const struct gpume_params *params)
     if (!out || !params) {
         return GPUME_INVALID;
     }
-    struct gpume_log log = {0};
-    if (params->size >= offsetof(struct gpume_params, log_opaque) + sizeof(void *)) {
-        log = (struct gpume_log){params->log, params->log_opaque};
-    }
+    const struct gpume_log log = GPUME_SIZED_LOG(params);
     struct gpume_params resolved;
     int status = gpume_sized_read(&resolved, sizeof(resolved), params, "gpume_params", &log);
     status = status == GPUME_OK ? gpume_args_check(resolved.backend, &log) : status;

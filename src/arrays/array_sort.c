@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "arrays/context.h"
-#include "base/reserved.h"
+#include "base/sized.h"
 #include "base/status.h"
 
 #define SORT_MAX (UINT64_C(1) << 30)
 
-void gpume_sort_params_default(struct gpume_sort_params *params)
+int gpume_sort_params_fill(struct gpume_sort_params *params)
 {
-    if (params) {
-        *params = (struct gpume_sort_params){.key_bits = 32};
-    }
+    static const struct gpume_sort_params defaults = {.key_bits = 32};
+    return params ? gpume_sized_write(params, &defaults, sizeof(defaults)) : GPUME_INVALID;
 }
 
 static bool can_sort(const struct gpume_sort_params *params, uint64_t count)
 {
     if ((unsigned)params->type > GPUME_KEY_I32 || (unsigned)params->method > GPUME_SORT_BITONIC ||
-        params->key_bits > 32 || count > SORT_MAX || !GPUME_RESERVED_IS_ZERO(params)) {
+        params->key_bits > 32 || count > SORT_MAX) {
         return false;
     }
     for (uint32_t i = 0; params->segments && i < params->segment_count; i++) {
@@ -27,41 +26,63 @@ static bool can_sort(const struct gpume_sort_params *params, uint64_t count)
     return true;
 }
 
-static int sort(const struct gpume_sort_params *params, struct gpume_array *keys,
+/* The caller's parameters for `count` keys, checked and in the library's own form. */
+static int read_params(const struct gpume_compute *compute, const struct gpume_sort_params *params,
+    uint64_t count, struct gpume_sort_params *own)
+{
+    int status = gpume_sized_read(own, sizeof(*own), params, "gpume_sort_params", compute->log);
+    if (status == GPUME_OK && !can_sort(own, count)) {
+        status = GPUME_INVALID;
+    }
+    if (status == GPUME_OK && (own->key_bits == 0 || own->type == GPUME_KEY_I32)) {
+        own->key_bits = 32;
+    }
+    return status;
+}
+
+static int sort(const struct gpume_sort_params *own, struct gpume_array *keys,
     struct gpume_array *payload, uint64_t count)
 {
     struct gpume_compute *compute = keys->compute;
-    struct gpume_sort_params resolved = *params;
-    bool all_bits = resolved.key_bits == 0 || resolved.type == GPUME_KEY_I32;
-    resolved.key_bits = all_bits ? 32 : resolved.key_bits;
-    if (count == 0 || (resolved.segments && resolved.segment_count == 0)) {
+    if (count == 0 || (own->segments && own->segment_count == 0)) {
         return GPUME_OK;
     }
-    return compute->ops->sort(compute->state, &resolved, keys->memory,
-        payload ? payload->memory : NULL, count, &compute->times.run_ns);
+    return compute->ops->sort(compute->state, own, keys->memory, payload ? payload->memory : NULL,
+        count, &compute->times.run_ns);
 }
 
 int gpume_array_sort(
     const struct gpume_sort_params *params, gpume_array *keys, gpume_array *payload, uint64_t count)
 {
-    if (!params || !keys || !can_sort(params, count) || !gpume_array_holds(keys, 0, count * 4) ||
+    if (!params || !keys) {
+        return GPUME_INVALID;
+    }
+    struct gpume_sort_params own;
+    int status = read_params(keys->compute, params, count, &own);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    if (!gpume_array_holds(keys, 0, count * 4) ||
         (payload && (payload == keys || payload->compute != keys->compute ||
                         !gpume_array_holds(payload, 0, count * 4)))) {
         return GPUME_INVALID;
     }
     keys->compute->times = (struct gpume_compute_times){0};
-    return sort(params, keys, payload, count);
+    return sort(&own, keys, payload, count);
 }
 
 int gpume_sort(gpume_compute *compute, const struct gpume_sort_params *params, uint32_t *keys,
     uint32_t *payload, uint64_t count)
 {
-    if (!compute || !params || (!keys && count > 0) || !can_sort(params, count) ||
-        (keys && keys == payload)) {
+    if (!compute || !params || (!keys && count > 0) || (keys && keys == payload)) {
         return GPUME_INVALID;
     }
+    struct gpume_sort_params own;
     struct gpume_array keys_array = {0}, payload_array = {0};
-    int status = GPUME_OK;
+    int status = read_params(compute, params, count, &own);
+    if (status != GPUME_OK) {
+        return status;
+    }
     compute->times = (struct gpume_compute_times){0};
     if (count == 0) {
         return GPUME_OK;
@@ -70,7 +91,7 @@ int gpume_sort(gpume_compute *compute, const struct gpume_sort_params *params, u
     if (payload) {
         GPUME_TRY(gpume_array_borrow(compute, &payload_array, payload, count * 4));
     }
-    GPUME_TRY(sort(params, &keys_array, payload ? &payload_array : NULL, count));
+    GPUME_TRY(sort(&own, &keys_array, payload ? &payload_array : NULL, count));
     GPUME_TRY(gpume_array_fetch(&keys_array, keys));
     if (payload) {
         GPUME_TRY(gpume_array_fetch(&payload_array, payload));

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "arrays/context.h"
 #include "base/args.h"
-#include "base/reserved.h"
+#include "base/sized.h"
 #include "base/status.h"
 
 #include <stdlib.h>
 
-void gpume_compute_params_default(struct gpume_compute_params *params)
+int gpume_compute_params_fill(struct gpume_compute_params *params)
 {
-    if (params) {
-        *params = (struct gpume_compute_params){0};
-    }
+    static const struct gpume_compute_params defaults = {.backend = GPUME_BACKEND_AUTO};
+    return params ? gpume_sized_write(params, &defaults, sizeof(defaults)) : GPUME_INVALID;
 }
 
 static int open_backend(struct gpume_compute *compute, const struct gpume_compute_params *params,
@@ -40,15 +39,10 @@ int gpume_compute_open(gpume_compute **out, const struct gpume_compute_params *p
     if (!out || !params) {
         return GPUME_INVALID;
     }
-    const struct gpume_log log = {params->log, params->log_opaque};
-    int status = gpume_args_check(params->backend, &log);
-    if (status == GPUME_OK && !GPUME_RESERVED_IS_ZERO(params)) {
-        gpume_log_write(&log, GPUME_LOG_ERROR,
-            "struct gpume_compute_params: reserved bytes are not zero: begin with "
-            "gpume_compute_params_default, or install the library that the program was compiled "
-            "for");
-        status = GPUME_INVALID;
-    }
+    const struct gpume_log log = GPUME_SIZED_LOG(params);
+    struct gpume_compute_params own;
+    int status = gpume_sized_read(&own, sizeof(own), params, "gpume_compute_params", &log);
+    status = status == GPUME_OK ? gpume_args_check(own.backend, &log) : status;
     if (status != GPUME_OK) {
         return status;
     }
@@ -56,9 +50,9 @@ int gpume_compute_open(gpume_compute **out, const struct gpume_compute_params *p
     if (!compute) {
         return gpume_log_nomem(&log, "a context");
     }
-    gpume_locked_log_init(&compute->locked, params->log, params->log_opaque);
+    gpume_locked_log_init(&compute->locked, log.fn, log.opaque);
     compute->log = &compute->locked.log;
-    status = choose_backend(compute, params);
+    status = choose_backend(compute, &own);
     if (status != GPUME_OK) {
         gpume_compute_close(&compute);
         return status;
@@ -80,13 +74,20 @@ int gpume_compute_close(gpume_compute **out)
     return status;
 }
 
-void gpume_compute_get_info(const gpume_compute *compute, struct gpume_compute_info *info)
+int gpume_compute_info_fill(const gpume_compute *compute, struct gpume_compute_info *info)
 {
-    *info = (struct gpume_compute_info){0};
-    compute->ops->get_info(compute->state, info);
+    if (!compute || !info) {
+        return GPUME_INVALID;
+    }
+    struct gpume_compute_info own = {0};
+    compute->ops->get_info(compute->state, &own);
+    return gpume_sized_write(info, &own, sizeof(own));
 }
 
-void gpume_compute_get_times(const gpume_compute *compute, struct gpume_compute_times *times)
+int gpume_compute_times_fill(const gpume_compute *compute, struct gpume_compute_times *times)
 {
-    *times = compute->times;
+    if (!compute || !times) {
+        return GPUME_INVALID;
+    }
+    return gpume_sized_write(times, &compute->times, sizeof(compute->times));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "arrays/context.h"
-#include "base/reserved.h"
+#include "base/sized.h"
 
 #include <stdlib.h>
 
@@ -10,13 +10,26 @@ struct gpume_program {
     uint32_t array_count, push_bytes;
 };
 
+static bool is_valid(const struct gpume_program_params *params)
+{
+    return params->spirv && params->spirv_bytes > 0 && params->spirv_bytes % 4 == 0 &&
+           params->array_count <= GPUME_PROGRAM_ARRAYS_MAX &&
+           params->push_bytes <= GPUME_PROGRAM_PUSH_MAX && params->push_bytes % 4 == 0 &&
+           (params->constant_count == 0 || params->constants);
+}
+
 int gpume_program_create(
     gpume_compute *compute, gpume_program **out, const struct gpume_program_params *params)
 {
-    if (!compute || !out || !params || !params->spirv || params->spirv_bytes == 0 ||
-        params->spirv_bytes % 4 != 0 || params->array_count > GPUME_PROGRAM_ARRAYS_MAX ||
-        params->push_bytes > GPUME_PROGRAM_PUSH_MAX || params->push_bytes % 4 != 0 ||
-        (params->constant_count > 0 && !params->constants) || !GPUME_RESERVED_IS_ZERO(params)) {
+    if (!compute || !out || !params) {
+        return GPUME_INVALID;
+    }
+    struct gpume_program_params own;
+    int status = gpume_sized_read(&own, sizeof(own), params, "gpume_program_params", compute->log);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    if (!is_valid(&own)) {
         return GPUME_INVALID;
     }
     if (!compute->ops->program_create) {
@@ -29,8 +42,8 @@ int gpume_program_create(
         return gpume_log_nomem(compute->log, "a program");
     }
     *program = (struct gpume_program){
-        .compute = compute, .array_count = params->array_count, .push_bytes = params->push_bytes};
-    int status = compute->ops->program_create(compute->state, params, &program->state);
+        .compute = compute, .array_count = own.array_count, .push_bytes = own.push_bytes};
+    status = compute->ops->program_create(compute->state, &own, &program->state);
     if (status != GPUME_OK) {
         free(program);
         return status;

@@ -10,6 +10,15 @@
 
 #include <stddef.h>
 
+/* Whether the caller's program knows a member of its struct. */
+#define GPUME_SIZED_HAS(s, member)                                                                 \
+    ((s)->size >= (size_t)((const char *)(&(s)->member + 1) - (const char *)(s)))
+
+/* The log target of the caller's parameters; silent if the caller's program does not know it. */
+#define GPUME_SIZED_LOG(s)                                                                         \
+    (GPUME_SIZED_HAS(s, log_opaque) ? (struct gpume_log){(s)->log, (s)->log_opaque}                \
+                                    : (struct gpume_log){0})
+
 /* Copies the caller's struct into ours, of `bytes` bytes; members that the caller does not know
  * become zero. GPUME_INVALID: size is smaller than itself. GPUME_UNSUPPORTED: the caller sets a
  * member that this version does not know. Both are logged under the name of the struct. */

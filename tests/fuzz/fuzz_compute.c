@@ -166,7 +166,8 @@ static void ask(struct session *session)
     static const uint32_t groups[3] = {1, 1, 1};
     struct gpume_compute_info info;
     struct gpume_compute_times times;
-    struct gpume_program_params kernel = {.spirv = groups, .spirv_bytes = sizeof groups};
+    struct gpume_program_params kernel = {
+        .size = sizeof kernel, .spirv = groups, .spirv_bytes = sizeof groups};
     gpume_program *program = NULL;
     gpume_compute_get_info(session->compute, &info);
     gpume_compute_get_times(session->compute, &times);

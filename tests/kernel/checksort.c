@@ -330,13 +330,18 @@ static void check_ragged(
 static void check_public(struct check *check)
 {
     struct sortrig *rig = &check->rig;
-    struct gpume_vulkan vulkan = {.physical = rig->gpu.physical,
+    struct gpume_vulkan vulkan = {.size = sizeof(vulkan),
+        .physical = rig->gpu.physical,
         .device = rig->gpu.device,
         .full_subgroups = rig->gpu.subgroup > 0};
     gpume_sorter *sorter = NULL;
     REQUIRE_EQUAL(gpume_sorter_create(&sorter, NULL), GPUME_INVALID);
+    vulkan.size = 0;
+    REQUIRE_EQUAL(gpume_sorter_create(&sorter, &vulkan), GPUME_INVALID);
+    vulkan.size = sizeof(vulkan);
     REQUIRE_EQUAL(gpume_sorter_create(&sorter, &vulkan), GPUME_OK);
-    struct gpume_sorter_task task = {.count = 30000, .type = GPUME_KEY_I32, .descending = true};
+    struct gpume_sorter_task task = {
+        .size = sizeof(task), .count = 30000, .type = GPUME_KEY_I32, .descending = true};
     struct gpume_sorter_memory memory;
     REQUIRE_EQUAL(gpume_sorter_sizes(sorter, &task, &memory), GPUME_OK);
     REQUIRE(memory.scratch_bytes >= 30000 * 4 && memory.scratch_bytes <= rig->scratch.bytes);
@@ -353,9 +358,10 @@ static void check_public(struct check *check)
     task.keys++;
     REQUIRE_EQUAL(gpume_sorter_sizes(sorter, &task, &memory), GPUME_INVALID);
     task.keys--;
-    task.reserved[35] = 1;
+    task.size = 0;
     REQUIRE_EQUAL(gpume_sorter_sizes(sorter, &task, &memory), GPUME_INVALID);
-    task.reserved[35] = 0;
+    REQUIRE_EQUAL(gpume_sorter_record(sorter, rig->slot.commands, &task), GPUME_INVALID);
+    task.size = sizeof(task);
     const struct gpume_sorter_task good = task;
     task.scratch = 0;
     REQUIRE_EQUAL(gpume_sorter_record(sorter, rig->slot.commands, &task), GPUME_INVALID);

@@ -110,6 +110,28 @@ static void test_results(void)
     check(&params, 1, true);
 }
 
+/* Programs that were compiled for a newer, an older or no version of the library. */
+static void test_sizes(const struct gpume_sort_params *params, gpume_array *keys)
+{
+    struct {
+        struct gpume_sort_params params;
+        uint64_t later;
+    } newer = {.params = *params, .later = 1};
+    newer.params.size = sizeof(newer);
+    REQUIRE_EQUAL(gpume_array_sort(&newer.params, keys, NULL, WORDS), GPUME_UNSUPPORTED);
+    REQUIRE_EQUAL(gpume_sort(compute, &newer.params, after.keys, NULL, WORDS), GPUME_UNSUPPORTED);
+    newer.later = 0;
+    REQUIRE_EQUAL(gpume_array_sort(&newer.params, keys, NULL, WORDS), GPUME_OK);
+    newer.params.size = offsetof(struct gpume_sort_params, segments);
+    newer.params.segments = &(struct gpume_segment){WORDS, 1}; /* beyond the end, but not read */
+    newer.params.segment_count = 1;
+    REQUIRE_EQUAL(gpume_array_sort(&newer.params, keys, NULL, WORDS), GPUME_OK);
+    newer.params.size = 0;
+    REQUIRE_EQUAL(gpume_array_sort(&newer.params, keys, NULL, WORDS), GPUME_INVALID);
+    REQUIRE_EQUAL(gpume_sort(compute, &newer.params, after.keys, NULL, WORDS), GPUME_INVALID);
+    REQUIRE_EQUAL(gpume_sort_params_fill(&newer.params), GPUME_INVALID);
+}
+
 static void test_arrays(void)
 {
     gpume_array *keys = NULL, *payload = NULL;
@@ -144,8 +166,7 @@ static void test_arrays(void)
     REQUIRE_EQUAL(gpume_array_sort(&params, keys, NULL, WORDS), GPUME_INVALID);
     params.segments = NULL;
     REQUIRE_EQUAL(gpume_array_sort(&params, keys, NULL, WORDS), GPUME_OK);
-    params.reserved[0] = 1;
-    REQUIRE_EQUAL(gpume_array_sort(&params, keys, NULL, WORDS), GPUME_INVALID);
+    test_sizes(&params, keys);
     gpume_array_destroy(&keys);
     gpume_array_destroy(&payload);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The public sort for callers with a device of their own: checks, then k_sort. */
-#include "base/reserved.h"
+#include "base/sized.h"
 #include "base/status.h"
 #include "gpu/arrays/sort.h"
 #include "gpu/vk/device.h"
@@ -35,16 +35,23 @@ static int borrow(struct gpume_sorter *sorter, const struct gpume_vulkan *vulkan
 
 int gpume_sorter_create(gpume_sorter **out, const struct gpume_vulkan *vulkan)
 {
-    if (!out || !vulkan || !vulkan->physical || !vulkan->device ||
-        !GPUME_RESERVED_IS_ZERO(vulkan)) {
+    if (!out || !vulkan) {
+        return GPUME_INVALID;
+    }
+    const struct gpume_log log = GPUME_SIZED_LOG(vulkan);
+    struct gpume_vulkan own;
+    int status = gpume_sized_read(&own, sizeof(own), vulkan, "gpume_vulkan", &log);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    if (!own.physical || !own.device) {
         return GPUME_INVALID;
     }
     struct gpume_sorter *sorter = calloc(1, sizeof(*sorter));
     if (!sorter) {
-        return gpume_log_nomem(&(struct gpume_log){vulkan->log, vulkan->log_opaque}, "a sorter");
+        return gpume_log_nomem(&log, "a sorter");
     }
-    int status;
-    GPUME_TRY(borrow(sorter, vulkan));
+    GPUME_TRY(borrow(sorter, &own));
     GPUME_TRY(gpume_k_sort_create(&sorter->gpu, NULL, &sorter->sort));
     GPUME_TRY(gpume_k_sort_wait(&sorter->sort));
     *out = sorter;
@@ -68,8 +75,7 @@ static bool is_valid(const struct gpume_sorter_task *task)
     uint64_t longest = task->segment_longest, stride = task->segment_stride;
     if (task->count > GPUME_SORT_COUNT_MAX || (unsigned)task->type > GPUME_KEY_I32 ||
         (unsigned)task->method > GPUME_SORT_BITONIC || task->key_bits > 32 || task->keys % 4 ||
-        task->payload % 4 || task->segments % 8 || task->scratch % GPUME_SORT_SCRATCH_ALIGN ||
-        !GPUME_RESERVED_IS_ZERO(task)) {
+        task->payload % 4 || task->segments % 8 || task->scratch % GPUME_SORT_SCRATCH_ALIGN) {
         return false;
     }
     if (task->segment_count == 0 || longest == 0) {
@@ -116,13 +122,25 @@ static bool has_memory(const struct gpume_sorter_task *task, uint64_t scratch_by
            !overlap(task->payload, payload_bytes, task->scratch, scratch_bytes);
 }
 
+/* Silent: several threads may call it at once. */
+static int read_task(const struct gpume_sorter_task *task, struct gpume_sorter_task *own)
+{
+    const int status = gpume_sized_read(own, sizeof(*own), task, "gpume_sorter_task", NULL);
+    return status == GPUME_OK && !is_valid(own) ? GPUME_INVALID : status;
+}
+
 int gpume_sorter_sizes(const gpume_sorter *sorter, const struct gpume_sorter_task *task,
     struct gpume_sorter_memory *memory)
 {
-    if (!sorter || !task || !memory || !is_valid(task)) {
+    if (!sorter || !task || !memory) {
         return GPUME_INVALID;
     }
-    struct gpume_sort_task internal = task_of(task);
+    struct gpume_sorter_task own;
+    const int status = read_task(task, &own);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    const struct gpume_sort_task internal = task_of(&own);
     *memory = (struct gpume_sorter_memory){
         .scratch_bytes = gpume_k_sort_scratch(&sorter->sort, &internal),
         .scratch_alignment = GPUME_SORT_SCRATCH_ALIGN,
@@ -133,11 +151,16 @@ int gpume_sorter_sizes(const gpume_sorter *sorter, const struct gpume_sorter_tas
 int gpume_sorter_record(
     const gpume_sorter *sorter, VkCommandBuffer commands, const struct gpume_sorter_task *task)
 {
-    if (!sorter || !commands || !task || !is_valid(task)) {
+    if (!sorter || !commands || !task) {
         return GPUME_INVALID;
     }
-    struct gpume_sort_task internal = task_of(task);
-    if (!has_memory(task, gpume_k_sort_scratch(&sorter->sort, &internal))) {
+    struct gpume_sorter_task own;
+    const int status = read_task(task, &own);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    const struct gpume_sort_task internal = task_of(&own);
+    if (!has_memory(&own, gpume_k_sort_scratch(&sorter->sort, &internal))) {
         return GPUME_INVALID;
     }
     gpume_k_sort_record(&sorter->sort, commands, &internal);

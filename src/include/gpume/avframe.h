@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * gpume's vectors in FFmpeg's frames: a field becomes the frame's AV_FRAME_DATA_MOTION_VECTORS, as
- * decoders with export_mvs and the filter mestimate leave them, for codecview and all else that
- * reads them.
+ * gpume's vectors in FFmpeg's frames: attaches a field to its frame as
+ * AV_FRAME_DATA_MOTION_VECTORS, the side data that decoders with export_mvs and the filter
+ * mestimate produce, and that codecview and other consumers read.
  *
  *     gpume_receive(ctx, &field, 0);
  *     gpume_avframe_attach(frame, field, &params);     frame: the AVFrame of field->frame
  *     gpume_field_release(&field);                     the frame has a copy
  *
- * This header is all there is: libgpume does not link FFmpeg. A program that includes it links
+ * Everything is in this header: libgpume does not link FFmpeg. A program that includes it links
  * libavutil. C11 and C++11.
  *
- * What becomes of a block (libavutil/motion_vector.h): dst is its centre, the pixel below and right
- * of the middle where a side is odd; src = dst + (dx,dy); motion = (dx,dy), motion_scale = 1;
- * source is -1 where the reference is an earlier frame, 1 where it is a later one; flags are 0.
+ * A block becomes one AVMotionVector (libavutil/motion_vector.h): dst is the block's centre, or the
+ * pixel below and to the right of the middle where a side is odd; src = dst + (dx,dy);
+ * motion = (dx,dy) with motion_scale = 1; source is -1 if the reference is an earlier frame and 1
+ * if it is a later one; flags are 0.
+ *
+ * Threads: both functions are [free], as in gpume.h; one thread at a time may use the AVFrame.
  */
 #ifndef GPUME_AVFRAME_H
 #define GPUME_AVFRAME_H
@@ -31,7 +34,7 @@ extern "C" {
 
 #include <string.h>
 
-/* The field's block at (column,row) of its grid. */
+/* [free] Converts the field's block at (column,row) of its grid. */
 static inline void gpume_avframe_vector(AVMotionVector *vector, const struct gpume_field *field,
     const struct gpume_params *params, uint32_t column, uint32_t row)
 {
@@ -51,10 +54,11 @@ static inline void gpume_avframe_vector(AVMotionVector *vector, const struct gpu
     vector->motion_scale = 1;
 }
 
-/* Puts the field's vectors, in raster order, behind those that the frame has already, such as of
- * another reference. params: as the context was opened. 0, or a negative AVERROR: EINVAL, the field
- * is none of such a context; ERANGE, the picture is wider or higher than FFmpeg's 16 bits for a
- * position allow, 32767 less the window; ENOMEM. */
+/* [free] Appends the field's vectors, in raster order, to those that the frame already has, such as
+ * those of another reference. params: the parameters that the context was opened with. Returns 0 or
+ * a negative AVERROR: EINVAL, the field does not belong to such a context; ERANGE, the picture is
+ * wider or higher than 32767 less the window, the largest position that fits FFmpeg's 16 bits;
+ * ENOMEM. */
 static inline int gpume_avframe_attach(
     AVFrame *frame, const struct gpume_field *field, const struct gpume_params *params)
 {

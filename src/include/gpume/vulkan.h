@@ -1,33 +1,39 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * gpume's sort inside a program that uses Vulkan itself: its device, its memory, its command
- * buffers. Whoever lets gpume do all that takes compute.h.
+ * gpume's sort for programs that use Vulkan themselves, with their own device, memory and command
+ * buffers. Programs that leave all of these to gpume use compute.h.
  *
  *     gpume_sorter_create(&sorter, &vulkan);                    compiles kernels
  *     gpume_sorter_sizes(sorter, &task, &memory);               how much scratch memory
- *     gpume_sorter_record(sorter, commands, &task);             writes commands, nothing else
+ *     gpume_sorter_record(sorter, commands, &task);             records commands, nothing else
  *     gpume_sorter_destroy(&sorter);
  *
- * The device: Vulkan 1.2 or newer, created with the feature bufferDeviceAddress; and, where the
- * physical device has them, with subgroupSizeControl and computeFullSubgroups (in Vulkan 1.2 the
- * extension VK_EXT_subgroup_size_control). Without these two a sort takes several times as long.
- * The process uses the Vulkan loader that gpume is linked with.
+ * Device: Vulkan 1.2 or newer, created with the feature bufferDeviceAddress and, if the physical
+ * device has them, with subgroupSizeControl and computeFullSubgroups (in Vulkan 1.2 the extension
+ * VK_EXT_subgroup_size_control). Without these two a sort takes several times as long. The process
+ * must use the Vulkan loader that gpume is linked with.
  *
- * Memory: buffers with VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT and _STORAGE_BUFFER_BIT, whose
- * memory was allocated with VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT. Nothing is bound and nothing is
- * kept: one sorter may be recorded any number of times, and what was recorded may be submitted any
- * number of times, with other content in the same memory.
+ * Memory: buffers with VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT and
+ * VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, whose memory was allocated with
+ * VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT. The sorter binds no memory and keeps no state between
+ * calls: it may record any number of times, and the recorded commands may be submitted any number
+ * of times, with different content in the same memory.
  *
  * Order: commands are recorded outside a render pass, into a command buffer of a queue family that
- * computes. Between them are the barriers that they need; not before the first and not after the
- * last. Before: what wrote keys, payload and table must be available and visible to
- * VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT with VK_ACCESS_SHADER_READ_BIT and
- * VK_ACCESS_SHADER_WRITE_BIT, and what used the scratch memory must be done. After: keys and
- * payload were written, and the scratch memory used, by that stage with VK_ACCESS_SHADER_WRITE_BIT.
- * Afterwards the bound compute pipeline and push constants are gpume's.
+ * supports compute. They include the barriers between each other, but none before the first and
+ * none after the last command. Before them, the caller makes the writes to keys, payload and
+ * segments available, and visible to VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT with
+ * VK_ACCESS_SHADER_READ_BIT and VK_ACCESS_SHADER_WRITE_BIT, and waits for earlier uses of the
+ * scratch memory. After them, keys, payload and scratch memory have been written by that stage with
+ * VK_ACCESS_SHADER_WRITE_BIT. The bound compute pipeline and the push constants are overwritten.
  *
- * Threads: a sorter may be used by several threads at once, each with a command buffer of its own.
- * It must live until no command buffer with its commands runs.
+ * Threads, as in gpume.h: [free] needs no sorter; [any] may be called by any thread, by several at
+ * once, between gpume_sorter_create and gpume_sorter_destroy; [alone] while no other call on the
+ * same sorter is under way. As Vulkan requires, only one thread at a time records into a command
+ * buffer.
+ *
+ * Structs that may grow begin with `size`, as in gpume.h: write
+ * {.size = sizeof(struct gpume_vulkan)}. gpume_sorter_memory never grows.
  */
 #ifndef GPUME_VULKAN_H
 #define GPUME_VULKAN_H
@@ -40,46 +46,46 @@
 extern "C" {
 #endif
 
-/* The caller's, for as long as what was made with it. */
+/* Handles of the caller, which must outlive the sorter. */
 struct gpume_vulkan {
+    size_t size; /* sizeof(struct gpume_vulkan) */
     VkPhysicalDevice physical;
     VkDevice device;
     VkPipelineCache pipelines; /* may be VK_NULL_HANDLE */
-    bool full_subgroups;       /* both features of subgroups are enabled */
+    bool full_subgroups;       /* both subgroup features above are enabled */
     gpume_log_fn log;          /* may be NULL */
     void *log_opaque;
-    uint8_t reserved[64]; /* zero */
 };
 
 typedef struct gpume_sorter gpume_sorter;
 
-/* GPUME_UNSUPPORTED: the device has no Vulkan 1.2 or no bufferDeviceAddress. */
+/* [free] GPUME_UNSUPPORTED: the device lacks Vulkan 1.2 or bufferDeviceAddress. */
 GPUME_API int gpume_sorter_create(gpume_sorter **sorter, const struct gpume_vulkan *vulkan);
 
-/* Sets *sorter to NULL; NULL is fine. */
+/* [alone] Sets *sorter to NULL. NULL is fine. No command buffer with the sorter's commands may be
+ * pending. */
 GPUME_API void gpume_sorter_destroy(gpume_sorter **sorter);
 
 struct gpume_sorter_task {
-    VkDeviceAddress keys;    /* `count` words of 32 bits, 4 bytes aligned; sorted in place */
-    VkDeviceAddress payload; /* as many, moved along; 0: none */
-    VkDeviceAddress scratch; /* as gpume_sorter_sizes says; its content does not matter */
+    size_t size;             /* sizeof(struct gpume_sorter_task) */
+    VkDeviceAddress keys;    /* `count` words of 32 bits, aligned to 4 bytes; sorted in place */
+    VkDeviceAddress payload; /* `count` words that move with their keys; 0: none */
+    VkDeviceAddress scratch; /* memory as gpume_sorter_sizes requires, with any content */
     uint64_t count;          /* at most 2^30 */
     enum gpume_key_type type;
     enum gpume_sort_method method;
     bool descending;
-    uint32_t key_bits; /* as gpume_sort_params.key_bits */
-    /* 0: all keys are one segment. */
-    uint32_t segment_count;
-    /* Of the longest segment, keys; no segment may be longer. */
-    uint32_t segment_longest;
-    /* segment_count structs gpume_segment in device memory, 8 bytes aligned, read as the commands
-     * run; segments lie within `count` and do not overlap. 0: segment i has the segment_longest
-     * keys from i * segment_stride on. Every length class up to segment_longest costs a look at all
-     * segments, and segments longer than some thousand keys cost workgroups for segment_longest
-     * keys each: where few are long, give them a task of their own. */
+    uint32_t key_bits;        /* as gpume_sort_params.key_bits */
+    uint32_t segment_count;   /* 0: all keys are one segment */
+    uint32_t segment_longest; /* keys in the longest segment; no segment may be longer */
+    /* segment_count structs gpume_segment in device memory, aligned to 8 bytes, read when the
+     * commands run. Segments lie within `count` and do not overlap. 0: segment i is the
+     * segment_longest keys from i * segment_stride on.
+     * Each length class up to segment_longest takes one pass over all segments, and every segment
+     * longer than a few thousand keys takes as many workgroups as segment_longest keys need: if few
+     * segments are long, sort those as a task of their own. */
     VkDeviceAddress segments;
     uint32_t segment_stride; /* keys */
-    uint8_t reserved[36];    /* zero */
 };
 
 struct gpume_sorter_memory {
@@ -87,13 +93,14 @@ struct gpume_sorter_memory {
     uint64_t scratch_alignment;
 };
 
-/* Memory for a task; its addresses count only as 0 or not. It never takes more for fewer keys or
- * shorter segments. GPUME_INVALID: a field of the task. */
+/* [any] The scratch memory that a task requires. Of the task's addresses only their alignment and
+ * whether they are 0 matter. Fewer keys or shorter segments never require more. GPUME_INVALID: a
+ * member of the task is out of range. */
 GPUME_API int gpume_sorter_sizes(const gpume_sorter *sorter, const struct gpume_sorter_task *task,
     struct gpume_sorter_memory *memory);
 
-/* The result is where the keys were: in keys and payload. Stable, as gpume_sort. GPUME_INVALID: a
- * field of the task; nothing is recorded. */
+/* [any] Records the sort. Its result replaces keys and payload. Stable, as gpume_sort.
+ * GPUME_INVALID: a member of the task is out of range; nothing is recorded. */
 GPUME_API int gpume_sorter_record(
     const gpume_sorter *sorter, VkCommandBuffer commands, const struct gpume_sorter_task *task);
 
