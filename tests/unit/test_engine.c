@@ -171,7 +171,7 @@ static void test_same_fields(uint32_t width, uint32_t height, enum synth_content
     gpume_params_default(&params);
     params.width = width;
     params.height = height;
-    params.window_x = params.window_y = 9;
+    params.window_x = params.window_y = 5;
     params.backend = GPUME_BACKEND_CPU;
     params.prefilter = prefilter;
     params.direction = direction;
@@ -194,7 +194,7 @@ static void test_same_fields(uint32_t width, uint32_t height, enum synth_content
     free(costs);
 }
 
-#define TASKS 60u
+#define TASKS 30u
 
 /* Frames and tasks of random pairs among those that the engine holds, submitted by hand. */
 struct session {
@@ -280,7 +280,7 @@ static void test_any_tasks(uint32_t threads, const struct gpume_prefilter *prefi
     gpume_params_default(&params);
     params.width = 70;
     params.height = 40;
-    params.window_x = params.window_y = 9;
+    params.window_x = params.window_y = 5;
     params.ref_distance = 4;
     params.threads = threads;
     params.prefilter = prefilter;
