@@ -219,13 +219,11 @@ static void *thread_main(void *opaque)
 void gpume_lane_push_frame(struct gpume_lane *lane, struct gpume_frame *frame)
 {
     gpume_fifo_push(&lane->frames, frame);
-    pthread_cond_broadcast(&lane->monitor->changed);
 }
 
 void gpume_lane_push_task(struct gpume_lane *lane, const struct gpume_request *request)
 {
     *request_at(lane, lane->request_end++) = *request;
-    pthread_cond_broadcast(&lane->monitor->changed);
 }
 
 uint64_t gpume_lane_next_target(const struct gpume_lane *lane)
@@ -246,7 +244,6 @@ uint64_t gpume_lane_next_target(const struct gpume_lane *lane)
 void gpume_lane_finish(struct gpume_lane *lane)
 {
     lane->finished = true;
-    pthread_cond_broadcast(&lane->monitor->changed);
 }
 
 bool gpume_lane_is_idle(const struct gpume_lane *lane)

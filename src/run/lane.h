@@ -97,7 +97,8 @@ uint32_t gpume_lane_requests_max(const struct gpume_plan *plan);
 /* Starts the thread. GPUME_NOMEM, and GPUME_AGAIN when no thread can be started: not logged. */
 int gpume_lane_open(struct gpume_lane **lane, const struct gpume_lane_parts *parts);
 
-/* Locked. Takes over the caller's reference. Frames come in order. */
+/* Locked. Takes over the caller's reference. Frames come in order. Whoever has pushed or finished
+ * wakes the lane's thread through the monitor. */
 void gpume_lane_push_frame(struct gpume_lane *lane, struct gpume_frame *frame);
 
 /* Locked. */

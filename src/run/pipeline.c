@@ -130,6 +130,7 @@ static int take_over(struct gpume_pipeline *pipeline, struct gpume_lane *failed)
     pipeline->standby_frame = pipeline->plan.params.first_frame + gpume_lane_next_target(failed);
     gpume_lane_hand_over(failed, lane);
     pipeline->lanes[pipeline->lane_count++] = lane;
+    pthread_cond_broadcast(&pipeline->monitor.changed);
     gpume_standby_announce(pipeline->standby, pipeline->standby_frame);
     return GPUME_OK;
 }
@@ -282,6 +283,7 @@ int gpume_pipeline_send(struct gpume_pipeline *pipeline, struct gpume_frame **ou
         frame->time_us = time_us;
         gpume_lane_push_frame(last_lane(pipeline), frame);
         push_due_tasks(pipeline);
+        pthread_cond_broadcast(&pipeline->monitor.changed);
     }
     pthread_mutex_unlock(&pipeline->monitor.mutex);
     if (status != GPUME_OK) {
@@ -307,6 +309,7 @@ int gpume_pipeline_request(struct gpume_pipeline *pipeline, const struct gpume_t
     }
     if (status == GPUME_OK) {
         push_task(pipeline, task);
+        pthread_cond_broadcast(&pipeline->monitor.changed);
     }
     pthread_mutex_unlock(&pipeline->monitor.mutex);
     return status;
@@ -319,6 +322,7 @@ int gpume_pipeline_finish(struct gpume_pipeline *pipeline)
     pipeline->finished = true;
     push_due_tasks(pipeline);
     gpume_lane_finish(last_lane(pipeline));
+    pthread_cond_broadcast(&pipeline->monitor.changed);
     pthread_mutex_unlock(&pipeline->monitor.mutex);
     return status;
 }
