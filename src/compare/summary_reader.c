@@ -1,94 +1,97 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "compare/summary_reader.h"
 
+#include "files/json_reader.h"
 #include "gpume/gpume.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#define LINE_BYTES 1024
-#define LINES_MAX 1000 /* of summary.json, which has a tenth of it */
-
 static const struct {
-    const char *begins, *prefix;
-} sections[] = {
-    {"  \"input\": {", "input "},
-    {"  \"parameters\": {", "--"},
-    {"  \"engine\": {", "engine "},
-};
+    const char *key, *prefix;
+} sections[] = {{"input", "input "}, {"parameters", "--"}, {"engine", "engine "}};
 #define SECTIONS (sizeof(sections) / sizeof(sections[0]))
 
-/* Memory is no choice of the user's. */
-static bool is_size(const char *key, size_t length)
+/* Memory sizes are not settings. */
+static bool is_size(const char *key)
 {
-    return length > 6 && strncmp(key + length - 6, "_bytes", 6) == 0;
+    const size_t length = strlen(key);
+    return length > 6 && strcmp(key + length - 6, "_bytes") == 0;
 }
 
-/* "    "key": value," */
-static void take_line(struct gpume_read_settings *settings, const char *prefix, const char *line)
+/* All numbers are read as reals, because totals may exceed 64 bits. These are written with decimals
+ * even if they are whole. */
+static bool has_decimals(const char *key)
 {
-    const char *key = strncmp(line, "    \"", 5) == 0 ? line + 5 : NULL;
-    const char *stop = key ? strstr(key, "\": ") : NULL;
-    if (!stop || is_size(key, (size_t)(stop - key)) || settings->count == GPUME_READ_SETTINGS_MAX) {
-        return;
-    }
-    const char *value = stop + 3;
-    size_t length = strcspn(value, "\r\n");
-    length -= length > 0 && value[length - 1] == ',';
-    if (length > 1 && value[0] == '"' && value[length - 1] == '"') {
-        value++;
-        length -= 2;
-    }
-    struct gpume_read_setting *setting = &settings->items[settings->count++];
-    snprintf(setting->name, sizeof(setting->name), "%s%.*s", prefix, (int)(stop - key), key);
-    snprintf(setting->value, sizeof(setting->value), "%.*s", (int)length, value);
+    return strcmp(key, "frames_per_second") == 0 || strcmp(key, "gain") == 0 ||
+           strcmp(key, "gamma") == 0;
 }
 
-/* What has been seen of a file. */
-struct seen {
-    const char *prefix; /* of the section that the line is in */
-    unsigned sections;  /* a bit each */
-    bool begun, ended;  /* the object around all */
-};
-
-static void see_line(struct seen *seen, struct gpume_read_settings *settings, const char *line)
+static void add_value(struct gpume_read_setting *setting, const char *key, const json_t *value)
 {
-    seen->ended = seen->begun && strncmp(line, "}", 1) == 0;
-    seen->begun = seen->begun || strncmp(line, "{", 1) == 0;
-    for (size_t s = 0; s < SECTIONS; s++) {
-        if (strncmp(line, sections[s].begins, strlen(sections[s].begins)) == 0) {
-            seen->prefix = sections[s].prefix;
-            seen->sections |= 1u << s;
+    const char *text = json_is_string(value)  ? json_string_value(value)
+                       : json_is_true(value)  ? "true"
+                       : json_is_false(value) ? "false"
+                                              : "null";
+    if (json_is_number(value)) {
+        snprintf(setting->value, sizeof(setting->value), "%.*f", has_decimals(key) ? 6 : 0,
+            json_number_value(value));
+    } else {
+        snprintf(setting->value, sizeof(setting->value), "%s", text);
+    }
+}
+
+/* Members of an object inside it have its key in their prefix. */
+static void add_section(struct gpume_read_settings *settings, const char *prefix, json_t *section)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach(section, key, value)
+    {
+        struct gpume_read_setting setting;
+        if (json_is_object(value)) {
+            snprintf(setting.name, sizeof(setting.name), "%s%s ", prefix, key);
+            add_section(settings, setting.name, value);
+        } else if (!is_size(key) && settings->count < GPUME_READ_SETTINGS_MAX) {
+            snprintf(setting.name, sizeof(setting.name), "%s%s", prefix, key);
+            add_value(&setting, key, value);
+            settings->items[settings->count++] = setting;
         }
     }
-    if (strncmp(line, "  }", 3) == 0) {
-        seen->prefix = NULL;
+}
+
+/* False: a section is missing. */
+static bool take(struct gpume_read_settings *settings, json_t *document)
+{
+    for (size_t s = 0; s < SECTIONS; s++) {
+        json_t *section = json_object_get(document, sections[s].key);
+        if (!json_is_object(section)) {
+            return false;
+        }
+        add_section(settings, sections[s].prefix, section);
     }
-    if (seen->prefix) {
-        take_line(settings, seen->prefix, line);
-    }
+    return true;
 }
 
 int gpume_read_settings(struct gpume_read_settings *settings, const char *path)
 {
-    char line[LINE_BYTES];
-    struct seen seen = {0};
+    struct gpume_bytes text = {0};
+    json_t *document = NULL;
     FILE *file = fopen(path, "r");
     settings->count = 0;
     if (!file) {
         return GPUME_IO;
     }
-    for (unsigned i = 0; i < LINES_MAX && fgets(line, sizeof(line), file); i++) {
-        see_line(&seen, settings, line);
-    }
-    const bool failed = ferror(file);
+    int status = gpume_json_read(file, JSON_DECODE_INT_AS_REAL, &text, &document);
     fclose(file);
-    const bool whole = seen.ended && seen.sections == (1u << SECTIONS) - 1;
-    if (failed || !whole) {
+    gpume_bytes_finish(&text);
+    if (status == GPUME_OK && !take(settings, document)) {
         settings->count = 0;
+        status = GPUME_INVALID;
     }
-    return failed ? GPUME_IO : whole ? GPUME_OK : GPUME_INVALID;
+    json_decref(document);
+    return status;
 }
 
 const char *gpume_read_settings_find(const struct gpume_read_settings *settings, const char *name)

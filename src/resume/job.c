@@ -1,108 +1,214 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A job is the members "gpume", "input" and "parameters" of summary.json, "settings" that it lacks,
+ * the "identity" of the input, and the list "outputs".
+ */
 #include "resume/job.h"
 
 #include "base/status.h"
+#include "files/bytes.h"
+#include "files/json.h"
+#include "vectors/format.h"
 
-#include <stdbool.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define SHOWN_MAX 120 /* bytes of a line in a message */
+#define SHOWN_MAX 120 /* bytes of a value in a message */
 
-static bool has_key(const char *line, const char *key)
+void gpume_run_put_number(struct gpume_json *json, const char *key, uint64_t value)
 {
-    size_t at = strspn(line, " ");
-    bool same = at == 4 && line[at++] == '"';
-    for (; same && *key != '\0'; key++) {
-        same = line[at++] == *key;
-    }
-    return same && line[at] == '"';
+    char digits[24];
+    snprintf(digits, sizeof digits, "%" PRIu64, value);
+    gpume_json_text(json, key, digits);
 }
 
-/* What changes speed alone, or goes with the machine, may be other than it was. */
-static bool may_differ(const char *was, const char *now)
+static void put_settings(struct gpume_json *json, const struct gpume_run_state *state)
+{
+    const struct gpume_run *run = state->summary->run;
+    gpume_json_begin(json, "settings");
+    gpume_run_put_number(json, "prefilter weights", state->weights);
+    gpume_json_count(json, "overlay-style", (uint64_t)run->overlay_style);
+    gpume_json_count(json, "overlay-key", (uint64_t)run->overlay_key);
+    gpume_json_text(json, "format", run->vectors_format ? run->vectors_format->name : NULL);
+    gpume_json_count(json, "scale", run->overlay_scale);
+    gpume_json_end(json);
+}
+
+void gpume_run_job_put(const struct gpume_run_state *state, struct gpume_json *json)
+{
+    char identity[GPUME_RUN_IDENTITY_BYTES];
+    gpume_summary_put_job(state->summary, json);
+    put_settings(json, state);
+    gpume_json_begin(json, "identity");
+    gpume_json_text(json, "name", state->input->name);
+    gpume_json_text(json, "reference", state->input->reference);
+    gpume_run_put_number(json, "files", state->input->files);
+    gpume_json_end(json);
+    gpume_json_begin_list(json, "outputs");
+    for (size_t i = 0; i < state->output_count; i++) {
+        const struct gpume_run_state_output *output = &state->outputs[i];
+        gpume_run_identity_of_output(output->path, identity);
+        gpume_json_begin(json, NULL);
+        gpume_json_text(json, "name", output->name);
+        gpume_json_text(json, "path", output->path);
+        gpume_json_text(json, "identity", identity);
+        gpume_json_end(json);
+    }
+    gpume_json_end_list(json);
+}
+
+/* NULL without memory. */
+static json_t *describe(const struct gpume_run_state *state)
+{
+    struct gpume_bytes text = {0};
+    struct gpume_json json = {.text = &text};
+    gpume_json_begin(&json, NULL);
+    gpume_run_job_put(state, &json);
+    gpume_json_end(&json);
+    json_t *job = text.failed ? NULL : json_loadb((const char *)text.data, text.count, 0, NULL);
+    gpume_bytes_finish(&text);
+    return job;
+}
+
+/* Such settings affect speed only, or belong to the machine. */
+static bool may_differ(const char *key)
 {
     static const char *const keys[] = {
         "backend", "device", "threads", "search", "no-elimination", "validate", "decoder"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        if (has_key(was, keys[i]) && has_key(now, keys[i])) {
+        if (strcmp(key, keys[i]) == 0) {
             return true;
         }
     }
     return false;
 }
 
-/* Is the line of that key the same in both? */
-static bool is_same(const char *was, const char *now, const char *key)
+static bool is_same_member(const json_t *was, const json_t *now, const char *key)
 {
-    char start[64];
-    snprintf(start, sizeof start, "\n    \"%s\": ", key);
-    const char *a = strstr(was, start), *b = strstr(now, start);
-    const size_t length = a ? strcspn(a + 1, "\n") : 0;
-    return a && b && length == strcspn(b + 1, "\n") && strncmp(a, b, length + 1) == 0;
+    return json_equal(json_object_get(was, key), json_object_get(now, key));
 }
 
-/* A file is the same if its name is, or what that stands for; what an input holds is compared by
- * another line. was and now: of the lines, jobs: the whole. */
-static bool is_same_file(const char *was, const char *now, const char *was_job, const char *now_job)
+struct member {
+    const char *key;
+    const json_t *value; /* NULL: there is none */
+};
+
+static int refuse(struct member was, struct member now, const struct gpume_log *log)
 {
-    static const char identity[] = GPUME_RUN_JOB_IDENTITY;
-    const size_t tail = sizeof identity - 1;
-    char name[64], key[64 + sizeof identity];
-    const size_t indent = strspn(was, " \"");
-    size_t length = strcspn(was + indent, "\"\n");
-    if (length > tail && strncmp(was + indent + length - tail, identity, tail) == 0) {
-        length -= tail;
-    }
-    snprintf(name, sizeof name, "%.*s", (int)length, was + indent);
-    snprintf(key, sizeof key, "%s%s", name, identity);
-    const bool both =
-        (has_key(was, name) && has_key(now, name)) || (has_key(was, key) && has_key(now, key));
-    return both && (is_same(was_job, now_job, name) || is_same(was_job, now_job, key));
+    const size_t flags = JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(9);
+    char *a = was.value ? json_dumps(was.value, flags) : NULL;
+    char *b = now.value ? json_dumps(now.value, flags) : NULL;
+    gpume_log_write(log, GPUME_LOG_ERROR,
+        "--resume: the interrupted run had \"%s\": %.*s, this one has \"%s\": %.*s; use the same, "
+        "or "
+        "start anew without --resume",
+        was.key, SHOWN_MAX, a ? a : "none", now.key, SHOWN_MAX, b ? b : "none");
+    free(a);
+    free(b);
+    return GPUME_INVALID;
 }
 
-/* A line without its indentation and comma. */
-static void trim(const char **line, size_t *length)
+/* Two names are equal if they identify the same file. */
+static int check_section(
+    const json_t *was_job, json_t *now_job, const char *name, const struct gpume_log *log)
 {
-    while (*length > 0 && **line == ' ') {
-        (*line)++;
-        (*length)--;
-    }
-    *length -= *length > 0 && (*line)[*length - 1] == ',';
-    *length = *length < SHOWN_MAX ? *length : SHOWN_MAX;
-}
-
-int gpume_run_job_compare(
-    const char *was, const char *end, const char *now, const struct gpume_log *log)
-{
-    const char *const was_job = was, *const now_job = now;
-    while (was < end && *now) {
-        size_t a = strcspn(was, "\n"), b = strcspn(now, "\n");
-        const size_t x = a - (a > 0 && was[a - 1] == ','), y = b - (b > 0 && now[b - 1] == ',');
-        if ((x != y || memcmp(was, now, x) != 0) && !may_differ(was, now) &&
-            !is_same_file(was, now, was_job, now_job)) {
-            if (has_key(was, GPUME_RUN_JOB_FILES)) {
-                gpume_log_write(log, GPUME_LOG_ERROR,
-                    "--resume: the input has changed since the run opened it; give the one that it "
-                    "had, or start anew without --resume");
-                return GPUME_INVALID;
-            }
-            trim(&was, &a);
-            trim(&now, &b);
-            if (*was == '}' || *now == '}') { /* the end of the list: outputs come last */
-                gpume_log_write(log, GPUME_LOG_ERROR,
-                    "--resume: the run that was broken off had other outputs; name the same, or "
-                    "start anew without --resume");
-                return GPUME_INVALID;
-            }
-            gpume_log_write(log, GPUME_LOG_ERROR,
-                "--resume: the run that was broken off had %.*s, this one has %.*s; give the same, "
-                "or start anew without --resume",
-                (int)a, was, (int)b, now);
-            return GPUME_INVALID;
+    json_t *was = json_object_get(was_job, name), *now = json_object_get(now_job, name);
+    const json_t *was_files = json_object_get(was_job, "identity");
+    const json_t *now_files = json_object_get(now_job, "identity");
+    const char *key;
+    json_t *value;
+    json_object_foreach(now, key, value)
+    {
+        const json_t *old = json_object_get(was, key);
+        if (!json_equal(old, value) && !may_differ(key) &&
+            !(old && is_same_member(was_files, now_files, key))) {
+            return refuse((struct member){key, old}, (struct member){key, value}, log);
         }
-        was += a + (was[a] != '\0');
-        now += b + (now[b] != '\0');
+    }
+    json_object_foreach(was, key, value)
+    {
+        if (!json_object_get(now, key)) {
+            return refuse((struct member){key, value}, (struct member){key, NULL}, log);
+        }
     }
     return GPUME_OK;
+}
+
+static int check_input(const json_t *was, const json_t *now, const struct gpume_log *log)
+{
+    if (is_same_member(
+            json_object_get(was, "identity"), json_object_get(now, "identity"), "files")) {
+        return GPUME_OK;
+    }
+    gpume_log_write(log, GPUME_LOG_ERROR,
+        "--resume: the input has changed since the run opened it; restore it, or start anew "
+        "without "
+        "--resume");
+    return GPUME_INVALID;
+}
+
+/* An output's name and path. */
+static struct member member_of(const json_t *output)
+{
+    const char *name = json_string_value(json_object_get(output, "name"));
+    return (struct member){name ? name : "output", json_object_get(output, "path")};
+}
+
+static int check_outputs(const json_t *was, const json_t *now, const struct gpume_log *log)
+{
+    const json_t *was_list = json_object_get(was, "outputs");
+    const json_t *now_list = json_object_get(now, "outputs");
+    const size_t was_count = json_array_size(was_list), now_count = json_array_size(now_list);
+    for (size_t i = 0; i < was_count && i < now_count; i++) {
+        const json_t *a = json_array_get(was_list, i), *b = json_array_get(now_list, i);
+        if (!is_same_member(a, b, "name") ||
+            !(is_same_member(a, b, "path") || is_same_member(a, b, "identity"))) {
+            return refuse(member_of(a), member_of(b), log);
+        }
+    }
+    if (was_count != now_count) {
+        gpume_log_write(log, GPUME_LOG_ERROR,
+            "--resume: the interrupted run had other outputs; use the same, or start anew without "
+            "--resume");
+        return GPUME_INVALID;
+    }
+    return GPUME_OK;
+}
+
+int gpume_run_job_check(
+    const struct gpume_run_state *state, const json_t *was, const struct gpume_log *log)
+{
+    static const char *const sections[] = {"input", "parameters", "settings"};
+    int status;
+    json_t *now = describe(state);
+    GPUME_TRY(now ? GPUME_OK : gpume_log_nomem(log, "the state of the run"));
+    if (!is_same_member(was, now, "gpume")) {
+        GPUME_TRY(refuse((struct member){"gpume", json_object_get(was, "gpume")},
+            (struct member){"gpume", json_object_get(now, "gpume")}, log));
+    }
+    for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++) {
+        GPUME_TRY(check_section(was, now, sections[i], log));
+    }
+    GPUME_TRY(check_input(was, now, log));
+    GPUME_TRY(check_outputs(was, now, log));
+fail:
+    json_decref(now);
+    return status;
+}
+
+bool gpume_run_job_shares_output(const struct gpume_run_state *state, const json_t *other)
+{
+    json_t *job = describe(state);
+    const json_t *mine = json_object_get(job, "outputs");
+    const json_t *theirs = json_object_get(other, "outputs");
+    bool shared = false;
+    for (size_t i = 0; i < json_array_size(mine) && !shared; i++) {
+        for (size_t k = 0; k < json_array_size(theirs) && !shared; k++) {
+            shared = is_same_member(json_array_get(mine, i), json_array_get(theirs, k), "identity");
+        }
+    }
+    json_decref(job);
+    return shared;
 }

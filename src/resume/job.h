@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The job in the state of a run (run_state.h), a line of JSON each value: is it that of another
- * run?
- */
+/* What identifies a run in its saved state: version, input, parameters and outputs. */
 #ifndef GPUME_RESUME_JOB_H
 #define GPUME_RESUME_JOB_H
 
-#include "base/log.h"
+#include "resume/state.h"
 
-/* Keys beside summary.json's: behind that of an input's or output's name, which file it is, however
- * it is spelled; and a sum over the files of the input (run_identity.h). */
-#define GPUME_RUN_JOB_IDENTITY " identity"
-#define GPUME_RUN_JOB_FILES "input files"
+#include <jansson.h>
 
-/* Holds the job of a state, which ends at `end`, against that of this run. GPUME_INVALID after a
- * line: they are not the same. */
-int gpume_run_job_compare(
-    const char *was, const char *end, const char *now, const struct gpume_log *log);
+/* Writes the members of the job into an object that has been begun. */
+void gpume_run_job_put(const struct gpume_run_state *state, struct gpume_json *json);
+
+/* GPUME_INVALID after one line: the saved state `was` is that of another job. GPUME_NOMEM. */
+int gpume_run_job_check(
+    const struct gpume_run_state *state, const json_t *was, const struct gpume_log *log);
+
+/* Does the saved state `other` have one of these outputs? */
+bool gpume_run_job_shares_output(const struct gpume_run_state *state, const json_t *other);
+
+/* A 64-bit number is a string of its digits: JSON readers have at most 63 bits. */
+void gpume_run_put_number(struct gpume_json *json, const char *key, uint64_t value);
 
 #endif

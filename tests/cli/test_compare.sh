@@ -77,6 +77,11 @@ grep -q '"name": "--window",' "$scratch/out" || fail "--json: settings that diff
 run compare a b.csv
 ! grep -q 'made with' "$scratch/out" || fail "settings of one alone"
 cp -r b odd
+# However the JSON is laid out, and with totals above 64 bits.
+sed 's/"sse_before": \([0-9]*\),/"sse_before": 9999999999999999999999\1,/' b/summary.json | tr -d '\n' >odd/summary.json
+run compare a odd
+grep -q '^made with    --window: A 7x7, B 3x3$' "$scratch/out" || fail "settings of a summary.json without line breaks"
+[ "$(grep -c ': A [^(]' "$scratch/out")" -eq 1 ] || fail "settings that its layout or totals change"
 printf '{\n  "parameters": {\n    "window": "\033[1m",\n    "\n    "x": \n' >odd/summary.json
 run compare a odd
 [ "$status" -eq 5 ] || fail "an odd summary.json"

@@ -121,19 +121,19 @@ kill -s KILL $pid
 wait 2>/dev/null
 rm slow
 [ -z "$(ls out | grep -v gpume)" ] || fail "killed, and a file has a final name"
-sed -n 's/^    "fields": \([0-9]*\),$/\1/p' .p.y4m.gpume-state >fields
+sed -n 's/^    "fields": "\([0-9]*\)",$/\1/p' .p.y4m.gpume-state >fields
 [ "$(cat fields)" -gt 0 ] || fail "the state has no fields"
 mkfifo slow
 "$oracle" stream 60 >slow 2>/dev/null &
 launch INT slow -o out --predicted p.y4m --residual r%03d.png --resume
 state_has_more() {
-    [ "$(sed -n 's/^    "fields": \([0-9]*\),$/\1/p' .p.y4m.gpume-state)" != "$(cat fields)" ]
+    [ "$(sed -n 's/^    "fields": "\([0-9]*\)",$/\1/p' .p.y4m.gpume-state)" != "$(cat fields)" ]
 }
 wait_for state_has_more
 kill -s KILL $pid
 wait 2>/dev/null
 rm slow
-fields=$(sed -n 's/^    "fields": \([0-9]*\),$/\1/p' .p.y4m.gpume-state)
+fields=$(sed -n 's/^    "fields": "\([0-9]*\)",$/\1/p' .p.y4m.gpume-state)
 [ "$fields" -gt "$(cat fields)" ] || fail "a resumed run does not get on"
 rm fields
 make_clip longer.y4m 64 48 8 $((fields + 30))
@@ -247,7 +247,7 @@ break_off INT 011
 for option in "--block 4" "--window 5" "--edge inside" "--ref-distance 2" "--frames 7" "--start 2" \
     "--prefilter box:3" "--vf hflip" "--gain 2" "--residual-mode signed"; do
     refuses $option
-    says '--resume: the run that was broken off had "'
+    says '--resume: the interrupted run had "'
 done
 refuses --block 16
 says '"block": 8, this one has "block": 16'
@@ -255,28 +255,30 @@ cp clip.y4m other.y4m
 expect 2 other.y4m -o out --predicted p.y4m --residual r%03d.png --resume --backend "$engine"
 says '"name": "slow", this one has "name": "other.y4m"'
 expect 2 other.y4m -o out --predicted p.y4m --resume --backend "$engine"
-# seal FILE: the state in it with the sum that it ought to have, FNV-1a of 64 bits, onto standard output. A shell's
-# numbers are of 64 bits, and wrap.
+# seal FILE: prints the state in it with a correct checksum, 64-bit FNV-1a. The shell's numbers have 64 bits, and wrap.
 seal() {
-    sed '/^  "sum"/,$d' "$1" >body
+    sed '/^  "checksum"/,$d' "$1" >body
     bytes=$(($(wc -c <body) - 2)) # without comma and newline
     sum=-3750763034362895579
     for byte in $(head -c $bytes body | od -An -v -tu1); do
         sum=$(((sum ^ byte) * 1099511628211))
     done
     head -c $bytes body
-    printf ',\n  "sum": %u\n}\n' "$sum"
+    printf ',\n  "checksum": "%016x"\n}\n' "$sum"
     rm body
 }
 mv .p.y4m.gpume-state good
-seal good | cmp - good || fail "the sum of a state"
+seal good | cmp - good || fail "the checksum of a state"
 sed 's/^  "gpume": ".*"/  "gpume": "0.0.1"/' good >.p.y4m.gpume-state
 refuses
-says ".p.y4m.gpume-state is not what the run has written, and cannot be trusted"
+says ".p.y4m.gpume-state has been changed since it was written"
 seal .p.y4m.gpume-state >state
 mv state .p.y4m.gpume-state
 refuses
 says '"gpume": "0.0.1"'
+sed 's/^  "state": [0-9]*/  "state": 3/' good >.p.y4m.gpume-state
+refuses
+says ".p.y4m.gpume-state was written by another version of gpume; resume with that version, or start anew without --resume"
 
 # The machine has been restarted, which an interrupted run survives and a killed one does not.
 grep -q '^    "boot": null,$' good || fail "an interrupted run is not on the disk"
@@ -285,10 +287,14 @@ seal state >.p.y4m.gpume-state
 rm state
 refuses
 says "restarted"
-# What is no state, and files that are not what they were.
-echo nonsense >.p.y4m.gpume-state
-refuses
-says "says nothing"
+# Files that are not states: not JSON, other JSON, a truncated state, one with more behind it, one that is too large.
+for command in 'echo nonsense' 'echo []' 'echo "{\"state\": \"4\"}"' 'head -c 1000 good' 'cat good good' \
+    'head -c 1048577 /dev/zero | tr "\\0" " " | cat - good'; do
+    eval "$command" >.p.y4m.gpume-state
+    refuses
+    says ".p.y4m.gpume-state is not the saved state of a run"
+done
+# Files that are not what they were.
 mv good .p.y4m.gpume-state
 cp -p p.y4m.partial kept
 : >p.y4m.partial
@@ -307,12 +313,12 @@ refuses
 says "out/frames.csv has been written since"
 mv kept out/frames.csv.partial
 # A number that the run has not written: more fields than the files hold, fewer bytes, another time.
-for number in fields last_field targets sad_before 'bytes 0' 'number 2' 'changed at second 2' sum; do
+for number in fields last_field targets sad_before bytes number changed_s checksum; do
     cp .p.y4m.gpume-state good
-    sed "s/^\( *\"$number\": \)\([0-9]*\)/\11\2/" good >.p.y4m.gpume-state
+    sed "s/^\( *\"$number\": \"\)/\11/" good >.p.y4m.gpume-state
     ! cmp -s good .p.y4m.gpume-state || fail "the state has no $number"
     refuses
-    says "--resume: .p.y4m.gpume-state is not what the run has written, and cannot be trusted; start anew without --resume"
+    says "--resume: .p.y4m.gpume-state has been changed since it was written; start anew without --resume"
     mv good .p.y4m.gpume-state
 done
 # A picture of a field that was done; that of the next one, which was not, nobody misses.
@@ -395,7 +401,7 @@ wait $pid
 [ $? -eq 1 ] || fail "the other run: exit status"
 rm hidden
 mv clip.y4m stream
-make_clip clip.y4m 64 48 8 $((30 + $(sed -n 's/^    "fields": \([0-9]*\),$/\1/p' .p.y4m.gpume-state)))
+make_clip clip.y4m 64 48 8 $((30 + $(sed -n 's/^    "fields": "\([0-9]*\)",$/\1/p' .p.y4m.gpume-state)))
 unbroken
 goes_on
 same "of a run that was still under way"

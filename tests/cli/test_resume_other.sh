@@ -93,7 +93,7 @@ resumes 0 40
 whole 40
 # Killed: the state may be of an earlier field.
 break_off KILL 011
-known=$(($(sed -n 's/^    "last_field": \([0-9]*\),$/\1/p' .v.csv.gpume-state) + 1))
+known=$(($(sed -n 's/^    "last_field": "\([0-9]*\)",$/\1/p' .v.csv.gpume-state) + 1))
 ends $((known - 1)) "$known"
 resumes 0 40
 whole 40

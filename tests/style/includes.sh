@@ -14,7 +14,7 @@ trap 'rm -rf "$scratch"' EXIT
 # the C library and of POSIX are free to all, shaders apart.
 cat >"$scratch/rooms" <<'END'
 src/base        base/.*\.h gpume/gpume\.h
-src/files       base/.*\.h files/.*\.h gpume/gpume\.h
+src/files       base/.*\.h files/.*\.h gpume/gpume\.h jansson\.h
 src/model       base/.*\.h model/.*\.h gpume/gpume\.h
 src/frame       base/.*\.h model/.*\.h frame/.*\.h gpume/gpume\.h
 src/run         base/.*\.h model/.*\.h frame/.*\.h run/.*\.h gpume/gpume\.h
@@ -27,8 +27,8 @@ src/draw        base/.*\.h draw/.*\.h gpume/gpume\.h cairo\.h
 src/vectors     base/.*\.h files/.*\.h vectors/.*\.h gpume/gpume\.h nettle/sha2\.h
 src/sinks       base/.*\.h files/.*\.h sinks/.*\.h vectors/.*\.h draw/(colours|overlay)\.h media/(picture|still)\.h gpume/gpume\.h
 src/report      base/.*\.h files/.*\.h report/.*\.h sinks/.*\.h vectors/.*\.h draw/(colours|overlay)\.h media/(picture|still)\.h gpume/gpume\.h
-src/resume      base/.*\.h files/.*\.h resume/.*\.h sinks/.*\.h vectors/format\.h gpume/gpume\.h
-src/compare     base/.*\.h files/.*\.h compare/.*\.h sinks/.*\.h vectors/.*\.h draw/(colours|overlay)\.h media/(picture|still)\.h gpume/gpume\.h
+src/resume      base/.*\.h files/.*\.h resume/.*\.h sinks/.*\.h vectors/format\.h gpume/gpume\.h jansson\.h
+src/compare     base/.*\.h files/.*\.h compare/.*\.h sinks/.*\.h vectors/.*\.h draw/(colours|overlay)\.h media/(picture|still)\.h gpume/gpume\.h jansson\.h
 src/include     gpume/(gpume|prefilter)\.h
 src/include/gpume/avframe.h gpume/gpume\.h libavutil/.*\.h
 src/include/gpume/vulkan.h gpume/compute\.h vulkan/vulkan_core\.h
