@@ -84,14 +84,14 @@ static int look_at(
     const int fd = gpume_temporary_adopt(path);
     if (fd < 0) {
         const bool gone = errno == ENOENT, busy = errno == EWOULDBLOCK;
-        *why = gone   ? "is not there any more"
+        *why = gone   ? "is missing"
                : busy ? "is being written by a run that is still under way"
                       : "cannot be opened and locked";
         return gone ? GPUME_EOF : busy ? GPUME_AGAIN : GPUME_IO;
     }
     const bool whole = fstat(fd, &info) == 0 && (uint64_t)info.st_size >= mark->bytes;
     (void)close(fd);
-    *why = whole ? "has been written since" : "is shorter than it was";
+    *why = whole ? "has been modified since" : "is shorter than it was";
     return whole && (!dated || is_of_date(&info, mark)) ? GPUME_OK : GPUME_INVALID;
 }
 
@@ -99,7 +99,7 @@ int gpume_out_set_look(const struct gpume_out_mark *mark, bool *moved, const cha
 {
     int status = GPUME_NOMEM;
     struct places places = places_of(mark);
-    *why = "cannot be looked at: out of memory";
+    *why = "cannot be examined: out of memory";
     if (places.temporary) {
         *moved = mark->other && access(places.temporary, F_OK) != 0;
         status =

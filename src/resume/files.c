@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* The references of a finished target, in the order of its fields; how many. */
+/* The references of a completed target, in the order of its fields. Returns their number. */
 static size_t references(const struct gpume_run *run, const struct gpume_summary *sums,
     uint64_t target, uint64_t refs[2])
 {
@@ -17,41 +17,41 @@ static size_t references(const struct gpume_run *run, const struct gpume_summary
     if (direction != GPUME_DIRECTION_FUTURE && target >= distance) {
         refs[count++] = target - distance;
     } else if (direction == GPUME_DIRECTION_BOTH && run->compat && target == 0) {
-        refs[count++] = 0; /* the first frame's past: itself */
+        refs[count++] = 0; /* FFmpeg searches the first frame in itself */
     }
-    /* The input's last frames have none ahead, so those that have are the first. */
+    /* Only the last frames of the input have no reference ahead. */
     if (direction != GPUME_DIRECTION_PAST && target - sums->first_field < sums->ways[1].fields) {
         refs[count++] = target + distance;
     }
     return count;
 }
 
-/* It had its name before the state was saved, and a file system whose clock is coarse may have
- * given both the same time. */
+/* Files were named before the state was saved. On a file system with coarse times both may have the
+ * same time. */
 static bool is_later(const struct stat *info, const struct gpume_run_state *state)
 {
     const uint64_t s = (uint64_t)info->st_mtim.tv_sec, ns = (uint64_t)info->st_mtim.tv_nsec;
     return s > state->saved_s || (s == state->saved_s && ns > state->saved_ns);
 }
 
-/* GPUME_EOF: the file is not there. GPUME_INVALID: nothing is in it, or something else. */
+/* GPUME_EOF: the file is missing. GPUME_INVALID: it is empty, or newer than the state. */
 static int look_at_one(const struct gpume_run_state *state, const char *name, const char **why)
 {
     struct stat info;
     if (stat(name, &info) == 0) {
         const bool empty = S_ISREG(info.st_mode) && info.st_size == 0;
-        *why = empty ? "is empty" : "has been written since";
+        *why = empty ? "is empty" : "has been modified since";
         return empty || is_later(&info, state) ? GPUME_INVALID : GPUME_OK;
     }
     const bool gone = errno == ENOENT || errno == ENOTDIR;
-    *why = gone ? "is not there any more" : "cannot be looked at";
+    *why = gone ? "is missing" : "cannot be examined";
     return gone ? GPUME_EOF : GPUME_IO;
 }
 
-/* Of files that have been looked at. */
+/* The results for all files. */
 struct findings {
     uint64_t files, gone;
-    const struct gpume_run_state_output *bad; /* the first one that is not as it should be */
+    const struct gpume_run_state_output *bad; /* the first with a problem */
     struct gpume_pattern_numbers numbers;     /* of its file, if it is a series */
     const char *why;
     int status;
@@ -73,14 +73,14 @@ static void note(struct findings *findings, const struct gpume_run_state_output 
 static void look_at_number(struct findings *findings, const struct gpume_run_state *state,
     const struct gpume_run_state_output *output, struct gpume_pattern_numbers numbers)
 {
-    const char *why = "cannot be looked at: out of memory";
+    const char *why = "cannot be examined: out of memory";
     char *name = gpume_pattern_name_pair(output->path, numbers);
     const int status = name ? look_at_one(state, name, &why) : GPUME_NOMEM;
     note(findings, output, status, why, numbers);
     free(name);
 }
 
-/* To the first that is missing, as long as none was there. */
+/* Up to the first problem, unless all files so far are missing. */
 static void look_at_series(struct findings *findings, const struct gpume_run_state *state,
     const struct gpume_run_state_output *output, const struct gpume_summary *sums)
 {
@@ -106,7 +106,8 @@ static int complain(const struct findings *findings, const struct gpume_log *log
     char *name = bad->series ? gpume_pattern_name_pair(bad->path, findings->numbers) : NULL;
     if (bad->series) {
         gpume_log_write(log, GPUME_LOG_ERROR,
-            "--resume: %s, which has a field that was done, %s; put it back, or start anew without "
+            "--resume: %s, which holds a completed frame pair, %s; restore it, or start anew "
+            "without "
             "--resume",
             name ? name : bad->path, findings->why);
     } else if (findings->status == GPUME_AGAIN) {
@@ -114,7 +115,7 @@ static int complain(const struct findings *findings, const struct gpume_log *log
             bad->path, findings->why);
     } else {
         gpume_log_write(log, GPUME_LOG_ERROR,
-            "--resume: what there was of %s %s; %sstart anew without --resume", bad->path,
+            "--resume: the partial result of %s %s; %sstart anew without --resume", bad->path,
             findings->why, findings->status == GPUME_INVALID ? "" : "try again, or ");
     }
     free(name);
@@ -133,7 +134,7 @@ int gpume_run_files_check(
             note(&findings, output, status, why, (struct gpume_pattern_numbers){0});
         }
     }
-    /* Also where all tables are gone: the files by number are what is left of the run then. */
+    /* Numbered files may be all that is left of the run. */
     for (size_t i = 0; i < state->output_count; i++) {
         if (state->outputs[i].series) {
             look_at_series(&findings, state, &state->outputs[i], sums);

@@ -29,7 +29,7 @@ static void put_file(
         (uintmax_t)file->st_ino, last);
 }
 
-/* The folder and the last part, or the path where there is no such folder. */
+/* The folder and the last part, or the path if there is no such folder. */
 static void put_place(char identity[GPUME_RUN_IDENTITY_BYTES], const char *path)
 {
     struct stat info;
@@ -63,7 +63,7 @@ void gpume_run_identity_of_output(const char *path, char identity[GPUME_RUN_IDEN
     free(final);
 }
 
-/* The device's number is left out: it may be another one after the machine has been restarted. */
+/* Without the device number, which may change when the machine is restarted. */
 static uint64_t add_file(uint64_t sum, const struct stat *file)
 {
     const uint64_t facts[] = {(uint64_t)file->st_ino, (uint64_t)file->st_size,
@@ -71,7 +71,7 @@ static uint64_t add_file(uint64_t sum, const struct stat *file)
     return gpume_checksum(sum, facts, sizeof facts);
 }
 
-/* The file of the input, or all that its numbered name stands for. */
+/* The file of the input, or all files of a numbered name. */
 static uint64_t add_files(uint64_t sum, const char *input)
 {
     struct stat info;

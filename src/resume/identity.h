@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which files the names of a run stand for, however they are spelled, and what an input holds. */
+/* Which files a run's names refer to, however they are spelled, and whether an input has changed.
+ */
 #ifndef GPUME_RESUME_IDENTITY_H
 #define GPUME_RESUME_IDENTITY_H
 
@@ -12,22 +13,21 @@
 /* An input as it was at one moment. */
 struct gpume_run_input {
     char name[GPUME_RUN_IDENTITY_BYTES];
-    char reference[GPUME_RUN_IDENTITY_BYTES]; /* of two still pictures the first; "": there is none
-                                               */
-    uint64_t files; /* a sum over each file's number, size and time of its last change */
+    char reference[GPUME_RUN_IDENTITY_BYTES]; /* the first of two still pictures, or "" */
+    uint64_t files; /* checksum of inode number, size and modification time of each file */
 };
 
-/* reference: NULL for a video. A name stands for its file or, with a number in it, for the folder
- * and its last part. A pipe is its name, as a file made later may get its number. */
+/* reference: NULL for a video. A file is identified by its inode number, a numbered name by the
+ * folder and its last part, a pipe by its name: its inode number may be reused. */
 void gpume_run_input_look(struct gpume_run_input *input, const char *name, const char *reference);
 
 bool gpume_run_input_is_same(const struct gpume_run_input *a, const struct gpume_run_input *b);
 
-/* The folder, and the last part: links to a file are followed, as files/out.h does. Where the
- * folder is not there, the name. */
+/* The folder's inode number and the last part, with links followed as files/out.h does, or the path
+ * if there is no such folder. */
 void gpume_run_identity_of_output(const char *path, char identity[GPUME_RUN_IDENTITY_BYTES]);
 
-/* Can the input be told from another one of its kind? Standard input only where it is a file. */
+/* Can the input be distinguished from others? Standard input only if it is a file. */
 bool gpume_run_identity_is_certain(const char *input);
 
 #endif

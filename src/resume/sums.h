@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The sums of a run that go on, each with its key in the run's state (run_state.h). */
+/* The sums that a resumed run continues, with their keys in its saved state (resume/state.h). */
 #ifndef GPUME_RESUME_SUMS_H
 #define GPUME_RESUME_SUMS_H
 
@@ -13,7 +13,7 @@
 struct gpume_run_sum {
     char key[40];
     uint64_t *value; /* NULL: real */
-    double *real;    /* which is kept as its bits */
+    double *real;    /* saved as its 64 bits */
 };
 
 struct gpume_run_sums {
@@ -21,7 +21,7 @@ struct gpume_run_sums {
     size_t count;
 };
 
-/* Always in the same order; they point into the summary. */
+/* Always in the same order, with pointers into the summary. */
 void gpume_run_sums_list(struct gpume_summary *summary, struct gpume_run_sums *sums);
 
 #endif

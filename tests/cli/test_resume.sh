@@ -145,7 +145,7 @@ same killed
 make_clip clip.y4m 64 48 8 40
 unbroken
 
-# A run that fails under --resume keeps what there was.
+# A run that fails under --resume keeps what earlier runs left.
 break_off INT 011
 (
     trap '' XFSZ
@@ -302,15 +302,15 @@ refuses
 says "p.y4m is shorter than it was"
 mv p.y4m.partial p.y4m
 refuses
-says "p.y4m is not there any more"
+says "p.y4m is missing"
 rm p.y4m
 refuses
-says "p.y4m is not there any more"
+says "p.y4m is missing"
 mv kept p.y4m.partial
 cp -p out/frames.csv.partial kept
 touch out/frames.csv.partial
 refuses
-says "out/frames.csv has been written since"
+says "out/frames.csv has been modified since"
 mv kept out/frames.csv.partial
 # A number that the run has not written: more fields than the files hold, fewer bytes, another time.
 for number in fields last_field targets sad_before bytes number changed_s checksum; do
@@ -321,13 +321,13 @@ for number in fields last_field targets sad_before bytes number changed_s checks
     says "--resume: .p.y4m.gpume-state has been changed since it was written; start anew without --resume"
     mv good .p.y4m.gpume-state
 done
-# A picture of a field that was done; that of the next one, which was not, nobody misses.
+# A picture of a completed frame pair. That of the next one may be missing.
 mv r003.png kept
 refuses
-says "--resume: r003.png, which has a field that was done, is not there any more; put it back, or start anew without --resume"
+says "--resume: r003.png, which holds a completed frame pair, is missing; restore it, or start anew without --resume"
 : >r003.png
 refuses
-says "r003.png, which has a field that was done, is empty"
+says "r003.png, which holds a completed frame pair, is empty"
 mv kept r003.png
 goes_on
 same "after refusals"
@@ -359,7 +359,7 @@ flo() {
 break_flo INT f10-9.flo
 mv f5-6.flo kept
 flo 2
-says "--resume: f5-6.flo, which has a field that was done, is not there any more"
+says "--resume: f5-6.flo, which holds a completed frame pair, is missing"
 mv kept f5-6.flo
 mv f0-1.flo kept # the first frame has no past
 flo 2

@@ -158,7 +158,7 @@ for signal in INT KILL; do
             eval "$change"
         done
         resumes 2 40
-        says "--resume: r001.png, which has a field that was done, has been written since; put it back, or start anew without --resume"
+        says "--resume: r001.png, which holds a completed frame pair, has been modified since; restore it, or start anew without --resume"
         mv kept r001.png
         unchanged
     done
@@ -175,7 +175,7 @@ rm was/v.csv.partial
 for option in '' -y; do
     # shellcheck disable=SC2086 # no option
     resumes 2 40 $option
-    says "--resume: what there was of v.csv is not there any more; start anew without --resume"
+    says "--resume: the partial result of v.csv is missing; start anew without --resume"
     unchanged
 done
 # Nothing is left of the run but a picture that it had not said was done.
