@@ -131,13 +131,13 @@ for command in "silent --backend $engine" "sort silent" "compare silent a" "conv
     # shellcheck disable=SC2086 # several words
     run $command --timeout 0.3
     [ "$status" -eq 1 ] || fail "$command: exit status $status, not 1"
-    [ "$(cat "$scratch/err")" = "gpume: --timeout 0.3: the run has not ended in that time; raise it or give it less to do" ] ||
+    [ "$(cat "$scratch/err")" = "gpume: --timeout 0.3: the run did not end in time; raise the limit or reduce the work" ] ||
         fail "$command: $(cat "$scratch/err")"
 done
 for command in "bench silent" "bench --seconds 600" "bench --sort --seconds 600"; do
     # shellcheck disable=SC2086
     expect 1 $command --timeout 0.3
-    says "--timeout 0.3: the run has not ended in that time"
+    says "--timeout 0.3: the run did not end in time"
 done
 # Standard input that never ends, in the middle of a run: the results so far are kept as .partial, as after Ctrl-C. The
 # time has to suffice for the frames that are there, which a busy machine may need more of.
