@@ -26,8 +26,8 @@
  *
  * Errors: as in gpume.h: GPUME_OK or a negative gpume_status; results are untouched on failure.
  * What the caller could not have known, such as that memory has run out, is logged in one line
- * through params.log. An argument that is out of range, or NULL where it must not be, gives
- * GPUME_INVALID without a log line.
+ * through params.log, and so is a wrong `size`. Any other argument that is out of range, or NULL
+ * where it must not be, gives GPUME_INVALID without a log line.
  *
  * Structs that may grow begin with `size`, as in gpume.h. The inline functions set it; for
  * gpume_program_params write {.size = sizeof(struct gpume_program_params)}. gpume_segment and
@@ -127,7 +127,7 @@ GPUME_API int gpume_array_create(gpume_compute *compute, gpume_array **array, ui
 /* [alone] Sets *array to NULL. NULL is fine. */
 GPUME_API void gpume_array_destroy(gpume_array **array);
 
-/* [alone] Copy between host memory and a part of an array. GPUME_INVALID: the part extends beyond
+/* [alone] Copies between host memory and a part of an array. GPUME_INVALID: the part extends beyond
  * the array's end. */
 GPUME_API int gpume_array_write(
     gpume_array *array, uint64_t offset, const void *data, uint64_t bytes);

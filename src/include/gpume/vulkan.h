@@ -63,7 +63,7 @@ typedef struct gpume_sorter gpume_sorter;
 GPUME_API int gpume_sorter_create(gpume_sorter **sorter, const struct gpume_vulkan *vulkan);
 
 /* [alone] Sets *sorter to NULL. NULL is fine. No command buffer with the sorter's commands may be
- * pending. */
+ * pending, nor be submitted afterwards. */
 GPUME_API void gpume_sorter_destroy(gpume_sorter **sorter);
 
 struct gpume_sorter_task {
