@@ -324,16 +324,15 @@ static enum gpume_exit transfer(struct job *job)
 static enum gpume_exit finish_outputs(struct job *job)
 {
     uint64_t before = gpume_progress_clock_ns();
-    job->summary.whole_ns = job->before.whole_ns + before - job->start_ns;
     for (size_t i = 0; i < job->outputs.count; i++) {
-        if (job->sinks[i]->ops->finish(job->sinks[i]) != GPUME_OK) {
-            return GPUME_EXIT_FAILED;
-        }
-        /* After each: report and summary, which show these times, come last. */
+        /* Before each: report and summary, which contain these times, come last. */
         const uint64_t now = gpume_progress_clock_ns();
         job->summary.write_ns += now - before;
         job->summary.whole_ns = job->before.whole_ns + now - job->start_ns;
         before = now;
+        if (job->sinks[i]->ops->finish(job->sinks[i]) != GPUME_OK) {
+            return GPUME_EXIT_FAILED;
+        }
     }
     return gpume_out_set_name(&job->checkpoint.set, &job->run.log) == GPUME_OK ? GPUME_EXIT_DONE
                                                                                : GPUME_EXIT_FAILED;
