@@ -8,6 +8,7 @@
 
 #include "console.h"
 #include "files/text_file.h"
+#include "report/report.h"
 #include "resume/state.h"
 #include "vectors/format.h"
 

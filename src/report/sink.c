@@ -5,7 +5,6 @@
  * bytes a field and a bounded set of pictures until the end. Called by the thread that receives
  * fields.
  */
-#include "sinks/sink.h"
 #include "base/status.h"
 #include "files/out.h"
 #include "files/text_file.h"
@@ -13,6 +12,7 @@
 #include "report/gallery.h"
 #include "report/page.h"
 #include "report/picks.h"
+#include "report/report.h"
 #include "sinks/frame_row.h"
 #include "sinks/summary.h"
 

@@ -116,8 +116,4 @@ extern const struct gpume_sink_ops gpume_sink_residual;
 extern const struct gpume_sink_ops gpume_sink_difference;
 extern const struct gpume_sink_ops gpume_sink_overlay;
 
-/* Of the report's three forms the one that the name's end says; any other name is refused by its
- * check. */
-const struct gpume_sink_ops *gpume_sink_report(const char *path);
-
 #endif
