@@ -4,8 +4,7 @@
  * implementations of the search; or all of it as JSON. Having no device is no error, since the CPU
  * engine always works.
  */
-#include "devices.h"
-
+#include "commands.h"
 #include "console.h"
 #include "host.h"
 #include "options/common.h"
@@ -20,10 +19,6 @@
 #define SEARCHES_MAX 32 /* more than any build has */
 
 #define GIB 1073741824.0
-
-struct devices_options {
-    struct gpume_common_options common;
-};
 
 static int widest(int width, const char *text)
 {
@@ -83,7 +78,7 @@ static void look_at_host(struct gpume_machine *machine)
 
 static enum gpume_exit run(const void *opaque)
 {
-    const struct devices_options *options = opaque;
+    const struct gpume_common_options *options = opaque;
     static struct gpume_device devices[DEVICES_MAX];
     static struct gpume_search_info searches[SEARCHES_MAX];
     const struct gpume_log log = {.fn = gpume_console_log};
@@ -104,7 +99,7 @@ static enum gpume_exit run(const void *opaque)
         machine.search_count = count < SEARCHES_MAX ? count : SEARCHES_MAX;
     }
     look_at_host(&machine);
-    if (options->common.form == GPUME_FORM_JSON) {
+    if (options->form == GPUME_FORM_JSON) {
         return gpume_machine_write_json(&machine, &log) ? GPUME_EXIT_FAILED : GPUME_EXIT_DONE;
     }
     if (machine.device_count == 0) {
@@ -117,9 +112,9 @@ static enum gpume_exit run(const void *opaque)
 
 static const struct gpume_option table[] = {
     {.heading = "Messages"},
-    {GPUME_OPTION_JSON(struct devices_options), .help = "print the tables as one JSON object"},
-    {GPUME_OPTION_VERBOSE(struct devices_options)},
-    GPUME_OPTIONS_LAST(struct devices_options, "show this help"),
+    {GPUME_OPTION_JSON, .help = "print the tables as one JSON object"},
+    {GPUME_OPTION_VERBOSE},
+    GPUME_OPTIONS_LAST("show this help"),
 };
 
 const struct gpume_command gpume_devices_command = {
@@ -130,7 +125,7 @@ const struct gpume_command gpume_devices_command = {
              "and the implementations of the search.",
     .options = table,
     .option_count = sizeof(table) / sizeof(table[0]),
-    .bytes = sizeof(struct devices_options),
+    .bytes = sizeof(struct gpume_common_options),
     .operands = "none",
     .run = run,
 };

@@ -19,8 +19,6 @@ struct gpume_bench_options {
     bool sort, reduce;
 };
 
-extern const struct gpume_command gpume_bench_command;
-
 /* The search, and arrays (--sort and --reduce). Any failure has been reported to
  * gpume_console_error; GPUME_EXIT_MISMATCH: two engines disagree. */
 enum gpume_exit gpume_bench_search(const struct gpume_bench_options *options);

@@ -2,6 +2,7 @@
 /* The options of `gpume bench`, and which kind of work each of them is for. */
 #include "bench/bench.h"
 
+#include "commands.h"
 #include "console.h"
 #include "options/checks.h"
 #include "options/line.h"
@@ -16,37 +17,16 @@ enum { GENERATED = 1, INPUT = 2, SEARCH = GENERATED | INPUT, ARRAYS = 4 };
 
 static const struct gpume_option table[] = {
     {.heading = "Benchmark"},
-    {.name = "size",
-        .value = "WxH",
-        .type = &gpume_type_size,
-        GPUME_FIELD(OPTIONS, params.width),
-        .min = 1,
-        .max = 65536,
-        .help = "size of the generated frames in pixels, 1 to 65536 on each axis (default "
-                "1920x1080)",
+    {GPUME_ROW("size", "WxH", size, OPTIONS, params.width), .min = 1, .max = 65536,
+        .help =
+            "size of the generated frames in pixels, 1 to 65536 on each axis (default 1920x1080)",
         .uses = GENERATED},
-    {.name = "bits",
-        .value = "N",
-        .type = &gpume_type_number,
-        GPUME_FIELD(OPTIONS, params.bits),
-        .min = 8,
-        .max = 16,
-        .help = "bits per sample of the generated frames, 8 to 16 (default 8)",
-        .uses = GENERATED},
-    {.name = "sort",
-        .type = &gpume_type_flag,
-        GPUME_FIELD(OPTIONS, sort),
-        .help = "measure sorting instead of the search"},
-    {.name = "reduce",
-        .type = &gpume_type_flag,
-        GPUME_FIELD(OPTIONS, reduce),
+    {GPUME_ROW_NUMBER("bits", OPTIONS, params.bits, 8, 16),
+        .help = "bits per sample of the generated frames, 8 to 16 (default 8)", .uses = GENERATED},
+    {GPUME_ROW_FLAG("sort", OPTIONS, sort), .help = "measure sorting instead of the search"},
+    {GPUME_ROW_FLAG("reduce", OPTIONS, reduce),
         .help = "measure sums, minima and histograms instead of the search"},
-    {.name = "seconds",
-        .value = "S",
-        .type = &gpume_type_real,
-        GPUME_FIELD(OPTIONS, seconds),
-        .min = 0.001,
-        .max = 3600,
+    {GPUME_ROW_REAL("seconds", "S", OPTIONS, seconds, 0.001, 3600),
         .help = "time to spend on each row of the table, 0.001 to 3600 (default 0.5)"},
     {.heading = "Search"},
     {GPUME_OPTION_BLOCK(OPTIONS, params.block),
@@ -55,14 +35,8 @@ static const struct gpume_option table[] = {
     {GPUME_OPTION_EDGE(OPTIONS, params.edge), .uses = SEARCH},
     {GPUME_OPTION_METRIC(OPTIONS, params.metric), .uses = SEARCH},
     {.heading = "Input"},
-    {.name = "frames",
-        .value = "N",
-        .type = &gpume_type_number,
-        GPUME_FIELD(OPTIONS, frames),
-        .min = 1,
-        .max = FRAMES_MAX,
-        .help = "number of frame pairs, 1 to 64 (default 3)",
-        .uses = SEARCH},
+    {GPUME_ROW_NUMBER("frames", OPTIONS, frames, 1, FRAMES_MAX),
+        .help = "number of frame pairs, 1 to 64 (default 3)", .uses = SEARCH},
     {GPUME_OPTION_VF(OPTIONS, source.filter), .uses = INPUT},
     {GPUME_OPTION_STREAM(OPTIONS, source.stream), .uses = INPUT},
     {GPUME_OPTION_ALLOW_NETWORK(OPTIONS, source.allow_network), .uses = INPUT},
@@ -72,26 +46,26 @@ static const struct gpume_option table[] = {
         .help = "plan for at most this much memory in each engine, e.g. 500M or 2GiB, frames not "
                 "counted (default: no limit)",
         .uses = SEARCH},
-    {GPUME_OPTION_TIMEOUT(OPTIONS), .help = "give up after this time (default: no limit)"},
+    {GPUME_OPTION_TIMEOUT, .help = "give up after this time (default: no limit)"},
     {.heading = "Engine"},
     {GPUME_OPTION_BACKEND(OPTIONS, params.backend),
         .help = "measure only this backend; vulkan: software drivers too (default: all but "
                 "software drivers)"},
     {GPUME_OPTION_DEVICE(OPTIONS, params.device),
-        .help = "measure only this Vulkan device: its index in 'gpume devices', or part of its "
-                "name"},
+        .help =
+            "measure only this Vulkan device: its index in 'gpume devices', or part of its name"},
     {GPUME_OPTION_THREADS(OPTIONS, params.threads), .uses = SEARCH},
     {GPUME_OPTION_SEARCH(OPTIONS, params.search),
         .help = "measure only this implementation of the search, one that 'gpume devices' lists",
         .uses = SEARCH},
     {.heading = "Messages"},
-    {GPUME_OPTION_JSON(OPTIONS), .help = "print the table as one JSON object"},
-    {GPUME_OPTION_CSV(OPTIONS), .help = "print the table as CSV"},
-    {GPUME_OPTION_QUIET(OPTIONS), .help = "show no progress"},
-    {GPUME_OPTION_VERBOSE(OPTIONS)},
-    {GPUME_OPTION_PROGRESS(OPTIONS)},
-    {GPUME_OPTION_NO_PROGRESS(OPTIONS)},
-    GPUME_OPTIONS_LAST(OPTIONS, "show this help"),
+    {GPUME_OPTION_JSON, .help = "print the table as one JSON object"},
+    {GPUME_OPTION_CSV, .help = "print the table as CSV"},
+    {GPUME_OPTION_QUIET, .help = "show no progress"},
+    {GPUME_OPTION_VERBOSE},
+    {GPUME_OPTION_PROGRESS},
+    {GPUME_OPTION_NO_PROGRESS},
+    GPUME_OPTIONS_LAST("show this help"),
 };
 
 static void set_defaults(void *opaque)

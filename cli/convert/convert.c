@@ -4,8 +4,7 @@
  * from costs if the target format holds ranks and the source has none; nothing else is invented.
  * Main thread only.
  */
-#include "convert/convert.h"
-
+#include "commands.h"
 #include "console.h"
 #include "estimate/outputs.h"
 #include "files/text_file.h"
@@ -247,29 +246,22 @@ static enum gpume_exit run(const void *opaque)
 
 static const struct gpume_option table[] = {
     {.heading = "Converting"},
-    {.name = "from",
-        .value = "FORMAT",
-        .type = &gpume_type_readable_format,
-        GPUME_FIELD(OPTIONS, from),
+    {GPUME_ROW("from", "FORMAT", readable_format, OPTIONS, from),
         .help = "format of IN: csv, jsonl, npy, mvf, extract_mvs, mv-extractor or flo (default: "
                 "recognized by its first bytes)"},
-    {.name = "format",
-        .value = "FORMAT",
-        .type = &gpume_type_format,
-        GPUME_FIELD(OPTIONS, format),
+    {GPUME_ROW("format", "FORMAT", format, OPTIONS, format),
         .help = "format of OUT: one of the above, or hash (default: by the ending of its name)"},
-    {GPUME_OPTION_BLOCK(OPTIONS, block),
-        .help = "gather the pixels of .flo files into blocks of this side, a multiple of 4 from "
-                "4 to 128"},
-    {GPUME_OPTION_OVERWRITE(OPTIONS), .help = "replace an existing output"},
+    {GPUME_OPTION_BLOCK(OPTIONS, block), .help = "gather the pixels of .flo files into blocks of "
+                                                 "this side, a multiple of 4 from 4 to 128"},
+    {GPUME_OPTION_OVERWRITE, .help = "replace an existing output"},
     {GPUME_OPTION_MAX_MEMORY(OPTIONS, memory_max),
         .help = "refuse input whose frames take more memory, at 24 bytes per block, e.g. 500M or "
                 "2GiB (default: no limit)"},
-    {GPUME_OPTION_TIMEOUT(OPTIONS), .help = "give up after this time (default: no limit)"},
+    {GPUME_OPTION_TIMEOUT, .help = "give up after this time (default: no limit)"},
     {.heading = "Messages"},
-    {GPUME_OPTION_QUIET(OPTIONS), .help = "print no closing summary"},
-    {GPUME_OPTION_VERBOSE(OPTIONS)},
-    GPUME_OPTIONS_LAST(OPTIONS, "show this help"),
+    {GPUME_OPTION_QUIET, .help = "print no closing summary"},
+    {GPUME_OPTION_VERBOSE},
+    GPUME_OPTIONS_LAST("show this help"),
 };
 
 const struct gpume_command gpume_convert_command = {

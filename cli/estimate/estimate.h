@@ -36,8 +36,6 @@ struct gpume_estimate_options {
     bool resume;
 };
 
-extern const struct gpume_command gpume_estimate_command;
-
 /* The first frame that has a reference, or the one asked for. */
 static inline uint64_t gpume_estimate_first_target(const struct gpume_estimate_options *options)
 {

@@ -40,71 +40,86 @@ extern const char *const gpume_choices_metric[];
 extern const char *const gpume_choices_shell[];
 
 /*
- * Rows that several tables share, as initialisers, to which a table may add others such as .brief:
+ * Initialisers of rows, to which a table may add others such as .brief:
  *     {GPUME_OPTION_VF(struct gpume_bench_options, source.filter), .uses = INPUT},
- * s: the command's struct, with a member `common`; m: the member that takes the value.
+ * s: the command's struct; m: the member that takes the value. First the kinds of rows, then rows
+ * that several tables share.
  */
+#define GPUME_ROW(option, value_name, kind, s, m)                                                  \
+    .name = option, .value = value_name, .type = &gpume_type_##kind, GPUME_FIELD(s, m)
+
+#define GPUME_ROW_FLAG(option, s, m) GPUME_ROW(option, NULL, flag, s, m)
+
+#define GPUME_ROW_NUMBER(option, s, m, least, most)                                                \
+    GPUME_ROW(option, "N", number, s, m), .min = least, .max = most
+
+#define GPUME_ROW_REAL(option, value_name, s, m, least, most)                                      \
+    GPUME_ROW(option, value_name, real, s, m), .min = least, .max = most
+
+#define GPUME_ROW_CHOICE(option, value_name, s, m, names)                                          \
+    GPUME_ROW(option, value_name, choice, s, m), .choices = names
+
+#define GPUME_ROW_FILE(option, value_name, s, m)                                                   \
+    GPUME_ROW(option, value_name, text, s, m), .complete = GPUME_COMPLETE_FILES
+
+/* A flag that stores a value in the members that all commands have. */
+#define GPUME_ROW_COMMON(option, m, value)                                                         \
+    GPUME_ROW_FLAG(option, struct gpume_common_options, m), .stored = value
+
 #define GPUME_OPTION_BLOCK(s, m)                                                                   \
-    .name = "block", .letter = 'b', .value = "N", .type = &gpume_type_number, GPUME_FIELD(s, m),   \
-    .min = GPUME_BLOCK_MIN, .max = GPUME_BLOCK_MAX, .step = 4
+    GPUME_ROW_NUMBER("block", s, m, GPUME_BLOCK_MIN, GPUME_BLOCK_MAX), .letter = 'b', .step = 4
 
 #define GPUME_OPTION_WINDOW(s, m)                                                                  \
-    .name = "window", .letter = 'w', .value = "N|XxY", .type = &gpume_type_window,                 \
-    GPUME_FIELD(s, m), .max = GPUME_WINDOW_MAX,                                                    \
-    .help = "largest displacement in pixels, 0 to 512, for both axes or for each (default 7)"
+    GPUME_ROW("window", "N|XxY", window, s, m),                                                    \
+        .letter = 'w', .max = GPUME_WINDOW_MAX,                                                    \
+        .help = "largest displacement in pixels, 0 to 512, for both axes or for each (default 7)"
 
 #define GPUME_OPTION_EDGE(s, m)                                                                    \
-    .name = "edge", .value = "extend|inside", .type = &gpume_type_choice, GPUME_FIELD(s, m),       \
-    .choices = gpume_choices_edge,                                                                 \
-    .help = "candidates that reach outside the reference: extend repeats its edge samples, "       \
-            "inside skips them (default extend)"
+    GPUME_ROW_CHOICE("edge", "extend|inside", s, m, gpume_choices_edge),                           \
+        .help = "candidates that reach outside the reference: extend repeats its edge samples, "   \
+                "inside skips them (default extend)"
 
 #define GPUME_OPTION_METRIC(s, m)                                                                  \
-    .name = "metric", .value = "sad", .type = &gpume_type_choice, GPUME_FIELD(s, m),               \
-    .choices = gpume_choices_metric,                                                               \
-    .help = "cost of a candidate: the sum of absolute differences (default sad)"
+    GPUME_ROW_CHOICE("metric", "sad", s, m, gpume_choices_metric),                                 \
+        .help = "cost of a candidate: the sum of absolute differences (default sad)"
 
 #define GPUME_OPTION_VF(s, m)                                                                      \
-    .name = "vf", .value = "GRAPH", .type = &gpume_type_text, GPUME_FIELD(s, m),                   \
-    .help = "FFmpeg filter graph to apply after decoding, e.g. crop=640:360",                      \
-    .words = "bwdif crop= format= fps= hflip hqdn3d scale= transpose= vflip yadif"
+    GPUME_ROW("vf", "GRAPH", text, s, m),                                                          \
+        .help = "FFmpeg filter graph to apply after decoding, e.g. crop=640:360",                  \
+        .words = "bwdif crop= format= fps= hflip hqdn3d scale= transpose= vflip yadif"
 
 #define GPUME_OPTION_STREAM(s, m)                                                                  \
-    .name = "stream", .value = "N", .type = &gpume_type_number, GPUME_FIELD(s, m), .max = 65535,   \
-    .help = "video stream to read, counted from 0 (default: the best)"
+    GPUME_ROW_NUMBER("stream", s, m, 0, 65535),                                                    \
+        .help = "video stream to read, counted from 0 (default: the best)"
 
 #define GPUME_OPTION_ALLOW_NETWORK(s, m)                                                           \
-    .name = "allow-network", .type = &gpume_type_flag, GPUME_FIELD(s, m),                          \
-    .help = "let INPUT, and what it refers to, be on the network"
+    GPUME_ROW_FLAG("allow-network", s, m),                                                         \
+        .help = "let INPUT, and what it refers to, be on the network"
 
 #define GPUME_OPTION_ALLOW_FILES(s, m)                                                             \
-    .name = "allow-files", .type = &gpume_type_flag, GPUME_FIELD(s, m),                            \
-    .help = "let INPUT refer to other local files, as playlists do"
+    GPUME_ROW_FLAG("allow-files", s, m),                                                           \
+        .help = "let INPUT refer to other local files, as playlists do"
 
 #define GPUME_OPTION_MAX_PIXELS(s, m)                                                              \
-    .name = "max-pixels", .value = "N", .type = &gpume_type_count, GPUME_FIELD(s, m), .min = 1,    \
-    .max = 536870912.0,                                                                            \
-    .help = "refuse pictures with more pixels, e.g. 9M (default: 268435456, or twice that for "    \
+    GPUME_ROW("max-pixels", "N", count, s, m),                                                     \
+        .min = 1, .max = 536870912.0,                                                              \
+        .help =                                                                                    \
+            "refuse pictures with more pixels, e.g. 9M (default: 268435456, or twice that for "    \
             "uncompressed Y4M)"
 
 #define GPUME_OPTION_MAX_MEMORY(s, m)                                                              \
-    .name = "max-memory", .value = "BYTES", .type = &gpume_type_bytes, GPUME_FIELD(s, m),          \
-    .min = 1, .max = 1125899906842624.0
+    GPUME_ROW("max-memory", "BYTES", bytes, s, m), .min = 1, .max = 1125899906842624.0
 
-#define GPUME_OPTION_TIMEOUT(s)                                                                    \
-    .name = "timeout", .value = "SECONDS", .type = &gpume_type_real,                               \
-    GPUME_FIELD(s, common.timeout), .min = 0.001, .max = 604800
+#define GPUME_OPTION_TIMEOUT                                                                       \
+    GPUME_ROW_REAL("timeout", "SECONDS", struct gpume_common_options, timeout, 0.001, 604800)
 
-#define GPUME_OPTION_OVERWRITE(s)                                                                  \
-    .name = "overwrite", .letter = 'y', .type = &gpume_type_flag, GPUME_FIELD(s, common.overwrite)
+#define GPUME_OPTION_OVERWRITE GPUME_ROW_COMMON("overwrite", overwrite, 1), .letter = 'y'
 
 #define GPUME_OPTION_BACKEND(s, m)                                                                 \
-    .name = "backend", .value = "auto|vulkan|cpu", .type = &gpume_type_choice, GPUME_FIELD(s, m),  \
-    .choices = gpume_choices_backend
+    GPUME_ROW_CHOICE("backend", "auto|vulkan|cpu", s, m, gpume_choices_backend)
 
 #define GPUME_OPTION_DEVICE(s, m)                                                                  \
-    .name = "device", .value = "N|NAME", .type = &gpume_type_text, GPUME_FIELD(s, m),              \
-    .complete = GPUME_COMPLETE_DEVICES
+    GPUME_ROW("device", "N|NAME", text, s, m), .complete = GPUME_COMPLETE_DEVICES
 
 /* Help of the two above, for a command that uses one engine. */
 #define GPUME_BACKEND_HELP                                                                         \
@@ -114,59 +129,46 @@ extern const char *const gpume_choices_shell[];
     "Vulkan device: its index in 'gpume devices', or part of its name (default: the best)"
 
 #define GPUME_OPTION_THREADS(s, m)                                                                 \
-    .name = "threads", .value = "N", .type = &gpume_type_number, GPUME_FIELD(s, m), .min = 1,      \
-    .max = 1024, .help = "CPU threads, 1 to 1024 (default: one per processor)"
+    GPUME_ROW_NUMBER("threads", s, m, 1, 1024),                                                    \
+        .help = "CPU threads, 1 to 1024 (default: one per processor)"
 
-#define GPUME_OPTION_SEARCH(s, m)                                                                  \
-    .name = "search", .value = "NAME", .type = &gpume_type_search, GPUME_FIELD(s, m)
-
-#define GPUME_OPTION_CHECK(s, m) .name = "check", .type = &gpume_type_flag, GPUME_FIELD(s, m)
+#define GPUME_OPTION_SEARCH(s, m) GPUME_ROW("search", "NAME", search, s, m)
 
 #define GPUME_OPTION_VALIDATE(s, m)                                                                \
-    .name = "validate", .type = &gpume_type_flag, GPUME_FIELD(s, m),                               \
-    .help = "turn on the Vulkan validation layer; any message from it is a failure"
+    GPUME_ROW_FLAG("validate", s, m),                                                              \
+        .help = "turn on the Vulkan validation layer; any message from it is a failure"
 
-#define GPUME_OPTION_JSON(s)                                                                       \
-    .name = "json", .type = &gpume_type_flag, GPUME_FIELD(s, common.form), .stored = GPUME_FORM_JSON
+#define GPUME_OPTION_JSON GPUME_ROW_COMMON("json", form, GPUME_FORM_JSON)
 
-#define GPUME_OPTION_CSV(s)                                                                        \
-    .name = "csv", .type = &gpume_type_flag, GPUME_FIELD(s, common.form),                          \
-    .stored = GPUME_FORM_CSV, .excludes = "json"
+#define GPUME_OPTION_CSV GPUME_ROW_COMMON("csv", form, GPUME_FORM_CSV), .excludes = "json"
 
-#define GPUME_OPTION_QUIET(s)                                                                      \
-    .name = "quiet", .letter = 'q', .type = &gpume_type_flag, GPUME_FIELD(s, common.verbosity),    \
-    .stored = -1
+#define GPUME_OPTION_QUIET GPUME_ROW_COMMON("quiet", verbosity, -1), .letter = 'q'
 
-#define GPUME_OPTION_VERBOSE(s)                                                                    \
-    .name = "verbose", .letter = 'v', .type = &gpume_type_flag, GPUME_FIELD(s, common.verbosity),  \
-    .help = "print more on standard error"
+#define GPUME_OPTION_VERBOSE                                                                       \
+    GPUME_ROW_COMMON("verbose", verbosity, 1), .letter = 'v', .help = "print more on standard error"
 
-#define GPUME_OPTION_PROGRESS(s)                                                                   \
-    .name = "progress", .type = &gpume_type_flag, GPUME_FIELD(s, common.progress),                 \
-    .stored = GPUME_PROGRESS_ON, .help = "show progress even if standard error is not a terminal"
+#define GPUME_OPTION_PROGRESS                                                                      \
+    GPUME_ROW_COMMON("progress", progress, GPUME_PROGRESS_ON),                                     \
+        .help = "show progress even if standard error is not a terminal"
 
-#define GPUME_OPTION_NO_PROGRESS(s)                                                                \
-    .name = "no-progress", .type = &gpume_type_flag, GPUME_FIELD(s, common.progress),              \
-    .stored = GPUME_PROGRESS_OFF, .help = "show no progress"
+#define GPUME_OPTION_NO_PROGRESS                                                                   \
+    GPUME_ROW_COMMON("no-progress", progress, GPUME_PROGRESS_OFF), .help = "show no progress"
 
-#define GPUME_OPTION_COMPLETION(s)                                                                 \
-    .name = "completion", .value = "SHELL", .type = &gpume_type_choice,                            \
-    GPUME_FIELD(s, common.request), .stored = GPUME_REQUEST_BASH, .choices = gpume_choices_shell,  \
-    .help = "print a completion script for bash, zsh or fish"
+#define GPUME_OPTION_COMPLETION                                                                    \
+    GPUME_ROW_CHOICE(                                                                              \
+        "completion", "SHELL", struct gpume_common_options, request, gpume_choices_shell),         \
+        .stored = GPUME_REQUEST_BASH, .help = "print a completion script for bash, zsh or fish"
 
-#define GPUME_OPTION_HELP(s)                                                                       \
-    .name = "help", .letter = 'h', .type = &gpume_type_flag, GPUME_FIELD(s, common.request),       \
-    .stored = GPUME_REQUEST_HELP
+#define GPUME_OPTION_HELP GPUME_ROW_COMMON("help", request, GPUME_REQUEST_HELP), .letter = 'h'
 
-#define GPUME_OPTION_VERSION(s)                                                                    \
-    .name = "version", .type = &gpume_type_flag, GPUME_FIELD(s, common.request),                   \
-    .stored = GPUME_REQUEST_VERSION, .help = "print the version"
+#define GPUME_OPTION_VERSION                                                                       \
+    GPUME_ROW_COMMON("version", request, GPUME_REQUEST_VERSION), .help = "print the version"
 
 /* The last rows of every table. */
-#define GPUME_OPTIONS_LAST(s, help_text)                                                           \
-    {GPUME_OPTION_COMPLETION(s)}, {GPUME_OPTION_HELP(s), .help = help_text},                       \
+#define GPUME_OPTIONS_LAST(help_text)                                                              \
+    {GPUME_OPTION_COMPLETION}, {GPUME_OPTION_HELP, .help = help_text},                             \
     {                                                                                              \
-        GPUME_OPTION_VERSION(s)                                                                    \
+        GPUME_OPTION_VERSION                                                                       \
     }
 
 #endif

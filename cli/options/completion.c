@@ -5,6 +5,8 @@
  */
 #include "options/completion.h"
 
+#include "commands.h"
+
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "options/help.h"
 
+#include "commands.h"
 #include "console.h"
 #include "options/line.h"
 
@@ -115,14 +116,10 @@ void gpume_help_print_all(void)
            "device, 5 --check or 'gpume compare' found a difference.\n");
 }
 
-struct help_options {
-    struct gpume_common_options common;
-};
-
 static int check(void *opaque, const struct gpume_line *line)
 {
-    const struct help_options *options = opaque;
-    const char *topic = options->common.inputs[0];
+    const struct gpume_common_options *options = opaque;
+    const char *topic = options->inputs[0];
     (void)line;
     if (topic && strcmp(topic, "all") != 0 && !gpume_command_named(topic)) {
         gpume_console_error("%s: not a command; 'gpume help' lists them", topic);
@@ -133,8 +130,8 @@ static int check(void *opaque, const struct gpume_line *line)
 
 static enum gpume_exit run(const void *opaque)
 {
-    const struct help_options *options = opaque;
-    const char *topic = options->common.inputs[0];
+    const struct gpume_common_options *options = opaque;
+    const char *topic = options->inputs[0];
     if (topic && strcmp(topic, "all") == 0) {
         gpume_help_print_all();
     } else {
@@ -145,7 +142,7 @@ static enum gpume_exit run(const void *opaque)
 
 static const struct gpume_option table[] = {
     {.heading = "Messages"},
-    GPUME_OPTIONS_LAST(struct help_options, "show this help"),
+    GPUME_OPTIONS_LAST("show this help"),
 };
 
 const struct gpume_command gpume_help_command = {
@@ -155,7 +152,7 @@ const struct gpume_command gpume_help_command = {
     .about = "Shows the most used options, those of a command, or every option.",
     .options = table,
     .option_count = sizeof(table) / sizeof(table[0]),
-    .bytes = sizeof(struct help_options),
+    .bytes = sizeof(struct gpume_common_options),
     .operands_max = 1,
     .operands = "the name of a command, or all",
     .check = check,

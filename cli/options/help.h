@@ -12,7 +12,4 @@ void gpume_help_print(const struct gpume_command *command);
 /* Every option of every command. */
 void gpume_help_print_all(void);
 
-/* `gpume help`. */
-extern const struct gpume_command gpume_help_command;
-
 #endif

@@ -6,6 +6,7 @@
  */
 #include "options/line.h"
 
+#include "commands.h"
 #include "console.h"
 
 #include <assert.h>
@@ -23,29 +24,6 @@ struct cursor {
     int command_at;   /* the command's name; 0: motion estimation, which has none */
     bool options_end; /* "--" was seen: only operands follow */
 };
-
-const struct gpume_command *gpume_command_named(const char *name)
-{
-    for (size_t i = 1; gpume_commands[i]; i++) {
-        if (strcmp(gpume_commands[i]->name, name) == 0) {
-            return gpume_commands[i];
-        }
-    }
-    return NULL;
-}
-
-const struct gpume_option *gpume_command_option(
-    const struct gpume_command *command, const char *name, size_t length)
-{
-    for (size_t i = 0; i < command->option_count; i++) {
-        const struct gpume_option *option = &command->options[i];
-        if (option->name && strlen(option->name) == length &&
-            strncmp(option->name, name, length) == 0) {
-            return option;
-        }
-    }
-    return NULL;
-}
 
 static const struct gpume_option *find_letter(const struct gpume_command *command, char letter)
 {

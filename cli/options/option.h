@@ -83,13 +83,4 @@ struct gpume_command {
     enum gpume_exit (*run)(const void *options);
 };
 
-/* The first is motion estimation, which needs no name on the command line. Ends with NULL. */
-extern const struct gpume_command *const gpume_commands[];
-
-/* NULL: no such command. */
-const struct gpume_command *gpume_command_named(const char *name);
-
-const struct gpume_option *gpume_command_option(
-    const struct gpume_command *command, const char *name, size_t length);
-
 #endif

@@ -98,21 +98,15 @@ static bool parse_real(const struct gpume_option *option, const char *text, void
     return true;
 }
 
-static void describe_real(const struct gpume_option *option, char *text, size_t bytes)
+/* "XxY", or "N" for both axes of a window. */
+static bool parse_pair(const struct gpume_option *option, const char *text, void *field)
 {
-    snprintf(text, bytes, "a number from %g to %g, e.g. --%s 1.5", option->min, option->max,
-        option->name);
-}
-
-/* "XxY", or "N" for both if `single`. */
-static bool parse_pair(
-    const struct gpume_option *option, const char *text, bool single, uint32_t *pair)
-{
+    uint32_t *pair = field;
     uint64_t x, y;
     const uint64_t min = (uint64_t)option->min, max = (uint64_t)option->max;
     const char *by = strchr(text, 'x');
     const size_t length = by ? (size_t)(by - text) : strlen(text);
-    if ((!by && !single) || !parse_digits(text, length, max, &x)) {
+    if ((!by && option->type != &gpume_type_window) || !parse_digits(text, length, max, &x)) {
         return false;
     }
     y = x;
@@ -124,38 +118,15 @@ static bool parse_pair(
     return true;
 }
 
-static bool parse_window(const struct gpume_option *option, const char *text, void *field)
-{
-    return parse_pair(option, text, true, field);
-}
-
-static void describe_window(const struct gpume_option *option, char *text, size_t bytes)
-{
-    snprintf(text, bytes, "N or XxY, each from %.0f to %.0f, e.g. --%s 16x8", option->min,
-        option->max, option->name);
-}
-
-static bool parse_size(const struct gpume_option *option, const char *text, void *field)
-{
-    return parse_pair(option, text, false, field);
-}
-
-static void describe_size(const struct gpume_option *option, char *text, size_t bytes)
-{
-    snprintf(text, bytes, "WxH, each from %.0f to %.0f, e.g. --%s 1920x1080", option->min,
-        option->max, option->name);
-}
-
-/* Digits, then nothing or K, M, G or T for powers of 1000; with `binary` also KiB, MiB, GiB or TiB
- * for powers of 1024. */
-static bool parse_amount(
-    const struct gpume_option *option, const char *text, bool binary, uint64_t *amount)
+/* Digits, then nothing or K, M, G or T for powers of 1000; for bytes also KiB, MiB, GiB or TiB for
+ * powers of 1024. */
+static bool parse_amount(const struct gpume_option *option, const char *text, void *field)
 {
     static const char prefixes[] = "KMGT";
     const size_t digits = strspn(text, "0123456789");
     const char *prefix = text[digits] ? strchr(prefixes, text[digits]) : NULL;
     const char *rest = prefix ? text + digits + 1 : text + digits;
-    const bool by_1024 = binary && prefix && strcmp(rest, "iB") == 0;
+    const bool by_1024 = option->type == &gpume_type_bytes && prefix && strcmp(rest, "iB") == 0;
     const uint64_t max = (uint64_t)option->max;
     uint64_t number;
     if ((*rest && !by_1024) || !parse_digits(text, digits, max, &number)) {
@@ -167,33 +138,8 @@ static bool parse_amount(
     if (number < (uint64_t)option->min || number > max) {
         return false;
     }
-    *amount = number;
+    *(uint64_t *)field = number;
     return true;
-}
-
-static bool parse_count(const struct gpume_option *option, const char *text, void *field)
-{
-    return parse_amount(option, text, false, field);
-}
-
-static void describe_count(const struct gpume_option *option, char *text, size_t bytes)
-{
-    snprintf(text, bytes,
-        "a whole number from %.0f to %.0f, optionally followed by K or M, e.g. --%s 9M",
-        option->min, option->max, option->name);
-}
-
-static bool parse_bytes(const struct gpume_option *option, const char *text, void *field)
-{
-    return parse_amount(option, text, true, field);
-}
-
-static void describe_bytes(const struct gpume_option *option, char *text, size_t bytes)
-{
-    snprintf(text, bytes,
-        "a whole number from %.0f to %.0f, optionally followed by K, M, G, T, KiB, MiB, GiB or "
-        "TiB, e.g. --%s 500M",
-        option->min, option->max, option->name);
 }
 
 static bool parse_choice(const struct gpume_option *option, const char *text, void *field)
@@ -214,16 +160,6 @@ static void list_choices(
     for (size_t i = 0; option->choices[i]; i++) {
         append(text, bytes, between, option->choices[i]);
     }
-}
-
-static void describe_choice(const struct gpume_option *option, char *text, size_t bytes)
-{
-    list_choices(option, " or ", text, bytes);
-}
-
-static void choice_words(const struct gpume_option *option, char *text, size_t bytes)
-{
-    list_choices(option, " ", text, bytes);
 }
 
 static bool parse_text(const struct gpume_option *option, const char *text, void *field)
@@ -279,31 +215,42 @@ static void list_formats(
     }
 }
 
-static void describe_format(const struct gpume_option *option, char *text, size_t bytes)
-{
-    list_formats(option, " or ", text, bytes);
-}
+/* Functions that describe what is permitted by the limits of a row. */
+#define DESCRIBE(kind, format)                                                                     \
+    static void describe_##kind(const struct gpume_option *option, char *text, size_t bytes)       \
+    {                                                                                              \
+        snprintf(text, bytes, format, option->min, option->max, option->name);                     \
+    }
+DESCRIBE(real, "a number from %g to %g, e.g. --%s 1.5")
+DESCRIBE(window, "N or XxY, each from %.0f to %.0f, e.g. --%s 16x8")
+DESCRIBE(size, "WxH, each from %.0f to %.0f, e.g. --%s 1920x1080")
+DESCRIBE(count, "a whole number from %.0f to %.0f, optionally followed by K or M, e.g. --%s 9M")
+DESCRIBE(bytes, "a whole number from %.0f to %.0f, optionally followed by K, M, G, T, KiB, MiB, "
+                "GiB or TiB, e.g. --%s 500M")
 
-static void format_words(const struct gpume_option *option, char *text, size_t bytes)
-{
-    list_formats(option, " ", text, bytes);
-}
+/* Functions that list what is permitted, in a message and for a shell. */
+#define DESCRIBE_LIST(kind)                                                                        \
+    static void describe_##kind(const struct gpume_option *option, char *text, size_t bytes)       \
+    {                                                                                              \
+        list_##kind(option, " or ", text, bytes);                                                  \
+    }                                                                                              \
+    static void kind##_words(const struct gpume_option *option, char *text, size_t bytes)          \
+    {                                                                                              \
+        list_##kind(option, " ", text, bytes);                                                     \
+    }
+DESCRIBE_LIST(choices)
+DESCRIBE_LIST(formats)
 
-const struct gpume_option_type gpume_type_flag = {0, parse_flag, NULL, NULL};
-const struct gpume_option_type gpume_type_number = {0, parse_number, describe_number, NULL};
-const struct gpume_option_type gpume_type_real = {sizeof(double), parse_real, describe_real, NULL};
-const struct gpume_option_type gpume_type_window = {
-    sizeof(uint32_t), parse_window, describe_window, NULL};
-const struct gpume_option_type gpume_type_size = {
-    sizeof(uint32_t), parse_size, describe_size, NULL};
-const struct gpume_option_type gpume_type_count = {
-    sizeof(uint64_t), parse_count, describe_count, NULL};
-const struct gpume_option_type gpume_type_bytes = {
-    sizeof(uint64_t), parse_bytes, describe_bytes, NULL};
-const struct gpume_option_type gpume_type_choice = {0, parse_choice, describe_choice, choice_words};
-const struct gpume_option_type gpume_type_text = {sizeof(char *), parse_text, NULL, NULL};
-const struct gpume_option_type gpume_type_search = {sizeof(char *), parse_text, NULL, search_words};
-const struct gpume_option_type gpume_type_format = {
-    sizeof(void *), parse_format, describe_format, format_words};
-const struct gpume_option_type gpume_type_readable_format = {
-    sizeof(void *), parse_format, describe_format, format_words};
+#define TYPE(name) const struct gpume_option_type gpume_type_##name
+TYPE(flag) = {0, parse_flag, NULL, NULL};
+TYPE(number) = {0, parse_number, describe_number, NULL};
+TYPE(real) = {sizeof(double), parse_real, describe_real, NULL};
+TYPE(window) = {sizeof(uint32_t), parse_pair, describe_window, NULL};
+TYPE(size) = {sizeof(uint32_t), parse_pair, describe_size, NULL};
+TYPE(count) = {sizeof(uint64_t), parse_amount, describe_count, NULL};
+TYPE(bytes) = {sizeof(uint64_t), parse_amount, describe_bytes, NULL};
+TYPE(choice) = {0, parse_choice, describe_choices, choices_words};
+TYPE(text) = {sizeof(char *), parse_text, NULL, NULL};
+TYPE(search) = {sizeof(char *), parse_text, NULL, search_words};
+TYPE(format) = {sizeof(void *), parse_format, describe_formats, formats_words};
+TYPE(readable_format) = {sizeof(void *), parse_format, describe_formats, formats_words};

@@ -7,6 +7,7 @@
 #include "sort/sort.h"
 
 #include "cache_folder.h"
+#include "commands.h"
 #include "console.h"
 #include "files/text_file.h"
 #include "gpume/compute.h"
@@ -303,44 +304,29 @@ static const char *const binaries[] = {"u32", "i32", NULL};
 
 static const struct gpume_option table[] = {
     {.heading = "Sorting"},
-    {.name = "descending",
-        .type = &gpume_type_flag,
-        GPUME_FIELD(OPTIONS, descending),
-        .help = "sort the largest first"},
-    {.name = "binary",
-        .value = "u32|i32",
-        .type = &gpume_type_choice,
-        GPUME_FIELD(OPTIONS, binary),
-        .choices = binaries,
-        .stored = GPUME_SORT_U32,
+    {GPUME_ROW_FLAG("descending", OPTIONS, descending), .help = "sort the largest first"},
+    {GPUME_ROW_CHOICE("binary", "u32|i32", OPTIONS, binary, binaries), .stored = GPUME_SORT_U32,
         .help = "read and write little-endian 32-bit words, unsigned or signed (default: text)"},
-    {.name = "time",
-        .type = &gpume_type_flag,
-        GPUME_FIELD(OPTIONS, time),
+    {GPUME_ROW_FLAG("time", OPTIONS, time),
         .help = "also time GPU, C radix sort, qsort and bitonic sort on the same integers"},
     {.heading = "Input"},
     {GPUME_OPTION_MAX_MEMORY(OPTIONS, params.memory_max),
         .help = "refuse input that takes more memory, at 8 bytes per integer, e.g. 500M or 2GiB "
                 "(default: no limit)"},
-    {GPUME_OPTION_TIMEOUT(OPTIONS), .help = "give up after this time (default: no limit)"},
+    {GPUME_OPTION_TIMEOUT, .help = "give up after this time (default: no limit)"},
     {.heading = "Output"},
-    {.name = "output",
-        .letter = 'o',
-        .value = "FILE",
-        .type = &gpume_type_text,
-        GPUME_FIELD(OPTIONS, output),
-        .help = "write to this file (default: standard output)",
-        .complete = GPUME_COMPLETE_FILES},
-    {GPUME_OPTION_OVERWRITE(OPTIONS), .help = "replace an existing output"},
+    {GPUME_ROW_FILE("output", "FILE", OPTIONS, output), .letter = 'o',
+        .help = "write to this file (default: standard output)"},
+    {GPUME_OPTION_OVERWRITE, .help = "replace an existing output"},
     {.heading = "Engine"},
     {GPUME_OPTION_BACKEND(OPTIONS, params.backend), .help = GPUME_BACKEND_HELP},
     {GPUME_OPTION_DEVICE(OPTIONS, params.device), .help = GPUME_DEVICE_HELP},
-    {GPUME_OPTION_CHECK(OPTIONS, params.check), .help = "compare the result with qsort's"},
+    {GPUME_ROW_FLAG("check", OPTIONS, params.check), .help = "compare the result with qsort's"},
     {GPUME_OPTION_VALIDATE(OPTIONS, params.validate)},
     {.heading = "Messages"},
-    {GPUME_OPTION_QUIET(OPTIONS), .help = "print no closing summary"},
-    {GPUME_OPTION_VERBOSE(OPTIONS)},
-    GPUME_OPTIONS_LAST(OPTIONS, "show this help"),
+    {GPUME_OPTION_QUIET, .help = "print no closing summary"},
+    {GPUME_OPTION_VERBOSE},
+    GPUME_OPTIONS_LAST("show this help"),
 };
 
 static void set_defaults(void *opaque)

@@ -19,6 +19,4 @@ struct gpume_sort_options {
     enum gpume_sort_form binary;
 };
 
-extern const struct gpume_command gpume_sort_command;
-
 #endif

@@ -5,6 +5,7 @@
  * folder, and no name that it shows reaches a terminal's controls. Nothing is opened but the
  * kernel.
  */
+#include "commands.h"
 #include "console.h"
 #include "estimate/outputs.h"
 #include "fuzz.h"
