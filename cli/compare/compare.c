@@ -50,18 +50,6 @@ struct job {
     uint64_t last;                 /* frame of the last field that both have */
 };
 
-static enum gpume_exit exit_of(int status)
-{
-    switch (status) {
-    case GPUME_OK:
-        return GPUME_EXIT_DONE;
-    case GPUME_NOMEM:
-        return GPUME_EXIT_FAILED;
-    default:
-        return GPUME_EXIT_INPUT;
-    }
-}
-
 static bool exists(const char *path)
 {
     struct stat info;
@@ -122,7 +110,7 @@ static enum gpume_exit name_sides(struct job *job)
         job->comparison.names[i] = job->options->common.inputs[i];
         status = name_side(&job->sides[i], job->options->common.inputs[i]);
     }
-    return exit_of(status);
+    return gpume_exit_of_reader(status);
 }
 
 static enum gpume_exit open_sides(struct job *job)
@@ -132,7 +120,7 @@ static enum gpume_exit open_sides(struct job *job)
         status = open_side(&job->sides[i], job->options);
         job->comparison.has_figures[i] = job->sides[i].frames != NULL;
     }
-    return exit_of(status);
+    return gpume_exit_of_reader(status);
 }
 
 static void close_sides(struct job *job)
@@ -173,10 +161,7 @@ static enum gpume_exit draw_field(struct job *job, const struct gpume_read_figur
     const bool timed = figures[0].has_time && figures[1].has_time;
     const int status = gpume_compare_map_draw(
         job->map, job->sides[0].field, job->sides[1].field, timed ? &figures[0].time_us : NULL);
-    return status == GPUME_OK        ? GPUME_EXIT_DONE
-           : status == GPUME_INVALID ? GPUME_EXIT_INPUT
-           : status == GPUME_AGAIN   ? GPUME_EXIT_USAGE
-                                     : GPUME_EXIT_FAILED;
+    return gpume_exit_of_writer(status);
 }
 
 /* A field that both have. */
@@ -194,7 +179,8 @@ static enum gpume_exit take_both(struct job *job)
     job->last = field->frame;
     job->width = field->width > job->width ? field->width : job->width;
     job->height = field->height > job->height ? field->height : job->height;
-    return status != GPUME_OK || !job->map ? exit_of(status) : draw_field(job, figures);
+    return status != GPUME_OK || !job->map ? gpume_exit_of_reader(status)
+                                           : draw_field(job, figures);
 }
 
 /* Orders by frame, then by reference; NULL comes last. Negative: a comes first. */
@@ -231,7 +217,7 @@ static enum gpume_exit step(struct job *job)
     if (status == GPUME_OK && take_b) {
         status = gpume_vectors_reader_next(b->vectors, &b->field);
     }
-    return gpume_signals_caught() ? GPUME_EXIT_FAILED : exit_of(status);
+    return gpume_signals_caught() ? GPUME_EXIT_FAILED : gpume_exit_of_reader(status);
 }
 
 static enum gpume_exit compare(struct job *job)
@@ -299,9 +285,7 @@ static enum gpume_exit open_outputs(struct job *job)
     if (status == GPUME_OK && options->common.form == GPUME_FORM_CSV) {
         status = gpume_comparison_csv_open(&job->csv, &console);
     }
-    return status == GPUME_OK        ? GPUME_EXIT_DONE
-           : status == GPUME_INVALID ? GPUME_EXIT_INPUT
-                                     : GPUME_EXIT_FAILED;
+    return gpume_exit_of_writer(status);
 }
 
 static enum gpume_exit finish_outputs(struct job *job)

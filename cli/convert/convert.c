@@ -41,21 +41,6 @@ struct job {
     uint64_t fields, blocks;
 };
 
-static enum gpume_exit exit_of(int status)
-{
-    switch (status) {
-    case GPUME_OK:
-        return GPUME_EXIT_DONE;
-    case GPUME_INVALID: /* the target format cannot hold the input */
-        return GPUME_EXIT_INPUT;
-    case GPUME_UNSUPPORTED:
-    case GPUME_AGAIN: /* another run is writing the target */
-        return GPUME_EXIT_USAGE;
-    default:
-        return GPUME_EXIT_FAILED;
-    }
-}
-
 /* both: frames have two fields. */
 static int check_name(const struct job *job, bool both, const struct gpume_log *log)
 {
@@ -79,11 +64,6 @@ static enum gpume_exit check_target(struct job *job)
         return GPUME_EXIT_USAGE;
     }
     return GPUME_EXIT_DONE;
-}
-
-static enum gpume_exit exit_of_reader(int status)
-{
-    return status == GPUME_OK || status == GPUME_NOMEM ? exit_of(status) : GPUME_EXIT_INPUT;
 }
 
 static int open_reader(const struct job *job, struct gpume_vectors_reader **reader,
@@ -121,12 +101,7 @@ static enum gpume_exit check_pairs(const struct job *job)
         (void)check_name(job, true, &console);
         return GPUME_EXIT_USAGE;
     }
-    return exit_of_reader(status);
-}
-
-static enum gpume_exit open_source(struct job *job, const struct gpume_vectors_field **first)
-{
-    return exit_of_reader(open_reader(job, &job->reader, first));
+    return gpume_exit_of_reader(status);
 }
 
 /* Warns of data that the source has and the target format cannot hold. */
@@ -170,7 +145,7 @@ static enum gpume_exit open_target(struct job *job, const struct gpume_vectors_f
         }
     }
     gpume_sink_vectors(job->format)->clear(job->target);
-    return exit_of(gpume_vectors_writer_open(&job->writer, &target, &info));
+    return gpume_exit_of_writer(gpume_vectors_writer_open(&job->writer, &target, &info));
 }
 
 static enum gpume_exit step(struct job *job, const struct gpume_vectors_field **field)
@@ -182,15 +157,12 @@ static enum gpume_exit step(struct job *job, const struct gpume_vectors_field **
     }
     status = status ? status : gpume_vectors_writer_field(job->writer, ready);
     if (status != GPUME_OK) {
-        return exit_of(status);
+        return gpume_exit_of_writer(status);
     }
     job->fields++;
     job->blocks += ready->count;
     status = gpume_vectors_reader_next(job->reader, field);
-    if (gpume_signals_caught()) {
-        return GPUME_EXIT_FAILED;
-    }
-    return exit_of_reader(status);
+    return gpume_signals_caught() ? GPUME_EXIT_FAILED : gpume_exit_of_reader(status);
 }
 
 static enum gpume_exit conclude(const struct job *job)
@@ -213,7 +185,7 @@ static enum gpume_exit work(struct job *job)
     const struct gpume_vectors_field *field = NULL;
     enum gpume_exit result = check_target(job);
     result = result ? result : check_pairs(job);
-    result = result ? result : open_source(job, &field);
+    result = result ? result : gpume_exit_of_reader(open_reader(job, &job->reader, &field));
     gpume_signals_keep();
     result = result ? result : open_target(job, field);
     while (result == GPUME_EXIT_DONE && field) {
@@ -221,7 +193,7 @@ static enum gpume_exit work(struct job *job)
     }
     gpume_signals_detach();
     if (result == GPUME_EXIT_DONE) {
-        result = exit_of(gpume_vectors_writer_finish(job->writer));
+        result = gpume_exit_of_writer(gpume_vectors_writer_finish(job->writer));
     }
     return result ? result : conclude(job);
 }

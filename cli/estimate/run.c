@@ -163,19 +163,13 @@ static enum gpume_exit resume(struct job *job)
 
 static enum gpume_exit open_context(struct job *job)
 {
-    switch (gpume_open(&job->ctx, &job->run.params)) {
-    case GPUME_OK:
+    const int status = gpume_open(&job->ctx, &job->run.params);
+    if (status == GPUME_OK) {
         gpume_console_forget_error();
-        return GPUME_EXIT_DONE;
-    case GPUME_INVALID: /* options have been checked: it is the picture's size, or a kernel */
+    } else if (status == GPUME_INVALID) { /* the picture's size or a kernel: options are checked */
         gpume_console_error_about(job->info.label);
-        return GPUME_EXIT_INPUT;
-    case GPUME_DEVICE:
-    case GPUME_UNSUPPORTED:
-        return GPUME_EXIT_DEVICE;
-    default:
-        return GPUME_EXIT_FAILED;
     }
+    return gpume_exit_of_engine(status);
 }
 
 static enum gpume_exit open_sinks(struct job *job)

@@ -44,19 +44,6 @@ struct job {
     uint64_t sort_ns;
 };
 
-static enum gpume_exit exit_of(int status)
-{
-    switch (status) {
-    case GPUME_OK:
-        return GPUME_EXIT_DONE;
-    case GPUME_DEVICE:
-    case GPUME_UNSUPPORTED:
-        return GPUME_EXIT_DEVICE;
-    default:
-        return GPUME_EXIT_FAILED;
-    }
-}
-
 static void remove_output(void *opaque)
 {
     struct job *job = opaque;
@@ -173,7 +160,7 @@ static enum gpume_exit sort(struct job *job)
         gpume_console_error("no device to sort on: %s; 'gpume devices' lists the devices, and "
                             "--backend vulkan accepts software drivers",
             gpume_status_text(status));
-        return exit_of(status);
+        return gpume_exit_of_engine(status);
     }
     status = sort_words(job);
     const bool may_change = wanted->backend == GPUME_BACKEND_AUTO && !wanted->device &&
@@ -187,7 +174,7 @@ static enum gpume_exit sort(struct job *job)
         status = status ? status : open_context(job, GPUME_BACKEND_CPU);
         status = status ? status : sort_words(job);
     }
-    return exit_of(status);
+    return gpume_exit_of_engine(status);
 }
 
 /* Where to print messages: standard error if the integers go to standard output. */
@@ -241,9 +228,7 @@ static enum gpume_exit write_output(const struct job *job)
     if (!job->in_place) {
         gpume_signals_detach();
     }
-    return status == GPUME_INVALID ? GPUME_EXIT_USAGE
-           : status == GPUME_OK    ? GPUME_EXIT_DONE
-                                   : GPUME_EXIT_FAILED;
+    return status == GPUME_INVALID ? GPUME_EXIT_USAGE : gpume_exit_of_engine(status);
 }
 
 static enum gpume_exit conclude(const struct job *job, uint64_t matched)

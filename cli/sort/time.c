@@ -173,10 +173,7 @@ enum gpume_exit gpume_sort_time(const struct gpume_sort_timing *timing, FILE *st
     uint32_t *keys = malloc(timing->count * sizeof *keys);
     enum gpume_exit result = GPUME_EXIT_FAILED;
     if (keys && gpume_compute_open(&cpu, &params) == GPUME_OK) {
-        const int status = measure_all(timing, cpu, keys, stream);
-        result = status == GPUME_OK       ? GPUME_EXIT_DONE
-                 : status == GPUME_FORMAT ? GPUME_EXIT_MISMATCH
-                                          : GPUME_EXIT_FAILED;
+        result = gpume_exit_of_engine(measure_all(timing, cpu, keys, stream));
     } else {
         gpume_console_error("--time: out of memory; leave it out or sort fewer integers");
     }
