@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * `gpume bench`: times the engines of this machine side by side on the same work, and compares
- * their results. bench.c does so for the search, arrays.c for sorting and reduction.
+ * their results. search.c does so for the search, arrays.c for arrays, with sorts.c and
+ * reductions.c.
  */
 #ifndef GPUME_CLI_BENCH_BENCH_H
 #define GPUME_CLI_BENCH_BENCH_H
@@ -23,5 +24,10 @@ struct gpume_bench_options {
  * gpume_console_error; GPUME_EXIT_MISMATCH: two engines disagree. */
 enum gpume_exit gpume_bench_search(const struct gpume_bench_options *options);
 enum gpume_exit gpume_bench_arrays(const struct gpume_bench_options *options);
+
+/* The two kinds of work on arrays: measure, compare the results, and add rows. */
+struct gpume_bench_places;
+int gpume_bench_sorts(struct gpume_bench_places *places);
+int gpume_bench_reductions(struct gpume_bench_places *places);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "bench/clip.h"
 
+#include "base/status.h"
 #include "console.h"
 #include "media/source.h"
 
@@ -77,14 +78,13 @@ static int add_plane(struct gpume_bench_clip *clip, uint32_t width, uint32_t hei
 int gpume_bench_clip_make(struct gpume_bench_clip *clip, enum gpume_bench_content content,
     uint32_t width, uint32_t height, uint32_t bits, uint32_t count)
 {
+    int status = GPUME_OK;
     for (uint32_t i = 0; i < count; i++) {
-        const int status = add_plane(clip, width, height, bits);
-        if (status != GPUME_OK) {
-            return status;
-        }
+        GPUME_TRY(add_plane(clip, width, height, bits));
         fill(&clip->planes[i], content, i);
     }
-    return GPUME_OK;
+fail:
+    return status;
 }
 
 static int read_frames(struct gpume_bench_clip *clip, struct gpume_source *source,
@@ -113,9 +113,7 @@ enum gpume_exit gpume_bench_clip_read(
     struct gpume_source_options wanted =
         gpume_source_options_make(&options->common, &options->source, &options->params);
     int status = gpume_source_open(&source, &wanted, &info);
-    if (status == GPUME_OK) {
-        status = read_frames(clip, source, &info, count);
-    }
+    status = status ? status : read_frames(clip, source, &info, count);
     gpume_source_close(&source);
     if (status != GPUME_OK) {
         return gpume_source_exit(status);

@@ -97,12 +97,9 @@ int gpume_bench_ffmpeg_measure(const struct gpume_bench_clip *clip,
            (repeats < REPEATS_MIN || total < budget_ns)) {
         uint64_t ns;
         status = search(clip, params, vectors, &ns);
-        if (status == GPUME_OK) {
-            status = compare(clip, params, answers, false, vectors, costs);
-        }
-        if (status == GPUME_OK) {
-            status = compare(clip, params, answers, true, vectors + answers->blocks, costs);
-        }
+        status = status ? status : compare(clip, params, answers, false, vectors, costs);
+        status = status ? status
+                        : compare(clip, params, answers, true, vectors + answers->blocks, costs);
         total += ns;
         times[repeats++] = (double)ns;
     }

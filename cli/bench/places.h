@@ -6,9 +6,9 @@
 #ifndef GPUME_CLI_BENCH_PLACES_H
 #define GPUME_CLI_BENCH_PLACES_H
 
-#include "bench/array_rows.h"
 #include "bench/bench.h"
 #include "bench/repeat.h"
+#include "bench/rows.h"
 #include "progress.h"
 
 #include <gpume/compute.h>
@@ -28,11 +28,11 @@ struct gpume_bench_places {
     gpume_compute *cpu, *gpu; /* gpu NULL: none */
     uint64_t budget_ns;       /* for one row of the table */
     struct gpume_progress progress;
-    struct gpume_array_bench bench;
+    struct gpume_bench bench;
 };
 
 /* A new row; NULL if the table is full. */
-struct gpume_array_row *gpume_bench_row(struct gpume_bench_places *places,
+struct gpume_bench_row *gpume_bench_row(struct gpume_bench_places *places,
     const struct gpume_bench_method *method, const char *work, uint64_t items, uint32_t bits);
 
 void gpume_bench_show(const struct gpume_bench_places *places, const char *work,
@@ -40,9 +40,5 @@ void gpume_bench_show(const struct gpume_bench_places *places, const char *work,
 
 /* Would work that is so many times as large take too long? */
 bool gpume_bench_too_slow(const struct gpume_bench_places *places, double us, double times);
-
-/* Measure and check; arrays.c prints the rows. */
-int gpume_bench_sorts(struct gpume_bench_places *places);
-int gpume_bench_reductions(struct gpume_bench_places *places);
 
 #endif

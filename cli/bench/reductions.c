@@ -93,12 +93,12 @@ static int measure(struct reducing *r, double copy_us, uint64_t answers[BINS], b
         return GPUME_FORMAT;
     }
     const uint64_t count = r->bytes >> r->work->element;
-    struct gpume_array_row *row =
+    struct gpume_bench_row *row =
         gpume_bench_row(r->places, r->method, r->work->name, count, 8u << r->work->element);
     if (row) {
         row->us = us;
-        row->items_per_second = (double)count / us * 1e6;
-        row->share_of_copy = copy_us / (2 * us); /* copying reads and writes */
+        row->per_second = (double)count / us * 1e6;
+        row->share = copy_us / (2 * us); /* copying reads and writes */
     }
     return GPUME_OK;
 }
@@ -119,8 +119,8 @@ static int measure_place(struct reducing *r, const void *noise, uint64_t answers
         if (status != GPUME_OK) {
             break;
         }
-        struct gpume_array_bench *bench = &r->places->bench;
-        struct gpume_array_row *row = &bench->rows[bench->count - 1];
+        struct gpume_bench *bench = &r->places->bench;
+        struct gpume_bench_row *row = &bench->rows[bench->count - 1];
         if (first) {
             rows[i] = bench->count - 1;
         }

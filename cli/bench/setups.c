@@ -31,13 +31,6 @@ void gpume_bench_note(struct gpume_bench *bench, const char *format, ...)
     }
 }
 
-static enum gpume_exit exit_of(int status)
-{
-    return status == GPUME_DEVICE || status == GPUME_UNSUPPORTED ? GPUME_EXIT_DEVICE
-           : status == GPUME_INVALID                             ? GPUME_EXIT_INPUT
-                                                                 : GPUME_EXIT_FAILED;
-}
-
 static int list_searches(struct finder *finder, const char *device)
 {
     const int status =
@@ -204,7 +197,7 @@ enum gpume_exit gpume_bench_setups_find(struct gpume_bench_setups *setups,
             "--device %s: no such device; 'gpume devices' lists them", asked->device);
     }
     if (status != GPUME_OK) {
-        return exit_of(status);
+        return gpume_exit_of_engine(status);
     }
     const struct gpume_bench_one *last =
         &setups->ones[setups->count - 1]; /* one CPU core is always measured */

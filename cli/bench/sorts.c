@@ -4,6 +4,7 @@
  * positions, and is proven before use: if keys ascend, positions ascend among equal keys, and each
  * key is the one at its position, the result can only be the stable order of all keys.
  */
+#include "base/status.h"
 #include "bench/places.h"
 #include "console.h"
 
@@ -152,16 +153,15 @@ static int sort_on_device(void *opaque, double *us)
     struct sorting *s = opaque;
     const uint64_t bytes = (uint64_t)s->count * 4;
     struct gpume_compute_times times;
-    int status = gpume_array_copy(s->device_keys, 0, s->device_master, 0, bytes);
-    if (status == GPUME_OK && s->pairs) {
-        status = gpume_array_copy(s->device_places, 0, s->device_order, 0, bytes);
-    }
-    if (status == GPUME_OK) {
-        status = gpume_array_sort(
-            &s->params, s->device_keys, s->pairs ? s->device_places : NULL, s->count);
-    }
+    int status;
+    GPUME_TRY(gpume_array_copy(s->device_keys, 0, s->device_master, 0, bytes));
+    GPUME_TRY(
+        s->pairs ? gpume_array_copy(s->device_places, 0, s->device_order, 0, bytes) : GPUME_OK);
+    GPUME_TRY(
+        gpume_array_sort(&s->params, s->device_keys, s->pairs ? s->device_places : NULL, s->count));
     gpume_compute_get_times(s->method->compute, &times);
     *us = (double)times.run_ns / 1e3;
+fail:
     return status;
 }
 
@@ -170,38 +170,30 @@ static int make_arrays(struct sorting *s)
     gpume_array **const arrays[] = {
         &s->device_master, &s->device_order, &s->device_keys, &s->device_places};
     const uint64_t bytes = (uint64_t)s->count * 4;
-    int status = GPUME_OK;
-    for (int i = 0; i < 4 && status == GPUME_OK; i++) {
-        status = gpume_array_create(s->method->compute, arrays[i], bytes);
+    int status;
+    for (int i = 0; i < 4; i++) {
+        GPUME_TRY(gpume_array_create(s->method->compute, arrays[i], bytes));
     }
-    if (status == GPUME_OK) {
-        status = gpume_array_write(s->device_master, 0, s->master, bytes);
-    }
+    GPUME_TRY(gpume_array_write(s->device_master, 0, s->master, bytes));
     for (uint32_t i = 0; i < s->count; i++) {
         s->places_of[i] = i;
     }
-    return status == GPUME_OK ? gpume_array_write(s->device_order, 0, s->places_of, bytes) : status;
+    status = gpume_array_write(s->device_order, 0, s->places_of, bytes);
+fail:
+    return status;
 }
 
 static int measure_on_device(struct sorting *s, double *us)
 {
     const uint64_t bytes = (uint64_t)s->count * 4;
-    int status = make_arrays(s);
-    if (status == GPUME_OK) {
-        status = gpume_bench_warm_up(s->places->budget_ns, sort_on_device, s);
-    }
-    if (status == GPUME_OK) {
-        status = gpume_bench_repeat(s->places->budget_ns, sort_on_device, s, us);
-    }
-    if (status == GPUME_OK) {
-        status = gpume_array_read(s->device_keys, 0, s->keys, bytes);
-    }
-    if (status == GPUME_OK && s->pairs) {
-        status = gpume_array_read(s->device_places, 0, s->places_of, bytes);
-    }
-    if (status == GPUME_OK && !is_answer(s)) {
-        status = wrong(s, s->method->name);
-    }
+    int status;
+    GPUME_TRY(make_arrays(s));
+    GPUME_TRY(gpume_bench_warm_up(s->places->budget_ns, sort_on_device, s));
+    GPUME_TRY(gpume_bench_repeat(s->places->budget_ns, sort_on_device, s, us));
+    GPUME_TRY(gpume_array_read(s->device_keys, 0, s->keys, bytes));
+    GPUME_TRY(s->pairs ? gpume_array_read(s->device_places, 0, s->places_of, bytes) : GPUME_OK);
+    status = is_answer(s) ? GPUME_OK : wrong(s, s->method->name);
+fail:
     gpume_array_destroy(&s->device_places);
     gpume_array_destroy(&s->device_keys);
     gpume_array_destroy(&s->device_order);
@@ -221,21 +213,21 @@ static int measure(struct sorting *s, struct gpume_bench_method *method)
         status = gpume_bench_repeat(s->places->budget_ns, sort_on_host, s, &host_us);
     }
     us = device ? us : host_us;
-    struct gpume_array_row *row =
+    struct gpume_bench_row *row =
         status == GPUME_OK ? gpume_bench_row(s->places, method, s->work, s->count, 32) : NULL;
     if (row) {
         row->us = us;
         row->wall_us = device ? host_us : 0;
-        row->items_per_second = s->count / us * 1e6;
+        row->per_second = s->count / us * 1e6;
     }
     method->slow = gpume_bench_too_slow(s->places, host_us, STEP);
     return status;
 }
 
 /* Speed relative to qsort on the same numbers. */
-static void compare_rows(struct gpume_array_bench *bench, uint32_t first)
+static void compare_rows(struct gpume_bench *bench, uint32_t first)
 {
-    const bool known = first < bench->count && strcmp(bench->rows[first].method, "qsort") == 0;
+    const bool known = first < bench->count && strcmp(bench->rows[first].search, "qsort") == 0;
     for (uint32_t i = first; i < bench->count && known; i++) {
         bench->rows[i].over_core = bench->rows[first].us / bench->rows[i].us;
     }
@@ -312,28 +304,24 @@ static int measure_segments(struct sorting *s)
 
 int gpume_bench_sorts(struct gpume_bench_places *places)
 {
-    struct sorting s = {.places = places};
-    const size_t bytes = (size_t)COUNT_MAX * 4;
-    int status = GPUME_NOMEM;
-    gpume_sort_params_default(&s.params);
-    s.master = malloc(bytes);
-    s.keys = malloc(bytes);
-    s.places_of = malloc(bytes);
-    s.sorted = malloc(bytes);
-    s.order = malloc(bytes);
-    s.wide = malloc(2 * bytes);
-    if (s.master && s.keys && s.places_of && s.sorted && s.order && s.wide) {
-        status = measure_sizes(&s, "keys", false);
-        status = status == GPUME_OK ? measure_sizes(&s, "pairs", true) : status;
-        status = status == GPUME_OK ? measure_segments(&s) : status;
-    } else {
-        gpume_console_error("bench: out of memory; %zu MiB are needed", 7 * bytes >> 20);
+    const size_t count = COUNT_MAX;
+    uint32_t *memory = malloc(7 * count * sizeof(*memory)); /* touched only as far as it is used */
+    struct sorting s = {.places = places, .wide = (uint64_t *)memory};
+    uint32_t **const arrays[] = {&s.master, &s.keys, &s.places_of, &s.sorted, &s.order};
+    int status;
+    if (!memory) {
+        gpume_console_error(
+            "bench: out of memory; %zu MiB are needed", 7 * count * sizeof(*memory) >> 20);
+        return GPUME_NOMEM;
     }
-    free(s.wide);
-    free(s.order);
-    free(s.sorted);
-    free(s.places_of);
-    free(s.keys);
-    free(s.master);
+    for (size_t i = 0; i < sizeof(arrays) / sizeof(*arrays); i++) {
+        *arrays[i] = memory + (2 + i) * count;
+    }
+    gpume_sort_params_default(&s.params);
+    GPUME_TRY(measure_sizes(&s, "keys", false));
+    GPUME_TRY(measure_sizes(&s, "pairs", true));
+    status = measure_segments(&s);
+fail:
+    free(memory);
     return status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "bench/table.h"
+#include "bench/rows.h"
 
 #include "console.h"
 
@@ -29,14 +29,9 @@ static void print_devices(const struct gpume_bench *bench)
     }
 }
 
-static void print_head(const struct gpume_bench *bench)
+static void print_work(const struct gpume_bench *bench)
 {
     const struct gpume_params *params = &bench->params;
-    printf("gpume    %s%s%s%s\n", gpume_version(), bench->commit[0] ? " (" : "", bench->commit,
-        bench->commit[0] ? ")" : "");
-    printf("cpu      %s, %" PRIu32 " processor%s\n", bench->cpu, bench->processors,
-        bench->processors == 1 ? "" : "s");
-    print_devices(bench);
     printf("work     ");
     if (bench->input) {
         gpume_console_print_name(bench->input, stdout);
@@ -62,14 +57,18 @@ static void print_head(const struct gpume_bench *bench)
 }
 
 /* "-" for an unknown value. */
-static void print_factor(int width, double value, const char *unit)
+static void print_cell(int width, double value, int decimals, const char *unit)
 {
     char text[32] = "-";
     if (value > 0) {
-        const int decimals = value < 0.1 ? 4 : value < 10 ? 2 : value < 1000 ? 1 : 0;
         snprintf(text, sizeof(text), "%.*f%s", decimals, value, unit);
     }
     printf("  %*s", width, text);
+}
+
+static void print_factor(int width, double value, const char *unit)
+{
+    print_cell(width, value, value < 0.1 ? 4 : value < 10 ? 2 : value < 1000 ? 1 : 0, unit);
 }
 
 /* Where a row ran, shortened if necessary: the lines above the table have the full name. */
@@ -99,19 +98,18 @@ static void print_row(const struct gpume_bench_row *row, int width)
     char where[PLACE_MAX + 1];
     describe_place(row, where);
     printf("%-6s  %-9s  %-*s  %-11s  %c%10.1f  %10.1f", row->engine, row->search, width, where,
-        row->elimination ? "on" : "off", row->whole ? ' ' : '~', row->search_us, row->wall_us);
-    print_factor(9, row->differences_per_second / 1e9, "");
-    print_factor(10, row->ceiling > 0 ? row->differences_per_second / row->ceiling * 100 : 0, " %");
+        row->elimination ? "on" : "off", row->whole ? ' ' : '~', row->us, row->wall_us);
+    print_factor(9, row->per_second / 1e9, "");
+    print_factor(10, row->share * 100, " %");
     print_factor(8, row->over_core, "");
     print_factor(11, row->over_mestimate, "");
     printf("\n");
 }
 
-void gpume_bench_print_table(const struct gpume_bench *bench)
+static void print_searches(const struct gpume_bench *bench)
 {
     bool partly = false;
     const int width = place_width(bench);
-    print_head(bench);
     for (uint32_t i = 0; i < bench->count; i++) {
         const struct gpume_bench_row *row = &bench->rows[i];
         if (i == 0 || strcmp(row->content, bench->rows[i - 1].content) != 0) {
@@ -124,5 +122,57 @@ void gpume_bench_print_table(const struct gpume_bench *bench)
     }
     if (partly) {
         printf("\n~ too slow for the whole picture: measured on its upper rows\n");
+    }
+}
+
+static bool is_same_work(const struct gpume_bench_row *a, const struct gpume_bench_row *b)
+{
+    return strcmp(a->content, b->content) == 0 && a->item_bits == b->item_bits;
+}
+
+/* All rows of the work of the first. */
+static void print_array(const struct gpume_bench_row *first, const struct gpume_bench_row *end)
+{
+    printf("\n%s, %" PRIu32 " bits\n%-6s  %-8s  %10s  %12s  %14s  %10s  %8s  %8s\n", first->content,
+        first->item_bits, "engine", "method", "items", "us", "with copies us", "M items/s",
+        "x core", "of copy");
+    for (const struct gpume_bench_row *row = first; row < end; row++) {
+        if (is_same_work(row, first)) {
+            printf(
+                "%-6s  %-8s  %10" PRIu64 "  %12.1f", row->engine, row->search, row->items, row->us);
+            print_cell(14, row->wall_us, 1, "");
+            printf("  %10.1f", row->per_second / 1e6);
+            print_cell(8, row->over_core, 2, "");
+            print_cell(8, row->share * 100, 1, " %");
+            printf("\n");
+        }
+    }
+}
+
+static void print_arrays(const struct gpume_bench *bench)
+{
+    for (uint32_t i = 0; i < bench->count; i++) {
+        bool first = true;
+        for (uint32_t j = 0; j < i; j++) {
+            first = first && !is_same_work(&bench->rows[i], &bench->rows[j]);
+        }
+        if (first) {
+            print_array(&bench->rows[i], bench->rows + bench->count);
+        }
+    }
+}
+
+void gpume_bench_print_table(const struct gpume_bench *bench)
+{
+    printf("gpume    %s%s%s%s\n", gpume_version(), bench->commit[0] ? " (" : "", bench->commit,
+        bench->commit[0] ? ")" : "");
+    printf("cpu      %s, %" PRIu32 " processor%s\n", bench->cpu, bench->processors,
+        bench->processors == 1 ? "" : "s");
+    print_devices(bench);
+    if (bench->arrays) {
+        print_arrays(bench);
+    } else {
+        print_work(bench);
+        print_searches(bench);
     }
 }

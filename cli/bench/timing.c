@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One thread sends frames and receives fields; it sends as many frames as the engine accepts, which
- * keeps the engine busy. Time is measured over rounds of several fields; the statistics of the
- * search stage are read between rounds, when the engine is idle.
+ * One thread sends frames and receives motion fields; it sends as many frames as the engine
+ * accepts, which keeps the engine busy. Time is measured over rounds of several frame pairs; the
+ * statistics of the search stage are read between rounds, when the engine is idle.
  */
 #include "bench/timing.h"
 
+#include "base/status.h"
 #include "bench/repeat.h"
 #include "console.h"
 #include "progress.h"
@@ -19,7 +20,7 @@
 #define ROUNDS 7u      /* the given time is divided into so many */
 #define ROUNDS_MAX 64u /* limit of times kept for the median */
 #define ROUND_FIELDS_MAX 4096u
-#define SLOW_NS 10000000u /* comparing a field takes less than 1 % of this */
+#define SLOW_NS 10000000u /* comparing a frame pair takes less than 1 % of this */
 
 struct stream {
     gpume *ctx;
@@ -37,7 +38,14 @@ static int open_stream(
     return gpume_open(&stream->ctx, params);
 }
 
-static int tell_difference(
+/* Returns the first failure, of the work or of closing. */
+static int close_stream(struct stream *stream, int status)
+{
+    const int closed = gpume_close(&stream->ctx);
+    return status ? status : closed;
+}
+
+static int report_difference(
     const struct stream *stream, const struct gpume_field *field, uint32_t block)
 {
     struct gpume_info info;
@@ -65,7 +73,7 @@ static int take_field(struct stream *stream, const struct gpume_field *field)
         const uint32_t block =
             gpume_bench_difference(stream->expected, index, field->vectors, field->costs);
         if (block != UINT32_MAX) {
-            return tell_difference(stream, field, block);
+            return report_difference(stream, field, block);
         }
     }
     return GPUME_OK;
@@ -81,7 +89,7 @@ static int send_one(struct stream *stream)
     return status;
 }
 
-/* Processes so many more fields; the engine is idle before and after. */
+/* Processes so many more frame pairs; the engine is idle before and after. */
 static int advance(struct stream *stream, uint64_t fields)
 {
     const uint64_t end = stream->received + fields;
@@ -121,23 +129,25 @@ int gpume_bench_look(const struct gpume_params *params, struct gpume_bench_setup
     return gpume_close(&ctx);
 }
 
-/* Measures the second field, since the first finds cold caches. */
+/* Measures the second frame pair, since the first finds cold caches. */
+static int advance_two(struct stream *stream, uint64_t *ns)
+{
+    int status = advance(stream, 1);
+    const uint64_t start = gpume_progress_clock_ns();
+    status = status ? status : advance(stream, 1);
+    *ns = gpume_progress_clock_ns() - start;
+    return status;
+}
+
 int gpume_bench_once(
     const struct gpume_bench_clip *clip, const struct gpume_params *params, uint64_t *ns)
 {
     struct stream stream;
-    int status = open_stream(&stream, clip, params);
-    if (status != GPUME_OK) {
-        return status;
-    }
-    status = advance(&stream, 1);
-    const uint64_t start = gpume_progress_clock_ns();
-    if (status == GPUME_OK) {
-        status = advance(&stream, 1);
-    }
-    *ns = gpume_progress_clock_ns() - start;
-    const int closed = gpume_close(&stream.ctx);
-    return status ? status : closed;
+    int status;
+    GPUME_TRY(open_stream(&stream, clip, params));
+    GPUME_TRY(advance_two(&stream, ns));
+fail:
+    return close_stream(&stream, status);
 }
 
 int gpume_bench_fit(const struct gpume_bench_clip *clip, struct gpume_params *params, uint32_t rows,
@@ -171,19 +181,14 @@ int gpume_bench_solve(const struct gpume_bench_clip *clip, const struct gpume_pa
     struct gpume_bench_answers *answers)
 {
     const uint32_t cycle = gpume_bench_cycle(clip);
-    int status = gpume_bench_answers_init(answers, cycle, gpume_bench_blocks(params));
-    if (status != GPUME_OK) {
-        return status;
-    }
-    struct stream stream;
-    status = open_stream(&stream, clip, params);
-    if (status != GPUME_OK) {
-        return status;
-    }
+    struct stream stream = {0};
+    int status;
+    GPUME_TRY(gpume_bench_answers_init(answers, cycle, gpume_bench_blocks(params)));
+    GPUME_TRY(open_stream(&stream, clip, params));
     stream.store = answers;
     status = advance(&stream, cycle);
-    const int closed = gpume_close(&stream.ctx);
-    return status ? status : closed;
+fail:
+    return close_stream(&stream, status);
 }
 
 /* Rounds until the time is up. */
@@ -221,7 +226,8 @@ static uint64_t fields_of(uint64_t ns, uint64_t field_ns)
     return fields < 1 ? 1 : fields > ROUND_FIELDS_MAX ? ROUND_FIELDS_MAX : fields;
 }
 
-/* How many fields take round_ns, if one alone took field_ns? Fields overlap, so tries a round. */
+/* Finds how many frame pairs take round_ns, if one alone took field_ns. Pairs overlap, so tries a
+ * round. */
 static int fit_round(struct stream *stream, uint64_t field_ns, uint64_t round_ns, uint64_t *fields)
 {
     *fields = fields_of(round_ns, field_ns);
@@ -234,58 +240,47 @@ static int fit_round(struct stream *stream, uint64_t field_ns, uint64_t round_ns
     return status;
 }
 
-/* Fields that take long are compared as they come; of others the first and the last, since
- * comparing would take a part of their time. */
+/* Compares every frame pair if pairs take long, otherwise only those of the first and the last
+ * cycle, which are not timed, since comparing would take a noticeable part of their time. */
 static int repeat_compared(struct stream *stream, const struct gpume_bench_answers *answers,
     uint64_t field_ns, uint64_t budget_ns, struct gpume_bench_time *time)
 {
     const bool slow = field_ns > SLOW_NS;
     const uint32_t apart = slow ? 0 : gpume_bench_cycle(stream->clip);
     uint64_t fields = 0;
-    int status = advance(stream, apart);
+    int status;
+    GPUME_TRY(advance(stream, apart));
     stream->expected = slow ? answers : NULL;
-    if (status == GPUME_OK) {
-        status = fit_round(stream, field_ns, budget_ns / ROUNDS, &fields);
-    }
-    if (status == GPUME_OK) {
-        status = repeat(stream, fields, budget_ns, time);
-    }
+    GPUME_TRY(fit_round(stream, field_ns, budget_ns / ROUNDS, &fields));
+    GPUME_TRY(repeat(stream, fields, budget_ns, time));
     stream->expected = answers;
-    return status == GPUME_OK ? advance(stream, apart) : status;
+    status = advance(stream, apart);
+fail:
+    return status;
 }
 
 int gpume_bench_measure(const struct gpume_bench_clip *clip, const struct gpume_params *params,
     const struct gpume_bench_answers *answers, uint64_t budget_ns, struct gpume_bench_time *time)
 {
     struct stream stream;
-    int status = open_stream(&stream, clip, params);
-    if (status != GPUME_OK) {
-        return status;
-    }
+    uint64_t pair_ns;
+    int status;
+    GPUME_TRY(open_stream(&stream, clip, params));
     stream.expected = answers;
-    status = advance(&stream, 1);
-    const uint64_t start = gpume_progress_clock_ns();
-    if (status == GPUME_OK) {
-        status = advance(&stream, 1);
-    }
-    if (status == GPUME_OK) {
-        const uint64_t field_ns = gpume_progress_clock_ns() - start;
-        status = repeat_compared(&stream, answers, field_ns, budget_ns, time);
-    }
-    const int closed = gpume_close(&stream.ctx);
-    return status ? status : closed;
+    GPUME_TRY(advance_two(&stream, &pair_ns));
+    status = repeat_compared(&stream, answers, pair_ns, budget_ns, time);
+fail:
+    return close_stream(&stream, status);
 }
 
 int gpume_bench_compare(const struct gpume_bench_clip *clip, const struct gpume_params *params,
     const struct gpume_bench_answers *answers)
 {
     struct stream stream;
-    int status = open_stream(&stream, clip, params);
-    if (status != GPUME_OK) {
-        return status;
-    }
+    int status;
+    GPUME_TRY(open_stream(&stream, clip, params));
     stream.expected = answers;
     status = advance(&stream, gpume_bench_cycle(clip));
-    const int closed = gpume_close(&stream.ctx);
-    return status ? status : closed;
+fail:
+    return close_stream(&stream, status);
 }

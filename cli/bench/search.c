@@ -7,9 +7,9 @@
  */
 #include "bench/bench.h"
 
+#include "base/status.h"
 #include "bench/ffmpeg.h"
 #include "bench/setups.h"
-#include "bench/table.h"
 #include "cache_folder.h"
 #include "commit.h"
 #include "console.h"
@@ -41,21 +41,6 @@ struct job {
     struct gpume_progress progress;
 };
 
-static enum gpume_exit exit_of(int status)
-{
-    switch (status) {
-    case GPUME_OK:
-        return GPUME_EXIT_DONE;
-    case GPUME_FORMAT:
-        return GPUME_EXIT_MISMATCH;
-    case GPUME_DEVICE:
-    case GPUME_UNSUPPORTED:
-        return GPUME_EXIT_DEVICE;
-    default:
-        return GPUME_EXIT_FAILED;
-    }
-}
-
 static void show(const struct job *job, const char *content, const char *search, const char *device)
 {
     char line[128];
@@ -84,14 +69,14 @@ static int find_answers(
     known->params.width = params->width;
     known->params.height = params->height;
     known->params.edge = params->edge;
-    const int status = gpume_bench_solve(&job->clip, &known->params, &known->answers);
-    if (status != GPUME_OK) {
-        gpume_bench_answers_finish(&known->answers);
-        return status;
-    }
+    int status;
+    GPUME_TRY(gpume_bench_solve(&job->clip, &known->params, &known->answers));
     job->known_count++;
     *answers = &known->answers;
     return GPUME_OK;
+fail:
+    gpume_bench_answers_finish(&known->answers);
+    return status;
 }
 
 static void forget_answers(struct job *job)
@@ -101,25 +86,26 @@ static void forget_answers(struct job *job)
     }
 }
 
+/* The fewest rows that were compared; 0: none yet. */
+static void lower(uint32_t *rows, uint32_t compared)
+{
+    *rows = *rows == 0 || compared < *rows ? compared : *rows;
+}
+
 /* Confirms the expected results with the plain search, on the rows that it has time for. */
 static int check_plain(struct job *job, const char *content)
 {
     struct gpume_params params = job->setups.reference;
     params.search = "plain";
     show(job, content, "checking with plain", "cpu");
-    int status = gpume_bench_fit(&job->clip, &params, params.block,
-        job->budget_ns / gpume_bench_cycle(&job->clip), gpume_bench_once);
     const struct gpume_bench_answers *answers = NULL;
-    if (status == GPUME_OK) {
-        status = find_answers(job, &params, &answers);
-    }
-    if (status == GPUME_OK) {
-        status = gpume_bench_compare(&job->clip, &params, answers);
-    }
-    struct gpume_bench *bench = &job->bench;
-    if (bench->plain_rows == 0 || params.height < bench->plain_rows) {
-        bench->plain_rows = params.height;
-    }
+    int status;
+    GPUME_TRY(gpume_bench_fit(&job->clip, &params, params.block,
+        job->budget_ns / gpume_bench_cycle(&job->clip), gpume_bench_once));
+    GPUME_TRY(find_answers(job, &params, &answers));
+    GPUME_TRY(gpume_bench_compare(&job->clip, &params, answers));
+    lower(&job->bench.plain_rows, params.height);
+fail:
     return status;
 }
 
@@ -141,9 +127,10 @@ static void fill_times(struct gpume_bench_row *row, const struct gpume_params *m
     const double scale = gpume_bench_differences(whole) / differences;
     row->rows = measured->height;
     row->whole = measured->height == whole->height;
-    row->search_us = search_ns / 1e3 * scale;
+    row->us = search_ns / 1e3 * scale;
     row->wall_us = time->wall_ns / 1e3 * scale;
-    row->differences_per_second = differences / search_ns * 1e9;
+    row->per_second = differences / search_ns * 1e9;
+    row->share = row->ceiling > 0 ? row->per_second / row->ceiling : 0;
 }
 
 static int measure_one(struct job *job, const char *content, const struct gpume_bench_one *one)
@@ -157,19 +144,12 @@ static int measure_one(struct job *job, const char *content, const struct gpume_
     /* At least two rows of blocks per thread. */
     const uint32_t rows =
         cpu ? params.block * (params.threads > 1 ? 2 * params.threads : 1) : params.block;
-    int status =
-        gpume_bench_fit(&job->clip, &params, rows, job->budget_ns / PARTS, gpume_bench_once);
     const struct gpume_bench_answers *answers = NULL;
-    if (status == GPUME_OK) {
-        status = find_answers(job, &params, &answers);
-    }
     struct gpume_bench_time time;
-    if (status == GPUME_OK) {
-        status = gpume_bench_measure(&job->clip, &params, answers, job->budget_ns, &time);
-    }
-    if (status != GPUME_OK) {
-        return status;
-    }
+    int status;
+    GPUME_TRY(gpume_bench_fit(&job->clip, &params, rows, job->budget_ns / PARTS, gpume_bench_once));
+    GPUME_TRY(find_answers(job, &params, &answers));
+    GPUME_TRY(gpume_bench_measure(&job->clip, &params, answers, job->budget_ns, &time));
     struct gpume_bench_row *row = new_row(job, content);
     row->engine = cpu ? "cpu" : "vulkan";
     snprintf(row->search, sizeof(row->search), "%s", params.search);
@@ -179,7 +159,8 @@ static int measure_one(struct job *job, const char *content, const struct gpume_
     row->elimination = !params.no_elimination;
     row->ceiling = one->ceiling;
     fill_times(row, &params, &whole, &time);
-    return GPUME_OK;
+fail:
+    return status;
 }
 
 static int measure_ffmpeg(struct job *job, const char *content)
@@ -190,31 +171,23 @@ static int measure_ffmpeg(struct job *job, const char *content)
     }
     params = whole;
     show(job, content, "mestimate", "FFmpeg");
-    int status = gpume_bench_fit(
-        &job->clip, &params, params.block, job->budget_ns / PARTS, gpume_bench_ffmpeg_once);
-    params.height = params.height / params.block * params.block;
     const struct gpume_bench_answers *answers = NULL;
-    if (status == GPUME_OK) {
-        status = find_answers(job, &params, &answers);
-    }
     struct gpume_bench_time time;
-    if (status == GPUME_OK) {
-        status = gpume_bench_ffmpeg_measure(&job->clip, &params, answers, job->budget_ns, &time);
-    }
-    if (status != GPUME_OK) {
-        return status;
-    }
+    int status;
+    GPUME_TRY(gpume_bench_fit(
+        &job->clip, &params, params.block, job->budget_ns / PARTS, gpume_bench_ffmpeg_once));
+    params.height = params.height / params.block * params.block;
+    GPUME_TRY(find_answers(job, &params, &answers));
+    GPUME_TRY(gpume_bench_ffmpeg_measure(&job->clip, &params, answers, job->budget_ns, &time));
     struct gpume_bench_row *row = new_row(job, content);
     row->engine = "ffmpeg";
     snprintf(row->search, sizeof(row->search), "mestimate");
     snprintf(row->device, sizeof(row->device), "%s", job->bench.cpu);
     row->threads = 1;
     fill_times(row, &params, &whole, &time);
-    struct gpume_bench *bench = &job->bench;
-    if (bench->mestimate_rows == 0 || params.height < bench->mestimate_rows) {
-        bench->mestimate_rows = params.height;
-    }
-    return GPUME_OK;
+    lower(&job->bench.mestimate_rows, params.height);
+fail:
+    return status;
 }
 
 /* Speed relative to the fastest search on one core without elimination, and to mestimate. Compares
@@ -224,7 +197,7 @@ static void compare_rows(struct gpume_bench *bench, uint32_t first)
     double core = 0, mestimate = 0;
     for (uint32_t i = first; i < bench->count; i++) {
         const struct gpume_bench_row *row = &bench->rows[i];
-        const double rate = row->differences_per_second;
+        const double rate = row->per_second;
         if (strcmp(row->engine, "ffmpeg") == 0) {
             mestimate = rate;
         } else if (row->threads == 1 && !row->elimination && rate > core) {
@@ -233,24 +206,24 @@ static void compare_rows(struct gpume_bench *bench, uint32_t first)
     }
     for (uint32_t i = first; i < bench->count; i++) {
         struct gpume_bench_row *row = &bench->rows[i];
-        row->over_core = core > 0 ? row->differences_per_second / core : 0;
-        row->over_mestimate = mestimate > 0 ? row->differences_per_second / mestimate : 0;
+        row->over_core = core > 0 ? row->per_second / core : 0;
+        row->over_mestimate = mestimate > 0 ? row->per_second / mestimate : 0;
     }
 }
 
 static enum gpume_exit measure_clip(struct job *job, const char *content)
 {
     const uint32_t first = job->bench.count;
-    int status = check_plain(job, content);
-    if (status == GPUME_OK) {
-        status = measure_ffmpeg(job, content);
+    int status;
+    GPUME_TRY(check_plain(job, content));
+    GPUME_TRY(measure_ffmpeg(job, content));
+    for (uint32_t i = 0; i < job->setups.count; i++) {
+        GPUME_TRY(measure_one(job, content, &job->setups.ones[i]));
     }
-    for (uint32_t i = 0; status == GPUME_OK && i < job->setups.count; i++) {
-        status = measure_one(job, content, &job->setups.ones[i]);
-    }
-    forget_answers(job);
     compare_rows(&job->bench, first);
-    return exit_of(status);
+fail:
+    forget_answers(job);
+    return gpume_exit_of_engine(status);
 }
 
 /* What does not depend on the content of the frames. */
@@ -307,17 +280,6 @@ static enum gpume_exit measure_input(struct job *job, uint32_t frames)
     return result;
 }
 
-static enum gpume_exit write_result(const struct gpume_bench *bench, enum gpume_form form)
-{
-    const struct gpume_log log = {.fn = gpume_console_log};
-    if (form == GPUME_FORM_TABLE) {
-        gpume_bench_print_table(bench);
-        return GPUME_EXIT_DONE;
-    }
-    return exit_of(form == GPUME_FORM_JSON ? gpume_bench_write_json(bench, &log)
-                                           : gpume_bench_write_csv(bench, &log));
-}
-
 enum gpume_exit gpume_bench_search(const struct gpume_bench_options *options)
 {
     static struct job job; /* large */
@@ -339,5 +301,6 @@ enum gpume_exit gpume_bench_search(const struct gpume_bench_options *options)
                                        ? measure_input(&job, frames)
                                        : measure_generated(&job, frames);
     gpume_console_status(NULL, true);
-    return result ? result : write_result(&job.bench, options->common.form);
+    return result ? result
+                  : gpume_exit_of_engine(gpume_bench_write(&job.bench, options->common.form));
 }

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "bench/rows.h"
+
+#include "base/status.h"
+#include "console.h"
+#include "files/csv.h"
+#include "files/json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* Grows by one when a key of the JSON object changes its meaning or goes away. */
+#define FORMAT 1
+
+static const struct gpume_log console = {.fn = gpume_console_log};
+
+static void put_work(struct gpume_json *json, const struct gpume_bench *bench)
+{
+    const struct gpume_params *params = &bench->params;
+    char window[32];
+    snprintf(window, sizeof(window), "%ux%u", params->window_x, params->window_y);
+    gpume_json_begin(json, "work");
+    gpume_json_text(json, "input", bench->input);
+    gpume_json_count(json, "width", params->width);
+    gpume_json_count(json, "height", params->height);
+    gpume_json_count(json, "bits", params->bits);
+    gpume_json_count(json, "block", params->block);
+    gpume_json_text(json, "window", window);
+    gpume_json_text(json, "edge", params->edge == GPUME_EDGE_INSIDE ? "inside" : "extend");
+    gpume_json_count(json, "fields", bench->fields);
+    gpume_json_count(json, "blocks", bench->blocks);
+    gpume_json_count(json, "candidates", bench->candidates);
+    gpume_json_real(json, "differences_per_field", bench->differences, 0);
+    gpume_json_end(json);
+    gpume_json_begin(json, "agreed");
+    gpume_json_count(json, "plain_rows", bench->plain_rows);
+    gpume_json_count(json, "mestimate_rows", bench->mestimate_rows);
+    gpume_json_end(json);
+}
+
+static void put_search(struct gpume_json *json, const struct gpume_bench_row *row)
+{
+    gpume_json_text(json, "content", row->content);
+    gpume_json_text(json, "engine", row->engine);
+    gpume_json_text(json, "search", row->search);
+    gpume_json_text(json, "device", row->device);
+    gpume_json_text(json, "driver", row->driver);
+    gpume_json_figure(json, "threads", row->threads, 0);
+    gpume_json_truth(json, "elimination", row->elimination);
+    gpume_json_count(json, "rows", row->rows);
+    gpume_json_real(json, "us_per_field", row->us, 3);
+    gpume_json_real(json, "wall_us_per_field", row->wall_us, 3);
+    gpume_json_real(json, "px_per_s", row->per_second, 0);
+    gpume_json_figure(json, "ceiling_px_per_s", row->ceiling, 0);
+    gpume_json_figure(json, "share_of_ceiling", row->share, 6);
+    gpume_json_figure(json, "speedup_core", row->over_core, 6);
+    gpume_json_figure(json, "speedup_mestimate", row->over_mestimate, 6);
+}
+
+static void put_array(struct gpume_json *json, const struct gpume_bench_row *row)
+{
+    gpume_json_text(json, "work", row->content);
+    gpume_json_text(json, "engine", row->engine);
+    gpume_json_text(json, "method", row->search);
+    gpume_json_text(json, "device", row->device);
+    gpume_json_text(json, "driver", row->driver);
+    gpume_json_count(json, "items", row->items);
+    gpume_json_count(json, "bits", row->item_bits);
+    gpume_json_real(json, "us", row->us, 3);
+    gpume_json_figure(json, "wall_us", row->wall_us, 3);
+    gpume_json_real(json, "items_per_s", row->per_second, 0);
+    gpume_json_figure(json, "share_of_copy", row->share, 6);
+    gpume_json_figure(json, "speedup_core", row->over_core, 6);
+}
+
+static int write_json(const struct gpume_bench *bench)
+{
+    struct gpume_json json;
+    int status;
+    GPUME_TRY(gpume_json_start(&json, FORMAT, &console));
+    gpume_json_text(&json, "commit", bench->commit[0] ? bench->commit : NULL);
+    gpume_json_text(&json, "cpu", bench->cpu);
+    if (!bench->arrays) {
+        gpume_json_count(&json, "processors", bench->processors);
+        put_work(&json, bench);
+    }
+    gpume_json_begin_list(&json, bench->arrays ? "arrays" : "rows");
+    for (uint32_t i = 0; i < bench->count; i++) {
+        gpume_json_begin(&json, NULL);
+        (bench->arrays ? put_array : put_search)(&json, &bench->rows[i]);
+        gpume_json_end(&json);
+    }
+    gpume_json_end_list(&json);
+    if (!bench->arrays) {
+        gpume_json_begin_list(&json, "notes");
+        for (uint32_t i = 0; i < bench->note_count; i++) {
+            gpume_json_text(&json, NULL, bench->notes[i]);
+        }
+        gpume_json_end_list(&json);
+    }
+    status = gpume_json_finish(&json);
+fail:
+    return status;
+}
+
+static void put_csv_row(
+    struct gpume_out *out, const struct gpume_bench *bench, const struct gpume_bench_row *row)
+{
+    const struct gpume_params *params = &bench->params;
+    char size[96], shape[96] = ",,", rows[16] = "\n";
+    snprintf(size, sizeof(size), "%" PRIu64 ",%u,", row->items, row->item_bits);
+    if (!bench->arrays) {
+        snprintf(size, sizeof(size), "%ux%u,%u,", params->width, params->height, params->bits);
+        snprintf(
+            shape, sizeof(shape), "%u,%ux%u,", params->block, params->window_x, params->window_y);
+        snprintf(rows, sizeof(rows), "%u\n", row->rows);
+    }
+    gpume_csv_text(out, row->device);
+    gpume_csv_text(out, row->driver);
+    gpume_csv_text(out, bench->commit);
+    gpume_csv_put(out, size);
+    gpume_csv_text(out, row->content);
+    gpume_csv_put(out, shape);
+    gpume_csv_text(out, row->engine);
+    gpume_csv_text(out, row->search);
+    gpume_csv_put(out, bench->arrays ? "," : row->elimination ? "on," : "off,");
+    gpume_csv_real(out, row->threads, 0);
+    gpume_csv_real(out, row->us, 3);
+    gpume_csv_real(out, row->per_second, 0);
+    gpume_csv_real(out, row->over_core, 6);
+    gpume_csv_real(out, row->over_mestimate, 6);
+    gpume_csv_real(out, row->wall_us, 3);
+    gpume_csv_real(out, row->share, 6);
+    gpume_csv_put(out, rows);
+}
+
+static int write_csv(const struct gpume_bench *bench)
+{
+    int status;
+    struct gpume_out *out = NULL;
+    GPUME_TRY(gpume_out_open(&out, "-", true, &console));
+    gpume_csv_put(out, "device,driver,commit,size,bits,content,block,window,engine,search,"
+                       "elimination,threads,us_per_field,px_per_s,speedup_core,speedup_mestimate,"
+                       "wall_us_per_field,share_of_ceiling,rows\n");
+    for (uint32_t i = 0; i < bench->count; i++) {
+        put_csv_row(out, bench, &bench->rows[i]);
+    }
+    GPUME_TRY(gpume_out_finish(out));
+fail:
+    gpume_out_close(&out);
+    return status;
+}
+
+int gpume_bench_write(const struct gpume_bench *bench, enum gpume_form form)
+{
+    if (form == GPUME_FORM_TABLE) {
+        gpume_bench_print_table(bench);
+        return GPUME_OK;
+    }
+    return form == GPUME_FORM_JSON ? write_json(bench) : write_csv(bench);
+}
