@@ -49,7 +49,7 @@ bool gpume_array_holds(const struct gpume_array *array, uint64_t offset, uint64_
     return offset <= array->bytes && bytes <= array->bytes - offset;
 }
 
-/* Adds to the times: a call may move more than one array. */
+/* Adds to the times, because one call may transfer several arrays. */
 static int move_in(struct gpume_array *array, uint64_t offset, const void *data, uint64_t bytes)
 {
     struct gpume_compute *compute = array->compute;

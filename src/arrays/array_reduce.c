@@ -35,7 +35,7 @@ static int reduce_host(struct gpume_compute *compute, const struct gpume_reducti
     struct gpume_array array = {0};
     int status;
     compute->times = (struct gpume_compute_times){0};
-    /* Only read: writing through a pointer to const memory does not happen. */
+    /* Reductions only read the array, so const may be cast away. */
     GPUME_TRY(gpume_array_borrow(compute, &array, (void *)(uintptr_t)data,
         what->count * gpume_element_bytes(what->element)));
     GPUME_TRY(reduce(&array, what, results));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What compute.c asks of the place where arrays lie. Arguments have been checked: no part passes an
- * array's end. Every call returns when its work is done. run_ns: time of the work itself.
+ * The interface between the public functions of compute.h and a backend that holds the arrays.
+ * Arguments have been checked: no access goes beyond an array's end. Every call returns when its
+ * work is done. run_ns: time of the work alone, without transfers.
  */
 #ifndef GPUME_ARRAYS_BACKEND_H
 #define GPUME_ARRAYS_BACKEND_H
@@ -15,17 +16,17 @@ struct gpume_reduction {
     enum gpume_reduce_kind kind;
     enum gpume_element element;
     uint64_t first, count;     /* elements */
-    uint32_t shift, bin_count; /* of a histogram */
+    uint32_t shift, bin_count; /* histogram only */
 };
 
 struct gpume_compute_ops {
     int (*open)(
         void **state, const struct gpume_compute_params *params, const struct gpume_log *log);
-    /* GPUME_OK, or what the validation layer found. */
+    /* GPUME_OK, or the status for errors that the validation layer reported. */
     int (*close)(void *state);
     void (*get_info)(const void *state, struct gpume_compute_info *info);
 
-    /* Arrays are host memory: what a caller has there needs no copy. */
+    /* Arrays are host memory, so that a caller's data need no copy. */
     bool on_host;
     int (*create)(void *state, uint64_t bytes, void **memory);
     void (*destroy)(void *state, void *memory);
@@ -36,11 +37,11 @@ struct gpume_compute_ops {
 
     int (*sort)(void *state, const struct gpume_sort_params *params, void *keys, void *payload,
         uint64_t count, uint64_t *run_ns);
-    /* results: the sum; the value and the index; or the bins. */
+    /* results: the sum; the minimum and its index; or the bins. */
     int (*reduce)(void *state, const struct gpume_reduction *what, const void *memory,
         uint64_t *results, uint64_t *run_ns);
 
-    /* NULL: there are none here. */
+    /* NULL: this backend runs no programs. */
     int (*program_create)(void *state, const struct gpume_program_params *params, void **program);
     void (*program_destroy)(void *state, void *program);
     int (*program_run)(void *state, void *program, void *const *memories, const void *push,
@@ -50,7 +51,6 @@ struct gpume_compute_ops {
 extern const struct gpume_compute_ops gpume_compute_cpu;
 extern const struct gpume_compute_ops gpume_compute_gpu;
 
-/* Bytes of an element. */
 static inline uint32_t gpume_element_bytes(enum gpume_element element)
 {
     return element == GPUME_ELEMENT_U8 ? 1 : element == GPUME_ELEMENT_U16 ? 2 : 4;

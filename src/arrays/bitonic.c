@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Batcher's bitonic network in the form whose comparators all point one way: two sorted halves are
- * merged by comparing each key with its mirror image, then at halved distances. What lies behind
- * the last key may be thought of as infinite keys that no comparator moves, so any count will do.
+ * Batcher's bitonic network in the form whose comparators all point the same way: two sorted halves
+ * are merged by comparing each key with its mirror image, then with keys at halved distances. A
+ * count that is no power of two is treated as if infinite keys followed, which no comparator moves.
  * Halves are finished one after the other, to stay in the nearest caches.
  *
- * A network is not stable by itself: where a payload travels along, 64-bit numbers of key and
- * position are sorted, no two of which are equal.
+ * A sorting network is not stable. With a payload, 64-bit numbers of key and position are sorted,
+ * no two of which are equal.
  */
-#include "arrays/bitonic.h"
-
-#include "arrays/longest.h"
+#include "arrays/host_sort.h"
 
 #include <string.h>
 
@@ -24,8 +22,8 @@ static uint64_t half_of(uint64_t count)
     return half;
 }
 
-/* The functions below, for numbers of one width. Of a comparator only the partner behind the end
- * can be missing; then its key stays. */
+/* The functions below, for numbers of one width. A comparator whose partner lies beyond the end
+ * leaves its key in place. */
 #define NETWORK(number, name)                                                                      \
     static void mirror_##name(number *keys, uint64_t half, uint64_t count)                         \
     {                                                                                              \
@@ -46,7 +44,7 @@ static uint64_t half_of(uint64_t count)
         }                                                                                          \
     }                                                                                              \
                                                                                                    \
-    /* keys is a whole block of the network, or its begin where the end comes first. */            \
+    /* Sorts a block of the network, of which only `count` keys may exist. */                      \
     static void clean_##name(number *keys, uint64_t count, uint64_t block)                         \
     {                                                                                              \
         while (block > 1 && count > 1) {                                                           \
@@ -102,29 +100,12 @@ static void sort_with_payload(
     }
 }
 
-uint64_t gpume_bitonic_scratch_bytes(
-    const struct gpume_sort_params *params, uint64_t count, bool payload)
-{
-    return payload ? gpume_sort_longest(params, count) * (sizeof(uint64_t) + sizeof(uint32_t)) : 0;
-}
-
 void gpume_bitonic_sort(const struct gpume_sort_params *params, uint32_t *keys, uint32_t *payload,
     uint64_t count, void *scratch)
 {
-    const struct gpume_segment whole = {0, (uint32_t)count};
-    const struct gpume_segment *segments = params->segments ? params->segments : &whole;
-    const uint32_t segment_count = params->segments ? params->segment_count : 1;
-    uint32_t flip = params->type == GPUME_KEY_I32 ? UINT32_C(1) << 31 : 0;
-    flip ^= params->descending ? UINT32_MAX : 0;
-    for (uint32_t i = 0; i < segment_count; i++) {
-        if (segments[i].count == 0) {
-            continue; /* there may be no memory at all */
-        }
-        uint32_t *first = keys + segments[i].first;
-        if (payload) {
-            sort_with_payload(first, payload + segments[i].first, segments[i].count, flip, scratch);
-        } else {
-            sort_keys_only(first, segments[i].count, flip);
-        }
+    if (payload) {
+        sort_with_payload(keys, payload, count, gpume_sort_flip(params), scratch);
+    } else {
+        sort_keys_only(keys, count, gpume_sort_flip(params));
     }
 }

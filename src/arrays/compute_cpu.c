@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Arrays in host memory, worked on by the calling thread. */
+/* The CPU backend: arrays in host memory, processed by the calling thread. */
 #include "arrays/backend.h"
 #include "arrays/host_sort.h"
 #include "arrays/reduce.h"
@@ -45,7 +45,7 @@ static int create(void *state, uint64_t bytes, void **memory)
     const struct cpu *cpu = state;
     void *made = bytes <= SIZE_MAX / 2 ? malloc(bytes > 0 ? (size_t)bytes : 1) : NULL;
     if (!made) {
-        gpume_log_write(cpu->log, GPUME_LOG_ERROR, "an array of %llu MiB: memory has run out",
+        gpume_log_write(cpu->log, GPUME_LOG_ERROR, "out of memory for an array of %llu MiB",
             (unsigned long long)(bytes >> 20) + 1);
         return GPUME_NOMEM;
     }
@@ -93,7 +93,7 @@ static int sort(void *state, const struct gpume_sort_params *params, void *keys,
     *run_ns = gpume_clock_ns() - start;
     if (status != GPUME_OK) {
         gpume_log_write(cpu->log, GPUME_LOG_ERROR,
-            "%llu keys: there is no memory to sort them in; sort them in parts",
+            "%llu keys: out of memory for sorting them; sort fewer keys per call",
             (unsigned long long)count);
     }
     return status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the public functions of compute.h share. */
+/* Structs and helpers that the public functions of compute.h share. */
 #ifndef GPUME_ARRAYS_CONTEXT_H
 #define GPUME_ARRAYS_CONTEXT_H
 
@@ -22,13 +22,13 @@ struct gpume_array {
 
 bool gpume_array_holds(const struct gpume_array *array, uint64_t offset, uint64_t bytes);
 
-/* Host memory as an array: itself where arrays lie there, else a copy. Give it back in any case;
- * zeroed is fine. */
+/* Makes an array of host memory: the memory itself if the backend's arrays are host memory, else a
+ * copy. Return it with gpume_array_give_back even after a failure; a zeroed array is fine there. */
 int gpume_array_borrow(
     struct gpume_compute *compute, struct gpume_array *array, void *data, uint64_t bytes);
 void gpume_array_give_back(struct gpume_array *array);
 
-/* The array's content to the host memory it was borrowed from. */
+/* Copies the array back to the host memory from which it was borrowed. */
 int gpume_array_fetch(const struct gpume_array *array, void *data);
 
 #endif

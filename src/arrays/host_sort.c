@@ -1,26 +1,44 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "arrays/host_sort.h"
 
-#include "arrays/bitonic.h"
-#include "arrays/radix.h"
-
 #include <stdlib.h>
+
+uint64_t gpume_host_sort_scratch_bytes(
+    const struct gpume_sort_params *params, uint64_t count, bool payload)
+{
+    uint64_t longest = params->segments ? 0 : count;
+    for (uint32_t i = 0; params->segments && i < params->segment_count; i++) {
+        longest = params->segments[i].count > longest ? params->segments[i].count : longest;
+    }
+    const uint64_t network = payload ? sizeof(uint64_t) + sizeof(uint32_t) : 0;
+    const uint64_t radix = sizeof(uint32_t) * (payload ? 2 : 1);
+    return longest * (params->method == GPUME_SORT_BITONIC ? network : radix);
+}
+
+void gpume_host_sort_in(const struct gpume_sort_params *params, uint32_t *keys, uint32_t *payload,
+    uint64_t count, void *scratch)
+{
+    const struct gpume_segment whole = {0, (uint32_t)count};
+    const struct gpume_segment *segments = params->segments ? params->segments : &whole;
+    const uint32_t segment_count = params->segments ? params->segment_count : 1;
+    for (uint32_t i = 0; i < segment_count; i++) {
+        const uint32_t first = segments[i].first;
+        if (segments[i].count > 0) { /* with no keys, keys may be NULL */
+            (params->method == GPUME_SORT_BITONIC ? gpume_bitonic_sort : gpume_radix_sort)(
+                params, keys + first, payload ? payload + first : NULL, segments[i].count, scratch);
+        }
+    }
+}
 
 int gpume_host_sort(
     const struct gpume_sort_params *params, uint32_t *keys, uint32_t *payload, uint64_t count)
 {
-    const bool network = params->method == GPUME_SORT_BITONIC;
-    const uint64_t bytes = network ? gpume_bitonic_scratch_bytes(params, count, payload != NULL)
-                                   : gpume_radix_scratch_bytes(params, count, payload != NULL);
+    const uint64_t bytes = gpume_host_sort_scratch_bytes(params, count, payload != NULL);
     void *scratch = bytes > 0 && bytes <= SIZE_MAX ? malloc((size_t)bytes) : NULL;
     if (bytes > 0 && !scratch) {
         return GPUME_NOMEM;
     }
-    if (network) {
-        gpume_bitonic_sort(params, keys, payload, count, scratch);
-    } else {
-        gpume_radix_sort(params, keys, payload, count, scratch);
-    }
+    gpume_host_sort_in(params, keys, payload, count, scratch);
     free(scratch);
     return GPUME_OK;
 }

@@ -1,13 +1,39 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* gpume_sort on the calling thread, in host memory, by the method that its parameters name. */
+/*
+ * Sorts of 32-bit keys in host memory on the calling thread, each key with a 32-bit payload or
+ * without. All are stable and share no state. Parameters have been checked as for gpume_sort; the
+ * payload may be NULL.
+ */
 #ifndef GPUME_ARRAYS_HOST_SORT_H
 #define GPUME_ARRAYS_HOST_SORT_H
 
 #include "gpume/compute.h"
 
-/* Parameters have been checked. GPUME_NOMEM: there is no memory for scratch; nothing has changed.
- * Nothing is logged. */
+/* gpume_sort with scratch memory of its own. GPUME_NOMEM, not logged: the scratch memory could not
+ * be allocated, and nothing has changed. */
 int gpume_host_sort(
     const struct gpume_sort_params *params, uint32_t *keys, uint32_t *payload, uint64_t count);
+
+/* gpume_sort in the caller's scratch memory of the size that the first function returns, aligned as
+ * malloc aligns. */
+uint64_t gpume_host_sort_scratch_bytes(
+    const struct gpume_sort_params *params, uint64_t count, bool payload);
+void gpume_host_sort_in(const struct gpume_sort_params *params, uint32_t *keys, uint32_t *payload,
+    uint64_t count, void *scratch);
+
+/* One segment each; segments and method of the parameters are ignored. The radix sort needs scratch
+ * memory for as many keys and payloads as it sorts. The bitonic network, which exists for
+ * comparison and as a second opinion, compares all bits of a key, whatever key_bits says. */
+void gpume_radix_sort(const struct gpume_sort_params *params, uint32_t *keys, uint32_t *payload,
+    uint64_t count, void *scratch);
+void gpume_bitonic_sort(const struct gpume_sort_params *params, uint32_t *keys, uint32_t *payload,
+    uint64_t count, void *scratch);
+
+/* A key with these bits flipped sorts as a rising unsigned number. */
+static inline uint32_t gpume_sort_flip(const struct gpume_sort_params *params)
+{
+    return (params->type == GPUME_KEY_I32 ? UINT32_C(1) << 31 : 0) ^
+           (params->descending ? UINT32_MAX : 0);
+}
 
 #endif

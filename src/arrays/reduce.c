@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Each function once for every type of element. sum: at most 2^32 * (2^32 - 1). */
+/* The functions for one element type. A sum is at most 2^32 * (2^32 - 1). */
 #define REDUCTIONS(type)                                                                           \
     static uint64_t sum_##type(const type *data, uint64_t count)                                   \
     {                                                                                              \

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reductions of host memory, one thread. See gpume_array_sum and its neighbours for what they mean.
- */
+/* Sum, minimum and histogram of host memory, on the calling thread. */
 #ifndef GPUME_ARRAYS_REDUCE_H
 #define GPUME_ARRAYS_REDUCE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cpu/rank.h"
 
-#include "arrays/radix.h"
+#include "arrays/host_sort.h"
 
 #include <string.h>
 

@@ -2,11 +2,9 @@
 /*
  * The sorts of src/arrays against a stable sort that shares nothing with them: qsort of (value,
  * position), compared as 64-bit numbers. Every sort runs with canaries around keys, payload and
- * scratch, and with scratch memory that holds rubbish.
+ * scratch, and with scratch memory that holds a pattern.
  */
-#include "arrays/bitonic.h"
 #include "arrays/host_sort.h"
-#include "arrays/radix.h"
 #include "harness.h"
 
 #include <stdbool.h>
@@ -33,7 +31,7 @@ static int compare(const void *a, const void *b)
     return left->position < right->position ? -1 : 1;
 }
 
-/* Positions of the keys in their right order, those of each segment within the segment. */
+/* Positions of the keys in sorted order, segment by segment. */
 static void solve(
     const struct gpume_sort_params *params, const uint32_t *keys, uint32_t *order, uint32_t count)
 {
@@ -86,18 +84,18 @@ static bool release(uint32_t *memory, size_t words)
 
 enum { RADIX, BITONIC, SORTS };
 
-static bool check_one(const struct gpume_sort_params *params, const uint32_t *input,
+static bool check_one(const struct gpume_sort_params *any, const uint32_t *input,
     const uint32_t *order, uint32_t count, int sort, bool pairs)
 {
-    const uint64_t bytes = sort == RADIX ? gpume_radix_scratch_bytes(params, count, pairs)
-                                         : gpume_bitonic_scratch_bytes(params, count, pairs);
+    struct gpume_sort_params params = *any;
+    params.method = sort == RADIX ? GPUME_SORT_RADIX : GPUME_SORT_BITONIC;
+    const uint64_t bytes = gpume_host_sort_scratch_bytes(&params, count, pairs);
     uint32_t *keys = guarded(count), *payload = guarded(count), *scratch = guarded(bytes / 4);
     for (uint32_t i = 0; i < count; i++) {
         keys[i] = input[i];
         payload[i] = i ^ CANARY;
     }
-    (sort == RADIX ? gpume_radix_sort : gpume_bitonic_sort)(
-        params, keys, pairs ? payload : NULL, count, scratch);
+    gpume_host_sort_in(&params, keys, pairs ? payload : NULL, count, scratch);
     bool right = true;
     for (uint32_t i = 0; i < count; i++) {
         right = right && keys[i] == input[order[i]];
