@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Keeps frames that were delivered as luma, and converts them to R, G, B on request. One thread
- * keeps frames, another may take them; all other functions belong to the thread that takes.
+ * keeps frames and another may take them; the taking thread calls all other functions.
  */
 #ifndef GPUME_MEDIA_COLOUR_H
 #define GPUME_MEDIA_COLOUR_H
@@ -18,13 +18,13 @@ int gpume_colour_create(struct gpume_colour **colour, uint64_t first);
 /* Keeps a reference to the frame, not a copy. Indices increase. */
 int gpume_colour_keep(struct gpume_colour *colour, uint64_t index, const struct AVFrame *frame);
 
-/* Keeps only the position in the file of the frame that was read last. */
+/* Keeps only the file position of the frame that was read last. */
 int gpume_colour_keep_y4m(
     struct gpume_colour *colour, uint64_t index, const struct gpume_source_y4m *y4m);
 
-/* Converts the frame to that size by its own matrix and range, 8 bits per component, without alpha:
- * R, G, B triples in this object's memory, valid until the next call. Drops the frames before it;
- * the same index again gives the same result. y4m: what keep_y4m was given, or NULL. Not logged:
+/* Converts the frame to the given size, by its own matrix and range, into R, G, B byte triples
+ * without alpha. They are valid until the next call. Drops earlier frames; the same index again
+ * gives the same result. y4m: the source that keep_y4m was given, or NULL. Not logged:
  * GPUME_INVALID (no such frame), GPUME_UNSUPPORTED (its format cannot be converted). */
 int gpume_colour_take(struct gpume_colour *colour, uint64_t index, struct gpume_source_y4m *y4m,
     uint32_t width, uint32_t height, struct gpume_plane *rgb);

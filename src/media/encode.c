@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Encodes luma planes. The samples are copied into a frame of the encoder's format, unscaled if
- * that format is deep enough, shifted down if it has 8 bits; chroma, if the format has it, is
- * neutral. Colours go through swscale, with BT.709 where the encoder states its matrix and BT.601
- * in JPEG, which supports no other. Called by picture_lavf.c and picture_video.c.
+ * Luma samples are copied into a frame of the encoder's format: unscaled if that format is deep
+ * enough, shifted down if it has 8 bits. Chroma, if the format has it, is neutral. swscale converts
+ * colours: to BT.709 where the encoder states its matrix, and to BT.601 in JPEG, which supports no
+ * other.
  */
 #include "media/encode.h"
 #include "base/status.h"
@@ -14,19 +14,18 @@
 
 #include <libavcodec/avcodec.h>
 #include <libavutil/imgutils.h>
+#include <libavutil/intreadwrite.h>
 #include <libavutil/pixdesc.h>
 #include <libswscale/swscale.h>
 
-#define TURN_FLAGS (SWS_BICUBIC | SWS_ACCURATE_RND | SWS_BITEXACT | SWS_FULL_CHR_H_INP)
+#define RGB_FLAGS (SWS_BICUBIC | SWS_ACCURATE_RND | SWS_BITEXACT | SWS_FULL_CHR_H_INP)
 
 #define NEUTRAL 128 /* chroma of gray, 8 bits */
 
 int gpume_encode_refuse(const struct gpume_encode *encode, const char *what, int error)
 {
     if (error == AVERROR(ENOMEM)) {
-        gpume_log_write(
-            &encode->log, GPUME_LOG_ERROR, "%s: %s: out of memory", encode->label, what);
-        return GPUME_NOMEM;
+        return gpume_log_nomem(&encode->log, encode->label);
     }
     char reason[256];
     gpume_log_write(&encode->log, GPUME_LOG_ERROR, "%s: %s: %s; choose another format",
@@ -101,19 +100,19 @@ static int make_frame(struct gpume_encode *encode)
     return av_frame_get_buffer(encode->frame, 0);
 }
 
-/* The converter for colours. */
-static int make_turn(struct gpume_encode *encode)
+/* Makes the converter from R, G, B to the encoder's format. */
+static int make_converter(struct gpume_encode *encode)
 {
     const AVCodecContext *codec = encode->codec;
     encode->rgb = av_frame_alloc();
-    encode->turn = sws_getContext(codec->width, codec->height, AV_PIX_FMT_RGB24, codec->width,
-        codec->height, codec->pix_fmt, TURN_FLAGS, NULL, NULL, NULL);
-    if (!encode->rgb || !encode->turn) {
+    encode->from_rgb = sws_getContext(codec->width, codec->height, AV_PIX_FMT_RGB24, codec->width,
+        codec->height, codec->pix_fmt, RGB_FLAGS, NULL, NULL, NULL);
+    if (!encode->rgb || !encode->from_rgb) {
         return AVERROR(ENOMEM);
     }
     if (!is_rgb(codec->pix_fmt)) {
         const int space = is_jpeg(codec->pix_fmt) ? SWS_CS_ITU601 : SWS_CS_ITU709;
-        (void)sws_setColorspaceDetails(encode->turn, sws_getCoefficients(SWS_CS_DEFAULT), 1,
+        (void)sws_setColorspaceDetails(encode->from_rgb, sws_getCoefficients(SWS_CS_DEFAULT), 1,
             sws_getCoefficients(space), codec->color_range == AVCOL_RANGE_JPEG, 0, 1 << 16,
             1 << 16);
     }
@@ -146,7 +145,7 @@ int gpume_encode_open(struct gpume_encode *encode, const struct gpume_encode_opt
     const AVCodec *encoder = avcodec_find_encoder_by_name(options->encoder);
     if (!encoder) {
         gpume_log_write(&encode->log, GPUME_LOG_ERROR, "%s: this FFmpeg has no %s encoder; %s",
-            encode->label, options->encoder, options->way_out);
+            encode->label, options->encoder, options->remedy);
         return GPUME_UNSUPPORTED;
     }
     if (is_too_large(options)) {
@@ -164,7 +163,7 @@ int gpume_encode_open(struct gpume_encode *encode, const struct gpume_encode_opt
         error = make_frame(encode);
     }
     if (error >= 0 && options->colour) {
-        error = make_turn(encode);
+        error = make_converter(encode);
     }
     return error < 0 ? gpume_encode_refuse(encode, "cannot be encoded", error) : GPUME_OK;
 }
@@ -175,7 +174,7 @@ static unsigned sample(const struct gpume_plane *plane, uint32_t x, uint32_t y)
     return plane->bits > 8 ? ((const uint16_t *)(const void *)row)[x] : row[x];
 }
 
-/* One row of the frame; columns beyond the plane repeat its last one. */
+/* Fills one row of the frame; columns beyond the plane repeat its last one. */
 static void fill_row(AVFrame *frame, int y, const struct gpume_plane *plane)
 {
     const AVPixFmtDescriptor *format = av_pix_fmt_desc_get(frame->format);
@@ -185,15 +184,14 @@ static void fill_row(AVFrame *frame, int y, const struct gpume_plane *plane)
     uint8_t *to = frame->data[0] + (ptrdiff_t)y * frame->linesize[0];
     uint32_t from = (uint32_t)y < plane->height ? (uint32_t)y : plane->height - 1;
     for (uint32_t x = 0; x < (uint32_t)frame->width; x++) {
-        unsigned value = sample(plane, x < plane->width ? x : plane->width - 1, from) >> shift;
+        const unsigned full = sample(plane, x < plane->width ? x : plane->width - 1, from);
+        const uint16_t value = (uint16_t)(full >> shift);
         if (!deep) {
             to[x] = (uint8_t)value;
         } else if (big) {
-            to[2 * x] = (uint8_t)(value >> 8);
-            to[2 * x + 1] = (uint8_t)value;
+            AV_WB16(to + 2 * x, value);
         } else {
-            to[2 * x] = (uint8_t)value;
-            to[2 * x + 1] = (uint8_t)(value >> 8);
+            AV_WL16(to + 2 * x, value);
         }
     }
 }
@@ -230,8 +228,8 @@ static int fill_colours(const struct gpume_encode *encode, const struct gpume_pl
             to[x] = to[x - 3];
         }
     }
-    const int rows = sws_scale(encode->turn, (const uint8_t *const *)rgb->data, rgb->linesize, 0,
-        rgb->height, encode->frame->data, encode->frame->linesize);
+    const int rows = sws_scale(encode->from_rgb, (const uint8_t *const *)rgb->data, rgb->linesize,
+        0, rgb->height, encode->frame->data, encode->frame->linesize);
     return rows < 0 ? rows : 0;
 }
 
@@ -240,7 +238,8 @@ int gpume_encode_send(struct gpume_encode *encode, const struct gpume_plane *pla
     gpume_libav_quiet();
     int error = 0;
     if (plane) {
-        error = av_frame_make_writable(encode->frame); /* the encoder may hold the last one */
+        error =
+            av_frame_make_writable(encode->frame); /* the encoder may still hold the previous one */
         if (error >= 0 && encode->rgb) {
             error = fill_colours(encode, plane);
         } else if (error >= 0) {
@@ -273,6 +272,6 @@ void gpume_encode_close(struct gpume_encode *encode)
     av_packet_free(&encode->packet);
     av_frame_free(&encode->frame);
     av_frame_free(&encode->rgb);
-    sws_freeContext(encode->turn);
-    encode->turn = NULL;
+    sws_freeContext(encode->from_rgb);
+    encode->from_rgb = NULL;
 }

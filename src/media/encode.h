@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One libavcodec encoder fed with luma planes, or with colours. One thread. */
+/* Encodes luma planes, or R, G, B planes, with one libavcodec encoder. One thread. */
 #ifndef GPUME_MEDIA_ENCODE_H
 #define GPUME_MEDIA_ENCODE_H
 
@@ -20,7 +20,7 @@ struct gpume_encode_options {
     const char *label;             /* name of the output in messages; kept, not copied */
     const char *encoder;           /* libavcodec's name */
     const char *settings;          /* "key=value:key=value" for the encoder, or NULL */
-    const char *way_out;           /* remedy if FFmpeg lacks the encoder */
+    const char *remedy;            /* what to do if FFmpeg lacks the encoder */
     enum AVPixelFormat formats[2]; /* tried in turn; AV_PIX_FMT_NONE = no second one */
     uint32_t width, height;        /* of the planes */
     bool pad;                      /* to even sizes, by repeating the edge */
@@ -36,9 +36,9 @@ struct gpume_encode_options {
 struct gpume_encode {
     struct AVCodecContext *codec;
     struct AVFrame *frame;
-    struct AVPacket *packet; /* the packet from gpume_encode_receive */
-    struct AVFrame *rgb;     /* colours, of the encoder's size; NULL: luma */
-    struct SwsContext *turn; /* them into the encoder's format */
+    struct AVPacket *packet;     /* the packet from gpume_encode_receive */
+    struct AVFrame *rgb;         /* colours, in the encoder's size; NULL: luma */
+    struct SwsContext *from_rgb; /* converts them to the encoder's format */
     const char *label;
     struct gpume_log log;
 };
@@ -47,8 +47,9 @@ struct gpume_encode {
  * FFmpeg has no such encoder, or it cannot do this size. */
 int gpume_encode_open(struct gpume_encode *encode, const struct gpume_encode_options *options);
 
-/* The plane has the size of the options; samples deeper than the encoder's are shifted down,
- * shallower ones keep their values. NULL: no more. Receive until GPUME_AGAIN before the next. */
+/* The plane has the size that the options state. Samples deeper than the encoder's are shifted
+ * down; others keep their values. NULL: no more planes. Receive until GPUME_AGAIN before the next
+ * call. */
 int gpume_encode_send(struct gpume_encode *encode, const struct gpume_plane *plane, int64_t pts);
 
 /* GPUME_AGAIN, GPUME_EOF, or a packet in encode->packet. */

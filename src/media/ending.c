@@ -9,7 +9,7 @@
 #include <libavutil/intreadwrite.h>
 #include <libavutil/mem.h>
 
-#define RIFF_CHUNKS_MAX 4096 /* read at most, whatever a crafted file holds */
+#define RIFF_CHUNKS_MAX 4096 /* bounds the time for crafted files */
 #define OGG_PAGE_MAX 65307   /* bytes, header included */
 #define OGG_HEADER 27
 #define OGG_LAST_PAGE 4 /* flag: the last page of its stream */
@@ -29,10 +29,10 @@ static bool read_at(AVIOContext *io, int64_t at, uint8_t *data, int bytes)
     return avio_seek(io, at, SEEK_SET) == at && avio_read(io, data, bytes) == bytes;
 }
 
-/* A list of frames ("movi") must not end behind the file. Files of more than 1 GB have several. */
+/* No list of frames ("movi") may extend past the end. Files of more than 1 GB have several. */
 static const char *check_avi(const struct end *end)
 {
-    uint8_t head[12]; /* name, size of what follows, type */
+    uint8_t head[12]; /* name, size of the rest, type */
     int64_t at = 0;
     for (int i = 0; i < RIFF_CHUNKS_MAX && read_at(end->io, at, head, sizeof head); i++) {
         const uint32_t bytes = AV_RL32(head + 4);
@@ -60,7 +60,7 @@ static void skip_blocks(AVIOContext *io)
     }
 }
 
-/* The file must not end before its trailer. */
+/* The file must have a trailer. */
 static const char *check_gif(const struct end *end)
 {
     uint8_t head[13]; /* signature, width, height, flags, background, aspect */
@@ -125,7 +125,7 @@ static const char *check_flv(const struct end *end)
     return NULL;
 }
 
-static bool is_index_behind_end(const struct end *end)
+static bool is_index_past_end(const struct end *end)
 {
     const int count = avformat_index_get_entries_count(end->stream);
     for (int i = 0; i < count; i++) {
@@ -137,7 +137,7 @@ static bool is_index_behind_end(const struct end *end)
     return false;
 }
 
-/* How many packets of the stream the index names when edit lists leave none out; -1: unknown. */
+/* Number of packets in the stream's index if edit lists are ignored; -1: unknown. */
 static int count_unedited(const struct end *end)
 {
     int count = -1;
@@ -159,12 +159,13 @@ static int count_unedited(const struct end *end)
     return count;
 }
 
-/* The index must not name packets behind the end of the file, nor fewer than the header counts.
- * With --allow-files the packets of whole files may be in other files. */
+/* The index must not name packets past the end of the file, nor fewer packets than the header
+ * states. Packets that were read count as present: with --allow-files they may be in other files.
+ */
 static const char *check_mp4(const struct end *end)
 {
     const int count = avformat_index_get_entries_count(end->stream);
-    if (end->taken < (uint64_t)count && is_index_behind_end(end)) {
+    if (end->taken < (uint64_t)count && is_index_past_end(end)) {
         return cut;
     }
     if (end->stream->nb_frames > count && (uint64_t)end->stream->nb_frames > end->taken) {
@@ -176,9 +177,9 @@ static const char *check_mp4(const struct end *end)
 }
 
 static const struct check {
-    const char *format; /* the first of its names */
+    const char *format; /* the first of FFmpeg's names for it */
     const char *(*flaw)(const struct end *end);
-    bool counts; /* the header says how many frames there are */
+    bool counts; /* the header states the number of frames */
 } checks[] = {
     {"avi", check_avi, true},
     {"flv", check_flv, false},

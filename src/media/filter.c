@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * buffersrc -> the user's graph -> buffersink. If a frame's size or format differs from that of the
- * graph, the frame waits while the graph is drained, and a new graph is built for it, so that no
- * frame is lost. Called by source_lavf.c.
+ * buffersrc -> the user's graph -> buffersink. A frame whose size or format the graph was not built
+ * for waits while the graph is drained; then a new graph is built for it, so that no frame is lost.
  */
 #include "media/filter.h"
 #include "base/status.h"
@@ -160,7 +159,7 @@ static int add(struct gpume_filter *filter, AVFrame *frame)
     filter->end = frame_end(filter, frame);
     int error = av_buffersrc_add_frame(filter->source, frame);
     av_frame_unref(frame);
-    /* A graph such as trim may end before its input; further frames are dropped. */
+    /* Some graphs, such as trim, end before their input; they drop further frames. */
     return error < 0 && error != AVERROR_EOF ? refuse(filter, error) : GPUME_OK;
 }
 
@@ -195,7 +194,7 @@ int gpume_filter_push(struct gpume_filter *filter, AVFrame *frame)
     return add(filter, frame);
 }
 
-static int start_anew(struct gpume_filter *filter)
+static int rebuild(struct gpume_filter *filter)
 {
     int status = build(filter, filter->waiting);
     if (status == GPUME_OK) {
@@ -218,7 +217,7 @@ int gpume_filter_pull(struct gpume_filter *filter, AVFrame *frame)
         }
         bool dry = error == AVERROR_EOF || error == AVERROR(EAGAIN);
         if (dry && filter->waiting->buf[0]) {
-            int status = start_anew(filter);
+            int status = rebuild(filter);
             if (status != GPUME_OK) {
                 return status;
             }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The libavfilter graph between decoder and luma. It is built for the first frame, and again
- * whenever frames change in size or format, after the old graph has been drained. One thread.
+ * The libavfilter graph between decoder and luma. It is built for the first frame and rebuilt,
+ * after the old graph has been drained, whenever the size or format of frames changes. One thread.
  */
 #ifndef GPUME_MEDIA_FILTER_H
 #define GPUME_MEDIA_FILTER_H
@@ -25,14 +25,14 @@ struct gpume_filter_options {
 
 int gpume_filter_open(struct gpume_filter **filter, const struct gpume_filter_options *options);
 
-/* Takes the frame's reference, also on failure; NULL = no more. Pull until GPUME_AGAIN before the
- * next push. GPUME_INVALID: the graph cannot do it; logged. */
+/* Takes the frame's reference, also on failure; NULL = no more frames. Pull until GPUME_AGAIN
+ * before the next push. GPUME_INVALID, logged: the graph does not work for this frame. */
 int gpume_filter_push(struct gpume_filter *filter, struct AVFrame *frame);
 
 /* GPUME_AGAIN: push more. GPUME_EOF: after the end. Failures are logged. */
 int gpume_filter_pull(struct gpume_filter *filter, struct AVFrame *frame);
 
-/* For the filtered frames; call these after the first one. */
+/* Of the filtered frames; call these after the first one. */
 AVRational gpume_filter_time_base(const struct gpume_filter *filter);
 AVRational gpume_filter_rate(const struct gpume_filter *filter);
 

@@ -72,16 +72,14 @@ int gpume_hwaccel_open(struct gpume_hwaccel **result, const char *text, const st
         return GPUME_NOMEM;
     }
     const size_t length = strcspn(text, ":");
-    const size_t bytes = strlen(text) + 1;
     (void)pthread_mutex_init(&hwaccel->mutex, NULL);
     hwaccel->log = *log;
     hwaccel->automatic = strcmp(text, "auto") == 0;
-    hwaccel->text = malloc(bytes);
+    hwaccel->text = strdup(text);
     if (!hwaccel->text) {
         gpume_hwaccel_close(&hwaccel);
         return GPUME_NOMEM;
     }
-    memcpy(hwaccel->text, text, bytes);
     hwaccel->text[length] = '\0';
     hwaccel->type = av_hwdevice_find_type_by_name(hwaccel->text);
     if (text[length] == ':') {

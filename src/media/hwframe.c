@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Devices have formats of their own: NV12 for yuv420p, P010 with its samples in the upper bits for
- * yuv420p10, P016 for any depth beyond 10, whose luma then seems to be deeper than the stream's.
- * And decoders leave cutting the left and upper margin of such frames to whoever copies them.
- * Called by decode.c.
+ * Devices use formats that software decoders do not: NV12 for yuv420p, P010 with its samples in the
+ * upper bits for yuv420p10, and P016 for every depth above 10, so that luma seems deeper than the
+ * stream's. Decoders also leave it to the caller to crop the left and upper margin of such frames.
  */
 #include "media/hwframe.h"
 #include "base/status.h"
@@ -16,10 +15,10 @@
 #include <libavutil/hwcontext.h>
 #include <libavutil/pixdesc.h>
 
-#define MODEL_STRIDE 4096 /* aligned as the strides of all decoders are, and more */
+#define MODEL_STRIDE 4096 /* aligned at least as well as the strides of any decoder */
 
-/* How far a decoder in software cuts at the left: so far that planes stay aligned, which depends on
- * their layout. Asked of libavutil with a picture that nobody reads. */
+/* How many columns a software decoder crops at the left: only as many as keep the planes aligned,
+ * which depends on their layout. A dummy picture makes libavutil compute it. */
 static int software_left(const AVFrame *frame, enum AVPixelFormat software, size_t *left)
 {
     AVFrame *model = av_frame_alloc();
@@ -41,7 +40,7 @@ static int software_left(const AVFrame *frame, enum AVPixelFormat software, size
     return error < 0 ? GPUME_UNSUPPORTED : GPUME_OK;
 }
 
-static int cut_margins(AVFrame *frame, enum AVPixelFormat software)
+static int crop_margins(AVFrame *frame, enum AVPixelFormat software)
 {
     int status = GPUME_OK;
     if (frame->crop_left > 0 || frame->crop_top > 0) {
@@ -59,9 +58,10 @@ fail:
 static bool movable(const AVPixFmtDescriptor *from, const AVPixFmtDescriptor *to)
 {
     const uint64_t other = AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL | AV_PIX_FMT_FLAG_BITSTREAM |
-                           AV_PIX_FMT_FLAG_HWACCEL | AV_PIX_FMT_FLAG_FLOAT | AV_PIX_FMT_FLAG_BE;
+                           AV_PIX_FMT_FLAG_HWACCEL | AV_PIX_FMT_FLAG_FLOAT;
     bool movable =
-        ((from->flags | to->flags) & other) == 0 && from->nb_components >= to->nb_components &&
+        ((from->flags | to->flags) & other) == 0 && (to->flags & AV_PIX_FMT_FLAG_BE) == 0 &&
+        from->nb_components >= to->nb_components &&
         (to->nb_components < 3 ||
             (from->log2_chroma_w == to->log2_chroma_w && from->log2_chroma_h == to->log2_chroma_h));
     for (int c = 0; c < to->nb_components && movable; c++) {
@@ -73,7 +73,7 @@ static bool movable(const AVPixFmtDescriptor *from, const AVPixFmtDescriptor *to
     return movable;
 }
 
-/* Component c of every row; a deeper one holds its samples in the upper bits. */
+/* Moves component c; a deeper source holds its samples in the upper bits. */
 static void move_component(const AVFrame *from, AVFrame *to, int c, uint16_t *row)
 {
     const AVPixFmtDescriptor *source = av_pix_fmt_desc_get(from->format);
@@ -97,15 +97,15 @@ static void move_component(const AVFrame *from, AVFrame *to, int c, uint16_t *ro
     }
 }
 
-static int move_samples(AVFrame *frame, enum AVPixelFormat software)
+int gpume_hwframe_move(AVFrame *frame, enum AVPixelFormat planar)
 {
     int status = GPUME_OK;
-    const AVPixFmtDescriptor *to = av_pix_fmt_desc_get(software);
+    const AVPixFmtDescriptor *to = av_pix_fmt_desc_get(planar);
     uint16_t *row = malloc((size_t)frame->width * sizeof *row);
     AVFrame *moved = av_frame_alloc();
     GPUME_TRY(row && moved ? GPUME_OK : GPUME_NOMEM);
     GPUME_TRY(movable(av_pix_fmt_desc_get(frame->format), to) ? GPUME_OK : GPUME_UNSUPPORTED);
-    moved->format = software;
+    moved->format = planar;
     moved->width = frame->width;
     moved->height = frame->height;
     GPUME_TRY(av_frame_get_buffer(moved, 0) < 0 || av_frame_copy_props(moved, frame) < 0
@@ -128,12 +128,12 @@ int gpume_hwframe_settle(AVFrame *frame, enum AVPixelFormat software, bool whole
     const AVPixFmtDescriptor *is = av_pix_fmt_desc_get(frame->format);
     const AVPixFmtDescriptor *wanted = av_pix_fmt_desc_get(software);
     GPUME_TRY(is && wanted ? GPUME_OK : GPUME_UNSUPPORTED);
-    GPUME_TRY(cut_margins(frame, software));
+    GPUME_TRY(crop_margins(frame, software));
     if (strncmp(wanted->name, "yuvj", 4) == 0) {
-        frame->color_range = AVCOL_RANGE_JPEG; /* the name of the device's format does not say it */
+        frame->color_range = AVCOL_RANGE_JPEG; /* the device's format does not imply it */
     }
     if (is != wanted && (whole || is->comp[0].depth != wanted->comp[0].depth)) {
-        GPUME_TRY(move_samples(frame, software));
+        GPUME_TRY(gpume_hwframe_move(frame, software));
     }
 fail:
     return status;

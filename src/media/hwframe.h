@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Copies frames of video hardware to memory in the form that software decoding gives: the same
- * visible part, depth and samples. Stateless.
+ * Copies frames from video hardware to memory, and converts them to what a software decoder would
+ * have returned: the same visible part, depth and samples. Stateless.
  */
 #ifndef GPUME_MEDIA_HWFRAME_H
 #define GPUME_MEDIA_HWFRAME_H
@@ -12,13 +12,19 @@
 
 struct AVFrame;
 
-/* Replaces a frame on a device by a copy in memory. software: the format of the stream without
- * hardware; whole: convert to that very format, rather than to any with the same luma. On failure
- * the frame is unchanged. Not logged: GPUME_DEVICE (cannot be copied), GPUME_UNSUPPORTED,
+/* Replaces a frame on a device by a copy in memory. software: the format that a software decoder
+ * would return; whole: convert to exactly that format, rather than to any with the same luma. On
+ * failure the frame is unchanged. Not logged: GPUME_DEVICE (cannot be copied), GPUME_UNSUPPORTED,
  * GPUME_NOMEM. */
 int gpume_hwframe_download(struct AVFrame *frame, enum AVPixelFormat software, bool whole);
 
-/* The part after the copy, of a frame in memory as devices lay it out (NV12, P010, P016...). */
+/* The conversion after the copy: from a frame in memory with a layout that devices use (NV12, P010,
+ * P016...). */
 int gpume_hwframe_settle(struct AVFrame *frame, enum AVPixelFormat software, bool whole);
+
+/* Moves the samples of a frame in memory to a planar format with the same subsampling, without
+ * computing any; of deeper samples the upper bits are kept. Not logged: GPUME_UNSUPPORTED (the
+ * formats do not correspond), GPUME_NOMEM; the frame is then unchanged. */
+int gpume_hwframe_move(struct AVFrame *frame, enum AVPixelFormat planar);
 
 #endif

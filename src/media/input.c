@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Opens a path as an AVFormatContext. A path that exists is that file, even if its name contains
- * ':' or '%'. "-" is standard input, read through poll() so that a cancelled run does not wait for
- * data, and seekable if it is a file. Any other path is left to libavformat: numbered pictures,
- * URLs. Called by decode.c on the thread that reads.
+ * A path that exists is that file, even if its name contains ':' or '%'. "-" is standard input,
+ * read through poll() so that a cancelled run does not wait for data, and seekable if it is a file.
+ * libavformat interprets any other path: numbered pictures, URLs.
  */
 #include "media/input.h"
 #include "files/path.h"
@@ -84,22 +83,21 @@ static int64_t pipe_seek(void *opaque, int64_t offset, int whence)
 
 /* Makes libav's name for the path, in *url for free(), and the options that keep libav from
  * guessing. */
-static int make_url(const char *path, char **url, AVDictionary **options, bool *exists)
+static int make_url(const char *path, bool exists, char **url, AVDictionary **options)
 {
-    struct stat st;
-    *exists = stat(path, &st) == 0;
     size_t bytes = strlen(path) + sizeof "file:";
     *url = malloc(bytes);
     if (!*url) {
         return GPUME_NOMEM;
     }
-    snprintf(*url, bytes, "%s%s", *exists ? "file:" : "", path);
+    snprintf(*url, bytes, "%s%s", exists ? "file:" : "", path);
     /* Programs may appear late in a transport stream; the ffmpeg program sets the same option. */
     int error = av_dict_set(options, "scan_all_pmts", "1", 0);
     uint64_t first = 0;
-    if (*exists) {
+    if (exists) {
         error |= av_dict_set(options, "pattern_type", "none", 0);
-        error |= av_dict_set(options, "safe", "0", 0); /* concat's; reach.h is stricter */
+        error |= av_dict_set(
+            options, "safe", "0", 0); /* the concat demuxer's own check; reach.h is stricter */
     } else if (gpume_pattern_kind(path) == GPUME_PATTERN_NUMBERED &&
                gpume_pattern_find(gpume_path_of_input(path), &first) && first <= INT32_MAX) {
         error |= av_dict_set_int(options, "start_number", (int64_t)first, 0);
@@ -157,7 +155,7 @@ static int refuse(
     return GPUME_IO;
 }
 
-/* Reports names in the input that were not opened, whether opening failed or not. */
+/* Logs a name in the input that was not opened, even if opening the input succeeded. */
 static bool refuse_reach(struct gpume_input *input, const char *path, const struct gpume_log *log)
 {
     char reason[256];
@@ -194,7 +192,8 @@ static int open_pipe(struct gpume_input *input, const char *path, const struct g
     }
     if (!named && isatty(STDIN_FILENO)) {
         gpume_log_write(log, GPUME_LOG_ERROR,
-            "standard input: is a terminal; feed it a video, or give a file name instead of -");
+            "standard input: is a terminal; pipe a video into it, or give a file name instead of "
+            "-");
         return GPUME_IO;
     }
     struct stat st;
@@ -216,12 +215,11 @@ static int open_pipe(struct gpume_input *input, const char *path, const struct g
 static int open_format(struct gpume_input *input, const char *path, const struct gpume_log *log)
 {
     struct stat st;
-    bool piped = strcmp(path, "-") == 0 || (stat(path, &st) == 0 && S_ISFIFO(st.st_mode));
-    bool exists = false;
+    const bool exists = stat(path, &st) == 0;
+    const bool piped = strcmp(path, "-") == 0 || (exists && S_ISFIFO(st.st_mode));
     char *url = NULL;
     AVDictionary *options = NULL;
-    const bool named = !piped && stat(path, &st) != 0;
-    const char *lacking = named ? gpume_reach_lacks(&input->reach, path) : NULL;
+    const char *lacking = exists || piped ? NULL : gpume_reach_lacks(&input->reach, path);
     if (lacking) {
         if (lacking[0]) {
             gpume_log_write(log, GPUME_LOG_ERROR, "%s: is opened only with %s", path, lacking);
@@ -232,7 +230,7 @@ static int open_format(struct gpume_input *input, const char *path, const struct
         }
         return GPUME_IO;
     }
-    int status = make_url(piped ? "pipe:" : path, &url, &options, &exists);
+    int status = make_url(piped ? "pipe:" : path, exists && !piped, &url, &options);
     if (status == GPUME_OK && piped) {
         status = open_pipe(input, path, log);
     }
@@ -259,7 +257,7 @@ static int open_format(struct gpume_input *input, const char *path, const struct
     return status;
 }
 
-/* Probes the streams. Their decoders obey the limit on pixels. */
+/* Probes the streams with decoders that enforce the limit on pixels. */
 static int find_streams(struct gpume_input *input)
 {
     const unsigned count = input->format->nb_streams;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * AVFrame to luma plane, for source_lavf.c. YUV and gray samples are moved, never computed: rows
- * are copied where the layout is the destination's, else av_read_image_line2 takes them out of
- * packed, shifted or foreign-endian layouts. The rest goes through swscale, with flags that give
- * the same values on every processor, into a picture of our own, because swscale may write past the
- * width of a row.
+ * YUV and gray samples are moved, never computed: rows are copied if the layout is the
+ * destination's, else av_read_image_line2 extracts them from packed, shifted or foreign-endian
+ * layouts. All other formats are converted by swscale, with flags that give the same values on
+ * every processor, into an intermediate picture, because swscale may write past the width of a row.
  */
 #include "media/luma.h"
 #include "base/status.h"
@@ -12,24 +11,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <libavutil/common.h>
 #include <libavutil/frame.h>
 #include <libavutil/pixdesc.h>
 #include <libswscale/swscale.h>
 
 #define SCALE_FLAGS (SWS_BICUBIC | SWS_ACCURATE_RND | SWS_BITEXACT)
 
-/* A swscale context and what it was made for. */
 struct scaler {
-    struct SwsContext *context;
-    int width, height, format, colorspace;
-    bool full_range;
+    struct gpume_scaler sws;
     AVFrame *out;
 };
 
 struct gpume_luma {
-    struct scaler gray;   /* of RGB and its likes */
+    struct scaler gray;   /* RGB and similar to gray */
     struct scaler resize; /* gray to gray */
-    AVFrame *plain;       /* luma at its own size, on its way to be resized */
+    AVFrame *plain;       /* luma at its own size, before resizing */
     uint16_t *row;
     size_t row_samples;
 };
@@ -53,7 +50,7 @@ int gpume_luma_create(struct gpume_luma **result)
 
 static void drop_scaler(struct scaler *scaler)
 {
-    sws_freeContext(scaler->context);
+    sws_freeContext(scaler->sws.context);
     av_frame_free(&scaler->out);
 }
 
@@ -88,20 +85,14 @@ bool gpume_luma_is_there(const AVFrame *frame)
     return descriptor && has_luma(descriptor);
 }
 
-/* The gray format that holds so many bits. */
-static enum AVPixelFormat gray_format(int bits)
+enum AVPixelFormat gpume_luma_gray_format(int bits)
 {
-    static const struct {
-        int bits;
-        enum AVPixelFormat format;
-    } formats[] = {{8, AV_PIX_FMT_GRAY8}, {9, AV_PIX_FMT_GRAY9}, {10, AV_PIX_FMT_GRAY10},
-        {12, AV_PIX_FMT_GRAY12}, {14, AV_PIX_FMT_GRAY14}};
-    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
-        if (bits <= formats[i].bits) {
-            return formats[i].format;
-        }
-    }
-    return AV_PIX_FMT_GRAY16;
+    return bits <= 8    ? AV_PIX_FMT_GRAY8
+           : bits <= 9  ? AV_PIX_FMT_GRAY9
+           : bits <= 10 ? AV_PIX_FMT_GRAY10
+           : bits <= 12 ? AV_PIX_FMT_GRAY12
+           : bits <= 14 ? AV_PIX_FMT_GRAY14
+                        : AV_PIX_FMT_GRAY16;
 }
 
 static int depth_of(enum AVPixelFormat format)
@@ -112,7 +103,8 @@ static int depth_of(enum AVPixelFormat format)
 static int deepest(const AVPixFmtDescriptor *descriptor)
 {
     if (descriptor->flags & AV_PIX_FMT_FLAG_BAYER) {
-        return av_get_bits_per_pixel(descriptor); /* one sample each; components are fractions */
+        return av_get_bits_per_pixel(
+            descriptor); /* one sample per pixel; component depths are fractions of it */
     }
     int depth = 0;
     for (int i = 0; i < descriptor->nb_components; i++) {
@@ -133,14 +125,14 @@ uint32_t gpume_luma_bits(const AVFrame *frame)
     if ((descriptor->flags & AV_PIX_FMT_FLAG_HWACCEL) || !sws_isSupportedInput(frame->format)) {
         return 0;
     }
-    return (uint32_t)depth_of(gray_format(deepest(descriptor)));
+    return (uint32_t)depth_of(gpume_luma_gray_format(deepest(descriptor)));
 }
 
 bool gpume_luma_full_range(const AVFrame *frame)
 {
     const AVPixFmtDescriptor *descriptor = av_pix_fmt_desc_get(frame->format);
     if (!descriptor || !has_luma(descriptor)) {
-        return true; /* RGB is, and swscale makes gray of it that is, too */
+        return true; /* RGB is full range, and so is the gray that swscale makes of it */
     }
     return frame->color_range == AVCOL_RANGE_JPEG || strncmp(descriptor->name, "yuvj", 4) == 0 ||
            (descriptor->nb_components < 3 && frame->color_range != AVCOL_RANGE_MPEG);
@@ -156,7 +148,7 @@ static void copy_deep_row(uint16_t *to, const uint16_t *from, uint32_t count, un
     }
 }
 
-/* Samples in the upper bits, as video hardware gives them. */
+/* Samples in the upper bits, as in the formats of video hardware. */
 static void copy_high_row(uint16_t *to, const uint16_t *from, uint32_t count, unsigned shift)
 {
     for (uint32_t x = 0; x < count; x++) {
@@ -166,9 +158,7 @@ static void copy_high_row(uint16_t *to, const uint16_t *from, uint32_t count, un
 
 static bool native_endian(const AVPixFmtDescriptor *descriptor)
 {
-    const uint16_t one = 1;
-    bool little = *(const uint8_t *)&one == 1;
-    return ((descriptor->flags & AV_PIX_FMT_FLAG_BE) == 0) == little;
+    return (descriptor->flags & AV_PIX_FMT_FLAG_BE) == AV_NE(AV_PIX_FMT_FLAG_BE, 0);
 }
 
 static void read_row(const AVFrame *frame, const AVPixFmtDescriptor *descriptor, uint32_t y,
@@ -222,7 +212,7 @@ static int move_luma(struct gpume_luma *luma, const AVFrame *frame, const struct
 
 /* --- swscale */
 
-/* An empty gray picture of that size and format; the old one is kept if it is the same. */
+/* Gives a picture that size and format; keeps its memory if they are unchanged. */
 static int fit(AVFrame *picture, uint32_t width, uint32_t height, enum AVPixelFormat format)
 {
     if (picture->buf[0] && picture->width == (int)width && picture->height == (int)height &&
@@ -236,62 +226,58 @@ static int fit(AVFrame *picture, uint32_t width, uint32_t height, enum AVPixelFo
     return av_frame_get_buffer(picture, 0) < 0 ? GPUME_NOMEM : GPUME_OK;
 }
 
-int gpume_luma_matrix(const AVFrame *frame)
+/* The frame's matrix in swscale's numbering, or swscale's default if it is unknown. */
+static int matrix_of(const AVFrame *frame)
 {
     int space = (int)frame->colorspace;
     bool known = space >= 1 && space <= 10 && space != AVCOL_SPC_UNSPECIFIED && space != 8;
     return known ? space : SWS_CS_DEFAULT;
 }
 
-/* Scales the frame into scaler->out, which has the size and format wanted. */
-static int scale(struct scaler *scaler, const AVFrame *frame)
+bool gpume_scaler_prepare(struct gpume_scaler *scaler, const AVFrame *frame, int width, int height,
+    enum AVPixelFormat format, int flags)
 {
-    const AVFrame *out = scaler->out;
-    int space = gpume_luma_matrix(frame);
-    bool full = gpume_luma_full_range(frame);
-    if (!scaler->context || frame->width != scaler->width || frame->height != scaler->height ||
-        frame->format != scaler->format || space != scaler->colorspace ||
-        full != scaler->full_range) {
-        sws_freeContext(scaler->context);
-        scaler->context = sws_getContext(frame->width, frame->height, frame->format, out->width,
-            out->height, out->format, SCALE_FLAGS, NULL, NULL, NULL);
-        if (!scaler->context) {
-            return GPUME_UNSUPPORTED;
-        }
-        const int *matrix = sws_getCoefficients(space);
-        (void)sws_setColorspaceDetails(
-            scaler->context, matrix, full, matrix, full, 0, 1 << 16, 1 << 16);
-        scaler->width = frame->width;
-        scaler->height = frame->height;
-        scaler->format = frame->format;
-        scaler->colorspace = space;
-        scaler->full_range = full;
+    const int matrix = matrix_of(frame), full = gpume_luma_full_range(frame);
+    const int wanted[8] = {
+        frame->width, frame->height, frame->format, matrix, full, width, height, format};
+    if (scaler->context && memcmp(wanted, scaler->made_for, sizeof wanted) == 0) {
+        return true;
     }
-    int rows = sws_scale(scaler->context, (const uint8_t *const *)frame->data, frame->linesize, 0,
-        frame->height, out->data, out->linesize);
-    return rows == out->height ? GPUME_OK : GPUME_UNSUPPORTED;
+    sws_freeContext(scaler->context);
+    scaler->context = sws_getContext(
+        frame->width, frame->height, frame->format, width, height, format, flags, NULL, NULL, NULL);
+    if (!scaler->context) {
+        return false;
+    }
+    const bool rgb = (av_pix_fmt_desc_get(format)->flags & AV_PIX_FMT_FLAG_RGB) != 0;
+    (void)sws_setColorspaceDetails(scaler->context, sws_getCoefficients(matrix), full,
+        sws_getCoefficients(rgb ? SWS_CS_DEFAULT : matrix), rgb || full, 0, 1 << 16, 1 << 16);
+    memcpy(scaler->made_for, wanted, sizeof wanted);
+    return true;
 }
 
-/* What the scaler gives depends on its destination too. */
-static int fit_scaler(struct scaler *scaler, uint32_t width, uint32_t height, int bits)
+/* Scales the frame into scaler->out at the given size, as gray with so many bits. */
+static int scale(
+    struct scaler *scaler, const AVFrame *frame, uint32_t width, uint32_t height, uint32_t bits)
 {
-    const AVFrame *out = scaler->out;
-    enum AVPixelFormat format = gray_format(bits);
-    if (out->width != (int)width || out->height != (int)height || out->format != (int)format) {
-        sws_freeContext(scaler->context);
-        scaler->context = NULL;
+    int status = GPUME_OK;
+    AVFrame *out = scaler->out;
+    GPUME_TRY(fit(out, width, height, gpume_luma_gray_format((int)bits)));
+    if (!gpume_scaler_prepare(
+            &scaler->sws, frame, out->width, out->height, out->format, SCALE_FLAGS)) {
+        return GPUME_UNSUPPORTED;
     }
-    return fit(scaler->out, width, height, format);
+    int rows = sws_scale(scaler->sws.context, (const uint8_t *const *)frame->data, frame->linesize,
+        0, frame->height, out->data, out->linesize);
+    status = rows == out->height ? GPUME_OK : GPUME_UNSUPPORTED;
+fail:
+    return status;
 }
 
 static int resize(struct gpume_luma *luma, const AVFrame *gray, const struct gpume_plane *plane)
 {
-    int status = GPUME_OK;
-    GPUME_TRY(fit_scaler(&luma->resize, plane->width, plane->height, (int)plane->bits));
-    GPUME_TRY(scale(&luma->resize, gray));
-    return move_luma(luma, luma->resize.out, plane);
-fail:
-    return status;
+    int status = scale(&luma->resize, gray, plane->width, plane->height, plane->bits);
+    return status == GPUME_OK ? move_luma(luma, luma->resize.out, plane) : status;
 }
 
 static struct gpume_plane plane_of(const AVFrame *gray)
@@ -318,13 +304,12 @@ int gpume_luma_write(struct gpume_luma *luma, const AVFrame *frame, const struct
         if (same) {
             return move_luma(luma, frame, plane);
         }
-        GPUME_TRY(fit(luma->plain, width, height, gray_format((int)bits)));
+        GPUME_TRY(fit(luma->plain, width, height, gpume_luma_gray_format((int)bits)));
         struct gpume_plane plain = plane_of(luma->plain);
         GPUME_TRY(move_luma(luma, frame, &plain));
         return resize(luma, luma->plain, plane);
     }
-    GPUME_TRY(fit_scaler(&luma->gray, width, height, (int)bits));
-    GPUME_TRY(scale(&luma->gray, frame));
+    GPUME_TRY(scale(&luma->gray, frame, width, height, bits));
     return same ? move_luma(luma, luma->gray.out, plane) : resize(luma, luma->gray.out, plane);
 fail:
     return status;

@@ -1,29 +1,46 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A decoded frame's luma: plane 0 of YUV and gray as it is, anything else converted to gray. A
- * frame of another size or depth than the destination is scaled to it (bicubic). One thread.
+ * Extracts a decoded frame's luma: plane 0 of YUV and gray, unchanged; other formats are converted
+ * to gray. A frame whose size or depth differs from the destination's is scaled (bicubic). One
+ * thread.
  */
 #ifndef GPUME_MEDIA_LUMA_H
 #define GPUME_MEDIA_LUMA_H
 
 #include "gpume/gpume.h"
 
+#include <stdbool.h>
+
+#include <libavutil/pixfmt.h>
+
 struct AVFrame;
+struct SwsContext;
 struct gpume_luma;
 
 int gpume_luma_create(struct gpume_luma **luma);
 
-/* The depth that a frame's luma has: 8, 9, 10, 12, 14 or 16. 0: the format cannot be used. */
+/* The bit depth of a frame's luma: 8, 9, 10, 12, 14 or 16. 0: the format cannot be used. */
 uint32_t gpume_luma_bits(const struct AVFrame *frame);
 
-/* Is the luma taken as it is, and not made of other colours? */
+/* Does the format have luma, so that none is converted from other colours? */
 bool gpume_luma_is_there(const struct AVFrame *frame);
 
-/* Is the luma 0..peak, rather than 16..235 and its likes? */
+/* Does luma use 0..peak, rather than a limited range such as 16..235? */
 bool gpume_luma_full_range(const struct AVFrame *frame);
 
-/* The frame's matrix as swscale numbers them, its default where none is known. */
-int gpume_luma_matrix(const struct AVFrame *frame);
+/* The shallowest gray format that holds so many bits. */
+enum AVPixelFormat gpume_luma_gray_format(int bits);
+
+/* A swscale context and the conversion for which it was created. Zeroed: none yet. */
+struct gpume_scaler {
+    struct SwsContext *context;
+    int made_for[8];
+};
+
+/* Makes scaler->context convert the frame, by its own matrix and range, to the given size and
+ * format. False: swscale cannot. */
+bool gpume_scaler_prepare(struct gpume_scaler *scaler, const struct AVFrame *frame, int width,
+    int height, enum AVPixelFormat format, int flags);
 
 /* Writes the frame into *plane. GPUME_UNSUPPORTED: the format cannot be used; not logged. */
 int gpume_luma_write(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Dispatches to the picture writers, and writes numbered stills: one encoder that stays open, and
- * one checked output per picture. Called by the sinks, with one thread per output.
+ * one checked output per picture.
  */
 #include "base/status.h"
 #include "files/out.h"
@@ -24,11 +24,11 @@ struct gpume_picture {
 struct still {
     const struct gpume_picture_options *options;
     struct gpume_encode encode;
-    struct gpume_out_claim claim; /* of numbered pictures */
-    struct gpume_out *out;        /* of the only picture; NULL: they are numbered */
+    struct gpume_out_claim claim; /* numbered pictures */
+    struct gpume_out *out;        /* a single picture; NULL: numbered pictures */
 };
 
-/* By enum gpume_picture_kind. Quality 2 is the best that baseline JPEG encoders commonly give. */
+/* Indexed by enum gpume_picture_kind. 236 is quality 2, the best of most JPEG encoders. */
 static const struct {
     const char *encoder, *settings;
     enum AVPixelFormat format, deep_format, colour_format;
@@ -52,7 +52,7 @@ static void still_close(void *state)
     }
 }
 
-/* The only picture waits with the run's other outputs; numbered ones come one by one. */
+/* A single picture is completed with the run's other outputs, numbered ones one by one. */
 static int open_file(struct still *still)
 {
     const struct gpume_picture_options *options = still->options;
@@ -71,8 +71,7 @@ static int still_open(void **state, const struct gpume_picture_options *options)
     enum gpume_picture_kind kind = gpume_picture_kind(options->path);
     struct still *still = calloc(1, sizeof *still);
     if (!still) {
-        gpume_log_write(&options->log, GPUME_LOG_ERROR, "%s: out of memory", options->path);
-        return GPUME_NOMEM;
+        return gpume_log_nomem(&options->log, options->path);
     }
     still->options = options;
     enum AVPixelFormat gray = options->bits > 8 ? stills[kind].deep_format : stills[kind].format;
@@ -80,8 +79,8 @@ static int still_open(void **state, const struct gpume_picture_options *options)
         .label = options->path,
         .encoder = stills[kind].encoder,
         .settings = stills[kind].settings,
-        .way_out = options->colour ? "choose another of .png .ppm .bmp .jpg"
-                                   : "choose another of .png .pgm .bmp .jpg",
+        .remedy = options->colour ? "choose another of .png .ppm .bmp .jpg"
+                                  : "choose another of .png .pgm .bmp .jpg",
         .formats = {options->colour ? stills[kind].colour_format : gray, AV_PIX_FMT_NONE},
         .colour = options->colour,
         .width = options->width,
@@ -118,8 +117,7 @@ static int save(struct still *still, uint64_t index)
     }
     char *name = gpume_pattern_name(options->path, index);
     if (!name) {
-        gpume_log_write(&options->log, GPUME_LOG_ERROR, "%s: out of memory", options->path);
-        return GPUME_NOMEM;
+        return gpume_log_nomem(&options->log, options->path);
     }
     GPUME_TRY(gpume_out_open_one(&out, options->set, name, &options->log));
     GPUME_TRY(put(out, still->encode.packet));
@@ -172,15 +170,12 @@ int gpume_picture_open(struct gpume_picture **result, const struct gpume_picture
         return status;
     }
     struct gpume_picture *picture = calloc(1, sizeof *picture);
-    size_t bytes = strlen(options->path) + 1;
-    char *path = malloc(bytes);
+    char *path = strdup(options->path);
     if (!picture || !path) {
         free(picture);
         free(path);
-        gpume_log_write(&options->log, GPUME_LOG_ERROR, "%s: out of memory", options->path);
-        return GPUME_NOMEM;
+        return gpume_log_nomem(&options->log, options->path);
     }
-    memcpy(path, options->path, bytes);
     picture->path = path;
     picture->options = *options;
     picture->options.path = path;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The .mkv (FFV1) and .mp4 (H.264) writers: encoder -> libavformat's muxer -> checked output, whose
- * seeking lets the muxer complete its header. Times are those given, each at least one tick after
- * the one before. Called through picture_lavf.c.
+ * The .mkv (FFV1) and .mp4 (H.264) writers: encoder -> libavformat's muxer -> checked output, which
+ * can seek so that the muxer can complete its header. Frames keep the times that the caller gives,
+ * but each is at least one tick after the previous one.
  */
 #include "base/status.h"
 #include "files/out.h"
 #include "media/encode.h"
 #include "media/libav.h"
+#include "media/luma.h"
 #include "media/picture_kind.h"
 
 #include <stdlib.h>
@@ -17,8 +18,7 @@
 #include <libavutil/mathematics.h>
 #include <libavutil/mem.h>
 
-#define SLICED_MIN 16 /* pixels a side */
-
+#define SLICED_MIN 16 /* pixels per side */
 #define IO_BYTES (64 * 1024)
 
 static const AVRational microseconds = {1, 1000000};
@@ -28,8 +28,8 @@ struct video {
     AVFormatContext *format;
     AVIOContext *io;
     struct gpume_out *out;
-    int out_status; /* not OK: has been logged */
-    int64_t end;    /* bytes written so far, at the furthest */
+    int out_status; /* if not OK, the failure has been logged */
+    int64_t end;    /* size of the file so far */
     int64_t position;
     int64_t last_pts;
     int64_t step; /* duration of a frame in ticks */
@@ -83,24 +83,16 @@ static int refuse(const struct video *video, const char *what, int error)
 static int open_encoder(
     struct video *video, const struct gpume_picture_options *options, bool lossless)
 {
-    static const enum AVPixelFormat grays[17] = {
-        [8] = AV_PIX_FMT_GRAY8,
-        [9] = AV_PIX_FMT_GRAY9,
-        [10] = AV_PIX_FMT_GRAY10,
-        [12] = AV_PIX_FMT_GRAY12,
-        [14] = AV_PIX_FMT_GRAY14,
-    };
-    enum AVPixelFormat gray = options->bits <= 16 ? grays[options->bits] : AV_PIX_FMT_GRAY16;
     bool known = options->rate_num > 0 && options->rate_den > 0 && options->rate_num < INT32_MAX &&
                  options->rate_den < INT32_MAX;
-    /* FFV1's slices need room: FFmpeg 5.1 loses pictures of one row in level 3. */
+    /* FFV1's slices need a minimum size: in level 3, FFmpeg 5.1 loses pictures of one row. */
     bool small = options->width < SLICED_MIN || options->height < SLICED_MIN;
     const char *ffv1 = small ? "level=1:g=1" : "level=3:g=1";
     struct gpume_encode_options encoding = {
         .label = options->path,
         .encoder = lossless ? "ffv1" : "libx264",
         .settings = lossless ? ffv1 : "preset=veryfast:crf=18",
-        .way_out = lossless ? "use .y4m" : "use .mkv",
+        .remedy = lossless ? "use .y4m" : "use .mkv",
         .formats = {AV_PIX_FMT_YUV420P, AV_PIX_FMT_NONE},
         .width = options->width,
         .height = options->height,
@@ -115,7 +107,7 @@ static int open_encoder(
     if (lossless && options->colour) {
         encoding.formats[0] = AV_PIX_FMT_0RGB32;
     } else if (lossless) {
-        encoding.formats[0] = gray != 0 ? gray : AV_PIX_FMT_GRAY16; /* 0: not in the table */
+        encoding.formats[0] = gpume_luma_gray_format((int)options->bits);
         encoding.formats[1] = AV_PIX_FMT_GRAY16;
     }
     if (known) {
@@ -189,8 +181,7 @@ static int video_open(void **state, const struct gpume_picture_options *options)
     bool lossless = gpume_picture_kind(options->path) == GPUME_PICTURE_MKV;
     struct video *video = calloc(1, sizeof *video);
     if (!video) {
-        gpume_log_write(&options->log, GPUME_LOG_ERROR, "%s: out of memory", options->path);
-        return GPUME_NOMEM;
+        return gpume_log_nomem(&options->log, options->path);
     }
     GPUME_TRY(open_encoder(video, options, lossless));
     GPUME_TRY(gpume_out_open_in(&video->out, options->set, options->path, &options->log));

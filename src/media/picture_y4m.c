@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The y4m writer: a line of text, then rows. Written here rather than by libavformat because there
- * is nothing to encode; depths that the format has no name for go out as 16 bits. Samples above 8
- * bits are little-endian, with their values unscaled. Colours become YUV 4:4:4 by BT.601, limited
- * range, which is what readers take for granted. Called through picture_lavf.c.
+ * The Y4M writer: a line of text, then rows. It does without libavformat because nothing needs to
+ * be encoded. Depths for which Y4M has no name are written as 16 bits. Samples above 8 bits are
+ * little-endian and unscaled. Colours become YUV 4:4:4 in BT.601, limited range, which readers
+ * assume.
  */
 #include "base/status.h"
 #include "files/out.h"
@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <libavutil/intreadwrite.h>
 
 struct y4m {
     struct gpume_out *out;
@@ -55,8 +57,7 @@ static int y4m_open(void **state, const struct gpume_picture_options *options)
     if (!y4m || !row) {
         free(y4m);
         free(row);
-        gpume_log_write(&options->log, GPUME_LOG_ERROR, "%s: out of memory", options->path);
-        return GPUME_NOMEM;
+        return gpume_log_nomem(&options->log, options->path);
     }
     y4m->row = row;
     y4m->width = options->width;
@@ -73,8 +74,8 @@ fail:
     return status;
 }
 
-/* Y, Cb and Cr of R, G, B, all 0 to 255, in 65536 of a step of the result: 219 steps for luma, 224
- * for chroma. A row's sum is 219 and 0, so that white and gray come out exactly. */
+/* Weights of R, G and B (0 to 255) in Y, Cb and Cr, in units of 1/65536: luma has 219 steps, chroma
+ * 224. Each row sums to exactly 219 or 0 steps, so that white and gray are exact. */
 static const struct {
     int32_t r, g, b, base;
 } weights[3] = {
@@ -117,8 +118,7 @@ static int y4m_write(void *state, const struct gpume_plane *plane, uint64_t inde
         }
         const uint16_t *samples = (const uint16_t *)(const void *)row;
         for (uint32_t x = 0; x < y4m->width; x++) {
-            y4m->row[2 * x] = (uint8_t)samples[x];
-            y4m->row[2 * x + 1] = (uint8_t)(samples[x] >> 8);
+            AV_WL16(y4m->row + 2 * x, samples[x]);
         }
         status = gpume_out_write(y4m->out, y4m->row, (size_t)y4m->width * 2);
     }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Reads large Y4M files without FFmpeg: a header line, then for each frame a FRAME line, luma and
- * chroma. Luma goes from the file straight into the caller's plane, chroma is skipped, nothing is
- * buffered. Regular files only: the header is read before FFmpeg opens ordinary files, and a pipe
- * can be read only once. Called by source_lavf.c on its caller's thread.
+ * chroma. Luma is read straight into the caller's plane; chroma is skipped. Only regular files: the
+ * header is read before FFmpeg may open the file, and a pipe can be read only once.
  */
 #include "media/source_y4m.h"
 #include "base/status.h"
@@ -20,8 +19,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PIXELS_MAX (UINT64_C(1) << 29) /* a forged header must not take more memory */
-#define LINE_BYTES 1024                /* a longer line is no header */
+#include <libavutil/intreadwrite.h>
+#include <libavutil/mathematics.h>
+#include <libavutil/pixdesc.h>
+
+#define PIXELS_MAX (UINT64_C(1) << 29) /* limits the memory that a forged header can claim */
+#define LINE_BYTES 1024                /* longer lines are not headers */
 #define CHUNK_BYTES (1024 * 1024)      /* bytes read between two checks of *cancel */
 
 struct file {
@@ -37,7 +40,7 @@ struct gpume_source_y4m {
     uint32_t file_count;
     const char *fault; /* why a frame cannot be read, unless it is incomplete */
     struct gpume_cut cut;
-    int64_t place; /* of the frame read last */
+    int64_t place; /* position of the frame that was read last */
     struct gpume_source_counts counts;
     bool ended;
     uint64_t max_pixels; /* as requested, or PIXELS_MAX */
@@ -47,8 +50,8 @@ struct gpume_source_y4m {
 
 /* --- opening */
 
-/* A descriptor of a regular file at its beginning, or -1; close() it also where it is standard
- * input, whose position it shares. */
+/* Returns a descriptor of a regular file at its beginning, or -1. For standard input it is a
+ * duplicate, which shares the position; close() it too. */
 static int open_regular(const char *path)
 {
     struct stat st;
@@ -57,12 +60,12 @@ static int open_regular(const char *path)
                      lseek(STDIN_FILENO, 0, SEEK_CUR) == 0;
         return fresh ? dup(STDIN_FILENO) : -1;
     }
-    /* Asked by name first: opening a FIFO would wake its writer. */
+    /* stat() first: opening a FIFO would wake its writer. */
     bool regular = stat(path, &st) == 0 && S_ISREG(st.st_mode);
     return regular ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 }
 
-/* The header, read without moving the position, and where the frames begin. */
+/* Reads the header without moving the position, and finds where the frames begin. */
 static bool peek(int fd, struct gpume_y4m_header *header, int64_t *data)
 {
     char line[LINE_BYTES + 1];
@@ -97,9 +100,8 @@ static int open_file(struct file *file, const char *path, const struct gpume_log
     int fd = open_regular(path);
     if (fd < 0) {
         gpume_log_write(log, GPUME_LOG_ERROR,
-            "%s: cannot be opened as a regular file, and pictures this large come from nothing "
-            "else; "
-            "check the name",
+            "%s: cannot be opened as a regular file, which pictures this large require; check the "
+            "name",
             file->label);
         return GPUME_IO;
     }
@@ -111,14 +113,14 @@ static int open_file(struct file *file, const char *path, const struct gpume_log
     }
     if (!good) {
         gpume_log_write(log, GPUME_LOG_ERROR,
-            "%s: is not a Y4M video, and pictures this large are read from no other; convert it",
+            "%s: is not a Y4M video, the only format for pictures this large; convert it",
             file->label);
         return GPUME_FORMAT;
     }
     return GPUME_OK;
 }
 
-/* Checks that the file can be read, and with the same header values as the first one. */
+/* Checks that the format is supported and the same as the first file's. */
 static int check_header(const struct gpume_source_y4m *source, const struct file *file)
 {
     const struct gpume_y4m_header *header = &file->header, *first = &source->files[0].header;
@@ -141,7 +143,7 @@ static int check_header(const struct gpume_source_y4m *source, const struct file
         header->bits != first->bits) {
         gpume_log_write(&source->log, GPUME_LOG_ERROR,
             "%s: is %" PRIu64 "x%" PRIu64 " with %u bits, the first is %" PRIu64 "x%" PRIu64
-            " with %u, and pictures this large are not scaled; bring both to one size",
+            " with %u, and pictures this large are not scaled; give pictures of one size",
             file->label, header->width, header->height, (unsigned)header->bits, first->width,
             first->height, (unsigned)first->bits);
         return GPUME_UNSUPPORTED;
@@ -156,7 +158,7 @@ static int check_options(
     if (options->filter) {
         gpume_log_write(&source->log, GPUME_LOG_ERROR,
             "%s: pictures of %" PRIu64 "x%" PRIu64
-            " are too large for FFmpeg's filters, which end at 16255x16255; leave --vf out",
+            " are too large for FFmpeg's filters, whose limit is 16255x16255; leave --vf out",
             file->label, file->header.width, file->header.height);
         return GPUME_UNSUPPORTED;
     }
@@ -189,7 +191,7 @@ static int cut_off(struct gpume_source_y4m *source, uint64_t there, uint64_t who
     return GPUME_FORMAT;
 }
 
-/* Moves behind a FRAME line whose frame is complete. GPUME_FORMAT: see source->cut or fault. */
+/* Moves past a FRAME line whose frame is complete. GPUME_FORMAT: see source->cut or fault. */
 static int begin_frame(struct gpume_source_y4m *source, struct file *file)
 {
     static const char magic[] = "FRAME";
@@ -202,7 +204,7 @@ static int begin_frame(struct gpume_source_y4m *source, struct file *file)
         bool fits =
             length < strlen(magic) ? c == magic[length] : length > strlen(magic) || c == ' ';
         if (!fits) {
-            return faulty(source, "no FRAME line where one must be");
+            return faulty(source, "a FRAME line is missing");
         }
         c = getc(file->stream);
     }
@@ -210,7 +212,7 @@ static int begin_frame(struct gpume_source_y4m *source, struct file *file)
         return cut_off(source, 0, file->frame_bytes);
     }
     if (c != '\n' || length < strlen(magic)) {
-        return faulty(source, "no FRAME line where one must be");
+        return faulty(source, "a FRAME line is missing");
     }
     int64_t at = (int64_t)ftello(file->stream), end = file_bytes(file);
     const uint64_t there = at >= 0 && end > at ? (uint64_t)(end - at) : 0;
@@ -220,16 +222,15 @@ static int begin_frame(struct gpume_source_y4m *source, struct file *file)
     return GPUME_OK;
 }
 
-/* Converts the file's little-endian samples to the machine's order and limits them to the peak of
- * the depth. */
-static void mend_samples(void *data, size_t count, uint32_t bits)
+/* Converts little-endian samples to the machine's byte order and clamps them to the depth's peak.
+ */
+static void clamp_samples(void *data, size_t count, uint32_t bits)
 {
-    uint8_t *bytes = data;
-    unsigned peak = (1u << bits) - 1;
+    uint16_t *samples = data;
+    const uint16_t peak = (uint16_t)((1u << bits) - 1);
     for (size_t i = 0; i < count; i++) {
-        unsigned value = (unsigned)bytes[2 * i] | (unsigned)bytes[2 * i + 1] << 8;
-        uint16_t sample = (uint16_t)(value < peak ? value : peak);
-        memcpy(bytes + 2 * i, &sample, sizeof sample);
+        const uint16_t value = AV_RL16(&samples[i]);
+        samples[i] = value < peak ? value : peak;
     }
 }
 
@@ -249,7 +250,7 @@ static int read_luma(
             return faulty(source, "it cannot be read");
         }
         if (plane->bits > 8) {
-            mend_samples(to, rows * plane->width, plane->bits);
+            clamp_samples(to, rows * plane->width, plane->bits);
         }
     }
     return GPUME_OK;
@@ -273,7 +274,7 @@ fail:
     return status;
 }
 
-/* The rest of the file cannot be used. */
+/* Warns that the rest of the file cannot be used. */
 static int break_off(struct gpume_source_y4m *source, const struct file *file)
 {
     const uint64_t frames = source->counts.delivered;
@@ -291,16 +292,12 @@ static int break_off(struct gpume_source_y4m *source, const struct file *file)
 /* The time of a frame at a constant rate, to the nearest microsecond. */
 static int64_t time_of(const struct gpume_y4m_header *header, uint64_t index)
 {
-    const uint64_t second = 1000000;
-    uint64_t num = header->rate_num, den = header->rate_den;
-    uint64_t ticks = index < UINT64_MAX / den ? index * den : UINT64_MAX;
-    if (ticks / num >= INT64_MAX / second) {
-        return INT64_MAX;
-    }
-    return (int64_t)(ticks / num * second + (ticks % num * second + num / 2) / num);
+    const int64_t us =
+        av_rescale((int64_t)index, (int64_t)header->rate_den * 1000000, header->rate_num);
+    return us == INT64_MIN ? INT64_MAX : us; /* INT64_MIN: overflow */
 }
 
-/* The file that a frame is in. */
+/* Index of the file that holds a frame. */
 static size_t file_of(const struct gpume_source_y4m *source, uint64_t index)
 {
     return source->file_count > 1 && index > 0 ? 1 : 0;
@@ -333,9 +330,9 @@ int gpume_source_y4m_read(
     return status;
 }
 
-/* --- the whole */
+/* --- the source */
 
-/* Checks that there is a first frame, which stays to be read. */
+/* Checks that the first frame is complete, and returns to its beginning. */
 static int check_frame(struct gpume_source_y4m *source, struct file *file)
 {
     source->fault = "it cannot be read";
@@ -380,7 +377,8 @@ static void describe(struct gpume_source_y4m *source, struct gpume_source_info *
         .frames = frames,
         .full_range = header->full_range,
     };
-    snprintf(info->pixel_format, sizeof info->pixel_format, "%s", header->pixel_format);
+    snprintf(
+        info->pixel_format, sizeof info->pixel_format, "%s", av_get_pix_fmt_name(header->format));
 }
 
 int gpume_source_y4m_open(struct gpume_source_y4m **result,

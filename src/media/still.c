@@ -10,7 +10,7 @@
 
 struct gpume_still {
     struct gpume_encode encode;
-    int64_t number; /* must increase, or the encoder refuses */
+    int64_t number; /* the encoder requires increasing times */
 };
 
 int gpume_still_open(struct gpume_still **still, const char *label, uint32_t width, uint32_t height,
@@ -18,15 +18,14 @@ int gpume_still_open(struct gpume_still **still, const char *label, uint32_t wid
 {
     struct gpume_still *self = calloc(1, sizeof *self);
     if (!self) {
-        gpume_log_write(log, GPUME_LOG_ERROR, "%s: out of memory", label);
-        return GPUME_NOMEM;
+        return gpume_log_nomem(log, label);
     }
-    /* Quality 4 of 1 to 31, in units of 118: no block edges to be seen, at half the size of 2. */
+    /* 472 is quality 4 of 1 (best) to 31: no visible block edges, at half the size of quality 2. */
     const struct gpume_encode_options options = {
         .label = label,
         .encoder = lossless ? "png" : "mjpeg",
         .settings = lossless ? NULL : "flags=+qscale:global_quality=472",
-        .way_out = "leave the pictures out with --report-pictures 0",
+        .remedy = "leave the pictures out with --report-pictures 0",
         .formats = {lossless ? AV_PIX_FMT_GRAY8 : AV_PIX_FMT_YUVJ420P, AV_PIX_FMT_NONE},
         .width = width,
         .height = height,

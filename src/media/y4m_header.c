@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A Y4M file's first line: "YUV4MPEG2 W640 H480 F25:1 Ip A1:1 C420jpeg XCOLORRANGE=FULL".
- * Interlacing and aspect ratio say nothing about luma and are passed over, as are comments. Without
- * C, the older XYSCSS says the colour space. Pure functions, called by source_y4m.c.
+ * Interlacing, aspect ratio and comments do not affect luma and are skipped. Without C, the older
+ * XYSCSS gives the colour space. Pure functions.
  */
 #include "media/y4m_header.h"
 
@@ -11,29 +11,32 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <libavutil/common.h>
+#include <libavutil/pixdesc.h>
+#include <libavutil/rational.h>
+
 #define MAGIC "YUV4MPEG2 "
 #define NUMBER_MAX (UINT64_C(1) << 32)
 
 struct space {
     const char *name;
-    const char *deep; /* stands between the name and a depth above 8 bits; NULL: 8 bits only */
+    const char *deep; /* between the name and a depth above 8 bits; NULL: 8 bits only */
     const char *pixel_format;
-    uint32_t others, shift_x, shift_y;
 };
 
 static const struct space spaces[] = {
-    {"mono", "", "gray", 0, 0, 0},
-    {"420", "p", "yuv420p", 2, 1, 1},
-    {"420jpeg", NULL, "yuv420p", 2, 1, 1},
-    {"420mpeg2", NULL, "yuv420p", 2, 1, 1},
-    {"420paldv", NULL, "yuv420p", 2, 1, 1},
-    {"422", "p", "yuv422p", 2, 1, 0},
-    {"444", "p", "yuv444p", 2, 0, 0},
-    {"444alpha", NULL, "yuva444p", 3, 0, 0},
-    {"411", NULL, "yuv411p", 2, 2, 0},
+    {"mono", "", "gray"},
+    {"420", "p", "yuv420p"},
+    {"420jpeg", NULL, "yuv420p"},
+    {"420mpeg2", NULL, "yuv420p"},
+    {"420paldv", NULL, "yuv420p"},
+    {"422", "p", "yuv422p"},
+    {"444", "p", "yuv444p"},
+    {"444alpha", NULL, "yuva444p"},
+    {"411", NULL, "yuv411p"},
 };
 
-/* The digits at *text, which moves behind them. False: there are none. */
+/* Reads the digits at *text and moves it past them. False: no digits. */
 static bool take_number(const char **text, uint64_t *number)
 {
     uint64_t value = 0;
@@ -60,17 +63,13 @@ static void read_rate(const char *text, struct gpume_y4m_header *header)
     if (!good || *text || num == 0 || den == 0 || num > INT32_MAX || den > INT32_MAX) {
         return;
     }
-    uint64_t a = num, b = den;
-    while (b > 0) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    header->rate_num = (uint32_t)(num / a);
-    header->rate_den = (uint32_t)(den / a);
+    int reduced_num = 0, reduced_den = 0;
+    av_reduce(&reduced_num, &reduced_den, (int64_t)num, (int64_t)den, INT32_MAX);
+    header->rate_num = (uint32_t)reduced_num;
+    header->rate_den = (uint32_t)reduced_den;
 }
 
-/* The depth that what follows a space's name states, or 0. */
+/* The depth that the text after a space's name states, or 0. */
 static uint32_t depth_after(const char *rest, const char *deep)
 {
     static const uint32_t depths[] = {9, 10, 12, 14, 16};
@@ -102,21 +101,23 @@ static void read_space(struct gpume_y4m_header *header)
     }
     name[i] = '\0';
     header->bits = 0;
+    header->format = AV_PIX_FMT_NONE;
     for (i = 0; i < sizeof spaces / sizeof spaces[0] && header->bits == 0; i++) {
         const struct space *space = &spaces[i];
         if (strncmp(name, space->name, strlen(space->name)) != 0) {
             continue;
         }
         header->bits = depth_after(name + strlen(space->name), space->deep);
-        header->others = space->others;
-        header->shift_x = space->shift_x;
-        header->shift_y = space->shift_y;
-        snprintf(header->pixel_format, sizeof header->pixel_format,
-            header->bits > 8 ? "%s%ule" : "%s", space->pixel_format, (unsigned)header->bits);
+        if (header->bits > 0) {
+            char format[16];
+            snprintf(format, sizeof format, header->bits > 8 ? "%s%ule" : "%s", space->pixel_format,
+                (unsigned)header->bits);
+            header->format = av_get_pix_fmt(format);
+        }
     }
 }
 
-/* What is known before the next word of the line. */
+/* What the words read so far have stated. */
 struct words {
     bool has_space, has_range;
 };
@@ -175,7 +176,7 @@ bool gpume_y4m_parse(const char *line, struct gpume_y4m_header *header)
     }
     read_space(header);
     if (!words.has_range) {
-        header->full_range = header->others == 0; /* as luma.c has it */
+        header->full_range = strncmp(header->space, "mono", 4) == 0; /* as in luma.c */
     }
     return header->width > 0 && header->height > 0;
 }
@@ -199,7 +200,13 @@ uint64_t gpume_y4m_luma_bytes(const struct gpume_y4m_header *header)
 
 uint64_t gpume_y4m_frame_bytes(const struct gpume_y4m_header *header)
 {
-    uint64_t width = (header->width + (1u << header->shift_x) - 1) >> header->shift_x;
-    uint64_t height = (header->height + (1u << header->shift_y) - 1) >> header->shift_y;
-    return gpume_y4m_luma_bytes(header) + header->others * width * height * sample_bytes(header);
+    const AVPixFmtDescriptor *format = av_pix_fmt_desc_get(header->format);
+    const uint64_t luma = gpume_y4m_luma_bytes(header);
+    if (!format) {
+        return luma;
+    }
+    const int64_t width = AV_CEIL_RSHIFT((int64_t)header->width, format->log2_chroma_w);
+    const int64_t height = AV_CEIL_RSHIFT((int64_t)header->height, format->log2_chroma_h);
+    const uint64_t others = (uint64_t)format->nb_components - 1;
+    return luma + others * (uint64_t)width * (uint64_t)height * sample_bytes(header);
 }
