@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Decodes one stream of an input into frames with a pts. Hostile input cannot loop forever: every
- * iteration either takes a packet from the file or is one of a bounded number of refusals in a row.
- * Video hardware is on trial until its first frame is in memory: until then packets are kept, and
- * if the device fails, software starts over with the first of them, so that nothing is lost. Called
- * by source_lavf.c.
+ * Hostile input cannot cause an endless loop: every iteration either reads a packet from the file
+ * or is one of a bounded number of consecutive refusals. Video hardware is on trial until its first
+ * frame is in memory. During the trial all packets are kept; if the device fails, software starts
+ * over with the first of them, so that nothing is lost.
  */
 #include "media/decode.h"
 #include "base/status.h"
@@ -23,21 +22,22 @@
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
 
-#define THREADS_MAX 64     /* FFmpeg's decoders gain nothing from more, and each holds frames */
-#define REFUSALS_MAX 64    /* refusals in a row: more than threads in flight */
-#define HARDWARE_THREADS 4 /* enough to keep its queue filled; each takes one of few surfaces */
-#define TRIAL_PACKETS 64   /* more than any decoder holds before its first frame */
+#define THREADS_MAX 64  /* FFmpeg's decoders gain nothing from more, and each holds frames */
+#define REFUSALS_MAX 64 /* refusals in a row: more than threads in flight */
+#define HARDWARE_THREADS                                                                           \
+    4 /* enough to keep its queue filled; each occupies one of its few surfaces */
+#define TRIAL_PACKETS 64 /* more than any decoder holds before its first frame */
 
 struct gpume_decode {
     struct gpume_packets packets;
     AVCodecContext *codec;
     AVPacket *packet;
     struct gpume_hwaccel *hwaccel; /* NULL: software */
-    bool accelerated;              /* codec works on the device, or did until its stream changed */
+    bool accelerated;              /* codec uses the device, or did until the stream changed */
     bool on_trial;
     bool whole;                      /* frames in the stream's own format */
-    AVPacket *kept[TRIAL_PACKETS];   /* packets of the trial */
-    uint32_t kept_count, kept_taken; /* kept_taken: sent a second time */
+    AVPacket *kept[TRIAL_PACKETS];   /* packets read during the trial */
+    uint32_t kept_count, kept_taken; /* kept_taken: sent to software */
     AVRational time_base, rate;
     /* A frame without a time gets the last known time plus `since` frames, so that rounding errors
      * do not add up. */
@@ -80,8 +80,7 @@ static int open_context(struct gpume_decode *decode, const AVCodec *codec, bool 
     decode->codec->thread_count = (int)threads;
     decode->codec->thread_type = thread_type(codec->id);
     decode->codec->pkt_timebase = decode->time_base;
-    /* A device's decoder also logs errors about formats that it does not support, which are no
-     * damage. */
+    /* With a device, errors are not counted: they may be about formats that it does not support. */
     decode->codec->opaque = accelerated ? NULL : &decode->faults;
     decode->codec->max_pixels = gpume_limits_decoder(&decode->trust);
     gpume_libav_quiet();
@@ -147,7 +146,7 @@ static int open_codec(struct gpume_decode *decode)
     return GPUME_OK;
 }
 
-/* Pictures that are larger than the container says. */
+/* Reports pictures that exceed the limit although the container states smaller ones. */
 static int check_refusals(const struct gpume_decode *decode)
 {
     return gpume_libav_oversized() == decode->oversized
@@ -231,7 +230,7 @@ static void drop_kept(struct gpume_decode *decode)
 /* Starts over in software from the first packet. */
 static int start_over(struct gpume_decode *decode)
 {
-    gpume_hwaccel_refuse(decode->hwaccel, decode->label, "no frame comes from it");
+    gpume_hwaccel_refuse(decode->hwaccel, decode->label, "it delivers no frames");
     avcodec_free_context(&decode->codec);
     decode->accelerated = decode->on_trial = decode->draining = false;
     decode->refused = 0;
@@ -241,7 +240,7 @@ static int start_over(struct gpume_decode *decode)
     return open_software(decode);
 }
 
-/* The next packet of the stream: GPUME_EOF, GPUME_CANCELLED. */
+/* Takes the next packet of the stream. GPUME_EOF, GPUME_CANCELLED, GPUME_NOMEM. */
 static int take_packet(struct gpume_decode *decode)
 {
     if (!decode->on_trial && decode->kept_taken < decode->kept_count) {
@@ -268,7 +267,7 @@ static int feed(struct gpume_decode *decode)
         return status;
     }
     decode->draining = status == GPUME_EOF;
-    /* The decoder may report only at the end that it refuses a packet. */
+    /* Some decoders report only at the end that they refused a packet. */
     const int error = avcodec_send_packet(decode->codec, decode->draining ? NULL : decode->packet);
     av_packet_unref(decode->packet);
     decode->refusals = 0;
@@ -296,11 +295,11 @@ static void set_time(struct gpume_decode *decode, AVFrame *frame)
 }
 
 /* Copies the device's frame to memory. A failure that ends the trial becomes AVERROR(EAGAIN). */
-static int bring(struct gpume_decode *decode, AVFrame *frame, int *error)
+static int download(struct gpume_decode *decode, AVFrame *frame, int *error)
 {
     int status = GPUME_DEVICE;
-    const bool hard = *error >= 0 && frame->hw_frames_ctx;
-    if (hard) {
+    const bool on_device = *error >= 0 && frame->hw_frames_ctx;
+    if (on_device) {
         status = gpume_hwframe_download(frame, decode->codec->sw_pix_fmt, decode->whole);
     }
     if (status == GPUME_OK) {
@@ -311,13 +310,13 @@ static int bring(struct gpume_decode *decode, AVFrame *frame, int *error)
         }
         return GPUME_OK;
     }
-    const bool over = *error >= 0 || *error == AVERROR_EOF || decode->kept_count == TRIAL_PACKETS;
-    if (decode->on_trial && over) {
+    const bool failed = *error >= 0 || *error == AVERROR_EOF || decode->kept_count == TRIAL_PACKETS;
+    if (decode->on_trial && failed) {
         av_frame_unref(frame);
         *error = AVERROR(EAGAIN);
         return start_over(decode);
     }
-    if (hard) {
+    if (on_device) {
         av_frame_unref(frame);
         gpume_log_write(&decode->log, GPUME_LOG_ERROR,
             "%s: frame %" PRIu64 " cannot be copied from %s; try --hwaccel none", decode->label,
@@ -352,7 +351,7 @@ int gpume_decode_next(struct gpume_decode *decode, AVFrame *frame)
             return GPUME_CANCELLED;
         }
         int error = avcodec_receive_frame(decode->codec, frame);
-        int status = decode->accelerated ? bring(decode, frame, &error) : GPUME_OK;
+        int status = decode->accelerated ? download(decode, frame, &error) : GPUME_OK;
         if (status != GPUME_OK) {
             return status;
         }

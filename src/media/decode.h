@@ -22,7 +22,7 @@ struct gpume_decode_options {
     int stream;                    /* counts video streams from 0; -1 = best */
     uint32_t threads;              /* 0 = all */
     struct gpume_hwaccel *hwaccel; /* NULL = software; outlives the decoder */
-    bool whole;                    /* from hardware, too, frames in the stream's own format */
+    bool whole; /* convert frames from hardware to the format that software would return */
     struct gpume_trust trust;
     atomic_bool *cancel; /* outlives the decoder */
     struct gpume_log log;
@@ -36,7 +36,7 @@ struct gpume_decode_facts {
     uint64_t frame_bytes; /* of a decoded frame, according to the container; 0 = unknown */
 };
 
-/* Failures are logged, GPUME_NOMEM aside. GPUME_AGAIN: the system lets no more threads start. */
+/* Failures other than GPUME_NOMEM are logged. GPUME_AGAIN: no more threads can be started. */
 int gpume_decode_open(struct gpume_decode **decode, const struct gpume_decode_options *options,
     struct gpume_decode_facts *facts);
 
@@ -52,8 +52,8 @@ int gpume_decode_threads(const struct gpume_decode *decode);
 /* Number of packets that the decoder refused, plus an incomplete last frame. */
 uint64_t gpume_decode_refused(const struct gpume_decode *decode);
 
-/* Warns about a damaged input: at most one line about what the decoder made of it, and, after
- * GPUME_EOF, at most one about an end that comes too early. */
+/* Warns about a damaged input: at most one line about damage that the decoder met and, after
+ * GPUME_EOF, at most one about a premature end. */
 void gpume_decode_warn(const struct gpume_decode *decode);
 
 /* After GPUME_EOF without a frame: logs the reason and returns GPUME_FORMAT. */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Device types are libavutil's. Before the device is opened, libavcodec is asked which decoder can
- * use it. Whether it can decode the stream shows only during decoding: libavcodec asks for a pixel
- * format, and asks again without the device's format if setting that up failed. It may ask on a
- * thread of its own, so the answer is guarded by a mutex. Called by decode.c, which starts over in
- * software.
+ * Device types are libavutil's. libavcodec says which decoders can use a device, but whether the
+ * device can decode the stream is known only during decoding: libavcodec calls choose_format, and
+ * calls it again without the device's format if setting that up failed. It may do so on a thread of
+ * its own, hence the mutex. decode.c then starts over in software.
  */
 #include "media/hwaccel.h"
 #include "base/status.h"
@@ -30,16 +29,16 @@ struct gpume_hwaccel {
     enum AVPixelFormat format; /* of the type's frames */
     AVBufferRef *context;      /* the device, once open */
     pthread_mutex_t mutex;     /* guards what follows */
-    bool offered;              /* the format was given to the decoder, which may ask again */
-    char reason[REASON_BYTES]; /* why it asked again; empty: it did not */
+    bool offered;              /* choose_format has returned `format`; it may be called again */
+    char reason[REASON_BYTES]; /* why it was called again; empty: it was not */
     struct gpume_log log;
 };
 
-/* What auto tries, best known first. Not vdpau, whose library writes to standard error. */
+/* The types that auto tries, best known first. Not vdpau, whose library prints messages. */
 static const char *const automatic_types[] = {
     "cuda", "vaapi", "videotoolbox", "d3d12va", "d3d11va", "dxva2", "vulkan"};
 
-/* Their standards leave the last bit of a sample to the decoder. */
+/* False for codecs whose standards leave the rounding of samples to the decoder. */
 static bool is_exact(enum AVCodecID id)
 {
     return id != AV_CODEC_ID_MPEG1VIDEO && id != AV_CODEC_ID_MPEG2VIDEO &&
@@ -172,7 +171,7 @@ const AVCodec *gpume_hwaccel_choose(struct gpume_hwaccel *hwaccel, int codec_id,
 {
     const enum AVCodecID id = (enum AVCodecID)codec_id;
     char reason[REASON_BYTES] = "no device of this machine decodes it";
-    /* Nothing to decode, or already refused: no message. */
+    /* Already refused, or no gain to expect: no message. */
     if (hwaccel->refused || id == AV_CODEC_ID_RAWVIDEO || (hwaccel->automatic && !is_exact(id))) {
         return NULL;
     }

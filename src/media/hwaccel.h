@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Implements --hwaccel: chooses the decoder, opens the device, and reports when software decodes
- * instead. All decoders of a source share one, so that the device is opened once and its failure is
- * reported once. One thread, apart from calls by libav.
+ * instead. All decoders of a source share one object, so that the device is opened once and its
+ * failure is reported once. One thread, apart from calls by libav.
  */
 #ifndef GPUME_MEDIA_HWACCEL_H
 #define GPUME_MEDIA_HWACCEL_H
@@ -29,11 +29,11 @@ int gpume_hwaccel_attach(struct gpume_hwaccel *hwaccel, struct AVCodecContext *c
 /* Call this when the first frame has come from the device. */
 void gpume_hwaccel_accept(struct gpume_hwaccel *hwaccel, int codec_id, const char *label);
 
-/* Reports once that software decodes instead, as a warning if a type was named, with the reason
- * that the decoder gave, or else this one. */
+/* Reports once that software decodes instead: as a warning if the user named a type, and with the
+ * decoder's own reason if it gave one. */
 void gpume_hwaccel_refuse(struct gpume_hwaccel *hwaccel, const char *label, const char *reason);
 
-/* TYPE[:DEVICE], of the type chosen. */
+/* TYPE[:DEVICE] in use. */
 const char *gpume_hwaccel_name(const struct gpume_hwaccel *hwaccel);
 
 void gpume_hwaccel_close(struct gpume_hwaccel **hwaccel);

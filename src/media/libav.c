@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Takes over libav's log for the whole program, once. Decoders log every damaged block of every
- * frame on threads of their own: these lines are only counted. On the calling thread the first
- * error line is kept, because it says why a call failed.
+ * Takes over libav's log for the whole program. Decoders log every damaged block of every frame on
+ * their own threads; these lines are only counted. On the calling thread the first error line is
+ * kept, because it says why a call failed.
  */
 #include "media/libav.h"
 
@@ -24,7 +24,7 @@ static _Thread_local bool cut;
 static atomic_uint_fast64_t oversized;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* The faults of the decoder that logs, or of the one whose frame thread logs; NULL: not watched. */
+/* The counters of the decoder that logs, also from a frame thread; NULL: it has none. */
 static struct gpume_libav_faults *faults_of(void *object)
 {
     if (!object || *(const AVClass **)object != avcodec_get_class()) {

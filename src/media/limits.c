@@ -7,19 +7,18 @@
 #include <libavcodec/codec_par.h>
 #include <libavutil/pixdesc.h>
 
-#define PIXELS_MAX                                                                                 \
-    (INT64_C(1) << 28)            /* 16384 x 16384: a forged header must not take more memory      \
-                                   */
+/* 16384 x 16384: limits the memory that a forged header can claim. */
+#define PIXELS_MAX (INT64_C(1) << 28)
 #define ROUNDED_PIXELS (1u << 20) /* rounding can make narrow pictures more than 4 times larger */
 
-/* Decoders compare sides rounded up, to 64 and more; the frames that they return are held to the
- * exact limit. */
+/* Decoders apply the limit to sides rounded up to multiples of 64 and more, so it is lenient here;
+ * the frames that they return are checked against the exact limit. */
 static uint64_t by_pixels(const struct gpume_trust *trust)
 {
     return trust->max_pixels > 0 ? 4 * trust->max_pixels + ROUNDED_PIXELS : UINT64_MAX;
 }
 
-/* A pixel takes at least one byte, in the engine if not in the decoder. */
+/* Every pixel takes at least one byte, in the decoder or in the engine. */
 static uint64_t by_memory(const struct gpume_trust *trust)
 {
     return trust->max_memory > 0 ? trust->max_memory + ROUNDED_PIXELS : UINT64_MAX;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The filter looks backwards and forwards from every frame but the last, and puts a frame out when
- * the next one comes: of three frames the second is searched both ways when the third is there. The
- * first is compared with itself, which ends every block at its first candidate, and not timed.
+ * The filter searches every frame but the last in its predecessor and its successor, once the
+ * successor has arrived: of three frames, pushing the third searches the second both ways. The
+ * first frame is compared with itself, which takes one candidate per block and is not timed.
  */
 #include "media/mestimate.h"
 
@@ -18,25 +18,25 @@
 #include <libavutil/motion_vector.h>
 #include <libavutil/pixfmt.h>
 
-#define BLOCK_MIN 8u /* of the options mb_size and search_param */
+#define BLOCK_MIN 8u /* of mb_size; WINDOW_MIN: of search_param */
 #define WINDOW_MIN 4u
 
 const char *gpume_mestimate_obstacle(const struct gpume_params *params)
 {
     if (!avfilter_get_by_name("mestimate")) {
-        return "this FFmpeg has no filter of that name";
+        return "this FFmpeg has no such filter";
     }
     if (params->bits != 8) {
-        return "it takes 8 bits only";
+        return "it supports 8 bits only";
     }
     if (params->block < BLOCK_MIN || (params->block & (params->block - 1)) != 0) {
-        return "its blocks are powers of two from 8";
+        return "its block sides are powers of two from 8";
     }
     if (params->window_x != params->window_y || params->window_x < WINDOW_MIN) {
-        return "its window is the same for both axes, 4 or more";
+        return "its window is the same in x and y, 4 or more";
     }
     if (params->width < params->block || params->height < params->block) {
-        return "it takes whole blocks only";
+        return "it searches whole blocks only";
     }
     return NULL;
 }
@@ -76,14 +76,14 @@ static int push(struct gpume_filter *filter, const struct gpume_params *params,
     return status;
 }
 
-/* Both halves of the frame's side data. */
+/* Copies both halves of the frame's side data: past, then future. */
 static int take_vectors(const struct gpume_log *log, const AVFrame *frame, uint32_t blocks,
     struct gpume_vector *vectors)
 {
     const AVFrameSideData *data = av_frame_get_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
     if (!data || data->size != 2 * blocks * sizeof(AVMotionVector)) {
-        gpume_log_write(
-            log, GPUME_LOG_ERROR, "mestimate: this FFmpeg gives no vectors for every block");
+        gpume_log_write(log, GPUME_LOG_ERROR,
+            "mestimate: this FFmpeg does not return a vector for every block");
         return GPUME_UNSUPPORTED;
     }
     const AVMotionVector *from = (const AVMotionVector *)(const void *)data->data;
@@ -94,7 +94,7 @@ static int take_vectors(const struct gpume_log *log, const AVFrame *frame, uint3
     return GPUME_OK;
 }
 
-/* Three frames in; the second one out. */
+/* Pushes three frames; *result is the second one, with its vectors. */
 static int search(struct gpume_filter *filter, const struct gpume_params *params,
     const struct gpume_plane frames[3], AVFrame *result, uint64_t *ns)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * FFmpeg's own exhaustive search, the filter mestimate=method=esa, as something to compare with. It
- * has the tie rule of gpume.h and searches what GPUME_EDGE_INSIDE does in a picture whose sides are
- * multiples of the block. One thread.
+ * Runs FFmpeg's own exhaustive search, the filter mestimate=method=esa, for comparison. It has the
+ * tie rule of gpume.h, and searches the candidates of GPUME_EDGE_INSIDE in a picture whose sides
+ * are multiples of the block. One thread.
  */
 #ifndef GPUME_MEDIA_MESTIMATE_H
 #define GPUME_MEDIA_MESTIMATE_H
@@ -11,14 +11,14 @@
 
 #include <stdint.h>
 
-/* NULL if the filter can do this search, else why not. Looks at bits, block, windows, width and
- * height. */
+/* NULL if the filter supports these parameters (bits, block, windows, width, height), else why
+ * not. */
 const char *gpume_mestimate_obstacle(const struct gpume_params *params);
 
-/* Searches the second of three frames, of one size, in the first and in the third, in their largest
- * upper left part whose sides are multiples of the block. Writes the vectors of its blocks in
- * raster order, all into the past and then all into the future, and adds the time that both took to
- * *ns. Failures are logged. */
+/* Searches the second of three frames in the first and in the third; all are cropped at the right
+ * and bottom to multiples of the block. Writes the blocks' vectors in raster order, all into the
+ * past and then all into the future, and adds the time of both searches to *ns. Failures are
+ * logged. */
 int gpume_mestimate_search(const struct gpume_params *params, const struct gpume_plane frames[3],
     struct gpume_vector *vectors, uint64_t *ns);
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads the packets of one stream and finds out how the input ends. libavformat reports a normal
- * end for an incomplete Y4M frame, for an empty file among numbered pictures, and for files that
- * stop anywhere. They are detected by the position in the input, the number of pictures, the last
- * packet, ending.c, and the log of libav. Called by decode.c.
+ * libavformat reports a normal end for an incomplete Y4M frame, for an empty file among numbered
+ * pictures, and for many truncated files. These cases are detected by the position in the input,
+ * the number of pictures, the last packet, ending.c, and libav's log.
  */
 #include "media/packets.h"
 #include "base/status.h"
@@ -22,7 +21,7 @@
 #include <libavformat/avformat.h>
 #include <libavutil/imgutils.h>
 
-#define Y4M_LINE 6          /* "FRAME\n"; with parameters, which are rare, it is longer */
+#define Y4M_LINE 6          /* "FRAME\n"; longer with parameters, which are rare */
 #define THEORA_COMMENT 0x81 /* the first byte of that header */
 
 static bool is_video(const AVStream *stream)
@@ -30,7 +29,7 @@ static bool is_video(const AVStream *stream)
     return stream->codecpar->codec_type == AVMEDIA_TYPE_VIDEO;
 }
 
-/* The best stream, but not a cover picture if there is a video. */
+/* The best stream; a cover picture only if the input has no other video. */
 static AVStream *best_stream(AVFormatContext *format)
 {
     int best = av_find_best_stream(format, AVMEDIA_TYPE_VIDEO, -1, -1, NULL, 0);
@@ -73,7 +72,7 @@ static int choose_stream(struct gpume_packets *packets, int wanted)
             packets->label, wanted, count);
         return GPUME_INVALID;
     }
-    /* av_find_best_stream skips streams about which nothing is known; the decoder may know. */
+    /* av_find_best_stream skips streams with unknown parameters, which may be decodable. */
     for (unsigned i = 0; !chosen && i < format->nb_streams; i++) {
         chosen = is_video(format->streams[i]) ? format->streams[i] : NULL;
     }
@@ -109,7 +108,7 @@ fail:
     return status;
 }
 
-/* The bytes after the last complete Y4M frame are the beginning of another one. */
+/* Any bytes after the last complete Y4M frame are the beginning of another one. */
 static void find_cut(struct gpume_packets *packets)
 {
     const int64_t left = avio_tell(packets->input.format->pb) - packets->y4m_end;
@@ -125,7 +124,7 @@ static void find_cut(struct gpume_packets *packets)
     }
 }
 
-/* The next of numbered pictures may be missing, for which libavformat returns EIO. */
+/* One of the numbered pictures may be missing, for which libavformat returns EIO. */
 static bool find_missing(struct gpume_packets *packets)
 {
     const char *path = gpume_path_of_input(packets->label);

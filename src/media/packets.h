@@ -19,23 +19,24 @@ struct gpume_packets {
     struct AVStream *stream;
     const char *label;
     struct gpume_log log;
-    uint64_t taken;        /* packets */
-    bool partial;          /* the last packet is incomplete */
-    struct AVPacket *next; /* read ahead, to learn whether the one before was the last; or empty */
+    uint64_t taken; /* packets */
+    bool partial;   /* the newest packet is incomplete */
+    struct AVPacket
+        *next; /* read ahead to learn whether its predecessor is the last; may be empty */
     bool has_next;
-    int64_t y4m_frame, y4m_line; /* bytes of samples, and of the FRAME line; 0: another format */
-    int64_t y4m_end;             /* where the last whole frame ends in the input */
-    /* Known at the end. */
+    int64_t y4m_frame, y4m_line; /* bytes of samples and of the FRAME line; 0: not Y4M */
+    int64_t y4m_end;             /* position after the last complete frame */
+    /* Known at the end: */
     bool ended;
     struct gpume_cut cut; /* of the frame after the last packet */
     uint64_t lost;        /* incomplete frames that were skipped */
-    char reason[300];     /* why reading breaks off; "": it does not, or `cut` is set */
+    char reason[300];     /* why reading stops early; "": it does not, or `cut` is set */
     bool failed;          /* because of an error, not at the end of the data */
 };
 
-/* Fills *packets, which is zero but for what gpume_input_open wants of its input, and must stay
- * where it is until closed, also after a failure. path is kept; stream counts video streams from 0,
- * -1 = best. Failures but GPUME_NOMEM are logged. */
+/* The caller has zeroed *packets, prepared its input for gpume_input_open, and does not move it
+ * until it is closed, which is required even after a failure. path is kept, not copied; stream
+ * counts video streams from 0, -1 = best. Failures other than GPUME_NOMEM are logged. */
 int gpume_packets_open(struct gpume_packets *packets, const char *path, int stream,
     atomic_bool *cancel, const struct gpume_log *log);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The picture formats, and the writers behind gpume_picture_open. */
+/* The picture formats, and the writers that gpume_picture_open chooses from. */
 #ifndef GPUME_MEDIA_PICTURE_KIND_H
 #define GPUME_MEDIA_PICTURE_KIND_H
 
@@ -8,8 +8,8 @@
 enum gpume_picture_kind {
     GPUME_PICTURE_NONE,
     GPUME_PICTURE_PNG,
-    GPUME_PICTURE_PGM, /* gray alone */
-    GPUME_PICTURE_PPM, /* colours alone */
+    GPUME_PICTURE_PGM, /* gray only */
+    GPUME_PICTURE_PPM, /* colours only */
     GPUME_PICTURE_BMP,
     GPUME_PICTURE_JPG,
     GPUME_PICTURE_Y4M,
@@ -24,8 +24,8 @@ static inline bool gpume_picture_is_still(enum gpume_picture_kind kind)
     return kind >= GPUME_PICTURE_PNG && kind <= GPUME_PICTURE_JPG;
 }
 
-/* A writer of one kind: open gives *state, which close frees (NULL is fine). All failures are
- * logged. The options stay as they are until close. */
+/* A writer for some of the formats: open creates *state, which close frees (NULL is fine). All
+ * failures are logged. The options stay valid and unchanged until close. */
 struct gpume_picture_writer {
     int (*open)(void **state, const struct gpume_picture_options *options);
     int (*write)(void *state, const struct gpume_plane *plane, uint64_t index, int64_t time_us);

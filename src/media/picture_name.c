@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Reads the name of a picture output: the extension gives the format, and %d means numbered stills.
- * Called by the command line before any work, and by picture_lavf.c.
- */
+/* Interprets the name of a picture output: the extension is the format, and %d numbers stills. */
 #include "files/path.h"
 #include "files/pattern.h"
 #include "files/temporary.h"
@@ -47,12 +44,10 @@ static const char *fault(const char *path, bool single, uint32_t bits, bool colo
     enum gpume_picture_kind kind = gpume_picture_kind(path);
     enum gpume_pattern_kind pattern = gpume_pattern_kind(path);
     if (kind == GPUME_PICTURE_NONE) {
-        return colour ? "unknown picture format; give .png .ppm .bmp .jpg with %d in the name, or "
-                        ".y4m "
-                        ".mkv .mp4"
-                      : "unknown picture format; give .png .pgm .bmp .jpg with %d in the name, or "
-                        ".y4m "
-                        ".mkv .mp4";
+        return colour ? "unknown picture format; give .png .ppm .bmp .jpg with %d in the name, "
+                        "or .y4m .mkv .mp4"
+                      : "unknown picture format; give .png .pgm .bmp .jpg with %d in the name, "
+                        "or .y4m .mkv .mp4";
     }
     if (kind == (colour ? GPUME_PICTURE_PGM : GPUME_PICTURE_PPM)) {
         return colour ? "pgm holds gray alone, the pictures have colours; use .ppm or .png"

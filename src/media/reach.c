@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Demultiplexers open other files in two ways: through io_open of the format, which sees every name
- * (hls, dash, imf, mov), and through protocols, of which formats inside formats and sockets inherit
- * a list (concat, vobsub, sdp, rtsp). Both are restricted. Called by input.c on the thread that
- * opens and reads.
+ * Demultiplexers open other files in two ways: through the format's io_open, which sees every name
+ * (hls, dash, imf, mov), and through protocols, whose whitelist nested formats and sockets inherit
+ * (concat, vobsub, sdp, rtsp). Both are restricted.
  */
 #include "media/reach.h"
 
@@ -16,8 +15,8 @@
 #include <libavutil/avstring.h>
 #include <libavutil/opt.h>
 
-/* Protocols that read files, or parts of files, that the user has named. Not cache and async, which
- * write and prefetch: they are never opened. */
+/* Protocols that read files, or parts of files, that the user has named. cache and async, which
+ * write and prefetch, are never opened. */
 #define LOCAL "file,pipe,fd,concat,subfile,crypto,data"
 #define LISTS "concatf" /* reads names from a file */
 #define FILES "file,crypto,data"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads any input as luma frames in presentation order. YUV and gray give plane 0 as decoded, other
- * formats are converted to gray; the bit depth is kept; frames of another size or depth are scaled
- * to the first. FFmpeg decodes on threads of its own; one caller at a time.
+ * Reads any input as luma frames in presentation order. Luma of YUV and gray is unchanged; other
+ * formats are converted to gray. The bit depth is kept. Frames whose size or depth differs from the
+ * first frame's are scaled to it. FFmpeg decodes on its own threads; one caller at a time.
  */
 #ifndef GPUME_MEDIA_SOURCE_H
 #define GPUME_MEDIA_SOURCE_H
@@ -47,7 +47,7 @@ struct gpume_source_counts {
     uint64_t scaled;    /* frames scaled to the first frame's size or depth */
 };
 
-/* Opens the input and decodes its first frame; *info describes the frames to come. Failures are
+/* Opens the input and decodes its first frame; *info describes the frames that follow. Failures are
  * logged with the name of the input: GPUME_IO (cannot be opened), GPUME_FORMAT (no video, no
  * frame), GPUME_UNSUPPORTED (pictures too large), GPUME_INVALID (stream, filter or hwaccel),
  * GPUME_NOMEM, GPUME_AGAIN (no more threads can be started). If the hardware cannot decode the
@@ -55,20 +55,20 @@ struct gpume_source_counts {
 int gpume_source_open(struct gpume_source **source, const struct gpume_source_options *options,
     struct gpume_source_info *info);
 
-/* Writes the next frame into *plane, whose data, stride, size and bits the caller has set as *info
- * says; drops it if plane is NULL. GPUME_EOF at the end. *time_us: presentation time in
+/* Writes the next frame into *plane, whose size and bits must be those of *info; drops the frame if
+ * plane is NULL. GPUME_EOF at the end. *time_us: presentation time in
  * microseconds. */
 int gpume_source_read(
     struct gpume_source *source, const struct gpume_plane *plane, int64_t *time_us);
 
-/* Warns once about damage in the frames read so far. The end of the input does so, too. */
+/* Warns once about damage in the frames read so far. Reaching the end of the input does so, too. */
 void gpume_source_warn(struct gpume_source *source);
 
-/* Gives the colours of a frame that was read into a plane; index counts all frames read. R, G, B
- * byte triples in rows of the luma's width, by the stream's own matrix and range, without alpha, in
- * memory of the source that is valid until the next call. Indices never decrease; earlier frames
- * are dropped. One thread, which need not be the one that reads. Failures are logged: GPUME_NOMEM,
- * GPUME_IO, GPUME_UNSUPPORTED (a pixel format that cannot be converted). */
+/* Converts a frame that was read into a plane to R, G, B byte triples in the luma's size, by the
+ * stream's own matrix and range, without alpha. index counts all frames read and never decreases;
+ * earlier frames are dropped. *rgb is valid until the next call. One thread, which need not be the
+ * one that reads. Failures are logged: GPUME_NOMEM, GPUME_IO, GPUME_UNSUPPORTED (a pixel format
+ * that cannot be converted). */
 int gpume_source_take_colour(struct gpume_source *source, uint64_t index, struct gpume_plane *rgb);
 
 /* Makes a blocking read return GPUME_CANCELLED soon. Any thread. */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads an input: decoder -> optional filter graph -> luma, one frame per call, on the caller's
- * thread. The first frame is decoded at opening, because it determines the size and depth of all
- * frames; it is kept for the first read. Two paths are two inputs of one frame each. Y4M files
- * larger than FFmpeg opens are read by source_y4m.c. Only gpume_source_cancel may be called from
- * another thread.
+ * Decoder -> optional filter graph -> luma, one frame per call, on the caller's thread. Opening
+ * decodes the first frame, because it determines the size and depth of all frames, and keeps it for
+ * the first read. Two paths are two inputs of one frame each. source_y4m.c reads Y4M files that are
+ * too large for FFmpeg.
  */
 #include "base/status.h"
 #include "media/colour.h"
@@ -31,7 +30,7 @@ static const AVRational microseconds = {1, 1000000};
 static const AVRational still_rate = {25, 1}; /* the rate that FFmpeg gives numbered pictures */
 
 struct gpume_source {
-    struct gpume_source_y4m *y4m; /* replaces all of the following but paths and cancelled; NULL */
+    struct gpume_source_y4m *y4m; /* if not NULL, replaces decoder, filter and luma */
     char *paths[2];
     uint32_t path_count, path_index; /* the one being opened or decoded */
     char *graph;
@@ -216,7 +215,7 @@ static int unusable(struct gpume_source *source, const AVFrame *frame)
 {
     const char *name = av_get_pix_fmt_name(frame->format);
     gpume_log_write(&source->log, GPUME_LOG_ERROR,
-        "%s: pixel format %s cannot be turned into luma; convert the file to another format",
+        "%s: pixel format %s cannot be converted to luma; convert the file to another format",
         label_of(source), name ? name : "unknown");
     return GPUME_FORMAT;
 }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Encodes 8-bit luma planes as picture files in memory, one after another with one encoder. One
- * thread.
- */
+/* Encodes 8-bit luma planes as picture files in memory, with one encoder for all. One thread. */
 #ifndef GPUME_MEDIA_STILL_H
 #define GPUME_MEDIA_STILL_H
 

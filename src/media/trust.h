@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How far an input is trusted. Zeroed: it may reach nothing else, and have any size. */
+/* What an input may access, and how large it may be. Zeroed: nothing else, and any size. */
 #ifndef GPUME_MEDIA_TRUST_H
 #define GPUME_MEDIA_TRUST_H
 
@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 struct gpume_trust {
-    bool network;        /* the input and names in it may be on the network (--allow-network) */
-    bool files;          /* it may open other files of this machine (--allow-files) */
+    bool network; /* the input, and what it refers to, may be on the network (--allow-network) */
+    bool files;   /* it may refer to other local files (--allow-files) */
     uint64_t max_pixels; /* of a picture, before and after filters; 0 = any (--max-pixels) */
-    uint64_t max_memory; /* bytes that one decoded picture of each input may take; 0 = any
+    uint64_t max_memory; /* bytes that one decoded picture per input may take; 0 = any
                             (--max-memory) */
 };
 

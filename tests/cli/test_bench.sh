@@ -16,7 +16,7 @@ done
 
 # What cannot be compared is said; a chosen search is measured beside one core at its best.
 expect 0 bench --size 50x34 --bits 10 -b 12 -w 3x9 --edge inside --seconds 0.001 --search plain
-grep -q "mestimate is not measured: it takes 8 bits only" "$scratch/out" || fail "no note"
+grep -q "mestimate is not measured: it supports 8 bits only" "$scratch/out" || fail "no note"
 ! grep -q '^ffmpeg' "$scratch/out" || fail "mestimate on 10 bits"
 expect 0 bench --size 50x34 -b 12 --seconds 0.001 --backend cpu --threads 1
 grep -q "powers of two" "$scratch/out" || fail "no note on the block"
