@@ -5,6 +5,7 @@
 #include "files/text_file.h"
 #include "progress.h"
 #include "resume/identity.h"
+#include "resume/store.h"
 
 #include <inttypes.h>
 #include <stdio.h>

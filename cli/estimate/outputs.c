@@ -7,9 +7,11 @@
 #include "estimate/outputs.h"
 
 #include "console.h"
+#include "files/path.h"
+#include "files/pattern.h"
 #include "files/text_file.h"
 #include "report/report.h"
-#include "resume/state.h"
+#include "resume/store.h"
 #include "vectors/format.h"
 
 #include <errno.h>
@@ -74,7 +76,7 @@ static char *default_folder(const char *input)
 
 static int add(struct gpume_outputs *outputs, const struct gpume_sink_ops *ops, char *path)
 {
-    char *plain = path ? gpume_text_plain(path) : NULL;
+    char *plain = path ? gpume_pattern_plain(path) : NULL;
     if (!plain) {
         gpume_console_error("out of memory");
         free(path);
@@ -95,7 +97,7 @@ static int add_standard(struct gpume_outputs *outputs, const struct gpume_estima
 {
     const char *input = options->common.inputs[options->common.input_count - 1];
     outputs->folder =
-        options->output ? strdup(options->output) : default_folder(gpume_text_input_file(input));
+        options->output ? strdup(options->output) : default_folder(gpume_path_of_input(input));
     if (!outputs->folder) {
         gpume_console_error("out of memory");
         return GPUME_NOMEM;
@@ -183,7 +185,7 @@ bool gpume_outputs_is_input(const char *const *inputs, uint32_t count, const cha
     struct stat input, output;
     const bool there = stat(path, &output) == 0 && S_ISREG(output.st_mode);
     for (uint32_t i = 0; i < count; i++) {
-        const char *file = gpume_text_input_file(inputs[i]);
+        const char *file = gpume_path_of_input(inputs[i]);
         const bool same = there && stat(file, &input) == 0 && input.st_dev == output.st_dev &&
                           input.st_ino == output.st_ino;
         const bool of_series =

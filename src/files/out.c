@@ -1,54 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Checked output. In: a path and bytes, from the report and picture writers, one thread at a time.
- * Out: a file that has its name only when whole. A new or replaced regular file is written as a
- * temporary (files/temporary.h) in the folder of the final file and renamed (files/out_name.c); a
- * symbolic link to a file stays and its target is replaced; a replaced file's permissions are kept.
- * Whatever exists and is no regular file (device, FIFO), "-", and the descriptor files
- * (/dev/stdout, /dev/fd/N) are written in place (files/out_open.c). SIGPIPE is the program's
- * business: ignored, a closed pipe is reported here. An output that grows large is written by a
- * thread of its own, behind the caller's back: an error comes with a later call, finishing at the
- * latest.
+ * A new or replaced regular file is written as a temporary (files/temporary.h) in the folder of the
+ * final file and renamed (files/out_name.c); a symbolic link to a file stays and its target is
+ * replaced; a replaced file's permissions are kept. Whatever exists and is not a regular file
+ * (device, FIFO), "-", and the descriptor files (/dev/stdout, /dev/fd/N) are written in place
+ * (files/out_open.c). The program must ignore SIGPIPE: a closed pipe is reported here.
  */
-#include "files/out_inside.h"
+#include "files/out.h"
 
 #include "base/status.h"
 #include "base/workers.h"
+#include "files/out_inside.h"
 #include "files/writer.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define BUFFER_BYTES GPUME_OUT_BUFFER_BYTES
-#define LARGE_BYTES ((uint64_t)4 * 1024 * 1024) /* from here a thread costs nothing beside it */
-
-int gpume_out_complain(struct gpume_out *out, const char *what, int error)
-{
-    char reason[128] = "unknown error";
-    if (strerror_r(error, reason, sizeof reason) != 0) {
-        snprintf(reason, sizeof reason, "error %d", error);
-    }
-    const char *hint = "write elsewhere";
-    if (error == ENOSPC || error == EDQUOT) {
-        hint = "free some space or write elsewhere";
-    } else if (error == EPIPE) {
-        hint = "the reader closed the pipe early";
-    } else if (error == EACCES || error == EPERM || error == EROFS) {
-        hint = "mend its permissions or write elsewhere";
-    } else if (error == ENOENT || error == ENOTDIR) {
-        hint = "create its folder first";
-    } else if (error == EISDIR || error == ENOTEMPTY) {
-        hint = "move what has that name away";
-    }
-    gpume_log_write(&out->log, GPUME_LOG_ERROR, "%s: %s: %s; %s", out->label, what, reason, hint);
-    out->status = GPUME_IO;
-    return out->status;
-}
+#define LARGE_BYTES ((uint64_t)4 * 1024 * 1024) /* a thread costs little in comparison */
+_Static_assert(GPUME_OUT_ITEM_BYTES <= BUFFER_BYTES, "an item fits a buffer");
 
 bool gpume_out_is_continued(const struct gpume_out *out)
 {
@@ -60,8 +34,8 @@ uint64_t gpume_out_continued_bytes(const struct gpume_out *out)
     return out->continued;
 }
 
-/* What an earlier run wrote behind the mark goes before this one writes: one that finds nothing to
- * add leaves the file as it is. */
+/* Removes what an earlier run wrote after the mark, before the first write: a run that adds nothing
+ * leaves the file unchanged. */
 static int cut(struct gpume_out *out)
 {
     const bool needed = out->uncut;
@@ -77,14 +51,14 @@ static int push(struct gpume_out *out, const unsigned char *data, size_t bytes)
     return error == 0 ? GPUME_OK : gpume_out_complain(out, "cannot be written", error);
 }
 
-/* The writer's next buffer is the one to fill. */
+/* Takes the writer's next buffer, to be filled. */
 static int claim(struct gpume_out *out)
 {
     const int error = gpume_writer_claim(out->writer, out->number, &out->buffer);
     return error == 0 ? GPUME_OK : gpume_out_complain(out, "cannot be written", error);
 }
 
-/* Empties the buffer; a thread may still be at what was in it. */
+/* Empties the buffer. A thread may still be writing its bytes. */
 static int flush(struct gpume_out *out)
 {
     const size_t bytes = out->fill;
@@ -144,7 +118,7 @@ struct making {
     void *opaque;
 };
 
-/* Items are handed out in order, so the oldest that is not written has its buffer. */
+/* Items are handed out in order, so the oldest one that is unfinished has a buffer. */
 static void make_item(void *opaque, uint32_t item)
 {
     const struct making *making = opaque;
@@ -199,8 +173,8 @@ int gpume_out_seek(struct gpume_out *out, uint64_t position)
     return at < 0 ? gpume_out_complain(out, "cannot be written", errno) : GPUME_OK;
 }
 
-/* Some file systems write at the end, when a descriptor is closed, and say then what went wrong. A
- * copy of it keeps the lock until the file has its name. */
+/* Some file systems write, and report errors, when a descriptor is closed. A copy of it keeps the
+ * lock until the file has its name. */
 static int close_checked(struct gpume_out *out)
 {
     const int fd = out->fd;
@@ -263,7 +237,7 @@ void gpume_out_close(struct gpume_out **pointer)
         (void)unlink(out->temp);
     }
     if (out->fd >= 0) {
-        (void)close(out->fd); /* given up: nothing is promised of what was written */
+        (void)close(out->fd); /* given up, so errors do not matter */
     }
     free(out->temp);
     free(out->path);

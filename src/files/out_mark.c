@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Marks of outputs, by which a later run continues them: what they are called by now, and whether
- * they are still what they were.
- */
+/* Marks of outputs, from which a later run continues them. */
 #include "files/out_inside.h"
 
 #include "base/status.h"
@@ -15,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Where the file of a mark may be. */
+/* The names that the file of a mark may have. */
 struct places {
     char *temporary, *other; /* for free(); both NULL without memory */
 };
@@ -91,7 +88,7 @@ static int look_at(
     }
     const bool whole = fstat(fd, &info) == 0 && (uint64_t)info.st_size >= mark->bytes;
     (void)close(fd);
-    *why = whole ? "has been modified since" : "is shorter than it was";
+    *why = whole ? "has been modified since" : "is shorter than before";
     return whole && (!dated || is_of_date(&info, mark)) ? GPUME_OK : GPUME_INVALID;
 }
 
@@ -124,7 +121,7 @@ static int refuse(const struct gpume_out_mark *mark, int error, const struct gpu
     return GPUME_IO;
 }
 
-/* Is it one file by two names? Its run was killed between link() and unlink() (out_name.c). */
+/* Is it one file with two names? Its run was killed between link() and unlink() (out_name.c). */
 static bool is_one_file(const struct places *places)
 {
     struct stat a, b;

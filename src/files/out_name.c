@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How outputs (files/out.c) get their names: one by itself when it is finished, those of a run all
- * at once. Where the run's seal stands, all its outputs are whole: it gets its name last, and an
- * older one goes before any other file gets its name.
+ * Outputs get their names: the outputs of a run together, others when they are finished. The seal
+ * of a run gets its name last, and an older one is removed before any other file gets its name.
  */
 #include "files/out_inside.h"
 
@@ -16,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Removes an older seal, if one stands. */
+/* Removes an older seal. */
 static int break_seal(
     const struct gpume_out_set *set, const char *suffix, const struct gpume_log *log)
 {
@@ -38,15 +37,15 @@ static char *name_of(const struct gpume_out *out)
     return gpume_path_with_suffix(out->final, out->set->partial ? GPUME_OUT_PARTIAL : "");
 }
 
-/* Without overwrite a file that came up meanwhile is not replaced: link() refuses where rename()
- * would not. File systems without links get the rename. */
+/* Without overwrite, a file that was created meanwhile is not replaced: unlike rename(), link()
+ * refuses to. File systems without links get the rename. */
 static int move(const struct gpume_out *out, const char *name)
 {
     if (!out->set->overwrite && !out->set->partial) {
         if (link(out->temp, name) == 0) {
             const int result = unlink(out->temp), error = errno;
             if (result != 0) {
-                (void)unlink(name); /* not twice */
+                (void)unlink(name); /* one file, one name */
             }
             errno = error;
             return result;
@@ -73,8 +72,8 @@ int gpume_out_give_name(struct gpume_out *out)
     out->named = name && move(out, name) == 0;
     if (!out->named) {
         status = gpume_out_complain(out,
-            out->set->partial ? "cannot be given its name with " GPUME_OUT_PARTIAL " behind it"
-                              : "cannot be given its name",
+            out->set->partial ? "cannot be renamed to its final name plus " GPUME_OUT_PARTIAL
+                              : "cannot be renamed to its final name",
             name ? errno : ENOMEM);
     }
 fail:
@@ -82,8 +81,8 @@ fail:
     return status;
 }
 
-/* A run that fails leaves no names: the file is a temporary again. If even that fails it goes,
- * unless it is to be continued, which it can be under its name, too. */
+/* The run failed, so the file becomes a temporary again. If that fails too, it is removed, unless
+ * it may be continued, which also works under its name. */
 static void take_name(struct gpume_out *out)
 {
     char *name = name_of(out);

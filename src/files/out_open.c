@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* From a path to an output (files/out.c): what stands there, and what an earlier run has left. */
+/* Opens outputs: examines the path, and creates a temporary or continues that of an earlier run. */
+#include "files/out.h"
 #include "files/out_inside.h"
-
 #include "files/path.h"
+
+#include "gpume/gpume.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +25,7 @@ static void learn_seekable(struct gpume_out *out)
 
 static int open_descriptor(struct gpume_out *out, int fd)
 {
-    out->fd = dup(fd); /* closing the copy shows errors and leaves the program's own open */
+    out->fd = dup(fd); /* closing a copy reports errors and leaves the original open */
     if (out->fd < 0) {
         return gpume_out_complain(out, "cannot be written", errno);
     }
@@ -51,7 +53,7 @@ static const struct gpume_out_mark *find_mark(const struct gpume_out *out)
     return NULL;
 }
 
-/* The temporary that an earlier run has left, after the mark. */
+/* Opens the temporary of an earlier run at the mark. */
 static int open_again(struct gpume_out *out, const struct gpume_out_mark *mark)
 {
     out->id = mark->id;
@@ -82,34 +84,23 @@ static void enter_set(struct gpume_out *out)
     *at = out;
 }
 
-static int open_file(struct gpume_out *out, const char *path)
+static int check_alone(const struct gpume_out *out)
 {
-    if (path[0] == '\0') {
-        gpume_log_write(&out->log, GPUME_LOG_ERROR, "an output's name is empty; give one");
-        return GPUME_IO;
+    if (!out->set->alone || !gpume_temporary_has_rival(out->final, out->temp)) {
+        return GPUME_OK;
     }
-    struct stat st;
+    gpume_log_write(&out->log, GPUME_LOG_ERROR,
+        "%s: is being written by a run that is still under way; wait for its end or choose another "
+        "name",
+        out->label);
+    return GPUME_AGAIN;
+}
+
+/* info: of an existing regular file that will be replaced, or NULL. */
+static int open_regular(struct gpume_out *out, const char *path, const struct stat *info)
+{
     const bool own = out->set->own;
-    bool exists = (own ? lstat(path, &st) : stat(path, &st)) == 0;
-    if (!exists && errno != ENOENT) {
-        return gpume_out_complain(out, "cannot be written", errno);
-    }
-    if ((exists && S_ISDIR(st.st_mode)) || path[gpume_path_folder(path)] == '\0') {
-        gpume_log_write(
-            &out->log, GPUME_LOG_ERROR, "%s: is a folder; give the name of a file", out->label);
-        return GPUME_IO;
-    }
-    if (exists && !S_ISREG(st.st_mode) && !own) {
-        out->fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
-        return out->fd < 0 ? gpume_out_complain(out, "cannot be written", errno) : GPUME_OK;
-    }
-    /* Where a link leads to nothing yet, somebody else may have said where. */
-    if (!out->set->overwrite && (exists || lstat(path, &st) == 0)) {
-        gpume_log_write(&out->log, GPUME_LOG_ERROR,
-            "%s: exists already; replace it with --overwrite or choose another name", out->label);
-        return GPUME_INVALID;
-    }
-    if (exists && !own && access(path, W_OK) != 0) {
+    if (info && !own && access(path, W_OK) != 0) {
         return gpume_out_complain(out, "cannot be replaced", errno);
     }
     out->final = own ? gpume_path_join("", 0, path) : gpume_path_resolve(path);
@@ -118,25 +109,55 @@ static int open_file(struct gpume_out *out, const char *path)
     }
     const struct gpume_out_mark *mark = find_mark(out);
     int status = mark ? open_again(out, mark) : open_temp(out);
-    if (status == GPUME_OK) {
-        enter_set(out);
+    if (status != GPUME_OK) {
+        return status;
     }
-    if (status == GPUME_OK && out->set->alone) {
-        status = gpume_out_set_check_alone(out->label, out->final, out->temp, &out->log);
-        if (status != GPUME_OK && !mark) {
-            (void)unlink(out->temp); /* nothing in it is worth keeping */
-        }
+    enter_set(out);
+    status = check_alone(out);
+    if (status != GPUME_OK && !mark) {
+        (void)unlink(out->temp); /* it is empty */
     }
-    if (status == GPUME_OK && exists && S_ISREG(st.st_mode)) {
-        (void)fchmod(out->fd, st.st_mode & 0777); /* as good as the file system allows */
+    if (status == GPUME_OK && info) {
+        (void)fchmod(out->fd, info->st_mode & 0777); /* if the file system can */
     }
     return status;
+}
+
+static int open_file(struct gpume_out *out, const char *path)
+{
+    if (path[0] == '\0') {
+        gpume_log_write(&out->log, GPUME_LOG_ERROR, "an output's name is empty; give one");
+        return GPUME_IO;
+    }
+    struct stat st;
+    const bool own = out->set->own;
+    const bool exists = (own ? lstat(path, &st) : stat(path, &st)) == 0;
+    if (!exists && errno != ENOENT) {
+        return gpume_out_complain(out, "cannot be written", errno);
+    }
+    if ((exists && S_ISDIR(st.st_mode)) || path[gpume_path_folder(path)] == '\0') {
+        gpume_log_write(
+            &out->log, GPUME_LOG_ERROR, "%s: is a folder; give the name of a file", out->label);
+        return GPUME_IO;
+    }
+    const bool regular = exists && S_ISREG(st.st_mode);
+    if (exists && !regular && !own) {
+        out->fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+        return out->fd < 0 ? gpume_out_complain(out, "cannot be written", errno) : GPUME_OK;
+    }
+    struct stat link; /* a dangling link counts as an existing file */
+    if (!out->set->overwrite && (exists || lstat(path, &link) == 0)) {
+        gpume_log_write(&out->log, GPUME_LOG_ERROR,
+            "%s: exists already; replace it with --overwrite or choose another name", out->label);
+        return GPUME_INVALID;
+    }
+    return open_regular(out, path, regular ? &st : NULL);
 }
 
 static int open_in(struct gpume_out **result, struct gpume_out_set *set, const char *path,
     bool overwrite, const struct gpume_log *log)
 {
-    struct gpume_out *out = malloc(sizeof *out); /* the buffer needs no zeroing */
+    struct gpume_out *out = malloc(sizeof *out + GPUME_OUT_BUFFER_BYTES);
     const char *shown = set && set->label ? set->label : path;
     char *label =
         out ? gpume_path_join("", 0, strcmp(shown, "-") == 0 ? "standard output" : shown) : NULL;
@@ -147,30 +168,17 @@ static int open_in(struct gpume_out **result, struct gpume_out_set *set, const c
         gpume_log_write(log, GPUME_LOG_ERROR, "%s: cannot be written: out of memory", path);
         return GPUME_NOMEM;
     }
-    out->fd = -1;
-    out->status = GPUME_OK;
-    out->seekable = false;
-    out->continued = 0;
-    out->uncut = false;
-    out->plain = (struct gpume_out_set){.overwrite = overwrite};
-    out->set = set ? set : &out->plain;
-    out->run = NULL;
-    out->next = NULL;
-    out->label = label;
-    out->path = copy;
-    out->final = NULL;
-    out->temp = NULL;
-    out->finished = false;
-    out->named = false;
-    out->start = 0;
-    out->pushed = 0;
-    out->writer = NULL;
-    out->number = 0;
-    out->buffer = out->own;
-    out->fill = 0;
-    out->log = *log;
-    int fd = gpume_path_descriptor(path);
-    int status = fd >= 0 ? open_descriptor(out, fd) : open_file(out, path);
+    *out = (struct gpume_out){
+        .fd = -1,
+        .plain = {.overwrite = overwrite},
+        .set = set ? set : &out->plain,
+        .label = label,
+        .path = copy,
+        .buffer = out->own,
+        .log = *log,
+    };
+    const int fd = gpume_path_descriptor(path);
+    const int status = fd >= 0 ? open_descriptor(out, fd) : open_file(out, path);
     if (status != GPUME_OK) {
         gpume_out_close(&out);
         return status;

@@ -35,6 +35,15 @@ size_t gpume_path_folder(const char *path)
     return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
+DIR *gpume_path_open_folder(const char *path)
+{
+    const size_t bytes = gpume_path_folder(path);
+    char *folder = gpume_path_join(path, bytes, bytes > 0 ? "" : ".");
+    DIR *dir = folder ? opendir(folder) : NULL;
+    free(folder);
+    return dir;
+}
+
 void gpume_path_fit(char fitted[GPUME_PATH_FITTED_BYTES], const char *name, size_t limit)
 {
     const size_t length = strlen(name);

@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Numbered file names: of pictures, of files of vectors, and, where libav's own search would miss
- * the first picture, of an input. Pure text, apart from one look through a folder.
- */
 #include "files/pattern.h"
 
 #include "files/path.h"
@@ -10,15 +6,15 @@
 
 #include "gpume/gpume.h"
 
-#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define WIDTH_MAX 64 /* digits in %0Nd; more is a slip of the finger */
+#define WIDTH_MAX 64 /* digits in %0Nd; more is a typing error */
 
-/* One conversion at text ("%..."): its length; width: -1 for %%, else of %d or %0Nd. 0: neither. */
+/* The length of the conversion at text, or 0 if there is none. width: of %d or %0Nd; -1: it is %%.
+ */
 static size_t conversion(const char *text, int *width)
 {
     if (text[1] == '%') {
@@ -110,7 +106,8 @@ char *gpume_pattern_plain(const char *path)
 char *gpume_pattern_series(const char *path)
 {
     char *plain = gpume_pattern_plain(path);
-    char *name = plain ? gpume_pattern_name(path, 0) : NULL; /* "%%" in the folder's name */
+    char *name =
+        plain ? gpume_pattern_name(path, 0) : NULL; /* replaces "%%" in the folder's name */
     char *series =
         name ? gpume_path_join(name, gpume_path_folder(name), plain + gpume_path_folder(plain))
              : NULL;
@@ -153,23 +150,6 @@ static int by_numbers(const void *left, const void *right)
     return a->second < b->second ? -1 : a->second > b->second;
 }
 
-/* The folder of a pattern, opened. */
-static DIR *open_folder(const char *path, const char *base)
-{
-    size_t bytes = (size_t)(base - path);
-    char *folder = malloc(bytes + 2);
-    if (!folder) {
-        return NULL;
-    }
-    memcpy(folder, bytes > 0 ? path : ".", bytes > 0 ? bytes : 1);
-    folder[bytes > 0 ? bytes : 1] = '\0';
-    char *plain = gpume_pattern_name(folder, 0); /* "%%" in the folder's name */
-    DIR *dir = plain ? opendir(plain) : NULL;
-    free(plain);
-    free(folder);
-    return dir;
-}
-
 static bool is_of_pattern(const void *pattern, const char *name)
 {
     struct gpume_pattern_numbers numbers;
@@ -178,10 +158,9 @@ static bool is_of_pattern(const void *pattern, const char *name)
 
 void gpume_pattern_clear(const char *path)
 {
-    const char *slash = strrchr(path, '/');
     char *series = gpume_pattern_series(path);
     if (series) {
-        gpume_temporary_clear(series, is_of_pattern, slash ? slash + 1 : path);
+        gpume_temporary_clear(series, is_of_pattern, path + gpume_path_folder(path));
         gpume_temporary_clear(series, NULL, NULL);
     }
     free(series);
@@ -189,11 +168,12 @@ void gpume_pattern_clear(const char *path)
 
 int gpume_pattern_list(const char *path, struct gpume_pattern_numbers **numbers, size_t *count)
 {
-    const char *slash = strrchr(path, '/');
-    const char *base = slash ? slash + 1 : path;
+    const char *base = path + gpume_path_folder(path);
     struct gpume_pattern_numbers *found = NULL, one;
     size_t filled = 0, room = 0;
-    DIR *dir = open_folder(path, base);
+    char *series = gpume_pattern_series(path);
+    DIR *dir = series ? gpume_path_open_folder(series) : NULL;
+    free(series);
     for (struct dirent *entry = dir ? readdir(dir) : NULL; entry; entry = readdir(dir)) {
         if (!gpume_pattern_matches(base, entry->d_name, &one)) {
             continue;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Numbered file names, "folder/frame%03d.png": one %d or %0Nd, or two with more than digits between
- * them, in the last part of the path; %% is a percent sign.
+ * Numbered file names, "folder/frame%03d.png": one %d or %0Nd in the last part of the path, or two
+ * that are not separated by digits alone; %% is a percent sign.
  */
 #ifndef GPUME_FILES_PATTERN_H
 #define GPUME_FILES_PATTERN_H
@@ -13,10 +13,8 @@
 enum gpume_pattern_kind {
     GPUME_PATTERN_PLAIN,    /* no number in it */
     GPUME_PATTERN_NUMBERED, /* one number, in the last part */
-    GPUME_PATTERN_PAIR,     /* two, likewise */
-    /* More numbers, two that cannot be told apart, another conversion, or a number in the folder.
-     */
-    GPUME_PATTERN_WRONG,
+    GPUME_PATTERN_PAIR,     /* two */
+    GPUME_PATTERN_WRONG,    /* more, two that are ambiguous, one in the folder, or another % */
 };
 
 struct gpume_pattern_numbers {
@@ -28,29 +26,27 @@ enum gpume_pattern_kind gpume_pattern_kind(const char *path);
 /* The name of one file: %d becomes the number, %% a percent sign. NULL: out of memory. */
 char *gpume_pattern_name(const char *path, uint64_t number);
 
-/* The same of a pair. */
+/* The name of one file of a pair. */
 char *gpume_pattern_name_pair(const char *path, struct gpume_pattern_numbers numbers);
 
-/* The pattern without widths, "frame%d.png" of "frame%03d.png": large numbers have the same names.
- * NULL: out of memory. */
+/* The pattern without widths, "frame%d.png" for "frame%03d.png": both give the same names to large
+ * numbers. NULL: out of memory. */
 char *gpume_pattern_plain(const char *path);
 
-/* One name for all files of a pattern, in their folder, whatever its width. NULL: out of memory. */
+/* A name for the series: the pattern without widths, in its folder. NULL: out of memory. */
 char *gpume_pattern_series(const char *path);
 
-/* Is the name (of a file in the pattern's folder; pattern without it) one that the pattern gives,
- * and for which numbers? */
+/* Is it a name that the pattern gives, and for which numbers? Both are without the folder. */
 bool gpume_pattern_matches(
     const char *pattern, const char *name, struct gpume_pattern_numbers *numbers);
 
-/* Removes temporaries of its files, and of its series, whose runs are gone (files/temporary.h). */
+/* Removes abandoned temporaries of its files and of its series (files/temporary.h). */
 void gpume_pattern_clear(const char *path);
 
-/* Looks through the folder of a pattern with numbers. False: no file matches. lowest: the first. */
+/* Finds the lowest first number of the files that match. False: there is none. */
 bool gpume_pattern_find(const char *path, uint64_t *lowest);
 
-/* All files there that match, in rising order; *numbers is the caller's to free. GPUME_NOMEM, not
- * logged; *count is 0 where there is none. */
+/* The numbers of all files that match, in rising order, for free(). GPUME_NOMEM, not logged. */
 int gpume_pattern_list(const char *path, struct gpume_pattern_numbers **numbers, size_t *count);
 
 #endif

@@ -3,7 +3,6 @@
 
 #include "files/path.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -14,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define TEMPS_MAX 10000 /* temporary names tried: stale ones of a killed run with the same PID */
+#define TEMPS_MAX 10000 /* attempts: a killed run may have had the same process number */
 
 static const char mark[] = ".gpume-", tail[] = ".tmp";
 
@@ -33,8 +32,8 @@ static bool is_file(int fd, const char *path)
            open_file.st_dev == named.st_dev && open_file.st_ino == named.st_ino;
 }
 
-/* The new file, locked. Whoever looks or clears up may have it in hand before the lock is ours:
- * EEXIST then, so that another name is tried. */
+/* Creates and locks a file. Another run that examines or removes temporaries may lock it first:
+ * then EEXIST, so that another name is tried. */
 static int create_one(const char *path)
 {
     const int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOCTTY | O_CLOEXEC, 0666);
@@ -109,7 +108,7 @@ int gpume_temporary_adopt(const char *path)
     return error == 0 ? fd : -1;
 }
 
-/* Cuts ".gpume-PID-N.tmp" off a temporary's name; false: it is none. */
+/* Removes ".gpume-PID-N.tmp" from a temporary's name; false: it is not one. */
 static bool cut(char *name)
 {
     char *end = NULL;
@@ -136,7 +135,7 @@ static bool is_stem(const void *opaque, const char *stem)
     return strcmp(stem, fitted) == 0;
 }
 
-/* What is asked of each temporary; true: enough. own: a name, or NULL. */
+/* Called for each temporary. True: the answer is known. own: its own name, or NULL. */
 typedef bool (*visit_fn)(const char *path, const char *own);
 
 static bool remove_dead(const char *path, const char *own)
@@ -160,32 +159,25 @@ static bool is_rival(const char *path, const char *own)
     return living;
 }
 
-/* Was it enough of one of them? */
+/* Visits all that match. True: one visit was enough. */
 static bool visit_folder(const char *path, gpume_temporary_match_fn match, const void *opaque,
     visit_fn visit, const char *own)
 {
     const size_t folder = gpume_path_folder(path);
     bool enough = false;
-    char *name = malloc(folder + sizeof(((struct dirent *)0)->d_name) + 2);
-    if (!name) {
-        return false; /* they stay until the next time */
-    }
-    memcpy(name, folder > 0 ? path : ".", folder > 0 ? folder : 1);
-    name[folder > 0 ? folder : 1] = '\0';
-    DIR *dir = opendir(name);
+    DIR *dir = gpume_path_open_folder(path);
     for (struct dirent *entry = dir ? readdir(dir) : NULL; entry; entry = readdir(dir)) {
         char stem[sizeof entry->d_name];
         snprintf(stem, sizeof stem, "%s", entry->d_name);
         if (cut(stem) && (match ? match(opaque, stem + 1) : is_stem(path + folder, stem + 1))) {
-            memcpy(name, path, folder);
-            memcpy(name + folder, entry->d_name, strlen(entry->d_name) + 1);
-            enough = visit(name, own) || enough;
+            char *name = gpume_path_join(path, folder, entry->d_name);
+            enough = (name && visit(name, own)) || enough;
+            free(name);
         }
     }
     if (dir) {
         (void)closedir(dir);
     }
-    free(name);
     return enough;
 }
 

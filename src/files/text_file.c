@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Names and numbers of the text outputs. Nothing here keeps state.
- */
 #include "files/text_file.h"
 
-#include "files/out.h"
+#include "files/out_set.h"
 #include "files/path.h"
 #include "files/pattern.h"
 #include "files/temporary.h"
@@ -17,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What files/out.h writes in place: descriptors by name, devices, pipes. */
+/* Descriptors by name, devices and pipes, which files/out.h writes in place. */
 static bool is_special(const char *path, const struct stat *info)
 {
     return gpume_path_descriptor(path) >= 0 || S_ISCHR(info->st_mode) || S_ISFIFO(info->st_mode) ||
@@ -61,12 +58,7 @@ bool gpume_text_is_stdout(const char *path)
     return gpume_path_descriptor(path) == STDOUT_FILENO;
 }
 
-const char *gpume_text_input_file(const char *input)
-{
-    return gpume_path_of_input(input);
-}
-
-/* Patterns of the same files, as far as numbers are large. */
+/* Do both patterns give the same names to large numbers? */
 static bool is_alike(const char *a, const char *b)
 {
     char *plain_a = gpume_pattern_plain(a), *plain_b = gpume_pattern_plain(b);
@@ -86,11 +78,6 @@ bool gpume_text_is_of_series(const char *numbered, const char *path)
            (is_alike(last, other) || gpume_pattern_matches(last, other, &numbers));
 }
 
-char *gpume_text_plain(const char *path)
-{
-    return gpume_pattern_plain(path);
-}
-
 char *gpume_text_join(const char *folder, const char *name)
 {
     const size_t length = strlen(folder), bytes = length + strlen(name) + 2;
@@ -108,7 +95,7 @@ bool gpume_text_exists(const char *path)
     if (strcmp(path, "-") == 0) {
         return false;
     }
-    /* A link to nothing is in the way too: who has laid it out? */
+    /* A dangling link counts as well. */
     return stat(path, &info) == 0 ? !is_special(path, &info) : lstat(path, &info) == 0;
 }
 
@@ -134,8 +121,9 @@ int gpume_text_check_partial(const char *path, const struct gpume_log *log)
     const bool blocked = partial && lstat(partial, &info) == 0 && S_ISDIR(info.st_mode);
     if (blocked) {
         gpume_log_write(log, GPUME_LOG_ERROR,
-            "%s: is a folder, where an interrupted run would leave its results; move it away or "
-            "choose another name",
+            "%s: is a folder, but an interrupted run leaves its results under this name; move it "
+            "away "
+            "or choose another name",
             partial);
     }
     free(partial);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * What the command and its text outputs share: names of files, their test before any work, and
- * numbers as text that do not depend on the locale.
- */
+/* Output names, checked before any work, and numbers as text that does not depend on the locale. */
 #ifndef GPUME_FILES_TEXT_FILE_H
 #define GPUME_FILES_TEXT_FILE_H
 
@@ -12,12 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* "-", a device, a pipe, or a name that ends in extension (".csv"). Logs one line and returns
- * GPUME_INVALID for anything else. stem: what a file of this kind is called in an example. */
+/* Accepts "-", a device, a pipe, or a name with the extension (".csv"). Otherwise GPUME_INVALID
+ * after one line. stem: of the example in it. */
 int gpume_text_check(
     const char *path, const char *stem, const char *extension, const struct gpume_log *log);
 
-/* No folder; stem and extension are for the message. Logs likewise. */
+/* Refuses a folder only. */
 int gpume_text_check_file(
     const char *path, const char *stem, const char *extension, const struct gpume_log *log);
 
@@ -27,30 +24,22 @@ bool gpume_text_is_special(const char *path);
 /* Is it a name of standard output: "-", /dev/stdout, /dev/fd/1? */
 bool gpume_text_is_stdout(const char *path);
 
-/* The name of an input's file, without "file:". */
-const char *gpume_text_input_file(const char *input);
-
-/* Is the path's last part one that a numbered name stands for, or that name's own? */
+/* Is the path's last part a name of the numbered series, or the series' own? */
 bool gpume_text_is_of_series(const char *numbered, const char *path);
-
-/* A name without the widths of its numbers: two that are the same then are the same for large ones.
- * For free(); NULL without memory. */
-char *gpume_text_plain(const char *path);
 
 /* A file in a folder. For free(); NULL without memory. */
 char *gpume_text_join(const char *folder, const char *name);
 
-/* Does a file or folder stand under this name? Devices and pipes do not stand in the way. */
+/* Is there a file or folder of this name? Devices and pipes do not count. */
 bool gpume_text_exists(const char *path);
 
 /* Is it a file, or will it be one? */
 bool gpume_text_can_continue(const char *path);
 
-/* Before any work: can what an interrupted run leaves get its name? Logs one line and returns
- * GPUME_INVALID where a folder has that. */
+/* GPUME_INVALID after one line: a folder has the name that a partial result would get. */
 int gpume_text_check_partial(const char *path, const struct gpume_log *log);
 
-/* Removes what an interrupted run has left of this output. */
+/* Removes the partial result of this output. */
 void gpume_text_remove_partial(const char *path);
 
 /* Removes the temporary files of killed runs; nothing if path is a device or a pipe. */

@@ -4,7 +4,7 @@
  * one checked output per picture.
  */
 #include "base/status.h"
-#include "files/out.h"
+#include "files/out_claim.h"
 #include "files/pattern.h"
 #include "media/encode.h"
 #include "media/picture_kind.h"

@@ -3,6 +3,7 @@
 #ifndef GPUME_RESUME_FILES_H
 #define GPUME_RESUME_FILES_H
 
+#include "base/log.h"
 #include "resume/state.h"
 
 /* sums: of the completed frame pairs. Sets `moved` of each output. GPUME_EOF: none of the files is

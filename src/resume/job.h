@@ -3,6 +3,7 @@
 #ifndef GPUME_RESUME_JOB_H
 #define GPUME_RESUME_JOB_H
 
+#include "base/log.h"
 #include "resume/state.h"
 
 #include <jansson.h>

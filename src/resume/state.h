@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The saved state of a run, in a file beside its first output, from which --resume continues it:
- * what identifies the run, its sums so far, and the temporary files of its outputs with the number
- * of valid bytes in each. The file is replaced as a whole. One thread.
+ * What --resume needs to continue a run: what identifies the run, its sums so far, and the
+ * temporary files of its outputs with the number of valid bytes in each.
  */
 #ifndef GPUME_RESUME_STATE_H
 #define GPUME_RESUME_STATE_H
 
-#include "base/log.h"
 #include "files/out_set.h"
 #include "resume/identity.h"
 #include "sinks/summary.h"
@@ -37,23 +35,5 @@ struct gpume_run_state {
     bool synced; /* the outputs are on the disk, so a restart of the machine loses nothing */
     uint64_t saved_s, saved_ns; /* when the state that was read was written */
 };
-
-/* `.NAME.gpume-state` beside the file that path stands for; for free(). NULL without memory. */
-char *gpume_run_state_path(const char *path);
-
-/* Failures have been logged, and leave the old file. */
-int gpume_run_state_write(
-    const struct gpume_run_state *state, const char *path, const struct gpume_log *log);
-
-/* Reads the sums into *summary, and the marks and flags into *state, whose other members are given.
- * GPUME_EOF: there is no state, or none of its files is left. After one line GPUME_INVALID: it is
- * the state of another run, or cannot be continued; GPUME_AGAIN: that run is still under way;
- * GPUME_IO, GPUME_NOMEM: it cannot be read. */
-int gpume_run_state_read(struct gpume_run_state *state, struct gpume_summary *summary,
-    const char *path, const struct gpume_log *log);
-
-/* Removes, beside each output, the states of ended runs that had one of the same outputs, other
- * than `path`, this run's own. */
-void gpume_run_state_supersede(const struct gpume_run_state *state, const char *path);
 
 #endif

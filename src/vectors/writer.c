@@ -8,7 +8,7 @@
 
 #include "base/status.h"
 #include "base/workers.h"
-#include "files/out.h"
+#include "files/out_claim.h"
 #include "files/path.h"
 #include "files/pattern.h"
 #include "files/spool.h"

@@ -287,7 +287,7 @@ seal state >.p.y4m.gpume-state
 rm state
 refuses
 says "restarted"
-# Files that are not states: not JSON, other JSON, a truncated state, one with more behind it, one that is too large.
+# Files that are not states: not JSON, other JSON, a truncated state, one followed by more, one that is too large.
 for command in 'echo nonsense' 'echo []' 'echo "{\"state\": \"4\"}"' 'head -c 1000 good' 'cat good good' \
     'head -c 1048577 /dev/zero | tr "\\0" " " | cat - good'; do
     eval "$command" >.p.y4m.gpume-state
@@ -299,7 +299,7 @@ mv good .p.y4m.gpume-state
 cp -p p.y4m.partial kept
 : >p.y4m.partial
 refuses
-says "p.y4m is shorter than it was"
+says "p.y4m is shorter than before"
 mv p.y4m.partial p.y4m
 refuses
 says "p.y4m is missing"

@@ -65,7 +65,7 @@ rm -r out
 # names it, and --resume goes on.
 mkdir -p out/frames.csv.partial
 expect 2 clip.y4m -o out --backend "$engine"
-says "out/frames.csv.partial: is a folder, where an interrupted run would leave its results"
+says "out/frames.csv.partial: is a folder, but an interrupted run leaves its results under this name"
 only out frames.csv.partial
 rmdir out/frames.csv.partial
 feed 12
@@ -76,8 +76,8 @@ kill -s INT $pid
 wait $pid
 [ $? -eq 1 ] || fail "a folder in the way: exit status"
 [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "a folder in the way: not one line"
-says "out/frames.csv: cannot be given its name with .partial behind it"
-says "move what has that name away"
+says "out/frames.csv: cannot be renamed to its final name plus .partial"
+says "move the folder of that name away"
 rmdir out/frames.csv.partial
 drain
 mkfifo slow

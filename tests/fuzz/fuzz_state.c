@@ -6,7 +6,7 @@
  */
 #include "base/checksum.h"
 #include "fuzz.h"
-#include "resume/state.h"
+#include "resume/store.h"
 
 #define TEXT_MAX ((size_t)64 * 1024)
 #define END_BYTES 37 /* ,\n  "checksum": "0123456789abcdef"\n}\n */

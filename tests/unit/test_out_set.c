@@ -5,6 +5,7 @@
  * one.
  */
 #include "files/out.h"
+#include "files/out_claim.h"
 #include "files/out_set.h"
 #include "files/path.h"
 #include "files/pattern.h"

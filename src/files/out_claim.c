@@ -1,24 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "files/out_set.h"
+#include "files/out_claim.h"
 
 #include "base/status.h"
-#include "files/out.h"
 #include "files/pattern.h"
 
 #include <stdlib.h>
-
-int gpume_out_set_check_alone(
-    const char *label, const char *final, const char *temporary, const struct gpume_log *log)
-{
-    if (!gpume_temporary_has_rival(final, temporary)) {
-        return GPUME_OK;
-    }
-    gpume_log_write(log, GPUME_LOG_ERROR,
-        "%s: is being written by a run that is still under way; wait for its end or choose another "
-        "name",
-        label);
-    return GPUME_AGAIN;
-}
 
 int gpume_out_claim_open(struct gpume_out_claim *claim, const struct gpume_out_set *set,
     const char *path, const struct gpume_log *log)

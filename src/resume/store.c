@@ -3,7 +3,7 @@
  * The saved state is one JSON document: the format's number, the job (job.h), "progress", and a
  * checksum of all bytes before it.
  */
-#include "resume/state.h"
+#include "resume/store.h"
 
 #include "base/checksum.h"
 #include "base/status.h"
@@ -16,7 +16,6 @@
 #include "resume/job.h"
 #include "resume/sums.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -329,8 +328,7 @@ static void clear_folder(
     const struct gpume_run_state *state, const char *own, const char *path, size_t bytes)
 {
     struct stat mine, other;
-    char *folder = gpume_path_join(path, bytes, bytes > 0 ? "" : ".");
-    DIR *dir = folder ? opendir(folder) : NULL;
+    DIR *dir = gpume_path_open_folder(path);
     for (struct dirent *entry = dir ? readdir(dir) : NULL; entry; entry = readdir(dir)) {
         const size_t length = strlen(entry->d_name), end = sizeof tail - 1;
         const bool is_state = entry->d_name[0] == '.' && length > end &&
@@ -346,7 +344,6 @@ static void clear_folder(
     if (dir) {
         (void)closedir(dir);
     }
-    free(folder);
 }
 
 void gpume_run_state_supersede(const struct gpume_run_state *state, const char *path)
