@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * What has not been taken lies in one piece in the buffer; it moves to its front before more is
- * read behind it.
- */
+/* Unread bytes are contiguous. They are moved to the front of the buffer before more are read. */
 #include "files/byte_stream.h"
 
 #include "base/status.h"
@@ -18,20 +15,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define BUFFER_BYTES ((size_t)256 * 1024) /* a read at a time */
+#define BUFFER_BYTES ((size_t)256 * 1024) /* per read */
 _Static_assert(GPUME_STREAM_PEEK_BYTES <= BUFFER_BYTES && GPUME_STREAM_LINE_BYTES < BUFFER_BYTES,
-    "what callers ask for fits");
+    "requests fit the buffer");
 
 struct gpume_stream {
     char *name;
     struct gpume_log log;
     int fd;                      /* -1: memory */
-    const unsigned char *memory; /* what is left of it */
+    const unsigned char *memory; /* the rest of it */
     size_t memory_bytes;
-    bool ended;        /* nothing will come behind what is in the buffer */
-    uint64_t line;     /* taken so far */
+    bool ended;        /* all bytes are in the buffer */
+    uint64_t line;     /* lines read so far */
     uint64_t position; /* of buffer[begin] in the stream */
-    size_t begin, end; /* of what is in the buffer and has not been taken */
+    size_t begin, end; /* of the unread bytes in the buffer */
     unsigned char buffer[BUFFER_BYTES + 1];
 };
 
@@ -72,7 +69,7 @@ static ssize_t take_memory(struct gpume_stream *stream, unsigned char *to, size_
     return (ssize_t)taken;
 }
 
-/* Makes room behind what is there and reads into it. */
+/* Moves the unread bytes to the front and reads more. */
 static int fill(struct gpume_stream *stream)
 {
     memmove(stream->buffer, stream->buffer + stream->begin, stream->end - stream->begin);
@@ -134,7 +131,7 @@ int gpume_stream_read(struct gpume_stream *stream, void *to, size_t bytes)
             at += part;
             bytes -= part;
         } else if (stream->ended) {
-            return gpume_stream_refuse(stream, "ends here; the file is not whole");
+            return gpume_stream_refuse(stream, "ends here; the file is incomplete");
         } else {
             GPUME_TRY(fill(stream));
         }
@@ -152,7 +149,7 @@ int gpume_stream_skip(struct gpume_stream *stream, uint64_t bytes)
         take(stream, part);
         bytes -= part;
         if (bytes > 0 && stream->ended) {
-            return gpume_stream_refuse(stream, "ends here; the file is not whole");
+            return gpume_stream_refuse(stream, "ends here; the file is incomplete");
         }
         if (bytes > 0) {
             GPUME_TRY(fill(stream));
@@ -182,17 +179,16 @@ int gpume_stream_line(struct gpume_stream *stream, char **line)
     }
     *line = (char *)stream->buffer + stream->begin;
     if ((stop ? (size_t)(stop - *line) : searched) > GPUME_STREAM_LINE_BYTES) {
-        return gpume_stream_refuse(
-            stream, "longer than 65536 bytes; no table of ours has such lines");
+        return gpume_stream_refuse(stream, "is longer than 65536 bytes");
     }
     if (!stop) {
-        return gpume_stream_refuse(stream, "has no end; the file is not whole");
+        return gpume_stream_refuse(stream, "does not end; the file is incomplete");
     }
     take(stream, (size_t)(stop + 1 - *line));
     stop -= stop > *line && stop[-1] == '\r';
     *stop = '\0';
     if (strlen(*line) != (size_t)(stop - *line)) {
-        return gpume_stream_refuse(stream, "holds a zero byte; no table of ours has any");
+        return gpume_stream_refuse(stream, "contains a zero byte");
     }
 fail:
     return status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Lines are cut into cells where they lie in the stream's memory. */
+/* Lines are split into cells in the stream's memory. */
 #include "files/csv_reader.h"
 
 #include "base/status.h"
@@ -15,7 +15,7 @@ struct gpume_csv_reader {
     struct gpume_stream *stream;
     const struct gpume_csv_column *columns;
     size_t count;
-    size_t places[GPUME_CSV_COLUMNS_MAX]; /* in the row; CELLS_MAX: not there */
+    size_t places[GPUME_CSV_COLUMNS_MAX]; /* in the row; CELLS_MAX: missing */
     const char *cells[GPUME_CSV_COLUMNS_MAX];
     size_t width; /* cells of the first line */
 };
@@ -30,14 +30,14 @@ static bool is_blank(char letter)
     return letter == ' ' || letter == '\t';
 }
 
-/* Cuts a line at its commas, but not at those between quotes, which go away, like blanks at both
- * ends of a cell. */
+/* Splits a line at the commas outside quotes, and removes the quotes and the blanks around cells.
+ */
 static size_t split(char *line, char *cells[CELLS_MAX])
 {
     size_t count = 0;
     for (char *at = line;;) {
         at += strspn(at, " \t");
-        char *to = at, *filled = at; /* behind the last letter that is no blank */
+        char *to = at, *filled = at; /* after the last character that is not a blank */
         bool quoted = false;
         if (count < CELLS_MAX) {
             cells[count] = at;
@@ -145,7 +145,7 @@ int gpume_csv_reader_int(
     int64_t magnitude = 0;
     at += negative;
     bool valid = *at != '\0';
-    /* Below 10^18 another digit fits. */
+    /* Another digit fits below 10^18. */
     for (; *at >= '0' && *at <= '9' && magnitude < INT64_C(1000000000000000000) / 10; at++) {
         magnitude = magnitude * 10 + (*at - '0');
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads a table for programs row by row: columns are found by the names in its first line, each of
- * which is there once; others are passed over. Blanks about a cell do not count. What is wrong is
- * one line in the log with the file and its line. One thread a reader.
+ * Reads a CSV table row by row. Columns are found by the names in its first line, each of which
+ * must be unique; others are ignored, and so are blanks around a cell. Errors are logged in one
+ * line with the file and the line number. One thread per reader.
  */
 #ifndef GPUME_FILES_CSV_READER_H
 #define GPUME_FILES_CSV_READER_H
@@ -16,15 +16,15 @@
 
 struct gpume_csv_reader;
 
-#define GPUME_CSV_COLUMNS_MAX 16u /* that a caller asks for */
+#define GPUME_CSV_COLUMNS_MAX 16u /* that a caller may request */
 
-/* What the caller wants of each row. Lives as long as the reader. */
+/* A column that the caller requests. Must outlive the reader. */
 struct gpume_csv_column {
     const char *name;
-    bool optional; /* its cells are "" where the table has none */
+    bool optional; /* its cells are "" if the table lacks it */
 };
 
-/* The stream stays the caller's and outlives the reader. GPUME_INVALID: no such table. */
+/* The stream stays the caller's and must outlive the reader. GPUME_INVALID: a column is missing. */
 int gpume_csv_reader_open(struct gpume_csv_reader **reader, struct gpume_stream *stream,
     const struct gpume_csv_column *columns, size_t count, const struct gpume_log *log);
 
@@ -33,12 +33,12 @@ bool gpume_csv_reader_has(const struct gpume_csv_reader *reader, size_t column);
 /* cells[i]: of the column i, until the next call. GPUME_EOF after the last row. */
 int gpume_csv_reader_next(struct gpume_csv_reader *reader, const char **cells);
 
-/* The cell, of the row last read, as a whole number from min to max, blanks before it passed over;
- * GPUME_INVALID, logged, if it is none. */
+/* The column's cell in the current row, as a whole number from min to max. GPUME_INVALID after one
+ * line: it is not one. */
 int gpume_csv_reader_int(
     struct gpume_csv_reader *reader, size_t column, int64_t min, int64_t max, int64_t *value);
 
-/* GPUME_INVALID after one line: file, line, and what is wrong with it. */
+/* Logs the file, the line number and the error. Returns GPUME_INVALID. */
 int gpume_csv_reader_refuse(struct gpume_csv_reader *reader, const char *what);
 
 /* Sets *reader to NULL. NULL is fine. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Whole numbers as text, four digits at a time out of a table: fast enough that a hundred thousand
- * rows a field hold nobody up. Writes overhang: up to 7 bytes behind a number's end are touched.
+ * Whole numbers as text, four digits at a time from a table. Up to 7 bytes after the end of a
+ * number are overwritten.
  */
 #ifndef GPUME_FILES_DIGITS_H
 #define GPUME_FILES_DIGITS_H
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Up to 7 characters and how many; always copied whole. */
+/* Up to 7 characters, always copied together with their number. */
 struct gpume_digits_piece {
     char text[7];
     uint8_t length;
@@ -27,7 +27,8 @@ static inline char *gpume_digits_copy(char *at, const struct gpume_digits_piece 
     return at + piece->length;
 }
 
-/* Up to 10 digits. Without a branch that figures of neighbouring blocks would take in turns. */
+/* Up to 10 digits. Numbers of neighbouring blocks would make a branch on their length
+ * unpredictable. */
 static inline char *gpume_digits_put(const struct gpume_digits *digits, char *at, uint32_t value)
 {
     const uint32_t high = value / 10000;
@@ -52,7 +53,7 @@ static inline char *gpume_digits_put_signed(
     return gpume_digits_put(digits, at, (uint32_t)(value < 0 ? -value : value));
 }
 
-/* With blanks before it where it has less than `width` characters, 4 at most. */
+/* Preceded by blanks if it has fewer than `width` characters, at most 4. */
 static inline char *gpume_digits_put_padded(
     const struct gpume_digits *digits, char *at, int64_t value, unsigned width)
 {

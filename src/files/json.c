@@ -20,7 +20,7 @@ static void put(struct gpume_json *json, const char *text)
     json->bytes += bytes;
 }
 
-/* Length of the UTF-8 sequence at text, 0 if it is none. */
+/* Length of the UTF-8 sequence at text, or 0 if it is invalid. */
 static size_t utf8_length(const unsigned char *text)
 {
     static const struct {
@@ -47,7 +47,7 @@ static size_t utf8_length(const unsigned char *text)
     return 0;
 }
 
-/* Names of files are bytes: what is no UTF-8 becomes the replacement character. */
+/* File names are bytes, so a string may not be UTF-8. */
 static void put_string(struct gpume_json *json, const char *string)
 {
     const unsigned char *at = (const unsigned char *)string;
@@ -78,7 +78,7 @@ static void put_line_start(struct gpume_json *json)
     }
 }
 
-/* What stands before a value: in a list no name. */
+/* Begins a member; in a list key is NULL. */
 static void put_key(struct gpume_json *json, const char *key)
 {
     if (json->filled) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Numbers as bytes, the lowest first, on every machine. Compilers make single moves of these. */
+/* Little-endian numbers on every machine. Compilers turn these functions into single moves. */
 #ifndef GPUME_FILES_LITTLE_ENDIAN_H
 #define GPUME_FILES_LITTLE_ENDIAN_H
 
 #include <stdint.h>
 
-/* Returns the place behind the number. */
+/* Returns the position after the number. */
 static inline unsigned char *gpume_le_put16(unsigned char *at, uint16_t value)
 {
     at[0] = (unsigned char)value;

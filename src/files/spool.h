@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A file without a name, for what is known to be whole, and can be mended at its front, only before
- * it goes down a pipe. One thread.
+ * An unnamed temporary file that holds an output until it is complete, for formats whose head is
+ * written last, when the output itself cannot seek. One thread.
  */
 #ifndef GPUME_FILES_SPOOL_H
 #define GPUME_FILES_SPOOL_H
@@ -13,10 +13,10 @@ struct gpume_spool;
 /* In the system's folder for temporary files. GPUME_IO, logged. */
 int gpume_spool_open(struct gpume_spool **spool, const struct gpume_log *log);
 
-/* An empty output onto it, which can seek; to be finished before the pour. */
+/* Opens an output that writes to it from the beginning and can seek. Finish it before the pour. */
 int gpume_spool_begin(struct gpume_spool *spool, struct gpume_out **out);
 
-/* All that was written, behind what `to` has. */
+/* Appends all of its bytes to `to`. */
 int gpume_spool_pour(struct gpume_spool *spool, struct gpume_out *to);
 
 /* Sets *spool to NULL. NULL is fine. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A ring of buffers, numbered as they follow each other: callers fill the newest, the thread writes
- * the oldest. Copying a gigabyte a second into the page cache takes as long as making it; apart,
- * each has a processor.
+ * A ring of buffers: callers fill the newest, the thread writes the oldest. Copying rows into the
+ * page cache takes as long as formatting them, so both run in parallel.
  */
 #include "files/writer.h"
 
@@ -14,7 +13,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Four callers fill one each, one is written, three smooth over what takes longer. */
+/* Four callers fill one each, one is written, and three absorb delays. */
 #define BUFFERS 8
 
 struct gpume_writer {
@@ -22,12 +21,12 @@ struct gpume_writer {
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t filled;
-    pthread_cond_t emptied[BUFFERS]; /* who waits for one is not woken by the others */
+    pthread_cond_t emptied[BUFFERS]; /* one per buffer, to wake only its waiter */
     uint64_t written;                /* buffers so far */
     bool stop;
-    int error;             /* errno; sticky: nothing is written any more */
-    bool full[BUFFERS];    /* is it the thread's? */
-    size_t bytes[BUFFERS]; /* in it then */
+    int error;             /* errno; sticky: nothing is written after it */
+    bool full[BUFFERS];    /* committed, not yet written */
+    size_t bytes[BUFFERS]; /* of a committed buffer */
     size_t capacity;
     unsigned char *memory;
 };
@@ -74,7 +73,7 @@ static void *writer_main(void *opaque)
         writer->written++;
         pthread_cond_broadcast(&writer->emptied[slot]);
     }
-    for (size_t i = 0; i < BUFFERS; i++) { /* after an error nobody need wait */
+    for (size_t i = 0; i < BUFFERS; i++) { /* after an error, waiting is pointless */
         pthread_cond_broadcast(&writer->emptied[i]);
     }
     pthread_mutex_unlock(&writer->mutex);
@@ -113,7 +112,7 @@ struct gpume_writer *gpume_writer_open(int fd, size_t bytes)
     return writer;
 }
 
-/* Until so many are written. */
+/* Waits until so many buffers are written. */
 static int wait_written(struct gpume_writer *writer, uint64_t end)
 {
     pthread_mutex_lock(&writer->mutex);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Buffers written to a descriptor by a thread of its own while callers fill the next. They are
+ * A thread that writes buffers to a descriptor while callers fill the next ones. Buffers are
  * numbered from 0, are claimed and committed once each, by any thread, and are written in order.
  */
 #ifndef GPUME_FILES_WRITER_H
@@ -11,25 +11,24 @@
 
 struct gpume_writer;
 
-/* Writes all of it, on the calling thread. 0, or the errno that stopped it. */
+/* Writes all bytes on the calling thread. Returns 0 or an errno. */
 int gpume_write_all(int fd, const unsigned char *data, size_t bytes);
 
-/* NULL if there is no memory or thread to be had; nothing is lost then. The descriptor stays the
- * caller's and outlives the writer. bytes: of each buffer. */
+/* NULL without memory or a thread. The descriptor stays the caller's and must outlive the writer.
+ * bytes: of each buffer. */
 struct gpume_writer *gpume_writer_open(int fd, size_t bytes);
 
-/* The buffer of that number, to be filled; waits while its memory holds an earlier one, so every
- * number before it must have been claimed. Returns 0, or the errno that stopped the thread: nothing
- * is written after that. */
+/* Waits for the memory of the buffer with that number; all earlier numbers must have been claimed.
+ * Returns 0, or the errno of a failed write, after which nothing is written. */
 int gpume_writer_claim(struct gpume_writer *writer, uint64_t number, unsigned char **buffer);
 
-/* So many bytes in it are to be written; it is the writer's from now on. */
+/* Hands the buffer, with so many bytes, to the writer. */
 void gpume_writer_commit(struct gpume_writer *writer, uint64_t number, size_t bytes);
 
-/* Waits until all before number `end` are written; as claim. */
+/* Waits until all buffers before number `end` are written. Returns as claim does. */
 int gpume_writer_drain(struct gpume_writer *writer, uint64_t end);
 
-/* Drops what is not yet written; sets *writer to NULL. */
+/* Discards buffers that are not yet written. Sets *writer to NULL. */
 void gpume_writer_close(struct gpume_writer **writer);
 
 #endif

@@ -351,11 +351,11 @@ refused twice.csv "line 61: blocks are not in raster order"
 { head -1 a.csv; tail -48 a.csv; sed -n '2,49p' a.csv; } >frames.csv
 refused frames.csv "line 50: frames are not in rising order"
 head -c 100000 /dev/zero | tr '\0' x >long.csv
-refused long.csv "line 1: longer than"
+refused long.csv "line 1: is longer than"
 head -c 1000 /dev/zero >zero.csv
 expect 3 compare a zero.csv
 printf 'a\0b\n' >zero.csv
-refused zero.csv "line 1: holds a zero byte"
+refused zero.csv "line 1: contains a zero byte"
 expect 3 convert a folder.csv
 says "a: is a folder; give the name of a file"
 cp -r a folders && rm folders/frames.csv && mkdir folders/frames.csv

@@ -289,7 +289,7 @@ for name in run.npy run.mvf run1.flo mvs-1.npy; do
 done
 head -c 3000 run.jsonl >bad.bin
 expect 3 convert bad.bin bad/x.csv
-says "has no end"
+says "does not end"
 expect 3 convert none.csv bad/x.csv
 says "none.csv: cannot be opened"
 expect 3 convert 'none%d.flo' bad/x.csv
