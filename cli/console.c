@@ -114,14 +114,28 @@ void gpume_console_log(void *opaque, enum gpume_log_level level, const char *lin
     pthread_mutex_unlock(&console.mutex);
 }
 
-void gpume_console_error(const char *format, ...)
+static void print(enum gpume_log_level level, const char *format, va_list args)
 {
     char line[LINE_BYTES];
+    vsnprintf(line, sizeof(line), format, args);
+    gpume_console_log(NULL, level, line);
+}
+
+void gpume_console_print(enum gpume_log_level level, const char *format, ...)
+{
     va_list args;
     va_start(args, format);
-    vsnprintf(line, sizeof(line), format, args);
+    print(level, format, args);
     va_end(args);
-    gpume_console_log(NULL, GPUME_LOG_ERROR, line);
+}
+
+int gpume_refuse(int status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    print(GPUME_LOG_ERROR, format, args);
+    va_end(args);
+    return status;
 }
 
 void gpume_console_error_about(const char *subject)
@@ -132,26 +146,6 @@ void gpume_console_error_about(const char *subject)
     line[LINE_BYTES - 1] = '\0';
     memcpy(console.error, line, LINE_BYTES);
     pthread_mutex_unlock(&console.mutex);
-}
-
-void gpume_console_warning(const char *format, ...)
-{
-    char line[LINE_BYTES];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(line, sizeof(line), format, args);
-    va_end(args);
-    gpume_console_log(NULL, GPUME_LOG_WARNING, line);
-}
-
-void gpume_console_info(const char *format, ...)
-{
-    char line[LINE_BYTES];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(line, sizeof(line), format, args);
-    va_end(args);
-    gpume_console_log(NULL, GPUME_LOG_INFO, line);
 }
 
 int gpume_console_columns(void)

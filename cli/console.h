@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 #if defined(__GNUC__)
-#define GPUME_CONSOLE_PRINTF __attribute__((format(printf, 1, 2)))
+#define GPUME_CONSOLE_PRINTF __attribute__((format(printf, 2, 3)))
 #else
 #define GPUME_CONSOLE_PRINTF
 #endif
@@ -24,16 +24,17 @@ void gpume_console_init(void);
 
 void gpume_console_set_verbosity(int verbosity);
 
-/* Keeps the line if it is the first error. */
-void gpume_console_error(const char *format, ...) GPUME_CONSOLE_PRINTF;
+/* Keeps an error if it is the first, prints a warning, and prints other levels only with -v. */
+void gpume_console_print(enum gpume_log_level level, const char *format, ...) GPUME_CONSOLE_PRINTF;
+#define gpume_console_error(...) gpume_console_print(GPUME_LOG_ERROR, __VA_ARGS__)
+#define gpume_console_warning(...) gpume_console_print(GPUME_LOG_WARNING, __VA_ARGS__)
+#define gpume_console_info(...) gpume_console_print(GPUME_LOG_INFO, __VA_ARGS__)
+
+/* Keeps the line as gpume_console_error does; returns the status, for the caller to return. */
+int gpume_refuse(int status, const char *format, ...) GPUME_CONSOLE_PRINTF;
 
 /* Prepends a subject to the kept error: "subject: ...". */
 void gpume_console_error_about(const char *subject);
-
-void gpume_console_warning(const char *format, ...) GPUME_CONSOLE_PRINTF;
-
-/* Printed only with -v. */
-void gpume_console_info(const char *format, ...) GPUME_CONSOLE_PRINTF;
 
 /* A gpume_log_fn; opaque is unused. */
 void gpume_console_log(void *opaque, enum gpume_log_level level, const char *line);

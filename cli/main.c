@@ -49,10 +49,10 @@ static enum gpume_exit run_command(const struct gpume_line *line)
 static enum gpume_exit run(struct gpume_line *line, int argc, char **argv)
 {
     if (gpume_api_version() != GPUME_API_VERSION) {
-        gpume_console_error("this program needs version %u of the gpume library's API, but found "
-                            "version %u; install the two together",
+        return gpume_refuse(GPUME_EXIT_FAILED,
+            "this program needs version %u of the gpume library's API, but found version %u; "
+            "install the two together",
             (unsigned)GPUME_API_VERSION, (unsigned)gpume_api_version());
-        return GPUME_EXIT_FAILED;
     }
     const int status = gpume_line_parse(line, argc, argv);
     if (status != GPUME_OK) {

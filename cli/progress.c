@@ -5,25 +5,18 @@
  */
 #include "progress.h"
 
+#include "base/clock.h"
 #include "console.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define TERMINAL_NS 100000000u
 #define LINES_NS 1000000000u
 #define LINE_BYTES 160
-
-uint64_t gpume_progress_clock_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 void gpume_progress_init(
     struct gpume_progress *progress, const struct gpume_common_options *options, uint64_t total)
@@ -37,7 +30,7 @@ void gpume_progress_init(
         .rewrite = gpume_console_rewrites(stderr),
         .total = total,
         .psnr = (double)NAN,
-        .start_ns = gpume_progress_clock_ns(),
+        .start_ns = gpume_clock_ns(),
     };
 }
 
@@ -99,7 +92,7 @@ void gpume_progress_step(struct gpume_progress *progress, uint64_t done, double 
 {
     progress->psnr = psnr;
     if (progress->shown) {
-        const uint64_t now = gpume_progress_clock_ns();
+        const uint64_t now = gpume_clock_ns();
         if (now - progress->last_ns >= (progress->rewrite ? TERMINAL_NS : LINES_NS)) {
             draw(progress, done, now);
         }
@@ -114,7 +107,7 @@ void gpume_progress_finish(struct gpume_progress *progress, uint64_t done)
     if (progress->rewrite) {
         gpume_console_status(NULL, true);
     } else if (done != progress->last_done) {
-        draw(progress, done, gpume_progress_clock_ns());
+        draw(progress, done, gpume_clock_ns());
     }
     progress->shown = false;
 }

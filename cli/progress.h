@@ -19,9 +19,6 @@ struct gpume_progress {
     double psnr; /* of the last predicted frame; NAN: none yet */
 };
 
-/* Monotonic wall time. */
-uint64_t gpume_progress_clock_ns(void);
-
 void gpume_progress_init(
     struct gpume_progress *progress, const struct gpume_common_options *options, uint64_t total);
 

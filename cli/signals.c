@@ -31,6 +31,21 @@ static struct {
     void *leave_opaque;
 } signals = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
+static void set(bool *flag)
+{
+    pthread_mutex_lock(&signals.mutex);
+    *flag = true;
+    pthread_mutex_unlock(&signals.mutex);
+}
+
+static bool get(const bool *flag)
+{
+    pthread_mutex_lock(&signals.mutex);
+    const bool value = *flag;
+    pthread_mutex_unlock(&signals.mutex);
+    return value;
+}
+
 /* The program ends with the mutex locked, so no other thread uses what is removed here. */
 static void leave(void)
 {
@@ -59,15 +74,7 @@ static void cancel_run(void)
     pthread_mutex_unlock(&signals.mutex);
 }
 
-/* Time for the fields in progress is up. */
-static void set_overdue(void)
-{
-    pthread_mutex_lock(&signals.mutex);
-    signals.overdue = true;
-    pthread_mutex_unlock(&signals.mutex);
-}
-
-/* Not even one field was completed. */
+/* Not even one frame pair was completed. */
 static void give_up(void)
 {
     pthread_mutex_lock(&signals.mutex);
@@ -95,21 +102,13 @@ bool gpume_signals_expire(void)
     return true;
 }
 
-static bool is_stopping(void)
-{
-    pthread_mutex_lock(&signals.mutex);
-    const bool stopping = signals.stopping;
-    pthread_mutex_unlock(&signals.mutex);
-    return stopping;
-}
-
 /* Waits for a signal, up to the limit if there is one. False: the limit has passed, or the thread
  * must stop. STOP_SIGNAL is sent after `stopping` is set, so no wait misses it. */
 static bool await_signal(const struct timespec *limit)
 {
     sigset_t set = signals.taken;
     sigaddset(&set, STOP_SIGNAL);
-    while (!is_stopping()) {
+    while (!get(&signals.stopping)) {
         const int number = limit ? sigtimedwait(&set, NULL, limit) : sigwaitinfo(&set, NULL);
         if (number < 0 && errno != EINTR) {
             return false;
@@ -124,7 +123,7 @@ static bool await_signal(const struct timespec *limit)
 static void *wait_for_signals(void *unused)
 {
     static const struct timespec same_event = {.tv_nsec = 300000000}, rest = {.tv_nsec = 700000000},
-                                 long_field = {.tv_sec = 9};
+                                 long_pair = {.tv_sec = 9};
     (void)unused;
     if (!await_signal(NULL)) {
         return NULL;
@@ -136,8 +135,8 @@ static void *wait_for_signals(void *unused)
     pthread_sigmask(SIG_UNBLOCK, &signals.taken, NULL);
     sigemptyset(&signals.taken);
     (void)await_signal(&rest);
-    set_overdue();
-    (void)await_signal(&long_field);
+    set(&signals.overdue); /* time for the frame pairs in progress is up */
+    (void)await_signal(&long_pair);
     give_up();
     (void)await_signal(NULL);
     return NULL;
@@ -196,9 +195,7 @@ void gpume_signals_keep(void)
 
 void gpume_signals_end(void)
 {
-    pthread_mutex_lock(&signals.mutex);
-    signals.begun = true;
-    pthread_mutex_unlock(&signals.mutex);
+    set(&signals.begun);
 }
 
 void gpume_signals_detach(void)
@@ -211,26 +208,18 @@ void gpume_signals_detach(void)
 
 bool gpume_signals_caught(void)
 {
-    pthread_mutex_lock(&signals.mutex);
-    const bool caught = signals.caught;
-    pthread_mutex_unlock(&signals.mutex);
-    return caught;
+    return get(&signals.caught);
 }
 
 bool gpume_signals_overdue(void)
 {
-    pthread_mutex_lock(&signals.mutex);
-    const bool overdue = signals.overdue;
-    pthread_mutex_unlock(&signals.mutex);
-    return overdue;
+    return get(&signals.overdue);
 }
 
 void gpume_signals_stop(void)
 {
     if (signals.started) {
-        pthread_mutex_lock(&signals.mutex);
-        signals.stopping = true;
-        pthread_mutex_unlock(&signals.mutex);
+        set(&signals.stopping);
         pthread_kill(signals.thread, STOP_SIGNAL);
         pthread_join(signals.thread, NULL);
         signals.started = false;

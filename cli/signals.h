@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * SIGINT, SIGTERM and SIGHUP. The first one ends the run in order: it keeps the fields that arrive
- * within a second, or waits up to ten seconds for the current one. The second ends the program at
- * once. SIGPIPE and SIGXFSZ are ignored and show as failed writes.
+ * SIGINT, SIGTERM and SIGHUP. The first one ends the run in order: it keeps the motion fields
+ * that arrive within a second, or waits up to ten seconds for the current one. The second ends the
+ * program at once. SIGPIPE and SIGXFSZ are ignored and show as failed writes.
  */
 #ifndef GPUME_CLI_SIGNALS_H
 #define GPUME_CLI_SIGNALS_H
@@ -33,14 +33,14 @@ void gpume_signals_end(void);
 /* From now on a signal changes nothing: the outputs are being completed. */
 void gpume_signals_detach(void);
 
-/* The run's time is over: ends it at once as a signal does in the end, and says nothing. False:
- * there is nothing to end, nothing is left to clean up, and the caller ends the program. */
+/* The run's time is up: ends it at once, without a message. False: no run was attached, everything
+ * has been cleaned up, and the caller ends the program. */
 bool gpume_signals_expire(void);
 
 /* Was the run interrupted by a signal, or has its time run out? */
 bool gpume_signals_caught(void);
 
-/* Was it a second ago or more? The field in hand is the last one then. */
+/* Was that at least a second ago? The current frame pair is the last one then. */
 bool gpume_signals_overdue(void);
 
 void gpume_signals_stop(void);

@@ -42,10 +42,10 @@ enum gpume_exit gpume_refuse_short_source(const struct gpume_source_info *info, 
     uint64_t found, uint64_t needed, const char *causes)
 {
     const bool any = causes[0] != '\0';
-    gpume_console_error("%s: has %" PRIu64 " frame%s%s%s; %s%s%s needs %" PRIu64 ": %s",
-        info->label, found, found == 1 ? "" : "s", filter ? " after --vf " : "",
-        filter ? filter : "", any ? "the first frame pair (" : "a frame pair",
-        any ? causes + 2 : "", any ? ")" : "", needed,
+    return gpume_refuse(GPUME_EXIT_INPUT,
+        "%s: has %" PRIu64 " frame%s%s%s; %s%s%s needs %" PRIu64 ": %s", info->label, found,
+        found == 1 ? "" : "s", filter ? " after --vf " : "", filter ? filter : "",
+        any ? "the first frame pair (" : "a frame pair", any ? causes + 2 : "", any ? ")" : "",
+        needed,
         any ? "ask for less, or give a longer video" : "give a longer video, or two pictures");
-    return GPUME_EXIT_INPUT;
 }

@@ -16,9 +16,8 @@ int gpume_bench_answers_init(struct gpume_bench_answers *answers, uint32_t field
         return GPUME_OK;
     }
     gpume_bench_answers_finish(answers);
-    gpume_console_error("out of memory for the results of %u frame pairs of %u blocks",
+    return gpume_refuse(GPUME_NOMEM, "out of memory for the results of %u frame pairs of %u blocks",
         (unsigned)fields, (unsigned)blocks);
-    return GPUME_NOMEM;
 }
 
 void gpume_bench_answers_finish(struct gpume_bench_answers *answers)

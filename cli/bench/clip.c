@@ -67,8 +67,8 @@ static int add_plane(struct gpume_bench_clip *clip, uint32_t width, uint32_t hei
     const size_t stride = (size_t)width * (bits > 8 ? 2 : 1);
     void *data = calloc(height, stride);
     if (!data) {
-        gpume_console_error("out of memory for a frame of %zu MiB", (stride * height >> 20) + 1);
-        return GPUME_NOMEM;
+        return gpume_refuse(
+            GPUME_NOMEM, "out of memory for a frame of %zu MiB", (stride * height >> 20) + 1);
     }
     clip->planes[clip->count++] = (struct gpume_plane){
         .data = data, .stride = (ptrdiff_t)stride, .width = width, .height = height, .bits = bits};

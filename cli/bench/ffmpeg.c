@@ -28,8 +28,7 @@ bool gpume_bench_ffmpeg_params(struct gpume_params *params)
 
 static int no_memory(void)
 {
-    gpume_console_error("out of memory for the vectors of FFmpeg's mestimate");
-    return GPUME_NOMEM;
+    return gpume_refuse(GPUME_NOMEM, "out of memory for the vectors of FFmpeg's mestimate");
 }
 
 /* Searches frame 1 in both its neighbours; *ns: time per neighbour. */
@@ -75,12 +74,12 @@ static int compare(const struct gpume_bench_clip *clip, const struct gpume_param
         return GPUME_OK;
     }
     const size_t at = (size_t)index * answers->blocks + block;
-    gpume_console_error("the searches disagree: FFmpeg's mestimate, %s: block %u: vector (%d,%d) "
-                        "cost %u, gpume has (%d,%d) cost %u",
+    return gpume_refuse(GPUME_FORMAT,
+        "the searches disagree: FFmpeg's mestimate, %s: block %u: vector (%d,%d) cost %u, gpume "
+        "has (%d,%d) cost %u",
         ahead ? "future" : "past", (unsigned)block, vectors[block].dx, vectors[block].dy,
         (unsigned)costs[block], answers->vectors[at].dx, answers->vectors[at].dy,
         (unsigned)answers->costs[at]);
-    return GPUME_FORMAT;
 }
 
 int gpume_bench_ffmpeg_measure(const struct gpume_bench_clip *clip,

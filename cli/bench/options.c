@@ -85,20 +85,18 @@ static int check(void *opaque, const struct gpume_line *line)
                                                                 : input ? INPUT
                                                                         : GENERATED);
     if (arrays && input) {
-        gpume_console_error("%s: 'gpume bench --%s' generates its own numbers; leave it out",
+        return gpume_refuse(GPUME_INVALID,
+            "%s: 'gpume bench --%s' generates its own numbers; leave it out",
             options->common.inputs[0], options->sort ? "sort" : "reduce");
-        return GPUME_INVALID;
     }
     if (unused && arrays) {
-        gpume_console_error("--%s: not an option of 'gpume bench --%s'", unused->name,
-            options->sort ? "sort" : "reduce");
-        return GPUME_INVALID;
+        return gpume_refuse(GPUME_INVALID, "--%s: not an option of 'gpume bench --%s'",
+            unused->name, options->sort ? "sort" : "reduce");
     }
     if (unused) {
-        gpume_console_error("--%s: is for %s", unused->name,
+        return gpume_refuse(GPUME_INVALID, "--%s: is for %s", unused->name,
             input ? "generated frames; leave it or the input out"
                   : "an input; name one or leave it out");
-        return GPUME_INVALID;
     }
     const int status = gpume_check_streams(&options->common, "pictures");
     return status ? status : gpume_check_engine(&options->params);

@@ -89,8 +89,8 @@ static int measure(struct reducing *r, double copy_us, uint64_t answers[BINS], b
     if (first) {
         memcpy(answers, r->results, sizeof(r->results));
     } else if (memcmp(answers, r->results, sizeof(r->results)) != 0) {
-        gpume_console_error("bench: %s: the device and the CPU disagree", r->work->name);
-        return GPUME_FORMAT;
+        return gpume_refuse(
+            GPUME_FORMAT, "bench: %s: the device and the CPU disagree", r->work->name);
     }
     const uint64_t count = r->bytes >> r->work->element;
     struct gpume_bench_row *row =
@@ -151,8 +151,7 @@ static int measure_size(struct reducing *r, struct gpume_bench_method methods[2]
     uint32_t *noise = make_noise(r->bytes);
     int status = GPUME_OK;
     if (!noise) {
-        gpume_console_error("bench: out of memory; --reduce needs 3 GiB");
-        return GPUME_NOMEM;
+        return gpume_refuse(GPUME_NOMEM, "bench: out of memory; --reduce needs 3 GiB");
     }
     for (int i = 0; i < 2 && status == GPUME_OK; i++) {
         r->method = &methods[i];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "bench/repeat.h"
 
+#include "base/clock.h"
 #include "progress.h"
 
 #include <gpume/gpume.h>
@@ -24,12 +25,12 @@ double gpume_bench_median(double *values, uint32_t count)
 
 int gpume_bench_warm_up(uint64_t budget_ns, gpume_bench_repeat_fn once, void *opaque)
 {
-    const uint64_t start = gpume_progress_clock_ns();
+    const uint64_t start = gpume_clock_ns();
     const uint64_t time_ns =
         budget_ns < WARM_UP_NS / WARM_UP_BUDGETS ? WARM_UP_BUDGETS * budget_ns : WARM_UP_NS;
     int status = GPUME_OK;
     double us;
-    while (status == GPUME_OK && gpume_progress_clock_ns() - start < time_ns) {
+    while (status == GPUME_OK && gpume_clock_ns() - start < time_ns) {
         status = once(opaque, &us);
     }
     return status;
@@ -38,7 +39,7 @@ int gpume_bench_warm_up(uint64_t budget_ns, gpume_bench_repeat_fn once, void *op
 int gpume_bench_repeat(uint64_t budget_ns, gpume_bench_repeat_fn once, void *opaque, double *us)
 {
     double all[GPUME_BENCH_REPEATS_MAX];
-    const uint64_t start = gpume_progress_clock_ns();
+    const uint64_t start = gpume_clock_ns();
     uint32_t count = 0;
     uint64_t spent = 0;
     while (
@@ -49,7 +50,7 @@ int gpume_bench_repeat(uint64_t budget_ns, gpume_bench_repeat_fn once, void *opa
             return status;
         }
         count++;
-        spent = gpume_progress_clock_ns() - start;
+        spent = gpume_clock_ns() - start;
     }
     *us = gpume_bench_median(all, count);
     return GPUME_OK;

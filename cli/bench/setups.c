@@ -202,9 +202,8 @@ enum gpume_exit gpume_bench_setups_find(struct gpume_bench_setups *setups,
     const struct gpume_bench_one *last =
         &setups->ones[setups->count - 1]; /* one CPU core is always measured */
     if (asked->backend == GPUME_BACKEND_VULKAN && last->params.backend != GPUME_BACKEND_VULKAN) {
-        gpume_console_error("--backend vulkan: no device supports this search; 'gpume devices' "
-                            "lists the devices");
-        return GPUME_EXIT_DEVICE;
+        return gpume_refuse(GPUME_EXIT_DEVICE,
+            "--backend vulkan: no device supports this search; 'gpume devices' lists the devices");
     }
     return GPUME_EXIT_DONE;
 }

@@ -4,6 +4,7 @@
  * positions, and is proven before use: if keys ascend, positions ascend among equal keys, and each
  * key is the one at its position, the result can only be the stable order of all keys.
  */
+#include "base/clock.h"
 #include "base/status.h"
 #include "bench/places.h"
 #include "console.h"
@@ -69,9 +70,8 @@ static bool in_order(const struct sorting *s, uint32_t first, uint32_t count)
 
 static int wrong(const struct sorting *s, const char *method)
 {
-    gpume_console_error(
-        "bench: %s of %u numbers: %s sorts them wrongly", s->work, (unsigned)s->count, method);
-    return GPUME_FORMAT;
+    return gpume_refuse(GPUME_FORMAT, "bench: %s of %u numbers: %s sorts them wrongly", s->work,
+        (unsigned)s->count, method);
 }
 
 /* All have the same length. */
@@ -136,14 +136,14 @@ static int sort_on_host(void *opaque, double *us)
     struct sorting *s = opaque;
     int status = GPUME_OK;
     refill(s);
-    const uint64_t start = gpume_progress_clock_ns();
+    const uint64_t start = gpume_clock_ns();
     if (s->method->qsort) {
         sort_by_qsort(s);
     } else {
         status = gpume_sort(
             s->method->compute, &s->params, s->keys, s->pairs ? s->places_of : NULL, s->count);
     }
-    *us = (double)(gpume_progress_clock_ns() - start) / 1e3;
+    *us = (double)(gpume_clock_ns() - start) / 1e3;
     return status != GPUME_OK || is_answer(s) ? status : wrong(s, s->method->name);
 }
 
@@ -310,9 +310,8 @@ int gpume_bench_sorts(struct gpume_bench_places *places)
     uint32_t **const arrays[] = {&s.master, &s.keys, &s.places_of, &s.sorted, &s.order};
     int status;
     if (!memory) {
-        gpume_console_error(
-            "bench: out of memory; %zu MiB are needed", 7 * count * sizeof(*memory) >> 20);
-        return GPUME_NOMEM;
+        return gpume_refuse(GPUME_NOMEM, "bench: out of memory; %zu MiB are needed",
+            7 * count * sizeof(*memory) >> 20);
     }
     for (size_t i = 0; i < sizeof(arrays) / sizeof(*arrays); i++) {
         *arrays[i] = memory + (2 + i) * count;

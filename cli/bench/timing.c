@@ -6,6 +6,7 @@
  */
 #include "bench/timing.h"
 
+#include "base/clock.h"
 #include "base/status.h"
 #include "bench/repeat.h"
 #include "console.h"
@@ -52,12 +53,12 @@ static int report_difference(
     gpume_get_info(stream->ctx, &info);
     const struct gpume_bench_answers *expected = stream->expected;
     const size_t at = (size_t)(field->frame % expected->fields) * expected->blocks + block;
-    gpume_console_error("the searches disagree: %s %s (%s): frame pair %" PRIu64
-                        ", block %u: vector (%d,%d) cost %u, not (%d,%d) cost %u",
+    return gpume_refuse(GPUME_FORMAT,
+        "the searches disagree: %s %s (%s): frame pair %" PRIu64
+        ", block %u: vector (%d,%d) cost %u, not (%d,%d) cost %u",
         info.backend, info.search, info.device, field->frame, (unsigned)block,
         field->vectors[block].dx, field->vectors[block].dy, (unsigned)field->costs[block],
         expected->vectors[at].dx, expected->vectors[at].dy, (unsigned)expected->costs[at]);
-    return GPUME_FORMAT;
 }
 
 static int take_field(struct stream *stream, const struct gpume_field *field)
@@ -133,9 +134,9 @@ int gpume_bench_look(const struct gpume_params *params, struct gpume_bench_setup
 static int advance_two(struct stream *stream, uint64_t *ns)
 {
     int status = advance(stream, 1);
-    const uint64_t start = gpume_progress_clock_ns();
+    const uint64_t start = gpume_clock_ns();
     status = status ? status : advance(stream, 1);
-    *ns = gpume_progress_clock_ns() - start;
+    *ns = gpume_clock_ns() - start;
     return status;
 }
 
@@ -197,7 +198,7 @@ static int repeat(
 {
     double search[ROUNDS_MAX], wall[ROUNDS_MAX];
     uint32_t rounds = 0;
-    const uint64_t start = gpume_progress_clock_ns();
+    const uint64_t start = gpume_clock_ns();
     uint64_t now = start;
     struct gpume_stats before, after;
     gpume_get_stats(stream->ctx, &before);
@@ -206,7 +207,7 @@ static int repeat(
         if (status != GPUME_OK) {
             return status;
         }
-        const uint64_t then = gpume_progress_clock_ns();
+        const uint64_t then = gpume_clock_ns();
         gpume_get_stats(stream->ctx, &after);
         search[rounds] =
             (double)(gpume_stats_ns(&after, "match") - gpume_stats_ns(&before, "match")) /
@@ -234,9 +235,9 @@ static int fit_round(struct stream *stream, uint64_t field_ns, uint64_t round_ns
     if (*fields == 1) {
         return GPUME_OK;
     }
-    const uint64_t start = gpume_progress_clock_ns();
+    const uint64_t start = gpume_clock_ns();
     const int status = advance(stream, *fields);
-    *fields = fields_of(round_ns, (gpume_progress_clock_ns() - start) / *fields);
+    *fields = fields_of(round_ns, (gpume_clock_ns() - start) / *fields);
     return status;
 }
 

@@ -10,8 +10,8 @@
 #include "compare/map.h"
 #include "compare/table.h"
 #include "console.h"
-#include "estimate/outputs.h"
 #include "files/text_file.h"
+#include "names.h"
 #include "options/checks.h"
 #include "signals.h"
 
@@ -66,14 +66,12 @@ static int name_side(struct side *side, const char *input)
     for (size_t i = 0; i < count; i++) {
         side->names[i] = side->is_folder ? gpume_text_join(input, files[i]) : strdup(input);
         if (!side->names[i]) {
-            gpume_console_error("%s: out of memory", input);
-            return GPUME_NOMEM;
+            return gpume_refuse(GPUME_NOMEM, "%s: out of memory", input);
         }
     }
     if (side->is_folder && !exists(side->names[VECTORS])) {
-        gpume_console_error(
+        return gpume_refuse(GPUME_IO,
             "%s: has no vectors.csv; give the output folder of a run, or a file of vectors", input);
-        return GPUME_IO;
     }
     return GPUME_OK;
 }
@@ -170,10 +168,10 @@ static enum gpume_exit take_both(struct job *job)
     const struct gpume_vectors_field *field = job->sides[0].field;
     struct gpume_read_figures figures[2] = {{0}, {0}};
     if (job->options->map && job->comparison.fields > 0 && field->frame == job->last) {
-        gpume_console_error("%s and %s: have two motion fields per frame, but --map draws one; "
-                            "leave it out, or compare runs of one direction",
+        return gpume_refuse(GPUME_EXIT_USAGE,
+            "%s and %s: have two motion fields per frame, but --map draws one; leave it out, or "
+            "compare runs of one direction",
             job->comparison.names[0], job->comparison.names[1]);
-        return GPUME_EXIT_USAGE;
     }
     const int status = compare_field(job, figures);
     job->last = field->frame;
@@ -353,7 +351,7 @@ static void warn_of_figures(const struct job *job)
 static enum gpume_exit check_map(const struct compare_options *options)
 {
     return gpume_compare_map_check(options->map, options->common.overwrite, &console) != GPUME_OK ||
-                   gpume_outputs_is_input(options->common.inputs, 2, options->map)
+                   gpume_name_is_input(options->common.inputs, 2, options->map)
                ? GPUME_EXIT_USAGE
                : GPUME_EXIT_DONE;
 }

@@ -6,8 +6,8 @@
  */
 #include "commands.h"
 #include "console.h"
-#include "estimate/outputs.h"
 #include "files/text_file.h"
+#include "names.h"
 #include "options/common.h"
 #include "signals.h"
 #include "sinks/sink.h"
@@ -51,17 +51,16 @@ static int check_name(const struct job *job, bool both, const struct gpume_log *
 static enum gpume_exit check_target(struct job *job)
 {
     const struct convert_options *options = job->options;
-    job->format = gpume_outputs_vectors_format(options->format, job->target);
+    job->format = gpume_name_vectors_format(options->format, job->target);
     if (!job->format || check_name(job, false, &console) != GPUME_OK) {
         return GPUME_EXIT_USAGE;
     }
-    if (gpume_outputs_is_input(&job->source, 1, job->target)) {
+    if (gpume_name_is_input(&job->source, 1, job->target)) {
         return GPUME_EXIT_USAGE;
     }
     if (gpume_sink_vectors(job->format)->exists(job->target) && !options->common.overwrite) {
-        gpume_console_error(
+        return gpume_refuse(GPUME_EXIT_USAGE,
             "%s: exists already; replace it with -y or choose another name", job->target);
-        return GPUME_EXIT_USAGE;
     }
     return GPUME_EXIT_DONE;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "estimate/checkpoint.h"
 
+#include "base/clock.h"
 #include "console.h"
 #include "files/text_file.h"
 #include "progress.h"
@@ -48,8 +49,7 @@ enum gpume_exit gpume_checkpoint_init(struct gpume_checkpoint *checkpoint,
     }
     checkpoint->path = gpume_run_state_path(outputs->items[0].path);
     if (!checkpoint->path) {
-        gpume_console_error("out of memory");
-        return GPUME_EXIT_FAILED;
+        return gpume_refuse(GPUME_EXIT_FAILED, "out of memory");
     }
     checkpoint->next_ns = 0; /* after the first field */
     return GPUME_EXIT_DONE;
@@ -65,8 +65,7 @@ static int take_marks(struct gpume_checkpoint *checkpoint)
         struct gpume_run_state_output *output = &state->outputs[i];
         if (output->marked) {
             if (output->moved && gpume_out_set_unused(output->path, &output->mark.id)) {
-                gpume_console_error("out of memory");
-                return GPUME_NOMEM;
+                return gpume_refuse(GPUME_NOMEM, "out of memory");
             }
             checkpoint->marks[count++] = output->mark;
         }
@@ -86,10 +85,10 @@ static enum gpume_exit begin_anew(const struct gpume_checkpoint *checkpoint)
     const struct gpume_outputs *outputs = checkpoint->planned;
     for (size_t i = 0; i < outputs->count; i++) {
         if (outputs->items[i].exists && !checkpoint->set.overwrite) {
-            gpume_console_error("--resume: there is nothing to continue, and %s exists already; "
-                                "replace it with -y or choose another name",
+            return gpume_refuse(GPUME_EXIT_USAGE,
+                "--resume: there is nothing to continue, and %s exists already; replace it with -y "
+                "or choose another name",
                 outputs->items[i].path);
-            return GPUME_EXIT_USAGE;
         }
     }
     gpume_console_warning("--resume: there is nothing to continue; starting at the beginning");
@@ -114,17 +113,16 @@ enum gpume_exit gpume_checkpoint_resume(
         return GPUME_EXIT_DONE;
     }
     if (!state->input) {
-        gpume_console_error("--resume: the input changed while it was being opened; try again when "
-                            "nothing writes to it");
-        return GPUME_EXIT_INPUT;
+        return gpume_refuse(GPUME_EXIT_INPUT, "--resume: the input changed while it was being "
+                                              "opened; try again when nothing writes to it");
     }
     int status = gpume_run_state_read(state, summary, checkpoint->path, &console);
     if (status == GPUME_EOF) {
         return begin_anew(checkpoint);
     }
     if (status == GPUME_OK) {
-        gpume_console_info("--resume: %" PRIu64 " fields are there, the last one is that of frame "
-                           "%" PRIu64,
+        gpume_console_info("--resume: %" PRIu64
+                           " fields are there, the last one is that of frame %" PRIu64,
             summary->all.fields, summary->last_field);
         if (!gpume_run_identity_is_certain(summary->run->input)) {
             gpume_console_warning("--resume: standard input cannot be told from another; this must "
@@ -147,7 +145,7 @@ void gpume_checkpoint_clear(
 
 bool gpume_checkpoint_is_due(const struct gpume_checkpoint *checkpoint)
 {
-    return checkpoint->possible && gpume_progress_clock_ns() >= checkpoint->next_ns;
+    return checkpoint->possible && gpume_clock_ns() >= checkpoint->next_ns;
 }
 
 /* Files of fields that are done get their names where they have names of their own: the state says
@@ -191,7 +189,7 @@ int gpume_checkpoint_save(struct gpume_checkpoint *checkpoint)
     const int status = save(checkpoint, false, false);
     checkpoint->written = true;
     checkpoint->set.keep = checkpoint->resume;
-    checkpoint->next_ns = gpume_progress_clock_ns() + INTERVAL_NS;
+    checkpoint->next_ns = gpume_clock_ns() + INTERVAL_NS;
     return status;
 }
 

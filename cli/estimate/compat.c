@@ -15,30 +15,28 @@
 
 static int refuse(const char *option, const char *why)
 {
-    gpume_console_error("--compat ffmpeg: %s, %s; leave it out", why, option);
-    return GPUME_INVALID;
+    return gpume_refuse(GPUME_INVALID, "--compat ffmpeg: %s, %s; leave it out", why, option);
 }
 
 int gpume_compat_check(const struct gpume_estimate_options *options, const struct gpume_line *line)
 {
     const struct gpume_params *params = &options->params;
     if (options->common.input_count == 2) {
-        gpume_console_error("--compat ffmpeg: the filter takes a video, not two pictures; give a "
-                            "pattern such as frame%%d.png, or leave it out");
-        return GPUME_INVALID;
+        return gpume_refuse(GPUME_INVALID,
+            "--compat ffmpeg: the filter takes a video, not two pictures; give a "
+            "pattern such as frame%%d.png, or leave it out");
     }
     if (params->block < BLOCK_MIN) {
-        gpume_console_error(
-            "--compat ffmpeg: the filter's blocks have a side of %u pixels or more; "
-            "raise --block %" PRIu32,
+        return gpume_refuse(GPUME_INVALID,
+            "--compat ffmpeg: the filter's blocks have a side of %u pixels or more; raise --block "
+            "%" PRIu32,
             BLOCK_MIN, params->block);
-        return GPUME_INVALID;
     }
     if (params->window_x != params->window_y || params->window_x < WINDOW_MIN) {
-        gpume_console_error("--compat ffmpeg: the filter's window is the same for both axes, %u or "
-                            "more; change --window %" PRIu32 "x%" PRIu32,
+        return gpume_refuse(GPUME_INVALID,
+            "--compat ffmpeg: the filter's window is the same for both axes, %u or more; change "
+            "--window %" PRIu32 "x%" PRIu32,
             WINDOW_MIN, params->window_x, params->window_y);
-        return GPUME_INVALID;
     }
     if (gpume_line_has(line, "edge") && params->edge != GPUME_EDGE_INSIDE) {
         return refuse("--edge extend", "the filter never looks outside the picture");
@@ -89,24 +87,22 @@ enum gpume_exit gpume_compat_check_input(
 {
     const uint32_t block = options->params.block;
     if (info->bits != 8) {
-        gpume_console_error("%s: has %" PRIu32
-                            " bits per sample, but FFmpeg's mestimate takes 8; convert "
-                            "with --vf format=gray, or leave --compat out",
+        return gpume_refuse(GPUME_EXIT_INPUT,
+            "%s: has %" PRIu32 " bits per sample, but FFmpeg's mestimate takes 8; convert with "
+            "--vf format=gray, or leave --compat out",
             info->label, info->bits);
-        return GPUME_EXIT_INPUT;
     }
     if (info->converted) {
-        gpume_console_error(
-            "%s: FFmpeg converts %s before mestimate sees it; choose the conversion "
-            "with --vf format=gray or --vf format=yuv420p, or leave --compat out",
+        return gpume_refuse(GPUME_EXIT_INPUT,
+            "%s: FFmpeg converts %s before mestimate sees it; choose the conversion with --vf "
+            "format=gray or --vf format=yuv420p, or leave --compat out",
             info->label, info->pixel_format);
-        return GPUME_EXIT_INPUT;
     }
     if (info->width % block != 0 || info->height % block != 0) {
-        gpume_console_error("%s: %" PRIu32 "x%" PRIu32 " pixels hold no whole block of %" PRIu32
-                            ", and FFmpeg's mestimate skips the others; give a smaller --block",
+        return gpume_refuse(GPUME_EXIT_INPUT,
+            "%s: %" PRIu32 "x%" PRIu32 " pixels hold no whole block of %" PRIu32
+            ", and FFmpeg's mestimate skips the others; give a smaller --block",
             info->label, info->width, info->height, block);
-        return GPUME_EXIT_INPUT;
     }
     return GPUME_EXIT_DONE;
 }

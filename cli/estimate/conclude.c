@@ -44,9 +44,8 @@ enum gpume_exit gpume_run_conclude(const struct gpume_estimate_options *options,
         fprintf(stderr, "%s\n", line);
     }
     if (summary->matched != summary->checked) {
-        gpume_console_error("--check: %s: the results of %s (%s) are wrong", line, summary->backend,
-            summary->device);
-        return GPUME_EXIT_MISMATCH;
+        return gpume_refuse(GPUME_EXIT_MISMATCH, "--check: %s: the results of %s (%s) are wrong",
+            line, summary->backend, summary->device);
     }
     return GPUME_EXIT_DONE;
 }

@@ -8,15 +8,16 @@
  */
 #include "estimate/feed.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "console.h"
 #include "progress.h"
 
 static int read_frame(struct gpume_feed *feed, const struct gpume_plane *plane, int64_t *time_us)
 {
-    const uint64_t before = gpume_progress_clock_ns();
+    const uint64_t before = gpume_clock_ns();
     int status = gpume_source_read(feed->source, plane, time_us);
-    feed->decode_ns += gpume_progress_clock_ns() - before;
+    feed->decode_ns += gpume_clock_ns() - before;
     feed->read += status == GPUME_OK;
     if (status == GPUME_EOF && feed->read < feed->known) {
         feed->is_short = true;

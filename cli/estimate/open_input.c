@@ -29,8 +29,7 @@ static int open_source(const struct gpume_estimate_options *options, bool colour
     if (options->compat_ffmpeg) {
         graph = gpume_compat_graph(options);
         if (!graph) {
-            gpume_console_error("out of memory");
-            return GPUME_NOMEM;
+            return gpume_refuse(GPUME_NOMEM, "out of memory");
         }
         wanted.filter = graph;
     }

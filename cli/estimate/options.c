@@ -153,17 +153,17 @@ static int check_both(
     static const char *const pictures[] = {"predicted", "residual", "difference", "overlay"};
     for (size_t i = 0; i < sizeof(pictures) / sizeof(pictures[0]); i++) {
         if (gpume_line_has(line, pictures[i])) {
-            gpume_console_error("%s: searches two references per frame, but --%s writes one "
-                                "picture; leave it out, or run once for each direction",
+            return gpume_refuse(GPUME_INVALID,
+                "%s: searches two references per frame, but --%s writes one picture; leave it out, "
+                "or run once for each direction",
                 which, pictures[i]);
-            return GPUME_INVALID;
         }
     }
     if (has_ending(options->report, ".html")) {
-        gpume_console_error("%s: cannot be combined with an HTML report; name a .json or .csv "
-                            "report, or run once for each direction",
+        return gpume_refuse(GPUME_INVALID,
+            "%s: cannot be combined with an HTML report; name a .json or .csv report, or run once "
+            "for each direction",
             which);
-        return GPUME_INVALID;
     }
     return GPUME_OK;
 }
@@ -177,10 +177,10 @@ static int check_direction(
         return GPUME_INVALID;
     }
     if (options->common.input_count == 2 && options->params.direction != GPUME_DIRECTION_PAST) {
-        gpume_console_error("--direction %s: two pictures are reference and target; leave it out, "
-                            "or give them in the other order",
+        return gpume_refuse(GPUME_INVALID,
+            "--direction %s: two pictures are reference and target; leave it out, or give them in "
+            "the other order",
             directions[options->params.direction]);
-        return GPUME_INVALID;
     }
     return GPUME_OK;
 }
@@ -190,17 +190,14 @@ static int check_pictures(
 {
     const char *end = options->report ? strrchr(options->report, '.') : NULL;
     if (gpume_line_has(line, "report-pictures") && (!end || strcmp(end, ".html") != 0)) {
-        gpume_console_error("--report-pictures: needs --report FILE.html");
-        return GPUME_INVALID;
+        return gpume_refuse(GPUME_INVALID, "--report-pictures: needs --report FILE.html");
     }
     if (options->residual_signed && !options->residual) {
-        gpume_console_error("--residual-mode signed: needs --residual FILE");
-        return GPUME_INVALID;
+        return gpume_refuse(GPUME_INVALID, "--residual-mode signed: needs --residual FILE");
     }
     if ((options->gain != 1 || options->gamma != 1) && !options->residual && !options->difference) {
-        gpume_console_error("--%s: needs --residual FILE or --difference FILE",
+        return gpume_refuse(GPUME_INVALID, "--%s: needs --residual FILE or --difference FILE",
             options->gain != 1 ? "gain" : "gamma");
-        return GPUME_INVALID;
     }
     return GPUME_OK;
 }

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From options to a list of outputs. The rule: without any named output the three standard files
- * go to the default folder; with one, only what is named is written, and the standard files too if
- * -o is given.
+ * Makes the list of outputs from the options. If no output is named, the three standard files are
+ * written to the default folder; otherwise only named outputs are, and the standard files with -o.
  */
 #include "estimate/outputs.h"
 
+#include "base/status.h"
 #include "console.h"
 #include "files/path.h"
 #include "files/pattern.h"
 #include "files/text_file.h"
+#include "names.h"
 #include "report/report.h"
 #include "resume/store.h"
-#include "vectors/format.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@
 
 static const struct gpume_log console = {.fn = gpume_console_log};
 
-/* Cuts "%d" and "%03d" out of a name. */
+/* Removes "%d" and "%03d" from a name. */
 static void remove_number(char *name)
 {
     char *percent = strchr(name, '%');
@@ -93,83 +93,50 @@ static int add_named(
     return path ? add(outputs, ops, strdup(path)) : GPUME_OK;
 }
 
-static int add_standard(struct gpume_outputs *outputs, const struct gpume_estimate_options *options)
+/* An output in the folder. */
+static int add_standard(
+    struct gpume_outputs *outputs, const struct gpume_sink_ops *ops, const char *name)
 {
-    const char *input = options->common.inputs[options->common.input_count - 1];
-    outputs->folder =
-        options->output ? strdup(options->output) : default_folder(gpume_path_of_input(input));
-    if (!outputs->folder) {
-        gpume_console_error("out of memory");
-        return GPUME_NOMEM;
-    }
-    const char *folder = outputs->folder;
-    const int status =
-        add(outputs, &gpume_sink_vectors_csv, gpume_text_join(folder, "vectors.csv"));
-    return status ? status
-                  : add(outputs, &gpume_sink_frames_csv, gpume_text_join(folder, "frames.csv"));
+    return add(outputs, ops, gpume_text_join(outputs->folder, name));
 }
 
-static int add_summary(struct gpume_outputs *outputs)
+/* In the order in which outputs are completed and get their names. The report comes after those
+ * whose times it shows; summary.json comes last, so where it exists all others are complete. */
+static int make_list(struct gpume_outputs *outputs, const struct gpume_estimate_options *options)
 {
-    const int status =
-        add(outputs, &gpume_sink_summary, gpume_text_join(outputs->folder, "summary.json"));
-    outputs->seal = status == GPUME_OK ? outputs->items[outputs->count - 1].path : NULL;
+    const char *input = options->common.inputs[options->common.input_count - 1];
+    int status;
+    if (options->vectors) {
+        outputs->vectors_format = gpume_name_vectors_format(options->format, options->vectors);
+        GPUME_TRY(outputs->vectors_format ? GPUME_OK : GPUME_INVALID);
+        GPUME_TRY(
+            add_named(outputs, gpume_sink_vectors(outputs->vectors_format), options->vectors));
+    }
+    GPUME_TRY(add_named(outputs, &gpume_sink_predicted, options->predicted));
+    GPUME_TRY(add_named(outputs, &gpume_sink_residual, options->residual));
+    GPUME_TRY(add_named(outputs, &gpume_sink_difference, options->difference));
+    GPUME_TRY(add_named(outputs, &gpume_sink_overlay, options->overlay));
+    const bool standard = options->output || (outputs->count == 0 && !options->report);
+    if (standard) {
+        outputs->folder =
+            options->output ? strdup(options->output) : default_folder(gpume_path_of_input(input));
+        GPUME_TRY(outputs->folder ? GPUME_OK : gpume_refuse(GPUME_NOMEM, "out of memory"));
+        GPUME_TRY(add_standard(outputs, &gpume_sink_vectors_csv, "vectors.csv"));
+        GPUME_TRY(add_standard(outputs, &gpume_sink_frames_csv, "frames.csv"));
+    }
+    if (options->report) {
+        GPUME_TRY(add_named(outputs, gpume_sink_report(options->report), options->report));
+    }
+    if (standard) {
+        GPUME_TRY(add_standard(outputs, &gpume_sink_summary, "summary.json"));
+        outputs->seal = outputs->items[outputs->count - 1].path;
+    }
+    status = GPUME_OK;
+fail:
     return status;
 }
 
-/* In the order in which they are completed, and then get their names. The report says how long the
- * others took; summary.json is the last: where it stands, all others are whole. */
-static int make_list(struct gpume_outputs *outputs, const struct gpume_estimate_options *options)
-{
-    int status = GPUME_OK;
-    if (options->vectors) {
-        outputs->vectors_format = gpume_outputs_vectors_format(options->format, options->vectors);
-        status =
-            outputs->vectors_format
-                ? add_named(outputs, gpume_sink_vectors(outputs->vectors_format), options->vectors)
-                : GPUME_INVALID;
-    }
-    status = status ? status : add_named(outputs, &gpume_sink_predicted, options->predicted);
-    status = status ? status : add_named(outputs, &gpume_sink_residual, options->residual);
-    status = status ? status : add_named(outputs, &gpume_sink_difference, options->difference);
-    status = status ? status : add_named(outputs, &gpume_sink_overlay, options->overlay);
-    const bool named = outputs->count > 0 || options->report;
-    const bool standard = options->output || !named;
-    if (status == GPUME_OK && standard) {
-        status = add_standard(outputs, options);
-    }
-    if (status == GPUME_OK && options->report) {
-        status = add_named(outputs, gpume_sink_report(options->report), options->report);
-    }
-    return status == GPUME_OK && standard ? add_summary(outputs) : status;
-}
-
-/* Are these in one folder, which is there? */
-static bool is_same_folder(const char *a, const char *b)
-{
-    struct stat folder_a, folder_b;
-    const char *slash_a = strrchr(a, '/'), *slash_b = strrchr(b, '/');
-    char *parent_a = slash_a ? strndup(a, (size_t)(slash_a - a) + 1) : strdup(".");
-    char *parent_b = slash_b ? strndup(b, (size_t)(slash_b - b) + 1) : strdup(".");
-    bool same = false;
-    if (parent_a && parent_b && stat(parent_a, &folder_a) == 0 && stat(parent_b, &folder_b) == 0) {
-        same = folder_a.st_dev == folder_b.st_dev && folder_a.st_ino == folder_b.st_ino;
-    }
-    free(parent_a);
-    free(parent_b);
-    return same;
-}
-
-/* Names in existing folders are compared by folder and last part, so that ./a.csv is a.csv. */
-static bool is_same_path(const char *a, const char *b)
-{
-    const char *slash_a = strrchr(a, '/'), *slash_b = strrchr(b, '/');
-    return strcmp(a, b) == 0 ||
-           (strcmp(slash_a ? slash_a + 1 : a, slash_b ? slash_b + 1 : b) == 0 &&
-               is_same_folder(a, b));
-}
-
-/* A name of standard output, or the pipe or device that it is. */
+/* Is it a name of standard output, or of the pipe or device behind it? */
 static bool is_stdout(const char *path)
 {
     struct stat file, out;
@@ -178,45 +145,6 @@ static bool is_stdout(const char *path)
     }
     return stat(path, &file) == 0 && fstat(STDOUT_FILENO, &out) == 0 && !S_ISREG(file.st_mode) &&
            file.st_dev == out.st_dev && file.st_ino == out.st_ino;
-}
-
-bool gpume_outputs_is_input(const char *const *inputs, uint32_t count, const char *path)
-{
-    struct stat input, output;
-    const bool there = stat(path, &output) == 0 && S_ISREG(output.st_mode);
-    for (uint32_t i = 0; i < count; i++) {
-        const char *file = gpume_path_of_input(inputs[i]);
-        const bool same = there && stat(file, &input) == 0 && input.st_dev == output.st_dev &&
-                          input.st_ino == output.st_ino;
-        const bool of_series =
-            gpume_text_is_of_series(file, path) || gpume_text_is_of_series(path, file);
-        if (same || (of_series && is_same_folder(file, path))) {
-            gpume_console_error("%s: is the input; give the output another name", path);
-            return true;
-        }
-    }
-    return false;
-}
-
-const struct gpume_vectors_format *gpume_outputs_vectors_format(
-    const struct gpume_vectors_format *asked, const char *path)
-{
-    const struct gpume_vectors_format *format = asked ? asked : gpume_vectors_format_of(path);
-    if (!format && gpume_text_is_special(path)) {
-        return &gpume_vectors_csv;
-    }
-    if (!format) {
-        char endings[96] = "";
-        for (size_t i = 0; (format = gpume_vectors_format_at(i)) != NULL; i++) {
-            const size_t used = strlen(endings);
-            snprintf(endings + used, sizeof(endings) - used, "%s%s", format->extension ? " " : "",
-                format->extension ? format->extension : "");
-        }
-        gpume_console_error("%s: the name must end in one of%s, or be - for standard output; or "
-                            "say --format",
-            path, endings);
-    }
-    return format;
 }
 
 bool gpume_output_can_continue(const struct gpume_output *output)
@@ -229,8 +157,8 @@ bool gpume_output_is_series(const struct gpume_output *output)
     return output->ops->is_series && output->ops->is_series(output->path);
 }
 
-/* What is there may be of the run to be continued: opening it knows, also without memory. */
-static bool may_be_there(const struct gpume_outputs *outputs)
+/* May existing outputs belong to the run to be resumed? Reading its state will tell. */
+static bool may_be_resumed(const struct gpume_outputs *outputs)
 {
     char *state = gpume_run_state_path(outputs->items[0].path);
     const bool found = !state || access(state, F_OK) == 0;
@@ -238,7 +166,7 @@ static bool may_be_there(const struct gpume_outputs *outputs)
     return found;
 }
 
-/* For people: what it is that cannot be continued. */
+/* What the message calls an output that cannot be resumed. */
 static const char *kind_name(const struct gpume_output *output)
 {
     if (gpume_text_is_special(output->path)) {
@@ -257,22 +185,20 @@ static int check_one(const struct gpume_outputs *outputs, struct gpume_output *o
     };
     output->exists = output->ops->exists(output->path);
     if (output->ops->check(output->path, &shape, &console) != GPUME_OK ||
-        gpume_outputs_is_input(options->common.inputs, options->common.input_count, output->path) ||
+        gpume_name_is_input(options->common.inputs, options->common.input_count, output->path) ||
         gpume_text_check_partial(output->path, &console) != GPUME_OK) {
         return GPUME_INVALID;
     }
     if (options->resume && !gpume_output_can_continue(output)) {
-        gpume_console_error("%s: %s cannot be resumed; only files of vectors, frames.csv, "
-                            "summary.json, .y4m and numbered pictures can; leave out this output "
-                            "or --resume",
+        return gpume_refuse(GPUME_INVALID,
+            "%s: %s cannot be resumed; only files of vectors, frames.csv, summary.json, .y4m and "
+            "numbered pictures can; leave out this output or --resume",
             output->path, kind_name(output));
-        return GPUME_INVALID;
     }
     if (output->exists && !options->common.overwrite &&
-        !(options->resume && may_be_there(outputs))) {
-        gpume_console_error(
+        !(options->resume && may_be_resumed(outputs))) {
+        return gpume_refuse(GPUME_INVALID,
             "%s: exists already; replace it with -y or choose another name", output->path);
-        return GPUME_INVALID;
     }
     return GPUME_OK;
 }
@@ -288,11 +214,10 @@ static int check_pairs(const struct gpume_outputs *outputs)
     for (size_t i = 0; i < outputs->count; i++) {
         for (size_t j = i + 1; j < outputs->count; j++) {
             const char *path = outputs->items[j].path;
-            if (is_same_path(outputs->items[i].plain, outputs->items[j].plain) &&
+            if (gpume_name_is_same(outputs->items[i].plain, outputs->items[j].plain) &&
                 !is_device(path)) {
-                gpume_console_error(
+                return gpume_refuse(GPUME_INVALID,
                     "%s: named for two outputs; give one of them another name", path);
-                return GPUME_INVALID;
             }
         }
     }
@@ -316,7 +241,7 @@ enum gpume_exit gpume_outputs_init(
     return check_pairs(outputs) == GPUME_OK ? GPUME_EXIT_DONE : GPUME_EXIT_USAGE;
 }
 
-/* Makes folder[0..length), which may be there already. */
+/* Makes folder[0..length) unless it exists. */
 static int make_part(struct gpume_outputs *outputs, size_t length)
 {
     struct stat info;
@@ -363,7 +288,7 @@ void gpume_outputs_remove_folder(struct gpume_outputs *outputs)
     size_t length = strlen(folder);
     while (length >= outputs->made_bytes) {
         folder[length] = '\0';
-        (void)rmdir(folder); /* refuses, like those above it, where something is inside */
+        (void)rmdir(folder); /* fails if it is not empty, and so do its parents */
         while (length > 0 && folder[length - 1] == '/') {
             length--;
         }

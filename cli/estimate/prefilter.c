@@ -2,6 +2,7 @@
 #include "estimate/prefilter.h"
 
 #include "console.h"
+#include "options/types.h"
 
 #include <errno.h>
 #include <math.h>
@@ -11,19 +12,6 @@
 
 #define LINE_BYTES 4096 /* of a kernel's file: enough for 31 numbers of a hundred characters */
 #define BLANKS " \t\r\n"
-
-/* Parses digits with at most one point, followed by `end`. NULL: malformed or out of range. */
-static const char *take_real(const char *text, char end, double min, double max, double *real)
-{
-    const size_t length = strspn(text, "0123456789.");
-    const char *point = memchr(text, '.', length);
-    const bool one_point = !point || !memchr(point + 1, '.', length - (size_t)(point + 1 - text));
-    if (length == 0 || length > 32 || text[length] != end || !one_point || (point && length == 1)) {
-        return NULL;
-    }
-    *real = strtod(text, NULL);
-    return *real >= min && *real <= max ? text + length : NULL;
-}
 
 /* What follows "NAME:", or NULL. */
 static const char *after(const char *text, const char *name)
@@ -35,7 +23,7 @@ static const char *after(const char *text, const char *name)
 static bool parse_side(const char *text, double max, struct gpume_prefilter *filter)
 {
     double side;
-    if (strchr(text, '.') || !take_real(text, '\0', 3, max, &side)) {
+    if (strchr(text, '.') || !gpume_parse_real(text, '\0', 3, max, &side)) {
         return false;
     }
     filter->width = filter->height = (uint32_t)side;
@@ -57,7 +45,7 @@ static bool parse_filter(const struct gpume_option *row, const char *text, void 
     }
     if ((rest = after(text, "gauss"))) {
         filter->kind = GPUME_PREFILTER_GAUSS;
-        good = take_real(rest, '\0', 0.3, 16, &filter->sigma);
+        good = gpume_parse_real(rest, '\0', 0.3, 16, &filter->sigma);
     } else if ((rest = after(text, "box"))) {
         filter->kind = GPUME_PREFILTER_BOX;
         good = parse_side(rest, GPUME_PREFILTER_SIDE_MAX, filter);
@@ -66,8 +54,8 @@ static bool parse_filter(const struct gpume_option *row, const char *text, void 
         good = parse_side(rest, 5, filter);
     } else if ((rest = after(text, "bilateral"))) {
         filter->kind = GPUME_PREFILTER_BILATERAL;
-        rest = take_real(rest, ',', 0.3, 5, &filter->sigma);
-        good = rest && take_real(rest + 1, '\0', 0.1, 1000, &filter->range);
+        rest = gpume_parse_real(rest, ',', 0.3, 5, &filter->sigma);
+        good = rest && gpume_parse_real(rest + 1, '\0', 0.1, 1000, &filter->range);
     } else if ((rest = after(text, "kernel"))) {
         filter->kind = GPUME_PREFILTER_KERNEL;
         option.file = rest;
@@ -112,21 +100,19 @@ static int take_weight(struct reader *reader, char **at)
     char *end = *at;
     const double weight = plain ? strtod(*at, &end) : 0;
     if (!plain || end != *at + length) {
-        gpume_console_error(
+        return gpume_refuse(GPUME_FORMAT,
             "%s:%u: '%.*s' is not a number; write a kernel as rows such as 0 -1.5 0", reader->path,
             reader->line, length > 40 ? 40 : (int)length, *at);
-        return GPUME_FORMAT;
     }
     if (weight != 0 && !(fabs(weight) >= 1e-9 && fabs(weight) <= 1e9)) {
-        gpume_console_error("%s:%u: %.*s: a weight must be 0, or have a magnitude from 1e-9 to 1e9",
-            reader->path, reader->line, length > 40 ? 40 : (int)length, *at);
-        return GPUME_FORMAT;
+        return gpume_refuse(GPUME_FORMAT,
+            "%s:%u: %.*s: a weight must be 0, or have a magnitude from 1e-9 to 1e9", reader->path,
+            reader->line, length > 40 ? 40 : (int)length, *at);
     }
     if (reader->count == GPUME_PREFILTER_SIDE_MAX || reader->height == GPUME_PREFILTER_SIDE_MAX) {
-        gpume_console_error("%s:%u: a kernel has at most %d numbers per row and %d rows; use a "
-                            "smaller one",
+        return gpume_refuse(GPUME_FORMAT,
+            "%s:%u: a kernel has at most %d numbers per row and %d rows; use a smaller one",
             reader->path, reader->line, GPUME_PREFILTER_SIDE_MAX, GPUME_PREFILTER_SIDE_MAX);
-        return GPUME_FORMAT;
     }
     reader->weights[reader->height * GPUME_PREFILTER_SIDE_MAX + reader->count++] = weight;
     *at += length;
@@ -147,9 +133,9 @@ static int take_line(struct reader *reader, char *line)
         if (*at == ',') { /* and a number behind it */
             at += 1 + strspn(at + 1, BLANKS);
             if (!*at || *at == ',') {
-                gpume_console_error("%s:%u: a number is missing next to a comma; write 0",
-                    reader->path, reader->line);
-                return GPUME_FORMAT;
+                return gpume_refuse(GPUME_FORMAT,
+                    "%s:%u: a number is missing next to a comma; write 0", reader->path,
+                    reader->line);
             }
         }
     }
@@ -157,10 +143,9 @@ static int take_line(struct reader *reader, char *line)
         return GPUME_OK;
     }
     if (reader->height > 0 && reader->count != reader->width) {
-        gpume_console_error("%s:%u: has %u number%s, but the rows above have %u; pad with 0",
-            reader->path, reader->line, reader->count, reader->count == 1 ? "" : "s",
-            reader->width);
-        return GPUME_FORMAT;
+        return gpume_refuse(GPUME_FORMAT,
+            "%s:%u: has %u number%s, but the rows above have %u; pad with 0", reader->path,
+            reader->line, reader->count, reader->count == 1 ? "" : "s", reader->width);
     }
     reader->width = reader->count;
     reader->height++;
@@ -173,10 +158,9 @@ static int take_lines(struct reader *reader, FILE *file)
     while (fgets(line, sizeof(line), file)) {
         reader->line++;
         if (!strchr(line, '\n') && !feof(file)) {
-            gpume_console_error(
+            return gpume_refuse(GPUME_FORMAT,
                 "%s:%u: the line is too long or not text; a kernel consists of rows of numbers",
                 reader->path, reader->line);
-            return GPUME_FORMAT;
         }
         const int status = take_line(reader, line);
         if (status != GPUME_OK) {
@@ -184,9 +168,9 @@ static int take_lines(struct reader *reader, FILE *file)
         }
     }
     if (ferror(file)) {
-        gpume_console_error("%s: cannot be read: %s; --prefilter kernel: needs a text file",
-            reader->path, strerror(errno));
-        return GPUME_FORMAT;
+        return gpume_refuse(GPUME_FORMAT,
+            "%s: cannot be read: %s; --prefilter kernel: needs a text file", reader->path,
+            strerror(errno));
     }
     return GPUME_OK;
 }
@@ -199,21 +183,19 @@ static int check(const struct reader *reader)
         any = any || reader->weights[i] != 0;
     }
     if (reader->height == 0) {
-        gpume_console_error(
+        return gpume_refuse(GPUME_FORMAT,
             "%s: contains no numbers; write a kernel as rows such as 0 -1.5 0", reader->path);
-        return GPUME_FORMAT;
     }
     if (reader->width % 2 == 0 || reader->height % 2 == 0) {
-        gpume_console_error(
-            "%s: has %u row%s of %u numbers, but both must be odd so that there is a "
-            "center; add a %s of 0",
+        return gpume_refuse(GPUME_FORMAT,
+            "%s: has %u row%s of %u numbers, but both must be odd so that there is a center; add a "
+            "%s of 0",
             reader->path, reader->height, reader->height == 1 ? "" : "s", reader->width,
             reader->width % 2 == 0 ? "column" : "row");
-        return GPUME_FORMAT;
     }
     if (!any) {
-        gpume_console_error("%s: all numbers are 0; at least one must differ", reader->path);
-        return GPUME_FORMAT;
+        return gpume_refuse(
+            GPUME_FORMAT, "%s: all numbers are 0; at least one must differ", reader->path);
     }
     return GPUME_OK;
 }
@@ -227,9 +209,8 @@ int gpume_prefilter_option_read(struct gpume_prefilter_option *option,
     }
     FILE *file = fopen(option->file, "r");
     if (!file) {
-        gpume_console_error("%s: cannot be opened: %s; check --prefilter kernel:FILE", option->file,
-            strerror(errno));
-        return GPUME_FORMAT;
+        return gpume_refuse(GPUME_FORMAT, "%s: cannot be opened: %s; check --prefilter kernel:FILE",
+            option->file, strerror(errno));
     }
     memset(weights, 0, sizeof(double) * GPUME_PREFILTER_SIDE_MAX * GPUME_PREFILTER_SIDE_MAX);
     int status = take_lines(&reader, file);

@@ -5,6 +5,7 @@
  * the sinks; the outputs get their names after the context has closed without complaint. Whatever
  * fails on the way, the outputs that are not complete are taken away again.
  */
+#include "base/clock.h"
 #include "estimate/estimate.h"
 
 #include "cache_folder.h"
@@ -206,7 +207,7 @@ static void sum_times(struct job *job)
     struct gpume_stats stats;
     gpume_get_stats(job->ctx, &stats);
     gpume_summary_set_stats(&job->summary, &job->before, &stats);
-    job->summary.whole_ns = job->before.whole_ns + gpume_progress_clock_ns() - job->start_ns;
+    job->summary.whole_ns = job->before.whole_ns + gpume_clock_ns() - job->start_ns;
 }
 
 /* One field to everybody. */
@@ -214,7 +215,7 @@ static int deliver(void *opaque, const struct gpume_field *field)
 {
     struct job *job = opaque;
     const uint64_t pixels = (uint64_t)job->info.width * job->info.height;
-    const uint64_t before = gpume_progress_clock_ns();
+    const uint64_t before = gpume_clock_ns();
     int status = GPUME_OK;
     for (size_t i = 0; i < job->outputs.count && status == GPUME_OK; i++) {
         status = job->sinks[i]->ops->field(job->sinks[i], field);
@@ -226,7 +227,7 @@ static int deliver(void *opaque, const struct gpume_field *field)
         sum_times(job);
         status = gpume_checkpoint_save(&job->checkpoint);
     }
-    job->summary.write_ns += gpume_progress_clock_ns() - before;
+    job->summary.write_ns += gpume_clock_ns() - before;
     gpume_progress_step(&job->progress, job->summary.all.fields,
         gpume_psnr(job->info.bits, pixels, field->sums.sse_after));
     return status;
@@ -317,10 +318,10 @@ static enum gpume_exit transfer(struct job *job)
  */
 static enum gpume_exit finish_outputs(struct job *job)
 {
-    uint64_t before = gpume_progress_clock_ns();
+    uint64_t before = gpume_clock_ns();
     for (size_t i = 0; i < job->outputs.count; i++) {
         /* Before each: report and summary, which contain these times, come last. */
-        const uint64_t now = gpume_progress_clock_ns();
+        const uint64_t now = gpume_clock_ns();
         job->summary.write_ns += now - before;
         job->summary.whole_ns = job->before.whole_ns + now - job->start_ns;
         before = now;
@@ -349,9 +350,8 @@ static enum gpume_exit leave_partial(struct job *job)
 {
     const uint64_t fields = job->summary.all.fields;
     if (fields == 0) {
-        gpume_console_error(
+        return gpume_refuse(GPUME_EXIT_FAILED,
             "interrupted before the first field was done; unfinished outputs were removed");
-        return GPUME_EXIT_FAILED;
     }
     if (gpume_checkpoint_begin_partial(&job->checkpoint) != GPUME_OK ||
         finish_outputs(job) != GPUME_EXIT_DONE ||
@@ -363,9 +363,8 @@ static enum gpume_exit leave_partial(struct job *job)
                        : job->checkpoint.possible
                            ? "files of them end in .partial, and --resume goes on after them"
                            : "files of them end in .partial";
-    gpume_console_error(
-        "interrupted after %" PRIu64 " field%s; %s", fields, fields == 1 ? "" : "s", rest);
-    return GPUME_EXIT_FAILED;
+    return gpume_refuse(GPUME_EXIT_FAILED, "interrupted after %" PRIu64 " field%s; %s", fields,
+        fields == 1 ? "" : "s", rest);
 }
 
 /* --resume with an input that is certainly another: everything stays, and has the name it had. */
@@ -405,7 +404,7 @@ static enum gpume_exit work(struct job *job)
             job->options->asked_block, job->run.params.block);
     }
     gpume_signals_attach(job->ctx, job->source);
-    job->start_ns = gpume_progress_clock_ns();
+    job->start_ns = gpume_clock_ns();
     result = open_sinks(job);
     result = result ? result : transfer(job);
     gpume_signals_detach();

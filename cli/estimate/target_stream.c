@@ -15,8 +15,7 @@ static int deliver_itself(struct gpume_target_stream *stream, const struct gpume
     stream->costs = calloc(blocks, sizeof(*stream->costs));
     stream->ranks = calloc(blocks, sizeof(*stream->ranks));
     if (!stream->vectors || !stream->costs || !stream->ranks) {
-        gpume_console_error("out of memory for a field of %" PRIu32 " blocks", blocks);
-        return GPUME_NOMEM;
+        return gpume_refuse(GPUME_NOMEM, "out of memory for a field of %" PRIu32 " blocks", blocks);
     }
     for (uint32_t i = 0; i < blocks; i++) {
         stream->ranks[i] = i; /* equal costs in raster order */

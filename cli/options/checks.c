@@ -29,17 +29,16 @@ static int check_search(const struct gpume_params *params)
         const size_t used = strlen(names);
         snprintf(names + used, sizeof(names) - used, "%s%s", used ? " or " : "", searches[i].name);
     }
-    gpume_console_error(
-        "--search %s: must be %s; 'gpume devices' lists them", params->search, names);
-    return GPUME_INVALID;
+    return gpume_refuse(GPUME_INVALID, "--search %s: must be %s; 'gpume devices' lists them",
+        params->search, names);
 }
 
 int gpume_check_engine(const struct gpume_params *params)
 {
     if (params->backend == GPUME_BACKEND_CPU && (params->device || params->validate)) {
-        gpume_console_error("--%s: has no effect with --backend cpu; leave one of them out",
+        return gpume_refuse(GPUME_INVALID,
+            "--%s: has no effect with --backend cpu; leave one of them out",
             params->device ? "device" : "validate");
-        return GPUME_INVALID;
     }
     return params->search ? check_search(params) : GPUME_OK;
 }
@@ -58,13 +57,13 @@ int gpume_check_streams(const struct gpume_common_options *common, const char *w
         return GPUME_OK;
     }
     if (strcmp(names[0], "-") == 0 && strcmp(names[1], "-") == 0) {
-        gpume_console_error("-: standard input can be one of the two %s, not both", what);
-        return GPUME_INVALID;
+        return gpume_refuse(
+            GPUME_INVALID, "-: standard input can be one of the two %s, not both", what);
     }
     if (is_stream(names[0], &a) && is_stream(names[1], &b) && a.st_dev == b.st_dev &&
         a.st_ino == b.st_ino) {
-        gpume_console_error("%s: a pipe can be one of the two %s, not both", names[1], what);
-        return GPUME_INVALID;
+        return gpume_refuse(
+            GPUME_INVALID, "%s: a pipe can be one of the two %s, not both", names[1], what);
     }
     return GPUME_OK;
 }

@@ -122,8 +122,7 @@ static int check(void *opaque, const struct gpume_line *line)
     const char *topic = options->inputs[0];
     (void)line;
     if (topic && strcmp(topic, "all") != 0 && !gpume_command_named(topic)) {
-        gpume_console_error("%s: not a command; 'gpume help' lists them", topic);
-        return GPUME_INVALID;
+        return gpume_refuse(GPUME_INVALID, "%s: not a command; 'gpume help' lists them", topic);
     }
     return GPUME_OK;
 }

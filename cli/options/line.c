@@ -173,8 +173,8 @@ static int refuse_letter(const struct gpume_command *command, char letter)
             return refuse_unknown(command, option->name, strlen(option->name));
         }
     }
-    gpume_console_error("unknown option -%c; try '%s --help'", letter, program(command, text));
-    return GPUME_INVALID;
+    return gpume_refuse(
+        GPUME_INVALID, "unknown option -%c; try '%s --help'", letter, program(command, text));
 }
 
 static int refuse_value(const struct gpume_option *option, const char *spelled, const char *text)
@@ -199,9 +199,8 @@ static int take(
     if (option->value && !text) {
         char command[32];
         if (cursor->at + 1 >= cursor->argc) {
-            gpume_console_error("%s needs a value: %s %s; try '%s --help'", spelled, spelled,
-                option->value, program(line->command, command));
-            return GPUME_INVALID;
+            return gpume_refuse(GPUME_INVALID, "%s needs a value: %s %s; try '%s --help'", spelled,
+                spelled, option->value, program(line->command, command));
         }
         text = cursor->argv[++cursor->at];
     }
@@ -224,8 +223,7 @@ static int take_long(struct cursor *cursor, const char *argument)
     char spelled[32];
     snprintf(spelled, sizeof(spelled), "--%s", option->name);
     if (!option->value && equals) {
-        gpume_console_error("%s: takes no value; leave out %s", spelled, equals);
-        return GPUME_INVALID;
+        return gpume_refuse(GPUME_INVALID, "%s: takes no value; leave out %s", spelled, equals);
     }
     return take(cursor, option, spelled, equals ? equals + 1 : NULL);
 }
@@ -255,13 +253,12 @@ static int take_operand(struct cursor *cursor, const char *name)
     struct gpume_common_options *options = cursor->line->options;
     char text[32];
     if (name[0] == '\0') {
-        gpume_console_error("an input's name is empty; try '%s --help'", program(command, text));
-        return GPUME_INVALID;
+        return gpume_refuse(
+            GPUME_INVALID, "an input's name is empty; try '%s --help'", program(command, text));
     }
     if (options->input_count == command->operands_max) {
-        gpume_console_error(
-            "%s: too many inputs; '%s' takes %s", name, program(command, text), command->operands);
-        return GPUME_INVALID;
+        return gpume_refuse(GPUME_INVALID, "%s: too many inputs; '%s' takes %s", name,
+            program(command, text), command->operands);
     }
     options->inputs[options->input_count++] = name;
     return GPUME_OK;
@@ -290,14 +287,13 @@ static int check_rows(const struct gpume_line *line)
     for (size_t i = 0; i < command->option_count; i++) {
         const struct gpume_option *option = &command->options[i];
         if (line->given[i] && option->needs && !gpume_line_has(line, option->needs)) {
-            gpume_console_error("--%s: needs --%s %s", option->name, option->needs,
+            return gpume_refuse(GPUME_INVALID, "--%s: needs --%s %s", option->name, option->needs,
                 gpume_command_option(command, option->needs, strlen(option->needs))->value);
-            return GPUME_INVALID;
         }
         if (line->given[i] && option->excludes && gpume_line_has(line, option->excludes)) {
-            gpume_console_error("--%s: cannot be combined with --%s; leave one of them out",
-                option->name, option->excludes);
-            return GPUME_INVALID;
+            return gpume_refuse(GPUME_INVALID,
+                "--%s: cannot be combined with --%s; leave one of them out", option->name,
+                option->excludes);
         }
     }
     return GPUME_OK;
@@ -308,10 +304,9 @@ static int check(const struct gpume_line *line)
     const struct gpume_command *command = line->command;
     char text[32];
     if (line->options->input_count < command->operands_min) {
-        gpume_console_error("%s; '%s' takes %s; try '%s --help'",
+        return gpume_refuse(GPUME_INVALID, "%s; '%s' takes %s; try '%s --help'",
             line->options->input_count ? "too few inputs" : "no input", program(command, text),
             command->operands, text);
-        return GPUME_INVALID;
     }
     const int status = check_rows(line);
     return status || !command->check ? status : command->check(line->options, line);
@@ -324,8 +319,7 @@ int gpume_line_parse(struct gpume_line *line, int argc, char **argv)
     assert(line->command->option_count <= GPUME_OPTIONS_MAX);
     line->options = calloc(1, line->command->bytes);
     if (!line->options) {
-        gpume_console_error("out of memory");
-        return GPUME_NOMEM;
+        return gpume_refuse(GPUME_NOMEM, "out of memory");
     }
     if (line->command->set_defaults) {
         line->command->set_defaults(line->options);

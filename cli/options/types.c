@@ -81,21 +81,25 @@ static void describe_number(const struct gpume_option *option, char *text, size_
     }
 }
 
-/* Digits with at most one point; strtod would take signs, exponents, hexadecimals and words too. */
+const char *gpume_parse_real(const char *text, char end, double min, double max, double *real)
+{
+    const size_t length = strspn(text, "0123456789.");
+    const char *point = memchr(text, '.', length);
+    const bool one_point = !point || !memchr(point + 1, '.', length - (size_t)(point + 1 - text));
+    if (length == 0 || length > 32 || text[length] != end || !one_point || (point && length == 1)) {
+        return NULL;
+    }
+    const double value = strtod(text, NULL);
+    if (value < min || value > max) {
+        return NULL;
+    }
+    *real = value;
+    return text + length;
+}
+
 static bool parse_real(const struct gpume_option *option, const char *text, void *field)
 {
-    const size_t digits = strspn(text, "0123456789.");
-    const char *point = strchr(text, '.');
-    if (text[digits] != '\0' || digits == 0 || digits > 32 || (point && strchr(point + 1, '.')) ||
-        (point && digits == 1)) {
-        return false;
-    }
-    const double real = strtod(text, NULL);
-    if (real < option->min || real > option->max) {
-        return false;
-    }
-    *(double *)field = real;
-    return true;
+    return gpume_parse_real(text, '\0', option->min, option->max, field) != NULL;
 }
 
 /* "XxY", or "N" for both axes of a window. */

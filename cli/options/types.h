@@ -18,4 +18,8 @@ extern const struct gpume_option_type gpume_type_search; /* a string: a search i
 extern const struct gpume_option_type gpume_type_format; /* a struct gpume_vectors_format * */
 extern const struct gpume_option_type gpume_type_readable_format; /* ... that can be read */
 
+/* Parses digits with at most one point, followed by `end`; strtod would take signs, exponents,
+ * hexadecimals and words too. Returns the end, or NULL: malformed or out of range. */
+const char *gpume_parse_real(const char *text, char end, double min, double max, double *real);
+
 #endif

@@ -51,17 +51,16 @@ static enum gpume_exit reserve(const struct reader *reader, struct list *list, u
     const uint64_t needed = list->count + more;
     const uint64_t all = reader->words.count + reader->negatives.count + more;
     if (all > reader->count_max && reader->count_max < GPUME_SORT_COUNT_MAX) {
-        gpume_console_error("%s: holds more than %" PRIu64
-                            " integers; sorting takes %u bytes for each, --max-memory allows "
-                            "%" PRIu64,
+        return gpume_refuse(GPUME_EXIT_INPUT,
+            "%s: holds more than %" PRIu64
+            " integers; sorting takes %u bytes for each, --max-memory allows %" PRIu64,
             reader->name, reader->count_max, SORT_BYTES, reader->memory_max);
-        return GPUME_EXIT_INPUT;
     }
     if (all > GPUME_SORT_COUNT_MAX) {
-        gpume_console_error("%s: holds more than %" PRIu64
-                            " integers, the most that can be sorted at once; sort it in parts",
+        return gpume_refuse(GPUME_EXIT_INPUT,
+            "%s: holds more than %" PRIu64
+            " integers, the most that can be sorted at once; sort it in parts",
             reader->name, GPUME_SORT_COUNT_MAX);
-        return GPUME_EXIT_INPUT;
     }
     if (needed <= list->room) {
         return GPUME_EXIT_DONE;
@@ -73,9 +72,9 @@ static enum gpume_exit reserve(const struct reader *reader, struct list *list, u
     uint32_t *words =
         room > SIZE_MAX / sizeof *words ? NULL : realloc(list->words, room * sizeof *words);
     if (!words) {
-        gpume_console_error("%s: out of memory after %" PRIu64 " integers; sort it in parts",
-            reader->name, list->count);
-        return GPUME_EXIT_FAILED;
+        return gpume_refuse(GPUME_EXIT_FAILED,
+            "%s: out of memory after %" PRIu64 " integers; sort it in parts", reader->name,
+            list->count);
     }
     list->words = words;
     list->room = room;
@@ -84,8 +83,7 @@ static enum gpume_exit reserve(const struct reader *reader, struct list *list, u
 
 static enum gpume_exit refuse_read(const struct reader *reader)
 {
-    gpume_console_error("%s: cannot be read: %s", reader->name, strerror(errno));
-    return GPUME_EXIT_INPUT;
+    return gpume_refuse(GPUME_EXIT_INPUT, "%s: cannot be read: %s", reader->name, strerror(errno));
 }
 
 /* 0 at the end; negative with errno set. */
@@ -196,12 +194,11 @@ static enum gpume_exit refuse_word(const struct reader *reader, const unsigned c
         used += (size_t)snprintf(
             shown + used, sizeof shown - used, plain ? "%c" : "\\x%02x", (unsigned)bad[i]);
     }
-    gpume_console_error("%s: line %" PRIu64 ": '%s%s' is not an integer from %" PRId64
-                        " to %" PRId64 "; %s",
+    return gpume_refuse(GPUME_EXIT_INPUT,
+        "%s: line %" PRIu64 ": '%s%s' is not an integer from %" PRId64 " to %" PRId64 "; %s",
         reader->name, reader->line + count_lines(reader->text, (size_t)(bad - reader->text)), shown,
         length > SHOWN_BYTES ? "..." : "", GPUME_SORT_VALUE_MIN, GPUME_SORT_VALUE_MAX,
         advice(bad, length));
-    return GPUME_EXIT_INPUT;
 }
 
 /* The buffer holds the start of one long word: removes all but one of its leading zeros. */
@@ -270,10 +267,10 @@ static void decode(uint32_t *words, uint64_t count)
 
 static enum gpume_exit refuse_size(const struct reader *reader, uint64_t bytes)
 {
-    gpume_console_error("%s: %" PRIu64 " bytes are not a whole number of 32-bit words; if this is "
-                        "text, leave out --binary",
+    return gpume_refuse(GPUME_EXIT_INPUT,
+        "%s: %" PRIu64
+        " bytes are not a whole number of 32-bit words; if this is text, leave out --binary",
         reader->name, bytes);
-    return GPUME_EXIT_INPUT;
 }
 
 /* The size of a regular file is known in advance. */
@@ -333,13 +330,12 @@ static enum gpume_exit open_input(struct reader *reader, const char *path)
     reader->name = standard ? "standard input" : path;
     reader->fd = standard ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (reader->fd < 0) {
-        gpume_console_error("%s: cannot be opened: %s; %s", reader->name, strerror(errno),
-            errno == ENOENT ? "is the name right?" : "is it yours to read?");
-        return GPUME_EXIT_INPUT;
+        return gpume_refuse(GPUME_EXIT_INPUT, "%s: cannot be opened: %s; %s", reader->name,
+            strerror(errno), errno == ENOENT ? "is the name right?" : "is it yours to read?");
     }
     if (fstat(reader->fd, &info) == 0 && S_ISDIR(info.st_mode)) {
-        gpume_console_error("%s: is a folder; give the name of a file", reader->name);
-        return GPUME_EXIT_INPUT;
+        return gpume_refuse(
+            GPUME_EXIT_INPUT, "%s: is a folder; give the name of a file", reader->name);
     }
     return GPUME_EXIT_DONE;
 }
@@ -369,8 +365,7 @@ enum gpume_exit gpume_sort_input_read(
 {
     struct reader *reader = malloc(sizeof *reader); /* the buffers need no zeroing */
     if (!reader) {
-        gpume_console_error("out of memory");
-        return GPUME_EXIT_FAILED;
+        return gpume_refuse(GPUME_EXIT_FAILED, "out of memory");
     }
     memset(reader, 0, offsetof(struct reader, text));
     const uint64_t memory_max = options->params.memory_max;

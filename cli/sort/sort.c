@@ -6,6 +6,7 @@
  */
 #include "sort/sort.h"
 
+#include "base/clock.h"
 #include "cache_folder.h"
 #include "commands.h"
 #include "console.h"
@@ -100,9 +101,8 @@ static enum gpume_exit copy_input(struct job *job)
     job->original = time ? malloc(bytes) : NULL;
     job->reference = malloc(bytes);
     if (!job->reference || (time && !job->original)) {
-        gpume_console_error(
+        return gpume_refuse(GPUME_EXIT_FAILED,
             "--%s: out of memory; leave it out or sort fewer integers", time ? "time" : "check");
-        return GPUME_EXIT_FAILED;
     }
     memcpy(job->reference, job->input.words, bytes);
     if (time) {
@@ -132,10 +132,10 @@ static int open_context(struct job *job, enum gpume_backend backend)
 
 static int sort_words(struct job *job)
 {
-    const uint64_t before = gpume_progress_clock_ns();
+    const uint64_t before = gpume_clock_ns();
     const int status =
         gpume_sort(job->compute, &job->params, job->input.words, NULL, job->input.count);
-    job->sort_ns = gpume_progress_clock_ns() - before;
+    job->sort_ns = gpume_clock_ns() - before;
     if (status != GPUME_OK) {
         gpume_console_error("%" PRIu64 " integers cannot be sorted on %s: %s", job->input.count,
             job->device, gpume_status_text(status));
@@ -191,10 +191,10 @@ static enum gpume_exit compare(struct job *job, uint64_t *matched)
         gpume_sort_with_qsort(&job->params, job->reference, job->input.count);
         *matched = gpume_sort_matches(job->input.words, job->reference, job->input.count);
         if (*matched != job->input.count) {
-            gpume_console_error("--%s: Keys matched in %" PRIu64 " of %" PRIu64
-                                " instances: the results of %s are wrong; nothing was written",
+            return gpume_refuse(GPUME_EXIT_MISMATCH,
+                "--%s: Keys matched in %" PRIu64 " of %" PRIu64
+                " instances: the results of %s are wrong; nothing was written",
                 options->params.check ? "check" : "time", *matched, job->input.count, job->device);
-            return GPUME_EXIT_MISMATCH;
         }
     }
     const struct gpume_sort_timing timing = {

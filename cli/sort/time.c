@@ -6,6 +6,7 @@
  */
 #include "sort/time.h"
 
+#include "base/clock.h"
 #include "bench/repeat.h"
 #include "console.h"
 #include "library_log.h"
@@ -46,10 +47,10 @@ static int accept(const struct running *running, int status)
     }
     const uint64_t matches = gpume_sort_matches(running->keys, timing->expected, timing->count);
     if (matches != timing->count) {
-        gpume_console_error("--time: %s: keys matched in %" PRIu64 " of %" PRIu64
-                            " instances: its results are wrong",
+        return gpume_refuse(GPUME_FORMAT,
+            "--time: %s: keys matched in %" PRIu64 " of %" PRIu64
+            " instances: its results are wrong",
             name, matches, timing->count);
-        return GPUME_FORMAT;
     }
     return GPUME_OK;
 }
@@ -62,14 +63,14 @@ static int sort_once(void *opaque, double *us)
     struct gpume_sort_params params = timing->params;
     params.method = method->sort;
     memcpy(running->keys, timing->keys, timing->count * sizeof *running->keys);
-    const uint64_t before = gpume_progress_clock_ns();
+    const uint64_t before = gpume_clock_ns();
     int status = GPUME_OK;
     if (method->compute) {
         status = gpume_sort(method->compute, &params, running->keys, NULL, timing->count);
     } else {
         gpume_sort_with_qsort(&params, running->keys, timing->count);
     }
-    *us = (double)(gpume_progress_clock_ns() - before) / 1e3;
+    *us = (double)(gpume_clock_ns() - before) / 1e3;
     return accept(running, status);
 }
 

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "names.h"
+
+#include "console.h"
+#include "files/path.h"
+#include "files/text_file.h"
+#include "vectors/format.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Are the two in one folder that exists? */
+static bool is_same_folder(const char *a, const char *b)
+{
+    struct stat folder_a, folder_b;
+    const char *slash_a = strrchr(a, '/'), *slash_b = strrchr(b, '/');
+    char *parent_a = slash_a ? strndup(a, (size_t)(slash_a - a) + 1) : strdup(".");
+    char *parent_b = slash_b ? strndup(b, (size_t)(slash_b - b) + 1) : strdup(".");
+    bool same = false;
+    if (parent_a && parent_b && stat(parent_a, &folder_a) == 0 && stat(parent_b, &folder_b) == 0) {
+        same = folder_a.st_dev == folder_b.st_dev && folder_a.st_ino == folder_b.st_ino;
+    }
+    free(parent_a);
+    free(parent_b);
+    return same;
+}
+
+bool gpume_name_is_same(const char *a, const char *b)
+{
+    const char *slash_a = strrchr(a, '/'), *slash_b = strrchr(b, '/');
+    return strcmp(a, b) == 0 ||
+           (strcmp(slash_a ? slash_a + 1 : a, slash_b ? slash_b + 1 : b) == 0 &&
+               is_same_folder(a, b));
+}
+
+bool gpume_name_is_input(const char *const *inputs, uint32_t count, const char *path)
+{
+    struct stat input, output;
+    const bool there = stat(path, &output) == 0 && S_ISREG(output.st_mode);
+    for (uint32_t i = 0; i < count; i++) {
+        const char *file = gpume_path_of_input(inputs[i]);
+        const bool same = there && stat(file, &input) == 0 && input.st_dev == output.st_dev &&
+                          input.st_ino == output.st_ino;
+        const bool of_series =
+            gpume_text_is_of_series(file, path) || gpume_text_is_of_series(path, file);
+        if (same || (of_series && is_same_folder(file, path))) {
+            gpume_console_error("%s: is the input; give the output another name", path);
+            return true;
+        }
+    }
+    return false;
+}
+
+const struct gpume_vectors_format *gpume_name_vectors_format(
+    const struct gpume_vectors_format *asked, const char *path)
+{
+    const struct gpume_vectors_format *format = asked ? asked : gpume_vectors_format_of(path);
+    if (!format && gpume_text_is_special(path)) {
+        return &gpume_vectors_csv;
+    }
+    if (!format) {
+        char endings[96] = "";
+        for (size_t i = 0; (format = gpume_vectors_format_at(i)) != NULL; i++) {
+            const size_t used = strlen(endings);
+            snprintf(endings + used, sizeof(endings) - used, "%s%s", format->extension ? " " : "",
+                format->extension ? format->extension : "");
+        }
+        gpume_console_error(
+            "%s: the name must end in one of%s, or be - for standard output; or say --format", path,
+            endings);
+    }
+    return format;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Checks of the names of outputs, for the commands that write files. Main thread only. */
+#ifndef GPUME_CLI_NAMES_H
+#define GPUME_CLI_NAMES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct gpume_vectors_format;
+
+/* Do both name the same file? Names in existing folders are compared by folder and last part, so
+ * that ./a.csv is a.csv. */
+bool gpume_name_is_same(const char *a, const char *b);
+
+/* Is the output also one of the inputs, or a picture of a numbered input? Then one line says so. */
+bool gpume_name_is_input(const char *const *inputs, uint32_t count, const char *path);
+
+/* The format asked for; otherwise that of the name's ending, or csv for standard output, devices
+ * and pipes. NULL after one line: the name does not tell. */
+const struct gpume_vectors_format *gpume_name_vectors_format(
+    const struct gpume_vectors_format *asked, const char *path);
+
+#endif
