@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The files of src/report/page, compiled in; cmake/embed.cmake writes the definitions.
+ * The files of src/report/page as constants, which cmake/embed.cmake generates.
  */
 #ifndef GPUME_REPORT_ASSETS_H
 #define GPUME_REPORT_ASSETS_H

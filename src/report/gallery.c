@@ -6,30 +6,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PIECE_MIN 48u /* pixels of the picture to be seen, so that one knows the place */
-#define SIDE_MAX 72u  /* pixels of the page's */
+#define CROP_MIN 48u /* pixels of the video, to show enough of the surroundings */
+#define SIDE_MAX 72u /* samples of a crop, across and down */
 
 static uint32_t least(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
 }
 
+static uint32_t most(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
 void gpume_report_gallery_init(
     struct gpume_report_gallery *gallery, const struct gpume_run *run, bool with_crops)
 {
-    const struct gpume_params *params = &run->params;
-    const uint32_t wanted = 3 * params->block > PIECE_MIN ? 3 * params->block : PIECE_MIN;
-    const uint32_t scale = (wanted + SIDE_MAX - 1) / SIDE_MAX;
     *gallery = (struct gpume_report_gallery){
-        .block = params->block,
-        .width = params->width,
-        .height = params->height,
-        .bits = params->bits,
-        .crop_width = least(wanted, params->width),
-        .crop_height = least(wanted, params->height),
-        .scale = scale,
+        .width = run->params.width,
+        .height = run->params.height,
+        .bits = run->params.bits,
         .with_crops = with_crops,
     };
+}
+
+/* Crops are squares of three times the longer side of a block. */
+static void size_crops(struct gpume_report_gallery *gallery, const struct gpume_layer *layer)
+{
+    const uint32_t longer = most(layer->block_w, layer->block_h);
+    const uint32_t side = most(3 * longer, CROP_MIN);
+    const uint32_t scale = (side + SIDE_MAX - 1) / SIDE_MAX;
+    gallery->crop_width = least(side, gallery->width);
+    gallery->crop_height = least(side, gallery->height);
+    gallery->scale = scale;
     gallery->columns = (gallery->crop_width + scale - 1) / scale;
     gallery->rows = (gallery->crop_height + scale - 1) / scale;
 }
@@ -40,7 +49,7 @@ static uint32_t sample(const struct gpume_plane *plane, uint32_t x, uint32_t y)
     return plane->bits > 8 ? ((const uint16_t *)(const void *)row)[x] : ((const uint8_t *)row)[x];
 }
 
-/* One sample of each piece: a square's mean, its upper 8 bits. */
+/* One sample of each crop: the mean of a square, of which the upper 8 bits are kept. */
 static void take_sample(const struct gpume_report_gallery *gallery,
     const struct gpume_report_block *block, const struct gpume_field *field, uint32_t column,
     uint32_t row)
@@ -69,32 +78,33 @@ static void take_sample(const struct gpume_report_gallery *gallery,
     }
 }
 
-/* The piece has the block in its middle, as far as the picture goes. */
-static uint32_t piece_start(uint32_t at, uint32_t side, uint32_t piece, uint32_t whole)
+/* Where a crop starts whose middle is that of the block, moved to lie inside the picture. */
+static uint32_t crop_start(uint32_t at, uint32_t side, uint32_t crop, uint32_t whole)
 {
     const uint32_t middle = at + side / 2;
-    const uint32_t start = middle > piece / 2 ? middle - piece / 2 : 0;
-    return least(start, whole - piece);
+    const uint32_t start = middle > crop / 2 ? middle - crop / 2 : 0;
+    return least(start, whole - crop);
 }
 
 static int fill(const struct gpume_report_gallery *gallery, struct gpume_report_block *block,
     const struct gpume_field *field, size_t index)
 {
     unsigned char *const crops = block->crops;
-    const uint32_t x = (uint32_t)(index % field->blocks_x) * gallery->block;
-    const uint32_t y = (uint32_t)(index / field->blocks_x) * gallery->block;
+    const struct gpume_layer *layer = field->layers[0];
+    const uint32_t x = (uint32_t)(index % layer->blocks_x) * layer->block_w;
+    const uint32_t y = (uint32_t)(index / layer->blocks_x) * layer->block_h;
     *block = (struct gpume_report_block){
         .frame = field->frame,
         .ref = field->ref,
         .x = x,
         .y = y,
-        .width = least(gallery->block, gallery->width - x),
-        .height = least(gallery->block, gallery->height - y),
-        .vector = field->vectors[index],
-        .cost = field->costs[index],
-        .rank = field->ranks[index],
-        .left = piece_start(x, gallery->block, gallery->crop_width, gallery->width),
-        .top = piece_start(y, gallery->block, gallery->crop_height, gallery->height),
+        .width = least(layer->block_w, gallery->width - x),
+        .height = least(layer->block_h, gallery->height - y),
+        .vector = layer->vectors[index],
+        .cost = layer->costs[index],
+        .rank = layer->ranks[index],
+        .left = crop_start(x, layer->block_w, gallery->crop_width, gallery->width),
+        .top = crop_start(y, layer->block_h, gallery->crop_height, gallery->height),
         .crops = crops,
     };
     if (!gallery->with_crops) {
@@ -113,21 +123,21 @@ static int fill(const struct gpume_report_gallery *gallery, struct gpume_report_
     return GPUME_OK;
 }
 
-/* In order of falling cost, equal ones in the order they came. */
+/* By decreasing cost; equal costs stay in the order of arrival. */
 static int insert(
     struct gpume_report_gallery *gallery, const struct gpume_field *field, size_t index)
 {
+    const uint32_t cost = field->layers[0]->costs[index];
     size_t place = gallery->count;
-    while (place > 0 && gallery->blocks[place - 1].cost < field->costs[index]) {
+    while (place > 0 && gallery->blocks[place - 1].cost < cost) {
         place--;
     }
-    if (place == GPUME_REPORT_GALLERY || field->costs[index] == 0) {
+    if (place == GPUME_REPORT_GALLERY || cost == 0) {
         return GPUME_OK;
     }
     struct gpume_report_block block = {0};
     if (gallery->count == GPUME_REPORT_GALLERY) {
-        block.crops =
-            gallery->blocks[--gallery->count].crops; /* the last one's go to the new one */
+        block.crops = gallery->blocks[--gallery->count].crops; /* reused */
     }
     memmove(&gallery->blocks[place + 1], &gallery->blocks[place],
         (gallery->count - place) * sizeof(block));
@@ -139,12 +149,16 @@ static int insert(
 
 int gpume_report_gallery_add(struct gpume_report_gallery *gallery, const struct gpume_field *field)
 {
-    const size_t blocks = (size_t)field->blocks_x * field->blocks_y;
+    const struct gpume_layer *layer = field->layers[0];
+    const size_t blocks = (size_t)layer->blocks_x * layer->blocks_y;
     size_t costliest[GPUME_REPORT_GALLERY_OF] = {0};
     for (size_t i = 0; i < blocks; i++) {
-        if (field->ranks[i] < GPUME_REPORT_GALLERY_OF) {
-            costliest[field->ranks[i]] = i;
+        if (layer->ranks[i] < GPUME_REPORT_GALLERY_OF) {
+            costliest[layer->ranks[i]] = i;
         }
+    }
+    if (gallery->scale == 0) {
+        size_crops(gallery, layer);
     }
     int status = GPUME_OK;
     for (size_t i = 0; i < GPUME_REPORT_GALLERY_OF && i < blocks && status == GPUME_OK; i++) {

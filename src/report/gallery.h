@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The costliest blocks of a run, two of a field at most, with a small piece of the pictures about
- * each. One thread.
+ * The costliest blocks of a run, at most two per field, and small crops of the pictures around
+ * them. One thread.
  */
 #ifndef GPUME_REPORT_GALLERY_H
 #define GPUME_REPORT_GALLERY_H
@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #define GPUME_REPORT_GALLERY 24u   /* blocks */
-#define GPUME_REPORT_GALLERY_OF 2u /* of a field */
+#define GPUME_REPORT_GALLERY_OF 2u /* per field */
 
 enum gpume_report_crop {
     GPUME_REPORT_CROP_TARGET,
@@ -24,23 +24,22 @@ enum gpume_report_crop {
 
 struct gpume_report_block {
     uint64_t frame, ref;
-    uint32_t x, y, width, height; /* in the picture, pixels */
+    uint32_t x, y, width, height; /* pixels of the video */
     struct gpume_vector vector;
     uint32_t cost, rank;
-    uint32_t left, top;   /* of the piece in the picture */
-    unsigned char *crops; /* GPUME_REPORT_CROPS of them, each of the gallery's size */
+    uint32_t left, top;   /* of the crops in the video */
+    unsigned char *crops; /* GPUME_REPORT_CROPS of columns * rows samples; may be NULL */
 };
 
 struct gpume_report_gallery {
-    uint32_t block;         /* pixels */
-    uint32_t width, height; /* of the picture */
-    uint32_t bits;
-    uint32_t crop_width, crop_height; /* of a piece, pixels */
-    uint32_t scale;                   /* pixels of the picture for one of the page's, either way */
-    uint32_t columns, rows;           /* of the page's */
+    uint32_t width, height, bits; /* of the video */
+    /* Zero until the first field shows the shape of the blocks. */
+    uint32_t crop_width, crop_height; /* pixels of the video */
+    uint32_t scale;                   /* pixels of the video, across and down, per sample */
+    uint32_t columns, rows;           /* samples of a crop */
     bool with_crops;
     size_t count;
-    struct gpume_report_block blocks[GPUME_REPORT_GALLERY]; /* by falling cost */
+    struct gpume_report_block blocks[GPUME_REPORT_GALLERY]; /* by decreasing cost */
 };
 
 void gpume_report_gallery_init(
@@ -49,7 +48,7 @@ void gpume_report_gallery_init(
 /* GPUME_NOMEM is not logged. */
 int gpume_report_gallery_add(struct gpume_report_gallery *gallery, const struct gpume_field *field);
 
-/* The list of blocks; crops as base 64 of 8-bit samples. */
+/* Writes the list of blocks; crops are 8-bit samples in base 64. */
 void gpume_report_gallery_put(
     const struct gpume_report_gallery *gallery, struct gpume_json *json, const char *key);
 

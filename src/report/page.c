@@ -10,32 +10,33 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Markup, style, scripts, gallery, histogram: more than they ever take. */
+/* An upper bound of markup, style, scripts, gallery and histogram. */
 #define FIXED_BYTES ((uint64_t)1600000)
 
-/* Colours of a table, finer than the eye. */
+/* Sizes of the colour tables. */
 #define HEAT_STEPS 256u
 #define DIRECTION_STEPS 360u
 
-/* Where the page's file has something of ours: "<!--gpume:NAME-->". */
+/* Placeholders in page.html: "<!--gpume:NAME-->". */
 #define MARK "<!--gpume:"
 
-void gpume_report_page_pack(struct gpume_bytes *fields, const struct gpume_report_figures *figures,
-    const struct gpume_field *field, int64_t *time_us)
+void gpume_report_page_pack(struct gpume_bytes *fields,
+    const struct gpume_report_statistics *statistics, const struct gpume_field *field,
+    int64_t *time_us)
 {
     const struct gpume_sums *sums = &field->sums;
-    /* Wraps around in the worst of inputs; the reader's numbers are doubles anyway. */
+    /* Times of a malicious input may wrap around. */
     gpume_bytes_signed(fields, (int64_t)((uint64_t)field->time_us - (uint64_t)*time_us));
     gpume_bytes_number(fields, sums->zero);
     gpume_bytes_number(fields, sums->sad_before);
     gpume_bytes_number(fields, sums->sad_after);
     gpume_bytes_number(fields, sums->sse_before);
     gpume_bytes_number(fields, sums->sse_after);
-    gpume_bytes_signed(fields, figures->dx_sum);
-    gpume_bytes_signed(fields, figures->dy_sum);
-    gpume_bytes_number(fields, figures->length_mean_milli);
-    gpume_bytes_number(fields, figures->length_max_squared);
-    gpume_bytes_number(fields, 2 * (uint64_t)figures->cost_max + figures->cut);
+    gpume_bytes_signed(fields, statistics->dx_sum);
+    gpume_bytes_signed(fields, statistics->dy_sum);
+    gpume_bytes_number(fields, statistics->length_mean_milli);
+    gpume_bytes_number(fields, statistics->length_max_squared);
+    gpume_bytes_number(fields, 2 * (uint64_t)statistics->cost_max + statistics->cut);
     *time_us = field->time_us;
 }
 
@@ -62,7 +63,7 @@ static void put_base64(struct gpume_json *json, const unsigned char *data, size_
     json->bytes += gpume_base64_length(count);
 }
 
-/* 64 hexadecimal digits as base 64, between quotes. */
+/* A SHA-256, given in hexadecimal, as a source of the policy. */
 static void put_hash(struct gpume_json *json, const char *sha256)
 {
     unsigned char bytes[32];
@@ -76,7 +77,7 @@ static void put_hash(struct gpume_json *json, const char *sha256)
     put_text(json, "'");
 }
 
-/* Nothing from anywhere, and no script or style but ours. */
+/* Forbids the page to load anything, and all scripts and styles but our own. */
 static void put_policy(struct gpume_json *json)
 {
     put_text(json, "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
@@ -115,8 +116,8 @@ static void put_set_name(struct gpume_json *json, const struct gpume_report_pick
     gpume_json_end(json);
 }
 
-/* The page draws overlays itself, with the same colours: heat from 0 to 1, and directions from
- * straight right on, by the right and downwards. */
+/* The colours of --overlay, with which the page draws its own overlays: heat from 0 to 1, and
+ * directions clockwise from the right. */
 static void put_colours(struct gpume_json *json)
 {
     struct gpume_colour heat[HEAT_STEPS], directions[DIRECTION_STEPS];
@@ -149,9 +150,9 @@ static void put_pictures(struct gpume_json *json, const struct gpume_report_page
     gpume_json_count(json, "blocks_y", page->run->summary->blocks_y);
     gpume_json_count(json, "window_x", page->run->params.window_x);
     gpume_json_count(json, "window_y", page->run->params.window_y);
-    gpume_json_count(json, "scale", picks ? gpume_report_camera_scale(picks->camera) : 1);
+    gpume_json_count(json, "scale", picks ? gpume_report_encoder_scale(picks->encoder) : 1);
     gpume_json_text(json, "type",
-        picks && !gpume_report_camera_lossless(picks->camera) ? "image/jpeg" : "image/png");
+        picks && !gpume_report_encoder_lossless(picks->encoder) ? "image/jpeg" : "image/png");
     gpume_json_real(json, "gamma", GPUME_REPORT_GAMMA, 1);
     gpume_json_begin_list(json, "sets");
     for (size_t i = 0; picks && i < picks->count; i++) {
@@ -196,7 +197,7 @@ static void put_data(struct gpume_json *json, const struct gpume_report_page *pa
     }
 }
 
-/* rest: bytes of the page's own file that are still to come. */
+/* The size of the whole page. rest: bytes of page.html that are not written yet. */
 static void put_size(struct gpume_json *json, size_t rest)
 {
     char element[96];

@@ -7,20 +7,22 @@
 
 #define GOLDEN UINT64_C(11400714819323198485) /* 2^64 / golden ratio, to the nearest odd number */
 
-/* Fields of which one at most is kept as the worst: neighbours look alike. In a long run they are
- * more, so that one long scene cannot take all that there is. */
+/* At most one field per group is kept as the worst, since neighbours look alike. Long runs have
+ * larger groups, so that one scene cannot take all pictures. */
 #define NEIGHBOURS_MIN 16u
 #define GROUPS 64u
 
-/* Below which key those of so many numbers lie, and few others. Where n numbers are, their share
- * and the key's differ by less than 1 + log2(n) / 4 of them, the golden ratio's discrepancy. */
+/* A key below which at least `wanted` of the first `numbers` fields lie, and few more. The number
+ * of keys below a limit differs from its expectation by less than 1 + log2(numbers) / 4, the
+ * discrepancy of the golden ratio. */
 static uint64_t key_below(uint64_t wanted, uint64_t numbers)
 {
-    uint64_t apart = 1;
+    uint64_t discrepancy = 1;
     for (uint64_t n = numbers; n > 1; n /= 16) {
-        apart++;
+        discrepancy++;
     }
-    return numbers > wanted + apart ? UINT64_MAX / numbers * (wanted + apart) : UINT64_MAX;
+    const uint64_t safe = wanted + discrepancy;
+    return numbers > safe ? UINT64_MAX / numbers * safe : UINT64_MAX;
 }
 
 int gpume_report_picks_init(struct gpume_report_picks *picks, const char *label,
@@ -33,19 +35,19 @@ int gpume_report_picks_init(struct gpume_report_picks *picks, const char *label,
         .spread_max = pictures,
         .worst_max = pictures / 2,
         .neighbours = group > NEIGHBOURS_MIN ? group : NEIGHBOURS_MIN,
-        /* A container that knows how many fields will come saves making pictures that go again. */
+        /* If the container knows the length, few pictures are encoded only to be dropped. */
         .key_end = key_below(pictures, run->expected),
     };
-    /* One more of each while they are weighed, and the one that leads. */
+    /* One more per order until it is trimmed, and the leader of the group. */
     picks->picks = calloc(picks->spread_max + picks->worst_max + 3, sizeof(*picks->picks));
     if (!picks->picks) {
         gpume_log_write(&run->log, GPUME_LOG_ERROR, "%s: out of memory", label);
         return GPUME_NOMEM;
     }
-    return gpume_report_camera_open(&picks->camera, label, run);
+    return gpume_report_encoder_open(&picks->encoder, label, run);
 }
 
-/* Of two alike the earlier one is the worse. */
+/* Of equals the earlier one is worse. */
 static bool is_worse(
     bool cut, uint64_t sse_after, uint64_t frame, const struct gpume_report_set *other)
 {
@@ -54,8 +56,8 @@ static bool is_worse(
                                            : frame < other->frame;
 }
 
-/* Does a come before b in that order? */
-static bool goes_before(const struct gpume_report_pick *a, const struct gpume_report_pick *b,
+/* Does a precede b in that order? */
+static bool precedes(const struct gpume_report_pick *a, const struct gpume_report_pick *b,
     enum gpume_report_reason order)
 {
     return order == GPUME_REPORT_SPREAD
@@ -63,7 +65,7 @@ static bool goes_before(const struct gpume_report_pick *a, const struct gpume_re
                : is_worse(a->set.cut, a->set.sse_after, a->set.frame, &b->set);
 }
 
-/* Those without a reason go; their places are taken by the last ones. */
+/* Takes reasons away. A pick without any is released, and the last one moves to its place. */
 static void drop(struct gpume_report_picks *picks, size_t index, unsigned reasons)
 {
     struct gpume_report_pick *pick = &picks->picks[index];
@@ -91,8 +93,8 @@ static void remember_refused(struct gpume_report_picks *picks, const struct gpum
     }
 }
 
-/* Drops the last of an order while there are more than most, or more bytes than there is room for.
- * What comes after one that was dropped is not taken any more: it would be out of turn. */
+/* Drops the last picks of an order while there are more than `most`, or too many bytes. Fields that
+ * come after a dropped one in the order are refused from then on. */
 static void trim(struct gpume_report_picks *picks, enum gpume_report_reason order, size_t most)
 {
     for (;;) {
@@ -101,7 +103,7 @@ static void trim(struct gpume_report_picks *picks, enum gpume_report_reason orde
         for (size_t i = 0; i < picks->count; i++) {
             const struct gpume_report_pick *pick = &picks->picks[i];
             if (pick->reasons & (unsigned)order) {
-                last = count == 0 || goes_before(&picks->picks[last], pick, order) ? i : last;
+                last = count == 0 || precedes(&picks->picks[last], pick, order) ? i : last;
                 bytes += gpume_report_set_bytes(&pick->set);
                 count++;
             }
@@ -118,7 +120,7 @@ static int make_pick(struct gpume_report_picks *picks, struct gpume_report_draft
     uint64_t index, unsigned reasons)
 {
     struct gpume_report_pick *pick = &picks->picks[picks->count];
-    const int status = gpume_report_set_make(&pick->set, picks->camera, draft);
+    const int status = gpume_report_set_make(&pick->set, picks->encoder, draft);
     if (status == GPUME_OK) {
         pick->key = index * GOLDEN;
         pick->reasons = reasons;
@@ -127,7 +129,7 @@ static int make_pick(struct gpume_report_picks *picks, struct gpume_report_draft
     return status;
 }
 
-/* The index of the pick that leads its neighbours, or count. */
+/* The index of the leader of the group, or count if it has not been encoded. */
 static size_t find_leader(const struct gpume_report_picks *picks)
 {
     size_t i = 0;
@@ -137,7 +139,7 @@ static size_t find_leader(const struct gpume_report_picks *picks)
     return i;
 }
 
-/* No more neighbours: the worst of them is one of the worst fields, if they are not worse. */
+/* The group is complete: its leader enters the worst order. */
 static int close_group(struct gpume_report_picks *picks)
 {
     const size_t leader = find_leader(picks);
@@ -154,7 +156,7 @@ static int close_group(struct gpume_report_picks *picks)
     return GPUME_OK;
 }
 
-/* Is a field worse than its neighbours so far, and than those that were refused? */
+/* Is a field worse than the rest of its group so far, and worse than any that was refused? */
 static bool leads(const struct gpume_report_picks *picks, const struct gpume_field *field, bool cut)
 {
     const size_t leader = find_leader(picks);
@@ -188,19 +190,19 @@ int gpume_report_picks_add(
         }
     }
     if (index * GOLDEN < picks->key_end) {
-        GPUME_TRY(gpume_report_draft_take(&picks->spare, picks->camera, field, cut));
+        GPUME_TRY(gpume_report_draft_take(&picks->spare, picks->encoder, field, cut));
         GPUME_TRY(make_pick(picks, &picks->spare, index,
             GPUME_REPORT_SPREAD | (is_leader ? (unsigned)GPUME_REPORT_LEADS : 0)));
         trim(picks, GPUME_REPORT_SPREAD, picks->spread_max);
     } else if (is_leader) {
-        GPUME_TRY(gpume_report_draft_take(&picks->draft, picks->camera, field, cut));
+        GPUME_TRY(gpume_report_draft_take(&picks->draft, picks->encoder, field, cut));
         picks->draft_index = index;
     }
 fail:
     return status;
 }
 
-/* The first of an order among those from the given one on, or count. */
+/* The first pick of an order, not before index `from`; count if there is none. */
 static size_t find_first(
     const struct gpume_report_picks *picks, size_t from, enum gpume_report_reason order)
 {
@@ -208,7 +210,7 @@ static size_t find_first(
     for (size_t i = from; i < picks->count; i++) {
         const struct gpume_report_pick *pick = &picks->picks[i];
         if (pick->reasons & (unsigned)order &&
-            (first == picks->count || goes_before(pick, &picks->picks[first], order))) {
+            (first == picks->count || precedes(pick, &picks->picks[first], order))) {
             first = i;
         }
     }
@@ -222,7 +224,7 @@ static void swap(struct gpume_report_pick *a, struct gpume_report_pick *b)
     *b = kept;
 }
 
-/* Brings those that stay to the front; gives their number. */
+/* Moves the picks that stay to the front and returns their number. */
 static size_t choose(struct gpume_report_picks *picks, uint64_t bytes_max)
 {
     uint64_t bytes = 0;
@@ -268,6 +270,6 @@ void gpume_report_picks_finish(struct gpume_report_picks *picks)
     free(picks->picks);
     gpume_report_draft_finish(&picks->draft);
     gpume_report_draft_finish(&picks->spare);
-    gpume_report_camera_close(&picks->camera);
+    gpume_report_encoder_close(&picks->encoder);
     *picks = (struct gpume_report_picks){0};
 }

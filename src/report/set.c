@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Pictures are reduced by a whole number a side, each sample the mean of a square; above 8 bits the
- * upper 8 count. Small pictures are kept exactly (PNG), others well (JPEG).
+ * Pictures are reduced by a whole factor: each sample is the mean of a square, of which the upper 8
+ * bits are kept. Small pictures become PNG, others JPEG.
  */
 #include "report/set.h"
 
@@ -12,66 +12,66 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SIDE_MAX 1280u                   /* pixels of the page's pictures, either way */
+#define SIDE_MAX 1280u                   /* pixels across or down of the page's pictures */
 #define LOSSLESS_MAX ((uint64_t)1 << 16) /* pixels */
 
 const char *const gpume_report_picture_names[GPUME_REPORT_PICTURES] = {
     "reference", "target", "predicted", "difference", "residual"};
 
-struct gpume_report_camera {
+struct gpume_report_encoder {
     const char *label;
     struct gpume_params params;
     struct gpume_log log;
     struct gpume_still *still;
-    uint32_t scale, width, height; /* the last two of the page's pictures */
+    uint32_t scale, width, height; /* width, height: of the page's pictures */
     bool lossless;
-    unsigned char *shades; /* of every difference, 0 to the peak: the gray that it becomes */
-    uint32_t *sums;        /* one a column of the whole picture */
+    unsigned char *gray_of; /* the gray level of each difference, from 0 to the peak */
+    uint32_t *sums;         /* one per column of the video */
 };
 
-static int refuse_memory(const struct gpume_report_camera *camera)
+static int refuse_memory(const struct gpume_report_encoder *encoder)
 {
-    gpume_log_write(&camera->log, GPUME_LOG_ERROR, "%s: out of memory", camera->label);
+    gpume_log_write(&encoder->log, GPUME_LOG_ERROR, "%s: out of memory", encoder->label);
     return GPUME_NOMEM;
 }
 
-void gpume_report_camera_close(struct gpume_report_camera **camera)
+void gpume_report_encoder_close(struct gpume_report_encoder **encoder)
 {
-    if (*camera) {
-        gpume_still_close(&(*camera)->still);
-        free((*camera)->shades);
-        free((*camera)->sums);
-        free(*camera);
-        *camera = NULL;
+    if (*encoder) {
+        gpume_still_close(&(*encoder)->still);
+        free((*encoder)->gray_of);
+        free((*encoder)->sums);
+        free(*encoder);
+        *encoder = NULL;
     }
 }
 
-static int fill_camera(struct gpume_report_camera *camera)
+static int fill_encoder(struct gpume_report_encoder *encoder)
 {
-    const struct gpume_params *params = &camera->params;
+    const struct gpume_params *params = &encoder->params;
     const uint32_t larger = params->width > params->height ? params->width : params->height;
     const uint32_t peak = (1u << params->bits) - 1;
-    camera->scale = (larger + SIDE_MAX - 1) / SIDE_MAX;
-    camera->width = (params->width + camera->scale - 1) / camera->scale;
-    camera->height = (params->height + camera->scale - 1) / camera->scale;
-    camera->lossless = (uint64_t)camera->width * camera->height <= LOSSLESS_MAX;
-    camera->shades = malloc((size_t)peak + 1);
-    camera->sums = malloc(params->width * sizeof(*camera->sums));
-    if (!camera->shades || !camera->sums) {
-        return refuse_memory(camera);
+    encoder->scale = (larger + SIDE_MAX - 1) / SIDE_MAX;
+    encoder->width = (params->width + encoder->scale - 1) / encoder->scale;
+    encoder->height = (params->height + encoder->scale - 1) / encoder->scale;
+    encoder->lossless = (uint64_t)encoder->width * encoder->height <= LOSSLESS_MAX;
+    encoder->gray_of = malloc((size_t)peak + 1);
+    encoder->sums = malloc(params->width * sizeof(*encoder->sums));
+    if (!encoder->gray_of || !encoder->sums) {
+        return refuse_memory(encoder);
     }
     for (uint32_t d = 0; d <= peak; d++) {
-        camera->shades[d] =
+        encoder->gray_of[d] =
             (unsigned char)lround(255 * pow((double)d / peak, 1 / GPUME_REPORT_GAMMA));
     }
-    return gpume_still_open(&camera->still, camera->label, camera->width, camera->height,
-        camera->lossless, &camera->log);
+    return gpume_still_open(&encoder->still, encoder->label, encoder->width, encoder->height,
+        encoder->lossless, &encoder->log);
 }
 
-int gpume_report_camera_open(
-    struct gpume_report_camera **camera, const char *label, const struct gpume_run *run)
+int gpume_report_encoder_open(
+    struct gpume_report_encoder **encoder, const char *label, const struct gpume_run *run)
 {
-    struct gpume_report_camera *self = calloc(1, sizeof(*self));
+    struct gpume_report_encoder *self = calloc(1, sizeof(*self));
     if (!self) {
         gpume_log_write(&run->log, GPUME_LOG_ERROR, "%s: out of memory", label);
         return GPUME_NOMEM;
@@ -79,23 +79,23 @@ int gpume_report_camera_open(
     self->label = label;
     self->params = run->params;
     self->log = run->log;
-    const int status = fill_camera(self);
+    const int status = fill_encoder(self);
     if (status != GPUME_OK) {
-        gpume_report_camera_close(&self);
+        gpume_report_encoder_close(&self);
         return status;
     }
-    *camera = self;
+    *encoder = self;
     return GPUME_OK;
 }
 
-uint32_t gpume_report_camera_scale(const struct gpume_report_camera *camera)
+uint32_t gpume_report_encoder_scale(const struct gpume_report_encoder *encoder)
 {
-    return camera->scale;
+    return encoder->scale;
 }
 
-bool gpume_report_camera_lossless(const struct gpume_report_camera *camera)
+bool gpume_report_encoder_lossless(const struct gpume_report_encoder *encoder)
 {
-    return camera->lossless;
+    return encoder->lossless;
 }
 
 static const void *row_of(const struct gpume_plane *plane, uint32_t y)
@@ -103,7 +103,7 @@ static const void *row_of(const struct gpume_plane *plane, uint32_t y)
     return (const char *)plane->data + (ptrdiff_t)y * plane->stride;
 }
 
-/* Rows onto sums. Each a loop of its own, without anything that could alias, for the compiler. */
+/* Add a row to the sums. Separate loops without aliasing, which the compiler can vectorize. */
 static void add_8(uint32_t *restrict sums, const uint8_t *restrict from, uint32_t width)
 {
     for (uint32_t x = 0; x < width; x++) {
@@ -134,7 +134,7 @@ static void add_difference_16(uint32_t *restrict sums, const uint16_t *restrict 
     }
 }
 
-/* A row of samples, or of absolute differences where minus is another plane. */
+/* Adds a row of samples, or of absolute differences if minus is another plane. */
 static void add_row(
     uint32_t *sums, const struct gpume_plane *plane, const struct gpume_plane *minus, uint32_t y)
 {
@@ -148,9 +148,9 @@ static void add_row(
     }
 }
 
-/* The mean of a square, rounded, by a multiplication: a division for every sample of the page's
- * took most of the time. Exact: n < 2^28 of d <= 52 x 52 samples, and the inverse, 2^40 / d rounded
- * up, adds less than n / 2^40, below the 1 / d that would reach the next whole number. */
+/* The rounded mean of a square of d = `samples` samples, by multiplication with inverse, 2^40 / d
+ * rounded up: a division per sample took most of the time. Exact: the error is below
+ * sum / 2^40 < 2^-12, while the next whole number is at least 1 / d away, and d <= 52 x 52. */
 static uint32_t mean_of(const uint32_t *sums, uint32_t columns, uint32_t samples, uint64_t inverse)
 {
     uint64_t sum = samples / 2;
@@ -160,37 +160,38 @@ static uint32_t mean_of(const uint32_t *sums, uint32_t columns, uint32_t samples
     return (uint32_t)(sum * inverse >> 40);
 }
 
-/* A row of the page's picture from the sums of its rows; itself: of samples, not of differences. */
-static void reduce_row(const struct gpume_report_camera *camera, const struct gpume_plane *plane,
-    bool itself, uint32_t rows, unsigned char *to)
+/* Turns the sums of `rows` rows into one row of the page's picture. is_difference: the sums are of
+ * absolute differences. */
+static void reduce_row(const struct gpume_report_encoder *encoder, const struct gpume_plane *plane,
+    bool is_difference, uint32_t rows, unsigned char *to)
 {
-    const uint32_t scale = camera->scale, peak = (1u << plane->bits) - 1;
-    const uint32_t last = plane->width - (camera->width - 1) * scale;
-    const uint32_t down = plane->bits - 8, width = camera->width;
-    const unsigned char *const shades = camera->shades;
+    const uint32_t scale = encoder->scale, peak = (1u << plane->bits) - 1;
+    const uint32_t last = plane->width - (encoder->width - 1) * scale;
+    const uint32_t down = plane->bits - 8, width = encoder->width;
+    const unsigned char *const gray_of = encoder->gray_of;
     const uint64_t inverse = (UINT64_C(1) << 40) / (rows * scale) + 1;
     for (uint32_t column = 0; column < width; column++) {
-        const uint32_t *const sums = camera->sums + (size_t)column * scale;
+        const uint32_t *const sums = encoder->sums + (size_t)column * scale;
         uint32_t mean = column + 1 < width ? mean_of(sums, scale, rows * scale, inverse)
                                            : mean_of(sums, last, rows * last,
                                                  (UINT64_C(1) << 40) / (rows * last) + 1);
-        mean = mean < peak ? mean : peak; /* raw files may hold samples above it */
-        to[column] = (unsigned char)(itself ? mean >> down : shades[mean]);
+        mean = mean < peak ? mean : peak; /* raw files may contain larger samples */
+        to[column] = (unsigned char)(is_difference ? gray_of[mean] : mean >> down);
     }
 }
 
-/* minus == plane: the samples themselves. */
-static void reduce(struct gpume_report_camera *camera, const struct gpume_plane *plane,
+/* Reduces |plane - minus|; if minus == plane, the plane itself. */
+static void reduce(struct gpume_report_encoder *encoder, const struct gpume_plane *plane,
     const struct gpume_plane *minus, unsigned char *to)
 {
-    for (uint32_t row = 0; row < camera->height; row++) {
-        const uint32_t top = row * camera->scale, left = plane->height - top;
-        const uint32_t rows = left < camera->scale ? left : camera->scale;
-        memset(camera->sums, 0, plane->width * sizeof(*camera->sums));
+    for (uint32_t row = 0; row < encoder->height; row++) {
+        const uint32_t top = row * encoder->scale, left = plane->height - top;
+        const uint32_t rows = left < encoder->scale ? left : encoder->scale;
+        memset(encoder->sums, 0, plane->width * sizeof(*encoder->sums));
         for (uint32_t y = top; y < top + rows; y++) {
-            add_row(camera->sums, plane, minus, y);
+            add_row(encoder->sums, plane, minus, y);
         }
-        reduce_row(camera, plane, minus == plane, rows, to + (size_t)row * camera->width);
+        reduce_row(encoder, plane, minus != plane, rows, to + (size_t)row * encoder->width);
     }
 }
 
@@ -217,7 +218,7 @@ static void pack_vectors(
     }
 }
 
-int gpume_report_draft_take(struct gpume_report_draft *draft, struct gpume_report_camera *camera,
+int gpume_report_draft_take(struct gpume_report_draft *draft, struct gpume_report_encoder *encoder,
     const struct gpume_field *field, bool cut)
 {
     const struct gpume_plane *const planes[GPUME_REPORT_PICTURES][2] = {
@@ -229,16 +230,16 @@ int gpume_report_draft_take(struct gpume_report_draft *draft, struct gpume_repor
     };
     for (size_t i = 0; i < GPUME_REPORT_PICTURES; i++) {
         if (!draft->samples[i]) {
-            draft->samples[i] = malloc((size_t)camera->width * camera->height);
+            draft->samples[i] = malloc((size_t)encoder->width * encoder->height);
         }
         if (!draft->samples[i]) {
-            return refuse_memory(camera);
+            return refuse_memory(encoder);
         }
-        reduce(camera, planes[i][0], planes[i][1], draft->samples[i]);
+        reduce(encoder, planes[i][0], planes[i][1], draft->samples[i]);
     }
-    pack_vectors(&draft->vectors, &camera->params, field);
+    pack_vectors(&draft->vectors, &encoder->params, field);
     if (draft->vectors.failed) {
-        return refuse_memory(camera);
+        return refuse_memory(encoder);
     }
     draft->full = true;
     draft->frame = field->frame;
@@ -256,7 +257,7 @@ void gpume_report_draft_finish(struct gpume_report_draft *draft)
     *draft = (struct gpume_report_draft){0};
 }
 
-int gpume_report_set_make(struct gpume_report_set *set, struct gpume_report_camera *camera,
+int gpume_report_set_make(struct gpume_report_set *set, struct gpume_report_encoder *encoder,
     struct gpume_report_draft *draft)
 {
     gpume_report_set_finish(set);
@@ -266,12 +267,12 @@ int gpume_report_set_make(struct gpume_report_set *set, struct gpume_report_came
         size_t bytes = 0;
         const struct gpume_plane plane = {
             .data = draft->samples[i],
-            .stride = (ptrdiff_t)camera->width,
-            .width = camera->width,
-            .height = camera->height,
+            .stride = (ptrdiff_t)encoder->width,
+            .width = encoder->width,
+            .height = encoder->height,
             .bits = 8,
         };
-        const int status = gpume_still_encode(camera->still, &plane, &data, &bytes);
+        const int status = gpume_still_encode(encoder->still, &plane, &data, &bytes);
         if (status != GPUME_OK) {
             gpume_report_set_finish(set);
             return status;
@@ -282,7 +283,7 @@ int gpume_report_set_make(struct gpume_report_set *set, struct gpume_report_came
     gpume_bytes_put(&set->vectors, draft->vectors.data, draft->vectors.count);
     if (failed || set->vectors.failed) {
         gpume_report_set_finish(set);
-        return refuse_memory(camera);
+        return refuse_memory(encoder);
     }
     set->full = true;
     set->frame = draft->frame;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The pictures and vectors of one field, small enough for a page: taken from the field as raw
- * samples of reduced size (a draft), then encoded (a set). One thread.
+ * The pictures and vectors of one field, small enough for a page: first raw samples of reduced size
+ * (a draft), then encoded files (a set). One thread.
  */
 #ifndef GPUME_REPORT_SET_H
 #define GPUME_REPORT_SET_H
@@ -24,13 +24,13 @@ enum gpume_report_picture {
 };
 extern const char *const gpume_report_picture_names[GPUME_REPORT_PICTURES];
 
-/* Difference and residual are brightened by this gamma. */
+/* Gamma of difference and residual. */
 #define GPUME_REPORT_GAMMA 1.5
 
-/* More blocks than this have no vectors in the page: 4096 x 2160 by 4 x 4 has half a million. */
+/* Fields with more blocks have no vectors in the page. 4096 x 2160 pixels have 552,960 of 4 x 4. */
 #define GPUME_REPORT_BLOCKS_MAX ((uint64_t)600000)
 
-struct gpume_report_camera; /* what making sets needs */
+struct gpume_report_encoder; /* makes drafts and sets */
 
 struct gpume_report_draft {
     bool full;
@@ -41,9 +41,9 @@ struct gpume_report_draft {
     struct gpume_bytes vectors;
 };
 
-/* vectors: every block's candidate, numbered by rows from (-window_x, -window_y), in the least
- * whole bytes that hold all, the lowest first; then every block's cost by gpume_bytes_number. Empty
- * where there are too many blocks. */
+/* vectors: for every block the index of its vector in the window, in raster order from (-window_x,
+ * -window_y), in as few bytes as any index needs, lowest byte first; then for every block its cost,
+ * by gpume_bytes_number. Empty if there are more blocks than GPUME_REPORT_BLOCKS_MAX. */
 struct gpume_report_set {
     bool full;
     uint64_t frame;
@@ -53,26 +53,28 @@ struct gpume_report_set {
     struct gpume_bytes vectors;
 };
 
-/* Strings and log target of *run, and label, outlive the camera. Failures are logged. */
-int gpume_report_camera_open(
-    struct gpume_report_camera **camera, const char *label, const struct gpume_run *run);
-void gpume_report_camera_close(struct gpume_report_camera **camera);
+/* label and the strings and log target of *run must outlive the encoder. Failures are logged. */
+int gpume_report_encoder_open(
+    struct gpume_report_encoder **encoder, const char *label, const struct gpume_run *run);
+void gpume_report_encoder_close(struct gpume_report_encoder **encoder);
 
-/* Pixels of a picture's side for one of the page's, and the page's sizes. */
-uint32_t gpume_report_camera_scale(const struct gpume_report_camera *camera);
-bool gpume_report_camera_lossless(const struct gpume_report_camera *camera);
+/* How many pixels of the video, across and down, make one of the page's pictures. */
+uint32_t gpume_report_encoder_scale(const struct gpume_report_encoder *encoder);
 
-/* Fills a draft that was zero or used before. */
-int gpume_report_draft_take(struct gpume_report_draft *draft, struct gpume_report_camera *camera,
+/* PNG rather than JPEG? */
+bool gpume_report_encoder_lossless(const struct gpume_report_encoder *encoder);
+
+/* Fills a draft, which is zero or has been used before. */
+int gpume_report_draft_take(struct gpume_report_draft *draft, struct gpume_report_encoder *encoder,
     const struct gpume_field *field, bool cut);
 void gpume_report_draft_finish(struct gpume_report_draft *draft);
 
-/* Replaces what the set held; the draft is full no longer. */
-int gpume_report_set_make(struct gpume_report_set *set, struct gpume_report_camera *camera,
+/* Encodes a draft, replacing the contents of the set. The draft is empty afterwards. */
+int gpume_report_set_make(struct gpume_report_set *set, struct gpume_report_encoder *encoder,
     struct gpume_report_draft *draft);
 void gpume_report_set_finish(struct gpume_report_set *set);
 
-/* Bytes that it takes in the page. */
+/* Bytes of the set in the page. */
 uint64_t gpume_report_set_bytes(const struct gpume_report_set *set);
 
 #endif

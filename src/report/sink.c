@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A report of the run in one file: a page for people (.html), the same for programs (.json), or a
- * table of all fields (.csv). Table and list are written as fields pass; the page keeps some thirty
- * bytes a field and a bounded set of pictures until the end. Called by the thread that receives
- * fields.
+ * A report of the run in one file: a page for people (.html), the same data for programs (.json),
+ * or a table of all fields (.csv). The table and the JSON list are written as fields arrive; the
+ * page keeps about thirty bytes per field and a bounded number of pictures until the end. Called by
+ * the thread that receives fields.
  */
 #include "base/status.h"
 #include "files/out.h"
 #include "files/text_file.h"
-#include "report/figures.h"
 #include "report/gallery.h"
 #include "report/page.h"
 #include "report/picks.h"
 #include "report/report.h"
+#include "report/statistics.h"
 #include "sinks/frame_row.h"
 #include "sinks/summary.h"
 
@@ -67,7 +67,7 @@ static int report_check(
         }
     }
     gpume_log_write(log, GPUME_LOG_ERROR,
-        "%s: unknown form of a report; give a name that ends in .html, .json or .csv", path);
+        "%s: unknown report format; give a name that ends in .html, .json or .csv", path);
     return GPUME_INVALID;
 }
 
@@ -156,13 +156,13 @@ static int csv_open(struct gpume_sink **sink, const char *path, const struct gpu
 static int html_field(struct gpume_sink *sink, const struct gpume_field *field)
 {
     struct report *self = (struct report *)sink;
-    struct gpume_report_figures figures;
-    gpume_report_figures_make(&figures, &self->cuts, &self->histogram, field);
-    gpume_report_page_pack(&self->fields, &figures, field, &self->time_us);
+    struct gpume_report_statistics statistics;
+    gpume_report_measure(&statistics, &self->cuts, &self->histogram, field);
+    gpume_report_page_pack(&self->fields, &statistics, field, &self->time_us);
     if (self->fields.failed || gpume_report_gallery_add(&self->gallery, field) != GPUME_OK) {
         return refuse_memory(self);
     }
-    return self->with_pictures ? gpume_report_picks_add(&self->picks, field, figures.cut)
+    return self->with_pictures ? gpume_report_picks_add(&self->picks, field, statistics.cut)
                                : GPUME_OK;
 }
 
@@ -182,9 +182,9 @@ static int json_field(struct gpume_sink *sink, const struct gpume_field *field)
     const struct gpume_sums *sums = &field->sums;
     const uint64_t count = (uint64_t)field->blocks_x * field->blocks_y;
     const double blocks = (double)count;
-    struct gpume_report_figures figures;
+    struct gpume_report_statistics statistics;
     char row[1024], time[32], before[32], after[32];
-    gpume_report_figures_make(&figures, &self->cuts, &self->histogram, field);
+    gpume_report_measure(&statistics, &self->cuts, &self->histogram, field);
     if (gpume_report_gallery_add(&self->gallery, field) != GPUME_OK) {
         return refuse_memory(self);
     }
@@ -199,10 +199,10 @@ static int json_field(struct gpume_sink *sink, const struct gpume_field *field)
         "\"dx_mean\": %.3f, \"dy_mean\": %.3f, \"length_mean\": %" PRIu64 ".%03" PRIu64
         ", \"length_max\": %.3f, \"cost_max\": %" PRIu32 ", \"cut\": %s}",
         field->frame, field->ref, time, count, sums->zero, sums->sad_before, sums->sad_after,
-        sums->sse_before, sums->sse_after, before, after, (double)figures.dx_sum / blocks,
-        (double)figures.dy_sum / blocks, figures.length_mean_milli / 1000,
-        figures.length_mean_milli % 1000, sqrt((double)figures.length_max_squared),
-        figures.cost_max, figures.cut ? "true" : "false");
+        sums->sse_before, sums->sse_after, before, after, (double)statistics.dx_sum / blocks,
+        (double)statistics.dy_sum / blocks, statistics.length_mean_milli / 1000,
+        statistics.length_mean_milli % 1000, sqrt((double)statistics.length_max_squared),
+        statistics.cost_max, statistics.cut ? "true" : "false");
     gpume_json_digits(&self->json, NULL, row);
     return gpume_out_write(self->out, "", 0); /* has it failed? */
 }
@@ -210,12 +210,12 @@ static int json_field(struct gpume_sink *sink, const struct gpume_field *field)
 static int csv_field(struct gpume_sink *sink, const struct gpume_field *field)
 {
     struct report *self = (struct report *)sink;
-    struct gpume_report_figures figures;
+    struct gpume_report_statistics statistics;
     char row[GPUME_FRAME_ROW_BYTES], more[GPUME_REPORT_ROW_BYTES];
-    gpume_report_figures_make(&figures, &self->cuts, NULL, field);
+    gpume_report_measure(&statistics, &self->cuts, NULL, field);
     gpume_frame_row(row, self->run.params.bits,
         (uint64_t)self->run.params.width * self->run.params.height, field);
-    gpume_report_figures_row(more, &figures, field);
+    gpume_report_statistics_row(more, &statistics, field);
     (void)gpume_out_write(self->out, row, strlen(row));
     (void)gpume_out_write(self->out, ",", 1);
     (void)gpume_out_write(self->out, more, strlen(more));

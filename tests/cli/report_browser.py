@@ -148,10 +148,10 @@ class Run:
 
 def check_field(browser, run):
     """The open field's figures, and those under the charts."""
-    frame = browser.script("return document.body.dataset.field")
+    frame = browser.script("return document.body.dataset.frame")
     row = run.frames[frame]
-    shown = browser.script("return Object.fromEntries([...document.querySelectorAll('#figures [data-figure]')]"
-                           ".map(e => [e.dataset.figure, e.dataset.value]))")
+    shown = browser.script("return Object.fromEntries([...document.querySelectorAll('#statistics [data-statistic]')]"
+                           ".map(e => [e.dataset.statistic, e.dataset.value]))")
     for key in ("ref", "time", "zero", "sad_before", "sad_after", "psnr_before", "psnr_after"):
         same(f"field {frame}: {key}", shown[key], row[key])
     legend = browser.script("return [...document.querySelectorAll('#charts .u-value')].map(e => e.textContent)")
@@ -161,11 +161,11 @@ def check_field(browser, run):
 
 
 def check_cards(browser, run):
-    shown = browser.script("return Object.fromEntries([...document.querySelectorAll('#cards [data-figure]')]"
-                           ".map(e => [e.dataset.figure, Number(e.dataset.value)]))")
-    same("fields", shown["Fields"], run.summary["fields"])
-    same("mean SAD", shown["Mean SAD after"], run.summary["means"]["sad_after"])
-    same("mean PSNR", shown["Mean PSNR after"], run.summary["means"]["psnr_after"])
+    shown = browser.script("return Object.fromEntries([...document.querySelectorAll('#cards [data-statistic]')]"
+                           ".map(e => [e.dataset.statistic, Number(e.dataset.value)]))")
+    same("frame pairs", shown["Frame pairs"], run.summary["fields"])
+    same("mean SAD", shown["Mean SAD after search"], run.summary["means"]["sad_after"])
+    same("mean PSNR", shown["Mean PSNR after search"], run.summary["means"]["psnr_after"])
     same("zero vectors", shown["Zero vectors"], run.summary["totals"]["zero"])
     same("stages", browser.script("return document.querySelectorAll('#stages tbody tr').length"), 9)
 
@@ -180,7 +180,7 @@ def check_keys(browser, run):
     same("slider", check_field(browser, run), str(first + round(len(run.frames) / 20) + 1))
     browser.press("charts", "enter")
     hold("Enter does not lead to the field", browser.script(
-        "return Math.abs(document.getElementById('field-part').getBoundingClientRect().top) < 60"))
+        "return Math.abs(document.getElementById('pair').getBoundingClientRect().top) < 60"))
 
 
 def check_charts(browser, run):
@@ -198,10 +198,10 @@ def check_nearest(browser, run):
     check_field(browser, run)
     hold("pictures of a field that has none", browser.script("return document.getElementById('viewer').hidden"))
     browser.click("#go-nearest")
-    nearest = browser.script("return document.body.dataset.field")
+    nearest = browser.script("return document.body.dataset.frame")
     hold(f"field {nearest} is not one with pictures", nearest in sets)
     hold("no pictures", not browser.script("return document.getElementById('viewer').hidden"))
-    for button in ("forth", "back"):
+    for button in ("next", "previous"):
         if not browser.script("return document.getElementById(arguments[0]).disabled", button):
             browser.click(f"#{button}")
             hold(f"{button} leads elsewhere", check_field(browser, run) in sets)
@@ -288,7 +288,7 @@ def check_block(browser, run, frame):
 
 
 def check_blocks(browser, run):
-    frame = browser.script("return document.body.dataset.field")
+    frame = browser.script("return document.body.dataset.frame")
     for x, y in ((0.01, 0.01), (0.5, 0.5), (0.33, 0.71), (0.99, 0.99)):
         browser.point("#stage", x, y)
         place = check_block(browser, run, frame)
@@ -302,7 +302,7 @@ def check_blocks(browser, run):
     check_block(browser, run, frame)
     browser.press("stage", "0")
     same("zoom", browser.dataset("stage")["zoom"], "1")
-    browser.click("#closer")
+    browser.click("#zoom-in")
     same("zoom", browser.dataset("stage")["zoom"], "2")
     browser.click("#fit")
 
@@ -381,7 +381,7 @@ def main():
         seconds = browser.open(long.page)
         check_keys(browser, long)
         print(f"10,000 fields open in {seconds:.2f} s")
-        for run, words in ((equal, "Infinite in every field: "), (found, "Infinite in every field after the search"),
+        for run, words in ((equal, "PSNR is infinite for every frame pair"), (found, "PSNR after the search is infinite for every frame pair"),
                            (clip, None)):
             browser.open(run.page)
             check_field(browser, run)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a report keeps of a run: which fields get pictures, packed numbers, scene cuts, histogram.
+ * What a report keeps of a run: the fields with pictures, packed numbers, scene cuts, the
+ * histogram, the costliest blocks.
  */
 #include "files/bytes.h"
 #include "harness.h"
-#include "report/figures.h"
+#include "report/gallery.h"
 #include "report/picks.h"
+#include "report/statistics.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -209,15 +211,15 @@ static void test_cuts(void)
         {512, 256, 1}, {1100, 512, 0}, {1024, 1023, 0}, {3000, 2046, 1}};
     struct gpume_run run = make_run(0);
     struct gpume_report_cuts cuts;
-    struct gpume_report_figures figures;
+    struct gpume_report_statistics statistics;
     for (uint32_t bits = 8; bits <= 16; bits += 8) {
         run.params.bits = bits;
         gpume_report_cuts_init(&cuts, &run.params);
         for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
             struct gpume_field field = make_field(i, rows[i][1] << (bits - 8));
             field.sums.sad_before = rows[i][0] << (bits - 8);
-            gpume_report_figures_make(&figures, &cuts, NULL, &field);
-            REQUIRE_EQUAL(figures.cut, rows[i][2]);
+            gpume_report_measure(&statistics, &cuts, NULL, &field);
+            REQUIRE_EQUAL(statistics.cut, rows[i][2]);
         }
     }
 }
@@ -243,6 +245,29 @@ static void test_histogram(void)
     }
 }
 
+/* Blocks of 8 x 4 pixels in a picture that cuts the last column: the two costliest of each field.
+ */
+static void test_gallery(void)
+{
+    static const uint32_t layer_costs[6] = {1, 2, 3, 4, 5, 6}, layer_ranks[6] = {5, 4, 3, 2, 1, 0};
+    static const struct gpume_vector layer_vectors[6];
+    static const struct gpume_layer layer = {8, 4, 3, 2, layer_vectors, layer_costs, layer_ranks};
+    static const struct gpume_layer *const layers[] = {&layer};
+    struct gpume_report_gallery gallery;
+    struct gpume_run run = make_run(0);
+    run.params.width = 20;
+    gpume_report_gallery_init(&gallery, &run, false);
+    const struct gpume_field field = {.layer_count = 1, .layers = layers};
+    REQUIRE_EQUAL(gpume_report_gallery_add(&gallery, &field), GPUME_OK);
+    REQUIRE_EQUAL(gallery.count, 2);
+    const struct gpume_report_block *const first = &gallery.blocks[0], *const second = first + 1;
+    REQUIRE(first->cost == 6 && first->x == 16 && first->y == 4);
+    REQUIRE(first->width == 4 && first->height == 4);
+    REQUIRE(second->cost == 5 && second->x == 8 && second->y == 4);
+    REQUIRE(second->width == 8 && second->height == 4);
+    gpume_report_gallery_finish(&gallery);
+}
+
 int main(void)
 {
     test_picks();
@@ -252,5 +277,6 @@ int main(void)
     test_numbers();
     test_cuts();
     test_histogram();
+    test_gallery();
     return harness_verdict();
 }

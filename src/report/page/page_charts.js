@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The charts of all fields, drawn by uPlot.
+ * The charts of all frame pairs, drawn by uPlot.
  *
- * makeCharts(onSelect)  makes them, again where the colours have changed; onSelect(index, open) is
- *                       called when a field is clicked
- * showInCharts(index)   marks a field
- * resizeCharts()
+ * makeCharts(onSelect)  makes them, also again when the colours change; a click calls onSelect(index)
+ * showInCharts(index)   marks a frame pair
+ * resizeCharts()        fits them to the width of the page
+ * resetZoom()           shows all frame pairs
  */
 
 const charts = [];
-let logarithmic = false; /* the SAD's scale */
-let marked = 0;      /* index of the field that is marked */
-let syncing = false; /* a zoom is being handed to the other charts */
+let logarithmic = false; /* is the SAD axis logarithmic? */
+let marked = 0;      /* index of the marked field */
+let syncing = false; /* the other charts are following a zoom */
 
 const fromZero = (u, min, max) => [0, max > 0 ? 1.05 * max : 1];
 
 const CHARTS = [
     { title: "SAD", unit: "sum of absolute differences", text: short, range: fromZero,
         lines: [["before", "sadBefore", whole], ["after", "sadAfter", whole]] },
-    { title: "PSNR", unit: "dB; gaps where it is infinite", text: (v) => plain(v, 1),
+    { title: "PSNR", unit: "in dB; gaps where it is infinite", text: (v) => plain(v, 1),
         lines: [["before", "psnrBefore", (v) => fixed(v, 3)], ["after", "psnrAfter", (v) => fixed(v, 3)]] },
-    { title: "Vectors", unit: "length in pixels", text: (v) => plain(v, 1), range: fromZero,
+    { title: "Vector length", unit: "in pixels", text: (v) => plain(v, 1), range: fromZero,
         lines: [["largest", "largest", (v) => fixed(v, 3)], ["mean", "mean", (v) => fixed(v, 3)]] },
-    { title: "Zero vectors", unit: "per cent of blocks", text: (v) => plain(v, 1), range: () => [0, 104],
+    { title: "Zero vectors", unit: "percentage of blocks", text: (v) => plain(v, 1), range: () => [0, 104],
         lines: [["zero", "zeroShare", (v) => fixed(v, 2)]] },
 ];
 
-/* Scene cuts' candidates as dashed lines, fields with pictures as ticks at the bottom, the marked
- * field as a line. */
+/* Possible scene cuts as dashed lines, frames with pictures as ticks at the bottom, the marked frame
+ * as a solid line. */
 function drawMarks(u) {
     const { left, top, width, height } = u.bbox;
     const at = (frame) => Math.round(u.valToPos(frame, "x", true));
@@ -70,7 +70,7 @@ for (let i = 0; i < fields.count; i++) {
     }
 }
 
-/* What is zoomed in one chart is zoomed in all. */
+/* Zooms the other charts like this one. */
 function shareZoom(u, key) {
     if (key !== "x" || syncing) {
         return;
@@ -88,12 +88,12 @@ function shareZoom(u, key) {
     syncing = false;
 }
 
-function showAllFields() {
+function resetZoom() {
     const [min, max] = rangeOfFields(null, fields.frame[0], fields.frame[fields.count - 1]);
     charts[0].setScale("x", { min, max });
 }
 
-/* One field has room about it too. */
+/* A single frame gets a margin on either side. */
 function rangeOfFields(u, min, max) {
     return min === max ? [min - 1, max + 1] : [min, max];
 }
@@ -110,13 +110,13 @@ function series(name, column, text, place) {
     };
 }
 
-/* A cut's SAD would flatten all others. */
+/* Would the SAD of a few frame pairs, such as cuts, flatten the rest of the curve? */
 function hasPeaks() {
     const sorted = Float64Array.from(fields.sadBefore).sort();
     return sorted[fields.count - 1] > 8 * sorted[Math.floor(0.9 * (fields.count - 1))] && sorted[0] > 0;
 }
 
-/* A logarithm has no zero: 1 stands for it, the reading says 0. */
+/* On a logarithmic axis 0 is drawn as 1; the legend still reads 0. */
 function columnsOf(chart) {
     const rest = chart.lines.map((line) => fields[line[1]]);
     return [fields.frame, ...(chart.title === "SAD" && logarithmic
@@ -131,7 +131,7 @@ function powersOfTen(u, axis, min, max) {
     return all;
 }
 
-/* Frames have whole numbers. */
+/* Axis steps for frame numbers: integers only. */
 const WHOLE_STEPS = [];
 for (let power = 1; power < 1e12; power *= 10) {
     WHOLE_STEPS.push(power, 2 * power, 5 * power);
@@ -158,7 +158,7 @@ function chartOptions(chart, width) {
     };
 }
 
-/* A click, unless the pointer was dragged. */
+/* Selects on a click, but not at the end of a drag. */
 function listen(u, onSelect) {
     let from = 0;
     u.over.addEventListener("pointerdown", (event) => { from = event.clientX; });
@@ -172,20 +172,20 @@ function listen(u, onSelect) {
 
 function chartWidth() {
     const box = byId("charts");
-    const columns = getComputedStyle(box).gridTemplateColumns.split(" ").length; // the style decides
+    const columns = getComputedStyle(box).gridTemplateColumns.split(" ").length; // as page.css decides
     return Math.max(220, Math.floor((box.clientWidth - (columns - 1) * 24) / columns));
 }
 
-/* What a chart cannot draw: lines without a finite value in any field. */
-function wordsForNothing(chart) {
+/* Explains lines that have no finite value to draw. */
+function explainGaps(chart) {
     const names = chart.lines.filter(([, column]) => !fields[column].some((value) => value !== null))
         .map(([name]) => name);
     if (names.length === 0) {
         return "";
     }
     return names.length === chart.lines.length
-        ? "Infinite in every field: no two frames differ, and there is nothing to draw."
-        : `Infinite in every field ${names[0]} the search: nothing is left to draw.`;
+        ? `${chart.title} is infinite for every frame pair: the frames are identical.`
+        : `${chart.title} ${names[0]} the search is infinite for every frame pair: the prediction is exact.`;
 }
 
 function makeCharts(onSelect) {
@@ -198,7 +198,7 @@ function makeCharts(onSelect) {
         const place = make("div", { className: "plot" });
         box.append(make("figure", {}, make("figcaption", {}, make("strong", {}, chart.title), ` ${chart.unit}`), place));
         const u = new uPlot(chartOptions(chart, chartWidth()), columnsOf(chart), place);
-        const words = wordsForNothing(chart);
+        const words = explainGaps(chart);
         if (words) {
             u.over.append(make("p", { className: "nothing" }, words));
         }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The report's data, as the elements of the page hold it, and numbers as text. Scripts of the page
- * share one scope, in the order of src/CMakeLists.txt; each adds what its head says.
+ * Reads the report's data from the page's elements and formats numbers. The page's scripts share one
+ * scope, in the order of src/CMakeLists.txt; the comment at the head of each lists what it adds.
  *
- * data    what summary.json has, and histogram, costliest, sets (see src/report/report_page.c)
- * fields  one typed array a figure, all of the same length
+ * data    the contents of summary.json, and histogram, costliest, sets (see src/report/page.c)
+ * fields  one array per statistic, with one entry per frame pair
  */
 "use strict";
 
@@ -17,7 +17,7 @@ function bytesOf(text) {
     return bytes;
 }
 
-/* Reads what gpume_bytes_number and gpume_bytes_signed wrote. Beyond 2^53 doubles round. */
+/* Reads numbers written by gpume_bytes_number and gpume_bytes_signed; those above 2^53 are rounded. */
 class Numbers {
     constructor(bytes, at = 0) {
         this.bytes = bytes;
@@ -45,8 +45,9 @@ class Numbers {
 
 const byId = (id) => document.getElementById(id);
 const data = JSON.parse(byId("data").textContent);
+const [BLOCK_W, BLOCK_H = BLOCK_W] = String(data.parameters.block).split("x").map(Number); // pixels
 
-/* psnr is null where two frames are equal: there is no error to have a ratio to. */
+/* An infinite PSNR, that of equal frames, is null. */
 function readFields() {
     const count = data.fields;
     const blocks = data.blocks_per_field;
@@ -90,7 +91,7 @@ const whole = (value) => value.toLocaleString("en-US", { maximumFractionDigits: 
 const fixed = (value, digits) => value === null ? "inf" : value.toFixed(digits);
 const plain = (value, digits) => value.toLocaleString("en-US", { maximumFractionDigits: digits });
 
-/* 12,300,000 as 12.3M, for axes. */
+/* 12.3M for 12,300,000. */
 function short(value) {
     for (const [unit, letter] of [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]]) {
         if (Math.abs(value) >= unit) {
@@ -104,7 +105,7 @@ function megabytes(bytes) {
     return bytes >= 1e6 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e3).toFixed(1)} kB`;
 }
 
-/* An element with properties, and children that are elements or text. */
+/* A new element; children are elements or text. */
 function make(name, properties = {}, ...children) {
     const element = document.createElement(name);
     for (const [key, value] of Object.entries(properties)) {
@@ -120,7 +121,7 @@ function make(name, properties = {}, ...children) {
     return element;
 }
 
-/* Named colours of page.css, as they are now. */
+/* A colour named in page.css, for the current colour scheme. */
 function colour(name) {
     return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Colours and small drawings that more than one part needs.
+ * Colours and small drawings that several parts share. The colours are those of --overlay.
  *
- * heat(share)          colour of a share of 1, dark to light, told apart by all eyes
- * direction(dx, dy)    colour of a motion's direction, as on overlays
- * ramp(width)          a canvas with all heats from left to right
- * wheel(side)          a canvas with a ring of all directions
- * sharp(canvas, w, h)  sizes a canvas in CSS pixels, gives its context for drawing in these
+ * heat(value)            CSS colour of a value from 0 (dark) to 1 (light)
+ * direction(dx, dy)      CSS colour of a direction of motion
+ * ramp(width)            a canvas with the colours of heat() from left to right
+ * wheel(side)            a canvas with the colours of direction() in a ring
+ * resize(canvas, w, h)   sets a canvas to w x h CSS pixels; returns a context that draws in CSS pixels
  */
 
-/* Tables of src/draw/colours.h, three bytes a colour. */
+/* Tables of src/draw/colours.h, three bytes per colour. */
 const HEAT = bytesOf(data.colours.heat);
 const DIRECTIONS = bytesOf(data.colours.directions);
 
-function heatParts(share) {
-    const i = Math.round(Math.max(0, Math.min(1, share)) * (HEAT.length / 3 - 1));
+function heatBytes(value) {
+    const i = Math.round(Math.max(0, Math.min(1, value)) * (HEAT.length / 3 - 1));
     return HEAT.subarray(3 * i, 3 * i + 3);
 }
 
-function heat(share) {
-    return `rgb(${heatParts(share).join(" ")})`;
+function heat(value) {
+    return `rgb(${heatBytes(value).join(" ")})`;
 }
 
 function direction(dx, dy) {
@@ -28,7 +28,7 @@ function direction(dx, dy) {
     return `rgb(${DIRECTIONS.subarray(3 * i, 3 * i + 3).join(" ")})`;
 }
 
-function sharp(canvas, width, height) {
+function resize(canvas, width, height) {
     const ratio = Math.min(window.devicePixelRatio || 1, 3);
     canvas.style.width = `${width}px`;
     canvas.style.height = `${height}px`;
@@ -39,7 +39,7 @@ function sharp(canvas, width, height) {
     return context;
 }
 
-/* A canvas of gray samples, to be drawn from. */
+/* A canvas with the given gray samples. */
 function grayCanvas(bytes, width, height) {
     const canvas = make("canvas", { width, height });
     const image = new ImageData(width, height);
@@ -52,7 +52,7 @@ function grayCanvas(bytes, width, height) {
 
 function ramp(width) {
     const canvas = make("canvas", { className: "ramp" });
-    const context = sharp(canvas, width, 12);
+    const context = resize(canvas, width, 12);
     for (let x = 0; x < width; x++) {
         context.fillStyle = heat(x / (width - 1));
         context.fillRect(x, 0, 1.5, 12);
@@ -62,7 +62,7 @@ function ramp(width) {
 
 function wheel(side) {
     const canvas = make("canvas");
-    const context = sharp(canvas, side, side);
+    const context = resize(canvas, side, side);
     context.lineWidth = 0.28 * side;
     for (let i = 0; i < 180; i++) {
         const angle = i * Math.PI / 90;

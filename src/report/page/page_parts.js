@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The parts of the page that stand still: head, closing figures, histogram, stages, gallery, run.
+ * The parts that do not depend on the selected frame pair: header, summary, histogram, stages,
+ * gallery of the costliest blocks, details of the run.
  *
- * makeParts(onSelect)  once; onSelect(index) where a block of the gallery is chosen
- * drawHistogram()      again, after a change of size or colours
+ * makeParts(onSelect)  makes them; a click on a block of the gallery calls onSelect(index, block)
+ * drawHistogram()      draws it again after a change of size or colours
  */
 
 function makeHead() {
     const { input, parameters } = data;
     const file = (name) => name === "-" ? "standard input" : name.replace(/^.*\//, "") || name;
     const name = input.reference ? `${file(input.reference)} to ${file(input.name)}` : file(input.name);
-    const moves = input.frames_per_second && !input.reference; // stills have no rate
-    const rate = moves ? `, ${plain(input.frames_per_second, 3)} frames a second` : "";
-    const filter = parameters.prefilter ? `, searched through ${parameters.prefilter}` : "";
+    const video = input.frames_per_second && !input.reference; // still pictures have no frame rate
+    const rate = video ? `, ${plain(input.frames_per_second, 3)} frames per second` : "";
+    const filter = parameters.prefilter ? `, prefilter ${parameters.prefilter}` : "";
     const distance = parameters["ref-distance"], future = parameters.direction === "future";
-    const before = distance > 1 || future
-        ? `, reference ${distance} frame${distance > 1 ? "s" : ""} ${future ? "ahead" : "before"}` : "";
+    const reference = distance > 1 || future
+        ? `, reference ${distance} frame${distance > 1 ? "s" : ""} ${future ? "after" : "before"} the target` : "";
     document.title = `${name} - gpume report`;
-    /* A long name may break behind its signs. */
+    /* Long names may break after punctuation. */
     byId("title").append(...name.split(/(?<=[_.-])/).flatMap((part) => [part, make("wbr")]));
-    byId("subtitle").textContent = `${input.width} x ${input.height} pixels, ${input.bits} bits${rate}; blocks of ` +
-        `${parameters.block}, window ${parameters.window}${filter}${before}; ${data.engine.device}`;
+    byId("subtitle").textContent = `${input.width} x ${input.height} pixels, ${input.bits} bits${rate}; ${BLOCK_W} x ${BLOCK_H} ` +
+        `blocks, search window \u00b1${data.window_x} x \u00b1${data.window_y} pixels${filter}${reference}; ${data.engine.device}`;
 }
 
 function card(name, value, text, note) {
-    return make("div", {}, make("dt", {}, name), make("dd", { dataset: { figure: name, value: String(value) } },
+    return make("div", {}, make("dt", {}, name), make("dd", { dataset: { statistic: name, value: String(value) } },
         make("strong", {}, text), note ? make("span", {}, note) : ""));
 }
 
@@ -33,21 +34,21 @@ function makeCards() {
     const seconds = stages.whole.seconds;
     const left = means.sad_before > 0 ? `${(100 * means.sad_after / means.sad_before).toFixed(1)} %` : "-";
     byId("cards").append(
-        card("Fields", data.fields, whole(data.fields), `frames ${data.first_field} to ${data.last_field}`),
-        card("Mean SAD after", means.sad_after, short(means.sad_after),
-            `of ${short(means.sad_before)} before: ${left}`),
-        card("Mean PSNR after", means.psnr_after, `${fixed(means.psnr_after, 3)} dB`,
+        card("Frame pairs", data.fields, whole(data.fields), `target frames ${data.first_field} to ${data.last_field}`),
+        card("Mean SAD after search", means.sad_after, short(means.sad_after),
+            `${left} of ${short(means.sad_before)} before`),
+        card("Mean PSNR after search", means.psnr_after, `${fixed(means.psnr_after, 3)} dB`,
             `${fixed(means.psnr_before, 3)} dB before`),
         card("Zero vectors", totals.zero, `${(100 * totals.zero / totals.blocks).toFixed(1)} %`,
             `of ${short(totals.blocks)} blocks`),
-        card("Time", seconds, `${seconds.toFixed(3)} s`, `${plain(data.fields / seconds, 1)} fields a second`));
+        card("Time", seconds, `${seconds.toFixed(3)} s`, `${plain(data.fields / seconds, 1)} frame pairs per second`));
     if (data.checked !== undefined) {
-        byId("cards").append(card("Checked", data.matched, data.matched === data.checked ? "all equal" : "differences",
-            `${whole(data.matched)} of ${whole(data.checked)} vectors`));
+        byId("cards").append(card("Check", data.matched, data.matched === data.checked ? "passed" : "FAILED",
+            `${whole(data.matched)} of ${whole(data.checked)} vectors equal`));
     }
 }
 
-/* Bins by place, and where they are drawn, in screen pixels. */
+/* Counts by "x,y" of the bin; cell, left and top are where the histogram is drawn, in CSS pixels. */
 const bins = { counts: new Map(), x: 0, y: 0, largest: 0, total: 0, cell: 0, left: 0, top: 0, at: null };
 
 function readHistogram() {
@@ -74,10 +75,10 @@ function drawHistogram() {
     bins.top = 8;
     const width = columns * bins.cell;
     const height = rows * bins.cell;
-    const context = sharp(canvas, Math.max(160, width + margin + 12), height + 44);
+    const context = resize(canvas, Math.max(160, width + margin + 12), height + 44);
     context.fillStyle = colour("empty");
     context.fillRect(bins.left, bins.top, width, height);
-    const side = bins.cell > 14 ? bins.cell - 1 : bins.cell + 0.3; /* gaps, or none at all */
+    const side = bins.cell > 14 ? bins.cell - 1 : bins.cell + 0.3; /* gaps between large cells only */
     for (const [key, count] of bins.counts) {
         const [x, y] = key.split(",").map(Number);
         context.fillStyle = heat(shade(count));
@@ -146,29 +147,30 @@ function makeHistogram() {
 }
 
 function makeStages() {
-    const inner = ["upload", "match", "reduce", "rank", "readback"];
+    const outer = ["decode", "engine", "write", "whole"]; // all others are parts of the engine
     const table = byId("stages");
     table.append(make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "Stage"),
-        make("th", { scope: "col" }, "Seconds"), make("th", { scope: "col" }, "Share of the whole"))));
+        make("th", { scope: "col" }, "Seconds"), make("th", { scope: "col" }, "Share of total"))));
     const body = make("tbody");
     for (const [name, stage] of Object.entries(data.stages)) {
         const bar = make("span", { className: "bar" });
         bar.style.width = `${Math.max(0.3, Math.min(100, 100 * stage.busy))}%`;
-        body.append(make("tr", { className: inner.includes(name) ? "inner" : "", dataset: { stage: name } },
-            make("th", { scope: "row" }, name), make("td", { className: "number" }, stage.seconds.toFixed(3)),
+        body.append(make("tr", { className: outer.includes(name) ? "" : "inner", dataset: { stage: name } },
+            make("th", { scope: "row" }, name === "whole" ? "total" : name), make("td", { className: "number" }, stage.seconds.toFixed(3)),
             make("td", {}, make("span", { className: "track" }, bar), make("span", { className: "number" },
                 `${(100 * stage.busy).toFixed(1)} %`))));
     }
     table.append(body);
 }
 
-function pieces(block) {
+/* Crops around a block, which is outlined. */
+function crops(block) {
     const { scale, columns, rows } = data.pieces;
-    const row = make("span", { className: "pieces" });
+    const row = make("span", { className: "crops" });
     for (const name of ["target", "predicted", "residual"]) {
         const canvas = make("canvas", { role: "img", "aria-label": name });
-        const context = sharp(canvas, 88, Math.max(4, Math.round(88 * rows / columns)));
-        canvas.style.height = "auto"; /* as wide as there is room */
+        const context = resize(canvas, 88, Math.max(4, Math.round(88 * rows / columns)));
+        canvas.style.height = "auto"; /* keeps the shape when the width shrinks */
         const unit = 88 / columns;
         context.imageSmoothingEnabled = false;
         context.drawImage(grayCanvas(bytesOf(block[name]), columns, rows), 0, 0, 88, 88 * rows / columns);
@@ -188,18 +190,16 @@ function pieces(block) {
 function makeGallery(onSelect) {
     const list = byId("gallery");
     if (data.costliest.length === 0) {
-        list.replaceWith(make("p", {}, "No block has any cost: every one was found again as it is."));
+        list.replaceWith(make("p", {}, "Every block has cost 0: the prediction is exact."));
         return;
     }
     for (const block of data.costliest) {
-        const text = make("span", { className: "words" },
-            make("strong", {}, `Cost ${whole(block.cost)}`), `${(block.cost / (block.w * block.h)).toFixed(1)} a pixel`,
-            `frame ${block.frame}, at (${block.x}, ${block.y})`, `vector (${block.dx}, ${block.dy})`);
-        for (const child of [...text.childNodes].slice(1)) {
-            child.replaceWith(make("span", {}, child.textContent));
-        }
+        const details = [`${(block.cost / (block.w * block.h)).toFixed(1)} per pixel`,
+            `frame ${block.frame}, at (${block.x}, ${block.y})`, `vector (${block.dx}, ${block.dy})`];
+        const text = make("span", { className: "words" }, make("strong", {}, `Cost ${whole(block.cost)}`),
+            ...details.map((detail) => make("span", {}, detail)));
         const button = make("button", { type: "button", dataset: { frame: block.frame, x: block.x, y: block.y,
-            dx: block.dx, dy: block.dy, cost: block.cost, rank: block.rank } }, pieces(block), text);
+            dx: block.dx, dy: block.dy, cost: block.cost, rank: block.rank } }, crops(block), text);
         button.addEventListener("click", () => onSelect(block.frame - data.first_field, block));
         list.append(make("li", { hidden: list.children.length >= 8 }, button));
     }
@@ -216,23 +216,22 @@ function makeGallery(onSelect) {
     });
 }
 
-function rows(object, titles = {}) {
+function rows(object) {
     return Object.entries(object).filter(([, value]) => value !== null && value !== "" && typeof value !== "object")
-        .map(([name, value]) => make("tr", {}, make("th", { scope: "row" }, titles[name] || name.replaceAll("_", " ")),
+        .map(([name, value]) => make("tr", {}, make("th", { scope: "row" }, name.replaceAll("_", " ")),
             make("td", {}, String(value))));
 }
 
 function makeRun() {
     const parts = { Input: data.input, Parameters: data.parameters, Engine: data.engine, Totals: data.totals,
-        Elimination: data.elimination };
+        Pruning: data.elimination };
     for (const [title, object] of Object.entries(parts)) {
         byId("run").append(make("table", {}, make("caption", {}, title), make("tbody", {}, ...rows(object))));
     }
     const bytes = Number(byId("bytes").textContent);
-    const size = byId("foot");
-    size.dataset.bytes = bytes;
-    size.textContent = `gpume ${data.gpume}. This file has ${megabytes(bytes)}; ${data.sets.length} of ` +
-        `${whole(data.fields)} fields have pictures` + (data.scale > 1 ? `, of 1/${data.scale} of their size a side.` : ".");
+    const scale = data.scale > 1 ? `, at ${data.scale === 2 ? "half" : `1/${data.scale}`} resolution` : "";
+    byId("foot").textContent = `Made by gpume ${data.gpume}. ${megabytes(bytes)}; pictures of ${data.sets.length} of ` +
+        `${whole(data.fields)} frame pairs${scale}.`;
 }
 
 function makeParts(onSelect) {

@@ -1,36 +1,38 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The pictures of a field: one, or two with a divider between them, enlarged at will, and the block
- * that is pointed at.
+ * The picture viewer of the selected frame pair: one picture, or two on either side of a divider, with
+ * zoom, and the block under the pointer.
  *
- * openViewer()           once
- * showPictures(frame)    a promise; a field that has pictures
- * drawViewer()           again, after a change of size or colours
+ * openViewer()           makes the controls
+ * showPictures(frame)    loads the pictures of a frame that has some; returns a promise
+ * drawViewer()           draws again after a change of size or colours
+ * pickBlock(index)       selects a block
+ * blockAt(x, y)          index of the block at a pixel
  */
 
 const PICTURES = [
-    ["reference", "Reference", "the frame that was searched"],
-    ["target", "Target", "the frame that was divided into blocks"],
-    ["predicted", "Predicted", "the target made of blocks of the reference"],
-    ["difference", "Difference", `|target - reference|, brightened by gamma ${data.gamma}`],
-    ["residual", "Residual", `|target - predicted|, brightened by gamma ${data.gamma}`],
-    ["overlay", "Overlay", "how each block moved since the reference, against its vector; length by the square root"],
-    ["cost", "Cost map", `cost a pixel, dark for none, light for ${data.colours.cost_full} steps of 8 bits or more; `
-        + "colours by the square root"],
+    ["reference", "Reference", "the frame that is searched for matches"],
+    ["target", "Target", "the frame whose blocks are matched"],
+    ["predicted", "Predicted", "the target, assembled from matching blocks of the reference"],
+    ["difference", "Difference", `|target - reference|, gamma ${data.gamma}`],
+    ["residual", "Residual", `|target - predicted|, gamma ${data.gamma}`],
+    ["overlay", "Overlay", "motion of each block from the reference, opposite to its vector; square-root length scale"],
+    ["cost", "Cost map", `cost per pixel, from dark (0) to light (${data.colours.cost_full} of 256 gray levels or more); `
+        + "square-root colour scale"],
 ];
 
-/* Everything in pixels of the picture unless it says screen. */
+/* Positions and sizes are in pixels of the video, unless they are named screen...: CSS pixels. */
 const view = {
     frame: -1,
     images: {},
-    vectors: null, /* of the field, see readVectors */
-    costs: null,   /* a canvas with a pixel a block */
+    vectors: null, /* of the frame pair, see readVectors */
+    costs: null,   /* a canvas with one pixel per block */
     main: "difference",
     other: "residual",
     divider: 0.5,
-    gain: 0, /* of difference and residual; 0: as the field needs it */
+    gain: 0, /* of difference and residual; 0: chosen by gainOf */
     zoom: 1,
-    x: 0, /* upper left corner of what is seen */
+    x: 0, /* upper left corner of the visible part */
     y: 0,
     screenWidth: 0,
     screenHeight: 0,
@@ -38,9 +40,13 @@ const view = {
 };
 const WIDTH = data.input.width;
 const HEIGHT = data.input.height;
-const BLOCK = data.parameters.block;
+const PICTURE_NAMES = ["reference", "target", "predicted", "difference", "residual"];
 
-/* The rank needs no bytes: falling cost, equal costs in raster order. */
+function blockAt(x, y) {
+    return Math.floor(y / BLOCK_H) * data.blocks_x + Math.floor(x / BLOCK_W);
+}
+
+/* Unpacks what pack_vectors of src/report/set.c wrote; ranks follow from the costs. */
 function readVectors(text) {
     const count = data.blocks_x * data.blocks_y;
     const columns = 2 * data.window_x + 1;
@@ -71,19 +77,19 @@ function readVectors(text) {
 }
 
 function rectangle(index) {
-    const x = index % data.blocks_x * BLOCK;
-    const y = Math.floor(index / data.blocks_x) * BLOCK;
-    return { x, y, w: Math.min(BLOCK, WIDTH - x), h: Math.min(BLOCK, HEIGHT - y) };
+    const x = index % data.blocks_x * BLOCK_W;
+    const y = Math.floor(index / data.blocks_x) * BLOCK_H;
+    return { x, y, w: Math.min(BLOCK_W, WIDTH - x), h: Math.min(BLOCK_H, HEIGHT - y) };
 }
 
-/* As overlays have them: by the cost a pixel, so that blocks that the edge cuts compare. */
+/* As in --overlay: by cost per pixel, so that blocks cut by the edge compare with the others. */
 function costCanvas(vectors) {
     const canvas = make("canvas", { width: data.blocks_x, height: data.blocks_y });
     const image = new ImageData(data.blocks_x, data.blocks_y);
     const full = data.colours.cost_full * 2 ** (data.input.bits - 8);
     vectors.cost.forEach((cost, i) => {
         const { w, h } = rectangle(i);
-        image.data.set([...heatParts(Math.sqrt(cost / (w * h * full))), 255], 4 * i);
+        image.data.set([...heatBytes(Math.sqrt(cost / (w * h * full))), 255], 4 * i);
     });
     canvas.getContext("2d").putImageData(image, 0, 0);
     return canvas;
@@ -96,44 +102,45 @@ async function showPictures(frame) {
     view.frame = frame;
     const set = JSON.parse(byId(`set-${frame}`).textContent);
     const images = {};
-    await Promise.all(["reference", "target", "predicted", "difference", "residual"].map(async (name) => {
+    await Promise.all(PICTURE_NAMES.map(async (name) => {
         const image = new Image();
         image.src = `data:${data.type};base64,${set[name]}`;
         await image.decode();
         images[name] = image;
     }));
     if (view.frame !== frame) {
-        return; /* another one was asked for meanwhile */
+        return; /* another frame has been selected meanwhile */
     }
     view.images = images;
     view.vectors = readVectors(set.vectors);
     view.costs = view.vectors && costCanvas(view.vectors);
-    for (const [name] of PICTURES.slice(5)) {
+    for (const name of ["overlay", "cost"]) {
         byId(`tab-${name}`).disabled = !view.vectors;
     }
     byId("stage").dataset.frame = frame;
-    sayBlock();
+    showBlock();
     drawViewer();
 }
 
-/* Screen pixels for one of the picture. */
+/* CSS pixels per pixel of the video. */
 function screenScale() {
     return view.zoom * view.screenWidth / WIDTH;
 }
 
-/* As overlays have them: how the content moved, the length by the square root, that of the longest
- * vector of the window filling the room. One a block where there is room, else the mean of a square
- * of blocks; gives the side of that square. */
+/* As in --overlay: arrows show how the content moved; their length grows with the square root of the
+ * vector's, and the longest vector of the window fits the block. Where blocks are small on screen,
+ * each arrow is the mean of group x group blocks. Returns group. */
 function drawArrows(context) {
     const scale = screenScale();
-    const group = Math.max(1, Math.ceil(11 / (BLOCK * scale)));
+    const group = Math.max(1, Math.ceil(11 / (Math.min(BLOCK_W, BLOCK_H) * scale)));
     const { dx, dy } = view.vectors;
-    const size = group * BLOCK;
+    const [width, height] = [group * BLOCK_W, group * BLOCK_H];
+    const room = Math.min(width, height) * scale;
     const longest = Math.hypot(data.window_x, data.window_y) || 1;
-    const left = Math.max(0, Math.floor(view.x / size));
-    const top = Math.max(0, Math.floor(view.y / size));
-    const right = Math.min(Math.ceil(data.blocks_x / group), Math.ceil((view.x + WIDTH / view.zoom) / size));
-    const bottom = Math.min(Math.ceil(data.blocks_y / group), Math.ceil((view.y + HEIGHT / view.zoom) / size));
+    const left = Math.max(0, Math.floor(view.x / width));
+    const top = Math.max(0, Math.floor(view.y / height));
+    const right = Math.min(Math.ceil(data.blocks_x / group), Math.ceil((view.x + WIDTH / view.zoom) / width));
+    const bottom = Math.min(Math.ceil(data.blocks_y / group), Math.ceil((view.y + HEIGHT / view.zoom) / height));
     for (let row = top; row < bottom; row++) {
         for (let column = left; column < right; column++) {
             let sumX = 0;
@@ -146,17 +153,17 @@ function drawArrows(context) {
                     count++;
                 }
             }
-            const x = ((column + 0.5) * size - view.x) * scale;
-            const y = ((row + 0.5) * size - view.y) * scale;
+            const x = ((column + 0.5) * width - view.x) * scale;
+            const y = ((row + 0.5) * height - view.y) * scale;
             const length = Math.hypot(sumX, sumY) / count;
-            const stretch = length > 0 ? -size * scale * Math.sqrt(length / longest) / (length * count) : 0;
-            drawArrow(context, x, y, sumX * stretch, sumY * stretch, size * scale);
+            const stretch = length > 0 ? -room * Math.sqrt(length / longest) / (length * count) : 0;
+            drawArrow(context, x, y, sumX * stretch, sumY * stretch, room);
         }
     }
     return group;
 }
 
-/* Short ones are dots; long ones end in a head. A dark edge keeps them apart from any picture. */
+/* A dot if shorter than a pixel. A dark outline makes arrows visible on any picture. */
 function drawArrow(context, x, y, dx, dy, room) {
     const length = Math.hypot(dx, dy);
     const width = Math.min(2, Math.max(1, room / 10));
@@ -167,7 +174,7 @@ function drawArrow(context, x, y, dx, dy, room) {
         context.fillRect(x - 0.5, y - 0.5, 1, 1);
         return;
     }
-    x -= dx / 2; /* its middle is the block's */
+    x -= dx / 2; /* centred on the block */
     y -= dy / 2;
     const head = Math.min(length * 0.6, 3 + 1.5 * width);
     const ex = dx / length;
@@ -187,15 +194,15 @@ function drawArrow(context, x, y, dx, dy, room) {
     context.stroke();
 }
 
-/* The part that is seen, of a picture whose samples are `unit` pixels wide. */
-function drawPart(context, image, unit, smooth) {
+/* Draws the visible part of an image whose samples are unitX x unitY pixels of the video. */
+function drawPart(context, image, unitX, unitY, smooth) {
     context.imageSmoothingEnabled = smooth;
     context.imageSmoothingQuality = "high";
-    context.drawImage(image, view.x / unit, view.y / unit, WIDTH / view.zoom / unit, HEIGHT / view.zoom / unit,
-        0, 0, view.screenWidth, view.screenHeight);
+    context.drawImage(image, view.x / unitX, view.y / unitY, WIDTH / view.zoom / unitX,
+        HEIGHT / view.zoom / unitY, 0, 0, view.screenWidth, view.screenHeight);
 }
 
-/* Brings the mean of the difference to about a sixth of white. */
+/* The automatic gain brings the mean of the difference to about a sixth of white. */
 function gainOf(frame) {
     if (view.gain > 0) {
         return view.gain;
@@ -206,21 +213,21 @@ function gainOf(frame) {
     return gain >= 6 ? 8 : gain >= 3 ? 4 : gain >= 1.5 ? 2 : 1;
 }
 
-/* Gives what drawArrows does, 0 where no arrows were drawn. */
+/* Returns the group of drawArrows; 0 if no arrows were drawn. */
 function drawPicture(context, name) {
     const image = view.images[name === "overlay" || name === "cost" ? "target" : name];
     const smooth = screenScale() * data.scale < 3;
-    drawPart(context, image, data.scale, smooth);
+    drawPart(context, image, data.scale, data.scale, smooth);
     if (name === "difference" || name === "residual") {
         context.globalCompositeOperation = "lighter";
         for (let i = 1; i < gainOf(view.frame); i++) {
-            drawPart(context, image, data.scale, smooth);
+            drawPart(context, image, data.scale, data.scale, smooth);
         }
         context.globalCompositeOperation = "source-over";
     }
     if (name === "cost" && view.costs) {
         context.globalAlpha = data.colours.cost_share;
-        drawPart(context, view.costs, BLOCK, false);
+        drawPart(context, view.costs, BLOCK_W, BLOCK_H, false);
         context.globalAlpha = 1;
     }
     return name === "overlay" && view.vectors ? drawArrows(context) : 0;
@@ -232,7 +239,7 @@ function drawBlock(context) {
     }
     const scale = screenScale();
     const { x, y, w, h } = rectangle(view.block);
-    const frame = (left, top, dash, stroke) => {
+    const outline = (left, top, dash, stroke) => {
         const box = [(left - view.x) * scale, (top - view.y) * scale, w * scale, h * scale];
         context.setLineDash([]);
         context.strokeStyle = "rgb(0 0 0 / 0.8)";
@@ -244,8 +251,8 @@ function drawBlock(context) {
         context.strokeRect(...box);
         context.setLineDash([]);
     };
-    frame(x + view.vectors.dx[view.block], y + view.vectors.dy[view.block], [4, 3], "rgb(95 185 240)");
-    frame(x, y, [], "rgb(255 255 255)");
+    outline(x + view.vectors.dx[view.block], y + view.vectors.dy[view.block], [4, 3], "rgb(95 185 240)");
+    outline(x, y, [], "rgb(255 255 255)");
 }
 
 function drawViewer() {
@@ -257,7 +264,7 @@ function drawViewer() {
     view.screenWidth = Math.max(1, WIDTH * scale);
     view.screenHeight = Math.max(1, HEIGHT * scale);
     const canvas = byId("stage");
-    const context = sharp(canvas, view.screenWidth, view.screenHeight);
+    const context = resize(canvas, view.screenWidth, view.screenHeight);
     const split = view.screenWidth * view.divider;
     let group = drawPicture(context, view.main);
     if (view.other !== "none") {
@@ -276,29 +283,29 @@ function drawViewer() {
     showKeys();
     canvas.dataset.zoom = view.zoom;
     canvas.style.touchAction = view.zoom > 1 ? "none" : "pan-y";
-    sayCaption(group);
+    showCaption(group);
 }
 
-function sayCaption(group) {
+function showCaption(group) {
     const words = (name) => {
         const [, title, text] = PICTURES.find((picture) => picture[0] === name);
         return `${title} (${text})`;
     };
     let text = words(view.main);
     if (view.other !== "none") {
-        text = `Left of the divider: ${text}. Right of it: ${words(view.other)}`;
+        text = `Left: ${text}. Right: ${words(view.other)}`;
     }
     const gain = gainOf(view.frame);
     if (gain > 1 && /difference|residual/.test(`${view.main} ${view.other}`)) {
-        text += `. Difference and residual are shown ${gain} times as bright`;
+        text += `. Difference and residual are brightened ${gain} times`;
     }
     if (group > 1) {
-        text += `. An arrow is the mean of ${group} x ${group} blocks; zoom in for each`;
+        text += `. Each arrow is the mean of ${group} x ${group} blocks; zoom in to see every block`;
     }
     byId("caption").textContent = `${text}.`;
 }
 
-function sayBlock() {
+function showBlock() {
     const box = byId("block");
     if (view.block < 0 || !view.vectors) {
         return;
@@ -309,25 +316,25 @@ function sayBlock() {
     Object.assign(box.dataset, { frame: view.frame, x, y, w, h, dx: dx[i], dy: dy[i], cost: cost[i], rank: rank[i] });
     const item = (name, text) => make("span", {}, `${name} `, make("strong", {}, text));
     box.replaceChildren(item("Block", `${w} x ${h} at (${x}, ${y})`), item("vector", `(${dx[i]}, ${dy[i]})`),
-        item("cost", whole(cost[i])), item("a pixel", (cost[i] / (w * h)).toFixed(2)),
+        item("cost", whole(cost[i])), item("per pixel", (cost[i] / (w * h)).toFixed(2)),
         item("rank", `${whole(rank[i])} of ${whole(cost.length)}`));
 }
 
 function pickBlock(index) {
     if (index !== view.block) {
         view.block = index;
-        sayBlock();
+        showBlock();
         drawViewer();
     }
 }
 
-/* x, y: the corner that is wished for. */
+/* Moves the upper left corner to (x, y), as far as the picture allows. */
 function moveView(x, y) {
     view.x = Math.max(0, Math.min(WIDTH - WIDTH / view.zoom, x));
     view.y = Math.max(0, Math.min(HEIGHT - HEIGHT / view.zoom, y));
 }
 
-/* About a point of the picture, which stays where it is. */
+/* Zooms while (x, y) keeps its place on screen. */
 function zoomTo(zoom, x, y) {
     const old = view.zoom;
     view.zoom = Math.max(1, Math.min(32, zoom));
@@ -341,7 +348,7 @@ function zoomBy(factor) {
     zoomTo(view.zoom * factor, x, y);
 }
 
-/* Brings a block into sight. */
+/* Scrolls a block into view. */
 function follow(index) {
     const { x, y, w, h } = rectangle(index);
     const seenX = WIDTH / view.zoom;
@@ -369,7 +376,7 @@ function stageKey(event) {
     event.preventDefault();
 }
 
-/* Hovering and tapping pick a block, dragging moves the picture where it is enlarged. */
+/* Pointing at a block selects it; dragging moves the picture if it is enlarged. */
 function listenToPointer(canvas) {
     let drag = null;
     const place = (event) => {
@@ -380,7 +387,7 @@ function listenToPointer(canvas) {
     const pick = (event) => {
         const { x, y } = place(event);
         if (view.vectors && x >= 0 && y >= 0 && x < WIDTH && y < HEIGHT) {
-            pickBlock(Math.floor(y / BLOCK) * data.blocks_x + Math.floor(x / BLOCK));
+            pickBlock(blockAt(x, y));
         }
     };
     canvas.addEventListener("pointerdown", (event) => {
@@ -436,7 +443,7 @@ function makeTabs() {
         tabs.append(tab);
         byId("other").append(make("option", { value: name }, title));
     }
-    byId("other").prepend(make("option", { value: "none" }, "nothing"));
+    byId("other").prepend(make("option", { value: "none" }, "none"));
     tabs.addEventListener("keydown", (event) => {
         const all = [...tabs.children].filter((tab) => !tab.disabled);
         const at = all.indexOf(document.activeElement);
@@ -450,13 +457,13 @@ function makeTabs() {
     });
 }
 
-/* What colours mean, for the pictures that have some. */
+/* The keys to the colours of the overlay and the cost map. */
 function makeKeys() {
     const full = data.colours.cost_full;
     const marks = [0, 0.25, 0.5, 0.75, 1].map((place) => make("span", {}, plain(full * place * place, 1)));
     byId("keys").append(
-        make("span", { id: "key-overlay" }, wheel(34), "the way the content went"),
-        make("span", { id: "key-cost" }, make("span", {}, ramp(180), make("b", {}, ...marks)), "steps of 8 bits a pixel"));
+        make("span", { id: "key-overlay" }, wheel(34), "direction of motion"),
+        make("span", { id: "key-cost" }, make("span", {}, ramp(180), make("b", {}, ...marks)), "gray levels (of 256) per pixel"));
 }
 
 function showKeys() {
@@ -477,15 +484,15 @@ function openViewer() {
         view.divider = event.target.value / 100;
         drawViewer();
     });
-    for (const [value, text] of [["0", "automatic"], ["1", "x 1"], ["2", "x 2"], ["4", "x 4"], ["8", "x 8"]]) {
+    for (const [value, text] of [["0", "automatic"], ["1", "\u00d71"], ["2", "\u00d72"], ["4", "\u00d74"], ["8", "\u00d78"]]) {
         byId("gain").append(make("option", { value }, text));
     }
     byId("gain").addEventListener("change", (event) => {
         view.gain = Number(event.target.value);
         drawViewer();
     });
-    byId("closer").addEventListener("click", () => zoomBy(2));
-    byId("farther").addEventListener("click", () => zoomBy(0.5));
+    byId("zoom-in").addEventListener("click", () => zoomBy(2));
+    byId("zoom-out").addEventListener("click", () => zoomBy(0.5));
     byId("fit").addEventListener("click", () => zoomBy(0));
     canvas.addEventListener("keydown", stageKey);
     listenToPointer(canvas);

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "report/figures.h"
+#include "report/statistics.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Bins to either side of the middle, so that the drawing has a few pixels for each. */
+/* Bins on either side of the middle one; each gets a few pixels of the drawing. */
 #define REACH_MAX 64u
 
-/* A scene cut's candidate: the search has left twice what it left of the field before, and half or
- * more of the difference that it began with, and four steps of 8-bit gray a pixel or more. */
+/* A possible scene cut: sad_after is at least CUT_JUMP times that of the previous field, at least
+ * 1 / CUT_SHARE of sad_before, and on average at least CUT_LEVELS 8-bit gray levels per pixel. */
 #define CUT_JUMP 2u
-#define CUT_REST 2u
-#define CUT_STEPS 4u
+#define CUT_SHARE 2u
+#define CUT_LEVELS 4u
 
 static void make_bins(uint32_t *bins, uint32_t window, uint32_t side, uint32_t reach)
 {
     for (uint32_t i = 0; i <= 2 * window; i++) {
-        /* Shifted by whole bins, so that nothing is negative. */
+        /* Offset by whole bins to keep the dividend positive. */
         bins[i] = (i + reach * side + (side - 1) / 2 - window) / side;
     }
 }
@@ -78,39 +78,40 @@ void gpume_report_histogram_put(
 void gpume_report_cuts_init(struct gpume_report_cuts *cuts, const struct gpume_params *params)
 {
     const uint64_t pixels = (uint64_t)params->width * params->height;
-    *cuts = (struct gpume_report_cuts){.least = (CUT_STEPS * pixels) << (params->bits - 8)};
+    *cuts = (struct gpume_report_cuts){.least = (CUT_LEVELS * pixels) << (params->bits - 8)};
 }
 
 static bool is_cut(struct gpume_report_cuts *cuts, const struct gpume_field *field)
 {
     const struct gpume_sums *sums = &field->sums;
     const bool ahead = field->ref > field->frame;
-    /* Sums of SAD stay below 2^48: 2^32 pixels of 16 bits. */
+    /* No overflow: 2^32 pixels of 16 bits have a SAD below 2^48. */
     const bool cut = cuts->started[ahead] && sums->sad_after >= cuts->least &&
                      sums->sad_after >= CUT_JUMP * cuts->last[ahead] &&
-                     CUT_REST * sums->sad_after >= sums->sad_before;
+                     CUT_SHARE * sums->sad_after >= sums->sad_before;
     cuts->last[ahead] = sums->sad_after;
     cuts->started[ahead] = true;
     return cut;
 }
 
-void gpume_report_figures_make(struct gpume_report_figures *figures, struct gpume_report_cuts *cuts,
-    struct gpume_report_histogram *histogram, const struct gpume_field *field)
+void gpume_report_measure(struct gpume_report_statistics *statistics,
+    struct gpume_report_cuts *cuts, struct gpume_report_histogram *histogram,
+    const struct gpume_field *field)
 {
     const size_t blocks = (size_t)field->blocks_x * field->blocks_y;
     double length_sum = 0;
-    *figures = (struct gpume_report_figures){.cut = is_cut(cuts, field)};
+    *statistics = (struct gpume_report_statistics){.cut = is_cut(cuts, field)};
     for (size_t i = 0; i < blocks; i++) {
         const int32_t dx = field->vectors[i].dx, dy = field->vectors[i].dy;
         const uint32_t squared = (uint32_t)(dx * dx + dy * dy);
-        figures->dx_sum += dx;
-        figures->dy_sum += dy;
+        statistics->dx_sum += dx;
+        statistics->dy_sum += dy;
         length_sum += sqrt((double)squared);
-        if (squared > figures->length_max_squared) {
-            figures->length_max_squared = squared;
+        if (squared > statistics->length_max_squared) {
+            statistics->length_max_squared = squared;
         }
-        if (field->costs[i] > figures->cost_max) {
-            figures->cost_max = field->costs[i];
+        if (field->costs[i] > statistics->cost_max) {
+            statistics->cost_max = field->costs[i];
         }
         if (histogram) {
             const uint32_t x = histogram->bins_x[dx + (int32_t)histogram->window_x];
@@ -118,15 +119,15 @@ void gpume_report_figures_make(struct gpume_report_figures *figures, struct gpum
             histogram->counts[(size_t)y * (2 * histogram->reach_x + 1) + x]++;
         }
     }
-    figures->length_mean_milli = (uint64_t)llround(1000 * length_sum / (double)blocks);
+    statistics->length_mean_milli = (uint64_t)llround(1000 * length_sum / (double)blocks);
 }
 
-void gpume_report_figures_row(char row[GPUME_REPORT_ROW_BYTES],
-    const struct gpume_report_figures *figures, const struct gpume_field *field)
+void gpume_report_statistics_row(char row[GPUME_REPORT_ROW_BYTES],
+    const struct gpume_report_statistics *statistics, const struct gpume_field *field)
 {
     const double blocks = (double)field->blocks_x * field->blocks_y;
     snprintf(row, GPUME_REPORT_ROW_BYTES, "%.3f,%.3f,%" PRIu64 ".%03" PRIu64 ",%.3f,%" PRIu32 ",%d",
-        (double)figures->dx_sum / blocks, (double)figures->dy_sum / blocks,
-        figures->length_mean_milli / 1000, figures->length_mean_milli % 1000,
-        sqrt((double)figures->length_max_squared), figures->cost_max, figures->cut);
+        (double)statistics->dx_sum / blocks, (double)statistics->dy_sum / blocks,
+        statistics->length_mean_milli / 1000, statistics->length_mean_milli % 1000,
+        sqrt((double)statistics->length_max_squared), statistics->cost_max, statistics->cut);
 }

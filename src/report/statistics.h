@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Statistics of a motion field, the vector histogram of a whole run, and scene cut detection. One
+ * thread.
+ */
+#ifndef GPUME_REPORT_STATISTICS_H
+#define GPUME_REPORT_STATISTICS_H
+
+#include "files/json.h"
+#include "sinks/sink.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Of one field. Lengths of vectors in pixels: the mean in thousandths, rounded; the largest
+ * squared. */
+struct gpume_report_statistics {
+    int64_t dx_sum, dy_sum;
+    uint64_t length_mean_milli;
+    uint32_t length_max_squared;
+    uint32_t cost_max; /* of the block of rank 0 */
+    bool cut;
+};
+
+/* Counts of vectors in square bins, the middle one centred on (0,0). Along each axis bin i covers
+ * i * side - (side - 1) / 2 to i * side + (side - 1) / 2; side is odd. */
+struct gpume_report_histogram {
+    uint32_t side;                /* pixels */
+    uint32_t reach_x, reach_y;    /* bins on either side of the middle one */
+    uint32_t window_x, window_y;  /* pixels */
+    uint32_t bins_x[2 * 512 + 1]; /* column of each dx, from -window_x on */
+    uint32_t bins_y[2 * 512 + 1];
+    uint64_t *counts; /* (2 reach_y + 1) rows of (2 reach_x + 1) */
+};
+
+/* GPUME_NOMEM is not logged. Release with gpume_report_histogram_finish, also after a failure. */
+int gpume_report_histogram_init(
+    struct gpume_report_histogram *histogram, const struct gpume_params *params);
+
+void gpume_report_histogram_finish(struct gpume_report_histogram *histogram);
+
+/* Writes an object: side, and a list of [dx, dy, count] with the centres of the bins that are not
+ * empty. */
+void gpume_report_histogram_put(
+    const struct gpume_report_histogram *histogram, struct gpume_json *json, const char *key);
+
+/* What the next field is compared with: [0] if it refers to the past, [1] to the future. */
+struct gpume_report_cuts {
+    uint64_t least;   /* smallest sad_after of a cut */
+    uint64_t last[2]; /* sad_after of the previous field */
+    bool started[2];
+};
+
+void gpume_report_cuts_init(struct gpume_report_cuts *cuts, const struct gpume_params *params);
+
+/* Measures the next field, and adds its vectors to the histogram (may be NULL). */
+void gpume_report_measure(struct gpume_report_statistics *statistics,
+    struct gpume_report_cuts *cuts, struct gpume_report_histogram *histogram,
+    const struct gpume_field *field);
+
+#define GPUME_REPORT_ROW_BYTES 160
+
+/* A row of CSV with the columns GPUME_REPORT_COLUMNS. */
+#define GPUME_REPORT_COLUMNS "dx_mean,dy_mean,length_mean,length_max,cost_max,cut"
+void gpume_report_statistics_row(char row[GPUME_REPORT_ROW_BYTES],
+    const struct gpume_report_statistics *statistics, const struct gpume_field *field);
+
+#endif
