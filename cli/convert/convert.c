@@ -127,13 +127,13 @@ static void warn_of_dropped(const struct job *job, unsigned columns)
 static enum gpume_exit open_target(struct job *job, const struct gpume_vectors_field *first)
 {
     struct gpume_vectors_info info = *gpume_vectors_reader_info(job->reader);
-    const struct gpume_vectors_target target = {
+    const struct gpume_vectors_output output = {
         .path = job->target,
         .format = job->format,
         .set = &job->set,
         .log = console,
     };
-    if (info.block == 0) {
+    if (info.block_w == 0) {
         gpume_vectors_find_grid(first, &info);
     }
     if ((job->format->columns & GPUME_VECTORS_RANK) && (info.columns & GPUME_VECTORS_COST) &&
@@ -144,7 +144,7 @@ static enum gpume_exit open_target(struct job *job, const struct gpume_vectors_f
         }
     }
     gpume_sink_vectors(job->format)->clear(job->target);
-    return gpume_exit_of_writer(gpume_vectors_writer_open(&job->writer, &target, &info));
+    return gpume_exit_of_writer(gpume_vectors_writer_open(&job->writer, &output, &info));
 }
 
 static enum gpume_exit step(struct job *job, const struct gpume_vectors_field **field)

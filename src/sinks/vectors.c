@@ -40,7 +40,8 @@ static int vectors_open(struct gpume_sink **sink, const char *path, const struct
         .columns = GPUME_VECTORS_REF | GPUME_VECTORS_COST | GPUME_VECTORS_RANK | GPUME_VECTORS_TIME,
         .width = run->params.width,
         .height = run->params.height,
-        .block = run->params.block,
+        .block_w = run->params.block,
+        .block_h = run->params.block,
         .has_search = true,
         .bits = run->params.bits,
         .window_x = run->params.window_x,
@@ -49,14 +50,14 @@ static int vectors_open(struct gpume_sink **sink, const char *path, const struct
         .metric = run->params.metric,
         .prefilter = run->prefilter,
     };
-    const struct gpume_vectors_target target = {
+    const struct gpume_vectors_output output = {
         .path = path,
         .format = format,
         .set = run->set,
         .processors = run->params.threads,
         .log = run->log,
     };
-    GPUME_TRY(gpume_vectors_writer_open(&self->writer, &target, &self->info));
+    GPUME_TRY(gpume_vectors_writer_open(&self->writer, &output, &self->info));
     *sink = base;
     return GPUME_OK;
 fail:
@@ -107,10 +108,11 @@ static int vectors_check(
                    ? "give one %d or %0Nd in the file's own name, or two with more than digits "
                      "between them (%% is a percent sign)"
                : shape->both && format->one_field && kind != GPUME_PATTERN_PAIR
-                   ? "a frame has two fields; put two %d in the name, such as name%05d-%05d.flo, "
+                   ? "a frame has two motion fields; put two %d in the name, such as "
+                     "name%05d-%05d.flo, "
                      "for the numbers of the frame and of its reference"
                : kind == GPUME_PATTERN_PLAIN && !shape->single
-                   ? "there will be many files; put %d in the name, such as name%05d.flo"
+                   ? "every frame has its own file; put %d in the name, such as name%05d.flo"
                    : NULL;
     }
     if (what) {

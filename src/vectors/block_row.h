@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A block as a row of named columns: what vectors.csv, .jsonl and .npy have in common. */
+/* A block as a row of named columns, which vectors.csv, .jsonl and .npy have in common. */
 #ifndef GPUME_VECTORS_BLOCK_ROW_H
 #define GPUME_VECTORS_BLOCK_ROW_H
 
@@ -21,13 +21,13 @@ enum gpume_block_column {
 
 struct gpume_block_column_kind {
     const char *name;
-    unsigned is;      /* the one of enum gpume_vectors_column; 0: every file has it */
-    int64_t min, max; /* of what is read */
+    unsigned flag;    /* of enum gpume_vectors_column; 0: every file has this column */
+    int64_t min, max; /* accepted from files */
 };
 
 extern const struct gpume_block_column_kind gpume_block_columns[GPUME_BLOCK_COLUMNS];
 
-/* Of values within those limits; 0 where the file has no such column. */
+/* The block with these values, which are within the limits, and 0 for missing columns. */
 struct gpume_vectors_row gpume_block_row(const int64_t values[GPUME_BLOCK_COLUMNS]);
 
 #endif

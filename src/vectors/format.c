@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Of two that take the same bytes the first has them. */
+/* gpume_vectors_format_probe takes the first that recognises a file. */
 static const struct gpume_vectors_format *const formats[] = {
     &gpume_vectors_csv,
     &gpume_vectors_jsonl,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The table of formats for vectors, and what each has to give: functions that make bytes of blocks,
- * and functions that make blocks of bytes. Files, threads, order and limits are the business of
- * vectors_writer and vectors_reader. man/gpume-formats.5 says every byte.
+ * The table of formats, one per file of src/vectors/formats: functions that turn blocks into bytes
+ * and bytes into blocks. writer.h and reader.h deal with files, threads, order and limits.
+ * man/gpume-formats.5 specifies every byte.
  */
 #ifndef GPUME_VECTORS_FORMAT_H
 #define GPUME_VECTORS_FORMAT_H
@@ -12,53 +12,53 @@
 #include "files/out.h"
 #include "vectors/vectors.h"
 
-/* Of the head of a file and of that of a field, at most. */
+/* Largest header of a file, or of a field. */
 #define GPUME_VECTORS_HEAD_BYTES 4096u
 
-/* Blocks that rows() is given at once. */
+/* Most blocks that one call of rows() gets. */
 #define GPUME_VECTORS_PART 256u
 
-/* Behind a row's last byte, that rows() may touch. */
+/* Bytes after the last row that rows() may overwrite. */
 #define GPUME_VECTORS_SLACK_BYTES 128u
 
-/* What a format does not need is NULL. Called by one thread, rows by any. */
+/* Functions that a format does not need are NULL. rows is called on any thread, the others on one.
+ */
 struct gpume_vectors_writer_ops {
-    size_t state_bytes; /* of memory, zeroed, that all get */
-    size_t row_bytes;   /* of a block's row, at most */
+    size_t state_bytes; /* of the format's own memory, zeroed, which every function gets */
+    size_t row_bytes;   /* longest row of one block */
 
-    /* Once, before all others; the info outlives the state. GPUME_NOMEM is not logged. */
+    /* Called first. info outlives the state. GPUME_NOMEM is not logged. */
     int (*open)(void *state, const struct gpume_vectors_info *info);
 
-    /* The first bytes of a file with so many rows; the same number of bytes whatever rows is. */
+    /* Writes the header of a file with that many rows; its length does not depend on rows. */
     size_t (*head)(void *state, uint64_t rows, char at[GPUME_VECTORS_HEAD_BYTES]);
 
-    /* The first bytes of a field, of which rows are asked next. */
+    /* Writes the header of the field whose rows follow. */
     size_t (*begin)(
         void *state, const struct gpume_vectors_field *field, char at[GPUME_VECTORS_HEAD_BYTES]);
 
-    /* Puts the rows of count blocks of that field at `at` and returns their end. */
+    /* Writes the rows of count blocks of that field to `at` and returns their end. */
     char *(*rows)(
         const void *state, const struct gpume_vectors_block *blocks, size_t count, char *at);
 
-    /* Of a row exactly; where the head says how many there are. */
+    /* Length of every row, for formats whose header holds the number of rows. */
     size_t (*fixed_bytes)(const void *state);
 
-    /* In place of begin and rows: the whole field. */
+    /* Writes the whole field; replaces begin and rows. */
     int (*field)(void *state, const struct gpume_vectors_field *field, struct gpume_out *out);
 
     void (*close)(void *state);
 };
 
-/* What readers of formats work on. */
+/* The file that a format's reader is working on. */
 struct gpume_vectors_input {
     struct gpume_stream *stream;
     struct gpume_log log;
     void *state;                    /* state_bytes, zeroed for each file */
-    struct gpume_vectors_info info; /* open fills in what the file says; columns are a must */
+    struct gpume_vectors_info info; /* open sets columns and what else the file states */
     uint32_t block;                 /* see struct gpume_vectors_source */
-    uint64_t frame;                 /* of the file, in formats with a file a frame */
-    uint64_t ref;                   /* likewise; counts if has_ref */
-    bool has_ref;
+    uint64_t frame, ref;            /* from the file's name, in formats with one file per frame */
+    bool has_ref;                   /* does the name state the reference? */
 };
 
 struct gpume_vectors_row {
@@ -73,40 +73,40 @@ struct gpume_vectors_reader_ops {
     /* At the beginning of a file. */
     int (*open)(struct gpume_vectors_input *input);
 
-    /* The next block, its numbers within the limits of vectors.h. GPUME_EOF: the file has none
-     * more. What is wrong is refused by the stream, with its place. */
+    /* The next block, its numbers within the limits of vectors.h. GPUME_EOF: end of the file.
+     * Errors are logged with the position, by gpume_stream_refuse. */
     int (*next)(struct gpume_vectors_input *input, struct gpume_vectors_row *row);
 
-    /* Also after open has failed. May be NULL. */
+    /* Called even if open failed. May be NULL. */
     void (*close)(struct gpume_vectors_input *input);
 };
 
 struct gpume_vectors_format {
     const char *name;      /* for --format and --from */
-    const char *extension; /* that means it, with its dot; NULL: none does */
-    unsigned columns;      /* that it holds: enum gpume_vectors_column */
-    unsigned needs;        /* without which it cannot be written */
-    bool needs_grid;       /* likewise: the blocks of a picture's grid */
-    bool numbered;         /* a file a frame, by a pattern */
-    bool one_field;        /* of a frame, in a file: two want a pattern with a pair of numbers */
-    bool counted;          /* its head says how many rows there are */
-    bool any_order;        /* decoders write it: a frame's blocks come as they are coded */
-    /* Can these, the first bytes of a file, be of this format? NULL: nothing tells. */
+    const char *extension; /* with its dot; NULL: none */
+    unsigned columns;      /* that it can hold: enum gpume_vectors_column */
+    unsigned needs;        /* columns that it cannot be written without */
+    bool needs_grid;       /* holds only blocks of one size that cover the picture */
+    bool numbered;         /* one file per frame, named by a pattern */
+    bool one_field;        /* per file: two per frame need a pattern with a pair of numbers */
+    bool counted;          /* its header holds the number of rows */
+    bool any_order;        /* a frame's blocks may come in any order, as decoders write them */
+    /* Can a file of this format begin with these bytes? NULL: cannot be recognised. */
     bool (*probe)(const unsigned char *head, size_t bytes);
     const struct gpume_vectors_writer_ops *writer;
-    const struct gpume_vectors_reader_ops *reader; /* NULL: it cannot be read */
+    const struct gpume_vectors_reader_ops *reader; /* NULL: write-only */
 };
 
-/* By number, from 0; NULL after the last. */
+/* The formats in turn, from 0; NULL after the last. */
 const struct gpume_vectors_format *gpume_vectors_format_at(size_t number);
 
-/* NULL: there is none of that name. */
+/* NULL: unknown name. */
 const struct gpume_vectors_format *gpume_vectors_format_named(const char *name);
 
-/* By the end of a file's name, in any case. NULL: unknown. */
+/* The format that a file's extension stands for, in upper or lower case. NULL: unknown. */
 const struct gpume_vectors_format *gpume_vectors_format_of(const char *path);
 
-/* By the first bytes; text that is nothing else is taken for a table in CSV. */
+/* The format that the first bytes belong to; CSV if no other format recognises them. */
 const struct gpume_vectors_format *gpume_vectors_format_probe(
     const unsigned char *head, size_t bytes);
 

@@ -8,8 +8,8 @@ struct gpume_vectors_ranker {
     struct gpume_log log;
     struct gpume_vectors_field field;
     struct gpume_vectors_block *blocks;
-    uint64_t *keys; /* 2^32 - 1 - cost, then the block: rising order is rising rank */
-    size_t room;
+    uint64_t *keys; /* 2^32 - 1 - cost, then the index: sorted, they are in order of rank */
+    size_t capacity;
 };
 
 int gpume_vectors_ranker_create(struct gpume_vectors_ranker **ranker, const struct gpume_log *log)
@@ -24,21 +24,21 @@ int gpume_vectors_ranker_create(struct gpume_vectors_ranker **ranker, const stru
     return GPUME_OK;
 }
 
-static int make_room(struct gpume_vectors_ranker *ranker, size_t count)
+static int reserve(struct gpume_vectors_ranker *ranker, size_t count)
 {
-    if (count <= ranker->room) {
+    if (count <= ranker->capacity) {
         return GPUME_OK;
     }
     free(ranker->blocks);
     free(ranker->keys);
-    ranker->room = 0;
+    ranker->capacity = 0;
     ranker->blocks = malloc(count * sizeof(*ranker->blocks));
     ranker->keys = malloc(count * sizeof(*ranker->keys));
     if (!ranker->blocks || !ranker->keys) {
         gpume_log_write(&ranker->log, GPUME_LOG_ERROR, "ranks of blocks: out of memory");
         return GPUME_NOMEM;
     }
-    ranker->room = count;
+    ranker->capacity = count;
     return GPUME_OK;
 }
 
@@ -52,7 +52,7 @@ int gpume_vectors_ranker_apply(struct gpume_vectors_ranker *ranker,
     const struct gpume_vectors_field *field, const struct gpume_vectors_field **ranked)
 {
     const size_t count = field->count; /* at most GPUME_READ_BLOCKS_MAX: below 2^32 */
-    const int status = make_room(ranker, count);
+    const int status = reserve(ranker, count);
     if (status != GPUME_OK) {
         return status;
     }

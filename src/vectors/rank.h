@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Ranks of blocks, as gpume.h defines them, where a file has costs alone. One thread. */
+/* Computes the ranks of blocks, as gpume.h defines them, from their costs. One thread. */
 #ifndef GPUME_VECTORS_RANK_H
 #define GPUME_VECTORS_RANK_H
 
@@ -10,8 +10,8 @@ struct gpume_vectors_ranker;
 
 int gpume_vectors_ranker_create(struct gpume_vectors_ranker **ranker, const struct gpume_log *log);
 
-/* A copy of the field, whose blocks are given one by one, with ranks; until the next call.
- * GPUME_NOMEM, logged. */
+/* *ranked: a copy of the field, which has a list of blocks, with ranks; valid until the next call.
+ * GPUME_NOMEM is logged. */
 int gpume_vectors_ranker_apply(struct gpume_vectors_ranker *ranker,
     const struct gpume_vectors_field *field, const struct gpume_vectors_field **ranked);
 

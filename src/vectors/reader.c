@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Formats give blocks; here they become fields, in the order that every file must have. A file may
- * hold several arrays one after the other, and a pattern stands for several files: both are read as
- * if they were one.
+ * Collects the blocks that a format reads into fields and checks their order. A file may hold
+ * several arrays in sequence, and a pattern names several files: either is read as one sequence of
+ * fields.
  */
 #include "vectors/reader.h"
 
@@ -16,28 +16,28 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define BLOCKS_FIRST 4096u /* room for so many at first */
-#define PROBE_BYTES 1024u  /* shown to formats */
+#define BLOCKS_FIRST 4096u /* initial capacity */
+#define PROBE_BYTES 1024u  /* that formats are recognised by */
 
-/* Blocks of a field, as they come or in raster order. */
+/* The blocks of a field. */
 struct part {
     struct gpume_vectors_block *blocks;
-    size_t count, room;
+    size_t count, capacity;
     uint64_t ref;
     bool mixed; /* not yet in raster order */
 };
 
 struct gpume_vectors_reader {
-    struct gpume_vectors_source source; /* path is ours */
+    struct gpume_vectors_source source; /* path is a copy */
     const struct gpume_vectors_format *format;
     struct gpume_vectors_input input;
-    bool is_open;                          /* the format has a file, or an array, under way */
-    bool has_first;                        /* columns are known, and are those of all files */
-    struct gpume_pattern_numbers *numbers; /* of the files; NULL: there is one */
-    size_t files, file;                    /* file: the next one */
+    bool is_open;                          /* the format is reading an array */
+    bool has_first;                        /* field.columns is set; all files must match it */
+    struct gpume_pattern_numbers *numbers; /* in the files' names; NULL: one file */
+    size_t files, file;                    /* number of files; the next one */
     struct gpume_vectors_field field;
-    struct part parts[2];           /* of formats in any order: past and future; else the first */
-    bool has_second;                /* has been read and is still to be given */
+    struct part parts[2];           /* formats in any order: past and future; others: the first */
+    bool has_second;                /* the frame's second field has been read, not yet returned */
     struct gpume_vectors_row ahead; /* the row after the field's last */
     bool has_ahead;
 };
@@ -79,14 +79,13 @@ static int choose_format(struct gpume_vectors_reader *reader)
     reader->format = gpume_vectors_format_probe(head, bytes);
     if (!reader->format->reader) {
         return gpume_stream_refuse_whole(reader->input.stream,
-            "holds hashes of fields, and no vectors to be read; diff tells whether two such files "
-            "agree");
+            "holds hashes of motion fields, not vectors; compare two such files with diff");
     }
 fail:
     return status;
 }
 
-/* The format begins at what comes next in the stream. */
+/* Starts reading an array at the stream's position. */
 static int open_array(struct gpume_vectors_reader *reader)
 {
     struct gpume_vectors_input *input = &reader->input;
@@ -111,7 +110,7 @@ static void close_array(struct gpume_vectors_reader *reader)
     reader->is_open = false;
 }
 
-/* The next array, of this file or of another. GPUME_EOF: there is none. */
+/* Opens the next array, in this file or the next one. GPUME_EOF: no more. */
 static int advance(struct gpume_vectors_reader *reader)
 {
     struct gpume_vectors_input *input = &reader->input;
@@ -170,7 +169,7 @@ fail:
     return status == GPUME_EOF ? GPUME_OK : status;
 }
 
-/* Those that the part may have beside the other one's. */
+/* How many blocks the memory limit allows this part, given the other one. */
 static size_t blocks_allowed(const struct gpume_vectors_reader *reader, const struct part *part)
 {
     const struct part *other = &reader->parts[part == reader->parts];
@@ -181,11 +180,12 @@ static size_t blocks_allowed(const struct gpume_vectors_reader *reader, const st
     return all > other->count ? (size_t)all - other->count : 0;
 }
 
-static int make_room(struct gpume_vectors_reader *reader, struct part *part)
+static int reserve(struct gpume_vectors_reader *reader, struct part *part)
 {
     const size_t most = blocks_allowed(reader, part);
     if (part->count >= GPUME_READ_BLOCKS_MAX) {
-        return gpume_stream_refuse(reader->input.stream, "more blocks than a field can have");
+        return gpume_stream_refuse(
+            reader->input.stream, "more blocks than a motion field can have");
     }
     if (part->count >= most) {
         return gpume_stream_refuse(reader->input.stream,
@@ -193,21 +193,21 @@ static int make_room(struct gpume_vectors_reader *reader, struct part *part)
             " bytes that --max-memory leaves for them",
             reader->field.frame, reader->source.memory_max);
     }
-    if (part->count < part->room) {
+    if (part->count < part->capacity) {
         return GPUME_OK;
     }
-    const size_t wanted = part->room > 0 ? 2 * part->room : BLOCKS_FIRST;
-    const size_t room = wanted < most ? wanted : most;
+    const size_t wanted = part->capacity > 0 ? 2 * part->capacity : BLOCKS_FIRST;
+    const size_t capacity = wanted < most ? wanted : most;
     struct gpume_vectors_block *blocks = NULL;
-    if (room <= SIZE_MAX / sizeof(*blocks)) { /* 32-bit hosts */
-        blocks = realloc(part->blocks, room * sizeof(*blocks));
+    if (capacity <= SIZE_MAX / sizeof(*blocks)) { /* 32-bit hosts */
+        blocks = realloc(part->blocks, capacity * sizeof(*blocks));
     }
     if (!blocks) {
-        gpume_log_write(&reader->source.log, GPUME_LOG_ERROR, "a field of vectors: out of memory");
+        gpume_log_write(&reader->source.log, GPUME_LOG_ERROR, "motion vectors: out of memory");
         return GPUME_NOMEM;
     }
     part->blocks = blocks;
-    part->room = room;
+    part->capacity = capacity;
     return GPUME_OK;
 }
 
@@ -218,12 +218,12 @@ static int compare_places(const void *left, const void *right)
     return a->y != b->y ? (a->y < b->y ? -1 : 1) : a->x != b->x ? (a->x < b->x ? -1 : 1) : 0;
 }
 
-/* The row ahead becomes its part's last block. */
+/* Appends the row ahead to its part. */
 static int add_block(struct gpume_vectors_reader *reader)
 {
     const struct gpume_vectors_row *row = &reader->ahead;
     struct part *part = &reader->parts[reader->format->any_order && row->ref > row->frame];
-    const int status = make_room(reader, part);
+    const int status = reserve(reader, part);
     if (status == GPUME_OK) {
         const struct gpume_vectors_block *last =
             part->count > 0 ? part->blocks + part->count - 1 : NULL;
@@ -254,8 +254,7 @@ static int sort_part(struct gpume_vectors_reader *reader, struct part *part)
     return GPUME_OK;
 }
 
-/* Does the row ahead belong to the field, at its end, or to the frame, where order means nothing?
- */
+/* Does the row ahead belong to the current field or, in formats without order, to its frame? */
 static int check_order(struct gpume_vectors_reader *reader, bool *belongs)
 {
     const struct gpume_vectors_field *field = &reader->field;
@@ -279,7 +278,7 @@ static int check_order(struct gpume_vectors_reader *reader, bool *belongs)
     return GPUME_OK;
 }
 
-/* The part as the field that is given. */
+/* Presents the part as the field to return. */
 static void show(struct gpume_vectors_reader *reader, const struct part *part)
 {
     struct gpume_vectors_field *field = &reader->field;
@@ -295,7 +294,7 @@ static void show(struct gpume_vectors_reader *reader, const struct part *part)
     }
 }
 
-/* All rows that belong together: a field, or both of a frame. */
+/* Reads all rows of a field or, in formats without order, of a frame. */
 static int read_parts(struct gpume_vectors_reader *reader)
 {
     int status = GPUME_OK;
@@ -337,7 +336,7 @@ fail:
     return status;
 }
 
-/* A pattern's files, unless the name is itself that of a file. */
+/* Lists the files of a pattern, unless a file has that very name. */
 static int find_files(struct gpume_vectors_reader *reader)
 {
     const char *path = reader->source.path;
@@ -354,7 +353,7 @@ static int find_files(struct gpume_vectors_reader *reader)
     }
     if (reader->files == 0) {
         gpume_log_write(&reader->source.log, GPUME_LOG_ERROR,
-            "%s: cannot be opened: no file has such a name", path);
+            "%s: cannot be opened: no file matches this name", path);
         return GPUME_IO;
     }
     reader->input.has_ref = kind == GPUME_PATTERN_PAIR;
@@ -378,11 +377,11 @@ int gpume_vectors_reader_open(
     self->format = source->format;
     self->input.log = source->log;
     self->input.block = source->block;
-    self->input.frame = 1; /* where no name tells, the first that can have a reference */
+    self->input.frame = 1; /* if the name has no number: the first that can have a reference */
     GPUME_TRY(find_files(self));
     GPUME_TRY(read_row(self));
     if (!self->has_ahead) {
-        status = gpume_stream_refuse(self->input.stream, "there are no vectors up to here");
+        status = gpume_stream_refuse_whole(self->input.stream, "contains no vectors");
         goto fail;
     }
     *reader = self;

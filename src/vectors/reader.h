@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A file of vectors in any format that can be read, of this program or of another, a field at a
- * time. Memory is that of a field, or of a frame's where blocks come in any order. Whatever is
- * wrong with it is one line in the log with the file and the place. One thread a reader.
+ * Reads a file of vectors, written by this program or another, field by field. It holds one field
+ * in memory, or all fields of a frame in formats whose blocks may come in any order. An error in
+ * the file is one line in the log, with the file and the position. One thread per reader.
  */
 #ifndef GPUME_VECTORS_READER_H
 #define GPUME_VECTORS_READER_H
@@ -13,29 +13,29 @@
 struct gpume_vectors_format;
 struct gpume_vectors_reader;
 
-/* Where vectors come from. path: "-" is standard input; of formats with a file a field also a
- * pattern (files/pattern.h). With data, path is a name for messages. */
+/* path: "-" is standard input; may be a pattern (files/pattern.h) in formats with one file per
+ * frame or field. With data, path is only a name for messages. */
 struct gpume_vectors_source {
     const char *path;
     const void *data; /* NULL: the file; else its bytes, which outlive the reader */
     size_t bytes;
-    const struct gpume_vectors_format *format; /* NULL: as its first bytes tell */
-    uint32_t block; /* side of the blocks that are made of formats with a vector a pixel; 0: 1 */
-    uint64_t memory_max; /* bytes that blocks in memory may take, 24 each; 0: any */
+    const struct gpume_vectors_format *format; /* NULL: recognised by the first bytes */
+    uint32_t block;      /* in formats with one vector per pixel: side of the blocks; 0: 1 */
+    uint64_t memory_max; /* for blocks, 24 bytes each; 0: no limit */
     struct gpume_log log;
 };
 
-/* GPUME_IO: cannot be read; GPUME_INVALID: no such file, or one without vectors; GPUME_NOMEM. */
+/* GPUME_IO: cannot be read; GPUME_INVALID: not such a file, or without vectors; GPUME_NOMEM. */
 int gpume_vectors_reader_open(
     struct gpume_vectors_reader **reader, const struct gpume_vectors_source *source);
 
-/* The next field: of a higher frame than the last, or of the same and with a higher reference.
- * NULL after the last. Its blocks are given one by one, w and h not above GPUME_READ_BLOCK_MAX,
- * inside a picture of GPUME_READ_SIDE_MAX + GPUME_READ_BLOCK_MAX a side. */
+/* The next field, as a list of blocks; NULL after the last. Fields come by rising frame and, within
+ * a frame, by rising reference. Blocks are at most GPUME_READ_BLOCK_MAX wide and high and lie
+ * inside a picture whose sides are GPUME_READ_SIDE_MAX + GPUME_READ_BLOCK_MAX. */
 int gpume_vectors_reader_next(
     struct gpume_vectors_reader *reader, const struct gpume_vectors_field **field);
 
-/* What the file itself says; a grid only where it states one. Until the reader is closed. */
+/* What the file states; with a grid only if it states one. Valid until the reader is closed. */
 const struct gpume_vectors_info *gpume_vectors_reader_info(
     const struct gpume_vectors_reader *reader);
 

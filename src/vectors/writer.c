@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Files, threads and heads; what a block looks like is the format's. A head that says how many rows
- * follow is written with none, and again when they are known; where an output cannot go back, a
- * nameless file stands in for it until then.
+ * Manages files, threads and headers; the format defines their bytes. A header with the number of
+ * rows is written first with 0 and rewritten when the number is known; if the output cannot seek,
+ * an unnamed temporary file holds the array until then.
  */
 #include "vectors/writer.h"
 
@@ -21,13 +21,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Rows that one thread makes at a time: 30 us of work and some 140 KB, many times what handing it
- * out and waking the writer cost, and within a second-level cache. */
+/* Rows that a thread formats at a time: 30 us of work, many times the cost of handing it over, and
+ * about 140 KB, which fit a second-level cache. */
 #define ITEM_ROWS 4096u
 
-/* Threads for every one of the machine's processors, and at most: on few, the decoder and the CPU
- * engine need them all; four make rows faster than any file takes them. */
-#define PROCESSORS_A_THREAD 4u
+/* With few processors the decoder and the CPU engine need them all; four threads format rows faster
+ * than any file takes them. */
+#define PROCESSORS_PER_THREAD 4u
 #define THREADS_MAX 4u
 
 struct gpume_vectors_writer {
@@ -36,23 +36,23 @@ struct gpume_vectors_writer {
     struct gpume_log log;
     char *path;
     struct gpume_out_set *set;
-    struct gpume_out_claim claim;  /* of files that come one by one */
-    enum gpume_pattern_kind kind;  /* of formats with a file a frame */
-    bool in_place;                 /* standard output, a pipe or a device: arrays may follow */
-    struct gpume_workers *workers; /* NULL: the caller makes all rows */
+    struct gpume_out_claim claim; /* on the names of numbered files */
+    enum gpume_pattern_kind kind; /* in formats with one file per frame */
+    bool in_place; /* standard output, a pipe or a device: holds any number of arrays */
+    struct gpume_workers *workers; /* NULL: the caller formats all rows */
     void *state;                   /* the format's */
     bool is_open;                  /* has the format been opened? */
-    struct gpume_out *file;        /* under its name, or standard output */
-    struct gpume_out *out;         /* the same, or the spool's */
-    struct gpume_spool *spool;     /* NULL: the file can seek, or need not */
-    bool has_array;                /* a head has been written, fields may follow */
+    struct gpume_out *file;        /* what the user named, or the current file of a pattern */
+    struct gpume_out *out;         /* the same, or the spool's file */
+    struct gpume_spool *spool;     /* NULL: the file can seek, or does not have to */
+    bool has_array;                /* its header has been written */
     uint64_t frame;                /* of the array's last field */
-    uint64_t start;                /* of the array in `out` */
-    uint64_t rows;                 /* in it */
+    uint64_t start;                /* position of the array in `out` */
+    uint64_t rows;                 /* in the array */
     char head[GPUME_VECTORS_HEAD_BYTES];
 };
 
-/* A field under way. */
+/* A field being written. */
 struct rows {
     const struct gpume_vectors_writer *writer;
     const struct gpume_vectors_field *field;
@@ -65,11 +65,11 @@ static int complain(struct gpume_vectors_writer *writer, int status, const char 
     return status;
 }
 
-/* Threads are a help, not a need: without them writer->workers stays NULL. */
+/* On failure writer->workers stays NULL, and the caller formats all rows. */
 static void start_workers(struct gpume_vectors_writer *writer, uint32_t processors)
 {
     const long online = processors ? (long)processors : sysconf(_SC_NPROCESSORS_ONLN);
-    const uint32_t count = online < 1 ? 0 : (uint32_t)online / PROCESSORS_A_THREAD;
+    const uint32_t count = online < 1 ? 0 : (uint32_t)online / PROCESSORS_PER_THREAD;
     if (count > 1) {
         (void)gpume_workers_create(&writer->workers, count < THREADS_MAX ? count : THREADS_MAX);
     }
@@ -93,18 +93,18 @@ static int check_needs(struct gpume_vectors_writer *writer)
     }
     if (format->needs & ~info->columns) {
         snprintf(
-            what, sizeof(what), "%s needs the costs of blocks, which are not known", format->name);
+            what, sizeof(what), "%s needs the costs of blocks, which are unknown", format->name);
         return complain(writer, GPUME_INVALID, what);
     }
-    if (format->needs_grid && info->block == 0) {
+    if (format->needs_grid && info->block_w == 0) {
         snprintf(what, sizeof(what),
-            "%s needs blocks of one size that cover the picture; these do not", format->name);
+            "%s needs blocks of one size that cover the picture, in a grid", format->name);
         return complain(writer, GPUME_INVALID, what);
     }
     return GPUME_OK;
 }
 
-/* One output for all that comes, or for a frame. */
+/* Opens the output, or one of its numbered files. */
 static int open_file(struct gpume_vectors_writer *writer, const char *path)
 {
     int status;
@@ -124,38 +124,38 @@ fail:
 }
 
 int gpume_vectors_writer_open(struct gpume_vectors_writer **result,
-    const struct gpume_vectors_target *target, const struct gpume_vectors_info *info)
+    const struct gpume_vectors_output *output, const struct gpume_vectors_info *info)
 {
     int status = GPUME_NOMEM;
     struct gpume_vectors_writer *self = calloc(1, sizeof(*self));
-    const struct gpume_vectors_writer_ops *ops = target->format->writer;
+    const struct gpume_vectors_writer_ops *ops = output->format->writer;
     if (self) {
-        self->format = target->format;
+        self->format = output->format;
         self->info = *info;
-        self->info.columns &= target->format->columns;
-        self->log = target->log;
-        self->set = target->set;
-        self->in_place = is_in_place(target->path);
-        self->path = strdup(target->path);
+        self->info.columns &= output->format->columns;
+        self->log = output->log;
+        self->set = output->set;
+        self->in_place = is_in_place(output->path);
+        self->path = strdup(output->path);
         self->kind =
-            target->format->numbered ? gpume_pattern_kind(target->path) : GPUME_PATTERN_PLAIN;
+            output->format->numbered ? gpume_pattern_kind(output->path) : GPUME_PATTERN_PLAIN;
         self->state = calloc(1, ops->state_bytes > 0 ? ops->state_bytes : 1);
     }
     if (!self || !self->path || !self->state) {
-        gpume_log_write(&target->log, GPUME_LOG_ERROR, "%s: out of memory", target->path);
+        gpume_log_write(&output->log, GPUME_LOG_ERROR, "%s: out of memory", output->path);
         goto fail;
     }
     GPUME_TRY(check_needs(self));
     self->is_open = true;
     status = ops->open ? ops->open(self->state, &self->info) : GPUME_OK;
     if (status != GPUME_OK) {
-        gpume_log_write(&target->log, GPUME_LOG_ERROR, "%s: out of memory", target->path);
+        gpume_log_write(&output->log, GPUME_LOG_ERROR, "%s: out of memory", output->path);
         goto fail;
     }
     GPUME_TRY(self->kind == GPUME_PATTERN_PLAIN
                   ? open_file(self, self->path)
                   : gpume_out_claim_open(&self->claim, self->set, self->path, &self->log));
-    start_workers(self, target->processors);
+    start_workers(self, output->processors);
     *result = self;
     return GPUME_OK;
 fail:
@@ -163,7 +163,7 @@ fail:
     return status;
 }
 
-/* Writes the array's head, for a first time or a last. */
+/* Writes the array's header, or rewrites it. */
 static int put_head(struct gpume_vectors_writer *writer)
 {
     const struct gpume_vectors_writer_ops *ops = writer->format->writer;
@@ -171,7 +171,7 @@ static int put_head(struct gpume_vectors_writer *writer)
     return gpume_out_write(writer->out, writer->head, bytes);
 }
 
-/* Takes up an array that an earlier run has left: its head is there, and so many rows. */
+/* Continues the array of an earlier run, whose header and rows are in the file. */
 static void continue_array(struct gpume_vectors_writer *writer)
 {
     const struct gpume_vectors_format *format = writer->format;
@@ -202,7 +202,7 @@ fail:
     return status;
 }
 
-/* Says how many rows there are, and returns to the end. */
+/* Rewrites the header with the number of rows, and returns to the end. */
 static int finish_array(struct gpume_vectors_writer *writer)
 {
     const struct gpume_vectors_writer_ops *ops = writer->format->writer;
@@ -236,7 +236,7 @@ fail:
     return status;
 }
 
-/* The next frame has a file of its own. */
+/* Completes the current file; the next frame gets another. */
 static int leave_file(struct gpume_vectors_writer *writer)
 {
     const int status = finish_file(writer);
@@ -247,7 +247,8 @@ static int leave_file(struct gpume_vectors_writer *writer)
     return status;
 }
 
-/* Formats with a file a frame: is this field to go where the last one went? */
+/* In formats with one file per frame: completes the current file or array unless this field belongs
+ * to it. */
 static int leave(struct gpume_vectors_writer *writer, const struct gpume_vectors_field *field)
 {
     const bool same = field->frame == writer->frame;
@@ -258,13 +259,14 @@ static int leave(struct gpume_vectors_writer *writer, const struct gpume_vectors
     if (writer->kind != GPUME_PATTERN_PLAIN) {
         return same && !pair
                    ? complain(writer, GPUME_UNSUPPORTED,
-                         "a frame has two fields; put two %d in the name, such as "
+                         "a frame has two motion fields; put two %d in the name, such as "
                          "name%05d-%05d.flo, for the numbers of the frame and of its reference")
                    : leave_file(writer);
     }
-    return writer->in_place ? finish_array(writer)
-                            : complain(writer, GPUME_UNSUPPORTED,
-                                  "holds one frame; put %d in the name, for the frame's number");
+    return writer->in_place
+               ? finish_array(writer)
+               : complain(writer, GPUME_UNSUPPORTED,
+                     "holds only one frame; put %d in the name for the frame's number");
 }
 
 static int turn_to(struct gpume_vectors_writer *writer, const struct gpume_vectors_field *field)
@@ -289,7 +291,7 @@ fail:
     return status;
 }
 
-/* A gpume_out_make_fn, on any of the workers. */
+/* A gpume_out_make_fn, called on any worker. */
 static size_t put_item(void *opaque, uint32_t item, char *begin)
 {
     const struct rows *rows = opaque;
@@ -334,8 +336,7 @@ int gpume_vectors_writer_field(
         char what[160];
         snprintf(what, sizeof(what),
             "the blocks of frame %" PRIu64
-            " are not all those of the first one's grid; %s needs one "
-            "grid for all",
+            " form another grid than the first frame's; %s needs one grid for all frames",
             field->frame, writer->format->name);
         return complain(writer, GPUME_INVALID, what);
     }

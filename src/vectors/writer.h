@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Fields of vectors into a file of any format, or a file a frame. Where processors abound, a few
- * threads of its own share the rows of a field; the bytes are those of one. All calls of a writer
- * come from one thread. Whatever fails has been logged, in one line.
+ * Writes fields of vectors to one file in any format, or to one file per frame. On machines with
+ * many processors a few threads of the writer format the rows; this does not change the output. All
+ * calls for one writer come from one thread. Errors are logged, in one line.
  */
 #ifndef GPUME_VECTORS_WRITER_H
 #define GPUME_VECTORS_WRITER_H
@@ -14,31 +14,31 @@
 struct gpume_vectors_format;
 struct gpume_vectors_writer;
 
-struct gpume_vectors_target {
-    const char *path; /* as files/out.h; of formats with a file a frame also a pattern */
+struct gpume_vectors_output {
+    const char *path; /* see files/out.h; may be a pattern in formats with one file per frame */
     const struct gpume_vectors_format *format;
     struct gpume_out_set *set; /* of the run; outlives the writer */
-    uint32_t processors;       /* to reckon with; 0: all of the machine */
+    uint32_t processors;       /* that the run may use; 0: all */
     struct gpume_log log;
 };
 
-/* info: what is known of all fields; of it the writer takes the columns that the format holds.
- * GPUME_INVALID: the format needs what is not known. GPUME_UNSUPPORTED: the name. */
+/* info: what all fields share; columns that the format lacks are ignored. GPUME_INVALID: the format
+ * needs more than is known. GPUME_UNSUPPORTED: unsuitable name. */
 int gpume_vectors_writer_open(struct gpume_vectors_writer **writer,
-    const struct gpume_vectors_target *target, const struct gpume_vectors_info *info);
+    const struct gpume_vectors_output *output, const struct gpume_vectors_info *info);
 
-/* Fields come by rising frame, those of a frame by rising reference. GPUME_INVALID: the format
- * has no place for this one. GPUME_UNSUPPORTED: the name has none. */
+/* Fields come by rising frame and, within a frame, by rising reference. GPUME_INVALID: the format
+ * cannot hold this field. GPUME_UNSUPPORTED: the name does not tell its file from another's. */
 int gpume_vectors_writer_field(
     struct gpume_vectors_writer *writer, const struct gpume_vectors_field *field);
 
-/* No more fields of a frame come: of files by number, the last one is whole and has its name. */
+/* All fields of the current frame have come: completes its file if each frame has its own. */
 int gpume_vectors_writer_settle(struct gpume_vectors_writer *writer);
 
-/* What was written has its names on GPUME_OK; files of earlier frames have theirs before. */
+/* Completes the output: on GPUME_OK all files have their final names. */
 int gpume_vectors_writer_finish(struct gpume_vectors_writer *writer);
 
-/* An unfinished file is removed. Sets *writer to NULL. NULL is fine. */
+/* Removes an unfinished file. Sets *writer to NULL. NULL is fine. */
 void gpume_vectors_writer_close(struct gpume_vectors_writer **writer);
 
 #endif

@@ -324,7 +324,7 @@ refused() {
 : >empty.csv
 refused empty.csv "is empty"
 head -1 a.csv >header.csv
-refused header.csv "line 2: there are no vectors"
+refused header.csv "contains no vectors"
 echo "frame,ref,x,y" >columns.csv
 refused columns.csv "line 1: names no column 'w'"
 head -c 2000 a.csv >cut.csv

@@ -125,7 +125,7 @@ expect 3 convert twice.csv x.csv -q
 says "twice.csv: frame 1 (counted from 0) has two blocks at (0,0) in the same direction"
 { cat sizes.csv && echo '2, 1,16,16,  25,   8,  24,   8,0x0,   7,   0,   4'; } >quarters.csv
 expect 3 convert quarters.csv x.csv -q
-says "quarters.csv: line 6: motion_x 7 over motion_scale 4 is no whole number of pixels"
+says "quarters.csv: line 6: motion_x 7 over motion_scale 4 is not an integer"
 rm twice.csv quarters.csv sizes.csv coded.csv mvs.csv
 expect 0 convert both.csv 'both%d-%d.flo' -q
 [ -e both1-0.flo ] && [ -e both1-2.flo ] && [ -e both2-1.flo ] || fail "two references: flo"
@@ -154,7 +154,7 @@ mkdir two
 expect 0 convert begins.csv begins.npy -q
 for format in csv npy; do
     expect 2 convert begins.$format 'two/%d.flo' -q
-    says "two/%d.flo: a frame has two fields; put two %d in the name, such as name%05d-%05d.flo"
+    says "two/%d.flo: a frame has two motion fields; put two %d in the name, such as name%05d-%05d.flo"
     only two
 done
 rmdir two
@@ -258,7 +258,7 @@ END
     expect 0 compare 'dump-%d.npy' 'mvs-%d.npy'
     expect 3 convert fraction.npy x.csv
     says "fraction.npy: byte "
-    says "'dx' of the item before here is no whole number"
+    says "'dx' of the item before this position is not an integer"
     expect 3 convert text.npy x.csv
     says "text.npy: byte "
 else
@@ -281,7 +281,7 @@ says "blocks of one size"
 expect 0 convert holes.csv holes.npy -q
 { cat run.csv; echo 5,4,0,0,8,8,0,0,0,0; } >last.csv
 expect 3 convert last.csv bad/x.mvf
-says "the blocks of frame 5 are not all those"
+says "the blocks of frame 5 form another grid than the first frame's"
 for name in run.npy run.mvf run1.flo mvs-1.npy; do
     head -c 1000 $name >bad.bin
     expect 3 convert bad.bin bad/x.csv
@@ -293,19 +293,19 @@ says "does not end"
 expect 3 convert none.csv bad/x.csv
 says "none.csv: cannot be opened"
 expect 3 convert 'none%d.flo' bad/x.csv
-says "no file has such a name"
+says "no file matches this name"
 expect 3 convert clip.y4m bad/x.csv
 says "line 1"
 expect 3 convert run.hash bad/x.csv
-says "run.hash: holds hashes of fields, and no vectors"
+says "run.hash: holds hashes of motion fields, not vectors"
 expect 3 compare run.csv run.hash
-says "run.hash: holds hashes of fields, and no vectors"
+says "run.hash: holds hashes of motion fields, not vectors"
 : >empty.csv
 expect 3 convert empty.csv bad/x.csv
 says "is empty"
 expect 3 convert run.csv bad/x.npy --from npy
 expect 3 convert 'run%d.flo' bad/x.csv -b 16
-says "another vector than others of its block"
+says "another vector than the rest of its block"
 if [ -w /dev/full ]; then
     for format in csv npy flo hash; do
         "$gpume" convert run.mvf - --format $format >/dev/full 2>"$scratch/err"

@@ -40,12 +40,12 @@ static int open_writer(struct gpume_vectors_writer **writer,
     while (gpume_vectors_format_at(formats)) {
         formats++;
     }
-    const struct gpume_vectors_target target = {
+    const struct gpume_vectors_output output = {
         .path = "/dev/null", .format = gpume_vectors_format_at(to % formats), .processors = 1};
-    if (info.block == 0) {
+    if (info.block_w == 0) {
         gpume_vectors_find_grid(first, &info);
     }
-    return gpume_vectors_writer_open(writer, &target, &info);
+    return gpume_vectors_writer_open(writer, &output, &info);
 }
 
 static void read_vectors(const struct gpume_vectors_source *source, size_t to)

@@ -31,7 +31,8 @@ static const struct gpume_vectors_info grid = {
     .columns = GPUME_VECTORS_REF | GPUME_VECTORS_COST | GPUME_VECTORS_RANK | GPUME_VECTORS_TIME,
     .width = WIDTH,
     .height = HEIGHT,
-    .block = BLOCK,
+    .block_w = BLOCK,
+    .block_h = BLOCK,
     .has_search = true,
     .bits = 8,
     .window_x = 512,
@@ -58,10 +59,10 @@ static int write_fields(
     const struct gpume_vectors_format *format, const char *path, size_t first, size_t count)
 {
     struct gpume_out_set set = {.overwrite = true};
-    const struct gpume_vectors_target target = {
+    const struct gpume_vectors_output output = {
         .path = path, .format = format, .set = &set, .processors = 1, .log = told_log};
     struct gpume_vectors_writer *writer = NULL;
-    int status = gpume_vectors_writer_open(&writer, &target, &grid);
+    int status = gpume_vectors_writer_open(&writer, &output, &grid);
     for (size_t i = first; i < first + count && status == GPUME_OK; i++) {
         const struct gpume_vectors_field field = field_of(i);
         status = gpume_vectors_writer_field(writer, &field);
@@ -424,7 +425,7 @@ static void test_damage(void)
     "framenum,source,blockw,blockh,srcx,srcy,dstx,dsty,flags,motion_x,motion_y,motion_scale\n"
 #define JSON_ROW "\"x\":0,\"y\":0,\"w\":8,\"h\":8,\"dx\":0,\"dy\":0}\n"
 
-/* What is wrong is said with its place. */
+/* Errors state the position. */
 static void test_refusals(void)
 {
     static const struct {
@@ -439,12 +440,12 @@ static void test_refusals(void)
         {"csv", DATA("frame,ref,x,y,w,h,dx,dy\n2,3,0,0,8,8,0,0\n2,1,0,0,8,8,0,0\n"),
             "line 3: references of a frame are not in rising order"},
         {"jsonl", DATA("{\"frame\":1," JSON_ROW "{\"frame\":1}\n"), "line 2: has no key 'x'"},
-        {"jsonl", DATA("{\"frame\":1," JSON_ROW "[]\n"), "line 2: is no JSON object"},
+        {"jsonl", DATA("{\"frame\":1," JSON_ROW "[]\n"), "line 2: is not a JSON object"},
         {"jsonl", DATA("{\"frame\":1.5," JSON_ROW), "line 1: frame is '1.5'"},
         {"jsonl", DATA("{\"frame\":NaN," JSON_ROW), "line 1: frame is 'NaN'"},
         {"jsonl", DATA("{\"frame\":1,\"z\":[1,{\"a\":\"]\"}],\"t\":" JSON_ROW),
-            "line 1: is no JSON"},
-        {"jsonl", DATA("{\"frame\":1,}\n"), "line 1: is no JSON object"},
+            "line 1: is not a JSON"},
+        {"jsonl", DATA("{\"frame\":1,}\n"), "line 1: is not a JSON object"},
         {"npy", DATA("PK"), "byte 2: ends here"},
         {"npy", DATA(NPY_TEXT("{'descr': '<f4', 'shape': (2,), 'fortran_order': False}")),
             "byte 65: ends here"},
@@ -452,22 +453,24 @@ static void test_refusals(void)
             DATA("\x93NUMPY\x01\x00\x38\x00{'descr': '<i4', 'fortran_order': False, 'shape': "
                  "(2,)} "),
             "has no member 'frame'"},
-        {"npy", DATA("\x93NUMPY\x01\x00\x04\x00{}  "), "is no array of little-endian numbers"},
+        {"npy", DATA("\x93NUMPY\x01\x00\x04\x00{}  "),
+            "does not describe an array of little-endian numbers"},
         {"npy", DATA("\x93NUMPY\x09\x00\x04\x00{}  "), "version 9 of .npy"},
         {"npy", DATA("\x93NUMPY\x02\x00\xFF\xFF\xFF\xFF  "), "a header of 4294967295 bytes"},
         {"mv-extractor",
             DATA("\x93NUMPY\x01\x00\x3C\x00{'descr': '<i4', 'fortran_order': False, 'shape': (2, "
                  "9)}  "
                  "\n"),
-            "none of rows of ten numbers"},
+            "does not consist of rows of ten"},
         {"extract_mvs", DATA(MVS "2,-1,8,8,4,4,4,4,0x0,1,0,4\n"),
             "line 2: motion_x 1 over motion_scale 4"},
         {"extract_mvs", DATA(MVS "2,-1,8,8,5,4,4,4,0x0,0,0,1\n"), "line 2: src_x 5 is not dst_x 4"},
-        {"extract_mvs", DATA(MVS "2,0,8,8,4,4,4,4,0x0,0,0,1\n"), "line 2: source 0 of frame 1"},
+        {"extract_mvs", DATA(MVS "2,0,8,8,4,4,4,4,0x0,0,0,1\n"), "line 2: source of frame 1"},
         {"extract_mvs", DATA(MVS "2,-1,8,8,4,4,3,4,0x0,1,0,1\n"), "line 2: dst_x 3 puts the block"},
         {"extract_mvs", DATA(MVS "2,-1,8,8,4,4,4,4,0x0,0,0,0\n"), "line 2: motion_scale is 0"},
-        {"flo", DATA("PIEH\xFF\xFF\xFF\xFF\x01\0\0\0"), "-1x1 is no picture"},
-        {"flo", DATA("PIEH\x01\0\0\0\x01\0\0\0\0\0\xC0\x7F\0\0\0\0"), "pixel at (0,0) is no whole"},
+        {"flo", DATA("PIEH\xFF\xFF\xFF\xFF\x01\0\0\0"), "-1x1 is not a picture"},
+        {"flo", DATA("PIEH\x01\0\0\0\x01\0\0\0\0\0\xC0\x7F\0\0\0\0"),
+            "pixel at (0,0) does not consist"},
         {"flo", DATA("PIEH\x01\0\0\0\x01\0\0\0\0\0\0\x3F\0\0\0\0"),
             "byte 20: the vector of the pixel"},
         {"flo", DATA("PIEH\x02\0\0\0\x01\0\0\0\0\0\x80\x3F\0\0\0\0\0\0\0\0\0\0\0\0"),
@@ -486,17 +489,18 @@ static void test_refusals(void)
     }
 }
 
-/* Heads of .mvf that cannot be, and a later version's longer heads, which can. */
+/* Impossible headers of .mvf are refused; the longer headers of a later version are read. */
 static void test_mvf_heads(void)
 {
     static const struct {
         size_t at;
         unsigned char value;
         const char *says;
-    } cases[] = {{8, 2, "version 2"}, {12, 63, "which cannot be"}, {16, 0, "which cannot be"},
-        {24, 0, "which cannot be"}, {32, 11, "which cannot be"}, {32, 16, "do not fit"},
-        {64, 'f', "no field begins"}, {68, 47, "do not fit"}, {72, 25, "do not fit"},
-        {104, 3, "do not fit"}, {108, 2, "do not fit"}, {87, 2, "do not fit"}};
+    } cases[] = {{8, 2, "version 2"}, {12, 63, "impossible"}, {16, 0, "impossible"},
+        {24, 0, "impossible"}, {32, 11, "impossible"}, {32, 16, "does not fit"},
+        {57, 5, "impossible"}, {64, 'f', "no header of a motion"}, {68, 47, "does not fit"},
+        {72, 25, "does not fit"}, {104, 3, "does not fit"}, {108, 2, "does not fit"},
+        {87, 2, "does not fit"}};
     struct golden *mvf = &goldens[MVF];
     unsigned char data[512];
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -517,6 +521,30 @@ static void test_mvf_heads(void)
     check_source(&source, 0, FIELDS, mvf->columns);
 }
 
+/* Blocks that are no squares come back from every format that needs a grid and can be read. */
+static void check_rectangles(
+    const struct gpume_vectors_field *field, const struct gpume_vectors_info *info)
+{
+    struct gpume_out_set set = {.overwrite = true};
+    struct gpume_vectors_info known = *info;
+    struct gpume_vectors_writer *writer = NULL;
+    const struct gpume_vectors_output output = {
+        .path = "rectangles", .format = &gpume_vectors_mvf, .set = &set, .log = told_log};
+    REQUIRE_EQUAL(gpume_vectors_writer_open(&writer, &output, &known), GPUME_OK);
+    REQUIRE_EQUAL(writer ? gpume_vectors_writer_field(writer, field) : 1, GPUME_OK);
+    REQUIRE_EQUAL(writer ? gpume_vectors_writer_finish(writer) : 1, GPUME_OK);
+    gpume_vectors_writer_close(&writer);
+    struct gpume_vectors_reader *reader = NULL;
+    const struct gpume_vectors_field *got = NULL;
+    const struct gpume_vectors_source source = {.path = "rectangles", .log = told_log};
+    REQUIRE_EQUAL(gpume_vectors_reader_open(&reader, &source), GPUME_OK);
+    REQUIRE(reader && gpume_vectors_reader_info(reader)->block_h == info->block_h);
+    REQUIRE_EQUAL(reader ? gpume_vectors_reader_next(reader, &got) : 1, GPUME_OK);
+    REQUIRE(got && gpume_vectors_on_grid(info, got));
+    gpume_vectors_reader_close(&reader);
+    REQUIRE(unlink("rectangles") == 0);
+}
+
 static void test_grid(void)
 {
     struct gpume_vectors_block room[BLOCKS];
@@ -525,13 +553,30 @@ static void test_grid(void)
     field.blocks = gpume_vectors_take(&grid, &field, 0, BLOCKS, room);
     REQUIRE(field.blocks == room);
     gpume_vectors_find_grid(&field, &info);
-    REQUIRE(info.width == WIDTH && info.height == HEIGHT && info.block == BLOCK);
+    REQUIRE(info.width == WIDTH && info.height == HEIGHT && info.block_w == BLOCK &&
+            info.block_h == BLOCK);
     room[1].x = 7;
     REQUIRE(!gpume_vectors_on_grid(&grid, &field));
     gpume_vectors_find_grid(&field, &info);
-    REQUIRE_EQUAL(info.block, 0);
+    REQUIRE(info.block_w == 0 && info.block_h == 0);
+    /* A rectangle of 8x6: twice the first block. */
+    room[1] = room[0];
+    room[1].x = 8;
+    field.width = 16;
+    gpume_vectors_find_grid(&field, &info);
+    REQUIRE(info.block_w == 8 && info.block_h == 8); /* a square that the edge cuts would do */
+    field.height = 12;
+    gpume_vectors_find_grid(&field, &info);
+    REQUIRE(info.block_w == 0);
+    room[1] = room[0];
+    room[1].y = 6;
+    field.width = 8;
+    gpume_vectors_find_grid(&field, &info);
+    REQUIRE(info.block_w == 8 && info.block_h == 6);
+    check_rectangles(&field, &info);
     /* Of a larger grid, from the middle of a row on. */
-    static const struct gpume_vectors_info large = {.width = 13, .height = 9, .block = 4};
+    static const struct gpume_vectors_info large = {
+        .width = 13, .height = 9, .block_w = 4, .block_h = 4};
     static const struct gpume_vector twelve[12] = {{0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0},
         {0, 0}, {9, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}};
     struct gpume_vectors_block some[6];
@@ -547,26 +592,26 @@ static void test_needs(void)
 {
     struct gpume_vectors_info info = grid;
     struct gpume_vectors_writer *writer = NULL;
-    struct gpume_vectors_target target = {
+    struct gpume_vectors_output output = {
         .path = "needs", .format = &gpume_vectors_hash, .log = told_log};
     told.lines = 0;
     info.columns &= ~(unsigned)GPUME_VECTORS_COST;
-    REQUIRE_EQUAL(gpume_vectors_writer_open(&writer, &target, &info), GPUME_INVALID);
+    REQUIRE_EQUAL(gpume_vectors_writer_open(&writer, &output, &info), GPUME_INVALID);
     REQUIRE(strstr(told.last, "needs the costs"));
-    info.block = 0;
-    target.format = &gpume_vectors_mvf;
-    REQUIRE_EQUAL(gpume_vectors_writer_open(&writer, &target, &info), GPUME_INVALID);
+    info.block_w = info.block_h = 0;
+    output.format = &gpume_vectors_mvf;
+    REQUIRE_EQUAL(gpume_vectors_writer_open(&writer, &output, &info), GPUME_INVALID);
     REQUIRE(strstr(told.last, "blocks of one size"));
     REQUIRE(told.lines == 2 && !writer && access("needs", F_OK) != 0);
     /* Columns that are not known are left out, and stay so on the way back. */
     info = grid;
     info.columns = 0;
-    target.path = "bare";
+    output.path = "bare";
     static const struct gpume_vectors_format *const formats[] = {
         &gpume_vectors_csv, &gpume_vectors_jsonl, &gpume_vectors_npy, &gpume_vectors_mvf};
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
-        target.format = formats[i];
-        REQUIRE_EQUAL(gpume_vectors_writer_open(&writer, &target, &info), GPUME_OK);
+        output.format = formats[i];
+        REQUIRE_EQUAL(gpume_vectors_writer_open(&writer, &output, &info), GPUME_OK);
         const struct gpume_vectors_field field = field_of(0);
         REQUIRE_EQUAL(writer ? gpume_vectors_writer_field(writer, &field) : 1, GPUME_OK);
         REQUIRE_EQUAL(writer ? gpume_vectors_writer_finish(writer) : 1, GPUME_OK);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * vectors.csv: one row a block, columns by name. A row is put together from pieces of a fixed size,
- * each of which overhangs into the place of the next; what repeats along a row of blocks or a field
- * is text made once.
+ * vectors.csv: one row per block, named columns. For speed, a row is assembled from pieces that are
+ * copied with a fixed size, each overwriting the excess of the one before; text that repeats within
+ * a field or a row of blocks is formatted once.
  */
 #include "base/status.h"
 #include "files/csv_reader.h"
@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A row at its longest: two 20-digit frame numbers, x and y of 10 digits, w and h of 5, dx and dy
+/* The longest row: two 20-digit frame numbers, x and y of 10 digits, w and h of 5, dx and dy
  * of 6, cost and rank of 10, ten separators. */
 #define ROW_BYTES 112u
 
@@ -79,7 +79,7 @@ static struct middle make_middle(
     const struct gpume_digits *digits, const struct gpume_vectors_block *block)
 {
     struct middle middle = {0};
-    char text[48], *at = text; /* a number may overhang by 7 */
+    char text[48], *at = text; /* writing a number may touch 7 bytes after it */
     const uint32_t values[] = {block->y, block->w, block->h};
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
         at = gpume_digits_put(digits, at, values[i]);
@@ -90,7 +90,7 @@ static struct middle make_middle(
     return middle;
 }
 
-/* "dx,": the window's by table. */
+/* "dx,", from a table for vectors within the largest window. */
 static inline char *put_vector(const struct csv_writer *self, char *at, int value)
 {
     if (value >= -GPUME_WINDOW_MAX && value <= GPUME_WINDOW_MAX) {
@@ -159,13 +159,13 @@ static int csv_input_open(struct gpume_vectors_input *input)
     input->info.columns = 0;
     for (size_t i = 0; i < GPUME_BLOCK_COLUMNS; i++) {
         const struct gpume_block_column_kind *kind = &gpume_block_columns[i];
-        self->columns[i] = (struct gpume_csv_column){kind->name, kind->is != 0};
+        self->columns[i] = (struct gpume_csv_column){kind->name, kind->flag != 0};
     }
     const int status = gpume_csv_reader_open(
         &self->csv, input->stream, self->columns, GPUME_BLOCK_COLUMNS, &input->log);
     for (size_t i = 0; status == GPUME_OK && i < GPUME_BLOCK_COLUMNS; i++) {
         bool has = gpume_csv_reader_has(self->csv, i);
-        input->info.columns |= has ? gpume_block_columns[i].is : 0;
+        input->info.columns |= has ? gpume_block_columns[i].flag : 0;
     }
     return status;
 }

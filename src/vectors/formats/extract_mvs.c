@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The table that FFmpeg's doc/examples/extract_mvs.c prints, byte for byte as its format has it:
- * frames are counted from 1, numbers padded with blanks, flags are 0x0.
+ * The table that FFmpeg's doc/examples/extract_mvs.c prints, byte for byte: frames are counted from
+ * 1, numbers are padded with blanks, flags are 0x0.
  */
 #include "base/status.h"
 #include "files/csv_reader.h"
@@ -66,11 +66,11 @@ static char *mvs_rows(
     const struct mvs_writer *self = state;
     for (size_t i = 0; i < count; i++) {
         int32_t values[GPUME_MOTION_COLUMNS];
-        gpume_motion_of(&blocks[i], self->source, values);
+        gpume_motion_from_block(&blocks[i], self->source, values);
         memcpy(at, self->prefix, sizeof(self->prefix));
         at += self->prefix_length;
         for (size_t c = 0; c < sizeof(cells) / sizeof(cells[0]); c++) {
-            if (cells[c].column == GPUME_MOTION_COLUMNS) { /* flags, of which there are none */
+            if (cells[c].column == GPUME_MOTION_COLUMNS) { /* the flags, always 0 */
                 memcpy(at, "0x0", 3);
                 at += 3;
             } else {
@@ -93,7 +93,7 @@ static const struct gpume_vectors_writer_ops writer = {
     .rows = mvs_rows,
 };
 
-/* Those of a motion row, then the frame. Those of older examples end with flags. */
+/* The columns of a motion row, then the frame. Tables of older versions end with the flags. */
 static const struct gpume_csv_column columns[GPUME_MOTION_COLUMNS + 1] = {
     [GPUME_MOTION_SOURCE] = {"source", false},
     [GPUME_MOTION_W] = {"blockw", false},
@@ -152,7 +152,7 @@ static int mvs_input_next(struct gpume_vectors_input *input, struct gpume_vector
         values[GPUME_MOTION_SCALE] = 1;
     }
     row->frame = (uint64_t)values[GPUME_MOTION_COLUMNS] - 1;
-    GPUME_TRY(gpume_motion_take(input->stream, values, row));
+    GPUME_TRY(gpume_motion_to_row(input->stream, values, row));
 fail:
     return status;
 }

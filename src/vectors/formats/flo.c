@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * .flo of the Middlebury benchmark (Baker et al., "A database and evaluation methodology for
- * optical flow", 2011; its flow-code's README): a vector of floats for every pixel, which is that
- * of its block, from this frame to its reference.
+ * optical flow", 2011; its flow-code's README): one vector of two floats per pixel, the vector of
+ * its block, from this frame to its reference.
  */
 #include "base/status.h"
 #include "files/little_endian.h"
@@ -15,7 +15,7 @@
 
 #define HEAD_BYTES 12u
 #define PIXEL_BYTES 8u
-#define UNKNOWN 1e9f /* from this magnitude on a vector is not known */
+#define UNKNOWN 1e9f /* larger components mean that the vector is unknown */
 
 static const unsigned char magic[4] = {'P', 'I', 'E', 'H'}; /* 202021.25 as a float */
 
@@ -60,18 +60,18 @@ static void put_pixels(unsigned char *at, const struct gpume_vectors_block *bloc
     }
 }
 
-/* A row of blocks is one line of pixels, as often as the blocks are high. */
+/* A row of blocks is one line of pixels, repeated for the height of the blocks. */
 static int flo_field(void *state, const struct gpume_vectors_field *field, struct gpume_out *out)
 {
     struct flo_writer *self = state;
     const struct gpume_vectors_info *info = self->info;
-    const size_t along = gpume_vectors_along(info->width, info->block);
+    const size_t across = gpume_vectors_blocks_x(info);
     int status = GPUME_OK;
-    for (size_t first = 0; first < field->count && status == GPUME_OK; first += along) {
+    for (size_t first = 0; first < field->count && status == GPUME_OK; first += across) {
         uint16_t height = 0;
-        for (size_t done = 0; done < along;) {
+        for (size_t done = 0; done < across;) {
             const size_t part =
-                along - done < GPUME_VECTORS_PART ? along - done : GPUME_VECTORS_PART;
+                across - done < GPUME_VECTORS_PART ? across - done : GPUME_VECTORS_PART;
             const struct gpume_vectors_block *blocks =
                 gpume_vectors_take(info, field, first + done, part, self->part);
             for (size_t i = 0; i < part; i++) {
@@ -100,7 +100,7 @@ static const struct gpume_vectors_writer_ops writer = {
     .close = flo_close,
 };
 
-/* A vector; not known: dx is INT32_MIN. */
+/* A vector; dx is INT32_MIN if it is unknown. */
 struct pixel {
     int32_t dx, dy;
 };
@@ -108,8 +108,8 @@ struct pixel {
 struct flo_input {
     uint32_t width, height, block;
     uint32_t x, y;       /* of the next block */
-    struct pixel *strip; /* a row of blocks, a vector each */
-    unsigned char *line; /* of pixels */
+    struct pixel *strip; /* the vectors of a row of blocks */
+    unsigned char *line; /* a row of pixels */
 };
 
 static bool flo_probe(const unsigned char *head, size_t bytes)
@@ -124,27 +124,27 @@ static int flo_input_open(struct gpume_vectors_input *input)
     int status;
     GPUME_TRY(gpume_stream_read(input->stream, head, sizeof(head)));
     if (!flo_probe(head, sizeof(head))) {
-        return gpume_stream_refuse(input->stream, "no .flo begins before here");
+        return gpume_stream_refuse(input->stream, "no .flo header before this position");
     }
     self->width = gpume_le_get32(head + 4);
     self->height = gpume_le_get32(head + 8);
     if (self->width < 1 || self->width > GPUME_READ_SIDE_MAX || self->height < 1 ||
         self->height > GPUME_READ_SIDE_MAX) {
         return gpume_stream_refuse(input->stream,
-            "%" PRId32 "x%" PRId32 " is no picture of 1 to %d pixels a side", (int32_t)self->width,
-            (int32_t)self->height, GPUME_READ_SIDE_MAX);
+            "%" PRId32 "x%" PRId32 " is not a picture size; sides are 1 to %d pixels",
+            (int32_t)self->width, (int32_t)self->height, GPUME_READ_SIDE_MAX);
     }
     self->block = input->block > 0 ? input->block : 1;
-    self->strip = malloc(gpume_vectors_along(self->width, self->block) * sizeof(*self->strip));
+    input->info.width = self->width;
+    input->info.height = self->height;
+    input->info.block_w = input->info.block_h = self->block;
+    self->strip = malloc(gpume_vectors_blocks_x(&input->info) * sizeof(*self->strip));
     self->line = malloc((size_t)self->width * PIXEL_BYTES);
     if (!self->strip || !self->line) {
-        gpume_log_write(&input->log, GPUME_LOG_ERROR, "a field of vectors: out of memory");
+        gpume_log_write(&input->log, GPUME_LOG_ERROR, "motion vectors: out of memory");
         status = GPUME_NOMEM;
     }
     input->info.columns = input->has_ref ? (unsigned)GPUME_VECTORS_REF : 0;
-    input->info.width = self->width;
-    input->info.height = self->height;
-    input->info.block = self->block;
 fail:
     return status;
 }
@@ -164,7 +164,7 @@ static bool take_pixel(const unsigned char *at, struct pixel *pixel)
         *pixel = (struct pixel){INT32_MIN, 0};
         return true;
     }
-    /* NaN fails each of these. */
+    /* NaN fails these comparisons. */
     if (!(u >= INT16_MIN && u <= INT16_MAX && v >= INT16_MIN && v <= INT16_MAX)) {
         return false;
     }
@@ -172,7 +172,7 @@ static bool take_pixel(const unsigned char *at, struct pixel *pixel)
     return (float)pixel->dx == u && (float)pixel->dy == v;
 }
 
-/* All pixels of a row of blocks. */
+/* Reads the pixels of a row of blocks. */
 static int read_strip(struct gpume_vectors_input *input)
 {
     struct flo_input *self = input->state;
@@ -186,7 +186,7 @@ static int read_strip(struct gpume_vectors_input *input)
             if (!take_pixel(self->line + (size_t)x * PIXEL_BYTES, &pixel)) {
                 return gpume_stream_refuse(input->stream,
                     "the vector of the pixel at (%" PRIu32 ",%" PRIu32
-                    ") is no whole number of pixels from %d to %d",
+                    ") does not consist of integers from %d to %d",
                     x, self->y + i, INT16_MIN, INT16_MAX);
             }
             if (i == 0 && x % self->block == 0) {
@@ -194,7 +194,7 @@ static int read_strip(struct gpume_vectors_input *input)
             } else if (whole->dx != pixel.dx || whole->dy != pixel.dy) {
                 return gpume_stream_refuse(input->stream,
                     "the pixel at (%" PRIu32 ",%" PRIu32
-                    ") has another vector than others of its block of %" PRIu32 "x%" PRIu32,
+                    ") has another vector than the rest of its block of %" PRIu32 "x%" PRIu32,
                     x, self->y + i, self->block, self->block);
             }
         }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A line a field with the SHA-256 of its vectors and costs, like FFmpeg's framehash: to see at a
- * glance, or with diff, whether two runs agree. Hashed are, for each block in raster order, dx and
- * dy as 16-bit and the cost as 32-bit little-endian numbers.
+ * One line per field with the SHA-256 of its vectors and costs, like FFmpeg's framehash, so that
+ * diff shows whether two runs agree. The hash covers, for each block in raster order, dx and dy as
+ * 16-bit and the cost as a 32-bit little-endian number.
  */
 #include "base/status.h"
 #include "files/little_endian.h"
@@ -28,15 +28,19 @@ static int hash_open(void *state, const struct gpume_vectors_info *info)
     return GPUME_OK;
 }
 
-/* What decides the result; nothing of engines and devices, which do not. */
+/* The parameters that determine the vectors; engines and devices do not. */
 static size_t hash_head(void *state, uint64_t rows, char at[GPUME_VECTORS_HEAD_BYTES])
 {
     const struct gpume_vectors_info *info = ((const struct hash_writer *)state)->info;
     (void)rows;
+    char height[16] = "";
+    if (info->block_h != info->block_w) {
+        snprintf(height, sizeof(height), "x%" PRIu32, info->block_h);
+    }
     int length = snprintf(at, GPUME_VECTORS_HEAD_BYTES,
         FIRST_LINE "#version: 1\n#hash: SHA256\n"
-                   "#size: %" PRIu32 "x%" PRIu32 "\n#block: %" PRIu32 "\n",
-        info->width, info->height, info->block);
+                   "#size: %" PRIu32 "x%" PRIu32 "\n#block: %" PRIu32 "%s\n",
+        info->width, info->height, info->block_w, height);
     if (info->has_search) {
         length += snprintf(at + length, GPUME_VECTORS_HEAD_BYTES - (size_t)length,
             "#bits: %" PRIu32 "\n#window: %" PRIu32 "x%" PRIu32

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * .jsonl: a JSON object a line for each block, its keys the columns of vectors.csv. Reading takes
- * these keys in any order and passes over others, whatever their values.
+ * .jsonl: one JSON object per block and line, whose keys are the columns of vectors.csv. The reader
+ * accepts the keys in any order and ignores others. It is a parser of its own because a file has
+ * millions of such lines.
  */
 #include "base/status.h"
 #include "files/digits.h"
@@ -13,7 +14,7 @@
 
 /* Two numbers of 20 digits, four of 10, two of 5, two of 6 characters, and 70 of keys. */
 #define ROW_BYTES 200u
-#define DEPTH_MAX 64 /* of what is passed over */
+#define DEPTH_MAX 64 /* of ignored values */
 
 struct jsonl_writer {
     unsigned columns;
@@ -86,7 +87,7 @@ static const struct gpume_vectors_writer_ops writer = {
 };
 
 struct jsonl_input {
-    bool started; /* columns are known: those of the first line, which all must have */
+    bool started; /* info.columns is set by the first line; all others must match it */
 };
 
 static bool jsonl_probe(const unsigned char *head, size_t bytes)
@@ -109,7 +110,7 @@ static const char *skip_blanks(const char *at)
     return at + strspn(at, " \t");
 }
 
-/* Behind a string that begins at `at`, or NULL. */
+/* Returns the end of the string at `at`, or NULL. */
 static const char *skip_string(const char *at)
 {
     if (*at++ != '"') {
@@ -121,7 +122,7 @@ static const char *skip_string(const char *at)
     return *at == '"' ? at + 1 : NULL;
 }
 
-/* Behind any value: a bracket's kind is not held against that which closes it. */
+/* Returns the end of any value, or NULL. Does not check that brackets match in kind. */
 static const char *skip_value(const char *at)
 {
     int depth = 0;
@@ -149,7 +150,7 @@ static const char *skip_value(const char *at)
     return depth == 0 ? at : NULL;
 }
 
-/* Behind a whole number, or NULL. */
+/* Returns the end of an integer, or NULL. */
 static const char *take_number(const char *at, int64_t *value)
 {
     const bool negative = *at == '-';
@@ -177,28 +178,29 @@ static enum gpume_block_column find_key(const char *at, size_t length)
     return GPUME_BLOCK_COLUMNS;
 }
 
-/* One "key": value. *at moves behind it. */
+/* Parses one "key": value and moves *at to its end. */
 static int take_member(struct gpume_stream *stream, const char **at,
     int64_t values[GPUME_BLOCK_COLUMNS], unsigned *seen)
 {
     const char *key = *at, *end = skip_string(key);
     const char *value = end ? skip_blanks(end) : NULL;
     if (!value || *value != ':') {
-        return gpume_stream_refuse(stream, "is no JSON object: no key at '%.20s'", key);
+        return gpume_stream_refuse(stream, "is not a JSON object: no key at '%.20s'", key);
     }
     value = skip_blanks(value + 1);
     const enum gpume_block_column column = find_key(key + 1, (size_t)(end - key - 2));
     if (column == GPUME_BLOCK_COLUMNS) {
         *at = skip_value(value);
         return *at ? GPUME_OK
-                   : gpume_stream_refuse(stream, "is no JSON object: no value at '%.20s'", value);
+                   : gpume_stream_refuse(
+                         stream, "is not a JSON object: no value at '%.20s'", value);
     }
     const struct gpume_block_column_kind *kind = &gpume_block_columns[column];
     *at = take_number(value, &values[column]);
     if (!*at || values[column] < kind->min || values[column] > kind->max) {
         const int length = (int)strcspn(value, ",} \t");
         return gpume_stream_refuse(stream,
-            "%s is '%.*s', not a whole number from %" PRId64 " to %" PRId64, kind->name,
+            "%s is '%.*s', not an integer from %" PRId64 " to %" PRId64, kind->name,
             length > 40 ? 40 : length, value, kind->min, kind->max);
     }
     *seen |= 1u << column;
@@ -211,7 +213,7 @@ static int take_object(struct gpume_stream *stream, const char *at,
     int status = GPUME_OK;
     at = skip_blanks(at);
     if (*at++ != '{') {
-        return gpume_stream_refuse(stream, "is no JSON object");
+        return gpume_stream_refuse(stream, "is not a JSON object");
     }
     at = skip_blanks(at);
     while (*at != '}') {
@@ -219,13 +221,14 @@ static int take_object(struct gpume_stream *stream, const char *at,
         at = skip_blanks(at);
         if (*at == ',') {
             at = skip_blanks(at + 1);
-            at += *at == '}' ? strlen(at) : 0; /* nothing may follow a comma but a key */
+            at += *at == '}' ? strlen(at) : 0; /* only a key may follow a comma */
         } else if (*at != '}') {
-            return gpume_stream_refuse(stream, "is no JSON object: neither , nor } at '%.20s'", at);
+            return gpume_stream_refuse(
+                stream, "is not a JSON object: neither , nor } at '%.20s'", at);
         }
     }
     if (*skip_blanks(at + 1) != '\0') {
-        return gpume_stream_refuse(stream, "goes on behind its JSON object: '%.20s'", at + 1);
+        return gpume_stream_refuse(stream, "continues after its JSON object: '%.20s'", at + 1);
     }
 fail:
     return status;
@@ -238,11 +241,11 @@ static int check_keys(struct gpume_vectors_input *input, unsigned seen)
     for (unsigned i = 0; i < GPUME_BLOCK_COLUMNS; i++) {
         const struct gpume_block_column_kind *kind = &gpume_block_columns[i];
         const bool wanted =
-            self->started ? (input->info.columns & kind->is) == kind->is : kind->is == 0;
+            self->started ? (input->info.columns & kind->flag) == kind->flag : kind->flag == 0;
         if (wanted && !(seen >> i & 1)) {
             return gpume_stream_refuse(input->stream, "has no key '%s'", kind->name);
         }
-        columns |= seen >> i & 1 ? kind->is : 0;
+        columns |= seen >> i & 1 ? kind->flag : 0;
     }
     if (!self->started) {
         input->info.columns = columns;
@@ -257,7 +260,7 @@ static int jsonl_input_next(struct gpume_vectors_input *input, struct gpume_vect
     unsigned seen = 0;
     char *line = NULL;
     int status;
-    do { /* blank lines are passed over */
+    do { /* skips blank lines */
         GPUME_TRY(gpume_stream_line(input->stream, &line));
     } while (*skip_blanks(line) == '\0');
     GPUME_TRY(take_object(input->stream, line, values, &seen));

@@ -31,7 +31,7 @@ static int check_limits(struct gpume_stream *stream, const int64_t values[GPUME_
     return GPUME_OK;
 }
 
-/* Along one axis: the block's position and its vector. */
+/* Position and vector along one axis. */
 static int take_axis(struct gpume_stream *stream, const int64_t values[GPUME_MOTION_COLUMNS],
     int axis, uint32_t *position, int16_t *vector)
 {
@@ -41,7 +41,7 @@ static int take_axis(struct gpume_stream *stream, const int64_t values[GPUME_MOT
     if (motion % scale != 0) {
         return gpume_stream_refuse(stream,
             "%s %" PRId64 " over motion_scale %" PRId64
-            " is no whole number of pixels; only whole ones can be read",
+            " is not an integer; fractions of a pixel cannot be read",
             names[GPUME_MOTION_X + axis], motion, scale);
     }
     if (from - to != motion / scale) {
@@ -55,14 +55,15 @@ static int take_axis(struct gpume_stream *stream, const int64_t values[GPUME_MOT
             names[GPUME_MOTION_DST_X + axis], to);
     }
     if (from - to < INT16_MIN || from - to > INT16_MAX) {
-        return gpume_stream_refuse(stream, "the vector %" PRId64 " is longer than any", from - to);
+        return gpume_stream_refuse(
+            stream, "the vector component %" PRId64 " does not fit 16 bits", from - to);
     }
     *position = (uint32_t)(to - side / 2);
     *vector = (int16_t)(from - to);
     return GPUME_OK;
 }
 
-int gpume_motion_take(struct gpume_stream *stream, const int64_t values[GPUME_MOTION_COLUMNS],
+int gpume_motion_to_row(struct gpume_stream *stream, const int64_t values[GPUME_MOTION_COLUMNS],
     struct gpume_vectors_row *row)
 {
     struct gpume_vectors_block block = {
@@ -78,10 +79,9 @@ int gpume_motion_take(struct gpume_stream *stream, const int64_t values[GPUME_MO
     }
     if (source == 0) {
         return gpume_stream_refuse(stream,
-            "source %" PRId64 " of frame %" PRIu64 " (counted from 0) is no other frame", source,
-            row->frame);
+            "source of frame %" PRIu64 " (counted from 0) is 0, the frame itself", row->frame);
     }
-    /* The first frame's past is itself, as FFmpeg's mestimate has it. */
+    /* Like FFmpeg's mestimate, the first frame refers to itself. */
     row->ref = source > 0 ? row->frame + 1 : row->frame > 0 ? row->frame - 1 : 0;
     row->block = block;
     return GPUME_OK;

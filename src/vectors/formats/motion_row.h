@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A block as FFmpeg's AVMotionVector has it (libavutil/motion_vector.h): the block's centre in this
- * frame (dst) and in its reference (src), src = dst + motion / scale, the same sign as ours. The
- * centre of a side of an odd length is the pixel below the middle: dst = position + length / 2.
+ * A block as FFmpeg's AVMotionVector represents it (libavutil/motion_vector.h): its centre in this
+ * frame (dst) and in the reference (src), with src = dst + motion / scale; the sign is the same as
+ * ours. Centres are rounded down: dst = position + length / 2.
  */
 #ifndef GPUME_VECTORS_FORMATS_MOTION_ROW_H
 #define GPUME_VECTORS_FORMATS_MOTION_ROW_H
@@ -30,7 +30,7 @@ static inline int32_t gpume_motion_source(const struct gpume_vectors_field *fiel
     return (field->columns & GPUME_VECTORS_REF) && field->ref > field->frame ? 1 : -1;
 }
 
-static inline void gpume_motion_of(
+static inline void gpume_motion_from_block(
     const struct gpume_vectors_block *block, int32_t source, int32_t values[GPUME_MOTION_COLUMNS])
 {
     const int32_t x = (int32_t)block->x + block->w / 2, y = (int32_t)block->y + block->h / 2;
@@ -46,9 +46,10 @@ static inline void gpume_motion_of(
     values[GPUME_MOTION_SCALE] = 1;
 }
 
-/* The other way. The reference becomes the neighbour of row->frame that the source tells, for its
- * distance is not said. What is no such block, or has a vector of no whole pixels, is refused. */
-int gpume_motion_take(struct gpume_stream *stream, const int64_t values[GPUME_MOTION_COLUMNS],
+/* The reverse. The format does not state the distance of the reference, so row->ref becomes the
+ * neighbour of row->frame in the source's direction. Refuses invalid blocks and fractional vectors.
+ */
+int gpume_motion_to_row(struct gpume_stream *stream, const int64_t values[GPUME_MOTION_COLUMNS],
     struct gpume_vectors_row *row);
 
 #endif

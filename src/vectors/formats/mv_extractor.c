@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What mv-extractor's --dump leaves: for each frame an .npy of N rows of ten integers, the members
- * of FFmpeg's AVMotionVector without flags.
+ * The files of mv-extractor's --dump: one .npy array per frame, of N rows of ten integers, which
+ * are the members of FFmpeg's AVMotionVector without flags.
  */
 #include "base/status.h"
 #include "files/little_endian.h"
@@ -41,7 +41,7 @@ static char *dump_rows(
     unsigned char *at = (unsigned char *)to;
     for (size_t i = 0; i < count; i++) {
         int32_t values[GPUME_MOTION_COLUMNS];
-        gpume_motion_of(&blocks[i], *(const int32_t *)state, values);
+        gpume_motion_from_block(&blocks[i], *(const int32_t *)state, values);
         for (size_t c = 0; c < GPUME_MOTION_COLUMNS; c++) {
             at = gpume_le_put32(at, (uint32_t)values[c]);
         }
@@ -77,7 +77,8 @@ static int dump_input_open(struct gpume_vectors_input *input)
     GPUME_TRY(gpume_npy_read(input->stream, &npy));
     if (npy.count != 1 || npy.columns[0].name[0] != '\0' || npy.dimensions != 2 ||
         npy.shape[1] != GPUME_MOTION_COLUMNS) {
-        return gpume_stream_refuse(input->stream, "the array is none of rows of ten numbers");
+        return gpume_stream_refuse(
+            input->stream, "the array does not consist of rows of ten numbers");
     }
     self->column = npy.columns[0];
     self->left = npy.shape[0];
@@ -98,12 +99,12 @@ static int dump_input_next(struct gpume_vectors_input *input, struct gpume_vecto
     self->left--;
     for (size_t i = 0; i < GPUME_MOTION_COLUMNS; i++) {
         if (!gpume_npy_int(&self->column, item + i * self->column.bytes, &values[i])) {
-            return gpume_stream_refuse(
-                input->stream, "the row before here has something else than whole numbers");
+            return gpume_stream_refuse(input->stream,
+                "the row before this position holds a number that is not an integer");
         }
     }
     row->frame = input->frame;
-    GPUME_TRY(gpume_motion_take(input->stream, values, row));
+    GPUME_TRY(gpume_motion_to_row(input->stream, values, row));
 fail:
     return status;
 }

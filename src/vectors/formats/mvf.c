@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * .mvf, gpume's own: a head of 64 bytes, and for each field a head of 48 and its blocks in raster
- * order. Every head says its own length and that of what follows, so that readers can pass over
- * fields, and over what later versions put behind.
+ * .mvf, gpume's own binary format: a header of 64 bytes, then for each field a header of 48 bytes
+ * and its blocks in raster order. Headers state their own length and that of the data, so that
+ * readers can skip fields and members that later versions append.
  */
 #include "base/status.h"
 #include "files/little_endian.h"
@@ -13,7 +13,7 @@
 
 #define HEAD_BYTES 64u
 #define FIELD_BYTES 48u
-#define HEAD_BYTES_MAX 65536u /* of a later version's */
+#define HEAD_BYTES_MAX 65536u /* in later versions */
 #define VERSION 1u
 #define UNKNOWN UINT32_MAX
 #define COLUMNS (GPUME_VECTORS_REF | GPUME_VECTORS_COST | GPUME_VECTORS_RANK | GPUME_VECTORS_TIME)
@@ -21,7 +21,7 @@
 static const unsigned char magic[8] = {'G', 'P', 'U', 'M', 'E', 'M', 'V', 'F'};
 static const unsigned char field_magic[4] = {'F', 'I', 'E', 'L'};
 
-/* Of a block in bytes: dx, dy, and cost and rank where they are known. */
+/* Size of a block: dx, dy, and cost and rank if they are known. */
 static uint32_t block_bytes(unsigned columns)
 {
     return 4u + (columns & GPUME_VECTORS_COST ? 4u : 0) + (columns & GPUME_VECTORS_RANK ? 4u : 0);
@@ -38,14 +38,15 @@ static size_t mvf_head(void *state, uint64_t rows, char to[GPUME_VECTORS_HEAD_BY
     at = gpume_le_put32(at, HEAD_BYTES);
     at = gpume_le_put32(at, info->width);
     at = gpume_le_put32(at, info->height);
-    at = gpume_le_put32(at, info->block);
+    at = gpume_le_put32(at, info->block_w);
     at = gpume_le_put32(at, info->columns);
     at = gpume_le_put32(at, block_bytes(info->columns));
     at = gpume_le_put32(at, info->has_search ? info->bits : UNKNOWN);
     at = gpume_le_put32(at, info->has_search ? info->window_x : UNKNOWN);
     at = gpume_le_put32(at, info->has_search ? info->window_y : UNKNOWN);
     at = gpume_le_put32(at, info->has_search ? (uint32_t)info->edge : UNKNOWN);
-    (void)gpume_le_put32(at, info->has_search ? (uint32_t)info->metric : UNKNOWN);
+    at = gpume_le_put32(at, info->has_search ? (uint32_t)info->metric : UNKNOWN);
+    (void)gpume_le_put32(at, info->block_h == info->block_w ? 0 : info->block_h);
     return HEAD_BYTES;
 }
 
@@ -66,8 +67,8 @@ static size_t mvf_begin(
     at = gpume_le_put64(at, field->frame);
     at = gpume_le_put64(at, info->columns & GPUME_VECTORS_REF ? field->ref : 0);
     at = gpume_le_put64(at, info->columns & GPUME_VECTORS_TIME ? (uint64_t)field->time_us : 0);
-    at = gpume_le_put32(at, gpume_vectors_along(info->width, info->block));
-    (void)gpume_le_put32(at, gpume_vectors_along(info->height, info->block));
+    at = gpume_le_put32(at, gpume_vectors_blocks_x(info));
+    (void)gpume_le_put32(at, gpume_vectors_blocks_y(info));
     return FIELD_BYTES;
 }
 
@@ -97,10 +98,10 @@ static const struct gpume_vectors_writer_ops writer = {
 };
 
 struct mvf_input {
-    uint32_t along, rows; /* blocks of the grid */
-    uint32_t block_bytes; /* of the file, maybe a later version's */
-    uint32_t column, row; /* of the next block; row: `rows` before a field's head */
-    uint64_t frame, ref;  /* of the field */
+    uint32_t across, rows; /* of blocks */
+    uint32_t block_bytes;  /* in this file, perhaps of a later version */
+    uint32_t column, row;  /* of the next block; row == rows: a field's header comes next */
+    uint64_t frame, ref;   /* of the field */
     int64_t time_us;
 };
 
@@ -116,26 +117,27 @@ static int take_head(struct gpume_vectors_input *input, const unsigned char *hea
     const uint32_t version = gpume_le_get32(head + 8), bytes = gpume_le_get32(head + 12);
     info->width = gpume_le_get32(head + 16);
     info->height = gpume_le_get32(head + 20);
-    info->block = gpume_le_get32(head + 24);
+    info->block_w = gpume_le_get32(head + 24);
     info->columns = gpume_le_get32(head + 28) & COLUMNS;
     self->block_bytes = gpume_le_get32(head + 32);
     info->bits = gpume_le_get32(head + 36);
     info->window_x = gpume_le_get32(head + 40);
     info->window_y = gpume_le_get32(head + 44);
     const uint32_t edge = gpume_le_get32(head + 48), metric = gpume_le_get32(head + 52);
+    const uint32_t block_h = gpume_le_get32(head + 56); /* 0: the blocks are squares */
+    info->block_h = block_h > 0 ? block_h : info->block_w;
     if (version != VERSION) {
-        return gpume_stream_refuse(
-            input->stream, "version %" PRIu32 " of .mvf is not known", version);
+        return gpume_stream_refuse(input->stream, "unknown version %" PRIu32 " of .mvf", version);
     }
     if (bytes < HEAD_BYTES || bytes > HEAD_BYTES_MAX || info->width < 1 ||
         info->width > GPUME_READ_SIDE_MAX || info->height < 1 ||
-        info->height > GPUME_READ_SIDE_MAX || info->block < 1 ||
-        info->block > GPUME_READ_BLOCK_MAX || self->block_bytes < block_bytes(info->columns) ||
-        self->block_bytes > 1024) {
+        info->height > GPUME_READ_SIDE_MAX || info->block_w < 1 ||
+        info->block_w > GPUME_READ_BLOCK_MAX || info->block_h > GPUME_READ_BLOCK_MAX ||
+        self->block_bytes < block_bytes(info->columns) || self->block_bytes > 1024) {
         return gpume_stream_refuse(input->stream,
-            "the head before here says %" PRIu32 "x%" PRIu32 " pixels, blocks of %" PRIu32
-            " in %" PRIu32 " bytes, which cannot be",
-            info->width, info->height, info->block, self->block_bytes);
+            "impossible header before this position: %" PRIu32 "x%" PRIu32
+            " pixels, blocks of %" PRIu32 "x%" PRIu32 " in %" PRIu32 " bytes",
+            info->width, info->height, info->block_w, info->block_h, self->block_bytes);
     }
     info->has_search = info->bits >= 8 && info->bits <= 16 && info->window_x <= INT16_MAX &&
                        info->window_y <= INT16_MAX && edge <= GPUME_EDGE_INSIDE &&
@@ -152,11 +154,11 @@ static int mvf_input_open(struct gpume_vectors_input *input)
     int status;
     GPUME_TRY(gpume_stream_read(input->stream, head, sizeof(head)));
     if (!mvf_probe(head, sizeof(head))) {
-        return gpume_stream_refuse(input->stream, "no .mvf begins before here");
+        return gpume_stream_refuse(input->stream, "no .mvf header before this position");
     }
     GPUME_TRY(take_head(input, head));
-    self->along = gpume_vectors_along(input->info.width, input->info.block);
-    self->rows = gpume_vectors_along(input->info.height, input->info.block);
+    self->across = gpume_vectors_blocks_x(&input->info);
+    self->rows = gpume_vectors_blocks_y(&input->info);
     self->row = self->rows;
 fail:
     return status;
@@ -174,15 +176,16 @@ static int read_field_head(struct gpume_vectors_input *input)
     self->ref = gpume_le_get64(head + 24);
     self->time_us = (int64_t)gpume_le_get64(head + 32);
     if (memcmp(head, field_magic, sizeof(field_magic)) != 0) {
-        return gpume_stream_refuse(input->stream, "no field begins before here");
+        return gpume_stream_refuse(
+            input->stream, "no header of a motion field before this position");
     }
     if (bytes < FIELD_BYTES || bytes > HEAD_BYTES_MAX ||
-        payload != (uint64_t)self->along * self->rows * self->block_bytes ||
-        gpume_le_get32(head + 40) != self->along || gpume_le_get32(head + 44) != self->rows ||
+        payload != (uint64_t)self->across * self->rows * self->block_bytes ||
+        gpume_le_get32(head + 40) != self->across || gpume_le_get32(head + 44) != self->rows ||
         self->frame > GPUME_READ_NUMBER_MAX || self->ref > GPUME_READ_NUMBER_MAX) {
         return gpume_stream_refuse(input->stream,
-            "the field's head before here says frame %" PRIu64 " with %" PRIu32 "x%" PRIu32
-            " blocks in %" PRIu64 " bytes, which do not fit the file's",
+            "the motion field's header before this position (frame %" PRIu64 ", %" PRIu32
+            "x%" PRIu32 " blocks in %" PRIu64 " bytes) does not fit the file's header",
             self->frame, gpume_le_get32(head + 40), gpume_le_get32(head + 44), payload);
     }
     GPUME_TRY(gpume_stream_skip(input->stream, bytes - FIELD_BYTES));
@@ -206,14 +209,14 @@ static int mvf_input_next(struct gpume_vectors_input *input, struct gpume_vector
     const unsigned char *at = bytes + 4;
     GPUME_TRY(gpume_stream_read(input->stream, bytes, known));
     GPUME_TRY(gpume_stream_skip(input->stream, self->block_bytes - known));
-    const uint32_t x = self->column * info->block, y = self->row * info->block;
+    const uint32_t x = self->column * info->block_w, y = self->row * info->block_h;
     const uint32_t w = info->width - x, h = info->height - y;
     *row = (struct gpume_vectors_row){
         .frame = self->frame,
         .ref = self->ref,
         .time_us = self->time_us,
-        .block = {x, y, (uint16_t)(w < info->block ? w : info->block),
-            (uint16_t)(h < info->block ? h : info->block), (int16_t)gpume_le_get16(bytes),
+        .block = {x, y, (uint16_t)(w < info->block_w ? w : info->block_w),
+            (uint16_t)(h < info->block_h ? h : info->block_h), (int16_t)gpume_le_get16(bytes),
             (int16_t)gpume_le_get16(bytes + 2), 0, 0},
     };
     if (info->columns & GPUME_VECTORS_COST) {
@@ -221,7 +224,7 @@ static int mvf_input_next(struct gpume_vectors_input *input, struct gpume_vector
         at += 4;
     }
     row->block.rank = info->columns & GPUME_VECTORS_RANK ? gpume_le_get32(at) : 0;
-    self->column = self->column + 1 == self->along ? 0 : self->column + 1;
+    self->column = self->column + 1 == self->across ? 0 : self->column + 1;
     self->row += self->column == 0;
 fail:
     return status;

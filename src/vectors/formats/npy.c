@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * .npy: one array of all blocks, whose type has the columns of vectors.csv as members.
- */
+/* .npy: one array of all blocks; its structured type has the columns of vectors.csv as members. */
 #include "base/status.h"
 #include "files/little_endian.h"
 #include "vectors/block_row.h"
@@ -44,7 +42,7 @@ static size_t npy_head(void *state, uint64_t rows, char at[GPUME_VECTORS_HEAD_BY
     size_t length = 1;
     for (size_t i = 0; i < GPUME_BLOCK_COLUMNS; i++) {
         const struct gpume_block_column_kind *kind = &gpume_block_columns[i];
-        if ((kind->is & self->columns) == kind->is) {
+        if ((kind->flag & self->columns) == kind->flag) {
             length += (size_t)snprintf(descr + length, sizeof(descr) - length, "%s('%s', '%s')",
                 length > 1 ? ", " : "", kind->name, types[i]);
         }
@@ -107,12 +105,12 @@ static const struct gpume_vectors_writer_ops writer = {
 
 struct npy_input {
     struct gpume_npy npy;
-    const struct gpume_npy_column *places[GPUME_BLOCK_COLUMNS]; /* NULL: not there */
+    const struct gpume_npy_column *places[GPUME_BLOCK_COLUMNS]; /* NULL: missing */
     uint64_t left;                                              /* items */
     unsigned char item[GPUME_NPY_ITEM_BYTES_MAX];
 };
 
-/* A type with members begins with a list. */
+/* The text of a structured type is a list. */
 static bool npy_probe(const unsigned char *head, size_t bytes)
 {
     static const char list[] = "'descr': [";
@@ -139,12 +137,12 @@ static int npy_input_open(struct gpume_vectors_input *input)
     for (size_t i = 0; i < GPUME_BLOCK_COLUMNS; i++) {
         const struct gpume_block_column_kind *kind = &gpume_block_columns[i];
         const struct gpume_npy_column *place = gpume_npy_find(&self->npy, kind->name);
-        if (!place && kind->is == 0) {
+        if (!place && kind->flag == 0) {
             return gpume_stream_refuse(
                 input->stream, "the array's type has no member '%s'", kind->name);
         }
         self->places[i] = place;
-        input->info.columns |= place ? kind->is : 0;
+        input->info.columns |= place ? kind->flag : 0;
     }
     if (self->npy.dimensions != 1) {
         return gpume_stream_refuse(input->stream, "the array has two dimensions, not one");
@@ -167,8 +165,8 @@ static int npy_input_next(struct gpume_vectors_input *input, struct gpume_vector
         if (self->places[i] && (!gpume_npy_int(self->places[i], self->item, value) ||
                                    *value < kind->min || *value > kind->max)) {
             return gpume_stream_refuse(input->stream,
-                "'%s' of the item before here is no whole number from %lld to %lld", kind->name,
-                (long long)kind->min, (long long)kind->max);
+                "'%s' of the item before this position is not an integer from %lld to %lld",
+                kind->name, (long long)kind->min, (long long)kind->max);
         }
     }
     *row = gpume_block_row(values);

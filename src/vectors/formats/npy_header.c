@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TEXT_BYTES_MAX 16384u /* of the dictionary: a type of 64 members has 3000 */
+#define TEXT_BYTES_MAX 16384u /* of the dictionary: 64 members take about 3000 */
 
 void gpume_npy_head(char *at, size_t total, const char *descr, uint64_t rows, unsigned columns)
 {
@@ -30,8 +30,8 @@ void gpume_npy_head(char *at, size_t total, const char *descr, uint64_t rows, un
     at[text - 1] = '\n';
 }
 
-/* A walk over the dictionary, which is Python's text for strings, tuples, lists, numbers and
- * booleans. A step that does not find what it wants leaves `failed` behind. */
+/* A position in the dictionary, which is Python source: strings, tuples, lists, numbers and
+ * booleans. A function that does not find what it needs sets `failed`. */
 struct walk {
     const char *at;
     bool failed;
@@ -52,7 +52,7 @@ static void need(struct walk *walk, char wanted)
     walk->failed = walk->failed || !is_next(walk, wanted);
 }
 
-/* Cut to what the text holds; no name of ours is as long, and none has a quote in it. */
+/* Cut to the buffer's size; no name of ours is as long or contains a quote. */
 static void take_string(struct walk *walk, char *text, size_t bytes)
 {
     text[0] = '\0';
@@ -82,7 +82,7 @@ static uint64_t take_number(struct walk *walk)
     return value;
 }
 
-/* "<i4" and the like, behind the columns so far. */
+/* Appends a column of a type such as "<i4". */
 static void add_type(struct walk *walk, struct gpume_npy *npy, const char *name, const char *type)
 {
     struct gpume_npy_column *column = &npy->columns[npy->count];
@@ -173,19 +173,19 @@ int gpume_npy_read(struct gpume_stream *stream, struct gpume_npy *npy)
     *npy = (struct gpume_npy){0};
     GPUME_TRY(gpume_stream_read(stream, fixed, GPUME_NPY_MAGIC_BYTES + 4));
     if (memcmp(fixed, GPUME_NPY_MAGIC, GPUME_NPY_MAGIC_BYTES) != 0) {
-        return gpume_stream_refuse(stream, "no .npy array begins before here");
+        return gpume_stream_refuse(stream, "no .npy header before this position");
     }
     const unsigned version = fixed[GPUME_NPY_MAGIC_BYTES];
     uint32_t length = gpume_le_get16(fixed + GPUME_NPY_MAGIC_BYTES + 2);
     if (version < 1 || version > 3) {
-        return gpume_stream_refuse(stream, "version %u of .npy is not known", version);
+        return gpume_stream_refuse(stream, "unknown version %u of .npy", version);
     }
     if (version > 1) {
         GPUME_TRY(gpume_stream_read(stream, fixed + GPUME_NPY_MAGIC_BYTES + 4, 2));
         length = gpume_le_get32(fixed + GPUME_NPY_MAGIC_BYTES + 2);
     }
     if (length > TEXT_BYTES_MAX) {
-        return gpume_stream_refuse(stream, "a header of %" PRIu32 " bytes is none of ours", length);
+        return gpume_stream_refuse(stream, "a header of %" PRIu32 " bytes is too long", length);
     }
     GPUME_TRY(gpume_stream_read(stream, text, length));
     text[length] = '\0';
@@ -193,7 +193,10 @@ int gpume_npy_read(struct gpume_stream *stream, struct gpume_npy *npy)
     take_dictionary(&walk, npy);
     if (walk.failed) {
         return gpume_stream_refuse(stream,
-            "the header before here is no array of little-endian numbers in rows: %.200s", text);
+            "the header before this position does not describe an array of little-endian numbers "
+            "in "
+            "rows: %.200s",
+            text);
     }
 fail:
     return status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The head of a .npy file, as NumPy's numpy.lib.format describes it: magic, version, length, and a
- * Python dictionary of type, order and shape.
+ * The header of a .npy file, as NumPy's numpy.lib.format describes it: magic, version, length, and
+ * a Python dictionary of type, order and shape.
  */
 #ifndef GPUME_VECTORS_FORMATS_NPY_HEADER_H
 #define GPUME_VECTORS_FORMATS_NPY_HEADER_H
@@ -18,7 +18,7 @@
 #define GPUME_NPY_NAME_BYTES 32u
 #define GPUME_NPY_ITEM_BYTES_MAX 512u /* 64 columns of 8 bytes */
 
-/* A member of a structured type, or the one of a plain type, whose name is "". */
+/* A member of a structured type; a plain type has one member without a name. */
 struct gpume_npy_column {
     char name[GPUME_NPY_NAME_BYTES];
     char kind;     /* 'i', 'u', 'f' */
@@ -34,18 +34,18 @@ struct gpume_npy {
     uint64_t shape[2];
 };
 
-/* Writes a head of exactly `total` bytes, a multiple of 64, with room in its text: descr as Python
- * has it, and a shape of (rows,) or, with columns above 0, (rows, columns). */
+/* Writes a header of exactly `total` bytes, a multiple of 64. descr: the type in Python's notation.
+ * The shape is (rows,) or, with columns above 0, (rows, columns). */
 void gpume_npy_head(char *at, size_t total, const char *descr, uint64_t rows, unsigned columns);
 
-/* Takes the head. Refuses types that are not little-endian numbers, Fortran's order of a table, and
+/* Reads the header. Refuses types other than little-endian numbers, tables in Fortran order, and
  * more than two dimensions. */
 int gpume_npy_read(struct gpume_stream *stream, struct gpume_npy *npy);
 
 /* The member of that name, or NULL. */
 const struct gpume_npy_column *gpume_npy_find(const struct gpume_npy *npy, const char *name);
 
-/* A whole number of that column of an item. False: it is none (a fraction), or beyond an int64. */
+/* Reads a column of an item. False: not an integer, or it does not fit an int64_t. */
 bool gpume_npy_int(
     const struct gpume_npy_column *column, const unsigned char *item, int64_t *value);
 
