@@ -122,8 +122,7 @@ int gpume_text_check_partial(const char *path, const struct gpume_log *log)
     if (blocked) {
         gpume_log_write(log, GPUME_LOG_ERROR,
             "%s: is a folder, but an interrupted run leaves its results under this name; move it "
-            "away "
-            "or choose another name",
+            "away or choose another name",
             partial);
     }
     free(partial);

@@ -107,8 +107,7 @@ static int complain(const struct findings *findings, const struct gpume_log *log
     if (bad->series) {
         gpume_log_write(log, GPUME_LOG_ERROR,
             "--resume: %s, which holds a completed frame pair, %s; restore it, or start anew "
-            "without "
-            "--resume",
+            "without --resume",
             name ? name : bad->path, findings->why);
     } else if (findings->status == GPUME_AGAIN) {
         gpume_log_write(log, GPUME_LOG_ERROR, "--resume: %s %s; wait for its end or stop it",

@@ -102,8 +102,7 @@ static int refuse(struct member was, struct member now, const struct gpume_log *
     char *b = now.value ? json_dumps(now.value, flags) : NULL;
     gpume_log_write(log, GPUME_LOG_ERROR,
         "--resume: the interrupted run had \"%s\": %.*s, this one has \"%s\": %.*s; use the same, "
-        "or "
-        "start anew without --resume",
+        "or start anew without --resume",
         was.key, SHOWN_MAX, a ? a : "none", now.key, SHOWN_MAX, b ? b : "none");
     free(a);
     free(b);
@@ -144,8 +143,7 @@ static int check_input(const json_t *was, const json_t *now, const struct gpume_
     }
     gpume_log_write(log, GPUME_LOG_ERROR,
         "--resume: the input has changed since the run opened it; restore it, or start anew "
-        "without "
-        "--resume");
+        "without --resume");
     return GPUME_INVALID;
 }
 
