@@ -66,8 +66,8 @@ static void print_searches(const struct gpume_search_info *searches, uint32_t co
 static void look_at_host(struct gpume_machine *machine)
 {
     const long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
-    gpume_bench_cpu_name(machine->cpu);
-    machine->processors = gpume_bench_processors();
+    gpume_host_cpu(machine->cpu);
+    machine->processors = gpume_host_processors();
     machine->memory_bytes =
         pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : 0;
     machine->cpu_automatic = true;

@@ -2,19 +2,20 @@
 #include "host.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-void gpume_bench_cpu_name(char name[GPUME_BENCH_CPU_BYTES])
+void gpume_host_cpu(char name[GPUME_HOST_CPU_BYTES])
 {
     char line[256];
-    snprintf(name, GPUME_BENCH_CPU_BYTES, "unknown processor");
+    snprintf(name, GPUME_HOST_CPU_BYTES, "unknown processor");
     FILE *file = fopen("/proc/cpuinfo", "r");
     while (file && fgets(line, sizeof(line), file)) {
         const char *colon = strchr(line, ':');
         if (strncmp(line, "model name", 10) == 0 && colon && colon[1] == ' ') {
             const int length = (int)strcspn(colon + 2, "\n");
-            snprintf(name, GPUME_BENCH_CPU_BYTES, "%.*s", length, colon + 2);
+            snprintf(name, GPUME_HOST_CPU_BYTES, "%.*s", length, colon + 2);
             break;
         }
     }
@@ -23,8 +24,24 @@ void gpume_bench_cpu_name(char name[GPUME_BENCH_CPU_BYTES])
     }
 }
 
-uint32_t gpume_bench_processors(void)
+uint32_t gpume_host_processors(void)
 {
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     return processors > 0 ? (uint32_t)processors : 1;
+}
+
+const char *gpume_host_cache_folder(void)
+{
+    static const struct {
+        const char *variable, *below;
+    } places[] = {{"XDG_CACHE_HOME", "gpume"}, {"HOME", ".cache/gpume"}};
+    static char folder[4096];
+    for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+        const char *root = getenv(places[i].variable);
+        if (root && root[0] == '/') { /* the specification ignores others */
+            const int length = snprintf(folder, sizeof(folder), "%s/%s", root, places[i].below);
+            return length > 0 && (size_t)length < sizeof(folder) ? folder : NULL;
+        }
+    }
+    return NULL;
 }

@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The host: its processor and their number. */
+/* The host: its processors, and the user's folder for caches. */
 #ifndef GPUME_CLI_HOST_H
 #define GPUME_CLI_HOST_H
 
 #include <stdint.h>
 
-#define GPUME_BENCH_CPU_BYTES 128
+#define GPUME_HOST_CPU_BYTES 128
 
 /* The processor's name, if the system reports it. */
-void gpume_bench_cpu_name(char name[GPUME_BENCH_CPU_BYTES]);
+void gpume_host_cpu(char name[GPUME_HOST_CPU_BYTES]);
 
-uint32_t gpume_bench_processors(void);
+uint32_t gpume_host_processors(void);
+
+/* The folder for files that make the next start faster, such as compiled pipelines. According to
+ * the XDG Base Directory Specification: gpume in $XDG_CACHE_HOME, or in $HOME/.cache; NULL if
+ * neither is set to an absolute path. Main thread only; valid until the next call. */
+const char *gpume_host_cache_folder(void);
 
 #endif

@@ -4,7 +4,6 @@
  * results agree.
  */
 #include "bench/places.h"
-#include "cache_folder.h"
 #include "commit.h"
 #include "console.h"
 #include "host.h"
@@ -25,7 +24,7 @@ static int open_places(struct gpume_bench_places *places)
     }
     params.backend = asked->backend;
     params.device = asked->device;
-    params.cache_dir = gpume_cache_folder();
+    params.cache_dir = gpume_host_cache_folder();
     status = gpume_compute_open(&places->gpu, &params);
     if (status == GPUME_OK) {
         struct gpume_compute_info info;
@@ -43,8 +42,8 @@ enum gpume_exit gpume_bench_arrays(const struct gpume_bench_options *options)
     places = (struct gpume_bench_places){.options = options,
         .budget_ns = (uint64_t)(options->seconds * 1e9),
         .bench = {.commit = GPUME_COMMIT, .arrays = true}};
-    gpume_bench_cpu_name(places.bench.cpu);
-    places.bench.processors = gpume_bench_processors();
+    gpume_host_cpu(places.bench.cpu);
+    places.bench.processors = gpume_host_processors();
     gpume_progress_init(&places.progress, &options->common, 0);
     int status = open_places(&places);
     status = status || !options->sort ? status : gpume_bench_sorts(&places);

@@ -38,7 +38,7 @@ struct gpume_bench_row *gpume_bench_row(struct gpume_bench_places *places,
 void gpume_bench_show(const struct gpume_bench_places *places, const char *work,
     const struct gpume_bench_method *method, uint64_t items);
 
-/* Would work that is so many times as large take too long? */
+/* Would a work `times` as large take too long? */
 bool gpume_bench_too_slow(const struct gpume_bench_places *places, double us, double times);
 
 #endif

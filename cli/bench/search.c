@@ -10,7 +10,6 @@
 #include "base/status.h"
 #include "bench/ffmpeg.h"
 #include "bench/setups.h"
-#include "cache_folder.h"
 #include "commit.h"
 #include "console.h"
 #include "host.h"
@@ -291,11 +290,11 @@ enum gpume_exit gpume_bench_search(const struct gpume_bench_options *options)
     job.work.device = NULL;
     job.work.search = NULL;
     job.work.log = gpume_library_log;
-    job.work.cache_dir = gpume_cache_folder();
+    job.work.cache_dir = gpume_host_cache_folder();
     const uint32_t frames = options->frames ? options->frames + 1 : 4;
     job.bench.fields = 2 * (frames - 1);
-    gpume_bench_cpu_name(job.bench.cpu);
-    job.bench.processors = gpume_bench_processors();
+    gpume_host_cpu(job.bench.cpu);
+    job.bench.processors = gpume_host_processors();
     gpume_progress_init(&job.progress, &options->common, 0);
     const enum gpume_exit result = options->common.input_count > 0
                                        ? measure_input(&job, frames)

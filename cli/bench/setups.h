@@ -27,7 +27,8 @@ struct gpume_bench_setups {
     struct gpume_params reference;
 };
 
-/* work: size, depth and search parameters. Notes what is not measured. One line on failure. */
+/* work: size, depth and search parameters. Adds notes about setups that are not measured. Failures
+ * are reported in one line. */
 enum gpume_exit gpume_bench_setups_find(struct gpume_bench_setups *setups,
     const struct gpume_bench_options *options, const struct gpume_params *work,
     struct gpume_bench *bench);

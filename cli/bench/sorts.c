@@ -24,11 +24,11 @@ struct sorting {
     const struct gpume_bench_method *method;
     struct gpume_sort_params params;
     const char *work;
-    uint32_t count, made; /* keys in hand; keys of the master */
+    uint32_t count, made; /* keys to be sorted; keys made so far */
     bool pairs;
-    uint32_t *master, *keys, *places_of; /* the input; what is sorted */
+    uint32_t *master, *keys, *places_of; /* the input; copies to be sorted */
     uint32_t *sorted, *order;            /* the answers */
-    uint64_t *wide;                      /* key and place in one, for qsort */
+    uint64_t *wide;                      /* keys with their positions, for qsort */
     gpume_array *device_master, *device_order, *device_keys, *device_places;
 };
 

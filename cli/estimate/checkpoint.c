@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* What is lost at most when the program is killed; saving takes a millisecond. */
+/* The most work that a killed run loses; saving takes a millisecond. */
 #define INTERVAL_NS UINT64_C(1000000000)
 
 static const struct gpume_log console = {.fn = gpume_console_log};
@@ -51,12 +51,12 @@ enum gpume_exit gpume_checkpoint_init(struct gpume_checkpoint *checkpoint,
     if (!checkpoint->path) {
         return gpume_refuse(GPUME_EXIT_FAILED, "out of memory");
     }
-    checkpoint->next_ns = 0; /* after the first field */
+    checkpoint->next_ns = 0; /* after the first frame */
     return GPUME_EXIT_DONE;
 }
 
-/* Outputs go on as temporaries, wherever they are now: the state knows their names before they have
- * them. */
+/* Continues all outputs as temporary files. The state knows the new names of these files before the
+ * files have them. */
 static int take_marks(struct gpume_checkpoint *checkpoint)
 {
     struct gpume_run_state *state = &checkpoint->state;
@@ -79,7 +79,7 @@ static int take_marks(struct gpume_checkpoint *checkpoint)
                : GPUME_OK;
 }
 
-/* Nothing is left of a run, or there was none: what there is, is something else. */
+/* No run can be resumed, so existing files are something else. */
 static enum gpume_exit begin_anew(const struct gpume_checkpoint *checkpoint)
 {
     const struct gpume_outputs *outputs = checkpoint->planned;
@@ -122,11 +122,12 @@ enum gpume_exit gpume_checkpoint_resume(
     }
     if (status == GPUME_OK) {
         gpume_console_info("--resume: %" PRIu64
-                           " fields are there, the last one is that of frame %" PRIu64,
+                           " frame pairs are done, the last for frame %" PRIu64,
             summary->all.fields, summary->last_field);
         if (!gpume_run_identity_is_certain(summary->run->input)) {
-            gpume_console_warning("--resume: standard input cannot be told from another; this must "
-                                  "be the same video, from its beginning");
+            gpume_console_warning(
+                "--resume: standard input cannot be identified; it must be the same "
+                "video, from its beginning");
         }
         status = take_marks(checkpoint);
     }
@@ -148,8 +149,7 @@ bool gpume_checkpoint_is_due(const struct gpume_checkpoint *checkpoint)
     return checkpoint->possible && gpume_clock_ns() >= checkpoint->next_ns;
 }
 
-/* Files of fields that are done get their names where they have names of their own: the state says
- * that they are there. */
+/* Gives complete files of numbered series their names, so that the state can count on them. */
 static int settle(struct gpume_checkpoint *checkpoint)
 {
     int status = GPUME_OK;
@@ -207,11 +207,11 @@ int gpume_checkpoint_begin_partial(struct gpume_checkpoint *checkpoint)
 {
     const int status = checkpoint->possible ? save(checkpoint, true, false) : GPUME_OK;
     checkpoint->set.partial = checkpoint->set.sync = true;
-    checkpoint->set.keep = checkpoint->possible; /* what gets no name can be continued */
+    checkpoint->set.keep = checkpoint->possible; /* outputs that get no name can be resumed */
     return status;
 }
 
-/* The outputs are called NAME.partial, and are on the disk. */
+/* The outputs are named NAME.partial and stored on the disk. */
 static int save_partial(struct gpume_checkpoint *checkpoint)
 {
     struct gpume_run_state *state = &checkpoint->state;
@@ -246,7 +246,7 @@ int gpume_checkpoint_give_back(struct gpume_checkpoint *checkpoint)
 
 void gpume_checkpoint_complete(struct gpume_checkpoint *checkpoint)
 {
-    for (size_t i = checkpoint->state.output_count; i > 0; i--) { /* summary.json's first */
+    for (size_t i = checkpoint->state.output_count; i > 0; i--) { /* that of summary.json first */
         gpume_text_remove_partial(checkpoint->outputs[i - 1].path);
     }
     gpume_run_state_supersede(&checkpoint->state, checkpoint->path);
@@ -256,7 +256,7 @@ void gpume_checkpoint_complete(struct gpume_checkpoint *checkpoint)
 void gpume_checkpoint_finish(struct gpume_checkpoint *checkpoint)
 {
     if (checkpoint->path && checkpoint->written && !checkpoint->set.keep) {
-        (void)unlink(checkpoint->path); /* the run has failed, and so has left nothing */
+        (void)unlink(checkpoint->path); /* a failed run leaves nothing */
     }
     free(checkpoint->path);
     checkpoint->path = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a run that is complete says. Main thread only. */
+/* The closing words of a complete run. Main thread only. */
 #ifndef GPUME_CLI_ESTIMATE_CONCLUDE_H
 #define GPUME_CLI_ESTIMATE_CONCLUDE_H
 
@@ -7,8 +7,8 @@
 #include "estimate/outputs.h"
 #include "sinks/summary.h"
 
-/* The closing words. They go to standard output, unless data went there: then only what was asked
- * for, and on standard error. The exit status, also of vectors that --check has found wrong. */
+/* Prints the summary to standard output; if an output went there, prints only what was asked for,
+ * to standard error. Returns the exit status, also if --check has found wrong vectors. */
 enum gpume_exit gpume_run_conclude(const struct gpume_estimate_options *options,
     const struct gpume_outputs *outputs, const struct gpume_summary *summary);
 

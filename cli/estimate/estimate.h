@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Motion estimation, the main job: from an input, through the library, to output files. This folder
- * has its options (options.c), the run (run.c) with the thread that feeds it (feed.c), its
- * outputs (outputs.c), and what --resume needs (checkpoint.c).
+ * Motion estimation: from an input, through the library, to output files. This folder has the
+ * options (options.c), the run (run.c), the thread that feeds it (feed.c), the list of outputs
+ * (outputs.c), and checkpoints for --resume (checkpoint.c).
  */
 #ifndef GPUME_CLI_ESTIMATE_ESTIMATE_H
 #define GPUME_CLI_ESTIMATE_ESTIMATE_H
@@ -17,16 +17,16 @@ struct gpume_vectors_format;
 /* Strings point into argv; NULL: not given. */
 struct gpume_estimate_options {
     struct gpume_common_options common;
-    struct gpume_params params; /* size and depth are those of the input, and still unknown */
+    struct gpume_params params; /* without size and depth, which the input decides */
     struct gpume_source_choice source;
     uint64_t start;  /* index of the first target frame */
     uint64_t frames; /* targets; 0: to the end of the input */
     struct gpume_prefilter_option prefilter;
-    bool compat_ffmpeg;   /* the vectors of mestimate=method=esa */
-    uint32_t asked_block; /* --block, where compat_ffmpeg rounds it up in params */
+    bool compat_ffmpeg;   /* produce the vectors of mestimate=method=esa */
+    uint32_t asked_block; /* --block as given; compat_ffmpeg rounds up params.block */
     const char *output;   /* folder */
     const char *vectors, *predicted, *residual, *difference, *overlay, *report;
-    const struct gpume_vectors_format *format; /* of vectors; NULL: by the ending of their name */
+    const struct gpume_vectors_format *format; /* of vectors; NULL: by the ending of the name */
     bool residual_signed;
     double gain, gamma;
     enum gpume_overlay_style overlay_style;
@@ -44,7 +44,7 @@ static inline uint64_t gpume_estimate_first_target(const struct gpume_estimate_o
     return options->start > distance ? options->start : distance;
 }
 
-/* A gpume_command's run, with signals started. */
+/* The run of the command; signals have been started. */
 enum gpume_exit gpume_estimate_run(const void *options);
 
 #endif

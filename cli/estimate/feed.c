@@ -3,8 +3,8 @@
  * The source thread. It waits while the context has no free frame, which keeps the decoder from
  * running ahead. If the source is cancelled, the input ends with the frames sent so far. If reading
  * fails, or the input is shorter than before, the thread cancels the context, which wakes the
- * receiver without delivering further fields. The receiver ends this thread by cancelling the
- * context and the source.
+ * receiver without delivering further motion fields. The receiver ends this thread by cancelling
+ * the context and the source.
  */
 #include "estimate/feed.h"
 
@@ -57,7 +57,7 @@ static int send_all(struct gpume_feed *feed)
     if (status == GPUME_OK) {
         gpume_source_warn(feed->source); /* the end of the input was not reached */
     }
-    /* An input that was told to stop has ended, too. */
+    /* A cancelled input has ended, too. */
     return status == GPUME_OK || status == GPUME_EOF || status == GPUME_CANCELLED
                ? gpume_finish(feed->ctx)
                : status;

@@ -84,7 +84,7 @@ static void filter_words(const struct gpume_option *row, char *text, size_t byte
 const struct gpume_option_type gpume_type_prefilter = {
     sizeof(struct gpume_prefilter_option), parse_filter, describe_filter, filter_words};
 
-/* A kernel's file as it is read. */
+/* The state of reading a kernel's file. */
 struct reader {
     const char *path;
     unsigned line; /* from 1 */

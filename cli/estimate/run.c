@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One run. Order: outputs are checked, the input is opened, then the context, then the outputs; the
- * source thread sends frames while this one, the main thread, receives fields and hands them to
- * the sinks; the outputs get their names after the context has closed without complaint. Whatever
- * fails on the way, the outputs that are not complete are taken away again.
+ * One run. It checks the outputs, then opens the input, the context and the outputs. The source
+ * thread sends frames while this one, the main thread, receives motion fields and passes them to
+ * the sinks. The outputs get their names after the context has closed without an error; if
+ * anything fails before, incomplete outputs are removed.
  */
 #include "base/clock.h"
 #include "estimate/estimate.h"
 
-#include "cache_folder.h"
 #include "console.h"
 #include "estimate/checkpoint.h"
 #include "estimate/compat.h"
@@ -18,6 +17,7 @@
 #include "estimate/outputs.h"
 #include "estimate/run_window.h"
 #include "estimate/target_stream.h"
+#include "host.h"
 #include "library_log.h"
 #include "progress.h"
 #include "signals.h"
@@ -30,8 +30,8 @@ struct job {
     struct gpume_outputs outputs;
     struct gpume_source *source;
     struct gpume_source_info info;
-    struct gpume_run_input input; /* as it was opened */
-    bool is_steady;               /* it did not change meanwhile */
+    struct gpume_run_input input; /* its identity when it was opened */
+    bool is_steady;               /* it did not change while it was being opened */
     gpume *ctx;
     struct gpume_run run;
     struct gpume_feed feed;
@@ -39,7 +39,7 @@ struct job {
     double weights[GPUME_PREFILTER_SIDE_MAX * GPUME_PREFILTER_SIDE_MAX]; /* of its kernel */
     struct gpume_summary summary;
     struct gpume_run_window window;
-    struct gpume_summary before; /* of the runs that this one continues */
+    struct gpume_summary before; /* of the runs that this one resumes */
     uint64_t start_ns;
     struct gpume_checkpoint checkpoint;
     bool interrupted;
@@ -66,7 +66,8 @@ static const char *reference_name(const struct gpume_estimate_options *options)
     return options->common.input_count == 2 ? options->common.inputs[0] : NULL;
 }
 
-/* libavformat does not say which file it has opened: the one that had the name before and after. */
+/* libavformat does not say which file it has opened, so the identity of the file with that name is
+ * taken before and after. */
 static enum gpume_exit open_input(struct job *job)
 {
     const struct gpume_estimate_options *options = job->options;
@@ -79,7 +80,7 @@ static enum gpume_exit open_input(struct job *job)
     return result;
 }
 
-/* Before any work: a kernel that cannot be read ends the run at once. */
+/* Comes first, so that a kernel that cannot be read ends the run before any work. */
 static enum gpume_exit read_prefilter(struct job *job)
 {
     job->prefilter = job->options->prefilter;
@@ -101,7 +102,7 @@ static void describe_run(struct job *job)
     params.height = job->info.height;
     params.bits = job->info.bits;
     params.log = gpume_library_log;
-    params.cache_dir = gpume_cache_folder();
+    params.cache_dir = gpume_host_cache_folder();
     params.prefilter = job->prefilter.text ? &job->prefilter.filter : NULL;
     for (size_t i = 0; i < job->outputs.count; i++) {
         const struct gpume_sink_ops *ops = job->outputs.items[i].ops;
@@ -146,7 +147,7 @@ static void describe_run(struct job *job)
     };
 }
 
-/* Goes on after the fields that are there already. */
+/* Prepares to resume the run after the last frame pair that its outputs hold. */
 static enum gpume_exit resume(struct job *job)
 {
     enum gpume_exit result = gpume_checkpoint_init(&job->checkpoint, &job->outputs, job->sinks,
@@ -201,7 +202,7 @@ static enum gpume_exit open_sinks(struct job *job)
     return GPUME_EXIT_DONE;
 }
 
-/* What this run and those that it continues have taken. */
+/* Adds the times of this run to those of the runs that it resumes. */
 static void sum_times(struct job *job)
 {
     struct gpume_stats stats;
@@ -210,7 +211,7 @@ static void sum_times(struct job *job)
     job->summary.whole_ns = job->before.whole_ns + gpume_clock_ns() - job->start_ns;
 }
 
-/* One field to everybody. */
+/* Passes a motion field to every sink. */
 static int deliver(void *opaque, const struct gpume_field *field)
 {
     struct job *job = opaque;
@@ -260,7 +261,7 @@ static int receive_all(struct job *job)
     return status;
 }
 
-/* Both threads, from the first frame to the last field. */
+/* Runs both threads, from the first frame to the last motion field. */
 static enum gpume_exit transfer(struct job *job)
 {
     const struct gpume_estimate_options *options = job->options;
@@ -288,7 +289,7 @@ static enum gpume_exit transfer(struct job *job)
     job->summary.delivered = counts.delivered;
     job->summary.refused = counts.refused;
     job->summary.scaled = counts.scaled;
-    struct gpume_info info; /* once more: another engine may have taken over */
+    struct gpume_info info; /* again, since another engine may have taken over */
     gpume_get_info(job->ctx, &info);
     gpume_summary_set_engine(&job->summary, &info);
     sum_times(job);
@@ -314,8 +315,7 @@ static enum gpume_exit transfer(struct job *job)
     return GPUME_EXIT_DONE;
 }
 
-/* All outputs are complete before the first of them gets its name: a disk that fills leaves none.
- */
+/* Completes all outputs before any of them gets its name, so that a full disk leaves none. */
 static enum gpume_exit finish_outputs(struct job *job)
 {
     uint64_t before = gpume_clock_ns();
@@ -345,29 +345,29 @@ static enum gpume_exit complete(struct job *job)
     return result;
 }
 
-/* What there is of an interrupted run gets the names of partial results. */
+/* Gives the outputs of an interrupted run the names of partial results. */
 static enum gpume_exit leave_partial(struct job *job)
 {
     const uint64_t fields = job->summary.all.fields;
     if (fields == 0) {
         return gpume_refuse(GPUME_EXIT_FAILED,
-            "interrupted before the first field was done; unfinished outputs were removed");
+            "interrupted before the first frame pair was done; unfinished outputs were removed");
     }
     if (gpume_checkpoint_begin_partial(&job->checkpoint) != GPUME_OK ||
         finish_outputs(job) != GPUME_EXIT_DONE ||
         gpume_checkpoint_end_partial(&job->checkpoint) != GPUME_OK) {
         return GPUME_EXIT_FAILED;
     }
-    const char *rest = job->outputs.count == 1 && job->outputs.to_stdout
-                           ? "standard output ends there"
-                       : job->checkpoint.possible
-                           ? "files of them end in .partial, and --resume goes on after them"
-                           : "files of them end in .partial";
-    return gpume_refuse(GPUME_EXIT_FAILED, "interrupted after %" PRIu64 " field%s; %s", fields,
+    const char *rest =
+        job->outputs.count == 1 && job->outputs.to_stdout ? "standard output ends there"
+        : job->checkpoint.possible
+            ? "files with their results end in .partial, and --resume continues after them"
+            : "files with their results end in .partial";
+    return gpume_refuse(GPUME_EXIT_FAILED, "interrupted after %" PRIu64 " frame pair%s; %s", fields,
         fields == 1 ? "" : "s", rest);
 }
 
-/* --resume with an input that is certainly another: everything stays, and has the name it had. */
+/* --resume with an input that is certainly another: all outputs stay under their names. */
 static enum gpume_exit refuse_input(struct job *job)
 {
     gpume_console_error("--resume: %s ends after %" PRIu64 " frame%s, but %" PRIu64
@@ -382,7 +382,8 @@ static enum gpume_exit work(struct job *job)
     enum gpume_exit result = gpume_outputs_init(&job->outputs, job->options);
     if (result == GPUME_EXIT_DONE && job->outputs.to_stdout &&
         job->options->common.form == GPUME_FORM_JSON) {
-        gpume_console_error("--json: standard output has the data already; leave one of them out");
+        gpume_console_error(
+            "--json: standard output is taken by another output; leave one of them out");
         result = GPUME_EXIT_USAGE;
     }
     result = result ? result : read_prefilter(job);
@@ -408,7 +409,7 @@ static enum gpume_exit work(struct job *job)
     result = open_sinks(job);
     result = result ? result : transfer(job);
     gpume_signals_detach();
-    /* A message of the validation layer may come as late as here. */
+    /* Closing may report messages of the validation layer. */
     if (gpume_close(&job->ctx) != GPUME_OK && result == GPUME_EXIT_DONE) {
         result = GPUME_EXIT_FAILED;
     }

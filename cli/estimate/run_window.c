@@ -11,7 +11,7 @@ static uint64_t length(uint64_t first, uint64_t end)
     return end > first ? end - first : 0;
 }
 
-/* Frames that the completed fields needed. Only the last targets of an input lack a future
+/* Frames that the completed frame pairs needed. Only the last targets of an input lack a future
  * reference, so targets that have one come first. */
 static uint64_t frames_taken(const struct gpume_summary *done, uint64_t ahead)
 {
@@ -33,7 +33,7 @@ struct gpume_run_window gpume_run_window_make(
         .first_target = target,
         .target_count = left,
         .known = frames_taken(done, ahead)};
-    if (options->frames > 0 && left == 0) { /* all fields are complete; only finishing is left */
+    if (options->frames > 0 && left == 0) { /* all frame pairs are complete; the outputs are not */
         window.first_target = UINT64_MAX;
         window.send = window.known - window.first_frame;
     } else if (options->frames > 0) {

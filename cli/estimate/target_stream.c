@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Delivers the field of the first frame compared with itself. */
+/* Delivers the motion field of the first frame compared with itself. */
 static int deliver_itself(struct gpume_target_stream *stream, const struct gpume_field *future)
 {
     const uint32_t blocks = future->blocks_x * future->blocks_y;
@@ -15,7 +15,8 @@ static int deliver_itself(struct gpume_target_stream *stream, const struct gpume
     stream->costs = calloc(blocks, sizeof(*stream->costs));
     stream->ranks = calloc(blocks, sizeof(*stream->ranks));
     if (!stream->vectors || !stream->costs || !stream->ranks) {
-        return gpume_refuse(GPUME_NOMEM, "out of memory for a field of %" PRIu32 " blocks", blocks);
+        return gpume_refuse(
+            GPUME_NOMEM, "out of memory for a frame pair of %" PRIu32 " blocks", blocks);
     }
     for (uint32_t i = 0; i < blocks; i++) {
         stream->ranks[i] = i; /* equal costs in raster order */

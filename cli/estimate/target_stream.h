@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Passes fields on to the outputs, one target frame at a time. If a frame has two fields, the one
+ * Passes motion fields to the outputs, one target frame at a time. If a frame has two, the one
  * with the past reference waits for the other, so that an interrupted run ends between two frames
  * and can be resumed there. Main thread only.
  */

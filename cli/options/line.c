@@ -127,7 +127,7 @@ static const struct gpume_option *find_nearest(
     return nearest;
 }
 
-/* Other commands may have the option: names them. */
+/* Names the other commands that have the option, if any. */
 static bool refuse_foreign(const struct gpume_command *command, const char *name, size_t length)
 {
     char owners[128] = "", text[32];
@@ -280,7 +280,7 @@ static int take_argument(struct cursor *cursor)
     return argument[1] == '-' ? take_long(cursor, argument) : take_short(cursor, argument);
 }
 
-/* What the rows say of options that depend on each other. */
+/* Checks the options that depend on each other, as the rows say. */
 static int check_rows(const struct gpume_line *line)
 {
     const struct gpume_command *command = line->command;

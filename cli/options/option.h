@@ -70,7 +70,7 @@ struct gpume_command {
     size_t option_count;
     size_t bytes; /* of its struct, which begins with a struct gpume_common_options */
     uint32_t operands_min, operands_max;
-    const char *operands; /* what to give, for messages */
+    const char *operands; /* describes the operands in messages */
     bool catches_signals; /* it has outputs to finish or remove */
 
     /* Fills in defaults other than zero. NULL: none. */

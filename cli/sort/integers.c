@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * In: words in memory. Out: their text, or their bytes, made in the output's own memory, by a few
- * threads where processors abound.
+ * Makes the text or the bytes of words in the output's own memory, on several threads if there are
+ * many processors.
  */
 #include "sort/integers.h"
 
@@ -17,17 +17,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Words that one thread makes at a time, 100 us of work, and how many such items between two
- * questions whether to stop. */
+/* Words that a thread converts at a time, about 100 us of work, and the number of such items
+ * between two checks whether to stop. */
 #define ITEM_WORDS 32768u
 #define ROUND_ITEMS 32u
 
 #define NUMBER_BYTES 12u /* "-2147483648" and the line's end */
-#define SLACK_BYTES 16u  /* numbers are put in pieces that overhang */
+#define SLACK_BYTES 16u  /* numbers are copied in pieces longer than they are */
 _Static_assert(ITEM_WORDS *NUMBER_BYTES + SLACK_BYTES <= GPUME_OUT_ITEM_BYTES, "an item fits");
 
-#define PROCESSORS_A_THREAD 4u
-#define THREADS_MAX 4u /* make text faster than any file takes it */
+#define PROCESSORS_PER_THREAD 4u
+#define THREADS_MAX 4u /* these make text faster than any file can be written */
 
 struct making {
     const struct gpume_integers *integers;
@@ -76,7 +76,7 @@ static char *put_number(char *at, uint32_t value)
     return at + 8;
 }
 
-/* Where an item's words begin and end. */
+/* The first word of an item, and the end. */
 static uint64_t bounds(const struct making *making, uint32_t item, uint64_t *end)
 {
     const uint64_t begin = making->first + (uint64_t)item * ITEM_WORDS;
@@ -85,7 +85,7 @@ static uint64_t bounds(const struct making *making, uint32_t item, uint64_t *end
     return begin;
 }
 
-/* gpume_out_make_fn, on any of the workers, as the next one. */
+/* A gpume_out_make_fn, like the next one; any worker calls it. */
 static size_t make_text(void *opaque, uint32_t item, char *start)
 {
     const struct making *making = opaque;
@@ -118,12 +118,12 @@ static size_t make_binary(void *opaque, uint32_t item, char *start)
     return (size_t)(at - (unsigned char *)start);
 }
 
-/* Threads are a help, not a need. */
+/* NULL: works without threads. */
 static struct gpume_workers *start_workers(uint64_t count)
 {
     struct gpume_workers *workers = NULL;
     const long online = sysconf(_SC_NPROCESSORS_ONLN);
-    const uint32_t threads = online < 1 ? 0 : (uint32_t)online / PROCESSORS_A_THREAD;
+    const uint32_t threads = online < 1 ? 0 : (uint32_t)online / PROCESSORS_PER_THREAD;
     if (threads > 1 && count > (uint64_t)ROUND_ITEMS * ITEM_WORDS) {
         (void)gpume_workers_create(&workers, threads < THREADS_MAX ? threads : THREADS_MAX);
     }
@@ -133,7 +133,7 @@ static struct gpume_workers *start_workers(uint64_t count)
 struct gpume_integers_file {
     const char *path;
     struct gpume_out_set set;
-    struct gpume_out *out; /* NULL: is to be written in place, and has not been begun */
+    struct gpume_out *out; /* NULL: in_place, and writing has not begun */
     struct gpume_log log;
     bool in_place;
 };

@@ -96,7 +96,7 @@ static ssize_t read_some(int fd, void *to, size_t bytes)
     return got;
 }
 
-/* From now on negative words have a list of their own; moves those read so far to it. */
+/* Gives negative words a list of their own and moves those read so far to it. */
 static enum gpume_exit split(struct reader *reader, bool negatives_so_far)
 {
     struct list *all = &reader->words;
@@ -340,7 +340,7 @@ static enum gpume_exit open_input(struct reader *reader, const char *path)
     return GPUME_EXIT_DONE;
 }
 
-/* The negative words before or behind the others. */
+/* Joins the lists, with the negative words before or behind the others. */
 static enum gpume_exit join(struct reader *reader, bool behind)
 {
     struct list *list = &reader->words, *apart = &reader->negatives;

@@ -3,7 +3,7 @@
 #ifndef GPUME_CLI_SORT_READ_H
 #define GPUME_CLI_SORT_READ_H
 
-#include "sort/sort.h"
+#include "sort/options.h"
 
 #define GPUME_SORT_COUNT_MAX (UINT64_C(1) << 30) /* the limit of gpume_sort */
 

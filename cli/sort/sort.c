@@ -4,14 +4,12 @@
  * --check or --time asks for it, and writes it last, so that no wrong result is written. Main
  * thread only.
  */
-#include "sort/sort.h"
-
 #include "base/clock.h"
-#include "cache_folder.h"
 #include "commands.h"
 #include "console.h"
 #include "files/text_file.h"
 #include "gpume/compute.h"
+#include "host.h"
 #include "library_log.h"
 #include "options/checks.h"
 #include "options/line.h"
@@ -19,6 +17,7 @@
 #include "signals.h"
 #include "sort/check.h"
 #include "sort/integers.h"
+#include "sort/options.h"
 #include "sort/read.h"
 #include "sort/time.h"
 
@@ -119,7 +118,7 @@ static int open_context(struct job *job, enum gpume_backend backend)
     params.backend = backend;
     params.device = wanted->device;
     params.validate = wanted->validate;
-    params.cache_dir = gpume_cache_folder();
+    params.cache_dir = gpume_host_cache_folder();
     params.log = gpume_library_log;
     const int status = gpume_compute_open(&job->compute, &params);
     if (status == GPUME_OK) {

@@ -4,7 +4,7 @@
 #define GPUME_CLI_SORT_TIME_H
 
 #include "gpume/compute.h"
-#include "sort/sort.h"
+#include "sort/options.h"
 
 #include <stdio.h>
 

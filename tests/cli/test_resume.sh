@@ -70,7 +70,7 @@ same() {
 unbroken
 break_off INT 011
 goes_on -v
-says "--resume: 11 fields are there"
+says "--resume: 11 frame pairs are done"
 same interrupted
 unbroken --check --start 6 --frames 20 --ref-distance 3
 break_off TERM 010 --check --start 6 --frames 20 --ref-distance 3
@@ -140,7 +140,7 @@ make_clip longer.y4m 64 48 8 $((fields + 30))
 mv longer.y4m clip.y4m
 unbroken
 goes_on -v
-says "--resume: $fields fields are there"
+says "--resume: $fields frame pairs are done"
 same killed
 make_clip clip.y4m 64 48 8 40
 unbroken
@@ -182,8 +182,8 @@ goes_on_as() {
     stop "$1"
     "$gpume" "$2" -o "${3:-some}" --predicted "${4:-some.y4m}" --resume ${5:-} -v --backend "$engine" \
         <in/clip.y4m >"$scratch/out" 2>"$scratch/err" || fail "$1 does not go on as $2"
-    says "--resume: 1 fields are there"
-    ! grep -q 'cannot be told' "$scratch/err" || fail "$1 as $2: a file can be told from another"
+    says "--resume: 1 frame pairs are done"
+    ! grep -q 'cannot be identified' "$scratch/err" || fail "$1 as $2: a file can be identified"
     case $1 in
     *%*) ;; # other pictures
     *) cmp whole/vectors.csv some/vectors.csv || fail "$1 as $2: vectors" ;;
@@ -238,7 +238,7 @@ says "is the input"
 # shellcheck disable=SC2002
 cat clip.y4m | "$gpume" - --vectors some.csv --resume --backend "$engine" >"$scratch/out" 2>"$scratch/err" ||
     fail "a pipe on standard input does not go on"
-says "warning: --resume: standard input cannot be told from another"
+says "warning: --resume: standard input cannot be identified"
 cmp whole/vectors.csv some.csv || fail "a pipe on standard input: vectors"
 rm -r in link.y4m some.csv
 
@@ -366,7 +366,7 @@ flo 2
 says "f0-1.flo"
 mv kept f0-1.flo
 flo 0 -v
-says "--resume: 21 fields are there"
+says "--resume: 21 frame pairs are done"
 for file in all/*; do
     cmp "$file" "${file#all/}" || fail "files by number alone: $file"
 done

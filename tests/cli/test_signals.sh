@@ -22,7 +22,7 @@ for signal in INT TERM HUP; do
     status=$?
     [ $status -eq 1 ] || fail "$signal: exit status $status"
     [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "$signal: not one line"
-    says "interrupted after 11 fields"
+    says "interrupted after 11 frame pairs"
     [ ! -s "$scratch/out" ] || fail "$signal: standard output was written"
     drain
     only out vectors.csv.partial frames.csv frames.csv.partial summary.json.partial
@@ -83,7 +83,7 @@ drain
 mkfifo slow
 cat clip.y4m >slow &
 expect 0 slow -o out --residual r%d.png --resume -v --backend "$engine"
-says "--resume: 11 fields are there"
+says "--resume: 11 frame pairs are done"
 wait
 cmp whole/vectors.csv out/vectors.csv && cmp whole/frames.csv out/frames.csv || fail "a folder in the way: other files"
 only out vectors.csv frames.csv summary.json

@@ -3,17 +3,17 @@
  * `gpume sort`: integers from a file or standard input, sorted on the GPU or the CPU. read.c and
  * parse.c read them, sort.c sorts and writes, check.c and time.c serve --check and --time.
  */
-#ifndef GPUME_CLI_SORT_SORT_H
-#define GPUME_CLI_SORT_SORT_H
+#ifndef GPUME_CLI_SORT_OPTIONS_H
+#define GPUME_CLI_SORT_OPTIONS_H
 
 #include "options/common.h"
 
-/* What goes in and comes out. */
+/* The form of input and output. */
 enum gpume_sort_form { GPUME_SORT_TEXT, GPUME_SORT_U32, GPUME_SORT_I32 };
 
 struct gpume_sort_options {
     struct gpume_common_options common;
-    struct gpume_params params; /* backend, device, validate, check and memory_max count */
+    struct gpume_params params; /* only backend, device, validate, check and memory_max are used */
     const char *output;         /* NULL: standard output */
     bool descending, time;
     enum gpume_sort_form binary;
