@@ -33,7 +33,7 @@ struct kept {
     int64_t at; /* position in a Y4M file, instead of samples */
 };
 
-struct gpume_colour {
+struct gpume_colour_frames {
     pthread_mutex_t mutex;
     struct kept *oldest, *newest; /* guarded by the mutex */
     uint64_t first;
@@ -51,9 +51,9 @@ static void drop(struct kept *kept)
     free(kept);
 }
 
-int gpume_colour_create(struct gpume_colour **result, uint64_t first)
+int gpume_colour_frames_create(struct gpume_colour_frames **result, uint64_t first)
 {
-    struct gpume_colour *colour = calloc(1, sizeof *colour);
+    struct gpume_colour_frames *colour = calloc(1, sizeof *colour);
     if (!colour) {
         return GPUME_NOMEM;
     }
@@ -63,9 +63,9 @@ int gpume_colour_create(struct gpume_colour **result, uint64_t first)
     return GPUME_OK;
 }
 
-void gpume_colour_destroy(struct gpume_colour **pointer)
+void gpume_colour_frames_destroy(struct gpume_colour_frames **pointer)
 {
-    struct gpume_colour *colour = *pointer;
+    struct gpume_colour_frames *colour = *pointer;
     if (!colour) {
         return;
     }
@@ -84,7 +84,8 @@ void gpume_colour_destroy(struct gpume_colour **pointer)
 
 /* --- the queue */
 
-static int append(struct gpume_colour *colour, uint64_t index, const AVFrame *frame, int64_t at)
+static int append(
+    struct gpume_colour_frames *colour, uint64_t index, const AVFrame *frame, int64_t at)
 {
     if (index < colour->first) {
         return GPUME_OK;
@@ -107,19 +108,20 @@ static int append(struct gpume_colour *colour, uint64_t index, const AVFrame *fr
     return GPUME_OK;
 }
 
-int gpume_colour_keep(struct gpume_colour *colour, uint64_t index, const AVFrame *frame)
+int gpume_colour_frames_keep(
+    struct gpume_colour_frames *colour, uint64_t index, const AVFrame *frame)
 {
     return append(colour, index, frame, 0);
 }
 
-int gpume_colour_keep_y4m(
-    struct gpume_colour *colour, uint64_t index, const struct gpume_source_y4m *y4m)
+int gpume_colour_frames_keep_y4m(
+    struct gpume_colour_frames *colour, uint64_t index, const struct gpume_source_y4m *y4m)
 {
     return append(colour, index, NULL, gpume_source_y4m_place(y4m));
 }
 
 /* Removes the frame from the queue and returns it; drops earlier frames. NULL: not found. */
-static struct kept *find(struct gpume_colour *colour, uint64_t index)
+static struct kept *find(struct gpume_colour_frames *colour, uint64_t index)
 {
     struct kept *gone = NULL, *found = NULL;
     pthread_mutex_lock(&colour->mutex);
@@ -148,7 +150,7 @@ static struct kept *find(struct gpume_colour *colour, uint64_t index)
 /* Reads a Y4M frame and wraps its bytes in an AVFrame, as FFmpeg would if it opened such large
  * files. */
 static int load_y4m(
-    struct gpume_colour *colour, struct gpume_source_y4m *y4m, const struct kept *kept)
+    struct gpume_colour_frames *colour, struct gpume_source_y4m *y4m, const struct kept *kept)
 {
     const struct gpume_y4m_header *header = gpume_source_y4m_header(y4m, kept->index);
     AVFrame *frame = kept->frame;
@@ -199,7 +201,7 @@ static enum AVPixelFormat planar_format(const AVPixFmtDescriptor *descriptor)
 
 /* --- conversion */
 
-static int fit(struct gpume_colour *colour, uint32_t width, uint32_t height)
+static int fit(struct gpume_colour_frames *colour, uint32_t width, uint32_t height)
 {
     struct gpume_plane *rgb = &colour->rgb;
     if (rgb->data && rgb->width == width && rgb->height == height) {
@@ -217,7 +219,7 @@ static int fit(struct gpume_colour *colour, uint32_t width, uint32_t height)
     return rgb->data ? GPUME_OK : GPUME_NOMEM;
 }
 
-static int convert(struct gpume_colour *colour, const AVFrame *frame)
+static int convert(struct gpume_colour_frames *colour, const AVFrame *frame)
 {
     const struct gpume_plane *rgb = &colour->rgb;
     if (!gpume_scaler_prepare(&colour->scaler, frame, (int)rgb->width, (int)rgb->height,
@@ -231,8 +233,8 @@ static int convert(struct gpume_colour *colour, const AVFrame *frame)
     return rows == (int)rgb->height ? GPUME_OK : GPUME_UNSUPPORTED;
 }
 
-int gpume_colour_take(struct gpume_colour *colour, uint64_t index, struct gpume_source_y4m *y4m,
-    uint32_t width, uint32_t height, struct gpume_plane *rgb)
+int gpume_colour_frames_take(struct gpume_colour_frames *colour, uint64_t index,
+    struct gpume_source_y4m *y4m, uint32_t width, uint32_t height, struct gpume_plane *rgb)
 {
     int status = GPUME_OK;
     if (colour->any && index == colour->taken) {

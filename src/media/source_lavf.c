@@ -42,8 +42,8 @@ struct gpume_source {
     struct gpume_decode_facts facts;
     struct gpume_filter *filter;
     struct gpume_luma *luma;
-    struct gpume_colour *colour; /* NULL: not requested */
-    AVFrame *frame;              /* the first one, until it is read */
+    struct gpume_colour_frames *colour; /* NULL: not requested */
+    AVFrame *frame;                     /* the first one, until it is read */
     bool has_frame, ended, warned;
     int64_t last_us, known_us, since; /* a frame without a time is `since` frames after known_us */
     AVRational frame_step;            /* seconds */
@@ -236,7 +236,7 @@ static int deliver(
         return unusable(source, frame);
     }
     if (status == GPUME_OK && plane && source->colour) {
-        status = gpume_colour_keep(source->colour, source->counts.delivered, frame);
+        status = gpume_colour_frames_keep(source->colour, source->counts.delivered, frame);
     }
     source->counts.delivered += status == GPUME_OK;
     return status;
@@ -248,7 +248,7 @@ static int read_y4m(struct gpume_source *source, const struct gpume_plane *plane
     gpume_source_y4m_get_counts(source->y4m, &counts);
     int status = gpume_source_y4m_read(source->y4m, plane, time_us);
     if (status == GPUME_OK && plane && source->colour) {
-        status = gpume_colour_keep_y4m(source->colour, counts.delivered, source->y4m);
+        status = gpume_colour_frames_keep_y4m(source->colour, counts.delivered, source->y4m);
     }
     return status;
 }
@@ -427,7 +427,7 @@ int gpume_source_open(struct gpume_source **result, const struct gpume_source_op
     atomic_init(&source->cancelled, false);
     GPUME_TRY(copy_options(source, options));
     if (options->colour) {
-        GPUME_TRY(gpume_colour_create(&source->colour, options->colour_first));
+        GPUME_TRY(gpume_colour_frames_create(&source->colour, options->colour_first));
     }
     GPUME_TRY(gpume_hwaccel_open(&source->hwaccel, options->hwaccel, &source->log));
     GPUME_TRY(gpume_source_y4m_wants(options) ? open_y4m(source, options, info)
@@ -445,8 +445,8 @@ fail:
 
 int gpume_source_take_colour(struct gpume_source *source, uint64_t index, struct gpume_plane *rgb)
 {
-    int status =
-        gpume_colour_take(source->colour, index, source->y4m, source->width, source->height, rgb);
+    int status = gpume_colour_frames_take(
+        source->colour, index, source->y4m, source->width, source->height, rgb);
     if (status == GPUME_NOMEM) {
         gpume_log_write(&source->log, GPUME_LOG_ERROR,
             "%s: out of memory while converting frame %" PRIu64 " to colours", source->paths[0],
@@ -482,7 +482,7 @@ void gpume_source_close(struct gpume_source **pointer)
     }
     *pointer = NULL;
     gpume_source_y4m_close(&source->y4m);
-    gpume_colour_destroy(&source->colour);
+    gpume_colour_frames_destroy(&source->colour);
     gpume_decode_close(&source->decodes[0]);
     gpume_decode_close(&source->decodes[1]);
     gpume_hwaccel_close(&source->hwaccel);

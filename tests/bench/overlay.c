@@ -39,10 +39,10 @@ static double median_ms(unsigned frames)
 
 static int measure_colours(enum AVPixelFormat format, unsigned frames)
 {
-    struct gpume_colour *colour = NULL;
+    struct gpume_colour_frames *colour = NULL;
     struct gpume_plane rgb;
     AVFrame *frame = av_frame_alloc();
-    int status = gpume_colour_create(&colour, 0);
+    int status = gpume_colour_frames_create(&colour, 0);
     if (!frame || status != 0) {
         return 1;
     }
@@ -54,13 +54,13 @@ static int measure_colours(enum AVPixelFormat format, unsigned frames)
         memset(frame->buf[i]->data, 1, frame->buf[i]->size);
     }
     for (unsigned i = 0; i < frames && status == 0; i++) {
-        status = gpume_colour_keep(colour, i, frame);
+        status = gpume_colour_frames_keep(colour, i, frame);
         const uint64_t before = gpume_clock_thread_ns();
-        status = status ? status : gpume_colour_take(colour, i, NULL, WIDTH, HEIGHT, &rgb);
+        status = status ? status : gpume_colour_frames_take(colour, i, NULL, WIDTH, HEIGHT, &rgb);
         times[i] = gpume_clock_thread_ns() - before;
     }
     printf("colours of %-12s %6.1f ms\n", av_get_pix_fmt_name(format), median_ms(frames));
-    gpume_colour_destroy(&colour);
+    gpume_colour_frames_destroy(&colour);
     av_frame_free(&frame);
     return status;
 }

@@ -42,47 +42,47 @@ static AVFrame *make_frame(enum AVPixelFormat format, unsigned seed)
 /* The same samples in another layout have the same colours. */
 static void check_layout(enum AVPixelFormat format, enum AVPixelFormat planar)
 {
-    struct gpume_colour *a = NULL, *b = NULL;
+    struct gpume_colour_frames *a = NULL, *b = NULL;
     struct gpume_plane first, second;
     AVFrame *frame = make_frame(format, 5), *plain = make_frame(planar, 5);
-    REQUIRE_EQUAL(gpume_colour_create(&a, 0), GPUME_OK);
-    REQUIRE_EQUAL(gpume_colour_create(&b, 0), GPUME_OK);
-    REQUIRE_EQUAL(gpume_colour_keep(a, 0, frame), GPUME_OK);
-    REQUIRE_EQUAL(gpume_colour_keep(b, 0, plain), GPUME_OK);
+    REQUIRE_EQUAL(gpume_colour_frames_create(&a, 0), GPUME_OK);
+    REQUIRE_EQUAL(gpume_colour_frames_create(&b, 0), GPUME_OK);
+    REQUIRE_EQUAL(gpume_colour_frames_keep(a, 0, frame), GPUME_OK);
+    REQUIRE_EQUAL(gpume_colour_frames_keep(b, 0, plain), GPUME_OK);
     av_frame_free(&frame);
     av_frame_free(&plain);
-    REQUIRE_EQUAL(gpume_colour_take(a, 0, NULL, WIDTH, HEIGHT, &first), GPUME_OK);
-    REQUIRE_EQUAL(gpume_colour_take(b, 0, NULL, WIDTH, HEIGHT, &second), GPUME_OK);
+    REQUIRE_EQUAL(gpume_colour_frames_take(a, 0, NULL, WIDTH, HEIGHT, &first), GPUME_OK);
+    REQUIRE_EQUAL(gpume_colour_frames_take(b, 0, NULL, WIDTH, HEIGHT, &second), GPUME_OK);
     for (int y = 0; y < HEIGHT; y++) {
         REQUIRE(memcmp((char *)first.data + y * first.stride,
                     (char *)second.data + y * second.stride, (size_t)3 * WIDTH) == 0);
     }
-    gpume_colour_destroy(&a);
-    gpume_colour_destroy(&b);
+    gpume_colour_frames_destroy(&a);
+    gpume_colour_frames_destroy(&b);
 }
 
 static void check_queue(void)
 {
-    struct gpume_colour *colour = NULL;
+    struct gpume_colour_frames *colour = NULL;
     struct gpume_plane rgb, again;
-    REQUIRE_EQUAL(gpume_colour_create(&colour, 2), GPUME_OK);
+    REQUIRE_EQUAL(gpume_colour_frames_create(&colour, 2), GPUME_OK);
     for (unsigned i = 0; i < 7; i++) {
         AVFrame *frame = make_frame(AV_PIX_FMT_GRAY8, i * 20);
-        REQUIRE_EQUAL(gpume_colour_keep(colour, i, frame), GPUME_OK);
+        REQUIRE_EQUAL(gpume_colour_frames_keep(colour, i, frame), GPUME_OK);
         av_frame_free(&frame);
     }
-    REQUIRE_EQUAL(gpume_colour_take(colour, 1, NULL, WIDTH, HEIGHT, &rgb), GPUME_INVALID);
-    REQUIRE_EQUAL(gpume_colour_take(colour, 2, NULL, WIDTH, HEIGHT, &rgb), GPUME_OK);
+    REQUIRE_EQUAL(gpume_colour_frames_take(colour, 1, NULL, WIDTH, HEIGHT, &rgb), GPUME_INVALID);
+    REQUIRE_EQUAL(gpume_colour_frames_take(colour, 2, NULL, WIDTH, HEIGHT, &rgb), GPUME_OK);
     REQUIRE_EQUAL(((uint8_t *)rgb.data)[0], 60); /* gray is full range unless it says otherwise */
-    REQUIRE_EQUAL(gpume_colour_take(colour, 2, NULL, WIDTH, HEIGHT, &again), GPUME_OK);
+    REQUIRE_EQUAL(gpume_colour_frames_take(colour, 2, NULL, WIDTH, HEIGHT, &again), GPUME_OK);
     REQUIRE(again.data == rgb.data);
-    REQUIRE_EQUAL(gpume_colour_take(colour, 5, NULL, WIDTH, HEIGHT, &rgb), GPUME_OK);
+    REQUIRE_EQUAL(gpume_colour_frames_take(colour, 5, NULL, WIDTH, HEIGHT, &rgb), GPUME_OK);
     REQUIRE_EQUAL(((uint8_t *)rgb.data)[1], 120);
-    REQUIRE_EQUAL(gpume_colour_take(colour, 4, NULL, WIDTH, HEIGHT, &rgb), GPUME_INVALID);
-    REQUIRE_EQUAL(gpume_colour_take(colour, 6, NULL, 2 * WIDTH, HEIGHT, &rgb), GPUME_OK);
+    REQUIRE_EQUAL(gpume_colour_frames_take(colour, 4, NULL, WIDTH, HEIGHT, &rgb), GPUME_INVALID);
+    REQUIRE_EQUAL(gpume_colour_frames_take(colour, 6, NULL, 2 * WIDTH, HEIGHT, &rgb), GPUME_OK);
     REQUIRE_EQUAL(rgb.width, 2 * WIDTH);
-    gpume_colour_destroy(&colour);
-    gpume_colour_destroy(&colour);
+    gpume_colour_frames_destroy(&colour);
+    gpume_colour_frames_destroy(&colour);
 }
 
 int main(void)
