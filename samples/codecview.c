@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * codecview: gpume's vectors drawn by FFmpeg's own filter of that name.
+ * codecview: draws gpume's motion vectors with FFmpeg's filter of that name.
  *
  *     codecview INPUT OUTPUT.y4m [BLOCK [WINDOW]]
  *
- * Decoders can export the vectors that they find in a stream as side data of their frames; this
- * program does so with vectors that gpume has found, for any codec, so that whatever reads them
- * there (codecview, a filter of one's own, a Python binding of libav) works without knowing of
- * gpume. What is to be seen:
+ * Decoders can export the motion vectors of a stream as side data of its frames. This program
+ * attaches gpume's vectors in the same form, for any codec, so that everything that reads such side
+ * data (codecview, your own filter, a Python binding of libav) works without knowing gpume. It
+ * shows:
  *
- * - gpume_avframe_attach of gpume/avframe.h, the one line that it takes;
- * - that fields come later than frames: frames wait in a queue until the field with their number is
- *   there. The first has none, for nothing was before it.
+ * - gpume_avframe_attach of gpume/avframe.h, which takes one line;
+ * - how to match fields with frames, which arrive earlier: frames wait in a queue for the field
+ * with their number. The first frame has no field, since it has no reference.
  *
- * The pictures go out as 8-bit 4:2:0. Exit status: 0 done, 1 failed, 2 wrong usage.
+ * The output is 8-bit 4:2:0. Exit status: 0 success, 1 failure, 2 wrong usage.
  */
 #include "video.h"
 
@@ -32,8 +32,8 @@ struct drawing {
     struct video video;
     gpume *ctx;
     struct gpume_params params;
-    AVFifo *waiting; /* AVFrame *, the oldest first, that have not gone to the filters */
-    uint64_t number; /* of the oldest */
+    AVFifo *waiting; /* AVFrame *, oldest first, not yet filtered */
+    uint64_t number; /* of the oldest waiting frame */
     AVFilterGraph *graph;
     AVFilterContext *source, *sink;
     AVFrame *drawn;
@@ -96,8 +96,8 @@ static int open_filters(struct drawing *drawing)
     return error < 0 ? fail_libav(FILTERS, error) : 0;
 }
 
-/* The first frame says what everything needs to know. */
-static int open_rest(struct drawing *drawing)
+/* Opens everything that depends on the first frame. */
+static int open_outputs(struct drawing *drawing)
 {
     const struct video *video = &drawing->video;
     AVRational rate = video->format->streams[video->stream]->avg_frame_rate;
@@ -135,7 +135,7 @@ static void write_picture(const struct drawing *drawing)
     }
 }
 
-/* The oldest frame that waits: with the field, if it has one, through the filters, and out. */
+/* Filters and writes the oldest waiting frame, with its field if it has one. */
 static int draw_oldest(struct drawing *drawing, const struct gpume_field *field)
 {
     AVFrame *frame = NULL;
@@ -158,7 +158,7 @@ static int draw_oldest(struct drawing *drawing, const struct gpume_field *field)
     return error == AVERROR(EAGAIN) || error == AVERROR_EOF ? 0 : fail_libav("drawing", error);
 }
 
-/* Takes one field out of gpume, if there is one: frames before its own have none. */
+/* Receives a field and draws all frames up to its target; those before the target have no field. */
 static int receive(struct drawing *drawing)
 {
     const struct gpume_field *field = NULL;
@@ -174,7 +174,7 @@ static int receive(struct drawing *drawing)
     return drawn < 0 ? GPUME_CANCELLED : GPUME_OK;
 }
 
-/* Fills *frame, after receiving fields where all of gpume's are under way. */
+/* Acquires a frame; while the pool is empty, receives fields. */
 static int acquire(struct drawing *drawing, gpume_frame **frame, struct gpume_plane *plane)
 {
     int status = gpume_frame_acquire(drawing->ctx, frame, plane, 0);
@@ -189,7 +189,7 @@ static int acquire(struct drawing *drawing, gpume_frame **frame, struct gpume_pl
 
 static int send(struct drawing *drawing)
 {
-    if (!drawing->ctx && open_rest(drawing) < 0) {
+    if (!drawing->ctx && open_outputs(drawing) < 0) {
         return -1;
     }
     gpume_frame *pooled = NULL;
@@ -218,7 +218,7 @@ static int run(struct drawing *drawing)
         got = sent < 0 ? sent : video_next(&drawing->video);
     }
     if (got < 0 || !drawing->ctx) {
-        return got < 0 ? got : fail("the video", "has no frame");
+        return got < 0 ? got : fail("the video", "it has no frames");
     }
     int status = gpume_finish(drawing->ctx);
     while (status == GPUME_OK) {
@@ -227,7 +227,7 @@ static int run(struct drawing *drawing)
     if (status != GPUME_EOF) {
         return status == GPUME_CANCELLED ? -1 : fail("estimating", gpume_status_text(status));
     }
-    while (av_fifo_can_read(drawing->waiting) > 0) { /* of a video of one frame */
+    while (av_fifo_can_read(drawing->waiting) > 0) { /* a video of one frame has no field */
         if (draw_oldest(drawing, NULL) < 0) {
             return -1;
         }
@@ -280,7 +280,7 @@ int main(int argc, char **argv)
         return 2;
     }
     if (gpume_api_version() != GPUME_API_VERSION) {
-        fail("libgpume", "another version than this program was built for");
+        fail("libgpume", "not the version that this program was built for");
         return 1;
     }
     drawing.path = argv[2];

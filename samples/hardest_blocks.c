@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * hardest_blocks: the blocks of a whole video that motion compensation predicts worst, as a table.
+ * hardest_blocks: a table of the blocks of a video that motion compensation predicts worst.
  *
  *     hardest_blocks INPUT [N [BLOCK [WINDOW]]]
  *
- * N rows, the costliest block first: its frame, position and visible size, its vector, its cost,
- * and the cost a pixel. Among equal costs the earlier frame comes first, then raster order.
+ * Prints N rows by decreasing cost: frame, position and visible size of the block, its vector, its
+ * cost, and the cost per pixel. Blocks of equal cost are in order of frames, then in raster order.
  *
- * This is the pattern for a program that decodes on one thread and takes results on another, so
- * that both go on while the engine works. GPUME_WAIT makes each end wait for the other, and no loop
- * has to know of both:
+ * This is the pattern for a program that decodes on one thread and receives results on another,
+ * both while the engine works. With GPUME_WAIT each thread waits for the engine, and neither needs
+ * to know about the other:
  *
- *     send_all, a thread of its own           gpume_frame_acquire, gpume_send; gpume_finish
- *     receive_all, the main thread            gpume_receive until GPUME_EOF
- *     whichever fails                         gpume_cancel, which ends the other one's waiting
+ *     send_all, on its own thread             gpume_frame_acquire, gpume_send; gpume_finish
+ *     receive_all, on the main thread         gpume_receive until GPUME_EOF
+ *     whichever fails                         gpume_cancel, which wakes the other
  *
- * Choosing takes two steps. A field ranks its own blocks, so the N hardest of a field are those
- * with ranks below N. Across fields gpume_sort puts costs into falling order; each cost's payload
- * is the index of its block, so the blocks themselves move once, when the first N are taken out.
- * That is done whenever enough blocks have come together, which bounds the memory for videos of any
- * length.
+ * The selection has two steps. Within a field, ranks below N mark the N hardest blocks. Across
+ * fields, gpume_sort sorts the costs in decreasing order with the index of the block as payload;
+ * then only the first N blocks are copied. This is repeated whenever enough blocks have gathered,
+ * so that memory stays bounded however long the video is.
  *
- * Exit status: 0 done, 1 failed, 2 wrong usage.
+ * Exit status: 0 success, 1 failure, 2 wrong usage.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -37,7 +36,7 @@
 
 enum {
     WANTED_MAX = 1000000,
-    SPARE = 65536, /* blocks beyond 2 N that are kept before the rest is thrown away */
+    SPARE = 65536, /* blocks beyond 2 N that gather before all but N are dropped */
 };
 
 struct block {
@@ -46,18 +45,18 @@ struct block {
     struct gpume_vector vector;
 };
 
-/* Grows by the hardest blocks of each field, shrinks to the hardest of all. */
+/* Grows by the hardest blocks of each field; shrinks to the hardest ones so far. */
 struct ranking {
     gpume_compute *compute;
     struct block *blocks;
     size_t count, capacity, wanted;
 };
 
-/* For the sending thread. */
+/* The sending thread. */
 struct sender {
     gpume *ctx;
     struct video *video; /* its first frame has been decoded */
-    bool failed;         /* for after the thread's end */
+    bool failed;         /* read after the thread has ended */
 };
 
 static int fail(const char *what, const char *why)
@@ -66,7 +65,7 @@ static int fail(const char *what, const char *why)
     return -1;
 }
 
-/* The library says what went wrong once, through the log; possibly from another thread. */
+/* The library logs each failure once, possibly from another thread. */
 static void print_log(void *opaque, enum gpume_log_level level, const char *line)
 {
     (void)opaque;
@@ -101,11 +100,11 @@ static void *send_all(void *opaque)
     return NULL;
 }
 
-/* Sorts by cost, and keeps the hardest. */
+/* Sorts by cost and keeps the hardest. */
 static int ranking_shrink(struct ranking *ranking)
 {
     const size_t kept = ranking->count < ranking->wanted ? ranking->count : ranking->wanted;
-    uint32_t *costs = malloc((ranking->count + 1) * sizeof *costs); /* never of 0 bytes */
+    uint32_t *costs = malloc((ranking->count + 1) * sizeof *costs); /* + 1: never 0 bytes */
     uint32_t *indices = malloc((ranking->count + 1) * sizeof *indices);
     struct block *blocks = malloc((kept + 1) * sizeof *blocks);
     int status = costs && indices && blocks ? GPUME_OK : GPUME_NOMEM;
@@ -155,30 +154,32 @@ static int ranking_reserve(struct ranking *ranking, size_t more)
 static struct block describe(
     const struct gpume_field *field, const struct gpume_params *params, uint32_t index)
 {
-    const uint32_t x = index % field->blocks_x * params->block;
-    const uint32_t y = index / field->blocks_x * params->block;
+    const struct gpume_layer *layer = field->layers[0];
+    const uint32_t x = index % layer->blocks_x * layer->block_w;
+    const uint32_t y = index / layer->blocks_x * layer->block_h;
     const uint32_t right = params->width - x, below = params->height - y;
     return (struct block){.frame = field->frame,
         .x = x,
         .y = y,
-        .width = right < params->block ? right : params->block,
-        .height = below < params->block ? below : params->block,
-        .cost = field->costs[index],
-        .vector = field->vectors[index]};
+        .width = right < layer->block_w ? right : layer->block_w,
+        .height = below < layer->block_h ? below : layer->block_h,
+        .cost = layer->costs[index],
+        .vector = layer->vectors[index]};
 }
 
-/* In the order of their ranks: where costs are equal, that is raster order. */
+/* Adds the hardest blocks of a field by rank, so that equal costs stay in raster order. */
 static int ranking_add(
     struct ranking *ranking, const struct gpume_field *field, const struct gpume_params *params)
 {
-    const uint32_t all = field->blocks_x * field->blocks_y;
+    const struct gpume_layer *layer = field->layers[0];
+    const uint32_t all = layer->blocks_x * layer->blocks_y;
     const uint32_t taken = all < ranking->wanted ? all : (uint32_t)ranking->wanted;
     if (ranking_reserve(ranking, taken) < 0) {
         return -1;
     }
     for (uint32_t i = 0; i < all; i++) {
-        if (field->ranks[i] < taken) {
-            ranking->blocks[ranking->count + field->ranks[i]] = describe(field, params, i);
+        if (layer->ranks[i] < taken) {
+            ranking->blocks[ranking->count + layer->ranks[i]] = describe(field, params, i);
         }
     }
     ranking->count += taken;
@@ -200,12 +201,12 @@ static int receive_all(gpume *ctx, struct ranking *ranking, const struct gpume_p
         return 0;
     }
     gpume_cancel(ctx);
-    /* Cancelled: by the sender, who has said why. */
-    const bool untold = status != GPUME_OK && status != GPUME_CANCELLED;
-    return untold ? fail("estimating", gpume_status_text(status)) : -1;
+    /* The sender has reported its own failure before it cancelled. */
+    const bool unreported = status != GPUME_OK && status != GPUME_CANCELLED;
+    return unreported ? fail("estimating", gpume_status_text(status)) : -1;
 }
 
-/* The first frame has told the size. */
+/* The first frame has been decoded, so its size is known. */
 static int estimate(struct video *video, struct ranking *ranking, struct gpume_params *params)
 {
     struct sender sender = {.video = video};
@@ -265,12 +266,12 @@ static int run(struct video *video, struct ranking *ranking, struct gpume_params
     return result < 0 || closed != GPUME_OK ? -1 : 0;
 }
 
-static bool parse(const char *text, unsigned long most, uint32_t *value)
+static bool parse(const char *text, unsigned long max, uint32_t *value)
 {
     char *end = NULL;
     const unsigned long number = strtoul(text, &end, 10);
     *value = (uint32_t)number;
-    return end != text && *end == '\0' && number <= most;
+    return end != text && *end == '\0' && number <= max;
 }
 
 int main(int argc, char **argv)

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mandelbrot: a picture of the Mandelbrot set, by a kernel of one's own in two dimensions.
+ * mandelbrot: a picture of the Mandelbrot set, by your own kernel in two dimensions.
  *
  *     mandelbrot WIDTH HEIGHT FILE
  *
- * Writes FILE as PPM: black inside, colours by the number of iterations outside. saxpy.c is the one
- * to read first; what is here and not there:
+ * Writes FILE as PPM: the set in black, other points in colours by their number of iterations. Read
+ * saxpy.c first. This program adds:
  *
- *     - workgroups in two dimensions, more invocations than pixels at the right and lower edges
- *     - a specialisation constant: the limit of iterations is fixed when the kernel is compiled for
- *       the device, where push constants change from run to run
- *     - an array that the host never fills, and that a reduction of the library reads where it
- *       lies: gpume_array_sum, on what the kernel has just written
- *     - fixed point in place of floats: the same picture, bit for bit, on every device
+ *     - two-dimensional workgroups, with more invocations than pixels at the right and bottom edges
+ *     - a specialization constant: the limit of iterations is fixed when the kernel is compiled for
+ *       the device, whereas push constants can change from run to run
+ *     - an array that the host never fills: gpume_array_sum adds up what the kernel has written,
+ *       without copying it to the host
+ *     - fixed-point numbers rather than floats: the same picture, bit for bit, on every device
  *
- * Output: the device, the iterations of all pixels together, the pixels inside, and the rate.
- * Exit status: 0 done, 1 failed, 2 wrong usage, 3 no Vulkan device.
+ * Output: the device, the iterations of all pixels, the number of pixels inside the set, and the
+ * rate. Exit status: 0 success, 1 failure, 2 wrong usage, 3 no Vulkan device.
  */
 #include <gpume/compute.h>
 
@@ -29,20 +29,20 @@ static const uint32_t code[] =
 #include "mandelbrot.inc"
     ;
 
-/* What the kernel calls Push. Positions are in units of 2^-24. */
+/* Push of the kernel. Positions are in units of 2^-24. */
 struct push {
     uint32_t width, height;
-    int32_t left, top, pitch; /* c of the first pixel, and from a pixel to its neighbours */
+    int32_t left, top, pitch; /* c of the first pixel; distance of neighbours */
 };
 
 enum {
-    GROUP = 8, /* invocations a side, as the kernel says */
+    GROUP = 8, /* invocations across and down, as in the kernel */
     SIDE_MAX = 16384,
-    ASPECT_MAX = 4, /* what the kernel's bounds were found with */
+    ASPECT_MAX = 4, /* the kernel's bounds rely on it */
     NO_DEVICE = 1,
 };
 
-/* One: to be seen are at least -2.25 to 1.25 across and -1.25 to 1.25 down, the centre at -0.5. */
+/* 1 in fixed point. */
 static const int64_t one = 1 << 24;
 
 static const uint32_t limit = 1000; /* iterations */
@@ -51,7 +51,7 @@ struct mandelbrot {
     struct push push;
     uint32_t *counts;
     uint64_t iterations, run_ns;
-    bool told; /* the library has said what went wrong */
+    bool logged; /* the library has logged an error */
 };
 
 static void print_log(void *opaque, enum gpume_log_level level, const char *line)
@@ -59,7 +59,7 @@ static void print_log(void *opaque, enum gpume_log_level level, const char *line
     struct mandelbrot *mandelbrot = opaque;
     if (level <= GPUME_LOG_WARNING) {
         fprintf(stderr, "mandelbrot: %s\n", line);
-        mandelbrot->told = mandelbrot->told || level == GPUME_LOG_ERROR;
+        mandelbrot->logged = mandelbrot->logged || level == GPUME_LOG_ERROR;
     }
 }
 
@@ -69,6 +69,7 @@ static int fail(const char *what, const char *why)
     return 1;
 }
 
+/* Shows at least -2.25 to 1.25 across and -1.25 to 1.25 down, centred on -0.5. */
 static struct push view(uint32_t width, uint32_t height)
 {
     const int64_t across = 7 * one / (2 * (int64_t)width), down = 5 * one / (2 * (int64_t)height);
@@ -140,14 +141,14 @@ static int on_device(struct mandelbrot *mandelbrot)
     return status != GPUME_OK ? status : closed;
 }
 
-/* 0 to 255 and back to 0, over and over, as `phase` grows by 512. */
+/* Rises from 0 to 255 and falls back to 0, with a period of 512. */
 static uint8_t wave(uint32_t phase)
 {
-    const uint32_t place = phase % 512;
-    return (uint8_t)(place < 256 ? place : 511 - place);
+    const uint32_t position = phase % 512;
+    return (uint8_t)(position < 256 ? position : 511 - position);
 }
 
-/* Shades that differ least where counts are large and close together. */
+/* Colours change more slowly at large counts, which vary most between neighbours. */
 static void colour(uint32_t count, uint8_t rgb[3])
 {
     const uint32_t phase = count < 64 ? 8 * count : 512 + 2 * (count - 64);
@@ -156,7 +157,7 @@ static void colour(uint32_t count, uint8_t rgb[3])
     rgb[2] = count == limit ? 0 : wave(64 + phase);
 }
 
-/* PPM: three bytes a pixel behind a line of text. Returns the pixels inside through *inside. */
+/* PPM: a text header, then three bytes per pixel. Counts the pixels inside the set in *inside. */
 static int write_picture(const struct mandelbrot *mandelbrot, const char *path, uint64_t *inside)
 {
     FILE *file = fopen(path, "wb");
@@ -183,7 +184,7 @@ static int paint(struct mandelbrot *mandelbrot, const char *path)
         return fail(path, "out of memory");
     }
     const int status = on_device(mandelbrot);
-    if (status < 0 && !mandelbrot->told) {
+    if (status < 0 && !mandelbrot->logged) {
         fail("the device", gpume_status_text(status));
     }
     if (status != GPUME_OK) {
@@ -194,8 +195,7 @@ static int paint(struct mandelbrot *mandelbrot, const char *path)
     if (result == 0) {
         printf("%" PRIu64 " iterations, %" PRIu64 " of %" PRIu64 " pixels inside\n",
             mandelbrot->iterations, inside, pixels_of(mandelbrot));
-        printf("%.6f ms, %.3f thousand million iterations a second\n",
-            (double)mandelbrot->run_ns / 1e6,
+        printf("%.6f ms, %.3f billion iterations per second\n", (double)mandelbrot->run_ns / 1e6,
             (double)mandelbrot->iterations / (double)mandelbrot->run_ns);
     }
     if (fflush(stdout) != 0 || ferror(stdout)) {

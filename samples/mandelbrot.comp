@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How often z = z * z + c, from z = 0, can be taken until |z| > 2, for the c of every pixel; at
- * most LIMIT times. One invocation a pixel; it reads nothing but constants and writes one count.
+ * Counts for the c of every pixel how many times z = z * z + c can be iterated from z = 0 until
+ * |z| > 2, up to LIMIT. One invocation per pixel, which reads only constants and writes one count.
  *
- * Fixed point, 24 bits behind the point, products cut off downwards: the same counts on every
- * device. The program keeps c within 5.5 by 1.25 or 2.25 by 7 of the origin, so |c|^2 is below 56;
- * any other z comes from |z| <= 2 with |c| <= 2, so |z|^2 is below 37: both below the 128 where 32
- * bits end.
+ * Fixed-point numbers with 24 fractional bits, products rounded down: the same counts on every
+ * device. Nothing overflows: 32 bits hold squares below 128. The program keeps c within 5.5 x 1.25
+ * or 2.25 x 7 of the origin, so |c|^2 is below 56; any later z comes from |z| <= 2 with |c| <= 2,
+ * so |z|^2 is below 37.
  */
 #version 450
 layout(local_size_x = 8, local_size_y = 8) in;

@@ -1,40 +1,40 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * motion_energy: how much moves in a video, over time, as a table.
+ * motion_energy: a table of the amount of motion in a video over time.
  *
  *     motion_energy INPUT [BLOCK [WINDOW]]
  *
- * One row per frame from the second on: its time in seconds, the mean of dx^2 + dy^2 over the
- * picture's pixels (every pixel has the vector of its block), and the share of blocks that did not
- * move. A pan by 4 pixels a frame has the energy 16; a still scene has 0.
+ * Prints one row per frame from the second on: its time in seconds, the mean of dx^2 + dy^2 over
+ * all pixels (each has the vector of its block), and the share of zero vectors. A pan by 4 pixels
+ * per frame has an energy of 16; a still scene has 0.
  *
- * This is the pattern for a program that decodes video itself and wants everything on one thread.
- * libav and gpume are driven in the same way, a pump with two ends, so the loops nest (how libav is
- * driven is in video.c; hardest_blocks.c does the same with two threads):
+ * This is the pattern for a program that decodes video itself, all on one thread. libav and gpume
+ * are both fed at one end and drained at the other, so their loops nest (video.c drives libav;
+ * hardest_blocks.c uses two threads instead):
  *
  *     while libav gives a frame               video_next, in video.c
- *         while gpume's pool is empty         gpume_frame_acquire says GPUME_AGAIN
- *             take one field out              gpume_receive
+ *         while gpume's pool is empty         gpume_frame_acquire returns GPUME_AGAIN
+ *             receive a field                 gpume_receive
  *         fill the frame, send it             gpume_send
- *     gpume_finish, then take out the rest    gpume_receive until GPUME_EOF
+ *     gpume_finish, then receive the rest     gpume_receive until GPUME_EOF
  *
  * Two things are worth copying from it:
  *
- * - gpume_frame_acquire hands out the memory that the engine itself reads from, so the decoder's
- *   luma is copied once, to where the GPU fetches it. (gpume_send_plane would copy it once more
- *   on the way.) Write each sample once and do not read back: the memory may be uncached.
- * - A field is received only when the pool is empty. gpume_receive waits for what is under way;
- *   calling it after every frame would be correct as well, but the engine would have one frame at
- *   a time to work on, and idle while the next one is decoded.
+ * - gpume_frame_acquire returns memory that the engine reads directly, so the decoder's luma is
+ *   copied only once, to where the GPU fetches it. (gpume_send_plane would copy it a second time.)
+ *   Write each sample once and read none: the memory may be uncached.
+ * - Fields are received only when the pool is empty. gpume_receive waits for work under way;
+ * calling it after every frame would be correct too, but the engine would have only one frame to
+ * work on and would idle while the next one is decoded.
  *
- * Exit status: 0 done, 1 failed, 2 wrong usage.
+ * Exit status: 0 success, 1 failure, 2 wrong usage.
  */
 #include "video.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* gpume's side. The context is opened when the first frame tells the size. */
+/* The context is opened when the first frame's size is known. */
 struct estimator {
     gpume *ctx;
     struct gpume_params params;
@@ -46,7 +46,7 @@ static int fail(const char *what, const char *why)
     return -1;
 }
 
-/* The library says what went wrong once, through the log; its callers need not repeat it. */
+/* The library logs each failure once; its callers need not repeat it. */
 static void print_log(void *opaque, enum gpume_log_level level, const char *line)
 {
     (void)opaque;
@@ -64,24 +64,25 @@ static int estimator_open(struct estimator *estimator, const struct video *video
     return gpume_open(&estimator->ctx, params) == GPUME_OK ? 0 : -1;
 }
 
-/* Blocks at the right and bottom edges may be cut: each counts by the pixels that show. */
+/* Blocks at the right and bottom edges may be cut; only their visible pixels count. */
 static double energy(const struct gpume_field *field, const struct gpume_params *params)
 {
+    const struct gpume_layer *layer = field->layers[0];
     double sum = 0;
-    for (uint32_t y = 0; y < field->blocks_y; y++) {
-        const uint32_t below = params->height - y * params->block;
-        const uint32_t height = below < params->block ? below : params->block;
-        for (uint32_t x = 0; x < field->blocks_x; x++) {
-            const uint32_t right = params->width - x * params->block;
-            const uint32_t width = right < params->block ? right : params->block;
-            const struct gpume_vector vector = field->vectors[y * field->blocks_x + x];
+    for (uint32_t y = 0; y < layer->blocks_y; y++) {
+        const uint32_t below = params->height - y * layer->block_h;
+        const uint32_t height = below < layer->block_h ? below : layer->block_h;
+        for (uint32_t x = 0; x < layer->blocks_x; x++) {
+            const uint32_t right = params->width - x * layer->block_w;
+            const uint32_t width = right < layer->block_w ? right : layer->block_w;
+            const struct gpume_vector vector = layer->vectors[y * layer->blocks_x + x];
             sum += (double)(vector.dx * vector.dx + vector.dy * vector.dy) * width * height;
         }
     }
     return sum / ((double)params->width * params->height);
 }
 
-/* Takes one field out of the library, if there is one, and prints its row. */
+/* Receives a field, if there is one, and prints its row. */
 static int receive(struct estimator *estimator)
 {
     const struct gpume_field *field = NULL;
@@ -103,7 +104,7 @@ static int estimator_send(struct estimator *estimator, const struct video *video
     gpume_frame *pooled = NULL;
     struct gpume_plane plane;
     int status = gpume_frame_acquire(estimator->ctx, &pooled, &plane, 0);
-    while (status == GPUME_AGAIN) { /* not an error: the pool is empty until a field comes out */
+    while (status == GPUME_AGAIN) { /* not an error: the pool is empty until a field is released */
         status = receive(estimator);
         if (status == GPUME_OK) {
             status = gpume_frame_acquire(estimator->ctx, &pooled, &plane, 0);
@@ -117,7 +118,7 @@ static int estimator_send(struct estimator *estimator, const struct video *video
     return status == GPUME_OK ? 0 : fail("estimating", gpume_status_text(status));
 }
 
-/* The fields that are still inside, up to the end. */
+/* Receives the remaining fields. */
 static int estimator_drain(struct estimator *estimator)
 {
     int status = gpume_finish(estimator->ctx);
@@ -170,9 +171,9 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: motion_energy INPUT [BLOCK [WINDOW]]\n");
         return 2;
     }
-    /* A header and a library of different versions would disagree about the structs. */
+    /* Headers and libraries of different versions disagree about structs. */
     if (gpume_api_version() != GPUME_API_VERSION) {
-        fail("libgpume", "another version than this program was built for");
+        fail("libgpume", "not the version that this program was built for");
         return 1;
     }
     int result = video_open(&video, argv[1]);

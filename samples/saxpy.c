@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * saxpy: y = a * x + y on arrays of floats, by a kernel of one's own: the smallest whole use of
+ * saxpy: y = a * x + y on arrays of floats, with your own kernel: the shortest complete use of
  * gpume_program_*.
  *
  *     saxpy [COUNT]
  *
- * saxpy.comp is the kernel; `glslc -mfmt=c` turns it into the words of saxpy.inc at build time. The
- * steps, in the order in which they appear in on_device():
+ * saxpy.comp is the kernel, which `glslc -mfmt=c` compiles to the words of saxpy.inc at build time.
+ * The steps, as in on_device():
  *
- *     1. gpume_compute_open    with GPUME_BACKEND_VULKAN: the CPU runs no kernels of others
- *     2. gpume_array_create    twice; gpume_array_write fills them
- *     3. gpume_program_create  SPIR-V, how many arrays it takes, how many bytes of push constants
- *     4. gpume_program_run     the arrays in the order of their bindings, a struct that has the
- *                              layout of the kernel's push constants, the numbers of workgroups
- *     5. gpume_array_read      the result
- *     6. the same in reverse   gpume_program_destroy, gpume_array_destroy, gpume_compute_close
+ *     1. gpume_compute_open    with GPUME_BACKEND_VULKAN, since the CPU cannot run your kernels
+ *     2. gpume_array_create    twice; gpume_array_write fills the arrays
+ *     3. gpume_program_create  SPIR-V, the number of arrays, the bytes of push constants
+ *     4. gpume_program_run     the arrays in the order of their bindings, a struct with the layout
+ *                              of the kernel's push constants, the numbers of workgroups
+ *     5. gpume_array_read      reads the result
+ *     6. gpume_program_destroy, gpume_array_destroy, gpume_compute_close
  *
  * Output: the device, the largest difference from the C loop in units in the last place, the
- * shortest device time of ten runs and the memory traffic that it stands for. The difference is 0
- * wherever the device rounds to nearest, as all known ones do; Vulkan allows rounding towards zero
- * as well. All numbers are positive, so each of the two operations then adds one unit at most:
- * more than 2 is a failure.
+ * shortest device time of ten runs and the memory bandwidth that follows from it. The difference is
+ * 0 on devices that round to nearest, as all known ones do. Vulkan also allows rounding towards
+ * zero; then each of the two operations is off by one unit at most, since all numbers are positive,
+ * and only a difference above 2 is a failure.
  *
- * Exit status: 0 done, 1 failed or different, 2 wrong usage, 3 no Vulkan device.
+ * Exit status: 0 success, 1 failure or wrong result, 2 wrong usage, 3 no Vulkan device.
  */
 #include <gpume/compute.h>
 
@@ -35,23 +35,23 @@ static const uint32_t code[] =
 #include "saxpy.inc"
     ;
 
-/* What the kernel calls Push. */
+/* Push of the kernel. */
 struct push {
     uint32_t count;
     float a;
 };
 
-enum { GROUP = 256 /* invocations, as the kernel says */, RUNS = 10, NO_DEVICE = 1 };
+enum { GROUP = 256 /* invocations, as in the kernel */, RUNS = 10, NO_DEVICE = 1 };
 
 static const uint32_t ulps_max = 2;
 
-/* Everything that the work needs, and what comes out of it. */
+/* Inputs and results. */
 struct saxpy {
     struct push push;
     float *x, *y;
     float *result; /* y after one run */
     uint64_t best_ns;
-    bool told; /* the library has said what went wrong */
+    bool logged; /* the library has logged an error */
 };
 
 static void print_log(void *opaque, enum gpume_log_level level, const char *line)
@@ -59,7 +59,7 @@ static void print_log(void *opaque, enum gpume_log_level level, const char *line
     struct saxpy *saxpy = opaque;
     if (level <= GPUME_LOG_WARNING) {
         fprintf(stderr, "saxpy: %s\n", line);
-        saxpy->told = saxpy->told || level == GPUME_LOG_ERROR;
+        saxpy->logged = saxpy->logged || level == GPUME_LOG_ERROR;
     }
 }
 
@@ -69,7 +69,7 @@ static int fail(const char *why)
     return 1;
 }
 
-/* From 1 to below 2, in steps of 2^-23: products and sums have to be rounded. */
+/* From 1 to below 2 in steps of 2^-23, so that products and sums have to be rounded. */
 static float noise(uint32_t i)
 {
     uint32_t bits = (i + 1) * 0x9E3779B1u;
@@ -77,7 +77,7 @@ static float noise(uint32_t i)
     return 1.0f + (float)(bits >> 9) / 8388608.0f;
 }
 
-static int make(struct saxpy *saxpy)
+static int make_arrays(struct saxpy *saxpy)
 {
     const size_t bytes = saxpy->push.count * sizeof(float);
     saxpy->x = malloc(bytes);
@@ -93,7 +93,7 @@ static int make(struct saxpy *saxpy)
     return 0;
 }
 
-/* The first run counts; the others, which go on from its result, are for the clock. */
+/* The result is that of the first run. The others, which continue from it, are only timed. */
 static int run(struct saxpy *saxpy, gpume_compute *compute, gpume_program *program,
     gpume_array *const arrays[2])
 {
@@ -158,7 +158,7 @@ static int on_device(struct saxpy *saxpy)
     return status != GPUME_OK ? status : closed;
 }
 
-/* Of positive floats: how many others lie between them, and one. */
+/* The distance of two positive floats in units in the last place. */
 static uint32_t ulps_between(float one, float other)
 {
     uint32_t a, b;
@@ -186,7 +186,7 @@ static int compare(const struct saxpy *saxpy)
     return largest <= ulps_max ? 0 : fail("the kernel and the C loop differ");
 }
 
-/* To 2^29: 2 GiB an array. Many drivers let a kernel see less at once; the library tells. */
+/* Up to 2^29, 2 GiB per array. Where the driver allows less, the library returns an error. */
 static bool parse_count(const char *text, uint32_t *count)
 {
     char *end = NULL;
@@ -202,10 +202,10 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: saxpy [COUNT], COUNT from 1 to 536870912\n");
         return 2;
     }
-    int result = make(&saxpy);
+    int result = make_arrays(&saxpy);
     if (result == 0) {
         const int status = on_device(&saxpy);
-        if (status < 0 && !saxpy.told) {
+        if (status < 0 && !saxpy.logged) {
             fail(gpume_status_text(status));
         }
         result = status == NO_DEVICE ? 3 : status != GPUME_OK ? 1 : compare(&saxpy);

@@ -4,22 +4,22 @@
  *
  *     sort_numbers [-n] [-r] [-v] [FILE]
  *
- *     -n  behind each number the line that it stood in
- *     -r  falling
- *     -v  tells on standard error what sorted, and how long it took
+ *     -n  appends to each number the line that it came from
+ *     -r  sorts in decreasing order
+ *     -v  says on standard error which device sorted and how long it took
  *
- * FILE, or standard input, has whole numbers from 0 to 4294967295, with blanks or line ends between
- * them. They are printed one a line. Arrays that lie in host memory need three calls:
+ * FILE, or standard input, contains integers from 0 to 4294967295, separated by white space. They
+ * are printed one per line. Arrays in host memory need three calls:
  *
  *     1. gpume_compute_open   the best GPU, else the CPU
- *     2. gpume_sort           keys, and a 32-bit payload each that goes where its key goes
+ *     2. gpume_sort           keys, and a 32-bit payload that moves with each key
  *     3. gpume_compute_close
  *
- * The payload is whatever belongs to a key: here the number of its line, in other programs mostly
- * the index of a larger record, which then need not be moved. The order is stable: equal numbers
- * come out in the order in which they were read, with -r too, as -n shows.
+ * The payload is anything that belongs to a key: here the line number, in other programs usually
+ * the index of a larger record, which then need not be moved. The sort is stable: equal numbers
+ * keep the order in which they were read, with -r too, as -n shows.
  *
- * Exit status: 0 done, 1 failed, 2 wrong usage.
+ * Exit status: 0 success, 1 failure, 2 wrong usage.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -32,20 +32,20 @@
 #include <string.h>
 #include <unistd.h>
 
-#define COUNT_MAX (UINT64_C(1) << 30) /* what gpume_sort takes */
+#define COUNT_MAX (UINT64_C(1) << 30) /* limit of gpume_sort */
 
 struct numbers {
     uint32_t *keys, *lines; /* the payload */
     uint64_t count, capacity;
 };
 
-/* Errors and warnings come once, as one line of text each. */
+/* Each error or warning is one line of text, logged once. */
 static void print_log(void *opaque, enum gpume_log_level level, const char *line)
 {
-    bool *told = opaque;
+    bool *logged = opaque;
     if (level <= GPUME_LOG_WARNING) {
         fprintf(stderr, "sort_numbers: %s\n", line);
-        *told = *told || level == GPUME_LOG_ERROR;
+        *logged = *logged || level == GPUME_LOG_ERROR;
     }
 }
 
@@ -80,7 +80,7 @@ static bool is_blank(int character)
     return character == ' ' || (character >= '\t' && character <= '\r');
 }
 
-/* The rest of a number whose first character has been read. False: it is none, or too large. */
+/* Reads a number whose first character has been read. False: not a number, or too large. */
 static bool read_number(FILE *file, int *character, uint32_t *number)
 {
     uint64_t value = 0;
@@ -106,7 +106,7 @@ static int read_numbers(FILE *file, const char *name, struct numbers *numbers)
         }
         uint32_t number = 0;
         if (!read_number(file, &character, &number)) {
-            return fail_at(name, line, "not a whole number from 0 to 4294967295");
+            return fail_at(name, line, "not an integer from 0 to 4294967295");
         }
         if (numbers->count == COUNT_MAX) {
             return fail_at(name, line, "more than 2^30 numbers");
@@ -134,7 +134,7 @@ static int read_file(const char *path, struct numbers *numbers)
     return result;
 }
 
-static void tell(const gpume_compute *compute, uint64_t count)
+static void print_times(const gpume_compute *compute, uint64_t count)
 {
     struct gpume_compute_info info;
     struct gpume_compute_times times;
@@ -142,32 +142,32 @@ static void tell(const gpume_compute *compute, uint64_t count)
     gpume_compute_get_times(compute, &times);
     fprintf(stderr, "sort_numbers: %" PRIu64 " numbers on %s (%s): %.3f ms", count, info.device,
         info.backend, (double)times.run_ns / 1e6);
-    fprintf(stderr, ", and %.3f ms to bring them there and back\n",
+    fprintf(stderr, ", plus %.3f ms for transfers\n",
         (double)(times.to_device_ns + times.from_device_ns) / 1e6);
 }
 
-static int sort(struct numbers *numbers, bool with_lines, bool falling, bool verbose)
+static int sort(struct numbers *numbers, bool with_lines, bool descending, bool verbose)
 {
-    bool told = false;
+    bool logged = false;
     struct gpume_compute_params params;
     gpume_compute_params_default(&params);
     params.log = print_log;
-    params.log_opaque = &told;
+    params.log_opaque = &logged;
     gpume_compute *compute = NULL;
     int status = gpume_compute_open(&compute, &params);
     if (status == GPUME_OK) {
         struct gpume_sort_params order;
         gpume_sort_params_default(&order);
-        order.descending = falling;
-        uint32_t *payload = with_lines ? numbers->lines : NULL; /* without: less to move */
+        order.descending = descending;
+        uint32_t *payload = with_lines ? numbers->lines : NULL; /* NULL: less data to move */
         status = gpume_sort(compute, &order, numbers->keys, payload, numbers->count);
     }
     if (status == GPUME_OK && verbose) {
-        tell(compute, numbers->count);
+        print_times(compute, numbers->count);
     }
     const int closed = gpume_compute_close(&compute);
     status = status != GPUME_OK ? status : closed;
-    if (status != GPUME_OK && !told) {
+    if (status != GPUME_OK && !logged) {
         fail("sorting", gpume_status_text(status));
     }
     return status == GPUME_OK ? 0 : -1;
@@ -190,11 +190,11 @@ static int print(const struct numbers *numbers, bool with_lines)
 
 int main(int argc, char **argv)
 {
-    bool with_lines = false, falling = false, verbose = false, usable = true;
-    opterr = 0; /* the usage says it all */
+    bool with_lines = false, descending = false, verbose = false, usable = true;
+    opterr = 0; /* the usage is printed instead */
     for (int option = getopt(argc, argv, "nrv"); option != -1; option = getopt(argc, argv, "nrv")) {
         with_lines = with_lines || option == 'n';
-        falling = falling || option == 'r';
+        descending = descending || option == 'r';
         verbose = verbose || option == 'v';
         usable = usable && option != '?';
     }
@@ -205,7 +205,7 @@ int main(int argc, char **argv)
     struct numbers numbers = {0};
     int result = read_file(argv[optind], &numbers);
     if (result == 0) {
-        result = sort(&numbers, with_lines, falling, verbose);
+        result = sort(&numbers, with_lines, descending, verbose);
     }
     if (result == 0) {
         result = print(&numbers, with_lines);

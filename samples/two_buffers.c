@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * two_buffers: the shortest whole use of gpume. No files, no video library, one thread.
+ * two_buffers: the shortest complete use of gpume. No files, no video library, one thread.
  *
- * It paints a texture into one buffer, paints it again into a second one, 5 pixels further to the
- * right and 3 pixels further up, and asks the library where every block of the second picture came
- * from. The steps, in the order in which they appear in main():
+ * It paints a texture into one buffer, and into a second one again, 5 pixels further to the right
+ * and 3 pixels further up, and asks the library where each block of the second picture came from.
+ * The steps, in order:
  *
- *     1. gpume_params_default, then the fields that differ; width and height have no default
+ *     1. gpume_params_default, then the parameters that differ; width and height have no default
  *     2. gpume_open           checks the parameters, chooses the engine, allocates everything
- *     3. gpume_send_plane     once a frame, in presentation order; the plane is copied
+ *     3. gpume_send_plane     once per frame, in presentation order; the plane is copied
  *     4. gpume_finish         no more frames will come
- *     5. gpume_receive        one field a target frame, until GPUME_EOF
- *     6. gpume_field_release  every field goes back; its memory is the library's
- *     7. gpume_close          releases the rest, and returns the first failure of the run
+ *     5. gpume_receive        one field per target frame, until GPUME_EOF
+ *     6. gpume_field_release  for every field: its memory belongs to the library
+ *     7. gpume_close          releases everything else and returns the first failure of the run
  *
- * Two frames give one field: the first frame has no reference. A vector points from a block of the
- * target to its match in the reference, so what moved by (+5,-3) has the vector (-5,+3).
+ * Two frames give one field, since the first frame has no reference. A vector points from a block
+ * of the target to its match in the reference, so content that moved by (+5,-3) has the vector
+ * (-5,+3).
  *
- * Output: the field as a grid, "(dx,dy) cost" a block, then its sums. Exit status: 0 the motion
- * was found, 1 it was not, or the library failed.
+ * Output: the field as a grid with "(dx,dy) cost" for each block, then its sums. Exit status: 0 if
+ * the motion was found, 1 if it was not or the library failed.
  */
 #include <gpume/gpume.h>
 
@@ -27,10 +28,10 @@
 
 enum { WIDTH = 76, HEIGHT = 60, BLOCK = 16, WINDOW = 7 };
 
-/* Where the target's samples lie in the reference: the vector that must be found. */
+/* The vector to be found: where samples of the target lie in the reference. */
 enum { TRUE_DX = -5, TRUE_DY = 3 };
 
-/* Errors and warnings come once, as one line of text each, possibly from another thread. */
+/* Each error or warning is one line of text, logged once, possibly from another thread. */
 static void print_log(void *opaque, enum gpume_log_level level, const char *line)
 {
     (void)opaque;
@@ -39,7 +40,7 @@ static void print_log(void *opaque, enum gpume_log_level level, const char *line
     }
 }
 
-/* A sample of an endless texture that repeats nowhere near. Scrambles the position's bits. */
+/* A sample of an endless texture without nearby repetitions: a hash of the position. */
 static uint8_t texture(int x, int y)
 {
     uint32_t bits = (uint32_t)(x + 1000) * 0x9E3779B1u + (uint32_t)(y + 1000) * 0x85EBCA77u;
@@ -48,7 +49,7 @@ static uint8_t texture(int x, int y)
     return (uint8_t)(bits >> 24);
 }
 
-/* The texture, seen through a window whose upper left corner is at (left,top). */
+/* Paints the texture as seen through a window whose upper left corner is at (left,top). */
 static void paint(uint8_t samples[HEIGHT][WIDTH], int left, int top)
 {
     for (int y = 0; y < HEIGHT; y++) {
@@ -58,7 +59,7 @@ static void paint(uint8_t samples[HEIGHT][WIDTH], int left, int top)
     }
 }
 
-/* Rows may be further apart than their samples are: the stride says how far, in bytes. */
+/* The stride is the distance of rows in bytes, which may exceed the width. */
 static int send_samples(gpume *ctx, uint8_t samples[HEIGHT][WIDTH], int64_t time_us)
 {
     const struct gpume_plane plane = {
@@ -68,7 +69,7 @@ static int send_samples(gpume *ctx, uint8_t samples[HEIGHT][WIDTH], int64_t time
 
 static void print_field(const struct gpume_field *field)
 {
-    printf("frame %" PRIu64 " against frame %" PRIu64 ", %" PRIu32 " x %" PRIu32 " blocks\n",
+    printf("frame %" PRIu64 " predicted from frame %" PRIu64 ", %" PRIu32 " x %" PRIu32 " blocks\n",
         field->frame, field->ref, field->blocks_x, field->blocks_y);
     for (uint32_t y = 0; y < field->blocks_y; y++) {
         for (uint32_t x = 0; x < field->blocks_x; x++) {
@@ -87,8 +88,8 @@ static void print_field(const struct gpume_field *field)
         gpume_psnr(8, pixels, sums->sse_after));
 }
 
-/* Does the whole match of the block lie inside the reference? Only there can it be perfect: what
- * came in over an edge was never seen before. */
+/* Does the true match lie wholly inside the reference? Otherwise part of the block has entered the
+ * picture over an edge, and no match is exact. */
 static bool is_visible(uint32_t block_x, uint32_t block_y)
 {
     const int left = (int)block_x * BLOCK + TRUE_DX, top = (int)block_y * BLOCK + TRUE_DY;
@@ -105,7 +106,7 @@ static bool is_found(const struct gpume_field *field)
             const struct gpume_vector vector = field->vectors[block];
             const bool exact = vector.dx == TRUE_DX && vector.dy == TRUE_DY;
             if (is_visible(x, y) && (!exact || field->costs[block] != 0)) {
-                fprintf(stderr, "two_buffers: block %" PRIu32 ",%" PRIu32 " was not found\n", x, y);
+                fprintf(stderr, "two_buffers: block %" PRIu32 ",%" PRIu32 ": wrong vector\n", x, y);
                 found = false;
             }
         }
@@ -113,7 +114,7 @@ static bool is_found(const struct gpume_field *field)
     return found;
 }
 
-/* Everything between open and close. */
+/* Everything between gpume_open and gpume_close. */
 static int run(gpume *ctx, bool *found)
 {
     static uint8_t reference[HEIGHT][WIDTH], target[HEIGHT][WIDTH];
@@ -128,7 +129,7 @@ static int run(gpume *ctx, bool *found)
     }
     while (status == GPUME_OK) {
         const struct gpume_field *field = NULL;
-        status = gpume_receive(ctx, &field, 0); /* waits for what is under way */
+        status = gpume_receive(ctx, &field, 0); /* waits for work under way */
         if (status == GPUME_OK) {
             print_field(field);
             *found = is_found(field);

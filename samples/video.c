@@ -31,7 +31,7 @@ int video_open(struct video *video, const char *path)
     const AVCodec *decoder = NULL;
     video->stream = av_find_best_stream(video->format, AVMEDIA_TYPE_VIDEO, -1, -1, &decoder, 0);
     if (video->stream < 0) {
-        return fail(video, path, "no video in it that this libav can decode");
+        return fail(video, path, "contains no video that this libav can decode");
     }
     const AVStream *stream = video->format->streams[video->stream];
     video->codec = avcodec_alloc_context3(decoder);
@@ -56,7 +56,7 @@ void video_close(struct video *video)
     avformat_close_input(&video->format);
 }
 
-/* Gives the decoder its next packet, or tells it that none will come. */
+/* Sends the decoder its next packet, or the end of the stream. */
 static int feed(struct video *video)
 {
     int error = 0;
@@ -71,12 +71,12 @@ static int feed(struct video *video)
         return error;
     }
     error = avcodec_send_packet(video->codec, video->packet);
-    /* A damaged packet costs its frame, not the run. */
+    /* A damaged packet loses its frame, but does not end the run. */
     return error == AVERROR_INVALIDDATA ? 0 : error;
 }
 
-/* The depth of formats whose first plane is luma and nothing else, as gpume takes it: one byte a
- * sample or two in native order. 0: another layout; a real program would convert it. */
+/* The bit depth of formats whose first plane is plain luma as gpume reads it: one byte per sample,
+ * or two in native order. 0 for any other layout, which a real program would convert. */
 static uint32_t luma_bits(enum AVPixelFormat format)
 {
     const AVPixFmtDescriptor *pixel = av_pix_fmt_desc_get(format);
@@ -94,8 +94,8 @@ static uint32_t luma_bits(enum AVPixelFormat format)
     return plain && !swapped && luma->step == bytes && luma->depth >= 8 ? (uint32_t)luma->depth : 0;
 }
 
-/* The first frame says what all must be. */
-static int check_shape(struct video *video)
+/* The first frame sets the size and format of all. */
+static int check_format(struct video *video)
 {
     const AVFrame *frame = video->frame;
     if (video->bits == 0) {
@@ -131,7 +131,7 @@ int video_next(struct video *video)
     if (error == AVERROR_EOF) {
         return 0;
     }
-    return error < 0 ? fail_libav(video, "decoding", error) : check_shape(video);
+    return error < 0 ? fail_libav(video, "decoding", error) : check_format(video);
 }
 
 int64_t video_time_us(const struct video *video)
@@ -142,8 +142,8 @@ int64_t video_time_us(const struct video *video)
     return pts == AV_NOPTS_VALUE ? 0 : av_rescale_q(pts, unit, microsecond);
 }
 
-/* Damaged files may hold samples beyond their depth in the two-byte formats; gpume wants none, so
- * they are cut off here. */
+/* In two-byte formats, samples of damaged files may exceed the bit depth; gpume must not get any,
+ * so they are clipped. */
 void video_fill(const struct video *video, const struct gpume_plane *plane)
 {
     const AVFrame *frame = video->frame;

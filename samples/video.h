@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The libav side of the samples that read a video: a file, its best video stream, that stream's
- * frames, and their luma as gpume takes it. Nothing of gpume but struct gpume_plane.
+ * Reads a video with libav for the samples: opens a file, decodes its best video stream and copies
+ * the luma of its frames for gpume.
  *
  *     struct video video = {.program = "name"};
  *     video_open(&video, path);
  *     while (video_next(&video) > 0)         video.frame, video_time_us, video_fill
  *     video_close(&video);
  *
- * Functions that fail return a negative number, after a line on standard error that begins with the
- * program's name.
+ * Functions that fail print one line to standard error, beginning with the program's name, and
+ * return a negative number.
  */
 #ifndef SAMPLES_VIDEO_H
 #define SAMPLES_VIDEO_H
@@ -27,21 +27,22 @@ struct video {
     AVFrame *frame; /* the newest decoded frame */
     int stream;
     uint32_t bits;                   /* of a luma sample */
-    int width, height, pixel_format; /* of the first frame, and so of all */
+    int width, height, pixel_format; /* of all frames */
 };
 
 int video_open(struct video *video, const char *path);
 
-/* Also after video_open failed. */
+/* Needed after a failed video_open too. */
 void video_close(struct video *video);
 
-/* 1: video->frame is the next frame, of the first one's size and format; 0: there is none left. */
+/* Returns 1 with the next frame in video->frame; 0 at the end. All frames have the size and format
+ * of the first; another one is a failure. */
 int video_next(struct video *video);
 
-/* Presentation time of the frame, microseconds; 0 if the file does not tell. */
+/* The presentation time of the frame in microseconds; 0 if unknown. */
 int64_t video_time_us(const struct video *video);
 
-/* Copies the frame's luma to where gpume reads it. */
+/* Copies the frame's luma to *plane. */
 void video_fill(const struct video *video, const struct gpume_plane *plane);
 
 #endif

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# --report in its three forms, held against frames.csv and vectors.csv of the same run; names that are
-# refused; names that would like to be markup.
+# --report in its three formats, compared with frames.csv and vectors.csv of the same run; names that
+# are refused; names that contain markup.
 . "$(dirname "$0")/common.sh"
 
 # values NAME: NAME.html, NAME.json, NAME.csv and the tables in NAME agree.

@@ -206,7 +206,7 @@ static void test_numbers(void)
 
 static void test_cuts(void)
 {
-    /* 64 pixels: 256 is four steps each. The last of a row's figures: is it a cut? */
+    /* sad_before and sad_after of 64 pixels, and is it a cut? 256 is four gray levels per pixel. */
     static const uint64_t rows[][3] = {{256, 256, 0}, {127, 127, 0}, {300, 255, 0}, {100, 100, 0},
         {512, 256, 1}, {1100, 512, 0}, {1024, 1023, 0}, {3000, 2046, 1}};
     struct gpume_run run = make_run(0);
