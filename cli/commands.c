@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The list of commands, and the command `help`, which needs that list. */
 #include "commands.h"
+
+#include "console.h"
+#include "options/common.h"
+#include "options/help.h"
 
 #include <string.h>
 
@@ -24,15 +29,44 @@ const struct gpume_command *gpume_command_named(const char *name)
     return NULL;
 }
 
-const struct gpume_option *gpume_command_option(
-    const struct gpume_command *command, const char *name, size_t length)
+static int check_topic(void *opaque, const struct gpume_line *line)
 {
-    for (size_t i = 0; i < command->option_count; i++) {
-        const struct gpume_option *option = &command->options[i];
-        if (option->name && strlen(option->name) == length &&
-            strncmp(option->name, name, length) == 0) {
-            return option;
-        }
+    const struct gpume_common_options *options = opaque;
+    const char *topic = options->inputs[0];
+    (void)line;
+    if (topic && strcmp(topic, "all") != 0 && !gpume_command_named(topic)) {
+        return gpume_refuse(GPUME_INVALID, "%s: not a command; 'gpume help' lists them", topic);
     }
-    return NULL;
+    return GPUME_OK;
 }
+
+static enum gpume_exit print_topic(const void *opaque)
+{
+    const struct gpume_common_options *options = opaque;
+    const char *topic = options->inputs[0];
+    if (topic && strcmp(topic, "all") == 0) {
+        gpume_help_print_all(gpume_commands);
+    } else {
+        gpume_help_print(gpume_commands, topic ? gpume_command_named(topic) : gpume_commands[0]);
+    }
+    return GPUME_EXIT_DONE;
+}
+
+static const struct gpume_option help_table[] = {
+    {.heading = "Messages"},
+    GPUME_OPTIONS_LAST("show this help"),
+};
+
+const struct gpume_command gpume_help_command = {
+    .name = "help",
+    .summary = "show help",
+    .usage = "help [COMMAND|all]",
+    .about = "Shows the most used options, those of a command, or every option.",
+    .options = help_table,
+    .option_count = sizeof(help_table) / sizeof(help_table[0]),
+    .bytes = sizeof(struct gpume_common_options),
+    .operands_max = 1,
+    .operands = "the name of a command, or all",
+    .check = check_topic,
+    .run = print_topic,
+};

@@ -14,7 +14,4 @@ extern const struct gpume_command *const gpume_commands[];
 /* NULL: no such command. */
 const struct gpume_command *gpume_command_named(const char *name);
 
-const struct gpume_option *gpume_command_option(
-    const struct gpume_command *command, const char *name, size_t length);
-
 #endif

@@ -4,6 +4,7 @@
  * standard error. At the top of this folder is what several commands share; each command has a
  * folder of its own.
  */
+#include "commands.h"
 #include "console.h"
 #include "deadline.h"
 #include "options/completion.h"
@@ -17,7 +18,7 @@ static enum gpume_exit answer(const struct gpume_line *line)
 {
     switch (line->options->request) {
     case GPUME_REQUEST_HELP_ALL:
-        gpume_help_print_all();
+        gpume_help_print_all(gpume_commands);
         break;
     case GPUME_REQUEST_VERSION:
         printf("gpume %s\n", gpume_version());
@@ -28,7 +29,7 @@ static enum gpume_exit answer(const struct gpume_line *line)
         gpume_completion_print(line->options->request);
         break;
     default:
-        gpume_help_print(line->command);
+        gpume_help_print(gpume_commands, line->command);
         break;
     }
     return GPUME_EXIT_DONE;

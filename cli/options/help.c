@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "options/help.h"
 
-#include "commands.h"
-#include "console.h"
-#include "options/line.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -78,12 +74,13 @@ static void print_command(const struct gpume_command *command)
 }
 
 /* 20 lines, so that a terminal shows them all. */
-static void print_short(const struct gpume_command *command)
+static void print_short(const struct gpume_command *const *commands)
 {
+    const struct gpume_command *command = commands[0];
     print_usage(command);
     printf("       gpume COMMAND ...  (");
-    for (size_t i = 1; gpume_commands[i]; i++) {
-        printf("%s%s", gpume_commands[i]->name, gpume_commands[i + 1] ? ", " : ")\n\n");
+    for (size_t i = 1; commands[i]; i++) {
+        printf("%s%s", commands[i]->name, commands[i + 1] ? ", " : ")\n\n");
     }
     print_wrapped(command->summary, 0, 0);
     putchar('\n');
@@ -95,65 +92,24 @@ static void print_short(const struct gpume_command *command)
     printf("\n'gpume --help all' lists all options, 'gpume COMMAND --help' those of a command.\n");
 }
 
-void gpume_help_print(const struct gpume_command *command)
+void gpume_help_print(
+    const struct gpume_command *const *commands, const struct gpume_command *command)
 {
-    if (command == gpume_commands[0]) {
-        print_short(command);
+    if (command == commands[0]) {
+        print_short(commands);
     } else {
         print_command(command);
     }
 }
 
-void gpume_help_print_all(void)
+void gpume_help_print_all(const struct gpume_command *const *commands)
 {
-    for (size_t i = 0; gpume_commands[i]; i++) {
+    for (size_t i = 0; commands[i]; i++) {
         if (i > 0) {
-            printf("\n-- gpume %s: %s\n\n", gpume_commands[i]->name, gpume_commands[i]->summary);
+            printf("\n-- gpume %s: %s\n\n", commands[i]->name, commands[i]->summary);
         }
-        print_command(gpume_commands[i]);
+        print_command(commands[i]);
     }
     printf("\nExit status: 0 success, 1 failure, 2 wrong usage, 3 unusable input, 4 no usable\n"
            "device, 5 --check or 'gpume compare' found a difference.\n");
 }
-
-static int check(void *opaque, const struct gpume_line *line)
-{
-    const struct gpume_common_options *options = opaque;
-    const char *topic = options->inputs[0];
-    (void)line;
-    if (topic && strcmp(topic, "all") != 0 && !gpume_command_named(topic)) {
-        return gpume_refuse(GPUME_INVALID, "%s: not a command; 'gpume help' lists them", topic);
-    }
-    return GPUME_OK;
-}
-
-static enum gpume_exit run(const void *opaque)
-{
-    const struct gpume_common_options *options = opaque;
-    const char *topic = options->inputs[0];
-    if (topic && strcmp(topic, "all") == 0) {
-        gpume_help_print_all();
-    } else {
-        gpume_help_print(topic ? gpume_command_named(topic) : gpume_commands[0]);
-    }
-    return GPUME_EXIT_DONE;
-}
-
-static const struct gpume_option table[] = {
-    {.heading = "Messages"},
-    GPUME_OPTIONS_LAST("show this help"),
-};
-
-const struct gpume_command gpume_help_command = {
-    .name = "help",
-    .summary = "show help",
-    .usage = "help [COMMAND|all]",
-    .about = "Shows the most used options, those of a command, or every option.",
-    .options = table,
-    .option_count = sizeof(table) / sizeof(table[0]),
-    .bytes = sizeof(struct gpume_common_options),
-    .operands_max = 1,
-    .operands = "the name of a command, or all",
-    .check = check,
-    .run = run,
-};

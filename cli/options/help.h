@@ -6,10 +6,11 @@
 
 #include "options/option.h"
 
-/* Motion estimation: its most used options; another command: all. */
-void gpume_help_print(const struct gpume_command *command);
+/* One of the commands: the most used options of the first, all options of another. */
+void gpume_help_print(
+    const struct gpume_command *const *commands, const struct gpume_command *command);
 
 /* Every option of every command. */
-void gpume_help_print_all(void);
+void gpume_help_print_all(const struct gpume_command *const *commands);
 
 #endif

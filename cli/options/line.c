@@ -344,20 +344,3 @@ void gpume_line_finish(struct gpume_line *line)
     free(line->options);
     *line = (struct gpume_line){0};
 }
-
-bool gpume_line_has(const struct gpume_line *line, const char *name)
-{
-    const struct gpume_option *option = gpume_command_option(line->command, name, strlen(name));
-    return option && line->given[option - line->command->options];
-}
-
-const struct gpume_option *gpume_line_unused(const struct gpume_line *line, unsigned uses)
-{
-    for (size_t i = 0; i < line->command->option_count; i++) {
-        const struct gpume_option *option = &line->command->options[i];
-        if (line->given[i] && option->uses && !(option->uses & uses)) {
-            return option;
-        }
-    }
-    return NULL;
-}

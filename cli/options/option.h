@@ -16,6 +16,7 @@
 
 struct gpume_option;
 struct gpume_line;
+struct gpume_common_options;
 
 /* How to read one type of value. types.h lists them. */
 struct gpume_option_type {
@@ -82,5 +83,25 @@ struct gpume_command {
 
     enum gpume_exit (*run)(const void *options);
 };
+
+/* The option of this name, of so many bytes; NULL: the command has none. */
+const struct gpume_option *gpume_command_option(
+    const struct gpume_command *command, const char *name, size_t length);
+
+#define GPUME_OPTIONS_MAX 96u /* rows of a command's table */
+
+/* The command line as parsed: a command and its options. */
+struct gpume_line {
+    const struct gpume_command *command;
+    struct gpume_common_options *options; /* the command's struct, which begins with these */
+    bool given[GPUME_OPTIONS_MAX];        /* by row: the option was on the command line */
+};
+
+/* Was the option of this name given? */
+bool gpume_line_has(const struct gpume_line *line, const char *name);
+
+/* The first option given that is of no use: its row names uses, but none of these. NULL: there is
+ * none. */
+const struct gpume_option *gpume_line_unused(const struct gpume_line *line, unsigned uses);
 
 #endif
