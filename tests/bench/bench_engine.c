@@ -2,14 +2,14 @@
 /*
  * bench_engine [WIDTH HEIGHT BITS BLOCK WINDOW [FILE]]: the CPU engine through the public
  * functions, from memory, on 1, 2, 4, ... cores, on all of them, and on all processors of the
- * affinity that it was started with. A run on N confines every thread to N processors: as many of
- * the engine, one that sends and one that receives. So one core does all the work of a field, the
- * sender's copying too, and what two gain is what a second one is worth. FILE holds raw luma frames
- * (ffmpeg -pix_fmt gray -f rawvideo, or gray10le and the like); without one, noise. Prints fields a
- * second, the best of some rounds, what the cores gain, and the processor time of a field: the
- * product of the first and the last is how many cores it had, fewer where others work beside it.
- * Then how long the engine's threads were in each of its steps, together, in the round that took
- * least processor time; a thread that waits for a processor is in its step too.
+ * affinity that it was started with. A run on N confines all threads to N processors: N engine
+ * threads, one that sends and one that receives. With N = 1, one core does all the work, including
+ * the sender's copying, so the speed-up with two is the true gain of a second core. FILE holds raw
+ * luma frames (ffmpeg -pix_fmt gray -f rawvideo, or gray10le etc.); without it, noise is used.
+ * Prints frame pairs per second, the best of several rounds, the speed-up, and the processor time
+ * per frame pair: the product of the first and the last is the number of cores that the run had,
+ * which is smaller if other programs run. Then the total time of the engine's threads in each step,
+ * in the round with the least processor time; waiting for a processor counts as part of the step.
  */
 #include "base/clock.h"
 #include "harness.h"
@@ -21,7 +21,7 @@
 #include <string.h>
 #include <time.h>
 
-#define FRAMES 8 /* in memory, sent round and round: as many as a decoder has at hand */
+#define FRAMES 8 /* frames in memory, sent in a cycle: as many as a decoder holds */
 #define ROUND_NS 1000000000u
 #define ROUNDS 3
 #define COUNTS_MAX 13 /* powers of two up to PROCESSORS_MAX, all cores, and all processors */
@@ -66,8 +66,9 @@ static void *send_main(void *opaque)
 }
 
 struct rate {
-    double fields_s, cpu_us; /* fields a second; of a field, the whole process's processor time */
-    double pad_us, search_us, measure_us, rank_us; /* of a field, all threads together */
+    double fields_s,
+        cpu_us; /* frame pairs per second; the process's processor time per frame pair */
+    double pad_us, search_us, measure_us, rank_us; /* per frame pair, all threads together */
 };
 
 static struct rate run_once(
@@ -116,7 +117,7 @@ static uint32_t run_counts(const struct processors *processors, uint32_t counts[
     return count;
 }
 
-/* "2 cores", "16 processors on 8 cores"; where the system names no cores, "2 processors". */
+/* "2 cores", "16 processors on 8 cores"; "2 processors" if the system does not report cores. */
 static const char *label(char text[LABEL_MAX], uint32_t count, uint32_t cores)
 {
     const char *unit = cores ? "core" : "processor";
@@ -148,11 +149,12 @@ static void print_rates(const struct gpume_params *p, const struct processors *p
 static void run_all(const struct bench *bench)
 {
     struct processors processors;
-    REQUIRE(processors_find(&processors)); /* where not, their count is 0 */
+    REQUIRE(processors_find(&processors)); /* 0: not reported */
     uint32_t counts[COUNTS_MAX], count = run_counts(&processors, counts);
     struct rate best[COUNTS_MAX] = {0};
     for (uint32_t round = 0; round < ROUNDS; round++) {
-        for (uint32_t i = 0; i < count; i++) { /* in turns: the machine's moods hit all */
+        for (uint32_t i = 0; i < count;
+             i++) { /* alternating, so that the machine's variations affect all */
             struct rate rate = run_once(bench, &processors, counts[i]);
             double most = rate.fields_s > best[i].fields_s ? rate.fields_s : best[i].fields_s;
             best[i] = round == 0 || rate.cpu_us < best[i].cpu_us ? rate : best[i];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How fast a video can be read, apart from any search: by libavcodec alone, and by src/media, which
- * also takes the luma out into memory of ours. Same libraries, same threads as the command. Time
- * runs from the first frame to the last, as the "whole" stage of summary.json does.
+ * How fast a video can be read without any search: by libavcodec alone, and by src/media, which
+ * also copies the luma. The libraries and threads are the command's. Time is measured from the
+ * first frame to the last, as for the "whole" stage of summary.json.
  *
  *     bench_decode INPUT [THREADS [TYPE[:DEVICE]]]     threads: 0 = all; type: as of --hwaccel
  *
- * Prints a line each: NAME FRAMES SECONDS FRAMES-A-SECOND CPU-SECONDS.
+ * Prints one line for each: NAME FRAMES SECONDS FRAMES-PER-SECOND CPU-SECONDS.
  */
 #include "media/source.h"
 
@@ -18,7 +18,7 @@
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
 
-#define PLANES 64  /* as many as the pool of the command has, so that caches are as cold */
+#define PLANES 64  /* as many as the command's frame pool, so that caches are as cold */
 #define PAGE 4096u /* what mapped memory is aligned to */
 
 struct timing {
@@ -163,6 +163,6 @@ int main(int argc, char **argv)
     }
     const unsigned long threads = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
     const int failed = run_source(argv[1], (uint32_t)threads, argc > 3 ? argv[3] : NULL);
-    /* src/media has taken libav's log over by now: damage is counted, not printed. */
+    /* src/media now handles libav's log: damage is counted, not printed. */
     return run_raw(argv[1], (int)threads) || failed;
 }

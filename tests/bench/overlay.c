@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How long a picture of --overlay takes before it is encoded: the colours of a 1920x1080 frame from
- * its pixel format, and drawing on them, by style and block, vectors made up within a window of 16.
+ * Measures the time of a picture of --overlay before encoding: converting a 1920x1080 frame to
+ * colours, and drawing on it, by style and block, with random vectors in a window of 16.
  *
  *     bench_overlay [FRAMES]     20; the median counts
  *
- * Prints milliseconds a frame of the thread's processor time.
+ * Prints the thread's processor time in milliseconds per frame.
  */
 #include "draw/overlay.h"
 #include "base/clock.h"

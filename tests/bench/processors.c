@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 /*
- * A core goes by its first sibling, the number that a list such as "3,11" or "6-7" begins with.
- * Where that cannot be read *core stays as it is.
+ * A core is identified by its first sibling, the first number of a list such as "3,11" or "6-7". If
+ * that cannot be read, *core is unchanged.
  */
 static bool core_of(uint32_t processor, uint32_t *core)
 {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How fast files of vectors are made: fields of 1920x1080 in blocks of 8, made up in memory,
- * through the sink that the command uses, by one, two and four threads. To /dev/null it is the
- * formatter that is measured, to a file what takes longer: that, or what the system takes them
- * with.
+ * How fast vector files are written: synthetic fields of 1920x1080 in blocks of 8, through the
+ * command's sink, by one, two and four threads. To /dev/null this measures the formatter; to a
+ * file, the slower of the formatter and the file system.
  *
  *     bench_vectors [FIELDS [PATH [FORMAT]]]     400 fields, to /dev/null, csv
  *
- * Prints a line each: the rate, the wall time; the processor time of all threads together.
+ * Prints one line for each: the rate, the wall time, and the processor time of all threads.
  */
 #include "sinks/sink.h"
 #include "vectors/format.h"
@@ -36,7 +35,7 @@ static double seconds(clockid_t clock)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* Small vectors, costs of two to four digits, every rank once: what animation gives. */
+/* Small vectors, costs of two to four digits, every rank once: typical of animation. */
 static void make_up(void)
 {
     for (uint32_t i = 0; i < BLOCKS; i++) {

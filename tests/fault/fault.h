@@ -1,27 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What fault_calls (for LD_PRELOAD) and fault_layer (a Vulkan layer) have in common. Both count the
- * calls that could fail, let one of them fail, or that one and all after it, and say at the end of
- * the process what they saw. The environment tells them:
+ * Shared by fault_calls (for LD_PRELOAD) and fault_layer (a Vulkan layer). Both count the calls
+ * that could fail, make one of them fail, or that one and all later ones, and write a report at the
+ * end of the process. Environment variables control them:
  *
  *     GPUME_FAULT_AT=N     call number N of the C library or libav, from 1, fails; N+: that and all
  *                          later ones; 0 or unset: none
- *     GPUME_FAULT_KIND=W   counted are calls of one kind: memory, thread, open, read, write, name
- *                          or libav; unset: all
- *     GPUME_FAULT_SIGNAL=S  a call that would fail is made, after the process has got this signal:
- *                          9 kills it before. With this or the next, unlink is of the kind name,
- * too GPUME_FAULT_TERM_AT=N  the process gets SIGTERM before counted call N, whatever else happens
- *     GPUME_FAULT_CLOCK_S=N  each time that gpume reads the clock, N more seconds have passed:
- *                          what it does once in a while it does whenever it can
- *     GPUME_FAULT_WRITE_MS=N  each write takes N milliseconds longer
- *     GPUME_FAULT_LIBAV_THREADS=1  libav cannot start threads
- *     GPUME_FAULT_VK_AT=N  likewise calls of Vulkan
+ *     GPUME_FAULT_KIND=W   only calls of one kind are counted: memory, thread, open, read, write,
+ * name or libav; unset: all GPUME_FAULT_SIGNAL=S  instead of failing, the call is made after this
+ * signal has been sent to the process; 9 kills it before. With this variable or the next, unlink
+ * belongs to the kind name, too GPUME_FAULT_TERM_AT=N  the process gets SIGTERM before counted call
+ * N, whatever else happens GPUME_FAULT_CLOCK_S=N  whenever gpume reads the clock, N more seconds
+ * have passed, so that it does periodic work as often as possible GPUME_FAULT_WRITE_MS=N  each
+ * write takes N milliseconds longer GPUME_FAULT_LIBAV_THREADS=1  libav cannot start threads
+ *     GPUME_FAULT_VK_AT=N  the same for Vulkan calls
  *     GPUME_FAULT_VK_KIND=F  one function, such as vkQueueSubmit; unset: all
  *     GPUME_FAULT_VK_RESULT=R  what they return: memory (of the device; the default), host, lost.
  *                          lost: functions that may say so are counted, and all after it are lost
  *     GPUME_FAULT_VK_TYPE=discrete  every device says that it is a GPU, also a software driver's
- *     GPUME_FAULT_REPORT=F to that file: "failed FUNCTION", "left WHAT" for all that was made and
- *                          never given back, and at last "counted N" and "counted_vk N"
+ *     GPUME_FAULT_REPORT=F to that file: "failed FUNCTION", "left WHAT" for everything that was
+ * created but never freed, and finally "counted N" and "counted_vk N"
  */
 #ifndef GPUME_TESTS_FAULT_H
 #define GPUME_TESTS_FAULT_H
@@ -37,10 +35,10 @@ struct fault_plan {
     bool onwards;
     const char *kind; /* NULL: all */
     atomic_ullong counted;
-    const char *_Atomic failed; /* the first function that did; NULL: none */
+    const char *_Atomic failed; /* the first function that failed; NULL: none */
 };
 
-/* at, kind: what the environment says. */
+/* at, kind: the values of the environment variables. */
 static inline void fault_plan_init(struct fault_plan *plan, const char *at, const char *kind)
 {
     char *end = NULL;
@@ -51,7 +49,7 @@ static inline void fault_plan_init(struct fault_plan *plan, const char *at, cons
     atomic_store(&plan->failed, NULL);
 }
 
-/* Does this call fail? Counts it. */
+/* Counts this call. True: it has to fail. */
 static inline bool fault_falls(struct fault_plan *plan, const char *kind, const char *function)
 {
     if (plan->kind && strcmp(plan->kind, kind) != 0) {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * For LD_PRELOAD: makes calls of the C library fail (fault.h), if gpume's own code makes them, be
- * it the program or libgpume. FFmpeg, cairo and drivers get what they ask for: how they bear its
- * absence is not ours to test, and some do not; but libav's functions that make things fail where
- * gpume calls them.
+ * For LD_PRELOAD: makes C library calls fail (fault.h) that gpume's own code makes, in the program
+ * or in libgpume. Calls from FFmpeg, cairo and drivers succeed: not all of these handle failures,
+ * and that is not tested here. But libav functions that gpume calls to create something do fail.
  *
- * Also keeps account of all memory that gpume or libav has allocated, and of threads: what is left
- * at the end is in the report.
+ * It also tracks all memory that gpume or libav has allocated, and threads; the report lists those
+ * that were never freed or joined.
  */
 #undef _FILE_OFFSET_BITS /* both names of each function are defined here */
 #define _GNU_SOURCE 1
@@ -31,8 +30,8 @@
 #include <unistd.h>
 
 #define RANGES_MAX 64u
-#define BLOCKS_MAX (1u << 16) /* of the table, a power of 2; runs here have two thousand */
-#define EARLY_BYTES 4096u /* before dlsym has found the real functions, which itself allocates */
+#define BLOCKS_MAX (1u << 16) /* table entries, a power of 2; runs here use two thousand */
+#define EARLY_BYTES 4096u     /* for dlsym's own allocations, before the real functions are known */
 
 enum owner { OTHERS, LIBAV, OURS };
 
@@ -42,7 +41,7 @@ struct range {
 };
 
 struct block {
-    const void *at; /* NULL: free place; GONE: was one */
+    const void *at; /* NULL: unused entry; GONE: removed entry */
     size_t bytes;
     const void *caller;
 };
@@ -55,9 +54,9 @@ static struct {
     struct range ranges[RANGES_MAX];
     unsigned range_count;
     atomic_int threads;
-    atomic_bool ready;      /* ranges are known */
-    const void *failed_for; /* who called what failed first */
-    long signal;            /* in place of failures; 0: none */
+    atomic_bool ready;      /* address ranges are known */
+    const void *failed_for; /* the caller of the first call that failed */
+    long signal;            /* sent instead of a failure; 0: none */
     long term_at;           /* 0: never */
     atomic_bool is_terminated;
     long clock_s, write_ms;
@@ -71,7 +70,7 @@ void *fault_next(const char *name)
     return dlsym(RTLD_NEXT, name);
 }
 
-/* --- whose call it is, and whether it fails */
+/* --- who made the call, and whether it fails */
 
 static enum owner owner_of_name(const char *name)
 {
@@ -120,8 +119,8 @@ static enum owner owner_of(const void *caller)
     return OTHERS;
 }
 
-/* To the process. One that a thread of the program waits for is taken, and most likely acted on,
- * when this returns. */
+/* Sends the signal to the process. If a thread of the program waits for it, the thread has taken
+ * it, and most likely acted on it, when this returns. */
 static void send(int number)
 {
     sigset_t pending;
@@ -244,7 +243,7 @@ SHOWN void *realloc(void *at, size_t bytes)
     }
     void *moved = real(at, bytes);
     if (moved || bytes == 0) {
-        drop(at); /* a moment late: nobody else can have been given that place and kept it */
+        drop(at); /* late, but no other thread can own that address yet */
     }
     return keep(moved, bytes, CALLER);
 }
@@ -380,7 +379,7 @@ MAY_FAIL(int, rename, "name", EIO, -1, (const char *from, const char *to), (from
 MAY_FAIL(int, link, "name", EIO, -1, (const char *from, const char *to), (from, to), const char *,
     const char *)
 
-/* Files that gpume fails to remove stay, which is no fault of its own. */
+/* A file that gpume fails to remove stays, which is not gpume's fault. */
 SHOWN int unlink(const char *path)
 {
     REAL(int, unlink, const char *)
@@ -388,7 +387,7 @@ SHOWN int unlink(const char *path)
     return counted && fault_call_falls(CALLER, "name", "unlink", EIO) ? -1 : real(path);
 }
 
-/* A descriptor is gone even where closing it failed. */
+/* close() frees the descriptor even if it fails. */
 SHOWN int close(int fd)
 {
     REAL(int, close, int)
@@ -412,7 +411,7 @@ SHOWN int clock_gettime(clockid_t clock, struct timespec *now)
     return result;
 }
 
-/* --- the beginning and the end */
+/* --- start and end of the process */
 
 static long number_of(const char *name)
 {
@@ -442,7 +441,7 @@ static void say(int fd, const char *format, ...)
     (void)!syscall(SYS_write, fd, line, (size_t)(bytes < 0 ? 0 : bytes));
 }
 
-/* With the place of the call as addr2line takes it. */
+/* Prints the caller in the form that addr2line accepts. */
 static void say_caller(int fd, const char *format, const char *what, const void *caller)
 {
     Dl_info info;

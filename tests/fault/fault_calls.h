@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How functions are put before those of a library. For the files of fault_calls. */
+/* Macros to interpose library functions, for the files of fault_calls. */
 #ifndef GPUME_TESTS_FAULT_CALLS_H
 #define GPUME_TESTS_FAULT_CALLS_H
 
@@ -8,20 +8,20 @@
 #define SHOWN __attribute__((visibility("default")))
 #define CALLER __builtin_return_address(0)
 
-/* The function of that name behind this library. */
+/* The next function of that name after this library's. */
 void *fault_next(const char *name);
 
-/* Does this call fail? Sets errno if so. kind: see fault.h. */
+/* True, with errno set: this call has to fail. kind: see fault.h. */
 bool fault_call_falls(const void *caller, const char *kind, const char *function, int error);
 
-/* `real` is the real function, found once; threads that race find the same. */
+/* `real` is the real function, looked up once; racing threads find the same. */
 #define REAL(type, name, ...)                                                                      \
     static type (*real)(__VA_ARGS__);                                                              \
     if (!real) {                                                                                   \
         *(void **)&real = fault_next(#name);                                                       \
     }
 
-/* A whole function that does nothing but fail or go on; the last arguments are types. */
+/* Defines a function that either fails or calls the real one; the last arguments are types. */
 #define MAY_FAIL(type, name, kind, error, failure, parameters, arguments, ...)                     \
     SHOWN type name parameters                                                                     \
     {                                                                                              \

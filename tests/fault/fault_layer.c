@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A Vulkan layer that makes functions fail (fault.h): those that gpume calls and that can. It also
- * keeps account of objects, by their types: what is left at the end is in the report. Calls of one
+ * A Vulkan layer that makes functions fail (fault.h): all that gpume calls and that can fail. It
+ * also counts objects by type; the report lists those that were never destroyed. All calls of a
  * process are counted together, whatever their device.
  */
 #include "fault.h"
@@ -15,11 +15,11 @@
 #define CHAINS_MAX 16u
 #define ROWS_MAX 64u
 
-/* An instance or a device: what is behind this layer. Asked for when it is made: later the loader
- * would give back this layer's own. */
+/* An instance or a device, with the functions of the next layer. They are looked up at its
+ * creation: later the loader would return this layer's own. */
 struct chain {
     void *key;                         /* the loader's dispatch table, which its objects share */
-    PFN_vkVoidFunction next[ROWS_MAX]; /* by row of the table at the end */
+    PFN_vkVoidFunction next[ROWS_MAX]; /* indexed like the table at the end */
     VkInstance instance;
     VkDevice device;
     PFN_vkGetInstanceProcAddr instance_next;
@@ -82,7 +82,7 @@ static bool add_chain(const struct chain *from)
     return fits;
 }
 
-/* --- what fails */
+/* --- functions that fail */
 
 /* losable: the function may return VK_ERROR_DEVICE_LOST. */
 static VkResult fault(const char *function, bool losable)
@@ -108,7 +108,7 @@ static VkResult fault(const char *function, bool losable)
         return result < 0 ? result : CALL(handle, name, __VA_ARGS__);                              \
     }
 
-/* Likewise, and what it makes is counted until it is destroyed. */
+/* The same, and the object that it creates is counted until it is destroyed. */
 #define MAKES(type, make, parameters, arguments, end)                                              \
     static atomic_int left_##type;                                                                 \
     static VKAPI_ATTR VkResult VKAPI_CALL fault_##make parameters                                  \
@@ -191,7 +191,7 @@ FAILS(WaitSemaphores, true, (VkDevice handle, const VkSemaphoreWaitInfo *info, u
     handle, info, timeout)
 /* clang-format on */
 
-/* The device behind is not really lost: what it still does must end before memory goes. */
+/* The real device is not lost: its work must end before memory is freed. */
 static VKAPI_ATTR VkResult VKAPI_CALL fault_DeviceWaitIdle(VkDevice handle)
 {
     const VkResult result = fault("vkDeviceWaitIdle", true);
@@ -199,7 +199,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL fault_DeviceWaitIdle(VkDevice handle)
     return result < 0 ? result : really;
 }
 
-/* --- instances, devices and what they are */
+/* --- instances, devices and their properties */
 
 static VkLayerInstanceLink *instance_link(const VkInstanceCreateInfo *info)
 {
@@ -301,7 +301,7 @@ static VKAPI_ATTR void VKAPI_CALL fault_GetPhysicalDeviceProperties2(
     }
 }
 
-/* --- how the loader finds them */
+/* --- the loader's entry points */
 
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL fault_GetDeviceProcAddr(
     VkDevice handle, const char *name);
@@ -376,8 +376,8 @@ SHOWN VKAPI_ATTR VkResult VKAPI_CALL vkNegotiateLoaderLayerInterfaceVersion(
     return VK_SUCCESS;
 }
 
-/* What the environment says otherwise, for a process that loads this: counts anew from here, and
- * the device is no longer lost. While no call is under way. */
+/* Sets what the environment variables set otherwise, for a process that loads this layer: restarts
+ * the counts, and the device is no longer lost. No call may be under way. */
 SHOWN void fault_layer_arm(const char *at, const char *result, const char *kind);
 void fault_layer_arm(const char *at, const char *result, const char *kind)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Libav's functions that make something, read or write, where gpume calls them: NULL or
- * AVERROR(ENOMEM) instead of what they do.
+ * Makes libav functions that create, read or write something fail with NULL or AVERROR(ENOMEM) if
+ * gpume calls them.
  */
 #include "fault_calls.h"
 

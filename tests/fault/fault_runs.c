@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RUN_SECONDS 1800 /* a run that takes longer hangs */
+#define RUN_SECONDS 1800 /* a run that takes longer counts as hung */
 #define NAME_BYTES 64u
 
 static void put(int fd, const char *path, int flags)
@@ -24,7 +24,7 @@ static void put(int fd, const char *path, int flags)
     (void)close(opened);
 }
 
-/* What a shell would have done for this run. */
+/* Sets up the run as a shell would. */
 static void become(const char *number, const sigset_t *mask)
 {
     char name[NAME_BYTES], value[NAME_BYTES], report[NAME_BYTES];
@@ -44,7 +44,7 @@ static void become(const char *number, const sigset_t *mask)
     sigprocmask(SIG_SETMASK, mask, NULL);
 }
 
-/* Until it ends, by itself or not; then its report says how. */
+/* Waits until the run ends or is killed, and appends its status to the report. */
 static void await(pid_t child, const char *number, const sigset_t *ends)
 {
     char path[NAME_BYTES];
@@ -72,7 +72,7 @@ void fault_runs(void)
     if (!list) {
         return;
     }
-    unsetenv("LD_PRELOAD"); /* of what a run may start */
+    unsetenv("LD_PRELOAD"); /* not for programs that the run starts */
     sigemptyset(&ends);
     sigaddset(&ends, SIGCHLD);
     sigprocmask(SIG_BLOCK, &ends, &mask);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What fuzz targets share. A target is a function of bytes, LLVMFuzzerTestOneInput: with
- * GPUME_FUZZ libFuzzer calls it, otherwise replay.c does, with the files of its corpus. It aborts
- * where a promise is broken; sanitizers do the rest.
+ * Helpers of the fuzz targets. A target is a function LLVMFuzzerTestOneInput: with GPUME_FUZZ
+ * libFuzzer calls it, otherwise replay.c does, with the files of its corpus. It aborts if a promise
+ * is broken; sanitizers detect the rest.
  */
 #ifndef GPUME_TESTS_FUZZ_H
 #define GPUME_TESTS_FUZZ_H
@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
         }                                                                                          \
     } while (0)
 
-/* The input, taken from its front; behind its end all is zero. */
+/* The input, consumed from its beginning; zeros follow its end. */
 struct fuzz_bytes {
     const uint8_t *at;
     size_t left;
@@ -70,7 +70,7 @@ static inline double fuzz_real(struct fuzz_bytes *from)
     return value;
 }
 
-/* One of min to max for most inputs, for the others whatever 32 bits hold. */
+/* For most inputs a number from min to max, for the others any 32 bits. */
 static inline uint32_t fuzz_about(struct fuzz_bytes *from, uint32_t min, uint32_t max)
 {
     const uint8_t kind = fuzz_u8(from);
@@ -78,7 +78,7 @@ static inline uint32_t fuzz_about(struct fuzz_bytes *from, uint32_t min, uint32_
     return kind < 240 ? min + value % (max - min + 1) : value;
 }
 
-/* The name of a regular file with these bytes, until the next call. */
+/* The name of a regular file with these bytes, valid until the next call. */
 static inline const char *fuzz_file(const uint8_t *data, size_t bytes)
 {
     static int file = -1;

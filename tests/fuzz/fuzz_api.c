@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The public API: the first byte says which half of it. */
+/* The public API: the first byte selects one of its halves. */
 #include "fuzz_api.h"
 
-/* An array that no memory holds is one of the things that are asked for. The sanitizers' own
- * libraries look for these. */
+/* Inputs may request arrays larger than memory. The sanitizers' libraries look up these functions.
+ * */
 __attribute__((visibility("default"))) const char *__asan_default_options(void);
 __attribute__((visibility("default"))) const char *__tsan_default_options(void);
 

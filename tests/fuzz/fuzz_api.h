@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The two halves of the public API. Both take their input to its end. */
+/* The two halves of the public API. Both consume all their input. */
 #ifndef GPUME_TESTS_FUZZ_API_H
 #define GPUME_TESTS_FUZZ_API_H
 

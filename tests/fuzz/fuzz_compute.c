@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * compute.h on the CPU, for fuzz_api: calls in any order with any numbers, among them what the
- * header refuses. Arrays hold what a plain copy of them holds.
+ * compute.h on the CPU, for fuzz_api: calls in any order with any numbers, including invalid ones.
+ * Arrays must equal a plain copy.
  */
 #include "fuzz_api.h"
 #include "gpume/compute.h"
@@ -17,7 +17,7 @@ struct session {
     uint8_t copies[ARRAYS_MAX][BYTES_MAX];
 };
 
-/* Most of them within an array, some at the ends of what 64 bits hold. */
+/* Mostly within an array, sometimes at the ends of the 64-bit range. */
 static uint64_t take_place(struct fuzz_bytes *from)
 {
     const uint8_t kind = fuzz_u8(from);
@@ -30,7 +30,7 @@ static bool fits(const struct session *session, size_t i, uint64_t offset, uint6
     return session->arrays[i] && offset <= session->bytes[i] && bytes <= session->bytes[i] - offset;
 }
 
-/* Beyond BYTES_MAX there is no memory for it, whatever the machine has. */
+/* Allocations above BYTES_MAX fail, whatever memory the machine has. */
 static void make(struct session *session, struct fuzz_bytes *from, size_t i)
 {
     const uint64_t bytes = take_place(from);
@@ -141,7 +141,8 @@ static void reduce(struct session *session, struct fuzz_bytes *from, size_t i)
     FUZZ_REQUIRE(counted <= count);
 }
 
-/* The forms on host memory; data of BYTES_MAX bytes, so that larger counts must be refused. */
+/* The functions on host memory, with data of BYTES_MAX bytes, so that larger counts must be
+ * refused. */
 static void use_host(struct session *session, struct fuzz_bytes *from)
 {
     static uint32_t data[WORDS_MAX], payload[WORDS_MAX];

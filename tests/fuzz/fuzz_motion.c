@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * gpume.h on the CPU engine, for fuzz_api: parameters, then calls in any order, among them what the
- * header refuses. Fields must be the brute-force answer. One thread: no call may wait for ever.
+ * gpume.h on the CPU engine, for fuzz_api: parameters, then calls in any order, including invalid
+ * ones. Fields must equal the brute-force answer. One thread: no call may block forever.
  */
 #include "brute.h"
 #include "fuzz_api.h"
@@ -21,7 +21,7 @@ struct session {
     bool finished, cancelled;
 };
 
-/* Values between those that are quick and those that are refused would take minutes. */
+/* Valid values above those chosen here would take minutes. */
 static uint32_t take_small(struct fuzz_bytes *from, uint32_t min, uint32_t quick, uint32_t allowed)
 {
     const uint32_t value = fuzz_about(from, min, quick);
@@ -210,7 +210,7 @@ static void check_field(const struct session *session, const struct gpume_field 
     brute_free(&brute);
 }
 
-/* The receiver waits only where a field, or the end, is sure to come. */
+/* The receiver waits only if a field, or the end, is certain to come. */
 static void use_field(struct session *session, struct fuzz_bytes *from)
 {
     const size_t i = fuzz_u8(from) % HELD_MAX;
@@ -241,7 +241,7 @@ static void step(struct session *session, struct fuzz_bytes *from)
     struct gpume_stats stats;
     switch (fuzz_u8(from) % 16) {
     case 0:
-        session->finished = true; /* also where it has been cancelled */
+        session->finished = true; /* even after cancelling */
         (void)gpume_finish(session->ctx);
         break;
     case 1:

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The command line: the input's lines are its arguments, up to a zero byte; what follows is the
- * file of --prefilter kernel:FILE. No output's name that the command makes up leaves the current
- * folder, and no name that it shows reaches a terminal's controls. Nothing is opened but the
- * kernel.
+ * The command line: the input's lines, up to a zero byte, are its arguments; the rest is the file
+ * of --prefilter kernel:FILE. No default output name may leave the current folder, and no printed
+ * name may contain control characters. Only the kernel file is opened.
  */
 #include "commands.h"
 #include "console.h"
@@ -26,7 +25,7 @@ static bool is_clean(const char *text)
     return true;
 }
 
-/* Shown as it would be after "written". */
+/* Prints the name as after "written". */
 static void show(const char *name)
 {
     static char shown[TEXT_MAX + 1];
@@ -117,7 +116,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         }
         at = end;
     }
-    setenv("VK_DRIVER_FILES", "/dev/null", 1); /* --search asks what there is */
+    setenv("VK_DRIVER_FILES", "/dev/null", 1); /* --search queries the devices */
     setenv("VK_ICD_FILENAMES", "/dev/null", 1);
     struct gpume_line line;
     const int status = gpume_line_parse(&line, argc, argv);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * model/plan and model/prefilter: any parameters, any device within what Vulkan promises. What is
- * planned must be what plan.h says, and must not have wrapped.
+ * model/plan and model/prefilter: any parameters, any device within Vulkan's guarantees. Plans must
+ * be as plan.h says, and no number may have wrapped.
  */
 #include "fuzz.h"
 #include "model/plan.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What `gpume sort` reads: the first byte says text or words, falling or rising; the rest is the
- * file. Text that is taken is read a second time by strtoll, and both must have the same integers.
+ * The input of `gpume sort`: the first byte selects text or words, descending or ascending; the
+ * rest is the file. strtoll reads accepted text a second time and must find the same integers.
  */
 #include "console.h"
 #include "fuzz.h"
 #include "sort/parse.h"
 #include "sort/read.h"
 
-/* Count and sum, which any order leaves. */
+/* Count and sum, which sorting does not change. */
 struct tally {
     uint64_t count, negatives;
     int64_t sum;

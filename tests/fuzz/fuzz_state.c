@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Saved states of runs, which --resume reads. Bit 0 of the first byte says whether the rest is the
- * file, or a list of edits to a state that was written here; bit 1 whether that has a temporary
- * file; bit 2 whether its checksum is corrected.
+ * Saved states of runs, which --resume reads. Bit 0 of the first byte: the rest is the file, or a
+ * list of edits to a valid state; bit 1: that state has a temporary file; bit 2: its checksum is
+ * corrected.
  */
 #include "base/checksum.h"
 #include "fuzz.h"
@@ -30,7 +30,7 @@ static void make_folder(void)
     }
 }
 
-/* A run of which nothing is special. */
+/* An ordinary run. */
 struct saved_run {
     struct gpume_run run;
     struct gpume_run_input input;
@@ -102,7 +102,7 @@ static void correct_checksum(uint8_t *text, size_t count)
     }
 }
 
-/* Sums are taken from a state that can be continued, and from no other. */
+/* Sums are restored only from a state that can be resumed. */
 static void read_state(bool marked, bool edited)
 {
     static struct saved_run now;

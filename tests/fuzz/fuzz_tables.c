@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Files that a run or another program has left: the first byte says which reader, the rest is the
- * file; of vectors a second byte says which format they are converted to. What readers give keeps
- * the bounds of their headers, and every writer takes it.
+ * Files of a run or of another program: the first byte selects the reader, the rest is the file;
+ * for vectors a second byte selects the format to convert to. What readers return must respect the
+ * bounds of their headers, and every writer must accept it.
  */
 #include "compare/frames_reader.h"
 #include "compare/summary_reader.h"
@@ -13,7 +13,7 @@
 #include "vectors/reader.h"
 #include "vectors/writer.h"
 
-#define FORMATS_MAX 16u /* of the first byte, the rest are other readers */
+#define FORMATS_MAX 16u /* vectors: first bytes below; others select other readers */
 
 static const struct gpume_log silent;
 
@@ -140,7 +140,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         .path = "vectors",
         .data = from.at,
         .bytes = from.left,
-        /* Most formats know each other by their first bytes. */
+        /* Most formats are recognised by their first bytes. */
         .format = kind & 128 ? gpume_vectors_format_at(kind % FORMATS_MAX) : NULL,
         .block = kind & 64 ? 4 * (1u + to % 32) : 0,
     };

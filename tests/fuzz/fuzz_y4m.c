@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The reader of large Y4M files, which takes small ones too: header line, frames, a frame read
- * again. An odd number of bytes is read as two stills.
+ * The reader of large Y4M files, which also accepts small ones: header line, frames, a frame read
+ * again. An input with an odd number of bytes is read as two stills.
  */
 #include "fuzz.h"
 #include "gpume/gpume.h"
 #include "media/source_y4m.h"
 
-#define PIXELS_HELD ((uint64_t)1 << 20) /* above, frames are stepped over */
+#define PIXELS_HELD ((uint64_t)1 << 20) /* larger frames are skipped */
 #define FRAMES_READ 6u
 
-/* The numbers of a header whose size has been bounded fit 64 bits and each other. */
+/* If the size is bounded, a header's numbers fit 64 bits and are consistent. */
 static void check_header(const uint8_t *data, size_t bytes)
 {
     char line[1025];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A fuzz target without a fuzzer: gives it every file of the folders named. Fails where a folder
- * has none, so that a corpus that was lost is noticed.
+ * Runs a fuzz target without a fuzzer, with every file of the given folders. Fails if a folder is
+ * empty, so that a lost corpus is noticed.
  */
 #include "fuzz.h"
 
@@ -22,12 +22,12 @@ static int replay_file(const char *folder, const char *name)
     }
     const size_t count = fread(bytes, 1, sizeof bytes, file);
     fclose(file);
-    /* Of its own size, so that a sanitizer sees who reads beyond. */
+    /* Exactly the file's size, so that sanitizers detect reads past its end. */
     uint8_t *copy = malloc(count > 0 ? count : 1);
     FUZZ_REQUIRE(copy);
     memcpy(copy, bytes, count);
     printf("%s\n", name);
-    fflush(stdout); /* the last name is the culprit's */
+    fflush(stdout); /* the last name printed is the file that failed */
     LLVMFuzzerTestOneInput(copy, count);
     free(copy);
     return 0;

@@ -2,10 +2,10 @@
 /*
  * benchkernel [BLOCK WINDOW [BITS [SEARCH [CHUNK TILE_X TILE_Y BAND COLUMNS LOCAL]]]]: the time
  * that the match stage, and ranking, takes on the device by its own clock, on 1920x1080 noise, for
- * one shape or a list of them, with the search and the tile that are named or those chosen. A few
- * blocks of every run are held against a search of their own. --size WIDTHxHEIGHT before all: other
- * frames. --luma FILE after that: frames of 8-bit luma, one after the other, instead of noise, and
- * with box sums; the time is then the mean of all submissions but the first two.
+ * one shape or a list of them, with the given search and tile, or with those that the engine
+ * chooses. A few blocks of every run are checked. --size WIDTHxHEIGHT, as the first option, sets
+ * another frame size. --luma FILE, after that, reads consecutive frames of 8-bit luma instead of
+ * noise, and uses box sums; the time is then the mean of all submissions but the first two.
  */
 #include "base/clock.h"
 #include "gpu/engine_gpu.h"
@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROUNDS 16u /* submissions of plan.batch frames, of which the best counts */
+#define ROUNDS 16u /* submissions of plan.batch frames; the fastest counts */
 #define WARM_NS 1000000000u
-#define CHECKED 8u /* blocks, of the first field */
+#define CHECKED 8u /* blocks checked in the first field */
 
 struct bench {
     struct gpume_params params;
@@ -32,7 +32,8 @@ struct bench {
 static void on_log(void *opaque, enum gpume_log_level level, const char *line)
 {
     (void)opaque;
-    if (level <= GPUME_LOG_INFO || strncmp(line, "search", 6) == 0) { /* what is chosen, and why */
+    if (level <= GPUME_LOG_INFO ||
+        strncmp(line, "search", 6) == 0) { /* the choice, and the reason */
         printf("  %s\n", line);
     }
 }
@@ -90,7 +91,7 @@ static void check_field(const struct bench *bench, const struct gpume_field *fie
     }
 }
 
-/* Frame i of the file, which is read to and fro. */
+/* Frame i of the file, which is read forwards and backwards in turn. */
 static void read_luma(FILE *file, uint32_t i, const struct gpume_plane *plane)
 {
     size_t bytes = (size_t)plane->width * plane->height;
@@ -104,7 +105,7 @@ static void read_luma(FILE *file, uint32_t i, const struct gpume_plane *plane)
     }
 }
 
-/* Noise in every frame of the pool, or the file's. */
+/* Fills every frame of the pool with noise or from the file. */
 static void fill_frames(struct bench *bench)
 {
     const struct gpume_params *p = &bench->params;
@@ -131,7 +132,8 @@ static void fill_frames(struct bench *bench)
     }
 }
 
-/* Frames of consecutive numbers from `sequence`; nanoseconds of the match stage and of ranking. */
+/* Submits consecutive frames from `sequence`; returns nanoseconds of the match stage and of
+ * ranking. */
 static uint64_t submit(
     struct bench *bench, uint64_t sequence, uint32_t count, bool checked, uint64_t *rank_ns)
 {
@@ -156,8 +158,8 @@ static uint64_t submit(
     return gpume_stats_ns(&after, "match") - gpume_stats_ns(&before, "match");
 }
 
-/* Until the device's clock has risen, which it does in a second; the first submission is checked,
- * the second is never pruned. */
+/* Runs until the device has reached its full clock rate, which takes a second. The first submission
+ * is checked, the second is never pruned. */
 static void warm_up(struct bench *bench, uint64_t *sequence)
 {
     uint64_t rank, start = gpume_clock_ns();

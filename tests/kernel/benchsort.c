@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * benchsort [LOCAL KEYS OWN]: what a sort takes on the device by its own clock, keys and pairs of
- * random 32 bits in one segment and in many, the median of ROUNDS; with the shape that is named or
- * the one that suits the device. --max BITS first: up to 2^BITS keys (26). One line each, as
- * tests/bench/cub_sort.cu prints them: "gpume keys 22 0 0.123 ms 12.3 G/s", the numbers being the
- * logarithms of keys and of segments.
+ * benchsort [LOCAL KEYS OWN]: the time of a sort by the device's clock: keys and pairs of random 32
+ * bits, in one segment and in many, median of ROUNDS, with the given shape or the one that suits
+ * the device. --max BITS, as the first option: up to 2^BITS keys (default 26). Prints one line per
+ * case, in the form of tests/bench/cub_sort.cu: "gpume keys 22 0 0.123 ms 12.3 G/s", the numbers
+ * being the logarithms of keys and of segments.
  */
 #include "harness.h"
 #include "sortrig.h"
@@ -47,7 +47,7 @@ static void bench(struct sortrig *rig, uint32_t bits, uint32_t segment_bits, boo
     fflush(stdout);
 }
 
-/* The same keys for all sizes; payload is whatever lies there. */
+/* The same keys for all sizes; the payload is uninitialised. */
 static int load(struct sortrig *rig, uint32_t count)
 {
     uint32_t *keys = malloc((size_t)count * 4);

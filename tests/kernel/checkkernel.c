@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * checkkernel cpu|vulkan [--validate] [--part K/N] [SEARCH...]: compares an engine with the
- * brute-force answer on small frames of every awkward shape, with all of the engine's searches or
- * those named. Every bit has to agree. --part takes the K-th of every N cases, so that N processes
- * share the work. Skips where there is no Vulkan driver.
+ * brute-force answer on small frames of awkward shapes, with the named searches or with all. Every
+ * bit has to agree. --part K/N runs every N-th case, starting with the K-th, so that N processes
+ * share the work. Skips without a Vulkan driver.
  */
 #include "harness.h"
 #include "runner.h"
@@ -47,8 +47,8 @@ static const struct runner_case cases[] = {
     {16, 12, 8, 8, 64, 48, EXTEND, SYNTH_NOISE},
     {8, 4, 8, 8, 512, 1, EXTEND, SYNTH_NOISE},
     {4, 8, 12, 4, 2, 512, EXTEND, SYNTH_NOISE},
-    {64, 64, 8, 64, 40, 40, EXTEND, SYNTH_NOISE}, /* more jobs than one dispatch may take */
-    /* pruned: nothing, something and everything dropped; few candidates and many */
+    {64, 64, 8, 64, 40, 40, EXTEND, SYNTH_NOISE}, /* more blocks than one dispatch may cover */
+    /* pruning drops nothing, something and everything; few candidates and many */
     {72, 56, 8, 8, 20, 16, INSIDE, SYNTH_NOISE, .prune = true},
     {72, 56, 10, 16, 17, 15, EXTEND, SYNTH_PAN, .prune = true},
     {64, 48, 8, 8, 16, 16, EXTEND, SYNTH_TIES, .prune = true},
@@ -60,17 +60,19 @@ static const struct runner_case cases[] = {
     {61, 47, 8, 8, 7, 7, EXTEND, SYNTH_NOISE, .prune = true},
     {62, 46, 16, 8, 3, 2, INSIDE, SYNTH_TIES, .prune = true},
     {24, 24, 8, 24, 31, 33, EXTEND, SYNTH_NOISE, .prune = true},
-    {120, 96, 8, 24, 50, 48, EXTEND, SYNTH_GRAIN, .prune = true}, /* some invocations are over */
+    {120, 96, 8, 24, 50, 48, EXTEND, SYNTH_GRAIN,
+        .prune = true}, /* some invocations have no work */
     {16, 12, 8, 8, 512, 3, EXTEND, SYNTH_NOISE, .prune = true},
     {132, 130, 8, 128, 20, 20, EXTEND, SYNTH_PAN, .prune = true},
-    /* by half floats; blocks cut below by less and by more than half */
+    /* half floats; blocks cut at the bottom by less and by more than half */
     {72, 60, 8, 16, 20, 16, INSIDE, SYNTH_PAN, .prune = true, .hardware = true},
     {64, 52, 10, 16, 16, 40, EXTEND, SYNTH_PAN, .prune = true, .hardware = true},
     {100, 92, 8, 16, 33, 29, EXTEND, SYNTH_GRAIN, .prune = true, .hardware = true},
     {64, 88, 8, 32, 70, 5, INSIDE, SYNTH_TIES, .prune = true, .hardware = true},
     {50, 50, 16, 8, 16, 17, INSIDE, SYNTH_OVERFULL, .prune = true, .hardware = true},
     {64, 80, 16, 64, 17, 17, EXTEND, SYNTH_EXTREME, .prune = true, .hardware = true},
-    /* an invocation a block: whole and cut blocks, none dropped and all, more on lists than fits */
+    /* one invocation per block: whole and cut blocks, nothing and everything dropped, lists that
+     * overflow */
     {72, 56, 8, 8, 7, 7, EXTEND, SYNTH_PAN, .prune = true},
     {200, 92, 8, 8, 7, 7, INSIDE, SYNTH_GRAIN, .prune = true},
     {61, 47, 8, 16, 7, 7, EXTEND, SYNTH_PAN, .prune = true},
@@ -90,7 +92,7 @@ static const struct runner_case cases[] = {
     {72, 70, 8, 8, 512, 0, INSIDE, SYNTH_NOISE, .prune = true, .hardware = true},
     {80, 72, 10, 16, 6, 7, EXTEND, SYNTH_OVERFULL, .prune = true, .hardware = true},
     {64, 80, 16, 8, 7, 7, EXTEND, SYNTH_EXTREME, .prune = true, .hardware = true},
-    /* as a GPU would share it out */
+    /* distributed as on a GPU */
     {64, 48, 8, 8, 7, 7, EXTEND, SYNTH_NOISE, .hardware = true},
     {61, 47, 16, 16, 8, 8, INSIDE, SYNTH_TIES, .hardware = true},
     {41, 39, 8, 12, 24, 0, EXTEND, SYNTH_NOISE, .hardware = true},
@@ -98,9 +100,9 @@ static const struct runner_case cases[] = {
     {64, 64, 10, 64, 40, 40, EXTEND, SYNTH_NOISE, .hardware = true},
     {61, 203, 8, 16, 5, 9, EXTEND, SYNTH_NOISE, .window_bytes = 5000, .hardware = true},
     {72, 56, 8, 8, 20, 16, INSIDE, SYNTH_NOISE, .prune = true, .hardware = true},
-    {516, 130, 8, 8, 2, 1, EXTEND, SYNTH_NOISE}, /* enough blocks for one each */
+    {516, 130, 8, 8, 2, 1, EXTEND, SYNTH_NOISE}, /* enough blocks for one per invocation */
     {130, 516, 16, 8, 1, 2, INSIDE, SYNTH_TIES},
-    /* ties: the rule decides almost every block */
+    /* ties: the tie rule decides almost every block */
     {64, 48, 8, 8, 7, 7, EXTEND, SYNTH_TIES},
     {64, 48, 8, 4, 7, 7, INSIDE, SYNTH_TIES},
     {37, 29, 16, 4, 9, 3, EXTEND, SYNTH_TIES},
@@ -119,20 +121,19 @@ static const struct runner_case cases[] = {
     {212, 164, 16, 4, 1, 0, EXTEND, SYNTH_NOISE},
     {256, 256, 8, 4, 0, 0, EXTEND, SYNTH_TIES},
     {260, 260, 10, 4, 0, 0, EXTEND, SYNTH_NOISE},
-    /* far references, more frames than the ring holds */
+    /* distant references, more frames than the ring holds */
     {48, 32, 8, 8, 3, 3, EXTEND, SYNTH_NOISE, .distance = 2, .frames = 24},
     {20, 20, 8, 8, 3, 3, EXTEND, SYNTH_NOISE, .distance = 7, .frames = 30},
     {20, 20, 10, 8, 3, 3, INSIDE, SYNTH_NOISE, .distance = 1, .frames = 39},
-    /* frames that kernels see in parts */
+    /* frames that kernels can only access in parts */
     {64, 200, 8, 8, 7, 7, EXTEND, SYNTH_NOISE, .window_bytes = 4096},
     {64, 200, 10, 8, 7, 7, INSIDE, SYNTH_NOISE, .window_bytes = 8192},
     {61, 203, 8, 16, 5, 9, EXTEND, SYNTH_NOISE, .window_bytes = 5000, .distance = 3, .frames = 9},
     {33, 100, 16, 4, 2, 1, EXTEND, SYNTH_TIES, .window_bytes = 2048},
 };
 
-/* For searches by tiles: shapes that take one load and many, one block and many, whole units and
- * cut ones, one word for cost and order and two. Shapes with a tile of their own are quick to
- * compile. */
+/* For searches by tiles: shapes with one load and many, one block and many, whole units and cut
+ * ones, one word for cost and order and two. Cases that set a tile compile quickly. */
 #define TILE(...) .tile = {__VA_ARGS__} /* chunk, tile_x, tile_y, band, columns, local */
 static const struct runner_case tile_cases[] = {
     {64, 48, 8, 8, 7, 7, EXTEND, SYNTH_NOISE},
@@ -171,7 +172,7 @@ static const struct runner_case tile_cases[] = {
     {32, 32, 16, 16, 2, 1, EXTEND, SYNTH_OPPOSITE, TILE(3, 1, 1, 1, 5, 32)},
     {56, 56, 8, 28, 3, 3, EXTEND, SYNTH_OPPOSITE, TILE(4, 2, 2, 1, 7, 32)},
     {48, 48, 10, 12, 3, 3, EXTEND, SYNTH_EXTREME, TILE(4, 2, 2, 1, 7, 32)},
-    /* pruned, parts of frames, far references */
+    /* pruning, frames in parts, distant references */
     {72, 56, 8, 8, 20, 16, INSIDE, SYNTH_NOISE, TILE(3, 4, 2, 6, 41, 128), .prune = true},
     {96, 80, 10, 16, 9, 8, EXTEND, SYNTH_PAN, TILE(3, 2, 2, 6, 19, 128), .prune = true},
     {61, 203, 8, 16, 5, 9, EXTEND, SYNTH_NOISE, TILE(5, 2, 2, 2, 11, 64), .window_bytes = 5000,
@@ -185,7 +186,7 @@ static const struct runner_case tile_cases[] = {
         BOTH},
 };
 
-/* Every filter at every depth, on pictures smaller and larger than it reaches. */
+/* Every filter at every depth, on pictures smaller and larger than its radius. */
 #define FILTER(...) .filtered = true, .filter = {__VA_ARGS__}
 #define GAUSS(s) FILTER(.kind = GPUME_PREFILTER_GAUSS, .sigma = (s))
 #define BOX(n) FILTER(.kind = GPUME_PREFILTER_BOX, .width = (n), .height = (n))
@@ -236,13 +237,13 @@ static const struct runner_case filter_cases[] = {
     {30, 28, 12, 8, 3, 3, EXTEND, SYNTH_NOISE, KERNEL(3, 1, inverted)},
     {30, 28, 8, 8, 3, 3, EXTEND, SYNTH_NOISE, KERNEL(1, 3, edges)},
     {40, 36, 8, 8, 3, 3, EXTEND, SYNTH_NOISE, KERNEL(31, 31, shifted)},
-    /* samples beyond their depth: cut for the search, as they are for all else */
+    /* samples beyond their depth: clamped for the search, unchanged elsewhere */
     {48, 40, 10, 8, 4, 4, EXTEND, SYNTH_OVERFULL, GAUSS(1)},
     {30, 28, 9, 8, 4, 4, EXTEND, SYNTH_OVERFULL, BOX(3)},
     {30, 28, 12, 8, 4, 4, EXTEND, SYNTH_OVERFULL, MEDIAN(5)},
     {30, 28, 10, 8, 4, 4, EXTEND, SYNTH_OVERFULL, BILATERAL(1, 20)},
     {30, 28, 9, 8, 4, 4, INSIDE, SYNTH_OVERFULL, KERNEL(3, 3, sharpen)},
-    /* with elimination, far references, more frames than the ring holds, frames in parts */
+    /* with elimination, distant references, more frames than the ring holds, frames in parts */
     {72, 56, 10, 16, 17, 15, EXTEND, SYNTH_PAN, .prune = true, GAUSS(1)},
     {64, 48, 8, 8, 16, 16, INSIDE, SYNTH_PAN, .prune = true, MEDIAN(3)},
     {64, 48, 16, 12, 16, 16, INSIDE, SYNTH_OVERFULL, .prune = true, BOX(3)},
@@ -253,8 +254,8 @@ static const struct runner_case filter_cases[] = {
     {64, 60, 8, 8, 7, 7, EXTEND, SYNTH_NOISE, .hardware = true, KERNEL(3, 3, sharpen)},
 };
 
-/* Both ways, and the other way: more frames than a ring holds, fewer than two distances, fields of
- * one frame in two submissions, everything that a field can do. */
+/* Both directions and the future alone: more frames than a ring holds, fewer than two distances,
+ * fields of one frame in two submissions, all features of a field. */
 static const struct runner_case direction_cases[] = {
     {48, 32, 8, 8, 3, 3, EXTEND, SYNTH_NOISE, FUTURE},
     {48, 32, 8, 8, 3, 3, EXTEND, SYNTH_NOISE, BOTH},
@@ -278,7 +279,7 @@ static const struct runner_case direction_cases[] = {
     {64, 60, 8, 8, 7, 7, EXTEND, SYNTH_NOISE, FUTURE, .hardware = true, KERNEL(3, 3, sharpen)},
 };
 
-/* Layers of rectangles, one and several; those that are pruned beside those that cannot be. */
+/* One and several layers of rectangles; some can be pruned and others cannot. */
 #define SIZES(n, ...) .sizes = {.count = (n), .of = {__VA_ARGS__}}
 static const struct runner_case layer_cases[] = {
     {61, 47, 8, 8, 7, 7, EXTEND, SYNTH_NOISE, SIZES(1, {16, 8})},
@@ -297,19 +298,19 @@ static const struct runner_case layer_cases[] = {
     {61, 203, 8, 8, 5, 9, EXTEND, SYNTH_NOISE, SIZES(2, {16, 8}, {8, 24}), .window_bytes = 7000},
 };
 
-/* Half floats have 10 bits, and of large blocks only theirs fit the shared memory of any device. */
+/* Half floats have 10 bits, and only with them do large blocks fit any device's shared memory. */
 static bool beyond(const struct runner_case *c)
 {
     bool half = strcmp(c->search, "half") == 0;
     return (half && c->bits > 10) || (c->large && (!half || c->block > 64));
 }
 
-/* What the arguments ask for. */
+/* The parsed arguments. */
 static enum gpume_backend backend;
 static bool validate;
 static unsigned part = 1, parts = 1;
 
-/* Is this case of this process's part? Counts the cases of all calls. */
+/* Does this case belong to this process's part? Counts the cases of all calls. */
 static bool is_in_part(void)
 {
     static unsigned number;
@@ -329,7 +330,7 @@ static void check_cases(const struct runner_case *all, size_t count, const char 
 
 #define CHECK_CASES(all, search) check_cases(all, sizeof(all) / sizeof(*(all)), search)
 
-/* The cases of a search that takes any work; NULL: the one that the engine chooses. */
+/* Runs the cases with a search that supports all of them; NULL: the engine's choice. */
 static void check_all_cases(const char *search)
 {
     CHECK_CASES(cases, search);
@@ -337,7 +338,7 @@ static void check_all_cases(const char *search)
     CHECK_CASES(direction_cases, search);
 }
 
-/* Every name is among none. */
+/* An empty list of names contains every name. */
 static bool is_among(const char *const *names, const char *name)
 {
     bool found = !*names;
@@ -347,7 +348,7 @@ static bool is_among(const char *const *names, const char *name)
     return found;
 }
 
-/* Every search of Vulkan that is available, or those of these names. */
+/* Every available Vulkan search, or those with these names. */
 static void check_vulkan(const char *const *names)
 {
     struct gpume_search_info searches[SEARCHES_MAX];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * checksearch [--bench]: every implementation of the search that this processor has against the
- * plain one, vector by vector and cost by cost, on random and on adversarial frames; and the sums
- * of a field that are made with each. --bench prints their speed instead, in pixel differences of
- * candidates a second.
+ * checksearch [--bench]: compares every implementation of the search that this processor supports
+ * with the plain one, vector by vector and cost by cost, on random and on adversarial frames, and
+ * the field sums computed with each. --bench prints their speed instead, in pixel differences per
+ * second.
  */
 #include "base/clock.h"
 #include "brute.h"
@@ -27,9 +27,9 @@ enum content {
     PAN = SYNTH_PAN,
     OVERFULL = SYNTH_OVERFULL,
     BLACK_WHITE, /* target all zero, reference all peak: the largest cost everywhere */
-    GRADIENT,    /* slopes: block sums tell nearly all */
-    SAME_SUMS,   /* every 4x4 cell a shuffle of the same samples: sums tell nothing */
-    NATURAL,     /* smooth texture that moves, with a little noise */
+    GRADIENT,    /* slopes: block sums prune nearly everything */
+    SAME_SUMS,   /* every 4x4 cell permutes the same samples: sums prune nothing */
+    NATURAL,     /* a moving smooth texture with a little noise */
     CONTENTS
 };
 
@@ -144,7 +144,7 @@ static void close_field(struct field *field)
     }
 }
 
-/* The hints are whatever the array of results holds. */
+/* The array of results holds the hints. */
 static void search(struct field *field, const struct gpume_search *with, bool eliminate,
     uint32_t result, uint32_t span_blocks)
 {
@@ -238,7 +238,7 @@ static void check_block(uint32_t width, uint32_t height)
     }
 }
 
-/* All squares, rectangles of all widths, and all in which the searches choose another way. */
+/* All squares, rectangles of all widths, and every size at which a search switches its method. */
 static void check_blocks(void)
 {
     static const uint32_t sides[] = {4, 8, 12, 16, 20, 32, 64};
@@ -268,7 +268,7 @@ static void check_shapes(void)
     }
 }
 
-/* With and without a predicted plane, which is where the match is put together if there is one. */
+/* With and without a predicted plane; if there is one, the match is assembled in it. */
 static void check_sums(
     const struct field *field, const struct gpume_search *with, const struct brute *brute)
 {
@@ -303,7 +303,7 @@ static void check_sums(
     free(predicted);
 }
 
-/* Wider than what is put together at a time, by blocks of every kind, cut on both sides. */
+/* Wider than one assembly step, with blocks of every kind, cut on both sides. */
 static void check_all_sums(void)
 {
     static const uint32_t blocks[][2] = {{4, 4}, {8, 8}, {12, 12}, {16, 16}, {36, 36}, {64, 64},
@@ -355,7 +355,7 @@ static void bench_one(
     printf("\n");
 }
 
-/* What the engine does beside the search, for one field: padding, sums, ranks. */
+/* The engine's work for one field apart from the search: padding, sums, ranks. */
 static void bench_rest(struct field *field, const struct gpume_search *with)
 {
     const struct gpume_plan *plan = &field->plan;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * checksort [--validate] [--own] [--large]: the sort on the device against a stable sort in C, word
- * for word, with guard words around keys, between segments and after scratch memory, which is
- * poisoned.
- * --own: a histogram for each subgroup, as on a GPU. --large: sizes for a GPU, up to 2^26 + 1.
- * Skips where there is no Vulkan driver.
+ * checksort [--validate] [--own] [--large]: compares the sort on the device with a stable sort in
+ * C, word for word, with guard words around keys, between segments and after scratch memory, which
+ * is poisoned.
+ * --own: one histogram per subgroup, as on a GPU. --large: sizes for a GPU, up to 2^26 + 1. Skips
+ * without a Vulkan driver.
  */
 #include "gpume/vulkan.h"
 #include "harness.h"
@@ -41,12 +41,12 @@ enum input {
 
 struct check {
     struct sortrig rig;
-    uint32_t *keys, *payload;                           /* as they were */
+    uint32_t *keys, *payload;                           /* the input */
     uint32_t *sorted_keys, *sorted_payload;             /* by the device, with guards */
     uint64_t *order;                                    /* of a segment, by the host */
     uint32_t segments[2 * SEGMENTS_MAX], segment_count; /* of a table */
     uint64_t random;
-    enum gpume_sort_by last; /* way of sorting to be checked */
+    enum gpume_sort_by last; /* the sort under test */
 };
 
 static uint32_t key_of(struct check *check, enum input input, uint32_t i, uint32_t count)
@@ -94,7 +94,7 @@ static int compare_words(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Stable by construction; for sizes that qsort takes too long for. */
+/* Stable by construction; for sizes at which qsort takes too long. */
 static void sort_by_bytes(uint64_t *words, uint64_t *other, uint32_t count)
 {
     for (uint32_t shift = 32; shift < 64; shift += 8) {
@@ -114,7 +114,7 @@ static void sort_by_bytes(uint64_t *words, uint64_t *other, uint32_t count)
     }
 }
 
-/* The first place of a segment where the device's answer is wrong, count if nowhere. */
+/* The first position in a segment at which the device's answer is wrong, or count. */
 static uint32_t wrong_at(
     struct check *check, const struct gpume_sort_task *task, uint32_t first, uint32_t count)
 {
@@ -137,7 +137,7 @@ static uint32_t wrong_at(
     return count;
 }
 
-/* Sorts check->keys by the task, twice, and compares. */
+/* Sorts check->keys twice as the task says, and compares. */
 static void check_task(struct check *check, struct gpume_sort_task task, const char *what)
 {
     struct sortrig *rig = &check->rig;
@@ -159,7 +159,7 @@ static void check_task(struct check *check, struct gpume_sort_task task, const c
                 task.segments);
         }
     }
-    for (uint32_t i = 0; i < words && !wrong; i++) { /* all else is untouched */
+    for (uint32_t i = 0; i < words && !wrong; i++) { /* nothing else is written */
         bool guard = i < SORTRIG_GUARD || i >= words - SORTRIG_GUARD;
         uint32_t at = i - SORTRIG_GUARD;
         if (!seen[i] && (check->sorted_keys[i] != (guard ? SORTRIG_POISON : check->keys[at]) ||
@@ -326,7 +326,7 @@ static void check_ragged(
     check_task(check, task, what);
 }
 
-/* The public form, on the rig's device as if it were a caller's own. */
+/* The public function, on the rig's device as if it belonged to a caller. */
 static void check_public(struct check *check)
 {
     struct sortrig *rig = &check->rig;
@@ -345,7 +345,7 @@ static void check_public(struct check *check)
     struct gpume_sorter_memory memory;
     REQUIRE_EQUAL(gpume_sorter_sizes(sorter, &task, &memory), GPUME_OK);
     REQUIRE(memory.scratch_bytes >= 30000 * 4 && memory.scratch_bytes <= rig->scratch.bytes);
-    /* What the rig would do itself, with the public recording in its place. */
+    /* What the rig does otherwise, but recorded by the public function. */
     struct gpume_sort_task same = task_of(30000, SIGNED | FALLS | PAYLOAD, 32, 0);
     fill(check, RANDOM, same.count, 32);
     REQUIRE_EQUAL(sortrig_load(rig, check->keys, check->payload, same.count, NULL, 0), GPUME_OK);
@@ -383,7 +383,7 @@ static void check_public(struct check *check)
     REQUIRE(sorter == NULL);
 }
 
-/* Ranks by falling key: for each key its place, keys as they were, nothing else written. */
+/* Ranks in descending order: the position of each key; keys and all else are unchanged. */
 static void check_ranks(struct check *check, uint32_t segments, uint32_t longest, uint32_t key_bits,
     uint32_t place_bits, enum gpume_sort_by by)
 {

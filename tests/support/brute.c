@@ -11,7 +11,7 @@ static int64_t clamp(int64_t value, int64_t high)
     return value < 0 ? 0 : value > high ? high : value;
 }
 
-/* A plane's samples, row by row, of one size whatever their bits. */
+/* Reads a plane's samples row by row into elements of one size, whatever its depth. */
 struct samples {
     int64_t width, height;
     uint16_t *values;
@@ -73,7 +73,7 @@ static void search(const struct gpume_params *params, const struct samples *targ
     const struct samples *reference, const struct region *r, struct brute *out, uint32_t block)
 {
     int64_t wx = params->window_x, wy = params->window_y;
-    uint64_t best = cost_at(target, reference, r, 0, 0); /* (0,0) wins every tie */
+    uint64_t best = cost_at(target, reference, r, 0, 0); /* (0,0) first: it wins every tie */
     int64_t best_dx = 0, best_dy = 0;
     for (int64_t dy = -wy; dy <= wy; dy++) { /* then the first in this order */
         for (int64_t dx = -wx; dx <= wx; dx++) {
@@ -128,7 +128,8 @@ static int costlier_first(const void *a, const void *b)
     return x->block < y->block ? -1 : x->block > y->block;
 }
 
-/* rank = how many blocks come before: costlier ones, and equal ones earlier in raster order. */
+/* rank = number of blocks before this one: those with a higher cost, and those with the same cost
+ * that come earlier in raster order. */
 static void rank_all(struct brute *out)
 {
     struct costly *order = calloc(out->blocks, sizeof(*order));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The answer by the words of gpume.h alone: pixel loops with clamped coordinates, nothing shared
- * with the engines they judge. Slow and plain.
+ * The brute-force answer, written from gpume.h alone: plain, slow pixel loops with clamped
+ * coordinates that share no code with the engines under test.
  */
 #ifndef GPUME_TESTS_BRUTE_H
 #define GPUME_TESTS_BRUTE_H
@@ -13,14 +13,14 @@ struct brute {
     int32_t *dx, *dy;
     uint64_t *costs;
     uint32_t *ranks;
-    uint64_t candidates; /* tried, all blocks together */
+    uint64_t candidates; /* candidates compared, over all blocks */
     uint64_t zero, sad_before, sad_after, sse_before, sse_after;
 };
 
 struct brute brute_field(const struct gpume_params *params, const struct gpume_plane *target,
     const struct gpume_plane *reference);
 
-/* The same for blocks of another size than params->block. */
+/* The same for a block size other than params->block. */
 struct brute brute_layer(const struct gpume_params *params, uint32_t block_w, uint32_t block_h,
     const struct gpume_plane *target, const struct gpume_plane *reference);
 

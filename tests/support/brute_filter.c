@@ -71,7 +71,7 @@ static int64_t box(const struct job *job, int64_t x, int64_t y)
     return (sum + n / 2) / n;
 }
 
-/* The sample that fewer than half of them are smaller than, and fewer than half greater. */
+/* The median: fewer than half of the samples are smaller, and fewer than half are greater. */
 static int64_t median(const struct job *job, int64_t x, int64_t y)
 {
     int64_t n = (2 * job->rx + 1) * (2 * job->ry + 1), side = 2 * job->rx + 1;

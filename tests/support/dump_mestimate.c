@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * dump_mestimate INPUT BLOCK WINDOW FRAMES [GRAPH]: what FFmpeg's mestimate=method=esa says of the
- * first FRAMES frames of a video, behind GRAPH, run through libavfilter as ffmpeg would: for every
- * block and direction that it puts out a row "frame,ref,x,y,w,h,dx,dy", which is how vectors.csv
- * begins. Shares no code with the program. Exits with 77 where this FFmpeg has no such filter, with
- * 1 on other trouble.
+ * dump_mestimate INPUT BLOCK WINDOW FRAMES [GRAPH]: runs FFmpeg's mestimate=method=esa after GRAPH,
+ * through libavfilter as ffmpeg would, on the first FRAMES frames of a video. Prints one row
+ * "frame,ref,x,y,w,h,dx,dy" per vector, like the first columns of vectors.csv. Shares no code with
+ * the program. Exit status 77: this FFmpeg has no such filter; 1: any other failure.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -23,8 +22,8 @@ struct run {
     AVFilterGraph *graph;
     AVFilterContext *source, *sink;
     int stream;
-    long taken, wanted; /* frames put in, and how many there shall be */
-    long given;         /* frames that came out */
+    long taken, wanted; /* frames pushed, and how many to push */
+    long given;         /* frames received */
 };
 
 static void must(int ok, const char *what)
@@ -108,7 +107,7 @@ static void take_frames(struct run *run, char **argv)
         if (!run->graph) {
             open_graph(run, frame, argv);
         }
-        frame->pts = run->taken++; /* one without a time would pass unseen */
+        frame->pts = run->taken++; /* a frame without a time would go unnoticed */
         must(av_buffersrc_add_frame(run->source, frame) >= 0, "the filter takes no frame");
         pull(run);
     }
@@ -128,7 +127,8 @@ int main(int argc, char **argv)
     open_input(&run, argv[1]);
     while (run.taken < run.wanted && av_read_frame(run.format, packet) >= 0) {
         if (packet->stream_index == run.stream) {
-            (void)avcodec_send_packet(run.codec, packet); /* a damaged one is left out, as ever */
+            (void)avcodec_send_packet(
+                run.codec, packet); /* damaged frames are skipped, as the program does */
             take_frames(&run, argv);
         }
         av_packet_unref(packet);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What FFmpeg loads as libcuda.so.1 and libnvcuvid.so.1, for machines without: device memory is
- * memory, and the decoder "decodes" by reading the next picture of a raw file that somebody else
- * decoded (NV12, or P010 for more than 8 bits), in decoding order. So the command's way through
- * FFmpeg's hardware decoding can be tested anywhere; only the samples are not the hardware's.
+ * A substitute for libcuda.so.1 and libnvcuvid.so.1, which FFmpeg loads: device memory is host
+ * memory, and the decoder reads the next picture from a raw file that was decoded beforehand (NV12,
+ * or P010 for more than 8 bits), in decoding order. It makes the command's path through FFmpeg's
+ * hardware decoding testable on any machine; only the samples do not come from hardware.
  *
  * GPUME_FAKE_NVDEC=FILE:WIDTH:HEIGHT names that file and the size of its pictures; without it no
  * stream is supported. Streams coded wider than the next multiple of 64 are not supported either.
- * Structures are as in NVIDIA's cuda.h and cuviddec.h, as far as they are used.
+ * The structures match the parts of NVIDIA's cuda.h and cuviddec.h that are used.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ enum { OK = 0, OUT_OF_MEMORY = 2, UNSUPPORTED = 801, SURFACES = 64, HOST = 1 };
 
 #define SHOWN __attribute__((visibility("default")))
 
-/* What FFmpeg looks up and this test does not need. */
+/* Functions that FFmpeg looks up but this test does not need. */
 #define STUB(name)                                                                                 \
     SHOWN int name(void);                                                                          \
     int name(void)                                                                                 \
@@ -89,7 +89,7 @@ int cuDeviceGetAttribute(int *value, int attribute, int device)
 {
     (void)attribute;
     (void)device;
-    *value = 256; /* the alignment of textures is what is asked for */
+    *value = 256; /* the only attribute that FFmpeg queries: texture alignment */
     return OK;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Tools of the unit and kernel tests: REQUIRE counts a failure and prints its place, random numbers
- * come from a fixed seed, and main ends in `return harness_verdict();`.
+ * Helpers for unit and kernel tests: REQUIRE counts a failure and prints its location, random
+ * numbers come from a fixed seed, and main ends with `return harness_verdict();`.
  */
 #ifndef GPUME_TESTS_HARNESS_H
 #define GPUME_TESTS_HARNESS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Listens on a free TCP and UDP port of 127.0.0.1, the same number for both, prints it and then,
- * once standard input has ended, how many connections and datagrams have come. Whoever connects is
- * hung up on.
+ * Listens on 127.0.0.1 on a port number that is free for both TCP and UDP and prints it. After the
+ * end of standard input it prints how many connections and datagrams have arrived. Connections are
+ * closed at once.
  */
 #include <netinet/in.h>
 #include <poll.h>
@@ -36,7 +36,7 @@ int main(void)
     int tcp = -1, udp = -1, tries = 0;
     unsigned port = 0, seen = 0;
     char buffer[2048];
-    while (open_pair(&tcp, &udp, &port) != 0) { /* the other port may be taken */
+    while (open_pair(&tcp, &udp, &port) != 0) { /* the port may be in use for the other protocol */
         if (++tries == TRIES) {
             perror("listener");
             return 77;
@@ -49,7 +49,7 @@ int main(void)
     for (int ended = 0; !ended;) {
         (void)poll(polled, 3, -1);
         ended = polled[0].revents && read(STDIN_FILENO, buffer, sizeof buffer) <= 0;
-        /* Also when the end has come: what lies in a queue has been sent before. */
+        /* Also after the end of input: what is queued was sent before it. */
         while (polled[1].revents & POLLIN) {
             const int caller = accept(tcp, NULL, NULL);
             seen += caller >= 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A second opinion for the tests of the program: everything from the definitions in gpume.h, by
- * plain loops over clamped pixels, sharing no code with what it judges.
+ * An independent implementation for the tests of the program, written from the definitions in
+ * gpume.h: plain loops over clamped pixels that share no code with the program.
  *
  *   oracle clip W H BITS FRAMES SEED                     a gray y4m clip, to standard output
  *   oracle stream SECONDS                                a 64x48 clip, a frame every 50 ms
@@ -78,7 +78,7 @@ static void put_sample(unsigned value, int bits)
     }
 }
 
-/* Coarse noise in a few levels, so that costs tie often, over a flat corner; it moves a little each
+/* Coarse noise of few levels, so that costs tie often, and a flat corner. It moves a little in each
  * frame, and a few samples change. */
 static unsigned texture(int x, int y, unsigned seed, unsigned peak)
 {
@@ -128,7 +128,7 @@ static void make_stream(int seconds)
     }
 }
 
-/* The same eight frames over and over, as fast as they can be written. */
+/* Writes the same eight frames again and again, as fast as possible. */
 static void make_flat(int width, int height, int frames, int num, int den)
 {
     printf("YUV4MPEG2 W%d H%d F%d:%d Ip A1:1 Cmono\n", width, height, num, den);
@@ -293,7 +293,7 @@ static unsigned shown(const struct task *task, int difference)
     return (unsigned)floor(peak * pow(value / peak, 1 / task->gamma) + 0.5);
 }
 
-/* One field's sums, or its picture. */
+/* The sums of one motion field, or its picture. */
 static void do_pixels(
     const struct task *task, int frame, int ref, const struct match *all, int columns, int count)
 {
@@ -386,7 +386,8 @@ int main(int argc, char **argv)
             .wx = number(argv[4]),
             .wy = number(argv[5]),
             .inside = strcmp(argv[6], "inside") == 0,
-            .distance = number(argv[7] + (both ? strlen("both:") : 0)), /* a plus is read too */
+            .distance =
+                number(argv[7] + (both ? strlen("both:") : 0)), /* strtol accepts the plus */
             .past = both || argv[7][0] != '+',
             .future = both || argv[7][0] == '+',
             .gain = argc == 10 ? strtod(argv[8], NULL) : 1,

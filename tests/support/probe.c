@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* vulkan_probe [--validate]: vulkan_probe_or_skip for scripts, which get 0 where there is a driver.
- */
+/* vulkan_probe [--validate]: vulkan_probe_or_skip for scripts. Exit status 0: there is a driver. */
 #include "vulkan_probe.h"
 
 #include <string.h>

@@ -13,7 +13,7 @@
 #define FRAMES_MAX 40u
 #define SEED 20060923u
 
-/* Below the public functions, so that the frame window can be limited. */
+/* Uses the layer below the public functions, so that the frame window can be limited. */
 struct run {
     const struct runner_case *c;
     struct gpume_params params;
@@ -23,14 +23,14 @@ struct run {
     struct gpume_schedule schedule;
     struct gpume_plane planes[FRAMES_MAX];
     uint32_t frame_count;
-    uint64_t candidates; /* of the fields received */
+    uint64_t candidates; /* fields received so far */
     unsigned failures;
 };
 
-/* How far the fields have come. */
+/* The progress of the fields. */
 struct place {
     uint32_t target;
-    unsigned way; /* of its two references, how many have been looked at */
+    unsigned way; /* how many of its two references have been tried */
     int64_t ref;
 };
 
@@ -47,7 +47,7 @@ static void fail(struct run *run, const char *what, uint64_t frame, uint32_t blo
 {
     const struct runner_case *c = run->c;
     if (run->failures++ > 0) {
-        return; /* the first one tells enough */
+        return; /* the first one suffices */
     }
     fprintf(stderr,
         "%ux%u %u bits, block %u window %ux%u edge %d content %d direction %d distance %u filter "
@@ -90,7 +90,7 @@ static void compare_predicted(struct run *run, const struct gpume_field *field)
     }
 }
 
-/* Sums are those of the first layer. */
+/* The sums are the first layer's. */
 static void compare_sums(struct run *run, const struct gpume_field *field, const struct brute *b)
 {
     uint64_t f = field->frame;
@@ -175,7 +175,7 @@ static void send_plane(struct run *run, uint32_t index, struct gpume_frame **fra
 {
     const struct gpume_plane *from = &run->planes[index];
     size_t row_bytes = (size_t)from->width * (from->bits > 8 ? 2 : 1);
-    /* What lies right of the picture must not matter. */
+    /* Data to the right of the picture must not matter. */
     memset((*frame)->plane.data, 0xCD, (size_t)(*frame)->plane.stride * from->height);
     for (uint32_t y = 0; y < from->height; y++) {
         memcpy((uint8_t *)(*frame)->plane.data + (ptrdiff_t)y * (*frame)->plane.stride,
@@ -197,8 +197,8 @@ static void check_counts(struct run *run)
     }
 }
 
-/* The next field's frames, behind those in *place: targets in their order, each with the frame
- * before it and then the one behind, as far as these exist. False: there is none. */
+/* Advances *place to the frames of the next field: targets in order, each first with the frame
+ * before it and then with the frame after it, where these exist. False: no more fields. */
 static bool expect_next(const struct run *run, struct place *place)
 {
     const int64_t distance = run->params.ref_distance;

@@ -17,17 +17,17 @@ struct runner_case {
     uint32_t distance;      /* 0 = 1 */
     uint32_t frames;        /* 0 = distance + 3 */
     uint64_t window_bytes;  /* Vulkan: largest part of a frame that kernels see; 0 = as usual */
-    bool hardware;          /* Vulkan: a software driver is taken for a GPU */
-    bool large;             /* blocks that not every search takes */
-    bool prune;             /* Vulkan: drop candidates by box sums, whether it pays or not */
+    bool hardware;          /* Vulkan: treat a software driver as a GPU */
+    bool large;             /* block shapes that some searches do not support */
+    bool prune;             /* Vulkan: prune by box sums, even if that does not save time */
     const char *search;     /* gpume_params.search */
-    struct gpume_tile tile; /* Vulkan: the shape of tiles; chunk 0 = as usual */
-    struct gpume_block_sizes sizes; /* Vulkan: of layers; count 0 = one of `block`, square */
+    struct gpume_tile tile; /* Vulkan: the tile's shape; chunk 0 = default */
+    struct gpume_block_sizes sizes; /* Vulkan: layers; count 0 = one square layer of `block` */
     struct gpume_prefilter filter;  /* where `filtered` */
     bool filtered;
 };
 
-/* The number of failed checks; each is printed with the case, the block and both answers.
+/* Returns the number of failed checks; each is printed with the case, the block and both answers.
  * backend: GPUME_BACKEND_VULKAN or GPUME_BACKEND_CPU. */
 unsigned runner_run(const struct runner_case *run, enum gpume_backend backend, bool validate);
 

@@ -37,7 +37,7 @@ int sortrig_open(struct sortrig *rig, uint32_t capacity, bool validate, bool own
         GPUME_TRY(gpume_buffer_create(gpu, GPUME_BUFFER_DEVICE, bytes, same[i]));
     }
     GPUME_TRY(gpume_buffer_create(gpu, GPUME_BUFFER_DEVICE, TABLE_BYTES, &rig->table));
-    /* Network: 12 bytes a key; radix: 8, and counts of tiles. */
+    /* The network needs 12 bytes per key; the radix sort needs 8, and counts for each tile. */
     GPUME_TRY(gpume_buffer_create(gpu, GPUME_BUFFER_DEVICE, 4 * bytes + (1u << 20), &rig->scratch));
     GPUME_TRY(
         gpume_buffer_create(gpu, GPUME_BUFFER_STAGING, 2 * bytes + TABLE_BYTES, &rig->staging));

@@ -31,7 +31,7 @@ uint32_t synth_sample(const struct gpume_plane *plane, int64_t x, int64_t y)
     return plane->bits > 8 ? ((const uint16_t *)(const void *)row)[x] : row[x];
 }
 
-/* A value that belongs to a place, not to a frame. */
+/* A pseudo-random value that depends on the position only. */
 static uint32_t texture(int64_t x, int64_t y, uint64_t seed)
 {
     uint64_t state = seed ^ (uint64_t)(x + 100000) * 0x9E3779B97F4A7C15ull ^

@@ -1,31 +1,34 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Frames made to order for tests. */
+/* Synthetic frames for tests. */
 #ifndef GPUME_TESTS_SYNTH_H
 #define GPUME_TESTS_SYNTH_H
 
 #include "gpume/gpume.h"
 
 enum synth_content {
-    SYNTH_NOISE,    /* every sample random: nothing to skip */
+    SYNTH_NOISE,    /* every sample random: nothing can be pruned */
     SYNTH_TIES,     /* two values: equal costs everywhere */
-    SYNTH_FLAT,     /* one value a frame */
+    SYNTH_FLAT,     /* one value per frame */
     SYNTH_EXTREME,  /* 0 or the peak: the largest costs and sums */
-    SYNTH_PAN,      /* a texture that moves 3 pixels right and 2 up a frame */
-    SYNTH_GRAIN,    /* the same, its lowest two bits random: the best cost is low, not 0 */
-    SYNTH_OVERFULL, /* random in all of the sample's memory, beyond 2^bits - 1 */
+    SYNTH_PAN,      /* a texture that moves 3 pixels right and 2 up per frame */
+    SYNTH_GRAIN,    /* the same with random low two bits: the best cost is low but not 0 */
+    SYNTH_OVERFULL, /* random in all bits of the sample's memory, so some exceed 2^bits - 1 */
     SYNTH_OPPOSITE, /* all 0, then all peak: no cost can be larger */
-    SYNTH_SLOPE,    /* grows to the right, below and from frame to frame: sums tell almost all */
-    SYNTH_SPECKS,   /* flat but for a few samples one less: sums differ where least they can */
-    SYNTH_CHECKERS, /* 0 and the peak by turns, sample by sample: as large at every other vector */
+    SYNTH_SLOPE,    /* rises to the right, downwards and from frame to frame: sums prune almost
+                       everything */
+    SYNTH_SPECKS,   /* flat except for a few samples that are one less: sums differ as little as
+                       possible */
+    SYNTH_CHECKERS, /* 0 and the peak in turn, sample by sample: the largest cost at every other
+                       vector */
 };
 
 #define SYNTH_PAN_X 3
 #define SYNTH_PAN_Y (-2)
 
-/* A plane with memory of its own; stride a little more than the width. NULL data: out of memory. */
+/* Allocates a plane whose stride is a little larger than its width. NULL data: out of memory. */
 struct gpume_plane synth_plane(uint32_t width, uint32_t height, uint32_t bits);
 
-/* Fills frame number index of a sequence. */
+/* Fills the plane with frame `index` of a sequence. */
 void synth_fill(
     struct gpume_plane *plane, enum synth_content content, uint32_t index, uint64_t seed);
 

@@ -25,7 +25,7 @@ static bool suits(VkPhysicalDevice device)
     return features.timelineSemaphore && features.bufferDeviceAddress;
 }
 
-/* Only the absence of drivers counts as such; after any other error the test runs, and shows it. */
+/* Only a missing driver skips the test; after any other error the test runs and shows it. */
 static bool has_device(void)
 {
     const VkApplicationInfo application = {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * test_api cpu|vulkan: the public functions as an embedder calls them: one thread and two, waiting
- * and not, early ends, wrong arguments, fields kept while more are sent, known motion, --check.
+ * test_api cpu|vulkan: calls the public functions as an application does: on one thread and two,
+ * waiting and not, with early ends, wrong arguments, fields kept while more are sent, known motion,
+ * and params.check.
  */
 #include "gpume/gpume.h"
 #include "harness.h"
+#include "logged.h"
 #include "synth.h"
-#include "told.h"
 #include "vulkan_probe.h"
 
 #include <math.h>
@@ -23,7 +24,7 @@ static struct gpume_params params_of(uint32_t width, uint32_t height)
     params.width = width;
     params.height = height;
     params.backend = backend;
-    params.log = told_line;
+    params.log = logged_line;
     return params;
 }
 
@@ -46,9 +47,9 @@ static void check_sizes(struct gpume_params params)
     REQUIRE_EQUAL(gpume_open(&ctx, &newer.params), GPUME_OK);
     REQUIRE_EQUAL(gpume_close(&ctx), GPUME_OK);
     newer.later = 1;
-    told.errors = 0;
+    logged.errors = 0;
     REQUIRE_EQUAL(gpume_open(&ctx, &newer.params), GPUME_UNSUPPORTED);
-    REQUIRE_EQUAL(told.errors, 1);
+    REQUIRE_EQUAL(logged.errors, 1);
     params.size = offsetof(struct gpume_params, direction);
     params.direction = (enum gpume_direction)77; /* not known to such a program */
     REQUIRE_EQUAL(gpume_open(&ctx, &params), GPUME_OK);
@@ -73,9 +74,9 @@ static void test_arguments(void)
     REQUIRE_EQUAL(gpume_open(NULL, &params), GPUME_INVALID);
     REQUIRE_EQUAL(gpume_open(&ctx, NULL), GPUME_INVALID);
     params.block = 7;
-    told.errors = 0;
+    logged.errors = 0;
     REQUIRE_EQUAL(gpume_open(&ctx, &params), GPUME_INVALID);
-    REQUIRE_EQUAL(told.errors, 1);
+    REQUIRE_EQUAL(logged.errors, 1);
     REQUIRE(!ctx);
     params = params_of(32, 32);
     params.backend = (enum gpume_backend)9;
@@ -98,7 +99,8 @@ static void test_arguments(void)
     REQUIRE(fabs(gpume_psnr(8, 65536, 11939858) - 25.526) < 0.0005);
 }
 
-/* Every search can be asked for by its name, of one backend alone; auto takes that one. */
+/* Every search can be selected by its name, which belongs to one backend; auto takes that backend.
+ * */
 static void test_searches(void)
 {
     struct gpume_search_info searches[32];
@@ -114,10 +116,10 @@ static void test_searches(void)
         bool mine = searches[i].backend == backend;
         params.search = searches[i].name;
         gpume *ctx = NULL;
-        told.errors = 0;
+        logged.errors = 0;
         int expected = searches[i].available ? GPUME_OK : GPUME_UNSUPPORTED;
         REQUIRE_EQUAL(gpume_open(&ctx, &params), mine ? expected : GPUME_INVALID);
-        REQUIRE_EQUAL(told.errors, ctx ? 0 : 1);
+        REQUIRE_EQUAL(logged.errors, ctx ? 0 : 1);
         REQUIRE_EQUAL(gpume_close(&ctx), GPUME_OK);
         params.backend = GPUME_BACKEND_AUTO;
         if (mine && searches[i].available) {
@@ -133,12 +135,12 @@ static void test_searches(void)
     struct gpume_params params = params_of(32, 32);
     gpume *ctx = NULL;
     params.search = "no such search";
-    told.errors = 0;
+    logged.errors = 0;
     REQUIRE_EQUAL(gpume_open(&ctx, &params), GPUME_INVALID);
-    REQUIRE_EQUAL(told.errors, 1);
+    REQUIRE_EQUAL(logged.errors, 1);
 }
 
-/* One thread that takes frames after the end is told, and does not wait for itself. */
+/* One thread receives fields after it has signalled the end, and does not wait for itself. */
 static void test_frames_after_end(void)
 {
     struct gpume_params params = params_of(32, 32);
@@ -164,12 +166,12 @@ static void test_wrong_plane(void)
     gpume *ctx = open_context(&params);
     struct gpume_plane small = synth_plane(31, 32, 8), deep = synth_plane(32, 32, 10);
     struct gpume_plane wild = synth_plane(32, 31, 8);
-    wild.stride = PTRDIFF_MIN; /* its magnitude is no ptrdiff_t */
-    told.errors = 0;
+    wild.stride = PTRDIFF_MIN; /* its magnitude exceeds PTRDIFF_MAX */
+    logged.errors = 0;
     REQUIRE_EQUAL(gpume_send_plane(ctx, &small, 0), GPUME_INVALID);
     REQUIRE_EQUAL(gpume_send_plane(ctx, &deep, 0), GPUME_INVALID);
     REQUIRE_EQUAL(gpume_send_plane(ctx, &wild, 0), GPUME_INVALID);
-    REQUIRE_EQUAL(told.errors, 3);
+    REQUIRE_EQUAL(logged.errors, 3);
     const struct gpume_field *field = NULL;
     REQUIRE_EQUAL(gpume_receive(ctx, &field, 0), GPUME_AGAIN);
     REQUIRE_EQUAL(gpume_finish(ctx), GPUME_OK);
@@ -195,7 +197,7 @@ static void check_pan(const struct gpume_field *field)
     }
 }
 
-/* Sends until told to receive, as one thread does. */
+/* Sends until GPUME_AGAIN, as a single thread does. */
 static void test_one_thread(uint32_t bits, uint64_t first)
 {
     struct gpume_params params = params_of(70, 60);
@@ -249,7 +251,7 @@ static void test_one_thread(uint32_t bits, uint64_t first)
     free(plane.data);
 }
 
-/* Of so many candidates for a block that elimination is tried wherever it is known. */
+/* So many candidates per block that every engine with elimination tries it. */
 static struct gpume_stats stats_of(enum synth_content content, bool no_elimination)
 {
     struct gpume_params params = params_of(96, 80);
@@ -277,7 +279,7 @@ static void test_elimination(void)
 {
     struct gpume_stats full = stats_of(SYNTH_PAN, true), pan = stats_of(SYNTH_PAN, false),
                        noise = stats_of(SYNTH_NOISE, false);
-    /* Across, six blocks reach 20 pixels or as far as the picture does; down, five. */
+    /* Horizontally, six blocks reach 20 pixels or the picture's edge; vertically, five. */
     REQUIRE_EQUAL(full.candidates, (2 * 21 + 2 * 37 + 2 * 41) * (2 * 21 + 2 * 37 + 41));
     REQUIRE_EQUAL(full.past_parts, full.candidates);
     REQUIRE_EQUAL(full.past_blocks, full.candidates);
@@ -289,8 +291,8 @@ static void test_elimination(void)
     }
 }
 
-/* Vectors of four frames of noise, checked by the context itself. filter: NULL or memory that is
- * gone once the context is open. Gives what the context takes. */
+/* Searches four frames of noise with params.check. filter: NULL or memory that is freed once the
+ * context is open. Returns the context's memory use. */
 static uint64_t run_filtered(
     struct gpume_prefilter *filter, double *weights, uint32_t *costs, struct gpume_sums *sums)
 {
@@ -324,8 +326,8 @@ static uint64_t run_filtered(
     return info.host_bytes + info.device_bytes;
 }
 
-/* What a context plans is allowed to the byte; with less it plans less, and what that lacks is
- * told. */
+/* A limit of exactly the planned memory is accepted; with less the context plans less, and logs
+ * what it leaves out. */
 static void test_memory_max(void)
 {
     struct gpume_params params = params_of(80, 48);
@@ -340,9 +342,9 @@ static void test_memory_max(void)
     for (uint64_t allowed = params.memory_max - 1; allowed > 0; allowed /= 2) {
         struct gpume_params tight = params;
         tight.memory_max = allowed;
-        told.errors = 0;
+        logged.errors = 0;
         int status = gpume_open(&ctx, &tight);
-        REQUIRE_EQUAL(told.errors, status == GPUME_OK ? 0 : 1);
+        REQUIRE_EQUAL(logged.errors, status == GPUME_OK ? 0 : 1);
         if (status == GPUME_OK) {
             gpume_get_info(ctx, &info);
             REQUIRE(info.host_bytes + info.device_bytes <= tight.memory_max);
@@ -392,9 +394,9 @@ static void test_prefilter(void)
         .height = 3,
         .weights = none};
     params.prefilter = &filter;
-    told.errors = 0;
+    logged.errors = 0;
     REQUIRE_EQUAL(gpume_open(&ctx, &params), GPUME_INVALID);
-    REQUIRE_EQUAL(told.errors, 1);
+    REQUIRE_EQUAL(logged.errors, 1);
 }
 
 struct sender {
@@ -433,7 +435,7 @@ static void test_two_threads(void)
     uint64_t count = 0;
     while (gpume_receive(ctx, &field, GPUME_WAIT) == GPUME_OK) {
         REQUIRE_EQUAL(field->frame, count + 3);
-        gpume_field_release(&held); /* one field is always in our hands */
+        gpume_field_release(&held); /* the test always holds one field */
         held = field;
         count++;
     }
@@ -446,7 +448,7 @@ static void test_two_threads(void)
 
 #define HOARD_MAX 1000 /* frames: more than any plan keeps at this size */
 
-/* A caller who gives nothing back is told so; he never waits for himself. */
+/* A caller that releases no field gets an error instead of waiting for itself. */
 static void test_hoarding(bool want_frames)
 {
     struct gpume_params params = params_of(48, 48);
@@ -484,7 +486,7 @@ static void test_hoarding(bool want_frames)
     free(plane.data);
 }
 
-/* Wakes a sender that waits for room nobody makes. */
+/* Wakes a sender that waits for space that no one frees. */
 static void test_cancel(void)
 {
     struct gpume_params params = params_of(48, 48);
@@ -502,7 +504,7 @@ static void test_cancel(void)
     REQUIRE_EQUAL(gpume_close(&ctx), GPUME_OK);
 }
 
-/* Closing with frames filled, sent and under way, and opening again, many times over. */
+/* Closes contexts with frames filled, sent and in flight, and opens new ones, many times. */
 static void test_close_early(void)
 {
     for (uint32_t round = 0; round < 40; round++) {

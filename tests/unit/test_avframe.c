@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* gpume/avframe.h: what a frame holds after a field was attached, after two, and what is refused.
- */
+/* gpume/avframe.h: what a frame holds after one and two fields were attached, and what is refused.
+ * */
 #include "gpume/avframe.h"
 #include "harness.h"
 
@@ -53,7 +53,7 @@ int main(void)
         check(&found[3], -1, 16, 5, 8, 18, vectors[3]);
         check(&found[5], -1, 5, 5, 34, 18, vectors[5]);
     }
-    /* Of the other direction: behind. */
+    /* The other direction follows. */
     field.ref = 4;
     REQUIRE_EQUAL(gpume_avframe_attach(frame, &field, &params), 0);
     found = vectors_of(frame, &count);

@@ -8,8 +8,8 @@
 #include "files/pattern.h"
 #include "gpume/gpume.h"
 #include "harness.h"
+#include "logged.h"
 #include "model/order.h"
-#include "told.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static void test_fifo(void)
     int items[7];
     REQUIRE_EQUAL(gpume_fifo_init(&fifo, 3), GPUME_OK);
     REQUIRE(!gpume_fifo_pop(&fifo));
-    for (int round = 0; round < 7; round++) { /* the head goes round more than once */
+    for (int round = 0; round < 7; round++) { /* the head wraps around more than once */
         gpume_fifo_push(&fifo, &items[round]);
         if (round >= 2) {
             REQUIRE(gpume_fifo_pop(&fifo) == &items[round - 2]);
@@ -64,12 +64,12 @@ static void test_workers(uint32_t threads)
     gpume_workers_destroy(&workers);
 }
 
-/* A step of a chain, and how much of it and of the one before is done. */
+/* A step of a chain, and how many items of it and of its predecessor are done. */
 struct link {
     struct gpume_step step;
     const struct link *before;
     atomic_uint done;
-    bool early; /* an item ran before the step before was over */
+    bool early; /* an item ran before the previous step was complete */
 };
 
 static void run_link(void *opaque, uint32_t item)
@@ -84,7 +84,7 @@ static void run_link(void *opaque, uint32_t item)
 
 #define LINKS 6
 
-/* Steps begin when what they wait for is over, also when they are used again. */
+/* Steps begin when the steps that they wait for are complete, also when they are reused. */
 static void test_order_of_steps(uint32_t threads)
 {
     static struct link links[LINKS];
@@ -126,7 +126,7 @@ static void put_letter(void *opaque, uint32_t item)
     *(*letter->end)++ = letter->name;
 }
 
-/* One thread takes steps as they are queued, and does so while it waits. */
+/* One thread runs steps in queue order, also while it waits. */
 static void test_place_of_steps(void)
 {
     char names[16] = "", *end = names;
@@ -145,10 +145,10 @@ static void test_place_of_steps(void)
     gpume_workers_wait(workers, steps[1]);
     REQUIRE(strcmp(names, "acdb") == 0);
     gpume_workers_add(workers, steps, 1);
-    gpume_workers_add(workers, steps + 2, 1); /* before one that is over: behind all */
+    gpume_workers_add(workers, steps + 2, 1); /* before a completed step: at the end of the queue */
     gpume_workers_wait(workers, steps[2]);
     REQUIRE(strcmp(names, "acdbac") == 0);
-    for (uint32_t i = 0; i < 2; i++) { /* and behind what it waits for */
+    for (uint32_t i = 0; i < 2; i++) { /* and after the step that it waits for */
         letters[2].step.after[i] = steps[1];
         gpume_workers_add(workers, steps, 3);
         gpume_workers_wait(workers, steps[2]);
@@ -177,25 +177,25 @@ static bool wins(uint32_t cost_a, int32_t ax, int32_t ay, uint32_t cost_b, int32
 
 static void test_order(void)
 {
-    REQUIRE(wins(1, 5, 5, 2, 0, 0));   /* cost before all */
+    REQUIRE(wins(1, 5, 5, 2, 0, 0));   /* cost first */
     REQUIRE(wins(2, 0, 0, 2, -7, -7)); /* then zero */
     REQUIRE(!wins(2, -7, -7, 2, 0, 0));
     REQUIRE(wins(2, 7, -1, 2, -7, 1)); /* then the smallest dy */
     REQUIRE(wins(2, -7, 1, 2, 7, 1));  /* then the smallest dx */
-    REQUIRE(!wins(2, 3, 3, 2, 3, 3));  /* nothing wins over itself */
+    REQUIRE(!wins(2, 3, 3, 2, 3, 3));  /* nothing beats itself */
     REQUIRE(!wins(2, 0, 0, 2, 0, 0));
 }
 
 static void test_log(void)
 {
-    struct gpume_log log = {.fn = told_line};
+    struct gpume_log log = {.fn = logged_line};
     char long_text[1500];
     memset(long_text, 'x', sizeof(long_text) - 1);
     long_text[sizeof(long_text) - 1] = '\0';
     gpume_log_write(&log, GPUME_LOG_INFO, "%d and %s", 7, "eight");
-    REQUIRE(strcmp(told.last, "7 and eight") == 0);
+    REQUIRE(strcmp(logged.last, "7 and eight") == 0);
     gpume_log_write(&log, GPUME_LOG_INFO, "%s", long_text);
-    REQUIRE_EQUAL(strlen(told.last), 1023);
+    REQUIRE_EQUAL(strlen(logged.last), 1023);
     gpume_log_write(NULL, GPUME_LOG_INFO, "nobody listens");
     gpume_log_write(&(struct gpume_log){0}, GPUME_LOG_INFO, "nobody listens");
 }
@@ -231,7 +231,7 @@ static void test_pattern_names(void)
     }
 }
 
-/* By number, not by name; what no pattern would have made does not count. */
+/* By number, not by name; names that the pattern cannot produce do not count. */
 static void test_pattern_list(void)
 {
     static const char *const files[] = {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What gpume bench rests on: the frames go to and fro, the work is counted as by hand, and an
- * answer that is wrong in one block, be it the vector or the cost, is found before anything is
- * measured.
+ * What gpume bench relies on: frames alternate forwards and backwards, work is counted as by hand,
+ * and an answer with one wrong vector or cost is detected before anything is measured.
  */
 #include "bench/repeat.h"
 #include "bench/timing.h"
@@ -80,7 +79,7 @@ static void test_work(void)
     REQUIRE_EQUAL(gpume_bench_median(even, 4), 3);
 }
 
-/* Both ways of running find it: compared alone, and measured. */
+/* Both kinds of run detect it: the comparison alone, and the measurement. */
 static void find_wrong(const struct gpume_bench_clip *clip, const struct gpume_params *params,
     const struct gpume_bench_answers *answers, int expected)
 {
@@ -118,7 +117,7 @@ static void test_disagreement(void)
     gpume_bench_clip_free(&clip);
 }
 
-/* The costs that mestimate does not tell. */
+/* The costs, which mestimate does not return. */
 static void test_cost(void)
 {
     struct gpume_bench_clip clip = {0};

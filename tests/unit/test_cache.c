@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * base/cache in folders that are missing, shut and full of rubbish; and what gpume_open keeps there
- * on Vulkan, where there is a device.
+ * base/cache in folders that are missing, inaccessible or full of invalid files; and what
+ * gpume_open stores there with Vulkan, if there is a device.
  */
 #include "base/cache.h"
 #include "gpume/gpume.h"
 #include "harness.h"
-#include "told.h"
+#include "logged.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -67,7 +67,7 @@ static bool absent(const struct gpume_cache *cache, const char *name)
 
 static void test_entries(void)
 {
-    const struct gpume_cache cache = {place("made/gpume"), &told_log};
+    const struct gpume_cache cache = {place("made/gpume"), &counting_log};
     struct stat info;
     REQUIRE(absent(&cache, "one"));
     REQUIRE(gpume_cache_store(&cache, "one", "first", 5));
@@ -86,16 +86,16 @@ static void test_entries(void)
     REQUIRE(holds(&cache, "large", large, GPUME_CACHE_BYTES_MAX));
     REQUIRE(!gpume_cache_store(&cache, "large", large, GPUME_CACHE_BYTES_MAX + 1));
     free(large);
-    const struct gpume_cache none = {NULL, &told_log};
+    const struct gpume_cache none = {NULL, &counting_log};
     REQUIRE(absent(&none, "one"));
     REQUIRE(!gpume_cache_store(&none, "one", "first", 5));
-    REQUIRE_EQUAL(told.errors + told.warnings, 0);
+    REQUIRE_EQUAL(logged.errors + logged.warnings, 0);
 }
 
-/* Any byte changed, any part missing, anything more. */
+/* Any changed byte, any missing part, any additional byte. */
 static void test_damage(void)
 {
-    const struct gpume_cache cache = {place("damage"), &told_log};
+    const struct gpume_cache cache = {place("damage"), &counting_log};
     char path[256], good[128], bad[128];
     REQUIRE(gpume_cache_store(&cache, "entry", "sixteen or so...", 16));
     snprintf(path, sizeof(path), "%s", place("damage/entry"));
@@ -120,13 +120,13 @@ static void test_damage(void)
     REQUIRE(absent(&cache, "entry"));
     REQUIRE(gpume_cache_store(&cache, "entry", "new", 3));
     REQUIRE(holds(&cache, "entry", "new", 3));
-    REQUIRE_EQUAL(told.errors + told.warnings, 0);
+    REQUIRE_EQUAL(logged.errors + logged.warnings, 0);
 }
 
-/* What is no file is neither read nor replaced, and nobody waits for it. */
+/* Anything but a regular file is neither read nor replaced, and not waited for. */
 static void test_places(void)
 {
-    const struct gpume_cache cache = {place("places"), &told_log};
+    const struct gpume_cache cache = {place("places"), &counting_log};
     struct stat info;
     REQUIRE(gpume_cache_store(&cache, "file", "x", 1));
     REQUIRE_EQUAL(mkfifo(place("places/fifo"), 0600), 0);
@@ -142,17 +142,17 @@ static void test_places(void)
     const char *const folders[] = {
         place("places/file"), place("no/such/home"), "/proc/gpume", "/dev/null/x"};
     for (size_t i = 0; i < 4; i++) {
-        const struct gpume_cache shut = {folders[i], &told_log};
-        told.debugs = 0;
+        const struct gpume_cache shut = {folders[i], &counting_log};
+        logged.debugs = 0;
         REQUIRE(absent(&shut, "entry"));
         REQUIRE(!gpume_cache_store(&shut, "entry", "x", 1));
-        REQUIRE_EQUAL(told.debugs, 1);
+        REQUIRE_EQUAL(logged.debugs, 1);
     }
     REQUIRE(lstat(place("no"), &info) != 0);
-    REQUIRE_EQUAL(told.errors + told.warnings, 0);
+    REQUIRE_EQUAL(logged.errors + logged.warnings, 0);
 }
 
-/* The one entry of a folder; false if there are none or several. */
+/* Finds the only entry of a folder; false if there are none or several. */
 static bool only_entry(const char *folder, char name[256])
 {
     unsigned count = 0;
@@ -169,7 +169,7 @@ static bool only_entry(const char *folder, char name[256])
     return count == 1;
 }
 
-/* Opens and closes a context; the lines it told at debug level. */
+/* Opens and closes a context; returns the number of its debug messages. */
 static unsigned open_once(const char *folder, uint32_t block)
 {
     struct gpume_params params;
@@ -177,15 +177,15 @@ static unsigned open_once(const char *folder, uint32_t block)
     params.width = params.height = 64;
     params.block = block;
     params.backend = GPUME_BACKEND_VULKAN;
-    params.log = told_line;
+    params.log = logged_line;
     params.cache_dir = folder;
-    params.search = "quads"; /* nothing is tried, or kept of that, on hardware either */
-    told.debugs = 0;
+    params.search = "quads"; /* even on hardware, nothing is tried or stored */
+    logged.debugs = 0;
     gpume *ctx = NULL;
     REQUIRE_EQUAL(gpume_open(&ctx, &params), GPUME_OK);
     REQUIRE_EQUAL(gpume_close(&ctx), GPUME_OK);
-    REQUIRE_EQUAL(told.errors + told.warnings, 0);
-    return told.debugs;
+    REQUIRE_EQUAL(logged.errors + logged.warnings, 0);
+    return logged.debugs;
 }
 
 static ino_t inode(const char *path)
@@ -198,8 +198,8 @@ static void test_pipelines(void)
 {
     char folder[256], name[256], path[600];
     snprintf(folder, sizeof(folder), "%s", place("pipelines"));
-    const struct gpume_cache cache = {folder, &told_log};
-    REQUIRE_EQUAL(open_once(NULL, 8), 1); /* how long it took */
+    const struct gpume_cache cache = {folder, &counting_log};
+    REQUIRE_EQUAL(open_once(NULL, 8), 1); /* with its time */
     REQUIRE_EQUAL(open_once(folder, 8), 1);
     REQUIRE(only_entry(folder, name));
     REQUIRE(strncmp(name, "pipelines-", 10) == 0);
@@ -216,8 +216,8 @@ static void test_pipelines(void)
     }
     REQUIRE_EQUAL(truncate(path, 40), 0);
     REQUIRE_EQUAL(open_once(folder, 8), 2);
-    REQUIRE(inode(path) != cold && !absent(&cache, name)); /* mended */
-    /* Of another device, and shorter than its header: whole as an entry. */
+    REQUIRE(inode(path) != cold && !absent(&cache, name)); /* replaced */
+    /* Another device's data, and data shorter than their header: valid as cache entries. */
     static const size_t at[] = {8, 12, 16, 31, 0};
     for (size_t i = 0; i < sizeof(at) / sizeof(*at); i++) {
         ((char *)data)[at[i]] ^= 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * test_ceiling [cpu|vulkan]: every available search has a ceiling, except those of the CPU that no
- * loop is written for; no other search has one. Each loop counts its differences.
+ * test_ceiling [cpu|vulkan]: every available search has a ceiling, except CPU searches without a
+ * loop for it; no other search has one. Each loop counts its differences.
  */
 #include "bench/ceiling.h"
 #include "bench/ceiling_x86.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * gpu/choice: what is named is taken, what is remembered is believed if it can be true, and what is
- * tried is remembered. Needs a Vulkan device, which is taken for hardware.
+ * gpu/choice: a named search is used, a cached choice is used if it is plausible, and the result of
+ * trials is cached. Needs a Vulkan device, which is treated as hardware.
  */
 #include "gpu/tune/choice.h"
 #include "gpu/vk/device.h"
@@ -55,7 +55,7 @@ static struct gpume_match_choice choose(
     return choice;
 }
 
-/* Is that what the entry says? */
+/* Does the cache entry name this choice? */
 static bool entry_is(const struct gpume_plan *plan, const struct gpume_cache *cache,
     const struct gpume_match_choice *choice)
 {
@@ -137,7 +137,7 @@ static void test_named(const struct gpume_cache *cache)
     REQUIRE(strcmp(named.variant->name, "float") == 0);
     REQUIRE_EQUAL(trials, 1); /* of its shapes, */
     REQUIRE(entry_is(&plan, cache, &named));
-    plan.params.search = NULL; /* which says nothing about the others */
+    plan.params.search = NULL; /* which implies nothing about the others */
     REQUIRE(entry_is(&plan, cache, &unnamed));
     plan.params.search = "half";
     gpu.log = &silent;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Frames kept for their colours: which are there, and layouts that swscale cannot read itself. */
+/* Frames kept for their colours: which ones are available, and layouts that swscale cannot read. */
 #include "harness.h"
 #include "media/colour.h"
 
@@ -39,7 +39,7 @@ static AVFrame *make_frame(enum AVPixelFormat format, unsigned seed)
     return frame;
 }
 
-/* The same samples in another layout have the same colours. */
+/* The same samples in another layout give the same colours. */
 static void check_layout(enum AVPixelFormat format, enum AVPixelFormat planar)
 {
     struct gpume_colour_frames *a = NULL, *b = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * test_compute cpu|vulkan [--validate]: arrays, reductions against plain loops, programs. Arrays
- * are filled with noise beforehand, so that what is not written shows.
+ * test_compute cpu|vulkan [--validate]: arrays, reductions compared with plain loops, programs.
+ * Arrays are filled with noise first, so that missing writes are detected.
  */
 #include "gpume/compute.h"
 #include "gpume/gpume.h"
@@ -78,7 +78,7 @@ static void test_context(void)
     params.backend = GPUME_BACKEND_VULKAN;
     params.device = "no such device";
     REQUIRE_EQUAL(gpume_compute_open(&none, &params), GPUME_DEVICE);
-    params.backend = GPUME_BACKEND_CPU; /* refused in the words of gpume_open */
+    params.backend = GPUME_BACKEND_CPU; /* refused with gpume_open's message */
     REQUIRE_EQUAL(gpume_compute_open(&none, &params), GPUME_INVALID);
     REQUIRE(strstr(said, "params.device no such device: the CPU has no devices") != NULL);
     REQUIRE(!none);
@@ -131,7 +131,7 @@ static void test_sizes(void)
     errors = 0;
 }
 
-/* Larger than what is staged at a time, and at odd offsets. */
+/* Larger than one staging transfer, and at odd offsets. */
 static void test_arrays(void)
 {
     enum { BYTES = (20 << 20) + 13 };
@@ -184,12 +184,12 @@ static uint32_t element_of(const void *data, uint32_t bytes, uint64_t i)
 
 static uint64_t bins[GPUME_HISTOGRAM_MAX], expected[GPUME_HISTOGRAM_MAX];
 
-/* One stretch of an array, by every reduction. */
+/* Applies every reduction to one range of an array. */
 static void check_reductions(const void *data, gpume_array *array, enum gpume_element element,
     uint64_t first, uint64_t count, uint32_t shift, uint32_t bin_count)
 {
     const uint32_t bytes = 1u << element;
-    uint64_t sum = 0, told = ~(uint64_t)0;
+    uint64_t sum = 0, result = ~(uint64_t)0;
     struct gpume_minimum least = {0, UINT32_MAX}, minimum = {~(uint64_t)0, 1};
     memset(expected, 0, sizeof(expected));
     memset(bins, 0xCD, sizeof(bins));
@@ -203,8 +203,8 @@ static void check_reductions(const void *data, gpume_array *array, enum gpume_el
             expected[value >> shift]++;
         }
     }
-    REQUIRE_EQUAL(gpume_array_sum(array, element, first, count, &told), GPUME_OK);
-    REQUIRE_EQUAL(told, sum);
+    REQUIRE_EQUAL(gpume_array_sum(array, element, first, count, &result), GPUME_OK);
+    REQUIRE_EQUAL(result, sum);
     if (count > 0) {
         REQUIRE_EQUAL(gpume_array_minimum(array, element, first, count, &minimum), GPUME_OK);
         REQUIRE_EQUAL(minimum.value, least.value);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * test_compute_sort cpu|vulkan [--validate]: gpume_sort and gpume_array_sort against qsort of (key,
- * place), which is stable, with segments of all lengths, gaps between them, and every refusal.
+ * test_compute_sort cpu|vulkan [--validate]: compares gpume_sort and gpume_array_sort with qsort of
+ * (key, position), which is stable: segments of all lengths, gaps between them, and every refusal.
  */
 #include "gpume/compute.h"
 #include "harness.h"

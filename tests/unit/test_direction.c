@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * gpume.h on directions: which fields come, in which order and how soon, for every distance and
- * number of frames; that --check agrees; that looking ahead is looking back in a clip played
- * backwards. By both engines.
+ * Directions as gpume.h defines them: which fields arrive, in which order and how soon, for every
+ * distance and number of frames; that params.check agrees; that searching the future equals
+ * searching the past of the reversed clip. With both engines.
  */
 #include "gpume/gpume.h"
 #include "harness.h"
@@ -32,7 +32,7 @@ struct expected {
     uint64_t frame, ref;
 };
 
-/* The words of the header, one by one: the fields of `frames` frames numbered from first_frame. */
+/* The header's definition, literally: the fields of `frames` frames numbered from first_frame. */
 static uint32_t list_fields(const struct gpume_params *p, uint64_t frames, struct expected *list)
 {
     const uint64_t first = p->first_frame, end = first + frames;
@@ -62,8 +62,8 @@ static void take(const struct gpume_field *field, const struct expected *expecte
 #define FRAMES_MAX 40u
 #define FURTHER 10u /* two distances */
 
-/* Fields that must be there when so many frames have been sent and there may be more: those at the
- * front of the list that need no others. */
+/* Number of fields that must be available after so many frames, if more may follow: the leading
+ * ones of the list that need no later frames. */
 static uint32_t list_ready(const struct gpume_params *p, uint64_t sent)
 {
     struct expected list[2 * (FRAMES_MAX + FURTHER)];
@@ -75,8 +75,8 @@ static uint32_t list_ready(const struct gpume_params *p, uint64_t sent)
     return ready;
 }
 
-/* eager: whatever can be received is received before the next frame goes, else as late as it may
- * be. */
+/* eager: every available field is received before the next frame is sent, else as late as allowed.
+ * */
 static void check_run(struct gpume_params params, uint32_t frames, bool eager)
 {
     struct expected list[2 * FRAMES_MAX];
@@ -137,7 +137,8 @@ static void test_counts(void)
     }
 }
 
-/* With params.first_target and target_count: before the first frame, within, behind the last. */
+/* With params.first_target and target_count: before the first frame, within the clip, after the
+ * last. */
 static void test_targets(void)
 {
     static const uint64_t ranges[][2] = {
@@ -155,7 +156,7 @@ static void test_targets(void)
     }
 }
 
-/* A bound on what can be asked for. */
+/* The limit of the distance. */
 static void test_refusal(void)
 {
     struct gpume_params params = params_of((enum gpume_direction)4, 1);
@@ -164,7 +165,7 @@ static void test_refusal(void)
     REQUIRE(!ctx);
 }
 
-/* Everything of a field but its numbers. */
+/* All of a field but its frame numbers. */
 struct kept {
     struct gpume_vector vectors[6];
     uint32_t costs[6], ranks[6];
@@ -173,7 +174,7 @@ struct kept {
 
 #define CLIP 11u
 
-/* Frames 0 to CLIP - 1 of a clip in their order or the other way round. */
+/* Frames 0 to CLIP - 1 of a clip in order or reversed. */
 static uint32_t search_clip(const struct gpume_params *params, bool backwards, struct kept *kept)
 {
     struct gpume_plane plane = synth_plane(params->width, params->height, 8);
@@ -254,7 +255,7 @@ static void *send_main(void *opaque)
     return NULL;
 }
 
-/* A sender that waits for room alone, a receiver that always keeps a field. */
+/* One thread sends and only waits for space; another receives and always keeps one field. */
 static void test_two_threads(enum gpume_direction direction, bool want_frames)
 {
     enum { FRAMES = 150 };

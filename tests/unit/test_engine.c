@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The CPU engine. Its choices must affect time only: the decisions of its policy from invented
- * times, and the same fields with and without elimination on any number of threads. Tasks of any
- * frames that it holds, in layers of any shape, against the plain oracle.
+ * The CPU engine: its policy's decisions for invented times; the same fields with and without
+ * elimination on any number of threads; and tasks with any frames that it holds, in layers of any
+ * shape, compared with the plain oracle.
  */
 #include "brute.h"
 #include "cpu/engine_cpu.h"
@@ -17,7 +17,7 @@
 
 #define ITEMS 100u
 
-/* What a field would take whose items take so long without elimination and with it. */
+/* The time of a field whose items take so long without and with elimination. */
 static struct gpume_probe probe_of(
     const struct gpume_choice *choice, uint64_t full_ns, uint64_t eliminating_ns, uint64_t box_ns)
 {
@@ -30,7 +30,7 @@ static struct gpume_probe probe_of(
     return probe;
 }
 
-/* Fields until the next that probes, and what that finds. Gives how many were eliminating. */
+/* Simulates the fields up to and including the next probe. Returns how many used elimination. */
 static uint32_t run_fields(struct gpume_policy *policy, uint32_t count, uint64_t full_ns,
     uint64_t eliminating_ns, uint64_t box_ns)
 {
@@ -44,7 +44,7 @@ static uint32_t run_fields(struct gpume_policy *policy, uint32_t count, uint64_t
             struct gpume_probe probe = probe_of(&choice, full_ns, eliminating_ns, box_ns);
             REQUIRE(probe.items[0] > 0 && probe.items[1] > 0);
             REQUIRE(
-                probe.items[!choice.eliminating] <= ITEMS / 10); /* the other way costs little */
+                probe.items[!choice.eliminating] <= ITEMS / 10); /* the alternative costs little */
             gpume_policy_learn(policy, &probe);
         }
     }
@@ -55,11 +55,12 @@ static void test_policy(void)
 {
     struct gpume_policy policy;
     gpume_policy_init(&policy, true, false, ITEMS);
-    REQUIRE_EQUAL(run_fields(&policy, 32, 1000, 100, 0), 31); /* film: much is dropped */
-    REQUIRE_EQUAL(run_fields(&policy, 32, 1000, 3000, 0), 1); /* noise: nothing is */
+    REQUIRE_EQUAL(
+        run_fields(&policy, 32, 1000, 100, 0), 31); /* film: most candidates are dropped */
+    REQUIRE_EQUAL(run_fields(&policy, 32, 1000, 3000, 0), 1); /* noise: none are */
     REQUIRE_EQUAL(run_fields(&policy, 32, 1000, 3000, 0), 0);
     REQUIRE_EQUAL(run_fields(&policy, 32, 1000, 900, 0), 31);
-    REQUIRE_EQUAL(run_fields(&policy, 32, 1000, 900, 200 * ITEMS), 1); /* sums cost too */
+    REQUIRE_EQUAL(run_fields(&policy, 32, 1000, 900, 200 * ITEMS), 1); /* sums take time, too */
     gpume_policy_init(&policy, true, true, ITEMS);
     REQUIRE_EQUAL(run_fields(&policy, 32, 1000, 100, 0), 32); /* a wide window: the first guess */
     gpume_policy_init(&policy, false, true, ITEMS);
@@ -70,8 +71,8 @@ static void test_policy(void)
     }
 }
 
-/* Fields of one item probe with all of it: there is nothing to compare, and the first guess stays.
- */
+/* A field of one item probes with that item: there is nothing to compare, and the first guess
+ * stays. */
 static void test_single_item(void)
 {
     struct gpume_policy policy;
@@ -87,7 +88,7 @@ static void test_single_item(void)
             gpume_policy_learn(&policy, &probe);
         }
     }
-    REQUIRE(!policy.eliminating); /* the other way has never been timed */
+    REQUIRE(!policy.eliminating); /* the alternative has never been timed */
 }
 
 static uint32_t sum_of(const uint8_t *samples, uint32_t x, uint32_t y, uint32_t size)
@@ -248,7 +249,7 @@ static void collect(struct session *session, uint32_t slot)
     }
 }
 
-/* Often a frame, mostly a task: past, future and equal frames, at all distances. */
+/* Often adds a frame, mostly a task: past, future and equal frames, at all distances. */
 static void submit(struct session *session, uint32_t slot, uint64_t *random)
 {
     struct gpume_batch *batch = &session->batches[slot];

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Formats of vectors: bytes written against bytes made by hand, and the way back; grids and arrays
- * of the library alike; what each refuses, with its place; and that no end of a file and no changed
- * byte is worse than a line in the log. Works in a folder of its own under the current one.
+ * Formats of vectors: the bytes written are those made by hand and can be read back, as grids and
+ * as arrays of the library; each format refuses what it cannot hold and says where; and no
+ * truncation and no changed byte does more than log a line. Works in its own folder below the
+ * current one.
  */
 #include "harness.h"
-#include "told.h"
+#include "logged.h"
 #include "vectors/format.h"
 #include "vectors/rank.h"
 #include "vectors/reader.h"
@@ -60,7 +61,7 @@ static int write_fields(
 {
     struct gpume_out_set set = {.overwrite = true};
     const struct gpume_vectors_output output = {
-        .path = path, .format = format, .set = &set, .processors = 1, .log = told_log};
+        .path = path, .format = format, .set = &set, .processors = 1, .log = counting_log};
     struct gpume_vectors_writer *writer = NULL;
     int status = gpume_vectors_writer_open(&writer, &output, &grid);
     for (size_t i = first; i < first + count && status == GPUME_OK; i++) {
@@ -73,7 +74,7 @@ static int write_fields(
     return status;
 }
 
-/* The whole of a small file. */
+/* Reads a small file. */
 static size_t load(const char *path, unsigned char *to, size_t room)
 {
     FILE *file = fopen(path, "rb");
@@ -130,7 +131,7 @@ static void put(struct golden *golden, const void *data, size_t bytes)
 
 #define PUT(golden, text) put(golden, text, sizeof(text) - 1)
 
-/* A .npy's text with blanks up to its end. */
+/* A .npy header padded with blanks. */
 static void put_npy_text(struct golden *golden, const char *text, size_t bytes)
 {
     put(golden, text, strlen(text));
@@ -245,7 +246,7 @@ static bool is_golden(const char *path, const struct golden *golden)
 
 static void test_writers(void)
 {
-    told.lines = 0;
+    logged.lines = 0;
     for (size_t i = 0; i <= HASH; i++) {
         const struct gpume_vectors_format *format = gpume_vectors_format_named(goldens[i].format);
         REQUIRE_EQUAL(write_fields(format, goldens[i].path, 0, FIELDS), GPUME_OK);
@@ -259,22 +260,22 @@ static void test_writers(void)
     REQUIRE_EQUAL(write_fields(&gpume_vectors_mv_extractor, "mvs-%d.npy", 0, FIELDS), GPUME_OK);
     REQUIRE(is_golden("mvs-2.npy", &goldens[MV_EXTRACTOR]));
     REQUIRE(access("mvs-1.npy", F_OK) == 0);
-    REQUIRE_EQUAL(told.lines, 0);
+    REQUIRE_EQUAL(logged.lines, 0);
 }
 
-/* What a name has no place for is told, and nothing stays of it. */
+/* A name without a place for the number is refused, and no file is written. */
 static void test_names(void)
 {
-    told.lines = 0;
+    logged.lines = 0;
     REQUIRE_EQUAL(write_fields(&gpume_vectors_flo, "g%d.flo", 0, FIELDS), GPUME_UNSUPPORTED);
-    REQUIRE(strstr(told.last, "two %d"));
+    REQUIRE(strstr(logged.last, "two %d"));
     REQUIRE(access("g2.flo", F_OK) != 0);
     REQUIRE_EQUAL(write_fields(&gpume_vectors_flo, "g.flo", 0, 2), GPUME_UNSUPPORTED);
-    REQUIRE(strstr(told.last, "put %d in the name"));
+    REQUIRE(strstr(logged.last, "put %d in the name"));
     REQUIRE(access("g.flo", F_OK) != 0);
     REQUIRE_EQUAL(
         write_fields(&gpume_vectors_mv_extractor, "g%d%d%d.npy", 0, 1), GPUME_UNSUPPORTED);
-    REQUIRE_EQUAL(told.lines, 3);
+    REQUIRE_EQUAL(logged.lines, 3);
 }
 
 static void check_field(const struct gpume_vectors_field *field, size_t i, unsigned columns)
@@ -295,13 +296,13 @@ static void check_field(const struct gpume_vectors_field *field, size_t i, unsig
     }
 }
 
-/* All fields of a source, held against ours from `first` on. */
+/* Compares all fields of a source with ours from `first` on. */
 static void check_source(
     const struct gpume_vectors_source *source, size_t first, size_t count, unsigned columns)
 {
     struct gpume_vectors_reader *reader = NULL;
     const struct gpume_vectors_field *field = NULL;
-    told.lines = 0;
+    logged.lines = 0;
     REQUIRE_EQUAL(gpume_vectors_reader_open(&reader, source), GPUME_OK);
     for (size_t i = first; reader && i < first + count; i++) {
         REQUIRE_EQUAL(gpume_vectors_reader_next(reader, &field), GPUME_OK);
@@ -315,7 +316,7 @@ static void check_source(
         REQUIRE_EQUAL(gpume_vectors_reader_next(reader, &field), GPUME_OK);
         REQUIRE(field == NULL);
     }
-    REQUIRE_EQUAL(told.lines, 0);
+    REQUIRE_EQUAL(logged.lines, 0);
     gpume_vectors_reader_close(&reader);
     REQUIRE(reader == NULL);
 }
@@ -324,7 +325,7 @@ static void test_readers(void)
 {
     for (size_t i = 0; i < GOLDENS; i++) {
         const struct golden *golden = &goldens[i];
-        struct gpume_vectors_source source = {.path = golden->path, .log = told_log};
+        struct gpume_vectors_source source = {.path = golden->path, .log = counting_log};
         check_source(&source, 0, FIELDS, golden->columns);
         source.data = golden->data;
         source.bytes = golden->bytes;
@@ -332,15 +333,16 @@ static void test_readers(void)
         source.format = gpume_vectors_format_named(golden->format);
         check_source(&source, 0, FIELDS, golden->columns);
     }
-    struct gpume_vectors_source source = {.path = "mvs-%d.npy", .log = told_log};
+    struct gpume_vectors_source source = {.path = "mvs-%d.npy", .log = counting_log};
     check_source(&source, 0, FIELDS, GPUME_VECTORS_REF);
-    source = (struct gpume_vectors_source){.path = "f%d-%02d.flo", .block = BLOCK, .log = told_log};
+    source =
+        (struct gpume_vectors_source){.path = "f%d-%02d.flo", .block = BLOCK, .log = counting_log};
     check_source(&source, 0, FIELDS, GPUME_VECTORS_REF);
-    source = (struct gpume_vectors_source){.path = "v.flo", .block = BLOCK, .log = told_log};
+    source = (struct gpume_vectors_source){.path = "v.flo", .block = BLOCK, .log = counting_log};
     check_source(&source, 0, 1, 0);
 }
 
-/* Of a .flo without a block every pixel is one; one that is not known is none. */
+/* Without a block size, every pixel of a .flo is a block, except pixels of unknown motion. */
 static void test_pixels(void)
 {
     unsigned char data[12 + 2 * 2 * 8] = "PIEH\x02\0\0\0\x02\0\0\0";
@@ -348,7 +350,7 @@ static void test_pixels(void)
     struct gpume_vectors_reader *reader = NULL;
     const struct gpume_vectors_field *field = NULL;
     const struct gpume_vectors_source source = {
-        .path = "pixels", .data = data, .bytes = sizeof data, .log = told_log};
+        .path = "pixels", .data = data, .bytes = sizeof data, .log = counting_log};
     memcpy(data + 12 + 8, far, sizeof far);
     memcpy(data + 12 + 8 + 4, far, sizeof far);
     REQUIRE_EQUAL(gpume_vectors_reader_open(&reader, &source), GPUME_OK);
@@ -368,9 +370,9 @@ static bool read_bytes(const struct gpume_vectors_format *format, const char *na
         .bytes = bytes,
         .format = format,
         .block = block,
-        .log = told_log};
-    told.lines = 0;
-    told.last[0] = '\0';
+        .log = counting_log};
+    logged.lines = 0;
+    logged.last[0] = '\0';
     int status = gpume_vectors_reader_open(&reader, &source);
     while (status == GPUME_OK) {
         status = gpume_vectors_reader_next(reader, &field);
@@ -385,11 +387,11 @@ static bool read_bytes(const struct gpume_vectors_format *format, const char *na
         }
     }
     gpume_vectors_reader_close(&reader);
-    REQUIRE_EQUAL(told.lines, status == GPUME_OK ? 0 : 1);
+    REQUIRE_EQUAL(logged.lines, status == GPUME_OK ? 0 : 1);
     return status == GPUME_OK;
 }
 
-/* Every file cut short, and with every byte changed, is read or refused in a line. */
+/* Every truncation and every changed byte of a file is read or refused with one message. */
 static void test_damage(void)
 {
     static unsigned char data[4096];
@@ -405,7 +407,7 @@ static void test_damage(void)
         for (size_t bytes = 0; bytes < golden->bytes; bytes++) {
             whole += read_bytes(format, "cut", data, bytes, BLOCK);
         }
-        /* Some end where a row or a field does, and say nothing of how much there is to come. */
+        /* Some formats do not state their length, so a file may end after any row or field. */
         REQUIRE(whole <= (i == NPY || i == MV_EXTRACTOR || i == FLO ? 0 : 6));
         for (size_t at = 0; at < golden->bytes; at++) {
             static const unsigned char masks[] = {0x01, 0x80, 0xFF, 0x10};
@@ -482,9 +484,9 @@ static void test_refusals(void)
         const bool read = read_bytes(gpume_vectors_format_named(cases[i].format), "name",
             cases[i].data, cases[i].bytes, BLOCK);
         REQUIRE(!read);
-        if (!strstr(told.last, cases[i].says) || strncmp(told.last, "name: ", 6) != 0) {
-            fprintf(stderr, "case %zu says '%s', not '%s'\n", i, told.last, cases[i].says);
-            REQUIRE(strstr(told.last, cases[i].says));
+        if (!strstr(logged.last, cases[i].says) || strncmp(logged.last, "name: ", 6) != 0) {
+            fprintf(stderr, "case %zu says '%s', not '%s'\n", i, logged.last, cases[i].says);
+            REQUIRE(strstr(logged.last, cases[i].says));
         }
     }
 }
@@ -507,9 +509,9 @@ static void test_mvf_heads(void)
         memcpy(data, mvf->data, mvf->bytes);
         data[cases[i].at] = cases[i].value;
         REQUIRE(!read_bytes(NULL, "mvf", data, mvf->bytes, 0));
-        if (!strstr(told.last, cases[i].says)) {
-            fprintf(stderr, "case %zu says '%s', not '%s'\n", i, told.last, cases[i].says);
-            REQUIRE(strstr(told.last, cases[i].says));
+        if (!strstr(logged.last, cases[i].says)) {
+            fprintf(stderr, "case %zu says '%s', not '%s'\n", i, logged.last, cases[i].says);
+            REQUIRE(strstr(logged.last, cases[i].says));
         }
     }
     memcpy(data, mvf->data, 64);
@@ -517,7 +519,7 @@ static void test_mvf_heads(void)
     memcpy(data + 72, mvf->data + 64, mvf->bytes - 64);
     data[12] = 72;
     const struct gpume_vectors_source source = {
-        .path = "later", .data = data, .bytes = mvf->bytes + 8, .log = told_log};
+        .path = "later", .data = data, .bytes = mvf->bytes + 8, .log = counting_log};
     check_source(&source, 0, FIELDS, mvf->columns);
 }
 
@@ -529,14 +531,14 @@ static void check_rectangles(
     struct gpume_vectors_info known = *info;
     struct gpume_vectors_writer *writer = NULL;
     const struct gpume_vectors_output output = {
-        .path = "rectangles", .format = &gpume_vectors_mvf, .set = &set, .log = told_log};
+        .path = "rectangles", .format = &gpume_vectors_mvf, .set = &set, .log = counting_log};
     REQUIRE_EQUAL(gpume_vectors_writer_open(&writer, &output, &known), GPUME_OK);
     REQUIRE_EQUAL(writer ? gpume_vectors_writer_field(writer, field) : 1, GPUME_OK);
     REQUIRE_EQUAL(writer ? gpume_vectors_writer_finish(writer) : 1, GPUME_OK);
     gpume_vectors_writer_close(&writer);
     struct gpume_vectors_reader *reader = NULL;
     const struct gpume_vectors_field *got = NULL;
-    const struct gpume_vectors_source source = {.path = "rectangles", .log = told_log};
+    const struct gpume_vectors_source source = {.path = "rectangles", .log = counting_log};
     REQUIRE_EQUAL(gpume_vectors_reader_open(&reader, &source), GPUME_OK);
     REQUIRE(reader && gpume_vectors_reader_info(reader)->block_h == info->block_h);
     REQUIRE_EQUAL(reader ? gpume_vectors_reader_next(reader, &got) : 1, GPUME_OK);
@@ -587,22 +589,22 @@ static void test_grid(void)
     REQUIRE(some[5].x == 0 && some[5].y == 8 && some[5].w == 4 && some[5].h == 1);
 }
 
-/* What a format needs and the fields do not have. */
+/* Data that a format needs but the fields lack. */
 static void test_needs(void)
 {
     struct gpume_vectors_info info = grid;
     struct gpume_vectors_writer *writer = NULL;
     struct gpume_vectors_output output = {
-        .path = "needs", .format = &gpume_vectors_hash, .log = told_log};
-    told.lines = 0;
+        .path = "needs", .format = &gpume_vectors_hash, .log = counting_log};
+    logged.lines = 0;
     info.columns &= ~(unsigned)GPUME_VECTORS_COST;
     REQUIRE_EQUAL(gpume_vectors_writer_open(&writer, &output, &info), GPUME_INVALID);
-    REQUIRE(strstr(told.last, "needs the costs"));
+    REQUIRE(strstr(logged.last, "needs the costs"));
     info.block_w = info.block_h = 0;
     output.format = &gpume_vectors_mvf;
     REQUIRE_EQUAL(gpume_vectors_writer_open(&writer, &output, &info), GPUME_INVALID);
-    REQUIRE(strstr(told.last, "blocks of one size"));
-    REQUIRE(told.lines == 2 && !writer && access("needs", F_OK) != 0);
+    REQUIRE(strstr(logged.last, "blocks of one size"));
+    REQUIRE(logged.lines == 2 && !writer && access("needs", F_OK) != 0);
     /* Columns that are not known are left out, and stay so on the way back. */
     info = grid;
     info.columns = 0;
@@ -616,13 +618,13 @@ static void test_needs(void)
         REQUIRE_EQUAL(writer ? gpume_vectors_writer_field(writer, &field) : 1, GPUME_OK);
         REQUIRE_EQUAL(writer ? gpume_vectors_writer_finish(writer) : 1, GPUME_OK);
         gpume_vectors_writer_close(&writer);
-        const struct gpume_vectors_source source = {.path = "bare", .log = told_log};
+        const struct gpume_vectors_source source = {.path = "bare", .log = counting_log};
         check_source(&source, 0, 1, 0);
         REQUIRE(unlink("bare") == 0);
     }
 }
 
-/* The costliest first, of two alike the first. */
+/* The costliest block, and of two equal ones the first. */
 static void test_ranks(void)
 {
     static const struct gpume_vectors_block blocks[] = {
@@ -630,7 +632,7 @@ static void test_ranks(void)
     static const uint32_t wanted[] = {2, 1, 3, 4, 0};
     const struct gpume_vectors_field field = {.count = 5, .blocks = blocks}, *ranked = NULL;
     struct gpume_vectors_ranker *ranker = NULL;
-    REQUIRE_EQUAL(gpume_vectors_ranker_create(&ranker, &told_log), GPUME_OK);
+    REQUIRE_EQUAL(gpume_vectors_ranker_create(&ranker, &counting_log), GPUME_OK);
     REQUIRE_EQUAL(gpume_vectors_ranker_apply(ranker, &field, &ranked), GPUME_OK);
     for (size_t i = 0; ranked && i < 5; i++) {
         REQUIRE_EQUAL(ranked->blocks[i].rank, wanted[i]);
@@ -642,7 +644,7 @@ static void remove_all(void)
 {
     DIR *dir = opendir(".");
     for (struct dirent *entry = dir ? readdir(dir) : NULL; entry; entry = readdir(dir)) {
-        /* Hidden files are those of outputs that are not finished: they must not be there. */
+        /* Hidden files belong to unfinished outputs: there must be none. */
         REQUIRE(entry->d_name[0] != '.' || strspn(entry->d_name, ".") == strlen(entry->d_name));
         (void)unlink(entry->d_name);
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Frames as video hardware lays them out become what software decoding gives: the same luma, depth
- * and visible part, and on demand the same planes. The frames are made here, from software's;
- * tests/cli/test_hwaccel.sh has them come from a device.
+ * Frames in the layouts of video hardware become what software decoding returns: the same luma,
+ * depth and visible part, and on request the same planes. The test makes them from software frames;
+ * in tests/cli/test_hwaccel.sh they come from a device.
  */
 #include "base/status.h"
 #include "harness.h"
@@ -31,13 +31,13 @@ static const struct layout layouts[] = {
     {AV_PIX_FMT_YUYV422, AV_PIX_FMT_YUV422P, 8},
     {AV_PIX_FMT_P010, AV_PIX_FMT_YUV420P10, 10},
     {AV_PIX_FMT_P016, AV_PIX_FMT_YUV420P10, 10},
-    {AV_PIX_FMT_P016, AV_PIX_FMT_YUV420P12, 12}, /* with its bits where P012 has them */
+    {AV_PIX_FMT_P016, AV_PIX_FMT_YUV420P12, 12}, /* with its bits in the positions of P012 */
     {AV_PIX_FMT_P210, AV_PIX_FMT_YUV422P10, 10},
     {AV_PIX_FMT_YUV444P16, AV_PIX_FMT_YUV444P10, 10},
     {AV_PIX_FMT_NV12, AV_PIX_FMT_GRAY8, 8},
 };
 
-/* Sample c of (x,y) of any format: where it lies and how far up. */
+/* Address of component c of the pixel at (x,y), in any format. */
 static uint8_t *place(const AVFrame *frame, int c, int x, int y)
 {
     const AVComponentDescriptor *sample = &av_pix_fmt_desc_get(frame->format)->comp[c];
@@ -52,7 +52,7 @@ static unsigned get(const AVFrame *frame, int c, int x, int y)
     return sample->depth > 8 ? (unsigned)(at[0] | at[1] << 8) >> sample->shift : at[0];
 }
 
-/* Left-aligned in 16 bits where the format has them, as devices do. */
+/* Left-aligned in 16 bits in deep formats, as devices do. */
 static void put(AVFrame *frame, int c, int x, int y, unsigned value, unsigned bits)
 {
     const AVComponentDescriptor *sample = &av_pix_fmt_desc_get(frame->format)->comp[c];
@@ -89,13 +89,13 @@ static AVFrame *make(enum AVPixelFormat format)
     return frame;
 }
 
-/* Software's frame with random samples, and the device's with the same. */
+/* A software frame with random samples, and a device's frame with the same. */
 static void make_pair(const struct layout *layout, AVFrame **software, AVFrame **device)
 {
     uint64_t seed = 1 + (uint64_t)layout->device;
     *software = make(layout->software);
     *device = make(layout->device);
-    if (av_pix_fmt_desc_get(layout->software)->nb_components < 3) { /* chroma without a meaning */
+    if (av_pix_fmt_desc_get(layout->software)->nb_components < 3) { /* meaningless chroma */
         memset((*device)->data[1], 0x80, (size_t)(*device)->linesize[1] * HEIGHT / 2);
     }
     for (int c = 0; c < av_pix_fmt_desc_get(layout->software)->nb_components; c++) {
@@ -109,7 +109,7 @@ static void make_pair(const struct layout *layout, AVFrame **software, AVFrame *
     }
 }
 
-/* The same planes: what filters would see. */
+/* Requires the same planes, which filters see. */
 static void require_whole(const AVFrame *software, const AVFrame *device)
 {
     unsigned different = 0;
@@ -126,7 +126,7 @@ static void require_whole(const AVFrame *software, const AVFrame *device)
     REQUIRE_EQUAL(device->pts, 77);
 }
 
-/* The same luma: what the search sees. */
+/* Requires the same luma, which the search sees. */
 static void require_luma(const AVFrame *software, const AVFrame *device)
 {
     static uint16_t want[WIDTH * HEIGHT], is[WIDTH * HEIGHT];
@@ -150,14 +150,14 @@ static void require_luma(const AVFrame *software, const AVFrame *device)
     gpume_luma_destroy(&luma);
 }
 
-/* Cropped as the decoders' formats ask: right and bottom by libav, left and top left to us. */
+/* Cropping: libav crops right and bottom, and leaves left and top to gpume. */
 static void check(const struct layout *layout, size_t cut_left, size_t cut_top, bool whole)
 {
     AVFrame *software = NULL, *device = NULL;
     make_pair(layout, &software, &device);
     software->crop_left = device->crop_left = cut_left;
     software->crop_top = device->crop_top = cut_top;
-    if (av_frame_apply_cropping(software, 0) < 0) { /* libav cannot for some, so nor can we */
+    if (av_frame_apply_cropping(software, 0) < 0) { /* libav cannot crop some formats */
         REQUIRE_EQUAL(gpume_hwframe_settle(device, layout->software, whole), GPUME_UNSUPPORTED);
         av_frame_unref(software);
         av_frame_unref(device);
@@ -190,7 +190,7 @@ static void test_refusals(void)
         enum AVPixelFormat device, software;
     } cases[] = {
         {AV_PIX_FMT_NV12, AV_PIX_FMT_NONE},
-        {AV_PIX_FMT_NV12, AV_PIX_FMT_YUV420P10}, /* bits that are not there */
+        {AV_PIX_FMT_NV12, AV_PIX_FMT_YUV420P10}, /* more bits than the source has */
         {AV_PIX_FMT_P010, AV_PIX_FMT_YUV422P},   /* another depth, other chroma */
         {AV_PIX_FMT_P016, AV_PIX_FMT_GBRP12},
     };

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * media: what the picture writers write, the reader reads back, value for value, at every depth;
- * names; the order and the scaling of two stills; filters; refusals in one line; Y4M read without
- * FFmpeg, small and larger than FFmpeg opens. Works in a folder of its own under the current one.
+ * media: the reader reads back exactly what the picture writers wrote, at every depth; names; order
+ * and scaling of two stills; filters; refusals in one line; Y4M read without FFmpeg, both small and
+ * too large for FFmpeg. Works in its own folder below the current one.
  */
 #include "harness.h"
+#include "logged.h"
 #include "media/picture.h"
 #include "media/source.h"
 #include "media/source_y4m.h"
 #include "media/y4m_header.h"
-#include "told.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { WIDTH = 37, HEIGHT = 23, FRAMES = 4 }; /* odd, so that rounding up shows */
+enum { WIDTH = 37, HEIGHT = 23, FRAMES = 4 }; /* odd, to exercise rounding up */
 
 static struct gpume_out_set outputs = {.overwrite = true};
 static uint16_t storage[WIDTH * HEIGHT], readback[WIDTH * HEIGHT];
@@ -33,7 +33,7 @@ static struct gpume_plane plane_over(void *data, uint32_t bits)
     };
 }
 
-/* The same picture again for the same frame and depth. */
+/* The same frame and depth always give the same picture. */
 static void draw(uint32_t frame, uint32_t bits)
 {
     uint64_t seed = 1 + frame * 977u + bits;
@@ -57,7 +57,7 @@ static int write_all(const char *path, uint32_t bits, uint32_t count)
         .rate_num = 25,
         .rate_den = 1,
         .set = &outputs,
-        .log = told_log,
+        .log = counting_log,
     };
     struct gpume_picture *picture = NULL;
     int status = gpume_picture_open(&picture, &options);
@@ -82,12 +82,12 @@ static int open_source(struct gpume_source **source, const char *path, const cha
         .filter = filter,
         .stream = -1,
         .threads = 2,
-        .log = told_log,
+        .log = counting_log,
     };
     return gpume_source_open(source, &options, info);
 }
 
-/* Reads the file back: same values, times 40 ms apart, exactly so many frames. */
+/* Reads the file back: the same values, times 40 ms apart, exactly `frames` frames. */
 static void read_all(const char *path, uint32_t bits, uint32_t count, uint32_t file_bits)
 {
     struct gpume_source *source = NULL;
@@ -118,7 +118,7 @@ static void test_round_trips(void)
     static const uint32_t depths[] = {8, 9, 10, 12, 14, 16};
     for (size_t i = 0; i < sizeof depths / sizeof depths[0]; i++) {
         uint32_t bits = depths[i];
-        uint32_t named = bits == 14 ? 16 : bits; /* y4m has no name for 14 */
+        uint32_t named = bits == 14 ? 16 : bits; /* Y4M has no name for 14 bits */
         REQUIRE_EQUAL(write_all("v.y4m", bits, FRAMES), GPUME_OK);
         read_all("v.y4m", bits, FRAMES, named);
         uint32_t still_bits = bits > 8 ? 16 : 8;
@@ -132,7 +132,7 @@ static void test_round_trips(void)
     REQUIRE_EQUAL(write_all("v.mkv", 16, FRAMES), GPUME_OK);
     read_all("v.mkv", 16, FRAMES, 16);
     REQUIRE_EQUAL(write_all("s%02d.bmp", 10, 1), GPUME_INVALID);
-    REQUIRE_EQUAL(told.errors, 1);
+    REQUIRE_EQUAL(logged.errors, 1);
 }
 
 static void test_names(void)
@@ -157,10 +157,11 @@ static void test_names(void)
         {"a", true, GPUME_INVALID},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        told.errors = 0;
-        REQUIRE_EQUAL(gpume_picture_check_name(cases[i].path, cases[i].single, 0, false, &told_log),
+        logged.errors = 0;
+        REQUIRE_EQUAL(
+            gpume_picture_check_name(cases[i].path, cases[i].single, 0, false, &counting_log),
             cases[i].status);
-        REQUIRE_EQUAL(told.errors, cases[i].status != GPUME_OK);
+        REQUIRE_EQUAL(logged.errors, cases[i].status != GPUME_OK);
     }
     REQUIRE(gpume_picture_exists("s%02d.png") && gpume_picture_exists("v.y4m"));
     REQUIRE(!gpume_picture_exists("t%02d.png") && !gpume_picture_exists("s%03d.png"));
@@ -175,7 +176,7 @@ static void test_stills_and_filter(void)
     int64_t time_us = -1;
     REQUIRE_EQUAL(write_all("s%02d.png", 16, 2), GPUME_OK);
     REQUIRE_EQUAL(write_all("t%d.png", 8, 2), GPUME_OK);
-    told.warnings = 0;
+    logged.warnings = 0;
     REQUIRE_EQUAL(open_source(&source, "t8.png", "s07.png", NULL, &info), GPUME_OK);
     const struct gpume_plane plane = plane_over(readback, 8);
     REQUIRE_EQUAL(gpume_source_read(source, &plane, &time_us), GPUME_OK);
@@ -185,7 +186,7 @@ static void test_stills_and_filter(void)
     REQUIRE_EQUAL(gpume_source_read(source, NULL, &time_us), GPUME_EOF);
     gpume_source_get_counts(source, &counts);
     REQUIRE_EQUAL(counts.scaled, 1);
-    REQUIRE_EQUAL(told.warnings, 1);
+    REQUIRE_EQUAL(logged.warnings, 1);
     gpume_source_close(&source);
     REQUIRE_EQUAL(open_source(&source, "v.y4m", NULL, "crop=16:8:0:0,trim=end_frame=2", &info), 0);
     REQUIRE(info.width == 16 && info.height == 8);
@@ -231,10 +232,10 @@ static void test_refusals(void)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct gpume_source *source = NULL;
         struct gpume_source_info info;
-        told.errors = 0;
+        logged.errors = 0;
         REQUIRE_EQUAL(open_source(&source, cases[i].path, cases[i].second, cases[i].filter, &info),
             cases[i].status);
-        REQUIRE_EQUAL(told.errors, 1);
+        REQUIRE_EQUAL(logged.errors, 1);
         REQUIRE(source == NULL);
     }
 }
@@ -251,16 +252,15 @@ static int open_y4m(struct gpume_source_y4m **source, const char *path, const ch
         .path_count = second ? 2 : 1,
         .filter = filter,
         .stream = -1,
-        .log = told_log,
+        .log = counting_log,
     };
     *source = NULL;
-    told.errors = 0;
-    told.warnings = 0;
+    logged.errors = 0;
+    logged.warnings = 0;
     return gpume_source_y4m_open(source, &options, &cancel, info);
 }
 
-/* A sample of frame and place; every third of the deep ones is beyond the peak where there is one.
- */
+/* A sample that depends on frame and position; in deep formats every third one exceeds the peak. */
 static unsigned y4m_sample(uint32_t frame, size_t i, uint32_t bits)
 {
     unsigned value = (unsigned)(frame * 4099u + i * 257u + (i >> 3));
@@ -268,7 +268,7 @@ static unsigned y4m_sample(uint32_t frame, size_t i, uint32_t bits)
     return bits > 8 && i % 3 == 0 ? value & 0xffff : value & peak;
 }
 
-/* Writes the header, then frames of luma and of so many bytes of chroma, which are all 'F'. */
+/* Writes the header, then frames of luma and the given number of chroma bytes, all 'F'. */
 static void put_y4m(const char *name, const char *header, uint32_t bits, size_t chroma)
 {
     static const char *const lines[] = {"FRAME\n", "FRAME Ixyz XCOMMENT\n", "FRAME \n"};
@@ -341,11 +341,12 @@ static void check_y4m(const char *path, const char *space, uint32_t bits)
     REQUIRE_EQUAL(gpume_source_y4m_read(source, &plane, &time_us), GPUME_EOF);
     REQUIRE_EQUAL(gpume_source_y4m_read(source, &plane, &time_us), GPUME_EOF);
     gpume_source_y4m_get_counts(source, &counts);
-    REQUIRE(counts.delivered == 3 && counts.refused == 0 && told.warnings == 0 && told.errors == 0);
+    REQUIRE(
+        counts.delivered == 3 && counts.refused == 0 && logged.warnings == 0 && logged.errors == 0);
     gpume_source_y4m_close(&source);
 }
 
-/* FFmpeg names the same depth, pixel format, range and rate, and gives the same samples. */
+/* FFmpeg reports the same depth, pixel format, range and rate, and returns the same samples. */
 static void compare_y4m(const char *path)
 {
     struct gpume_source_y4m *own = NULL;
@@ -378,7 +379,7 @@ static void test_y4m_spaces(void)
         const char *space;
         uint32_t bits;
         size_t chroma; /* samples */
-        bool lavf;     /* FFmpeg 5.1 knows it as well */
+        bool lavf;     /* FFmpeg 5.1 supports it, too */
     } cases[] = {
         {" Cmono", 8, 0, true},
         {" Cmono XCOLORRANGE=LIMITED", 8, 0, true},
@@ -415,27 +416,27 @@ static void test_y4m_spaces(void)
     }
 }
 
-/* Through FFmpeg a file that is cut in its third frame comes to the same. */
+/* FFmpeg returns the same from a file that is cut in its third frame. */
 static void compare_damage(const char *path)
 {
     struct gpume_source *lavf = NULL;
     struct gpume_source_info info;
     struct gpume_source_counts counts;
     int64_t time_us = 0;
-    told.warnings = told.errors = 0;
+    logged.warnings = logged.errors = 0;
     REQUIRE_EQUAL(open_source(&lavf, path, NULL, NULL, &info), GPUME_OK);
     for (uint32_t i = 0; lavf && i < 4; i++) {
         REQUIRE_EQUAL(gpume_source_read(lavf, NULL, &time_us), i < 2 ? GPUME_OK : GPUME_EOF);
     }
     if (lavf) {
         gpume_source_get_counts(lavf, &counts);
-        REQUIRE(
-            counts.delivered == 2 && counts.refused == 1 && told.warnings == 1 && told.errors == 0);
+        REQUIRE(counts.delivered == 2 && counts.refused == 1 && logged.warnings == 1 &&
+                logged.errors == 0);
     }
     gpume_source_close(&lavf);
 }
 
-/* The file breaks off in its last frame: in luma, in chroma, in the line, or there is junk. */
+/* The file ends within its last frame: in luma, in chroma, in the FRAME line, or in junk. */
 static void test_y4m_damage(void)
 {
     static const int cut[] = {1, 300, 1200, 1283, 1285};
@@ -464,11 +465,11 @@ static void test_y4m_damage(void)
         REQUIRE_EQUAL(gpume_source_y4m_read(source, NULL, &time_us), GPUME_EOF);
         REQUIRE_EQUAL(gpume_source_y4m_read(source, NULL, &time_us), GPUME_EOF);
         gpume_source_y4m_get_counts(source, &counts);
-        REQUIRE(
-            counts.delivered == 2 && counts.refused == 1 && told.warnings == 1 && told.errors == 0);
+        REQUIRE(counts.delivered == 2 && counts.refused == 1 && logged.warnings == 1 &&
+                logged.errors == 0);
         REQUIRE_EQUAL(time_us, 40000);
         gpume_source_y4m_close(&source);
-        if (i < sizeof cut / sizeof cut[0]) { /* FFmpeg takes FRAMED for FRAME */
+        if (i < sizeof cut / sizeof cut[0]) { /* FFmpeg accepts FRAMED for FRAME */
             compare_damage("own.y4m");
         }
     }
@@ -510,7 +511,7 @@ static void test_y4m_headers(void)
         put("own.y4m", cases[i].text);
         int status = open_y4m(&source, "own.y4m", NULL, NULL, &info);
         REQUIRE_EQUAL(status, cases[i].status);
-        REQUIRE_EQUAL(told.errors, status != GPUME_OK);
+        REQUIRE_EQUAL(logged.errors, status != GPUME_OK);
         REQUIRE(status != GPUME_OK || (info.rate_num == 25 && info.rate_den == 1));
         gpume_source_y4m_close(&source);
     }
@@ -545,13 +546,13 @@ static void test_y4m_stills(void)
     REQUIRE_EQUAL(gpume_source_y4m_read(source, &plane, &time_us), GPUME_OK);
     REQUIRE(memcmp(luma, "ijkl", 4) == 0 && time_us == 40000);
     REQUIRE_EQUAL(gpume_source_y4m_read(source, &plane, &time_us), GPUME_EOF);
-    REQUIRE_EQUAL(told.warnings, 0);
+    REQUIRE_EQUAL(logged.warnings, 0);
     gpume_source_y4m_close(&source);
     put("two.y4m", "YUV4MPEG2 W2 H1 Cmono\nFRAME\nij");
     REQUIRE_EQUAL(open_y4m(&source, "own.y4m", "two.y4m", NULL, &info), GPUME_UNSUPPORTED);
-    REQUIRE_EQUAL(told.errors, 1);
+    REQUIRE_EQUAL(logged.errors, 1);
     REQUIRE_EQUAL(open_y4m(&source, "own.y4m", NULL, "scale=2:2", &info), GPUME_UNSUPPORTED);
-    REQUIRE_EQUAL(told.errors, 1);
+    REQUIRE_EQUAL(logged.errors, 1);
     REQUIRE_EQUAL(open_y4m(&source, "own.y4m", NULL, NULL, &info), GPUME_OK);
     atomic_store(&cancel, true);
     REQUIRE_EQUAL(gpume_source_y4m_read(source, NULL, &time_us), GPUME_CANCELLED);
@@ -560,8 +561,7 @@ static void test_y4m_stills(void)
     REQUIRE(unlink("two.y4m") == 0);
 }
 
-/* 16384x16384, which FFmpeg refuses, through the reader's front; the file is a hole, apart from its
- * ends. */
+/* 16384x16384, which FFmpeg refuses, through gpume_source_open; the file is sparse. */
 static void test_y4m_large(void)
 {
     enum { SIDE = 16384 };
@@ -575,9 +575,9 @@ static void test_y4m_large(void)
     REQUIRE(truncate("own.y4m", (off_t)(strlen(head) + bytes - 1)) == 0);
     FILE *file = fopen("own.y4m", "ab");
     REQUIRE(file && fputs("zFRAME\nrest", file) >= 0 && fclose(file) == 0);
-    told.errors = told.warnings = 0;
+    logged.errors = logged.warnings = 0;
     REQUIRE_EQUAL(open_source(&source, "own.y4m", NULL, "crop=16:16", &info), GPUME_UNSUPPORTED);
-    REQUIRE_EQUAL(told.errors, 1);
+    REQUIRE_EQUAL(logged.errors, 1);
     REQUIRE_EQUAL(open_source(&source, "own.y4m", NULL, NULL, &info), GPUME_OK);
     uint8_t *luma = malloc(bytes);
     REQUIRE(luma && source);
@@ -590,14 +590,15 @@ static void test_y4m_large(void)
         REQUIRE_EQUAL(luma[bytes - 1], 'z');
         REQUIRE_EQUAL(gpume_source_read(source, NULL, &time_us), GPUME_EOF);
         gpume_source_get_counts(source, &counts);
-        REQUIRE(counts.delivered == 1 && counts.refused == 1 && told.warnings == 1);
+        REQUIRE(counts.delivered == 1 && counts.refused == 1 && logged.warnings == 1);
     }
     free(luma);
     gpume_source_close(&source);
     REQUIRE(unlink("own.y4m") == 0);
 }
 
-/* What FFmpeg cannot write is refused when it is opened, in one line; .y4m is written by hand. */
+/* Pictures that FFmpeg cannot write are refused at opening, with one line; .y4m does not need
+ * FFmpeg. */
 static void test_large_pictures(void)
 {
     static const char *const paths[] = {
@@ -609,13 +610,13 @@ static void test_large_pictures(void)
             .height = 16384,
             .bits = 8,
             .set = &outputs,
-            .log = told_log,
+            .log = counting_log,
         };
         struct gpume_picture *picture = NULL;
         bool fits = i + 1 == sizeof paths / sizeof paths[0];
-        told.errors = 0;
+        logged.errors = 0;
         REQUIRE_EQUAL(gpume_picture_open(&picture, &options), fits ? GPUME_OK : GPUME_UNSUPPORTED);
-        REQUIRE_EQUAL(told.errors, !fits);
+        REQUIRE_EQUAL(logged.errors, !fits);
         gpume_picture_close(&picture);
     }
 }
@@ -634,7 +635,7 @@ static void clean(const char *folder)
         snprintf(name, sizeof name, "s%02u.pgm", i);
         REQUIRE(unlink(name) == 0);
     }
-    /* Nothing temporary is left, or the folder would not go. */
+    /* Fails if temporary files remain in the folder. */
     REQUIRE(chdir("..") == 0 && rmdir(folder) == 0);
 }
 

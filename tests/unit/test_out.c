@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * base/out: a file has its name only when whole; refusals are one line; links and permissions
- * survive; a full device and a closed pipe are told. Works in a folder of its own under the current
+ * base/out: a file gets its name only when complete; refusals are one line; links and permissions
+ * survive; a full device and a closed pipe are reported. Works in its own folder below the current
  * one.
  */
 #include "files/out.h"
 #include "harness.h"
-#include "told.h"
+#include "logged.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -20,7 +20,7 @@
 static int put(const char *name, const char *text, bool overwrite)
 {
     struct gpume_out *out = NULL;
-    int status = gpume_out_open(&out, name, overwrite, &told_log);
+    int status = gpume_out_open(&out, name, overwrite, &counting_log);
     if (status == GPUME_OK) {
         status = gpume_out_write(out, text, strlen(text));
     }
@@ -46,16 +46,16 @@ static bool holds(const char *name, const char *text)
 static void test_whole_or_nothing(void)
 {
     struct gpume_out *out = NULL;
-    REQUIRE_EQUAL(gpume_out_open(&out, "a", false, &told_log), GPUME_OK);
+    REQUIRE_EQUAL(gpume_out_open(&out, "a", false, &counting_log), GPUME_OK);
     REQUIRE_EQUAL(gpume_out_write(out, "hello", 5), GPUME_OK);
     REQUIRE(access("a", F_OK) != 0);
-    gpume_out_close(&out); /* given up */
+    gpume_out_close(&out); /* abandoned */
     REQUIRE(access("a", F_OK) != 0);
     REQUIRE_EQUAL(put("a", "hello", false), GPUME_OK);
     REQUIRE(holds("a", "hello"));
-    REQUIRE_EQUAL(told.lines, 0);
+    REQUIRE_EQUAL(logged.lines, 0);
     REQUIRE_EQUAL(put("a", "again", false), GPUME_INVALID);
-    REQUIRE_EQUAL(told.lines, 1);
+    REQUIRE_EQUAL(logged.lines, 1);
     REQUIRE(holds("a", "hello"));
     REQUIRE_EQUAL(put("a", "again", true), GPUME_OK);
     REQUIRE(holds("a", "again"));
@@ -64,11 +64,11 @@ static void test_whole_or_nothing(void)
 static void test_late_rival(void)
 {
     struct gpume_out *out = NULL;
-    REQUIRE_EQUAL(gpume_out_open(&out, "rival", false, &told_log), GPUME_OK);
+    REQUIRE_EQUAL(gpume_out_open(&out, "rival", false, &counting_log), GPUME_OK);
     REQUIRE_EQUAL(put("rival", "first", false), GPUME_OK);
-    told.lines = 0;
+    logged.lines = 0;
     REQUIRE_EQUAL(gpume_out_finish(out), GPUME_IO);
-    REQUIRE_EQUAL(told.lines, 1);
+    REQUIRE_EQUAL(logged.lines, 1);
     gpume_out_close(&out);
     REQUIRE(holds("rival", "first"));
 }
@@ -91,16 +91,16 @@ static void test_refusals(void)
 {
     static const char *const names[] = {"", ".", "none/x", "a/x", "folder/"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        told.lines = 0;
+        logged.lines = 0;
         REQUIRE_EQUAL(put(names[i], "x", true), GPUME_IO);
-        REQUIRE_EQUAL(told.lines, 1);
+        REQUIRE_EQUAL(logged.lines, 1);
     }
 }
 
 static void test_seek(void)
 {
     struct gpume_out *out = NULL;
-    REQUIRE_EQUAL(gpume_out_open(&out, "seek", false, &told_log), GPUME_OK);
+    REQUIRE_EQUAL(gpume_out_open(&out, "seek", false, &counting_log), GPUME_OK);
     REQUIRE_EQUAL(gpume_out_write(out, "123456", 6), GPUME_OK);
     REQUIRE_EQUAL(gpume_out_seek(out, 2), GPUME_OK);
     REQUIRE_EQUAL(gpume_out_write(out, "ab", 2), GPUME_OK);
@@ -120,7 +120,7 @@ static void test_large(void)
         return;
     }
     memset(data, 'x', CHUNK);
-    REQUIRE_EQUAL(gpume_out_open(&out, "large", false, &told_log), GPUME_OK);
+    REQUIRE_EQUAL(gpume_out_open(&out, "large", false, &counting_log), GPUME_OK);
     for (int i = 0; i < COUNT; i++) {
         REQUIRE_EQUAL(gpume_out_write(out, data, CHUNK), GPUME_OK);
     }
@@ -130,7 +130,7 @@ static void test_large(void)
     free(data);
 }
 
-/* Behind the caller's back: every byte in its order, also around a seek. */
+/* By a background thread: every byte in order, also around a seek. */
 static void test_behind(void)
 {
     enum { PIECE = 999983, COUNT = 30 };
@@ -138,7 +138,7 @@ static void test_behind(void)
     struct gpume_out *out = NULL;
     const uint32_t one = 1;
     uint32_t next = 0, wrong = 0, word = 0;
-    REQUIRE_EQUAL(gpume_out_open(&out, "behind", false, &told_log), GPUME_OK);
+    REQUIRE_EQUAL(gpume_out_open(&out, "behind", false, &counting_log), GPUME_OK);
     if (!data || !out) {
         return;
     }
@@ -165,7 +165,7 @@ static void test_behind(void)
     free(data);
 }
 
-/* The disk is full after the thread has begun: told once, nothing is left. */
+/* The disk fills after the thread has begun: reported once, and no file stays. */
 static void test_behind_full(void)
 {
     static const char data[100000];
@@ -176,9 +176,9 @@ static void test_behind_full(void)
     signal(SIGXFSZ, SIG_IGN);
     for (int closed_early = 0; closed_early < 2; closed_early++) {
         int status = GPUME_OK;
-        told.lines = 0;
+        logged.lines = 0;
         REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
-        REQUIRE_EQUAL(gpume_out_open(&out, "toolarge", false, &told_log), GPUME_OK);
+        REQUIRE_EQUAL(gpume_out_open(&out, "toolarge", false, &counting_log), GPUME_OK);
         for (int i = 0; i < 200 && status == GPUME_OK; i++) {
             status = gpume_out_write(out, data, sizeof data);
         }
@@ -187,7 +187,7 @@ static void test_behind_full(void)
             REQUIRE_EQUAL(gpume_out_finish(out), GPUME_IO);
         }
         gpume_out_close(&out);
-        REQUIRE_EQUAL(told.lines, 1);
+        REQUIRE_EQUAL(logged.lines, 1);
         REQUIRE(setrlimit(RLIMIT_FSIZE, &limit) == 0);
         REQUIRE(access("toolarge", F_OK) != 0);
     }
@@ -199,18 +199,18 @@ static void test_pipe_and_full(void)
     REQUIRE(mkfifo("pipe", 0600) == 0);
     ends[0] = open("pipe", O_RDONLY | O_NONBLOCK);
     struct gpume_out *out = NULL;
-    REQUIRE_EQUAL(gpume_out_open(&out, "pipe", false, &told_log), GPUME_OK);
+    REQUIRE_EQUAL(gpume_out_open(&out, "pipe", false, &counting_log), GPUME_OK);
     REQUIRE_EQUAL(gpume_out_seek(out, 0), GPUME_UNSUPPORTED);
     REQUIRE_EQUAL(gpume_out_write(out, "x", 1), GPUME_OK);
     close(ends[0]);
-    told.lines = 0;
+    logged.lines = 0;
     REQUIRE_EQUAL(gpume_out_finish(out), GPUME_IO);
     REQUIRE_EQUAL(gpume_out_finish(out), GPUME_IO);
-    REQUIRE_EQUAL(told.lines, 1);
+    REQUIRE_EQUAL(logged.lines, 1);
     gpume_out_close(&out);
     if (access("/dev/full", W_OK) == 0) {
         REQUIRE_EQUAL(put("/dev/full", "x", false), GPUME_IO);
-        REQUIRE_EQUAL(told.lines, 2);
+        REQUIRE_EQUAL(logged.lines, 2);
     }
 }
 
@@ -235,7 +235,7 @@ int main(void)
     for (size_t i = 0; i < sizeof made / sizeof made[0]; i++) {
         REQUIRE(unlink(made[i]) == 0);
     }
-    /* Nothing temporary is left, or the folder would not go. */
+    /* Fails if temporary files remain in the folder. */
     REQUIRE(rmdir("folder") == 0 && chdir("..") == 0 && rmdir(folder) == 0);
     return harness_verdict();
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * base/out_set and base/temporary: partial names, temporaries that stay and are continued, also
- * beyond 4 GiB, and whose temporaries are cleared. Works in a folder of its own under the current
- * one.
+ * base/out_set and base/temporary: partial names, temporaries that are kept and continued, also
+ * beyond 4 GiB, and which temporaries are removed. Works in its own folder below the current one.
  */
 #include "files/out.h"
 #include "files/out_claim.h"
@@ -10,7 +9,7 @@
 #include "files/path.h"
 #include "files/pattern.h"
 #include "harness.h"
-#include "told.h"
+#include "logged.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -44,12 +43,12 @@ static void touch(const char *name)
     REQUIRE(file && fclose(file) == 0);
 }
 
-/* Opens "a" in the set, writes the text, and says where it is. */
+/* Opens "a" in the set, writes the text, and returns the temporary's name. */
 static struct gpume_out_mark begin(
     struct gpume_out **out, struct gpume_out_set *set, const char *text)
 {
     struct gpume_out_mark mark = {.path = "a"};
-    REQUIRE_EQUAL(gpume_out_open_in(out, set, "a", &told_log), GPUME_OK);
+    REQUIRE_EQUAL(gpume_out_open_in(out, set, "a", &counting_log), GPUME_OK);
     REQUIRE_EQUAL(gpume_out_write(*out, text, strlen(text)), GPUME_OK);
     REQUIRE_EQUAL(gpume_out_set_mark(set, &mark), GPUME_OK);
     return mark;
@@ -79,18 +78,18 @@ static void test_partial(void)
     REQUIRE(!is_there("a") && holds("a.partial", "hello"));
     REQUIRE_EQUAL(gpume_out_set_mark(&set, &mark), GPUME_EOF);
 
-    /* It goes on, under a temporary name, cut after "hel". */
+    /* Continued under a temporary name, truncated after "hel". */
     struct gpume_out_set again = {.marks = &mark, .mark_count = 1};
     REQUIRE_EQUAL(gpume_out_set_unused("a", &mark.id), GPUME_OK);
     mark.bytes = 3;
     REQUIRE_EQUAL(look(&mark), GPUME_EOF);
     mark.other = GPUME_OUT_PARTIAL;
     REQUIRE(look(&mark) == GPUME_OK && moved);
-    REQUIRE_EQUAL(gpume_out_set_take_back(&mark, &told_log), GPUME_OK);
+    REQUIRE_EQUAL(gpume_out_set_take_back(&mark, &counting_log), GPUME_OK);
     REQUIRE(!is_there("a.partial") && look(&mark) == GPUME_OK && !moved);
-    REQUIRE_EQUAL(gpume_out_set_give_back(&mark, &told_log), GPUME_OK);
+    REQUIRE_EQUAL(gpume_out_set_give_back(&mark, &counting_log), GPUME_OK);
     REQUIRE(holds("a.partial", "hello") && look(&mark) == GPUME_OK && moved);
-    REQUIRE_EQUAL(gpume_out_set_take_back(&mark, &told_log), GPUME_OK);
+    REQUIRE_EQUAL(gpume_out_set_take_back(&mark, &counting_log), GPUME_OK);
     const struct gpume_out_mark now = begin(&out, &again, "icopter");
     REQUIRE(gpume_out_is_continued(out));
     REQUIRE_EQUAL(now.bytes, 10);
@@ -101,7 +100,7 @@ static void test_partial(void)
     REQUIRE(unlink("a") == 0);
 }
 
-/* Broken off while outputs got their names: this one has it already. */
+/* Killed while outputs were renamed: this one has its name already. */
 static void test_ending(void)
 {
     struct gpume_out_set set = {0};
@@ -114,7 +113,7 @@ static void test_ending(void)
     mark.other = "";
     REQUIRE(look(&mark) == GPUME_OK && moved);
     REQUIRE_EQUAL(gpume_out_set_unused("a", &mark.id), GPUME_OK);
-    REQUIRE_EQUAL(gpume_out_set_take_back(&mark, &told_log), GPUME_OK);
+    REQUIRE_EQUAL(gpume_out_set_take_back(&mark, &counting_log), GPUME_OK);
     (void)begin(&out, &again, "!");
     REQUIRE(gpume_out_is_continued(out) && !is_there("a"));
     REQUIRE_EQUAL(gpume_out_continued_bytes(out), 5);
@@ -124,7 +123,7 @@ static void test_ending(void)
     REQUIRE(unlink("a") == 0);
 }
 
-/* Broken off between link() and unlink(): one file by two names is a temporary again. */
+/* Killed between link() and unlink(): a file with two names becomes a temporary again. */
 static void test_linked(void)
 {
     struct gpume_out_set set = {.keep = true};
@@ -136,14 +135,14 @@ static void test_linked(void)
     gpume_out_close(&out);
     mark.other = "";
     REQUIRE(link(temporary, "a") == 0);
-    REQUIRE_EQUAL(gpume_out_set_take_back(&mark, &told_log), GPUME_OK);
+    REQUIRE_EQUAL(gpume_out_set_take_back(&mark, &counting_log), GPUME_OK);
     REQUIRE(holds(temporary, "hello") && !is_there("a"));
-    touch("a"); /* another file is none of ours */
-    REQUIRE_EQUAL(gpume_out_set_take_back(&mark, &told_log), GPUME_OK);
+    touch("a"); /* another file does not belong to the run */
+    REQUIRE_EQUAL(gpume_out_set_take_back(&mark, &counting_log), GPUME_OK);
     REQUIRE(unlink(temporary) == 0 && unlink("a") == 0);
 }
 
-/* Outputs of a run get their names together, and an older seal goes before the first of them. */
+/* A run's outputs get their names together, after an older run's seal has been removed. */
 static void test_together(void)
 {
     struct gpume_out_set set = {.overwrite = true, .together = true, .seal = "seal"};
@@ -151,41 +150,42 @@ static void test_together(void)
     static const char *const names[] = {"a", "b", "seal"};
     for (size_t i = 0; i < 3; i++) {
         touch(names[i]);
-        REQUIRE_EQUAL(gpume_out_open_in(&outs[i], &set, names[i], &told_log), GPUME_OK);
+        REQUIRE_EQUAL(gpume_out_open_in(&outs[i], &set, names[i], &counting_log), GPUME_OK);
         REQUIRE_EQUAL(gpume_out_write(outs[i], "new", 3), GPUME_OK);
     }
     REQUIRE_EQUAL(gpume_out_finish(outs[0]), GPUME_OK);
     REQUIRE(holds("a", "") && holds("seal", ""));
-    REQUIRE_EQUAL(gpume_out_open_one(&one, &set, "1", &told_log), GPUME_OK);
+    REQUIRE_EQUAL(gpume_out_open_one(&one, &set, "1", &counting_log), GPUME_OK);
     REQUIRE_EQUAL(gpume_out_finish(one), GPUME_OK);
     gpume_out_close(&one);
     REQUIRE(holds("1", "") && holds("a", "") && !is_there("seal"));
     REQUIRE_EQUAL(gpume_out_finish(outs[1]), GPUME_OK);
     REQUIRE_EQUAL(gpume_out_finish(outs[2]), GPUME_OK);
 
-    /* The last one cannot have its name: nor have the others. */
-    const unsigned lines = told.lines;
+    /* If the last one cannot get its name, no output gets its name. */
+    const unsigned lines = logged.lines;
     REQUIRE(mkdir("seal", 0777) == 0);
-    REQUIRE_EQUAL(gpume_out_set_name(&set, &told_log), GPUME_IO);
-    REQUIRE(told.lines == lines + 1 && holds("a", ""));
+    REQUIRE_EQUAL(gpume_out_set_name(&set, &counting_log), GPUME_IO);
+    REQUIRE(logged.lines == lines + 1 && holds("a", ""));
     REQUIRE(rmdir("seal") == 0 && mkdir("c", 0777) == 0);
     set.seal = "c/none";
     REQUIRE(unlink("b") == 0 && mkdir("b", 0777) == 0);
-    REQUIRE_EQUAL(gpume_out_set_name(&set, &told_log), GPUME_IO);
-    REQUIRE(told.lines == lines + 2 && !is_there("a"));
+    REQUIRE_EQUAL(gpume_out_set_name(&set, &counting_log), GPUME_IO);
+    REQUIRE(logged.lines == lines + 2 && !is_there("a"));
     REQUIRE(rmdir("b") == 0 && rmdir("c") == 0);
     set.seal = "seal";
-    REQUIRE_EQUAL(gpume_out_set_name(&set, &told_log), GPUME_OK);
+    REQUIRE_EQUAL(gpume_out_set_name(&set, &counting_log), GPUME_OK);
     REQUIRE(holds("a", "new") && holds("b", "new") && holds("seal", "new"));
     for (size_t i = 0; i < 3; i++) {
         gpume_out_close(&outs[i]);
         REQUIRE(unlink(names[i]) == 0);
     }
     REQUIRE(unlink("1") == 0);
-    told.lines = lines;
+    logged.lines = lines;
 }
 
-/* Names that begin alike and are too long for a temporary's name; one too long for NAME.partial. */
+/* Long names with the same beginning that do not fit a temporary's name; one does not fit
+ * NAME.partial. */
 static void test_long_names(void)
 {
     char name[256], alike[256];
@@ -194,8 +194,8 @@ static void test_long_names(void)
     for (int length = 101; length <= 255; length += 77) {
         snprintf(name, sizeof name, "%0*d", length, 1);
         snprintf(alike, sizeof alike, "%0*d", length, 2);
-        REQUIRE_EQUAL(gpume_out_open_in(&out, &set, name, &told_log), GPUME_OK);
-        REQUIRE_EQUAL(gpume_out_open_in(&other, &set, alike, &told_log), GPUME_OK);
+        REQUIRE_EQUAL(gpume_out_open_in(&out, &set, name, &counting_log), GPUME_OK);
+        REQUIRE_EQUAL(gpume_out_open_in(&other, &set, alike, &counting_log), GPUME_OK);
         gpume_temporary_clear(alike, NULL, NULL);
         REQUIRE(gpume_temporary_has_rival(name, "") && gpume_temporary_has_rival(alike, ""));
         REQUIRE_EQUAL(gpume_out_finish(out), GPUME_OK);
@@ -210,7 +210,7 @@ static void test_long_names(void)
     }
 }
 
-/* A link under a name that the program makes up is replaced; what it points to stays. */
+/* A link under a temporary's name is replaced; its target stays. */
 static void test_own(void)
 {
     struct gpume_out_set set = {.overwrite = true, .own = true};
@@ -237,13 +237,13 @@ static void test_kept(void)
     more.bytes++;
     REQUIRE(look(&more) == GPUME_INVALID && strstr(reason, "shorter"));
 
-    /* A file of the final name stands in the way before anything is touched. */
+    /* An existing file of the final name is detected before anything is changed. */
     struct gpume_out_set again = {.marks = &mark, .mark_count = 1};
     FILE *file = fopen("a", "w");
     REQUIRE(file && fclose(file) == 0);
-    told.lines = 0;
-    REQUIRE_EQUAL(gpume_out_open_in(&out, &again, "a", &told_log), GPUME_INVALID);
-    REQUIRE_EQUAL(told.lines, 1);
+    logged.lines = 0;
+    REQUIRE_EQUAL(gpume_out_open_in(&out, &again, "a", &counting_log), GPUME_INVALID);
+    REQUIRE_EQUAL(logged.lines, 1);
     REQUIRE(unlink("a") == 0 && look(&mark) == GPUME_OK);
     (void)begin(&out, &again, ", world");
     REQUIRE_EQUAL(gpume_out_finish(out), GPUME_OK);
@@ -261,7 +261,7 @@ static void test_beyond_4_gib(void)
     gpume_out_close(&out);
     char name[64];
     snprintf(name, sizeof name, ".a.gpume-%d-%d.tmp", (int)mark.id.pid, (int)mark.id.number);
-    if (truncate(name, (off_t)(BEYOND + 7)) != 0) { /* sparse, if the file system has such */
+    if (truncate(name, (off_t)(BEYOND + 7)) != 0) { /* sparse, if the file system supports that */
         REQUIRE(unlink(name) == 0);
         return;
     }
@@ -288,7 +288,7 @@ static void leave_dead(char name[64])
     if (child == 0) {
         struct gpume_out_set set = {0};
         struct gpume_out *out = NULL;
-        (void)gpume_out_open_in(&out, &set, "a", &told_log);
+        (void)gpume_out_open_in(&out, &set, "a", &counting_log);
         raise(SIGKILL);
     }
     int status = 0;
@@ -323,15 +323,15 @@ static void test_clear(void)
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         REQUIRE(unlink(others[i]) == 0);
     }
-    REQUIRE(unlink(".a.gpume-2-0.tmp") == 0); /* a link is no file of ours */
+    REQUIRE(unlink(".a.gpume-2-0.tmp") == 0); /* a link does not belong to the run */
     touch(".gray7.gpume-1-0.tmp");
     gpume_temporary_clear("gray%d", is_gray, "gray");
     REQUIRE(!is_there(".gray7.gpume-1-0.tmp"));
     gpume_out_close(&out);
 }
 
-/* What another is writing is refused, and stays; what one who is gone has left is in nobody's way,
- * and not touched. */
+/* An output that another process is writing is refused and stays; a dead process's temporary blocks
+ * nothing and stays. */
 static void test_alone(void)
 {
     char dead[64];
@@ -340,10 +340,10 @@ static void test_alone(void)
     leave_dead(dead);
     (void)begin(&out, &set, "mine");
     REQUIRE(is_there(dead));
-    told.lines = 0;
-    REQUIRE_EQUAL(gpume_out_open_in(&other, &rival, "./a", &told_log), GPUME_AGAIN);
-    REQUIRE(told.lines == 1 && !other && rival.first == NULL);
-    REQUIRE_EQUAL(gpume_out_open_in(&other, &rival, "ab", &told_log), GPUME_OK);
+    logged.lines = 0;
+    REQUIRE_EQUAL(gpume_out_open_in(&other, &rival, "./a", &counting_log), GPUME_AGAIN);
+    REQUIRE(logged.lines == 1 && !other && rival.first == NULL);
+    REQUIRE_EQUAL(gpume_out_open_in(&other, &rival, "ab", &counting_log), GPUME_OK);
     rival.keep = false;
     gpume_out_close(&other);
     REQUIRE_EQUAL(gpume_out_finish(out), GPUME_OK);
@@ -351,39 +351,40 @@ static void test_alone(void)
     REQUIRE(holds("a", "mine") && unlink("a") == 0 && unlink(dead) == 0);
 }
 
-/* Files that come one by one: their series is one name, and nothing of it stays. */
+/* Files completed one by one are claimed as a series under one name, which is removed at the end.
+ * */
 static void test_claim(void)
 {
     struct gpume_out_set set = {.alone = true, .keep = true};
     struct gpume_out_claim mine = {0}, other = {0};
     struct gpume_out *out = NULL;
-    told.lines = 0;
-    REQUIRE_EQUAL(gpume_out_claim_open(&mine, &set, "p%03d.png", &told_log), GPUME_OK);
-    REQUIRE_EQUAL(gpume_out_claim_open(&other, &set, "./p%d.png", &told_log), GPUME_AGAIN);
-    REQUIRE(told.lines == 1 && !other.out);
-    REQUIRE_EQUAL(gpume_out_claim_open(&other, &set, "./p%04d.png", &told_log), GPUME_AGAIN);
-    REQUIRE(strncmp(told.last, "./p%04d.png: is being", 21) == 0); /* as it was named */
-    told.lines = 1;
-    REQUIRE_EQUAL(gpume_out_claim_open(&other, &set, "q%d.png", &told_log), GPUME_OK);
+    logged.lines = 0;
+    REQUIRE_EQUAL(gpume_out_claim_open(&mine, &set, "p%03d.png", &counting_log), GPUME_OK);
+    REQUIRE_EQUAL(gpume_out_claim_open(&other, &set, "./p%d.png", &counting_log), GPUME_AGAIN);
+    REQUIRE(logged.lines == 1 && !other.out);
+    REQUIRE_EQUAL(gpume_out_claim_open(&other, &set, "./p%04d.png", &counting_log), GPUME_AGAIN);
+    REQUIRE(strncmp(logged.last, "./p%04d.png: is being", 21) == 0); /* as it was named */
+    logged.lines = 1;
+    REQUIRE_EQUAL(gpume_out_claim_open(&other, &set, "q%d.png", &counting_log), GPUME_OK);
     gpume_out_claim_close(&other);
-    REQUIRE_EQUAL(gpume_out_open(&out, "p001.png", false, &told_log), GPUME_OK);
+    REQUIRE_EQUAL(gpume_out_open(&out, "p001.png", false, &counting_log), GPUME_OK);
     REQUIRE_EQUAL(gpume_out_finish(out), GPUME_OK);
     gpume_out_close(&out);
     REQUIRE(unlink("p001.png") == 0);
-    /* A series whose run is gone is in nobody's way, and is cleared with its files. */
+    /* The series of a dead run blocks nothing, and is removed with its files. */
     touch(".p%d.png.gpume-1-0.tmp");
     touch(".p007.png.gpume-1-0.tmp");
     touch(".p7.png.gpume-1-0.tmp"); /* not of this width */
     gpume_out_claim_close(&mine);
-    REQUIRE_EQUAL(gpume_out_claim_open(&mine, &set, "p%03d.png", &told_log), GPUME_OK);
+    REQUIRE_EQUAL(gpume_out_claim_open(&mine, &set, "p%03d.png", &counting_log), GPUME_OK);
     gpume_pattern_clear("./p%03d.png");
     REQUIRE(!is_there(".p%d.png.gpume-1-0.tmp") && !is_there(".p007.png.gpume-1-0.tmp"));
     REQUIRE(unlink(".p7.png.gpume-1-0.tmp") == 0);
-    REQUIRE_EQUAL(gpume_out_claim_open(&other, &set, "p%03d.png", &told_log), GPUME_AGAIN);
+    REQUIRE_EQUAL(gpume_out_claim_open(&other, &set, "p%03d.png", &counting_log), GPUME_AGAIN);
     gpume_out_claim_close(&mine);
     set.alone = false;
-    REQUIRE_EQUAL(gpume_out_claim_open(&mine, &set, "p%d.png", &told_log), GPUME_OK);
-    REQUIRE(!mine.out && told.lines == 2);
+    REQUIRE_EQUAL(gpume_out_claim_open(&mine, &set, "p%d.png", &counting_log), GPUME_OK);
+    REQUIRE(!mine.out && logged.lines == 2);
 }
 
 int main(void)
@@ -401,10 +402,10 @@ int main(void)
     test_kept();
     test_beyond_4_gib();
     test_clear();
-    REQUIRE_EQUAL(told.lines, 1); /* of test_kept */
+    REQUIRE_EQUAL(logged.lines, 1); /* of test_kept */
     test_alone();
     test_claim();
-    /* Nothing temporary is left, or the folder would not go. */
+    /* Fails if temporary files remain in the folder. */
     REQUIRE(chdir("..") == 0 && rmdir(folder) == 0);
     return harness_verdict();
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Overlays of made fields: colours, places, sizes from one pixel on, the same bytes every time. */
+/* Overlays of synthetic fields: colours, positions, sizes from one pixel, and the same bytes every
+ * time. */
 #include "draw/colours.h"
 #include "draw/overlay.h"
 #include "harness.h"
@@ -98,8 +99,8 @@ static bool is_colour(const uint8_t *pixel, struct gpume_colour colour, int near
 
 static void check_wheel(void)
 {
-    /* Corners of the wheel by the words of its authors: right is red, left and down their opposites
-     * in a circle of 55 hues. */
+    /* Corners of the colour wheel as its authors define it: right is red; left and down are
+     * opposites in a circle of 55 hues. */
     REQUIRE(is_colour((uint8_t[]){255, 0, 0}, gpume_colour_of_motion(1, 0), 0));
     REQUIRE(is_colour((uint8_t[]){255, 0, 0}, gpume_colour_of_motion(5, -0.0), 0));
     REQUIRE(is_colour((uint8_t[]){255, 255, 255}, gpume_colour_of_motion(0, 0), 0));
@@ -134,7 +135,7 @@ static void check_arrows(void)
             const struct gpume_colour colour =
                 gpume_colour_of_direction(-vectors[i].dx, -vectors[i].dy);
             REQUIRE(block < 60 || is_colour(at(&picture, block / 2, block / 2), colour, 2));
-            /* Where the content went, the arrow is thicker than where it came from. */
+            /* The arrow is thicker at its head. */
             const double length = hypot(vectors[i].dx, vectors[i].dy);
             const double x = -vectors[i].dx / length, y = -vectors[i].dy / length;
             uint32_t ahead = 0, behind = 0;
@@ -153,7 +154,7 @@ static void check_arrows(void)
     }
 }
 
-/* Nothing but small dots in the middle of the blocks. */
+/* Only small dots in the middle of the blocks. */
 static void check_zero(void)
 {
     for (uint32_t block = 4; block <= 128; block *= 2) {
@@ -189,7 +190,7 @@ static void check_fills(void)
     free(bytes);
     free_scene(&scene);
 
-    /* Costs of 0 and of the most, and ranks: brightness follows. */
+    /* Brightness follows the cost, from 0 to the largest, and the rank. */
     for (int i = 0; i < 2; i++) {
         scene = make_scene(16, 8, 8, 1, i ? GPUME_OVERLAY_BLOCKS : GPUME_OVERLAY_COST);
         scene.costs[1] = 64 * 255;

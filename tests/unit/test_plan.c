@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* model/plan: sizes at both ends of every range, what is refused, and the loop limit of kernels.
- */
+/* model/plan: sizes at both ends of every range, refusals, and the loop limit of kernels. */
 #include "common/shared.h"
 #include "harness.h"
+#include "logged.h"
 #include "model/plan.h"
-#include "told.h"
 
 static const struct gpume_caps any = {
     .window_bytes = UINT64_MAX, .align_bytes = 256, .batch_max = GPUME_BATCH_MAX};
@@ -20,7 +19,7 @@ static struct gpume_params params_of(uint32_t width, uint32_t height)
 
 static int make(const struct gpume_params *params, struct gpume_plan *plan)
 {
-    return gpume_plan_make(params, &any, &told_log, plan);
+    return gpume_plan_make(params, &any, &counting_log, plan);
 }
 
 static void test_refusals(void)
@@ -31,9 +30,9 @@ static void test_refusals(void)
     do {                                                                                           \
         bad = good;                                                                                \
         change;                                                                                    \
-        told.errors = 0;                                                                           \
+        logged.errors = 0;                                                                         \
         REQUIRE_EQUAL(make(&bad, &plan), GPUME_INVALID);                                           \
-        REQUIRE_EQUAL(told.errors, 1);                                                             \
+        REQUIRE_EQUAL(logged.errors, 1);                                                           \
     } while (0)
     REQUIRE_EQUAL(make(&good, &plan), GPUME_OK);
     REFUSED(bad.width = 0);
@@ -103,13 +102,13 @@ static void test_sizes(void)
     REQUIRE_EQUAL(plan.layers[0].cost_bits, 30); /* 128 * 128 * 65535 */
 }
 
-/* Layers lie one after the other, and every one's blocks fit into the padded rows. */
+/* Layers are stored one after another, and the blocks of each fit into the padded rows. */
 static void test_layers(void)
 {
     struct gpume_plan plan;
     struct gpume_params params = params_of(70, 50);
     struct gpume_block_sizes sizes = {.count = 3, .of = {{16, 8}, {4, 128}, {24, 24}}};
-    REQUIRE_EQUAL(gpume_plan_make_layers(&params, &sizes, &any, &told_log, &plan), GPUME_OK);
+    REQUIRE_EQUAL(gpume_plan_make_layers(&params, &sizes, &any, &counting_log, &plan), GPUME_OK);
     REQUIRE_EQUAL(plan.layer_count, 3);
     REQUIRE_EQUAL(plan.layers[0].blocks_x, 5);
     REQUIRE_EQUAL(plan.layers[0].blocks_y, 7);
@@ -122,12 +121,14 @@ static void test_layers(void)
     REQUIRE_EQUAL(plan.padded_stride, 80 + 4 * plan.dx_quads); /* five blocks of 16 */
     REQUIRE_EQUAL(plan.field_candidates, plan.blocks * plan.candidates);
     sizes.of[1].height = 132;
-    REQUIRE_EQUAL(gpume_plan_make_layers(&params, &sizes, &any, &told_log, &plan), GPUME_INVALID);
+    REQUIRE_EQUAL(
+        gpume_plan_make_layers(&params, &sizes, &any, &counting_log, &plan), GPUME_INVALID);
     sizes.of[1].height = 6;
-    REQUIRE_EQUAL(gpume_plan_make_layers(&params, &sizes, &any, &told_log, &plan), GPUME_INVALID);
+    REQUIRE_EQUAL(
+        gpume_plan_make_layers(&params, &sizes, &any, &counting_log, &plan), GPUME_INVALID);
 }
 
-/* A submission holds no more frames than leave room for their box sums, and than memory allows. */
+/* A submission's frames leave space for their box sums, and fit memory. */
 static void test_batch(void)
 {
     struct gpume_plan plan;
@@ -136,16 +137,16 @@ static void test_batch(void)
         .batch_max = GPUME_BATCH_MAX,
         .batch_work = UINT64_MAX};
     struct gpume_params params = params_of(1920, 1080);
-    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &told_log, &plan), GPUME_OK);
+    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &counting_log, &plan), GPUME_OK);
     const uint32_t most = plan.batch;
     REQUIRE(most > 8);
     params.ref_distance = 20;
-    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &told_log, &plan), GPUME_OK);
+    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &counting_log, &plan), GPUME_OK);
     REQUIRE(plan.batch > 1 && plan.batch < most);
     REQUIRE(plan.ring * plan.padded_bytes * 2 <= caps.window_bytes);
     const uint32_t distant = plan.batch;
     params.memory_max = (plan.pool - 1) * plan.plane_bytes + 21 * plan.padded_bytes;
-    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &told_log, &plan), GPUME_OK);
+    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &counting_log, &plan), GPUME_OK);
     REQUIRE_EQUAL(plan.batch, distant - 1);
 }
 
@@ -157,7 +158,7 @@ static void test_bands(void)
     struct gpume_params params = params_of(16384, 16384);
     params.bits = 16;
     params.window_x = params.window_y = 512;
-    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &told_log, &plan), GPUME_OK);
+    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &counting_log, &plan), GPUME_OK);
     REQUIRE(!plan.one_window);
     REQUIRE(plan.layers[0].band_count > 1);
     REQUIRE(
@@ -168,29 +169,29 @@ static void test_bands(void)
     REQUIRE(rows * plan.padded_stride * 2 + caps.align_bytes <= caps.window_bytes);
     REQUIRE_EQUAL(plan.batch, 1);
 
-    /* Parts to filter fit likewise, with all that they read. */
+    /* Parts to filter fit, too, with all the samples that they read. */
     const struct gpume_prefilter widest = {.kind = GPUME_PREFILTER_GAUSS, .sigma = 16};
     params.prefilter = &widest;
-    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &told_log, &plan), GPUME_OK);
+    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &counting_log, &plan), GPUME_OK);
     rows = (uint64_t)plan.filter_rows + 2ull * plan.prefilter.radius_y;
     REQUIRE(plan.filter_rows > 0 && plan.prefilter.radius_y == 48);
     REQUIRE(rows * plan.padded_stride * 2 + caps.align_bytes <= caps.window_bytes);
     params.window_y = 8;
     caps.window_bytes = 3 << 20; /* enough for the search, but not for the filter */
-    told.errors = 0;
-    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &told_log, &plan), GPUME_UNSUPPORTED);
-    REQUIRE_EQUAL(told.errors, 1);
+    logged.errors = 0;
+    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &counting_log, &plan), GPUME_UNSUPPORTED);
+    REQUIRE_EQUAL(logged.errors, 1);
     params.prefilter = NULL;
-    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &told_log, &plan), GPUME_OK);
+    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &counting_log, &plan), GPUME_OK);
     params.window_y = 512;
 
     caps.window_bytes = 1 << 20; /* not even one row of blocks */
-    told.errors = 0;
-    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &told_log, &plan), GPUME_UNSUPPORTED);
-    REQUIRE_EQUAL(told.errors, 1);
+    logged.errors = 0;
+    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &counting_log, &plan), GPUME_UNSUPPORTED);
+    REQUIRE_EQUAL(logged.errors, 1);
 }
 
-/* One job of k_quads.c loops block * (block / 4 + 1) times and a few more. */
+/* One work item of k_quads.c loops block * (block / 4 + 1) times and a few more. */
 static void test_iterations(void)
 {
     REQUIRE(GPUME_BLOCK_MAX * (GPUME_BLOCK_MAX / 4 + 1) + 8 < GPUME_ITERATIONS_MAX);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The whole numbers that filters are made of: exact sums, symmetry, bounds, and what is refused. */
+/* The integer weights of filters: exact sums, symmetry, bounds, and refusals. */
 #include "harness.h"
+#include "logged.h"
 #include "model/prefilter.h"
-#include "told.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,13 +11,13 @@ static struct gpume_prefilter_tables tables;
 
 static int make(const struct gpume_prefilter *filter, uint32_t bits)
 {
-    static const struct gpume_log log = {.fn = told_line};
-    told.last[0] = '\0';
+    static const struct gpume_log log = {.fn = logged_line};
+    logged.last[0] = '\0';
     return gpume_prefilter_make(filter, bits, &log, &tables);
 }
 
-/* Weights of a bell: the same from every side, falling outwards from the centre, which may be off
- * by what rounding left to it. Gives their sum. */
+/* Requires the weights of a bell curve: symmetric, and decreasing from the centre, which absorbs
+ * rounding errors. Returns their sum. */
 static int64_t check_bell(uint32_t columns, uint32_t rows, int32_t slack)
 {
     int64_t sum = 0;
@@ -146,7 +146,7 @@ static void check_refused(void)
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         REQUIRE_EQUAL(make(&bad[i], 8), GPUME_INVALID);
-        REQUIRE(told.last[0] != '\0');
+        REQUIRE(logged.last[0] != '\0');
     }
     struct gpume_prefilter filter = {
         .kind = GPUME_PREFILTER_KERNEL, .width = 1, .height = 3, .weights = good};

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* gpu/tune/prune_shape: shapes keep to their limits for every plan, and the policy follows what is
- * measured. */
+/* gpu/tune/prune_shape: shapes respect their limits for every plan, and the policy follows the
+ * measured times. */
 #include "common/shared.h"
 #include "gpu/tune/prune_shape.h"
 #include "harness.h"
 #include "plans.h"
 
-/* An invocation a block: what a workgroup lists and compares at most, and cost and order in a word.
- */
+/* One invocation per block: limits on what a workgroup lists and compares, and on cost and order in
+ * one word. */
 static void test_small(const struct gpume_plan *plan, const struct gpume_prune_shape *s)
 {
     const struct gpume_params *p = &plan->params;
@@ -16,8 +16,9 @@ static void test_small(const struct gpume_plan *plan, const struct gpume_prune_s
     REQUIRE(quarter >> s->quarter_shift <= 2047);
     REQUIRE(
         ((uint64_t)1 << plan->layers[0].cost_bits) * (plan->candidates + 1) <= (uint64_t)1 << 32);
-    /* Of a candidate: 8 rows and a turn for each square of 8 x 8, or a row of 8 at a time. Of a
-     * round: a turn, 4 candidates, places that stay free; then what is bounded and listed. */
+    /* Loop turns per candidate: 8 rows and one more for each square of 8 x 8, or one row of 8 at a
+     * time. Per round: one turn, 4 candidates, unused places; then the candidates bounded and
+     * listed. */
     uint64_t squares = (uint64_t)p->block * p->block / 64 * 9;
     uint64_t rows = (uint64_t)(p->block - 1) * p->block / 8, one = squares > rows ? squares : rows;
     uint64_t rounds = s->local * plan->candidates / (4 * s->local - 7) + 1;
@@ -43,15 +44,15 @@ static void test_shape(uint32_t block, uint32_t window, uint32_t bits)
     }
     REQUIRE(s.local >= 32 && s.local <= 128 && s.local % 32 == 0);
     REQUIRE(s.part >= 1 && s.part * plan.dx_quads <= 10 * s.local); /* bounds in registers */
-    REQUIRE(s.list >= 2 * s.local); /* room for what a round can add */
+    REQUIRE(s.list >= 2 * s.local); /* space for what one round can add */
     REQUIRE(quarter >> s.quarter_shift <= 2047 && sixteenth >> s.sixteenth_shift <= 2047);
     REQUIRE(s.quarter_shift == 0 || quarter >> (s.quarter_shift - 1) > 2047);
-    /* Comparing what may be compared keeps an invocation within the loop limit. */
+    /* Comparing as many candidates as allowed keeps an invocation within the loop limit. */
     uint64_t runs = ((uint64_t)block * block / 8 + s.local - 1) / s.local;
     REQUIRE((s.give_up + 8) * runs < GPUME_ITERATIONS_MAX);
 }
 
-/* Asked for the next submission, it answers, and hears what that took. */
+/* Asks for the next submission's method, and reports the time that it took. */
 static bool step(struct gpume_prune_policy *policy, uint64_t full_ns, uint64_t pruned_ns)
 {
     bool pruned = gpume_prune_policy_next(policy, 4);
@@ -90,7 +91,7 @@ static uint32_t pruned_in_flight(
 
 static void test_policy_in_flight(void)
 {
-    REQUIRE_EQUAL(pruned_in_flight(100, 3, 1000, 8000), 1); /* not one for each of those */
+    REQUIRE_EQUAL(pruned_in_flight(100, 3, 1000, 8000), 1); /* not one probe for each of those */
     REQUIRE_EQUAL(pruned_in_flight(100, 3, 1000, 400), 97);
     REQUIRE_EQUAL(pruned_in_flight(200, 3, 1000, 1100), 7); /* one in 32 */
 }
@@ -101,12 +102,12 @@ static void test_policy_untold(void)
     struct gpume_prune_policy policy = {0};
     REQUIRE_EQUAL(pruned_of(&policy, 2, 0, 0), 2);
     REQUIRE(pruned_of(&policy, 100, 1000, 8000) < 6);
-    REQUIRE(pruned_of(&policy, 100, 0, 0) < 6); /* what is known stays */
+    REQUIRE(pruned_of(&policy, 100, 0, 0) < 6); /* known times stay */
     policy = (struct gpume_prune_policy){0};
     REQUIRE_EQUAL(pruned_of(&policy, 20, 0, 400), 1);
     REQUIRE(pruned_of(&policy, 100, 1000, 400) > 95);
     policy = (struct gpume_prune_policy){0};
-    REQUIRE(gpume_prune_policy_next(&policy, 4)); /* not told, a full search under way is */
+    REQUIRE(gpume_prune_policy_next(&policy, 4)); /* full searches in flight count */
     REQUIRE(!gpume_prune_policy_next(&policy, 4));
     gpume_prune_policy_measured(&policy, true, 0, 4);
     gpume_prune_policy_measured(&policy, false, 4000, 4);
@@ -117,12 +118,12 @@ static void test_policy(void)
 {
     struct gpume_prune_policy policy = {0};
     REQUIRE(pruned_of(&policy, 100, 1000, 400) == 99); /* the full search: once */
-    REQUIRE(pruned_of(&policy, 100, 1000, 1200) < 6);  /* noise: found out at once, then probed */
+    REQUIRE(pruned_of(&policy, 100, 1000, 1200) < 6);  /* noise: detected at once, then probed */
     REQUIRE(pruned_of(&policy, 1000, 1000, 8000) <= 8);
-    REQUIRE(pruned_of(&policy, 400, 1000, 400) > 200); /* and found out again */
+    REQUIRE(pruned_of(&policy, 400, 1000, 400) > 200); /* and detected again */
     REQUIRE(pruned_of(&policy, 1000, 1000, 400) > 995);
     REQUIRE(pruned_of(&policy, 1000, 300, 400) < 400); /* the device's clock has changed */
-    /* A small submission that takes long by the field says nothing about large ones. */
+    /* A small submission with a long time per field implies nothing about large ones. */
     struct gpume_prune_policy sizes = {0};
     for (uint32_t i = 0; i < 100; i++) {
         bool pruned = gpume_prune_policy_next(&sizes, 1);
@@ -131,7 +132,7 @@ static void test_policy(void)
     }
     REQUIRE(!sizes.sizes[1].pruning);
     struct gpume_prune_policy blind = {0};
-    REQUIRE_EQUAL(pruned_of(&blind, 50, 0, 0), 50); /* a device that cannot tell time */
+    REQUIRE_EQUAL(pruned_of(&blind, 50, 0, 0), 50); /* a device without timestamps */
 }
 
 int main(void)

@@ -51,7 +51,7 @@ struct found {
     uint64_t bytes; /* of all */
 };
 
-/* What a field looks like: the more of it is noise, the more bytes it takes. */
+/* A field's picture: the more noise, the more bytes. */
 static void fill_samples(uint64_t frame)
 {
     uint64_t seed = frame + 1;
@@ -62,7 +62,7 @@ static void fill_samples(uint64_t frame)
     }
 }
 
-/* A run of that length, its worst field somewhere. */
+/* A run of that length, with its worst field at any position. */
 static struct found pick(
     unsigned fields, uint32_t pictures, uint64_t expected, uint64_t worst, uint64_t room)
 {
@@ -103,7 +103,7 @@ static void test_picks(void)
             for (size_t i = 0; i < 4; i++) {
                 const uint64_t worst = (fields * 5u / 7) % fields;
                 const struct found found = pick(fields, pictures, expected[i], worst, UINT64_MAX);
-                /* Where more fields were promised than come, fewer in proportion. */
+                /* If fewer fields arrive than promised, proportionally fewer pictures. */
                 const size_t most = pictures < fields ? pictures : fields;
                 REQUIRE(found.sets <= most && 3 * found.sets >= most);
                 REQUIRE(found.sets == most || expected[i] > fields);
@@ -114,8 +114,8 @@ static void test_picks(void)
     }
 }
 
-/* As many as asked for, whatever that is, and evenly: half of them are as far apart as they may be
- * by the theorem, three times the mean. */
+/* As many as requested, evenly spaced: distances are at most three times the mean, which the
+ * theorem allows for half of them. */
 static void test_counts(void)
 {
     static const unsigned lengths[] = {1, 2, 7, 59, 60, 61, 99, 100, 119, 120, 250, 999, 3000};
@@ -133,7 +133,7 @@ static void test_counts(void)
     }
 }
 
-/* Where room ends it, more asked for or more room is never fewer pictures. */
+/* If space is the limit, requesting more or allowing more space never gives fewer pictures. */
 static void test_room(void)
 {
     static const uint32_t asked[] = {1, 3, 10, 26, 40, 60, 80, 100, 200, 500, 1000};
@@ -153,7 +153,7 @@ static void test_room(void)
     }
 }
 
-/* What there is room for may turn out to be less in the end; cuts are the last to go. */
+/* Space may turn out to be smaller in the end; pictures of cuts are dropped last. */
 static void test_less_room(void)
 {
     struct gpume_report_picks picks;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* cli/run_window: which frames a run reads that goes on after others. */
+/* cli/run_window: which frames a resumed run reads. */
 #include "estimate/run_window.h"
 #include "harness.h"
 
@@ -31,7 +31,7 @@ static void test_known(void)
     done.ways[1].fields = 0;
 }
 
-/* All fields are there: what is read is what was read, to see whether it is still there. */
+/* All fields are complete: the same frames are read again, to check that they still exist. */
 static void test_nothing_left(void)
 {
     options.frames = 8;

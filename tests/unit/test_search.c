@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * gpume_search: pairs of frames that the caller asks for, held against the oracle; fields with
- * several owners; what is refused. Usage: test_search cpu|vulkan
+ * gpume_search: frame pairs that the caller requests, compared with the oracle; fields with several
+ * owners; refusals. Usage: test_search cpu|vulkan
  */
 #include "brute.h"
 #include "gpume/gpume.h"
@@ -89,8 +89,8 @@ static void compare(struct run *run, const struct gpume_field *field)
     brute_free(&b);
 }
 
-/* Receives what can be received. Every third field gets a second owner, who keeps it for a while.
- */
+/* Receives all available fields. Every third one gets a second owner, which keeps it for a while.
+ * */
 static int receive_all(struct run *run)
 {
     const struct gpume_field *field = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The sorts of src/arrays against a stable sort that shares nothing with them: qsort of (value,
- * position), compared as 64-bit numbers. Every sort runs with canaries around keys, payload and
- * scratch, and with scratch memory that holds a pattern.
+ * Compares the sorts of src/arrays with a stable sort that shares no code with them: qsort of
+ * (value, position), compared as 64-bit numbers. Every sort runs with canaries around keys, payload
+ * and scratch, and with scratch memory that holds a pattern.
  */
 #include "arrays/host_sort.h"
 #include "harness.h"
@@ -156,7 +156,7 @@ static uint32_t content(unsigned kind, uint32_t i, uint32_t count, uint64_t *see
         return 0x01020304 ^ (random & 255) << (kind - 8) * 8;
     case 12: /* low entropy */
         return random & harness_random(seed) & harness_random(seed) & harness_random(seed);
-    case 13: /* one that is elsewhere */
+    case 13: /* one element out of place */
         return i == count / 2 ? 0 : 0x12345678;
     case 14: /* saw teeth */
         return i % 1000 * 0x10001;
@@ -185,7 +185,7 @@ static void test_sizes(void)
             for (uint32_t i = 0; i < count; i++) {
                 keys[i] = content(kind, i, count, &seed);
             }
-            /* All four kinds of order for short ones, one after the other for long ones. */
+            /* All four orders for short arrays, in turn for long ones. */
             for (unsigned order = 0; order < (count < 5000 ? 4 : 1); order++, turn++) {
                 const struct gpume_sort_params params = {
                     .type = turn & 1 ? GPUME_KEY_I32 : GPUME_KEY_U32,
@@ -199,7 +199,7 @@ static void test_sizes(void)
     }
 }
 
-/* Every size up to some, so that no shape of the network is left out. */
+/* Every size up to a limit, so that every shape of the network occurs. */
 static void test_every_size(void)
 {
     uint64_t seed = 2;
@@ -226,13 +226,13 @@ static void test_key_bits(void)
                 keys[i] = harness_random(&seed) >> (32 - bits);
             }
             check(&params, keys, count);
-            /* Bits beyond do not count for the radix sort. */
+            /* The radix sort ignores the bits above key_bits. */
             for (uint32_t i = 0; i < count; i++) {
                 keys[i] = harness_random(&seed);
             }
             solve(&params, keys, order, count);
             REQUIRE(check_one(&params, keys, order, count, RADIX, true));
-            /* Signed keys have no such bound. */
+            /* Signed keys ignore key_bits. */
             params.type = GPUME_KEY_I32;
             params.key_bits = 32;
             check(&params, keys, count);
@@ -253,7 +253,7 @@ static void test_segments(void)
         for (uint32_t i = 0; i < COUNT; i++) {
             keys[i] = harness_random(&seed) >> (round % 3) * 12;
         }
-        /* Ragged, some empty, words between some of them. */
+        /* Segments of different lengths, some empty, with gaps between some of them. */
         while (at < COUNT && used < COUNT) {
             uint32_t length = harness_random(&seed) % (round < 6 ? 70 : 3000);
             length = harness_random(&seed) % 5 ? length : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The parser of gpume sort against strtoll, word by word, on texts of random words: right ones,
- * ones at the bounds, and rubbish.
+ * Compares the parser of gpume sort with strtoll, word by word, on random texts: valid words,
+ * values at the bounds, and garbage.
  */
 #include "harness.h"
 #include "sort/parse.h"
@@ -20,7 +20,7 @@ static unsigned below(unsigned limit)
     return harness_random(&seed) % limit;
 }
 
-/* A word of the bytes that are likely to be taken for another. */
+/* A word of bytes that parsers confuse easily. */
 static size_t make_word(char *to)
 {
     static const char odd[] = "0123456789+-./:x\001\200\377e";
@@ -29,7 +29,7 @@ static size_t make_word(char *to)
     char digits[WORD_BYTES] = "";
     size_t length = 0;
     switch (below(8)) {
-    case 0: /* rubbish, zero bytes among it */
+    case 0: /* garbage, including zero bytes */
         length = 1 + below(20);
         for (size_t i = 0; i < length; i++) {
             to[i] = odd[below(sizeof odd)];
@@ -57,7 +57,7 @@ static size_t make_word(char *to)
     return length;
 }
 
-/* What the word is, by the C library; false: no integer. */
+/* Parses the word with the C library; false: not an integer. */
 static bool expect(const char *word, size_t length, int64_t *value)
 {
     char copy[WORD_BYTES + 1];
@@ -93,7 +93,8 @@ static void check_text(void)
             text[bytes++] = spaces[below(6)];
         }
     }
-    /* No byte more than is promised, for a sanitizer to see; what lies there must not matter. */
+    /* Allocates exactly the promised bytes, so that sanitizers detect an overrun; their contents
+     * must not matter. */
     unsigned char *copy = malloc(bytes + GPUME_SORT_TEXT_SLACK);
     const unsigned char *bad = NULL;
     memcpy(copy, text, bytes);

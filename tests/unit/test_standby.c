@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A GPU that fails during a run: every field is that of an undisturbed run on the CPU, with one
- * warning, whenever and however it fails, in every direction. Where the caller asked for the GPU,
- * the run fails. The layer in tests/fault makes the calls fail, and presents a software driver as a
- * GPU.
+ * A GPU fails during a run: every field equals that of a run on the CPU, with one warning, whenever
+ * and however the GPU fails, in every direction. If the caller required the GPU, the run fails. The
+ * layer in tests/fault makes the calls fail, and presents a software driver as a GPU.
  */
 #include "gpume/gpume.h"
 #include "harness.h"
@@ -16,7 +15,7 @@
 
 #define FRAMES 150u          /* with submissions of 64 */
 #define FIELDS (2u * FRAMES) /* at most */
-#define HOLD 70u             /* every so many-th field is held until the next such one has come */
+#define HOLD 70u             /* every so many fields, one is kept until the next such one arrives */
 
 struct way {
     const char *at, *result, *kind; /* GPUME_FAULT_VK_ */
@@ -100,7 +99,7 @@ static void release(const struct gpume_field **pointer, struct result *result)
 
 static void (*arm)(const char *at, const char *result, const char *kind);
 
-/* way: how Vulkan fails once the context is open; NULL: not at all. */
+/* way: how Vulkan fails once the context is open; NULL: it does not. */
 static void run(struct gpume_params params, const struct way *way, struct outcome *outcome)
 {
     struct gpume_plane plane = synth_plane(params.width, params.height, params.bits);
@@ -125,7 +124,7 @@ static void run(struct gpume_params params, const struct way *way, struct outcom
             status = gpume_finish(ctx);
         }
         if (status == GPUME_OK && sent < FRAMES) {
-            continue; /* as many as go, so that submissions are full */
+            continue; /* as many as possible, so that submissions are full */
         }
         status = gpume_receive(ctx, &field, 0);
         if (status == GPUME_OK && outcome->count % HOLD == 0) {
@@ -187,7 +186,7 @@ static void test_case(unsigned number)
     run(params, NULL, &wanted);
     REQUIRE_EQUAL(wanted.status, GPUME_EOF);
     params.backend = GPUME_BACKEND_AUTO;
-    if (number < 3) { /* all is well, and nobody stands by but in name */
+    if (number < 3) { /* nothing fails, and the standby engine is never used */
         run(params, NULL, &got);
         REQUIRE_EQUAL(got.status, GPUME_EOF);
         REQUIRE_EQUAL(got.warnings + got.errors, 0);
@@ -240,7 +239,7 @@ static void test_stop(void)
     free(plane.data);
 }
 
-/* The layer as the Vulkan loader has it. */
+/* The layer that the Vulkan loader has loaded. */
 static bool find_layer(void)
 {
     const char *folder = getenv("VK_LAYER_PATH");

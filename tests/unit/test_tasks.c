@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The Vulkan engine takes any tasks whose frames it holds, in any order: frames shared between
- * tasks, a frame searched in itself, a task twice. The result of task i is field i. With and
- * without pruning, with a filter, and in submissions that use frames of earlier ones. Skips where
- * there is no Vulkan driver.
+ * The Vulkan engine accepts any tasks whose frames it holds, in any order: frames shared by tasks,
+ * a frame searched in itself, a task twice. The result of task i is field i. With and without
+ * pruning, with a filter, and in submissions that use frames of earlier ones. Skips without a
+ * Vulkan driver.
  */
 #include "brute.h"
 #include "gpu/engine_gpu.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * gpu/tile: shapes keep to every limit, and those chosen are the ones measured as best or near
- * them. `test_tile --print` shows what is chosen.
+ * gpu/tile: shapes respect every limit, and the chosen ones are the fastest measured or close to
+ * them. `test_tile --print` prints the choices.
  */
 #include "common/shared.h"
 #include "gpu/tune/tile.h"
@@ -64,7 +64,7 @@ static void print_all(void)
     }
 }
 
-/* Whatever is chosen keeps to the limits and covers the window. */
+/* Every choice respects the limits and covers the window. */
 static void check(const struct gpume_plan *plan, enum gpume_tile_words words,
     const struct gpume_tile_limits *limits)
 {
@@ -101,7 +101,7 @@ static void test_limits(void)
     }
 }
 
-/* What no device should have to leave to match_quads.comp. */
+/* Cases that every device must handle without match_quads.comp. */
 static void test_usual_sizes(void)
 {
     static const uint32_t shapes[][2] = {{4, 7}, {8, 7}, {8, 16}, {8, 64}, {16, 7}, {16, 16},
@@ -116,8 +116,8 @@ static void test_usual_sizes(void)
     }
 }
 
-/* Measured on an NVIDIA H200: these shapes were the fastest, or within a few per cent. They are
- * among those that are tried. */
+/* Measured on an NVIDIA H200: these shapes were the fastest, or within a few per cent. They must be
+ * among those tried. */
 static void test_measured(void)
 {
     static const uint32_t shapes[][4] = {{8, 7, 15, 16}, {16, 16, 11, 6}, {16, 32, 13, 6}};

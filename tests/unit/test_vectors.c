@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * vectors.csv as the sink writes it, by one thread and by several, against fprintf: every byte, at
- * odd sizes; other formats by one against several; and that nothing is left where the disk is full,
- * the reader gone or the run ended. Several threads take part only where the output is large, so
- * every table here grows large. Works in a folder of its own under the current one.
+ * Compares vectors.csv, written by one thread and by several, with fprintf, byte for byte at odd
+ * sizes; other formats by one thread with several; and that no file stays if the disk is full, the
+ * reader has closed the pipe or the run has ended early. Several threads are used only for large
+ * outputs, so every table here is large. Works in its own folder below the current one.
  */
 #include "harness.h"
+#include "logged.h"
 #include "sinks/sink.h"
-#include "told.h"
 #include "vectors/format.h"
 
 #include <fcntl.h>
@@ -52,7 +52,7 @@ static bool make_field(struct made *made, const struct table *table, uint64_t *s
     for (size_t i = 0; made->vectors && made->costs && made->ranks && i < blocks; i++) {
         made->vectors[i].dx = (int16_t)((int32_t)(harness_random(seed) % 1025) - 512);
         made->vectors[i].dy = (int16_t)((int32_t)(harness_random(seed) % 1025) - 512);
-        /* Any number of digits, and all that lies next to a power of ten. */
+        /* Any number of digits, and all values next to a power of ten. */
         made->costs[i] = harness_random(seed) >> harness_random(seed) % 32;
         made->ranks[i] = 1;
         for (uint32_t tens = harness_random(seed) % 10; tens > 0; tens--) {
@@ -78,7 +78,7 @@ static void free_field(struct made *made)
 static int open_sink(
     struct gpume_sink **sink, const char *path, const struct table *table, uint32_t processors)
 {
-    struct gpume_run run = {.vectors_format = format, .log = told_log};
+    struct gpume_run run = {.vectors_format = format, .log = counting_log};
     run.params.width = table->width;
     run.params.height = table->height;
     run.params.block = table->block;
@@ -86,7 +86,7 @@ static int open_sink(
     return ops->open(sink, path, &run);
 }
 
-/* All fields of the table, until one fails. */
+/* Writes all fields of the table, until one fails. */
 static int give_fields(struct gpume_sink *sink, const struct table *table, struct made *made)
 {
     int status = GPUME_OK;
@@ -125,7 +125,7 @@ static bool same_next(FILE *file, const char *text, size_t bytes)
     return fread(data, 1, bytes, file) == bytes && memcmp(data, text, bytes) == 0;
 }
 
-/* Is the file the table's, byte for byte? */
+/* Does the file hold the table, byte for byte? */
 static bool is_table(const char *path, const struct table *table, const struct made *made)
 {
     static const char header[] = "frame,ref,x,y,w,h,dx,dy,cost,rank\n";
@@ -197,10 +197,10 @@ static void test_bytes(void)
         }
         free_field(&made);
     }
-    REQUIRE_EQUAL(told.lines, 0);
+    REQUIRE_EQUAL(logged.lines, 0);
 }
 
-/* Every format is the same by one thread and by several. */
+/* Every format has the same bytes from one thread and from several. */
 static void test_threads(void)
 {
     static const struct table table = {1921, 1083, 8, 16, 9998};
@@ -218,40 +218,40 @@ static void test_threads(void)
     }
     ops = &gpume_sink_vectors_csv;
     free_field(&made);
-    REQUIRE_EQUAL(told.lines, 0);
+    REQUIRE_EQUAL(logged.lines, 0);
 }
 
 static const struct table endless = {1920, 1080, 8, 1000, 1};
 
-/* The disk is full in the middle of a field: told once, nothing is left. */
+/* The disk fills in the middle of a field: reported once, and no file stays. */
 static void test_full(struct made *made, uint32_t processors)
 {
     struct rlimit limit;
     REQUIRE(getrlimit(RLIMIT_FSIZE, &limit) == 0);
     const struct rlimit small = {9999999, limit.rlim_max};
     REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
-    told.lines = 0;
+    logged.lines = 0;
     REQUIRE_EQUAL(write_table("full.csv", &endless, made, processors), GPUME_IO);
-    REQUIRE_EQUAL(told.lines, 1);
+    REQUIRE_EQUAL(logged.lines, 1);
     REQUIRE(setrlimit(RLIMIT_FSIZE, &limit) == 0);
     REQUIRE(access("full.csv", F_OK) != 0);
 }
 
-/* The run ends early: nothing is told, nothing is left. */
+/* The run ends early: nothing is logged, and no file stays. */
 static void test_given_up(struct made *made, uint32_t processors)
 {
     struct table some = endless;
     struct gpume_sink *sink = NULL;
     some.fields = 8;
-    told.lines = 0;
+    logged.lines = 0;
     REQUIRE_EQUAL(open_sink(&sink, "early.csv", &some, processors), GPUME_OK);
     REQUIRE_EQUAL(give_fields(sink, &some, made), GPUME_OK);
     ops->close(&sink);
-    REQUIRE_EQUAL(told.lines, 0);
+    REQUIRE_EQUAL(logged.lines, 0);
     REQUIRE(access("early.csv", F_OK) != 0);
 }
 
-/* What reads the pipe goes away after 6 MB. */
+/* The reader closes the pipe after 6 MB. */
 static void test_closed_pipe(struct made *made, uint32_t processors)
 {
     REQUIRE(mkfifo("pipe.csv", 0600) == 0);
@@ -266,9 +266,9 @@ static void test_closed_pipe(struct made *made, uint32_t processors)
         _exit(0);
     }
     REQUIRE(reader > 0);
-    told.lines = 0;
+    logged.lines = 0;
     REQUIRE_EQUAL(write_table("pipe.csv", &endless, made, processors), GPUME_IO);
-    REQUIRE_EQUAL(told.lines, 1);
+    REQUIRE_EQUAL(logged.lines, 1);
     REQUIRE(waitpid(reader, NULL, 0) == reader);
     REQUIRE(unlink("pipe.csv") == 0);
 }
@@ -293,7 +293,7 @@ int main(void)
         }
     }
     free_field(&made);
-    /* Nothing temporary is left, or the folder would not go. */
+    /* Fails if temporary files remain in the folder. */
     REQUIRE(chdir("..") == 0 && rmdir(folder) == 0);
     return harness_verdict();
 }

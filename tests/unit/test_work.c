@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* gpu/stages/predict: a field's sums take as many workgroups as there are samples for, and no lane
- * of them sees more than its 32 bits hold. */
+/* gpu/stages/predict: a field's sums use a workgroup count that follows the number of samples, and
+ * no invocation's 32-bit sum overflows. */
 #include "gpu/stages/predict.h"
 #include "harness.h"
 #include "plans.h"
@@ -30,7 +30,7 @@ int main(void)
     test_groups(352, 288, UINT64_MAX, 99);
     test_groups(1920, 1080, UINT64_MAX, 256);
     test_groups(65536, 1024, UINT64_MAX, 256);
-    /* In bands of eight rows: windows of 22 rows of 80 samples, and what aligns them. */
+    /* In bands of eight rows: windows of 22 rows of 80 samples, and their alignment. */
     test_groups(64, 64, 256 + 22 * 80, 1);
     return harness_verdict();
 }
