@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # Tests under a checker: builds BUILD for it and has ctest run there. A report of any process that a test starts
-# fails the run, wherever that test has sent standard error; reports lie in BUILD/reports.
+# fails the run, even if the test redirects standard error; reports are in BUILD/reports.
 #     sh tests/checked.sh address build-asan             AddressSanitizer and UBSan, by clang
 #     sh tests/checked.sh thread build-tsan              ThreadSanitizer; no Vulkan, whose drivers are not built for it
 #     sh tests/checked.sh valgrind build-valgrind -j 8   errors and leaks; no Vulkan: hours
-# Left out under each: that memory stays flat (cli-long), and calls that fail (cli-faults), as checkers allocate in
-# ways of their own; under thread and valgrind what wants Vulkan; under valgrind the kernel tests.
+# Left out under each: that memory stays flat (cli-long), and calls that fail (cli-faults), because checkers use their
+# own allocators; under thread and valgrind, tests that need Vulkan; under valgrind, the kernel tests.
 # Usage: checked.sh address|thread|valgrind BUILD [OPTION OF CTEST...]
 set -eu
 usage="usage: checked.sh address|thread|valgrind BUILD [OPTION OF CTEST...]"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Appends what gpume bench measures on this machine to RESULTS, a CSV file that is made where it is not
-# there: three sizes, three blocks, four windows. A combination is left out where its answers alone,
-# on the CPU, would take more than LIMIT seconds (default 60).
+# Appends the results of gpume bench on this machine to RESULTS, a CSV file that is created if missing: three sizes,
+# three blocks, four windows. A combination is left out where its answers alone, on the CPU, would take more than LIMIT
+# seconds (default 60).
 # Usage: run.sh GPUME RESULTS [LIMIT [OPTION of gpume bench...]]
 set -eu
 LC_ALL=C

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# The sort on the device beside NVIDIA's CUB, one after the other on the same device: milliseconds, G
+# Compares the sort on the device with NVIDIA's CUB, one after the other on the same device: milliseconds, G
 # keys/s and the ratio. CUB is tests/bench/cub_sort.cu, compiled by hand; without it gpume stands alone.
 # Usage: sort.sh BENCHSORT [CUB_SORT]
 set -eu

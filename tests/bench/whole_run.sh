@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# How much of the rate of decoding alone a whole run keeps: bench_decode, then gpume with vectors.csv
-# written, then bench_decode again, because machines change their speed. What the disk gives is part
-# of the answer: choose the folder with TMPDIR (1080p in blocks of 8 is a megabyte a frame).
+# How much of the rate of decoding alone a whole run keeps: bench_decode, then gpume with
+# vectors.csv written, then bench_decode again, because machines change their speed. The disk's
+# speed is part of the result: choose the folder with TMPDIR (1080p in blocks of 8 takes a megabyte
+# per frame).
 # Usage: whole_run.sh BUILD_DIR INPUT [LOOPS [GPUME_OPTION...]]
 set -eu
 usage="usage: whole_run.sh BUILD_DIR INPUT [LOOPS [GPUME_OPTION...]]"

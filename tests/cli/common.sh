@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Included by every test here: sh test_x.sh GPUME_BINARY. Exit status 0 passed, 1 failed, 77 skipped.
-# Each test runs in a temporary folder of its own. The independent search, tests/support/oracle.c, is the program
+# Each test runs in its own temporary folder. The independent search, tests/support/oracle.c, is the program
 # $GPUME_ORACLE, or is compiled.
 set -u
 LC_ALL=C
@@ -52,8 +52,8 @@ need_oracle() {
     fi
 }
 
-# have_vulkan: whether there is a Vulkan driver, which a program without gpume's code finds out
-# (tests/support/vulkan_probe.h). Where there is one, nothing that fails on it is skipped.
+# have_vulkan: whether there is a Vulkan driver, according to a program without gpume's code
+# (tests/support/vulkan_probe.h). If there is one, a failure with it is never skipped.
 have_vulkan() {
     "${GPUME_VULKAN_PROBE:-$(dirname "$gpume")/tests/vulkan_probe}" >"$scratch/probe"
     case $? in
@@ -64,7 +64,7 @@ have_vulkan() {
 }
 [ "$engine" = cpu ] || have_vulkan || skip "no Vulkan driver"
 
-# checked: gpume's memory is watched, by a sanitizer, or by valgrind, whose script is then in its place.
+# checked: a sanitizer checks gpume's memory, or valgrind, whose script then replaces the program.
 checked() {
     nm "$gpume" 2>/dev/null | grep -qE '__(a|t|ub)san' || grep -q "^exec '.*/valgrind\.sh' " "$gpume"
 }
@@ -95,12 +95,12 @@ expect() {
     fi
 }
 
-# says TEXT: the last run's error holds it.
+# says TEXT: the last run's standard error contains it.
 says() {
     grep -qF -- "$1" "$scratch/err" || fail "the error does not say '$1'"
 }
 
-# The folder holds nothing but what is named (hidden files count).
+# The folder holds only the named files (hidden files count).
 only() {
     folder=$1
     shift
@@ -109,8 +109,8 @@ only() {
     [ "$found" = "$wanted" ] || fail "$folder holds '$found', not '$wanted'"
 }
 
-# wait_for COMMAND...: returns once the command succeeds, and fails if process $pid ends before that. There is no limit
-# of time: a busy machine may take as long as it needs, and ctest ends a test that hangs.
+# wait_for COMMAND...: returns once the command succeeds, and fails if process $pid ends before that. There is no time
+# limit: a busy machine may take as long as it needs, and ctest ends a test that hangs.
 wait_for() {
     until "$@" >/dev/null 2>&1; do
         kill -0 "$pid" 2>/dev/null || "$@" >/dev/null 2>&1 || fail "ended too early to satisfy: $*"
@@ -128,7 +128,7 @@ has_temporary() {
     ls -A | grep -q "^\\.$1\\.gpume-.*tmp\$"
 }
 
-# launch SIGNAL ARGUMENTS: in the background, which would ignore SIGINT; its number in $pid.
+# launch SIGNAL ARGUMENTS: runs gpume in the background without ignoring SIGINT; its number is in $pid.
 launch() {
     signal=$1
     shift
@@ -137,14 +137,14 @@ launch() {
     pid=$!
 }
 
-# What writes into a pipe in the background, in $feeder, also when a test fails.
+# $feeder: the background process that writes into a pipe; it is ended also when a test fails.
 stop_feeder() {
     kill "$feeder" 2>/dev/null
     wait "$feeder" 2>/dev/null
     feeder=
 }
 
-# feed FRAMES: so much of clip.y4m, of 64 x 48, through a pipe that stays open; its end with drain.
+# feed FRAMES: writes so many frames of clip.y4m (64x48) into a pipe that stays open; drain closes it.
 feed() {
     mkfifo slow
     { head -c $(($(head -1 clip.y4m | wc -c) + $1 * 3078)) clip.y4m && exec sleep 86400; } >slow &

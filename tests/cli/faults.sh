@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Read by test_faults*.sh after common.sh: the command over and over, each time with another call failing
+# Sourced by test_faults*.sh after common.sh: runs a command repeatedly, each time with another call failing
 # (tests/fault/fault.h), of all calls that a run without a failure makes. After each run:
 #   - it ended by itself with an exit status that this failure may have;
 #   - standard error holds one line if that is a failure's, and none if it is not, one warning aside;
@@ -19,7 +19,7 @@ again=                  # what is run after a failure, in its folder: then all f
 all_or_none=            # yes: a run that fails leaves no file, or all where it fails to say that it is done
 bad=0
 
-# folders NUMBERS: new ones in `now`, one a run.
+# folders NUMBERS: creates one folder per run in `now`.
 folders() {
     rm -rf now
     mkdir now
@@ -30,8 +30,8 @@ folders() {
     done
 }
 
-# runs COUNTER SUFFIX NUMBERS [NAME=VALUE]... PROGRAM ARGUMENTS: in these folders, all of one start; what
-# they are told: tests/fault/fault_runs.h.
+# runs COUNTER SUFFIX NUMBERS [NAME=VALUE]... PROGRAM ARGUMENTS: in these folders, all from one start
+# of the program (tests/fault/fault_runs.h).
 runs() {
     (
         cd now || exit 1
@@ -41,7 +41,7 @@ runs() {
     ) || fail "no runs"
 }
 
-# judge_ends STATUSES: exit status, standard error, what is left of memory and objects. $scratch/ends
+# judge_ends STATUSES: checks exit status, standard error, and leaks of memory and objects. $scratch/ends
 # gets "RUN good" or "RUN failed".
 judge_ends() {
     (cd now && awk -v good=$good -v allowed=" $good $1 " -v ends="$scratch/ends" '
@@ -70,7 +70,7 @@ judge_ends() {
         }' ./*.err ./*.report) >>"$scratch/wrong"
 }
 
-# What runs left in their folders, but for what differs from run to run: "HASH  ./RUN/FILE".
+# Prints the files in the runs' folders without what differs from run to run: "HASH ./RUN/FILE".
 digest() {
     (
         cd now || exit 1
@@ -81,7 +81,7 @@ digest() {
     )
 }
 
-# judge_files: against $scratch/wanted, the digest of the run that nothing disturbed.
+# judge_files: compares the files with $scratch/wanted, the digest of the undisturbed run.
 judge_files() {
     digest >"$scratch/files"
     awk -v all_or_none="$all_or_none" '
@@ -100,7 +100,7 @@ judge_files() {
         }' "$scratch/ends" "$scratch/wanted" "$scratch/files" >>"$scratch/wrong"
 }
 
-# judge STATUSES: of the last runs.
+# judge STATUSES: checks the last runs.
 judge() {
     : >"$scratch/wrong"
     judge_ends "$1"
@@ -116,8 +116,8 @@ judge() {
     [ $bad -lt 20 ] || fail "too much is wrong"
 }
 
-# sweep SUFFIX STRIDE STATUSES [NAME=VALUE]... PROGRAM ARGUMENTS: every STRIDE-th call fails, with the suffix +
-# all after it too.
+# sweep SUFFIX STRIDE STATUSES [NAME=VALUE]... PROGRAM ARGUMENTS: every STRIDE-th call fails; with the suffix +,
+# all later calls, too.
 sweep() {
     after=$1
     stride=${GPUME_FAULT_STRIDE:-$2}

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# gpume bench: what it says of every engine, in its three forms, and what it refuses.
+# gpume bench: its report on every engine, in three forms, and what it refuses.
 . "$(dirname "$0")/common.sh"
 short="--size 96x64 --seconds 0.001"
 
-# All engines, agreed, with the same work for each.
+# All engines agree, and do the same work.
 # shellcheck disable=SC2086 # several options
 expect 0 bench $short
 [ ! -s "$scratch/err" ] || fail "bench writes to standard error"
@@ -14,7 +14,8 @@ for word in '^gpume  ' '^cpu  ' '96 x 64 pixels, 8 bits, block 8, window 7x7' '^
 done
 [ "$(grep -c '^cpu  *plain  *1 thread ' "$scratch/out")" -eq 2 ] || fail "not one row a content"
 
-# What cannot be compared is said; a chosen search is measured beside one core at its best.
+# What cannot be compared is stated; a chosen search is measured next to the best search on one
+# core.
 expect 0 bench --size 50x34 --bits 10 -b 12 -w 3x9 --edge inside --seconds 0.001 --search plain
 grep -q "mestimate is not measured: it supports 8 bits only" "$scratch/out" || fail "no note"
 ! grep -q '^ffmpeg' "$scratch/out" || fail "mestimate on 10 bits"
@@ -22,7 +23,7 @@ expect 0 bench --size 50x34 -b 12 --seconds 0.001 --backend cpu --threads 1
 grep -q "powers of two" "$scratch/out" || fail "no note on the block"
 ! grep -q '2 threads' "$scratch/out" || fail "--threads 1"
 
-# A GPU's search that is not for the work is left out, and refused where it was asked for.
+# A GPU search that does not support the work is left out, or refused if it was requested.
 if have_vulkan; then
     deep="--backend vulkan --bits 16 --size 32x32 --seconds 0.001"
     # shellcheck disable=SC2086
@@ -66,7 +67,7 @@ head -1 "$scratch/out" | grep -q '^device,driver,commit,size,bits,content,block,
 sed 's/"[^"]*"//g' "$scratch/out" | awk -F, 'NF != 19 { exit 1 } END { exit NR < 5 }' ||
     fail "columns"
 
-# An input; its fields are those of gpume.
+# A video as input; its fields are gpume's.
 make_clip clip.y4m 64 48 8 5
 expect 0 bench clip.y4m --seconds 0.001 --frames 2 --vf crop=56:40
 grep -q '^work  *clip.y4m: 56 x 40 pixels' "$scratch/out" || fail "the input's size"

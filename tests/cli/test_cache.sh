@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Where compiled pipelines are kept between runs, and that a run also succeeds where they cannot be kept.
+# Compiled pipelines are stored between runs; a run succeeds even if they cannot be stored.
 . "$(dirname "$0")/common.sh"
 make_clip clip.y4m 64 48 8 3
 expect 0 clip.y4m --backend cpu --vectors want.csv
 
-# What only the CPU engine does leaves nothing behind.
+# A run on the CPU stores nothing.
 XDG_CACHE_HOME=$scratch/xdg HOME=$scratch/home
 export XDG_CACHE_HOME HOME
 expect 0 clip.y4m --backend cpu --vectors v.csv
@@ -13,14 +13,14 @@ expect 0 clip.y4m --backend cpu --vectors v.csv
 
 have_vulkan || skip "no Vulkan driver"
 vulkan() {
-    # With a search named, none is tried, and nothing but pipelines kept, on hardware either.
+    # With a named search, none is tried and only pipelines are stored, even on hardware.
     expect 0 clip.y4m --backend vulkan --search quads -v -y --vectors v.csv
     cmp want.csv v.csv || fail "vectors with $1"
     grep -q '^gpume: started in .* ms: instance .*, device .*, pipelines .*, memory meanwhile ' \
         "$scratch/err" || fail "-v does not say how long starting took"
 }
 
-# $XDG_CACHE_HOME/gpume, made for the user alone; later runs read it and leave it as it is.
+# $XDG_CACHE_HOME/gpume is created with access for the user only; later runs read it and do not change it.
 vulkan "an empty cache"
 only "$scratch/xdg/gpume" "$(basename "$scratch"/xdg/gpume/pipelines-*.bin)"
 [ "$(ls -ld "$scratch/xdg/gpume" | cut -c 1-10)" = drwx------ ] || fail "the folder's mode"
@@ -36,7 +36,7 @@ says 'is damaged, ignored'
 expect 0 clip.y4m --backend vulkan --search quads -y --vectors v.csv
 [ ! -s "$scratch/err" ] || fail "the cache is spoken of without -v"
 
-# Relative names are to be ignored; then it is below HOME, if that is there.
+# A relative $XDG_CACHE_HOME is ignored; the folder is then below HOME, if that exists.
 XDG_CACHE_HOME=relative
 vulkan "a relative XDG_CACHE_HOME"
 [ ! -e relative/gpume ] || fail "a relative XDG_CACHE_HOME was used"
@@ -45,7 +45,7 @@ mkdir -p "$scratch/home"
 vulkan "a home without .cache"
 [ -f "$scratch"/home/.cache/gpume/pipelines-*.bin ] || fail "no cache below HOME"
 
-# Neither is set; or it cannot be written.
+# Neither variable is set, or the folder cannot be written.
 unset XDG_CACHE_HOME HOME
 vulkan "no home"
 grep -q ' (no cache), ' "$scratch/err" || fail "a cache without a home"

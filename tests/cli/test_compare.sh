@@ -68,7 +68,7 @@ run -q compare a b
 [ "$status" -eq 5 ] || fail "-q: exit status"
 [ ! -s "$scratch/out" ] && [ ! -s "$scratch/err" ] || fail "-q says something"
 
-# What the runs were made with, where both know.
+# The parameters of the runs, if both summaries state them.
 run compare a b
 grep -q '^made with    --window: A 7x7, B 3x3$' "$scratch/out" || fail "settings that differ"
 [ "$(grep -c ': A [^(]' "$scratch/out")" -eq 1 ] || fail "settings that do not differ"
@@ -77,7 +77,7 @@ grep -q '"name": "--window",' "$scratch/out" || fail "--json: settings that diff
 run compare a b.csv
 ! grep -q 'made with' "$scratch/out" || fail "settings of one alone"
 cp -r b odd
-# However the JSON is laid out, and with totals above 64 bits.
+# Any JSON layout, and totals above 64 bits.
 sed 's/"sse_before": \([0-9]*\),/"sse_before": 9999999999999999999999\1,/' b/summary.json | tr -d '\n' >odd/summary.json
 run compare a odd
 grep -q '^made with    --window: A 7x7, B 3x3$' "$scratch/out" || fail "settings of a summary.json without line breaks"
@@ -87,12 +87,12 @@ run compare a odd
 [ "$status" -eq 5 ] || fail "an odd summary.json"
 ! grep -q "$(printf '\033')" "$scratch/out" || fail "control characters of summary.json"
 
-# warned WORDS: the last run's one line of warning.
+# warned WORDS: the last run printed one warning with these words.
 warned() {
     [ "$(grep -c 'warning: ' "$scratch/err")" -eq 1 ] || fail "not exactly one warning of '$1'"
     grep -qF "gpume: warning: $1" "$scratch/err" || fail "no warning of '$1'"
 }
-# What is not compared is said: figures without a row, or without a table; a summary that is none.
+# Data that cannot be compared are reported: statistics without a row or a table, and an invalid summary.
 for rows in 1 3 4; do
     rm -rf short
     cp -r a short
@@ -113,7 +113,7 @@ run compare a short
 warned "short: has no frames.csv"
 expect 0 compare a.csv short
 [ ! -s "$scratch/err" ] || fail "a warning of figures that neither has"
-# Without references in one of the two tables, or both, figures go by frame; with two fields a frame they cannot.
+# If one or both tables lack references, statistics are matched by frame, which is impossible with two fields per frame.
 for tables in vectors frames "vectors frames"; do
     rm -rf short && cp -r a short
     for table in $tables; do cut -d, -f1,3- a/$table.csv >short/$table.csv; done
@@ -142,7 +142,7 @@ rm broken/summary.json
 expect 0 compare a broken
 [ ! -s "$scratch/err" ] || fail "a warning of a summary.json that is not there"
 
-# Fields of one only; grids that differ; no frame in common.
+# Fields in one file only; different grids; no common frame.
 mismatch a few
 grep -q '^only in A  *2 frame pairs' "$scratch/out" || fail "fields of A alone"
 mismatch few a
@@ -163,7 +163,7 @@ grep -q '^references  *differ in 1 frame pair$' "$scratch/out" || fail "referenc
 head -2 a.csv >block.csv
 expect 3 compare block.csv a.csv
 says "frame 1: block.csv has 1 block, a.csv has 48; only"
-# Tables of others: columns in another order, more of them, quotes, line ends, a mark in front.
+# Tables of other programs: other column order, additional columns, quotes, line ends, a byte order mark.
 awk -F, -v OFS=, '{ printf "%s\r\n", (NR == 1 ? "\357\273\277" : "") "\"" $9 "\"" OFS $8 OFS $7 OFS $6 OFS $5 \
     OFS "\"a,\"\"b\"" OFS $4 OFS $3 OFS $1 }' a.csv >other.csv
 expect 0 compare a other.csv
@@ -206,8 +206,8 @@ paste -d, a.csv b.csv | awk -F, '$1 == 1 && $3 == 0 && $4 == 0 { exit !($9 == $1
 expect 3 compare a large --map bad.mkv
 [ ! -e bad.mkv ] || fail "bad.mkv was left behind"
 
-# What cannot be drawn is known before anything is written, and what is there stays: two fields a frame, as in the main
-# command; a late frame on another grid or out of order; a picture too large; an input's own name.
+# Maps that cannot be drawn are refused before anything is written, and existing files stay: two fields per frame, as in
+# the main command; a late frame on another grid or out of order; a picture too large; an input's own name.
 # undrawn STATUS WORDS A B: in stills and in videos, new and old.
 undrawn() {
     for map in 'u%d.png' u.mkv u.mp4 u.y4m; do
@@ -244,7 +244,7 @@ for name in v.mkv v1.png; do
     says 'is the input; give the output another name'
     cmp -s a.csv $name || fail "$name: an input is lost"
 done
-# Through a pipe it is found out on the way: pictures before it are whole, a video is not there.
+# Through a pipe it is detected during the run: earlier pictures are complete, and no video exists.
 rm -rf maps && mkdir maps
 for map in maps/u.mkv 'maps/u%d.png'; do
     "$gpume" compare - both --map "$map" <both/vectors.csv >"$scratch/out" 2>"$scratch/err"
@@ -253,7 +253,7 @@ for map in maps/u.mkv 'maps/u%d.png'; do
     [ "$map" != maps/u.mkv ] || only maps
 done
 only maps u0.png u1.png
-# Pictures hold the blocks of all fields, though the first cover less; beside them there is black.
+# Pictures show the blocks of all fields, even if the first fields cover less; the rest is black.
 awk -F, '$1 != 1 || ($3 < 32 && $4 < 16)' a.csv >less.csv
 expect 0 compare less.csv less.csv --map 'l%d.ppm'
 for i in 1 4; do
@@ -262,7 +262,7 @@ done
 [ "$(tail -c 3 l1.ppm | od -An -tu1 | tr -d ' ')" = 000 ] || fail "no block, and yet not black"
 [ "$(tail -c 3 l4.ppm | od -An -tu1 | tr -d ' ')" = 646464 ] || fail "a block that agrees is not gray"
 
-# Times are those of the runs, where both know them; a rate is theirs too, else 25 a second.
+# Times and rate are those of the runs, if both have them; otherwise the rate is 25 per second.
 if have ffmpeg && have ffprobe; then
     ffmpeg -nostdin -v error -f lavfi -i testsrc2=size=64x48:rate=10:duration=0.4 -pix_fmt gray -c:v ffv1 \
         -vf 'settb=1/1000,setpts=100*(N+N*N)' -vsync passthrough -enc_time_base 1:1000 uneven.mkv ||
@@ -294,7 +294,7 @@ else
     echo "ffmpeg is not here: the times of maps are not tested"
 fi
 
-# A signal takes an unfinished map away.
+# After a signal, the unfinished map is removed.
 mkfifo feed
 "$gpume" compare - b --map late.mkv <feed >"$scratch/out" 2>"$scratch/err" &
 pid=$!
@@ -316,7 +316,7 @@ for left in late.mkv* .late.mkv* .*late*; do
     [ ! -e "$left" ] || fail "a signal: $left was left behind"
 done
 
-# Files that are no vectors: one line that names the file and where.
+# Files without vectors: one line that names the file and the position.
 refused() {
     expect 3 compare a "$1"
     says "$1: $2"

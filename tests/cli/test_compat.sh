@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# --compat ffmpeg against the filter itself, which is run through libavfilter: every block in both
-# directions, on generated clips always, on real ones where there are some. CLIPS is their folder.
+# Compares --compat ffmpeg with the filter itself, run through libavfilter: every block in both
+# directions, on generated clips and, if available, on real ones. CLIPS is their folder.
 . "$(dirname "$0")/common.sh"
 need_oracle
 dump=${GPUME_DUMP_MESTIMATE:?}
@@ -12,8 +12,8 @@ if have_vulkan; then
     engines="cpu vulkan"
 fi
 
-# same CLIP BLOCK WINDOW FRAMES [ENGINES [GRAPH]]: FRAMES into the filter, which keeps the last one
-# back.
+# same CLIP BLOCK WINDOW FRAMES [ENGINES [GRAPH]]: pushes FRAMES into the filter, which holds back
+# the last one.
 compared=0
 same() {
     "$dump" "$1" "$2" "$3" "$4" ${6:+"$6"} >filter 2>"$scratch/err" || {
@@ -49,7 +49,7 @@ same exact.y4m 8 100 3 cpu
 same one.y4m 16 7 4
 same wide.y4m 8 4 3 cpu hflip,crop=100:50:7:3
 same large.y4m 128 20 3 cpu
-# A still picture after a moving one: what costs nothing has no motion.
+# A still scene after a moving one: a block with cost 0 has no motion.
 "$oracle" clip 40 40 8 2 3 >still.y4m
 frame=$((40 * 40 + 6))
 tail -c $frame still.y4m >last
@@ -65,12 +65,12 @@ tail -n +2 all.csv | cut -d, -f1-8 | cmp - filter || fail "to the end of the inp
 expect 0 odd.y4m -q --compat ffmpeg --backend cpu --start 2 --frames 2 --vectors some.csv
 awk -F, '$1 == 2 || $1 == 3' filter >some
 tail -n +2 some.csv | cut -d, -f1-8 | cmp - some || fail "--start 2 --frames 2"
-# Behind a graph, which the filter would see too.
+# After a filter graph, which mestimate would see, too.
 expect 0 odd.y4m -q --compat ffmpeg --backend cpu --vf crop=50:40:3:2 --vectors cropped.csv
 expect 0 odd.y4m -q --compat ffmpeg --backend cpu --vf crop=48:40:3:2 --vectors aligned.csv
 cmp cropped.csv aligned.csv || fail "--vf: not the part that has whole blocks"
 
-# Said once: another block, in one line of warning.
+# One warning if the block size differs.
 expect 0 odd.y4m --compat ffmpeg --backend cpu -b 12 -o twelve
 says '--block 12: --compat ffmpeg makes it 16'
 [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "-b 12: more than one line"
@@ -79,7 +79,7 @@ grep -q '"compat": "ffmpeg",' twelve/summary.json || fail "compat in summary.jso
 expect 0 odd.y4m --compat ffmpeg --backend cpu -b 16 -o sixteen
 [ ! -s "$scratch/err" ] || fail "-b 16: something on standard error"
 
-# What contradicts it is refused in one line that says how to mend it.
+# Contradicting options are refused in one line that names the remedy.
 contradicts() {
     expect 2 odd.y4m --compat ffmpeg "$@"
     says '--compat ffmpeg: '

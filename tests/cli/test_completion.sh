@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Completion in bash, zsh and fish: what is offered is what --help lists and the parser takes.
+# Completion in bash, zsh and fish offers what --help lists and the parser accepts.
 . "$(dirname "$0")/common.sh"
 
 for shell in bash zsh fish; do
@@ -28,7 +28,7 @@ accepted() {
 }
 
 if have bash; then
-    # offers WORD...: the completions of the last one, a line each.
+    # offers WORD...: prints the completions of the last word, one per line.
     offers() {
         bash -c '. ./gpume.bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _gpume
             ((${#COMPREPLY[@]})) && printf "%s\n" "${COMPREPLY[@]}"' bash "$@" | sort

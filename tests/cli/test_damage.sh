@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Damaged and cut videos are used as far as possible, with one warning that says how far; whole ones
-# give none. What the machine lacks is not blamed on the file.
+# Damaged and truncated videos are used as far as possible, with one warning that says how far;
+# complete ones cause no warning. Missing resources are not blamed on the file.
 . "$(dirname "$0")/common.sh"
 make_clip clip.y4m 64 48 8 12
 
-# warns TEXT: the last run printed one line, which holds it.
+# warns TEXT: the last run printed one line, which contains it.
 warns() {
     [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "not exactly one line of warning"
     says "$1"
@@ -45,7 +45,7 @@ if [ -e "${GPUME_FAULT_CALLS:-}" ]; then
 fi
 
 # The size of a frame in the sample table of an MP4 is made impossible. 2^30 and more: libavformat
-# drops the rest of the table; 2^29: it reports that memory has run out.
+# drops the rest of the table; 2^29: it reports that it is out of memory.
 expect 0 -q whole.mp4 --backend "$engine" -o whole
 table=$(grep -obUa stsz whole.mp4 | cut -d: -f1)
 for size in '\100\0\0\0' '\177\377\377\377' '\040\0\0\0'; do
@@ -68,8 +68,8 @@ expect 0 -qy edited.mp4 --backend "$engine" -o edited
 counted=$(ffprobe -v error -show_entries stream=nb_frames -of csv=p=0 edited.mp4 | tr -d ,)
 [ "$(wc -l <edited/frames.csv)" -lt "$counted" ] || fail "the edit list leaves out no frame"
 
-# Cut between packets or within those of another stream: nothing but the container's own structure
-# tells. Whole files give no warning.
+# Cut between packets or within those of another stream: only the container's structure shows it.
+# Complete files cause no warning.
 cut_at() { # FILE PERCENT
     expect 0 -qy "$1" --backend "$engine" -o whole
     [ ! -s "$scratch/err" ] || fail "$1 is whole: a warning"
@@ -117,7 +117,7 @@ warns "silent.mkv: damaged: the decoder reported "
 grep -qE 'reported [0-9]+ errors?; what it could decode is used' "$scratch/err" || fail "no count of errors"
 expect 0 -qy silent.mkv --backend "$engine" --frames 7 # the end is not reached
 warns "silent.mkv: damaged: the decoder reported "
-# Where threads decode, the warning names what makes results repeatable.
+# With several decoder threads, the warning names the option that makes results repeatable.
 convert -f lavfi -i testsrc2=s=128x96:d=1:r=10 -c mpeg4 -g 5 threads.mkv
 overwrite threads.mkv
 expect 0 -qy threads.mkv --backend "$engine" --threads 4

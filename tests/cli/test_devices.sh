@@ -4,7 +4,7 @@
 . "$(dirname "$0")/common.sh"
 make_clip clip.y4m 64 48 8 5
 
-# The table: the CPU engine is always there, and one row says that it is taken.
+# The table: the CPU engine is always listed, and one row is marked as the default.
 expect 0 devices
 cp "$scratch/out" table
 grep -q '^index  name .* memory  use$' table || fail "no heading"
@@ -34,13 +34,13 @@ if [ -w /dev/full ]; then
     says "-q omits the summary"
 fi
 expect 2 devices --csv
-# There would be nothing left.
+# Removing all devices must be refused.
 for quiet in -q --quiet; do
     expect 2 devices $quiet
     says "--quiet: not an option of 'gpume devices'"
 done
 
-# The closing summary: what summary.json holds, times apart.
+# The closing summary equals summary.json, apart from times.
 expect 0 clip.y4m --backend "$engine"
 grep -Eq '^mean SAD  *[0-9.]+  *[0-9.]+$' "$scratch/out" || fail "no SAD in the closing summary"
 grep -Eq '^mean PSNR  *[0-9.]+  *[0-9.]+  dB$' "$scratch/out" || fail "no PSNR in the closing summary"
@@ -55,7 +55,7 @@ says "--json"
 expect 2 clip.y4m --csv
 expect 2 sort --json
 
-# Colours: on terminals that have them, unless NO_COLOR is there; never elsewhere.
+# Colours: on terminals that support them, unless NO_COLOR is set; never elsewhere.
 escape=$(printf '\033')
 TERM=xterm
 export TERM

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# --direction: files against the second opinion on every engine, a clip played backwards, figures of
-# each direction, which frames are targets, and what goes with it.
+# --direction: files compared with the oracle on every engine, a reversed clip, statistics of each
+# direction, which frames are targets, and combinations with other options.
 . "$(dirname "$0")/common.sh"
 need_oracle
 
@@ -43,7 +43,7 @@ same clip.y4m 8
 same deep.y4m 1
 same deep.y4m 2 --threads 1
 
-# The future is the past of the clip played backwards: frames numbered from the other end.
+# The future equals the past of the reversed clip, with frames numbered from the other end.
 header=$(head -1 clip.y4m | wc -c) size=$((48 * 37 + 6))
 head -1 clip.y4m >backwards.y4m
 for i in 9 8 7 6 5 4 3 2 1; do
@@ -57,7 +57,7 @@ for one in $engines; do
     tail -n +2 future.csv | cmp - turned || fail "the past of the clip played backwards, by $one"
 done
 
-# Figures of each direction are those of a run of its own.
+# The statistics of each direction equal those of a run in that direction alone.
 for one in past future both; do
     expect 0 -q clip.y4m --backend "$engine" --direction $one -o $one
 done
@@ -78,7 +78,7 @@ for word in '^direction    both' '^both directions ' '^past  ' '^future  '; do
     grep -q "$word" "$scratch/out" || fail "the closing summary has no line $word"
 done
 
-# Targets: what --start and --frames ask for, with the references that exist.
+# Targets: the frames that --start and --frames select, with the references that exist.
 "$oracle" vectors clip.y4m 8 7 7 extend both:2 >all
 "$oracle" vectors clip.y4m 8 7 7 extend +2 >ahead
 range() { # START FRAMES FIRST LAST
@@ -109,7 +109,7 @@ says '(--start 3, --ref-distance 7, --direction both) needs 11'
 expect 3 clip.y4m --direction both --ref-distance 20 --start 3 --frames 18
 says 'needs 21'
 
-# Two fields a frame: in every table, by frame and then by reference.
+# Two fields per frame: in every table, by frame and then by reference.
 expect 0 -q clip.y4m --backend "$engine" --direction both --report r.csv --vectors v.csv
 cut -d, -f1,2 both/frames.csv >order
 cut -d, -f1,2 r.csv | cmp - order || fail "order of the report's rows"
@@ -145,7 +145,7 @@ expect 3 compare unordered.csv v.csv
 sed 's/^\([0-9]*\),[0-9]*,/\1,7,/' v.csv >blurred.csv
 expect 3 compare blurred.csv v.csv
 
-# What does not go together: one line, at once.
+# Invalid combinations: one line, before any work.
 for picture in --predicted --residual --difference --overlay; do
     expect 2 clip.y4m --direction both $picture p.y4m
     says 'searches two references per frame'

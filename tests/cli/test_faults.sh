@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Memory, threads, files, disks and libav that fail, one call after the other: each by itself, and with
-# all calls after it, as on a full disk. Where a command calls what another has called already, every so
-# many-th, the same every time.
+# Calls for memory, threads, files, disks and libav fail one after another: each one alone, and with all later calls, as
+# on a full disk. Where a command repeats the calls of another, only every so many-th call fails, the same ones in every
+# run.
 . "$(dirname "$0")/common.sh"
 . "$here/faults.sh"
 [ -f "${GPUME_FAULT_CALLS:-}" ] || skip "no library of failing calls (a build with sanitizers has none)"
@@ -27,7 +27,7 @@ sweep "" 3 "1 3" $preload "$gpume" ../../s1.png ../../s2.png --backend cpu --pre
 sweep "" 5 "1 3" $preload "$gpume" ../../clip.y4m --backend cpu --direction both --vectors v%d-%d.flo
 sweep "" 3 "1 3" $preload "$gpume" ../../clip.y4m --backend cpu --vectors - --format npy
 
-# What takes no video.
+# Commands without a video.
 sweep "" 1 "1 3" $preload "$gpume" sort ../../integers --backend cpu --check -o sorted
 sweep "" 1 "1 3" $preload "$gpume" convert ../../a/vectors.csv v.npy
 sweep + 1 "1 3" $preload "$gpume" convert ../../a/vectors.csv v%d.flo
@@ -39,7 +39,7 @@ good=5
 sweep "" 1 "1 3" $preload "$gpume" compare ../../a ../../b --map m%d.png
 good=0
 
-# A run that was broken off can still be continued after one that fails to.
+# An interrupted run can still be resumed after an attempt that failed.
 again="$preload $gpume $PWD/clip.y4m --backend cpu -q -o out --predicted p.y4m --residual r%03d.png --resume"
 broken_off() { # CALL: the first that gives a name and fails, as do all after it
     start=$PWD/broken$1
@@ -55,8 +55,8 @@ sweep "" 5 1 $again
 start=
 again=
 
-# A disk that is full from some write on: nothing but whole files, whatever is written.
-# Of files that are not numbered none has its name, be it the last of them that does not fit.
+# The disk is full from some write on: only complete files exist, whatever was being written.
+# No unnumbered file has its final name, even if only the last one does not fit.
 disk="GPUME_FAULT_KIND=write $preload"
 sweep + 1 1 $disk "$gpume" ../../clip.y4m --backend cpu -q --predicted p%d.png --report r.json
 all_or_none=yes
@@ -68,7 +68,7 @@ sweep "" 1 1 GPUME_FAULT_KIND=name $preload "$gpume" ../../clip.y4m --backend cp
 sweep + 1 1 GPUME_FAULT_KIND=name $preload "$gpume" ../../clip.y4m --backend cpu -q -o out --report r.csv
 all_or_none=
 
-# And a disk that really is: its files fill it in mid-run, and are gone afterwards.
+# A disk that is really full: the run fills it, and its files are removed afterwards.
 mkdir disk
 cat >"$scratch/full" <<'END'
 mount -t tmpfs -o size=64k none disk || exit 99

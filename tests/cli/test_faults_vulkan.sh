@@ -29,7 +29,7 @@ sweep "" 3 1 $lost $faulty "$gpume" sort ../../integers --backend vulkan --check
 sweep "" 1 "1 4" $waits $faulty "$gpume" sort ../../integers --backend vulkan --check -o sorted
 sweep "" 211 "1 4" $faulty "$gpume" bench --reduce --backend vulkan --seconds 0.001
 
-# Where any engine would do, the CPU takes over; not where a part of the result has come back already.
+# With --backend auto the CPU takes over, unless a part of the result has already been returned.
 sweep "" 2 "" $lost $discrete $faulty "$gpume" ../../long.y4m $vectors
 sweep "" 89 "" $discrete $faulty "$gpume" ../../clip.y4m $vectors
 sweep "" 97 "" $host $discrete $faulty "$gpume" ../../clip.y4m $vectors

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Formats of vectors: the same bytes from a run, from convert, through pipes and files; read back by
-# programs of others; what does not fit is refused and leaves nothing.
+# Vector formats: the same bytes from a run, from convert, through pipes and files; other programs
+# can read them; what a format cannot hold is refused, and no file stays.
 . "$(dirname "$0")/common.sh"
 make_clip clip.y4m 70 45 8 5
 v() { expect 0 clip.y4m --backend "$engine" -q "$@"; }
 
-# From a run, and from convert out of the richest.
+# From a run, and from convert with the richest format as input.
 for format in csv jsonl npy mvf hash extract_mvs; do
     v --vectors run.$format --format $format
 done
@@ -47,7 +47,7 @@ for format in flo mv-extractor; do
     cmp -s wanted back.csv || fail "$format: one behind the other, read back"
 done
 
-# And back: what is not there is left out, what is left out is said.
+# And back: missing data are left out, and a message says so.
 for format in csv jsonl npy mvf; do
     expect 0 convert run.$format back.csv -y
     cmp -s run.csv back.csv || fail "convert: $format to csv"
@@ -99,7 +99,7 @@ for format in extract_mvs mv-extractor; do
     expect 0 convert "both%d.$format" back.csv -y -q
     cut -d, -f1-8 both.csv | cmp -s - back.csv || fail "two references: $format"
 done
-# As decoders have them: a frame's rows in the order of coding, both directions mixed, sizes and scales as they are.
+# Vectors as decoders export them: rows in coding order, both directions mixed, any sizes and scales.
 expect 0 clip.y4m --backend "$engine" -q --direction both --vectors mvs.csv --format extract_mvs
 expect 0 convert mvs.csv wanted.csv -q
 {
@@ -139,7 +139,7 @@ for output in both1-0.flo ./both7-8.flo both%d-%d.flo; do
 done
 expect 2 convert both1-0.flo 'both%d-%d.flo' -q -y
 says "both%d-%d.flo: is the input; give the output another name"
-# What a killed run has left.
+# The temporaries of a killed run.
 touch .stale.csv.gpume-99999999-0.tmp
 expect 0 convert both.csv stale.csv -q
 [ ! -e .stale.csv.gpume-99999999-0.tmp ] || fail "convert leaves what a killed run left"
@@ -166,7 +166,7 @@ sed 2d both.csv >later.csv
 run compare both.csv later.csv
 grep -q '^only in A  *1 frame pair,' "$scratch/out" || fail "compare: references of a frame"
 
-# The same from every engine and number of threads, and the hash by other means.
+# The same from every engine and number of threads; sha256sum confirms the hash.
 for threads in 1 3; do
     expect 0 clip.y4m --backend cpu --threads $threads --vectors - --format hash
     cmp -s run.hash "$scratch/out" || fail "hash: $threads threads"
@@ -178,7 +178,7 @@ else
     echo "no Vulkan driver: the hash of that engine is not compared"
 fi
 
-# Programs of others.
+# Other programs.
 python=
 for candidate in python3 /usr/bin/python3; do
     if [ -z "$python" ] && "$candidate" -c 'import numpy' 2>/dev/null; then python=$candidate; fi
@@ -239,7 +239,7 @@ while at < len(data): # as in gpume-formats(5)
     found += [(frame, ref) + b for b in field.tolist()]
     at += head + size
 assert found == [tuple(r[n] for n in ('frame', 'ref', 'dx', 'dy', 'cost', 'rank')) for r in rows]
-# What others write: another order, other types, members of their own.
+# Files of other programs: another order, other types, additional members.
 types = [('cost', '<f8'), ('note', '<f4'), ('dy', '<i8'), ('dx', '|i1'), ('x', '<u2'), ('y', '<u8'),
          ('h', '|u1'), ('w', '<i4'), ('frame', '<u4'), ('ref', '<i2'), ('rank', '<i8')]
 other = numpy.zeros(len(rows), types)
@@ -271,7 +271,7 @@ else
     echo "not read by jq: it is not here"
 fi
 
-# What is refused, and leaves nothing.
+# Refusals, which leave no file.
 mkdir bad
 expect 3 convert run.extract_mvs bad/x.hash
 says "hash needs the costs"

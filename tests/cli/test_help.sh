@@ -45,7 +45,7 @@ expect 2 help sort bench
 
 expect 2
 says "try 'gpume --help'"
-# Behind "--" and with a folder it is a file's name.
+# After "--", or with a folder, it is a file name.
 expect 3 -- sort
 expect 3 ./bench
 expect 3 -- devices

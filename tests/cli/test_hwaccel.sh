@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# --hwaccel: whatever hardware there is or is not, the vectors are those of software decoding, and a
-# type that cannot decode the input is told in one warning. With $GPUME_FAKE_CUDA (tests/support/
-# fake_cuda.c) frames come through FFmpeg's CUDA code on any machine.
+# --hwaccel: with any hardware or none, the vectors are those of software decoding, and one warning
+# names a type that cannot decode the input. With $GPUME_FAKE_CUDA (tests/support/fake_cuda.c)
+# frames pass through FFmpeg's CUDA code on any machine.
 . "$(dirname "$0")/common.sh"
 make_clip clip.y4m 90 58 8 8
 
-# Wrong types, with the list of those that there are.
+# Wrong types: the message lists the valid ones.
 for value in cud CUDA none:0 auto:1 cuda: :0 '' ' '; do
     expect 2 clip.y4m --hwaccel "$value" -o wrong
     says "--hwaccel"
@@ -16,7 +16,7 @@ says "--hwaccel nonsense: must be one of none, auto, "
 expect 2 missing.y4m --hwaccel nonsense
 says "nonsense"
 
-# Where there is nothing to decode, nothing is said.
+# Nothing to decode: no message.
 expect 0 -q clip.y4m -o y4m --backend "$engine"
 for type in none auto cuda vaapi vulkan; do
     "$gpume" --hwaccel nonsense clip.y4m 2>&1 | grep -q "[ ,]$type[,;]" || continue
@@ -38,7 +38,7 @@ same() {
     cmp software/vectors.csv hardware/vectors.csv || fail "$clip with --hwaccel $type: vectors"
     cmp software/frames.csv hardware/frames.csv || fail "$clip with --hwaccel $type: figures"
 }
-# warned COUNT: so many lines on standard error, all of them warnings.
+# warned COUNT: standard error holds exactly so many lines, all of them warnings.
 warned() {
     [ "$(grep -c '^gpume: warning: ' "$scratch/err")" -eq "$1" ] &&
         [ "$(wc -l <"$scratch/err")" -eq "$1" ] || fail "not $1 warnings alone"
@@ -107,14 +107,14 @@ encode -i h264.mp4 -c copy -f mpegts - | "$gpume" -qy - -o piped --backend "$eng
 expect 0 -qy h264.mp4 -o software --backend "$engine"
 cmp software/vectors.csv piped/vectors.csv || fail "a pipe"
 
-# Samples that are nobody's: it is the device's pictures that are searched.
+# Pictures that differ from the stream's: the search must use the device's.
 tr '\000-\377' '\377\000-\376' <raw >other
 GPUME_FAKE_NVDEC=other:90:58
 expect 0 -qy h264.mp4 -o other.gpume --backend "$engine" --hwaccel cuda
 cmp -s software/vectors.csv other.gpume/vectors.csv && fail "software decoded, unsaid"
 
-# In mid-stream to a size beyond the device's: software decodes on, in one warning (another is about
-# the size).
+# The stream changes to a size that the device does not support: software continues, with one
+# warning (and another about the size).
 encode -i h264.mp4 -c copy small.264
 encode -i h264.mp4 -vf scale=180:116 -c:v libx264 -bf 0 large.264
 cat small.264 large.264 >both.264
@@ -123,7 +123,7 @@ same cuda both.264
 warned 2
 says "--hwaccel cuda"
 
-# The device gives up in mid-stream: what it refuses is counted, and nothing is made up.
+# The device fails in mid-stream: refused packets are counted, and no frame is invented.
 head -c 30000 raw >short
 GPUME_FAKE_NVDEC=short:90:58
 expect 0 -qy h264.mp4 -o hardware --backend "$engine" --hwaccel cuda

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# What can be an input, and what is said of what cannot: exit status 3.
+# Valid inputs, and the messages for invalid ones: exit status 3.
 . "$(dirname "$0")/common.sh"
 make_clip clip.y4m 40 28 8 6
 mkdir keep
 cp clip.y4m keep/
 
-# bad NAME: refused, named, and nothing is left behind.
+# bad NAME: the input is refused and named, and no file stays.
 bad() {
     bad_with 3 "$@"
 }
@@ -40,12 +40,13 @@ if [ "$(id -u)" -ne 0 ]; then
     says locked.y4m
 fi
 
-# says_not TEXT: nor is it in the last run's error.
+# says_not TEXT: the last run's standard error does not contain it.
 says_not() {
     ! grep -qF -- "$1" "$scratch/err" || fail "the error says '$1'"
 }
 
-# Too few frames: how many there are and are needed, and which of the options given ask for them.
+# Too few frames: the message says how many exist and how many are needed, and names the options
+# that need them.
 make_clip one.y4m 40 28 8 1
 for direction in past future both; do
     bad one.y4m --direction $direction
@@ -81,7 +82,7 @@ expect 0 -q clip.y4m --backend "$engine" --ref-distance 5 -o five
 says "standard input: has 1 frame;"
 [ ! -e stdin.gpume ] || fail "a folder was left behind"
 
-# Pictures longer than the search takes: the file is named, and which side it is can be seen.
+# Pictures with a side above the search's limit: the message names the file and the size.
 printf 'YUV4MPEG2 W1048577 H1 Cmono\nFRAME\n' >wide.y4m
 head -c 1048577 /dev/zero >>wide.y4m
 printf 'YUV4MPEG2 W1 H1048577 Cmono\nFRAME\n' >tall.y4m
@@ -102,7 +103,7 @@ bad clip.y4m --vf crop=1:1,pad=1:1048577
 says "clip.y4m: its pictures are 1x1048577 after --vf crop=1:1,pad=1:1048577,"
 
 header=$(head -1 clip.y4m | wc -c)
-# warns_cut FRAMES BYTES: the last run was done, and said once which frame is cut.
+# warns_cut FRAMES BYTES: the last run succeeded, and one warning names the incomplete frame.
 warns_cut() {
     [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "not exactly one line of warning"
     says "frame $1 is incomplete: it has $2 of its 1120 bytes;"
@@ -110,7 +111,8 @@ warns_cut() {
 frame=$((6 + 40 * 28))
 [ "$(wc -c <clip.y4m)" -eq $((header + 6 * frame)) ] || fail "clip.y4m is not what this test takes it for"
 
-# Cut within its last frame, in the FRAME line or behind it: the whole ones are used, and it is said.
+# Truncated within the last frame, in its FRAME line or after it: complete frames are used, with a
+# warning.
 head -c $((header + 5 * frame)) clip.y4m >five.y4m
 expect 0 -q five.y4m --backend "$engine" -o whole
 [ ! -s "$scratch/err" ] || fail "frames that are all whole: a warning"
@@ -148,12 +150,12 @@ done
 head -c "$header" clip.y4m >cut.y4m
 bad cut.y4m
 says "cut.y4m: contains no complete frame: the first has 0 of"
-# What FFmpeg does not open is read by other means, and said in the same words.
+# gpume's own reader, for files too large for FFmpeg, prints the same messages.
 printf 'YUV4MPEG2 W1000000 H500 Cmono\nFRAME\n' >large.y4m
 bad large.y4m
 says "large.y4m: contains no complete frame: the first has 0 of"
 
-# Standard input gives what the file gives.
+# Standard input gives the same result as the file.
 expect 0 -q clip.y4m --backend "$engine"
 only clip.gpume vectors.csv frames.csv summary.json
 "$gpume" -q - --backend "$engine" <clip.y4m || fail "standard input from a file"
@@ -194,7 +196,7 @@ grep -q '"reference": "frame_002.png"' frame_003.gpume/summary.json || fail "sti
     fail "a still from standard input"
 cmp stills/vectors.csv frame_003.gpume/vectors.csv || fail "a still from standard input"
 
-# An empty one of numbered pictures ends the input; one that is cut is left out.
+# An empty file among numbered pictures ends the input; a truncated one is left out.
 : >frame_004.png
 expect 0 -qy frame_%03d.png --backend "$engine"
 says "frame_%03d.png: reading breaks off after 3 frames: picture 4 of 6 is empty;"
@@ -209,7 +211,7 @@ head -c 200 frame_003.png >frame_004.png
 expect 0 -qy frame_%03d.png --backend "$engine"
 says "refused 1 packet"
 grep -q '"refused": 1,' frame.gpume/summary.json || fail "a cut picture is not counted"
-# What the decoder refuses only when it is told of the end is counted as well.
+# Packets that the decoder refuses only at the end of the stream are counted, too.
 for threads in 1 4; do
     bad frame_004.png --threads $threads
     says "frame_004.png: no frame of its png video could be decoded: the decoder refused 1 packet"
@@ -217,7 +219,7 @@ for threads in 1 4; do
     says "frame_004.png: no frame"
 done
 
-# Containers that are cut.
+# Truncated containers.
 convert -i clip.y4m -c ffv1 clip.mkv
 expect 0 -qy clip.mkv --backend "$engine"
 [ ! -s "$scratch/err" ] || fail "a whole file: a warning"
@@ -252,7 +254,7 @@ cut_within() {
     cat "cut_$1" | "$gpume" -qy - --backend "$engine" -o cut 2>"$scratch/err" || fail "$1 in a pipe"
     once "standard input: reading breaks off after $2$of frames: the input is cut;"
 }
-# once TEXT: the last run's error is one line, which says it.
+# once TEXT: the last run's standard error is one line, which contains it.
 once() {
     [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "not exactly one line"
     says "$1"
@@ -290,7 +292,8 @@ for threads in 1 4; do
     [ "$(wc -l <slices.gpume/frames.csv)" -eq 6 ] || fail "a damaged frame is left out"
 done
 
-# An index at the end cannot be gone back from in a pipe, whole or cut: give the name.
+# A pipe cannot seek back from an index at the end, complete or not: the message asks for a file
+# name.
 convert -i clip.y4m -vf scale=320:224,noise=alls=60 -c png back.mov
 expect 0 -qy back.mov --backend "$engine"
 size=$(wc -c <back.mov)

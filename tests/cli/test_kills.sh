@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# A run that is killed at any rename, link or unlink that it makes, with a state saved after every frame: what has
-# its name is whole, where summary.json stands all files are of one run, and --resume ends with the files of an
-# unbroken run and nothing else.
+# A run is killed at each of its renames, links and unlinks, with a state saved after every frame: files with final
+# names are complete; if summary.json exists, all files belong to one run; and --resume produces exactly the files of an
+# uninterrupted run.
 . "$(dirname "$0")/common.sh"
 . "$here/faults.sh"
 [ -f "${GPUME_FAULT_CALLS:-}" ] || skip "no library of failing calls (a build with sanitizers has none)"
@@ -12,7 +12,7 @@ preload=LD_PRELOAD=$GPUME_FAULT_CALLS
 killed="GPUME_FAULT_KIND=name GPUME_FAULT_SIGNAL=9 GPUME_FAULT_CLOCK_S=2 $preload"
 job="$gpume $PWD/clip.y4m --backend cpu -q -b 16 -o out --predicted p.y4m --residual r%d.png"
 
-# sealed FOLDER...: where summary.json stands, the other files are those of one of the folders.
+# sealed FOLDER...: if summary.json exists, the other files are those of one of the folders.
 sealed() {
     for run in now/*/; do
         one=
@@ -28,12 +28,12 @@ sealed() {
     done
 }
 
-# begins FILE BYTES OTHER: the file is so much of the other one.
+# begins FILE BYTES OTHER: the file equals the first BYTES bytes of the other one.
 begins() {
     head -c "$2" "$3" | cmp -s - "$1" || fail "summary.json.partial stands, and $1 is not of its run"
 }
 
-# sealed_partial: where summary.json.partial stands, the other partial results are of its run, and hold as many fields.
+# sealed_partial: if summary.json.partial exists, the other partial results belong to its run and hold as many fields.
 sealed_partial() {
     for run in now/*/; do
         [ -e "${run}out/summary.json.partial" ] || continue
@@ -49,7 +49,7 @@ sealed_partial() {
     done
 }
 
-# whole FOLDER: what has its name is that of the folder.
+# whole FOLDER: files with final names equal those of the folder.
 whole() {
     for run in now/*/; do
         for file in $(cd "$run" && find . -type f ! -name '.*' ! -name '*.json' ! -name '*.partial'); do
@@ -58,7 +58,8 @@ whole() {
     done
 }
 
-# kills CHECK COMMAND: killed at every name in turn; then `next` gives the files of an unbroken run.
+# kills CHECK COMMAND: killed at every rename, link and unlink in turn; then `next` produces the files of an
+# uninterrupted run.
 kills() {
     check=$1
     shift
@@ -189,7 +190,7 @@ for run in now/*/; do
 done
 [ $reports -gt 1 ] || fail "the order of writing was not seen"
 
-# Large tables, which a thread writes behind the run's back: the state waits for it, however slow it is.
+# Large tables, which a background thread writes: the state waits for it, however slow it is.
 make_clip large.y4m 640 480 8 12
 job="$gpume $PWD/large.y4m --backend cpu -q -b 4 -w 1 --vectors v.csv"
 slowly="GPUME_FAULT_WRITE_MS=20 $killed"

@@ -25,7 +25,7 @@ for bad in 0 -1 x 1e3 inf 700000; do
     expect 2 clip.y4m --timeout "$bad"
 done
 
-# Pixels: to the last one, whatever decodes.
+# Pixels: exact to the last one, with any decoder.
 expect 0 -q clip.y4m --backend "$engine" --max-pixels 3072 -o a
 expect 0 -q clip.y4m --backend "$engine" --max-pixels 4K -o b
 cmp a/vectors.csv b/vectors.csv || fail "a limit changes what comes out"
@@ -42,11 +42,11 @@ refused p%d.png --backend "$engine" --max-pixels 3000
 refused clip.y4m --backend "$engine" --max-pixels 3072 --vf scale=128:48
 says "clip.y4m: --vf scale=128:48 gives 128x48"
 expect 0 -q clip.y4m --backend "$engine" --max-pixels 6144 --vf scale=128:48 -o c
-# Raw video that FFmpeg does not open has a reader of its own.
+# gpume's own reader for raw video that is too large for FFmpeg.
 printf 'YUV4MPEG2 W16400 H16400 Cmono\nFRAME\n' >large.y4m
 refused large.y4m --backend "$engine" --max-pixels 100M
 says "--max-pixels 100000000"
-# A video that grows on its way.
+# A video whose frames become larger.
 printf 'P5 16 16 255\n' >grow1.pgm && head -c 256 /dev/zero >>grow1.pgm
 printf 'P5 16 16 255\n' >grow2.pgm && head -c 256 /dev/zero >>grow2.pgm
 printf 'P5 2048 2048 255\n' >grow3.pgm && head -c 4194304 /dev/zero >>grow3.pgm
@@ -107,7 +107,7 @@ says "--max-memory allows 23999"
 expect 0 sort both --backend cpu --max-memory 24008 -o sorted -y
 refused sort both --backend cpu --max-memory 24000 -o never
 
-# Vectors: 24 bytes a block of a field, of both runs when two are compared, of both directions where they come mixed.
+# Vectors: 24 bytes per block of a field, for both files when two are compared, for both directions if they are mixed.
 expect 0 convert a/vectors.csv all.csv --max-memory 1152
 cmp a/vectors.csv all.csv || fail "converting under a limit"
 refused convert a/vectors.csv never.csv --max-memory 1151
@@ -118,14 +118,14 @@ says "take more than the 1151 bytes"
 expect 0 -q clip.y4m --backend "$engine" --direction both --vectors mixed.csv --format extract_mvs
 expect 0 convert mixed.csv two.csv --max-memory 2304
 refused convert mixed.csv never.csv --max-memory 2303
-# The bench: of each engine.
+# The bench: for each engine.
 expect 0 bench --backend cpu --size 64x48 --seconds 0.001 --max-memory 100M
 refused bench --backend cpu --size 64x48 --seconds 0.001 --max-memory 10K
 refused bench clip.y4m --backend cpu --seconds 0.001 --max-memory 10K
 says "clip.y4m: 64x48"
 says "--max-memory allows 10000"
 
-# Time: a name that nobody writes to is waited for no longer; the line names the option.
+# Time: waiting for a FIFO without a writer ends; the message names the option.
 mkfifo silent
 for command in "silent --backend $engine" "sort silent" "compare silent a" "convert silent out.csv"; do
     # shellcheck disable=SC2086 # several words
@@ -140,7 +140,7 @@ for command in "bench silent" "bench --seconds 600" "bench --sort --seconds 600"
     says "--timeout 0.3: the run did not end in time"
 done
 # Standard input that never ends, in the middle of a run: the results so far are kept as .partial, as after Ctrl-C. The
-# time has to suffice for the frames that are there, which a busy machine may need more of.
+# time has to suffice for the available frames, and a busy machine may need more.
 mkfifo feed
 exec 8<>feed # keeps it from ending
 before=$(ls -A)
@@ -162,7 +162,7 @@ grep -q '"partial": true' half/summary.json.partial || fail "--timeout: summary.
 rm -r half
 [ "$(ls -A)" = "$before" ] || fail "--timeout: something was left behind"
 exec 8>&-
-# Time enough changes nothing.
+# A sufficient limit changes nothing.
 expect 0 -q clip.y4m --backend "$engine" --timeout 500 -o e
 cmp a/vectors.csv e/vectors.csv || fail "--timeout changes what comes out"
 echo ok

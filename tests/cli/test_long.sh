@@ -8,7 +8,7 @@ frames=${2:-360000}
 fewer=$((frames / 3))
 
 # The outputs have their writers' buffers when the shorter run ends, so nothing is left to grow but by mistake;
-# 4 MiB are for the allocator and for buffers that a busy machine came to fill later, and less than 18 bytes a frame.
+# 4 MiB are for the allocator and for buffers that a busy machine fills late, less than 18 bytes per frame.
 measure() {
     mkfifo pipe
     "$oracle" flat 16 16 "$1" 30000 1001 >pipe &
@@ -38,7 +38,7 @@ awk -F, 'NR > 1 {
     }' out/frames.csv || fail "time stamps drift"
 rm -r out
 
-# Readers take numbers of frames as they are.
+# Readers return large frame numbers exactly.
 make_clip clip.y4m 16 16 8 3
 expect 0 -q clip.y4m --backend "$engine" -o a
 for first in 2147483646 4294967295 9007199254740991 99999999999999990; do

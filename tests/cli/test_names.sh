@@ -1,19 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Hostile names: what gpume makes of an input's name stays in the current folder, patterns are numbers
-# and nothing else, links laid out in a shared folder are not followed, terminals are not spoken to.
+# Hostile names: default outputs stay in the current folder, patterns accept only numbers, links
+# planted in a shared folder are not followed, and no control sequence reaches the terminal.
 . "$(dirname "$0")/common.sh"
 make_clip clip.y4m 40 28 8 3
 mkdir -p outside inside
 cp clip.y4m outside/
 
-# is_clean: no control character but line ends in what was said.
+# is_clean: the output contains no control characters except line ends.
 is_clean() {
     [ -z "$(cat "$scratch/out" "$scratch/err" | tr -d '\n' | tr -dc '\001-\037\177')" ] ||
         fail "$1: control characters reach the terminal"
 }
 
-# stays INPUT FOLDER: the default folder is that one, below the current one, and all that there is.
+# stays INPUT FOLDER: the default output folder is FOLDER, below the current one, and nothing else
+# is created.
 stays() {
     rm -rf ./*.gpume
     expect 0 --backend "$engine" -- "$1"
@@ -66,7 +67,7 @@ done
 expect 0 -q clip.y4m --backend "$engine" --predicted 'inside/%%s%d.png'
 [ -f 'inside/%s1.png' ] && [ -f 'inside/%s2.png' ] || fail "%%%% is no percent sign"
 
-# Links in the way: temporary names, as one who knows the process could lay them out.
+# Planted links: temporary names that an attacker could predict.
 echo precious >victim
 for i in 0 1 2; do
     rm -rf trap
@@ -78,7 +79,7 @@ for i in 0 1 2; do
     [ ! -e absent ] || fail "a dangling link under a temporary name was followed"
     [ -f trap/vectors.csv ] && [ ! -L trap/vectors.csv ] || fail "the output is a link"
 done
-# Final names: what exists is refused, also where it is a link to nothing.
+# Final names: existing files are refused, even a dangling link.
 rm -rf trap
 mkdir trap
 ln -s ../victim trap/vectors.csv

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Which outputs are written where, what stands in the way, and full disks and closed pipes.
+# Which outputs are written where, existing files, full disks and closed pipes.
 . "$(dirname "$0")/common.sh"
 make_clip clip.y4m 64 48 8 5
 
-# Rules: named outputs alone; the standard files by default or with -o.
+# Rules: only named outputs, or the standard files by default or with -o.
 expect 0 clip.y4m --backend "$engine"
 only . clip.y4m clip.gpume
 only clip.gpume vectors.csv frames.csv summary.json
@@ -31,7 +31,7 @@ says 'Motion vectors matched in 192 of 192 instances'
 expect 0 clip.y4m --backend "$engine" -y
 ! grep -q checked clip.gpume/summary.json || fail "checked without --check"
 
-# -v: what each stage was busy for, on standard error; summary.json has it always.
+# -v prints each stage's time on standard error; summary.json always has it.
 expect 0 clip.y4m --backend "$engine" -yv
 grep -Eq '^gpume: busy: decode [0-9]+ %, engine [0-9]+ % \(upload .*\), write [0-9]+ % of [0-9.]+ s$' \
     "$scratch/err" || fail "no busy shares with -v"
@@ -39,7 +39,7 @@ grep -Eq '^gpume: busy: decode [0-9]+ %, engine [0-9]+ % \(upload .*\), write [0
 expect 0 clip.y4m --backend "$engine" -y
 ! grep -q busy "$scratch/err" || fail "busy shares without -v"
 
-# What exists is refused before any work, and stays as it is.
+# Existing files are refused before any work, and stay unchanged.
 for name in vectors.csv frames.csv summary.json; do
     rm -rf old && mkdir old && echo mine >old/$name
     expect 2 clip.y4m --backend "$engine" -o old
@@ -54,7 +54,7 @@ expect 2 clip.y4m --backend "$engine" --vectors v.csv
 says v.csv
 expect 2 missing.mp4 --vectors v.csv
 
-# Names that cannot be.
+# Invalid names.
 expect 2 clip.y4m --vectors v.txt
 says .csv
 expect 2 clip.y4m --vectors old
@@ -82,7 +82,7 @@ if [ "$(id -u)" -ne 0 ]; then
     expect 1 clip.y4m --backend "$engine" -o shut
 fi
 
-# A failure takes the folder it made with it, but not one that was there.
+# A failed run removes the folder that it created, but not one that existed.
 printf 'YUV4MPEG2 W0 H0\n' >bad.y4m
 mkdir stays
 expect 3 bad.y4m --backend "$engine" -o made
@@ -103,7 +103,7 @@ if [ -w /dev/full ]; then
     "$gpume" clip.y4m --backend "$engine" -o full2 -q >/dev/full || fail "-q has nothing to write"
 fi
 
-# A limit on file size: no half file, no temporary one.
+# A limit on file size: no incomplete file and no temporary.
 make_clip large.y4m 320 240 8 20
 (
     trap '' XFSZ

@@ -12,12 +12,12 @@ clip() {
         fail "ffmpeg cannot make $name"
 }
 
-# corners FILE [FILTER]: the second frame's upper left part, as far as no dot in the middle of a block of 128 gets.
+# corners FILE [FILTER]: the upper left part of the second frame that no dot in the middle of a block of 128 reaches.
 corners() {
     ffmpeg -nostdin -v error -i "$1" -vf "${2:-null},format=rgb24,crop=40:40:0:0" -f rawvideo - || fail "$1"
 }
 
-# Window 0 has no arrows: what is left is what ffmpeg makes of the frame, bit for bit.
+# Window 0 has no arrows: the rest equals ffmpeg's conversion of the frame, bit for bit.
 flags=bicubic+accurate_rnd+bitexact+full_chroma_int
 for format in gray gray10le yuv420p yuv422p10le yuv420p10le yuvj420p yuv444p16le nv12 p010le rgb24 gbrp12le pal8 \
     bgra yuva420p rgb565le; do
@@ -61,7 +61,7 @@ stream() {
     ffprobe -v error -count_frames -show_entries "stream=$2" -of csv=p=0 "$1"
 }
 
-# Videos: sizes, counts, and lossless ones the pictures' bytes.
+# Videos: sizes and counts; lossless ones have the pictures' exact samples.
 expect 0 -q yuv420p.nut --backend "$engine" --overlay o.mkv --overlay o.mkv -b 16
 [ "$(stream o.mkv width,height,nb_read_frames)" = 160,96,3 ] || fail "o.mkv: $(stream o.mkv width,height,nb_read_frames)"
 ffmpeg -nostdin -v error -i o.mkv -pix_fmt rgb24 -f rawvideo got -y
@@ -73,7 +73,7 @@ expect 0 -q yuv420p.nut --backend "$engine" --vf crop=63:33:exact=1 --scale 3 --
 [ "$(stream o.mp4 width,height,pix_fmt,nb_read_frames)" = 190,100,yuv420p,3 ] || fail "o.mp4"
 expect 0 -q yuv420p.nut --backend "$engine" --scale 16 --overlay o.y4m -b 8
 [ "$(stream o.y4m width,height,pix_fmt,nb_read_frames)" = 2560,1536,yuv444p,3 ] || fail "o.y4m"
-# Nearly the pictures' colours, where these are soft; a wrong matrix or range gives less than 30 dB.
+# Lossy colours are close to the pictures' in smooth parts; a wrong matrix or range gives less than 30 dB.
 clip soft.nut -vf gblur=12 -pix_fmt rgb24 -c:v rawvideo
 expect 0 -q soft.nut --backend "$engine" -b 128 -w 0 --frames 1 --overlay soft.png
 for name in near.y4m near.mp4 near.jpg near.mkv; do
@@ -91,7 +91,7 @@ ffmpeg -nostdin -v error -i rgb24.ppm -vf scale=iw*2:ih*2:flags=neighbor -y whol
 corners whole.ppm >want
 cmp got want || fail "enlarged pictures are not squares of pixels"
 
-# The key: by itself where it hides hardly a block, and never in small pictures.
+# The key: by default if it covers few blocks, and never in small pictures.
 for case in 'arrows 1 16 off' 'cost 1 8 off' 'arrows 4 16 on' 'cost 4 4 on' 'arrows 3 24 off'; do
     set -- $case
     for key in auto on off; do
@@ -102,7 +102,7 @@ for case in 'arrows 1 16 off' 'cost 1 8 off' 'arrows 4 16 on' 'cost 4 4 on' 'arr
     ! cmp -s key-on.ppm key-off.ppm || fail "$case: --overlay-key on is off"
 done
 
-# Times of frames that come when they like.
+# Variable frame times.
 clip uneven.mkv -vf 'settb=1/1000,setpts=100*(N+N*N)' -vsync passthrough -enc_time_base 1:1000 \
     -pix_fmt yuv420p -c:v ffv1
 expect 0 -q uneven.mkv --backend "$engine" --overlay times.mkv
@@ -119,7 +119,7 @@ expect 0 -q yuv420p.nut --backend "$engine" --vf crop=1:1:exact=1 --overlay one.
 expect 0 -q yuv420p.nut --backend "$engine" --vf crop=5:3:exact=1 --overlay odd.mp4
 [ "$(stream odd.mp4 width,height,nb_read_frames)" = 6,4,3 ] || fail "odd.mp4"
 
-# With the other outputs, and refused in good order.
+# With other outputs, and refusals.
 expect 0 -q yuv420p.nut --backend "$engine" --overlay with%d.png -o folder
 only folder vectors.csv frames.csv summary.json
 expect 2 yuv420p.nut --overlay with%d.png

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# --prefilter: every form, what is refused and how, and what the search and the figures are made of.
+# --prefilter: every form, refusals, and which frames the search and the statistics use.
 . "$(dirname "$0")/common.sh"
 make_clip clip.y4m 70 46 8 4
 
@@ -26,7 +26,7 @@ expect 2 bench --prefilter gauss:1
 says "--prefilter: not an option of 'gpume bench'"
 
 # Unusable kernels: exit status 3, with the file's name, the line and what to do.
-# kernel STATUS TEXT SAYS: a file of that text.
+# kernel STATUS TEXT SAYS: runs with a kernel file of that text.
 kernel() {
     printf "$2" >k.txt
     expect "$1" clip.y4m --prefilter kernel:k.txt --backend cpu --vectors - -q
@@ -70,12 +70,13 @@ expect 3 clip.y4m --prefilter kernel:k.txt
 says "k.txt:1: the line is too long"
 only . clip.y4m k.txt
 
-# What is right, in every way of writing it.
+# Valid kernels in every notation.
 kernel 0 '# sharper\n 0 -1 0\n-1, 5 ,-1 # middle\r\n\n0,-1,0'
 kernel 0 '+.5 -1e-1 0.5'
 kernel 0 '1\n'
 
-# Every kind: checked, and the same bytes from every engine; figures of the original frames.
+# Every kind: --check passes, every engine gives the same bytes, and statistics are of the original
+# frames.
 printf '0 -1 0\n-1 5 -1\n0 -1 0\n' >k.txt
 for bits in 8 10; do
     make_clip clip.y4m 70 46 $bits 4
@@ -100,13 +101,13 @@ for bits in 8 10; do
                     at { print $at }' $folder/frames.csv >$folder.column
             done
             [ -s cpu.column ] || fail "no $column"
-            cmp plain.column cpu.column || fail "$filter: $column is not that of the frames as they are"
+            cmp plain.column cpu.column || fail "$filter: $column is not that of the original frames"
         done
     done
 done
 grep -q '"prefilter": null' plain/summary.json || fail "no prefilter in summary.json"
 
-# A kernel of one number is no filter: all is as without.
+# A kernel of one number changes nothing.
 echo 7 >k.txt
 for one in $engines; do
     expect 0 clip.y4m --backend "$one" --prefilter kernel:k.txt -y -o same
@@ -114,7 +115,7 @@ for one in $engines; do
     cmp plain/frames.csv same/frames.csv || fail "frames.csv with a kernel of one number, $one"
 done
 
-# The last one counts, and none is one.
+# The last option counts; `none` is valid.
 expect 0 clip.y4m --prefilter box:3 --prefilter none --vectors - --backend cpu
 cp "$scratch/out" without.csv
 expect 0 clip.y4m --vectors - --backend cpu

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Progress: on a terminal by itself, elsewhere when asked for, never with --no-progress.
+# Progress: on a terminal by default, elsewhere with --progress, never with --no-progress.
 . "$(dirname "$0")/common.sh"
 make_clip clip.y4m 64 48 8 5
 

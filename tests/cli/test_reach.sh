@@ -44,7 +44,7 @@ cat >files.mpd <<END
 END
 sed "s|seg.mkv|http://127.0.0.1:$port/|" files.mpd >net.mpd
 
-# closed OPTION INPUT: refused in one line that names the input and the option; nothing is left.
+# closed OPTION INPUT: refused in one line that names the input and the option; no file stays.
 closed() {
     option=$1
     shift
@@ -79,7 +79,7 @@ for input in files.mpd net.mpd; do # not every FFmpeg knows them; none may open 
     "$gpume" "$input" --backend "$engine" >"$scratch/out" 2>"$scratch/err" && fail "$input was opened"
 done
 
-# A file that is named is not even opened: a FIFO that nobody writes would be waited for.
+# A file that the input names is not even opened: opening a FIFO without a writer would block.
 mkfifo trap.mkv
 hls trap.m3u8 trap.mkv
 printf "ffconcat version 1.0\nfile trap.mkv\n" >trap.ffconcat
@@ -89,19 +89,19 @@ for input in trap.m3u8 trap.ffconcat trap.idx; do
     closed --allow-files "$input"
 done
 
-# With the options they are read, and are what they name.
+# With the options the named files are read.
 for input in files.ffconcat absolute.ffconcat nested.ffconcat; do
     expect 0 -q "$input" --allow-files --backend "$engine" -o got -y
     cmp want/vectors.csv got/vectors.csv || fail "$input is not what it names"
 done
-# A pipe has no folder in which other files could be; what no option opens is not said to need one.
+# A pipe has no folder for other files; for names that no option allows, the message names no option.
 "$gpume" --backend "$engine" - --allow-files <files.ffconcat >"$scratch/out" 2>"$scratch/err"
 [ $? -eq 3 ] || fail "a playlist from standard input: exit status"
 says "standard input: refers to other files, which cannot be found from a pipe; give the file's name"
 for option in "" --allow-files --allow-network; do
     closed "cache:seg.mkv: is the name of a protocol that is never opened" cache:seg.mkv $option
 done
-# What the user types may be local however it is spelled.
+# The user may name a local file in any spelling.
 expect 0 -q concat:seg.mkv --backend "$engine" -o got -y
 cmp want/vectors.csv got/vectors.csv || fail "concat:"
 
@@ -109,7 +109,7 @@ exec 9>&-
 wait "$listener"
 [ "$(tail -1 heard)" = 0 ] || fail "$(tail -1 heard) connections were made"
 
-# The listener does hear a connection that is allowed.
+# The listener does receive an allowed connection.
 rm heard
 "$GPUME_LISTENER" <hold >heard &
 listener=$!

@@ -93,7 +93,7 @@ expect 0 -q "$evil" --backend "$engine" --report evil.html
 expect 0 -q "$evil" --backend "$engine" --report evil.json
 ! have python3 || python3 -c 'import json; json.load(open("evil.json", encoding="utf-8"))' || fail "no JSON"
 
-# One file, which asks for nothing.
+# One file without external references.
 ! grep -Eo '(src|href)="[^"#]*"' plain.html | grep -v '"data:' || fail "refers to something else"
 grep -q "default-src 'none'" plain.html || fail "no policy"
 grep -q 'The MIT License' plain.html || fail "the chart library's licence is not there"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# The report's page in a browser, by WebDriver: what it shows is held against the tables of the same run,
+# The report's page in a browser, by WebDriver: its content is compared with the tables of the same run,
 # on a phone's width and on a wide one.
 . "$(dirname "$0")/common.sh"
 for program in python3 chromium chromedriver; do

@@ -1,19 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# --resume: what was interrupted, killed, or has failed goes on after the last whole field, and the files are
-# those of an unbroken run; another job, or files that are not what they were, are refused.
+# --resume: an interrupted, killed or failed run continues after the last complete field, and its files are those of an
+# uninterrupted run; other options, or changed files, are refused.
 . "$(dirname "$0")/common.sh"
 need_oracle
 env --default-signal=INT true 2>/dev/null || skip "no env --default-signal"
 make_clip clip.y4m 64 48 8 40
 
-# unbroken OPTIONS: the files that all others are held against.
+# unbroken OPTIONS: makes the files with which all others are compared.
 unbroken() {
     rm -rf whole*
     expect 0 -q clip.y4m --backend "$engine" -o whole --predicted whole.y4m --residual whole%03d.png "$@"
 }
 
-# break_off SIGNAL FIELD OPTIONS: a run of 12 frames, once that field has come.
+# break_off SIGNAL FIELD OPTIONS: sends the signal to a run of 12 frames once that field is complete.
 break_off() {
     name=$1
     last=$2
@@ -26,7 +26,7 @@ break_off() {
     drain
 }
 
-# The same pipe, with the whole clip: done, and refused.
+# The same pipe with the whole clip: completed, then refused.
 goes_on() {
     mkfifo slow
     cat clip.y4m >slow 2>/dev/null &
@@ -45,7 +45,7 @@ refuses() {
     rm slow
 }
 
-# What a summary says whatever the time was.
+# Prints a summary without times.
 facts() {
     grep -Ev '"(seconds|fields_per_second|busy|name|dropped_by_.*|compared|threads|search|device|host_bytes)"' "$1"
 }
@@ -66,7 +66,7 @@ same() {
     rm -r out p.y4m r*.png facts
 }
 
-# Interrupted, and with other threads, another search, in pieces; --check counts go on, too.
+# Interrupted, and resumed with other threads, another search, several times; --check counts continue, too.
 unbroken
 break_off INT 011
 goes_on -v
@@ -77,7 +77,7 @@ break_off TERM 010 --check --start 6 --frames 20 --ref-distance 3
 goes_on --check --start 6 --frames 20 --ref-distance 3 --threads 1
 same "with --start, --frames and --ref-distance"
 
-# Interrupted when nothing is left to do, and before anything was.
+# Interrupted after all work, and before any.
 mv clip.y4m longer
 make_clip clip.y4m 64 48 8 12
 unbroken
@@ -145,7 +145,7 @@ same killed
 make_clip clip.y4m 64 48 8 40
 unbroken
 
-# A run that fails under --resume keeps what earlier runs left.
+# A resumed run that fails keeps the results of earlier runs.
 break_off INT 011
 (
     trap '' XFSZ
@@ -228,7 +228,7 @@ expect 2 file:in/clip.y4m --predicted in/clip.y4m -y --backend "$engine"
 says "in/clip.y4m: is the input"
 expect 2 file:in/p%02d.pgm --residual in/p%d.pgm -y --backend "$engine"
 says "is the input"
-# A pipe on standard input is nobody's: it goes on, and the line says what it must hold.
+# A pipe on standard input has no identity: the run continues, and a line says what it must contain.
 (
     trap '' XFSZ
     ulimit -f 40
@@ -242,7 +242,7 @@ says "warning: --resume: standard input cannot be identified"
 cmp whole/vectors.csv some.csv || fail "a pipe on standard input: vectors"
 rm -r in link.y4m some.csv
 
-# Another job, or another input.
+# Other options, or another input.
 break_off INT 011
 for option in "--block 4" "--window 5" "--edge inside" "--ref-distance 2" "--frames 7" "--start 2" \
     "--prefilter box:3" "--vf hflip" "--gain 2" "--residual-mode signed"; do
@@ -294,7 +294,7 @@ for command in 'echo nonsense' 'echo []' 'echo "{\"state\": \"4\"}"' 'head -c 10
     refuses
     says ".p.y4m.gpume-state is not the saved state of a run"
 done
-# Files that are not what they were.
+# Changed files.
 mv good .p.y4m.gpume-state
 cp -p p.y4m.partial kept
 : >p.y4m.partial
@@ -332,7 +332,7 @@ mv kept r003.png
 goes_on
 same "after refusals"
 
-# Files by number alone: what is missing is named, and with none left it starts at the beginning.
+# Only numbered files: missing ones are named; if all are missing, the run starts at the beginning.
 expect 0 -q clip.y4m --backend "$engine" --direction both --vectors f%d-%d.flo
 mkdir all && mv f*.flo all
 # break_flo SIGNAL FIELD: a run of files by number alone, with two fields a frame.
@@ -388,7 +388,7 @@ drain
 expect 0 -q clip.y4m --vectors f%d.flo -y --backend "$engine"
 rm -r f*.flo all
 
-# A run that is still under way is left alone.
+# A run that is still active is not disturbed.
 mkfifo slow
 "$oracle" stream 600 >slow 2>/dev/null &
 launch INT slow -o out --predicted p.y4m --residual r%03d.png
@@ -407,7 +407,7 @@ goes_on
 same "of a run that was still under way"
 mv stream clip.y4m
 
-# Numbered pictures, one of which is another now. The plain search takes seconds.
+# Numbered pictures, one of which has been replaced. The plain search takes seconds.
 mkdir pictures
 expect 0 -q clip.y4m --backend cpu -w 0 --predicted pictures/%03d.pgm --vectors few.csv
 [ "$engine" = cpu ] && slowly="--search plain --no-elimination --threads 1" || slowly=
@@ -443,7 +443,7 @@ expect 0 -q clip.y4m --difference "$PWD/q.y4m" --backend "$engine"
 [ ! -e .v.csv.gpume-state ] || fail "the state is left"
 rm u.csv n.y4m q.y4m v.csv.partial
 
-# What cannot be continued is refused before any work, whatever is there.
+# Outputs that cannot be resumed are refused before any work.
 for output in "--overlay o.mkv" "--difference d.mp4" "--report r.html" "--report r.json" "--vectors -"; do
     expect 2 clip.y4m $output --resume --backend "$engine"
     says "cannot be resumed"

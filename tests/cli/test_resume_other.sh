@@ -1,19 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# --resume and what is not what it was: another video in a pipe. What is refused stays as it is, and goes on afterwards.
+# --resume with a changed input: another video in a pipe. A refusal changes nothing, and the run can be resumed
+# afterwards.
 . "$(dirname "$0")/common.sh"
 need_oracle
 env --default-signal=INT true 2>/dev/null || skip "no env --default-signal"
 make_clip clip.y4m 64 48 8 40
 
-# fill FRAMES: so much of clip.y4m through a pipe that ends there.
+# fill FRAMES: writes so many frames of clip.y4m into a pipe and closes it.
 fill() {
     [ -p slow ] || mkfifo slow
     head -c $(($(head -1 clip.y4m | wc -c) + $1 * 3078)) clip.y4m >slow 2>/dev/null &
     feeder=$!
 }
 
-# break_off SIGNAL FIELD OPTIONS: a run of 12 frames, once that field has come.
+# break_off SIGNAL FIELD OPTIONS: sends the signal to a run of 12 frames once that field is complete.
 break_off() {
     name=$1
     last=$2
@@ -33,7 +34,7 @@ break_off() {
     done
 }
 
-# resumes STATUS FRAMES OPTIONS: with so much of the clip.
+# resumes STATUS FRAMES OPTIONS: with so many frames of the clip.
 resumes() {
     wanted=$1
     fill "$2"
@@ -43,7 +44,7 @@ resumes() {
     rm slow
 }
 
-# unchanged: nothing is lost, and nothing has come.
+# unchanged: no file was removed or added.
 unchanged() {
     for file in $(ls -A was); do
         case $file in
@@ -66,7 +67,7 @@ ends() {
     unchanged
 }
 
-# whole FRAMES OPTIONS: what there is now are the files of an unbroken run.
+# whole FRAMES OPTIONS: the files are those of an uninterrupted run.
 whole() {
     fill "$1"
     shift

@@ -22,7 +22,7 @@ all() {
         --report "$folder/report.csv" "$@"
 }
 
-# What is not times, the engine, or what it left out; nor how long all that is.
+# Removes times, the engine, the pruning statistics, and their lengths.
 facts() {
     grep -Ev '"(seconds|fields_per_second|busy|name|dropped_by_.*|compared|threads|search|device|backend|driver|no-elimination)"|_bytes"|id="bytes"' "$1"
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# An interrupted run ends soon, says so in one line, and leaves its complete results as NAME.partial, or nothing. A
-# killed run leaves temporary files, which the next one removes.
+# An interrupted run ends soon with one message, and leaves its complete results as NAME.partial, or nothing. A killed
+# run leaves temporary files, which the next one removes.
 . "$(dirname "$0")/common.sh"
 need_oracle
 env --default-signal=INT true 2>/dev/null || skip "no env --default-signal"
@@ -9,8 +9,8 @@ env --default-signal=INT true 2>/dev/null || skip "no env --default-signal"
 make_clip clip.y4m 64 48 8 30
 expect 0 -q clip.y4m --backend "$engine" -o whole --predicted whole.y4m --difference whole.mkv
 
-# Eleven fields, and then a signal: all outputs end after the same field, each is valid by itself, and what
-# is there already stays as it was.
+# Eleven fields, and then a signal: all outputs end after the same field, each file is valid, and existing files are
+# unchanged.
 for signal in INT TERM HUP; do
     feed 12
     rm -rf out && mkdir out && echo mine >out/frames.csv && echo old >v.csv.partial
@@ -56,7 +56,7 @@ head -n $((1 + 11 * 48)) whole/vectors.csv | cmp - "$scratch/out" || fail "stand
 drain
 rm r*.png
 
-# The next complete run takes partial results away with it.
+# The next complete run removes partial results.
 expect 0 -q clip.y4m --backend "$engine" -o out -y
 only out vectors.csv frames.csv summary.json
 rm -r out
@@ -89,7 +89,7 @@ cmp whole/vectors.csv out/vectors.csv && cmp whole/frames.csv out/frames.csv || 
 only out vectors.csv frames.csv summary.json
 rm -r slow out r*.png
 
-# Killed: temporaries alone, which the next run clears. Those of a run that lives stay, and others' files.
+# Killed: only temporaries stay, which the next run removes. Temporaries of active runs and unrelated files stay.
 feed 12
 launch TERM slow -o out --predicted p.y4m --residual r%d.png
 await r11.png
@@ -155,7 +155,7 @@ expect 0 -q clip.y4m --backend "$engine" --vectors flo/v%03d.flo -y
 rm -r flo
 rm -r out whole whole.*
 
-# interrupt SIGNAL ARGUMENTS: once the run has opened ../mute, a pipe that stays open and says nothing.
+# interrupt SIGNAL ARGUMENTS: once the run has opened ../mute, a pipe that stays open without data.
 interrupt() {
     mkfifo mute
     { : >"$scratch/opened" && exec sleep 86400; } >mute &

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# gpume sort: the order of what it reads, in both forms, and every input and output that it refuses.
-# The second opinion is sort(1).
+# gpume sort: the order of its output in both forms, and every input and output that it refuses. Results are compared
+# with sort(1).
 . "$(dirname "$0")/common.sh"
 
 # give TEXT ARGUMENTS: sorts what printf makes of TEXT; streams and status as run leaves them.
@@ -58,7 +58,7 @@ gives '-2\n-1\n7\n4294967295\n' '-1 -2 7\n4294967295'
 gives '4294967295\n2147483648\n7\n-1\n-2\n' '7 -1 2147483648 -2 4294967295' --descending
 gives '-1\n-2\n-3\n' '-3 -1 -2' --descending
 
-# What is none.
+# What is not an integer.
 refuses 'line 3' "'x12'" '1\n2\n 5 x12 9\n'
 refuses 'line 1' "'4294967296'" '4294967296'
 refuses 'line 1' "'-2147483649'" '-2147483649'
@@ -98,7 +98,7 @@ expect 0 sort pipe --backend "$engine"
 wait
 cmp -s wanted "$scratch/out" || fail "through a pipe"
 
-# Many of each kind, 2^20 of one: as sort(1) has them, the same each time, checked by the C library.
+# Many of each kind, 2^20 of one: as sort(1) orders them, the same each time, checked by the C library.
 random_words() {
     awk -v kind="$1" -v count="$2" 'BEGIN {
         srand(7)
@@ -123,7 +123,7 @@ for kind in unsigned signed few mixed; do
     expect 0 sort --backend "$engine" --descending large
     sort -rn large | cmp -s - "$scratch/out" || fail "$kind: falling"
     [ ! -s "$scratch/err" ] || fail "$kind: something was said"
-    # What is in order stays as it is.
+    # Sorted input is unchanged.
     expect 0 sort --backend "$engine" first
     cmp -s wanted "$scratch/out" || fail "$kind: sorted before"
 done
@@ -146,7 +146,7 @@ if truncate -s 4294967300 huge 2>/dev/null; then
     rm huge
 fi
 
-# --check and --time speak where the integers do not go.
+# --check and --time do not print where the integers are written.
 gives_check() {
     [ "$status" -eq 0 ] && printf '1\n2\n' | cmp -s - "$scratch/out" || fail "$*"
 }
@@ -171,7 +171,7 @@ give '2 1' -v
 gives_check -v
 says "sorted       2 integers"
 
-# Files: names, what exists, what cannot be.
+# Files: names, existing files, impossible ones.
 printf '2\n1\n' >sort
 cp sort -- -x
 expect 0 sort ./sort --backend "$engine"

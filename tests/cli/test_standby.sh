@@ -17,7 +17,7 @@ lose() {
     status=$?
 }
 
-# compare ARGUMENTS: all outputs, byte for byte; the first run finds the kernel to take.
+# compare ARGUMENTS: all outputs, byte for byte; the first run chooses the kernel.
 compare() {
     rm -rf want got
     mkdir want got
@@ -45,7 +45,7 @@ compare --ref-distance 3 --check
 calls="3"
 compare --prefilter median:3 -w 3
 
-# Asked for by name, or with validation elsewhere, it is no fallback.
+# If the GPU was requested by name, or validation elsewhere, there is no fallback.
 mkdir none
 cd none || exit 1
 lose 2 ../clip.y4m --backend vulkan -o o --predicted p.y4m

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# vectors.csv and frames.csv against the second opinion, on one engine.
+# Compares vectors.csv and frames.csv with the oracle's, on one engine.
 . "$(dirname "$0")/common.sh"
 need_oracle
 
@@ -62,7 +62,7 @@ for all in '' --no-elimination; do
     cmp want "$scratch/out" || fail "many candidates $all"
 done
 
-# Every search of the engine that this machine can run, by its name; the name tells the backend.
+# Every search of the engine that this machine can run, by its name, which implies the backend.
 "$gpume" devices | sed -n '/^search /,$p' >searches
 present="^[a-z0-9]*  *$engine  *yes"
 grep -q "$present" searches || fail "no search at all"
@@ -78,7 +78,7 @@ grep 'not here' searches | while read -r name rest; do
     says "--search $name: not available here; there are"
 done || exit 1
 
-# Shares of candidates by how far they came: 1 together; without elimination all are compared.
+# The shares of pruned and compared candidates add up to 1; without elimination all are compared.
 share() {
     awk -F'[:,]' -v key="\"$1\"" '$1 ~ key { print $2 }' out/summary.json
 }

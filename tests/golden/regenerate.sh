@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# regenerate.sh ORACLE: makes the golden clips and what gpume must say of them, by the second opinion
-# alone (tests/support/oracle.c), never by gpume itself.
+# regenerate.sh ORACLE: makes the golden clips and gpume's expected output, with the oracle alone
+# (tests/support/oracle.c), never with gpume.
 set -eu
 oracle=$(realpath "$1")
 cd "$(dirname "$0")"

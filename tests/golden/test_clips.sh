@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # test_clips.sh GPUME CLIPS: real, odd and hostile video from a folder that is not part of this repository; skipped
-# without it. Both engines write the same bytes. A hostile file gives a result, or one line of error and the right
-# exit status.
+# without it. Both engines write the same bytes. A hostile file gives a result, or one error message and the right exit
+# status.
 set -u
 gpume=$(realpath "$1")
 clips=$2

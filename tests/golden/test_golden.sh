@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# test_golden.sh GPUME BACKEND: compares the files written for every golden clip with those kept here, byte for byte.
+# test_golden.sh GPUME BACKEND: compares the files written for every golden clip with the stored ones, byte for byte.
 set -eu
 gpume=$(realpath "$1")
 backend=$2

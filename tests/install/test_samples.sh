@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Installs a build into a prefix of its own, looks at what lies there, builds the samples against it
-# with make + pkg-config and with CMake, runs them and checks what they print.
+# Installs a build into a new prefix, checks the installed files, builds the samples against it with
+# make + pkg-config and with CMake, runs them and checks what they print.
 # Usage: test_samples.sh BUILD_DIR SOURCE_DIR
 set -eu
 LC_ALL=C
@@ -202,7 +202,7 @@ spots() {
     }' >"$1"
 }
 
-# The numbers of a sort, many of them alike, with their lines behind them.
+# Numbers to sort, many of them equal, each followed by its line number.
 numbers() {
     awk 'BEGIN {
         seed = 1
@@ -274,7 +274,7 @@ END
     exits 2 "$hardest"
 }
 
-# in_colour FROM TO: a clip of ours with chroma, of 420 samples that codecview takes as they are.
+# in_colour FROM TO: converts a clip to 4:2:0, which codecview accepts without conversion.
 in_colour() {
     LC_ALL=C awk 'BEGIN { for (i = 0; i < 48 * 32 * 2; i++) printf "%c", 128 }' >"$scratch/chroma"
     { echo "YUV4MPEG2 W96 H64 F25:1 Ip A1:1 C420mpeg2"
@@ -302,7 +302,7 @@ drawn() {
             for (y = 4; y < 64; y += 8)
                 for (x = 4; x < 96; x += 8) {
                     if (!((f, x, y) in changed)) { print "no tail at " f, x, y; bad = 1 }
-                    # Arrows that leave the picture are cut, those of its rim need not match.
+                    # Arrows that leave the picture are clipped; those at its border need not match.
                     if (x > 16 && x < 80 && y > 16 && y < 48 && !((f, x + dx, y + dy) in changed)) {
                         print "no head at " f, x, y; bad = 1
                     }
@@ -313,7 +313,7 @@ drawn() {
     : >"$scratch/log"
 }
 
-# views WAY: dots where nothing moves, one a block; arrows where it does.
+# views WAY: dots where nothing moves, one per block; arrows elsewhere.
 views() {
     view=$scratch/$1/codecview
     in_colour "$scratch/still.y4m" "$scratch/still420.y4m"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# All C is as clang-format 14 would write it; other versions differ in details.
+# All C code is formatted by clang-format 14; other versions differ in details.
 # Usage: format.sh SOURCE_DIR
 set -eu
 cd "${1:?usage: format.sh SOURCE_DIR}"
@@ -10,6 +10,6 @@ if ! command -v clang-format-14 >/dev/null 2>&1; then
 fi
 if ! find src cli shaders samples tests -type f -name '*.[ch]' \
     -exec clang-format-14 --style=file --dry-run -Werror --ferror-limit=3 {} +; then
-    echo "mend with: clang-format-14 -i FILE"
+    echo "correct with: clang-format-14 -i FILE"
     exit 1
 fi

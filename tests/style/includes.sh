@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Who may include whom: the table below is the architecture, and every #include is held against it.
-# Also: no .c file is included.
+# Checks every #include against the table below, which is the architecture. Also: no .c file is
+# included.
 # Usage: includes.sh SOURCE_DIR
 set -eu
 LC_ALL=C
@@ -10,8 +10,8 @@ cd "${1:?usage: includes.sh SOURCE_DIR}"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-# Room, then the quoted or library includes that it may have, as patterns of whole paths. Headers of
-# the C library and of POSIX are free to all, shaders apart.
+# Room, then the quoted or library includes that it may have, as patterns of whole paths. All rooms
+# except shaders may include headers of the C library and of POSIX.
 cat >"$scratch/rooms" <<'END'
 src/base        base/.*\.h gpume/gpume\.h
 src/files       base/.*\.h files/.*\.h gpume/gpume\.h jansson\.h

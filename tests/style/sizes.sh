@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# How long functions and files are, as a table a folder; fails above 80 lines a function or 500 lines
-# a file. Lines are counted as they stand, comments included.
+# Prints the lengths of functions and files, as one table per folder; fails above 80 lines per
+# function or 500 lines per file. Lines are counted as they stand, comments included.
 # Usage: sizes.sh SOURCE_DIR
 set -eu
 LC_ALL=C

@@ -14,7 +14,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 status=0
 
-# What compilers and sanitizers add of their own accord.
+# Symbols that compilers and sanitizers add.
 foreign='^(__(asan|bss_start|gcov|llvm|odr_asan|sanitizer|start|stop)|_init$|_fini$|_edata$|_end$|mangle_path$)'
 
 # names FILE [OPTION...]: the symbols that a file defines for others.
