@@ -129,15 +129,6 @@ void gpume_console_print(enum gpume_log_level level, const char *format, ...)
     va_end(args);
 }
 
-int gpume_refuse(int status, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    print(GPUME_LOG_ERROR, format, args);
-    va_end(args);
-    return status;
-}
-
 void gpume_console_error_about(const char *subject)
 {
     char line[2 * LINE_BYTES];

@@ -30,8 +30,8 @@ void gpume_console_print(enum gpume_log_level level, const char *format, ...) GP
 #define gpume_console_warning(...) gpume_console_print(GPUME_LOG_WARNING, __VA_ARGS__)
 #define gpume_console_info(...) gpume_console_print(GPUME_LOG_INFO, __VA_ARGS__)
 
-/* Keeps the line as gpume_console_error does; returns the status, for the caller to return. */
-int gpume_refuse(int status, const char *format, ...) GPUME_CONSOLE_PRINTF;
+/* Keeps the line as gpume_console_error does. The value is the status, of whichever type. */
+#define gpume_refuse(status, ...) (gpume_console_error(__VA_ARGS__), (status))
 
 /* Prepends a subject to the kept error: "subject: ...". */
 void gpume_console_error_about(const char *subject);
