@@ -61,7 +61,8 @@ const struct gpume_command gpume_help_command = {
     .name = "help",
     .summary = "show help",
     .usage = "help [COMMAND|all]",
-    .about = "Shows the most used options, those of a command, or every option.",
+    .about = "Shows the most used options; given COMMAND, the options of that command; given all, "
+             "every option of every command.",
     .options = help_table,
     .option_count = sizeof(help_table) / sizeof(help_table[0]),
     .bytes = sizeof(struct gpume_common_options),

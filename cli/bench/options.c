@@ -43,20 +43,20 @@ static const struct gpume_option table[] = {
     {GPUME_OPTION_ALLOW_FILES(OPTIONS, source.allow_files), .uses = INPUT},
     {GPUME_OPTION_MAX_PIXELS(OPTIONS, source.max_pixels), .uses = INPUT},
     {GPUME_OPTION_MAX_MEMORY(OPTIONS, params.memory_max),
-        .help = "plan for at most this much memory in each engine, e.g. 500M or 2GiB, frames not "
-                "counted (default: no limit)",
+        .help = "let each engine use at most this much memory, not counting frames, e.g. 500M or "
+                "2GiB (default: no limit)",
         .uses = SEARCH},
     {GPUME_OPTION_TIMEOUT, .help = "give up after this time (default: no limit)"},
     {.heading = "Engine"},
     {GPUME_OPTION_BACKEND(OPTIONS, params.backend),
-        .help = "measure only this backend; vulkan: software drivers too (default: all but "
-                "software drivers)"},
+        .help = "measure only this backend; vulkan includes software drivers (default: everything "
+                "except software drivers)"},
     {GPUME_OPTION_DEVICE(OPTIONS, params.device),
         .help =
             "measure only this Vulkan device: its index in 'gpume devices', or part of its name"},
     {GPUME_OPTION_THREADS(OPTIONS, params.threads), .uses = SEARCH},
     {GPUME_OPTION_SEARCH(OPTIONS, params.search),
-        .help = "measure only this implementation of the search, one that 'gpume devices' lists",
+        .help = "measure only this implementation of the search, as listed by 'gpume devices'",
         .uses = SEARCH},
     {.heading = "Messages"},
     {GPUME_OPTION_JSON, .help = "print the table as one JSON object"},
@@ -114,8 +114,8 @@ const struct gpume_command gpume_bench_command = {
     .summary = "time every engine of this machine side by side",
     .usage = "bench [INPUT] [options]\nbench --sort|--reduce [options]",
     .about = "Measures every search implementation, on the CPU and on each GPU, on the same frames "
-             "and compares their vectors; nothing is printed unless all agree. Frames are "
-             "generated, or read from INPUT, a video or two pictures.",
+             "and compares their vectors; nothing is printed unless all agree. The frames are "
+             "generated, or read from INPUT, which is a video or two pictures.",
     .options = table,
     .option_count = sizeof(table) / sizeof(table[0]),
     .bytes = sizeof(struct gpume_bench_options),

@@ -397,19 +397,19 @@ static enum gpume_exit run(const void *options)
 static const struct gpume_option table[] = {
     {.heading = "Comparing"},
     {GPUME_ROW_FILE("map", "FILE", OPTIONS, map),
-        .help = "draw where the two differ: .y4m .mkv .mp4, or a pattern such as map%03d.png (.png "
+        .help = "draw where A and B differ: .y4m .mkv .mp4, or a pattern such as map%03d.png (.png "
                 ".ppm .bmp .jpg)"},
-    {GPUME_OPTION_BLOCK(OPTIONS, block), .help = "gather the pixels of .flo files into blocks of "
+    {GPUME_OPTION_BLOCK(OPTIONS, block), .help = "combine the pixels of .flo files into blocks of "
                                                  "this side, a multiple of 4 from 4 to 128"},
     {GPUME_OPTION_OVERWRITE, .help = "replace an existing map"},
     {GPUME_OPTION_MAX_MEMORY(OPTIONS, memory_max),
-        .help = "refuse input whose frames take more memory, at 24 bytes per block, e.g. 500M or "
+        .help = "refuse input whose frames need more memory, at 24 bytes per block, e.g. 500M or "
                 "2GiB (default: no limit)"},
     {GPUME_OPTION_TIMEOUT, .help = "give up after this time (default: no limit)"},
     {.heading = "Messages"},
     {GPUME_OPTION_JSON, .help = "print the comparison as one JSON object"},
     {GPUME_OPTION_CSV, .help = "print one row of CSV per frame pair"},
-    {GPUME_OPTION_QUIET, .help = "print nothing; the exit status tells"},
+    {GPUME_OPTION_QUIET, .help = "print nothing; only the exit status shows the result"},
     {GPUME_OPTION_VERBOSE},
     GPUME_OPTIONS_LAST("show this help"),
 };

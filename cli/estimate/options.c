@@ -31,13 +31,13 @@ static const struct gpume_option table[] = {
     {GPUME_ROW_NUMBER("ref-distance", OPTIONS, params.ref_distance, 1, GPUME_DISTANCE_MAX),
         .help = "frames from target to reference, 1 to 1024 (default 1)"},
     {GPUME_ROW_CHOICE("direction", "past|future|both", OPTIONS, params.direction, directions),
-        .help = "take references from earlier frames, later frames or both (default past)",
+        .help = "take references from earlier frames, from later ones, or from both (default past)",
         .brief = "frames to search in (default past)"},
     {GPUME_ROW_CHOICE("compat", "ffmpeg", OPTIONS, compat_ffmpeg, compats), .stored = 1,
         .help = "produce exactly the vectors that FFmpeg's mestimate=method=esa produces"},
     {GPUME_ROW("prefilter", "FILTER", prefilter, OPTIONS, prefilter),
-        .help = "search filtered frames; predict and measure on the originals: gauss:S, box:N, "
-                "median:3|5, bilateral:S,R or kernel:FILE (default: none)"},
+        .help = "search filtered frames, but predict and measure on the originals; FILTER is "
+                "gauss:S, box:N, median:3|5, bilateral:S,R or kernel:FILE (default: none)"},
     {.heading = "Input"},
     {GPUME_ROW_NUMBER("start", OPTIONS, start, 0, UINT32_MAX),
         .help = "index of the first target frame, counted from 0 (default: the first that has a "
@@ -48,14 +48,14 @@ static const struct gpume_option table[] = {
     {GPUME_OPTION_VF(OPTIONS, source.filter)},
     {GPUME_OPTION_STREAM(OPTIONS, source.stream)},
     {GPUME_ROW("hwaccel", "TYPE[:DEVICE]", text, OPTIONS, source.hwaccel),
-        .help = "decode on video hardware: none, auto, cuda, vaapi or another type that FFmpeg has "
-                "(default none)",
+        .help = "decode on video hardware: none, auto, cuda, vaapi or another type that FFmpeg "
+                "supports (default none)",
         .words = "none auto cuda vaapi vulkan"},
     {GPUME_OPTION_ALLOW_NETWORK(OPTIONS, source.allow_network)},
     {GPUME_OPTION_ALLOW_FILES(OPTIONS, source.allow_files)},
     {GPUME_OPTION_MAX_PIXELS(OPTIONS, source.max_pixels)},
     {GPUME_OPTION_MAX_MEMORY(OPTIONS, params.memory_max),
-        .help = "plan for at most this much host and device memory together, e.g. 500M or 2GiB; "
+        .help = "plan for at most this much host and device memory in total, e.g. 500M or 2GiB; "
                 "refuse to run if more is needed (default: no limit)"},
     {GPUME_OPTION_TIMEOUT,
         .help =
@@ -63,39 +63,41 @@ static const struct gpume_option table[] = {
     {.heading = "Output"},
     {GPUME_ROW_FILE("output", "DIR", OPTIONS, output), .letter = 'o',
         .help = "folder for vectors.csv, frames.csv and summary.json (default: INPUT's name with "
-                "the ending .gpume)",
+                ".gpume in place of its extension)",
         .brief = "output folder (default: INPUT.gpume)"},
     {GPUME_ROW_FILE("vectors", "FILE", OPTIONS, vectors),
         .help = "write vectors to this file only: .csv .jsonl .npy .mvf .hash, a pattern such as "
                 "flow%d.flo, or - for standard output",
         .brief = "write vectors to this file only, or to -"},
     {GPUME_ROW("format", "FORMAT", format, OPTIONS, format),
-        .help = "format of --vectors, whatever the name: csv, jsonl, npy, mvf, extract_mvs, "
-                "mv-extractor, flo or hash (default: by the name's ending; csv for -)",
+        .help = "format of --vectors, whatever its name: csv, jsonl, npy, mvf, extract_mvs, "
+                "mv-extractor, flo or hash (default: by its extension; csv for -)",
         .needs = "vectors"},
     {GPUME_ROW_FILE("predicted", "FILE", OPTIONS, predicted),
-        .help = "predicted frames: a video (.y4m .mkv .mp4), or pictures by a pattern such as "
-                "p%03d.png (.png .pgm .bmp .jpg)"},
+        .help = "predicted frames, as a video (.y4m .mkv .mp4), or as pictures if the name is a "
+                "pattern such as p%03d.png (.png .pgm .bmp .jpg)"},
     {GPUME_ROW_FILE("residual", "FILE", OPTIONS, residual),
         .help = "target minus predicted frames, in the same formats as --predicted",
         .brief = "target minus predicted frames"},
     {GPUME_ROW_CHOICE("residual-mode", "absolute|signed", OPTIONS, residual_signed, residual_modes),
         .help = "absolute values, or signed values around middle gray (default absolute)"},
     {GPUME_ROW_FILE("difference", "FILE", OPTIONS, difference),
-        .help = "absolute difference of target and reference, in the same formats as --predicted"},
+        .help =
+            "absolute difference between target and reference, in the same formats as --predicted"},
     {GPUME_ROW_REAL("gain", "G", OPTIONS, gain, 0.001, 65535),
         .help = "multiply --residual and --difference by G (default 1)"},
     {GPUME_ROW_REAL("gamma", "G", OPTIONS, gamma, 0.01, 100),
-        .help = "then brighten their dark values: v^(1/G) (default 1)"},
+        .help = "after --gain, replace each value v by v^(1/G) on a scale from 0 to 1, which "
+                "brightens dark values if G is above 1 (default 1)"},
     {GPUME_ROW_FILE("overlay", "FILE", OPTIONS, overlay),
-        .help = "target frames in colour with their motion drawn over them: .y4m .mkv .mp4, or a "
+        .help = "target frames in colour with their motion drawn on top: .y4m .mkv .mp4, or a "
                 "pattern (.png .ppm .bmp .jpg)",
-        .brief = "target frames with their motion drawn in"},
+        .brief = "target frames with their motion drawn on top"},
     {GPUME_ROW_CHOICE("overlay-style", "STYLE", OPTIONS, overlay_style, overlay_styles),
         .help = "arrows, flow, cost or blocks (default arrows)", .needs = "overlay"},
     {GPUME_ROW_CHOICE("overlay-key", "auto|on|off", OPTIONS, overlay_key, overlay_keys),
-        .help = "explain the colours in a corner; auto: only where that covers little of the "
-                "picture (default auto)",
+        .help = "draw a colour key in a corner; auto: only if it covers little of the picture "
+                "(default auto)",
         .needs = "overlay"},
     {GPUME_ROW_NUMBER("scale", OPTIONS, scale, 1, GPUME_OVERLAY_SCALE_MAX),
         .help = "enlarge overlays, 1 to 16 times (default 1)", .needs = "overlay"},
@@ -103,8 +105,8 @@ static const struct gpume_option table[] = {
         .help = "report on the run: .html (interactive, with charts and pictures), .json or .csv",
         .brief = "report on the run: .html, .json or .csv"},
     {GPUME_ROW_NUMBER("report-pictures", OPTIONS, report_pictures, 0, 1000),
-        .help = "frame pairs that the HTML report shows in pictures, 0 to 1000, as far as 20 MB "
-                "hold them (default 26)"},
+        .help = "most frame pairs to show with pictures in the HTML report, 0 to 1000; fewer if "
+                "the page would exceed 20 MB (default 26)"},
     {GPUME_OPTION_OVERWRITE, .help = "replace existing outputs",
         .brief = "replace existing outputs"},
     {GPUME_ROW_FLAG("resume", OPTIONS, resume), .help = "resume an interrupted run"},
@@ -114,7 +116,7 @@ static const struct gpume_option table[] = {
     {GPUME_OPTION_DEVICE(OPTIONS, params.device), .help = GPUME_DEVICE_HELP},
     {GPUME_OPTION_THREADS(OPTIONS, params.threads)},
     {GPUME_OPTION_SEARCH(OPTIONS, params.search),
-        .help = "implementation of the search, one that 'gpume devices' lists; affects speed only "
+        .help = "implementation of the search, as listed by 'gpume devices'; affects speed only "
                 "(default: the fastest)"},
     {GPUME_ROW_FLAG("no-elimination", OPTIONS, params.no_elimination),
         .help = "compare every candidate in full: the same result, usually slower"},
@@ -127,7 +129,7 @@ static const struct gpume_option table[] = {
     {GPUME_OPTION_VERBOSE},
     {GPUME_OPTION_PROGRESS},
     {GPUME_OPTION_NO_PROGRESS},
-    GPUME_OPTIONS_LAST("show the most used options; --help all: every option"),
+    GPUME_OPTIONS_LAST("show the most used options, or with --help all every option"),
 };
 
 static void set_defaults(void *opaque)

@@ -72,12 +72,13 @@ extern const char *const gpume_choices_shell[];
 #define GPUME_OPTION_WINDOW(s, m)                                                                  \
     GPUME_ROW("window", "N|XxY", window, s, m),                                                    \
         .letter = 'w', .max = GPUME_WINDOW_MAX,                                                    \
-        .help = "largest displacement in pixels, 0 to 512, for both axes or for each (default 7)"
+        .help = "largest displacement in pixels, 0 to 512: one value for both axes, or one for "   \
+                "each (default 7)"
 
 #define GPUME_OPTION_EDGE(s, m)                                                                    \
     GPUME_ROW_CHOICE("edge", "extend|inside", s, m, gpume_choices_edge),                           \
-        .help = "candidates that reach outside the reference: extend repeats its edge samples, "   \
-                "inside skips them (default extend)"
+        .help = "candidates that reach outside the reference: extend tries them with the edge "    \
+                "samples repeated, inside skips them (default extend)"
 
 #define GPUME_OPTION_METRIC(s, m)                                                                  \
     GPUME_ROW_CHOICE("metric", "sad", s, m, gpume_choices_metric),                                 \
@@ -94,11 +95,11 @@ extern const char *const gpume_choices_shell[];
 
 #define GPUME_OPTION_ALLOW_NETWORK(s, m)                                                           \
     GPUME_ROW_FLAG("allow-network", s, m),                                                         \
-        .help = "let INPUT, and what it refers to, be on the network"
+        .help = "allow INPUT, and anything it refers to, to be read from the network"
 
 #define GPUME_OPTION_ALLOW_FILES(s, m)                                                             \
     GPUME_ROW_FLAG("allow-files", s, m),                                                           \
-        .help = "let INPUT refer to other local files, as playlists do"
+        .help = "allow INPUT to refer to other local files, as playlists do"
 
 #define GPUME_OPTION_MAX_PIXELS(s, m)                                                              \
     GPUME_ROW("max-pixels", "N", count, s, m),                                                     \
@@ -136,7 +137,7 @@ extern const char *const gpume_choices_shell[];
 
 #define GPUME_OPTION_VALIDATE(s, m)                                                                \
     GPUME_ROW_FLAG("validate", s, m),                                                              \
-        .help = "turn on the Vulkan validation layer; any message from it is a failure"
+        .help = "turn on the Vulkan validation layer; fail if it reports anything"
 
 #define GPUME_OPTION_JSON GPUME_ROW_COMMON("json", form, GPUME_FORM_JSON)
 

@@ -6,7 +6,7 @@
 
 #define WIDTH 80
 #define INDENT 30       /* columns before an option's help; longer options have their help below */
-#define SHORT_INDENT 36 /* likewise in the short help, where each option has one line */
+#define SHORT_INDENT 36 /* the same in the short help, where each option has one line */
 
 /* Prints the text from column `column` on, and indents further lines by `indent`. */
 static void print_wrapped(const char *text, size_t column, size_t indent)

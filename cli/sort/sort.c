@@ -290,12 +290,12 @@ static const struct gpume_option table[] = {
     {.heading = "Sorting"},
     {GPUME_ROW_FLAG("descending", OPTIONS, descending), .help = "sort the largest first"},
     {GPUME_ROW_CHOICE("binary", "u32|i32", OPTIONS, binary, binaries), .stored = GPUME_SORT_U32,
-        .help = "read and write little-endian 32-bit words, unsigned or signed (default: text)"},
+        .help = "read and write little-endian 32-bit words, unsigned or signed, instead of text"},
     {GPUME_ROW_FLAG("time", OPTIONS, time),
-        .help = "also time GPU, C radix sort, qsort and bitonic sort on the same integers"},
+        .help = "also time the GPU, a C radix sort, qsort and a bitonic sort on the same integers"},
     {.heading = "Input"},
     {GPUME_OPTION_MAX_MEMORY(OPTIONS, params.memory_max),
-        .help = "refuse input that takes more memory, at 8 bytes per integer, e.g. 500M or 2GiB "
+        .help = "refuse input that needs more memory, at 8 bytes per integer, e.g. 500M or 2GiB "
                 "(default: no limit)"},
     {GPUME_OPTION_TIMEOUT, .help = "give up after this time (default: no limit)"},
     {.heading = "Output"},
@@ -330,8 +330,8 @@ const struct gpume_command gpume_sort_command = {
     .name = "sort",
     .summary = "sort integers",
     .usage = "sort [FILE] [-o FILE] [options]",
-    .about = "Sorts 32-bit integers from FILE or standard input, text separated by white space or "
-             "binary words, on the GPU if there is one, otherwise on the CPU.",
+    .about = "Sorts 32-bit integers on the GPU, or on the CPU if there is no GPU. Reads them from "
+             "FILE or standard input, as text separated by white space or as binary words.",
     .options = table,
     .option_count = sizeof(table) / sizeof(table[0]),
     .bytes = sizeof(struct gpume_sort_options),
