@@ -10,12 +10,13 @@
 
 uint32_t gpume_lane_requests_max(const struct gpume_plan *plan)
 {
-    /* With both directions a frame brings two tasks, and the end of the input `reach` more; those
-     * of frames that a submission has taken may wait for the next one. */
+    /* With both directions, each frame adds two tasks, and the end of the input adds up to `reach`
+     * more. The tasks of a submission's frames may have to wait for the next submission. A lane
+     * that takes over also queues the tasks that were in flight. */
     return 2 * (plan->pool + plan->batch) + plan->reach + plan->slots * plan->batch;
 }
 
-/* --- tasks that wait. Locked */
+/* --- waiting tasks. Locked */
 
 static struct gpume_request *request_at(const struct gpume_lane *lane, uint64_t index)
 {
@@ -37,7 +38,7 @@ static bool can_submit(const struct gpume_lane *lane)
     return has_work(lane) && lane->free_slots.count > 0;
 }
 
-/* True if every frame that had been sent before the next task has gone to the engine. */
+/* True if the engine has been given every frame that was sent before the next task. */
 static bool task_is_due(const struct gpume_lane *lane)
 {
     return gpume_lane_request_count(lane) > 0 &&
@@ -45,7 +46,7 @@ static bool task_is_due(const struct gpume_lane *lane)
 }
 
 /* Moves waiting frames and tasks into the slot in the order in which they came, up to plan.batch of
- * either. */
+ * each. */
 static void fill_batch(struct gpume_lane *lane, struct gpume_lane_slot *slot)
 {
     const uint32_t most = lane->plan.batch;
@@ -73,8 +74,8 @@ static uint64_t oldest_of(const struct gpume_task *task)
     return gpume_min_u64(task->target, task->reference);
 }
 
-/* The oldest frame that is under way, or that a task may look at that is to come, waits or is under
- * way. */
+/* The oldest frame that is still needed: because it is in flight itself, or because a task that is
+ * in flight, waiting or yet to come may refer to it. */
 static uint64_t oldest_wanted(const struct gpume_lane *lane)
 {
     uint64_t oldest = lane->next_frame - gpume_min_u64(lane->next_frame, lane->plan.reach);
@@ -95,7 +96,7 @@ static uint64_t oldest_wanted(const struct gpume_lane *lane)
 
 /* --- the thread */
 
-/* Describes the fields before the engine fills them in. Unlocked. */
+/* Fills in what the fields' frames determine, before the engine does the rest. Unlocked. */
 static void describe(struct gpume_lane *lane, const struct gpume_batch *batch)
 {
     const struct gpume_plan *plan = &lane->plan;
@@ -141,7 +142,8 @@ static void deliver(struct gpume_lane *lane, struct gpume_lane_slot *slot)
     }
 }
 
-/* Until it has succeeded, the slot stays among those in flight: its tasks may be handed over. */
+/* Collects the oldest slot in flight, which stays in flight if that fails, so that its tasks can be
+ * handed over. Locked, but releases the mutex meanwhile. */
 static int collect_oldest(struct gpume_lane *lane)
 {
     struct gpume_lane_slot *slot = gpume_fifo_at(&lane->in_flight, 0);
@@ -176,7 +178,7 @@ static int collect_oldest(struct gpume_lane *lane)
     return GPUME_OK;
 }
 
-/* Submits while there is something to submit, else collects, else waits. */
+/* Until the lane ends: submits if it can, otherwise collects, otherwise waits. Locked. */
 static int work(struct gpume_lane *lane)
 {
     int status = GPUME_OK;
@@ -190,7 +192,7 @@ static int work(struct gpume_lane *lane)
             break;
         } else {
             lane->busy = false;
-            pthread_cond_broadcast(&lane->monitor->changed); /* whoever waits may be stuck now */
+            pthread_cond_broadcast(&lane->monitor->changed); /* waiting callers may be stuck now */
             pthread_cond_wait(&lane->monitor->changed, &lane->monitor->mutex);
             continue;
         }
@@ -253,7 +255,7 @@ bool gpume_lane_is_idle(const struct gpume_lane *lane)
            (!lane->busy && !can_submit(lane) && lane->in_flight.count == 0 && !ending);
 }
 
-/* Drops the references that a submission and its fields hold. The other lane has others. */
+/* Drops the references that a submission and its fields hold. The other lane has its own. */
 static void drop_batch(struct gpume_batch *batch)
 {
     for (uint32_t i = 0; i < batch->frame_count; i++) {
@@ -291,7 +293,7 @@ void gpume_lane_hand_over(struct gpume_lane *from, struct gpume_lane *to)
 
 /* --- opening and closing */
 
-/* A field's last reference is gone. */
+/* Called when the last reference to a field has been dropped. */
 static void recycle_field(void *owner, struct gpume_field_box *box)
 {
     struct gpume_lane *lane = owner;

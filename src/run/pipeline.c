@@ -11,27 +11,28 @@
 
 #include <stdlib.h>
 
-#define LANES_MAX 2u /* the first one, and the one that takes over */
+#define LANES_MAX 2u /* the first one, and the one that takes over from it */
 
 struct gpume_pipeline {
-    struct gpume_plan plan; /* the first lane's */
+    struct gpume_plan plan; /* of the first lane */
     const struct gpume_log *log;
-    struct gpume_standby *standby; /* NULL: a failure of the engine ends the run */
+    struct gpume_standby *standby; /* NULL: if the engine fails, the run ends */
     struct gpume_checker *checker; /* NULL without params.check */
     struct gpume_task_source source;
-    struct gpume_frame *frames; /* the pool; its samples lie in the first engine's memory */
+    struct gpume_frame *frames; /* the pool; their samples are in the first engine's memory */
     struct gpume_monitor monitor;
-    /* guarded */
-    struct gpume_lane *lanes[LANES_MAX]; /* the last one gets the work */
+    /* Guarded by the monitor's mutex. Functions marked "locked" require that it is held. */
+    struct gpume_lane *lanes[LANES_MAX]; /* new work goes to the last one */
     uint32_t lane_count;
     struct gpume_fifo free_frames; /* struct gpume_frame */
     struct gpume_reorder ready;
-    uint64_t sent_count;                      /* frames */
-    uint64_t requested_count, received_count; /* tasks; fields */
-    uint64_t standby_frame; /* the oldest target that the second lane searched again */
-    bool finished;          /* no more frames or tasks */
-    bool cancelled;         /* stop at once */
-    int status;             /* the first failure */
+    uint64_t sent_count;      /* frames */
+    uint64_t requested_count; /* tasks */
+    uint64_t received_count;  /* fields */
+    uint64_t standby_frame;   /* the oldest target that the second lane searched again */
+    bool finished;            /* no more frames or tasks */
+    bool cancelled;           /* stop at once */
+    int status;               /* the first failure */
 };
 
 static struct gpume_lane *last_lane(const struct gpume_pipeline *pipeline)
@@ -39,7 +40,7 @@ static struct gpume_lane *last_lane(const struct gpume_pipeline *pipeline)
     return pipeline->lanes[pipeline->lane_count - 1];
 }
 
-/* Tasks whose fields have not been received. Locked. */
+/* The number of tasks whose fields have not been received. Locked. */
 static uint64_t outstanding(const struct gpume_pipeline *pipeline)
 {
     return pipeline->requested_count - pipeline->received_count;
@@ -51,7 +52,7 @@ static int failure(const struct gpume_pipeline *pipeline)
     return pipeline->cancelled ? GPUME_CANCELLED : pipeline->status;
 }
 
-/* True if nothing more comes of waiting until the caller does something. Locked. */
+/* True if no lane can make progress until the caller sends or releases something. Locked. */
 static bool is_stuck(const struct gpume_pipeline *pipeline)
 {
     for (uint32_t i = 0; i < pipeline->lane_count; i++) {
@@ -108,9 +109,9 @@ static int open_lane(struct gpume_pipeline *pipeline, const struct gpume_engine_
                                    : status;
 }
 
-/* Opens the standby engine in a lane of its own, which goes on with all that the failed one has not
- * delivered. Called in the failed lane's thread, which is the only one to look at its history.
- * Locked, but unlocks meanwhile. */
+/* Opens the standby engine in a lane of its own, which searches all tasks whose fields the failed
+ * lane has not delivered. Runs in the failed lane's thread, since no other may use that lane's
+ * history. Locked, but releases the mutex while the engine is being opened. */
 static int take_over(struct gpume_pipeline *pipeline, struct gpume_lane *failed)
 {
     struct gpume_plan plan;
@@ -174,7 +175,7 @@ static int init_pool(
     return GPUME_OK;
 }
 
-/* Fields that can be complete, under way or waiting: of both lanes. */
+/* The most fields of both lanes together that can be waiting, in flight or complete. */
 static uint32_t fields_max(const struct gpume_plan *plan)
 {
     return gpume_lane_requests_max(plan) + plan->slots * plan->batch + GPUME_SLOTS_MAX;
@@ -195,7 +196,7 @@ static int init_all(struct gpume_pipeline *pipeline, const struct gpume_pipeline
         GPUME_TRY(gpume_checker_open(&pipeline->checker, &plan->params, pipeline->log));
     }
     void *taken = engine;
-    engine = NULL; /* the lane's from here on */
+    engine = NULL; /* owned by the lane from here on */
     GPUME_TRY(open_lane(pipeline, parts->ops, taken, plan, 0, &pipeline->lanes[0]));
     pipeline->lane_count = 1;
 fail:
@@ -261,7 +262,7 @@ static void push_task(struct gpume_pipeline *pipeline, const struct gpume_task *
     gpume_lane_push_task(last_lane(pipeline), &request);
 }
 
-/* Takes the tasks that the source has by now. Locked. */
+/* Pushes all tasks for which enough frames have been sent. Locked. */
 static void push_due_tasks(struct gpume_pipeline *pipeline)
 {
     const struct gpume_task_source *source = &pipeline->source;
@@ -292,7 +293,7 @@ int gpume_pipeline_send(struct gpume_pipeline *pipeline, struct gpume_frame **ou
     return status;
 }
 
-/* Locked. A lane that takes over gets the tasks under way besides. */
+/* Keeps room for the tasks in flight, which a lane that takes over must queue as well. Locked. */
 static bool has_room(const struct gpume_pipeline *pipeline)
 {
     const struct gpume_plan *plan = &pipeline->plan;
@@ -329,7 +330,7 @@ int gpume_pipeline_finish(struct gpume_pipeline *pipeline)
 
 /* --- the receiver */
 
-/* What receiving comes to while the next field is not complete; GPUME_OK = wait. Locked. */
+/* The result of receiving while the next field is not complete; GPUME_OK means: wait. Locked. */
 static int receive_verdict(const struct gpume_pipeline *pipeline, uint32_t flags)
 {
     if (failure(pipeline) != GPUME_OK) {
@@ -363,7 +364,7 @@ int gpume_pipeline_receive(
     return status;
 }
 
-/* --- anyone */
+/* --- either side */
 
 void gpume_pipeline_cancel(struct gpume_pipeline *pipeline)
 {
@@ -417,12 +418,12 @@ int gpume_pipeline_close(struct gpume_pipeline **out)
     }
     *out = NULL;
     gpume_pipeline_cancel(pipeline);
-    /* The first lane's thread may still open the second one. */
+    /* Until it has been stopped, the first lane's thread may still add the second lane. */
     for (uint32_t i = 0; i < pipeline->lane_count; i++) {
         gpume_lane_stop(pipeline->lanes[i]);
     }
     int status = pipeline->status;
-    /* Frames and fields lie in the first engine's memory, which is closed last. */
+    /* Frames and fields are in the first engine's memory, so that engine is closed last. */
     for (uint32_t i = pipeline->lane_count; i > 0; i--) {
         const int closed = gpume_lane_close(&pipeline->lanes[i - 1]);
         status = status == GPUME_OK ? closed : status;

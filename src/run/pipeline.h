@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Frames and tasks in, fields out. Frames come from a pool of fixed size, which is the only
- * throttle towards the sender; tasks are dealt to lanes (lane.h), whose slots are the only throttle
- * towards the receiver; complete fields are put back into the order of their tasks (reorder.h).
- * Everything is counted out at the start, so nothing else can block. The single thing that travels
- * upstream is "stop".
+ * Frames and tasks come in, motion fields go out. Lanes (lane.h) search the tasks; a queue puts
+ * complete fields back into the order of their tasks (reorder.h). Only two things can block: the
+ * sender waits when all frames of the pool are in use, and a lane waits when all its slots hold
+ * fields that the receiver has not released. Every other queue is allocated at the start for the
+ * worst case. The only signal that travels upstream is "stop".
  *
  *   acquire -> fill -> send --+                                          +-> [reorder] -> receive
  *      ^            request --+-> lane: submit ... collect --------------+
- *      +---- frame's last reference dropped
+ *      +---- last reference to the frame dropped
  *
- * One lane today. When its GPU fails and a standby is there, a second lane takes over.
+ * There is one lane. If its GPU fails and there is a standby engine, a second lane takes over.
  */
 #ifndef GPUME_RUN_PIPELINE_H
 #define GPUME_RUN_PIPELINE_H
@@ -20,11 +20,12 @@
 struct gpume_pipeline;
 struct gpume_standby;
 
-/* Where tasks come from that frames bring with them: a schedule. Asked, under the pipeline's lock,
- * after every frame and at the end, until it has no more. */
+/* A schedule that derives tasks from the frames sent. The pipeline asks it for tasks after every
+ * frame and at the end, each time until it has no more, and holds its lock meanwhile. */
 struct gpume_task_source {
-    /* The next task that the first `frames` frames allow; ended: there will be no more frames.
-     * NULL: tasks come by gpume_pipeline_request alone. */
+    /* Sets *task to the next task that needs no more than the first `frames` frames; false if there
+     * is none. ended: no more frames will come. If next is NULL, all tasks come from
+     * gpume_pipeline_request. */
     bool (*next)(void *opaque, uint64_t frames, bool ended, struct gpume_task *task);
     void *opaque;
 };
@@ -32,21 +33,21 @@ struct gpume_task_source {
 /* What a pipeline is made of. */
 struct gpume_pipeline_parts {
     const struct gpume_engine_ops *ops;
-    void *engine;                  /* taken over, on failure too */
-    struct gpume_standby *standby; /* or NULL; taken over, on failure too */
+    void *engine;                  /* owned by the pipeline, even if opening fails */
+    struct gpume_standby *standby; /* may be NULL; owned in the same way */
     struct gpume_task_source source;
     const struct gpume_plan *plan;
     const struct gpume_log *log; /* outlives the pipeline */
 };
 
-/* params.check opens the reference search beside the engine. */
+/* With params.check, this also opens the reference search that checks every field. */
 int gpume_pipeline_open(struct gpume_pipeline **pipeline, const struct gpume_pipeline_parts *parts);
 
-/* Asks for one search. Both frames have been sent, plan.reach frames or fewer before the next one.
- * GPUME_AGAIN: too many tasks wait. GPUME_INVALID: after gpume_pipeline_finish. */
+/* Requests one search. Both frames must be among the last plan.reach frames sent. Returns
+ * GPUME_AGAIN if too many tasks are waiting, and GPUME_INVALID after gpume_pipeline_finish. */
 int gpume_pipeline_request(struct gpume_pipeline *pipeline, const struct gpume_task *task);
 
-/* These do what the public functions of the same name promise. */
+/* These implement the public functions of the same name. */
 int gpume_pipeline_acquire(
     struct gpume_pipeline *pipeline, struct gpume_frame **frame, uint32_t flags);
 int gpume_pipeline_send(
