@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The full search of a tile of TILE_X x TILE_Y blocks from shared memory: for every block the
- * candidate with the smallest (cost, order). samples.glsl tells the variants apart.
+ * The full search of a tile of TILE_X x TILE_Y blocks from shared memory: finds for every block the
+ * candidate with the smallest (cost, order). samples.glsl defines the variants.
  *
- * Grid: x and y count tiles, z = task; FALLBACK: x alone, and every workgroup takes its share of
- * the blocks that pruning has listed. A workgroup loads the reference samples of COLUMNS
- * neighbouring dx and BAND chunks of CHUNK neighbouring dy at a time. An invocation takes items:
- * one block at one dx and CHUNK neighbouring dy, with one unit of UNIT x UNIT target samples in
- * registers at a time, to which each row of the reference is compared for all dy once it is loaded.
- * The host picks these sizes (gpu/tune/tile.h) so that no invocation loops more than
- * GPUME_ITERATIONS_MAX times.
+ * Grid: x and y count tiles, z = task. With FALLBACK only x is used, and every workgroup takes its
+ * share of the blocks that pruning has listed. A workgroup loads the reference samples of COLUMNS
+ * neighbouring dx and BAND chunks of CHUNK neighbouring dy at a time. An invocation processes
+ * items: an item is one block at one dx and the CHUNK neighbouring dy of a chunk. The invocation
+ * holds one unit of UNIT x UNIT target samples in registers at a time, loads each row of the
+ * reference once, and compares it with the unit at every dy of the chunk. The host picks these
+ * sizes (gpu/tune/tile.h) so that no invocation loops more than GPUME_ITERATIONS_MAX times.
  *
- * Blocks that the picture's edge cuts to anything but whole units belong to match_quads.comp.
+ * If the picture's edge cuts a block to a size that is not a whole number of units,
+ * match_quads.comp searches that block instead.
  *
  * Shared memory: 16 bytes per quad of reference samples, 4 per word of target samples, 12 per
  * block. Access: reads target, reference and (FALLBACK) fallback, writes vectors and costs.
@@ -54,41 +55,43 @@ const uint CHUNKS = (SPAN_Y + CHUNK - 1u) / CHUNK;
 const uint BLOCKS = TILE_X * TILE_Y;
 const uint SKIP = uint(PAD_X - WINDOW_X); /* samples before the first dx: 0 to 3 */
 
-/* Reference samples: word w of a row lies in plane w & 3. Planes begin 8 banks apart (of 32), so
- * that neighbouring invocations, which read neighbouring words, never meet in a bank. */
+/* Reference samples: word w of a row lies in plane w & 3. Each plane begins 8 banks (of 32) after
+ * the one before it, so that neighbouring invocations, which read neighbouring words, do not
+ * conflict. */
 const uint QUADS = (TILE_X * BLOCK_W + COLUMNS + SKIP + 2u) / 4u;
 const uint ROWS = TILE_Y * BLOCK_H + BAND * CHUNK - 1u;
 const uint PLANE = (ROWS * QUADS + 23u) / 32u * 32u + 8u;
 
 /* Target samples: block by block, unit by unit, row by row. */
-const uint FOUR_QUADS = WORD_SAMPLES; /* in four words */
+const uint FOUR_QUADS = WORD_SAMPLES; /* quads in four words */
 const uint FOURS = BLOCKS * BLOCK_W * BLOCK_H / (4u * FOUR_QUADS);
 const uint UNIT_FOURS = UNIT * WORDS / 4u;
-const uint RUN = RUN_SAMPLES / UNIT; /* columns of units whose sums are carried out together */
+const uint RUN = RUN_SAMPLES / UNIT; /* neighbouring units that one sum can take in */
 
 const uint ZERO_ROW = uint(WINDOW_Y) / CHUNK * CHUNK; /* where the chunk of dy = 0 begins */
-const uint SHARE = LOCAL / BLOCKS; /* invocations that a block has, with two words */
+const uint SHARE = LOCAL / BLOCKS; /* invocations per block, with two words */
 const bool RAGGED = SPAN_Y % CHUNK != 0u; /* the last chunk holds fewer dy */
 
 shared WORD reference_words[4u * PLANE];
 shared FOUR_WORDS target_words[FOURS];
-shared uint best[BLOCKS]; /* one word: cost << KEY_BITS | index, two words: index */
+shared uint best[BLOCKS]; /* one word: cost << KEY_BITS | index; two words: index */
 shared uint best_cost[BLOCKS];
-shared uint zero_cost[BLOCKS]; /* of (0,0), which wins ties; among others the lower index does */
-shared uint excess;
+shared uint zero_cost[BLOCKS]; /* of (0,0), which wins all ties; otherwise the lower index wins */
+shared uint excess; /* 1 if a sample is above the maximum of its bit depth */
 
 /* The same in every invocation. */
 uint z;              /* task */
 uint tile_x, tile_y; /* blocks */
-uint target_base, reference_base; /* quads: the tile's first block, its first match */
-bool whole; /* the picture cuts none of the tile's blocks */
+uint target_base, reference_base; /* quads: where the tile's target and reference samples begin */
+bool whole; /* the picture's edge cuts none of the tile's blocks */
 
 WORD unit_words[UNIT * WORDS];
 WORD row_words[WORDS];
 SUM sums[CHUNK];
 uint block_costs[CHUNK];
 
-/* Bits that no sample has by its depth. Memory may hold them; the bounds above then do not. */
+/* Bits above the sample depth. If a frame has such bits all the same, the sums may exceed their
+ * limits (samples.glsl) and the keys theirs. */
 #ifdef GPUME_WIDE
 const uint EXCESS = ((0xffffu << BITS) & 0xffffu) * 0x10001u;
 #define NOTE_EXCESS(quad)                                                                          \
@@ -104,7 +107,7 @@ uvec2 block_at(uint b)
     return uvec2(tile_x + b % TILE_X, tile_y + b / TILE_X);
 }
 
-/* Visible samples; none if the block is not this dispatch's. */
+/* The size of the block within the picture; 0 if the block does not belong to this dispatch. */
 uvec2 block_size(uint b)
 {
     if (whole) {
@@ -122,7 +125,7 @@ uint out_index(uint b)
     return result_index(pc.layer, z, at.y * pc.layer.blocks_x + at.x);
 }
 
-/* The tile may reach beyond the picture's last blocks: what is read there does not count, but the
+/* The tile may extend beyond the picture's last blocks. The samples read there are ignored, but the
  * reads must stay in bounds. */
 void load_target()
 {
@@ -141,7 +144,7 @@ void load_target()
     }
 }
 
-/* For the candidates from (column, row) of the window. */
+/* Loads the samples of the candidates that begin at (column, row) of the window. */
 void load_reference(uint column, uint row)
 {
     uint from = reference_base + row * pc.frames.stride + column / 4u;
@@ -170,7 +173,7 @@ void load_unit(uint four)
     }
 }
 
-/* Adds the differences of row_words and row y of the unit. */
+/* Adds the differences between row_words and row y of the unit to sum k. */
 void add_row(uint k, uint y)
 {
 #ifdef GPUME_HALF
@@ -191,8 +194,8 @@ void add_row(uint k, uint y)
 #endif
 }
 
-/* Adds the unit's differences at all dy of the chunk. at: of the top row's leftmost samples, each
- * in its plane. */
+/* Adds the unit's differences at all dy of the chunk. at: the indices of the first four samples of
+ * the top row, each in its own plane. */
 void add_unit(uvec4 at)
 {
     [[unroll]] for (uint y = 0u; y < UNIT + CHUNK - 1u; y++) {
@@ -222,7 +225,8 @@ void take_sums()
     }
 }
 
-/* Units of one row of them, from column x to end. first: of the block's words, at: see add_unit. */
+/* Adds the units of the row at y, from column x to `end`. first: the index of the block's first
+ * words; at: see add_unit. */
 void add_units(uint first, uvec4 at, uint y, uint x, uint end)
 {
     for (; x < end; x += UNIT) {
@@ -231,7 +235,7 @@ void add_units(uint first, uvec4 at, uint y, uint x, uint end)
     }
 }
 
-/* The block's costs at all dy of the chunk, into block_costs. */
+/* Computes the block's costs at all dy of the chunk: block_costs. */
 void compare_block(uint b, uvec2 size, uvec4 at)
 {
     uint first = b * (BLOCK_W * BLOCK_H / (4u * FOUR_QUADS));
@@ -272,7 +276,7 @@ uvec2 allowed_range(uint at, uint size, uint picture, int window)
     return uvec2(max(-int(at), -window) + window, min(int(picture - at - size), window) + window);
 }
 
-/* Offers the candidates of a chunk to the block: their costs are in block_costs. */
+/* Offers the candidates of a chunk, whose costs are in block_costs, to the block. */
 void offer(uint b, uint column, uint row, uvec2 rows)
 {
     uint key = NONE;
@@ -283,13 +287,13 @@ void offer(uint b, uint column, uint row, uvec2 rows)
     }
     if (key != NONE) {
         key += row * SPAN_X + column;
-        if (key < best[b]) { /* an old value here costs an atomic and no more */
+        if (key < best[b]) { /* a stale value costs no more than a needless atomic */
             atomicMin(best[b], key);
         }
     }
 }
 
-/* The same where cost and index need a word each. */
+/* The same with two words: keeps the best candidate of the invocation. */
 void keep(uint column, uint row, uvec2 rows, inout uint least_cost, inout uint least_index)
 {
     [[unroll]] for (uint k = 0u; k < CHUNK; k++) {
@@ -302,8 +306,8 @@ void keep(uint column, uint row, uvec2 rows, inout uint least_cost, inout uint l
     }
 }
 
-/* All candidates whose reference samples are loaded. With two words an invocation has candidates of
- * one block, as it keeps the best of them. */
+/* Compares all candidates whose reference samples are loaded. With two words, an invocation
+ * compares candidates of one block only, since it keeps the best of them itself. */
 void compare_loaded(
     uint column_first, uint chunk_first, inout uint least_cost, inout uint least_index)
 {
@@ -334,7 +338,7 @@ void compare_loaded(
     }
 }
 
-/* Nothing is found yet. */
+/* Clears the results. */
 void start_blocks()
 {
     for (uint b = gl_LocalInvocationIndex; b < BLOCKS; b += LOCAL) {
@@ -342,8 +346,8 @@ void start_blocks()
     }
 }
 
-/* Takes every invocation's best candidate, of its block b, into best and best_cost. All of the
- * workgroup calls it. */
+/* Reduces the invocations' best candidates of each block b to best and best_cost. The whole
+ * workgroup must call this. */
 void reduce_words(uint b, uint least_cost, uint least_index)
 {
     atomicMin(best_cost[b], least_cost);
@@ -366,13 +370,13 @@ void store(uint b, bool two_words)
     costs[at] = cost;
 }
 
-/* All candidates, one load of the reference after the other. */
+/* Compares all candidates, one load of the reference after the other. */
 void compare_all(inout uint least_cost, inout uint least_index)
 {
     for (uint column = 0u; column < SPAN_X; column += COLUMNS) {
         for (uint chunk = 0u; chunk < CHUNKS; chunk += BAND) {
             if (column + chunk > 0u) {
-                barrier(); /* the load before is done with */
+                barrier(); /* nobody reads the previous load any more */
             }
             load_reference(column, chunk * CHUNK);
             barrier();
@@ -381,7 +385,7 @@ void compare_all(inout uint least_cost, inout uint least_index)
     }
 }
 
-/* The tile at tile_x, tile_y of task z. */
+/* Searches the tile at tile_x, tile_y for task z. */
 void search_tile()
 {
     uint lane = gl_LocalInvocationIndex;
@@ -428,7 +432,7 @@ void main()
         z = gl_WorkGroupID.z;
         tile_x = tile % pc.tiles_x * TILE_X;
         tile_y = pc.row_first + tile / pc.tiles_x * TILE_Y;
-        if (tile < pc.tile_end) { /* the whole workgroup */
+        if (tile < pc.tile_end) { /* the same for the whole workgroup */
             search_tile();
         }
         return;
@@ -439,7 +443,7 @@ void main()
         z = entry / pc.layer.blocks;
         tile_x = block % pc.layer.blocks_x / TILE_X * TILE_X;
         tile_y = block / pc.layer.blocks_x / TILE_Y * TILE_Y;
-        barrier(); /* the last tile's results have been read */
+        barrier(); /* the previous tile's results have been read */
         search_tile();
     }
 }

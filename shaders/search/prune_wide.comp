@@ -1,28 +1,33 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The full search by successive elimination (Li and Salari 1995; by parts of the block: Gao, Duanmu
- * and Zou 2000), exact: the sums of two squares of samples differ by no more than their SAD.
- * Therefore the differences between the sums of a block's four quarters and of a candidate's add up
- * to a lower bound of the SAD, and those of its sixteen sixteenths to a tighter one. A candidate
- * whose bound is above the best cost so far cannot win and is not compared. Groups of 4 x 4
- * candidates come first: the smallest and the largest sum of a quarter in a group bound all of it.
+ * The full search with successive elimination (Li and Salari 1995; by parts of the block: Gao,
+ * Duanmu and Zou 2000). It is exact, because the sums of two squares of samples never differ by
+ * more than the SAD of the squares. So the absolute differences between the sums of a block's four
+ * quarters and those of a candidate's quarters add up to a lower bound of the candidate's SAD, and
+ * those of the sixteen sixteenths to a tighter one. A candidate whose bound is above the best cost
+ * so far cannot win and is not compared. Groups of 4 x 4 candidates are tested as a whole first:
+ * the smallest and the largest sum of each quarter within a group bound all its candidates.
  *
- * A workgroup searches one block. It compares the zero vector and bounds all groups of the window,
- * or of a part of it. The nearest groups, one from each of SEEDS classes, give the first candidates
- * to compare. Groups that the best cost does not exclude are bounded candidate by candidate, by
- * quarters, one list of groups at a time. Quads of candidates that pass go on a second list of up
- * to LIST and are bounded by sixteenths; the nearest of them are compared, and then all that are
- * still not excluded. A block with too many of them (noise) falls back to the search without
- * pruning.
+ * One workgroup searches one block. "Nearest" means: with the least bound.
+ * 1. It compares the zero vector, and bounds all groups of the window, or of one part of a large
+ *    window.
+ * 2. It divides the groups into SEEDS classes, and compares the nearest candidate of the nearest
+ *    group of each class, so that the best cost is low from the start.
+ * 3. It lists the groups that the best cost does not exclude, up to GROUP_LIST at a time, and
+ *    bounds their candidates by quarters. A quad is four neighbouring candidates in a row. Quads
+ *    in which a candidate passes go on a second list, of up to LIST quads.
+ * 4. It bounds the quads of that list by sixteenths, compares the nearest candidate of each class,
+ *    and then all candidates that are still not excluded.
+ * If too many candidates pass, as in noise, the block falls back to the search without pruning.
  *
  * Sums and bounds are half floats: see sum_bounds.glsl.
  *
- * A block that the picture's lower edge cuts is bounded by its complete parts. If no quarter is
- * complete, or the right edge cuts the block, it falls back at once.
+ * If the picture's lower edge cuts a block, only the complete parts of the block count towards its
+ * bounds. If no quarter is complete, or the right edge cuts the block, it falls back at once.
  *
- * Grid: x = block, y = block row, z = task. Reads frames in patches and sums; writes vectors, costs
- * and fallback (by block, 1: search it in full; then a list of those blocks) and adds to the task's
- * counts.
+ * Grid: x = block, y = block row, z = task. Reads the frames' patches and sums; writes vectors,
+ * costs and fallback (a flag for each block, 1: search it in full; then a list of those blocks),
+ * and adds to the task's counts.
  */
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -46,7 +51,7 @@ layout(local_size_x_id = GPUME_SPEC_LOCAL) in;
 layout(constant_id = GPUME_SPEC_LOCAL) const uint LOCAL = 32;
 
 layout(std430, binding = 0) readonly buffer Patches { OCTET patches[]; };
-layout(std430, binding = 1) readonly buffer Quarters { uvec2 quarters[]; }; /* in tiles */
+layout(std430, binding = 1) readonly buffer Quarters { uvec2 quarters[]; }; /* in 4 x 4 tiles */
 layout(std430, binding = 2) readonly buffer Sixteenths { uvec2 sixteenths[]; };
 layout(std430, binding = 3) readonly buffer Groups { uint groups[]; };
 layout(std430, binding = 4) writeonly buffer Vectors { uint vectors[]; };
@@ -69,26 +74,26 @@ const uint GROUP = 4u;
 const uint GROUPS_X = uint(PAD_X + WINDOW_X + 4) / GROUP, GROUPS_Y = (ROWS + 3u) / GROUP;
 const uint PARTS = (GROUPS_Y + PART - 1u) / PART;
 const uint PART_GROUPS = PART * GROUPS_X;
-const uint EACH = (PART_GROUPS + LOCAL - 1u) / LOCAL; /* groups that an invocation bounds */
-const uint GROUP_LIST = 2u * LOCAL; /* short: shared memory limits the workgroups on a core */
+const uint EACH = (PART_GROUPS + LOCAL - 1u) / LOCAL; /* groups per invocation */
+const uint GROUP_LIST = 2u * LOCAL; /* more would cost shared memory and so occupancy */
 
-shared uvec4 target_sums[5u]; /* of sixteenths and quarters, each as a pair of itself */
-shared uint seeds[SEEDS];     /* by class: the least bound, above what has it */
+shared uvec4 target_sums[5u]; /* of sixteenths and quarters, each twice in a word */
+shared uint seeds[SEEDS];     /* by class: the least bound << 16 | what has that bound */
 shared uint group_list[GROUP_LIST];
-shared uint group_count; /* including those that did not fit */
-shared uint list[LIST]; /* quads of candidates past the quarters, by the first, */
-shared uvec2 list_bounds[LIST]; /* and their bounds by sixteenths */
+shared uint group_count;        /* including groups that did not fit */
+shared uint list[LIST];         /* the first candidates of quads that passed the quarters */
+shared uvec2 list_bounds[LIST]; /* the quads' bounds by sixteenths */
 shared uint list_count;
-shared uint passed; /* candidates past the quarters */
+shared uint passed; /* candidates that passed the quarters */
 
 uvec4 range; /* see allowed_range */
 
 #include "search/prune_bounds.glsl"
 
-/* Can there be anything better than the best so far? */
+/* True if a candidate could still beat the best one so far. */
 bool is_open() { return best_cost > 0u || best_order > 0u; }
 
-/* Offers an invocation's nearest to its class, unless the limit excludes it. */
+/* Offers an invocation's nearest group or candidate to its class, unless the limit excludes it. */
 void offer_seed(uint nearest, uint limit)
 {
     if (nearest >> 16 <= (limit & 0xffffu)) {
@@ -103,9 +108,9 @@ void clear_seeds()
     }
 }
 
-uint bounds[EACH]; /* of the invocation's groups of the part */
+uint bounds[EACH]; /* of the invocation's groups in the current part */
 
-/* Bounds the groups of the part that begins at row `first` of groups. */
+/* Bounds the groups of the part whose first row of groups is `first`. */
 void bound_groups(uint first)
 {
     PAIR signs = PAIR(1.0, -1.0), between[4];
@@ -129,7 +134,7 @@ void bound_groups(uint first)
     offer_seed(nearest, limit_of(best_cost, 4u, QUARTER_SHIFT));
 }
 
-/* A quad of candidates of a group: their bounds, and the first candidate. */
+/* The bounds of the quad in row `item` of a group, and the quad's first candidate. */
 uvec2 bound_item(uint group, uint first, uint item, out uint candidate)
 {
     uint y = first + group / GROUPS_X, x = group % GROUPS_X;
@@ -137,7 +142,7 @@ uvec2 bound_item(uint group, uint first, uint item, out uint candidate)
     return bound_quad(tile_first + y * pc.frames.stride + x, item, target, tile_below, lower);
 }
 
-/* The least of four bounds in the high half; 4 * i and its place in the low half. */
+/* The least of a quad's bounds << 16 | 4 * i + the place of that candidate in the quad. */
 uint least_of(uvec2 both, uint i)
 {
     uvec4 keys = uvec4(both.x << 16, both.x & 0xffff0000u, both.y << 16, both.y & 0xffff0000u);
@@ -145,7 +150,7 @@ uint least_of(uvec2 both, uint i)
     return min(min(keys.x, keys.y), min(keys.z, keys.w));
 }
 
-/* Compares the candidates with the least bounds of the nearest groups. */
+/* Compares the nearest candidate of the nearest group of each class. */
 void seed(uint first)
 {
     uint lane = gl_LocalInvocationIndex, nearest = NONE, candidate;
@@ -170,7 +175,7 @@ void seed(uint first)
         short_list[lane] = NONE;
     }
     barrier();
-    /* its: of the class that the invocation has examined. */
+    /* `its` is the nearest group of the class that this invocation has examined. */
     if (kind < SEEDS && lane % GROUP == 0u && seeds[kind] != NONE) {
         uint k = seeds[kind] & 15u, group = its & 0xffffu;
         short_list[kind] = candidate_of(GROUP * (first + group / GROUPS_X) + k / 4u,
@@ -180,7 +185,8 @@ void seed(uint first)
     compare(SEEDS);
 }
 
-/* Lists groups that the best cost does not exclude, as many as fit, none of them twice. */
+/* Lists groups that the best cost does not exclude, as many as fit. Clears the bounds of those that
+ * it lists, so that no group is listed twice. */
 void list_groups()
 {
     uint limit = limit_of(best_cost, 4u, QUARTER_SHIFT) & 0xffffu;
@@ -194,7 +200,7 @@ void list_groups()
     barrier();
 }
 
-/* Lists the quads of candidates of some groups that the quarters do not exclude. */
+/* Of the listed groups `from` to `end`, lists the quads that the quarters do not exclude. */
 void list_quads(uint from, uint end, uint first, uint limit)
 {
     uint at = from + gl_LocalInvocationIndex / GROUP, candidate;
@@ -213,14 +219,14 @@ void list_quads(uint from, uint end, uint first, uint limit)
     barrier();
 }
 
-/* Removes a candidate from the list. */
+/* Removes candidate `which` from quad i of the list, and returns it. */
 uint take(uint i, uint which)
 {
     list_bounds[i][which / 2u] |= which % 2u == 0u ? NOWHERE : NOWHERE << 16;
     return list[i] + which;
 }
 
-/* Bounds the list's quads by sixteenths and compares the nearest candidates. */
+/* Bounds the list's quads by sixteenths and compares the nearest candidate of each class. */
 void bound_list(uint count)
 {
     uint limit = limit_of(best_cost, 16u, SIXTEENTH_SHIFT), nearest = NONE;
@@ -243,7 +249,8 @@ void bound_list(uint count)
     compare(SEEDS);
 }
 
-/* Compares the listed candidates that neither sixteenths nor costs exclude. */
+/* Compares the listed candidates whose bounds by sixteenths do not exclude them, lowering the limit
+ * as better costs are found. */
 void compare_list(uint count)
 {
     for (bool more = true; more;) {
@@ -251,7 +258,7 @@ void compare_list(uint count)
         for (uint i = gl_LocalInvocationIndex; i < count; i += LOCAL) {
             uvec2 both = list_bounds[i];
             uint hits = within(both.x, limit) | within(both.y, limit) >> 1;
-            for (; hits != 0u; hits &= hits - 1u) { /* bits 15, 31, 14, 30 */
+            for (; hits != 0u; hits &= hits - 1u) { /* bits 15, 31, 14, 30: candidates 0 to 3 */
                 uint bit = uint(findLSB(hits)), j = bit / 16u + (bit % 16u == 14u ? 2u : 0u);
                 uint order = order_at(list[i] + j);
                 bool may = order != best_order && (best_cost > 0u || order < best_order);
@@ -275,7 +282,7 @@ void compare_list(uint count)
     }
 }
 
-/* Searches the first `count` of the listed groups; false: too much to compare, it gives up. */
+/* Searches the first `count` listed groups. Returns false if there is too much to compare. */
 bool search_groups(uint first, uint count)
 {
     for (uint from = 0u; from < count; from += LOCAL / GROUP) {
@@ -296,7 +303,7 @@ bool search_groups(uint first, uint count)
     return true;
 }
 
-/* Searches a part of the window; false: too much to compare, it gives up. */
+/* Searches a part of the window. Returns false if there is too much to compare. */
 bool search_part(uint first)
 {
     barrier();
@@ -324,7 +331,7 @@ bool search_part(uint first)
     return true;
 }
 
-/* The block's result, or its entry among those that fall back. */
+/* Stores the block's result, or enters the block in the list of those that fall back. */
 void finish(bool gave_up)
 {
     uvec2 grid = position / BLOCK;
@@ -375,7 +382,7 @@ void main()
     place();
     range = allowed_range(position, size);
     bool gave_up = size.x < BLOCK || size.y < HALF;
-    if (!gave_up) { /* the whole workgroup */
+    if (!gave_up) { /* the same for the whole workgroup */
         start();
         for (uint i = 0u; i < PARTS && is_open() && !gave_up; i++) {
             uint part = (i + PARTS / 2u) % PARTS;
