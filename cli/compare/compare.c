@@ -116,7 +116,7 @@ static enum gpume_exit open_sides(struct job *job)
     int status = GPUME_OK;
     for (size_t i = 0; i < 2 && status == GPUME_OK; i++) {
         status = open_side(&job->sides[i], job->options);
-        job->comparison.has_figures[i] = job->sides[i].frames != NULL;
+        job->comparison.has_statistics[i] = job->sides[i].frames != NULL;
     }
     return gpume_exit_of_reader(status);
 }
@@ -133,7 +133,7 @@ static void close_sides(struct job *job)
     }
 }
 
-static int compare_field(struct job *job, struct gpume_read_figures figures[2])
+static int compare_field(struct job *job, struct gpume_read_statistics statistics[2])
 {
     struct gpume_compared_field field;
     const struct gpume_vectors_field *a = job->sides[0].field, *b = job->sides[1].field;
@@ -142,11 +142,12 @@ static int compare_field(struct job *job, struct gpume_read_figures figures[2])
         if (job->sides[i].frames) {
             const struct gpume_vectors_field *read = job->sides[i].field;
             const uint64_t *ref = read->columns & GPUME_VECTORS_REF ? &read->ref : NULL;
-            status = gpume_frames_reader_seek(job->sides[i].frames, read->frame, ref, &figures[i]);
+            status =
+                gpume_frames_reader_seek(job->sides[i].frames, read->frame, ref, &statistics[i]);
         }
     }
-    status =
-        status ? status : gpume_comparison_add(&job->comparison, a, b, figures, &field, &console);
+    status = status ? status
+                    : gpume_comparison_add(&job->comparison, a, b, statistics, &field, &console);
     if (status == GPUME_OK && job->csv) {
         gpume_comparison_csv_row(job->csv, &field);
     }
@@ -154,11 +155,11 @@ static int compare_field(struct job *job, struct gpume_read_figures figures[2])
 }
 
 /* Pictures have the time stamps of the first run, if both runs have time stamps. */
-static enum gpume_exit draw_field(struct job *job, const struct gpume_read_figures figures[2])
+static enum gpume_exit draw_field(struct job *job, const struct gpume_read_statistics statistics[2])
 {
-    const bool timed = figures[0].has_time && figures[1].has_time;
+    const bool timed = statistics[0].has_time && statistics[1].has_time;
     const int status = gpume_compare_map_draw(
-        job->map, job->sides[0].field, job->sides[1].field, timed ? &figures[0].time_us : NULL);
+        job->map, job->sides[0].field, job->sides[1].field, timed ? &statistics[0].time_us : NULL);
     return gpume_exit_of_writer(status);
 }
 
@@ -166,19 +167,19 @@ static enum gpume_exit draw_field(struct job *job, const struct gpume_read_figur
 static enum gpume_exit take_both(struct job *job)
 {
     const struct gpume_vectors_field *field = job->sides[0].field;
-    struct gpume_read_figures figures[2] = {{0}, {0}};
+    struct gpume_read_statistics statistics[2] = {{0}, {0}};
     if (job->options->map && job->comparison.fields > 0 && field->frame == job->last) {
         return gpume_refuse(GPUME_EXIT_USAGE,
             "%s and %s: have two motion fields per frame, but --map draws one; leave it out, or "
             "compare runs of one direction",
             job->comparison.names[0], job->comparison.names[1]);
     }
-    const int status = compare_field(job, figures);
+    const int status = compare_field(job, statistics);
     job->last = field->frame;
     job->width = field->width > job->width ? field->width : job->width;
     job->height = field->height > job->height ? field->height : job->height;
     return status != GPUME_OK || !job->map ? gpume_exit_of_reader(status)
-                                           : draw_field(job, figures);
+                                           : draw_field(job, statistics);
 }
 
 /* Orders by frame, then by reference; NULL comes last. Negative: a comes first. */
@@ -331,12 +332,12 @@ static enum gpume_exit conclude(const struct job *job)
 }
 
 /* Warns of frame pairs that are missing from the means. */
-static void warn_of_figures(const struct job *job)
+static void warn_of_statistics(const struct job *job)
 {
     const struct gpume_comparison *comparison = &job->comparison;
     for (size_t i = 0; i < 2; i++) {
-        if (job->sides[i].is_folder && !comparison->has_figures[i] &&
-            comparison->has_figures[1 - i]) {
+        if (job->sides[i].is_folder && !comparison->has_statistics[i] &&
+            comparison->has_statistics[1 - i]) {
             gpume_console_warning(
                 "%s: has no frames.csv; its SAD and PSNR are not compared", comparison->names[i]);
         }
@@ -376,7 +377,7 @@ static enum gpume_exit work(struct job *job)
     result = result ? result : open_outputs(job);
     result = result ? result : compare(job);
     if (result == GPUME_EXIT_DONE) {
-        warn_of_figures(job);
+        warn_of_statistics(job);
         result = finish_outputs(job);
     }
     return result ? result : conclude(job);

@@ -50,15 +50,15 @@ static void print_counts(const struct gpume_comparison *comparison)
                 comparison -> only[i], comparison -> only[i] == 1 ? "" : "s");
         }
     }
-    if (comparison->refs_apart > 0) {
-        printf("references   differ in %" PRIu64 " frame pair%s\n", comparison->refs_apart,
-            comparison->refs_apart == 1 ? "" : "s");
+    if (comparison->refs_differ > 0) {
+        printf("references   differ in %" PRIu64 " frame pair%s\n", comparison->refs_differ,
+            comparison->refs_differ == 1 ? "" : "s");
     }
     printf("vectors      %" PRIu64 " of %" PRIu64 " equal (%.2f %%)", blocks->vectors_equal, all,
         percent(blocks->vectors_equal, all));
     if (blocks->vectors_equal < all) {
-        printf(", %.3f pixels apart on average, %.3f at most", blocks->apart_sum / (double)all,
-            blocks->apart_max);
+        printf(", %.3f pixels apart on average, %.3f at most", blocks->distance_sum / (double)all,
+            blocks->distance_max);
     }
     if (!blocks->has_costs) {
         printf("\ncosts        not compared, %s has any\n", comparison->has_costs[0]   ? "only A"
@@ -68,7 +68,7 @@ static void print_counts(const struct gpume_comparison *comparison)
         printf("\ncosts        %" PRIu64 " of %" PRIu64 " equal (%.2f %%)", blocks->costs_equal,
             all, percent(blocks->costs_equal, all));
         if (blocks->costs_equal < all) {
-            printf(", at most %" PRIu64 " apart", blocks->cost_apart_max);
+            printf(", at most %" PRIu64 " apart", blocks->cost_difference_max);
         }
         printf("\nboth         %" PRIu64 " of %" PRIu64 " equal (%.2f %%)\n", blocks->both_equal,
             all, percent(blocks->both_equal, all));
@@ -134,17 +134,17 @@ static double mean(double sum, uint64_t count)
 }
 
 /* Infinite if every frame is predicted exactly. */
-static double mean_psnr(const struct gpume_compared_figures *figures)
+static double mean_psnr(const struct gpume_compared_statistics *statistics)
 {
-    return figures->psnr_finite == 0 && figures->fields > 0
+    return statistics->psnr_finite == 0 && statistics->fields > 0
                ? (double)INFINITY
-               : mean(figures->psnr_sum, figures->psnr_finite);
+               : mean(statistics->psnr_sum, statistics->psnr_finite);
 }
 
-static void print_figures(const struct gpume_comparison *comparison)
+static void print_statistics(const struct gpume_comparison *comparison)
 {
     const struct gpume_compared *blocks = &comparison->blocks;
-    const struct gpume_compared_figures *a = &comparison->figures[0], *b = a + 1;
+    const struct gpume_compared_statistics *a = &comparison->statistics[0], *b = a + 1;
     printf("\n%s%-22s  %16s  %16s  %16s%s\n", gpume_console_bold(stdout), "", "A", "B", "B - A",
         gpume_console_plain(stdout));
     if (blocks->has_costs) {
@@ -177,7 +177,7 @@ static void print_worst(const struct gpume_comparison *comparison)
         name_field(name, field->frame, field->ref[0]);
         printf("%-12s  %10" PRIu64 "  %6.2f %%  %10" PRIu64 "  %10" PRIu64 "  %14.3f\n", name,
             unequal, percent(unequal, blocks->blocks), blocks->cheaper[0], blocks->cheaper[1],
-            blocks->apart_max);
+            blocks->distance_max);
     }
 }
 
@@ -187,6 +187,6 @@ void gpume_compare_print_table(const struct gpume_comparison *comparison)
     print_settings(comparison);
     print_counts(comparison);
     print_first(comparison);
-    print_figures(comparison);
+    print_statistics(comparison);
     print_worst(comparison);
 }

@@ -113,6 +113,8 @@ static void describe_run(struct job *job)
         .input = input_name(options),
         .reference = reference_name(options),
         .params = params,
+        .block_w = params.block,
+        .block_h = params.block,
         .start = options->start,
         .frames = options->frames,
         .prefilter = job->prefilter.text,

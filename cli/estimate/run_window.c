@@ -15,7 +15,7 @@ static uint64_t length(uint64_t first, uint64_t end)
  * reference, so targets that have one come first. */
 static uint64_t frames_taken(const struct gpume_summary *done, uint64_t ahead)
 {
-    const bool has_ahead = done->last_field - done->first_field < done->ways[1].fields;
+    const bool has_ahead = done->last_field - done->first_field < done->directions[1].fields;
     return done->targets == 0 ? 0 : done->last_field + 1 + (has_ahead ? ahead : 0);
 }
 

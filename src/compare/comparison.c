@@ -10,7 +10,7 @@ static bool same_place(const struct gpume_vectors_block *a, const struct gpume_v
     return a->x == b->x && a->y == b->y && a->w == b->w && a->h == b->h;
 }
 
-/* The first place where two grids part, in one line. */
+/* Logs the first block in which two grids differ. */
 static int check_grids(const struct gpume_comparison *comparison,
     const struct gpume_vectors_field *a, const struct gpume_vectors_field *b,
     const struct gpume_log *log)
@@ -61,14 +61,15 @@ static void compare_blocks(struct gpume_comparison *comparison, const struct gpu
         if (vectors && costs) {
             continue;
         }
-        const double apart = hypot(left->dx - right->dx, left->dy - right->dy);
-        const uint64_t cost_apart = !known                     ? 0
-                                    : left->cost > right->cost ? left->cost - right->cost
-                                                               : right->cost - left->cost;
-        sums->apart_sum += apart;
-        sums->apart_max = apart > sums->apart_max ? apart : sums->apart_max;
-        sums->cost_apart_max =
-            cost_apart > sums->cost_apart_max ? cost_apart : sums->cost_apart_max;
+        const double distance = hypot(left->dx - right->dx, left->dy - right->dy);
+        const uint64_t cost_difference = !known                     ? 0
+                                         : left->cost > right->cost ? left->cost - right->cost
+                                                                    : right->cost - left->cost;
+        sums->distance_sum += distance;
+        sums->distance_max = distance > sums->distance_max ? distance : sums->distance_max;
+        sums->cost_difference_max = cost_difference > sums->cost_difference_max
+                                        ? cost_difference
+                                        : sums->cost_difference_max;
         if (!comparison->has_first) {
             comparison->has_first = true;
             comparison->first_frame = a->frame;
@@ -92,20 +93,21 @@ static void add_up(struct gpume_compared *total, const struct gpume_compared *su
         total->zero[i] += sums->zero[i];
         total->costs[i] += sums->costs[i];
     }
-    total->apart_sum += sums->apart_sum;
-    total->apart_max = fmax(total->apart_max, sums->apart_max);
-    total->cost_apart_max =
-        sums->cost_apart_max > total->cost_apart_max ? sums->cost_apart_max : total->cost_apart_max;
+    total->distance_sum += sums->distance_sum;
+    total->distance_max = fmax(total->distance_max, sums->distance_max);
+    total->cost_difference_max = sums->cost_difference_max > total->cost_difference_max
+                                     ? sums->cost_difference_max
+                                     : total->cost_difference_max;
 }
 
-static void add_figures(
-    struct gpume_compared_figures *total, const struct gpume_read_figures *figures)
+static void add_statistics(
+    struct gpume_compared_statistics *total, const struct gpume_read_statistics *statistics)
 {
     total->fields++;
-    total->sad_before += (double)figures->sad_before;
-    total->sad_after += (double)figures->sad_after;
-    if (isfinite(figures->psnr_after)) {
-        total->psnr_sum += figures->psnr_after;
+    total->sad_before += (double)statistics->sad_before;
+    total->sad_after += (double)statistics->sad_after;
+    if (isfinite(statistics->psnr_after)) {
+        total->psnr_sum += statistics->psnr_after;
         total->psnr_finite++;
     }
 }
@@ -115,7 +117,7 @@ static uint64_t unequal(const struct gpume_compared_field *field)
     return field->blocks.blocks - field->blocks.both_equal;
 }
 
-/* The worst first; of two alike the earlier. */
+/* Keeps the list sorted, worst first; of equals, the earlier field. */
 static void keep_worst(
     struct gpume_comparison *comparison, const struct gpume_compared_field *field)
 {
@@ -134,7 +136,7 @@ static void keep_worst(
 }
 
 int gpume_comparison_add(struct gpume_comparison *comparison, const struct gpume_vectors_field *a,
-    const struct gpume_vectors_field *b, const struct gpume_read_figures figures[2],
+    const struct gpume_vectors_field *b, const struct gpume_read_statistics statistics[2],
     struct gpume_compared_field *field, const struct gpume_log *log)
 {
     const int status = check_grids(comparison, a, b, log);
@@ -145,28 +147,29 @@ int gpume_comparison_add(struct gpume_comparison *comparison, const struct gpume
         .frame = a->frame,
         .ref = {a->ref, b->ref},
         .has_refs = a->columns & b->columns & GPUME_VECTORS_REF,
-        .figures = {figures[0], figures[1]},
+        .statistics = {statistics[0], statistics[1]},
     };
     comparison->has_costs[0] = a->columns & GPUME_VECTORS_COST;
     comparison->has_costs[1] = b->columns & GPUME_VECTORS_COST;
     compare_blocks(comparison, a, b, &field->blocks);
     add_up(&comparison->blocks, &field->blocks);
     for (size_t i = 0; i < 2; i++) {
-        if (figures[i].known && (figures[1 - i].known || !comparison->has_figures[1 - i])) {
-            add_figures(&comparison->figures[i], &figures[i]);
+        if (statistics[i].known &&
+            (statistics[1 - i].known || !comparison->has_statistics[1 - i])) {
+            add_statistics(&comparison->statistics[i], &statistics[i]);
         }
     }
     for (size_t i = 0; i < 2; i++) {
-        comparison->unknown[i] += comparison->has_figures[i] && !figures[i].known;
+        comparison->unknown[i] += comparison->has_statistics[i] && !statistics[i].known;
     }
     comparison->fields++;
     comparison->equal_fields += unequal(field) == 0;
-    comparison->refs_apart += field->has_refs && a->ref != b->ref;
+    comparison->refs_differ += field->has_refs && a->ref != b->ref;
     keep_worst(comparison, field);
     return GPUME_OK;
 }
 
-/* Those of A, then those that B alone has. */
+/* Iterates over the settings of A, then over those that only B has. */
 bool gpume_comparison_setting(const struct gpume_comparison *comparison, uint32_t *at,
     const char **name, const char *values[2])
 {

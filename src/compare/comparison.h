@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What two runs have in common: adds up fields of both as they pass, and keeps the first and the
- * worst differences. One thread.
+ * src/compare compares the outputs of two runs, A and B, for `gpume compare`.
+ *
+ * A comparison adds up the fields of both runs and keeps the first and the worst differences. One
+ * thread.
  */
 #ifndef GPUME_COMPARE_COMPARISON_H
 #define GPUME_COMPARE_COMPARISON_H
@@ -17,29 +19,29 @@
 /* Grows by one when a key of the JSON object or a column changes its meaning or goes away. */
 #define GPUME_COMPARISON_FORMAT 1
 
-#define GPUME_COMPARISON_WORST 5u /* fields that are kept */
+#define GPUME_COMPARISON_WORST 5u /* fields listed */
 
-/* Counts of blocks, and sums over them, of a field or of many. [0] is A, [1] is B. */
+/* Counts of blocks and sums over blocks, of one field or several. [0] is A, [1] is B. */
 struct gpume_compared {
-    bool has_costs; /* do both know them? If not, what is said of costs is 0, and both_equal is of
-                     * vectors alone */
+    bool has_costs; /* in both? If not, members about costs are 0, and both_equal ignores costs */
     uint64_t blocks, vectors_equal, costs_equal, both_equal;
-    uint64_t cheaper[2];         /* blocks that cost less in this one */
-    uint64_t zero[2];            /* vectors (0,0) */
-    uint64_t costs[2];           /* their sum */
-    double apart_sum, apart_max; /* length of the difference of two vectors, in pixels */
-    uint64_t cost_apart_max;
+    uint64_t cheaper[2];               /* blocks with a lower cost in this one */
+    uint64_t zero[2];                  /* vectors (0,0) */
+    uint64_t costs[2];                 /* sums of costs */
+    double distance_sum, distance_max; /* between the two vectors, in pixels */
+    uint64_t cost_difference_max;
 };
 
 struct gpume_compared_field {
     uint64_t frame, ref[2];
     bool has_refs;
     struct gpume_compared blocks;
-    struct gpume_read_figures figures[2];
+    struct gpume_read_statistics statistics[2];
 };
 
-/* Sums of a frames.csv over the fields compared; where there are two, over those in both. */
-struct gpume_compared_figures {
+/* Sums over the rows of frames.csv for the compared fields; if both runs have one, for those fields
+ * that are in both. */
+struct gpume_compared_statistics {
     uint64_t fields;
     double sad_before, sad_after;
     double psnr_sum; /* after; of the fields where it is finite */
@@ -47,17 +49,17 @@ struct gpume_compared_figures {
 };
 
 struct gpume_comparison {
-    const char *names[2];                   /* as the user gave them */
-    bool has_figures[2];                    /* is there a frames.csv? */
+    const char *names[2];                   /* as given by the user */
+    bool has_statistics[2];                 /* is there a frames.csv? */
     bool has_costs[2];                      /* do its vectors have costs? */
-    struct gpume_read_settings settings[2]; /* none: there is no summary.json */
+    struct gpume_read_settings settings[2]; /* none without summary.json */
     uint64_t fields, equal_fields;
-    uint64_t only[2];    /* fields that the other has not */
-    uint64_t refs_apart; /* fields with another reference */
-    uint64_t unknown[2]; /* fields compared without a row in frames.csv, where there is one */
+    uint64_t only[2];     /* fields that the other run lacks */
+    uint64_t refs_differ; /* fields with different references */
+    uint64_t unknown[2];  /* compared fields without a row in an existing frames.csv */
     struct gpume_compared blocks;
-    struct gpume_compared_figures figures[2];
-    struct gpume_compared_field worst[GPUME_COMPARISON_WORST]; /* by blocks that are not equal */
+    struct gpume_compared_statistics statistics[2];
+    struct gpume_compared_field worst[GPUME_COMPARISON_WORST]; /* by number of unequal blocks */
     uint32_t worst_count;
     bool has_first; /* difference */
     bool first_has_ref;
@@ -65,31 +67,30 @@ struct gpume_comparison {
     struct gpume_vectors_block first[2];
 };
 
-/* Both fields are of the same frame and look the same way. GPUME_INVALID, logged, unless their
- * grids are the same. */
+/* Adds a field of each run, of the same frame and direction. GPUME_INVALID, logged: their blocks
+ * form different grids. */
 int gpume_comparison_add(struct gpume_comparison *comparison, const struct gpume_vectors_field *a,
-    const struct gpume_vectors_field *b, const struct gpume_read_figures figures[2],
+    const struct gpume_vectors_field *b, const struct gpume_read_statistics statistics[2],
     struct gpume_compared_field *field, const struct gpume_log *log);
 
-/* How the runs were made differently: the setting at or after *at in A or B whose values differ;
- * *values[i] is NULL where that one has none of this name. False after the last, and at once where
- * only one of them is known. *at starts as 0. */
+/* Iterates over the settings that differ; *at starts as 0. values[i] is NULL if that run lacks the
+ * setting. False after the last one, and if the settings of a run are unknown. */
 bool gpume_comparison_setting(const struct gpume_comparison *comparison, uint32_t *at,
     const char **name, const char *values[2]);
 
-/* Every field in both, and every vector and cost the same? */
+/* Do both runs have the same fields, vectors and costs? */
 bool gpume_comparison_equal(const struct gpume_comparison *comparison);
 
 struct gpume_out;
 
-/* A table for programs on standard output, a row a field. Failures are logged and sticky; finish
- * says whether all has arrived. close sets *csv to NULL. */
+/* A CSV table on standard output, one row per field. Errors are logged, remembered and returned by
+ * finish. close sets *csv to NULL. */
 int gpume_comparison_csv_open(struct gpume_out **csv, const struct gpume_log *log);
 void gpume_comparison_csv_row(struct gpume_out *csv, const struct gpume_compared_field *field);
 int gpume_comparison_csv_finish(struct gpume_out *csv);
 void gpume_comparison_csv_close(struct gpume_out **csv);
 
-/* To standard output. Failures are logged. */
+/* Writes to standard output. Errors are logged. */
 int gpume_comparison_write_json(
     const struct gpume_comparison *comparison, const struct gpume_log *log);
 

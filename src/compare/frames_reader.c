@@ -9,8 +9,8 @@
 #include <string.h>
 
 #define NUMBER_MAX INT64_C(99999999999999999)
-#define SECONDS_MAX 9e12 /* as microseconds in an int64_t */
-#define PSNR_MAX 1000.0  /* dB; 16 bits and 2^32 pixels end at 193 */
+#define SECONDS_MAX 9e12 /* their microseconds fit an int64_t */
+#define PSNR_MAX 1000.0  /* dB; the largest with 16 bits and 2^32 pixels is 193 */
 
 enum column { FRAME, REF, SAD_BEFORE, SAD_AFTER, PSNR_BEFORE, PSNR_AFTER, TIME, COLUMNS };
 
@@ -28,8 +28,8 @@ struct gpume_frames_reader {
     struct gpume_stream *stream;
     struct gpume_csv_reader *csv;
     bool started, ended;
-    uint64_t frame, ref; /* of the row at hand */
-    struct gpume_read_figures figures;
+    uint64_t frame, ref; /* of the current row */
+    struct gpume_read_statistics statistics;
 };
 
 static int take_psnr(struct gpume_frames_reader *reader, const char *cell, double *value)
@@ -47,19 +47,20 @@ static int take_psnr(struct gpume_frames_reader *reader, const char *cell, doubl
     return GPUME_OK;
 }
 
-/* Seconds as microseconds. */
+/* Parses seconds as microseconds. */
 static int take_time(struct gpume_frames_reader *reader, const char *cell, int64_t *time_us)
 {
     char *end;
     const double seconds = strtod(cell, &end);
     if (end == cell || *end != '\0' || !(fabs(seconds) <= SECONDS_MAX)) {
-        return gpume_csv_reader_refuse(reader->csv, "a time is no number of seconds");
+        return gpume_csv_reader_refuse(reader->csv, "a time is not a number of seconds");
     }
     *time_us = llround(seconds * 1e6);
     return GPUME_OK;
 }
 
-/* The row at hand before that field? Of a frame the reference decides, where both know one. */
+/* Does the current row come before that field? Within a frame, references decide if both are known.
+ */
 static bool is_before(const struct gpume_frames_reader *reader, uint64_t frame, const uint64_t *ref)
 {
     const bool by_ref = ref && gpume_csv_reader_has(reader->csv, REF);
@@ -71,7 +72,7 @@ static int read_row(struct gpume_frames_reader *reader)
     int status;
     const char *cells[COLUMNS];
     int64_t values[PSNR_BEFORE] = {0};
-    struct gpume_read_figures figures = {.known = true};
+    struct gpume_read_statistics statistics = {.known = true};
     status = gpume_csv_reader_next(reader->csv, cells);
     if (status == GPUME_EOF) {
         reader->ended = true;
@@ -83,22 +84,22 @@ static int read_row(struct gpume_frames_reader *reader)
             GPUME_TRY(gpume_csv_reader_int(reader->csv, i, 0, NUMBER_MAX, &values[i]));
         }
     }
-    GPUME_TRY(take_psnr(reader, cells[PSNR_BEFORE], &figures.psnr_before));
-    GPUME_TRY(take_psnr(reader, cells[PSNR_AFTER], &figures.psnr_after));
-    figures.has_time = gpume_csv_reader_has(reader->csv, TIME);
-    if (figures.has_time) {
-        GPUME_TRY(take_time(reader, cells[TIME], &figures.time_us));
+    GPUME_TRY(take_psnr(reader, cells[PSNR_BEFORE], &statistics.psnr_before));
+    GPUME_TRY(take_psnr(reader, cells[PSNR_AFTER], &statistics.psnr_after));
+    statistics.has_time = gpume_csv_reader_has(reader->csv, TIME);
+    if (statistics.has_time) {
+        GPUME_TRY(take_time(reader, cells[TIME], &statistics.time_us));
     }
     const uint64_t frame = (uint64_t)values[FRAME], ref = (uint64_t)values[REF];
     if (reader->started && !is_before(reader, frame, &ref)) {
         return gpume_csv_reader_refuse(reader->csv, "frames are not in rising order");
     }
-    figures.sad_before = (uint64_t)values[SAD_BEFORE];
-    figures.sad_after = (uint64_t)values[SAD_AFTER];
+    statistics.sad_before = (uint64_t)values[SAD_BEFORE];
+    statistics.sad_after = (uint64_t)values[SAD_AFTER];
     reader->started = true;
     reader->frame = frame;
     reader->ref = ref;
-    reader->figures = figures;
+    reader->statistics = statistics;
 fail:
     return status;
 }
@@ -123,16 +124,16 @@ fail:
 }
 
 int gpume_frames_reader_seek(struct gpume_frames_reader *reader, uint64_t frame,
-    const uint64_t *ref, struct gpume_read_figures *figures)
+    const uint64_t *ref, struct gpume_read_statistics *statistics)
 {
     const bool by_ref = ref && gpume_csv_reader_has(reader->csv, REF);
     int status = GPUME_OK;
     while (!reader->ended && is_before(reader, frame, ref)) {
         GPUME_TRY(read_row(reader));
     }
-    *figures = (struct gpume_read_figures){0};
+    *statistics = (struct gpume_read_statistics){0};
     if (!reader->ended && reader->frame == frame && (!by_ref || reader->ref == *ref)) {
-        *figures = reader->figures;
+        *statistics = reader->statistics;
     }
 fail:
     return status;

@@ -9,20 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PIXELS_MAX (UINT64_C(1) << 29) /* of a picture: 1.5 GiB of colours */
-#define RATE 25u                       /* fields a second, where nothing is known */
-#define APART_MAX 64.0                 /* pixels at which the colour is lightest */
+#define PIXELS_MAX (UINT64_C(1) << 29) /* of a picture: 1.5 GiB of memory */
+#define RATE 25u                       /* frames per second if the rate is unknown */
+#define DISTANCE_MAX 64.0              /* pixels at which the colour is lightest */
 
 struct colour {
     uint8_t r, g, b;
 };
 
 struct gpume_compare_map {
-    struct gpume_compare_map_options options; /* size and rate known once there is a picture */
+    struct gpume_compare_map_options options; /* size is set with the first field */
     struct gpume_out_set set;
     struct gpume_picture *picture;
     uint8_t *pixels;
-    int64_t next_us; /* of a field without a time */
+    int64_t next_us; /* of the next field, if it has no time */
 };
 
 int gpume_compare_map_check(const char *path, bool overwrite, const struct gpume_log *log)
@@ -100,11 +100,11 @@ static int open_picture(struct gpume_compare_map *map, const struct gpume_vector
     return gpume_picture_open(&map->picture, &picture);
 }
 
-/* 0 for the same vector, 1 from 64 pixels on, by the logarithm between. */
+/* 0 for equal vectors, 1 from a distance of 64 pixels on, logarithmic in between. */
 static double lightness(const struct gpume_vectors_block *a, const struct gpume_vectors_block *b)
 {
-    const double apart = hypot(a->dx - b->dx, a->dy - b->dy);
-    return fmin(log2(1 + apart) / log2(1 + APART_MAX), 1);
+    const double distance = hypot(a->dx - b->dx, a->dy - b->dy);
+    return fmin(log2(1 + distance) / log2(1 + DISTANCE_MAX), 1);
 }
 
 static uint8_t mix(double share, int dark, int light)
@@ -112,7 +112,6 @@ static uint8_t mix(double share, int dark, int light)
     return (uint8_t)lrint(dark + share * (light - dark));
 }
 
-/* has_costs: both know them. */
 static struct colour colour_of(
     const struct gpume_vectors_block *a, const struct gpume_vectors_block *b, bool has_costs)
 {
@@ -146,7 +145,7 @@ static void fill_block(
     }
 }
 
-/* When the next one is shown, where only the rate tells. Times of others' tables may be any. */
+/* The time of the next picture by the rate, without overflow: tables may contain any time. */
 static int64_t after(const struct gpume_compare_map_options *options, int64_t now_us)
 {
     /* rate_den below 2^32: no more than 2^52 us */
@@ -167,13 +166,13 @@ int gpume_compare_map_draw(struct gpume_compare_map *map, const struct gpume_vec
     if (a->width > options->width || a->height > options->height) {
         gpume_log_write(&options->log, GPUME_LOG_ERROR,
             "%s: the blocks of frame %" PRIu64 " make a picture of %" PRIu32 "x%" PRIu32
-            " pixels, those before of %" PRIu32 "x%" PRIu32,
+            " pixels, but the first frame's one of %" PRIu32 "x%" PRIu32,
             options->path, a->frame, a->width, a->height, options->width, options->height);
         return GPUME_INVALID;
     }
     const bool has_costs = a->columns & b->columns & GPUME_VECTORS_COST;
-    memset(
-        map->pixels, 0, (size_t)options->width * options->height * 3); /* without blocks: black */
+    memset(map->pixels, 0,
+        (size_t)options->width * options->height * 3); /* black where there are no blocks */
     for (size_t i = 0; i < a->count; i++) {
         fill_block(map, &a->blocks[i], colour_of(&a->blocks[i], &b->blocks[i], has_costs));
     }

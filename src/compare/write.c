@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The two forms of a comparison for programs. */
+/* Comparisons as CSV and JSON. */
 #include "compare/comparison.h"
 #include "files/csv.h"
 #include "files/json.h"
@@ -39,14 +39,14 @@ void gpume_comparison_csv_row(struct gpume_out *out, const struct gpume_compared
     char row[512], text[3][2][32] = {{"", ""}, {"", ""}, {"", ""}};
     char costs[6][24] = {"", "", "", "", "", ""};
     const uint64_t counts[6] = {blocks->costs_equal, blocks->cheaper[0], blocks->cheaper[1],
-        blocks->costs[0], blocks->costs[1], blocks->cost_apart_max};
+        blocks->costs[0], blocks->costs[1], blocks->cost_difference_max};
     for (size_t i = 0; i < 6 && blocks->has_costs; i++) {
         snprintf(costs[i], sizeof(costs[i]), "%" PRIu64, counts[i]);
     }
     for (size_t i = 0; i < 2; i++) {
-        if (field->figures[i].known) {
-            snprintf(text[0][i], sizeof(text[0][i]), "%" PRIu64, field->figures[i].sad_after);
-            gpume_text_psnr(text[1][i], sizeof(text[1][i]), field->figures[i].psnr_after);
+        if (field->statistics[i].known) {
+            snprintf(text[0][i], sizeof(text[0][i]), "%" PRIu64, field->statistics[i].sad_after);
+            gpume_text_psnr(text[1][i], sizeof(text[1][i]), field->statistics[i].psnr_after);
         }
         if (field->has_refs) {
             snprintf(text[2][i], sizeof(text[2][i]), "%" PRIu64, field->ref[i]);
@@ -57,36 +57,27 @@ void gpume_comparison_csv_row(struct gpume_out *out, const struct gpume_compared
         ",%s,%s,%.3f,%.3f,%s,%s,%s,%s,%s,%s,%s\n",
         field->frame, blocks->blocks, blocks->vectors_equal, costs[0], blocks->both_equal, costs[1],
         costs[2], blocks->zero[0], blocks->zero[1], costs[3], costs[4],
-        blocks->apart_sum / (double)blocks->blocks, blocks->apart_max, costs[5], text[0][0],
+        blocks->distance_sum / (double)blocks->blocks, blocks->distance_max, costs[5], text[0][0],
         text[0][1], text[1][0], text[1][1], text[2][0], text[2][1]);
     gpume_csv_put(out, row);
 }
 
-/* null where costs are not known. */
-static void put_cost(struct gpume_json *json, const char *key, bool known, uint64_t value)
-{
-    if (known) {
-        gpume_json_count(json, key, value);
-    } else {
-        gpume_json_text(json, key, NULL);
-    }
-}
-
 static void put_side(struct gpume_json *json, const struct gpume_comparison *comparison, size_t i)
 {
-    const struct gpume_compared_figures *figures = &comparison->figures[i];
-    const double fields = (double)figures->fields, finite = (double)figures->psnr_finite;
+    const struct gpume_compared_statistics *statistics = &comparison->statistics[i];
+    const double fields = (double)statistics->fields, finite = (double)statistics->psnr_finite;
     const double none = (double)INFINITY;
     gpume_json_begin(json, i ? "b" : "a");
     gpume_json_text(json, "name", comparison->names[i]);
     gpume_json_count(json, "only", comparison->only[i]);
-    put_cost(json, "cheaper", comparison->blocks.has_costs, comparison->blocks.cheaper[i]);
+    gpume_json_count_or_null(
+        json, "cheaper", comparison->blocks.has_costs, comparison->blocks.cheaper[i]);
     gpume_json_count(json, "zero", comparison->blocks.zero[i]);
-    put_cost(json, "costs", comparison->has_costs[i], comparison->blocks.costs[i]);
-    gpume_json_real(json, "sad_before", fields > 0 ? figures->sad_before / fields : none, 3);
-    gpume_json_real(json, "sad_after", fields > 0 ? figures->sad_after / fields : none, 3);
-    gpume_json_real(json, "psnr_after", finite > 0 ? figures->psnr_sum / finite : none, 3);
-    gpume_json_count(json, "psnr_after_infinite", figures->fields - figures->psnr_finite);
+    gpume_json_count_or_null(json, "costs", comparison->has_costs[i], comparison->blocks.costs[i]);
+    gpume_json_real(json, "sad_before", fields > 0 ? statistics->sad_before / fields : none, 3);
+    gpume_json_real(json, "sad_after", fields > 0 ? statistics->sad_after / fields : none, 3);
+    gpume_json_real(json, "psnr_after", finite > 0 ? statistics->psnr_sum / finite : none, 3);
+    gpume_json_count(json, "psnr_after_infinite", statistics->fields - statistics->psnr_finite);
     gpume_json_end(json);
 }
 
@@ -94,12 +85,13 @@ static void put_blocks(struct gpume_json *json, const struct gpume_compared *blo
 {
     gpume_json_count(json, "blocks", blocks->blocks);
     gpume_json_count(json, "vectors_equal", blocks->vectors_equal);
-    put_cost(json, "costs_equal", blocks->has_costs, blocks->costs_equal);
+    gpume_json_count_or_null(json, "costs_equal", blocks->has_costs, blocks->costs_equal);
     gpume_json_count(json, "both_equal", blocks->both_equal);
     gpume_json_real(json, "vector_difference_mean",
-        blocks->blocks > 0 ? blocks->apart_sum / (double)blocks->blocks : 0, 6);
-    gpume_json_real(json, "vector_difference_max", blocks->apart_max, 6);
-    put_cost(json, "cost_difference_max", blocks->has_costs, blocks->cost_apart_max);
+        blocks->blocks > 0 ? blocks->distance_sum / (double)blocks->blocks : 0, 6);
+    gpume_json_real(json, "vector_difference_max", blocks->distance_max, 6);
+    gpume_json_count_or_null(
+        json, "cost_difference_max", blocks->has_costs, blocks->cost_difference_max);
 }
 
 static void put_number(struct gpume_json *json, const char *key, int32_t value)
@@ -126,7 +118,7 @@ static void put_first(struct gpume_json *json, const struct gpume_comparison *co
         gpume_json_begin(json, i ? "b" : "a");
         put_number(json, "dx", comparison->first[i].dx);
         put_number(json, "dy", comparison->first[i].dy);
-        put_cost(json, "cost", comparison->has_costs[i], comparison->first[i].cost);
+        gpume_json_count_or_null(json, "cost", comparison->has_costs[i], comparison->first[i].cost);
         gpume_json_end(json);
     }
     gpume_json_end(json);
@@ -158,8 +150,10 @@ static void put_worst(struct gpume_json *json, const struct gpume_comparison *co
             gpume_json_count(json, "ref", field->ref[0]);
         }
         put_blocks(json, &field->blocks);
-        put_cost(json, "a_cheaper", field->blocks.has_costs, field->blocks.cheaper[0]);
-        put_cost(json, "b_cheaper", field->blocks.has_costs, field->blocks.cheaper[1]);
+        gpume_json_count_or_null(
+            json, "a_cheaper", field->blocks.has_costs, field->blocks.cheaper[0]);
+        gpume_json_count_or_null(
+            json, "b_cheaper", field->blocks.has_costs, field->blocks.cheaper[1]);
         gpume_json_end(json);
     }
     gpume_json_end_list(json);
@@ -176,7 +170,7 @@ int gpume_comparison_write_json(
     gpume_json_truth(&json, "equal", gpume_comparison_equal(comparison));
     gpume_json_count(&json, "fields", comparison->fields);
     gpume_json_count(&json, "fields_equal", comparison->equal_fields);
-    gpume_json_count(&json, "references_differ", comparison->refs_apart);
+    gpume_json_count(&json, "references_differ", comparison->refs_differ);
     put_blocks(&json, &comparison->blocks);
     put_side(&json, comparison, 0);
     put_side(&json, comparison, 1);

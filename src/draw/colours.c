@@ -8,8 +8,8 @@
 
 static const double pi = 3.14159265358979323846;
 
-/* Perceived lightness that an arrow's colour has at least, 0 to 255: outlined in black it then
- * stands out from dark ground as well as from bright. */
+/* Least perceived lightness of an arrow's colour, 0 to 255: with a black outline it then stands out
+ * from dark and from bright ground. */
 static const double light_enough = 120;
 
 static uint8_t byte_of(double value)
@@ -17,14 +17,14 @@ static uint8_t byte_of(double value)
     return (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value + 0.5);
 }
 
-/* Six stretches of the wheel, each from one corner of the RGB cube to the next; how many steps a
- * stretch has is what the wheel's authors found for the eye. */
+/* The wheel has six sections, each from one corner of the RGB cube to the next. Its authors chose
+ * the number of steps of each section by perception. */
 static void wheel(double x, double y, double hue[3])
 {
     static const struct {
         int steps;
         double from[3], to[3];
-    } stretches[] = {
+    } sections[] = {
         {15, {255, 0, 0}, {255, 255, 0}},
         {6, {255, 255, 0}, {0, 255, 0}},
         {4, {0, 255, 0}, {0, 255, 255}},
@@ -32,18 +32,18 @@ static void wheel(double x, double y, double hue[3])
         {13, {0, 0, 255}, {255, 0, 255}},
         {6, {255, 0, 255}, {255, 0, 0}},
     };
-    const int count = 55; /* steps in all; positions run from 0 to the last one */
+    const int count = 55; /* of steps; positions run from 0 to count - 1 */
     double position = (atan2(-y, -x) / pi + 1) / 2 * (count - 1);
     size_t i = 0;
     if (y == 0 && x > 0) {
-        position = 0; /* straight right is where the circle closes */
+        position = 0; /* to the right, where the circle closes */
     }
-    while (i + 1 < COUNT(stretches) && position >= stretches[i].steps) {
-        position -= stretches[i++].steps;
+    while (i + 1 < COUNT(sections) && position >= sections[i].steps) {
+        position -= sections[i++].steps;
     }
-    const double share = position / stretches[i].steps;
+    const double share = position / sections[i].steps;
     for (int c = 0; c < 3; c++) {
-        hue[c] = stretches[i].from[c] + share * (stretches[i].to[c] - stretches[i].from[c]);
+        hue[c] = sections[i].from[c] + share * (sections[i].to[c] - sections[i].from[c]);
     }
 }
 
@@ -84,7 +84,7 @@ struct gpume_colour gpume_colour_of_cost(double steps)
 struct gpume_colour gpume_colour_of_heat(double heat)
 {
     /* Ten even steps of "inferno", by Stefan van der Walt and Nathaniel Smith for Matplotlib, CC0;
-     * straight lines between. */
+     * interpolated linearly. */
     static const uint8_t steps[][3] = {{0x00, 0x00, 0x04}, {0x1b, 0x0c, 0x42}, {0x4b, 0x0c, 0x6b},
         {0x78, 0x1c, 0x6d}, {0xa5, 0x2c, 0x60}, {0xcf, 0x44, 0x46}, {0xed, 0x69, 0x25},
         {0xfb, 0x9a, 0x06}, {0xf7, 0xd0, 0x3c}, {0xfc, 0xff, 0xa4}};

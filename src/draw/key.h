@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the colours of an overlay stand for, drawn once, to be put in a corner. */
+/* The key to an overlay's colours, drawn once. */
 #ifndef GPUME_DRAW_KEY_H
 #define GPUME_DRAW_KEY_H
 
 #include "draw/overlay.h"
 #include "draw/sprite.h"
 
-/* The key of a style for pictures of options->width x height times scale, blocks likewise: its
- * origin belongs in the picture's lower right corner. An empty one where it is not to be. NULL: out
- * of memory. */
+/* The key for pictures and blocks of these sizes times options->scale; its origin belongs in the
+ * picture's lower right corner. Empty if no key is to be drawn. NULL: out of memory. */
 struct gpume_sprite *gpume_key_create(const struct gpume_overlay_options *options);
 
 #endif

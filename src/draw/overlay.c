@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The frame goes enlarged into the picture, then every block gets its fill or its mark. Marks are
- * drawn once for each vector that comes up and kept: there are many more blocks than vectors.
+ * The enlarged frame is copied into the picture, then every block is filled or gets its mark. Marks
+ * are drawn once per vector and kept, because there are many more blocks than different vectors.
  */
 #include "draw/overlay.h"
 #include "base/status.h"
@@ -13,24 +13,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEPT_BYTES ((size_t)64 << 20) /* of marks; more than that, and all are drawn anew */
+#define KEPT_BYTES ((size_t)64 << 20) /* of marks; all are dropped when they exceed it */
 
-#define RANK_SHARE 140u /* of a fill in 256; the rest is the frame */
+#define RANK_SHARE 140u /* weight of the rank's colour in 256; the rest is the frame */
 
-/* Brightness, in 256, that flow has where the frame is black: hue and saturation say what it is. */
+/* Brightness of flow, in 256, over black: hue and saturation stay recognisable. */
 #define FLOW_DARKEST 150u
 
 struct gpume_overlay {
     struct gpume_overlay_options options;
-    uint32_t cell;  /* pixels of the picture a block has */
-    double longest; /* vector that the window allows */
+    uint32_t cell_w, cell_h; /* a block in pixels of the picture */
+    uint32_t cell;           /* the smaller of these */
+    double longest;          /* vector in the window */
     struct gpume_plane picture;
     struct gpume_sprite *key, *dot;
-    struct gpume_sprite **arrows; /* by vector, rows of dx; NULL: not drawn yet */
+    struct gpume_sprite **arrows; /* by dy and dx; NULL: not drawn yet */
     size_t arrow_count, kept_bytes;
 };
 
-/* A block's place in the picture. */
+/* A block's position in the picture. */
 struct rectangle {
     uint32_t x, y, width, height;
 };
@@ -87,7 +88,9 @@ int gpume_overlay_create(struct gpume_overlay **result, const struct gpume_overl
         return GPUME_NOMEM;
     }
     overlay->options = *options;
-    overlay->cell = options->block * options->scale;
+    overlay->cell_w = options->block_w * options->scale;
+    overlay->cell_h = options->block_h * options->scale;
+    overlay->cell = overlay->cell_w < overlay->cell_h ? overlay->cell_w : overlay->cell_h;
     overlay->longest = hypot(options->window_x, options->window_y);
     overlay->picture = (struct gpume_plane){
         .data = malloc(3 * width * height),
@@ -121,7 +124,7 @@ static void enlarge_row(uint8_t *to, const uint8_t *from, uint32_t width, uint32
     }
 }
 
-/* Weights of ITU-R BT.601 in 256: for the eye, not for measuring. */
+/* The luma of ITU-R BT.601, weights in 256. */
 static void turn_gray(uint8_t *row, uint32_t width)
 {
     for (uint32_t x = 0; x < width; x++) {
@@ -155,10 +158,10 @@ static void enlarge(const struct gpume_overlay *overlay, const struct gpume_plan
 static struct rectangle place_of(const struct gpume_overlay *overlay, uint32_t bx, uint32_t by)
 {
     const struct gpume_plane *const picture = &overlay->picture;
-    struct rectangle place = {.x = bx * overlay->cell, .y = by * overlay->cell};
+    struct rectangle place = {.x = bx * overlay->cell_w, .y = by * overlay->cell_h};
     const uint32_t right = picture->width - place.x, below = picture->height - place.y;
-    place.width = right < overlay->cell ? right : overlay->cell;
-    place.height = below < overlay->cell ? below : overlay->cell;
+    place.width = right < overlay->cell_w ? right : overlay->cell_w;
+    place.height = below < overlay->cell_h ? below : overlay->cell_h;
     return place;
 }
 
@@ -178,7 +181,7 @@ static void fill(const struct gpume_overlay *overlay, const struct rectangle *pl
     }
 }
 
-/* Like a coloured glass over the frame, which is gray: white shows the colour as it is. */
+/* Like coloured glass over the gray frame: a white pixel shows the unchanged colour. */
 static void tint(
     const struct gpume_overlay *overlay, const struct rectangle *place, struct gpume_colour colour)
 {
@@ -193,7 +196,7 @@ static void tint(
     }
 }
 
-/* The upper and left edge of a block; those of its neighbours close it. */
+/* The upper and left edges of a block; its neighbours draw the others. */
 static void draw_edges(const struct gpume_overlay *overlay, const struct rectangle *place)
 {
     static const struct gpume_colour line = {255, 255, 255};
@@ -225,9 +228,9 @@ static struct gpume_colour cost_colour(
     return gpume_colour_of_cost(steps);
 }
 
-static struct gpume_colour rank_colour(const struct gpume_field *field, uint32_t rank)
+static struct gpume_colour rank_colour(const struct gpume_layer *layer, uint32_t rank)
 {
-    const double last = (double)field->blocks_x * field->blocks_y - 1;
+    const double last = (double)layer->blocks_x * layer->blocks_y - 1;
     return gpume_colour_of_heat(last > 0 ? 1 - rank / last : 1);
 }
 
@@ -245,7 +248,7 @@ static int put_arrow(
         if (overlay->kept_bytes > KEPT_BYTES) {
             forget_arrows(overlay);
         }
-        /* The root keeps short vectors, which are the most, apart from each other. */
+        /* Most vectors are short; the root spreads their lengths. */
         struct gpume_sprite *arrow = gpume_sprite_arrow(overlay->cell, -vector->dx, -vector->dy,
             sqrt(hypot(vector->dx, vector->dy) / overlay->longest),
             gpume_colour_of_direction(-vector->dx, -vector->dy));
@@ -259,7 +262,7 @@ static int put_arrow(
     return GPUME_OK;
 }
 
-/* Marks stand in the middle of what is seen of the block. */
+/* Draws the mark in the middle of the block's visible part. */
 static int draw_mark(
     struct gpume_overlay *overlay, const struct rectangle *place, const struct gpume_vector *vector)
 {
@@ -272,21 +275,21 @@ static int draw_mark(
     return put_arrow(overlay, vector, x, y);
 }
 
-static int draw_block(struct gpume_overlay *overlay, const struct gpume_field *field,
+static int draw_block(struct gpume_overlay *overlay, const struct gpume_layer *layer,
     const struct rectangle *place, size_t index)
 {
     switch (overlay->options.style) {
     case GPUME_OVERLAY_ARROWS:
-        return draw_mark(overlay, place, &field->vectors[index]);
+        return draw_mark(overlay, place, &layer->vectors[index]);
     case GPUME_OVERLAY_FLOW:
-        tint(overlay, place, flow_colour(overlay, &field->vectors[index]));
+        tint(overlay, place, flow_colour(overlay, &layer->vectors[index]));
         break;
     case GPUME_OVERLAY_COST:
-        fill(overlay, place, cost_colour(overlay, place, field->costs[index]),
+        fill(overlay, place, cost_colour(overlay, place, layer->costs[index]),
             GPUME_COLOUR_COST_SHARE);
         break;
     case GPUME_OVERLAY_BLOCKS:
-        fill(overlay, place, rank_colour(field, field->ranks[index]), RANK_SHARE);
+        fill(overlay, place, rank_colour(layer, layer->ranks[index]), RANK_SHARE);
         draw_edges(overlay, place);
         break;
     }
@@ -294,14 +297,14 @@ static int draw_block(struct gpume_overlay *overlay, const struct gpume_field *f
 }
 
 int gpume_overlay_draw(struct gpume_overlay *overlay, const struct gpume_plane *rgb,
-    const struct gpume_field *field, struct gpume_plane *picture)
+    const struct gpume_layer *layer, struct gpume_plane *picture)
 {
     int status = GPUME_OK;
     enlarge(overlay, rgb);
-    for (uint32_t by = 0; by < field->blocks_y; by++) {
-        for (uint32_t bx = 0; bx < field->blocks_x; bx++) {
+    for (uint32_t by = 0; by < layer->blocks_y; by++) {
+        for (uint32_t bx = 0; bx < layer->blocks_x; bx++) {
             const struct rectangle place = place_of(overlay, bx, by);
-            GPUME_TRY(draw_block(overlay, field, &place, (size_t)by * field->blocks_x + bx));
+            GPUME_TRY(draw_block(overlay, layer, &place, (size_t)by * layer->blocks_x + bx));
         }
     }
     gpume_sprite_put(

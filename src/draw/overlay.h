@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A field of vectors drawn over its target frame. What is drawn is how the content moved since the
- * reference, -(dx,dy), which is where the eye sees it go. The same frame and field give the same
- * bytes. One thread an overlay.
+ * src/draw draws motion over frames; it is the only folder that includes cairo.
+ *
+ * An overlay draws a layer of a field over the target frame. It shows how the content moved since
+ * the reference, which is -(dx,dy), the motion that a viewer sees. The same frame and field always
+ * give the same bytes. One thread per overlay.
  */
 #ifndef GPUME_DRAW_OVERLAY_H
 #define GPUME_DRAW_OVERLAY_H
@@ -13,37 +15,38 @@
 #include <stdint.h>
 
 enum gpume_overlay_style {
-    GPUME_OVERLAY_ARROWS, /* an arrow a block, coloured by direction; a dot for (0,0) */
+    GPUME_OVERLAY_ARROWS, /* one arrow per block, coloured by direction; a dot for (0,0) */
     GPUME_OVERLAY_FLOW,   /* blocks tinted by the Middlebury colour wheel, over the frame in gray */
-    GPUME_OVERLAY_COST,   /* heat of each block's cost a pixel, over the frame in gray */
-    GPUME_OVERLAY_BLOCKS, /* the grid, blocks shaded by rank, likewise */
+    GPUME_OVERLAY_COST,   /* each block's cost per pixel as heat, over the frame in gray */
+    GPUME_OVERLAY_BLOCKS, /* the grid, blocks shaded by rank, over the frame in gray */
 };
 
 #define GPUME_OVERLAY_SCALE_MAX 16u
 #define GPUME_OVERLAY_PIXELS_MAX (UINT64_C(1) << 29) /* of an enlarged picture */
 
-/* The key in the lower right corner: where it can be read and covers little of the picture, or
- * wherever it fits, or not at all. */
+/* Is there a key in the lower right corner? AUTO: if it is readable and covers little. */
 enum gpume_overlay_key { GPUME_OVERLAY_KEY_AUTO, GPUME_OVERLAY_KEY_ON, GPUME_OVERLAY_KEY_OFF };
 
 struct gpume_overlay;
 
 struct gpume_overlay_options {
-    uint32_t width, height, bits; /* of the frames searched */
-    uint32_t block, window_x, window_y;
+    uint32_t width, height, bits; /* of the frames */
+    uint32_t block_w, block_h;    /* of the layers that are drawn, pixels */
+    uint32_t window_x, window_y;
     enum gpume_overlay_style style;
-    uint32_t scale; /* 1 to GPUME_OVERLAY_SCALE_MAX: pixels become squares of that side */
+    uint32_t scale; /* 1 to GPUME_OVERLAY_SCALE_MAX: side of the square that shows a pixel */
     enum gpume_overlay_key key;
 };
 
-/* GPUME_NOMEM, or GPUME_INVALID: more than GPUME_OVERLAY_PIXELS_MAX. Nothing is logged. */
+/* GPUME_NOMEM; GPUME_INVALID: more than GPUME_OVERLAY_PIXELS_MAX. Logs nothing. */
 int gpume_overlay_create(
     struct gpume_overlay **overlay, const struct gpume_overlay_options *options);
 
-/* rgb: the frame, width x height triples of bytes R, G, B; bits is not looked at. *picture: width *
- * scale x height * scale such triples, the overlay's memory until the next call. GPUME_NOMEM. */
+/* rgb: the frame, width x height triples of bytes R, G, B; its bits member is ignored. *picture:
+ * width * scale x height * scale such triples in memory of the overlay, valid until the next call.
+ * GPUME_NOMEM. */
 int gpume_overlay_draw(struct gpume_overlay *overlay, const struct gpume_plane *rgb,
-    const struct gpume_field *field, struct gpume_plane *picture);
+    const struct gpume_layer *layer, struct gpume_plane *picture);
 
 /* Sets *overlay to NULL. NULL is fine. */
 void gpume_overlay_destroy(struct gpume_overlay **overlay);

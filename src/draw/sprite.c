@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Arrows are outlines filled by cairo, which smooths their edges: a shaft that widens towards the
- * head, a dark rim around both. Blocks have whole numbers of pixels and the same middle, so that
- * one drawing serves all blocks with the same vector.
+ * Cairo fills the outlines of arrows and smooths their edges: a shaft that widens towards the head,
+ * with a dark rim. Blocks consist of whole pixels, so one drawing serves all blocks with the same
+ * vector.
  */
 #include "draw/sprite.h"
 
@@ -13,11 +13,11 @@
 
 #include <cairo.h>
 
-#define TINY 12 /* pixels of a cell, below which every pixel counts */
+#define TINY 12 /* pixels; arrows for smaller cells are simplified */
 
-/* An arrow's measures in pixels. */
+/* An arrow's dimensions in pixels. */
 struct shape {
-    double rim; /* around it */
+    double rim;
     double length, shaft, tail, head, head_width;
 };
 
@@ -68,15 +68,15 @@ struct gpume_sprite *gpume_sprite_cut(
     return sprite;
 }
 
-/* A canvas that reaches so far from the middle of a cell, which is the corner of a pixel: that is
- * where smooth lines begin. Lines one pixel wide go through the middle of one. NULL: out of memory.
- */
+/* A canvas with the cell's centre as its origin, reaching that far in each direction. The centre is
+ * the corner of a pixel; for tiny arrows, whose lines are one pixel wide, it is moved to a pixel's
+ * centre. NULL: out of memory. */
 static cairo_t *begin(int reach, double cell)
 {
     cairo_surface_t *surface =
         cairo_image_surface_create(CAIRO_FORMAT_ARGB32, 2 * reach, 2 * reach);
     cairo_t *cairo = cairo_create(surface);
-    cairo_surface_destroy(surface); /* the context holds it */
+    cairo_surface_destroy(surface); /* cairo holds a reference */
     if (cairo_status(cairo) != CAIRO_STATUS_SUCCESS) {
         cairo_destroy(cairo);
         return NULL;
@@ -100,7 +100,7 @@ static struct gpume_sprite *end(cairo_t *cairo, int reach)
     return sprite;
 }
 
-/* The arrow of that length along x, its middle at 0. */
+/* The arrow along the x axis, its middle at 0. */
 static void outline(cairo_t *cairo, const struct shape *shape)
 {
     const double tip = shape->length / 2, neck = tip - shape->head;
@@ -115,12 +115,12 @@ static void outline(cairo_t *cairo, const struct shape *shape)
     cairo_close_path(cairo);
 }
 
-/* In a cell of so many pixels; length from 0 to 1. */
+/* The arrow for a cell of that many pixels; length is from 0 to 1. */
 static struct shape shape_in(double cell, double length)
 {
     const double rim = clamp(0.4 + 0.022 * cell, 0.4, 4);
     const double span = cell - 2 * rim;
-    const double longest = 0.9 * span; /* arrows one behind the other stay apart */
+    const double longest = 0.9 * span; /* leaves a gap between arrows in a line */
     const double shortest = clamp(0.62 - 0.009 * cell, 0.33, 0.6) * span;
     struct shape shape = {
         .rim = rim,
@@ -133,8 +133,7 @@ static struct shape shape_in(double cell, double length)
     return shape;
 }
 
-/* Where all there is is a few pixels: a line one pixel wide, its head a little wider if there is
- * room for that. */
+/* The arrow for a cell of a few pixels: a line one pixel wide, with a wider head if it fits. */
 static struct shape tiny_shape_in(double cell, double length)
 {
     const double shortest = 1.5 + 0.2 * cell, longest = cell - 0.8;
@@ -149,7 +148,8 @@ static struct shape tiny_shape_in(double cell, double length)
     };
 }
 
-/* Fades towards the tail, as far as there is no head to tell the ends by. */
+/* Darkens towards the tail, to which `tail` gives the brightness: tiny arrows have hardly a head.
+ */
 static void set_colour(
     cairo_t *cairo, const struct shape *shape, struct gpume_colour colour, double tail)
 {
@@ -159,7 +159,7 @@ static void set_colour(
     cairo_pattern_add_color_stop_rgb(pattern, 0, tail * r, tail * g, tail * b);
     cairo_pattern_add_color_stop_rgb(pattern, 0.45, r, g, b);
     cairo_set_source(cairo, pattern);
-    cairo_pattern_destroy(pattern); /* the context holds it */
+    cairo_pattern_destroy(pattern); /* cairo holds a reference */
 }
 
 struct gpume_sprite *gpume_sprite_arrow(
@@ -202,7 +202,7 @@ struct gpume_sprite *gpume_sprite_dot(double cell)
     return end(cairo, reach);
 }
 
-/* (a * b) / 255 to the nearest, exact for bytes. */
+/* a * b / 255, rounded to nearest; exact for bytes. */
 static unsigned scaled(unsigned a, unsigned b)
 {
     const unsigned product = a * b + 128;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Small drawings with transparency, made once by cairo and then put on many places of a picture of
- * R, G, B bytes. One thread a sprite.
+ * Small drawings with transparency, drawn once by cairo and then copied to many places of a picture
+ * of R, G, B bytes. One thread per sprite.
  */
 #ifndef GPUME_DRAW_SPRITE_H
 #define GPUME_DRAW_SPRITE_H
@@ -13,27 +13,28 @@
 #include <stdint.h>
 
 struct gpume_sprite {
-    int32_t left, top;      /* of the first pixel, from the sprite's origin */
-    uint32_t width, height; /* of what is not transparent; may be 0 */
+    int32_t left, top;      /* of the first pixel, relative to the origin */
+    uint32_t width, height; /* of the part that is not transparent; may be 0 */
     uint32_t pixels[];      /* alpha, red, green, blue from the highest byte; premultiplied */
 };
 
-/* Memory of the sprite alone. */
+/* The memory that the sprite takes. */
 size_t gpume_sprite_bytes(const struct gpume_sprite *sprite);
 
-/* An arrow with its middle at the origin, towards (x,y), which is not (0,0), at home in a cell that
- * many pixels wide; length: 0 to 1, of what a cell can hold. NULL: out of memory. free() it. */
+/* An arrow with its middle at the origin, pointing to (x,y), which is not (0,0), for a cell of that
+ * many pixels. length: from 0 to 1, the longest that fits. NULL: out of memory. Free with free().
+ */
 struct gpume_sprite *gpume_sprite_arrow(
     double cell, double x, double y, double length, struct gpume_colour colour);
 
-/* The mark of a block that has not moved. */
+/* The mark of a block with the vector (0,0). */
 struct gpume_sprite *gpume_sprite_dot(double cell);
 
-/* A cairo surface's worth of pixels, cut to what is seen. stride in bytes. */
+/* The pixels of a cairo surface, cropped to those that are visible. stride: bytes. */
 struct gpume_sprite *gpume_sprite_cut(
     const void *argb, int stride, int width, int height, int origin_x, int origin_y);
 
-/* Over the picture, the origin at (x,y); what lies outside is left out. */
+/* Blends the sprite over the picture, its origin at (x,y), clipped to the picture. */
 void gpume_sprite_put(
     const struct gpume_sprite *sprite, const struct gpume_plane *rgb, int64_t x, int64_t y);
 

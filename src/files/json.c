@@ -164,6 +164,15 @@ void gpume_json_count(struct gpume_json *json, const char *key, uint64_t value)
     gpume_json_digits(json, key, digits);
 }
 
+void gpume_json_count_or_null(struct gpume_json *json, const char *key, bool known, uint64_t value)
+{
+    if (known) {
+        gpume_json_count(json, key, value);
+    } else {
+        gpume_json_text(json, key, NULL);
+    }
+}
+
 void gpume_json_real(struct gpume_json *json, const char *key, double value, int decimals)
 {
     char digits[64] = "null";

@@ -39,6 +39,9 @@ void gpume_json_end_list(struct gpume_json *json);
 /* NULL becomes null. Bytes that are not UTF-8 become the replacement character. */
 void gpume_json_text(struct gpume_json *json, const char *key, const char *value);
 
+/* null unless known. */
+void gpume_json_count_or_null(struct gpume_json *json, const char *key, bool known, uint64_t value);
+
 void gpume_json_count(struct gpume_json *json, const char *key, uint64_t value);
 
 /* Infinity becomes null. */

@@ -20,7 +20,8 @@ static size_t references(const struct gpume_run *run, const struct gpume_summary
         refs[count++] = 0; /* FFmpeg searches the first frame in itself */
     }
     /* Only the last frames of the input have no reference ahead. */
-    if (direction != GPUME_DIRECTION_PAST && target - sums->first_field < sums->ways[1].fields) {
+    if (direction != GPUME_DIRECTION_PAST &&
+        target - sums->first_field < sums->directions[1].fields) {
         refs[count++] = target + distance;
     }
     return count;

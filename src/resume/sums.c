@@ -26,16 +26,17 @@ static void list_psnr(
     list_sum(sums, prefix, key, "_bits", NULL, &psnr->sum);
 }
 
-static void list_figures(struct gpume_run_sums *sums, const char *prefix, struct gpume_figures *f)
+static void list_statistics(
+    struct gpume_run_sums *sums, const char *prefix, struct gpume_statistics *statistics)
 {
-    list_sum(sums, prefix, "fields", "", &f->fields, NULL);
-    list_total(sums, prefix, "zero", &f->zero);
-    list_total(sums, prefix, "sad_before", &f->sad_before);
-    list_total(sums, prefix, "sad_after", &f->sad_after);
-    list_total(sums, prefix, "sse_before", &f->sse_before);
-    list_total(sums, prefix, "sse_after", &f->sse_after);
-    list_psnr(sums, prefix, "psnr_before", &f->psnr_before);
-    list_psnr(sums, prefix, "psnr_after", &f->psnr_after);
+    list_sum(sums, prefix, "fields", "", &statistics->fields, NULL);
+    list_total(sums, prefix, "zero", &statistics->zero);
+    list_total(sums, prefix, "sad_before", &statistics->sad_before);
+    list_total(sums, prefix, "sad_after", &statistics->sad_after);
+    list_total(sums, prefix, "sse_before", &statistics->sse_before);
+    list_total(sums, prefix, "sse_after", &statistics->sse_after);
+    list_psnr(sums, prefix, "psnr_before", &statistics->psnr_before);
+    list_psnr(sums, prefix, "psnr_after", &statistics->psnr_after);
 }
 
 void gpume_run_sums_list(struct gpume_summary *s, struct gpume_run_sums *sums)
@@ -63,9 +64,9 @@ void gpume_run_sums_list(struct gpume_summary *s, struct gpume_run_sums *sums)
         {"whole_ns", &s->whole_ns},
     };
     sums->count = 0;
-    list_figures(sums, "", &s->all);
-    list_figures(sums, "past_", &s->ways[0]);
-    list_figures(sums, "future_", &s->ways[1]);
+    list_statistics(sums, "", &s->all);
+    list_statistics(sums, "past_", &s->directions[0]);
+    list_statistics(sums, "future_", &s->directions[1]);
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         list_sum(sums, "", others[i].key, "", others[i].value, NULL);
     }

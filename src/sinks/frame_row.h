@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A field's row of frames.csv, which a report's table begins with too. */
+/* A field's row of frames.csv, with which a row of the report's table begins, too. */
 #ifndef GPUME_SINKS_FRAME_ROW_H
 #define GPUME_SINKS_FRAME_ROW_H
 
@@ -10,7 +10,7 @@
 
 #define GPUME_FRAME_ROW_BYTES 512
 
-/* Without line end. */
+/* Writes the row without line end. pixels: of a frame. */
 void gpume_frame_row(char row[GPUME_FRAME_ROW_BYTES], uint32_t bits, uint64_t pixels,
     const struct gpume_field *field);
 

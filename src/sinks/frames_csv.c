@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * frames.csv: one row of sums a field. Called by the thread that receives fields.
- */
+/* frames.csv: one row of sums per field. Called by the thread that receives fields. */
 #include "base/status.h"
 #include "files/out.h"
 #include "files/text_file.h"

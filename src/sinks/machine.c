@@ -34,11 +34,8 @@ static void put_cpu(struct gpume_json *json, const struct gpume_machine *machine
     gpume_json_begin(json, "cpu");
     gpume_json_text(json, "name", machine->cpu);
     gpume_json_count(json, "processors", machine->processors);
-    if (machine->memory_bytes > 0) {
-        gpume_json_count(json, "memory_bytes", machine->memory_bytes);
-    } else {
-        gpume_json_text(json, "memory_bytes", NULL);
-    }
+    gpume_json_count_or_null(
+        json, "memory_bytes", machine->memory_bytes > 0, machine->memory_bytes);
     gpume_json_truth(json, "automatic", machine->cpu_automatic);
     gpume_json_end(json);
 }

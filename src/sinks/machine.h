@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What gpume devices has found, and its form for programs. */
+/* The devices of a machine as JSON, for `gpume devices --json`. */
 #ifndef GPUME_SINKS_MACHINE_H
 #define GPUME_SINKS_MACHINE_H
 
@@ -14,7 +14,7 @@
 struct gpume_machine {
     char cpu[128];
     uint32_t processors;
-    uint64_t memory_bytes; /* of the host; 0: not known */
+    uint64_t memory_bytes; /* of the host; 0: unknown */
     bool cpu_automatic;    /* --backend auto takes the CPU engine */
     const struct gpume_device *devices;
     uint32_t device_count;
@@ -22,12 +22,12 @@ struct gpume_machine {
     uint32_t search_count;
 };
 
-/* What gpume makes of a device, and why, in a few words. */
+/* Will gpume use the device, and if not, why? In a few words. */
 const char *gpume_device_use(const struct gpume_device *device);
 
 const char *gpume_device_type(const struct gpume_device *device);
 
-/* To standard output. Failures are logged. */
+/* Writes to standard output. Errors are logged. */
 int gpume_machine_write_json(const struct gpume_machine *machine, const struct gpume_log *log);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The target frames in their own colours with their fields drawn over them, as pictures or video.
- * Called by the thread that receives fields, which asks the run for the colours.
+ * The target frames in colour with their motion drawn over them, as pictures or video. Called by
+ * the thread that receives fields, which asks the run for the colours.
  */
 #include "draw/overlay.h"
 #include "base/status.h"
@@ -42,7 +42,8 @@ static int make_overlay(struct overlay_sink *self, const char *path)
         .width = run->params.width,
         .height = run->params.height,
         .bits = run->params.bits,
-        .block = run->params.block,
+        .block_w = run->block_w,
+        .block_h = run->block_h,
         .window_x = run->params.window_x,
         .window_y = run->params.window_y,
         .style = run->overlay_style,
@@ -99,7 +100,7 @@ static int overlay_field(struct gpume_sink *sink, const struct gpume_field *fiel
     struct overlay_sink *self = (struct overlay_sink *)sink;
     struct gpume_plane rgb, drawn;
     GPUME_TRY(self->run->take_colour(self->run->colours, field->frame, &rgb));
-    status = gpume_overlay_draw(self->overlay, &rgb, field, &drawn);
+    status = gpume_overlay_draw(self->overlay, &rgb, field->layers[0], &drawn);
     if (status != GPUME_OK) {
         gpume_log_write(&self->run->log, GPUME_LOG_ERROR,
             "the overlay of frame %" PRIu64 ": out of memory", field->frame);

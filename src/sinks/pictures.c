@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Pictures of a field: the predicted frame, the difference |C - R|, and the residual C - predicted,
- * absolute or about the middle. Called by the thread that receives fields. What becomes of a
- * difference of samples (gain, clipping, gamma) is a table made at opening, with one rounding, to
- * the nearest, at its end.
+ * Pictures of a field: the predicted frame, the difference |target - reference|, and the residual
+ * target - predicted, absolute or signed. Called by the thread that receives fields. A table made
+ * at opening maps differences of samples to samples, with gain, clipping and gamma, rounded once.
  */
 #include "base/status.h"
 #include "media/picture.h"
@@ -17,8 +16,8 @@ struct pictures {
     struct gpume_sink sink;
     struct gpume_picture *picture;
     uint32_t peak;
-    uint16_t *table;          /* entry peak + d: the sample shown for a difference d */
-    struct gpume_plane plane; /* the picture being made; data NULL for predicted frames */
+    uint16_t *table;          /* entry peak + d: the sample for a difference d */
+    struct gpume_plane plane; /* the current picture; data is NULL for predicted frames */
 };
 
 static void pictures_close(struct gpume_sink **sink)
@@ -39,8 +38,8 @@ static int pictures_check(
     return gpume_picture_check_name(path, shape->single, 0, false, log);
 }
 
-/* Signed: the gain spreads differences about the middle, 2^(bits-1); gamma then bends the result
- * like any other sample. */
+/* The sample for a difference. Signed differences are shown around 2^(bits-1); gamma is applied to
+ * the resulting sample. */
 static uint16_t shown(int64_t difference, uint32_t bits, bool is_signed, double gain, double gamma)
 {
     const double peak = (double)((1u << bits) - 1);
@@ -144,7 +143,7 @@ static void subtract_8(
     }
 }
 
-/* The mask keeps a sample above the peak, which no sender may send, inside the table. */
+/* The mask keeps invalid samples, above the peak, inside the table. */
 static void subtract_16(
     const struct pictures *self, const struct gpume_plane *a, const struct gpume_plane *b)
 {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A sink turns the fields of a run into one output: a table or a set of pictures. The caller opens
- * it, hands it every field in the library's order, and finishes it; an output that was not finished
- * leaves nothing under its final name. All calls of one sink come from one thread. Whatever fails
- * has been logged, in one line, by the time the status comes back.
+ * src/sinks turns the fields of a run into its outputs, other than reports.
+ *
+ * A sink writes one output: a table, pictures or a video. The caller opens it, passes it every
+ * field in the library's order, and finishes it; an output that was not finished leaves no file
+ * under its final name. All calls for one sink come from one thread. Errors are logged, in one
+ * line.
  */
 #ifndef GPUME_SINKS_SINK_H
 #define GPUME_SINKS_SINK_H
@@ -19,47 +21,48 @@
 struct gpume_summary;
 struct gpume_vectors_format;
 
-/* What is the same for every output of a run. Strings, summary and log target outlive the sinks. */
+/* What all outputs of a run share. Strings, summary and log outlive the sinks. */
 struct gpume_run {
     const char *input;          /* as the user named it: for people and for summary.json */
     const char *reference;      /* the first of two still pictures; NULL: input is a video */
     struct gpume_params params; /* as the context was opened */
-    uint64_t start, frames;     /* as asked for; frames 0: to the end of the input */
-    const char *prefilter;      /* before the search; NULL: none */
-    const char *compat;         /* whose fields these are to be; NULL: nobody's */
-    uint64_t expected;          /* fields, as far as the container tells; 0: not known */
+    uint32_t block_w, block_h;  /* pixels, of the layer that outputs show */
+    uint64_t start, frames;     /* as requested; frames 0: to the end of the input */
+    const char *prefilter;      /* NULL: none */
+    const char *compat;         /* the program whose vectors are reproduced; NULL: none */
+    uint64_t expected;          /* number of fields, by the container; 0: unknown */
     const char *filter;         /* NULL: none */
     int stream;                 /* -1: best */
     const char *hwaccel;        /* NULL: none */
     uint32_t rate_num, rate_den;
     bool full_range;
     bool residual_signed;
-    double gain, gamma; /* of residual and difference pictures; 1, 1: as they are */
+    double gain, gamma; /* of residual and difference pictures; default 1, 1 */
     enum gpume_overlay_style overlay_style;
     enum gpume_overlay_key overlay_key;
     uint32_t overlay_scale;
-    /* For sinks that want_colour: a frame as R, G, B bytes, a triple a pixel, until the next call.
-     * Frames rise; the same one may be taken again. Failures have been logged. */
+    /* For sinks that want_colour: returns a frame as R, G, B bytes, valid until the next call.
+     * Frame numbers must not decrease. Errors are logged. */
     int (*take_colour)(void *colours, uint64_t frame, struct gpume_plane *rgb);
     void *colours;
-    const struct gpume_vectors_format *vectors_format; /* of gpume_sink_vectors */
-    uint32_t report_pictures;            /* fields of a report with pictures, at most */
-    struct gpume_out_set *set;           /* for gpume_out_open_in */
-    const struct gpume_summary *summary; /* of the whole run when a sink's finish is called */
+    const struct gpume_vectors_format *vectors_format; /* for gpume_sink_vectors */
+    uint32_t report_pictures;                          /* most fields with pictures in a report */
+    struct gpume_out_set *set;                         /* for gpume_out_open_in */
+    const struct gpume_summary *summary;               /* complete when a sink's finish is called */
     struct gpume_log log;
 };
 
 struct gpume_sink;
 
-/* What a run writes, as far as names of outputs depend on it. */
+/* What the names of outputs depend on. */
 struct gpume_sink_shape {
     const struct gpume_vectors_format *format; /* for gpume_sink_vectors */
-    bool single;                               /* one field at most */
-    bool both;                                 /* a frame has two fields */
+    bool single;                               /* the run has at most one field */
+    bool both;                                 /* frames have two fields each */
 };
 
 struct gpume_sink_ops {
-    const char *name; /* of its kind; a run has at most one of each */
+    const char *name; /* a run has at most one sink of each name */
     const char *noun; /* for messages, such as "a report"; NULL: "this format" */
 
     /* Before any work: would open take this path? Logs one line and returns GPUME_INVALID if not.
@@ -67,14 +70,14 @@ struct gpume_sink_ops {
     int (*check)(
         const char *path, const struct gpume_sink_shape *shape, const struct gpume_log *log);
 
-    /* Before any work: does something stand under this name (any file of a pattern)? */
+    /* Before any work: does the file, or any file of the pattern, exist? */
     bool (*exists)(const char *path);
 
     int (*open)(struct gpume_sink **sink, const char *path, const struct gpume_run *run);
 
     int (*field)(struct gpume_sink *sink, const struct gpume_field *field);
 
-    /* A frame has no more fields: what has a name of its own gets it. NULL: nothing has. */
+    /* All fields of the current frame have come: completes its numbered file. NULL: has none. */
     int (*settle)(struct gpume_sink *sink);
 
     /* Completes the output, which gets its name with the others of run->set. */
@@ -83,17 +86,17 @@ struct gpume_sink_ops {
     /* Releases everything; sets *sink to NULL. NULL is fine. */
     void (*close)(struct gpume_sink **sink);
 
-    /* Before any work: could an output of this name go on where an earlier run was broken off, with
-     * what gpume_out_is_continued says as all that open needs to know? NULL: never. */
+    /* Before any work: can an interrupted output of this name be continued? open then finds it with
+     * gpume_out_is_continued. NULL: never. */
     bool (*can_continue)(const char *path);
 
-    /* Are these files by number, each of which has its name when it is complete? NULL: never. */
+    /* Is this a pattern of numbered files, each named when it is complete? NULL: never. */
     bool (*is_series)(const char *path);
 
     /* Removes the temporary files of killed runs. */
     void (*clear)(const char *path);
 
-    /* What gpume_params the fields must carry for this sink. */
+    /* Members of gpume_params that this sink needs. */
     bool want_predicted, want_frames;
 
     bool want_colour; /* calls run->take_colour */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Adds up the figures of a run and says them in plain words. summary_json.c writes the same for
+ * Adds up the statistics of a run and prints them for people. summary_json.c writes the same for
  * programs.
  */
 #include "sinks/summary.h"
 
 #include "files/text_file.h"
-#include "sinks/summary_figures.h"
+#include "sinks/summary_statistics.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -50,18 +50,18 @@ void gpume_summary_set_engine(struct gpume_summary *summary, const struct gpume_
     }
 }
 
-static void figures_add(
-    struct gpume_figures *figures, const struct gpume_params *params, const struct gpume_sums *sums)
+static void statistics_add(struct gpume_statistics *statistics, const struct gpume_params *params,
+    const struct gpume_sums *sums)
 {
     const uint64_t pixels = (uint64_t)params->width * params->height;
-    figures->fields++;
-    total_add(&figures->zero, sums->zero);
-    total_add(&figures->sad_before, sums->sad_before);
-    total_add(&figures->sad_after, sums->sad_after);
-    total_add(&figures->sse_before, sums->sse_before);
-    total_add(&figures->sse_after, sums->sse_after);
-    psnr_add(&figures->psnr_before, gpume_psnr(params->bits, pixels, sums->sse_before));
-    psnr_add(&figures->psnr_after, gpume_psnr(params->bits, pixels, sums->sse_after));
+    statistics->fields++;
+    total_add(&statistics->zero, sums->zero);
+    total_add(&statistics->sad_before, sums->sad_before);
+    total_add(&statistics->sad_after, sums->sad_after);
+    total_add(&statistics->sse_before, sums->sse_before);
+    total_add(&statistics->sse_after, sums->sse_after);
+    psnr_add(&statistics->psnr_before, gpume_psnr(params->bits, pixels, sums->sse_before));
+    psnr_add(&statistics->psnr_after, gpume_psnr(params->bits, pixels, sums->sse_after));
 }
 
 void gpume_summary_add(struct gpume_summary *summary, const struct gpume_field *field)
@@ -72,8 +72,8 @@ void gpume_summary_add(struct gpume_summary *summary, const struct gpume_field *
     }
     summary->targets += summary->all.fields == 0 || field->frame != summary->last_field;
     summary->last_field = field->frame;
-    figures_add(&summary->all, params, &field->sums);
-    figures_add(&summary->ways[field->ref > field->frame], params, &field->sums);
+    statistics_add(&summary->all, params, &field->sums);
+    statistics_add(&summary->directions[field->ref > field->frame], params, &field->sums);
     summary->checked += field->checked;
     summary->matched += field->matched;
 }
@@ -107,7 +107,7 @@ void gpume_summary_set_stats(struct gpume_summary *summary, const struct gpume_s
     const uint64_t fields = summary->all.fields - before->all.fields;
     struct gpume_stats sum = *stats;
     if (sum.fields > fields) { /* the engine is ahead of the outputs */
-        sum.candidates = sum.candidates / sum.fields * fields; /* the same of each */
+        sum.candidates = sum.candidates / sum.fields * fields; /* equal for all fields */
         sum.past_blocks = sum.past_blocks / sum.fields * fields;
         sum.past_parts = sum.past_parts / sum.fields * fields;
     }
@@ -125,13 +125,12 @@ double gpume_summary_psnr_mean(const struct gpume_psnr_sum *sum)
     return sum->finite > 0 ? sum->sum / (double)sum->finite : (double)INFINITY;
 }
 
-/* Over all pixels of all fields at once: that of the mean squared error. */
-double gpume_summary_psnr(const struct gpume_summary *summary, const struct gpume_figures *figures,
-    const struct gpume_total *sse)
+double gpume_summary_psnr(const struct gpume_summary *summary,
+    const struct gpume_statistics *statistics, const struct gpume_total *sse)
 {
     const struct gpume_params *params = &summary->run->params;
     const double peak = (double)((1u << params->bits) - 1);
-    const double pixels = (double)params->width * params->height * (double)figures->fields;
+    const double pixels = (double)params->width * params->height * (double)statistics->fields;
     const double value = gpume_total_value(sse);
     return value > 0 ? 10 * log10(peak * peak * pixels / value) : (double)INFINITY;
 }
@@ -196,38 +195,38 @@ void gpume_summary_busy_line(const struct gpume_summary *summary, char *text, si
     }
 }
 
-/* "1 field", "2 fields". */
+/* "1 block", "2 blocks". */
 static void print_count(FILE *stream, uint64_t count, const char *one)
 {
     fprintf(stream, "%" PRIu64 " %s%s", count, one, count == 1 ? "" : "s");
 }
 
-/* name: before the rows where there are two of each; else "". */
-static void print_figures(const struct gpume_summary *summary, const struct gpume_figures *figures,
-    const char *name, FILE *stream)
+/* name: heading if there are two directions; else "". */
+static void print_statistics(const struct gpume_summary *summary,
+    const struct gpume_statistics *statistics, const char *name, FILE *stream)
 {
     char before[32], after[32];
-    const double fields = (double)figures->fields;
+    const double fields = (double)statistics->fields;
     const double blocks = fields * (double)gpume_summary_blocks(summary);
     fprintf(stream, "%-20s before           after\n", name);
     fprintf(stream, "mean SAD     %14.1f  %14.1f\n",
-        gpume_total_value(&figures->sad_before) / fields,
-        gpume_total_value(&figures->sad_after) / fields);
-    gpume_text_psnr(before, sizeof(before), gpume_summary_psnr_mean(&figures->psnr_before));
-    gpume_text_psnr(after, sizeof(after), gpume_summary_psnr_mean(&figures->psnr_after));
+        gpume_total_value(&statistics->sad_before) / fields,
+        gpume_total_value(&statistics->sad_after) / fields);
+    gpume_text_psnr(before, sizeof(before), gpume_summary_psnr_mean(&statistics->psnr_before));
+    gpume_text_psnr(after, sizeof(after), gpume_summary_psnr_mean(&statistics->psnr_after));
     fprintf(stream, "mean PSNR    %14s  %14s  dB\n", before, after);
     fprintf(stream, "zero vectors %14s  %14.1f  %%\n", "",
-        100 * gpume_total_value(&figures->zero) / blocks);
+        100 * gpume_total_value(&statistics->zero) / blocks);
 }
 
-static void print_all_figures(const struct gpume_summary *summary, FILE *stream)
+static void print_all_statistics(const struct gpume_summary *summary, FILE *stream)
 {
     static const char *const names[] = {"past", "future"};
     const bool both = summary->run->params.direction == GPUME_DIRECTION_BOTH;
-    print_figures(summary, &summary->all, both ? "both directions" : "", stream);
+    print_statistics(summary, &summary->all, both ? "both directions" : "", stream);
     for (size_t i = 0; i < 2 && both; i++) {
-        if (summary->ways[i].fields > 0) {
-            print_figures(summary, &summary->ways[i], names[i], stream);
+        if (summary->directions[i].fields > 0) {
+            print_statistics(summary, &summary->directions[i], names[i], stream);
         }
     }
 }
@@ -240,7 +239,7 @@ static void print_elimination(const struct gpume_summary *summary, FILE *stream)
         return;
     }
     fprintf(stream,
-        "elimination  %.1f %% of candidates dropped by sums of large boxes, %.1f %% of small ones, "
+        "elimination  %.1f %% of candidates skipped by sums of large boxes, %.1f %% by small ones, "
         "%.1f %% compared\n",
         100 * shares.by_blocks, 100 * shares.by_parts, 100 * shares.compared);
 }
@@ -248,17 +247,17 @@ static void print_elimination(const struct gpume_summary *summary, FILE *stream)
 static void print_trouble(const struct gpume_summary *summary, FILE *stream)
 {
     if (summary->refused > 0) {
-        fprintf(stream, "refused      %" PRIu64 " damaged packet%s left out\n", summary->refused,
+        fprintf(stream, "refused      %" PRIu64 " damaged packet%s skipped\n", summary->refused,
             summary->refused == 1 ? "" : "s");
     }
     if (summary->scaled > 0) {
         fprintf(stream, "scaled       ");
         print_count(stream, summary->scaled, "frame");
-        fprintf(stream, " brought to the first frame's size and depth\n");
+        fprintf(stream, " converted to the first frame's size and bit depth\n");
     }
 }
 
-/* File names are the user's: what a terminal would obey is shown as '?'. */
+/* Control characters of file names become '?', so that a terminal does not obey them. */
 static void print_name(FILE *stream, const char *name)
 {
     for (; *name; name++) {
@@ -279,16 +278,16 @@ void gpume_summary_print(const struct gpume_summary *summary, FILE *stream)
         params->height, params->bits);
     print_count(stream, summary->delivered, "frame");
     fprintf(stream, " read\nsearch       ");
-    print_count(stream, summary->all.fields, "field");
+    print_count(stream, summary->all.fields, "frame pair");
     fprintf(stream, " of ");
     print_count(stream, blocks, "block");
     fprintf(stream, ", ");
     print_count(stream, summary->candidates, "candidate");
-    fprintf(stream, " a block\n");
+    fprintf(stream, " per block\n");
     if (summary->run->prefilter) {
         fprintf(stream, "prefilter    ");
         print_name(stream, summary->run->prefilter);
-        fprintf(stream, ": what the search sees, figures are of the frames as they are\n");
+        fprintf(stream, ": for the search only; statistics use the original frames\n");
     }
     if (params->direction != GPUME_DIRECTION_PAST) {
         fprintf(stream, "direction    %s\n",
@@ -297,14 +296,15 @@ void gpume_summary_print(const struct gpume_summary *summary, FILE *stream)
     fprintf(stream, "engine       %s: %s%s%s\n", summary->backend, summary->device,
         summary->driver[0] ? ", " : "", summary->driver);
     if (summary->standby[0]) {
-        fprintf(stream, "             which failed; from frame %" PRIu64 " on %s: %s\n",
+        fprintf(stream, "             failed; from frame %" PRIu64 " on: %s: %s\n",
             summary->standby_frame, summary->standby, summary->standby_device);
     }
-    fprintf(stream, "time         %.3f s, %.1f fields a second, %.3g candidates a second\n",
-        seconds, gpume_summary_rate(summary->all.fields, summary->whole_ns),
+    fprintf(stream,
+        "time         %.3f s, %.1f frame pairs per second, %.3g candidates per second\n", seconds,
+        gpume_summary_rate(summary->all.fields, summary->whole_ns),
         seconds > 0 ? candidates / seconds : 0);
     print_elimination(summary, stream);
-    print_all_figures(summary, stream);
+    print_all_statistics(summary, stream);
     print_trouble(summary, stream);
     if (params->check) {
         char line[128];

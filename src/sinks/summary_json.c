@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * summary.json. Counts are exact integers; a figure that JSON cannot hold (infinity) is null.
- */
+/* summary.json. Counts are exact integers; infinity, which JSON cannot represent, is null. */
 #include "sinks/summary.h"
 
 #include "base/status.h"
 #include "files/json.h"
 #include "files/text_file.h"
-#include "sinks/summary_figures.h"
+#include "sinks/summary_statistics.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -33,7 +31,7 @@ static void total(struct gpume_json *json, const char *key, const struct gpume_t
     gpume_json_digits(json, key, digits + at);
 }
 
-/* What the input is, as far as that is known before the first field. */
+/* What is known about the input before the first field. */
 static void put_source(struct gpume_json *json, const struct gpume_summary *summary)
 {
     const struct gpume_run *run = summary->run;
@@ -83,28 +81,16 @@ static void put_parameters(struct gpume_json *json, const struct gpume_run *run)
     gpume_json_text(json, "compat", run->compat ? run->compat : "none");
     gpume_json_text(json, "prefilter", run->prefilter);
     gpume_json_count(json, "start", run->start);
-    if (run->frames > 0) {
-        gpume_json_count(json, "frames", run->frames);
-    } else {
-        gpume_json_text(json, "frames", NULL);
-    }
+    gpume_json_count_or_null(json, "frames", run->frames > 0, run->frames);
     gpume_json_text(json, "vf", run->filter);
-    if (run->stream >= 0) {
-        gpume_json_count(json, "stream", (uint64_t)run->stream);
-    } else {
-        gpume_json_text(json, "stream", NULL);
-    }
+    gpume_json_count_or_null(json, "stream", run->stream >= 0, (uint64_t)run->stream);
     gpume_json_text(json, "hwaccel", run->hwaccel ? run->hwaccel : "none");
     gpume_json_text(json, "residual-mode", run->residual_signed ? "signed" : "absolute");
     gpume_json_real(json, "gain", run->gain, 6);
     gpume_json_real(json, "gamma", run->gamma, 6);
     gpume_json_text(json, "backend", backends[params->backend]);
     gpume_json_text(json, "device", params->device);
-    if (params->threads > 0) {
-        gpume_json_count(json, "threads", params->threads);
-    } else {
-        gpume_json_text(json, "threads", NULL);
-    }
+    gpume_json_count_or_null(json, "threads", params->threads > 0, params->threads);
     gpume_json_text(json, "search", params->search);
     gpume_json_truth(json, "no-elimination", params->no_elimination);
     gpume_json_truth(json, "check", params->check);
@@ -121,7 +107,7 @@ static void put_engine(struct gpume_json *json, const struct gpume_summary *summ
     gpume_json_text(json, "search", summary->search);
     gpume_json_count(json, "host_bytes", summary->host_bytes);
     gpume_json_count(json, "device_bytes", summary->device_bytes);
-    if (summary->standby[0]) { /* took over from a GPU that failed */
+    if (summary->standby[0]) { /* a GPU failed */
         gpume_json_begin(json, "standby");
         gpume_json_text(json, "backend", summary->standby);
         gpume_json_text(json, "device", summary->standby_device);
@@ -131,45 +117,46 @@ static void put_engine(struct gpume_json *json, const struct gpume_summary *summ
     gpume_json_end(json);
 }
 
-static void put_figures(struct gpume_json *json, const struct gpume_summary *summary,
-    const struct gpume_figures *figures)
+static void put_statistics(struct gpume_json *json, const struct gpume_summary *summary,
+    const struct gpume_statistics *statistics)
 {
-    const double fields = (double)figures->fields;
+    const double fields = (double)statistics->fields;
     gpume_json_begin(json, "totals");
-    gpume_json_count(json, "blocks", gpume_summary_blocks(summary) * figures->fields);
-    total(json, "zero", &figures->zero);
-    total(json, "sad_before", &figures->sad_before);
-    total(json, "sad_after", &figures->sad_after);
-    total(json, "sse_before", &figures->sse_before);
-    total(json, "sse_after", &figures->sse_after);
+    gpume_json_count(json, "blocks", gpume_summary_blocks(summary) * statistics->fields);
+    total(json, "zero", &statistics->zero);
+    total(json, "sad_before", &statistics->sad_before);
+    total(json, "sad_after", &statistics->sad_after);
+    total(json, "sse_before", &statistics->sse_before);
+    total(json, "sse_after", &statistics->sse_after);
     gpume_json_real(
-        json, "psnr_before", gpume_summary_psnr(summary, figures, &figures->sse_before), 3);
+        json, "psnr_before", gpume_summary_psnr(summary, statistics, &statistics->sse_before), 3);
     gpume_json_real(
-        json, "psnr_after", gpume_summary_psnr(summary, figures, &figures->sse_after), 3);
+        json, "psnr_after", gpume_summary_psnr(summary, statistics, &statistics->sse_after), 3);
     gpume_json_end(json);
     gpume_json_begin(json, "means");
-    gpume_json_real(json, "zero", gpume_total_value(&figures->zero) / fields, 3);
-    gpume_json_real(json, "sad_before", gpume_total_value(&figures->sad_before) / fields, 3);
-    gpume_json_real(json, "sad_after", gpume_total_value(&figures->sad_after) / fields, 3);
-    gpume_json_real(json, "sse_before", gpume_total_value(&figures->sse_before) / fields, 3);
-    gpume_json_real(json, "sse_after", gpume_total_value(&figures->sse_after) / fields, 3);
-    gpume_json_real(json, "psnr_before", gpume_summary_psnr_mean(&figures->psnr_before), 3);
-    gpume_json_real(json, "psnr_after", gpume_summary_psnr_mean(&figures->psnr_after), 3);
-    gpume_json_count(json, "psnr_before_infinite", figures->fields - figures->psnr_before.finite);
-    gpume_json_count(json, "psnr_after_infinite", figures->fields - figures->psnr_after.finite);
+    gpume_json_real(json, "zero", gpume_total_value(&statistics->zero) / fields, 3);
+    gpume_json_real(json, "sad_before", gpume_total_value(&statistics->sad_before) / fields, 3);
+    gpume_json_real(json, "sad_after", gpume_total_value(&statistics->sad_after) / fields, 3);
+    gpume_json_real(json, "sse_before", gpume_total_value(&statistics->sse_before) / fields, 3);
+    gpume_json_real(json, "sse_after", gpume_total_value(&statistics->sse_after) / fields, 3);
+    gpume_json_real(json, "psnr_before", gpume_summary_psnr_mean(&statistics->psnr_before), 3);
+    gpume_json_real(json, "psnr_after", gpume_summary_psnr_mean(&statistics->psnr_after), 3);
+    gpume_json_count(
+        json, "psnr_before_infinite", statistics->fields - statistics->psnr_before.finite);
+    gpume_json_count(
+        json, "psnr_after_infinite", statistics->fields - statistics->psnr_after.finite);
     gpume_json_end(json);
 }
 
-/* Each that was searched. */
 static void put_directions(struct gpume_json *json, const struct gpume_summary *summary)
 {
     static const char *const names[] = {"past", "future"};
     gpume_json_begin(json, "directions");
     for (size_t i = 0; i < 2; i++) {
-        if (summary->ways[i].fields > 0) {
+        if (summary->directions[i].fields > 0) {
             gpume_json_begin(json, names[i]);
-            gpume_json_count(json, "fields", summary->ways[i].fields);
-            put_figures(json, summary, &summary->ways[i]);
+            gpume_json_count(json, "fields", summary->directions[i].fields);
+            put_statistics(json, summary, &summary->directions[i]);
             gpume_json_end(json);
         }
     }
@@ -228,7 +215,7 @@ void gpume_summary_put(const struct gpume_summary *summary, struct gpume_json *j
     gpume_json_count(json, "last_field", summary->last_field);
     gpume_json_count(json, "blocks_per_field", gpume_summary_blocks(summary));
     gpume_json_count(json, "candidates_per_block", summary->candidates);
-    put_figures(json, summary, &summary->all);
+    put_statistics(json, summary, &summary->all);
     put_directions(json, summary);
     put_elimination(json, summary);
     put_stages(json, summary);
@@ -300,8 +287,8 @@ static int summary_open(struct gpume_sink **sink, const char *path, const struct
     return GPUME_OK;
 }
 
-/* All that it says of fields, the run's summary knows: until the end nothing is written, and a run
- * that continues this one begins the file anew. */
+/* The run's summary adds up the fields, and finish writes the file. A run that continues this one
+ * rewrites it. */
 static int summary_field(struct gpume_sink *sink, const struct gpume_field *field)
 {
     (void)sink;

@@ -40,8 +40,8 @@ static int vectors_open(struct gpume_sink **sink, const char *path, const struct
         .columns = GPUME_VECTORS_REF | GPUME_VECTORS_COST | GPUME_VECTORS_RANK | GPUME_VECTORS_TIME,
         .width = run->params.width,
         .height = run->params.height,
-        .block_w = run->params.block,
-        .block_h = run->params.block,
+        .block_w = run->block_w,
+        .block_h = run->block_h,
         .has_search = true,
         .bits = run->params.bits,
         .window_x = run->params.window_x,
@@ -68,17 +68,18 @@ fail:
 static int vectors_field(struct gpume_sink *sink, const struct gpume_field *field)
 {
     struct vectors_sink *self = (struct vectors_sink *)sink;
+    const struct gpume_layer *layer = field->layers[0];
     const struct gpume_vectors_field vectors = {
         .frame = field->frame,
         .ref = field->ref,
         .time_us = field->time_us,
         .columns = self->info.columns,
-        .count = (size_t)field->blocks_x * field->blocks_y,
+        .count = (size_t)layer->blocks_x * layer->blocks_y,
         .width = self->info.width,
         .height = self->info.height,
-        .vectors = field->vectors,
-        .costs = field->costs,
-        .ranks = field->ranks,
+        .vectors = layer->vectors,
+        .costs = layer->costs,
+        .ranks = layer->ranks,
     };
     return gpume_vectors_writer_field(self->writer, &vectors);
 }

@@ -52,13 +52,14 @@ static int measure(
 {
     struct gpume_out_set outputs = {.overwrite = true};
     struct gpume_run run = {.set = &outputs, .vectors_format = format, .log = {tell, NULL}};
-    struct gpume_field field = {
-        .blocks_x = COLUMNS, .blocks_y = ROWS, .vectors = vectors, .costs = costs, .ranks = ranks};
+    const struct gpume_layer layer = {BLOCK, BLOCK, COLUMNS, ROWS, vectors, costs, ranks};
+    const struct gpume_layer *const layers[] = {&layer};
+    struct gpume_field field = {.layer_count = 1, .layers = layers};
     struct gpume_sink *sink = NULL;
     gpume_params_default(&run.params);
     run.params.width = WIDTH;
     run.params.height = HEIGHT;
-    run.params.block = BLOCK;
+    run.block_w = run.block_h = BLOCK;
     run.params.threads = 4 * threads; /* processors: the sink takes a quarter of them */
     int status = gpume_sink_vectors(run.vectors_format)->open(&sink, path, &run);
     const double wall = seconds(CLOCK_MONOTONIC), cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
@@ -71,7 +72,8 @@ static int measure(
     if (status == GPUME_OK) {
         const double took = seconds(CLOCK_MONOTONIC) - wall;
         const double used = seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
-        printf("%-12s %u threads %8.1f million blocks/s %7.3f ms a field %7.3f ms of CPU a field\n",
+        printf("%-12s %u threads %8.1f million blocks/s %7.3f ms per field %7.3f ms of CPU per "
+               "field\n",
             format->name, threads, (double)fields * BLOCKS / 1e6 / took,
             1e3 * took / (double)fields, 1e3 * used / (double)fields);
     }

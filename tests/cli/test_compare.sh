@@ -289,7 +289,7 @@ if have ffmpeg && have ffprobe; then
     cp -r ua uc
     sed '3s/,[0-9.]*,\([0-9]*,[0-9]*,[0-9]*,[0-9]*,[0-9]*,[0-9]*,[^,]*,[^,]*\)$/,soon,\1/' ua/frames.csv >uc/frames.csv
     expect 3 compare ua uc
-    says "uc/frames.csv: line 3: a time is no number"
+    says "uc/frames.csv: line 3: a time is not a number"
 else
     echo "ffmpeg is not here: the times of maps are not tested"
 fi

@@ -8,7 +8,7 @@ make_clip clip.y4m 64 48 8 5
 expect 0 clip.y4m --backend "$engine"
 only . clip.y4m clip.gpume
 only clip.gpume vectors.csv frames.csv summary.json
-grep -q '4 fields of 48 blocks, 225 candidates a block' "$scratch/out" || fail "closing summary"
+grep -q '4 frame pairs of 48 blocks, 225 candidates per block' "$scratch/out" || fail "closing summary"
 [ ! -s "$scratch/err" ] || fail "something on standard error"
 expect 0 clip.y4m --backend "$engine" --vectors v.csv
 only . clip.y4m clip.gpume v.csv

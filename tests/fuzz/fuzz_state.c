@@ -52,7 +52,7 @@ static void fill(struct saved_run *saved, bool marked)
             .output_count = 1,
             .synced = true},
     };
-    saved->summary.all = (struct gpume_figures){
+    saved->summary.all = (struct gpume_statistics){
         .fields = 3, .sse_before = {UINT64_MAX, 1}, .psnr_before = {-1.5, 3}};
     saved->output.mark = (struct gpume_out_mark){.dated = true, .bytes = 12};
 }

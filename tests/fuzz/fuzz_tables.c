@@ -82,10 +82,10 @@ static void read_frames(const uint8_t *data, size_t bytes)
     struct gpume_frames_reader *reader = NULL;
     int status = gpume_frames_reader_open(&reader, fuzz_file(data, bytes), &silent);
     for (uint64_t frame = 0; status == GPUME_OK && frame < 16; frame++) {
-        struct gpume_read_figures figures;
+        struct gpume_read_statistics statistics;
         const uint64_t ref = frame + frame % 2;
         status = gpume_frames_reader_seek(
-            reader, frame < 12 ? frame : frame << 40, frame % 3 ? &ref : NULL, &figures);
+            reader, frame < 12 ? frame : frame << 40, frame % 3 ? &ref : NULL, &statistics);
     }
     gpume_frames_reader_close(&reader);
 }

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A gray frame and its field. */
+/* A gray frame and its layer of blocks. */
 struct scene {
     struct gpume_overlay_options options;
     struct gpume_plane rgb;
-    struct gpume_field field;
+    struct gpume_layer layer;
     struct gpume_vector *vectors;
     uint32_t *costs, *ranks;
     size_t blocks;
@@ -27,7 +27,8 @@ static struct scene make_scene(
         .options = {.width = width,
             .height = height,
             .bits = 8,
-            .block = block,
+            .block_w = block,
+            .block_h = block,
             .window_x = 16,
             .window_y = 8,
             .style = style,
@@ -39,13 +40,13 @@ static struct scene make_scene(
             .height = height,
             .bits = 8},
     };
-    struct gpume_field *field = &scene.field;
-    field->blocks_x = (width + block - 1) / block;
-    field->blocks_y = (height + block - 1) / block;
-    scene.blocks = (size_t)field->blocks_x * field->blocks_y;
-    field->vectors = scene.vectors = calloc(scene.blocks, sizeof(*scene.vectors));
-    field->costs = scene.costs = calloc(scene.blocks, sizeof(*scene.costs));
-    field->ranks = scene.ranks = calloc(scene.blocks, sizeof(*scene.ranks));
+    struct gpume_layer *layer = &scene.layer;
+    layer->blocks_x = (width + block - 1) / block;
+    layer->blocks_y = (height + block - 1) / block;
+    scene.blocks = (size_t)layer->blocks_x * layer->blocks_y;
+    layer->vectors = scene.vectors = calloc(scene.blocks, sizeof(*scene.vectors));
+    layer->costs = scene.costs = calloc(scene.blocks, sizeof(*scene.costs));
+    layer->ranks = scene.ranks = calloc(scene.blocks, sizeof(*scene.ranks));
     memset(scene.rgb.data, 100, (size_t)3 * width * height);
     return scene;
 }
@@ -73,12 +74,12 @@ static uint8_t *draw(const struct scene *scene, struct gpume_plane *picture)
 {
     struct gpume_overlay *overlay = NULL;
     REQUIRE_EQUAL(gpume_overlay_create(&overlay, &scene->options), GPUME_OK);
-    REQUIRE_EQUAL(gpume_overlay_draw(overlay, &scene->rgb, &scene->field, picture), GPUME_OK);
+    REQUIRE_EQUAL(gpume_overlay_draw(overlay, &scene->rgb, &scene->layer, picture), GPUME_OK);
     const size_t bytes = (size_t)picture->stride * picture->height;
     uint8_t *copy = malloc(bytes);
     memcpy(copy, picture->data, bytes);
     /* A second time over the first. */
-    REQUIRE_EQUAL(gpume_overlay_draw(overlay, &scene->rgb, &scene->field, picture), GPUME_OK);
+    REQUIRE_EQUAL(gpume_overlay_draw(overlay, &scene->rgb, &scene->layer, picture), GPUME_OK);
     REQUIRE(memcmp(copy, picture->data, bytes) == 0);
     gpume_overlay_destroy(&overlay);
     REQUIRE(overlay == NULL);
@@ -226,11 +227,27 @@ static void check_sizes(void)
     }
 }
 
+/* Two blocks of 16x8, one above the other, in pictures of twice the size. */
+static void check_rectangles(void)
+{
+    struct gpume_plane picture;
+    struct scene scene = make_scene(16, 16, 8, 2, GPUME_OVERLAY_FLOW);
+    scene.options.block_w = 16;
+    scene.layer.blocks_x = 1;
+    scene.vectors[0].dx = -16;
+    (void)draw(&scene, &picture);
+    REQUIRE(memcmp(at(&picture, 0, 0), at(&picture, 31, 15), 3) == 0);
+    REQUIRE(memcmp(at(&picture, 0, 16), at(&picture, 31, 31), 3) == 0);
+    REQUIRE(memcmp(at(&picture, 0, 15), at(&picture, 0, 16), 3) != 0);
+    free(picture.data);
+    free_scene(&scene);
+}
+
 static void check_limits(void)
 {
     struct gpume_overlay *overlay = NULL;
     const struct gpume_overlay_options options = {
-        .width = 65536, .height = 65536, .bits = 8, .block = 8, .scale = 1};
+        .width = 65536, .height = 65536, .bits = 8, .block_w = 8, .block_h = 8, .scale = 1};
     REQUIRE_EQUAL(gpume_overlay_create(&overlay, &options), GPUME_INVALID);
     gpume_overlay_destroy(&overlay);
     /* The window (0,0) has no arrows, and nothing to divide by. */
@@ -250,6 +267,7 @@ int main(void)
     check_zero();
     check_fills();
     check_sizes();
+    check_rectangles();
     check_limits();
     return harness_verdict();
 }

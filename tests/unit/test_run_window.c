@@ -23,12 +23,12 @@ static void test_known(void)
     options.params.ref_distance = 3;
     REQUIRE_EQUAL(gpume_run_window_make(&options, &nothing).known, 0);
     REQUIRE_EQUAL(make(GPUME_DIRECTION_PAST, 3, 3, 10).known, 11);
-    done.ways[1].fields = 11;
+    done.directions[1].fields = 11;
     REQUIRE_EQUAL(make(GPUME_DIRECTION_FUTURE, 3, 0, 10).known, 14);
     REQUIRE_EQUAL(make(GPUME_DIRECTION_BOTH, 3, 0, 10).known, 14);
-    done.ways[1].fields = 10; /* the last one had none ahead: there was the input's end */
+    done.directions[1].fields = 10; /* the last one had none ahead: there was the input's end */
     REQUIRE_EQUAL(make(GPUME_DIRECTION_BOTH, 3, 0, 10).known, 11);
-    done.ways[1].fields = 0;
+    done.directions[1].fields = 0;
 }
 
 /* All fields are complete: the same frames are read again, to check that they still exist. */
@@ -38,10 +38,10 @@ static void test_nothing_left(void)
     struct gpume_run_window window = make(GPUME_DIRECTION_PAST, 3, 3, 10);
     REQUIRE_EQUAL(window.first_frame + window.send, 11);
     REQUIRE(window.send > 0 && window.first_target == UINT64_MAX);
-    done.ways[1].fields = 8;
+    done.directions[1].fields = 8;
     window = make(GPUME_DIRECTION_FUTURE, 3, 0, 7);
     REQUIRE_EQUAL(window.first_frame + window.send, 11);
-    done.ways[1].fields = 0;
+    done.directions[1].fields = 0;
     options.frames = 9; /* one is */
     window = make(GPUME_DIRECTION_PAST, 3, 3, 10);
     REQUIRE_EQUAL(window.first_frame + window.send, 12);

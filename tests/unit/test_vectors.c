@@ -36,6 +36,8 @@ struct table {
 /* A field with its arrays; every field of a table is the same, frame numbers apart. */
 struct made {
     struct gpume_field field;
+    struct gpume_layer layer;
+    const struct gpume_layer *layers[1];
     struct gpume_vector *vectors;
     uint32_t *costs, *ranks;
 };
@@ -60,11 +62,10 @@ static bool make_field(struct made *made, const struct table *table, uint64_t *s
         }
         made->ranks[i] -= harness_random(seed) % 2;
     }
-    made->field = (struct gpume_field){.blocks_x = columns,
-        .blocks_y = rows,
-        .vectors = made->vectors,
-        .costs = made->costs,
-        .ranks = made->ranks};
+    made->layer = (struct gpume_layer){
+        table->block, table->block, columns, rows, made->vectors, made->costs, made->ranks};
+    made->layers[0] = &made->layer;
+    made->field = (struct gpume_field){.layer_count = 1, .layers = made->layers};
     return made->vectors && made->costs && made->ranks;
 }
 
@@ -81,7 +82,7 @@ static int open_sink(
     struct gpume_run run = {.vectors_format = format, .log = counting_log};
     run.params.width = table->width;
     run.params.height = table->height;
-    run.params.block = table->block;
+    run.block_w = run.block_h = table->block;
     run.params.threads = processors;
     return ops->open(sink, path, &run);
 }
@@ -129,13 +130,13 @@ static bool same_next(FILE *file, const char *text, size_t bytes)
 static bool is_table(const char *path, const struct table *table, const struct made *made)
 {
     static const char header[] = "frame,ref,x,y,w,h,dx,dy,cost,rank\n";
-    const struct gpume_field *field = &made->field;
+    const struct gpume_layer *layer = &made->layer;
     FILE *file = fopen(path, "rb");
     bool same = file && same_next(file, header, sizeof header - 1);
     for (uint32_t number = 0; same && number < table->fields; number++) {
-        for (uint32_t i = 0; same && i < field->blocks_x * field->blocks_y; i++) {
-            const uint32_t x = i % field->blocks_x * table->block;
-            const uint32_t y = i / field->blocks_x * table->block;
+        for (uint32_t i = 0; same && i < layer->blocks_x * layer->blocks_y; i++) {
+            const uint32_t x = i % layer->blocks_x * table->block;
+            const uint32_t y = i / layer->blocks_x * table->block;
             char row[256];
             const int bytes =
                 snprintf(row, sizeof row, "%" PRIu64 ",%" PRIu64 ",%u,%u,%u,%u,%d,%d,%u,%u\n",
