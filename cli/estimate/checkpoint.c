@@ -3,6 +3,8 @@
 
 #include "base/clock.h"
 #include "console.h"
+#include "files/out_set.h"
+#include "files/path.h"
 #include "files/text_file.h"
 #include "progress.h"
 #include "resume/identity.h"
@@ -11,6 +13,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The most work that a killed run loses; saving takes a millisecond. */
@@ -79,11 +82,29 @@ static int take_marks(struct gpume_checkpoint *checkpoint)
                : GPUME_OK;
 }
 
+/* A partial result without a state belongs to an interrupted run with another first output, which
+ * keeps its state beside that one. */
+static bool has_partial(const struct gpume_output *output)
+{
+    struct stat info;
+    char *partial = gpume_path_with_suffix(output->path, GPUME_OUT_PARTIAL);
+    const bool found = partial && lstat(partial, &info) == 0;
+    free(partial);
+    return found;
+}
+
 /* No run can be resumed, so existing files are something else. */
 static enum gpume_exit begin_anew(const struct gpume_checkpoint *checkpoint)
 {
     const struct gpume_outputs *outputs = checkpoint->planned;
     for (size_t i = 0; i < outputs->count; i++) {
+        if (has_partial(&outputs->items[i])) {
+            return gpume_refuse(GPUME_EXIT_USAGE,
+                "--resume: %s" GPUME_OUT_PARTIAL
+                " belongs to an interrupted run with other outputs; "
+                "name the same ones, or start anew without --resume",
+                outputs->items[i].path);
+        }
         if (outputs->items[i].exists && !checkpoint->set.overwrite) {
             return gpume_refuse(GPUME_EXIT_USAGE,
                 "--resume: there is nothing to continue, and %s exists already; replace it with -y "

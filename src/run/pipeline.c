@@ -304,7 +304,12 @@ static bool has_room(const struct gpume_pipeline *pipeline)
 int gpume_pipeline_request(struct gpume_pipeline *pipeline, const struct gpume_task *task)
 {
     pthread_mutex_lock(&pipeline->monitor.mutex);
-    int status = pipeline->finished ? GPUME_INVALID : failure(pipeline);
+    int status = failure(pipeline);
+    if (status == GPUME_OK && pipeline->finished) {
+        gpume_log_write(pipeline->log, GPUME_LOG_ERROR,
+            "gpume_search: no more searches can be requested after gpume_finish");
+        status = GPUME_INVALID;
+    }
     if (status == GPUME_OK && !has_room(pipeline)) {
         status = GPUME_AGAIN;
     }

@@ -224,5 +224,13 @@ expect 0 -q clip.y4m --backend cpu -w 0 --predicted pictures/%03d.pgm --vectors 
 touch -r clip.y4m pictures/*
 swap 'mv pictures/039.pgm pictures/020.pgm && cp -p pictures/020.pgm pictures/039.pgm' pictures/%03d.pgm
 rm -r pictures few.csv in.y4m
+
+# The state lies beside the first output. A run with another first output finds the partial result of one of its outputs
+# and leaves it alone.
+echo frame >v.csv.partial
+expect 2 clip.y4m --vectors v.csv --resume --backend "$engine"
+says "--resume: v.csv.partial belongs to an interrupted run with other outputs"
+[ "$(cat v.csv.partial)" = frame ] || fail "--resume with other outputs changed the partial result"
+rm v.csv.partial
 only . clip.y4m
 exit 0

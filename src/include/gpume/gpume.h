@@ -249,10 +249,11 @@ struct gpume_task {
 };
 
 /* [sender] With GPUME_DIRECTION_MANUAL: requests the search of one pair of frames, both of them
- * among the newest params.ref_distance + 1 that have been sent. Fields come in the order of the
- * requests; the same pair may be requested more than once. GPUME_AGAIN: receive and release a
- * field, then request it again. GPUME_INVALID: another direction, or such a frame is not there;
- * logged. */
+ * among the newest params.ref_distance + 1 that have been sent; the library keeps them until the
+ * search is done. Fields come in the order of the requests; the same pair may be requested more
+ * than once. GPUME_AGAIN: too many requests wait (some dozens or more); receive and release a
+ * field, then repeat the request. GPUME_INVALID: another direction, a frame that is not among them,
+ * or a request after gpume_finish; logged. */
 GPUME_API int gpume_search(gpume *ctx, const struct gpume_task *task);
 
 /* [sender] No more frames and no more requests will come. */
