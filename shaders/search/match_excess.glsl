@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * For a tile of match_tiles.comp with samples beyond their depth, which files may hold: searches it
- * again from memory, one block after the other, one candidate per invocation. 32 bits hold any
- * cost: 128 * 128 * 65535 < 2^30. Rare and slow.
+ * Searches a tile of match_tiles.comp again if it has samples beyond their bit depth, as some files
+ * do: from memory, one block after the other, one candidate per invocation. 32 bits hold any cost:
+ * 128 * 128 * 65535 < 2^30. Rare and slow.
  */
 
 /* Four samples from sample s of the first of two quads. */

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The bounds of prune_wide.comp's candidates by the sums of their parts: for a group of candidates,
- * for four neighbours by quarters, and for four by sixteenths. Include after the declarations of
- * those sums, of the block and of the candidates' range.
+ * Lower bounds for the candidates of prune_wide.comp, from block sums: one bound for a whole group of
+ * candidates; bounds of four neighbouring candidates from their quarters; and from their sixteenths.
+ * Include after the declarations of the sums, the block and the range of candidates.
  */
 PAIR target[4]; /* sums of quarters */
-PAIR lower;     /* 1, or 0 where the lower quarters are cut */
-/* Tiles of sums to that of the block at dx = -PAD_X, dy = -WINDOW_Y, and from it to its lower
- * quarters. */
+PAIR lower;     /* 1; 0 if the picture's edge cuts the lower quarters */
+/* Index of the tile of sums of the candidate dx = -PAD_X, dy = -WINDOW_Y, and the distance in tiles
+ * from there to the tile of its lower quarters. */
 uint tile_first, tile_below;
 
-/* The bound of all candidates of a group; tile: of its first candidate's first quarter. */
+/* A bound for all candidates of a group. tile: the tile of its first candidate's first quarter. */
 uint bound_group(uint tile, PAIR target[4], uint below, PAIR lower)
 {
     PAIR zero = PAIR(0.0);
@@ -22,7 +22,7 @@ uint bound_group(uint tile, PAIR target[4], uint below, PAIR lower)
     return bits_of(PAIR(sum.x + sum.y)) & 0xffffu;
 }
 
-/* The bounds of four neighbouring candidates, of row `row` of a group. */
+/* The bounds of the four neighbouring candidates in one row of a group. */
 uvec2 bound_quad(uint tile, uint row, PAIR target[4], uint below, PAIR lower)
 {
     uint at = 4u * tile + row, next = HALF, under = 4u * below;
@@ -37,7 +37,7 @@ uvec2 bound_quad(uint tile, uint row, PAIR target[4], uint below, PAIR lower)
     return result;
 }
 
-/* Bounds of candidates that are not allowed become FAR. */
+/* Sets the bounds of candidates that are not allowed to FAR. */
 uvec2 masked(uvec2 both, uint row, uint column)
 {
     const uint FAR_LOW = NOWHERE, FAR_HIGH = NOWHERE << 16;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The block of a workgroup of prune_wide.comp, its best candidate so far, and the comparison of a
- * few candidates in full. An invocation takes runs of neighbouring samples from patches. Include
- * after runs.glsl.
+ * The block that a workgroup of prune_wide.comp searches, its best candidate so far, and the full
+ * comparison of a few candidates. An invocation compares runs of neighbouring samples, which it reads
+ * from patches. Include after runs.glsl.
  */
 const uint NONE = 0xffffffffu;
 const uint SHORT = 16u; /* candidates that are compared at a time */
-const uint SEEDS = 8u;  /* classes that first candidates come from */
+const uint SEEDS = 8u;  /* classes of groups that the first candidates come from */
 
 const uint RUN = BLOCK % 16u == 0u ? 16u : 8u; /* neighbouring samples of a row */
 const uint RUN_MAX = 16u;
@@ -21,9 +21,9 @@ shared uint costs_found[SHORT]; /* 0 between comparisons */
 shared uint compared;           /* candidates past the sixteenths */
 
 uint z; /* task */
-uint reference_octets, target_octets; /* to the frames, */
-uint reference_sums, target_sums_first; /* and to their sums */
-uvec2 position, size; /* of the block: samples that the picture's edge leaves */
+uint reference_octets, target_octets; /* index of the frame's first octet, */
+uint reference_sums, target_sums_first; /* and of its first sum */
+uvec2 position, size; /* of the block, in samples; the visible size */
 OCTET target_run[RUN_MAX / 8u];
 
 /* A candidate: row (dy + WINDOW_Y, at most 1024) and column (dx + PAD_X, at most 1027). */

@@ -2,11 +2,11 @@
 /*
  * Lower bounds of a SAD by block sums, for prune_wide.comp and prune_small.comp.
  *
- * Sums are cut to 11 bits and held as half floats, which block_sums.comp makes: those of two
- * positions go through one operation where there is such arithmetic (GPUME_HALF). Differences are
- * exact, and so are bounds up to 2048; larger ones may be off by a share that limit_of allows for.
+ * block_sums.comp reduces sums to 11 bits and stores them as half floats. With half float arithmetic
+ * (GPUME_HALF) one operation handles the sums of two positions. Differences are exact, and so are
+ * bounds up to 2048; limit_of allows for the rounding errors of larger ones.
  */
-/* Two half floats as they lie in a word. */
+/* Two half floats that share a word. */
 #ifdef GPUME_HALF
 #define PAIR f16vec2
 PAIR pair_of(uint bits) { return unpackFloat2x16(bits); }
@@ -17,11 +17,12 @@ PAIR pair_of(uint bits) { return unpackHalf2x16(bits); }
 uint bits_of(PAIR pair) { return packHalf2x16(pair); }
 #endif
 
-const float FAR = 60000.0; /* a half float above all bounds and limits */
-const uint NOWHERE = 0x7a00u; /* bits of one above all but these */
+const float FAR = 60000.0; /* a half float larger than any bound or limit */
+const uint NOWHERE = 0x7a00u; /* bits of a half float that only FAR exceeds */
 
-/* The largest bound of a candidate that costs no more than `cost`, twice in a word. Of sums cut by
- * `shift` bits, differences d > 0 stand for (d - 1 << shift) + 1 and more. */
+/* The largest bound that a candidate with a cost of at most `cost` can have, twice in a word. Where
+ * sums were shifted right by `shift` bits, a difference d > 0 stands for at least
+ * (d - 1 << shift) + 1. */
 uint limit_of(uint cost, uint sums, uint shift)
 {
     uint sure = min(cost, sums), limit = min(sure + ((cost - sure) >> shift), 40000u);
@@ -29,6 +30,6 @@ uint limit_of(uint cost, uint sums, uint shift)
     return packHalf2x16(vec2(limit));
 }
 
-/* Bit 15 and bit 31: bounds of a pair that are no larger than those of a limit. All are half floats
- * without sign, which compare as whole numbers. */
+/* Bits 15 and 31 are set where the bound of a pair is no larger than that of the limit. All are half
+ * floats without a sign, whose bits compare like integers. */
 uint within(uint pair, uint limit) { return ((limit | 0x80008000u) - pair) & 0x80008000u; }

@@ -15,7 +15,7 @@ struct gpume_rings {
     const struct gpume_step **readers;  /* by place: the last step that reads there; or NULL */
 };
 
-/* GPUME_NOMEM: finish it all the same. *bytes grows by what is allocated. */
+/* GPUME_NOMEM: call finish then too. *bytes grows by what is allocated. */
 int gpume_rings_init(struct gpume_rings *rings, const struct gpume_plan *plan, uint64_t *bytes);
 
 void gpume_rings_finish(struct gpume_rings *rings);

@@ -84,8 +84,8 @@ struct gpume_steps {
 /* Divides every layer, so that the threads have enough items. */
 void gpume_shared_divide(struct gpume_shared *shared, uint32_t threads);
 
-/* Allocates the results and defines the steps, once `shared` is complete. GPUME_NOMEM: finish it
- * all the same. *bytes grows by what is allocated. */
+/* Allocates the results and defines the steps, once `shared` is complete. GPUME_NOMEM: call
+ * finish then too. *bytes grows by what is allocated. */
 int gpume_steps_init(struct gpume_steps *steps, struct gpume_shared *shared, uint64_t *bytes);
 
 void gpume_steps_finish(struct gpume_steps *steps);

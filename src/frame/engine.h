@@ -26,12 +26,13 @@ struct gpume_batch {
 struct gpume_engine_ops {
     /* For gpume_list_searches: at most GPUME_ENGINE_SEARCHES_MAX. */
     int (*list_searches)(const char *device, struct gpume_search_info *searches, uint32_t *count);
-    /* Makes the plan for this engine and allocates everything. GPUME_AGAIN, not logged: that would
-     * pass params.memory_max, and box sums are in it: without elimination it may not. */
+    /* Makes the plan for this engine and allocates everything. GPUME_AGAIN, not logged: the engine
+     * needs more than params.memory_max, but without box sums it may need less: try again with
+     * params.no_elimination. */
     int (*open)(void **engine, const struct gpume_params *params, const struct gpume_log *log,
         struct gpume_plan *plan);
-    /* plan.plane_bytes of memory for the samples of pool frame number index < plan.pool; NULL when
-     * memory has run out. */
+    /* Memory of plan.plane_bytes for the samples of pool frame number index < plan.pool; NULL if
+     * there is none. */
     void *(*frame_memory)(void *engine, uint32_t index);
     /* Starts the work. The frames' samples stay readable until the slot is collected. */
     int (*submit)(void *engine, uint32_t slot, const struct gpume_batch *batch);

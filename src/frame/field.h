@@ -24,7 +24,8 @@ struct gpume_field_box {
     const struct gpume_layer **layer_list;
 };
 
-/* Of a zeroed box: what all fields of a plan have in common. On failure finish it all the same. */
+/* Fills in what all fields of a plan have in common; the box is zeroed before. Call finish after a
+ * failure too. */
 int gpume_field_box_init(struct gpume_field_box *box, const struct gpume_plan *plan);
 void gpume_field_box_finish(struct gpume_field_box *box);
 

@@ -84,7 +84,7 @@ struct gpume_array_places gpume_memory_place(struct gpume_memory_needs *needs, u
 
 struct gpume_memory_bytes gpume_memory_bytes(const struct gpume_memory_needs *needs);
 
-/* Of a zeroed one. On failure destroy it all the same. */
+/* The struct is zeroed before. Call destroy after a failure too. */
 int gpume_memory_create(
     struct gpume_gpu *gpu, const struct gpume_memory_needs *needs, struct gpume_memory *memory);
 void gpume_memory_destroy(

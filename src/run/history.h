@@ -17,12 +17,12 @@ struct gpume_history {
     uint64_t first, end;         /* the oldest frame that is kept, and the one that comes next */
 };
 
-/* Of a zeroed one, for all that a lane of this plan may have under way; first: the sequence number
- * of its first frame. On failure finish it all the same. */
+/* Makes room for everything that a lane of this plan may have in flight; the struct is zeroed
+ * before. first: the sequence number of the lane's first frame. Call finish after a failure too. */
 int gpume_history_init(
     struct gpume_history *history, const struct gpume_plan *plan, uint64_t first);
 
-/* Drops no references: frames have gone with their pool. */
+/* Drops no references, because the pool of frames is freed at the same time. */
 void gpume_history_finish(struct gpume_history *history);
 
 /* Every frame in order. */

@@ -21,7 +21,7 @@ struct gpume_transfer {
     struct gpume_timeline *timeline;
 };
 
-/* On failure destroy it all the same. Zeroed is fine for that. */
+/* Call destroy after a failure too; it accepts a zeroed struct. */
 int gpume_transfer_create(
     struct gpume_gpu *gpu, struct gpume_timeline *timeline, struct gpume_transfer *transfer);
 void gpume_transfer_destroy(struct gpume_gpu *gpu, struct gpume_transfer *transfer);

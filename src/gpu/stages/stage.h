@@ -49,7 +49,7 @@ struct gpume_stage_ops {
     bool (*wanted)(const struct gpume_stage_setup *setup);
     /* Declares memory and descriptors. Arithmetic alone. */
     void (*needs)(const struct gpume_stage_setup *setup, struct gpume_memory_needs *needs);
-    /* Begins to make its kernels. NULL: it has none. On failure destroy it all the same. */
+    /* Starts to make its kernels. NULL: it has none. It is destroyed after a failure too. */
     int (*create)(struct gpume_gpu_stage *stage);
     /* NULL: the kernels are all that there is to wait for, and to destroy. */
     int (*wait)(struct gpume_gpu_stage *stage);
