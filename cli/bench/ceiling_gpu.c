@@ -44,7 +44,8 @@ struct loop {
 static int open_loop(
     struct loop *loop, const char *device, const uint32_t *spirv, size_t spirv_bytes)
 {
-    const struct gpume_program_params program = {.spirv = spirv,
+    const struct gpume_program_params program = {.size = sizeof(program),
+        .spirv = spirv,
         .spirv_bytes = spirv_bytes,
         .array_count = 1,
         .push_bytes = sizeof(struct push)};

@@ -21,7 +21,20 @@ static int deliver_itself(struct gpume_target_stream *stream, const struct gpume
     for (uint32_t i = 0; i < blocks; i++) {
         stream->ranks[i] = i; /* equal costs in raster order */
     }
+    const struct gpume_layer layer = {
+        .block_w = future->layers[0]->block_w,
+        .block_h = future->layers[0]->block_h,
+        .blocks_x = future->blocks_x,
+        .blocks_y = future->blocks_y,
+        .vectors = stream->vectors,
+        .costs = stream->costs,
+        .ranks = stream->ranks,
+    };
+    const struct gpume_layer *const layers[] = {&layer};
     const struct gpume_field itself = {
+        .layer_count = 1,
+        .layers = layers,
+        .vector_units = future->vector_units,
         .frame = future->frame,
         .ref = future->frame,
         .time_us = future->time_us,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Lower bounds for the candidates of prune_wide.comp, from block sums: one bound for a whole group of
- * candidates; bounds of four neighbouring candidates from their quarters; and from their sixteenths.
- * Include after the declarations of the sums, the block and the range of candidates.
+ * Lower bounds for the candidates of prune_wide.comp, from block sums: one bound for a whole group
+ * of candidates; bounds of four neighbouring candidates from their quarters; and from their
+ * sixteenths. Include after the declarations of the sums, the block and the range of candidates.
  */
 PAIR target[4]; /* sums of quarters */
 PAIR lower;     /* 1; 0 if the picture's edge cuts the lower quarters */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The block that a workgroup of prune_wide.comp searches, its best candidate so far, and the full
- * comparison of a few candidates. An invocation compares runs of neighbouring samples, which it reads
- * from patches. Include after runs.glsl.
+ * comparison of a few candidates. An invocation compares runs of neighbouring samples, which it
+ * reads from patches. Include after runs.glsl.
  */
 const uint NONE = 0xffffffffu;
 const uint SHORT = 16u; /* candidates that are compared at a time */

@@ -2,9 +2,9 @@
 /*
  * Lower bounds of a SAD by block sums, for prune_wide.comp and prune_small.comp.
  *
- * block_sums.comp reduces sums to 11 bits and stores them as half floats. With half float arithmetic
- * (GPUME_HALF) one operation handles the sums of two positions. Differences are exact, and so are
- * bounds up to 2048; limit_of allows for the rounding errors of larger ones.
+ * block_sums.comp reduces sums to 11 bits and stores them as half floats. With half float
+ * arithmetic (GPUME_HALF) one operation handles the sums of two positions. Differences are exact,
+ * and so are bounds up to 2048; limit_of allows for the rounding errors of larger ones.
  */
 /* Two half floats that share a word. */
 #ifdef GPUME_HALF
@@ -30,6 +30,6 @@ uint limit_of(uint cost, uint sums, uint shift)
     return packHalf2x16(vec2(limit));
 }
 
-/* Bits 15 and 31 are set where the bound of a pair is no larger than that of the limit. All are half
- * floats without a sign, whose bits compare like integers. */
+/* Bits 15 and 31 are set where the bound of a pair is no larger than that of the limit. All are
+ * half floats without a sign, whose bits compare like integers. */
 uint within(uint pair, uint limit) { return ((limit | 0x80008000u) - pair) & 0x80008000u; }
