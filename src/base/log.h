@@ -23,6 +23,10 @@ struct gpume_log {
 void gpume_log_write(const struct gpume_log *log, enum gpume_log_level level, const char *format,
     ...) GPUME_PRINTF(3, 4);
 
+/* Logs an error. The value is the status, for a caller that returns it. */
+#define gpume_log_fail(log, status, ...)                                                           \
+    (gpume_log_write(log, GPUME_LOG_ERROR, __VA_ARGS__), (status))
+
 /* Logs "out of memory for WHAT". Returns GPUME_NOMEM. */
 int gpume_log_nomem(const struct gpume_log *log, const char *what);
 

@@ -14,9 +14,8 @@ void gpume_cut_warn(
 
 int gpume_cut_refuse(const struct gpume_cut *cut, const char *label, const struct gpume_log *log)
 {
-    gpume_log_write(log, GPUME_LOG_ERROR,
+    return gpume_log_fail(log, GPUME_FORMAT,
         "%s: contains no complete frame: the first has %" PRIu64 " of its %" PRIu64
         " bytes; give the whole file",
         label, cut->there, cut->whole);
-    return GPUME_FORMAT;
 }

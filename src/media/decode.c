@@ -93,29 +93,26 @@ static int open_software(struct gpume_decode *decode)
     const enum AVCodecID id = decode->packets.stream->codecpar->codec_id;
     const AVCodec *codec = avcodec_find_decoder(id);
     if (id == AV_CODEC_ID_NONE) {
-        gpume_log_write(&decode->log, GPUME_LOG_ERROR, "%s: the codec of its video is unknown; %s",
-            decode->label, gpume_input_remedy(&decode->packets.input, "check the file"));
-        return GPUME_FORMAT;
+        return gpume_log_fail(&decode->log, GPUME_FORMAT,
+            "%s: the codec of its video is unknown; %s", decode->label,
+            gpume_input_remedy(&decode->packets.input, "check the file"));
     }
     if (!codec) {
-        gpume_log_write(&decode->log, GPUME_LOG_ERROR,
+        return gpume_log_fail(&decode->log, GPUME_FORMAT,
             "%s: this FFmpeg has no decoder for %s; convert the file to another format",
             decode->label, avcodec_get_name(id));
-        return GPUME_FORMAT;
     }
     int error = open_context(decode, codec, false);
     if (error == AVERROR(EAGAIN)) { /* from pthread_create */
-        gpume_log_write(&decode->log, GPUME_LOG_ERROR,
+        return gpume_log_fail(&decode->log, GPUME_AGAIN,
             "%s: the decoder's threads cannot be started: the system's limit on processes or "
             "memory is reached; use fewer --threads or raise the limit",
             decode->label);
-        return GPUME_AGAIN;
     }
     if (error < 0 && error != AVERROR(ENOMEM)) {
-        gpume_log_write(&decode->log, GPUME_LOG_ERROR,
+        return gpume_log_fail(&decode->log, GPUME_FORMAT,
             "%s: its %s video cannot be decoded: %s; check the file", decode->label,
             avcodec_get_name(id), gpume_libav_reason(error, reason, sizeof reason));
-        return GPUME_FORMAT;
     }
     return error < 0 ? GPUME_NOMEM : GPUME_OK;
 }
@@ -318,10 +315,9 @@ static int download(struct gpume_decode *decode, AVFrame *frame, int *error)
     }
     if (on_device) {
         av_frame_unref(frame);
-        gpume_log_write(&decode->log, GPUME_LOG_ERROR,
+        return gpume_log_fail(&decode->log, status,
             "%s: frame %" PRIu64 " cannot be copied from %s; try --hwaccel none", decode->label,
             decode->delivered, gpume_hwaccel_name(decode->hwaccel));
-        return status;
     }
     if (*error >= 0) {
         gpume_hwaccel_refuse(decode->hwaccel, decode->label, "the stream changes");

@@ -28,9 +28,8 @@ int gpume_encode_refuse(const struct gpume_encode *encode, const char *what, int
         return gpume_log_nomem(&encode->log, encode->label);
     }
     char reason[256];
-    gpume_log_write(&encode->log, GPUME_LOG_ERROR, "%s: %s: %s; choose another format",
+    return gpume_log_fail(&encode->log, GPUME_UNSUPPORTED, "%s: %s: %s; choose another format",
         encode->label, what, gpume_libav_reason(error, reason, sizeof reason));
-    return GPUME_UNSUPPORTED;
 }
 
 static bool is_rgb(enum AVPixelFormat format)
@@ -144,16 +143,15 @@ int gpume_encode_open(struct gpume_encode *encode, const struct gpume_encode_opt
     encode->log = options->log;
     const AVCodec *encoder = avcodec_find_encoder_by_name(options->encoder);
     if (!encoder) {
-        gpume_log_write(&encode->log, GPUME_LOG_ERROR, "%s: this FFmpeg has no %s encoder; %s",
-            encode->label, options->encoder, options->remedy);
-        return GPUME_UNSUPPORTED;
+        return gpume_log_fail(&encode->log, GPUME_UNSUPPORTED,
+            "%s: this FFmpeg has no %s encoder; %s", encode->label, options->encoder,
+            options->remedy);
     }
     if (is_too_large(options)) {
-        gpume_log_write(&encode->log, GPUME_LOG_ERROR,
+        return gpume_log_fail(&encode->log, GPUME_UNSUPPORTED,
             "%s: pictures of %" PRIu32 "x%" PRIu32
             " are too large for FFmpeg's encoders; write a .y4m file",
             encode->label, options->width, options->height);
-        return GPUME_UNSUPPORTED;
     }
     int error = try_format(encode, encoder, options, options->formats[0]);
     if (error < 0 && error != AVERROR(ENOMEM) && options->formats[1] != AV_PIX_FMT_NONE) {

@@ -38,10 +38,9 @@ static int refuse(struct gpume_filter *filter, int error)
     if (error == AVERROR(ENOMEM)) {
         return GPUME_NOMEM; /* logged by source_lavf.c */
     }
-    gpume_log_write(&filter->log, GPUME_LOG_ERROR,
+    return gpume_log_fail(&filter->log, GPUME_INVALID,
         "--vf %s: %s; correct the graph (one video in, one video out)", filter->text,
         gpume_libav_reason(error, reason, sizeof reason));
-    return GPUME_INVALID;
 }
 
 int gpume_filter_open(struct gpume_filter **result, const struct gpume_filter_options *options)

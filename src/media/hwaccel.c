@@ -54,10 +54,9 @@ static int refuse_text(const char *text, const struct gpume_log *log)
         const size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, ", %s", av_hwdevice_get_type_name(type));
     }
-    gpume_log_write(log, GPUME_LOG_ERROR,
+    return gpume_log_fail(log, GPUME_INVALID,
         "--hwaccel %s: must be one of none, auto%s; a device may follow: vaapi:/dev/dri/renderD128",
         text, names);
-    return GPUME_INVALID;
 }
 
 int gpume_hwaccel_open(struct gpume_hwaccel **result, const char *text, const struct gpume_log *log)

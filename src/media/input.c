@@ -121,38 +121,32 @@ static int refuse(
         return GPUME_NOMEM; /* logged by source_lavf.c */
     }
     if (exists && S_ISDIR(st.st_mode)) {
-        gpume_log_write(log, GPUME_LOG_ERROR,
+        return gpume_log_fail(log, GPUME_IO,
             "%s: is a folder; give a video file, or numbered pictures as folder/name%%03d.png",
             label);
-        return GPUME_IO;
     }
     bool useless = error == AVERROR_INVALIDDATA || error == AVERROR_EOF;
     if (useless && is_empty(input, exists ? &st : NULL)) {
-        gpume_log_write(log, GPUME_LOG_ERROR, "%s: is empty; give a file with video", label);
-        return GPUME_FORMAT;
+        return gpume_log_fail(log, GPUME_FORMAT, "%s: is empty; give a file with video", label);
     }
     if (error == AVERROR(ENOENT) || (!exists && error == AVERROR_PROTOCOL_NOT_FOUND)) {
         bool numbered = gpume_pattern_kind(path) == GPUME_PATTERN_NUMBERED;
-        gpume_log_write(log, GPUME_LOG_ERROR, "%s: %s; check the name and the folder", label,
+        return gpume_log_fail(log, GPUME_IO, "%s: %s; check the name and the folder", label,
             numbered ? "no picture with such a number" : "no such file");
-        return GPUME_IO;
     }
     if (error == AVERROR(EACCES) || error == AVERROR(EPERM)) {
-        gpume_log_write(
-            log, GPUME_LOG_ERROR, "%s: no permission to read it; change its permissions", label);
-        return GPUME_IO;
+        return gpume_log_fail(
+            log, GPUME_IO, "%s: no permission to read it; change its permissions", label);
     }
     if (useless) {
-        gpume_log_write(log, GPUME_LOG_ERROR,
+        return gpume_log_fail(log, GPUME_FORMAT,
             "%s: not a video or picture that FFmpeg can read (%s); %s", label,
             gpume_libav_reason(error, reason, sizeof reason),
             gpume_input_remedy(input, "give a file with video"));
-        return GPUME_FORMAT;
     }
-    gpume_log_write(log, GPUME_LOG_ERROR, "%s: cannot be opened: %s; %s", label,
+    return gpume_log_fail(log, GPUME_IO, "%s: cannot be opened: %s; %s", label,
         gpume_libav_reason(error, reason, sizeof reason),
         gpume_input_remedy(input, "check the name or the file"));
-    return GPUME_IO;
 }
 
 /* Logs a name in the input that was not opened, even if opening the input succeeded. */
@@ -191,10 +185,9 @@ static int open_pipe(struct gpume_input *input, const char *path, const struct g
         return refuse(input, path, AVERROR(errno), log);
     }
     if (!named && isatty(STDIN_FILENO)) {
-        gpume_log_write(log, GPUME_LOG_ERROR,
+        return gpume_log_fail(log, GPUME_IO,
             "standard input: is a terminal; pipe a video into it, or give a file name instead of "
             "-");
-        return GPUME_IO;
     }
     struct stat st;
     bool file =

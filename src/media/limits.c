@@ -65,10 +65,9 @@ int gpume_limits_check_sides(const char *label, const char *graph, uint32_t widt
     if (width <= GPUME_SIDE_MAX && height <= GPUME_SIDE_MAX) {
         return GPUME_OK;
     }
-    gpume_log_write(log, GPUME_LOG_ERROR,
+    return gpume_log_fail(log, GPUME_UNSUPPORTED,
         "%s: its pictures are %ux%u%s%s, and no side may be above %d; give smaller pictures", label,
         width, height, graph ? " after --vf " : "", graph ? graph : "", GPUME_SIDE_MAX);
-    return GPUME_UNSUPPORTED;
 }
 
 int gpume_limits_check_bytes(const struct gpume_trust *trust, const char *label, uint64_t bytes,
@@ -77,11 +76,10 @@ int gpume_limits_check_bytes(const struct gpume_trust *trust, const char *label,
     if (trust->max_memory == 0 || bytes <= trust->max_memory) {
         return GPUME_OK;
     }
-    gpume_log_write(log, GPUME_LOG_ERROR,
+    return gpume_log_fail(log, GPUME_UNSUPPORTED,
         "%s: at least %" PRIu64 " bytes of memory are needed for decoding%s, --max-memory allows "
         "%" PRIu64 "; raise it or give smaller pictures",
         label, bytes, inputs > 1 ? " both inputs" : "", trust->max_memory);
-    return GPUME_UNSUPPORTED;
 }
 
 int gpume_limits_refuse(const struct gpume_trust *trust, const char *label, uint64_t frames,
@@ -91,10 +89,9 @@ int gpume_limits_refuse(const struct gpume_trust *trust, const char *label, uint
     if (gpume_limits_decoder(trust) == PIXELS_MAX) {
         return GPUME_OK;
     }
-    gpume_log_write(log, GPUME_LOG_ERROR,
+    return gpume_log_fail(log, GPUME_UNSUPPORTED,
         "%s: after frame %" PRIu64 " it has pictures of more %s than %s %" PRIu64
         " allows; raise it or give a smaller video",
         label, frames, memory ? "bytes" : "pixels", memory ? "--max-memory" : "--max-pixels",
         memory ? trust->max_memory : trust->max_pixels);
-    return GPUME_UNSUPPORTED;
 }

@@ -82,9 +82,8 @@ static int take_vectors(const struct gpume_log *log, const AVFrame *frame, uint3
 {
     const AVFrameSideData *data = av_frame_get_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
     if (!data || data->size != 2 * blocks * sizeof(AVMotionVector)) {
-        gpume_log_write(log, GPUME_LOG_ERROR,
+        return gpume_log_fail(log, GPUME_UNSUPPORTED,
             "mestimate: this FFmpeg does not return a vector for every block");
-        return GPUME_UNSUPPORTED;
     }
     const AVMotionVector *from = (const AVMotionVector *)(const void *)data->data;
     for (uint32_t i = 0; i < 2 * blocks; i++) {

@@ -60,17 +60,15 @@ static int choose_stream(struct gpume_packets *packets, int wanted)
         }
     }
     if (count == 0) {
-        gpume_log_write(&packets->log, GPUME_LOG_ERROR,
+        return gpume_log_fail(&packets->log, GPUME_FORMAT,
             "%s: no video stream in it (%s, %u other streams); %s", packets->label,
             format->iformat->name, format->nb_streams,
             gpume_input_remedy(&packets->input, "give a file with video"));
-        return GPUME_FORMAT;
     }
     if (!chosen && wanted >= 0) {
-        gpume_log_write(&packets->log, GPUME_LOG_ERROR,
+        return gpume_log_fail(&packets->log, GPUME_INVALID,
             "%s: no video stream %d; it has %u, numbered from 0: choose with --stream",
             packets->label, wanted, count);
-        return GPUME_INVALID;
     }
     /* av_find_best_stream skips streams with unknown parameters, which may be decodable. */
     for (unsigned i = 0; !chosen && i < format->nb_streams; i++) {

@@ -72,11 +72,7 @@ int gpume_picture_check_name(
     const char *path, bool single, uint32_t bits, bool colour, const struct gpume_log *log)
 {
     const char *what = fault(path, single, bits, colour);
-    if (what) {
-        gpume_log_write(log, GPUME_LOG_ERROR, "%s: %s", path, what);
-        return GPUME_INVALID;
-    }
-    return GPUME_OK;
+    return what ? gpume_log_fail(log, GPUME_INVALID, "%s: %s", path, what) : GPUME_OK;
 }
 
 bool gpume_picture_can_continue(const char *path)

@@ -214,10 +214,9 @@ static void warn_scaled(struct gpume_source *source, const AVFrame *frame)
 static int unusable(struct gpume_source *source, const AVFrame *frame)
 {
     const char *name = av_get_pix_fmt_name(frame->format);
-    gpume_log_write(&source->log, GPUME_LOG_ERROR,
+    return gpume_log_fail(&source->log, GPUME_FORMAT,
         "%s: pixel format %s cannot be converted to luma; convert the file to another format",
         label_of(source), name ? name : "unknown");
-    return GPUME_FORMAT;
 }
 
 static int deliver(
@@ -342,10 +341,9 @@ static int first_frame(struct gpume_source *source)
     int status = next_frame(source, source->frame, &time_base);
     count_refused(source);
     if (status == GPUME_EOF && source->decoded > 0) {
-        gpume_log_write(&source->log, GPUME_LOG_ERROR,
+        return gpume_log_fail(&source->log, GPUME_FORMAT,
             "--vf %s: lets no frame of %s through; correct the graph", source->graph,
             label_of(source));
-        return GPUME_FORMAT;
     }
     if (status == GPUME_EOF) {
         return gpume_decode_no_frame(source->decodes[source->path_index]);

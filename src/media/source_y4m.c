@@ -99,11 +99,10 @@ static int open_file(struct file *file, const char *path, const struct gpume_log
     file->label = gpume_input_label(path);
     int fd = open_regular(path);
     if (fd < 0) {
-        gpume_log_write(log, GPUME_LOG_ERROR,
+        return gpume_log_fail(log, GPUME_IO,
             "%s: cannot be opened as a regular file, which pictures this large require; check the "
             "name",
             file->label);
-        return GPUME_IO;
     }
     bool good = peek(fd, &file->header, &file->data);
     file->stream = fdopen(fd, "rb");
@@ -112,10 +111,9 @@ static int open_file(struct file *file, const char *path, const struct gpume_log
         return GPUME_NOMEM; /* logged by the caller */
     }
     if (!good) {
-        gpume_log_write(log, GPUME_LOG_ERROR,
+        return gpume_log_fail(log, GPUME_FORMAT,
             "%s: is not a Y4M video, the only format for pictures this large; convert it",
             file->label);
-        return GPUME_FORMAT;
     }
     return GPUME_OK;
 }
@@ -125,28 +123,25 @@ static int check_header(const struct gpume_source_y4m *source, const struct file
 {
     const struct gpume_y4m_header *header = &file->header, *first = &source->files[0].header;
     if (header->height > source->max_pixels / header->width) {
-        gpume_log_write(&source->log, GPUME_LOG_ERROR,
+        return gpume_log_fail(&source->log, GPUME_UNSUPPORTED,
             "%s: its header says %" PRIu64 "x%" PRIu64 " pixels, more than %s%" PRIu64
             "%s; check the file or give smaller pictures",
             file->label, header->width, header->height,
             source->max_pixels < PIXELS_MAX ? "--max-pixels " : "", source->max_pixels,
             source->max_pixels < PIXELS_MAX ? " allows" : " in all");
-        return GPUME_UNSUPPORTED;
     }
     if (header->bits == 0) {
-        gpume_log_write(&source->log, GPUME_LOG_ERROR,
+        return gpume_log_fail(&source->log, GPUME_FORMAT,
             "%s: Y4M colour space C%s is not known; convert the file to C420jpeg or Cmono",
             file->label, header->space);
-        return GPUME_FORMAT;
     }
     if (header->width != first->width || header->height != first->height ||
         header->bits != first->bits) {
-        gpume_log_write(&source->log, GPUME_LOG_ERROR,
+        return gpume_log_fail(&source->log, GPUME_UNSUPPORTED,
             "%s: is %" PRIu64 "x%" PRIu64 " with %u bits, the first is %" PRIu64 "x%" PRIu64
             " with %u, and pictures this large are not scaled; give pictures of one size",
             file->label, header->width, header->height, (unsigned)header->bits, first->width,
             first->height, (unsigned)first->bits);
-        return GPUME_UNSUPPORTED;
     }
     return GPUME_OK;
 }
@@ -156,17 +151,15 @@ static int check_options(
 {
     const struct file *file = &source->files[0];
     if (options->filter) {
-        gpume_log_write(&source->log, GPUME_LOG_ERROR,
+        return gpume_log_fail(&source->log, GPUME_UNSUPPORTED,
             "%s: pictures of %" PRIu64 "x%" PRIu64
             " are too large for FFmpeg's filters, whose limit is 16255x16255; leave --vf out",
             file->label, file->header.width, file->header.height);
-        return GPUME_UNSUPPORTED;
     }
     if (options->stream > 0) {
-        gpume_log_write(&source->log, GPUME_LOG_ERROR,
+        return gpume_log_fail(&source->log, GPUME_INVALID,
             "%s: no video stream %d; it has 1, numbered from 0: choose with --stream", file->label,
             options->stream);
-        return GPUME_INVALID;
     }
     return GPUME_OK;
 }
@@ -348,10 +341,9 @@ static int check_frame(struct gpume_source_y4m *source, struct file *file)
     if (source->cut.whole > 0) {
         return gpume_cut_refuse(&source->cut, file->label, &source->log);
     }
-    gpume_log_write(&source->log, GPUME_LOG_ERROR,
+    return gpume_log_fail(&source->log, GPUME_FORMAT,
         "%s: no frame of its Y4M video could be read: %s; check the file", file->label,
         source->fault);
-    return GPUME_FORMAT;
 }
 
 static void describe(struct gpume_source_y4m *source, struct gpume_source_info *info)
@@ -440,10 +432,9 @@ int gpume_source_y4m_load(
         ssize_t got = pread(fileno(file->stream), to + done,
             rest < CHUNK_BYTES ? (size_t)rest : CHUNK_BYTES, (off_t)(place + (int64_t)done));
         if (got <= 0) {
-            gpume_log_write(&source->log, GPUME_LOG_ERROR,
+            return gpume_log_fail(&source->log, GPUME_IO,
                 "%s: frame %" PRIu64 " cannot be read a second time, for its colours", file->label,
                 index);
-            return GPUME_IO;
         }
         done += (uint64_t)got;
     }
