@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "bench/ceiling_gpu.h"
+/* The ceilings of the searches on a Vulkan device: ceiling.comp for each type that holds samples.
+ */
+#include "bench/ceiling.h"
 
 #include "base/status.h"
 #include "bench/ceiling_shape.h"
 #include "gpume/compute.h"
+
+#include <string.h>
 
 #define ITERATIONS 256u /* enough to hide the start and the end of an invocation */
 
@@ -29,6 +33,18 @@ static const uint32_t of_int[] =
 #include "ceiling_int.inc"
     ;
 
+static const struct kind {
+    const char *search;
+    const uint32_t *spirv;
+    size_t spirv_bytes;
+    uint32_t word_samples;
+} kinds[] = {
+    {"quads", of_int, sizeof(of_int), 1},
+    {"int", of_int, sizeof(of_int), 1},
+    {"float", of_float, sizeof(of_float), 1},
+    {"half", of_half, sizeof(of_half), 2},
+};
+
 /* The push constants of ceiling.comp. */
 struct push {
     uint32_t iterations, seed, impossible;
@@ -41,12 +57,11 @@ struct loop {
     uint32_t groups;
 };
 
-static int open_loop(
-    struct loop *loop, const char *device, const uint32_t *spirv, size_t spirv_bytes)
+static int open_loop(struct loop *loop, const char *device, const struct kind *kind)
 {
     const struct gpume_program_params program = {.size = sizeof(program),
-        .spirv = spirv,
-        .spirv_bytes = spirv_bytes,
+        .spirv = kind->spirv,
+        .spirv_bytes = kind->spirv_bytes,
         .array_count = 1,
         .push_bytes = sizeof(struct push)};
     struct gpume_compute_params params;
@@ -102,36 +117,27 @@ fail:
     return status;
 }
 
-static double measure(
-    const char *device, const uint32_t *spirv, size_t spirv_bytes, uint32_t word_samples)
+static double measure(const char *device, const struct kind *kind)
 {
     struct loop loop = {0};
     uint64_t ns = 0;
     double per_second = 0;
     int status;
-    GPUME_TRY(open_loop(&loop, device, spirv, spirv_bytes));
+    GPUME_TRY(open_loop(&loop, device, kind));
     GPUME_TRY(measure_runs(&loop, &ns));
-    per_second = (double)word_samples * loop.groups * GPUME_CEILING_LOCAL * ITERATIONS *
+    per_second = (double)kind->word_samples * loop.groups * GPUME_CEILING_LOCAL * ITERATIONS *
                  GPUME_CEILING_FIXED * GPUME_CEILING_MOVING * 1e9 / (double)ns;
 fail:
     close_loop(&loop);
     return per_second;
 }
 
-double gpume_bench_ceiling_int(const char *device, uint32_t threads)
+double gpume_bench_ceiling_gpu(const char *search, const char *device)
 {
-    (void)threads;
-    return measure(device, of_int, sizeof(of_int), 1);
-}
-
-double gpume_bench_ceiling_float(const char *device, uint32_t threads)
-{
-    (void)threads;
-    return measure(device, of_float, sizeof(of_float), 1);
-}
-
-double gpume_bench_ceiling_half(const char *device, uint32_t threads)
-{
-    (void)threads;
-    return measure(device, of_half, sizeof(of_half), 2);
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+        if (strcmp(kinds[i].search, search) == 0) {
+            return measure(device, &kinds[i]);
+        }
+    }
+    return 0;
 }

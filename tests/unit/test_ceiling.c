@@ -4,7 +4,6 @@
  * loop for it; no other search has one. Each loop counts its differences.
  */
 #include "bench/ceiling.h"
-#include "bench/ceiling_x86.h"
 #include "harness.h"
 #include "vulkan_probe.h"
 
