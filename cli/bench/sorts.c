@@ -4,9 +4,9 @@
  * positions, and is proven before use: if keys ascend, positions ascend among equal keys, and each
  * key is the one at its position, the result can only be the stable order of all keys.
  */
-#include "base/clock.h"
 #include "base/status.h"
 #include "bench/places.h"
+#include "bench/sort_trial.h"
 #include "console.h"
 
 #include <stdlib.h>
@@ -21,28 +21,11 @@
 
 struct sorting {
     struct gpume_bench_places *places;
-    const struct gpume_bench_method *method;
-    struct gpume_sort_params params;
-    const char *work;
-    uint32_t count, made; /* keys to be sorted; keys made so far */
-    bool pairs;
-    uint32_t *master, *keys, *places_of; /* the input; copies to be sorted */
-    uint32_t *sorted, *order;            /* the answers */
-    uint64_t *wide;                      /* keys with their positions, for qsort */
-    gpume_array *device_master, *device_order, *device_keys, *device_places;
+    struct gpume_sort_trial trial;
+    uint64_t made;                /* keys */
+    uint32_t *keys;               /* the input */
+    uint32_t *sorted, *places_of; /* the expected results */
 };
-
-static int by_key(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
-static int by_key_and_place(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
 
 /* A hash: pseudorandom keys from consecutive numbers. */
 static uint32_t key_of(uint32_t i)
@@ -53,172 +36,59 @@ static uint32_t key_of(uint32_t i)
     return bits ^ (bits >> 15);
 }
 
-static bool in_order(const struct sorting *s, uint32_t first, uint32_t count)
+static bool in_order(const struct sorting *s, uint64_t first, uint64_t count)
 {
-    for (uint32_t i = first; i < first + count; i++) {
-        const uint32_t place = s->order[i];
-        if (place - first >= count || s->sorted[i] != s->master[place]) {
+    for (uint64_t i = first; i < first + count; i++) {
+        const uint32_t place = s->places_of[i];
+        if (place - first >= count || s->sorted[i] != s->keys[place]) {
             return false;
         }
         if (i > first && (s->sorted[i - 1] > s->sorted[i] ||
-                             (s->sorted[i - 1] == s->sorted[i] && s->order[i - 1] >= place))) {
+                             (s->sorted[i - 1] == s->sorted[i] && s->places_of[i - 1] >= place))) {
             return false;
         }
     }
     return true;
 }
 
-static int wrong(const struct sorting *s, const char *method)
-{
-    return gpume_refuse(GPUME_FORMAT, "bench: %s of %u numbers: %s sorts them wrongly", s->work,
-        (unsigned)s->count, method);
-}
-
-/* All have the same length. */
-static uint32_t segments_of(const struct sorting *s)
-{
-    return s->params.segments ? s->params.segment_count : 1;
-}
-
 static int solve(struct sorting *s)
 {
-    memcpy(s->sorted, s->master, (size_t)s->count * 4);
-    for (uint32_t i = 0; i < s->count; i++) {
-        s->order[i] = i;
+    const struct gpume_sort_params *params = &s->trial.params;
+    const uint64_t count = s->trial.count;
+    memcpy(s->sorted, s->keys, count * sizeof(*s->keys));
+    for (uint64_t i = 0; i < count; i++) {
+        s->places_of[i] = (uint32_t)i;
     }
-    const int status = gpume_sort(s->places->cpu, &s->params, s->sorted, s->order, s->count);
-    const uint32_t segments = segments_of(s), length = s->count / segments;
-    for (uint32_t i = 0; status == GPUME_OK && i < segments; i++) {
-        if (!in_order(s, i * length, length)) {
-            return wrong(s, "the radix sort on the CPU");
+    const int status = gpume_sort(s->places->cpu, params, s->sorted, s->places_of, count);
+    /* All segments have the same length. */
+    const uint64_t length = params->segments ? count / params->segment_count : count;
+    for (uint64_t first = 0; status == GPUME_OK && first < count; first += length) {
+        if (!in_order(s, first, length)) {
+            return gpume_refuse(
+                GPUME_FORMAT, "%s: the radix sort on the CPU sorts wrongly", s->trial.work);
         }
     }
-    return status;
-}
-
-static bool is_answer(const struct sorting *s)
-{
-    const size_t bytes = (size_t)s->count * 4;
-    return memcmp(s->keys, s->sorted, bytes) == 0 &&
-           (!s->pairs || memcmp(s->places_of, s->order, bytes) == 0);
-}
-
-static void refill(struct sorting *s)
-{
-    memcpy(s->keys, s->master, (size_t)s->count * 4);
-    for (uint32_t i = 0; s->pairs && i < s->count; i++) {
-        s->places_of[i] = i;
-    }
-}
-
-static void sort_by_qsort(struct sorting *s)
-{
-    const uint32_t segments = segments_of(s), length = s->count / segments;
-    if (!s->pairs) {
-        for (uint32_t i = 0; i < segments; i++) {
-            qsort(s->keys + (size_t)i * length, length, 4, by_key);
-        }
-        return;
-    }
-    for (uint32_t i = 0; i < s->count; i++) {
-        s->wide[i] = (uint64_t)s->keys[i] << 32 | s->places_of[i];
-    }
-    qsort(s->wide, s->count, 8, by_key_and_place);
-    for (uint32_t i = 0; i < s->count; i++) {
-        s->keys[i] = (uint32_t)(s->wide[i] >> 32);
-        s->places_of[i] = (uint32_t)s->wide[i];
-    }
-}
-
-/* Includes copies from and to host memory. */
-static int sort_on_host(void *opaque, double *us)
-{
-    struct sorting *s = opaque;
-    int status = GPUME_OK;
-    refill(s);
-    const uint64_t start = gpume_clock_ns();
-    if (s->method->qsort) {
-        sort_by_qsort(s);
-    } else {
-        status = gpume_sort(
-            s->method->compute, &s->params, s->keys, s->pairs ? s->places_of : NULL, s->count);
-    }
-    *us = (double)(gpume_clock_ns() - start) / 1e3;
-    return status != GPUME_OK || is_answer(s) ? status : wrong(s, s->method->name);
-}
-
-/* Without copies, by the device's timestamps. */
-static int sort_on_device(void *opaque, double *us)
-{
-    struct sorting *s = opaque;
-    const uint64_t bytes = (uint64_t)s->count * 4;
-    struct gpume_compute_times times;
-    int status;
-    GPUME_TRY(gpume_array_copy(s->device_keys, 0, s->device_master, 0, bytes));
-    GPUME_TRY(
-        s->pairs ? gpume_array_copy(s->device_places, 0, s->device_order, 0, bytes) : GPUME_OK);
-    GPUME_TRY(
-        gpume_array_sort(&s->params, s->device_keys, s->pairs ? s->device_places : NULL, s->count));
-    gpume_compute_get_times(s->method->compute, &times);
-    *us = (double)times.run_ns / 1e3;
-fail:
-    return status;
-}
-
-static int make_arrays(struct sorting *s)
-{
-    gpume_array **const arrays[] = {
-        &s->device_master, &s->device_order, &s->device_keys, &s->device_places};
-    const uint64_t bytes = (uint64_t)s->count * 4;
-    int status;
-    for (int i = 0; i < 4; i++) {
-        GPUME_TRY(gpume_array_create(s->method->compute, arrays[i], bytes));
-    }
-    GPUME_TRY(gpume_array_write(s->device_master, 0, s->master, bytes));
-    for (uint32_t i = 0; i < s->count; i++) {
-        s->places_of[i] = i;
-    }
-    status = gpume_array_write(s->device_order, 0, s->places_of, bytes);
-fail:
-    return status;
-}
-
-static int measure_on_device(struct sorting *s, double *us)
-{
-    const uint64_t bytes = (uint64_t)s->count * 4;
-    int status;
-    GPUME_TRY(make_arrays(s));
-    GPUME_TRY(gpume_bench_warm_up(s->places->budget_ns, sort_on_device, s));
-    GPUME_TRY(gpume_bench_repeat(s->places->budget_ns, sort_on_device, s, us));
-    GPUME_TRY(gpume_array_read(s->device_keys, 0, s->keys, bytes));
-    GPUME_TRY(s->pairs ? gpume_array_read(s->device_places, 0, s->places_of, bytes) : GPUME_OK);
-    status = is_answer(s) ? GPUME_OK : wrong(s, s->method->name);
-fail:
-    gpume_array_destroy(&s->device_places);
-    gpume_array_destroy(&s->device_keys);
-    gpume_array_destroy(&s->device_order);
-    gpume_array_destroy(&s->device_master);
     return status;
 }
 
 static int measure(struct sorting *s, struct gpume_bench_method *method)
 {
     const bool device = method->compute == s->places->gpu;
+    struct gpume_sort_trial *trial = &s->trial;
     double us = 0, host_us = 0;
-    s->method = method;
-    s->params.method = method->sort;
-    gpume_bench_show(s->places, s->work, method, s->count);
-    int status = device ? measure_on_device(s, &us) : GPUME_OK;
-    if (status == GPUME_OK) {
-        status = gpume_bench_repeat(s->places->budget_ns, sort_on_host, s, &host_us);
-    }
+    trial->method = method->name;
+    trial->compute = method->qsort ? NULL : method->compute;
+    trial->params.method = method->sort;
+    gpume_bench_show(s->places, trial->work, method, trial->count);
+    int status = device ? gpume_sort_trial_on_device(trial, &us) : GPUME_OK;
+    status = status ? status : gpume_sort_trial_on_host(trial, &host_us);
     us = device ? us : host_us;
     struct gpume_bench_row *row =
-        status == GPUME_OK ? gpume_bench_row(s->places, method, s->work, s->count, 32) : NULL;
+        status ? NULL : gpume_bench_row(s->places, method, trial->work, trial->count, 32);
     if (row) {
         row->us = us;
         row->wall_us = device ? host_us : 0;
-        row->per_second = s->count / us * 1e6;
+        row->per_second = (double)trial->count / us * 1e6;
     }
     method->slow = gpume_bench_too_slow(s->places, host_us, STEP);
     return status;
@@ -236,11 +106,10 @@ static void compare_rows(struct gpume_bench *bench, uint32_t first)
 static int measure_count(struct sorting *s, struct gpume_bench_method *methods, uint32_t count)
 {
     const uint32_t first = s->places->bench.count;
-    for (uint32_t i = s->made; i < count; i++) {
-        s->master[i] = key_of(i);
+    for (; s->made < count; s->made++) {
+        s->keys[s->made] = key_of((uint32_t)s->made);
     }
-    s->made = count > s->made ? count : s->made;
-    s->count = count;
+    s->trial.count = count;
     int status = solve(s);
     for (uint32_t i = 0; i < METHODS_MAX && status == GPUME_OK; i++) {
         if (methods[i].compute && !methods[i].slow) {
@@ -275,8 +144,8 @@ static int measure_sizes(struct sorting *s, const char *work, bool pairs)
     struct gpume_bench_method methods[METHODS_MAX];
     int status = GPUME_OK;
     list_methods(s->places, methods);
-    s->work = work;
-    s->pairs = pairs;
+    s->trial.work = work;
+    s->trial.order = pairs ? s->places_of : NULL;
     for (uint32_t count = COUNT_FIRST; count <= COUNT_MAX && status == GPUME_OK; count *= STEP) {
         bool worth = false;
         for (uint32_t i = 0; i < METHODS_MAX; i++) {
@@ -295,10 +164,10 @@ static int measure_segments(struct sorting *s)
     for (uint32_t i = 0; i < SEGMENTS; i++) {
         segments[i] = (struct gpume_segment){i * (SEGMENTED / SEGMENTS), SEGMENTED / SEGMENTS};
     }
-    s->work = "segments";
-    s->pairs = false;
-    s->params.segments = segments;
-    s->params.segment_count = SEGMENTS;
+    s->trial.work = "segments";
+    s->trial.order = NULL;
+    s->trial.params.segments = segments;
+    s->trial.params.segment_count = SEGMENTS;
     return measure_count(s, methods, SEGMENTED);
 }
 
@@ -306,17 +175,19 @@ int gpume_bench_sorts(struct gpume_bench_places *places)
 {
     const size_t count = COUNT_MAX;
     uint32_t *memory = malloc(7 * count * sizeof(*memory)); /* touched only as far as it is used */
-    struct sorting s = {.places = places, .wide = (uint64_t *)memory};
-    uint32_t **const arrays[] = {&s.master, &s.keys, &s.places_of, &s.sorted, &s.order};
+    struct sorting s = {.places = places, .trial = {.budget_ns = places->budget_ns}};
     int status;
     if (!memory) {
         return gpume_refuse(GPUME_NOMEM, "bench: out of memory; %zu MiB are needed",
             7 * count * sizeof(*memory) >> 20);
     }
-    for (size_t i = 0; i < sizeof(arrays) / sizeof(*arrays); i++) {
-        *arrays[i] = memory + (2 + i) * count;
-    }
-    gpume_sort_params_default(&s.params);
+    s.trial.work_wide = (uint64_t *)memory;
+    s.trial.work_keys = memory + 2 * count;
+    s.trial.work_places = memory + 3 * count;
+    s.trial.keys = s.keys = memory + 4 * count;
+    s.trial.sorted = s.sorted = memory + 5 * count;
+    s.places_of = memory + 6 * count;
+    gpume_sort_params_default(&s.trial.params);
     GPUME_TRY(measure_sizes(&s, "keys", false));
     GPUME_TRY(measure_sizes(&s, "pairs", true));
     status = measure_segments(&s);

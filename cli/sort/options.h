@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * `gpume sort`: integers from a file or standard input, sorted on the GPU or the CPU. read.c and
- * parse.c read them, sort.c sorts and writes, check.c and time.c serve --check and --time.
+ * parse.c read them, sort.c sorts them, integers.c writes them, and time.c serves --time.
  */
 #ifndef GPUME_CLI_SORT_OPTIONS_H
 #define GPUME_CLI_SORT_OPTIONS_H

@@ -15,7 +15,6 @@
 #include "options/line.h"
 #include "progress.h"
 #include "signals.h"
-#include "sort/check.h"
 #include "sort/integers.h"
 #include "sort/options.h"
 #include "sort/read.h"
@@ -196,15 +195,15 @@ static enum gpume_exit compare(struct job *job, uint64_t *matched)
                 options->params.check ? "check" : "time", *matched, job->input.count, job->device);
         }
     }
-    const struct gpume_sort_timing timing = {
-        .options = options,
-        .params = job->params,
-        .keys = job->original,
-        .expected = job->input.words,
-        .count = job->input.count,
+    const struct gpume_sort_trial work = {
         .compute = job->compute,
+        .params = job->params,
+        .count = job->input.count,
+        .keys = job->original,
+        .sorted = job->input.words,
     };
-    return options->time ? gpume_sort_time(&timing, words_stream(job)) : GPUME_EXIT_DONE;
+    return options->time ? gpume_sort_time(&work, options->params.backend, words_stream(job))
+                         : GPUME_EXIT_DONE;
 }
 
 static enum gpume_exit write_output(const struct job *job)
