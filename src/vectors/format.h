@@ -21,33 +21,41 @@
 /* Bytes after the last row that rows() may overwrite. */
 #define GPUME_VECTORS_SLACK_BYTES 128u
 
+/* The file that a format's writer is working on. */
+struct gpume_vectors_target {
+    const struct gpume_vectors_info *info;
+    const struct gpume_vectors_field *field; /* being written: for begin, rows and field */
+    void *state;                             /* state_bytes, zeroed once */
+};
+
 /* Functions that a format does not need are NULL. rows is called on any thread, the others on one.
  */
 struct gpume_vectors_writer_ops {
-    size_t state_bytes; /* of the format's own memory, zeroed, which every function gets */
+    size_t state_bytes; /* of the format's own memory; 0: none */
     size_t row_bytes;   /* longest row of one block */
 
-    /* Called first. info outlives the state. GPUME_NOMEM is not logged. */
-    int (*open)(void *state, const struct gpume_vectors_info *info);
+    /* Called first. GPUME_NOMEM is not logged. */
+    int (*open)(const struct gpume_vectors_target *target);
 
     /* Writes the header of a file with that many rows; its length does not depend on rows. */
-    size_t (*head)(void *state, uint64_t rows, char at[GPUME_VECTORS_HEAD_BYTES]);
+    size_t (*head)(const struct gpume_vectors_target *target, uint64_t rows,
+        char at[GPUME_VECTORS_HEAD_BYTES]);
 
     /* Writes the header of the field whose rows follow. */
-    size_t (*begin)(
-        void *state, const struct gpume_vectors_field *field, char at[GPUME_VECTORS_HEAD_BYTES]);
+    size_t (*begin)(const struct gpume_vectors_target *target, char at[GPUME_VECTORS_HEAD_BYTES]);
 
-    /* Writes the rows of count blocks of that field to `at` and returns their end. */
-    char *(*rows)(
-        const void *state, const struct gpume_vectors_block *blocks, size_t count, char *at);
+    /* Writes the rows of count blocks of the field to `at` and returns their end. */
+    char *(*rows)(const struct gpume_vectors_target *target,
+        const struct gpume_vectors_block *blocks, size_t count, char *at);
 
     /* Length of every row, for formats whose header holds the number of rows. */
-    size_t (*fixed_bytes)(const void *state);
+    size_t (*fixed_bytes)(const struct gpume_vectors_target *target);
 
     /* Writes the whole field; replaces begin and rows. */
-    int (*field)(void *state, const struct gpume_vectors_field *field, struct gpume_out *out);
+    int (*field)(const struct gpume_vectors_target *target, struct gpume_out *out);
 
-    void (*close)(void *state);
+    /* Called even if open failed. */
+    void (*close)(const struct gpume_vectors_target *target);
 };
 
 /* The file that a format's reader is working on. */

@@ -39,16 +39,16 @@ struct gpume_vectors_writer {
     struct gpume_out_claim claim; /* on the names of numbered files */
     enum gpume_pattern_kind kind; /* in formats with one file per frame */
     bool in_place; /* standard output, a pipe or a device: holds any number of arrays */
-    struct gpume_workers *workers; /* NULL: the caller formats all rows */
-    void *state;                   /* the format's */
-    bool is_open;                  /* has the format been opened? */
-    struct gpume_out *file;        /* what the user named, or the current file of a pattern */
-    struct gpume_out *out;         /* the same, or the spool's file */
-    struct gpume_spool *spool;     /* NULL: the file can seek, or does not have to */
-    bool has_array;                /* its header has been written */
-    uint64_t frame;                /* of the array's last field */
-    uint64_t start;                /* position of the array in `out` */
-    uint64_t rows;                 /* in the array */
+    struct gpume_workers *workers;      /* NULL: the caller formats all rows */
+    struct gpume_vectors_target target; /* what the format gets */
+    bool is_open;                       /* has the format been opened? */
+    struct gpume_out *file;             /* what the user named, or the current file of a pattern */
+    struct gpume_out *out;              /* the same, or the spool's file */
+    struct gpume_spool *spool;          /* NULL: the file can seek, or does not have to */
+    bool has_array;                     /* its header has been written */
+    uint64_t frame;                     /* of the array's last field */
+    uint64_t start;                     /* position of the array in `out` */
+    uint64_t rows;                      /* in the array */
     char head[GPUME_VECTORS_HEAD_BYTES];
 };
 
@@ -139,15 +139,16 @@ int gpume_vectors_writer_open(struct gpume_vectors_writer **result,
         self->path = strdup(output->path);
         self->kind =
             output->format->numbered ? gpume_pattern_kind(output->path) : GPUME_PATTERN_PLAIN;
-        self->state = calloc(1, ops->state_bytes > 0 ? ops->state_bytes : 1);
+        self->target.info = &self->info;
+        self->target.state = calloc(1, ops->state_bytes > 0 ? ops->state_bytes : 1);
     }
-    if (!self || !self->path || !self->state) {
+    if (!self || !self->path || !self->target.state) {
         gpume_log_write(&output->log, GPUME_LOG_ERROR, "%s: out of memory", output->path);
         goto fail;
     }
     GPUME_TRY(check_needs(self));
     self->is_open = true;
-    status = ops->open ? ops->open(self->state, &self->info) : GPUME_OK;
+    status = ops->open ? ops->open(&self->target) : GPUME_OK;
     if (status != GPUME_OK) {
         gpume_log_write(&output->log, GPUME_LOG_ERROR, "%s: out of memory", output->path);
         goto fail;
@@ -167,7 +168,7 @@ fail:
 static int put_head(struct gpume_vectors_writer *writer)
 {
     const struct gpume_vectors_writer_ops *ops = writer->format->writer;
-    const size_t bytes = ops->head ? ops->head(writer->state, writer->rows, writer->head) : 0;
+    const size_t bytes = ops->head ? ops->head(&writer->target, writer->rows, writer->head) : 0;
     return gpume_out_write(writer->out, writer->head, bytes);
 }
 
@@ -176,9 +177,9 @@ static void continue_array(struct gpume_vectors_writer *writer)
 {
     const struct gpume_vectors_format *format = writer->format;
     if (format->counted) {
-        const size_t head = format->writer->head(writer->state, 0, writer->head);
+        const size_t head = format->writer->head(&writer->target, 0, writer->head);
         writer->rows = (gpume_out_continued_bytes(writer->file) - head) /
-                       format->writer->fixed_bytes(writer->state);
+                       format->writer->fixed_bytes(&writer->target);
     }
     writer->has_array = true;
 }
@@ -219,8 +220,8 @@ static int finish_array(struct gpume_vectors_writer *writer)
         gpume_out_close(&writer->out);
         GPUME_TRY(gpume_spool_pour(writer->spool, writer->file));
     } else {
-        writer->start += ops->head(writer->state, writer->rows, writer->head) +
-                         writer->rows * ops->fixed_bytes(writer->state);
+        writer->start += ops->head(&writer->target, writer->rows, writer->head) +
+                         writer->rows * ops->fixed_bytes(&writer->target);
         GPUME_TRY(gpume_out_seek(writer->out, writer->start));
     }
 fail:
@@ -305,7 +306,7 @@ static size_t put_item(void *opaque, uint32_t item, char *begin)
         const size_t part = end - first < GPUME_VECTORS_PART ? end - first : GPUME_VECTORS_PART;
         const struct gpume_vectors_block *blocks =
             gpume_vectors_take(&writer->info, rows->field, first, part, room);
-        at = writer->format->writer->rows(writer->state, blocks, part, at);
+        at = writer->format->writer->rows(&writer->target, blocks, part, at);
         first += part;
     }
     return (size_t)(at - begin);
@@ -318,7 +319,7 @@ static int put_rows(struct gpume_vectors_writer *writer, const struct gpume_vect
     struct rows rows = {writer, field, most < ITEM_ROWS ? most : ITEM_ROWS};
     const size_t longest = field->count < rows.item_rows ? field->count : rows.item_rows;
     const size_t items = (field->count + rows.item_rows - 1) / rows.item_rows;
-    const size_t head = ops->begin ? ops->begin(writer->state, field, writer->head) : 0;
+    const size_t head = ops->begin ? ops->begin(&writer->target, writer->head) : 0;
     int status;
     GPUME_TRY(gpume_out_write(writer->out, writer->head, head));
     GPUME_TRY(gpume_out_make(writer->out, writer->workers, put_item, &rows, (uint32_t)items,
@@ -341,7 +342,8 @@ int gpume_vectors_writer_field(
         return complain(writer, GPUME_INVALID, what);
     }
     GPUME_TRY(turn_to(writer, field));
-    GPUME_TRY(ops->field ? ops->field(writer->state, field, writer->out) : put_rows(writer, field));
+    writer->target.field = field;
+    GPUME_TRY(ops->field ? ops->field(&writer->target, writer->out) : put_rows(writer, field));
     writer->rows += field->count;
     writer->frame = field->frame;
 fail:
@@ -376,9 +378,9 @@ void gpume_vectors_writer_close(struct gpume_vectors_writer **writer)
         gpume_spool_close(&self->spool);
         gpume_workers_destroy(&self->workers);
         if (self->is_open && self->format->writer->close) {
-            self->format->writer->close(self->state);
+            self->format->writer->close(&self->target);
         }
-        free(self->state);
+        free(self->target.state);
         free(self->path);
         free(self);
         *writer = NULL;

@@ -23,51 +23,44 @@ struct middle {
     uint8_t length;
 };
 
-/* "dx,", up to 7 characters. */
-struct piece {
-    char text[7];
-    uint8_t length;
-};
-
 struct csv_writer {
-    unsigned columns;
     size_t prefix_length;
     char prefix[48]; /* "frame,ref,": two numbers of 20 digits and two commas are 42 bytes */
-    struct piece vectors[2 * GPUME_WINDOW_MAX + 1]; /* "-512," to "512," */
+    struct gpume_digits_piece vectors[2 * GPUME_WINDOW_MAX + 1]; /* "-512," to "512," */
     struct gpume_digits digits;
 };
 
-static int csv_open(void *state, const struct gpume_vectors_info *info)
+static int csv_open(const struct gpume_vectors_target *target)
 {
-    struct csv_writer *self = state;
-    self->columns = info->columns;
+    struct csv_writer *self = target->state;
     gpume_digits_init(&self->digits);
     for (int i = -GPUME_WINDOW_MAX; i <= GPUME_WINDOW_MAX; i++) {
         char text[16];
-        struct piece *piece = &self->vectors[i + GPUME_WINDOW_MAX];
+        struct gpume_digits_piece *piece = &self->vectors[i + GPUME_WINDOW_MAX];
         piece->length = (uint8_t)snprintf(text, sizeof(text), "%d,", i);
         memcpy(piece->text, text, piece->length);
     }
     return GPUME_OK;
 }
 
-static size_t csv_head(void *state, uint64_t rows, char at[GPUME_VECTORS_HEAD_BYTES])
+static size_t csv_head(
+    const struct gpume_vectors_target *target, uint64_t rows, char at[GPUME_VECTORS_HEAD_BYTES])
 {
-    const struct csv_writer *self = state;
+    const unsigned columns = target->info->columns;
     (void)rows;
     return (size_t)snprintf(at, GPUME_VECTORS_HEAD_BYTES, "frame,%sx,y,w,h,dx,dy%s%s\n",
-        self->columns & GPUME_VECTORS_REF ? "ref," : "",
-        self->columns & GPUME_VECTORS_COST ? ",cost" : "",
-        self->columns & GPUME_VECTORS_RANK ? ",rank" : "");
+        columns & GPUME_VECTORS_REF ? "ref," : "", columns & GPUME_VECTORS_COST ? ",cost" : "",
+        columns & GPUME_VECTORS_RANK ? ",rank" : "");
 }
 
 static size_t csv_begin(
-    void *state, const struct gpume_vectors_field *field, char at[GPUME_VECTORS_HEAD_BYTES])
+    const struct gpume_vectors_target *target, char at[GPUME_VECTORS_HEAD_BYTES])
 {
-    struct csv_writer *self = state;
+    const struct gpume_vectors_field *field = target->field;
+    struct csv_writer *self = target->state;
     (void)at;
     int length = snprintf(self->prefix, sizeof(self->prefix), "%" PRIu64 ",", field->frame);
-    if (self->columns & GPUME_VECTORS_REF) {
+    if (target->info->columns & GPUME_VECTORS_REF) {
         length = snprintf(self->prefix, sizeof(self->prefix), "%" PRIu64 ",%" PRIu64 ",",
             field->frame, field->ref);
     }
@@ -94,21 +87,19 @@ static struct middle make_middle(
 static inline char *put_vector(const struct csv_writer *self, char *at, int value)
 {
     if (value >= -GPUME_WINDOW_MAX && value <= GPUME_WINDOW_MAX) {
-        const struct piece *piece = &self->vectors[value + GPUME_WINDOW_MAX];
-        memcpy(at, piece, sizeof(*piece));
-        return at + piece->length;
+        return gpume_digits_copy(at, &self->vectors[value + GPUME_WINDOW_MAX]);
     }
     at = gpume_digits_put_signed(&self->digits, at, value);
     *at++ = ',';
     return at;
 }
 
-static char *csv_rows(
-    const void *state, const struct gpume_vectors_block *blocks, size_t count, char *at)
+static char *csv_rows(const struct gpume_vectors_target *target,
+    const struct gpume_vectors_block *blocks, size_t count, char *at)
 {
-    const struct csv_writer *self = state;
-    const bool costs = self->columns & GPUME_VECTORS_COST;
-    const bool ranks = self->columns & GPUME_VECTORS_RANK;
+    const struct csv_writer *self = target->state;
+    const bool costs = target->info->columns & GPUME_VECTORS_COST;
+    const bool ranks = target->info->columns & GPUME_VECTORS_RANK;
     struct middle middle = make_middle(&self->digits, &blocks[0]);
     uint32_t y = blocks[0].y;
     uint16_t w = blocks[0].w, h = blocks[0].h;

@@ -21,41 +21,38 @@ static const char header[] = "framenum,source,blockw,blockh,srcx,srcy,dstx,dsty,
                              "motion_y,motion_scale\n";
 
 struct mvs_writer {
-    int32_t source;
     size_t prefix_length;
     char prefix[32]; /* "framenum,": a number of 20 digits and a comma */
     struct gpume_digits digits;
 };
 
-static int mvs_open(void *state, const struct gpume_vectors_info *info)
+static int mvs_open(const struct gpume_vectors_target *target)
 {
-    struct mvs_writer *self = state;
-    (void)info;
-    gpume_digits_init(&self->digits);
+    gpume_digits_init(&((struct mvs_writer *)target->state)->digits);
     return GPUME_OK;
 }
 
-static size_t mvs_head(void *state, uint64_t rows, char at[GPUME_VECTORS_HEAD_BYTES])
+static size_t mvs_head(
+    const struct gpume_vectors_target *target, uint64_t rows, char at[GPUME_VECTORS_HEAD_BYTES])
 {
-    (void)state;
+    (void)target;
     (void)rows;
     memcpy(at, header, sizeof(header) - 1);
     return sizeof(header) - 1;
 }
 
 static size_t mvs_begin(
-    void *state, const struct gpume_vectors_field *field, char at[GPUME_VECTORS_HEAD_BYTES])
+    const struct gpume_vectors_target *target, char at[GPUME_VECTORS_HEAD_BYTES])
 {
-    struct mvs_writer *self = state;
+    struct mvs_writer *self = target->state;
     (void)at;
-    self->source = gpume_motion_source(field);
-    self->prefix_length =
-        (size_t)snprintf(self->prefix, sizeof(self->prefix), "%" PRIu64 ",", field->frame + 1);
+    self->prefix_length = (size_t)snprintf(
+        self->prefix, sizeof(self->prefix), "%" PRIu64 ",", target->field->frame + 1);
     return 0;
 }
 
-static char *mvs_rows(
-    const void *state, const struct gpume_vectors_block *blocks, size_t count, char *at)
+static char *mvs_rows(const struct gpume_vectors_target *target,
+    const struct gpume_vectors_block *blocks, size_t count, char *at)
 {
     static const struct {
         unsigned char column, width;
@@ -63,10 +60,11 @@ static char *mvs_rows(
         {GPUME_MOTION_SRC_X, 4}, {GPUME_MOTION_SRC_Y, 4}, {GPUME_MOTION_DST_X, 4},
         {GPUME_MOTION_DST_Y, 4}, {GPUME_MOTION_COLUMNS, 0}, {GPUME_MOTION_X, 4},
         {GPUME_MOTION_Y, 4}, {GPUME_MOTION_SCALE, 4}};
-    const struct mvs_writer *self = state;
+    const struct mvs_writer *self = target->state;
+    const int32_t source = gpume_motion_source(target->field);
     for (size_t i = 0; i < count; i++) {
         int32_t values[GPUME_MOTION_COLUMNS];
-        gpume_motion_from_block(&blocks[i], self->source, values);
+        gpume_motion_from_block(&blocks[i], source, values);
         memcpy(at, self->prefix, sizeof(self->prefix));
         at += self->prefix_length;
         for (size_t c = 0; c < sizeof(cells) / sizeof(cells[0]); c++) {

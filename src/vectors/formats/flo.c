@@ -20,27 +20,24 @@
 static const unsigned char magic[4] = {'P', 'I', 'E', 'H'}; /* 202021.25 as a float */
 
 struct flo_writer {
-    const struct gpume_vectors_info *info;
     unsigned char *line; /* of pixels */
-    struct gpume_vectors_block part[GPUME_VECTORS_PART];
 };
 
-static int flo_open(void *state, const struct gpume_vectors_info *info)
+static int flo_open(const struct gpume_vectors_target *target)
 {
-    struct flo_writer *self = state;
-    self->info = info;
-    self->line = malloc((size_t)info->width * PIXEL_BYTES);
+    struct flo_writer *self = target->state;
+    self->line = malloc((size_t)target->info->width * PIXEL_BYTES);
     return self->line ? GPUME_OK : GPUME_NOMEM;
 }
 
-static size_t flo_head(void *state, uint64_t rows, char at[GPUME_VECTORS_HEAD_BYTES])
+static size_t flo_head(
+    const struct gpume_vectors_target *target, uint64_t rows, char at[GPUME_VECTORS_HEAD_BYTES])
 {
-    const struct flo_writer *self = state;
     unsigned char *to = (unsigned char *)at;
     (void)rows;
     memcpy(to, magic, sizeof(magic));
-    to = gpume_le_put32(to + sizeof(magic), self->info->width);
-    (void)gpume_le_put32(to, self->info->height);
+    to = gpume_le_put32(to + sizeof(magic), target->info->width);
+    (void)gpume_le_put32(to, target->info->height);
     return HEAD_BYTES;
 }
 
@@ -61,10 +58,12 @@ static void put_pixels(unsigned char *at, const struct gpume_vectors_block *bloc
 }
 
 /* A row of blocks is one line of pixels, repeated for the height of the blocks. */
-static int flo_field(void *state, const struct gpume_vectors_field *field, struct gpume_out *out)
+static int flo_field(const struct gpume_vectors_target *target, struct gpume_out *out)
 {
-    struct flo_writer *self = state;
-    const struct gpume_vectors_info *info = self->info;
+    const struct flo_writer *self = target->state;
+    const struct gpume_vectors_info *info = target->info;
+    const struct gpume_vectors_field *field = target->field;
+    struct gpume_vectors_block buffer[GPUME_VECTORS_PART];
     const size_t across = gpume_vectors_blocks_x(info);
     int status = GPUME_OK;
     for (size_t first = 0; first < field->count && status == GPUME_OK; first += across) {
@@ -73,7 +72,7 @@ static int flo_field(void *state, const struct gpume_vectors_field *field, struc
             const size_t part =
                 across - done < GPUME_VECTORS_PART ? across - done : GPUME_VECTORS_PART;
             const struct gpume_vectors_block *blocks =
-                gpume_vectors_take(info, field, first + done, part, self->part);
+                gpume_vectors_take(info, field, first + done, part, buffer);
             for (size_t i = 0; i < part; i++) {
                 put_pixels(self->line + (size_t)blocks[i].x * PIXEL_BYTES, &blocks[i]);
             }
@@ -87,9 +86,9 @@ static int flo_field(void *state, const struct gpume_vectors_field *field, struc
     return status;
 }
 
-static void flo_close(void *state)
+static void flo_close(const struct gpume_vectors_target *target)
 {
-    free(((struct flo_writer *)state)->line);
+    free(((struct flo_writer *)target->state)->line);
 }
 
 static const struct gpume_vectors_writer_ops writer = {

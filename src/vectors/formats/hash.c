@@ -16,22 +16,11 @@
 #define BLOCK_BYTES 8u
 #define FIRST_LINE "#format: gpume field hashes\n"
 
-struct hash_writer {
-    const struct gpume_vectors_info *info;
-    struct gpume_vectors_block part[GPUME_VECTORS_PART];
-    unsigned char bytes[GPUME_VECTORS_PART * BLOCK_BYTES];
-};
-
-static int hash_open(void *state, const struct gpume_vectors_info *info)
-{
-    ((struct hash_writer *)state)->info = info;
-    return GPUME_OK;
-}
-
 /* The parameters that determine the vectors; engines and devices do not. */
-static size_t hash_head(void *state, uint64_t rows, char at[GPUME_VECTORS_HEAD_BYTES])
+static size_t hash_head(
+    const struct gpume_vectors_target *target, uint64_t rows, char at[GPUME_VECTORS_HEAD_BYTES])
 {
-    const struct gpume_vectors_info *info = ((const struct hash_writer *)state)->info;
+    const struct gpume_vectors_info *info = target->info;
     (void)rows;
     char height[16] = "";
     if (info->block_h != info->block_w) {
@@ -54,33 +43,35 @@ static size_t hash_head(void *state, uint64_t rows, char at[GPUME_VECTORS_HEAD_B
     return (size_t)length;
 }
 
-static void digest(struct hash_writer *self, const struct gpume_vectors_field *field,
-    uint8_t sum[SHA256_DIGEST_SIZE])
+static void digest(const struct gpume_vectors_target *target, uint8_t sum[SHA256_DIGEST_SIZE])
 {
+    const struct gpume_vectors_field *field = target->field;
+    struct gpume_vectors_block buffer[GPUME_VECTORS_PART];
+    unsigned char bytes[GPUME_VECTORS_PART * BLOCK_BYTES];
     struct sha256_ctx context;
     sha256_init(&context);
     for (size_t first = 0; first < field->count; first += GPUME_VECTORS_PART) {
         const size_t left = field->count - first;
         const size_t count = left < GPUME_VECTORS_PART ? left : GPUME_VECTORS_PART;
         const struct gpume_vectors_block *blocks =
-            gpume_vectors_take(self->info, field, first, count, self->part);
-        unsigned char *at = self->bytes;
+            gpume_vectors_take(target->info, field, first, count, buffer);
+        unsigned char *at = bytes;
         for (size_t i = 0; i < count; i++) {
             at = gpume_le_put16(at, (uint16_t)blocks[i].dx);
             at = gpume_le_put16(at, (uint16_t)blocks[i].dy);
             at = gpume_le_put32(at, blocks[i].cost);
         }
-        sha256_update(&context, (size_t)(at - self->bytes), self->bytes);
+        sha256_update(&context, (size_t)(at - bytes), bytes);
     }
     sha256_digest(&context, SHA256_DIGEST_SIZE, sum);
 }
 
-static int hash_field(void *state, const struct gpume_vectors_field *field, struct gpume_out *out)
+static int hash_field(const struct gpume_vectors_target *target, struct gpume_out *out)
 {
-    struct hash_writer *self = state;
+    const struct gpume_vectors_field *field = target->field;
     uint8_t sum[SHA256_DIGEST_SIZE];
     char line[64 + 2 * SHA256_DIGEST_SIZE + 2], ref[24] = "";
-    digest(self, field, sum);
+    digest(target, sum);
     if (field->columns & GPUME_VECTORS_REF) {
         snprintf(ref, sizeof(ref), "%" PRIu64, field->ref);
     }
@@ -94,8 +85,6 @@ static int hash_field(void *state, const struct gpume_vectors_field *field, stru
 }
 
 static const struct gpume_vectors_writer_ops writer = {
-    .state_bytes = sizeof(struct hash_writer),
-    .open = hash_open,
     .head = hash_head,
     .field = hash_field,
 };

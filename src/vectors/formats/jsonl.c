@@ -17,27 +17,25 @@
 #define DEPTH_MAX 64 /* of ignored values */
 
 struct jsonl_writer {
-    unsigned columns;
     size_t prefix_length;
     char prefix[80]; /* {"frame":N,"ref":N,"x": with two numbers of 20 digits are 61 bytes */
     struct gpume_digits digits;
 };
 
-static int jsonl_open(void *state, const struct gpume_vectors_info *info)
+static int jsonl_open(const struct gpume_vectors_target *target)
 {
-    struct jsonl_writer *self = state;
-    self->columns = info->columns;
-    gpume_digits_init(&self->digits);
+    gpume_digits_init(&((struct jsonl_writer *)target->state)->digits);
     return GPUME_OK;
 }
 
 static size_t jsonl_begin(
-    void *state, const struct gpume_vectors_field *field, char at[GPUME_VECTORS_HEAD_BYTES])
+    const struct gpume_vectors_target *target, char at[GPUME_VECTORS_HEAD_BYTES])
 {
-    struct jsonl_writer *self = state;
+    const struct gpume_vectors_field *field = target->field;
+    struct jsonl_writer *self = target->state;
     char ref[40] = "";
     (void)at;
-    if (self->columns & GPUME_VECTORS_REF) {
+    if (target->info->columns & GPUME_VECTORS_REF) {
         snprintf(ref, sizeof(ref), "\"ref\":%" PRIu64 ",", field->ref);
     }
     self->prefix_length = (size_t)snprintf(
@@ -53,10 +51,11 @@ static inline char *put_text(char *at, const char *text, size_t length)
 
 #define PUT(at, text) put_text(at, text, sizeof(text) - 1)
 
-static char *jsonl_rows(
-    const void *state, const struct gpume_vectors_block *blocks, size_t count, char *at)
+static char *jsonl_rows(const struct gpume_vectors_target *target,
+    const struct gpume_vectors_block *blocks, size_t count, char *at)
 {
-    const struct jsonl_writer *self = state;
+    const struct jsonl_writer *self = target->state;
+    const unsigned columns = target->info->columns;
     const struct gpume_digits *digits = &self->digits;
     for (size_t i = 0; i < count; i++) {
         const struct gpume_vectors_block *block = &blocks[i];
@@ -67,10 +66,10 @@ static char *jsonl_rows(
         at = gpume_digits_put(digits, PUT(at, ",\"h\":"), block->h);
         at = gpume_digits_put_signed(digits, PUT(at, ",\"dx\":"), block->dx);
         at = gpume_digits_put_signed(digits, PUT(at, ",\"dy\":"), block->dy);
-        if (self->columns & GPUME_VECTORS_COST) {
+        if (columns & GPUME_VECTORS_COST) {
             at = gpume_digits_put(digits, PUT(at, ",\"cost\":"), block->cost);
         }
-        if (self->columns & GPUME_VECTORS_RANK) {
+        if (columns & GPUME_VECTORS_RANK) {
             at = gpume_digits_put(digits, PUT(at, ",\"rank\":"), block->rank);
         }
         at = PUT(at, "}\n");

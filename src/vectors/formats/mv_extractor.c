@@ -14,34 +14,28 @@
 #define HEAD_BYTES 128u
 #define ITEM_BYTES (4u * GPUME_MOTION_COLUMNS)
 
-static size_t dump_head(void *state, uint64_t rows, char at[GPUME_VECTORS_HEAD_BYTES])
+static size_t dump_head(
+    const struct gpume_vectors_target *target, uint64_t rows, char at[GPUME_VECTORS_HEAD_BYTES])
 {
-    (void)state;
+    (void)target;
     gpume_npy_head(at, HEAD_BYTES, "'<i4'", rows, GPUME_MOTION_COLUMNS);
     return HEAD_BYTES;
 }
 
-static size_t dump_fixed_bytes(const void *state)
+static size_t dump_fixed_bytes(const struct gpume_vectors_target *target)
 {
-    (void)state;
+    (void)target;
     return ITEM_BYTES;
 }
 
-static size_t dump_begin(
-    void *state, const struct gpume_vectors_field *field, char at[GPUME_VECTORS_HEAD_BYTES])
+static char *dump_rows(const struct gpume_vectors_target *target,
+    const struct gpume_vectors_block *blocks, size_t count, char *to)
 {
-    (void)at;
-    *(int32_t *)state = gpume_motion_source(field);
-    return 0;
-}
-
-static char *dump_rows(
-    const void *state, const struct gpume_vectors_block *blocks, size_t count, char *to)
-{
+    const int32_t source = gpume_motion_source(target->field);
     unsigned char *at = (unsigned char *)to;
     for (size_t i = 0; i < count; i++) {
         int32_t values[GPUME_MOTION_COLUMNS];
-        gpume_motion_from_block(&blocks[i], *(const int32_t *)state, values);
+        gpume_motion_from_block(&blocks[i], source, values);
         for (size_t c = 0; c < GPUME_MOTION_COLUMNS; c++) {
             at = gpume_le_put32(at, (uint32_t)values[c]);
         }
@@ -50,10 +44,8 @@ static char *dump_rows(
 }
 
 static const struct gpume_vectors_writer_ops writer = {
-    .state_bytes = sizeof(int32_t),
     .row_bytes = ITEM_BYTES,
     .head = dump_head,
-    .begin = dump_begin,
     .rows = dump_rows,
     .fixed_bytes = dump_fixed_bytes,
 };

@@ -27,9 +27,10 @@ static uint32_t block_bytes(unsigned columns)
     return 4u + (columns & GPUME_VECTORS_COST ? 4u : 0) + (columns & GPUME_VECTORS_RANK ? 4u : 0);
 }
 
-static size_t mvf_head(void *state, uint64_t rows, char to[GPUME_VECTORS_HEAD_BYTES])
+static size_t mvf_head(
+    const struct gpume_vectors_target *target, uint64_t rows, char to[GPUME_VECTORS_HEAD_BYTES])
 {
-    const struct gpume_vectors_info *info = *(const struct gpume_vectors_info **)state;
+    const struct gpume_vectors_info *info = target->info;
     unsigned char *at = (unsigned char *)to;
     (void)rows;
     memset(at, 0, HEAD_BYTES);
@@ -50,16 +51,11 @@ static size_t mvf_head(void *state, uint64_t rows, char to[GPUME_VECTORS_HEAD_BY
     return HEAD_BYTES;
 }
 
-static int mvf_open(void *state, const struct gpume_vectors_info *info)
-{
-    *(const struct gpume_vectors_info **)state = info;
-    return GPUME_OK;
-}
-
 static size_t mvf_begin(
-    void *state, const struct gpume_vectors_field *field, char to[GPUME_VECTORS_HEAD_BYTES])
+    const struct gpume_vectors_target *target, char to[GPUME_VECTORS_HEAD_BYTES])
 {
-    const struct gpume_vectors_info *info = *(const struct gpume_vectors_info **)state;
+    const struct gpume_vectors_info *info = target->info;
+    const struct gpume_vectors_field *field = target->field;
     unsigned char *at = (unsigned char *)to;
     memcpy(at, field_magic, sizeof(field_magic));
     at = gpume_le_put32(at + sizeof(field_magic), FIELD_BYTES);
@@ -72,10 +68,10 @@ static size_t mvf_begin(
     return FIELD_BYTES;
 }
 
-static char *mvf_rows(
-    const void *state, const struct gpume_vectors_block *blocks, size_t count, char *to)
+static char *mvf_rows(const struct gpume_vectors_target *target,
+    const struct gpume_vectors_block *blocks, size_t count, char *to)
 {
-    const struct gpume_vectors_info *info = *(const struct gpume_vectors_info *const *)state;
+    const struct gpume_vectors_info *info = target->info;
     const bool costs = info->columns & GPUME_VECTORS_COST;
     const bool ranks = info->columns & GPUME_VECTORS_RANK;
     unsigned char *at = (unsigned char *)to;
@@ -89,9 +85,7 @@ static char *mvf_rows(
 }
 
 static const struct gpume_vectors_writer_ops writer = {
-    .state_bytes = sizeof(const struct gpume_vectors_info *),
     .row_bytes = 12,
-    .open = mvf_open,
     .head = mvf_head,
     .begin = mvf_begin,
     .rows = mvf_rows,

@@ -24,25 +24,14 @@ static const char *const types[GPUME_BLOCK_COLUMNS] = {
     [GPUME_BLOCK_RANK] = "<u4",
 };
 
-struct npy_writer {
-    unsigned columns;
-    uint64_t frame, ref;
-};
-
-static int npy_open(void *state, const struct gpume_vectors_info *info)
+static size_t npy_head(
+    const struct gpume_vectors_target *target, uint64_t rows, char at[GPUME_VECTORS_HEAD_BYTES])
 {
-    ((struct npy_writer *)state)->columns = info->columns;
-    return GPUME_OK;
-}
-
-static size_t npy_head(void *state, uint64_t rows, char at[GPUME_VECTORS_HEAD_BYTES])
-{
-    const struct npy_writer *self = state;
     char descr[HEAD_BYTES] = "[";
     size_t length = 1;
     for (size_t i = 0; i < GPUME_BLOCK_COLUMNS; i++) {
         const struct gpume_block_column_kind *kind = &gpume_block_columns[i];
-        if ((kind->flag & self->columns) == kind->flag) {
+        if ((kind->flag & target->info->columns) == kind->flag) {
             length += (size_t)snprintf(descr + length, sizeof(descr) - length, "%s('%s', '%s')",
                 length > 1 ? ", " : "", kind->name, types[i]);
         }
@@ -52,35 +41,25 @@ static size_t npy_head(void *state, uint64_t rows, char at[GPUME_VECTORS_HEAD_BY
     return HEAD_BYTES;
 }
 
-static size_t npy_fixed_bytes(const void *state)
+static size_t npy_fixed_bytes(const struct gpume_vectors_target *target)
 {
-    const unsigned columns = ((const struct npy_writer *)state)->columns;
+    const unsigned columns = target->info->columns;
     return ITEM_BYTES - (columns & GPUME_VECTORS_REF ? 0 : 8) -
            (columns & GPUME_VECTORS_COST ? 0 : 4) - (columns & GPUME_VECTORS_RANK ? 0 : 4);
 }
 
-static size_t npy_begin(
-    void *state, const struct gpume_vectors_field *field, char at[GPUME_VECTORS_HEAD_BYTES])
+static char *npy_rows(const struct gpume_vectors_target *target,
+    const struct gpume_vectors_block *blocks, size_t count, char *to)
 {
-    struct npy_writer *self = state;
-    (void)at;
-    self->frame = field->frame;
-    self->ref = field->ref;
-    return 0;
-}
-
-static char *npy_rows(
-    const void *state, const struct gpume_vectors_block *blocks, size_t count, char *to)
-{
-    const struct npy_writer *self = state;
-    const bool refs = self->columns & GPUME_VECTORS_REF;
-    const bool costs = self->columns & GPUME_VECTORS_COST;
-    const bool ranks = self->columns & GPUME_VECTORS_RANK;
+    const unsigned columns = target->info->columns;
+    const bool refs = columns & GPUME_VECTORS_REF;
+    const bool costs = columns & GPUME_VECTORS_COST;
+    const bool ranks = columns & GPUME_VECTORS_RANK;
     unsigned char *at = (unsigned char *)to;
     for (size_t i = 0; i < count; i++) {
         const struct gpume_vectors_block *block = &blocks[i];
-        at = gpume_le_put64(at, self->frame);
-        at = refs ? gpume_le_put64(at, self->ref) : at;
+        at = gpume_le_put64(at, target->field->frame);
+        at = refs ? gpume_le_put64(at, target->field->ref) : at;
         at = gpume_le_put32(at, block->x);
         at = gpume_le_put32(at, block->y);
         at = gpume_le_put16(at, block->w);
@@ -94,11 +73,8 @@ static char *npy_rows(
 }
 
 static const struct gpume_vectors_writer_ops writer = {
-    .state_bytes = sizeof(struct npy_writer),
     .row_bytes = ITEM_BYTES,
-    .open = npy_open,
     .head = npy_head,
-    .begin = npy_begin,
     .rows = npy_rows,
     .fixed_bytes = npy_fixed_bytes,
 };
