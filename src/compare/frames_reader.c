@@ -26,7 +26,7 @@ static const struct gpume_csv_column columns[COLUMNS] = {
 
 struct gpume_frames_reader {
     struct gpume_stream *stream;
-    struct gpume_csv_reader *csv;
+    struct gpume_csv_reader csv;
     bool started, ended;
     uint64_t frame, ref; /* of the current row */
     struct gpume_read_statistics statistics;
@@ -41,7 +41,7 @@ static int take_psnr(struct gpume_frames_reader *reader, const char *cell, doubl
     }
     const double number = strtod(cell, &end);
     if (end == cell || *end != '\0' || !(fabs(number) <= PSNR_MAX)) {
-        return gpume_csv_reader_refuse(reader->csv, "a PSNR is neither a number nor inf");
+        return gpume_stream_refuse(reader->stream, "a PSNR is neither a number nor inf");
     }
     *value = number;
     return GPUME_OK;
@@ -53,7 +53,7 @@ static int take_time(struct gpume_frames_reader *reader, const char *cell, int64
     char *end;
     const double seconds = strtod(cell, &end);
     if (end == cell || *end != '\0' || !(fabs(seconds) <= SECONDS_MAX)) {
-        return gpume_csv_reader_refuse(reader->csv, "a time is not a number of seconds");
+        return gpume_stream_refuse(reader->stream, "a time is not a number of seconds");
     }
     *time_us = llround(seconds * 1e6);
     return GPUME_OK;
@@ -63,36 +63,36 @@ static int take_time(struct gpume_frames_reader *reader, const char *cell, int64
  */
 static bool is_before(const struct gpume_frames_reader *reader, uint64_t frame, const uint64_t *ref)
 {
-    const bool by_ref = ref && gpume_csv_reader_has(reader->csv, REF);
+    const bool by_ref = ref && gpume_csv_reader_has(&reader->csv, REF);
     return reader->frame < frame || (reader->frame == frame && by_ref && reader->ref < *ref);
 }
 
 static int read_row(struct gpume_frames_reader *reader)
 {
     int status;
-    const char *cells[COLUMNS];
+    const char *const *cells = reader->csv.cells;
     int64_t values[PSNR_BEFORE] = {0};
     struct gpume_read_statistics statistics = {.known = true};
-    status = gpume_csv_reader_next(reader->csv, cells);
+    status = gpume_csv_reader_next(&reader->csv);
     if (status == GPUME_EOF) {
         reader->ended = true;
         return GPUME_OK;
     }
     GPUME_TRY(status);
     for (size_t i = 0; i < PSNR_BEFORE; i++) {
-        if (gpume_csv_reader_has(reader->csv, i)) {
-            GPUME_TRY(gpume_csv_reader_int(reader->csv, i, 0, NUMBER_MAX, &values[i]));
+        if (gpume_csv_reader_has(&reader->csv, i)) {
+            GPUME_TRY(gpume_csv_reader_int(&reader->csv, i, 0, NUMBER_MAX, &values[i]));
         }
     }
     GPUME_TRY(take_psnr(reader, cells[PSNR_BEFORE], &statistics.psnr_before));
     GPUME_TRY(take_psnr(reader, cells[PSNR_AFTER], &statistics.psnr_after));
-    statistics.has_time = gpume_csv_reader_has(reader->csv, TIME);
+    statistics.has_time = gpume_csv_reader_has(&reader->csv, TIME);
     if (statistics.has_time) {
         GPUME_TRY(take_time(reader, cells[TIME], &statistics.time_us));
     }
     const uint64_t frame = (uint64_t)values[FRAME], ref = (uint64_t)values[REF];
     if (reader->started && !is_before(reader, frame, &ref)) {
-        return gpume_csv_reader_refuse(reader->csv, "frames are not in rising order");
+        return gpume_stream_refuse(reader->stream, "frames are not in rising order");
     }
     statistics.sad_before = (uint64_t)values[SAD_BEFORE];
     statistics.sad_after = (uint64_t)values[SAD_AFTER];
@@ -107,14 +107,13 @@ fail:
 int gpume_frames_reader_open(
     struct gpume_frames_reader **reader, const char *path, const struct gpume_log *log)
 {
-    int status = GPUME_NOMEM;
+    int status;
     struct gpume_frames_reader *self = calloc(1, sizeof(*self));
     if (!self) {
-        gpume_log_write(log, GPUME_LOG_ERROR, "%s: out of memory", path);
-        return status;
+        return gpume_log_nomem(log, path);
     }
     GPUME_TRY(gpume_stream_open(&self->stream, path, log));
-    GPUME_TRY(gpume_csv_reader_open(&self->csv, self->stream, columns, COLUMNS, log));
+    GPUME_TRY(gpume_csv_reader_init(&self->csv, self->stream, columns, COLUMNS));
     GPUME_TRY(read_row(self));
     *reader = self;
     return GPUME_OK;
@@ -126,7 +125,7 @@ fail:
 int gpume_frames_reader_seek(struct gpume_frames_reader *reader, uint64_t frame,
     const uint64_t *ref, struct gpume_read_statistics *statistics)
 {
-    const bool by_ref = ref && gpume_csv_reader_has(reader->csv, REF);
+    const bool by_ref = ref && gpume_csv_reader_has(&reader->csv, REF);
     int status = GPUME_OK;
     while (!reader->ended && is_before(reader, frame, ref)) {
         GPUME_TRY(read_row(reader));
@@ -143,7 +142,6 @@ void gpume_frames_reader_close(struct gpume_frames_reader **reader)
 {
     struct gpume_frames_reader *self = *reader;
     if (self) {
-        gpume_csv_reader_close(&self->csv);
         gpume_stream_close(&self->stream);
         free(self);
         *reader = NULL;

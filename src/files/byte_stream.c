@@ -22,9 +22,7 @@ _Static_assert(GPUME_STREAM_PEEK_BYTES <= BUFFER_BYTES && GPUME_STREAM_LINE_BYTE
 struct gpume_stream {
     char *name;
     struct gpume_log log;
-    int fd;                      /* -1: memory */
-    const unsigned char *memory; /* the rest of it */
-    size_t memory_bytes;
+    int fd;
     bool ended;        /* all bytes are in the buffer */
     uint64_t line;     /* lines read so far */
     uint64_t position; /* of buffer[begin] in the stream */
@@ -58,17 +56,6 @@ static int complain(struct gpume_stream *stream, const char *what)
     return GPUME_IO;
 }
 
-static ssize_t take_memory(struct gpume_stream *stream, unsigned char *to, size_t bytes)
-{
-    const size_t taken = bytes < stream->memory_bytes ? bytes : stream->memory_bytes;
-    if (taken > 0) {
-        memcpy(to, stream->memory, taken);
-        stream->memory += taken;
-        stream->memory_bytes -= taken;
-    }
-    return (ssize_t)taken;
-}
-
 /* Moves the unread bytes to the front and reads more. */
 static int fill(struct gpume_stream *stream)
 {
@@ -79,7 +66,7 @@ static int fill(struct gpume_stream *stream)
     const size_t room = BUFFER_BYTES - stream->end;
     ssize_t got;
     do {
-        got = stream->fd < 0 ? take_memory(stream, to, room) : read(stream->fd, to, room);
+        got = read(stream->fd, to, room);
     } while (got < 0 && errno == EINTR);
     if (got < 0) {
         return complain(stream, "cannot be read");
@@ -194,35 +181,23 @@ fail:
     return status;
 }
 
-static int make(struct gpume_stream **stream, const char *name, int fd, const struct gpume_log *log)
+int gpume_stream_open(struct gpume_stream **stream, const char *path, const struct gpume_log *log)
 {
+    int status = GPUME_OK;
+    struct stat info;
+    const bool standard = strcmp(path, "-") == 0;
     struct gpume_stream *self = malloc(sizeof(*self)); /* the buffer needs no zeroing */
-    char *copy = strdup(name);
-    if (!self || !copy) {
-        gpume_log_write(log, GPUME_LOG_ERROR, "%s: out of memory", name);
-        free(copy);
+    char *name = strdup(standard ? "standard input" : path);
+    if (!self || !name) {
+        free(name);
         free(self);
-        return GPUME_NOMEM;
+        return gpume_log_nomem(log, path);
     }
-    self->name = copy;
+    self->name = name;
     self->log = *log;
-    self->fd = fd;
-    self->memory = NULL;
-    self->memory_bytes = 0;
     self->ended = false;
     self->line = self->position = 0;
     self->begin = self->end = 0;
-    *stream = self;
-    return GPUME_OK;
-}
-
-int gpume_stream_open(struct gpume_stream **stream, const char *path, const struct gpume_log *log)
-{
-    int status;
-    const bool standard = strcmp(path, "-") == 0;
-    struct stat info;
-    struct gpume_stream *self = NULL;
-    GPUME_TRY(make(&self, standard ? "standard input" : path, STDIN_FILENO, log));
     self->fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (self->fd < 0) {
         status = complain(self, "cannot be opened");
@@ -234,18 +209,6 @@ int gpume_stream_open(struct gpume_stream **stream, const char *path, const stru
         gpume_stream_close(&self);
     }
     *stream = self;
-fail:
-    return status;
-}
-
-int gpume_stream_open_memory(struct gpume_stream **stream, const char *name, const void *data,
-    size_t bytes, const struct gpume_log *log)
-{
-    const int status = make(stream, name, -1, log);
-    if (status == GPUME_OK) {
-        (*stream)->memory = data;
-        (*stream)->memory_bytes = bytes;
-    }
     return status;
 }
 

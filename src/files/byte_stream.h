@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Buffered input from a file, standard input, or memory, for the readers of tables. Errors are
- * logged in one line with the name and the position, as a line number or a byte offset. One thread
- * per stream.
+ * Buffered input from a file or standard input, for the readers of tables. Errors are logged in one
+ * line with the name and the position, as a line number or a byte offset. One thread per stream.
  */
 #ifndef GPUME_FILES_BYTE_STREAM_H
 #define GPUME_FILES_BYTE_STREAM_H
@@ -20,10 +19,6 @@ struct gpume_stream;
 
 /* path: "-" is standard input. GPUME_IO: cannot be opened. */
 int gpume_stream_open(struct gpume_stream **stream, const char *path, const struct gpume_log *log);
-
-/* name: for messages. The bytes stay the caller's and must outlive the stream. */
-int gpume_stream_open_memory(struct gpume_stream **stream, const char *name, const void *data,
-    size_t bytes, const struct gpume_log *log);
 
 /* The next bytes, which stay in the stream: `wanted` of them (at most GPUME_STREAM_PEEK_BYTES), or
  * fewer if the stream ends. Valid until the next call. */

@@ -5,25 +5,9 @@
 #include "base/status.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define CELLS_MAX 256u /* of a row */
-
-struct gpume_csv_reader {
-    struct gpume_stream *stream;
-    const struct gpume_csv_column *columns;
-    size_t count;
-    size_t places[GPUME_CSV_COLUMNS_MAX]; /* in the row; CELLS_MAX: missing */
-    const char *cells[GPUME_CSV_COLUMNS_MAX];
-    size_t width; /* cells of the first line */
-};
-
-int gpume_csv_reader_refuse(struct gpume_csv_reader *reader, const char *what)
-{
-    return gpume_stream_refuse(reader->stream, "%s", what);
-}
 
 static bool is_blank(char letter)
 {
@@ -64,7 +48,7 @@ static size_t split(char *line, char *cells[CELLS_MAX])
 static int read_header(struct gpume_csv_reader *reader)
 {
     int status;
-    char *line, *cells[CELLS_MAX], what[128];
+    char *line, *cells[CELLS_MAX];
     status = gpume_stream_line(reader->stream, &line);
     if (status == GPUME_EOF) {
         return gpume_stream_refuse_whole(reader->stream, "is empty");
@@ -73,7 +57,7 @@ static int read_header(struct gpume_csv_reader *reader)
     line += strncmp(line, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     reader->width = split(line, cells);
     if (reader->width > CELLS_MAX) {
-        return gpume_csv_reader_refuse(reader, "has more than 256 columns");
+        return gpume_stream_refuse(reader->stream, "has more than 256 columns");
     }
     for (size_t i = 0; i < reader->count; i++) {
         size_t named = 0;
@@ -85,33 +69,19 @@ static int read_header(struct gpume_csv_reader *reader)
             }
         }
         if (named > 1 || (named == 0 && !reader->columns[i].optional)) {
-            snprintf(what, sizeof(what), "names %s column '%s'", named ? "more than one" : "no",
-                reader->columns[i].name);
-            return gpume_csv_reader_refuse(reader, what);
+            return gpume_stream_refuse(reader->stream, "names %s column '%s'",
+                named ? "more than one" : "no", reader->columns[i].name);
         }
     }
 fail:
     return status;
 }
 
-int gpume_csv_reader_open(struct gpume_csv_reader **reader, struct gpume_stream *stream,
-    const struct gpume_csv_column *columns, size_t count, const struct gpume_log *log)
+int gpume_csv_reader_init(struct gpume_csv_reader *reader, struct gpume_stream *stream,
+    const struct gpume_csv_column *columns, size_t count)
 {
-    int status;
-    struct gpume_csv_reader *self = malloc(sizeof(*self));
-    if (!self) {
-        gpume_log_write(log, GPUME_LOG_ERROR, "a table: out of memory");
-        return GPUME_NOMEM;
-    }
-    self->stream = stream;
-    self->columns = columns;
-    self->count = count;
-    GPUME_TRY(read_header(self));
-    *reader = self;
-    return GPUME_OK;
-fail:
-    gpume_csv_reader_close(&self);
-    return status;
+    *reader = (struct gpume_csv_reader){.stream = stream, .columns = columns, .count = count};
+    return read_header(reader);
 }
 
 bool gpume_csv_reader_has(const struct gpume_csv_reader *reader, size_t column)
@@ -119,26 +89,25 @@ bool gpume_csv_reader_has(const struct gpume_csv_reader *reader, size_t column)
     return reader->places[column] < CELLS_MAX;
 }
 
-int gpume_csv_reader_next(struct gpume_csv_reader *reader, const char **cells)
+int gpume_csv_reader_next(struct gpume_csv_reader *reader)
 {
     int status;
-    char *line, *all[CELLS_MAX], what[128];
+    char *line, *all[CELLS_MAX];
     GPUME_TRY(gpume_stream_line(reader->stream, &line));
     const size_t width = split(line, all);
     if (width != reader->width) {
-        snprintf(what, sizeof(what), "has %zu cells, the first line %zu", width, reader->width);
-        return gpume_csv_reader_refuse(reader, what);
+        return gpume_stream_refuse(
+            reader->stream, "has %zu cells, the first line %zu", width, reader->width);
     }
     for (size_t i = 0; i < reader->count; i++) {
         reader->cells[i] = gpume_csv_reader_has(reader, i) ? all[reader->places[i]] : "";
-        cells[i] = reader->cells[i];
     }
 fail:
     return status;
 }
 
 int gpume_csv_reader_int(
-    struct gpume_csv_reader *reader, size_t column, int64_t min, int64_t max, int64_t *value)
+    const struct gpume_csv_reader *reader, size_t column, int64_t min, int64_t max, int64_t *value)
 {
     const char *at = reader->cells[column] + strspn(reader->cells[column], " ");
     const bool negative = *at == '-';
@@ -155,14 +124,7 @@ int gpume_csv_reader_int(
         *value = result;
         return GPUME_OK;
     }
-    char what[160];
-    snprintf(what, sizeof(what), "%s is '%.40s', not a whole number from %" PRId64 " to %" PRId64,
+    return gpume_stream_refuse(reader->stream,
+        "%s is '%.40s', not a whole number from %" PRId64 " to %" PRId64,
         reader->columns[column].name, reader->cells[column], min, max);
-    return gpume_csv_reader_refuse(reader, what);
-}
-
-void gpume_csv_reader_close(struct gpume_csv_reader **reader)
-{
-    free(*reader);
-    *reader = NULL;
 }

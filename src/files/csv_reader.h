@@ -7,14 +7,11 @@
 #ifndef GPUME_FILES_CSV_READER_H
 #define GPUME_FILES_CSV_READER_H
 
-#include "base/log.h"
 #include "files/byte_stream.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-struct gpume_csv_reader;
 
 #define GPUME_CSV_COLUMNS_MAX 16u /* that a caller may request */
 
@@ -24,24 +21,28 @@ struct gpume_csv_column {
     bool optional; /* its cells are "" if the table lacks it */
 };
 
-/* The stream stays the caller's and must outlive the reader. GPUME_INVALID: a column is missing. */
-int gpume_csv_reader_open(struct gpume_csv_reader **reader, struct gpume_stream *stream,
-    const struct gpume_csv_column *columns, size_t count, const struct gpume_log *log);
+struct gpume_csv_reader {
+    struct gpume_stream *stream;
+    const struct gpume_csv_column *columns;
+    size_t count;
+    size_t width;                             /* cells of the first line */
+    size_t places[GPUME_CSV_COLUMNS_MAX];     /* in the row; gpume_csv_reader_has */
+    const char *cells[GPUME_CSV_COLUMNS_MAX]; /* of the current row, by column */
+};
+
+/* Reads the first line. The stream stays the caller's and must outlive the reader. GPUME_INVALID: a
+ * column is missing. */
+int gpume_csv_reader_init(struct gpume_csv_reader *reader, struct gpume_stream *stream,
+    const struct gpume_csv_column *columns, size_t count);
 
 bool gpume_csv_reader_has(const struct gpume_csv_reader *reader, size_t column);
 
-/* cells[i]: of the column i, until the next call. GPUME_EOF after the last row. */
-int gpume_csv_reader_next(struct gpume_csv_reader *reader, const char **cells);
+/* GPUME_EOF after the last row. */
+int gpume_csv_reader_next(struct gpume_csv_reader *reader);
 
 /* The column's cell in the current row, as a whole number from min to max. GPUME_INVALID after one
  * line: it is not one. */
 int gpume_csv_reader_int(
-    struct gpume_csv_reader *reader, size_t column, int64_t min, int64_t max, int64_t *value);
-
-/* Logs the file, the line number and the error. Returns GPUME_INVALID. */
-int gpume_csv_reader_refuse(struct gpume_csv_reader *reader, const char *what);
-
-/* Sets *reader to NULL. NULL is fine. */
-void gpume_csv_reader_close(struct gpume_csv_reader **reader);
+    const struct gpume_csv_reader *reader, size_t column, int64_t min, int64_t max, int64_t *value);
 
 #endif

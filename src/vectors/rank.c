@@ -16,8 +16,7 @@ int gpume_vectors_ranker_create(struct gpume_vectors_ranker **ranker, const stru
 {
     struct gpume_vectors_ranker *self = calloc(1, sizeof(*self));
     if (!self) {
-        gpume_log_write(log, GPUME_LOG_ERROR, "ranks of blocks: out of memory");
-        return GPUME_NOMEM;
+        return gpume_log_nomem(log, "ranks of blocks");
     }
     self->log = *log;
     *ranker = self;
@@ -35,8 +34,7 @@ static int reserve(struct gpume_vectors_ranker *ranker, size_t count)
     ranker->blocks = malloc(count * sizeof(*ranker->blocks));
     ranker->keys = malloc(count * sizeof(*ranker->keys));
     if (!ranker->blocks || !ranker->keys) {
-        gpume_log_write(&ranker->log, GPUME_LOG_ERROR, "ranks of blocks: out of memory");
-        return GPUME_NOMEM;
+        return gpume_log_nomem(&ranker->log, "ranks of blocks");
     }
     ranker->capacity = count;
     return GPUME_OK;

@@ -46,21 +46,15 @@ static int open_stream(struct gpume_vectors_reader *reader)
 {
     const struct gpume_vectors_source *source = &reader->source;
     struct gpume_vectors_input *input = &reader->input;
-    int status = GPUME_OK;
-    if (source->data) {
-        return gpume_stream_open_memory(
-            &input->stream, source->path, source->data, source->bytes, &source->log);
-    }
     if (!reader->numbers) {
         return gpume_stream_open(&input->stream, source->path, &source->log);
     }
     const struct gpume_pattern_numbers numbers = reader->numbers[reader->file];
     char *name = gpume_pattern_name_pair(source->path, numbers);
     if (!name) {
-        gpume_log_write(&source->log, GPUME_LOG_ERROR, "%s: out of memory", source->path);
-        return GPUME_NOMEM;
+        return gpume_log_nomem(&source->log, source->path);
     }
-    status = gpume_stream_open(&input->stream, name, &source->log);
+    const int status = gpume_stream_open(&input->stream, name, &source->log);
     free(name);
     input->frame = numbers.first;
     input->ref = numbers.second;
@@ -93,8 +87,7 @@ static int open_array(struct gpume_vectors_reader *reader)
     if (!input->state) {
         input->state = malloc(ops->state_bytes);
         if (!input->state) {
-            gpume_log_write(&input->log, GPUME_LOG_ERROR, "%s: out of memory", reader->source.path);
-            return GPUME_NOMEM;
+            return gpume_log_nomem(&input->log, reader->source.path);
         }
     }
     memset(input->state, 0, ops->state_bytes);
@@ -203,8 +196,7 @@ static int reserve(struct gpume_vectors_reader *reader, struct part *part)
         blocks = realloc(part->blocks, capacity * sizeof(*blocks));
     }
     if (!blocks) {
-        gpume_log_write(&reader->source.log, GPUME_LOG_ERROR, "motion vectors: out of memory");
-        return GPUME_NOMEM;
+        return gpume_log_nomem(&reader->source.log, "motion vectors");
     }
     part->blocks = blocks;
     part->capacity = capacity;
@@ -341,15 +333,13 @@ static int find_files(struct gpume_vectors_reader *reader)
 {
     const char *path = reader->source.path;
     struct stat info;
-    const enum gpume_pattern_kind kind =
-        reader->source.data ? GPUME_PATTERN_PLAIN : gpume_pattern_kind(path);
+    const enum gpume_pattern_kind kind = gpume_pattern_kind(path);
     reader->files = 1;
     if ((kind != GPUME_PATTERN_NUMBERED && kind != GPUME_PATTERN_PAIR) || stat(path, &info) == 0) {
         return GPUME_OK;
     }
     if (gpume_pattern_list(path, &reader->numbers, &reader->files) != GPUME_OK) {
-        gpume_log_write(&reader->source.log, GPUME_LOG_ERROR, "%s: out of memory", path);
-        return GPUME_NOMEM;
+        return gpume_log_nomem(&reader->source.log, path);
     }
     if (reader->files == 0) {
         gpume_log_write(&reader->source.log, GPUME_LOG_ERROR,
@@ -363,14 +353,13 @@ static int find_files(struct gpume_vectors_reader *reader)
 int gpume_vectors_reader_open(
     struct gpume_vectors_reader **reader, const struct gpume_vectors_source *source)
 {
-    int status = GPUME_NOMEM;
+    int status;
     struct gpume_vectors_reader *self = calloc(1, sizeof(*self));
     char *path = strdup(source->path);
     if (!self || !path) {
-        gpume_log_write(&source->log, GPUME_LOG_ERROR, "%s: out of memory", source->path);
         free(path);
         free(self);
-        return status;
+        return gpume_log_nomem(&source->log, source->path);
     }
     self->source = *source;
     self->source.path = path;

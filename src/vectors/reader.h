@@ -14,11 +14,9 @@ struct gpume_vectors_format;
 struct gpume_vectors_reader;
 
 /* path: "-" is standard input; may be a pattern (files/pattern.h) in formats with one file per
- * frame or field. With data, path is only a name for messages. */
+ * frame or field. */
 struct gpume_vectors_source {
     const char *path;
-    const void *data; /* NULL: the file; else its bytes, which outlive the reader */
-    size_t bytes;
     const struct gpume_vectors_format *format; /* NULL: recognised by the first bytes */
     uint32_t block;      /* in formats with one vector per pixel: side of the blocks; 0: 1 */
     uint64_t memory_max; /* for blocks, 24 bytes each; 0: no limit */

@@ -106,22 +106,20 @@ static void read_summary(const uint8_t *data, size_t bytes)
 static void read_table(const uint8_t *data, size_t bytes)
 {
     static const struct gpume_csv_column columns[] = {{"a", false}, {"b", true}, {"c d", true}};
-    struct gpume_csv_reader *reader = NULL;
+    struct gpume_csv_reader reader;
     struct gpume_stream *stream = NULL;
-    const char *cells[3];
-    int status = gpume_stream_open_memory(&stream, "table", data, bytes, &silent);
-    status = status ? status : gpume_csv_reader_open(&reader, stream, columns, 3, &silent);
+    int status = gpume_stream_open(&stream, fuzz_file(data, bytes), &silent);
+    status = status ? status : gpume_csv_reader_init(&reader, stream, columns, 3);
     while (status == GPUME_OK) {
-        status = gpume_csv_reader_next(reader, cells);
+        status = gpume_csv_reader_next(&reader);
         for (size_t i = 0; status == GPUME_OK && i < 3; i++) {
             int64_t value = 0;
-            FUZZ_REQUIRE(strlen(cells[i]) <= GPUME_STREAM_LINE_BYTES);
-            if (gpume_csv_reader_int(reader, i, -1000, INT64_MAX, &value) == GPUME_OK) {
+            FUZZ_REQUIRE(strlen(reader.cells[i]) <= GPUME_STREAM_LINE_BYTES);
+            if (gpume_csv_reader_int(&reader, i, -1000, INT64_MAX, &value) == GPUME_OK) {
                 FUZZ_REQUIRE(value >= -1000);
             }
         }
     }
-    gpume_csv_reader_close(&reader);
     gpume_stream_close(&stream);
 }
 
@@ -137,9 +135,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     }
     const uint8_t to = fuzz_u8(&from);
     const struct gpume_vectors_source source = {
-        .path = "vectors",
-        .data = from.at,
-        .bytes = from.left,
+        .path = fuzz_file(from.at, from.left),
         /* Most formats are recognised by their first bytes. */
         .format = kind & 128 ? gpume_vectors_format_at(kind % FORMATS_MAX) : NULL,
         .block = kind & 64 ? 4 * (1u + to % 32) : 0,

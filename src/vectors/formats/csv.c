@@ -140,7 +140,7 @@ static const struct gpume_vectors_writer_ops writer = {
 };
 
 struct csv_input {
-    struct gpume_csv_reader *csv;
+    struct gpume_csv_reader csv;
     struct gpume_csv_column columns[GPUME_BLOCK_COLUMNS];
 };
 
@@ -152,10 +152,10 @@ static int csv_input_open(struct gpume_vectors_input *input)
         const struct gpume_block_column_kind *kind = &gpume_block_columns[i];
         self->columns[i] = (struct gpume_csv_column){kind->name, kind->flag != 0};
     }
-    const int status = gpume_csv_reader_open(
-        &self->csv, input->stream, self->columns, GPUME_BLOCK_COLUMNS, &input->log);
+    const int status =
+        gpume_csv_reader_init(&self->csv, input->stream, self->columns, GPUME_BLOCK_COLUMNS);
     for (size_t i = 0; status == GPUME_OK && i < GPUME_BLOCK_COLUMNS; i++) {
-        bool has = gpume_csv_reader_has(self->csv, i);
+        bool has = gpume_csv_reader_has(&self->csv, i);
         input->info.columns |= has ? gpume_block_columns[i].flag : 0;
     }
     return status;
@@ -163,15 +163,14 @@ static int csv_input_open(struct gpume_vectors_input *input)
 
 static int csv_input_next(struct gpume_vectors_input *input, struct gpume_vectors_row *row)
 {
-    const struct csv_input *self = input->state;
-    const char *cells[GPUME_BLOCK_COLUMNS];
+    struct csv_input *self = input->state;
     int64_t values[GPUME_BLOCK_COLUMNS] = {0};
     int status;
-    GPUME_TRY(gpume_csv_reader_next(self->csv, cells));
+    GPUME_TRY(gpume_csv_reader_next(&self->csv));
     for (size_t i = 0; i < GPUME_BLOCK_COLUMNS; i++) {
         const struct gpume_block_column_kind *kind = &gpume_block_columns[i];
-        if (gpume_csv_reader_has(self->csv, i)) {
-            GPUME_TRY(gpume_csv_reader_int(self->csv, i, kind->min, kind->max, &values[i]));
+        if (gpume_csv_reader_has(&self->csv, i)) {
+            GPUME_TRY(gpume_csv_reader_int(&self->csv, i, kind->min, kind->max, &values[i]));
         }
     }
     *row = gpume_block_row(values);
@@ -179,17 +178,10 @@ fail:
     return status;
 }
 
-static void csv_input_close(struct gpume_vectors_input *input)
-{
-    struct csv_input *self = input->state;
-    gpume_csv_reader_close(&self->csv);
-}
-
 static const struct gpume_vectors_reader_ops reader = {
     .state_bytes = sizeof(struct csv_input),
     .open = csv_input_open,
     .next = csv_input_next,
-    .close = csv_input_close,
 };
 
 const struct gpume_vectors_format gpume_vectors_csv = {

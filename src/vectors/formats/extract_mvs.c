@@ -107,7 +107,7 @@ static const struct gpume_csv_column columns[GPUME_MOTION_COLUMNS + 1] = {
 };
 
 struct mvs_input {
-    struct gpume_csv_reader *csv;
+    struct gpume_csv_reader csv;
     bool has_motion;
 };
 
@@ -119,31 +119,30 @@ static bool mvs_probe(const unsigned char *head, size_t bytes)
 static int mvs_input_open(struct gpume_vectors_input *input)
 {
     struct mvs_input *self = input->state;
-    const int status = gpume_csv_reader_open(
-        &self->csv, input->stream, columns, GPUME_MOTION_COLUMNS + 1, &input->log);
+    const int status =
+        gpume_csv_reader_init(&self->csv, input->stream, columns, GPUME_MOTION_COLUMNS + 1);
     input->info.columns = GPUME_VECTORS_REF;
     if (status == GPUME_OK) {
-        self->has_motion = gpume_csv_reader_has(self->csv, GPUME_MOTION_X) &&
-                           gpume_csv_reader_has(self->csv, GPUME_MOTION_Y) &&
-                           gpume_csv_reader_has(self->csv, GPUME_MOTION_SCALE);
+        self->has_motion = gpume_csv_reader_has(&self->csv, GPUME_MOTION_X) &&
+                           gpume_csv_reader_has(&self->csv, GPUME_MOTION_Y) &&
+                           gpume_csv_reader_has(&self->csv, GPUME_MOTION_SCALE);
     }
     return status;
 }
 
 static int mvs_input_next(struct gpume_vectors_input *input, struct gpume_vectors_row *row)
 {
-    const struct mvs_input *self = input->state;
-    const char *cells[GPUME_MOTION_COLUMNS + 1];
+    struct mvs_input *self = input->state;
     int64_t values[GPUME_MOTION_COLUMNS + 1];
     int status;
-    GPUME_TRY(gpume_csv_reader_next(self->csv, cells));
+    GPUME_TRY(gpume_csv_reader_next(&self->csv));
     for (size_t i = 0; i < GPUME_MOTION_COLUMNS; i++) {
         if (i < GPUME_MOTION_X || self->has_motion) {
-            GPUME_TRY(gpume_csv_reader_int(self->csv, i, INT32_MIN, INT32_MAX, &values[i]));
+            GPUME_TRY(gpume_csv_reader_int(&self->csv, i, INT32_MIN, INT32_MAX, &values[i]));
         }
     }
     GPUME_TRY(gpume_csv_reader_int(
-        self->csv, GPUME_MOTION_COLUMNS, 1, GPUME_READ_NUMBER_MAX, &values[GPUME_MOTION_COLUMNS]));
+        &self->csv, GPUME_MOTION_COLUMNS, 1, GPUME_READ_NUMBER_MAX, &values[GPUME_MOTION_COLUMNS]));
     if (!self->has_motion) {
         values[GPUME_MOTION_X] = values[GPUME_MOTION_SRC_X] - values[GPUME_MOTION_DST_X];
         values[GPUME_MOTION_Y] = values[GPUME_MOTION_SRC_Y] - values[GPUME_MOTION_DST_Y];
@@ -155,17 +154,10 @@ fail:
     return status;
 }
 
-static void mvs_input_close(struct gpume_vectors_input *input)
-{
-    struct mvs_input *self = input->state;
-    gpume_csv_reader_close(&self->csv);
-}
-
 static const struct gpume_vectors_reader_ops reader = {
     .state_bytes = sizeof(struct mvs_input),
     .open = mvs_input_open,
     .next = mvs_input_next,
-    .close = mvs_input_close,
 };
 
 const struct gpume_vectors_format gpume_vectors_extract_mvs = {

@@ -140,8 +140,7 @@ static int flo_input_open(struct gpume_vectors_input *input)
     self->strip = malloc(gpume_vectors_blocks_x(&input->info) * sizeof(*self->strip));
     self->line = malloc((size_t)self->width * PIXEL_BYTES);
     if (!self->strip || !self->line) {
-        gpume_log_write(&input->log, GPUME_LOG_ERROR, "motion vectors: out of memory");
-        status = GPUME_NOMEM;
+        status = gpume_log_nomem(&input->log, "motion vectors");
     }
     input->info.columns = input->has_ref ? (unsigned)GPUME_VECTORS_REF : 0;
 fail:
