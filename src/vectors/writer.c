@@ -11,9 +11,9 @@
 #include "files/out_claim.h"
 #include "files/path.h"
 #include "files/pattern.h"
-#include "files/spool.h"
 #include "vectors/format.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ struct gpume_vectors_writer {
     bool is_open;                       /* has the format been opened? */
     struct gpume_out *file;             /* what the user named, or the current file of a pattern */
     struct gpume_out *out;              /* the same, or the spool's file */
-    struct gpume_spool *spool;          /* NULL: the file can seek, or does not have to */
+    FILE *spool;                        /* NULL: the file can seek, or does not have to */
     bool has_array;                     /* its header has been written */
     uint64_t frame;                     /* of the array's last field */
     uint64_t start;                     /* position of the array in `out` */
@@ -104,6 +104,43 @@ static int check_needs(struct gpume_vectors_writer *writer)
     return GPUME_OK;
 }
 
+static int refuse_spool(struct gpume_vectors_writer *writer)
+{
+    gpume_log_write(&writer->log, GPUME_LOG_ERROR,
+        "a temporary file cannot be used: %s; write to a file, or to a format that needs none",
+        strerror(errno));
+    return GPUME_IO;
+}
+
+/* Empties the spool and opens it as the output, which can seek. */
+static int begin_spool(struct gpume_vectors_writer *writer)
+{
+    char name[32];
+    const int fd = fileno(writer->spool);
+    if (ftruncate(fd, 0) != 0 || lseek(fd, 0, SEEK_SET) != 0) {
+        return refuse_spool(writer);
+    }
+    snprintf(name, sizeof(name), "/dev/fd/%d", fd);
+    return gpume_out_open(&writer->out, name, true, &writer->log);
+}
+
+/* Completes the spool and appends its bytes to the file. */
+static int pour_spool(struct gpume_vectors_writer *writer)
+{
+    unsigned char part[16384];
+    size_t got;
+    int status;
+    GPUME_TRY(gpume_out_finish(writer->out));
+    gpume_out_close(&writer->out);
+    rewind(writer->spool);
+    while ((got = fread(part, 1, sizeof(part), writer->spool)) > 0) {
+        GPUME_TRY(gpume_out_write(writer->file, part, got));
+    }
+    status = ferror(writer->spool) ? refuse_spool(writer) : GPUME_OK;
+fail:
+    return status;
+}
+
 /* Opens the output, or one of its numbered files. */
 static int open_file(struct gpume_vectors_writer *writer, const char *path)
 {
@@ -117,7 +154,8 @@ static int open_file(struct gpume_vectors_writer *writer, const char *path)
     writer->start = 0;
     if (writer->format->counted && !gpume_out_is_continued(writer->file) &&
         gpume_out_seek(writer->file, 0) == GPUME_UNSUPPORTED && !writer->spool) {
-        GPUME_TRY(gpume_spool_open(&writer->spool, &writer->log));
+        writer->spool = tmpfile();
+        status = writer->spool ? GPUME_OK : refuse_spool(writer);
     }
 fail:
     return status;
@@ -195,7 +233,7 @@ static int begin_array(struct gpume_vectors_writer *writer)
     if (writer->spool) {
         writer->out = NULL;
         writer->start = 0;
-        GPUME_TRY(gpume_spool_begin(writer->spool, &writer->out));
+        GPUME_TRY(begin_spool(writer));
     }
     GPUME_TRY(put_head(writer));
     writer->has_array = true;
@@ -216,9 +254,7 @@ static int finish_array(struct gpume_vectors_writer *writer)
     GPUME_TRY(gpume_out_seek(writer->out, writer->start));
     GPUME_TRY(put_head(writer));
     if (writer->spool) {
-        GPUME_TRY(gpume_out_finish(writer->out));
-        gpume_out_close(&writer->out);
-        GPUME_TRY(gpume_spool_pour(writer->spool, writer->file));
+        GPUME_TRY(pour_spool(writer));
     } else {
         writer->start += ops->head(&writer->target, writer->rows, writer->head) +
                          writer->rows * ops->fixed_bytes(&writer->target);
@@ -375,7 +411,9 @@ void gpume_vectors_writer_close(struct gpume_vectors_writer **writer)
         }
         gpume_out_close(&self->file);
         gpume_out_claim_close(&self->claim);
-        gpume_spool_close(&self->spool);
+        if (self->spool) {
+            (void)fclose(self->spool);
+        }
         gpume_workers_destroy(&self->workers);
         if (self->is_open && self->format->writer->close) {
             self->format->writer->close(&self->target);
