@@ -31,6 +31,13 @@ int gpume_out_open_in(struct gpume_out **out, struct gpume_out_set *set, const c
 int gpume_out_open_one(struct gpume_out **out, struct gpume_out_set *set, const char *path,
     const struct gpume_log *log);
 
+/* Numbered files are finished and named one by one. A claim, an empty temporary file that is named
+ * after the whole series, reserves all of them for one run until it is closed. path: the numbered
+ * name. *claim is NULL if the set's outputs may be shared. GPUME_AGAIN after one line: another run
+ * writes these files. */
+int gpume_out_open_claim(struct gpume_out **claim, const struct gpume_out_set *set,
+    const char *path, const struct gpume_log *log);
+
 /* Does it continue the output of an earlier run, so that its head has been written? */
 bool gpume_out_is_continued(const struct gpume_out *out);
 

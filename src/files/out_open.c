@@ -3,6 +3,7 @@
 #include "files/out.h"
 #include "files/out_inside.h"
 #include "files/path.h"
+#include "files/pattern.h"
 
 #include "gpume/gpume.h"
 
@@ -154,23 +155,23 @@ static int open_file(struct gpume_out *out, const char *path)
     return open_regular(out, path, regular ? &st : NULL);
 }
 
-static int open_in(struct gpume_out **result, struct gpume_out_set *set, const char *path,
-    bool overwrite, const struct gpume_log *log)
+/* plain: the settings of an output without a run. */
+static int open_in(struct gpume_out **result, struct gpume_out_set *set, struct gpume_out_set plain,
+    const char *path, const struct gpume_log *log)
 {
     struct gpume_out *out = malloc(sizeof *out + GPUME_OUT_BUFFER_BYTES);
-    const char *shown = set && set->label ? set->label : path;
-    char *label =
-        out ? gpume_path_join("", 0, strcmp(shown, "-") == 0 ? "standard output" : shown) : NULL;
-    char *copy = label ? gpume_path_join("", 0, path) : NULL;
-    if (!copy) {
+    const char *named = set ? set->label : plain.label, *shown = named ? named : path;
+    char *label = strdup(strcmp(shown, "-") == 0 ? "standard output" : shown);
+    char *copy = strdup(path);
+    if (!out || !label || !copy) {
+        free(copy);
         free(label);
         free(out);
-        gpume_log_write(log, GPUME_LOG_ERROR, "%s: cannot be written: out of memory", path);
-        return GPUME_NOMEM;
+        return gpume_log_nomem(log, path);
     }
     *out = (struct gpume_out){
         .fd = -1,
-        .plain = {.overwrite = overwrite},
+        .plain = plain,
         .set = set ? set : &out->plain,
         .label = label,
         .path = copy,
@@ -190,22 +191,38 @@ static int open_in(struct gpume_out **result, struct gpume_out_set *set, const c
 int gpume_out_open(
     struct gpume_out **out, const char *path, bool overwrite, const struct gpume_log *log)
 {
-    return open_in(out, NULL, path, overwrite, log);
+    return open_in(out, NULL, (struct gpume_out_set){.overwrite = overwrite}, path, log);
 }
 
 int gpume_out_open_in(struct gpume_out **out, struct gpume_out_set *set, const char *path,
     const struct gpume_log *log)
 {
-    return open_in(out, set, path, false, log);
+    return open_in(out, set, (struct gpume_out_set){0}, path, log);
 }
 
 int gpume_out_open_one(struct gpume_out **out, struct gpume_out_set *set, const char *path,
     const struct gpume_log *log)
 {
     /* A resumed run writes the last files of the previous run again. */
-    const int status = open_in(out, NULL, path, set->overwrite || set->marks, log);
+    const int status = gpume_out_open(out, path, set->overwrite || set->marks, log);
     if (status == GPUME_OK) {
         (*out)->run = set;
     }
+    return status;
+}
+
+int gpume_out_open_claim(struct gpume_out **claim, const struct gpume_out_set *set,
+    const char *path, const struct gpume_log *log)
+{
+    const struct gpume_out_set alone = {
+        .overwrite = true, .own = true, .alone = true, .label = path};
+    *claim = NULL;
+    if (!set->alone) {
+        return GPUME_OK;
+    }
+    char *series = gpume_pattern_series(path);
+    const int status =
+        series ? open_in(claim, NULL, alone, series, log) : gpume_log_nomem(log, path);
+    free(series);
     return status;
 }

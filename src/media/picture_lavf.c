@@ -4,7 +4,7 @@
  * one checked output per picture.
  */
 #include "base/status.h"
-#include "files/out_claim.h"
+#include "files/out.h"
 #include "files/pattern.h"
 #include "media/encode.h"
 #include "media/picture_kind.h"
@@ -24,8 +24,8 @@ struct gpume_picture {
 struct still {
     const struct gpume_picture_options *options;
     struct gpume_encode encode;
-    struct gpume_out_claim claim; /* numbered pictures */
-    struct gpume_out *out;        /* a single picture; NULL: numbered pictures */
+    struct gpume_out *claim; /* on the names of numbered pictures; NULL: none */
+    struct gpume_out *out;   /* a single picture; NULL: numbered pictures */
 };
 
 /* Indexed by enum gpume_picture_kind. 236 is quality 2, the best of most JPEG encoders. */
@@ -46,7 +46,7 @@ static void still_close(void *state)
     struct still *still = state;
     if (still) {
         gpume_out_close(&still->out);
-        gpume_out_claim_close(&still->claim);
+        gpume_out_close(&still->claim);
         gpume_encode_close(&still->encode);
         free(still);
     }
@@ -57,7 +57,7 @@ static int open_file(struct still *still)
 {
     const struct gpume_picture_options *options = still->options;
     if (gpume_pattern_kind(options->path) != GPUME_PATTERN_PLAIN) {
-        return gpume_out_claim_open(&still->claim, options->set, options->path, &options->log);
+        return gpume_out_open_claim(&still->claim, options->set, options->path, &options->log);
     }
     char *name = gpume_pattern_name(options->path, 0); /* "%%" is a percent sign */
     const int status = name ? gpume_out_open_in(&still->out, options->set, name, &options->log)

@@ -8,7 +8,7 @@
 
 #include "base/status.h"
 #include "base/workers.h"
-#include "files/out_claim.h"
+#include "files/out.h"
 #include "files/path.h"
 #include "files/pattern.h"
 #include "vectors/format.h"
@@ -36,7 +36,7 @@ struct gpume_vectors_writer {
     struct gpume_log log;
     char *path;
     struct gpume_out_set *set;
-    struct gpume_out_claim claim; /* on the names of numbered files */
+    struct gpume_out *claim;      /* on the names of numbered files; NULL: none */
     enum gpume_pattern_kind kind; /* in formats with one file per frame */
     bool in_place; /* standard output, a pipe or a device: holds any number of arrays */
     struct gpume_workers *workers;      /* NULL: the caller formats all rows */
@@ -193,7 +193,7 @@ int gpume_vectors_writer_open(struct gpume_vectors_writer **result,
     }
     GPUME_TRY(self->kind == GPUME_PATTERN_PLAIN
                   ? open_file(self, self->path)
-                  : gpume_out_claim_open(&self->claim, self->set, self->path, &self->log));
+                  : gpume_out_open_claim(&self->claim, self->set, self->path, &self->log));
     start_workers(self, output->processors);
     *result = self;
     return GPUME_OK;
@@ -410,7 +410,7 @@ void gpume_vectors_writer_close(struct gpume_vectors_writer **writer)
             gpume_out_close(&self->out);
         }
         gpume_out_close(&self->file);
-        gpume_out_claim_close(&self->claim);
+        gpume_out_close(&self->claim);
         if (self->spool) {
             (void)fclose(self->spool);
         }

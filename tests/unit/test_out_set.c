@@ -4,7 +4,6 @@
  * beyond 4 GiB, and which temporaries are removed. Works in its own folder below the current one.
  */
 #include "files/out.h"
-#include "files/out_claim.h"
 #include "files/out_set.h"
 #include "files/path.h"
 #include "files/pattern.h"
@@ -356,17 +355,17 @@ static void test_alone(void)
 static void test_claim(void)
 {
     struct gpume_out_set set = {.alone = true, .keep = true};
-    struct gpume_out_claim mine = {0}, other = {0};
+    struct gpume_out *mine = NULL, *other = NULL;
     struct gpume_out *out = NULL;
     logged.lines = 0;
-    REQUIRE_EQUAL(gpume_out_claim_open(&mine, &set, "p%03d.png", &counting_log), GPUME_OK);
-    REQUIRE_EQUAL(gpume_out_claim_open(&other, &set, "./p%d.png", &counting_log), GPUME_AGAIN);
-    REQUIRE(logged.lines == 1 && !other.out);
-    REQUIRE_EQUAL(gpume_out_claim_open(&other, &set, "./p%04d.png", &counting_log), GPUME_AGAIN);
+    REQUIRE_EQUAL(gpume_out_open_claim(&mine, &set, "p%03d.png", &counting_log), GPUME_OK);
+    REQUIRE_EQUAL(gpume_out_open_claim(&other, &set, "./p%d.png", &counting_log), GPUME_AGAIN);
+    REQUIRE(logged.lines == 1 && !other);
+    REQUIRE_EQUAL(gpume_out_open_claim(&other, &set, "./p%04d.png", &counting_log), GPUME_AGAIN);
     REQUIRE(strncmp(logged.last, "./p%04d.png: is being", 21) == 0); /* as it was named */
     logged.lines = 1;
-    REQUIRE_EQUAL(gpume_out_claim_open(&other, &set, "q%d.png", &counting_log), GPUME_OK);
-    gpume_out_claim_close(&other);
+    REQUIRE_EQUAL(gpume_out_open_claim(&other, &set, "q%d.png", &counting_log), GPUME_OK);
+    gpume_out_close(&other);
     REQUIRE_EQUAL(gpume_out_open(&out, "p001.png", false, &counting_log), GPUME_OK);
     REQUIRE_EQUAL(gpume_out_finish(out), GPUME_OK);
     gpume_out_close(&out);
@@ -375,16 +374,16 @@ static void test_claim(void)
     touch(".p%d.png.gpume-1-0.tmp");
     touch(".p007.png.gpume-1-0.tmp");
     touch(".p7.png.gpume-1-0.tmp"); /* not of this width */
-    gpume_out_claim_close(&mine);
-    REQUIRE_EQUAL(gpume_out_claim_open(&mine, &set, "p%03d.png", &counting_log), GPUME_OK);
+    gpume_out_close(&mine);
+    REQUIRE_EQUAL(gpume_out_open_claim(&mine, &set, "p%03d.png", &counting_log), GPUME_OK);
     gpume_pattern_clear("./p%03d.png");
     REQUIRE(!is_there(".p%d.png.gpume-1-0.tmp") && !is_there(".p007.png.gpume-1-0.tmp"));
     REQUIRE(unlink(".p7.png.gpume-1-0.tmp") == 0);
-    REQUIRE_EQUAL(gpume_out_claim_open(&other, &set, "p%03d.png", &counting_log), GPUME_AGAIN);
-    gpume_out_claim_close(&mine);
+    REQUIRE_EQUAL(gpume_out_open_claim(&other, &set, "p%03d.png", &counting_log), GPUME_AGAIN);
+    gpume_out_close(&mine);
     set.alone = false;
-    REQUIRE_EQUAL(gpume_out_claim_open(&mine, &set, "p%d.png", &counting_log), GPUME_OK);
-    REQUIRE(!mine.out && logged.lines == 2);
+    REQUIRE_EQUAL(gpume_out_open_claim(&mine, &set, "p%d.png", &counting_log), GPUME_OK);
+    REQUIRE(!mine && logged.lines == 2);
 }
 
 int main(void)
