@@ -10,20 +10,16 @@
 #define REPEATS_MIN 3u
 #define REPEATS_MAX 64u
 
-const char *gpume_bench_ffmpeg_why(const struct gpume_params *params)
+const char *gpume_bench_ffmpeg_params(struct gpume_params *params)
 {
-    return gpume_mestimate_obstacle(params);
-}
-
-bool gpume_bench_ffmpeg_params(struct gpume_params *params)
-{
-    if (gpume_mestimate_obstacle(params)) {
-        return false;
+    const char *obstacle = gpume_mestimate_obstacle(params);
+    if (!obstacle) {
+        params->width = params->width / params->block * params->block;
+        params->height = params->height / params->block * params->block;
+        params->edge = GPUME_EDGE_INSIDE;
+        params->threads = 1;
     }
-    params->width = params->width / params->block * params->block;
-    params->height = params->height / params->block * params->block;
-    params->edge = GPUME_EDGE_INSIDE;
-    return true;
+    return obstacle;
 }
 
 static int no_memory(void)

@@ -5,18 +5,15 @@
 
 #include "bench/timing.h"
 
-/* Restricts the work to what mestimate can do: whole blocks, and candidates inside the picture.
- * False, with *params unchanged: it cannot do any of it. */
-bool gpume_bench_ffmpeg_params(struct gpume_params *params);
-
-/* Why not; NULL: it can. */
-const char *gpume_bench_ffmpeg_why(const struct gpume_params *params);
+/* Restricts the work to what mestimate can do: whole blocks, candidates inside the picture, and one
+ * thread. Returns why it cannot do any of it, with *params unchanged; NULL: it can. */
+const char *gpume_bench_ffmpeg_params(struct gpume_params *params);
 
 /* A gpume_bench_once_fn. */
 int gpume_bench_ffmpeg_once(
     const struct gpume_bench_clip *clip, const struct gpume_params *params, uint64_t *ns);
 
-/* Like gpume_bench_measure, for the clip's second frame and both its neighbours. The filter reports
+/* A gpume_bench_measure_fn, for the clip's second frame and both its neighbours. The filter reports
  * no costs: those of its vectors are computed here. */
 int gpume_bench_ffmpeg_measure(const struct gpume_bench_clip *clip,
     const struct gpume_params *params, const struct gpume_bench_answers *answers,

@@ -8,7 +8,6 @@
 #include "bench/bench.h"
 
 #include "base/status.h"
-#include "bench/ffmpeg.h"
 #include "bench/setups.h"
 #include "commit.h"
 #include "console.h"
@@ -108,14 +107,6 @@ fail:
     return status;
 }
 
-static struct gpume_bench_row *new_row(struct job *job, const char *content)
-{
-    struct gpume_bench *bench = &job->bench; /* holds all setups and mestimate, for two contents */
-    struct gpume_bench_row *row = &bench->rows[bench->count++];
-    *row = (struct gpume_bench_row){.content = content};
-    return row;
-}
-
 /* Scales times to the whole picture, assuming that rows that were not searched take as long. A
  * device without timestamps is charged the wall time. */
 static void fill_times(struct gpume_bench_row *row, const struct gpume_params *measured,
@@ -134,11 +125,9 @@ static void fill_times(struct gpume_bench_row *row, const struct gpume_params *m
 
 static int measure_one(struct job *job, const char *content, const struct gpume_bench_one *one)
 {
-    const bool cpu = one->params.backend == GPUME_BACKEND_CPU;
+    struct gpume_bench *bench = &job->bench;
     struct gpume_params params = one->params;
-    params.width = job->work.width;
-    params.height = job->work.height;
-    const struct gpume_params whole = params;
+    const bool cpu = params.backend == GPUME_BACKEND_CPU;
     show(job, content, params.search, one->setup.device);
     /* At least two rows of blocks per thread. */
     const uint32_t rows =
@@ -146,45 +135,21 @@ static int measure_one(struct job *job, const char *content, const struct gpume_
     const struct gpume_bench_answers *answers = NULL;
     struct gpume_bench_time time;
     int status;
-    GPUME_TRY(gpume_bench_fit(&job->clip, &params, rows, job->budget_ns / PARTS, gpume_bench_once));
+    GPUME_TRY(gpume_bench_fit(&job->clip, &params, rows, job->budget_ns / PARTS, one->once));
     GPUME_TRY(find_answers(job, &params, &answers));
-    GPUME_TRY(gpume_bench_measure(&job->clip, &params, answers, job->budget_ns, &time));
-    struct gpume_bench_row *row = new_row(job, content);
-    row->engine = cpu ? "cpu" : "vulkan";
+    GPUME_TRY(one->measure(&job->clip, &params, answers, job->budget_ns, &time));
+    struct gpume_bench_row *row = &bench->rows[bench->count++]; /* for all setups, two contents */
+    *row = (struct gpume_bench_row){
+        .content = content,
+        .engine = one->engine,
+        .threads = cpu ? params.threads : 0,
+        .elimination = !params.no_elimination,
+        .ceiling = one->ceiling,
+    };
     snprintf(row->search, sizeof(row->search), "%s", params.search);
-    snprintf(row->device, sizeof(row->device), "%s", cpu ? job->bench.cpu : one->setup.device);
+    snprintf(row->device, sizeof(row->device), "%s", cpu ? bench->cpu : one->setup.device);
     snprintf(row->driver, sizeof(row->driver), "%s", one->setup.driver);
-    row->threads = cpu ? params.threads : 0;
-    row->elimination = !params.no_elimination;
-    row->ceiling = one->ceiling;
-    fill_times(row, &params, &whole, &time);
-fail:
-    return status;
-}
-
-static int measure_ffmpeg(struct job *job, const char *content)
-{
-    struct gpume_params whole = job->setups.reference, params;
-    if (!gpume_bench_ffmpeg_params(&whole)) {
-        return GPUME_OK;
-    }
-    params = whole;
-    show(job, content, "mestimate", "FFmpeg");
-    const struct gpume_bench_answers *answers = NULL;
-    struct gpume_bench_time time;
-    int status;
-    GPUME_TRY(gpume_bench_fit(
-        &job->clip, &params, params.block, job->budget_ns / PARTS, gpume_bench_ffmpeg_once));
-    params.height = params.height / params.block * params.block;
-    GPUME_TRY(find_answers(job, &params, &answers));
-    GPUME_TRY(gpume_bench_ffmpeg_measure(&job->clip, &params, answers, job->budget_ns, &time));
-    struct gpume_bench_row *row = new_row(job, content);
-    row->engine = "ffmpeg";
-    snprintf(row->search, sizeof(row->search), "mestimate");
-    snprintf(row->device, sizeof(row->device), "%s", job->bench.cpu);
-    row->threads = 1;
-    fill_times(row, &params, &whole, &time);
-    lower(&job->bench.mestimate_rows, params.height);
+    fill_times(row, &params, &one->params, &time);
 fail:
     return status;
 }
@@ -199,6 +164,7 @@ static void compare_rows(struct gpume_bench *bench, uint32_t first)
         const double rate = row->per_second;
         if (strcmp(row->engine, "ffmpeg") == 0) {
             mestimate = rate;
+            lower(&bench->mestimate_rows, row->rows);
         } else if (row->threads == 1 && !row->elimination && rate > core) {
             core = rate;
         }
@@ -215,7 +181,6 @@ static enum gpume_exit measure_clip(struct job *job, const char *content)
     const uint32_t first = job->bench.count;
     int status;
     GPUME_TRY(check_plain(job, content));
-    GPUME_TRY(measure_ffmpeg(job, content));
     for (uint32_t i = 0; i < job->setups.count; i++) {
         GPUME_TRY(measure_one(job, content, &job->setups.ones[i]));
     }
@@ -236,12 +201,6 @@ static enum gpume_exit prepare(struct job *job, uint32_t width, uint32_t height,
     bench->blocks = gpume_bench_blocks(&job->work);
     bench->candidates = (2ull * job->work.window_x + 1) * (2ull * job->work.window_y + 1);
     bench->differences = gpume_bench_differences(&job->work);
-    struct gpume_params ffmpeg = job->work;
-    const char *obstacle =
-        gpume_bench_ffmpeg_params(&ffmpeg) ? NULL : gpume_bench_ffmpeg_why(&ffmpeg);
-    if (obstacle) {
-        gpume_bench_note(bench, "FFmpeg's mestimate is not measured: %s", obstacle);
-    }
     return gpume_bench_setups_find(&job->setups, job->options, &job->work, bench);
 }
 

@@ -2,6 +2,7 @@
 #include "bench/setups.h"
 
 #include "bench/ceiling.h"
+#include "bench/ffmpeg.h"
 #include "console.h"
 
 #include <stdarg.h>
@@ -78,44 +79,63 @@ static int add(struct finder *finder, const struct gpume_params *params, double 
             (unsigned)GPUME_BENCH_SETUPS_MAX);
         return GPUME_OK;
     }
-    struct gpume_bench_one *one = &setups->ones[setups->count++];
-    *one = (struct gpume_bench_one){.params = *params, .setup = setup, .ceiling = ceiling};
+    setups->ones[setups->count++] = (struct gpume_bench_one){
+        .engine = params->backend == GPUME_BACKEND_CPU ? "cpu" : "vulkan",
+        .params = *params,
+        .once = gpume_bench_once,
+        .measure = gpume_bench_measure,
+        .setup = setup,
+        .ceiling = ceiling,
+    };
     return GPUME_OK;
 }
 
+static void add_ffmpeg(struct finder *finder)
+{
+    struct gpume_params params = finder->setups->reference;
+    const char *obstacle = gpume_bench_ffmpeg_params(&params);
+    params.search = "mestimate";
+    if (obstacle) {
+        gpume_bench_note(finder->bench, "FFmpeg's mestimate is not measured: %s", obstacle);
+        return;
+    }
+    finder->setups->ones[finder->setups->count++] = (struct gpume_bench_one){
+        .engine = "ffmpeg",
+        .params = params,
+        .once = gpume_bench_ffmpeg_once,
+        .measure = gpume_bench_ffmpeg_measure,
+        .setup = {.device = "FFmpeg"},
+    };
+}
+
 /* The highest ceiling of the searches that run on a device. */
-static double find_ceiling(
-    const struct finder *finder, enum gpume_backend backend, const char *device, uint32_t threads)
+static double find_ceiling(const struct finder *finder, const struct gpume_params *on)
 {
     double best = 0;
-    for (uint32_t i = 0; i < finder->search_count && finder->work->bits == 8; i++) {
-        if (finder->searches[i].backend == backend) {
-            const double value = gpume_bench_ceiling(&finder->searches[i], device, threads);
+    for (uint32_t i = 0; i < finder->search_count && on->bits == 8; i++) {
+        if (finder->searches[i].backend == on->backend) {
+            const double value = gpume_bench_ceiling(&finder->searches[i], on->device, on->threads);
             best = value > best ? value : best;
         }
     }
     return best;
 }
 
-static int add_cpu(struct finder *finder, uint32_t threads)
+/* Adds the searches that run on a device or a number of threads, without elimination first. */
+static int add_searches(struct finder *finder, const struct gpume_params *on, double ceiling)
 {
-    /* On a busy machine several threads may be slower than one on a free core. */
-    const double one = find_ceiling(finder, GPUME_BACKEND_CPU, NULL, 1);
-    const double all = threads > 1 ? find_ceiling(finder, GPUME_BACKEND_CPU, NULL, threads) : 0;
-    const double ceiling = all > one ? all : one;
+    const bool core = on->backend == GPUME_BACKEND_CPU && on->threads == 1;
     for (uint32_t i = 0; i < finder->search_count; i++) {
         const struct gpume_search_info *search = &finder->searches[i];
         for (int full = 1; full >= 0; full--) {
             /* The fastest search on one core is the base of all comparisons. */
-            const bool base = search->automatic && threads == 1 && full;
-            if (search->backend != GPUME_BACKEND_CPU || !search->available ||
+            const bool base = core && search->automatic && full;
+            if (search->backend != on->backend || !search->available ||
                 !(base || wanted(finder, search))) {
                 continue;
             }
-            struct gpume_params params = *finder->work;
-            params.backend = GPUME_BACKEND_CPU;
+            struct gpume_params params = *on;
             params.search = search->name;
-            params.threads = threads;
             params.no_elimination = full;
             const int status = add(finder, &params, ceiling);
             if (status != GPUME_OK) {
@@ -126,27 +146,25 @@ static int add_cpu(struct finder *finder, uint32_t threads)
     return GPUME_OK;
 }
 
+static int add_cpu(struct finder *finder, uint32_t threads)
+{
+    struct gpume_params on = *finder->work;
+    on.backend = GPUME_BACKEND_CPU;
+    on.threads = 1;
+    /* On a busy machine several threads may be slower than one on a free core. */
+    const double one = find_ceiling(finder, &on);
+    on.threads = threads;
+    const double all = threads > 1 ? find_ceiling(finder, &on) : 0;
+    return add_searches(finder, &on, all > one ? all : one);
+}
+
 static int add_device(struct finder *finder, const char *device)
 {
-    int status = list_searches(finder, device);
-    const double ceiling =
-        status == GPUME_OK ? find_ceiling(finder, GPUME_BACKEND_VULKAN, device, 0) : 0;
-    for (uint32_t i = 0; status == GPUME_OK && i < finder->search_count; i++) {
-        const struct gpume_search_info *search = &finder->searches[i];
-        if (search->backend != GPUME_BACKEND_VULKAN || !search->available ||
-            !wanted(finder, search)) {
-            continue;
-        }
-        for (int full = 1; status == GPUME_OK && full >= 0; full--) {
-            struct gpume_params params = *finder->work;
-            params.backend = GPUME_BACKEND_VULKAN;
-            params.device = device;
-            params.search = search->name;
-            params.no_elimination = full;
-            status = add(finder, &params, ceiling);
-        }
-    }
-    return status;
+    struct gpume_params on = *finder->work;
+    on.backend = GPUME_BACKEND_VULKAN;
+    on.device = device;
+    const int status = list_searches(finder, device);
+    return status ? status : add_searches(finder, &on, find_ceiling(finder, &on));
 }
 
 static int add_devices(struct finder *finder)
@@ -184,6 +202,7 @@ enum gpume_exit gpume_bench_setups_find(struct gpume_bench_setups *setups,
     setups->reference.backend = GPUME_BACKEND_CPU;
     setups->reference.threads = threads;
     setups->reference.no_elimination = true;
+    add_ffmpeg(&finder);
     int status = list_searches(&finder, NULL);
     status = status ? status : add_cpu(&finder, 1);
     if (status == GPUME_OK && threads > 1) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Lists what to measure on this machine: every search of the CPU engine on one thread and on all,
- * and every variant on every Vulkan device, each with and without elimination, as far as --backend,
- * --device and --search select them.
+ * Lists what to measure on this machine: FFmpeg's mestimate; every search of the CPU engine on one
+ * thread and on all, and every variant on every Vulkan device, each with and without elimination,
+ * as far as --backend, --device and --search select them.
  */
 #ifndef GPUME_CLI_BENCH_SETUPS_H
 #define GPUME_CLI_BENCH_SETUPS_H
@@ -14,7 +14,10 @@
 #define GPUME_BENCH_SETUPS_MAX 64u
 
 struct gpume_bench_one {
+    const char *engine;         /* "cpu", "vulkan", "ffmpeg" */
     struct gpume_params params; /* of the work, with engine, search, threads and elimination */
+    gpume_bench_once_fn once;
+    gpume_bench_measure_fn measure;
     struct gpume_bench_setup setup;
     double ceiling; /* differences per second; 0: unknown */
 };

@@ -178,18 +178,32 @@ int gpume_bench_fit(const struct gpume_bench_clip *clip, struct gpume_params *pa
     }
 }
 
+/* Stores or compares the results of a cycle; one of the two is NULL. */
+static int run_cycle(const struct gpume_bench_clip *clip, const struct gpume_params *params,
+    struct gpume_bench_answers *store, const struct gpume_bench_answers *expected)
+{
+    struct stream stream;
+    int status;
+    GPUME_TRY(open_stream(&stream, clip, params));
+    stream.store = store;
+    stream.expected = expected;
+    status = advance(&stream, gpume_bench_cycle(clip));
+fail:
+    return close_stream(&stream, status);
+}
+
 int gpume_bench_solve(const struct gpume_bench_clip *clip, const struct gpume_params *params,
     struct gpume_bench_answers *answers)
 {
-    const uint32_t cycle = gpume_bench_cycle(clip);
-    struct stream stream = {0};
-    int status;
-    GPUME_TRY(gpume_bench_answers_init(answers, cycle, gpume_bench_blocks(params)));
-    GPUME_TRY(open_stream(&stream, clip, params));
-    stream.store = answers;
-    status = advance(&stream, cycle);
-fail:
-    return close_stream(&stream, status);
+    const int status =
+        gpume_bench_answers_init(answers, gpume_bench_cycle(clip), gpume_bench_blocks(params));
+    return status ? status : run_cycle(clip, params, answers, NULL);
+}
+
+int gpume_bench_compare(const struct gpume_bench_clip *clip, const struct gpume_params *params,
+    const struct gpume_bench_answers *answers)
+{
+    return run_cycle(clip, params, NULL, answers);
 }
 
 /* Rounds until the time is up. */
@@ -270,18 +284,6 @@ int gpume_bench_measure(const struct gpume_bench_clip *clip, const struct gpume_
     stream.expected = answers;
     GPUME_TRY(advance_two(&stream, &pair_ns));
     status = repeat_compared(&stream, answers, pair_ns, budget_ns, time);
-fail:
-    return close_stream(&stream, status);
-}
-
-int gpume_bench_compare(const struct gpume_bench_clip *clip, const struct gpume_params *params,
-    const struct gpume_bench_answers *answers)
-{
-    struct stream stream;
-    int status;
-    GPUME_TRY(open_stream(&stream, clip, params));
-    stream.expected = answers;
-    status = advance(&stream, gpume_bench_cycle(clip));
 fail:
     return close_stream(&stream, status);
 }

@@ -47,6 +47,11 @@ int gpume_bench_compare(const struct gpume_bench_clip *clip, const struct gpume_
 
 /* Compares frame pairs with the expected results, then repeats for the given time. GPUME_FORMAT: as
  * above. */
+typedef int (*gpume_bench_measure_fn)(const struct gpume_bench_clip *clip,
+    const struct gpume_params *params, const struct gpume_bench_answers *answers,
+    uint64_t budget_ns, struct gpume_bench_time *time);
+
+/* A gpume_bench_measure_fn that uses the library. */
 int gpume_bench_measure(const struct gpume_bench_clip *clip, const struct gpume_params *params,
     const struct gpume_bench_answers *answers, uint64_t budget_ns, struct gpume_bench_time *time);
 
