@@ -25,9 +25,4 @@ struct gpume_bench_options {
 enum gpume_exit gpume_bench_search(const struct gpume_bench_options *options);
 enum gpume_exit gpume_bench_arrays(const struct gpume_bench_options *options);
 
-/* The two kinds of work on arrays: measure, compare the results, and add rows. */
-struct gpume_bench_places;
-int gpume_bench_sorts(struct gpume_bench_places *places);
-int gpume_bench_reductions(struct gpume_bench_places *places);
-
 #endif

@@ -3,7 +3,7 @@
  * Times reductions on one core and on the device, compares their results, and relates the bytes
  * that a reduction reads to those that copying an array moves in the same time.
  */
-#include "bench/places.h"
+#include "bench/arrays.h"
 #include "console.h"
 
 #include <stdlib.h>

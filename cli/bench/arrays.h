@@ -3,8 +3,8 @@
  * What sorts.c and reductions.c share: the engines that they measure, the time for each, and the
  * resulting rows. Main thread only.
  */
-#ifndef GPUME_CLI_BENCH_PLACES_H
-#define GPUME_CLI_BENCH_PLACES_H
+#ifndef GPUME_CLI_BENCH_ARRAYS_H
+#define GPUME_CLI_BENCH_ARRAYS_H
 
 #include "bench/bench.h"
 #include "bench/repeat.h"
@@ -40,5 +40,9 @@ void gpume_bench_show(const struct gpume_bench_places *places, const char *work,
 
 /* Would a work `times` as large take too long? */
 bool gpume_bench_too_slow(const struct gpume_bench_places *places, double us, double times);
+
+/* The two kinds of work: measure, compare the results, and add rows. Failures are logged. */
+int gpume_bench_sorts(struct gpume_bench_places *places);
+int gpume_bench_reductions(struct gpume_bench_places *places);
 
 #endif
