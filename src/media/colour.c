@@ -8,7 +8,6 @@
 #include "base/status.h"
 #include "media/hwframe.h"
 #include "media/luma.h"
-#include "media/source_y4m.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -16,7 +15,6 @@
 #include <string.h>
 
 #include <libavutil/frame.h>
-#include <libavutil/imgutils.h>
 #include <libavutil/mem.h>
 #include <libavutil/pixdesc.h>
 #include <libswscale/swscale.h>
@@ -30,7 +28,6 @@ struct kept {
     struct kept *next;
     uint64_t index;
     AVFrame *frame;
-    int64_t at; /* position in a Y4M file, instead of samples */
 };
 
 struct gpume_colour_frames {
@@ -39,7 +36,6 @@ struct gpume_colour_frames {
     uint64_t first;
 
     struct gpume_scaler scaler;
-    uint8_t *bytes; /* of a Y4M frame */
     struct gpume_plane rgb;
     uint64_t taken; /* index of the frame in rgb */
     bool any;       /* rgb holds a frame */
@@ -76,7 +72,6 @@ void gpume_colour_frames_destroy(struct gpume_colour_frames **pointer)
         drop(kept);
     }
     sws_freeContext(colour->scaler.context);
-    av_free(colour->bytes);
     av_free(colour->rgb.data);
     pthread_mutex_destroy(&colour->mutex);
     free(colour);
@@ -84,8 +79,8 @@ void gpume_colour_frames_destroy(struct gpume_colour_frames **pointer)
 
 /* --- the queue */
 
-static int append(
-    struct gpume_colour_frames *colour, uint64_t index, const AVFrame *frame, int64_t at)
+int gpume_colour_frames_keep(
+    struct gpume_colour_frames *colour, uint64_t index, const AVFrame *frame)
 {
     if (index < colour->first) {
         return GPUME_OK;
@@ -95,8 +90,7 @@ static int append(
         return GPUME_NOMEM;
     }
     kept->index = index;
-    kept->at = at;
-    kept->frame = frame ? av_frame_clone(frame) : av_frame_alloc();
+    kept->frame = av_frame_clone(frame);
     if (!kept->frame) {
         free(kept);
         return GPUME_NOMEM;
@@ -106,18 +100,6 @@ static int append(
     colour->newest = kept;
     pthread_mutex_unlock(&colour->mutex);
     return GPUME_OK;
-}
-
-int gpume_colour_frames_keep(
-    struct gpume_colour_frames *colour, uint64_t index, const AVFrame *frame)
-{
-    return append(colour, index, frame, 0);
-}
-
-int gpume_colour_frames_keep_y4m(
-    struct gpume_colour_frames *colour, uint64_t index, const struct gpume_source_y4m *y4m)
-{
-    return append(colour, index, NULL, gpume_source_y4m_place(y4m));
 }
 
 /* Removes the frame from the queue and returns it; drops earlier frames. NULL: not found. */
@@ -145,39 +127,7 @@ static struct kept *find(struct gpume_colour_frames *colour, uint64_t index)
     return found;
 }
 
-/* --- a frame's samples */
-
-/* Reads a Y4M frame and wraps its bytes in an AVFrame, as FFmpeg would if it opened such large
- * files. */
-static int load_y4m(
-    struct gpume_colour_frames *colour, struct gpume_source_y4m *y4m, const struct kept *kept)
-{
-    const struct gpume_y4m_header *header = gpume_source_y4m_header(y4m, kept->index);
-    AVFrame *frame = kept->frame;
-    av_free(colour->bytes);
-    colour->bytes = av_malloc(gpume_y4m_frame_bytes(header) + ROW_ALIGN);
-    if (!colour->bytes) {
-        return GPUME_NOMEM;
-    }
-    frame->format = header->format;
-    frame->width = (int)header->width;
-    frame->height = (int)header->height;
-    frame->color_range = header->full_range ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
-    size_t sizes[4];
-    if (av_image_fill_linesizes(frame->linesize, header->format, frame->width) < 0) {
-        return GPUME_UNSUPPORTED;
-    }
-    const ptrdiff_t strides[4] = {
-        frame->linesize[0], frame->linesize[1], frame->linesize[2], frame->linesize[3]};
-    if (av_image_fill_plane_sizes(sizes, header->format, frame->height, strides) < 0) {
-        return GPUME_UNSUPPORTED;
-    }
-    uint8_t *plane = colour->bytes;
-    for (int i = 0; i < 4 && sizes[i] > 0; plane += sizes[i++]) {
-        frame->data[i] = plane;
-    }
-    return gpume_source_y4m_load(y4m, kept->index, kept->at, colour->bytes);
-}
+/* --- conversion */
 
 /* The planar format of the same subsampling and depth. */
 static enum AVPixelFormat planar_format(const AVPixFmtDescriptor *descriptor)
@@ -198,8 +148,6 @@ static enum AVPixelFormat planar_format(const AVPixFmtDescriptor *descriptor)
     }
     return av_get_pix_fmt(name);
 }
-
-/* --- conversion */
 
 static int fit(struct gpume_colour_frames *colour, uint32_t width, uint32_t height)
 {
@@ -233,8 +181,8 @@ static int convert(struct gpume_colour_frames *colour, const AVFrame *frame)
     return rows == (int)rgb->height ? GPUME_OK : GPUME_UNSUPPORTED;
 }
 
-int gpume_colour_frames_take(struct gpume_colour_frames *colour, uint64_t index,
-    struct gpume_source_y4m *y4m, uint32_t width, uint32_t height, struct gpume_plane *rgb)
+int gpume_colour_frames_take(struct gpume_colour_frames *colour, uint64_t index, uint32_t width,
+    uint32_t height, struct gpume_plane *rgb)
 {
     int status = GPUME_OK;
     if (colour->any && index == colour->taken) {
@@ -246,9 +194,6 @@ int gpume_colour_frames_take(struct gpume_colour_frames *colour, uint64_t index,
         return GPUME_INVALID;
     }
     AVFrame *frame = kept->frame;
-    if (y4m) {
-        GPUME_TRY(load_y4m(colour, y4m, kept));
-    }
     if (!sws_isSupportedInput(frame->format)) {
         const enum AVPixelFormat planar = planar_format(av_pix_fmt_desc_get(frame->format));
         GPUME_TRY(

@@ -10,7 +10,6 @@
 
 struct AVFrame;
 struct gpume_colour_frames;
-struct gpume_source_y4m;
 
 /* Frames before the first are not kept. */
 int gpume_colour_frames_create(struct gpume_colour_frames **colour, uint64_t first);
@@ -19,16 +18,12 @@ int gpume_colour_frames_create(struct gpume_colour_frames **colour, uint64_t fir
 int gpume_colour_frames_keep(
     struct gpume_colour_frames *colour, uint64_t index, const struct AVFrame *frame);
 
-/* Keeps only the file position of the frame that was read last. */
-int gpume_colour_frames_keep_y4m(
-    struct gpume_colour_frames *colour, uint64_t index, const struct gpume_source_y4m *y4m);
-
 /* Converts the frame to the given size, by its own matrix and range, into R, G, B byte triples
  * without alpha. They are valid until the next call. Drops earlier frames; the same index again
- * gives the same result. y4m: the source that keep_y4m was given, or NULL. Not logged:
- * GPUME_INVALID (no such frame), GPUME_UNSUPPORTED (its format cannot be converted). */
-int gpume_colour_frames_take(struct gpume_colour_frames *colour, uint64_t index,
-    struct gpume_source_y4m *y4m, uint32_t width, uint32_t height, struct gpume_plane *rgb);
+ * gives the same result. Not logged: GPUME_INVALID (no such frame), GPUME_UNSUPPORTED (its format
+ * cannot be converted). */
+int gpume_colour_frames_take(struct gpume_colour_frames *colour, uint64_t index, uint32_t width,
+    uint32_t height, struct gpume_plane *rgb);
 
 /* NULL is fine. Sets *colour to NULL. */
 void gpume_colour_frames_destroy(struct gpume_colour_frames **colour);

@@ -28,14 +28,13 @@
     4 /* enough to keep its queue filled; each occupies one of its few surfaces */
 #define TRIAL_PACKETS 64 /* more than any decoder holds before its first frame */
 
-struct gpume_decode {
+struct decode {
+    struct gpume_decode_options options;
     struct gpume_packets packets;
     AVCodecContext *codec;
     AVPacket *packet;
-    struct gpume_hwaccel *hwaccel; /* NULL: software */
-    bool accelerated;              /* codec uses the device, or did until the stream changed */
+    bool accelerated; /* codec uses the device, or did until the stream changed */
     bool on_trial;
-    bool whole;                      /* frames in the stream's own format */
     AVPacket *kept[TRIAL_PACKETS];   /* packets read during the trial */
     uint32_t kept_count, kept_taken; /* kept_taken: sent to software */
     AVRational time_base, rate;
@@ -46,14 +45,10 @@ struct gpume_decode {
     uint64_t damaged; /* of those delivered */
     struct gpume_libav_faults faults;
     uint32_t refusals;  /* in a row */
-    uint32_t threads;   /* as requested */
     uint64_t oversized; /* gpume_libav_oversized() at opening */
-    struct gpume_trust trust;
     bool draining;
     bool ended;
     const char *label;
-    atomic_bool *cancel;
-    struct gpume_log log;
 };
 
 /* With frame threads, FFmpeg's Theora decoder refuses everything after the first link of a chained
@@ -63,9 +58,10 @@ static int thread_type(enum AVCodecID id)
     return id == AV_CODEC_ID_THEORA ? FF_THREAD_SLICE : FF_THREAD_FRAME | FF_THREAD_SLICE;
 }
 
-static int open_context(struct gpume_decode *decode, const AVCodec *codec, bool accelerated)
+static int open_context(struct decode *decode, const AVCodec *codec, bool accelerated)
 {
-    uint32_t threads = decode->threads < THREADS_MAX ? decode->threads : THREADS_MAX;
+    uint32_t threads =
+        decode->options.threads < THREADS_MAX ? decode->options.threads : THREADS_MAX;
     decode->codec = avcodec_alloc_context3(codec);
     if (!decode->codec ||
         avcodec_parameters_to_context(decode->codec, decode->packets.stream->codecpar) < 0) {
@@ -73,7 +69,7 @@ static int open_context(struct gpume_decode *decode, const AVCodec *codec, bool 
     }
     if (accelerated) {
         threads = threads > 0 && threads < HARDWARE_THREADS ? threads : HARDWARE_THREADS;
-        if (gpume_hwaccel_attach(decode->hwaccel, decode->codec) != GPUME_OK) {
+        if (gpume_hwaccel_attach(decode->options.hwaccel, decode->codec) != GPUME_OK) {
             return AVERROR(ENOMEM);
         }
     }
@@ -82,42 +78,42 @@ static int open_context(struct gpume_decode *decode, const AVCodec *codec, bool 
     decode->codec->pkt_timebase = decode->time_base;
     /* With a device, errors are not counted: they may be about formats that it does not support. */
     decode->codec->opaque = accelerated ? NULL : &decode->faults;
-    decode->codec->max_pixels = gpume_limits_decoder(&decode->trust);
+    decode->codec->max_pixels = gpume_limits_decoder(&decode->options.trust);
     gpume_libav_quiet();
     return avcodec_open2(decode->codec, codec, NULL);
 }
 
-static int open_software(struct gpume_decode *decode)
+static int open_software(struct decode *decode)
 {
     char reason[256];
     const enum AVCodecID id = decode->packets.stream->codecpar->codec_id;
     const AVCodec *codec = avcodec_find_decoder(id);
     if (id == AV_CODEC_ID_NONE) {
-        return gpume_log_fail(&decode->log, GPUME_FORMAT,
+        return gpume_log_fail(&decode->options.log, GPUME_FORMAT,
             "%s: the codec of its video is unknown; %s", decode->label,
             gpume_input_remedy(&decode->packets.input, "check the file"));
     }
     if (!codec) {
-        return gpume_log_fail(&decode->log, GPUME_FORMAT,
+        return gpume_log_fail(&decode->options.log, GPUME_FORMAT,
             "%s: this FFmpeg has no decoder for %s; convert the file to another format",
             decode->label, avcodec_get_name(id));
     }
     int error = open_context(decode, codec, false);
     if (error == AVERROR(EAGAIN)) { /* from pthread_create */
-        return gpume_log_fail(&decode->log, GPUME_AGAIN,
+        return gpume_log_fail(&decode->options.log, GPUME_AGAIN,
             "%s: the decoder's threads cannot be started: the system's limit on processes or "
             "memory is reached; use fewer --threads or raise the limit",
             decode->label);
     }
     if (error < 0 && error != AVERROR(ENOMEM)) {
-        return gpume_log_fail(&decode->log, GPUME_FORMAT,
+        return gpume_log_fail(&decode->options.log, GPUME_FORMAT,
             "%s: its %s video cannot be decoded: %s; check the file", decode->label,
             avcodec_get_name(id), gpume_libav_reason(error, reason, sizeof reason));
     }
     return error < 0 ? GPUME_NOMEM : GPUME_OK;
 }
 
-static int open_codec(struct gpume_decode *decode)
+static int open_codec(struct decode *decode)
 {
     char reason[256];
     const AVCodec *codec = NULL;
@@ -125,9 +121,9 @@ static int open_codec(struct gpume_decode *decode)
     if (!decode->packet) {
         return GPUME_NOMEM;
     }
-    if (decode->hwaccel) {
-        codec = gpume_hwaccel_choose(
-            decode->hwaccel, (int)decode->packets.stream->codecpar->codec_id, decode->label);
+    if (decode->options.hwaccel) {
+        codec = gpume_hwaccel_choose(decode->options.hwaccel,
+            (int)decode->packets.stream->codecpar->codec_id, decode->label);
     }
     if (!codec) {
         return open_software(decode);
@@ -136,7 +132,7 @@ static int open_codec(struct gpume_decode *decode)
     decode->accelerated = decode->on_trial = error >= 0;
     if (error < 0) {
         (void)gpume_libav_reason(error, reason, sizeof reason);
-        gpume_hwaccel_refuse(decode->hwaccel, decode->label, reason);
+        gpume_hwaccel_refuse(decode->options.hwaccel, decode->label, reason);
         avcodec_free_context(&decode->codec);
         return open_software(decode);
     }
@@ -144,12 +140,12 @@ static int open_codec(struct gpume_decode *decode)
 }
 
 /* Reports pictures that exceed the limit although the container states smaller ones. */
-static int check_refusals(const struct gpume_decode *decode)
+static int check_refusals(const struct decode *decode)
 {
     return gpume_libav_oversized() == decode->oversized
                ? GPUME_OK
-               : gpume_limits_refuse(
-                     &decode->trust, decode->label, decode->delivered, &decode->log);
+               : gpume_limits_refuse(&decode->options.trust, decode->label, decode->delivered,
+                     &decode->options.log);
 }
 
 static bool sane(AVRational value)
@@ -157,7 +153,7 @@ static bool sane(AVRational value)
     return value.num > 0 && value.den > 0;
 }
 
-static void learn_facts(struct gpume_decode *decode, struct gpume_decode_facts *facts)
+static void learn_facts(struct decode *decode, struct gpume_decode_facts *facts)
 {
     AVFormatContext *format = decode->packets.input.format;
     AVStream *stream = decode->packets.stream;
@@ -180,42 +176,7 @@ static void learn_facts(struct gpume_decode *decode, struct gpume_decode_facts *
     };
 }
 
-int gpume_decode_open(struct gpume_decode **result, const struct gpume_decode_options *options,
-    struct gpume_decode_facts *facts)
-{
-    int status = GPUME_OK;
-    struct gpume_decode *decode = calloc(1, sizeof *decode);
-    if (!decode) {
-        return GPUME_NOMEM;
-    }
-    struct gpume_decode_facts found;
-    decode->log = options->log;
-    decode->cancel = options->cancel;
-    decode->threads = options->threads;
-    decode->hwaccel = options->hwaccel;
-    decode->whole = options->whole;
-    decode->trust = options->trust;
-    decode->packets.input.max_pixels = gpume_limits_decoder(&options->trust);
-    decode->packets.input.reach =
-        (struct gpume_reach){.network = options->trust.network, .files = options->trust.files};
-    GPUME_TRY(gpume_packets_open(
-        &decode->packets, options->path, options->stream, options->cancel, &decode->log));
-    decode->label = decode->packets.label;
-    const AVCodecParameters *codec = decode->packets.stream->codecpar;
-    GPUME_TRY(gpume_limits_check_size(
-        &decode->trust, decode->label, NULL, codec->width, codec->height, &decode->log));
-    decode->oversized = gpume_libav_oversized();
-    learn_facts(decode, &found);
-    GPUME_TRY(open_codec(decode));
-    *result = decode;
-    *facts = found;
-    return GPUME_OK;
-fail:
-    gpume_decode_close(&decode);
-    return status;
-}
-
-static void drop_kept(struct gpume_decode *decode)
+static void drop_kept(struct decode *decode)
 {
     for (uint32_t i = 0; i < decode->kept_count; i++) {
         av_packet_free(&decode->kept[i]);
@@ -224,10 +185,52 @@ static void drop_kept(struct gpume_decode *decode)
     decode->on_trial = false;
 }
 
-/* Starts over in software from the first packet. */
-static int start_over(struct gpume_decode *decode)
+static void decode_close(void *state)
 {
-    gpume_hwaccel_refuse(decode->hwaccel, decode->label, "it delivers no frames");
+    struct decode *decode = state;
+    if (decode) {
+        drop_kept(decode);
+        av_packet_free(&decode->packet);
+        avcodec_free_context(&decode->codec);
+        gpume_packets_close(&decode->packets);
+        free(decode);
+    }
+}
+
+static int decode_open(
+    void **state, const struct gpume_decode_options *options, struct gpume_decode_facts *facts)
+{
+    int status = GPUME_OK;
+    struct decode *decode = calloc(1, sizeof *decode);
+    if (!decode) {
+        return GPUME_NOMEM;
+    }
+    struct gpume_decode_facts found;
+    decode->options = *options;
+    decode->packets.input.max_pixels = gpume_limits_decoder(&options->trust);
+    decode->packets.input.reach =
+        (struct gpume_reach){.network = options->trust.network, .files = options->trust.files};
+    GPUME_TRY(gpume_packets_open(
+        &decode->packets, options->path, options->stream, options->cancel, &decode->options.log));
+    decode->label = decode->packets.label;
+    const AVCodecParameters *codec = decode->packets.stream->codecpar;
+    GPUME_TRY(gpume_limits_check_size(&decode->options.trust, decode->label, NULL, codec->width,
+        codec->height, &decode->options.log));
+    decode->oversized = gpume_libav_oversized();
+    learn_facts(decode, &found);
+    GPUME_TRY(open_codec(decode));
+    *state = decode;
+    *facts = found;
+    return GPUME_OK;
+fail:
+    decode_close(decode);
+    return status;
+}
+
+/* Starts over in software from the first packet. */
+static int start_over(struct decode *decode)
+{
+    gpume_hwaccel_refuse(decode->options.hwaccel, decode->label, "it delivers no frames");
     avcodec_free_context(&decode->codec);
     decode->accelerated = decode->on_trial = decode->draining = false;
     decode->refused = 0;
@@ -238,7 +241,7 @@ static int start_over(struct gpume_decode *decode)
 }
 
 /* Takes the next packet of the stream. GPUME_EOF, GPUME_CANCELLED, GPUME_NOMEM. */
-static int take_packet(struct gpume_decode *decode)
+static int take_packet(struct decode *decode)
 {
     if (!decode->on_trial && decode->kept_taken < decode->kept_count) {
         av_packet_unref(decode->packet);
@@ -257,7 +260,7 @@ static int take_packet(struct gpume_decode *decode)
 }
 
 /* Sends the next packet, or the end, to the decoder. */
-static int feed(struct gpume_decode *decode)
+static int feed(struct decode *decode)
 {
     const int status = take_packet(decode);
     if (status != GPUME_OK && status != GPUME_EOF) {
@@ -275,7 +278,7 @@ static int feed(struct gpume_decode *decode)
     return GPUME_OK;
 }
 
-static void set_time(struct gpume_decode *decode, AVFrame *frame)
+static void set_time(struct decode *decode, AVFrame *frame)
 {
     int64_t pts = frame->best_effort_timestamp;
     if (pts == AV_NOPTS_VALUE) {
@@ -292,17 +295,17 @@ static void set_time(struct gpume_decode *decode, AVFrame *frame)
 }
 
 /* Copies the device's frame to memory. A failure that ends the trial becomes AVERROR(EAGAIN). */
-static int download(struct gpume_decode *decode, AVFrame *frame, int *error)
+static int download(struct decode *decode, AVFrame *frame, int *error)
 {
     int status = GPUME_DEVICE;
     const bool on_device = *error >= 0 && frame->hw_frames_ctx;
     if (on_device) {
-        status = gpume_hwframe_download(frame, decode->codec->sw_pix_fmt, decode->whole);
+        status = gpume_hwframe_download(frame, decode->codec->sw_pix_fmt, decode->options.whole);
     }
     if (status == GPUME_OK) {
         if (decode->on_trial) {
-            gpume_hwaccel_accept(
-                decode->hwaccel, (int)decode->packets.stream->codecpar->codec_id, decode->label);
+            gpume_hwaccel_accept(decode->options.hwaccel,
+                (int)decode->packets.stream->codecpar->codec_id, decode->label);
             drop_kept(decode);
         }
         return GPUME_OK;
@@ -315,12 +318,12 @@ static int download(struct gpume_decode *decode, AVFrame *frame, int *error)
     }
     if (on_device) {
         av_frame_unref(frame);
-        return gpume_log_fail(&decode->log, status,
+        return gpume_log_fail(&decode->options.log, status,
             "%s: frame %" PRIu64 " cannot be copied from %s; try --hwaccel none", decode->label,
-            decode->delivered, gpume_hwaccel_name(decode->hwaccel));
+            decode->delivered, gpume_hwaccel_name(decode->options.hwaccel));
     }
     if (*error >= 0) {
-        gpume_hwaccel_refuse(decode->hwaccel, decode->label, "the stream changes");
+        gpume_hwaccel_refuse(decode->options.hwaccel, decode->label, "the stream changes");
     }
     return GPUME_OK;
 }
@@ -330,7 +333,7 @@ static bool is_damaged(const AVFrame *frame)
     return frame->decode_error_flags != 0 || (frame->flags & AV_FRAME_FLAG_CORRUPT) != 0;
 }
 
-static int end(struct gpume_decode *decode)
+static int end(struct decode *decode)
 {
     if (atomic_load(&decode->faults.starved) > 0) {
         return GPUME_NOMEM; /* decoders report it as damage */
@@ -340,10 +343,11 @@ static int end(struct gpume_decode *decode)
     return decode->ended ? GPUME_EOF : status;
 }
 
-int gpume_decode_next(struct gpume_decode *decode, AVFrame *frame)
+static int decode_next(void *state, AVFrame *frame)
 {
+    struct decode *decode = state;
     for (;;) {
-        if (atomic_load(decode->cancel)) {
+        if (atomic_load(decode->options.cancel)) {
             return GPUME_CANCELLED;
         }
         int error = avcodec_receive_frame(decode->codec, frame);
@@ -359,8 +363,8 @@ int gpume_decode_next(struct gpume_decode *decode, AVFrame *frame)
         }
         if (error >= 0) {
             decode->refusals = 0;
-            status = gpume_limits_check_size(
-                &decode->trust, decode->label, NULL, frame->width, frame->height, &decode->log);
+            status = gpume_limits_check_size(&decode->options.trust, decode->label, NULL,
+                frame->width, frame->height, &decode->options.log);
             if (status != GPUME_OK) {
                 return status;
             }
@@ -390,20 +394,18 @@ int gpume_decode_next(struct gpume_decode *decode, AVFrame *frame)
     }
 }
 
-void gpume_decode_describe(const struct gpume_decode *decode, char *text, size_t bytes)
+static int decode_describe(const void *state, char *text, size_t bytes)
 {
-    const char *device = decode->accelerated ? gpume_hwaccel_name(decode->hwaccel) : NULL;
+    const struct decode *decode = state;
+    const char *device = decode->accelerated ? gpume_hwaccel_name(decode->options.hwaccel) : NULL;
     snprintf(text, bytes, "%s%s%s", decode->codec->codec->name, device ? " on " : "",
         device ? device : "");
-}
-
-int gpume_decode_threads(const struct gpume_decode *decode)
-{
     return decode->codec->thread_count;
 }
 
-uint64_t gpume_decode_refused(const struct gpume_decode *decode)
+static uint64_t decode_refused(const void *state)
 {
+    const struct decode *decode = state;
     return decode->refused + decode->packets.lost;
 }
 
@@ -417,8 +419,9 @@ static void add_count(char *list, size_t bytes, const char *text, uint64_t count
     }
 }
 
-void gpume_decode_warn(const struct gpume_decode *decode)
+static void decode_warn(const void *state)
 {
+    const struct decode *decode = state;
     char list[192] = "";
     if (decode->ended) {
         gpume_packets_warn(&decode->packets, decode->delivered);
@@ -427,7 +430,7 @@ void gpume_decode_warn(const struct gpume_decode *decode)
     add_count(list, sizeof list, "refused", decode->refused, "packet");
     add_count(list, sizeof list, "concealed damage in", decode->damaged, "frame");
     if (list[0]) {
-        gpume_log_write(&decode->log, GPUME_LOG_WARNING,
+        gpume_log_write(&decode->options.log, GPUME_LOG_WARNING,
             "%s: damaged: the decoder %s; what it could decode is used%s%s", decode->label, list,
             decode->accelerated ? ", and --hwaccel none may decode more" : "",
             decode->codec->active_thread_type && !decode->accelerated
@@ -436,38 +439,28 @@ void gpume_decode_warn(const struct gpume_decode *decode)
     }
 }
 
-int gpume_decode_no_frame(const struct gpume_decode *decode)
+static int decode_no_frame(const void *state)
 {
+    const struct decode *decode = state;
     const struct gpume_packets *packets = &decode->packets;
     const char *codec = avcodec_get_name(packets->stream->codecpar->codec_id);
-    if (packets->cut.whole > 0) {
-        return gpume_cut_refuse(&packets->cut, decode->label, &decode->log);
-    }
-    if (decode->refused > 0) {
-        gpume_log_write(&decode->log, GPUME_LOG_ERROR,
+    if (packets->cut.whole == 0 && decode->refused > 0) {
+        return gpume_log_fail(&decode->options.log, GPUME_FORMAT,
             "%s: no frame of its %s video could be decoded: the decoder refused %" PRIu64
             " packet%s as damaged, incomplete or of an unsupported kind; check the file",
             decode->label, codec, decode->refused, decode->refused == 1 ? "" : "s");
-    } else {
-        gpume_log_write(&decode->log, GPUME_LOG_ERROR,
-            "%s: contains no complete frame of its %s video%s%s; %s", decode->label, codec,
-            packets->reason[0] ? ": " : "", packets->reason,
-            packets->failed ? gpume_input_remedy(&packets->input, "check the file")
-                            : "check the file");
     }
-    return GPUME_FORMAT;
+    return gpume_cut_refuse(&packets->cut, decode->label, codec,
+        packets->failed ? gpume_input_remedy(&packets->input, "check the file") : "check the file",
+        &decode->options.log);
 }
 
-void gpume_decode_close(struct gpume_decode **pointer)
-{
-    struct gpume_decode *decode = *pointer;
-    if (!decode) {
-        return;
-    }
-    *pointer = NULL;
-    drop_kept(decode);
-    av_packet_free(&decode->packet);
-    avcodec_free_context(&decode->codec);
-    gpume_packets_close(&decode->packets);
-    free(decode);
-}
+const struct gpume_decoder gpume_decode_lavf = {
+    .open = decode_open,
+    .next = decode_next,
+    .describe = decode_describe,
+    .refused = decode_refused,
+    .warn = decode_warn,
+    .no_frame = decode_no_frame,
+    .close = decode_close,
+};

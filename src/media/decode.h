@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Decodes the video stream of an input into frames in presentation order. One thread. */
+/*
+ * Decoders turn the video stream of an input into frames in presentation order. One thread.
+ * gpume_decode_lavf is FFmpeg's; decode_y4m.h reads pictures that are too large for it.
+ */
 #ifndef GPUME_MEDIA_DECODE_H
 #define GPUME_MEDIA_DECODE_H
 
@@ -14,7 +17,6 @@
 #include <libavutil/rational.h>
 
 struct AVFrame;
-struct gpume_decode;
 struct gpume_hwaccel;
 
 struct gpume_decode_options {
@@ -22,7 +24,9 @@ struct gpume_decode_options {
     int stream;                    /* counts video streams from 0; -1 = best */
     uint32_t threads;              /* 0 = all */
     struct gpume_hwaccel *hwaccel; /* NULL = software; outlives the decoder */
-    bool whole; /* convert frames from hardware to the format that software would return */
+    const char *graph;             /* filters that take the frames, or NULL */
+    bool whole;                    /* frames as software would return them, not only their luma */
+    const void *first;             /* state of the decoder of the first of two inputs, or NULL */
     struct gpume_trust trust;
     atomic_bool *cancel; /* outlives the decoder */
     struct gpume_log log;
@@ -36,29 +40,33 @@ struct gpume_decode_facts {
     uint64_t frame_bytes; /* of a decoded frame, according to the container; 0 = unknown */
 };
 
-/* Failures other than GPUME_NOMEM are logged. GPUME_AGAIN: no more threads can be started. */
-int gpume_decode_open(struct gpume_decode **decode, const struct gpume_decode_options *options,
-    struct gpume_decode_facts *facts);
+struct gpume_decoder {
+    /* Failures other than GPUME_NOMEM are logged. GPUME_AGAIN: no more threads can be started. */
+    int (*open)(
+        void **state, const struct gpume_decode_options *options, struct gpume_decode_facts *facts);
 
-/* Moves the next frame into an empty *frame and sets its pts. Packets that the decoder refuses are
- * counted and skipped. GPUME_EOF at the end, also of a truncated input; GPUME_CANCELLED;
- * GPUME_DEVICE, logged: a frame could not be copied from the hardware. */
-int gpume_decode_next(struct gpume_decode *decode, struct AVFrame *frame);
+    /* Moves the next frame into an empty *frame and sets its pts. Packets that the decoder refuses
+     * are counted and skipped. GPUME_EOF at the end, also of a truncated input; GPUME_CANCELLED;
+     * GPUME_DEVICE, logged: a frame could not be copied from the hardware. */
+    int (*next)(void *state, struct AVFrame *frame);
 
-/* The decoder and its device, such as "h264 on cuda". Call this after the first frame. */
-void gpume_decode_describe(const struct gpume_decode *decode, char *text, size_t bytes);
-int gpume_decode_threads(const struct gpume_decode *decode);
+    /* Writes the decoder and its device, such as "h264 on cuda". Returns the number of threads.
+     * Call this after the first frame. */
+    int (*describe)(const void *state, char *text, size_t bytes);
 
-/* Number of packets that the decoder refused, plus an incomplete last frame. */
-uint64_t gpume_decode_refused(const struct gpume_decode *decode);
+    /* Number of packets that the decoder refused, plus an incomplete last frame. */
+    uint64_t (*refused)(const void *state);
 
-/* Warns about a damaged input: at most one line about damage that the decoder met and, after
- * GPUME_EOF, at most one about a premature end. */
-void gpume_decode_warn(const struct gpume_decode *decode);
+    /* Warns about a damaged input: at most one line about damage that the decoder met and, after
+     * GPUME_EOF, at most one about a premature end. */
+    void (*warn)(const void *state);
 
-/* After GPUME_EOF without a frame: logs the reason and returns GPUME_FORMAT. */
-int gpume_decode_no_frame(const struct gpume_decode *decode);
+    /* After GPUME_EOF without a frame: logs the reason and returns GPUME_FORMAT. */
+    int (*no_frame)(const void *state);
 
-void gpume_decode_close(struct gpume_decode **decode);
+    void (*close)(void *state); /* NULL is fine */
+};
+
+extern const struct gpume_decoder gpume_decode_lavf;
 
 #endif

@@ -36,7 +36,7 @@ static int refuse(struct gpume_filter *filter, int error)
 {
     char reason[256];
     if (error == AVERROR(ENOMEM)) {
-        return GPUME_NOMEM; /* logged by source_lavf.c */
+        return GPUME_NOMEM; /* logged by source.c */
     }
     return gpume_log_fail(&filter->log, GPUME_INVALID,
         "--vf %s: %s; correct the graph (one video in, one video out)", filter->text,

@@ -118,7 +118,7 @@ static int refuse(
     bool exists = strcmp(path, "-") != 0 && stat(path, &st) == 0;
     char reason[256];
     if (error == AVERROR(ENOMEM)) {
-        return GPUME_NOMEM; /* logged by source_lavf.c */
+        return GPUME_NOMEM; /* logged by source.c */
     }
     if (exists && S_ISDIR(st.st_mode)) {
         return gpume_log_fail(log, GPUME_IO,

@@ -116,9 +116,10 @@ static void find_cut(struct gpume_packets *packets)
     }
     packets->lost = left > 0;
     if (there < packets->y4m_frame) {
-        packets->cut = (struct gpume_cut){(uint64_t)there, (uint64_t)packets->y4m_frame};
+        packets->cut.there = (uint64_t)there;
+        packets->cut.whole = (uint64_t)packets->y4m_frame;
     } else { /* its FRAME line has parameters of unknown length */
-        snprintf(packets->reason, sizeof packets->reason, "the next frame is cut");
+        snprintf(packets->cut.reason, sizeof packets->cut.reason, "the next frame is cut");
     }
 }
 
@@ -134,8 +135,8 @@ static bool find_missing(struct gpume_packets *packets)
     const bool missing = name && access(name, F_OK) != 0;
     if (missing) {
         const char *slash = strrchr(name, '/');
-        snprintf(
-            packets->reason, sizeof packets->reason, "%s is missing", slash ? slash + 1 : name);
+        snprintf(packets->cut.reason, sizeof packets->cut.reason, "%s is missing",
+            slash ? slash + 1 : name);
     }
     free(name);
     return missing;
@@ -144,11 +145,12 @@ static bool find_missing(struct gpume_packets *packets)
 static void explain(struct gpume_packets *packets, bool numbered, int error)
 {
     if (error == AVERROR(EPIPE)) { /* from aviobuf.c */
-        snprintf(packets->reason, sizeof packets->reason, "a pipe cannot go back");
+        snprintf(packets->cut.reason, sizeof packets->cut.reason, "a pipe cannot go back");
     } else if (error == AVERROR_INVALIDDATA) {
-        snprintf(packets->reason, sizeof packets->reason, "the data that follow are damaged");
+        snprintf(
+            packets->cut.reason, sizeof packets->cut.reason, "the data that follow are damaged");
     } else if (!(numbered && error == AVERROR(EIO) && find_missing(packets))) {
-        (void)av_strerror(error, packets->reason, sizeof packets->reason);
+        (void)av_strerror(error, packets->cut.reason, sizeof packets->cut.reason);
     }
 }
 
@@ -164,11 +166,11 @@ static void find_end(struct gpume_packets *packets, int error)
         packets->failed = true;
         explain(packets, numbered, error);
     } else if (cut || (flaw = gpume_ending_flaw(format, packets->stream, packets->taken)) != NULL) {
-        snprintf(packets->reason, sizeof packets->reason, "%s", flaw);
+        snprintf(packets->cut.reason, sizeof packets->cut.reason, "%s", flaw);
     } else if (packets->y4m_frame > 0) {
         find_cut(packets);
     } else if (pictures > 0 && packets->taken < (uint64_t)pictures) {
-        snprintf(packets->reason, sizeof packets->reason,
+        snprintf(packets->cut.reason, sizeof packets->cut.reason,
             "picture %" PRIu64 " of %" PRId64 " is empty", packets->taken + 1, pictures);
     }
 }
@@ -201,7 +203,7 @@ static int read_packet(struct gpume_packets *packets, AVPacket *packet)
         }
     } while (error >= 0 && !is_wanted(packets, packet));
     if (error == AVERROR(ENOMEM)) {
-        return GPUME_NOMEM; /* not the fault of the file; logged by source_lavf.c */
+        return GPUME_NOMEM; /* not the fault of the file; logged by source.c */
     }
     if (error < 0) {
         find_end(packets, error);
@@ -240,21 +242,8 @@ int gpume_packets_next(struct gpume_packets *packets, AVPacket *packet)
 
 void gpume_packets_warn(const struct gpume_packets *packets, uint64_t decoded)
 {
-    char promised[32] = "";
-    const uint64_t frames = gpume_ending_promised(packets->input.format, packets->stream);
-    if (packets->cut.whole > 0) {
-        gpume_cut_warn(&packets->cut, packets->label, packets->taken, &packets->log);
-        return;
-    }
-    if (frames > decoded) {
-        snprintf(promised, sizeof promised, " of %" PRIu64, frames);
-    }
-    if (packets->reason[0]) {
-        gpume_log_write(&packets->log, GPUME_LOG_WARNING,
-            "%s: reading breaks off after %" PRIu64 "%s frame%s: %s; only that part is used",
-            packets->label, decoded, promised, decoded == 1 && !promised[0] ? "" : "s",
-            packets->reason);
-    }
+    gpume_cut_warn(&packets->cut, packets->label, packets->taken, decoded,
+        gpume_ending_promised(packets->input.format, packets->stream), &packets->log);
 }
 
 void gpume_packets_close(struct gpume_packets *packets)

@@ -28,10 +28,9 @@ struct gpume_packets {
     int64_t y4m_end;             /* position after the last complete frame */
     /* Known at the end: */
     bool ended;
-    struct gpume_cut cut; /* of the frame after the last packet */
-    uint64_t lost;        /* incomplete frames that were skipped */
-    char reason[300];     /* why reading stops early; "": it does not, or `cut` is set */
-    bool failed;          /* because of an error, not at the end of the data */
+    struct gpume_cut cut;
+    uint64_t lost; /* incomplete frames that were skipped */
+    bool failed;   /* reading ended because of an error, not at the end of the data */
 };
 
 /* The caller has zeroed *packets, prepared its input for gpume_input_open, and does not move it

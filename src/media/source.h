@@ -13,19 +13,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct gpume_decoder;
 struct gpume_source;
 
+/* The strings are kept, not copied. */
 struct gpume_source_options {
-    const char
-        *paths[2]; /* one video, or two still pictures (reference, target); "-" = standard input */
+    /* One video, or two still pictures (reference, target); "-" = standard input */
+    const char *paths[2];
     uint32_t path_count;
     const char *filter;  /* libavfilter graph applied after decoding; NULL = none */
     int stream;          /* index within the file, or -1 = best video stream */
     uint32_t threads;    /* for decoding; 0 = all */
     const char *hwaccel; /* decode on video hardware: TYPE[:DEVICE], "auto"; NULL = "none" */
     struct gpume_trust trust;
-    bool colour;           /* keep frames for gpume_source_take_colour */
-    uint64_t colour_first; /* from this index on */
+    bool colour;                         /* keep frames for gpume_source_take_colour */
+    uint64_t colour_first;               /* from this index on */
+    const struct gpume_decoder *decoder; /* NULL: the one that the inputs need */
     struct gpume_log log;
 };
 
@@ -56,8 +59,7 @@ int gpume_source_open(struct gpume_source **source, const struct gpume_source_op
     struct gpume_source_info *info);
 
 /* Writes the next frame into *plane, whose size and bits must be those of *info; drops the frame if
- * plane is NULL. GPUME_EOF at the end. *time_us: presentation time in
- * microseconds. */
+ * plane is NULL. GPUME_EOF at the end. *time_us: presentation time in microseconds. */
 int gpume_source_read(
     struct gpume_source *source, const struct gpume_plane *plane, int64_t *time_us);
 

@@ -7,12 +7,13 @@
 #include <stdint.h>
 
 #include <libavutil/pixfmt.h>
+#include <libavutil/rational.h>
 
 struct gpume_y4m_header {
-    uint64_t width, height;      /* as stated, 1 or more; numbers above 2^32 read as 2^32 */
-    uint32_t rate_num, rate_den; /* frames per second, reduced; 25/1 if not stated */
-    char space[32];              /* as stated, truncated to fit; "420jpeg" if not stated */
-    uint32_t bits;               /* per sample; 0: unknown colour space, and no format */
+    uint64_t width, height; /* as stated, 1 or more; numbers above 2^32 read as 2^32 */
+    AVRational rate;        /* frames per second, reduced; 25/1 if not stated */
+    char space[32];         /* as stated, truncated to fit; "420jpeg" if not stated */
+    uint32_t bits;          /* per sample; 0: unknown colour space, and no format */
     enum AVPixelFormat format;
     bool full_range;
 };
@@ -24,10 +25,5 @@ bool gpume_y4m_parse(const char *line, struct gpume_y4m_header *header);
 /* Is the size beyond what FFmpeg opens? Its av_image_check_size2 requires (8 width + 1024) *
  * (height + 128) < INT_MAX: for squares, up to 16255. */
 bool gpume_y4m_is_large(const struct gpume_y4m_header *header);
-
-/* Bytes of luma, and of all planes, after the FRAME line. The caller has bounded the size so that 8
- * bytes per pixel fit 64 bits. */
-uint64_t gpume_y4m_luma_bytes(const struct gpume_y4m_header *header);
-uint64_t gpume_y4m_frame_bytes(const struct gpume_y4m_header *header);
 
 #endif

@@ -56,7 +56,7 @@ static int measure_colours(enum AVPixelFormat format, unsigned frames)
     for (unsigned i = 0; i < frames && status == 0; i++) {
         status = gpume_colour_frames_keep(colour, i, frame);
         const uint64_t before = gpume_clock_thread_ns();
-        status = status ? status : gpume_colour_frames_take(colour, i, NULL, WIDTH, HEIGHT, &rgb);
+        status = status ? status : gpume_colour_frames_take(colour, i, WIDTH, HEIGHT, &rgb);
         times[i] = gpume_clock_thread_ns() - before;
     }
     printf("colours of %-12s %6.1f ms\n", av_get_pix_fmt_name(format), median_ms(frames));

@@ -51,8 +51,8 @@ static void check_layout(enum AVPixelFormat format, enum AVPixelFormat planar)
     REQUIRE_EQUAL(gpume_colour_frames_keep(b, 0, plain), GPUME_OK);
     av_frame_free(&frame);
     av_frame_free(&plain);
-    REQUIRE_EQUAL(gpume_colour_frames_take(a, 0, NULL, WIDTH, HEIGHT, &first), GPUME_OK);
-    REQUIRE_EQUAL(gpume_colour_frames_take(b, 0, NULL, WIDTH, HEIGHT, &second), GPUME_OK);
+    REQUIRE_EQUAL(gpume_colour_frames_take(a, 0, WIDTH, HEIGHT, &first), GPUME_OK);
+    REQUIRE_EQUAL(gpume_colour_frames_take(b, 0, WIDTH, HEIGHT, &second), GPUME_OK);
     for (int y = 0; y < HEIGHT; y++) {
         REQUIRE(memcmp((char *)first.data + y * first.stride,
                     (char *)second.data + y * second.stride, (size_t)3 * WIDTH) == 0);
@@ -71,15 +71,15 @@ static void check_queue(void)
         REQUIRE_EQUAL(gpume_colour_frames_keep(colour, i, frame), GPUME_OK);
         av_frame_free(&frame);
     }
-    REQUIRE_EQUAL(gpume_colour_frames_take(colour, 1, NULL, WIDTH, HEIGHT, &rgb), GPUME_INVALID);
-    REQUIRE_EQUAL(gpume_colour_frames_take(colour, 2, NULL, WIDTH, HEIGHT, &rgb), GPUME_OK);
+    REQUIRE_EQUAL(gpume_colour_frames_take(colour, 1, WIDTH, HEIGHT, &rgb), GPUME_INVALID);
+    REQUIRE_EQUAL(gpume_colour_frames_take(colour, 2, WIDTH, HEIGHT, &rgb), GPUME_OK);
     REQUIRE_EQUAL(((uint8_t *)rgb.data)[0], 60); /* gray is full range unless it says otherwise */
-    REQUIRE_EQUAL(gpume_colour_frames_take(colour, 2, NULL, WIDTH, HEIGHT, &again), GPUME_OK);
+    REQUIRE_EQUAL(gpume_colour_frames_take(colour, 2, WIDTH, HEIGHT, &again), GPUME_OK);
     REQUIRE(again.data == rgb.data);
-    REQUIRE_EQUAL(gpume_colour_frames_take(colour, 5, NULL, WIDTH, HEIGHT, &rgb), GPUME_OK);
+    REQUIRE_EQUAL(gpume_colour_frames_take(colour, 5, WIDTH, HEIGHT, &rgb), GPUME_OK);
     REQUIRE_EQUAL(((uint8_t *)rgb.data)[1], 120);
-    REQUIRE_EQUAL(gpume_colour_frames_take(colour, 4, NULL, WIDTH, HEIGHT, &rgb), GPUME_INVALID);
-    REQUIRE_EQUAL(gpume_colour_frames_take(colour, 6, NULL, 2 * WIDTH, HEIGHT, &rgb), GPUME_OK);
+    REQUIRE_EQUAL(gpume_colour_frames_take(colour, 4, WIDTH, HEIGHT, &rgb), GPUME_INVALID);
+    REQUIRE_EQUAL(gpume_colour_frames_take(colour, 6, 2 * WIDTH, HEIGHT, &rgb), GPUME_OK);
     REQUIRE_EQUAL(rgb.width, 2 * WIDTH);
     gpume_colour_frames_destroy(&colour);
     gpume_colour_frames_destroy(&colour);

@@ -6,13 +6,12 @@
  */
 #include "harness.h"
 #include "logged.h"
+#include "media/decode_y4m.h"
 #include "media/picture.h"
 #include "media/source.h"
-#include "media/source_y4m.h"
 #include "media/y4m_header.h"
 
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -242,9 +241,7 @@ static void test_refusals(void)
 
 /* --- Y4M without FFmpeg */
 
-static atomic_bool cancel;
-
-static int open_y4m(struct gpume_source_y4m **source, const char *path, const char *second,
+static int open_y4m(struct gpume_source **source, const char *path, const char *second,
     const char *filter, struct gpume_source_info *info)
 {
     const struct gpume_source_options options = {
@@ -252,12 +249,13 @@ static int open_y4m(struct gpume_source_y4m **source, const char *path, const ch
         .path_count = second ? 2 : 1,
         .filter = filter,
         .stream = -1,
+        .decoder = &gpume_decode_y4m,
         .log = counting_log,
     };
     *source = NULL;
     logged.errors = 0;
     logged.warnings = 0;
-    return gpume_source_y4m_open(source, &options, &cancel, info);
+    return gpume_source_open(source, &options, info);
 }
 
 /* A sample that depends on frame and position; in deep formats every third one exceeds the peak. */
@@ -312,7 +310,7 @@ static bool holds(const void *data, ptrdiff_t stride, uint32_t frame, uint32_t b
 static void check_y4m(const char *path, const char *space, uint32_t bits)
 {
     static uint16_t wide[(WIDTH + 5) * HEIGHT];
-    struct gpume_source_y4m *source = NULL;
+    struct gpume_source *source = NULL;
     struct gpume_source_info info = {0};
     struct gpume_source_counts counts;
     int64_t time_us = -1;
@@ -326,30 +324,30 @@ static void check_y4m(const char *path, const char *space, uint32_t bits)
     REQUIRE(info.rate_num == 30000 && info.rate_den == 1001 && info.frames == 3);
     REQUIRE(strcmp(info.codec, "rawvideo") == 0);
     struct gpume_plane plane = plane_over(readback, bits);
-    REQUIRE_EQUAL(gpume_source_y4m_read(source, &plane, &time_us), GPUME_OK);
+    REQUIRE_EQUAL(gpume_source_read(source, &plane, &time_us), GPUME_OK);
     REQUIRE_EQUAL(time_us, 0);
     REQUIRE(holds(plane.data, plane.stride, 0, bits));
-    REQUIRE_EQUAL(gpume_source_y4m_read(source, NULL, &time_us), GPUME_OK);
+    REQUIRE_EQUAL(gpume_source_read(source, NULL, &time_us), GPUME_OK);
     REQUIRE_EQUAL(time_us, 33367);
     memset(wide, 0x5a, sizeof wide);
     plane.data = wide;
     plane.stride = (WIDTH + 5) * (bits > 8 ? 2 : 1);
-    REQUIRE_EQUAL(gpume_source_y4m_read(source, &plane, &time_us), GPUME_OK);
+    REQUIRE_EQUAL(gpume_source_read(source, &plane, &time_us), GPUME_OK);
     REQUIRE_EQUAL(time_us, 66733);
     REQUIRE(holds(plane.data, plane.stride, 2, bits));
     REQUIRE(((const uint8_t *)wide)[plane.stride - 1] == 0x5a);
-    REQUIRE_EQUAL(gpume_source_y4m_read(source, &plane, &time_us), GPUME_EOF);
-    REQUIRE_EQUAL(gpume_source_y4m_read(source, &plane, &time_us), GPUME_EOF);
-    gpume_source_y4m_get_counts(source, &counts);
+    REQUIRE_EQUAL(gpume_source_read(source, &plane, &time_us), GPUME_EOF);
+    REQUIRE_EQUAL(gpume_source_read(source, &plane, &time_us), GPUME_EOF);
+    gpume_source_get_counts(source, &counts);
     REQUIRE(
         counts.delivered == 3 && counts.refused == 0 && logged.warnings == 0 && logged.errors == 0);
-    gpume_source_y4m_close(&source);
+    gpume_source_close(&source);
 }
 
 /* FFmpeg reports the same depth, pixel format, range and rate, and returns the same samples. */
 static void compare_y4m(const char *path)
 {
-    struct gpume_source_y4m *own = NULL;
+    struct gpume_source *own = NULL;
     struct gpume_source *lavf = NULL;
     struct gpume_source_info a = {0}, b = {0};
     int64_t own_us = -1, lavf_us = -2;
@@ -362,13 +360,13 @@ static void compare_y4m(const char *path)
         const struct gpume_plane from = plane_over(readback, a.bits);
         const struct gpume_plane to = plane_over(storage, b.bits);
         for (uint32_t i = 0; i < 3; i++) {
-            REQUIRE_EQUAL(gpume_source_y4m_read(own, &from, &own_us), GPUME_OK);
+            REQUIRE_EQUAL(gpume_source_read(own, &from, &own_us), GPUME_OK);
             REQUIRE_EQUAL(gpume_source_read(lavf, &to, &lavf_us), GPUME_OK);
             REQUIRE_EQUAL(own_us, lavf_us);
             REQUIRE(memcmp(storage, readback, WIDTH * HEIGHT * (a.bits > 8 ? 2u : 1u)) == 0);
         }
     }
-    gpume_source_y4m_close(&own);
+    gpume_source_close(&own);
     gpume_source_close(&lavf);
 }
 
@@ -444,7 +442,7 @@ static void test_y4m_damage(void)
     struct gpume_source_info info;
     struct gpume_source_counts counts;
     for (size_t i = 0; i <= sizeof cut / sizeof cut[0]; i++) {
-        struct gpume_source_y4m *source = NULL;
+        struct gpume_source *source = NULL;
         int64_t time_us = 0;
         put_y4m("own.y4m", "YUV4MPEG2 W37 H23 C420\n", 8, FRAME_BYTES - WIDTH * HEIGHT);
         FILE *file = fopen("own.y4m", "r+b");
@@ -460,15 +458,15 @@ static void test_y4m_damage(void)
             REQUIRE(truncate("own.y4m", end - cut[i]) == 0);
         }
         REQUIRE_EQUAL(open_y4m(&source, "own.y4m", NULL, NULL, &info), GPUME_OK);
-        REQUIRE_EQUAL(gpume_source_y4m_read(source, NULL, &time_us), GPUME_OK);
-        REQUIRE_EQUAL(gpume_source_y4m_read(source, NULL, &time_us), GPUME_OK);
-        REQUIRE_EQUAL(gpume_source_y4m_read(source, NULL, &time_us), GPUME_EOF);
-        REQUIRE_EQUAL(gpume_source_y4m_read(source, NULL, &time_us), GPUME_EOF);
-        gpume_source_y4m_get_counts(source, &counts);
+        REQUIRE_EQUAL(gpume_source_read(source, NULL, &time_us), GPUME_OK);
+        REQUIRE_EQUAL(gpume_source_read(source, NULL, &time_us), GPUME_OK);
+        REQUIRE_EQUAL(gpume_source_read(source, NULL, &time_us), GPUME_EOF);
+        REQUIRE_EQUAL(gpume_source_read(source, NULL, &time_us), GPUME_EOF);
+        gpume_source_get_counts(source, &counts);
         REQUIRE(counts.delivered == 2 && counts.refused == 1 && logged.warnings == 1 &&
                 logged.errors == 0);
         REQUIRE_EQUAL(time_us, 40000);
-        gpume_source_y4m_close(&source);
+        gpume_source_close(&source);
         if (i < sizeof cut / sizeof cut[0]) { /* FFmpeg accepts FRAMED for FRAME */
             compare_damage("own.y4m");
         }
@@ -506,16 +504,16 @@ static void test_y4m_headers(void)
         {"YUV4MPEG2 W2 H1 F25 Cmono\nFRAME\nab", GPUME_OK},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct gpume_source_y4m *source = NULL;
+        struct gpume_source *source = NULL;
         struct gpume_source_info info = {0};
         put("own.y4m", cases[i].text);
         int status = open_y4m(&source, "own.y4m", NULL, NULL, &info);
         REQUIRE_EQUAL(status, cases[i].status);
         REQUIRE_EQUAL(logged.errors, status != GPUME_OK);
         REQUIRE(status != GPUME_OK || (info.rate_num == 25 && info.rate_den == 1));
-        gpume_source_y4m_close(&source);
+        gpume_source_close(&source);
     }
-    struct gpume_source_y4m *source = NULL;
+    struct gpume_source *source = NULL;
     struct gpume_source_info info;
     REQUIRE_EQUAL(open_y4m(&source, ".", NULL, NULL, &info), GPUME_IO);
     REQUIRE_EQUAL(open_y4m(&source, "none.y4m", NULL, NULL, &info), GPUME_IO);
@@ -532,7 +530,7 @@ static void test_y4m_headers(void)
 
 static void test_y4m_stills(void)
 {
-    struct gpume_source_y4m *source = NULL;
+    struct gpume_source *source = NULL;
     struct gpume_source_info info = {0};
     int64_t time_us = -1;
     put("own.y4m", "YUV4MPEG2 W2 H2 Cmono F50:1\nFRAME\nabcdFRAME\nefgh");
@@ -541,23 +539,22 @@ static void test_y4m_stills(void)
     REQUIRE(info.rate_num == 25 && info.frames == 2);
     char luma[4];
     const struct gpume_plane plane = {luma, 2, 2, 2, 8};
-    REQUIRE_EQUAL(gpume_source_y4m_read(source, &plane, &time_us), GPUME_OK);
+    REQUIRE_EQUAL(gpume_source_read(source, &plane, &time_us), GPUME_OK);
     REQUIRE(memcmp(luma, "abcd", 4) == 0 && time_us == 0);
-    REQUIRE_EQUAL(gpume_source_y4m_read(source, &plane, &time_us), GPUME_OK);
+    REQUIRE_EQUAL(gpume_source_read(source, &plane, &time_us), GPUME_OK);
     REQUIRE(memcmp(luma, "ijkl", 4) == 0 && time_us == 40000);
-    REQUIRE_EQUAL(gpume_source_y4m_read(source, &plane, &time_us), GPUME_EOF);
+    REQUIRE_EQUAL(gpume_source_read(source, &plane, &time_us), GPUME_EOF);
     REQUIRE_EQUAL(logged.warnings, 0);
-    gpume_source_y4m_close(&source);
+    gpume_source_close(&source);
     put("two.y4m", "YUV4MPEG2 W2 H1 Cmono\nFRAME\nij");
     REQUIRE_EQUAL(open_y4m(&source, "own.y4m", "two.y4m", NULL, &info), GPUME_UNSUPPORTED);
     REQUIRE_EQUAL(logged.errors, 1);
     REQUIRE_EQUAL(open_y4m(&source, "own.y4m", NULL, "scale=2:2", &info), GPUME_UNSUPPORTED);
     REQUIRE_EQUAL(logged.errors, 1);
     REQUIRE_EQUAL(open_y4m(&source, "own.y4m", NULL, NULL, &info), GPUME_OK);
-    atomic_store(&cancel, true);
-    REQUIRE_EQUAL(gpume_source_y4m_read(source, NULL, &time_us), GPUME_CANCELLED);
-    atomic_store(&cancel, false);
-    gpume_source_y4m_close(&source);
+    gpume_source_cancel(source);
+    REQUIRE_EQUAL(gpume_source_read(source, NULL, &time_us), GPUME_CANCELLED);
+    gpume_source_close(&source);
     REQUIRE(unlink("two.y4m") == 0);
 }
 
