@@ -6,6 +6,7 @@
 #include "base/locked_log.h"
 #include "base/sized.h"
 #include "base/status.h"
+#include "model/options.h"
 #include "model/plan.h"
 #include "run/pipeline.h"
 #include "run/schedule.h"
@@ -60,8 +61,14 @@ const char *gpume_version(void)
 
 int gpume_params_fill(struct gpume_params *params)
 {
-    static const struct gpume_params defaults = {
-        .bits = 8, .block = 8, .window_x = 7, .window_y = 7, .ref_distance = 1};
+    static const struct gpume_params defaults = {.bits = 8,
+        .block = 8,
+        .window_x = 7,
+        .window_y = 7,
+        .ref_distance = 1,
+        .subpel = 1,
+        .passes = 2,
+        .candidates = 1};
     return params ? gpume_sized_write(params, &defaults, sizeof(defaults)) : GPUME_INVALID;
 }
 
@@ -207,6 +214,7 @@ int gpume_open(gpume **out, const struct gpume_params *params)
         resolved.prefilter = &ctx->prefilter;
     }
     status = status == GPUME_OK && resolved.search ? resolve_search(ctx, &resolved) : status;
+    gpume_options_complete(&resolved);
     ctx->params = resolved;
     ctx->schedule = gpume_schedule_make(&resolved);
     if (status == GPUME_OK) {
@@ -308,6 +316,19 @@ static bool find_frame(const struct gpume *ctx, uint64_t index, uint64_t *sequen
     return *sequence < ctx->sent_count && ctx->sent_count - *sequence <= ctx->schedule.distance + 1;
 }
 
+/* Turns indices of frames into sequence numbers. */
+static bool find_frames(const struct gpume *ctx, struct gpume_task *task)
+{
+    bool found = find_frame(ctx, task->target, &task->target) &&
+                 find_frame(ctx, task->reference, &task->reference) &&
+                 task->more_count < GPUME_REFERENCES_MAX &&
+                 (task->more_count == 0 || ctx->params.best_reference);
+    for (uint32_t i = 0; found && i < task->more_count; i++) {
+        found = find_frame(ctx, task->more[i], &task->more[i]);
+    }
+    return found;
+}
+
 int gpume_search(gpume *ctx, const struct gpume_task *task)
 {
     struct gpume_task own;
@@ -323,12 +344,12 @@ int gpume_search(gpume *ctx, const struct gpume_task *task)
     if (status != GPUME_OK) {
         return status;
     }
-    if (!find_frame(ctx, task->target, &own.target) ||
-        !find_frame(ctx, task->reference, &own.reference)) {
+    if (!find_frames(ctx, &own)) {
         gpume_log_write(ctx->log, GPUME_LOG_ERROR,
             "gpume_search: target %llu, reference %llu: must be among the newest %llu of the "
-            "frames "
-            "%llu to %lld that have been sent (params.ref_distance + 1)",
+            "frames %llu to %lld that have been sent (params.ref_distance + 1); more references "
+            "need "
+            "params.best_reference",
             (unsigned long long)task->target, (unsigned long long)task->reference,
             (unsigned long long)ctx->schedule.distance + 1,
             (unsigned long long)ctx->params.first_frame,

@@ -119,9 +119,17 @@ static int cpu_close(void **engine)
     return GPUME_OK;
 }
 
+static int refuse_general(const struct gpume_plan *plan, const struct gpume_log *log)
+{
+    if (!plan->general) {
+        return GPUME_OK;
+    }
+    gpume_log_write(log, GPUME_LOG_ERROR, "the general search is not built in");
+    return GPUME_UNSUPPORTED;
+}
+
 int gpume_engine_cpu_open(void **engine, const struct gpume_params *params,
-    const struct gpume_block_sizes *sizes, const struct gpume_log *log, struct gpume_plan *plan,
-    const struct gpume_search *search)
+    const struct gpume_log *log, struct gpume_plan *plan, const struct gpume_search *search)
 {
     static const struct gpume_caps caps = {
         .window_bytes = UINT64_MAX, .align_bytes = 64, .batch_max = 1, .batch_work = 1ull << 32};
@@ -132,7 +140,8 @@ int gpume_engine_cpu_open(void **engine, const struct gpume_params *params,
     }
     cpu->shared.search = search;
     int status;
-    GPUME_TRY(gpume_plan_make_layers(params, sizes, &caps, log, &cpu->shared.plan));
+    GPUME_TRY(gpume_plan_make(params, &caps, log, &cpu->shared.plan));
+    GPUME_TRY(refuse_general(&cpu->shared.plan, log));
     status = gpume_workers_create(&cpu->workers, params->threads);
     if (status == GPUME_AGAIN) {
         status = gpume_log_no_thread(log);
@@ -164,7 +173,7 @@ static int cpu_open(void **engine, const struct gpume_params *params, const stru
     if (!search) {
         return GPUME_UNSUPPORTED; /* lib.c has logged why */
     }
-    int status = gpume_engine_cpu_open(engine, params, NULL, log, plan, search);
+    int status = gpume_engine_cpu_open(engine, params, log, plan, search);
     if (status == GPUME_OK) {
         const struct cpu *cpu = *engine;
         status = gpume_plan_check_memory(
@@ -350,12 +359,12 @@ static int cpu_submit(void *engine, uint32_t slot, const struct gpume_batch *bat
 /* --- collecting */
 
 static void fill_field(
-    const struct gpume_steps *steps, const struct gpume_sums *sums, struct gpume_field *field)
+    const struct gpume_steps *steps, const struct gpume_sums *sums, struct gpume_field_box *box)
 {
     const struct gpume_plan *plan = &steps->shared->plan;
-    field->vectors = steps->vectors;
-    field->costs = steps->costs;
-    field->ranks = steps->ranks;
+    struct gpume_field *field = &box->field;
+    box->results = (struct gpume_results){
+        .vectors = steps->vectors, .costs = steps->costs, .ranks = steps->ranks};
     field->sums = *sums;
     field->predicted = (struct gpume_plane){.data = steps->predicted,
         .stride = plan->plane_stride,
@@ -391,7 +400,7 @@ static struct gpume_item complete_layer(
 
 /* The field's sums are those of the first layer, as the predicted frame is. */
 static void complete_field(
-    struct cpu *cpu, const struct gpume_steps *steps, struct gpume_field *field)
+    struct cpu *cpu, const struct gpume_steps *steps, struct gpume_field_box *box)
 {
     struct gpume_search_counts counts = {0};
     struct gpume_sums sums = {0};
@@ -407,7 +416,7 @@ static void complete_field(
     }
     cpu->stats.fields++;
     add_counts(&cpu->stats, cpu->shared.plan.field_candidates, &counts);
-    fill_field(steps, &sums, field);
+    fill_field(steps, &sums, box);
 }
 
 /* Steps that the submission does not have are complete. */
@@ -433,7 +442,7 @@ static int cpu_collect(void *engine, uint32_t slot, const struct gpume_batch *ba
         return GPUME_CANCELLED; /* work items are missing: nothing to learn from */
     }
     if (batch->field_count > 0) {
-        complete_field(cpu, steps, &batch->fields[0]->field);
+        complete_field(cpu, steps, batch->fields[0]);
     }
     if (cpu->latest.eliminating == last_search(cpu, steps)) {
         cpu->latest.eliminating = NULL; /* the next search in this slot may be another kind */

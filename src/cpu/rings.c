@@ -14,7 +14,7 @@ static int init_ring(
 {
     *ring = gpume_allocate(bytes, rings->frames, sizeof(**ring));
     for (uint32_t i = 0; *ring && i < rings->frames; i++) {
-        (*ring)[i] = gpume_allocate(bytes, plan->padded_bytes + GPUME_SEARCH_SLACK_BYTES, 1);
+        (*ring)[i] = gpume_allocate(bytes, plan->surface_bytes + GPUME_SEARCH_SLACK_BYTES, 1);
         if (!(*ring)[i]) {
             return GPUME_NOMEM;
         }

@@ -19,9 +19,16 @@ int gpume_field_box_init(struct gpume_field_box *box, const struct gpume_plan *p
             .blocks_y = shape->blocks_y};
         box->layer_list[i] = &box->layers[i];
     }
+    if (plan->params.predictor == GPUME_PREDICTOR_GIVEN) {
+        box->predictors = calloc((size_t)plan->references * plan->blocks, sizeof(*box->predictors));
+        if (!box->predictors) {
+            return GPUME_NOMEM;
+        }
+    }
     box->field.blocks_x = plan->layers[0].blocks_x;
     box->field.blocks_y = plan->layers[0].blocks_y;
-    box->field.vector_units = 1;
+    box->field.vector_units = plan->units;
+    box->field.refs = box->references;
     box->field.layer_count = count;
     box->field.layers = box->layer_list;
     return GPUME_OK;
@@ -29,16 +36,48 @@ int gpume_field_box_init(struct gpume_field_box *box, const struct gpume_plan *p
 
 void gpume_field_box_finish(struct gpume_field_box *box)
 {
+    free(box->predictors);
     free(box->layers);
     free((void *)box->layer_list);
 }
 
+void gpume_field_box_describe(struct gpume_field_box *box, uint64_t first_frame)
+{
+    const struct gpume_task *task = &box->task;
+    box->field.frame = first_frame + task->target;
+    box->field.ref = first_frame + task->reference;
+    box->field.tag = task->tag;
+    box->field.ref_count = 1 + task->more_count;
+    box->references[0] = box->field.ref;
+    for (uint32_t i = 0; i < task->more_count; i++) {
+        box->references[1 + i] = first_frame + task->more[i];
+    }
+}
+
+static const uint32_t *part_of(const uint32_t *array, uint32_t first)
+{
+    return array ? array + first : NULL;
+}
+
 void gpume_field_box_complete(struct gpume_field_box *box, const struct gpume_plan *plan)
 {
+    const struct gpume_results *r = &box->results;
     for (uint32_t i = 0; i < plan->layer_count; i++) {
         const uint32_t first = plan->layers[i].first;
-        box->layers[i].vectors = box->field.vectors + first;
-        box->layers[i].costs = box->field.costs + first;
-        box->layers[i].ranks = box->field.ranks + first;
+        struct gpume_layer *layer = &box->layers[i];
+        layer->vectors = r->vectors + first;
+        layer->costs = r->costs + first;
+        layer->ranks = r->ranks + first;
+        layer->candidate_stride = plan->blocks;
+        layer->bits = part_of(r->bits, first);
+        layer->refs = part_of(r->refs, first);
+        layer->refs2 = part_of(r->refs2, first);
+        layer->vectors2 = r->vectors2 ? r->vectors2 + first : NULL;
+        layer->second = plan->params.confidence ? layer->costs + plan->blocks : NULL;
+        layer->ties = part_of(r->ties, first);
+        layer->texture = part_of(r->texture, first);
     }
+    box->field.vectors = r->vectors;
+    box->field.costs = r->costs;
+    box->field.ranks = r->ranks;
 }

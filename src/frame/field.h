@@ -10,6 +10,20 @@
 #include "frame/frame.h"
 #include "model/plan.h"
 
+/* What an engine finds for a task: arrays over the blocks of all layers, one layer after the other.
+ * Those marked * hold plan.kept candidates, one after the other. NULL: the plan does not want it.
+ */
+struct gpume_results {
+    const struct gpume_vector *vectors; /* * */
+    const uint32_t *costs;              /* *; GPUME_NONE: no such candidate */
+    const uint32_t *ranks;              /* by layer */
+    const uint32_t *bits;               /* * */
+    const uint32_t *refs, *refs2;       /* indices in the task's references */
+    const struct gpume_vector *vectors2;
+    const uint32_t *ties, *texture;
+    const uint32_t *chosen; /* 1: params.partition chose this block, 0: not */
+};
+
 struct gpume_field_box {
     struct gpume_field field; /* first: the public pointer is a pointer to the box */
     struct gpume_task task;   /* frames by sequence number */
@@ -20,6 +34,10 @@ struct gpume_field_box {
     atomic_uint refs;
     void (*recycle)(void *owner, struct gpume_field_box *box);
     void *owner;
+    struct gpume_results results;
+    /* In units, for every reference of the task those of all layers; NULL: none are given. */
+    struct gpume_vector *predictors;
+    uint64_t references[GPUME_REFERENCES_MAX]; /* field.refs */
     struct gpume_layer *layers;
     const struct gpume_layer **layer_list;
 };
@@ -29,7 +47,10 @@ struct gpume_field_box {
 int gpume_field_box_init(struct gpume_field_box *box, const struct gpume_plan *plan);
 void gpume_field_box_finish(struct gpume_field_box *box);
 
-/* Points the layers into the arrays that the engine has filled in. */
+/* Fills in the frames that the field's task names. first_frame: the index of sequence number 0. */
+void gpume_field_box_describe(struct gpume_field_box *box, uint64_t first_frame);
+
+/* Points the layers and the field into the results. */
 void gpume_field_box_complete(struct gpume_field_box *box, const struct gpume_plan *plan);
 
 #endif

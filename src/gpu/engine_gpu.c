@@ -241,8 +241,9 @@ static const void *result_at(
 
 /* The public field shows the first layer. */
 static void fill_field(
-    const struct engine *engine, uint32_t slot, uint32_t index, struct gpume_field *field)
+    const struct engine *engine, uint32_t slot, uint32_t index, struct gpume_field_box *box)
 {
+    struct gpume_field *field = &box->field;
     const struct gpume_plan *plan = &engine->planned.plan;
     const uint32_t *sums = result_at(engine, slot, GPUME_ARRAY_SUMS, index);
     uint64_t totals[GPUME_SUMS];
@@ -250,9 +251,11 @@ static void fill_field(
         totals[i] = sums[2 * i] | (uint64_t)sums[2 * i + 1] << 32;
     }
     field->sums = (struct gpume_sums){totals[0], totals[1], totals[2], totals[3], totals[4]};
-    field->vectors = result_at(engine, slot, GPUME_ARRAY_VECTORS, index);
-    field->costs = result_at(engine, slot, GPUME_ARRAY_COSTS, index);
-    field->ranks = result_at(engine, slot, GPUME_ARRAY_RANKS, index);
+    box->results = (struct gpume_results){
+        .vectors = result_at(engine, slot, GPUME_ARRAY_VECTORS, index),
+        .costs = result_at(engine, slot, GPUME_ARRAY_COSTS, index),
+        .ranks = result_at(engine, slot, GPUME_ARRAY_RANKS, index),
+    };
     field->predicted = (struct gpume_plane){.stride = plan->plane_stride,
         .width = plan->params.width,
         .height = plan->params.height,
@@ -277,7 +280,7 @@ static int engine_collect(void *opaque, uint32_t index, const struct gpume_batch
     GPUME_TRY(gpume_slot_wait(&engine->slots[index], &engine->timeline, engine->row_ns));
     GPUME_TRY(validation_verdict(&engine->gpu));
     for (uint32_t i = 0; i < batch->field_count; i++) {
-        fill_field(engine, index, i, &batch->fields[i]->field);
+        fill_field(engine, index, i, batch->fields[i]);
         gpume_pruning_count(&engine->pruning, index, &engine->planned.plan, &engine->planned.layout,
             result_at(engine, index, GPUME_ARRAY_COUNTS, i), &engine->counts);
     }

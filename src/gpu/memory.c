@@ -11,7 +11,7 @@ void gpume_need_surface(
 {
     uint32_t together = plan->one_window ? plan->ring : 1;
     gpume_need_buffers(needs, GPUME_MEMORY_SURFACES + surface, GPUME_BUFFER_DEVICE,
-        plan->padded_bytes * together, plan->ring / together);
+        plan->surface_bytes * together, plan->ring / together);
 }
 
 static VkDeviceSize place_arrays(const struct gpume_memory_needs *needs, enum gpume_array first,

@@ -29,7 +29,6 @@ _Static_assert(sizeof(gpume_stages) / sizeof(*gpume_stages) == GPUME_STAGES_COUN
 static int make_plan(const struct gpume_gpu *gpu, const struct gpume_params *params,
     const struct gpume_engine_gpu_rules *rules, uint32_t batch_max, struct gpume_plan *plan)
 {
-    const struct gpume_block_sizes *sizes = rules->sizes.count > 0 ? &rules->sizes : NULL;
     uint64_t window_bytes = rules->window_bytes;
     static const struct gpume_log silent;
     uint64_t range = gpu->properties.limits.maxStorageBufferRange;
@@ -39,12 +38,11 @@ static int make_plan(const struct gpume_gpu *gpu, const struct gpume_params *par
         .batch_max = batch_max,
         .batch_work = gpume_work_most(gpu->properties.deviceType),
     };
-    if (caps.window_bytes < range &&
-        gpume_plan_make_layers(params, sizes, &caps, &silent, plan) == GPUME_OK) {
+    if (caps.window_bytes < range && gpume_plan_make(params, &caps, &silent, plan) == GPUME_OK) {
         return GPUME_OK;
     }
     caps.window_bytes = range;
-    return gpume_plan_make_layers(params, sizes, &caps, gpu->log, plan);
+    return gpume_plan_make(params, &caps, gpu->log, plan);
 }
 
 /* Is a layer worth block sums, and do those of the whole ring fit? */
@@ -144,6 +142,10 @@ int gpume_plan_gpu_make(struct gpume_gpu *gpu, const struct gpume_params *params
     GPUME_TRY(gpume_plan_check_memory(
         params, planned->bytes.host + planned->bytes.device, prunes_any, gpu->log));
     GPUME_TRY(check_ranges(gpu, plan));
+    if (plan->general) {
+        gpume_log_write(gpu->log, GPUME_LOG_ERROR, "the general search is not built in");
+        status = GPUME_UNSUPPORTED;
+    }
 fail:
     return status;
 }

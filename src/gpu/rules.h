@@ -14,7 +14,6 @@ struct gpume_engine_gpu_rules {
         as_hardware; /* treat a software driver as a GPU, in what is chosen and how work is split */
     struct gpume_tile tile; /* the shape of tiles, as far as gpume_tile_complete takes it; chunk 0 =
                                as usual */
-    struct gpume_block_sizes sizes; /* of layers; count 0 = params->block, square */
 };
 
 #endif

@@ -16,7 +16,8 @@
 #define GPUME_ORDER_NUMBER(value) ((uint32_t)(value))
 #endif
 
-/* The place of a vector in that order, among those of a window: at most 1025^2 for the largest. */
+/* The place of a vector in that order, among those of a window: at most 4097^2 for the
+ * largest, in quarter pixels. */
 GPUME_ORDER_FUNCTION gpume_order(int dx, int dy, int window_x, int window_y)
 {
     int index = (dy + window_y) * (2 * window_x + 1) + dx + window_x;
@@ -29,7 +30,8 @@ struct gpume_candidate {
     int32_t dx, dy;
 };
 
-#define GPUME_ORDER_WINDOW 512 /* the largest: vectors have the same order in every window */
+#define GPUME_ORDER_WINDOW                                                                         \
+    2048 /* the largest, in quarter pixels: vectors have the same order in every window */
 
 /* Does a win over b? */
 static inline bool gpume_candidate_wins(struct gpume_candidate a, struct gpume_candidate b)

@@ -3,6 +3,7 @@
 
 #include "base/grid.h"
 #include "base/status.h"
+#include "model/options.h"
 
 #define PIXELS_MAX (1ull << 32)         /* pixels: 2^32 * 65535^2 < 2^64 bounds every squared sum */
 #define BATCH_BLOCKS (1u << 20)         /* blocks of a submission: enough for any device */
@@ -12,9 +13,7 @@
 static int refuse(
     const struct gpume_log *log, const char *name, uint64_t value, const char *allowed)
 {
-    gpume_log_write(
-        log, GPUME_LOG_ERROR, "%s %llu: must be %s", name, (unsigned long long)value, allowed);
-    return GPUME_INVALID;
+    return gpume_options_refuse(log, name, value, allowed);
 }
 
 static int check_params(const struct gpume_params *p, const struct gpume_log *log)
@@ -54,23 +53,6 @@ static int check_params(const struct gpume_params *p, const struct gpume_log *lo
     if (p->direction == GPUME_DIRECTION_MANUAL && p->target_count > 0) {
         return refuse(log, "params.target_count", p->target_count, "0 with GPUME_DIRECTION_MANUAL");
     }
-    if (p->metric != GPUME_METRIC_SAD) {
-        return refuse(log, "params.metric", (uint64_t)p->metric, "one of enum gpume_metric");
-    }
-    return GPUME_OK;
-}
-
-static int check_sides(const struct gpume_block_sizes *sizes, const struct gpume_log *log)
-{
-    for (uint32_t i = 0; i < sizes->count; i++) {
-        const uint32_t sides[] = {sizes->of[i].width, sizes->of[i].height};
-        for (uint32_t axis = 0; axis < 2; axis++) {
-            uint32_t side = sides[axis];
-            if (side < GPUME_BLOCK_MIN || side > GPUME_BLOCK_MAX || side % 4 != 0) {
-                return refuse(log, "params.block", side, "a multiple of 4 from 4 to 128");
-            }
-        }
-    }
     return GPUME_OK;
 }
 
@@ -100,17 +82,19 @@ static void add_layer(
 }
 
 /* Picture and sides are checked: at most 2^28 blocks in a layer and a few cut ones. */
-static int plan_blocks(
-    struct gpume_plan *plan, const struct gpume_block_sizes *sizes, const struct gpume_log *log)
+static int plan_blocks(struct gpume_plan *plan, const struct gpume_log *log)
 {
     const struct gpume_params *p = &plan->params;
+    const struct gpume_block_size square = {p->block, p->block};
+    const struct gpume_block_size *shapes = p->shape_count > 0 ? p->shapes : &square;
+    uint32_t count = p->shape_count > 0 ? p->shape_count : 1;
     uint64_t blocks = 0;
     plan->sample_bytes = p->bits > 8 ? 2 : 1;
     plan->candidates = (2ull * p->window_x + 1) * (2ull * p->window_y + 1);
     /* Raw files exist whose 10-bit samples use all 16: bound by what the memory can hold. */
     uint32_t sample_max = plan->sample_bytes == 2 ? 65535 : 255;
-    for (uint32_t i = 0; i < sizes->count; i++) {
-        add_layer(plan, sizes->of[i].width, sizes->of[i].height, sample_max);
+    for (uint32_t i = 0; i < count; i++) {
+        add_layer(plan, shapes[i].width, shapes[i].height, sample_max);
         blocks += plan->layers[i].blocks;
     }
     return blocks <= UINT32_MAX ? GPUME_OK
@@ -137,6 +121,50 @@ static uint32_t highest_block(const struct gpume_plan *plan)
     return height;
 }
 
+static void sort_distances(struct gpume_plan *plan)
+{
+    const struct gpume_params *p = &plan->params;
+    plan->distances[0] = p->ref_distance;
+    plan->distance_count = 1;
+    for (uint32_t i = 0; i < p->distance_count; i++) {
+        uint32_t at = i;
+        for (; at > 0 && plan->distances[at - 1] > p->distances[i]; at--) {
+            plan->distances[at] = plan->distances[at - 1];
+        }
+        plan->distances[at] = p->distances[i];
+        plan->distance_count = i + 1;
+    }
+}
+
+static uint32_t references_of(const struct gpume_plan *plan)
+{
+    if (!plan->params.best_reference) {
+        return 1;
+    }
+    switch (plan->params.direction) {
+    case GPUME_DIRECTION_MANUAL:
+        return GPUME_REFERENCES_MAX;
+    case GPUME_DIRECTION_BOTH:
+        return 2 * plan->distance_count;
+    default:
+        return plan->distance_count;
+    }
+}
+
+/* What is searched, beyond blocks and windows. */
+static void plan_search(struct gpume_plan *plan)
+{
+    const struct gpume_params *p = &plan->params;
+    plan->units = p->subpel;
+    plan->planes = p->subpel * p->subpel;
+    plan->kept = (uint32_t)gpume_max_u64(p->candidates, p->confidence ? 2 : 1);
+    plan->passes = p->predictor == GPUME_PREDICTOR_MEDIAN ? p->passes : 1;
+    sort_distances(plan);
+    plan->references = references_of(plan);
+    plan->general = p->metric != GPUME_METRIC_SAD || p->subpel > 1 || p->rate || p->partition ||
+                    p->best_reference || plan->kept > 1;
+}
+
 static void plan_surfaces(struct gpume_plan *plan)
 {
     bool filters = plan->params.prefilter != NULL;
@@ -159,13 +187,18 @@ static void plan_layout(struct gpume_plan *plan, const struct gpume_caps *caps)
     plan->padded_rows = p->height + 2 * p->window_y;
     plan->padded_bytes = gpume_round_up(
         (uint64_t)plan->padded_stride * plan->padded_rows * plan->sample_bytes, caps->align_bytes);
+    plan->surface_bytes = plan->padded_bytes * plan->planes;
 }
 
-/* Pixel differences of a field: below 2^32 * 2^21 in each layer. */
+/* Differences of samples in a task: below 2^32 * 2^21 in each layer, at most 2^16 times for the
+ * rest. */
 static uint64_t field_work(const struct gpume_plan *plan)
 {
-    return (uint64_t)plan->params.width * plan->params.height * plan->candidates *
-           plan->layer_count;
+    const struct gpume_params *p = &plan->params;
+    uint64_t fractions = p->subpel_search == GPUME_SUBPEL_FULL ? plan->planes : 1;
+    uint64_t searches = (uint64_t)plan->passes * plan->kept * plan->references;
+    return (uint64_t)p->width * p->height * plan->candidates * plan->layer_count *
+           gpume_min_u64(fractions * searches, 1u << 5);
 }
 
 /* The largest batch for which the 16-bit box sums of its frames and their references fit one
@@ -173,7 +206,7 @@ static uint64_t field_work(const struct gpume_plan *plan)
 static uint64_t batch_of(const struct gpume_plan *plan, const struct gpume_caps *caps)
 {
     uint64_t window = caps->window_bytes / 16 * 15 / 2 * plan->sample_bytes;
-    uint64_t frames = window / plan->padded_bytes, batch = BATCH_BYTES / plan->padded_bytes;
+    uint64_t frames = window / plan->surface_bytes, batch = BATCH_BYTES / plan->padded_bytes;
     return frames > plan->reach ? gpume_min_u64(batch, frames - plan->reach) : batch;
 }
 
@@ -183,7 +216,7 @@ static void plan_batch(struct gpume_plan *plan, const struct gpume_caps *caps, u
     const struct gpume_params *p = &plan->params;
     bool large = plan->plane_bytes > LARGE_PLANE_BYTES;
     bool both = p->direction == GPUME_DIRECTION_BOTH;
-    uint64_t ring_bytes = (plan->reach + batch) * plan->padded_bytes;
+    uint64_t ring_bytes = (plan->reach + batch) * plan->surface_bytes;
     plan->one_window = ring_bytes <= caps->window_bytes;
     plan->batch = plan->one_window ? (uint32_t)batch : 1;
     plan->ring = plan->reach + plan->batch;
@@ -203,7 +236,7 @@ static void plan_batch(struct gpume_plan *plan, const struct gpume_caps *caps, u
  */
 static uint64_t frames_bytes(const struct gpume_plan *plan)
 {
-    return plan->pool * plan->plane_bytes + (plan->params.ref_distance + 1) * plan->padded_bytes;
+    return plan->pool * plan->plane_bytes + (plan->reach + 1ull) * plan->surface_bytes;
 }
 
 static bool fits(const struct gpume_plan *plan)
@@ -212,22 +245,22 @@ static bool fits(const struct gpume_plan *plan)
 }
 
 /* Frames before the newest one that has been submitted that a task may look at. */
-static uint32_t reach_of(const struct gpume_params *p)
+static uint32_t reach_of(const struct gpume_plan *plan)
 {
-    switch (p->direction) {
+    uint32_t distance = plan->distances[plan->distance_count - 1];
+    switch (plan->params.direction) {
     case GPUME_DIRECTION_BOTH: /* frame m brings (m - d, m), then (m - d + 1, m - 2d + 1) */
-        return 2 * p->ref_distance - 1;
+        return 2 * distance - !plan->params.best_reference;
     case GPUME_DIRECTION_MANUAL: /* the next frame may be submitted before a task that waits */
-        return p->ref_distance + 1;
+        return distance + 1;
     default:
-        return p->ref_distance;
+        return distance;
     }
 }
 
 static void plan_counts(struct gpume_plan *plan, const struct gpume_caps *caps)
 {
-    const struct gpume_params *p = &plan->params;
-    plan->reach = reach_of(p);
+    plan->reach = reach_of(plan);
     uint64_t batch = gpume_min_u64(BATCH_BLOCKS / plan->blocks, batch_of(plan, caps));
     batch = gpume_min_u64(batch, caps->batch_work / field_work(plan));
     batch = gpume_min_u64(gpume_min_u64(batch, caps->batch_max), GPUME_BATCH_MAX);
@@ -254,7 +287,7 @@ static int plan_bands(
     const struct gpume_params *p = &plan->params;
     set_bands(plan, p->height);
     plan->filter_rows = p->height;
-    if (plan->one_window || plan->padded_bytes <= caps->window_bytes) {
+    if (plan->one_window || plan->surface_bytes <= caps->window_bytes) {
         return GPUME_OK;
     }
     /* A band of n block rows sees n * block_h + 2 window_y rows of the reference, and up to
@@ -298,20 +331,20 @@ int gpume_plan_check_memory(
     return has_boxes ? GPUME_AGAIN : refuse_memory(params, bytes, "", log);
 }
 
-int gpume_plan_make_layers(const struct gpume_params *params, const struct gpume_block_sizes *sizes,
-    const struct gpume_caps *caps, const struct gpume_log *log, struct gpume_plan *out)
+int gpume_plan_make(const struct gpume_params *params, const struct gpume_caps *caps,
+    const struct gpume_log *log, struct gpume_plan *out)
 {
-    const struct gpume_block_sizes square = {.count = 1, .of = {{params->block, params->block}}};
     struct gpume_plan plan = {.params = *params};
     int status;
-    sizes = sizes ? sizes : &square;
+    gpume_options_complete(&plan.params);
     GPUME_TRY(check_params(params, log));
-    GPUME_TRY(check_sides(sizes, log));
+    GPUME_TRY(gpume_options_check(&plan.params, log));
     if (params->prefilter) {
         GPUME_TRY(gpume_prefilter_make(params->prefilter, params->bits, log, &plan.prefilter));
     }
     plan_surfaces(&plan);
-    GPUME_TRY(plan_blocks(&plan, sizes, log));
+    GPUME_TRY(plan_blocks(&plan, log));
+    plan_search(&plan);
     plan_layout(&plan, caps);
     plan_counts(&plan, caps);
     GPUME_TRY(plan_bands(&plan, caps, log));
@@ -321,10 +354,4 @@ int gpume_plan_make_layers(const struct gpume_params *params, const struct gpume
     *out = plan;
 fail:
     return status;
-}
-
-int gpume_plan_make(const struct gpume_params *params, const struct gpume_caps *caps,
-    const struct gpume_log *log, struct gpume_plan *plan)
-{
-    return gpume_plan_make_layers(params, NULL, caps, log, plan);
 }

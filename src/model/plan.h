@@ -28,7 +28,7 @@
 
 #define GPUME_BATCH_MAX 64u /* fields in one submission */
 #define GPUME_SLOTS_MAX 4u  /* submissions under way */
-#define GPUME_LAYERS_MAX 32u
+#define GPUME_LAYERS_MAX GPUME_SHAPES_MAX
 
 /* What an engine and its device can do. */
 struct gpume_caps {
@@ -36,14 +36,6 @@ struct gpume_caps {
     uint32_t align_bytes;  /* of such parts; a power of 2 */
     uint32_t batch_max;    /* fields in one submission, 1 or more */
     uint64_t batch_work;   /* pixel differences in one; a run can only end between submissions */
-};
-
-/* The sizes of the blocks that a field has vectors for, one layer each. */
-struct gpume_block_sizes {
-    uint32_t count; /* 1 to GPUME_LAYERS_MAX */
-    struct {
-        uint32_t width, height; /* pixels; multiples of 4 from 4 to 128 */
-    } of[GPUME_LAYERS_MAX];
 };
 
 struct gpume_plan {
@@ -54,7 +46,7 @@ struct gpume_plan {
     struct gpume_shape layers[GPUME_LAYERS_MAX];
     uint32_t layer_count;
     uint32_t blocks;           /* of all layers */
-    uint64_t candidates;       /* per block, far from any edge */
+    uint64_t candidates;       /* per block, far from any edge; in whole pixels */
     uint64_t field_candidates; /* of all blocks, those that the edge mode allows; below 2^49 */
 
     uint32_t plane_stride; /* bytes per row of pool frames and predicted frames; a multiple of 64,
@@ -65,7 +57,18 @@ struct gpume_plan {
     uint32_t dx_quads;      /* quads of neighbouring dx that cover -pad_x .. window_x */
     uint32_t padded_stride; /* samples */
     uint32_t padded_rows;
-    uint64_t padded_bytes; /* aligned to caps.align_bytes */
+    uint64_t padded_bytes;  /* aligned to caps.align_bytes */
+    uint32_t planes;        /* of a frame on a surface: units * units, see surface.h */
+    uint64_t surface_bytes; /* of a frame on a surface: of all its planes */
+
+    /* True if the run needs more than the best whole-pixel vector by SAD of one reference: then the
+     * general search answers, which is slower. */
+    bool general;
+    uint32_t units;  /* of vectors in a pixel */
+    uint32_t kept;   /* candidates that are searched per block: 2 at least with confidence */
+    uint32_t passes; /* of the whole search */
+    uint32_t distances[GPUME_DISTANCES_MAX], distance_count; /* rising */
+    uint32_t references;                                     /* of one task, at most */
 
     uint32_t reach;       /* how many frames before the newest one a task may look at */
     uint32_t batch;       /* most frames in a submission, and most tasks */
@@ -108,13 +111,9 @@ static inline uint32_t gpume_plan_reach(uint32_t window, uint32_t room, bool ins
 int gpume_plan_check_memory(
     const struct gpume_params *params, uint64_t bytes, bool has_boxes, const struct gpume_log *log);
 
-/* One layer, of params->block square. GPUME_INVALID: a parameter is out of range.
+/* GPUME_INVALID: a parameter is out of range.
  * GPUME_UNSUPPORTED: caps do not allow it. Both are logged. */
 int gpume_plan_make(const struct gpume_params *params, const struct gpume_caps *caps,
     const struct gpume_log *log, struct gpume_plan *plan);
-
-/* Layers of the given sizes. params->block is ignored. NULL: as gpume_plan_make. */
-int gpume_plan_make_layers(const struct gpume_params *params, const struct gpume_block_sizes *sizes,
-    const struct gpume_caps *caps, const struct gpume_log *log, struct gpume_plan *plan);
 
 #endif

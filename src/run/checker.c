@@ -41,7 +41,7 @@ int gpume_checker_open(
 static void log_mismatch(
     struct gpume_checker *checker, const struct gpume_field *field, uint32_t block)
 {
-    const struct gpume_field *expected = &checker->box.field;
+    const struct gpume_results *expected = &checker->box.results;
     if (checker->logged) {
         return;
     }
@@ -55,7 +55,7 @@ static void log_mismatch(
 
 static void compare(struct gpume_checker *checker, struct gpume_field *field)
 {
-    const struct gpume_field *expected = &checker->box.field;
+    const struct gpume_results *expected = &checker->box.results;
     field->checked = checker->plan.blocks;
     field->matched = 0;
     for (uint32_t i = 0; i < checker->plan.blocks; i++) {

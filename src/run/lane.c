@@ -71,7 +71,11 @@ static void fill_batch(struct gpume_lane *lane, struct gpume_lane_slot *slot)
 
 static uint64_t oldest_of(const struct gpume_task *task)
 {
-    return gpume_min_u64(task->target, task->reference);
+    uint64_t oldest = gpume_min_u64(task->target, task->reference);
+    for (uint32_t i = 0; i < task->more_count; i++) {
+        oldest = gpume_min_u64(oldest, task->more[i]);
+    }
+    return oldest;
 }
 
 /* The oldest frame that is still needed: because it is in flight itself, or because a task that is
@@ -96,20 +100,34 @@ static uint64_t oldest_wanted(const struct gpume_lane *lane)
 
 /* --- the thread */
 
+/* Asks the caller for the predictors of every frame pair. */
+static int fill_predictors(const struct gpume_plan *plan, struct gpume_field_box *box)
+{
+    int status = GPUME_OK;
+    for (uint32_t i = 0; status == GPUME_OK && i < box->field.ref_count; i++) {
+        status = plan->params.predict(plan->params.predict_opaque, box->field.frame,
+            box->references[i], box->predictors + (size_t)i * plan->blocks);
+    }
+    return status;
+}
+
 /* Fills in what the fields' frames determine, before the engine does the rest. Unlocked. */
-static void describe(struct gpume_lane *lane, const struct gpume_batch *batch)
+static int describe(struct gpume_lane *lane, const struct gpume_batch *batch)
 {
     const struct gpume_plan *plan = &lane->plan;
+    int status = GPUME_OK;
     for (uint32_t i = 0; i < batch->frame_count; i++) {
         gpume_history_add(&lane->history, batch->frames[i]);
     }
-    for (uint32_t i = 0; i < batch->field_count; i++) {
+    for (uint32_t i = 0; status == GPUME_OK && i < batch->field_count; i++) {
         struct gpume_field_box *box = batch->fields[i];
-        box->field.frame = plan->params.first_frame + box->task.target;
-        box->field.ref = plan->params.first_frame + box->task.reference;
-        box->field.tag = box->task.tag;
+        gpume_field_box_describe(box, plan->params.first_frame);
         gpume_history_attach(&lane->history, box);
+        if (box->predictors) {
+            status = fill_predictors(plan, box);
+        }
     }
+    return status;
 }
 
 static int submit_next(struct gpume_lane *lane)
@@ -119,9 +137,10 @@ static int submit_next(struct gpume_lane *lane)
     gpume_fifo_push(&lane->in_flight, slot);
     pthread_mutex_unlock(&lane->monitor->mutex);
     const uint64_t start = gpume_clock_ns();
-    describe(lane, &slot->batch);
-    const int status =
-        lane->ops->submit(lane->engine, (uint32_t)(slot - lane->slots), &slot->batch);
+    int status = describe(lane, &slot->batch);
+    if (status == GPUME_OK) {
+        status = lane->ops->submit(lane->engine, (uint32_t)(slot - lane->slots), &slot->batch);
+    }
     const uint64_t busy = gpume_clock_ns() - start;
     pthread_mutex_lock(&lane->monitor->mutex);
     lane->stats.busy_ns += busy;

@@ -52,7 +52,13 @@ static int measure(
 {
     struct gpume_out_set outputs = {.overwrite = true};
     struct gpume_run run = {.set = &outputs, .vectors_format = format, .log = {tell, NULL}};
-    const struct gpume_layer layer = {BLOCK, BLOCK, COLUMNS, ROWS, vectors, costs, ranks};
+    const struct gpume_layer layer = {.block_w = BLOCK,
+        .block_h = BLOCK,
+        .blocks_x = COLUMNS,
+        .blocks_y = ROWS,
+        .vectors = vectors,
+        .costs = costs,
+        .ranks = ranks};
     const struct gpume_layer *const layers[] = {&layer};
     struct gpume_field field = {.layer_count = 1, .layers = layers};
     struct gpume_sink *sink = NULL;

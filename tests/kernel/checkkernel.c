@@ -280,7 +280,7 @@ static const struct runner_case direction_cases[] = {
 };
 
 /* One and several layers of rectangles; some can be pruned and others cannot. */
-#define SIZES(n, ...) .sizes = {.count = (n), .of = {__VA_ARGS__}}
+#define SIZES(n, ...) .shape_count = (n), .shapes = {__VA_ARGS__}
 static const struct runner_case layer_cases[] = {
     {61, 47, 8, 8, 7, 7, EXTEND, SYNTH_NOISE, SIZES(1, {16, 8})},
     {61, 47, 8, 8, 5, 7, INSIDE, SYNTH_TIES, SIZES(1, {8, 16})},

@@ -107,12 +107,13 @@ static void open_field(
     params.width = s->width;
     params.height = s->height;
     params.bits = s->bits;
-    const struct gpume_block_sizes sizes = {.count = 1, .of = {{s->block_w, s->block_h}}};
+    params.shape_count = 1;
+    params.shapes[0] = (struct gpume_block_size){s->block_w, s->block_h};
     params.window_x = s->window_x;
     params.window_y = s->window_y;
     params.edge = edge;
     memset(field, 0, sizeof(*field));
-    REQUIRE(gpume_plan_make_layers(&params, &sizes, &caps, &log, &field->plan) == GPUME_OK);
+    REQUIRE(gpume_plan_make(&params, &caps, &log, &field->plan) == GPUME_OK);
     for (uint32_t i = 0; i < 2; i++) {
         field->planes[i] = synth_plane(s->width, s->height, s->bits);
         fill(&field->planes[i], content, i, s->width * 31 + s->block_w);

@@ -147,6 +147,8 @@ static int open_run(struct run *run, enum gpume_backend backend, bool validate)
     run->params.direction = c->direction;
     run->params.want_predicted = true;
     run->params.want_frames = true;
+    run->params.shape_count = c->shape_count;
+    memcpy(run->params.shapes, c->shapes, sizeof(c->shapes));
     run->params.validate = validate;
     run->params.search = c->search;
     run->params.prefilter = c->filtered ? &c->filter : NULL;
@@ -157,8 +159,7 @@ static int open_run(struct run *run, enum gpume_backend backend, bool validate)
     const struct gpume_engine_gpu_rules rules = {.window_bytes = c->window_bytes,
         .force_pruning = c->prune,
         .as_hardware = c->hardware,
-        .tile = c->tile,
-        .sizes = c->sizes};
+        .tile = c->tile};
     int status =
         cpu ? ops->open(&engine, &run->params, &run->log, &run->plan)
             : gpume_engine_gpu_open_with(&engine, &run->params, &run->log, &rules, &run->plan);

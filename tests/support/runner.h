@@ -22,8 +22,9 @@ struct runner_case {
     bool prune;             /* Vulkan: prune by box sums, even if that does not save time */
     const char *search;     /* gpume_params.search */
     struct gpume_tile tile; /* Vulkan: the tile's shape; chunk 0 = default */
-    struct gpume_block_sizes sizes; /* Vulkan: layers; count 0 = one square layer of `block` */
-    struct gpume_prefilter filter;  /* where `filtered` */
+    uint32_t shape_count;   /* 0 = one square of `block` */
+    struct gpume_block_size shapes[GPUME_SHAPES_MAX];
+    struct gpume_prefilter filter; /* where `filtered` */
     bool filtered;
 };
 

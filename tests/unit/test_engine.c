@@ -218,6 +218,7 @@ static struct brute expected_layer(const struct session *session, const struct g
 static void check_field(const struct session *session, const struct gpume_field_box *box)
 {
     const struct gpume_field *field = &box->field;
+    const struct gpume_results *found = &box->results;
     for (uint32_t i = 0; i < session->plan.layer_count; i++) {
         const struct gpume_shape *layer = &session->plan.layers[i];
         struct brute brute = expected_layer(session, box, layer);
@@ -225,8 +226,8 @@ static void check_field(const struct session *session, const struct gpume_field_
         REQUIRE_EQUAL(brute.blocks, layer->blocks);
         for (uint32_t j = 0; j < brute.blocks; j++) {
             uint32_t at = layer->first + j;
-            wrong += field->vectors[at].dx != brute.dx[j] || field->vectors[at].dy != brute.dy[j] ||
-                     field->costs[at] != brute.costs[j] || field->ranks[at] != brute.ranks[j];
+            wrong += found->vectors[at].dx != brute.dx[j] || found->vectors[at].dy != brute.dy[j] ||
+                     found->costs[at] != brute.costs[j] || found->ranks[at] != brute.ranks[j];
         }
         REQUIRE_EQUAL(wrong, 0);
         if (i == 0) {
@@ -272,8 +273,13 @@ static void submit(struct session *session, uint32_t slot, uint64_t *random)
     REQUIRE_EQUAL(gpume_engine_cpu.submit(session->engine, slot, batch), GPUME_OK);
 }
 
-static void test_any_tasks(uint32_t threads, const struct gpume_prefilter *prefilter,
-    const struct gpume_block_sizes *sizes)
+struct shapes {
+    uint32_t count;
+    struct gpume_block_size of[GPUME_SHAPES_MAX];
+};
+
+static void test_any_tasks(
+    uint32_t threads, const struct gpume_prefilter *prefilter, const struct shapes *shapes)
 {
     struct session session = {0};
     struct gpume_params params;
@@ -285,8 +291,12 @@ static void test_any_tasks(uint32_t threads, const struct gpume_prefilter *prefi
     params.ref_distance = 4;
     params.threads = threads;
     params.prefilter = prefilter;
-    REQUIRE_EQUAL(gpume_engine_cpu_open(&session.engine, &params, sizes, NULL, &session.plan,
-                      gpume_search_select(NULL)),
+    if (shapes) {
+        params.shape_count = shapes->count;
+        memcpy(params.shapes, shapes->of, sizeof(params.shapes));
+    }
+    REQUIRE_EQUAL(gpume_engine_cpu_open(
+                      &session.engine, &params, NULL, &session.plan, gpume_search_select(NULL)),
         GPUME_OK);
     uint32_t slots = session.plan.slots;
     for (uint32_t i = 0; i < TASKS; i++) {
@@ -319,13 +329,12 @@ int main(void)
     test_same_fields(72, 40, SYNTH_PAN, both, NULL);
     test_same_fields(72, 40, SYNTH_NOISE, both, &gauss);
     test_same_fields(200, 8, SYNTH_TIES, past, NULL); /* one row of blocks, cut into spans */
-    static const struct gpume_block_sizes sizes = {
-        .count = 4, .of = {{16, 8}, {12, 12}, {4, 20}, {32, 24}}};
+    static const struct shapes shapes = {.count = 4, .of = {{16, 8}, {12, 12}, {4, 20}, {32, 24}}};
     for (uint32_t threads = 1; threads <= 3; threads += 2) {
         test_any_tasks(threads, NULL, NULL);
         test_any_tasks(threads, &gauss, NULL);
-        test_any_tasks(threads, NULL, &sizes);
-        test_any_tasks(threads, &gauss, &sizes);
+        test_any_tasks(threads, NULL, &shapes);
+        test_any_tasks(threads, &gauss, &shapes);
     }
     return harness_verdict();
 }

@@ -5,6 +5,8 @@
 #include "logged.h"
 #include "model/plan.h"
 
+#include <string.h>
+
 static const struct gpume_caps any = {
     .window_bytes = UINT64_MAX, .align_bytes = 256, .batch_max = GPUME_BATCH_MAX};
 
@@ -50,7 +52,7 @@ static void test_refusals(void)
     REFUSED(bad.ref_distance = 1025);
     REFUSED(bad.direction = (enum gpume_direction)4);
     REFUSED(bad.edge = (enum gpume_edge)2);
-    REFUSED(bad.metric = (enum gpume_metric)1);
+    REFUSED(bad.metric = (enum gpume_metric)3);
 #undef REFUSED
 }
 
@@ -107,8 +109,10 @@ static void test_layers(void)
 {
     struct gpume_plan plan;
     struct gpume_params params = params_of(70, 50);
-    struct gpume_block_sizes sizes = {.count = 3, .of = {{16, 8}, {4, 128}, {24, 24}}};
-    REQUIRE_EQUAL(gpume_plan_make_layers(&params, &sizes, &any, &counting_log, &plan), GPUME_OK);
+    const struct gpume_block_size shapes[] = {{16, 8}, {4, 128}, {24, 24}};
+    params.shape_count = 3;
+    memcpy(params.shapes, shapes, sizeof(shapes));
+    REQUIRE_EQUAL(gpume_plan_make(&params, &any, &counting_log, &plan), GPUME_OK);
     REQUIRE_EQUAL(plan.layer_count, 3);
     REQUIRE_EQUAL(plan.layers[0].blocks_x, 5);
     REQUIRE_EQUAL(plan.layers[0].blocks_y, 7);
@@ -120,12 +124,10 @@ static void test_layers(void)
     REQUIRE_EQUAL(plan.blocks, 35 + 18 + 9);
     REQUIRE_EQUAL(plan.padded_stride, 80 + 4 * plan.dx_quads); /* five blocks of 16 */
     REQUIRE_EQUAL(plan.field_candidates, plan.blocks * plan.candidates);
-    sizes.of[1].height = 132;
-    REQUIRE_EQUAL(
-        gpume_plan_make_layers(&params, &sizes, &any, &counting_log, &plan), GPUME_INVALID);
-    sizes.of[1].height = 6;
-    REQUIRE_EQUAL(
-        gpume_plan_make_layers(&params, &sizes, &any, &counting_log, &plan), GPUME_INVALID);
+    params.shapes[1].height = 132;
+    REQUIRE_EQUAL(gpume_plan_make(&params, &any, &counting_log, &plan), GPUME_INVALID);
+    params.shapes[1].height = 6;
+    REQUIRE_EQUAL(gpume_plan_make(&params, &any, &counting_log, &plan), GPUME_INVALID);
 }
 
 /* A submission's frames leave space for their box sums, and fit memory. */

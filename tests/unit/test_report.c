@@ -251,7 +251,13 @@ static void test_gallery(void)
 {
     static const uint32_t layer_costs[6] = {1, 2, 3, 4, 5, 6}, layer_ranks[6] = {5, 4, 3, 2, 1, 0};
     static const struct gpume_vector layer_vectors[6];
-    static const struct gpume_layer layer = {8, 4, 3, 2, layer_vectors, layer_costs, layer_ranks};
+    static const struct gpume_layer layer = {.block_w = 8,
+        .block_h = 4,
+        .blocks_x = 3,
+        .blocks_y = 2,
+        .vectors = layer_vectors,
+        .costs = layer_costs,
+        .ranks = layer_ranks};
     static const struct gpume_layer *const layers[] = {&layer};
     struct gpume_report_gallery gallery;
     struct gpume_run run = make_run(0);

@@ -46,19 +46,19 @@ static void fill_frame(struct run *run, uint32_t index)
 }
 
 static void check_field(
-    const struct run *run, const struct gpume_task *task, const struct gpume_field *field)
+    const struct run *run, const struct gpume_task *task, const struct gpume_field_box *box)
 {
     struct brute b =
         brute_field(&run->params, &run->planes[task->target], &run->planes[task->reference]);
     for (uint32_t i = 0; i < b.blocks; i++) {
-        REQUIRE_EQUAL(field->costs[i], b.costs[i]);
-        REQUIRE_EQUAL(field->vectors[i].dx, b.dx[i]);
-        REQUIRE_EQUAL(field->vectors[i].dy, b.dy[i]);
-        REQUIRE_EQUAL(field->ranks[i], b.ranks[i]);
+        REQUIRE_EQUAL(box->results.costs[i], b.costs[i]);
+        REQUIRE_EQUAL(box->results.vectors[i].dx, b.dx[i]);
+        REQUIRE_EQUAL(box->results.vectors[i].dy, b.dy[i]);
+        REQUIRE_EQUAL(box->results.ranks[i], b.ranks[i]);
     }
-    REQUIRE_EQUAL(field->sums.zero, b.zero);
-    REQUIRE_EQUAL(field->sums.sad_after, b.sad_after);
-    REQUIRE_EQUAL(field->sums.sse_before, b.sse_before);
+    REQUIRE_EQUAL(box->field.sums.zero, b.zero);
+    REQUIRE_EQUAL(box->field.sums.sad_after, b.sad_after);
+    REQUIRE_EQUAL(box->field.sums.sse_before, b.sse_before);
     brute_free(&b);
 }
 
@@ -78,7 +78,7 @@ static void submit(struct run *run, uint32_t first, uint32_t count, const struct
     REQUIRE_EQUAL(gpume_engine_gpu.submit(run->engine, 0, &batch), GPUME_OK);
     REQUIRE_EQUAL(gpume_engine_gpu.collect(run->engine, 0, &batch), GPUME_OK);
     for (uint32_t i = 0; i < task_count; i++) {
-        check_field(run, &tasks[i], &boxes[i].field);
+        check_field(run, &tasks[i], &boxes[i]);
     }
 }
 

@@ -62,8 +62,13 @@ static bool make_field(struct made *made, const struct table *table, uint64_t *s
         }
         made->ranks[i] -= harness_random(seed) % 2;
     }
-    made->layer = (struct gpume_layer){
-        table->block, table->block, columns, rows, made->vectors, made->costs, made->ranks};
+    made->layer = (struct gpume_layer){.block_w = table->block,
+        .block_h = table->block,
+        .blocks_x = columns,
+        .blocks_y = rows,
+        .vectors = made->vectors,
+        .costs = made->costs,
+        .ranks = made->ranks};
     made->layers[0] = &made->layer;
     made->field = (struct gpume_field){.layer_count = 1, .layers = made->layers};
     return made->vectors && made->costs && made->ranks;

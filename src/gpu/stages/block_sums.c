@@ -109,7 +109,7 @@ static void record(const struct gpume_gpu_stage *stage, const struct gpume_work 
         return;
     }
     struct gpume_block_sums_push push = {
-        .frame_quads = (uint32_t)(plan->padded_bytes / gpume_quad_bytes(plan)),
+        .frame_quads = (uint32_t)(plan->surface_bytes / gpume_quad_bytes(plan)),
         .stride = plan->padded_stride / 4,
         .rows = plan->padded_rows,
         .sum_stride = gpume_prune_sum_stride(plan, gpume_stage_layer(setup)) / 4,

@@ -44,18 +44,20 @@ static int make_plan(const struct gpume_plan *whole, const struct gpume_shape *l
         .align_bytes = 256,
         .batch_max = FIELDS,
         .batch_work = TRIAL_WORK};
-    const struct gpume_block_sizes sizes = {.count = 1, .of = {{layer->block_w, layer->block_h}}};
     struct gpume_params p = whole->params;
     p.width = (uint32_t)gpume_min_u64(p.width, SIDE_MAX);
     p.height = (uint32_t)gpume_min_u64(p.height, SIDE_MAX);
+    p.shape_count = 1;
+    p.shapes[0] = (struct gpume_block_size){layer->block_w, layer->block_h};
     p.ref_distance = 1;
+    p.distance_count = 0;
     p.direction = GPUME_DIRECTION_PAST;
     p.want_predicted = p.want_frames = false;
     p.prefilter = NULL;
-    int status = gpume_plan_make_layers(&p, &sizes, &caps, log, plan);
+    int status = gpume_plan_make(&p, &caps, log, plan);
     while (status == GPUME_OK && work_of(plan) > TRIAL_WORK && plan->blocks >= 2 * BLOCKS_MIN) {
         *(p.width > p.height ? &p.width : &p.height) /= 2;
-        status = gpume_plan_make_layers(&p, &sizes, &caps, log, plan);
+        status = gpume_plan_make(&p, &caps, log, plan);
     }
     return status;
 }

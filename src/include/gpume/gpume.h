@@ -20,15 +20,16 @@
  *
  * Coordinates: x to the right, y downwards, in pixels, from the picture's upper left corner.
  *
- * Blocks: block x block pixels on a grid from (0,0) in raster order that covers every pixel:
- * ceil(width/block) x ceil(height/block) of them. A block that the right or bottom edge cuts has
- * its visible size, and only visible pixels count.
+ * Blocks: one or several shapes, each on a grid of its own from (0,0) in raster order that covers
+ * every pixel: ceil(width/block_w) x ceil(height/block_h) blocks. A block that the right or bottom
+ * edge cuts has its visible size, and only visible pixels count.
  *
- * Vectors: (dx,dy) points from a block to its match: predicted(x,y) = reference(x+dx, y+dy). Whole
- * pixels, |dx| <= window_x, |dy| <= window_y.
+ * Vectors: (dx,dy) points from a block to its match: predicted(x,y) = reference(x+dx, y+dy), in
+ * units of 1/params.subpel pixel. |dx| <= window_x and |dy| <= window_y pixels.
  *
- * Cost: the sum of absolute differences over the block's visible pixels. At most 128 * 128 * 65535,
- * so 32 bits hold it. With params.prefilter these are pixels of filtered frames.
+ * Cost: D + ((lambda * R + 128) >> 8). D is the difference over the block's visible pixels by
+ * params.metric, R the bits of the vector (params.rate). 32 bits hold it: gpume_open refuses what
+ * could exceed them. With params.prefilter these are pixels of filtered frames.
  *
  * Ties: the smallest cost wins; among equal costs (0,0) wins, then the smallest dy, then the
  * smallest dx.
@@ -62,7 +63,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <gpume/prefilter.h>
+#include <gpume/params.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -75,13 +76,7 @@ extern "C" {
 #endif
 
 /* Grows by one whenever this header changes what a caller can rely on. */
-#define GPUME_API_VERSION 2
-
-#define GPUME_BLOCK_MIN 4      /* pixels; blocks are multiples of 4 */
-#define GPUME_SIDE_MAX 1048576 /* pixels, of a picture */
-#define GPUME_BLOCK_MAX 128    /* pixels */
-#define GPUME_WINDOW_MAX 512   /* pixels, each axis */
-#define GPUME_DISTANCE_MAX 1024
+#define GPUME_API_VERSION 3
 
 enum gpume_status {
     GPUME_OK = 0,
@@ -105,94 +100,6 @@ GPUME_API uint32_t gpume_api_version(void);
 
 /* [free] The package version, such as "0.1.0". */
 GPUME_API const char *gpume_version(void);
-
-enum gpume_log_level { GPUME_LOG_ERROR, GPUME_LOG_WARNING, GPUME_LOG_INFO, GPUME_LOG_DEBUG };
-
-/* Receives one line of text, without line end. May be called from any of the context's threads,
- * never from two at once for one context; must not call the context. With GPUME_BACKEND_AUTO errors
- * of a GPU may be logged although the context then opens without it. */
-typedef void (*gpume_log_fn)(void *opaque, enum gpume_log_level level, const char *line);
-
-enum gpume_edge {
-    GPUME_EDGE_EXTEND, /* a sample outside the reference is its nearest edge sample */
-    GPUME_EDGE_INSIDE, /* only candidates that lie wholly inside the reference */
-};
-
-enum gpume_metric { GPUME_METRIC_SAD };
-
-/* Which reference frames a target frame t is searched in, at distance d = params.ref_distance. N
- * frames give N - d fields; with BOTH 2 (N - d), that of t - d before that of t + d. Where the
- * reference does not exist there is no field. */
-enum gpume_direction {
-    GPUME_DIRECTION_PAST,   /* frame t - d; the first d frames have none */
-    GPUME_DIRECTION_FUTURE, /* frame t + d; the last d frames have none */
-    GPUME_DIRECTION_BOTH,   /* both of them, as far as they exist */
-    /* None unasked: gpume_search requests each pair. d is how many frames before the newest one a
-     * pair may use; first_target and target_count must be 0. */
-    GPUME_DIRECTION_MANUAL,
-};
-
-enum gpume_backend {
-    /* The best hardware GPU, else the CPU engine, which also takes over when the GPU fails during
-     * the run (it is lost, or its memory runs out): the fields continue unchanged, with one warning
-     * in the log. With params.device, params.search or params.validate, and with
-     * GPUME_BACKEND_VULKAN, such a failure ends the run instead. */
-    GPUME_BACKEND_AUTO,
-    GPUME_BACKEND_VULKAN, /* Vulkan; a software driver if there is no hardware */
-    GPUME_BACKEND_CPU,
-};
-
-/* One rectangle of luma samples. bits 8: one byte per sample; 9 to 16: uint16_t in native byte
- * order. stride: bytes from one row to the next, in magnitude at least width samples (negative:
- * rows are stored bottom up). No sample may exceed 2^bits - 1. */
-struct gpume_plane {
-    void *data;
-    ptrdiff_t stride;
-    uint32_t width, height;
-    uint32_t bits;
-};
-
-struct gpume_params {
-    size_t size;            /* sizeof(struct gpume_params); gpume_params_default sets it */
-    uint32_t width, height; /* pixels, 1 or more; required */
-    uint32_t bits;          /* of a sample, 8 to 16; default 8 */
-    uint32_t block;         /* side in pixels: 4 to 128, a multiple of 4; default 8 */
-    uint32_t window_x;      /* largest displacement, 0 to 512; default 7 */
-    uint32_t window_y;
-    enum gpume_edge edge;     /* default GPUME_EDGE_EXTEND */
-    enum gpume_metric metric; /* default GPUME_METRIC_SAD */
-    uint32_t ref_distance;    /* between target and reference, 1 to 1024 frames; default 1 */
-    uint64_t first_frame;     /* index of the first frame that will be sent; default 0 */
-    enum gpume_backend backend;
-    /* Vulkan: an index in gpume_list_devices, or part of a name; NULL = the best one */
-    const char *device;
-    uint32_t threads;    /* of the CPU engine; 0 = one per processor */
-    bool want_predicted; /* fields carry the predicted frame */
-    bool want_frames;    /* fields carry the target and reference frames */
-    bool check;          /* search every field a second time with the CPU reference and compare */
-    bool validate;       /* Vulkan validation layer on; any message makes the run fail */
-    gpume_log_fn log;    /* may be NULL */
-    void *log_opaque;
-    bool no_elimination; /* compare every candidate in full; affects speed only */
-    /* An implementation of the search by its name in gpume_list_searches; NULL = the fastest. A
-     * name belongs to one engine, which GPUME_BACKEND_AUTO then takes, even on a software driver.
-     * Affects speed only. */
-    const char *search;
-    /* Folder for files that make the next gpume_open faster, such as compiled pipelines. It is
-     * created, readable by the user alone, if it does not exist. NULL: nothing is kept. Errors in
-     * using it are logged at debug level and do not fail the call. Read by gpume_open only. */
-    const char *cache_dir;
-    const struct gpume_prefilter *prefilter; /* copied by gpume_open; default NULL: none */
-    /* Which frames are targets: target_count of them from index first_target on. The other frames
-     * that are sent serve as references only. Default 0: every frame that has a reference. */
-    uint64_t first_target;
-    uint64_t target_count; /* 0 = all */
-    /* Bytes of host and device memory together that gpume_open may plan; 0 = no limit. A low limit
-     * makes a GPU's submissions smaller and, if need be, turns pruning off. GPUME_INVALID: more is
-     * needed even so; the log says how much. */
-    uint64_t memory_max;
-    enum gpume_direction direction; /* default GPUME_DIRECTION_PAST */
-};
 
 /* [free] Fills in the defaults of the first params->size bytes. GPUME_INVALID: size is 0. */
 GPUME_API int gpume_params_fill(struct gpume_params *params);
@@ -241,11 +148,15 @@ GPUME_API int gpume_send(gpume *ctx, gpume_frame **frame, int64_t time_us);
  * GPUME_AGAIN: receive and release a field, then send the same plane again. */
 GPUME_API int gpume_send_plane(gpume *ctx, const struct gpume_plane *plane, int64_t time_us);
 
-/* One search: of a target frame in a reference frame. */
+/* One search: of a target frame in a reference frame; with params.best_reference in several. */
 struct gpume_task {
     size_t size;                /* sizeof(struct gpume_task) */
     uint64_t target, reference; /* indices of frames; they may be the same frame */
     uint64_t tag;               /* any value; copied to the field */
+    /* With params.best_reference: more references, in the order in which ties are resolved. Those
+     * up to the target count as past ones. */
+    uint32_t more_count;
+    uint64_t more[GPUME_REFERENCES_MAX - 1];
 };
 
 /* [sender] With GPUME_DIRECTION_MANUAL: requests the search of one pair of frames, both of them
@@ -259,10 +170,6 @@ GPUME_API int gpume_search(gpume *ctx, const struct gpume_task *task);
 /* [sender] No more frames and no more requests will come. */
 GPUME_API int gpume_finish(gpume *ctx);
 
-struct gpume_vector {
-    int16_t dx, dy;
-};
-
 /* The exact sums of a field over all its visible pixels. They fit: gpume_open refuses pictures
  * whose squared sums could exceed 2^64 - 1. */
 struct gpume_sums {
@@ -274,13 +181,31 @@ struct gpume_sums {
 };
 
 /* The results for the blocks of one shape. Arrays hold blocks_x * blocks_y entries in raster order.
- */
+ * Those marked * hold as many for each of params.candidates, candidate_stride apart. */
 struct gpume_layer {
-    uint32_t block_w, block_h;   /* pixels of a block that no edge cuts */
-    uint32_t blocks_x, blocks_y; /* across and down */
-    const struct gpume_vector *vectors;
-    const uint32_t *costs;
-    const uint32_t *ranks; /* among the layer's blocks */
+    uint32_t block_w, block_h;          /* pixels of a block that no edge cuts */
+    uint32_t blocks_x, blocks_y;        /* across and down */
+    const struct gpume_vector *vectors; /* * */
+    const uint32_t *costs;              /* *; GPUME_NONE where there is no further candidate */
+    const uint32_t *ranks;              /* among the layer's blocks */
+    uint32_t candidate_stride;          /* entries */
+    const uint32_t *bits;               /* *; R of the vector, or of both; NULL without rate */
+    /* With params.best_reference: indices in field.refs, else NULL. With params.bidirectional the
+     * second match, where there is one: else GPUME_NONE in refs2. */
+    const uint32_t *refs, *refs2;
+    const struct gpume_vector *vectors2;
+    /* With params.confidence, else NULL: the cost of the second candidate or GPUME_NONE; how many
+     * other candidates cost as much as the best; the sum of absolute differences between
+     * neighbouring pixels of the block, in x and y; and, where the reverse pair is searched too,
+     * how far the reverse vector at the match leads away from the block, in units, else GPUME_NONE
+     * (returns is NULL but for GPUME_DIRECTION_BOTH). */
+    const uint32_t *second, *ties, *texture, *returns;
+};
+
+/* A block that params.partition chose. */
+struct gpume_part {
+    uint32_t layer, block; /* indices */
+    uint32_t rank;         /* among the field's parts */
 };
 
 /* The result of one target frame and one reference frame. Read-only; valid until its last reference
@@ -290,7 +215,7 @@ struct gpume_field {
     uint64_t ref;   /* index of the reference frame */
     uint64_t tag;   /* of the gpume_task; 0 for pairs that were not requested by one */
     int64_t time_us;
-    uint32_t vector_units; /* vectors count in 1/vector_units of a pixel: 1 */
+    uint32_t vector_units; /* vectors count in 1/vector_units of a pixel: params.subpel */
     uint32_t layer_count;
     const struct gpume_layer *const *layers;
     /* The first layer's members, for callers with one block shape. */
@@ -298,10 +223,17 @@ struct gpume_field {
     const struct gpume_vector *vectors;
     const uint32_t *costs;
     const uint32_t *ranks;
-    struct gpume_sums sums;               /* of the first layer's prediction */
-    struct gpume_plane predicted;         /* data NULL unless params.want_predicted */
+    struct gpume_sums sums;       /* of the prediction by the first layer, or by the parts */
+    struct gpume_plane predicted; /* data NULL unless params.want_predicted */
     struct gpume_plane target, reference; /* data NULL unless params.want_frames */
     uint64_t checked, matched;            /* vectors compared and found equal, with params.check */
+    /* References: one, which is `ref`; with params.best_reference all of the target's. */
+    uint32_t ref_count;
+    const uint64_t *refs;
+    /* With params.partition: the chosen blocks, which cover every pixel once. Largest squares in
+     * raster order; within each, halves and quarters from left to right, then down. */
+    uint32_t part_count;
+    const struct gpume_part *parts;
 };
 
 /* [receiver] The next field: by rising target frame and, for one target, by rising reference; with
