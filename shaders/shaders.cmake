@@ -52,7 +52,7 @@ set(GPUME_SHADERS
   "array_reduce|arrays/array_reduce.comp|"
   "array_histogram|arrays/array_histogram.comp|")
 
-# One variant: NAME.inc out of SOURCE with these definitions.
+# One variant: NAME.inc, which defines an array NAME, out of SOURCE with these definitions.
 function(gpume_add_shader target name source)
   set(out_dir ${PROJECT_BINARY_DIR}/shaders)
   file(MAKE_DIRECTORY ${out_dir})
@@ -62,7 +62,7 @@ function(gpume_add_shader target name source)
     OUTPUT ${words}
     COMMAND ${GPUME_GLSLC} --target-env=vulkan1.2 -O -Werror -I ${PROJECT_SOURCE_DIR}/shaders -I ${PROJECT_SOURCE_DIR}/src ${ARGN} -MD -MF ${words}.d -MT ${words} -o ${binary} ${source}
     COMMAND ${GPUME_SPIRV_VAL} --target-env vulkan1.2 ${binary}
-    COMMAND ${CMAKE_COMMAND} -DIN=${binary} -DOUT=${words} -P ${PROJECT_SOURCE_DIR}/cmake/words.cmake
+    COMMAND ${CMAKE_COMMAND} -DIN=${binary} -DNAME=${name} -DOUT=${words} -P ${PROJECT_SOURCE_DIR}/cmake/words.cmake
     DEPENDS ${source} ${PROJECT_SOURCE_DIR}/cmake/words.cmake
     DEPFILE ${words}.d
     COMMENT "Compiling shader ${name}"

@@ -23,15 +23,9 @@
 
 _Static_assert(ITERATIONS <= 256, "see ceiling.comp");
 
-static const uint32_t of_half[] =
-#include "ceiling_half.inc"
-    ;
-static const uint32_t of_float[] =
 #include "ceiling_float.inc"
-    ;
-static const uint32_t of_int[] =
+#include "ceiling_half.inc"
 #include "ceiling_int.inc"
-    ;
 
 static const struct kind {
     const char *search;
@@ -39,10 +33,10 @@ static const struct kind {
     size_t spirv_bytes;
     uint32_t word_samples;
 } kinds[] = {
-    {"quads", of_int, sizeof(of_int), 1},
-    {"int", of_int, sizeof(of_int), 1},
-    {"float", of_float, sizeof(of_float), 1},
-    {"half", of_half, sizeof(of_half), 2},
+    {"quads", ceiling_int, sizeof(ceiling_int), 1},
+    {"int", ceiling_int, sizeof(ceiling_int), 1},
+    {"float", ceiling_float, sizeof(ceiling_float), 1},
+    {"half", ceiling_half, sizeof(ceiling_half), 2},
 };
 
 /* The push constants of ceiling.comp. */

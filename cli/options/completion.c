@@ -15,15 +15,9 @@
 #define PLACE "@TABLE@"
 #define WORDS_BYTES 256
 
-static const char bash[] =
 #include "completion_bash.inc"
-    ;
-static const char zsh[] =
-#include "completion_zsh.inc"
-    ;
-static const char fish[] =
 #include "completion_fish.inc"
-    ;
+#include "completion_zsh.inc"
 
 /* How the value is completed. words: what it may be, or begin with, separated by blanks. */
 static const char *kind_of(const struct gpume_option *option, char words[WORDS_BYTES])
@@ -77,9 +71,9 @@ static void print_table(const char *quote)
 
 void gpume_completion_print(enum gpume_request shell)
 {
-    const char *script = shell == GPUME_REQUEST_BASH  ? bash
-                         : shell == GPUME_REQUEST_ZSH ? zsh
-                                                      : fish;
+    const char *script = shell == GPUME_REQUEST_BASH  ? completion_bash
+                         : shell == GPUME_REQUEST_ZSH ? completion_zsh
+                                                      : completion_fish;
     const char *place = strstr(script, PLACE);
     printf("%.*s", (int)(place - script), script);
     print_table(shell == GPUME_REQUEST_FISH ? "\\'" : "'\\''");

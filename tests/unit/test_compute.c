@@ -11,9 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const uint32_t double_code[] =
-#include "double.inc"
-    ;
+#include "doubling.inc"
 
 static enum gpume_backend backend;
 static bool validate;
@@ -280,8 +278,8 @@ static void test_reductions(void)
 
 static const struct gpume_program_params double_params = {
     .size = sizeof(double_params),
-    .spirv = double_code,
-    .spirv_bytes = sizeof(double_code),
+    .spirv = doubling,
+    .spirv_bytes = sizeof(doubling),
     .array_count = 2,
     .push_bytes = 8,
     .constants = (const uint32_t[]){1, 3},

@@ -9,12 +9,8 @@
 
 _Static_assert(sizeof(struct gpume_array_push) == 9 * 4, "words without gaps, as GLSL lays them");
 
-static const uint32_t reduce_code[] =
-#include "array_reduce.inc"
-    ;
-static const uint32_t histogram_code[] =
 #include "array_histogram.inc"
-    ;
+#include "array_reduce.inc"
 
 static int prepare_kernel(struct gpume_gpu *gpu, const uint32_t *words, size_t bytes,
     uint32_t element_bytes, bool minimum, struct gpume_kernel *kernel)
@@ -53,13 +49,13 @@ int gpume_array_kernels_prepare(
     GPUME_TRY(prepare_buffer(gpu, GPUME_ARRAY_GROUPS * 8, &kernels->partials));
     GPUME_TRY(prepare_buffer(gpu, GPUME_HISTOGRAM_MAX * 8, &kernels->results));
     if (what->kind == GPUME_REDUCE_HISTOGRAM) {
-        return prepare_kernel(
-            gpu, histogram_code, sizeof(histogram_code), bytes, false, &kernels->histogram[bytes]);
+        return prepare_kernel(gpu, array_histogram, sizeof(array_histogram), bytes, false,
+            &kernels->histogram[bytes]);
     }
     GPUME_TRY(prepare_kernel(
-        gpu, reduce_code, sizeof(reduce_code), bytes, minimum, &kernels->reduce[minimum][bytes]));
+        gpu, array_reduce, sizeof(array_reduce), bytes, minimum, &kernels->reduce[minimum][bytes]));
     GPUME_TRY(prepare_kernel(
-        gpu, reduce_code, sizeof(reduce_code), 8, minimum, &kernels->reduce[minimum][8]));
+        gpu, array_reduce, sizeof(array_reduce), 8, minimum, &kernels->reduce[minimum][8]));
 fail:
     return status;
 }

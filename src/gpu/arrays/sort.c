@@ -9,27 +9,13 @@ _Static_assert(sizeof(struct gpume_sort_push) == 120, "as GLSL lays it");
 
 #define LENGTH_TINY 256u /* keys: measured on an H200, see PERFORMANCE.md */
 
-static const uint32_t hist_words[] =
-#include "sort_hist.inc"
-    ;
-static const uint32_t scan_words[] =
-#include "sort_scan.inc"
-    ;
-static const uint32_t scatter_words[] =
-#include "sort_scatter.inc"
-    ;
-static const uint32_t local_words[] =
-#include "sort_local.inc"
-    ;
-static const uint32_t copy_words[] =
-#include "sort_copy.inc"
-    ;
-static const uint32_t chunk_words[] =
 #include "sort_chunk.inc"
-    ;
-static const uint32_t step_words[] =
+#include "sort_copy.inc"
+#include "sort_hist.inc"
+#include "sort_local.inc"
+#include "sort_scan.inc"
+#include "sort_scatter.inc"
 #include "sort_step.inc"
-    ;
 
 /* Invocations of a workgroup: a power of 2, of at most what is wished and what the device has. */
 static uint32_t local_size(const struct gpume_gpu *gpu, uint32_t wished)
@@ -134,16 +120,16 @@ static int create_kernels(struct gpume_k_sort *sort, const struct gpume_sort_tas
         struct gpume_kernel *kernel;
         struct code code;
     } all[] = {
-        {&sort->chunk, {chunk_words, sizeof(chunk_words), NULL, 0}},
-        {&sort->step, {step_words, sizeof(step_words), NULL, 0}},
-        {&sort->copy, {copy_words, sizeof(copy_words), NULL, 0}},
-        {&sort->hist, {hist_words, sizeof(hist_words), shape, 0}},
-        {&sort->scan, {scan_words, sizeof(scan_words), shape, 0}},
-        {&sort->scatter_keys, {scatter_words, sizeof(scatter_words), shape, 0}},
-        {&sort->scatter_pairs, {scatter_words, sizeof(scatter_words), shape, 1}},
-        {&sort->local, {local_words, sizeof(local_words), shape, 0}},
-        {&sort->local_small, {local_words, sizeof(local_words), &sort->small, 0}},
-        {&sort->local_middle, {local_words, sizeof(local_words), &sort->middle, 0}},
+        {&sort->chunk, {sort_chunk, sizeof(sort_chunk), NULL, 0}},
+        {&sort->step, {sort_step, sizeof(sort_step), NULL, 0}},
+        {&sort->copy, {sort_copy, sizeof(sort_copy), NULL, 0}},
+        {&sort->hist, {sort_hist, sizeof(sort_hist), shape, 0}},
+        {&sort->scan, {sort_scan, sizeof(sort_scan), shape, 0}},
+        {&sort->scatter_keys, {sort_scatter, sizeof(sort_scatter), shape, 0}},
+        {&sort->scatter_pairs, {sort_scatter, sizeof(sort_scatter), shape, 1}},
+        {&sort->local, {sort_local, sizeof(sort_local), shape, 0}},
+        {&sort->local_small, {sort_local, sizeof(sort_local), &sort->small, 0}},
+        {&sort->local_middle, {sort_local, sizeof(sort_local), &sort->middle, 0}},
     };
     int status = GPUME_OK;
     uint32_t count = sort->gpu->subgroup ? sizeof(all) / sizeof(*all) : 3;

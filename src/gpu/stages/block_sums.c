@@ -13,12 +13,8 @@
 _Static_assert(
     sizeof(struct gpume_block_sums_push) == 7 * 4, "words without gaps, as GLSL lays them");
 
-static const uint32_t block_sums8[] =
-#include "block_sums8.inc"
-    ;
-static const uint32_t block_sums16[] =
 #include "block_sums16.inc"
-    ;
+#include "block_sums8.inc"
 
 static void needs(const struct gpume_stage_setup *setup, struct gpume_memory_needs *needs)
 {

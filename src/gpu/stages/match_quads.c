@@ -24,12 +24,8 @@
 _Static_assert(sizeof(struct gpume_quads_push) <= 128, "every device has 128 bytes");
 _Static_assert(sizeof(struct gpume_quads_push) == 15 * 4, "words without gaps, as GLSL lays them");
 
-static const uint32_t quads8[] =
-#include "quads8.inc"
-    ;
-static const uint32_t quads16[] =
 #include "quads16.inc"
-    ;
+#include "quads8.inc"
 
 /* How the jobs of a block are shared out. */
 struct jobs {

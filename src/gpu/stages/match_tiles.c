@@ -9,24 +9,12 @@ _Static_assert(sizeof(struct gpume_tile_push) == 16 * 4, "words without gaps, as
 #define FALLBACK_GROUPS 2048u
 #define GROUPS_MAX 65535u /* along x, on every device */
 
-static const uint32_t half8[] =
-#include "half8.inc"
-    ;
-static const uint32_t half16[] =
-#include "half16.inc"
-    ;
-static const uint32_t float8[] =
-#include "float8.inc"
-    ;
-static const uint32_t float16[] =
 #include "float16.inc"
-    ;
-static const uint32_t int8[] =
-#include "int8.inc"
-    ;
-static const uint32_t int16[] =
+#include "float8.inc"
+#include "half16.inc"
+#include "half8.inc"
 #include "int16.inc"
-    ;
+#include "int8.inc"
 
 #define CODE(name) GPUME_TASK_CODE(name, GPUME_SEARCH_VIEWS, struct gpume_tile_push)
 

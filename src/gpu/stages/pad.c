@@ -11,12 +11,8 @@
 
 _Static_assert(sizeof(struct gpume_upload_push) == 10 * 4, "words without gaps, as GLSL lays them");
 
-static const uint32_t upload8[] =
-#include "upload8.inc"
-    ;
-static const uint32_t upload16[] =
 #include "upload16.inc"
-    ;
+#include "upload8.inc"
 
 /* Padded rows whose bytes, and those of the plane's rows they come from, fit a window. */
 static uint32_t part_rows(const struct gpume_plan *plan)

@@ -10,12 +10,8 @@
 _Static_assert(
     sizeof(struct gpume_predict_push) == 16 * 4, "words without gaps, as GLSL lays them");
 
-static const uint32_t predict8[] =
-#include "predict8.inc"
-    ;
-static const uint32_t predict16[] =
 #include "predict16.inc"
-    ;
+#include "predict8.inc"
 
 uint32_t gpume_predict_groups(const struct gpume_plan *plan, const struct gpume_shape *layer)
 {

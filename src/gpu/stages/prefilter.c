@@ -25,45 +25,25 @@ _Static_assert(GPUME_FILTER_WEIGHTS == GPUME_PREFILTER_WEIGHTS &&
                        GPUME_FILTER_WEIGHTS * 4,
     "the tables as GLSL sees them");
 
-static const uint32_t lines_8[] =
-#include "prefilter_lines8.inc"
-    ;
-static const uint32_t lines_16[] =
-#include "prefilter_lines16.inc"
-    ;
-static const uint32_t kernel_8[] =
-#include "prefilter_kernel8.inc"
-    ;
-static const uint32_t kernel_16[] =
-#include "prefilter_kernel16.inc"
-    ;
-static const uint32_t median3_8[] =
-#include "prefilter_median3_8.inc"
-    ;
-static const uint32_t median3_16[] =
-#include "prefilter_median3_16.inc"
-    ;
-static const uint32_t median5_8[] =
-#include "prefilter_median5_8.inc"
-    ;
-static const uint32_t median5_16[] =
-#include "prefilter_median5_16.inc"
-    ;
-static const uint32_t bilateral_8[] =
-#include "prefilter_bilateral8.inc"
-    ;
-static const uint32_t bilateral_16[] =
 #include "prefilter_bilateral16.inc"
-    ;
+#include "prefilter_bilateral8.inc"
+#include "prefilter_kernel16.inc"
+#include "prefilter_kernel8.inc"
+#include "prefilter_lines16.inc"
+#include "prefilter_lines8.inc"
+#include "prefilter_median3_16.inc"
+#include "prefilter_median3_8.inc"
+#include "prefilter_median5_16.inc"
+#include "prefilter_median5_8.inc"
 
 /* Weights and likeness, one behind the other. */
 #define TABLES_START offsetof(struct gpume_prefilter_tables, weights)
 #define TABLES_BYTES (sizeof(struct gpume_prefilter_tables) - TABLES_START)
 
-#define CODE(name) GPUME_FRAME_CODE(name##_, 3, struct gpume_filter_push)
+#define CODE(name) GPUME_FRAME_CODE(prefilter_##name, 3, struct gpume_filter_push)
 static const struct gpume_kernel_code of_lines = CODE(lines), of_kernel = CODE(kernel),
                                       of_bilateral = CODE(bilateral),
-                                      of_median[] = {CODE(median3), CODE(median5)};
+                                      of_median[] = {CODE(median3_), CODE(median5_)};
 
 static const struct gpume_kernel_code *code_of(const struct gpume_prefilter_tables *tables)
 {

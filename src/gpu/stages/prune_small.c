@@ -10,18 +10,10 @@
 _Static_assert(
     sizeof(struct gpume_prune_small_push) == 14 * 4, "words without gaps, as GLSL lays them");
 
-static const uint32_t prune_small8[] =
-#include "prune_small8.inc"
-    ;
-static const uint32_t prune_small16[] =
 #include "prune_small16.inc"
-    ;
-static const uint32_t prune_small_half8[] =
-#include "prune_small_half8.inc"
-    ;
-static const uint32_t prune_small_half16[] =
+#include "prune_small8.inc"
 #include "prune_small_half16.inc"
-    ;
+#include "prune_small_half8.inc"
 
 static bool wanted(const struct gpume_stage_setup *setup)
 {

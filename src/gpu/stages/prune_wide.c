@@ -9,18 +9,10 @@
 _Static_assert(
     sizeof(struct gpume_prune_wide_push) == 15 * 4, "words without gaps, as GLSL lays them");
 
-static const uint32_t prune_wide8[] =
-#include "prune_wide8.inc"
-    ;
-static const uint32_t prune_wide16[] =
 #include "prune_wide16.inc"
-    ;
-static const uint32_t prune_wide_half8[] =
-#include "prune_wide_half8.inc"
-    ;
-static const uint32_t prune_wide_half16[] =
+#include "prune_wide8.inc"
 #include "prune_wide_half16.inc"
-    ;
+#include "prune_wide_half8.inc"
 
 static bool wanted(const struct gpume_stage_setup *setup)
 {

@@ -6,10 +6,9 @@
 
 _Static_assert(sizeof(struct gpume_reduce_push) == 3 * 4, "words without gaps, as GLSL lays them");
 
-static const uint32_t reduce8[] =
 #include "reduce.inc"
-    ;
-#define reduce16 reduce8 /* samples are no concern of it */
+#define reduce8 reduce /* the depth of samples does not matter */
+#define reduce16 reduce
 
 static void needs(const struct gpume_stage_setup *setup, struct gpume_memory_needs *needs)
 {
