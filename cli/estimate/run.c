@@ -193,7 +193,7 @@ static enum gpume_exit open_sinks(struct job *job)
     }
     for (size_t i = 0; i < job->outputs.count; i++) {
         const struct gpume_output *output = &job->outputs.items[i];
-        const int status = output->ops->open(&job->sinks[i], output->path, &job->run);
+        const int status = gpume_sink_open(&job->sinks[i], output->ops, output->path, &job->run);
         if (status != GPUME_OK) {
             /* Such as a format that cannot hold the input's bit depth, or a file in use. */
             return status == GPUME_INVALID || status == GPUME_AGAIN ? GPUME_EXIT_USAGE
@@ -430,9 +430,7 @@ enum gpume_exit gpume_estimate_run(const void *options)
     struct job job = {.options = options};
     const enum gpume_exit result = work(&job);
     for (size_t i = 0; i < job.outputs.count; i++) {
-        if (job.sinks[i]) {
-            job.sinks[i]->ops->close(&job.sinks[i]);
-        }
+        gpume_sink_close(&job.sinks[i]);
     }
     gpume_checkpoint_finish(&job.checkpoint);
     gpume_outputs_remove_folder(&job.outputs);

@@ -111,6 +111,11 @@ int gpume_out_write(struct gpume_out *out, const void *data, size_t bytes)
     return GPUME_OK;
 }
 
+int gpume_out_text(struct gpume_out *out, const char *text)
+{
+    return gpume_out_write(out, text, strlen(text));
+}
+
 struct making {
     struct gpume_writer *writer;
     uint64_t first; /* number of the first item's buffer */

@@ -48,6 +48,9 @@ uint64_t gpume_out_continued_bytes(const struct gpume_out *out);
  * later call. GPUME_IO is sticky and logged once. */
 int gpume_out_write(struct gpume_out *out, const void *data, size_t bytes);
 
+/* Writes a string. */
+int gpume_out_text(struct gpume_out *out, const char *text);
+
 /* Writes an item to `at` and returns its number of bytes. */
 typedef size_t (*gpume_out_make_fn)(void *opaque, uint32_t item, char *at);
 

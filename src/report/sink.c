@@ -19,7 +19,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -29,9 +28,6 @@ static const struct gpume_sink_ops report_html, report_json, report_csv;
 
 struct report {
     struct gpume_sink sink;
-    struct gpume_run run;
-    struct gpume_out *out;
-    char *path;
     struct gpume_report_cuts cuts;
     struct gpume_report_histogram histogram;
     struct gpume_report_gallery gallery;
@@ -71,86 +67,67 @@ static int report_check(
     return GPUME_INVALID;
 }
 
-static void report_close(struct gpume_sink **sink)
+static void report_close(struct gpume_sink *sink)
 {
-    struct report *self = (struct report *)*sink;
-    if (self) {
-        gpume_out_close(&self->out);
-        gpume_report_histogram_finish(&self->histogram);
-        gpume_report_gallery_finish(&self->gallery);
-        gpume_report_picks_finish(&self->picks);
-        gpume_bytes_finish(&self->fields);
-        free(self->path);
-        free(self);
-        *sink = NULL;
-    }
+    struct report *self = (struct report *)sink;
+    gpume_report_histogram_finish(&self->histogram);
+    gpume_report_gallery_finish(&self->gallery);
+    gpume_report_picks_finish(&self->picks);
+    gpume_bytes_finish(&self->fields);
 }
 
 static int refuse_memory(const struct report *self)
 {
-    gpume_log_write(&self->run.log, GPUME_LOG_ERROR, "%s: out of memory",
-        self->path ? self->path : "the report");
-    return GPUME_NOMEM;
+    return gpume_log_nomem(&self->sink.run->log, self->sink.path);
 }
 
-static void start(struct report *self)
+static int open_report(struct report *self, bool with_crops)
 {
-    static const char header[] = GPUME_FRAME_COLUMNS "," GPUME_REPORT_COLUMNS "\n";
-    if (self->sink.ops == &report_csv) {
-        (void)gpume_out_write(self->out, header, sizeof(header) - 1);
-    } else if (self->sink.ops == &report_json) {
-        self->json.out = self->out;
-        gpume_json_begin(&self->json, NULL);
-        gpume_json_count(&self->json, "format", REPORT_FORMAT);
-        gpume_json_begin_list(&self->json, "figures");
-    }
-}
-
-static int open_report(struct gpume_sink **sink, const char *path, const struct gpume_run *run,
-    const struct gpume_sink_ops *ops)
-{
+    const struct gpume_run *run = self->sink.run;
     int status;
-    struct report *self = calloc(1, sizeof(*self));
-    if (!self) {
-        gpume_log_write(&run->log, GPUME_LOG_ERROR, "%s: out of memory", path);
-        return GPUME_NOMEM;
-    }
-    struct gpume_sink *base = &self->sink;
-    self->sink.ops = ops;
-    self->run = *run;
-    self->path = strdup(path);
-    self->with_pictures = ops == &report_html && run->report_pictures > 0;
     gpume_report_cuts_init(&self->cuts, &run->params);
-    gpume_report_gallery_init(&self->gallery, run, ops == &report_html);
-    if (!self->path || gpume_report_histogram_init(&self->histogram, &run->params) != GPUME_OK) {
+    gpume_report_gallery_init(&self->gallery, run, with_crops);
+    if (gpume_report_histogram_init(&self->histogram, &run->params) != GPUME_OK) {
         GPUME_TRY(refuse_memory(self));
     }
-    GPUME_TRY(gpume_out_open_in(&self->out, run->set, path, &run->log));
-    if (self->with_pictures) {
-        GPUME_TRY(gpume_report_picks_init(
-            &self->picks, self->path, &self->run, run->report_pictures, GPUME_REPORT_PAGE_BYTES));
-    }
-    start(self);
-    *sink = base;
-    return GPUME_OK;
+    GPUME_TRY(gpume_out_open_in(&self->sink.out, run->set, self->sink.path, &run->log));
 fail:
-    report_close(&base);
     return status;
 }
 
-static int html_open(struct gpume_sink **sink, const char *path, const struct gpume_run *run)
+static int html_open(struct gpume_sink *sink)
 {
-    return open_report(sink, path, run, &report_html);
+    struct report *self = (struct report *)sink;
+    const uint32_t pictures = sink->run->report_pictures;
+    int status;
+    GPUME_TRY(open_report(self, true));
+    self->with_pictures = pictures > 0;
+    if (self->with_pictures) {
+        GPUME_TRY(gpume_report_picks_init(
+            &self->picks, sink->path, sink->run, pictures, GPUME_REPORT_PAGE_BYTES));
+    }
+fail:
+    return status;
 }
 
-static int json_open(struct gpume_sink **sink, const char *path, const struct gpume_run *run)
+static int json_open(struct gpume_sink *sink)
 {
-    return open_report(sink, path, run, &report_json);
+    struct report *self = (struct report *)sink;
+    int status;
+    GPUME_TRY(open_report(self, false));
+    self->json.out = sink->out;
+    gpume_json_begin(&self->json, NULL);
+    gpume_json_count(&self->json, "format", REPORT_FORMAT);
+    gpume_json_begin_list(&self->json, "figures");
+fail:
+    return status;
 }
 
-static int csv_open(struct gpume_sink **sink, const char *path, const struct gpume_run *run)
+static int csv_open(struct gpume_sink *sink)
 {
-    return open_report(sink, path, run, &report_csv);
+    const int status = open_report((struct report *)sink, false);
+    return status ? status
+                  : gpume_out_text(sink->out, GPUME_FRAME_COLUMNS "," GPUME_REPORT_COLUMNS "\n");
 }
 
 static int html_field(struct gpume_sink *sink, const struct gpume_field *field)
@@ -169,10 +146,10 @@ static int html_field(struct gpume_sink *sink, const struct gpume_field *field)
 /* JSON has no infinity. */
 static void psnr_text(char *text, size_t bytes, const struct report *self, uint64_t sse)
 {
-    const uint64_t pixels = (uint64_t)self->run.params.width * self->run.params.height;
+    const uint64_t pixels = (uint64_t)self->sink.run->params.width * self->sink.run->params.height;
     snprintf(text, bytes, "null");
     if (sse > 0) {
-        gpume_text_psnr(text, bytes, gpume_psnr(self->run.params.bits, pixels, sse));
+        gpume_text_psnr(text, bytes, gpume_psnr(self->sink.run->params.bits, pixels, sse));
     }
 }
 
@@ -204,7 +181,7 @@ static int json_field(struct gpume_sink *sink, const struct gpume_field *field)
         statistics.length_mean_milli % 1000, sqrt((double)statistics.length_max_squared),
         statistics.cost_max, statistics.cut ? "true" : "false");
     gpume_json_digits(&self->json, NULL, row);
-    return gpume_out_write(self->out, "", 0); /* has it failed? */
+    return gpume_out_text(sink->out, ""); /* has it failed? */
 }
 
 static int csv_field(struct gpume_sink *sink, const struct gpume_field *field)
@@ -213,20 +190,19 @@ static int csv_field(struct gpume_sink *sink, const struct gpume_field *field)
     struct gpume_report_statistics statistics;
     char row[GPUME_FRAME_ROW_BYTES], more[GPUME_REPORT_ROW_BYTES];
     gpume_report_measure(&statistics, &self->cuts, NULL, field);
-    gpume_frame_row(row, self->run.params.bits,
-        (uint64_t)self->run.params.width * self->run.params.height, field);
+    gpume_frame_row(row, &sink->run->params, field);
     gpume_report_statistics_row(more, &statistics, field);
-    (void)gpume_out_write(self->out, row, strlen(row));
-    (void)gpume_out_write(self->out, ",", 1);
-    (void)gpume_out_write(self->out, more, strlen(more));
-    return gpume_out_write(self->out, "\n", 1);
+    (void)gpume_out_text(sink->out, row);
+    (void)gpume_out_text(sink->out, ",");
+    (void)gpume_out_text(sink->out, more);
+    return gpume_out_text(sink->out, "\n");
 }
 
 static int html_finish(struct gpume_sink *sink)
 {
     struct report *self = (struct report *)sink;
     const struct gpume_report_page page = {
-        .run = &self->run,
+        .run = sink->run,
         .fields = &self->fields,
         .histogram = &self->histogram,
         .gallery = &self->gallery,
@@ -237,8 +213,8 @@ static int html_finish(struct gpume_sink *sink)
         status = gpume_report_picks_complete(&self->picks, gpume_report_page_room(&self->fields));
     }
     if (status == GPUME_OK) {
-        gpume_report_page_write(&page, self->out);
-        status = gpume_out_finish(self->out);
+        gpume_report_page_write(&page, sink->out);
+        status = gpume_out_finish(sink->out);
     }
     return status;
 }
@@ -247,21 +223,16 @@ static int json_finish(struct gpume_sink *sink)
 {
     struct report *self = (struct report *)sink;
     gpume_json_end_list(&self->json);
-    gpume_summary_put(self->run.summary, &self->json);
+    gpume_summary_put(sink->run->summary, &self->json);
     gpume_report_histogram_put(&self->histogram, &self->json, "histogram");
     gpume_report_gallery_put(&self->gallery, &self->json, "costliest");
     gpume_json_end(&self->json);
-    return gpume_out_finish(self->out);
-}
-
-static int csv_finish(struct gpume_sink *sink)
-{
-    return gpume_out_finish(((struct report *)sink)->out);
+    return gpume_out_finish(sink->out);
 }
 
 #define REPORT_OPS                                                                                 \
-    .name = "report", .noun = "a report", .check = report_check, .exists = gpume_text_exists,      \
-    .clear = gpume_text_clear, .close = report_close
+    .name = "report", .bytes = sizeof(struct report), .noun = "a report", .check = report_check,   \
+    .exists = gpume_text_exists, .clear = gpume_text_clear, .close = report_close
 
 static const struct gpume_sink_ops report_html = {
     REPORT_OPS,
@@ -283,5 +254,5 @@ static const struct gpume_sink_ops report_csv = {
     REPORT_OPS,
     .open = csv_open,
     .field = csv_field,
-    .finish = csv_finish,
+    .finish = gpume_sink_finish_out,
 };

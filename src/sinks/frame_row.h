@@ -10,8 +10,8 @@
 
 #define GPUME_FRAME_ROW_BYTES 512
 
-/* Writes the row without line end. pixels: of a frame. */
-void gpume_frame_row(char row[GPUME_FRAME_ROW_BYTES], uint32_t bits, uint64_t pixels,
+/* Writes the row without line end. */
+void gpume_frame_row(char row[GPUME_FRAME_ROW_BYTES], const struct gpume_params *params,
     const struct gpume_field *field);
 
 #endif

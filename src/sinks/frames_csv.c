@@ -8,25 +8,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-struct frames_csv {
-    struct gpume_sink sink;
-    struct gpume_out *out;
-    uint64_t pixels;
-    uint32_t bits;
-};
-
-static void frames_close(struct gpume_sink **sink)
-{
-    struct frames_csv *self = (struct frames_csv *)*sink;
-    if (self) {
-        gpume_out_close(&self->out);
-        free(self);
-        *sink = NULL;
-    }
-}
 
 static int frames_check(
     const char *path, const struct gpume_sink_shape *shape, const struct gpume_log *log)
@@ -35,38 +16,26 @@ static int frames_check(
     return gpume_text_check(path, "frames", ".csv", log);
 }
 
-static int frames_open(struct gpume_sink **sink, const char *path, const struct gpume_run *run)
+static int frames_open(struct gpume_sink *sink)
 {
-    static const char header[] = GPUME_FRAME_COLUMNS "\n";
     int status;
-    struct frames_csv *self = calloc(1, sizeof(*self));
-    if (!self) {
-        gpume_log_write(&run->log, GPUME_LOG_ERROR, "%s: out of memory", path);
-        return GPUME_NOMEM;
+    GPUME_TRY(gpume_out_open_in(&sink->out, sink->run->set, sink->path, &sink->run->log));
+    if (!gpume_out_is_continued(sink->out)) {
+        GPUME_TRY(gpume_out_text(sink->out, GPUME_FRAME_COLUMNS "\n"));
     }
-    struct gpume_sink *base = &self->sink;
-    self->sink.ops = &gpume_sink_frames_csv;
-    self->pixels = (uint64_t)run->params.width * run->params.height;
-    self->bits = run->params.bits;
-    GPUME_TRY(gpume_out_open_in(&self->out, run->set, path, &run->log));
-    if (!gpume_out_is_continued(self->out)) {
-        GPUME_TRY(gpume_out_write(self->out, header, sizeof(header) - 1));
-    }
-    *sink = base;
-    return GPUME_OK;
 fail:
-    frames_close(&base);
     return status;
 }
 
-void gpume_frame_row(char row[GPUME_FRAME_ROW_BYTES], uint32_t bits, uint64_t pixels,
+void gpume_frame_row(char row[GPUME_FRAME_ROW_BYTES], const struct gpume_params *params,
     const struct gpume_field *field)
 {
+    const uint64_t pixels = (uint64_t)params->width * params->height;
     const struct gpume_sums *sums = &field->sums;
     char time[32], before[32], after[32];
     gpume_text_time(time, sizeof(time), field->time_us);
-    gpume_text_psnr(before, sizeof(before), gpume_psnr(bits, pixels, sums->sse_before));
-    gpume_text_psnr(after, sizeof(after), gpume_psnr(bits, pixels, sums->sse_after));
+    gpume_text_psnr(before, sizeof(before), gpume_psnr(params->bits, pixels, sums->sse_before));
+    gpume_text_psnr(after, sizeof(after), gpume_psnr(params->bits, pixels, sums->sse_after));
     snprintf(row, GPUME_FRAME_ROW_BYTES,
         "%" PRIu64 ",%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
         ",%" PRIu64 ",%s,%s",
@@ -76,26 +45,20 @@ void gpume_frame_row(char row[GPUME_FRAME_ROW_BYTES], uint32_t bits, uint64_t pi
 
 static int frames_field(struct gpume_sink *sink, const struct gpume_field *field)
 {
-    struct frames_csv *self = (struct frames_csv *)sink;
     char row[GPUME_FRAME_ROW_BYTES];
-    gpume_frame_row(row, self->bits, self->pixels, field);
-    (void)gpume_out_write(self->out, row, strlen(row));
-    return gpume_out_write(self->out, "\n", 1);
-}
-
-static int frames_finish(struct gpume_sink *sink)
-{
-    return gpume_out_finish(((struct frames_csv *)sink)->out);
+    gpume_frame_row(row, &sink->run->params, field);
+    (void)gpume_out_text(sink->out, row);
+    return gpume_out_text(sink->out, "\n");
 }
 
 const struct gpume_sink_ops gpume_sink_frames_csv = {
     .name = "frames.csv",
+    .bytes = sizeof(struct gpume_sink),
     .check = frames_check,
     .exists = gpume_text_exists,
     .clear = gpume_text_clear,
     .can_continue = gpume_text_can_continue,
     .open = frames_open,
     .field = frames_field,
-    .finish = frames_finish,
-    .close = frames_close,
+    .finish = gpume_sink_finish_out,
 };

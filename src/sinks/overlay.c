@@ -9,24 +9,18 @@
 #include "sinks/sink.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 struct overlay_sink {
     struct gpume_sink sink;
     struct gpume_picture *picture;
     struct gpume_overlay *overlay;
-    const struct gpume_run *run;
 };
 
-static void overlay_close(struct gpume_sink **sink)
+static void overlay_close(struct gpume_sink *sink)
 {
-    struct overlay_sink *self = (struct overlay_sink *)*sink;
-    if (self) {
-        gpume_picture_close(&self->picture);
-        gpume_overlay_destroy(&self->overlay);
-        free(self);
-        *sink = NULL;
-    }
+    struct overlay_sink *self = (struct overlay_sink *)sink;
+    gpume_picture_close(&self->picture);
+    gpume_overlay_destroy(&self->overlay);
 }
 
 static int overlay_check(
@@ -35,9 +29,9 @@ static int overlay_check(
     return gpume_picture_check_name(path, shape->single, 0, true, log);
 }
 
-static int make_overlay(struct overlay_sink *self, const char *path)
+static int make_overlay(struct overlay_sink *self)
 {
-    const struct gpume_run *run = self->run;
+    const struct gpume_run *run = self->sink.run;
     const struct gpume_overlay_options options = {
         .width = run->params.width,
         .height = run->params.height,
@@ -55,28 +49,21 @@ static int make_overlay(struct overlay_sink *self, const char *path)
         gpume_log_write(&run->log, GPUME_LOG_ERROR,
             "%s: pictures of %" PRIu64 "x%" PRIu64 " have more than %" PRIu64
             " pixels; give a smaller --scale or crop them with --vf",
-            path, (uint64_t)options.width * options.scale, (uint64_t)options.height * options.scale,
-            GPUME_OVERLAY_PIXELS_MAX);
+            self->sink.path, (uint64_t)options.width * options.scale,
+            (uint64_t)options.height * options.scale, GPUME_OVERLAY_PIXELS_MAX);
     }
     return status;
 }
 
-static int overlay_open(struct gpume_sink **sink, const char *path, const struct gpume_run *run)
+static int overlay_open(struct gpume_sink *sink)
 {
-    int status = GPUME_NOMEM;
-    struct overlay_sink *self = calloc(1, sizeof(*self));
-    struct gpume_sink *base = (struct gpume_sink *)self;
-    if (self) {
-        self->sink.ops = &gpume_sink_overlay;
-        self->run = run;
-        status = make_overlay(self, path);
-    }
-    if (status == GPUME_NOMEM) {
-        gpume_log_write(&run->log, GPUME_LOG_ERROR, "%s: out of memory", path);
-    }
-    GPUME_TRY(status);
+    int status;
+    struct overlay_sink *self = (struct overlay_sink *)sink;
+    const struct gpume_run *run = sink->run;
+    status = make_overlay(self);
+    GPUME_TRY(status == GPUME_NOMEM ? gpume_log_nomem(&run->log, sink->path) : status);
     const struct gpume_picture_options options = {
-        .path = path,
+        .path = sink->path,
         .width = run->params.width * run->overlay_scale,
         .height = run->params.height * run->overlay_scale,
         .bits = 8,
@@ -87,10 +74,7 @@ static int overlay_open(struct gpume_sink **sink, const char *path, const struct
         .log = run->log,
     };
     GPUME_TRY(gpume_picture_open(&self->picture, &options));
-    *sink = base;
-    return GPUME_OK;
 fail:
-    overlay_close(&base);
     return status;
 }
 
@@ -99,12 +83,11 @@ static int overlay_field(struct gpume_sink *sink, const struct gpume_field *fiel
     int status = GPUME_OK;
     struct overlay_sink *self = (struct overlay_sink *)sink;
     struct gpume_plane rgb, drawn;
-    GPUME_TRY(self->run->take_colour(self->run->colours, field->frame, &rgb));
+    GPUME_TRY(sink->run->take_colour(sink->run->colours, field->frame, &rgb));
     status = gpume_overlay_draw(self->overlay, &rgb, field->layers[0], &drawn);
     if (status != GPUME_OK) {
-        gpume_log_write(&self->run->log, GPUME_LOG_ERROR,
+        return gpume_log_fail(&sink->run->log, status,
             "the overlay of frame %" PRIu64 ": out of memory", field->frame);
-        return status;
     }
     return gpume_picture_write(self->picture, &drawn, field->frame, field->time_us);
 fail:
@@ -118,6 +101,7 @@ static int overlay_finish(struct gpume_sink *sink)
 
 const struct gpume_sink_ops gpume_sink_overlay = {
     .name = "overlay",
+    .bytes = sizeof(struct overlay_sink),
     .check = overlay_check,
     .exists = gpume_picture_exists,
     .can_continue = gpume_picture_can_continue,

@@ -20,16 +20,12 @@ struct pictures {
     struct gpume_plane plane; /* the current picture; data is NULL for predicted frames */
 };
 
-static void pictures_close(struct gpume_sink **sink)
+static void pictures_close(struct gpume_sink *sink)
 {
-    struct pictures *self = (struct pictures *)*sink;
-    if (self) {
-        gpume_picture_close(&self->picture);
-        free(self->table);
-        free(self->plane.data);
-        free(self);
-        *sink = NULL;
-    }
+    struct pictures *self = (struct pictures *)sink;
+    gpume_picture_close(&self->picture);
+    free(self->table);
+    free(self->plane.data);
 }
 
 static int pictures_check(
@@ -75,23 +71,11 @@ static int make_table(struct pictures *self, const struct gpume_run *run, bool i
     return GPUME_OK;
 }
 
-static int pictures_open(struct gpume_sink **sink, const char *path, const struct gpume_run *run,
-    const struct gpume_sink_ops *ops)
+static int predicted_open(struct gpume_sink *sink)
 {
-    int status = GPUME_NOMEM;
-    struct pictures *self = calloc(1, sizeof(*self));
-    struct gpume_sink *base = (struct gpume_sink *)self;
-    if (self) {
-        const bool is_signed = ops == &gpume_sink_residual && run->residual_signed;
-        self->sink.ops = ops;
-        status = ops == &gpume_sink_predicted ? GPUME_OK : make_table(self, run, is_signed);
-    }
-    if (status != GPUME_OK) {
-        gpume_log_write(&run->log, GPUME_LOG_ERROR, "%s: out of memory", path);
-        goto fail;
-    }
+    const struct gpume_run *run = sink->run;
     const struct gpume_picture_options options = {
-        .path = path,
+        .path = sink->path,
         .width = run->params.width,
         .height = run->params.height,
         .bits = run->params.bits,
@@ -101,27 +85,23 @@ static int pictures_open(struct gpume_sink **sink, const char *path, const struc
         .set = run->set,
         .log = run->log,
     };
-    GPUME_TRY(gpume_picture_open(&self->picture, &options));
-    *sink = base;
-    return GPUME_OK;
-fail:
-    pictures_close(&base);
-    return status;
+    return gpume_picture_open(&((struct pictures *)sink)->picture, &options);
 }
 
-static int predicted_open(struct gpume_sink **sink, const char *path, const struct gpume_run *run)
+static int open_with_table(struct gpume_sink *sink, bool is_signed)
 {
-    return pictures_open(sink, path, run, &gpume_sink_predicted);
+    const int status = make_table((struct pictures *)sink, sink->run, is_signed);
+    return status == GPUME_OK ? predicted_open(sink) : gpume_log_nomem(&sink->run->log, sink->path);
 }
 
-static int residual_open(struct gpume_sink **sink, const char *path, const struct gpume_run *run)
+static int residual_open(struct gpume_sink *sink)
 {
-    return pictures_open(sink, path, run, &gpume_sink_residual);
+    return open_with_table(sink, sink->run->residual_signed);
 }
 
-static int difference_open(struct gpume_sink **sink, const char *path, const struct gpume_run *run)
+static int difference_open(struct gpume_sink *sink)
 {
-    return pictures_open(sink, path, run, &gpume_sink_difference);
+    return open_with_table(sink, false);
 }
 
 static void *row_of(const struct gpume_plane *plane, uint32_t y)
@@ -158,14 +138,10 @@ static void subtract_16(
     }
 }
 
-static int pictures_field(struct gpume_sink *sink, const struct gpume_field *field)
+static int write_difference(
+    struct gpume_sink *sink, const struct gpume_field *field, const struct gpume_plane *minus)
 {
     struct pictures *self = (struct pictures *)sink;
-    if (sink->ops == &gpume_sink_predicted) {
-        return gpume_picture_write(self->picture, &field->predicted, field->frame, field->time_us);
-    }
-    const struct gpume_plane *minus =
-        sink->ops == &gpume_sink_residual ? &field->predicted : &field->reference;
     if (self->plane.bits > 8) {
         subtract_16(self, &field->target, minus);
     } else {
@@ -174,21 +150,37 @@ static int pictures_field(struct gpume_sink *sink, const struct gpume_field *fie
     return gpume_picture_write(self->picture, &self->plane, field->frame, field->time_us);
 }
 
+static int predicted_field(struct gpume_sink *sink, const struct gpume_field *field)
+{
+    return gpume_picture_write(
+        ((struct pictures *)sink)->picture, &field->predicted, field->frame, field->time_us);
+}
+
+static int residual_field(struct gpume_sink *sink, const struct gpume_field *field)
+{
+    return write_difference(sink, field, &field->predicted);
+}
+
+static int difference_field(struct gpume_sink *sink, const struct gpume_field *field)
+{
+    return write_difference(sink, field, &field->reference);
+}
+
 static int pictures_finish(struct gpume_sink *sink)
 {
     return gpume_picture_finish(((struct pictures *)sink)->picture);
 }
 
 #define PICTURE_OPS                                                                                \
-    .check = pictures_check, .exists = gpume_picture_exists,                                       \
+    .bytes = sizeof(struct pictures), .check = pictures_check, .exists = gpume_picture_exists,     \
     .can_continue = gpume_picture_can_continue, .is_series = gpume_picture_is_series,              \
-    .clear = gpume_picture_clear, .field = pictures_field, .finish = pictures_finish,              \
-    .close = pictures_close
+    .clear = gpume_picture_clear, .finish = pictures_finish, .close = pictures_close
 
 const struct gpume_sink_ops gpume_sink_predicted = {
     PICTURE_OPS,
     .name = "predicted",
     .open = predicted_open,
+    .field = predicted_field,
     .want_predicted = true,
 };
 
@@ -196,6 +188,7 @@ const struct gpume_sink_ops gpume_sink_residual = {
     PICTURE_OPS,
     .name = "residual",
     .open = residual_open,
+    .field = residual_field,
     .want_predicted = true,
     .want_frames = true,
 };
@@ -204,5 +197,6 @@ const struct gpume_sink_ops gpume_sink_difference = {
     PICTURE_OPS,
     .name = "difference",
     .open = difference_open,
+    .field = difference_field,
     .want_frames = true,
 };

@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "draw/overlay.h"
+#include "files/out.h"
 #include "files/out_set.h"
 #include "gpume/gpume.h"
 
@@ -21,7 +22,7 @@
 struct gpume_summary;
 struct gpume_vectors_format;
 
-/* What all outputs of a run share. Strings, summary and log outlive the sinks. */
+/* What all outputs of a run share. Strings and summary outlive the sinks. */
 struct gpume_run {
     const char *input;          /* as the user named it: for people and for summary.json */
     const char *reference;      /* the first of two still pictures; NULL: input is a video */
@@ -64,6 +65,7 @@ struct gpume_sink_shape {
 struct gpume_sink_ops {
     const char *name; /* a run has at most one sink of each name */
     const char *noun; /* for messages, such as "a report"; NULL: "this format" */
+    size_t bytes;     /* of the sink, a struct whose first member is struct gpume_sink */
 
     /* Before any work: would open take this path? Logs one line and returns GPUME_INVALID if not.
      */
@@ -73,7 +75,8 @@ struct gpume_sink_ops {
     /* Before any work: does the file, or any file of the pattern, exist? */
     bool (*exists)(const char *path);
 
-    int (*open)(struct gpume_sink **sink, const char *path, const struct gpume_run *run);
+    /* The sink is zero but for ops, run and path. close is called after failures, too. */
+    int (*open)(struct gpume_sink *sink);
 
     int (*field)(struct gpume_sink *sink, const struct gpume_field *field);
 
@@ -83,8 +86,8 @@ struct gpume_sink_ops {
     /* Completes the output, which gets its name with the others of run->set. */
     int (*finish)(struct gpume_sink *sink);
 
-    /* Releases everything; sets *sink to NULL. NULL is fine. */
-    void (*close)(struct gpume_sink **sink);
+    /* Releases its members except `out`. NULL: there are none. */
+    void (*close)(struct gpume_sink *sink);
 
     /* Before any work: can an interrupted output of this name be continued? open then finds it with
      * gpume_out_is_continued. NULL: never. */
@@ -105,7 +108,20 @@ struct gpume_sink_ops {
 /* The first member of every sink. */
 struct gpume_sink {
     const struct gpume_sink_ops *ops;
+    const struct gpume_run *run;
+    const char *path;
+    struct gpume_out *out; /* of a sink that writes text; NULL: it has none */
 };
+
+/* run and path outlive the sink. */
+int gpume_sink_open(struct gpume_sink **sink, const struct gpume_sink_ops *ops, const char *path,
+    const struct gpume_run *run);
+
+/* The function `finish` of a sink that writes text. */
+int gpume_sink_finish_out(struct gpume_sink *sink);
+
+/* Releases everything, and sets *sink to NULL. NULL is fine. */
+void gpume_sink_close(struct gpume_sink **sink);
 
 extern const struct gpume_sink_ops gpume_sink_vectors_csv; /* the standard file */
 

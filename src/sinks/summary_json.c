@@ -9,7 +9,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 
 /* 128 bits in decimal: long division by 10 of four 32-bit limbs. */
 static void total(struct gpume_json *json, const char *key, const struct gpume_total *value)
@@ -246,12 +245,6 @@ fail:
     return status;
 }
 
-struct summary_sink {
-    struct gpume_sink sink;
-    struct gpume_out *out;
-    const struct gpume_summary *summary;
-};
-
 static int summary_check(
     const char *path, const struct gpume_sink_shape *shape, const struct gpume_log *log)
 {
@@ -259,32 +252,9 @@ static int summary_check(
     return gpume_text_check(path, "summary", ".json", log);
 }
 
-static void summary_close(struct gpume_sink **sink)
+static int summary_open(struct gpume_sink *sink)
 {
-    struct summary_sink *self = (struct summary_sink *)*sink;
-    if (self) {
-        gpume_out_close(&self->out);
-        free(self);
-        *sink = NULL;
-    }
-}
-
-static int summary_open(struct gpume_sink **sink, const char *path, const struct gpume_run *run)
-{
-    struct summary_sink *self = calloc(1, sizeof(*self));
-    if (!self) {
-        return gpume_log_nomem(&run->log, path);
-    }
-    struct gpume_sink *base = &self->sink;
-    self->sink.ops = &gpume_sink_summary;
-    self->summary = run->summary;
-    const int status = gpume_out_open_in(&self->out, run->set, path, &run->log);
-    if (status != GPUME_OK) {
-        summary_close(&base);
-        return status;
-    }
-    *sink = base;
-    return GPUME_OK;
+    return gpume_out_open_in(&sink->out, sink->run->set, sink->path, &sink->run->log);
 }
 
 /* The run's summary adds up the fields, and finish writes the file. A run that continues this one
@@ -298,13 +268,13 @@ static int summary_field(struct gpume_sink *sink, const struct gpume_field *fiel
 
 static int summary_finish(struct gpume_sink *sink)
 {
-    struct summary_sink *self = (struct summary_sink *)sink;
-    put_whole(self->summary, self->out);
-    return gpume_out_finish(self->out);
+    put_whole(sink->run->summary, sink->out);
+    return gpume_out_finish(sink->out);
 }
 
 const struct gpume_sink_ops gpume_sink_summary = {
     .name = "summary.json",
+    .bytes = sizeof(struct gpume_sink),
     .check = summary_check,
     .exists = gpume_text_exists,
     .clear = gpume_text_clear,
@@ -312,5 +282,4 @@ const struct gpume_sink_ops gpume_sink_summary = {
     .open = summary_open,
     .field = summary_field,
     .finish = summary_finish,
-    .close = summary_close,
 };

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Vectors, in any format of vectors/format.h. */
-#include "base/status.h"
 #include "files/pattern.h"
 #include "files/text_file.h"
 #include "sinks/sink.h"
 #include "vectors/format.h"
 #include "vectors/writer.h"
-
-#include <stdlib.h>
 
 struct vectors_sink {
     struct gpume_sink sink;
@@ -15,27 +12,15 @@ struct vectors_sink {
     struct gpume_vectors_writer *writer;
 };
 
-static void vectors_close(struct gpume_sink **sink)
+static void vectors_close(struct gpume_sink *sink)
 {
-    struct vectors_sink *self = (struct vectors_sink *)*sink;
-    if (self) {
-        gpume_vectors_writer_close(&self->writer);
-        free(self);
-        *sink = NULL;
-    }
+    gpume_vectors_writer_close(&((struct vectors_sink *)sink)->writer);
 }
 
-static int vectors_open(struct gpume_sink **sink, const char *path, const struct gpume_run *run,
-    const struct gpume_vectors_format *format, const struct gpume_sink_ops *ops)
+static int open_as(struct gpume_sink *sink, const struct gpume_vectors_format *format)
 {
-    int status = GPUME_NOMEM;
-    struct vectors_sink *self = calloc(1, sizeof(*self));
-    struct gpume_sink *base = (struct gpume_sink *)self;
-    if (!self) {
-        gpume_log_write(&run->log, GPUME_LOG_ERROR, "%s: out of memory", path);
-        return status;
-    }
-    self->sink.ops = ops;
+    struct vectors_sink *self = (struct vectors_sink *)sink;
+    const struct gpume_run *run = sink->run;
     self->info = (struct gpume_vectors_info){
         .columns = GPUME_VECTORS_REF | GPUME_VECTORS_COST | GPUME_VECTORS_RANK | GPUME_VECTORS_TIME,
         .width = run->params.width,
@@ -51,18 +36,13 @@ static int vectors_open(struct gpume_sink **sink, const char *path, const struct
         .prefilter = run->prefilter,
     };
     const struct gpume_vectors_output output = {
-        .path = path,
+        .path = sink->path,
         .format = format,
         .set = run->set,
         .processors = run->params.threads,
         .log = run->log,
     };
-    GPUME_TRY(gpume_vectors_writer_open(&self->writer, &output, &self->info));
-    *sink = base;
-    return GPUME_OK;
-fail:
-    vectors_close(&base);
-    return status;
+    return gpume_vectors_writer_open(&self->writer, &output, &self->info);
 }
 
 static int vectors_field(struct gpume_sink *sink, const struct gpume_field *field)
@@ -149,9 +129,9 @@ static void series_clear(const char *path)
     }
 }
 
-static int csv_open(struct gpume_sink **sink, const char *path, const struct gpume_run *run)
+static int csv_open(struct gpume_sink *sink)
 {
-    return vectors_open(sink, path, run, &gpume_vectors_csv, &gpume_sink_vectors_csv);
+    return open_as(sink, &gpume_vectors_csv);
 }
 
 static int csv_check(
@@ -164,6 +144,7 @@ static int csv_check(
 
 const struct gpume_sink_ops gpume_sink_vectors_csv = {
     .name = "vectors.csv",
+    .bytes = sizeof(struct vectors_sink),
     .check = csv_check,
     .exists = gpume_text_exists,
     .clear = gpume_text_clear,
@@ -181,15 +162,15 @@ const struct gpume_sink_ops *gpume_sink_vectors(const struct gpume_vectors_forma
     return format->numbered ? &vectors_series : &vectors_file;
 }
 
-static int any_open(struct gpume_sink **sink, const char *path, const struct gpume_run *run)
+static int vectors_open(struct gpume_sink *sink)
 {
-    return vectors_open(
-        sink, path, run, run->vectors_format, gpume_sink_vectors(run->vectors_format));
+    return open_as(sink, sink->run->vectors_format);
 }
 
 #define VECTORS_OPS                                                                                \
-    .name = "vectors", .check = vectors_check, .open = any_open, .field = vectors_field,           \
-    .settle = vectors_settle, .finish = vectors_finish, .close = vectors_close
+    .name = "vectors", .bytes = sizeof(struct vectors_sink), .check = vectors_check,               \
+    .open = vectors_open, .field = vectors_field, .settle = vectors_settle,                        \
+    .finish = vectors_finish, .close = vectors_close
 
 /* One file. */
 static const struct gpume_sink_ops vectors_file = {

@@ -67,7 +67,7 @@ static int measure(
     run.params.height = HEIGHT;
     run.block_w = run.block_h = BLOCK;
     run.params.threads = 4 * threads; /* processors: the sink takes a quarter of them */
-    int status = gpume_sink_vectors(run.vectors_format)->open(&sink, path, &run);
+    int status = gpume_sink_open(&sink, gpume_sink_vectors(run.vectors_format), path, &run);
     const double wall = seconds(CLOCK_MONOTONIC), cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
     for (uint64_t i = 0; i < fields && status == GPUME_OK; i++) {
         field.frame = 100;
@@ -83,7 +83,7 @@ static int measure(
             format->name, threads, (double)fields * BLOCKS / 1e6 / took,
             1e3 * took / (double)fields, 1e3 * used / (double)fields);
     }
-    gpume_sink_vectors(run.vectors_format)->close(&sink);
+    gpume_sink_close(&sink);
     return status;
 }
 

@@ -84,12 +84,13 @@ static void free_field(struct made *made)
 static int open_sink(
     struct gpume_sink **sink, const char *path, const struct table *table, uint32_t processors)
 {
-    struct gpume_run run = {.vectors_format = format, .log = counting_log};
+    static struct gpume_run run;
+    run = (struct gpume_run){.vectors_format = format, .log = counting_log};
     run.params.width = table->width;
     run.params.height = table->height;
     run.block_w = run.block_h = table->block;
     run.params.threads = processors;
-    return ops->open(sink, path, &run);
+    return gpume_sink_open(sink, ops, path, &run);
 }
 
 /* Writes all fields of the table, until one fails. */
@@ -115,7 +116,7 @@ static int write_table(
     if (status == GPUME_OK) {
         status = ops->finish(sink);
     }
-    ops->close(&sink);
+    gpume_sink_close(&sink);
     REQUIRE(sink == NULL);
     return status;
 }
@@ -252,7 +253,7 @@ static void test_given_up(struct made *made, uint32_t processors)
     logged.lines = 0;
     REQUIRE_EQUAL(open_sink(&sink, "early.csv", &some, processors), GPUME_OK);
     REQUIRE_EQUAL(give_fields(sink, &some, made), GPUME_OK);
-    ops->close(&sink);
+    gpume_sink_close(&sink);
     REQUIRE_EQUAL(logged.lines, 0);
     REQUIRE(access("early.csv", F_OK) != 0);
 }

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sinks/sink.h"
+
+#include <stdlib.h>
+
+int gpume_sink_open(struct gpume_sink **sink, const struct gpume_sink_ops *ops, const char *path,
+    const struct gpume_run *run)
+{
+    struct gpume_sink *self = calloc(1, ops->bytes);
+    if (!self) {
+        return gpume_log_nomem(&run->log, path);
+    }
+    self->ops = ops;
+    self->run = run;
+    self->path = path;
+    *sink = self;
+    const int status = ops->open(self);
+    if (status != GPUME_OK) {
+        gpume_sink_close(sink);
+    }
+    return status;
+}
+
+int gpume_sink_finish_out(struct gpume_sink *sink)
+{
+    return gpume_out_finish(sink->out);
+}
+
+void gpume_sink_close(struct gpume_sink **sink)
+{
+    struct gpume_sink *self = *sink;
+    if (self) {
+        if (self->ops->close) {
+            self->ops->close(self);
+        }
+        gpume_out_close(&self->out);
+        free(self);
+        *sink = NULL;
+    }
+}
