@@ -6,9 +6,9 @@
  */
 #include "commands.h"
 #include "console.h"
+#include "files/json.h"
 #include "host.h"
 #include "options/common.h"
-#include "sinks/machine.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,48 @@
 #define DEVICES_MAX 64
 #define SEARCHES_MAX 32 /* more than any build has */
 
+/* Grows by one when a key of the JSON object changes its meaning or goes away. */
+#define FORMAT 1
+
 #define GIB 1073741824.0
+
+struct machine {
+    char cpu[128];
+    uint32_t processors;
+    uint64_t memory_bytes; /* of the host; 0: unknown */
+    bool cpu_automatic;    /* --backend auto takes the CPU engine */
+    const struct gpume_device *devices;
+    uint32_t device_count;
+    const struct gpume_search_info *searches;
+    uint32_t search_count;
+};
+
+/* Will gpume use the device, and if not, why? In a few words. */
+static const char *use_of(const struct gpume_device *device)
+{
+    if (device->unusable[0]) {
+        return device->unusable;
+    }
+    if (device->automatic) {
+        return "yes, taken by --backend auto";
+    }
+    if (device->type == GPUME_DEVICE_SOFTWARE || device->type == GPUME_DEVICE_OTHER) {
+        return "only with --backend vulkan";
+    }
+    return "yes, with --device";
+}
+
+static const char *type_of(const struct gpume_device *device)
+{
+    static const char *const types[] = {
+        [GPUME_DEVICE_OTHER] = "other",
+        [GPUME_DEVICE_INTEGRATED] = "integrated",
+        [GPUME_DEVICE_DISCRETE] = "discrete",
+        [GPUME_DEVICE_VIRTUAL] = "virtual",
+        [GPUME_DEVICE_SOFTWARE] = "software",
+    };
+    return types[device->type];
+}
 
 static int widest(int width, const char *text)
 {
@@ -26,7 +67,7 @@ static int widest(int width, const char *text)
     return length > width ? length : width;
 }
 
-static void print_table(const struct gpume_machine *machine)
+static void print_table(const struct machine *machine)
 {
     char threads[32];
     const char *bold = gpume_console_bold(stdout), *plain = gpume_console_plain(stdout);
@@ -43,8 +84,8 @@ static void print_table(const struct gpume_machine *machine)
     for (uint32_t i = 0; i < machine->device_count; i++) {
         const struct gpume_device *device = &machine->devices[i];
         printf("%5u  %-*s  %-10s  %-*s  %6.1f GiB  %s\n", (unsigned)device->index, name,
-            device->name, gpume_device_type(device), driver, device->driver,
-            (double)device->memory_bytes / GIB, gpume_device_use(device));
+            device->name, type_of(device), driver, device->driver,
+            (double)device->memory_bytes / GIB, use_of(device));
     }
     printf("%5s  %-*s  %-10s  %-*s  %6.1f GiB  %s\n", "-", name, machine->cpu, "cpu", driver,
         threads, (double)machine->memory_bytes / GIB,
@@ -63,7 +104,64 @@ static void print_searches(const struct gpume_search_info *searches, uint32_t co
     }
 }
 
-static void look_at_host(struct gpume_machine *machine)
+static void put_cpu(struct gpume_json *json, const struct machine *machine)
+{
+    gpume_json_begin(json, "cpu");
+    gpume_json_text(json, "name", machine->cpu);
+    gpume_json_count(json, "processors", machine->processors);
+    gpume_json_count_or_null(
+        json, "memory_bytes", machine->memory_bytes > 0, machine->memory_bytes);
+    gpume_json_truth(json, "automatic", machine->cpu_automatic);
+    gpume_json_end(json);
+}
+
+static void put_device(struct gpume_json *json, const struct gpume_device *device)
+{
+    gpume_json_begin(json, NULL);
+    gpume_json_count(json, "index", device->index);
+    gpume_json_text(json, "name", device->name);
+    gpume_json_text(json, "type", type_of(device));
+    gpume_json_text(json, "driver", device->driver);
+    gpume_json_count(json, "memory_bytes", device->memory_bytes);
+    gpume_json_truth(json, "usable", !device->unusable[0]);
+    gpume_json_truth(json, "automatic", device->automatic);
+    gpume_json_text(json, "use", use_of(device));
+    gpume_json_end(json);
+}
+
+static void put_search(struct gpume_json *json, const struct gpume_search_info *search)
+{
+    gpume_json_begin(json, NULL);
+    gpume_json_text(json, "name", search->name);
+    gpume_json_text(json, "backend", search->backend == GPUME_BACKEND_CPU ? "cpu" : "vulkan");
+    gpume_json_truth(json, "available", search->available);
+    gpume_json_truth(json, "automatic", search->automatic);
+    gpume_json_text(json, "summary", search->summary);
+    gpume_json_end(json);
+}
+
+static int write_json(const struct machine *machine, const struct gpume_log *log)
+{
+    struct gpume_json json;
+    const int status = gpume_json_start(&json, FORMAT, log);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    put_cpu(&json, machine);
+    gpume_json_begin_list(&json, "devices");
+    for (uint32_t i = 0; i < machine->device_count; i++) {
+        put_device(&json, &machine->devices[i]);
+    }
+    gpume_json_end_list(&json);
+    gpume_json_begin_list(&json, "searches");
+    for (uint32_t i = 0; i < machine->search_count; i++) {
+        put_search(&json, &machine->searches[i]);
+    }
+    gpume_json_end_list(&json);
+    return gpume_json_finish(&json);
+}
+
+static void look_at_host(struct machine *machine)
 {
     const long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
     gpume_host_cpu(machine->cpu);
@@ -93,14 +191,13 @@ static enum gpume_exit run(const void *opaque)
             "%u devices; only the first %d are shown", (unsigned)count, DEVICES_MAX);
         count = DEVICES_MAX;
     }
-    struct gpume_machine machine = {
-        .devices = devices, .device_count = count, .searches = searches};
+    struct machine machine = {.devices = devices, .device_count = count, .searches = searches};
     if (gpume_list_searches(NULL, searches, SEARCHES_MAX, &count) == GPUME_OK) {
         machine.search_count = count < SEARCHES_MAX ? count : SEARCHES_MAX;
     }
     look_at_host(&machine);
     if (options->form == GPUME_FORM_JSON) {
-        return gpume_machine_write_json(&machine, &log) ? GPUME_EXIT_FAILED : GPUME_EXIT_DONE;
+        return write_json(&machine, &log) ? GPUME_EXIT_FAILED : GPUME_EXIT_DONE;
     }
     if (machine.device_count == 0) {
         printf("No Vulkan device.\n");

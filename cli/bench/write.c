@@ -3,11 +3,11 @@
 
 #include "base/status.h"
 #include "console.h"
-#include "files/csv.h"
 #include "files/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Grows by one when a key of the JSON object changes its meaning or goes away. */
 #define FORMAT 1
@@ -103,6 +103,30 @@ fail:
     return status;
 }
 
+/* A cell, quoted if necessary, and a comma. */
+static void put_text(struct gpume_out *out, const char *text)
+{
+    const bool quoted = strpbrk(text, ",\"\r\n") != NULL;
+    (void)gpume_out_text(out, quoted ? "\"" : "");
+    for (; *text; text++) {
+        (void)gpume_out_write(out, text, 1);
+        if (*text == '"') {
+            (void)gpume_out_text(out, "\"");
+        }
+    }
+    (void)gpume_out_text(out, quoted ? "\"," : ",");
+}
+
+/* Empty unless the value is positive. */
+static void put_real(struct gpume_out *out, double value, int decimals)
+{
+    char text[64] = "";
+    if (value > 0) {
+        snprintf(text, sizeof(text), "%.*f", decimals, value);
+    }
+    put_text(out, text);
+}
+
 static void put_csv_row(
     struct gpume_out *out, const struct gpume_bench *bench, const struct gpume_bench_row *row)
 {
@@ -115,23 +139,23 @@ static void put_csv_row(
             shape, sizeof(shape), "%u,%ux%u,", params->block, params->window_x, params->window_y);
         snprintf(rows, sizeof(rows), "%u\n", row->rows);
     }
-    gpume_csv_text(out, row->device);
-    gpume_csv_text(out, row->driver);
-    gpume_csv_text(out, bench->commit);
-    gpume_csv_put(out, size);
-    gpume_csv_text(out, row->content);
-    gpume_csv_put(out, shape);
-    gpume_csv_text(out, row->engine);
-    gpume_csv_text(out, row->search);
-    gpume_csv_put(out, bench->arrays ? "," : row->elimination ? "on," : "off,");
-    gpume_csv_real(out, row->threads, 0);
-    gpume_csv_real(out, row->us, 3);
-    gpume_csv_real(out, row->per_second, 0);
-    gpume_csv_real(out, row->over_core, 6);
-    gpume_csv_real(out, row->over_mestimate, 6);
-    gpume_csv_real(out, row->wall_us, 3);
-    gpume_csv_real(out, row->share, 6);
-    gpume_csv_put(out, rows);
+    put_text(out, row->device);
+    put_text(out, row->driver);
+    put_text(out, bench->commit);
+    (void)gpume_out_text(out, size);
+    put_text(out, row->content);
+    (void)gpume_out_text(out, shape);
+    put_text(out, row->engine);
+    put_text(out, row->search);
+    (void)gpume_out_text(out, bench->arrays ? "," : row->elimination ? "on," : "off,");
+    put_real(out, row->threads, 0);
+    put_real(out, row->us, 3);
+    put_real(out, row->per_second, 0);
+    put_real(out, row->over_core, 6);
+    put_real(out, row->over_mestimate, 6);
+    put_real(out, row->wall_us, 3);
+    put_real(out, row->share, 6);
+    (void)gpume_out_text(out, rows);
 }
 
 static int write_csv(const struct gpume_bench *bench)
@@ -139,9 +163,10 @@ static int write_csv(const struct gpume_bench *bench)
     int status;
     struct gpume_out *out = NULL;
     GPUME_TRY(gpume_out_open(&out, "-", true, &console));
-    gpume_csv_put(out, "device,driver,commit,size,bits,content,block,window,engine,search,"
-                       "elimination,threads,us_per_field,px_per_s,speedup_core,speedup_mestimate,"
-                       "wall_us_per_field,share_of_ceiling,rows\n");
+    (void)gpume_out_text(out,
+        "device,driver,commit,size,bits,content,block,window,engine,search,"
+        "elimination,threads,us_per_field,px_per_s,speedup_core,speedup_mestimate,"
+        "wall_us_per_field,share_of_ceiling,rows\n");
     for (uint32_t i = 0; i < bench->count; i++) {
         put_csv_row(out, bench, &bench->rows[i]);
     }

@@ -10,6 +10,7 @@
 #include "compare/map.h"
 #include "compare/table.h"
 #include "console.h"
+#include "files/out.h"
 #include "files/text_file.h"
 #include "names.h"
 #include "options/checks.h"
@@ -296,7 +297,7 @@ static enum gpume_exit finish_outputs(struct job *job)
     }
     int status = GPUME_OK;
     if (job->csv) {
-        status = gpume_comparison_csv_finish(job->csv);
+        status = gpume_out_finish(job->csv);
     } else if (options->common.form == GPUME_FORM_JSON) {
         status = gpume_comparison_write_json(&job->comparison, &console);
     } else if (options->common.verbosity >= 0) {
@@ -389,7 +390,7 @@ static enum gpume_exit run(const void *options)
     const enum gpume_exit result = work(&job);
     close_sides(&job);
     gpume_compare_map_destroy(&job.map);
-    gpume_comparison_csv_close(&job.csv);
+    gpume_out_close(&job.csv);
     return result;
 }
 

@@ -83,12 +83,9 @@ bool gpume_comparison_equal(const struct gpume_comparison *comparison);
 
 struct gpume_out;
 
-/* A CSV table on standard output, one row per field. Errors are logged, remembered and returned by
- * finish. close sets *csv to NULL. */
+/* A CSV table on standard output, one row per field. gpume_out_finish returns errors of rows. */
 int gpume_comparison_csv_open(struct gpume_out **csv, const struct gpume_log *log);
 void gpume_comparison_csv_row(struct gpume_out *csv, const struct gpume_compared_field *field);
-int gpume_comparison_csv_finish(struct gpume_out *csv);
-void gpume_comparison_csv_close(struct gpume_out **csv);
 
 /* Writes to standard output. Errors are logged. */
 int gpume_comparison_write_json(

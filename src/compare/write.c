@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Comparisons as CSV and JSON. */
 #include "compare/comparison.h"
-#include "files/csv.h"
 #include "files/json.h"
 #include "files/out.h"
 #include "files/text_file.h"
@@ -18,19 +17,9 @@ int gpume_comparison_csv_open(struct gpume_out **csv, const struct gpume_log *lo
         "a_sad_after,b_sad_after,a_psnr_after,b_psnr_after,a_ref,b_ref\n";
     const int status = gpume_out_open(csv, "-", true, log);
     if (status == GPUME_OK) {
-        gpume_csv_put(*csv, header);
+        (void)gpume_out_text(*csv, header);
     }
     return status;
-}
-
-int gpume_comparison_csv_finish(struct gpume_out *csv)
-{
-    return gpume_out_finish(csv);
-}
-
-void gpume_comparison_csv_close(struct gpume_out **csv)
-{
-    gpume_out_close(csv);
 }
 
 void gpume_comparison_csv_row(struct gpume_out *out, const struct gpume_compared_field *field)
@@ -59,7 +48,7 @@ void gpume_comparison_csv_row(struct gpume_out *out, const struct gpume_compared
         costs[2], blocks->zero[0], blocks->zero[1], costs[3], costs[4],
         blocks->distance_sum / (double)blocks->blocks, blocks->distance_max, costs[5], text[0][0],
         text[0][1], text[1][0], text[1][1], text[2][0], text[2][1]);
-    gpume_csv_put(out, row);
+    (void)gpume_out_text(out, row);
 }
 
 static void put_side(struct gpume_json *json, const struct gpume_comparison *comparison, size_t i)
