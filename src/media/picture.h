@@ -17,7 +17,7 @@
 struct gpume_picture;
 
 struct gpume_picture_options {
-    const char *path;
+    const char *path; /* kept, not copied */
     uint32_t width, height, bits;
     bool colour; /* planes hold R, G, B byte triples; bits is 8, full_range is ignored */
     uint32_t rate_num, rate_den; /* for formats that store it; 0 = unknown */

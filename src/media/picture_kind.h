@@ -5,6 +5,8 @@
 
 #include "media/picture.h"
 
+#include <stddef.h>
+
 enum gpume_picture_kind {
     GPUME_PICTURE_NONE,
     GPUME_PICTURE_PNG,
@@ -24,13 +26,21 @@ static inline bool gpume_picture_is_still(enum gpume_picture_kind kind)
     return kind >= GPUME_PICTURE_PNG && kind <= GPUME_PICTURE_JPG;
 }
 
-/* A writer for some of the formats: open creates *state, which close frees (NULL is fine). All
- * failures are logged. The options stay valid and unchanged until close. */
+/* The head of every writer's picture. */
+struct gpume_picture {
+    const struct gpume_picture_writer *writer;
+    struct gpume_picture_options options;
+};
+
+/* A writer for some of the formats. open gets a zeroed picture with its head filled in; close
+ * follows, also after a failure, and frees what the picture refers to. All failures are logged. */
 struct gpume_picture_writer {
-    int (*open)(void **state, const struct gpume_picture_options *options);
-    int (*write)(void *state, const struct gpume_plane *plane, uint64_t index, int64_t time_us);
-    int (*finish)(void *state);
-    void (*close)(void *state);
+    size_t bytes; /* of the writer's picture */
+    int (*open)(struct gpume_picture *picture);
+    int (*write)(struct gpume_picture *picture, const struct gpume_plane *plane, uint64_t index,
+        int64_t time_us);
+    int (*finish)(struct gpume_picture *picture); /* NULL: nothing to do */
+    void (*close)(struct gpume_picture *picture);
 };
 
 extern const struct gpume_picture_writer gpume_picture_still;

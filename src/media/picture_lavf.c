@@ -14,15 +14,8 @@
 
 #include <libavcodec/packet.h>
 
-struct gpume_picture {
-    struct gpume_picture_options options;
-    char *path;
-    const struct gpume_picture_writer *writer;
-    void *state;
-};
-
 struct still {
-    const struct gpume_picture_options *options;
+    struct gpume_picture picture;
     struct gpume_encode encode;
     struct gpume_out *claim; /* on the names of numbered pictures; NULL: none */
     struct gpume_out *out;   /* a single picture; NULL: numbered pictures */
@@ -41,21 +34,18 @@ static const struct {
         AV_PIX_FMT_YUVJ420P, AV_PIX_FMT_YUVJ444P}, /* thin lines need chroma at every pixel */
 };
 
-static void still_close(void *state)
+static void still_close(struct gpume_picture *picture)
 {
-    struct still *still = state;
-    if (still) {
-        gpume_out_close(&still->out);
-        gpume_out_close(&still->claim);
-        gpume_encode_close(&still->encode);
-        free(still);
-    }
+    struct still *still = (struct still *)picture;
+    gpume_out_close(&still->out);
+    gpume_out_close(&still->claim);
+    gpume_encode_close(&still->encode);
 }
 
 /* A single picture is completed with the run's other outputs, numbered ones one by one. */
 static int open_file(struct still *still)
 {
-    const struct gpume_picture_options *options = still->options;
+    const struct gpume_picture_options *options = &still->picture.options;
     if (gpume_pattern_kind(options->path) != GPUME_PATTERN_PLAIN) {
         return gpume_out_open_claim(&still->claim, options->set, options->path, &options->log);
     }
@@ -66,14 +56,11 @@ static int open_file(struct still *still)
     return status;
 }
 
-static int still_open(void **state, const struct gpume_picture_options *options)
+static int still_open(struct gpume_picture *picture)
 {
+    struct still *still = (struct still *)picture;
+    const struct gpume_picture_options *options = &picture->options;
     enum gpume_picture_kind kind = gpume_picture_kind(options->path);
-    struct still *still = calloc(1, sizeof *still);
-    if (!still) {
-        return gpume_log_nomem(&options->log, options->path);
-    }
-    still->options = options;
     enum AVPixelFormat gray = options->bits > 8 ? stills[kind].deep_format : stills[kind].format;
     const struct gpume_encode_options encoding = {
         .label = options->path,
@@ -92,13 +79,7 @@ static int still_open(void **state, const struct gpume_picture_options *options)
         .log = options->log,
     };
     int status = open_file(still);
-    status = status ? status : gpume_encode_open(&still->encode, &encoding);
-    if (status != GPUME_OK) {
-        still_close(still);
-        return status;
-    }
-    *state = still;
-    return GPUME_OK;
+    return status ? status : gpume_encode_open(&still->encode, &encoding);
 }
 
 static int put(struct gpume_out *out, const AVPacket *packet)
@@ -110,7 +91,7 @@ static int put(struct gpume_out *out, const AVPacket *packet)
 static int save(struct still *still, uint64_t index)
 {
     int status = GPUME_OK;
-    const struct gpume_picture_options *options = still->options;
+    const struct gpume_picture_options *options = &still->picture.options;
     struct gpume_out *out = NULL;
     if (still->out) {
         return put(still->out, still->encode.packet);
@@ -128,10 +109,10 @@ fail:
 }
 
 static int still_write(
-    void *state, const struct gpume_plane *plane, uint64_t index, int64_t time_us)
+    struct gpume_picture *picture, const struct gpume_plane *plane, uint64_t index, int64_t time_us)
 {
     (void)time_us;
-    struct still *still = state;
+    struct still *still = (struct still *)picture;
     int status = gpume_encode_send(&still->encode, plane, (int64_t)(index & INT64_MAX));
     if (status == GPUME_OK) {
         status = gpume_encode_receive(&still->encode);
@@ -139,16 +120,10 @@ static int still_write(
     return status == GPUME_OK ? save(still, index) : status;
 }
 
-static int still_finish(void *state)
-{
-    (void)state;
-    return GPUME_OK;
-}
-
 const struct gpume_picture_writer gpume_picture_still = {
+    .bytes = sizeof(struct still),
     .open = still_open,
     .write = still_write,
-    .finish = still_finish,
     .close = still_close,
 };
 
@@ -169,45 +144,36 @@ int gpume_picture_open(struct gpume_picture **result, const struct gpume_picture
     if (status != GPUME_OK) {
         return status;
     }
-    struct gpume_picture *picture = calloc(1, sizeof *picture);
-    char *path = strdup(options->path);
-    if (!picture || !path) {
-        free(picture);
-        free(path);
+    const struct gpume_picture_writer *writer = choose_writer(options->path);
+    struct gpume_picture *picture = calloc(1, writer->bytes);
+    if (!picture) {
         return gpume_log_nomem(&options->log, options->path);
     }
-    picture->path = path;
-    picture->options = *options;
-    picture->options.path = path;
-    picture->writer = choose_writer(path);
-    status = picture->writer->open(&picture->state, &picture->options);
+    *picture = (struct gpume_picture){writer, *options};
+    status = writer->open(picture);
     if (status != GPUME_OK) {
         gpume_picture_close(&picture);
-        return status;
     }
     *result = picture;
-    return GPUME_OK;
+    return status;
 }
 
 int gpume_picture_write(
     struct gpume_picture *picture, const struct gpume_plane *plane, uint64_t index, int64_t time_us)
 {
-    return picture->writer->write(picture->state, plane, index, time_us);
+    return picture->writer->write(picture, plane, index, time_us);
 }
 
 int gpume_picture_finish(struct gpume_picture *picture)
 {
-    return picture->writer->finish(picture->state);
+    return picture->writer->finish ? picture->writer->finish(picture) : GPUME_OK;
 }
 
-void gpume_picture_close(struct gpume_picture **pointer)
+void gpume_picture_close(struct gpume_picture **picture)
 {
-    struct gpume_picture *picture = *pointer;
-    if (!picture) {
-        return;
+    if (*picture) {
+        (*picture)->writer->close(*picture);
+        free(*picture);
+        *picture = NULL;
     }
-    *pointer = NULL;
-    picture->writer->close(picture->state);
-    free(picture->path);
-    free(picture);
 }

@@ -11,8 +11,6 @@
 #include "media/luma.h"
 #include "media/picture_kind.h"
 
-#include <stdlib.h>
-
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
 #include <libavutil/mathematics.h>
@@ -24,6 +22,7 @@
 static const AVRational microseconds = {1, 1000000};
 
 struct video {
+    struct gpume_picture picture;
     struct gpume_encode encode;
     AVFormatContext *format;
     AVIOContext *io;
@@ -80,9 +79,9 @@ static int refuse(const struct video *video, const char *what, int error)
     return gpume_encode_refuse(&video->encode, what, error);
 }
 
-static int open_encoder(
-    struct video *video, const struct gpume_picture_options *options, bool lossless)
+static int open_encoder(struct video *video, bool lossless)
 {
+    const struct gpume_picture_options *options = &video->picture.options;
     bool known = options->rate_num > 0 && options->rate_den > 0 && options->rate_num < INT32_MAX &&
                  options->rate_den < INT32_MAX;
     /* FFV1's slices need a minimum size: in level 3, FFmpeg 5.1 loses pictures of one row. */
@@ -159,12 +158,9 @@ static int open_muxer(struct video *video, const char *name)
     return error < 0 ? refuse(video, "cannot be written", error) : GPUME_OK;
 }
 
-static void video_close(void *state)
+static void video_close(struct gpume_picture *picture)
 {
-    struct video *video = state;
-    if (!video) {
-        return;
-    }
+    struct video *video = (struct video *)picture;
     gpume_encode_close(&video->encode);
     avformat_free_context(video->format);
     if (video->io) {
@@ -172,24 +168,18 @@ static void video_close(void *state)
         avio_context_free(&video->io);
     }
     gpume_out_close(&video->out);
-    free(video);
 }
 
-static int video_open(void **state, const struct gpume_picture_options *options)
+static int video_open(struct gpume_picture *picture)
 {
     int status = GPUME_OK;
-    bool lossless = gpume_picture_kind(options->path) == GPUME_PICTURE_MKV;
-    struct video *video = calloc(1, sizeof *video);
-    if (!video) {
-        return gpume_log_nomem(&options->log, options->path);
-    }
-    GPUME_TRY(open_encoder(video, options, lossless));
+    struct video *video = (struct video *)picture;
+    const struct gpume_picture_options *options = &picture->options;
+    const bool lossless = gpume_picture_kind(options->path) == GPUME_PICTURE_MKV;
+    GPUME_TRY(open_encoder(video, lossless));
     GPUME_TRY(gpume_out_open_in(&video->out, options->set, options->path, &options->log));
     GPUME_TRY(open_muxer(video, lossless ? "matroska" : "mp4"));
-    *state = video;
-    return GPUME_OK;
 fail:
-    video_close(video);
     return status;
 }
 
@@ -215,10 +205,10 @@ static int drain(struct video *video)
 }
 
 static int video_write(
-    void *state, const struct gpume_plane *plane, uint64_t index, int64_t time_us)
+    struct gpume_picture *picture, const struct gpume_plane *plane, uint64_t index, int64_t time_us)
 {
     (void)index;
-    struct video *video = state;
+    struct video *video = (struct video *)picture;
     int64_t pts = av_rescale_q(time_us, microseconds, video->encode.codec->time_base);
     if (video->any && pts <= video->last_pts) {
         pts = video->last_pts + 1;
@@ -232,9 +222,9 @@ static int video_write(
     return status == GPUME_AGAIN ? GPUME_OK : status;
 }
 
-static int video_finish(void *state)
+static int video_finish(struct gpume_picture *picture)
 {
-    struct video *video = state;
+    struct video *video = (struct video *)picture;
     int status = gpume_encode_send(&video->encode, NULL, 0);
     if (status == GPUME_OK) {
         status = drain(video);
@@ -255,6 +245,7 @@ static int video_finish(void *state)
 }
 
 const struct gpume_picture_writer gpume_picture_video = {
+    .bytes = sizeof(struct video),
     .open = video_open,
     .write = video_write,
     .finish = video_finish,

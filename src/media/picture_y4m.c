@@ -17,24 +17,21 @@
 #include <libavutil/intreadwrite.h>
 
 struct y4m {
+    struct gpume_picture picture;
     struct gpume_out *out;
     uint8_t *row;
-    uint32_t width, height;
-    bool colour;
 };
 
-static void y4m_close(void *state)
+static void y4m_close(struct gpume_picture *picture)
 {
-    struct y4m *y4m = state;
-    if (y4m) {
-        gpume_out_close(&y4m->out);
-        free(y4m->row);
-        free(y4m);
-    }
+    struct y4m *y4m = (struct y4m *)picture;
+    gpume_out_close(&y4m->out);
+    free(y4m->row);
 }
 
-static int write_header(struct y4m *y4m, const struct gpume_picture_options *options)
+static int write_header(const struct y4m *y4m)
 {
+    const struct gpume_picture_options *options = &y4m->picture.options;
     static const char *const spaces[17] = {
         [8] = "mono", [9] = "mono9", [10] = "mono10", [12] = "mono12"};
     const char *gray = options->bits <= 16 ? spaces[options->bits] : NULL;
@@ -49,29 +46,16 @@ static int write_header(struct y4m *y4m, const struct gpume_picture_options *opt
     return gpume_out_write(y4m->out, header, (size_t)bytes);
 }
 
-static int y4m_open(void **state, const struct gpume_picture_options *options)
+static int y4m_open(struct gpume_picture *picture)
 {
-    int status = GPUME_OK;
-    struct y4m *y4m = calloc(1, sizeof *y4m);
-    uint8_t *row = malloc((size_t)options->width * 2);
-    if (!y4m || !row) {
-        free(y4m);
-        free(row);
+    struct y4m *y4m = (struct y4m *)picture;
+    const struct gpume_picture_options *options = &picture->options;
+    y4m->row = malloc((size_t)options->width * 2);
+    if (!y4m->row) {
         return gpume_log_nomem(&options->log, options->path);
     }
-    y4m->row = row;
-    y4m->width = options->width;
-    y4m->height = options->height;
-    y4m->colour = options->colour;
-    GPUME_TRY(gpume_out_open_in(&y4m->out, options->set, options->path, &options->log));
-    if (!gpume_out_is_continued(y4m->out)) {
-        GPUME_TRY(write_header(y4m, options));
-    }
-    *state = y4m;
-    return GPUME_OK;
-fail:
-    y4m_close(y4m);
-    return status;
+    const int status = gpume_out_open_in(&y4m->out, options->set, options->path, &options->log);
+    return status || gpume_out_is_continued(y4m->out) ? status : write_header(y4m);
 }
 
 /* Weights of R, G and B (0 to 255) in Y, Cb and Cr, in units of 1/65536: luma has 219 steps, chroma
@@ -87,51 +71,52 @@ static const struct {
 static int write_colours(struct y4m *y4m, const struct gpume_plane *plane)
 {
     int status = GPUME_OK;
-    for (uint64_t i = 0; i < 3 * (uint64_t)y4m->height && status == GPUME_OK; i++) {
-        const size_t c = i / y4m->height;
+    for (uint64_t i = 0; i < 3 * (uint64_t)plane->height && status == GPUME_OK; i++) {
+        const size_t c = i / plane->height;
         const uint8_t *from =
-            (const uint8_t *)plane->data + (ptrdiff_t)(i % y4m->height) * plane->stride;
-        for (uint32_t x = 0; x < y4m->width; x++, from += 3) {
+            (const uint8_t *)plane->data + (ptrdiff_t)(i % plane->height) * plane->stride;
+        for (uint32_t x = 0; x < plane->width; x++, from += 3) {
             const int32_t sum =
                 weights[c].r * from[0] + weights[c].g * from[1] + weights[c].b * from[2];
             y4m->row[x] = (uint8_t)((sum + (weights[c].base << 16) + (1 << 15)) >> 16);
         }
-        status = gpume_out_write(y4m->out, y4m->row, y4m->width);
+        status = gpume_out_write(y4m->out, y4m->row, plane->width);
     }
     return status;
 }
 
-static int y4m_write(void *state, const struct gpume_plane *plane, uint64_t index, int64_t time_us)
+static int y4m_write(
+    struct gpume_picture *picture, const struct gpume_plane *plane, uint64_t index, int64_t time_us)
 {
     (void)index;
     (void)time_us;
-    struct y4m *y4m = state;
+    struct y4m *y4m = (struct y4m *)picture;
     int status = gpume_out_write(y4m->out, "FRAME\n", strlen("FRAME\n"));
-    if (y4m->colour) {
+    if (picture->options.colour) {
         return status == GPUME_OK ? write_colours(y4m, plane) : status;
     }
-    for (uint32_t y = 0; y < y4m->height && status == GPUME_OK; y++) {
+    for (uint32_t y = 0; y < plane->height && status == GPUME_OK; y++) {
         const uint8_t *row = (const uint8_t *)plane->data + (ptrdiff_t)y * plane->stride;
         if (plane->bits == 8) {
-            status = gpume_out_write(y4m->out, row, y4m->width);
+            status = gpume_out_write(y4m->out, row, plane->width);
             continue;
         }
         const uint16_t *samples = (const uint16_t *)(const void *)row;
-        for (uint32_t x = 0; x < y4m->width; x++) {
+        for (uint32_t x = 0; x < plane->width; x++) {
             AV_WL16(y4m->row + 2 * x, samples[x]);
         }
-        status = gpume_out_write(y4m->out, y4m->row, (size_t)y4m->width * 2);
+        status = gpume_out_write(y4m->out, y4m->row, (size_t)plane->width * 2);
     }
     return status;
 }
 
-static int y4m_finish(void *state)
+static int y4m_finish(struct gpume_picture *picture)
 {
-    struct y4m *y4m = state;
-    return gpume_out_finish(y4m->out);
+    return gpume_out_finish(((struct y4m *)picture)->out);
 }
 
 const struct gpume_picture_writer gpume_picture_y4m = {
+    .bytes = sizeof(struct y4m),
     .open = y4m_open,
     .write = y4m_write,
     .finish = y4m_finish,
