@@ -188,24 +188,17 @@ static void drop_kept(struct decode *decode)
 static void decode_close(void *state)
 {
     struct decode *decode = state;
-    if (decode) {
-        drop_kept(decode);
-        av_packet_free(&decode->packet);
-        avcodec_free_context(&decode->codec);
-        gpume_packets_close(&decode->packets);
-        free(decode);
-    }
+    drop_kept(decode);
+    av_packet_free(&decode->packet);
+    avcodec_free_context(&decode->codec);
+    gpume_packets_close(&decode->packets);
 }
 
 static int decode_open(
-    void **state, const struct gpume_decode_options *options, struct gpume_decode_facts *facts)
+    void *state, const struct gpume_decode_options *options, struct gpume_decode_facts *facts)
 {
     int status = GPUME_OK;
-    struct decode *decode = calloc(1, sizeof *decode);
-    if (!decode) {
-        return GPUME_NOMEM;
-    }
-    struct gpume_decode_facts found;
+    struct decode *decode = state;
     decode->options = *options;
     decode->packets.input.max_pixels = gpume_limits_decoder(&options->trust);
     decode->packets.input.reach =
@@ -217,13 +210,9 @@ static int decode_open(
     GPUME_TRY(gpume_limits_check_size(&decode->options.trust, decode->label, NULL, codec->width,
         codec->height, &decode->options.log));
     decode->oversized = gpume_libav_oversized();
-    learn_facts(decode, &found);
+    learn_facts(decode, facts);
     GPUME_TRY(open_codec(decode));
-    *state = decode;
-    *facts = found;
-    return GPUME_OK;
 fail:
-    decode_close(decode);
     return status;
 }
 
@@ -456,6 +445,7 @@ static int decode_no_frame(const void *state)
 }
 
 const struct gpume_decoder gpume_decode_lavf = {
+    .bytes = sizeof(struct decode),
     .open = decode_open,
     .next = decode_next,
     .describe = decode_describe,

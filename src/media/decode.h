@@ -26,7 +26,7 @@ struct gpume_decode_options {
     struct gpume_hwaccel *hwaccel; /* NULL = software; outlives the decoder */
     const char *graph;             /* filters that take the frames, or NULL */
     bool whole;                    /* frames as software would return them, not only their luma */
-    const void *first;             /* state of the decoder of the first of two inputs, or NULL */
+    const void *first;             /* state of the first input's decoder, which may be this one */
     struct gpume_trust trust;
     atomic_bool *cancel; /* outlives the decoder */
     struct gpume_log log;
@@ -41,9 +41,12 @@ struct gpume_decode_facts {
 };
 
 struct gpume_decoder {
-    /* Failures other than GPUME_NOMEM are logged. GPUME_AGAIN: no more threads can be started. */
+    size_t bytes; /* of its state, which the caller allocates, zeroed, and frees after close */
+
+    /* Close follows, also after a failure. Failures other than GPUME_NOMEM are logged.
+     * GPUME_AGAIN: no more threads can be started. */
     int (*open)(
-        void **state, const struct gpume_decode_options *options, struct gpume_decode_facts *facts);
+        void *state, const struct gpume_decode_options *options, struct gpume_decode_facts *facts);
 
     /* Moves the next frame into an empty *frame and sets its pts. Packets that the decoder refuses
      * are counted and skipped. GPUME_EOF at the end, also of a truncated input; GPUME_CANCELLED;
@@ -64,7 +67,7 @@ struct gpume_decoder {
     /* After GPUME_EOF without a frame: logs the reason and returns GPUME_FORMAT. */
     int (*no_frame)(const void *state);
 
-    void (*close)(void *state); /* NULL is fine */
+    void (*close)(void *state);
 };
 
 extern const struct gpume_decoder gpume_decode_lavf;

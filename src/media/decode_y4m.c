@@ -14,7 +14,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -107,8 +106,8 @@ static int open_file(struct y4m *y4m, const char *path)
 /* Checks that the format is supported and the same as the first input's. */
 static int check_header(const struct y4m *y4m, const struct gpume_decode_options *options)
 {
-    const struct y4m *first = options->first ? options->first : y4m;
-    const struct gpume_y4m_header *header = &y4m->header, *alike = &first->header;
+    const struct gpume_y4m_header *header = &y4m->header;
+    const struct gpume_y4m_header *first = &((const struct y4m *)options->first)->header;
     if (header->height > PIXELS_MAX / header->width) {
         return gpume_log_fail(&y4m->log, GPUME_UNSUPPORTED,
             "%s: its header says %" PRIu64 "x%" PRIu64 " pixels, more than %" PRIu64
@@ -120,13 +119,13 @@ static int check_header(const struct y4m *y4m, const struct gpume_decode_options
             "%s: Y4M colour space C%s is not known; convert the file to C420jpeg or Cmono",
             y4m->label, header->space);
     }
-    if (header->width != alike->width || header->height != alike->height ||
-        header->bits != alike->bits) {
+    if (header->width != first->width || header->height != first->height ||
+        header->bits != first->bits) {
         return gpume_log_fail(&y4m->log, GPUME_UNSUPPORTED,
             "%s: is %" PRIu64 "x%" PRIu64 " with %u bits, the first is %" PRIu64 "x%" PRIu64
             " with %u, and pictures this large are not scaled; give pictures of one size",
-            y4m->label, header->width, header->height, (unsigned)header->bits, alike->width,
-            alike->height, (unsigned)alike->bits);
+            y4m->label, header->width, header->height, (unsigned)header->bits, first->width,
+            first->height, (unsigned)first->bits);
     }
     return gpume_limits_check_size(
         &options->trust, y4m->label, NULL, (int)header->width, (int)header->height, &y4m->log);
@@ -177,23 +176,17 @@ static int plan_frame(struct y4m *y4m, bool whole)
 static void y4m_close(void *state)
 {
     struct y4m *y4m = state;
-    if (y4m) {
-        av_buffer_pool_uninit(&y4m->pool);
-        if (y4m->fd >= 0) {
-            close(y4m->fd);
-        }
-        free(y4m);
+    av_buffer_pool_uninit(&y4m->pool);
+    if (y4m->fd >= 0) {
+        close(y4m->fd);
     }
 }
 
 static int y4m_open(
-    void **state, const struct gpume_decode_options *options, struct gpume_decode_facts *facts)
+    void *state, const struct gpume_decode_options *options, struct gpume_decode_facts *facts)
 {
     int status = GPUME_OK;
-    struct y4m *y4m = calloc(1, sizeof *y4m);
-    if (!y4m) {
-        return GPUME_NOMEM;
-    }
+    struct y4m *y4m = state;
     y4m->cancel = options->cancel;
     y4m->log = options->log;
     GPUME_TRY(open_file(y4m, options->path));
@@ -207,10 +200,7 @@ static int y4m_open(
         .frames = (uint64_t)(file_bytes(y4m) - y4m->at) / (strlen("FRAME\n") + y4m->size),
         .frame_bytes = y4m->read,
     };
-    *state = y4m;
-    return GPUME_OK;
 fail:
-    y4m_close(y4m);
     return status;
 }
 
@@ -329,6 +319,7 @@ static int y4m_no_frame(const void *state)
 }
 
 const struct gpume_decoder gpume_decode_y4m = {
+    .bytes = sizeof(struct y4m),
     .open = y4m_open,
     .next = y4m_next,
     .describe = y4m_describe,

@@ -32,7 +32,7 @@ struct gpume_source {
     uint32_t path_index;           /* the one being opened or decoded */
     struct gpume_hwaccel *hwaccel; /* or NULL */
     const struct gpume_decoder *decoder;
-    void *decodes[2]; /* its states */
+    void *decodes[2]; /* its states; NULL: not allocated */
     struct gpume_decode_facts facts;
     struct gpume_filter *filter;
     struct gpume_luma *luma;
@@ -52,45 +52,49 @@ static const char *label_of(const struct gpume_source *source)
     return gpume_input_label(source->options.paths[source->path_index]);
 }
 
+/* Opens the input path_index. */
+static int open_path(struct gpume_source *source, struct gpume_decode_facts *facts)
+{
+    const struct gpume_source_options *wanted = &source->options;
+    void **decode = &source->decodes[source->path_index];
+    *decode = calloc(1, source->decoder->bytes);
+    const struct gpume_decode_options options = {
+        .path = wanted->paths[source->path_index],
+        .stream = wanted->stream,
+        .threads = wanted->threads,
+        .hwaccel = source->hwaccel,
+        .graph = wanted->filter,
+        .whole = wanted->filter || wanted->colour, /* filters see chroma and the format */
+        .first = source->decodes[0],
+        .trust = wanted->trust,
+        .cancel = &source->cancelled,
+        .log = wanted->log,
+    };
+    return *decode ? source->decoder->open(*decode, &options, facts) : GPUME_NOMEM;
+}
+
 /* Both inputs are opened before any work, so that a wrong second name is reported at once. */
 static int open_paths(struct gpume_source *source)
 {
+    int status = GPUME_OK;
     uint64_t bytes = 0;
-    for (source->path_index = 0; source->path_index < source->options.path_count;
-         source->path_index++) {
-        const struct gpume_decode_options options = {
-            .path = source->options.paths[source->path_index],
-            .stream = source->options.stream,
-            .threads = source->options.threads,
-            .hwaccel = source->hwaccel,
-            .graph = source->options.filter,
-            /* Filters see chroma and may depend on the format. */
-            .whole = source->options.filter != NULL || source->colour != NULL,
-            .first = source->decodes[0],
-            .trust = source->options.trust,
-            .cancel = &source->cancelled,
-            .log = source->options.log,
-        };
-        struct gpume_decode_facts facts;
-        int status = source->decoder->open(&source->decodes[source->path_index], &options, &facts);
-        bytes += status == GPUME_OK ? facts.frame_bytes : 0;
-        status = status ? status
-                        : gpume_limits_check_bytes(&source->options.trust, label_of(source), bytes,
-                              source->path_index + 1, &source->options.log);
-        if (status != GPUME_OK) {
-            return status;
-        }
-        if (source->path_index == 0) {
-            source->facts = facts;
-        }
+    const uint32_t count = source->options.path_count;
+    for (uint32_t i = 0; i < count; i++) {
+        struct gpume_decode_facts second, *facts = i == 0 ? &source->facts : &second;
+        source->path_index = i;
+        GPUME_TRY(open_path(source, facts));
+        bytes += facts->frame_bytes;
+        GPUME_TRY(gpume_limits_check_bytes(
+            &source->options.trust, label_of(source), bytes, i + 1, &source->options.log));
     }
     source->path_index = 0;
-    if (source->options.path_count > 1) {
+    if (count > 1) {
         source->facts.time_base = av_inv_q(still_rate);
         source->facts.rate = still_rate;
-        source->facts.frames = source->options.path_count;
+        source->facts.frames = count;
     }
-    return GPUME_OK;
+fail:
+    return status;
 }
 
 /* Decodes the next of two stills: the first frame of its file, with the time of its index. */
@@ -425,8 +429,12 @@ void gpume_source_close(struct gpume_source **pointer)
     }
     *pointer = NULL;
     gpume_colour_frames_destroy(&source->colour);
-    source->decoder->close(source->decodes[0]);
-    source->decoder->close(source->decodes[1]);
+    for (int i = 0; i < 2; i++) {
+        if (source->decodes[i]) {
+            source->decoder->close(source->decodes[i]);
+            free(source->decodes[i]);
+        }
+    }
     gpume_hwaccel_close(&source->hwaccel);
     gpume_filter_close(&source->filter);
     gpume_luma_destroy(&source->luma);
