@@ -231,7 +231,7 @@ static int engine_submit(void *opaque, uint32_t index, const struct gpume_batch 
 
 /* Where the results of task `index` begin, of all that are alike for every task. */
 static const void *result_at(
-    const struct engine *engine, uint32_t slot, enum gpume_array array, uint32_t index)
+    const struct engine *engine, uint32_t slot, enum gpume_work_array array, uint32_t index)
 {
     const struct gpume_array_places *places = &engine->planned.layout.arrays;
     VkDeviceSize share = places->bytes[array][0] / engine->planned.plan.batch;

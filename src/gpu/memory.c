@@ -14,8 +14,8 @@ void gpume_need_surface(
         plan->surface_bytes * together, plan->ring / together);
 }
 
-static VkDeviceSize place_arrays(const struct gpume_memory_needs *needs, enum gpume_array first,
-    enum gpume_array end, struct gpume_array_places *places)
+static VkDeviceSize place_arrays(const struct gpume_memory_needs *needs,
+    enum gpume_work_array first, enum gpume_work_array end, struct gpume_array_places *places)
 {
     VkDeviceSize bytes = 0;
     for (uint32_t array = first; array < end; array++) {

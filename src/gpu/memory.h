@@ -12,7 +12,7 @@
 
 /* Arrays of one submission, task after task. Results have the same places in the device's buffer
  * and in the host's copy; each holds all layers. Of scratch arrays every layer has its own. */
-enum gpume_array {
+enum gpume_work_array {
     GPUME_ARRAY_SUMS,                           /* GPUME_SUM_WORDS per task and layer */
     GPUME_ARRAY_COUNTS,                         /* GPUME_COUNT_BYTES per task */
     GPUME_ARRAY_VECTORS,                        /* a word per block */

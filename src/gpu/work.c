@@ -35,7 +35,8 @@ struct gpume_view gpume_view_part(
     return (struct gpume_view){.buffer = buffer->buffer, .offset = offset, .bytes = bytes};
 }
 
-const struct gpume_buffer *gpume_work_buffer(const struct gpume_work *work, enum gpume_array array)
+const struct gpume_buffer *gpume_work_buffer(
+    const struct gpume_work *work, enum gpume_work_array array)
 {
     bool result = array < GPUME_ARRAY_RESULTS;
     return &work->memory
@@ -43,7 +44,7 @@ const struct gpume_buffer *gpume_work_buffer(const struct gpume_work *work, enum
 }
 
 struct gpume_view gpume_work_array(
-    const struct gpume_work *work, enum gpume_array array, uint32_t layer)
+    const struct gpume_work *work, enum gpume_work_array array, uint32_t layer)
 {
     const struct gpume_array_places *places = &work->layout->arrays;
     VkDeviceSize bytes = places->bytes[array][layer];

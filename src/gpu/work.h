@@ -59,11 +59,12 @@ struct gpume_view gpume_view_part(
     const struct gpume_buffer *buffer, VkDeviceSize offset, VkDeviceSize bytes);
 
 /* The slot's buffer of results or of scratch memory. */
-const struct gpume_buffer *gpume_work_buffer(const struct gpume_work *work, enum gpume_array array);
+const struct gpume_buffer *gpume_work_buffer(
+    const struct gpume_work *work, enum gpume_work_array array);
 
 /* An array of the slot. Of results, where layer is 0, what the tasks take: each an equal share. */
 struct gpume_view gpume_work_array(
-    const struct gpume_work *work, enum gpume_array array, uint32_t layer);
+    const struct gpume_work *work, enum gpume_work_array array, uint32_t layer);
 
 /* Rows `row` to `row_end` of a frame on a surface. *base: quads from the view's start to the
  * frame's row 0, wrapping below zero. */
