@@ -21,7 +21,7 @@ static int compare_ns(const void *a, const void *b)
 }
 
 static void bench(struct sortrig *rig, uint32_t bits, uint32_t segment_bits, bool pairs,
-    uint32_t key_bits, enum gpume_sort_by by)
+    uint32_t key_bits, enum gpume_sort_method by)
 {
     uint64_t ns[ROUNDS];
     struct gpume_sort_task task = {
@@ -31,7 +31,7 @@ static void bench(struct sortrig *rig, uint32_t bits, uint32_t segment_bits, boo
         .stride = 1u << (bits - segment_bits),
         .longest = 1u << (bits - segment_bits),
         .key_bits = key_bits,
-        .by = by,
+        .method = by,
     };
     for (uint32_t i = 0; i < 3 + ROUNDS; i++) {
         REQUIRE_EQUAL(sortrig_run(rig, &task, false, &ns[i < 3 ? 0 : i - 3]), GPUME_OK);
@@ -39,9 +39,9 @@ static void bench(struct sortrig *rig, uint32_t bits, uint32_t segment_bits, boo
     qsort(ns, ROUNDS, sizeof(*ns), compare_ns);
     double ms = (double)ns[ROUNDS / 2] / 1e6;
     printf("gpume%s %s %u %u %.4f ms %.2f G/s%s\n",
-        by == GPUME_SORT_BY_NETWORK ? "-network"
-        : by == GPUME_SORT_BY_RADIX ? "-radix"
-                                    : "",
+        by == GPUME_SORT_BITONIC ? "-network"
+        : by == GPUME_SORT_RADIX ? "-radix"
+                                 : "",
         pairs ? "pairs" : "keys", bits, segment_bits, ms, (double)task.count / ms / 1e6,
         key_bits < 32 ? ", 16 bits" : "");
     fflush(stdout);
@@ -81,29 +81,29 @@ int main(int argc, char **argv)
             .keys = (uint32_t)strtoul(argv[2], NULL, 10),
             .own = (uint32_t)strtoul(argv[3], NULL, 10)};
         gpume_k_sort_destroy(&rig.sort);
-        REQUIRE_EQUAL(gpume_k_sort_create(&rig.gpu, &shape, &rig.sort), GPUME_OK);
+        REQUIRE_EQUAL(gpume_k_sort_create(&rig.gpu, &shape, NULL, &rig.sort), GPUME_OK);
         REQUIRE_EQUAL(gpume_k_sort_wait(&rig.sort), GPUME_OK);
     }
     printf("%s, %u invocations of %u keys, own %u\n", rig.gpu.properties.deviceName,
         rig.sort.shape.local, rig.sort.shape.keys, rig.sort.shape.own);
     REQUIRE_EQUAL(load(&rig, 1u << most), GPUME_OK);
     for (uint32_t bits = 16; bits <= most; bits += 2) {
-        bench(&rig, bits, 0, false, 32, GPUME_SORT_BY_LENGTH);
-        bench(&rig, bits, 0, true, 32, GPUME_SORT_BY_LENGTH);
+        bench(&rig, bits, 0, false, 32, GPUME_SORT_AUTO);
+        bench(&rig, bits, 0, true, 32, GPUME_SORT_AUTO);
     }
     if (argc > 4) {
         sortrig_close(&rig);
         return 0;
     }
-    bench(&rig, 20, 0, false, 16, GPUME_SORT_BY_LENGTH);
-    bench(&rig, 20, 0, false, 32, GPUME_SORT_BY_NETWORK);
+    bench(&rig, 20, 0, false, 16, GPUME_SORT_AUTO);
+    bench(&rig, 20, 0, false, 32, GPUME_SORT_BITONIC);
     for (uint32_t segments = 6; most >= 22 && segments <= 18; segments += 2) {
-        bench(&rig, 22, segments, false, 32, GPUME_SORT_BY_LENGTH);
-        bench(&rig, 22, segments, true, 32, GPUME_SORT_BY_LENGTH);
+        bench(&rig, 22, segments, false, 32, GPUME_SORT_AUTO);
+        bench(&rig, 22, segments, true, 32, GPUME_SORT_AUTO);
     }
     for (uint32_t segments = 14; most >= 22 && segments <= 17; segments++) {
-        bench(&rig, 22, segments, true, 32, GPUME_SORT_BY_RADIX);
-        bench(&rig, 22, segments, true, 32, GPUME_SORT_BY_NETWORK);
+        bench(&rig, 22, segments, true, 32, GPUME_SORT_RADIX);
+        bench(&rig, 22, segments, true, 32, GPUME_SORT_BITONIC);
     }
     sortrig_close(&rig);
     return harness_failures != 0;

@@ -46,7 +46,7 @@ struct check {
     uint64_t *order;                                    /* of a segment, by the host */
     uint32_t segments[2 * SEGMENTS_MAX], segment_count; /* of a table */
     uint64_t random;
-    enum gpume_sort_by last; /* the sort under test */
+    enum gpume_sort_method last; /* the sort under test */
 };
 
 static uint32_t key_of(struct check *check, enum input input, uint32_t i, uint32_t count)
@@ -195,7 +195,7 @@ static void fill(struct check *check, enum input input, uint32_t count, uint32_t
 #define PAYLOAD 4u /* pairs */
 
 static struct gpume_sort_task task_of(
-    uint32_t count, uint32_t kind, uint32_t key_bits, enum gpume_sort_by by)
+    uint32_t count, uint32_t kind, uint32_t key_bits, enum gpume_sort_method by)
 {
     uint32_t mask = 0xffffffffu >> (32 - key_bits);
     return (struct gpume_sort_task){
@@ -205,12 +205,12 @@ static struct gpume_sort_task task_of(
         .longest = count,
         .key_bits = key_bits,
         .flip = (kind & SIGNED ? 0x80000000u : 0) ^ (kind & FALLS ? mask : 0),
-        .by = by,
+        .method = by,
     };
 }
 
 static void check_one(struct check *check, enum input input, uint32_t count, uint32_t kind,
-    uint32_t key_bits, enum gpume_sort_by by)
+    uint32_t key_bits, enum gpume_sort_method by)
 {
     char what[128];
     snprintf(what, sizeof(what), "input %d, %u keys, kind %u, %u bits, by %d", (int)input, count,
@@ -227,7 +227,7 @@ static void check_sizes(struct check *check)
         sort->small.local * sort->small.keys, sort->shape.local, 1024, 2048,
         sort->middle.local * sort->middle.keys, sort->shape.local * sort->shape.keys,
         2 * sort->shape.local * sort->shape.keys, 4096, 65536};
-    for (enum gpume_sort_by by = GPUME_SORT_BY_LENGTH; by <= check->last; by++) {
+    for (enum gpume_sort_method by = GPUME_SORT_AUTO; by <= check->last; by++) {
         for (uint32_t count = 0; count < 4; count++) {
             check_one(check, RANDOM, count, PAYLOAD, 32, by);
         }
@@ -247,8 +247,7 @@ static void check_inputs(struct check *check)
     for (uint32_t input = RANDOM; input < INPUTS; input++) {
         for (uint32_t i = 0; i < 4; i++) {
             for (uint32_t kind = 0; kind < 8; kind++) {
-                enum gpume_sort_by by =
-                    kind % 3 == 2 ? GPUME_SORT_BY_NETWORK : GPUME_SORT_BY_LENGTH;
+                enum gpume_sort_method by = kind % 3 == 2 ? GPUME_SORT_BITONIC : GPUME_SORT_AUTO;
                 check_one(check, (enum input)input, counts[i], kind, 32, by);
             }
         }
@@ -259,7 +258,7 @@ static void check_key_bits(struct check *check)
 {
     static const uint32_t bits[] = {1, 7, 8, 9, 16, 17, 24, 25, 31, 32};
     for (size_t i = 0; i < sizeof(bits) / sizeof(*bits); i++) {
-        for (enum gpume_sort_by by = GPUME_SORT_BY_LENGTH; by <= check->last; by++) {
+        for (enum gpume_sort_method by = GPUME_SORT_AUTO; by <= check->last; by++) {
             for (uint32_t kind = 0; kind < 8; kind += bits[i] == 32 ? 1 : 2) {
                 check_one(check, RANDOM, 700, kind, bits[i], by);
                 check_one(check, RANDOM, 13001, kind, bits[i], by);
@@ -269,7 +268,7 @@ static void check_key_bits(struct check *check)
 }
 
 static void check_uniform(struct check *check, uint32_t segments, uint32_t stride, uint32_t longest,
-    uint32_t kind, enum gpume_sort_by by)
+    uint32_t kind, enum gpume_sort_method by)
 {
     uint32_t count = segments > 0 ? (segments - 1) * stride + longest : 0;
     struct gpume_sort_task task = task_of(count, kind, 32, by);
@@ -283,7 +282,7 @@ static void check_uniform(struct check *check, uint32_t segments, uint32_t strid
     check_task(check, task, what);
 }
 
-static void check_segments(struct check *check, enum gpume_sort_by by)
+static void check_segments(struct check *check, enum gpume_sort_method by)
 {
     uint32_t tile = check->rig.sort.shape.local * check->rig.sort.shape.keys;
     uint32_t small = check->rig.sort.small.local * check->rig.sort.small.keys;
@@ -298,8 +297,8 @@ static void check_segments(struct check *check, enum gpume_sort_by by)
 }
 
 /* Segments of all lengths in no order, with gaps. */
-static void check_ragged(
-    struct check *check, uint32_t segments, uint32_t longest, uint32_t kind, enum gpume_sort_by by)
+static void check_ragged(struct check *check, uint32_t segments, uint32_t longest, uint32_t kind,
+    enum gpume_sort_method by)
 {
     uint32_t end = 3;
     for (uint32_t i = 0; i < segments; i++) {
@@ -385,7 +384,7 @@ static void check_public(struct check *check)
 
 /* Ranks in descending order: the position of each key; keys and all else are unchanged. */
 static void check_ranks(struct check *check, uint32_t segments, uint32_t longest, uint32_t key_bits,
-    uint32_t place_bits, enum gpume_sort_by by)
+    uint32_t place_bits, enum gpume_sort_method by)
 {
     struct sortrig *rig = &check->rig;
     uint32_t stride = longest + 1, count = segments * stride, wrong = 0;
@@ -426,7 +425,7 @@ static void check_ranks(struct check *check, uint32_t segments, uint32_t longest
 static void check_all_ranks(struct check *check)
 {
     static const uint32_t lengths[] = {1, 2, 99, 256, 257, 396, 1000, 1024, 1025, 2047, 4500, 8160};
-    for (enum gpume_sort_by by = GPUME_SORT_BY_LENGTH; by <= check->last; by++) {
+    for (enum gpume_sort_method by = GPUME_SORT_AUTO; by <= check->last; by++) {
         for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
             check_ranks(check, 3, lengths[i], 16, 13, by);
             check_ranks(check, 2, lengths[i], i % 2 ? 30 : 20, 13, by);
@@ -444,15 +443,15 @@ static void check_large(struct check *check)
     static const uint32_t counts[] = {
         1u << 22, (1u << 25) - 1, 1u << 25, (1u << 25) + 1, 1u << 26, LARGE_MAX};
     for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
-        check_one(check, RANDOM, counts[i], PAYLOAD, 32, GPUME_SORT_BY_LENGTH);
-        check_one(check, i % 2 ? SAME : LOW_ENTROPY, counts[i], 0, 32, GPUME_SORT_BY_LENGTH);
+        check_one(check, RANDOM, counts[i], PAYLOAD, 32, GPUME_SORT_AUTO);
+        check_one(check, i % 2 ? SAME : LOW_ENTROPY, counts[i], 0, 32, GPUME_SORT_AUTO);
     }
-    check_one(check, RANDOM, 1u << 22, PAYLOAD, 32, GPUME_SORT_BY_NETWORK);
-    check_uniform(check, 1u << 12, 1u << 10, 1u << 10, PAYLOAD, GPUME_SORT_BY_LENGTH);
-    check_uniform(check, 300, 100000, 99999, PAYLOAD, GPUME_SORT_BY_LENGTH);
-    check_uniform(check, 70000, 33, 32, 0, GPUME_SORT_BY_LENGTH);
-    check_uniform(check, 70000, 300, 299, 0, GPUME_SORT_BY_LENGTH);
-    check_ragged(check, SEGMENTS_MAX, 200000, PAYLOAD, GPUME_SORT_BY_LENGTH);
+    check_one(check, RANDOM, 1u << 22, PAYLOAD, 32, GPUME_SORT_BITONIC);
+    check_uniform(check, 1u << 12, 1u << 10, 1u << 10, PAYLOAD, GPUME_SORT_AUTO);
+    check_uniform(check, 300, 100000, 99999, PAYLOAD, GPUME_SORT_AUTO);
+    check_uniform(check, 70000, 33, 32, 0, GPUME_SORT_AUTO);
+    check_uniform(check, 70000, 300, 299, 0, GPUME_SORT_AUTO);
+    check_ragged(check, SEGMENTS_MAX, 200000, PAYLOAD, GPUME_SORT_AUTO);
 }
 
 static void check_all(struct check *check)
@@ -462,15 +461,15 @@ static void check_all(struct check *check)
     check_inputs(check);
     check_key_bits(check);
     check_all_ranks(check);
-    for (enum gpume_sort_by by = GPUME_SORT_BY_LENGTH; by <= check->last; by++) {
+    for (enum gpume_sort_method by = GPUME_SORT_AUTO; by <= check->last; by++) {
         check_segments(check, by);
         check_ragged(check, 1, 9000, PAYLOAD, by);
         check_ragged(check, 40, 9000, PAYLOAD, by);
         check_ragged(check, 500, 60, FALLS, by);
     }
-    check_ragged(check, 400, 30000, PAYLOAD | SIGNED | FALLS, GPUME_SORT_BY_LENGTH);
-    check_one(check, RANDOM, SMALL_MAX - 2, PAYLOAD, 32, GPUME_SORT_BY_LENGTH);
-    check_one(check, RANDOM, SMALL_MAX, 0, 16, GPUME_SORT_BY_LENGTH);
+    check_ragged(check, 400, 30000, PAYLOAD | SIGNED | FALLS, GPUME_SORT_AUTO);
+    check_one(check, RANDOM, SMALL_MAX - 2, PAYLOAD, 32, GPUME_SORT_AUTO);
+    check_one(check, RANDOM, SMALL_MAX, 0, 16, GPUME_SORT_AUTO);
 }
 
 static void *words(size_t count, size_t size)
@@ -499,7 +498,7 @@ int main(int argc, char **argv)
         sortrig_close(&check.rig);
         return harness_verdict();
     }
-    check.last = own ? GPUME_SORT_BY_RADIX : GPUME_SORT_BY_NETWORK; /* which has no histograms */
+    check.last = own ? GPUME_SORT_RADIX : GPUME_SORT_BITONIC; /* which has no histograms */
     const struct gpume_sort_shape *shape = &check.rig.sort.shape;
     printf("%s, subgroups of %u, %u invocations of %u keys, %s histogram\n",
         check.rig.gpu.properties.deviceName, check.rig.gpu.subgroup, shape->local, shape->keys,

@@ -27,7 +27,7 @@ int sortrig_open(struct sortrig *rig, uint32_t capacity, bool validate, bool own
     int status;
     GPUME_TRY(gpume_gpu_open(gpu, &rig->log, NULL, true, validate));
     struct gpume_sort_shape shape = {.local = 16 * gpu->subgroup, .keys = 8, .own = 1};
-    GPUME_TRY(gpume_k_sort_create(gpu, own ? &shape : NULL, &rig->sort));
+    GPUME_TRY(gpume_k_sort_create(gpu, own ? &shape : NULL, NULL, &rig->sort));
     GPUME_TRY(gpume_k_sort_wait(&rig->sort));
     GPUME_TRY(gpume_timeline_create(gpu, &rig->timeline));
     GPUME_TRY(gpume_slot_create(gpu, 1, 0, &rig->slot));

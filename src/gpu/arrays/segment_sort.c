@@ -71,7 +71,7 @@ static int prepare_kernels(struct gpume_gpu *gpu, struct gpume_k_sort *sort)
 {
     int status = GPUME_OK;
     if (!sort->gpu) {
-        GPUME_TRY(gpume_k_sort_create(gpu, NULL, sort));
+        GPUME_TRY(gpume_k_sort_create(gpu, NULL, NULL, sort));
         GPUME_TRY(gpume_k_sort_wait(sort));
     }
     return GPUME_OK;
@@ -84,9 +84,6 @@ int gpume_segment_sort_prepare(struct gpume_gpu *gpu, struct gpume_transfer *tra
     const struct gpume_sort_params *params, const struct gpume_buffer *keys,
     const struct gpume_buffer *payload, uint64_t count, struct gpume_segment_sort *sort)
 {
-    static const enum gpume_sort_by by[] = {[GPUME_SORT_AUTO] = GPUME_SORT_BY_LENGTH,
-        [GPUME_SORT_RADIX] = GPUME_SORT_BY_RADIX,
-        [GPUME_SORT_BITONIC] = GPUME_SORT_BY_NETWORK};
     VkDeviceSize scratch = 0;
     int status;
     sort->task = (struct gpume_sort_task){
@@ -96,7 +93,7 @@ int gpume_segment_sort_prepare(struct gpume_gpu *gpu, struct gpume_transfer *tra
         .key_bits = params->key_bits,
         .flip = (params->type == GPUME_KEY_I32 ? 0x80000000u : 0) ^
                 (params->descending ? ~UINT32_C(0) : 0),
-        .by = by[params->method],
+        .method = params->method,
     };
     memset(sort->classes, 0, sizeof(sort->classes));
     GPUME_TRY(prepare_kernels(gpu, &sort->sort));

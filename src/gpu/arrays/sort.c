@@ -7,6 +7,7 @@
 
 _Static_assert(sizeof(struct gpume_sort_push) == 120, "as GLSL lays it");
 
+#define KERNELS (sizeof((struct gpume_k_sort){0}.kernels) / sizeof(struct gpume_kernel))
 #define LENGTH_TINY 256u /* keys: measured on an H200, see PERFORMANCE.md */
 
 #include "sort_chunk.inc"
@@ -80,11 +81,6 @@ static int create_kernel(
     return gpume_kernel_create(gpu, &info, kernel);
 }
 
-static uint32_t tile_of(const struct gpume_sort_shape *shape)
-{
-    return shape->local * shape->keys;
-}
-
 /* Is the kernel needed for segments of `longest` keys each? */
 static bool is_needed(const struct gpume_k_sort *sort, const struct gpume_kernel *kernel,
     const struct gpume_sort_task *only)
@@ -92,50 +88,45 @@ static bool is_needed(const struct gpume_k_sort *sort, const struct gpume_kernel
     if (!only) {
         return true;
     }
-    if (!sort->gpu->subgroup || only->by == GPUME_SORT_BY_NETWORK) {
+    if (!sort->gpu->subgroup || only->method == GPUME_SORT_BITONIC) {
         return kernel == &sort->chunk || (kernel == &sort->step && only->longest > 1) ||
                (kernel == &sort->copy && only->payload);
     }
-    if (only->longest <= sort->tiny) {
-        return kernel == &sort->chunk;
-    }
-    if (only->longest <= tile_of(&sort->small)) {
-        return kernel == &sort->local_small;
-    }
-    if (only->longest <= tile_of(&sort->middle)) {
-        return kernel == &sort->local_middle;
-    }
-    if (only->longest <= tile_of(&sort->shape)) {
-        return kernel == &sort->local;
+    const struct gpume_kernel *alone =
+        only->longest <= sort->tiny                       ? &sort->chunk
+        : only->longest <= gpume_sort_tile(&sort->small)  ? &sort->local_small
+        : only->longest <= gpume_sort_tile(&sort->middle) ? &sort->local_middle
+        : only->longest <= gpume_sort_tile(&sort->shape)  ? &sort->local
+                                                          : NULL;
+    if (alone) {
+        return kernel == alone;
     }
     return kernel == &sort->hist || kernel == &sort->scan || kernel == &sort->scatter_keys ||
            kernel == &sort->scatter_pairs || (kernel == &sort->copy && !only->ranks);
 }
 
-/* Those of the network, then those of the radix sort. */
 static int create_kernels(struct gpume_k_sort *sort, const struct gpume_sort_task *only)
 {
     const struct gpume_sort_shape *shape = &sort->shape;
-    const struct {
-        struct gpume_kernel *kernel;
-        struct code code;
-    } all[] = {
-        {&sort->chunk, {sort_chunk, sizeof(sort_chunk), NULL, 0}},
-        {&sort->step, {sort_step, sizeof(sort_step), NULL, 0}},
-        {&sort->copy, {sort_copy, sizeof(sort_copy), NULL, 0}},
-        {&sort->hist, {sort_hist, sizeof(sort_hist), shape, 0}},
-        {&sort->scan, {sort_scan, sizeof(sort_scan), shape, 0}},
-        {&sort->scatter_keys, {sort_scatter, sizeof(sort_scatter), shape, 0}},
-        {&sort->scatter_pairs, {sort_scatter, sizeof(sort_scatter), shape, 1}},
-        {&sort->local, {sort_local, sizeof(sort_local), shape, 0}},
-        {&sort->local_small, {sort_local, sizeof(sort_local), &sort->small, 0}},
-        {&sort->local_middle, {sort_local, sizeof(sort_local), &sort->middle, 0}},
+    const struct code codes[] = {
+        /* in the order of sort->kernels */
+        {sort_chunk, sizeof(sort_chunk), NULL, 0},
+        {sort_step, sizeof(sort_step), NULL, 0},
+        {sort_copy, sizeof(sort_copy), NULL, 0},
+        {sort_hist, sizeof(sort_hist), shape, 0},
+        {sort_scan, sizeof(sort_scan), shape, 0},
+        {sort_scatter, sizeof(sort_scatter), shape, 0},
+        {sort_scatter, sizeof(sort_scatter), shape, 1},
+        {sort_local, sizeof(sort_local), shape, 0},
+        {sort_local, sizeof(sort_local), &sort->small, 0},
+        {sort_local, sizeof(sort_local), &sort->middle, 0},
     };
+    _Static_assert(sizeof(codes) / sizeof(*codes) == KERNELS, "a code for each kernel");
     int status = GPUME_OK;
-    uint32_t count = sort->gpu->subgroup ? sizeof(all) / sizeof(*all) : 3;
+    uint32_t count = sort->gpu->subgroup ? KERNELS : 3;
     for (uint32_t i = 0; i < count && status == GPUME_OK; i++) {
-        if (is_needed(sort, all[i].kernel, only)) {
-            status = create_kernel(sort->gpu, &all[i].code, all[i].kernel);
+        if (is_needed(sort, &sort->kernels[i], only)) {
+            status = create_kernel(sort->gpu, &codes[i], &sort->kernels[i]);
         }
     }
     return status;
@@ -148,19 +139,15 @@ struct gpume_k_sort gpume_k_sort_shapes(struct gpume_gpu *gpu, const struct gpum
         sort.shape = shape ? *shape : shape_of(gpu, 512, 11, 8);
         sort.small = shape_of(gpu, 128, 8, 4);
         sort.middle = shape_of(gpu, 512, 8, 8);
-        sort.small = tile_of(&sort.small) < tile_of(&sort.shape) ? sort.small : sort.shape;
-        sort.middle = tile_of(&sort.middle) < tile_of(&sort.shape) ? sort.middle : sort.shape;
+        sort.small =
+            gpume_sort_tile(&sort.small) < gpume_sort_tile(&sort.shape) ? sort.small : sort.shape;
+        sort.middle =
+            gpume_sort_tile(&sort.middle) < gpume_sort_tile(&sort.shape) ? sort.middle : sort.shape;
     }
     return sort;
 }
 
-int gpume_k_sort_create(
-    struct gpume_gpu *gpu, const struct gpume_sort_shape *shape, struct gpume_k_sort *sort)
-{
-    return gpume_k_sort_create_for(gpu, shape, NULL, sort);
-}
-
-int gpume_k_sort_create_for(struct gpume_gpu *gpu, const struct gpume_sort_shape *shape,
+int gpume_k_sort_create(struct gpume_gpu *gpu, const struct gpume_sort_shape *shape,
     const struct gpume_sort_task *only, struct gpume_k_sort *out)
 {
     if (!gpu->addresses) {
@@ -182,23 +169,17 @@ int gpume_k_sort_create_for(struct gpume_gpu *gpu, const struct gpume_sort_shape
 
 int gpume_k_sort_wait(struct gpume_k_sort *sort)
 {
-    struct gpume_kernel *all[] = {&sort->hist, &sort->scan, &sort->scatter_keys,
-        &sort->scatter_pairs, &sort->local, &sort->local_small, &sort->local_middle, &sort->copy,
-        &sort->chunk, &sort->step};
     int status = GPUME_OK;
-    for (size_t i = 0; i < sizeof(all) / sizeof(*all) && status == GPUME_OK; i++) {
-        status = gpume_kernel_wait(sort->gpu, all[i]);
+    for (uint32_t i = 0; i < KERNELS && status == GPUME_OK; i++) {
+        status = gpume_kernel_wait(sort->gpu, &sort->kernels[i]);
     }
     return status;
 }
 
 void gpume_k_sort_destroy(struct gpume_k_sort *sort)
 {
-    struct gpume_kernel *all[] = {&sort->hist, &sort->scan, &sort->scatter_keys,
-        &sort->scatter_pairs, &sort->local, &sort->local_small, &sort->local_middle, &sort->copy,
-        &sort->chunk, &sort->step};
-    for (size_t i = 0; sort->gpu && i < sizeof(all) / sizeof(*all); i++) {
-        gpume_kernel_destroy(sort->gpu, all[i]);
+    for (uint32_t i = 0; sort->gpu && i < KERNELS; i++) {
+        gpume_kernel_destroy(sort->gpu, &sort->kernels[i]);
     }
     *sort = (struct gpume_k_sort){0};
 }

@@ -13,6 +13,7 @@
 #ifndef GPUME_GPU_ARRAYS_SORT_H
 #define GPUME_GPU_ARRAYS_SORT_H
 
+#include "arrays/backend.h"
 #include "gpu/vk/kernel.h"
 
 #define GPUME_SORT_COUNT_MAX (UINT32_C(1) << 30) /* keys */
@@ -29,11 +30,20 @@ struct gpume_k_sort {
     struct gpume_sort_shape shape; /* of segments longer than those below */
     struct gpume_sort_shape small, middle;
     uint32_t tiny; /* keys of a segment that the network is taken for */
-    struct gpume_kernel hist, scan, scatter_keys, scatter_pairs, local, local_small, local_middle,
-        copy, chunk, step;
+    union {
+        struct { /* those of the network, then those of the radix sort */
+            struct gpume_kernel chunk, step, copy;
+            struct gpume_kernel hist, scan, scatter_keys, scatter_pairs, local, local_small,
+                local_middle;
+        };
+        struct gpume_kernel kernels[10];
+    };
 };
 
-enum gpume_sort_by { GPUME_SORT_BY_LENGTH, GPUME_SORT_BY_RADIX, GPUME_SORT_BY_NETWORK };
+static inline uint32_t gpume_sort_tile(const struct gpume_sort_shape *shape)
+{
+    return shape->local * shape->keys;
+}
 
 struct gpume_sort_task {
     VkDeviceAddress keys;    /* of 4 bytes aligned, as payload */
@@ -47,7 +57,7 @@ struct gpume_sort_task {
     uint32_t segments, stride, longest;
     uint32_t key_bits; /* 1 to 32: after the exclusive or no key has more */
     uint32_t flip;     /* keys are compared after an exclusive or with this */
-    enum gpume_sort_by by;
+    enum gpume_sort_method method;
     /* Not 0: keys stay as they are, and this becomes, for each key, its place in the order of its
      * segment. Nothing else is written. No payload; uniform segments of at most 2^place_bits. */
     VkDeviceAddress ranks;
@@ -61,11 +71,9 @@ struct gpume_sort_task {
 struct gpume_k_sort gpume_k_sort_shapes(
     struct gpume_gpu *gpu, const struct gpume_sort_shape *shape);
 
-/* GPUME_UNSUPPORTED, logged: no kernel reaches memory by address here. Wait before recording. */
-int gpume_k_sort_create(
-    struct gpume_gpu *gpu, const struct gpume_sort_shape *shape, struct gpume_k_sort *sort);
-/* Only the kernels that tasks of this one's kind and segments take. */
-int gpume_k_sort_create_for(struct gpume_gpu *gpu, const struct gpume_sort_shape *shape,
+/* only: makes only the kernels that tasks of this one's kind and segments take; NULL: all. Wait
+ * before recording. GPUME_UNSUPPORTED, logged: kernels cannot reach memory by address here. */
+int gpume_k_sort_create(struct gpume_gpu *gpu, const struct gpume_sort_shape *shape,
     const struct gpume_sort_task *only, struct gpume_k_sort *sort);
 int gpume_k_sort_wait(struct gpume_k_sort *sort);
 

@@ -24,14 +24,9 @@ struct recording {
     struct gpume_sort_push push;
 };
 
-static uint32_t tile_of(const struct gpume_sort_shape *shape)
-{
-    return shape->local * shape->keys;
-}
-
 static bool by_network(const struct gpume_k_sort *sort, const struct gpume_sort_task *task)
 {
-    return task->by == GPUME_SORT_BY_NETWORK || !sort->gpu->subgroup;
+    return task->method == GPUME_SORT_BITONIC || !sort->gpu->subgroup;
 }
 
 /* Key and place fit a word together. */
@@ -59,7 +54,7 @@ static struct layout layout_of(const struct gpume_k_sort *sort, const struct gpu
     struct layout layout = {0};
     VkDeviceSize words = (VkDeviceSize)task->count * 4, *end = &layout.bytes;
     bool network = by_network(sort, task);
-    if (task->longest <= (network ? GPUME_BITONIC_CHUNK : tile_of(&sort->shape))) {
+    if (task->longest <= (network ? GPUME_BITONIC_CHUNK : gpume_sort_tile(&sort->shape))) {
         return layout;
     }
     bool pairs = network ? task->payload != 0 : has_pairs(task);
@@ -68,7 +63,7 @@ static struct layout layout_of(const struct gpume_k_sort *sort, const struct gpu
         layout.counts = take(end, 2 * words);
         return layout;
     }
-    VkDeviceSize tiles = task->count / tile_of(&sort->shape) + 1;
+    VkDeviceSize tiles = task->count / gpume_sort_tile(&sort->shape) + 1;
     layout.keys[0] = take(end, words);
     layout.keys[1] = take(end, task->ranks ? words : 0);
     layout.payload[1] = take(end, task->ranks && pairs ? words : 0);
@@ -206,7 +201,7 @@ static void record_network(struct recording *r)
 static void record_local(struct recording *r, const struct gpume_kernel *kernel,
     const struct gpume_sort_shape *shape, uint32_t least)
 {
-    if (choose(r, least, tile_of(shape))) {
+    if (choose(r, least, gpume_sort_tile(shape))) {
         addresses_in_place(r);
         r->push.steps = to_ranks(r);
         dispatch(r, kernel, r->task->segments, 1);
@@ -253,7 +248,7 @@ static void turn_ranks(struct recording *r, uint32_t pass)
 static void record_passes(struct recording *r)
 {
     const struct gpume_k_sort *sort = r->sort;
-    uint32_t tile = tile_of(&sort->shape);
+    uint32_t tile = gpume_sort_tile(&sort->shape);
     if (!choose(r, tile + 1, UINT32_MAX)) {
         return;
     }
@@ -311,10 +306,10 @@ void gpume_k_sort_record(
         record_network(&r);
         return;
     }
-    uint32_t tiny = task->by == GPUME_SORT_BY_LENGTH ? sort->tiny : 1;
+    uint32_t tiny = task->method == GPUME_SORT_AUTO ? sort->tiny : 1;
     record_slots(&r, tiny);
     record_local(&r, &sort->local_small, &sort->small, tiny + 1);
-    record_local(&r, &sort->local_middle, &sort->middle, tile_of(&sort->small) + 1);
-    record_local(&r, &sort->local, &sort->shape, tile_of(&sort->middle) + 1);
+    record_local(&r, &sort->local_middle, &sort->middle, gpume_sort_tile(&sort->small) + 1);
+    record_local(&r, &sort->local, &sort->shape, gpume_sort_tile(&sort->middle) + 1);
     record_passes(&r);
 }

@@ -52,7 +52,7 @@ int gpume_sorter_create(gpume_sorter **out, const struct gpume_vulkan *vulkan)
         return gpume_log_nomem(&log, "a sorter");
     }
     GPUME_TRY(borrow(sorter, &own));
-    GPUME_TRY(gpume_k_sort_create(&sorter->gpu, NULL, &sorter->sort));
+    GPUME_TRY(gpume_k_sort_create(&sorter->gpu, NULL, NULL, &sorter->sort));
     GPUME_TRY(gpume_k_sort_wait(&sorter->sort));
     *out = sorter;
     return GPUME_OK;
@@ -88,9 +88,6 @@ static bool is_valid(const struct gpume_sorter_task *task)
 
 static struct gpume_sort_task task_of(const struct gpume_sorter_task *task)
 {
-    static const enum gpume_sort_by by[] = {[GPUME_SORT_AUTO] = GPUME_SORT_BY_LENGTH,
-        [GPUME_SORT_RADIX] = GPUME_SORT_BY_RADIX,
-        [GPUME_SORT_BITONIC] = GPUME_SORT_BY_NETWORK};
     bool is_signed = task->type == GPUME_KEY_I32, one = task->segment_count == 0;
     return (struct gpume_sort_task){
         .keys = task->keys,
@@ -103,7 +100,7 @@ static struct gpume_sort_task task_of(const struct gpume_sorter_task *task)
         .longest = one ? (uint32_t)task->count : task->segment_longest,
         .key_bits = task->key_bits == 0 || is_signed ? 32 : task->key_bits,
         .flip = (is_signed ? 0x80000000u : 0) ^ (task->descending ? ~UINT32_C(0) : 0),
-        .by = by[task->method],
+        .method = task->method,
     };
 }
 

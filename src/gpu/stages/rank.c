@@ -44,7 +44,7 @@ static int create(struct gpume_gpu_stage *stage)
         return gpume_log_nomem(stage->setup.gpu->log, "ranking");
     }
     struct gpume_sort_task task = task_of(&stage->setup, stage->setup.plan->batch);
-    return gpume_k_sort_create_for(stage->setup.gpu, NULL, &task, sort);
+    return gpume_k_sort_create(stage->setup.gpu, NULL, &task, sort);
 }
 
 static int wait(struct gpume_gpu_stage *stage)
