@@ -38,37 +38,21 @@ static bool path_of(const struct gpume_cache *cache, const char *name, char path
     return length > 0 && length < PATH_BYTES;
 }
 
-/* Reads exactly so many bytes. */
-static bool read_all(int fd, void *data, size_t bytes)
-{
-    char *at = data;
-    while (bytes > 0) {
-        ssize_t got = read(fd, at, bytes);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got <= 0) {
-            return false;
-        }
-        at += got;
-        bytes -= (size_t)got;
-    }
-    return true;
-}
-
 /* The bytes behind a header that fits them; NULL if there is no such thing. */
-static void *read_entry(int fd, const char *name, size_t *bytes)
+static void *read_entry(FILE *file, const char *name, size_t *bytes)
 {
     struct stat info;
     struct header header;
-    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || !read_all(fd, &header, sizeof(header)) ||
-        header.magic != magic || header.bytes > GPUME_CACHE_BYTES_MAX ||
+    if (fstat(fileno(file), &info) != 0 || !S_ISREG(info.st_mode) ||
+        fread(&header, sizeof(header), 1, file) != 1 || header.magic != magic ||
+        header.bytes > GPUME_CACHE_BYTES_MAX ||
         (uint64_t)info.st_size != sizeof(header) + header.bytes) {
         return NULL;
     }
     size_t length = (size_t)header.bytes;
     void *data = malloc(length ? length : 1);
-    if (data && read_all(fd, data, length) && sum_of(name, data, length) == header.sum) {
+    if (data && fread(data, 1, length, file) == length &&
+        sum_of(name, data, length) == header.sum) {
         *bytes = length;
         return data;
     }
@@ -87,8 +71,9 @@ bool gpume_cache_load(const struct gpume_cache *cache, const char *name, void **
     if (fd < 0) {
         return false;
     }
-    void *entry = read_entry(fd, name, bytes);
-    close(fd);
+    FILE *file = fdopen(fd, "rb");
+    void *entry = file ? read_entry(file, name, bytes) : NULL;
+    (void)(file ? fclose(file) : close(fd));
     if (!entry) {
         gpume_log_write(cache->log, GPUME_LOG_DEBUG, "cache: %s is damaged, ignored", path);
         return false;
@@ -109,23 +94,6 @@ static void make_folder(const char *folder)
     if (mkdir(parent, 0700) == 0) {
         (void)mkdir(folder, 0700);
     }
-}
-
-static bool write_all(int fd, const void *data, size_t bytes)
-{
-    const char *at = data;
-    while (bytes > 0) {
-        ssize_t done = write(fd, at, bytes);
-        if (done < 0 && errno == EINTR) {
-            continue;
-        }
-        if (done <= 0) {
-            return false;
-        }
-        at += done;
-        bytes -= (size_t)done;
-    }
-    return true;
 }
 
 /* Opens the temporary and locks it; -1 if that fails or another process is writing it. The lock is
@@ -154,12 +122,14 @@ static bool replace(const char *path, const struct header *header, const void *d
     if (fd < 0) {
         return false;
     }
-    const bool stored = write_all(fd, header, sizeof(*header)) && write_all(fd, data, bytes) &&
+    FILE *file = fdopen(fd, "wb");
+    const bool stored = file && fwrite(header, sizeof(*header), 1, file) == 1 &&
+                        fwrite(data, 1, bytes, file) == bytes && fflush(file) == 0 &&
                         rename(temporary, path) == 0;
     if (!stored) {
         unlink(temporary);
     }
-    return close(fd) == 0 && stored;
+    return (file ? fclose(file) : close(fd)) == 0 && stored;
 }
 
 bool gpume_cache_store(
