@@ -16,6 +16,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,6 +24,29 @@
 #define BUFFER_BYTES GPUME_OUT_BUFFER_BYTES
 #define LARGE_BYTES ((uint64_t)4 * 1024 * 1024) /* a thread costs little in comparison */
 _Static_assert(GPUME_OUT_ITEM_BYTES <= BUFFER_BYTES, "an item fits a buffer");
+
+int gpume_out_complain(struct gpume_out *out, const char *what, int error)
+{
+    char reason[128] = "unknown error";
+    if (strerror_r(error, reason, sizeof reason) != 0) {
+        snprintf(reason, sizeof reason, "error %d", error);
+    }
+    const char *hint = "write elsewhere";
+    if (error == ENOSPC || error == EDQUOT) {
+        hint = "free some space or write elsewhere";
+    } else if (error == EPIPE) {
+        hint = "the reader closed the pipe early";
+    } else if (error == EACCES || error == EPERM || error == EROFS) {
+        hint = "change its permissions or write elsewhere";
+    } else if (error == ENOENT || error == ENOTDIR) {
+        hint = "create its folder first";
+    } else if (error == EISDIR || error == ENOTEMPTY) {
+        hint = "move the folder of that name away";
+    }
+    out->status =
+        gpume_log_fail(&out->log, GPUME_IO, "%s: %s: %s; %s", out->label, what, reason, hint);
+    return out->status;
+}
 
 bool gpume_out_is_continued(const struct gpume_out *out)
 {
