@@ -4,9 +4,8 @@
 int gpume_args_check(enum gpume_backend backend, const struct gpume_log *log)
 {
     if ((unsigned)backend > GPUME_BACKEND_CPU) {
-        gpume_log_write(log, GPUME_LOG_ERROR,
+        return gpume_log_fail(log, GPUME_INVALID,
             "params.backend %u: must be one of enum gpume_backend", (unsigned)backend);
-        return GPUME_INVALID;
     }
     return GPUME_OK;
 }

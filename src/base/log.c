@@ -20,14 +20,12 @@ void gpume_log_write(
 
 int gpume_log_nomem(const struct gpume_log *log, const char *what)
 {
-    gpume_log_write(log, GPUME_LOG_ERROR, "out of memory for %s", what);
-    return GPUME_NOMEM;
+    return gpume_log_fail(log, GPUME_NOMEM, "out of memory for %s", what);
 }
 
 int gpume_log_no_thread(const struct gpume_log *log)
 {
-    gpume_log_write(log, GPUME_LOG_ERROR,
+    return gpume_log_fail(log, GPUME_NOMEM,
         "no more threads can be started: the system's limit on processes or memory is reached; "
         "use fewer threads or raise the limit");
-    return GPUME_NOMEM;
 }

@@ -16,17 +16,15 @@ int gpume_sized_read(
 {
     const size_t size = size_of(theirs);
     if (size < sizeof(size)) {
-        gpume_log_write(log, GPUME_LOG_ERROR, "struct %s: size is %zu: set it to sizeof(struct %s)",
-            name, size, name);
-        return GPUME_INVALID;
+        return gpume_log_fail(log, GPUME_INVALID,
+            "struct %s: size is %zu: set it to sizeof(struct %s)", name, size, name);
     }
     for (size_t i = bytes; i < size; i++) {
         if (((const uint8_t *)theirs)[i] != 0) {
-            gpume_log_write(log, GPUME_LOG_ERROR,
+            return gpume_log_fail(log, GPUME_UNSUPPORTED,
                 "struct %s: a member is set that this library does not know; install the version "
                 "that the program was compiled for",
                 name);
-            return GPUME_UNSUPPORTED;
         }
     }
     memset(ours, 0, bytes);

@@ -19,22 +19,20 @@ static int check_grids(const struct gpume_comparison *comparison,
     for (size_t i = 0; i < count; i++) {
         const struct gpume_vectors_block *left = &a->blocks[i], *right = &b->blocks[i];
         if (!same_place(left, right)) {
-            gpume_log_write(log, GPUME_LOG_ERROR,
+            return gpume_log_fail(log, GPUME_INVALID,
                 "frame %" PRIu64 ": block %zu is %ux%u pixels at (%" PRIu32 ",%" PRIu32
                 ") in %s, %ux%u at (%" PRIu32 ",%" PRIu32
                 ") in %s; only runs on the same grid of blocks can be compared",
                 a->frame, i, left->w, left->h, left->x, left->y, comparison->names[0], right->w,
                 right->h, right->x, right->y, comparison->names[1]);
-            return GPUME_INVALID;
         }
     }
     if (a->count != b->count) {
-        gpume_log_write(log, GPUME_LOG_ERROR,
+        return gpume_log_fail(log, GPUME_INVALID,
             "frame %" PRIu64 ": %s has %zu block%s, %s has %zu; only runs on the same grid of "
             "blocks can be compared",
             a->frame, comparison->names[0], a->count, a->count == 1 ? "" : "s",
             comparison->names[1], b->count);
-        return GPUME_INVALID;
     }
     return GPUME_OK;
 }

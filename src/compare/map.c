@@ -41,10 +41,9 @@ static int check_size(const struct gpume_compare_map_options *options)
     if ((uint64_t)options->width * options->height <= PIXELS_MAX) {
         return GPUME_OK;
     }
-    gpume_log_write(&options->log, GPUME_LOG_ERROR,
+    return gpume_log_fail(&options->log, GPUME_INVALID,
         "%s: the blocks make a picture of %" PRIu32 "x%" PRIu32 " pixels, which is too large",
         options->path, options->width, options->height);
-    return GPUME_INVALID;
 }
 
 int gpume_compare_map_create(
@@ -56,8 +55,7 @@ int gpume_compare_map_create(
     }
     struct gpume_compare_map *self = calloc(1, sizeof(*self));
     if (!self) {
-        gpume_log_write(&options->log, GPUME_LOG_ERROR, "%s: out of memory", options->path);
-        return GPUME_NOMEM;
+        return gpume_log_nomem(&options->log, options->path);
     }
     self->options = *options;
     self->set = (struct gpume_out_set){.overwrite = options->overwrite, .alone = true};
@@ -83,8 +81,7 @@ static int open_picture(struct gpume_compare_map *map, const struct gpume_vector
     }
     map->pixels = malloc((size_t)options->width * options->height * 3);
     if (!map->pixels) {
-        gpume_log_write(&options->log, GPUME_LOG_ERROR, "%s: out of memory", options->path);
-        return GPUME_NOMEM;
+        return gpume_log_nomem(&options->log, options->path);
     }
     const struct gpume_picture_options picture = {
         .path = options->path,
@@ -164,11 +161,10 @@ int gpume_compare_map_draw(struct gpume_compare_map *map, const struct gpume_vec
         GPUME_TRY(open_picture(map, a));
     }
     if (a->width > options->width || a->height > options->height) {
-        gpume_log_write(&options->log, GPUME_LOG_ERROR,
+        return gpume_log_fail(&options->log, GPUME_INVALID,
             "%s: the blocks of frame %" PRIu64 " make a picture of %" PRIu32 "x%" PRIu32
             " pixels, but the first frame's one of %" PRIu32 "x%" PRIu32,
             options->path, a->frame, a->width, a->height, options->width, options->height);
-        return GPUME_INVALID;
     }
     const bool has_costs = a->columns & b->columns & GPUME_VECTORS_COST;
     memset(map->pixels, 0,

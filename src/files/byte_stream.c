@@ -37,23 +37,20 @@ int gpume_stream_refuse(struct gpume_stream *stream, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(what, sizeof(what), format, arguments);
     va_end(arguments);
-    gpume_log_write(&stream->log, GPUME_LOG_ERROR, "%s: %s %" PRIu64 ": %s", stream->name,
+    return gpume_log_fail(&stream->log, GPUME_INVALID, "%s: %s %" PRIu64 ": %s", stream->name,
         stream->line > 0 ? "line" : "byte", stream->line > 0 ? stream->line : stream->position,
         what);
-    return GPUME_INVALID;
 }
 
 int gpume_stream_refuse_whole(struct gpume_stream *stream, const char *what)
 {
-    gpume_log_write(&stream->log, GPUME_LOG_ERROR, "%s: %s", stream->name, what);
-    return GPUME_INVALID;
+    return gpume_log_fail(&stream->log, GPUME_INVALID, "%s: %s", stream->name, what);
 }
 
 static int complain(struct gpume_stream *stream, const char *what)
 {
-    gpume_log_write(
-        &stream->log, GPUME_LOG_ERROR, "%s: %s: %s", stream->name, what, strerror(errno));
-    return GPUME_IO;
+    return gpume_log_fail(
+        &stream->log, GPUME_IO, "%s: %s: %s", stream->name, what, strerror(errno));
 }
 
 /* Moves the unread bytes to the front and reads more. */

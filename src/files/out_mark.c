@@ -116,9 +116,8 @@ int gpume_out_set_unused(const char *path, struct gpume_temporary *id)
 
 static int refuse(const struct gpume_out_mark *mark, int error, const struct gpume_log *log)
 {
-    gpume_log_write(log, GPUME_LOG_ERROR, "%s: cannot be continued: %s; try again", mark->path,
-        strerror(error));
-    return GPUME_IO;
+    return gpume_log_fail(
+        log, GPUME_IO, "%s: cannot be continued: %s; try again", mark->path, strerror(error));
 }
 
 /* Is it one file with two names? Its run was killed between link() and unlink() (out_name.c). */

@@ -90,11 +90,10 @@ static int check_alone(const struct gpume_out *out)
     if (!out->set->alone || !gpume_temporary_has_rival(out->final, out->temp)) {
         return GPUME_OK;
     }
-    gpume_log_write(&out->log, GPUME_LOG_ERROR,
+    return gpume_log_fail(&out->log, GPUME_AGAIN,
         "%s: is being written by a run that is still under way; wait for its end or choose another "
         "name",
         out->label);
-    return GPUME_AGAIN;
 }
 
 /* info: of an existing regular file that will be replaced, or NULL. */
@@ -127,8 +126,7 @@ static int open_regular(struct gpume_out *out, const char *path, const struct st
 static int open_file(struct gpume_out *out, const char *path)
 {
     if (path[0] == '\0') {
-        gpume_log_write(&out->log, GPUME_LOG_ERROR, "an output's name is empty; give one");
-        return GPUME_IO;
+        return gpume_log_fail(&out->log, GPUME_IO, "an output's name is empty; give one");
     }
     struct stat st;
     const bool own = out->set->own;
@@ -137,9 +135,8 @@ static int open_file(struct gpume_out *out, const char *path)
         return gpume_out_complain(out, "cannot be written", errno);
     }
     if ((exists && S_ISDIR(st.st_mode)) || path[gpume_path_folder(path)] == '\0') {
-        gpume_log_write(
-            &out->log, GPUME_LOG_ERROR, "%s: is a folder; give the name of a file", out->label);
-        return GPUME_IO;
+        return gpume_log_fail(
+            &out->log, GPUME_IO, "%s: is a folder; give the name of a file", out->label);
     }
     const bool regular = exists && S_ISREG(st.st_mode);
     if (exists && !regular && !own) {
@@ -148,9 +145,8 @@ static int open_file(struct gpume_out *out, const char *path)
     }
     struct stat link; /* a dangling link counts as an existing file */
     if (!out->set->overwrite && (exists || lstat(path, &link) == 0)) {
-        gpume_log_write(&out->log, GPUME_LOG_ERROR,
+        return gpume_log_fail(&out->log, GPUME_INVALID,
             "%s: exists already; replace it with --overwrite or choose another name", out->label);
-        return GPUME_INVALID;
     }
     return open_regular(out, path, regular ? &st : NULL);
 }

@@ -32,9 +32,8 @@ int gpume_text_check_file(
 {
     struct stat info;
     if (strcmp(path, "-") != 0 && stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
-        gpume_log_write(log, GPUME_LOG_ERROR, "%s: is a folder; name a file, such as %s/%s%s", path,
-            path, stem, extension);
-        return GPUME_INVALID;
+        return gpume_log_fail(log, GPUME_INVALID, "%s: is a folder; name a file, such as %s/%s%s",
+            path, path, stem, extension);
     }
     return GPUME_OK;
 }
@@ -48,9 +47,8 @@ int gpume_text_check(
         (length > tail && strcmp(path + length - tail, extension) == 0)) {
         return status;
     }
-    gpume_log_write(log, GPUME_LOG_ERROR,
+    return gpume_log_fail(log, GPUME_INVALID,
         "%s: the name must end in %s, or be - for standard output", path, extension);
-    return GPUME_INVALID;
 }
 
 bool gpume_text_is_stdout(const char *path)

@@ -41,8 +41,7 @@ int gpume_report_picks_init(struct gpume_report_picks *picks, const char *label,
     /* One more per order until it is trimmed, and the leader of the group. */
     picks->picks = calloc(picks->spread_max + picks->worst_max + 3, sizeof(*picks->picks));
     if (!picks->picks) {
-        gpume_log_write(&run->log, GPUME_LOG_ERROR, "%s: out of memory", label);
-        return GPUME_NOMEM;
+        return gpume_log_nomem(&run->log, label);
     }
     return gpume_report_encoder_open(&picks->encoder, label, run);
 }

@@ -31,8 +31,7 @@ struct gpume_report_encoder {
 
 static int refuse_memory(const struct gpume_report_encoder *encoder)
 {
-    gpume_log_write(&encoder->log, GPUME_LOG_ERROR, "%s: out of memory", encoder->label);
-    return GPUME_NOMEM;
+    return gpume_log_nomem(&encoder->log, encoder->label);
 }
 
 void gpume_report_encoder_close(struct gpume_report_encoder **encoder)
@@ -73,8 +72,7 @@ int gpume_report_encoder_open(
 {
     struct gpume_report_encoder *self = calloc(1, sizeof(*self));
     if (!self) {
-        gpume_log_write(&run->log, GPUME_LOG_ERROR, "%s: out of memory", label);
-        return GPUME_NOMEM;
+        return gpume_log_nomem(&run->log, label);
     }
     self->label = label;
     self->params = run->params;

@@ -62,9 +62,8 @@ static int report_check(
             return gpume_text_check(path, "report", extensions[i], log);
         }
     }
-    gpume_log_write(log, GPUME_LOG_ERROR,
+    return gpume_log_fail(log, GPUME_INVALID,
         "%s: unknown report format; give a name that ends in .html, .json or .csv", path);
-    return GPUME_INVALID;
 }
 
 static void report_close(struct gpume_sink *sink)

@@ -141,10 +141,9 @@ static int check_input(const json_t *was, const json_t *now, const struct gpume_
             json_object_get(was, "identity"), json_object_get(now, "identity"), "files")) {
         return GPUME_OK;
     }
-    gpume_log_write(log, GPUME_LOG_ERROR,
+    return gpume_log_fail(log, GPUME_INVALID,
         "--resume: the input has changed since the run opened it; restore it, or start anew "
         "without --resume");
-    return GPUME_INVALID;
 }
 
 /* An output's name and path. */
@@ -167,10 +166,9 @@ static int check_outputs(const json_t *was, const json_t *now, const struct gpum
         }
     }
     if (was_count != now_count) {
-        gpume_log_write(log, GPUME_LOG_ERROR,
+        return gpume_log_fail(log, GPUME_INVALID,
             "--resume: the interrupted run had other outputs; use the same, or start anew without "
             "--resume");
-        return GPUME_INVALID;
     }
     return GPUME_OK;
 }

@@ -235,11 +235,10 @@ static int check_format(const json_t *document, const char *path, const struct g
         return complain(GPUME_INVALID, path, log);
     }
     if (json_integer_value(format) != STATE_FORMAT) {
-        gpume_log_write(log, GPUME_LOG_ERROR,
+        return gpume_log_fail(log, GPUME_INVALID,
             "--resume: %s was written by another version of gpume; resume with that version, or "
             "start anew without --resume",
             path);
-        return GPUME_INVALID;
     }
     return GPUME_OK;
 }
@@ -257,9 +256,8 @@ static bool is_intact(const struct gpume_bytes *text)
 
 static int distrust(const char *path, const struct gpume_log *log)
 {
-    gpume_log_write(log, GPUME_LOG_ERROR,
+    return gpume_log_fail(log, GPUME_INVALID,
         "--resume: %s has been changed since it was written; start anew without --resume", path);
-    return GPUME_INVALID;
 }
 
 /* Has what the run wrote reached the disk, or has the machine not been restarted since? */
@@ -273,16 +271,14 @@ static int check_boot(const json_t *progress, const struct gpume_log *log)
         return GPUME_OK;
     }
     if (boot[0] == '\0') {
-        gpume_log_write(log, GPUME_LOG_ERROR,
+        return gpume_log_fail(log, GPUME_IO,
             "--resume: %s cannot be read, so a restart of the machine cannot be ruled out; try "
             "again, or start anew without --resume",
             boot_path);
-        return GPUME_IO;
     }
-    gpume_log_write(log, GPUME_LOG_ERROR,
+    return gpume_log_fail(log, GPUME_INVALID,
         "--resume: the machine has been restarted since, and the files may not have reached the "
         "disk; start anew without --resume");
-    return GPUME_INVALID;
 }
 
 static int take(struct gpume_run_state *state, struct gpume_summary *summary,

@@ -97,8 +97,7 @@ static int vectors_check(
                    : NULL;
     }
     if (what) {
-        gpume_log_write(log, GPUME_LOG_ERROR, "%s: %s", path, what);
-        return GPUME_INVALID;
+        return gpume_log_fail(log, GPUME_INVALID, "%s: %s", path, what);
     }
     return GPUME_OK;
 }
