@@ -3,13 +3,14 @@
 """Compares gpume with the independent search of tests/support/oracle on random clips and options.
 
     fuzz_search.py GPUME SEARCH_ORACLE [--backend cpu|vulkan] [--seed N] [--runs N]
-                   [--run K] [--only SECTIONS] [--gpume-options "..."]
+                   [--run K] [--only SECTIONS] [--large] [--gpume-options "..."]
 
 Every run makes a small clip and a legal command line, and compares vectors.csv and frames.csv byte
-for byte. A run depends on the seed, its number and the sections alone, so that --seed N --run K
+for byte. A run depends on the seed, its number, the sections and --large alone, so that --seed N --run K
 --only SECTIONS repeats it. --only takes none (what has always been there) or names from: shapes,
-subpel, metric, rate, refs, confidence. At the first difference the clip is kept, options that do not
-matter are dropped, and the exit status is 1.
+subpel, metric, rate, refs, confidence. --large makes pictures of up to CIF size and windows of up to
+64, a few seconds each. At the first difference the clip is kept, options that do not matter are
+dropped, and the exit status is 1.
 """
 import argparse
 import os
@@ -22,6 +23,7 @@ import tempfile
 
 SECTIONS = ("shapes", "subpel", "metric", "rate", "refs", "confidence")
 WORK = 120e6  # comparisons of samples that a run may cost the oracle, about a second
+WORK_LARGE = 2e9
 COST_MAX = 2**32 - 1
 FRAMES_COLUMNS = 11  # those that have always been in frames.csv
 
@@ -111,7 +113,7 @@ def spelled(shape):
 def random_tree(rng):
     """Consecutive squares by halves, as --partition wants them: the text and the shapes."""
     smallest = rng.choice((4, 4, 8, 8, 8, 12, 16))
-    sides = [smallest << i for i in range(rng.randrange(1, 4), -1, -1) if smallest << i <= 64]
+    sides = [smallest << i for i in range(rng.randrange(1, 4), -1, -1) if smallest << i <= 128]
     kind = rng.choice(("plain", "rect", "some"))
     shapes = []
     for side in sides:
@@ -128,7 +130,7 @@ def random_shapes(rng, sections, partition):
     if partition:
         return random_tree(rng)
     if "shapes" not in sections or rng.random() < 0.3:
-        side = rng.choice((4, 8, 8, 12, 16, 16, 20, 32, 64))
+        side = rng.choice((4, 8, 8, 12, 16, 16, 20, 32, 64, 128))
         return str(side), [(side, side)]
     if rng.random() < 0.4:
         return random_tree(rng)
@@ -136,7 +138,8 @@ def random_shapes(rng, sections, partition):
     for _ in range(rng.randrange(1, 6)):
         shape = (4 * rng.randrange(1, 17), 4 * rng.randrange(1, 17))
         if rng.random() < 0.5:
-            shape = rng.choice(((8, 8), (16, 8), (8, 16), (16, 16), (4, 8), (32, 16), (4, 4)))
+            shape = rng.choice(((8, 8), (16, 8), (8, 16), (16, 16), (4, 8), (32, 16), (4, 4),
+                                (128, 128), (4, 128), (128, 64)))
         if shape not in shapes:
             shapes.append(shape)
     return ",".join(map(spelled, shapes)), shapes
@@ -145,12 +148,18 @@ def random_shapes(rng, sections, partition):
 class Task:
     """The clip's size and the options of one run."""
 
-    def __init__(self, rng, sections):
+    def __init__(self, rng, sections, large):
+        self.large = large
         self.width, self.height = rng.randrange(5, 97), rng.randrange(5, 65)
-        if rng.random() < 0.2:
-            self.width, self.height = rng.choice(((64, 48), (8, 8), (16, 33), (80, 4), (3, 17)))
-        self.bits = rng.choice((8, 8, 8, 9, 10, 10, 12, 16))
         self.count = rng.randrange(2, 6)
+        if large:
+            self.width, self.height = rng.randrange(80, 353), rng.randrange(64, 289)
+            self.count = rng.randrange(2, 4)
+        elif rng.random() < 0.2:
+            self.width, self.height = rng.choice(((64, 48), (8, 8), (16, 33), (80, 4), (3, 17)))
+        elif rng.random() < 0.1:
+            self.width, self.height, self.count = rng.choice(((150, 133), (256, 128))) + (2,)
+        self.bits = rng.choice((8, 8, 8, 9, 10, 10, 12, 16))
         self.options = []
         self.work = 1.0  # the factor of all that a candidate costs, and of their number
         self.partition = {"shapes", "rate"} <= sections and rng.random() < 0.3
@@ -171,6 +180,8 @@ class Task:
         if self.bidirectional:
             directions = "both"
             self.add("--bidirectional")
+            if rng.random() < 0.2:  # implied
+                self.add(*rng.choice((("--best-reference",), ("--direction", "both"))))
             self.work *= 4
         else:
             if "refs" in sections and rng.random() < 0.4:
@@ -249,12 +260,15 @@ class Task:
             self.add("--candidates", rng.randrange(2, 9))
 
     def choose_window(self, rng):
-        """As large a window as the oracle can search in a moment."""
+        """A window that the oracle can search soon."""
+        work = WORK_LARGE if self.large else WORK
         units = self.subpel if self.full else 1
         samples = self.width * self.height * self.count * len(self.shapes) * self.work
         x, y = rng.choice(((7, 7), (4, 4), (8, 8), (16, 5), (3, 9), (1, 1), (0, 2), (2, 0), (0, 0),
-                           (12, 12), (24, 3)))
-        while samples * (2 * x * units + 1) * (2 * y * units + 1) > WORK and x + y > 1:
+                           (12, 12), (24, 3), (40, 20), (70, 1)))
+        if self.large:
+            x, y = rng.choice(((32, 32), (64, 64), (64, 16), (16, 16), (20, 48)))
+        while samples * (2 * x * units + 1) * (2 * y * units + 1) > work and x + y > 1:
             x, y = x * 2 // 3, y * 2 // 3
         if (x, y) != (7, 7) or rng.random() < 0.3:
             self.add("--window", x if x == y else f"{x}x{y}")
@@ -354,7 +368,7 @@ def drop_options(arguments, folder, options, outcome):
 def report(arguments, number, folder, outcome):
     again = ["python3", sys.argv[0], arguments.gpume, arguments.oracle, "--backend",
              arguments.backend, "--seed", str(arguments.seed), "--run", str(number),
-             "--only", arguments.only] + \
+             "--only", arguments.only] + ["--large"] * arguments.large + \
         [f"--gpume-options={arguments.gpume_options}"] * bool(arguments.gpume_options)
     print(f"seed {arguments.seed}, run {number}: {outcome.problem}\n\n"
           f"in {folder}:\n  {shlex.join(outcome.command)}\n  {shlex.join(outcome.reference)}\n\n"
@@ -364,7 +378,7 @@ def report(arguments, number, folder, outcome):
 def run_once(arguments, sections, number):
     """Whether both programs agree in this run."""
     rng = random.Random(f"{arguments.seed}-{number}")
-    task = Task(rng, sections)
+    task = Task(rng, sections, arguments.large)
     folder = tempfile.mkdtemp(prefix="fuzz_search.")
     make_clip(rng, os.path.join(folder, "clip.y4m"), task.width, task.height, task.bits, task.count)
     if task.predictor_file:
@@ -389,6 +403,7 @@ def parse_arguments():
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--run", type=int, help="this run alone")
     parser.add_argument("--only", default=",".join(SECTIONS))
+    parser.add_argument("--large", action="store_true")
     parser.add_argument("--gpume-options", default="")
     arguments = parser.parse_args()
     sections = {s for s in arguments.only.split(",") if s and s != "none"}

@@ -189,6 +189,105 @@ static void test_ties(void)
     REQUIRE_EQUAL(matches[0].cost, 2);
 }
 
+/* Flat again: rate alone decides, in half pixels with a window of one pixel, which is two units. Of
+ * the whole pixels dy = 2 is best for a predictor of dy = 4: 5 bits. dy = 1 costs 5 bits, too, so
+ * it replaces the centre. */
+static void test_refinement(void)
+{
+    uint16_t samples[SIDE * SIDE] = {0};
+    struct picture picture = make_picture(8, samples);
+    struct options options = small_options();
+    options.window_x = options.window_y = 1;
+    options.subpel = 2;
+    options.full = false;
+    options.rate = true;
+    options.lambda = 256;
+    struct search search = {.options = &options,
+        .target = &picture,
+        .reference = &picture,
+        .place = {0, 0, SIDE, SIDE, 0},
+        .predictor = {0, 4}};
+    struct match match;
+    int ties = 0;
+    search_block(&search, 1, &match, &ties);
+    REQUIRE_EQUAL(match.vector.dx, 0);
+    REQUIRE_EQUAL(match.vector.dy, 1);
+    REQUIRE_EQUAL(match.cost, 1 + 5);
+    REQUIRE_EQUAL(ties, 0);
+    search.predictor = (struct vector){1, 0}; /* (0,0) and (2,0) are equal, and (1,0) is better */
+    search_block(&search, 1, &match, &ties);
+    REQUIRE_EQUAL(match.vector.dx, 1);
+    REQUIRE_EQUAL(match.cost, 2);
+    REQUIRE_EQUAL(ties, 1);
+}
+
+/* Three flat pictures; `middle` is the target. */
+static struct block two_sided(uint16_t past, uint16_t middle, uint16_t future)
+{
+    static uint16_t samples[3][SIDE * SIDE];
+    const uint16_t values[3] = {past, middle, future};
+    struct picture pictures[3];
+    struct field *pairs[9] = {NULL};
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < SIDE * SIDE; j++) {
+            samples[i][j] = values[i];
+        }
+        pictures[i] = make_picture(8, samples[i]);
+    }
+    struct options options = small_options();
+    const struct clip clip = {
+        .width = SIDE, .height = SIDE, .bits = 8, .count = 3, .pictures = pictures};
+    struct run run = {&options, &clip, pairs};
+    options.distance_count = 1;
+    options.distances[0] = 1;
+    options.past = options.future = options.best_reference = options.bidirectional = true;
+    int refs[2];
+    REQUIRE_EQUAL(references_of(&run, 1, refs), 2);
+    return best_of(&run, 1, refs, 2)->grids[0].blocks[0];
+}
+
+static void test_mean(void)
+{
+    struct block block = two_sided(10, 15, 19); /* (10 + 19 + 1) >> 1 is exact */
+    REQUIRE(block.mean);
+    REQUIRE_EQUAL(block.ref, 0);
+    REQUIRE_EQUAL(block.ref2, 2);
+    REQUIRE_EQUAL(block.matches[0].cost, 0);
+    REQUIRE_EQUAL(block.matches[0].bits, 4);
+    block = two_sided(10, 10, 12); /* the mean costs more */
+    REQUIRE(!block.mean);
+    REQUIRE_EQUAL(block.ref, 0);
+    block = two_sided(12, 12, 12); /* no cheaper than the past one */
+    REQUIRE(!block.mean);
+    REQUIRE_EQUAL(block.ref, 0);
+    block = two_sided(10, 20, 20);
+    REQUIRE(!block.mean);
+    REQUIRE_EQUAL(block.ref, 2);
+}
+
+/* 16x8 pixels in two blocks. The left one moves to the right by 5, or by 3, which takes its centre
+ * from x = 4 to x = 9, in the right block, or to x = 7, in the left one. */
+static void test_return(void)
+{
+    struct options options = small_options();
+    struct field reverse;
+    struct field *pairs[4] = {NULL, NULL, &reverse, NULL};
+    const struct clip clip = {.width = 16, .height = 8, .count = 2};
+    struct run run = {&options, &clip, pairs};
+    make_grids(&run, 1, &reverse);
+    reverse.grids[0].blocks[0].matches[0].vector = (struct vector){-3, 1};
+    reverse.grids[0].blocks[1].matches[0].vector = (struct vector){-6, -5};
+    struct block block = {.place = {0, 0, 8, 8, 0}, .ref = 1, .matches = {{.vector = {5, 1}}}};
+    REQUIRE_EQUAL(return_of(&run, 0, &block), 4); /* (-1,-4) */
+    block.matches[0].vector = (struct vector){3, 1};
+    REQUIRE_EQUAL(return_of(&run, 0, &block), 2); /* (0,2) */
+    options.subpel = 4;
+    block.matches[0].vector = (struct vector){16, 0}; /* four pixels: x = 8 */
+    REQUIRE_EQUAL(return_of(&run, 0, &block), 10);
+    block.matches[0].vector = (struct vector){15, 0}; /* 4 + 3.75, whose floor is 7 */
+    REQUIRE_EQUAL(return_of(&run, 0, &block), 12);
+}
+
 static void test_median(void)
 {
     struct block blocks[6] = {0};
@@ -305,6 +404,9 @@ int main(void)
     test_impulse();
     test_bilinear();
     test_ties();
+    test_refinement();
+    test_mean();
+    test_return();
     test_median();
     test_partition();
     test_shapes();
