@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <libavutil/fifo.h>
 #include <libavutil/frame.h>
 #include <libavutil/mem.h>
 #include <libavutil/pixdesc.h>
@@ -25,14 +26,13 @@
 #define ROW_ALIGN 64u /* bytes that swscale may write past the end of a row */
 
 struct kept {
-    struct kept *next;
     uint64_t index;
     AVFrame *frame;
 };
 
 struct gpume_colour_frames {
     pthread_mutex_t mutex;
-    struct kept *oldest, *newest; /* guarded by the mutex */
+    AVFifo *queue; /* of struct kept; guarded by the mutex */
     uint64_t first;
 
     struct gpume_scaler scaler;
@@ -41,22 +41,38 @@ struct gpume_colour_frames {
     bool any;       /* rgb holds a frame */
 };
 
-static void drop(struct kept *kept)
-{
-    av_frame_free(&kept->frame);
-    free(kept);
-}
-
 int gpume_colour_frames_create(struct gpume_colour_frames **result, uint64_t first)
 {
     struct gpume_colour_frames *colour = calloc(1, sizeof *colour);
-    if (!colour) {
+    AVFifo *queue = av_fifo_alloc2(8, sizeof(struct kept), AV_FIFO_FLAG_AUTO_GROW);
+    if (!colour || !queue) {
+        free(colour);
+        av_fifo_freep2(&queue);
         return GPUME_NOMEM;
     }
     pthread_mutex_init(&colour->mutex, NULL);
+    colour->queue = queue;
     colour->first = first;
     *result = colour;
     return GPUME_OK;
+}
+
+/* Removes the frame from the queue and returns it; drops earlier frames. NULL: not found. */
+static AVFrame *find(struct gpume_colour_frames *colour, uint64_t index)
+{
+    AVFrame *found = NULL;
+    struct kept kept;
+    pthread_mutex_lock(&colour->mutex);
+    while (!found && av_fifo_peek(colour->queue, &kept, 1, 0) >= 0 && kept.index <= index) {
+        av_fifo_drain2(colour->queue, 1);
+        if (kept.index == index) {
+            found = kept.frame;
+        } else {
+            av_frame_free(&kept.frame);
+        }
+    }
+    pthread_mutex_unlock(&colour->mutex);
+    return found;
 }
 
 void gpume_colour_frames_destroy(struct gpume_colour_frames **pointer)
@@ -66,18 +82,14 @@ void gpume_colour_frames_destroy(struct gpume_colour_frames **pointer)
         return;
     }
     *pointer = NULL;
-    while (colour->oldest) {
-        struct kept *kept = colour->oldest;
-        colour->oldest = kept->next;
-        drop(kept);
-    }
+    AVFrame *last = find(colour, UINT64_MAX);
+    av_frame_free(&last);
+    av_fifo_freep2(&colour->queue);
     sws_freeContext(colour->scaler.context);
     av_free(colour->rgb.data);
     pthread_mutex_destroy(&colour->mutex);
     free(colour);
 }
-
-/* --- the queue */
 
 int gpume_colour_frames_keep(
     struct gpume_colour_frames *colour, uint64_t index, const AVFrame *frame)
@@ -85,46 +97,14 @@ int gpume_colour_frames_keep(
     if (index < colour->first) {
         return GPUME_OK;
     }
-    struct kept *kept = calloc(1, sizeof *kept);
-    if (!kept) {
-        return GPUME_NOMEM;
-    }
-    kept->index = index;
-    kept->frame = av_frame_clone(frame);
-    if (!kept->frame) {
-        free(kept);
-        return GPUME_NOMEM;
-    }
+    struct kept kept = {index, av_frame_clone(frame)};
     pthread_mutex_lock(&colour->mutex);
-    *(colour->newest ? &colour->newest->next : &colour->oldest) = kept;
-    colour->newest = kept;
+    const bool done = kept.frame && av_fifo_write(colour->queue, &kept, 1) >= 0;
     pthread_mutex_unlock(&colour->mutex);
-    return GPUME_OK;
-}
-
-/* Removes the frame from the queue and returns it; drops earlier frames. NULL: not found. */
-static struct kept *find(struct gpume_colour_frames *colour, uint64_t index)
-{
-    struct kept *gone = NULL, *found = NULL;
-    pthread_mutex_lock(&colour->mutex);
-    while (colour->oldest && colour->oldest->index <= index) {
-        struct kept *kept = colour->oldest;
-        colour->oldest = kept->next;
-        if (kept->index == index) {
-            found = kept;
-        } else {
-            kept->next = gone;
-            gone = kept;
-        }
+    if (!done) {
+        av_frame_free(&kept.frame);
     }
-    colour->newest = colour->oldest ? colour->newest : NULL;
-    pthread_mutex_unlock(&colour->mutex);
-    while (gone) {
-        struct kept *kept = gone;
-        gone = kept->next;
-        drop(kept);
-    }
-    return found;
+    return done ? GPUME_OK : GPUME_NOMEM;
 }
 
 /* --- conversion */
@@ -141,11 +121,7 @@ static enum AVPixelFormat planar_format(const AVPixFmtDescriptor *descriptor)
     if (!space || descriptor->nb_components < 3) {
         return AV_PIX_FMT_NONE;
     }
-    if (depth > 8) {
-        snprintf(name, sizeof name, "%s%dle", space, depth);
-    } else {
-        snprintf(name, sizeof name, "%s", space);
-    }
+    snprintf(name, sizeof name, depth > 8 ? "%s%dle" : "%s", space, depth);
     return av_get_pix_fmt(name);
 }
 
@@ -189,11 +165,10 @@ int gpume_colour_frames_take(struct gpume_colour_frames *colour, uint64_t index,
         *rgb = colour->rgb;
         return GPUME_OK;
     }
-    struct kept *kept = find(colour, index);
-    if (!kept) {
+    AVFrame *frame = find(colour, index);
+    if (!frame) {
         return GPUME_INVALID;
     }
-    AVFrame *frame = kept->frame;
     if (!sws_isSupportedInput(frame->format)) {
         const enum AVPixelFormat planar = planar_format(av_pix_fmt_desc_get(frame->format));
         GPUME_TRY(
@@ -206,6 +181,6 @@ int gpume_colour_frames_take(struct gpume_colour_frames *colour, uint64_t index,
     colour->taken = index;
     *rgb = colour->rgb;
 fail:
-    drop(kept);
+    av_frame_free(&frame);
     return status;
 }

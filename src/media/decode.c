@@ -10,7 +10,6 @@
 #include "media/hwaccel.h"
 #include "media/hwframe.h"
 #include "media/libav.h"
-#include "media/limits.h"
 #include "media/packets.h"
 
 #include <inttypes.h>
@@ -85,7 +84,6 @@ static int open_context(struct decode *decode, const AVCodec *codec, bool accele
 
 static int open_software(struct decode *decode)
 {
-    char reason[256];
     const enum AVCodecID id = decode->packets.stream->codecpar->codec_id;
     const AVCodec *codec = avcodec_find_decoder(id);
     if (id == AV_CODEC_ID_NONE) {
@@ -108,22 +106,21 @@ static int open_software(struct decode *decode)
     if (error < 0 && error != AVERROR(ENOMEM)) {
         return gpume_log_fail(&decode->options.log, GPUME_FORMAT,
             "%s: its %s video cannot be decoded: %s; check the file", decode->label,
-            avcodec_get_name(id), gpume_libav_reason(error, reason, sizeof reason));
+            avcodec_get_name(id), gpume_libav_reason(error));
     }
     return error < 0 ? GPUME_NOMEM : GPUME_OK;
 }
 
 static int open_codec(struct decode *decode)
 {
-    char reason[256];
     const AVCodec *codec = NULL;
     decode->packet = av_packet_alloc();
     if (!decode->packet) {
         return GPUME_NOMEM;
     }
     if (decode->options.hwaccel) {
-        codec = gpume_hwaccel_choose(decode->options.hwaccel,
-            (int)decode->packets.stream->codecpar->codec_id, decode->label);
+        codec = gpume_hwaccel_choose(
+            decode->options.hwaccel, decode->packets.stream->codecpar->codec_id, decode->label);
     }
     if (!codec) {
         return open_software(decode);
@@ -131,8 +128,7 @@ static int open_codec(struct decode *decode)
     int error = open_context(decode, codec, true);
     decode->accelerated = decode->on_trial = error >= 0;
     if (error < 0) {
-        (void)gpume_libav_reason(error, reason, sizeof reason);
-        gpume_hwaccel_refuse(decode->options.hwaccel, decode->label, reason);
+        gpume_hwaccel_refuse(decode->options.hwaccel, decode->label, gpume_libav_reason(error));
         avcodec_free_context(&decode->codec);
         return open_software(decode);
     }
@@ -293,8 +289,8 @@ static int download(struct decode *decode, AVFrame *frame, int *error)
     }
     if (status == GPUME_OK) {
         if (decode->on_trial) {
-            gpume_hwaccel_accept(decode->options.hwaccel,
-                (int)decode->packets.stream->codecpar->codec_id, decode->label);
+            gpume_hwaccel_accept(
+                decode->options.hwaccel, decode->packets.stream->codecpar->codec_id, decode->label);
             drop_kept(decode);
         }
         return GPUME_OK;

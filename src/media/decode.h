@@ -7,7 +7,7 @@
 #define GPUME_MEDIA_DECODE_H
 
 #include "base/log.h"
-#include "media/trust.h"
+#include "media/limits.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

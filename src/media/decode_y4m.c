@@ -8,7 +8,6 @@
 #include "base/status.h"
 #include "media/cut.h"
 #include "media/input.h"
-#include "media/limits.h"
 #include "media/y4m_header.h"
 
 #include <fcntl.h>

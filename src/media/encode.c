@@ -27,9 +27,8 @@ int gpume_encode_refuse(const struct gpume_encode *encode, const char *what, int
     if (error == AVERROR(ENOMEM)) {
         return gpume_log_nomem(&encode->log, encode->label);
     }
-    char reason[256];
     return gpume_log_fail(&encode->log, GPUME_UNSUPPORTED, "%s: %s: %s; choose another format",
-        encode->label, what, gpume_libav_reason(error, reason, sizeof reason));
+        encode->label, what, gpume_libav_reason(error));
 }
 
 static bool is_rgb(enum AVPixelFormat format)

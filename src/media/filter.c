@@ -20,27 +20,24 @@
 #define THREADS_MAX 64
 
 struct gpume_filter {
-    const char *text;
-    AVRational time_base, rate, out_time_base, out_rate;
-    int threads;
+    struct gpume_filter_options options;
+    AVRational out_time_base, out_rate;
     AVFilterGraph *graph;
     AVFilterContext *source, *sink;
     int width, height, format; /* of the frames that the graph was built for */
     AVFrame *waiting;          /* waits for the new graph while the old one is drained */
     int64_t end;               /* of the newest frame, in time_base; AV_NOPTS_VALUE unknown */
     bool ended;                /* no more frames will come */
-    struct gpume_log log;
 };
 
 static int refuse(struct gpume_filter *filter, int error)
 {
-    char reason[256];
     if (error == AVERROR(ENOMEM)) {
         return GPUME_NOMEM; /* logged by source.c */
     }
-    return gpume_log_fail(&filter->log, GPUME_INVALID,
-        "--vf %s: %s; correct the graph (one video in, one video out)", filter->text,
-        gpume_libav_reason(error, reason, sizeof reason));
+    return gpume_log_fail(&filter->options.log, GPUME_INVALID,
+        "--vf %s: %s; correct the graph (one video in, one video out)", filter->options.graph,
+        gpume_libav_reason(error));
 }
 
 int gpume_filter_open(struct gpume_filter **result, const struct gpume_filter_options *options)
@@ -49,11 +46,7 @@ int gpume_filter_open(struct gpume_filter **result, const struct gpume_filter_op
     if (!filter) {
         return GPUME_NOMEM;
     }
-    filter->text = options->graph;
-    filter->time_base = options->time_base;
-    filter->rate = options->rate;
-    filter->threads = (int)(options->threads < THREADS_MAX ? options->threads : THREADS_MAX);
-    filter->log = options->log;
+    filter->options = *options;
     filter->waiting = av_frame_alloc();
     if (!filter->waiting) {
         gpume_filter_close(&filter);
@@ -75,8 +68,8 @@ static int make_source(struct gpume_filter *filter, const AVFrame *frame)
     parameters->format = frame->format;
     parameters->width = frame->width;
     parameters->height = frame->height;
-    parameters->time_base = filter->time_base;
-    parameters->frame_rate = filter->rate;
+    parameters->time_base = filter->options.time_base;
+    parameters->frame_rate = filter->options.rate;
     parameters->sample_aspect_ratio = frame->sample_aspect_ratio;
 #if LIBAVFILTER_VERSION_MAJOR >= 10
     parameters->color_space = frame->colorspace;
@@ -109,7 +102,8 @@ static int build(struct gpume_filter *filter, const AVFrame *frame)
     if (!filter->graph) {
         return refuse(filter, AVERROR(ENOMEM));
     }
-    filter->graph->nb_threads = filter->threads;
+    const uint32_t threads = filter->options.threads;
+    filter->graph->nb_threads = (int)(threads < THREADS_MAX ? threads : THREADS_MAX);
     int error = make_source(filter, frame);
     if (error >= 0) {
         error = avfilter_graph_create_filter(
@@ -120,8 +114,9 @@ static int build(struct gpume_filter *filter, const AVFrame *frame)
     }
     AVFilterInOut *from = make_end(filter->source, "in");
     AVFilterInOut *to = make_end(filter->sink, "out");
-    error = from && to ? avfilter_graph_parse_ptr(filter->graph, filter->text, &to, &from, NULL)
-                       : AVERROR(ENOMEM);
+    error = from && to
+                ? avfilter_graph_parse_ptr(filter->graph, filter->options.graph, &to, &from, NULL)
+                : AVERROR(ENOMEM);
     avfilter_inout_free(&from);
     avfilter_inout_free(&to);
     if (error >= 0) {
@@ -146,8 +141,8 @@ static int64_t frame_end(const struct gpume_filter *filter, const AVFrame *frame
 #else
     int64_t duration = frame->pkt_duration;
 #endif
-    if (duration <= 0 && filter->rate.num > 0) {
-        duration = av_rescale_q(1, av_inv_q(filter->rate), filter->time_base);
+    if (duration <= 0 && filter->options.rate.num > 0) {
+        duration = av_rescale_q(1, av_inv_q(filter->options.rate), filter->options.time_base);
     }
     return frame->pts == AV_NOPTS_VALUE ? AV_NOPTS_VALUE : frame->pts + duration;
 }

@@ -136,9 +136,8 @@ static const AVCodec *choose_type(struct gpume_hwaccel *hwaccel, enum AVHWDevice
     gpume_libav_quiet();
     int error = av_hwdevice_ctx_create(&hwaccel->context, type, hwaccel->device, NULL, 0);
     if (error < 0) {
-        char why[128];
-        snprintf(reason, REASON_BYTES, "the device cannot be opened: %s",
-            gpume_libav_reason(error, why, sizeof why));
+        snprintf(
+            reason, REASON_BYTES, "the device cannot be opened: %s", gpume_libav_reason(error));
         return NULL;
     }
     ((AVHWDeviceContext *)hwaccel->context->data)->user_opaque = hwaccel; /* for choose_format */
@@ -166,9 +165,9 @@ static const AVCodec *choose_automatic(
     return NULL;
 }
 
-const AVCodec *gpume_hwaccel_choose(struct gpume_hwaccel *hwaccel, int codec_id, const char *label)
+const AVCodec *gpume_hwaccel_choose(
+    struct gpume_hwaccel *hwaccel, enum AVCodecID id, const char *label)
 {
-    const enum AVCodecID id = (enum AVCodecID)codec_id;
     char reason[REASON_BYTES] = "no device of this machine decodes it";
     /* Already refused, or no gain to expect: no message. */
     if (hwaccel->refused || id == AV_CODEC_ID_RAWVIDEO || (hwaccel->automatic && !is_exact(id))) {
@@ -216,7 +215,8 @@ static enum AVPixelFormat choose_format(AVCodecContext *context, const enum AVPi
         chosen = first_software(formats);
         const char *name = av_get_pix_fmt_name(chosen);
         if (hwaccel->offered) {
-            (void)gpume_libav_reason(AVERROR(ENOSYS), hwaccel->reason, sizeof hwaccel->reason);
+            snprintf(
+                hwaccel->reason, sizeof hwaccel->reason, "%s", gpume_libav_reason(AVERROR(ENOSYS)));
         } else {
             snprintf(hwaccel->reason, sizeof hwaccel->reason, "it does not decode %s in %s",
                 avcodec_get_name(context->codec_id), name ? name : "this format");
@@ -234,16 +234,16 @@ int gpume_hwaccel_attach(struct gpume_hwaccel *hwaccel, AVCodecContext *context)
     return context->hw_device_ctx ? GPUME_OK : GPUME_NOMEM;
 }
 
-void gpume_hwaccel_accept(struct gpume_hwaccel *hwaccel, int codec_id, const char *label)
+void gpume_hwaccel_accept(struct gpume_hwaccel *hwaccel, enum AVCodecID id, const char *label)
 {
     pthread_mutex_lock(&hwaccel->mutex);
     hwaccel->offered = false; /* later changes of the stream are handled anew */
     pthread_mutex_unlock(&hwaccel->mutex);
-    if (!is_exact((enum AVCodecID)codec_id)) {
+    if (!is_exact(id)) {
         gpume_log_write(&hwaccel->log, GPUME_LOG_WARNING,
             "%s: --hwaccel %s: decoders of %s may differ by a rounding; vectors may differ from "
             "those of software decoding",
-            label, hwaccel->text, avcodec_get_name((enum AVCodecID)codec_id));
+            label, hwaccel->text, avcodec_get_name(id));
     }
 }
 

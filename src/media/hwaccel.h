@@ -9,6 +9,8 @@
 
 #include "base/log.h"
 
+#include <libavcodec/codec_id.h>
+
 struct AVCodec;
 struct AVCodecContext;
 struct gpume_hwaccel;
@@ -19,15 +21,15 @@ int gpume_hwaccel_open(
     struct gpume_hwaccel **hwaccel, const char *text, const struct gpume_log *log);
 
 /* Returns the decoder for the device, which is opened, or NULL after logging why there is none.
- * codec_id: an AVCodecID. label: the name of the input in messages. */
+ * label: the name of the input in messages. */
 const struct AVCodec *gpume_hwaccel_choose(
-    struct gpume_hwaccel *hwaccel, int codec_id, const char *label);
+    struct gpume_hwaccel *hwaccel, enum AVCodecID id, const char *label);
 
 /* Prepares a context of that decoder before it is opened. */
 int gpume_hwaccel_attach(struct gpume_hwaccel *hwaccel, struct AVCodecContext *context);
 
 /* Call this when the first frame has come from the device. */
-void gpume_hwaccel_accept(struct gpume_hwaccel *hwaccel, int codec_id, const char *label);
+void gpume_hwaccel_accept(struct gpume_hwaccel *hwaccel, enum AVCodecID id, const char *label);
 
 /* Reports once that software decodes instead: as a warning if the user named a type, and with the
  * decoder's own reason if it gave one. */

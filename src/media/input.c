@@ -116,7 +116,6 @@ static int refuse(
     const char *label = gpume_input_label(path);
     struct stat st;
     bool exists = strcmp(path, "-") != 0 && stat(path, &st) == 0;
-    char reason[256];
     if (error == AVERROR(ENOMEM)) {
         return GPUME_NOMEM; /* logged by source.c */
     }
@@ -141,20 +140,16 @@ static int refuse(
     if (useless) {
         return gpume_log_fail(log, GPUME_FORMAT,
             "%s: not a video or picture that FFmpeg can read (%s); %s", label,
-            gpume_libav_reason(error, reason, sizeof reason),
-            gpume_input_remedy(input, "give a file with video"));
+            gpume_libav_reason(error), gpume_input_remedy(input, "give a file with video"));
     }
     return gpume_log_fail(log, GPUME_IO, "%s: cannot be opened: %s; %s", label,
-        gpume_libav_reason(error, reason, sizeof reason),
-        gpume_input_remedy(input, "check the name or the file"));
+        gpume_libav_reason(error), gpume_input_remedy(input, "check the name or the file"));
 }
 
 /* Logs a name in the input that was not opened, even if opening the input succeeded. */
 static bool refuse_reach(struct gpume_input *input, const char *path, const struct gpume_log *log)
 {
-    char reason[256];
-    (void)gpume_libav_reason(0, reason, sizeof reason);
-    if (!gpume_reach_has_refused(&input->reach, reason)) {
+    if (!gpume_reach_has_refused(&input->reach, gpume_libav_reason(0))) {
         return false;
     }
     const char *label = gpume_input_label(path), *what = input->reach.refused;

@@ -101,12 +101,9 @@ uint64_t gpume_libav_oversized(void)
     return atomic_load(&oversized);
 }
 
-const char *gpume_libav_reason(int error, char *buffer, size_t bytes)
+const char *gpume_libav_reason(int error)
 {
-    if (kept[0] != '\0') {
-        snprintf(buffer, bytes, "%s", kept);
-    } else if (av_strerror(error, buffer, bytes) < 0) {
-        snprintf(buffer, bytes, "libav error %d", error);
-    }
-    return buffer;
+    static _Thread_local char text[sizeof kept];
+    (void)av_strerror(error, text, sizeof text); /* for unknown errors it writes the number */
+    return kept[0] != '\0' ? kept : text;
 }

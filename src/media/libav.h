@@ -26,8 +26,9 @@ void gpume_libav_quiet(void);
  * AVERROR_INVALIDDATA instead. */
 int gpume_libav_check_memory(int error);
 
-/* Writes the kept line, or else the text of the AVERROR. Returns buffer. */
-const char *gpume_libav_reason(int error, char *buffer, size_t bytes);
+/* The kept line, or else the text of the AVERROR; valid until the thread's next call of a function
+ * of this header. */
+const char *gpume_libav_reason(int error);
 
 /* Whether a demultiplexer has logged since then that its input is truncated. The call itself may
  * still have returned a normal end. */

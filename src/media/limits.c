@@ -42,21 +42,14 @@ uint64_t gpume_limits_bytes(const struct AVCodecParameters *codec)
 int gpume_limits_check_size(const struct gpume_trust *trust, const char *label, const char *graph,
     int width, int height, const struct gpume_log *log)
 {
-    if (!gpume_trust_too_large(trust, width, height)) {
+    if (trust->max_pixels == 0 || width <= 0 || height <= 0 ||
+        (uint64_t)width * (uint64_t)height <= trust->max_pixels) {
         return GPUME_OK;
     }
-    if (graph) {
-        gpume_log_write(log, GPUME_LOG_ERROR,
-            "%s: --vf %s gives %dx%d, more pixels than --max-pixels %" PRIu64
-            " allows; raise it or correct the graph",
-            label, graph, width, height, trust->max_pixels);
-    } else {
-        gpume_log_write(log, GPUME_LOG_ERROR,
-            "%s: its pictures are %dx%d, more pixels than --max-pixels %" PRIu64
-            " allows; raise it or give a smaller video",
-            label, width, height, trust->max_pixels);
-    }
-    return GPUME_UNSUPPORTED;
+    return gpume_log_fail(log, GPUME_UNSUPPORTED,
+        "%s: %s%s%s%dx%d, more pixels than --max-pixels %" PRIu64 " allows; raise it or %s", label,
+        graph ? "--vf " : "its pictures are ", graph ? graph : "", graph ? " gives " : "", width,
+        height, trust->max_pixels, graph ? "correct the graph" : "give a smaller video");
 }
 
 int gpume_limits_check_sides(const char *label, const char *graph, uint32_t width, uint32_t height,

@@ -1,14 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Enforces limits on pictures: --max-pixels, --max-memory, and the engine's largest side. */
+/* Limits on inputs; those on pictures (--max-pixels, --max-memory, the engine's largest side) are
+ * enforced here. */
 #ifndef GPUME_MEDIA_LIMITS_H
 #define GPUME_MEDIA_LIMITS_H
 
 #include "base/log.h"
-#include "media/trust.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct AVCodecParameters;
+
+/* What an input may access, and how large it may be. Zeroed: nothing else, and any size. */
+struct gpume_trust {
+    bool network; /* the input, and what it refers to, may be on the network (--allow-network) */
+    bool files;   /* it may refer to other local files (--allow-files) */
+    uint64_t max_pixels; /* of a picture, before and after filters; 0 = any (--max-pixels) */
+    uint64_t max_memory; /* bytes that one decoded picture per input may take; 0 = any
+                            (--max-memory) */
+};
 
 /* The AVCodecContext.max_pixels that enforces both options. */
 int64_t gpume_limits_decoder(const struct gpume_trust *trust);

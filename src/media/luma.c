@@ -140,19 +140,15 @@ bool gpume_luma_full_range(const AVFrame *frame)
 
 /* --- moving samples */
 
-static void copy_deep_row(uint16_t *to, const uint16_t *from, uint32_t count, unsigned bits)
+/* Formats of video hardware hold samples in the upper bits. Raw files may hold more than their
+ * depth allows. */
+static void copy_deep_row(
+    uint16_t *to, const uint16_t *from, uint32_t count, const AVComponentDescriptor *luma)
 {
-    const uint16_t peak = (uint16_t)((1u << bits) - 1);
-    for (uint32_t x = 0; x < count; x++) { /* raw files may hold more than their depth allows */
-        to[x] = from[x] < peak ? from[x] : peak;
-    }
-}
-
-/* Samples in the upper bits, as in the formats of video hardware. */
-static void copy_high_row(uint16_t *to, const uint16_t *from, uint32_t count, unsigned shift)
-{
+    const unsigned peak = (1u << luma->depth) - 1;
     for (uint32_t x = 0; x < count; x++) {
-        to[x] = (uint16_t)(from[x] >> shift);
+        const unsigned value = from[x] >> luma->shift;
+        to[x] = (uint16_t)(value < peak ? value : peak);
     }
 }
 
@@ -168,21 +164,14 @@ static void read_row(const AVFrame *frame, const AVPixFmtDescriptor *descriptor,
     uint8_t *to = (uint8_t *)plane->data + (ptrdiff_t)y * plane->stride;
     const uint8_t *from = frame->data[luma->plane] + (ptrdiff_t)y * frame->linesize[luma->plane];
     uint32_t width = plane->width;
-    bool whole = luma->offset == 0 && !(descriptor->flags & AV_PIX_FMT_FLAG_BITSTREAM);
-    bool plain = whole && luma->shift == 0;
-    if (plain && luma->depth == 8 && luma->step == 1) {
+    const bool whole = luma->offset == 0 && !(descriptor->flags & AV_PIX_FMT_FLAG_BITSTREAM);
+    if (whole && luma->depth == 8 && luma->step == 1 && luma->shift == 0) {
         memcpy(to, from, width);
         return;
     }
-    if (plain && luma->depth > 8 && luma->step == 2 && native_endian(descriptor)) {
-        copy_deep_row((uint16_t *)(void *)to, (const uint16_t *)(const void *)from, width,
-            (unsigned)luma->depth);
-        return;
-    }
-    if (whole && luma->depth > 8 && luma->shift + luma->depth == 16 && luma->step == 2 &&
-        native_endian(descriptor)) {
-        copy_high_row((uint16_t *)(void *)to, (const uint16_t *)(const void *)from, width,
-            (unsigned)luma->shift);
+    if (whole && luma->depth > 8 && luma->step == 2 && native_endian(descriptor) &&
+        (luma->shift == 0 || luma->shift + luma->depth == 16)) {
+        copy_deep_row((uint16_t *)(void *)to, (const uint16_t *)(const void *)from, width, luma);
         return;
     }
     uint16_t *samples = luma->depth > 8 ? (uint16_t *)(void *)to : row;

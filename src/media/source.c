@@ -11,7 +11,6 @@
 #include "media/filter.h"
 #include "media/hwaccel.h"
 #include "media/input.h"
-#include "media/limits.h"
 #include "media/luma.h"
 
 #include <inttypes.h>

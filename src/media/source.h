@@ -8,7 +8,7 @@
 #define GPUME_MEDIA_SOURCE_H
 
 #include "base/log.h"
-#include "media/trust.h"
+#include "media/limits.h"
 
 #include <stdbool.h>
 #include <stdint.h>
