@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/grid.h"
 #include "base/status.h"
+#include "cpu/general/fractions.h"
 #include "cpu/measure.h"
 #include "cpu/memory.h"
 #include "cpu/pad.h"
@@ -79,6 +80,26 @@ static struct gpume_step surface_step(
     return (struct gpume_step){.fn = makers[surface].fn,
         .opaque = steps,
         .count = (uint32_t)gpume_div_up(makers[surface].rows, makers[surface].item_rows)};
+}
+
+static void fraction_item(void *opaque, uint32_t item)
+{
+    const struct gpume_fractions *fractions = opaque;
+    const struct gpume_steps *steps = fractions->steps;
+    if (!is_cancelled(steps->shared)) {
+        gpume_fraction_rows(
+            &steps->shared->plan, steps->surfaces[fractions->surface], item * GPUME_FRACTION_ROWS);
+    }
+}
+
+static void init_fractions(struct gpume_steps *steps, enum gpume_surface surface)
+{
+    const struct gpume_plan *plan = &steps->shared->plan;
+    struct gpume_fractions *fractions = &steps->fractions[surface];
+    *fractions = (struct gpume_fractions){.steps = steps, .surface = surface};
+    fractions->step = (struct gpume_step){.fn = fraction_item,
+        .opaque = fractions,
+        .count = (uint32_t)gpume_div_up(plan->padded_rows, GPUME_FRACTION_ROWS)};
 }
 
 /* --- box sums */
@@ -214,16 +235,33 @@ static int allocate_results(struct gpume_steps *steps, uint64_t *bytes)
     return GPUME_OK;
 }
 
+static int init_general(struct gpume_steps *steps, uint64_t *bytes)
+{
+    struct gpume_shared *shared = steps->shared;
+    steps->general = gpume_allocate(bytes, 1, sizeof(*steps->general));
+    if (!steps->general) {
+        return GPUME_NOMEM;
+    }
+    steps->general->kernels = shared->search;
+    steps->general->cancelled = &shared->cancelled;
+    steps->general->scratch = shared->scratch;
+    return gpume_general_init(steps->general, &shared->plan, bytes);
+}
+
 int gpume_steps_init(struct gpume_steps *steps, struct gpume_shared *shared, uint64_t *bytes)
 {
     const struct gpume_plan *plan = &shared->plan;
     int status;
     steps->shared = shared;
-    GPUME_TRY(allocate_layers(steps, bytes));
-    GPUME_TRY(allocate_results(steps, bytes));
     for (uint32_t i = 0; i < GPUME_SURFACE_COUNT; i++) {
         steps->make[i] = surface_step(steps, (enum gpume_surface)i, plan);
+        init_fractions(steps, (enum gpume_surface)i);
     }
+    if (plan->general) {
+        return init_general(steps, bytes);
+    }
+    GPUME_TRY(allocate_layers(steps, bytes));
+    GPUME_TRY(allocate_results(steps, bytes));
     init_boxes(steps);
     for (uint32_t i = 0; i < plan->layer_count; i++) {
         init_layer(steps, i);
@@ -243,6 +281,10 @@ void gpume_steps_finish(struct gpume_steps *steps)
     free(steps->ranks);
     free(steps->predicted);
     free(steps->box_ns);
+    if (steps->general) {
+        gpume_general_finish(steps->general);
+        free(steps->general);
+    }
 }
 
 struct gpume_item gpume_layer_total(const struct gpume_layer_steps *layer)

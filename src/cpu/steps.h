@@ -3,10 +3,12 @@
  * The work of one submission to the CPU engine, as steps for base/workers.h: at most one frame, of
  * which surfaces are made, and one task, whose layers are searched, ranked and measured.
  *
- *      source -> [filtered] -> [4x4 sums -> larger ones] -> search -> rank
+ *      source -> [filtered] -> [fractions]
+ *                    '-------> [4x4 sums -> larger ones] -> search -> rank
  *                                                              '----> measure
  *
- * Search, rank and measure exist once per layer. Box sums are made only for searches with
+ * A general plan has the steps of general/general.h instead of those from the sums on. Search, rank
+ * and measure exist once per layer. Box sums are made only for searches with
  * elimination. This file says what each step does; engine_cpu.c queues them, so that the steps of
  * neighbouring submissions overlap.
  */
@@ -14,6 +16,7 @@
 #define GPUME_CPU_STEPS_H
 
 #include "base/workers.h"
+#include "cpu/general/general.h"
 #include "cpu/search/policy.h"
 #include "cpu/search/search.h"
 #include "frame/frame.h"
@@ -55,6 +58,13 @@ struct gpume_layer_steps {
     struct gpume_step search, rank, measure;
 };
 
+/* The planes of fractions of a surface. */
+struct gpume_fractions {
+    struct gpume_steps *steps;
+    enum gpume_surface surface;
+    struct gpume_step step;
+};
+
 struct gpume_box_level {
     struct gpume_steps *steps;
     uint32_t level;
@@ -66,6 +76,7 @@ struct gpume_steps {
     const struct gpume_frame *frame;
     void *surfaces[GPUME_SURFACE_COUNT];
     struct gpume_step make[GPUME_SURFACE_COUNT];
+    struct gpume_fractions fractions[GPUME_SURFACE_COUNT];
     /* The task, which the results belong to. */
     struct gpume_task task;
     uint64_t number;    /* of the task in the order of submission, from 1; 0: none yet */
@@ -78,7 +89,8 @@ struct gpume_steps {
     struct gpume_layer_steps *layers; /* plan.layer_count */
     struct gpume_vector *vectors;     /* of all layers, one after the other, as costs and ranks */
     uint32_t *costs, *ranks;
-    void *predicted; /* by the first layer; NULL: not wanted */
+    void *predicted;               /* by the first layer; NULL: not wanted */
+    struct gpume_general *general; /* the task, where the plan is general, else NULL */
 };
 
 /* Divides every layer, so that the threads have enough items. */

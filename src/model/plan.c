@@ -163,6 +163,9 @@ static void plan_search(struct gpume_plan *plan)
     plan->references = references_of(plan);
     plan->general = p->metric != GPUME_METRIC_SAD || p->subpel > 1 || p->rate || p->partition ||
                     p->best_reference || plan->kept > 1;
+    for (uint32_t i = 0; plan->general && i < plan->layer_count; i++) {
+        plan->layers[i].cost_bits = 32;
+    }
 }
 
 static void plan_surfaces(struct gpume_plan *plan)

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/status.h"
+#include "cpu/cpu.h"
+#include "frame/stats.h"
+
+static void fill_field(
+    const struct gpume_steps *steps, const struct gpume_sums *sums, struct gpume_field_box *box)
+{
+    const struct gpume_plan *plan = &steps->shared->plan;
+    struct gpume_field *field = &box->field;
+    box->results = (struct gpume_results){
+        .vectors = steps->vectors, .costs = steps->costs, .ranks = steps->ranks};
+    field->sums = *sums;
+    field->predicted = (struct gpume_plane){.data = steps->predicted,
+        .stride = plan->plane_stride,
+        .width = plan->params.width,
+        .height = plan->params.height,
+        .bits = plan->params.bits};
+}
+
+/* Blocks that were searched without elimination have compared all candidates and counted none. */
+static void add_counts(
+    struct gpume_stats *stats, uint64_t candidates, const struct gpume_search_counts *counts)
+{
+    uint64_t in_full = candidates - counts->candidates;
+    stats->candidates += candidates;
+    stats->past_blocks += counts->past_blocks + in_full;
+    stats->past_parts += counts->past_parts + in_full;
+}
+
+/* Learns from a layer's times, adds up its statistics, and gives its sums. */
+static struct gpume_item complete_layer(
+    struct gpume_cpu *cpu, const struct gpume_steps *steps, uint32_t index)
+{
+    const struct gpume_layer_steps *layer = &steps->layers[index];
+    if (layer->choice.probing) {
+        struct gpume_probe probe = gpume_steps_probe(steps, index);
+        gpume_policy_learn(&cpu->policies[index], &probe);
+    }
+    gpume_stats_add_ns(&cpu->stats, "match", layer->search.busy_ns);
+    gpume_stats_add_ns(&cpu->stats, "reduce", layer->measure.busy_ns);
+    gpume_stats_add_ns(&cpu->stats, "rank", layer->rank.busy_ns);
+    return gpume_layer_total(layer);
+}
+
+/* The field's sums are those of the first layer, as the predicted frame is. */
+static void complete_field(
+    struct gpume_cpu *cpu, const struct gpume_steps *steps, struct gpume_field_box *box)
+{
+    struct gpume_search_counts counts = {0};
+    struct gpume_sums sums = {0};
+    for (uint32_t i = 0; i < cpu->shared.plan.layer_count; i++) {
+        struct gpume_item total = complete_layer(cpu, steps, i);
+        counts.candidates += total.counts.candidates;
+        counts.past_blocks += total.counts.past_blocks;
+        counts.past_parts += total.counts.past_parts;
+        sums = i == 0 ? total.sums : sums;
+    }
+    for (uint32_t i = 0; steps->uses_boxes && i < cpu->shared.boxes.levels; i++) {
+        gpume_stats_add_ns(&cpu->stats, "match", steps->boxes[i].busy_ns);
+    }
+    cpu->stats.fields++;
+    add_counts(&cpu->stats, cpu->shared.plan.field_candidates, &counts);
+    fill_field(steps, &sums, box);
+}
+
+static void complete_general(
+    struct gpume_cpu *cpu, struct gpume_general *general, const struct gpume_batch *batch)
+{
+    uint32_t count = batch->field_count > 0 ? general->step_count : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const char *stage = i + 2 < count ? "match" : i + 1 < count ? "rank" : "reduce";
+        gpume_stats_add_ns(&cpu->stats, stage, general->steps[i].busy_ns);
+    }
+    if (count > 0) {
+        cpu->stats.fields++;
+        add_counts(
+            &cpu->stats, cpu->shared.plan.field_candidates, &(struct gpume_search_counts){0});
+        gpume_general_complete(general, batch->fields[0]);
+    }
+}
+
+/* Steps that the submission does not have are complete. */
+static void wait_for(const struct gpume_cpu *cpu, const struct gpume_steps *steps)
+{
+    for (uint32_t i = 0; i < GPUME_SURFACE_COUNT; i++) {
+        gpume_workers_wait(cpu->workers, &steps->make[i]);
+        gpume_workers_wait(cpu->workers, &steps->fractions[i].step);
+    }
+    if (steps->general) {
+        for (uint32_t i = 0; i < steps->general->step_count; i++) {
+            gpume_workers_wait(cpu->workers, &steps->general->steps[i]);
+        }
+        return;
+    }
+    const struct gpume_layer_steps *last = &steps->layers[cpu->shared.plan.layer_count - 1];
+    gpume_workers_wait(cpu->workers, &last->measure);
+    gpume_workers_wait(cpu->workers, &last->rank);
+}
+
+int gpume_cpu_collect(void *engine, uint32_t slot, const struct gpume_batch *batch)
+{
+    struct gpume_cpu *cpu = engine;
+    struct gpume_steps *steps = &cpu->slots[slot];
+    wait_for(cpu, steps);
+    for (uint32_t i = 0; batch->frame_count > 0 && i < GPUME_SURFACE_COUNT; i++) {
+        gpume_stats_add_ns(&cpu->stats, "upload", steps->make[i].busy_ns);
+        gpume_stats_add_ns(&cpu->stats, "upload", steps->fractions[i].step.busy_ns);
+    }
+    if (atomic_load(&cpu->shared.cancelled)) {
+        return GPUME_CANCELLED; /* work items are missing: nothing to learn from */
+    }
+    if (steps->general) {
+        complete_general(cpu, steps->general, batch);
+        return GPUME_OK;
+    }
+    if (batch->field_count > 0) {
+        complete_field(cpu, steps, batch->fields[0]);
+    }
+    if (cpu->latest.eliminating == gpume_cpu_last_search(cpu, steps)) {
+        cpu->latest.eliminating = NULL; /* the next search in this slot may be another kind */
+    }
+    return GPUME_OK;
+}

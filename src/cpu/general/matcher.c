@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cpu/general/matcher.h"
+
+#include "base/grid.h"
+#include "model/rate.h"
+
+/* A sweep over the candidates of a block. */
+struct sweep {
+    const struct gpume_matcher *matcher;
+    const struct gpume_candidate
+        *taken; /* earlier candidates, which the next one keeps away from */
+    uint32_t taken_count;
+    int32_t step;                /* units from one candidate to the next */
+    int32_t low[2], high[2];     /* of dx and dy, in units */
+    struct gpume_candidate best; /* cost GPUME_NONE: none yet */
+    uint32_t ties;               /* candidates that cost as much as the best, without it */
+};
+
+struct gpume_matcher gpume_matcher_make(const struct gpume_plan *plan,
+    const struct gpume_shape *layer, uint32_t index, const void *target, const void *reference)
+{
+    struct gpume_matcher matcher = {.plan = plan, .distortion = gpume_distortion_of(plan, false)};
+    matcher.x = index % layer->blocks_x * layer->block_w;
+    matcher.y = index / layer->blocks_x * layer->block_h;
+    size_t at = (size_t)(plan->pad_y + matcher.y) * plan->padded_stride + plan->pad_x + matcher.x;
+    matcher.reference = (const uint8_t *)reference + at * plan->sample_bytes;
+    matcher.target = (struct gpume_target){
+        .samples = (const uint8_t *)target + at * plan->sample_bytes,
+        .stride = (ptrdiff_t)plan->padded_stride,
+        .width = (uint32_t)gpume_min_u64(layer->block_w, plan->params.width - matcher.x),
+        .height = (uint32_t)gpume_min_u64(layer->block_h, plan->params.height - matcher.y),
+        .tile = gpume_distortion_tile(layer),
+    };
+    return matcher;
+}
+
+void gpume_matcher_predict(struct gpume_matcher *matcher, struct gpume_vector predictor)
+{
+    matcher->predictor_x = predictor.dx;
+    matcher->predictor_y = predictor.dy;
+}
+
+/* Rounds down. */
+static int32_t whole(int32_t at, int32_t units)
+{
+    return (at - (at & (units - 1))) / units;
+}
+
+const void *gpume_matcher_match(const struct gpume_matcher *matcher, int32_t dx, int32_t dy)
+{
+    const struct gpume_plan *plan = matcher->plan;
+    int32_t units = (int32_t)plan->units, fx = dx & (units - 1), fy = dy & (units - 1);
+    ptrdiff_t at = (ptrdiff_t)whole(dy, units) * (ptrdiff_t)plan->padded_stride + whole(dx, units);
+    return matcher->reference + (size_t)(fy * units + fx) * plan->padded_bytes +
+           at * (ptrdiff_t)plan->sample_bytes;
+}
+
+uint32_t gpume_matcher_bits(const struct gpume_matcher *matcher, int32_t dx, int32_t dy)
+{
+    return !matcher->plan->params.rate
+               ? 0
+               : gpume_rate_bits(dx, dy, matcher->predictor_x, matcher->predictor_y);
+}
+
+/* Along one axis, in units: the window, cut to where the match lies inside the picture if it must.
+ * The pixels from floor to ceil of its place count, so whole pixels bound fractions too. */
+static void bound(const struct gpume_plan *plan, uint32_t window, uint32_t before, uint32_t after,
+    int32_t *low, int32_t *high)
+{
+    bool inside = plan->params.edge == GPUME_EDGE_INSIDE;
+    *low = -(int32_t)(gpume_plan_reach(window, before, inside) * plan->units);
+    *high = (int32_t)(gpume_plan_reach(window, after, inside) * plan->units);
+}
+
+static struct sweep sweep_of(const struct gpume_matcher *matcher)
+{
+    const struct gpume_plan *plan = matcher->plan;
+    const struct gpume_params *p = &plan->params;
+    struct sweep sweep = {.matcher = matcher, .step = 1, .best = {.cost = GPUME_NONE}};
+    if (p->subpel_search == GPUME_SUBPEL_REFINE) {
+        sweep.step = (int32_t)plan->units;
+    }
+    bound(plan, p->window_x, matcher->x, p->width - matcher->x - matcher->target.width,
+        &sweep.low[0], &sweep.high[0]);
+    bound(plan, p->window_y, matcher->y, p->height - matcher->y - matcher->target.height,
+        &sweep.low[1], &sweep.high[1]);
+    return sweep;
+}
+
+/* Two pixels away, in x or y, from all earlier candidates? */
+static bool is_apart(const struct sweep *sweep, int32_t dx, int32_t dy)
+{
+    int32_t apart = 2 * (int32_t)sweep->matcher->plan->units;
+    for (uint32_t i = 0; i < sweep->taken_count; i++) {
+        int32_t x = dx - sweep->taken[i].dx, y = dy - sweep->taken[i].dy;
+        if (x < apart && x > -apart && y < apart && y > -apart) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The cost of a vector; where it is more than limit, any value above limit. */
+static uint32_t cost_of(const struct gpume_matcher *matcher, int32_t dx, int32_t dy, uint32_t limit)
+{
+    uint32_t bits = matcher->more_bits + gpume_matcher_bits(matcher, dx, dy);
+    uint32_t rate = gpume_rate_cost(matcher->plan->params.lambda, bits);
+    if (rate > limit) {
+        return rate;
+    }
+    const void *match = gpume_matcher_match(matcher, dx, dy);
+    return rate + matcher->distortion(&matcher->target, match, limit - rate);
+}
+
+static void offer(struct sweep *sweep, int32_t dx, int32_t dy, uint32_t limit)
+{
+    struct gpume_candidate candidate = {.dx = dx, .dy = dy};
+    candidate.cost = cost_of(sweep->matcher, dx, dy, limit);
+    if (candidate.cost < sweep->best.cost) {
+        sweep->best = candidate;
+        sweep->ties = 0;
+    } else if (candidate.cost == sweep->best.cost && candidate.cost <= limit) {
+        sweep->ties++;
+        sweep->best = gpume_candidate_wins(candidate, sweep->best) ? candidate : sweep->best;
+    }
+}
+
+static bool is_candidate(const struct sweep *sweep, int32_t dx, int32_t dy)
+{
+    return dx >= sweep->low[0] && dx <= sweep->high[0] && dy >= sweep->low[1] &&
+           dy <= sweep->high[1] && dx % sweep->step == 0 && dy % sweep->step == 0 &&
+           is_apart(sweep, dx, dy);
+}
+
+/* What some candidate costs: the best costs no more. */
+static uint32_t first_limit(
+    const struct sweep *sweep, const struct gpume_vector *seeds, uint32_t seed_count)
+{
+    uint32_t limit = GPUME_NONE;
+    for (uint32_t i = 0; i < seed_count; i++) {
+        int32_t dx = seeds[i].dx - seeds[i].dx % sweep->step;
+        int32_t dy = seeds[i].dy - seeds[i].dy % sweep->step;
+        if (is_candidate(sweep, dx, dy)) {
+            limit = (uint32_t)gpume_min_u64(limit, cost_of(sweep->matcher, dx, dy, limit));
+        }
+    }
+    return limit;
+}
+
+static void run(struct sweep *sweep, const struct gpume_vector *seeds, uint32_t seed_count)
+{
+    uint32_t limit = first_limit(sweep, seeds, seed_count);
+    for (int32_t dy = sweep->low[1]; dy <= sweep->high[1]; dy += sweep->step) {
+        for (int32_t dx = sweep->low[0]; dx <= sweep->high[0]; dx += sweep->step) {
+            if (sweep->taken_count == 0 || is_apart(sweep, dx, dy)) {
+                offer(sweep, dx, dy, (uint32_t)gpume_min_u64(limit, sweep->best.cost));
+            }
+        }
+    }
+}
+
+/* The best of a vector and its eight neighbours `step` units away. */
+static struct gpume_candidate refine(
+    const struct sweep *whole_pixels, struct gpume_candidate best, int32_t step)
+{
+    struct sweep sweep = *whole_pixels;
+    const int32_t x = best.dx, y = best.dy;
+    sweep.best = best;
+    for (int32_t dy = y - step; dy <= y + step; dy += step) {
+        for (int32_t dx = x - step; dx <= x + step; dx += step) {
+            bool allowed = dx >= sweep.low[0] && dx <= sweep.high[0] && dy >= sweep.low[1] &&
+                           dy <= sweep.high[1] && (dx != x || dy != y);
+            if (allowed) {
+                offer(&sweep, dx, dy, sweep.best.cost);
+            }
+        }
+    }
+    return sweep.best;
+}
+
+uint32_t gpume_matcher_search(const struct gpume_matcher *matcher, const struct gpume_vector *seeds,
+    uint32_t seed_count, struct gpume_candidate *found)
+{
+    const struct gpume_plan *plan = matcher->plan;
+    const struct sweep empty = sweep_of(matcher);
+    uint32_t ties = 0;
+    for (uint32_t i = 0; i < plan->kept; i++) {
+        struct sweep sweep = empty;
+        sweep.taken = found;
+        sweep.taken_count = i;
+        run(&sweep, seeds, seed_count);
+        found[i] = sweep.best;
+        ties = i == 0 ? sweep.ties : ties;
+    }
+    for (uint32_t i = 0; plan->params.subpel_search == GPUME_SUBPEL_REFINE && i < plan->kept; i++) {
+        for (int32_t step = (int32_t)plan->units / 2; step > 0 && found[i].cost != GPUME_NONE;
+             step /= 2) {
+            found[i] = refine(&empty, found[i], step);
+        }
+    }
+    return ties;
+}

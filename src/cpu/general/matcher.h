@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The general search of one block in one reference: by any metric, with the price of the vector,
+ * in whole pixels or fractions, for one match or for several. Vectors count in the plan's units.
+ */
+#ifndef GPUME_CPU_GENERAL_MATCHER_H
+#define GPUME_CPU_GENERAL_MATCHER_H
+
+#include "cpu/general/distortion.h"
+#include "model/order.h"
+
+/* A block to search, and where. */
+struct gpume_matcher {
+    const struct gpume_plan *plan;
+    gpume_distortion_fn distortion;
+    struct gpume_target target;
+    const uint8_t *reference; /* plane 0 of the reference, at the block's place */
+    uint32_t x, y;            /* of the block's upper left corner */
+    int32_t predictor_x, predictor_y;
+    uint32_t more_bits; /* of the vector that target.other is made of, or 0 */
+};
+
+/* layer, index: of the block. target, reference: surfaces, plane 0. */
+struct gpume_matcher gpume_matcher_make(const struct gpume_plan *plan,
+    const struct gpume_shape *layer, uint32_t index, const void *target, const void *reference);
+
+void gpume_matcher_predict(struct gpume_matcher *matcher, struct gpume_vector predictor);
+
+/* Where the match of a vector begins. */
+const void *gpume_matcher_match(const struct gpume_matcher *matcher, int32_t dx, int32_t dy);
+
+/* R of a vector; 0 without params.rate. */
+uint32_t gpume_matcher_bits(const struct gpume_matcher *matcher, int32_t dx, int32_t dy);
+
+/* Finds plan.kept candidates, of which those that do not exist have cost GPUME_NONE, and how many
+ * other candidates cost as much as the first. seeds: vectors that are likely to be good; they
+ * affect speed only. */
+uint32_t gpume_matcher_search(const struct gpume_matcher *matcher, const struct gpume_vector *seeds,
+    uint32_t seed_count, struct gpume_candidate *found);
+
+#endif
