@@ -81,13 +81,46 @@ static void look_at_number(struct findings *findings, const struct gpume_run_sta
     free(name);
 }
 
-/* Up to the first problem, unless all files so far are missing. */
+/* Is it the file of a completed field? */
+static bool is_completed(const struct gpume_run *run, const struct gpume_summary *sums, bool pair,
+    struct gpume_pattern_numbers numbers)
+{
+    uint64_t refs[2] = {0};
+    const size_t count = pair ? references(run, sums, numbers.first, refs) : 1;
+    return numbers.first - sums->first_field < sums->targets &&
+           ((count > 0 && numbers.second == refs[0]) || (count > 1 && numbers.second == refs[1]));
+}
+
+/* Does any file of the completed fields exist? */
+static int find_any(const struct gpume_run_state_output *output, const struct gpume_run *run,
+    const struct gpume_summary *sums, bool pair, bool *found)
+{
+    struct gpume_pattern_numbers *numbers = NULL;
+    size_t count = 0;
+    const int status = gpume_pattern_list(output->path, &numbers, &count);
+    *found = false;
+    for (size_t i = 0; i < count && !*found; i++) {
+        *found = is_completed(run, sums, pair, numbers[i]);
+    }
+    free(numbers);
+    return status;
+}
+
+/* Up to the first problem, or the first file if none exists: a forged state may claim any number of
+ * files. */
 static void look_at_series(struct findings *findings, const struct gpume_run_state *state,
     const struct gpume_run_state_output *output, const struct gpume_summary *sums)
 {
     const struct gpume_run *run = state->summary->run;
-    const bool pair = gpume_pattern_kind(output->path) == GPUME_PATTERN_PAIR;
-    for (uint64_t i = 0; i < sums->targets; i++) {
+    const enum gpume_pattern_kind kind = gpume_pattern_kind(output->path);
+    const bool pair = kind == GPUME_PATTERN_PAIR;
+    bool found = false;
+    if (find_any(output, run, sums, pair, &found) != GPUME_OK) {
+        note(findings, output, GPUME_NOMEM, "cannot be examined: out of memory",
+            (struct gpume_pattern_numbers){0});
+    }
+    findings->files += found;
+    for (uint64_t i = 0; i < sums->targets && !findings->bad; i++) {
         const uint64_t target = sums->first_field + i;
         uint64_t refs[2] = {0};
         const size_t count = pair ? references(run, sums, target, refs) : 1;
@@ -95,8 +128,8 @@ static void look_at_series(struct findings *findings, const struct gpume_run_sta
             look_at_number(
                 findings, state, output, (struct gpume_pattern_numbers){target, refs[k]});
         }
-        if (findings->bad && findings->gone < findings->files) {
-            return;
+        if (count == 0 || kind == GPUME_PATTERN_PLAIN) {
+            return; /* no run has such a target; one picture */
         }
     }
 }

@@ -14,11 +14,11 @@
 #include "files/path.h"
 #include "resume/files.h"
 #include "resume/job.h"
-#include "resume/sums.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +56,75 @@ static void read_boot(char boot[BOOT_BYTES])
     }
 }
 
+/* A sum that a resumed run continues. */
+struct sum {
+    char key[40];
+    void *value; /* a uint64_t, or a double, of which the bits are saved */
+};
+
+#define SUMS_MAX 72 /* 3 times 15 and 17 */
+
+/* Lists the summary's sums, always in the same order. Returns their number. */
+static size_t list_sums(struct gpume_summary *s, struct sum sums[SUMS_MAX])
+{
+#define PLACE(member) offsetof(struct gpume_statistics, member)
+#define TOTAL(name)                                                                                \
+    {#name, PLACE(name.low)},                                                                      \
+    {                                                                                              \
+#name "_high", PLACE(name.high)                                                            \
+    }
+#define PSNR(name)                                                                                 \
+    {#name "_finite", PLACE(name.finite)},                                                         \
+    {                                                                                              \
+#name "_bits", PLACE(name.sum)                                                             \
+    }
+    static const struct {
+        const char *key;
+        size_t place;
+    } parts[] = {{"fields", PLACE(fields)}, TOTAL(zero), TOTAL(sad_before), TOTAL(sad_after),
+        TOTAL(sse_before), TOTAL(sse_after), PSNR(psnr_before), PSNR(psnr_after)};
+    const struct {
+        const char *prefix;
+        struct gpume_statistics *statistics;
+    } groups[] = {{"", &s->all}, {"past_", &s->directions[0]}, {"future_", &s->directions[1]}};
+    const struct {
+        const char *key;
+        uint64_t *value;
+    } others[] = {
+        {"targets", &s->targets},
+        {"first_field", &s->first_field},
+        {"last_field", &s->last_field},
+        {"checked", &s->checked},
+        {"matched", &s->matched},
+        {"candidates", &s->stats.candidates},
+        {"past_blocks", &s->stats.past_blocks},
+        {"past_parts", &s->stats.past_parts},
+        {"upload_ns", gpume_summary_stage_ns(&s->stats, "upload")},
+        {"match_ns", gpume_summary_stage_ns(&s->stats, "match")},
+        {"reduce_ns", gpume_summary_stage_ns(&s->stats, "reduce")},
+        {"rank_ns", gpume_summary_stage_ns(&s->stats, "rank")},
+        {"readback_ns", gpume_summary_stage_ns(&s->stats, "readback")},
+        {"busy_ns", &s->stats.busy_ns},
+        {"decode_ns", &s->decode_ns},
+        {"write_ns", &s->write_ns},
+        {"whole_ns", &s->whole_ns},
+    };
+    size_t count = 0;
+    for (size_t g = 0; g < sizeof groups / sizeof groups[0]; g++) {
+        for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+            struct sum *sum = &sums[count++];
+            snprintf(sum->key, sizeof sum->key, "%s%s", groups[g].prefix, parts[i].key);
+            sum->value = (char *)groups[g].statistics + parts[i].place;
+        }
+    }
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        struct sum *sum = &sums[count++];
+        snprintf(sum->key, sizeof sum->key, "%s", others[i].key);
+        sum->value = others[i].value;
+    }
+    return count;
+}
+
 /* Where the temporary of an output is, or null. */
 static void put_mark(struct gpume_json *json, const struct gpume_run_state_output *output)
 {
@@ -78,19 +147,18 @@ static void put_mark(struct gpume_json *json, const struct gpume_run_state_outpu
 static void put_progress(struct gpume_json *json, const struct gpume_run_state *state)
 {
     struct gpume_summary summary = *state->summary;
-    struct gpume_run_sums sums;
+    struct sum sums[SUMS_MAX];
     char boot[BOOT_BYTES];
-    gpume_run_sums_list(&summary, &sums);
+    const size_t count = list_sums(&summary, sums);
     read_boot(boot);
     gpume_json_begin(json, "progress");
     gpume_json_truth(json, "partial", state->partial);
     gpume_json_truth(json, "ending", state->ending);
     gpume_json_text(json, "boot", state->synced ? NULL : boot);
-    for (size_t i = 0; i < sums.count; i++) {
-        const struct gpume_run_sum *sum = &sums.all[i];
+    for (size_t i = 0; i < count; i++) {
         uint64_t bits;
-        memcpy(&bits, sum->value ? (const void *)sum->value : sum->real, sizeof bits);
-        gpume_run_put_number(json, sum->key, bits);
+        memcpy(&bits, sums[i].value, sizeof bits);
+        gpume_run_put_number(json, sums[i].key, bits);
     }
     gpume_json_begin_list(json, "marks");
     for (size_t i = 0; i < state->output_count; i++) {
@@ -188,16 +256,13 @@ static bool read_number(const json_t *object, const char *key, uint64_t *value)
 
 static bool read_sums(struct gpume_summary *summary, const json_t *progress)
 {
-    struct gpume_run_sums sums;
+    struct sum sums[SUMS_MAX];
+    const size_t count = list_sums(summary, sums);
     bool found = true;
-    gpume_run_sums_list(summary, &sums);
-    for (size_t i = 0; i < sums.count && found; i++) {
-        const struct gpume_run_sum *sum = &sums.all[i];
-        uint64_t bits;
-        found = read_number(progress, sum->key, &bits);
-        if (found) {
-            memcpy(sum->value ? (void *)sum->value : sum->real, &bits, sizeof bits);
-        }
+    for (size_t i = 0; i < count && found; i++) {
+        uint64_t bits = 0;
+        found = read_number(progress, sums[i].key, &bits);
+        memcpy(sums[i].value, &bits, sizeof bits);
     }
     return found;
 }

@@ -377,6 +377,15 @@ flo 0
 says "nothing to continue"
 [ "$(ls f*.flo | wc -l)" -eq "$(ls all | wc -l)" ] || fail "files by number alone, from the beginning"
 rm f*.flo
+# A forged state claims more frames than anyone can look for.
+break_flo INT f10-9.flo
+rm f*.flo
+sed 's/^\( *"targets": "\).*"/\1999999999999999999"/' .f%d-%d.flo.gpume-state >state
+seal state >.f%d-%d.flo.gpume-state
+rm state
+flo 0
+says "nothing to continue"
+rm f*.flo
 # Killed as soon as the state says that there is one field: its file is there.
 feed 2
 launch INT slow --vectors f%d.flo
