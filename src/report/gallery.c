@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/gallery.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -185,7 +183,6 @@ void gpume_report_gallery_put(
     gpume_json_begin_list(json, key);
     for (size_t i = 0; i < gallery->count; i++) {
         const struct gpume_report_block *block = &gallery->blocks[i];
-        char digits[16];
         gpume_json_begin(json, NULL);
         gpume_json_count(json, "frame", block->frame);
         gpume_json_count(json, "ref", block->ref);
@@ -193,10 +190,8 @@ void gpume_report_gallery_put(
         gpume_json_count(json, "y", block->y);
         gpume_json_count(json, "w", block->width);
         gpume_json_count(json, "h", block->height);
-        snprintf(digits, sizeof(digits), "%d", block->vector.dx);
-        gpume_json_digits(json, "dx", digits);
-        snprintf(digits, sizeof(digits), "%d", block->vector.dy);
-        gpume_json_digits(json, "dy", digits);
+        gpume_json_signed(json, "dx", block->vector.dx);
+        gpume_json_signed(json, "dy", block->vector.dy);
         gpume_json_count(json, "cost", block->cost);
         gpume_json_count(json, "rank", block->rank);
         if (gallery->with_crops) {

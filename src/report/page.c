@@ -110,8 +110,8 @@ static void put_set_name(struct gpume_json *json, const struct gpume_report_pick
 {
     const bool worst = pick->reasons & GPUME_REPORT_WORST;
     gpume_json_begin(json, NULL);
-    gpume_json_count(json, "frame", pick->set.frame);
-    gpume_json_text(json, "why", pick->set.cut ? "cut" : worst ? "worst" : "even");
+    gpume_json_count(json, "frame", pick->set.rating.frame);
+    gpume_json_text(json, "why", pick->set.rating.cut ? "cut" : worst ? "worst" : "even");
     gpume_json_truth(json, "vectors", pick->set.vectors.count > 0);
     gpume_json_end(json);
 }
@@ -165,7 +165,7 @@ static void put_set(struct gpume_json *json, const struct gpume_report_set *set)
 {
     char head[96];
     snprintf(head, sizeof(head), "<script type=\"application/json\" id=\"set-%" PRIu64 "\">",
-        set->frame);
+        set->rating.frame);
     put_text(json, head);
     gpume_json_begin(json, NULL);
     for (size_t i = 0; i < GPUME_REPORT_PICTURES; i++) {

@@ -47,21 +47,19 @@ int gpume_report_picks_init(struct gpume_report_picks *picks, const char *label,
 }
 
 /* Of equals the earlier one is worse. */
-static bool is_worse(
-    bool cut, uint64_t sse_after, uint64_t frame, const struct gpume_report_set *other)
+static bool is_worse(const struct gpume_report_rating *a, const struct gpume_report_rating *b)
 {
-    return cut != other->cut               ? cut
-           : sse_after != other->sse_after ? sse_after > other->sse_after
-                                           : frame < other->frame;
+    return a->cut != b->cut               ? a->cut
+           : a->sse_after != b->sse_after ? a->sse_after > b->sse_after
+                                          : a->frame < b->frame;
 }
 
 /* Does a precede b in that order? */
 static bool precedes(const struct gpume_report_pick *a, const struct gpume_report_pick *b,
     enum gpume_report_reason order)
 {
-    return order == GPUME_REPORT_SPREAD
-               ? a->key < b->key
-               : is_worse(a->set.cut, a->set.sse_after, a->set.frame, &b->set);
+    return order == GPUME_REPORT_SPREAD ? a->key < b->key
+                                        : is_worse(&a->set.rating, &b->set.rating);
 }
 
 /* Takes reasons away. A pick without any is released, and the last one moves to its place. */
@@ -81,14 +79,9 @@ static void remember_refused(struct gpume_report_picks *picks, const struct gpum
 {
     if (order == GPUME_REPORT_SPREAD) {
         picks->key_end = pick->key < picks->key_end ? pick->key : picks->key_end;
-    } else if (!picks->refused.full ||
-               is_worse(pick->set.cut, pick->set.sse_after, pick->set.frame, &picks->refused)) {
-        picks->refused = (struct gpume_report_set){
-            .full = true,
-            .frame = pick->set.frame,
-            .cut = pick->set.cut,
-            .sse_after = pick->set.sse_after,
-        };
+    } else if (!picks->has_refused || is_worse(&pick->set.rating, &picks->refused)) {
+        picks->has_refused = true;
+        picks->refused = pick->set.rating;
     }
 }
 
@@ -156,20 +149,16 @@ static int close_group(struct gpume_report_picks *picks)
 }
 
 /* Is a field worse than the rest of its group so far, and worse than any that was refused? */
-static bool leads(const struct gpume_report_picks *picks, const struct gpume_field *field, bool cut)
+static bool leads(const struct gpume_report_picks *picks, const struct gpume_report_rating *rating)
 {
     const size_t leader = find_leader(picks);
-    const struct gpume_report_set drafted = {
-        .frame = picks->draft.frame, .cut = picks->draft.cut, .sse_after = picks->draft.sse_after};
-    const uint64_t sse_after = field->sums.sse_after;
-    if (picks->worst_max == 0 ||
-        (picks->refused.full && !is_worse(cut, sse_after, field->frame, &picks->refused))) {
+    if (picks->worst_max == 0 || (picks->has_refused && !is_worse(rating, &picks->refused))) {
         return false;
     }
     if (leader < picks->count) {
-        return is_worse(cut, sse_after, field->frame, &picks->picks[leader].set);
+        return is_worse(rating, &picks->picks[leader].set.rating);
     }
-    return !picks->draft.full || is_worse(cut, sse_after, field->frame, &drafted);
+    return !picks->draft.full || is_worse(rating, &picks->draft.rating);
 }
 
 int gpume_report_picks_add(
@@ -180,7 +169,8 @@ int gpume_report_picks_add(
     if (index % picks->neighbours == 0) {
         GPUME_TRY(close_group(picks));
     }
-    const bool is_leader = leads(picks, field, cut);
+    const struct gpume_report_rating rating = {field->frame, cut, field->sums.sse_after};
+    const bool is_leader = leads(picks, &rating);
     if (is_leader) {
         const size_t leader = find_leader(picks);
         picks->draft.full = false;
@@ -245,8 +235,8 @@ static size_t choose(struct gpume_report_picks *picks, uint64_t bytes_max)
 
 static int by_frame(const void *a, const void *b)
 {
-    const uint64_t left = ((const struct gpume_report_pick *)a)->set.frame;
-    const uint64_t right = ((const struct gpume_report_pick *)b)->set.frame;
+    const uint64_t left = ((const struct gpume_report_pick *)a)->set.rating.frame;
+    const uint64_t right = ((const struct gpume_report_pick *)b)->set.rating.frame;
     return left < right ? -1 : left > right;
 }
 

@@ -37,14 +37,15 @@ struct gpume_report_pick {
 
 struct gpume_report_picks {
     struct gpume_report_encoder *encoder;
-    uint64_t bytes_max;              /* in the page, per order */
-    size_t pictures;                 /* wanted */
-    size_t spread_max, worst_max;    /* kept per order while fields arrive */
-    uint64_t neighbours;             /* fields per group */
-    uint64_t fields;                 /* seen */
-    uint64_t key_end;                /* keys from here on are not taken */
-    struct gpume_report_set refused; /* the worst field dropped from the worst order; no pictures */
-    struct gpume_report_pick *picks; /* after completion in order of frames */
+    uint64_t bytes_max;           /* in the page, per order */
+    size_t pictures;              /* wanted */
+    size_t spread_max, worst_max; /* kept per order while fields arrive */
+    uint64_t neighbours;          /* fields per group */
+    uint64_t fields;              /* seen */
+    uint64_t key_end;             /* keys from here on are not taken */
+    bool has_refused;
+    struct gpume_report_rating refused; /* the worst of those dropped from the worst order */
+    struct gpume_report_pick *picks;    /* after completion in order of frames */
     size_t count;
     struct gpume_report_draft draft; /* if full: the leader of its group, not encoded yet */
     uint64_t draft_index;            /* index of its field */

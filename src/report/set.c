@@ -240,9 +240,7 @@ int gpume_report_draft_take(struct gpume_report_draft *draft, struct gpume_repor
         return refuse_memory(encoder);
     }
     draft->full = true;
-    draft->frame = field->frame;
-    draft->cut = cut;
-    draft->sse_after = field->sums.sse_after;
+    draft->rating = (struct gpume_report_rating){field->frame, cut, field->sums.sse_after};
     return GPUME_OK;
 }
 
@@ -283,10 +281,7 @@ int gpume_report_set_make(struct gpume_report_set *set, struct gpume_report_enco
         gpume_report_set_finish(set);
         return refuse_memory(encoder);
     }
-    set->full = true;
-    set->frame = draft->frame;
-    set->cut = draft->cut;
-    set->sse_after = draft->sse_after;
+    set->rating = draft->rating;
     draft->full = false;
     return GPUME_OK;
 }
@@ -302,9 +297,9 @@ void gpume_report_set_finish(struct gpume_report_set *set)
 
 uint64_t gpume_report_set_bytes(const struct gpume_report_set *set)
 {
-    uint64_t bytes = 0;
-    for (size_t i = 0; set->full && i < GPUME_REPORT_PICTURES; i++) {
+    uint64_t bytes = gpume_base64_length(set->vectors.count);
+    for (size_t i = 0; i < GPUME_REPORT_PICTURES; i++) {
         bytes += gpume_base64_length(set->pictures[i].count);
     }
-    return set->full ? bytes + gpume_base64_length(set->vectors.count) : 0;
+    return bytes;
 }

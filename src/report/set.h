@@ -32,11 +32,16 @@ extern const char *const gpume_report_picture_names[GPUME_REPORT_PICTURES];
 
 struct gpume_report_encoder; /* makes drafts and sets */
 
-struct gpume_report_draft {
-    bool full;
+/* What decides how bad a field is. */
+struct gpume_report_rating {
     uint64_t frame;
     bool cut;
     uint64_t sse_after;
+};
+
+struct gpume_report_draft {
+    bool full;
+    struct gpume_report_rating rating;
     unsigned char *samples[GPUME_REPORT_PICTURES];
     struct gpume_bytes vectors;
 };
@@ -45,10 +50,7 @@ struct gpume_report_draft {
  * -window_y), in as few bytes as any index needs, lowest byte first; then for every block its cost,
  * by gpume_bytes_number. Empty if there are more blocks than GPUME_REPORT_BLOCKS_MAX. */
 struct gpume_report_set {
-    bool full;
-    uint64_t frame;
-    bool cut;
-    uint64_t sse_after;
+    struct gpume_report_rating rating;
     struct gpume_bytes pictures[GPUME_REPORT_PICTURES];
     struct gpume_bytes vectors;
 };

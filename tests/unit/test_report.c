@@ -82,12 +82,12 @@ static struct found pick(
     found.sets = picks.count;
     for (size_t i = 0; i < picks.count; i++) {
         const struct gpume_report_set *set = &picks.picks[i].set;
-        REQUIRE(set->full && (i == 0 || set->frame > last));
-        found.first = found.first || set->frame == 0;
-        found.worst = found.worst || set->frame == worst;
-        found.gap = set->frame - last > found.gap ? set->frame - last : found.gap;
+        REQUIRE(set->pictures[0].count > 0 && (i == 0 || set->rating.frame > last));
+        found.first = found.first || set->rating.frame == 0;
+        found.worst = found.worst || set->rating.frame == worst;
+        found.gap = set->rating.frame - last > found.gap ? set->rating.frame - last : found.gap;
         found.bytes += gpume_report_set_bytes(set);
-        last = set->frame;
+        last = set->rating.frame;
     }
     found.gap = fields - last > found.gap ? fields - last : found.gap;
     gpume_report_picks_finish(&picks);
@@ -170,7 +170,7 @@ static void test_less_room(void)
         REQUIRE_EQUAL(gpume_report_picks_complete(&picks, room), GPUME_OK);
         for (size_t i = 0; i < picks.count; i++) {
             bytes += gpume_report_set_bytes(&picks.picks[i].set);
-            cut = cut || picks.picks[i].set.frame == 77;
+            cut = cut || picks.picks[i].set.rating.frame == 77;
         }
         REQUIRE(bytes <= room);
         REQUIRE(cut || room < 2000);
