@@ -31,6 +31,21 @@ QUAD pack(ivec4 samples)
 #endif
 }
 
+/* Four samples from number `first` of two neighbouring quads on. */
+ivec4 from_quads(ivec4 a, ivec4 b, uint first)
+{
+    switch (first) {
+    case 1u:
+        return ivec4(a.yzw, b.x);
+    case 2u:
+        return ivec4(a.zw, b.xy);
+    case 3u:
+        return ivec4(a.w, b.xyz);
+    default:
+        return a;
+    }
+}
+
 /* 64-bit sums as low and high word. */
 void add_word(inout uvec2 sum, uint value)
 {

@@ -11,6 +11,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "common/shared.h"
 #include "common/common.glsl"
+#include "common/sums.glsl"
 #include "common/task.glsl"
 
 layout(constant_id = GPUME_SPEC_BLOCK_W) const uint BLOCK_W = 8;
@@ -29,34 +30,12 @@ layout(push_constant) uniform Push { gpume_predict_push pc; };
 
 const int PAD_X = (WINDOW_X + 3) / 4 * 4;
 
-shared uvec2 sums[GPUME_SUMS][GPUME_REDUCE_LOCAL];
-
 /* Four reference samples from sample position x (any alignment) of the row at quad address
  * `line`. */
 ivec4 samples_from(uint line, uint x)
 {
     ivec4 a = unpack(reference[line + x / 4u]), b = unpack(reference[line + x / 4u + 1u]);
-    switch (x % 4u) {
-    case 1u:
-        return ivec4(a.yzw, b.x);
-    case 2u:
-        return ivec4(a.zw, b.xy);
-    case 3u:
-        return ivec4(a.w, b.xyz);
-    default:
-        return a;
-    }
-}
-
-void add_differences(ivec4 difference, inout uint sad, inout uvec2 sse)
-{
-    uvec4 d = uvec4(abs(difference));
-    sad += d.x + d.y + d.z + d.w;
-    d *= d;             /* 65535^2 < 2^32 */
-    add_word(sse, d.x); /* no loop: rolled ones count against a driver's limit */
-    add_word(sse, d.y);
-    add_word(sse, d.z);
-    add_word(sse, d.w);
+    return from_quads(a, b, x % 4u);
 }
 
 void main()
@@ -96,17 +75,7 @@ void main()
     sums[2][lane] = uvec2(sad_after, 0u);
     sums[3][lane] = sse_before;
     sums[4][lane] = sse_after;
-    for (uint half_count = GPUME_REDUCE_LOCAL / 2; half_count > 0u; half_count /= 2u) {
-        barrier();
-        if (lane < half_count) {
-            for (uint s = 0u; s < GPUME_SUMS; s++) {
-                uvec2 sum = sums[s][lane];
-                add_sum(sum, sums[s][lane + half_count]);
-                sums[s][lane] = sum;
-            }
-        }
-    }
-    barrier();
+    add_lanes(lane);
     if (lane < GPUME_SUM_WORDS) {
         uint index = z * pc.partials + pc.partial_first + gl_WorkGroupID.x;
         partials[index * GPUME_SUM_WORDS + lane] = sums[lane / 2u][0][lane % 2u];

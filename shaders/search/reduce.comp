@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Adds the partial sums of predict.comp. Integers only, so the order does not matter. Grid: one
- * workgroup per task (x). Shared memory: 10 words per invocation. Reads partials, writes sums.
+ * Adds the partial sums of predict.comp. Grid: one workgroup per task (x). Shared memory: 10 words
+ * per invocation. Reads partials, writes sums.
  */
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "common/shared.h"
 #include "common/common.glsl"
+#include "common/sums.glsl"
 
 layout(local_size_x = GPUME_REDUCE_LOCAL) in;
 layout(std430, binding = 0) readonly buffer Partials { uvec2 partials[]; };
 layout(std430, binding = 1) writeonly buffer Totals { uvec2 totals[]; };
 layout(push_constant) uniform Push { gpume_reduce_push pc; };
-
-shared uvec2 sums[GPUME_SUMS][GPUME_REDUCE_LOCAL];
 
 void main()
 {
@@ -25,17 +24,7 @@ void main()
         }
         sums[s][lane] = sum;
     }
-    for (uint half_count = GPUME_REDUCE_LOCAL / 2; half_count > 0u; half_count /= 2u) {
-        barrier();
-        if (lane < half_count) {
-            for (uint s = 0u; s < GPUME_SUMS; s++) {
-                uvec2 sum = sums[s][lane];
-                add_sum(sum, sums[s][lane + half_count]);
-                sums[s][lane] = sum;
-            }
-        }
-    }
-    barrier();
+    add_lanes(lane);
     if (lane < GPUME_SUMS) {
         totals[(field * pc.layers + pc.layer) * GPUME_SUMS + lane] = sums[lane][0];
     }
