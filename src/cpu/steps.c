@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/grid.h"
 #include "base/status.h"
-#include "cpu/general/fractions.h"
 #include "cpu/measure.h"
 #include "cpu/memory.h"
 #include "cpu/pad.h"
@@ -87,7 +86,7 @@ static void fraction_item(void *opaque, uint32_t item)
     const struct gpume_fractions *fractions = opaque;
     const struct gpume_steps *steps = fractions->steps;
     if (!is_cancelled(steps->shared)) {
-        gpume_fraction_rows(
+        steps->shared->search->general->fraction_rows(
             &steps->shared->plan, steps->surfaces[fractions->surface], item * GPUME_FRACTION_ROWS);
     }
 }

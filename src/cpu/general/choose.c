@@ -16,8 +16,8 @@ struct side {
 static struct gpume_matcher matcher_of(const struct gpume_general *general,
     const struct gpume_shape *layer, uint32_t index, const struct gpume_pair *pair)
 {
-    struct gpume_matcher matcher =
-        gpume_matcher_make(general->plan, layer, index, general->searched, pair->searched);
+    struct gpume_matcher matcher = gpume_matcher_make(
+        general->plan, general->kernels->general, layer, index, general->searched, pair->searched);
     gpume_matcher_predict(&matcher, pair->predictors[layer->first + index]);
     return matcher;
 }
@@ -68,7 +68,6 @@ static bool search_anew(struct side *side, const struct side *fixed)
 {
     struct gpume_matcher matcher = side->matcher;
     struct gpume_candidate found;
-    matcher.distortion = gpume_distortion_of(matcher.plan, true);
     matcher.target.other = gpume_matcher_match(&fixed->matcher, fixed->at.dx, fixed->at.dy);
     matcher.more_bits = gpume_matcher_bits(&fixed->matcher, fixed->at.dx, fixed->at.dy);
     const struct gpume_vector seed = {(int16_t)side->at.dx, (int16_t)side->at.dy};
@@ -87,7 +86,7 @@ static void start_mean(struct side *past, struct side *future)
     uint32_t bits = gpume_matcher_bits(&past->matcher, past->at.dx, past->at.dy) +
                     gpume_matcher_bits(&future->matcher, future->at.dx, future->at.dy);
     past->at.cost = gpume_rate_cost(matcher.plan->params.lambda, bits) +
-                    gpume_distortion_of(matcher.plan, true)(&matcher.target,
+                    gpume_matcher_distortion(&matcher,
                         gpume_matcher_match(&matcher, past->at.dx, past->at.dy), UINT32_MAX);
     future->at.cost = past->at.cost;
 }
@@ -158,8 +157,8 @@ static uint32_t texture_of(
     const struct gpume_general *general, const struct gpume_shape *layer, uint32_t index)
 {
     const struct gpume_plan *plan = general->plan;
-    const struct gpume_matcher matcher =
-        gpume_matcher_make(plan, layer, index, general->measured, general->measured);
+    const struct gpume_matcher matcher = gpume_matcher_make(
+        plan, general->kernels->general, layer, index, general->measured, general->measured);
     const struct gpume_target *target = &matcher.target;
     uint32_t sum = 0;
     for (uint32_t y = 0; y < target->height; y++) {

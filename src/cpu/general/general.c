@@ -58,8 +58,8 @@ static void search_row(const struct gpume_general *general, const struct gpume_p
     for (uint32_t x = 0; x < layer->blocks_x && !is_cancelled(general); x++) {
         uint32_t index = row * layer->blocks_x + x, at = layer->first + index;
         struct gpume_candidate found[GPUME_CANDIDATES_MAX];
-        struct gpume_matcher matcher =
-            gpume_matcher_make(plan, layer, index, general->searched, pair->searched);
+        struct gpume_matcher matcher = gpume_matcher_make(
+            plan, general->kernels->general, layer, index, general->searched, pair->searched);
         gpume_matcher_predict(&matcher, pair->predictors[at]);
         const struct gpume_vector seeds[] = {{0, 0}, left, pair->predictors[at], pair->vectors[at]};
         pair->ties[at] =

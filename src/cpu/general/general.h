@@ -31,7 +31,7 @@ struct gpume_pair {
 
 struct gpume_general {
     const struct gpume_plan *plan;
-    const struct gpume_search *kernels; /* for the sums of differences */
+    const struct gpume_search *kernels;
     const atomic_bool *cancelled;
     uint32_t *scratch; /* shared by all tasks: one ranks at a time */
 

@@ -17,9 +17,10 @@ struct sweep {
 };
 
 struct gpume_matcher gpume_matcher_make(const struct gpume_plan *plan,
-    const struct gpume_shape *layer, uint32_t index, const void *target, const void *reference)
+    const struct gpume_general_kernels *kernels, const struct gpume_shape *layer, uint32_t index,
+    const void *target, const void *reference)
 {
-    struct gpume_matcher matcher = {.plan = plan, .distortion = gpume_distortion_of(plan, false)};
+    struct gpume_matcher matcher = {.plan = plan, .kernels = kernels};
     matcher.x = index % layer->blocks_x * layer->block_w;
     matcher.y = index / layer->blocks_x * layer->block_h;
     size_t at = (size_t)(plan->pad_y + matcher.y) * plan->padded_stride + plan->pad_x + matcher.x;
@@ -29,7 +30,7 @@ struct gpume_matcher gpume_matcher_make(const struct gpume_plan *plan,
         .stride = (ptrdiff_t)plan->padded_stride,
         .width = (uint32_t)gpume_min_u64(layer->block_w, plan->params.width - matcher.x),
         .height = (uint32_t)gpume_min_u64(layer->block_h, plan->params.height - matcher.y),
-        .tile = gpume_distortion_tile(layer),
+        .tile = layer->block_w % 8 == 0 && layer->block_h % 8 == 0 ? 8 : 4,
     };
     return matcher;
 }
@@ -100,6 +101,15 @@ static bool is_apart(const struct sweep *sweep, int32_t dx, int32_t dy)
     return true;
 }
 
+uint32_t gpume_matcher_distortion(
+    const struct gpume_matcher *matcher, const void *match, uint32_t limit)
+{
+    const struct gpume_plan *plan = matcher->plan;
+    bool mean = matcher->target.other != NULL;
+    return matcher->kernels->distortions[plan->params.metric][mean][plan->sample_bytes == 2](
+        &matcher->target, match, limit);
+}
+
 /* The cost of a vector; where it is more than limit, any value above limit. */
 static uint32_t cost_of(const struct gpume_matcher *matcher, int32_t dx, int32_t dy, uint32_t limit)
 {
@@ -109,7 +119,7 @@ static uint32_t cost_of(const struct gpume_matcher *matcher, int32_t dx, int32_t
         return rate;
     }
     const void *match = gpume_matcher_match(matcher, dx, dy);
-    return rate + matcher->distortion(&matcher->target, match, limit - rate);
+    return rate + gpume_matcher_distortion(matcher, match, limit - rate);
 }
 
 static void offer(struct sweep *sweep, int32_t dx, int32_t dy, uint32_t limit)

@@ -6,13 +6,13 @@
 #ifndef GPUME_CPU_GENERAL_MATCHER_H
 #define GPUME_CPU_GENERAL_MATCHER_H
 
-#include "cpu/general/distortion.h"
+#include "cpu/general/kernels.h"
 #include "model/order.h"
 
 /* A block to search, and where. */
 struct gpume_matcher {
     const struct gpume_plan *plan;
-    gpume_distortion_fn distortion;
+    const struct gpume_general_kernels *kernels;
     struct gpume_target target;
     const uint8_t *reference; /* plane 0 of the reference, at the block's place */
     uint32_t x, y;            /* of the block's upper left corner */
@@ -22,12 +22,17 @@ struct gpume_matcher {
 
 /* layer, index: of the block. target, reference: surfaces, plane 0. */
 struct gpume_matcher gpume_matcher_make(const struct gpume_plan *plan,
-    const struct gpume_shape *layer, uint32_t index, const void *target, const void *reference);
+    const struct gpume_general_kernels *kernels, const struct gpume_shape *layer, uint32_t index,
+    const void *target, const void *reference);
 
 void gpume_matcher_predict(struct gpume_matcher *matcher, struct gpume_vector predictor);
 
 /* Where the match of a vector begins. */
 const void *gpume_matcher_match(const struct gpume_matcher *matcher, int32_t dx, int32_t dy);
+
+/* D of the match that begins there; where that is more than `limit`, any value above limit. */
+uint32_t gpume_matcher_distortion(
+    const struct gpume_matcher *matcher, const void *match, uint32_t limit);
 
 /* R of a vector; 0 without params.rate. */
 uint32_t gpume_matcher_bits(const struct gpume_matcher *matcher, int32_t dx, int32_t dy);

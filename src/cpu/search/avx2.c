@@ -77,4 +77,5 @@ const struct gpume_search gpume_search_avx2 = {.name = "avx2",
     .span = search_span,
     .box_row = box_row,
     .differences8 = differences8,
-    .differences16 = differences16};
+    .differences16 = differences16,
+    .general = &gpume_kernels_avx2};

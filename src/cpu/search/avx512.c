@@ -238,4 +238,5 @@ const struct gpume_search gpume_search_avx512 = {.name = "avx512",
     .span = search_span,
     .box_row = box_row,
     .differences8 = differences8,
-    .differences16 = differences16};
+    .differences16 = differences16,
+    .general = &gpume_kernels_avx512};

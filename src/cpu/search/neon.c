@@ -136,4 +136,5 @@ const struct gpume_search gpume_search_neon = {.name = "neon",
     .available = available,
     .span = search_span,
     .differences8 = differences8,
-    .differences16 = differences16};
+    .differences16 = differences16,
+    .general = &gpume_kernels_plain};

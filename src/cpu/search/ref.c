@@ -128,4 +128,5 @@ const struct gpume_search gpume_search_plain = {.name = "plain",
     .available = always,
     .span = plain_span,
     .differences8 = plain_differences8,
-    .differences16 = plain_differences16};
+    .differences16 = plain_differences16,
+    .general = &gpume_kernels_plain};

@@ -6,6 +6,7 @@
 #ifndef GPUME_CPU_SEARCH_SEARCH_H
 #define GPUME_CPU_SEARCH_SEARCH_H
 
+#include "cpu/general/kernels.h"
 #include "cpu/search/boxes.h"
 #include "cpu/search/differences.h"
 
@@ -59,6 +60,7 @@ struct gpume_search {
     /* Of `count` samples, at most GPUME_DIFFERENCES_MAX. */
     struct gpume_differences (*differences8)(const uint8_t *a, const uint8_t *b, uint32_t count);
     struct gpume_differences (*differences16)(const uint16_t *a, const uint16_t *b, uint32_t count);
+    const struct gpume_general_kernels *general; /* for plans that `span` cannot search */
 };
 
 extern const struct gpume_search gpume_search_plain;  /* ref.c */
