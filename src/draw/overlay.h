@@ -11,7 +11,6 @@
 
 #include "gpume/gpume.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 enum gpume_overlay_style {

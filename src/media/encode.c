@@ -6,7 +6,6 @@
  * other.
  */
 #include "media/encode.h"
-#include "base/status.h"
 #include "media/libav.h"
 
 #include <inttypes.h>

@@ -4,7 +4,6 @@
  * for waits while the graph is drained; then a new graph is built for it, so that no frame is lost.
  */
 #include "media/filter.h"
-#include "base/status.h"
 #include "media/libav.h"
 
 #include <stdbool.h>
@@ -15,7 +14,6 @@
 #include <libavfilter/buffersrc.h>
 #include <libavutil/frame.h>
 #include <libavutil/mem.h>
-#include <libavutil/pixdesc.h>
 
 #define THREADS_MAX 64
 

@@ -6,7 +6,6 @@
  * its own, hence the mutex. decode.c then starts over in software.
  */
 #include "media/hwaccel.h"
-#include "base/status.h"
 #include "media/libav.h"
 
 #include <pthread.h>

@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include <libavcodec/avcodec.h>
-#include <libavutil/avutil.h>
 #include <libavutil/error.h>
 #include <libavutil/log.h>
 

@@ -8,7 +8,6 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* Counts the errors that a decoder logs on all of its threads; AVCodecContext.opaque points here.

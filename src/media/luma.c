@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <libavutil/common.h>
 #include <libavutil/frame.h>
 #include <libavutil/pixdesc.h>
 #include <libswscale/swscale.h>

@@ -10,7 +10,6 @@
 #include "media/picture_kind.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include <libavcodec/packet.h>
 

@@ -5,7 +5,6 @@
  * little-endian and unscaled. Colours become YUV 4:4:4 in BT.601, limited range, which readers
  * assume.
  */
-#include "base/status.h"
 #include "files/out.h"
 #include "media/picture_kind.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "media/still.h"
 
-#include "base/status.h"
 #include "media/encode.h"
 
 #include <stdlib.h>
