@@ -21,7 +21,7 @@
 #define REASON_BYTES 256
 
 struct gpume_hwaccel {
-    char *text;         /* TYPE[:DEVICE]; the type without device for auto */
+    const char *text;   /* TYPE[:DEVICE], or auto */
     const char *device; /* in text; NULL: the first */
     bool automatic, refused;
     enum AVHWDeviceType type;
@@ -64,30 +64,24 @@ int gpume_hwaccel_open(struct gpume_hwaccel **result, const char *text, const st
     if (!text || strcmp(text, "none") == 0) {
         return GPUME_OK;
     }
+    char name[32];
+    const char *colon = strchr(text, ':');
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(text, ":"), text);
+    const bool automatic = strcmp(text, "auto") == 0;
+    const enum AVHWDeviceType type = av_hwdevice_find_type_by_name(name);
+    if ((colon && colon[1] == '\0') || (!automatic && type == AV_HWDEVICE_TYPE_NONE)) {
+        return refuse_text(text, log);
+    }
     struct gpume_hwaccel *hwaccel = calloc(1, sizeof *hwaccel);
     if (!hwaccel) {
         return GPUME_NOMEM;
     }
-    const size_t length = strcspn(text, ":");
     (void)pthread_mutex_init(&hwaccel->mutex, NULL);
+    hwaccel->text = text;
+    hwaccel->device = colon ? colon + 1 : NULL;
+    hwaccel->automatic = automatic;
+    hwaccel->type = type;
     hwaccel->log = *log;
-    hwaccel->automatic = strcmp(text, "auto") == 0;
-    hwaccel->text = strdup(text);
-    if (!hwaccel->text) {
-        gpume_hwaccel_close(&hwaccel);
-        return GPUME_NOMEM;
-    }
-    hwaccel->text[length] = '\0';
-    hwaccel->type = av_hwdevice_find_type_by_name(hwaccel->text);
-    if (text[length] == ':') {
-        hwaccel->text[length] = ':';
-        hwaccel->device = hwaccel->text + length + 1;
-    }
-    const bool empty = hwaccel->device && hwaccel->device[0] == '\0';
-    if (empty || (!hwaccel->automatic && hwaccel->type == AV_HWDEVICE_TYPE_NONE)) {
-        gpume_hwaccel_close(&hwaccel);
-        return refuse_text(text, log);
-    }
     *result = hwaccel;
     return GPUME_OK;
 }
@@ -273,6 +267,5 @@ void gpume_hwaccel_close(struct gpume_hwaccel **pointer)
     *pointer = NULL;
     av_buffer_unref(&hwaccel->context);
     (void)pthread_mutex_destroy(&hwaccel->mutex);
-    free(hwaccel->text);
     free(hwaccel);
 }

@@ -15,8 +15,8 @@ struct AVCodec;
 struct AVCodecContext;
 struct gpume_hwaccel;
 
-/* text: TYPE[:DEVICE], "auto", or "none" and NULL, which leave *hwaccel NULL. GPUME_INVALID: no
- * such type; logged. */
+/* text: TYPE[:DEVICE], "auto", or "none" and NULL, which leave *hwaccel NULL; kept, not copied.
+ * GPUME_INVALID: no such type; logged. */
 int gpume_hwaccel_open(
     struct gpume_hwaccel **hwaccel, const char *text, const struct gpume_log *log);
 
