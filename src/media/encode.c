@@ -197,13 +197,12 @@ static void fill(AVFrame *frame, const struct gpume_plane *plane)
     const AVPixFmtDescriptor *format = av_pix_fmt_desc_get(frame->format);
     bool plain = format->comp[0].depth == 8 && plane->bits == 8 &&
                  frame->width == (int)plane->width && frame->height == (int)plane->height;
-    for (int y = 0; y < frame->height; y++) {
-        if (plain) {
-            memcpy(frame->data[0] + (ptrdiff_t)y * frame->linesize[0],
-                (const uint8_t *)plane->data + (ptrdiff_t)y * plane->stride, plane->width);
-        } else {
-            fill_row(frame, y, plane);
-        }
+    if (plain) {
+        av_image_copy_plane(frame->data[0], frame->linesize[0], plane->data, (int)plane->stride,
+            frame->width, frame->height);
+    }
+    for (int y = 0; y < frame->height && !plain; y++) {
+        fill_row(frame, y, plane);
     }
     int rows = AV_CEIL_RSHIFT(frame->height, format->log2_chroma_h);
     for (int i = 1; i < 3 && frame->data[i]; i++) {
@@ -231,21 +230,18 @@ static int fill_colours(const struct gpume_encode *encode, const struct gpume_pl
 
 int gpume_encode_send(struct gpume_encode *encode, const struct gpume_plane *plane, int64_t pts)
 {
+    AVFrame *frame = plane ? encode->frame : NULL;
     gpume_libav_quiet();
-    int error = 0;
-    if (plane) {
-        error =
-            av_frame_make_writable(encode->frame); /* the encoder may still hold the previous one */
-        if (error >= 0 && encode->rgb) {
+    int error = frame ? av_frame_make_writable(frame) : 0; /* the encoder may hold the last one */
+    if (frame && error >= 0) {
+        frame->pts = pts;
+        if (encode->rgb) {
             error = fill_colours(encode, plane);
-        } else if (error >= 0) {
-            fill(encode->frame, plane);
+        } else {
+            fill(frame, plane);
         }
-        encode->frame->pts = pts;
-        error = error < 0 ? error : avcodec_send_frame(encode->codec, encode->frame);
-    } else {
-        error = avcodec_send_frame(encode->codec, NULL);
     }
+    error = error < 0 ? error : avcodec_send_frame(encode->codec, frame);
     return error < 0 ? gpume_encode_refuse(encode, "cannot be encoded", error) : GPUME_OK;
 }
 
@@ -253,13 +249,10 @@ int gpume_encode_receive(struct gpume_encode *encode)
 {
     gpume_libav_quiet();
     int error = avcodec_receive_packet(encode->codec, encode->packet);
-    if (error == AVERROR(EAGAIN)) {
-        return GPUME_AGAIN;
-    }
-    if (error == AVERROR_EOF) {
-        return GPUME_EOF;
-    }
-    return error < 0 ? gpume_encode_refuse(encode, "cannot be encoded", error) : GPUME_OK;
+    return error == AVERROR(EAGAIN) ? GPUME_AGAIN
+           : error == AVERROR_EOF   ? GPUME_EOF
+           : error < 0              ? gpume_encode_refuse(encode, "cannot be encoded", error)
+                                    : GPUME_OK;
 }
 
 void gpume_encode_close(struct gpume_encode *encode)

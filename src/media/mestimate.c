@@ -11,10 +11,10 @@
 #include "media/filter.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include <libavfilter/avfilter.h>
 #include <libavutil/frame.h>
+#include <libavutil/imgutils.h>
 #include <libavutil/motion_vector.h>
 #include <libavutil/pixfmt.h>
 
@@ -55,10 +55,8 @@ static int make_frame(
         av_frame_free(&frame);
         return GPUME_NOMEM;
     }
-    for (int y = 0; y < frame->height; y++) {
-        memcpy(frame->data[0] + (ptrdiff_t)y * frame->linesize[0],
-            (const uint8_t *)plane->data + y * plane->stride, (size_t)frame->width);
-    }
+    av_image_copy_plane(frame->data[0], frame->linesize[0], plane->data, (int)plane->stride,
+        frame->width, frame->height);
     *out = frame;
     return GPUME_OK;
 }

@@ -279,36 +279,30 @@ fail:
     return status;
 }
 
-static void clamp_rate(AVRational rate, struct gpume_source_info *info)
-{
-    bool known = rate.num > 0 && rate.den > 0;
-    info->rate_num = known ? (uint32_t)rate.num : 0;
-    info->rate_den = known ? (uint32_t)rate.den : 1;
-}
-
 static void describe(const struct gpume_source *source, struct gpume_source_info *info)
 {
     const AVFrame *frame = source->frame;
     const char *format = av_get_pix_fmt_name(frame->format);
-    AVRational rate = source->filter ? gpume_filter_rate(source->filter) : source->facts.rate;
+    const AVRational before = source->facts.rate; /* 0/1: unknown */
+    AVRational rate = source->filter ? gpume_filter_rate(source->filter) : before;
+    uint64_t frames = source->facts.frames;
+    if (rate.num <= 0 || rate.den <= 0) {
+        rate = before;
+    } else if (source->filter && before.num > 0) {
+        const AVRational ratio = av_div_q(rate, before);
+        frames = (uint64_t)av_rescale((int64_t)(frames < INT32_MAX ? frames : INT32_MAX), ratio.num,
+            ratio.den > 0 ? ratio.den : 1);
+    }
     *info = (struct gpume_source_info){
         .width = source->width,
         .height = source->height,
         .bits = source->bits,
-        .frames = source->facts.frames,
+        .rate_num = (uint32_t)rate.num,
+        .rate_den = (uint32_t)rate.den,
+        .frames = frames,
         .converted = !gpume_luma_is_there(frame),
         .full_range = gpume_luma_full_range(frame),
     };
-    clamp_rate(rate, info);
-    if (info->rate_num == 0) {
-        clamp_rate(source->facts.rate, info);
-    }
-    AVRational before = source->facts.rate;
-    if (source->filter && rate.num > 0 && rate.den > 0 && before.num > 0) {
-        AVRational ratio = av_div_q(rate, before);
-        int64_t frames = (int64_t)(info->frames < INT32_MAX ? info->frames : INT32_MAX);
-        info->frames = (uint64_t)av_rescale(frames, ratio.num, ratio.den > 0 ? ratio.den : 1);
-    }
     const int threads = source->decoder->describe(
         source->decodes[source->path_index], info->decoder, sizeof info->decoder);
     gpume_log_write(&source->options.log, GPUME_LOG_INFO, "%s: decoder %s, %d thread%s",
