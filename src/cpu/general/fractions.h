@@ -130,8 +130,8 @@ static inline void make_halves(const struct gpume_plan *plan, struct tile *tile)
         }
     }
     for (uint32_t i = 0; i < ROWS + 1; i++) {
-        const int32_t(*g)[COLUMNS + BEFORE + AFTER] = &tile->at[i + BEFORE];
-        const int32_t(*a)[COLUMNS + 1] = &across[i + 2];
+        int32_t(*g)[COLUMNS + BEFORE + AFTER] = &tile->at[i + BEFORE];
+        int32_t(*a)[COLUMNS + 1] = &across[i + 2];
         for (uint32_t j = 0; j < COLUMNS + 1; j++) {
             uint32_t x = j + BEFORE;
             int32_t down = six(g[-2][x], g[-1][x], g[0][x], g[1][x], g[2][x], g[3][x]);
