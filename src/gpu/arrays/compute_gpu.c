@@ -26,10 +26,6 @@ struct gpu_compute {
     struct gpume_segment_sort sort;
 };
 
-struct program {
-    struct gpume_kernel kernel;
-};
-
 static int close_gpu(void *state)
 {
     struct gpu_compute *compute = state;
@@ -223,8 +219,8 @@ static int sort_arrays(void *state, const struct gpume_sort_params *params, void
 static int program_create(void *state, const struct gpume_program_params *params, void **out)
 {
     struct gpu_compute *compute = state;
-    struct program *program = calloc(1, sizeof(*program));
-    if (!program) {
+    struct gpume_kernel *kernel = calloc(1, sizeof(*kernel));
+    if (!kernel) {
         return gpume_log_nomem(compute->gpu.log, "a program");
     }
     struct gpume_kernel_info info = {
@@ -237,21 +233,21 @@ static int program_create(void *state, const struct gpume_program_params *params
         .constant_count = params->constant_count,
     };
     int status;
-    GPUME_TRY(gpume_kernel_create(&compute->gpu, &info, &program->kernel));
-    GPUME_TRY(gpume_kernel_wait(&compute->gpu, &program->kernel));
-    *out = program;
+    GPUME_TRY(gpume_kernel_create(&compute->gpu, &info, kernel));
+    GPUME_TRY(gpume_kernel_wait(&compute->gpu, kernel));
+    *out = kernel;
     return GPUME_OK;
 fail:
-    gpume_kernel_destroy(&compute->gpu, &program->kernel);
-    free(program);
+    gpume_kernel_destroy(&compute->gpu, kernel);
+    free(kernel);
     return status;
 }
 
-static void program_destroy(void *state, void *program)
+static void program_destroy(void *state, void *kernel)
 {
     struct gpu_compute *compute = state;
-    gpume_kernel_destroy(&compute->gpu, &((struct program *)program)->kernel);
-    free(program);
+    gpume_kernel_destroy(&compute->gpu, kernel);
+    free(kernel);
 }
 
 static int check_run(const struct gpume_gpu *gpu, uint32_t array_count, void *const *memories,
@@ -283,18 +279,18 @@ static int program_run(void *state, void *opaque, void *const *memories, const v
     const uint32_t groups[3], uint64_t *run_ns)
 {
     struct gpu_compute *compute = state;
-    struct program *program = opaque;
+    const struct gpume_kernel *kernel = opaque;
     struct gpume_view views[GPUME_PROGRAM_ARRAYS_MAX];
-    int status = check_run(&compute->gpu, program->kernel.buffer_count, memories, groups);
+    int status = check_run(&compute->gpu, kernel->buffer_count, memories, groups);
     if (status != GPUME_OK) {
         return status;
     }
-    for (uint32_t i = 0; i < program->kernel.buffer_count; i++) {
+    for (uint32_t i = 0; i < kernel->buffer_count; i++) {
         views[i] = gpume_buffer_view(memories[i]);
     }
     begin(compute);
-    gpume_slot_bind(&compute->slot, &program->kernel, views);
-    gpume_slot_dispatch(&compute->slot, &program->kernel, push, groups[0], groups[1], groups[2]);
+    gpume_slot_bind(&compute->slot, kernel, views);
+    gpume_slot_dispatch(&compute->slot, kernel, push, groups[0], groups[1], groups[2]);
     return end(compute, run_ns);
 }
 
