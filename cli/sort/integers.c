@@ -7,6 +7,7 @@
 
 #include "base/status.h"
 #include "base/workers.h"
+#include "files/digits.h"
 #include "files/out.h"
 #include "files/out_set.h"
 #include "files/path.h"
@@ -23,7 +24,7 @@
 #define ROUND_ITEMS 32u
 
 #define NUMBER_BYTES 12u /* "-2147483648" and the line's end */
-#define SLACK_BYTES 16u  /* numbers are copied in pieces longer than they are */
+#define SLACK_BYTES 16u  /* see digits.h */
 _Static_assert(ITEM_WORDS *NUMBER_BYTES + SLACK_BYTES <= GPUME_OUT_ITEM_BYTES, "an item fits");
 
 #define PROCESSORS_PER_THREAD 4u
@@ -31,50 +32,9 @@ _Static_assert(ITEM_WORDS *NUMBER_BYTES + SLACK_BYTES <= GPUME_OUT_ITEM_BYTES, "
 
 struct making {
     const struct gpume_integers *integers;
-    uint64_t first; /* word of item 0 */
+    const struct gpume_digits *digits; /* for text */
+    uint64_t first;                    /* word of item 0 */
 };
-
-static void put_pair(char *at, uint32_t value)
-{
-    static const char pairs[] =
-        "0001020304050607080910111213141516171819202122232425262728293031323334"
-        "3536373839404142434445464748495051525354555657585960616263646566676869"
-        "707172737475767778798081828384858687888990919293949596979899";
-    memcpy(at, pairs + (size_t)2 * value, 2);
-}
-
-static void put_four(char *at, uint32_t value)
-{
-    put_pair(at, value / 100);
-    put_pair(at + 2, value % 100);
-}
-
-/* Up to four digits without leading zeros; touches eight bytes. */
-static char *put_begin(char *at, uint32_t value)
-{
-    char digits[8] = {0};
-    const size_t skip = (size_t)(value < 10) + (value < 100) + (value < 1000);
-    put_four(digits, value);
-    memcpy(at, digits + skip, 4);
-    return at + 4 - skip;
-}
-
-static char *put_number(char *at, uint32_t value)
-{
-    if (value < 10000) {
-        return put_begin(at, value);
-    }
-    if (value < 100000000) {
-        at = put_begin(at, value / 10000);
-        put_four(at, value % 10000);
-        return at + 4;
-    }
-    const uint32_t rest = value % 100000000;
-    at = put_begin(at, value / 100000000);
-    put_four(at, rest / 10000);
-    put_four(at + 4, rest % 10000);
-    return at + 8;
-}
 
 /* The first word of an item, and the end. */
 static uint64_t bounds(const struct making *making, uint32_t item, uint64_t *end)
@@ -98,7 +58,7 @@ static size_t make_text(void *opaque, uint32_t item, char *start)
             *at++ = '-';
             value = 0 - value;
         }
-        at = put_number(at, value);
+        at = gpume_digits_put(making->digits, at, value);
         *at++ = '\n';
     }
     return (size_t)(at - start);
@@ -176,9 +136,11 @@ bool gpume_integers_is_in_place(const struct gpume_integers_file *file)
 int gpume_integers_write(struct gpume_integers_file *file, const struct gpume_integers *integers,
     bool binary, bool (*stop)(void))
 {
-    struct making making = {.integers = integers};
+    static struct gpume_digits digits; /* large */
+    struct making making = {.integers = integers, .digits = &digits};
     struct gpume_workers *workers = start_workers(integers->count);
     int status = GPUME_OK;
+    gpume_digits_init(&digits);
     if (!file->out) {
         GPUME_TRY(gpume_out_open_in(&file->out, &file->set, file->path, &file->log));
     }
