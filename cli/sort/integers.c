@@ -8,13 +8,13 @@
 #include "base/status.h"
 #include "base/workers.h"
 #include "files/digits.h"
+#include "files/little_endian.h"
 #include "files/out.h"
 #include "files/out_set.h"
 #include "files/path.h"
 #include "files/text_file.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -69,11 +69,8 @@ static size_t make_binary(void *opaque, uint32_t item, char *start)
     const struct making *making = opaque;
     uint64_t end;
     unsigned char *at = (unsigned char *)start;
-    for (uint64_t i = bounds(making, item, &end); i < end; i++, at += 4) {
-        const uint32_t word = making->integers->words[i];
-        const unsigned char bytes[] = {(unsigned char)word, (unsigned char)(word >> 8),
-            (unsigned char)(word >> 16), (unsigned char)(word >> 24)};
-        memcpy(at, bytes, sizeof bytes);
+    for (uint64_t i = bounds(making, item, &end); i < end; i++) {
+        at = gpume_le_put32(at, making->integers->words[i]);
     }
     return (size_t)(at - (unsigned char *)start);
 }

@@ -2,14 +2,12 @@
 /* Parses eight digits at a time in a 64-bit word, and digit by digit beyond 15 digits. */
 #include "sort/parse.h"
 
-#include <string.h>
+#include "files/little_endian.h"
 
 /* Up to eight digits at text as a number; *count: how many. Reads eight bytes. */
 static uint32_t take_eight(const unsigned char *text, unsigned *count)
 {
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    uint64_t word;
-    memcpy(&word, text, sizeof word);
+    uint64_t word = gpume_le_get64(text);
     word ^= UINT64_C(0x3030303030303030); /* digits are 0 to 9 now */
     /* The top bit of every byte above 9. Carries into higher bytes do not matter, since only the
      * first such byte is used. */
@@ -23,13 +21,6 @@ static uint32_t take_eight(const unsigned char *text, unsigned *count)
     word = (word * 10 + (word >> 8)) & UINT64_C(0x00FF00FF00FF00FF);
     word = (word * 100 + (word >> 16)) & UINT64_C(0x0000FFFF0000FFFF);
     return (uint32_t)(word * 10000 + (word >> 32));
-#else
-    uint32_t value = 0;
-    for (*count = 0; *count < 8 && text[*count] >= '0' && text[*count] <= '9'; ++*count) {
-        value = value * 10 + (uint32_t)(text[*count] - '0');
-    }
-    return value;
-#endif
 }
 
 /* Any number of digits; values out of range stay out of range. */

@@ -7,6 +7,7 @@
 #include "sort/read.h"
 
 #include "console.h"
+#include "files/little_endian.h"
 #include "sort/parse.h"
 
 #include <errno.h>
@@ -254,17 +255,6 @@ static enum gpume_exit read_text(struct reader *reader)
     return result;
 }
 
-/* From little-endian to the host's byte order. */
-static void decode(uint32_t *words, uint64_t count)
-{
-    for (uint64_t i = 0; i < count; i++) {
-        unsigned char bytes[4];
-        memcpy(bytes, &words[i], sizeof bytes);
-        words[i] = bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
-                   (uint32_t)bytes[3] << 24;
-    }
-}
-
 static enum gpume_exit refuse_size(const struct reader *reader, uint64_t bytes)
 {
     return gpume_refuse(GPUME_EXIT_INPUT,
@@ -316,9 +306,9 @@ static enum gpume_exit read_binary(struct reader *reader, bool is_signed)
     if (result == GPUME_EXIT_DONE && bytes % 4) {
         return refuse_size(reader, bytes);
     }
-    decode(list->words, list->count);
-    for (uint64_t i = 0; is_signed && i < list->count; i++) {
-        reader->negative_count += list->words[i] >> 31;
+    for (uint64_t i = 0; i < list->count; i++) {
+        list->words[i] = gpume_le_get32((const unsigned char *)&list->words[i]);
+        reader->negative_count += is_signed ? list->words[i] >> 31 : 0;
     }
     return result;
 }
