@@ -3,6 +3,7 @@
  * Times reductions on one core and on the device, compares their results, and relates the bytes
  * that a reduction reads to those that copying an array moves in the same time.
  */
+#include "base/status.h"
 #include "bench/arrays.h"
 #include "console.h"
 
@@ -34,6 +35,11 @@ struct reducing {
     const struct work *work;
     gpume_array *data, *copy;
     uint64_t bytes, results[BINS];
+};
+
+struct answer {
+    uint64_t results[BINS];
+    double us;
 };
 
 static int reduce(struct reducing *r)
@@ -76,57 +82,54 @@ static int copy_once(void *opaque, double *us)
     return status;
 }
 
-static int measure(struct reducing *r, double copy_us, uint64_t answers[BINS], bool first)
+/* The CPU measures first: its results are the answers, and its time the base of comparisons. */
+static int measure(struct reducing *r, double copy_us, struct answer *answer)
 {
+    struct gpume_bench_places *places = r->places;
+    const bool first = r->method->compute == places->cpu;
+    const uint64_t count = r->bytes >> r->work->element;
     double us;
     memset(r->results, 0, sizeof(r->results));
-    gpume_bench_show(r->places, r->work->name, r->method, r->bytes >> r->work->element);
-    int status = gpume_bench_warm_up(r->places->budget_ns, reduce_once, r);
-    status = status ? status : gpume_bench_repeat(r->places->budget_ns, reduce_once, r, &us);
+    gpume_bench_show(places, r->work->name, r->method, count);
+    int status = gpume_bench_warm_up(places->budget_ns, reduce_once, r);
+    status = status ? status : gpume_bench_repeat(places->budget_ns, reduce_once, r, &us);
     if (status != GPUME_OK) {
         return status;
     }
     if (first) {
-        memcpy(answers, r->results, sizeof(r->results));
-    } else if (memcmp(answers, r->results, sizeof(r->results)) != 0) {
+        memcpy(answer->results, r->results, sizeof(r->results));
+        answer->us = us;
+    } else if (memcmp(answer->results, r->results, sizeof(r->results)) != 0) {
         return gpume_refuse(
             GPUME_FORMAT, "bench: %s: the device and the CPU disagree", r->work->name);
     }
-    const uint64_t count = r->bytes >> r->work->element;
     struct gpume_bench_row *row =
-        gpume_bench_row(r->places, r->method, r->work->name, count, 8u << r->work->element);
+        gpume_bench_row(places, r->method, r->work->name, count, 8u << r->work->element);
     if (row) {
         row->us = us;
         row->per_second = (double)count / us * 1e6;
         row->share = copy_us / (2 * us); /* copying reads and writes */
+        row->over_core = answer->us / us;
     }
+    r->method->slow = r->method->slow || gpume_bench_too_slow(places, us, STEP);
     return GPUME_OK;
 }
 
-static int measure_place(struct reducing *r, const void *noise, uint64_t answers[WORKS][BINS],
-    bool first, uint32_t rows[WORKS])
+static int measure_place(struct reducing *r, const void *noise, struct answer answers[WORKS])
 {
     double copy_us = 0;
     gpume_compute *compute = r->method->compute;
-    int status = gpume_array_create(compute, &r->data, r->bytes);
-    status = status ? status : gpume_array_create(compute, &r->copy, r->bytes);
-    status = status ? status : gpume_array_write(r->data, 0, noise, r->bytes);
-    status = status ? status : gpume_bench_warm_up(r->places->budget_ns, copy_once, r);
-    status = status ? status : gpume_bench_repeat(r->places->budget_ns, copy_once, r, &copy_us);
-    for (size_t i = 0; i < WORKS && status == GPUME_OK; i++) {
+    int status;
+    GPUME_TRY(gpume_array_create(compute, &r->data, r->bytes));
+    GPUME_TRY(gpume_array_create(compute, &r->copy, r->bytes));
+    GPUME_TRY(gpume_array_write(r->data, 0, noise, r->bytes));
+    GPUME_TRY(gpume_bench_warm_up(r->places->budget_ns, copy_once, r));
+    GPUME_TRY(gpume_bench_repeat(r->places->budget_ns, copy_once, r, &copy_us));
+    for (size_t i = 0; i < WORKS; i++) {
         r->work = &works[i];
-        status = measure(r, copy_us, answers[i], first);
-        if (status != GPUME_OK) {
-            break;
-        }
-        struct gpume_bench *bench = &r->places->bench;
-        struct gpume_bench_row *row = &bench->rows[bench->count - 1];
-        if (first) {
-            rows[i] = bench->count - 1;
-        }
-        row->over_core = bench->rows[rows[i]].us / row->us;
-        r->method->slow = r->method->slow || gpume_bench_too_slow(r->places, row->us, STEP);
+        GPUME_TRY(measure(r, copy_us, &answers[i]));
     }
+fail:
     gpume_array_destroy(&r->copy);
     gpume_array_destroy(&r->data);
     return status;
@@ -146,8 +149,7 @@ static uint32_t *make_noise(uint64_t bytes)
 
 static int measure_size(struct reducing *r, struct gpume_bench_method methods[2])
 {
-    static uint64_t answers[WORKS][BINS];
-    uint32_t rows[WORKS];
+    static struct answer answers[WORKS];
     uint32_t *noise = make_noise(r->bytes);
     int status = GPUME_OK;
     if (!noise) {
@@ -155,9 +157,8 @@ static int measure_size(struct reducing *r, struct gpume_bench_method methods[2]
     }
     for (int i = 0; i < 2 && status == GPUME_OK; i++) {
         r->method = &methods[i];
-        if (i == 0 ||
-            (methods[i].compute && !methods[i].slow)) { /* the CPU supplies the expected results */
-            status = measure_place(r, noise, answers, i == 0, rows);
+        if (i == 0 || (methods[i].compute && !methods[i].slow)) {
+            status = measure_place(r, noise, answers);
         }
     }
     free(noise);

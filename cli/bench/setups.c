@@ -21,7 +21,9 @@ struct finder {
     uint32_t search_count;
 };
 
-void gpume_bench_note(struct gpume_bench *bench, const char *format, ...)
+/* Adds a note to be printed above the table; drops it if there are too many. */
+__attribute__((format(printf, 2, 3))) static void add_note(
+    struct gpume_bench *bench, const char *format, ...)
 {
     if (bench->note_count < GPUME_BENCH_NOTES_MAX) {
         char *note = bench->notes[bench->note_count++];
@@ -61,7 +63,7 @@ static int add(struct finder *finder, const struct gpume_params *params, double 
     int status = gpume_bench_look(&quiet, &setup);
     if (status == GPUME_UNSUPPORTED && !finder->options->params.search) {
         if (params->no_elimination) { /* note it once */
-            gpume_bench_note(finder->bench,
+            add_note(finder->bench,
                 "%s is not measured: it does not support %u bits with block %u and window %ux%u",
                 params->search, (unsigned)params->bits, (unsigned)params->block,
                 (unsigned)params->window_x, (unsigned)params->window_y);
@@ -75,7 +77,7 @@ static int add(struct finder *finder, const struct gpume_params *params, double 
         return status;
     }
     if (setups->count == GPUME_BENCH_SETUPS_MAX) {
-        gpume_bench_note(finder->bench, "only the first %u setups are measured",
+        add_note(finder->bench, "only the first %u setups are measured",
             (unsigned)GPUME_BENCH_SETUPS_MAX);
         return GPUME_OK;
     }
@@ -96,7 +98,7 @@ static void add_ffmpeg(struct finder *finder)
     const char *obstacle = gpume_bench_ffmpeg_params(&params);
     params.search = "mestimate";
     if (obstacle) {
-        gpume_bench_note(finder->bench, "FFmpeg's mestimate is not measured: %s", obstacle);
+        add_note(finder->bench, "FFmpeg's mestimate is not measured: %s", obstacle);
         return;
     }
     finder->setups->ones[finder->setups->count++] = (struct gpume_bench_one){
@@ -176,13 +178,13 @@ static int add_devices(struct finder *finder)
     for (uint32_t i = 0; status == GPUME_OK && i < count && i < DEVICES_MAX; i++) {
         const bool hardware = devices[i].type != GPUME_DEVICE_SOFTWARE;
         if (devices[i].unusable[0]) {
-            gpume_bench_note(finder->bench, "%.100s is not measured: it %s", devices[i].name,
+            add_note(finder->bench, "%.100s is not measured: it %s", devices[i].name,
                 devices[i].unusable);
         } else if (hardware || finder->options->params.backend == GPUME_BACKEND_VULKAN) {
             snprintf(indexes[i], sizeof(indexes[i]), "%u", (unsigned)devices[i].index);
             status = add_device(finder, indexes[i]);
         } else {
-            gpume_bench_note(finder->bench,
+            add_note(finder->bench,
                 "%.100s is a software driver and not measured; use --backend vulkan",
                 devices[i].name);
         }

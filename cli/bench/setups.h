@@ -36,8 +36,4 @@ enum gpume_exit gpume_bench_setups_find(struct gpume_bench_setups *setups,
     const struct gpume_bench_options *options, const struct gpume_params *work,
     struct gpume_bench *bench);
 
-/* Adds a note to be printed above the table; drops it if there are too many. */
-void gpume_bench_note(struct gpume_bench *bench, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
 #endif
