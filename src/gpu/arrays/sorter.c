@@ -120,46 +120,43 @@ static bool has_memory(const struct gpume_sorter_task *task, uint64_t scratch_by
 }
 
 /* Silent: several threads may call it at once. */
-static int read_task(const struct gpume_sorter_task *task, struct gpume_sorter_task *own)
+static int read_task(const struct gpume_sorter_task *task, struct gpume_sorter_task *own,
+    struct gpume_sort_task *internal)
 {
-    const int status = gpume_sized_read(own, sizeof(*own), task, "gpume_sorter_task", NULL);
-    return status == GPUME_OK && !is_valid(own) ? GPUME_INVALID : status;
+    int status = gpume_sized_read(own, sizeof(*own), task, "gpume_sorter_task", NULL);
+    status = status == GPUME_OK && !is_valid(own) ? GPUME_INVALID : status;
+    if (status == GPUME_OK) {
+        *internal = task_of(own);
+    }
+    return status;
 }
 
 int gpume_sorter_sizes(const gpume_sorter *sorter, const struct gpume_sorter_task *task,
     struct gpume_sorter_memory *memory)
 {
-    if (!sorter || !task || !memory) {
-        return GPUME_INVALID;
-    }
     struct gpume_sorter_task own;
-    const int status = read_task(task, &own);
-    if (status != GPUME_OK) {
-        return status;
+    struct gpume_sort_task internal;
+    const int status = sorter && task && memory ? read_task(task, &own, &internal) : GPUME_INVALID;
+    if (status == GPUME_OK) {
+        *memory = (struct gpume_sorter_memory){
+            .scratch_bytes = gpume_k_sort_scratch(&sorter->sort, &internal),
+            .scratch_alignment = GPUME_SORT_SCRATCH_ALIGN,
+        };
     }
-    const struct gpume_sort_task internal = task_of(&own);
-    *memory = (struct gpume_sorter_memory){
-        .scratch_bytes = gpume_k_sort_scratch(&sorter->sort, &internal),
-        .scratch_alignment = GPUME_SORT_SCRATCH_ALIGN,
-    };
-    return GPUME_OK;
+    return status;
 }
 
 int gpume_sorter_record(
     const gpume_sorter *sorter, VkCommandBuffer commands, const struct gpume_sorter_task *task)
 {
-    if (!sorter || !commands || !task) {
-        return GPUME_INVALID;
-    }
     struct gpume_sorter_task own;
-    const int status = read_task(task, &own);
-    if (status != GPUME_OK) {
-        return status;
+    struct gpume_sort_task internal;
+    int status = sorter && commands && task ? read_task(task, &own, &internal) : GPUME_INVALID;
+    if (status == GPUME_OK && !has_memory(&own, gpume_k_sort_scratch(&sorter->sort, &internal))) {
+        status = GPUME_INVALID;
     }
-    const struct gpume_sort_task internal = task_of(&own);
-    if (!has_memory(&own, gpume_k_sort_scratch(&sorter->sort, &internal))) {
-        return GPUME_INVALID;
+    if (status == GPUME_OK) {
+        gpume_k_sort_record(&sorter->sort, commands, &internal);
     }
-    gpume_k_sort_record(&sorter->sort, commands, &internal);
-    return GPUME_OK;
+    return status;
 }
