@@ -7,7 +7,6 @@
 #include "commands.h"
 #include "console.h"
 #include "deadline.h"
-#include "options/completion.h"
 #include "options/help.h"
 #include "options/line.h"
 #include "signals.h"

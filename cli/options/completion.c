@@ -5,9 +5,8 @@
  * command, and HELP is what it does. The scripts find the command and its options as the parser
  * does: the first operand, if it is the name of a command.
  */
-#include "options/completion.h"
-
 #include "commands.h"
+#include "options/help.h"
 
 #include <stdio.h>
 #include <string.h>
