@@ -6,7 +6,6 @@
  */
 #include "commands.h"
 #include "console.h"
-#include "deadline.h"
 #include "options/help.h"
 #include "options/line.h"
 #include "signals.h"
@@ -37,10 +36,8 @@ static enum gpume_exit answer(const struct gpume_line *line)
 static enum gpume_exit run_command(const struct gpume_line *line)
 {
     enum gpume_exit result = GPUME_EXIT_FAILED;
-    if ((!line->command->catches_signals || gpume_signals_start()) &&
-        gpume_deadline_start(line->options->timeout)) {
+    if (gpume_signals_start(line->command->catches_signals, line->options->timeout)) {
         result = line->command->run(line->options);
-        gpume_deadline_stop();
         gpume_signals_stop();
     }
     return result;

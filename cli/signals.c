@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A thread waits for signals, so the response is ordinary code and need not be async-signal-safe. A
- * signal that the parent process has set to be ignored (nohup, a background job) stays ignored.
+ * A thread waits for signals and for points in time, so the response is ordinary code and need not
+ * be async-signal-safe. A signal that the parent process has set to be ignored (nohup, a background
+ * job) stays ignored.
  */
 #include "signals.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "console.h"
 #include "exit.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -24,7 +25,8 @@ static struct {
     pthread_t thread;
     sigset_t taken; /* the signals to wait for: those not ignored */
     bool started, attached, detached, caught, overdue, stopping;
-    bool begun; /* output has begun that cannot be removed */
+    bool begun;   /* output has begun that cannot be removed */
+    double limit; /* seconds: --timeout */
     gpume *ctx;
     struct gpume_source *source;
     void (*leave)(void *opaque);
@@ -74,6 +76,30 @@ static void cancel_run(void)
     pthread_mutex_unlock(&signals.mutex);
 }
 
+static void end_program(void)
+{
+    gpume_console_flush_error();
+    _exit(GPUME_EXIT_FAILED);
+}
+
+/* What the thread does at a time of gpume_clock_ns. */
+struct event {
+    uint64_t at;
+    void (*act)(void);
+};
+
+/* From now on a signal has its default action, which ends the program. */
+static void release_signals(void)
+{
+    pthread_sigmask(SIG_UNBLOCK, &signals.taken, NULL);
+    sigemptyset(&signals.taken);
+}
+
+static void set_overdue(void)
+{
+    set(&signals.overdue);
+}
+
 /* Not even one frame pair was completed. */
 static void give_up(void)
 {
@@ -84,61 +110,82 @@ static void give_up(void)
     pthread_mutex_unlock(&signals.mutex);
 }
 
-bool gpume_signals_expire(void)
+static void expire(void);
+
+#define NEVER UINT64_MAX
+#define SECOND UINT64_C(1000000000)
+
+enum { RELEASE, OVERDUE, GIVE_UP, EXPIRE, END, EVENTS };
+static struct event events[EVENTS] = {
+    [RELEASE] = {NEVER, release_signals},
+    [OVERDUE] = {NEVER, set_overdue},
+    [GIVE_UP] = {NEVER, give_up},
+    [EXPIRE] = {NEVER, expire},
+    [END] = {NEVER, end_program},
+};
+
+/* The time of --timeout is up. A run that has begun ends as after a signal, at once; one that is
+ * completing its outputs has reported its result. Either may hang on a device or a pipe. */
+static void expire(void)
 {
+    gpume_console_error(
+        "--timeout %g: the run did not end in time; raise the limit or reduce the work",
+        signals.limit);
     pthread_mutex_lock(&signals.mutex);
-    const bool attached = signals.attached, completing = signals.detached;
-    signals.caught = signals.caught || attached;
-    signals.overdue = signals.overdue || attached;
-    if (attached && signals.source) {
-        gpume_cancel(signals.ctx);
-        gpume_source_cancel(signals.source);
-    }
-    if (!attached && !completing) {
+    if (signals.attached) {
+        signals.caught = signals.overdue = true;
+        if (signals.source) {
+            gpume_cancel(signals.ctx);
+            gpume_source_cancel(signals.source);
+        }
+    } else if (!signals.detached) {
         leave();
-        return false;
+        end_program();
     }
     pthread_mutex_unlock(&signals.mutex);
-    return true;
+    events[END].at = gpume_clock_ns() + 10 * SECOND;
 }
 
-/* Waits for a signal, up to the limit if there is one. False: the limit has passed, or the thread
- * must stop. STOP_SIGNAL is sent after `stopping` is set, so no wait misses it. */
-static bool await_signal(const struct timespec *limit)
+static void take_signal(void)
 {
-    sigset_t set = signals.taken;
-    sigaddset(&set, STOP_SIGNAL);
-    while (!get(&signals.stopping)) {
-        const int number = limit ? sigtimedwait(&set, NULL, limit) : sigwaitinfo(&set, NULL);
-        if (number < 0 && errno != EINTR) {
-            return false;
-        }
-        if (number > 0 && number != STOP_SIGNAL) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void *wait_for_signals(void *unused)
-{
-    static const struct timespec same_event = {.tv_nsec = 300000000}, rest = {.tv_nsec = 700000000},
-                                 long_pair = {.tv_sec = 9};
-    (void)unused;
-    if (!await_signal(NULL)) {
-        return NULL;
+    const uint64_t now = gpume_clock_ns();
+    if (events[RELEASE].at != NEVER) {
+        events[RELEASE].at = now;
+        return;
     }
     cancel_run();
     /* Terminals and timeout(1) may send a signal twice: to the process and to its group. */
-    (void)await_signal(&same_event);
-    /* The next signal has its default action, which ends the program. */
-    pthread_sigmask(SIG_UNBLOCK, &signals.taken, NULL);
-    sigemptyset(&signals.taken);
-    (void)await_signal(&rest);
-    set(&signals.overdue); /* time for the frame pairs in progress is up */
-    (void)await_signal(&long_pair);
-    give_up();
-    (void)await_signal(NULL);
+    events[RELEASE].at = now + SECOND * 3 / 10;
+    events[OVERDUE].at = now + SECOND; /* time for the frame pairs in progress is up */
+    events[GIVE_UP].at = now + 10 * SECOND;
+}
+
+/* Waits for a signal, or for the time of an event. STOP_SIGNAL is sent after `stopping` is set, so
+ * no wait misses it. */
+static void *watch(void *unused)
+{
+    (void)unused;
+    while (!get(&signals.stopping)) {
+        struct event *next = &events[0];
+        for (size_t i = 1; i < EVENTS; i++) {
+            next = events[i].at < next->at ? &events[i] : next;
+        }
+        const uint64_t now = gpume_clock_ns();
+        if (next->at <= now) {
+            next->at = NEVER;
+            next->act();
+            continue;
+        }
+        const uint64_t left = next->at - now;
+        const struct timespec limit = {(time_t)(left / SECOND), (long)(left % SECOND)};
+        sigset_t set = signals.taken;
+        sigaddset(&set, STOP_SIGNAL);
+        const int number =
+            next->at == NEVER ? sigwaitinfo(&set, NULL) : sigtimedwait(&set, NULL, &limit);
+        if (number > 0 && number != STOP_SIGNAL) {
+            take_signal();
+        }
+    }
     return NULL;
 }
 
@@ -150,20 +197,28 @@ static void take(int number)
     }
 }
 
-bool gpume_signals_start(void)
+bool gpume_signals_start(bool catches, double limit)
 {
-    struct sigaction ignore = {.sa_handler = SIG_IGN};
-    sigemptyset(&ignore.sa_mask);
-    sigaction(SIGPIPE, &ignore, NULL);
-    sigaction(SIGXFSZ, &ignore, NULL); /* exceeding a file size limit then is a failed write */
     sigemptyset(&signals.taken);
-    take(SIGINT);
-    take(SIGTERM);
-    take(SIGHUP);
+    if (catches) {
+        struct sigaction ignore = {.sa_handler = SIG_IGN};
+        sigemptyset(&ignore.sa_mask);
+        sigaction(SIGPIPE, &ignore, NULL);
+        sigaction(SIGXFSZ, &ignore, NULL); /* exceeding a file size limit then is a failed write */
+        take(SIGINT);
+        take(SIGTERM);
+        take(SIGHUP);
+    } else if (limit == 0) {
+        return true;
+    }
+    if (limit > 0) {
+        signals.limit = limit;
+        events[EXPIRE].at = gpume_clock_ns() + (uint64_t)(limit * (double)SECOND);
+    }
     sigset_t blocked = signals.taken;
     sigaddset(&blocked, STOP_SIGNAL);
     if (pthread_sigmask(SIG_BLOCK, &blocked, NULL) != 0 ||
-        pthread_create(&signals.thread, NULL, wait_for_signals, NULL) != 0) {
+        pthread_create(&signals.thread, NULL, watch, NULL) != 0) {
         (void)gpume_log_no_thread(&(struct gpume_log){.fn = gpume_console_log});
         return false;
     }

@@ -3,6 +3,9 @@
  * SIGINT, SIGTERM and SIGHUP. The first one ends the run in order: it keeps the motion fields
  * that arrive within a second, or waits up to ten seconds for the current one. The second ends the
  * program at once. SIGPIPE and SIGXFSZ are ignored and show as failed writes.
+ *
+ * --timeout: when the time is up, the run ends like after a signal, but at once. If it has not
+ * ended ten seconds later, whatever it waits for, the program ends.
  */
 #ifndef GPUME_CLI_SIGNALS_H
 #define GPUME_CLI_SIGNALS_H
@@ -12,15 +15,16 @@
 
 #include <stdbool.h>
 
-/* Blocks the signals in all threads and starts the thread that waits for them. Call it before other
- * threads start. False after one line: no thread can be started. */
-bool gpume_signals_start(void);
+/* Starts the thread that waits for signals and for the time limit. Call it before other threads
+ * start. catches: blocks the signals in all threads; otherwise they keep their default action.
+ * limit: seconds; 0: none. False after one line: no thread can be started. */
+bool gpume_signals_start(bool catches, double limit);
 
 /* From now on a signal ends the source, and cancels the context if that does not suffice. Before
  * this call a signal ends the program, since there is nothing to clean up. */
 void gpume_signals_attach(gpume *ctx, struct gpume_source *source);
 
-/* A function to call before a signal or the deadline ends the program. It runs on another thread,
+/* A function to call before a signal or --timeout ends the program. It runs on another thread,
  * and none of the functions here returns afterwards. NULL: none. */
 void gpume_signals_set_leave(void (*leave)(void *opaque), void *opaque);
 
@@ -32,10 +36,6 @@ void gpume_signals_end(void);
 
 /* From now on a signal changes nothing: the outputs are being completed. */
 void gpume_signals_detach(void);
-
-/* The run's time is up: ends it at once, without a message. False: no run was attached, everything
- * has been cleaned up, and the caller ends the program. */
-bool gpume_signals_expire(void);
 
 /* Was the run interrupted by a signal, or has its time run out? */
 bool gpume_signals_caught(void);
