@@ -66,7 +66,8 @@ bool gpume_console_rewrites(FILE *stream)
     return isatty(fileno(stream)) == 1 && !(terminal && strcmp(terminal, "dumb") == 0);
 }
 
-bool gpume_console_colour(FILE *stream)
+/* May the stream be coloured? It must be a terminal that can, and NO_COLOR must not be set. */
+static bool takes_colour(FILE *stream)
 {
     const char *terminal = getenv("TERM"), *no_colour = getenv("NO_COLOR");
     return terminal && terminal[0] && !(no_colour && no_colour[0]) &&
@@ -75,12 +76,12 @@ bool gpume_console_colour(FILE *stream)
 
 const char *gpume_console_bold(FILE *stream)
 {
-    return gpume_console_colour(stream) ? "\033[1m" : "";
+    return takes_colour(stream) ? "\033[1m" : "";
 }
 
 const char *gpume_console_plain(FILE *stream)
 {
-    return gpume_console_colour(stream) ? "\033[0m" : "";
+    return takes_colour(stream) ? "\033[0m" : "";
 }
 
 /* Call with the mutex locked. colour: for the program's name. */
@@ -90,7 +91,7 @@ static void print_line(const char *colour, const char *kind, const char *line)
     snprintf(clean, sizeof(clean), "%s", line);
     blank_controls(clean);
     erase_status();
-    const bool coloured = colour[0] && gpume_console_colour(stderr);
+    const bool coloured = colour[0] && takes_colour(stderr);
     fprintf(stderr, "%sgpume:%s %s%s\n", coloured ? colour : "", coloured ? "\033[0m" : "", kind,
         clean);
 }
@@ -114,19 +115,14 @@ void gpume_console_log(void *opaque, enum gpume_log_level level, const char *lin
     pthread_mutex_unlock(&console.mutex);
 }
 
-static void print(enum gpume_log_level level, const char *format, va_list args)
-{
-    char line[LINE_BYTES];
-    vsnprintf(line, sizeof(line), format, args);
-    gpume_console_log(NULL, level, line);
-}
-
 void gpume_console_print(enum gpume_log_level level, const char *format, ...)
 {
+    char line[LINE_BYTES];
     va_list args;
     va_start(args, format);
-    print(level, format, args);
+    vsnprintf(line, sizeof(line), format, args);
     va_end(args);
+    gpume_console_log(NULL, level, line);
 }
 
 void gpume_console_error_about(const char *subject)

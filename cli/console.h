@@ -53,10 +53,8 @@ int gpume_console_columns(void);
 /* Prints the kept error, if any. The last call of every failed run. */
 void gpume_console_flush_error(void);
 
-/* May the stream be coloured? It must be a terminal that can, and NO_COLOR must not be set. */
-bool gpume_console_colour(FILE *stream);
-
-/* Escape sequences that begin and end bold text; "" without colours. */
+/* Escape sequences that begin and end bold text; "" unless the stream is a terminal that has
+ * colours, and NO_COLOR is not set. */
 const char *gpume_console_bold(FILE *stream);
 const char *gpume_console_plain(FILE *stream);
 
