@@ -52,6 +52,24 @@ int gpume_bench_ffmpeg_once(
     return status;
 }
 
+uint32_t gpume_bench_cost(const struct gpume_plane *target, const struct gpume_plane *reference,
+    uint32_t block, uint32_t index, struct gpume_vector vector)
+{
+    const uint32_t blocks_x = target->width / block;
+    const ptrdiff_t x = (ptrdiff_t)(index % blocks_x * block);
+    const ptrdiff_t y = (ptrdiff_t)(index / blocks_x * block);
+    uint32_t cost = 0;
+    for (ptrdiff_t j = 0; j < (ptrdiff_t)block; j++) {
+        const uint8_t *c = (const uint8_t *)target->data + (y + j) * target->stride + x;
+        const uint8_t *r = (const uint8_t *)reference->data +
+                           (y + j + vector.dy) * reference->stride + x + vector.dx;
+        for (uint32_t i = 0; i < block; i++) {
+            cost += (uint32_t)abs(c[i] - r[i]);
+        }
+    }
+    return cost;
+}
+
 /* Compares one direction with the expected results for the same two frames. */
 static int compare(const struct gpume_bench_clip *clip, const struct gpume_params *params,
     const struct gpume_bench_answers *answers, bool ahead, const struct gpume_vector *vectors,

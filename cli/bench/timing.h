@@ -6,8 +6,26 @@
 #ifndef GPUME_CLI_BENCH_TIMING_H
 #define GPUME_CLI_BENCH_TIMING_H
 
-#include "bench/agree.h"
 #include "bench/clip.h"
+
+/* Vectors and costs of several frame pairs, one after the other. */
+struct gpume_bench_answers {
+    uint32_t fields, blocks;
+    struct gpume_vector *vectors;
+    uint32_t *costs;
+};
+
+void gpume_bench_answers_finish(struct gpume_bench_answers *answers);
+
+/* Index of the first block that differs, or UINT32_MAX. costs NULL: compares vectors only. */
+uint32_t gpume_bench_difference(const struct gpume_bench_answers *answers, uint32_t index,
+    const struct gpume_vector *vectors, const uint32_t *costs);
+
+/* Blocks of a picture. */
+uint32_t gpume_bench_blocks(const struct gpume_params *params);
+
+/* Pixel differences in a frame pair if every candidate of every block is compared in full. */
+double gpume_bench_differences(const struct gpume_params *params);
 
 /* Medians over repeats. */
 struct gpume_bench_time {
