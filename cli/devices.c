@@ -4,6 +4,7 @@
  * implementations of the search; or all of it as JSON. Having no device is no error, since the CPU
  * engine always works.
  */
+#include "base/status.h"
 #include "commands.h"
 #include "console.h"
 #include "files/json.h"
@@ -143,10 +144,7 @@ static void put_search(struct gpume_json *json, const struct gpume_search_info *
 static int write_json(const struct machine *machine, const struct gpume_log *log)
 {
     struct gpume_json json;
-    const int status = gpume_json_start(&json, FORMAT, log);
-    if (status != GPUME_OK) {
-        return status;
-    }
+    GPUME_CHECK(gpume_json_start(&json, FORMAT, log));
     put_cpu(&json, machine);
     gpume_json_begin_list(&json, "devices");
     for (uint32_t i = 0; i < machine->device_count; i++) {

@@ -62,13 +62,10 @@ static int open_loop(struct loop *loop, const char *device, const struct kind *k
     gpume_compute_params_default(&params);
     params.backend = GPUME_BACKEND_VULKAN;
     params.device = device;
-    int status;
-    GPUME_TRY(gpume_compute_open(&loop->compute, &params));
-    GPUME_TRY(
+    GPUME_CHECK(gpume_compute_open(&loop->compute, &params));
+    GPUME_CHECK(
         gpume_array_create(loop->compute, &loop->results, GPUME_CEILING_LOCAL * sizeof(uint32_t)));
-    GPUME_TRY(gpume_program_create(loop->compute, &loop->program, &program));
-fail:
-    return status;
+    return gpume_program_create(loop->compute, &loop->program, &program);
 }
 
 static void close_loop(struct loop *loop)
@@ -94,11 +91,10 @@ static int run(struct loop *loop, uint64_t *ns)
 static int measure_runs(struct loop *loop, uint64_t *best_ns)
 {
     uint64_t ns, best = UINT64_MAX, spent = 0;
-    int status;
     loop->groups = GROUPS_FIRST;
-    GPUME_TRY(run(loop, &ns)); /* drivers defer work to the first run */
+    GPUME_CHECK(run(loop, &ns)); /* drivers defer work to the first run */
     while (spent < ATTEMPTS * LONG_NS) {
-        GPUME_TRY(run(loop, &ns));
+        GPUME_CHECK(run(loop, &ns));
         if (best == UINT64_MAX && ns < LONG_NS && loop->groups < GROUPS_MAX) {
             loop->groups *= ns < LONG_NS / GROWTH ? GROWTH : 2;
         } else {
@@ -107,8 +103,7 @@ static int measure_runs(struct loop *loop, uint64_t *best_ns)
         }
     }
     *best_ns = best;
-fail:
-    return status;
+    return GPUME_OK;
 }
 
 static double measure(const char *device, const struct kind *kind)

@@ -78,13 +78,11 @@ static int add_plane(struct gpume_bench_clip *clip, uint32_t width, uint32_t hei
 int gpume_bench_clip_make(struct gpume_bench_clip *clip, enum gpume_bench_content content,
     uint32_t width, uint32_t height, uint32_t bits, uint32_t count)
 {
-    int status = GPUME_OK;
     for (uint32_t i = 0; i < count; i++) {
-        GPUME_TRY(add_plane(clip, width, height, bits));
+        GPUME_CHECK(add_plane(clip, width, height, bits));
         fill(&clip->planes[i], content, i);
     }
-fail:
-    return status;
+    return GPUME_OK;
 }
 
 static int read_frames(struct gpume_bench_clip *clip, struct gpume_source *source,

@@ -2,6 +2,7 @@
 #include "bench/repeat.h"
 
 #include "base/clock.h"
+#include "base/status.h"
 #include "progress.h"
 
 #include <gpume/gpume.h>
@@ -45,10 +46,7 @@ int gpume_bench_repeat(uint64_t budget_ns, gpume_bench_repeat_fn once, void *opa
     while (
         count == 0 || (count < GPUME_BENCH_REPEATS_MAX &&
                           (spent < budget_ns || (count < REPEATS_MIN && spent < 4 * budget_ns)))) {
-        const int status = once(opaque, &all[count]);
-        if (status != GPUME_OK) {
-            return status;
-        }
+        GPUME_CHECK(once(opaque, &all[count]));
         count++;
         spent = gpume_clock_ns() - start;
     }

@@ -97,14 +97,12 @@ static int check_plain(struct job *job, const char *content)
     params.search = "plain";
     show(job, content, "checking with plain", "cpu");
     const struct gpume_bench_answers *answers = NULL;
-    int status;
-    GPUME_TRY(gpume_bench_fit(&job->clip, &params, params.block,
+    GPUME_CHECK(gpume_bench_fit(&job->clip, &params, params.block,
         job->budget_ns / gpume_bench_cycle(&job->clip), gpume_bench_once));
-    GPUME_TRY(find_answers(job, &params, &answers));
-    GPUME_TRY(gpume_bench_compare(&job->clip, &params, answers));
+    GPUME_CHECK(find_answers(job, &params, &answers));
+    GPUME_CHECK(gpume_bench_compare(&job->clip, &params, answers));
     lower(&job->bench.plain_rows, params.height);
-fail:
-    return status;
+    return GPUME_OK;
 }
 
 /* Scales times to the whole picture, assuming that rows that were not searched take as long. A
@@ -134,10 +132,9 @@ static int measure_one(struct job *job, const char *content, const struct gpume_
         cpu ? params.block * (params.threads > 1 ? 2 * params.threads : 1) : params.block;
     const struct gpume_bench_answers *answers = NULL;
     struct gpume_bench_time time;
-    int status;
-    GPUME_TRY(gpume_bench_fit(&job->clip, &params, rows, job->budget_ns / PARTS, one->once));
-    GPUME_TRY(find_answers(job, &params, &answers));
-    GPUME_TRY(one->measure(&job->clip, &params, answers, job->budget_ns, &time));
+    GPUME_CHECK(gpume_bench_fit(&job->clip, &params, rows, job->budget_ns / PARTS, one->once));
+    GPUME_CHECK(find_answers(job, &params, &answers));
+    GPUME_CHECK(one->measure(&job->clip, &params, answers, job->budget_ns, &time));
     struct gpume_bench_row *row = &bench->rows[bench->count++]; /* for all setups, two contents */
     *row = (struct gpume_bench_row){
         .content = content,
@@ -150,8 +147,7 @@ static int measure_one(struct job *job, const char *content, const struct gpume_
     snprintf(row->device, sizeof(row->device), "%s", cpu ? bench->cpu : one->setup.device);
     snprintf(row->driver, sizeof(row->driver), "%s", one->setup.driver);
     fill_times(row, &params, &one->params, &time);
-fail:
-    return status;
+    return GPUME_OK;
 }
 
 /* Speed relative to the fastest search on one core without elimination, and to mestimate. Compares

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "bench/setups.h"
 
+#include "base/status.h"
 #include "bench/ceiling.h"
 #include "bench/ffmpeg.h"
 #include "console.h"
@@ -139,10 +140,7 @@ static int add_searches(struct finder *finder, const struct gpume_params *on, do
             struct gpume_params params = *on;
             params.search = search->name;
             params.no_elimination = full;
-            const int status = add(finder, &params, ceiling);
-            if (status != GPUME_OK) {
-                return status;
-            }
+            GPUME_CHECK(add(finder, &params, ceiling));
         }
     }
     return GPUME_OK;

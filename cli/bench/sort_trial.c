@@ -110,14 +110,12 @@ static int sort_on_device(void *opaque, double *us)
     gpume_array *const *arrays = trial->arrays;
     const uint64_t bytes = trial->count * sizeof(*trial->keys);
     struct gpume_compute_times times;
-    int status;
-    GPUME_TRY(gpume_array_copy(arrays[2], 0, arrays[0], 0, bytes));
-    GPUME_TRY(trial->order ? gpume_array_copy(arrays[3], 0, arrays[1], 0, bytes) : GPUME_OK);
-    GPUME_TRY(gpume_array_sort(&trial->params, arrays[2], arrays[3], trial->count));
+    GPUME_CHECK(gpume_array_copy(arrays[2], 0, arrays[0], 0, bytes));
+    GPUME_CHECK(trial->order ? gpume_array_copy(arrays[3], 0, arrays[1], 0, bytes) : GPUME_OK);
+    GPUME_CHECK(gpume_array_sort(&trial->params, arrays[2], arrays[3], trial->count));
     gpume_compute_get_times(trial->compute, &times);
     *us = (double)times.run_ns / 1e3;
-fail:
-    return status;
+    return GPUME_OK;
 }
 
 int gpume_sort_trial_on_device(struct gpume_sort_trial *trial, double *us)

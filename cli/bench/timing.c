@@ -182,10 +182,7 @@ static int advance(struct stream *stream, uint64_t fields)
 int gpume_bench_look(const struct gpume_params *params, struct gpume_bench_setup *setup)
 {
     gpume *ctx = NULL;
-    const int status = gpume_open(&ctx, params);
-    if (status != GPUME_OK) {
-        return status;
-    }
+    GPUME_CHECK(gpume_open(&ctx, params));
     struct gpume_info info;
     gpume_get_info(ctx, &info);
     snprintf(setup->device, sizeof(setup->device), "%s", info.device);
@@ -222,10 +219,7 @@ int gpume_bench_fit(const struct gpume_bench_clip *clip, struct gpume_params *pa
     params->height = rows < whole ? rows : whole;
     for (;;) {
         uint64_t ns = 0;
-        const int status = once(clip, params, &ns);
-        if (status != GPUME_OK) {
-            return status;
-        }
+        GPUME_CHECK(once(clip, params, &ns));
         ns = ns ? ns : 1;
         const uint64_t affordable = (uint64_t)params->height * budget_ns / ns;
         if (affordable >= whole) {
@@ -280,10 +274,7 @@ static int repeat(
     struct gpume_stats before, after;
     gpume_get_stats(stream->ctx, &before);
     while (rounds < ROUNDS_MAX && (rounds < ROUNDS_MIN || now - start < budget_ns)) {
-        const int status = advance(stream, fields);
-        if (status != GPUME_OK) {
-            return status;
-        }
+        GPUME_CHECK(advance(stream, fields));
         const uint64_t then = gpume_clock_ns();
         gpume_get_stats(stream->ctx, &after);
         search[rounds] =
@@ -326,15 +317,12 @@ static int repeat_compared(struct stream *stream, const struct gpume_bench_answe
     const bool slow = field_ns > SLOW_NS;
     const uint32_t apart = slow ? 0 : gpume_bench_cycle(stream->clip);
     uint64_t fields = 0;
-    int status;
-    GPUME_TRY(advance(stream, apart));
+    GPUME_CHECK(advance(stream, apart));
     stream->expected = slow ? answers : NULL;
-    GPUME_TRY(fit_round(stream, field_ns, budget_ns / ROUNDS, &fields));
-    GPUME_TRY(repeat(stream, fields, budget_ns, time));
+    GPUME_CHECK(fit_round(stream, field_ns, budget_ns / ROUNDS, &fields));
+    GPUME_CHECK(repeat(stream, fields, budget_ns, time));
     stream->expected = answers;
-    status = advance(stream, apart);
-fail:
-    return status;
+    return advance(stream, apart);
 }
 
 int gpume_bench_measure(const struct gpume_bench_clip *clip, const struct gpume_params *params,

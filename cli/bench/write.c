@@ -76,8 +76,7 @@ static void put_array(struct gpume_json *json, const struct gpume_bench_row *row
 static int write_json(const struct gpume_bench *bench)
 {
     struct gpume_json json;
-    int status;
-    GPUME_TRY(gpume_json_start(&json, FORMAT, &console));
+    GPUME_CHECK(gpume_json_start(&json, FORMAT, &console));
     gpume_json_text(&json, "commit", bench->commit[0] ? bench->commit : NULL);
     gpume_json_text(&json, "cpu", bench->cpu);
     if (!bench->arrays) {
@@ -98,9 +97,7 @@ static int write_json(const struct gpume_bench *bench)
         }
         gpume_json_end_list(&json);
     }
-    status = gpume_json_finish(&json);
-fail:
-    return status;
+    return gpume_json_finish(&json);
 }
 
 /* A cell, quoted if necessary, and a comma. */

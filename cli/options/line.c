@@ -6,6 +6,7 @@
  */
 #include "options/line.h"
 
+#include "base/status.h"
 #include "commands.h"
 #include "console.h"
 
@@ -325,10 +326,7 @@ int gpume_line_parse(struct gpume_line *line, int argc, char **argv)
         line->command->set_defaults(line->options);
     }
     for (; cursor.at < argc; cursor.at++) {
-        const int status = take_argument(&cursor);
-        if (status != GPUME_OK) {
-            return status;
-        }
+        GPUME_CHECK(take_argument(&cursor));
         if (line->options->request != GPUME_REQUEST_NONE) {
             const bool all = line->options->request == GPUME_REQUEST_HELP && argv[cursor.at + 1] &&
                              strcmp(argv[cursor.at + 1], "all") == 0;

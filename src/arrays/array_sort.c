@@ -58,10 +58,7 @@ int gpume_array_sort(
         return GPUME_INVALID;
     }
     struct gpume_sort_params own;
-    int status = read_params(keys->compute, params, count, &own);
-    if (status != GPUME_OK) {
-        return status;
-    }
+    GPUME_CHECK(read_params(keys->compute, params, count, &own));
     if (!gpume_array_holds(keys, 0, count * 4) ||
         (payload && (payload == keys || payload->compute != keys->compute ||
                         !gpume_array_holds(payload, 0, count * 4)))) {

@@ -15,6 +15,15 @@ static inline bool gpume_status_is_of_gpu(int status)
            status == GPUME_DEVICE_LOST;
 }
 
+/* Returns the value of the expression if it is not GPUME_OK. For functions that release nothing. */
+#define GPUME_CHECK(expression)                                                                    \
+    do {                                                                                           \
+        const int checked = (expression);                                                          \
+        if (checked != GPUME_OK) {                                                                 \
+            return checked;                                                                        \
+        }                                                                                          \
+    } while (0)
+
 /* Jumps to the label `fail` if the expression, stored in `int status`, is not GPUME_OK. */
 #define GPUME_TRY(expression)                                                                      \
     do {                                                                                           \

@@ -28,11 +28,8 @@ static int prepare_kernel(struct gpume_gpu *gpu, const uint32_t *words, size_t b
         .constants = constants,
         .constant_count = GPUME_ARRAY_SPEC_COUNT,
     };
-    int status;
-    GPUME_TRY(gpume_kernel_create(gpu, &info, kernel));
-    GPUME_TRY(gpume_kernel_wait(gpu, kernel));
-fail:
-    return status;
+    GPUME_CHECK(gpume_kernel_create(gpu, &info, kernel));
+    return gpume_kernel_wait(gpu, kernel);
 }
 
 static int prepare_buffer(struct gpume_gpu *gpu, uint64_t bytes, struct gpume_buffer *buffer)
@@ -45,19 +42,16 @@ int gpume_array_kernels_prepare(
 {
     uint32_t bytes = gpume_element_bytes(what->element);
     bool minimum = what->kind == GPUME_REDUCE_MINIMUM;
-    int status;
-    GPUME_TRY(prepare_buffer(gpu, GPUME_ARRAY_GROUPS * 8, &kernels->partials));
-    GPUME_TRY(prepare_buffer(gpu, GPUME_HISTOGRAM_MAX * 8, &kernels->results));
+    GPUME_CHECK(prepare_buffer(gpu, GPUME_ARRAY_GROUPS * 8, &kernels->partials));
+    GPUME_CHECK(prepare_buffer(gpu, GPUME_HISTOGRAM_MAX * 8, &kernels->results));
     if (what->kind == GPUME_REDUCE_HISTOGRAM) {
         return prepare_kernel(gpu, array_histogram, sizeof(array_histogram), bytes, false,
             &kernels->histogram[bytes]);
     }
-    GPUME_TRY(prepare_kernel(
+    GPUME_CHECK(prepare_kernel(
         gpu, array_reduce, sizeof(array_reduce), bytes, minimum, &kernels->reduce[minimum][bytes]));
-    GPUME_TRY(prepare_kernel(
-        gpu, array_reduce, sizeof(array_reduce), 8, minimum, &kernels->reduce[minimum][8]));
-fail:
-    return status;
+    return prepare_kernel(
+        gpu, array_reduce, sizeof(array_reduce), 8, minimum, &kernels->reduce[minimum][8]);
 }
 
 void gpume_array_kernels_destroy(struct gpume_gpu *gpu, struct gpume_array_kernels *kernels)

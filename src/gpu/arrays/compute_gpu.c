@@ -154,13 +154,11 @@ static void begin(struct gpu_compute *compute)
 static int end(struct gpu_compute *compute, uint64_t *run_ns)
 {
     uint64_t row_ns[GPUME_ROW_COUNT] = {0}, start = gpume_clock_ns();
-    int status;
     gpume_slot_row_done(&compute->slot, GPUME_ROW_UPLOAD); /* the only stage there is */
-    GPUME_TRY(gpume_slot_submit(&compute->slot, &compute->timeline));
-    GPUME_TRY(gpume_slot_wait(&compute->slot, &compute->timeline, row_ns));
+    GPUME_CHECK(gpume_slot_submit(&compute->slot, &compute->timeline));
+    GPUME_CHECK(gpume_slot_wait(&compute->slot, &compute->timeline, row_ns));
     *run_ns = row_ns[GPUME_ROW_UPLOAD] > 0 ? row_ns[GPUME_ROW_UPLOAD] : gpume_clock_ns() - start;
-fail:
-    return status;
+    return GPUME_OK;
 }
 
 static int copy(void *state, void *to, uint64_t to_offset, const void *from, uint64_t from_offset,
@@ -181,36 +179,31 @@ static int reduce(void *state, const struct gpume_reduction *what, const void *m
     struct gpu_compute *compute = state;
     const struct gpume_buffer *data = memory;
     bool histogram = what->kind == GPUME_REDUCE_HISTOGRAM;
-    int status;
     if (what->count == 0) {
         for (uint32_t i = 0; i < (histogram ? what->bin_count : 1); i++) {
             results[i] = 0;
         }
         return GPUME_OK;
     }
-    GPUME_TRY(gpume_array_kernels_prepare(&compute->gpu, what, &compute->kernels));
+    GPUME_CHECK(gpume_array_kernels_prepare(&compute->gpu, what, &compute->kernels));
     begin(compute);
     gpume_array_kernels_record(&compute->slot, what, &compute->kernels, data->address);
-    GPUME_TRY(end(compute, run_ns));
-    GPUME_TRY(gpume_transfer_read(&compute->transfer, &compute->kernels.results, 0, results,
+    GPUME_CHECK(end(compute, run_ns));
+    GPUME_CHECK(gpume_transfer_read(&compute->transfer, &compute->kernels.results, 0, results,
         (histogram ? what->bin_count : 1) * sizeof(*results)));
     if (what->kind == GPUME_REDUCE_MINIMUM) {
         results[1] = results[0] >> 32; /* the high word is the index */
         results[0] &= UINT32_MAX;
     }
-fail:
-    return status;
+    return GPUME_OK;
 }
 
 static int sort_arrays(void *state, const struct gpume_sort_params *params, void *keys,
     void *payload, uint64_t count, uint64_t *run_ns)
 {
     struct gpu_compute *compute = state;
-    int status = gpume_segment_sort_prepare(
-        &compute->gpu, &compute->transfer, params, keys, payload, count, &compute->sort);
-    if (status != GPUME_OK) {
-        return status;
-    }
+    GPUME_CHECK(gpume_segment_sort_prepare(
+        &compute->gpu, &compute->transfer, params, keys, payload, count, &compute->sort));
     begin(compute);
     gpume_segment_sort_record(&compute->sort, &compute->slot);
     return end(compute, run_ns);
@@ -281,10 +274,7 @@ static int program_run(void *state, void *opaque, void *const *memories, const v
     struct gpu_compute *compute = state;
     const struct gpume_kernel *kernel = opaque;
     struct gpume_view views[GPUME_PROGRAM_ARRAYS_MAX];
-    int status = check_run(&compute->gpu, kernel->buffer_count, memories, groups);
-    if (status != GPUME_OK) {
-        return status;
-    }
+    GPUME_CHECK(check_run(&compute->gpu, kernel->buffer_count, memories, groups));
     for (uint32_t i = 0; i < kernel->buffer_count; i++) {
         views[i] = gpume_buffer_view(memories[i]);
     }

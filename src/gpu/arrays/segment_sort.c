@@ -85,7 +85,6 @@ int gpume_segment_sort_prepare(struct gpume_gpu *gpu, struct gpume_transfer *tra
     const struct gpume_buffer *payload, uint64_t count, struct gpume_segment_sort *sort)
 {
     VkDeviceSize scratch = 0;
-    int status;
     sort->task = (struct gpume_sort_task){
         .keys = keys->address,
         .payload = payload ? payload->address : 0,
@@ -96,9 +95,9 @@ int gpume_segment_sort_prepare(struct gpume_gpu *gpu, struct gpume_transfer *tra
         .method = params->method,
     };
     memset(sort->classes, 0, sizeof(sort->classes));
-    GPUME_TRY(prepare_kernels(gpu, &sort->sort));
+    GPUME_CHECK(prepare_kernels(gpu, &sort->sort));
     if (params->segments) {
-        GPUME_TRY(fill_table(gpu, transfer, params, sort));
+        GPUME_CHECK(fill_table(gpu, transfer, params, sort));
     } else {
         sort->classes[0].count = 1;
         sort->classes[0].longest = (uint32_t)count;
@@ -107,11 +106,10 @@ int gpume_segment_sort_prepare(struct gpume_gpu *gpu, struct gpume_transfer *tra
         sort->task.longest = sort->classes[class].longest;
         scratch = gpume_max_u64(scratch, gpume_k_sort_scratch(&sort->sort, &sort->task));
     }
-    GPUME_TRY(grow(gpu, scratch, &sort->scratch));
+    GPUME_CHECK(grow(gpu, scratch, &sort->scratch));
     sort->task.scratch = sort->scratch.address;
     sort->task.table = params->segments ? sort->table.address : 0;
-fail:
-    return status;
+    return GPUME_OK;
 }
 
 /* No barrier between classes: segments do not overlap, nor does what they take of scratch memory.

@@ -11,15 +11,13 @@
 int gpume_transfer_create(
     struct gpume_gpu *gpu, struct gpume_timeline *timeline, struct gpume_transfer *transfer)
 {
-    int status = GPUME_OK;
     transfer->timeline = timeline;
     for (uint32_t i = 0; i < GPUME_TRANSFER_LANES; i++) {
-        GPUME_TRY(gpume_slot_create(gpu, 0, 0, &transfer->lanes[i].slot));
-        GPUME_TRY(gpume_buffer_create(
+        GPUME_CHECK(gpume_slot_create(gpu, 0, 0, &transfer->lanes[i].slot));
+        GPUME_CHECK(gpume_buffer_create(
             gpu, GPUME_BUFFER_STAGING, PIECE_BYTES, &transfer->lanes[i].staging));
     }
-fail:
-    return status;
+    return GPUME_OK;
 }
 
 void gpume_transfer_destroy(struct gpume_gpu *gpu, struct gpume_transfer *transfer)
