@@ -31,6 +31,15 @@ struct gpume_bench_places {
     struct gpume_bench bench;
 };
 
+/* A hash: pseudorandom numbers from consecutive ones. */
+static inline uint32_t gpume_bench_noise(uint32_t i)
+{
+    uint32_t bits = i * 0x9E3779B1u + 0x7F4A7C15u;
+    bits = (bits ^ (bits >> 15)) * 0x2C1B3C6Du;
+    bits = (bits ^ (bits >> 12)) * 0x297A2D39u;
+    return bits ^ (bits >> 15);
+}
+
 /* A new row; NULL if the table is full. */
 struct gpume_bench_row *gpume_bench_row(struct gpume_bench_places *places,
     const struct gpume_bench_method *method, const char *work, uint64_t items, uint32_t bits);

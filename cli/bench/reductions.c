@@ -135,25 +135,16 @@ fail:
     return status;
 }
 
-static uint32_t *make_noise(uint64_t bytes)
-{
-    uint32_t state = 2463534242u, *noise = malloc((size_t)bytes);
-    for (uint64_t i = 0; noise && i < bytes / 4; i++) { /* Marsaglia 2003, "Xorshift RNGs" */
-        state ^= state << 13;
-        state ^= state >> 17;
-        state ^= state << 5;
-        noise[i] = state;
-    }
-    return noise;
-}
-
 static int measure_size(struct reducing *r, struct gpume_bench_method methods[2])
 {
     static struct answer answers[WORKS];
-    uint32_t *noise = make_noise(r->bytes);
+    uint32_t *noise = malloc((size_t)r->bytes);
     int status = GPUME_OK;
     if (!noise) {
         return gpume_refuse(GPUME_NOMEM, "bench: out of memory; --reduce needs 3 GiB");
+    }
+    for (uint64_t i = 0; i < r->bytes / sizeof(*noise); i++) {
+        noise[i] = gpume_bench_noise((uint32_t)i);
     }
     for (int i = 0; i < 2 && status == GPUME_OK; i++) {
         r->method = &methods[i];

@@ -27,15 +27,6 @@ struct sorting {
     uint32_t *sorted, *places_of; /* the expected results */
 };
 
-/* A hash: pseudorandom keys from consecutive numbers. */
-static uint32_t key_of(uint32_t i)
-{
-    uint32_t bits = i * 0x9E3779B1u + 0x7F4A7C15u;
-    bits = (bits ^ (bits >> 15)) * 0x2C1B3C6Du;
-    bits = (bits ^ (bits >> 12)) * 0x297A2D39u;
-    return bits ^ (bits >> 15);
-}
-
 static bool in_order(const struct sorting *s, uint64_t first, uint64_t count)
 {
     for (uint64_t i = first; i < first + count; i++) {
@@ -107,7 +98,7 @@ static int measure_count(struct sorting *s, struct gpume_bench_method *methods, 
 {
     const uint32_t first = s->places->bench.count;
     for (; s->made < count; s->made++) {
-        s->keys[s->made] = key_of((uint32_t)s->made);
+        s->keys[s->made] = gpume_bench_noise((uint32_t)s->made);
     }
     s->trial.count = count;
     int status = solve(s);
