@@ -76,11 +76,12 @@ static const struct gpume_command *find_command(struct cursor *cursor)
     return gpume_commands[0];
 }
 
-/* "gpume" or "gpume sort". */
-static const char *program(const struct gpume_command *command, char text[32])
+/* "gpume" or "gpume sort", until the next call. */
+static const char *program(const struct gpume_command *command)
 {
+    static char text[32];
     const bool named = command != gpume_commands[0];
-    snprintf(text, 32, "gpume%s%s", named ? " " : "", named ? command->name : "");
+    snprintf(text, sizeof(text), "gpume%s%s", named ? " " : "", named ? command->name : "");
     return text;
 }
 
@@ -131,24 +132,23 @@ static const struct gpume_option *find_nearest(
 /* Names the other commands that have the option, if any. */
 static bool refuse_foreign(const struct gpume_command *command, const char *name, size_t length)
 {
-    char owners[128] = "", text[32];
+    char owners[128] = "";
     for (size_t c = 0; gpume_commands[c]; c++) {
         if (gpume_command_option(gpume_commands[c], name, length)) {
             const size_t used = strlen(owners);
             snprintf(owners + used, sizeof(owners) - used, "%s'%s'", used > 0 ? " and " : "",
-                program(gpume_commands[c], text));
+                program(gpume_commands[c]));
         }
     }
     if (owners[0]) {
         gpume_console_error("--%.*s: not an option of '%s', but of %s", (int)length, name,
-            program(command, text), owners);
+            program(command), owners);
     }
     return owners[0] != '\0';
 }
 
 static int refuse_unknown(const struct gpume_command *command, const char *name, size_t length)
 {
-    char text[32];
     const struct gpume_option *nearest = NULL;
     if (length < 32 && refuse_foreign(command, name, length)) {
         return GPUME_INVALID;
@@ -156,18 +156,17 @@ static int refuse_unknown(const struct gpume_command *command, const char *name,
     nearest = find_nearest(command, name, length);
     if (nearest) {
         gpume_console_error("unknown option --%.*s; did you mean --%s? '%s --help%s' lists all",
-            (int)length, name, nearest->name, program(command, text),
+            (int)length, name, nearest->name, program(command),
             command == gpume_commands[0] ? " all" : "");
     } else {
         gpume_console_error("unknown option --%.*s; try '%s --help'",
-            length > 200 ? 200 : (int)length, name, program(command, text));
+            length > 200 ? 200 : (int)length, name, program(command));
     }
     return GPUME_INVALID;
 }
 
 static int refuse_letter(const struct gpume_command *command, char letter)
 {
-    char text[32];
     for (size_t c = 0; gpume_commands[c]; c++) {
         const struct gpume_option *option = find_letter(gpume_commands[c], letter);
         if (option) {
@@ -175,7 +174,7 @@ static int refuse_letter(const struct gpume_command *command, char letter)
         }
     }
     return gpume_refuse(
-        GPUME_INVALID, "unknown option -%c; try '%s --help'", letter, program(command, text));
+        GPUME_INVALID, "unknown option -%c; try '%s --help'", letter, program(command));
 }
 
 static int refuse_value(const struct gpume_option *option, const char *spelled, const char *text)
@@ -198,10 +197,9 @@ static int take(
     struct gpume_line *line = cursor->line;
     assert(option->type->bytes == 0 || option->type->bytes == option->bytes);
     if (option->value && !text) {
-        char command[32];
         if (cursor->at + 1 >= cursor->argc) {
             return gpume_refuse(GPUME_INVALID, "%s needs a value: %s %s; try '%s --help'", spelled,
-                spelled, option->value, program(line->command, command));
+                spelled, option->value, program(line->command));
         }
         text = cursor->argv[++cursor->at];
     }
@@ -252,14 +250,13 @@ static int take_operand(struct cursor *cursor, const char *name)
 {
     const struct gpume_command *command = cursor->line->command;
     struct gpume_common_options *options = cursor->line->options;
-    char text[32];
     if (name[0] == '\0') {
         return gpume_refuse(
-            GPUME_INVALID, "an input's name is empty; try '%s --help'", program(command, text));
+            GPUME_INVALID, "an input's name is empty; try '%s --help'", program(command));
     }
     if (options->input_count == command->operands_max) {
         return gpume_refuse(GPUME_INVALID, "%s: too many inputs; '%s' takes %s", name,
-            program(command, text), command->operands);
+            program(command), command->operands);
     }
     options->inputs[options->input_count++] = name;
     return GPUME_OK;
@@ -303,11 +300,10 @@ static int check_rows(const struct gpume_line *line)
 static int check(const struct gpume_line *line)
 {
     const struct gpume_command *command = line->command;
-    char text[32];
     if (line->options->input_count < command->operands_min) {
         return gpume_refuse(GPUME_INVALID, "%s; '%s' takes %s; try '%s --help'",
-            line->options->input_count ? "too few inputs" : "no input", program(command, text),
-            command->operands, text);
+            line->options->input_count ? "too few inputs" : "no input", program(command),
+            command->operands, program(command));
     }
     const int status = check_rows(line);
     return status || !command->check ? status : command->check(line->options, line);
