@@ -46,7 +46,25 @@
 #define GPUME_SPEC_GIVE_UP 22         /* candidates to compare before a block falls back */
 #define GPUME_SPEC_PART 23 /* rows of groups of candidates that pruning takes at a time */
 #define GPUME_SPEC_ROWS 24 /* 1 = sums of quarters alone, in rows, for prune_small.comp */
-#define GPUME_SPEC_COUNT 25
+/* Of the general search: */
+#define GPUME_SPEC_UNITS_LOG2 25 /* of vectors in a pixel: 1, 2 or 4 */
+#define GPUME_SPEC_INTERPOLATION 26
+#define GPUME_SPEC_FULL 27   /* 1 = every fraction is a candidate */
+#define GPUME_SPEC_METRIC 28 /* as those below */
+#define GPUME_SPEC_RATE 29   /* 1 = vectors have a price */
+#define GPUME_SPEC_LAMBDA 30
+#define GPUME_SPEC_KEPT 31       /* candidates of a block */
+#define GPUME_SPEC_CONFIDENCE 32 /* 1 = ties are counted */
+#define GPUME_SPEC_REFERENCES 33 /* pairs of a task */
+#define GPUME_SPEC_COUNT 34
+
+/* enum gpume_metric and enum gpume_interpolation. */
+#define GPUME_SPEC_METRIC_SAD 0
+#define GPUME_SPEC_METRIC_SATD 1
+#define GPUME_SPEC_METRIC_SSD 2
+#define GPUME_SPEC_INTERPOLATION_H264 0
+#define GPUME_SPEC_INTERPOLATION_HEVC 1
+#define GPUME_SPEC_INTERPOLATION_BILINEAR 2
 
 #define GPUME_PATCH_COLUMNS 8 /* samples of a patch, see patches.glsl, */
 #define GPUME_PATCH_WORDS 32  /* and what it takes */
@@ -56,6 +74,7 @@
 #define GPUME_REDUCE_LOCAL 256
 #define GPUME_UPLOAD_LOCAL 64
 #define GPUME_FILTER_LOCAL 64
+#define GPUME_GENERAL_LOCAL 64
 #define GPUME_FILTER_WEIGHTS 961 /* of gpume_prefilter_tables; likeness comes behind them */
 #define GPUME_FILTER_PRODUCT_SHIFT 8
 

@@ -89,7 +89,7 @@ static int choose_searches(struct engine *engine, const struct gpume_cache *cach
 {
     const struct gpume_plan *plan = &engine->planned.plan;
     int status = GPUME_OK;
-    for (uint32_t i = 0; status == GPUME_OK && i < plan->layer_count; i++) {
+    for (uint32_t i = 0; status == GPUME_OK && !plan->general && i < plan->layer_count; i++) {
         status = gpume_choice_make(
             &engine->gpu, plan, &plan->layers[i], cache, &rules->tile, &engine->choices[i]);
     }
@@ -207,8 +207,10 @@ static int engine_submit(void *opaque, uint32_t index, const struct gpume_batch 
     struct engine *engine = opaque;
     struct gpume_slot *slot = &engine->slots[index];
     struct gpume_task tasks[GPUME_BATCH_MAX];
+    struct gpume_vector *predictors[GPUME_BATCH_MAX];
     for (uint32_t i = 0; i < batch->field_count; i++) {
         tasks[i] = batch->fields[i]->task;
+        predictors[i] = batch->fields[i]->predictors;
     }
     const struct gpume_work work = {
         .plan = &engine->planned.plan,
@@ -219,6 +221,7 @@ static int engine_submit(void *opaque, uint32_t index, const struct gpume_batch 
         .frames = batch->frames,
         .frame_count = batch->frame_count,
         .tasks = tasks,
+        .predictors = predictors,
         .task_count = batch->field_count,
         .pruned = gpume_pruning_next(&engine->pruning, index, batch->field_count),
     };
@@ -229,14 +232,16 @@ static int engine_submit(void *opaque, uint32_t index, const struct gpume_batch 
     return gpume_slot_submit(slot, &engine->timeline);
 }
 
-/* Where the results of task `index` begin, of all that are alike for every task. */
+/* Where the results of task `index` begin, of all that are alike for every task; NULL: there are
+ * none. */
 static const void *result_at(
     const struct engine *engine, uint32_t slot, enum gpume_work_array array, uint32_t index)
 {
     const struct gpume_array_places *places = &engine->planned.layout.arrays;
     VkDeviceSize share = places->bytes[array][0] / engine->planned.plan.batch;
-    return (const uint8_t *)engine->memory.parts[GPUME_MEMORY_READBACK][slot].mapped +
-           places->offsets[array][0] + index * share;
+    return share == 0 ? NULL
+                      : (const uint8_t *)engine->memory.parts[GPUME_MEMORY_READBACK][slot].mapped +
+                            places->offsets[array][0] + index * share;
 }
 
 /* The public field shows the first layer. */
@@ -255,6 +260,13 @@ static void fill_field(
         .vectors = result_at(engine, slot, GPUME_ARRAY_VECTORS, index),
         .costs = result_at(engine, slot, GPUME_ARRAY_COSTS, index),
         .ranks = result_at(engine, slot, GPUME_ARRAY_RANKS, index),
+        .bits = result_at(engine, slot, GPUME_ARRAY_BITS, index),
+        .refs = result_at(engine, slot, GPUME_ARRAY_REFS, index),
+        .refs2 = result_at(engine, slot, GPUME_ARRAY_REFS2, index),
+        .vectors2 = result_at(engine, slot, GPUME_ARRAY_VECTORS2, index),
+        .ties = result_at(engine, slot, GPUME_ARRAY_TIES, index),
+        .texture = result_at(engine, slot, GPUME_ARRAY_TEXTURE, index),
+        .chosen = result_at(engine, slot, GPUME_ARRAY_CHOSEN, index),
     };
     field->predicted = (struct gpume_plane){.stride = plan->plane_stride,
         .width = plan->params.width,
@@ -307,7 +319,7 @@ static void engine_get_info(void *opaque, struct gpume_info *info)
     info->backend = "vulkan";
     info->device = engine->gpu.properties.deviceName;
     info->driver = engine->gpu.driver;
-    info->search = engine->choices[0].variant->name;
+    info->search = engine->planned.plan.general ? "general" : engine->choices[0].variant->name;
     info->eliminates = prunes(engine);
     info->host_bytes = engine->planned.bytes.host;
     info->device_bytes = engine->planned.bytes.device;

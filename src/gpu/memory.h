@@ -13,16 +13,28 @@
 /* Arrays of one submission, task after task. Results have the same places in the device's buffer
  * and in the host's copy; each holds all layers. Of scratch arrays every layer has its own. */
 enum gpume_work_array {
-    GPUME_ARRAY_SUMS,                           /* GPUME_SUM_WORDS per task and layer */
-    GPUME_ARRAY_COUNTS,                         /* GPUME_COUNT_BYTES per task */
-    GPUME_ARRAY_VECTORS,                        /* a word per block */
-    GPUME_ARRAY_COSTS,                          /* a word per block */
-    GPUME_ARRAY_RANKS,                          /* a word per block */
+    GPUME_ARRAY_SUMS,    /* GPUME_SUM_WORDS per task and layer */
+    GPUME_ARRAY_COUNTS,  /* GPUME_COUNT_BYTES per task */
+    GPUME_ARRAY_VECTORS, /* a word per block */
+    GPUME_ARRAY_COSTS,   /* a word per block */
+    GPUME_ARRAY_RANKS,   /* a word per block */
+    GPUME_ARRAY_BITS,    /* these of the general search, see general/shared.h */
+    GPUME_ARRAY_REFS,
+    GPUME_ARRAY_REFS2,
+    GPUME_ARRAY_VECTORS2,
+    GPUME_ARRAY_TIES,
+    GPUME_ARRAY_TEXTURE,
+    GPUME_ARRAY_CHOSEN,
     GPUME_ARRAY_PREDICTED,                      /* a plane per task */
     GPUME_ARRAY_RESULTS,                        /* the number of results: scratch follows */
     GPUME_ARRAY_PARTIALS = GPUME_ARRAY_RESULTS, /* sums of parts of a field */
     GPUME_ARRAY_FALLBACK, /* blocks that pruning leaves to the full search, see match.h */
     GPUME_ARRAY_RANKING,  /* what sorting needs */
+    GPUME_ARRAY_GENERAL,  /* from here on of the general search: its table, see general/shared.h */
+    GPUME_ARRAY_PREDICTORS,
+    GPUME_ARRAY_PAIR_VECTORS,
+    GPUME_ARRAY_PAIR_COSTS,
+    GPUME_ARRAY_PAIR_TIES,
     GPUME_ARRAY_COUNT,
 };
 
@@ -37,6 +49,8 @@ enum gpume_memory_part {
     GPUME_MEMORY_FILTER_STAGING, /* tables of a filter, for the host */
     GPUME_MEMORY_FILTER_TABLES,  /* and for kernels */
     GPUME_MEMORY_FILTER_PLANES,  /* filtered frames of a submission, not yet padded */
+    GPUME_MEMORY_GENERAL, /* by slot: the table of the general search and given predictors, for the
+                             host */
     GPUME_MEMORY_PARTS,
 };
 

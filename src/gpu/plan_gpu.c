@@ -3,6 +3,7 @@
 
 #include "base/grid.h"
 #include "base/status.h"
+#include "gpu/general/general.h"
 #include "gpu/stages/prune.h"
 
 /* Bound larger, the same buffer was read five times slower on an NVIDIA H200 (driver 580). */
@@ -11,11 +12,15 @@
 const struct gpume_stage_ops *const gpume_stages[] = {
     &gpume_stage_upload,
     &gpume_stage_prefilter,
+    &gpume_stage_fractions,
     &gpume_stage_block_sums,
     &gpume_stage_prune_wide,
     &gpume_stage_prune_small,
     &gpume_stage_match,
     &gpume_stage_fallback,
+    &gpume_stage_pairs,
+    &gpume_stage_general_search,
+    &gpume_stage_choose,
     &gpume_stage_predict,
     &gpume_stage_reduce,
     &gpume_stage_rank,
@@ -54,7 +59,7 @@ static bool prunes(const struct gpume_gpu *gpu, const struct gpume_engine_gpu_ru
     bool processor = p->deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
     uint64_t candidates_min =
         rules->force_pruning ? 0 : gpume_prune_candidates_min(plan, layer, processor);
-    return plan->candidates >= candidates_min && gpume_prune_supports(layer) &&
+    return !plan->general && plan->candidates >= candidates_min && gpume_prune_supports(layer) &&
            !plan->params.no_elimination && plan->one_window &&
            gpume_max_u64(layout->sum_bytes, layout->patch_bytes) <=
                gpume_min_u64(WINDOW_BYTES, p->limits.maxStorageBufferRange);
@@ -109,12 +114,12 @@ static bool fits(const struct gpume_gpu *gpu, const struct gpume_plan_gpu *plann
            (allowed == 0 || bytes->host + bytes->device <= allowed);
 }
 
-/* Arrays of a field are bound whole. */
+/* Arrays of a field are bound whole, but for the general search. */
 static int check_ranges(const struct gpume_gpu *gpu, const struct gpume_plan *plan)
 {
     uint64_t range = gpu->properties.limits.maxStorageBufferRange;
     uint64_t bytes = (uint64_t)plan->batch * plan->blocks * 4;
-    if (bytes <= range) {
+    if (plan->general || bytes <= range) {
         return GPUME_OK;
     }
     gpume_log_write(gpu->log, GPUME_LOG_ERROR,
@@ -142,10 +147,6 @@ int gpume_plan_gpu_make(struct gpume_gpu *gpu, const struct gpume_params *params
     GPUME_TRY(gpume_plan_check_memory(
         params, planned->bytes.host + planned->bytes.device, prunes_any, gpu->log));
     GPUME_TRY(check_ranges(gpu, plan));
-    if (plan->general) {
-        gpume_log_write(gpu->log, GPUME_LOG_ERROR, "the general search is not built in");
-        status = GPUME_UNSUPPORTED;
-    }
 fail:
     return status;
 }

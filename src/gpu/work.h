@@ -33,9 +33,10 @@ struct gpume_work {
     uint32_t slot_index;
     struct gpume_frame *const *frames;
     uint32_t frame_count;
-    const struct gpume_task *tasks; /* results of task i lie at index i of every array */
-    uint32_t task_count;            /* at most plan.batch */
-    bool pruned;                    /* layers that can be are */
+    const struct gpume_task *tasks;         /* results of task i lie at index i of every array */
+    struct gpume_vector *const *predictors; /* of every task; NULL entries: none are given */
+    uint32_t task_count;                    /* at most plan.batch */
+    bool pruned;                            /* layers that can be are */
 };
 
 /* Pixel differences of one submission: a run can be ended between submissions only. */

@@ -124,6 +124,7 @@ const struct gpume_stage_ops gpume_stage_match = {
     .name = "match",
     .row = GPUME_ROW_MATCH,
     .of_layers = true,
+    .wanted = gpume_stage_wanted_special,
     .needs = match_needs,
     .create = create,
     .used = unpruned,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Rank: reads costs, writes ranks of the layer's blocks in every task, by falling cost, then rising
- * block: a sort with a segment for each task. Costs are visible since predict's barrier.
+ * block: a sort with a segment for each task, of its best candidates. Costs are visible since
+ * predict's barrier.
  */
 #include "base/grid.h"
 #include "base/status.h"
@@ -14,13 +15,14 @@
 static struct gpume_sort_task task_of(const struct gpume_stage_setup *setup, uint32_t task_count)
 {
     const struct gpume_shape *layer = gpume_stage_layer(setup);
-    uint32_t stride = setup->plan->blocks;
+    const struct gpume_plan *plan = setup->plan;
+    uint32_t stride = plan->kept * plan->blocks;
     return (struct gpume_sort_task){
         .count = (task_count - 1) * stride + layer->blocks,
         .segments = task_count,
         .stride = stride,
         .longest = layer->blocks,
-        .key_bits = (uint32_t)gpume_max_u64(layer->cost_bits, 1),
+        .key_bits = plan->general ? 32 : (uint32_t)gpume_max_u64(layer->cost_bits, 1),
         .flip = UINT32_MAX, /* falling */
         .ranks = 1,
         .place_bits = layer->index_bits,
@@ -32,7 +34,7 @@ static void needs(const struct gpume_stage_setup *setup, struct gpume_memory_nee
     const struct gpume_plan *plan = setup->plan;
     struct gpume_k_sort shapes = gpume_k_sort_shapes(setup->gpu, NULL);
     struct gpume_sort_task task = task_of(setup, plan->batch);
-    needs->arrays[GPUME_ARRAY_RANKS][0] = (VkDeviceSize)plan->batch * plan->blocks * 4;
+    needs->arrays[GPUME_ARRAY_RANKS][0] = (VkDeviceSize)plan->batch * plan->kept * plan->blocks * 4;
     needs->arrays[GPUME_ARRAY_RANKING][setup->layer] = gpume_k_sort_scratch(&shapes, &task);
 }
 

@@ -16,7 +16,8 @@ static void record(const struct gpume_gpu_stage *stage, const struct gpume_work 
     const struct gpume_buffer *to = &work->memory->parts[GPUME_MEMORY_READBACK][work->slot_index];
     for (uint32_t array = 0; array < GPUME_ARRAY_RESULTS; array++) {
         struct gpume_view view = gpume_work_array(work, array, 0);
-        if (array != GPUME_ARRAY_PREDICTED || work->plan->params.want_predicted) {
+        bool wanted = array != GPUME_ARRAY_PREDICTED || work->plan->params.want_predicted;
+        if (wanted && view.bytes > 0) {
             gpume_slot_copy(
                 work->slot, gpume_work_buffer(work, array), to, view.offset, view.bytes);
         }

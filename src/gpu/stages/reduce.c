@@ -47,6 +47,7 @@ const struct gpume_stage_ops gpume_stage_reduce = {
     .name = "reduce",
     .row = GPUME_ROW_REDUCE,
     .of_layers = true,
+    .wanted = gpume_stage_wanted_special,
     .needs = needs,
     .create = create,
     .before = gpume_barrier_kernel_to_kernel,

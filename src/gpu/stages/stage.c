@@ -10,7 +10,19 @@
  * from the seconds after which desktops give up on a device. */
 #define DISPATCH_WORK (1ull << 36)
 
+_Static_assert((int)GPUME_METRIC_SAD == GPUME_SPEC_METRIC_SAD &&
+                   (int)GPUME_METRIC_SATD == GPUME_SPEC_METRIC_SATD &&
+                   (int)GPUME_METRIC_SSD == GPUME_SPEC_METRIC_SSD &&
+                   (int)GPUME_INTERPOLATION_H264 == GPUME_SPEC_INTERPOLATION_H264 &&
+                   (int)GPUME_INTERPOLATION_HEVC == GPUME_SPEC_INTERPOLATION_HEVC &&
+                   (int)GPUME_INTERPOLATION_BILINEAR == GPUME_SPEC_INTERPOLATION_BILINEAR,
+    "as GLSL knows them");
 _Static_assert(GPUME_TASKS_BINDING == GPUME_KERNEL_UNIFORM_BINDING, "where task.glsl binds it");
+
+bool gpume_stage_wanted_special(const struct gpume_stage_setup *setup)
+{
+    return !setup->plan->general;
+}
 
 int gpume_stage_create(const struct gpume_stage_ops *ops, const struct gpume_stage_setup *setup,
     struct gpume_gpu_stage *stage)
@@ -54,6 +66,15 @@ void gpume_stage_constants(
     constants[GPUME_SPEC_WINDOW_Y] = p->window_y;
     constants[GPUME_SPEC_INSIDE] = p->edge == GPUME_EDGE_INSIDE;
     constants[GPUME_SPEC_BITS] = p->bits;
+    constants[GPUME_SPEC_UNITS_LOG2] = setup->plan->units / 2; /* of 1, 2 or 4 */
+    constants[GPUME_SPEC_INTERPOLATION] = (uint32_t)p->interpolation;
+    constants[GPUME_SPEC_FULL] = p->subpel_search == GPUME_SUBPEL_FULL;
+    constants[GPUME_SPEC_METRIC] = (uint32_t)p->metric;
+    constants[GPUME_SPEC_RATE] = p->rate;
+    constants[GPUME_SPEC_LAMBDA] = p->lambda;
+    constants[GPUME_SPEC_KEPT] = setup->plan->kept;
+    constants[GPUME_SPEC_CONFIDENCE] = p->confidence;
+    constants[GPUME_SPEC_REFERENCES] = setup->plan->references;
 }
 
 int gpume_stage_kernel(const struct gpume_stage_setup *setup, const struct gpume_kernel_code *code,

@@ -31,7 +31,7 @@ struct gpume_stage_setup {
     const struct gpume_match_choice *choice; /* the layer's search; NULL until it is made */
 };
 
-#define GPUME_STAGE_KERNELS_MAX 2u
+#define GPUME_STAGE_KERNELS_MAX 3u
 
 struct gpume_gpu_stage {
     const struct gpume_stage_ops *ops; /* NULL: nothing to create, wait for or destroy */
@@ -66,6 +66,9 @@ extern const struct gpume_stage_ops gpume_stage_upload, gpume_stage_prefilter,
     gpume_stage_block_sums, gpume_stage_prune_wide, gpume_stage_prune_small, gpume_stage_match,
     gpume_stage_fallback, gpume_stage_predict, gpume_stage_reduce, gpume_stage_rank,
     gpume_stage_readback;
+
+/* For `wanted` of stages that the general search replaces. */
+bool gpume_stage_wanted_special(const struct gpume_stage_setup *setup);
 
 static inline const struct gpume_shape *gpume_stage_layer(const struct gpume_stage_setup *setup)
 {

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How a block differs from its match, by METRIC. Include after general.glsl. Sums are those that
+ * gpume_options_check has bounded by 2^32 - 1, and what leads to them: coefficients of Hadamard
+ * transforms are at most 64 * 65535 < 2^22, and the absolute ones of a tile together at most
+ * 64 * 2^22 = 2^28.
+ */
+
+/* A block and the frames it is compared in. */
+struct Comparison {
+    ivec2 at, size;   /* of the block: its corner, and what is visible of it */
+    ivec2 picture;
+    uvec2 target, reference; /* plane 0 of frames */
+    uint stride, plane_quads;
+};
+
+Comparison comparison_of(gpume_general_push push, gpume_general_pair pair, uint block)
+{
+    Comparison c;
+    c.picture = ivec2(push.layer.width, push.layer.height);
+    c.at = ivec2(block % push.layer.blocks_x, block / push.layer.blocks_x) * ivec2(BLOCK_SIZE);
+    c.size = min(ivec2(BLOCK_SIZE), c.picture - c.at);
+    c.target = pair.target;
+    c.reference = pair.reference;
+    c.stride = push.stride;
+    c.plane_quads = push.plane_quads;
+    return c;
+}
+
+/* Is v, in units, a candidate? */
+bool allowed(Comparison c, ivec2 v)
+{
+    ivec2 low = c.at + (v >> UNITS_LOG2), high = c.at + c.size + (v + (UNITS - 1) >> UNITS_LOG2);
+    return abs(v.x) <= WINDOW_X * UNITS && abs(v.y) <= WINDOW_Y * UNITS &&
+           (INSIDE == 0u ||
+               (all(greaterThanEqual(low, ivec2(0))) && all(lessThanEqual(high, c.picture))));
+}
+
+/* Four samples that begin `shift` samples after a quad. */
+ivec4 shifted(ivec4 a, ivec4 b, uint shift)
+{
+    ivec4 c = (shift & 1u) != 0u ? ivec4(a.yzw, b.x) : a;
+    ivec2 d = (shift & 1u) != 0u ? b.yz : b.xy;
+    return (shift & 2u) != 0u ? ivec4(c.zw, d) : c;
+}
+
+/* Differences of the four samples from (x,y) of the block on; 0 outside what is visible. */
+ivec4 differences(Comparison c, Quads target, Quads match, uint to, uint from, uint shift, ivec2 p)
+{
+    if (p.y >= c.size.y) {
+        return ivec4(0);
+    }
+    uint offset = uint(p.y) * c.stride + uint(p.x) / 4u;
+    ivec4 t = unpack(target.at[to + offset]), a = unpack(match.at[from + offset]);
+    ivec4 r = shifted(a, unpack(match.at[from + offset + 1u]), shift);
+    return mix(ivec4(0), t - r, lessThan(ivec4(0, 1, 2, 3) + p.x, ivec4(c.size.x)));
+}
+
+/* Sums and differences of (x,y), (z,w), then of (x,z), (y,w). */
+ivec4 hadamard4(ivec4 v)
+{
+    v = ivec4(v.x + v.y, v.x - v.y, v.z + v.w, v.z - v.w);
+    return ivec4(v.xy + v.zw, v.xy - v.zw);
+}
+
+const uint TILE = 8u - ((BLOCK_W | BLOCK_H) & 4u);
+const uint TILE_QUADS = TILE / 4u;
+
+/* Of the tile at p. */
+uint tile_sum(Comparison c, Quads target, Quads match, uint to, uint from, uint shift, ivec2 p)
+{
+    ivec4 d[TILE * TILE_QUADS];
+    [[unroll]] for (uint y = 0u; y < TILE; y++) {
+        ivec4 a = hadamard4(differences(c, target, match, to, from, shift, p + ivec2(0, y)));
+        if (TILE_QUADS == 2u) {
+            ivec4 b = hadamard4(differences(c, target, match, to, from, shift, p + ivec2(4, y)));
+            d[y * TILE_QUADS] = a + b;
+            d[y * TILE_QUADS + TILE_QUADS - 1u] = a - b;
+        } else {
+            d[y] = a;
+        }
+    }
+    [[unroll]] for (uint half_count = 1u; half_count < TILE; half_count *= 2u) {
+        [[unroll]] for (uint i = 0u; i < TILE * TILE_QUADS; i++) {
+            uint row = i / TILE_QUADS, other = i + half_count * TILE_QUADS;
+            if ((row & half_count) == 0u) {
+                ivec4 a = d[i], b = d[other];
+                d[i] = a + b;
+                d[other] = a - b;
+            }
+        }
+    }
+    ivec4 sum = ivec4(0);
+    [[unroll]] for (uint i = 0u; i < TILE * TILE_QUADS; i++) {
+        sum += abs(d[i]);
+    }
+    uint s = uint(sum.x + sum.y + sum.z + sum.w);
+    return TILE == 8u ? (s + 2u) >> 2 : (s + 1u) >> 1;
+}
+
+/* D of candidate v, in units. Loop iterations: at most DIFFERENCE_ITERATIONS. */
+uint difference(Comparison c, ivec2 v)
+{
+    ivec2 fraction = v & (UNITS - 1), corner = c.at + ivec2(PAD_X, WINDOW_Y);
+    ivec2 place = corner + (v >> UNITS_LOG2);
+    Quads target = Quads(c.target);
+    Quads match = plane_of(c.reference, uint(fraction.y * UNITS + fraction.x), c.plane_quads);
+    uint to = uint(corner.y) * c.stride + uint(corner.x) / 4u, sum = 0u;
+    uint from = uint(place.y) * c.stride + uint(place.x) / 4u, shift = uint(place.x) % 4u;
+    if (METRIC == GPUME_SPEC_METRIC_SATD) {
+        for (int y = 0; y < c.size.y; y += int(TILE)) {
+            for (int x = 0; x < c.size.x; x += int(TILE)) {
+                sum += tile_sum(c, target, match, to, from, shift, ivec2(x, y));
+            }
+        }
+        return sum;
+    }
+    for (int y = 0; y < c.size.y; y++) {
+        for (int x = 0; x < c.size.x; x += 4) {
+            ivec4 d = differences(c, target, match, to, from, shift, ivec2(x, y));
+            uvec4 u = uvec4(METRIC == GPUME_SPEC_METRIC_SSD ? d * d : abs(d));
+            sum += u.x + u.y + u.z + u.w;
+        }
+    }
+    return sum;
+}
+
+/* The whole cost of v. */
+uint cost_of(Comparison c, ivec2 v, uint predictor)
+{
+    uint cost = difference(c, v);
+    return RATE != 0u ? cost + gpume_rate_cost(LAMBDA, bits_of(v, predictor)) : cost;
+}

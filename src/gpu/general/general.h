@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The general search (plan.general): every metric, fraction, rate, reference and candidate, after
+ * the surfaces are there. Its kernels reach surfaces and arrays by address, so that no window,
+ * band or range limits them (shaders/general/shared.h has the layout).
+ *
+ *               reads                               writes
+ *   pairs       the host's table, predictors        GENERAL, PREDICTORS
+ *   fractions   plane 0 of the surfaces             their other planes
+ *   search      the searched surface, PREDICTORS    PREDICTORS, PAIR_*; a layer's passes
+ *   choose      PAIR_*, PREDICTORS                  results
+ */
+#ifndef GPUME_GPU_GENERAL_GENERAL_H
+#define GPUME_GPU_GENERAL_GENERAL_H
+
+#include "general/shared.h"
+#include "gpu/stages/stage.h"
+
+extern const struct gpume_stage_ops gpume_stage_pairs, gpume_stage_fractions,
+    gpume_stage_general_search, gpume_stage_choose;
+
+bool gpume_general_wanted(const struct gpume_stage_setup *setup);
+
+/* Pairs of so many tasks. */
+static inline uint32_t gpume_general_pairs(const struct gpume_plan *plan, uint32_t tasks)
+{
+    return tasks * plan->references;
+}
+
+/* What all kernels need to know. */
+struct gpume_general_push gpume_general_push_make(
+    const struct gpume_work *work, const struct gpume_shape *layer);
+
+/* Of a frame on a surface: plane 0, padded row 0. */
+VkDeviceAddress gpume_general_frame(
+    const struct gpume_work *work, enum gpume_surface surface, uint64_t sequence);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Pairs: writes the table of the general search, where everything of the submission lies, and
+ * predictors: those that are given, else zero.
+ */
+#include "gpu/general/general.h"
+
+#include "base/grid.h"
+
+#include <string.h>
+
+_Static_assert(
+    sizeof(struct gpume_general_table) % 16 == 0 && sizeof(struct gpume_general_pair) == 48,
+    "as GLSL lays them");
+
+bool gpume_general_wanted(const struct gpume_stage_setup *setup)
+{
+    return setup->plan->general;
+}
+
+static VkDeviceSize table_bytes(const struct gpume_plan *plan)
+{
+    return sizeof(struct gpume_general_table) +
+           gpume_general_pairs(plan, plan->batch) * sizeof(struct gpume_general_pair);
+}
+
+static bool is_given(const struct gpume_plan *plan)
+{
+    return plan->params.rate && plan->params.predictor == GPUME_PREDICTOR_GIVEN;
+}
+
+/* Given predictors lie behind the table in the host's memory. */
+static VkDeviceSize given_offset(const struct gpume_plan *plan)
+{
+    return gpume_round_up(table_bytes(plan), GPUME_PART_ALIGN);
+}
+
+static VkDeviceSize task_predictors(const struct gpume_plan *plan)
+{
+    return (VkDeviceSize)plan->references * plan->blocks * sizeof(struct gpume_vector);
+}
+
+static void needs(const struct gpume_stage_setup *setup, struct gpume_memory_needs *needs)
+{
+    const struct gpume_plan *plan = setup->plan;
+    VkDeviceSize words = (VkDeviceSize)plan->batch * plan->references * plan->blocks * 4;
+    VkDeviceSize given = is_given(plan) ? plan->batch * task_predictors(plan) : 0;
+    gpume_need_buffers(
+        needs, GPUME_MEMORY_GENERAL, GPUME_BUFFER_UPLOAD, given_offset(plan) + given, plan->slots);
+    needs->arrays[GPUME_ARRAY_GENERAL][0] = table_bytes(plan);
+    needs->arrays[GPUME_ARRAY_PREDICTORS][0] = plan->params.rate ? words : 0;
+    needs->arrays[GPUME_ARRAY_PAIR_VECTORS][0] = words * plan->kept;
+    needs->arrays[GPUME_ARRAY_PAIR_COSTS][0] = words * plan->kept;
+    needs->arrays[GPUME_ARRAY_PAIR_TIES][0] = plan->params.confidence ? words : 0;
+}
+
+static VkDeviceAddress address_of(const struct gpume_work *work, enum gpume_work_array array)
+{
+    const struct gpume_array_places *places = &work->layout->arrays;
+    return places->bytes[array][0] == 0
+               ? 0
+               : gpume_work_buffer(work, array)->address + places->offsets[array][0];
+}
+
+VkDeviceAddress gpume_general_frame(
+    const struct gpume_work *work, enum gpume_surface surface, uint64_t sequence)
+{
+    const struct gpume_plan *plan = work->plan;
+    const struct gpume_buffer *ring = work->memory->parts[GPUME_MEMORY_SURFACES + surface];
+    uint32_t place = gpume_work_place(plan, sequence);
+    return plan->one_window ? ring[0].address + place * plan->surface_bytes : ring[place].address;
+}
+
+struct gpume_general_push gpume_general_push_make(
+    const struct gpume_work *work, const struct gpume_shape *layer)
+{
+    const struct gpume_plan *plan = work->plan;
+    return (struct gpume_general_push){
+        .table = address_of(work, GPUME_ARRAY_GENERAL),
+        .layer = gpume_work_layer(plan, layer),
+        .stride = plan->padded_stride / 4,
+        .plane_quads = (uint32_t)(plan->padded_bytes / gpume_quad_bytes(plan)),
+    };
+}
+
+static struct gpume_general_table table_of(const struct gpume_work *work)
+{
+    return (struct gpume_general_table){
+        .predictors = address_of(work, GPUME_ARRAY_PREDICTORS),
+        .pair_vectors = address_of(work, GPUME_ARRAY_PAIR_VECTORS),
+        .pair_costs = address_of(work, GPUME_ARRAY_PAIR_COSTS),
+        .pair_ties = address_of(work, GPUME_ARRAY_PAIR_TIES),
+        .vectors = address_of(work, GPUME_ARRAY_VECTORS),
+        .costs = address_of(work, GPUME_ARRAY_COSTS),
+        .bits = address_of(work, GPUME_ARRAY_BITS),
+        .refs = address_of(work, GPUME_ARRAY_REFS),
+        .refs2 = address_of(work, GPUME_ARRAY_REFS2),
+        .vectors2 = address_of(work, GPUME_ARRAY_VECTORS2),
+        .ties = address_of(work, GPUME_ARRAY_TIES),
+        .texture = address_of(work, GPUME_ARRAY_TEXTURE),
+        .chosen = address_of(work, GPUME_ARRAY_CHOSEN),
+        .sums = address_of(work, GPUME_ARRAY_SUMS),
+        .predicted = address_of(work, GPUME_ARRAY_PREDICTED),
+    };
+}
+
+static void write_pairs(const struct gpume_work *work, struct gpume_general_pair *pairs)
+{
+    const struct gpume_plan *plan = work->plan;
+    for (uint32_t i = 0; i < work->task_count; i++) {
+        const struct gpume_task *task = &work->tasks[i];
+        for (uint32_t j = 0; j < plan->references; j++) {
+            bool exists = j <= task->more_count;
+            uint64_t reference = !exists ? task->target : j ? task->more[j - 1] : task->reference;
+            *pairs++ = (struct gpume_general_pair){
+                .target = gpume_general_frame(work, plan->searched, task->target),
+                .reference = gpume_general_frame(work, plan->searched, reference),
+                .measured_target = gpume_general_frame(work, plan->measured, task->target),
+                .measured_reference = gpume_general_frame(work, plan->measured, reference),
+                .exists = exists,
+                .future = reference > task->target,
+            };
+        }
+    }
+}
+
+/* As many bytes from `offset` of the host's memory to the start of an array. */
+static void send(const struct gpume_work *work, VkDeviceSize offset, enum gpume_work_array array,
+    VkDeviceSize bytes)
+{
+    const struct gpume_buffer *host = &work->memory->parts[GPUME_MEMORY_GENERAL][work->slot_index];
+    struct gpume_view from = gpume_view_part(host, offset, bytes);
+    struct gpume_view to = gpume_work_array(work, array, 0);
+    gpume_slot_copy_view(work->slot, &from, &to);
+}
+
+static void send_predictors(const struct gpume_work *work, uint8_t *host)
+{
+    const struct gpume_plan *plan = work->plan;
+    VkDeviceSize bytes = task_predictors(plan), offset = given_offset(plan);
+    for (uint32_t i = 0; i < work->task_count; i++) {
+        memcpy(host + offset + i * bytes, work->predictors[i], bytes);
+    }
+    send(work, offset, GPUME_ARRAY_PREDICTORS, work->task_count * bytes);
+}
+
+static void record(const struct gpume_gpu_stage *stage, const struct gpume_work *work)
+{
+    (void)stage;
+    const struct gpume_plan *plan = work->plan;
+    uint8_t *host = work->memory->parts[GPUME_MEMORY_GENERAL][work->slot_index].mapped;
+    struct gpume_general_table table = table_of(work);
+    memcpy(host, &table, sizeof(table));
+    write_pairs(work, (struct gpume_general_pair *)(void *)(host + sizeof(table)));
+    send(work, 0, GPUME_ARRAY_GENERAL, table_bytes(plan));
+    if (is_given(plan)) {
+        send_predictors(work, host);
+    } else if (plan->params.rate) {
+        struct gpume_view view = gpume_work_array(work, GPUME_ARRAY_PREDICTORS, 0);
+        gpume_slot_clear(work->slot, &view);
+    }
+    gpume_barrier_clear_to_kernel(work->slot);
+}
+
+const struct gpume_stage_ops gpume_stage_pairs = {
+    .name = "pairs",
+    .row = GPUME_ROW_MATCH,
+    .wanted = gpume_general_wanted,
+    .needs = needs,
+    .record = record,
+};

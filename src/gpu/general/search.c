@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The general search of a layer: for every pass predictors, then one candidate after the other,
+ * then their refinement. Reads the searched surface, writes PREDICTORS and PAIR_*.
+ */
+#include "gpu/general/general.h"
+
+#include "base/grid.h"
+#include "base/status.h"
+
+#include "general16.inc"
+#include "general8.inc"
+#include "median.inc"
+#include "refine16.inc"
+#include "refine8.inc"
+#define median8 median /* the depth of samples does not matter */
+#define median16 median
+
+enum { MEDIAN, SEARCH, REFINE };
+
+#define LOCAL_GPU 128u
+#define LOCAL_CPU 16u /* a workgroup of a software driver runs on one core */
+#define REFINE_LOCAL 64u
+#define NEIGHBOURS 8u
+
+_Static_assert(sizeof(struct gpume_general_push) == 14 * 4, "words without gaps");
+
+static bool refines(const struct gpume_plan *plan)
+{
+    return plan->units > 1 && plan->params.subpel_search == GPUME_SUBPEL_REFINE;
+}
+
+/* Vectors that the search itself looks at: at most 4097 * 4097. */
+static uint32_t places_of(const struct gpume_plan *plan)
+{
+    uint32_t units = refines(plan) ? 1 : plan->units;
+    return (2 * plan->params.window_x * units + 1) * (2 * plan->params.window_y * units + 1);
+}
+
+static uint32_t local_of(const struct gpume_stage_setup *setup)
+{
+    bool processor = setup->gpu->properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    uint32_t most = processor ? LOCAL_CPU : LOCAL_GPU, local = 1;
+    while (local < most && local < places_of(setup->plan)) {
+        local *= 2;
+    }
+    return local;
+}
+
+static int create_kernel(struct gpume_gpu_stage *stage, uint32_t which, uint32_t local,
+    const struct gpume_kernel_code *code)
+{
+    uint32_t constants[GPUME_SPEC_COUNT];
+    gpume_stage_constants(&stage->setup, constants);
+    constants[GPUME_SPEC_LOCAL] = local;
+    return gpume_stage_kernel(&stage->setup, code, constants, &stage->kernels[which]);
+}
+
+static int create(struct gpume_gpu_stage *stage)
+{
+    static const struct gpume_kernel_code of_median = {GPUME_KERNEL_CODE(
+                                              median, 0, struct gpume_general_push)},
+                                          of_search = {GPUME_KERNEL_CODE(
+                                              general, 0, struct gpume_general_push)},
+                                          of_refine = {GPUME_KERNEL_CODE(
+                                              refine, 0, struct gpume_general_push)};
+    const struct gpume_plan *plan = stage->setup.plan;
+    int status;
+    GPUME_TRY(create_kernel(stage, SEARCH, local_of(&stage->setup), &of_search));
+    if (plan->passes > 1) {
+        GPUME_TRY(create_kernel(stage, MEDIAN, 0, &of_median));
+    }
+    if (refines(plan)) {
+        GPUME_TRY(create_kernel(stage, REFINE, REFINE_LOCAL, &of_refine));
+    }
+fail:
+    return status;
+}
+
+/* Workgroups, each for `share` of a layer's blocks, in dispatches that none take long. work:
+ * samples that are compared for a block. */
+static void record_blocks(const struct gpume_gpu_stage *stage, const struct gpume_work *work,
+    uint32_t which, struct gpume_general_push *push, uint64_t block_work)
+{
+    const struct gpume_stage_setup *setup = &stage->setup;
+    const struct gpume_kernel *kernel = &stage->kernels[which];
+    uint32_t pairs = gpume_general_pairs(setup->plan, work->task_count);
+    uint32_t step = gpume_stage_blocks_per_dispatch(setup, block_work * setup->plan->references);
+    gpume_slot_bind(work->slot, kernel, NULL);
+    for (push->block_first = 0; push->block_first < push->layer.blocks; push->block_first += step) {
+        uint64_t groups = gpume_min_u64(step, push->layer.blocks - push->block_first);
+        if (which == REFINE) {
+            groups = gpume_div_up(groups * push->end, REFINE_LOCAL / NEIGHBOURS);
+        }
+        gpume_slot_dispatch_many(work->slot, kernel, push, groups, pairs);
+    }
+}
+
+/* Places per dispatch that keep an invocation's loops short enough. */
+static uint32_t places_per_dispatch(const struct gpume_stage_setup *setup)
+{
+    const struct gpume_shape *layer = gpume_stage_layer(setup);
+    uint32_t of_difference = layer->block_h * (layer->block_w / 4 + 1);
+    uint32_t of_place = of_difference + GPUME_CANDIDATES_MAX + 1;
+    return (GPUME_ITERATIONS_MAX - 64) / of_place * local_of(setup);
+}
+
+static void record_search(const struct gpume_gpu_stage *stage, const struct gpume_work *work,
+    struct gpume_general_push *push, uint32_t candidate)
+{
+    const struct gpume_stage_setup *setup = &stage->setup;
+    const struct gpume_shape *layer = gpume_stage_layer(setup);
+    uint32_t places = places_of(setup->plan), step = places_per_dispatch(setup);
+    push->candidate = candidate;
+    for (push->first = 0; push->first < places; push->first += step) {
+        push->end = (uint32_t)gpume_min_u64((uint64_t)push->first + step, places);
+        uint64_t count = push->end - push->first;
+        record_blocks(stage, work, SEARCH, push, count * layer->block_w * layer->block_h);
+        gpume_barrier_kernel_to_kernel(work->slot);
+    }
+}
+
+static void record_median(const struct gpume_gpu_stage *stage, const struct gpume_work *work,
+    const struct gpume_general_push *push)
+{
+    gpume_slot_bind(work->slot, &stage->kernels[MEDIAN], NULL);
+    gpume_slot_dispatch_many(work->slot, &stage->kernels[MEDIAN], push,
+        gpume_div_up(push->layer.blocks, GPUME_GENERAL_LOCAL),
+        gpume_general_pairs(work->plan, work->task_count));
+    gpume_barrier_kernel_to_kernel(work->slot);
+}
+
+/* push->end: how many candidates of a block are refined. */
+static void record_refine(const struct gpume_gpu_stage *stage, const struct gpume_work *work,
+    struct gpume_general_push *push, uint32_t candidates)
+{
+    const struct gpume_shape *layer = gpume_stage_layer(&stage->setup);
+    push->end = candidates;
+    record_blocks(stage, work, REFINE, push,
+        2ull * NEIGHBOURS * candidates * layer->block_w * layer->block_h);
+    gpume_barrier_kernel_to_kernel(work->slot);
+}
+
+static void record(const struct gpume_gpu_stage *stage, const struct gpume_work *work)
+{
+    const struct gpume_plan *plan = work->plan;
+    struct gpume_general_push push =
+        gpume_general_push_make(work, gpume_stage_layer(&stage->setup));
+    for (uint32_t pass = 0; pass < plan->passes; pass++) {
+        /* The next pass needs the best vector alone. */
+        uint32_t candidates = pass + 1 < plan->passes ? 1 : plan->kept;
+        if (pass > 0) {
+            record_median(stage, work, &push);
+        }
+        for (uint32_t i = 0; i < candidates; i++) {
+            record_search(stage, work, &push, i);
+        }
+        if (refines(plan)) {
+            record_refine(stage, work, &push, candidates);
+        }
+    }
+}
+
+const struct gpume_stage_ops gpume_stage_general_search = {
+    .name = "general search",
+    .row = GPUME_ROW_MATCH,
+    .of_layers = true,
+    .wanted = gpume_general_wanted,
+    .create = create,
+    .before = gpume_barrier_kernel_to_kernel,
+    .record = record,
+};
