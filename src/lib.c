@@ -28,6 +28,7 @@ struct gpume {
     struct gpume_prefilter prefilter; /* what params.prefilter points to, if anything */
     struct gpume_schedule schedule;   /* the sender's, like the number of frames sent */
     uint64_t sent_count;
+    uint64_t searchable; /* how many of the newest frames gpume_search takes */
 };
 
 const char *gpume_status_text(int status)
@@ -95,6 +96,8 @@ static int open_engine(struct gpume *ctx, const struct gpume_params *params,
     if (standby) {
         gpume_standby_arm(standby);
     }
+    ctx->schedule = gpume_schedule_make(&plan);
+    ctx->searchable = plan.distances[plan.distance_count - 1] + 1ull;
     const struct gpume_pipeline_parts parts = {.ops = ops,
         .engine = engine,
         .standby = standby,
@@ -216,7 +219,6 @@ int gpume_open(gpume **out, const struct gpume_params *params)
     status = status == GPUME_OK && resolved.search ? resolve_search(ctx, &resolved) : status;
     gpume_options_complete(&resolved);
     ctx->params = resolved;
-    ctx->schedule = gpume_schedule_make(&resolved);
     if (status == GPUME_OK) {
         status = choose_engine(ctx, &resolved);
     }
@@ -313,7 +315,7 @@ int gpume_send_plane(gpume *ctx, const struct gpume_plane *plane, int64_t time_u
 static bool find_frame(const struct gpume *ctx, uint64_t index, uint64_t *sequence)
 {
     *sequence = index - ctx->params.first_frame;
-    return *sequence < ctx->sent_count && ctx->sent_count - *sequence <= ctx->schedule.distance + 1;
+    return *sequence < ctx->sent_count && ctx->sent_count - *sequence <= ctx->searchable;
 }
 
 /* Turns indices of frames into sequence numbers. */
@@ -347,12 +349,10 @@ int gpume_search(gpume *ctx, const struct gpume_task *task)
     if (!find_frames(ctx, &own)) {
         gpume_log_write(ctx->log, GPUME_LOG_ERROR,
             "gpume_search: target %llu, reference %llu: must be among the newest %llu of the "
-            "frames %llu to %lld that have been sent (params.ref_distance + 1); more references "
-            "need "
-            "params.best_reference",
+            "frames %llu to %lld that have been sent (the largest distance + 1); more references "
+            "need params.best_reference",
             (unsigned long long)task->target, (unsigned long long)task->reference,
-            (unsigned long long)ctx->schedule.distance + 1,
-            (unsigned long long)ctx->params.first_frame,
+            (unsigned long long)ctx->searchable, (unsigned long long)ctx->params.first_frame,
             (long long)(ctx->params.first_frame + ctx->sent_count) - 1);
         return GPUME_INVALID;
     }

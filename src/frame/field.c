@@ -3,6 +3,25 @@
 
 #include <stdlib.h>
 
+/* What only some plans want. */
+static int allocate_options(struct gpume_field_box *box, const struct gpume_plan *plan)
+{
+    const bool predicts = plan->params.predictor == GPUME_PREDICTOR_GIVEN;
+    if (predicts) {
+        box->predictors = calloc((size_t)plan->references * plan->blocks, sizeof(*box->predictors));
+    }
+    if (plan->params.partition) {
+        box->parts = calloc(plan->layers[plan->finest].blocks, sizeof(*box->parts));
+    }
+    if (plan->returns) {
+        box->returns = calloc(plan->blocks, sizeof(*box->returns));
+    }
+    return (predicts && !box->predictors) || (plan->params.partition && !box->parts) ||
+                   (plan->returns && !box->returns)
+               ? GPUME_NOMEM
+               : GPUME_OK;
+}
+
 int gpume_field_box_init(struct gpume_field_box *box, const struct gpume_plan *plan)
 {
     const uint32_t count = plan->layer_count;
@@ -19,11 +38,8 @@ int gpume_field_box_init(struct gpume_field_box *box, const struct gpume_plan *p
             .blocks_y = shape->blocks_y};
         box->layer_list[i] = &box->layers[i];
     }
-    if (plan->params.predictor == GPUME_PREDICTOR_GIVEN) {
-        box->predictors = calloc((size_t)plan->references * plan->blocks, sizeof(*box->predictors));
-        if (!box->predictors) {
-            return GPUME_NOMEM;
-        }
+    if (allocate_options(box, plan) != GPUME_OK) {
+        return GPUME_NOMEM;
     }
     box->field.blocks_x = plan->layers[0].blocks_x;
     box->field.blocks_y = plan->layers[0].blocks_y;
@@ -37,6 +53,8 @@ int gpume_field_box_init(struct gpume_field_box *box, const struct gpume_plan *p
 void gpume_field_box_finish(struct gpume_field_box *box)
 {
     free(box->predictors);
+    free(box->parts);
+    free(box->returns);
     free(box->layers);
     free((void *)box->layer_list);
 }
@@ -76,6 +94,7 @@ void gpume_field_box_complete(struct gpume_field_box *box, const struct gpume_pl
         layer->second = plan->params.confidence ? layer->costs + plan->blocks : NULL;
         layer->ties = part_of(r->ties, first);
         layer->texture = part_of(r->texture, first);
+        layer->returns = part_of(box->returns, first);
     }
     box->field.vectors = r->vectors;
     box->field.costs = r->costs;

@@ -27,8 +27,8 @@ struct gpume_results {
 struct gpume_field_box {
     struct gpume_field field; /* first: the public pointer is a pointer to the box */
     struct gpume_task task;   /* frames by sequence number */
-    uint64_t number;          /* its place in the order in which fields are received */
-    uint64_t frames;          /* how many had been sent when the task was requested */
+    bool hidden;              /* the rest of its request: see run/request.h */
+    uint64_t number, frames;
     struct gpume_frame *target, *reference; /* held with params.want_frames, else NULL */
     uint32_t slot;
     atomic_uint refs;
@@ -38,6 +38,8 @@ struct gpume_field_box {
     /* In units, for every reference of the task those of all layers; NULL: none are given. */
     struct gpume_vector *predictors;
     uint64_t references[GPUME_REFERENCES_MAX]; /* field.refs */
+    struct gpume_part *parts; /* room for the blocks of the finest layer; with params.partition */
+    uint32_t *returns;        /* of all layers; with plan.returns */
     struct gpume_layer *layers;
     const struct gpume_layer **layer_list;
 };
@@ -50,7 +52,7 @@ void gpume_field_box_finish(struct gpume_field_box *box);
 /* Fills in the frames that the field's task names. first_frame: the index of sequence number 0. */
 void gpume_field_box_describe(struct gpume_field_box *box, uint64_t first_frame);
 
-/* Points the layers and the field into the results. */
+/* Points the layers and the field into the results and the returns. */
 void gpume_field_box_complete(struct gpume_field_box *box, const struct gpume_plan *plan);
 
 #endif

@@ -81,6 +81,11 @@ static void add_layer(
     plan->field_candidates += layer->candidates;
 }
 
+static uint32_t area(const struct gpume_block_size *shape)
+{
+    return shape->width * shape->height;
+}
+
 /* Picture and sides are checked: at most 2^28 blocks in a layer and a few cut ones. */
 static int plan_blocks(struct gpume_plan *plan, const struct gpume_log *log)
 {
@@ -95,6 +100,7 @@ static int plan_blocks(struct gpume_plan *plan, const struct gpume_log *log)
     uint32_t sample_max = plan->sample_bytes == 2 ? 65535 : 255;
     for (uint32_t i = 0; i < count; i++) {
         add_layer(plan, shapes[i].width, shapes[i].height, sample_max);
+        plan->finest = area(&shapes[i]) < area(&shapes[plan->finest]) ? i : plan->finest;
         blocks += plan->layers[i].blocks;
     }
     return blocks <= UINT32_MAX ? GPUME_OK
@@ -151,6 +157,19 @@ static uint32_t references_of(const struct gpume_plan *plan)
     }
 }
 
+/* A frame completes the references of one target at most. */
+static uint32_t requests_of(const struct gpume_plan *plan)
+{
+    const struct gpume_params *p = &plan->params;
+    uint32_t sides = p->direction == GPUME_DIRECTION_BOTH ? 2 : 1;
+    uint32_t pairs = sides * plan->distance_count;
+    uint32_t tasks = p->best_reference ? 1 : pairs;
+    if (p->direction == GPUME_DIRECTION_MANUAL) {
+        return 2; /* any number would do: gpume_search can refuse a request for the time being */
+    }
+    return plan->returns ? tasks + pairs : tasks;
+}
+
 /* What is searched, beyond blocks and windows. */
 static void plan_search(struct gpume_plan *plan)
 {
@@ -161,6 +180,8 @@ static void plan_search(struct gpume_plan *plan)
     plan->passes = p->predictor == GPUME_PREDICTOR_MEDIAN ? p->passes : 1;
     sort_distances(plan);
     plan->references = references_of(plan);
+    plan->returns = p->confidence && p->direction == GPUME_DIRECTION_BOTH;
+    plan->requests = requests_of(plan);
     plan->general = p->metric != GPUME_METRIC_SAD || p->subpel > 1 || p->rate || p->partition ||
                     p->best_reference || plan->kept > 1;
     for (uint32_t i = 0; plan->general && i < plan->layer_count; i++) {
@@ -218,7 +239,7 @@ static void plan_batch(struct gpume_plan *plan, const struct gpume_caps *caps, u
 {
     const struct gpume_params *p = &plan->params;
     bool large = plan->plane_bytes > LARGE_PLANE_BYTES;
-    bool both = p->direction == GPUME_DIRECTION_BOTH;
+    bool several = p->direction != GPUME_DIRECTION_MANUAL && plan->requests > 1;
     uint64_t ring_bytes = (plan->reach + batch) * plan->surface_bytes;
     plan->one_window = ring_bytes <= caps->window_bytes;
     plan->batch = plan->one_window ? (uint32_t)batch : 1;
@@ -226,11 +247,11 @@ static void plan_batch(struct gpume_plan *plan, const struct gpume_caps *caps, u
     plan->slots = large || field_work(plan) > caps->batch_work ? 2 : 3;
     /* Frames are read until their submission is collected. With want_frames, a field in a slot
      * keeps its target and its reference, however old they are, and the frames that a later task
-     * may look at are kept: the newest `reach`, and with both directions one more while the second
-     * task of a frame waits for the next submission. Some more frames are being filled. */
+     * may look at are kept: the newest `reach`, and one more while some of a frame's tasks wait for
+     * the next submission. Some more frames are being filled. */
     uint32_t in_slots = plan->slots * plan->batch;
     bool kept = p->want_frames || gpume_plan_stands_by(p); /* a standby searches them again */
-    plan->pool = in_slots + (large ? 1 : 3) + (kept ? plan->reach + both : 0) +
+    plan->pool = in_slots + (large ? 1 : 3) + (kept ? plan->reach + several : 0) +
                  (p->want_frames ? in_slots : 0);
 }
 
@@ -252,7 +273,8 @@ static uint32_t reach_of(const struct gpume_plan *plan)
 {
     uint32_t distance = plan->distances[plan->distance_count - 1];
     switch (plan->params.direction) {
-    case GPUME_DIRECTION_BOTH: /* frame m brings (m - d, m), then (m - d + 1, m - 2d + 1) */
+    case GPUME_DIRECTION_BOTH: /* frame m brings (m - d, m), then (m - d + 1, m - 2d + 1), or both
+                                  references of m - d at once */
         return 2 * distance - !plan->params.best_reference;
     case GPUME_DIRECTION_MANUAL: /* the next frame may be submitted before a task that waits */
         return distance + 1;

@@ -45,6 +45,7 @@ struct gpume_plan {
     /* A field has one layer per block shape. Its arrays hold the layers one after the other. */
     struct gpume_shape layers[GPUME_LAYERS_MAX];
     uint32_t layer_count;
+    uint32_t finest;           /* the layer of the smallest blocks */
     uint32_t blocks;           /* of all layers */
     uint64_t candidates;       /* per block, far from any edge; in whole pixels */
     uint64_t field_candidates; /* of all blocks, those that the edge mode allows; below 2^49 */
@@ -69,6 +70,8 @@ struct gpume_plan {
     uint32_t passes; /* of the whole search */
     uint32_t distances[GPUME_DISTANCES_MAX], distance_count; /* rising */
     uint32_t references;                                     /* of one task, at most */
+    bool returns; /* fields have `returns`, so that every frame pair is searched in reverse too */
+    uint32_t requests; /* tasks that a frame brings, at most */
 
     uint32_t reach;       /* how many frames before the newest one a task may look at */
     uint32_t batch;       /* most frames in a submission, and most tasks */

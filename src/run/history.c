@@ -40,7 +40,7 @@ void gpume_history_attach(const struct gpume_history *history, struct gpume_fiel
 {
     const uint64_t target = box->task.target % history->ring;
     box->field.time_us = history->times_us[target];
-    if (history->attaches) {
+    if (history->attaches && !box->hidden) {
         box->target = history->frames[target];
         box->reference = history->frames[box->task.reference % history->ring];
         gpume_frame_ref(box->target);

@@ -28,7 +28,8 @@ void gpume_history_finish(struct gpume_history *history);
 /* Every frame in order. */
 void gpume_history_add(struct gpume_history *history, struct gpume_frame *frame);
 
-/* Fills in the time of the field's target, and both frames where fields carry them. */
+/* Fills in the time of the field's target, and the target and the first reference where fields
+ * carry them. */
 void gpume_history_attach(const struct gpume_history *history, struct gpume_field_box *box);
 
 /* Drops the frames before this one. */

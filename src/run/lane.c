@@ -5,15 +5,17 @@
 #include "base/grid.h"
 #include "base/status.h"
 #include "run/checker.h"
+#include "run/returns.h"
 
 #include <stdlib.h>
 
 uint32_t gpume_lane_requests_max(const struct gpume_plan *plan)
 {
-    /* With both directions, each frame adds two tasks, and the end of the input adds up to `reach`
-     * more. The tasks of a submission's frames may have to wait for the next submission. A lane
-     * that takes over also queues the tasks that were in flight. */
-    return 2 * (plan->pool + plan->batch) + plan->reach + plan->slots * plan->batch;
+    /* Each frame brings up to plan.requests tasks, and so does, at the end of the input, each
+     * target that waits for later references: `reach` targets at most. The tasks of a submission's
+     * frames may have to wait for the next submission. A lane that takes over also queues the tasks
+     * that were in flight. */
+    return plan->requests * (plan->pool + plan->batch + plan->reach) + plan->slots * plan->batch;
 }
 
 /* --- waiting tasks. Locked */
@@ -45,22 +47,29 @@ static bool task_is_due(const struct gpume_lane *lane)
            request_at(lane, lane->request_first)->frames <= lane->next_frame;
 }
 
+static void take_request(struct gpume_lane *lane, struct gpume_field_box *box)
+{
+    const struct gpume_request *request = request_at(lane, lane->request_first++);
+    box->task = request->task;
+    box->hidden = request->hidden;
+    box->number = request->number;
+    box->frames = request->frames;
+}
+
 /* Moves waiting frames and tasks into the slot in the order in which they came, up to plan.batch of
- * each. */
+ * each. A batch that begins with tasks of the last frame before it takes a frame less: those tasks
+ * look back `reach` frames from there, and engines keep reach + batch frames. */
 static void fill_batch(struct gpume_lane *lane, struct gpume_lane_slot *slot)
 {
-    const uint32_t most = lane->plan.batch;
+    const uint32_t most = lane->plan.batch, frames = most - task_is_due(lane);
     struct gpume_batch *batch = &slot->batch;
     *batch = (struct gpume_batch){0};
     while (batch->field_count < most) {
         if (task_is_due(lane)) {
-            const struct gpume_request *request = request_at(lane, lane->request_first++);
             struct gpume_field_box *box = &slot->boxes[batch->field_count];
-            box->task = request->task;
-            box->number = request->number;
-            box->frames = request->frames;
+            take_request(lane, box);
             batch->fields[batch->field_count++] = box;
-        } else if (batch->frame_count < most && lane->frames.count > 0) {
+        } else if (batch->frame_count < frames && lane->frames.count > 0) {
             batch->frames[batch->frame_count++] = gpume_fifo_pop(&lane->frames);
             lane->next_frame++;
         } else {
@@ -150,14 +159,31 @@ static int submit_next(struct gpume_lane *lane)
 /* Hands the fields of a collected slot to the receiver. Locked. */
 static void deliver(struct gpume_lane *lane, struct gpume_lane_slot *slot)
 {
-    slot->lent = slot->batch.field_count;
+    slot->lent = 0;
+    for (uint32_t i = 0; i < slot->batch.field_count; i++) {
+        struct gpume_field_box *box = slot->batch.fields[i];
+        if (!box->hidden) {
+            slot->lent++;
+            atomic_store_explicit(&box->refs, 1, memory_order_relaxed);
+            lane->client.deliver(lane->client.opaque, box);
+        }
+    }
     if (slot->lent == 0) {
         gpume_fifo_push(&lane->free_slots, slot);
     }
-    for (uint32_t i = 0; i < slot->batch.field_count; i++) {
-        struct gpume_field_box *box = slot->batch.fields[i];
-        atomic_store_explicit(&box->refs, 1, memory_order_relaxed);
-        lane->client.deliver(lane->client.opaque, box);
+}
+
+/* Adds what run/ makes of an engine's results. */
+static void complete_fields(struct gpume_lane *lane, const struct gpume_batch *batch)
+{
+    for (uint32_t i = 0; i < batch->field_count; i++) {
+        struct gpume_field_box *box = batch->fields[i];
+        if (box->parts && !box->hidden) {
+            gpume_parts_list(&lane->parts, box);
+        }
+        if (lane->returns) {
+            gpume_returns_take(lane->returns, box);
+        }
     }
 }
 
@@ -177,6 +203,9 @@ static int collect_oldest(struct gpume_lane *lane)
             gpume_field_box_complete(batch->fields[i], &lane->plan);
         }
         status = lane->checker ? gpume_checker_batch(lane->checker, batch) : GPUME_OK;
+    }
+    if (status == GPUME_OK) {
+        complete_fields(lane, batch);
     }
     const uint64_t busy = gpume_clock_ns() - start;
     pthread_mutex_lock(&lane->monitor->mutex);
@@ -247,19 +276,28 @@ void gpume_lane_push_task(struct gpume_lane *lane, const struct gpume_request *r
     *request_at(lane, lane->request_end++) = *request;
 }
 
+/* The target of the task's field, or of the field that it serves. */
+static uint64_t wanted_target(const struct gpume_task *task, bool hidden)
+{
+    return hidden ? task->reference : task->target;
+}
+
 uint64_t gpume_lane_next_target(const struct gpume_lane *lane)
 {
     for (uint32_t i = 0; i < lane->in_flight.count; i++) {
         const struct gpume_lane_slot *slot = gpume_fifo_at(&lane->in_flight, i);
         if (slot->batch.field_count > 0) {
-            return slot->batch.fields[0]->task.target;
+            return wanted_target(&slot->batch.fields[0]->task, slot->batch.fields[0]->hidden);
         }
         if (slot->batch.frame_count > 0) {
             return slot->batch.frames[0]->sequence;
         }
     }
-    return gpume_lane_request_count(lane) > 0 ? request_at(lane, lane->request_first)->task.target
-                                              : lane->next_frame;
+    if (gpume_lane_request_count(lane) > 0) {
+        const struct gpume_request *request = request_at(lane, lane->request_first);
+        return wanted_target(&request->task, request->hidden);
+    }
+    return lane->next_frame;
 }
 
 void gpume_lane_finish(struct gpume_lane *lane)
@@ -296,7 +334,7 @@ void gpume_lane_hand_over(struct gpume_lane *from, struct gpume_lane *to)
     while ((slot = gpume_fifo_pop(&from->in_flight))) {
         for (uint32_t i = 0; i < slot->batch.field_count; i++) {
             const struct gpume_field_box *box = slot->batch.fields[i];
-            const struct gpume_request request = {box->task, box->number, box->frames};
+            const struct gpume_request request = {box->task, box->hidden, box->number, box->frames};
             gpume_lane_push_task(to, &request);
         }
         drop_batch(&slot->batch);
@@ -365,6 +403,9 @@ static int init_all(struct gpume_lane *lane, uint32_t frame_capacity)
     GPUME_TRY(gpume_fifo_init(&lane->in_flight, plan->slots));
     GPUME_TRY(init_slots(lane));
     GPUME_TRY(gpume_history_init(&lane->history, plan, lane->next_frame));
+    if (plan->params.partition) {
+        GPUME_TRY(gpume_parts_init(&lane->parts, plan));
+    }
     if (pthread_create(&lane->thread, NULL, thread_main, lane) != 0) {
         return GPUME_AGAIN;
     }
@@ -385,6 +426,7 @@ int gpume_lane_open(struct gpume_lane **out, const struct gpume_lane_parts *part
     lane->engine = engine;
     lane->plan = *parts->plan;
     lane->checker = parts->checker;
+    lane->returns = parts->returns;
     lane->monitor = parts->monitor;
     lane->client = parts->client;
     lane->request_capacity = parts->request_capacity;
@@ -435,6 +477,7 @@ int gpume_lane_close(struct gpume_lane **out)
     gpume_fifo_finish(&lane->free_slots);
     gpume_fifo_finish(&lane->in_flight);
     gpume_history_finish(&lane->history);
+    gpume_parts_finish(&lane->parts);
     free(lane);
     return status;
 }

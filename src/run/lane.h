@@ -18,10 +18,13 @@
 #include "base/fifo.h"
 #include "frame/engine.h"
 #include "run/history.h"
+#include "run/parts.h"
+#include "run/request.h"
 
 #include <pthread.h>
 
 struct gpume_checker;
+struct gpume_returns;
 struct gpume_lane;
 
 /* One mutex guards everything that lanes and their pipeline share, and one condition variable wakes
@@ -32,17 +35,11 @@ struct gpume_monitor {
     pthread_cond_t changed;
 };
 
-/* A task on its way to an engine. */
-struct gpume_request {
-    struct gpume_task task;
-    uint64_t number; /* its place in the order in which fields are received */
-    uint64_t frames; /* how many were sent before it; the engine gets no later frame before it */
-};
-
 /* How a lane reports to its pipeline. All functions are called locked. */
 struct gpume_lane_client {
     void *opaque;
-    /* A field is complete. A lane delivers its boxes in the order of their numbers. */
+    /* A field that is not hidden is complete. A lane delivers its boxes in the order of their
+     * numbers. */
     void (*deliver)(void *opaque, struct gpume_field_box *box);
     /* The engine has failed and the lane's thread is about to end. May release the mutex and
      * acquire it again. */
@@ -60,6 +57,8 @@ struct gpume_lane {
     void *engine;
     struct gpume_plan plan;
     struct gpume_checker *checker; /* NULL without params.check; shared with other lanes */
+    struct gpume_returns *returns; /* NULL without plan.returns; shared in the same way */
+    struct gpume_parts parts;      /* with params.partition */
     struct gpume_monitor *monitor;
     struct gpume_lane_client client;
     struct gpume_history history; /* used by the lane's thread only */
@@ -88,6 +87,7 @@ struct gpume_lane_parts {
     void *engine; /* owned by the lane, even if opening fails */
     const struct gpume_plan *plan;
     struct gpume_checker *checker;
+    struct gpume_returns *returns;
     struct gpume_monitor *monitor;
     struct gpume_lane_client client;
     uint32_t frame_capacity, request_capacity; /* how many may wait */
@@ -111,8 +111,8 @@ void gpume_lane_push_task(struct gpume_lane *lane, const struct gpume_request *r
 /* Locked. The number of waiting tasks. */
 uint32_t gpume_lane_request_count(const struct gpume_lane *lane);
 
-/* Locked. The sequence number of the target of the first task whose field has not been delivered;
- * if there is no such task, of the first frame that has not been collected. */
+/* Locked. The sequence number of the target of the next field to deliver; if no task has been
+ * pushed for it, of the first frame that has not been collected. */
 uint64_t gpume_lane_next_target(const struct gpume_lane *lane);
 
 /* Locked. Declares that nothing more will be pushed: the thread ends when all tasks are done. */

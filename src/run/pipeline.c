@@ -7,6 +7,7 @@
 #include "run/checker.h"
 #include "run/lane.h"
 #include "run/reorder.h"
+#include "run/returns.h"
 #include "run/standby.h"
 
 #include <stdlib.h>
@@ -18,6 +19,7 @@ struct gpume_pipeline {
     const struct gpume_log *log;
     struct gpume_standby *standby; /* NULL: if the engine fails, the run ends */
     struct gpume_checker *checker; /* NULL without params.check */
+    struct gpume_returns *returns; /* NULL without plan.returns */
     struct gpume_task_source source;
     struct gpume_frame *frames; /* the pool; their samples are in the first engine's memory */
     struct gpume_monitor monitor;
@@ -27,7 +29,7 @@ struct gpume_pipeline {
     struct gpume_fifo free_frames; /* struct gpume_frame */
     struct gpume_reorder ready;
     uint64_t sent_count;      /* frames */
-    uint64_t requested_count; /* tasks */
+    uint64_t requested_count; /* tasks that are not hidden */
     uint64_t received_count;  /* fields */
     uint64_t standby_frame;   /* the oldest target that the second lane searched again */
     bool finished;            /* no more frames or tasks */
@@ -97,6 +99,7 @@ static int open_lane(struct gpume_pipeline *pipeline, const struct gpume_engine_
         .engine = engine,
         .plan = plan,
         .checker = pipeline->checker,
+        .returns = pipeline->returns,
         .monitor = &pipeline->monitor,
         .client = {.opaque = pipeline, .deliver = deliver, .failed = on_failure},
         .frame_capacity = pipeline->plan.pool,
@@ -188,7 +191,8 @@ static int init_all(struct gpume_pipeline *pipeline, const struct gpume_pipeline
     int status;
     if (gpume_fifo_init(&pipeline->free_frames, plan->pool) != GPUME_OK ||
         gpume_reorder_init(&pipeline->ready, fields_max(plan)) != GPUME_OK ||
-        init_pool(pipeline, parts->ops, engine) != GPUME_OK) {
+        init_pool(pipeline, parts->ops, engine) != GPUME_OK ||
+        (plan->returns && gpume_returns_open(&pipeline->returns, plan) != GPUME_OK)) {
         status = log_no_memory(pipeline);
         goto fail;
     }
@@ -256,20 +260,22 @@ int gpume_pipeline_acquire(
 }
 
 /* Locked. */
-static void push_task(struct gpume_pipeline *pipeline, const struct gpume_task *task)
+static void push_request(struct gpume_pipeline *pipeline, struct gpume_request *request)
 {
-    const struct gpume_request request = {*task, pipeline->requested_count++, pipeline->sent_count};
-    gpume_lane_push_task(last_lane(pipeline), &request);
+    request->number = pipeline->requested_count;
+    request->frames = pipeline->sent_count;
+    pipeline->requested_count += !request->hidden;
+    gpume_lane_push_task(last_lane(pipeline), request);
 }
 
 /* Pushes all tasks for which enough frames have been sent. Locked. */
 static void push_due_tasks(struct gpume_pipeline *pipeline)
 {
     const struct gpume_task_source *source = &pipeline->source;
-    struct gpume_task task = {0};
+    struct gpume_request request = {0};
     while (source->next &&
-           source->next(source->opaque, pipeline->sent_count, pipeline->finished, &task)) {
-        push_task(pipeline, &task);
+           source->next(source->opaque, pipeline->sent_count, pipeline->finished, &request)) {
+        push_request(pipeline, &request);
     }
 }
 
@@ -314,7 +320,8 @@ int gpume_pipeline_request(struct gpume_pipeline *pipeline, const struct gpume_t
         status = GPUME_AGAIN;
     }
     if (status == GPUME_OK) {
-        push_task(pipeline, task);
+        struct gpume_request request = {.task = *task};
+        push_request(pipeline, &request);
         pthread_cond_broadcast(&pipeline->monitor.changed);
     }
     pthread_mutex_unlock(&pipeline->monitor.mutex);
@@ -434,6 +441,7 @@ int gpume_pipeline_close(struct gpume_pipeline **out)
         status = status == GPUME_OK ? closed : status;
     }
     gpume_checker_close(&pipeline->checker);
+    gpume_returns_close(&pipeline->returns);
     gpume_standby_destroy(&pipeline->standby);
     gpume_fifo_finish(&pipeline->free_frames);
     gpume_reorder_finish(&pipeline->ready);

@@ -16,6 +16,7 @@
 #define GPUME_RUN_PIPELINE_H
 
 #include "frame/engine.h"
+#include "run/request.h"
 
 struct gpume_pipeline;
 struct gpume_standby;
@@ -23,10 +24,11 @@ struct gpume_standby;
 /* A schedule that derives tasks from the frames sent. The pipeline asks it for tasks after every
  * frame and at the end, each time until it has no more, and holds its lock meanwhile. */
 struct gpume_task_source {
-    /* Sets *task to the next task that needs no more than the first `frames` frames; false if there
-     * is none. ended: no more frames will come. If next is NULL, all tasks come from
+    /* Sets request->task and request->hidden to the next task that needs no more than the first
+     * `frames` frames; false if there is none. A hidden task comes together with the one that it
+     * serves. ended: no more frames will come. If next is NULL, all tasks come from
      * gpume_pipeline_request. */
-    bool (*next)(void *opaque, uint64_t frames, bool ended, struct gpume_task *task);
+    bool (*next)(void *opaque, uint64_t frames, bool ended, struct gpume_request *request);
     void *opaque;
 };
 

@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "run/schedule.h"
 
-struct gpume_schedule gpume_schedule_make(const struct gpume_params *params)
+#include <string.h>
+
+struct gpume_schedule gpume_schedule_make(const struct gpume_plan *plan)
 {
-    struct gpume_schedule schedule = {
-        .direction = params->direction, .distance = params->ref_distance, .end = UINT64_MAX};
+    const struct gpume_params *params = &plan->params;
+    struct gpume_schedule schedule = {.direction = params->direction,
+        .joins = params->best_reference,
+        .returns = plan->returns,
+        .distance_count = plan->distance_count,
+        .end = UINT64_MAX};
+    memcpy(schedule.distances, plan->distances, sizeof(schedule.distances));
     if (params->direction == GPUME_DIRECTION_MANUAL) {
         schedule.end = 0;
         return schedule;
@@ -20,33 +27,76 @@ struct gpume_schedule gpume_schedule_make(const struct gpume_params *params)
     return schedule;
 }
 
-/* True if the target may have a reference on the side in turn. */
-static bool looks(const struct gpume_schedule *schedule)
+enum answer { NONE, EXISTS, UNKNOWN };
+
+/* Does the target have a reference in this turn? UNKNOWN: that depends on frames yet to come. */
+static enum answer find_reference(const struct gpume_schedule *schedule, uint32_t turn,
+    uint64_t frames, bool ended, uint64_t *reference)
 {
-    return schedule->future ? schedule->direction != GPUME_DIRECTION_PAST
-                            : schedule->direction != GPUME_DIRECTION_FUTURE &&
-                                  schedule->target >= schedule->distance;
+    const uint64_t distance = schedule->distances[turn / 2], target = schedule->target;
+    const bool future = turn % 2 == 1;
+    const enum gpume_direction other = future ? GPUME_DIRECTION_PAST : GPUME_DIRECTION_FUTURE;
+    if (schedule->direction == other || (!future && target < distance)) {
+        return NONE;
+    }
+    if (future && frames - target <= distance) {
+        return ended ? NONE : UNKNOWN;
+    }
+    *reference = future ? target + distance : target - distance;
+    return EXISTS;
 }
 
-bool gpume_schedule_next(void *opaque, uint64_t frames, bool ended, struct gpume_task *task)
+/* Adds the references of the turns from `turn` to `end` to the target's task. */
+static enum answer find_references(const struct gpume_schedule *schedule, uint32_t end,
+    uint64_t frames, bool ended, struct gpume_task *task)
+{
+    uint32_t count = 0;
+    for (uint32_t turn = schedule->turn; turn < end; turn++) {
+        uint64_t reference = 0;
+        switch (find_reference(schedule, turn, frames, ended, &reference)) {
+        case NONE:
+            break;
+        case EXISTS:
+            *(count == 0 ? &task->reference : &task->more[count - 1]) = reference;
+            count++;
+            break;
+        case UNKNOWN:
+            return UNKNOWN;
+        }
+    }
+    task->more_count = count > 0 ? count - 1 : 0;
+    return count > 0 ? EXISTS : NONE;
+}
+
+/* Sets the task to the reverse of one of its frame pairs. */
+static void reverse(struct gpume_task *task, uint32_t pair)
+{
+    const uint64_t reference = pair == 0 ? task->reference : task->more[pair - 1];
+    *task = (struct gpume_task){.target = reference, .reference = task->target};
+}
+
+bool gpume_schedule_next(void *opaque, uint64_t frames, bool ended, struct gpume_request *request)
 {
     struct gpume_schedule *schedule = opaque;
-    uint64_t distance = schedule->distance;
+    const uint32_t turns = 2 * schedule->distance_count;
     while (schedule->target < schedule->end && schedule->target < frames) {
-        bool future = schedule->future, found = looks(schedule);
-        if (found && future && frames - schedule->target <= distance) {
-            if (!ended) {
-                return false;
-            }
-            found = false;
+        const uint32_t end = schedule->joins ? turns : schedule->turn + 1;
+        struct gpume_task *task = &request->task;
+        *task = (struct gpume_task){.target = schedule->target};
+        const enum answer answer = find_references(schedule, end, frames, ended, task);
+        if (answer == UNKNOWN) {
+            return false;
         }
-        if (found) {
-            task->target = schedule->target;
-            task->reference = future ? task->target + distance : task->target - distance;
+        request->hidden =
+            schedule->returns && answer == EXISTS && schedule->hidden <= task->more_count;
+        if (request->hidden) {
+            reverse(task, schedule->hidden++);
+            return true;
         }
-        schedule->target += future;
-        schedule->future = !future;
-        if (found) {
+        schedule->hidden = 0;
+        schedule->turn = end % turns;
+        schedule->target += schedule->turn == 0;
+        if (answer == EXISTS) {
             return true;
         }
     }

@@ -1,33 +1,42 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The tasks of a sequence of frames: by rising target and, for one target, the past reference
- * before the future one. A task comes as soon as both of its frames have been sent and all tasks
- * before it have come. At distance d frame m brings
+ * The tasks of a sequence of frames: by rising target; for one target by rising distance; at one
+ * distance the past reference before the future one. With params.best_reference a target has one
+ * task with all its references in that order. A task comes as soon as its frames have been sent and
+ * all tasks before it have come. At distance d alone frame m brings
  *
- *      past     (m, m - d)
- *      future   (m - d, m)
- *      both     (m - d, m), then (m - d + 1, m - 2d + 1)
+ *      past                  (m, m - d)
+ *      future                (m - d, m)
+ *      both                  (m - d, m), then (m - d + 1, m - 2d + 1)
+ *      both, best reference  (m - d, m - 2d and m)
  *
- * as (target, reference), as far as these frames exist. With both directions the last past tasks
- * come when it is known that no frame follows. The only file below the public API that knows
- * directions.
+ * as (target, reference), as far as these frames exist. Where later frames may still be a target's
+ * references, its tasks wait until it is known that none follows.
+ *
+ * With plan.returns the reverse of every frame pair of a task comes just before the task, as hidden
+ * tasks in the order of its references.
+ *
+ * The only file below the public API that knows directions.
  */
 #ifndef GPUME_RUN_SCHEDULE_H
 #define GPUME_RUN_SCHEDULE_H
 
-#include "gpume/gpume.h"
+#include "model/plan.h"
+#include "run/request.h"
 
 struct gpume_schedule {
     enum gpume_direction direction;
-    uint64_t distance;
+    bool joins;                                              /* one task per target */
+    bool returns;                                            /* hidden tasks as well */
+    uint32_t distances[GPUME_DISTANCES_MAX], distance_count; /* rising */
     uint64_t target, end; /* of the next task, at the earliest; one past the last */
-    bool future;          /* the target's past task has come, if it has one */
+    uint32_t turn;   /* of the target's possible references: past and future by rising distance */
+    uint32_t hidden; /* hidden tasks of the next task that have come */
 };
 
-/* Parameters that gpume_plan_make has accepted. */
-struct gpume_schedule gpume_schedule_make(const struct gpume_params *params);
+struct gpume_schedule gpume_schedule_make(const struct gpume_plan *plan);
 
 /* As gpume_task_source.next; opaque: the schedule. */
-bool gpume_schedule_next(void *opaque, uint64_t frames, bool ended, struct gpume_task *task);
+bool gpume_schedule_next(void *opaque, uint64_t frames, bool ended, struct gpume_request *request);
 
 #endif

@@ -17,7 +17,7 @@ src/base        base/.*\.h gpume/gpume\.h
 src/files       base/.*\.h files/.*\.h gpume/gpume\.h jansson\.h
 src/model       base/.*\.h model/.*\.h gpume/gpume\.h
 src/frame       base/.*\.h model/.*\.h frame/.*\.h gpume/gpume\.h
-src/run         base/.*\.h model/.*\.h frame/.*\.h run/.*\.h gpume/gpume\.h
+src/run         base/.*\.h model/.*\.h frame/.*\.h run/.*\.h arrays/host_sort\.h gpume/gpume\.h
 src/cpu         base/.*\.h model/.*\.h frame/.*\.h cpu/.*\.h arrays/host_sort\.h gpume/gpume\.h immintrin\.h arm_neon\.h
 src/gpu         base/.*\.h model/.*\.h frame/.*\.h gpu/.*\.h arrays/backend\.h gpume/(gpume|vulkan)\.h (common|general)/shared\.h [a-z0-9_]+\.inc vulkan/.*\.h
 src/arrays      base/.*\.h arrays/.*\.h gpume/(gpume|compute)\.h

@@ -168,8 +168,11 @@ static int open_run(struct run *run, enum gpume_backend backend, bool validate)
         .source = {gpume_schedule_next, &run->schedule},
         .plan = &run->plan,
         .log = &run->log};
-    run->schedule = gpume_schedule_make(&run->params);
-    return status != GPUME_OK ? status : gpume_pipeline_open(&run->pipeline, &parts);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    run->schedule = gpume_schedule_make(&run->plan);
+    return gpume_pipeline_open(&run->pipeline, &parts);
 }
 
 static void send_plane(struct run *run, uint32_t index, struct gpume_frame **frame)

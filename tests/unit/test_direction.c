@@ -32,6 +32,18 @@ struct expected {
     uint64_t frame, ref;
 };
 
+static bool has_distance(const struct gpume_params *p, uint64_t distance)
+{
+    for (uint32_t i = 0; i < p->distance_count; i++) {
+        if (p->distances[i] == distance) {
+            return true;
+        }
+    }
+    return p->distance_count == 0 && p->ref_distance == distance;
+}
+
+#define DISTANCE_MAX 6u
+
 /* The header's definition, literally: the fields of `frames` frames numbered from first_frame. */
 static uint32_t list_fields(const struct gpume_params *p, uint64_t frames, struct expected *list)
 {
@@ -40,11 +52,13 @@ static uint32_t list_fields(const struct gpume_params *p, uint64_t frames, struc
     for (uint64_t t = first; t < end; t++) {
         bool wanted =
             t >= p->first_target && (p->target_count == 0 || t - p->first_target < p->target_count);
-        if (wanted && p->direction != GPUME_DIRECTION_FUTURE && t >= first + p->ref_distance) {
-            list[count++] = (struct expected){t, t - p->ref_distance};
-        }
-        if (wanted && p->direction != GPUME_DIRECTION_PAST && t + p->ref_distance < end) {
-            list[count++] = (struct expected){t, t + p->ref_distance};
+        for (uint64_t d = 1; wanted && d <= DISTANCE_MAX; d++) {
+            if (has_distance(p, d) && p->direction != GPUME_DIRECTION_FUTURE && t >= first + d) {
+                list[count++] = (struct expected){t, t - d};
+            }
+            if (has_distance(p, d) && p->direction != GPUME_DIRECTION_PAST && t + d < end) {
+                list[count++] = (struct expected){t, t + d};
+            }
         }
     }
     return count;
@@ -60,13 +74,14 @@ static void take(const struct gpume_field *field, const struct expected *expecte
 }
 
 #define FRAMES_MAX 40u
-#define FURTHER 10u /* two distances */
+#define FIELDS_MAX (2u * DISTANCE_MAX * (FRAMES_MAX + FURTHER))
+#define FURTHER (2 * DISTANCE_MAX)
 
 /* Number of fields that must be available after so many frames, if more may follow: the leading
  * ones of the list that need no later frames. */
 static uint32_t list_ready(const struct gpume_params *p, uint64_t sent)
 {
-    struct expected list[2 * (FRAMES_MAX + FURTHER)];
+    struct expected list[FIELDS_MAX];
     uint32_t count = list_fields(p, sent + FURTHER, list), ready = 0;
     uint64_t end = p->first_frame + sent;
     while (ready < count && list[ready].frame < end && list[ready].ref < end) {
@@ -79,7 +94,7 @@ static uint32_t list_ready(const struct gpume_params *p, uint64_t sent)
  * */
 static void check_run(struct gpume_params params, uint32_t frames, bool eager)
 {
-    struct expected list[2 * FRAMES_MAX];
+    struct expected list[FIELDS_MAX];
     uint32_t count = list_fields(&params, frames, list), received = 0, sent = 0;
     struct gpume_plane plane = synth_plane(params.width, params.height, 8);
     const struct gpume_field *field = NULL;
@@ -134,6 +149,25 @@ static void test_counts(void)
             check_run(params, FRAMES_MAX, false);
             check_run(params, FRAMES_MAX, true);
         }
+    }
+}
+
+/* Several distances, in any order. */
+static void test_distances(void)
+{
+    static const uint32_t lists[][4] = {{2, 1}, {1, 4, 2}, {3, 6, 5}, {6, 1}};
+    for (uint32_t i = 0; i < 12; i++) {
+        struct gpume_params params = params_of(directions[i % 3], 5);
+        memcpy(params.distances, lists[i / 3], sizeof(*lists));
+        while (params.distances[params.distance_count] > 0) {
+            params.distance_count++;
+        }
+        params.want_frames = i % 2;
+        params.first_frame = 3;
+        params.first_target = i % 4 == 1 ? 8 : 0;
+        params.target_count = i % 4 > 1 ? 7 : 0;
+        check_run(params, i, false);
+        check_run(params, FRAMES_MAX, i % 4 < 2);
     }
 }
 
@@ -291,6 +325,7 @@ int main(int argc, char **argv)
     }
     test_refusal();
     test_counts();
+    test_distances();
     test_targets();
     test_backwards(1);
     test_backwards(3);

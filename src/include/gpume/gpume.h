@@ -212,7 +212,7 @@ struct gpume_part {
  * is released. */
 struct gpume_field {
     uint64_t frame; /* index of the target frame */
-    uint64_t ref;   /* index of the reference frame */
+    uint64_t ref;   /* index of the reference frame; of several, of the first */
     uint64_t tag;   /* of the gpume_task; 0 for pairs that were not requested by one */
     int64_t time_us;
     uint32_t vector_units; /* vectors count in 1/vector_units of a pixel: params.subpel */
@@ -225,9 +225,10 @@ struct gpume_field {
     const uint32_t *ranks;
     struct gpume_sums sums;       /* of the prediction by the first layer, or by the parts */
     struct gpume_plane predicted; /* data NULL unless params.want_predicted */
-    struct gpume_plane target, reference; /* data NULL unless params.want_frames */
+    struct gpume_plane target, reference; /* frames `frame` and `ref`; data NULL unless
+                                             params.want_frames */
     uint64_t checked, matched;            /* vectors compared and found equal, with params.check */
-    /* References: one, which is `ref`; with params.best_reference all of the target's. */
+    /* References: `ref`, with params.best_reference followed by all others of the target. */
     uint32_t ref_count;
     const uint64_t *refs;
     /* With params.partition: the chosen blocks, which cover every pixel once. Largest squares in

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "run/returns.h"
+
+#include "base/grid.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A reverse pair keeps the vectors of all layers. With params.partition it keeps those of the
+ * chosen blocks alone, spread over the grid of the smallest square. */
+struct gpume_returns {
+    struct gpume_plan plan;
+    uint32_t kept;                /* vectors of a reverse pair */
+    struct gpume_vector *vectors; /* of all reverse pairs of a task */
+    uint32_t count;               /* reverse pairs that have come for the next task */
+};
+
+static const struct gpume_shape *finest_layer(const struct gpume_returns *returns)
+{
+    return &returns->plan.layers[returns->plan.finest];
+}
+
+int gpume_returns_open(struct gpume_returns **out, const struct gpume_plan *plan)
+{
+    struct gpume_returns *returns = calloc(1, sizeof(*returns));
+    if (!returns) {
+        return GPUME_NOMEM;
+    }
+    returns->plan = *plan;
+    returns->kept = plan->params.partition ? finest_layer(returns)->blocks : plan->blocks;
+    returns->vectors = calloc((size_t)plan->references * returns->kept, sizeof(*returns->vectors));
+    if (!returns->vectors) {
+        gpume_returns_close(&returns);
+        return GPUME_NOMEM;
+    }
+    *out = returns;
+    return GPUME_OK;
+}
+
+void gpume_returns_close(struct gpume_returns **returns)
+{
+    if (*returns) {
+        free((*returns)->vectors);
+        free(*returns);
+        *returns = NULL;
+    }
+}
+
+/* --- keeping the vectors of a reverse pair */
+
+/* Writes the block's vector to all squares of the finest grid that it covers. */
+static void spread(const struct gpume_shape *finest, struct gpume_vector *to,
+    const struct gpume_shape *layer, uint32_t block, struct gpume_vector vector)
+{
+    const uint32_t across = layer->block_w / finest->block_w;
+    const uint32_t down = layer->block_h / finest->block_h;
+    const uint64_t left = (uint64_t)(block % layer->blocks_x) * across;
+    const uint64_t top = (uint64_t)(block / layer->blocks_x) * down;
+    const uint64_t right = gpume_min_u64(left + across, finest->blocks_x);
+    const uint64_t bottom = gpume_min_u64(top + down, finest->blocks_y);
+    for (uint64_t y = top; y < bottom; y++) {
+        for (uint64_t x = left; x < right; x++) {
+            to[y * finest->blocks_x + x] = vector;
+        }
+    }
+}
+
+static void keep(struct gpume_returns *returns, const struct gpume_results *results)
+{
+    const struct gpume_plan *plan = &returns->plan;
+    struct gpume_vector *to = returns->vectors + (size_t)returns->count++ * returns->kept;
+    if (!plan->params.partition) {
+        memcpy(to, results->vectors, returns->kept * sizeof(*to));
+        return;
+    }
+    for (uint32_t i = 0; i < plan->layer_count; i++) {
+        const struct gpume_shape *layer = &plan->layers[i];
+        for (uint32_t block = 0; block < layer->blocks; block++) {
+            if (results->chosen[layer->first + block]) {
+                const struct gpume_vector vector = results->vectors[layer->first + block];
+                spread(finest_layer(returns), to, layer, block, vector);
+            }
+        }
+    }
+}
+
+/* --- looking them up */
+
+/* Along one axis: the pixel in the middle of the block's match, rounded down, and the nearest one
+ * where that lies outside the picture. */
+static uint32_t middle_of_match(
+    uint32_t start, uint32_t side, uint32_t size, int32_t displacement, uint32_t units)
+{
+    const int64_t visible = (int64_t)gpume_min_u64(side, size - start);
+    const int64_t middle = (2 * (int64_t)start + visible) * units + 2 * (int64_t)displacement;
+    return middle < 0 ? 0 : (uint32_t)gpume_min_u64((uint64_t)middle / (2 * units), size - 1);
+}
+
+static uint32_t distance(struct gpume_vector forward, struct gpume_vector backward)
+{
+    const uint32_t x = (uint32_t)abs(forward.dx + backward.dx);
+    const uint32_t y = (uint32_t)abs(forward.dy + backward.dy);
+    return x > y ? x : y;
+}
+
+static uint32_t return_of_block(const struct gpume_returns *returns,
+    const struct gpume_results *results, const struct gpume_shape *layer, uint32_t block)
+{
+    const struct gpume_plan *plan = &returns->plan;
+    const struct gpume_params *params = &plan->params;
+    const struct gpume_vector forward = results->vectors[layer->first + block];
+    const uint32_t reference = results->refs ? results->refs[layer->first + block] : 0;
+    const uint32_t x = middle_of_match(block % layer->blocks_x * layer->block_w, layer->block_w,
+        params->width, forward.dx, plan->units);
+    const uint32_t y = middle_of_match(block / layer->blocks_x * layer->block_h, layer->block_h,
+        params->height, forward.dy, plan->units);
+    const struct gpume_shape *grid = params->partition ? finest_layer(returns) : layer;
+    const struct gpume_vector *reverse = returns->vectors + (size_t)reference * returns->kept +
+                                         (params->partition ? 0 : layer->first);
+    return distance(forward, reverse[y / grid->block_h * grid->blocks_x + x / grid->block_w]);
+}
+
+void gpume_returns_take(struct gpume_returns *returns, struct gpume_field_box *box)
+{
+    if (box->hidden) {
+        keep(returns, &box->results);
+        return;
+    }
+    for (uint32_t i = 0; i < returns->plan.layer_count; i++) {
+        const struct gpume_shape *layer = &returns->plan.layers[i];
+        for (uint32_t block = 0; block < layer->blocks; block++) {
+            box->returns[layer->first + block] =
+                return_of_block(returns, &box->results, layer, block);
+        }
+    }
+    returns->count = 0;
+}
