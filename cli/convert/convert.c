@@ -48,6 +48,11 @@ static int check_name(const struct job *job, bool both, const struct gpume_log *
     return gpume_sink_vectors(job->format)->check(job->target, &shape, log);
 }
 
+static bool is_series(const struct job *job)
+{
+    return gpume_sink_is_series(gpume_sink_vectors(job->format), job->target);
+}
+
 static enum gpume_exit check_target(struct job *job)
 {
     const struct convert_options *options = job->options;
@@ -58,7 +63,7 @@ static enum gpume_exit check_target(struct job *job)
     if (gpume_name_is_input(&job->source, 1, job->target)) {
         return GPUME_EXIT_USAGE;
     }
-    if (gpume_sink_vectors(job->format)->exists(job->target) && !options->common.overwrite) {
+    if (gpume_text_exists(job->target, is_series(job)) && !options->common.overwrite) {
         return gpume_refuse(GPUME_EXIT_USAGE,
             "%s: exists already; replace it with -y or choose another name", job->target);
     }
@@ -143,7 +148,7 @@ static enum gpume_exit open_target(struct job *job, const struct gpume_vectors_f
             return GPUME_EXIT_FAILED;
         }
     }
-    gpume_sink_vectors(job->format)->clear(job->target);
+    gpume_text_clear(job->target, is_series(job));
     return gpume_exit_of_writer(gpume_vectors_writer_open(&job->writer, &output, &info));
 }
 

@@ -160,9 +160,10 @@ void gpume_checkpoint_clear(
     const struct gpume_checkpoint *checkpoint, const struct gpume_outputs *outputs)
 {
     for (size_t i = 0; i < outputs->count; i++) {
-        outputs->items[i].ops->clear(outputs->items[i].path);
+        const struct gpume_output *output = &outputs->items[i];
+        gpume_text_clear(output->path, gpume_output_is_series(output));
     }
-    gpume_text_clear(checkpoint->path);
+    gpume_text_clear(checkpoint->path, false);
 }
 
 bool gpume_checkpoint_is_due(const struct gpume_checkpoint *checkpoint)

@@ -147,14 +147,15 @@ static bool is_stdout(const char *path)
            file.st_dev == out.st_dev && file.st_ino == out.st_ino;
 }
 
-bool gpume_output_can_continue(const struct gpume_output *output)
-{
-    return output->ops->can_continue && output->ops->can_continue(output->path);
-}
-
 bool gpume_output_is_series(const struct gpume_output *output)
 {
-    return output->ops->is_series && output->ops->is_series(output->path);
+    return gpume_sink_is_series(output->ops, output->path);
+}
+
+bool gpume_output_can_continue(const struct gpume_output *output)
+{
+    return gpume_output_is_series(output) ||
+           (output->ops->can_continue && output->ops->can_continue(output->path));
 }
 
 /* May existing outputs belong to the run to be resumed? Reading its state will tell. */
@@ -183,7 +184,7 @@ static int check_one(const struct gpume_outputs *outputs, struct gpume_output *o
         .single = options->common.input_count == 2 || options->frames == 1,
         .both = options->params.direction == GPUME_DIRECTION_BOTH,
     };
-    output->exists = output->ops->exists(output->path);
+    output->exists = gpume_text_exists(output->path, gpume_output_is_series(output));
     if (output->ops->check(output->path, &shape, &console) != GPUME_OK ||
         gpume_name_is_input(options->common.inputs, options->common.input_count, output->path) ||
         gpume_text_check_partial(output->path, &console) != GPUME_OK) {

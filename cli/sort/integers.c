@@ -116,7 +116,7 @@ int gpume_integers_open(struct gpume_integers_file **result, const char *path, b
     file->in_place = is_in_place(path);
     if (!file->in_place) {
         GPUME_TRY(gpume_out_open_in(&file->out, &file->set, path, log));
-        gpume_text_clear(path); /* our own is locked */
+        gpume_text_clear(path, false); /* our own is locked */
     }
     *result = file;
     return GPUME_OK;

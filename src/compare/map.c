@@ -2,6 +2,7 @@
 #include "compare/map.h"
 
 #include "base/status.h"
+#include "files/text_file.h"
 #include "media/picture.h"
 
 #include <inttypes.h>
@@ -28,7 +29,8 @@ struct gpume_compare_map {
 int gpume_compare_map_check(const char *path, bool overwrite, const struct gpume_log *log)
 {
     int status = gpume_picture_check_name(path, false, 8, true, log);
-    if (status == GPUME_OK && !overwrite && gpume_picture_exists(path)) {
+    if (status == GPUME_OK && !overwrite &&
+        gpume_text_exists(path, gpume_picture_is_series(path))) {
         gpume_log_write(log, GPUME_LOG_ERROR,
             "%s: exists already; replace it with -y or choose another name", path);
         status = GPUME_INVALID;
@@ -63,7 +65,7 @@ int gpume_compare_map_create(
         self->options.rate_num = RATE;
         self->options.rate_den = 1;
     }
-    gpume_picture_clear(options->path);
+    gpume_text_clear(options->path, gpume_picture_is_series(options->path));
     *map = self;
     return GPUME_OK;
 }

@@ -61,6 +61,12 @@ enum gpume_pattern_kind gpume_pattern_kind(const char *path)
     return numbers > 2 ? GPUME_PATTERN_WRONG : kinds[numbers];
 }
 
+bool gpume_pattern_is_numbered(const char *path)
+{
+    const enum gpume_pattern_kind kind = gpume_pattern_kind(path);
+    return kind == GPUME_PATTERN_NUMBERED || kind == GPUME_PATTERN_PAIR;
+}
+
 char *gpume_pattern_name(const char *path, uint64_t number)
 {
     return gpume_pattern_name_pair(path, (struct gpume_pattern_numbers){number, 0});

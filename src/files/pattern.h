@@ -23,6 +23,9 @@ struct gpume_pattern_numbers {
 
 enum gpume_pattern_kind gpume_pattern_kind(const char *path);
 
+/* One number or two? */
+bool gpume_pattern_is_numbered(const char *path);
+
 /* The name of one file: %d becomes the number, %% a percent sign. NULL: out of memory. */
 char *gpume_pattern_name(const char *path, uint64_t number);
 

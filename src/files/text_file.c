@@ -68,11 +68,10 @@ static bool is_alike(const char *a, const char *b)
 
 bool gpume_text_is_of_series(const char *numbered, const char *path)
 {
-    const enum gpume_pattern_kind kind = gpume_pattern_kind(numbered);
     const char *last = numbered + gpume_path_folder(numbered),
                *other = path + gpume_path_folder(path);
     struct gpume_pattern_numbers numbers;
-    return (kind == GPUME_PATTERN_NUMBERED || kind == GPUME_PATTERN_PAIR) &&
+    return gpume_pattern_is_numbered(numbered) &&
            (is_alike(last, other) || gpume_pattern_matches(last, other, &numbers));
 }
 
@@ -87,14 +86,19 @@ char *gpume_text_join(const char *folder, const char *name)
     return path;
 }
 
-bool gpume_text_exists(const char *path)
+bool gpume_text_exists(const char *path, bool series)
 {
     struct stat info;
-    if (strcmp(path, "-") == 0) {
-        return false;
+    uint64_t lowest;
+    if (series && gpume_pattern_is_numbered(path)) {
+        return gpume_pattern_find(path, &lowest);
     }
-    /* A dangling link counts as well. */
-    return stat(path, &info) == 0 ? !is_special(path, &info) : lstat(path, &info) == 0;
+    char *name = series ? gpume_pattern_name(path, 0) : NULL;
+    path = name ? name : path;
+    const bool exists = gpume_path_descriptor(path) < 0 &&
+                        (stat(path, &info) == 0 ? S_ISREG(info.st_mode) : lstat(path, &info) == 0);
+    free(name);
+    return exists;
 }
 
 bool gpume_text_can_continue(const char *path)
@@ -136,9 +140,11 @@ void gpume_text_remove_partial(const char *path)
     free(partial);
 }
 
-void gpume_text_clear(const char *path)
+void gpume_text_clear(const char *path, bool series)
 {
-    if (gpume_text_can_continue(path)) {
+    if (series) {
+        gpume_pattern_clear(path);
+    } else if (gpume_text_can_continue(path)) {
         gpume_temporary_clear(path, NULL, NULL);
     }
 }

@@ -30,8 +30,9 @@ bool gpume_text_is_of_series(const char *numbered, const char *path);
 /* A file in a folder. For free(); NULL without memory. */
 char *gpume_text_join(const char *folder, const char *name);
 
-/* Is there a file or folder of this name? Devices and pipes do not count. */
-bool gpume_text_exists(const char *path);
+/* Is there a file of this name, or a dangling link? series: a numbered name, for which any of its
+ * files counts, or one picture's, in which %% is a percent sign. */
+bool gpume_text_exists(const char *path, bool series);
 
 /* Is it a file, or will it be one? */
 bool gpume_text_can_continue(const char *path);
@@ -43,7 +44,7 @@ int gpume_text_check_partial(const char *path, const struct gpume_log *log);
 void gpume_text_remove_partial(const char *path);
 
 /* Removes the temporary files of killed runs; nothing if path is a device or a pipe. */
-void gpume_text_clear(const char *path);
+void gpume_text_clear(const char *path, bool series);
 
 /* Seconds with six decimals. */
 void gpume_text_time(char *text, size_t bytes, int64_t time_us);

@@ -32,17 +32,11 @@ struct gpume_picture_options {
 int gpume_picture_check_name(
     const char *path, bool single, uint32_t bits, bool colour, const struct gpume_log *log);
 
-/* Whether the output exists; for a pattern, whether any file matches it. */
-bool gpume_picture_exists(const char *path);
-
-/* Whether the output can be resumed: stills and .y4m can; an encoder's state would be lost. */
+/* Whether the video can be resumed: .y4m can; an encoder's state would be lost. */
 bool gpume_picture_can_continue(const char *path);
 
 /* Whether the output consists of stills, one file each. */
 bool gpume_picture_is_series(const char *path);
-
-/* Removes the temporaries of earlier runs, for every picture of a pattern. */
-void gpume_picture_clear(const char *path);
 
 int gpume_picture_open(struct gpume_picture **picture, const struct gpume_picture_options *options);
 

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Interprets the name of a picture output: the extension is the format, and %d numbers stills. */
-#include "files/path.h"
 #include "files/pattern.h"
-#include "files/temporary.h"
+#include "files/text_file.h"
 #include "media/picture_kind.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 
 static const struct {
     const char *extension;
@@ -77,38 +74,10 @@ int gpume_picture_check_name(
 
 bool gpume_picture_can_continue(const char *path)
 {
-    struct stat st;
-    enum gpume_picture_kind kind = gpume_picture_kind(path);
-    return gpume_picture_is_still(kind) ||
-           (kind == GPUME_PICTURE_Y4M && gpume_path_descriptor(path) < 0 &&
-               (stat(path, &st) != 0 || S_ISREG(st.st_mode)));
+    return gpume_picture_kind(path) == GPUME_PICTURE_Y4M && gpume_text_can_continue(path);
 }
 
 bool gpume_picture_is_series(const char *path)
 {
     return gpume_picture_is_still(gpume_picture_kind(path));
-}
-
-void gpume_picture_clear(const char *path)
-{
-    if (gpume_picture_is_series(path)) {
-        gpume_pattern_clear(path);
-    } else {
-        gpume_temporary_clear(path, NULL, NULL);
-    }
-}
-
-bool gpume_picture_exists(const char *path)
-{
-    uint64_t lowest = 0;
-    bool still = gpume_picture_is_still(gpume_picture_kind(path));
-    if (still && gpume_pattern_kind(path) == GPUME_PATTERN_NUMBERED) {
-        return gpume_pattern_find(path, &lowest);
-    }
-    char *name = still ? gpume_pattern_name(path, 0) : NULL; /* "%%" is one percent sign */
-    struct stat st;
-    path = name ? name : path;
-    bool exists = stat(path, &st) == 0 ? S_ISREG(st.st_mode) : lstat(path, &st) == 0;
-    free(name);
-    return exists;
 }

@@ -231,7 +231,7 @@ static int json_finish(struct gpume_sink *sink)
 
 #define REPORT_OPS                                                                                 \
     .name = "report", .bytes = sizeof(struct report), .noun = "a report", .check = report_check,   \
-    .exists = gpume_text_exists, .clear = gpume_text_clear, .close = report_close
+    .close = report_close
 
 static const struct gpume_sink_ops report_html = {
     REPORT_OPS,

@@ -172,9 +172,9 @@ static int pictures_finish(struct gpume_sink *sink)
 }
 
 #define PICTURE_OPS                                                                                \
-    .bytes = sizeof(struct pictures), .check = pictures_check, .exists = gpume_picture_exists,     \
+    .bytes = sizeof(struct pictures), .check = pictures_check,                                     \
     .can_continue = gpume_picture_can_continue, .is_series = gpume_picture_is_series,              \
-    .clear = gpume_picture_clear, .finish = pictures_finish, .close = pictures_close
+    .finish = pictures_finish, .close = pictures_close
 
 const struct gpume_sink_ops gpume_sink_predicted = {
     PICTURE_OPS,

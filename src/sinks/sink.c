@@ -21,6 +21,11 @@ int gpume_sink_open(struct gpume_sink **sink, const struct gpume_sink_ops *ops, 
     return status;
 }
 
+bool gpume_sink_is_series(const struct gpume_sink_ops *ops, const char *path)
+{
+    return ops->is_series && ops->is_series(path);
+}
+
 int gpume_sink_finish_out(struct gpume_sink *sink)
 {
     return gpume_out_finish(sink->out);

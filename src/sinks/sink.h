@@ -72,9 +72,6 @@ struct gpume_sink_ops {
     int (*check)(
         const char *path, const struct gpume_sink_shape *shape, const struct gpume_log *log);
 
-    /* Before any work: does the file, or any file of the pattern, exist? */
-    bool (*exists)(const char *path);
-
     /* The sink is zero but for ops, run and path. close is called after failures, too. */
     int (*open)(struct gpume_sink *sink);
 
@@ -89,15 +86,13 @@ struct gpume_sink_ops {
     /* Releases its members except `out`. NULL: there are none. */
     void (*close)(struct gpume_sink *sink);
 
-    /* Before any work: can an interrupted output of this name be continued? open then finds it with
-     * gpume_out_is_continued. NULL: never. */
+    /* Before any work: can an interrupted output of this name, which is no series, be continued?
+     * open then finds it with gpume_out_is_continued. NULL: never. */
     bool (*can_continue)(const char *path);
 
-    /* Is this a pattern of numbered files, each named when it is complete? NULL: never. */
+    /* Is this a pattern of numbered files, or one of them, each named when it is complete? NULL:
+     * never. */
     bool (*is_series)(const char *path);
-
-    /* Removes the temporary files of killed runs. */
-    void (*clear)(const char *path);
 
     /* Members of gpume_params that this sink needs. */
     bool want_predicted, want_frames;
@@ -116,6 +111,9 @@ struct gpume_sink {
 /* run and path outlive the sink. */
 int gpume_sink_open(struct gpume_sink **sink, const struct gpume_sink_ops *ops, const char *path,
     const struct gpume_run *run);
+
+/* Is the output of this name a series of files? */
+bool gpume_sink_is_series(const struct gpume_sink_ops *ops, const char *path);
 
 /* The function `finish` of a sink that writes text. */
 int gpume_sink_finish_out(struct gpume_sink *sink);

@@ -102,32 +102,6 @@ static int vectors_check(
     return GPUME_OK;
 }
 
-static bool series_is_series(const char *path)
-{
-    const enum gpume_pattern_kind kind = gpume_pattern_kind(path);
-    return kind == GPUME_PATTERN_NUMBERED || kind == GPUME_PATTERN_PAIR;
-}
-
-static bool series_exists(const char *path)
-{
-    uint64_t lowest;
-    return series_is_series(path) ? gpume_pattern_find(path, &lowest) : gpume_text_exists(path);
-}
-
-static bool series_can_continue(const char *path)
-{
-    return series_is_series(path) || gpume_text_can_continue(path);
-}
-
-static void series_clear(const char *path)
-{
-    if (series_is_series(path)) {
-        gpume_pattern_clear(path);
-    } else {
-        gpume_text_clear(path);
-    }
-}
-
 static int csv_open(struct gpume_sink *sink)
 {
     return open_as(sink, &gpume_vectors_csv);
@@ -145,8 +119,6 @@ const struct gpume_sink_ops gpume_sink_vectors_csv = {
     .name = "vectors.csv",
     .bytes = sizeof(struct vectors_sink),
     .check = csv_check,
-    .exists = gpume_text_exists,
-    .clear = gpume_text_clear,
     .can_continue = gpume_text_can_continue,
     .open = csv_open,
     .field = vectors_field,
@@ -168,22 +140,16 @@ static int vectors_open(struct gpume_sink *sink)
 
 #define VECTORS_OPS                                                                                \
     .name = "vectors", .bytes = sizeof(struct vectors_sink), .check = vectors_check,               \
-    .open = vectors_open, .field = vectors_field, .settle = vectors_settle,                        \
-    .finish = vectors_finish, .close = vectors_close
+    .can_continue = gpume_text_can_continue, .open = vectors_open, .field = vectors_field,         \
+    .settle = vectors_settle, .finish = vectors_finish, .close = vectors_close
 
 /* One file. */
 static const struct gpume_sink_ops vectors_file = {
     VECTORS_OPS,
-    .exists = gpume_text_exists,
-    .can_continue = gpume_text_can_continue,
-    .clear = gpume_text_clear,
 };
 
 /* One file per field, if the name has a number in it. */
 static const struct gpume_sink_ops vectors_series = {
     VECTORS_OPS,
-    .exists = series_exists,
-    .can_continue = series_can_continue,
-    .is_series = series_is_series,
-    .clear = series_clear,
+    .is_series = gpume_pattern_is_numbered,
 };

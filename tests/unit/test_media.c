@@ -4,6 +4,7 @@
  * and scaling of two stills; filters; refusals in one line; Y4M read without FFmpeg, both small and
  * too large for FFmpeg. Works in its own folder below the current one.
  */
+#include "files/text_file.h"
 #include "harness.h"
 #include "logged.h"
 #include "media/decode_y4m.h"
@@ -162,9 +163,9 @@ static void test_names(void)
             cases[i].status);
         REQUIRE_EQUAL(logged.errors, cases[i].status != GPUME_OK);
     }
-    REQUIRE(gpume_picture_exists("s%02d.png") && gpume_picture_exists("v.y4m"));
-    REQUIRE(!gpume_picture_exists("t%02d.png") && !gpume_picture_exists("s%03d.png"));
-    REQUIRE(!gpume_picture_exists("w.y4m"));
+    REQUIRE(gpume_text_exists("s%02d.png", true) && gpume_text_exists("v.y4m", false));
+    REQUIRE(!gpume_text_exists("t%02d.png", true) && !gpume_text_exists("s%03d.png", true));
+    REQUIRE(!gpume_text_exists("w.y4m", false));
 }
 
 static void test_stills_and_filter(void)
