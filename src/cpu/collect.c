@@ -74,8 +74,10 @@ static void complete_general(
     }
     if (count > 0) {
         cpu->stats.fields++;
-        add_counts(
-            &cpu->stats, cpu->shared.plan.field_candidates, &(struct gpume_search_counts){0});
+        add_counts(&cpu->stats, general->tried,
+            &(struct gpume_search_counts){.candidates = general->tried,
+                .past_blocks = general->compared,
+                .past_parts = general->compared});
         gpume_general_complete(general, batch->fields[0]);
     }
 }
@@ -87,6 +89,7 @@ static void wait_for(const struct gpume_cpu *cpu, const struct gpume_steps *step
         gpume_workers_wait(cpu->workers, &steps->make[i]);
         gpume_workers_wait(cpu->workers, &steps->fractions[i].step);
     }
+    gpume_workers_wait(cpu->workers, &steps->sum);
     if (steps->general) {
         for (uint32_t i = 0; i < steps->general->step_count; i++) {
             gpume_workers_wait(cpu->workers, &steps->general->steps[i]);

@@ -11,7 +11,7 @@
 /* The last step queued of each kind; NULL: none. */
 struct gpume_latest {
     const struct gpume_step *surfaces[GPUME_SURFACE_COUNT];
-    const struct gpume_step *fractions;
+    const struct gpume_step *fractions, *sums;
     const struct gpume_step *search, *rank, *measure;
     const struct gpume_step *eliminating; /* the last search that uses box sums */
 };

@@ -10,16 +10,26 @@
 #define FRAMES_AHEAD 2u
 
 static int init_ring(
-    struct gpume_rings *rings, const struct gpume_plan *plan, void ***ring, uint64_t *bytes)
+    const struct gpume_rings *rings, uint64_t frame_bytes, void ***ring, uint64_t *bytes)
 {
     *ring = gpume_allocate(bytes, rings->frames, sizeof(**ring));
     for (uint32_t i = 0; *ring && i < rings->frames; i++) {
-        (*ring)[i] = gpume_allocate(bytes, plan->surface_bytes + GPUME_SEARCH_SLACK_BYTES, 1);
+        (*ring)[i] = gpume_allocate(bytes, frame_bytes + GPUME_SEARCH_SLACK_BYTES, 1);
         if (!(*ring)[i]) {
             return GPUME_NOMEM;
         }
     }
     return *ring ? GPUME_OK : GPUME_NOMEM;
+}
+
+/* Is there a layer that boxes of this size suit best? */
+static bool has_box(const struct gpume_plan *plan, uint32_t index)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < plan->layer_count; i++) {
+        found |= gpume_rings_box(&plan->layers[i]) == index;
+    }
+    return found;
 }
 
 int gpume_rings_init(struct gpume_rings *rings, const struct gpume_plan *plan, uint64_t *bytes)
@@ -29,7 +39,13 @@ int gpume_rings_init(struct gpume_rings *rings, const struct gpume_plan *plan, u
     rings->readers = gpume_allocate(bytes, rings->frames, sizeof(*rings->readers));
     for (uint32_t i = 0; i < GPUME_SURFACE_COUNT; i++) {
         if (plan->has_surface[i]) {
-            GPUME_TRY(init_ring(rings, plan, &rings->planes[i], bytes));
+            GPUME_TRY(init_ring(rings, plan->surface_bytes, &rings->planes[i], bytes));
+        }
+    }
+    for (uint32_t i = 0; plan->general && !plan->params.no_elimination && i < GPUME_RING_BOXES;
+         i++) {
+        if (has_box(plan, i)) { /* a sum has twice the bytes of a sample */
+            GPUME_TRY(init_ring(rings, 2 * plan->surface_bytes, &rings->sums[i], bytes));
         }
     }
     status = rings->readers ? GPUME_OK : GPUME_NOMEM;
@@ -37,13 +53,21 @@ fail:
     return status;
 }
 
+static void finish_ring(const struct gpume_rings *rings, void **ring)
+{
+    for (uint32_t i = 0; ring && i < rings->frames; i++) {
+        free(ring[i]);
+    }
+    free(ring);
+}
+
 void gpume_rings_finish(struct gpume_rings *rings)
 {
     for (uint32_t i = 0; i < GPUME_SURFACE_COUNT; i++) {
-        for (uint32_t j = 0; rings->planes[i] && j < rings->frames; j++) {
-            free(rings->planes[i][j]);
-        }
-        free(rings->planes[i]);
+        finish_ring(rings, rings->planes[i]);
+    }
+    for (uint32_t i = 0; i < GPUME_RING_BOXES; i++) {
+        finish_ring(rings, rings->sums[i]);
     }
     free(rings->readers);
 }

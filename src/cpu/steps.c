@@ -91,6 +91,22 @@ static void fraction_item(void *opaque, uint32_t item)
     }
 }
 
+/* The box sums of all planes of the searched surface, from one of its rows on. */
+static void sum_item(void *opaque, uint32_t item)
+{
+    const struct gpume_steps *steps = opaque;
+    const struct gpume_plan *plan = &steps->shared->plan;
+    for (uint32_t i = 0; i < GPUME_RING_BOXES * plan->planes && !is_cancelled(steps->shared); i++) {
+        uint32_t box = i % GPUME_RING_BOXES, plane = i / GPUME_RING_BOXES;
+        if (steps->sums[box]) {
+            steps->shared->search->general->sum_rows(plan,
+                (const uint8_t *)steps->surfaces[plan->searched] + plane * plan->padded_bytes,
+                (uint8_t *)steps->sums[box] + 2 * plane * plan->padded_bytes, 4u << box,
+                item * GPUME_FRACTION_ROWS);
+        }
+    }
+}
+
 static void init_fractions(struct gpume_steps *steps, enum gpume_surface surface)
 {
     const struct gpume_plan *plan = &steps->shared->plan;
@@ -256,6 +272,8 @@ int gpume_steps_init(struct gpume_steps *steps, struct gpume_shared *shared, uin
         steps->make[i] = surface_step(steps, (enum gpume_surface)i, plan);
         init_fractions(steps, (enum gpume_surface)i);
     }
+    steps->sum = (struct gpume_step){
+        .fn = sum_item, .opaque = steps, .count = steps->fractions[0].step.count};
     if (plan->general) {
         return init_general(steps, bytes);
     }

@@ -77,6 +77,8 @@ struct gpume_steps {
     void *surfaces[GPUME_SURFACE_COUNT];
     struct gpume_step make[GPUME_SURFACE_COUNT];
     struct gpume_fractions fractions[GPUME_SURFACE_COUNT];
+    void *sums[GPUME_RING_BOXES]; /* of the searched surface; NULL: not needed */
+    struct gpume_step sum;
     /* The task, which the results belong to. */
     struct gpume_task task;
     uint64_t number;    /* of the task in the order of submission, from 1; 0: none yet */

@@ -27,6 +27,19 @@ static const struct gpume_step *surfaces_before(const struct gpume_cpu *cpu)
     return gpume_workers_count(cpu->workers) > 1 ? cpu->latest.rank : NULL;
 }
 
+/* When this step is complete, so are all surfaces queued so far. */
+static const struct gpume_step *last_surface(const struct gpume_cpu *cpu)
+{
+    const struct gpume_step *last = NULL;
+    if (cpu->shared.plan.planes > 1) {
+        return cpu->latest.fractions;
+    }
+    for (uint32_t i = 0; i < GPUME_SURFACE_COUNT; i++) {
+        last = cpu->shared.plan.has_surface[i] ? cpu->latest.surfaces[i] : last;
+    }
+    return last;
+}
+
 /* Each surface is made of the one before it, and the first of the frame, as soon as no step reads
  * what is overwritten. The last step that measures implies all searches before it. */
 static void queue_surfaces(struct gpume_cpu *cpu, struct gpume_steps *steps, struct queue *queue)
@@ -46,19 +59,13 @@ static void queue_surfaces(struct gpume_cpu *cpu, struct gpume_steps *steps, str
             }
         }
     }
-}
-
-/* When this step is complete, so are all surfaces queued so far. */
-static const struct gpume_step *last_surface(const struct gpume_cpu *cpu)
-{
-    const struct gpume_step *last = NULL;
-    if (cpu->shared.plan.planes > 1) {
-        return cpu->latest.fractions;
+    for (uint32_t i = 0; i < GPUME_RING_BOXES; i++) {
+        steps->sums[i] = gpume_rings_sums(&cpu->rings, i, sequence);
     }
-    for (uint32_t i = 0; i < GPUME_SURFACE_COUNT; i++) {
-        last = cpu->shared.plan.has_surface[i] ? cpu->latest.surfaces[i] : last;
+    if (steps->sums[0] || steps->sums[1]) {
+        append(queue, &steps->sum, last_surface(cpu), cpu->latest.sums);
+        cpu->latest.sums = &steps->sum;
     }
-    return last;
 }
 
 /* Are the searches of an earlier task complete before the next task that uses box sums begins? They
@@ -142,6 +149,7 @@ static void queue_general(struct gpume_cpu *cpu, struct gpume_steps *steps, stru
 {
     struct gpume_general *general = steps->general;
     const struct gpume_step *after = last_surface(cpu);
+    after = cpu->latest.sums ? cpu->latest.sums : after;
     for (uint32_t i = 0; i < general->step_count; i++) {
         append(queue, &general->steps[i], after, i == 0 ? cpu->latest.measure : NULL);
         after = &general->steps[i];

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "cpu/general/bounds.h"
 #include "cpu/general/distortion.h"
 #include "cpu/general/fractions.h"
 
-const struct gpume_general_kernels gpume_kernels_avx512 = {GPUME_DISTORTIONS, fraction_rows};
+const struct gpume_general_kernels gpume_kernels_avx512 = {.bounds = GPUME_BOUNDS,
+    .sum_rows = sum_rows,
+    .distortions = GPUME_DISTORTIONS,
+    .fraction_rows = fraction_rows};

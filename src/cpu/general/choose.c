@@ -68,10 +68,11 @@ static bool search_anew(struct side *side, const struct side *fixed)
 {
     struct gpume_matcher matcher = side->matcher;
     struct gpume_candidate found;
+    struct gpume_matcher_counts counts = {0};
     matcher.target.other = gpume_matcher_match(&fixed->matcher, fixed->at.dx, fixed->at.dy);
     matcher.more_bits = gpume_matcher_bits(&fixed->matcher, fixed->at.dx, fixed->at.dy);
     const struct gpume_vector seed = {(int16_t)side->at.dx, (int16_t)side->at.dy};
-    (void)gpume_matcher_search(&matcher, &seed, 1, &found);
+    (void)gpume_matcher_search(&matcher, &seed, 1, &found, &counts);
     if (found.cost >= side->at.cost) {
         return false;
     }

@@ -50,20 +50,25 @@ static void predict_item(void *opaque, uint32_t item)
     gpume_predict_row(layer, row, pair->vectors + layer->first, pair->predictors + layer->first);
 }
 
-static void search_row(const struct gpume_general *general, const struct gpume_pair *pair,
+static void search_row(struct gpume_general *general, const struct gpume_pair *pair,
     const struct gpume_shape *layer, uint32_t row)
 {
     const struct gpume_plan *plan = general->plan;
     struct gpume_vector left = {0, 0};
+    struct gpume_bound bound;
+    struct gpume_matcher_counts counts = {0};
+    uint32_t boxes = gpume_rings_box(layer);
     for (uint32_t x = 0; x < layer->blocks_x && !is_cancelled(general); x++) {
         uint32_t index = row * layer->blocks_x + x, at = layer->first + index;
         struct gpume_candidate found[GPUME_CANDIDATES_MAX];
         struct gpume_matcher matcher = gpume_matcher_make(
             plan, general->kernels->general, layer, index, general->searched, pair->searched);
         gpume_matcher_predict(&matcher, pair->predictors[at]);
+        gpume_matcher_bound(
+            &matcher, layer, general->box_sums[boxes], pair->box_sums[boxes], &bound);
         const struct gpume_vector seeds[] = {{0, 0}, left, pair->predictors[at], pair->vectors[at]};
         pair->ties[at] =
-            gpume_matcher_search(&matcher, seeds, sizeof(seeds) / sizeof(*seeds), found);
+            gpume_matcher_search(&matcher, seeds, sizeof(seeds) / sizeof(*seeds), found, &counts);
         for (uint32_t i = 0; i < plan->kept; i++) {
             size_t place = (size_t)i * plan->blocks + at;
             pair->vectors[place] =
@@ -72,6 +77,8 @@ static void search_row(const struct gpume_general *general, const struct gpume_p
         }
         left = pair->vectors[at];
     }
+    atomic_fetch_add(&general->tried, counts.tried);
+    atomic_fetch_add(&general->compared, counts.compared);
 }
 
 static void search_item(void *opaque, uint32_t item)
@@ -228,6 +235,9 @@ static void start_pair(struct gpume_general *g, const struct gpume_rings *rings,
     pair->searched = gpume_rings_at(rings, plan->searched, reference);
     pair->measured = gpume_rings_at(rings, plan->measured, reference);
     pair->future = reference > task->target;
+    for (uint32_t i = 0; i < GPUME_RING_BOXES; i++) {
+        pair->box_sums[i] = gpume_rings_sums(rings, i, reference);
+    }
     for (uint32_t i = 0; i < plan->blocks; i++) {
         pair->predictors[i] =
             g->given ? g->given[(size_t)index * plan->blocks + i] : (struct gpume_vector){0, 0};
@@ -241,6 +251,10 @@ void gpume_general_start(struct gpume_general *general, const struct gpume_rings
     general->searched = gpume_rings_at(rings, plan->searched, box->task.target);
     general->measured = gpume_rings_at(rings, plan->measured, box->task.target);
     general->given = box->predictors;
+    general->tried = general->compared = 0;
+    for (uint32_t i = 0; i < GPUME_RING_BOXES; i++) {
+        general->box_sums[i] = gpume_rings_sums(rings, i, box->task.target);
+    }
     general->pair_count = 1 + box->task.more_count;
     for (uint32_t i = 0; i < general->pair_count; i++) {
         start_pair(general, rings, i, &box->task);

@@ -23,7 +23,8 @@
 /* A reference of the task. Arrays over the blocks of all layers, vectors and costs of plan.kept
  * candidates one after the other. */
 struct gpume_pair {
-    const void *searched, *measured; /* surfaces of the reference */
+    const void *searched, *measured;        /* surfaces of the reference */
+    const void *box_sums[GPUME_RING_BOXES]; /* of the searched surface; NULL: none */
     struct gpume_vector *predictors, *vectors;
     uint32_t *costs, *ties;
     bool future; /* the reference comes after the target */
@@ -36,8 +37,10 @@ struct gpume_general {
     uint32_t *scratch; /* shared by all tasks: one ranks at a time */
 
     /* The task. */
-    const void *searched, *measured;  /* surfaces of the target */
-    const struct gpume_vector *given; /* predictors; NULL: none */
+    const void *searched, *measured; /* surfaces of the target */
+    const void *box_sums[GPUME_RING_BOXES];
+    atomic_uint_fast64_t tried, compared; /* candidates in all, and those not excluded by sums */
+    const struct gpume_vector *given;     /* predictors; NULL: none */
     struct gpume_pair pairs[GPUME_REFERENCES_MAX];
     uint32_t pair_count;
 

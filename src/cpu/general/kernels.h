@@ -9,6 +9,7 @@
 #include "model/plan.h"
 
 #define GPUME_FRACTION_ROWS 8u /* that one call makes */
+#define GPUME_BOXES_MAX 1024u  /* of 4x4 samples in a block of 128x128 */
 
 /* A block of the target. Planes have the plan's padded stride. */
 struct gpume_target {
@@ -19,11 +20,31 @@ struct gpume_target {
     uint32_t tile;          /* side of the tiles that SATD transforms */
 };
 
+/* The sums of a block's boxes, by which candidates are bounded (model/cost.h). */
+struct gpume_bound {
+    uint32_t box;          /* side in samples, 8 or 4; 0: the block is not bounded */
+    uint32_t across, down; /* boxes */
+    ptrdiff_t stride;      /* sums from one row of them to the next */
+    uint32_t target[GPUME_BOXES_MAX];
+};
+
+/* For `count` candidates side by side, a number that their D is not below. sums: at the place of
+ * the first one, of one plane. */
+typedef void (*gpume_bound_fn)(
+    const struct gpume_bound *bound, const void *sums, uint32_t count, uint32_t *bounds);
+
 /* D of the match that begins at `match`. Where that is more than `limit`, any value above limit. */
 typedef uint32_t (*gpume_distortion_fn)(
     const struct gpume_target *target, const void *match, uint32_t limit);
 
 struct gpume_general_kernels {
+    /* By metric; for samples of one byte, whose sums have two, and of two bytes, whose sums have
+     * four. */
+    gpume_bound_fn bounds[GPUME_METRIC_SSD + 1][2];
+    /* Makes GPUME_FRACTION_ROWS rows of sums of box x box samples of a plane from `row` on: each at
+     * the place of its upper left sample. Where a box would pass the plane's end there is none. */
+    void (*sum_rows)(
+        const struct gpume_plan *plan, const void *plane, void *sums, uint32_t box, uint32_t row);
     /* By metric; of one match or the mean of two; for samples of one byte or two. */
     gpume_distortion_fn distortions[GPUME_METRIC_SSD + 1][2][2];
     /* Makes padded rows `row` to row + GPUME_FRACTION_ROWS - 1 of all planes of a surface but the

@@ -2,6 +2,7 @@
 #include "cpu/general/matcher.h"
 
 #include "base/grid.h"
+#include "cpu/rings.h"
 #include "model/rate.h"
 
 /* A sweep over the candidates of a block. */
@@ -13,7 +14,8 @@ struct sweep {
     int32_t step;                /* units from one candidate to the next */
     int32_t low[2], high[2];     /* of dx and dy, in units */
     struct gpume_candidate best; /* cost GPUME_NONE: none yet */
-    uint32_t ties;               /* candidates that cost as much as the best, without it */
+    uint64_t tried, compared;
+    uint32_t ties; /* candidates that cost as much as the best, without it */
 };
 
 struct gpume_matcher gpume_matcher_make(const struct gpume_plan *plan,
@@ -41,19 +43,53 @@ void gpume_matcher_predict(struct gpume_matcher *matcher, struct gpume_vector pr
     matcher->predictor_y = predictor.dy;
 }
 
+void gpume_matcher_bound(struct gpume_matcher *matcher, const struct gpume_shape *layer,
+    const void *target_sums, const void *reference_sums, struct gpume_bound *bound)
+{
+    const struct gpume_plan *plan = matcher->plan;
+    bool whole =
+        matcher->target.width == layer->block_w && matcher->target.height == layer->block_h;
+    if (!whole || !target_sums || !reference_sums) {
+        return;
+    }
+    size_t at = (size_t)(plan->pad_y + matcher->y) * plan->padded_stride + plan->pad_x + matcher->x;
+    bound->box = 4u << gpume_rings_box(layer);
+    bound->across = layer->block_w / bound->box;
+    bound->down = layer->block_h / bound->box;
+    bound->stride = (ptrdiff_t)plan->padded_stride;
+    for (uint32_t i = 0; i < bound->across * bound->down; i++) {
+        size_t box = at + (size_t)(i / bound->across * bound->box) * plan->padded_stride +
+                     i % bound->across * bound->box;
+        bound->target[i] = plan->sample_bytes == 2 ? ((const uint32_t *)target_sums)[box]
+                                                   : ((const uint16_t *)target_sums)[box];
+    }
+    matcher->bound = bound;
+    matcher->sums = (const uint8_t *)reference_sums + 2 * at * plan->sample_bytes;
+}
+
 /* Rounds down. */
 static int32_t whole(int32_t at, int32_t units)
 {
     return (at - (at & (units - 1))) / units;
 }
 
-const void *gpume_matcher_match(const struct gpume_matcher *matcher, int32_t dx, int32_t dy)
+/* Bytes from the block's place in plane 0 to the match of a vector. */
+static ptrdiff_t shift_of(const struct gpume_plan *plan, int32_t dx, int32_t dy)
 {
-    const struct gpume_plan *plan = matcher->plan;
     int32_t units = (int32_t)plan->units, fx = dx & (units - 1), fy = dy & (units - 1);
     ptrdiff_t at = (ptrdiff_t)whole(dy, units) * (ptrdiff_t)plan->padded_stride + whole(dx, units);
-    return matcher->reference + (size_t)(fy * units + fx) * plan->padded_bytes +
-           at * (ptrdiff_t)plan->sample_bytes;
+    return (fy * units + fx) * (ptrdiff_t)plan->padded_bytes + at * (ptrdiff_t)plan->sample_bytes;
+}
+
+const void *gpume_matcher_match(const struct gpume_matcher *matcher, int32_t dx, int32_t dy)
+{
+    return matcher->reference + shift_of(matcher->plan, dx, dy);
+}
+
+/* A sum has twice the bytes of a sample. */
+static const void *sums_at(const struct gpume_matcher *matcher, int32_t dx, int32_t dy)
+{
+    return matcher->sums + 2 * shift_of(matcher->plan, dx, dy);
 }
 
 uint32_t gpume_matcher_bits(const struct gpume_matcher *matcher, int32_t dx, int32_t dy)
@@ -157,14 +193,61 @@ static uint32_t first_limit(
     return limit;
 }
 
+/* Candidates side by side in one plane: `count` of them, whole pixels apart. */
+struct stretch {
+    int32_t dx, dy; /* of the first */
+    uint32_t count;
+};
+
+/* Offers those that the bounds, which are of D alone, do not exclude. NULL: all. */
+static void offer_stretch(
+    struct sweep *sweep, const struct stretch *stretch, const uint32_t *bounds, uint32_t limit)
+{
+    int32_t units = (int32_t)sweep->matcher->plan->units;
+    for (uint32_t i = 0; i < stretch->count; i++) {
+        int32_t dx = stretch->dx + (int32_t)i * units;
+        uint32_t least = (uint32_t)gpume_min_u64(limit, sweep->best.cost);
+        if ((bounds && bounds[i] > least) ||
+            (sweep->taken_count > 0 && !is_apart(sweep, dx, stretch->dy))) {
+            continue;
+        }
+        offer(sweep, dx, stretch->dy, least);
+        sweep->compared++;
+    }
+}
+
+#define STRETCH 128u /* candidates that are bounded at a time */
+
+static void bound_stretch(struct sweep *sweep, const struct stretch *stretch, uint32_t limit)
+{
+    const struct gpume_matcher *matcher = sweep->matcher;
+    const struct gpume_plan *plan = matcher->plan;
+    int32_t units = (int32_t)plan->units;
+    uint32_t bounds[STRETCH];
+    for (uint32_t i = 0; i < stretch->count; i += STRETCH) {
+        struct stretch part = {stretch->dx + (int32_t)i * units, stretch->dy, stretch->count - i};
+        part.count = part.count < STRETCH ? part.count : STRETCH;
+        if (!matcher->bound) {
+            offer_stretch(sweep, &part, NULL, limit);
+            continue;
+        }
+        matcher->kernels->bounds[plan->params.metric][plan->sample_bytes == 2](
+            matcher->bound, sums_at(matcher, part.dx, part.dy), part.count, bounds);
+        offer_stretch(sweep, &part, bounds, limit);
+    }
+}
+
 static void run(struct sweep *sweep, const struct gpume_vector *seeds, uint32_t seed_count)
 {
     uint32_t limit = first_limit(sweep, seeds, seed_count);
+    int32_t units = (int32_t)sweep->matcher->plan->units;
     for (int32_t dy = sweep->low[1]; dy <= sweep->high[1]; dy += sweep->step) {
-        for (int32_t dx = sweep->low[0]; dx <= sweep->high[0]; dx += sweep->step) {
-            if (sweep->taken_count == 0 || is_apart(sweep, dx, dy)) {
-                offer(sweep, dx, dy, (uint32_t)gpume_min_u64(limit, sweep->best.cost));
-            }
+        for (int32_t first = 0; first < units; first += sweep->step) {
+            struct stretch stretch = {.dx = sweep->low[0] + first, .dy = dy};
+            int32_t last = sweep->high[0] - stretch.dx; /* the window is whole pixels wide */
+            stretch.count = last < 0 ? 0 : (uint32_t)(last / units) + 1;
+            bound_stretch(sweep, &stretch, limit);
+            sweep->tried += stretch.count;
         }
     }
 }
@@ -189,7 +272,7 @@ static struct gpume_candidate refine(
 }
 
 uint32_t gpume_matcher_search(const struct gpume_matcher *matcher, const struct gpume_vector *seeds,
-    uint32_t seed_count, struct gpume_candidate *found)
+    uint32_t seed_count, struct gpume_candidate *found, struct gpume_matcher_counts *counts)
 {
     const struct gpume_plan *plan = matcher->plan;
     const struct sweep empty = sweep_of(matcher);
@@ -201,6 +284,8 @@ uint32_t gpume_matcher_search(const struct gpume_matcher *matcher, const struct 
         run(&sweep, seeds, seed_count);
         found[i] = sweep.best;
         ties = i == 0 ? sweep.ties : ties;
+        counts->tried += sweep.tried;
+        counts->compared += sweep.compared;
     }
     for (uint32_t i = 0; plan->params.subpel_search == GPUME_SUBPEL_REFINE && i < plan->kept; i++) {
         for (int32_t step = (int32_t)plan->units / 2; step > 0 && found[i].cost != GPUME_NONE;

@@ -14,8 +14,10 @@ struct gpume_matcher {
     const struct gpume_plan *plan;
     const struct gpume_general_kernels *kernels;
     struct gpume_target target;
-    const uint8_t *reference; /* plane 0 of the reference, at the block's place */
-    uint32_t x, y;            /* of the block's upper left corner */
+    const uint8_t *reference;        /* plane 0 of the reference, at the block's place */
+    const struct gpume_bound *bound; /* NULL: every candidate is compared */
+    const uint8_t *sums;             /* of plane 0 of the reference, at the block's place */
+    uint32_t x, y;                   /* of the block's upper left corner */
     int32_t predictor_x, predictor_y;
     uint32_t more_bits; /* of the vector that target.other is made of, or 0 */
 };
@@ -27,6 +29,12 @@ struct gpume_matcher gpume_matcher_make(const struct gpume_plan *plan,
 
 void gpume_matcher_predict(struct gpume_matcher *matcher, struct gpume_vector predictor);
 
+/* Prepares to skip candidates by the sums of their boxes; those of both frames are of boxes of
+ * gpume_rings_box(layer), or NULL. bound: outlives the matcher. Blocks that the picture's edge cuts
+ * are not bounded. */
+void gpume_matcher_bound(struct gpume_matcher *matcher, const struct gpume_shape *layer,
+    const void *target_sums, const void *reference_sums, struct gpume_bound *bound);
+
 /* Where the match of a vector begins. */
 const void *gpume_matcher_match(const struct gpume_matcher *matcher, int32_t dx, int32_t dy);
 
@@ -37,10 +45,14 @@ uint32_t gpume_matcher_distortion(
 /* R of a vector; 0 without params.rate. */
 uint32_t gpume_matcher_bits(const struct gpume_matcher *matcher, int32_t dx, int32_t dy);
 
+struct gpume_matcher_counts {
+    uint64_t tried, compared; /* candidates, and those whose samples were compared */
+};
+
 /* Finds plan.kept candidates, of which those that do not exist have cost GPUME_NONE, and how many
  * other candidates cost as much as the first. seeds: vectors that are likely to be good; they
- * affect speed only. */
+ * affect speed only. Adds to counts. */
 uint32_t gpume_matcher_search(const struct gpume_matcher *matcher, const struct gpume_vector *seeds,
-    uint32_t seed_count, struct gpume_candidate *found);
+    uint32_t seed_count, struct gpume_candidate *found, struct gpume_matcher_counts *counts);
 
 #endif
