@@ -2,8 +2,9 @@
 #include "cpu/general/bounds.h"
 #include "cpu/general/distortion.h"
 #include "cpu/general/fractions.h"
+#include "cpu/general/satd_avx2.h"
 
 const struct gpume_general_kernels gpume_kernels_avx2 = {.bounds = GPUME_BOUNDS,
     .sum_rows = sum_rows,
-    .distortions = GPUME_DISTORTIONS,
+    .distortions = GPUME_DISTORTIONS(fast_satd8, fast_mean_satd8),
     .fraction_rows = fraction_rows};

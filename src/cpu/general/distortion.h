@@ -113,10 +113,11 @@ DEFINE_SATD(satd16, uint16_t, ONE)
 DEFINE_SATD(mean_satd8, uint8_t, MEAN)
 DEFINE_SATD(mean_satd16, uint16_t, MEAN)
 
-#define GPUME_DISTORTIONS                                                                          \
+/* of_satd8, mean_of_satd8: those of 8-bit samples, which an instruction set may have its own of. */
+#define GPUME_DISTORTIONS(of_satd8, mean_of_satd8)                                                 \
     {                                                                                              \
         [GPUME_METRIC_SAD] = {{sad8, sad16}, {mean_sad8, mean_sad16}},                             \
-        [GPUME_METRIC_SATD] = {{satd8, satd16}, {mean_satd8, mean_satd16}},                        \
+        [GPUME_METRIC_SATD] = {{of_satd8, satd16}, {mean_of_satd8, mean_satd16}},                  \
         [GPUME_METRIC_SSD] = {{ssd8, ssd16}, {mean_ssd8, mean_ssd16}},                             \
     }
 

@@ -17,6 +17,7 @@
 struct tile {
     int32_t at[ROWS + BEFORE + AFTER][COLUMNS + BEFORE + AFTER]; /* at[BEFORE][BEFORE]: the first */
     int32_t halves[4][ROWS + 1][COLUMNS + 1];                    /* H.264: see make_halves */
+    int32_t across[ROWS + BEFORE + AFTER][COLUMNS];              /* HEVC: see filter_across */
 };
 
 struct place {
@@ -81,29 +82,37 @@ static void bilinear(const struct gpume_plan *plan, const struct tile *tile, uin
 static const int32_t hevc_taps[4][8] = {{0, 0, 0, 64, 0, 0, 0, 0}, {-1, 4, -10, 58, 17, -5, 1, 0},
     {-1, 4, -11, 40, 40, -11, 4, -1}, {0, 1, -5, 17, 58, -10, 4, -1}};
 
-/* Intermediate sums are below 2^12 * 88 * 88 < 2^25. */
+/* Sums of one filter are below 2^12 * 112 < 2^19, those of two below 2^15 * 112 * 2^8 < 2^31. */
+static inline int32_t eight(const int32_t taps[8], const int32_t *at, size_t step)
+{
+    int32_t sum = 0;
+    for (size_t k = 0; k < 8; k++) {
+        sum += taps[k] * at[k * step];
+    }
+    return sum;
+}
+
+/* All rows of the tile filtered for one fx. */
+static inline void filter_across(const struct gpume_plan *plan, struct tile *tile, uint32_t fx)
+{
+    uint32_t shift = (uint32_t)gpume_min_u64(4, plan->params.bits - 8);
+    for (uint32_t i = 0; i < ROWS + BEFORE + AFTER; i++) {
+        for (uint32_t j = 0; j < COLUMNS; j++) {
+            tile->across[i][j] = fx > 0 ? eight(hevc_taps[fx], &tile->at[i][j], 1) >> shift
+                                        : tile->at[i][j + BEFORE];
+        }
+    }
+}
+
 static void hevc(const struct gpume_plan *plan, const struct tile *tile, uint32_t fx, uint32_t fy,
     int32_t out[ROWS][COLUMNS])
 {
-    uint32_t bits = plan->params.bits, shift1 = (uint32_t)gpume_min_u64(4, bits - 8);
-    uint32_t last = 14 - bits;
-    int32_t across[ROWS + BEFORE + AFTER][COLUMNS];
-    for (uint32_t i = 0; i < ROWS + BEFORE + AFTER; i++) {
-        for (uint32_t j = 0; j < COLUMNS; j++) {
-            int32_t sum = 0;
-            for (uint32_t k = 0; k < 8; k++) {
-                sum += hevc_taps[fx][k] * tile->at[i][j + k];
-            }
-            across[i][j] = fx > 0 ? sum >> shift1 : tile->at[i][j + BEFORE];
-        }
-    }
+    uint32_t bits = plan->params.bits, last = 14 - bits;
+    uint32_t shift = fx > 0 ? 6 : (uint32_t)gpume_min_u64(4, bits - 8);
     for (uint32_t i = 0; i < ROWS; i++) {
         for (uint32_t j = 0; j < COLUMNS; j++) {
-            int32_t sum = 0;
-            for (uint32_t k = 0; k < 8; k++) {
-                sum += hevc_taps[fy][k] * across[i + k][j];
-            }
-            sum = fy > 0 ? sum >> (fx > 0 ? 6 : shift1) : across[i + BEFORE][j];
+            int32_t sum = fy > 0 ? eight(hevc_taps[fy], &tile->across[i][j], COLUMNS) >> shift
+                                 : tile->across[i + BEFORE][j];
             out[i][j] = clip((sum + (1 << (last - 1))) >> last, plan);
         }
     }
@@ -197,16 +206,31 @@ static void store(const struct gpume_plan *plan, void *plane, const struct place
     }
 }
 
-static void fraction_rows(const struct gpume_plan *plan, void *surface, uint32_t row)
+/* The planes of one fx, but for plane 0. */
+static void make_column(const struct gpume_plan *plan, void *surface, const struct place *place,
+    struct tile *tile, uint32_t fx)
 {
     static const fraction_fn makers[] = {[GPUME_INTERPOLATION_H264] = h264,
         [GPUME_INTERPOLATION_HEVC] = hevc,
         [GPUME_INTERPOLATION_BILINEAR] = bilinear};
-    fraction_fn make = makers[plan->params.interpolation];
     uint32_t quarters = 4 / plan->units;
+    int32_t values[ROWS][COLUMNS];
+    if (plan->params.interpolation == GPUME_INTERPOLATION_HEVC) {
+        filter_across(plan, tile, fx * quarters);
+    }
+    for (uint32_t fy = 0; fy < plan->units; fy++) {
+        uint32_t plane = fy * plan->units + fx;
+        if (plane > 0) {
+            makers[plan->params.interpolation](plan, tile, fx * quarters, fy * quarters, values);
+            store(plan, (uint8_t *)surface + plane * plan->padded_bytes, place, values);
+        }
+    }
+}
+
+static void fraction_rows(const struct gpume_plan *plan, void *surface, uint32_t row)
+{
     struct place place = {.y = row};
     struct tile tile;
-    int32_t values[ROWS][COLUMNS];
     place.rows = (uint32_t)gpume_min_u64(ROWS, plan->padded_rows - row);
     for (place.x = 0; place.x < plan->padded_stride; place.x += COLUMNS) {
         place.columns = (uint32_t)gpume_min_u64(COLUMNS, plan->padded_stride - place.x);
@@ -214,9 +238,8 @@ static void fraction_rows(const struct gpume_plan *plan, void *surface, uint32_t
         if (plan->params.interpolation == GPUME_INTERPOLATION_H264) {
             make_halves(plan, &tile);
         }
-        for (uint32_t i = 1; i < plan->planes; i++) {
-            make(plan, &tile, i % plan->units * quarters, i / plan->units * quarters, values);
-            store(plan, (uint8_t *)surface + i * plan->padded_bytes, &place, values);
+        for (uint32_t fx = 0; fx < plan->units; fx++) {
+            make_column(plan, surface, &place, &tile, fx);
         }
     }
 }
