@@ -91,12 +91,14 @@ static void fraction_item(void *opaque, uint32_t item)
     }
 }
 
-/* The box sums of all planes of the searched surface, from one of its rows on. */
+/* The box sums of the searched surface, some rows of them. */
 static void sum_item(void *opaque, uint32_t item)
 {
     const struct gpume_steps *steps = opaque;
     const struct gpume_plan *plan = &steps->shared->plan;
-    for (uint32_t i = 0; i < GPUME_RING_BOXES * plan->planes && !is_cancelled(steps->shared); i++) {
+    /* Fractions are candidates of the search where they are not left to the refinement. */
+    uint32_t planes = plan->params.subpel_search == GPUME_SUBPEL_FULL ? plan->planes : 1;
+    for (uint32_t i = 0; i < GPUME_RING_BOXES * planes && !is_cancelled(steps->shared); i++) {
         uint32_t box = i % GPUME_RING_BOXES, plane = i / GPUME_RING_BOXES;
         if (steps->sums[box]) {
             steps->shared->search->general->sum_rows(plan,

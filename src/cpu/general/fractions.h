@@ -54,9 +54,13 @@ static void load_tile(
     }
 }
 
-static int32_t clip(int32_t value, const struct gpume_plan *plan)
+static inline int32_t peak_of(const struct gpume_plan *plan)
 {
-    int32_t peak = (int32_t)(1u << plan->params.bits) - 1;
+    return (int32_t)(1u << plan->params.bits) - 1;
+}
+
+static inline int32_t clip(int32_t value, int32_t peak)
+{
     return value < 0 ? 0 : value > peak ? peak : value;
 }
 
@@ -109,11 +113,12 @@ static void hevc(const struct gpume_plan *plan, const struct tile *tile, uint32_
 {
     uint32_t bits = plan->params.bits, last = 14 - bits;
     uint32_t shift = fx > 0 ? 6 : (uint32_t)gpume_min_u64(4, bits - 8);
+    const int32_t peak = peak_of(plan);
     for (uint32_t i = 0; i < ROWS; i++) {
         for (uint32_t j = 0; j < COLUMNS; j++) {
             int32_t sum = fy > 0 ? eight(hevc_taps[fy], &tile->across[i][j], COLUMNS) >> shift
                                  : tile->across[i + BEFORE][j];
-            out[i][j] = clip((sum + (1 << (last - 1))) >> last, plan);
+            out[i][j] = clip((sum + (1 << (last - 1))) >> last, peak);
         }
     }
 }
@@ -130,6 +135,7 @@ static inline int32_t six(int32_t a, int32_t b, int32_t c, int32_t d, int32_t e,
  * of two below 2^28. */
 static inline void make_halves(const struct gpume_plan *plan, struct tile *tile)
 {
+    const int32_t peak = peak_of(plan);
     int32_t across[ROWS + 1 + 5][COLUMNS + 1]; /* of the rows from two above the first */
     for (uint32_t i = 0; i < ROWS + 1 + 5; i++) {
         const int32_t *g = &tile->at[i + BEFORE - 2][BEFORE];
@@ -146,9 +152,9 @@ static inline void make_halves(const struct gpume_plan *plan, struct tile *tile)
             int32_t down = six(g[-2][x], g[-1][x], g[0][x], g[1][x], g[2][x], g[3][x]);
             int32_t both = six(a[-2][j], a[-1][j], a[0][j], a[1][j], a[2][j], a[3][j]);
             tile->halves[0][i][j] = g[0][x];
-            tile->halves[1][i][j] = clip((a[0][j] + 16) >> 5, plan);
-            tile->halves[2][i][j] = clip((down + 16) >> 5, plan);
-            tile->halves[3][i][j] = clip((both + 512) >> 10, plan);
+            tile->halves[1][i][j] = clip((a[0][j] + 16) >> 5, peak);
+            tile->halves[2][i][j] = clip((down + 16) >> 5, peak);
+            tile->halves[3][i][j] = clip((both + 512) >> 10, peak);
         }
     }
 }
@@ -191,20 +197,20 @@ static void h264(const struct gpume_plan *plan, const struct tile *tile, uint32_
 
 /* --- planes */
 
-static void store(const struct gpume_plan *plan, void *plane, const struct place *place,
-    int32_t values[ROWS][COLUMNS])
-{
-    for (uint32_t i = 0; i < place->rows; i++) {
-        size_t first = (size_t)(place->y + i) * plan->padded_stride + place->x;
-        for (uint32_t j = 0; j < place->columns; j++) {
-            if (plan->sample_bytes == 2) {
-                ((uint16_t *)plane)[first + j] = (uint16_t)values[i][j];
-            } else {
-                ((uint8_t *)plane)[first + j] = (uint8_t)values[i][j];
-            }
-        }
+#define DEFINE_STORE(name, sample)                                                                 \
+    static void name(const struct gpume_plan *plan, sample *plane, const struct place *place,      \
+        int32_t values[ROWS][COLUMNS])                                                             \
+    {                                                                                              \
+        for (uint32_t i = 0; i < place->rows; i++) {                                               \
+            sample *to = plane + (size_t)(place->y + i) * plan->padded_stride + place->x;          \
+            for (uint32_t j = 0; j < place->columns; j++) {                                        \
+                to[j] = (sample)values[i][j];                                                      \
+            }                                                                                      \
+        }                                                                                          \
     }
-}
+
+DEFINE_STORE(store8, uint8_t)
+DEFINE_STORE(store16, uint16_t)
 
 /* The planes of one fx, but for plane 0. */
 static void make_column(const struct gpume_plan *plan, void *surface, const struct place *place,
@@ -222,7 +228,12 @@ static void make_column(const struct gpume_plan *plan, void *surface, const stru
         uint32_t plane = fy * plan->units + fx;
         if (plane > 0) {
             makers[plan->params.interpolation](plan, tile, fx * quarters, fy * quarters, values);
-            store(plan, (uint8_t *)surface + plane * plan->padded_bytes, place, values);
+            uint8_t *to = (uint8_t *)surface + plane * plan->padded_bytes;
+            if (plan->sample_bytes == 2) {
+                store16(plan, (uint16_t *)(void *)to, place, values);
+            } else {
+                store8(plan, to, place, values);
+            }
         }
     }
 }
