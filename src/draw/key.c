@@ -167,7 +167,6 @@ static void label_ranks(struct ramp *ramp, uint64_t blocks)
 static struct gpume_sprite *make_ramp(
     enum gpume_overlay_style style, double side, int margin, uint64_t blocks)
 {
-    struct gpume_sprite *sprite = NULL;
     struct ramp ramp = {.count = 0};
     if (side >= LABELS_MIN && style == GPUME_OVERLAY_COST) {
         label_costs(&ramp);
@@ -178,16 +177,9 @@ static struct gpume_sprite *make_ramp(
     const int width = (int)(1.8 * side), height = (int)(ramp.count > 0 ? side * 0.42 : side * 0.3);
     cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, width, height);
     cairo_t *cairo = cairo_create(surface);
+    cairo_surface_destroy(surface); /* cairo holds a reference */
     draw_ramp(cairo, &ramp, width, height, pad);
-    cairo_surface_flush(surface);
-    if (cairo_status(cairo) == CAIRO_STATUS_SUCCESS) {
-        sprite = gpume_sprite_cut(cairo_image_surface_get_data(surface),
-            cairo_image_surface_get_stride(surface), width, height, width + margin,
-            height + margin);
-    }
-    cairo_destroy(cairo);
-    cairo_surface_destroy(surface);
-    return sprite;
+    return gpume_sprite_end(cairo, width + margin, height + margin);
 }
 
 /* --- when and how large */

@@ -10,6 +10,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -236,15 +237,17 @@ static struct gpume_colour rank_colour(const struct gpume_layer *layer, uint32_t
 
 /* --- marks */
 
-static int put_arrow(
-    struct gpume_overlay *overlay, const struct gpume_vector *vector, int64_t x, int64_t y)
+/* Draws the mark in the middle of the block's visible part. */
+static int draw_mark(
+    struct gpume_overlay *overlay, const struct rectangle *place, const struct gpume_vector *vector)
 {
     const struct gpume_overlay_options *options = &overlay->options;
     const size_t column = (size_t)(vector->dx + (int32_t)options->window_x);
     const size_t row = (size_t)(vector->dy + (int32_t)options->window_y);
     const size_t index = row * (2 * (size_t)options->window_x + 1) + column;
+    const bool is_dot = vector->dx == 0 && vector->dy == 0;
     assert(index < overlay->arrow_count);
-    if (!overlay->arrows[index]) {
+    if (!is_dot && !overlay->arrows[index]) {
         if (overlay->kept_bytes > KEPT_BYTES) {
             forget_arrows(overlay);
         }
@@ -258,21 +261,9 @@ static int put_arrow(
         overlay->arrows[index] = arrow;
         overlay->kept_bytes += gpume_sprite_bytes(arrow);
     }
-    gpume_sprite_put(overlay->arrows[index], &overlay->picture, x, y);
+    gpume_sprite_put(is_dot ? overlay->dot : overlay->arrows[index], &overlay->picture,
+        (int64_t)place->x + place->width / 2, (int64_t)place->y + place->height / 2);
     return GPUME_OK;
-}
-
-/* Draws the mark in the middle of the block's visible part. */
-static int draw_mark(
-    struct gpume_overlay *overlay, const struct rectangle *place, const struct gpume_vector *vector)
-{
-    const int64_t x = (int64_t)place->x + place->width / 2;
-    const int64_t y = (int64_t)place->y + place->height / 2;
-    if (vector->dx == 0 && vector->dy == 0) {
-        gpume_sprite_put(overlay->dot, &overlay->picture, x, y);
-        return GPUME_OK;
-    }
-    return put_arrow(overlay, vector, x, y);
 }
 
 static int draw_block(struct gpume_overlay *overlay, const struct gpume_layer *layer,

@@ -87,14 +87,15 @@ static cairo_t *begin(int reach, double cell)
     return cairo;
 }
 
-static struct gpume_sprite *end(cairo_t *cairo, int reach)
+struct gpume_sprite *gpume_sprite_end(cairo_t *cairo, int origin_x, int origin_y)
 {
     struct gpume_sprite *sprite = NULL;
     cairo_surface_t *surface = cairo_get_target(cairo);
     cairo_surface_flush(surface);
     if (cairo_status(cairo) == CAIRO_STATUS_SUCCESS) {
         sprite = gpume_sprite_cut(cairo_image_surface_get_data(surface),
-            cairo_image_surface_get_stride(surface), 2 * reach, 2 * reach, reach, reach);
+            cairo_image_surface_get_stride(surface), cairo_image_surface_get_width(surface),
+            cairo_image_surface_get_height(surface), origin_x, origin_y);
     }
     cairo_destroy(cairo);
     return sprite;
@@ -179,7 +180,7 @@ struct gpume_sprite *gpume_sprite_arrow(
     cairo_stroke_preserve(cairo);
     set_colour(cairo, &shape, colour, tiny ? 0.35 : 1);
     cairo_fill(cairo);
-    return end(cairo, reach);
+    return gpume_sprite_end(cairo, reach, reach);
 }
 
 struct gpume_sprite *gpume_sprite_dot(double cell)
@@ -199,7 +200,7 @@ struct gpume_sprite *gpume_sprite_dot(double cell)
     cairo_arc(cairo, 0, 0, radius, 0, 2 * pi);
     cairo_set_source_rgba(cairo, light.r / 255.0, light.g / 255.0, light.b / 255.0, 0.65);
     cairo_fill(cairo);
-    return end(cairo, reach);
+    return gpume_sprite_end(cairo, reach, reach);
 }
 
 /* a * b / 255, rounded to nearest; exact for bytes. */

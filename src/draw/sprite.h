@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct _cairo;
+
 struct gpume_sprite {
     int32_t left, top;      /* of the first pixel, relative to the origin */
     uint32_t width, height; /* of the part that is not transparent; may be 0 */
@@ -33,6 +35,10 @@ struct gpume_sprite *gpume_sprite_dot(double cell);
 /* The pixels of a cairo surface, cropped to those that are visible. stride: bytes. */
 struct gpume_sprite *gpume_sprite_cut(
     const void *argb, int stride, int width, int height, int origin_x, int origin_y);
+
+/* The drawing on an image surface of 32 bits, as gpume_sprite_cut makes it; destroys *cairo. NULL:
+ * out of memory. */
+struct gpume_sprite *gpume_sprite_end(struct _cairo *cairo, int origin_x, int origin_y);
 
 /* Blends the sprite over the picture, its origin at (x,y), clipped to the picture. */
 void gpume_sprite_put(
