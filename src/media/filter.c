@@ -19,7 +19,6 @@
 
 struct gpume_filter {
     struct gpume_filter_options options;
-    AVRational out_time_base, out_rate;
     AVFilterGraph *graph;
     AVFilterContext *source, *sink;
     int width, height, format; /* of the frames that the graph was built for */
@@ -126,8 +125,6 @@ static int build(struct gpume_filter *filter, const AVFrame *frame)
     filter->width = frame->width;
     filter->height = frame->height;
     filter->format = frame->format;
-    filter->out_time_base = av_buffersink_get_time_base(filter->sink);
-    filter->out_rate = av_buffersink_get_frame_rate(filter->sink);
     return GPUME_OK;
 }
 
@@ -205,6 +202,7 @@ int gpume_filter_pull(struct gpume_filter *filter, AVFrame *frame)
         gpume_libav_quiet();
         int error = av_buffersink_get_frame(filter->sink, frame);
         if (error >= 0) {
+            frame->time_base = av_buffersink_get_time_base(filter->sink);
             return GPUME_OK;
         }
         bool dry = error == AVERROR_EOF || error == AVERROR(EAGAIN);
@@ -222,14 +220,9 @@ int gpume_filter_pull(struct gpume_filter *filter, AVFrame *frame)
     }
 }
 
-AVRational gpume_filter_time_base(const struct gpume_filter *filter)
-{
-    return filter->out_time_base;
-}
-
 AVRational gpume_filter_rate(const struct gpume_filter *filter)
 {
-    return filter->out_rate;
+    return av_buffersink_get_frame_rate(filter->sink);
 }
 
 void gpume_filter_close(struct gpume_filter **pointer)

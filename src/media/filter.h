@@ -29,11 +29,11 @@ int gpume_filter_open(struct gpume_filter **filter, const struct gpume_filter_op
  * before the next push. GPUME_INVALID, logged: the graph does not work for this frame. */
 int gpume_filter_push(struct gpume_filter *filter, struct AVFrame *frame);
 
-/* GPUME_AGAIN: push more. GPUME_EOF: after the end. Failures are logged. */
+/* Sets the frame's time_base, too. GPUME_AGAIN: push more. GPUME_EOF: after the end. Failures are
+ * logged. */
 int gpume_filter_pull(struct gpume_filter *filter, struct AVFrame *frame);
 
-/* Of the filtered frames; call these after the first one. */
-AVRational gpume_filter_time_base(const struct gpume_filter *filter);
+/* Of the filtered frames; call this after the first one. */
 AVRational gpume_filter_rate(const struct gpume_filter *filter);
 
 void gpume_filter_close(struct gpume_filter **filter);

@@ -115,6 +115,7 @@ static int decode_frame(struct gpume_source *source, AVFrame *frame)
 {
     int status = source->options.path_count > 1 ? decode_still(source, frame)
                                                 : source->decoder->next(source->decodes[0], frame);
+    frame->time_base = source->facts.time_base;
     source->decoded += status == GPUME_OK;
     return status;
 }
@@ -131,10 +132,9 @@ static int open_filter(struct gpume_source *source)
     return gpume_filter_open(&source->filter, &options);
 }
 
-/* The next frame, filtered, with its time in *time_base. */
-static int next_frame(struct gpume_source *source, AVFrame *frame, AVRational *time_base)
+/* The next frame, filtered; its time is in units of its time_base. */
+static int next_frame(struct gpume_source *source, AVFrame *frame)
 {
-    *time_base = source->facts.time_base;
     if (!source->filter) {
         return decode_frame(source, frame);
     }
@@ -144,7 +144,6 @@ static int next_frame(struct gpume_source *source, AVFrame *frame, AVRational *t
         }
         int status = gpume_filter_pull(source->filter, frame);
         if (status != GPUME_AGAIN) {
-            *time_base = gpume_filter_time_base(source->filter);
             return status;
         }
         status = decode_frame(source, frame);
@@ -157,8 +156,9 @@ static int next_frame(struct gpume_source *source, AVFrame *frame, AVRational *t
     }
 }
 
-static int64_t time_of(struct gpume_source *source, const AVFrame *frame, AVRational time_base)
+static int64_t time_of(struct gpume_source *source, const AVFrame *frame)
 {
+    const AVRational time_base = frame->time_base;
     int64_t us = INT64_MIN;
     if (frame->pts != AV_NOPTS_VALUE && time_base.num > 0 && time_base.den > 0) {
         us = av_rescale_q(frame->pts, time_base, microseconds);
@@ -261,14 +261,13 @@ int gpume_source_read(
     }
     int64_t us = source->last_us;
     if (!source->has_frame) {
-        AVRational time_base;
-        status = next_frame(source, source->frame, &time_base);
+        status = next_frame(source, source->frame);
         count_refused(source);
         if (status == GPUME_EOF) {
             return end(source);
         }
         GPUME_TRY(status);
-        us = time_of(source, source->frame, time_base);
+        us = time_of(source, source->frame);
     }
     source->has_frame = false;
     GPUME_TRY(deliver(source, source->frame, plane));
@@ -314,8 +313,7 @@ static void describe(const struct gpume_source *source, struct gpume_source_info
 /* Decodes the first frame and keeps it. */
 static int first_frame(struct gpume_source *source)
 {
-    AVRational time_base;
-    int status = next_frame(source, source->frame, &time_base);
+    int status = next_frame(source, source->frame);
     count_refused(source);
     if (status == GPUME_EOF && source->decoded > 0) {
         return gpume_log_fail(&source->options.log, GPUME_FORMAT,
@@ -330,7 +328,7 @@ static int first_frame(struct gpume_source *source)
     }
     AVRational rate = source->facts.rate.num > 0 ? source->facts.rate : still_rate;
     source->frame_step = av_inv_q(rate); /* a first frame without a time is at 0 */
-    source->last_us = time_of(source, source->frame, time_base);
+    source->last_us = time_of(source, source->frame);
     status = gpume_limits_check_size(&source->options.trust, label_of(source),
         source->options.filter, source->frame->width, source->frame->height, &source->options.log);
     if (status != GPUME_OK) {
