@@ -17,54 +17,18 @@
 
 #define SCALE_FLAGS (SWS_BICUBIC | SWS_ACCURATE_RND | SWS_BITEXACT)
 
-struct scaler {
-    struct gpume_scaler sws;
-    AVFrame *out;
-};
-
-struct gpume_luma {
-    struct scaler gray;   /* RGB and similar to gray */
-    struct scaler resize; /* gray to gray */
-    AVFrame *plain;       /* luma at its own size, before resizing */
-    uint16_t *row;
-    size_t row_samples;
-};
-
-int gpume_luma_create(struct gpume_luma **result)
+static void close_scaler(struct gpume_scaler *scaler)
 {
-    struct gpume_luma *luma = calloc(1, sizeof *luma);
-    if (!luma) {
-        return GPUME_NOMEM;
-    }
-    luma->gray.out = av_frame_alloc();
-    luma->resize.out = av_frame_alloc();
-    luma->plain = av_frame_alloc();
-    if (!luma->gray.out || !luma->resize.out || !luma->plain) {
-        gpume_luma_destroy(&luma);
-        return GPUME_NOMEM;
-    }
-    *result = luma;
-    return GPUME_OK;
-}
-
-static void drop_scaler(struct scaler *scaler)
-{
-    sws_freeContext(scaler->sws.context);
+    sws_freeContext(scaler->context);
     av_frame_free(&scaler->out);
 }
 
-void gpume_luma_destroy(struct gpume_luma **pointer)
+void gpume_luma_close(struct gpume_luma *luma)
 {
-    struct gpume_luma *luma = *pointer;
-    if (!luma) {
-        return;
-    }
-    *pointer = NULL;
-    drop_scaler(&luma->gray);
-    drop_scaler(&luma->resize);
+    close_scaler(&luma->gray);
+    close_scaler(&luma->resize);
     av_frame_free(&luma->plain);
     free(luma->row);
-    free(luma);
 }
 
 /* Is the first component luma, in samples of 8 to 16 bits? */
@@ -201,8 +165,12 @@ static int move_luma(struct gpume_luma *luma, const AVFrame *frame, const struct
 /* --- swscale */
 
 /* Gives a picture that size and format; keeps its memory if they are unchanged. */
-static int fit(AVFrame *picture, uint32_t width, uint32_t height, enum AVPixelFormat format)
+static int fit(AVFrame **pointer, uint32_t width, uint32_t height, enum AVPixelFormat format)
 {
+    AVFrame *picture = *pointer = *pointer ? *pointer : av_frame_alloc();
+    if (!picture) {
+        return GPUME_NOMEM;
+    }
     if (picture->buf[0] && picture->width == (int)width && picture->height == (int)height &&
         picture->format == (int)format) {
         return GPUME_OK;
@@ -245,18 +213,17 @@ bool gpume_scaler_prepare(struct gpume_scaler *scaler, const AVFrame *frame, int
 }
 
 /* Scales the frame into scaler->out at the given size, as gray with so many bits. */
-static int scale(
-    struct scaler *scaler, const AVFrame *frame, uint32_t width, uint32_t height, uint32_t bits)
+static int scale(struct gpume_scaler *scaler, const AVFrame *frame, uint32_t width, uint32_t height,
+    uint32_t bits)
 {
     int status = GPUME_OK;
+    GPUME_TRY(fit(&scaler->out, width, height, gpume_luma_gray_format((int)bits)));
     AVFrame *out = scaler->out;
-    GPUME_TRY(fit(out, width, height, gpume_luma_gray_format((int)bits)));
-    if (!gpume_scaler_prepare(
-            &scaler->sws, frame, out->width, out->height, out->format, SCALE_FLAGS)) {
+    if (!gpume_scaler_prepare(scaler, frame, out->width, out->height, out->format, SCALE_FLAGS)) {
         return GPUME_UNSUPPORTED;
     }
-    int rows = sws_scale(scaler->sws.context, (const uint8_t *const *)frame->data, frame->linesize,
-        0, frame->height, out->data, out->linesize);
+    int rows = sws_scale(scaler->context, (const uint8_t *const *)frame->data, frame->linesize, 0,
+        frame->height, out->data, out->linesize);
     status = rows == out->height ? GPUME_OK : GPUME_UNSUPPORTED;
 fail:
     return status;
@@ -292,7 +259,7 @@ int gpume_luma_write(struct gpume_luma *luma, const AVFrame *frame, const struct
         if (same) {
             return move_luma(luma, frame, plane);
         }
-        GPUME_TRY(fit(luma->plain, width, height, gpume_luma_gray_format((int)bits)));
+        GPUME_TRY(fit(&luma->plain, width, height, gpume_luma_gray_format((int)bits)));
         struct gpume_plane plain = plane_of(luma->plain);
         GPUME_TRY(move_luma(luma, frame, &plain));
         return resize(luma, luma->plain, plane);

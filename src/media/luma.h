@@ -10,14 +10,13 @@
 #include "gpume/gpume.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include <libavutil/pixfmt.h>
 
 struct AVFrame;
 struct SwsContext;
-struct gpume_luma;
-
-int gpume_luma_create(struct gpume_luma **luma);
 
 /* The bit depth of a frame's luma: 8, 9, 10, 12, 14 or 16. 0: the format cannot be used. */
 uint32_t gpume_luma_bits(const struct AVFrame *frame);
@@ -35,6 +34,16 @@ enum AVPixelFormat gpume_luma_gray_format(int bits);
 struct gpume_scaler {
     struct SwsContext *context;
     int made_for[8];
+    struct AVFrame *out; /* where luma.c scales to */
+};
+
+/* Zeroed: ready for gpume_luma_write. */
+struct gpume_luma {
+    struct gpume_scaler gray;   /* RGB and similar to gray */
+    struct gpume_scaler resize; /* gray to gray */
+    struct AVFrame *plain;      /* luma at its own size, before resizing */
+    uint16_t *row;
+    size_t row_samples;
 };
 
 /* Makes scaler->context convert the frame, by its own matrix and range, to the given size and
@@ -46,6 +55,6 @@ bool gpume_scaler_prepare(struct gpume_scaler *scaler, const struct AVFrame *fra
 int gpume_luma_write(
     struct gpume_luma *luma, const struct AVFrame *frame, const struct gpume_plane *plane);
 
-void gpume_luma_destroy(struct gpume_luma **luma);
+void gpume_luma_close(struct gpume_luma *luma);
 
 #endif

@@ -34,7 +34,7 @@ struct gpume_source {
     void *decodes[2]; /* its states; NULL: not allocated */
     struct gpume_decode_facts facts;
     struct gpume_filter *filter;
-    struct gpume_luma *luma;
+    struct gpume_luma luma;
     struct gpume_colour_frames *colour; /* NULL: not requested */
     AVFrame *frame;                     /* the first one, until it is read */
     bool has_frame, ended, warned;
@@ -229,7 +229,7 @@ static int deliver(
         bits != source->bits) {
         warn_scaled(source, frame);
     }
-    int status = plane ? gpume_luma_write(source->luma, frame, plane) : GPUME_OK;
+    int status = plane ? gpume_luma_write(&source->luma, frame, plane) : GPUME_OK;
     if (status == GPUME_UNSUPPORTED) {
         return unusable(source, frame);
     }
@@ -365,7 +365,6 @@ int gpume_source_open(struct gpume_source **result, const struct gpume_source_op
         GPUME_TRY(gpume_colour_frames_create(&source->colour, options->colour_first));
     }
     GPUME_TRY(gpume_hwaccel_open(&source->hwaccel, options->hwaccel, &source->options.log));
-    GPUME_TRY(gpume_luma_create(&source->luma));
     source->frame = av_frame_alloc();
     GPUME_TRY(source->frame ? GPUME_OK : GPUME_NOMEM);
     GPUME_TRY(open_paths(source));
@@ -428,7 +427,7 @@ void gpume_source_close(struct gpume_source **pointer)
     }
     gpume_hwaccel_close(&source->hwaccel);
     gpume_filter_close(&source->filter);
-    gpume_luma_destroy(&source->luma);
+    gpume_luma_close(&source->luma);
     av_frame_free(&source->frame);
     free(source);
 }

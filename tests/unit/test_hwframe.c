@@ -130,7 +130,7 @@ static void require_whole(const AVFrame *software, const AVFrame *device)
 static void require_luma(const AVFrame *software, const AVFrame *device)
 {
     static uint16_t want[WIDTH * HEIGHT], is[WIDTH * HEIGHT];
-    struct gpume_luma *luma = NULL;
+    struct gpume_luma luma = {0};
     const uint32_t bits = gpume_luma_bits(software);
     struct gpume_plane plane = {
         .data = want,
@@ -142,12 +142,11 @@ static void require_luma(const AVFrame *software, const AVFrame *device)
     REQUIRE_EQUAL(gpume_luma_bits(device), bits);
     REQUIRE_EQUAL(gpume_luma_full_range(device), gpume_luma_full_range(software));
     REQUIRE(device->width == software->width && device->height == software->height);
-    REQUIRE_EQUAL(gpume_luma_create(&luma), GPUME_OK);
-    REQUIRE_EQUAL(gpume_luma_write(luma, software, &plane), GPUME_OK);
+    REQUIRE_EQUAL(gpume_luma_write(&luma, software, &plane), GPUME_OK);
     plane.data = is;
-    REQUIRE_EQUAL(gpume_luma_write(luma, device, &plane), GPUME_OK);
+    REQUIRE_EQUAL(gpume_luma_write(&luma, device, &plane), GPUME_OK);
     REQUIRE(memcmp(want, is, (size_t)plane.stride * plane.height) == 0);
-    gpume_luma_destroy(&luma);
+    gpume_luma_close(&luma);
 }
 
 /* Cropping: libav crops right and bottom, and leaves left and top to gpume. */
