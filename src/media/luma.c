@@ -108,10 +108,10 @@ bool gpume_luma_full_range(const AVFrame *frame)
 static void copy_deep_row(
     uint16_t *to, const uint16_t *from, uint32_t count, const AVComponentDescriptor *luma)
 {
-    const unsigned peak = (1u << luma->depth) - 1;
+    const uint16_t peak = (uint16_t)((1u << luma->depth) - 1);
     for (uint32_t x = 0; x < count; x++) {
-        const unsigned value = from[x] >> luma->shift;
-        to[x] = (uint16_t)(value < peak ? value : peak);
+        const uint16_t value = (uint16_t)(from[x] >> luma->shift);
+        to[x] = value < peak ? value : peak;
     }
 }
 
