@@ -111,7 +111,7 @@ static bool fits(const struct gpume_gpu *gpu, const struct gpume_plan_gpu *plann
     const struct gpume_memory_bytes *bytes = &planned->bytes;
     uint64_t allowed = planned->plan.params.memory_max;
     return bytes->device <= gpu->heap_bytes / 4 * 3 &&
-           (allowed == 0 || bytes->host + bytes->device <= allowed);
+           (allowed == 0 || bytes->host + bytes->device + planned->plan.run_bytes <= allowed);
 }
 
 /* Arrays of a field are bound whole, but for the general search. */
@@ -145,7 +145,7 @@ int gpume_plan_gpu_make(struct gpume_gpu *gpu, const struct gpume_params *params
     }
     bool prunes_any = planned->needs.parts[GPUME_MEMORY_BLOCK_SUMS].count > 0;
     GPUME_TRY(gpume_plan_check_memory(
-        params, planned->bytes.host + planned->bytes.device, prunes_any, gpu->log));
+        plan, planned->bytes.host + planned->bytes.device, prunes_any, gpu->log));
     GPUME_TRY(check_ranges(gpu, plan));
 fail:
     return status;

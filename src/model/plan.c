@@ -234,6 +234,20 @@ static uint64_t batch_of(const struct gpume_plan *plan, const struct gpume_caps 
     return frames > plan->reach ? gpume_min_u64(batch, frames - plan->reach) : batch;
 }
 
+/* Predictors, parts and returns of the fields that are under way, the vectors of reverse pairs, and
+ * what ranking parts takes: at most 2^28 blocks and a few cut ones, 2^8 fields, 2^9 bytes each. */
+static uint64_t run_bytes(const struct gpume_plan *plan)
+{
+    const struct gpume_params *p = &plan->params;
+    uint64_t vectors = (uint64_t)plan->references * plan->blocks * sizeof(struct gpume_vector);
+    uint64_t predictors = p->predictor == GPUME_PREDICTOR_GIVEN ? vectors : 0;
+    uint64_t parts = p->partition ? plan->layers[plan->finest].blocks : 0;
+    uint64_t returns = plan->returns ? plan->blocks * sizeof(uint32_t) : 0;
+    uint64_t of_field = predictors + parts * sizeof(struct gpume_part) + returns;
+    return plan->slots * plan->batch * of_field + (plan->returns ? vectors : 0) +
+           parts * 4 * sizeof(uint32_t);
+}
+
 /* Everything that depends on the number of frames in a submission. */
 static void plan_batch(struct gpume_plan *plan, const struct gpume_caps *caps, uint64_t batch)
 {
@@ -253,19 +267,19 @@ static void plan_batch(struct gpume_plan *plan, const struct gpume_caps *caps, u
     bool kept = p->want_frames || gpume_plan_stands_by(p); /* a standby searches them again */
     plan->pool = in_slots + (large ? 1 : 3) + (kept ? plan->reach + several : 0) +
                  (p->want_frames ? in_slots : 0);
+    plan->run_bytes = run_bytes(plan);
 }
 
-/* Bytes of frames alone, which every engine needs: at most 2^11 frames of less than 2^34 bytes
- * each.
- */
-static uint64_t frames_bytes(const struct gpume_plan *plan)
+/* What every engine needs: frames, at most 2^11 of less than 2^34 bytes each, and run_bytes. */
+static uint64_t least_bytes(const struct gpume_plan *plan)
 {
-    return plan->pool * plan->plane_bytes + (plan->reach + 1ull) * plan->surface_bytes;
+    return plan->pool * plan->plane_bytes + (plan->reach + 1ull) * plan->surface_bytes +
+           plan->run_bytes;
 }
 
 static bool fits(const struct gpume_plan *plan)
 {
-    return plan->params.memory_max == 0 || frames_bytes(plan) <= plan->params.memory_max;
+    return plan->params.memory_max == 0 || least_bytes(plan) <= plan->params.memory_max;
 }
 
 /* Frames before the newest one that has been submitted that a task may look at. */
@@ -337,23 +351,25 @@ static int plan_bands(
 }
 
 static int refuse_memory(
-    const struct gpume_params *p, uint64_t bytes, const char *how, const struct gpume_log *log)
+    const struct gpume_plan *plan, uint64_t bytes, const char *how, const struct gpume_log *log)
 {
+    const struct gpume_params *p = &plan->params;
     gpume_log_write(log, GPUME_LOG_ERROR,
         "%ux%u pixels, window %ux%u, reference distance %u: %s%llu bytes of memory are needed, "
         "params.memory_max allows %llu; raise it or use smaller pictures",
-        p->width, p->height, p->window_x, p->window_y, p->ref_distance, how,
-        (unsigned long long)bytes, (unsigned long long)p->memory_max);
+        p->width, p->height, p->window_x, p->window_y, plan->distances[plan->distance_count - 1],
+        how, (unsigned long long)bytes, (unsigned long long)p->memory_max);
     return GPUME_INVALID;
 }
 
 int gpume_plan_check_memory(
-    const struct gpume_params *params, uint64_t bytes, bool has_boxes, const struct gpume_log *log)
+    const struct gpume_plan *plan, uint64_t bytes, bool has_boxes, const struct gpume_log *log)
 {
-    if (params->memory_max == 0 || bytes <= params->memory_max) {
+    bytes += plan->run_bytes;
+    if (plan->params.memory_max == 0 || bytes <= plan->params.memory_max) {
         return GPUME_OK;
     }
-    return has_boxes ? GPUME_AGAIN : refuse_memory(params, bytes, "", log);
+    return has_boxes ? GPUME_AGAIN : refuse_memory(plan, bytes, "", log);
 }
 
 int gpume_plan_make(const struct gpume_params *params, const struct gpume_caps *caps,
@@ -374,7 +390,7 @@ int gpume_plan_make(const struct gpume_params *params, const struct gpume_caps *
     plan_counts(&plan, caps);
     GPUME_TRY(plan_bands(&plan, caps, log));
     if (!fits(&plan)) { /* one task per submission, counting frames alone */
-        return refuse_memory(params, frames_bytes(&plan), "at least ", log);
+        return refuse_memory(&plan, least_bytes(&plan), "at least ", log);
     }
     *out = plan;
 fail:

@@ -78,6 +78,7 @@ struct gpume_plan {
     uint32_t slots;       /* submissions under way or in the receiver's hands */
     uint32_t ring;        /* frames that an engine keeps of a surface: reach + batch */
     uint32_t pool;        /* frames that can be filled, waiting or read at the same time */
+    uint64_t run_bytes;   /* host memory that fields need beside the engine's */
     bool one_window;      /* the whole ring of a surface fits into one window */
     uint32_t filter_rows; /* picture rows that can be filtered from one window */
 
@@ -109,10 +110,10 @@ static inline uint32_t gpume_plan_reach(uint32_t window, uint32_t room, bool ins
     return inside && room < window ? room : window;
 }
 
-/* Compares what an engine needs with params->memory_max. GPUME_AGAIN: it needs more, but without
- * box sums it may need less. GPUME_INVALID, logged: it needs more. */
+/* Compares what an engine needs, and plan->run_bytes, with params.memory_max. GPUME_AGAIN: that is
+ * more, but without box sums it may be less. GPUME_INVALID, logged: it is more. */
 int gpume_plan_check_memory(
-    const struct gpume_params *params, uint64_t bytes, bool has_boxes, const struct gpume_log *log);
+    const struct gpume_plan *plan, uint64_t bytes, bool has_boxes, const struct gpume_log *log);
 
 /* GPUME_INVALID: a parameter is out of range.
  * GPUME_UNSUPPORTED: caps do not allow it. Both are logged. */

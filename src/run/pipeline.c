@@ -401,6 +401,7 @@ void gpume_pipeline_get_info(struct gpume_pipeline *pipeline, struct gpume_info 
     pthread_mutex_lock(&pipeline->monitor.mutex);
     const struct gpume_lane *first = pipeline->lanes[0];
     first->ops->get_info(first->engine, info);
+    info->host_bytes += pipeline->plan.run_bytes;
     if (pipeline->lane_count > 1) {
         const struct gpume_lane *second = pipeline->lanes[1];
         struct gpume_info of_second = {0};

@@ -328,9 +328,8 @@ static uint64_t run_filtered(
 
 /* A limit of exactly the planned memory is accepted; with less the context plans less, and logs
  * what it leaves out. */
-static void test_memory_max(void)
+static void check_memory_max(struct gpume_params params)
 {
-    struct gpume_params params = params_of(80, 48);
     gpume *ctx = open_context(&params);
     struct gpume_info info;
     gpume_get_info(ctx, &info);
@@ -356,6 +355,29 @@ static void test_memory_max(void)
         }
     }
     REQUIRE(refused > 0);
+}
+
+static int predict_nothing(void *opaque, uint64_t frame, uint64_t ref, struct gpume_vector *vectors)
+{
+    (void)opaque, (void)frame, (void)ref, (void)vectors;
+    return GPUME_OK;
+}
+
+static void test_memory_max(void)
+{
+    struct gpume_params params = params_of(80, 48);
+    check_memory_max(params);
+    if (backend == GPUME_BACKEND_CPU) {
+        params.shapes[0] = (struct gpume_block_size){16, 16};
+        params.shapes[1] = (struct gpume_block_size){8, 8};
+        params.shape_count = 2;
+        params.direction = GPUME_DIRECTION_BOTH;
+        params.best_reference = params.partition = params.rate = params.confidence = true;
+        params.lambda = 1;
+        params.predictor = GPUME_PREDICTOR_GIVEN;
+        params.predict = predict_nothing;
+        check_memory_max(params);
+    }
 }
 
 static void test_prefilter(void)

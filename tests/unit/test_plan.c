@@ -152,6 +152,51 @@ static void test_batch(void)
     REQUIRE_EQUAL(plan.batch, distant - 1);
 }
 
+static int predict_nothing(void *opaque, uint64_t frame, uint64_t ref, struct gpume_vector *vectors)
+{
+    (void)opaque, (void)frame, (void)ref, (void)vectors;
+    return GPUME_OK;
+}
+
+/* What several references, reverse pairs, predictors and parts add to a run. */
+static void test_options(void)
+{
+    struct gpume_plan plan;
+    struct gpume_params params = params_of(64, 48); /* 12 squares of 16, 48 of 8 */
+    params.shapes[0] = (struct gpume_block_size){16, 16};
+    params.shapes[1] = (struct gpume_block_size){8, 8};
+    params.shape_count = 2;
+    params.direction = GPUME_DIRECTION_BOTH;
+    params.distances[0] = 3;
+    params.distances[1] = 1;
+    params.distance_count = 2;
+    REQUIRE_EQUAL(make(&params, &plan), GPUME_OK);
+    REQUIRE_EQUAL(plan.reach, 5);
+    REQUIRE_EQUAL(plan.requests, 4);
+    REQUIRE_EQUAL(plan.references, 1);
+    REQUIRE_EQUAL(plan.run_bytes, 0);
+    params.best_reference = params.partition = params.rate = params.confidence = true;
+    params.lambda = 1;
+    params.predictor = GPUME_PREDICTOR_GIVEN;
+    params.predict = predict_nothing;
+    REQUIRE_EQUAL(make(&params, &plan), GPUME_OK);
+    REQUIRE_EQUAL(plan.reach, 6);
+    REQUIRE_EQUAL(plan.requests, 1 + 4);
+    REQUIRE_EQUAL(plan.references, 4);
+    /* In a field predictors for 4 references, at most 48 parts of 12 bytes, returns; once the
+     * vectors of 4 reverse pairs, and 4 words for each part that is ranked. */
+    const uint64_t once = 4 * 60 * 4 + 48 * 16, of_field = 4 * 60 * 4 + 48 * 12 + 60 * 4;
+    REQUIRE_EQUAL(plan.run_bytes, once + plan.slots * plan.batch * of_field);
+
+    const struct gpume_caps one = {.window_bytes = UINT64_MAX, .align_bytes = 64, .batch_max = 1};
+    REQUIRE_EQUAL(gpume_plan_make(&params, &one, &counting_log, &plan), GPUME_OK);
+    params.memory_max =
+        plan.pool * plan.plane_bytes + (plan.reach + 1) * plan.surface_bytes + plan.run_bytes;
+    REQUIRE_EQUAL(gpume_plan_make(&params, &one, &counting_log, &plan), GPUME_OK);
+    params.memory_max--;
+    REQUIRE_EQUAL(gpume_plan_make(&params, &one, &counting_log, &plan), GPUME_INVALID);
+}
+
 /* The parts of a split frame cover every block row, and none is larger than allowed. */
 static void test_bands(void)
 {
@@ -205,6 +250,7 @@ int main(void)
     test_sizes();
     test_layers();
     test_batch();
+    test_options();
     test_bands();
     test_iterations();
     return harness_verdict();

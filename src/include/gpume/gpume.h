@@ -15,8 +15,9 @@
  *     gpume_field_release(&field);
  *     gpume_close(&ctx);
  *
- * Which pairs are searched follows from params.direction and params.ref_distance. With
- * GPUME_DIRECTION_MANUAL the caller asks for each pair with gpume_search.
+ * Which pairs are searched follows from params.direction and params.distances. With
+ * GPUME_DIRECTION_MANUAL the caller asks for each pair with gpume_search. With
+ * params.best_reference a field is the result of one target frame and all its references.
  *
  * Coordinates: x to the right, y downwards, in pixels, from the picture's upper left corner.
  *
@@ -34,7 +35,8 @@
  * Ties: the smallest cost wins; among equal costs (0,0) wins, then the smallest dy, then the
  * smallest dx.
  *
- * Rank: 0 is the costliest block of a field; equal costs rank in raster order.
+ * Rank: 0 is the costliest block of a layer, or of all parts; equal costs rank in the order of the
+ * blocks or parts.
  *
  * Threads: contexts are independent of each other. Each function says which threads may call it:
  *   [sender]    one thread at a time; it may run beside the receiver
@@ -160,11 +162,11 @@ struct gpume_task {
 };
 
 /* [sender] With GPUME_DIRECTION_MANUAL: requests the search of one pair of frames, both of them
- * among the newest params.ref_distance + 1 that have been sent; the library keeps them until the
- * search is done. Fields come in the order of the requests; the same pair may be requested more
- * than once. GPUME_AGAIN: too many requests wait (some dozens or more); receive and release a
- * field, then repeat the request. GPUME_INVALID: another direction, a frame that is not among them,
- * or a request after gpume_finish; logged. */
+ * among the newest d + 1 that have been sent, where d is the largest of params.distances; the
+ * library keeps them until the search is done. Fields come in the order of the requests; the same
+ * pair may be requested more than once. GPUME_AGAIN: too many requests wait (some dozens or more);
+ * receive and release a field, then repeat the request. GPUME_INVALID: another direction, a frame
+ * that is not among them, or a request after gpume_finish; logged. */
 GPUME_API int gpume_search(gpume *ctx, const struct gpume_task *task);
 
 /* [sender] No more frames and no more requests will come. */
@@ -197,8 +199,11 @@ struct gpume_layer {
     /* With params.confidence, else NULL: the cost of the second candidate or GPUME_NONE; how many
      * other candidates cost as much as the best; the sum of absolute differences between
      * neighbouring pixels of the block, in x and y; and, where the reverse pair is searched too,
-     * how far the reverse vector at the match leads away from the block, in units, else GPUME_NONE
-     * (returns is NULL but for GPUME_DIRECTION_BOTH). */
+     * how far the reverse vector at the match leads away from the block, in units: the larger of
+     * |dx| and |dy| of the sum of both vectors. The reverse vector is what the pair of reference
+     * and target gives, searched for itself, for the block of the same shape, or with
+     * params.partition for the part, that holds the middle of the match. returns is NULL but for
+     * GPUME_DIRECTION_BOTH, which takes twice the time with it. */
     const uint32_t *second, *ties, *texture, *returns;
 };
 
@@ -208,7 +213,7 @@ struct gpume_part {
     uint32_t rank;         /* among the field's parts */
 };
 
-/* The result of one target frame and one reference frame. Read-only; valid until its last reference
+/* The result of a search. Read-only; valid until its last reference
  * is released. */
 struct gpume_field {
     uint64_t frame; /* index of the target frame */
@@ -227,7 +232,9 @@ struct gpume_field {
     struct gpume_plane predicted; /* data NULL unless params.want_predicted */
     struct gpume_plane target, reference; /* frames `frame` and `ref`; data NULL unless
                                              params.want_frames */
-    uint64_t checked, matched;            /* vectors compared and found equal, with params.check */
+    /* With params.check: blocks of all layers that were searched again, and those for which
+     * everything that was found is the same. */
+    uint64_t checked, matched;
     /* References: `ref`, with params.best_reference followed by all others of the target. */
     uint32_t ref_count;
     const uint64_t *refs;
@@ -237,12 +244,12 @@ struct gpume_field {
     const struct gpume_part *parts;
 };
 
-/* [receiver] The next field: by rising target frame and, for one target, by rising reference; with
- * GPUME_DIRECTION_MANUAL in the order of the requests. The caller owns one reference to it. Without
- * flags: waits while a field is under way; GPUME_AGAIN when more frames must be sent, or fields
- * released, first. One field may always be kept while others are received. With GPUME_WAIT: waits
- * for a field. GPUME_EOF after the last one that gpume_finish allows. A failure of the run is
- * returned here, after the fields that were complete before it. */
+/* [receiver] The next field: by rising target frame and, for one target, by rising distance, the
+ * past before the future; with GPUME_DIRECTION_MANUAL in the order of the requests. The caller owns
+ * one reference to it. Without flags: waits while a field is under way; GPUME_AGAIN when more
+ * frames must be sent, or fields released, first. One field may always be kept while others are
+ * received. With GPUME_WAIT: waits for a field. GPUME_EOF after the last one that gpume_finish
+ * allows. A failure of the run is returned here, after the fields that were complete before it. */
 GPUME_API int gpume_receive(gpume *ctx, const struct gpume_field **field, uint32_t flags);
 
 /* [any] Adds a reference to the field, so that two owners may release it. Returns the field. */

@@ -76,15 +76,15 @@ enum gpume_predictor {
     GPUME_PREDICTOR_GIVEN, /* params.predict gives it */
 };
 
-/* Which reference frames a target frame t is searched in, at distance d = params.ref_distance. N
- * frames give N - d fields; with BOTH 2 (N - d), that of t - d before that of t + d. Where the
- * reference does not exist there is no field. */
+/* Which reference frames a target frame t is searched in, at every distance d of params.distances.
+ * At one distance N frames give N - d fields; with BOTH 2 (N - d), that of t - d before that of t +
+ * d. Where the reference does not exist there is no field. */
 enum gpume_direction {
     GPUME_DIRECTION_PAST,   /* frame t - d; the first d frames have none */
     GPUME_DIRECTION_FUTURE, /* frame t + d; the last d frames have none */
     GPUME_DIRECTION_BOTH,   /* both of them, as far as they exist */
-    /* None unasked: gpume_search requests each pair. d is how many frames before the newest one a
-     * pair may use; first_target and target_count must be 0. */
+    /* None unasked: gpume_search requests each pair. The largest d is how many frames before the
+     * newest one a pair may use; first_target and target_count must be 0. */
     GPUME_DIRECTION_MANUAL,
 };
 
@@ -109,7 +109,10 @@ struct gpume_vector {
 
 /* Gives the predictors of one frame pair, in the units of the run: those of all blocks of the first
  * shape in raster order, then those of the next. `vectors` has as many entries. Called from a
- * thread of the context, one call at a time; must not call the context. A negative gpume_status
+ * thread of the context, one call at a time; must not call the context. Pairs come in the order of
+ * the fields, those of one field in the order of its references. With params.confidence and
+ * GPUME_DIRECTION_BOTH the reverse pairs of a field come before it. When the CPU engine takes over
+ * from a GPU, it asks again for the pairs of fields that are under way. A negative gpume_status
  * ends the run with that status. */
 typedef int (*gpume_predict_fn)(
     void *opaque, uint64_t frame, uint64_t ref, struct gpume_vector *vectors);
