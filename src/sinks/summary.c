@@ -160,33 +160,30 @@ void gpume_summary_check_line(const struct gpume_summary *summary, char *text, s
 void gpume_summary_stages(
     const struct gpume_summary *summary, struct gpume_stage_time stages[GPUME_SUMMARY_STAGES])
 {
+    static const char *const of_engine[] = {"upload", "match", "reduce", "rank", "readback"};
     const struct gpume_stats *stats = &summary->stats;
-    const struct gpume_stage_time times[GPUME_SUMMARY_STAGES] = {
-        [GPUME_SUMMARY_DECODE] = {"decode", summary->decode_ns, 0},
-        [GPUME_SUMMARY_ENGINE] = {"engine", stats->busy_ns, 0},
-        [GPUME_SUMMARY_UPLOAD] = {"upload", gpume_stats_ns(stats, "upload"), 0},
-        [GPUME_SUMMARY_MATCH] = {"match", gpume_stats_ns(stats, "match"), 0},
-        [GPUME_SUMMARY_REDUCE] = {"reduce", gpume_stats_ns(stats, "reduce"), 0},
-        [GPUME_SUMMARY_RANK] = {"rank", gpume_stats_ns(stats, "rank"), 0},
-        [GPUME_SUMMARY_READBACK] = {"readback", gpume_stats_ns(stats, "readback"), 0},
-        [GPUME_SUMMARY_WRITE] = {"write", summary->write_ns, 0},
-        [GPUME_SUMMARY_WHOLE] = {"whole", summary->whole_ns, 0},
-    };
     const double whole = summary->whole_ns > 0 ? (double)summary->whole_ns : 1;
-    for (size_t i = 0; i < GPUME_SUMMARY_STAGES; i++) {
-        stages[i] = times[i];
-        stages[i].busy = (double)times[i].ns / whole;
+    size_t count = 0;
+    stages[count++] = (struct gpume_stage_time){"decode", summary->decode_ns, 0};
+    stages[count++] = (struct gpume_stage_time){"engine", stats->busy_ns, 0};
+    for (size_t i = 0; i < sizeof(of_engine) / sizeof(of_engine[0]); i++) {
+        stages[count++] =
+            (struct gpume_stage_time){of_engine[i], gpume_stats_ns(stats, of_engine[i]), 0};
+    }
+    stages[count++] = (struct gpume_stage_time){"write", summary->write_ns, 0};
+    stages[count++] = (struct gpume_stage_time){"whole", summary->whole_ns, 0};
+    for (size_t i = 0; i < count; i++) {
+        stages[i].busy = (double)stages[i].ns / whole;
     }
 }
 
 void gpume_summary_busy_line(const struct gpume_summary *summary, char *text, size_t bytes)
 {
-    static const char *const before[GPUME_SUMMARY_WHOLE] = {
-        "busy: ", ", ", " (", ", ", ", ", ", ", ", ", "), "};
+    static const char *const before[] = {"busy: ", ", ", " (", ", ", ", ", ", ", ", ", "), "};
     struct gpume_stage_time stages[GPUME_SUMMARY_STAGES];
     gpume_summary_stages(summary, stages);
     size_t used = 0;
-    for (size_t i = 0; i < GPUME_SUMMARY_WHOLE && used < bytes; i++) {
+    for (size_t i = 0; i < sizeof(before) / sizeof(before[0]) && used < bytes; i++) {
         used += (size_t)snprintf(text + used, bytes - used, "%s%s %.0f %%", before[i],
             stages[i].name, 100 * stages[i].busy);
     }

@@ -2,7 +2,6 @@
 /* summary.json. Counts are exact integers; infinity, which JSON cannot represent, is null. */
 #include "sinks/summary.h"
 
-#include "base/status.h"
 #include "files/json.h"
 #include "files/text_file.h"
 #include "sinks/summary_statistics.h"
@@ -119,25 +118,27 @@ static void put_engine(struct gpume_json *json, const struct gpume_summary *summ
 static void put_statistics(struct gpume_json *json, const struct gpume_summary *summary,
     const struct gpume_statistics *statistics)
 {
+    const struct {
+        const char *key;
+        const struct gpume_total *value;
+    } totals[] = {{"zero", &statistics->zero}, {"sad_before", &statistics->sad_before},
+        {"sad_after", &statistics->sad_after}, {"sse_before", &statistics->sse_before},
+        {"sse_after", &statistics->sse_after}};
     const double fields = (double)statistics->fields;
     gpume_json_begin(json, "totals");
     gpume_json_count(json, "blocks", gpume_summary_blocks(summary) * statistics->fields);
-    total(json, "zero", &statistics->zero);
-    total(json, "sad_before", &statistics->sad_before);
-    total(json, "sad_after", &statistics->sad_after);
-    total(json, "sse_before", &statistics->sse_before);
-    total(json, "sse_after", &statistics->sse_after);
+    for (size_t i = 0; i < sizeof(totals) / sizeof(totals[0]); i++) {
+        total(json, totals[i].key, totals[i].value);
+    }
     gpume_json_real(
         json, "psnr_before", gpume_summary_psnr(summary, statistics, &statistics->sse_before), 3);
     gpume_json_real(
         json, "psnr_after", gpume_summary_psnr(summary, statistics, &statistics->sse_after), 3);
     gpume_json_end(json);
     gpume_json_begin(json, "means");
-    gpume_json_real(json, "zero", gpume_total_value(&statistics->zero) / fields, 3);
-    gpume_json_real(json, "sad_before", gpume_total_value(&statistics->sad_before) / fields, 3);
-    gpume_json_real(json, "sad_after", gpume_total_value(&statistics->sad_after) / fields, 3);
-    gpume_json_real(json, "sse_before", gpume_total_value(&statistics->sse_before) / fields, 3);
-    gpume_json_real(json, "sse_after", gpume_total_value(&statistics->sse_after) / fields, 3);
+    for (size_t i = 0; i < sizeof(totals) / sizeof(totals[0]); i++) {
+        gpume_json_real(json, totals[i].key, gpume_total_value(totals[i].value) / fields, 3);
+    }
     gpume_json_real(json, "psnr_before", gpume_summary_psnr_mean(&statistics->psnr_before), 3);
     gpume_json_real(json, "psnr_after", gpume_summary_psnr_mean(&statistics->psnr_after), 3);
     gpume_json_count(
@@ -235,12 +236,12 @@ static void put_whole(const struct gpume_summary *summary, struct gpume_out *out
 
 int gpume_summary_print_json(const struct gpume_summary *summary)
 {
-    int status;
     struct gpume_out *out = NULL;
-    GPUME_TRY(gpume_out_open(&out, "-", true, &summary->run->log));
-    put_whole(summary, out);
-    GPUME_TRY(gpume_out_finish(out));
-fail:
+    int status = gpume_out_open(&out, "-", true, &summary->run->log);
+    if (status == GPUME_OK) {
+        put_whole(summary, out);
+        status = gpume_out_finish(out);
+    }
     gpume_out_close(&out);
     return status;
 }

@@ -26,18 +26,7 @@ struct gpume_elimination gpume_summary_elimination(const struct gpume_summary *s
 
 /* The stages as the outputs name them. Decode, engine and write are one thread each; the stages
  * between engine and write are parts of what the engine's thread does or waits for. */
-enum gpume_summary_stage {
-    GPUME_SUMMARY_DECODE,
-    GPUME_SUMMARY_ENGINE,
-    GPUME_SUMMARY_UPLOAD,
-    GPUME_SUMMARY_MATCH,
-    GPUME_SUMMARY_REDUCE,
-    GPUME_SUMMARY_RANK,
-    GPUME_SUMMARY_READBACK,
-    GPUME_SUMMARY_WRITE,
-    GPUME_SUMMARY_WHOLE,
-    GPUME_SUMMARY_STAGES,
-};
+#define GPUME_SUMMARY_STAGES 9
 struct gpume_stage_time {
     const char *name;
     uint64_t ns;
