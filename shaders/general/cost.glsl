@@ -18,8 +18,8 @@ Comparison comparison_of(gpume_general_push push, gpume_general_pair pair, uint 
 {
     Comparison c;
     c.picture = ivec2(push.layer.width, push.layer.height);
-    c.at = ivec2(block % push.layer.blocks_x, block / push.layer.blocks_x) * ivec2(BLOCK_SIZE);
-    c.size = min(ivec2(BLOCK_SIZE), c.picture - c.at);
+    c.at = ivec2(block % push.layer.blocks_x, block / push.layer.blocks_x) * BLOCK_SIZE;
+    c.size = min(BLOCK_SIZE, c.picture - c.at);
     c.target = pair.target;
     c.reference = pair.reference;
     c.stride = push.stride;
@@ -63,7 +63,7 @@ ivec4 hadamard4(ivec4 v)
     return ivec4(v.xy + v.zw, v.xy - v.zw);
 }
 
-const uint TILE = 8u - ((BLOCK_W | BLOCK_H) & 4u);
+const uint TILE = 8u - uint((BLOCK_W | BLOCK_H) & 4);
 const uint TILE_QUADS = TILE / 4u;
 
 /* Of the tile at p. */

@@ -8,8 +8,8 @@
 #include "model/order.h"
 #include "model/rate.h"
 
-layout(constant_id = GPUME_SPEC_BLOCK_W) const uint BLOCK_W = 8;
-layout(constant_id = GPUME_SPEC_BLOCK_H) const uint BLOCK_H = 8;
+layout(constant_id = GPUME_SPEC_BLOCK_W) const int BLOCK_W = 8;
+layout(constant_id = GPUME_SPEC_BLOCK_H) const int BLOCK_H = 8;
 layout(constant_id = GPUME_SPEC_WINDOW_X) const int WINDOW_X = 7;
 layout(constant_id = GPUME_SPEC_WINDOW_Y) const int WINDOW_Y = 7;
 layout(constant_id = GPUME_SPEC_INSIDE) const uint INSIDE = 0;
@@ -43,7 +43,7 @@ layout(buffer_reference, std430, buffer_reference_align = QUAD_ALIGN) buffer Qua
 
 const uint NONE = 0xffffffffu; /* GPUME_NONE */
 const int UNITS = 1 << UNITS_LOG2;
-const uvec2 BLOCK_SIZE = uvec2(BLOCK_W, BLOCK_H);
+const ivec2 BLOCK_SIZE = ivec2(BLOCK_W, BLOCK_H);
 const int PAD_X = (WINDOW_X + 3) / 4 * 4;
 
 /* The address of element `index`, of so many bytes each; index times bytes may pass 32 bits. */

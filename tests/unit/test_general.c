@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Both engines answer random parameters of the general search alike: vectors, costs, ranks, bits,
+ * references, ties and sums of every field. Through the public functions, with the validation layer
+ * where it is there. Skips without a Vulkan driver. Usage: test_general [--seed N] [--runs N]
+ */
+#include "gpume/gpume.h"
+#include "harness.h"
+#include "synth.h"
+#include "vulkan_probe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FRAMES 4u
+#define RUNS 40u
+
+static uint64_t state = 17;
+
+static uint32_t below(uint32_t count)
+{
+    return harness_random(&state) % count;
+}
+
+static void on_log(void *opaque, enum gpume_log_level level, const char *line)
+{
+    (void)opaque;
+    if (level <= GPUME_LOG_WARNING) {
+        fprintf(stderr, "  log: %s\n", line);
+    }
+}
+
+/* Vectors of a pair that depend on its frames alone. */
+static int predict(void *opaque, uint64_t frame, uint64_t ref, struct gpume_vector *vectors)
+{
+    const uint32_t *count = opaque;
+    uint64_t seed = 1 + 100 * frame + ref;
+    for (uint32_t i = 0; i < *count; i++) {
+        vectors[i].dx = (int16_t)(harness_random(&seed) % 41 - 20);
+        vectors[i].dy = (int16_t)(harness_random(&seed) % 2 ? 30000 : -7);
+    }
+    return GPUME_OK;
+}
+
+static uint32_t count_blocks(const struct gpume_params *p)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < p->shape_count; i++) {
+        uint32_t w = p->shapes[i].width, h = p->shapes[i].height;
+        count += (p->width + w - 1) / w * ((p->height + h - 1) / h);
+    }
+    return count;
+}
+
+static void choose_shapes(struct gpume_params *p)
+{
+    static const struct gpume_block_size shapes[] = {
+        {8, 8}, {16, 16}, {4, 4}, {16, 8}, {8, 16}, {12, 20}, {32, 4}, {64, 64}, {128, 128}};
+    uint32_t count = 1 + below(3), first = below(9);
+    for (uint32_t i = 0; i < count; i++) {
+        p->shapes[i] = shapes[(first + i) % 9];
+    }
+    p->shape_count = count;
+}
+
+static struct gpume_params choose_params(uint32_t *blocks)
+{
+    static const uint32_t bits[] = {8, 8, 10, 12};
+    struct gpume_params p;
+    gpume_params_default(&p);
+    p.width = 1 + below(70);
+    p.height = 1 + below(50);
+    p.bits = bits[below(4)];
+    p.window_x = below(10);
+    p.window_y = below(8);
+    p.edge = below(3) == 0 ? GPUME_EDGE_INSIDE : GPUME_EDGE_EXTEND;
+    p.metric = (enum gpume_metric)below(3);
+    p.subpel = 1u << below(3);
+    p.interpolation = (enum gpume_interpolation)below(3);
+    p.subpel_search = below(3) == 0 ? GPUME_SUBPEL_FULL : GPUME_SUBPEL_REFINE;
+    p.rate = below(2);
+    p.lambda = p.rate ? below(4000) : 0;
+    p.predictor = p.rate ? (enum gpume_predictor)below(3) : GPUME_PREDICTOR_ZERO;
+    p.passes = p.predictor == GPUME_PREDICTOR_MEDIAN ? 1 + below(3) : 0;
+    p.candidates = below(2) ? 1 : 1 + below(4);
+    p.confidence = below(2);
+    p.direction = (enum gpume_direction)below(3);
+    p.ref_distance = 1 + below(2);
+    choose_shapes(&p);
+    if (p.metric == GPUME_METRIC_SSD) {
+        p.bits = 8; /* a cost of a large block must fit 32 bits */
+    }
+    *blocks = count_blocks(&p);
+    p.predict = p.predictor == GPUME_PREDICTOR_GIVEN ? predict : NULL;
+    p.predict_opaque = blocks;
+    p.log = on_log;
+    return p;
+}
+
+/* The words that a run has given, part by part. */
+#define PARTS_MAX 1000u
+
+struct answer {
+    struct {
+        const char *what;
+        uint32_t first, count;
+    } parts[PARTS_MAX];
+    uint32_t part_count, count;
+    uint32_t *words;
+};
+
+static void add(struct answer *answer, const char *what, const void *from, uint32_t count)
+{
+    if (!from || answer->part_count == PARTS_MAX) {
+        REQUIRE(!from);
+        return;
+    }
+    answer->words = realloc(answer->words, (answer->count + count) * sizeof(*answer->words));
+    memcpy(answer->words + answer->count, from, count * sizeof(*answer->words));
+    answer->parts[answer->part_count].what = what;
+    answer->parts[answer->part_count].first = answer->count;
+    answer->parts[answer->part_count++].count = count;
+    answer->count += count;
+}
+
+static void add_layer(
+    struct answer *answer, const struct gpume_params *p, const struct gpume_layer *layer)
+{
+    uint32_t count = layer->blocks_x * layer->blocks_y;
+    for (uint32_t k = 0; k < p->candidates; k++) {
+        uint32_t at = k * layer->candidate_stride;
+        add(answer, "costs", layer->costs + at, count);
+        add(answer, "vectors", layer->vectors + at, count);
+        add(answer, "bits", layer->bits ? layer->bits + at : NULL, count);
+    }
+    add(answer, "ranks", layer->ranks, count);
+    add(answer, "second", layer->second, count);
+    add(answer, "ties", layer->ties, count);
+}
+
+static void add_field(
+    struct answer *answer, const struct gpume_params *p, const struct gpume_field *field)
+{
+    const uint32_t numbers[] = {(uint32_t)field->frame, (uint32_t)field->ref};
+    add(answer, "frame and ref", numbers, 2);
+    for (uint32_t i = 0; i < field->layer_count; i++) {
+        add_layer(answer, p, field->layers[i]);
+    }
+}
+
+static bool run(const struct gpume_params *params, const struct gpume_plane planes[FRAMES],
+    struct answer *answer)
+{
+    *answer = (struct answer){0};
+    gpume *ctx = NULL;
+    const struct gpume_field *field;
+    uint32_t sent = 0;
+    int status = gpume_open(&ctx, params);
+    REQUIRE_EQUAL(status, GPUME_OK);
+    while (status == GPUME_OK || status == GPUME_AGAIN) {
+        if (sent < FRAMES && gpume_send_plane(ctx, &planes[sent], 1000 * sent) == GPUME_OK) {
+            sent++;
+        } else if (sent == FRAMES) {
+            REQUIRE_EQUAL(gpume_finish(ctx), GPUME_OK);
+        }
+        status = gpume_receive(ctx, &field, 0);
+        if (status == GPUME_OK) {
+            add_field(answer, params, field);
+            gpume_field_release(&field);
+        }
+    }
+    REQUIRE_EQUAL(status, GPUME_EOF);
+    REQUIRE_EQUAL(gpume_close(&ctx), GPUME_OK);
+    return status == GPUME_EOF;
+}
+
+static bool differ(const struct answer *got, const struct answer *expected)
+{
+    REQUIRE_EQUAL(got->part_count, expected->part_count);
+    REQUIRE_EQUAL(got->count, expected->count);
+    for (uint32_t i = 0; i < got->part_count && got->count == expected->count; i++) {
+        for (uint32_t j = 0; j < got->parts[i].count; j++) {
+            uint32_t at = got->parts[i].first + j;
+            if (got->words[at] != expected->words[at]) {
+                fprintf(stderr, "part %u, %s, block %u: ", i, got->parts[i].what, j);
+                fprintf(stderr, "%08x, expected %08x\n", got->words[at], expected->words[at]);
+                REQUIRE_EQUAL(got->words[at], expected->words[at]);
+                return true;
+            }
+        }
+    }
+    return got->count != expected->count;
+}
+
+static void describe(uint32_t index, const struct gpume_params *p)
+{
+    fprintf(stderr,
+        "run %u: %ux%u %u bits window %ux%u edge %d metric %d subpel %u %d %d rate %d %u %d %u "
+        "candidates %u confidence %d direction %d distance %u shape %ux%u of %u\n",
+        index, p->width, p->height, p->bits, p->window_x, p->window_y, (int)p->edge, (int)p->metric,
+        p->subpel, (int)p->interpolation, (int)p->subpel_search, p->rate, p->lambda,
+        (int)p->predictor, p->passes, p->candidates, p->confidence, (int)p->direction,
+        p->ref_distance, p->shapes[0].width, p->shapes[0].height, p->shape_count);
+}
+
+static void check(uint32_t index, bool validate)
+{
+    uint32_t blocks;
+    struct gpume_params params = choose_params(&blocks);
+    enum synth_content content = (enum synth_content)below(SYNTH_OVERFULL);
+    struct gpume_plane planes[FRAMES];
+    static struct answer gpu, cpu;
+    for (uint32_t i = 0; i < FRAMES; i++) {
+        planes[i] = synth_plane(params.width, params.height, params.bits);
+        synth_fill(&planes[i], content, i, index + 1);
+    }
+    params.backend = GPUME_BACKEND_CPU;
+    bool ran = run(&params, planes, &cpu);
+    params.backend = GPUME_BACKEND_VULKAN;
+    params.validate = validate;
+    ran = run(&params, planes, &gpu) && ran;
+    if (!ran || differ(&gpu, &cpu)) {
+        describe(index, &params);
+    }
+    free(gpu.words);
+    free(cpu.words);
+    for (uint32_t i = 0; i < FRAMES; i++) {
+        free(planes[i].data);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    uint32_t runs = RUNS;
+    for (int i = 1; i + 1 < argc; i += 2) {
+        if (strcmp(argv[i], "--seed") == 0) {
+            state = strtoull(argv[i + 1], NULL, 10);
+        } else if (strcmp(argv[i], "--runs") == 0) {
+            runs = (uint32_t)strtoul(argv[i + 1], NULL, 10);
+        }
+    }
+    vulkan_probe_or_skip(true);
+    for (uint32_t i = 0; i < runs && harness_failures == 0; i++) {
+        check(i, true);
+    }
+    return harness_verdict();
+}
