@@ -106,14 +106,14 @@ esac
 programs="two_buffers sort_numbers"
 left_out=
 if pkg-config --exists libavformat libavcodec libavutil; then
-    programs="$programs motion_energy hardest_blocks"
+    programs="$programs motion_energy hardest_blocks partition"
     if pkg-config --exists libavfilter; then
         programs="$programs codecview"
     else
         left_out="$left_out codecview (no libavfilter)"
     fi
 else
-    left_out="$left_out motion_energy hardest_blocks (no libav)"
+    left_out="$left_out motion_energy hardest_blocks partition (no libav)"
 fi
 if command -v glslc >/dev/null 2>&1; then
     programs="$programs saxpy mandelbrot"
@@ -362,6 +362,22 @@ kernels() {
     exits 2 "$scratch/$1/saxpy" 99999999999
 }
 
+# partition: blocks cover each frame once; all of a pan move by the same 12 and -8 quarter pixels,
+# but for those that see beyond the picture; and a high lambda leaves large blocks.
+parts() {
+    exits 0 "$scratch/$1/partition" "$scratch/pan.y4m" 8 8
+    awk -F, -v frames="$(grep -c ^FRAME "$scratch/pan.y4m")" -v "$(head -n 1 "$scratch/pan.y4m" |
+        sed 's/.* W\([0-9]*\) H\([0-9]*\).*/size=\1x\2/')" '
+        NR > 1 { pixels += $4 * $5; pan += $6 == -12 && $7 == 8 }
+        END { split(size, s, "x"); exit pixels != s[1] * s[2] * (frames - 1) || pan < (NR - 1) / 3 }
+        ' "$scratch/said" || fail "$1: partition does not cover the frames, or not with the pan"
+    few=$(wc -l <"$scratch/said")
+    exits 0 "$scratch/$1/partition" "$scratch/pan.y4m" 1000 8
+    [ "$(wc -l <"$scratch/said")" -le "$few" ] || fail "$1: a high lambda gives more blocks"
+    exits 1 "$scratch/$1/partition" "$scratch/text.y4m"
+    exits 2 "$scratch/$1/partition" "$scratch/pan.y4m" 1001
+}
+
 clip "$scratch/pan.y4m" 3 -2
 clip "$scratch/still.y4m" 0 0
 spots "$scratch/spots.y4m"
@@ -381,6 +397,7 @@ for way in make cmake; do
         exits 1 "$energy" "$scratch/text.y4m"
         exits 2 "$energy"
         hardest "$way"
+        parts "$way"
     fi
     if [ -x "$scratch/$way/codecview" ]; then
         views "$way"
