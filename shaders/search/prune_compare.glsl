@@ -8,9 +8,9 @@ const uint NONE = 0xffffffffu;
 const uint SHORT = 16u; /* candidates that are compared at a time */
 const uint SEEDS = 8u;  /* classes of groups that the first candidates come from */
 
-const uint RUN = BLOCK % 16u == 0u ? 16u : 8u; /* neighbouring samples of a row */
+const uint RUN = BLOCK_W % 16u == 0u ? 16u : 8u; /* neighbouring samples of a row */
 const uint RUN_MAX = 16u;
-const uint RUNS = BLOCK / RUN * BLOCK; /* of a block */
+const uint RUNS = BLOCK_W / RUN * BLOCK_H; /* of a block */
 const uint SHARE = RUNS < LOCAL ? RUNS : LOCAL; /* invocations that compare a candidate */
 const uint AT_ONCE = LOCAL / SHARE;
 
@@ -46,8 +46,8 @@ void place()
     reference_octets = reference_frame * octets;
     target_sums_first = target_frame * pc.sum_quads;
     reference_sums = reference_frame * pc.sum_quads;
-    position = uvec2(gl_WorkGroupID.x, pc.row_first + gl_WorkGroupID.y) * BLOCK;
-    size = min(uvec2(BLOCK), uvec2(pc.layer.width, pc.layer.height) - position);
+    position = uvec2(gl_WorkGroupID.x, pc.row_first + gl_WorkGroupID.y) * BLOCK_SIZE;
+    size = min(BLOCK_SIZE, uvec2(pc.layer.width, pc.layer.height) - position);
 }
 
 #ifdef GPUME_WIDE
@@ -84,8 +84,8 @@ uint run_difference(RUN_WORDS its[RUN_MAX / 8u], uint row, uint column)
 /* Loads a run of the target. An invocation that has only one run loads it once. */
 void load_run(uint run)
 {
-    uint row = position.y + min(run / (BLOCK / RUN), size.y - 1u) + WINDOW_Y;
-    uint column = position.x + run % (BLOCK / RUN) * RUN + PAD_X;
+    uint row = position.y + min(run / (BLOCK_W / RUN), size.y - 1u) + WINDOW_Y;
+    uint column = position.x + run % (BLOCK_W / RUN) * RUN + PAD_X;
     uint from = target_octets + patch_octet(row, column, pc.patch_stride);
     [[unroll]] for (uint i = 0u; i < RUN / 8u; i++) {
         target_run[i] = patches[from + i * PATCH_ROWS];
@@ -97,8 +97,8 @@ void compare_runs(uint count)
 {
     uint member = gl_LocalInvocationIndex % SHARE, slot = gl_LocalInvocationIndex / SHARE;
     uint end = slot < AT_ONCE ? count : 0u; /* some invocations may have none */
-    for (uint run = member; run < size.y * (BLOCK / RUN); run += SHARE) {
-        uint x = position.x + run % (BLOCK / RUN) * RUN, y = position.y + run / (BLOCK / RUN);
+    for (uint run = member; run < size.y * (BLOCK_W / RUN); run += SHARE) {
+        uint x = position.x + run % (BLOCK_W / RUN) * RUN, y = position.y + run / (BLOCK_W / RUN);
         if (SHARE < RUNS) {
             load_run(run);
         }

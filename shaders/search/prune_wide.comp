@@ -63,10 +63,9 @@ layout(push_constant) uniform Push { gpume_prune_wide_push pc; };
 #include "search/sum_bounds.glsl"
 #include "search/prune_results.glsl"
 #include "search/runs.glsl"
-const uint BLOCK = BLOCK_W; /* a square: gpume_prune_supports */
 #include "search/prune_compare.glsl"
 
-const uint HALF = BLOCK / 2u, FOURTH = BLOCK / 4u;
+const uvec2 HALF = BLOCK_SIZE / 2u, FOURTH = BLOCK_SIZE / 4u;
 const uint ROWS = uint(2 * WINDOW_Y + 1), CANDIDATES = ROWS * uint(2 * WINDOW_X + 1);
 
 /* Groups have GROUP x GROUP candidates; a part of the window has PART rows of groups. */
@@ -334,7 +333,7 @@ bool search_part(uint first)
 /* Stores the block's result, or enters the block in the list of those that fall back. */
 void finish(bool gave_up)
 {
-    uvec2 grid = position / BLOCK;
+    uvec2 grid = position / BLOCK_SIZE;
     uint block = grid.y * pc.layer.blocks_x + grid.x, at = result_index(pc.layer, z, block);
     uint index = z * pc.layer.blocks + block;
     uint all = candidates_in(range);
@@ -371,9 +370,9 @@ void start()
     [[unroll]] for (uint i = 0u; i < 4u; i++) {
         target[i] = pair_of(target_sums[4][i]);
     }
-    bool whole = size.y == BLOCK;
+    bool whole = size.y == BLOCK_H;
     lower = PAIR(whole);
-    tile_below = whole ? HALF / 4u * pc.frames.stride : 0u;
+    tile_below = whole ? HALF.y / 4u * pc.frames.stride : 0u;
     tile_first = reference_sums / 4u + position.y / 4u * pc.frames.stride + position.x / 4u;
 }
 
@@ -381,7 +380,7 @@ void main()
 {
     place();
     range = allowed_range(position, size);
-    bool gave_up = size.x < BLOCK || size.y < HALF;
+    bool gave_up = size.x < BLOCK_W || size.y < HALF.y;
     if (!gave_up) { /* the same for the whole workgroup */
         start();
         for (uint i = 0u; i < PARTS && is_open() && !gave_up; i++) {

@@ -296,6 +296,11 @@ static const struct runner_case layer_cases[] = {
     {72, 56, 8, 8, 16, 16, EXTEND, SYNTH_TIES, SIZES(2, {8, 8}, {16, 16}), .prune = true,
         .hardware = true, MEDIAN(3)},
     {61, 203, 8, 8, 5, 9, EXTEND, SYNTH_NOISE, SIZES(2, {16, 8}, {8, 24}), .window_bytes = 7000},
+    {100, 84, 8, 8, 20, 15, EXTEND, SYNTH_PAN, SIZES(3, {64, 32}, {16, 32}, {8, 16}),
+        .prune = true},
+    {90, 70, 10, 8, 18, 18, INSIDE, SYNTH_SPECKS, SIZES(3, {40, 8}, {8, 64}, {24, 16}),
+        .prune = true, .hardware = true, .frames = 7},
+    {96, 72, 16, 8, 17, 17, EXTEND, SYNTH_TIES, SIZES(2, {128, 16}, {16, 24}), .prune = true},
 };
 
 /* Half floats have 10 bits, and only with them do large blocks fit any device's shared memory. */

@@ -10,9 +10,9 @@
     192u /* candidates; measured: the whole submission waits for a block that takes long */
 #define COMPARE_ITERATIONS (GPUME_ITERATIONS_MAX / 2) /* of an invocation; bounds need the rest */
 
-static uint32_t shift_for(uint32_t side, uint32_t bits)
+static uint32_t shift_for(uint64_t samples, uint32_t bits)
 {
-    uint64_t largest = (uint64_t)side * side * ((1u << bits) - 1);
+    uint64_t largest = samples * ((1u << bits) - 1);
     uint32_t shift = 0;
     while (largest >> shift > SUM_MAX) {
         shift++;
@@ -24,12 +24,12 @@ static uint32_t shift_for(uint32_t side, uint32_t bits)
  * for its runs of eight or sixteen samples, and two more. */
 static uint32_t give_up(const struct gpume_shape *layer, const struct gpume_prune_shape *shape)
 {
-    uint64_t runs = (uint64_t)layer->block_w * layer->block_w / 8;
+    uint64_t runs = (uint64_t)layer->block_w * layer->block_h / 8;
     uint64_t affordable = COMPARE_ITERATIONS / (gpume_div_up(runs, shape->local) + 2);
     return (uint32_t)gpume_min_u64(WORTH, affordable);
 }
 
-/* Measured: number of candidates per block up to which an invocation for each block is faster. */
+/* Measured: number of candidates per square up to which an invocation for each block is faster. */
 static uint64_t small_most(uint32_t block)
 {
     return block == 8 ? 1200 : block == 16 ? 300 : 0;
@@ -37,7 +37,7 @@ static uint64_t small_most(uint32_t block)
 
 bool gpume_prune_is_small(const struct gpume_plan *plan, const struct gpume_shape *layer)
 {
-    return plan->candidates <= small_most(layer->block_w) &&
+    return layer->block_w == layer->block_h && plan->candidates <= small_most(layer->block_w) &&
            layer->cost_bits + gpume_bit_width(plan->candidates) <= 32; /* both in a word */
 }
 
@@ -48,11 +48,12 @@ bool gpume_prune_is_small(const struct gpume_plan *plan, const struct gpume_shap
 static struct gpume_prune_shape small_shape(
     const struct gpume_plan *plan, const struct gpume_shape *layer)
 {
+    uint64_t samples = (uint64_t)layer->block_w * layer->block_h;
     return (struct gpume_prune_shape){
         .small = true,
         .local = 64,
         .give_up = 128, /* measured; many candidates of a block are shared by all invocations */
-        .quarter_shift = shift_for(layer->block_w / 2, plan->params.bits),
+        .quarter_shift = shift_for(samples / 4, plan->params.bits),
     };
 }
 
@@ -68,7 +69,7 @@ struct gpume_prune_shape gpume_prune_shape_make(
     if (gpume_prune_is_small(plan, layer)) {
         return small_shape(plan, layer);
     }
-    uint32_t half = layer->block_w / 2;
+    uint64_t samples = (uint64_t)layer->block_w * layer->block_h;
     uint32_t rows = (uint32_t)gpume_div_up(2 * plan->params.window_y + 1, 4);
     uint32_t local = plan->candidates > 8192 ? 128 : 32; /* measured */
     uint32_t most = EACH_MAX * local / plan->dx_quads;
@@ -76,8 +77,8 @@ struct gpume_prune_shape gpume_prune_shape_make(
         .local = local,
         .part = (uint32_t)gpume_div_up(rows, gpume_div_up(rows, most > 0 ? most : 1)),
         .list = 2 * local,
-        .quarter_shift = shift_for(half, plan->params.bits),
-        .sixteenth_shift = shift_for(half / 2, plan->params.bits),
+        .quarter_shift = shift_for(samples / 4, plan->params.bits),
+        .sixteenth_shift = shift_for(samples / 16, plan->params.bits),
     };
     shape.give_up = give_up(layer, &shape);
     return shape;

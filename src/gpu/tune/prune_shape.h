@@ -21,12 +21,10 @@ struct gpume_prune_shape {
  * prune_small.comp. */
 #define GPUME_PRUNE_BLOCKS_MAX 65535u
 
-/* Squares of whole eights alone: their sixteenths begin with a pair of samples, quarters with a
- * quad.
- */
+/* Sides of whole eights alone: sixteenths begin with a pair of samples, quarters with a quad. */
 static inline bool gpume_prune_supports(const struct gpume_shape *layer)
 {
-    return layer->block_w == layer->block_h && layer->block_w % 8 == 0 &&
+    return layer->block_w % 8 == 0 && layer->block_h % 8 == 0 &&
            layer->blocks_x <= GPUME_PRUNE_BLOCKS_MAX && layer->blocks_y <= GPUME_PRUNE_BLOCKS_MAX;
 }
 
