@@ -66,7 +66,9 @@ static void keep(struct run *run, const struct gpume_field *field)
         keep_layer(&kept->layers[i], field, i);
     }
     kept->part_count = field->part_count;
-    memcpy(kept->parts, field->parts, field->part_count * sizeof(*field->parts));
+    for (uint32_t i = 0; i < field->part_count; i++) {
+        kept->parts[i] = field->parts[i];
+    }
     REQUIRE_EQUAL(field->checked, run->params.check ? field->matched : 0);
     REQUIRE(!run->params.check || field->checked > 0);
     if (run->params.want_frames) {
