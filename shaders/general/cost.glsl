@@ -8,10 +8,16 @@
 
 /* A block and the frames it is compared in. */
 struct Comparison {
-    ivec2 at, size;   /* of the block: its corner, and what is visible of it */
+    ivec2 at, size; /* of the block: its corner, and what is visible of it */
     ivec2 picture;
     uvec2 target, reference; /* plane 0 of frames */
     uint stride, plane_quads;
+#ifdef GPUME_MEAN
+    /* Predictions are the mean with this one: where it begins, and how far behind a quad. */
+    Quads other;
+    uint other_from, other_shift;
+    uint more_bits; /* of its vector */
+#endif
 };
 
 Comparison comparison_of(gpume_general_push push, gpume_general_pair pair, uint block)
@@ -53,6 +59,11 @@ ivec4 differences(Comparison c, Quads target, Quads match, uint to, uint from, u
     uint offset = uint(p.y) * c.stride + uint(p.x) / 4u;
     ivec4 t = unpack(target.at[to + offset]), a = unpack(match.at[from + offset]);
     ivec4 r = shifted(a, unpack(match.at[from + offset + 1u]), shift);
+#ifdef GPUME_MEAN
+    offset += c.other_from;
+    ivec4 b = unpack(c.other.at[offset]);
+    r = (r + shifted(b, unpack(c.other.at[offset + 1u]), c.other_shift) + 1) >> 1;
+#endif
     return mix(ivec4(0), t - r, lessThan(ivec4(0, 1, 2, 3) + p.x, ivec4(c.size.x)));
 }
 
@@ -98,6 +109,19 @@ uint tile_sum(Comparison c, Quads target, Quads match, uint to, uint from, uint 
     return TILE == 8u ? (s + 2u) >> 2 : (s + 1u) >> 1;
 }
 
+#ifdef GPUME_MEAN
+/* Makes the match in `frame` with vector v the other one, whose vector has so many bits. */
+void set_other(inout Comparison c, uvec2 frame, ivec2 v, uint bits)
+{
+    ivec2 fraction = v & (UNITS - 1);
+    ivec2 place = c.at + ivec2(PAD_X, WINDOW_Y) + (v >> UNITS_LOG2);
+    c.other = plane_of(frame, uint(fraction.y * UNITS + fraction.x), c.plane_quads);
+    c.other_from = uint(place.y) * c.stride + uint(place.x) / 4u;
+    c.other_shift = uint(place.x) % 4u;
+    c.more_bits = bits;
+}
+#endif
+
 /* D of candidate v, in units. Loop iterations: at most DIFFERENCE_ITERATIONS. */
 uint difference(Comparison c, ivec2 v)
 {
@@ -128,6 +152,9 @@ uint difference(Comparison c, ivec2 v)
 /* The whole cost of v. */
 uint cost_of(Comparison c, ivec2 v, uint predictor)
 {
-    uint cost = difference(c, v);
-    return RATE != 0u ? cost + gpume_rate_cost(LAMBDA, bits_of(v, predictor)) : cost;
+    uint cost = difference(c, v), bits = bits_of(v, predictor);
+#ifdef GPUME_MEAN
+    bits += c.more_bits;
+#endif
+    return RATE != 0u ? cost + gpume_rate_cost(LAMBDA, bits) : cost;
 }

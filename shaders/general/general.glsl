@@ -76,6 +76,12 @@ Quads plane_of(uvec2 frame, uint plane, uint plane_quads)
     return Quads(far_element(frame, plane, plane_quads, QUAD_ALIGN));
 }
 
+/* Does the plan want this array? */
+bool has(uvec2 array)
+{
+    return (array.x | array.y) != 0u;
+}
+
 ivec2 unpack_vector(uint word)
 {
     return ivec2(bitfieldExtract(int(word), 0, 16), bitfieldExtract(int(word), 16, 16));

@@ -18,16 +18,12 @@
 #include "common/shared.h"
 #include "general/general.glsl"
 #include "general/cost.glsl"
+#include "general/places.glsl"
 
 layout(constant_id = GPUME_SPEC_LOCAL) const uint LOCAL = 64;
-layout(constant_id = GPUME_SPEC_FULL) const uint FULL = 0;
 
 layout(local_size_x_id = GPUME_SPEC_LOCAL) in;
 layout(push_constant) uniform Push { gpume_general_push pc; };
-
-const int STEP = FULL != 0u ? 1 : UNITS;
-const ivec2 REACH = ivec2(WINDOW_X, WINDOW_Y) * (UNITS / STEP); /* in steps */
-const uint SPAN = uint(2 * REACH.x + 1);
 
 /* Cost, order, and how many other places have that cost. */
 shared uvec3 bests[LOCAL];
@@ -49,18 +45,6 @@ bool is_apart(Words vectors, uint block, ivec2 v)
         }
     }
     return true;
-}
-
-ivec2 place_of(uint index)
-{
-    return (ivec2(index % SPAN, index / SPAN) - REACH) * STEP;
-}
-
-ivec2 vector_of(uint order)
-{
-    uint span = uint(2 * WINDOW_X * UNITS + 1);
-    ivec2 from_corner = ivec2((order - 1u) % span, (order - 1u) / span);
-    return order == 0u ? ivec2(0) : from_corner - ivec2(WINDOW_X, WINDOW_Y) * UNITS;
 }
 
 void main()

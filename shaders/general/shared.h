@@ -22,8 +22,10 @@ struct gpume_general_table {
     GPUME_ADDRESS costs, bits;  /* * */
     GPUME_ADDRESS refs, refs2, vectors2;
     GPUME_ADDRESS ties, texture, chosen;
-    GPUME_ADDRESS sums;      /* GPUME_SUM_WORDS per layer */
     GPUME_ADDRESS predicted; /* planes */
+    GPUME_ADDRESS partials;  /* GPUME_SUM_WORDS for each workgroup that measures */
+    GPUME_ADDRESS means;     /* GPUME_MEAN_WORDS per block, see means.glsl */
+    GPUME_ADDRESS cells;     /* by smallest square: the chosen block that covers it */
     GPUME_ADDRESS unused;    /* rows of pairs are 16 bytes aligned */
 };
 
@@ -39,6 +41,7 @@ struct gpume_general_pair {
 #ifndef GL_core_profile
 typedef struct gpume_general_table gpume_general_table;
 typedef struct gpume_general_pair gpume_general_pair;
+typedef struct gpume_general_push gpume_general_push;
 #endif
 
 /* Of all kernels of the general search; each reads what it needs. */
@@ -50,6 +53,39 @@ struct gpume_general_push {
     GPUME_U32 block_first; /* of the dispatch's first workgroups */
     GPUME_U32 candidate;   /* which of the kept ones is searched */
     GPUME_U32 first, end;  /* of the places that it may take: those of this dispatch */
+};
+
+struct gpume_mean_push {
+    gpume_general_push general;
+    GPUME_U32 turn;   /* even: the past vector is searched anew, else the future one */
+    GPUME_U32 places; /* of the window */
+};
+
+#define GPUME_MEAN_WORDS 8
+
+/* A tree of squares, from the largest to the smallest. */
+#define GPUME_TREE_LEVELS 6
+#define GPUME_TREE_SPLITS 3 /* a square whole, in halves one above the other, and side by side */
+#define GPUME_TREE_LOCAL 64
+
+struct gpume_tree_push {
+    GPUME_ADDRESS table;
+    GPUME_U32 width, height; /* samples */
+    GPUME_U32 field_blocks;
+    GPUME_U32 side, levels; /* of the largest square, and how many sizes there are */
+    /* By level, then by split: the first block of the layer; GPUME_NONE: there is no such layer. */
+    GPUME_U32 first[GPUME_TREE_LEVELS * GPUME_TREE_SPLITS];
+};
+
+/* Of a cell: it is the first of its block. Blocks of a partition are fewer: those of 4x4 at most
+ * 2^28, and all others together less than twice as many. */
+#define GPUME_CELL_FIRST 0x80000000u
+
+struct gpume_measure_push {
+    gpume_general_push general; /* its layer: that of the cells */
+    GPUME_U32 cell_w, cell_h;   /* a block predicts a cell: in pixels */
+    GPUME_U32 predicted_stride; /* quads */
+    GPUME_U32 predicted_quads;  /* per task */
 };
 
 struct gpume_fractions_push {

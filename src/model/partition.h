@@ -36,6 +36,13 @@ struct gpume_partition {
 /* Of a plan with params.partition. */
 struct gpume_partition gpume_partition_of(const struct gpume_plan *plan);
 
+/* The layer of the smallest squares, of which every chosen block consists. */
+static inline const struct gpume_shape *gpume_partition_smallest(const struct gpume_plan *plan)
+{
+    const struct gpume_partition partition = gpume_partition_of(plan);
+    return &plan->layers[partition.levels[partition.level_count - 1].whole];
+}
+
 /* Of one block of the largest square, the `root`: sets chosen[i] = 1 for the blocks that cover it.
  * Arrays hold the blocks of all layers; chosen is zeroed before. Roots share no block. */
 void gpume_partition_choose(const struct gpume_plan *plan, const struct gpume_partition *partition,

@@ -13,9 +13,9 @@ static void test_groups(uint32_t width, uint32_t height, uint64_t window_bytes, 
     params.height = height;
     const struct gpume_plan plan = plans_make(&params, window_bytes);
     const struct gpume_shape *layer = &plan.layers[0];
-    REQUIRE_EQUAL(gpume_predict_groups(&plan, layer), groups);
-    REQUIRE_EQUAL(gpume_predict_partials(&plan, layer), layer->band_count * groups);
     const uint64_t band = (uint64_t)layer->band_rows * params.block;
+    REQUIRE_EQUAL(gpume_predict_groups(&plan, band), groups);
+    REQUIRE_EQUAL(gpume_predict_partials(&plan, layer), layer->band_count * groups);
     const uint64_t quads = (width + 3) / 4 * (band < height ? band : height);
     const uint64_t lanes = (uint64_t)groups * GPUME_REDUCE_LOCAL;
     REQUIRE((quads + lanes - 1) / lanes * 4 * UINT16_MAX <= UINT32_MAX);

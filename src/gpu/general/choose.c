@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Choose: reads PAIR_* and PREDICTORS, writes results: of the first reference.
+ * Choose: reads PAIR_* and PREDICTORS; writes results, those of the best reference, and the state
+ * from which means start.
  */
 #include "gpu/general/general.h"
 
@@ -22,12 +23,6 @@ static void needs(const struct gpume_stage_setup *setup, struct gpume_memory_nee
     needs->arrays[GPUME_ARRAY_REFS2][0] = p->bidirectional ? words : 0;
     needs->arrays[GPUME_ARRAY_VECTORS2][0] = p->bidirectional ? words : 0;
     needs->arrays[GPUME_ARRAY_TIES][0] = p->confidence ? words : 0;
-    needs->arrays[GPUME_ARRAY_TEXTURE][0] = p->confidence ? words : 0;
-    needs->arrays[GPUME_ARRAY_CHOSEN][0] = p->partition ? words : 0;
-    needs->arrays[GPUME_ARRAY_SUMS][0] =
-        (VkDeviceSize)plan->batch * plan->layer_count * GPUME_SUM_WORDS * 4;
-    needs->arrays[GPUME_ARRAY_PREDICTED][0] =
-        p->want_predicted ? plan->batch * plan->plane_bytes : 0;
 }
 
 static int create(struct gpume_gpu_stage *stage)

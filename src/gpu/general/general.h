@@ -8,7 +8,13 @@
  *   pairs       the host's table, predictors        GENERAL, PREDICTORS
  *   fractions   plane 0 of the surfaces             their other planes
  *   search      the searched surface, PREDICTORS    PREDICTORS, PAIR_*; a layer's passes
- *   choose      PAIR_*, PREDICTORS                  results
+ *   choose      PAIR_*, PREDICTORS                  results, MEANS
+ *   means       the searched surface, PREDICTORS,   MEANS, results
+ *               MEANS
+ *   texture     the measured surface                TEXTURE
+ *   partition   COSTS, BITS                         CHOSEN, CELLS
+ *   measure     the measured surface, results,      PREDICTED, PARTIALS, SUMS
+ *               CELLS
  */
 #ifndef GPUME_GPU_GENERAL_GENERAL_H
 #define GPUME_GPU_GENERAL_GENERAL_H
@@ -17,7 +23,8 @@
 #include "gpu/stages/stage.h"
 
 extern const struct gpume_stage_ops gpume_stage_pairs, gpume_stage_fractions,
-    gpume_stage_general_search, gpume_stage_choose;
+    gpume_stage_general_search, gpume_stage_choose, gpume_stage_means, gpume_stage_texture,
+    gpume_stage_partition, gpume_stage_measure;
 
 bool gpume_general_wanted(const struct gpume_stage_setup *setup);
 
@@ -25,6 +32,15 @@ bool gpume_general_wanted(const struct gpume_stage_setup *setup);
 static inline uint32_t gpume_general_pairs(const struct gpume_plan *plan, uint32_t tasks)
 {
     return tasks * plan->references;
+}
+
+/* Vectors that a search looks at before it refines: at most 4097 * 4097. */
+uint32_t gpume_general_places(const struct gpume_plan *plan);
+
+/* Loop iterations for one of them, at most, see cost.glsl. */
+static inline uint32_t gpume_general_iterations(const struct gpume_shape *layer)
+{
+    return layer->block_h * (layer->block_w / 4 + 1) + 1;
 }
 
 /* What all kernels need to know. */

@@ -99,8 +99,10 @@ static struct gpume_general_table table_of(const struct gpume_work *work)
         .ties = address_of(work, GPUME_ARRAY_TIES),
         .texture = address_of(work, GPUME_ARRAY_TEXTURE),
         .chosen = address_of(work, GPUME_ARRAY_CHOSEN),
-        .sums = address_of(work, GPUME_ARRAY_SUMS),
         .predicted = address_of(work, GPUME_ARRAY_PREDICTED),
+        .partials = address_of(work, GPUME_ARRAY_PARTIALS),
+        .means = address_of(work, GPUME_ARRAY_MEANS),
+        .cells = address_of(work, GPUME_ARRAY_CELLS),
     };
 }
 

@@ -30,8 +30,7 @@ static bool refines(const struct gpume_plan *plan)
     return plan->units > 1 && plan->params.subpel_search == GPUME_SUBPEL_REFINE;
 }
 
-/* Vectors that the search itself looks at: at most 4097 * 4097. */
-static uint32_t places_of(const struct gpume_plan *plan)
+uint32_t gpume_general_places(const struct gpume_plan *plan)
 {
     uint32_t units = refines(plan) ? 1 : plan->units;
     return (2 * plan->params.window_x * units + 1) * (2 * plan->params.window_y * units + 1);
@@ -41,7 +40,7 @@ static uint32_t local_of(const struct gpume_stage_setup *setup)
 {
     bool processor = setup->gpu->properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
     uint32_t most = processor ? LOCAL_CPU : LOCAL_GPU, local = 1;
-    while (local < most && local < places_of(setup->plan)) {
+    while (local < most && local < gpume_general_places(setup->plan)) {
         local *= 2;
     }
     return local;
@@ -100,8 +99,7 @@ static void record_blocks(const struct gpume_gpu_stage *stage, const struct gpum
 static uint32_t places_per_dispatch(const struct gpume_stage_setup *setup)
 {
     const struct gpume_shape *layer = gpume_stage_layer(setup);
-    uint32_t of_difference = layer->block_h * (layer->block_w / 4 + 1);
-    uint32_t of_place = of_difference + GPUME_CANDIDATES_MAX + 1;
+    uint32_t of_place = gpume_general_iterations(layer) + GPUME_CANDIDATES_MAX;
     return (GPUME_ITERATIONS_MAX - 64) / of_place * local_of(setup);
 }
 
@@ -110,7 +108,7 @@ static void record_search(const struct gpume_gpu_stage *stage, const struct gpum
 {
     const struct gpume_stage_setup *setup = &stage->setup;
     const struct gpume_shape *layer = gpume_stage_layer(setup);
-    uint32_t places = places_of(setup->plan), step = places_per_dispatch(setup);
+    uint32_t places = gpume_general_places(setup->plan), step = places_per_dispatch(setup);
     push->candidate = candidate;
     for (push->first = 0; push->first < places; push->first += step) {
         push->end = (uint32_t)gpume_min_u64((uint64_t)push->first + step, places);

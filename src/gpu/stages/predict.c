@@ -13,11 +13,20 @@ _Static_assert(
 #include "predict16.inc"
 #include "predict8.inc"
 
-uint32_t gpume_predict_groups(const struct gpume_plan *plan, const struct gpume_shape *layer)
+uint32_t gpume_predict_groups(const struct gpume_plan *plan, uint64_t rows)
 {
-    uint64_t rows = (uint64_t)layer->band_rows * layer->block_h;
     uint64_t quads = gpume_min_u64(rows, plan->params.height) * gpume_div_up(plan->params.width, 4);
     return (uint32_t)gpume_min_u64(gpume_div_up(quads, GPUME_REDUCE_LOCAL), GPUME_REDUCE_GROUPS);
+}
+
+static uint32_t band_groups(const struct gpume_plan *plan, const struct gpume_shape *layer)
+{
+    return gpume_predict_groups(plan, (uint64_t)layer->band_rows * layer->block_h);
+}
+
+uint32_t gpume_predict_partials(const struct gpume_plan *plan, const struct gpume_shape *layer)
+{
+    return layer->band_count * band_groups(plan, layer);
 }
 
 static bool predicts(const struct gpume_stage_setup *setup)
@@ -65,7 +74,7 @@ static void record_band(
 {
     const struct gpume_plan *plan = work->plan;
     const struct gpume_shape *layer = gpume_stage_layer(&stage->setup);
-    uint32_t rows = layer->band_rows * layer->block_h, groups = gpume_predict_groups(plan, layer);
+    uint32_t rows = layer->band_rows * layer->block_h, groups = band_groups(plan, layer);
     struct gpume_predict_push push = {
         .layer = gpume_work_layer(plan, layer),
         .row_first = band * rows,

@@ -18,13 +18,29 @@ static void needs(const struct gpume_stage_setup *setup, struct gpume_memory_nee
     needs->binds++;
 }
 
-static int create(struct gpume_gpu_stage *stage)
+int gpume_reduce_create(const struct gpume_stage_setup *setup, struct gpume_kernel *kernel)
 {
     static const struct gpume_kernel_code code =
         GPUME_FRAME_CODE(reduce, 2, struct gpume_reduce_push);
     uint32_t constants[GPUME_SPEC_COUNT];
-    gpume_stage_constants(&stage->setup, constants);
-    return gpume_stage_kernel(&stage->setup, &code, constants, &stage->kernels[0]);
+    gpume_stage_constants(setup, constants);
+    return gpume_stage_kernel(setup, &code, constants, kernel);
+}
+
+void gpume_reduce_record(const struct gpume_work *work, const struct gpume_kernel *kernel,
+    uint32_t layer, const struct gpume_reduce_push *push)
+{
+    struct gpume_view views[] = {
+        gpume_work_array(work, GPUME_ARRAY_PARTIALS, layer),
+        gpume_work_array(work, GPUME_ARRAY_SUMS, 0),
+    };
+    gpume_slot_bind(work->slot, kernel, views);
+    gpume_slot_dispatch(work->slot, kernel, push, work->task_count, 1, 1);
+}
+
+static int create(struct gpume_gpu_stage *stage)
+{
+    return gpume_reduce_create(&stage->setup, &stage->kernels[0]);
 }
 
 static void record(const struct gpume_gpu_stage *stage, const struct gpume_work *work)
@@ -35,12 +51,7 @@ static void record(const struct gpume_gpu_stage *stage, const struct gpume_work 
         .layer = setup->layer,
         .layers = setup->plan->layer_count,
     };
-    struct gpume_view views[] = {
-        gpume_work_array(work, GPUME_ARRAY_PARTIALS, setup->layer),
-        gpume_work_array(work, GPUME_ARRAY_SUMS, 0),
-    };
-    gpume_slot_bind(work->slot, &stage->kernels[0], views);
-    gpume_slot_dispatch(work->slot, &stage->kernels[0], &push, work->task_count, 1, 1);
+    gpume_reduce_record(work, &stage->kernels[0], setup->layer, &push);
 }
 
 const struct gpume_stage_ops gpume_stage_reduce = {

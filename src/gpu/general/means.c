@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Means (params.bidirectional): reads the searched surface, PREDICTORS and MEANS, which choose has
+ * started; writes MEANS and results of a layer, turn by turn.
+ */
+#include "base/grid.h"
+#include "gpu/general/general.h"
+
+#include "mean16.inc"
+#include "mean8.inc"
+
+#define ROUNDS 4u
+#define TURNS (2 * ROUNDS)
+
+#define LOCAL_GPU 128u
+#define LOCAL_CPU 16u
+
+_Static_assert(sizeof(struct gpume_mean_push) == 16 * 4, "words without gaps");
+
+static bool wanted(const struct gpume_stage_setup *setup)
+{
+    return setup->plan->params.bidirectional;
+}
+
+static void needs(const struct gpume_stage_setup *setup, struct gpume_memory_needs *needs)
+{
+    needs->arrays[GPUME_ARRAY_MEANS][0] =
+        (VkDeviceSize)setup->plan->batch * setup->plan->blocks * GPUME_MEAN_WORDS * 4;
+}
+
+static uint32_t local_of(const struct gpume_stage_setup *setup)
+{
+    bool processor = setup->gpu->properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    return processor ? LOCAL_CPU : LOCAL_GPU;
+}
+
+static int create(struct gpume_gpu_stage *stage)
+{
+    static const struct gpume_kernel_code code = GPUME_FRAME_CODE(mean, 0, struct gpume_mean_push);
+    uint32_t constants[GPUME_SPEC_COUNT];
+    gpume_stage_constants(&stage->setup, constants);
+    constants[GPUME_SPEC_LOCAL] = local_of(&stage->setup);
+    return gpume_stage_kernel(&stage->setup, &code, constants, &stage->kernels[0]);
+}
+
+/* Places per dispatch that keep an invocation's loops short enough: besides them it compares the
+ * vector that moves and refines what it has found. */
+static uint32_t places_per_dispatch(const struct gpume_stage_setup *setup)
+{
+    uint32_t of_place = gpume_general_iterations(gpume_stage_layer(setup));
+    return ((GPUME_ITERATIONS_MAX - 64) / of_place - 3) * local_of(setup);
+}
+
+/* Some places of every block, in dispatches that none take long. */
+static void record_places(const struct gpume_gpu_stage *stage, const struct gpume_work *work,
+    struct gpume_mean_push *push)
+{
+    const struct gpume_shape *layer = gpume_stage_layer(&stage->setup);
+    uint64_t places = push->general.end - push->general.first;
+    uint32_t step =
+        gpume_stage_blocks_per_dispatch(&stage->setup, places * layer->block_w * layer->block_h);
+    for (uint32_t first = 0; first < layer->blocks; first += step) {
+        push->general.block_first = first;
+        gpume_slot_dispatch_many(work->slot, &stage->kernels[0], push,
+            gpume_min_u64(step, layer->blocks - first), work->task_count);
+    }
+    gpume_barrier_kernel_to_kernel(work->slot);
+}
+
+static void record(const struct gpume_gpu_stage *stage, const struct gpume_work *work)
+{
+    const struct gpume_stage_setup *setup = &stage->setup;
+    uint32_t step = places_per_dispatch(setup);
+    struct gpume_mean_push push = {
+        .general = gpume_general_push_make(work, gpume_stage_layer(setup)),
+        .places = gpume_general_places(setup->plan),
+    };
+    gpume_slot_bind(work->slot, &stage->kernels[0], NULL);
+    for (push.turn = 0; push.turn < TURNS; push.turn++) {
+        for (uint32_t first = 0; first < push.places; first += step) {
+            push.general.first = first;
+            push.general.end = (uint32_t)gpume_min_u64((uint64_t)first + step, push.places);
+            record_places(stage, work, &push);
+        }
+    }
+}
+
+const struct gpume_stage_ops gpume_stage_means = {
+    .name = "means",
+    .row = GPUME_ROW_MATCH,
+    .of_layers = true,
+    .wanted = wanted,
+    .needs = needs,
+    .create = create,
+    .before = gpume_barrier_kernel_to_kernel,
+    .record = record,
+};
