@@ -28,7 +28,7 @@ enum gpume_exit gpume_source_exit(int status)
     switch (status) {
     case GPUME_OK:
         return GPUME_EXIT_DONE;
-    case GPUME_INVALID: /* --vf, --stream or --hwaccel */
+    case GPUME_INVALID: /* --vf, --stream, --hwaccel, or a video as one of two stills */
         return GPUME_EXIT_USAGE;
     case GPUME_NOMEM:
     case GPUME_AGAIN: /* no more threads */

@@ -72,6 +72,16 @@ static int open_path(struct gpume_source *source, struct gpume_decode_facts *fac
     return *decode ? source->decoder->open(*decode, &options, facts) : GPUME_NOMEM;
 }
 
+/* Two inputs are stills. A container without a count of frames is taken for one. */
+static int check_still(const struct gpume_source *source, const struct gpume_decode_facts *facts)
+{
+    return facts->frames <= 1 ? GPUME_OK
+                              : gpume_log_fail(&source->options.log, GPUME_INVALID,
+                                    "%s: has more than one frame, but two inputs must be still "
+                                    "pictures; give one video alone, or extract a frame of each",
+                                    label_of(source));
+}
+
 /* Both inputs are opened before any work, so that a wrong second name is reported at once. */
 static int open_paths(struct gpume_source *source)
 {
@@ -82,6 +92,7 @@ static int open_paths(struct gpume_source *source)
         struct gpume_decode_facts second, *facts = i == 0 ? &source->facts : &second;
         source->path_index = i;
         GPUME_TRY(open_path(source, facts));
+        GPUME_TRY(count > 1 ? check_still(source, facts) : GPUME_OK);
         bytes += facts->frame_bytes;
         GPUME_TRY(gpume_limits_check_bytes(
             &source->options.trust, label_of(source), bytes, i + 1, &source->options.log));

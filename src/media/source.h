@@ -52,9 +52,10 @@ struct gpume_source_counts {
 
 /* Opens the input and decodes its first frame; *info describes the frames that follow. Failures are
  * logged with the name of the input: GPUME_IO (cannot be opened), GPUME_FORMAT (no video, no
- * frame), GPUME_UNSUPPORTED (pictures too large), GPUME_INVALID (stream, filter or hwaccel),
- * GPUME_NOMEM, GPUME_AGAIN (no more threads can be started). If the hardware cannot decode the
- * input, software does, with one warning if the type was named. */
+ * frame), GPUME_UNSUPPORTED (pictures too large), GPUME_INVALID (stream, filter,
+ * hwaccel, or a video where a still is needed), GPUME_NOMEM, GPUME_AGAIN (no more threads can be
+ * started). If the hardware cannot decode the input, software does, with one warning if the type
+ * was named. */
 int gpume_source_open(struct gpume_source **source, const struct gpume_source_options *options,
     struct gpume_source_info *info);
 

@@ -135,13 +135,14 @@ warns_cut 3 1119
 expect 0 -qy cut.y4m --backend "$engine" -o cut --frames 2
 [ ! -s "$scratch/err" ] || fail "the end is not reached: a warning"
 # Cut within its first frame, also as one of two stills.
+head -c $((header + 6 + 1120)) clip.y4m >one.y4m
 for there in 1119 0; do
     head -c $((header + 6 + there)) clip.y4m >cut.y4m
     bad cut.y4m
     says "cut.y4m: contains no complete frame: the first has $there of its 1120 bytes;"
-    bad cut.y4m clip.y4m
+    bad cut.y4m one.y4m
     says "cut.y4m: contains no complete frame: the first has $there of"
-    bad clip.y4m cut.y4m
+    bad one.y4m cut.y4m
     says "cut.y4m: contains no complete frame: the first has $there of"
     cat cut.y4m | "$gpume" - --backend "$engine" >"$scratch/out" 2>"$scratch/err"
     [ $? -eq 3 ] || fail "cut in the first frame, in a pipe"
@@ -195,6 +196,14 @@ grep -q '"reference": "frame_002.png"' frame_003.gpume/summary.json || fail "sti
 "$gpume" -q - frame_003.png --backend "$engine" -o stills <frame_002.png ||
     fail "a still from standard input"
 cmp stills/vectors.csv frame_003.gpume/vectors.csv || fail "a still from standard input"
+
+# A video is no still.
+for pair in "clip.y4m frame_003.png" "frame_002.png clip.y4m" "clip.y4m clip.y4m" "frame_002.png frame_%03d.png"; do
+    # shellcheck disable=SC2086 # two names
+    expect 2 $pair --backend "$engine" -o none
+    says "has more than one frame, but two inputs must be still pictures; give one video alone"
+    [ ! -e none ] || fail "two videos: a folder was left behind"
+done
 
 # An empty file among numbered pictures ends the input; a truncated one is left out.
 : >frame_004.png

@@ -536,6 +536,9 @@ static void test_y4m_stills(void)
     int64_t time_us = -1;
     put("own.y4m", "YUV4MPEG2 W2 H2 Cmono F50:1\nFRAME\nabcdFRAME\nefgh");
     put("two.y4m", "YUV4MPEG2 W2 H2 C420\nFRAME\nijkluvFRAME\n");
+    REQUIRE_EQUAL(open_y4m(&source, "own.y4m", "two.y4m", NULL, &info), GPUME_INVALID);
+    REQUIRE_EQUAL(open_y4m(&source, "two.y4m", "own.y4m", NULL, &info), GPUME_INVALID);
+    put("own.y4m", "YUV4MPEG2 W2 H2 Cmono F50:1\nFRAME\nabcd");
     REQUIRE_EQUAL(open_y4m(&source, "own.y4m", "two.y4m", NULL, &info), GPUME_OK);
     REQUIRE(info.rate_num == 25 && info.frames == 2);
     char luma[4];
