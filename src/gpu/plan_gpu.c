@@ -33,6 +33,11 @@ const struct gpume_stage_ops *const gpume_stages[] = {
 };
 _Static_assert(sizeof(gpume_stages) / sizeof(*gpume_stages) == GPUME_STAGES_COUNT + 1, "counted");
 
+static uint64_t range_of(const struct gpume_gpu *gpu)
+{
+    return gpu->properties.limits.maxStorageBufferRange;
+}
+
 /* Fast windows if they are enough, else as large as the device allows. batch_max: fields in a
  * submission. */
 static int make_plan(const struct gpume_gpu *gpu, const struct gpume_params *params,
@@ -40,7 +45,7 @@ static int make_plan(const struct gpume_gpu *gpu, const struct gpume_params *par
 {
     uint64_t window_bytes = rules->window_bytes;
     static const struct gpume_log silent;
-    uint64_t range = gpu->properties.limits.maxStorageBufferRange;
+    uint64_t range = range_of(gpu);
     struct gpume_caps caps = {
         .window_bytes = gpume_min_u64(window_bytes ? window_bytes : WINDOW_BYTES, range),
         .align_bytes = 256,
@@ -118,17 +123,25 @@ static bool fits(const struct gpume_gpu *gpu, const struct gpume_plan_gpu *plann
            (allowed == 0 || bytes->host + bytes->device + planned->plan.run_bytes <= allowed);
 }
 
-/* Arrays of a field are bound whole, but for the general search. */
+/* Bytes of the largest array that kernels bind whole: costs, except in the general search, or
+ * predicted frames, except in bands. */
+static uint64_t bound_bytes(const struct gpume_plan *plan)
+{
+    uint64_t costs = plan->general ? 0 : plan->blocks * 4ull;
+    bool predicts = plan->params.want_predicted && plan->layers[0].band_count == 1;
+    return plan->batch * gpume_max_u64(costs, predicts ? plan->plane_bytes : 0);
+}
+
 static int check_ranges(const struct gpume_gpu *gpu, const struct gpume_plan *plan)
 {
-    uint64_t range = gpu->properties.limits.maxStorageBufferRange;
-    uint64_t bytes = (uint64_t)plan->batch * plan->blocks * 4;
-    if (plan->general || bytes <= range) {
+    uint64_t bytes = bound_bytes(plan), range = range_of(gpu);
+    if (bytes <= range) {
         return GPUME_OK;
     }
     gpume_log_write(gpu->log, GPUME_LOG_ERROR,
-        "%u blocks per field need %llu bytes for their costs, %s binds at most %llu; use larger "
-        "blocks or the CPU engine",
+        "a field of %u blocks has results of %llu bytes, %s binds at most %llu; use larger blocks "
+        "or "
+        "the CPU engine",
         plan->blocks, (unsigned long long)bytes, gpu->properties.deviceName,
         (unsigned long long)range);
     return GPUME_UNSUPPORTED;
@@ -144,7 +157,7 @@ int gpume_plan_gpu_make(struct gpume_gpu *gpu, const struct gpume_params *params
     while (!enough) {
         GPUME_TRY(make_plan(gpu, params, rules, batch_max, plan));
         gpume_plan_gpu_needs(gpu, rules, plan->slots, planned);
-        enough = plan->batch == 1 || fits(gpu, planned);
+        enough = plan->batch == 1 || (fits(gpu, planned) && bound_bytes(plan) <= range_of(gpu));
         batch_max = plan->batch - 1;
     }
     bool prunes_any = planned->needs.parts[GPUME_MEMORY_BLOCK_SUMS].count > 0;

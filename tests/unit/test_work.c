@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* gpu/stages/predict: a field's sums use a workgroup count that follows the number of samples, and
- * no invocation's 32-bit sum overflows. */
+ * no invocation's 32-bit sum overflows. gpu/plan_gpu: kernels bind what the device allows. */
+#include "gpu/plan_gpu.h"
 #include "gpu/stages/predict.h"
 #include "harness.h"
 #include "plans.h"
@@ -21,8 +22,33 @@ static void test_groups(uint32_t width, uint32_t height, uint64_t window_bytes, 
     REQUIRE((quads + lanes - 1) / lanes * 4 * UINT16_MAX <= UINT32_MAX);
 }
 
+/* A device with lavapipe's limit, whose planes of 64 bytes per row and 8 samples are larger than
+ * the frames that a batch reads. */
+static void test_ranges(uint32_t height, bool want_predicted, bool whole)
+{
+    struct gpume_gpu gpu = {.heap_bytes = UINT64_C(1) << 40};
+    gpu.properties.deviceType = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
+    gpu.properties.limits.maxStorageBufferRange = 128u << 20;
+    const struct gpume_engine_gpu_rules rules = {0};
+    const struct gpume_log silent = {0};
+    gpu.log = &silent;
+    struct gpume_params params;
+    gpume_params_default(&params);
+    params.width = 8;
+    params.height = height;
+    params.window_x = params.window_y = 1;
+    params.want_predicted = want_predicted;
+    struct gpume_plan_gpu planned;
+    REQUIRE_EQUAL(gpume_plan_gpu_make(&gpu, &params, &rules, &planned), GPUME_OK);
+    const uint64_t predicted = planned.plan.batch * planned.plan.plane_bytes;
+    REQUIRE_EQUAL(predicted <= gpu.properties.limits.maxStorageBufferRange, whole);
+    REQUIRE(planned.plan.batch > 1);
+}
+
 int main(void)
 {
+    test_ranges(524296, false, false);
+    test_ranges(524296, true, true);
     test_groups(1, 1, UINT64_MAX, 1);
     test_groups(20, 12, UINT64_MAX, 1);
     test_groups(64, 64, UINT64_MAX, 4);
