@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "options/checks.h"
 
+#include "base/status.h"
 #include "console.h"
 
 #include <stdio.h>
@@ -9,6 +10,16 @@
 #include <unistd.h>
 
 #define SEARCHES_MAX 32u /* more than any build has */
+
+/* Refuses options that concern GPUs if `option` with `value` selects the CPU engine. */
+static int refuse_gpu(const struct gpume_params *params, const char *option, const char *value)
+{
+    if (!params->device && !params->validate) {
+        return GPUME_OK;
+    }
+    return gpume_refuse(GPUME_INVALID, "--%s: has no effect with --%s %s; leave one of them out",
+        params->device ? "device" : "validate", option, value);
+}
 
 static int check_search(const struct gpume_params *params)
 {
@@ -24,7 +35,8 @@ static int check_search(const struct gpume_params *params)
             continue;
         }
         if (strcmp(params->search, searches[i].name) == 0) {
-            return GPUME_OK;
+            return backend == GPUME_BACKEND_CPU ? refuse_gpu(params, "search", params->search)
+                                                : GPUME_OK;
         }
         const size_t used = strlen(names);
         snprintf(names + used, sizeof(names) - used, "%s%s", used ? " or " : "", searches[i].name);
@@ -35,12 +47,10 @@ static int check_search(const struct gpume_params *params)
 
 int gpume_check_engine(const struct gpume_params *params)
 {
-    if (params->backend == GPUME_BACKEND_CPU && (params->device || params->validate)) {
-        return gpume_refuse(GPUME_INVALID,
-            "--%s: has no effect with --backend cpu; leave one of them out",
-            params->device ? "device" : "validate");
+    if (params->search) {
+        GPUME_CHECK(check_search(params));
     }
-    return params->search ? check_search(params) : GPUME_OK;
+    return params->backend == GPUME_BACKEND_CPU ? refuse_gpu(params, "backend", "cpu") : GPUME_OK;
 }
 
 static bool is_stream(const char *name, struct stat *info)

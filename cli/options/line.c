@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define PERMITTED_BYTES 256
 
@@ -177,6 +178,16 @@ static int refuse_letter(const struct gpume_command *command, char letter)
         GPUME_INVALID, "unknown option -%c; try '%s --help'", letter, program(command));
 }
 
+/* Refuses an argument that is no option, but the name of a file. */
+static int check_name(const char *argument)
+{
+    return access(argument, F_OK) != 0
+               ? GPUME_OK
+               : gpume_refuse(GPUME_INVALID,
+                     "unknown option %s; if the file is meant, give it as ./%s", argument,
+                     argument);
+}
+
 static int refuse_value(const struct gpume_option *option, const char *spelled, const char *text)
 {
     char permitted[PERMITTED_BYTES];
@@ -217,6 +228,7 @@ static int take_long(struct cursor *cursor, const char *argument)
     const size_t length = equals ? (size_t)(equals - name) : strlen(name);
     const struct gpume_option *option = gpume_command_option(cursor->line->command, name, length);
     if (!option) {
+        GPUME_CHECK(check_name(argument));
         return refuse_unknown(cursor->line->command, name, length);
     }
     char spelled[32];
@@ -234,6 +246,7 @@ static int take_short(struct cursor *cursor, const char *argument)
     for (const char *letter = argument + 1; *letter; letter++) {
         const struct gpume_option *option = find_letter(command, *letter);
         if (!option) {
+            GPUME_CHECK(check_name(argument));
             return refuse_letter(command, *letter);
         }
         const char spelled[] = {'-', *letter, '\0'};

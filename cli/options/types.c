@@ -74,8 +74,8 @@ static bool parse_number(const struct gpume_option *option, const char *text, vo
 static void describe_number(const struct gpume_option *option, char *text, size_t bytes)
 {
     if (option->step) {
-        snprintf(text, bytes, "a multiple of %u from %.0f to %.0f, e.g. --%s %u", option->step,
-            option->min, option->max, option->name, 2 * option->step);
+        snprintf(text, bytes, "a multiple of %u from %.0f to %.0f, e.g. %u", option->step,
+            option->min, option->max, 2 * option->step);
     } else {
         snprintf(text, bytes, "a whole number from %.0f to %.0f", option->min, option->max);
     }
@@ -223,14 +223,14 @@ static void list_formats(
 #define DESCRIBE(kind, format)                                                                     \
     static void describe_##kind(const struct gpume_option *option, char *text, size_t bytes)       \
     {                                                                                              \
-        snprintf(text, bytes, format, option->min, option->max, option->name);                     \
+        snprintf(text, bytes, format, option->min, option->max);                                   \
     }
-DESCRIBE(real, "a number from %g to %g, e.g. --%s 1.5")
-DESCRIBE(window, "N or XxY, each from %.0f to %.0f, e.g. --%s 16x8")
-DESCRIBE(size, "WxH, each from %.0f to %.0f, e.g. --%s 1920x1080")
-DESCRIBE(count, "a whole number from %.0f to %.0f, optionally followed by K or M, e.g. --%s 9M")
+DESCRIBE(real, "a number from %g to %g, e.g. 1.5")
+DESCRIBE(window, "N or XxY, each from %.0f to %.0f, e.g. 16x8")
+DESCRIBE(size, "WxH, each from %.0f to %.0f, e.g. 1920x1080")
+DESCRIBE(count, "a whole number from %.0f to %.0f, optionally followed by K or M, e.g. 9M")
 DESCRIBE(bytes, "a whole number from %.0f to %.0f, optionally followed by K, M, G, T, KiB, MiB, "
-                "GiB or TiB, e.g. --%s 500M")
+                "GiB or TiB, e.g. 500M")
 
 /* Functions that list what is permitted, in a message and for a shell. */
 #define DESCRIBE_LIST(kind)                                                                        \

@@ -16,7 +16,7 @@ refused() {
 for bad in 0 -1 1.5 '' 9k 9B 9KB 9Ki x 99999999999999999999 1KiB 1KiBx 600M 1G; do
     expect 2 clip.y4m --max-pixels "$bad"
 done
-says "optionally followed by K or M, e.g. --max-pixels 9M"
+says "optionally followed by K or M, e.g. 9M"
 for bad in 0 2000T 1024TiBB 1PiB; do
     expect 2 clip.y4m --max-memory "$bad"
     says "KiB, MiB"

@@ -12,7 +12,7 @@ refused() {
 for value in 7 0 -8 3 132 130 8.0 8x8 0x8 1e1 '8 ' ' 8' +8 99999999999999999999 eight; do
     refused --block "$value"
 done
-says "multiple of 4 from 4 to 128, e.g. --block 8"
+says "multiple of 4 from 4 to 128, e.g. 8"
 for value in -1 513 9999 7x 'x7' 7x7x7 7X7 7x-1 18446744073709551616 7,7; do
     refused --window "$value"
 done
@@ -45,6 +45,12 @@ for backend in cpu vulkan; do
     expect 2 clip.y4m --backend $backend --search $wrong
     says "--search $wrong: must be"
 done
+# A search of the CPU engine makes options of GPUs useless.
+for option in "--device 0" --validate; do
+    # shellcheck disable=SC2086 # several words
+    expect 2 clip.y4m --search plain $option
+    says "${option% *}: has no effect with --search plain; leave one of them out"
+done
 for name in vf hwaccel output vectors predicted residual difference device search; do
     expect 2 clip.y4m --$name=
     says "--$name: its value is empty"
@@ -57,6 +63,14 @@ expect 2 clip.y4m -b 7
 says "-b 7: must be"
 expect 2 clip.y4m -yb7
 says "-b 7: must be"
+cp clip.y4m ./-x.y4m
+cp clip.y4m ./--long.y4m
+for name in -x.y4m --long.y4m; do
+    expect 2 $name
+    says "unknown option $name; if the file is meant, give it as ./$name"
+done
+expect 0 -q ./-x.y4m --backend cpu -o named
+rm -r ./-x.y4m ./--long.y4m named
 expect 2 clip.y4m -z
 says "unknown option -z"
 expect 2 clip.y4m -yz
