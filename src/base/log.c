@@ -26,6 +26,6 @@ int gpume_log_nomem(const struct gpume_log *log, const char *what)
 int gpume_log_no_thread(const struct gpume_log *log)
 {
     return gpume_log_fail(log, GPUME_NOMEM,
-        "no more threads can be started: the system's limit on processes or memory is reached; "
-        "use fewer threads or raise the limit");
+        "no more threads can be started: the limit on processes (ulimit -u) or on memory (ulimit "
+        "-v) is reached; use fewer threads or raise the limit");
 }

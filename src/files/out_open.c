@@ -146,7 +146,7 @@ static int open_file(struct gpume_out *out, const char *path)
     struct stat link; /* a dangling link counts as an existing file */
     if (!out->set->overwrite && (exists || lstat(path, &link) == 0)) {
         return gpume_log_fail(&out->log, GPUME_INVALID,
-            "%s: exists already; replace it with --overwrite or choose another name", out->label);
+            "%s: exists already; replace it with -y or choose another name", out->label);
     }
     return open_regular(out, path, regular ? &st : NULL);
 }

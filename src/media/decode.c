@@ -99,8 +99,8 @@ static int open_software(struct decode *decode)
     int error = open_context(decode, codec, false);
     if (error == AVERROR(EAGAIN)) { /* from pthread_create */
         return gpume_log_fail(&decode->options.log, GPUME_AGAIN,
-            "%s: the decoder's threads cannot be started: the system's limit on processes or "
-            "memory is reached; use fewer --threads or raise the limit",
+            "%s: the decoder's threads cannot be started: the limit on processes (ulimit -u) or on "
+            "memory (ulimit -v) is reached; use fewer --threads or raise the limit",
             decode->label);
     }
     if (error < 0 && error != AVERROR(ENOMEM)) {

@@ -20,7 +20,7 @@ if [ -e "${GPUME_FAULT_CALLS:-}" ]; then
             VK_DRIVER_FILES=/none VK_ICD_FILENAMES=/none "$gpume" -q "$@" >"$scratch/out" 2>"$scratch/err"
         status=$?
         [ $status -eq 1 ] || fail "no more threads: exit status $status"
-        warns "no more threads can be started: the system's limit on processes or memory is reached; "
+        warns "no more threads can be started: the limit on processes (ulimit -u) or on memory (ulimit -v) is reached; "
     }
     for at in 1 2 3 4; do # signals, Vulkan's drivers, the engine's two
         without_threads $at clip.y4m --backend auto --threads 2 -o none

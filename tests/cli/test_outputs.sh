@@ -112,6 +112,11 @@ make_clip large.y4m 320 240 8 20
 [ $? -eq 1 ] || fail "a limit on file size"
 [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "a limit on file size: not one line"
 [ ! -e limit ] || fail "a limit on file size: the folder was left behind"
+says "File too large; raise the limit on file sizes (ulimit -f)"
+(ulimit -n 6 && "$gpume" large.y4m --backend cpu -o limit) >"$scratch/out" 2>"$scratch/err"
+[ $? -eq 1 ] || fail "a limit on open files"
+says "Too many open files; raise the limit on open files (ulimit -n)"
+[ ! -e limit ] || fail "a limit on open files: the folder was left behind"
 
 # A closed pipe.
 {
