@@ -155,6 +155,21 @@ static int complain(const struct findings *findings, const struct gpume_log *log
     return findings->status;
 }
 
+int gpume_run_files_check_idle(const struct gpume_run_state *state, const struct gpume_log *log)
+{
+    for (size_t i = 0; i < state->output_count; i++) {
+        const struct gpume_run_state_output *output = &state->outputs[i];
+        struct findings findings = {.bad = output};
+        bool moved;
+        findings.status =
+            output->marked ? gpume_out_set_look(&output->mark, &moved, &findings.why) : GPUME_OK;
+        if (findings.status == GPUME_AGAIN) {
+            return complain(&findings, log);
+        }
+    }
+    return GPUME_OK;
+}
+
 int gpume_run_files_check(
     struct gpume_run_state *state, const struct gpume_summary *sums, const struct gpume_log *log)
 {

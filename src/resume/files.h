@@ -12,4 +12,7 @@
 int gpume_run_files_check(
     struct gpume_run_state *state, const struct gpume_summary *sums, const struct gpume_log *log);
 
+/* GPUME_AGAIN after one line: another process is writing an output of the run. */
+int gpume_run_files_check_idle(const struct gpume_run_state *state, const struct gpume_log *log);
+
 #endif

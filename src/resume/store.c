@@ -354,6 +354,9 @@ static int take(struct gpume_run_state *state, struct gpume_summary *summary,
     const json_t *progress = json_object_get(saved->document, "progress");
     GPUME_TRY(check_format(saved->document, path, log));
     GPUME_TRY(is_intact(&saved->text) ? GPUME_OK : distrust(path, log));
+    if (read_progress(state, &sums, progress)) { /* of a run that may be another one */
+        GPUME_TRY(gpume_run_files_check_idle(state, log));
+    }
     GPUME_TRY(gpume_run_job_check(state, saved->document, log));
     GPUME_TRY(check_boot(progress, log));
     GPUME_TRY(read_progress(state, &sums, progress) ? GPUME_OK : distrust(path, log));

@@ -405,6 +405,8 @@ await .p.y4m.gpume-state
 mv slow hidden
 refuses
 says "--resume: p.y4m is being written by a run that is still under way; wait for its end or stop it"
+refuses -b 16 # with other options, too
+says "--resume: p.y4m is being written by a run that is still under way; wait for its end or stop it"
 kill -s INT $pid
 wait $pid
 [ $? -eq 1 ] || fail "the other run: exit status"
