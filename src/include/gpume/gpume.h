@@ -276,7 +276,7 @@ struct gpume_info {
     uint64_t host_bytes;   /* planned host memory, allocated by gpume_open; not the check's */
     uint64_t device_bytes; /* planned device memory, allocated by gpume_open */
     const char *search;    /* the implementation in use, as gpume_list_searches names it */
-    bool eliminates;       /* candidates that cannot win may be skipped (pruning) */
+    bool eliminates;       /* candidates that cannot win may be skipped: elimination */
     /* If a GPU failed during the run (GPUME_BACKEND_AUTO): the engine that took over, and the
      * target frame of the first field that it gave. Else NULL. */
     const char *standby;        /* "cpu" */

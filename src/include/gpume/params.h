@@ -164,8 +164,8 @@ struct gpume_params {
     uint64_t first_target;
     uint64_t target_count; /* 0 = all */
     /* Bytes of host and device memory together that gpume_open may plan; 0 = no limit. A low limit
-     * makes a GPU's submissions smaller and, if need be, turns pruning off. GPUME_INVALID: more is
-     * needed even so; the log says how much. */
+     * makes a GPU's submissions smaller and, if need be, turns elimination off, as no_elimination
+     * does. GPUME_INVALID: more is needed even so; the log says how much. */
     uint64_t memory_max;
     enum gpume_direction direction; /* default GPUME_DIRECTION_PAST */
     /* Shapes of blocks: a field has a layer for each, in this order. No shape twice. */
