@@ -3,7 +3,7 @@
  * A lane: one engine, the thread that drives it, and its slots. Frames and tasks come in, complete
  * fields go out through the client's `deliver`. All queues are allocated at the start for the worst
  * case, so a lane waits only for work and for slots. A slot becomes free when the receiver has
- * released its fields.
+ * released its fields; fields of hidden tasks (request.h) are not delivered.
  *
  *      push_frame, push_task ->[waiting]-> slot: FREE -> submit -> IN_FLIGHT -> collect -> LENT
  *                                            ^                                      | deliver
