@@ -227,8 +227,9 @@ static enum gpume_exit compare(struct job *job)
         result = step(job);
     }
     if (result == GPUME_EXIT_DONE && job->comparison.fields == 0) {
-        gpume_console_error("%s and %s have no frame pair in common", job->comparison.names[0],
-            job->comparison.names[1]);
+        gpume_console_error("%s and %s have no frame pair in common; give runs with the same "
+                            "targets, --direction and --ref-distance",
+            job->comparison.names[0], job->comparison.names[1]);
         result = GPUME_EXIT_INPUT;
     }
     return result;

@@ -44,7 +44,8 @@ static int check_size(const struct gpume_compare_map_options *options)
         return GPUME_OK;
     }
     return gpume_log_fail(&options->log, GPUME_INVALID,
-        "%s: the blocks make a picture of %" PRIu32 "x%" PRIu32 " pixels, which is too large",
+        "%s: the blocks make a picture of %" PRIu32 "x%" PRIu32
+        " pixels, which is too large; leave out --map",
         options->path, options->width, options->height);
 }
 

@@ -49,8 +49,8 @@ int gpume_stream_refuse_whole(struct gpume_stream *stream, const char *what)
 
 static int complain(struct gpume_stream *stream, const char *what)
 {
-    return gpume_log_fail(
-        &stream->log, GPUME_IO, "%s: %s: %s", stream->name, what, strerror(errno));
+    return gpume_log_fail(&stream->log, GPUME_IO, "%s: %s: %s; check its name and its permissions",
+        stream->name, what, strerror(errno));
 }
 
 /* Moves the unread bytes to the front and reads more. */

@@ -343,7 +343,7 @@ static int find_files(struct gpume_vectors_reader *reader)
     }
     if (reader->files == 0) {
         gpume_log_write(&reader->source.log, GPUME_LOG_ERROR,
-            "%s: cannot be opened: no file matches this name", path);
+            "%s: cannot be opened: no file matches this name; check it", path);
         return GPUME_IO;
     }
     reader->input.has_ref = kind == GPUME_PATTERN_PAIR;

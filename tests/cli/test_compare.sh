@@ -152,7 +152,7 @@ says "8x8 pixels at (0,0) in a, 16x16"
 sed '50,$d' a.csv >one.csv
 sed '2,49d' a.csv >rest.csv
 expect 3 compare one.csv rest.csv
-says "no frame pair in common"
+says "no frame pair in common; give runs with the same targets, --direction and --ref-distance"
 sed '30,40d' a.csv >gap.csv
 expect 3 compare a.csv gap.csv
 says "frame 1: block 28"
@@ -237,7 +237,7 @@ undrawn 3 "frame 4: block 1 is 8x8 pixels at (8,0) in a, 7x8" a late.csv
 sed '$s/^4/3/' a.csv >late.csv
 undrawn 3 "late.csv: line 193: frames are not in rising order" a late.csv
 awk -F, -v OFS=, '{ print } END { print 4, 3, 1000000, 1000000, 8, 8, 0, 0, 0, 0 }' a.csv >late.csv
-undrawn 3 "the blocks make a picture of 1000008x1000008 pixels, which is too large" late.csv late.csv
+undrawn 3 "the blocks make a picture of 1000008x1000008 pixels, which is too large; leave out --map" late.csv late.csv
 for name in v.mkv v1.png; do
     cp a.csv $name
     expect 2 compare $name b --map "$(echo $name | sed 's/1/%d/')" -y

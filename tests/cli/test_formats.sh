@@ -291,7 +291,7 @@ head -c 3000 run.jsonl >bad.bin
 expect 3 convert bad.bin bad/x.csv
 says "does not end"
 expect 3 convert none.csv bad/x.csv
-says "none.csv: cannot be opened"
+says "none.csv: cannot be opened: No such file or directory; check its name and its permissions"
 expect 3 convert 'none%d.flo' bad/x.csv
 says "no file matches this name"
 expect 3 convert clip.y4m bad/x.csv
