@@ -3,11 +3,12 @@
  * The returns of params.confidence with both directions, against their definition: the vectors of
  * the reverse pairs come from a context that searches each frame pair for itself. A range of
  * targets gives the same fields as the whole. Fields carry their own frames, agree with
- * params.check, and may be kept while others are received.
+ * params.check, and may be kept while others are received. With both engines.
  */
 #include "gpume/gpume.h"
 #include "harness.h"
 #include "synth.h"
+#include "vulkan_probe.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -36,6 +37,7 @@ struct run {
 };
 
 static struct gpume_plane clip[FRAMES];
+static enum gpume_backend backend;
 
 static void keep_layer(struct kept_layer *to, const struct gpume_field *field, uint32_t index)
 {
@@ -232,7 +234,7 @@ static struct gpume_params params_of(uint32_t number)
     static const struct gpume_block_size shapes[] = {{16, 16}, {16, 8}, {8, 16}, {8, 8}};
     struct gpume_params params;
     gpume_params_default(&params);
-    params.backend = GPUME_BACKEND_CPU;
+    params.backend = backend;
     params.threads = 2;
     params.width = clip[0].width;
     params.height = clip[0].height;
@@ -251,8 +253,13 @@ static struct gpume_params params_of(uint32_t number)
     return params;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    const bool cpu = argc < 2 || strcmp(argv[1], "cpu") == 0;
+    backend = cpu ? GPUME_BACKEND_CPU : GPUME_BACKEND_VULKAN;
+    if (!cpu) {
+        vulkan_probe_or_skip(false);
+    }
     for (uint32_t i = 0; i < FRAMES; i++) {
         clip[i] = synth_plane(37, 27, 8);
         synth_fill(&clip[i], i % 3 ? SYNTH_GRAIN : SYNTH_NOISE, i, 20060923u);
