@@ -12,19 +12,35 @@ static const struct {
     const char *library, *command;
 } names[] = {
     {"gpume_list_devices", "'gpume devices'"},
+    {"GPUME_DIRECTION_BOTH", "--direction both"},
+    {"GPUME_INTERPOLATION_HEVC", "--interpolation hevc"},
+    {"GPUME_PREDICTOR_GIVEN", "FILE"},
     {"params.backend = GPUME_BACKEND_CPU", "--backend cpu"},
     {"params.backend", "--backend"},
+    {"params.bidirectional", "--bidirectional"},
+    {"params.bits", "bits per sample"},
     {"params.block", "--block"},
+    {"params.candidates", "--candidates"},
     {"params.check", "--check"},
+    {"params.confidence", "--confidence"},
     {"params.device", "--device"},
     {"params.direction", "--direction"},
+    {"params.distances", "--ref-distance"},
     {"params.edge", "--edge"},
+    {"params.lambda", "--lambda"},
     {"params.memory_max", "--max-memory"},
     {"params.metric", "--metric"},
     {"params.no_elimination", "--no-elimination"},
+    {"params.partition", "--partition"},
+    {"params.passes", "--passes"},
+    {"params.predictor", "--predictor"},
     {"params.prefilter", "--prefilter"},
+    {"params.rate and params.lambda above 0", "--lambda above 0 or --qp"},
+    {"params.rate", "--lambda or --qp"},
     {"params.ref_distance", "--ref-distance"},
     {"params.search", "--search"},
+    {"params.shapes", "--block"},
+    {"params.subpel", "--subpel"},
     {"params.threads", "--threads"},
     {"params.validate", "--validate"},
     {"params.window_x", "--window"},
@@ -62,4 +78,11 @@ void gpume_library_log(void *opaque, enum gpume_log_level level, const char *lin
     }
     text[used] = '\0';
     gpume_console_log(opaque, level, text);
+}
+
+int gpume_library_check(const struct gpume_params *params)
+{
+    struct gpume_params checked = *params;
+    checked.log = gpume_library_log;
+    return gpume_params_check(&checked);
 }

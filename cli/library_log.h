@@ -12,4 +12,7 @@
  * options and passes the line to gpume_console_log. opaque is not used. */
 void gpume_library_log(void *opaque, enum gpume_log_level level, const char *line);
 
+/* gpume_params_check, whose message goes to gpume_library_log. */
+int gpume_library_check(const struct gpume_params *params);
+
 #endif

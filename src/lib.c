@@ -73,6 +73,21 @@ int gpume_params_fill(struct gpume_params *params)
     return params ? gpume_sized_write(params, &defaults, sizeof(defaults)) : GPUME_INVALID;
 }
 
+int gpume_params_check(const struct gpume_params *params)
+{
+    if (!params) {
+        return GPUME_INVALID;
+    }
+    const struct gpume_log log = GPUME_SIZED_LOG(params);
+    struct gpume_params whole;
+    int status = gpume_sized_read(&whole, sizeof(whole), params, "gpume_params", &log);
+    if (status == GPUME_OK) {
+        gpume_options_complete(&whole);
+        status = gpume_options_check(&whole, &log);
+    }
+    return status;
+}
+
 /* Opens the engine and the pipeline. standby: taken over; NULL: none. */
 static int open_engine(struct gpume *ctx, const struct gpume_params *params,
     const struct gpume_engine_ops *ops, struct gpume_standby *standby)

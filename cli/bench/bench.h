@@ -13,7 +13,8 @@
 /* Strings point into argv. */
 struct gpume_bench_options {
     struct gpume_common_options common;
-    struct gpume_params params; /* width and height 0: not given */
+    struct gpume_params params;     /* width and height 0: not given */
+    struct gpume_shape_list shapes; /* the parameters follow it */
     struct gpume_source_choice source;
     uint32_t frames; /* frame pairs per input or clip; 0: not given */
     double seconds;  /* for each row of the table */

@@ -4,6 +4,7 @@
 
 #include "commands.h"
 #include "console.h"
+#include "library_log.h"
 #include "options/checks.h"
 #include "options/line.h"
 
@@ -29,8 +30,7 @@ static const struct gpume_option table[] = {
     {GPUME_ROW_REAL("seconds", "S", OPTIONS, seconds, 0.001, 3600),
         .help = "time to spend on each row of the table, 0.001 to 3600 (default 0.5)"},
     {.heading = "Search"},
-    {GPUME_OPTION_BLOCK(OPTIONS, params.block),
-        .help = "block side in pixels, a multiple of 4 from 4 to 128 (default 8)", .uses = SEARCH},
+    {GPUME_OPTION_BLOCK(OPTIONS, shapes), .uses = SEARCH},
     {GPUME_OPTION_WINDOW(OPTIONS, params.window_x), .uses = SEARCH},
     {GPUME_OPTION_EDGE(OPTIONS, params.edge), .uses = SEARCH},
     {GPUME_OPTION_METRIC(OPTIONS, params.metric), .uses = SEARCH},
@@ -98,8 +98,10 @@ static int check(void *opaque, const struct gpume_line *line)
             input ? "generated frames; leave it or the input out"
                   : "an input; name one or leave it out");
     }
-    const int status = gpume_check_streams(&options->common, "pictures");
-    return status ? status : gpume_check_engine(&options->params);
+    int status = gpume_check_streams(&options->common, "pictures");
+    status = status ? status : gpume_check_engine(&options->params);
+    gpume_shape_list_apply(&options->shapes, &options->params);
+    return status ? status : gpume_library_check(&options->params);
 }
 
 static enum gpume_exit run(const void *opaque)

@@ -402,8 +402,8 @@ static const struct gpume_option table[] = {
     {GPUME_ROW_FILE("map", "FILE", OPTIONS, map),
         .help = "draw where A and B differ: .y4m .mkv .mp4, or a pattern such as map%03d.png (.png "
                 ".ppm .bmp .jpg)"},
-    {GPUME_OPTION_BLOCK(OPTIONS, block), .help = "combine the pixels of .flo files into blocks of "
-                                                 "this side, a multiple of 4 from 4 to 128"},
+    {GPUME_OPTION_SIDE(OPTIONS, block), .help = "combine the pixels of .flo files into blocks of "
+                                                "this side, a multiple of 4 from 4 to 128"},
     {GPUME_OPTION_OVERWRITE, .help = "replace an existing map"},
     {GPUME_OPTION_MAX_MEMORY(OPTIONS, memory_max),
         .help = "refuse input whose frames need more memory, at 24 bytes per block, e.g. 500M or "

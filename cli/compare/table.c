@@ -89,6 +89,11 @@ static void name_field(char name[FRAME_BYTES], uint64_t frame, uint64_t ref)
     }
 }
 
+static double pixels(int32_t value)
+{
+    return (double)value / GPUME_VECTORS_UNITS;
+}
+
 static void print_first(const struct gpume_comparison *comparison)
 {
     if (comparison->has_first) {
@@ -98,8 +103,9 @@ static void print_first(const struct gpume_comparison *comparison)
         for (size_t i = 0; i < 2 && comparison->blocks.has_costs; i++) {
             snprintf(costs[i], sizeof(costs[i]), " for %" PRIu32, comparison->first[i].cost);
         }
-        printf("first        %s, block at (%" PRIu32 ",%" PRIu32 "): A (%d,%d)%s, B (%d,%d)%s\n",
-            name, a->x, a->y, a->dx, a->dy, costs[0], b->dx, b->dy, costs[1]);
+        printf("first        %s, block at (%" PRIu32 ",%" PRIu32 "): A (%g,%g)%s, B (%g,%g)%s\n",
+            name, a->x, a->y, pixels(a->dx), pixels(a->dy), costs[0], pixels(b->dx), pixels(b->dy),
+            costs[1]);
     }
 }
 

@@ -227,8 +227,8 @@ static const struct gpume_option table[] = {
                 "recognized by its first bytes)"},
     {GPUME_ROW("format", "FORMAT", format, OPTIONS, format),
         .help = "format of OUT: one of the above, or hash (default: by its extension)"},
-    {GPUME_OPTION_BLOCK(OPTIONS, block), .help = "combine the pixels of .flo files into blocks of "
-                                                 "this side, a multiple of 4 from 4 to 128"},
+    {GPUME_OPTION_SIDE(OPTIONS, block), .help = "combine the pixels of .flo files into blocks of "
+                                                "this side, a multiple of 4 from 4 to 128"},
     {GPUME_OPTION_OVERWRITE, .help = "replace an existing output"},
     {GPUME_OPTION_MAX_MEMORY(OPTIONS, memory_max),
         .help = "refuse input whose frames need more memory, at 24 bytes per block, e.g. 500M or "

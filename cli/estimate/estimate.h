@@ -8,6 +8,7 @@
 #define GPUME_CLI_ESTIMATE_ESTIMATE_H
 
 #include "estimate/prefilter.h"
+#include "estimate/search.h"
 #include "options/option.h"
 #include "sinks/sink.h"
 #include "source_options.h"
@@ -17,7 +18,8 @@ struct gpume_vectors_format;
 /* Strings point into argv; NULL: not given. */
 struct gpume_estimate_options {
     struct gpume_common_options common;
-    struct gpume_params params; /* without size and depth, which the input decides */
+    struct gpume_params params;        /* without size and depth, which the input decides */
+    struct gpume_search_choice search; /* the parameters follow it */
     struct gpume_source_choice source;
     uint64_t start;  /* index of the first target frame */
     uint64_t frames; /* targets; 0: to the end of the input */
@@ -40,7 +42,7 @@ struct gpume_estimate_options {
 static inline uint64_t gpume_estimate_first_target(const struct gpume_estimate_options *options)
 {
     const bool past = options->params.direction == GPUME_DIRECTION_PAST;
-    const uint64_t distance = past ? options->params.ref_distance : 0;
+    const uint64_t distance = past ? options->params.ref_distance : 0; /* the nearest */
     return options->start > distance ? options->start : distance;
 }
 

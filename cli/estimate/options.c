@@ -21,15 +21,39 @@ static const char *const overlay_keys[] = {"auto", "on", "off", NULL};
 
 static const struct gpume_option table[] = {
     {.heading = "Search"},
-    {GPUME_OPTION_BLOCK(OPTIONS, params.block),
-        .help = "block side in pixels, a multiple of 4 from 4 to 128 (default 8)",
-        .brief = "block side in pixels (default 8)"},
+    {GPUME_OPTION_BLOCK(OPTIONS, search.shapes),
+        .brief = "block side in pixels, or shapes (default 8)"},
+    {GPUME_ROW_FLAG("partition", OPTIONS, params.partition),
+        .help = "divide each block of the largest square so that its parts cost least; needs "
+                "--lambda or --qp, and squares by halves in --block"},
     {GPUME_OPTION_WINDOW(OPTIONS, params.window_x),
         .brief = "largest displacement in pixels (default 7)"},
     {GPUME_OPTION_EDGE(OPTIONS, params.edge)},
+    {GPUME_OPTION_SUBPEL(OPTIONS, params.subpel)},
+    {GPUME_OPTION_INTERPOLATION(OPTIONS, params.interpolation)},
+    {GPUME_OPTION_SUBPEL_SEARCH(OPTIONS, params.subpel_search)},
     {GPUME_OPTION_METRIC(OPTIONS, params.metric)},
-    {GPUME_ROW_NUMBER("ref-distance", OPTIONS, params.ref_distance, 1, GPUME_DISTANCE_MAX),
-        .help = "frames from target to reference, 1 to 1024 (default 1)"},
+    {GPUME_OPTION_LAMBDA(OPTIONS, search.lambda)},
+    {GPUME_ROW_REAL("qp", "Q", OPTIONS, search.qp, 0, 71),
+        .help = "set --lambda to 2^((Q - 12) / 6), 0 to 71", .excludes = "lambda"},
+    {GPUME_ROW("predictor", "zero|median|FILE", predictor, OPTIONS, search.predictor),
+        .help = "what a vector's bits are counted from: (0,0), the median of neighbouring vectors "
+                "of the pass before, or the vectors of a file (default zero)",
+        .complete = GPUME_COMPLETE_FILES},
+    {GPUME_OPTION_PASSES(OPTIONS, params.passes)},
+    {GPUME_ROW("ref-distance", "LIST", distances, OPTIONS, search.distances),
+        .help = "frames from target to reference, 1 to 1024, or a list such as 1,2,4 (default 1)"},
+    {GPUME_ROW_FLAG("best-reference", OPTIONS, params.best_reference),
+        .help = "keep for each block the reference of least cost, of all distances and directions"},
+    {GPUME_ROW_FLAG("bidirectional", OPTIONS, params.bidirectional),
+        .help = "also predict a block by the mean of a past and a future match, where that costs "
+                "less; implies --best-reference and --direction both"},
+    {GPUME_ROW_NUMBER("candidates", OPTIONS, params.candidates, 1, GPUME_CANDIDATES_MAX),
+        .help = "number of matches per block, 1 to 8, each the best of those at least two pixels "
+                "from all before (default 1)"},
+    {GPUME_ROW_FLAG("confidence", OPTIONS, params.confidence),
+        .help = "show how reliable each vector is: the cost of the second match, ties, texture, "
+                "and with --direction both how far the reverse vector leads away"},
     {GPUME_ROW_CHOICE("direction", "past|future|both", OPTIONS, params.direction, directions),
         .help = "take references from earlier frames, from later ones, or from both (default past)",
         .brief = "frames to search in (default past)"},
@@ -136,6 +160,7 @@ static void set_defaults(void *opaque)
 {
     struct gpume_estimate_options *options = opaque;
     gpume_params_default(&options->params);
+    options->search.lambda = options->search.qp = -1;
     options->source.stream = -1;
     options->gain = options->gamma = 1;
     options->scale = 1;
@@ -156,15 +181,15 @@ static int check_both(
     for (size_t i = 0; i < sizeof(pictures) / sizeof(pictures[0]); i++) {
         if (gpume_line_has(line, pictures[i])) {
             return gpume_refuse(GPUME_INVALID,
-                "%s: searches two references per frame, but --%s writes one picture; leave it out, "
-                "or run once for each direction",
+                "%s: searches several references per frame, but --%s writes one picture; leave it "
+                "out, add --best-reference, or run once for each reference",
                 which, pictures[i]);
         }
     }
     if (has_ending(options->report, ".html")) {
         return gpume_refuse(GPUME_INVALID,
-            "%s: cannot be combined with an HTML report; name a .json or .csv report, or run once "
-            "for each direction",
+            "%s: cannot be combined with an HTML report; name a .json or .csv report, add "
+            "--best-reference, or run once for each reference",
             which);
     }
     return GPUME_OK;
@@ -173,15 +198,20 @@ static int check_both(
 static int check_direction(
     const struct gpume_estimate_options *options, const struct gpume_line *line)
 {
-    const bool both = options->params.direction == GPUME_DIRECTION_BOTH || options->compat_ffmpeg;
-    if (both && check_both(options, line,
-                    options->compat_ffmpeg ? "--compat ffmpeg" : "--direction both") != GPUME_OK) {
+    const char *which = options->compat_ffmpeg                              ? "--compat ffmpeg"
+                        : options->params.best_reference                    ? NULL
+                        : options->params.direction == GPUME_DIRECTION_BOTH ? "--direction both"
+                        : options->params.distance_count > 1 ? "--ref-distance with a list"
+                                                             : NULL;
+    if (which && check_both(options, line, which) != GPUME_OK) {
         return GPUME_INVALID;
     }
     if (options->common.input_count == 2 && options->params.direction != GPUME_DIRECTION_PAST) {
         return gpume_refuse(GPUME_INVALID,
-            "--direction %s: two pictures are reference and target; leave it out, or give them in "
-            "the other order",
+            options->params.bidirectional ? "--bidirectional: needs a video, not two pictures"
+                                          : "--direction %s: two pictures are reference and "
+                                            "target; leave it out, or give them in "
+                                            "the other order",
             directions[options->params.direction]);
     }
     return GPUME_OK;
@@ -209,6 +239,7 @@ static int check(void *opaque, const struct gpume_line *line)
     struct gpume_estimate_options *options = opaque;
     int status = gpume_check_streams(&options->common, "pictures");
     status = status ? status : gpume_check_engine(&options->params);
+    status = status ? status : gpume_search_choice_apply(&options->search, line, &options->params);
     status = status ? status : check_direction(options, line);
     if (status == GPUME_OK && options->compat_ffmpeg) {
         status = gpume_compat_check(options, line);

@@ -5,6 +5,7 @@
 
 #include "gpume/gpume.h"
 #include "options/option.h"
+#include "options/search_types.h"
 #include "options/types.h"
 
 /* What to do in place of running the command. */
@@ -36,7 +37,9 @@ struct gpume_common_options {
 
 extern const char *const gpume_choices_backend[];
 extern const char *const gpume_choices_edge[];
+extern const char *const gpume_choices_interpolation[];
 extern const char *const gpume_choices_metric[];
+extern const char *const gpume_choices_subpel_search[];
 extern const char *const gpume_choices_shell[];
 
 /*
@@ -67,6 +70,15 @@ extern const char *const gpume_choices_shell[];
     GPUME_ROW_FLAG(option, struct gpume_common_options, m), .stored = value
 
 #define GPUME_OPTION_BLOCK(s, m)                                                                   \
+    GPUME_ROW("block", "LIST", shapes, s, m),                                                      \
+        .letter = 'b', .words = "4 8 16 32 64 64..8",                                              \
+        .help =                                                                                    \
+            "shapes of blocks in pixels, sides multiples of 4 from 4 to 128: 8, 16x8 (width x "    \
+            "height), 64..8 (squares by halves), 64..8+rect (also their halves), or a list such "  \
+            "as 16,16x8,8 (default 8)"
+
+/* One side, for squares. */
+#define GPUME_OPTION_SIDE(s, m)                                                                    \
     GPUME_ROW_NUMBER("block", s, m, GPUME_BLOCK_MIN, GPUME_BLOCK_MAX), .letter = 'b', .step = 4
 
 #define GPUME_OPTION_WINDOW(s, m)                                                                  \
@@ -81,8 +93,32 @@ extern const char *const gpume_choices_shell[];
                 "samples repeated, inside skips them (default extend)"
 
 #define GPUME_OPTION_METRIC(s, m)                                                                  \
-    GPUME_ROW_CHOICE("metric", "sad", s, m, gpume_choices_metric),                                 \
-        .help = "cost of a candidate: the sum of absolute differences (default sad)"
+    GPUME_ROW_CHOICE("metric", "sad|satd|ssd", s, m, gpume_choices_metric),                        \
+        .help = "cost of a candidate: sum of absolute differences, the same after a Hadamard "     \
+                "transform, or sum of squared differences (default sad)"
+
+#define GPUME_OPTION_SUBPEL(s, m)                                                                  \
+    GPUME_ROW("subpel", "1|2|4", subpel, s, m),                                                    \
+        .help = "search in whole, half or quarter pixels (default 1)"
+
+#define GPUME_OPTION_INTERPOLATION(s, m)                                                           \
+    GPUME_ROW_CHOICE("interpolation", "NAME", s, m, gpume_choices_interpolation),                  \
+        .help = "samples between those of a frame: as in h264, as in hevc, or bilinear (default "  \
+                "h264)"
+
+#define GPUME_OPTION_SUBPEL_SEARCH(s, m)                                                           \
+    GPUME_ROW_CHOICE("subpel-search", "refine|full", s, m, gpume_choices_subpel_search),           \
+        .help = "refine the best whole-pixel vector, or compare every fraction of a pixel in the " \
+                "window (default refine)"
+
+#define GPUME_OPTION_LAMBDA(s, m)                                                                  \
+    GPUME_ROW_REAL("lambda", "L", s, m, 0, 1000),                                                  \
+        .help = "price of a bit of a vector, 0 to 1000: the cost to minimise is the metric plus "  \
+                "L times the bits that code the vector's difference from its predictor"
+
+#define GPUME_OPTION_PASSES(s, m)                                                                  \
+    GPUME_ROW_NUMBER("passes", s, m, 1, GPUME_PASSES_MAX),                                         \
+        .help = "passes of the search with --predictor median, 1 to 8 (default 2)"
 
 #define GPUME_OPTION_VF(s, m)                                                                      \
     GPUME_ROW("vf", "GRAPH", text, s, m),                                                          \

@@ -42,7 +42,7 @@ static bool parse_flag(const struct gpume_option *option, const char *text, void
     return true;
 }
 
-static bool parse_digits(const char *text, size_t length, uint64_t max, uint64_t *number)
+bool gpume_parse_digits(const char *text, size_t length, uint64_t max, uint64_t *number)
 {
     uint64_t value = 0;
     if (length == 0) {
@@ -63,7 +63,7 @@ static bool parse_digits(const char *text, size_t length, uint64_t max, uint64_t
 static bool parse_number(const struct gpume_option *option, const char *text, void *field)
 {
     uint64_t number;
-    if (!parse_digits(text, strlen(text), (uint64_t)option->max, &number) ||
+    if (!gpume_parse_digits(text, strlen(text), (uint64_t)option->max, &number) ||
         number < (uint64_t)option->min || (option->step && number % option->step != 0)) {
         return false;
     }
@@ -110,11 +110,11 @@ static bool parse_pair(const struct gpume_option *option, const char *text, void
     const uint64_t min = (uint64_t)option->min, max = (uint64_t)option->max;
     const char *by = strchr(text, 'x');
     const size_t length = by ? (size_t)(by - text) : strlen(text);
-    if ((!by && option->type != &gpume_type_window) || !parse_digits(text, length, max, &x)) {
+    if ((!by && option->type != &gpume_type_window) || !gpume_parse_digits(text, length, max, &x)) {
         return false;
     }
     y = x;
-    if ((by && !parse_digits(by + 1, strlen(by + 1), max, &y)) || x < min || y < min) {
+    if ((by && !gpume_parse_digits(by + 1, strlen(by + 1), max, &y)) || x < min || y < min) {
         return false;
     }
     pair[0] = (uint32_t)x;
@@ -133,7 +133,7 @@ static bool parse_amount(const struct gpume_option *option, const char *text, vo
     const bool by_1024 = option->type == &gpume_type_bytes && prefix && strcmp(rest, "iB") == 0;
     const uint64_t max = (uint64_t)option->max;
     uint64_t number;
-    if ((*rest && !by_1024) || !parse_digits(text, digits, max, &number)) {
+    if ((*rest && !by_1024) || !gpume_parse_digits(text, digits, max, &number)) {
         return false;
     }
     for (const char *at = prefixes; prefix && at <= prefix && number <= max; at++) {

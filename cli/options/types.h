@@ -18,6 +18,9 @@ extern const struct gpume_option_type gpume_type_search; /* a string: a search i
 extern const struct gpume_option_type gpume_type_format; /* a struct gpume_vectors_format * */
 extern const struct gpume_option_type gpume_type_readable_format; /* ... that can be read */
 
+/* Parses `length` digits, a number up to max, which is at most 2^50. */
+bool gpume_parse_digits(const char *text, size_t length, uint64_t max, uint64_t *number);
+
 /* Parses digits with at most one point, followed by `end`; strtod would take signs, exponents,
  * hexadecimals and words too. Returns the end, or NULL: malformed or out of range. */
 const char *gpume_parse_real(const char *text, char end, double min, double max, double *real);

@@ -59,7 +59,8 @@ static void compare_blocks(struct gpume_comparison *comparison, const struct gpu
         if (vectors && costs) {
             continue;
         }
-        const double distance = hypot(left->dx - right->dx, left->dy - right->dy);
+        const double distance =
+            hypot(left->dx - right->dx, left->dy - right->dy) / GPUME_VECTORS_UNITS;
         const uint64_t cost_difference = !known                     ? 0
                                          : left->cost > right->cost ? left->cost - right->cost
                                                                     : right->cost - left->cost;

@@ -103,7 +103,7 @@ static int open_picture(struct gpume_compare_map *map, const struct gpume_vector
 /* 0 for equal vectors, 1 from a distance of 64 pixels on, logarithmic in between. */
 static double lightness(const struct gpume_vectors_block *a, const struct gpume_vectors_block *b)
 {
-    const double distance = hypot(a->dx - b->dx, a->dy - b->dy);
+    const double distance = hypot(a->dx - b->dx, a->dy - b->dy) / GPUME_VECTORS_UNITS;
     return fmin(log2(1 + distance) / log2(1 + DISTANCE_MAX), 1);
 }
 

@@ -83,6 +83,13 @@ static void put_blocks(struct gpume_json *json, const struct gpume_compared *blo
         json, "cost_difference_max", blocks->has_costs, blocks->cost_difference_max);
 }
 
+static void put_pixels(struct gpume_json *json, const char *key, int32_t value)
+{
+    char digits[16];
+    snprintf(digits, sizeof(digits), "%.8g", (double)value / GPUME_VECTORS_UNITS);
+    gpume_json_digits(json, key, digits);
+}
+
 static void put_first(struct gpume_json *json, const struct gpume_comparison *comparison)
 {
     if (!comparison->has_first) {
@@ -98,8 +105,8 @@ static void put_first(struct gpume_json *json, const struct gpume_comparison *co
     gpume_json_count(json, "y", comparison->first[0].y);
     for (size_t i = 0; i < 2; i++) {
         gpume_json_begin(json, i ? "b" : "a");
-        gpume_json_signed(json, "dx", comparison->first[i].dx);
-        gpume_json_signed(json, "dy", comparison->first[i].dy);
+        put_pixels(json, "dx", comparison->first[i].dx);
+        put_pixels(json, "dy", comparison->first[i].dy);
         gpume_json_count_or_null(json, "cost", comparison->has_costs[i], comparison->first[i].cost);
         gpume_json_end(json);
     }

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GPUME_CSV_COLUMNS_MAX 16u /* that a caller may request */
+#define GPUME_CSV_COLUMNS_MAX 24u /* that a caller may request */
 
 /* A column that the caller requests. Must outlive the reader. */
 struct gpume_csv_column {

@@ -44,6 +44,17 @@ static inline char *gpume_digits_put(const struct gpume_digits *digits, char *at
     return gpume_digits_copy(at, &digits->of[high != 0][low]);
 }
 
+/* Up to 20 digits. */
+static inline char *gpume_digits_put_long(
+    const struct gpume_digits *digits, char *at, uint64_t value)
+{
+    if (value <= UINT32_MAX) {
+        return gpume_digits_put(digits, at, (uint32_t)value);
+    }
+    at = gpume_digits_put_long(digits, at, value / 10000);
+    return gpume_digits_copy(at, &digits->of[1][value % 10000]);
+}
+
 /* Its magnitude is below 2^32. */
 static inline char *gpume_digits_put_signed(
     const struct gpume_digits *digits, char *at, int64_t value)

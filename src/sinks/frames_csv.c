@@ -32,6 +32,8 @@ void gpume_frame_row(char row[GPUME_FRAME_ROW_BYTES], const struct gpume_params 
 {
     const uint64_t pixels = (uint64_t)params->width * params->height;
     const struct gpume_sums *sums = &field->sums;
+    const uint64_t blocks =
+        field->part_count > 0 ? field->part_count : (uint64_t)field->blocks_x * field->blocks_y;
     char time[32], before[32], after[32];
     gpume_text_time(time, sizeof(time), field->time_us);
     gpume_text_psnr(before, sizeof(before), gpume_psnr(params->bits, pixels, sums->sse_before));
@@ -39,8 +41,8 @@ void gpume_frame_row(char row[GPUME_FRAME_ROW_BYTES], const struct gpume_params 
     snprintf(row, GPUME_FRAME_ROW_BYTES,
         "%" PRIu64 ",%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
         ",%" PRIu64 ",%s,%s",
-        field->frame, field->ref, time, (uint64_t)field->blocks_x * field->blocks_y, sums->zero,
-        sums->sad_before, sums->sad_after, sums->sse_before, sums->sse_after, before, after);
+        field->frame, field->ref, time, blocks, sums->zero, sums->sad_before, sums->sad_after,
+        sums->sse_before, sums->sse_after, before, after);
 }
 
 static int frames_field(struct gpume_sink *sink, const struct gpume_field *field)

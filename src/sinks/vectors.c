@@ -17,16 +17,38 @@ static void vectors_close(struct gpume_sink *sink)
     gpume_vectors_writer_close(&((struct vectors_sink *)sink)->writer);
 }
 
+/* What the run asks for, in addition to what every run writes. */
+static unsigned columns_of(const struct gpume_params *p)
+{
+    const bool confidence = p->confidence, both = p->direction == GPUME_DIRECTION_BOTH;
+    const struct {
+        bool wanted;
+        unsigned columns;
+    } all[] = {{p->shape_count > 1, GPUME_VECTORS_SHAPE}, {p->rate, GPUME_VECTORS_BITS},
+        {p->bidirectional, GPUME_VECTORS_REF2}, {p->candidates > 1, GPUME_VECTORS_CANDIDATE},
+        {confidence, GPUME_VECTORS_SECOND | GPUME_VECTORS_TIES | GPUME_VECTORS_TEXTURE},
+        {confidence && both, GPUME_VECTORS_RETURN}};
+    unsigned columns =
+        GPUME_VECTORS_REF | GPUME_VECTORS_COST | GPUME_VECTORS_RANK | GPUME_VECTORS_TIME;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        columns |= all[i].wanted ? all[i].columns : 0;
+    }
+    return columns;
+}
+
 static int open_as(struct gpume_sink *sink, const struct gpume_vectors_format *format)
 {
     struct vectors_sink *self = (struct vectors_sink *)sink;
     const struct gpume_run *run = sink->run;
+    const bool one = run->params.shape_count < 2;
     self->info = (struct gpume_vectors_info){
-        .columns = GPUME_VECTORS_REF | GPUME_VECTORS_COST | GPUME_VECTORS_RANK | GPUME_VECTORS_TIME,
+        .columns = columns_of(&run->params),
         .width = run->params.width,
         .height = run->params.height,
-        .block_w = run->block_w,
-        .block_h = run->block_h,
+        .block_w = one ? run->block_w : 0,
+        .block_h = one ? run->block_h : 0,
+        .units = run->params.subpel,
+        .candidates = run->params.candidates,
         .has_search = true,
         .bits = run->params.bits,
         .window_x = run->params.window_x,
@@ -48,18 +70,15 @@ static int open_as(struct gpume_sink *sink, const struct gpume_vectors_format *f
 static int vectors_field(struct gpume_sink *sink, const struct gpume_field *field)
 {
     struct vectors_sink *self = (struct vectors_sink *)sink;
-    const struct gpume_layer *layer = field->layers[0];
     const struct gpume_vectors_field vectors = {
         .frame = field->frame,
         .ref = field->ref,
         .time_us = field->time_us,
         .columns = self->info.columns,
-        .count = (size_t)layer->blocks_x * layer->blocks_y,
+        .count = gpume_vectors_blocks(field),
         .width = self->info.width,
         .height = self->info.height,
-        .vectors = layer->vectors,
-        .costs = layer->costs,
-        .ranks = layer->ranks,
+        .results = field,
     };
     return gpume_vectors_writer_field(self->writer, &vectors);
 }

@@ -15,7 +15,7 @@
 /* Largest header of a file, or of a field. */
 #define GPUME_VECTORS_HEAD_BYTES 4096u
 
-/* Most blocks that one call of rows() gets. */
+/* Most rows that one call of rows() gets. */
 #define GPUME_VECTORS_PART 256u
 
 /* Bytes after the last row that rows() may overwrite. */
@@ -32,7 +32,8 @@ struct gpume_vectors_target {
  */
 struct gpume_vectors_writer_ops {
     size_t state_bytes; /* of the format's own memory; 0: none */
-    size_t row_bytes;   /* longest row of one block */
+    size_t row_bytes;   /* longest row of one block, but for: */
+    size_t further;     /* the columns of GPUME_VECTORS_FURTHER, together */
 
     /* Called first. GPUME_NOMEM is not logged. */
     int (*open)(const struct gpume_vectors_target *target);
@@ -44,7 +45,7 @@ struct gpume_vectors_writer_ops {
     /* Writes the header of the field whose rows follow. */
     size_t (*begin)(const struct gpume_vectors_target *target, char at[GPUME_VECTORS_HEAD_BYTES]);
 
-    /* Writes the rows of count blocks of the field to `at` and returns their end. */
+    /* Writes count rows of the field to `at` and returns their end. */
     char *(*rows)(const struct gpume_vectors_target *target,
         const struct gpume_vectors_block *blocks, size_t count, char *at);
 

@@ -6,44 +6,141 @@ static uint16_t visible(uint32_t block, uint32_t position, uint32_t size)
     return (uint16_t)(size - position < block ? size - position : block);
 }
 
-/* count blocks of one row of the grid, from `column` on. */
-static void fill_row(const struct gpume_vectors_info *info, const struct gpume_vectors_field *field,
-    size_t first, uint32_t row, uint32_t column, size_t count, struct gpume_vectors_block *to)
+/* A block of the results, and its place in the picture. */
+struct place {
+    const struct gpume_field *field;
+    const struct gpume_layer *layer;
+    size_t index; /* in the layer */
+    uint32_t x, y, rank;
+};
+
+static void fill_further(struct gpume_vectors_block *to, const struct place *place, uint32_t k)
 {
-    const uint32_t y = row * info->block_h;
-    const uint16_t height = visible(info->block_h, y, info->height);
-    const bool has_costs = field->costs != NULL, has_ranks = field->ranks != NULL;
-    for (size_t i = 0; i < count; i++) {
-        const uint32_t x = (column + (uint32_t)i) * info->block_w;
-        to[i] = (struct gpume_vectors_block){
-            .x = x,
-            .y = y,
-            .w = visible(info->block_w, x, info->width),
-            .h = height,
-            .dx = field->vectors[first + i].dx,
-            .dy = field->vectors[first + i].dy,
-            .cost = has_costs ? field->costs[first + i] : 0,
-            .rank = has_ranks ? field->ranks[first + i] : 0,
-        };
-    }
+    const struct gpume_field *field = place->field;
+    const struct gpume_layer *layer = place->layer;
+    const int32_t scale = GPUME_VECTORS_UNITS / (int32_t)field->vector_units;
+    const size_t i = place->index;
+    const bool two = layer->refs2 && layer->refs2[i] != GPUME_NONE;
+    to->shape_w = (uint16_t)layer->block_w;
+    to->shape_h = (uint16_t)layer->block_h;
+    to->bits = layer->bits ? layer->bits[i + (size_t)k * layer->candidate_stride] : 0;
+    to->ref2 = two ? field->refs[layer->refs2[i]] : GPUME_VECTORS_ONE;
+    to->dx2 = two ? scale * layer->vectors2[i].dx : 0;
+    to->dy2 = two ? scale * layer->vectors2[i].dy : 0;
+    to->candidate = k;
+    to->second = layer->second ? layer->second[i] : GPUME_NONE;
+    to->ties = layer->ties ? layer->ties[i] : 0;
+    to->texture = layer->texture ? layer->texture[i] : 0;
+    to->returns = layer->returns && layer->returns[i] != GPUME_NONE
+                      ? (uint32_t)scale * layer->returns[i]
+                      : GPUME_NONE;
 }
 
-const struct gpume_vectors_block *gpume_vectors_take(const struct gpume_vectors_info *info,
-    const struct gpume_vectors_field *field, size_t first, size_t count,
-    struct gpume_vectors_block *buffer)
+/* Writes the rows of a block to `to` and returns their end. */
+static struct gpume_vectors_block *fill(const struct gpume_vectors_info *info,
+    const struct place *place, struct gpume_vectors_block *to)
 {
+    const struct gpume_layer *layer = place->layer;
+    const uint32_t units = place->field->vector_units;
+    const int32_t scale = GPUME_VECTORS_UNITS / (units > 0 ? (int32_t)units : 1);
+    const uint32_t most = info->candidates > 0 ? info->candidates : 1;
+    for (uint32_t k = 0; k < most; k++) {
+        const size_t i = place->index + (size_t)k * layer->candidate_stride;
+        if (k > 0 && layer->costs[i] == GPUME_NONE) {
+            break;
+        }
+        to->x = place->x;
+        to->y = place->y;
+        to->w = visible(layer->block_w, place->x, info->width);
+        to->h = visible(layer->block_h, place->y, info->height);
+        to->dx = scale * layer->vectors[i].dx;
+        to->dy = scale * layer->vectors[i].dy;
+        to->cost = layer->costs ? layer->costs[i] : 0;
+        to->rank = place->rank;
+        to->ref = layer->refs ? place->field->refs[layer->refs[place->index]] : place->field->ref;
+        if (info->columns & GPUME_VECTORS_FURTHER) {
+            fill_further(to, place, k);
+        }
+        to++;
+    }
+    return to;
+}
+
+static struct gpume_vectors_block *fill_parts(const struct gpume_vectors_info *info,
+    const struct gpume_field *field, size_t first, size_t count, struct gpume_vectors_block *to)
+{
+    for (size_t i = first; i < first + count; i++) {
+        const struct gpume_part *part = &field->parts[i];
+        const struct gpume_layer *layer = field->layers[part->layer];
+        const struct place place = {.field = field,
+            .layer = layer,
+            .index = part->block,
+            .x = part->block % layer->blocks_x * layer->block_w,
+            .y = part->block / layer->blocks_x * layer->block_h,
+            .rank = part->rank};
+        to = fill(info, &place, to);
+    }
+    return to;
+}
+
+/* count blocks of one layer, in raster order. */
+static struct gpume_vectors_block *fill_layer(const struct gpume_vectors_info *info,
+    struct place place, size_t count, struct gpume_vectors_block *to)
+{
+    const struct gpume_layer *layer = place.layer;
+    const size_t end = place.index + count;
+    uint32_t column = (uint32_t)(place.index % layer->blocks_x);
+    place.x = column * layer->block_w;
+    place.y = (uint32_t)(place.index / layer->blocks_x) * layer->block_h;
+    for (; place.index < end; place.index++) {
+        place.rank = layer->ranks ? layer->ranks[place.index] : 0;
+        to = fill(info, &place, to);
+        place.x += layer->block_w;
+        if (++column == layer->blocks_x) {
+            column = place.x = 0;
+            place.y += layer->block_h;
+        }
+    }
+    return to;
+}
+
+static struct gpume_vectors_block *fill_layers(const struct gpume_vectors_info *info,
+    const struct gpume_field *field, size_t first, size_t count, struct gpume_vectors_block *to)
+{
+    for (uint32_t i = 0; i < field->layer_count && count > 0; i++) {
+        const struct gpume_layer *layer = field->layers[i];
+        const size_t blocks = (size_t)layer->blocks_x * layer->blocks_y;
+        const size_t left = first < blocks ? blocks - first : 0, part = count < left ? count : left;
+        to = fill_layer(
+            info, (struct place){.field = field, .layer = layer, .index = first}, part, to);
+        count -= part;
+        first = left > 0 ? 0 : first - blocks;
+    }
+    return to;
+}
+
+size_t gpume_vectors_blocks(const struct gpume_field *results)
+{
+    size_t count = results->part_count;
+    for (uint32_t i = 0; i < results->layer_count && results->part_count == 0; i++) {
+        count += (size_t)results->layers[i]->blocks_x * results->layers[i]->blocks_y;
+    }
+    return count;
+}
+
+size_t gpume_vectors_take(const struct gpume_vectors_info *info,
+    const struct gpume_vectors_field *field, size_t first, size_t count,
+    struct gpume_vectors_block *buffer, const struct gpume_vectors_block **rows)
+{
+    const struct gpume_field *results = field->results;
     if (field->blocks) {
-        return field->blocks + first;
+        *rows = field->blocks + first;
+        return count;
     }
-    const uint32_t across = gpume_vectors_blocks_x(info);
-    uint32_t row = (uint32_t)(first / across), column = (uint32_t)(first % across);
-    for (size_t done = 0; done < count;) {
-        const size_t part = across - column < count - done ? across - column : count - done;
-        fill_row(info, field, first + done, row++, column, part, buffer + done);
-        done += part;
-        column = 0;
-    }
-    return buffer;
+    *rows = buffer;
+    return (size_t)((results->part_count > 0 ? fill_parts(info, results, first, count, buffer)
+                                             : fill_layers(info, results, first, count, buffer)) -
+                    buffer);
 }
 
 void gpume_vectors_find_grid(

@@ -3,8 +3,7 @@
  * src/vectors reads and writes files of motion vectors, one field at a time.
  *
  * This header defines fields independently of file formats: what readers return and writers accept.
- * A field is either a list of blocks, each with its position and size, or the arrays of a layer,
- * whose blocks form a grid.
+ * A field is either a list of blocks, each with its position and size, or the results of a search.
  */
 #ifndef GPUME_VECTORS_VECTORS_H
 #define GPUME_VECTORS_VECTORS_H
@@ -20,32 +19,54 @@
 #define GPUME_READ_BLOCKS_MAX ((size_t)1 << 28) /* of a field: 2^32 pixels in blocks of 4x4 */
 #define GPUME_READ_NUMBER_MAX INT64_C(99999999999999999) /* of a frame */
 
+#define GPUME_VECTORS_UNITS 4        /* vectors count in quarters of a pixel */
+#define GPUME_VECTORS_ONE UINT64_MAX /* ref2 of a block with one match */
+
 /* What is known about every block, besides position, size and vector. */
 enum gpume_vectors_column {
     GPUME_VECTORS_REF = 1u << 0,
     GPUME_VECTORS_COST = 1u << 1,
     GPUME_VECTORS_RANK = 1u << 2,
-    GPUME_VECTORS_TIME = 1u << 3, /* of the frame; 0: unknown */
+    GPUME_VECTORS_TIME = 1u << 3,  /* of the frame; 0: unknown */
+    GPUME_VECTORS_SHAPE = 1u << 4, /* of the block where no edge cuts it */
+    GPUME_VECTORS_BITS = 1u << 5,
+    GPUME_VECTORS_REF2 = 1u << 6, /* with the second vector */
+    GPUME_VECTORS_CANDIDATE = 1u << 7,
+    GPUME_VECTORS_SECOND = 1u << 8,
+    GPUME_VECTORS_TIES = 1u << 9,
+    GPUME_VECTORS_TEXTURE = 1u << 10,
+    GPUME_VECTORS_RETURN = 1u << 11,
+    GPUME_VECTORS_FURTHER = 0xff0, /* all from SHAPE on */
 };
 
-/* Unknown members are 0. */
+/* One match of a block. Members that columns does not name are 0 in lists, and undefined in blocks
+ * that gpume_vectors_take has made. */
 struct gpume_vectors_block {
     uint32_t x, y;  /* upper left corner, pixels */
     uint16_t w, h;  /* pixels, 1 or more */
-    int16_t dx, dy; /* pixels, as in gpume.h */
+    int32_t dx, dy; /* in units of GPUME_VECTORS_UNITS, with the sign of gpume.h */
     uint32_t cost, rank;
+    uint64_t ref;
+    uint16_t shape_w, shape_h;
+    uint32_t bits;
+    uint64_t ref2; /* GPUME_VECTORS_ONE: there is no second match */
+    int32_t dx2, dy2;
+    uint32_t candidate;
+    uint32_t second; /* GPUME_NONE: there is no second candidate */
+    uint32_t ties, texture;
+    uint32_t returns; /* in units; GPUME_NONE: unknown */
 };
 
 /* Read-only, valid until the next call of its owner. */
 struct gpume_vectors_field {
-    uint64_t frame, ref;
+    uint64_t frame;
+    uint64_t ref; /* of the first block; blocks may differ */
     int64_t time_us;
     unsigned columns;                         /* known: enum gpume_vectors_column */
     size_t count;                             /* of blocks, 1 or more */
     uint32_t width, height;                   /* of the picture, as far as blocks cover it */
-    const struct gpume_vectors_block *blocks; /* in raster order; NULL: arrays on a grid, below */
-    const struct gpume_vector *vectors;
-    const uint32_t *costs, *ranks;
+    const struct gpume_vectors_block *blocks; /* in the order of the file; NULL: */
+    const struct gpume_field *results;        /* every block of every layer, or the parts */
 };
 
 /* What all fields of a file share. */
@@ -54,7 +75,9 @@ struct gpume_vectors_info {
     uint32_t width, height; /* of the picture, pixels */
     /* Size of the blocks, which form a grid from (0,0) that covers the picture; 0, 0: no grid. */
     uint32_t block_w, block_h;
-    bool has_search; /* are the members below known? */
+    uint32_t units;      /* of vectors in a pixel: 1, 2 or 4; 0: 1 */
+    uint32_t candidates; /* rows per block, at most; 0: 1 */
+    bool has_search;     /* are the members below known? */
     uint32_t bits, window_x, window_y;
     enum gpume_edge edge;
     enum gpume_metric metric;
@@ -72,18 +95,23 @@ static inline uint32_t gpume_vectors_blocks_y(const struct gpume_vectors_info *i
     return (info->height - 1) / info->block_h + 1;
 }
 
-/* Blocks first to first + count - 1 of the field: from its list, or made from its arrays in
- * `buffer`. A field of arrays needs info to have a grid. */
-const struct gpume_vectors_block *gpume_vectors_take(const struct gpume_vectors_info *info,
+/* How many blocks a field's results have: its parts, or all blocks of all layers. */
+size_t gpume_vectors_blocks(const struct gpume_field *results);
+
+/* Points *rows to the rows of blocks first to first + count - 1: in the field's list, or made from
+ * its results in `buffer`, which has room for count * info->candidates of them. Returns how many.
+ */
+size_t gpume_vectors_take(const struct gpume_vectors_info *info,
     const struct gpume_vectors_field *field, size_t first, size_t count,
-    struct gpume_vectors_block *buffer);
+    struct gpume_vectors_block *buffer, const struct gpume_vectors_block **rows);
 
 /* Sets width, height and block size of *info to the grid that the field's list of blocks forms; the
  * block size is 0, 0 if they form none. */
 void gpume_vectors_find_grid(
     const struct gpume_vectors_field *field, struct gpume_vectors_info *info);
 
-/* Are the field's blocks exactly those of the grid in info? Arrays always are. */
+/* Are the field's blocks exactly those of the grid in info? Those of one
+ * layer always are. */
 bool gpume_vectors_on_grid(
     const struct gpume_vectors_info *info, const struct gpume_vectors_field *field);
 

@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +49,7 @@ struct gpume_vectors_writer {
     bool has_array;                     /* its header has been written */
     uint64_t frame;                     /* of the array's last field */
     uint64_t start;                     /* position of the array in `out` */
-    uint64_t rows;                      /* in the array */
+    uint64_t rows;                      /* in the array, of a counted format */
     char head[GPUME_VECTORS_HEAD_BYTES];
 };
 
@@ -56,7 +57,8 @@ struct gpume_vectors_writer {
 struct rows {
     const struct gpume_vectors_writer *writer;
     const struct gpume_vectors_field *field;
-    size_t item_rows;
+    size_t item_blocks;
+    atomic_size_t bytes; /* of all rows */
 };
 
 static int complain(struct gpume_vectors_writer *writer, int status, const char *what)
@@ -171,6 +173,8 @@ int gpume_vectors_writer_open(struct gpume_vectors_writer **result,
         self->format = output->format;
         self->info = *info;
         self->info.columns &= output->format->columns;
+        self->info.units += self->info.units == 0;
+        self->info.candidates += self->info.candidates == 0;
         self->log = output->log;
         self->set = output->set;
         self->in_place = is_in_place(output->path);
@@ -331,35 +335,44 @@ fail:
 /* A gpume_out_make_fn, called on any worker. */
 static size_t put_item(void *opaque, uint32_t item, char *begin)
 {
-    const struct rows *rows = opaque;
+    struct rows *rows = opaque;
     const struct gpume_vectors_writer *writer = rows->writer;
     struct gpume_vectors_block room[GPUME_VECTORS_PART];
-    size_t first = item * rows->item_rows;
+    const size_t most = GPUME_VECTORS_PART / writer->info.candidates;
+    size_t first = item * rows->item_blocks;
     const size_t rest = rows->field->count - first;
-    const size_t end = first + (rest < rows->item_rows ? rest : rows->item_rows);
+    const size_t end = first + (rest < rows->item_blocks ? rest : rows->item_blocks);
     char *at = begin;
     while (first < end) {
-        const size_t part = end - first < GPUME_VECTORS_PART ? end - first : GPUME_VECTORS_PART;
-        const struct gpume_vectors_block *blocks =
-            gpume_vectors_take(&writer->info, rows->field, first, part, room);
-        at = writer->format->writer->rows(&writer->target, blocks, part, at);
+        const struct gpume_vectors_block *blocks;
+        const size_t part = end - first < most ? end - first : most;
+        const size_t count =
+            gpume_vectors_take(&writer->info, rows->field, first, part, room, &blocks);
+        at = writer->format->writer->rows(&writer->target, blocks, count, at);
         first += part;
     }
+    atomic_fetch_add(&rows->bytes, (size_t)(at - begin));
     return (size_t)(at - begin);
 }
 
 static int put_rows(struct gpume_vectors_writer *writer, const struct gpume_vectors_field *field)
 {
     const struct gpume_vectors_writer_ops *ops = writer->format->writer;
-    const size_t most = (GPUME_OUT_ITEM_BYTES - GPUME_VECTORS_SLACK_BYTES) / ops->row_bytes;
-    struct rows rows = {writer, field, most < ITEM_ROWS ? most : ITEM_ROWS};
-    const size_t longest = field->count < rows.item_rows ? field->count : rows.item_rows;
-    const size_t items = (field->count + rows.item_rows - 1) / rows.item_rows;
+    const bool further = writer->info.columns & GPUME_VECTORS_FURTHER;
+    const size_t block_bytes =
+        (ops->row_bytes + (further ? ops->further : 0)) * writer->info.candidates;
+    const size_t most = (GPUME_OUT_ITEM_BYTES - GPUME_VECTORS_SLACK_BYTES) / block_bytes;
+    struct rows rows = {writer, field, most < ITEM_ROWS ? most : ITEM_ROWS, 0};
+    const size_t longest = field->count < rows.item_blocks ? field->count : rows.item_blocks;
+    const size_t items = (field->count + rows.item_blocks - 1) / rows.item_blocks;
     const size_t head = ops->begin ? ops->begin(&writer->target, writer->head) : 0;
     int status;
     GPUME_TRY(gpume_out_write(writer->out, writer->head, head));
     GPUME_TRY(gpume_out_make(writer->out, writer->workers, put_item, &rows, (uint32_t)items,
-        longest * ops->row_bytes + GPUME_VECTORS_SLACK_BYTES));
+        longest * block_bytes + GPUME_VECTORS_SLACK_BYTES));
+    if (ops->fixed_bytes) {
+        writer->rows += rows.bytes / ops->fixed_bytes(&writer->target);
+    }
 fail:
     return status;
 }
@@ -380,7 +393,6 @@ int gpume_vectors_writer_field(
     GPUME_TRY(turn_to(writer, field));
     writer->target.field = field;
     GPUME_TRY(ops->field ? ops->field(&writer->target, writer->out) : put_rows(writer, field));
-    writer->rows += field->count;
     writer->frame = field->frame;
 fail:
     return status;

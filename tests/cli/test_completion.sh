@@ -11,7 +11,7 @@ expect 2 --completion
 expect 2 --completion csh
 says "bash"
 commands="sort bench compare convert devices help"
-"$gpume" --help all | sed -n 's/^  *\(-[a-zA-Z], \)*\(--[a-z-]*\).*/\2/p' | sort -u >listed
+"$gpume" --help all | sed -n 's/^ \{2,6\}\(-[a-zA-Z], \)*\(--[a-z-]*\).*/\2/p' | sort -u >listed
 [ -s listed ] || fail "no options in --help all"
 touch 'a file.mp4' sorted.txt
 searches=$("$gpume" devices | sed -n '/^search /,$s/^\([a-z][a-z0-9]*\)  *\(cpu\|vulkan\) .*/\1/p' | sort | tr '\n' ' ')
@@ -47,7 +47,7 @@ if have bash; then
         cat one >>offered
         accepted "$command" <one
         "$gpume" help "${command:-all}" >help 2>/dev/null
-        sed -n '/^-- /q; s/^  *\(-[a-zA-Z], \)*\(--[a-z-]*\).*/\2/p' help | sort | cmp - one ||
+        sed -n '/^-- /q; s/^ \{2,6\}\(-[a-zA-Z], \)*\(--[a-z-]*\).*/\2/p' help | sort | cmp - one ||
             fail "bash: other options than those of '$command --help'"
     done
     sort -u offered | cmp - listed || fail "bash: other options than --help all"

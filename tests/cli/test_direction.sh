@@ -148,7 +148,7 @@ expect 3 compare blurred.csv v.csv
 # Invalid combinations: one line, before any work.
 for picture in --predicted --residual --difference --overlay; do
     expect 2 clip.y4m --direction both $picture p.y4m
-    says 'searches two references per frame'
+    says 'searches several references per frame'
 done
 expect 2 clip.y4m --direction both --report r.html
 says 'cannot be combined with an HTML report'

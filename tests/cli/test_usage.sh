@@ -9,18 +9,18 @@ refused() {
     expect 2 clip.y4m "$1" "$2"
     says "$1 $2: must be"
 }
-for value in 7 0 -8 3 132 130 8.0 8x8 0x8 1e1 '8 ' ' 8' +8 99999999999999999999 eight; do
+for value in 7 0 -8 3 132 130 8.0 8x7 8x 0x8 1e1 8, ,8 8..16 64..24 64..8+ 64..8+rec 8+rect 4,8,12,16,20,24,28,32,36,40,44,48,52,56,60,64,68,72,76,80,84,88,92,96,100,104,108,112,116,120,124,128,4x8 '8 ' ' 8' +8 99999999999999999999 eight; do
     refused --block "$value"
 done
-says "multiple of 4 from 4 to 128, e.g. 8"
+says "multiples of 4 from 4 to 128, e.g. 8"
 for value in -1 513 9999 7x 'x7' 7x7x7 7X7 7x-1 18446744073709551616 7,7; do
     refused --window "$value"
 done
 for value in EXTEND ext inside,extend none; do
     refused --edge "$value"
 done
-refused --metric ssd
-for value in 0 1025 -1 two; do refused --ref-distance "$value"; done
+refused --metric mse
+for value in 0 1025 -1 two 1, 1,0 ,1 1..3 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17; do refused --ref-distance "$value"; done
 for value in -1 4294967296 1.5; do refused --start "$value"; done
 for value in 0 -1 4294967296; do refused --frames "$value"; done
 for value in -1 65536 v:0; do refused --stream "$value"; done
@@ -29,12 +29,18 @@ for value in 0 -1 1e3 nan inf 65536 1.2.3 . 0x1 1,5; do
     refused --gain "$value"
     refused --gamma "$value"
 done
+for value in 0 3 8 1/4; do refused --subpel "$value"; done
+for value in -1 1001 1e2; do refused --lambda "$value"; done
+for value in -1 72; do refused --qp "$value"; done
+for value in 0 9; do refused --passes "$value" && refused --candidates "$value"; done
+refused --interpolation h265
+refused --subpel-search none
 refused --backend cuda
 refused --residual-mode sign
 refused --search fast
 says "plain or"
 # The other way of writing it.
-for both in --block=7 --window=7x '--edge=inside,extend' --metric=ssd --ref-distance=0 --start=-1 --frames=1.5 \
+for both in --block=7 --window=7x '--edge=inside,extend' --metric=mse --ref-distance=0 --start=-1 --frames=1.5 \
     --stream=v:0 --threads=all --gain=nan --gamma=1e3 --backend=cuda --residual-mode=sign --search=fast; do
     expect 2 $both clip.y4m
     says "${both%%=*} ${both#*=}: must be"
@@ -83,6 +89,28 @@ for name in -b -w -o --block --window --edge --vectors --gain --vf; do
 done
 expect 2 clip.y4m --check=yes
 says "--check: takes no value"
+
+# Options of the search that do not go together.
+# refuses TEXT ARGUMENT...
+refuses() {
+    text=$1
+    shift
+    expect 2 clip.y4m "$@"
+    says "gpume: $text"
+}
+refuses "--qp: cannot be combined with --lambda; leave one of them out" --lambda 4 --qp 20
+refuses "--predictor: needs --lambda L or --qp Q" --predictor median
+refuses "--partition needs --lambda above 0 or --qp" --partition --block 16,8
+refuses "--partition needs --lambda above 0 or --qp" --partition --block 16,8 --lambda 0
+refuses "--partition needs --block that are consecutive squares" --partition --block 32,8 --lambda 4
+refuses "--block: 16x8 is there twice" --block 16x8,8,16x8
+refuses "--ref-distance 2: must be given once" --ref-distance 2,1,2
+refuses "--bidirectional: needs past and future references" --bidirectional --direction past
+refuses "--bidirectional excludes --candidates above 1" --bidirectional --candidates 2
+refuses "--bidirectional excludes --confidence" --bidirectional --confidence
+refuses "--bidirectional: needs a video" clip.y4m --bidirectional
+refuses "--ref-distance with a list: searches several references per frame, but --predicted" \
+    --ref-distance 1,2 --predicted p.y4m
 
 # Unknown options, abbreviations, and what is not built.
 expect 2 clip.y4m --blocks 8

@@ -32,7 +32,7 @@ check_options() {
         length($0) > 80 { print what ", wider than 80 columns: " $0; bad = 1 }
         END { exit bad }' "$scratch/help.txt" || failed=1
     # What --help all prints for the other commands is in the help of each.
-    sed -n '/^-- /q; s/^  *\(-[a-zA-Z]\), \(--[a-z-]*\).*/\1 \2/p; s/^  *\(--[a-z-]*\).*/\1/p' \
+    sed -n '/^-- /q; s/^  *\(-[a-zA-Z]\), \(--[a-z-]*\).*/\1 \2/p; s/^ \{6\}\(--[a-z-]*\).*/\1/p' \
         "$scratch/help.txt" >"$scratch/help"
     options_of_page "$page" >"$scratch/documented"
     [ -s "$scratch/help" ] || fail "no options in gpume $*"

@@ -42,6 +42,19 @@ static const struct gpume_vectors_info grid = {
 
 static struct gpume_vectors_field field_of(size_t i)
 {
+    static struct gpume_layer layers[FIELDS];
+    static const struct gpume_layer *lists[FIELDS];
+    static struct gpume_field results[FIELDS];
+    layers[i] = (struct gpume_layer){.block_w = BLOCK,
+        .block_h = BLOCK,
+        .blocks_x = (WIDTH + BLOCK - 1) / BLOCK,
+        .blocks_y = (HEIGHT + BLOCK - 1) / BLOCK,
+        .vectors = vectors[i],
+        .costs = costs[i],
+        .ranks = ranks[i]};
+    lists[i] = &layers[i];
+    results[i] = (struct gpume_field){
+        .ref = refs[i], .vector_units = 1, .layer_count = 1, .layers = &lists[i]};
     return (struct gpume_vectors_field){
         .frame = frames[i],
         .ref = refs[i],
@@ -50,9 +63,7 @@ static struct gpume_vectors_field field_of(size_t i)
         .count = BLOCKS,
         .width = WIDTH,
         .height = HEIGHT,
-        .vectors = vectors[i],
-        .costs = costs[i],
-        .ranks = ranks[i],
+        .results = &results[i],
     };
 }
 
@@ -290,7 +301,8 @@ static void check_field(const struct gpume_vectors_field *field, size_t i, unsig
         const struct gpume_vectors_block *block = &field->blocks[j];
         REQUIRE(block->x == j * BLOCK && block->y == 0);
         REQUIRE(block->w == (j ? WIDTH - BLOCK : BLOCK) && block->h == HEIGHT);
-        REQUIRE(block->dx == vectors[i][j].dx && block->dy == vectors[i][j].dy);
+        REQUIRE(block->dx == GPUME_VECTORS_UNITS * vectors[i][j].dx &&
+                block->dy == GPUME_VECTORS_UNITS * vectors[i][j].dy);
         REQUIRE_EQUAL(block->cost, columns & GPUME_VECTORS_COST ? costs[i][j] : 0);
         REQUIRE_EQUAL(block->rank, columns & GPUME_VECTORS_RANK ? ranks[i][j] : 0);
     }
@@ -471,8 +483,8 @@ static void test_refusals(void)
                  "9)}  "
                  "\n"),
             "does not consist of rows of ten"},
-        {"extract_mvs", DATA(MVS "2,-1,8,8,4,4,4,4,0x0,1,0,4\n"),
-            "line 2: motion_x 1 over motion_scale 4"},
+        {"extract_mvs", DATA(MVS "2,-1,8,8,4,4,4,4,0x0,1,0,8\n"),
+            "line 2: motion_x 1 over motion_scale 8"},
         {"extract_mvs", DATA(MVS "2,-1,8,8,5,4,4,4,0x0,0,0,1\n"), "line 2: src_x 5 is not dst_x 4"},
         {"extract_mvs", DATA(MVS "2,0,8,8,4,4,4,4,0x0,0,0,1\n"), "line 2: source of frame 1"},
         {"extract_mvs", DATA(MVS "2,-1,8,8,4,4,3,4,0x0,1,0,1\n"), "line 2: dst_x 3 puts the block"},
@@ -480,7 +492,7 @@ static void test_refusals(void)
         {"flo", DATA("PIEH\xFF\xFF\xFF\xFF\x01\0\0\0"), "-1x1 is not a picture"},
         {"flo", DATA("PIEH\x01\0\0\0\x01\0\0\0\0\0\xC0\x7F\0\0\0\0"),
             "pixel at (0,0) does not consist"},
-        {"flo", DATA("PIEH\x01\0\0\0\x01\0\0\0\0\0\0\x3F\0\0\0\0"),
+        {"flo", DATA("PIEH\x01\0\0\0\x01\0\0\0\0\0\0\x3E\0\0\0\0"),
             "byte 20: the vector of the pixel"},
         {"flo", DATA("PIEH\x02\0\0\0\x01\0\0\0\0\0\x80\x3F\0\0\0\0\0\0\0\0\0\0\0\0"),
             "pixel at (1,0) has another vector"},
@@ -505,11 +517,11 @@ static void test_mvf_heads(void)
         size_t at;
         unsigned char value;
         const char *says;
-    } cases[] = {{8, 2, "version 2"}, {12, 63, "impossible"}, {16, 0, "impossible"},
-        {24, 0, "impossible"}, {32, 11, "impossible"}, {32, 16, "does not fit"},
-        {57, 5, "impossible"}, {64, 'f', "no header of a motion"}, {68, 47, "does not fit"},
-        {72, 25, "does not fit"}, {104, 3, "does not fit"}, {108, 2, "does not fit"},
-        {87, 2, "does not fit"}};
+    } cases[] = {{8, 3, "version 3"}, {8, 2, "impossible"}, {12, 63, "impossible"},
+        {16, 0, "impossible"}, {24, 0, "impossible"}, {32, 11, "impossible"},
+        {32, 16, "does not fit"}, {57, 5, "impossible"}, {64, 'f', "no header of a motion"},
+        {68, 47, "does not fit"}, {72, 25, "does not fit"}, {104, 3, "does not fit"},
+        {108, 2, "does not fit"}, {87, 2, "does not fit"}};
     struct golden *mvf = &goldens[MVF];
     unsigned char data[512];
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -559,7 +571,7 @@ static void test_grid(void)
     struct gpume_vectors_block room[BLOCKS];
     struct gpume_vectors_field field = field_of(0);
     struct gpume_vectors_info info = {0};
-    field.blocks = gpume_vectors_take(&grid, &field, 0, BLOCKS, room);
+    REQUIRE_EQUAL(gpume_vectors_take(&grid, &field, 0, BLOCKS, room, &field.blocks), BLOCKS);
     REQUIRE(field.blocks == room);
     gpume_vectors_find_grid(&field, &info);
     REQUIRE(info.width == WIDTH && info.height == HEIGHT && info.block_w == BLOCK &&
@@ -589,10 +601,15 @@ static void test_grid(void)
     static const struct gpume_vector twelve[12] = {{0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0},
         {0, 0}, {9, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}};
     struct gpume_vectors_block some[6];
-    field = (struct gpume_vectors_field){.count = 12, .vectors = twelve};
-    REQUIRE(gpume_vectors_take(&large, &field, 3, 6, some) == some);
+    const struct gpume_layer layer = {
+        .block_w = 4, .block_h = 4, .blocks_x = 4, .blocks_y = 3, .vectors = twelve};
+    const struct gpume_layer *const layers[] = {&layer};
+    const struct gpume_field results = {.vector_units = 1, .layer_count = 1, .layers = layers};
+    const struct gpume_vectors_block *rows = NULL;
+    field = (struct gpume_vectors_field){.count = 12, .results = &results};
+    REQUIRE(gpume_vectors_take(&large, &field, 3, 6, some, &rows) == 6 && rows == some);
     REQUIRE(some[0].x == 12 && some[0].y == 0 && some[0].w == 1 && some[0].h == 4);
-    REQUIRE(some[4].x == 12 && some[4].y == 4 && some[4].dx == 9);
+    REQUIRE(some[4].x == 12 && some[4].y == 4 && some[4].dx == 9 * GPUME_VECTORS_UNITS);
     REQUIRE(some[5].x == 0 && some[5].y == 8 && some[5].w == 4 && some[5].h == 1);
 }
 

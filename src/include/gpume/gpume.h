@@ -113,6 +113,11 @@ static inline void gpume_params_default(struct gpume_params *params)
     (void)gpume_params_fill(params);
 }
 
+/* [free] Checks how the parameters describe the search: their ranges, and which go together. The
+ * picture's size and what depends on the machine are for gpume_open. GPUME_INVALID: refused, which
+ * is logged. */
+GPUME_API int gpume_params_check(const struct gpume_params *params);
+
 typedef struct gpume gpume;
 typedef struct gpume_frame gpume_frame;
 

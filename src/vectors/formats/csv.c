@@ -14,8 +14,8 @@
 #include <string.h>
 
 /* The longest row: two 20-digit frame numbers, x and y of 10 digits, w and h of 5, dx and dy
- * of 6, cost and rank of 10, ten separators. */
-#define ROW_BYTES 112u
+ * of 9, cost and rank of 10, ten separators. */
+#define ROW_BYTES 118u
 
 /* "y,w,h,": a number of up to 10 digits and two of up to 5. */
 struct middle {
@@ -23,9 +23,13 @@ struct middle {
     uint8_t length;
 };
 
+struct prefix {
+    uint64_t ref;
+    size_t length;
+    char text[48]; /* "frame,ref,": two numbers of 20 digits and two commas are 42 bytes */
+};
+
 struct csv_writer {
-    size_t prefix_length;
-    char prefix[48]; /* "frame,ref,": two numbers of 20 digits and two commas are 42 bytes */
     struct gpume_digits_piece vectors[2 * GPUME_WINDOW_MAX + 1]; /* "-512," to "512," */
     struct gpume_digits digits;
 };
@@ -46,26 +50,29 @@ static int csv_open(const struct gpume_vectors_target *target)
 static size_t csv_head(
     const struct gpume_vectors_target *target, uint64_t rows, char at[GPUME_VECTORS_HEAD_BYTES])
 {
-    const unsigned columns = target->info->columns;
+    size_t length = 0;
     (void)rows;
-    return (size_t)snprintf(at, GPUME_VECTORS_HEAD_BYTES, "frame,%sx,y,w,h,dx,dy%s%s\n",
-        columns & GPUME_VECTORS_REF ? "ref," : "", columns & GPUME_VECTORS_COST ? ",cost" : "",
-        columns & GPUME_VECTORS_RANK ? ",rank" : "");
+    for (unsigned i = 0; i < GPUME_BLOCK_COLUMNS; i++) {
+        if (gpume_block_has(target->info->columns, i)) {
+            length += (size_t)snprintf(at + length, GPUME_VECTORS_HEAD_BYTES - length, "%s%s",
+                i > 0 ? "," : "", gpume_block_columns[i].name);
+        }
+    }
+    at[length++] = '\n';
+    return length;
 }
 
-static size_t csv_begin(
-    const struct gpume_vectors_target *target, char at[GPUME_VECTORS_HEAD_BYTES])
+static struct prefix make_prefix(
+    const struct gpume_vectors_target *target, const struct gpume_vectors_block *block)
 {
-    const struct gpume_vectors_field *field = target->field;
-    struct csv_writer *self = target->state;
-    (void)at;
-    int length = snprintf(self->prefix, sizeof(self->prefix), "%" PRIu64 ",", field->frame);
-    if (target->info->columns & GPUME_VECTORS_REF) {
-        length = snprintf(self->prefix, sizeof(self->prefix), "%" PRIu64 ",%" PRIu64 ",",
-            field->frame, field->ref);
-    }
-    self->prefix_length = (size_t)length;
-    return 0;
+    struct prefix prefix = {.ref = block->ref};
+    const uint64_t frame = target->field->frame;
+    const bool has_ref = target->info->columns & GPUME_VECTORS_REF;
+    prefix.length = has_ref
+                        ? (size_t)snprintf(prefix.text, sizeof(prefix.text),
+                              "%" PRIu64 ",%" PRIu64 ",", frame, block->ref)
+                        : (size_t)snprintf(prefix.text, sizeof(prefix.text), "%" PRIu64 ",", frame);
+    return prefix;
 }
 
 static struct middle make_middle(
@@ -83,14 +90,31 @@ static struct middle make_middle(
     return middle;
 }
 
-/* "dx,", from a table for vectors within the largest window. */
+/* "dx,", from a table for whole pixels within the largest window. */
 static inline char *put_vector(const struct csv_writer *self, char *at, int value)
 {
-    if (value >= -GPUME_WINDOW_MAX && value <= GPUME_WINDOW_MAX) {
-        return gpume_digits_copy(at, &self->vectors[value + GPUME_WINDOW_MAX]);
+    const int pixels = value / GPUME_VECTORS_UNITS;
+    if (pixels * GPUME_VECTORS_UNITS == value && pixels >= -GPUME_WINDOW_MAX &&
+        pixels <= GPUME_WINDOW_MAX) {
+        return gpume_digits_copy(at, &self->vectors[pixels + GPUME_WINDOW_MAX]);
     }
-    at = gpume_digits_put_signed(&self->digits, at, value);
+    at = gpume_block_put(&self->digits, at, GPUME_BLOCK_PIXELS, value);
     *at++ = ',';
+    return at;
+}
+
+static char *put_further(const struct csv_writer *self, unsigned columns,
+    const struct gpume_vectors_block *block, char *at)
+{
+    for (unsigned i = GPUME_BLOCK_SHAPE; i < GPUME_BLOCK_COLUMNS; i++) {
+        if (gpume_block_has(columns, i)) {
+            const int64_t number = gpume_block_number(block, i);
+            if (number != GPUME_BLOCK_EMPTY) {
+                at = gpume_block_put(&self->digits, at, gpume_block_columns[i].type, number);
+            }
+            *at++ = ',';
+        }
+    }
     return at;
 }
 
@@ -100,6 +124,8 @@ static char *csv_rows(const struct gpume_vectors_target *target,
     const struct csv_writer *self = target->state;
     const bool costs = target->info->columns & GPUME_VECTORS_COST;
     const bool ranks = target->info->columns & GPUME_VECTORS_RANK;
+    const bool further = target->info->columns & GPUME_VECTORS_FURTHER;
+    struct prefix prefix = make_prefix(target, &blocks[0]);
     struct middle middle = make_middle(&self->digits, &blocks[0]);
     uint32_t y = blocks[0].y;
     uint16_t w = blocks[0].w, h = blocks[0].h;
@@ -111,8 +137,11 @@ static char *csv_rows(const struct gpume_vectors_target *target,
             w = block->w;
             h = block->h;
         }
-        memcpy(at, self->prefix, sizeof(self->prefix));
-        at = gpume_digits_put(&self->digits, at + self->prefix_length, block->x);
+        if (block->ref != prefix.ref) {
+            prefix = make_prefix(target, block);
+        }
+        memcpy(at, prefix.text, sizeof(prefix.text));
+        at = gpume_digits_put(&self->digits, at + prefix.length, block->x);
         *at++ = ',';
         memcpy(at, &middle, sizeof(middle));
         at = put_vector(self, at + middle.length, block->dx);
@@ -125,6 +154,7 @@ static char *csv_rows(const struct gpume_vectors_target *target,
             at = gpume_digits_put(&self->digits, at, block->rank);
             *at++ = ',';
         }
+        at = further ? put_further(self, target->info->columns, block, at) : at;
         at[-1] = '\n';
     }
     return at;
@@ -133,9 +163,9 @@ static char *csv_rows(const struct gpume_vectors_target *target,
 static const struct gpume_vectors_writer_ops writer = {
     .state_bytes = sizeof(struct csv_writer),
     .row_bytes = ROW_BYTES,
+    .further = GPUME_BLOCK_FURTHER_BYTES,
     .open = csv_open,
     .head = csv_head,
-    .begin = csv_begin,
     .rows = csv_rows,
 };
 
@@ -161,17 +191,32 @@ static int csv_input_open(struct gpume_vectors_input *input)
     return status;
 }
 
+static int take_cell(const struct csv_input *self, enum gpume_block_column column, int64_t *value)
+{
+    const char *cell = self->csv.cells[column];
+    const bool optional = gpume_block_columns[column].optional;
+    if (!gpume_csv_reader_has(&self->csv, column) || (optional && *cell == '\0')) {
+        return GPUME_OK;
+    }
+    const char *end = gpume_block_parse(column, cell, value);
+    if (!end || *end != '\0') {
+        char wanted[96];
+        gpume_block_describe(column, wanted, sizeof(wanted));
+        return gpume_stream_refuse(self->csv.stream, "%s is '%.40s', not %s",
+            gpume_block_columns[column].name, cell, wanted);
+    }
+    return GPUME_OK;
+}
+
 static int csv_input_next(struct gpume_vectors_input *input, struct gpume_vectors_row *row)
 {
     struct csv_input *self = input->state;
-    int64_t values[GPUME_BLOCK_COLUMNS] = {0};
+    int64_t values[GPUME_BLOCK_COLUMNS];
     int status;
+    gpume_block_clear(values);
     GPUME_TRY(gpume_csv_reader_next(&self->csv));
-    for (size_t i = 0; i < GPUME_BLOCK_COLUMNS; i++) {
-        const struct gpume_block_column_kind *kind = &gpume_block_columns[i];
-        if (gpume_csv_reader_has(&self->csv, i)) {
-            GPUME_TRY(gpume_csv_reader_int(&self->csv, i, kind->min, kind->max, &values[i]));
-        }
+    for (unsigned i = 0; i < GPUME_BLOCK_COLUMNS; i++) {
+        GPUME_TRY(take_cell(self, i, &values[i]));
     }
     *row = gpume_block_row(values);
 fail:
@@ -187,7 +232,7 @@ static const struct gpume_vectors_reader_ops reader = {
 const struct gpume_vectors_format gpume_vectors_csv = {
     .name = "csv",
     .extension = ".csv",
-    .columns = GPUME_VECTORS_REF | GPUME_VECTORS_COST | GPUME_VECTORS_RANK,
+    .columns = GPUME_VECTORS_REF | GPUME_VECTORS_COST | GPUME_VECTORS_RANK | GPUME_VECTORS_FURTHER,
     .writer = &writer,
     .reader = &reader,
 };

@@ -13,9 +13,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A frame of 20 digits, ten numbers of up to 11 characters, "0x0", eleven separators and the end.
+/* Of each match: a frame of 20 digits, ten numbers of up to 11 characters, "0x0", eleven separators
+ * and the end.
  */
-#define ROW_BYTES 150u
+#define ROW_BYTES (GPUME_MOTION_ROWS * 150u)
 
 static const char header[] = "framenum,source,blockw,blockh,srcx,srcy,dstx,dsty,flags,motion_x,"
                              "motion_y,motion_scale\n";
@@ -51,8 +52,8 @@ static size_t mvs_begin(
     return 0;
 }
 
-static char *mvs_rows(const struct gpume_vectors_target *target,
-    const struct gpume_vectors_block *blocks, size_t count, char *at)
+static char *put_row(
+    const struct gpume_vectors_target *target, const int32_t values[GPUME_MOTION_COLUMNS], char *at)
 {
     static const struct {
         unsigned char column, width;
@@ -61,23 +62,31 @@ static char *mvs_rows(const struct gpume_vectors_target *target,
         {GPUME_MOTION_DST_Y, 4}, {GPUME_MOTION_COLUMNS, 0}, {GPUME_MOTION_X, 4},
         {GPUME_MOTION_Y, 4}, {GPUME_MOTION_SCALE, 4}};
     const struct mvs_writer *self = target->state;
-    const int32_t source = gpume_motion_source(target->field);
-    for (size_t i = 0; i < count; i++) {
-        int32_t values[GPUME_MOTION_COLUMNS];
-        gpume_motion_from_block(&blocks[i], source, values);
-        memcpy(at, self->prefix, sizeof(self->prefix));
-        at += self->prefix_length;
-        for (size_t c = 0; c < sizeof(cells) / sizeof(cells[0]); c++) {
-            if (cells[c].column == GPUME_MOTION_COLUMNS) { /* the flags, always 0 */
-                memcpy(at, "0x0", 3);
-                at += 3;
-            } else {
-                at = gpume_digits_put_padded(
-                    &self->digits, at, values[cells[c].column], cells[c].width);
-            }
-            *at++ = ',';
+    for (size_t c = 0; c < sizeof(cells) / sizeof(cells[0]); c++) {
+        if (cells[c].column == GPUME_MOTION_COLUMNS) { /* the flags, always 0 */
+            memcpy(at, "0x0", 3);
+            at += 3;
+        } else {
+            at =
+                gpume_digits_put_padded(&self->digits, at, values[cells[c].column], cells[c].width);
         }
-        at[-1] = '\n';
+        *at++ = ',';
+    }
+    at[-1] = '\n';
+    return at;
+}
+
+static char *mvs_rows(const struct gpume_vectors_target *target,
+    const struct gpume_vectors_block *blocks, size_t count, char *at)
+{
+    const struct mvs_writer *self = target->state;
+    for (size_t i = 0; i < count; i++) {
+        int32_t rows[GPUME_MOTION_ROWS][GPUME_MOTION_COLUMNS];
+        const size_t matches = gpume_motion_from_block(target, &blocks[i], rows);
+        for (size_t k = 0; k < matches; k++) {
+            memcpy(at, self->prefix, sizeof(self->prefix));
+            at = put_row(target, rows[k], at + self->prefix_length);
+        }
     }
     return at;
 }
@@ -162,7 +171,7 @@ static const struct gpume_vectors_reader_ops reader = {
 
 const struct gpume_vectors_format gpume_vectors_extract_mvs = {
     .name = "extract_mvs",
-    .columns = GPUME_VECTORS_REF,
+    .columns = GPUME_VECTORS_REF | GPUME_VECTORS_REF2,
     .any_order = true,
     .probe = mvs_probe,
     .writer = &writer,

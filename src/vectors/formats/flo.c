@@ -51,7 +51,8 @@ static unsigned char *put_float(unsigned char *at, float value)
 static void put_pixels(unsigned char *at, const struct gpume_vectors_block *block)
 {
     unsigned char pixel[PIXEL_BYTES];
-    (void)put_float(put_float(pixel, block->dx), block->dy);
+    (void)put_float(put_float(pixel, (float)block->dx / GPUME_VECTORS_UNITS),
+        (float)block->dy / GPUME_VECTORS_UNITS);
     for (uint32_t i = 0; i < block->w; i++) {
         memcpy(at + (size_t)i * PIXEL_BYTES, pixel, PIXEL_BYTES);
     }
@@ -71,8 +72,8 @@ static int flo_field(const struct gpume_vectors_target *target, struct gpume_out
         for (size_t done = 0; done < across;) {
             const size_t part =
                 across - done < GPUME_VECTORS_PART ? across - done : GPUME_VECTORS_PART;
-            const struct gpume_vectors_block *blocks =
-                gpume_vectors_take(info, field, first + done, part, buffer);
+            const struct gpume_vectors_block *blocks;
+            (void)gpume_vectors_take(info, field, first + done, part, buffer, &blocks);
             for (size_t i = 0; i < part; i++) {
                 put_pixels(self->line + (size_t)blocks[i].x * PIXEL_BYTES, &blocks[i]);
             }
@@ -99,7 +100,7 @@ static const struct gpume_vectors_writer_ops writer = {
     .close = flo_close,
 };
 
-/* A vector; dx is INT32_MIN if it is unknown. */
+/* A vector in units of GPUME_VECTORS_UNITS; dx is INT32_MIN if it is unknown. */
 struct pixel {
     int32_t dx, dy;
 };
@@ -166,8 +167,9 @@ static bool take_pixel(const unsigned char *at, struct pixel *pixel)
     if (!(u >= INT16_MIN && u <= INT16_MAX && v >= INT16_MIN && v <= INT16_MAX)) {
         return false;
     }
-    *pixel = (struct pixel){(int32_t)u, (int32_t)v};
-    return (float)pixel->dx == u && (float)pixel->dy == v;
+    const float dx = GPUME_VECTORS_UNITS * u, dy = GPUME_VECTORS_UNITS * v;
+    *pixel = (struct pixel){(int32_t)dx, (int32_t)dy};
+    return (float)pixel->dx == dx && (float)pixel->dy == dy;
 }
 
 /* Reads the pixels of a row of blocks. */
@@ -184,7 +186,7 @@ static int read_strip(struct gpume_vectors_input *input)
             if (!take_pixel(self->line + (size_t)x * PIXEL_BYTES, &pixel)) {
                 return gpume_stream_refuse(input->stream,
                     "the vector of the pixel at (%" PRIu32 ",%" PRIu32
-                    ") does not consist of integers from %d to %d",
+                    ") does not consist of multiples of 0.25 from %d to %d",
                     x, self->y + i, INT16_MIN, INT16_MAX);
             }
             if (i == 0 && x % self->block == 0) {
@@ -222,8 +224,13 @@ static int flo_input_next(struct gpume_vectors_input *input, struct gpume_vector
             *row = (struct gpume_vectors_row){
                 .frame = input->frame,
                 .ref = input->ref,
-                .block = {x, y, (uint16_t)(last ? w : block), (uint16_t)(h < block ? h : block),
-                    (int16_t)pixel.dx, (int16_t)pixel.dy, 0, 0},
+                .block = {.x = x,
+                    .y = y,
+                    .w = (uint16_t)(last ? w : block),
+                    .h = (uint16_t)(h < block ? h : block),
+                    .dx = pixel.dx,
+                    .dy = pixel.dy,
+                    .ref = input->ref},
             };
             break;
         }

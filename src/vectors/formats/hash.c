@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * One line per field with the SHA-256 of its vectors and costs, like FFmpeg's framehash, so that
- * diff shows whether two runs agree. The hash covers, for each block in raster order, dx and dy as
- * 16-bit and the cost as a 32-bit little-endian number.
+ * diff shows whether two runs agree. The hash covers the rows in the order of vectors.csv: dx and
+ * dy in units of the run as 16-bit and the cost as a 32-bit little-endian number, then each further
+ * column that the run asks for as a 64-bit number.
  */
 #include "base/status.h"
 #include "files/little_endian.h"
-#include "vectors/format.h"
+#include "vectors/block_row.h"
 
 #include <inttypes.h>
 #include <nettle/sha2.h>
 #include <stdio.h>
 #include <string.h>
 
-#define BLOCK_BYTES 8u
+#define ROW_BYTES (8u + 8u * (GPUME_BLOCK_COLUMNS - GPUME_BLOCK_SHAPE))
 #define FIRST_LINE "#format: gpume field hashes\n"
 
 /* The parameters that determine the vectors; engines and devices do not. */
@@ -43,23 +44,36 @@ static size_t hash_head(
     return (size_t)length;
 }
 
+static unsigned char *put_row(const struct gpume_vectors_info *info,
+    const struct gpume_vectors_block *block, unsigned char *at)
+{
+    const int32_t divisor = GPUME_VECTORS_UNITS / (int32_t)info->units;
+    at = gpume_le_put16(at, (uint16_t)(block->dx / divisor));
+    at = gpume_le_put16(at, (uint16_t)(block->dy / divisor));
+    at = gpume_le_put32(at, block->cost);
+    for (unsigned i = GPUME_BLOCK_SHAPE; i < GPUME_BLOCK_COLUMNS; i++) {
+        if (gpume_block_has(info->columns, i)) {
+            at = gpume_le_put64(at, (uint64_t)gpume_block_number(block, i));
+        }
+    }
+    return at;
+}
+
 static void digest(const struct gpume_vectors_target *target, uint8_t sum[SHA256_DIGEST_SIZE])
 {
     const struct gpume_vectors_field *field = target->field;
+    const struct gpume_vectors_block *blocks;
     struct gpume_vectors_block buffer[GPUME_VECTORS_PART];
-    unsigned char bytes[GPUME_VECTORS_PART * BLOCK_BYTES];
+    unsigned char bytes[GPUME_VECTORS_PART * ROW_BYTES];
+    const size_t most = GPUME_VECTORS_PART / target->info->candidates;
     struct sha256_ctx context;
     sha256_init(&context);
-    for (size_t first = 0; first < field->count; first += GPUME_VECTORS_PART) {
-        const size_t left = field->count - first;
-        const size_t count = left < GPUME_VECTORS_PART ? left : GPUME_VECTORS_PART;
-        const struct gpume_vectors_block *blocks =
-            gpume_vectors_take(target->info, field, first, count, buffer);
+    for (size_t first = 0; first < field->count; first += most) {
+        const size_t left = field->count - first, part = left < most ? left : most;
+        const size_t count = gpume_vectors_take(target->info, field, first, part, buffer, &blocks);
         unsigned char *at = bytes;
         for (size_t i = 0; i < count; i++) {
-            at = gpume_le_put16(at, (uint16_t)blocks[i].dx);
-            at = gpume_le_put16(at, (uint16_t)blocks[i].dy);
-            at = gpume_le_put32(at, blocks[i].cost);
+            at = put_row(target->info, &blocks[i], at);
         }
         sha256_update(&context, (size_t)(at - bytes), bytes);
     }
@@ -98,9 +112,8 @@ static bool hash_probe(const unsigned char *head, size_t bytes)
 const struct gpume_vectors_format gpume_vectors_hash = {
     .name = "hash",
     .extension = ".hash",
-    .columns = GPUME_VECTORS_REF | GPUME_VECTORS_COST,
+    .columns = GPUME_VECTORS_REF | GPUME_VECTORS_COST | GPUME_VECTORS_FURTHER,
     .needs = GPUME_VECTORS_COST,
-    .needs_grid = true,
     .probe = hash_probe,
     .writer = &writer,
 };

@@ -12,13 +12,18 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Two numbers of 20 digits, four of 10, two of 5, two of 6 characters, and 70 of keys. */
-#define ROW_BYTES 200u
-#define DEPTH_MAX 64 /* of ignored values */
+/* Two numbers of 20 digits, four of 10, two of 5, two of 9 characters, and 70 of keys. */
+#define ROW_BYTES 206u
+#define FURTHER_BYTES (GPUME_BLOCK_FURTHER_BYTES + 100u) /* keys and quotes take 86 */
+#define DEPTH_MAX 64                                     /* of ignored values */
+
+struct prefix {
+    uint64_t ref;
+    size_t length;
+    char text[80]; /* {"frame":N,"ref":N,"x": with two numbers of 20 digits are 61 bytes */
+};
 
 struct jsonl_writer {
-    size_t prefix_length;
-    char prefix[80]; /* {"frame":N,"ref":N,"x": with two numbers of 20 digits are 61 bytes */
     struct gpume_digits digits;
 };
 
@@ -28,19 +33,17 @@ static int jsonl_open(const struct gpume_vectors_target *target)
     return GPUME_OK;
 }
 
-static size_t jsonl_begin(
-    const struct gpume_vectors_target *target, char at[GPUME_VECTORS_HEAD_BYTES])
+static struct prefix make_prefix(
+    const struct gpume_vectors_target *target, const struct gpume_vectors_block *block)
 {
-    const struct gpume_vectors_field *field = target->field;
-    struct jsonl_writer *self = target->state;
+    struct prefix prefix = {.ref = block->ref};
     char ref[40] = "";
-    (void)at;
     if (target->info->columns & GPUME_VECTORS_REF) {
-        snprintf(ref, sizeof(ref), "\"ref\":%" PRIu64 ",", field->ref);
+        snprintf(ref, sizeof(ref), "\"ref\":%" PRIu64 ",", block->ref);
     }
-    self->prefix_length = (size_t)snprintf(
-        self->prefix, sizeof(self->prefix), "{\"frame\":%" PRIu64 ",%s\"x\":", field->frame, ref);
-    return 0;
+    prefix.length = (size_t)snprintf(prefix.text, sizeof(prefix.text),
+        "{\"frame\":%" PRIu64 ",%s\"x\":", target->field->frame, ref);
+    return prefix;
 }
 
 static inline char *put_text(char *at, const char *text, size_t length)
@@ -51,27 +54,54 @@ static inline char *put_text(char *at, const char *text, size_t length)
 
 #define PUT(at, text) put_text(at, text, sizeof(text) - 1)
 
+static char *put_further(const struct jsonl_writer *self, unsigned columns,
+    const struct gpume_vectors_block *block, char *at)
+{
+    for (unsigned i = GPUME_BLOCK_SHAPE; i < GPUME_BLOCK_COLUMNS; i++) {
+        const struct gpume_block_column_kind *kind = &gpume_block_columns[i];
+        if (!gpume_block_has(columns, i)) {
+            continue;
+        }
+        const int64_t number = gpume_block_number(block, i);
+        const bool quoted = kind->type == GPUME_BLOCK_OUTLINE;
+        at = PUT(put_text(PUT(at, ",\""), kind->name, strlen(kind->name)), "\":");
+        if (number == GPUME_BLOCK_EMPTY) {
+            at = PUT(at, "null");
+        } else {
+            at = quoted ? PUT(at, "\"") : at;
+            at = gpume_block_put(&self->digits, at, kind->type, number);
+            at = quoted ? PUT(at, "\"") : at;
+        }
+    }
+    return at;
+}
+
 static char *jsonl_rows(const struct gpume_vectors_target *target,
     const struct gpume_vectors_block *blocks, size_t count, char *at)
 {
     const struct jsonl_writer *self = target->state;
     const unsigned columns = target->info->columns;
     const struct gpume_digits *digits = &self->digits;
+    struct prefix prefix = make_prefix(target, &blocks[0]);
     for (size_t i = 0; i < count; i++) {
         const struct gpume_vectors_block *block = &blocks[i];
-        memcpy(at, self->prefix, sizeof(self->prefix));
-        at = gpume_digits_put(digits, at + self->prefix_length, block->x);
+        if (block->ref != prefix.ref) {
+            prefix = make_prefix(target, block);
+        }
+        memcpy(at, prefix.text, sizeof(prefix.text));
+        at = gpume_digits_put(digits, at + prefix.length, block->x);
         at = gpume_digits_put(digits, PUT(at, ",\"y\":"), block->y);
         at = gpume_digits_put(digits, PUT(at, ",\"w\":"), block->w);
         at = gpume_digits_put(digits, PUT(at, ",\"h\":"), block->h);
-        at = gpume_digits_put_signed(digits, PUT(at, ",\"dx\":"), block->dx);
-        at = gpume_digits_put_signed(digits, PUT(at, ",\"dy\":"), block->dy);
+        at = gpume_block_put(digits, PUT(at, ",\"dx\":"), GPUME_BLOCK_PIXELS, block->dx);
+        at = gpume_block_put(digits, PUT(at, ",\"dy\":"), GPUME_BLOCK_PIXELS, block->dy);
         if (columns & GPUME_VECTORS_COST) {
             at = gpume_digits_put(digits, PUT(at, ",\"cost\":"), block->cost);
         }
         if (columns & GPUME_VECTORS_RANK) {
             at = gpume_digits_put(digits, PUT(at, ",\"rank\":"), block->rank);
         }
+        at = put_further(self, columns, block, at);
         at = PUT(at, "}\n");
     }
     return at;
@@ -80,8 +110,8 @@ static char *jsonl_rows(const struct gpume_vectors_target *target,
 static const struct gpume_vectors_writer_ops writer = {
     .state_bytes = sizeof(struct jsonl_writer),
     .row_bytes = ROW_BYTES,
+    .further = FURTHER_BYTES,
     .open = jsonl_open,
-    .begin = jsonl_begin,
     .rows = jsonl_rows,
 };
 
@@ -149,21 +179,20 @@ static const char *skip_value(const char *at)
     return depth == 0 ? at : NULL;
 }
 
-/* Returns the end of an integer, or NULL. */
-static const char *take_number(const char *at, int64_t *value)
+/* Returns the end of a value of the column, or NULL. */
+static const char *take_value(enum gpume_block_column column, const char *at, int64_t *value)
 {
-    const bool negative = *at == '-';
-    int64_t magnitude = 0;
-    at += negative;
-    const size_t digits = strspn(at, "0123456789");
-    if (digits == 0 || digits > 18 || (digits > 1 && *at == '0')) {
-        return NULL;
+    const struct gpume_block_column_kind *kind = &gpume_block_columns[column];
+    if (kind->optional && strncmp(at, "null", 4) == 0) {
+        *value = GPUME_BLOCK_EMPTY;
+        return at + 4;
     }
-    for (size_t i = 0; i < digits; i++) {
-        magnitude = magnitude * 10 + (*at++ - '0');
+    if (kind->type == GPUME_BLOCK_OUTLINE) {
+        at = *at == '"' ? gpume_block_parse(column, at + 1, value) : NULL;
+        return at && *at == '"' ? at + 1 : NULL;
     }
-    *value = negative ? -magnitude : magnitude;
-    return strchr(",} \t", *at) && *at != '\0' ? at : NULL;
+    at = *at == '0' && at[1] >= '0' && at[1] <= '9' ? NULL : gpume_block_parse(column, at, value);
+    return at && *at != '\0' && *at != '"' ? at : NULL;
 }
 
 static enum gpume_block_column find_key(const char *at, size_t length)
@@ -194,13 +223,13 @@ static int take_member(struct gpume_stream *stream, const char **at,
                    : gpume_stream_refuse(
                          stream, "is not a JSON object: no value at '%.20s'", value);
     }
-    const struct gpume_block_column_kind *kind = &gpume_block_columns[column];
-    *at = take_number(value, &values[column]);
-    if (!*at || values[column] < kind->min || values[column] > kind->max) {
+    *at = take_value(column, value, &values[column]);
+    if (!*at) {
         const int length = (int)strcspn(value, ",} \t");
-        return gpume_stream_refuse(stream,
-            "%s is '%.*s', not an integer from %" PRId64 " to %" PRId64, kind->name,
-            length > 40 ? 40 : length, value, kind->min, kind->max);
+        char wanted[96];
+        gpume_block_describe(column, wanted, sizeof(wanted));
+        return gpume_stream_refuse(stream, "%s is '%.*s', not %s", gpume_block_columns[column].name,
+            length > 40 ? 40 : length, value, wanted);
     }
     *seen |= 1u << column;
     return GPUME_OK;
@@ -255,10 +284,11 @@ static int check_keys(struct gpume_vectors_input *input, unsigned seen)
 
 static int jsonl_input_next(struct gpume_vectors_input *input, struct gpume_vectors_row *row)
 {
-    int64_t values[GPUME_BLOCK_COLUMNS] = {0};
+    int64_t values[GPUME_BLOCK_COLUMNS];
     unsigned seen = 0;
     char *line = NULL;
     int status;
+    gpume_block_clear(values);
     do { /* skips blank lines */
         GPUME_TRY(gpume_stream_line(input->stream, &line));
     } while (*skip_blanks(line) == '\0');
@@ -278,7 +308,7 @@ static const struct gpume_vectors_reader_ops reader = {
 const struct gpume_vectors_format gpume_vectors_jsonl = {
     .name = "jsonl",
     .extension = ".jsonl",
-    .columns = GPUME_VECTORS_REF | GPUME_VECTORS_COST | GPUME_VECTORS_RANK,
+    .columns = GPUME_VECTORS_REF | GPUME_VECTORS_COST | GPUME_VECTORS_RANK | GPUME_VECTORS_FURTHER,
     .probe = jsonl_probe,
     .writer = &writer,
     .reader = &reader,

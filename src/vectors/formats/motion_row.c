@@ -19,6 +19,35 @@ static const int64_t limits[GPUME_MOTION_COLUMNS][2] = {
     [GPUME_MOTION_SCALE] = {1, UINT16_MAX},
 };
 
+static void put_axis(int32_t values[GPUME_MOTION_COLUMNS], int axis, uint32_t position,
+    uint32_t side, int32_t motion)
+{
+    const int32_t to = (int32_t)(position + side / 2);
+    values[GPUME_MOTION_W + axis] = (int32_t)side;
+    values[GPUME_MOTION_SRC_X + axis] = to + motion / values[GPUME_MOTION_SCALE];
+    values[GPUME_MOTION_DST_X + axis] = to;
+    values[GPUME_MOTION_X + axis] = motion;
+}
+
+size_t gpume_motion_from_block(const struct gpume_vectors_target *target,
+    const struct gpume_vectors_block *block, int32_t rows[GPUME_MOTION_ROWS][GPUME_MOTION_COLUMNS])
+{
+    const struct gpume_vectors_info *info = target->info;
+    const int32_t motions[][2] = {{block->dx, block->dy}, {block->dx2, block->dy2}};
+    const uint64_t refs[] = {block->ref, block->ref2};
+    const int32_t scale = (int32_t)info->units, divisor = GPUME_VECTORS_UNITS / scale;
+    const bool known = target->field->columns & GPUME_VECTORS_REF;
+    const bool two =
+        (target->field->columns & GPUME_VECTORS_REF2) && block->ref2 != GPUME_VECTORS_ONE;
+    for (size_t i = 0; i < (two ? 2 : 1); i++) {
+        rows[i][GPUME_MOTION_SOURCE] = known && refs[i] > target->field->frame ? 1 : -1;
+        rows[i][GPUME_MOTION_SCALE] = scale;
+        put_axis(rows[i], 0, block->x, block->w, motions[i][0] / divisor);
+        put_axis(rows[i], 1, block->y, block->h, motions[i][1] / divisor);
+    }
+    return two ? 2 : 1;
+}
+
 static int check_limits(struct gpume_stream *stream, const int64_t values[GPUME_MOTION_COLUMNS])
 {
     for (size_t i = 0; i < GPUME_MOTION_COLUMNS; i++) {
@@ -33,15 +62,15 @@ static int check_limits(struct gpume_stream *stream, const int64_t values[GPUME_
 
 /* Position and vector along one axis. */
 static int take_axis(struct gpume_stream *stream, const int64_t values[GPUME_MOTION_COLUMNS],
-    int axis, uint32_t *position, int16_t *vector)
+    int axis, uint32_t *position, int32_t *vector)
 {
     const int64_t side = values[GPUME_MOTION_W + axis], to = values[GPUME_MOTION_DST_X + axis];
     const int64_t from = values[GPUME_MOTION_SRC_X + axis], scale = values[GPUME_MOTION_SCALE];
     const int64_t motion = values[GPUME_MOTION_X + axis];
-    if (motion % scale != 0) {
+    if (GPUME_VECTORS_UNITS * motion % scale != 0) {
         return gpume_stream_refuse(stream,
             "%s %" PRId64 " over motion_scale %" PRId64
-            " is not an integer; fractions of a pixel cannot be read",
+            " is not a multiple of a quarter of a pixel",
             names[GPUME_MOTION_X + axis], motion, scale);
     }
     if (from - to != motion / scale) {
@@ -59,7 +88,7 @@ static int take_axis(struct gpume_stream *stream, const int64_t values[GPUME_MOT
             stream, "the vector component %" PRId64 " does not fit 16 bits", from - to);
     }
     *position = (uint32_t)(to - side / 2);
-    *vector = (int16_t)(from - to);
+    *vector = (int32_t)(GPUME_VECTORS_UNITS * motion / scale);
     return GPUME_OK;
 }
 
@@ -83,6 +112,8 @@ int gpume_motion_to_row(struct gpume_stream *stream, const int64_t values[GPUME_
     }
     /* Like FFmpeg's mestimate, the first frame refers to itself. */
     row->ref = source > 0 ? row->frame + 1 : row->frame > 0 ? row->frame - 1 : 0;
+    block.ref = row->ref;
+    block.ref2 = GPUME_VECTORS_ONE;
     row->block = block;
     return GPUME_OK;
 }

@@ -31,20 +31,21 @@ static size_t dump_fixed_bytes(const struct gpume_vectors_target *target)
 static char *dump_rows(const struct gpume_vectors_target *target,
     const struct gpume_vectors_block *blocks, size_t count, char *to)
 {
-    const int32_t source = gpume_motion_source(target->field);
     unsigned char *at = (unsigned char *)to;
     for (size_t i = 0; i < count; i++) {
-        int32_t values[GPUME_MOTION_COLUMNS];
-        gpume_motion_from_block(&blocks[i], source, values);
-        for (size_t c = 0; c < GPUME_MOTION_COLUMNS; c++) {
-            at = gpume_le_put32(at, (uint32_t)values[c]);
+        int32_t rows[GPUME_MOTION_ROWS][GPUME_MOTION_COLUMNS];
+        const size_t numbers =
+            gpume_motion_from_block(target, &blocks[i], rows) * GPUME_MOTION_COLUMNS;
+        for (size_t c = 0; c < numbers; c++) {
+            at = gpume_le_put32(
+                at, (uint32_t)rows[c / GPUME_MOTION_COLUMNS][c % GPUME_MOTION_COLUMNS]);
         }
     }
     return (char *)at;
 }
 
 static const struct gpume_vectors_writer_ops writer = {
-    .row_bytes = ITEM_BYTES,
+    .row_bytes = GPUME_MOTION_ROWS * ITEM_BYTES,
     .head = dump_head,
     .rows = dump_rows,
     .fixed_bytes = dump_fixed_bytes,
@@ -109,7 +110,7 @@ static const struct gpume_vectors_reader_ops reader = {
 
 const struct gpume_vectors_format gpume_vectors_mv_extractor = {
     .name = "mv-extractor",
-    .columns = GPUME_VECTORS_REF,
+    .columns = GPUME_VECTORS_REF | GPUME_VECTORS_REF2,
     .any_order = true,
     .numbered = true,
     .counted = true,

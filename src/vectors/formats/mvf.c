@@ -15,6 +15,7 @@
 #define FIELD_BYTES 48u
 #define HEAD_BYTES_MAX 65536u /* in later versions */
 #define VERSION 1u
+#define VERSION_FRACTIONS 2u /* vectors count in the header's units of a pixel */
 #define UNKNOWN UINT32_MAX
 #define COLUMNS (GPUME_VECTORS_REF | GPUME_VECTORS_COST | GPUME_VECTORS_RANK | GPUME_VECTORS_TIME)
 
@@ -35,7 +36,7 @@ static size_t mvf_head(
     (void)rows;
     memset(at, 0, HEAD_BYTES);
     memcpy(at, magic, sizeof(magic));
-    at = gpume_le_put32(at + sizeof(magic), VERSION);
+    at = gpume_le_put32(at + sizeof(magic), info->units > 1 ? VERSION_FRACTIONS : VERSION);
     at = gpume_le_put32(at, HEAD_BYTES);
     at = gpume_le_put32(at, info->width);
     at = gpume_le_put32(at, info->height);
@@ -47,7 +48,8 @@ static size_t mvf_head(
     at = gpume_le_put32(at, info->has_search ? info->window_y : UNKNOWN);
     at = gpume_le_put32(at, info->has_search ? (uint32_t)info->edge : UNKNOWN);
     at = gpume_le_put32(at, info->has_search ? (uint32_t)info->metric : UNKNOWN);
-    (void)gpume_le_put32(at, info->block_h == info->block_w ? 0 : info->block_h);
+    at = gpume_le_put32(at, info->block_h == info->block_w ? 0 : info->block_h);
+    (void)gpume_le_put32(at, info->units > 1 ? info->units : 0);
     return HEAD_BYTES;
 }
 
@@ -74,10 +76,11 @@ static char *mvf_rows(const struct gpume_vectors_target *target,
     const struct gpume_vectors_info *info = target->info;
     const bool costs = info->columns & GPUME_VECTORS_COST;
     const bool ranks = info->columns & GPUME_VECTORS_RANK;
+    const int32_t divisor = GPUME_VECTORS_UNITS / (int32_t)info->units;
     unsigned char *at = (unsigned char *)to;
     for (size_t i = 0; i < count; i++) {
-        at = gpume_le_put16(at, (uint16_t)blocks[i].dx);
-        at = gpume_le_put16(at, (uint16_t)blocks[i].dy);
+        at = gpume_le_put16(at, (uint16_t)(blocks[i].dx / divisor));
+        at = gpume_le_put16(at, (uint16_t)(blocks[i].dy / divisor));
         at = costs ? gpume_le_put32(at, blocks[i].cost) : at;
         at = ranks ? gpume_le_put32(at, blocks[i].rank) : at;
     }
@@ -120,13 +123,16 @@ static int take_head(struct gpume_vectors_input *input, const unsigned char *hea
     const uint32_t edge = gpume_le_get32(head + 48), metric = gpume_le_get32(head + 52);
     const uint32_t block_h = gpume_le_get32(head + 56); /* 0: the blocks are squares */
     info->block_h = block_h > 0 ? block_h : info->block_w;
-    if (version != VERSION) {
+    const uint32_t units = gpume_le_get32(head + 60);
+    info->units = version == VERSION_FRACTIONS ? units : 1;
+    if (version != VERSION && version != VERSION_FRACTIONS) {
         return gpume_stream_refuse(input->stream, "unknown version %" PRIu32 " of .mvf", version);
     }
     if (bytes < HEAD_BYTES || bytes > HEAD_BYTES_MAX || info->width < 1 ||
         info->width > GPUME_READ_SIDE_MAX || info->height < 1 ||
         info->height > GPUME_READ_SIDE_MAX || info->block_w < 1 ||
         info->block_w > GPUME_READ_BLOCK_MAX || info->block_h > GPUME_READ_BLOCK_MAX ||
+        (info->units != 1 && info->units != 2 && info->units != 4) ||
         self->block_bytes < block_bytes(info->columns) || self->block_bytes > 1024) {
         return gpume_stream_refuse(input->stream,
             "impossible header before this position: %" PRIu32 "x%" PRIu32
@@ -135,9 +141,9 @@ static int take_head(struct gpume_vectors_input *input, const unsigned char *hea
     }
     info->has_search = info->bits >= 8 && info->bits <= 16 && info->window_x <= INT16_MAX &&
                        info->window_y <= INT16_MAX && edge <= GPUME_EDGE_INSIDE &&
-                       metric == GPUME_METRIC_SAD;
+                       metric <= GPUME_METRIC_SSD;
     info->edge = info->has_search ? (enum gpume_edge)edge : GPUME_EDGE_EXTEND;
-    info->metric = GPUME_METRIC_SAD;
+    info->metric = info->has_search ? (enum gpume_metric)metric : GPUME_METRIC_SAD;
     return gpume_stream_skip(input->stream, bytes - HEAD_BYTES);
 }
 
@@ -200,6 +206,7 @@ static int mvf_input_next(struct gpume_vectors_input *input, struct gpume_vector
         GPUME_TRY(ended ? GPUME_EOF : read_field_head(input));
     }
     const uint32_t known = block_bytes(info->columns);
+    const int32_t scale = GPUME_VECTORS_UNITS / (int32_t)info->units;
     const unsigned char *at = bytes + 4;
     GPUME_TRY(gpume_stream_read(input->stream, bytes, known));
     GPUME_TRY(gpume_stream_skip(input->stream, self->block_bytes - known));
@@ -209,9 +216,13 @@ static int mvf_input_next(struct gpume_vectors_input *input, struct gpume_vector
         .frame = self->frame,
         .ref = self->ref,
         .time_us = self->time_us,
-        .block = {x, y, (uint16_t)(w < info->block_w ? w : info->block_w),
-            (uint16_t)(h < info->block_h ? h : info->block_h), (int16_t)gpume_le_get16(bytes),
-            (int16_t)gpume_le_get16(bytes + 2), 0, 0},
+        .block = {.x = x,
+            .y = y,
+            .w = (uint16_t)(w < info->block_w ? w : info->block_w),
+            .h = (uint16_t)(h < info->block_h ? h : info->block_h),
+            .dx = scale * (int16_t)gpume_le_get16(bytes),
+            .dy = scale * (int16_t)gpume_le_get16(bytes + 2),
+            .ref = self->ref},
     };
     if (info->columns & GPUME_VECTORS_COST) {
         row->block.cost = gpume_le_get32(at);

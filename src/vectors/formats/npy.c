@@ -8,9 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define HEAD_BYTES 256u /* the type takes 160, the shape 26 */
-#define ITEM_BYTES 40u  /* with all columns */
+#define HEAD_BYTES 256u         /* the type takes 160, the shape 26 */
+#define FURTHER_HEAD_BYTES 640u /* with all columns, the type takes 430 */
+#define OUTLINE_BYTES 9u        /* of "1024x1024" */
 
+/* The pixels of vectors are floats where a run searches fractions. */
 static const char *const types[GPUME_BLOCK_COLUMNS] = {
     [GPUME_BLOCK_FRAME] = "<i8",
     [GPUME_BLOCK_REF] = "<i8",
@@ -22,30 +24,98 @@ static const char *const types[GPUME_BLOCK_COLUMNS] = {
     [GPUME_BLOCK_DY] = "<i2",
     [GPUME_BLOCK_COST] = "<u4",
     [GPUME_BLOCK_RANK] = "<u4",
+    [GPUME_BLOCK_SHAPE] = "|S9",
+    [GPUME_BLOCK_BITS] = "<u4",
+    [GPUME_BLOCK_REF2] = "<i8", /* -1: empty, as below */
+    [GPUME_BLOCK_DX2] = "<i2",
+    [GPUME_BLOCK_DY2] = "<i2",
+    [GPUME_BLOCK_CANDIDATE] = "<u4",
+    [GPUME_BLOCK_SECOND] = "<i8",
+    [GPUME_BLOCK_TIES] = "<u4",
+    [GPUME_BLOCK_TEXTURE] = "<u4",
+    [GPUME_BLOCK_RETURN] = "<i4",
 };
+
+static const char *type_of(const struct gpume_vectors_info *info, unsigned column)
+{
+    const bool pixels = gpume_block_columns[column].type == GPUME_BLOCK_PIXELS;
+    return pixels && info->units > 1 ? "<f4" : types[column];
+}
+
+static size_t head_bytes(const struct gpume_vectors_info *info)
+{
+    const bool more = info->columns & GPUME_VECTORS_FURTHER || info->units > 1;
+    return more ? FURTHER_HEAD_BYTES : HEAD_BYTES;
+}
 
 static size_t npy_head(
     const struct gpume_vectors_target *target, uint64_t rows, char at[GPUME_VECTORS_HEAD_BYTES])
 {
-    char descr[HEAD_BYTES] = "[";
+    char descr[FURTHER_HEAD_BYTES] = "[";
     size_t length = 1;
-    for (size_t i = 0; i < GPUME_BLOCK_COLUMNS; i++) {
-        const struct gpume_block_column_kind *kind = &gpume_block_columns[i];
-        if ((kind->flag & target->info->columns) == kind->flag) {
+    for (unsigned i = 0; i < GPUME_BLOCK_COLUMNS; i++) {
+        if (gpume_block_has(target->info->columns, i)) {
             length += (size_t)snprintf(descr + length, sizeof(descr) - length, "%s('%s', '%s')",
-                length > 1 ? ", " : "", kind->name, types[i]);
+                length > 1 ? ", " : "", gpume_block_columns[i].name, type_of(target->info, i));
         }
     }
     snprintf(descr + length, sizeof(descr) - length, "]");
-    gpume_npy_head(at, HEAD_BYTES, descr, rows, 0);
-    return HEAD_BYTES;
+    gpume_npy_head(at, head_bytes(target->info), descr, rows, 0);
+    return head_bytes(target->info);
 }
 
 static size_t npy_fixed_bytes(const struct gpume_vectors_target *target)
 {
-    const unsigned columns = target->info->columns;
-    return ITEM_BYTES - (columns & GPUME_VECTORS_REF ? 0 : 8) -
-           (columns & GPUME_VECTORS_COST ? 0 : 4) - (columns & GPUME_VECTORS_RANK ? 0 : 4);
+    size_t bytes = 0;
+    for (unsigned i = 0; i < GPUME_BLOCK_COLUMNS; i++) {
+        if (gpume_block_has(target->info->columns, i)) {
+            bytes += (size_t)(type_of(target->info, i)[2] - '0');
+        }
+    }
+    return bytes;
+}
+
+static unsigned char *put_pixels(unsigned char *at, const char *type, int64_t quarters)
+{
+    const int64_t pixels = quarters / GPUME_VECTORS_UNITS;
+    const float real = (float)quarters / GPUME_VECTORS_UNITS;
+    uint32_t bits;
+    memcpy(&bits, &real, sizeof(bits));
+    return type[1] == 'f'   ? gpume_le_put32(at, bits)
+           : type[2] == '2' ? gpume_le_put16(at, (uint16_t)pixels)
+                            : gpume_le_put32(at, (uint32_t)pixels);
+}
+
+static unsigned char *put_number(unsigned char *at, const char *type, int64_t number)
+{
+    return type[2] == '8' ? gpume_le_put64(at, (uint64_t)number)
+                          : gpume_le_put32(at, (uint32_t)number);
+}
+
+static unsigned char *put_outline(unsigned char *at, int64_t outline)
+{
+    char text[2 * OUTLINE_BYTES] = "";
+    snprintf(text, sizeof(text), "%ux%u", (unsigned)(outline >> 16), (unsigned)outline & 0xffff);
+    memcpy(at, text, OUTLINE_BYTES);
+    return at + OUTLINE_BYTES;
+}
+
+static unsigned char *put_further(const struct gpume_vectors_info *info,
+    const struct gpume_vectors_block *block, unsigned char *at)
+{
+    for (unsigned i = GPUME_BLOCK_SHAPE; i < GPUME_BLOCK_COLUMNS; i++) {
+        if (!gpume_block_has(info->columns, i)) {
+            continue;
+        }
+        const enum gpume_block_type type = gpume_block_columns[i].type;
+        const int64_t number = gpume_block_number(block, i);
+        const bool empty = number == GPUME_BLOCK_EMPTY;
+        at = type == GPUME_BLOCK_OUTLINE ? put_outline(at, number)
+             : type == GPUME_BLOCK_PIXELS
+                 ? put_pixels(at, type_of(info, i), empty ? -GPUME_VECTORS_UNITS : number)
+                 : put_number(at, types[i], empty ? -1 : number);
+    }
+    return at;
 }
 
 static char *npy_rows(const struct gpume_vectors_target *target,
@@ -55,25 +125,29 @@ static char *npy_rows(const struct gpume_vectors_target *target,
     const bool refs = columns & GPUME_VECTORS_REF;
     const bool costs = columns & GPUME_VECTORS_COST;
     const bool ranks = columns & GPUME_VECTORS_RANK;
+    const bool further = columns & GPUME_VECTORS_FURTHER;
+    const char *vector = type_of(target->info, GPUME_BLOCK_DX);
     unsigned char *at = (unsigned char *)to;
     for (size_t i = 0; i < count; i++) {
         const struct gpume_vectors_block *block = &blocks[i];
         at = gpume_le_put64(at, target->field->frame);
-        at = refs ? gpume_le_put64(at, target->field->ref) : at;
+        at = refs ? gpume_le_put64(at, block->ref) : at;
         at = gpume_le_put32(at, block->x);
         at = gpume_le_put32(at, block->y);
         at = gpume_le_put16(at, block->w);
         at = gpume_le_put16(at, block->h);
-        at = gpume_le_put16(at, (uint16_t)block->dx);
-        at = gpume_le_put16(at, (uint16_t)block->dy);
+        at = put_pixels(at, vector, block->dx);
+        at = put_pixels(at, vector, block->dy);
         at = costs ? gpume_le_put32(at, block->cost) : at;
         at = ranks ? gpume_le_put32(at, block->rank) : at;
+        at = further ? put_further(target->info, block, at) : at;
     }
     return (char *)at;
 }
 
 static const struct gpume_vectors_writer_ops writer = {
-    .row_bytes = ITEM_BYTES,
+    .row_bytes = 44,
+    .further = 69,
     .head = npy_head,
     .rows = npy_rows,
     .fixed_bytes = npy_fixed_bytes,
@@ -127,22 +201,44 @@ static int npy_input_open(struct gpume_vectors_input *input)
     return GPUME_OK;
 }
 
+/* The value of a column in the current item; false: it is none, or out of range. */
+static bool take_value(const struct npy_input *self, enum gpume_block_column column, int64_t *value)
+{
+    const struct gpume_block_column_kind *kind = &gpume_block_columns[column];
+    const struct gpume_npy_column *place = self->places[column];
+    const int64_t units = kind->type == GPUME_BLOCK_PIXELS ? GPUME_VECTORS_UNITS : 1;
+    if (kind->type == GPUME_BLOCK_OUTLINE) {
+        char text[GPUME_NPY_TEXT_BYTES_MAX + 1];
+        const char *end =
+            gpume_npy_text(place, self->item, text) ? gpume_block_parse(column, text, value) : NULL;
+        return end && *end == '\0';
+    }
+    if (!gpume_npy_scaled(place, self->item, (int)units, value)) {
+        return false;
+    }
+    if (kind->optional && kind->min == 0 && *value == -units) {
+        *value = GPUME_BLOCK_EMPTY;
+        return true;
+    }
+    return *value >= kind->min && *value <= kind->max;
+}
+
 static int npy_input_next(struct gpume_vectors_input *input, struct gpume_vectors_row *row)
 {
     struct npy_input *self = input->state;
-    int64_t values[GPUME_BLOCK_COLUMNS] = {0};
+    int64_t values[GPUME_BLOCK_COLUMNS];
     int status = GPUME_EOF;
     GPUME_TRY(self->left > 0 ? GPUME_OK : GPUME_EOF);
     GPUME_TRY(gpume_stream_read(input->stream, self->item, self->npy.item_bytes));
     self->left--;
-    for (size_t i = 0; i < GPUME_BLOCK_COLUMNS; i++) {
-        const struct gpume_block_column_kind *kind = &gpume_block_columns[i];
-        int64_t *value = &values[i];
-        if (self->places[i] && (!gpume_npy_int(self->places[i], self->item, value) ||
-                                   *value < kind->min || *value > kind->max)) {
+    gpume_block_clear(values);
+    for (unsigned i = 0; i < GPUME_BLOCK_COLUMNS; i++) {
+        if (self->places[i] && !take_value(self, i, &values[i])) {
+            char wanted[96];
+            gpume_block_describe(i, wanted, sizeof(wanted));
             return gpume_stream_refuse(input->stream,
-                "'%s' of the item before this position is not an integer from %lld to %lld",
-                kind->name, (long long)kind->min, (long long)kind->max);
+                "'%s' of the item before this position is not %s", gpume_block_columns[i].name,
+                wanted);
         }
     }
     *row = gpume_block_row(values);
@@ -159,7 +255,7 @@ static const struct gpume_vectors_reader_ops reader = {
 const struct gpume_vectors_format gpume_vectors_npy = {
     .name = "npy",
     .extension = ".npy",
-    .columns = GPUME_VECTORS_REF | GPUME_VECTORS_COST | GPUME_VECTORS_RANK,
+    .columns = GPUME_VECTORS_REF | GPUME_VECTORS_COST | GPUME_VECTORS_RANK | GPUME_VECTORS_FURTHER,
     .counted = true,
     .probe = npy_probe,
     .writer = &writer,

@@ -86,9 +86,11 @@ static uint64_t take_number(struct walk *walk)
 static void add_type(struct walk *walk, struct gpume_npy *npy, const char *name, const char *type)
 {
     struct gpume_npy_column *column = &npy->columns[npy->count];
-    const bool order = type[0] == '<' || (type[0] == '|' && type[2] == '1');
-    const char *size = order && type[1] != '\0' ? strchr("1248", type[2]) : NULL;
-    const bool known = order && type[1] != '\0' && strchr("iuf", type[1]) && size &&
+    const bool text = type[0] == '|' && type[1] == 'S';
+    const bool order = text || type[0] == '<' || (type[0] == '|' && type[2] == '1');
+    const char *sizes = text ? "123456789" : "1248";
+    const char *size = order && type[1] != '\0' ? strchr(sizes, type[2]) : NULL;
+    const bool known = order && type[1] != '\0' && (text || strchr("iuf", type[1])) && size &&
                        *size != '\0' && type[3] == '\0' && !(type[1] == 'f' && *size < '4');
     if (!known || npy->count == GPUME_NPY_COLUMNS_MAX) {
         walk->failed = true;
@@ -221,10 +223,14 @@ static bool whole(double value, int64_t *result)
     return (double)*result == value;
 }
 
-bool gpume_npy_int(const struct gpume_npy_column *column, const unsigned char *item, int64_t *value)
+bool gpume_npy_scaled(
+    const struct gpume_npy_column *column, const unsigned char *item, int scale, int64_t *value)
 {
     const unsigned char *at = item + column->offset;
     uint64_t bits = 0;
+    if (column->kind == 'S') {
+        return false;
+    }
     for (unsigned i = 0; i < column->bytes; i++) {
         bits |= (uint64_t)at[i] << 8 * i;
     }
@@ -234,9 +240,28 @@ bool gpume_npy_int(const struct gpume_npy_column *column, const unsigned char *i
         const uint32_t half = (uint32_t)bits;
         memcpy(&single, &half, sizeof(single));
         memcpy(&real, &bits, sizeof(real));
-        return whole(column->bytes == 4 ? (double)single : real, value);
+        return whole(scale * (column->bytes == 4 ? (double)single : real), value);
     }
     const unsigned unused = 64u - 8u * column->bytes;
-    *value = column->kind == 'i' ? (int64_t)(bits << unused) >> unused : (int64_t)bits;
-    return column->kind == 'i' || bits <= INT64_MAX;
+    const int64_t number =
+        column->kind == 'i' ? (int64_t)(bits << unused) >> unused : (int64_t)bits;
+    if ((column->kind == 'u' && bits > INT64_MAX) || number > INT64_MAX / scale ||
+        number < INT64_MIN / scale) {
+        return false;
+    }
+    *value = scale * number;
+    return true;
+}
+
+bool gpume_npy_int(const struct gpume_npy_column *column, const unsigned char *item, int64_t *value)
+{
+    return gpume_npy_scaled(column, item, 1, value);
+}
+
+bool gpume_npy_text(const struct gpume_npy_column *column, const unsigned char *item,
+    char text[GPUME_NPY_TEXT_BYTES_MAX + 1])
+{
+    memcpy(text, item + column->offset, column->bytes);
+    text[column->bytes] = '\0';
+    return column->kind == 'S';
 }

@@ -16,13 +16,14 @@
 #define GPUME_NPY_MAGIC_BYTES 6u
 #define GPUME_NPY_COLUMNS_MAX 64u
 #define GPUME_NPY_NAME_BYTES 32u
-#define GPUME_NPY_ITEM_BYTES_MAX 512u /* 64 columns of 8 bytes */
+#define GPUME_NPY_TEXT_BYTES_MAX 9u   /* of a column with text */
+#define GPUME_NPY_ITEM_BYTES_MAX 576u /* 64 columns of 9 bytes */
 
 /* A member of a structured type; a plain type has one member without a name. */
 struct gpume_npy_column {
     char name[GPUME_NPY_NAME_BYTES];
-    char kind;     /* 'i', 'u', 'f' */
-    uint8_t bytes; /* 1, 2, 4 or 8 */
+    char kind;     /* 'i', 'u', 'f', or 'S' for text */
+    uint8_t bytes; /* 1, 2, 4 or 8; of text: 1 to 9 */
     size_t offset; /* in the item */
 };
 
@@ -48,5 +49,13 @@ const struct gpume_npy_column *gpume_npy_find(const struct gpume_npy *npy, const
 /* Reads a column of an item. False: not an integer, or it does not fit an int64_t. */
 bool gpume_npy_int(
     const struct gpume_npy_column *column, const unsigned char *item, int64_t *value);
+
+/* The same for a number times `scale`, which must be an integer. */
+bool gpume_npy_scaled(
+    const struct gpume_npy_column *column, const unsigned char *item, int scale, int64_t *value);
+
+/* Reads a column with text. False: it holds numbers. */
+bool gpume_npy_text(const struct gpume_npy_column *column, const unsigned char *item,
+    char text[GPUME_NPY_TEXT_BYTES_MAX + 1]);
 
 #endif
