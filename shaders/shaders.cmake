@@ -44,6 +44,8 @@ set(GPUME_SHADERS
   "reduce|search/reduce.comp|"
   "fractions8|general/fractions.comp|"
   "fractions16|general/fractions.comp|-DGPUME_WIDE"
+  "boxes8|general/boxes.comp|"
+  "boxes16|general/boxes.comp|-DGPUME_WIDE"
   "median|general/median.comp|"
   "general8|general/search.comp|"
   "general16|general/search.comp|-DGPUME_WIDE"

@@ -56,7 +56,8 @@
 #define GPUME_SPEC_KEPT 31       /* candidates of a block */
 #define GPUME_SPEC_CONFIDENCE 32 /* 1 = ties are counted */
 #define GPUME_SPEC_REFERENCES 33 /* pairs of a task */
-#define GPUME_SPEC_COUNT 34
+#define GPUME_SPEC_BOX 34        /* side of the boxes whose sums bound costs: 4 or 8 */
+#define GPUME_SPEC_COUNT 35
 
 /* enum gpume_metric and enum gpume_interpolation. */
 #define GPUME_SPEC_METRIC_SAD 0
@@ -75,6 +76,7 @@
 #define GPUME_UPLOAD_LOCAL 64
 #define GPUME_FILTER_LOCAL 64
 #define GPUME_GENERAL_LOCAL 64
+#define GPUME_BOXES_ROWS 16      /* box sums that one invocation makes, one below the other */
 #define GPUME_FILTER_WEIGHTS 961 /* of gpume_prefilter_tables; likeness comes behind them */
 #define GPUME_FILTER_PRODUCT_SHIFT 8
 

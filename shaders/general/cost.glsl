@@ -122,8 +122,9 @@ void set_other(inout Comparison c, uvec2 frame, ivec2 v, uint bits)
 }
 #endif
 
-/* D of candidate v, in units. Loop iterations: at most DIFFERENCE_ITERATIONS. */
-uint difference(Comparison c, ivec2 v)
+/* The share `part` of `parts` in D of candidate v: the shares of all parts add up to it. Where one
+ * passes `most`, the rest of it is left out. */
+uint difference_part(Comparison c, ivec2 v, uint part, uint parts, uint most)
 {
     ivec2 fraction = v & (UNITS - 1), corner = c.at + ivec2(PAD_X, WINDOW_Y);
     ivec2 place = corner + (v >> UNITS_LOG2);
@@ -132,14 +133,15 @@ uint difference(Comparison c, ivec2 v)
     uint to = uint(corner.y) * c.stride + uint(corner.x) / 4u, sum = 0u;
     uint from = uint(place.y) * c.stride + uint(place.x) / 4u, shift = uint(place.x) % 4u;
     if (METRIC == GPUME_SPEC_METRIC_SATD) {
-        for (int y = 0; y < c.size.y; y += int(TILE)) {
-            for (int x = 0; x < c.size.x; x += int(TILE)) {
-                sum += tile_sum(c, target, match, to, from, shift, ivec2(x, y));
-            }
+        uint across = uint(c.size.x + int(TILE) - 1) / TILE;
+        uint tiles = across * (uint(c.size.y + int(TILE) - 1) / TILE);
+        for (uint i = part; i < tiles && sum <= most; i += parts) {
+            ivec2 p = ivec2(i % across, i / across) * int(TILE);
+            sum += tile_sum(c, target, match, to, from, shift, p);
         }
         return sum;
     }
-    for (int y = 0; y < c.size.y; y++) {
+    for (int y = int(part); y < c.size.y && sum <= most; y += int(parts)) {
         for (int x = 0; x < c.size.x; x += 4) {
             ivec4 d = differences(c, target, match, to, from, shift, ivec2(x, y));
             uvec4 u = uvec4(METRIC == GPUME_SPEC_METRIC_SSD ? d * d : abs(d));
@@ -149,12 +151,19 @@ uint difference(Comparison c, ivec2 v)
     return sum;
 }
 
+/* What the bits of v cost. */
+uint price_of(ivec2 v, uint predictor)
+{
+    return RATE != 0u ? gpume_rate_cost(LAMBDA, bits_of(v, predictor)) : 0u;
+}
+
 /* The whole cost of v. */
 uint cost_of(Comparison c, ivec2 v, uint predictor)
 {
-    uint cost = difference(c, v), bits = bits_of(v, predictor);
+    uint bits = RATE != 0u ? bits_of(v, predictor) : 0u;
 #ifdef GPUME_MEAN
     bits += c.more_bits;
 #endif
-    return RATE != 0u ? cost + gpume_rate_cost(LAMBDA, bits) : cost;
+    uint price = RATE != 0u ? gpume_rate_cost(LAMBDA, bits) : 0u;
+    return difference_part(c, v, 0u, 1u, NONE) + price;
 }

@@ -33,6 +33,7 @@ struct gpume_general_table {
 struct gpume_general_pair {
     GPUME_ADDRESS target, reference;                   /* on the surface that is searched */
     GPUME_ADDRESS measured_target, measured_reference; /* on the one predictions are made of */
+    GPUME_ADDRESS target_boxes, reference_boxes;       /* sums of the first two, see boxes.comp */
     GPUME_U32 exists;                                  /* 0: the task has fewer references */
     GPUME_U32 future;                                  /* 1: the reference comes after the target */
     GPUME_U32 unused_z, unused_w;
@@ -53,6 +54,15 @@ struct gpume_general_push {
     GPUME_U32 block_first; /* of the dispatch's first workgroups */
     GPUME_U32 candidate;   /* which of the kept ones is searched */
     GPUME_U32 first, end;  /* of the places that it may take: those of this dispatch */
+    GPUME_U32 pruned;      /* 1 = sums of boxes bound the cost of a place before it is compared */
+    GPUME_U32 box_words;   /* from one plane's sums to the next */
+};
+
+struct gpume_boxes_push {
+    GPUME_ADDRESS plane, sums;
+    GPUME_U32 stride;    /* quads per padded row */
+    GPUME_U32 row, rows; /* padded rows: the first of this dispatch, all of them */
+    GPUME_U32 unused;
 };
 
 struct gpume_mean_push {

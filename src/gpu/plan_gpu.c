@@ -13,6 +13,7 @@ const struct gpume_stage_ops *const gpume_stages[] = {
     &gpume_stage_upload,
     &gpume_stage_prefilter,
     &gpume_stage_fractions,
+    &gpume_stage_boxes,
     &gpume_stage_block_sums,
     &gpume_stage_prune_wide,
     &gpume_stage_prune_small,
@@ -52,10 +53,12 @@ static int make_plan(const struct gpume_gpu *gpu, const struct gpume_params *par
         .batch_max = batch_max,
         .batch_work = gpume_work_most(gpu->properties.deviceType),
     };
-    if (caps.window_bytes < range && gpume_plan_make(params, &caps, &silent, plan) == GPUME_OK) {
+    if (caps.window_bytes < range && gpume_plan_make(params, &caps, &silent, plan) == GPUME_OK &&
+        !plan->general) {
         return GPUME_OK;
     }
-    caps.window_bytes = range;
+    /* The general search binds uploads alone; its sums take twice what its surfaces take. */
+    caps.window_bytes = plan->general ? gpume_min_u64(range, gpu->allocation_max / 2) : range;
     return gpume_plan_make(params, &caps, gpu->log, plan);
 }
 

@@ -18,7 +18,7 @@ struct gpume_plan_gpu {
 
 /* Stages in the order in which a submission takes them; NULL ends them. */
 extern const struct gpume_stage_ops *const gpume_stages[];
-#define GPUME_STAGES_COUNT 19u
+#define GPUME_STAGES_COUNT 20u
 
 /* With as many fields per submission as are of use, and as params->memory_max and the device's own
  * memory allow: at least one, whatever that device says later. GPUME_INVALID, GPUME_AGAIN: see

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Both engines answer random parameters of the general search alike: vectors, costs, ranks, bits,
- * references, ties and sums of every field. Through the public functions, with the validation layer
- * where it is there. Skips without a Vulkan driver. Usage: test_general [--seed N] [--runs N]
+ * references, ties and sums of every field. Through the public functions. Skips without a
+ * Vulkan driver. Usage: test_general [--validate] [--seed N] [--runs N]
  */
 #include "gpume/gpume.h"
 #include "harness.h"
@@ -93,6 +93,7 @@ static struct gpume_params choose_params(uint32_t *blocks)
     *blocks = count_blocks(&p);
     p.predict = p.predictor == GPUME_PREDICTOR_GIVEN ? predict : NULL;
     p.predict_opaque = blocks;
+    p.no_elimination = below(4) == 0;
     p.log = on_log;
     return p;
 }
@@ -232,16 +233,19 @@ static void check(uint32_t index, bool validate)
 int main(int argc, char **argv)
 {
     uint32_t runs = RUNS;
-    for (int i = 1; i + 1 < argc; i += 2) {
-        if (strcmp(argv[i], "--seed") == 0) {
-            state = strtoull(argv[i + 1], NULL, 10);
-        } else if (strcmp(argv[i], "--runs") == 0) {
-            runs = (uint32_t)strtoul(argv[i + 1], NULL, 10);
+    bool validate = false;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--validate") == 0) {
+            validate = true;
+        } else if (strcmp(argv[i], "--seed") == 0 && i + 1 < argc) {
+            state = strtoull(argv[++i], NULL, 10);
+        } else if (strcmp(argv[i], "--runs") == 0 && i + 1 < argc) {
+            runs = (uint32_t)strtoul(argv[++i], NULL, 10);
         }
     }
-    vulkan_probe_or_skip(true);
+    vulkan_probe_or_skip(validate);
     for (uint32_t i = 0; i < runs && harness_failures == 0; i++) {
-        check(i, true);
+        check(i, validate);
     }
     return harness_verdict();
 }

@@ -7,6 +7,7 @@
  *               reads                               writes
  *   pairs       the host's table, predictors        GENERAL, PREDICTORS
  *   fractions   plane 0 of the surfaces             their other planes
+ *   boxes       the searched surface                BLOCK_SUMS
  *   search      the searched surface, PREDICTORS    PREDICTORS, PAIR_*; a layer's passes
  *   choose      PAIR_*, PREDICTORS                  results, MEANS
  *   means       the searched surface, PREDICTORS,   MEANS, results
@@ -22,7 +23,7 @@
 #include "general/shared.h"
 #include "gpu/stages/stage.h"
 
-extern const struct gpume_stage_ops gpume_stage_pairs, gpume_stage_fractions,
+extern const struct gpume_stage_ops gpume_stage_pairs, gpume_stage_fractions, gpume_stage_boxes,
     gpume_stage_general_search, gpume_stage_choose, gpume_stage_means, gpume_stage_texture,
     gpume_stage_partition, gpume_stage_measure;
 
@@ -38,9 +39,12 @@ static inline uint32_t gpume_general_pairs(const struct gpume_plan *plan, uint32
 uint32_t gpume_general_places(const struct gpume_plan *plan);
 
 /* Loop iterations for one of them, at most, see cost.glsl. */
-static inline uint32_t gpume_general_iterations(const struct gpume_shape *layer)
+static inline uint32_t gpume_general_iterations(
+    const struct gpume_plan *plan, const struct gpume_shape *layer)
 {
-    return layer->block_h * (layer->block_w / 4 + 1) + 1;
+    /* A driver need not unroll the loops over a tile: 72 iterations for 64 samples. */
+    return plan->params.metric == GPUME_METRIC_SATD ? 2 * layer->block_w * layer->block_h
+                                                    : layer->block_h * (layer->block_w / 4 + 1) + 1;
 }
 
 /* What all kernels need to know. */

@@ -15,7 +15,7 @@
 #define LOCAL_GPU 128u
 #define LOCAL_CPU 16u
 
-_Static_assert(sizeof(struct gpume_mean_push) == 16 * 4, "words without gaps");
+_Static_assert(sizeof(struct gpume_mean_push) == 18 * 4, "words without gaps");
 
 static bool wanted(const struct gpume_stage_setup *setup)
 {
@@ -47,7 +47,7 @@ static int create(struct gpume_gpu_stage *stage)
  * vector that moves and refines what it has found. */
 static uint32_t places_per_dispatch(const struct gpume_stage_setup *setup)
 {
-    uint32_t of_place = gpume_general_iterations(gpume_stage_layer(setup));
+    uint32_t of_place = gpume_general_iterations(setup->plan, gpume_stage_layer(setup));
     return ((GPUME_ITERATIONS_MAX - 64) / of_place - 3) * local_of(setup);
 }
 

@@ -3,14 +3,14 @@
  * Pairs: writes the table of the general search, where everything of the submission lies, and
  * predictors: those that are given, else zero.
  */
-#include "gpu/general/general.h"
+#include "gpu/general/boxes.h"
 
 #include "base/grid.h"
 
 #include <string.h>
 
 _Static_assert(
-    sizeof(struct gpume_general_table) % 16 == 0 && sizeof(struct gpume_general_pair) == 48,
+    sizeof(struct gpume_general_table) % 16 == 0 && sizeof(struct gpume_general_pair) == 64,
     "as GLSL lays them");
 
 bool gpume_general_wanted(const struct gpume_stage_setup *setup)
@@ -80,6 +80,8 @@ struct gpume_general_push gpume_general_push_make(
         .layer = gpume_work_layer(plan, layer),
         .stride = plan->padded_stride / 4,
         .plane_quads = (uint32_t)(plan->padded_bytes / gpume_quad_bytes(plan)),
+        .pruned = work->pruned,
+        .box_words = gpume_boxes_plane_words(plan),
     };
 }
 
@@ -119,6 +121,8 @@ static void write_pairs(const struct gpume_work *work, struct gpume_general_pair
                 .reference = gpume_general_frame(work, plan->searched, reference),
                 .measured_target = gpume_general_frame(work, plan->measured, task->target),
                 .measured_reference = gpume_general_frame(work, plan->measured, reference),
+                .target_boxes = gpume_boxes_frame(work, task->target),
+                .reference_boxes = gpume_boxes_frame(work, reference),
                 .exists = exists,
                 .future = reference > task->target,
             };

@@ -3,7 +3,7 @@
  * The general search of a layer: for every pass predictors, then one candidate after the other,
  * then their refinement. Reads the searched surface, writes PREDICTORS and PAIR_*.
  */
-#include "gpu/general/general.h"
+#include "gpu/general/boxes.h"
 
 #include "base/grid.h"
 #include "base/status.h"
@@ -23,7 +23,7 @@ enum { MEDIAN, SEARCH, REFINE };
 #define REFINE_LOCAL 64u
 #define NEIGHBOURS 8u
 
-_Static_assert(sizeof(struct gpume_general_push) == 14 * 4, "words without gaps");
+_Static_assert(sizeof(struct gpume_general_push) == 16 * 4, "words without gaps");
 
 static bool refines(const struct gpume_plan *plan)
 {
@@ -52,6 +52,7 @@ static int create_kernel(struct gpume_gpu_stage *stage, uint32_t which, uint32_t
     uint32_t constants[GPUME_SPEC_COUNT];
     gpume_stage_constants(&stage->setup, constants);
     constants[GPUME_SPEC_LOCAL] = local;
+    constants[GPUME_SPEC_BOX] = gpume_boxes_side(stage->setup.plan);
     return gpume_stage_kernel(&stage->setup, code, constants, &stage->kernels[which]);
 }
 
@@ -99,8 +100,10 @@ static void record_blocks(const struct gpume_gpu_stage *stage, const struct gpum
 static uint32_t places_per_dispatch(const struct gpume_stage_setup *setup)
 {
     const struct gpume_shape *layer = gpume_stage_layer(setup);
-    uint32_t of_place = gpume_general_iterations(layer) + GPUME_CANDIDATES_MAX;
-    return (GPUME_ITERATIONS_MAX - 64) / of_place * local_of(setup);
+    uint32_t of_bound = (layer->block_w / 4 + 1) * (layer->block_h / 4);
+    uint32_t of_place =
+        gpume_general_iterations(setup->plan, layer) + 2 * (of_bound + GPUME_CANDIDATES_MAX) + 8;
+    return (GPUME_ITERATIONS_MAX - 4096) / of_place * local_of(setup);
 }
 
 static void record_search(const struct gpume_gpu_stage *stage, const struct gpume_work *work,

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a place costs at least, by the sums of boxes (boxes.comp). Include after cost.glsl. With d
+ * the difference of two boxes' sums, of BOX * BOX samples each:
+ *
+ *   SAD    |d| is at most the sum of absolute differences (triangle inequality).
+ *   SSD    (d / BOX)^2 is at most the sum of squares (Cauchy and Schwarz), also if d / BOX is
+ *          rounded down. It fits 32 bits where the cost of a block does: at most (BOX * peak)^2.
+ *   SATD   four coefficients of an 8x8 tile are the 2x2 Hadamard transform of the d of its
+ *          quarters; one of a 4x4 tile is d. The sum of all absolute coefficients is at least
+ *          theirs, and rounding keeps the order.
+ *
+ * Boxes that are cut by the picture's edge, and tiles, do not count.
+ */
+layout(constant_id = GPUME_SPEC_BOX) const int BOX = 8;
+
+const int BOXES_X = BLOCK_W / BOX, BOXES_Y = BLOCK_H / BOX;
+
+shared int target_sums[BOXES_X * BOXES_Y];
+
+/* sums: of a plane. place: of its padded frame. */
+int sum_at(Words sums, ivec2 place, uint stride)
+{
+    uint index = uint(place.y) * stride * 4u + uint(place.x);
+#ifdef GPUME_WIDE
+    return int(sums.at[index]);
+#else
+    return int(bitfieldExtract(sums.at[index / 2u], int(index % 2u) * 16, 16));
+#endif
+}
+
+/* All of the workgroup calls it, and a barrier comes before a bound is asked for. */
+void load_target_sums(Comparison c, uvec2 boxes, uint lane, uint lanes)
+{
+    for (uint i = lane; i < uint(BOXES_X * BOXES_Y); i += lanes) {
+        ivec2 box = ivec2(int(i) % BOXES_X, int(i) / BOXES_X);
+        target_sums[i] =
+            sum_at(Words(boxes), c.at + ivec2(PAD_X, WINDOW_Y) + box * BOX, c.stride);
+    }
+}
+
+uint bound_of_box(int d)
+{
+    uint u = uint(abs(d)), mean = u / uint(BOX);
+    return METRIC == GPUME_SPEC_METRIC_SAD   ? u
+           : METRIC == GPUME_SPEC_METRIC_SSD ? mean * mean
+                                             : u + 1u >> 1;
+}
+
+uint bound_of_tile(ivec4 d)
+{
+    d = hadamard4(d);
+    return uint(abs(d.x) + abs(d.y) + abs(d.z) + abs(d.w)) + 2u >> 2;
+}
+
+/* Not more than D of v; it need not be larger than `most`. */
+uint bound(Comparison c, uvec2 boxes, uint plane_words, ivec2 v, uint most)
+{
+    const bool tiles = METRIC == GPUME_SPEC_METRIC_SATD && TILE == 8u;
+    const int step = tiles ? 8 : BOX;
+    ivec2 fraction = v & (UNITS - 1);
+    ivec2 place = c.at + ivec2(PAD_X, WINDOW_Y) + (v >> UNITS_LOG2);
+    Words sums = Words(far_element(boxes, uint(fraction.y * UNITS + fraction.x), plane_words, 4u));
+    uint least = 0u;
+    for (int y = 0; y + step <= c.size.y && least <= most; y += step) {
+        for (int x = 0; x + step <= c.size.x; x += step) {
+            int i = y / BOX * BOXES_X + x / BOX;
+            ivec2 p = place + ivec2(x, y);
+            int d = sum_at(sums, p, c.stride) - target_sums[i];
+            if (tiles) {
+                ivec3 others = ivec3(sum_at(sums, p + ivec2(BOX, 0), c.stride),
+                    sum_at(sums, p + ivec2(0, BOX), c.stride), sum_at(sums, p + BOX, c.stride));
+                ivec3 ours = ivec3(target_sums[i + 1], target_sums[i + BOXES_X],
+                    target_sums[i + BOXES_X + 1]);
+                least += bound_of_tile(ivec4(d, others - ours));
+            } else {
+                least += bound_of_box(d);
+            }
+        }
+    }
+    return least;
+}
