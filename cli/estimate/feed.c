@@ -41,7 +41,9 @@ static int send_frame(struct gpume_feed *feed)
         gpume_frame_release(&frame);
         return status;
     }
-    return gpume_send(feed->ctx, &frame, time_us);
+    status = gpume_send(feed->ctx, &frame, time_us);
+    feed->sent += status == GPUME_OK;
+    return status;
 }
 
 static int send_all(struct gpume_feed *feed)
@@ -50,6 +52,7 @@ static int send_all(struct gpume_feed *feed)
     int64_t time_us = 0;
     for (uint64_t i = 0; i < feed->skip && status == GPUME_OK; i++) {
         status = read_frame(feed, NULL, &time_us);
+        feed->sent++;
     }
     for (uint64_t i = 0; (feed->count == 0 || i < feed->count) && status == GPUME_OK; i++) {
         status = send_frame(feed);

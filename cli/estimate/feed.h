@@ -7,6 +7,7 @@
 #include "media/source.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -18,6 +19,7 @@ struct gpume_feed {
     uint64_t known; /* frames that the input must have, since an earlier run read them */
 
     pthread_t thread;
+    atomic_uint_fast64_t sent; /* frames, with those that were skipped */
 
     /* Results, to be read after gpume_feed_join. */
     int status;         /* GPUME_OK: all frames were sent */

@@ -182,7 +182,9 @@ static int check_one(const struct gpume_outputs *outputs, struct gpume_output *o
     const struct gpume_sink_shape shape = {
         .format = outputs->vectors_format,
         .single = options->common.input_count == 2 || options->frames == 1,
-        .both = options->params.direction == GPUME_DIRECTION_BOTH,
+        .both =
+            !options->params.best_reference && (options->params.direction == GPUME_DIRECTION_BOTH ||
+                                                   options->params.distance_count > 1),
     };
     output->exists = gpume_text_exists(output->path, gpume_output_is_series(output));
     if (output->ops->check(output->path, &shape, &console) != GPUME_OK ||

@@ -15,6 +15,7 @@
 #include "estimate/feed.h"
 #include "estimate/open_input.h"
 #include "estimate/outputs.h"
+#include "estimate/predictor.h"
 #include "estimate/run_window.h"
 #include "estimate/target_stream.h"
 #include "host.h"
@@ -37,6 +38,7 @@ struct job {
     struct gpume_feed feed;
     struct gpume_prefilter_option prefilter;
     double weights[GPUME_PREFILTER_SIDE_MAX * GPUME_PREFILTER_SIDE_MAX]; /* of its kernel */
+    struct gpume_predictor_source predictor;                             /* path NULL: none */
     struct gpume_summary summary;
     struct gpume_run_window window;
     struct gpume_summary before; /* of the runs that this one resumes */
@@ -89,6 +91,18 @@ static enum gpume_exit read_prefilter(struct job *job)
                : GPUME_EXIT_INPUT;
 }
 
+static enum gpume_exit open_predictor(struct job *job)
+{
+    const char *path = job->options->search.predictor.file;
+    struct gpume_params *params = &job->run.params;
+    if (!path) {
+        return GPUME_EXIT_DONE;
+    }
+    params->predict = gpume_predictor_give;
+    params->predict_opaque = &job->predictor;
+    return gpume_exit_of_reader(gpume_predictor_open(&job->predictor, path, params));
+}
+
 static int take_colour(void *source, uint64_t frame, struct gpume_plane *rgb)
 {
     return gpume_source_take_colour(source, frame, rgb);
@@ -118,6 +132,7 @@ static void describe_run(struct job *job)
         .start = options->start,
         .frames = options->frames,
         .prefilter = job->prefilter.text,
+        .predictor = options->search.predictor.file,
         .compat = options->compat_ffmpeg ? "ffmpeg" : NULL,
         .expected = gpume_run_window_expect(
             options, options->common.input_count == 2 ? 2 : job->info.frames),
@@ -167,6 +182,9 @@ static enum gpume_exit resume(struct job *job)
 
 static enum gpume_exit open_context(struct job *job)
 {
+    if (gpume_library_check(&job->run.params) != GPUME_OK) { /* at this bit depth */
+        return GPUME_EXIT_USAGE;
+    }
     const int status = gpume_open(&job->ctx, &job->run.params);
     if (status == GPUME_OK) {
         gpume_console_forget_error();
@@ -224,9 +242,8 @@ static int deliver(void *opaque, const struct gpume_field *field)
         status = job->sinks[i]->ops->field(job->sinks[i], field);
     }
     gpume_summary_add(&job->summary, field);
-    const bool ends_target =
-        job->run.params.direction != GPUME_DIRECTION_BOTH || field->ref > field->frame;
-    if (status == GPUME_OK && ends_target && gpume_checkpoint_is_due(&job->checkpoint)) {
+    if (status == GPUME_OK && gpume_run_window_ends(&job->run.params, field) &&
+        gpume_checkpoint_is_due(&job->checkpoint)) {
         sum_times(job);
         status = gpume_checkpoint_save(&job->checkpoint);
     }
@@ -236,13 +253,23 @@ static int deliver(void *opaque, const struct gpume_field *field)
     return status;
 }
 
+static bool is_whole(void *opaque, uint64_t target)
+{
+    struct job *job = opaque;
+    return !gpume_signals_caught() ||
+           target + gpume_run_window_ahead(&job->run.params) < job->feed.sent;
+}
+
 static int receive_all(struct job *job)
 {
+    const struct gpume_params *params = &job->run.params;
+    const bool several = params->distance_count > 1 && !params->best_reference;
     int status = GPUME_OK;
     struct gpume_target_stream stream = {
-        .both = job->run.params.direction == GPUME_DIRECTION_BOTH,
+        .both = params->direction == GPUME_DIRECTION_BOTH && !params->best_reference && !several,
         .compat = job->options->compat_ffmpeg,
         .deliver = deliver,
+        .is_whole = is_whole,
         .opaque = job,
     };
     while (status == GPUME_OK) {
@@ -253,6 +280,7 @@ static int receive_all(struct job *job)
         }
         if (status == GPUME_OK && gpume_signals_overdue()) {
             status = GPUME_CANCELLED;
+            job->checkpoint.possible &= !several; /* maybe in the middle of a target */
         }
     }
     if (status == GPUME_EOF) {
@@ -303,6 +331,9 @@ static enum gpume_exit transfer(struct job *job)
     }
     if (job->feed.source_failed) {
         return job->feed.status == GPUME_NOMEM ? GPUME_EXIT_FAILED : GPUME_EXIT_INPUT;
+    }
+    if (job->predictor.failed) {
+        return GPUME_EXIT_INPUT;
     }
     if (status != GPUME_EOF || job->feed.status != GPUME_OK) {
         return GPUME_EXIT_FAILED;
@@ -395,8 +426,9 @@ static enum gpume_exit work(struct job *job)
     }
     if (result == GPUME_EXIT_DONE) {
         describe_run(job);
-        result = resume(job);
+        result = open_predictor(job);
     }
+    result = result ? result : resume(job);
     result = result ? result : open_context(job);
     if (result != GPUME_EXIT_DONE) {
         return result;
@@ -436,6 +468,7 @@ enum gpume_exit gpume_estimate_run(const void *options)
     gpume_outputs_remove_folder(&job.outputs);
     gpume_close(&job.ctx);
     gpume_source_close(&job.source);
+    gpume_predictor_close(&job.predictor);
     gpume_outputs_finish(&job.outputs);
     return result;
 }

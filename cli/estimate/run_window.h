@@ -21,6 +21,12 @@ struct gpume_run_window gpume_run_window_make(
 /* Frame pairs of the whole run, for an input of so many frames. 0: unknown. */
 uint64_t gpume_run_window_expect(const struct gpume_estimate_options *options, uint64_t frames);
 
+/* How many frames after its target a frame pair may need. */
+uint64_t gpume_run_window_ahead(const struct gpume_params *params);
+
+/* True if no further field of its target can follow. */
+bool gpume_run_window_ends(const struct gpume_params *params, const struct gpume_field *field);
+
 /* Frames that the first frame pair needs. */
 uint64_t gpume_run_window_least(const struct gpume_estimate_options *options);
 

@@ -76,6 +76,11 @@ static int deliver_pair(struct gpume_target_stream *stream, const struct gpume_f
 int gpume_target_stream_take(struct gpume_target_stream *stream, const struct gpume_field *field)
 {
     int status = GPUME_OK;
+    stream->ended = stream->ended || !stream->is_whole(stream->opaque, field->frame);
+    if (stream->ended) {
+        gpume_field_release(&field);
+        return GPUME_OK;
+    }
     if (stream->both && field->ref < field->frame) {
         status = gpume_target_stream_end(stream);
         stream->past = field;

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Passes motion fields to the outputs, one target frame at a time. If a frame has two, the one
- * with the past reference waits for the other, so that an interrupted run ends between two frames
- * and can be resumed there. Main thread only.
+ * Passes motion fields to the outputs, one target frame at a time, so that an interrupted run ends
+ * between two frames and can be resumed there. With two directions at one distance, the field with
+ * the past reference waits for the other one. Main thread only.
  */
 #ifndef GPUME_CLI_ESTIMATE_TARGET_STREAM_H
 #define GPUME_CLI_ESTIMATE_TARGET_STREAM_H
 
 #include "gpume/gpume.h"
 
-typedef int (*gpume_target_deliver_fn)(void *opaque, const struct gpume_field *field);
-
-/* The caller sets the first four members; the others are zero. */
+/* The caller sets the first five members; the others are zero. */
 struct gpume_target_stream {
-    bool both;   /* frames have a past and a future reference */
+    bool both;   /* frames have one past and one future reference, each with a field of its own */
     bool compat; /* --compat ffmpeg: frame 0 is compared with itself, and the last frame omitted */
-    gpume_target_deliver_fn deliver;
+    int (*deliver)(void *opaque, const struct gpume_field *field);
+    /* False: the run was interrupted before all references of the target had been sent. */
+    bool (*is_whole)(void *opaque, uint64_t target);
     void *opaque;
 
+    bool ended;                     /* further fields are dropped */
     const struct gpume_field *past; /* waits for the field with the future reference */
     struct gpume_vector *vectors;   /* of frame 0 compared with itself */
     uint32_t *costs, *ranks;

@@ -287,9 +287,9 @@ static uint32_t reach_of(const struct gpume_plan *plan)
 {
     uint32_t distance = plan->distances[plan->distance_count - 1];
     switch (plan->params.direction) {
-    case GPUME_DIRECTION_BOTH: /* frame m brings (m - d, m), then (m - d + 1, m - 2d + 1), or both
+    case GPUME_DIRECTION_BOTH: /* frame m brings (m - d, m), then (m - d + 1, m - 2d + 1), or all
                                   references of m - d at once */
-        return 2 * distance - !plan->params.best_reference;
+        return 2 * distance - (plan->distance_count == 1 && !plan->params.best_reference);
     case GPUME_DIRECTION_MANUAL: /* the next frame may be submitted before a task that waits */
         return distance + 1;
     default:

@@ -124,9 +124,9 @@ fail:
 
 static int csv_open(struct gpume_sink *sink)
 {
-    const int status = open_report((struct report *)sink, false);
-    return status ? status
-                  : gpume_out_text(sink->out, GPUME_FRAME_COLUMNS "," GPUME_REPORT_COLUMNS "\n");
+    int status = open_report((struct report *)sink, false);
+    status = status ? status : gpume_out_text(sink->out, gpume_frame_columns(&sink->run->params));
+    return status ? status : gpume_out_text(sink->out, "," GPUME_REPORT_COLUMNS "\n");
 }
 
 static int html_field(struct gpume_sink *sink, const struct gpume_field *field)

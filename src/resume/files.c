@@ -7,22 +7,25 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* The references of a completed target, in the order of its fields. Returns their number. */
+/* The references of a completed target, in the order of its fields. Returns their number. A frame
+ * that no field needed does not exist, since the target had no field with it. */
 static size_t references(const struct gpume_run *run, const struct gpume_summary *sums,
-    uint64_t target, uint64_t refs[2])
+    uint64_t target, uint64_t refs[GPUME_REFERENCES_MAX])
 {
-    const enum gpume_direction direction = run->params.direction;
-    const uint64_t distance = run->params.ref_distance;
+    const struct gpume_params *params = &run->params;
+    const bool several = params->distance_count > 0;
     size_t count = 0;
-    if (direction != GPUME_DIRECTION_FUTURE && target >= distance) {
-        refs[count++] = target - distance;
-    } else if (direction == GPUME_DIRECTION_BOTH && run->compat && target == 0) {
+    if (run->compat && target == 0) {
         refs[count++] = 0; /* FFmpeg searches the first frame in itself */
     }
-    /* Only the last frames of the input have no reference ahead. */
-    if (direction != GPUME_DIRECTION_PAST &&
-        target - sums->first_field < sums->directions[1].fields) {
-        refs[count++] = target + distance;
+    for (uint32_t i = 0; i < (several ? params->distance_count : 1); i++) {
+        const uint64_t distance = several ? params->distances[i] : params->ref_distance;
+        if (params->direction != GPUME_DIRECTION_FUTURE && target >= distance) {
+            refs[count++] = target - distance;
+        }
+        if (params->direction != GPUME_DIRECTION_PAST && target + distance < sums->frames) {
+            refs[count++] = target + distance;
+        }
     }
     return count;
 }
@@ -85,10 +88,13 @@ static void look_at_number(struct findings *findings, const struct gpume_run_sta
 static bool is_completed(const struct gpume_run *run, const struct gpume_summary *sums, bool pair,
     struct gpume_pattern_numbers numbers)
 {
-    uint64_t refs[2] = {0};
+    uint64_t refs[GPUME_REFERENCES_MAX] = {0};
     const size_t count = pair ? references(run, sums, numbers.first, refs) : 1;
-    return numbers.first - sums->first_field < sums->targets &&
-           ((count > 0 && numbers.second == refs[0]) || (count > 1 && numbers.second == refs[1]));
+    size_t at = 0;
+    while (at < count && refs[at] != numbers.second) {
+        at++;
+    }
+    return numbers.first - sums->first_field < sums->targets && at < count;
 }
 
 /* Does any file of the completed fields exist? */
@@ -122,7 +128,7 @@ static void look_at_series(struct findings *findings, const struct gpume_run_sta
     findings->files += found;
     for (uint64_t i = 0; i < sums->targets && !findings->bad; i++) {
         const uint64_t target = sums->first_field + i;
-        uint64_t refs[2] = {0};
+        uint64_t refs[GPUME_REFERENCES_MAX] = {0};
         const size_t count = pair ? references(run, sums, target, refs) : 1;
         for (size_t k = 0; k < count; k++) {
             look_at_number(

@@ -25,7 +25,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define STATE_FORMAT 4
+#define STATE_FORMAT 5
 #define BOOT_BYTES 64
 
 /* The end of every state, and its length. */
@@ -62,7 +62,7 @@ struct sum {
     void *value; /* a uint64_t, or a double, of which the bits are saved */
 };
 
-#define SUMS_MAX 72 /* 3 times 15 and 17 */
+#define SUMS_MAX 72 /* 3 times 17 and 18 */
 
 /* Lists the summary's sums, always in the same order. Returns their number. */
 static size_t list_sums(struct gpume_summary *s, struct sum sums[SUMS_MAX])
@@ -81,8 +81,9 @@ static size_t list_sums(struct gpume_summary *s, struct sum sums[SUMS_MAX])
     static const struct {
         const char *key;
         size_t place;
-    } parts[] = {{"fields", PLACE(fields)}, TOTAL(zero), TOTAL(sad_before), TOTAL(sad_after),
-        TOTAL(sse_before), TOTAL(sse_after), PSNR(psnr_before), PSNR(psnr_after)};
+    } parts[] = {{"fields", PLACE(fields)}, {"counted", PLACE(blocks)}, {"border", PLACE(border)},
+        TOTAL(zero), TOTAL(sad_before), TOTAL(sad_after), TOTAL(sse_before), TOTAL(sse_after),
+        PSNR(psnr_before), PSNR(psnr_after)};
     const struct {
         const char *prefix;
         struct gpume_statistics *statistics;
@@ -94,6 +95,7 @@ static size_t list_sums(struct gpume_summary *s, struct sum sums[SUMS_MAX])
         {"targets", &s->targets},
         {"first_field", &s->first_field},
         {"last_field", &s->last_field},
+        {"frames", &s->frames},
         {"checked", &s->checked},
         {"matched", &s->matched},
         {"candidates", &s->stats.candidates},

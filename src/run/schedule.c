@@ -83,6 +83,10 @@ bool gpume_schedule_next(void *opaque, uint64_t frames, bool ended, struct gpume
         const uint32_t end = schedule->joins ? turns : schedule->turn + 1;
         struct gpume_task *task = &request->task;
         *task = (struct gpume_task){.target = schedule->target};
+        if (schedule->turn == 0 && schedule->distance_count > 1 &&
+            find_references(schedule, turns, frames, ended, task) == UNKNOWN) {
+            return false;
+        }
         const enum answer answer = find_references(schedule, end, frames, ended, task);
         if (answer == UNKNOWN) {
             return false;

@@ -2,8 +2,10 @@
 /*
  * The tasks of a sequence of frames: by rising target; for one target by rising distance; at one
  * distance the past reference before the future one. With params.best_reference a target has one
- * task with all its references in that order. A task comes as soon as its frames have been sent and
- * all tasks before it have come. At distance d alone frame m brings
+ * task with all its references in that order. With several distances, all tasks of a target come
+ * together, so that a run which ends early can tell which targets are complete. A task comes as
+ * soon as its frames have been sent and all tasks before it have come. At distance d alone frame m
+ * brings
  *
  *      past                  (m, m - d)
  *      future                (m - d, m)

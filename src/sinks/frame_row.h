@@ -5,8 +5,8 @@
 
 #include "gpume/gpume.h"
 
-#define GPUME_FRAME_COLUMNS                                                                        \
-    "frame,ref,time,blocks,zero,sad_before,sad_after,sse_before,sse_after,psnr_before,psnr_after"
+/* Names of the columns; those of the window's border come with params->confidence. */
+const char *gpume_frame_columns(const struct gpume_params *params);
 
 #define GPUME_FRAME_ROW_BYTES 512
 

@@ -3,11 +3,15 @@
 #include "base/status.h"
 #include "files/out.h"
 #include "files/text_file.h"
+#include "sinks/border.h"
 #include "sinks/frame_row.h"
 #include "sinks/sink.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+
+#define COLUMNS                                                                                    \
+    "frame,ref,time,blocks,zero,sad_before,sad_after,sse_before,sse_after,psnr_before,psnr_after"
 
 static int frames_check(
     const char *path, const struct gpume_sink_shape *shape, const struct gpume_log *log)
@@ -21,10 +25,16 @@ static int frames_open(struct gpume_sink *sink)
     int status;
     GPUME_TRY(gpume_out_open_in(&sink->out, sink->run->set, sink->path, &sink->run->log));
     if (!gpume_out_is_continued(sink->out)) {
-        GPUME_TRY(gpume_out_text(sink->out, GPUME_FRAME_COLUMNS "\n"));
+        GPUME_TRY(gpume_out_text(sink->out, gpume_frame_columns(&sink->run->params)));
+        GPUME_TRY(gpume_out_text(sink->out, "\n"));
     }
 fail:
     return status;
+}
+
+const char *gpume_frame_columns(const struct gpume_params *params)
+{
+    return params->confidence ? COLUMNS ",border,border_share" : COLUMNS;
 }
 
 void gpume_frame_row(char row[GPUME_FRAME_ROW_BYTES], const struct gpume_params *params,
@@ -32,17 +42,21 @@ void gpume_frame_row(char row[GPUME_FRAME_ROW_BYTES], const struct gpume_params 
 {
     const uint64_t pixels = (uint64_t)params->width * params->height;
     const struct gpume_sums *sums = &field->sums;
-    const uint64_t blocks =
-        field->part_count > 0 ? field->part_count : (uint64_t)field->blocks_x * field->blocks_y;
+    const uint64_t blocks = gpume_border_blocks(field);
     char time[32], before[32], after[32];
     gpume_text_time(time, sizeof(time), field->time_us);
     gpume_text_psnr(before, sizeof(before), gpume_psnr(params->bits, pixels, sums->sse_before));
     gpume_text_psnr(after, sizeof(after), gpume_psnr(params->bits, pixels, sums->sse_after));
-    snprintf(row, GPUME_FRAME_ROW_BYTES,
+    const int length = snprintf(row, GPUME_FRAME_ROW_BYTES,
         "%" PRIu64 ",%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
         ",%" PRIu64 ",%s,%s",
         field->frame, field->ref, time, blocks, sums->zero, sums->sad_before, sums->sad_after,
         sums->sse_before, sums->sse_after, before, after);
+    if (params->confidence) {
+        const uint64_t border = gpume_border_count(field, params);
+        snprintf(row + length, GPUME_FRAME_ROW_BYTES - (size_t)length, ",%" PRIu64 ",%.6f", border,
+            (double)border / (double)blocks);
+    }
 }
 
 static int frames_field(struct gpume_sink *sink, const struct gpume_field *field)

@@ -30,6 +30,7 @@ struct gpume_run {
     uint32_t block_w, block_h;  /* pixels, of the layer that outputs show */
     uint64_t start, frames;     /* as requested; frames 0: to the end of the input */
     const char *prefilter;      /* NULL: none */
+    const char *predictor;      /* file of vectors; NULL: none */
     const char *compat;         /* the program whose vectors are reproduced; NULL: none */
     uint64_t expected;          /* number of fields, by the container; 0: unknown */
     const char *filter;         /* NULL: none */

@@ -6,6 +6,7 @@
 #include "sinks/summary.h"
 
 #include "files/text_file.h"
+#include "sinks/border.h"
 #include "sinks/summary_statistics.h"
 
 #include <inttypes.h>
@@ -51,10 +52,13 @@ void gpume_summary_set_engine(struct gpume_summary *summary, const struct gpume_
 }
 
 static void statistics_add(struct gpume_statistics *statistics, const struct gpume_params *params,
-    const struct gpume_sums *sums)
+    const struct gpume_field *field)
 {
     const uint64_t pixels = (uint64_t)params->width * params->height;
+    const struct gpume_sums *sums = &field->sums;
     statistics->fields++;
+    statistics->blocks += gpume_border_blocks(field);
+    statistics->border += gpume_border_count(field, params);
     total_add(&statistics->zero, sums->zero);
     total_add(&statistics->sad_before, sums->sad_before);
     total_add(&statistics->sad_after, sums->sad_after);
@@ -62,6 +66,16 @@ static void statistics_add(struct gpume_statistics *statistics, const struct gpu
     total_add(&statistics->sse_after, sums->sse_after);
     psnr_add(&statistics->psnr_before, gpume_psnr(params->bits, pixels, sums->sse_before));
     psnr_add(&statistics->psnr_after, gpume_psnr(params->bits, pixels, sums->sse_after));
+}
+
+/* At least `so_far`. */
+static uint64_t frames_needed(const struct gpume_field *field, uint64_t so_far)
+{
+    uint64_t last = field->frame > field->ref ? field->frame : field->ref;
+    for (uint32_t i = 0; i < field->ref_count; i++) {
+        last = field->refs[i] > last ? field->refs[i] : last;
+    }
+    return last + 1 > so_far ? last + 1 : so_far;
 }
 
 void gpume_summary_add(struct gpume_summary *summary, const struct gpume_field *field)
@@ -72,8 +86,11 @@ void gpume_summary_add(struct gpume_summary *summary, const struct gpume_field *
     }
     summary->targets += summary->all.fields == 0 || field->frame != summary->last_field;
     summary->last_field = field->frame;
-    statistics_add(&summary->all, params, &field->sums);
-    statistics_add(&summary->directions[field->ref > field->frame], params, &field->sums);
+    summary->frames = frames_needed(field, summary->frames);
+    statistics_add(&summary->all, params, field);
+    if (!params->best_reference) {
+        statistics_add(&summary->directions[field->ref > field->frame], params, field);
+    }
     summary->checked += field->checked;
     summary->matched += field->matched;
 }
@@ -199,12 +216,11 @@ static void print_count(FILE *stream, uint64_t count, const char *one)
 }
 
 /* name: heading if there are two directions; else "". */
-static void print_statistics(const struct gpume_summary *summary,
+static void print_statistics(
     const struct gpume_statistics *statistics, const char *name, FILE *stream)
 {
     char before[32], after[32];
-    const double fields = (double)statistics->fields;
-    const double blocks = fields * (double)gpume_summary_blocks(summary);
+    const double fields = (double)statistics->fields, blocks = (double)statistics->blocks;
     fprintf(stream, "%-20s before           after\n", name);
     fprintf(stream, "mean SAD     %14.1f  %14.1f\n",
         gpume_total_value(&statistics->sad_before) / fields,
@@ -219,13 +235,17 @@ static void print_statistics(const struct gpume_summary *summary,
 static void print_all_statistics(const struct gpume_summary *summary, FILE *stream)
 {
     static const char *const names[] = {"past", "future"};
-    const bool both = summary->run->params.direction == GPUME_DIRECTION_BOTH;
-    print_statistics(summary, &summary->all, both ? "both directions" : "", stream);
+    const struct gpume_params *params = &summary->run->params;
+    const bool both = params->direction == GPUME_DIRECTION_BOTH && !params->best_reference;
+    char border[GPUME_BORDER_TEXT_BYTES];
+    print_statistics(&summary->all, both ? "both directions" : "", stream);
     for (size_t i = 0; i < 2 && both; i++) {
         if (summary->directions[i].fields > 0) {
-            print_statistics(summary, &summary->directions[i], names[i], stream);
+            print_statistics(&summary->directions[i], names[i], stream);
         }
     }
+    gpume_border_text(summary->all.border, summary->all.blocks, params, border);
+    fprintf(stream, "border       %s\n", border);
 }
 
 static void print_elimination(const struct gpume_summary *summary, FILE *stream)

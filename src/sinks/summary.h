@@ -32,6 +32,7 @@ struct gpume_psnr_sum {
 /* Sums over fields. */
 struct gpume_statistics {
     uint64_t fields;
+    uint64_t blocks, border; /* see sinks/border.h */
     struct gpume_total zero, sad_before, sad_after, sse_before, sse_after;
     struct gpume_psnr_sum psnr_before, psnr_after;
 };
@@ -51,6 +52,7 @@ struct gpume_summary {
     /* By gpume_summary_add. */
     struct gpume_statistics all, directions[2]; /* [0]: past, [1]: future */
     uint64_t targets, first_field, last_field;  /* number of target frames, first and last one */
+    uint64_t frames;                            /* of the input, that the fields needed */
     uint64_t checked, matched;
 
     /* After the last field. */

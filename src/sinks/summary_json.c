@@ -4,10 +4,13 @@
 
 #include "files/json.h"
 #include "files/text_file.h"
+#include "sinks/border.h"
 #include "sinks/summary_statistics.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 /* 128 bits in decimal: long division by 10 of four 32-bit limbs. */
 static void total(struct gpume_json *json, const char *key, const struct gpume_total *value)
@@ -62,19 +65,74 @@ static void put_input(struct gpume_json *json, const struct gpume_summary *summa
     gpume_json_end(json);
 }
 
+/* Writes "64x64,64x32,32x64", or one number for one square. */
+static void put_shapes(struct gpume_json *json, const struct gpume_params *params)
+{
+    char text[GPUME_SHAPES_MAX * 8] = "";
+    for (uint32_t i = 0; i < params->shape_count; i++) {
+        const size_t used = strlen(text);
+        snprintf(text + used, sizeof(text) - used, "%s%" PRIu32 "x%" PRIu32, used > 0 ? "," : "",
+            params->shapes[i].width, params->shapes[i].height);
+    }
+    if (params->shape_count > 0) {
+        gpume_json_text(json, "block", text);
+    } else {
+        gpume_json_count(json, "block", params->block);
+    }
+}
+
+/* Writes "1,2,4", or one number. */
+static void put_distances(struct gpume_json *json, const struct gpume_params *params)
+{
+    char text[GPUME_DISTANCES_MAX * 5] = "";
+    for (uint32_t i = 0; i < params->distance_count; i++) {
+        const size_t used = strlen(text);
+        snprintf(text + used, sizeof(text) - used, "%s%" PRIu32, used > 0 ? "," : "",
+            params->distances[i]);
+    }
+    if (params->distance_count > 0) {
+        gpume_json_text(json, "ref-distance", text);
+    } else {
+        gpume_json_count(json, "ref-distance", params->ref_distance);
+    }
+}
+
+/* What only the general search has. */
+static void put_search(struct gpume_json *json, const struct gpume_run *run)
+{
+    static const char *const interpolations[] = {"h264", "hevc", "bilinear"};
+    static const char *const predictors[] = {"zero", "median"};
+    const struct gpume_params *params = &run->params;
+    const bool given = params->predictor == GPUME_PREDICTOR_GIVEN;
+    gpume_json_truth(json, "partition", params->partition);
+    gpume_json_count(json, "subpel", params->subpel);
+    gpume_json_text(json, "interpolation", interpolations[params->interpolation]);
+    gpume_json_text(
+        json, "subpel-search", params->subpel_search == GPUME_SUBPEL_FULL ? "full" : "refine");
+    gpume_json_real(json, "lambda", params->rate ? params->lambda / 256.0 : (double)INFINITY, 8);
+    gpume_json_text(json, "predictor", given ? run->predictor : predictors[params->predictor]);
+    gpume_json_count(json, "passes", params->passes);
+    gpume_json_truth(json, "best-reference", params->best_reference);
+    gpume_json_truth(json, "bidirectional", params->bidirectional);
+    gpume_json_count(json, "candidates", params->candidates);
+    gpume_json_truth(json, "confidence", params->confidence);
+}
+
 static void put_parameters(struct gpume_json *json, const struct gpume_run *run)
 {
     static const char *const backends[] = {"auto", "vulkan", "cpu"};
     static const char *const directions[] = {"past", "future", "both"};
+    static const char *const metrics[] = {"sad", "satd", "ssd"};
     const struct gpume_params *params = &run->params;
     char window[32];
     snprintf(window, sizeof(window), "%" PRIu32 "x%" PRIu32, params->window_x, params->window_y);
     gpume_json_begin(json, "parameters");
-    gpume_json_count(json, "block", params->block);
+    put_shapes(json, params);
     gpume_json_text(json, "window", window);
     gpume_json_text(json, "edge", params->edge == GPUME_EDGE_INSIDE ? "inside" : "extend");
-    gpume_json_text(json, "metric", "sad");
-    gpume_json_count(json, "ref-distance", params->ref_distance);
+    gpume_json_text(json, "metric", metrics[params->metric]);
+    put_search(json, run);
+    put_distances(json, params);
     gpume_json_text(json, "direction", directions[params->direction]);
     gpume_json_text(json, "compat", run->compat ? run->compat : "none");
     gpume_json_text(json, "prefilter", run->prefilter);
@@ -126,7 +184,8 @@ static void put_statistics(struct gpume_json *json, const struct gpume_summary *
         {"sse_after", &statistics->sse_after}};
     const double fields = (double)statistics->fields;
     gpume_json_begin(json, "totals");
-    gpume_json_count(json, "blocks", gpume_summary_blocks(summary) * statistics->fields);
+    gpume_json_count(json, "blocks", statistics->blocks);
+    gpume_json_count(json, "border", statistics->border);
     for (size_t i = 0; i < sizeof(totals) / sizeof(totals[0]); i++) {
         total(json, totals[i].key, totals[i].value);
     }
@@ -160,6 +219,18 @@ static void put_directions(struct gpume_json *json, const struct gpume_summary *
             gpume_json_end(json);
         }
     }
+    gpume_json_end(json);
+}
+
+static void put_border(struct gpume_json *json, const struct gpume_summary *summary)
+{
+    const struct gpume_statistics *all = &summary->all;
+    char window[32];
+    gpume_border_try(all->border, all->blocks, &summary->run->params, window);
+    gpume_json_begin(json, "border");
+    gpume_json_real(
+        json, "share", all->blocks > 0 ? (double)all->border / (double)all->blocks : 0, 6);
+    gpume_json_text(json, "try_window", window[0] ? window : NULL);
     gpume_json_end(json);
 }
 
@@ -217,6 +288,7 @@ void gpume_summary_put(const struct gpume_summary *summary, struct gpume_json *j
     gpume_json_count(json, "candidates_per_block", summary->candidates);
     put_statistics(json, summary, &summary->all);
     put_directions(json, summary);
+    put_border(json, summary);
     put_elimination(json, summary);
     put_stages(json, summary);
     if (run->params.check) {

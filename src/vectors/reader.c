@@ -23,8 +23,7 @@
 struct part {
     struct gpume_vectors_block *blocks;
     size_t count, capacity;
-    uint64_t ref;
-    bool mixed; /* not yet in raster order */
+    bool mixed; /* not yet in raster order, as decoders write them */
 };
 
 struct gpume_vectors_reader {
@@ -36,8 +35,9 @@ struct gpume_vectors_reader {
     struct gpume_pattern_numbers *numbers; /* in the files' names; NULL: one file */
     size_t files, file;                    /* number of files; the next one */
     struct gpume_vectors_field field;
-    struct part parts[2];           /* formats in any order: past and future; others: the first */
-    bool has_second;                /* the frame's second field has been read, not yet returned */
+    struct part parts[2]; /* formats in any order: past and future; others: the first */
+    bool has_second;      /* the frame's second field has been read, not yet returned */
+    bool divided; /* the field's blocks of several shapes are in no raster order: a partition */
     struct gpume_vectors_row ahead; /* the row after the field's last */
     bool has_ahead;
 };
@@ -221,7 +221,6 @@ static int add_block(struct gpume_vectors_reader *reader)
             part->count > 0 ? part->blocks + part->count - 1 : NULL;
         part->mixed = last && reader->format->any_order &&
                       (part->mixed || compare_places(last, &row->block) >= 0);
-        part->ref = row->ref;
         part->blocks[part->count++] = row->block;
     }
     return status;
@@ -246,26 +245,53 @@ static int sort_part(struct gpume_vectors_reader *reader, struct part *part)
     return GPUME_OK;
 }
 
-/* Does the row ahead belong to the current field or, in formats without order, to its frame? */
+static bool same_shape(const struct gpume_vectors_block *a, const struct gpume_vectors_block *b)
+{
+    return a->shape_w == b->shape_w && a->shape_h == b->shape_h;
+}
+
+/* Is it the place where a grid begins? */
+static bool is_origin(const struct gpume_vectors_block *block)
+{
+    return block->x == 0 && block->y == 0 && block->candidate == 0;
+}
+
+/* Can the block follow the last one in a field? A block's candidates stand together; shapes follow
+ * one another, each from the origin, or are the parts of a partition, in any order. */
+static bool follows(struct gpume_vectors_reader *reader, const struct gpume_vectors_block *block)
+{
+    const struct part *part = &reader->parts[0];
+    const struct gpume_vectors_block *first = part->blocks, *last = first + part->count - 1;
+    const int order = compare_places(last, block);
+    if (same_shape(last, block) &&
+        (order < 0 || (order == 0 && block->candidate > last->candidate))) {
+        return true;
+    }
+    if (!(reader->field.columns & GPUME_VECTORS_SHAPE)) {
+        return false;
+    }
+    if (is_origin(block)) {
+        return !reader->divided && !same_shape(first, block);
+    }
+    reader->divided = true;
+    return true;
+}
+
+/* Does the row ahead belong to the current field or, in formats without order, to its frame? Blocks
+ * of a field may differ in their references. */
 static int check_order(struct gpume_vectors_reader *reader, bool *belongs)
 {
     const struct gpume_vectors_field *field = &reader->field;
     const struct part *part = &reader->parts[0];
     const struct gpume_vectors_row *row = &reader->ahead;
-    struct gpume_stream *stream = reader->input.stream;
     const bool any_order = reader->format->any_order;
-    const bool same_ref =
-        any_order || !(field->columns & GPUME_VECTORS_REF) || row->ref == part->ref;
-    *belongs = row->frame == field->frame && same_ref;
     if (row->frame < field->frame) {
-        return gpume_stream_refuse(stream, "frames are not in rising order");
+        return gpume_stream_refuse(reader->input.stream, "frames are not in rising order");
     }
-    if (row->frame == field->frame && !same_ref && row->ref < part->ref) {
-        return gpume_stream_refuse(stream, "references of a frame are not in rising order");
-    }
-    if (*belongs && !any_order &&
-        compare_places(&part->blocks[part->count - 1], &row->block) >= 0) {
-        return gpume_stream_refuse(stream, "blocks are not in raster order");
+    *belongs = row->frame == field->frame && (any_order || follows(reader, &row->block));
+    if (row->frame == field->frame && !*belongs &&
+        (!(field->columns & GPUME_VECTORS_REF) || row->ref == part->blocks[part->count - 1].ref)) {
+        return gpume_stream_refuse(reader->input.stream, "blocks are not in raster order");
     }
     return GPUME_OK;
 }
@@ -274,7 +300,7 @@ static int check_order(struct gpume_vectors_reader *reader, bool *belongs)
 static void show(struct gpume_vectors_reader *reader, const struct part *part)
 {
     struct gpume_vectors_field *field = &reader->field;
-    field->ref = part->ref;
+    field->ref = part->blocks[0].ref;
     field->count = part->count;
     field->blocks = part->blocks;
     field->width = field->height = 0;
@@ -292,6 +318,7 @@ static int read_parts(struct gpume_vectors_reader *reader)
     int status = GPUME_OK;
     bool belongs = true;
     reader->parts[0].count = reader->parts[1].count = 0;
+    reader->divided = false;
     reader->field.frame = reader->ahead.frame;
     reader->field.time_us = reader->ahead.time_us;
     while (belongs) {

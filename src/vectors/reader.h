@@ -19,7 +19,7 @@ struct gpume_vectors_source {
     const char *path;
     const struct gpume_vectors_format *format; /* NULL: recognised by the first bytes */
     uint32_t block;      /* in formats with one vector per pixel: side of the blocks; 0: 1 */
-    uint64_t memory_max; /* for blocks, 24 bytes each; 0: no limit */
+    uint64_t memory_max; /* for blocks, sizeof(struct gpume_vectors_block) each; 0: no limit */
     struct gpume_log log;
 };
 
@@ -27,9 +27,10 @@ struct gpume_vectors_source {
 int gpume_vectors_reader_open(
     struct gpume_vectors_reader **reader, const struct gpume_vectors_source *source);
 
-/* The next field, as a list of blocks; NULL after the last. Fields come by rising frame and, within
- * a frame, by rising reference. Blocks are at most GPUME_READ_BLOCK_MAX wide and high and lie
- * inside a picture whose sides are GPUME_READ_SIDE_MAX + GPUME_READ_BLOCK_MAX. */
+/* The next field, as a list of blocks; NULL after the last. Fields come by rising frame. A frame
+ * has one for each reference, or one whose blocks differ in their references. Blocks are at most
+ * GPUME_READ_BLOCK_MAX wide and high and lie inside a picture whose sides are GPUME_READ_SIDE_MAX +
+ * GPUME_READ_BLOCK_MAX. */
 int gpume_vectors_reader_next(
     struct gpume_vectors_reader *reader, const struct gpume_vectors_field **field);
 

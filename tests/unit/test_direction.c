@@ -87,6 +87,11 @@ static uint32_t list_ready(const struct gpume_params *p, uint64_t sent)
     while (ready < count && list[ready].frame < end && list[ready].ref < end) {
         ready++;
     }
+    /* With several distances, the fields of a target come together. */
+    while (p->distance_count > 1 && ready > 0 && ready < count &&
+           list[ready - 1].frame == list[ready].frame) {
+        ready--;
+    }
     return ready;
 }
 

@@ -171,7 +171,7 @@ static void test_options(void)
     params.distances[1] = 1;
     params.distance_count = 2;
     REQUIRE_EQUAL(make(&params, &plan), GPUME_OK);
-    REQUIRE_EQUAL(plan.reach, 5);
+    REQUIRE_EQUAL(plan.reach, 6);
     REQUIRE_EQUAL(plan.requests, 4);
     REQUIRE_EQUAL(plan.references, 1);
     REQUIRE_EQUAL(plan.run_bytes, 0);

@@ -2,7 +2,8 @@
 /*
  * The schedule against a literal list of the tasks: every direction, lists of distances, ranges of
  * targets, with params.best_reference and with hidden tasks. Each task comes as soon as its frames
- * and those of all tasks before it have been sent, and what the plan says about tasks holds.
+ * and those of all tasks before it have been sent, with several distances those of its target, and
+ * what the plan says about tasks holds.
  */
 #include "harness.h"
 #include "plans.h"
@@ -85,6 +86,12 @@ static bool same(const struct gpume_request *a, const struct gpume_request *b)
            memcmp(a->task.more, b->task.more, a->task.more_count * sizeof(*a->task.more)) == 0;
 }
 
+/* Of the task that a hidden one serves. */
+static uint64_t target_of(const struct gpume_request *request)
+{
+    return request->hidden ? request->task.reference : request->task.target;
+}
+
 /* Tasks that are the same however many frames follow: the common beginning of what they would be
  * after so many frames and after many more. */
 static uint32_t count_certain(const struct gpume_plan *plan, uint64_t frames)
@@ -97,6 +104,11 @@ static uint32_t count_certain(const struct gpume_plan *plan, uint64_t frames)
         count++;
     }
     while (count > 0 && now.requests[count - 1].hidden) { /* they come with the task they serve */
+        count--;
+    }
+    /* With several distances, the tasks of a target come together. */
+    while (plan->distance_count > 1 && count > 0 && count < later.count &&
+           target_of(&later.requests[count - 1]) == target_of(&later.requests[count])) {
         count--;
     }
     return count;

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sinks/border.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define SHARE_MAX 0.01 /* more suggests a wider window */
+
+uint64_t gpume_border_blocks(const struct gpume_field *field)
+{
+    return field->part_count > 0 ? field->part_count : (uint64_t)field->blocks_x * field->blocks_y;
+}
+
+/* The window in units of vectors; axes without any displacement have no border. */
+struct limits {
+    int x, y;
+};
+
+static bool touches(struct limits limits, struct gpume_vector vector)
+{
+    return (limits.x > 0 && abs(vector.dx) == limits.x) ||
+           (limits.y > 0 && abs(vector.dy) == limits.y);
+}
+
+static bool block_touches(struct limits limits, const struct gpume_layer *layer, size_t i)
+{
+    const bool two = layer->refs2 && layer->refs2[i] != GPUME_NONE;
+    return touches(limits, layer->vectors[i]) || (two && touches(limits, layer->vectors2[i]));
+}
+
+uint64_t gpume_border_count(const struct gpume_field *field, const struct gpume_params *params)
+{
+    const uint64_t blocks = gpume_border_blocks(field);
+    const struct limits limits = {(int)(params->window_x * field->vector_units),
+        (int)(params->window_y * field->vector_units)};
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < blocks; i++) {
+        const struct gpume_part first = {0, (uint32_t)i, 0};
+        const struct gpume_part *part = field->part_count > 0 ? &field->parts[i] : &first;
+        count += block_touches(limits, field->layers[part->layer], part->block);
+    }
+    return count;
+}
+
+static uint32_t wider(uint32_t window)
+{
+    const uint32_t twice = 2 * window + 2;
+    return window == 0 ? 0 : twice < GPUME_WINDOW_MAX ? twice : GPUME_WINDOW_MAX;
+}
+
+void gpume_border_try(
+    uint64_t count, uint64_t blocks, const struct gpume_params *params, char window[32])
+{
+    const uint32_t x = wider(params->window_x), y = wider(params->window_y);
+    window[0] = '\0';
+    if ((double)count <= SHARE_MAX * (double)blocks ||
+        (x == params->window_x && y == params->window_y)) {
+        return;
+    }
+    if (params->window_x == params->window_y) {
+        snprintf(window, 32, "%" PRIu32, x);
+    } else {
+        snprintf(window, 32, "%" PRIu32 "x%" PRIu32, x, y);
+    }
+}
+
+void gpume_border_text(uint64_t count, uint64_t blocks, const struct gpume_params *params,
+    char text[GPUME_BORDER_TEXT_BYTES])
+{
+    char window[32];
+    gpume_border_try(count, blocks, params, window);
+    snprintf(text, GPUME_BORDER_TEXT_BYTES, "%.1f %% of vectors touch the window's border%s%s",
+        blocks > 0 ? 100 * (double)count / (double)blocks : 0, window[0] ? "; try -w " : "",
+        window);
+}
