@@ -16,7 +16,8 @@
 static const char *const directions[] = {"past", "future", "both", NULL};
 static const char *const compats[] = {"ffmpeg", NULL};
 static const char *const residual_modes[] = {"absolute", "signed", NULL};
-static const char *const overlay_styles[] = {"arrows", "flow", "cost", "blocks", NULL};
+static const char *const overlay_styles[] = {
+    "arrows", "flow", "cost", "blocks", "confidence", NULL};
 static const char *const overlay_keys[] = {"auto", "on", "off", NULL};
 
 static const struct gpume_option table[] = {
@@ -118,7 +119,7 @@ static const struct gpume_option table[] = {
                 "pattern (.png .ppm .bmp .jpg)",
         .brief = "target frames with their motion drawn on top"},
     {GPUME_ROW_CHOICE("overlay-style", "STYLE", OPTIONS, overlay_style, overlay_styles),
-        .help = "arrows, flow, cost or blocks (default arrows)", .needs = "overlay"},
+        .help = "arrows, flow, cost, blocks or confidence (default arrows)", .needs = "overlay"},
     {GPUME_ROW_CHOICE("overlay-key", "auto|on|off", OPTIONS, overlay_key, overlay_keys),
         .help = "draw a colour key in a corner; auto: only if it covers little of the picture "
                 "(default auto)",
@@ -223,6 +224,10 @@ static int check_pictures(
     const char *end = options->report ? strrchr(options->report, '.') : NULL;
     if (gpume_line_has(line, "report-pictures") && (!end || strcmp(end, ".html") != 0)) {
         return gpume_refuse(GPUME_INVALID, "--report-pictures: needs --report FILE.html");
+    }
+    if (gpume_line_has(line, "overlay-style") &&
+        options->overlay_style == GPUME_OVERLAY_CONFIDENCE && !options->params.confidence) {
+        return gpume_refuse(GPUME_INVALID, "--overlay-style confidence: needs --confidence");
     }
     if (options->residual_signed && !options->residual) {
         return gpume_refuse(GPUME_INVALID, "--residual-mode signed: needs --residual FILE");

@@ -156,6 +156,15 @@ static void label_costs(struct ramp *ramp)
     }
 }
 
+/* In percent of the second best cost. */
+static void label_confidence(struct ramp *ramp)
+{
+    ramp->count = 2;
+    ramp->places[1] = 1;
+    snprintf(ramp->labels[0], sizeof(ramp->labels[0]), "0");
+    snprintf(ramp->labels[1], sizeof(ramp->labels[1]), "100");
+}
+
 static void label_ranks(struct ramp *ramp, uint64_t blocks)
 {
     ramp->count = 2;
@@ -164,14 +173,23 @@ static void label_ranks(struct ramp *ramp, uint64_t blocks)
     snprintf(ramp->labels[1], sizeof(ramp->labels[1]), "0");
 }
 
-static struct gpume_sprite *make_ramp(
-    enum gpume_overlay_style style, double side, int margin, uint64_t blocks)
+static uint64_t blocks_of(const struct gpume_overlay_options *options)
 {
+    return gpume_div_up(options->width, options->block_w) *
+           gpume_div_up(options->height, options->block_h);
+}
+
+static struct gpume_sprite *make_ramp(
+    const struct gpume_overlay_options *options, double side, int margin)
+{
+    const enum gpume_overlay_style style = options->style;
     struct ramp ramp = {.count = 0};
     if (side >= LABELS_MIN && style == GPUME_OVERLAY_COST) {
         label_costs(&ramp);
-    } else if (side >= LABELS_MIN) {
-        label_ranks(&ramp, blocks);
+    } else if (side >= LABELS_MIN && style == GPUME_OVERLAY_CONFIDENCE) {
+        label_confidence(&ramp);
+    } else if (side >= LABELS_MIN && !options->parts) {
+        label_ranks(&ramp, blocks_of(options));
     }
     const double pad = side / 24 > 2 ? side / 24 : 2;
     const int width = (int)(1.8 * side), height = (int)(ramp.count > 0 ? side * 0.42 : side * 0.3);
@@ -183,12 +201,6 @@ static struct gpume_sprite *make_ramp(
 }
 
 /* --- when and how large */
-
-static uint64_t blocks_of(const struct gpume_overlay_options *options)
-{
-    return gpume_div_up(options->width, options->block_w) *
-           gpume_div_up(options->height, options->block_h);
-}
 
 /* How many cells in a row of that many pixels have their centre, where the mark is, within reach of
  * the row's end. */
@@ -230,9 +242,8 @@ struct gpume_sprite *gpume_key_create(const struct gpume_overlay_options *option
         return make_empty();
     }
     const int margin = (int)(side / 10) + 2;
-    struct gpume_sprite *sprite =
-        is_wheel ? make_wheel(style, (int)side, margin)
-                 : make_ramp(style, RAMP_SCALE * side, margin, blocks_of(options));
+    struct gpume_sprite *sprite = is_wheel ? make_wheel(style, (int)side, margin)
+                                           : make_ramp(options, RAMP_SCALE * side, margin);
     if (sprite && !wanted && !covers_little(sprite, options)) {
         free(sprite);
         return make_empty();

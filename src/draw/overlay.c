@@ -23,18 +23,25 @@
 
 struct gpume_overlay {
     struct gpume_overlay_options options;
-    uint32_t cell_w, cell_h; /* a block in pixels of the picture */
-    uint32_t cell;           /* the smaller of these */
-    double longest;          /* vector in the window */
+    uint32_t cell;  /* the smaller side of the smallest block, in pixels of the picture */
+    double longest; /* vector in the window */
     struct gpume_plane picture;
     struct gpume_sprite *key, *dot;
-    struct gpume_sprite **arrows; /* by dy and dx; NULL: not drawn yet */
+    struct gpume_sprite **arrows; /* by dy and dx in whole pixels; NULL: not drawn yet */
     size_t arrow_count, kept_bytes;
 };
 
 /* A block's position in the picture. */
 struct rectangle {
     uint32_t x, y, width, height;
+};
+
+/* What is drawn of a block. */
+struct look {
+    struct rectangle place;
+    double dx, dy; /* pixels */
+    uint32_t cost, second;
+    double rank; /* from 0, the costliest, to 1 */
 };
 
 static uint8_t *row_of(const struct gpume_plane *plane, uint32_t y)
@@ -89,9 +96,8 @@ int gpume_overlay_create(struct gpume_overlay **result, const struct gpume_overl
         return GPUME_NOMEM;
     }
     overlay->options = *options;
-    overlay->cell_w = options->block_w * options->scale;
-    overlay->cell_h = options->block_h * options->scale;
-    overlay->cell = overlay->cell_w < overlay->cell_h ? overlay->cell_w : overlay->cell_h;
+    overlay->cell = options->scale *
+                    (options->block_w < options->block_h ? options->block_w : options->block_h);
     overlay->longest = hypot(options->window_x, options->window_y);
     overlay->picture = (struct gpume_plane){
         .data = malloc(3 * width * height),
@@ -156,14 +162,33 @@ static void enlarge(const struct gpume_overlay *overlay, const struct gpume_plan
 
 /* --- fills */
 
-static struct rectangle place_of(const struct gpume_overlay *overlay, uint32_t bx, uint32_t by)
+static struct rectangle place_of(
+    const struct gpume_overlay *overlay, const struct gpume_layer *layer, uint32_t index)
 {
     const struct gpume_plane *const picture = &overlay->picture;
-    struct rectangle place = {.x = bx * overlay->cell_w, .y = by * overlay->cell_h};
+    const uint32_t width = layer->block_w * overlay->options.scale;
+    const uint32_t height = layer->block_h * overlay->options.scale;
+    struct rectangle place = {
+        .x = index % layer->blocks_x * width, .y = index / layer->blocks_x * height};
     const uint32_t right = picture->width - place.x, below = picture->height - place.y;
-    place.width = right < overlay->cell_w ? right : overlay->cell_w;
-    place.height = below < overlay->cell_h ? below : overlay->cell_h;
+    place.width = right < width ? right : width;
+    place.height = below < height ? below : height;
     return place;
+}
+
+/* rank_last: the rank of the cheapest block. */
+static struct look look_of(const struct gpume_overlay *overlay, const struct gpume_field *field,
+    const struct gpume_layer *layer, uint32_t index, double rank, double rank_last)
+{
+    const double units = field->vector_units;
+    return (struct look){
+        .place = place_of(overlay, layer, index),
+        .dx = layer->vectors[index].dx / units,
+        .dy = layer->vectors[index].dy / units,
+        .cost = layer->costs[index],
+        .second = layer->second ? layer->second[index] : GPUME_NONE,
+        .rank = rank_last > 0 ? rank / rank_last : 0,
+    };
 }
 
 static void fill(const struct gpume_overlay *overlay, const struct rectangle *place,
@@ -213,48 +238,47 @@ static void draw_edges(const struct gpume_overlay *overlay, const struct rectang
     fill(overlay, &left, line, place->x > 0 ? share : 0);
 }
 
-static struct gpume_colour flow_colour(
-    const struct gpume_overlay *overlay, const struct gpume_vector *vector)
+static struct gpume_colour flow_colour(const struct gpume_overlay *overlay, const struct look *look)
 {
     const double longest = overlay->longest > 0 ? overlay->longest : 1;
-    return gpume_colour_of_motion(-vector->dx / longest, -vector->dy / longest);
+    return gpume_colour_of_motion(-look->dx / longest, -look->dy / longest);
 }
 
-static struct gpume_colour cost_colour(
-    const struct gpume_overlay *overlay, const struct rectangle *place, uint32_t cost)
+static struct gpume_colour cost_colour(const struct gpume_overlay *overlay, const struct look *look)
 {
     const uint32_t scale = overlay->options.scale;
-    const double pixels = (double)(place->width / scale) * (place->height / scale);
-    const double steps = cost / pixels / (double)(1u << (overlay->options.bits - 8));
+    const double pixels = (double)(look->place.width / scale) * (look->place.height / scale);
+    const double steps = look->cost / pixels / (double)(1u << (overlay->options.bits - 8));
     return gpume_colour_of_cost(steps);
 }
 
-static struct gpume_colour rank_colour(const struct gpume_layer *layer, uint32_t rank)
+/* 0 where there is no other candidate. */
+static struct gpume_colour confidence_colour(const struct look *look)
 {
-    const double last = (double)layer->blocks_x * layer->blocks_y - 1;
-    return gpume_colour_of_heat(last > 0 ? 1 - rank / last : 1);
+    const bool alone = look->second == GPUME_NONE;
+    const double close = look->second > 0 ? (double)look->cost / look->second : 1;
+    return gpume_colour_of_heat(alone ? 0 : close);
 }
 
 /* --- marks */
 
 /* Draws the mark in the middle of the block's visible part. */
-static int draw_mark(
-    struct gpume_overlay *overlay, const struct rectangle *place, const struct gpume_vector *vector)
+static int draw_mark(struct gpume_overlay *overlay, const struct look *look)
 {
     const struct gpume_overlay_options *options = &overlay->options;
-    const size_t column = (size_t)(vector->dx + (int32_t)options->window_x);
-    const size_t row = (size_t)(vector->dy + (int32_t)options->window_y);
+    const int32_t dx = (int32_t)lround(look->dx), dy = (int32_t)lround(look->dy);
+    const size_t column = (size_t)(dx + (int32_t)options->window_x);
+    const size_t row = (size_t)(dy + (int32_t)options->window_y);
     const size_t index = row * (2 * (size_t)options->window_x + 1) + column;
-    const bool is_dot = vector->dx == 0 && vector->dy == 0;
+    const bool is_dot = dx == 0 && dy == 0;
     assert(index < overlay->arrow_count);
     if (!is_dot && !overlay->arrows[index]) {
         if (overlay->kept_bytes > KEPT_BYTES) {
             forget_arrows(overlay);
         }
         /* Most vectors are short; the root spreads their lengths. */
-        struct gpume_sprite *arrow = gpume_sprite_arrow(overlay->cell, -vector->dx, -vector->dy,
-            sqrt(hypot(vector->dx, vector->dy) / overlay->longest),
-            gpume_colour_of_direction(-vector->dx, -vector->dy));
+        struct gpume_sprite *arrow = gpume_sprite_arrow(overlay->cell, -dx, -dy,
+            sqrt(hypot(dx, dy) / overlay->longest), gpume_colour_of_direction(-dx, -dy));
         if (!arrow) {
             return GPUME_NOMEM;
         }
@@ -262,42 +286,63 @@ static int draw_mark(
         overlay->kept_bytes += gpume_sprite_bytes(arrow);
     }
     gpume_sprite_put(is_dot ? overlay->dot : overlay->arrows[index], &overlay->picture,
-        (int64_t)place->x + place->width / 2, (int64_t)place->y + place->height / 2);
+        (int64_t)look->place.x + look->place.width / 2,
+        (int64_t)look->place.y + look->place.height / 2);
     return GPUME_OK;
 }
 
-static int draw_block(struct gpume_overlay *overlay, const struct gpume_layer *layer,
-    const struct rectangle *place, size_t index)
+static int draw_block(struct gpume_overlay *overlay, const struct look *look)
 {
     switch (overlay->options.style) {
     case GPUME_OVERLAY_ARROWS:
-        return draw_mark(overlay, place, &layer->vectors[index]);
+        return draw_mark(overlay, look);
     case GPUME_OVERLAY_FLOW:
-        tint(overlay, place, flow_colour(overlay, &layer->vectors[index]));
+        tint(overlay, &look->place, flow_colour(overlay, look));
         break;
     case GPUME_OVERLAY_COST:
-        fill(overlay, place, cost_colour(overlay, place, layer->costs[index]),
-            GPUME_COLOUR_COST_SHARE);
+        fill(overlay, &look->place, cost_colour(overlay, look), GPUME_COLOUR_COST_SHARE);
         break;
     case GPUME_OVERLAY_BLOCKS:
-        fill(overlay, place, rank_colour(layer, layer->ranks[index]), RANK_SHARE);
-        draw_edges(overlay, place);
+        fill(overlay, &look->place, gpume_colour_of_heat(1 - look->rank), RANK_SHARE);
+        draw_edges(overlay, &look->place);
+        break;
+    case GPUME_OVERLAY_CONFIDENCE:
+        fill(overlay, &look->place, confidence_colour(look), GPUME_COLOUR_COST_SHARE);
         break;
     }
     return GPUME_OK;
 }
 
-int gpume_overlay_draw(struct gpume_overlay *overlay, const struct gpume_plane *rgb,
-    const struct gpume_layer *layer, struct gpume_plane *picture)
+static int draw_parts(struct gpume_overlay *overlay, const struct gpume_field *field)
 {
     int status = GPUME_OK;
-    enlarge(overlay, rgb);
-    for (uint32_t by = 0; by < layer->blocks_y; by++) {
-        for (uint32_t bx = 0; bx < layer->blocks_x; bx++) {
-            const struct rectangle place = place_of(overlay, bx, by);
-            GPUME_TRY(draw_block(overlay, layer, &place, (size_t)by * layer->blocks_x + bx));
-        }
+    for (uint32_t i = 0; status == GPUME_OK && i < field->part_count; i++) {
+        const struct gpume_part *part = &field->parts[i];
+        const struct look look = look_of(overlay, field, field->layers[part->layer], part->block,
+            part->rank, field->part_count - 1.0);
+        status = draw_block(overlay, &look);
     }
+    return status;
+}
+
+static int draw_layer(struct gpume_overlay *overlay, const struct gpume_field *field)
+{
+    const struct gpume_layer *layer = field->layers[0];
+    const uint32_t blocks = layer->blocks_x * layer->blocks_y;
+    int status = GPUME_OK;
+    for (uint32_t i = 0; status == GPUME_OK && i < blocks; i++) {
+        const struct look look = look_of(overlay, field, layer, i, layer->ranks[i], blocks - 1.0);
+        status = draw_block(overlay, &look);
+    }
+    return status;
+}
+
+int gpume_overlay_draw(struct gpume_overlay *overlay, const struct gpume_plane *rgb,
+    const struct gpume_field *field, struct gpume_plane *picture)
+{
+    int status;
+    enlarge(overlay, rgb);
+    GPUME_TRY(field->part_count > 0 ? draw_parts(overlay, field) : draw_layer(overlay, field));
     gpume_sprite_put(
         overlay->key, &overlay->picture, overlay->picture.width, overlay->picture.height);
     *picture = overlay->picture;

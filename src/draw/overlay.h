@@ -2,7 +2,8 @@
 /*
  * src/draw draws motion over frames; it is the only folder that includes cairo.
  *
- * An overlay draws a layer of a field over the target frame. It shows how the content moved since
+ * An overlay draws a field's first layer, or the blocks that a partition chose, over the target
+ * frame. It shows how the content moved since
  * the reference, which is -(dx,dy), the motion that a viewer sees. The same frame and field always
  * give the same bytes. One thread per overlay.
  */
@@ -17,7 +18,10 @@ enum gpume_overlay_style {
     GPUME_OVERLAY_ARROWS, /* one arrow per block, coloured by direction; a dot for (0,0) */
     GPUME_OVERLAY_FLOW,   /* blocks tinted by the Middlebury colour wheel, over the frame in gray */
     GPUME_OVERLAY_COST,   /* each block's cost per pixel as heat, over the frame in gray */
-    GPUME_OVERLAY_BLOCKS, /* the grid, blocks shaded by rank, over the frame in gray */
+    GPUME_OVERLAY_BLOCKS, /* outlines of blocks, shaded by rank, over the frame in gray */
+    /* How close the second best match comes, as heat, over the frame in gray: dark where the best
+     * one is alone, light where another does as well. For fields with confidence. */
+    GPUME_OVERLAY_CONFIDENCE,
 };
 
 #define GPUME_OVERLAY_SCALE_MAX 16u
@@ -30,8 +34,9 @@ struct gpume_overlay;
 
 struct gpume_overlay_options {
     uint32_t width, height, bits; /* of the frames */
-    uint32_t block_w, block_h;    /* of the layers that are drawn, pixels */
-    uint32_t window_x, window_y;
+    uint32_t block_w, block_h;    /* the smallest blocks that are drawn, pixels */
+    bool parts;                   /* of a partition, whose number differs from field to field */
+    uint32_t window_x, window_y;  /* pixels */
     enum gpume_overlay_style style;
     uint32_t scale; /* 1 to GPUME_OVERLAY_SCALE_MAX: side of the square that shows a pixel */
     enum gpume_overlay_key key;
@@ -45,7 +50,7 @@ int gpume_overlay_create(
  * width * scale x height * scale such triples in memory of the overlay, valid until the next call.
  * GPUME_NOMEM. */
 int gpume_overlay_draw(struct gpume_overlay *overlay, const struct gpume_plane *rgb,
-    const struct gpume_layer *layer, struct gpume_plane *picture);
+    const struct gpume_field *field, struct gpume_plane *picture);
 
 /* Sets *overlay to NULL. NULL is fine. */
 void gpume_overlay_destroy(struct gpume_overlay **overlay);

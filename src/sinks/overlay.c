@@ -29,15 +29,29 @@ static int overlay_check(
     return gpume_picture_check_name(path, shape->single, 0, true, log);
 }
 
+/* The block that marks must fit into: the run's, or the smallest that a partition can choose. */
+static struct gpume_block_size smallest_block(const struct gpume_run *run)
+{
+    struct gpume_block_size size = {run->block_w, run->block_h};
+    for (uint32_t i = 0; run->params.partition && i < run->params.shape_count; i++) {
+        const struct gpume_block_size shape = run->params.shapes[i];
+        size.width = shape.width < size.width ? shape.width : size.width;
+        size.height = shape.height < size.height ? shape.height : size.height;
+    }
+    return size;
+}
+
 static int make_overlay(struct overlay_sink *self)
 {
     const struct gpume_run *run = self->sink.run;
+    const struct gpume_block_size smallest = smallest_block(run);
     const struct gpume_overlay_options options = {
         .width = run->params.width,
         .height = run->params.height,
         .bits = run->params.bits,
-        .block_w = run->block_w,
-        .block_h = run->block_h,
+        .block_w = smallest.width,
+        .block_h = smallest.height,
+        .parts = run->params.partition,
         .window_x = run->params.window_x,
         .window_y = run->params.window_y,
         .style = run->overlay_style,
@@ -84,7 +98,7 @@ static int overlay_field(struct gpume_sink *sink, const struct gpume_field *fiel
     struct overlay_sink *self = (struct overlay_sink *)sink;
     struct gpume_plane rgb, drawn;
     GPUME_TRY(sink->run->take_colour(sink->run->colours, field->frame, &rgb));
-    status = gpume_overlay_draw(self->overlay, &rgb, field->layers[0], &drawn);
+    status = gpume_overlay_draw(self->overlay, &rgb, field, &drawn);
     if (status != GPUME_OK) {
         return gpume_log_fail(&sink->run->log, status,
             "the overlay of frame %" PRIu64 ": out of memory", field->frame);

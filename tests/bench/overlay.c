@@ -80,17 +80,21 @@ static int measure_drawing(enum gpume_overlay_style style, uint32_t block, unsig
         .scale = 1};
     const struct gpume_plane rgb = {
         .data = samples, .stride = 3 * WIDTH, .width = WIDTH, .height = HEIGHT, .bits = 8};
-    const struct gpume_layer layer = {.blocks_x = (WIDTH + block - 1) / block,
+    const struct gpume_layer layer = {.block_w = block,
+        .block_h = block,
+        .blocks_x = (WIDTH + block - 1) / block,
         .blocks_y = (HEIGHT + block - 1) / block,
         .vectors = vectors,
         .costs = costs,
         .ranks = ranks};
+    const struct gpume_layer *const layers[] = {&layer};
+    const struct gpume_field field = {.vector_units = 1, .layer_count = 1, .layers = layers};
     struct gpume_overlay *overlay = NULL;
     struct gpume_plane picture;
     int status = gpume_overlay_create(&overlay, &options);
     for (unsigned i = 0; i < frames && status == 0; i++) {
         const uint64_t before = gpume_clock_thread_ns();
-        status = gpume_overlay_draw(overlay, &rgb, &layer, &picture);
+        status = gpume_overlay_draw(overlay, &rgb, &field, &picture);
         times[i] = gpume_clock_thread_ns() - before;
     }
     printf("%-6s block %-8u %6.1f ms\n", names[style], block, median_ms(frames));

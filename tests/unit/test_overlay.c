@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A gray frame and its layer of blocks. */
+/* A gray frame and its layer of blocks; with parts, those of two layers. */
 struct scene {
     struct gpume_overlay_options options;
     struct gpume_plane rgb;
@@ -18,6 +18,10 @@ struct scene {
     struct gpume_vector *vectors;
     uint32_t *costs, *ranks;
     size_t blocks;
+    uint32_t units; /* 0 = 1 */
+    const struct gpume_layer *second;
+    const struct gpume_part *parts;
+    uint32_t part_count;
 };
 
 static struct scene make_scene(
@@ -41,6 +45,7 @@ static struct scene make_scene(
             .bits = 8},
     };
     struct gpume_layer *layer = &scene.layer;
+    layer->block_w = layer->block_h = block;
     layer->blocks_x = (width + block - 1) / block;
     layer->blocks_y = (height + block - 1) / block;
     scene.blocks = (size_t)layer->blocks_x * layer->blocks_y;
@@ -73,13 +78,19 @@ static void fill_field(struct scene *scene, uint64_t seed)
 static uint8_t *draw(const struct scene *scene, struct gpume_plane *picture)
 {
     struct gpume_overlay *overlay = NULL;
+    const struct gpume_layer *const layers[] = {&scene->layer, scene->second};
+    const struct gpume_field field = {.vector_units = scene->units ? scene->units : 1,
+        .layer_count = 2,
+        .layers = layers,
+        .parts = scene->parts,
+        .part_count = scene->part_count};
     REQUIRE_EQUAL(gpume_overlay_create(&overlay, &scene->options), GPUME_OK);
-    REQUIRE_EQUAL(gpume_overlay_draw(overlay, &scene->rgb, &scene->layer, picture), GPUME_OK);
+    REQUIRE_EQUAL(gpume_overlay_draw(overlay, &scene->rgb, &field, picture), GPUME_OK);
     const size_t bytes = (size_t)picture->stride * picture->height;
     uint8_t *copy = malloc(bytes);
     memcpy(copy, picture->data, bytes);
     /* A second time over the first. */
-    REQUIRE_EQUAL(gpume_overlay_draw(overlay, &scene->rgb, &scene->layer, picture), GPUME_OK);
+    REQUIRE_EQUAL(gpume_overlay_draw(overlay, &scene->rgb, &field, picture), GPUME_OK);
     REQUIRE(memcmp(copy, picture->data, bytes) == 0);
     gpume_overlay_destroy(&overlay);
     REQUIRE(overlay == NULL);
@@ -203,15 +214,84 @@ static void check_fills(void)
     }
 }
 
+/* Quarter pixels: hues by the vector in pixels, arrows by the nearest whole one. */
+static void check_fractions(void)
+{
+    struct gpume_plane picture, whole;
+    struct scene scene = make_scene(16, 8, 8, 1, GPUME_OVERLAY_FLOW);
+    memset(scene.rgb.data, 255, 16 * 8 * 3);
+    scene.units = 4;
+    scene.vectors[0] = (struct gpume_vector){-18, 10};
+    uint8_t *bytes = draw(&scene, &picture);
+    const double longest = hypot(16, 8);
+    REQUIRE(
+        is_colour(at(&picture, 3, 3), gpume_colour_of_motion(4.5 / longest, -2.5 / longest), 1));
+    free(bytes);
+    scene.options.style = GPUME_OVERLAY_ARROWS;
+    scene.vectors[0] = (struct gpume_vector){64, -32}; /* the window's corner */
+    scene.vectors[1] = (struct gpume_vector){1, 1};    /* a dot */
+    bytes = draw(&scene, &picture);
+    scene.units = 1;
+    scene.vectors[0] = (struct gpume_vector){16, -8};
+    scene.vectors[1] = (struct gpume_vector){0, 0};
+    uint8_t *others = draw(&scene, &whole);
+    REQUIRE(memcmp(bytes, others, (size_t)picture.stride * picture.height) == 0);
+    free(bytes);
+    free(others);
+    free_scene(&scene);
+}
+
+/* A picture of 16x16: the left half one block of 8x16, the right half two blocks of 8x8. */
+static void check_parts(void)
+{
+    const struct gpume_vector vectors[2] = {{0, 0}, {0, 0}};
+    const uint32_t costs[2] = {8 * 16 * 255, 0}, ranks[2] = {0, 1};
+    const struct gpume_layer halves = {.block_w = 8,
+        .block_h = 16,
+        .blocks_x = 2,
+        .blocks_y = 1,
+        .vectors = vectors,
+        .costs = costs,
+        .ranks = ranks};
+    const struct gpume_part parts[] = {{1, 0, 0}, {0, 1, 1}, {0, 3, 2}};
+    struct gpume_plane picture;
+    struct scene scene = make_scene(16, 16, 8, 1, GPUME_OVERLAY_COST);
+    scene.second = &halves;
+    scene.parts = parts;
+    scene.part_count = 3;
+    scene.costs[3] = 64 * 255;
+    uint8_t *bytes = draw(&scene, &picture);
+    REQUIRE(memcmp(at(&picture, 4, 2), at(&picture, 4, 14), 3) == 0);
+    REQUIRE(memcmp(at(&picture, 4, 2), at(&picture, 12, 14), 3) == 0); /* as costly per pixel */
+    REQUIRE(at(&picture, 12, 2)[0] < at(&picture, 12, 14)[0]);
+    free(bytes);
+    free_scene(&scene);
+}
+
+/* Dark where the best match is alone or much better, light where another is as good. */
+static void check_confidence(void)
+{
+    const uint32_t second[3] = {GPUME_NONE, 1000, 100};
+    struct gpume_plane picture;
+    struct scene scene = make_scene(24, 8, 8, 1, GPUME_OVERLAY_CONFIDENCE);
+    scene.layer.second = second;
+    scene.costs[0] = scene.costs[1] = scene.costs[2] = 100;
+    uint8_t *bytes = draw(&scene, &picture);
+    REQUIRE(at(&picture, 4, 4)[0] < at(&picture, 12, 4)[0]);
+    REQUIRE(at(&picture, 12, 4)[0] + 50 < at(&picture, 20, 4)[0]);
+    free(bytes);
+    free_scene(&scene);
+}
+
 /* Any size, block, style and scale: for sanitizers, and for the key. */
 static void check_sizes(void)
 {
     static const uint32_t sizes[][2] = {{1, 1}, {3, 5}, {16, 16}, {130, 9}, {9, 130}, {300, 200}};
     static const uint32_t blocks[] = {4, 8, 20, 64, 128};
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]) * 5 * 4 * 2; i++) {
-        const uint32_t *const size = sizes[i / 40];
-        const enum gpume_overlay_style style = (enum gpume_overlay_style)(i / 2 % 4);
-        struct scene scene = make_scene(size[0], size[1], blocks[i / 8 % 5], i % 2 ? 3 : 1, style);
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]) * 5 * 5 * 2; i++) {
+        const uint32_t *const size = sizes[i / 50];
+        const enum gpume_overlay_style style = (enum gpume_overlay_style)(i / 2 % 5);
+        struct scene scene = make_scene(size[0], size[1], blocks[i / 10 % 5], i % 2 ? 3 : 1, style);
         struct gpume_plane picture;
         scene.options.key = GPUME_OVERLAY_KEY_ON;
         fill_field(&scene, i + 1);
@@ -233,6 +313,7 @@ static void check_rectangles(void)
     struct gpume_plane picture;
     struct scene scene = make_scene(16, 16, 8, 2, GPUME_OVERLAY_FLOW);
     scene.options.block_w = 16;
+    scene.layer.block_w = 16;
     scene.layer.blocks_x = 1;
     scene.vectors[0].dx = -16;
     (void)draw(&scene, &picture);
@@ -251,7 +332,7 @@ static void check_limits(void)
     REQUIRE_EQUAL(gpume_overlay_create(&overlay, &options), GPUME_INVALID);
     gpume_overlay_destroy(&overlay);
     /* The window (0,0) has no arrows, and nothing to divide by. */
-    for (int style = 0; style < 4; style++) {
+    for (int style = 0; style < 5; style++) {
         struct gpume_plane picture;
         struct scene scene = make_scene(40, 40, 8, 4, (enum gpume_overlay_style)style);
         scene.options.window_x = scene.options.window_y = 0;
@@ -266,6 +347,9 @@ int main(void)
     check_arrows();
     check_zero();
     check_fills();
+    check_fractions();
+    check_parts();
+    check_confidence();
     check_sizes();
     check_rectangles();
     check_limits();
