@@ -20,11 +20,24 @@ static int refuse(const char *option, const char *why)
 
 int gpume_compat_check(const struct gpume_estimate_options *options, const struct gpume_line *line)
 {
+    static const char *const unknown[] = {"partition", "subpel", "lambda", "qp", "metric",
+        "best-reference", "bidirectional", "candidates", "confidence"};
     const struct gpume_params *params = &options->params;
     if (options->common.input_count == 2) {
         return gpume_refuse(GPUME_INVALID,
             "--compat ffmpeg: the filter takes a video, not two pictures; give a "
             "pattern such as frame%%d.png, or leave it out");
+    }
+    for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++) {
+        if (gpume_line_has(line, unknown[i])) {
+            return gpume_refuse(GPUME_INVALID,
+                "--compat ffmpeg: the filter finds one whole-pixel vector by SAD for each block; "
+                "leave out --%s",
+                unknown[i]);
+        }
+    }
+    if (params->shape_count > 0) {
+        return refuse("--block with rectangles or a list", "the filter's blocks are equal squares");
     }
     if (params->block < BLOCK_MIN) {
         return gpume_refuse(GPUME_INVALID,
@@ -46,7 +59,7 @@ int gpume_compat_check(const struct gpume_estimate_options *options, const struc
             params->direction == GPUME_DIRECTION_PAST ? "--direction past" : "--direction future",
             "the filter always looks both ways");
     }
-    if (params->ref_distance != 1) {
+    if (params->ref_distance != 1 || params->distance_count > 1) {
         return refuse("--ref-distance", "the filter's references are the neighbouring frames");
     }
     if (options->prefilter.text) {

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/gallery.h"
 
+#include "sinks/shown.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,12 +88,11 @@ static uint32_t crop_start(uint32_t at, uint32_t side, uint32_t crop, uint32_t w
 }
 
 static int fill(const struct gpume_report_gallery *gallery, struct gpume_report_block *block,
-    const struct gpume_field *field, size_t index)
+    const struct gpume_field *field, const struct gpume_shown *shown)
 {
     unsigned char *const crops = block->crops;
-    const struct gpume_layer *layer = field->layers[0];
-    const uint32_t x = (uint32_t)(index % layer->blocks_x) * layer->block_w;
-    const uint32_t y = (uint32_t)(index / layer->blocks_x) * layer->block_h;
+    const struct gpume_layer *layer = shown->layer;
+    const uint32_t x = shown->x, y = shown->y;
     *block = (struct gpume_report_block){
         .frame = field->frame,
         .ref = field->ref,
@@ -98,9 +100,10 @@ static int fill(const struct gpume_report_gallery *gallery, struct gpume_report_
         .y = y,
         .width = least(layer->block_w, gallery->width - x),
         .height = least(layer->block_h, gallery->height - y),
-        .vector = layer->vectors[index],
-        .cost = layer->costs[index],
-        .rank = layer->ranks[index],
+        .vector = layer->vectors[shown->index],
+        .units = field->vector_units > 0 ? field->vector_units : 1,
+        .cost = layer->costs[shown->index],
+        .rank = shown->rank,
         .left = crop_start(x, layer->block_w, gallery->crop_width, gallery->width),
         .top = crop_start(y, layer->block_h, gallery->crop_height, gallery->height),
         .crops = crops,
@@ -123,9 +126,10 @@ static int fill(const struct gpume_report_gallery *gallery, struct gpume_report_
 
 /* By decreasing cost; equal costs stay in the order of arrival. */
 static int insert(
-    struct gpume_report_gallery *gallery, const struct gpume_field *field, size_t index)
+    struct gpume_report_gallery *gallery, const struct gpume_field *field, uint64_t index)
 {
-    const uint32_t cost = field->layers[0]->costs[index];
+    const struct gpume_shown shown = gpume_shown_at(field, index);
+    const uint32_t cost = shown.layer->costs[shown.index];
     size_t place = gallery->count;
     while (place > 0 && gallery->blocks[place - 1].cost < cost) {
         place--;
@@ -140,7 +144,7 @@ static int insert(
     memmove(&gallery->blocks[place + 1], &gallery->blocks[place],
         (gallery->count - place) * sizeof(block));
     gallery->count++;
-    const int status = fill(gallery, &block, field, index);
+    const int status = fill(gallery, &block, field, &shown);
     gallery->blocks[place] = block;
     return status;
 }
@@ -148,11 +152,12 @@ static int insert(
 int gpume_report_gallery_add(struct gpume_report_gallery *gallery, const struct gpume_field *field)
 {
     const struct gpume_layer *layer = field->layers[0];
-    const size_t blocks = (size_t)layer->blocks_x * layer->blocks_y;
-    size_t costliest[GPUME_REPORT_GALLERY_OF] = {0};
-    for (size_t i = 0; i < blocks; i++) {
-        if (layer->ranks[i] < GPUME_REPORT_GALLERY_OF) {
-            costliest[layer->ranks[i]] = i;
+    const uint64_t blocks = gpume_shown_count(field);
+    uint64_t costliest[GPUME_REPORT_GALLERY_OF] = {0};
+    for (uint64_t i = 0; i < blocks; i++) {
+        const uint32_t rank = field->part_count > 0 ? field->parts[i].rank : layer->ranks[i];
+        if (rank < GPUME_REPORT_GALLERY_OF) {
+            costliest[rank] = i;
         }
     }
     if (gallery->scale == 0) {
@@ -177,6 +182,13 @@ static void put_crops(const struct gpume_report_gallery *gallery,
     }
 }
 
+static void put_pixels(struct gpume_json *json, const char *key, int32_t value, uint32_t units)
+{
+    char digits[16];
+    snprintf(digits, sizeof(digits), "%.8g", (double)value / units);
+    gpume_json_digits(json, key, digits);
+}
+
 void gpume_report_gallery_put(
     const struct gpume_report_gallery *gallery, struct gpume_json *json, const char *key)
 {
@@ -190,8 +202,8 @@ void gpume_report_gallery_put(
         gpume_json_count(json, "y", block->y);
         gpume_json_count(json, "w", block->width);
         gpume_json_count(json, "h", block->height);
-        gpume_json_signed(json, "dx", block->vector.dx);
-        gpume_json_signed(json, "dy", block->vector.dy);
+        put_pixels(json, "dx", block->vector.dx, block->units);
+        put_pixels(json, "dy", block->vector.dy, block->units);
         gpume_json_count(json, "cost", block->cost);
         gpume_json_count(json, "rank", block->rank);
         if (gallery->with_crops) {

@@ -26,6 +26,7 @@ struct gpume_report_block {
     uint64_t frame, ref;
     uint32_t x, y, width, height; /* pixels of the video */
     struct gpume_vector vector;
+    uint32_t units; /* of the vector in a pixel */
     uint32_t cost, rank;
     uint32_t left, top;   /* of the crops in the video */
     unsigned char *crops; /* GPUME_REPORT_CROPS of columns * rows samples; may be NULL */

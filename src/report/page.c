@@ -150,6 +150,7 @@ static void put_pictures(struct gpume_json *json, const struct gpume_report_page
     gpume_json_count(json, "blocks_y", page->run->summary->blocks_y);
     gpume_json_count(json, "window_x", page->run->params.window_x);
     gpume_json_count(json, "window_y", page->run->params.window_y);
+    gpume_json_count(json, "units", page->run->params.subpel);
     gpume_json_count(json, "scale", picks ? gpume_report_encoder_scale(picks->encoder) : 1);
     gpume_json_text(json, "type",
         picks && !gpume_report_encoder_lossless(picks->encoder) ? "image/jpeg" : "image/png");

@@ -197,18 +197,24 @@ static void pack_vectors(
     struct gpume_bytes *bytes, const struct gpume_params *params, const struct gpume_field *field)
 {
     const uint64_t blocks = (uint64_t)field->blocks_x * field->blocks_y;
-    const uint32_t columns = 2 * params->window_x + 1, rows = 2 * params->window_y + 1;
-    const size_t width = columns * rows <= 0x100 ? 1 : columns * rows <= 0x10000 ? 2 : 3;
+    const uint32_t window_x = params->window_x * params->subpel;
+    const uint32_t window_y = params->window_y * params->subpel;
+    const uint32_t columns = 2 * window_x + 1, rows = 2 * window_y + 1;
+    const uint32_t vectors = columns * rows; /* at most 4097 x 4097 */
+    const size_t width = vectors <= 0x100       ? 1
+                         : vectors <= 0x10000   ? 2
+                         : vectors <= 0x1000000 ? 3
+                                                : 4;
     gpume_bytes_clear(bytes);
     if (blocks > GPUME_REPORT_BLOCKS_MAX) {
         return;
     }
     for (size_t i = 0; i < blocks; i++) {
-        const uint32_t dx = (uint32_t)(field->vectors[i].dx + (int32_t)params->window_x);
-        const uint32_t dy = (uint32_t)(field->vectors[i].dy + (int32_t)params->window_y);
+        const uint32_t dx = (uint32_t)(field->vectors[i].dx + (int32_t)window_x);
+        const uint32_t dy = (uint32_t)(field->vectors[i].dy + (int32_t)window_y);
         const uint32_t index = dy * columns + dx;
-        const unsigned char digits[3] = {
-            (unsigned char)index, (unsigned char)(index >> 8), (unsigned char)(index >> 16)};
+        const unsigned char digits[4] = {(unsigned char)index, (unsigned char)(index >> 8),
+            (unsigned char)(index >> 16), (unsigned char)(index >> 24)};
         gpume_bytes_put(bytes, digits, width);
     }
     for (size_t i = 0; i < blocks; i++) {

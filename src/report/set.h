@@ -46,9 +46,10 @@ struct gpume_report_draft {
     struct gpume_bytes vectors;
 };
 
-/* vectors: for every block the index of its vector in the window, in raster order from (-window_x,
- * -window_y), in as few bytes as any index needs, lowest byte first; then for every block its cost,
- * by gpume_bytes_number. Empty if there are more blocks than GPUME_REPORT_BLOCKS_MAX. */
+/* vectors: for every block the index of its vector in the window, in units and raster order from
+ * (-window_x, -window_y), in as few bytes as any index needs, lowest byte first; then for every
+ * block its cost, by gpume_bytes_number. Empty if there are more blocks than
+ * GPUME_REPORT_BLOCKS_MAX. */
 struct gpume_report_set {
     struct gpume_report_rating rating;
     struct gpume_bytes pictures[GPUME_REPORT_PICTURES];

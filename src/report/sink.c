@@ -156,11 +156,11 @@ static int json_field(struct gpume_sink *sink, const struct gpume_field *field)
 {
     struct report *self = (struct report *)sink;
     const struct gpume_sums *sums = &field->sums;
-    const uint64_t count = (uint64_t)field->blocks_x * field->blocks_y;
-    const double blocks = (double)count;
     struct gpume_report_statistics statistics;
     char row[1024], time[32], before[32], after[32];
     gpume_report_measure(&statistics, &self->cuts, &self->histogram, field);
+    const uint64_t count = statistics.blocks;
+    const double blocks = statistics.units * (double)count;
     if (gpume_report_gallery_add(&self->gallery, field) != GPUME_OK) {
         return refuse_memory(self);
     }
@@ -177,8 +177,9 @@ static int json_field(struct gpume_sink *sink, const struct gpume_field *field)
         field->frame, field->ref, time, count, sums->zero, sums->sad_before, sums->sad_after,
         sums->sse_before, sums->sse_after, before, after, (double)statistics.dx_sum / blocks,
         (double)statistics.dy_sum / blocks, statistics.length_mean_milli / 1000,
-        statistics.length_mean_milli % 1000, sqrt((double)statistics.length_max_squared),
-        statistics.cost_max, statistics.cut ? "true" : "false");
+        statistics.length_mean_milli % 1000,
+        sqrt((double)statistics.length_max_squared) / statistics.units, statistics.cost_max,
+        statistics.cut ? "true" : "false");
     gpume_json_digits(&self->json, NULL, row);
     return gpume_out_text(sink->out, ""); /* has it failed? */
 }
@@ -190,7 +191,7 @@ static int csv_field(struct gpume_sink *sink, const struct gpume_field *field)
     char row[GPUME_FRAME_ROW_BYTES], more[GPUME_REPORT_ROW_BYTES];
     gpume_report_measure(&statistics, &self->cuts, NULL, field);
     gpume_frame_row(row, &sink->run->params, field);
-    gpume_report_statistics_row(more, &statistics, field);
+    gpume_report_statistics_row(more, &statistics);
     (void)gpume_out_text(sink->out, row);
     (void)gpume_out_text(sink->out, ",");
     (void)gpume_out_text(sink->out, more);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/statistics.h"
 
+#include "sinks/shown.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -94,15 +96,26 @@ static bool is_cut(struct gpume_report_cuts *cuts, const struct gpume_field *fie
     return cut;
 }
 
+/* The nearest whole pixel, halves away from zero. */
+static int32_t nearest(int32_t value, int32_t units)
+{
+    return (value + (value < 0 ? -(units / 2) : units / 2)) / units;
+}
+
 void gpume_report_measure(struct gpume_report_statistics *statistics,
     struct gpume_report_cuts *cuts, struct gpume_report_histogram *histogram,
     const struct gpume_field *field)
 {
-    const size_t blocks = (size_t)field->blocks_x * field->blocks_y;
+    const int32_t units = field->vector_units > 0 ? (int32_t)field->vector_units : 1;
+    const uint64_t blocks = gpume_shown_count(field);
     double length_sum = 0;
-    *statistics = (struct gpume_report_statistics){.cut = is_cut(cuts, field)};
-    for (size_t i = 0; i < blocks; i++) {
-        const int32_t dx = field->vectors[i].dx, dy = field->vectors[i].dy;
+    *statistics = (struct gpume_report_statistics){
+        .blocks = blocks, .units = units, .cut = is_cut(cuts, field)};
+    for (uint64_t i = 0; i < blocks; i++) {
+        const struct gpume_part *part = field->part_count > 0 ? &field->parts[i] : NULL;
+        const struct gpume_layer *layer = field->layers[part ? part->layer : 0];
+        const size_t index = part ? part->block : (size_t)i;
+        const int32_t dx = layer->vectors[index].dx, dy = layer->vectors[index].dy;
         const uint32_t squared = (uint32_t)(dx * dx + dy * dy);
         statistics->dx_sum += dx;
         statistics->dy_sum += dy;
@@ -110,24 +123,25 @@ void gpume_report_measure(struct gpume_report_statistics *statistics,
         if (squared > statistics->length_max_squared) {
             statistics->length_max_squared = squared;
         }
-        if (field->costs[i] > statistics->cost_max) {
-            statistics->cost_max = field->costs[i];
+        if (layer->costs[index] > statistics->cost_max) {
+            statistics->cost_max = layer->costs[index];
         }
         if (histogram) {
-            const uint32_t x = histogram->bins_x[dx + (int32_t)histogram->window_x];
-            const uint32_t y = histogram->bins_y[dy + (int32_t)histogram->window_y];
+            const uint32_t x = histogram->bins_x[nearest(dx, units) + (int32_t)histogram->window_x];
+            const uint32_t y = histogram->bins_y[nearest(dy, units) + (int32_t)histogram->window_y];
             histogram->counts[(size_t)y * (2 * histogram->reach_x + 1) + x]++;
         }
     }
-    statistics->length_mean_milli = (uint64_t)llround(1000 * length_sum / (double)blocks);
+    statistics->length_mean_milli = (uint64_t)llround(1000 * length_sum / units / (double)blocks);
 }
 
-void gpume_report_statistics_row(char row[GPUME_REPORT_ROW_BYTES],
-    const struct gpume_report_statistics *statistics, const struct gpume_field *field)
+void gpume_report_statistics_row(
+    char row[GPUME_REPORT_ROW_BYTES], const struct gpume_report_statistics *statistics)
 {
-    const double blocks = (double)field->blocks_x * field->blocks_y;
+    const double units = statistics->units, blocks = units * (double)statistics->blocks;
     snprintf(row, GPUME_REPORT_ROW_BYTES, "%.3f,%.3f,%" PRIu64 ".%03" PRIu64 ",%.3f,%" PRIu32 ",%d",
         (double)statistics->dx_sum / blocks, (double)statistics->dy_sum / blocks,
         statistics->length_mean_milli / 1000, statistics->length_mean_milli % 1000,
-        sqrt((double)statistics->length_max_squared), statistics->cost_max, statistics->cut);
+        sqrt((double)statistics->length_max_squared) / units, statistics->cost_max,
+        statistics->cut);
 }

@@ -13,9 +13,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of one field. Lengths of vectors in pixels: the mean in thousandths, rounded; the largest
- * squared. */
+/* Of one field. Vectors count in its units, but for the mean of their lengths, which is in
+ * thousandths of a pixel, rounded. */
 struct gpume_report_statistics {
+    uint64_t blocks; /* that are shown */
+    double units;    /* in a pixel */
     int64_t dx_sum, dy_sum;
     uint64_t length_mean_milli;
     uint32_t length_max_squared;
@@ -63,7 +65,7 @@ void gpume_report_measure(struct gpume_report_statistics *statistics,
 
 /* A row of CSV with the columns GPUME_REPORT_COLUMNS. */
 #define GPUME_REPORT_COLUMNS "dx_mean,dy_mean,length_mean,length_max,cost_max,cut"
-void gpume_report_statistics_row(char row[GPUME_REPORT_ROW_BYTES],
-    const struct gpume_report_statistics *statistics, const struct gpume_field *field);
+void gpume_report_statistics_row(
+    char row[GPUME_REPORT_ROW_BYTES], const struct gpume_report_statistics *statistics);
 
 #endif

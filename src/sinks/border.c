@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "sinks/border.h"
 
+#include "sinks/shown.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #define SHARE_MAX 0.01 /* more suggests a wider window */
-
-uint64_t gpume_border_blocks(const struct gpume_field *field)
-{
-    return field->part_count > 0 ? field->part_count : (uint64_t)field->blocks_x * field->blocks_y;
-}
 
 /* The window in units of vectors; axes without any displacement have no border. */
 struct limits {
@@ -31,14 +28,14 @@ static bool block_touches(struct limits limits, const struct gpume_layer *layer,
 
 uint64_t gpume_border_count(const struct gpume_field *field, const struct gpume_params *params)
 {
-    const uint64_t blocks = gpume_border_blocks(field);
+    const uint64_t blocks = gpume_shown_count(field);
     const struct limits limits = {(int)(params->window_x * field->vector_units),
         (int)(params->window_y * field->vector_units)};
     uint64_t count = 0;
     for (uint64_t i = 0; i < blocks; i++) {
-        const struct gpume_part first = {0, (uint32_t)i, 0};
-        const struct gpume_part *part = field->part_count > 0 ? &field->parts[i] : &first;
-        count += block_touches(limits, field->layers[part->layer], part->block);
+        const struct gpume_part *part = field->part_count > 0 ? &field->parts[i] : NULL;
+        count +=
+            block_touches(limits, field->layers[part ? part->layer : 0], part ? part->block : i);
     }
     return count;
 }

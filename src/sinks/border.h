@@ -6,10 +6,8 @@
 
 #include "gpume/gpume.h"
 
-/* Blocks that a field's statistics count: the parts, or those of the first layer. */
-uint64_t gpume_border_blocks(const struct gpume_field *field);
-
-/* How many of these have a vector with |dx| = window x > 0 or |dy| = window y > 0. */
+/* How many of the blocks that are shown have a vector with |dx| = window x > 0 or |dy| = window y >
+ * 0. */
 uint64_t gpume_border_count(const struct gpume_field *field, const struct gpume_params *params);
 
 #define GPUME_BORDER_TEXT_BYTES 128

@@ -5,6 +5,7 @@
 #include "files/text_file.h"
 #include "sinks/border.h"
 #include "sinks/frame_row.h"
+#include "sinks/shown.h"
 #include "sinks/sink.h"
 
 #include <inttypes.h>
@@ -42,7 +43,7 @@ void gpume_frame_row(char row[GPUME_FRAME_ROW_BYTES], const struct gpume_params 
 {
     const uint64_t pixels = (uint64_t)params->width * params->height;
     const struct gpume_sums *sums = &field->sums;
-    const uint64_t blocks = gpume_border_blocks(field);
+    const uint64_t blocks = gpume_shown_count(field);
     char time[32], before[32], after[32];
     gpume_text_time(time, sizeof(time), field->time_us);
     gpume_text_psnr(before, sizeof(before), gpume_psnr(params->bits, pixels, sums->sse_before));

@@ -7,6 +7,7 @@
 
 #include "files/text_file.h"
 #include "sinks/border.h"
+#include "sinks/shown.h"
 #include "sinks/summary_statistics.h"
 
 #include <inttypes.h>
@@ -57,7 +58,7 @@ static void statistics_add(struct gpume_statistics *statistics, const struct gpu
     const uint64_t pixels = (uint64_t)params->width * params->height;
     const struct gpume_sums *sums = &field->sums;
     statistics->fields++;
-    statistics->blocks += gpume_border_blocks(field);
+    statistics->blocks += gpume_shown_count(field);
     statistics->border += gpume_border_count(field, params);
     total_add(&statistics->zero, sums->zero);
     total_add(&statistics->sad_before, sums->sad_before);

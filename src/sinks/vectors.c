@@ -48,6 +48,8 @@ static int open_as(struct gpume_sink *sink, const struct gpume_vectors_format *f
         .block_w = one ? run->block_w : 0,
         .block_h = one ? run->block_h : 0,
         .units = run->params.subpel,
+        .joined = run->params.best_reference,
+        .overlaps = run->params.shape_count > 1 && !run->params.partition,
         .candidates = run->params.candidates,
         .has_search = true,
         .bits = run->params.bits,

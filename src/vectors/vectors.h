@@ -77,6 +77,8 @@ struct gpume_vectors_info {
     uint32_t block_w, block_h;
     uint32_t units;      /* of vectors in a pixel: 1, 2 or 4; 0: 1 */
     uint32_t candidates; /* rows per block, at most; 0: 1 */
+    bool joined;         /* blocks of a field may differ in their references */
+    bool overlaps;       /* there are several shapes, each of which covers the picture */
     bool has_search;     /* are the members below known? */
     uint32_t bits, window_x, window_y;
     enum gpume_edge edge;

@@ -34,6 +34,8 @@
 struct gpume_vectors_writer {
     const struct gpume_vectors_format *format;
     struct gpume_vectors_info info;
+    unsigned known; /* columns of the source */
+    bool is_single; /* the format holds one match per block */
     struct gpume_log log;
     char *path;
     struct gpume_out_set *set;
@@ -96,6 +98,18 @@ static int check_needs(struct gpume_vectors_writer *writer)
     if (format->needs & ~info->columns) {
         snprintf(
             what, sizeof(what), "%s needs the costs of blocks, which are unknown", format->name);
+        return complain(writer, GPUME_INVALID, what);
+    }
+    const bool mixed = info->joined || (writer->known & GPUME_VECTORS_REF2);
+    const char *limit = writer->known & GPUME_VECTORS_CANDIDATE && writer->is_single
+                            ? "one match per block, not several candidates"
+                        : format->needs_grid && mixed
+                            ? "one reference for all blocks of a frame pair"
+                        : format->any_order && info->overlaps
+                            ? "one vector per place and direction, not several shapes"
+                            : NULL;
+    if (limit) {
+        snprintf(what, sizeof(what), "%s holds %s; choose csv, jsonl or npy", format->name, limit);
         return complain(writer, GPUME_INVALID, what);
     }
     if (format->needs_grid && info->block_w == 0) {
@@ -172,6 +186,8 @@ int gpume_vectors_writer_open(struct gpume_vectors_writer **result,
     if (self) {
         self->format = output->format;
         self->info = *info;
+        self->known = info->columns;
+        self->is_single = output->format->needs_grid || output->format->any_order;
         self->info.columns &= output->format->columns;
         self->info.units += self->info.units == 0;
         self->info.candidates += self->info.candidates == 0;

@@ -29,11 +29,21 @@ static struct gpume_run make_run(uint64_t expected)
 
 static struct gpume_field make_field(uint64_t frame, uint64_t sad_after)
 {
+    static const struct gpume_layer layer = {.block_w = SIDE,
+        .block_h = SIDE,
+        .blocks_x = 1,
+        .blocks_y = 1,
+        .vectors = vectors,
+        .costs = costs,
+        .ranks = ranks};
+    static const struct gpume_layer *const layers[] = {&layer};
     const struct gpume_plane plane = {samples, SIDE, SIDE, SIDE, 8};
     return (struct gpume_field){
         .frame = frame,
         .blocks_x = 1,
         .blocks_y = 1,
+        .vector_units = 1,
+        .layers = layers,
         .vectors = vectors,
         .costs = costs,
         .ranks = ranks,

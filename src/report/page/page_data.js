@@ -45,12 +45,12 @@ class Numbers {
 
 const byId = (id) => document.getElementById(id);
 const data = JSON.parse(byId("data").textContent);
-const [BLOCK_W, BLOCK_H = BLOCK_W] = String(data.parameters.block).split("x").map(Number); // pixels
+const [BLOCK_W, BLOCK_H = BLOCK_W] = String(data.parameters.block).split(",")[0].split("x").map(Number); // pixels
 
 /* An infinite PSNR, that of equal frames, is null. */
 function readFields() {
     const count = data.fields;
-    const blocks = data.blocks_per_field;
+    const blocks = data.totals.blocks / count; // with a partition, their mean
     const peak = 2 ** data.input.bits - 1;
     const pixels = data.input.width * data.input.height;
     const numbers = new Numbers(bytesOf(byId("fields").textContent));
@@ -74,10 +74,10 @@ function readFields() {
         table.sseAfter[i] = numbers.next();
         table.psnrBefore[i] = psnr(table.sseBefore[i]);
         table.psnrAfter[i] = psnr(table.sseAfter[i]);
-        table.dx[i] = numbers.signed() / blocks;
-        table.dy[i] = numbers.signed() / blocks;
+        table.dx[i] = numbers.signed() / data.units / blocks;
+        table.dy[i] = numbers.signed() / data.units / blocks;
         table.mean[i] = numbers.next() / 1000;
-        table.largest[i] = Math.sqrt(numbers.next());
+        table.largest[i] = Math.sqrt(numbers.next()) / data.units;
         const last = numbers.next();
         table.costliest[i] = Math.floor(last / 2);
         table.cut[i] = last % 2;

@@ -49,22 +49,24 @@ function blockAt(x, y) {
 /* Unpacks what pack_vectors of src/report/set.c wrote; ranks follow from the costs. */
 function readVectors(text) {
     const count = data.blocks_x * data.blocks_y;
-    const columns = 2 * data.window_x + 1;
-    const candidates = columns * (2 * data.window_y + 1);
-    const width = candidates <= 0x100 ? 1 : candidates <= 0x10000 ? 2 : 3;
+    const windowX = data.window_x * data.units;
+    const windowY = data.window_y * data.units;
+    const columns = 2 * windowX + 1;
+    const candidates = columns * (2 * windowY + 1);
+    const width = candidates <= 0x100 ? 1 : candidates <= 0x10000 ? 2 : candidates <= 0x1000000 ? 3 : 4;
     const bytes = bytesOf(text);
     if (bytes.length === 0) {
         return null;
     }
-    const found = { dx: new Int16Array(count), dy: new Int16Array(count), cost: new Float64Array(count),
+    const found = { dx: new Float32Array(count), dy: new Float32Array(count), cost: new Float64Array(count),
         rank: new Uint32Array(count) };
     for (let i = 0; i < count; i++) {
         let index = 0;
         for (let k = width - 1; k >= 0; k--) {
             index = index * 256 + bytes[i * width + k];
         }
-        found.dx[i] = index % columns - data.window_x;
-        found.dy[i] = Math.floor(index / columns) - data.window_y;
+        found.dx[i] = (index % columns - windowX) / data.units;
+        found.dy[i] = (Math.floor(index / columns) - windowY) / data.units;
     }
     const numbers = new Numbers(bytes, count * width);
     for (let i = 0; i < count; i++) {

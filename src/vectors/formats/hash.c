@@ -2,8 +2,9 @@
 /*
  * One line per field with the SHA-256 of its vectors and costs, like FFmpeg's framehash, so that
  * diff shows whether two runs agree. The hash covers the rows in the order of vectors.csv: dx and
- * dy in units of the run as 16-bit and the cost as a 32-bit little-endian number, then each further
- * column that the run asks for as a 64-bit number.
+ * dy in units of the run as 16-bit and the cost as a 32-bit little-endian number, then as 64-bit
+ * numbers the reference, where blocks of a frame differ in theirs, and each further column that the
+ * run asks for.
  */
 #include "base/status.h"
 #include "files/little_endian.h"
@@ -14,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ROW_BYTES (8u + 8u * (GPUME_BLOCK_COLUMNS - GPUME_BLOCK_SHAPE))
+#define ROW_BYTES (16u + 8u * (GPUME_BLOCK_COLUMNS - GPUME_BLOCK_SHAPE))
 #define FIRST_LINE "#format: gpume field hashes\n"
 
 /* The parameters that determine the vectors; engines and devices do not. */
@@ -23,20 +24,24 @@ static size_t hash_head(
 {
     const struct gpume_vectors_info *info = target->info;
     (void)rows;
-    char height[16] = "";
+    static const char *const metrics[] = {"sad", "satd", "ssd"};
+    char block[48] = "";
     if (info->block_h != info->block_w) {
-        snprintf(height, sizeof(height), "x%" PRIu32, info->block_h);
+        snprintf(block, sizeof(block), "#block: %" PRIu32 "x%" PRIu32 "\n", info->block_w,
+            info->block_h);
+    } else if (info->block_w > 0) { /* blocks of one shape */
+        snprintf(block, sizeof(block), "#block: %" PRIu32 "\n", info->block_w);
     }
     int length = snprintf(at, GPUME_VECTORS_HEAD_BYTES,
         FIRST_LINE "#version: 1\n#hash: SHA256\n"
-                   "#size: %" PRIu32 "x%" PRIu32 "\n#block: %" PRIu32 "%s\n",
-        info->width, info->height, info->block_w, height);
+                   "#size: %" PRIu32 "x%" PRIu32 "\n%s",
+        info->width, info->height, block);
     if (info->has_search) {
         length += snprintf(at + length, GPUME_VECTORS_HEAD_BYTES - (size_t)length,
             "#bits: %" PRIu32 "\n#window: %" PRIu32 "x%" PRIu32
-            "\n#edge: %s\n#metric: sad\n#prefilter: %.1000s\n",
+            "\n#edge: %s\n#metric: %s\n#prefilter: %.1000s\n",
             info->bits, info->window_x, info->window_y,
-            info->edge == GPUME_EDGE_INSIDE ? "inside" : "extend",
+            info->edge == GPUME_EDGE_INSIDE ? "inside" : "extend", metrics[info->metric],
             info->prefilter ? info->prefilter : "none");
     }
     length += snprintf(
@@ -51,6 +56,7 @@ static unsigned char *put_row(const struct gpume_vectors_info *info,
     at = gpume_le_put16(at, (uint16_t)(block->dx / divisor));
     at = gpume_le_put16(at, (uint16_t)(block->dy / divisor));
     at = gpume_le_put32(at, block->cost);
+    at = info->joined ? gpume_le_put64(at, block->ref) : at;
     for (unsigned i = GPUME_BLOCK_SHAPE; i < GPUME_BLOCK_COLUMNS; i++) {
         if (gpume_block_has(info->columns, i)) {
             at = gpume_le_put64(at, (uint64_t)gpume_block_number(block, i));
