@@ -53,29 +53,42 @@ uint bound_of_tile(ivec4 d)
     return uint(abs(d.x) + abs(d.y) + abs(d.z) + abs(d.w)) + 2u >> 2;
 }
 
+/* Of the boxes of a tile, or of one box, at p of the block. */
+uint bound_at(Words sums, ivec2 place, uint stride, ivec2 p)
+{
+    int i = p.y / BOX * BOXES_X + p.x / BOX;
+    int d = sum_at(sums, place + p, stride) - target_sums[i];
+    if (METRIC != GPUME_SPEC_METRIC_SATD || TILE == 4u) {
+        return bound_of_box(d);
+    }
+    place += p;
+    ivec3 others = ivec3(sum_at(sums, place + ivec2(BOX, 0), stride),
+        sum_at(sums, place + ivec2(0, BOX), stride), sum_at(sums, place + BOX, stride));
+    ivec3 ours =
+        ivec3(target_sums[i + 1], target_sums[i + BOXES_X], target_sums[i + BOXES_X + 1]);
+    return bound_of_tile(ivec4(d, others - ours));
+}
+
 /* Not more than D of v; it need not be larger than `most`. */
 uint bound(Comparison c, uvec2 boxes, uint plane_words, ivec2 v, uint most)
 {
-    const bool tiles = METRIC == GPUME_SPEC_METRIC_SATD && TILE == 8u;
-    const int step = tiles ? 8 : BOX;
+    const int step = METRIC == GPUME_SPEC_METRIC_SATD ? int(TILE) : BOX;
     ivec2 fraction = v & (UNITS - 1);
     ivec2 place = c.at + ivec2(PAD_X, WINDOW_Y) + (v >> UNITS_LOG2);
     Words sums = Words(far_element(boxes, uint(fraction.y * UNITS + fraction.x), plane_words, 4u));
     uint least = 0u;
+    if (c.size == BLOCK_SIZE && BLOCK_W <= 2 * step && BLOCK_H <= 2 * step) {
+        /* Without branches, so that all loads are under way together. */
+        [[unroll]] for (int y = 0; y < BLOCK_H; y += step) {
+            [[unroll]] for (int x = 0; x < BLOCK_W; x += step) {
+                least += bound_at(sums, place, c.stride, ivec2(x, y));
+            }
+        }
+        return least;
+    }
     for (int y = 0; y + step <= c.size.y && least <= most; y += step) {
         for (int x = 0; x + step <= c.size.x; x += step) {
-            int i = y / BOX * BOXES_X + x / BOX;
-            ivec2 p = place + ivec2(x, y);
-            int d = sum_at(sums, p, c.stride) - target_sums[i];
-            if (tiles) {
-                ivec3 others = ivec3(sum_at(sums, p + ivec2(BOX, 0), c.stride),
-                    sum_at(sums, p + ivec2(0, BOX), c.stride), sum_at(sums, p + BOX, c.stride));
-                ivec3 ours = ivec3(target_sums[i + 1], target_sums[i + BOXES_X],
-                    target_sums[i + BOXES_X + 1]);
-                least += bound_of_tile(ivec4(d, others - ours));
-            } else {
-                least += bound_of_box(d);
-            }
+            least += bound_at(sums, place, c.stride, ivec2(x, y));
         }
     }
     return least;

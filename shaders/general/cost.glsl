@@ -42,29 +42,33 @@ bool allowed(Comparison c, ivec2 v)
                (all(greaterThanEqual(low, ivec2(0))) && all(lessThanEqual(high, c.picture))));
 }
 
-/* Four samples that begin `shift` samples after a quad. */
-ivec4 shifted(ivec4 a, ivec4 b, uint shift)
+/* Four samples that begin `shift` samples after the first quad's start. */
+ivec4 shifted(QUAD first, QUAD second, uint shift)
 {
+#ifdef GPUME_WIDE
+    ivec4 a = unpack(first), b = unpack(second);
     ivec4 c = (shift & 1u) != 0u ? ivec4(a.yzw, b.x) : a;
     ivec2 d = (shift & 1u) != 0u ? b.yz : b.xy;
     return (shift & 2u) != 0u ? ivec4(c.zw, d) : c;
+#else
+    return unpack(first >> 8u * shift | second << 1u << 31u - 8u * shift);
+#endif
 }
 
-/* Differences of the four samples from (x,y) of the block on; 0 outside what is visible. */
+/* Differences of the four samples from p of the block on; 0 outside what is visible. Without
+ * branches, so that the loads of several calls are under way together. */
 ivec4 differences(Comparison c, Quads target, Quads match, uint to, uint from, uint shift, ivec2 p)
 {
-    if (p.y >= c.size.y) {
-        return ivec4(0);
-    }
-    uint offset = uint(p.y) * c.stride + uint(p.x) / 4u;
-    ivec4 t = unpack(target.at[to + offset]), a = unpack(match.at[from + offset]);
-    ivec4 r = shifted(a, unpack(match.at[from + offset + 1u]), shift);
+    uint offset = uint(min(p.y, c.size.y - 1)) * c.stride + uint(p.x) / 4u;
+    ivec4 t = unpack(target.at[to + offset]);
+    ivec4 r = shifted(match.at[from + offset], match.at[from + offset + 1u], shift);
 #ifdef GPUME_MEAN
     offset += c.other_from;
-    ivec4 b = unpack(c.other.at[offset]);
-    r = (r + shifted(b, unpack(c.other.at[offset + 1u]), c.other_shift) + 1) >> 1;
+    ivec4 o = shifted(c.other.at[offset], c.other.at[offset + 1u], c.other_shift);
+    r = (r + o + 1) >> 1;
 #endif
-    return mix(ivec4(0), t - r, lessThan(ivec4(0, 1, 2, 3) + p.x, ivec4(c.size.x)));
+    int visible = p.y < c.size.y ? c.size.x - p.x : 0;
+    return mix(ivec4(0), t - r, lessThan(ivec4(0, 1, 2, 3), ivec4(visible)));
 }
 
 /* Sums and differences of (x,y), (z,w), then of (x,z), (y,w). */
@@ -122,6 +126,9 @@ void set_other(inout Comparison c, uvec2 frame, ivec2 v, uint bits)
 }
 #endif
 
+/* Quads of a row whose loads are under way together: the largest of 1, 2 and 4 that divides it. */
+const int TOGETHER = ((BLOCK_W | 16) & -(BLOCK_W | 16)) / 4;
+
 /* The share `part` of `parts` in D of candidate v: the shares of all parts add up to it. Where one
  * passes `most`, the rest of it is left out. */
 uint difference_part(Comparison c, ivec2 v, uint part, uint parts, uint most)
@@ -142,10 +149,13 @@ uint difference_part(Comparison c, ivec2 v, uint part, uint parts, uint most)
         return sum;
     }
     for (int y = int(part); y < c.size.y && sum <= most; y += int(parts)) {
-        for (int x = 0; x < c.size.x; x += 4) {
-            ivec4 d = differences(c, target, match, to, from, shift, ivec2(x, y));
-            uvec4 u = uvec4(METRIC == GPUME_SPEC_METRIC_SSD ? d * d : abs(d));
-            sum += u.x + u.y + u.z + u.w;
+        for (int x = 0; x < c.size.x; x += 4 * TOGETHER) {
+            [[unroll]] for (int i = 0; i < TOGETHER; i++) {
+                ivec2 p = ivec2(x + 4 * i, y);
+                ivec4 d = differences(c, target, match, to, from, shift, p);
+                uvec4 u = uvec4(METRIC == GPUME_SPEC_METRIC_SSD ? d * d : abs(d));
+                sum += u.x + u.y + u.z + u.w;
+            }
         }
     }
     return sum;
