@@ -17,6 +17,7 @@ struct gpume_bench_options {
     struct gpume_shape_list shapes; /* the parameters follow it */
     struct gpume_source_choice source;
     uint32_t frames; /* frame pairs per input or clip; 0: not given */
+    double lambda;   /* negative: not given */
     double seconds;  /* for each row of the table */
     bool sort, reduce;
 };

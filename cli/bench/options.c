@@ -16,6 +16,8 @@
 /* Kinds of work: bits of a row's `uses`. */
 enum { GENERATED = 1, INPUT = 2, SEARCH = GENERATED | INPUT, ARRAYS = 4 };
 
+static const char *const predictors[] = {"zero", "median", NULL};
+
 static const struct gpume_option table[] = {
     {.heading = "Benchmark"},
     {GPUME_ROW("size", "WxH", size, OPTIONS, params.width), .min = 1, .max = 65536,
@@ -33,7 +35,16 @@ static const struct gpume_option table[] = {
     {GPUME_OPTION_BLOCK(OPTIONS, shapes), .uses = SEARCH},
     {GPUME_OPTION_WINDOW(OPTIONS, params.window_x), .uses = SEARCH},
     {GPUME_OPTION_EDGE(OPTIONS, params.edge), .uses = SEARCH},
+    {GPUME_OPTION_SUBPEL(OPTIONS, params.subpel), .uses = SEARCH},
+    {GPUME_OPTION_INTERPOLATION(OPTIONS, params.interpolation), .uses = SEARCH},
+    {GPUME_OPTION_SUBPEL_SEARCH(OPTIONS, params.subpel_search), .uses = SEARCH},
     {GPUME_OPTION_METRIC(OPTIONS, params.metric), .uses = SEARCH},
+    {GPUME_OPTION_LAMBDA(OPTIONS, lambda), .uses = SEARCH},
+    {GPUME_ROW_CHOICE("predictor", "zero|median", OPTIONS, params.predictor, predictors),
+        .help = "what a vector's bits are counted from: (0,0), or the median of neighbouring "
+                "vectors of the pass before (default zero)",
+        .uses = SEARCH, .needs = "lambda"},
+    {GPUME_OPTION_PASSES(OPTIONS, params.passes), .uses = SEARCH},
     {.heading = "Input"},
     {GPUME_ROW_NUMBER("frames", OPTIONS, frames, 1, FRAMES_MAX),
         .help = "number of frame pairs, 1 to 64 (default 3)", .uses = SEARCH},
@@ -73,6 +84,7 @@ static void set_defaults(void *opaque)
     struct gpume_bench_options *options = opaque;
     gpume_params_default(&options->params);
     options->source.stream = -1;
+    options->lambda = -1;
     options->seconds = 0.5;
 }
 
@@ -101,6 +113,7 @@ static int check(void *opaque, const struct gpume_line *line)
     int status = gpume_check_streams(&options->common, "pictures");
     status = status ? status : gpume_check_engine(&options->params);
     gpume_shape_list_apply(&options->shapes, &options->params);
+    gpume_lambda_apply(options->lambda, -1, &options->params);
     return status ? status : gpume_library_check(&options->params);
 }
 

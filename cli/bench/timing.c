@@ -25,8 +25,9 @@
 
 uint32_t gpume_bench_blocks(const struct gpume_params *params)
 {
-    const uint32_t block = params->block;
-    return ((params->width + block - 1) / block) * ((params->height + block - 1) / block);
+    const struct gpume_block_size square = {params->block, params->block};
+    const struct gpume_block_size first = params->shape_count > 0 ? params->shapes[0] : square;
+    return ((params->width - 1) / first.width + 1) * ((params->height - 1) / first.height + 1);
 }
 
 /* One axis: visible pixels times candidates, summed over the blocks. */

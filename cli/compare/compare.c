@@ -406,7 +406,7 @@ static const struct gpume_option table[] = {
                                                 "this side, a multiple of 4 from 4 to 128"},
     {GPUME_OPTION_OVERWRITE, .help = "replace an existing map"},
     {GPUME_OPTION_MAX_MEMORY(OPTIONS, memory_max),
-        .help = "refuse input whose frames need more memory, at 24 bytes per block, e.g. 500M or "
+        .help = "refuse input whose frames need more memory, at 88 bytes per block, e.g. 500M or "
                 "2GiB (default: no limit)"},
     {GPUME_OPTION_TIMEOUT, .help = "give up after this time (default: no limit)"},
     {.heading = "Messages"},

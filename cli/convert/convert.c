@@ -38,6 +38,7 @@ struct job {
     struct gpume_out_set set;
     struct gpume_vectors_writer *writer;
     struct gpume_vectors_ranker *ranker; /* NULL: ranks need not be computed */
+    uint32_t units; /* of its vectors in a pixel, as far as is known; 0: nothing yet */
     uint64_t fields, blocks;
 };
 
@@ -84,21 +85,24 @@ static int open_reader(const struct job *job, struct gpume_vectors_reader **read
     return status ? status : gpume_vectors_reader_next(*reader, first);
 }
 
-/* If the name can number only one field per frame, does a frame have two? Files are read once to
- * find out before anything is written; a pipe can only be checked on the way. */
-static enum gpume_exit check_pairs(const struct job *job)
+/* What must be known about the whole file before anything is written: does a frame have two fields,
+ * where the name can number only one, and which fractions of a pixel do vectors have? A pipe can
+ * only be checked on the way, by its first frame. */
+static enum gpume_exit look_ahead(struct job *job)
 {
     struct gpume_vectors_reader *reader = NULL;
     const struct gpume_vectors_field *field = NULL;
+    const bool numbers = check_name(job, true, NULL) == GPUME_OK;
     bool both = false;
-    if (gpume_text_is_special(job->source) || check_name(job, true, NULL) == GPUME_OK) {
+    if (gpume_text_is_special(job->source) || (numbers && !job->format->fixed_units)) {
         return GPUME_EXIT_DONE;
     }
     int status = open_reader(job, &reader, &field);
     while (status == GPUME_OK && field && !both) {
         const uint64_t last = field->frame;
+        job->units = gpume_vectors_units(field, job->units);
         status = gpume_vectors_reader_next(reader, &field);
-        both = status == GPUME_OK && field && field->frame == last;
+        both = !numbers && status == GPUME_OK && field && field->frame == last;
     }
     gpume_vectors_reader_close(&reader);
     if (both) {
@@ -115,8 +119,12 @@ static void warn_of_dropped(const struct job *job, unsigned columns)
         unsigned column;
         const char *name;
     } names[] = {{GPUME_VECTORS_REF, "references"}, {GPUME_VECTORS_COST, "costs"},
-        {GPUME_VECTORS_RANK, "ranks"}, {GPUME_VECTORS_TIME, "times"}};
-    char text[96] = "";
+        {GPUME_VECTORS_RANK, "ranks"}, {GPUME_VECTORS_TIME, "times"},
+        {GPUME_VECTORS_SHAPE, "shapes"}, {GPUME_VECTORS_BITS, "bits"},
+        {GPUME_VECTORS_REF2, "second references"}, {GPUME_VECTORS_SECOND, "second costs"},
+        {GPUME_VECTORS_TIES, "ties"}, {GPUME_VECTORS_TEXTURE, "texture"},
+        {GPUME_VECTORS_RETURN, "returns"}};
+    char text[160] = "";
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         const size_t used = strlen(text);
         if (names[i].column & columns & ~job->format->columns) {
@@ -141,8 +149,9 @@ static enum gpume_exit open_target(struct job *job, const struct gpume_vectors_f
     if (info.block_w == 0) {
         gpume_vectors_find_grid(first, &info);
     }
+    info.units = gpume_vectors_units(first, info.units > job->units ? info.units : job->units);
     if ((job->format->columns & GPUME_VECTORS_RANK) && (info.columns & GPUME_VECTORS_COST) &&
-        !(info.columns & GPUME_VECTORS_RANK)) {
+        !(info.columns & (GPUME_VECTORS_RANK | GPUME_VECTORS_SHAPE | GPUME_VECTORS_CANDIDATE))) {
         info.columns |= GPUME_VECTORS_RANK;
         if (gpume_vectors_ranker_create(&job->ranker, &console) != GPUME_OK) {
             return GPUME_EXIT_FAILED;
@@ -188,7 +197,7 @@ static enum gpume_exit work(struct job *job)
 {
     const struct gpume_vectors_field *field = NULL;
     enum gpume_exit result = check_target(job);
-    result = result ? result : check_pairs(job);
+    result = result ? result : look_ahead(job);
     result = result ? result : gpume_exit_of_reader(open_reader(job, &job->reader, &field));
     gpume_signals_keep();
     result = result ? result : open_target(job, field);
@@ -231,7 +240,7 @@ static const struct gpume_option table[] = {
                                                 "this side, a multiple of 4 from 4 to 128"},
     {GPUME_OPTION_OVERWRITE, .help = "replace an existing output"},
     {GPUME_OPTION_MAX_MEMORY(OPTIONS, memory_max),
-        .help = "refuse input whose frames need more memory, at 24 bytes per block, e.g. 500M or "
+        .help = "refuse input whose frames need more memory, at 88 bytes per block, e.g. 500M or "
                 "2GiB (default: no limit)"},
     {GPUME_OPTION_TIMEOUT, .help = "give up after this time (default: no limit)"},
     {.heading = "Messages"},

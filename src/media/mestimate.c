@@ -29,6 +29,10 @@ const char *gpume_mestimate_obstacle(const struct gpume_params *params)
     if (params->bits != 8) {
         return "it supports 8 bits only";
     }
+    if (params->shape_count > 0 || params->subpel > 1 || params->rate ||
+        params->metric != GPUME_METRIC_SAD) {
+        return "it finds one whole-pixel vector by SAD for each block of one size";
+    }
     if (params->block < BLOCK_MIN || (params->block & (params->block - 1)) != 0) {
         return "its block sides are powers of two from 8";
     }

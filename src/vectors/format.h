@@ -99,6 +99,7 @@ struct gpume_vectors_format {
     bool numbered;         /* one file per frame, named by a pattern */
     bool one_field;        /* per file: two per frame need a pattern with a pair of numbers */
     bool counted;          /* its header holds the number of rows */
+    bool fixed_units;      /* vectors count in the units of its info */
     bool any_order;        /* a frame's blocks may come in any order, as decoders write them */
     /* Can a file of this format begin with these bytes? NULL: cannot be recognised. */
     bool (*probe)(const unsigned char *head, size_t bytes);

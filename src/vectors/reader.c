@@ -19,6 +19,8 @@
 #define BLOCKS_FIRST 4096u /* initial capacity */
 #define PROBE_BYTES 1024u  /* that formats are recognised by */
 
+_Static_assert(sizeof(struct gpume_vectors_block) == 88, "as --max-memory of commands documents");
+
 /* The blocks of a field. */
 struct part {
     struct gpume_vectors_block *blocks;

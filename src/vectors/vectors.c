@@ -119,6 +119,19 @@ static struct gpume_vectors_block *fill_layers(const struct gpume_vectors_info *
     return to;
 }
 
+uint32_t gpume_vectors_units(const struct gpume_vectors_field *field, uint32_t so_far)
+{
+    uint32_t units = so_far > 0 ? so_far : 1;
+    for (size_t i = 0; i < field->count && units < GPUME_VECTORS_UNITS; i++) {
+        const struct gpume_vectors_block *block = &field->blocks[i];
+        const bool two = field->columns & GPUME_VECTORS_REF2;
+        const int32_t all = block->dx | block->dy | (two ? block->dx2 | block->dy2 : 0);
+        const uint32_t needed = all & 1 ? 4 : all & 2 ? 2 : 1;
+        units = needed > units ? needed : units;
+    }
+    return units;
+}
+
 size_t gpume_vectors_blocks(const struct gpume_field *results)
 {
     size_t count = results->part_count;

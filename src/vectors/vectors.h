@@ -97,6 +97,9 @@ static inline uint32_t gpume_vectors_blocks_y(const struct gpume_vectors_info *i
     return (info->height - 1) / info->block_h + 1;
 }
 
+/* The units that hold all vectors of the field's list: `so_far` or more. */
+uint32_t gpume_vectors_units(const struct gpume_vectors_field *field, uint32_t so_far);
+
 /* How many blocks a field's results have: its parts, or all blocks of all layers. */
 size_t gpume_vectors_blocks(const struct gpume_field *results);
 

@@ -406,6 +406,15 @@ int gpume_vectors_writer_field(
             field->frame, writer->format->name);
         return complain(writer, GPUME_INVALID, what);
     }
+    if (writer->format->fixed_units && field->blocks &&
+        gpume_vectors_units(field, writer->info.units) > writer->info.units) {
+        char what[160];
+        snprintf(what, sizeof(what),
+            "frame %" PRIu64 " has smaller fractions of a pixel than the frames before it, which "
+            "%s cannot hold; choose csv or jsonl",
+            field->frame, writer->format->name);
+        return complain(writer, GPUME_INVALID, what);
+    }
     GPUME_TRY(turn_to(writer, field));
     writer->target.field = field;
     GPUME_TRY(ops->field ? ops->field(&writer->target, writer->out) : put_rows(writer, field));

@@ -107,17 +107,17 @@ says "--max-memory allows 23999"
 expect 0 sort both --backend cpu --max-memory 24008 -o sorted -y
 refused sort both --backend cpu --max-memory 24000 -o never
 
-# Vectors: 24 bytes per block of a field, for both files when two are compared, for both directions if they are mixed.
-expect 0 convert a/vectors.csv all.csv --max-memory 1152
+# Vectors: 88 bytes per block of a field, for both files when two are compared, for both directions if they are mixed.
+expect 0 convert a/vectors.csv all.csv --max-memory 4224
 cmp a/vectors.csv all.csv || fail "converting under a limit"
-refused convert a/vectors.csv never.csv --max-memory 1151
-says "vectors.csv: line 49: the blocks of frame 1 (counted from 0) take more than the 1151 bytes that --max-memory"
-expect 0 compare a/vectors.csv a --max-memory 2304
-refused compare a/vectors.csv a --max-memory 2302
-says "take more than the 1151 bytes"
+refused convert a/vectors.csv never.csv --max-memory 4223
+says "vectors.csv: line 49: the blocks of frame 1 (counted from 0) take more than the 4223 bytes that --max-memory"
+expect 0 compare a/vectors.csv a --max-memory 8448
+refused compare a/vectors.csv a --max-memory 8446
+says "take more than the 4223 bytes"
 expect 0 -q clip.y4m --backend "$engine" --direction both --vectors mixed.csv --format extract_mvs
-expect 0 convert mixed.csv two.csv --max-memory 2304
-refused convert mixed.csv never.csv --max-memory 2303
+expect 0 convert mixed.csv two.csv --max-memory 8448
+refused convert mixed.csv never.csv --max-memory 8447
 # The bench: for each engine.
 expect 0 bench --backend cpu --size 64x48 --seconds 0.001 --max-memory 100M
 refused bench --backend cpu --size 64x48 --seconds 0.001 --max-memory 10K

@@ -174,6 +174,7 @@ const struct gpume_vectors_format gpume_vectors_extract_mvs = {
     .columns = GPUME_VECTORS_REF | GPUME_VECTORS_REF2,
     .any_order = true,
     .probe = mvs_probe,
+    .fixed_units = true,
     .writer = &writer,
     .reader = &reader,
 };

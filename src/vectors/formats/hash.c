@@ -121,5 +121,6 @@ const struct gpume_vectors_format gpume_vectors_hash = {
     .columns = GPUME_VECTORS_REF | GPUME_VECTORS_COST | GPUME_VECTORS_FURTHER,
     .needs = GPUME_VECTORS_COST,
     .probe = hash_probe,
+    .fixed_units = true,
     .writer = &writer,
 };

@@ -115,6 +115,7 @@ const struct gpume_vectors_format gpume_vectors_mv_extractor = {
     .numbered = true,
     .counted = true,
     .probe = dump_probe,
+    .fixed_units = true,
     .writer = &writer,
     .reader = &reader,
 };

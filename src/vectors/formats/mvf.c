@@ -247,6 +247,7 @@ const struct gpume_vectors_format gpume_vectors_mvf = {
     .columns = COLUMNS,
     .needs_grid = true,
     .probe = mvf_probe,
+    .fixed_units = true,
     .writer = &writer,
     .reader = &reader,
 };

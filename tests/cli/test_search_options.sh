@@ -1,0 +1,76 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Tables of runs with shapes, fractions, rate, several references, candidates and confidence: every
+# format that holds them gives them back, the others say what they cannot hold; predictors from a file;
+# the window's border; resuming with lists of distances.
+. "$(dirname "$0")/common.sh"
+make_clip clip.y4m 52 28 8 6
+
+# kept OPTIONS...: vectors.csv comes back through the formats with all columns.
+kept() {
+    expect 0 clip.y4m --backend "$engine" -q -y --vectors all.csv "$@"
+    for format in csv jsonl npy; do
+        expect 0 convert all.csv "back.$format" -q -y
+        expect 0 convert "back.$format" back.out --format csv -q -y
+        cmp all.csv back.out || fail "$format changes the table of $*"
+        expect 0 clip.y4m --backend "$engine" -q -y --vectors "direct.$format" "$@"
+        expect 0 convert "direct.$format" back.out --format csv -q -y
+        cmp all.csv back.out || fail "$format of the run differs from its table: $*"
+    done
+    expect 0 compare all.csv back.npy
+    expect 0 clip.y4m --backend "$engine" -q -y --vectors one.hash "$@"
+}
+kept --block 16,8x16,8
+head -1 all.csv | grep -qx 'frame,ref,x,y,w,h,dx,dy,cost,rank,shape' || fail "no column shape at the end"
+kept --block 16..4+rect --partition --lambda 6 --subpel 4 --metric satd --direction both
+kept --block 16 --subpel 2 --qp 20 --predictor median --candidates 3 --confidence --direction both
+head -1 all.csv | grep -qx 'frame,ref,x,y,w,h,dx,dy,cost,rank,bits,candidate,second,ties,texture,return' ||
+    fail "other columns: $(head -1 all.csv)"
+kept --block 16 --ref-distance 3,1 --bidirectional --lambda 2 --subpel 4
+head -1 all.csv | grep -qx 'frame,ref,x,y,w,h,dx,dy,cost,rank,bits,ref2,dx2,dy2' ||
+    fail "other columns: $(head -1 all.csv)"
+grep -q -e '-0,' -e '-0$' all.csv && fail "a vector of -0"
+
+# Fractions in the formats of others.
+expect 0 clip.y4m --backend "$engine" -q -y --block 8 --subpel 4 --vectors run.csv
+for name in run.mvf 'run%d.flo'; do
+    expect 0 convert run.csv "$name" -q -y
+    expect 0 convert "$name" back.csv --block 8 -q -y
+    cut -d , -f 1,3-8 run.csv >wanted
+    cut -d , -f "$(head -1 back.csv | grep -q ',ref,' && echo 1,3-8 || echo 1-7)" back.csv | cmp - wanted ||
+        fail "$name: quarters of a pixel"
+done
+expect 0 convert run.csv mvs.csv --format extract_mvs -q -y
+sed 1d mvs.csv | cut -d , -f 12 | sort -u | tr -d ' ' | grep -qx 4 || fail "motion_scale is not 4"
+expect 0 convert mvs.csv back.csv -q -y
+cut -d , -f 1-8 run.csv | cmp - back.csv || fail "extract_mvs: quarters of a pixel"
+
+# What a format cannot hold.
+expect 2 clip.y4m --backend "$engine" -y --candidates 2 --vectors x.mvf
+says "x.mvf: mvf holds one match per block, not several candidates; choose csv, jsonl or npy"
+expect 2 clip.y4m --backend "$engine" -y --best-reference --vectors x.mvf
+says "mvf holds one reference for all blocks"
+expect 2 clip.y4m --backend "$engine" -y --block 16,8 --vectors x.csv --format extract_mvs
+says "extract_mvs holds one vector per place and direction"
+expect 2 clip.y4m --backend "$engine" -y --block 16,8 --vectors x%d.flo
+says "flo needs blocks of one size"
+expect 2 clip.y4m --compat ffmpeg --subpel 4
+says "leave out --subpel"
+
+# Predictors: the run's own vectors cost the least bits; a file without a block is refused.
+expect 0 clip.y4m --backend "$engine" -q -y --lambda 4 --vectors first.csv
+expect 0 clip.y4m --backend "$engine" -q -y --lambda 0 --vectors plain.csv
+expect 0 clip.y4m --backend "$engine" -q -y --lambda 0 --predictor plain.csv --vectors again.csv
+cut -d , -f 11 again.csv | sed 1d | sort -u | grep -qx 2 || fail "the predictor is not the file's vector"
+sed '$d' plain.csv >short.csv
+expect 3 clip.y4m --backend "$engine" -q -y --lambda 4 --predictor short.csv --vectors x.csv
+says "--predictor short.csv: has no vector for the block of 8x8 at (48,24) of frame 5 in reference 4"
+expect 3 clip.y4m --backend "$engine" -q -y --lambda 4 --predictor missing.csv --vectors x.csv
+
+# The window's border, in the summary and in frames.csv.
+expect 0 clip.y4m --backend "$engine" -y -w 1 --confidence -o out
+grep -q "of vectors touch the window's border; try -w 4" "$scratch/out" || fail "no wider window is suggested"
+head -1 out/frames.csv | grep -q ',border,border_share$' || fail "no border in frames.csv"
+grep -q '"try_window": "4"' out/summary.json || fail "no window in summary.json"
+expect 0 clip.y4m --backend "$engine" -y -w 0 -o out
+grep -q "0.0 % of vectors touch the window's border$" "$scratch/out" || fail "a window of 0 has a border"
