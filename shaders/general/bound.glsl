@@ -11,6 +11,11 @@
  *          theirs, and rounding keeps the order.
  *
  * Boxes that are cut by the picture's edge, and tiles, do not count.
+ *
+ * With GPUME_MEAN the prediction of a sample t is (a + b + 1) >> 1 = (a + b + e) / 2, where b is
+ * the other match's, e 0 or 1. So with s = 2 t - b and x the sum of a less that of s, d lies from
+ * x / 2 to (x + BOX * BOX) / 2, and the least |d| counts. Coefficients of tiles are taken of the
+ * middle, from which each of four d is at most BOX * BOX / 4 away.
  */
 layout(constant_id = GPUME_SPEC_BOX) const int BOX = 8;
 
@@ -29,13 +34,40 @@ int sum_at(Words sums, ivec2 place, uint stride)
 #endif
 }
 
+#ifdef GPUME_MEAN
+/* Of the box at p, of 2 t - b. */
+int target_sum(Comparison c, ivec2 p)
+{
+    Quads target = Quads(c.target);
+    ivec2 place = c.at + ivec2(PAD_X, WINDOW_Y);
+    uint to = uint(place.y) * c.stride + uint(place.x) / 4u;
+    ivec4 sum = ivec4(0);
+    for (int y = p.y; y < p.y + BOX; y++) {
+        for (int x = p.x; x < p.x + BOX; x += 4) {
+            uint offset = uint(y) * c.stride + uint(x) / 4u;
+            sum += 2 * unpack(target.at[to + offset]) - other_samples(c, offset);
+        }
+    }
+    return sum.x + sum.y + sum.z + sum.w;
+}
+
+int difference_of(int x) { return x > 0 ? x / 2 : -(max(-x - BOX * BOX, 0) / 2); }
+#else
+int difference_of(int x) { return x; }
+#endif
+
 /* All of the workgroup calls it, and a barrier comes before a bound is asked for. */
 void load_target_sums(Comparison c, uvec2 boxes, uint lane, uint lanes)
 {
     for (uint i = lane; i < uint(BOXES_X * BOXES_Y); i += lanes) {
-        ivec2 box = ivec2(int(i) % BOXES_X, int(i) / BOXES_X);
-        target_sums[i] =
-            sum_at(Words(boxes), c.at + ivec2(PAD_X, WINDOW_Y) + box * BOX, c.stride);
+        ivec2 p = ivec2(int(i) % BOXES_X, int(i) / BOXES_X) * BOX;
+        if (all(lessThanEqual(p + BOX, c.size))) {
+#ifdef GPUME_MEAN
+            target_sums[i] = target_sum(c, p);
+#else
+            target_sums[i] = sum_at(Words(boxes), c.at + ivec2(PAD_X, WINDOW_Y) + p, c.stride);
+#endif
+        }
     }
 }
 
@@ -49,8 +81,12 @@ uint bound_of_box(int d)
 
 uint bound_of_tile(ivec4 d)
 {
-    d = hadamard4(d);
-    return uint(abs(d.x) + abs(d.y) + abs(d.z) + abs(d.w)) + 2u >> 2;
+#ifdef GPUME_MEAN
+    d = max(abs(hadamard4(2 * d + BOX * BOX)) / 4 - BOX * BOX, 0);
+#else
+    d = abs(hadamard4(d));
+#endif
+    return uint(d.x + d.y + d.z + d.w) + 2u >> 2;
 }
 
 /* Of the boxes of a tile, or of one box, at p of the block. */
@@ -59,7 +95,7 @@ uint bound_at(Words sums, ivec2 place, uint stride, ivec2 p)
     int i = p.y / BOX * BOXES_X + p.x / BOX;
     int d = sum_at(sums, place + p, stride) - target_sums[i];
     if (METRIC != GPUME_SPEC_METRIC_SATD || TILE == 4u) {
-        return bound_of_box(d);
+        return bound_of_box(difference_of(d));
     }
     place += p;
     ivec3 others = ivec3(sum_at(sums, place + ivec2(BOX, 0), stride),

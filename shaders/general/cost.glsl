@@ -55,6 +55,15 @@ ivec4 shifted(QUAD first, QUAD second, uint shift)
 #endif
 }
 
+#ifdef GPUME_MEAN
+/* offset: in quads, from the block's corner. */
+ivec4 other_samples(Comparison c, uint offset)
+{
+    uint from = c.other_from + offset;
+    return shifted(c.other.at[from], c.other.at[from + 1u], c.other_shift);
+}
+#endif
+
 /* Differences of the four samples from p of the block on; 0 outside what is visible. Without
  * branches, so that the loads of several calls are under way together. */
 ivec4 differences(Comparison c, Quads target, Quads match, uint to, uint from, uint shift, ivec2 p)
@@ -63,9 +72,7 @@ ivec4 differences(Comparison c, Quads target, Quads match, uint to, uint from, u
     ivec4 t = unpack(target.at[to + offset]);
     ivec4 r = shifted(match.at[from + offset], match.at[from + offset + 1u], shift);
 #ifdef GPUME_MEAN
-    offset += c.other_from;
-    ivec4 o = shifted(c.other.at[offset], c.other.at[offset + 1u], c.other_shift);
-    r = (r + o + 1) >> 1;
+    r = (r + other_samples(c, offset) + 1) >> 1;
 #endif
     int visible = p.y < c.size.y ? c.size.x - p.x : 0;
     return mix(ivec4(0), t - r, lessThan(ivec4(0, 1, 2, 3), ivec4(visible)));
@@ -162,18 +169,17 @@ uint difference_part(Comparison c, ivec2 v, uint part, uint parts, uint most)
 }
 
 /* What the bits of v cost. */
-uint price_of(ivec2 v, uint predictor)
+uint price_of(Comparison c, ivec2 v, uint predictor)
 {
-    return RATE != 0u ? gpume_rate_cost(LAMBDA, bits_of(v, predictor)) : 0u;
+    uint bits = bits_of(v, predictor);
+#ifdef GPUME_MEAN
+    bits += c.more_bits;
+#endif
+    return RATE != 0u ? gpume_rate_cost(LAMBDA, bits) : 0u;
 }
 
 /* The whole cost of v. */
 uint cost_of(Comparison c, ivec2 v, uint predictor)
 {
-    uint bits = RATE != 0u ? bits_of(v, predictor) : 0u;
-#ifdef GPUME_MEAN
-    bits += c.more_bits;
-#endif
-    uint price = RATE != 0u ? gpume_rate_cost(LAMBDA, bits) : 0u;
-    return difference_part(c, v, 0u, 1u, NONE) + price;
+    return difference_part(c, v, 0u, 1u, NONE) + price_of(c, v, predictor);
 }

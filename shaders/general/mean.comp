@@ -5,10 +5,10 @@
  * block is settled, unless this was the first turn: both vectors have been searched with the other
  * one as it is. Where the mean costs less than the block's result, it becomes the result.
  *
- * Grid: x and y count workgroups of LOCAL invocations, one per block; z = task. The invocations
- * take turns at the places of the window. Dispatches may share the places out, with a barrier
- * between them: all but the first continue from the best so far, and the last one refines it.
- * Shared memory: 2 words per invocation. Reads the searched surface and predictors; reads and
+ * Grid: x and y count workgroups of LOCAL invocations, one per block; z = task. Several dispatches
+ * may share the places of a large window, with barriers between them: each but the first continues
+ * from the best so far, and the last one refines it. Shared memory: 13 words per invocation, one
+ * per box of the block, and 9. Reads the searched surface, sums of boxes and predictors; reads and
  * writes means and results.
  */
 #version 450
@@ -20,66 +20,56 @@
 #include "common/shared.h"
 #include "general/general.glsl"
 #include "general/cost.glsl"
-#include "general/means.glsl"
 #include "general/places.glsl"
-
-layout(constant_id = GPUME_SPEC_LOCAL) const uint LOCAL = 64; /* a power of 2, 16 or more */
+#include "general/bound.glsl"
+#include "general/means.glsl"
 
 layout(local_size_x_id = GPUME_SPEC_LOCAL) in;
-layout(push_constant) uniform Push { gpume_mean_push pc; };
+layout(push_constant) uniform Push
+{
+    gpume_general_push pc;
+    uint turn;    /* even: the past vector is searched anew, else the future one */
+    uint is_last; /* of the turn's dispatches */
+};
 
-shared uvec2 offers[LOCAL]; /* cost, order */
+#include "general/search.glsl"
+
+bool is_candidate(ivec2 v)
+{
+    return allowed(comparison, v);
+}
 
 bool wins(uvec2 a, uvec2 b)
 {
     return a.x < b.x || (a.x == b.x && a.y < b.y);
 }
 
-/* The best of all invocations' offers, for all of them. */
-uvec2 best_offer(uvec2 offer)
-{
-    uint lane = gl_LocalInvocationIndex;
-    barrier();
-    offers[lane] = offer;
-    for (uint half_count = LOCAL / 2u; half_count > 0u; half_count /= 2u) {
-        barrier();
-        if (lane < half_count && wins(offers[lane + half_count], offers[lane])) {
-            offers[lane] = offers[lane + half_count];
-        }
-    }
-    barrier();
-    return offers[0];
-}
+const uint NEAR = 9u; /* a vector and its neighbours */
+shared uint near_sums[NEAR];
 
-uvec2 offer_of(Comparison c, ivec2 v, uint predictor)
+/* The best of v and its neighbours at distance `reach`, as cost and order; with reach 0 v alone. */
+uvec2 best_near(ivec2 v, int reach, uint lane)
 {
-    return uvec2(cost_of(c, v, predictor), order_of(v));
-}
-
-uvec2 search(Comparison c, uint predictor)
-{
+    uint count = reach > 0 ? NEAR : 1u, parts = max(LOCAL / count, PARTS_MAX);
     uvec2 best = uvec2(NONE);
-    for (uint i = pc.general.first + gl_LocalInvocationIndex; i < pc.general.end; i += LOCAL) {
-        ivec2 v = place_of(i);
-        if (allowed(c, v)) {
-            uvec2 offer = offer_of(c, v, predictor);
-            best = wins(offer, best) ? offer : best;
+    barrier();
+    if (lane < NEAR) {
+        near_sums[lane] = 0u;
+    }
+    barrier();
+    for (uint i = lane; i < count * parts; i += LOCAL) {
+        ivec2 w = v + reach * (ivec2(i % count % 3u, i % count / 3u) - 1);
+        if (is_candidate(w)) {
+            atomicAdd(near_sums[i % count], difference_part(comparison, w, i / count, parts, NONE));
         }
     }
-    return best_offer(best);
-}
-
-/* The best of a vector and its eight neighbours, at half a pixel, then at a quarter. */
-uvec2 refine(Comparison c, uint predictor, uvec2 best)
-{
-    uint lane = gl_LocalInvocationIndex;
-    for (int reach = FULL != 0u ? 0 : UNITS / 2; reach > 0; reach /= 2) {
-        ivec2 v = vector_of(best.y) + (ivec2(lane % 3u, lane / 3u) - 1) * reach;
-        uvec2 offer = uvec2(NONE);
-        if (lane < 9u && allowed(c, v)) {
-            offer = offer_of(c, v, predictor);
+    barrier();
+    for (uint i = 0u; i < count; i++) {
+        ivec2 w = v + reach * (ivec2(i % 3u, i / 3u) - 1);
+        uvec2 other = uvec2(near_sums[i] + price_of(comparison, w, predictor), order_of(w));
+        if (is_candidate(w) && wins(other, best)) {
+            best = other;
         }
-        best = best_offer(offer);
     }
     return best;
 }
@@ -88,15 +78,14 @@ uint predictor_of(uint q, uint block)
 {
     return RATE == 0u
                ? 0u
-               : words_of(General(pc.general.table).at.predictors, q, pc.general.layer.field_blocks)
-                     .at[block];
+               : words_of(General(pc.table).at.predictors, q, pc.layer.field_blocks).at[block];
 }
 
 /* The mean as the result of its block. */
 void take(Mean mean, uint z, uint block, uint bits)
 {
-    uint blocks = pc.general.layer.field_blocks;
-    gpume_general_table table = General(pc.general.table).at;
+    uint blocks = pc.layer.field_blocks;
+    gpume_general_table table = General(pc.table).at;
     words_of(table.costs, z, blocks).at[block] = mean.cost;
     words_of(table.refs, z, blocks).at[block] = mean.references[0];
     words_of(table.vectors, z, blocks).at[block] = mean.vectors[0];
@@ -109,10 +98,10 @@ void take(Mean mean, uint z, uint block, uint bits)
 
 void main()
 {
-    uint index = pc.general.block_first + group_index(), z = gl_WorkGroupID.z;
-    uint block = pc.general.layer.first + index, blocks = pc.general.layer.field_blocks;
-    General general = General(pc.general.table);
-    if (index >= pc.general.layer.blocks) {
+    uint lane = gl_LocalInvocationIndex, index = pc.block_first + group_index();
+    uint z = gl_WorkGroupID.z, block = pc.layer.first + index, blocks = pc.layer.field_blocks;
+    General general = General(pc.table);
+    if (index >= pc.layer.blocks) {
         return; /* the whole workgroup, here and below */
     }
     Means means = means_of(general.at.means, z, blocks);
@@ -120,42 +109,52 @@ void main()
     if (mean.is_settled != 0u) {
         return;
     }
-    uint side = pc.turn % 2u, other = 1u - side;
-    uint q = z * REFERENCES + mean.references[side];
-    uint other_q = z * REFERENCES + mean.references[other];
-    uint predictor = predictor_of(q, block);
-    Comparison c = comparison_of(pc.general, general.pairs[q], index);
-    ivec2 fixed_vector = unpack_vector(mean.vectors[other]);
-    uint fixed_bits = bits_of(fixed_vector, predictor_of(other_q, block));
-    set_other(c, general.pairs[other_q].reference, fixed_vector, fixed_bits);
-
-    uvec2 found = search(c, predictor);
-    if (pc.general.first > 0u && wins(mean.found, found)) {
-        found = mean.found;
+    uint side = turn % 2u, q = z * REFERENCES + mean.references[side];
+    uint other_q = z * REFERENCES + mean.references[1u - side];
+    ivec2 other_vector = unpack_vector(mean.vectors[1u - side]);
+    uint other_bits = bits_of(other_vector, predictor_of(other_q, block));
+    predictor = predictor_of(q, block);
+    boxes = general.pairs[q].reference_boxes;
+    comparison = comparison_of(pc, general.pairs[q], index);
+    set_other(comparison, general.pairs[other_q].reference, other_vector, other_bits);
+    if (pc.pruned != 0u) {
+        load_target_sums(comparison, uvec2(0u), lane, LOCAL);
     }
-    bool is_last = pc.general.end == pc.places;
-    if (is_last) {
-        found = refine(c, predictor, found);
+
+    /* Refinement may lead below the cost from a place that is above it. */
+    uvec2 found = pc.first > 0u ? mean.found : uvec2(NONE);
+    uint most = FULL != 0u || UNITS == 1 ? min(found.x, mean.cost) : found.x;
+    uvec2 other = search_block(most, lane).xy;
+    found = wins(other, found) ? other : found;
+    bool begins = is_last != 0u && turn == 0u; /* it has no cost yet */
+    int reach = is_last != 0u && FULL == 0u ? UNITS / 2 : 0;
+    while (begins || reach > 0) {
+        ivec2 v = begins ? unpack_vector(mean.vectors[side]) : vector_of(found.y);
+        uvec2 near = best_near(v, begins ? 0 : reach, lane);
+        if (begins) {
+            mean.cost = near.x;
+            begins = false;
+        } else {
+            found = near;
+            reach /= 2;
+        }
     }
     memoryBarrierBuffer(); /* all have read the mean */
     barrier();
-    if (gl_LocalInvocationIndex > 0u) {
+    if (lane > 0u) {
         return;
     }
     mean.found = found;
-    if (is_last) {
-        if (pc.turn == 0u) {
-            mean.cost = cost_of(c, unpack_vector(mean.vectors[side]), predictor);
-        }
+    if (is_last != 0u) {
         bool falls = found.x < mean.cost;
         if (falls) {
             mean.cost = found.x;
             mean.vectors[side] = pack_vector(vector_of(found.y));
         }
-        mean.is_settled = uint(pc.turn > 0u && !falls);
+        mean.is_settled = uint(turn > 0u && !falls);
         if (mean.cost < words_of(general.at.costs, z, blocks).at[block]) {
-            uint bits = bits_of(unpack_vector(mean.vectors[side]), predictor) + fixed_bits;
-            take(mean, z, block, bits);
+            uint bits = bits_of(unpack_vector(mean.vectors[side]), predictor);
+            take(mean, z, block, bits + other_bits);
         }
     }
     means.at[block] = mean;

@@ -67,8 +67,8 @@ struct gpume_boxes_push {
 
 struct gpume_mean_push {
     gpume_general_push general;
-    GPUME_U32 turn;   /* even: the past vector is searched anew, else the future one */
-    GPUME_U32 places; /* of the window */
+    GPUME_U32 turn;    /* even: the past vector is searched anew, else the future one */
+    GPUME_U32 is_last; /* of the turn's dispatches */
 };
 
 #define GPUME_MEAN_WORDS 8

@@ -38,6 +38,13 @@ static inline uint32_t gpume_general_pairs(const struct gpume_plan *plan, uint32
 /* Vectors that a search looks at before it refines: at most 4097 * 4097. */
 uint32_t gpume_general_places(const struct gpume_plan *plan);
 
+/* Invocations that search a block. */
+uint32_t gpume_general_local(const struct gpume_stage_setup *setup);
+
+/* How many of them one dispatch may take of every block, so that no invocation's loops are too
+ * long: with some left for what kernels do besides. */
+uint32_t gpume_general_places_per_dispatch(const struct gpume_stage_setup *setup);
+
 /* Loop iterations for one of them, at most, see cost.glsl. */
 static inline uint32_t gpume_general_iterations(
     const struct gpume_plan *plan, const struct gpume_shape *layer)

@@ -4,16 +4,14 @@
  * started; writes MEANS and results of a layer, turn by turn.
  */
 #include "base/grid.h"
-#include "gpu/general/general.h"
+#include "gpu/general/boxes.h"
 
 #include "mean16.inc"
 #include "mean8.inc"
 
 #define ROUNDS 4u
 #define TURNS (2 * ROUNDS)
-
-#define LOCAL_GPU 128u
-#define LOCAL_CPU 16u
+#define CLOSING_PLACES 3u
 
 _Static_assert(sizeof(struct gpume_mean_push) == 18 * 4, "words without gaps");
 
@@ -28,10 +26,10 @@ static void needs(const struct gpume_stage_setup *setup, struct gpume_memory_nee
         (VkDeviceSize)setup->plan->batch * setup->plan->blocks * GPUME_MEAN_WORDS * 4;
 }
 
+/* Enough to share out the vector that moves and its neighbours. */
 static uint32_t local_of(const struct gpume_stage_setup *setup)
 {
-    bool processor = setup->gpu->properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
-    return processor ? LOCAL_CPU : LOCAL_GPU;
+    return (uint32_t)gpume_max_u64(gpume_general_local(setup), 16);
 }
 
 static int create(struct gpume_gpu_stage *stage)
@@ -40,15 +38,8 @@ static int create(struct gpume_gpu_stage *stage)
     uint32_t constants[GPUME_SPEC_COUNT];
     gpume_stage_constants(&stage->setup, constants);
     constants[GPUME_SPEC_LOCAL] = local_of(&stage->setup);
+    constants[GPUME_SPEC_BOX] = gpume_boxes_side(stage->setup.plan);
     return gpume_stage_kernel(&stage->setup, &code, constants, &stage->kernels[0]);
-}
-
-/* Places per dispatch that keep an invocation's loops short enough: besides them it compares the
- * vector that moves and refines what it has found. */
-static uint32_t places_per_dispatch(const struct gpume_stage_setup *setup)
-{
-    uint32_t of_place = gpume_general_iterations(setup->plan, gpume_stage_layer(setup));
-    return ((GPUME_ITERATIONS_MAX - 64) / of_place - 3) * local_of(setup);
 }
 
 /* Some places of every block, in dispatches that none take long. */
@@ -56,7 +47,7 @@ static void record_places(const struct gpume_gpu_stage *stage, const struct gpum
     struct gpume_mean_push *push)
 {
     const struct gpume_shape *layer = gpume_stage_layer(&stage->setup);
-    uint64_t places = push->general.end - push->general.first;
+    uint64_t places = push->general.end - push->general.first + CLOSING_PLACES;
     uint32_t step =
         gpume_stage_blocks_per_dispatch(&stage->setup, places * layer->block_w * layer->block_h);
     for (uint32_t first = 0; first < layer->blocks; first += step) {
@@ -67,21 +58,32 @@ static void record_places(const struct gpume_gpu_stage *stage, const struct gpum
     gpume_barrier_kernel_to_kernel(work->slot);
 }
 
-static void record(const struct gpume_gpu_stage *stage, const struct gpume_work *work)
+/* The places of the window, then what closes a turn: in the same dispatch, if an invocation could
+ * take as many places more. */
+static void record_turn(const struct gpume_gpu_stage *stage, const struct gpume_work *work,
+    struct gpume_mean_push *push)
 {
     const struct gpume_stage_setup *setup = &stage->setup;
-    uint32_t step = places_per_dispatch(setup);
+    uint32_t places = gpume_general_places(setup->plan);
+    uint32_t step = gpume_general_places_per_dispatch(setup), local = local_of(setup);
+    push->is_last = false;
+    for (uint32_t first = 0; !push->is_last; first = push->general.end) {
+        push->general.first = first;
+        push->general.end = (uint32_t)gpume_min_u64((uint64_t)first + step, places);
+        uint32_t left = step - (push->general.end - first);
+        push->is_last =
+            first == places || (push->general.end == places && left >= CLOSING_PLACES * local);
+        record_places(stage, work, push);
+    }
+}
+
+static void record(const struct gpume_gpu_stage *stage, const struct gpume_work *work)
+{
     struct gpume_mean_push push = {
-        .general = gpume_general_push_make(work, gpume_stage_layer(setup)),
-        .places = gpume_general_places(setup->plan),
-    };
+        .general = gpume_general_push_make(work, gpume_stage_layer(&stage->setup))};
     gpume_slot_bind(work->slot, &stage->kernels[0], NULL);
     for (push.turn = 0; push.turn < TURNS; push.turn++) {
-        for (uint32_t first = 0; first < push.places; first += step) {
-            push.general.first = first;
-            push.general.end = (uint32_t)gpume_min_u64((uint64_t)first + step, push.places);
-            record_places(stage, work, &push);
-        }
+        record_turn(stage, work, &push);
     }
 }
 

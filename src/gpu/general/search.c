@@ -36,7 +36,7 @@ uint32_t gpume_general_places(const struct gpume_plan *plan)
     return (2 * plan->params.window_x * units + 1) * (2 * plan->params.window_y * units + 1);
 }
 
-static uint32_t local_of(const struct gpume_stage_setup *setup)
+uint32_t gpume_general_local(const struct gpume_stage_setup *setup)
 {
     bool processor = setup->gpu->properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
     uint32_t most = processor ? LOCAL_CPU : LOCAL_GPU, local = 1;
@@ -66,7 +66,7 @@ static int create(struct gpume_gpu_stage *stage)
                                               refine, 0, struct gpume_general_push)};
     const struct gpume_plan *plan = stage->setup.plan;
     int status;
-    GPUME_TRY(create_kernel(stage, SEARCH, local_of(&stage->setup), &of_search));
+    GPUME_TRY(create_kernel(stage, SEARCH, gpume_general_local(&stage->setup), &of_search));
     if (plan->passes > 1) {
         GPUME_TRY(create_kernel(stage, MEDIAN, 0, &of_median));
     }
@@ -96,14 +96,13 @@ static void record_blocks(const struct gpume_gpu_stage *stage, const struct gpum
     }
 }
 
-/* Places per dispatch that keep an invocation's loops short enough. */
-static uint32_t places_per_dispatch(const struct gpume_stage_setup *setup)
+uint32_t gpume_general_places_per_dispatch(const struct gpume_stage_setup *setup)
 {
     const struct gpume_shape *layer = gpume_stage_layer(setup);
     uint32_t of_bound = (layer->block_w / 4 + 1) * (layer->block_h / 4);
     uint32_t of_place =
         gpume_general_iterations(setup->plan, layer) + 2 * (of_bound + GPUME_CANDIDATES_MAX) + 8;
-    return (GPUME_ITERATIONS_MAX - 4096) / of_place * local_of(setup);
+    return (GPUME_ITERATIONS_MAX - 4096) / of_place * gpume_general_local(setup);
 }
 
 static void record_search(const struct gpume_gpu_stage *stage, const struct gpume_work *work,
@@ -111,7 +110,8 @@ static void record_search(const struct gpume_gpu_stage *stage, const struct gpum
 {
     const struct gpume_stage_setup *setup = &stage->setup;
     const struct gpume_shape *layer = gpume_stage_layer(setup);
-    uint32_t places = gpume_general_places(setup->plan), step = places_per_dispatch(setup);
+    uint32_t places = gpume_general_places(setup->plan),
+             step = gpume_general_places_per_dispatch(setup);
     push->candidate = candidate;
     for (push->first = 0; push->first < places; push->first += step) {
         push->end = (uint32_t)gpume_min_u64((uint64_t)push->first + step, places);
