@@ -14,10 +14,11 @@
 struct gpume_bench_options {
     struct gpume_common_options common;
     struct gpume_params params;     /* width and height 0: not given */
-    struct gpume_shape_list shapes; /* the parameters follow it */
+    struct gpume_shape_list shapes; /* the parameters follow these */
+    struct gpume_distance_list distances;
+    double lambda; /* negative: not given */
     struct gpume_source_choice source;
     uint32_t frames; /* frame pairs per input or clip; 0: not given */
-    double lambda;   /* negative: not given */
     double seconds;  /* for each row of the table */
     bool sort, reduce;
 };

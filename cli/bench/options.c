@@ -35,6 +35,9 @@ static const struct gpume_option table[] = {
     {GPUME_OPTION_BLOCK(OPTIONS, shapes), .uses = SEARCH},
     {GPUME_OPTION_WINDOW(OPTIONS, params.window_x), .uses = SEARCH},
     {GPUME_OPTION_EDGE(OPTIONS, params.edge), .uses = SEARCH},
+    {GPUME_ROW_FLAG("partition", OPTIONS, params.partition),
+        .help = "also choose the division of each block that costs least; needs --lambda",
+        .uses = SEARCH},
     {GPUME_OPTION_SUBPEL(OPTIONS, params.subpel), .uses = SEARCH},
     {GPUME_OPTION_INTERPOLATION(OPTIONS, params.interpolation), .uses = SEARCH},
     {GPUME_OPTION_SUBPEL_SEARCH(OPTIONS, params.subpel_search), .uses = SEARCH},
@@ -45,6 +48,16 @@ static const struct gpume_option table[] = {
                 "vectors of the pass before (default zero)",
         .uses = SEARCH, .needs = "lambda"},
     {GPUME_OPTION_PASSES(OPTIONS, params.passes), .uses = SEARCH},
+    {GPUME_ROW("ref-distance", "LIST", distances, OPTIONS, distances),
+        .help = "frames from target to reference; a list such as 1,2 needs --best-reference or "
+                "--bidirectional (default 1)",
+        .uses = SEARCH},
+    {GPUME_ROW_FLAG("best-reference", OPTIONS, params.best_reference),
+        .help = "search every target in all of its references together", .uses = SEARCH},
+    {GPUME_ROW_FLAG("bidirectional", OPTIONS, params.bidirectional),
+        .help = "the same with past and future references and the means of both", .uses = SEARCH},
+    {GPUME_ROW_NUMBER("candidates", OPTIONS, params.candidates, 1, GPUME_CANDIDATES_MAX),
+        .help = "number of matches per block, 1 to 8 (default 1)", .uses = SEARCH},
     {.heading = "Input"},
     {GPUME_ROW_NUMBER("frames", OPTIONS, frames, 1, FRAMES_MAX),
         .help = "number of frame pairs, 1 to 64 (default 3)", .uses = SEARCH},
@@ -84,8 +97,25 @@ static void set_defaults(void *opaque)
     struct gpume_bench_options *options = opaque;
     gpume_params_default(&options->params);
     options->source.stream = -1;
-    options->lambda = -1;
     options->seconds = 0.5;
+    options->lambda = -1;
+}
+
+static int apply_search(struct gpume_bench_options *options)
+{
+    struct gpume_params *params = &options->params;
+    gpume_shape_list_apply(&options->shapes, params);
+    gpume_distance_list_apply(&options->distances, params);
+    gpume_lambda_apply(options->lambda, -1, params);
+    params->best_reference |= params->bidirectional;
+    if (params->bidirectional) {
+        params->direction = GPUME_DIRECTION_BOTH;
+    }
+    if (params->distance_count > 1 && !params->best_reference) {
+        return gpume_refuse(GPUME_INVALID,
+            "--ref-distance: a list needs --best-reference or --bidirectional; give one distance");
+    }
+    return gpume_library_check(params);
 }
 
 static int check(void *opaque, const struct gpume_line *line)
@@ -112,9 +142,7 @@ static int check(void *opaque, const struct gpume_line *line)
     }
     int status = gpume_check_streams(&options->common, "pictures");
     status = status ? status : gpume_check_engine(&options->params);
-    gpume_shape_list_apply(&options->shapes, &options->params);
-    gpume_lambda_apply(options->lambda, -1, &options->params);
-    return status ? status : gpume_library_check(&options->params);
+    return status ? status : apply_search(options);
 }
 
 static enum gpume_exit run(const void *opaque)

@@ -54,6 +54,13 @@ struct gpume_bench {
     uint32_t note_count;
 };
 
+#define GPUME_BENCH_TEXT_BYTES 512
+
+/* The shapes, such as "8" or "16x8,8", and what else is asked of the search, such as "satd, 1/4
+ * pixel", "" for nothing. */
+void gpume_bench_shapes_text(const struct gpume_params *params, char text[GPUME_BENCH_TEXT_BYTES]);
+void gpume_bench_search_text(const struct gpume_params *params, char text[GPUME_BENCH_TEXT_BYTES]);
+
 /* To standard output, in the form that is asked for. Failures are logged. */
 int gpume_bench_write(const struct gpume_bench *bench, enum gpume_form form);
 

@@ -97,7 +97,7 @@ static int check_plain(struct job *job, const char *content)
     params.search = "plain";
     show(job, content, "checking with plain", "cpu");
     const struct gpume_bench_answers *answers = NULL;
-    GPUME_CHECK(gpume_bench_fit(&job->clip, &params, params.block,
+    GPUME_CHECK(gpume_bench_fit(&job->clip, &params, gpume_bench_block_rows(&params),
         job->budget_ns / gpume_bench_cycle(&job->clip), gpume_bench_once));
     GPUME_CHECK(find_answers(job, &params, &answers));
     GPUME_CHECK(gpume_bench_compare(&job->clip, &params, answers));
@@ -128,8 +128,8 @@ static int measure_one(struct job *job, const char *content, const struct gpume_
     const bool cpu = params.backend == GPUME_BACKEND_CPU;
     show(job, content, params.search, one->setup.device);
     /* At least two rows of blocks per thread. */
-    const uint32_t rows =
-        cpu ? params.block * (params.threads > 1 ? 2 * params.threads : 1) : params.block;
+    const uint32_t block = gpume_bench_block_rows(&params);
+    const uint32_t rows = cpu ? block * (params.threads > 1 ? 2 * params.threads : 1) : block;
     const struct gpume_bench_answers *answers = NULL;
     struct gpume_bench_time time;
     GPUME_CHECK(gpume_bench_fit(&job->clip, &params, rows, job->budget_ns / PARTS, one->once));

@@ -23,19 +23,43 @@
 #define ROUND_FIELDS_MAX 4096u
 #define SLOW_NS 10000000u /* comparing a frame pair takes less than 1 % of this */
 
+/* The shape of that index; false: there is none. */
+static bool find_shape(
+    const struct gpume_params *params, uint32_t index, struct gpume_block_size *shape)
+{
+    *shape = params->shape_count > 0 ? params->shapes[index % GPUME_SHAPES_MAX]
+                                     : (struct gpume_block_size){params->block, params->block};
+    return index < (params->shape_count > 0 ? params->shape_count : 1);
+}
+
 uint32_t gpume_bench_blocks(const struct gpume_params *params)
 {
-    const struct gpume_block_size square = {params->block, params->block};
-    const struct gpume_block_size first = params->shape_count > 0 ? params->shapes[0] : square;
-    return ((params->width - 1) / first.width + 1) * ((params->height - 1) / first.height + 1);
+    struct gpume_block_size shape;
+    uint32_t blocks = 0;
+    for (uint32_t i = 0; find_shape(params, i, &shape); i++) {
+        blocks += ((params->width + shape.width - 1) / shape.width) *
+                  ((params->height + shape.height - 1) / shape.height);
+    }
+    return blocks;
+}
+
+uint32_t gpume_bench_block_rows(const struct gpume_params *params)
+{
+    struct gpume_block_size shape;
+    uint32_t rows = 0;
+    for (uint32_t i = 0; find_shape(params, i, &shape); i++) {
+        rows = shape.height > rows ? shape.height : rows;
+    }
+    return rows;
 }
 
 /* One axis: visible pixels times candidates, summed over the blocks. */
-static double along(const struct gpume_params *params, uint32_t side, uint32_t window)
+static double along(
+    const struct gpume_params *params, uint32_t side, uint32_t block, uint32_t window)
 {
     double sum = 0;
-    for (uint32_t at = 0; at < side; at += params->block) {
-        const uint32_t visible = side - at < params->block ? side - at : params->block;
+    for (uint32_t at = 0; at < side; at += block) {
+        const uint32_t visible = side - at < block ? side - at : block;
         uint32_t before = window, after = window;
         if (params->edge == GPUME_EDGE_INSIDE) {
             before = at < window ? at : window;
@@ -48,8 +72,13 @@ static double along(const struct gpume_params *params, uint32_t side, uint32_t w
 
 double gpume_bench_differences(const struct gpume_params *params)
 {
-    return along(params, params->width, params->window_x) *
-           along(params, params->height, params->window_y);
+    struct gpume_block_size shape;
+    double sum = 0;
+    for (uint32_t i = 0; find_shape(params, i, &shape); i++) {
+        sum += along(params, params->width, shape.width, params->window_x) *
+               along(params, params->height, shape.height, params->window_y);
+    }
+    return params->subpel_search == GPUME_SUBPEL_FULL ? sum * params->subpel * params->subpel : sum;
 }
 
 static int init_answers(struct gpume_bench_answers *answers, uint32_t fields, uint32_t blocks)
@@ -111,38 +140,77 @@ static int close_stream(struct stream *stream, int status)
     return status ? status : closed;
 }
 
-static int report_difference(
-    const struct stream *stream, const struct gpume_field *field, uint32_t block)
+/* must: of the layer. */
+static int report_difference(const struct stream *stream, const struct gpume_field *field,
+    const struct gpume_layer *layer, const struct gpume_bench_answers *must, uint32_t block)
 {
     struct gpume_info info;
     gpume_get_info(stream->ctx, &info);
-    const struct gpume_bench_answers *expected = stream->expected;
-    const size_t at = (size_t)(field->frame % expected->fields) * expected->blocks + block;
     return gpume_refuse(GPUME_FORMAT,
         "the searches disagree: %s %s (%s): frame pair %" PRIu64
-        ", block %u: vector (%d,%d) cost %u, not (%d,%d) cost %u",
+        ", block %u of %ux%u: vector (%d,%d) cost %u, not (%d,%d) cost %u",
         info.backend, info.search, info.device, field->frame, (unsigned)block,
-        field->vectors[block].dx, field->vectors[block].dy, (unsigned)field->costs[block],
-        expected->vectors[at].dx, expected->vectors[at].dy, (unsigned)expected->costs[at]);
+        (unsigned)layer->block_w, (unsigned)layer->block_h, layer->vectors[block].dx,
+        layer->vectors[block].dy, (unsigned)layer->costs[block], must->vectors[block].dx,
+        must->vectors[block].dy, (unsigned)must->costs[block]);
+}
+
+/* Frames from a target to its farthest reference. */
+static uint32_t reach_of(const struct gpume_params *params)
+{
+    uint32_t reach = params->ref_distance;
+    for (uint32_t i = 0; i < params->distance_count; i++) {
+        reach = params->distances[i] > reach ? params->distances[i] : reach;
+    }
+    return reach;
+}
+
+static uint32_t blocks_of(const struct gpume_layer *layer)
+{
+    return layer->blocks_x * layer->blocks_y;
+}
+
+static void store_field(struct gpume_bench_answers *store, const struct gpume_field *field)
+{
+    size_t at = (size_t)(field->frame % store->fields) * store->blocks;
+    for (uint32_t i = 0; i < field->layer_count; i++) {
+        const struct gpume_layer *layer = field->layers[i];
+        const uint32_t blocks = blocks_of(layer);
+        memcpy(store->vectors + at, layer->vectors, blocks * sizeof(*store->vectors));
+        memcpy(store->costs + at, layer->costs, blocks * sizeof(*store->costs));
+        at += blocks;
+    }
+}
+
+static int compare_field(const struct stream *stream, const struct gpume_field *field)
+{
+    const struct gpume_bench_answers *expected = stream->expected;
+    struct gpume_bench_answers part = *expected;
+    const size_t first = (size_t)(field->frame % expected->fields) * expected->blocks;
+    part.vectors += first;
+    part.costs += first;
+    for (uint32_t i = 0; i < field->layer_count; i++) {
+        const struct gpume_layer *layer = field->layers[i];
+        part.blocks = blocks_of(layer);
+        const uint32_t block = gpume_bench_difference(&part, 0, layer->vectors, layer->costs);
+        if (block != UINT32_MAX) {
+            return report_difference(stream, field, layer, &part, block);
+        }
+        part.vectors += part.blocks;
+        part.costs += part.blocks;
+    }
+    return GPUME_OK;
 }
 
 static int take_field(struct stream *stream, const struct gpume_field *field)
 {
-    struct gpume_bench_answers *store = stream->store;
-    if (store) {
-        const size_t at = (size_t)(field->frame % store->fields) * store->blocks;
-        memcpy(store->vectors + at, field->vectors, store->blocks * sizeof(*store->vectors));
-        memcpy(store->costs + at, field->costs, store->blocks * sizeof(*store->costs));
+    if (field->frame < reach_of(stream->params)) {
+        return GPUME_OK; /* it lacks references that it has when the clip repeats */
     }
-    if (stream->expected) {
-        const uint32_t index = (uint32_t)(field->frame % stream->expected->fields);
-        const uint32_t block =
-            gpume_bench_difference(stream->expected, index, field->vectors, field->costs);
-        if (block != UINT32_MAX) {
-            return report_difference(stream, field, block);
-        }
+    if (stream->store) {
+        store_field(stream->store, field);
     }
-    return GPUME_OK;
+    return stream->expected ? compare_field(stream, field) : GPUME_OK;
 }
 
 static int send_one(struct stream *stream)
@@ -160,7 +228,7 @@ static int advance(struct stream *stream, uint64_t fields)
 {
     const uint64_t end = stream->received + fields;
     while (stream->received < end) {
-        int status = stream->sent < end + 1 ? send_one(stream) : GPUME_AGAIN;
+        int status = stream->sent < end + reach_of(stream->params) ? send_one(stream) : GPUME_AGAIN;
         if (status == GPUME_OK) {
             continue;
         }
@@ -229,7 +297,8 @@ int gpume_bench_fit(const struct gpume_bench_clip *clip, struct gpume_params *pa
         }
         /* A few rows do not fill a large device: their time means little unless it is long. */
         if (ns >= budget_ns / 4 || params->height == whole) {
-            const uint32_t height = (uint32_t)(affordable / params->block * params->block);
+            const uint32_t block = gpume_bench_block_rows(params);
+            const uint32_t height = (uint32_t)(affordable / block * block);
             params->height = height > rows ? height : rows < whole ? rows : whole;
             return GPUME_OK;
         }
@@ -246,7 +315,8 @@ static int run_cycle(const struct gpume_bench_clip *clip, const struct gpume_par
     GPUME_TRY(open_stream(&stream, clip, params));
     stream.store = store;
     stream.expected = expected;
-    status = advance(&stream, gpume_bench_cycle(clip));
+    /* The first targets may lack references, so every pair of the clip comes once more. */
+    status = advance(&stream, gpume_bench_cycle(clip) + reach_of(params));
 fail:
     return close_stream(&stream, status);
 }

@@ -21,10 +21,13 @@ void gpume_bench_answers_finish(struct gpume_bench_answers *answers);
 uint32_t gpume_bench_difference(const struct gpume_bench_answers *answers, uint32_t index,
     const struct gpume_vector *vectors, const uint32_t *costs);
 
-/* Blocks of a picture. */
+/* Blocks of a picture, of all shapes. */
 uint32_t gpume_bench_blocks(const struct gpume_params *params);
 
-/* Pixel differences in a frame pair if every candidate of every block is compared in full. */
+/* The height of the tallest shape. */
+uint32_t gpume_bench_block_rows(const struct gpume_params *params);
+
+/* Pixel differences in a frame pair if every candidate of every block is compared in full, once. */
 double gpume_bench_differences(const struct gpume_params *params);
 
 /* Medians over repeats. */

@@ -17,16 +17,25 @@ static const struct gpume_log console = {.fn = gpume_console_log};
 static void put_work(struct gpume_json *json, const struct gpume_bench *bench)
 {
     const struct gpume_params *params = &bench->params;
-    char window[32];
+    char window[32], search[GPUME_BENCH_TEXT_BYTES], shapes[GPUME_BENCH_TEXT_BYTES];
+    gpume_bench_shapes_text(params, shapes);
+    gpume_bench_search_text(params, search);
     snprintf(window, sizeof(window), "%ux%u", params->window_x, params->window_y);
     gpume_json_begin(json, "work");
     gpume_json_text(json, "input", bench->input);
     gpume_json_count(json, "width", params->width);
     gpume_json_count(json, "height", params->height);
     gpume_json_count(json, "bits", params->bits);
-    gpume_json_count(json, "block", params->block);
+    if (params->shape_count > 0) {
+        gpume_json_text(json, "block", shapes);
+    } else {
+        gpume_json_count(json, "block", params->block);
+    }
     gpume_json_text(json, "window", window);
     gpume_json_text(json, "edge", params->edge == GPUME_EDGE_INSIDE ? "inside" : "extend");
+    if (search[0]) {
+        gpume_json_text(json, "search", search);
+    }
     gpume_json_count(json, "fields", bench->fields);
     gpume_json_count(json, "blocks", bench->blocks);
     gpume_json_count(json, "candidates", bench->candidates);
@@ -124,16 +133,28 @@ static void put_real(struct gpume_out *out, double value, int decimals)
     put_text(out, text);
 }
 
+/* The shapes and what else is asked of the search, in quotes where they hold commas. */
+static void work_text(const struct gpume_params *params, char text[2 * GPUME_BENCH_TEXT_BYTES + 8])
+{
+    char shapes[GPUME_BENCH_TEXT_BYTES], search[GPUME_BENCH_TEXT_BYTES];
+    gpume_bench_shapes_text(params, shapes);
+    gpume_bench_search_text(params, search);
+    const bool quoted = search[0] || strchr(shapes, ',');
+    snprintf(text, 2 * GPUME_BENCH_TEXT_BYTES + 8, "%s%s%s%s%s", quoted ? "\"" : "", shapes,
+        search[0] ? "; " : "", search, quoted ? "\"" : "");
+}
+
 static void put_csv_row(
     struct gpume_out *out, const struct gpume_bench *bench, const struct gpume_bench_row *row)
 {
     const struct gpume_params *params = &bench->params;
-    char size[96], shape[96] = ",,", rows[16] = "\n";
+    char size[96], work[2 * GPUME_BENCH_TEXT_BYTES + 8], rows[16] = "\n";
+    char shape[3 * GPUME_BENCH_TEXT_BYTES] = ",,";
     snprintf(size, sizeof(size), "%" PRIu64 ",%u,", row->items, row->item_bits);
     if (!bench->arrays) {
         snprintf(size, sizeof(size), "%ux%u,%u,", params->width, params->height, params->bits);
-        snprintf(
-            shape, sizeof(shape), "%u,%ux%u,", params->block, params->window_x, params->window_y);
+        work_text(params, work);
+        snprintf(shape, sizeof(shape), "%s,%ux%u,", work, params->window_x, params->window_y);
         snprintf(rows, sizeof(rows), "%u\n", row->rows);
     }
     put_text(out, row->device);

@@ -134,6 +134,11 @@ fail:
     return status;
 }
 
+static bool eliminates(const struct gpume_cpu *cpu)
+{
+    return cpu->shared.boxes.levels > 0 || cpu->rings.sums[0] || cpu->rings.sums[1];
+}
+
 static int cpu_open(void **engine, const struct gpume_params *params, const struct gpume_log *log,
     struct gpume_plan *plan)
 {
@@ -200,7 +205,7 @@ static void cpu_get_info(void *engine, struct gpume_info *info)
     info->device = cpu->device;
     info->driver = "";
     info->search = cpu->shared.search->name;
-    info->eliminates = cpu->shared.boxes.levels > 0;
+    info->eliminates = eliminates(cpu);
     info->host_bytes = cpu->bytes;
 }
 

@@ -30,7 +30,8 @@ const char *gpume_mestimate_obstacle(const struct gpume_params *params)
         return "it supports 8 bits only";
     }
     if (params->shape_count > 0 || params->subpel > 1 || params->rate ||
-        params->metric != GPUME_METRIC_SAD) {
+        params->metric != GPUME_METRIC_SAD || params->best_reference || params->candidates > 1 ||
+        params->ref_distance > 1) {
         return "it finds one whole-pixel vector by SAD for each block of one size";
     }
     if (params->block < BLOCK_MIN || (params->block & (params->block - 1)) != 0) {

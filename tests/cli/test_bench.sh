@@ -93,6 +93,26 @@ says "clip.y4m: 'gpume bench --sort' generates its own numbers"
 expect 2 bench --reduce --size 64x64
 says "--size: not an option of 'gpume bench --reduce'"
 
+# The searches beyond whole pixels by SAD; every engine must agree on all shapes.
+searched() {
+    work=$1
+    shift
+    expect 0 bench --size 96x64 --seconds 0.01 --backend cpu --threads 1 --csv -w 3 "$@"
+    awk -F'"' -v work="$work" 'NR > 1 && $2 != work { exit 1 } END { exit NR < 5 }' \
+        "$scratch/out" || fail "bench $*: rows do not say $work"
+}
+searched "32,32x16,16x32,16" --block 32..16+rect
+searched "8; satd, 1/4 pixel hevc full" --metric satd --subpel 4 --interpolation hevc --subpel-search full
+searched "16,8; lambda 4, median in 3 passes, partition" --block 16..8 --partition --lambda 4 \
+    --predictor median --passes 3
+searched "16; bidirectional 1+2" --block 16 --bidirectional --ref-distance 2,1
+searched "16; ssd, best reference 2, 3 candidates" --block 16 --metric ssd --best-reference \
+    --ref-distance 2 --candidates 3
+expect 2 bench --ref-distance 1,2
+says "--ref-distance: a list needs --best-reference or --bidirectional"
+expect 2 bench --predictor median
+expect 2 bench --predictor file.csv --lambda 1
+
 # Refusals.
 expect 2 bench --json --csv
 says "--csv: cannot be combined with --json"

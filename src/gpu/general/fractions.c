@@ -58,7 +58,7 @@ static void record(const struct gpume_gpu_stage *stage, const struct gpume_work 
 
 const struct gpume_stage_ops gpume_stage_fractions = {
     .name = "fractions",
-    .row = GPUME_ROW_UPLOAD,
+    .row = GPUME_ROW_MATCH,
     .of_frames = true,
     .wanted = wanted,
     .create = create,
