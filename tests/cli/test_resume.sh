@@ -397,6 +397,34 @@ drain
 expect 0 -q clip.y4m --vectors f%d.flo -y --backend "$engine"
 rm -r f*.flo all
 
+# With several references per target, a run ends between two targets, and goes on with the next.
+# several OPTIONS...
+several() {
+    expect 0 -q clip.y4m --backend "$engine" --vectors whole.csv "$@"
+    feed 12
+    launch INT slow --vectors part.csv "$@"
+    await .part.csv.gpume-state
+    kill -s INT $pid
+    wait $pid 2>/dev/null
+    drain
+    lines=$(wc -l <part.csv.partial)
+    head -n "$lines" whole.csv | cmp - part.csv.partial || fail "$*: not the beginning of the whole run"
+    last=$(tail -n 1 part.csv.partial | cut -d , -f 1)
+    grep "^$last," whole.csv >wanted
+    grep "^$last," part.csv.partial | cmp - wanted || fail "$*: frame $last is not complete"
+    mkfifo slow
+    cat clip.y4m >slow 2>/dev/null &
+    feeder=$!
+    expect 0 slow --vectors part.csv --resume --backend "$engine" "$@"
+    drain
+    cmp whole.csv part.csv || fail "$*: the resumed run differs"
+    rm whole.csv part.csv wanted
+}
+several --ref-distance 3,1
+several --ref-distance 1,3 --direction both
+several --ref-distance 1,2 --direction both --best-reference
+several --bidirectional --lambda 2 --subpel 2 --block 16,8
+
 # A run that is still active is not disturbed.
 mkfifo slow
 "$oracle" stream 600 >slow 2>/dev/null &
