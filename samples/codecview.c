@@ -2,7 +2,7 @@
 /*
  * codecview: draws gpume's motion vectors with FFmpeg's filter of that name.
  *
- *     codecview INPUT OUTPUT.y4m [BLOCK [WINDOW]]
+ *     codecview INPUT OUTPUT.y4m [BLOCK [WINDOW [LAMBDA]]]
  *
  * Decoders can export the motion vectors of a stream as side data of its frames. This program
  * attaches gpume's vectors in the same form, for any codec, so that everything that reads such side
@@ -12,6 +12,10 @@
  * - gpume_avframe_attach of gpume/avframe.h, which takes one line;
  * - how to match fields with frames, which arrive earlier: frames wait in a queue for the field
  * with their number. The first frame has no field, since it has no reference.
+ *
+ * With LAMBDA, blocks have variable sizes and vectors quarter pixels: each square of BLOCK pixels
+ * is divided down to 8x8 wherever that costs less (partition.c says more). gpume_avframe_attach
+ * then gives one vector per chosen block, and its motion_scale says 4.
  *
  * The output is 8-bit 4:2:0. Exit status: 0 success, 1 failure, 2 wrong usage.
  */
@@ -25,6 +29,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define FILTERS "format=yuv420p,codecview=mv_type=fp+bp"
 
@@ -254,6 +259,21 @@ static int close_all(struct drawing *drawing)
     return gpume_close(&drawing->ctx);
 }
 
+/* Squares by halves from params.block to 8, and the halves of all but the smallest. */
+static void divide_blocks(struct gpume_params *params)
+{
+    for (uint32_t side = params->block; side >= 8; side /= 2) {
+        const struct gpume_block_size shapes[] = {{side, side}, {side, side / 2}, {side / 2, side}};
+        const uint32_t count = side >= 16 ? 3 : 1;
+        memcpy(params->shapes + params->shape_count, shapes, count * sizeof(shapes[0]));
+        params->shape_count += count;
+    }
+    params->partition = true;
+    params->subpel = 4;
+    params->rate = true;
+    params->predictor = GPUME_PREDICTOR_MEDIAN;
+}
+
 static bool parse(const char *text, uint32_t *value)
 {
     char *end = NULL;
@@ -267,7 +287,7 @@ int main(int argc, char **argv)
     struct drawing drawing = {.video = {.program = "codecview"}};
     gpume_params_default(&drawing.params);
     drawing.params.log = print_log;
-    bool usable = argc >= 3 && argc <= 5;
+    bool usable = argc >= 3 && argc <= 6;
     if (usable && argc > 3) {
         usable = parse(argv[3], &drawing.params.block);
     }
@@ -275,8 +295,13 @@ int main(int argc, char **argv)
         usable = parse(argv[4], &drawing.params.window_x);
         drawing.params.window_y = drawing.params.window_x;
     }
+    if (usable && argc > 5) {
+        usable = parse(argv[5], &drawing.params.lambda);
+        drawing.params.lambda *= 256;
+        divide_blocks(&drawing.params);
+    }
     if (!usable) {
-        fprintf(stderr, "usage: codecview INPUT OUTPUT.y4m [BLOCK [WINDOW]]\n");
+        fprintf(stderr, "usage: codecview INPUT OUTPUT.y4m [BLOCK [WINDOW [LAMBDA]]]\n");
         return 2;
     }
     if (gpume_api_version() != GPUME_API_VERSION) {
