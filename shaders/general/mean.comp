@@ -101,7 +101,7 @@ void main()
     uint lane = gl_LocalInvocationIndex, index = pc.block_first + group_index();
     uint z = gl_WorkGroupID.z, block = pc.layer.first + index, blocks = pc.layer.field_blocks;
     General general = General(pc.table);
-    if (index >= pc.layer.blocks) {
+    if (index >= pc.block_end) {
         return; /* the whole workgroup, here and below */
     }
     Means means = means_of(general.at.means, z, blocks);

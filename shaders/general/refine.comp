@@ -32,8 +32,8 @@ void main()
     if (general.pairs[q].exists == 0u) {
         return; /* the whole workgroup */
     }
-    bool live = index < pc.layer.blocks;
-    index = min(index, pc.layer.blocks - 1u);
+    bool live = index < pc.block_end;
+    index = min(index, pc.block_end - 1u);
     Comparison c = comparison_of(pc, general.pairs[q], index);
     uint block = pc.layer.first + index, result = job % pc.end * all_blocks + block;
     Words vectors = words_of(general.at.pair_vectors, q, KEPT * all_blocks);

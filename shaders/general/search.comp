@@ -51,7 +51,7 @@ void main()
     uint lane = gl_LocalInvocationIndex, index = pc.block_first + group_index();
     General general = General(pc.table);
     uint q = gl_WorkGroupID.z, all_blocks = pc.layer.field_blocks;
-    if (index >= pc.layer.blocks || general.pairs[q].exists == 0u) {
+    if (index >= pc.block_end || general.pairs[q].exists == 0u) {
         return; /* the whole workgroup */
     }
     comparison = comparison_of(pc, general.pairs[q], index);

@@ -11,8 +11,6 @@
  */
 layout(constant_id = GPUME_SPEC_LOCAL) const uint LOCAL = 64;
 
-const int COARSE = STEP < UNITS ? UNITS : 2; /* steps of the coarse grid, from (0,0) on */
-const ivec2 GRID = REACH / COARSE;
 const uint AT_ONCE = 4u;  /* places that an invocation looks at before the list is */
 const uint LIST = LOCAL * (AT_ONCE + 1u);
 const uint SEEDS = (LOCAL + 7u) / 8u;
@@ -83,12 +81,14 @@ uvec3 compare_listed(uvec3 best, uint lane)
 /* Lists the places with the least bounds on the coarse grid. */
 void put_seeds(uint lane)
 {
-    uint across = uint(2 * GRID.x + 1), count = across * uint(2 * GRID.y + 1);
+    int coarse = int(pc.coarse);
+    ivec2 grid = ivec2(REACH_X / coarse, REACH_Y / coarse); /* from (0,0) on */
+    uint across = uint(2 * grid.x + 1), count = across * uint(2 * grid.y + 1);
     uvec2 least = uvec2(NONE);
     for (uint i = lane; i < count; i += LOCAL) {
-        ivec2 at = (ivec2(i % across, i / across) - GRID) * COARSE, v = at * STEP;
+        ivec2 at = (ivec2(i % across, i / across) - grid) * coarse, v = at * STEP;
         if (is_candidate(v)) {
-            uint place = uint(at.y + REACH.y) * SPAN + uint(at.x + REACH.x);
+            uint place = uint(at.y + REACH_Y) * SPAN + uint(at.x + REACH_X);
             uvec2 other = uvec2(bound_of(v, least.x), place);
             least = other.x < least.x ? other : least;
         }

@@ -49,13 +49,14 @@ typedef struct gpume_general_push gpume_general_push;
 struct gpume_general_push {
     GPUME_ADDRESS table;
     gpume_layer_push layer;
-    GPUME_U32 stride;      /* quads per padded row */
-    GPUME_U32 plane_quads; /* from one plane of a frame to the next */
-    GPUME_U32 block_first; /* of the dispatch's first workgroups */
-    GPUME_U32 candidate;   /* which of the kept ones is searched */
-    GPUME_U32 first, end;  /* of the places that it may take: those of this dispatch */
-    GPUME_U32 pruned;      /* 1 = sums of boxes bound the cost of a place before it is compared */
-    GPUME_U32 box_words;   /* from one plane's sums to the next */
+    GPUME_U32 stride;                 /* quads per padded row */
+    GPUME_U32 plane_quads;            /* from one plane of a frame to the next */
+    GPUME_U32 block_first, block_end; /* of the layer: those of this dispatch */
+    GPUME_U32 candidate;              /* which of the kept ones is searched */
+    GPUME_U32 first, end;             /* of the places that it may take: those of this dispatch */
+    GPUME_U32 pruned;    /* 1 = sums of boxes bound the cost of a place before it is compared */
+    GPUME_U32 box_words; /* from one plane's sums to the next */
+    GPUME_U32 coarse;    /* steps of the coarse grid from which a pruned search starts */
 };
 
 struct gpume_boxes_push {

@@ -204,11 +204,10 @@ static void describe(uint32_t index, const struct gpume_params *p)
         p->ref_distance, p->shapes[0].width, p->shapes[0].height, p->shape_count);
 }
 
-static void check(uint32_t index, bool validate)
+/* Searches the same frames with both engines. */
+static void compare_engines(
+    uint32_t index, struct gpume_params params, enum synth_content content, bool validate)
 {
-    uint32_t blocks;
-    struct gpume_params params = choose_params(&blocks);
-    enum synth_content content = (enum synth_content)below(SYNTH_OVERFULL);
     struct gpume_plane planes[FRAMES];
     static struct answer gpu, cpu;
     for (uint32_t i = 0; i < FRAMES; i++) {
@@ -230,6 +229,46 @@ static void check(uint32_t index, bool validate)
     }
 }
 
+static void check(uint32_t index, bool validate)
+{
+    uint32_t blocks;
+    struct gpume_params params = choose_params(&blocks);
+    compare_engines(index, params, (enum synth_content)below(SYNTH_OVERFULL), validate);
+}
+
+/* Where an invocation looks at so many places that its loops come near the limit of drivers. On a
+ * flat picture nothing is excluded, and all places of the window tie. */
+static void check_large_window(bool validate)
+{
+    struct gpume_params params;
+    gpume_params_default(&params);
+    params.width = params.height = params.block = 16;
+    params.window_x = params.window_y = GPUME_WINDOW_MAX;
+    params.confidence = true;
+    params.ref_distance = FRAMES - 1;
+    params.log = on_log;
+    compare_engines(RUNS, params, SYNTH_FLAT, validate);
+}
+
+/* The largest blocks: comparing one vector takes most of the loops that an invocation may have. */
+static void check_large_blocks(bool validate)
+{
+    static const struct gpume_block_size shapes[] = {{128, 128}, {128, 64}};
+    struct gpume_params params;
+    gpume_params_default(&params);
+    params.width = 140;
+    params.height = 70;
+    params.shape_count = 2;
+    memcpy(params.shapes, shapes, sizeof(shapes));
+    params.window_x = params.window_y = 2;
+    params.metric = GPUME_METRIC_SATD;
+    params.subpel = 4;
+    params.direction = GPUME_DIRECTION_BOTH;
+    params.bidirectional = true;
+    params.log = on_log;
+    compare_engines(RUNS + 1, params, SYNTH_PAN, validate);
+}
+
 int main(int argc, char **argv)
 {
     uint32_t runs = RUNS;
@@ -247,5 +286,7 @@ int main(int argc, char **argv)
     for (uint32_t i = 0; i < runs && harness_failures == 0; i++) {
         check(i, validate);
     }
+    check_large_window(validate);
+    check_large_blocks(validate);
     return harness_verdict();
 }

@@ -45,6 +45,10 @@ uint32_t gpume_general_local(const struct gpume_stage_setup *setup);
  * long: with some left for what kernels do besides. */
 uint32_t gpume_general_places_per_dispatch(const struct gpume_stage_setup *setup);
 
+/* Places of the coarse grid from which a pruned search starts lie so many steps apart: as few as
+ * keep its loops short enough. */
+uint32_t gpume_general_coarse(const struct gpume_stage_setup *setup);
+
 /* Loop iterations for one of them, at most, see cost.glsl. */
 static inline uint32_t gpume_general_iterations(
     const struct gpume_plan *plan, const struct gpume_shape *layer)

@@ -13,7 +13,7 @@
 #define TURNS (2 * ROUNDS)
 #define CLOSING_PLACES 3u
 
-_Static_assert(sizeof(struct gpume_mean_push) == 18 * 4, "words without gaps");
+_Static_assert(sizeof(struct gpume_mean_push) == 20 * 4, "words without gaps");
 
 static bool wanted(const struct gpume_stage_setup *setup)
 {
@@ -51,9 +51,10 @@ static void record_places(const struct gpume_gpu_stage *stage, const struct gpum
     uint32_t step =
         gpume_stage_blocks_per_dispatch(&stage->setup, places * layer->block_w * layer->block_h);
     for (uint32_t first = 0; first < layer->blocks; first += step) {
+        uint32_t count = (uint32_t)gpume_min_u64(step, layer->blocks - first);
         push->general.block_first = first;
-        gpume_slot_dispatch_many(work->slot, &stage->kernels[0], push,
-            gpume_min_u64(step, layer->blocks - first), work->task_count);
+        push->general.block_end = first + count;
+        gpume_slot_dispatch_many(work->slot, &stage->kernels[0], push, count, work->task_count);
     }
     gpume_barrier_kernel_to_kernel(work->slot);
 }
@@ -81,6 +82,7 @@ static void record(const struct gpume_gpu_stage *stage, const struct gpume_work 
 {
     struct gpume_mean_push push = {
         .general = gpume_general_push_make(work, gpume_stage_layer(&stage->setup))};
+    push.general.coarse = gpume_general_coarse(&stage->setup);
     gpume_slot_bind(work->slot, &stage->kernels[0], NULL);
     for (push.turn = 0; push.turn < TURNS; push.turn++) {
         record_turn(stage, work, &push);

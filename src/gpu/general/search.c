@@ -22,8 +22,9 @@ enum { MEDIAN, SEARCH, REFINE };
 #define LOCAL_CPU 16u /* a workgroup of a software driver runs on one core */
 #define REFINE_LOCAL 64u
 #define NEIGHBOURS 8u
+#define COARSE_ITERATIONS 16384u /* of an invocation, over the coarse grid */
 
-_Static_assert(sizeof(struct gpume_general_push) == 16 * 4, "words without gaps");
+_Static_assert(sizeof(struct gpume_general_push) == 18 * 4, "words without gaps");
 
 static bool refines(const struct gpume_plan *plan)
 {
@@ -89,6 +90,7 @@ static void record_blocks(const struct gpume_gpu_stage *stage, const struct gpum
     gpume_slot_bind(work->slot, kernel, NULL);
     for (push->block_first = 0; push->block_first < push->layer.blocks; push->block_first += step) {
         uint64_t groups = gpume_min_u64(step, push->layer.blocks - push->block_first);
+        push->block_end = push->block_first + (uint32_t)groups;
         if (which == REFINE) {
             groups = gpume_div_up(groups * push->end, REFINE_LOCAL / NEIGHBOURS);
         }
@@ -96,13 +98,33 @@ static void record_blocks(const struct gpume_gpu_stage *stage, const struct gpum
     }
 }
 
+/* Loop iterations that bound a place, at most, see bound.glsl. */
+static uint32_t iterations_of_bound(const struct gpume_shape *layer)
+{
+    return (layer->block_w / 4 + 1) * (layer->block_h / 4) + GPUME_CANDIDATES_MAX + 1;
+}
+
 uint32_t gpume_general_places_per_dispatch(const struct gpume_stage_setup *setup)
 {
     const struct gpume_shape *layer = gpume_stage_layer(setup);
-    uint32_t of_bound = (layer->block_w / 4 + 1) * (layer->block_h / 4);
     uint32_t of_place =
-        gpume_general_iterations(setup->plan, layer) + 2 * (of_bound + GPUME_CANDIDATES_MAX) + 8;
-    return (GPUME_ITERATIONS_MAX - 4096) / of_place * gpume_general_local(setup);
+        gpume_general_iterations(setup->plan, layer) + 2 * iterations_of_bound(layer) + 8;
+    uint32_t iterations = GPUME_ITERATIONS_MAX - COARSE_ITERATIONS - 4096;
+    return iterations / of_place * gpume_general_local(setup);
+}
+
+uint32_t gpume_general_coarse(const struct gpume_stage_setup *setup)
+{
+    const struct gpume_params *p = &setup->plan->params;
+    uint32_t units = refines(setup->plan) ? 1 : setup->plan->units, coarse = units > 1 ? units : 2;
+    uint32_t each = COARSE_ITERATIONS / iterations_of_bound(gpume_stage_layer(setup));
+    uint64_t most = (uint64_t)each * gpume_general_local(setup);
+    while (
+        (2ull * (p->window_x * units / coarse) + 1) * (2ull * (p->window_y * units / coarse) + 1) >
+        most) {
+        coarse *= 2;
+    }
+    return coarse;
 }
 
 static void record_search(const struct gpume_gpu_stage *stage, const struct gpume_work *work,
@@ -147,6 +169,7 @@ static void record(const struct gpume_gpu_stage *stage, const struct gpume_work 
     const struct gpume_plan *plan = work->plan;
     struct gpume_general_push push =
         gpume_general_push_make(work, gpume_stage_layer(&stage->setup));
+    push.coarse = gpume_general_coarse(&stage->setup);
     for (uint32_t pass = 0; pass < plan->passes; pass++) {
         /* The next pass needs the best vector alone. */
         uint32_t candidates = pass + 1 < plan->passes ? 1 : plan->kept;
