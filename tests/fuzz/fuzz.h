@@ -78,6 +78,15 @@ static inline uint32_t fuzz_about(struct fuzz_bytes *from, uint32_t min, uint32_
     return kind < 240 ? min + value % (max - min + 1) : value;
 }
 
+/* As fuzz_about, but for valid values above `quick`, which would take minutes: they become invalid.
+ */
+static inline uint32_t fuzz_small(
+    struct fuzz_bytes *from, uint32_t min, uint32_t quick, uint32_t allowed)
+{
+    const uint32_t value = fuzz_about(from, min, quick);
+    return value > quick && value <= allowed ? value + allowed : value;
+}
+
 /* The name of a regular file with these bytes, valid until the next call. */
 static inline const char *fuzz_file(const uint8_t *data, size_t bytes)
 {

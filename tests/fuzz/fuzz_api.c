@@ -20,8 +20,9 @@ const char *__tsan_default_options(void)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     struct fuzz_bytes from = {data, bytes};
-    if (fuzz_u8(&from) % 2 == 0) {
-        fuzz_motion(&from);
+    const uint8_t kind = fuzz_u8(&from);
+    if (kind % 2 == 0) {
+        fuzz_motion(&from, kind & 2);
     } else {
         fuzz_compute(&from);
     }

@@ -5,7 +5,10 @@
 
 #include "fuzz.h"
 
-void fuzz_motion(struct fuzz_bytes *from);
+#include <stdbool.h>
+
+/* general: also with the parameters of the general search. */
+void fuzz_motion(struct fuzz_bytes *from, bool general);
 void fuzz_compute(struct fuzz_bytes *from);
 
 #endif

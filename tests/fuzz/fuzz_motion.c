@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * gpume.h on the CPU engine, for fuzz_api: parameters, then calls in any order, including invalid
- * ones. Fields must equal the brute-force answer. One thread: no call may block forever.
+ * ones. Fields must equal the brute-force answer; those of the general search must keep what
+ * gpume.h promises, and equal a second search. One thread: no call may block forever.
  */
 #include "brute.h"
 #include "fuzz_api.h"
+#include "fuzz_search.h"
 #include "gpume/gpume.h"
 
 #define HELD_MAX 12u
@@ -19,14 +21,10 @@ struct session {
     struct gpume_plane sent[FRAMES_MAX]; /* copies */
     uint32_t sent_count, received_count;
     bool finished, cancelled;
+    bool general; /* the fields have no brute-force answer */
+    struct fuzz_predictor predictor;
+    uint64_t newest; /* target of the last field */
 };
-
-/* Valid values above those chosen here would take minutes. */
-static uint32_t take_small(struct fuzz_bytes *from, uint32_t min, uint32_t quick, uint32_t allowed)
-{
-    const uint32_t value = fuzz_about(from, min, quick);
-    return value > quick && value <= allowed ? value + allowed : value;
-}
 
 static void take_filter(struct fuzz_bytes *from, struct gpume_prefilter *filter, double *weights)
 {
@@ -48,15 +46,15 @@ static void take_params(struct fuzz_bytes *from, struct gpume_params *params)
 {
     const uint8_t flags = fuzz_u8(from);
     gpume_params_default(params);
-    params->width = take_small(from, 1, 24, 1u << 20);
-    params->height = take_small(from, 1, 24, 1u << 20);
+    params->width = fuzz_small(from, 1, 24, 1u << 20);
+    params->height = fuzz_small(from, 1, 24, 1u << 20);
     params->bits = fuzz_about(from, 8, 16);
     params->block = flags & 1 ? 4 + 4 * (fuzz_u8(from) % 32u) : fuzz_about(from, 4, 16);
-    params->window_x = take_small(from, 0, 6, GPUME_WINDOW_MAX);
-    params->window_y = take_small(from, 0, 6, GPUME_WINDOW_MAX);
+    params->window_x = fuzz_small(from, 0, 6, GPUME_WINDOW_MAX);
+    params->window_y = fuzz_small(from, 0, 6, GPUME_WINDOW_MAX);
     params->edge = (enum gpume_edge)fuzz_about(from, 0, 1);
     params->metric = (enum gpume_metric)fuzz_about(from, 0, 0);
-    params->ref_distance = take_small(from, 1, 3, GPUME_DISTANCE_MAX);
+    params->ref_distance = fuzz_small(from, 1, 3, GPUME_DISTANCE_MAX);
     params->backend = GPUME_BACKEND_CPU;
     params->threads = 1 + fuzz_u8(from) % 3u;
     params->want_frames = flags & 2;
@@ -115,6 +113,7 @@ static void drop_copy(struct session *session)
 static bool may_fail(const struct session *session, int status)
 {
     return (session->cancelled && status == GPUME_CANCELLED) ||
+           (session->params.predictor == GPUME_PREDICTOR_GIVEN && status == GPUME_IO) ||
            (session->finished && status == GPUME_INVALID);
 }
 
@@ -185,20 +184,10 @@ static void use_frame(struct session *session, struct fuzz_bytes *from)
     }
 }
 
-static void check_field(const struct session *session, const struct gpume_field *field)
+static void check_brute(const struct session *session, const struct gpume_field *field)
 {
-    const struct gpume_params *params = &session->params;
-    FUZZ_REQUIRE(field->frame == params->ref_distance + session->received_count - UINT64_C(1));
-    FUZZ_REQUIRE(field->ref == field->frame - params->ref_distance);
-    FUZZ_REQUIRE(field->frame < session->sent_count);
-    FUZZ_REQUIRE(field->checked == field->matched);
-    FUZZ_REQUIRE((field->predicted.data != NULL) == params->want_predicted);
-    FUZZ_REQUIRE((field->target.data != NULL) == params->want_frames);
-    if (params->prefilter) {
-        return; /* params.check holds these against another search */
-    }
     struct brute brute =
-        brute_field(params, &session->sent[field->frame], &session->sent[field->ref]);
+        brute_field(&session->params, &session->sent[field->frame], &session->sent[field->ref]);
     FUZZ_REQUIRE(brute.blocks == field->blocks_x * field->blocks_y);
     for (uint32_t i = 0; i < brute.blocks; i++) {
         FUZZ_REQUIRE(brute.dx[i] == field->vectors[i].dx && brute.dy[i] == field->vectors[i].dy);
@@ -208,6 +197,26 @@ static void check_field(const struct session *session, const struct gpume_field 
     FUZZ_REQUIRE(brute.sad_before == field->sums.sad_before);
     FUZZ_REQUIRE(brute.sse_after == field->sums.sse_after);
     brute_free(&brute);
+}
+
+static void check_field(struct session *session, const struct gpume_field *field)
+{
+    const struct gpume_params *params = &session->params;
+    FUZZ_REQUIRE(field->frame < session->sent_count && field->ref < session->sent_count);
+    FUZZ_REQUIRE(field->checked == field->matched);
+    FUZZ_REQUIRE((field->predicted.data != NULL) == params->want_predicted);
+    FUZZ_REQUIRE((field->target.data != NULL) == params->want_frames);
+    if (session->general) {
+        FUZZ_REQUIRE(field->frame >= session->newest);
+        session->newest = field->frame;
+        fuzz_check_search(params, field);
+        return;
+    }
+    FUZZ_REQUIRE(field->frame == params->ref_distance + session->received_count - UINT64_C(1));
+    FUZZ_REQUIRE(field->ref == field->frame - params->ref_distance);
+    if (!params->prefilter) { /* with one, params.check compares with another search */
+        check_brute(session, field);
+    }
 }
 
 /* The receiver waits only if a field, or the end, is certain to come. */
@@ -280,16 +289,26 @@ static void finish(struct session *session)
         gpume_frame_release(&session->frames[i]);
         gpume_field_release(&session->fields[i]);
     }
-    FUZZ_REQUIRE(gpume_close(&session->ctx) == GPUME_OK);
+    const int status = gpume_close(&session->ctx);
+    FUZZ_REQUIRE(status == GPUME_OK || may_fail(session, status));
     FUZZ_REQUIRE(!session->ctx);
     while (session->sent_count > 0) {
         drop_copy(session);
     }
 }
 
-void fuzz_motion(struct fuzz_bytes *from)
+static void take_general(struct session *session, struct fuzz_bytes *from)
 {
-    struct session session = {0};
+    struct gpume_params *params = &session->params;
+    fuzz_take_search(from, params, true);
+    session->predictor.seed = fuzz_u32(from);
+    session->predictor.fails_at = fuzz_u32(from) % 64;
+    params->predict_opaque = &session->predictor;
+}
+
+void fuzz_motion(struct fuzz_bytes *from, bool general)
+{
+    struct session session = {.general = general};
     struct gpume_prefilter filter;
     double weights[49];
     take_params(from, &session.params);
@@ -297,10 +316,14 @@ void fuzz_motion(struct fuzz_bytes *from)
         take_filter(from, &filter, weights);
         session.params.prefilter = &filter;
     }
+    if (general) {
+        take_general(&session, from);
+    }
     const int status = gpume_open(&session.ctx, &session.params);
     FUZZ_REQUIRE(status == GPUME_OK || status == GPUME_INVALID);
     FUZZ_REQUIRE((status == GPUME_OK) == (session.ctx != NULL));
     if (status == GPUME_OK) {
+        session.predictor.blocks = fuzz_count_blocks(&session.params);
         while (from->left > 0) {
             step(&session, from);
         }

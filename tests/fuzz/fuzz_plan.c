@@ -3,7 +3,7 @@
  * model/plan and model/prefilter: any parameters, any device within Vulkan's guarantees. Plans must
  * be as plan.h says, and no number may have wrapped.
  */
-#include "fuzz.h"
+#include "fuzz_search.h"
 #include "model/plan.h"
 
 static void take_filter(struct fuzz_bytes *from, struct gpume_prefilter *filter, double *weights)
@@ -44,35 +44,62 @@ static void check_tables(const struct gpume_prefilter_tables *tables, uint32_t b
 
 static void check_bands(const struct gpume_plan *plan, const struct gpume_caps *caps)
 {
-    const struct gpume_params *p = &plan->params;
-    uint64_t ring;
     const uint64_t row_bytes = (uint64_t)plan->padded_stride * plan->sample_bytes;
-    FUZZ_REQUIRE(!__builtin_mul_overflow(plan->ring, plan->padded_bytes, &ring));
-    FUZZ_REQUIRE(ring <= INT64_MAX);
-    FUZZ_REQUIRE(!plan->one_window || ring <= caps->window_bytes);
-    FUZZ_REQUIRE(plan->layers[0].band_rows >= 1 && plan->layers[0].band_count >= 1);
-    FUZZ_REQUIRE((uint64_t)plan->layers[0].band_rows * plan->layers[0].band_count >=
-                 plan->layers[0].blocks_y);
-    FUZZ_REQUIRE((uint64_t)plan->layers[0].band_rows * (plan->layers[0].band_count - 1) <
-                 plan->layers[0].blocks_y);
-    if (!plan->one_window && plan->padded_bytes > caps->window_bytes) {
-        const uint64_t rows = (uint64_t)plan->layers[0].band_rows * p->block + 2ull * p->window_y;
-        FUZZ_REQUIRE(rows * row_bytes + caps->align_bytes <= caps->window_bytes);
-        FUZZ_REQUIRE(plan->filter_rows >= 1);
+    const bool cut = !plan->one_window && plan->surface_bytes > caps->window_bytes;
+    FUZZ_REQUIRE(!cut || plan->filter_rows >= 1);
+    for (uint32_t i = 0; i < plan->layer_count; i++) {
+        const struct gpume_shape *layer = &plan->layers[i];
+        const uint64_t rows =
+            (uint64_t)layer->band_rows * layer->block_h + 2ull * plan->params.window_y;
+        FUZZ_REQUIRE(layer->band_rows >= 1 && layer->band_count >= 1);
+        FUZZ_REQUIRE((uint64_t)layer->band_rows * layer->band_count >= layer->blocks_y);
+        FUZZ_REQUIRE((uint64_t)layer->band_rows * (layer->band_count - 1) < layer->blocks_y);
+        FUZZ_REQUIRE(!cut || layer->band_count == 1 ||
+                     rows * row_bytes + caps->align_bytes <= caps->window_bytes);
     }
+}
+
+static void check_layers(const struct gpume_plan *plan)
+{
+    const struct gpume_params *p = &plan->params;
+    uint64_t blocks = 0;
+    FUZZ_REQUIRE(plan->layer_count >= 1 && plan->layer_count <= GPUME_LAYERS_MAX);
+    for (uint32_t i = 0; i < plan->layer_count; i++) {
+        const struct gpume_shape *layer = &plan->layers[i];
+        FUZZ_REQUIRE((uint64_t)layer->blocks_x * layer->block_w >= p->width);
+        FUZZ_REQUIRE((uint64_t)(layer->blocks_x - 1) * layer->block_w < p->width);
+        FUZZ_REQUIRE((uint64_t)layer->blocks_y * layer->block_h >= p->height);
+        FUZZ_REQUIRE((uint64_t)(layer->blocks_y - 1) * layer->block_h < p->height);
+        FUZZ_REQUIRE((uint64_t)layer->blocks_x * layer->blocks_y == layer->blocks);
+        FUZZ_REQUIRE(layer->blocks == 1 || layer->blocks - 1 < UINT64_C(1) << layer->index_bits);
+        FUZZ_REQUIRE(layer->cost_bits <= (plan->general ? 32 : 30));
+        FUZZ_REQUIRE(layer->first == blocks);
+        blocks += layer->blocks;
+    }
+    FUZZ_REQUIRE(blocks == plan->blocks);
+    FUZZ_REQUIRE(plan->field_candidates >= plan->blocks);
+    FUZZ_REQUIRE(plan->field_candidates < plan->layer_count * (UINT64_C(1) << 49));
+}
+
+static void check_search(const struct gpume_plan *plan)
+{
+    FUZZ_REQUIRE(plan->units == 1 || plan->units == 2 || plan->units == 4);
+    FUZZ_REQUIRE(plan->planes == plan->units * plan->units);
+    FUZZ_REQUIRE(plan->kept >= 1 && plan->kept <= GPUME_CANDIDATES_MAX);
+    FUZZ_REQUIRE(plan->passes >= 1 && plan->passes <= GPUME_PASSES_MAX);
+    FUZZ_REQUIRE(plan->references >= 1 && plan->references <= GPUME_REFERENCES_MAX);
+    FUZZ_REQUIRE(plan->requests >= 1 && plan->requests <= 2 * GPUME_REFERENCES_MAX);
+    FUZZ_REQUIRE(plan->distance_count >= 1 && plan->distance_count <= GPUME_DISTANCES_MAX);
+    for (uint32_t i = 1; i < plan->distance_count; i++) {
+        FUZZ_REQUIRE(plan->distances[i] > plan->distances[i - 1]);
+    }
+    FUZZ_REQUIRE(plan->reach >= plan->distances[plan->distance_count - 1]);
 }
 
 static void check_plan(const struct gpume_plan *plan, const struct gpume_caps *caps)
 {
     const struct gpume_params *p = &plan->params;
-    FUZZ_REQUIRE((uint64_t)plan->layers[0].blocks_x * p->block >= p->width);
-    FUZZ_REQUIRE((uint64_t)(plan->layers[0].blocks_x - 1) * p->block < p->width);
-    FUZZ_REQUIRE((uint64_t)(plan->layers[0].blocks_y - 1) * p->block < p->height);
-    FUZZ_REQUIRE((uint64_t)plan->layers[0].blocks_x * plan->layers[0].blocks_y == plan->blocks);
-    FUZZ_REQUIRE(plan->blocks == 1 || plan->blocks - 1 < UINT64_C(1) << plan->layers[0].index_bits);
-    FUZZ_REQUIRE(plan->layers[0].cost_bits <= 30);
-    FUZZ_REQUIRE(plan->field_candidates >= plan->blocks);
-    FUZZ_REQUIRE(plan->field_candidates < UINT64_C(1) << 49);
+    uint64_t ring;
     FUZZ_REQUIRE(plan->plane_stride % 64 == 0);
     FUZZ_REQUIRE(plan->plane_stride >= (uint64_t)p->width * plan->sample_bytes);
     FUZZ_REQUIRE(plan->plane_bytes == (uint64_t)plan->plane_stride * p->height);
@@ -82,12 +109,20 @@ static void check_plan(const struct gpume_plan *plan, const struct gpume_caps *c
     FUZZ_REQUIRE(plan->padded_bytes % caps->align_bytes == 0);
     FUZZ_REQUIRE(plan->padded_bytes >=
                  (uint64_t)plan->padded_stride * plan->padded_rows * plan->sample_bytes);
+    FUZZ_REQUIRE(plan->surface_bytes == plan->padded_bytes * plan->planes);
     FUZZ_REQUIRE(plan->batch >= 1 && plan->batch <= GPUME_BATCH_MAX);
     FUZZ_REQUIRE(plan->batch <= caps->batch_max);
     FUZZ_REQUIRE(plan->slots >= 1 && plan->slots <= GPUME_SLOTS_MAX);
-    FUZZ_REQUIRE(plan->ring == p->ref_distance + plan->batch);
+    FUZZ_REQUIRE(plan->ring == plan->reach + plan->batch);
     FUZZ_REQUIRE(plan->pool > plan->slots * plan->batch);
-    FUZZ_REQUIRE(p->memory_max == 0 || plan->pool * plan->plane_bytes <= p->memory_max);
+    FUZZ_REQUIRE(!__builtin_mul_overflow(plan->ring, plan->surface_bytes, &ring));
+    FUZZ_REQUIRE(ring <= INT64_MAX);
+    FUZZ_REQUIRE(!plan->one_window || ring <= caps->window_bytes);
+    FUZZ_REQUIRE(plan->run_bytes < UINT64_C(1) << 56);
+    FUZZ_REQUIRE(
+        p->memory_max == 0 || plan->pool * plan->plane_bytes + plan->run_bytes <= p->memory_max);
+    check_layers(plan);
+    check_search(plan);
     check_bands(plan, caps);
     if (gpume_plan_filters(plan)) {
         check_tables(&plan->prefilter, p->bits);
@@ -127,6 +162,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     }
     if (flags & 128) {
         params.memory_max = fuzz_u64(&from) >> 16;
+    }
+    if (from.left > 0) {
+        fuzz_take_search(&from, &params, false);
     }
     memset(&plan, 0xa5, sizeof plan);
     const int status = gpume_plan_make(&params, &caps, &(struct gpume_log){0}, &plan);
