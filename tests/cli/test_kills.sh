@@ -112,6 +112,24 @@ next="$job --resume -y" # before the first state and after the last there is not
 # shellcheck disable=SC2086
 kills new_files $job
 
+# The general search: more columns, and several references.
+cost="--subpel 4 --metric satd --lambda 4 -w 1"
+partition="-b 16..8+rect --partition --predictor median --ref-distance 1,2 --bidirectional"
+trust="-b 16,8x16 --direction both --best-reference --confidence --candidates 3"
+whole_pixels=$job
+for search in "$partition" "$trust"; do
+    start=
+    job="$gpume $PWD/clip.y4m --backend cpu -q $search $cost -o out --predicted p%d.pgm"
+    next="$job --resume -y"
+    # shellcheck disable=SC2086
+    kills new_files $job
+    # shellcheck disable=SC2086
+    interrupt 9 $job
+    # shellcheck disable=SC2086
+    kills new_files $job --resume
+done
+job=$whole_pixels
+
 # In place of an older run, whose tables, videos and pictures have the same names.
 mkdir old
 # shellcheck disable=SC2086
