@@ -27,6 +27,14 @@ sweep "" 3 "1 3" $preload "$gpume" ../../s1.png ../../s2.png --backend cpu --pre
 sweep "" 5 "1 3" $preload "$gpume" ../../clip.y4m --backend cpu --direction both --vectors v%d-%d.flo
 sweep "" 3 "1 3" $preload "$gpume" ../../clip.y4m --backend cpu --vectors - --format npy
 
+# The general search: its memory, predictors from a file, and more columns.
+cost="--lambda 4 --metric satd --subpel 2 -w 1"
+partition="-b 16..8+rect --partition --predictor median --ref-distance 1,2 --bidirectional"
+trust="-b 16,8x16 --predictor ../../g/vectors.csv --direction both --best-reference --confidence --candidates 3"
+"$gpume" clip.y4m --backend cpu -q -b 16,8x16 --direction both -o g || fail "no predictors"
+sweep "" 3 "1 3" $preload "$gpume" ../../clip.y4m --backend cpu --frames 2 $partition $cost --check -o out
+sweep "" 5 "1 3" $preload "$gpume" ../../clip.y4m --backend cpu --frames 2 $trust $cost -o out --report r.html
+
 # Commands without a video.
 sweep "" 1 "1 3" $preload "$gpume" sort ../../integers --backend cpu --check -o sorted
 sweep "" 1 "1 3" $preload "$gpume" convert ../../a/vectors.csv v.npy
@@ -62,6 +70,8 @@ sweep + 1 1 $disk "$gpume" ../../clip.y4m --backend cpu -q --predicted p%d.png -
 all_or_none=yes
 sweep + 1 1 $disk "$gpume" ../../clip.y4m --backend cpu -q -o out --report r.csv
 sweep + 2 1 $disk "$gpume" ../../large.y4m --backend cpu -q -b 4 -w 1 -o out
+sweep + 3 1 $disk "$gpume" ../../clip.y4m --backend cpu -q $partition $cost -o out
+sweep + 3 1 $disk "$gpume" ../../clip.y4m --backend cpu -q $trust $cost -o out --report r.csv
 sweep + 1 1 $disk "$gpume" ../../clip.y4m --backend cpu -q --residual r.mkv --overlay o.mp4 \
     --difference d.y4m --report r.html
 sweep "" 1 1 GPUME_FAULT_KIND=name $preload "$gpume" ../../clip.y4m --backend cpu -q -o out --report r.csv
