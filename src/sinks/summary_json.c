@@ -65,14 +65,18 @@ static void put_input(struct gpume_json *json, const struct gpume_summary *summa
     gpume_json_end(json);
 }
 
-/* Writes "64x64,64x32,32x64", or one number for one square. */
+/* Writes "64,64x32,32x64,32", or one number for one square. */
 static void put_shapes(struct gpume_json *json, const struct gpume_params *params)
 {
     char text[GPUME_SHAPES_MAX * 8] = "";
     for (uint32_t i = 0; i < params->shape_count; i++) {
-        const size_t used = strlen(text);
-        snprintf(text + used, sizeof(text) - used, "%s%" PRIu32 "x%" PRIu32, used > 0 ? "," : "",
-            params->shapes[i].width, params->shapes[i].height);
+        const struct gpume_block_size shape = params->shapes[i];
+        size_t used = strlen(text);
+        used += (size_t)snprintf(
+            text + used, sizeof(text) - used, "%s%" PRIu32, used > 0 ? "," : "", shape.width);
+        if (shape.height != shape.width) {
+            snprintf(text + used, sizeof(text) - used, "x%" PRIu32, shape.height);
+        }
     }
     if (params->shape_count > 0) {
         gpume_json_text(json, "block", text);
@@ -97,25 +101,51 @@ static void put_distances(struct gpume_json *json, const struct gpume_params *pa
     }
 }
 
-/* What only the general search has. */
-static void put_search(struct gpume_json *json, const struct gpume_run *run)
+static void put_fractions(struct gpume_json *json, const struct gpume_params *params)
 {
     static const char *const interpolations[] = {"h264", "hevc", "bilinear"};
+    static const char *const searches[] = {"refine", "full"};
+    if (params->subpel > 1) {
+        gpume_json_count(json, "subpel", params->subpel);
+        gpume_json_text(json, "interpolation", interpolations[params->interpolation]);
+        gpume_json_text(json, "subpel-search", searches[params->subpel_search]);
+    }
+}
+
+static void put_rate(struct gpume_json *json, const struct gpume_run *run)
+{
     static const char *const predictors[] = {"zero", "median"};
     const struct gpume_params *params = &run->params;
     const bool given = params->predictor == GPUME_PREDICTOR_GIVEN;
-    gpume_json_truth(json, "partition", params->partition);
-    gpume_json_count(json, "subpel", params->subpel);
-    gpume_json_text(json, "interpolation", interpolations[params->interpolation]);
-    gpume_json_text(
-        json, "subpel-search", params->subpel_search == GPUME_SUBPEL_FULL ? "full" : "refine");
-    gpume_json_real(json, "lambda", params->rate ? params->lambda / 256.0 : (double)INFINITY, 8);
-    gpume_json_text(json, "predictor", given ? run->predictor : predictors[params->predictor]);
-    gpume_json_count(json, "passes", params->passes);
-    gpume_json_truth(json, "best-reference", params->best_reference);
-    gpume_json_truth(json, "bidirectional", params->bidirectional);
-    gpume_json_count(json, "candidates", params->candidates);
-    gpume_json_truth(json, "confidence", params->confidence);
+    if (params->rate) {
+        gpume_json_real(json, "lambda", params->lambda / 256.0, 8);
+        gpume_json_text(json, "predictor", given ? run->predictor : predictors[params->predictor]);
+    }
+    if (params->predictor == GPUME_PREDICTOR_MEDIAN) {
+        gpume_json_count(json, "passes", params->passes);
+    }
+}
+
+static void put_true(struct gpume_json *json, const char *key, bool value)
+{
+    if (value) {
+        gpume_json_truth(json, key, true);
+    }
+}
+
+/* Only what the run asks for: members that older versions do not have. */
+static void put_search(struct gpume_json *json, const struct gpume_run *run)
+{
+    const struct gpume_params *params = &run->params;
+    put_true(json, "partition", params->partition);
+    put_fractions(json, params);
+    put_rate(json, run);
+    put_true(json, "best-reference", params->best_reference);
+    put_true(json, "bidirectional", params->bidirectional);
+    if (params->candidates > 1) {
+        gpume_json_count(json, "candidates", params->candidates);
+    }
+    put_true(json, "confidence", params->confidence);
 }
 
 static void put_parameters(struct gpume_json *json, const struct gpume_run *run)

@@ -67,6 +67,26 @@ expect 3 clip.y4m --backend "$engine" -q -y --lambda 4 --predictor short.csv --v
 says "--predictor short.csv: has no vector for the block of 8x8 at (48,24) of frame 5 in reference 4"
 expect 3 clip.y4m --backend "$engine" -q -y --lambda 4 --predictor missing.csv --vectors x.csv
 
+# summary.json has the options that were given, and no others.
+members() {
+    sed -n '/"parameters": {/,/}/p' out/summary.json
+}
+expect 0 clip.y4m --backend "$engine" -q -y -o out
+for key in partition subpel interpolation subpel-search lambda predictor passes best-reference bidirectional candidates \
+    confidence; do
+    ! members | grep -q "\"$key\"" || fail "summary.json: $key, which was not given"
+done
+for member in '"block": 8' '"metric": "sad"' '"ref-distance": 1'; do
+    members | grep -qF "$member," || fail "summary.json: no $member"
+done
+expect 0 clip.y4m --backend "$engine" -q -y -o out -b 16..4+rect --partition --subpel 4 --metric satd --qp 18 \
+    --predictor median --ref-distance 2,1 --best-reference --candidates 2 --confidence
+for member in '"block": "16,16x8,8x16,8,8x4,4x8,4"' '"partition": true' '"subpel": 4' '"interpolation": "h264"' \
+    '"subpel-search": "refine"' '"metric": "satd"' '"lambda": 2.00000000' '"predictor": "median"' '"passes": 2' \
+    '"best-reference": true' '"ref-distance": "1,2"' '"candidates": 2' '"confidence": true'; do
+    members | grep -qF "$member," || fail "summary.json: no $member: $(members)"
+done
+
 # The window's border, in the summary and in frames.csv.
 expect 0 clip.y4m --backend "$engine" -y -w 1 --confidence -o out
 grep -q "of vectors touch the window's border; try -w 4" "$scratch/out" || fail "no wider window is suggested"

@@ -16,9 +16,16 @@ function statistic(name, key, value, text) {
     return make("div", {}, make("dt", {}, name), make("dd", { dataset: { statistic: key, value: String(value) } }, text));
 }
 
+/* Of several, the first: the nearest one, and the past one if there is one. */
+function nearestReference(frame) {
+    const { direction, "ref-distance": list } = data.parameters;
+    const distance = Number(String(list).split(",")[0]);
+    const future = direction === "future" || (direction === "both" && frame < distance);
+    return frame + (future ? distance : -distance);
+}
+
 function showStatistics(i) {
-    const f = fields, distance = data.parameters["ref-distance"];
-    const ref = f.frame[i] + (data.parameters.direction === "future" ? distance : -distance);
+    const f = fields, ref = nearestReference(f.frame[i]);
     byId("statistics").replaceChildren(
         statistic("Reference", "ref", ref, `frame ${ref}`),
         statistic("Time", "time", f.time[i].toFixed(6), `${f.time[i].toFixed(3)} s`),

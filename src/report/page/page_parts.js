@@ -14,9 +14,11 @@ function makeHead() {
     const video = input.frames_per_second && !input.reference; // still pictures have no frame rate
     const rate = video ? `, ${plain(input.frames_per_second, 3)} frames per second` : "";
     const filter = parameters.prefilter ? `, prefilter ${parameters.prefilter}` : "";
-    const distance = parameters["ref-distance"], future = parameters.direction === "future";
-    const reference = distance > 1 || future
-        ? `, reference ${distance} frame${distance > 1 ? "s" : ""} ${future ? "after" : "before"} the target` : "";
+    const distance = String(parameters["ref-distance"]), { direction } = parameters;
+    const side = { past: "before", future: "after", both: "before and after" }[direction];
+    const reference = distance !== "1" || direction !== "past"
+        ? `, reference${parameters["best-reference"] ? "s" : ""} ${distance.replaceAll(",", ", ")} ` +
+            `frame${distance === "1" ? "" : "s"} ${side} the target` : "";
     document.title = `${name} - gpume report`;
     /* Long names may break after punctuation. */
     byId("title").append(...name.split(/(?<=[_.-])/).flatMap((part) => [part, make("wbr")]));
