@@ -68,16 +68,22 @@ static const char *reference_name(const struct gpume_estimate_options *options)
     return options->common.input_count == 2 ? options->common.inputs[0] : NULL;
 }
 
+static void look(struct gpume_run_input *input, const struct gpume_estimate_options *options)
+{
+    gpume_run_input_look(
+        input, input_name(options), reference_name(options), options->search.predictor.file);
+}
+
 /* libavformat does not say which file it has opened, so the identity of the file with that name is
  * taken before and after. */
 static enum gpume_exit open_input(struct job *job)
 {
     const struct gpume_estimate_options *options = job->options;
     struct gpume_run_input after;
-    gpume_run_input_look(&job->input, input_name(options), reference_name(options));
+    look(&job->input, options);
     const enum gpume_exit result =
         gpume_open_input(options, want_colour(&job->outputs), &job->source, &job->info);
-    gpume_run_input_look(&after, input_name(options), reference_name(options));
+    look(&after, options);
     job->is_steady = gpume_run_input_is_same(&job->input, &after);
     return result;
 }

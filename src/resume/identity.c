@@ -95,19 +95,26 @@ static uint64_t add_files(uint64_t sum, const char *input)
     return sum;
 }
 
-void gpume_run_input_look(struct gpume_run_input *input, const char *name, const char *reference)
+void gpume_run_input_look(
+    struct gpume_run_input *input, const char *name, const char *reference, const char *predictor)
 {
     put_input(name, input->name);
-    input->reference[0] = '\0';
+    input->reference[0] = input->predictor[0] = '\0';
+    input->predictor_file = GPUME_CHECKSUM_BEGIN;
     input->files = add_files(GPUME_CHECKSUM_BEGIN, name);
     if (reference) {
         put_input(reference, input->reference);
         input->files = add_files(input->files, reference);
     }
+    if (predictor) {
+        put_input(predictor, input->predictor);
+        input->predictor_file = add_files(input->predictor_file, predictor);
+    }
 }
 
 bool gpume_run_input_is_same(const struct gpume_run_input *a, const struct gpume_run_input *b)
 {
-    return a->files == b->files && strcmp(a->name, b->name) == 0 &&
-           strcmp(a->reference, b->reference) == 0;
+    return a->files == b->files && a->predictor_file == b->predictor_file &&
+           strcmp(a->name, b->name) == 0 && strcmp(a->reference, b->reference) == 0 &&
+           strcmp(a->predictor, b->predictor) == 0;
 }

@@ -10,16 +10,20 @@
 
 #define GPUME_RUN_IDENTITY_BYTES (PATH_MAX + 64)
 
-/* An input as it was at one moment. */
+/* What a run reads, as it was at one moment. */
 struct gpume_run_input {
     char name[GPUME_RUN_IDENTITY_BYTES];
     char reference[GPUME_RUN_IDENTITY_BYTES]; /* the first of two still pictures, or "" */
-    uint64_t files; /* checksum of inode number, size and modification time of each file */
+    char predictor[GPUME_RUN_IDENTITY_BYTES]; /* the file of --predictor, or "" */
+    /* Checksums of inode number, size and modification time of each file. */
+    uint64_t files, predictor_file;
 };
 
-/* reference: NULL for a video. A file is identified by its inode number, a numbered name by the
- * folder and its last part, a pipe by its name: its inode number may be reused. */
-void gpume_run_input_look(struct gpume_run_input *input, const char *name, const char *reference);
+/* reference: NULL for a video; predictor: NULL for none. A file is identified by its inode number,
+ * a numbered name by the folder and its last part, a pipe by its name: its inode number may be
+ * reused. */
+void gpume_run_input_look(
+    struct gpume_run_input *input, const char *name, const char *reference, const char *predictor);
 
 bool gpume_run_input_is_same(const struct gpume_run_input *a, const struct gpume_run_input *b);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A job is the members "gpume", "input" and "parameters" of summary.json, "settings" that it lacks,
- * the "identity" of the input, and the list "outputs".
+ * the "identity" of what is read, and the list "outputs".
  */
 #include "resume/job.h"
 
@@ -45,6 +45,8 @@ void gpume_run_job_put(const struct gpume_run_state *state, struct gpume_json *j
     gpume_json_text(json, "name", state->input->name);
     gpume_json_text(json, "reference", state->input->reference);
     gpume_run_put_number(json, "files", state->input->files);
+    gpume_json_text(json, "predictor", state->input->predictor);
+    gpume_run_put_number(json, "predictor file", state->input->predictor_file);
     gpume_json_end(json);
     gpume_json_begin_list(json, "outputs");
     for (size_t i = 0; i < state->output_count; i++) {
@@ -90,6 +92,14 @@ static bool is_same_member(const json_t *was, const json_t *now, const char *key
     return json_equal(json_object_get(was, key), json_object_get(now, key));
 }
 
+/* Do both identify the same file under this key? */
+static bool is_same_file(const json_t *was, const json_t *now, const char *key)
+{
+    const char *a = json_string_value(json_object_get(was, key));
+    const char *b = json_string_value(json_object_get(now, key));
+    return a && b && a[0] && strcmp(a, b) == 0;
+}
+
 struct member {
     const char *key;
     const json_t *value; /* NULL: there is none */
@@ -122,7 +132,7 @@ static int check_section(
     {
         const json_t *old = json_object_get(was, key);
         if (!json_equal(old, value) && !may_differ(key) &&
-            !(old && is_same_member(was_files, now_files, key))) {
+            !(old && is_same_file(was_files, now_files, key))) {
             return refuse((struct member){key, old}, (struct member){key, value}, log);
         }
     }
@@ -135,15 +145,22 @@ static int check_section(
     return GPUME_OK;
 }
 
-static int check_input(const json_t *was, const json_t *now, const struct gpume_log *log)
+static int check_files(const json_t *was_job, const json_t *now_job, const struct gpume_log *log)
 {
-    if (is_same_member(
-            json_object_get(was, "identity"), json_object_get(now, "identity"), "files")) {
-        return GPUME_OK;
+    static const struct {
+        const char *key, *name;
+    } files[] = {{"files", "input"}, {"predictor file", "file of --predictor"}};
+    const json_t *was = json_object_get(was_job, "identity");
+    const json_t *now = json_object_get(now_job, "identity");
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        if (!is_same_member(was, now, files[i].key)) {
+            return gpume_log_fail(log, GPUME_INVALID,
+                "--resume: the %s has changed since the run opened it; restore it, or start anew "
+                "without --resume",
+                files[i].name);
+        }
     }
-    return gpume_log_fail(log, GPUME_INVALID,
-        "--resume: the input has changed since the run opened it; restore it, or start anew "
-        "without --resume");
+    return GPUME_OK;
 }
 
 /* An output's name and path. */
@@ -187,7 +204,7 @@ int gpume_run_job_check(
     for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++) {
         GPUME_TRY(check_section(was, now, sections[i], log));
     }
-    GPUME_TRY(check_input(was, now, log));
+    GPUME_TRY(check_files(was, now, log));
     GPUME_TRY(check_outputs(was, now, log));
 fail:
     json_decref(now);
