@@ -18,23 +18,43 @@ static int refuse(const char *option, const char *why)
     return gpume_refuse(GPUME_INVALID, "--compat ffmpeg: %s, %s; leave it out", why, option);
 }
 
+/* Refuses what the filter's search does not have. */
+static int check_search(const struct gpume_params *params)
+{
+    const struct {
+        const char *option;
+        bool given;
+    } unknown[] = {
+        {"partition", params->partition},
+        {"subpel", params->subpel > 1},
+        {"metric", params->metric != GPUME_METRIC_SAD},
+        {"lambda or --qp", params->rate},
+        {"bidirectional", params->bidirectional},
+        {"best-reference", params->best_reference},
+        {"candidates", params->candidates > 1},
+        {"confidence", params->confidence},
+    };
+    for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++) {
+        if (unknown[i].given) {
+            return gpume_refuse(GPUME_INVALID,
+                "--compat ffmpeg: the filter finds one whole-pixel vector by SAD for each block; "
+                "leave out --%s",
+                unknown[i].option);
+        }
+    }
+    return GPUME_OK;
+}
+
 int gpume_compat_check(const struct gpume_estimate_options *options, const struct gpume_line *line)
 {
-    static const char *const unknown[] = {"partition", "subpel", "lambda", "qp", "metric",
-        "best-reference", "bidirectional", "candidates", "confidence"};
     const struct gpume_params *params = &options->params;
     if (options->common.input_count == 2) {
         return gpume_refuse(GPUME_INVALID,
             "--compat ffmpeg: the filter takes a video, not two pictures; give a "
             "pattern such as frame%%d.png, or leave it out");
     }
-    for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++) {
-        if (gpume_line_has(line, unknown[i])) {
-            return gpume_refuse(GPUME_INVALID,
-                "--compat ffmpeg: the filter finds one whole-pixel vector by SAD for each block; "
-                "leave out --%s",
-                unknown[i]);
-        }
+    if (check_search(params) != GPUME_OK) {
+        return GPUME_INVALID;
     }
     if (params->shape_count > 0) {
         return refuse("--block with rectangles or a list", "the filter's blocks are equal squares");

@@ -94,6 +94,15 @@ contradicts --prefilter gauss:1
 contradicts -b 4
 contradicts -w 3
 contradicts -w 7x8
+contradicts -b 16,8
+contradicts -b 16x8
+contradicts --ref-distance 1,2
+for options in "--subpel 2" "--metric satd" "--lambda 4" "--qp 20" "--candidates 2" --confidence --best-reference \
+    --bidirectional "--partition -b 16,8 --lambda 4" "--lambda 1 --predictor median"; do
+    # shellcheck disable=SC2086 # an option and its value
+    contradicts $options
+    says "leave out --"
+done
 contradicts --overlay o.mkv
 contradicts --report page.html
 expect 2 odd.y4m --compat avisynth
@@ -101,7 +110,7 @@ expect 2 bench --compat ffmpeg
 "$oracle" clip 32 32 8 1 1 >a.y4m
 expect 2 a.y4m a.y4m --compat ffmpeg
 says 'not two pictures'
-expect 0 odd.y4m -q --compat ffmpeg --edge inside --direction both --backend cpu --vectors v.csv
+expect 0 odd.y4m -q --compat ffmpeg --edge inside --direction both --metric sad --subpel 1 --backend cpu --vectors v.csv
 cmp v.csv all.csv || fail "--edge inside --direction both"
 expect 3 odd.y4m --compat ffmpeg -b 64 --backend cpu
 says 'hold no whole block of 64'
