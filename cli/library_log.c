@@ -39,6 +39,8 @@ static const struct {
     {"params.rate", "--lambda or --qp"},
     {"params.ref_distance", "--ref-distance"},
     {"params.search", "--search"},
+    {"params.shapes, where both halves may follow each square but the smallest",
+        "--block, e.g. -b 64..8 or -b 64..8+rect"},
     {"params.shapes", "--block"},
     {"params.subpel", "--subpel"},
     {"params.threads", "--threads"},

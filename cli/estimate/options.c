@@ -249,6 +249,7 @@ static int check(void *opaque, const struct gpume_line *line)
     if (status == GPUME_OK && options->compat_ffmpeg) {
         status = gpume_compat_check(options, line);
     }
+    status = status ? status : gpume_search_choice_check_used(line, &options->params);
     status = status ? status : check_pictures(options, line);
     if (status == GPUME_OK && options->compat_ffmpeg) {
         gpume_compat_apply(options);

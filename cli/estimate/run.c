@@ -186,6 +186,19 @@ static enum gpume_exit resume(struct job *job)
     return result;
 }
 
+static enum gpume_exit check_depth(const struct job *job)
+{
+    const struct gpume_params *params = &job->run.params;
+    if (params->subpel > 1 && params->interpolation == GPUME_INTERPOLATION_HEVC &&
+        params->bits > 12) {
+        return gpume_refuse(GPUME_EXIT_USAGE,
+            "%s: has %" PRIu32 " bits per sample, but --interpolation hevc supports at most 12; "
+            "use h264 or bilinear",
+            job->info.label, params->bits);
+    }
+    return GPUME_EXIT_DONE;
+}
+
 static enum gpume_exit open_context(struct job *job)
 {
     if (gpume_library_check(&job->run.params) != GPUME_OK) { /* at this bit depth */
@@ -432,6 +445,9 @@ static enum gpume_exit work(struct job *job)
     }
     if (result == GPUME_EXIT_DONE) {
         describe_run(job);
+        result = check_depth(job);
+    }
+    if (result == GPUME_EXIT_DONE) {
         result = open_predictor(job);
     }
     result = result ? result : resume(job);

@@ -56,6 +56,30 @@ static int apply_direction(const struct gpume_line *line, struct gpume_params *p
     return GPUME_OK;
 }
 
+int gpume_search_choice_check_used(const struct gpume_line *line, const struct gpume_params *params)
+{
+    const bool median = params->predictor == GPUME_PREDICTOR_MEDIAN, fractions = params->subpel > 1;
+    const bool several = params->distance_count > 1 || params->direction == GPUME_DIRECTION_BOTH;
+    const struct {
+        const char *option, *needed;
+        bool used;
+    } options[] = {
+        {"passes", "--predictor median", median},
+        {"interpolation", "--subpel 2 or 4", fractions},
+        {"subpel-search", "--subpel 2 or 4", fractions},
+        {"best-reference",
+            "several references; list distances in --ref-distance, or add --direction both",
+            several},
+    };
+    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+        if (gpume_line_has(line, options[i].option) && !options[i].used) {
+            return gpume_refuse(
+                GPUME_INVALID, "--%s: needs %s", options[i].option, options[i].needed);
+        }
+    }
+    return GPUME_OK;
+}
+
 int gpume_search_choice_apply(const struct gpume_search_choice *choice,
     const struct gpume_line *line, struct gpume_params *params)
 {

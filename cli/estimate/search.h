@@ -25,4 +25,9 @@ extern const struct gpume_option_type gpume_type_predictor; /* a struct gpume_pr
 int gpume_search_choice_apply(const struct gpume_search_choice *choice,
     const struct gpume_line *line, struct gpume_params *params);
 
+/* Refuses options that change nothing, such as --passes without --predictor median. Returns as
+ * apply does. */
+int gpume_search_choice_check_used(
+    const struct gpume_line *line, const struct gpume_params *params);
+
 #endif

@@ -157,12 +157,20 @@ static bool parse_choice(const struct gpume_option *option, const char *text, vo
     return false;
 }
 
-static void list_choices(
-    const struct gpume_option *option, const char *between, char *text, size_t bytes)
+/* "a or b", "a, b or c". */
+static void describe_choices(const struct gpume_option *option, char *text, size_t bytes)
 {
     text[0] = '\0';
     for (size_t i = 0; option->choices[i]; i++) {
-        append(text, bytes, between, option->choices[i]);
+        append(text, bytes, option->choices[i + 1] ? ", " : " or ", option->choices[i]);
+    }
+}
+
+static void choices_words(const struct gpume_option *option, char *text, size_t bytes)
+{
+    text[0] = '\0';
+    for (size_t i = 0; option->choices[i]; i++) {
+        append(text, bytes, " ", option->choices[i]);
     }
 }
 
@@ -207,14 +215,28 @@ static bool parse_format(const struct gpume_option *option, const char *text, vo
     return true;
 }
 
-static void list_formats(
-    const struct gpume_option *option, const char *between, char *text, size_t bytes)
+static void describe_formats(const struct gpume_option *option, char *text, size_t bytes)
+{
+    const struct gpume_vectors_format *format = NULL, *next = NULL;
+    text[0] = '\0';
+    for (size_t i = 0; (next = gpume_vectors_format_at(i)) != NULL; i++) {
+        if (takes_format(option, next)) {
+            if (format) {
+                append(text, bytes, ", ", format->name);
+            }
+            format = next;
+        }
+    }
+    append(text, bytes, " or ", format->name);
+}
+
+static void formats_words(const struct gpume_option *option, char *text, size_t bytes)
 {
     const struct gpume_vectors_format *format;
     text[0] = '\0';
     for (size_t i = 0; (format = gpume_vectors_format_at(i)) != NULL; i++) {
         if (takes_format(option, format)) {
-            append(text, bytes, between, format->name);
+            append(text, bytes, " ", format->name);
         }
     }
 }
@@ -231,19 +253,6 @@ DESCRIBE(size, "WxH, each from %.0f to %.0f, e.g. 1920x1080")
 DESCRIBE(count, "a whole number from %.0f to %.0f, optionally followed by K or M, e.g. 9M")
 DESCRIBE(bytes, "a whole number from %.0f to %.0f, optionally followed by K, M, G, T, KiB, MiB, "
                 "GiB or TiB, e.g. 500M")
-
-/* Functions that list what is permitted, in a message and for a shell. */
-#define DESCRIBE_LIST(kind)                                                                        \
-    static void describe_##kind(const struct gpume_option *option, char *text, size_t bytes)       \
-    {                                                                                              \
-        list_##kind(option, " or ", text, bytes);                                                  \
-    }                                                                                              \
-    static void kind##_words(const struct gpume_option *option, char *text, size_t bytes)          \
-    {                                                                                              \
-        list_##kind(option, " ", text, bytes);                                                     \
-    }
-DESCRIBE_LIST(choices)
-DESCRIBE_LIST(formats)
 
 #define TYPE(name) const struct gpume_option_type gpume_type_##name
 TYPE(flag) = {0, parse_flag, NULL, NULL};

@@ -14,7 +14,7 @@ int gpume_options_refuse(
 
 static int exclude(const struct gpume_log *log, const char *first, const char *second)
 {
-    gpume_log_write(log, GPUME_LOG_ERROR, "%s %s", first, second);
+    gpume_log_write(log, GPUME_LOG_ERROR, "%s: %s", first, second);
     return GPUME_INVALID;
 }
 
@@ -35,8 +35,8 @@ static int check_shape(const struct gpume_params *p, const struct gpume_log *log
     GPUME_TRY(check_side(shape.height, log));
     for (uint32_t i = 0; i < index; i++) {
         if (p->shapes[i].width == shape.width && p->shapes[i].height == shape.height) {
-            gpume_log_write(log, GPUME_LOG_ERROR, "params.shapes: %ux%u is there twice",
-                shape.width, shape.height);
+            gpume_log_write(log, GPUME_LOG_ERROR, "params.shapes: lists %ux%u twice", shape.width,
+                shape.height);
             return GPUME_INVALID;
         }
     }
@@ -96,8 +96,8 @@ static int check_partition(const struct gpume_params *p, const struct gpume_log 
     }
     if (p->shape_count < 2 || usable_shapes(p, largest) != p->shape_count) {
         return exclude(log, "params.partition",
-            "needs params.shapes that are consecutive squares by halves, at least two, with halves "
-            "of all but the smallest at most");
+            "needs a list of squares by halves in params.shapes, where both halves may follow each "
+            "square but the smallest");
     }
     return GPUME_OK;
 }
@@ -173,6 +173,12 @@ static uint64_t largest_difference(const struct gpume_params *p, uint32_t width,
     }
 }
 
+static const char *smaller_costs(const struct gpume_params *p, uint64_t rate)
+{
+    uint64_t least = largest_difference(p, GPUME_BLOCK_MIN, GPUME_BLOCK_MIN) + rate;
+    return least > UINT32_MAX ? "another metric" : "smaller blocks or another metric";
+}
+
 /* Every cost fits 32 bits. */
 static int check_costs(const struct gpume_params *p, const struct gpume_log *log)
 {
@@ -184,10 +190,8 @@ static int check_costs(const struct gpume_params *p, const struct gpume_log *log
         uint64_t cost = largest_difference(p, width, height) + rate;
         if (cost > UINT32_MAX) {
             gpume_log_write(log, GPUME_LOG_ERROR,
-                "params.metric: a block of %ux%u could cost %llu, more than 4294967295; use "
-                "smaller "
-                "blocks or another metric",
-                width, height, (unsigned long long)cost);
+                "params.metric: a block of %ux%u could cost %llu, more than 4294967295; use %s",
+                width, height, (unsigned long long)cost, smaller_costs(p, rate));
             return GPUME_INVALID;
         }
     } while (++index < p->shape_count);
@@ -208,7 +212,9 @@ static int check_distances(const struct gpume_params *p, const struct gpume_log 
         }
         for (uint32_t j = 0; j < i; j++) {
             if (p->distances[i] == p->distances[j]) {
-                return gpume_options_refuse(log, "params.distances", p->distances[i], "given once");
+                gpume_log_write(
+                    log, GPUME_LOG_ERROR, "params.distances: lists %u twice", p->distances[i]);
+                return GPUME_INVALID;
             }
         }
     }
@@ -228,7 +234,8 @@ static int check_references(const struct gpume_params *p, const struct gpume_log
     }
     if (p->candidates > 1 || p->confidence) {
         return exclude(log, "params.bidirectional",
-            p->confidence ? "excludes params.confidence" : "excludes params.candidates above 1");
+            p->confidence ? "cannot be combined with params.confidence"
+                          : "cannot be combined with params.candidates above 1");
     }
     return GPUME_OK;
 }

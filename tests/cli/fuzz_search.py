@@ -184,8 +184,6 @@ class Task:
                 self.add(*rng.choice((("--best-reference",), ("--direction", "both"))))
             self.work *= 4
         else:
-            if "refs" in sections and rng.random() < 0.4:
-                self.add("--best-reference")
             if directions != "past" or rng.random() < 0.2:
                 self.add("--direction", directions)
         most = min(3, self.count - 1)
@@ -193,6 +191,9 @@ class Task:
                                if "refs" in sections else 1)
         if distances != [1] or rng.random() < 0.2:
             self.add("--ref-distance", ",".join(map(str, distances)))
+        several = len(distances) > 1 or directions == "both"
+        if "refs" in sections and several and not self.bidirectional and rng.random() < 0.6:
+            self.add("--best-reference")
         self.directions = directions
         self.work *= len(distances) * (2 if directions == "both" else 1)
         near = min(distances)

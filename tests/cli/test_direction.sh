@@ -157,6 +157,6 @@ expect 2 one.y4m one.y4m --direction future
 says 'in the other order'
 expect 2 one.y4m one.y4m --direction both
 expect 2 clip.y4m --direction sideways
-says 'past or future or both'
+says 'past, future or both'
 expect 0 -q one.y4m one.y4m --backend "$engine" --direction past -o stills
 exit 0

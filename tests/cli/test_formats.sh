@@ -320,7 +320,7 @@ expect 2 convert run.csv x.csv y.csv
 expect 2 convert run.csv x.txt
 says "--format"
 expect 2 convert run.csv x.csv --format xml
-says "must be csv or jsonl or npy"
+says "must be csv, jsonl, npy"
 expect 2 convert run.hash x.csv --from hash
 says "--from hash: must be csv"
 expect 2 convert run.csv run.csv -y

@@ -137,7 +137,7 @@ says "--overlay-style: needs --overlay FILE"
 expect 2 yuv420p.nut --overlay-key off
 says "--overlay-key: needs --overlay FILE"
 expect 2 yuv420p.nut --overlay x.mkv --overlay-style wind
-says "must be arrows or flow or cost or blocks"
+says "must be arrows, flow, cost, blocks or confidence"
 for scale in 0 17 1.5; do
     expect 2 yuv420p.nut --overlay x.mkv --scale $scale
     says "--scale $scale"

@@ -48,7 +48,7 @@ cut -d , -f 1-8 run.csv | cmp - back.csv || fail "extract_mvs: quarters of a pix
 # What a format cannot hold.
 expect 2 clip.y4m --backend "$engine" -y --candidates 2 --vectors x.mvf
 says "x.mvf: mvf holds one match per block, not several candidates; choose csv, jsonl or npy"
-expect 2 clip.y4m --backend "$engine" -y --best-reference --vectors x.mvf
+expect 2 clip.y4m --backend "$engine" -y --direction both --best-reference --vectors x.mvf
 says "mvf holds one reference for all blocks"
 expect 2 clip.y4m --backend "$engine" -y --block 16,8 --vectors x.csv --format extract_mvs
 says "extract_mvs holds one vector per place and direction"

@@ -100,17 +100,37 @@ refuses() {
 }
 refuses "--qp: cannot be combined with --lambda; leave one of them out" --lambda 4 --qp 20
 refuses "--predictor: needs --lambda L or --qp Q" --predictor median
-refuses "--partition needs --lambda above 0 or --qp" --partition --block 16,8
-refuses "--partition needs --lambda above 0 or --qp" --partition --block 16,8 --lambda 0
-refuses "--partition needs --block that are consecutive squares" --partition --block 32,8 --lambda 4
-refuses "--block: 16x8 is there twice" --block 16x8,8,16x8
-refuses "--ref-distance 2: must be given once" --ref-distance 2,1,2
+refuses "--partition: needs --lambda above 0 or --qp" --partition --block 16,8
+refuses "--partition: needs --lambda above 0 or --qp" --partition --block 16,8 --lambda 0
+refuses "--partition: needs a list of squares by halves in --block, e.g. -b 64..8 or -b 64..8+rect" \
+    --partition --block 32,8 --lambda 4
+refuses "--block: lists 16x8 twice" --block 16x8,8,16x8
+refuses "--ref-distance: lists 2 twice" --ref-distance 2,1,2
+refuses "--interpolation h265: must be h264, hevc or bilinear" --subpel 2 --interpolation h265
+refuses "--edge wrap: must be extend or inside" --edge wrap
+refuses "--passes: needs --predictor median" --lambda 4 --passes 3
+refuses "--passes: needs --predictor median" --lambda 4 --predictor zero --passes 2
+refuses "--interpolation: needs --subpel 2 or 4" --interpolation hevc
+refuses "--subpel-search: needs --subpel 2 or 4" --subpel 1 --subpel-search full
+refuses "--best-reference: needs several references; list distances in --ref-distance, or add --direction both" \
+    --best-reference --ref-distance 2
 refuses "--bidirectional: needs past and future references" --bidirectional --direction past
-refuses "--bidirectional excludes --candidates above 1" --bidirectional --candidates 2
-refuses "--bidirectional excludes --confidence" --bidirectional --confidence
+refuses "--bidirectional: cannot be combined with --candidates above 1" --bidirectional --candidates 2
+refuses "--bidirectional: cannot be combined with --confidence" --bidirectional --confidence
 refuses "--bidirectional: needs a video" clip.y4m --bidirectional
 refuses "--ref-distance with a list: searches several references per frame, but --predicted" \
     --ref-distance 1,2 --predicted p.y4m
+
+make_clip deep.y4m 16 16 16 2
+expect 2 deep.y4m --subpel 2 --interpolation hevc
+says "deep.y4m: has 16 bits per sample, but --interpolation hevc supports at most 12; use h264 or bilinear"
+expect 2 deep.y4m --metric ssd -b 8
+says "a block of 8x8 could cost 274869518400, more than 4294967295; use another metric"
+rm deep.y4m
+make_clip deep.y4m 16 16 12 2
+expect 2 deep.y4m --metric ssd -b 32
+says "more than 4294967295; use smaller blocks or another metric"
+rm deep.y4m
 
 # Unknown options, abbreviations, and what is not built.
 expect 2 clip.y4m --blocks 8
