@@ -39,7 +39,7 @@ struct rectangle {
 /* What is drawn of a block. */
 struct look {
     struct rectangle place;
-    double dx, dy; /* pixels */
+    double dx, dy; /* pixels: the content moved by (-dx,-dy) */
     uint32_t cost, second;
     double rank; /* from 0, the costliest, to 1 */
 };
@@ -176,11 +176,18 @@ static struct rectangle place_of(
     return place;
 }
 
+/* 1, or -1 for a vector into a later frame of several references: all of them show the motion
+ * forward in time. */
+static int sign_of(const struct gpume_field *field, const struct gpume_layer *layer, uint32_t index)
+{
+    return layer->refs && field->refs[layer->refs[index]] > field->frame ? -1 : 1;
+}
+
 /* rank_last: the rank of the cheapest block. */
 static struct look look_of(const struct gpume_overlay *overlay, const struct gpume_field *field,
     const struct gpume_layer *layer, uint32_t index, double rank, double rank_last)
 {
-    const double units = field->vector_units;
+    const double units = (double)field->vector_units * sign_of(field, layer, index);
     return (struct look){
         .place = place_of(overlay, layer, index),
         .dx = layer->vectors[index].dx / units,

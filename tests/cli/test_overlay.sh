@@ -45,6 +45,32 @@ expect 0 -q s1.png s2.png --backend "$engine" -b 128 -w 0 --overlay stills.ppm
 cmp stills.ppm rgb24.ppm || fail "stills have other colours"
 expect 0 -q yuv420p.nut --backend "$engine" --vf 'crop=64:64:3:5,format=yuv444p' --overlay vf.png --frames 1
 
+# Content that moves to the right by two pixels per frame: with --best-reference a vector into the future gives the
+# same mark as one into the past; with --direction future alone it shows the way back to the reference.
+ffmpeg -nostdin -v error -f lavfi -i color=gray:s=192x96,noise=alls=100 -frames:v 1 -pix_fmt gray noise.pgm
+for i in 0 1 2; do
+    ffmpeg -nostdin -v error -i noise.pgm -vf crop=160:96:$((4 - 2 * i)):0 m$i.pgm || fail "ffmpeg cannot crop"
+done
+# middle FILE: without the blocks at the edges.
+middle() {
+    ffmpeg -nostdin -v error -i "$1" -vf crop=128:64:16:16 -f rawvideo - || fail "$1"
+}
+for style in arrows flow; do
+    marks="-q -y -b 16 -w 2x0 --backend $engine --overlay-key off --overlay-style $style"
+    # shellcheck disable=SC2086 # several options
+    {
+        expect 0 m0.pgm m1.pgm $marks --overlay past.ppm
+        expect 0 m%d.pgm $marks --start 1 --frames 1 --direction future --overlay future%d.ppm
+        rm m0.pgm
+        expect 0 m%d.pgm $marks --frames 1 --direction both --best-reference --overlay best%d.ppm
+    }
+    ffmpeg -nostdin -v error -i noise.pgm -vf crop=160:96:4:0 m0.pgm
+    middle past.ppm >wanted
+    middle best0.ppm | cmp - wanted || fail "--overlay-style $style: a vector into the future shows another motion"
+    middle future1.ppm | cmp -s - wanted && fail "--overlay-style $style: --direction future shows the motion forward"
+done
+rm m?.pgm noise.pgm past.ppm best0.ppm future1.ppm wanted
+
 # Every style and form; all frames, numbered by their target.
 for style in arrows flow cost blocks; do
     expect 0 -q yuv420p.nut --backend "$engine" --overlay-style $style --overlay "$style%d.png" -b 16
