@@ -5,6 +5,7 @@
  */
 #include "sinks/summary.h"
 
+#include "base/grid.h"
 #include "files/text_file.h"
 #include "sinks/border.h"
 #include "sinks/shown.h"
@@ -135,7 +136,16 @@ void gpume_summary_set_stats(struct gpume_summary *summary, const struct gpume_s
 
 uint64_t gpume_summary_blocks(const struct gpume_summary *summary)
 {
-    return (uint64_t)summary->blocks_x * summary->blocks_y;
+    const struct gpume_params *params = &summary->run->params;
+    uint64_t blocks = 0;
+    if (params->shape_count == 0) {
+        return (uint64_t)summary->blocks_x * summary->blocks_y;
+    }
+    for (uint32_t i = 0; i < params->shape_count; i++) {
+        blocks += gpume_div_up(params->width, params->shapes[i].width) *
+                  gpume_div_up(params->height, params->shapes[i].height);
+    }
+    return blocks;
 }
 
 double gpume_summary_psnr_mean(const struct gpume_psnr_sum *sum)
@@ -171,8 +181,9 @@ double gpume_summary_rate(uint64_t count, uint64_t ns)
 
 void gpume_summary_check_line(const struct gpume_summary *summary, char *text, size_t bytes)
 {
-    snprintf(text, bytes, "Motion vectors matched in %" PRIu64 " of %" PRIu64 " instances",
-        summary->matched, summary->checked);
+    const bool one = summary->run->params.candidates <= 1;
+    snprintf(text, bytes, "Motion vectors matched in %" PRIu64 " of %" PRIu64 " %s",
+        summary->matched, summary->checked, one ? "instances" : "blocks");
 }
 
 void gpume_summary_stages(
@@ -283,6 +294,63 @@ static void print_name(FILE *stream, const char *name)
     }
 }
 
+static void print_cost(const struct gpume_params *params, FILE *stream)
+{
+    static const char *const metrics[] = {"SAD", "SATD", "SSD"};
+    static const char *const predictors[] = {
+        "(0,0)", "the median of neighbours", "the file's vectors"};
+    if (params->metric == GPUME_METRIC_SAD && !params->rate) {
+        return;
+    }
+    fprintf(stream, "cost         %s", metrics[params->metric]);
+    if (params->rate) {
+        fprintf(stream, " + %g per bit, counted from %s", params->lambda / 256.0,
+            predictors[params->predictor]);
+    }
+    if (params->predictor == GPUME_PREDICTOR_MEDIAN) {
+        fprintf(stream, ", %" PRIu32 " pass%s", params->passes, params->passes == 1 ? "" : "es");
+    }
+    putc('\n', stream);
+}
+
+static void print_references(const struct gpume_params *params, FILE *stream)
+{
+    if (params->distance_count == 0 && params->ref_distance == 1 && !params->best_reference) {
+        return;
+    }
+    fprintf(stream, "references   ");
+    for (uint32_t i = 0; i < params->distance_count; i++) {
+        fprintf(stream, "%s%" PRIu32, i > 0 ? "," : "", params->distances[i]);
+    }
+    if (params->distance_count == 0) {
+        fprintf(stream, "%" PRIu32, params->ref_distance);
+    }
+    fprintf(stream, " frame%s away%s\n",
+        params->distance_count == 0 && params->ref_distance == 1 ? "" : "s",
+        params->bidirectional    ? "; the best for each block, or the mean of two"
+        : params->best_reference ? "; the best for each block"
+                                 : "");
+}
+
+/* What differs from the plain search, line by line. */
+static void print_search(const struct gpume_params *params, FILE *stream)
+{
+    static const char *const interpolations[] = {"h264", "hevc", "bilinear"};
+    if (params->partition) {
+        fprintf(stream, "partition    largest squares divided where that costs less\n");
+    }
+    if (params->subpel > 1) {
+        fprintf(stream, "subpel       1/%" PRIu32 " pixel, %s interpolation, %s\n", params->subpel,
+            interpolations[params->interpolation],
+            params->subpel_search == GPUME_SUBPEL_FULL ? "full search" : "refined whole pixels");
+    }
+    print_cost(params, stream);
+    print_references(params, stream);
+    if (params->candidates > 1) {
+        fprintf(stream, "matches      %" PRIu32 " per block\n", params->candidates);
+    }
+}
+
 void gpume_summary_print(const struct gpume_summary *summary, FILE *stream)
 {
     const struct gpume_params *params = &summary->run->params;
@@ -299,9 +367,13 @@ void gpume_summary_print(const struct gpume_summary *summary, FILE *stream)
     print_count(stream, summary->all.fields, "frame pair");
     fprintf(stream, " of ");
     print_count(stream, blocks, "block");
+    if (params->shape_count > 1) {
+        fprintf(stream, " of %" PRIu32 " shapes", params->shape_count);
+    }
     fprintf(stream, ", ");
     print_count(stream, summary->candidates, "candidate");
     fprintf(stream, " per block\n");
+    print_search(params, stream);
     if (summary->run->prefilter) {
         fprintf(stream, "prefilter    ");
         print_name(stream, summary->run->prefilter);

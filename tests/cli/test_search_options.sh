@@ -87,6 +87,21 @@ for member in '"block": "16,16x8,8x16,8,8x4,4x8,4"' '"partition": true' '"subpel
     members | grep -qF "$member," || fail "summary.json: no $member: $(members)"
 done
 
+# The summary says what is searched: 8 + 16 + 14 + 28 blocks of 16x16, 16x8, 8x16 and 8x8 in pictures of 52x28.
+expect 0 clip.y4m --backend "$engine" -y -o out -b 16..8+rect --partition --subpel 4 --metric satd --lambda 2.5 \
+    --predictor median --passes 3 --ref-distance 2,1 --best-reference --candidates 2 --check
+for line in "search       5 frame pairs of 66 blocks of 4 shapes, 225 candidates per block" \
+    "partition    largest squares divided where that costs less" \
+    "subpel       1/4 pixel, h264 interpolation, refined whole pixels" \
+    "cost         SATD + 2.5 per bit, counted from the median of neighbours, 3 passes" \
+    "references   1,2 frames away; the best for each block" "matches      2 per block" \
+    "Motion vectors matched in 330 of 330 blocks"; do
+    grep -qxF "$line" "$scratch/out" || fail "the summary has no line '$line': $(cat "$scratch/out")"
+done
+expect 0 clip.y4m --backend "$engine" -y -o out
+! grep -qE '^(partition|subpel|cost|references|matches) ' "$scratch/out" || fail "a plain search has lines of the general one"
+grep -q '^search       5 frame pairs of 28 blocks, 225 candidates per block$' "$scratch/out" || fail "the plain search"
+
 # The window's border, in the summary and in frames.csv.
 expect 0 clip.y4m --backend "$engine" -y -w 1 --confidence -o out
 grep -q "of vectors touch the window's border; try -w 4" "$scratch/out" || fail "no wider window is suggested"
