@@ -44,7 +44,8 @@
 #define GPUME_SPEC_SIXTEENTH_SHIFT 20 /* and off those of sixteenths */
 #define GPUME_SPEC_LIST 21            /* quads of candidates that wait for their sixteenths */
 #define GPUME_SPEC_GIVE_UP 22         /* candidates to compare before a block falls back */
-#define GPUME_SPEC_PART 23 /* rows of groups of candidates that pruning takes at a time */
+#define GPUME_SPEC_PART                                                                            \
+    23 /* rows of groups of candidates that pruning takes at a time; or of a strip */
 #define GPUME_SPEC_ROWS 24 /* 1 = sums of quarters alone, in rows, for prune_small.comp */
 /* Of the general search: */
 #define GPUME_SPEC_UNITS_LOG2 25 /* of vectors in a pixel: 1, 2 or 4 */
@@ -57,7 +58,8 @@
 #define GPUME_SPEC_CONFIDENCE 32 /* 1 = ties are counted */
 #define GPUME_SPEC_REFERENCES 33 /* pairs of a task */
 #define GPUME_SPEC_BOX 34        /* side of the boxes whose sums bound costs: 4 or 8 */
-#define GPUME_SPEC_COUNT 35
+#define GPUME_SPEC_SEEDS 35      /* candidates of a block that prune_strips.comp compares first */
+#define GPUME_SPEC_COUNT 36
 
 /* enum gpume_metric and enum gpume_interpolation. */
 #define GPUME_SPEC_METRIC_SAD 0
@@ -216,7 +218,8 @@ struct gpume_prune_small_push {
     gpume_layer_push layer;
     GPUME_U32 block_first; /* of the dispatch's first workgroup */
     GPUME_U32 fallback_list;
-    GPUME_U32 sum_stride, sum_eights; /* eights of sums in a row of them, and in a frame */
+    /* Eights of sums (prune_small.comp) or fours (prune_strips.comp) in a row and in a frame. */
+    GPUME_U32 sum_stride, sum_places;
 };
 
 struct gpume_predict_push {

@@ -50,7 +50,7 @@ layout(push_constant) uniform Push { gpume_prune_small_push pc; };
 #include "search/runs.glsl"
 
 const uint NONE = 0xffffffffu;
-const uint BLOCK = BLOCK_W; /* a square: gpume_prune_supports */
+const uint BLOCK = BLOCK_W; /* a square: gpume_prune_kind */
 const uint HALF = BLOCK / 2u; /* 4 or 8 */
 const uint ROWS = uint(2 * WINDOW_Y + 1);
 const uint EIGHTS = uint(PAD_X + WINDOW_X + 8) / 8u; /* of a row of candidates */
@@ -83,16 +83,7 @@ PAIR lower;           /* 1, or 0 where the lower quarters are cut */
 uint sums_first;      /* eights to that of the block at dx = -PAD_X, dy = -WINDOW_Y, */
 uint sums_below;      /* and from it to its lower quarters */
 
-/* A candidate: row (dy + WINDOW_Y) and column (dx + PAD_X). */
-uint candidate_of(uint row, uint column) { return row << 12 | column; }
-uint row_of(uint candidate) { return candidate >> 12 & 0xfffu; }
-uint column_of(uint candidate) { return candidate & 0xfffu; }
-uint zero_candidate() { return candidate_of(uint(WINDOW_Y), uint(PAD_X)); }
-
-uvec2 visible(uvec2 corner)
-{
-    return min(uvec2(BLOCK), uvec2(pc.layer.width, pc.layer.height) - corner);
-}
+#include "search/prune_eights.glsl"
 
 /* Eight sums HALF columns to the right of others. */
 uvec4 right_of(uint at, uvec4 these)
@@ -146,26 +137,6 @@ uint key_at(uvec2 corner, uint rows, uint candidate)
         }
     }
     return cost << KEY_BITS | order_of(int(column) - PAD_X, int(row) - WINDOW_Y);
-}
-
-/* Which of eight candidates count: bits 0 to 3 are the first of each pair, 16 to 19 the others. */
-uint allowed_of(uint row, uint column)
-{
-    uint mask = 0u;
-    [[unroll]] for (uint i = 0u; i < 8u; i++) {
-        ivec2 v = ivec2(column + i, row) - ivec2(PAD_X, WINDOW_Y);
-        ivec2 picture = ivec2(pc.layer.width, pc.layer.height);
-        bool counts = allowed(ivec2(position), ivec2(size), picture, v.x, v.y);
-        mask |= uint(counts) << i / 2u + 16u * (i % 2u);
-    }
-    return mask;
-}
-
-/* Clears the bit of a candidate in such a mask of the eight that begins with `first`. */
-uint without(uint mask, uint first, uint candidate)
-{
-    uint i = candidate - first;
-    return i < 8u ? mask & ~(1u << i / 2u + 16u * (i % 2u)) : mask;
 }
 
 uint candidate_in(uint eight, uint bit)
@@ -380,7 +351,7 @@ void sum_up(uvec2 block)
 {
     uint lane = gl_LocalInvocationIndex;
     uvec2 at = block + uvec2(PAD_X, WINDOW_Y);
-    uint frame = target_place(z) * pc.sum_eights;
+    uint frame = target_place(z) * pc.sum_places;
     bool whole = block.y + BLOCK <= pc.layer.height;
     uint sums[4];
     [[unroll]] for (uint i = 0u; i < 4u; i++) { /* in even columns */
@@ -422,7 +393,7 @@ void main()
     z = gl_WorkGroupID.z;
     target_base = target_of(pc.frames, z);
     reference_base = reference_of(pc.frames, z);
-    sums_base = reference_place(z) * pc.sum_eights;
+    sums_base = reference_place(z) * pc.sum_places;
     corners[lane] = corner.x | corner.y << 16;
     hits[lane] = 0u;
     if (lane == 0u) {

@@ -71,8 +71,8 @@ static bool prunes(const struct gpume_gpu *gpu, const struct gpume_engine_gpu_ru
     bool processor = p->deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
     uint64_t candidates_min =
         rules->force_pruning ? 0 : gpume_prune_candidates_min(plan, layer, processor);
-    return !plan->general && plan->candidates >= candidates_min && gpume_prune_supports(layer) &&
-           !plan->params.no_elimination && plan->one_window &&
+    return !plan->general && plan->candidates >= candidates_min &&
+           gpume_prune_supports(plan, layer) && !plan->params.no_elimination && plan->one_window &&
            gpume_max_u64(layout->sum_bytes, layout->patch_bytes) <=
                gpume_min_u64(WINDOW_BYTES, p->limits.maxStorageBufferRange);
 }
@@ -81,12 +81,15 @@ static void plan_pruning(const struct gpume_gpu *gpu, const struct gpume_engine_
     const struct gpume_plan *plan, struct gpume_layout *layout)
 {
     VkDeviceSize end = 0;
+    bool patched = true;
     for (uint32_t i = 0; i < plan->layer_count; i++) {
-        struct gpume_pruning_layout pruning = gpume_prune_layout_make(plan, &plan->layers[i]);
+        struct gpume_pruning_layout pruning =
+            gpume_prune_layout_make(plan, &plan->layers[i], patched);
         if (rules && prunes(gpu, rules, plan, &plan->layers[i], &pruning)) {
             pruning.offset = end;
             end = gpume_round_up(end + pruning.bytes, GPUME_PART_ALIGN);
             layout->pruning[i] = pruning;
+            patched = patched && pruning.patch_bytes == 0;
         }
     }
 }

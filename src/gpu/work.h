@@ -15,7 +15,7 @@
 struct gpume_pruning_layout {
     VkDeviceSize offset, bytes;
     /* Of the whole ring: sums of quarter blocks, as much again for sixteenths, samples in patches,
-     * then the least and the largest quarter of every tile of them. Where gpume_prune_is_small, the
+     * then the least and the largest quarter of every tile of them. Where gpume_prune_in_rows, the
      * first alone. */
     VkDeviceSize sum_bytes, patch_bytes;
 };

@@ -92,6 +92,22 @@ static const struct runner_case cases[] = {
     {72, 70, 8, 8, 512, 0, INSIDE, SYNTH_NOISE, .prune = true, .hardware = true},
     {80, 72, 10, 16, 6, 7, EXTEND, SYNTH_OVERFULL, .prune = true, .hardware = true},
     {64, 80, 16, 8, 7, 7, EXTEND, SYNTH_EXTREME, .prune = true, .hardware = true},
+    /* pruning of blocks with sides of 4 and 12: strips, cut blocks, an odd number of quads */
+    {64, 48, 8, 4, 16, 16, EXTEND, SYNTH_GRAIN, .prune = true},
+    {61, 47, 8, 4, 7, 9, INSIDE, SYNTH_PAN, .prune = true},
+    {62, 50, 8, 4, 40, 33, EXTEND, SYNTH_PAN, .prune = true, .hardware = true},
+    {66, 45, 10, 4, 16, 3, INSIDE, SYNTH_SLOPE, .prune = true, .hardware = true},
+    {64, 48, 8, 4, 3, 70, EXTEND, SYNTH_TIES, .prune = true},
+    {40, 41, 8, 4, 0, 0, EXTEND, SYNTH_NOISE, .prune = true},
+    {48, 40, 8, 4, 20, 20, EXTEND, SYNTH_NOISE, .prune = true, .hardware = true},
+    {64, 48, 8, 4, 9, 9, EXTEND, SYNTH_FLAT, .prune = true},
+    {48, 40, 16, 4, 9, 8, EXTEND, SYNTH_OVERFULL, .prune = true, .hardware = true},
+    {48, 40, 16, 4, 9, 8, INSIDE, SYNTH_EXTREME, .prune = true},
+    {524292, 4, 8, 4, 1, 0, EXTEND, SYNTH_SPECKS, .frames = 2, .prune = true},
+    {75, 57, 8, 12, 15, 11, INSIDE, SYNTH_PAN, .prune = true},
+    {96, 79, 8, 12, 33, 20, EXTEND, SYNTH_GRAIN, .prune = true, .hardware = true},
+    {80, 70, 8, 8, 16, 16, EXTEND, SYNTH_GRAIN, .prune = true, .hardware = true},
+    {512, 4, 8, 4, 512, 3, EXTEND, SYNTH_NOISE, .prune = true, .hardware = true},
     /* distributed as on a GPU */
     {64, 48, 8, 8, 7, 7, EXTEND, SYNTH_NOISE, .hardware = true},
     {61, 47, 16, 16, 8, 8, INSIDE, SYNTH_TIES, .hardware = true},
@@ -301,6 +317,13 @@ static const struct runner_case layer_cases[] = {
     {90, 70, 10, 8, 18, 18, INSIDE, SYNTH_SPECKS, SIZES(3, {40, 8}, {8, 64}, {24, 16}),
         .prune = true, .hardware = true, .frames = 7},
     {96, 72, 16, 8, 17, 17, EXTEND, SYNTH_TIES, SIZES(2, {128, 16}, {16, 24}), .prune = true},
+    /* Strips, invocations for squares, and workgroups for blocks that share patches. */
+    {75, 61, 8, 8, 12, 9, INSIDE, SYNTH_PAN, .prune = true, .hardware = true,
+        SIZES(8, {4, 4}, {8, 4}, {4, 8}, {16, 8}, {12, 16}, {8, 8}, {32, 16}, {64, 64})},
+    {80, 70, 10, 8, 7, 6, EXTEND, SYNTH_GRAIN, .prune = true,
+        SIZES(6, {32, 32}, {4, 12}, {8, 8}, {16, 16}, {24, 8}, {16, 4})},
+    {69, 58, 8, 8, 20, 17, EXTEND, SYNTH_SLOPE, .prune = true, .hardware = true,
+        SIZES(5, {8, 8}, {12, 4}, {8, 16}, {64, 32}, {32, 64})},
 };
 
 /* Half floats have 10 bits, and only with them do large blocks fit any device's shared memory. */

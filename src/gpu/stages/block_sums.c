@@ -2,7 +2,7 @@
 /*
  * Block sums: reads the searched surface, writes the layer's sums of quarter and sixteenth blocks
  * at every position, and patches; one dispatch for the frames of the submission that have none yet,
- * which the task table lists. Zeroes what pruning counts, too, as one barrier does for both.
+ * which the task table lists. The first layer zeroes what pruning counts, for all of them.
  */
 #include "base/grid.h"
 #include "gpu/stages/prune.h"
@@ -47,17 +47,21 @@ static bool is_first_pruned(const struct gpume_stage_setup *setup)
     return setup->layer == first;
 }
 
-/* The task's counts are one for all layers. */
-static void clear(const struct gpume_gpu_stage *stage, const struct gpume_work *work)
+/* The task's counts, which are one for all layers, and every layer's number of blocks that fall
+ * back. */
+static void clear(const struct gpume_stage_setup *setup, const struct gpume_work *work)
 {
+    struct gpume_stage_setup layer = *setup;
     struct gpume_view counts = gpume_work_array(work, GPUME_ARRAY_COUNTS, 0);
-    struct gpume_view fallback = gpume_work_array(work, GPUME_ARRAY_FALLBACK, stage->setup.layer);
-    fallback.offset += (VkDeviceSize)gpume_stage_fallback_list(&stage->setup) * 4;
-    fallback.bytes = 4;
-    if (is_first_pruned(&stage->setup)) {
-        gpume_slot_clear(work->slot, &counts);
+    gpume_slot_clear(work->slot, &counts);
+    for (layer.layer = 0; layer.layer < setup->plan->layer_count; layer.layer++) {
+        if (gpume_prune_wanted(&layer)) {
+            struct gpume_view fallback = gpume_work_array(work, GPUME_ARRAY_FALLBACK, layer.layer);
+            fallback.offset += (VkDeviceSize)gpume_stage_fallback_list(&layer) * 4;
+            fallback.bytes = 4;
+            gpume_slot_clear(work->slot, &fallback);
+        }
     }
-    gpume_slot_clear(work->slot, &fallback);
     gpume_barrier_clear_to_kernel(work->slot);
 }
 
@@ -97,7 +101,9 @@ static void record(const struct gpume_gpu_stage *stage, const struct gpume_work 
     const struct gpume_stage_setup *setup = &stage->setup;
     const struct gpume_plan *plan = setup->plan;
     struct gpume_task_table *table = work->slot->uniforms.mapped;
-    clear(stage, work);
+    if (is_first_pruned(setup)) {
+        clear(setup, work);
+    }
     uint32_t list[2 * GPUME_TASKS_MAX];
     uint32_t count = list_frames(stage, work, list);
     memcpy(table->sum_frames, list, count * sizeof(*list)); /* every layer lists the same */
@@ -110,7 +116,7 @@ static void record(const struct gpume_gpu_stage *stage, const struct gpume_work 
         .rows = plan->padded_rows,
         .sum_stride = gpume_prune_sum_stride(plan, gpume_stage_layer(setup)) / 4,
         .patch_stride = gpume_prune_patch_stride(plan),
-        .patches = gpume_prune_patches(plan),
+        .patches = gpume_prune_layout(setup)->patch_bytes > 0 ? gpume_prune_patches(plan) : 0,
     };
     push.sum_quads = gpume_prune_sum_rows(plan) * push.sum_stride;
     struct gpume_view views[] = {

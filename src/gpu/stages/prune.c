@@ -8,14 +8,14 @@ uint32_t gpume_prune_sum_rows(const struct gpume_plan *plan)
     return (uint32_t)gpume_round_up(plan->padded_rows, 4);
 }
 
-/* Invocations that search read eights of sums: those of the window, and the one behind them. */
+/* Kernels that read rows take eights of sums: those of the window, and the one behind them. */
 uint32_t gpume_prune_sum_stride(const struct gpume_plan *plan, const struct gpume_shape *layer)
 {
-    if (!gpume_prune_is_small(plan, layer)) {
+    if (!gpume_prune_in_rows(plan, layer)) {
         return plan->padded_stride;
     }
     uint64_t window = gpume_round_up(plan->pad_x + plan->params.window_x + 1, 8);
-    return (layer->blocks_x - 1) * layer->block_w + (uint32_t)window + 8;
+    return (uint32_t)gpume_round_up((layer->blocks_x - 1) * layer->block_w + window + 8, 8);
 }
 
 uint32_t gpume_prune_patch_stride(const struct gpume_plan *plan)
@@ -33,29 +33,44 @@ uint32_t gpume_prune_patches(const struct gpume_plan *plan)
 }
 
 struct gpume_pruning_layout gpume_prune_layout_make(
-    const struct gpume_plan *plan, const struct gpume_shape *layer)
+    const struct gpume_plan *plan, const struct gpume_shape *layer, bool patched)
 {
     VkDeviceSize ring = plan->ring;
     VkDeviceSize sums = ring * gpume_prune_sum_rows(plan) * gpume_prune_sum_stride(plan, layer);
     VkDeviceSize patches = ring * gpume_prune_patches(plan) * GPUME_PATCH_WORDS * 4;
-    bool small = gpume_prune_is_small(plan, layer);
+    bool in_rows = gpume_prune_in_rows(plan, layer);
     struct gpume_pruning_layout layout = {
         .sum_bytes = gpume_round_up(sums * 2, GPUME_PART_ALIGN), /* 16 bits each */
-        .patch_bytes = small ? 0 : gpume_round_up(patches, GPUME_PART_ALIGN),
+        .patch_bytes = in_rows || !patched ? 0 : gpume_round_up(patches, GPUME_PART_ALIGN),
     };
     VkDeviceSize groups = layout.sum_bytes / 8; /* 32 bits for every tile */
-    layout.bytes = small ? layout.sum_bytes : 2 * layout.sum_bytes + layout.patch_bytes + groups;
+    layout.bytes = in_rows ? layout.sum_bytes : 2 * layout.sum_bytes + layout.patch_bytes + groups;
     return layout;
+}
+
+/* Of the layer whose patches all of them read. */
+static const struct gpume_pruning_layout *patched_layout(
+    const struct gpume_stage_setup *setup, const struct gpume_pruning_layout *own)
+{
+    for (uint32_t i = 0; i < setup->plan->layer_count; i++) {
+        if (setup->layout->pruning[i].patch_bytes > 0) {
+            return &setup->layout->pruning[i];
+        }
+    }
+    return own;
 }
 
 struct gpume_view gpume_prune_part(const struct gpume_work *work,
     const struct gpume_stage_setup *setup, enum gpume_prune_part part)
 {
     const struct gpume_pruning_layout *layout = gpume_prune_layout(setup);
-    VkDeviceSize patches = 2 * layout->sum_bytes, groups = patches + layout->patch_bytes;
-    if (gpume_prune_is_small(setup->plan, gpume_stage_layer(setup))) {
+    if (gpume_prune_in_rows(setup->plan, gpume_stage_layer(setup))) {
         part = GPUME_PRUNE_QUARTERS;
     }
+    if (part == GPUME_PRUNE_PATCHES) {
+        layout = patched_layout(setup, layout);
+    }
+    VkDeviceSize patches = 2 * layout->sum_bytes, groups = patches + layout->patch_bytes;
     const VkDeviceSize offsets[GPUME_PRUNE_PARTS + 1] = {
         0, layout->sum_bytes, patches, groups, layout->bytes};
     return gpume_view_part(work->memory->parts[GPUME_MEMORY_BLOCK_SUMS],
@@ -84,7 +99,9 @@ void gpume_prune_constants(
     constants[GPUME_SPEC_PART] = shape.part;
     constants[GPUME_SPEC_LIST] = shape.list;
     constants[GPUME_SPEC_GIVE_UP] = shape.give_up;
-    constants[GPUME_SPEC_ROWS] = shape.small;
+    constants[GPUME_SPEC_TEAM] = shape.team;
+    constants[GPUME_SPEC_SEEDS] = shape.seeds;
+    constants[GPUME_SPEC_ROWS] = shape.kind != GPUME_PRUNE_WIDE;
 }
 
 /* Processors that take the part of a GPU are slow at half floats. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the stages of successive elimination share: block sums and both forms of pruning. */
+/* What the stages of successive elimination share: block sums and the forms of pruning. */
 #ifndef GPUME_GPU_STAGES_PRUNE_H
 #define GPUME_GPU_STAGES_PRUNE_H
 
@@ -12,9 +12,10 @@ static inline const struct gpume_pruning_layout *gpume_prune_layout(
     return &setup->layout->pruning[setup->layer];
 }
 
-/* The bytes of its block sums, at no offset yet. */
+/* The bytes of its block sums, at no offset yet. patched: it has the patches, which all layers
+ * share, if it needs any. */
 struct gpume_pruning_layout gpume_prune_layout_make(
-    const struct gpume_plan *plan, const struct gpume_shape *layer);
+    const struct gpume_plan *plan, const struct gpume_shape *layer, bool patched);
 
 /* Rows of a frame of sums, whole tiles, and sums in each of them. */
 uint32_t gpume_prune_sum_rows(const struct gpume_plan *plan);
@@ -25,7 +26,7 @@ uint32_t gpume_prune_sum_stride(const struct gpume_plan *plan, const struct gpum
 uint32_t gpume_prune_patch_stride(const struct gpume_plan *plan);
 uint32_t gpume_prune_patches(const struct gpume_plan *plan);
 
-/* Parts of the layer's block sums; QUARTERS alone is used where gpume_prune_is_small. */
+/* Parts of the layer's block sums; QUARTERS alone is used where gpume_prune_in_rows. */
 enum gpume_prune_part {
     GPUME_PRUNE_QUARTERS,
     GPUME_PRUNE_SIXTEENTHS,
@@ -39,7 +40,7 @@ struct gpume_view gpume_prune_part(const struct gpume_work *work,
 bool gpume_prune_wanted(const struct gpume_stage_setup *setup);
 bool gpume_prune_used(const struct gpume_gpu_stage *stage, const struct gpume_work *work);
 
-/* The specialisation constants of all three kernels. */
+/* The specialisation constants of all these kernels. */
 void gpume_prune_constants(
     const struct gpume_stage_setup *setup, uint32_t constants[GPUME_SPEC_COUNT]);
 

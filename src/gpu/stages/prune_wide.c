@@ -16,8 +16,7 @@ _Static_assert(
 
 static bool wanted(const struct gpume_stage_setup *setup)
 {
-    return gpume_prune_wanted(setup) &&
-           !gpume_prune_is_small(setup->plan, gpume_stage_layer(setup));
+    return gpume_prune_wanted(setup) && !gpume_prune_in_rows(setup->plan, gpume_stage_layer(setup));
 }
 
 static void needs(const struct gpume_stage_setup *setup, struct gpume_memory_needs *needs)

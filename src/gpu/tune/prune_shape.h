@@ -8,28 +8,47 @@
 
 #include "model/plan.h"
 
+enum gpume_prune_kind {
+    GPUME_PRUNE_NONE,   /* no kernel suits the layer */
+    GPUME_PRUNE_WIDE,   /* prune_wide.comp */
+    GPUME_PRUNE_SMALL,  /* prune_small.comp */
+    GPUME_PRUNE_STRIPS, /* prune_strips.comp */
+};
+
 struct gpume_prune_shape {
-    bool small;     /* gpume_prune_is_small */
+    enum gpume_prune_kind kind;
     uint32_t local; /* invocations of a workgroup */
-    uint32_t part;  /* rows of groups of candidates that are taken at a time; small: 0 */
-    uint32_t list;  /* quads of candidates that can wait; short, as it is shared memory; small: 0 */
+    uint32_t team;  /* of them for one block; wide: 0 */
+    uint32_t seeds; /* candidates that are compared first; strips alone */
+    uint32_t part;  /* rows of groups of candidates that are taken at a time; strips: of a strip */
+    uint32_t
+        list; /* quads of candidates that can wait; short, as it is shared memory; wide alone */
     uint32_t give_up; /* candidates of a block to compare, or to list, before it falls back */
     uint32_t quarter_shift, sixteenth_shift; /* low bits cut off sums: 11 are kept */
 };
 
 /* Workgroups along an axis that every device takes; and a block's place in 16 bits in
- * prune_small.comp. */
+ * prune_small.comp and prune_strips.comp. */
 #define GPUME_PRUNE_BLOCKS_MAX 65535u
 
-/* Sides of whole eights alone: sixteenths begin with a pair of samples, quarters with a quad. */
-static inline bool gpume_prune_supports(const struct gpume_shape *layer)
+/* The kernel for the layer. Sides of whole eights suit prune_wide.comp: sixteenths begin with a
+ * pair of samples, quarters with a quad. */
+enum gpume_prune_kind gpume_prune_kind_of(
+    const struct gpume_plan *plan, const struct gpume_shape *layer);
+
+/* Does the kernel read the sums of quarters alone, row by row? */
+static inline bool gpume_prune_in_rows(
+    const struct gpume_plan *plan, const struct gpume_shape *layer)
 {
-    return layer->block_w % 8 == 0 && layer->block_h % 8 == 0 &&
-           layer->blocks_x <= GPUME_PRUNE_BLOCKS_MAX && layer->blocks_y <= GPUME_PRUNE_BLOCKS_MAX;
+    return gpume_prune_kind_of(plan, layer) > GPUME_PRUNE_WIDE;
 }
 
-/* Does an invocation search a block (prune_small.comp), and not a workgroup (prune_wide.comp)? */
-bool gpume_prune_is_small(const struct gpume_plan *plan, const struct gpume_shape *layer);
+static inline bool gpume_prune_supports(
+    const struct gpume_plan *plan, const struct gpume_shape *layer)
+{
+    return gpume_prune_kind_of(plan, layer) != GPUME_PRUNE_NONE &&
+           layer->blocks_x <= GPUME_PRUNE_BLOCKS_MAX && layer->blocks_y <= GPUME_PRUNE_BLOCKS_MAX;
+}
 
 /* Candidates of a block from which something was gained where it was measured: on an NVIDIA H200,
  * and on a processor that takes the part of a GPU. There gpume_prune_policy goes by what it
