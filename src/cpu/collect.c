@@ -119,6 +119,9 @@ int gpume_cpu_collect(void *engine, uint32_t slot, const struct gpume_batch *bat
         gpume_stats_add_ns(&cpu->stats, "upload", steps->make[i].busy_ns);
         gpume_stats_add_ns(&cpu->stats, "upload", steps->fractions[i].step.busy_ns);
     }
+    if (batch->frame_count > 0 && steps->general) {
+        gpume_stats_add_ns(&cpu->stats, "match", steps->sum.busy_ns);
+    }
     if (atomic_load(&cpu->shared.cancelled)) {
         return GPUME_CANCELLED; /* work items are missing: nothing to learn from */
     }

@@ -34,6 +34,7 @@ static bool has_box(const struct gpume_plan *plan, uint32_t index)
 
 int gpume_rings_init(struct gpume_rings *rings, const struct gpume_plan *plan, uint64_t *bytes)
 {
+    const uint64_t sum_bytes = 2 * plan->padded_bytes * gpume_plan_search_planes(plan);
     int status;
     rings->frames = plan->reach + FRAMES_AHEAD;
     rings->readers = gpume_allocate(bytes, rings->frames, sizeof(*rings->readers));
@@ -45,7 +46,7 @@ int gpume_rings_init(struct gpume_rings *rings, const struct gpume_plan *plan, u
     for (uint32_t i = 0; plan->general && !plan->params.no_elimination && i < GPUME_RING_BOXES;
          i++) {
         if (has_box(plan, i)) { /* a sum has twice the bytes of a sample */
-            GPUME_TRY(init_ring(rings, 2 * plan->surface_bytes, &rings->sums[i], bytes));
+            GPUME_TRY(init_ring(rings, sum_bytes, &rings->sums[i], bytes));
         }
     }
     status = rings->readers ? GPUME_OK : GPUME_NOMEM;

@@ -96,9 +96,8 @@ static void sum_item(void *opaque, uint32_t item)
 {
     const struct gpume_steps *steps = opaque;
     const struct gpume_plan *plan = &steps->shared->plan;
-    /* Fractions are candidates of the search where they are not left to the refinement. */
-    uint32_t planes = plan->params.subpel_search == GPUME_SUBPEL_FULL ? plan->planes : 1;
-    for (uint32_t i = 0; i < GPUME_RING_BOXES * planes && !is_cancelled(steps->shared); i++) {
+    uint32_t count = GPUME_RING_BOXES * gpume_plan_search_planes(plan);
+    for (uint32_t i = 0; i < count && !is_cancelled(steps->shared); i++) {
         uint32_t box = i % GPUME_RING_BOXES, plane = i / GPUME_RING_BOXES;
         if (steps->sums[box]) {
             steps->shared->search->general->sum_rows(plan,

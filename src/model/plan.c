@@ -214,15 +214,15 @@ static void plan_layout(struct gpume_plan *plan, const struct gpume_caps *caps)
     plan->surface_bytes = plan->padded_bytes * plan->planes;
 }
 
-/* Differences of samples in a task: below 2^32 * 2^21 in each layer, at most 2^16 times for the
- * rest. */
-static uint64_t field_work(const struct gpume_plan *plan)
+/* Differences of samples in a task: below 2^32 * 2^21 in each layer, for each of its searches. Once
+ * that is more than `enough`, how much more does not matter. */
+static uint64_t field_work(const struct gpume_plan *plan, uint64_t enough)
 {
     const struct gpume_params *p = &plan->params;
-    uint64_t fractions = p->subpel_search == GPUME_SUBPEL_FULL ? plan->planes : 1;
-    uint64_t searches = (uint64_t)plan->passes * plan->kept * plan->references;
-    return (uint64_t)p->width * p->height * plan->candidates * plan->layer_count *
-           gpume_min_u64(fractions * searches, 1u << 5);
+    uint64_t once = (uint64_t)p->width * p->height * plan->candidates * plan->layer_count;
+    uint64_t means = p->bidirectional ? 8 : 0; /* turns in which a side is searched anew */
+    uint64_t searches = (uint64_t)plan->passes * plan->kept * plan->references + means;
+    return once > enough ? once : once * gpume_plan_search_planes(plan) * searches;
 }
 
 /* The largest batch for which the 16-bit box sums of its frames and their references fit one
@@ -258,7 +258,7 @@ static void plan_batch(struct gpume_plan *plan, const struct gpume_caps *caps, u
     plan->one_window = ring_bytes <= caps->window_bytes;
     plan->batch = plan->one_window ? (uint32_t)batch : 1;
     plan->ring = plan->reach + plan->batch;
-    plan->slots = large || field_work(plan) > caps->batch_work ? 2 : 3;
+    plan->slots = large || field_work(plan, caps->batch_work) > caps->batch_work ? 2 : 3;
     /* Frames are read until their submission is collected. With want_frames, a field in a slot
      * keeps its target and its reference, however old they are, and the frames that a later task
      * may look at are kept: the newest `reach`, and one more while some of a frame's tasks wait for
@@ -301,7 +301,7 @@ static void plan_counts(struct gpume_plan *plan, const struct gpume_caps *caps)
 {
     plan->reach = reach_of(plan);
     uint64_t batch = gpume_min_u64(BATCH_BLOCKS / plan->blocks, batch_of(plan, caps));
-    batch = gpume_min_u64(batch, caps->batch_work / field_work(plan));
+    batch = gpume_min_u64(batch, caps->batch_work / field_work(plan, caps->batch_work));
     batch = gpume_min_u64(gpume_min_u64(batch, caps->batch_max), GPUME_BATCH_MAX);
     plan_batch(plan, caps, gpume_max_u64(batch, 1));
     while (plan->batch > 1 && !fits(plan)) {

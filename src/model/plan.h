@@ -103,6 +103,12 @@ static inline bool gpume_plan_filters(const struct gpume_plan *plan)
     return plan->has_surface[GPUME_SURFACE_FILTERED];
 }
 
+/* Planes of a surface whose places are candidates of the search; refinement looks at the others. */
+static inline uint32_t gpume_plan_search_planes(const struct gpume_plan *plan)
+{
+    return plan->params.subpel_search == GPUME_SUBPEL_FULL ? plan->planes : 1;
+}
+
 /* Candidates on one side of (0,0) along an axis, where `room` pixels lie between the block and the
  * picture's edge. */
 static inline uint32_t gpume_plan_reach(uint32_t window, uint32_t room, bool inside)
