@@ -112,7 +112,7 @@ static void put_set_name(struct gpume_json *json, const struct gpume_report_pick
     gpume_json_begin(json, NULL);
     gpume_json_count(json, "frame", pick->set.rating.frame);
     gpume_json_text(json, "why", pick->set.rating.cut ? "cut" : worst ? "worst" : "even");
-    gpume_json_truth(json, "vectors", pick->set.vectors.count > 0);
+    gpume_json_truth(json, "vectors", pick->set.lists[GPUME_REPORT_VECTORS].count > 0);
     gpume_json_end(json);
 }
 
@@ -173,7 +173,12 @@ static void put_set(struct gpume_json *json, const struct gpume_report_set *set)
         gpume_json_base64(
             json, gpume_report_picture_names[i], set->pictures[i].data, set->pictures[i].count);
     }
-    gpume_json_base64(json, "vectors", set->vectors.data, set->vectors.count);
+    for (size_t i = 0; i < GPUME_REPORT_LISTS; i++) {
+        const struct gpume_bytes *list = &set->lists[i];
+        if (list->count > 0 || i == GPUME_REPORT_VECTORS) {
+            gpume_json_base64(json, gpume_report_list_names[i], list->data, list->count);
+        }
+    }
     gpume_json_end(json);
     json->filled = false;
     put_text(json, "</script>\n");

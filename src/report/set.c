@@ -7,6 +7,7 @@
 
 #include "base/status.h"
 #include "media/still.h"
+#include "sinks/shown.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 
 const char *const gpume_report_picture_names[GPUME_REPORT_PICTURES] = {
     "reference", "target", "predicted", "difference", "residual"};
+const char *const gpume_report_list_names[GPUME_REPORT_LISTS] = {"vectors", "parts", "seconds"};
 
 struct gpume_report_encoder {
     const char *label;
@@ -193,10 +195,9 @@ static void reduce(struct gpume_report_encoder *encoder, const struct gpume_plan
     }
 }
 
-static void pack_vectors(
-    struct gpume_bytes *bytes, const struct gpume_params *params, const struct gpume_field *field)
+static void pack_vectors(struct gpume_bytes *bytes, const struct gpume_params *params,
+    const struct gpume_field *field, uint64_t blocks)
 {
-    const uint64_t blocks = (uint64_t)field->blocks_x * field->blocks_y;
     const uint32_t window_x = params->window_x * params->subpel;
     const uint32_t window_y = params->window_y * params->subpel;
     const uint32_t columns = 2 * window_x + 1, rows = 2 * window_y + 1;
@@ -205,21 +206,57 @@ static void pack_vectors(
                          : vectors <= 0x10000   ? 2
                          : vectors <= 0x1000000 ? 3
                                                 : 4;
-    gpume_bytes_clear(bytes);
-    if (blocks > GPUME_REPORT_BLOCKS_MAX) {
-        return;
-    }
-    for (size_t i = 0; i < blocks; i++) {
-        const uint32_t dx = (uint32_t)(field->vectors[i].dx + (int32_t)window_x);
-        const uint32_t dy = (uint32_t)(field->vectors[i].dy + (int32_t)window_y);
+    for (uint64_t i = 0; i < blocks; i++) {
+        const struct gpume_shown shown = gpume_shown_at(field, i);
+        const struct gpume_vector vector = shown.layer->vectors[shown.index];
+        const uint32_t dx = (uint32_t)(vector.dx + (int32_t)window_x);
+        const uint32_t dy = (uint32_t)(vector.dy + (int32_t)window_y);
         const uint32_t index = dy * columns + dx;
         const unsigned char digits[4] = {(unsigned char)index, (unsigned char)(index >> 8),
             (unsigned char)(index >> 16), (unsigned char)(index >> 24)};
         gpume_bytes_put(bytes, digits, width);
     }
-    for (size_t i = 0; i < blocks; i++) {
-        gpume_bytes_number(bytes, field->costs[i]);
+    for (uint64_t i = 0; i < blocks; i++) {
+        const struct gpume_shown shown = gpume_shown_at(field, i);
+        gpume_bytes_number(bytes, shown.layer->costs[shown.index]);
     }
+}
+
+static void pack_parts(struct gpume_bytes *bytes, const struct gpume_field *field)
+{
+    for (uint32_t i = 0; i < field->part_count; i++) {
+        gpume_bytes_number(bytes, field->parts[i].layer);
+        gpume_bytes_number(bytes, field->parts[i].block);
+    }
+}
+
+static void pack_seconds(
+    struct gpume_bytes *bytes, const struct gpume_field *field, uint64_t blocks)
+{
+    for (uint64_t i = 0; field->layers[0]->second && i < blocks; i++) {
+        const struct gpume_shown shown = gpume_shown_at(field, i);
+        const uint32_t second = shown.layer->second[shown.index];
+        gpume_bytes_number(bytes, second == GPUME_NONE ? 0 : (uint64_t)second + 1);
+    }
+}
+
+static bool pack_lists(struct gpume_bytes lists[GPUME_REPORT_LISTS],
+    const struct gpume_params *params, const struct gpume_field *field)
+{
+    const uint64_t blocks = gpume_shown_count(field);
+    bool failed = false;
+    for (size_t i = 0; i < GPUME_REPORT_LISTS; i++) {
+        gpume_bytes_clear(&lists[i]);
+    }
+    if (blocks <= GPUME_REPORT_BLOCKS_MAX) {
+        pack_vectors(&lists[GPUME_REPORT_VECTORS], params, field, blocks);
+        pack_parts(&lists[GPUME_REPORT_PARTS], field);
+        pack_seconds(&lists[GPUME_REPORT_SECONDS], field, blocks);
+    }
+    for (size_t i = 0; i < GPUME_REPORT_LISTS; i++) {
+        failed = failed || lists[i].failed;
+    }
+    return !failed;
 }
 
 int gpume_report_draft_take(struct gpume_report_draft *draft, struct gpume_report_encoder *encoder,
@@ -241,8 +278,7 @@ int gpume_report_draft_take(struct gpume_report_draft *draft, struct gpume_repor
         }
         reduce(encoder, planes[i][0], planes[i][1], draft->samples[i]);
     }
-    pack_vectors(&draft->vectors, &encoder->params, field);
-    if (draft->vectors.failed) {
+    if (!pack_lists(draft->lists, &encoder->params, field)) {
         return refuse_memory(encoder);
     }
     draft->full = true;
@@ -255,7 +291,9 @@ void gpume_report_draft_finish(struct gpume_report_draft *draft)
     for (size_t i = 0; i < GPUME_REPORT_PICTURES; i++) {
         free(draft->samples[i]);
     }
-    gpume_bytes_finish(&draft->vectors);
+    for (size_t i = 0; i < GPUME_REPORT_LISTS; i++) {
+        gpume_bytes_finish(&draft->lists[i]);
+    }
     *draft = (struct gpume_report_draft){0};
 }
 
@@ -282,8 +320,11 @@ int gpume_report_set_make(struct gpume_report_set *set, struct gpume_report_enco
         gpume_bytes_put(&set->pictures[i], data, bytes);
         failed = failed || set->pictures[i].failed;
     }
-    gpume_bytes_put(&set->vectors, draft->vectors.data, draft->vectors.count);
-    if (failed || set->vectors.failed) {
+    for (size_t i = 0; i < GPUME_REPORT_LISTS; i++) {
+        gpume_bytes_put(&set->lists[i], draft->lists[i].data, draft->lists[i].count);
+        failed = failed || set->lists[i].failed;
+    }
+    if (failed) {
         gpume_report_set_finish(set);
         return refuse_memory(encoder);
     }
@@ -297,15 +338,20 @@ void gpume_report_set_finish(struct gpume_report_set *set)
     for (size_t i = 0; i < GPUME_REPORT_PICTURES; i++) {
         gpume_bytes_finish(&set->pictures[i]);
     }
-    gpume_bytes_finish(&set->vectors);
+    for (size_t i = 0; i < GPUME_REPORT_LISTS; i++) {
+        gpume_bytes_finish(&set->lists[i]);
+    }
     *set = (struct gpume_report_set){0};
 }
 
 uint64_t gpume_report_set_bytes(const struct gpume_report_set *set)
 {
-    uint64_t bytes = gpume_base64_length(set->vectors.count);
+    uint64_t bytes = 0;
     for (size_t i = 0; i < GPUME_REPORT_PICTURES; i++) {
         bytes += gpume_base64_length(set->pictures[i].count);
+    }
+    for (size_t i = 0; i < GPUME_REPORT_LISTS; i++) {
+        bytes += gpume_base64_length(set->lists[i].count);
     }
     return bytes;
 }

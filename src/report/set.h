@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The pictures and vectors of one field, small enough for a page: first raw samples of reduced size
+ * The pictures and blocks of one field, small enough for a page: first raw samples of reduced size
  * (a draft), then encoded files (a set). One thread.
  */
 #ifndef GPUME_REPORT_SET_H
@@ -27,7 +27,19 @@ extern const char *const gpume_report_picture_names[GPUME_REPORT_PICTURES];
 /* Gamma of difference and residual. */
 #define GPUME_REPORT_GAMMA 1.5
 
-/* Fields with more blocks have no vectors in the page. 4096 x 2160 pixels have 552,960 of 4 x 4. */
+/* What the page knows about each block, in the order of gpume_report_list_names. */
+enum gpume_report_list {
+    /* For every block the index of its vector in the window, in units and raster order from
+     * (-window_x, -window_y), in as few bytes as any index needs, lowest byte first; then for every
+     * block its cost. */
+    GPUME_REPORT_VECTORS,
+    GPUME_REPORT_PARTS,   /* of a partition: for every block its layer and its index there */
+    GPUME_REPORT_SECONDS, /* with confidence: for every block 1 + the second cost, or 0 */
+    GPUME_REPORT_LISTS,
+};
+extern const char *const gpume_report_list_names[GPUME_REPORT_LISTS];
+
+/* Fields with more blocks have no lists in the page. 4096 x 2160 pixels have 552,960 of 4 x 4. */
 #define GPUME_REPORT_BLOCKS_MAX ((uint64_t)600000)
 
 struct gpume_report_encoder; /* makes drafts and sets */
@@ -43,17 +55,15 @@ struct gpume_report_draft {
     bool full;
     struct gpume_report_rating rating;
     unsigned char *samples[GPUME_REPORT_PICTURES];
-    struct gpume_bytes vectors;
+    struct gpume_bytes lists[GPUME_REPORT_LISTS];
 };
 
-/* vectors: for every block the index of its vector in the window, in units and raster order from
- * (-window_x, -window_y), in as few bytes as any index needs, lowest byte first; then for every
- * block its cost, by gpume_bytes_number. Empty if there are more blocks than
- * GPUME_REPORT_BLOCKS_MAX. */
+/* Numbers in the lists are written by gpume_bytes_number. All lists are empty if there are more
+ * blocks than GPUME_REPORT_BLOCKS_MAX. */
 struct gpume_report_set {
     struct gpume_report_rating rating;
     struct gpume_bytes pictures[GPUME_REPORT_PICTURES];
-    struct gpume_bytes vectors;
+    struct gpume_bytes lists[GPUME_REPORT_LISTS];
 };
 
 /* label and the strings and log target of *run must outlive the encoder. Failures are logged. */

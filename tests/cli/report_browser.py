@@ -307,6 +307,42 @@ def check_blocks(browser, run):
     browser.click("#fit")
 
 
+def check_partition(browser, run):
+    """Every block that the partition chose is shown with its place, size and vector, and outlined."""
+    browser.choose("slider", "0")
+    browser.choose("other", "none")
+    browser.click("#tab-overlay")
+    browser.wait("return document.getElementById('stage').dataset.frame === '1'", "no pictures of frame 1")
+    blocks = [row for row in run.vectors if row["frame"] == "1"]
+    hold("blocks have one size", len({(row["w"], row["h"]) for row in blocks}) > 2)
+    hold("vectors have no fractions", any("." in row["dx"] for row in blocks))
+    for row in blocks:
+        x, y = (int(row[at]) + int(row[side]) - 1 for at, side in (("x", "w"), ("y", "h")))
+        browser.script("pickBlock(blockAt(arguments[0], arguments[1]))", x, y)
+        check_block(browser, run, "1")
+        same("block at its last pixel", browser.dataset("block")["x"], row["x"])
+    outlines = browser.script(
+        "const boxes = []; drawOutlines({ beginPath() {}, stroke() {}, rect(...box) { boxes.push(box); } });"
+        "return boxes.map((box) => box.map((side) => Math.round(side / screenScale())))")
+    same("outlines", outlines, [[int(row[key]) for key in ("x", "y", "w", "h")] for row in blocks])
+
+
+def check_confidence(browser, run):
+    """The layer of confidence has heat by best cost / second cost, and the block says the second cost."""
+    browser.choose("slider", "0")
+    browser.click("#tab-confidence")
+    browser.wait("return document.getElementById('stage').dataset.frame === '1'", "no pictures of frame 1")
+    blocks = [row for row in run.vectors if row["frame"] == "1"]
+    heats = browser.script("return [...view.vectors.cost.keys()].map((block) => confidenceHeat(block))")
+    for i, row in enumerate(blocks):
+        second = float(row["second"] or "inf")
+        want = int(row["cost"]) / second if second > 0 else 1
+        hold(f"confidence of block {i}: {heats[i]}, not {want}", abs(heats[i] - want) < 1e-9)
+        browser.script("pickBlock(arguments[0])", i)
+        same("second cost", browser.dataset("block")["second"], row["second"] or "Infinity")
+    hold("the key of confidence is hidden", not browser.script("return document.getElementById('key-confidence').hidden"))
+
+
 def check_histogram(browser, run):
     counts = {}
     for row in run.vectors:
@@ -364,7 +400,7 @@ def check_clip(browser, run, width, height, dark):
 
 
 def main():
-    clip, evil, none, long, equal, found = map(Run, sys.argv[1:7])
+    clip, evil, none, long, equal, found, parts, trust = map(Run, sys.argv[1:9])
     browser = Browser()
     try:
         for width, height, dark in ((390, 844, False), (1600, 1000, True)):
@@ -378,6 +414,11 @@ def main():
         check_field(browser, none)
         hold("pictures in a page without",
              "no pictures" in browser.script("return document.getElementById('nearest').textContent"))
+        hold("a layer of confidence without --confidence",
+             browser.script("return document.getElementById('tab-confidence') === null"))
+        for run, check in ((parts, check_partition), (trust, check_confidence)):
+            browser.open(run.page)
+            check(browser, run)
         seconds = browser.open(long.page)
         check_keys(browser, long)
         print(f"10,000 fields open in {seconds:.2f} s")

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a report keeps of a run: the fields with pictures, packed numbers, scene cuts, the
- * histogram, the costliest blocks.
+ * histogram, the costliest blocks, the lists of blocks.
  */
 #include "files/bytes.h"
 #include "harness.h"
@@ -284,6 +284,61 @@ static void test_gallery(void)
     gpume_report_gallery_finish(&gallery);
 }
 
+static void require_list(const struct gpume_report_set *set, enum gpume_report_list list,
+    const char *bytes, size_t count)
+{
+    REQUIRE_EQUAL(set->lists[list].count, count);
+    REQUIRE(count == 0 || memcmp(set->lists[list].data, bytes, count) == 0);
+}
+
+/* A square of 8 x 8 in two shapes, of which a partition chooses the halves; the window of a pixel
+ * in half pixels has 5 x 5 vectors. */
+static void test_lists(void)
+{
+    static const struct gpume_vector halves[2] = {{-2, -2}, {1, 0}};
+    static const uint32_t half_costs[2] = {5, 200}, seconds[2] = {GPUME_NONE, 299};
+    static const uint32_t half_ranks[2] = {1, 0}, second[1] = {0};
+    static const struct gpume_part parts[2] = {{1, 0, 1}, {1, 1, 0}};
+    struct gpume_run run = make_run(1);
+    run.params.window_x = run.params.window_y = 1;
+    run.params.subpel = 2;
+    struct gpume_report_encoder *encoder = NULL;
+    REQUIRE_EQUAL(gpume_report_encoder_open(&encoder, "test", &run), GPUME_OK);
+    struct gpume_report_draft draft = {0};
+    struct gpume_report_set set = {0};
+    struct gpume_field field = make_field(0, 0);
+    struct gpume_layer whole = *field.layers[0], half = whole;
+    half.block_h = SIDE / 2;
+    half.blocks_y = 2;
+    half.vectors = halves;
+    half.costs = half_costs;
+    half.ranks = half_ranks;
+    const struct gpume_layer *const layers[] = {&whole, &half};
+    field.layers = layers;
+    field.layer_count = 2;
+
+    REQUIRE_EQUAL(gpume_report_draft_take(&draft, encoder, &field, false), GPUME_OK);
+    REQUIRE_EQUAL(gpume_report_set_make(&set, encoder, &draft), GPUME_OK);
+    require_list(&set, GPUME_REPORT_VECTORS, "\14\0", 2);
+    require_list(&set, GPUME_REPORT_PARTS, NULL, 0);
+    require_list(&set, GPUME_REPORT_SECONDS, NULL, 0);
+    const uint64_t plain = gpume_report_set_bytes(&set);
+
+    whole.second = second;
+    half.second = seconds;
+    field.parts = parts;
+    field.part_count = 2;
+    REQUIRE_EQUAL(gpume_report_draft_take(&draft, encoder, &field, false), GPUME_OK);
+    REQUIRE_EQUAL(gpume_report_set_make(&set, encoder, &draft), GPUME_OK);
+    require_list(&set, GPUME_REPORT_VECTORS, "\0\15\5\310\1", 5);
+    require_list(&set, GPUME_REPORT_PARTS, "\1\0\1\1", 4);
+    require_list(&set, GPUME_REPORT_SECONDS, "\0\254\2", 3);
+    REQUIRE_EQUAL(gpume_report_set_bytes(&set), plain + 4 + 8 + 4);
+    gpume_report_set_finish(&set);
+    gpume_report_draft_finish(&draft);
+    gpume_report_encoder_close(&encoder);
+}
+
 int main(void)
 {
     test_picks();
@@ -294,5 +349,6 @@ int main(void)
     test_cuts();
     test_histogram();
     test_gallery();
+    test_lists();
     return harness_verdict();
 }

@@ -45,7 +45,10 @@ class Numbers {
 
 const byId = (id) => document.getElementById(id);
 const data = JSON.parse(byId("data").textContent);
-const [BLOCK_W, BLOCK_H = BLOCK_W] = String(data.parameters.block).split(",")[0].split("x").map(Number); // pixels
+const SHAPES = String(data.parameters.block).split(",").map((shape) => {
+    const [w, h = w] = shape.split("x").map(Number); // pixels
+    return { w, h, columns: Math.ceil(data.input.width / w) };
+});
 
 /* An infinite PSNR, that of equal frames, is null. */
 function readFields() {

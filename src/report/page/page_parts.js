@@ -19,11 +19,13 @@ function makeHead() {
     const reference = distance !== "1" || direction !== "past"
         ? `, reference${parameters["best-reference"] ? "s" : ""} ${distance.replaceAll(",", ", ")} ` +
             `frame${distance === "1" ? "" : "s"} ${side} the target` : "";
+    const shapes = SHAPES.map(({ w, h }) => `${w} x ${h}`);
+    const blocks = parameters.partition ? `blocks from ${shapes[0]} to ${shapes.at(-1)}, chosen by cost` : `${shapes[0]} blocks`;
     document.title = `${name} - gpume report`;
     /* Long names may break after punctuation. */
     byId("title").append(...name.split(/(?<=[_.-])/).flatMap((part) => [part, make("wbr")]));
-    byId("subtitle").textContent = `${input.width} x ${input.height} pixels, ${input.bits} bits${rate}; ${BLOCK_W} x ${BLOCK_H} ` +
-        `blocks, search window \u00b1${data.window_x} x \u00b1${data.window_y} pixels${filter}${reference}; ${data.engine.device}`;
+    byId("subtitle").textContent = `${input.width} x ${input.height} pixels, ${input.bits} bits${rate}; ${blocks}, ` +
+        `search window \u00b1${data.window_x} x \u00b1${data.window_y} pixels${filter}${reference}; ${data.engine.device}`;
 }
 
 function card(name, value, text, note) {
@@ -196,8 +198,9 @@ function makeGallery(onSelect) {
         return;
     }
     for (const block of data.costliest) {
+        const size = data.parameters.partition ? `${block.w} x ${block.h} pixels ` : "";
         const details = [`${(block.cost / (block.w * block.h)).toFixed(1)} per pixel`,
-            `frame ${block.frame}, at (${block.x}, ${block.y})`, `vector (${block.dx}, ${block.dy})`];
+            `frame ${block.frame}, ${size}at (${block.x}, ${block.y})`, `vector (${block.dx}, ${block.dy})`];
         const text = make("span", { className: "words" }, make("strong", {}, `Cost ${whole(block.cost)}`),
             ...details.map((detail) => make("span", {}, detail)));
         const button = make("button", { type: "button", dataset: { frame: block.frame, x: block.x, y: block.y,

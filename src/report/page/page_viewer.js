@@ -7,7 +7,6 @@
  * showPictures(frame)    loads the pictures of a frame that has some; returns a promise
  * drawViewer()           draws again after a change of size or colours
  * pickBlock(index)       selects a block
- * blockAt(x, y)          index of the block at a pixel
  */
 
 const PICTURES = [
@@ -16,17 +15,23 @@ const PICTURES = [
     ["predicted", "Predicted", "the target, assembled from matching blocks of the reference"],
     ["difference", "Difference", `|target - reference|, gamma ${data.gamma}`],
     ["residual", "Residual", `|target - predicted|, gamma ${data.gamma}`],
-    ["overlay", "Overlay", "motion of each block from the reference, opposite to its vector; square-root length scale"],
+    ["overlay", "Overlay", "motion of each block from the reference, opposite to its vector; square-root length scale"
+        + (data.parameters.partition ? "; outlines of the blocks that the partition chose" : "")],
     ["cost", "Cost map", `cost per pixel, from dark (0) to light (${data.colours.cost_full} of 256 gray levels or more); `
         + "square-root colour scale"],
-];
+    ["confidence", "Confidence", "how close the second best match comes, as best cost / second cost, from dark "
+        + "(0: the best match is much better, or the only one) to light (1: the second best match is as good)"],
+].filter(([name]) => name !== "confidence" || data.parameters.confidence);
+/* Pictures that are drawn from the vectors, over the target. */
+const DRAWN = ["overlay", "cost", "confidence"].filter((name) => PICTURES.some((picture) => picture[0] === name));
 
 /* Positions and sizes are in pixels of the video, unless they are named screen...: CSS pixels. */
 const view = {
     frame: -1,
     images: {},
     vectors: null, /* of the frame pair, see readVectors */
-    costs: null,   /* a canvas with one pixel per block */
+    cells: null,   /* block of each cell, in raster order */
+    maps: {},      /* by the name of the picture: a canvas with one pixel per cell */
     main: "difference",
     other: "residual",
     divider: 0.5,
@@ -38,64 +43,7 @@ const view = {
     screenHeight: 0,
     block: -1,
 };
-const WIDTH = data.input.width;
-const HEIGHT = data.input.height;
 const PICTURE_NAMES = ["reference", "target", "predicted", "difference", "residual"];
-
-function blockAt(x, y) {
-    return Math.floor(y / BLOCK_H) * data.blocks_x + Math.floor(x / BLOCK_W);
-}
-
-/* Unpacks what pack_vectors of src/report/set.c wrote; ranks follow from the costs. */
-function readVectors(text) {
-    const count = data.blocks_x * data.blocks_y;
-    const windowX = data.window_x * data.units;
-    const windowY = data.window_y * data.units;
-    const columns = 2 * windowX + 1;
-    const candidates = columns * (2 * windowY + 1);
-    const width = candidates <= 0x100 ? 1 : candidates <= 0x10000 ? 2 : candidates <= 0x1000000 ? 3 : 4;
-    const bytes = bytesOf(text);
-    if (bytes.length === 0) {
-        return null;
-    }
-    const found = { dx: new Float32Array(count), dy: new Float32Array(count), cost: new Float64Array(count),
-        rank: new Uint32Array(count) };
-    for (let i = 0; i < count; i++) {
-        let index = 0;
-        for (let k = width - 1; k >= 0; k--) {
-            index = index * 256 + bytes[i * width + k];
-        }
-        found.dx[i] = (index % columns - windowX) / data.units;
-        found.dy[i] = (Math.floor(index / columns) - windowY) / data.units;
-    }
-    const numbers = new Numbers(bytes, count * width);
-    for (let i = 0; i < count; i++) {
-        found.cost[i] = numbers.next();
-    }
-    const order = Uint32Array.from({ length: count }, (unused, i) => i);
-    order.sort((a, b) => found.cost[b] - found.cost[a] || a - b);
-    order.forEach((block, rank) => { found.rank[block] = rank; });
-    return found;
-}
-
-function rectangle(index) {
-    const x = index % data.blocks_x * BLOCK_W;
-    const y = Math.floor(index / data.blocks_x) * BLOCK_H;
-    return { x, y, w: Math.min(BLOCK_W, WIDTH - x), h: Math.min(BLOCK_H, HEIGHT - y) };
-}
-
-/* As in --overlay: by cost per pixel, so that blocks cut by the edge compare with the others. */
-function costCanvas(vectors) {
-    const canvas = make("canvas", { width: data.blocks_x, height: data.blocks_y });
-    const image = new ImageData(data.blocks_x, data.blocks_y);
-    const full = data.colours.cost_full * 2 ** (data.input.bits - 8);
-    vectors.cost.forEach((cost, i) => {
-        const { w, h } = rectangle(i);
-        image.data.set([...heatBytes(Math.sqrt(cost / (w * h * full))), 255], 4 * i);
-    });
-    canvas.getContext("2d").putImageData(image, 0, 0);
-    return canvas;
-}
 
 async function showPictures(frame) {
     if (view.frame === frame) {
@@ -114,9 +62,8 @@ async function showPictures(frame) {
         return; /* another frame has been selected meanwhile */
     }
     view.images = images;
-    view.vectors = readVectors(set.vectors);
-    view.costs = view.vectors && costCanvas(view.vectors);
-    for (const name of ["overlay", "cost"]) {
+    takeVectors(set);
+    for (const name of DRAWN) {
         byId(`tab-${name}`).disabled = !view.vectors;
     }
     byId("stage").dataset.frame = frame;
@@ -127,73 +74,6 @@ async function showPictures(frame) {
 /* CSS pixels per pixel of the video. */
 function screenScale() {
     return view.zoom * view.screenWidth / WIDTH;
-}
-
-/* As in --overlay: arrows show how the content moved; their length grows with the square root of the
- * vector's, and the longest vector of the window fits the block. Where blocks are small on screen,
- * each arrow is the mean of group x group blocks. Returns group. */
-function drawArrows(context) {
-    const scale = screenScale();
-    const group = Math.max(1, Math.ceil(11 / (Math.min(BLOCK_W, BLOCK_H) * scale)));
-    const { dx, dy } = view.vectors;
-    const [width, height] = [group * BLOCK_W, group * BLOCK_H];
-    const room = Math.min(width, height) * scale;
-    const longest = Math.hypot(data.window_x, data.window_y) || 1;
-    const left = Math.max(0, Math.floor(view.x / width));
-    const top = Math.max(0, Math.floor(view.y / height));
-    const right = Math.min(Math.ceil(data.blocks_x / group), Math.ceil((view.x + WIDTH / view.zoom) / width));
-    const bottom = Math.min(Math.ceil(data.blocks_y / group), Math.ceil((view.y + HEIGHT / view.zoom) / height));
-    for (let row = top; row < bottom; row++) {
-        for (let column = left; column < right; column++) {
-            let sumX = 0;
-            let sumY = 0;
-            let count = 0;
-            for (let y = row * group; y < Math.min((row + 1) * group, data.blocks_y); y++) {
-                for (let x = column * group; x < Math.min((column + 1) * group, data.blocks_x); x++) {
-                    sumX += dx[y * data.blocks_x + x];
-                    sumY += dy[y * data.blocks_x + x];
-                    count++;
-                }
-            }
-            const x = ((column + 0.5) * width - view.x) * scale;
-            const y = ((row + 0.5) * height - view.y) * scale;
-            const length = Math.hypot(sumX, sumY) / count;
-            const stretch = length > 0 ? -room * Math.sqrt(length / longest) / (length * count) : 0;
-            drawArrow(context, x, y, sumX * stretch, sumY * stretch, room);
-        }
-    }
-    return group;
-}
-
-/* A dot if shorter than a pixel. A dark outline makes arrows visible on any picture. */
-function drawArrow(context, x, y, dx, dy, room) {
-    const length = Math.hypot(dx, dy);
-    const width = Math.min(2, Math.max(1, room / 10));
-    if (length < 1) {
-        context.fillStyle = "rgb(0 0 0 / 0.4)";
-        context.fillRect(x - 1, y - 1, 2, 2);
-        context.fillStyle = "rgb(255 255 255 / 0.7)";
-        context.fillRect(x - 0.5, y - 0.5, 1, 1);
-        return;
-    }
-    x -= dx / 2; /* centred on the block */
-    y -= dy / 2;
-    const head = Math.min(length * 0.6, 3 + 1.5 * width);
-    const ex = dx / length;
-    const ey = dy / length;
-    context.beginPath();
-    context.moveTo(x, y);
-    context.lineTo(x + dx, y + dy);
-    context.moveTo(x + dx - head * (ex - 0.6 * ey), y + dy - head * (ey + 0.6 * ex));
-    context.lineTo(x + dx, y + dy);
-    context.lineTo(x + dx - head * (ex + 0.6 * ey), y + dy - head * (ey - 0.6 * ex));
-    context.lineCap = "round";
-    context.strokeStyle = "rgb(0 0 0 / 0.75)";
-    context.lineWidth = width + 1.6;
-    context.stroke();
-    context.strokeStyle = direction(dx, dy);
-    context.lineWidth = width;
-    context.stroke();
 }
 
 /* Draws the visible part of an image whose samples are unitX x unitY pixels of the video. */
@@ -217,7 +97,7 @@ function gainOf(frame) {
 
 /* Returns the group of drawArrows; 0 if no arrows were drawn. */
 function drawPicture(context, name) {
-    const image = view.images[name === "overlay" || name === "cost" ? "target" : name];
+    const image = view.images[DRAWN.includes(name) ? "target" : name];
     const smooth = screenScale() * data.scale < 3;
     drawPart(context, image, data.scale, data.scale, smooth);
     if (name === "difference" || name === "residual") {
@@ -227,10 +107,13 @@ function drawPicture(context, name) {
         }
         context.globalCompositeOperation = "source-over";
     }
-    if (name === "cost" && view.costs) {
+    if (view.maps[name]) {
         context.globalAlpha = data.colours.cost_share;
-        drawPart(context, view.costs, BLOCK_W, BLOCK_H, false);
+        drawPart(context, view.maps[name], CELL_W, CELL_H, false);
         context.globalAlpha = 1;
+    }
+    if (DRAWN.includes(name) && view.vectors && data.parameters.partition) {
+        drawOutlines(context);
     }
     return name === "overlay" && view.vectors ? drawArrows(context) : 0;
 }
@@ -302,7 +185,8 @@ function showCaption(group) {
         text += `. Difference and residual are brightened ${gain} times`;
     }
     if (group > 1) {
-        text += `. Each arrow is the mean of ${group} x ${group} blocks; zoom in to see every block`;
+        const most = data.parameters.partition ? "up to " : "";
+        text += `. Each arrow is the mean of ${most}${group} x ${group} blocks; zoom in to see every block`;
     }
     byId("caption").textContent = `${text}.`;
 }
@@ -313,13 +197,17 @@ function showBlock() {
         return;
     }
     const { x, y, w, h } = rectangle(view.block);
-    const { dx, dy, cost, rank } = view.vectors;
+    const { dx, dy, cost, second, rank } = view.vectors;
     const i = view.block;
     Object.assign(box.dataset, { frame: view.frame, x, y, w, h, dx: dx[i], dy: dy[i], cost: cost[i], rank: rank[i] });
     const item = (name, text) => make("span", {}, `${name} `, make("strong", {}, text));
     box.replaceChildren(item("Block", `${w} x ${h} at (${x}, ${y})`), item("vector", `(${dx[i]}, ${dy[i]})`),
         item("cost", whole(cost[i])), item("per pixel", (cost[i] / (w * h)).toFixed(2)),
         item("rank", `${whole(rank[i])} of ${whole(cost.length)}`));
+    if (data.parameters.confidence) {
+        box.dataset.second = second[i];
+        box.append(item("second best match", Number.isFinite(second[i]) ? `cost ${whole(second[i])}` : "none"));
+    }
 }
 
 function pickBlock(index) {
@@ -363,13 +251,12 @@ function stageKey(event) {
     const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
     const zooms = { "+": 2, "=": 2, "-": 0.5, "0": 0 };
     if (steps[event.key] && view.vectors) {
-        const columns = data.blocks_x;
         const [dx, dy] = view.block < 0 ? [0, 0] : steps[event.key];
-        const from = Math.max(0, view.block);
-        const x = Math.max(0, Math.min(columns - 1, from % columns + dx));
-        const y = Math.max(0, Math.min(data.blocks_y - 1, Math.floor(from / columns) + dy));
-        follow(y * columns + x);
-        pickBlock(y * columns + x);
+        const { x, y, w, h } = rectangle(Math.max(0, view.block));
+        const step = (at, side, direction) => direction > 0 ? at + side : at + direction;
+        const to = blockAt(Math.max(0, Math.min(WIDTH - 1, step(x, w, dx))), Math.max(0, Math.min(HEIGHT - 1, step(y, h, dy))));
+        follow(to);
+        pickBlock(to);
     } else if (zooms[event.key] !== undefined) {
         zoomBy(zooms[event.key]);
     } else {
@@ -459,17 +346,21 @@ function makeTabs() {
     });
 }
 
-/* The keys to the colours of the overlay and the cost map. */
+/* The keys to the colours of the drawn pictures. */
 function makeKeys() {
     const full = data.colours.cost_full;
-    const marks = [0, 0.25, 0.5, 0.75, 1].map((place) => make("span", {}, plain(full * place * place, 1)));
-    byId("keys").append(
-        make("span", { id: "key-overlay" }, wheel(34), "direction of motion"),
-        make("span", { id: "key-cost" }, make("span", {}, ramp(180), make("b", {}, ...marks)), "gray levels (of 256) per pixel"));
+    const steps = [0, 0.25, 0.5, 0.75, 1];
+    const marked = (numbers) => make("span", {}, ramp(180), make("b", {}, ...numbers.map((number) => make("span", {}, plain(number, 2)))));
+    const keys = {
+        overlay: [wheel(34), "direction of motion"],
+        cost: [marked(steps.map((place) => full * place * place)), "gray levels (of 256) per pixel"],
+        confidence: [marked(steps), "cost of the best match / cost of the second best"],
+    };
+    byId("keys").append(...DRAWN.map((name) => make("span", { id: `key-${name}` }, ...keys[name])));
 }
 
 function showKeys() {
-    const seen = ["overlay", "cost"].filter((name) => {
+    const seen = DRAWN.filter((name) => {
         byId(`key-${name}`).hidden = view.main !== name && view.other !== name;
         return !byId(`key-${name}`).hidden;
     });

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The blocks of the viewer's frame pair, and what the viewer draws of them. Blocks are counted in the
+ * order of the output.
+ *
+ * takeVectors(set)       takes over the blocks of a frame pair
+ * blockAt(x, y)          index of the block at a pixel; -1 if the frame pair has no vectors
+ * rectangle(index)       position and size of a block
+ * drawArrows(context)    draws the motion of the blocks in view; returns how many blocks an arrow stands for
+ * drawOutlines(context)  draws the outlines of the blocks in view
+ */
+
+const WIDTH = data.input.width;
+const HEIGHT = data.input.height;
+
+/* Every block consists of whole cells. Without a partition blocks have one shape, and cells are blocks. */
+const SHOWN = data.parameters.partition ? SHAPES : SHAPES.slice(0, 1);
+const CELL_W = Math.min(...SHOWN.map(({ w }) => w));
+const CELL_H = Math.min(...SHOWN.map(({ h }) => h));
+const CELLS_X = Math.ceil(WIDTH / CELL_W);
+const CELLS_Y = Math.ceil(HEIGHT / CELL_H);
+
+function blockAt(x, y) {
+    return view.vectors ? view.cells[Math.floor(y / CELL_H) * CELLS_X + Math.floor(x / CELL_W)] : -1;
+}
+
+/* The shape of each block, and its index among all blocks of that shape. */
+function readPlaces(parts) {
+    if (!parts) {
+        const count = data.blocks_x * data.blocks_y;
+        return { shape: new Uint8Array(count), place: Uint32Array.from({ length: count }, (unused, i) => i) };
+    }
+    const bytes = bytesOf(parts);
+    const numbers = new Numbers(bytes);
+    const pairs = [];
+    while (numbers.at < bytes.length) {
+        pairs.push([numbers.next(), numbers.next()]);
+    }
+    return { shape: Uint8Array.from(pairs, ([shape]) => shape), place: Uint32Array.from(pairs, ([, place]) => place) };
+}
+
+/* Unpacks the lists of src/report/set.h; ranks follow from the costs. */
+function readVectors(set) {
+    const { shape, place } = readPlaces(set.parts);
+    const count = shape.length;
+    const windowX = data.window_x * data.units;
+    const windowY = data.window_y * data.units;
+    const columns = 2 * windowX + 1;
+    const candidates = columns * (2 * windowY + 1);
+    const width = candidates <= 0x100 ? 1 : candidates <= 0x10000 ? 2 : candidates <= 0x1000000 ? 3 : 4;
+    const bytes = bytesOf(set.vectors);
+    if (bytes.length === 0) {
+        return null;
+    }
+    const found = { shape, place, dx: new Float32Array(count), dy: new Float32Array(count), cost: new Float64Array(count),
+        second: new Float64Array(count), rank: new Uint32Array(count) };
+    for (let i = 0; i < count; i++) {
+        let index = 0;
+        for (let k = width - 1; k >= 0; k--) {
+            index = index * 256 + bytes[i * width + k];
+        }
+        found.dx[i] = (index % columns - windowX) / data.units;
+        found.dy[i] = (Math.floor(index / columns) - windowY) / data.units;
+    }
+    const numbers = new Numbers(bytes, count * width);
+    for (let i = 0; i < count; i++) {
+        found.cost[i] = numbers.next();
+    }
+    if (set.seconds) {
+        const seconds = new Numbers(bytesOf(set.seconds));
+        found.second.forEach((unused, i) => { found.second[i] = (seconds.next() || Infinity) - 1; });
+    }
+    const order = Uint32Array.from({ length: count }, (unused, i) => i);
+    order.sort((a, b) => found.cost[b] - found.cost[a] || a - b);
+    order.forEach((block, rank) => { found.rank[block] = rank; });
+    return found;
+}
+
+function rectangle(index) {
+    const { w, h, columns } = SHAPES[view.vectors.shape[index]];
+    const x = view.vectors.place[index] % columns * w;
+    const y = Math.floor(view.vectors.place[index] / columns) * h;
+    return { x, y, w: Math.min(w, WIDTH - x), h: Math.min(h, HEIGHT - y) };
+}
+
+function makeCells() {
+    const cells = new Uint32Array(CELLS_X * CELLS_Y);
+    view.vectors.cost.forEach((unused, i) => {
+        const { x, y, w, h } = rectangle(i);
+        for (let row = y / CELL_H; row * CELL_H < y + h; row++) {
+            cells.fill(i, row * CELLS_X + x / CELL_W, row * CELLS_X + Math.ceil((x + w) / CELL_W));
+        }
+    });
+    return cells;
+}
+
+/* Colours each block by a value from 0 to 1. */
+function heatCanvas(valueOf) {
+    const canvas = make("canvas", { width: CELLS_X, height: CELLS_Y });
+    const image = new ImageData(CELLS_X, CELLS_Y);
+    view.cells.forEach((block, cell) => {
+        image.data.set([...heatBytes(valueOf(block)), 255], 4 * cell);
+    });
+    canvas.getContext("2d").putImageData(image, 0, 0);
+    return canvas;
+}
+
+/* As in --overlay: by cost per pixel, so that blocks cut by the edge compare with the others. */
+function costHeat(block) {
+    const { w, h } = rectangle(block);
+    return Math.sqrt(view.vectors.cost[block] / (w * h * data.colours.cost_full * 2 ** (data.input.bits - 8)));
+}
+
+/* As in --overlay. Without a second match, whose cost is infinite: 0. */
+function confidenceHeat(block) {
+    const { cost, second } = view.vectors;
+    return second[block] > 0 ? cost[block] / second[block] : 1;
+}
+
+/* Takes over a frame's blocks. The block at the same place stays selected. */
+function takeVectors(set) {
+    const old = view.vectors && view.block >= 0 ? rectangle(view.block) : { x: -1, y: -1 };
+    view.vectors = readVectors(set);
+    view.cells = view.vectors && makeCells();
+    view.maps = {};
+    if (view.vectors) {
+        view.maps.cost = heatCanvas(costHeat);
+        view.maps.confidence = data.parameters.confidence && heatCanvas(confidenceHeat);
+    }
+    view.block = old.x >= 0 ? blockAt(old.x, old.y) : -1;
+}
+
+/* Is any of the rectangle in view? */
+function inView({ x, y, w, h }) {
+    return x < view.x + WIDTH / view.zoom && y < view.y + HEIGHT / view.zoom && x + w > view.x && y + h > view.y;
+}
+
+/* As in --overlay: arrows show how the content moved; their length grows with the square root of the
+ * vector's, and the longest vector of the window fits the block. Where blocks are small on screen,
+ * each arrow is the mean of group x group blocks of one shape. Returns the largest group. */
+function drawArrows(context) {
+    const scale = screenScale();
+    const longest = Math.hypot(data.window_x, data.window_y) || 1;
+    const groupOf = ({ w, h }) => Math.max(1, Math.ceil(11 / (Math.min(w, h) * scale)));
+    const groups = new Map();
+    for (let block = 0; block < view.vectors.cost.length; block++) {
+        const shape = view.vectors.shape[block];
+        const size = groupOf(SHAPES[shape]);
+        const [w, h] = [size * SHAPES[shape].w, size * SHAPES[shape].h];
+        const place = rectangle(block);
+        const [x, y] = [Math.floor(place.x / w) * w, Math.floor(place.y / h) * h];
+        if (inView({ x, y, w, h })) {
+            const key = (shape * HEIGHT + y) * WIDTH + x;
+            const group = groups.get(key) || { x: x + w / 2, y: y + h / 2, room: Math.min(w, h) * scale, dx: 0, dy: 0, count: 0 };
+            group.dx += view.vectors.dx[block];
+            group.dy += view.vectors.dy[block];
+            group.count++;
+            groups.set(key, group);
+        }
+    }
+    for (const { x, y, room, dx, dy, count } of groups.values()) {
+        const length = Math.hypot(dx, dy) / count;
+        const stretch = length > 0 ? -room * Math.sqrt(length / longest) / (length * count) : 0;
+        drawArrow(context, (x - view.x) * scale, (y - view.y) * scale, dx * stretch, dy * stretch, room);
+    }
+    return Math.max(...SHOWN.map(groupOf));
+}
+
+/* The outlines of a partition's blocks. */
+function drawOutlines(context) {
+    const scale = screenScale();
+    context.beginPath();
+    for (let block = 0; block < view.vectors.cost.length; block++) {
+        const place = rectangle(block);
+        if (inView(place)) {
+            context.rect((place.x - view.x) * scale, (place.y - view.y) * scale, place.w * scale, place.h * scale);
+        }
+    }
+    for (const [stroke, width] of [["rgb(0 0 0 / 0.35)", 2], ["rgb(255 255 255 / 0.7)", 0.75]]) {
+        context.strokeStyle = stroke;
+        context.lineWidth = width;
+        context.stroke();
+    }
+}
+
+/* A dot if shorter than a pixel. A dark outline makes arrows visible on any picture. */
+function drawArrow(context, x, y, dx, dy, room) {
+    const length = Math.hypot(dx, dy);
+    const width = Math.min(2, Math.max(1, room / 10));
+    if (length < 1) {
+        context.fillStyle = "rgb(0 0 0 / 0.4)";
+        context.fillRect(x - 1, y - 1, 2, 2);
+        context.fillStyle = "rgb(255 255 255 / 0.7)";
+        context.fillRect(x - 0.5, y - 0.5, 1, 1);
+        return;
+    }
+    x -= dx / 2; /* centred on the block */
+    y -= dy / 2;
+    const head = Math.min(length * 0.6, 3 + 1.5 * width);
+    const ex = dx / length;
+    const ey = dy / length;
+    context.beginPath();
+    context.moveTo(x, y);
+    context.lineTo(x + dx, y + dy);
+    context.moveTo(x + dx - head * (ex - 0.6 * ey), y + dy - head * (ey + 0.6 * ex));
+    context.lineTo(x + dx, y + dy);
+    context.lineTo(x + dx - head * (ex + 0.6 * ey), y + dy - head * (ey - 0.6 * ex));
+    context.lineCap = "round";
+    context.strokeStyle = "rgb(0 0 0 / 0.75)";
+    context.lineWidth = width + 1.6;
+    context.stroke();
+    context.strokeStyle = direction(dx, dy);
+    context.lineWidth = width;
+    context.stroke();
+}
