@@ -43,17 +43,25 @@ bool allowed(Comparison c, ivec2 v)
 }
 
 /* Four samples that begin `shift` samples after the first quad's start. */
+#ifdef GPUME_WIDE
 ivec4 shifted(QUAD first, QUAD second, uint shift)
 {
-#ifdef GPUME_WIDE
     ivec4 a = unpack(first), b = unpack(second);
     ivec4 c = (shift & 1u) != 0u ? ivec4(a.yzw, b.x) : a;
     ivec2 d = (shift & 1u) != 0u ? b.yz : b.xy;
     return (shift & 2u) != 0u ? ivec4(c.zw, d) : c;
-#else
-    return unpack(first >> 8u * shift | second << 1u << 31u - 8u * shift);
-#endif
 }
+#else
+QUAD shifted_quad(QUAD first, QUAD second, uint shift)
+{
+    return first >> 8u * shift | second << 1u << 31u - 8u * shift;
+}
+
+ivec4 shifted(QUAD first, QUAD second, uint shift)
+{
+    return unpack(shifted_quad(first, second, shift));
+}
+#endif
 
 #ifdef GPUME_MEAN
 /* offset: in quads, from the block's corner. */
@@ -85,17 +93,67 @@ ivec4 hadamard4(ivec4 v)
     return ivec4(v.xy + v.zw, v.xy - v.zw);
 }
 
+/* Of the samples of a quad: the start of a Hadamard transform, and how it ends. */
+#ifdef GPUME_WIDE
+#define PART ivec4
+
+PART transformed(Comparison c, Quads target, Quads match, uint to, uint from, uint shift, ivec2 p)
+{
+    return hadamard4(differences(c, target, match, to, from, shift, p));
+}
+
+uint absolute_sum(PART a)
+{
+    a = abs(a);
+    return uint(a.x + a.y + a.z + a.w);
+}
+#else
+/* Words of low + 65536 * high, which are added and subtracted together: samples 0 and 2, 1 and 3.
+ * The step between low and high comes last. Before it, coefficients are at most 32 * 255 < 2^15. */
+#define PART ivec2
+
+uvec2 in_halves(QUAD quad)
+{
+    return uvec2(quad, quad >> 8) & 0x00ff00ffu;
+}
+
+PART transformed(Comparison c, Quads target, Quads match, uint to, uint from, uint shift, ivec2 p)
+{
+    uint offset = uint(min(p.y, c.size.y - 1)) * c.stride + uint(p.x) / 4u;
+    int visible = p.y < c.size.y ? clamp(c.size.x - p.x, 0, 4) : 0;
+    uint mask = bitfieldExtract(0xffffffffu, 0, 8 * visible);
+    uvec2 t = in_halves(target.at[to + offset] & mask);
+    uvec2 r = in_halves(
+        shifted_quad(match.at[from + offset], match.at[from + offset + 1u], shift) & mask);
+#ifdef GPUME_MEAN
+    uint other = c.other_from + offset;
+    uvec2 b = in_halves(
+        shifted_quad(c.other.at[other], c.other.at[other + 1u], c.other_shift) & mask);
+    r = r + b + 0x00010001u >> 1 & 0x00ff00ffu; /* 0 outside what is visible */
+#endif
+    ivec2 d = ivec2(t) - ivec2(r);
+    return ivec2(d.x + d.y, d.x - d.y);
+}
+
+/* |low + high| + |low - high| = 2 max(|low|, |high|) */
+uint absolute_sum(PART a)
+{
+    ivec2 low = a << 16 >> 16, most = max(abs(low), abs(a - low >> 16));
+    return 2u * uint(most.x + most.y);
+}
+#endif
+
 const uint TILE = 8u - uint((BLOCK_W | BLOCK_H) & 4);
 const uint TILE_QUADS = TILE / 4u;
 
 /* Of the tile at p. */
 uint tile_sum(Comparison c, Quads target, Quads match, uint to, uint from, uint shift, ivec2 p)
 {
-    ivec4 d[TILE * TILE_QUADS];
+    PART d[TILE * TILE_QUADS];
     [[unroll]] for (uint y = 0u; y < TILE; y++) {
-        ivec4 a = hadamard4(differences(c, target, match, to, from, shift, p + ivec2(0, y)));
+        PART a = transformed(c, target, match, to, from, shift, p + ivec2(0, y));
         if (TILE_QUADS == 2u) {
-            ivec4 b = hadamard4(differences(c, target, match, to, from, shift, p + ivec2(4, y)));
+            PART b = transformed(c, target, match, to, from, shift, p + ivec2(4, y));
             d[y * TILE_QUADS] = a + b;
             d[y * TILE_QUADS + TILE_QUADS - 1u] = a - b;
         } else {
@@ -106,17 +164,16 @@ uint tile_sum(Comparison c, Quads target, Quads match, uint to, uint from, uint 
         [[unroll]] for (uint i = 0u; i < TILE * TILE_QUADS; i++) {
             uint row = i / TILE_QUADS, other = i + half_count * TILE_QUADS;
             if ((row & half_count) == 0u) {
-                ivec4 a = d[i], b = d[other];
+                PART a = d[i], b = d[other];
                 d[i] = a + b;
                 d[other] = a - b;
             }
         }
     }
-    ivec4 sum = ivec4(0);
+    uint s = 0u;
     [[unroll]] for (uint i = 0u; i < TILE * TILE_QUADS; i++) {
-        sum += abs(d[i]);
+        s += absolute_sum(d[i]);
     }
-    uint s = uint(sum.x + sum.y + sum.z + sum.w);
     return TILE == 8u ? (s + 2u) >> 2 : (s + 1u) >> 1;
 }
 

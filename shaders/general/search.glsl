@@ -6,6 +6,10 @@
  * several invocations share one, where there are few. To have a low cost early, the places with the
  * least bounds on a coarse grid are compared first.
  *
+ * Bounding four neighbouring places in one invocation, from sums loaded together, and comparing the
+ * places around the best seed early took 735 instead of 1254 us on an H200 for every quarter pixel
+ * by SAD (1080p, 16x16, window 16), but 420 instead of 308 us for whole pixels by SATD.
+ *
  * Shared memory: 13 words per invocation. Include after cost.glsl, places.glsl and bound.glsl, and
  * after push constants pc.
  */
