@@ -47,7 +47,7 @@ static const struct gpume_option table[] = {
         .help = "what a vector's bits are counted from: (0,0), or the median of neighbouring "
                 "vectors of the pass before (default zero)",
         .uses = SEARCH, .needs = "lambda"},
-    {GPUME_OPTION_PASSES(OPTIONS, params.passes), .uses = SEARCH},
+    {GPUME_OPTION_PASSES(OPTIONS, params.passes), .uses = SEARCH, .needs = "predictor"},
     {GPUME_ROW("ref-distance", "LIST", distances, OPTIONS, distances),
         .help = "frames from target to reference; a list such as 1,2 needs --best-reference or "
                 "--bidirectional (default 1)",

@@ -38,7 +38,9 @@ layout(std430, binding = 3) writeonly buffer Groups { uint groups[]; };
 layout(std430, binding = 4) writeonly buffer Patches { QUAD patches[]; };
 layout(push_constant) uniform Push { gpume_block_sums_push pc; };
 
-const uvec2 HALF = BLOCK_SIZE / 2u, FOURTH = BLOCK_SIZE / 4u;
+/* Scalars: a vector of specialisation constants, divided, is invalid to the validation layer. */
+const uint HALF_W = BLOCK_W / 2u, HALF_H = BLOCK_H / 2u;
+const uint FOURTH_W = BLOCK_W / 4u, FOURTH_H = BLOCK_H / 4u;
 
 /* Memory may hold samples beyond their depth. Cut to it they differ by no more than before, so that
  * bounds from their sums hold. */
@@ -119,11 +121,11 @@ uvec2 halves(ivec4 sum, uint shift)
  * of a quarter sum up to. */
 void sum_rows(uint base, uint frame, uint x, uint first, uint end)
 {
-    const uint KEPT = HALF.y < 8u ? HALF.y : 8u;
+    const uint KEPT = HALF_H < 8u ? HALF_H : 8u;
     uint column = min(x, pc.stride - 1u), last = pc.rows - 1u;
     ivec4 quarter = ivec4(0), kept[KEPT];
     [[unroll]] for (uint y = 0u; y < KEPT; y++) {
-        kept[y] = row_sums(base + min(first + y, last) * pc.stride, column, HALF.x);
+        kept[y] = row_sums(base + min(first + y, last) * pc.stride, column, HALF_W);
         quarter += kept[y];
     }
     uint to = frame * pc.sum_quads + x;
@@ -133,7 +135,7 @@ void sum_rows(uint base, uint frame, uint x, uint first, uint end)
             if (y < end) {
                 rows_of_quarters[to + y * pc.sum_stride] = halves(quarter, QUARTER_SHIFT);
             }
-            ivec4 sums = row_sums(base + min(y + KEPT, last) * pc.stride, column, HALF.x);
+            ivec4 sums = row_sums(base + min(y + KEPT, last) * pc.stride, column, HALF_W);
             quarter += sums - kept[i];
             kept[i] = sums;
         }
@@ -159,10 +161,10 @@ void main()
         return;
     }
     ivec4 quarter = ivec4(0), sixteenth = ivec4(0);
-    for (uint y = first; y < first + HALF.y; y++) {
+    for (uint y = first; y < first + HALF_H; y++) {
         uint line = base + min(y, pc.rows - 1u) * pc.stride;
-        quarter += row_sums(line, x, HALF.x);
-        sixteenth += y < first + FOURTH.y ? row_sums(line, x, FOURTH.x) : ivec4(0);
+        quarter += row_sums(line, x, HALF_W);
+        sixteenth += y < first + FOURTH_H ? row_sums(line, x, FOURTH_W) : ivec4(0);
     }
     for (uint tile = first; tile < end; tile += 4u) {
         uvec2 q[4], s[4];
@@ -174,10 +176,10 @@ void main()
             s[i] = halves(sixteenth, SIXTEENTH_SHIFT);
             uint last = pc.rows - 1u, y = tile + i;
             uint line = base + min(y, last) * pc.stride;
-            uint below_sixteenth = base + min(y + FOURTH.y, last) * pc.stride;
-            uint below_quarter = base + min(y + HALF.y, last) * pc.stride;
-            quarter += row_sums(below_quarter, x, HALF.x) - row_sums(line, x, HALF.x);
-            sixteenth += row_sums(below_sixteenth, x, FOURTH.x) - row_sums(line, x, FOURTH.x);
+            uint below_sixteenth = base + min(y + FOURTH_H, last) * pc.stride;
+            uint below_quarter = base + min(y + HALF_H, last) * pc.stride;
+            quarter += row_sums(below_quarter, x, HALF_W) - row_sums(line, x, HALF_W);
+            sixteenth += row_sums(below_sixteenth, x, FOURTH_W) - row_sums(line, x, FOURTH_W);
         }
         uint at = tiles + tile / 4u * pc.stride + x;
         quarters[2u * at] = uvec4(q[0], q[1]);

@@ -15,9 +15,9 @@ uint bound_group(uint tile, PAIR target[4], uint below, PAIR lower)
 {
     PAIR zero = PAIR(0.0);
     PAIR sum = max(pair_of(groups[tile]) - target[0], zero) +
-               max(pair_of(groups[tile + HALF.x / 4u]) - target[1], zero);
+               max(pair_of(groups[tile + HALF_W / 4u]) - target[1], zero);
     PAIR under = max(pair_of(groups[tile + below]) - target[2], zero) +
-                 max(pair_of(groups[tile + below + HALF.x / 4u]) - target[3], zero);
+                 max(pair_of(groups[tile + below + HALF_W / 4u]) - target[3], zero);
     sum += lower * under;
     return bits_of(PAIR(sum.x + sum.y)) & 0xffffu;
 }
@@ -25,7 +25,7 @@ uint bound_group(uint tile, PAIR target[4], uint below, PAIR lower)
 /* The bounds of the four neighbouring candidates in one row of a group. */
 uvec2 bound_quad(uint tile, uint row, PAIR target[4], uint below, PAIR lower)
 {
-    uint at = 4u * tile + row, next = HALF.x, under = 4u * below;
+    uint at = 4u * tile + row, next = HALF_W, under = 4u * below;
     uvec2 a = quarters[at], b = quarters[at + next];
     uvec2 c = quarters[at + under], d = quarters[at + under + next];
     uvec2 result;
@@ -59,9 +59,9 @@ PAIR[2] bound_row(PAIR sums[2], uint row, uint column, uint y)
     uint line = 4u * (tile_first + row / 4u * pc.frames.stride) + row % 4u;
     uvec4 targets = target_sums[y];
     [[unroll]] for (uint x = 0u; x < 4u; x++) {
-        uint left = column + x * FOURTH.x;
+        uint left = column + x * FOURTH_W;
         uvec2 its = sixteenths[line + (left & ~3u)];
-        if (x * FOURTH.x % 4u != 0u) {
+        if (x * FOURTH_W % 4u != 0u) {
             its = uvec2(its.y, sixteenths[line + (left & ~3u) + 4u].x);
         }
         PAIR target_sum = pair_of(targets[x]);
@@ -78,11 +78,11 @@ uvec2 bound_closely(uint candidate)
     PAIR sums[2] = PAIR[2](PAIR(0.0), PAIR(0.0));
     if (size.y == BLOCK_H) {
         [[unroll]] for (uint y = 0u; y < 4u; y++) {
-            sums = bound_row(sums, row + y * FOURTH.y, column, y);
+            sums = bound_row(sums, row + y * FOURTH_H, column, y);
         }
     } else { /* those rows of them that are not cut */
-        for (uint y = 0u; y < size.y / FOURTH.y; y++) {
-            sums = bound_row(sums, row + y * FOURTH.y, column, y);
+        for (uint y = 0u; y < size.y / FOURTH_H; y++) {
+            sums = bound_row(sums, row + y * FOURTH_H, column, y);
         }
     }
     return masked(uvec2(bits_of(sums[0]), bits_of(sums[1])), row, column);
@@ -92,9 +92,9 @@ uvec2 bound_closely(uint candidate)
 uint target_sum(uint i)
 {
     uint each = i < 16u ? 4u : 2u, k = i % 16u;
-    uvec2 side = i < 16u ? FOURTH : HALF;
-    uvec2 at = uvec2(k % each, k / each) * side;
-    if (at.y + side.y > size.y) {
+    uint width = i < 16u ? FOURTH_W : HALF_W, height = i < 16u ? FOURTH_H : HALF_H;
+    uvec2 at = uvec2(k % each * width, k / each * height);
+    if (at.y + height > size.y) {
         return 0u;
     }
     at += position + uvec2(PAD_X, WINDOW_Y);

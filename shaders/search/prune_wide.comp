@@ -65,7 +65,9 @@ layout(push_constant) uniform Push { gpume_prune_wide_push pc; };
 #include "search/runs.glsl"
 #include "search/prune_compare.glsl"
 
-const uvec2 HALF = BLOCK_SIZE / 2u, FOURTH = BLOCK_SIZE / 4u;
+/* Scalars: a vector of specialisation constants, divided, is invalid to the validation layer. */
+const uint HALF_W = BLOCK_W / 2u, HALF_H = BLOCK_H / 2u;
+const uint FOURTH_W = BLOCK_W / 4u, FOURTH_H = BLOCK_H / 4u;
 const uint ROWS = uint(2 * WINDOW_Y + 1), CANDIDATES = ROWS * uint(2 * WINDOW_X + 1);
 
 /* Groups have GROUP x GROUP candidates; a part of the window has PART rows of groups. */
@@ -372,7 +374,7 @@ void start()
     }
     bool whole = size.y == BLOCK_H;
     lower = PAIR(whole);
-    tile_below = whole ? HALF.y / 4u * pc.frames.stride : 0u;
+    tile_below = whole ? HALF_H / 4u * pc.frames.stride : 0u;
     tile_first = reference_sums / 4u + position.y / 4u * pc.frames.stride + position.x / 4u;
 }
 
@@ -380,7 +382,7 @@ void main()
 {
     place();
     range = allowed_range(position, size);
-    bool gave_up = size.x < BLOCK_W || size.y < HALF.y;
+    bool gave_up = size.x < BLOCK_W || size.y < HALF_H;
     if (!gave_up) { /* the same for the whole workgroup */
         start();
         for (uint i = 0u; i < PARTS && is_open() && !gave_up; i++) {

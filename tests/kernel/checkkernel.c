@@ -312,17 +312,17 @@ static const struct runner_case layer_cases[] = {
     {72, 56, 8, 8, 16, 16, EXTEND, SYNTH_TIES, SIZES(2, {8, 8}, {16, 16}), .prune = true,
         .hardware = true, MEDIAN(3)},
     {61, 203, 8, 8, 5, 9, EXTEND, SYNTH_NOISE, SIZES(2, {16, 8}, {8, 24}), .window_bytes = 7000},
-    {100, 84, 8, 8, 20, 15, EXTEND, SYNTH_PAN, SIZES(3, {64, 32}, {16, 32}, {8, 16}),
-        .prune = true},
+    {100, 84, 8, 8, 20, 15, EXTEND, SYNTH_PAN, SIZES(3, {64, 32}, {16, 32}, {8, 16}), .prune = true,
+        .large = true},
     {90, 70, 10, 8, 18, 18, INSIDE, SYNTH_SPECKS, SIZES(3, {40, 8}, {8, 64}, {24, 16}),
         .prune = true, .hardware = true, .frames = 7},
     {96, 72, 16, 8, 17, 17, EXTEND, SYNTH_TIES, SIZES(2, {128, 16}, {16, 24}), .prune = true},
     /* Strips, invocations for squares, and workgroups for blocks that share patches. */
-    {75, 61, 8, 8, 12, 9, INSIDE, SYNTH_PAN, .prune = true, .hardware = true,
+    {75, 61, 8, 8, 12, 9, INSIDE, SYNTH_PAN, .prune = true, .hardware = true, .large = true,
         SIZES(8, {4, 4}, {8, 4}, {4, 8}, {16, 8}, {12, 16}, {8, 8}, {32, 16}, {64, 64})},
     {80, 70, 10, 8, 7, 6, EXTEND, SYNTH_GRAIN, .prune = true,
         SIZES(6, {32, 32}, {4, 12}, {8, 8}, {16, 16}, {24, 8}, {16, 4})},
-    {69, 58, 8, 8, 20, 17, EXTEND, SYNTH_SLOPE, .prune = true, .hardware = true,
+    {69, 58, 8, 8, 20, 17, EXTEND, SYNTH_SLOPE, .prune = true, .hardware = true, .large = true,
         SIZES(5, {8, 8}, {12, 4}, {8, 16}, {64, 32}, {32, 64})},
 };
 

@@ -34,6 +34,9 @@ void gpume_pruning_count(const struct gpume_pruning *pruning, uint32_t slot,
 {
     bool pruned = pruning->pruned[slot];
     stats->fields++;
+    if (plan->general) {
+        return; /* its kernels skip candidates, but do not count them */
+    }
     stats->candidates += plan->field_candidates;
     stats->past_blocks += pruned ? count_at(words, GPUME_COUNT_PAST_BLOCKS) : 0;
     stats->past_parts += pruned ? count_at(words, GPUME_COUNT_PAST_PARTS) : 0;
