@@ -69,8 +69,9 @@ for input in net.m3u8 net.ffconcat net.sdp "http://127.0.0.1:$port/a.mp4" "tcp:/
     closed --allow-network "$input" --allow-files
 done
 closed --allow-files concatf:names.txt
-# The two references of still pictures are inputs like others.
-closed --allow-files seg.mkv files.m3u8
+# The second of two still pictures is an input like others.
+printf 'P5\n32 32\n255\n%01024d' 0 >still.pgm
+closed --allow-files still.pgm files.m3u8
 if "$gpume" --backend "$engine" - <net.m3u8 >"$scratch/out" 2>"$scratch/err"; then
     fail "a playlist from standard input was opened"
 fi

@@ -180,7 +180,7 @@ expect 0 sort --backend "$engine" -- -x
 printf '1\n2\n' | cmp -s - "$scratch/out" || fail "-- -x"
 expect 0 sort sort --backend "$engine" -o sorted
 expect 2 sort sort -o sorted
-says "sorted: exists already; replace it with --overwrite"
+says "sorted: exists already; replace it with -y or choose another name"
 expect 2 sort missing -o sorted
 says "sorted: exists already"
 expect 0 sort sort --backend "$engine" -o sort -y
