@@ -42,6 +42,7 @@ static const struct gpume_option table[] = {
     {GPUME_OPTION_INTERPOLATION(OPTIONS, params.interpolation), .uses = SEARCH},
     {GPUME_OPTION_SUBPEL_SEARCH(OPTIONS, params.subpel_search), .uses = SEARCH},
     {GPUME_OPTION_METRIC(OPTIONS, params.metric), .uses = SEARCH},
+    {GPUME_OPTION_REFINE_METRIC(OPTIONS, params.refine_metric), .uses = SEARCH},
     {GPUME_OPTION_LAMBDA(OPTIONS, lambda), .uses = SEARCH},
     {GPUME_ROW_CHOICE("predictor", "zero|median", OPTIONS, params.predictor, predictors),
         .help = "what a vector's bits are counted from: (0,0), or the median of neighbouring "

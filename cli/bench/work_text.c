@@ -62,6 +62,9 @@ void gpume_bench_search_text(const struct gpume_params *params, char text[GPUME_
             interpolations[params->interpolation],
             params->subpel_search == GPUME_SUBPEL_FULL ? "full" : "refine");
     }
+    if (params->refine_metric != GPUME_REFINE_BY_METRIC) {
+        append(text, " ", "by %s", metrics[gpume_cost_metric(params)]);
+    }
     if (params->rate) {
         append(text, ", ", "lambda %g", params->lambda / 256.0);
     }

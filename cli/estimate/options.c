@@ -34,6 +34,7 @@ static const struct gpume_option table[] = {
     {GPUME_OPTION_INTERPOLATION(OPTIONS, params.interpolation)},
     {GPUME_OPTION_SUBPEL_SEARCH(OPTIONS, params.subpel_search)},
     {GPUME_OPTION_METRIC(OPTIONS, params.metric)},
+    {GPUME_OPTION_REFINE_METRIC(OPTIONS, params.refine_metric)},
     {GPUME_OPTION_LAMBDA(OPTIONS, search.lambda)},
     {GPUME_ROW_REAL("qp", "Q", OPTIONS, search.qp, 0, 71),
         .help = "set --lambda to 2^((Q - 12) / 6), 0 to 71", .excludes = "lambda"},

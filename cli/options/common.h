@@ -111,6 +111,12 @@ extern const char *const gpume_choices_shell[];
         .help = "refine the best whole-pixel vector, or compare every fraction of a pixel in the " \
                 "window (default refine)"
 
+#define GPUME_OPTION_REFINE_METRIC(s, m)                                                           \
+    GPUME_ROW_CHOICE("refine-metric", "sad|satd|ssd", s, m, gpume_choices_metric),                 \
+        .stored = GPUME_REFINE_BY_SAD,                                                             \
+        .help = "compare by this metric when refining the best whole-pixel vector; costs are by "  \
+                "it too (default: that of --metric)"
+
 #define GPUME_OPTION_LAMBDA(s, m)                                                                  \
     GPUME_ROW_REAL("lambda", "L", s, m, 0, 1000),                                                  \
         .help = "price of a bit of a vector, 0 to 1000: the cost to minimise is the metric plus "  \

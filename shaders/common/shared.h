@@ -51,15 +51,16 @@
 #define GPUME_SPEC_UNITS_LOG2 25 /* of vectors in a pixel: 1, 2 or 4 */
 #define GPUME_SPEC_INTERPOLATION 26
 #define GPUME_SPEC_FULL 27   /* 1 = every fraction is a candidate */
-#define GPUME_SPEC_METRIC 28 /* as those below */
+#define GPUME_SPEC_METRIC 28 /* as those below; refinement has another constant */
 #define GPUME_SPEC_RATE 29   /* 1 = vectors have a price */
 #define GPUME_SPEC_LAMBDA 30
-#define GPUME_SPEC_KEPT 31       /* candidates of a block */
-#define GPUME_SPEC_CONFIDENCE 32 /* 1 = ties are counted */
-#define GPUME_SPEC_REFERENCES 33 /* pairs of a task */
-#define GPUME_SPEC_BOX 34        /* side of the boxes whose sums bound costs: 4 or 8 */
-#define GPUME_SPEC_SEEDS 35      /* candidates of a block that prune_strips.comp compares first */
-#define GPUME_SPEC_COUNT 36
+#define GPUME_SPEC_KEPT 31        /* candidates of a block */
+#define GPUME_SPEC_CONFIDENCE 32  /* 1 = ties are counted */
+#define GPUME_SPEC_REFERENCES 33  /* pairs of a task */
+#define GPUME_SPEC_BOX 34         /* side of the boxes whose sums bound costs: 4 or 8 */
+#define GPUME_SPEC_SEEDS 35       /* candidates of a block that prune_strips.comp compares first */
+#define GPUME_SPEC_COST_METRIC 36 /* of results: the refinement compares by it */
+#define GPUME_SPEC_COUNT 37
 
 /* enum gpume_metric and enum gpume_interpolation. */
 #define GPUME_SPEC_METRIC_SAD 0

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How a block differs from its match, by METRIC. Include after general.glsl. Sums are those that
- * gpume_options_check has bounded by 2^32 - 1, and what leads to them: coefficients of Hadamard
- * transforms are at most 64 * 65535 < 2^22, and the absolute ones of a tile together at most
- * 64 * 2^22 = 2^28.
+ * How a block differs from its match, by METRIC or COST_METRIC. Include after general.glsl. Sums
+ * are those that gpume_options_check has bounded by 2^32 - 1, and what leads to them: coefficients
+ * of Hadamard transforms are at most 64 * 65535 < 2^22, and the absolute ones of a tile together at
+ * most 64 * 2^22 = 2^28.
  */
 
 /* A block and the frames it is compared in. */
@@ -193,9 +193,9 @@ void set_other(inout Comparison c, uvec2 frame, ivec2 v, uint bits)
 /* Quads of a row whose loads are under way together: the largest of 1, 2 and 4 that divides it. */
 const int TOGETHER = ((BLOCK_W | 16) & -(BLOCK_W | 16)) / 4;
 
-/* The share `part` of `parts` in D of candidate v: the shares of all parts add up to it. Where one
- * passes `most`, the rest of it is left out. */
-uint difference_part(Comparison c, ivec2 v, uint part, uint parts, uint most)
+/* The share `part` of `parts` in D of candidate v by a metric: the shares of all parts add up to
+ * it. Where one passes `most`, the rest of it is left out. */
+uint difference_part(uint metric, Comparison c, ivec2 v, uint part, uint parts, uint most)
 {
     ivec2 fraction = v & (UNITS - 1), corner = c.at + ivec2(PAD_X, WINDOW_Y);
     ivec2 place = corner + (v >> UNITS_LOG2);
@@ -203,7 +203,7 @@ uint difference_part(Comparison c, ivec2 v, uint part, uint parts, uint most)
     Quads match = plane_of(c.reference, uint(fraction.y * UNITS + fraction.x), c.plane_quads);
     uint to = uint(corner.y) * c.stride + uint(corner.x) / 4u, sum = 0u;
     uint from = uint(place.y) * c.stride + uint(place.x) / 4u, shift = uint(place.x) % 4u;
-    if (METRIC == GPUME_SPEC_METRIC_SATD) {
+    if (metric == GPUME_SPEC_METRIC_SATD) {
         uint across = uint(c.size.x + int(TILE) - 1) / TILE;
         uint tiles = across * (uint(c.size.y + int(TILE) - 1) / TILE);
         for (uint i = part; i < tiles && sum <= most; i += parts) {
@@ -217,7 +217,7 @@ uint difference_part(Comparison c, ivec2 v, uint part, uint parts, uint most)
             [[unroll]] for (int i = 0; i < TOGETHER; i++) {
                 ivec2 p = ivec2(x + 4 * i, y);
                 ivec4 d = differences(c, target, match, to, from, shift, p);
-                uvec4 u = uvec4(METRIC == GPUME_SPEC_METRIC_SSD ? d * d : abs(d));
+                uvec4 u = uvec4(metric == GPUME_SPEC_METRIC_SSD ? d * d : abs(d));
                 sum += u.x + u.y + u.z + u.w;
             }
         }
@@ -235,8 +235,8 @@ uint price_of(Comparison c, ivec2 v, uint predictor)
     return RATE != 0u ? gpume_rate_cost(LAMBDA, bits) : 0u;
 }
 
-/* The whole cost of v. */
+/* The cost of v as a result. */
 uint cost_of(Comparison c, ivec2 v, uint predictor)
 {
-    return difference_part(c, v, 0u, 1u, NONE) + price_of(c, v, predictor);
+    return difference_part(COST_METRIC, c, v, 0u, 1u, NONE) + price_of(c, v, predictor);
 }

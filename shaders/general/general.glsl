@@ -15,6 +15,7 @@ layout(constant_id = GPUME_SPEC_WINDOW_Y) const int WINDOW_Y = 7;
 layout(constant_id = GPUME_SPEC_INSIDE) const uint INSIDE = 0;
 layout(constant_id = GPUME_SPEC_UNITS_LOG2) const int UNITS_LOG2 = 0;
 layout(constant_id = GPUME_SPEC_METRIC) const uint METRIC = GPUME_SPEC_METRIC_SAD;
+layout(constant_id = GPUME_SPEC_COST_METRIC) const uint COST_METRIC = GPUME_SPEC_METRIC_SAD;
 layout(constant_id = GPUME_SPEC_RATE) const uint RATE = 0;
 layout(constant_id = GPUME_SPEC_LAMBDA) const uint LAMBDA = 0;
 layout(constant_id = GPUME_SPEC_KEPT) const uint KEPT = 1;

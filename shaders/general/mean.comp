@@ -47,7 +47,8 @@ bool wins(uvec2 a, uvec2 b)
 const uint NEAR = 9u; /* a vector and its neighbours */
 shared uint near_sums[NEAR];
 
-/* The best of v and its neighbours at distance `reach`, as cost and order; with reach 0 v alone. */
+/* The best of v and its neighbours at distance `reach`, as cost of a result and order; with reach 0
+ * v alone. */
 uvec2 best_near(ivec2 v, int reach, uint lane)
 {
     uint count = reach > 0 ? NEAR : 1u, parts = max(LOCAL / count, PARTS_MAX);
@@ -60,7 +61,8 @@ uvec2 best_near(ivec2 v, int reach, uint lane)
     for (uint i = lane; i < count * parts; i += LOCAL) {
         ivec2 w = v + reach * (ivec2(i % count % 3u, i % count / 3u) - 1);
         if (is_candidate(w)) {
-            atomicAdd(near_sums[i % count], difference_part(comparison, w, i / count, parts, NONE));
+            atomicAdd(near_sums[i % count],
+                difference_part(COST_METRIC, comparison, w, i / count, parts, NONE));
         }
     }
     barrier();

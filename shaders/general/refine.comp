@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Refines vectors: the best of a vector and its eight neighbours half a pixel away, then the same a
- * quarter of a pixel away.
+ * Refines vectors: the best by COST_METRIC of a vector and its eight neighbours half a pixel away,
+ * then the same a quarter of a pixel away.
  *
  * Grid: x and y count workgroups of LOCAL invocations, eight for each vector: the kept candidates
  * of one block, then those of the next; z = pair. Shared memory: 2 words per invocation. Reads the
@@ -45,6 +45,9 @@ void main()
     ivec2 best = unpack_vector(vectors.at[result]);
     uint best_cost = costs.at[result];
     live = live && best_cost != NONE;
+    if (live && COST_METRIC != METRIC) {
+        best_cost = cost_of(c, best, predictor);
+    }
 
     uint ninth = member < 4u ? member : member + 1u; /* of the places around it; 4 is the centre */
     ivec2 around = ivec2(ninth % 3u, ninth / 3u) - 1;

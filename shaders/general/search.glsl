@@ -65,7 +65,7 @@ uvec3 compare_listed(uvec3 best, uint lane)
     for (uint i = lane; i < count * parts; i += LOCAL) {
         uint k = i % count;
         atomicAdd(sums[k],
-            difference_part(comparison, place_of(list[k]), i / count, parts, most));
+            difference_part(METRIC, comparison, place_of(list[k]), i / count, parts, most));
     }
     barrier();
     for (uint k = lane; k < count; k += LOCAL) {

@@ -124,6 +124,24 @@ static int check_fractions(const struct gpume_params *p, const struct gpume_log 
     return GPUME_OK;
 }
 
+static int check_metrics(const struct gpume_params *p, const struct gpume_log *log)
+{
+    if ((unsigned)p->metric > GPUME_METRIC_SSD) {
+        return gpume_options_refuse(
+            log, "params.metric", (uint64_t)p->metric, "one of enum gpume_metric");
+    }
+    if ((unsigned)p->refine_metric > GPUME_REFINE_BY_SSD) {
+        return gpume_options_refuse(log, "params.refine_metric", (uint64_t)p->refine_metric,
+            "one of enum gpume_refine_metric");
+    }
+    bool refines = p->subpel > 1 && p->subpel_search == GPUME_SUBPEL_REFINE;
+    if (p->refine_metric != GPUME_REFINE_BY_METRIC && !refines) {
+        return exclude(
+            log, "params.refine_metric", "needs params.subpel 2 or 4 and GPUME_SUBPEL_REFINE");
+    }
+    return GPUME_OK;
+}
+
 static int check_rate(const struct gpume_params *p, const struct gpume_log *log)
 {
     if (p->lambda > GPUME_LAMBDA_MAX) {
@@ -160,10 +178,11 @@ static uint32_t largest_bits(const struct gpume_params *p)
     }
 }
 
-static uint64_t largest_difference(const struct gpume_params *p, uint32_t width, uint32_t height)
+static uint64_t largest_difference(
+    const struct gpume_params *p, enum gpume_metric metric, uint32_t width, uint32_t height)
 {
     uint64_t peak = (1u << p->bits) - 1, pixels = (uint64_t)width * height;
-    switch (p->metric) {
+    switch (metric) {
     case GPUME_METRIC_SAD:
         return pixels * peak;
     case GPUME_METRIC_SATD: /* of a tile of n x n: n * sum of |differences| at most */
@@ -173,25 +192,27 @@ static uint64_t largest_difference(const struct gpume_params *p, uint32_t width,
     }
 }
 
-static const char *smaller_costs(const struct gpume_params *p, uint64_t rate)
+static const char *smaller_costs(
+    const struct gpume_params *p, enum gpume_metric metric, uint64_t rate)
 {
-    uint64_t least = largest_difference(p, GPUME_BLOCK_MIN, GPUME_BLOCK_MIN) + rate;
+    uint64_t least = largest_difference(p, metric, GPUME_BLOCK_MIN, GPUME_BLOCK_MIN) + rate;
     return least > UINT32_MAX ? "another metric" : "smaller blocks or another metric";
 }
 
-/* Every cost fits 32 bits. */
-static int check_costs(const struct gpume_params *p, const struct gpume_log *log)
+/* Every cost by a metric fits 32 bits. */
+static int check_costs(const struct gpume_params *p, const struct gpume_log *log,
+    enum gpume_metric metric, const char *name)
 {
     uint32_t bits = p->rate ? largest_bits(p) << p->bidirectional : 0, index = 0;
     uint64_t rate = gpume_rate_cost(p->lambda, bits);
     do {
         uint32_t width = p->shape_count > 0 ? p->shapes[index].width : p->block;
         uint32_t height = p->shape_count > 0 ? p->shapes[index].height : p->block;
-        uint64_t cost = largest_difference(p, width, height) + rate;
+        uint64_t cost = largest_difference(p, metric, width, height) + rate;
         if (cost > UINT32_MAX) {
             gpume_log_write(log, GPUME_LOG_ERROR,
-                "params.metric: a block of %ux%u could cost %llu, more than 4294967295; use %s",
-                width, height, (unsigned long long)cost, smaller_costs(p, rate));
+                "%s: a block of %ux%u could cost %llu, more than 4294967295; use %s", name, width,
+                height, (unsigned long long)cost, smaller_costs(p, metric, rate));
             return GPUME_INVALID;
         }
     } while (++index < p->shape_count);
@@ -251,17 +272,15 @@ void gpume_options_complete(struct gpume_params *params)
 int gpume_options_check(const struct gpume_params *params, const struct gpume_log *log)
 {
     int status;
-    if ((unsigned)params->metric > GPUME_METRIC_SSD) {
-        return gpume_options_refuse(
-            log, "params.metric", (uint64_t)params->metric, "one of enum gpume_metric");
-    }
     GPUME_TRY(check_shapes(params, log));
     GPUME_TRY(check_fractions(params, log));
+    GPUME_TRY(check_metrics(params, log));
     GPUME_TRY(check_rate(params, log));
     GPUME_TRY(check_partition(params, log));
     GPUME_TRY(check_distances(params, log));
     GPUME_TRY(check_references(params, log));
-    GPUME_TRY(check_costs(params, log));
+    GPUME_TRY(check_costs(params, log, params->metric, "params.metric"));
+    GPUME_TRY(check_costs(params, log, gpume_cost_metric(params), "params.refine_metric"));
 fail:
     return status;
 }

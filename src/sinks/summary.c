@@ -303,10 +303,14 @@ static void print_cost(const struct gpume_params *params, FILE *stream)
     static const char *const metrics[] = {"SAD", "SATD", "SSD"};
     static const char *const predictors[] = {
         "(0,0)", "the median of neighbours", "the file's vectors"};
-    if (params->metric == GPUME_METRIC_SAD && !params->rate) {
+    const enum gpume_metric metric = gpume_cost_metric(params);
+    if (params->metric == GPUME_METRIC_SAD && metric == params->metric && !params->rate) {
         return;
     }
-    fprintf(stream, "cost         %s", metrics[params->metric]);
+    fprintf(stream, "cost         %s", metrics[metric]);
+    if (metric != params->metric) {
+        fprintf(stream, " (%s of whole pixels)", metrics[params->metric]);
+    }
     if (params->rate) {
         fprintf(stream, " + %g per bit, counted from %s", params->lambda / 256.0,
             predictors[params->predictor]);

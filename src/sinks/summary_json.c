@@ -105,10 +105,14 @@ static void put_fractions(struct gpume_json *json, const struct gpume_params *pa
 {
     static const char *const interpolations[] = {"h264", "hevc", "bilinear"};
     static const char *const searches[] = {"refine", "full"};
+    static const char *const metrics[] = {"sad", "satd", "ssd"};
     if (params->subpel > 1) {
         gpume_json_count(json, "subpel", params->subpel);
         gpume_json_text(json, "interpolation", interpolations[params->interpolation]);
         gpume_json_text(json, "subpel-search", searches[params->subpel_search]);
+    }
+    if (params->refine_metric != GPUME_REFINE_BY_METRIC) {
+        gpume_json_text(json, "refine-metric", metrics[gpume_cost_metric(params)]);
     }
 }
 

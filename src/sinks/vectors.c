@@ -56,7 +56,7 @@ static int open_as(struct gpume_sink *sink, const struct gpume_vectors_format *f
         .window_x = run->params.window_x,
         .window_y = run->params.window_y,
         .edge = run->params.edge,
-        .metric = run->params.metric,
+        .metric = gpume_cost_metric(&run->params),
         .prefilter = run->prefilter,
     };
     const struct gpume_vectors_output output = {

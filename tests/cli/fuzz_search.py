@@ -209,7 +209,7 @@ class Task:
         if self.edge == "inside":
             self.add("--edge", self.edge)
         self.metric = rng.choice(("sad", "satd", "satd", "ssd")) if "metric" in sections else "sad"
-        if self.largest_cost() > COST_MAX - 2**21:
+        if self.largest_cost(self.metric) > COST_MAX - 2**21:
             self.metric = "sad"
         if self.metric != "sad" or rng.random() < 0.1:
             self.add("--metric", self.metric)
@@ -225,10 +225,14 @@ class Task:
         self.full = rng.random() < 0.5
         if self.full or rng.random() < 0.3:
             self.add("--subpel-search", "full" if self.full else "refine")
+        refined = rng.choice(("sad", "satd", "satd", "ssd"))
+        if not self.full and "metric" in sections and rng.random() < 0.5 \
+                and self.largest_cost(refined) <= COST_MAX - 2**21:
+            self.add("--refine-metric", refined)
 
-    def largest_cost(self):
+    def largest_cost(self, metric):
         peak = (1 << self.bits) - 1
-        factor = {"sad": 1, "satd": 2, "ssd": peak}[self.metric]
+        factor = {"sad": 1, "satd": 2, "ssd": peak}[metric]
         return max(w * h * peak * factor for w, h in self.shapes)
 
     def choose_rate(self, rng, sections):
@@ -281,7 +285,7 @@ def make_predictor(rng, oracle, folder, options):
     """Vectors of every pair of the clip, found at random fractions, and shaken."""
     dropped = {"--lambda", "--qp", "--start", "--frames", "--best-reference", "--bidirectional",
                "--confidence", "--candidates", "--partition", "--subpel", "--subpel-search",
-               "--window"}
+               "--refine-metric", "--window"}
     kept = [o for o in options if o[0] not in dropped]
     if any(o[0] == "--bidirectional" for o in options):
         kept.append(("--direction", "both"))

@@ -103,6 +103,7 @@ searched() {
 }
 searched "32,32x16,16x32,16" --block 32..16+rect
 searched "8; satd, 1/4 pixel hevc full" --metric satd --subpel 4 --interpolation hevc --subpel-search full
+searched "8; 1/4 pixel h264 refine by satd" --subpel 4 --refine-metric satd
 searched "16,8; lambda 4, median in 3 passes, partition" --block 16..8 --partition --lambda 4 \
     --predictor median --passes 3
 searched "16; bidirectional 1+2" --block 16 --bidirectional --ref-distance 2,1

@@ -68,6 +68,7 @@ rated="-b 16..8+rect --partition --subpel 2 --interpolation bilinear --metric sa
     refuses subpel $rated --subpel 4
     refuses interpolation $rated --interpolation h264
     refuses subpel-search $rated --subpel-search full
+    refuses refine-metric $rated --refine-metric ssd
     refuses metric $rated --metric sad
     refuses lambda $rated --lambda 5
     refuses predictor ${rated%--predictor median}

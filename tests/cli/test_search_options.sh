@@ -72,7 +72,7 @@ members() {
     sed -n '/"parameters": {/,/}/p' out/summary.json
 }
 expect 0 clip.y4m --backend "$engine" -q -y -o out
-for key in partition subpel interpolation subpel-search lambda predictor passes best-reference bidirectional candidates \
+for key in partition subpel interpolation subpel-search refine-metric lambda predictor passes best-reference bidirectional candidates \
     confidence; do
     ! members | grep -q "\"$key\"" || fail "summary.json: $key, which was not given"
 done
@@ -86,6 +86,12 @@ for member in '"block": "16,16x8,8x16,8,8x4,4x8,4"' '"partition": true' '"subpel
     '"best-reference": true' '"ref-distance": "1,2"' '"candidates": 2' '"confidence": true'; do
     members | grep -qF "$member," || fail "summary.json: no $member: $(members)"
 done
+
+expect 0 clip.y4m --backend "$engine" -q -y --subpel 2 --refine-metric satd --vectors run.mvf
+test "$(od -A n -t u4 -j 52 -N 4 run.mvf | tr -d ' ')" = 1 || fail "run.mvf: the costs are not by satd"
+expect 0 clip.y4m --backend "$engine" -y -o out --subpel 2 --refine-metric satd
+members | grep -qF '"refine-metric": "satd",' || fail "summary.json: no refine-metric"
+grep -qxF "cost         SATD (SAD of whole pixels)" "$scratch/out" || fail "the summary has no two metrics"
 
 # The summary says what is searched: 8 + 16 + 14 + 28 blocks of 16x16, 16x8, 8x16 and 8x8 in pictures of 52x28.
 expect 0 clip.y4m --backend "$engine" -y -o out -b 16..8+rect --partition --subpel 4 --metric satd --lambda 2.5 \

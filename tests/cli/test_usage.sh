@@ -112,6 +112,10 @@ refuses "--passes: needs --predictor median" --lambda 4 --passes 3
 refuses "--passes: needs --predictor median" --lambda 4 --predictor zero --passes 2
 refuses "--interpolation: needs --subpel 2 or 4" --interpolation hevc
 refuses "--subpel-search: needs --subpel 2 or 4" --subpel 1 --subpel-search full
+refuses "--refine-metric sse: must be sad, satd or ssd" --subpel 4 --refine-metric sse
+refuses "--refine-metric: needs --subpel 2 or 4 and --subpel-search refine" --refine-metric satd
+refuses "--refine-metric: needs --subpel 2 or 4 and --subpel-search refine" \
+    --subpel 4 --subpel-search full --refine-metric satd
 refuses "--best-reference: needs several references; list distances in --ref-distance, or add --direction both" \
     --best-reference --ref-distance 2
 refuses "--bidirectional: needs past and future references" --bidirectional --direction past
@@ -126,6 +130,8 @@ expect 2 deep.y4m --subpel 2 --interpolation hevc
 says "deep.y4m: has 16 bits per sample, but --interpolation hevc supports at most 12; use h264 or bilinear"
 expect 2 deep.y4m --metric ssd -b 8
 says "a block of 8x8 could cost 274869518400, more than 4294967295; use another metric"
+expect 2 deep.y4m --subpel 2 --refine-metric ssd -b 8
+says "--refine-metric: a block of 8x8 could cost 274869518400, more than 4294967295; use another metric"
 rm deep.y4m
 make_clip deep.y4m 16 16 12 2
 expect 2 deep.y4m --metric ssd -b 32

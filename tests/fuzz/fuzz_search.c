@@ -49,6 +49,7 @@ static void take_references(struct fuzz_bytes *from, struct gpume_params *params
     params->bidirectional = flags & 2;
     params->confidence = flags & 4;
     params->candidates = fuzz_about(from, 0, 8);
+    params->refine_metric = (enum gpume_refine_metric)(flags >> 6);
     if (flags & 8) {
         params->first_target = fuzz_u8(from) % 8u;
         params->target_count = fuzz_u8(from) % 8u;

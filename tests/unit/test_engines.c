@@ -142,6 +142,9 @@ static struct gpume_params choose_params(uint64_t *random)
     p.subpel = 1u << below(random, 3);
     p.interpolation = (enum gpume_interpolation)(p.bits > 12 ? 0 : below(random, 3));
     p.subpel_search = (enum gpume_subpel_search)below(random, 2);
+    if (p.subpel > 1 && p.subpel_search == GPUME_SUBPEL_REFINE) {
+        p.refine_metric = (enum gpume_refine_metric)(number % (p.bits > 10 ? 3 : 4));
+    }
     p.want_predicted = !one_in(random, 3);
     p.prefilter = one_in(random, 5) ? &gauss : NULL;
     choose_rate(&p, random);
@@ -304,12 +307,13 @@ static void note(const struct gpume_plan *plan, const struct gpume_results *resu
 static void describe(const struct gpume_params *p)
 {
     fprintf(stderr,
-        "case %u: %ux%u, %u bits, window %ux%u, edge %u, metric %u, subpel %u by %u, "
+        "case %u: %ux%u, %u bits, window %ux%u, edge %u, metric %u, refined %u, subpel %u by %u, "
         "full %u, rate %u, lambda %u, predictor %u, passes %u, best %u, bidirectional %u, "
         "candidates %u, confidence %u, partition %u, shapes",
         number, p->width, p->height, p->bits, p->window_x, p->window_y, p->edge, p->metric,
-        p->subpel, p->interpolation, p->subpel_search, p->rate, p->lambda, p->predictor, p->passes,
-        p->best_reference, p->bidirectional, p->candidates, p->confidence, p->partition);
+        p->refine_metric, p->subpel, p->interpolation, p->subpel_search, p->rate, p->lambda,
+        p->predictor, p->passes, p->best_reference, p->bidirectional, p->candidates, p->confidence,
+        p->partition);
     for (uint32_t i = 0; i < p->shape_count; i++) {
         fprintf(stderr, " %ux%u", p->shapes[i].width, p->shapes[i].height);
     }

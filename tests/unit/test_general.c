@@ -78,6 +78,9 @@ static struct gpume_params choose_params(uint32_t *blocks)
     p.subpel = 1u << below(3);
     p.interpolation = (enum gpume_interpolation)below(3);
     p.subpel_search = below(3) == 0 ? GPUME_SUBPEL_FULL : GPUME_SUBPEL_REFINE;
+    if (p.subpel > 1 && p.subpel_search == GPUME_SUBPEL_REFINE) {
+        p.refine_metric = (enum gpume_refine_metric)below(4);
+    }
     p.rate = below(2);
     p.lambda = p.rate ? below(4000) : 0;
     p.predictor = p.rate ? (enum gpume_predictor)below(3) : GPUME_PREDICTOR_ZERO;
@@ -87,7 +90,7 @@ static struct gpume_params choose_params(uint32_t *blocks)
     p.direction = (enum gpume_direction)below(3);
     p.ref_distance = 1 + below(2);
     choose_shapes(&p);
-    if (p.metric == GPUME_METRIC_SSD) {
+    if (p.metric == GPUME_METRIC_SSD || p.refine_metric == GPUME_REFINE_BY_SSD) {
         p.bits = 8; /* a cost of a large block must fit 32 bits */
     }
     *blocks = count_blocks(&p);
@@ -196,11 +199,11 @@ static bool differ(const struct answer *got, const struct answer *expected)
 static void describe(uint32_t index, const struct gpume_params *p)
 {
     fprintf(stderr,
-        "run %u: %ux%u %u bits window %ux%u edge %d metric %d subpel %u %d %d rate %d %u %d %u "
+        "run %u: %ux%u %u bits window %ux%u edge %d metric %d %d subpel %u %d %d rate %d %u %d %u "
         "candidates %u confidence %d direction %d distance %u shape %ux%u of %u\n",
         index, p->width, p->height, p->bits, p->window_x, p->window_y, (int)p->edge, (int)p->metric,
-        p->subpel, (int)p->interpolation, (int)p->subpel_search, p->rate, p->lambda,
-        (int)p->predictor, p->passes, p->candidates, p->confidence, (int)p->direction,
+        (int)p->refine_metric, p->subpel, (int)p->interpolation, (int)p->subpel_search, p->rate,
+        p->lambda, (int)p->predictor, p->passes, p->candidates, p->confidence, (int)p->direction,
         p->ref_distance, p->shapes[0].width, p->shapes[0].height, p->shape_count);
 }
 

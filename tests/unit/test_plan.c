@@ -53,6 +53,11 @@ static void test_refusals(void)
     REFUSED(bad.direction = (enum gpume_direction)4);
     REFUSED(bad.edge = (enum gpume_edge)2);
     REFUSED(bad.metric = (enum gpume_metric)3);
+    REFUSED(bad.refine_metric = GPUME_REFINE_BY_SATD);
+    REFUSED(bad.subpel = 4; bad.refine_metric = (enum gpume_refine_metric)4);
+    REFUSED(bad.subpel = 4; bad.subpel_search = GPUME_SUBPEL_FULL;
+            bad.refine_metric = GPUME_REFINE_BY_SAD);
+    REFUSED(bad.subpel = 4; bad.bits = 16; bad.refine_metric = GPUME_REFINE_BY_SSD);
 #undef REFUSED
 }
 

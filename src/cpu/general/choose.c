@@ -86,8 +86,9 @@ static void start_mean(struct side *past, struct side *future)
     matcher.target.other = gpume_matcher_match(&future->matcher, future->at.dx, future->at.dy);
     uint32_t bits = gpume_matcher_bits(&past->matcher, past->at.dx, past->at.dy) +
                     gpume_matcher_bits(&future->matcher, future->at.dx, future->at.dy);
-    past->at.cost = gpume_rate_cost(matcher.plan->params.lambda, bits) +
-                    gpume_matcher_distortion(&matcher,
+    const struct gpume_params *p = &matcher.plan->params;
+    past->at.cost = gpume_rate_cost(p->lambda, bits) +
+                    gpume_matcher_distortion(&matcher, gpume_cost_metric(p),
                         gpume_matcher_match(&matcher, past->at.dx, past->at.dy), UINT32_MAX);
     future->at.cost = past->at.cost;
 }

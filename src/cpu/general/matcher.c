@@ -8,6 +8,7 @@
 /* A sweep over the candidates of a block. */
 struct sweep {
     const struct gpume_matcher *matcher;
+    enum gpume_metric metric; /* of costs */
     const struct gpume_candidate
         *taken; /* earlier candidates, which the next one keeps away from */
     uint32_t taken_count;
@@ -113,7 +114,8 @@ static struct sweep sweep_of(const struct gpume_matcher *matcher)
 {
     const struct gpume_plan *plan = matcher->plan;
     const struct gpume_params *p = &plan->params;
-    struct sweep sweep = {.matcher = matcher, .step = 1, .best = {.cost = GPUME_NONE}};
+    struct sweep sweep = {
+        .matcher = matcher, .metric = p->metric, .step = 1, .best = {.cost = GPUME_NONE}};
     if (p->subpel_search == GPUME_SUBPEL_REFINE) {
         sweep.step = (int32_t)plan->units;
     }
@@ -137,31 +139,30 @@ static bool is_apart(const struct sweep *sweep, int32_t dx, int32_t dy)
     return true;
 }
 
-uint32_t gpume_matcher_distortion(
-    const struct gpume_matcher *matcher, const void *match, uint32_t limit)
+uint32_t gpume_matcher_distortion(const struct gpume_matcher *matcher, enum gpume_metric metric,
+    const void *match, uint32_t limit)
 {
-    const struct gpume_plan *plan = matcher->plan;
-    bool mean = matcher->target.other != NULL;
-    return matcher->kernels->distortions[plan->params.metric][mean][plan->sample_bytes == 2](
-        &matcher->target, match, limit);
+    bool mean = matcher->target.other != NULL, wide = matcher->plan->sample_bytes == 2;
+    return matcher->kernels->distortions[metric][mean][wide](&matcher->target, match, limit);
 }
 
 /* The cost of a vector; where it is more than limit, any value above limit. */
-static uint32_t cost_of(const struct gpume_matcher *matcher, int32_t dx, int32_t dy, uint32_t limit)
+static uint32_t cost_of(const struct sweep *sweep, int32_t dx, int32_t dy, uint32_t limit)
 {
+    const struct gpume_matcher *matcher = sweep->matcher;
     uint32_t bits = matcher->more_bits + gpume_matcher_bits(matcher, dx, dy);
     uint32_t rate = gpume_rate_cost(matcher->plan->params.lambda, bits);
     if (rate > limit) {
         return rate;
     }
     const void *match = gpume_matcher_match(matcher, dx, dy);
-    return rate + gpume_matcher_distortion(matcher, match, limit - rate);
+    return rate + gpume_matcher_distortion(matcher, sweep->metric, match, limit - rate);
 }
 
 static void offer(struct sweep *sweep, int32_t dx, int32_t dy, uint32_t limit)
 {
     struct gpume_candidate candidate = {.dx = dx, .dy = dy};
-    candidate.cost = cost_of(sweep->matcher, dx, dy, limit);
+    candidate.cost = cost_of(sweep, dx, dy, limit);
     if (candidate.cost < sweep->best.cost) {
         sweep->best = candidate;
         sweep->ties = 0;
@@ -187,7 +188,7 @@ static uint32_t first_limit(
         int32_t dx = seeds[i].dx - seeds[i].dx % sweep->step;
         int32_t dy = seeds[i].dy - seeds[i].dy % sweep->step;
         if (is_candidate(sweep, dx, dy)) {
-            limit = (uint32_t)gpume_min_u64(limit, cost_of(sweep->matcher, dx, dy, limit));
+            limit = (uint32_t)gpume_min_u64(limit, cost_of(sweep, dx, dy, limit));
         }
     }
     return limit;
@@ -231,7 +232,7 @@ static void bound_stretch(struct sweep *sweep, const struct stretch *stretch, ui
             offer_stretch(sweep, &part, NULL, limit);
             continue;
         }
-        matcher->kernels->bounds[plan->params.metric][plan->sample_bytes == 2](
+        matcher->kernels->bounds[sweep->metric][plan->sample_bytes == 2](
             matcher->bound, sums_at(matcher, part.dx, part.dy), part.count, bounds);
         offer_stretch(sweep, &part, bounds, limit);
     }
@@ -253,10 +254,10 @@ static void run(struct sweep *sweep, const struct gpume_vector *seeds, uint32_t 
 }
 
 /* The best of a vector and its eight neighbours `step` units away. */
-static struct gpume_candidate refine(
-    const struct sweep *whole_pixels, struct gpume_candidate best, int32_t step)
+static struct gpume_candidate best_near(
+    const struct sweep *empty, struct gpume_candidate best, int32_t step)
 {
-    struct sweep sweep = *whole_pixels;
+    struct sweep sweep = *empty;
     const int32_t x = best.dx, y = best.dy;
     sweep.best = best;
     for (int32_t dy = y - step; dy <= y + step; dy += step) {
@@ -269,6 +270,21 @@ static struct gpume_candidate refine(
         }
     }
     return sweep.best;
+}
+
+/* A whole-pixel vector at the fraction that costs least by the metric of results. */
+static struct gpume_candidate refine(const struct sweep *whole_pixels, struct gpume_candidate best)
+{
+    const struct gpume_plan *plan = whole_pixels->matcher->plan;
+    struct sweep sweep = *whole_pixels;
+    sweep.metric = gpume_cost_metric(&plan->params);
+    if (sweep.metric != whole_pixels->metric) {
+        best.cost = cost_of(&sweep, best.dx, best.dy, GPUME_NONE);
+    }
+    for (int32_t step = (int32_t)plan->units / 2; step > 0; step /= 2) {
+        best = best_near(&sweep, best, step);
+    }
+    return best;
 }
 
 uint32_t gpume_matcher_search(const struct gpume_matcher *matcher, const struct gpume_vector *seeds,
@@ -288,10 +304,7 @@ uint32_t gpume_matcher_search(const struct gpume_matcher *matcher, const struct 
         counts->compared += sweep.compared;
     }
     for (uint32_t i = 0; plan->params.subpel_search == GPUME_SUBPEL_REFINE && i < plan->kept; i++) {
-        for (int32_t step = (int32_t)plan->units / 2; step > 0 && found[i].cost != GPUME_NONE;
-             step /= 2) {
-            found[i] = refine(&empty, found[i], step);
-        }
+        found[i] = found[i].cost == GPUME_NONE ? found[i] : refine(&empty, found[i]);
     }
     return ties;
 }

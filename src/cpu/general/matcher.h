@@ -39,8 +39,8 @@ void gpume_matcher_bound(struct gpume_matcher *matcher, const struct gpume_shape
 const void *gpume_matcher_match(const struct gpume_matcher *matcher, int32_t dx, int32_t dy);
 
 /* D of the match that begins there; where that is more than `limit`, any value above limit. */
-uint32_t gpume_matcher_distortion(
-    const struct gpume_matcher *matcher, const void *match, uint32_t limit);
+uint32_t gpume_matcher_distortion(const struct gpume_matcher *matcher, enum gpume_metric metric,
+    const void *match, uint32_t limit);
 
 /* R of a vector; 0 without params.rate. */
 uint32_t gpume_matcher_bits(const struct gpume_matcher *matcher, int32_t dx, int32_t dy);
@@ -50,8 +50,8 @@ struct gpume_matcher_counts {
 };
 
 /* Finds plan.kept candidates, of which those that do not exist have cost GPUME_NONE, and how many
- * other candidates cost as much as the first. seeds: vectors that are likely to be good; they
- * affect speed only. Adds to counts. */
+ * other candidates cost as much as the first, before refinement. seeds: vectors that are likely to
+ * be good; they affect speed only. Adds to counts. */
 uint32_t gpume_matcher_search(const struct gpume_matcher *matcher, const struct gpume_vector *seeds,
     uint32_t seed_count, struct gpume_candidate *found, struct gpume_matcher_counts *counts);
 

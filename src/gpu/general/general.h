@@ -54,8 +54,10 @@ static inline uint32_t gpume_general_iterations(
     const struct gpume_plan *plan, const struct gpume_shape *layer)
 {
     /* A driver need not unroll the loops over a tile: 72 iterations for 64 samples. */
-    return plan->params.metric == GPUME_METRIC_SATD ? 2 * layer->block_w * layer->block_h
-                                                    : layer->block_h * (layer->block_w / 4 + 1) + 1;
+    const struct gpume_params *p = &plan->params;
+    bool satd = p->metric == GPUME_METRIC_SATD || gpume_cost_metric(p) == GPUME_METRIC_SATD;
+    return satd ? 2 * layer->block_w * layer->block_h
+                : layer->block_h * (layer->block_w / 4 + 1) + 1;
 }
 
 /* What all kernels need to know. */

@@ -70,6 +70,7 @@ void gpume_stage_constants(
     constants[GPUME_SPEC_INTERPOLATION] = (uint32_t)p->interpolation;
     constants[GPUME_SPEC_FULL] = p->subpel_search == GPUME_SUBPEL_FULL;
     constants[GPUME_SPEC_METRIC] = (uint32_t)p->metric;
+    constants[GPUME_SPEC_COST_METRIC] = (uint32_t)gpume_cost_metric(p);
     constants[GPUME_SPEC_RATE] = p->rate;
     constants[GPUME_SPEC_LAMBDA] = p->lambda;
     constants[GPUME_SPEC_KEPT] = setup->plan->kept;

@@ -29,8 +29,9 @@
  * units of 1/params.subpel pixel. |dx| <= window_x and |dy| <= window_y pixels.
  *
  * Cost: D + ((lambda * R + 128) >> 8). D is the difference over the block's visible pixels by
- * params.metric, R the bits of the vector (params.rate). 32 bits hold it: gpume_open refuses what
- * could exceed them. With params.prefilter these are pixels of filtered frames.
+ * params.metric, or in results by params.refine_metric where one is given; R the bits of the vector
+ * (params.rate). 32 bits hold it: gpume_open refuses what could exceed them. With params.prefilter
+ * these are pixels of filtered frames.
  *
  * Ties: the smallest cost wins; among equal costs (0,0) wins, then the smallest dy, then the
  * smallest dx.

@@ -66,6 +66,14 @@ enum gpume_subpel_search {
     GPUME_SUBPEL_FULL, /* every fraction of a pixel in the window is a candidate */
 };
 
+/* How the refinement compares a vector and its neighbours. */
+enum gpume_refine_metric {
+    GPUME_REFINE_BY_METRIC, /* by params.metric */
+    GPUME_REFINE_BY_SAD,
+    GPUME_REFINE_BY_SATD,
+    GPUME_REFINE_BY_SSD,
+};
+
 /* What the bits of a vector are counted from. */
 enum gpume_predictor {
     GPUME_PREDICTOR_ZERO,
@@ -205,7 +213,27 @@ struct gpume_params {
      * pixels away, in x or y, from all before. 0 or default: 1. */
     uint32_t candidates;
     bool confidence; /* layers have second, ties, texture and returns */
+    /* The best whole-pixel vector is that of least cost by `metric`. Its refinement compares it
+     * with its neighbours by this metric, which all costs of the field are then by; ties are
+     * counted among whole pixels. Others than GPUME_REFINE_BY_METRIC need subpel 2 or 4 and
+     * GPUME_SUBPEL_REFINE. */
+    enum gpume_refine_metric refine_metric;
 };
+
+/* The metric of the costs in the fields of a run. */
+static inline enum gpume_metric gpume_cost_metric(const struct gpume_params *params)
+{
+    switch (params->refine_metric) {
+    case GPUME_REFINE_BY_SAD:
+        return GPUME_METRIC_SAD;
+    case GPUME_REFINE_BY_SATD:
+        return GPUME_METRIC_SATD;
+    case GPUME_REFINE_BY_SSD:
+        return GPUME_METRIC_SSD;
+    default:
+        return params->metric;
+    }
+}
 
 #ifdef __cplusplus
 }

@@ -52,7 +52,7 @@ void try_mean(struct run *run, const struct block *past, const struct block *fut
     struct side a = make_side(run, past, target);
     struct side b = make_side(run, future, target);
     fix(&a, &b, samples);
-    struct match both = evaluate(&a.search, a.vector);
+    struct match both = evaluate(&a.search, run->options->refine_metric, a.vector);
     for (int round = 0; round < ROUNDS; round++) {
         const bool past_fell = turn(&a, &b, &both);
         const bool future_fell = turn(&b, &a, &both);

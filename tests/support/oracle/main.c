@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "oracle.h"
 
+#include <math.h>
+
 /* Ambiguous: where bounds are named without the largest rate, which depends on the predictors, only
  * the distortion's bound is checked here. */
 static void refuse_large_costs(const struct options *options, int bits)
@@ -9,7 +11,8 @@ static void refuse_large_costs(const struct options *options, int bits)
         const struct shape shape = options->shapes[i];
         const double peak = (1 << bits) - 1;
         const double factors[] = {1, 2, peak};
-        if (factors[options->metric] * peak * shape.width * shape.height > UINT32_MAX) {
+        const double search = factors[options->metric], refined = factors[options->refine_metric];
+        if (fmax(search, refined) * peak * shape.width * shape.height > UINT32_MAX) {
             fail(
                 EXIT_USAGE, "%dx%d: costs of %d bits pass 2^32-1", shape.width, shape.height, bits);
         }

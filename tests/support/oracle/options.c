@@ -165,6 +165,9 @@ static bool parse_search(struct options *options, const char *word, const char *
         options->inside = choice(word, value, "extend|inside") == 1;
     } else if (strcmp(word, "--metric") == 0) {
         options->metric = (enum metric)choice(word, value, "sad|satd|ssd");
+    } else if (strcmp(word, "--refine-metric") == 0) {
+        options->refine_metric = (enum metric)choice(word, value, "sad|satd|ssd");
+        options->has_refine_metric = true;
     } else if (strcmp(word, "--subpel") == 0) {
         options->subpel = 1 << choice(word, value, "1|2|4");
     } else if (strcmp(word, "--interpolation") == 0) {
@@ -249,6 +252,9 @@ void parse_options(struct options *options, int count, char **words)
     }
     if (options->bidirectional) {
         options->best_reference = options->past = options->future = true;
+    }
+    if (!options->has_refine_metric) {
+        options->refine_metric = options->metric;
     }
     /* One unit per pixel: whole pixels are all candidates. */
     options->full = options->full || options->subpel == 1;

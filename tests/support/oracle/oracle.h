@@ -42,7 +42,9 @@ struct options {
     int window_x, window_y; /* pixels */
     bool inside;
     enum metric metric;
-    int subpel; /* units per pixel: 1, 2 or 4 */
+    enum metric refine_metric; /* of the refinement and of results */
+    bool has_refine_metric;    /* else it is that of the search */
+    int subpel;                /* units per pixel: 1, 2 or 4 */
     enum interpolation interpolation;
     bool full;  /* every fraction is a candidate */
     bool rate;  /* --lambda or --qp was given */
@@ -160,7 +162,7 @@ uint64_t total_cost(uint64_t distortion, int lambda, int bits);
 /* search.c */
 void block_samples(const struct picture *picture, const struct place *place, uint16_t *samples);
 void average(uint16_t *samples, const uint16_t *other, int count);
-struct match evaluate(const struct search *search, struct vector vector);
+struct match evaluate(const struct search *search, enum metric metric, struct vector vector);
 int search_block(const struct search *search, int wanted, struct match *matches, int *ties);
 
 /* predictor.c */

@@ -44,7 +44,7 @@ static bool is_candidate(const struct search *search, struct vector vector)
                fits(place->y, place->h, vector.dy, subpel, search->reference->height));
 }
 
-struct match evaluate(const struct search *search, struct vector vector)
+struct match evaluate(const struct search *search, enum metric metric, struct vector vector)
 {
     const struct options *options = search->options;
     const struct place *place = &search->place;
@@ -56,8 +56,8 @@ struct match evaluate(const struct search *search, struct vector vector)
         average(prediction, search->other, place->w * place->h);
     }
     struct match match = {.vector = vector};
-    match.distortion = distortion(
-        options->metric, options->shapes[place->shape], target, prediction, place->w, place->h);
+    match.distortion =
+        distortion(metric, options->shapes[place->shape], target, prediction, place->w, place->h);
     match.bits = vector_bits(vector, search->predictor) + search->other_bits;
     match.cost = total_cost(match.distortion, options->rate ? options->lambda : 0, match.bits);
     return match;
@@ -84,8 +84,10 @@ static bool is_better(const struct match *a, const struct match *b)
 }
 
 /* The better of a match and its eight neighbours, at half a pixel and then at a quarter. */
-static struct match refine(const struct search *search, struct match best)
+static struct match refine(const struct search *search, struct vector vector)
 {
+    const enum metric metric = search->options->refine_metric;
+    struct match best = evaluate(search, metric, vector);
     for (int step = search->options->subpel / 2; step >= 1; step /= 2) {
         const struct vector centre = best.vector;
         for (int y = -step; y <= step; y += step) {
@@ -94,7 +96,7 @@ static struct match refine(const struct search *search, struct match best)
                 if ((x == 0 && y == 0) || !is_candidate(search, near)) {
                     continue;
                 }
-                const struct match match = evaluate(search, near);
+                const struct match match = evaluate(search, metric, near);
                 if (is_better(&match, &best)) {
                     best = match;
                 }
@@ -133,7 +135,7 @@ static struct match *evaluate_all(const struct search *search, int step, int *co
     for (int dy = -limit_y; dy <= limit_y; dy += step) {
         for (int dx = -limit_x; dx <= limit_x; dx += step) {
             if (is_candidate(search, (struct vector){dx, dy})) {
-                all[(*count)++] = evaluate(search, (struct vector){dx, dy});
+                all[(*count)++] = evaluate(search, options->metric, (struct vector){dx, dy});
             }
         }
     }
@@ -169,7 +171,7 @@ int search_block(const struct search *search, int wanted, struct match *matches,
     }
     free(all);
     for (int i = 0; i < picked && !options->full; i++) {
-        matches[i] = refine(search, matches[i]);
+        matches[i] = refine(search, matches[i].vector);
     }
     return picked;
 }
