@@ -168,7 +168,8 @@ static int plan_frame(struct y4m *y4m, bool whole)
     }
     y4m->size = y4m->planes[0] + y4m->planes[1] + y4m->planes[2] + y4m->planes[3];
     y4m->read = whole ? y4m->size : y4m->planes[0];
-    y4m->pool = av_buffer_pool_init(y4m->read + PADDING, NULL);
+    /* Zeroed: swscale computes pixels of the padding, too, and drops them. */
+    y4m->pool = av_buffer_pool_init(y4m->read + PADDING, av_buffer_allocz);
     return y4m->pool ? GPUME_OK : GPUME_NOMEM;
 }
 
