@@ -8,7 +8,7 @@
  * may share the places of a large window, with barriers between them: each but the first continues
  * from the best so far. Shared memory: 13 words per invocation and one per box of the block. Reads
  * the searched surface, sums of boxes and predictors; reads and writes PAIR_VECTORS, PAIR_COSTS,
- * PAIR_TIES.
+ * PAIR_TIES; adds to COUNTS.
  */
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -46,6 +46,19 @@ bool is_candidate(ivec2 v)
     return allowed(comparison, v) && is_apart(v);
 }
 
+/* Adds to the task's 64-bit count of compared candidates. It is spread over slots, since atomics of
+ * all workgroups on one word would be slow. */
+void count_up(uvec2 counts, uint task, uint value)
+{
+    Words words = words_of(counts, task, GPUME_COUNT_BYTES / 4);
+    uint slot = group_index() % GPUME_COUNT_SLOTS;
+    uint at = slot * GPUME_COUNT_WORDS + GPUME_COUNT_PAST_PARTS * 2;
+    uint before = atomicAdd(words.at[at], value);
+    if (before + value < before) {
+        atomicAdd(words.at[at + 1u], 1u);
+    }
+}
+
 void main()
 {
     uint lane = gl_LocalInvocationIndex, index = pc.block_first + group_index();
@@ -80,6 +93,9 @@ void main()
         costs.at[result] = best.x;
         if (counts) {
             ties.at[block] = best.z;
+        }
+        if (pc.pruned != 0u) {
+            count_up(general.at.counts, q / REFERENCES, compared);
         }
     }
 }

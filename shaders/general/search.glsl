@@ -38,6 +38,7 @@ uvec3 better(uvec3 a, uvec3 b)
 Comparison comparison;
 uvec2 boxes; /* of the reference */
 uint predictor;
+uint compared = 0u; /* places, seeds apart: at most pc.end - pc.first < 2^29; for all invocations */
 
 /* Does this place count? */
 bool is_candidate(ivec2 v);
@@ -141,6 +142,7 @@ uvec3 search(uint lane)
         bool is_full = seeding || list_count >= LOCAL || end == pc.end;
         barrier();
         if (is_full) {
+            compared += seeding ? 0u : list_count;
             best = compare_listed(best, lane);
         }
         best = seeding ? none : best; /* the seeds come again, with the others */

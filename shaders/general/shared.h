@@ -26,7 +26,7 @@ struct gpume_general_table {
     GPUME_ADDRESS partials;  /* GPUME_SUM_WORDS for each workgroup that measures */
     GPUME_ADDRESS means;     /* GPUME_MEAN_WORDS per block, see means.glsl */
     GPUME_ADDRESS cells;     /* by smallest square: the chosen block that covers it */
-    GPUME_ADDRESS unused;    /* rows of pairs are 16 bytes aligned */
+    GPUME_ADDRESS counts;    /* GPUME_COUNT_BYTES of every task: candidates that are compared */
 };
 
 /* Frames are those of plane 0, from padded row 0 on; further planes follow. */

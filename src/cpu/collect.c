@@ -64,18 +64,6 @@ static void complete_field(
     fill_field(steps, &sums, box);
 }
 
-/* Counts the candidates of one sweep over every block, as for any other field: all sweeps of a task
- * (references, passes, fractions) share in what was compared. So fields have equally many. */
-static void count_general(struct gpume_cpu *cpu, const struct gpume_general *general)
-{
-    uint64_t candidates = cpu->shared.plan.field_candidates;
-    double share = general->tried > 0 ? (double)general->compared / (double)general->tried : 1;
-    uint64_t compared = (uint64_t)((double)candidates * share);
-    add_counts(&cpu->stats, candidates,
-        &(struct gpume_search_counts){
-            .candidates = candidates, .past_blocks = compared, .past_parts = compared});
-}
-
 static void complete_general(
     struct gpume_cpu *cpu, struct gpume_general *general, const struct gpume_batch *batch)
 {
@@ -86,7 +74,7 @@ static void complete_general(
     }
     if (count > 0) {
         cpu->stats.fields++;
-        count_general(cpu, general);
+        gpume_stats_count_sweeps(&cpu->stats, &cpu->shared.plan, general->tried, general->compared);
         gpume_general_complete(general, batch->fields[0]);
     }
 }

@@ -17,6 +17,16 @@ void gpume_stats_add_ns(struct gpume_stats *stats, const char *name, uint64_t ns
     stats->stages[i].ns += ns;
 }
 
+void gpume_stats_count_sweeps(
+    struct gpume_stats *stats, const struct gpume_plan *plan, uint64_t tried, uint64_t compared)
+{
+    double share = tried > 0 ? (double)compared / (double)tried : 1;
+    uint64_t past = (uint64_t)((double)plan->field_candidates * share);
+    stats->candidates += plan->field_candidates;
+    stats->past_blocks += past;
+    stats->past_parts += past;
+}
+
 void gpume_stats_add(struct gpume_stats *to, const struct gpume_stats *from)
 {
     to->fields += from->fields;

@@ -56,28 +56,37 @@ static int check_params(const struct gpume_params *p, const struct gpume_log *lo
     return GPUME_OK;
 }
 
-/* Along one axis, the sum over its blocks. */
-static uint64_t axis_candidates(uint32_t size, uint32_t block, uint32_t window, bool inside)
+/* Along one axis, the sum over its blocks. units: candidates per pixel. */
+static uint64_t axis_candidates(
+    uint32_t size, uint32_t block, uint32_t window, bool inside, uint32_t units)
 {
     uint64_t sum = 0;
     for (uint32_t at = 0; at < size; at += block) {
         uint32_t after = size - at < block ? 0 : size - at - block;
-        sum += gpume_plan_reach(window, at, inside) + gpume_plan_reach(window, after, inside) + 1;
+        uint32_t pixels =
+            gpume_plan_reach(window, at, inside) + gpume_plan_reach(window, after, inside);
+        sum += (uint64_t)pixels * units + 1;
     }
     return sum;
+}
+
+static uint64_t layer_candidates(
+    const struct gpume_params *p, const struct gpume_shape *layer, uint32_t units)
+{
+    bool inside = p->edge == GPUME_EDGE_INSIDE;
+    return axis_candidates(p->width, layer->block_w, p->window_x, inside, units) *
+           axis_candidates(p->height, layer->block_h, p->window_y, inside, units);
 }
 
 static void add_layer(
     struct gpume_plan *plan, uint32_t block_w, uint32_t block_h, uint32_t sample_max)
 {
     const struct gpume_params *p = &plan->params;
-    bool inside = p->edge == GPUME_EDGE_INSIDE;
     struct gpume_shape *layer = &plan->layers[plan->layer_count++];
     *layer = gpume_shape_make(p->width, p->height, block_w, block_h, sample_max);
     layer->first = plan->blocks;
     plan->blocks += layer->blocks;
-    layer->candidates = axis_candidates(p->width, block_w, p->window_x, inside) *
-                        axis_candidates(p->height, block_h, p->window_y, inside);
+    layer->candidates = layer_candidates(p, layer, 1);
     plan->field_candidates += layer->candidates;
 }
 
@@ -184,8 +193,11 @@ static void plan_search(struct gpume_plan *plan)
     plan->requests = requests_of(plan);
     plan->general = p->metric != GPUME_METRIC_SAD || p->subpel > 1 || p->rate || p->partition ||
                     p->best_reference || plan->kept > 1;
-    for (uint32_t i = 0; plan->general && i < plan->layer_count; i++) {
-        plan->layers[i].cost_bits = 32;
+    uint32_t units = p->subpel_search == GPUME_SUBPEL_FULL ? plan->units : 1;
+    for (uint32_t i = 0; i < plan->layer_count; i++) {
+        struct gpume_shape *layer = &plan->layers[i];
+        layer->cost_bits = plan->general ? 32 : layer->cost_bits;
+        plan->sweep_candidates += layer_candidates(p, layer, units);
     }
 }
 

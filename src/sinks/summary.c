@@ -263,10 +263,6 @@ static void print_all_statistics(const struct gpume_summary *summary, FILE *stre
 static void print_elimination(const struct gpume_summary *summary, FILE *stream)
 {
     const struct gpume_elimination shares = gpume_summary_elimination(summary);
-    if (summary->stats.candidates == 0 && summary->stats.fields > 0) {
-        fprintf(stream, "elimination  used, but not counted by this engine\n");
-        return;
-    }
     if (summary->stats.past_parts == summary->stats.candidates) {
         fprintf(stream, "elimination  none: every candidate compared\n");
         return;

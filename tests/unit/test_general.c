@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Both engines answer random parameters of the general search alike: vectors, costs, ranks, bits,
- * references, ties and sums of every field. Through the public functions. Skips without a
+ * references, parts, measures of confidence and sums of every field, and how many candidates there
+ * were. Through the public functions. Skips without a
  * Vulkan driver. Usage: test_general [--validate] [--seed N] [--runs N]
  */
 #include "gpume/gpume.h"
@@ -63,6 +64,36 @@ static void choose_shapes(struct gpume_params *p)
     p->shape_count = count;
 }
 
+/* A tree of squares, some of them with their halves. */
+static void choose_partition(struct gpume_params *p)
+{
+    uint32_t side = 32u >> below(3), count = 0;
+    do {
+        bool has_halves = side > 4 && below(2) == 0;
+        p->shapes[count++] = (struct gpume_block_size){side, side};
+        if (has_halves) {
+            p->shapes[count++] = (struct gpume_block_size){side, side / 2};
+            p->shapes[count++] = (struct gpume_block_size){side / 2, side};
+        }
+        /* The next square follows if halves need it, or if there would be but one shape. */
+        side = has_halves || count == 1 || below(2) ? side / 2 : 0;
+    } while (side >= 4);
+    p->shape_count = count;
+    p->partition = p->rate = true;
+    p->lambda += p->lambda == 0;
+}
+
+static void choose_references(struct gpume_params *p)
+{
+    static const uint32_t distances[] = {2, 1, 3};
+    p->direction = (enum gpume_direction)below(3);
+    p->ref_distance = 1 + below(2);
+    p->distance_count = below(2) ? 0 : 1 + below(3);
+    memcpy(p->distances, distances, sizeof(distances));
+    p->best_reference = below(2);
+    p->bidirectional = p->direction == GPUME_DIRECTION_BOTH && p->candidates == 1 && !p->confidence;
+}
+
 static struct gpume_params choose_params(uint32_t *blocks)
 {
     static const uint32_t bits[] = {8, 8, 10, 12};
@@ -87,9 +118,11 @@ static struct gpume_params choose_params(uint32_t *blocks)
     p.passes = p.predictor == GPUME_PREDICTOR_MEDIAN ? 1 + below(3) : 0;
     p.candidates = below(2) ? 1 : 1 + below(4);
     p.confidence = below(2);
-    p.direction = (enum gpume_direction)below(3);
-    p.ref_distance = 1 + below(2);
+    choose_references(&p);
     choose_shapes(&p);
+    if (below(4) == 0) {
+        choose_partition(&p);
+    }
     if (p.metric == GPUME_METRIC_SSD || p.refine_metric == GPUME_REFINE_BY_SSD) {
         p.bits = 8; /* a cost of a large block must fit 32 bits */
     }
@@ -102,7 +135,7 @@ static struct gpume_params choose_params(uint32_t *blocks)
 }
 
 /* The words that a run has given, part by part. */
-#define PARTS_MAX 1000u
+#define PARTS_MAX 4000u
 
 struct answer {
     struct {
@@ -111,6 +144,7 @@ struct answer {
     } parts[PARTS_MAX];
     uint32_t part_count, count;
     uint32_t *words;
+    struct gpume_stats stats;
 };
 
 static void add(struct answer *answer, const char *what, const void *from, uint32_t count)
@@ -138,15 +172,24 @@ static void add_layer(
         add(answer, "bits", layer->bits ? layer->bits + at : NULL, count);
     }
     add(answer, "ranks", layer->ranks, count);
+    add(answer, "references", layer->refs, count);
+    add(answer, "second references", layer->refs2, count);
+    add(answer, "second vectors", layer->vectors2, count);
     add(answer, "second", layer->second, count);
     add(answer, "ties", layer->ties, count);
+    add(answer, "texture", layer->texture, count);
+    add(answer, "returns", layer->returns, count);
 }
 
 static void add_field(
     struct answer *answer, const struct gpume_params *p, const struct gpume_field *field)
 {
-    const uint32_t numbers[] = {(uint32_t)field->frame, (uint32_t)field->ref};
-    add(answer, "frame and ref", numbers, 2);
+    const uint32_t numbers[] = {
+        (uint32_t)field->frame, (uint32_t)field->ref, field->ref_count, field->part_count};
+    add(answer, "frame, ref and counts", numbers, 4);
+    add(answer, "parts", field->parts,
+        field->part_count * (uint32_t)(sizeof(*field->parts) / sizeof(uint32_t)));
+    add(answer, "sums", &field->sums, (uint32_t)(sizeof(field->sums) / sizeof(uint32_t)));
     for (uint32_t i = 0; i < field->layer_count; i++) {
         add_layer(answer, p, field->layers[i]);
     }
@@ -174,6 +217,7 @@ static bool run(const struct gpume_params *params, const struct gpume_plane plan
         }
     }
     REQUIRE_EQUAL(status, GPUME_EOF);
+    gpume_get_stats(ctx, &answer->stats);
     REQUIRE_EQUAL(gpume_close(&ctx), GPUME_OK);
     return status == GPUME_EOF;
 }
@@ -200,16 +244,32 @@ static void describe(uint32_t index, const struct gpume_params *p)
 {
     fprintf(stderr,
         "run %u: %ux%u %u bits window %ux%u edge %d metric %d %d subpel %u %d %d rate %d %u %d %u "
-        "candidates %u confidence %d direction %d distance %u shape %ux%u of %u\n",
+        "candidates %u confidence %d direction %d distance %u of %u best %d mean %d shape %ux%u of "
+        "%u partition %d\n",
         index, p->width, p->height, p->bits, p->window_x, p->window_y, (int)p->edge, (int)p->metric,
         (int)p->refine_metric, p->subpel, (int)p->interpolation, (int)p->subpel_search, p->rate,
         p->lambda, (int)p->predictor, p->passes, p->candidates, p->confidence, (int)p->direction,
-        p->ref_distance, p->shapes[0].width, p->shapes[0].height, p->shape_count);
+        p->ref_distance, p->distance_count, p->best_reference, p->bidirectional, p->shapes[0].width,
+        p->shapes[0].height, p->shape_count, p->partition);
 }
 
-/* Searches the same frames with both engines. */
-static void compare_engines(
-    uint32_t index, struct gpume_params params, enum synth_content content, bool validate)
+/* Which candidates are eliminated depends on the order of the search, how many there are does not.
+ */
+static void check_stats(const struct answer *gpu, const struct answer *cpu, bool no_elimination)
+{
+    REQUIRE_EQUAL(gpu->stats.fields, cpu->stats.fields);
+    REQUIRE_EQUAL(gpu->stats.candidates, cpu->stats.candidates);
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct gpume_stats *stats = i == 0 ? &gpu->stats : &cpu->stats;
+        REQUIRE(stats->past_parts <= stats->past_blocks);
+        REQUIRE(stats->past_blocks <= stats->candidates);
+        REQUIRE(!no_elimination || stats->past_parts == stats->candidates);
+    }
+}
+
+/* Searches the same frames with both engines. stats: of the GPU and the CPU; may be NULL. */
+static void compare_engines(uint32_t index, struct gpume_params params, enum synth_content content,
+    bool validate, struct gpume_stats stats[2])
 {
     struct gpume_plane planes[FRAMES];
     static struct answer gpu, cpu;
@@ -225,6 +285,11 @@ static void compare_engines(
     if (!ran || differ(&gpu, &cpu)) {
         describe(index, &params);
     }
+    check_stats(&gpu, &cpu, params.no_elimination);
+    if (stats) {
+        stats[0] = gpu.stats;
+        stats[1] = cpu.stats;
+    }
     free(gpu.words);
     free(cpu.words);
     for (uint32_t i = 0; i < FRAMES; i++) {
@@ -236,7 +301,7 @@ static void check(uint32_t index, bool validate)
 {
     uint32_t blocks;
     struct gpume_params params = choose_params(&blocks);
-    compare_engines(index, params, (enum synth_content)below(SYNTH_OVERFULL), validate);
+    compare_engines(index, params, (enum synth_content)below(SYNTH_OVERFULL), validate, NULL);
 }
 
 /* Where an invocation looks at so many places that its loops come near the limit of drivers. On a
@@ -250,7 +315,7 @@ static void check_large_window(bool validate)
     params.confidence = true;
     params.ref_distance = FRAMES - 1;
     params.log = on_log;
-    compare_engines(RUNS, params, SYNTH_FLAT, validate);
+    compare_engines(RUNS, params, SYNTH_FLAT, validate, NULL);
 }
 
 /* The largest blocks: comparing one vector takes most of the loops that an invocation may have. */
@@ -269,7 +334,37 @@ static void check_large_blocks(bool validate)
     params.direction = GPUME_DIRECTION_BOTH;
     params.bidirectional = true;
     params.log = on_log;
-    compare_engines(RUNS + 1, params, SYNTH_PAN, validate);
+    compare_engines(RUNS + 1, params, SYNTH_PAN, validate, NULL);
+}
+
+/* Of one frame pair, which is always searched with elimination: where the sums of boxes rise
+ * steadily some candidates are excluded, where they are all alike none is. */
+static void check_elimination(enum gpume_metric metric, uint32_t subpel, bool validate)
+{
+    struct gpume_params params;
+    struct gpume_stats slope[2], flat[2];
+    gpume_params_default(&params);
+    params.width = 48;
+    params.height = 32;
+    params.block = 16;
+    params.window_x = 7;
+    params.window_y = 5;
+    params.edge = GPUME_EDGE_INSIDE;
+    params.metric = metric;
+    params.subpel = subpel;
+    params.subpel_search = GPUME_SUBPEL_FULL;
+    params.rate = true;
+    params.predictor = GPUME_PREDICTOR_MEDIAN;
+    params.passes = 2;
+    params.ref_distance = FRAMES - 1;
+    params.log = on_log;
+    compare_engines(RUNS + 2, params, SYNTH_SLOPE, validate, slope);
+    compare_engines(RUNS + 2, params, SYNTH_FLAT, validate, flat);
+    for (uint32_t i = 0; i < 2; i++) {
+        REQUIRE_EQUAL(slope[i].candidates, (8 + 15 + 8) * (6 + 6));
+        REQUIRE(slope[i].past_parts > 0 && slope[i].past_parts < slope[i].candidates);
+        REQUIRE_EQUAL(flat[i].past_parts, flat[i].candidates);
+    }
 }
 
 int main(int argc, char **argv)
@@ -291,5 +386,8 @@ int main(int argc, char **argv)
     }
     check_large_window(validate);
     check_large_blocks(validate);
+    check_elimination(GPUME_METRIC_SAD, 2, validate);
+    check_elimination(GPUME_METRIC_SATD, 1, validate);
+    check_elimination(GPUME_METRIC_SSD, 1, validate);
     return harness_verdict();
 }

@@ -208,12 +208,13 @@ static void offer_stretch(
     for (uint32_t i = 0; i < stretch->count; i++) {
         int32_t dx = stretch->dx + (int32_t)i * units;
         uint32_t least = (uint32_t)gpume_min_u64(limit, sweep->best.cost);
-        if ((bounds && bounds[i] > least) ||
-            (sweep->taken_count > 0 && !is_apart(sweep, dx, stretch->dy))) {
+        if (bounds && bounds[i] > least) {
             continue;
         }
-        offer(sweep, dx, stretch->dy, least);
         sweep->compared++;
+        if (sweep->taken_count == 0 || is_apart(sweep, dx, stretch->dy)) {
+            offer(sweep, dx, stretch->dy, least);
+        }
     }
 }
 

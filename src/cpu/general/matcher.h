@@ -46,7 +46,7 @@ uint32_t gpume_matcher_distortion(const struct gpume_matcher *matcher, enum gpum
 uint32_t gpume_matcher_bits(const struct gpume_matcher *matcher, int32_t dx, int32_t dy);
 
 struct gpume_matcher_counts {
-    uint64_t tried, compared; /* candidates, and those whose samples were compared */
+    uint64_t tried, compared; /* candidates, and those that sums of boxes did not exclude */
 };
 
 /* Finds plan.kept candidates, of which those that do not exist have cost GPUME_NONE, and how many

@@ -105,6 +105,7 @@ static struct gpume_general_table table_of(const struct gpume_work *work)
         .partials = address_of(work, GPUME_ARRAY_PARTIALS),
         .means = address_of(work, GPUME_ARRAY_MEANS),
         .cells = address_of(work, GPUME_ARRAY_CELLS),
+        .counts = address_of(work, GPUME_ARRAY_COUNTS),
     };
 }
 
@@ -128,6 +129,12 @@ static void write_pairs(const struct gpume_work *work, struct gpume_general_pair
             };
         }
     }
+}
+
+static void clear(const struct gpume_work *work, enum gpume_work_array array)
+{
+    struct gpume_view view = gpume_work_array(work, array, 0);
+    gpume_slot_clear(work->slot, &view);
 }
 
 /* As many bytes from `offset` of the host's memory to the start of an array. */
@@ -162,9 +169,9 @@ static void record(const struct gpume_gpu_stage *stage, const struct gpume_work 
     if (is_given(plan)) {
         send_predictors(work, host);
     } else if (plan->params.rate) {
-        struct gpume_view view = gpume_work_array(work, GPUME_ARRAY_PREDICTORS, 0);
-        gpume_slot_clear(work->slot, &view);
+        clear(work, GPUME_ARRAY_PREDICTORS);
     }
+    clear(work, GPUME_ARRAY_COUNTS);
     gpume_barrier_clear_to_kernel(work->slot);
 }
 

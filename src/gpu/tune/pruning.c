@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "gpu/tune/pruning.h"
 
+#include "frame/stats.h"
+
 static bool decide(struct gpume_pruning *pruning, uint32_t fields)
 {
     return pruning->forced ? pruning->submissions++ % 3 < 2
@@ -28,14 +30,23 @@ static uint64_t count_at(const uint32_t *words, uint32_t which)
     return sum;
 }
 
-void gpume_pruning_count(const struct gpume_pruning *pruning, uint32_t slot,
-    const struct gpume_plan *plan, const struct gpume_layout *layout, const uint32_t *words,
+/* Every pass but the last one looks for one match of each block. */
+static void count_general(const struct gpume_plan *plan, uint32_t references, uint64_t compared,
     struct gpume_stats *stats)
+{
+    uint64_t sweeps = (uint64_t)(plan->passes - 1 + plan->kept) * references;
+    gpume_stats_count_sweeps(stats, plan, sweeps * plan->sweep_candidates, compared);
+}
+
+void gpume_pruning_count(const struct gpume_pruning *pruning, uint32_t slot,
+    const struct gpume_plan *plan, const struct gpume_layout *layout, const struct gpume_task *task,
+    const uint32_t *words, struct gpume_stats *stats)
 {
     bool pruned = pruning->pruned[slot];
     stats->fields++;
-    if (plan->general) {
-        return; /* its kernels skip candidates, but do not count them */
+    if (plan->general && pruned) {
+        count_general(plan, 1 + task->more_count, count_at(words, GPUME_COUNT_PAST_PARTS), stats);
+        return;
     }
     stats->candidates += plan->field_candidates;
     stats->past_blocks += pruned ? count_at(words, GPUME_COUNT_PAST_BLOCKS) : 0;

@@ -24,9 +24,9 @@ bool gpume_pruning_next(struct gpume_pruning *pruning, uint32_t slot, uint32_t f
 void gpume_pruning_measured(
     struct gpume_pruning *pruning, uint32_t slot, uint64_t ns, uint32_t fields);
 
-/* Adds a field of the slot to the counts of stats. words: its counts, as read back. */
+/* Adds a field of the slot to the counts of stats. words: its task's counts, as read back. */
 void gpume_pruning_count(const struct gpume_pruning *pruning, uint32_t slot,
-    const struct gpume_plan *plan, const struct gpume_layout *layout, const uint32_t *words,
-    struct gpume_stats *stats);
+    const struct gpume_plan *plan, const struct gpume_layout *layout, const struct gpume_task *task,
+    const uint32_t *words, struct gpume_stats *stats);
 
 #endif

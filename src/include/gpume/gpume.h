@@ -316,8 +316,10 @@ struct gpume_stats {
     /* Wall time during which the engine's thread was not waiting for frames or for the receiver.
      * Waiting for the device and params.check are included. */
     uint64_t busy_ns;
-    /* Elimination. Blocks that are searched without it count in full in all three. All are 0 where
-     * the engine does not count: on Vulkan, with anything beyond whole pixels and SAD. */
+    /* Elimination. Blocks that are searched without it count in full in all three. Where a frame
+     * pair is searched more than once (passes, references, candidates, fractions), it counts once,
+     * with the shares of all its searches; the search for means (params.bidirectional) does not
+     * count. What engines exclude may differ, since they compare in different orders. */
     uint64_t candidates;  /* allowed by the window and the edge mode, in all blocks so far */
     uint64_t past_blocks; /* not excluded by the sums of the largest boxes, up to a whole block */
     uint64_t past_parts;  /* nor by those of its parts: compared sample by sample */
