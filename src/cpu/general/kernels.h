@@ -55,5 +55,6 @@ struct gpume_general_kernels {
 extern const struct gpume_general_kernels gpume_kernels_plain;  /* defines the answer */
 extern const struct gpume_general_kernels gpume_kernels_avx2;   /* x86-64 only */
 extern const struct gpume_general_kernels gpume_kernels_avx512; /* x86-64 only */
+extern const struct gpume_general_kernels gpume_kernels_neon;   /* aarch64 only */
 
 #endif

@@ -137,4 +137,4 @@ const struct gpume_search gpume_search_neon = {.name = "neon",
     .span = search_span,
     .differences8 = differences8,
     .differences16 = differences16,
-    .general = &gpume_kernels_plain};
+    .general = &gpume_kernels_neon};

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The kernels of the general search with NEON: plain loops, but for SATD of 8-bit samples, which
+ * takes one tile of 8x8 or two of 4x4 side by side. Blocks that the picture's edge cuts within a
+ * tile go to the plain loops. A number after both transforms is at most 64 * 255 < 2^15, and so is
+ * the sum of four in a tile of 4x4.
+ */
+#include "cpu/general/bounds.h"
+#include "cpu/general/distortion.h"
+#include "cpu/general/fractions.h"
+
+#include <arm_neon.h>
+#include <string.h>
+
+/* `count` samples, 8 or 4; those that are missing are 0. */
+static inline uint8x8_t load_samples(const uint8_t *at, uint32_t count)
+{
+    uint32_t word;
+    if (count == 8) {
+        return vld1_u8(at);
+    }
+    memcpy(&word, at, sizeof(word));
+    return vcreate_u8(word);
+}
+
+/* Of `rows` rows. c: the other match of a mean, or NULL. */
+static inline void load_differences(int16x8_t r[8], uint32_t rows, const uint8_t *a,
+    const uint8_t *b, const uint8_t *c, ptrdiff_t stride, uint32_t columns)
+{
+    for (uint32_t y = 0; y < rows; y++) {
+        ptrdiff_t at = (ptrdiff_t)y * stride;
+        uint8x8_t match = load_samples(b + at, columns);
+        if (c) {
+            match = vrhadd_u8(match, load_samples(c + at, columns));
+        }
+        r[y] = vreinterpretq_s16_u16(vsubl_u8(load_samples(a + at, columns), match));
+    }
+}
+
+/* Hadamard's transform of each column of n numbers. */
+static inline void transform(int16x8_t r[8], uint32_t n)
+{
+    for (uint32_t step = 1; step < n; step *= 2) {
+        for (uint32_t i = 0; i < n; i++) {
+            if ((i & step) == 0) {
+                int16x8_t sum = vaddq_s16(r[i], r[i + step]);
+                r[i + step] = vsubq_s16(r[i], r[i + step]);
+                r[i] = sum;
+            }
+        }
+    }
+}
+
+/* Exchanges elements of 16, 32 or 64 bits: the odd ones of a with the even ones of b. */
+#define GPUME_EXCHANGE(a, b, size, lanes)                                                          \
+    do {                                                                                           \
+        uint##size##x##lanes##_t x = vreinterpretq_u##size##_s16(a),                               \
+                                 y = vreinterpretq_u##size##_s16(b);                               \
+        (a) = vreinterpretq_s16_u##size(vtrn1q_u##size(x, y));                                     \
+        (b) = vreinterpretq_s16_u##size(vtrn2q_u##size(x, y));                                     \
+    } while (0)
+
+/* Of 4x4 numbers in each half of the registers. */
+static inline void transpose4(int16x8_t r[4])
+{
+    GPUME_EXCHANGE(r[0], r[1], 16, 8);
+    GPUME_EXCHANGE(r[2], r[3], 16, 8);
+    GPUME_EXCHANGE(r[0], r[2], 32, 4);
+    GPUME_EXCHANGE(r[1], r[3], 32, 4);
+}
+
+static inline void transpose8(int16x8_t r[8])
+{
+    transpose4(r);
+    transpose4(r + 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        GPUME_EXCHANGE(r[i], r[i + 4], 64, 2);
+    }
+}
+
+static inline uint32_t satd_tile8(
+    const uint8_t *a, const uint8_t *b, const uint8_t *c, ptrdiff_t stride)
+{
+    int16x8_t r[8];
+    uint32x4_t sum = vdupq_n_u32(0);
+    load_differences(r, 8, a, b, c, stride, 8);
+    transform(r, 8);
+    transpose8(r);
+    transform(r, 8);
+    for (uint32_t i = 0; i < 8; i++) {
+        sum = vpadalq_u16(sum, vreinterpretq_u16_s16(vabsq_s16(r[i])));
+    }
+    return (vaddvq_u32(sum) + 2) >> 2;
+}
+
+static inline uint32_t satd_tiles4(
+    const uint8_t *a, const uint8_t *b, const uint8_t *c, ptrdiff_t stride, uint32_t columns)
+{
+    int16x8_t r[8], sum = vdupq_n_s16(0);
+    load_differences(r, 4, a, b, c, stride, columns);
+    transform(r, 4);
+    transpose4(r);
+    transform(r, 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        sum = vaddq_s16(sum, vabsq_s16(r[i]));
+    }
+    return (((uint32_t)vaddlv_s16(vget_low_s16(sum)) + 1) >> 1) +
+           (((uint32_t)vaddlv_s16(vget_high_s16(sum)) + 1) >> 1);
+}
+
+static inline uint32_t satd_tiles(
+    const struct gpume_target *t, const uint8_t *match, const uint8_t *other, uint32_t limit)
+{
+    uint32_t sum = 0;
+    for (uint32_t y = 0; y < t->height && sum <= limit; y += t->tile) {
+        for (uint32_t x = 0; x < t->width; x += 8) {
+            ptrdiff_t at = (ptrdiff_t)y * t->stride + x;
+            const uint8_t *a = (const uint8_t *)t->samples + at, *b = match + at;
+            const uint8_t *c = other ? other + at : NULL;
+            sum += t->tile == 8 ? satd_tile8(a, b, c, t->stride)
+                                : satd_tiles4(a, b, c, t->stride, t->width - x < 8 ? 4 : 8);
+        }
+    }
+    return sum;
+}
+
+static inline bool has_whole_tiles(const struct gpume_target *t)
+{
+    return t->width % t->tile == 0 && t->height % t->tile == 0;
+}
+
+static uint32_t fast_satd8(const struct gpume_target *t, const void *match, uint32_t limit)
+{
+    return has_whole_tiles(t) ? satd_tiles(t, match, NULL, limit) : satd8(t, match, limit);
+}
+
+static uint32_t fast_mean_satd8(const struct gpume_target *t, const void *match, uint32_t limit)
+{
+    return has_whole_tiles(t) ? satd_tiles(t, match, t->other, limit) : mean_satd8(t, match, limit);
+}
+
+const struct gpume_general_kernels gpume_kernels_neon = {.bounds = GPUME_BOUNDS,
+    .sum_rows = sum_rows,
+    .distortions = GPUME_DISTORTIONS(fast_satd8, fast_mean_satd8),
+    .fraction_rows = fraction_rows};
