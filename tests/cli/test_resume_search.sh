@@ -40,7 +40,7 @@ refuses() {
 
 # Prints a summary without times and names.
 facts() {
-    grep -Ev '"(seconds|fields_per_second|busy|name|dropped_by_.*|compared|candidates)"' "$1"
+    grep -Ev '"(seconds|fields_per_second|busy|name|dropped_by_.*|compared)"' "$1"
 }
 
 # same OPTIONS: the files are those of a run that was not interrupted.
