@@ -18,7 +18,8 @@
 
 const char *const gpume_report_picture_names[GPUME_REPORT_PICTURES] = {
     "reference", "target", "predicted", "difference", "residual"};
-const char *const gpume_report_list_names[GPUME_REPORT_LISTS] = {"vectors", "parts", "seconds"};
+const char *const gpume_report_list_names[GPUME_REPORT_LISTS] = {
+    "vectors", "parts", "seconds", "references"};
 
 struct gpume_report_encoder {
     const char *label;
@@ -240,6 +241,16 @@ static void pack_seconds(
     }
 }
 
+static void pack_references(
+    struct gpume_bytes *bytes, const struct gpume_field *field, uint64_t blocks)
+{
+    for (uint64_t i = 0; field->layers[0]->refs && i < blocks; i++) {
+        const struct gpume_shown shown = gpume_shown_at(field, i);
+        const uint64_t reference = field->refs[shown.layer->refs[shown.index]];
+        gpume_bytes_signed(bytes, (int64_t)reference - (int64_t)field->frame);
+    }
+}
+
 static bool pack_lists(struct gpume_bytes lists[GPUME_REPORT_LISTS],
     const struct gpume_params *params, const struct gpume_field *field)
 {
@@ -252,6 +263,7 @@ static bool pack_lists(struct gpume_bytes lists[GPUME_REPORT_LISTS],
         pack_vectors(&lists[GPUME_REPORT_VECTORS], params, field, blocks);
         pack_parts(&lists[GPUME_REPORT_PARTS], field);
         pack_seconds(&lists[GPUME_REPORT_SECONDS], field, blocks);
+        pack_references(&lists[GPUME_REPORT_REFERENCES], field, blocks);
     }
     for (size_t i = 0; i < GPUME_REPORT_LISTS; i++) {
         failed = failed || lists[i].failed;

@@ -35,6 +35,9 @@ enum gpume_report_list {
     GPUME_REPORT_VECTORS,
     GPUME_REPORT_PARTS,   /* of a partition: for every block its layer and its index there */
     GPUME_REPORT_SECONDS, /* with confidence: for every block 1 + the second cost, or 0 */
+    /* With several references: for every block how many frames its reference comes after the
+     * target, signed. */
+    GPUME_REPORT_REFERENCES,
     GPUME_REPORT_LISTS,
 };
 extern const char *const gpume_report_list_names[GPUME_REPORT_LISTS];

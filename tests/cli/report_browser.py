@@ -343,6 +343,21 @@ def check_confidence(browser, run):
     hold("the key of confidence is hidden", not browser.script("return document.getElementById('key-confidence').hidden"))
 
 
+def check_references(browser, run):
+    """Blocks say which frame they refer to, and all arrows show motion forward in time."""
+    browser.choose("slider", "4")
+    browser.click("#tab-overlay")
+    browser.wait("return document.getElementById('stage').dataset.frame === '4'", "no pictures of frame 4")
+    blocks = [row for row in run.vectors if row["frame"] == "4"]
+    hold("references lie on one side", len({int(row["ref"]) > 4 for row in blocks}) == 2)
+    forward = browser.script("return [...view.vectors.cost.keys()].map(forwardVector)")
+    for i, row in enumerate(blocks):
+        sign = -1 if int(row["ref"]) > 4 else 1
+        same(f"motion of block {i}", forward[i], [sign * int(row["dx"]), sign * int(row["dy"])])
+        browser.script("pickBlock(arguments[0])", i)
+        same("reference", browser.dataset("block")["ref"], row["ref"])
+
+
 def check_histogram(browser, run):
     counts = {}
     for row in run.vectors:
@@ -400,7 +415,7 @@ def check_clip(browser, run, width, height, dark):
 
 
 def main():
-    clip, evil, none, long, equal, found, parts, trust = map(Run, sys.argv[1:9])
+    clip, evil, none, long, equal, found, parts, trust, several = map(Run, sys.argv[1:10])
     browser = Browser()
     try:
         for width, height, dark in ((390, 844, False), (1600, 1000, True)):
@@ -416,7 +431,7 @@ def main():
              "no pictures" in browser.script("return document.getElementById('nearest').textContent"))
         hold("a layer of confidence without --confidence",
              browser.script("return document.getElementById('tab-confidence') === null"))
-        for run, check in ((parts, check_partition), (trust, check_confidence)):
+        for run, check in ((parts, check_partition), (trust, check_confidence), (several, check_references)):
             browser.open(run.page)
             check(browser, run)
         seconds = browser.open(long.page)

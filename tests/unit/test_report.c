@@ -298,6 +298,8 @@ static void test_lists(void)
     static const struct gpume_vector halves[2] = {{-2, -2}, {1, 0}};
     static const uint32_t half_costs[2] = {5, 200}, seconds[2] = {GPUME_NONE, 299};
     static const uint32_t half_ranks[2] = {1, 0}, second[1] = {0};
+    static const uint32_t whole_refs[1] = {0}, half_refs[2] = {1, 0};
+    static const uint64_t references[2] = {298, 301};
     static const struct gpume_part parts[2] = {{1, 0, 1}, {1, 1, 0}};
     struct gpume_run run = make_run(1);
     run.params.window_x = run.params.window_y = 1;
@@ -322,10 +324,16 @@ static void test_lists(void)
     require_list(&set, GPUME_REPORT_VECTORS, "\14\0", 2);
     require_list(&set, GPUME_REPORT_PARTS, NULL, 0);
     require_list(&set, GPUME_REPORT_SECONDS, NULL, 0);
+    require_list(&set, GPUME_REPORT_REFERENCES, NULL, 0);
     const uint64_t plain = gpume_report_set_bytes(&set);
 
     whole.second = second;
     half.second = seconds;
+    whole.refs = whole_refs;
+    half.refs = half_refs;
+    field.frame = 300;
+    field.refs = references;
+    field.ref_count = 2;
     field.parts = parts;
     field.part_count = 2;
     REQUIRE_EQUAL(gpume_report_draft_take(&draft, encoder, &field, false), GPUME_OK);
@@ -333,7 +341,8 @@ static void test_lists(void)
     require_list(&set, GPUME_REPORT_VECTORS, "\0\15\5\310\1", 5);
     require_list(&set, GPUME_REPORT_PARTS, "\1\0\1\1", 4);
     require_list(&set, GPUME_REPORT_SECONDS, "\0\254\2", 3);
-    REQUIRE_EQUAL(gpume_report_set_bytes(&set), plain + 4 + 8 + 4);
+    require_list(&set, GPUME_REPORT_REFERENCES, "\2\3", 2); /* 1 and -2 */
+    REQUIRE_EQUAL(gpume_report_set_bytes(&set), plain + 4 + 8 + 4 + 4);
     gpume_report_set_finish(&set);
     gpume_report_draft_finish(&draft);
     gpume_report_encoder_close(&encoder);

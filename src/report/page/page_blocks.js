@@ -53,7 +53,7 @@ function readVectors(set) {
         return null;
     }
     const found = { shape, place, dx: new Float32Array(count), dy: new Float32Array(count), cost: new Float64Array(count),
-        second: new Float64Array(count), rank: new Uint32Array(count) };
+        second: new Float64Array(count), distance: new Int16Array(count), rank: new Uint32Array(count) };
     for (let i = 0; i < count; i++) {
         let index = 0;
         for (let k = width - 1; k >= 0; k--) {
@@ -69,6 +69,10 @@ function readVectors(set) {
     if (set.seconds) {
         const seconds = new Numbers(bytesOf(set.seconds));
         found.second.forEach((unused, i) => { found.second[i] = (seconds.next() || Infinity) - 1; });
+    }
+    if (set.references) {
+        const distances = new Numbers(bytesOf(set.references));
+        found.distance.forEach((unused, i) => { found.distance[i] = distances.signed(); });
     }
     const order = Uint32Array.from({ length: count }, (unused, i) => i);
     order.sort((a, b) => found.cost[b] - found.cost[a] || a - b);
@@ -135,6 +139,14 @@ function inView({ x, y, w, h }) {
     return x < view.x + WIDTH / view.zoom && y < view.y + HEIGHT / view.zoom && x + w > view.x && y + h > view.y;
 }
 
+/* As in --overlay: where blocks have one of several references each, vectors into later frames are turned around, so
+ * that all of them mean motion forward in time. */
+function forwardVector(block) {
+    const { dx, dy, distance } = view.vectors;
+    const sign = distance[block] > 0 ? -1 : 1;
+    return [sign * dx[block], sign * dy[block]];
+}
+
 /* As in --overlay: arrows show how the content moved; their length grows with the square root of the
  * vector's, and the longest vector of the window fits the block. Where blocks are small on screen,
  * each arrow is the mean of group x group blocks of one shape. Returns the largest group. */
@@ -152,8 +164,9 @@ function drawArrows(context) {
         if (inView({ x, y, w, h })) {
             const key = (shape * HEIGHT + y) * WIDTH + x;
             const group = groups.get(key) || { x: x + w / 2, y: y + h / 2, room: Math.min(w, h) * scale, dx: 0, dy: 0, count: 0 };
-            group.dx += view.vectors.dx[block];
-            group.dy += view.vectors.dy[block];
+            const [dx, dy] = forwardVector(block);
+            group.dx += dx;
+            group.dy += dy;
             group.count++;
             groups.set(key, group);
         }

@@ -15,7 +15,8 @@ const PICTURES = [
     ["predicted", "Predicted", "the target, assembled from matching blocks of the reference"],
     ["difference", "Difference", `|target - reference|, gamma ${data.gamma}`],
     ["residual", "Residual", `|target - predicted|, gamma ${data.gamma}`],
-    ["overlay", "Overlay", "motion of each block from the reference, opposite to its vector; square-root length scale"
+    ["overlay", "Overlay", (data.parameters["best-reference"] ? "motion of each block forward in time"
+        : "motion of each block from the reference, opposite to its vector") + "; square-root length scale"
         + (data.parameters.partition ? "; outlines of the blocks that the partition chose" : "")],
     ["cost", "Cost map", `cost per pixel, from dark (0) to light (${data.colours.cost_full} of 256 gray levels or more); `
         + "square-root colour scale"],
@@ -204,6 +205,10 @@ function showBlock() {
     box.replaceChildren(item("Block", `${w} x ${h} at (${x}, ${y})`), item("vector", `(${dx[i]}, ${dy[i]})`),
         item("cost", whole(cost[i])), item("per pixel", (cost[i] / (w * h)).toFixed(2)),
         item("rank", `${whole(rank[i])} of ${whole(cost.length)}`));
+    if (data.parameters["best-reference"]) {
+        box.dataset.ref = view.frame + view.vectors.distance[i];
+        box.append(item("reference", `frame ${box.dataset.ref}`));
+    }
     if (data.parameters.confidence) {
         box.dataset.second = second[i];
         box.append(item("second best match", Number.isFinite(second[i]) ? `cost ${whole(second[i])}` : "none"));
