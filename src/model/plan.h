@@ -111,6 +111,17 @@ static inline uint32_t gpume_plan_search_planes(const struct gpume_plan *plan)
     return plan->params.subpel_search == GPUME_SUBPEL_FULL ? plan->planes : 1;
 }
 
+/* Frame pairs whose vectors are kept for `returns`: the reverse ones of a task, and, where each
+ * pair has a task of its own, at every distance the future ones of as many targets. */
+static inline uint64_t gpume_plan_reverse_pairs(const struct gpume_plan *plan)
+{
+    uint64_t pairs = plan->references;
+    for (uint32_t i = 0; !plan->params.best_reference && i < plan->distance_count; i++) {
+        pairs += plan->distances[i];
+    }
+    return pairs;
+}
+
 /* Candidates on one side of (0,0) along an axis, where `room` pixels lie between the block and the
  * picture's edge. */
 static inline uint32_t gpume_plan_reach(uint32_t window, uint32_t room, bool inside)

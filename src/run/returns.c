@@ -7,11 +7,14 @@
 #include <string.h>
 
 /* A reverse pair keeps the vectors of all layers. With params.partition it keeps those of the
- * chosen blocks alone, spread over the grid of the smallest square. */
+ * chosen blocks alone, spread over the grid of the smallest square.
+ *
+ * The vectors of future pairs lie behind those of a task's reverse pairs: for every distance d
+ * those of the last d targets, target t at place t % d, until target t + d needs them. */
 struct gpume_returns {
     struct gpume_plan plan;
     uint32_t kept;                /* vectors of a reverse pair */
-    struct gpume_vector *vectors; /* of all reverse pairs of a task */
+    struct gpume_vector *vectors; /* of all reverse pairs of a task, then of earlier future pairs */
     uint32_t count;               /* reverse pairs that have come for the next task */
 };
 
@@ -28,7 +31,8 @@ int gpume_returns_open(struct gpume_returns **out, const struct gpume_plan *plan
     }
     returns->plan = *plan;
     returns->kept = plan->params.partition ? finest_layer(returns)->blocks : plan->blocks;
-    returns->vectors = calloc((size_t)plan->references * returns->kept, sizeof(*returns->vectors));
+    returns->vectors =
+        calloc((size_t)gpume_plan_reverse_pairs(plan) * returns->kept, sizeof(*returns->vectors));
     if (!returns->vectors) {
         gpume_returns_close(&returns);
         return GPUME_NOMEM;
@@ -65,10 +69,26 @@ static void spread(const struct gpume_shape *finest, struct gpume_vector *to,
     }
 }
 
-static void keep(struct gpume_returns *returns, const struct gpume_results *results)
+static struct gpume_vector *vectors_at(const struct gpume_returns *returns, uint64_t place)
+{
+    return returns->vectors + (size_t)place * returns->kept;
+}
+
+/* Of a future pair of this target, for the target that is its reference. */
+static struct gpume_vector *future_vectors(
+    const struct gpume_returns *returns, uint64_t target, uint64_t distance)
+{
+    uint64_t place = returns->plan.references;
+    for (uint32_t i = 0; returns->plan.distances[i] != distance; i++) {
+        place += returns->plan.distances[i];
+    }
+    return vectors_at(returns, place + target % distance);
+}
+
+static void keep(const struct gpume_returns *returns, const struct gpume_results *results,
+    struct gpume_vector *to)
 {
     const struct gpume_plan *plan = &returns->plan;
-    struct gpume_vector *to = returns->vectors + (size_t)returns->count++ * returns->kept;
     if (!plan->params.partition) {
         memcpy(to, results->vectors, returns->kept * sizeof(*to));
         return;
@@ -103,8 +123,10 @@ static uint32_t distance(struct gpume_vector forward, struct gpume_vector backwa
     return x > y ? x : y;
 }
 
+/* reverse: the vectors of the reverse pairs. */
 static uint32_t return_of_block(const struct gpume_returns *returns,
-    const struct gpume_results *results, const struct gpume_shape *layer, uint32_t block)
+    const struct gpume_vector *reverse, const struct gpume_results *results,
+    const struct gpume_shape *layer, uint32_t block)
 {
     const struct gpume_plan *plan = &returns->plan;
     const struct gpume_params *params = &plan->params;
@@ -115,23 +137,31 @@ static uint32_t return_of_block(const struct gpume_returns *returns,
     const uint32_t y = middle_of_match(block / layer->blocks_x * layer->block_h, layer->block_h,
         params->height, forward.dy, plan->units);
     const struct gpume_shape *grid = params->partition ? finest_layer(returns) : layer;
-    const struct gpume_vector *reverse = returns->vectors + (size_t)reference * returns->kept +
-                                         (params->partition ? 0 : layer->first);
+    reverse += (size_t)reference * returns->kept + (params->partition ? 0 : layer->first);
     return distance(forward, reverse[y / grid->block_h * grid->blocks_x + x / grid->block_w]);
 }
 
 void gpume_returns_take(struct gpume_returns *returns, struct gpume_field_box *box)
 {
+    const struct gpume_task *task = &box->task;
     if (box->hidden) {
-        keep(returns, &box->results);
+        keep(returns, &box->results, vectors_at(returns, returns->count++));
         return;
     }
+    const struct gpume_vector *reverse =
+        returns->count > 0
+            ? returns->vectors
+            : future_vectors(returns, task->reference, task->target - task->reference);
     for (uint32_t i = 0; i < returns->plan.layer_count; i++) {
         const struct gpume_shape *layer = &returns->plan.layers[i];
         for (uint32_t block = 0; block < layer->blocks; block++) {
             box->returns[layer->first + block] =
-                return_of_block(returns, &box->results, layer, block);
+                return_of_block(returns, reverse, &box->results, layer, block);
         }
+    }
+    if (!returns->plan.params.best_reference && task->reference > task->target) {
+        keep(returns, &box->results,
+            future_vectors(returns, task->target, task->reference - task->target));
     }
     returns->count = 0;
 }

@@ -4,11 +4,12 @@
  * of t to their matches in r; those of the reverse pair (r,t) lead back. For each block of t the
  * field says how far the vector at its match misses the block (struct gpume_layer, returns).
  *
- * The schedule has every reverse pair searched as a hidden task just before the task that needs it,
- * in the order of that task's references. The stage takes all fields in the order of their tasks:
- * it copies the vectors of a hidden one, so that its slot is free at once, and completes the
- * others. So no field waits for a later one, and what is searched for a target depends neither on
- * the targets around it nor on which of them are wanted.
+ * The schedule has every reverse pair that has not come as an earlier task searched as a hidden
+ * task just before the task that needs it, in the order of that task's references. The stage takes
+ * all fields in the order of their tasks: it copies the vectors of a hidden one, so that its slot
+ * is free at once, and completes the others. Of a future pair it keeps the vectors until the past
+ * pair that needs them. So no field waits for a later one, and what is found for a target depends
+ * neither on the targets around it nor on which of them are wanted.
  */
 #ifndef GPUME_RUN_RETURNS_H
 #define GPUME_RUN_RETURNS_H

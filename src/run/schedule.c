@@ -17,7 +17,7 @@ struct gpume_schedule gpume_schedule_make(const struct gpume_plan *plan)
         return schedule;
     }
     if (params->first_target > params->first_frame) {
-        schedule.target = params->first_target - params->first_frame;
+        schedule.first = schedule.target = params->first_target - params->first_frame;
     }
     if (params->target_count > 0) {
         uint64_t end = params->first_target + params->target_count;
@@ -68,6 +68,12 @@ static enum answer find_references(const struct gpume_schedule *schedule, uint32
     return count > 0 ? EXISTS : NONE;
 }
 
+/* Has the reverse of the task's only pair come as the task of an earlier target? */
+static bool reverse_has_come(const struct gpume_schedule *schedule, const struct gpume_task *task)
+{
+    return !schedule->joins && task->reference < task->target && task->reference >= schedule->first;
+}
+
 /* Sets the task to the reverse of one of its frame pairs. */
 static void reverse(struct gpume_task *task, uint32_t pair)
 {
@@ -91,8 +97,8 @@ bool gpume_schedule_next(void *opaque, uint64_t frames, bool ended, struct gpume
         if (answer == UNKNOWN) {
             return false;
         }
-        request->hidden =
-            schedule->returns && answer == EXISTS && schedule->hidden <= task->more_count;
+        request->hidden = schedule->returns && answer == EXISTS &&
+                          schedule->hidden <= task->more_count && !reverse_has_come(schedule, task);
         if (request->hidden) {
             reverse(task, schedule->hidden++);
             return true;

@@ -16,7 +16,11 @@
  * references, its tasks wait until it is known that none follows.
  *
  * With plan.returns the reverse of every frame pair of a task comes just before the task, as hidden
- * tasks in the order of its references.
+ * tasks in the order of its references. Without params.best_reference the reverse of a past pair is
+ * a future pair, which has come already unless its target is out of range: then it is not searched
+ * again. The reverse of a future pair comes twice, hidden and as the past pair of a later target:
+ * to give out the first one's field later, it would have to stay in its slot for as many targets as
+ * lie between.
  *
  * The only file below the public API that knows directions.
  */
@@ -31,7 +35,8 @@ struct gpume_schedule {
     bool joins;                                              /* one task per target */
     bool returns;                                            /* hidden tasks as well */
     uint32_t distances[GPUME_DISTANCES_MAX], distance_count; /* rising */
-    uint64_t target, end; /* of the next task, at the earliest; one past the last */
+    uint64_t first, target, end; /* targets: the first; of the next task, at the earliest; one past
+                                    the last */
     uint32_t turn;   /* of the target's possible references: past and future by rising distance */
     uint32_t hidden; /* hidden tasks of the next task that have come */
 };

@@ -27,13 +27,21 @@ static struct gpume_request *append(struct list *list, uint64_t target)
     return request;
 }
 
+/* Is it the reverse of a task of an earlier target? */
+static bool has_come(const struct gpume_plan *plan, uint64_t target, uint64_t ref)
+{
+    const struct gpume_params *p = &plan->params;
+    return !p->best_reference && ref < target && p->first_frame + ref >= p->first_target;
+}
+
 /* One task for all references, or one for each. */
 static void append_tasks(struct list *list, const struct gpume_plan *plan, uint64_t target,
     const uint64_t *refs, uint32_t count)
 {
     const uint32_t step = plan->params.best_reference ? count : 1;
     for (uint32_t i = 0; i < count; i += step) {
-        for (uint32_t j = i; plan->returns && j < i + step; j++) {
+        for (uint32_t j = i; plan->returns && j < i + step && !has_come(plan, target, refs[j]);
+             j++) {
             struct gpume_request *hidden = append(list, refs[j]);
             hidden->task.reference = target;
             hidden->hidden = true;

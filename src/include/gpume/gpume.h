@@ -208,8 +208,10 @@ struct gpume_layer {
      * how far the reverse vector at the match leads away from the block, in units: the larger of
      * |dx| and |dy| of the sum of both vectors. The reverse vector is what the pair of reference
      * and target gives, searched for itself, for the block of the same shape, or with
-     * params.partition for the part, that holds the middle of the match. returns is NULL but for
-     * GPUME_DIRECTION_BOTH, which takes twice the time with it. */
+     * params.partition for the part, that holds the middle of the match.
+     * returns is NULL unless the direction is GPUME_DIRECTION_BOTH: also with
+     * GPUME_DIRECTION_MANUAL. With it a run takes half as much time again, with
+     * params.best_reference twice the time. */
     const uint32_t *second, *ties, *texture, *returns;
 };
 
