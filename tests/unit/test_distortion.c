@@ -11,6 +11,7 @@
 
 #define SIDE 64u
 #define RUNS 400u
+#define MATCHES 3u /* compared in one call, at most */
 
 static uint64_t state = 5;
 
@@ -39,17 +40,48 @@ static bool is_planned(enum gpume_metric metric, uint32_t bytes)
     return metric != GPUME_METRIC_SSD || bytes == 1;
 }
 
+static void compare_one(
+    gpume_distortion_fn fn, const struct gpume_target *target, const void *match, uint32_t expected)
+{
+    REQUIRE_EQUAL(fn(target, match, UINT32_MAX), expected);
+    REQUIRE_EQUAL(fn(target, match, expected), expected);
+    REQUIRE(expected == 0 || fn(target, match, expected - 1) >= expected);
+}
+
+/* With the limit of one of them, none below it may come out above, nor the other way round. */
+static void compare_several(gpume_distortions_fn fn, const struct gpume_target *target,
+    const void *const *matches, uint32_t count, const uint32_t *expected)
+{
+    uint32_t d[MATCHES];
+    fn(target, matches, count, UINT32_MAX, d);
+    for (uint32_t i = 0; i < count; i++) {
+        REQUIRE_EQUAL(d[i], expected[i]);
+    }
+    fn(target, matches, count, expected[0], d);
+    for (uint32_t i = 0; i < count; i++) {
+        REQUIRE(d[i] == expected[i] || (d[i] > expected[0] && expected[i] > expected[0]));
+    }
+}
+
+/* target: of a mean. */
 static void compare(const struct gpume_general_kernels *kernels, const struct gpume_target *target,
-    const void *match, uint32_t bytes)
+    const void *const matches[MATCHES], uint32_t bytes)
 {
     for (uint32_t metric = 0; metric <= GPUME_METRIC_SSD; metric++) {
         for (uint32_t mean = 0; mean < 2 && is_planned(metric, bytes); mean++) {
-            uint32_t expected = gpume_kernels_plain.distortions[metric][mean][bytes == 2](
-                target, match, UINT32_MAX);
-            gpume_distortion_fn fn = kernels->distortions[metric][mean][bytes == 2];
-            REQUIRE_EQUAL(fn(target, match, UINT32_MAX), expected);
-            REQUIRE_EQUAL(fn(target, match, expected), expected);
-            REQUIRE(expected == 0 || fn(target, match, expected - 1) >= expected);
+            struct gpume_target t = *target;
+            uint32_t expected[MATCHES];
+            t.other = mean ? target->other : NULL;
+            for (uint32_t i = 0; i < MATCHES; i++) {
+                expected[i] = gpume_kernels_plain.distortions[metric][mean][bytes == 2](
+                    &t, matches[i], UINT32_MAX);
+                compare_one(
+                    kernels->distortions[metric][mean][bytes == 2], &t, matches[i], expected[i]);
+            }
+            for (uint32_t i = 1; i <= MATCHES; i++) {
+                compare_several(
+                    kernels->several[metric][mean][bytes == 2], &t, matches, i, expected);
+            }
         }
     }
 }
@@ -71,7 +103,11 @@ static void check(const struct gpume_general_kernels *kernels)
             .tile = tile};
         target.width -= cut ? below(tile) : 0;
         target.height -= cut ? below(tile) : 0;
-        compare(kernels, &target, (uint8_t *)planes[2] + below(8) * bytes, bytes);
+        const void *matches[MATCHES];
+        for (uint32_t j = 0; j < MATCHES; j++) {
+            matches[j] = (uint8_t *)planes[2] + below(8) * bytes;
+        }
+        compare(kernels, &target, matches, bytes);
     }
 }
 

@@ -113,12 +113,39 @@ DEFINE_SATD(satd16, uint16_t, ONE)
 DEFINE_SATD(mean_satd8, uint8_t, MEAN)
 DEFINE_SATD(mean_satd16, uint16_t, MEAN)
 
-/* of_satd8, mean_of_satd8: those of 8-bit samples, which an instruction set may have its own of. */
-#define GPUME_DISTORTIONS(of_satd8, mean_of_satd8)                                                 \
+/* Each of them for several matches. */
+#define DEFINE_SEVERAL(name)                                                                       \
+    static inline void several_##name(const struct gpume_target *t, const void *const *matches,    \
+        uint32_t count, uint32_t limit, uint32_t *d)                                               \
     {                                                                                              \
-        [GPUME_METRIC_SAD] = {{sad8, sad16}, {mean_sad8, mean_sad16}},                             \
-        [GPUME_METRIC_SATD] = {{of_satd8, satd16}, {mean_of_satd8, mean_satd16}},                  \
-        [GPUME_METRIC_SSD] = {{ssd8, ssd16}, {mean_ssd8, mean_ssd16}},                             \
+        for (uint32_t i = 0; i < count; i++) {                                                     \
+            d[i] = name(t, matches[i], limit);                                                     \
+        }                                                                                          \
+    }
+
+DEFINE_SEVERAL(sad8)
+DEFINE_SEVERAL(sad16)
+DEFINE_SEVERAL(ssd8)
+DEFINE_SEVERAL(ssd16)
+DEFINE_SEVERAL(mean_sad8)
+DEFINE_SEVERAL(mean_sad16)
+DEFINE_SEVERAL(mean_ssd8)
+DEFINE_SEVERAL(mean_ssd16)
+DEFINE_SEVERAL(satd8)
+DEFINE_SEVERAL(satd16)
+DEFINE_SEVERAL(mean_satd8)
+DEFINE_SEVERAL(mean_satd16)
+
+/* sad, mean_sad, satd, mean_satd: those of 8-bit samples, of which an instruction set may have its
+ * own. prefix: empty, or several_ */
+#define GPUME_DISTORTIONS(prefix, sad, mean_sad, satd, mean_satd)                                  \
+    {                                                                                              \
+        [GPUME_METRIC_SAD] = {{prefix##sad, prefix##sad16},                                        \
+            {prefix##mean_sad, prefix##mean_sad16}},                                               \
+        [GPUME_METRIC_SATD] = {{prefix##satd, prefix##satd16},                                     \
+            {prefix##mean_satd, prefix##mean_satd16}},                                             \
+        [GPUME_METRIC_SSD] = {                                                                     \
+            {prefix##ssd8, prefix##ssd16}, {prefix##mean_ssd8, prefix##mean_ssd16}},               \
     }
 
 #endif

@@ -37,6 +37,10 @@ typedef void (*gpume_bound_fn)(
 typedef uint32_t (*gpume_distortion_fn)(
     const struct gpume_target *target, const void *match, uint32_t limit);
 
+/* The same of `count` matches, for each of which D is written. */
+typedef void (*gpume_distortions_fn)(const struct gpume_target *target, const void *const *matches,
+    uint32_t count, uint32_t limit, uint32_t *d);
+
 struct gpume_general_kernels {
     /* By metric; for samples of one byte, whose sums have two, and of two bytes, whose sums have
      * four. */
@@ -47,6 +51,7 @@ struct gpume_general_kernels {
         const struct gpume_plan *plan, const void *plane, void *sums, uint32_t box, uint32_t row);
     /* By metric; of one match or the mean of two; for samples of one byte or two. */
     gpume_distortion_fn distortions[GPUME_METRIC_SSD + 1][2][2];
+    gpume_distortions_fn several[GPUME_METRIC_SSD + 1][2][2];
     /* Makes padded rows `row` to row + GPUME_FRACTION_ROWS - 1 of all planes of a surface but the
      * first, which is complete. Rows may be made in parallel. */
     void (*fraction_rows)(const struct gpume_plan *plan, void *surface, uint32_t row);

@@ -68,10 +68,11 @@ void gpume_matcher_bound(struct gpume_matcher *matcher, const struct gpume_shape
     matcher->sums = (const uint8_t *)reference_sums + 2 * at * plan->sample_bytes;
 }
 
-/* Rounds down. */
+/* Of 1, 2 or 4 units, whole pixels; rounds down. A shift, since dividing takes longer. */
 static int32_t whole(int32_t at, int32_t units)
 {
-    return (at - (at & (units - 1))) / units;
+    const int32_t shift = units / 2, above = 1 << 20; /* of any vector */
+    return ((at + above) >> shift) - (above >> shift);
 }
 
 /* Bytes from the block's place in plane 0 to the match of a vector. */
@@ -146,12 +147,17 @@ uint32_t gpume_matcher_distortion(const struct gpume_matcher *matcher, enum gpum
     return matcher->kernels->distortions[metric][mean][wide](&matcher->target, match, limit);
 }
 
+static uint32_t rate_of(const struct gpume_matcher *matcher, int32_t dx, int32_t dy)
+{
+    uint32_t bits = matcher->more_bits + gpume_matcher_bits(matcher, dx, dy);
+    return gpume_rate_cost(matcher->plan->params.lambda, bits);
+}
+
 /* The cost of a vector; where it is more than limit, any value above limit. */
 static uint32_t cost_of(const struct sweep *sweep, int32_t dx, int32_t dy, uint32_t limit)
 {
     const struct gpume_matcher *matcher = sweep->matcher;
-    uint32_t bits = matcher->more_bits + gpume_matcher_bits(matcher, dx, dy);
-    uint32_t rate = gpume_rate_cost(matcher->plan->params.lambda, bits);
+    uint32_t rate = rate_of(matcher, dx, dy);
     if (rate > limit) {
         return rate;
     }
@@ -254,23 +260,44 @@ static void run(struct sweep *sweep, const struct gpume_vector *seeds, uint32_t 
     }
 }
 
-/* The best of a vector and its eight neighbours `step` units away. */
-static struct gpume_candidate best_near(
-    const struct sweep *empty, struct gpume_candidate best, int32_t step)
+#define NEIGHBOURS 8u
+
+/* The neighbours of a vector `step` units away that are candidates. Returns how many. */
+static uint32_t neighbours_of(const struct sweep *sweep, const struct gpume_candidate *centre,
+    int32_t step, struct gpume_candidate near[NEIGHBOURS])
 {
-    struct sweep sweep = *empty;
-    const int32_t x = best.dx, y = best.dy;
-    sweep.best = best;
-    for (int32_t dy = y - step; dy <= y + step; dy += step) {
-        for (int32_t dx = x - step; dx <= x + step; dx += step) {
-            bool allowed = dx >= sweep.low[0] && dx <= sweep.high[0] && dy >= sweep.low[1] &&
-                           dy <= sweep.high[1] && (dx != x || dy != y);
+    uint32_t count = 0;
+    for (int32_t dy = centre->dy - step; dy <= centre->dy + step; dy += step) {
+        for (int32_t dx = centre->dx - step; dx <= centre->dx + step; dx += step) {
+            bool allowed = dx >= sweep->low[0] && dx <= sweep->high[0] && dy >= sweep->low[1] &&
+                           dy <= sweep->high[1] && (dx != centre->dx || dy != centre->dy);
             if (allowed) {
-                offer(&sweep, dx, dy, sweep.best.cost);
+                near[count++] = (struct gpume_candidate){.dx = dx, .dy = dy};
             }
         }
     }
-    return sweep.best;
+    return count;
+}
+
+/* The best of a vector and its neighbours. */
+static struct gpume_candidate best_near(
+    const struct sweep *sweep, struct gpume_candidate best, int32_t step)
+{
+    const struct gpume_matcher *matcher = sweep->matcher;
+    bool mean = matcher->target.other != NULL, wide = matcher->plan->sample_bytes == 2;
+    struct gpume_candidate near[NEIGHBOURS];
+    const void *matches[NEIGHBOURS];
+    uint32_t d[NEIGHBOURS], count = neighbours_of(sweep, &best, step, near);
+    for (uint32_t i = 0; i < count; i++) {
+        matches[i] = gpume_matcher_match(matcher, near[i].dx, near[i].dy);
+    }
+    matcher->kernels->several[sweep->metric][mean][wide](
+        &matcher->target, matches, count, best.cost, d);
+    for (uint32_t i = 0; i < count; i++) {
+        near[i].cost = d[i] + rate_of(matcher, near[i].dx, near[i].dy);
+        best = gpume_candidate_wins(near[i], best) ? near[i] : best;
+    }
+    return best;
 }
 
 /* A whole-pixel vector at the fraction that costs least by the metric of results. */
@@ -308,4 +335,11 @@ uint32_t gpume_matcher_search(const struct gpume_matcher *matcher, const struct 
         found[i] = found[i].cost == GPUME_NONE ? found[i] : refine(&empty, found[i]);
     }
     return ties;
+}
+
+struct gpume_candidate gpume_matcher_refine(
+    const struct gpume_matcher *matcher, struct gpume_candidate whole)
+{
+    const struct sweep empty = sweep_of(matcher);
+    return refine(&empty, whole);
 }

@@ -55,4 +55,9 @@ struct gpume_matcher_counts {
 uint32_t gpume_matcher_search(const struct gpume_matcher *matcher, const struct gpume_vector *seeds,
     uint32_t seed_count, struct gpume_candidate *found, struct gpume_matcher_counts *counts);
 
+/* The fraction of least cost by gpume_cost_metric near a whole-pixel vector, whose cost is by
+ * params.metric. */
+struct gpume_candidate gpume_matcher_refine(
+    const struct gpume_matcher *matcher, struct gpume_candidate whole);
+
 #endif

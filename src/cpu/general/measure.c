@@ -82,6 +82,14 @@ static uint32_t block_at(const struct gpume_general *general, uint32_t x, uint32
                           : row * CELL / first->block_h * first->blocks_x + x / first->block_w;
 }
 
+/* Samples of a row from x, which begins a cell, to `end` that the same block predicts, at least. */
+static uint32_t same_block(const struct gpume_general *general, uint32_t x, uint32_t end)
+{
+    uint32_t width = general->plan->layers[0].block_w;
+    uint32_t next = general->cells ? x + CELL : x - x % width + width;
+    return (next < end ? next : end) - x;
+}
+
 static const uint8_t *match_of(const struct gpume_general *general, const struct gpume_pair *pair,
     uint32_t x, uint32_t y, struct gpume_vector vector)
 {
@@ -106,8 +114,8 @@ static void average(uint8_t *to, const uint8_t *a, const uint8_t *b, uint32_t co
     }
 }
 
-/* Predicts `columns` samples, at most a cell, of row y. */
-static void predict_cell(
+/* Predicts `columns` samples of row y, all by the block of the first. */
+static void predict_columns(
     const struct gpume_general *general, uint32_t x, uint32_t y, uint32_t columns, uint8_t *to)
 {
     uint32_t block = block_at(general, x, y / CELL), bytes = general->plan->sample_bytes;
@@ -140,9 +148,9 @@ static void measure_run(
     if (general->predicted) {
         to = (uint8_t *)general->predicted + (size_t)y * plan->plane_stride + (size_t)x * bytes;
     }
-    for (uint32_t i = 0; i < count; i += CELL) {
-        uint32_t columns = count - i < CELL ? count - i : CELL;
-        predict_cell(general, x + i, y, columns, to + (size_t)i * bytes);
+    for (uint32_t i = 0, columns; i < count; i += columns) {
+        columns = same_block(general, x + i, x + count);
+        predict_columns(general, x + i, y, columns, to + (size_t)i * bytes);
     }
     const uint8_t *target = (const uint8_t *)general->measured + at;
     const uint8_t *reference = (const uint8_t *)general->pairs[0].measured + at;

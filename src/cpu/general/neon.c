@@ -139,7 +139,11 @@ static uint32_t fast_mean_satd8(const struct gpume_target *t, const void *match,
     return has_whole_tiles(t) ? satd_tiles(t, match, t->other, limit) : mean_satd8(t, match, limit);
 }
 
+DEFINE_SEVERAL(fast_satd8)
+DEFINE_SEVERAL(fast_mean_satd8)
+
 const struct gpume_general_kernels gpume_kernels_neon = {.bounds = GPUME_BOUNDS,
     .sum_rows = sum_rows,
-    .distortions = GPUME_DISTORTIONS(fast_satd8, fast_mean_satd8),
+    .distortions = GPUME_DISTORTIONS(, sad8, mean_sad8, fast_satd8, fast_mean_satd8),
+    .several = GPUME_DISTORTIONS(several_, sad8, mean_sad8, fast_satd8, fast_mean_satd8),
     .fraction_rows = fraction_rows};
