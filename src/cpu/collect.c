@@ -28,54 +28,69 @@ static void add_counts(
     stats->past_parts += counts->past_parts + in_full;
 }
 
-/* Learns from a layer's times, adds up its statistics, and gives its sums. */
-static struct gpume_item complete_layer(
-    struct gpume_cpu *cpu, const struct gpume_steps *steps, uint32_t index)
+/* Learns from the times of the fast search and adds up its statistics. */
+static void complete_search(struct gpume_cpu *cpu, const struct gpume_steps *steps)
 {
-    const struct gpume_layer_steps *layer = &steps->layers[index];
-    if (layer->choice.probing) {
-        struct gpume_probe probe = gpume_steps_probe(steps, index);
-        gpume_policy_learn(&cpu->policies[index], &probe);
+    struct gpume_search_counts counts = {0};
+    for (uint32_t i = 0; i < cpu->shared.plan.layer_count; i++) {
+        const struct gpume_layer_steps *layer = &steps->layers[i];
+        struct gpume_item total = gpume_layer_total(layer);
+        if (layer->choice.probing) {
+            struct gpume_probe probe = gpume_steps_probe(steps, i);
+            gpume_policy_learn(&cpu->policies[i], &probe);
+        }
+        gpume_stats_add_ns(&cpu->stats, "match", layer->search.busy_ns);
+        counts.candidates += total.counts.candidates;
+        counts.past_blocks += total.counts.past_blocks;
+        counts.past_parts += total.counts.past_parts;
     }
-    gpume_stats_add_ns(&cpu->stats, "match", layer->search.busy_ns);
-    gpume_stats_add_ns(&cpu->stats, "reduce", layer->measure.busy_ns);
-    gpume_stats_add_ns(&cpu->stats, "rank", layer->rank.busy_ns);
-    return gpume_layer_total(layer);
+    for (uint32_t i = 0; steps->uses_boxes && i < cpu->shared.boxes.levels; i++) {
+        gpume_stats_add_ns(&cpu->stats, "match", steps->boxes[i].busy_ns);
+    }
+    add_counts(&cpu->stats, cpu->shared.plan.field_candidates, &counts);
+    if (cpu->latest.eliminating == gpume_cpu_last_search(cpu, steps)) {
+        cpu->latest.eliminating = NULL; /* the next search in this slot may be another kind */
+    }
 }
 
 /* The field's sums are those of the first layer, as the predicted frame is. */
 static void complete_field(
     struct gpume_cpu *cpu, const struct gpume_steps *steps, struct gpume_field_box *box)
 {
-    struct gpume_search_counts counts = {0};
-    struct gpume_sums sums = {0};
+    const struct gpume_item first = gpume_layer_total(&steps->layers[0]);
     for (uint32_t i = 0; i < cpu->shared.plan.layer_count; i++) {
-        struct gpume_item total = complete_layer(cpu, steps, i);
-        counts.candidates += total.counts.candidates;
-        counts.past_blocks += total.counts.past_blocks;
-        counts.past_parts += total.counts.past_parts;
-        sums = i == 0 ? total.sums : sums;
+        const struct gpume_layer_steps *layer = &steps->layers[i];
+        gpume_stats_add_ns(&cpu->stats, "reduce", layer->measure.busy_ns);
+        gpume_stats_add_ns(&cpu->stats, "rank", layer->rank.busy_ns);
     }
-    for (uint32_t i = 0; steps->uses_boxes && i < cpu->shared.boxes.levels; i++) {
-        gpume_stats_add_ns(&cpu->stats, "match", steps->boxes[i].busy_ns);
-    }
-    cpu->stats.fields++;
-    add_counts(&cpu->stats, cpu->shared.plan.field_candidates, &counts);
-    fill_field(steps, &sums, box);
+    fill_field(steps, &first.sums, box);
 }
 
 static void complete_general(
-    struct gpume_cpu *cpu, struct gpume_general *general, const struct gpume_batch *batch)
+    struct gpume_cpu *cpu, struct gpume_general *general, struct gpume_field_box *box)
 {
-    uint32_t count = batch->field_count > 0 ? general->step_count : 0;
+    uint32_t count = general->step_count;
     for (uint32_t i = 0; i < count; i++) {
         const char *stage = i + 2 < count ? "match" : i + 1 < count ? "rank" : "reduce";
         gpume_stats_add_ns(&cpu->stats, stage, general->steps[i].busy_ns);
     }
-    if (count > 0) {
-        cpu->stats.fields++;
+    if (!cpu->shared.plan.fast_pixels) {
         gpume_stats_count_sweeps(&cpu->stats, &cpu->shared.plan, general->tried, general->compared);
-        gpume_general_complete(general, batch->fields[0]);
+    }
+    gpume_general_complete(general, box);
+}
+
+static void complete_task(
+    struct gpume_cpu *cpu, struct gpume_steps *steps, struct gpume_field_box *box)
+{
+    cpu->stats.fields++;
+    if (steps->layers) {
+        complete_search(cpu, steps);
+    }
+    if (steps->general) {
+        complete_general(cpu, steps->general, box);
+    } else {
+        complete_field(cpu, steps, box);
     }
 }
 
@@ -113,15 +128,8 @@ int gpume_cpu_collect(void *engine, uint32_t slot, const struct gpume_batch *bat
     if (atomic_load(&cpu->shared.cancelled)) {
         return GPUME_CANCELLED; /* work items are missing: nothing to learn from */
     }
-    if (steps->general) {
-        complete_general(cpu, steps->general, batch);
-        return GPUME_OK;
-    }
     if (batch->field_count > 0) {
-        complete_field(cpu, steps, batch->fields[0]);
-    }
-    if (cpu->latest.eliminating == gpume_cpu_last_search(cpu, steps)) {
-        cpu->latest.eliminating = NULL; /* the next search in this slot may be another kind */
+        complete_task(cpu, steps, batch->fields[0]);
     }
     return GPUME_OK;
 }

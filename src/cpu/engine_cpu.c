@@ -25,7 +25,7 @@ static int allocate_boxes(struct gpume_cpu *cpu)
 {
     struct gpume_boxes *boxes = &cpu->shared.boxes;
     if (cpu->shared.search->box_row && !cpu->shared.plan.params.no_elimination &&
-        !cpu->shared.plan.general) {
+        gpume_plan_searches_fast(&cpu->shared.plan)) {
         *boxes = gpume_boxes_plan(&cpu->shared.plan);
     }
     for (uint32_t i = 0; i < boxes->levels; i++) {
@@ -110,6 +110,9 @@ int gpume_engine_cpu_open(void **engine, const struct gpume_params *params,
     cpu->shared.search = search;
     int status;
     GPUME_TRY(gpume_plan_make(params, &caps, log, &cpu->shared.plan));
+    if (!search->box_row) { /* the general search has elimination, this one does not */
+        cpu->shared.plan.fast_pixels = false;
+    }
     status = gpume_workers_create(&cpu->workers, params->threads);
     if (status == GPUME_AGAIN) {
         status = gpume_log_no_thread(log);

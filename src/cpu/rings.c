@@ -43,8 +43,8 @@ int gpume_rings_init(struct gpume_rings *rings, const struct gpume_plan *plan, u
             GPUME_TRY(init_ring(rings, plan->surface_bytes, &rings->planes[i], bytes));
         }
     }
-    for (uint32_t i = 0; plan->general && !plan->params.no_elimination && i < GPUME_RING_BOXES;
-         i++) {
+    bool summed = !gpume_plan_searches_fast(plan) && !plan->params.no_elimination;
+    for (uint32_t i = 0; summed && i < GPUME_RING_BOXES; i++) {
         if (has_box(plan, i)) { /* a sum has twice the bytes of a sample */
             GPUME_TRY(init_ring(rings, sum_bytes, &rings->sums[i], bytes));
         }

@@ -14,8 +14,8 @@
 struct gpume_rings {
     uint32_t frames;                    /* in each ring */
     void **planes[GPUME_SURFACE_COUNT]; /* NULL: not in the plan */
-    /* General plans: by box (4x4, 8x8) and place, sums of the searched surface for every plane
-     * (general/bounds.h); NULL: not needed. */
+    /* Of the general search: by box (4x4, 8x8) and place, sums of the searched surface for every
+     * plane (general/bounds.h); NULL: not needed. */
     void **sums[GPUME_RING_BOXES];
     const struct gpume_step **readers; /* by place: the last step that reads there; or NULL */
 };

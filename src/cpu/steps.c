@@ -210,7 +210,7 @@ static void init_layer(struct gpume_steps *steps, uint32_t index)
     layer->measured = layer->searched;
     layer->vectors = steps->vectors + shape->first;
     layer->costs = steps->costs + shape->first;
-    layer->ranks = steps->ranks + shape->first;
+    layer->ranks = steps->ranks ? steps->ranks + shape->first : NULL;
     layer->predicted = index == 0 ? steps->predicted : NULL;
     uint32_t items = layer->division->items;
     layer->search = (struct gpume_step){.fn = search_item, .opaque = layer, .count = items};
@@ -239,9 +239,15 @@ static int allocate_results(struct gpume_steps *steps, uint64_t *bytes)
     uint32_t box_items = (uint32_t)gpume_div_up(plan->padded_rows, BOX_ROWS);
     steps->vectors = gpume_allocate(bytes, plan->blocks, sizeof(*steps->vectors));
     steps->costs = gpume_allocate(bytes, plan->blocks, sizeof(*steps->costs));
-    steps->ranks = gpume_allocate(bytes, plan->blocks, sizeof(*steps->ranks));
     steps->box_ns = gpume_allocate(bytes, box_items, sizeof(*steps->box_ns));
-    if (!steps->vectors || !steps->costs || !steps->ranks || !steps->box_ns) {
+    if (!steps->vectors || !steps->costs || !steps->box_ns) {
+        return GPUME_NOMEM;
+    }
+    if (plan->general) { /* it has its own of what follows */
+        return GPUME_OK;
+    }
+    steps->ranks = gpume_allocate(bytes, plan->blocks, sizeof(*steps->ranks));
+    if (!steps->ranks) {
         return GPUME_NOMEM;
     }
     if (plan->params.want_predicted) {
@@ -261,13 +267,28 @@ static int init_general(struct gpume_steps *steps, uint64_t *bytes)
     steps->general->kernels = shared->search;
     steps->general->cancelled = &shared->cancelled;
     steps->general->scratch = shared->scratch;
+    steps->general->whole_vectors = steps->vectors;
+    steps->general->whole_costs = steps->costs;
     return gpume_general_init(steps->general, &shared->plan, bytes);
+}
+
+static int init_fast(struct gpume_steps *steps, uint64_t *bytes)
+{
+    int status;
+    GPUME_TRY(allocate_layers(steps, bytes));
+    GPUME_TRY(allocate_results(steps, bytes));
+    init_boxes(steps);
+    for (uint32_t i = 0; i < steps->shared->plan.layer_count; i++) {
+        init_layer(steps, i);
+    }
+fail:
+    return status;
 }
 
 int gpume_steps_init(struct gpume_steps *steps, struct gpume_shared *shared, uint64_t *bytes)
 {
     const struct gpume_plan *plan = &shared->plan;
-    int status;
+    int status = GPUME_OK;
     steps->shared = shared;
     for (uint32_t i = 0; i < GPUME_SURFACE_COUNT; i++) {
         steps->make[i] = surface_step(steps, (enum gpume_surface)i, plan);
@@ -275,15 +296,10 @@ int gpume_steps_init(struct gpume_steps *steps, struct gpume_shared *shared, uin
     }
     steps->sum = (struct gpume_step){
         .fn = sum_item, .opaque = steps, .count = steps->fractions[0].step.count};
-    if (plan->general) {
-        return init_general(steps, bytes);
+    if (gpume_plan_searches_fast(plan)) {
+        GPUME_TRY(init_fast(steps, bytes));
     }
-    GPUME_TRY(allocate_layers(steps, bytes));
-    GPUME_TRY(allocate_results(steps, bytes));
-    init_boxes(steps);
-    for (uint32_t i = 0; i < plan->layer_count; i++) {
-        init_layer(steps, i);
-    }
+    status = plan->general ? init_general(steps, bytes) : GPUME_OK;
 fail:
     return status;
 }

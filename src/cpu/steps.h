@@ -7,10 +7,10 @@
  *                    '-------> [4x4 sums -> larger ones] -> search -> rank
  *                                                              '----> measure
  *
- * A general plan has the steps of general/general.h instead of those from the sums on. Search, rank
- * and measure exist once per layer. Box sums are made only for searches with
- * elimination. This file says what each step does; engine_cpu.c queues them, so that the steps of
- * neighbouring submissions overlap.
+ * A general plan has the steps of general/general.h instead of those from the sums on, or, with
+ * plan.fast_pixels, instead of rank and measure. Search, rank and measure exist once per layer. Box
+ * sums are made only for searches with elimination. This file says what each step does;
+ * engine_cpu.c queues them, so that the steps of neighbouring submissions overlap.
  */
 #ifndef GPUME_CPU_STEPS_H
 #define GPUME_CPU_STEPS_H
@@ -77,7 +77,7 @@ struct gpume_steps {
     void *surfaces[GPUME_SURFACE_COUNT];
     struct gpume_step make[GPUME_SURFACE_COUNT];
     struct gpume_fractions fractions[GPUME_SURFACE_COUNT];
-    void *sums[GPUME_RING_BOXES]; /* of the searched surface; NULL: not needed */
+    void *sums[GPUME_RING_BOXES]; /* for the general search; NULL: not needed */
     struct gpume_step sum;
     /* The task, which the results belong to. */
     struct gpume_task task;
@@ -88,11 +88,13 @@ struct gpume_steps {
     uint64_t *box_ns;   /* per work item of the largest level, while probing */
     struct gpume_box_level levels[GPUME_BOX_SIZES];
     struct gpume_step boxes[GPUME_BOX_SIZES];
-    struct gpume_layer_steps *layers; /* plan.layer_count */
+    struct gpume_layer_steps *layers; /* plan.layer_count; NULL: without the fast search */
     struct gpume_vector *vectors;     /* of all layers, one after the other, as costs and ranks */
-    uint32_t *costs, *ranks;
-    void *predicted;               /* by the first layer; NULL: not wanted */
+    uint32_t *costs;
     struct gpume_general *general; /* the task, where the plan is general, else NULL */
+    /* Of the task, where the plan is not general. */
+    uint32_t *ranks;
+    void *predicted; /* by the first layer; NULL: not wanted */
 };
 
 /* Divides every layer, so that the threads have enough items. */

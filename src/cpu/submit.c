@@ -92,7 +92,7 @@ static const struct gpume_steps *hints_for(
 }
 
 /* Where each layer finds its surfaces, and whether it is searched with elimination. */
-static void prepare_task(
+static void prepare_search(
     struct gpume_cpu *cpu, struct gpume_steps *steps, const struct gpume_task *task)
 {
     const struct gpume_plan *plan = &cpu->shared.plan;
@@ -112,13 +112,21 @@ static void prepare_task(
         steps->probing = steps->probing || layer->choice.probing;
     }
     steps->summed = steps->layers[0].searched.reference;
-    steps->task = *task;
     steps->number = ++cpu->tasks;
+}
+
+static void queue_results(
+    struct gpume_latest *latest, struct gpume_layer_steps *layer, struct queue *queue)
+{
+    append(queue, &layer->rank, &layer->search, latest->rank);       /* they share the scratch */
+    append(queue, &layer->measure, &layer->search, latest->measure); /* see queue_surfaces */
+    latest->rank = &layer->rank;
+    latest->measure = &layer->measure;
 }
 
 /* A task without box sums may overlap with the one before it. A task with them waits for that one,
  * and later tasks wait for it: they may overwrite its box sums or its hints. */
-static void queue_task(struct gpume_cpu *cpu, struct gpume_steps *steps, struct queue *queue)
+static void queue_search(struct gpume_cpu *cpu, struct gpume_steps *steps, struct queue *queue)
 {
     struct gpume_latest *latest = &cpu->latest;
     const struct gpume_step *after = last_surface(cpu);
@@ -131,16 +139,13 @@ static void queue_task(struct gpume_cpu *cpu, struct gpume_steps *steps, struct 
     for (uint32_t i = 0; i < cpu->shared.plan.layer_count; i++) {
         struct gpume_layer_steps *layer = &steps->layers[i];
         append(queue, &layer->search, after, and_after);
-        append(queue, &layer->rank, &layer->search, latest->rank); /* they share the scratch */
-        append(queue, &layer->measure, &layer->search, latest->measure); /* see queue_surfaces */
+        if (!steps->general) {
+            queue_results(latest, layer, queue);
+        }
         after = latest->search = &layer->search;
         and_after = NULL;
-        latest->rank = &layer->rank;
-        latest->measure = &layer->measure;
     }
     latest->eliminating = steps->uses_boxes ? latest->search : latest->eliminating;
-    *gpume_rings_reader(&cpu->rings, steps->task.target) = latest->measure;
-    *gpume_rings_reader(&cpu->rings, steps->task.reference) = latest->measure;
 }
 
 /* One task after the other: the last step of each reads all that it needs, and they share memory.
@@ -148,17 +153,33 @@ static void queue_task(struct gpume_cpu *cpu, struct gpume_steps *steps, struct 
 static void queue_general(struct gpume_cpu *cpu, struct gpume_steps *steps, struct queue *queue)
 {
     struct gpume_general *general = steps->general;
-    const struct gpume_step *after = last_surface(cpu);
-    after = cpu->latest.sums ? cpu->latest.sums : after;
+    const struct gpume_step *after = steps->layers      ? cpu->latest.search
+                                     : cpu->latest.sums ? cpu->latest.sums
+                                                        : last_surface(cpu);
     for (uint32_t i = 0; i < general->step_count; i++) {
         append(queue, &general->steps[i], after, i == 0 ? cpu->latest.measure : NULL);
         after = &general->steps[i];
     }
     cpu->latest.measure = after;
-    *gpume_rings_reader(&cpu->rings, steps->task.target) = after;
-    *gpume_rings_reader(&cpu->rings, steps->task.reference) = after;
-    for (uint32_t i = 0; i < steps->task.more_count; i++) {
-        *gpume_rings_reader(&cpu->rings, steps->task.more[i]) = after;
+}
+
+static void queue_task(struct gpume_cpu *cpu, struct gpume_steps *steps,
+    const struct gpume_field_box *box, struct queue *queue)
+{
+    const struct gpume_task *task = &box->task;
+    if (steps->layers) {
+        prepare_search(cpu, steps, task);
+        queue_search(cpu, steps, queue);
+    }
+    if (steps->general) {
+        gpume_general_start(steps->general, &cpu->rings, box);
+        queue_general(cpu, steps, queue);
+    }
+    steps->task = *task;
+    *gpume_rings_reader(&cpu->rings, task->target) = cpu->latest.measure;
+    *gpume_rings_reader(&cpu->rings, task->reference) = cpu->latest.measure;
+    for (uint32_t i = 0; i < task->more_count; i++) {
+        *gpume_rings_reader(&cpu->rings, task->more[i]) = cpu->latest.measure;
     }
 }
 
@@ -171,13 +192,8 @@ int gpume_cpu_submit(void *engine, uint32_t slot, const struct gpume_batch *batc
         steps->frame = batch->frames[0];
         queue_surfaces(cpu, steps, &queue);
     }
-    if (batch->field_count > 0 && steps->general) {
-        steps->task = batch->fields[0]->task;
-        gpume_general_start(steps->general, &cpu->rings, batch->fields[0]);
-        queue_general(cpu, steps, &queue);
-    } else if (batch->field_count > 0) {
-        prepare_task(cpu, steps, &batch->fields[0]->task);
-        queue_task(cpu, steps, &queue);
+    if (batch->field_count > 0) {
+        queue_task(cpu, steps, batch->fields[0], &queue);
     }
     gpume_workers_add(cpu->workers, queue.steps, queue.count);
     return GPUME_OK;

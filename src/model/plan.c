@@ -191,13 +191,15 @@ static void plan_search(struct gpume_plan *plan)
     plan->references = references_of(plan);
     plan->returns = p->confidence && p->direction == GPUME_DIRECTION_BOTH;
     plan->requests = requests_of(plan);
-    plan->general = p->metric != GPUME_METRIC_SAD || p->subpel > 1 || p->rate || p->partition ||
-                    p->best_reference || plan->kept > 1;
-    uint32_t units = p->subpel_search == GPUME_SUBPEL_FULL ? plan->units : 1;
+    bool several = p->best_reference || plan->kept > 1;
+    bool whole_by_sad = p->metric == GPUME_METRIC_SAD && !p->rate && !p->partition && !several;
+    bool full = p->subpel_search == GPUME_SUBPEL_FULL;
+    plan->general = p->subpel > 1 || !whole_by_sad;
+    plan->fast_pixels = p->subpel > 1 && !full && whole_by_sad;
     for (uint32_t i = 0; i < plan->layer_count; i++) {
         struct gpume_shape *layer = &plan->layers[i];
         layer->cost_bits = plan->general ? 32 : layer->cost_bits;
-        plan->sweep_candidates += layer_candidates(p, layer, units);
+        plan->sweep_candidates += layer_candidates(p, layer, full ? plan->units : 1);
     }
 }
 

@@ -67,6 +67,9 @@ struct gpume_plan {
     /* True if the run needs more than the best whole-pixel vector by SAD of one reference: then the
      * general search answers, which is slower. */
     bool general;
+    /* True if the whole-pixel part of a general plan is no more than that: the fast search can find
+     * the vectors that the general search then refines. An engine may choose not to. */
+    bool fast_pixels;
     uint32_t units;  /* of vectors in a pixel */
     uint32_t kept;   /* candidates that are searched per block: 2 at least with confidence */
     uint32_t passes; /* of the whole search */
@@ -103,6 +106,12 @@ static inline bool gpume_plan_stands_by(const struct gpume_params *params)
 static inline bool gpume_plan_filters(const struct gpume_plan *plan)
 {
     return plan->has_surface[GPUME_SURFACE_FILTERED];
+}
+
+/* True if the fast search finds all vectors, or the whole-pixel ones. */
+static inline bool gpume_plan_searches_fast(const struct gpume_plan *plan)
+{
+    return !plan->general || plan->fast_pixels;
 }
 
 /* Planes of a surface whose places are candidates of the search; refinement looks at the others. */

@@ -61,6 +61,31 @@ static void test_refusals(void)
 #undef REFUSED
 }
 
+static void test_fast_pixels(void)
+{
+    struct gpume_plan plan;
+    struct gpume_params good = params_of(64, 48), bad;
+    good.subpel = 4;
+    good.refine_metric = GPUME_REFINE_BY_SATD;
+#define NOT_FAST(change)                                                                           \
+    do {                                                                                           \
+        bad = good;                                                                                \
+        change;                                                                                    \
+        REQUIRE_EQUAL(make(&bad, &plan), GPUME_OK);                                                \
+        REQUIRE(!plan.fast_pixels);                                                                \
+    } while (0)
+    REQUIRE_EQUAL(make(&good, &plan), GPUME_OK);
+    REQUIRE(plan.general && plan.fast_pixels);
+    NOT_FAST(bad.subpel = 1; bad.refine_metric = GPUME_REFINE_BY_METRIC);
+    NOT_FAST(bad.metric = GPUME_METRIC_SATD);
+    NOT_FAST(bad.rate = true);
+    NOT_FAST(bad.candidates = 2);
+    NOT_FAST(bad.confidence = true);
+    NOT_FAST(bad.best_reference = true);
+    NOT_FAST(bad.refine_metric = GPUME_REFINE_BY_METRIC; bad.subpel_search = GPUME_SUBPEL_FULL);
+#undef NOT_FAST
+}
+
 static void test_sizes(void)
 {
     struct gpume_plan plan;
@@ -252,6 +277,7 @@ static void test_iterations(void)
 int main(void)
 {
     test_refusals();
+    test_fast_pixels();
     test_sizes();
     test_layers();
     test_batch();

@@ -89,6 +89,25 @@ static void search_item(void *opaque, uint32_t item)
     search_row(general, &general->pairs[item / rows], layer, row);
 }
 
+static void refine_item(void *opaque, uint32_t item)
+{
+    struct gpume_general *general = opaque;
+    const struct gpume_pair *pair = &general->pairs[0];
+    const int32_t units = (int32_t)general->plan->units;
+    uint32_t row = item;
+    const struct gpume_shape *layer = find_row(general->plan, &row);
+    for (uint32_t x = 0; x < layer->blocks_x && !is_cancelled(general); x++) {
+        uint32_t index = row * layer->blocks_x + x, at = layer->first + index;
+        const struct gpume_vector whole = general->whole_vectors[at];
+        const struct gpume_matcher matcher = gpume_matcher_make(general->plan,
+            general->kernels->general, layer, index, general->searched, pair->searched);
+        struct gpume_candidate best = gpume_matcher_refine(&matcher,
+            (struct gpume_candidate){general->whole_costs[at], whole.dx * units, whole.dy * units});
+        pair->vectors[at] = (struct gpume_vector){(int16_t)best.dx, (int16_t)best.dy};
+        pair->costs[at] = best.cost;
+    }
+}
+
 static void choose_item(void *opaque, uint32_t item)
 {
     struct gpume_general *general = opaque;
@@ -140,7 +159,10 @@ static void add_steps(struct gpume_general *general)
     const struct gpume_plan *plan = general->plan;
     uint32_t rows = rows_of(plan);
     general->step_count = 0;
-    for (uint32_t i = 0; i < plan->passes; i++) {
+    if (plan->fast_pixels) {
+        add_step(general, refine_item, rows);
+    }
+    for (uint32_t i = 0; !plan->fast_pixels && i < plan->passes; i++) {
         if (i > 0) {
             add_step(general, predict_item, general->pair_count * rows);
         }

@@ -3,12 +3,13 @@
  * The general search of one task on the CPU, as steps for base/workers.h. engine_cpu.c queues them
  * in this order, each after the one before:
  *
- *      for every pass: predict -> search      every frame pair of the task
+ *      for every pass: predict -> search      every frame pair of the task; or refine
  *      choose      the best reference, means of two, bits, texture
  *      partition   which blocks predict the picture
  *      rank, measure
  *
- * Steps that a plan does not need have no items.
+ * A plan has the steps that it needs. With plan.fast_pixels the search comes before them all, and
+ * its only pair is refined.
  */
 #ifndef GPUME_CPU_GENERAL_GENERAL_H
 #define GPUME_CPU_GENERAL_GENERAL_H
@@ -34,7 +35,9 @@ struct gpume_general {
     const struct gpume_plan *plan;
     const struct gpume_search *kernels;
     const atomic_bool *cancelled;
-    uint32_t *scratch; /* shared by all tasks: one ranks at a time */
+    uint32_t *scratch;                        /* shared by all tasks: one ranks at a time */
+    const struct gpume_vector *whole_vectors; /* with plan.fast_pixels: what is refined */
+    const uint32_t *whole_costs;
 
     /* The task. */
     const void *searched, *measured; /* surfaces of the target */
