@@ -230,12 +230,18 @@ static void check_all(const struct shape *shape)
     }
 }
 
-/* Two and a bit by one and a half blocks. */
+/* Two and a bit by one and a half blocks. Every content with either edge, one of them at each
+ * depth. */
 static void check_block(uint32_t width, uint32_t height)
 {
     for (uint32_t bits = 8; bits <= 10; bits += 2) {
         uint32_t cut = width / 4 % 5;
-        check_all(&(struct shape){2 * width + cut, height + height / 2, bits, width, height, 9, 4});
+        const struct shape shape = {
+            2 * width + cut, height + height / 2, bits, width, height, 9, 4};
+        for (uint32_t content = 0; content < CONTENTS; content++) {
+            bool extends = (content + bits / 2 + width / 4) % 2;
+            check(&shape, extends ? GPUME_EDGE_EXTEND : GPUME_EDGE_INSIDE, (enum content)content);
+        }
     }
 }
 

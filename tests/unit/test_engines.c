@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The general search: random plans, frames and tasks, which both engines must answer alike to the
- * last bit. The engines are opened by hand, so that tasks may pair any frames.
- * Usage: test_engines [--validate [FIRST LAST]]
+ * last bit. The engines are opened by hand, so that tasks may pair any frames. Most of the time
+ * goes into the driver's compilation of shaders, so the cases are chosen to cover every pair of
+ * values of two options with few plans. Usage: test_engines [--validate [FIRST LAST]]: the cases
+ * with these numbers in place of the chosen ones
  */
 #include "frame/engine.h"
 #include "harness.h"
+#include "pairwise.h"
 #include "synth.h"
 #include "vulkan_probe.h"
 
@@ -13,8 +16,9 @@
 #include <string.h>
 
 #define FRAMES 5u
-#define TASKS 3u
-#define CASES 24u
+#define TASKS 6u
+#define CASES 38u  /* that run */
+#define POOL 1000u /* of which each is chosen */
 
 struct engine {
     const struct gpume_engine_ops *ops;
@@ -25,12 +29,14 @@ struct engine {
     struct gpume_batch batch;
 };
 
-static uint32_t number; /* of the case, for messages */
+static uint32_t number; /* of the case that is made or runs */
 
 /* Blocks that show what the cases contain. */
 static struct {
     uint32_t means, other_references, ties, missing, whole, halves;
 } seen;
+
+static struct pairwise covered; /* by the cases that have run */
 
 static void print_error(void *opaque, enum gpume_log_level level, const char *line)
 {
@@ -334,59 +340,132 @@ static void choose_tasks(struct gpume_task *tasks, const struct gpume_plan *plan
     }
 }
 
-static void run_case(const struct gpume_params *params, uint64_t *random)
+struct test_case {
+    uint32_t number;
+    struct gpume_params params;
+    enum synth_content content;
+    uint64_t random;
+};
+
+static struct test_case make_case(uint32_t index)
 {
     static const enum synth_content contents[] = {
         SYNTH_NOISE, SYNTH_TIES, SYNTH_EXTREME, SYNTH_PAN, SYNTH_GRAIN, SYNTH_SLOPE, SYNTH_SPECKS};
-    struct gpume_plane planes[FRAMES];
-    struct engine cpu = {0}, gpu = {0};
-    enum synth_content content = contents[below(random, 7)];
-    for (uint32_t i = 0; i < FRAMES; i++) {
-        planes[i] = synth_plane(params->width, params->height, params->bits);
-        synth_fill(&planes[i], content, i, number);
+    struct test_case made = {.number = index, .random = 7 + index};
+    number = index;
+    for (uint32_t i = 0; i < 5; i++) {
+        harness_random(&made.random); /* similar seeds begin alike */
     }
-    if (open_engine(&cpu, &gpume_engine_cpu, params, planes) &&
-        open_engine(&gpu, &gpume_engine_gpu, params, planes)) {
+    made.params = choose_params(&made.random);
+    made.content = contents[below(&made.random, 7)];
+    return made;
+}
+
+static uint8_t class_of(uint32_t value, uint32_t first, uint32_t second)
+{
+    return (uint8_t)((value >= first) + (value >= second));
+}
+
+/* The values whose pairs are to be covered. Without subpel or rate, what depends on it is 7. */
+static void classify(const struct test_case *c, uint8_t values[PAIRWISE_FACTORS_MAX])
+{
+    const struct gpume_params *p = &c->params;
+    bool subpel = p->subpel > 1;
+    const uint8_t all[] = {class_of(p->width, p->block, 2 * p->block),
+        class_of(p->height, p->block, 2 * p->block), class_of(p->bits, 9, 13),
+        (uint8_t)(p->block / 4 - 1), class_of(p->window_x, 1, 3), class_of(p->window_y, 1, 3),
+        p->edge == GPUME_EDGE_INSIDE, (uint8_t)p->metric, (uint8_t)p->subpel,
+        subpel ? (uint8_t)p->interpolation : 7, subpel ? (uint8_t)p->subpel_search : 7,
+        (uint8_t)p->refine_metric, p->want_predicted, p->prefilter != NULL,
+        p->rate ? class_of(p->lambda, 1, 3000) : 7, p->rate ? (uint8_t)p->predictor : 7,
+        p->rate ? (uint8_t)p->passes : 7, (uint8_t)p->distance_count, p->best_reference,
+        p->bidirectional, class_of(p->candidates, 2, 3), p->confidence, p->partition,
+        (uint8_t)(p->shape_count < 4 ? p->shape_count : 4), (uint8_t)c->content};
+    _Static_assert(sizeof(all) <= PAIRWISE_FACTORS_MAX, "too many factors");
+    memcpy(values, all, sizeof(all));
+    covered.factors = sizeof(all);
+}
+
+/* Of the next numbers, the case with most new pairs for its number of layers, each of which takes
+ * shaders of its own. */
+static struct test_case next_case(void)
+{
+    static uint32_t next = 1;
+    uint8_t values[PAIRWISE_FACTORS_MAX];
+    struct test_case best;
+    uint32_t best_worth = 0;
+    for (uint32_t i = 0; i < POOL; i++) {
+        struct test_case c = make_case(next++);
+        classify(&c, values);
+        uint32_t worth = 100 * pairwise_count_new(&covered, values) / (2 + c.params.shape_count);
+        if (i == 0 || worth > best_worth) {
+            best_worth = worth;
+            best = c;
+        }
+    }
+    return best;
+}
+
+static void search_both(const struct test_case *c, const struct gpume_plane *planes)
+{
+    struct engine cpu = {0}, gpu = {0};
+    uint64_t random = c->random;
+    if (open_engine(&cpu, &gpume_engine_cpu, &c->params, planes) &&
+        open_engine(&gpu, &gpume_engine_gpu, &c->params, planes)) {
         struct gpume_task tasks[TASKS];
-        choose_tasks(tasks, &cpu.plan, random);
-        for (uint32_t i = 0; i < TASKS; i += run_tasks(&gpu, i, tasks, number)) {
+        choose_tasks(tasks, &cpu.plan, &random);
+        for (uint32_t i = 0; i < TASKS; i += run_tasks(&gpu, i, tasks, c->number)) {
         }
         for (uint32_t i = 0; i < TASKS; i++) {
-            uint64_t seed = number;
-            run_tasks(&cpu, i, tasks, seed);
+            run_tasks(&cpu, i, tasks, c->number);
             compare(&cpu.plan, &cpu.boxes[i], &gpu.boxes[i]);
             note(&cpu.plan, &cpu.boxes[i].results);
         }
     }
     close_engine(&cpu);
     close_engine(&gpu);
+}
+
+static void run_case(struct test_case c, bool validate)
+{
+    struct gpume_plane planes[FRAMES];
+    uint8_t values[PAIRWISE_FACTORS_MAX];
+    unsigned failures = harness_failures;
+    c.params.backend = GPUME_BACKEND_VULKAN;
+    c.params.validate = validate;
+    number = c.number;
+    for (uint32_t i = 0; i < FRAMES; i++) {
+        planes[i] = synth_plane(c.params.width, c.params.height, c.params.bits);
+        synth_fill(&planes[i], c.content, i, c.number);
+    }
+    search_both(&c, planes);
     for (uint32_t i = 0; i < FRAMES; i++) {
         free(planes[i].data);
+    }
+    classify(&c, values);
+    pairwise_add(&covered, values);
+    if (harness_failures > failures) {
+        describe(&c.params);
     }
 }
 
 int main(int argc, char **argv)
 {
     bool validate = argc > 1 && strcmp(argv[1], "--validate") == 0;
-    uint32_t first = argc > 3 ? (uint32_t)strtoul(argv[2], NULL, 10) : 1;
-    uint32_t last = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : CASES;
     vulkan_probe_or_skip(validate);
-    for (number = first; number <= last; number++) {
-        uint64_t random = 7 + number;
-        for (uint32_t i = 0; i < 5; i++) {
-            harness_random(&random); /* similar seeds begin alike */
+    if (argc > 3) {
+        uint32_t last = (uint32_t)strtoul(argv[3], NULL, 10);
+        for (uint32_t i = (uint32_t)strtoul(argv[2], NULL, 10); i <= last; i++) {
+            run_case(make_case(i), validate);
         }
-        struct gpume_params params = choose_params(&random);
-        params.backend = GPUME_BACKEND_VULKAN;
-        params.validate = validate;
-        unsigned failures = harness_failures;
-        run_case(&params, &random);
-        if (harness_failures > failures) {
-            describe(&params);
-        }
+        return harness_verdict();
     }
-    printf("means %u, other references %u, ties %u, missing %u, whole %u, halves %u\n", seen.means,
-        seen.other_references, seen.ties, seen.missing, seen.whole, seen.halves);
+    for (uint32_t i = 0; i < CASES; i++) {
+        run_case(next_case(), validate);
+    }
+    printf("%u pairs; means %u, other references %u, ties %u, missing %u, whole %u, halves %u\n",
+        covered.pairs, seen.means, seen.other_references, seen.ties, seen.missing, seen.whole,
+        seen.halves);
     REQUIRE(seen.means && seen.other_references && seen.ties && seen.missing && seen.whole &&
             seen.halves);
     return harness_verdict();

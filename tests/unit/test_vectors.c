@@ -210,7 +210,7 @@ static void test_bytes(void)
 /* Every format has the same bytes from one thread and from several. */
 static void test_threads(void)
 {
-    static const struct table table = {1921, 1083, 8, 16, 9998};
+    static const struct table table = {1921, 1083, 8, 6, 9998};
     uint64_t seed = 0xD1B54A32D192ED03ull;
     struct made made = {0};
     const bool is_made = make_field(&made, &table, &seed);
