@@ -4,7 +4,7 @@
  * that a reduction reads to those that copying an array moves in the same time.
  */
 #include "base/status.h"
-#include "bench/arrays.h"
+#include "bench/array_rows.h"
 #include "console.h"
 
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  * key is the one at its position, the result can only be the stable order of all keys.
  */
 #include "base/status.h"
-#include "bench/arrays.h"
+#include "bench/array_rows.h"
 #include "bench/sort_trial.h"
 #include "console.h"
 

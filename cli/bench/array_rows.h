@@ -3,8 +3,8 @@
  * What sorts.c and reductions.c share: the engines that they measure, the time for each, and the
  * resulting rows. Main thread only.
  */
-#ifndef GPUME_CLI_BENCH_ARRAYS_H
-#define GPUME_CLI_BENCH_ARRAYS_H
+#ifndef GPUME_CLI_BENCH_ARRAY_ROWS_H
+#define GPUME_CLI_BENCH_ARRAY_ROWS_H
 
 #include "bench/bench.h"
 #include "bench/repeat.h"
@@ -44,6 +44,7 @@ static inline uint32_t gpume_bench_noise(uint32_t i)
 struct gpume_bench_row *gpume_bench_row(struct gpume_bench_places *places,
     const struct gpume_bench_method *method, const char *work, uint64_t items, uint32_t bits);
 
+/* Shows on the terminal what is measured now. */
 void gpume_bench_show(const struct gpume_bench_places *places, const char *work,
     const struct gpume_bench_method *method, uint64_t items);
 
