@@ -16,7 +16,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,44 +23,6 @@
 #define BUFFER_BYTES GPUME_OUT_BUFFER_BYTES
 #define LARGE_BYTES ((uint64_t)4 * 1024 * 1024) /* a thread costs little in comparison */
 _Static_assert(GPUME_OUT_ITEM_BYTES <= BUFFER_BYTES, "an item fits a buffer");
-
-static const char *remedy_of(int error)
-{
-    static const struct {
-        int error;
-        const char *remedy;
-    } remedies[] = {
-        {ENOSPC, "free some space or write elsewhere"},
-        {EDQUOT, "free some space or write elsewhere"},
-        {EFBIG, "raise the limit on file sizes (ulimit -f) or write elsewhere"},
-        {EMFILE, "raise the limit on open files (ulimit -n)"},
-        {EPIPE, "the reader closed the pipe early"},
-        {EACCES, "change its permissions or write elsewhere"},
-        {EPERM, "change its permissions or write elsewhere"},
-        {EROFS, "change its permissions or write elsewhere"},
-        {ENOENT, "create its folder first"},
-        {ENOTDIR, "create its folder first"},
-        {EISDIR, "move the folder of that name away"},
-        {ENOTEMPTY, "move the folder of that name away"},
-    };
-    for (size_t i = 0; i < sizeof remedies / sizeof remedies[0]; i++) {
-        if (remedies[i].error == error) {
-            return remedies[i].remedy;
-        }
-    }
-    return "write elsewhere";
-}
-
-int gpume_out_complain(struct gpume_out *out, const char *what, int error)
-{
-    char reason[128] = "unknown error";
-    if (strerror_r(error, reason, sizeof reason) != 0) {
-        snprintf(reason, sizeof reason, "error %d", error);
-    }
-    out->status = gpume_log_fail(
-        &out->log, GPUME_IO, "%s: %s: %s; %s", out->label, what, reason, remedy_of(error));
-    return out->status;
-}
 
 bool gpume_out_is_continued(const struct gpume_out *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The state of an output, shared by files/out.c, out_mark.c, out_name.c and out_open.c. */
+/* The state of an output, which out.c and the other files out_*.c share. */
 #ifndef GPUME_FILES_OUT_INSIDE_H
 #define GPUME_FILES_OUT_INSIDE_H
 
