@@ -57,6 +57,15 @@ static const struct gpume_buffer *ring_of(const struct gpume_work *work, enum gp
     return work->memory->parts[GPUME_MEMORY_SURFACES + surface];
 }
 
+VkDeviceAddress gpume_work_frame_address(
+    const struct gpume_work *work, enum gpume_surface surface, uint64_t sequence)
+{
+    const struct gpume_plan *plan = work->plan;
+    const struct gpume_buffer *ring = ring_of(work, surface);
+    uint32_t place = gpume_work_place(plan, sequence);
+    return plan->one_window ? ring[0].address + place * plan->surface_bytes : ring[place].address;
+}
+
 struct gpume_view gpume_work_rows(const struct gpume_work *work, enum gpume_surface surface,
     uint64_t sequence, uint64_t row, uint64_t row_end, uint32_t *base)
 {

@@ -67,6 +67,10 @@ const struct gpume_buffer *gpume_work_buffer(
 struct gpume_view gpume_work_array(
     const struct gpume_work *work, enum gpume_work_array array, uint32_t layer);
 
+/* A frame on a surface: plane 0, padded row 0. */
+VkDeviceAddress gpume_work_frame_address(
+    const struct gpume_work *work, enum gpume_surface surface, uint64_t sequence);
+
 /* Rows `row` to `row_end` of a frame on a surface. *base: quads from the view's start to the
  * frame's row 0, wrapping below zero. */
 struct gpume_view gpume_work_rows(const struct gpume_work *work, enum gpume_surface surface,

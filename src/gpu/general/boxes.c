@@ -29,15 +29,11 @@ uint32_t gpume_boxes_plane_words(const struct gpume_plan *plan)
     return (uint32_t)((uint64_t)plan->padded_rows * plan->padded_stride / 2 * plan->sample_bytes);
 }
 
-static uint32_t planes_of(const struct gpume_plan *plan)
-{
-    return plan->params.subpel_search == GPUME_SUBPEL_FULL ? plan->planes : 1;
-}
-
 static VkDeviceSize frame_bytes(const struct gpume_plan *plan)
 {
     return gpume_round_up(
-        (VkDeviceSize)planes_of(plan) * gpume_boxes_plane_words(plan) * 4, GPUME_PART_ALIGN);
+        (VkDeviceSize)gpume_plan_search_planes(plan) * gpume_boxes_plane_words(plan) * 4,
+        GPUME_PART_ALIGN);
 }
 
 VkDeviceAddress gpume_boxes_frame(const struct gpume_work *work, uint64_t sequence)
@@ -97,9 +93,9 @@ static void record(const struct gpume_gpu_stage *stage, const struct gpume_work 
     gpume_slot_bind(work->slot, &stage->kernels[0], NULL);
     for (uint32_t i = 0; i < work->frame_count; i++) {
         uint64_t sequence = work->frames[i]->sequence;
-        VkDeviceAddress plane = gpume_general_frame(work, plan->searched, sequence);
+        VkDeviceAddress plane = gpume_work_frame_address(work, plan->searched, sequence);
         VkDeviceAddress sums = gpume_boxes_frame(work, sequence);
-        for (uint32_t j = 0; j < planes_of(plan); j++) {
+        for (uint32_t j = 0; j < gpume_plan_search_planes(plan); j++) {
             record_plane(stage, work, plane, sums);
             plane += plan->padded_bytes;
             sums += (VkDeviceAddress)gpume_boxes_plane_words(plan) * 4;

@@ -50,7 +50,8 @@ static void record(const struct gpume_gpu_stage *stage, const struct gpume_work 
     for (uint32_t i = 0; i < work->frame_count; i++) {
         for (enum gpume_surface s = 0; s < GPUME_SURFACE_COUNT; s++) {
             if (work->plan->has_surface[s]) {
-                record_frame(stage, work, gpume_general_frame(work, s, work->frames[i]->sequence));
+                record_frame(
+                    stage, work, gpume_work_frame_address(work, s, work->frames[i]->sequence));
             }
         }
     }

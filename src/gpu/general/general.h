@@ -64,8 +64,4 @@ static inline uint32_t gpume_general_iterations(
 struct gpume_general_push gpume_general_push_make(
     const struct gpume_work *work, const struct gpume_shape *layer);
 
-/* Of a frame on a surface: plane 0, padded row 0. */
-VkDeviceAddress gpume_general_frame(
-    const struct gpume_work *work, enum gpume_surface surface, uint64_t sequence);
-
 #endif

@@ -62,15 +62,6 @@ static VkDeviceAddress address_of(const struct gpume_work *work, enum gpume_work
                : gpume_work_buffer(work, array)->address + places->offsets[array][0];
 }
 
-VkDeviceAddress gpume_general_frame(
-    const struct gpume_work *work, enum gpume_surface surface, uint64_t sequence)
-{
-    const struct gpume_plan *plan = work->plan;
-    const struct gpume_buffer *ring = work->memory->parts[GPUME_MEMORY_SURFACES + surface];
-    uint32_t place = gpume_work_place(plan, sequence);
-    return plan->one_window ? ring[0].address + place * plan->surface_bytes : ring[place].address;
-}
-
 struct gpume_general_push gpume_general_push_make(
     const struct gpume_work *work, const struct gpume_shape *layer)
 {
@@ -118,10 +109,10 @@ static void write_pairs(const struct gpume_work *work, struct gpume_general_pair
             bool exists = j <= task->more_count;
             uint64_t reference = !exists ? task->target : j ? task->more[j - 1] : task->reference;
             *pairs++ = (struct gpume_general_pair){
-                .target = gpume_general_frame(work, plan->searched, task->target),
-                .reference = gpume_general_frame(work, plan->searched, reference),
-                .measured_target = gpume_general_frame(work, plan->measured, task->target),
-                .measured_reference = gpume_general_frame(work, plan->measured, reference),
+                .target = gpume_work_frame_address(work, plan->searched, task->target),
+                .reference = gpume_work_frame_address(work, plan->searched, reference),
+                .measured_target = gpume_work_frame_address(work, plan->measured, task->target),
+                .measured_reference = gpume_work_frame_address(work, plan->measured, reference),
                 .target_boxes = gpume_boxes_frame(work, task->target),
                 .reference_boxes = gpume_boxes_frame(work, reference),
                 .exists = exists,
