@@ -258,8 +258,10 @@ static bool is_origin(const struct gpume_vectors_block *block)
     return block->x == 0 && block->y == 0 && block->candidate == 0;
 }
 
-/* Can the block follow the last one in a field? A block's candidates stand together; shapes follow
- * one another, each from the origin, or are the parts of a partition, in any order. */
+/* Whether this block may come next in the current field. The candidates of one block are
+ * consecutive rows. If a field has several shapes, either each shape is a grid that begins at the
+ * origin, one grid after the other, or the blocks are the parts of a partition, whose order is
+ * free. */
 static bool follows(struct gpume_vectors_reader *reader, const struct gpume_vectors_block *block)
 {
     const struct part *part = &reader->parts[0];

@@ -89,8 +89,8 @@ static void compare(struct run *run, const struct gpume_field *field)
     brute_free(&b);
 }
 
-/* Receives all available fields. Every third one gets a second owner, which keeps it for a while.
- * */
+/* Receives all available fields, and takes a second reference to every third one, to be released
+ * later. */
 static int receive_all(struct run *run)
 {
     const struct gpume_field *field = NULL;
