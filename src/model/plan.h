@@ -48,9 +48,9 @@ struct gpume_plan {
     uint32_t finest;           /* the layer of the smallest blocks */
     uint32_t blocks;           /* of all layers */
     uint64_t candidates;       /* per block, far from any edge; in whole pixels */
-    uint64_t field_candidates; /* of all blocks, those that the edge mode allows; below 2^49 */
+    uint64_t field_candidates; /* of all blocks, those that the edge mode allows; below 2^53 */
     uint64_t sweep_candidates; /* those that one sweep of the search looks at: field_candidates, or
-                                  with GPUME_SUBPEL_FULL all their fractions; below 2^53 */
+                                  with GPUME_SUBPEL_FULL all their fractions; below 2^57 */
 
     uint32_t plane_stride; /* bytes per row of pool frames and predicted frames; a multiple of 64,
                               so that every fourth row may begin a bound part */
