@@ -29,6 +29,7 @@
 #define GPUME_BATCH_MAX 64u /* fields in one submission */
 #define GPUME_SLOTS_MAX 4u  /* submissions under way */
 #define GPUME_LAYERS_MAX GPUME_SHAPES_MAX
+#define GPUME_MEAN_ROUNDS 4u /* in which the two matches of a mean are searched anew, at most */
 
 /* What an engine and its device can do. */
 struct gpume_caps {

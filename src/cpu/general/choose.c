@@ -4,8 +4,6 @@
 #include "base/grid.h"
 #include "model/rate.h"
 
-#define ROUNDS 4u /* in which the two matches of a mean are searched anew, at most */
-
 /* One side of a mean. */
 struct side {
     struct gpume_matcher matcher;
@@ -96,7 +94,7 @@ static void start_mean(struct side *past, struct side *future)
 static void settle(struct side *past, struct side *future)
 {
     bool fell = true;
-    for (uint32_t i = 0; fell && i < ROUNDS; i++) {
+    for (uint32_t i = 0; fell && i < GPUME_MEAN_ROUNDS; i++) {
         fell = search_anew(past, future);
         future->at.cost = past->at.cost;
         fell = search_anew(future, past) || fell;

@@ -9,8 +9,7 @@
 #include "mean16.inc"
 #include "mean8.inc"
 
-#define ROUNDS 4u
-#define TURNS (2 * ROUNDS)
+#define TURNS (2 * GPUME_MEAN_ROUNDS)
 #define CLOSING_PLACES 3u
 
 _Static_assert(sizeof(struct gpume_mean_push) == 20 * 4, "words without gaps");
