@@ -71,8 +71,7 @@ static void complete_general(
 {
     uint32_t count = general->step_count;
     for (uint32_t i = 0; i < count; i++) {
-        const char *stage = i + 2 < count ? "match" : i + 1 < count ? "rank" : "reduce";
-        gpume_stats_add_ns(&cpu->stats, stage, general->steps[i].busy_ns);
+        gpume_stats_add_ns(&cpu->stats, general->stages[i], general->steps[i].busy_ns);
     }
     if (!cpu->shared.plan.fast_pixels) {
         gpume_stats_count_sweeps(&cpu->stats, &cpu->shared.plan, general->tried, general->compared);

@@ -70,7 +70,7 @@ static bool search_anew(struct side *side, const struct side *fixed)
     matcher.target.other = gpume_matcher_match(&fixed->matcher, fixed->at.dx, fixed->at.dy);
     matcher.more_bits = gpume_matcher_bits(&fixed->matcher, fixed->at.dx, fixed->at.dy);
     const struct gpume_vector seed = {(int16_t)side->at.dx, (int16_t)side->at.dy};
-    (void)gpume_matcher_search(&matcher, &seed, 1, &found, &counts);
+    (void)gpume_matcher_search(&matcher, &seed, 1, &found, 1, &counts);
     if (found.cost >= side->at.cost) {
         return false;
     }

@@ -51,7 +51,7 @@ static void predict_item(void *opaque, uint32_t item)
 }
 
 static void search_row(struct gpume_general *general, const struct gpume_pair *pair,
-    const struct gpume_shape *layer, uint32_t row)
+    const struct gpume_shape *layer, uint32_t row, uint32_t count)
 {
     const struct gpume_plan *plan = general->plan;
     struct gpume_vector left = {0, 0};
@@ -67,9 +67,9 @@ static void search_row(struct gpume_general *general, const struct gpume_pair *p
         gpume_matcher_bound(
             &matcher, layer, general->box_sums[boxes], pair->box_sums[boxes], &bound);
         const struct gpume_vector seeds[] = {{0, 0}, left, pair->predictors[at], pair->vectors[at]};
-        pair->ties[at] =
-            gpume_matcher_search(&matcher, seeds, sizeof(seeds) / sizeof(*seeds), found, &counts);
-        for (uint32_t i = 0; i < plan->kept; i++) {
+        pair->ties[at] = gpume_matcher_search(
+            &matcher, seeds, sizeof(seeds) / sizeof(*seeds), found, count, &counts);
+        for (uint32_t i = 0; i < count; i++) {
             size_t place = (size_t)i * plan->blocks + at;
             pair->vectors[place] =
                 (struct gpume_vector){(int16_t)found[i].dx, (int16_t)found[i].dy};
@@ -81,12 +81,24 @@ static void search_row(struct gpume_general *general, const struct gpume_pair *p
     atomic_fetch_add(&general->compared, counts.compared);
 }
 
+static void search_candidates(struct gpume_general *general, uint32_t item, uint32_t count)
+{
+    uint32_t rows = rows_of(general->plan), row = item % rows;
+    const struct gpume_shape *layer = find_row(general->plan, &row);
+    search_row(general, &general->pairs[item / rows], layer, row, count);
+}
+
+/* A pass before the last: the next one needs the best vectors alone, to predict and to begin with.
+ */
+static void search_best_item(void *opaque, uint32_t item)
+{
+    search_candidates(opaque, item, 1);
+}
+
 static void search_item(void *opaque, uint32_t item)
 {
     struct gpume_general *general = opaque;
-    uint32_t rows = rows_of(general->plan), row = item % rows;
-    const struct gpume_shape *layer = find_row(general->plan, &row);
-    search_row(general, &general->pairs[item / rows], layer, row);
+    search_candidates(general, item, general->plan->kept);
 }
 
 static void refine_item(void *opaque, uint32_t item)
@@ -118,17 +130,40 @@ static void choose_item(void *opaque, uint32_t item)
     }
 }
 
+/* Blocks of a layer, from the first to the one after the last. */
+struct range {
+    uint32_t first, end;
+};
+
+/* Those inside a row of the largest squares. */
+static struct range blocks_inside(
+    const struct gpume_shape *layer, const struct gpume_shape *root, uint32_t root_row)
+{
+    uint32_t rows = root->block_h / layer->block_h;
+    uint64_t first = gpume_min_u64((uint64_t)root_row * rows, layer->blocks_y);
+    uint64_t end = gpume_min_u64(first + rows, layer->blocks_y);
+    return (struct range){(uint32_t)first * layer->blocks_x, (uint32_t)end * layer->blocks_x};
+}
+
+/* One row of the largest squares. */
 static void partition_item(void *opaque, uint32_t item)
 {
     struct gpume_general *general = opaque;
     const struct gpume_plan *plan = general->plan;
     const struct gpume_partition partition = gpume_partition_of(plan);
-    (void)item;
-    memset(general->chosen, 0, plan->blocks * sizeof(*general->chosen));
-    for (uint32_t i = 0; i < plan->layers[partition.levels[0].whole].blocks; i++) {
+    const struct gpume_shape *root = &plan->layers[partition.levels[0].whole];
+    struct range ranges[GPUME_LAYERS_MAX];
+    for (uint32_t i = 0; i < plan->layer_count; i++) {
+        ranges[i] = blocks_inside(&plan->layers[i], root, item);
+        memset(general->chosen + plan->layers[i].first + ranges[i].first, 0,
+            (ranges[i].end - ranges[i].first) * sizeof(*general->chosen));
+    }
+    for (uint32_t i = item * root->blocks_x; i < (item + 1) * root->blocks_x; i++) {
         gpume_partition_choose(plan, &partition, general->costs, general->bits, i, general->chosen);
     }
-    gpume_measure_map(general);
+    for (uint32_t i = 0; i < plan->layer_count; i++) {
+        gpume_measure_map(general, &plan->layers[i], ranges[i].first, ranges[i].end);
+    }
 }
 
 static void rank_item(void *opaque, uint32_t item)
@@ -148,8 +183,11 @@ static void measure_item(void *opaque, uint32_t item)
     general->sums[item] = gpume_measure_rows(general, item);
 }
 
-static void add_step(struct gpume_general *general, gpume_work_fn fn, uint32_t count)
+/* stage: the row of its time in the statistics. */
+static void add_step(
+    struct gpume_general *general, const char *stage, gpume_work_fn fn, uint32_t count)
 {
+    general->stages[general->step_count] = stage;
     general->steps[general->step_count++] =
         (struct gpume_step){.fn = fn, .opaque = general, .count = count};
 }
@@ -160,20 +198,23 @@ static void add_steps(struct gpume_general *general)
     uint32_t rows = rows_of(plan);
     general->step_count = 0;
     if (plan->fast_pixels) {
-        add_step(general, refine_item, rows);
+        add_step(general, "match", refine_item, rows);
     }
     for (uint32_t i = 0; !plan->fast_pixels && i < plan->passes; i++) {
         if (i > 0) {
-            add_step(general, predict_item, general->pair_count * rows);
+            add_step(general, "match", predict_item, general->pair_count * rows);
         }
-        add_step(general, search_item, general->pair_count * rows);
+        add_step(general, "match", i + 1 < plan->passes ? search_best_item : search_item,
+            general->pair_count * rows);
     }
-    add_step(general, choose_item, rows);
+    add_step(general, "match", choose_item, rows);
     if (plan->params.partition) {
-        add_step(general, partition_item, 1);
+        const struct gpume_partition partition = gpume_partition_of(plan);
+        add_step(
+            general, "reduce", partition_item, plan->layers[partition.levels[0].whole].blocks_y);
     }
-    add_step(general, rank_item, 1);
-    add_step(general, measure_item, gpume_measure_items(plan));
+    add_step(general, "rank", rank_item, 1);
+    add_step(general, "reduce", measure_item, gpume_measure_items(plan));
 }
 
 /* --- memory */

@@ -55,6 +55,7 @@ struct gpume_general {
     struct gpume_sums *sums; /* by item of the last step */
 
     struct gpume_step steps[GPUME_GENERAL_STEPS];
+    const char *stages[GPUME_GENERAL_STEPS]; /* in statistics, of each step */
     uint32_t step_count;
 };
 

@@ -316,12 +316,13 @@ static struct gpume_candidate refine(const struct sweep *whole_pixels, struct gp
 }
 
 uint32_t gpume_matcher_search(const struct gpume_matcher *matcher, const struct gpume_vector *seeds,
-    uint32_t seed_count, struct gpume_candidate *found, struct gpume_matcher_counts *counts)
+    uint32_t seed_count, struct gpume_candidate *found, uint32_t count,
+    struct gpume_matcher_counts *counts)
 {
     const struct gpume_plan *plan = matcher->plan;
     const struct sweep empty = sweep_of(matcher);
     uint32_t ties = 0;
-    for (uint32_t i = 0; i < plan->kept; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         struct sweep sweep = empty;
         sweep.taken = found;
         sweep.taken_count = i;
@@ -331,7 +332,7 @@ uint32_t gpume_matcher_search(const struct gpume_matcher *matcher, const struct 
         counts->tried += sweep.tried;
         counts->compared += sweep.compared;
     }
-    for (uint32_t i = 0; plan->params.subpel_search == GPUME_SUBPEL_REFINE && i < plan->kept; i++) {
+    for (uint32_t i = 0; plan->params.subpel_search == GPUME_SUBPEL_REFINE && i < count; i++) {
         found[i] = found[i].cost == GPUME_NONE ? found[i] : refine(&empty, found[i]);
     }
     return ties;

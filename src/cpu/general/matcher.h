@@ -49,11 +49,12 @@ struct gpume_matcher_counts {
     uint64_t tried, compared; /* candidates, and those that sums of boxes did not exclude */
 };
 
-/* Finds plan.kept candidates, of which those that do not exist have cost GPUME_NONE, and how many
+/* Finds `count` candidates, of which those that do not exist have cost GPUME_NONE, and how many
  * other candidates cost as much as the first, before refinement. seeds: vectors that are likely to
  * be good; they affect speed only. Adds to counts. */
 uint32_t gpume_matcher_search(const struct gpume_matcher *matcher, const struct gpume_vector *seeds,
-    uint32_t seed_count, struct gpume_candidate *found, struct gpume_matcher_counts *counts);
+    uint32_t seed_count, struct gpume_candidate *found, uint32_t count,
+    struct gpume_matcher_counts *counts);
 
 /* The fraction of least cost by gpume_cost_metric near a whole-pixel vector, whose cost is by
  * params.metric. */

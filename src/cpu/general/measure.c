@@ -25,20 +25,11 @@ uint64_t gpume_measure_cells(const struct gpume_plan *plan)
     return (uint64_t)cells_x(plan) * gpume_measure_items(plan);
 }
 
-static const struct gpume_shape *layer_of(const struct gpume_plan *plan, uint32_t block)
-{
-    const struct gpume_shape *layer = plan->layers;
-    while (block >= layer->first + layer->blocks) {
-        layer++;
-    }
-    return layer;
-}
-
-static void map_block(struct gpume_general *general, uint32_t block)
+static void map_block(
+    struct gpume_general *general, const struct gpume_shape *layer, uint32_t index)
 {
     const struct gpume_plan *plan = general->plan;
-    const struct gpume_shape *layer = layer_of(plan, block);
-    uint32_t index = block - layer->first, across = cells_x(plan);
+    uint32_t across = cells_x(plan);
     uint32_t left = index % layer->blocks_x * layer->block_w / CELL;
     uint32_t top = index / layer->blocks_x * layer->block_h / CELL;
     uint32_t right = (uint32_t)gpume_min_u64(left + layer->block_w / CELL, across);
@@ -46,16 +37,17 @@ static void map_block(struct gpume_general *general, uint32_t block)
         (uint32_t)gpume_min_u64(top + layer->block_h / CELL, gpume_measure_items(plan));
     for (uint32_t y = top; y < bottom; y++) {
         for (uint32_t x = left; x < right; x++) {
-            general->cells[(size_t)y * across + x] = block;
+            general->cells[(size_t)y * across + x] = layer->first + index;
         }
     }
 }
 
-void gpume_measure_map(struct gpume_general *general)
+void gpume_measure_map(
+    struct gpume_general *general, const struct gpume_shape *layer, uint32_t first, uint32_t end)
 {
-    for (uint32_t i = 0; i < general->plan->blocks; i++) {
-        if (general->chosen[i]) {
-            map_block(general, i);
+    for (uint32_t i = first; i < end; i++) {
+        if (general->chosen[layer->first + i]) {
+            map_block(general, layer, i);
         }
     }
 }

@@ -13,8 +13,9 @@ uint32_t gpume_measure_items(const struct gpume_plan *plan);
 /* Cells of 4x4 pixels that cover the picture. */
 uint64_t gpume_measure_cells(const struct gpume_plan *plan);
 
-/* Notes for every cell the chosen block that it belongs to. */
-void gpume_measure_map(struct gpume_general *general);
+/* Notes for the cells of each chosen block among these of a layer that the block predicts them. */
+void gpume_measure_map(
+    struct gpume_general *general, const struct gpume_shape *layer, uint32_t first, uint32_t end);
 
 /* The sums of an item's rows, but for `zero`; writes the prediction if it is wanted. */
 struct gpume_sums gpume_measure_rows(struct gpume_general *general, uint32_t item);
