@@ -153,7 +153,7 @@ static int cpu_open(void **engine, const struct gpume_params *params, const stru
     if (status == GPUME_OK) {
         const struct gpume_cpu *cpu = *engine;
         status = gpume_plan_check_memory(
-            plan, cpu->bytes + plan->pool * plan->plane_bytes, cpu->shared.boxes.levels > 0, log);
+            plan, cpu->bytes + plan->pool * plan->plane_bytes, eliminates(cpu), log);
     }
     if (status != GPUME_OK) {
         cpu_close(engine);

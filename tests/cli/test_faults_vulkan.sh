@@ -22,6 +22,7 @@ vectors="--vectors v.csv --predicted p.y4m"
 set -- "$gpume" ../../clip.y4m --backend vulkan --prefilter box:3 -w 12 $vectors
 sweep "" 29 "1 4" $faulty "$@"
 sweep "" 53 "1 4" $host $faulty "$@"
+sweep "" 67 "1 4" $faulty "$gpume" ../../clip.y4m --backend vulkan -w 4 --metric satd --subpel 2 --lambda 2 $vectors
 sweep "" 2 1 $lost $faulty "$gpume" ../../long.y4m --backend vulkan --prefilter box:3 -w 12 $vectors
 sweep "" 5 "1 4" $faulty "$gpume" devices
 sweep "" 17 "1 4" $faulty "$gpume" sort ../../integers --backend vulkan --check -o sorted

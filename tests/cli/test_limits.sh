@@ -62,27 +62,34 @@ planned_of() {
     sed -n 's/.*"\(host\|device\)_bytes": \([0-9]*\).*/\2/p' "$1/summary.json" |
         awk '{ s += $1 } END { print s }'
 }
-# runs_within LIMIT: whether it does; $planned is what it took.
+# runs_within LIMIT OPTION...: whether it does; $planned is what it took.
 runs_within() {
-    "$gpume" -q clip.y4m --backend "$engine" -b 16 -w 16 -o d -y --max-memory "$1" 2>/dev/null || return 1
+    limit=$1
+    shift
+    "$gpume" -q clip.y4m --backend "$engine" "$@" -o d -y --max-memory "$limit" 2>/dev/null || return 1
     planned=$(planned_of d)
-    [ "$planned" -le "$1" ] || fail "--max-memory $1: $planned bytes were planned"
-    cmp full/vectors.csv d/vectors.csv || fail "--max-memory $1 changes what comes out"
+    [ "$planned" -le "$limit" ] || fail "$* --max-memory $limit: $planned bytes were planned"
+    cmp full/vectors.csv d/vectors.csv || fail "$* --max-memory $limit changes what comes out"
 }
-expect 0 -q clip.y4m --backend "$engine" -b 16 -w 16 -o full
-planned=$(planned_of full)
-[ "$planned" -gt 0 ] || fail "summary.json does not say what was planned"
-runs_within "$planned" || fail "what is planned is not allowed"
-smaller=0
-while runs_within $((planned * 3 / 4)) || runs_within $((planned - 1)); do smaller=$((smaller + 1)); done
-case $engine in
-cpu) [ $smaller -eq 1 ] || fail "the CPU engine has $((smaller + 1)) plans" ;;
-*) [ $smaller -gt 4 ] || fail "only $((smaller + 1)) plans for less and less memory" ;;
-esac
-refused clip.y4m --backend "$engine" -b 16 -w 16 --max-memory $((planned - 1))
-says "clip.y4m: 64x48"
-says "$planned bytes"
-says "--max-memory allows $((planned - 1))"
+# memory OPTION...: a search, with less and less memory.
+memory() {
+    expect 0 -q clip.y4m --backend "$engine" "$@" -o full -y
+    planned=$(planned_of full)
+    [ "$planned" -gt 0 ] || fail "summary.json does not say what was planned"
+    runs_within "$planned" "$@" || fail "$*: what is planned is not allowed"
+    smaller=0
+    while runs_within $((planned * 3 / 4)) "$@" || runs_within $((planned - 1)) "$@"; do smaller=$((smaller + 1)); done
+    case $engine in
+    cpu) [ $smaller -eq 1 ] || fail "$*: the CPU engine has $((smaller + 1)) plans" ;;
+    *) [ $smaller -gt 4 ] || fail "$*: only $((smaller + 1)) plans for less and less memory" ;;
+    esac
+    refused clip.y4m --backend "$engine" "$@" --max-memory $((planned - 1))
+    says "clip.y4m: 64x48"
+    says "$planned bytes"
+    says "--max-memory allows $((planned - 1))"
+}
+memory -b 16 -w 16
+memory -b 16,8 -w 3 --partition --lambda 2 --subpel 2
 refused clip.y4m --backend "$engine" --max-memory 10K
 says "--max-memory allows 10000"
 refused clip.y4m --backend "$engine" --max-memory 10KiB

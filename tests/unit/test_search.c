@@ -31,6 +31,7 @@ static struct gpume_params params_of(uint32_t distance)
     params.ref_distance = distance;
     params.first_frame = 100;
     params.want_predicted = params.want_frames = true;
+    params.confidence = distance == 3;
     return params;
 }
 
@@ -77,6 +78,8 @@ static void compare(struct run *run, const struct gpume_field *field)
     REQUIRE_EQUAL(field->layers[0]->block_h, 8);
     REQUIRE(field->layers[0]->vectors == field->vectors);
     REQUIRE(field->layers[0]->ranks == field->ranks);
+    REQUIRE_EQUAL(field->layers[0]->texture != NULL, run->params.confidence);
+    REQUIRE(!field->layers[0]->returns); /* no pair is searched but those that are asked for */
     struct brute b = brute_field(
         &run->params, &run->planes[task->target - 100], &run->planes[task->reference - 100]);
     for (uint32_t i = 0; i < b.blocks; i++) {
