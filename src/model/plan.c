@@ -103,6 +103,7 @@ static int plan_blocks(struct gpume_plan *plan, const struct gpume_log *log)
     const struct gpume_block_size *shapes = p->shape_count > 0 ? p->shapes : &square;
     uint32_t count = p->shape_count > 0 ? p->shape_count : 1;
     uint64_t blocks = 0;
+    plan->kept = (uint32_t)gpume_max_u64(p->candidates, p->confidence ? 2 : 1);
     plan->sample_bytes = p->bits > 8 ? 2 : 1;
     plan->candidates = (2ull * p->window_x + 1) * (2ull * p->window_y + 1);
     /* Raw files exist whose 10-bit samples use all 16: bound by what the memory can hold. */
@@ -112,8 +113,10 @@ static int plan_blocks(struct gpume_plan *plan, const struct gpume_log *log)
         plan->finest = area(&shapes[i]) < area(&shapes[plan->finest]) ? i : plan->finest;
         blocks += plan->layers[i].blocks;
     }
-    return blocks <= UINT32_MAX ? GPUME_OK
-                                : refuse(log, "blocks of all sizes", blocks, "at most 4294967295");
+    const uint64_t matches = blocks * plan->kept;
+    return matches <= UINT32_MAX
+               ? GPUME_OK
+               : refuse(log, "matches of all blocks", matches, "at most 4294967295");
 }
 
 /* The padded width must hold whole blocks of every layer. */
@@ -185,7 +188,6 @@ static void plan_search(struct gpume_plan *plan)
     const struct gpume_params *p = &plan->params;
     plan->units = p->subpel;
     plan->planes = p->subpel * p->subpel;
-    plan->kept = (uint32_t)gpume_max_u64(p->candidates, p->confidence ? 2 : 1);
     plan->passes = p->predictor == GPUME_PREDICTOR_MEDIAN ? p->passes : 1;
     sort_distances(plan);
     plan->references = references_of(plan);

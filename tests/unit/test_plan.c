@@ -58,6 +58,15 @@ static void test_refusals(void)
     REFUSED(bad.subpel = 4; bad.subpel_search = GPUME_SUBPEL_FULL;
             bad.refine_metric = GPUME_REFINE_BY_SAD);
     REFUSED(bad.subpel = 4; bad.bits = 16; bad.refine_metric = GPUME_REFINE_BY_SSD);
+    /* 2^29 blocks: seven matches of each have 32-bit numbers, eight do not */
+    good.width = good.height = 1u << 16;
+    good.shapes[0] = (struct gpume_block_size){4, 4};
+    good.shapes[1] = (struct gpume_block_size){4, 8};
+    good.shapes[2] = (struct gpume_block_size){8, 4};
+    good.shape_count = 3;
+    good.candidates = 7;
+    REQUIRE_EQUAL(make(&good, &plan), GPUME_OK);
+    REFUSED(bad.candidates = 8);
 #undef REFUSED
 }
 
