@@ -24,6 +24,7 @@ struct gpume_bench_row {
     char device[256], driver[256];
     uint32_t threads; /* 0: a Vulkan device */
     bool elimination;
+    double eliminated;  /* share of the candidates */
     uint32_t rows;      /* of the picture that were searched, from the top */
     bool whole;         /* these are all that the engine would search */
     uint64_t items;     /* of arrays */

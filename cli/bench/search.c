@@ -115,6 +115,7 @@ static void fill_times(struct gpume_bench_row *row, const struct gpume_params *m
     const double scale = gpume_bench_differences(whole) / differences;
     row->rows = measured->height;
     row->whole = measured->height == whole->height;
+    row->eliminated = time->eliminated;
     row->us = search_ns / 1e3 * scale;
     row->wall_us = time->wall_ns / 1e3 * scale;
     row->per_second = differences / search_ns * 1e9;
@@ -131,7 +132,7 @@ static int measure_one(struct job *job, const char *content, const struct gpume_
     const uint32_t block = gpume_bench_block_rows(&params);
     const uint32_t rows = cpu ? block * (params.threads > 1 ? 2 * params.threads : 1) : block;
     const struct gpume_bench_answers *answers = NULL;
-    struct gpume_bench_time time;
+    struct gpume_bench_time time = {0}; /* what mestimate does not know */
     GPUME_CHECK(gpume_bench_fit(&job->clip, &params, rows, job->budget_ns / PARTS, one->once));
     GPUME_CHECK(find_answers(job, &params, &answers));
     GPUME_CHECK(one->measure(&job->clip, &params, answers, job->budget_ns, &time));

@@ -98,10 +98,13 @@ static int place_width(const struct gpume_bench *bench)
 
 static void print_row(const struct gpume_bench_row *row, int width)
 {
-    char where[PLACE_MAX + 1];
+    char where[PLACE_MAX + 1], elimination[16] = "off";
     describe_place(row, where);
+    if (row->elimination) {
+        snprintf(elimination, sizeof(elimination), "on, %.1f %%", 100 * row->eliminated);
+    }
     printf("%-6s  %-9s  %-*s  %-11s  %c%10.1f  %10.1f", row->engine, row->search, width, where,
-        row->elimination ? "on" : "off", row->whole ? ' ' : '~', row->us, row->wall_us);
+        elimination, row->whole ? ' ' : '~', row->us, row->wall_us);
     print_factor(9, row->per_second / 1e9, "");
     print_factor(10, row->share * 100, " %");
     print_factor(8, row->over_core, "");

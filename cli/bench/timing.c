@@ -334,6 +334,13 @@ int gpume_bench_compare(const struct gpume_bench_clip *clip, const struct gpume_
     return run_cycle(clip, params, NULL, answers);
 }
 
+static double share_eliminated(const struct gpume_stats *start, const struct gpume_stats *end)
+{
+    const double candidates = (double)(end->candidates - start->candidates);
+    const double compared = (double)(end->past_parts - start->past_parts);
+    return candidates > 0 ? 1 - compared / candidates : 0;
+}
+
 /* Rounds until the time is up. */
 static int repeat(
     struct stream *stream, uint64_t fields, uint64_t budget_ns, struct gpume_bench_time *time)
@@ -342,8 +349,9 @@ static int repeat(
     uint32_t rounds = 0;
     const uint64_t start = gpume_clock_ns();
     uint64_t now = start;
-    struct gpume_stats before, after;
-    gpume_get_stats(stream->ctx, &before);
+    struct gpume_stats first, before, after;
+    gpume_get_stats(stream->ctx, &first);
+    before = after = first;
     while (rounds < ROUNDS_MAX && (rounds < ROUNDS_MIN || now - start < budget_ns)) {
         GPUME_CHECK(advance(stream, fields));
         const uint64_t then = gpume_clock_ns();
@@ -356,7 +364,8 @@ static int repeat(
         now = then;
     }
     *time = (struct gpume_bench_time){.search_ns = gpume_bench_median(search, rounds),
-        .wall_ns = gpume_bench_median(wall, rounds)};
+        .wall_ns = gpume_bench_median(wall, rounds),
+        .eliminated = share_eliminated(&first, &after)};
     return GPUME_OK;
 }
 

@@ -33,6 +33,7 @@ double gpume_bench_differences(const struct gpume_params *params);
 /* Medians over repeats. */
 struct gpume_bench_time {
     double search_ns, wall_ns; /* per frame pair */
+    double eliminated;         /* share of the candidates, of all repeats together */
 };
 
 /* What an engine reports once it is open. */

@@ -56,6 +56,7 @@ static void put_search(struct gpume_json *json, const struct gpume_bench_row *ro
     gpume_json_text(json, "driver", row->driver);
     gpume_json_figure(json, "threads", row->threads, 0);
     gpume_json_truth(json, "elimination", row->elimination);
+    gpume_json_real(json, "eliminated", row->eliminated, 6);
     gpume_json_count(json, "rows", row->rows);
     gpume_json_real(json, "us_per_field", row->us, 3);
     gpume_json_real(json, "wall_us_per_field", row->wall_us, 3);

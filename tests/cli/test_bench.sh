@@ -54,6 +54,7 @@ done
 if have python3; then
     python3 -c 'import json, sys
 rows = json.load(open(sys.argv[1]))["rows"]
+assert all(0 <= r["eliminated"] <= 1 and (r["elimination"] or r["eliminated"] == 0) for r in rows)
 assert len({(r["content"], r["engine"], r["search"], r["threads"], r["elimination"], r["device"])
             for r in rows}) == len(rows)
 assert all(r["us_per_field"] > 0 and r["px_per_s"] > 0 for r in rows)' bench.json || fail "JSON"
@@ -109,6 +110,9 @@ searched "16,8; lambda 4, median in 3 passes, partition" --block 16..8 --partiti
 searched "16; bidirectional 1+2" --block 16 --bidirectional --ref-distance 2,1
 searched "16; ssd, best reference 2, 3 candidates" --block 16 --metric ssd --best-reference \
     --ref-distance 2 --candidates 3
+# The content with motion comes last; some of its candidates are eliminated.
+expect 0 bench --size 96x64 --seconds 0.01 --backend cpu --search plain --threads 1 -w 7 --metric satd
+grep '  on, ' "$scratch/out" | tail -n 1 | grep -q 'on, [1-9][0-9.]* %' || fail "no share of eliminated candidates"
 expect 2 bench --ref-distance 1,2
 says "--ref-distance: a list needs --best-reference or --bidirectional"
 expect 2 bench --predictor median
