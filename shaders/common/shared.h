@@ -60,7 +60,8 @@
 #define GPUME_SPEC_BOX 34         /* side of the boxes whose sums bound costs: 4 or 8 */
 #define GPUME_SPEC_SEEDS 35       /* candidates of a block that prune_strips.comp compares first */
 #define GPUME_SPEC_COST_METRIC 36 /* of results: the refinement compares by it */
-#define GPUME_SPEC_COUNT 37
+#define GPUME_SPEC_WHOLE 37       /* 1 = refine.comp is given vectors in whole pixels */
+#define GPUME_SPEC_COUNT 38
 
 /* enum gpume_metric and enum gpume_interpolation. */
 #define GPUME_SPEC_METRIC_SAD 0

@@ -18,6 +18,8 @@
 
 layout(constant_id = GPUME_SPEC_LOCAL) const uint LOCAL = 64;
 
+layout(constant_id = GPUME_SPEC_WHOLE) const uint WHOLE = 0;
+
 layout(local_size_x_id = GPUME_SPEC_LOCAL) in;
 layout(push_constant) uniform Push { gpume_general_push pc; };
 
@@ -42,7 +44,7 @@ void main()
     if (RATE != 0u) {
         predictor = words_of(general.at.predictors, q, all_blocks).at[block];
     }
-    ivec2 best = unpack_vector(vectors.at[result]);
+    ivec2 best = unpack_vector(vectors.at[result]) * (WHOLE != 0u ? UNITS : 1);
     uint best_cost = costs.at[result];
     live = live && best_cost != NONE;
     if (live && COST_METRIC != METRIC) {

@@ -5,10 +5,10 @@
 
 #include <string.h>
 
-void gpume_rank_costs(
-    const struct gpume_shape *layer, const uint32_t *costs, uint32_t *ranks, uint32_t *scratch)
+void gpume_rank_costs(const struct gpume_shape *layer, uint32_t cost_bits, const uint32_t *costs,
+    uint32_t *ranks, uint32_t *scratch)
 {
-    const struct gpume_sort_params falling = {.descending = true, .key_bits = layer->cost_bits};
+    const struct gpume_sort_params falling = {.descending = true, .key_bits = cost_bits};
     uint32_t *keys = ranks; /* until the order is known */
     uint32_t *blocks = scratch;
     memcpy(keys, costs, layer->blocks * sizeof(*keys));

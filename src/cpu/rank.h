@@ -7,8 +7,8 @@
 
 #define GPUME_RANK_SCRATCH_WORDS 3u /* per block */
 
-/* scratch: GPUME_RANK_SCRATCH_WORDS * layer->blocks words. */
-void gpume_rank_costs(
-    const struct gpume_shape *layer, const uint32_t *costs, uint32_t *ranks, uint32_t *scratch);
+/* Costs fit cost_bits. scratch: GPUME_RANK_SCRATCH_WORDS * layer->blocks words. */
+void gpume_rank_costs(const struct gpume_shape *layer, uint32_t cost_bits, const uint32_t *costs,
+    uint32_t *ranks, uint32_t *scratch);
 
 #endif

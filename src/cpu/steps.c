@@ -193,7 +193,9 @@ static void rank_item(void *opaque, uint32_t item)
     struct gpume_layer_steps *layer = opaque;
     (void)item;
     if (!is_cancelled(layer->shared)) {
-        gpume_rank_costs(layer->searched.layer, layer->costs, layer->ranks, layer->shared->scratch);
+        const struct gpume_shape *shape = layer->searched.layer;
+        gpume_rank_costs(
+            shape, shape->cost_bits, layer->costs, layer->ranks, layer->shared->scratch);
     }
 }
 

@@ -89,7 +89,8 @@ static int choose_searches(struct engine *engine, const struct gpume_cache *cach
 {
     const struct gpume_plan *plan = &engine->planned.plan;
     int status = GPUME_OK;
-    for (uint32_t i = 0; status == GPUME_OK && !plan->general && i < plan->layer_count; i++) {
+    for (uint32_t i = 0;
+         status == GPUME_OK && gpume_plan_searches_fast(plan) && i < plan->layer_count; i++) {
         status = gpume_choice_make(
             &engine->gpu, plan, &plan->layers[i], cache, &rules->tile, &engine->choices[i]);
     }
@@ -320,7 +321,9 @@ static void engine_get_info(void *opaque, struct gpume_info *info)
     info->backend = "vulkan";
     info->device = engine->gpu.properties.deviceName;
     info->driver = engine->gpu.driver;
-    info->search = engine->planned.plan.general ? "general" : engine->choices[0].variant->name;
+    info->search = gpume_plan_searches_fast(&engine->planned.plan)
+                       ? engine->choices[0].variant->name
+                       : "general";
     info->eliminates = prunes(engine);
     info->host_bytes = engine->planned.bytes.host;
     info->device_bytes = engine->planned.bytes.device;

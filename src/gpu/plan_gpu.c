@@ -59,6 +59,9 @@ static int make_plan(const struct gpume_gpu *gpu, const struct gpume_params *par
     }
     /* The general search binds uploads alone; its sums take twice what its surfaces take. */
     caps.window_bytes = plan->general ? gpume_min_u64(range, gpu->allocation_max / 2) : range;
+    if (plan->fast_pixels) { /* it binds plane 0 of the ring */
+        caps.window_bytes = gpume_min_u64(caps.window_bytes, WINDOW_BYTES * plan->planes);
+    }
     return gpume_plan_make(params, &caps, gpu->log, plan);
 }
 
@@ -71,7 +74,7 @@ static bool prunes(const struct gpume_gpu *gpu, const struct gpume_engine_gpu_ru
     bool processor = p->deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
     uint64_t candidates_min =
         rules->force_pruning ? 0 : gpume_prune_candidates_min(plan, layer, processor);
-    return !plan->general && plan->candidates >= candidates_min &&
+    return gpume_plan_searches_fast(plan) && plan->candidates >= candidates_min &&
            gpume_prune_supports(plan, layer) && !plan->params.no_elimination && plan->one_window &&
            gpume_max_u64(layout->sum_bytes, layout->patch_bytes) <=
                gpume_min_u64(WINDOW_BYTES, p->limits.maxStorageBufferRange);
@@ -133,7 +136,7 @@ static bool fits(const struct gpume_gpu *gpu, const struct gpume_plan_gpu *plann
  * predicted frames, except in bands. */
 static uint64_t bound_bytes(const struct gpume_plan *plan)
 {
-    uint64_t costs = plan->general ? 0 : plan->blocks * 4ull;
+    uint64_t costs = gpume_plan_searches_fast(plan) ? plan->blocks * 4ull : 0;
     bool predicts = plan->params.want_predicted && plan->layers[0].band_count == 1;
     return plan->batch * gpume_max_u64(costs, predicts ? plan->plane_bytes : 0);
 }

@@ -63,7 +63,7 @@ VkDeviceAddress gpume_work_frame_address(
     const struct gpume_plan *plan = work->plan;
     const struct gpume_buffer *ring = ring_of(work, surface);
     uint32_t place = gpume_work_place(plan, sequence);
-    return plan->one_window ? ring[0].address + place * plan->surface_bytes : ring[place].address;
+    return plan->one_window ? ring[0].address + place * plan->padded_bytes : ring[place].address;
 }
 
 struct gpume_view gpume_work_rows(const struct gpume_work *work, enum gpume_surface surface,
@@ -77,7 +77,7 @@ struct gpume_view gpume_work_rows(const struct gpume_work *work, enum gpume_surf
     uint64_t place = gpume_work_place(plan, sequence);
     *base = 0u - (uint32_t)(start / gpume_quad_bytes(plan));
     if (plan->one_window) {
-        return gpume_view_part(&ring[0], place * plan->surface_bytes + start, end - start);
+        return gpume_view_part(&ring[0], place * plan->padded_bytes + start, end - start);
     }
     return gpume_view_part(&ring[place], start, end - start);
 }
@@ -89,8 +89,9 @@ void gpume_work_frames(const struct gpume_work *work, enum gpume_surface surface
     const struct gpume_plan *plan = work->plan;
     *push = (struct gpume_frames_push){.stride = plan->padded_stride / 4};
     if (plan->one_window) {
-        *target = *reference = gpume_buffer_view(&ring_of(work, surface)[0]);
-        push->frame_quads = (uint32_t)(plan->surface_bytes / gpume_quad_bytes(plan));
+        *target = *reference =
+            gpume_view_part(&ring_of(work, surface)[0], 0, gpume_work_plane_bytes(plan));
+        push->frame_quads = (uint32_t)(plan->padded_bytes / gpume_quad_bytes(plan));
         return;
     }
     assert(work->task_count == 1);

@@ -47,6 +47,13 @@ static inline uint32_t gpume_quad_bytes(const struct gpume_plan *plan)
     return 4 * plan->sample_bytes;
 }
 
+/* Bytes from one plane of a frame to the next. Where one buffer holds the ring, plane 0 of all
+ * frames comes first, which the fast search binds, then plane 1 of all. */
+static inline uint64_t gpume_work_plane_bytes(const struct gpume_plan *plan)
+{
+    return plan->one_window ? plan->ring * plan->padded_bytes : plan->padded_bytes;
+}
+
 /* The place of a frame in the ring. */
 static inline uint32_t gpume_work_place(const struct gpume_plan *plan, uint64_t sequence)
 {

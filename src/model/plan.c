@@ -200,7 +200,7 @@ static void plan_search(struct gpume_plan *plan)
     plan->fast_pixels = p->subpel > 1 && !full && whole_by_sad;
     for (uint32_t i = 0; i < plan->layer_count; i++) {
         struct gpume_shape *layer = &plan->layers[i];
-        layer->cost_bits = plan->general ? 32 : layer->cost_bits;
+        layer->cost_bits = gpume_plan_searches_fast(plan) ? layer->cost_bits : 32;
         plan->sweep_candidates += layer_candidates(p, layer, full ? plan->units : 1);
     }
 }

@@ -383,7 +383,8 @@ static void bench_rest(struct field *field, const struct gpume_search *with)
             gpume_measure_span(with, &all, &span, field->vectors[1], NULL);
         }
         times[2] = gpume_clock_thread_ns();
-        gpume_rank_costs(&plan->layers[0], field->costs[1], scratch, scratch + plan->blocks);
+        gpume_rank_costs(&plan->layers[0], plan->layers[0].cost_bits, field->costs[1], scratch,
+            scratch + plan->blocks);
         times[3] = gpume_clock_thread_ns();
         for (int j = 0; j < 3; j++) {
             uint64_t time = times[j + 1] - times[j];

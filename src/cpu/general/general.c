@@ -172,8 +172,8 @@ static void rank_item(void *opaque, uint32_t item)
     (void)item;
     for (uint32_t i = 0; i < general->plan->layer_count; i++) {
         const struct gpume_shape *layer = &general->plan->layers[i];
-        gpume_rank_costs(
-            layer, general->costs + layer->first, general->ranks + layer->first, general->scratch);
+        gpume_rank_costs(layer, 32, general->costs + layer->first, general->ranks + layer->first,
+            general->scratch);
     }
 }
 

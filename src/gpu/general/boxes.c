@@ -40,7 +40,7 @@ VkDeviceAddress gpume_boxes_frame(const struct gpume_work *work, uint64_t sequen
 {
     const struct gpume_buffer *ring = work->memory->parts[GPUME_MEMORY_BLOCK_SUMS];
     uint32_t place = gpume_work_place(work->plan, sequence);
-    if (!ring) {
+    if (!ring || gpume_plan_searches_fast(work->plan)) {
         return 0;
     }
     return work->plan->one_window ? ring[0].address + place * frame_bytes(work->plan)
@@ -49,7 +49,7 @@ VkDeviceAddress gpume_boxes_frame(const struct gpume_work *work, uint64_t sequen
 
 static bool wanted(const struct gpume_stage_setup *setup)
 {
-    return setup->plan->general && !setup->plan->params.no_elimination;
+    return !gpume_plan_searches_fast(setup->plan) && !setup->plan->params.no_elimination;
 }
 
 static void needs(const struct gpume_stage_setup *setup, struct gpume_memory_needs *needs)
@@ -97,7 +97,7 @@ static void record(const struct gpume_gpu_stage *stage, const struct gpume_work 
         VkDeviceAddress sums = gpume_boxes_frame(work, sequence);
         for (uint32_t j = 0; j < gpume_plan_search_planes(plan); j++) {
             record_plane(stage, work, plane, sums);
-            plane += plan->padded_bytes;
+            plane += gpume_work_plane_bytes(plan);
             sums += (VkDeviceAddress)gpume_boxes_plane_words(plan) * 4;
         }
     }

@@ -25,6 +25,11 @@ static void needs(const struct gpume_stage_setup *setup, struct gpume_memory_nee
     needs->arrays[GPUME_ARRAY_TIES][0] = p->confidence ? words : 0;
 }
 
+static bool wanted(const struct gpume_stage_setup *setup)
+{
+    return !gpume_plan_searches_fast(setup->plan);
+}
+
 static int create(struct gpume_gpu_stage *stage)
 {
     static const struct gpume_kernel_code code = {
@@ -46,7 +51,7 @@ static void record(const struct gpume_gpu_stage *stage, const struct gpume_work 
 const struct gpume_stage_ops gpume_stage_choose = {
     .name = "choose",
     .row = GPUME_ROW_MATCH,
-    .wanted = gpume_general_wanted,
+    .wanted = wanted,
     .needs = needs,
     .create = create,
     .before = gpume_barrier_kernel_to_kernel,

@@ -34,7 +34,7 @@ static void record_frame(
     struct gpume_fractions_push push = {
         .frame = frame,
         .stride = plan->padded_stride / 4,
-        .plane_quads = (uint32_t)(plan->padded_bytes / gpume_quad_bytes(plan)),
+        .plane_quads = (uint32_t)(gpume_work_plane_bytes(plan) / gpume_quad_bytes(plan)),
         .rows = plan->padded_rows,
     };
     uint32_t groups = (uint32_t)gpume_div_up(push.stride, GPUME_GENERAL_LOCAL);

@@ -8,7 +8,9 @@
  *   pairs       the host's table, predictors        GENERAL, PREDICTORS
  *   fractions   plane 0 of the surfaces             their other planes
  *   boxes       the searched surface                BLOCK_SUMS
- *   search      the searched surface, PREDICTORS    PREDICTORS, PAIR_*; a layer's passes
+ *   search      the searched surface, PREDICTORS    PREDICTORS, PAIR_*; a layer's passes. With
+ *               plan.fast_pixels it only refines the results of the fast search, and there are no
+ *               boxes, PAIR_* and choose
  *   choose      PAIR_*, PREDICTORS                  results, MEANS
  *   means       the searched surface, PREDICTORS,   MEANS, results
  *               MEANS

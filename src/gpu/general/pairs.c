@@ -44,13 +44,14 @@ static void needs(const struct gpume_stage_setup *setup, struct gpume_memory_nee
 {
     const struct gpume_plan *plan = setup->plan;
     VkDeviceSize words = (VkDeviceSize)plan->batch * plan->references * plan->blocks * 4;
+    VkDeviceSize found = plan->fast_pixels ? 0 : words * plan->kept;
     VkDeviceSize given = is_given(plan) ? plan->batch * task_predictors(plan) : 0;
     gpume_need_buffers(
         needs, GPUME_MEMORY_GENERAL, GPUME_BUFFER_UPLOAD, given_offset(plan) + given, plan->slots);
     needs->arrays[GPUME_ARRAY_GENERAL][0] = table_bytes(plan);
     needs->arrays[GPUME_ARRAY_PREDICTORS][0] = plan->params.rate ? words : 0;
-    needs->arrays[GPUME_ARRAY_PAIR_VECTORS][0] = words * plan->kept;
-    needs->arrays[GPUME_ARRAY_PAIR_COSTS][0] = words * plan->kept;
+    needs->arrays[GPUME_ARRAY_PAIR_VECTORS][0] = found;
+    needs->arrays[GPUME_ARRAY_PAIR_COSTS][0] = found;
     needs->arrays[GPUME_ARRAY_PAIR_TIES][0] = plan->params.confidence ? words : 0;
 }
 
@@ -70,18 +71,20 @@ struct gpume_general_push gpume_general_push_make(
         .table = address_of(work, GPUME_ARRAY_GENERAL),
         .layer = gpume_work_layer(plan, layer),
         .stride = plan->padded_stride / 4,
-        .plane_quads = (uint32_t)(plan->padded_bytes / gpume_quad_bytes(plan)),
+        .plane_quads = (uint32_t)(gpume_work_plane_bytes(plan) / gpume_quad_bytes(plan)),
         .pruned = work->pruned,
         .box_words = gpume_boxes_plane_words(plan),
     };
 }
 
+/* The results of the fast search are those of the only pair. */
 static struct gpume_general_table table_of(const struct gpume_work *work)
 {
+    bool fast = work->plan->fast_pixels;
     return (struct gpume_general_table){
         .predictors = address_of(work, GPUME_ARRAY_PREDICTORS),
-        .pair_vectors = address_of(work, GPUME_ARRAY_PAIR_VECTORS),
-        .pair_costs = address_of(work, GPUME_ARRAY_PAIR_COSTS),
+        .pair_vectors = address_of(work, fast ? GPUME_ARRAY_VECTORS : GPUME_ARRAY_PAIR_VECTORS),
+        .pair_costs = address_of(work, fast ? GPUME_ARRAY_COSTS : GPUME_ARRAY_PAIR_COSTS),
         .pair_ties = address_of(work, GPUME_ARRAY_PAIR_TIES),
         .vectors = address_of(work, GPUME_ARRAY_VECTORS),
         .costs = address_of(work, GPUME_ARRAY_COSTS),
@@ -162,7 +165,9 @@ static void record(const struct gpume_gpu_stage *stage, const struct gpume_work 
     } else if (plan->params.rate) {
         clear(work, GPUME_ARRAY_PREDICTORS);
     }
-    clear(work, GPUME_ARRAY_COUNTS);
+    if (!plan->fast_pixels) { /* else the fast search counts */
+        clear(work, GPUME_ARRAY_COUNTS);
+    }
     gpume_barrier_clear_to_kernel(work->slot);
 }
 

@@ -66,8 +66,10 @@ static int create(struct gpume_gpu_stage *stage)
                                           of_refine = {GPUME_KERNEL_CODE(
                                               refine, 0, struct gpume_general_push)};
     const struct gpume_plan *plan = stage->setup.plan;
-    int status;
-    GPUME_TRY(create_kernel(stage, SEARCH, gpume_general_local(&stage->setup), &of_search));
+    int status = GPUME_OK;
+    if (!plan->fast_pixels) {
+        GPUME_TRY(create_kernel(stage, SEARCH, gpume_general_local(&stage->setup), &of_search));
+    }
     if (plan->passes > 1) {
         GPUME_TRY(create_kernel(stage, MEDIAN, 0, &of_median));
     }
@@ -170,6 +172,10 @@ static void record(const struct gpume_gpu_stage *stage, const struct gpume_work 
     struct gpume_general_push push =
         gpume_general_push_make(work, gpume_stage_layer(&stage->setup));
     push.coarse = gpume_general_coarse(&stage->setup);
+    if (plan->fast_pixels) {
+        record_refine(stage, work, &push, 1);
+        return;
+    }
     for (uint32_t pass = 0; pass < plan->passes; pass++) {
         /* The next pass needs the best vector alone. */
         uint32_t candidates = pass + 1 < plan->passes ? 1 : plan->kept;

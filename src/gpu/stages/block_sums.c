@@ -111,7 +111,7 @@ static void record(const struct gpume_gpu_stage *stage, const struct gpume_work 
         return;
     }
     struct gpume_block_sums_push push = {
-        .frame_quads = (uint32_t)(plan->surface_bytes / gpume_quad_bytes(plan)),
+        .frame_quads = (uint32_t)(plan->padded_bytes / gpume_quad_bytes(plan)),
         .stride = plan->padded_stride / 4,
         .rows = plan->padded_rows,
         .sum_stride = gpume_prune_sum_stride(plan, gpume_stage_layer(setup)) / 4,
@@ -120,7 +120,8 @@ static void record(const struct gpume_gpu_stage *stage, const struct gpume_work 
     };
     push.sum_quads = gpume_prune_sum_rows(plan) * push.sum_stride;
     struct gpume_view views[] = {
-        gpume_buffer_view(&work->memory->parts[GPUME_MEMORY_SURFACES + plan->searched][0]),
+        gpume_view_part(&work->memory->parts[GPUME_MEMORY_SURFACES + plan->searched][0], 0,
+            gpume_work_plane_bytes(plan)),
         gpume_prune_part(work, setup, GPUME_PRUNE_QUARTERS),
         gpume_prune_part(work, setup, GPUME_PRUNE_SIXTEENTHS),
         gpume_prune_part(work, setup, GPUME_PRUNE_GROUPS),

@@ -19,7 +19,12 @@ _Static_assert((int)GPUME_METRIC_SAD == GPUME_SPEC_METRIC_SAD &&
     "as GLSL knows them");
 _Static_assert(GPUME_TASKS_BINDING == GPUME_KERNEL_UNIFORM_BINDING, "where task.glsl binds it");
 
-bool gpume_stage_wanted_special(const struct gpume_stage_setup *setup)
+bool gpume_stage_wanted_fast(const struct gpume_stage_setup *setup)
+{
+    return gpume_plan_searches_fast(setup->plan);
+}
+
+bool gpume_stage_wanted_plain(const struct gpume_stage_setup *setup)
 {
     return !setup->plan->general;
 }
@@ -71,6 +76,7 @@ void gpume_stage_constants(
     constants[GPUME_SPEC_FULL] = p->subpel_search == GPUME_SUBPEL_FULL;
     constants[GPUME_SPEC_METRIC] = (uint32_t)p->metric;
     constants[GPUME_SPEC_COST_METRIC] = (uint32_t)gpume_cost_metric(p);
+    constants[GPUME_SPEC_WHOLE] = setup->plan->fast_pixels;
     constants[GPUME_SPEC_RATE] = p->rate;
     constants[GPUME_SPEC_LAMBDA] = p->lambda;
     constants[GPUME_SPEC_KEPT] = setup->plan->kept;

@@ -67,8 +67,10 @@ extern const struct gpume_stage_ops gpume_stage_upload, gpume_stage_prefilter,
     gpume_stage_fallback, gpume_stage_predict, gpume_stage_reduce, gpume_stage_rank,
     gpume_stage_readback;
 
-/* For `wanted` of stages that the general search replaces. */
-bool gpume_stage_wanted_special(const struct gpume_stage_setup *setup);
+/* For `wanted` of stages of the fast search, and of those that the general search always replaces.
+ */
+bool gpume_stage_wanted_fast(const struct gpume_stage_setup *setup);
+bool gpume_stage_wanted_plain(const struct gpume_stage_setup *setup);
 
 static inline const struct gpume_shape *gpume_stage_layer(const struct gpume_stage_setup *setup)
 {

@@ -44,7 +44,7 @@ void gpume_pruning_count(const struct gpume_pruning *pruning, uint32_t slot,
 {
     bool pruned = pruning->pruned[slot];
     stats->fields++;
-    if (plan->general && pruned) {
+    if (!gpume_plan_searches_fast(plan) && pruned) {
         count_general(plan, 1 + task->more_count, count_at(words, GPUME_COUNT_PAST_PARTS), stats);
         return;
     }
