@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The analysis of a first pass: frames in display order go in, decisions in coded order come out.
+ * Frame types, the propagation of quality along vectors (macroblock tree) and adaptive
+ * quantization, by the encoder's options. One thread.
+ */
+#ifndef GPUME_ENCODE_ANALYSIS_H
+#define GPUME_ENCODE_ANALYSIS_H
+
+#include "encode/decision.h"
+#include "encode/lookahead.h"
+#include "encode/options.h"
+
+struct gpume_analysis;
+
+struct gpume_analysis_params {
+    struct gpume_lookahead_params lookahead; /* distance_max, frames_max, weights and aq_strength
+                                                are set from the options */
+    struct gpume_encode_options options;
+    gpume_decision_fn decide;
+    void *opaque;
+};
+
+int gpume_analysis_open(
+    struct gpume_analysis **analysis, const struct gpume_analysis_params *params);
+
+const char *gpume_analysis_engine(const struct gpume_analysis *analysis);
+
+/* The next frame in display order. Calls params.decide for what can be decided now. */
+int gpume_analysis_put(
+    struct gpume_analysis *analysis, const struct gpume_plane *luma, int64_t time_us);
+
+/* No more frames: decides all that are left. */
+int gpume_analysis_finish(struct gpume_analysis *analysis);
+
+void gpume_analysis_close(struct gpume_analysis **analysis);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the analysis decides about one frame. All that a writer for an encoder needs stands here;
+ * nothing depends on a bitrate.
+ */
+#ifndef GPUME_ENCODE_DECISION_H
+#define GPUME_ENCODE_DECISION_H
+
+#include <gpume/gpume.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum gpume_frame_type {
+    GPUME_FRAME_IDR,
+    GPUME_FRAME_I,
+    GPUME_FRAME_P,
+    GPUME_FRAME_B_REF, /* other frames refer to it */
+    GPUME_FRAME_B,
+};
+
+/* A reference sample s is used as clip((s * scale + round) >> denominator) + offset, round being
+ * half of 1 << denominator, or 0. scale == 1 << denominator and offset 0: none. */
+struct gpume_weight {
+    int32_t denominator, scale, offset; /* offset: in 8-bit samples */
+};
+
+/* Where the prediction of a block comes from. */
+enum gpume_source_kind {
+    GPUME_FROM_SELF, /* neighbouring samples of its own frame */
+    GPUME_FROM_PAST,
+    GPUME_FROM_FUTURE,
+    GPUME_FROM_BOTH, /* the mean of a past and a future match */
+};
+
+struct gpume_decision {
+    uint64_t display, coded; /* positions of the frame in the two orders, from 0 */
+    enum gpume_frame_type type;
+    int64_t time_us, duration_us; /* duration 0: unknown */
+    bool has_past, has_future;
+    uint64_t past, future;       /* display positions of the nearest references */
+    struct gpume_weight weight;  /* of the past reference */
+    uint32_t blocks_x, blocks_y; /* squares of 16x16 pixels, in raster order */
+    /* QP offset of each block in 1/256: tree and adaptive quantization together; of a GPUME_FRAME_B
+     * adaptive quantization alone. */
+    const int16_t *offsets;
+    /* SATD at half resolution, of 8-bit samples, of the cheapest prediction of each block. */
+    const uint16_t *costs;
+    const uint16_t *intra_costs;
+    const uint8_t *kinds;                                     /* enum gpume_source_kind */
+    const struct gpume_vector *past_vectors, *future_vectors; /* quarter pixels at half resolution;
+                                                                 NULL without such a reference */
+    uint64_t cost, intra_cost;                                /* sums over all blocks */
+    uint32_t intra_blocks;                                    /* cheapest from their own frame */
+    /* sum of cost * 2^(-offset / 6) over all blocks, in 1/256 */
+    uint64_t weighted_cost;
+};
+
+/* Called for every frame in coded order. All arrays are valid during the call alone. A negative
+ * gpume_status ends the analysis with that status. */
+typedef int (*gpume_decision_fn)(void *opaque, const struct gpume_decision *decision);
+
+#endif
