@@ -29,6 +29,7 @@ void gpume_progress_init(
         .shown = wanted,
         .rewrite = gpume_console_rewrites(stderr),
         .total = total,
+        .unit = "frame pairs",
         .psnr = (double)NAN,
         .start_ns = gpume_clock_ns(),
     };
@@ -67,7 +68,7 @@ static void draw(struct gpume_progress *progress, uint64_t done, uint64_t now)
     if (bounded) {
         snprintf(total, sizeof(total), "/%" PRIu64, progress->total);
     }
-    snprintf(part, sizeof(part), "%" PRIu64 "%s frame pairs", done, total);
+    snprintf(part, sizeof(part), "%" PRIu64 "%s %s", done, total, progress->unit);
     append(progress, line, part);
     snprintf(part, sizeof(part), ", %.1f per second", rate);
     append(progress, line, part);

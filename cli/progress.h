@@ -13,7 +13,8 @@
 
 struct gpume_progress {
     bool shown, rewrite;
-    uint64_t total; /* frame pairs; 0: unknown */
+    uint64_t total;   /* 0: unknown */
+    const char *unit; /* what is counted: "frame pairs", unless changed after init */
     uint64_t start_ns, last_ns;
     uint64_t last_done;
     double psnr; /* of the last predicted frame; NAN: none yet */
