@@ -22,6 +22,7 @@ src/cpu         base/.*\.h model/.*\.h frame/.*\.h cpu/.*\.h arrays/host_sort\.h
 src/gpu         base/.*\.h model/.*\.h frame/.*\.h gpu/.*\.h arrays/backend\.h gpume/(gpume|vulkan)\.h (common|general)/shared\.h [a-z0-9_]+\.inc vulkan/.*\.h
 src/arrays      base/.*\.h arrays/.*\.h gpume/(gpume|compute)\.h
 src/lib.c       base/.*\.h model/.*\.h run/.*\.h gpu/engine_gpu\.h gpume/gpume\.h version\.h
+src/encode      base/.*\.h files/.*\.h encode/.*\.h gpume/gpume\.h
 src/media       base/.*\.h files/.*\.h media/.*\.h gpume/gpume\.h lib(avcodec|avfilter|avformat|avutil|swscale)/.*\.h
 src/draw        base/.*\.h draw/.*\.h gpume/gpume\.h cairo\.h
 src/vectors     base/.*\.h files/.*\.h vectors/.*\.h gpume/gpume\.h nettle/sha2\.h
@@ -32,7 +33,7 @@ src/compare     base/.*\.h files/.*\.h compare/.*\.h sinks/.*\.h vectors/.*\.h d
 src/include     gpume/(gpume|params|prefilter)\.h
 src/include/gpume/avframe.h gpume/gpume\.h libavutil/.*\.h
 src/include/gpume/vulkan.h gpume/compute\.h vulkan/vulkan_core\.h
-cli             [a-z0-9_]+\.(h|inc) (options|estimate|bench|compare|convert|sort|base|files|resume|sinks|report|vectors)/[a-z0-9_]+\.h gpume/(gpume|compute)\.h media/(mestimate|source)\.h
+cli             [a-z0-9_]+\.(h|inc) (options|estimate|bench|compare|convert|sort|firstpass|scenes|complexity|base|files|encode|resume|sinks|report|vectors)/[a-z0-9_]+\.h gpume/(gpume|compute)\.h media/(mestimate|source)\.h
 cli/bench/ceiling.comp bench/ceiling_shape\.h (common|search)/[a-z0-9_]+\.glsl
 shaders         (arrays|common|general|search|surfaces)/[a-z0-9_]+\.(glsl|h) model/(order|rate)\.h
 samples         [a-z0-9_]+\.(h|inc) gpume/(avframe|compute|gpume)\.h lib(avcodec|avfilter|avformat|avutil)/.*\.h
