@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "encode/aq.h"
+
+#include "encode/fixed.h"
+
+enum { AQ_NONE, AQ_VARIANCE, AQ_AUTO_VARIANCE, AQ_AUTO_VARIANCE_BIASED, AQ_MODES };
+
+#define ONE 65536 /* all numbers here are in 1/65536 */
+
+bool gpume_aq_has_mode(uint32_t mode)
+{
+    return mode < AQ_MODES;
+}
+
+bool gpume_aq_is_on(const struct gpume_encode_options *options)
+{
+    return options->aq_mode != AQ_NONE && options->aq_strength > 0;
+}
+
+static int64_t product(int64_t a, int64_t b)
+{
+    return gpume_fixed_shift(a * b, 16);
+}
+
+static int16_t stored(int64_t offset)
+{
+    const int64_t rounded = gpume_fixed_shift(offset, 8);
+    return (int16_t)(rounded > INT16_MAX ? INT16_MAX : rounded < INT16_MIN ? INT16_MIN : rounded);
+}
+
+static void by_variance(
+    int64_t strength, const uint32_t *energies, uint32_t count, int16_t *offsets)
+{
+    const int64_t factor = product(strength, 68138); /* 1.0397 */
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t energy = energies[i] ? energies[i] : 1;
+        offsets[i] = stored(product(factor, gpume_fixed_log2(energy) - 945488)); /* 14.427 */
+    }
+}
+
+/* (energy + 1)^p */
+static int64_t root(enum gpume_encoder encoder, uint32_t energy)
+{
+    const int64_t logarithm = gpume_fixed_log2((uint64_t)energy + 1);
+    return gpume_fixed_exp2(encoder == GPUME_ENCODER_X264 ? logarithm / 8 : logarithm / 10);
+}
+
+static void by_auto_variance(const struct gpume_encode_options *options, int64_t strength,
+    const uint32_t *energies, uint32_t count, int16_t *offsets)
+{
+    const enum gpume_encoder encoder = options->encoder;
+    const int64_t centre = (encoder == GPUME_ENCODER_X264 ? 14 : 11) * ONE;
+    const int64_t bias = options->aq_mode == AQ_AUTO_VARIANCE_BIASED ? strength : 0;
+    int64_t sum = 0, sum_of_squares = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const int64_t q = root(encoder, energies[i]);
+        sum += q;
+        sum_of_squares += product(q, q);
+    }
+    const int64_t mean = sum / count;
+    const int64_t middle = mean - (sum_of_squares / count - centre) * ONE / (2 * mean);
+    const int64_t factor = product(strength, mean);
+    for (uint32_t i = 0; i < count; i++) {
+        const int64_t q = root(encoder, energies[i]);
+        offsets[i] =
+            stored(product(factor, q - middle) + product(bias, ONE - centre * ONE / product(q, q)));
+    }
+}
+
+void gpume_aq_offsets(const struct gpume_encode_options *options, const uint32_t *energies,
+    uint32_t count, int16_t *offsets)
+{
+    const int64_t strength = gpume_fixed_from_double(options->aq_strength);
+    if (!gpume_aq_is_on(options)) {
+        for (uint32_t i = 0; i < count; i++) {
+            offsets[i] = 0;
+        }
+    } else if (options->aq_mode == AQ_VARIANCE) {
+        by_variance(strength, energies, count, offsets);
+    } else {
+        by_auto_variance(options, strength, energies, count, offsets);
+    }
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "encode/patterns.h"
+
+#include "base/grid.h"
+#include "base/status.h"
+
+#include <assert.h>
+
+uint32_t gpume_patterns_middle(const struct gpume_encode_options *options, uint32_t b_frames)
+{
+    if (options->b_pyramid == 0 || b_frames < 2) {
+        return UINT32_MAX;
+    }
+    return options->encoder == GPUME_ENCODER_X264 ? (b_frames - 1) / 2 : b_frames / 2;
+}
+
+static int add_b_cost(const struct gpume_patterns *patterns, uint64_t frame, uint64_t past,
+    uint64_t future, uint64_t *sum)
+{
+    const uint32_t percent = patterns->options->encoder == GPUME_ENCODER_X264 ? 120 : 130;
+    uint64_t cost = 0;
+    GPUME_CHECK(patterns->cost(patterns->opaque, frame, past, future, &cost));
+    *sum += cost * 100 / percent;
+    return GPUME_OK;
+}
+
+int gpume_patterns_run_cost(const struct gpume_patterns *patterns, uint64_t past, uint64_t next,
+    uint64_t enough, uint64_t *cost)
+{
+    const uint32_t b_frames = (uint32_t)(next - past - 1);
+    const uint32_t middle = gpume_patterns_middle(patterns->options, b_frames);
+    const uint64_t reference = middle == UINT32_MAX ? next : past + 1 + middle;
+    *cost = 0;
+    GPUME_CHECK(patterns->cost(patterns->opaque, next, past, next, cost));
+    if (reference != next && *cost < enough) {
+        GPUME_CHECK(add_b_cost(patterns, reference, past, next, cost));
+    }
+    for (uint64_t frame = past + 1; frame < next && *cost < enough; frame++) {
+        if (frame != reference) {
+            GPUME_CHECK(add_b_cost(patterns, frame, frame < reference ? past : reference,
+                frame < reference ? reference : next, cost));
+        }
+    }
+    return GPUME_OK;
+}
+
+static void choose_fixed(uint32_t bframes, uint32_t count, bool *is_b)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        is_b[i] = i + 1 < count && i % (bframes + 1) != bframes;
+    }
+}
+
+/* Whether the run after `past` goes on over `frame`: B P against P P at the end of it. */
+static int pays(const struct gpume_patterns *patterns, uint64_t past, uint64_t frame, bool *result)
+{
+    uint64_t ended, begun, going_on;
+    GPUME_CHECK(gpume_patterns_run_cost(patterns, past, frame, UINT64_MAX, &ended));
+    GPUME_CHECK(gpume_patterns_run_cost(patterns, frame, frame + 1, UINT64_MAX, &begun));
+    GPUME_CHECK(gpume_patterns_run_cost(patterns, past, frame + 1, ended + begun, &going_on));
+    *result = going_on < ended + begun;
+    return GPUME_OK;
+}
+
+static int choose_greedily(
+    const struct gpume_patterns *patterns, uint64_t last, uint32_t count, bool *is_b)
+{
+    uint64_t past = last;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t frame = last + 1 + i;
+        is_b[i] = false;
+        if (i + 1 < count && frame - past <= patterns->options->bframes) {
+            GPUME_CHECK(pays(patterns, past, frame, &is_b[i]));
+        }
+        if (!is_b[i]) {
+            past = frame;
+        }
+    }
+    return GPUME_OK;
+}
+
+static int choose_cheapest(
+    const struct gpume_patterns *patterns, uint64_t last, uint32_t count, bool *is_b)
+{
+    uint64_t best[GPUME_PATTERN_MAX + 1]; /* cost of the first i frames, the last of them P */
+    uint32_t runs[GPUME_PATTERN_MAX + 1]; /* frames of its last run */
+    assert(count <= GPUME_PATTERN_MAX);
+    best[0] = 0;
+    for (uint32_t end = 1; end <= count; end++) {
+        best[end] = UINT64_MAX;
+        const uint32_t longest = (uint32_t)gpume_min_u64(patterns->options->bframes + 1, end);
+        for (uint32_t run = 1; run <= longest; run++) {
+            const uint64_t before = best[end - run];
+            const uint64_t enough = best[end] > before ? best[end] - before : 0;
+            uint64_t cost;
+            GPUME_CHECK(
+                gpume_patterns_run_cost(patterns, last + end - run, last + end, enough, &cost));
+            if (cost < enough) {
+                best[end] = before + cost;
+                runs[end] = run;
+            }
+        }
+    }
+    for (uint32_t end = count; end > 0; end -= runs[end]) {
+        for (uint32_t i = end - runs[end]; i < end; i++) {
+            is_b[i] = i + 1 < end;
+        }
+    }
+    return GPUME_OK;
+}
+
+int gpume_patterns_choose(
+    const struct gpume_patterns *patterns, uint64_t last, uint32_t count, bool *is_b)
+{
+    const struct gpume_encode_options *options = patterns->options;
+    if (options->bframes == 0 || options->b_adapt == 0) {
+        choose_fixed(options->bframes, count, is_b);
+        return GPUME_OK;
+    }
+    return options->b_adapt == 1 ? choose_greedily(patterns, last, count, is_b)
+                                 : choose_cheapest(patterns, last, count, is_b);
+}

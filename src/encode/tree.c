@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "encode/tree.h"
+
+#include "encode/fixed.h"
+
+#define BLOCK 32 /* side of a block in quarter pixels */
+
+/* The intra cost in sixteenths, by the quality that adaptive quantization gives the block. */
+static uint64_t own_information(uint16_t intra_cost, int16_t aq_offset)
+{
+    return (uint64_t)intra_cost * gpume_fixed_scale_of_offset(aq_offset) >> 12;
+}
+
+/* The four blocks that share a match, by area. Parts outside the picture are lost. */
+static void spread(const struct gpume_tree_size *size, uint32_t *sums, uint32_t block_x,
+    uint32_t block_y, struct gpume_vector vector, uint64_t amount)
+{
+    const int32_t x = vector.dx >> 5, y = vector.dy >> 5; /* whole blocks, rounded down */
+    const uint32_t right = (uint32_t)vector.dx & (BLOCK - 1);
+    const uint32_t low = (uint32_t)vector.dy & (BLOCK - 1);
+    for (int32_t i = 0; i < 4; i++) {
+        const int64_t to_x = (int64_t)block_x + x + (i & 1), to_y = (int64_t)block_y + y + (i >> 1);
+        const uint32_t area = (i & 1 ? right : BLOCK - right) * (i >> 1 ? low : BLOCK - low);
+        if (area == 0 || to_x < 0 || to_y < 0 || to_x >= size->blocks_x || to_y >= size->blocks_y) {
+            continue;
+        }
+        uint32_t *sum = &sums[(uint64_t)to_y * size->blocks_x + (uint64_t)to_x];
+        const uint64_t total = *sum + ((amount * area + 512) >> 10);
+        *sum = total > UINT32_MAX ? UINT32_MAX : (uint32_t)total;
+    }
+}
+
+static uint64_t passed_on(const struct gpume_tree_step *step, uint64_t block)
+{
+    const uint64_t intra = step->intra_costs[block], inter = step->costs[block];
+    if (inter >= intra || step->kinds[block] == GPUME_FROM_SELF) {
+        return 0;
+    }
+    const uint64_t received = step->received != NULL ? step->received[block] : 0;
+    const uint64_t own = own_information(step->intra_costs[block], step->aq_offsets[block]);
+    return (received + own) * (intra - inter) / intra;
+}
+
+void gpume_tree_propagate(const struct gpume_tree_size *size, const struct gpume_tree_step *step,
+    uint32_t *past_sums, uint32_t *future_sums)
+{
+    uint64_t block = 0;
+    for (uint32_t y = 0; y < size->blocks_y; y++) {
+        for (uint32_t x = 0; x < size->blocks_x; x++, block++) {
+            const uint64_t amount = passed_on(step, block);
+            const uint8_t kind = step->kinds[block];
+            const uint64_t to_past = kind == GPUME_FROM_BOTH   ? amount * step->past_share / 64
+                                     : kind == GPUME_FROM_PAST ? amount
+                                                               : 0;
+            if (to_past != 0) {
+                spread(size, past_sums, x, y, step->past[block], to_past);
+            }
+            if (amount != to_past) {
+                spread(size, future_sums, x, y, step->future[block], amount - to_past);
+            }
+        }
+    }
+}
+
+void gpume_tree_offsets(uint32_t count, const uint16_t *intra_costs, const int16_t *aq_offsets,
+    const uint32_t *received, int64_t strength, int16_t *offsets)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t own = own_information(intra_costs[i], aq_offsets[i]);
+        const int64_t ratio =
+            own == 0 ? 0 : gpume_fixed_log2(own + received[i]) - gpume_fixed_log2(own);
+        const int64_t offset = aq_offsets[i] - gpume_fixed_shift(strength * ratio, 24);
+        offsets[i] = (int16_t)(offset < INT16_MIN ? INT16_MIN : offset);
+    }
+}

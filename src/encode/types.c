@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "encode/types.h"
+
+#include "base/grid.h"
+#include "base/status.h"
+
+#include <assert.h>
+
+#define ONE 65536 /* biases are in 1/65536 */
+
+void gpume_types_init(struct gpume_types *types, const struct gpume_encode_options *options,
+    gpume_cost_fn cost, void *opaque)
+{
+    *types = (struct gpume_types){.options = *options, .cost = cost, .opaque = opaque};
+}
+
+/* How many frames after a cut are looked at for a flash. */
+static uint32_t flash_span(const struct gpume_encode_options *options)
+{
+    return options->b_adapt == 2 || options->bframes == 0 ? options->bframes : 1;
+}
+
+uint32_t gpume_types_window(const struct gpume_encode_options *options)
+{
+    /* The frame after the longest run may be a cut, which wants its span. */
+    uint64_t frames = options->bframes + 1 + flash_span(options);
+    if (options->tree) {
+        /* x264 reads one frame more than its option says, and four runs of B frames at least */
+        frames = gpume_max_u64(frames, options->rc_lookahead);
+        if (options->encoder == GPUME_ENCODER_X264) {
+            frames = 1 + gpume_max_u64(frames, 4 * gpume_max_u64(options->bframes, 3));
+        }
+    }
+    return (uint32_t)gpume_min_u64(frames, GPUME_PATTERN_MAX);
+}
+
+void gpume_types_commit(struct gpume_types *types, uint64_t frame, enum gpume_frame_type type)
+{
+    const struct gpume_encode_options *options = &types->options;
+    if (type == GPUME_FRAME_IDR || (type == GPUME_FRAME_I && options->open_gop &&
+                                       frame - types->last_key >= options->min_keyint)) {
+        types->last_key = frame;
+    }
+}
+
+static uint32_t cut_bias(const struct gpume_types *types, uint64_t frame)
+{
+    const uint64_t keyint = types->options.keyint, min_keyint = types->options.min_keyint;
+    const uint64_t distance = gpume_min_u64(frame - types->last_key, keyint);
+    const uint64_t most = (uint64_t)types->options.scenecut * ONE / 100;
+    const uint64_t least = min_keyint >= keyint ? most : most / 4;
+    if (distance <= min_keyint / 4) {
+        return (uint32_t)(least / 4);
+    }
+    if (distance <= min_keyint) {
+        return (uint32_t)(least * distance / min_keyint);
+    }
+    return (uint32_t)(least + (most - least) * (distance - min_keyint) / (keyint - min_keyint));
+}
+
+/* Whether `frame`, coming right after `past`, would be a cut. */
+static int differs(const struct gpume_types *types, uint64_t past, uint64_t frame, bool *result)
+{
+    uint64_t inter, intra;
+    GPUME_CHECK(types->cost(types->opaque, frame, past, frame, &inter));
+    GPUME_CHECK(types->cost(types->opaque, frame, frame, frame, &intra));
+    const uint32_t bias = cut_bias(types, frame);
+    *result = inter * ONE >= intra * (ONE - gpume_min_u64(bias, ONE));
+    return GPUME_OK;
+}
+
+/* Whether a scene begins with `frame` that lasts longer than a flash. `end`: the last frame known.
+ */
+static int opens_scene(struct gpume_types *types, uint64_t frame, uint64_t end, bool *result)
+{
+    const uint64_t last = frame + flash_span(&types->options);
+    *result = false;
+    if (types->options.scenecut == 0 || frame <= types->calm_last || last > end) {
+        return GPUME_OK;
+    }
+    GPUME_CHECK(differs(types, frame - 1, frame, result));
+    for (uint64_t later = last; *result && later > frame; later--) {
+        GPUME_CHECK(differs(types, frame - 1, later, result));
+        if (!*result) {
+            types->calm_last = later; /* looks like before the flash */
+        }
+    }
+    if (*result && last > frame) {
+        bool changes;
+        GPUME_CHECK(differs(types, frame, last, &changes));
+        *result = !changes;
+    }
+    return GPUME_OK;
+}
+
+/* The type of an intra frame at this position. */
+static enum gpume_frame_type intra_type(const struct gpume_types *types, uint64_t frame)
+{
+    return !types->options.open_gop && frame - types->last_key >= types->options.min_keyint
+               ? GPUME_FRAME_IDR
+               : GPUME_FRAME_I;
+}
+
+/* Ends the first run before a cut. */
+static int end_at_cut(
+    struct gpume_types *types, uint64_t last, uint32_t count, enum gpume_frame_type *decisions)
+{
+    for (uint32_t i = 0; i + 1 < count && gpume_type_is_b(decisions[i]); i++) {
+        bool cut;
+        GPUME_CHECK(opens_scene(types, last + 2 + i, last + count, &cut));
+        if (cut) {
+            decisions[i] = GPUME_FRAME_P;
+        }
+    }
+    return GPUME_OK;
+}
+
+/* Key frames at the latest place. Nothing may refer across an IDR frame, so a P frame comes before
+ * it. */
+static void place_keys(const struct gpume_types *types, uint64_t last, uint32_t count,
+    enum gpume_frame_type *decisions)
+{
+    const uint32_t keyint = types->options.keyint;
+    for (uint64_t key = types->last_key + keyint; key <= last + count; key += keyint) {
+        const uint64_t i = key - last - 1;
+        decisions[i] = types->options.open_gop ? GPUME_FRAME_I : GPUME_FRAME_IDR;
+        if (i > 0 && !types->options.open_gop && gpume_type_is_b(decisions[i - 1])) {
+            decisions[i - 1] = GPUME_FRAME_P;
+        }
+    }
+}
+
+static void mark_references(
+    const struct gpume_encode_options *options, uint32_t count, enum gpume_frame_type *decisions)
+{
+    uint32_t begin = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!gpume_type_is_b(decisions[i])) {
+            const uint32_t middle = gpume_patterns_middle(options, i - begin);
+            if (middle != UINT32_MAX) {
+                decisions[begin + middle] = GPUME_FRAME_B_REF;
+            }
+            begin = i + 1;
+        }
+    }
+}
+
+/* The pattern without a look at cuts. */
+static int fill(const struct gpume_types *types, uint64_t last, uint32_t count,
+    enum gpume_frame_type *decisions)
+{
+    const struct gpume_patterns patterns = {&types->options, types->cost, types->opaque};
+    bool is_b[GPUME_PATTERN_MAX];
+    assert(count <= GPUME_PATTERN_MAX);
+    GPUME_CHECK(gpume_patterns_choose(&patterns, last, count, is_b));
+    for (uint32_t i = 0; i < count; i++) {
+        decisions[i] = is_b[i] ? GPUME_FRAME_B : GPUME_FRAME_P;
+    }
+    return GPUME_OK;
+}
+
+/* Whether the frame after `last` must be an intra frame. */
+static int begins_with_intra(struct gpume_types *types, uint64_t last, uint32_t count, bool *result)
+{
+    *result = last + 1 - types->last_key >= types->options.keyint;
+    return *result ? GPUME_OK : opens_scene(types, last + 1, last + count, result);
+}
+
+static int decide_run(struct gpume_types *types, uint64_t last, uint32_t count,
+    enum gpume_frame_type *decisions, uint32_t *decided)
+{
+    bool intra;
+    *decided = 1;
+    GPUME_CHECK(begins_with_intra(types, last, count, &intra));
+    if (intra) {
+        decisions[0] = intra_type(types, last + 1);
+        return GPUME_OK;
+    }
+    GPUME_CHECK(fill(types, last, count, decisions));
+    GPUME_CHECK(end_at_cut(types, last, count, decisions));
+    place_keys(types, last, count, decisions);
+    while (gpume_type_is_b(decisions[*decided - 1])) {
+        ++*decided;
+    }
+    return GPUME_OK;
+}
+
+int gpume_types_decide(struct gpume_types *types, uint64_t last, uint32_t count,
+    enum gpume_frame_type *decisions, uint32_t *decided)
+{
+    GPUME_CHECK(decide_run(types, last, count, decisions, decided));
+    const enum gpume_frame_type type = decisions[*decided - 1];
+    if (type != GPUME_FRAME_P && *decided < count) { /* patterns begin anew after an intra frame */
+        struct gpume_types after = *types;
+        gpume_types_commit(&after, last + *decided, type);
+        GPUME_CHECK(fill(&after, last + *decided, count - *decided, decisions + *decided));
+        place_keys(&after, last + *decided, count - *decided, decisions + *decided);
+    }
+    mark_references(&types->options, count, decisions);
+    return GPUME_OK;
+}

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Frame types of made-up videos, whose costs come from a list of scenes: cuts, flashes, key frames,
+ * and patterns against a search through all of them.
+ */
+#include "encode/types.h"
+#include "harness.h"
+
+#include <string.h>
+
+enum { FRAMES_MAX = 600 };
+
+/* A letter per frame: frames of one scene predict each other. */
+struct video {
+    const char *scenes;
+    uint32_t frames;
+    uint64_t seed;     /* of the costs within scenes */
+    uint64_t farthest; /* largest distance asked for */
+    enum gpume_frame_type types[FRAMES_MAX];
+};
+
+/* Between 0 and 999, the same for the same frames. */
+static uint64_t noise(const struct video *video, uint64_t frame, uint64_t past, uint64_t future)
+{
+    uint64_t state = video->seed + 1 + frame * 1000003 + past * 10007 + future * 101;
+    harness_random(&state);
+    return harness_random(&state) % 1000;
+}
+
+static int video_cost(void *opaque, uint64_t frame, uint64_t past, uint64_t future, uint64_t *cost)
+{
+    struct video *video = opaque;
+    const bool has_past = past != frame, has_future = future != frame;
+    REQUIRE(past <= frame && frame <= future && future < video->frames);
+    *cost = 10000; /* intra */
+    if (frame - past > video->farthest) {
+        video->farthest = frame - past;
+    }
+    if (future - frame > video->farthest) {
+        video->farthest = future - frame;
+    }
+    if ((has_past && video->scenes[past] == video->scenes[frame]) ||
+        (has_future && video->scenes[future] == video->scenes[frame])) {
+        *cost = 2000 + 300 * (frame - past) + (has_future ? 0 : 400);
+        *cost += video->seed != 0 ? noise(video, frame, past, future) : 0;
+    }
+    return GPUME_OK;
+}
+
+static struct gpume_encode_options default_options(void)
+{
+    return (struct gpume_encode_options){
+        .encoder = GPUME_ENCODER_X264,
+        .keyint = 250,
+        .min_keyint = 25,
+        .scenecut = 40,
+        .bframes = 3,
+        .b_adapt = 2,
+        .b_pyramid = 2,
+        .rc_lookahead = 40,
+        .tree = true,
+    };
+}
+
+/* All types of the video, decided in windows as the analysis does. */
+static void decide_all(struct video *video, const struct gpume_encode_options *options)
+{
+    struct gpume_types types;
+    enum gpume_frame_type decisions[GPUME_PATTERN_MAX];
+    const uint32_t window = gpume_types_window(options);
+    video->frames = (uint32_t)strlen(video->scenes);
+    gpume_types_init(&types, options, video_cost, video);
+    video->types[0] = GPUME_FRAME_IDR;
+    for (uint32_t last = 0; last + 1 < video->frames;) {
+        const uint32_t rest = video->frames - 1 - last, count = rest < window ? rest : window;
+        uint32_t decided = 0;
+        REQUIRE_EQUAL(gpume_types_decide(&types, last, count, decisions, &decided), GPUME_OK);
+        REQUIRE(decided > 0 && decided <= count && decided <= options->bframes + 1);
+        if (decided == 0 || decided > count) {
+            return;
+        }
+        for (uint32_t i = 0; i < decided; i++) {
+            REQUIRE(gpume_type_is_b(decisions[i]) == (i + 1 < decided));
+            video->types[last + 1 + i] = decisions[i];
+        }
+        REQUIRE(!gpume_type_is_b(decisions[count - 1]));
+        last += decided;
+        gpume_types_commit(&types, last, decisions[decided - 1]);
+    }
+}
+
+/* "I" IDR, "i" I, "P", "B" reference, "b". */
+static void spell(const struct video *video, char *letters)
+{
+    for (uint32_t i = 0; i < video->frames; i++) {
+        letters[i] = "IiPBb"[video->types[i]];
+    }
+    letters[video->frames] = '\0';
+}
+
+static void expect(
+    const char *scenes, const struct gpume_encode_options *options, const char *expected)
+{
+    struct video video = {.scenes = scenes};
+    char letters[FRAMES_MAX + 1];
+    decide_all(&video, options);
+    spell(&video, letters);
+    if (strcmp(letters, expected) != 0) {
+        fprintf(stderr, "%s: %s, expected %s\n", scenes, letters, expected);
+    }
+    REQUIRE(strcmp(letters, expected) == 0);
+    REQUIRE(video.farthest <= options->bframes + 1);
+}
+
+static void check_cuts(void)
+{
+    struct gpume_encode_options options = default_options();
+    options.min_keyint = 4;
+    expect("AAAAAAAABBBBBBBBB", &options, "IBbPBbPPIBbPBbPbP");
+    options.min_keyint = 25; /* too early for a key frame */
+    expect("AAAAAAAABBBBBBBBB", &options, "IBbPBbPPiBbPBbPbP");
+    options.scenecut = 0;
+    struct video video = {.scenes = "AAAAAAAABBBBBBBBB"};
+    decide_all(&video, &options);
+    for (uint32_t i = 1; i < video.frames; i++) {
+        REQUIRE(video.types[i] > GPUME_FRAME_I);
+    }
+}
+
+static void check_flashes(void)
+{
+    struct gpume_encode_options options = default_options();
+    options.min_keyint = 4;
+    struct video video = {.scenes = "AAAAAAAABBBAAAAAAAACCCCDDDDDDDDDDDDDDDDDDDDDDDDDDDDE"};
+    decide_all(&video, &options);
+    for (uint32_t i = 1; i < video.frames; i++) {
+        /* B is shorter than a run of B frames and the frame that ends it; C is not; the video ends
+         * before E can show how long it is */
+        REQUIRE((video.types[i] == GPUME_FRAME_IDR) == (i == 19 || i == 23));
+    }
+    options.b_adapt = 1; /* only one frame more is looked at */
+    decide_all(&video, &options);
+    REQUIRE(video.types[8] == GPUME_FRAME_IDR);
+}
+
+/* The bias grows with the distance from the last key frame: a weak cut counts only when it is late.
+ */
+static int weak_cut_cost(
+    void *opaque, uint64_t frame, uint64_t past, uint64_t future, uint64_t *cost)
+{
+    const uint64_t cut = *(const uint64_t *)opaque;
+    const bool has_past = past != frame;
+    *cost = has_past && past < cut && cut <= frame ? 8000 : 2000; /* 20 % below intra */
+    if (!has_past && future == frame) {
+        *cost = 10000;
+    }
+    return GPUME_OK;
+}
+
+static bool weak_cut_found(uint64_t cut, const struct gpume_encode_options *options)
+{
+    struct gpume_types types;
+    enum gpume_frame_type decisions[20];
+    uint32_t decided = 0;
+    gpume_types_init(&types, options, weak_cut_cost, &cut);
+    REQUIRE_EQUAL(gpume_types_decide(&types, cut - 1, 20, decisions, &decided), GPUME_OK);
+    return decisions[0] <= GPUME_FRAME_I;
+}
+
+static void check_bias(void)
+{
+    struct gpume_encode_options options = default_options();
+    /* 10 % at min-keyint, 40 % at keyint: 20 % after a third of the way between them, 75 frames */
+    REQUIRE(!weak_cut_found(25, &options));
+    REQUIRE(!weak_cut_found(99, &options));
+    REQUIRE(weak_cut_found(101, &options));
+    options.min_keyint = options.keyint; /* 40 % there, in proportion before */
+    REQUIRE(!weak_cut_found(124, &options));
+    REQUIRE(weak_cut_found(126, &options));
+    options.scenecut = 0;
+    REQUIRE(!weak_cut_found(249, &options));
+    REQUIRE(weak_cut_found(250, &options)); /* a key frame anyway */
+}
+
+static void check_keyint(bool open_gop, uint32_t b_adapt)
+{
+    struct gpume_encode_options options = default_options();
+    static char scenes[FRAMES_MAX];
+    memset(scenes, 'A', 300);
+    options.keyint = 50;
+    options.min_keyint = 5;
+    options.open_gop = open_gop;
+    options.b_adapt = b_adapt;
+    struct video video = {.scenes = scenes, .seed = 5};
+    decide_all(&video, &options);
+    for (uint32_t i = 1; i < video.frames; i++) {
+        const bool intra = video.types[i] <= GPUME_FRAME_I;
+        REQUIRE(intra == (i % 50 == 0));
+        REQUIRE(video.types[i] != (open_gop ? GPUME_FRAME_IDR : GPUME_FRAME_I));
+        /* nothing refers across an IDR frame */
+        REQUIRE(video.types[i] != GPUME_FRAME_IDR || !gpume_type_is_b(video.types[i - 1]));
+    }
+}
+
+static void check_fixed(void)
+{
+    struct gpume_encode_options options = default_options();
+    options.b_adapt = 0;
+    expect("AAAAAAAAAAA", &options, "IbBbPbBbPbP");
+    options.encoder = GPUME_ENCODER_X265;
+    options.bframes = 4;
+    expect("AAAAAAAAAAA", &options, "IbbBbPbbBbP");
+    options.b_pyramid = 0;
+    expect("AAAAAAAAAAA", &options, "IbbbbPbbbbP");
+    options.bframes = 0;
+    expect("AAAABBB", &options, "IPPPiPP");
+}
+
+/* Patterns as bits: bit i says that frame i + 1 is a B frame. */
+static uint64_t pattern_cost(const struct gpume_patterns *patterns, uint32_t count, uint32_t bits)
+{
+    uint64_t sum = 0, past = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if ((bits >> i & 1) == 0) {
+            uint64_t cost = 0;
+            REQUIRE_EQUAL(
+                gpume_patterns_run_cost(patterns, past, i + 1, UINT64_MAX, &cost), GPUME_OK);
+            sum += cost;
+            past = i + 1;
+        }
+    }
+    return sum;
+}
+
+static bool runs_fit(uint32_t bits, uint32_t bframes)
+{
+    return (bits & (bits >> 1) & (bits >> 2) & (bits >> 3)) == 0 || bframes > 3;
+}
+
+static uint64_t chosen_cost(
+    struct gpume_encode_options *options, uint32_t b_adapt, struct video *video, uint32_t count)
+{
+    const struct gpume_patterns patterns = {options, video_cost, video};
+    bool is_b[GPUME_PATTERN_MAX];
+    uint32_t bits = 0;
+    options->b_adapt = b_adapt;
+    REQUIRE_EQUAL(gpume_patterns_choose(&patterns, 0, count, is_b), GPUME_OK);
+    for (uint32_t i = 0; i < count; i++) {
+        bits |= (uint32_t)is_b[i] << i;
+    }
+    REQUIRE(!is_b[count - 1]);
+    REQUIRE(runs_fit(bits, options->bframes));
+    return pattern_cost(&patterns, count, bits);
+}
+
+/* b-adapt 2 finds the cheapest of all patterns. */
+static void check_cheapest(uint64_t seed, uint32_t b_pyramid)
+{
+    enum { COUNT = 11 };
+    struct gpume_encode_options options = default_options();
+    options.b_pyramid = b_pyramid;
+    struct video video = {.scenes = "AAAAABBBBAAA", .frames = COUNT + 1, .seed = seed};
+    const struct gpume_patterns patterns = {&options, video_cost, &video};
+    uint64_t best = UINT64_MAX;
+    for (uint32_t bits = 0; bits < 1u << (COUNT - 1); bits++) {
+        if (runs_fit(bits, options.bframes)) {
+            const uint64_t cost = pattern_cost(&patterns, COUNT, bits);
+            best = cost < best ? cost : best;
+        }
+    }
+    const uint64_t cheapest = chosen_cost(&options, 2, &video, COUNT);
+    REQUIRE_EQUAL(cheapest, best);
+    REQUIRE(chosen_cost(&options, 1, &video, COUNT) >= cheapest);
+    REQUIRE(chosen_cost(&options, 0, &video, COUNT) >= cheapest);
+}
+
+/* Costs name their frames, so that the sum of a run says which references were used. */
+static int naming_cost(void *opaque, uint64_t frame, uint64_t past, uint64_t future, uint64_t *cost)
+{
+    (void)opaque;
+    *cost = frame * 100 + past * 10 + future;
+    return GPUME_OK;
+}
+
+static void check_run(void)
+{
+    struct gpume_encode_options options = default_options();
+    const struct gpume_patterns patterns = {&options, naming_cost, NULL};
+    uint64_t cost = 0;
+    REQUIRE_EQUAL(gpume_patterns_run_cost(&patterns, 0, 4, UINT64_MAX, &cost), GPUME_OK);
+    REQUIRE_EQUAL(cost, 404 + 204 * 100 / 120 + 102 * 100 / 120 + 324 * 100 / 120);
+    options.b_pyramid = 0;
+    REQUIRE_EQUAL(gpume_patterns_run_cost(&patterns, 0, 3, UINT64_MAX, &cost), GPUME_OK);
+    REQUIRE_EQUAL(cost, 303 + 103 * 100 / 120 + 203 * 100 / 120);
+    options.encoder = GPUME_ENCODER_X265;
+    REQUIRE_EQUAL(gpume_patterns_run_cost(&patterns, 0, 3, UINT64_MAX, &cost), GPUME_OK);
+    REQUIRE_EQUAL(cost, 303 + 103 * 100 / 130 + 203 * 100 / 130);
+}
+
+static int failing_cost(
+    void *opaque, uint64_t frame, uint64_t past, uint64_t future, uint64_t *cost)
+{
+    int *calls = opaque;
+    *cost = frame + past + future;
+    return --*calls < 0 ? GPUME_DEVICE_LOST : GPUME_OK;
+}
+
+/* A failure ends the decision at once, wherever it happens. */
+static void check_failure(void)
+{
+    const struct gpume_encode_options options = default_options();
+    enum gpume_frame_type decisions[8];
+    struct gpume_types types;
+    uint32_t decided, allowed = 0;
+    for (int status = GPUME_DEVICE_LOST; status != GPUME_OK && allowed < 1000; allowed++) {
+        int calls = (int)allowed;
+        gpume_types_init(&types, &options, failing_cost, &calls);
+        status = gpume_types_decide(&types, 0, 8, decisions, &decided);
+        REQUIRE(status == GPUME_OK || (status == GPUME_DEVICE_LOST && calls == -1));
+    }
+    REQUIRE(allowed > 30 && allowed < 1000);
+}
+
+static void check_windows(void)
+{
+    struct gpume_encode_options options = default_options();
+    REQUIRE_EQUAL(gpume_types_window(&options), 41);
+    options.bframes = 16;
+    REQUIRE_EQUAL(gpume_types_window(&options), 65);
+    options.tree = false;
+    REQUIRE_EQUAL(gpume_types_window(&options), 33);
+    options = (struct gpume_encode_options){.encoder = GPUME_ENCODER_X265,
+        .tree = true,
+        .bframes = 4,
+        .b_adapt = 2,
+        .rc_lookahead = 20};
+    REQUIRE_EQUAL(gpume_types_window(&options), 20);
+    options.rc_lookahead = GPUME_RC_LOOKAHEAD_MAX;
+    options.encoder = GPUME_ENCODER_X264;
+    REQUIRE_EQUAL(gpume_types_window(&options), GPUME_PATTERN_MAX);
+}
+
+int main(void)
+{
+    check_cuts();
+    check_flashes();
+    check_bias();
+    for (uint32_t b_adapt = 0; b_adapt <= 2; b_adapt++) {
+        check_keyint(false, b_adapt);
+        check_keyint(true, b_adapt);
+    }
+    check_fixed();
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+        check_cheapest(seed, seed & 1 ? 2 : 0);
+    }
+    check_run();
+    check_failure();
+    check_windows();
+    return harness_verdict();
+}
