@@ -14,7 +14,7 @@
 struct gpume_analysis;
 
 struct gpume_analysis_params {
-    struct gpume_lookahead_params lookahead; /* distance_max, frames_max, weights and aq_strength
+    struct gpume_lookahead_params lookahead; /* distance_max, frames_max, weights and energies
                                                 are set from the options */
     struct gpume_encode_options options;
     gpume_decision_fn decide;

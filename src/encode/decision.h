@@ -19,8 +19,9 @@ enum gpume_frame_type {
     GPUME_FRAME_B,
 };
 
-/* A reference sample s is used as clip((s * scale + round) >> denominator) + offset, round being
- * half of 1 << denominator, or 0. scale == 1 << denominator and offset 0: none. */
+/* A reference sample s is used as clip(((s * scale + round) >> denominator) + offset), where round
+ * is half of 1 << denominator, or 0: H.264 8.4.2.3. scale == 1 << denominator and offset 0: none.
+ */
 struct gpume_weight {
     int32_t denominator, scale, offset; /* offset: in 8-bit samples */
 };

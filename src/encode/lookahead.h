@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Half-resolution frames of a stretch of a video, and what it costs to predict one of them from
- * others. libgpume finds the vectors (8x8 blocks, whole pixels by SAD, refined to quarter pixels by
- * SATD); intra costs and means of two matches are computed here. Costs are SATD of 8-bit samples,
- * with the penalties of costs.h. They are the same on every engine and with every number of
- * threads. One thread.
+ * Half-resolution frames (half.h) of a stretch of a video, and what it costs to predict one of them
+ * from others. libgpume finds the vectors of 8x8 blocks; intra costs and means of two matches are
+ * computed here. Costs are SATD of 8-bit samples with the penalties of costs.h. They are the same
+ * on every engine and with every number of threads. One thread.
  */
 #ifndef GPUME_ENCODE_LOOKAHEAD_H
 #define GPUME_ENCODE_LOOKAHEAD_H
@@ -18,7 +17,10 @@ struct gpume_lookahead_params {
     uint32_t distance_max;        /* between a frame and a reference: bframes + 1 */
     uint32_t frames_max;          /* kept at once; more than distance_max */
     bool weights;                 /* find weights for past references (fades) */
-    double aq_strength;           /* 0: no energies */
+    bool energies;                /* compute those that adaptive quantization needs */
+    /* Search all pairs that a frame may be part of as soon as it is put, as always with a GPU,
+     * rather than those that gpume_lookahead_cost is asked for. */
+    bool eager;
     enum gpume_backend backend;
     const char *device;
     uint32_t threads;
@@ -36,8 +38,9 @@ const char *gpume_lookahead_engine(const struct gpume_lookahead *lookahead);
 uint32_t gpume_lookahead_blocks_x(const struct gpume_lookahead *lookahead);
 uint32_t gpume_lookahead_blocks_y(const struct gpume_lookahead *lookahead);
 
-/* Adds the next frame: luma at full resolution. Its position counts from 0. Room must have been
- * made by gpume_lookahead_drop. */
+/* Adds the next frame: luma at full resolution. Positions count from 0. gpume_lookahead_drop must
+ * have left less than frames_max. Negative gpume_status: the engine has failed, or memory ran out;
+ * logged. */
 int gpume_lookahead_put(struct gpume_lookahead *lookahead, const struct gpume_plane *luma);
 
 /* Forgets all frames before this position. */
@@ -46,30 +49,31 @@ void gpume_lookahead_drop(struct gpume_lookahead *lookahead, uint64_t first);
 /* Of one frame, valid until the frame is dropped. */
 struct gpume_frame_facts {
     const uint16_t *intra_costs;
-    uint64_t intra_cost; /* their sum */
-    /* Variance of each 16x16 square of luma at full resolution times its pixels, of 8-bit samples.
-     */
-    const uint32_t *energies;
-    uint64_t luma_sum;    /* at half resolution, of 8-bit samples */
-    uint64_t luma_energy; /* sum of squared deviations from the mean */
+    uint64_t intra_cost;      /* their sum */
+    const uint32_t *energies; /* energy.h; NULL unless params.energies */
+    uint64_t luma_sum;        /* at half resolution, of 8-bit samples */
+    uint64_t luma_energy;     /* sum of squared deviations from the mean */
 };
 void gpume_lookahead_facts(
     const struct gpume_lookahead *lookahead, uint64_t frame, struct gpume_frame_facts *facts);
 
 /* Of one frame when it is predicted from given others. */
 struct gpume_frame_cost {
-    uint64_t cost;         /* sum over all blocks of the cheapest prediction */
-    uint64_t inner_cost;   /* the same without the blocks at the picture's edge */
-    uint32_t intra_blocks; /* that are cheapest from their own frame */
-    const uint16_t *costs; /* of each block, the cheapest prediction */
-    const uint8_t *kinds;  /* enum gpume_source_kind */
+    uint64_t cost; /* sum over all blocks of the cheapest prediction */
+    /* The same without the blocks at the picture's edge; with them, where it is up to 2 blocks wide
+     * or high. */
+    uint64_t inner_cost;
+    uint32_t intra_blocks;                    /* that are cheapest from their own frame */
+    const uint16_t *costs;                    /* of each block, the cheapest prediction */
+    const uint8_t *kinds;                     /* enum gpume_source_kind */
     const struct gpume_vector *past, *future; /* quarter pixels; NULL without such a reference */
-    struct gpume_weight weight;               /* of the past reference */
+    struct gpume_weight weight;               /* of the past reference, where it is the only one */
 };
 
 /* The cost of `frame` from its references `past` < frame < `future`; past == frame and future ==
- * frame mean that there is none. A frame with a future reference has no intra blocks. Results are
- * kept until the frame is dropped. Negative gpume_status: the engine has failed; logged. */
+ * frame mean that there is none. The distances are at most distance_max. A frame with a future
+ * reference has no intra blocks. Results stay until the frame is dropped. Negative gpume_status:
+ * the engine has failed, or memory ran out; logged. */
 int gpume_lookahead_cost(struct gpume_lookahead *lookahead, uint64_t frame, uint64_t past,
     uint64_t future, struct gpume_frame_cost *cost);
 

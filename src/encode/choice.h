@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The cheapest prediction of each block of a frame, when the matches are known. Any thread. */
+#ifndef GPUME_ENCODE_CHOICE_H
+#define GPUME_ENCODE_CHOICE_H
+
+#include "encode/half.h"
+#include "encode/lookahead.h"
+#include "encode/searches.h"
+
+/* A reference, and the matches of the target's blocks in it. */
+struct gpume_source {
+    const struct gpume_half *half;
+    const struct gpume_match *match; /* NULL: the frame has no such reference */
+};
+
+struct gpume_choice {
+    const struct gpume_half *target;
+    const uint16_t *intra_costs; /* not considered beside a future reference */
+    struct gpume_source past, future;
+    uint16_t *row; /* memory for the costs of a row of blocks */
+    uint16_t *costs;
+    uint8_t *kinds; /* both are filled in */
+};
+
+/* Among equal costs: past, future, self, both. Everything but the weight is filled in. */
+struct gpume_frame_cost gpume_choose(const struct gpume_choice *choice);
+
+#endif

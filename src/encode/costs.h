@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What it costs to predict the 8x8 blocks of a half plane: SATD and penalties, which stand for the
+ * bits of saying how a block is predicted. Costs fit 16 bits (satd.h). Any thread.
+ */
+#ifndef GPUME_ENCODE_COSTS_H
+#define GPUME_ENCODE_COSTS_H
+
+#include "encode/half.h"
+
+#include <stdint.h>
+
+#define GPUME_PENALTY_ANY 4u /* on every cost */
+#define GPUME_PENALTY_INTRA 5u
+#define GPUME_PENALTY_VECTOR 5u /* of a vector other than (0,0) */
+#define GPUME_PENALTY_BOTH 5u
+
+/* Of a row of blocks: the cheapest prediction from the row above and the column to the left of each
+ * block, by their mean, each of them alone, or the planar mode of ITU-T H.265 8.4.4.2.4. The
+ * neighbouring samples are the frame's own; the margin of the plane stands for those outside. */
+void gpume_intra_costs(const struct gpume_half *half, uint32_t block_y, uint16_t *costs);
+
+/* The cost of a match. */
+static inline uint16_t gpume_match_cost(uint32_t satd, struct gpume_vector vector)
+{
+    return (uint16_t)(satd + GPUME_PENALTY_ANY +
+                      ((vector.dx | vector.dy) != 0 ? GPUME_PENALTY_VECTOR : 0));
+}
+
+/* A reference and where the blocks of one row have their matches in it, in quarter pixels. */
+struct gpume_matches {
+    const struct gpume_half *reference;
+    const struct gpume_vector *vectors;
+};
+
+/* Of a row of blocks that are predicted by their matches, interpolated as
+ * GPUME_INTERPOLATION_BILINEAR is. */
+void gpume_match_costs(const struct gpume_half *half, uint32_t block_y,
+    const struct gpume_matches *matches, uint16_t *costs);
+
+/* The same for the mean (a + b + 1) >> 1 of two matches. */
+void gpume_mean_costs(const struct gpume_half *half, uint32_t block_y,
+    const struct gpume_matches *past, const struct gpume_matches *future, uint16_t *costs);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "encode/half.h"
+
+#include "base/grid.h"
+
+#include <string.h>
+
+static size_t stride_of(uint32_t blocks_x)
+{
+    return (size_t)blocks_x * GPUME_HALF_BLOCK + 2u * GPUME_HALF_MARGIN;
+}
+
+size_t gpume_half_bytes(uint32_t blocks_x, uint32_t blocks_y)
+{
+    return stride_of(blocks_x) * ((size_t)blocks_y * GPUME_HALF_BLOCK + 2u * GPUME_HALF_MARGIN);
+}
+
+struct gpume_half gpume_half_at(uint8_t *memory, uint32_t blocks_x, uint32_t blocks_y)
+{
+    const size_t stride = stride_of(blocks_x);
+    return (struct gpume_half){
+        .samples = memory + GPUME_HALF_MARGIN * stride + GPUME_HALF_MARGIN,
+        .stride = (ptrdiff_t)stride,
+        .width = blocks_x * GPUME_HALF_BLOCK,
+        .height = blocks_y * GPUME_HALF_BLOCK,
+    };
+}
+
+/* Rounds deeper samples to 8 bits; the largest ones would round to 256. */
+static void round_row(uint8_t *to, const uint16_t *from, uint32_t count, uint32_t bits)
+{
+    const uint32_t shift = bits - 8, half = 1u << (shift - 1);
+    for (uint32_t x = 0; x < count; x++) {
+        const uint32_t sample = (from[x] + half) >> shift;
+        to[x] = (uint8_t)(sample < 255 ? sample : 255);
+    }
+}
+
+void gpume_band_read(
+    uint8_t *band, const struct gpume_plane *luma, uint32_t blocks_x, uint32_t index)
+{
+    const uint32_t width = blocks_x * GPUME_SQUARE;
+    for (uint32_t y = 0; y < GPUME_SQUARE; y++) {
+        const uint64_t row = gpume_min_u64((uint64_t)index * GPUME_SQUARE + y, luma->height - 1);
+        const char *from = (const char *)luma->data + (ptrdiff_t)row * luma->stride;
+        uint8_t *to = band + (size_t)y * width;
+        if (luma->bits == 8) {
+            memcpy(to, from, luma->width);
+        } else {
+            round_row(to, (const uint16_t *)(const void *)from, luma->width, luma->bits);
+        }
+        memset(to + luma->width, to[luma->width - 1], width - luma->width);
+    }
+}
+
+void gpume_half_write(struct gpume_half *half, const uint8_t *band, uint32_t index)
+{
+    const size_t band_stride = 2 * (size_t)half->width;
+    for (uint32_t y = 0; y < GPUME_HALF_BLOCK; y++) {
+        const uint8_t *upper = band + 2 * y * band_stride, *lower = upper + band_stride;
+        uint8_t *to = half->samples + (ptrdiff_t)(index * GPUME_HALF_BLOCK + y) * half->stride;
+        for (uint32_t x = 0; x < half->width; x++) {
+            to[x] =
+                (uint8_t)((upper[2 * x] + upper[2 * x + 1] + lower[2 * x] + lower[2 * x + 1] + 2) >>
+                          2);
+        }
+    }
+}
+
+void gpume_half_extend(struct gpume_half *half)
+{
+    const size_t row_bytes = (size_t)half->stride;
+    for (uint32_t y = 0; y < half->height; y++) {
+        uint8_t *row = half->samples + (ptrdiff_t)y * half->stride;
+        memset(row - GPUME_HALF_MARGIN, row[0], GPUME_HALF_MARGIN);
+        memset(row + half->width, row[half->width - 1], GPUME_HALF_MARGIN);
+    }
+    uint8_t *first = half->samples - GPUME_HALF_MARGIN;
+    uint8_t *last = first + (ptrdiff_t)(half->height - 1) * half->stride;
+    for (uint32_t y = 1; y <= GPUME_HALF_MARGIN; y++) {
+        memcpy(first - (ptrdiff_t)y * half->stride, first, row_bytes);
+        memcpy(last + (ptrdiff_t)y * half->stride, last, row_bytes);
+    }
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "encode/searches.h"
+
+#include "base/log.h"
+#include "base/status.h"
+#include "encode/costs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct gpume_searches {
+    gpume *context;
+    struct gpume_info info;
+};
+
+static void describe_search(struct gpume_params *to, const struct gpume_searches_params *params)
+{
+    gpume_params_default(to);
+    to->width = params->width;
+    to->height = params->height;
+    to->block = GPUME_HALF_BLOCK;
+    to->window_x = to->window_y = GPUME_HALF_WINDOW;
+    to->metric = GPUME_METRIC_SATD;
+    to->subpel = 4;
+    to->subpel_search = GPUME_SUBPEL_REFINE;
+    to->interpolation = GPUME_INTERPOLATION_BILINEAR; /* as in costs.c */
+    to->direction = GPUME_DIRECTION_MANUAL;
+    to->ref_distance = params->frames - 1;
+    to->backend = params->backend;
+    to->device = params->device;
+    to->threads = params->threads;
+    to->cache_dir = params->cache_dir;
+    to->log = params->log;
+    to->log_opaque = params->log_opaque;
+}
+
+int gpume_searches_open(
+    struct gpume_searches **searches, const struct gpume_searches_params *params)
+{
+    const struct gpume_log log = {params->log, params->log_opaque};
+    struct gpume_params search;
+    struct gpume_searches *s = calloc(1, sizeof(*s));
+    if (!s) {
+        return gpume_log_nomem(&log, "the searches of the lookahead");
+    }
+    describe_search(&search, params);
+    const int status = gpume_open(&s->context, &search);
+    if (status != GPUME_OK) {
+        free(s);
+        return status;
+    }
+    gpume_get_info(s->context, &s->info);
+    *searches = s;
+    return GPUME_OK;
+}
+
+const char *gpume_searches_engine(const struct gpume_searches *searches)
+{
+    return searches->info.device;
+}
+
+bool gpume_searches_on_gpu(const struct gpume_searches *searches)
+{
+    return strcmp(searches->info.backend, "vulkan") == 0;
+}
+
+/* Receives one field into the match that its request named. */
+static int receive(struct gpume_searches *searches)
+{
+    const struct gpume_field *field = NULL;
+    GPUME_CHECK(gpume_receive(searches->context, &field, 0));
+    struct gpume_match *match = (struct gpume_match *)(uintptr_t)field->tag;
+    const size_t blocks = (size_t)field->blocks_x * field->blocks_y;
+    memcpy(match->vectors, field->vectors, blocks * sizeof(*match->vectors));
+    for (size_t i = 0; i < blocks; i++) {
+        match->costs[i] = gpume_match_cost(field->costs[i], field->vectors[i]);
+    }
+    match->ready = true;
+    gpume_field_release(&field);
+    return GPUME_OK;
+}
+
+int gpume_searches_send(struct gpume_searches *searches, const struct gpume_half *half)
+{
+    const struct gpume_plane plane = {.data = half->samples,
+        .stride = half->stride,
+        .width = half->width,
+        .height = half->height,
+        .bits = 8};
+    int status;
+    while ((status = gpume_send_plane(searches->context, &plane, 0)) == GPUME_AGAIN) {
+        GPUME_CHECK(receive(searches));
+    }
+    return status;
+}
+
+int gpume_searches_request(
+    struct gpume_searches *searches, uint64_t target, uint64_t reference, struct gpume_match *match)
+{
+    const struct gpume_task task = {.size = sizeof(task),
+        .target = target,
+        .reference = reference,
+        .tag = (uint64_t)(uintptr_t)match};
+    int status;
+    while ((status = gpume_search(searches->context, &task)) == GPUME_AGAIN) {
+        GPUME_CHECK(receive(searches));
+    }
+    match->requested = status == GPUME_OK;
+    return status;
+}
+
+int gpume_searches_wait(struct gpume_searches *searches, const struct gpume_match *match)
+{
+    while (!match->ready) {
+        GPUME_CHECK(receive(searches));
+    }
+    return GPUME_OK;
+}
+
+void gpume_searches_close(struct gpume_searches **searches)
+{
+    if (*searches) {
+        (void)gpume_close(&(*searches)->context);
+        free(*searches);
+        *searches = NULL;
+    }
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "encode/weights.h"
+
+#include "encode/costs.h"
+
+#define SCALE_MAX 127 /* H.264 7.4.3.2 */
+#define OFFSET_MIN (-128)
+#define OFFSET_MAX 127
+#define DENOMINATOR_MAX 7
+#define PAYS_PERCENT 2u
+
+struct gpume_luma_stats gpume_luma_stats(const struct gpume_half *half)
+{
+    const uint64_t samples = (uint64_t)half->width * half->height;
+    uint64_t sum = 0, squares = 0;
+    for (uint32_t y = 0; y < half->height; y++) {
+        const uint8_t *row = half->samples + (ptrdiff_t)y * half->stride;
+        uint32_t row_sum = 0;
+        uint64_t row_squares = 0;
+        for (uint32_t x = 0; x < half->width; x++) {
+            row_sum += row[x];
+            row_squares += (uint32_t)row[x] * row[x];
+        }
+        sum += row_sum;
+        squares += row_squares;
+    }
+    /* sum^2 / samples, in parts that do not overflow */
+    const uint64_t mean = sum / samples, rest = sum % samples;
+    return (struct gpume_luma_stats){
+        .sum = sum, .energy = squares - (sum * mean + rest * mean + rest * rest / samples)};
+}
+
+bool gpume_weight_is_none(const struct gpume_weight *weight)
+{
+    return weight->scale == 1 << weight->denominator && weight->offset == 0;
+}
+
+/* floor(sqrt(value)), by bits */
+static uint64_t root(uint64_t value)
+{
+    uint64_t result = 0;
+    for (uint64_t bit = UINT64_C(1) << 31; bit > 0; bit >>= 1) {
+        if ((result + bit) * (result + bit) <= value) {
+            result += bit;
+        }
+    }
+    return result;
+}
+
+static int64_t divide_rounded(int64_t value, int64_t by)
+{
+    return value >= 0 ? (value + by / 2) / by : -((-value + by / 2) / by);
+}
+
+/* 128 sqrt(target / reference), rounded to nearest; SCALE_MAX << DENOMINATOR_MAX at most. */
+static uint32_t scale_of(uint64_t target, uint64_t reference)
+{
+    const uint64_t limit = (uint64_t)SCALE_MAX << DENOMINATOR_MAX;
+    if (reference == 0 || target / reference > (uint64_t)SCALE_MAX * SCALE_MAX) {
+        return reference == 0 ? 1u << DENOMINATOR_MAX : (uint32_t)limit;
+    }
+    /* 2^16 * ratio in integers: energies are below 2^48 for every picture that is accepted. The
+     * root of 4 * 128^2 * ratio is twice the scale. */
+    const uint64_t twice = root((target << 16) / reference);
+    const uint64_t scale = (twice + 1) / 2;
+    return (uint32_t)(scale < limit ? scale : limit);
+}
+
+struct gpume_weight gpume_weight_guess(const struct gpume_luma_stats *target,
+    const struct gpume_luma_stats *reference, uint64_t samples)
+{
+    struct gpume_weight weight = {.denominator = DENOMINATOR_MAX,
+        .scale = (int32_t)scale_of(target->energy, reference->energy)};
+    while (weight.denominator > 0 && weight.scale > SCALE_MAX) {
+        weight.denominator--;
+        weight.scale >>= 1;
+    }
+    while (weight.denominator > 0 && weight.scale % 2 == 0) {
+        weight.denominator--;
+        weight.scale >>= 1;
+    }
+    const int64_t unit = (int64_t)1 << weight.denominator;
+    const int64_t excess = (int64_t)target->sum * unit - (int64_t)reference->sum * weight.scale;
+    const int64_t offset = divide_rounded(excess, (int64_t)samples * unit);
+    weight.offset = (int32_t)(offset < OFFSET_MIN   ? OFFSET_MIN
+                              : offset > OFFSET_MAX ? OFFSET_MAX
+                                                    : offset);
+    return weight;
+}
+
+static uint8_t weighted_sample(const struct gpume_weight *weight, uint32_t sample)
+{
+    const int32_t half = weight->denominator > 0 ? 1 << (weight->denominator - 1) : 0;
+    const int32_t value =
+        (((int32_t)sample * weight->scale + half) >> weight->denominator) + weight->offset;
+    return (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
+}
+
+void gpume_weight_apply(
+    const struct gpume_weight *weight, const struct gpume_half *from, struct gpume_half *to)
+{
+    uint8_t table[256];
+    for (uint32_t i = 0; i < 256; i++) {
+        table[i] = weighted_sample(weight, i);
+    }
+    for (uint32_t y = 0; y < from->height; y++) {
+        const uint8_t *row = from->samples + (ptrdiff_t)y * from->stride;
+        uint8_t *out = to->samples + (ptrdiff_t)y * to->stride;
+        for (uint32_t x = 0; x < from->width; x++) {
+            out[x] = table[row[x]];
+        }
+    }
+    gpume_half_extend(to);
+}
+
+static uint64_t sum_of_smaller(const uint16_t *a, const uint16_t *b, uint32_t count)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        sum += a[i] < b[i] ? a[i] : b[i];
+    }
+    return sum;
+}
+
+bool gpume_weight_pays(const struct gpume_half *target, const struct gpume_plain_costs *plain,
+    const struct gpume_half *weighted, uint16_t *row)
+{
+    const uint32_t blocks_x = target->width / GPUME_HALF_BLOCK;
+    uint64_t before = 0, after = 0;
+    for (uint32_t y = 0; y < target->height / GPUME_HALF_BLOCK; y++) {
+        const size_t first = (size_t)y * blocks_x;
+        const struct gpume_matches matches = {weighted, plain->vectors + first};
+        gpume_match_costs(target, y, &matches, row);
+        after += sum_of_smaller(plain->intra + first, row, blocks_x);
+        before += sum_of_smaller(plain->intra + first, plain->matches + first, blocks_x);
+    }
+    return after * 100 <= before * (100 - PAYS_PERCENT);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Weights of a reference for fades: a scale and an offset that give its samples the mean and the
+ * variance of the target's (H.264 8.4.2.3, explicit weighted prediction). Any thread.
+ */
+#ifndef GPUME_ENCODE_WEIGHTS_H
+#define GPUME_ENCODE_WEIGHTS_H
+
+#include "encode/decision.h"
+#include "encode/half.h"
+
+/* Of the samples of a half plane. */
+struct gpume_luma_stats {
+    uint64_t sum;
+    uint64_t energy; /* sum of squared deviations from the mean, rounded up */
+};
+
+struct gpume_luma_stats gpume_luma_stats(const struct gpume_half *half);
+
+/* The same as no weight at all. */
+#define GPUME_WEIGHT_NONE ((struct gpume_weight){.denominator = 0, .scale = 1, .offset = 0})
+
+bool gpume_weight_is_none(const struct gpume_weight *weight);
+
+/* The weight that gives the reference the target's mean and variance, as near as a scale of 7 bits
+ * and a whole offset come, in lowest terms. `samples`: in a plane. */
+struct gpume_weight gpume_weight_guess(const struct gpume_luma_stats *target,
+    const struct gpume_luma_stats *reference, uint64_t samples);
+
+/* Writes the weighted samples to a plane of the same size, and its margin. */
+void gpume_weight_apply(
+    const struct gpume_weight *weight, const struct gpume_half *from, struct gpume_half *to);
+
+/* What prediction from the plain reference costs: of all blocks. */
+struct gpume_plain_costs {
+    const uint16_t *intra, *matches;
+    const struct gpume_vector *vectors; /* of the matches */
+};
+
+/* Whether the weighted reference predicts the target clearly better than the plain one at the same
+ * vectors: by 2 percent or more of the sum of all blocks' costs, each at most its intra cost. That
+ * is a cautious test, because the vectors are the best ones for the plain reference. `row`: memory
+ * for the costs of a row of blocks. */
+bool gpume_weight_pays(const struct gpume_half *target, const struct gpume_plain_costs *plain,
+    const struct gpume_half *weighted, uint16_t *row);
+
+#endif

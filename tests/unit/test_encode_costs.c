@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Half planes, energies and costs of blocks against the plain versions of support/plain_costs.h. */
+#include "encode/costs.h"
+#include "encode/energy.h"
+#include "encode/half.h"
+#include "encode/satd.h"
+#include "harness.h"
+#include "plain_costs.h"
+#include "synth.h"
+
+#include <stdlib.h>
+
+static uint64_t seed = 20261122;
+
+struct picture {
+    struct gpume_plane luma;
+    uint32_t blocks_x, blocks_y;
+    uint8_t *memory, *band;
+    struct gpume_half half;
+    uint32_t *energies;
+    struct plain plain;
+};
+
+static struct picture picture_of(
+    uint32_t width, uint32_t height, uint32_t bits, enum synth_content content, uint32_t index)
+{
+    struct picture p = {.luma = synth_plane(width, height, bits),
+        .blocks_x = (width + 15) / 16,
+        .blocks_y = (height + 15) / 16};
+    synth_fill(&p.luma, content, index, 4);
+    p.memory = calloc(1, gpume_half_bytes(p.blocks_x, p.blocks_y));
+    p.band = malloc((size_t)p.blocks_x * 256);
+    p.energies = calloc((size_t)p.blocks_x * p.blocks_y, sizeof(*p.energies));
+    p.half = gpume_half_at(p.memory, p.blocks_x, p.blocks_y);
+    for (uint32_t y = 0; y < p.blocks_y; y++) {
+        gpume_band_read(p.band, &p.luma, p.blocks_x, y);
+        gpume_half_write(&p.half, p.band, y);
+        gpume_energies(p.band, p.blocks_x, p.energies + (size_t)y * p.blocks_x);
+    }
+    gpume_half_extend(&p.half);
+    p.plain = plain_half(&p.luma);
+    return p;
+}
+
+static void picture_free(struct picture *p)
+{
+    free(p->luma.data);
+    free(p->memory);
+    free(p->band);
+    free(p->energies);
+    free(p->plain.samples);
+}
+
+static void check_half(const struct picture *p)
+{
+    const int64_t margin = GPUME_HALF_MARGIN;
+    REQUIRE_EQUAL(p->half.width, p->plain.width);
+    REQUIRE_EQUAL(p->half.height, p->plain.height);
+    for (int64_t y = -margin; y < p->half.height + margin; y++) {
+        for (int64_t x = -margin; x < p->half.width + margin; x++) {
+            REQUIRE_EQUAL(p->half.samples[y * p->half.stride + x], plain_at(&p->plain, x, y));
+        }
+    }
+}
+
+static void check_facts(const struct picture *p)
+{
+    uint16_t costs[8];
+    REQUIRE(p->blocks_x <= 8);
+    for (uint32_t y = 0; y < p->blocks_y; y++) {
+        gpume_intra_costs(&p->half, y, costs);
+        for (uint32_t x = 0; x < p->blocks_x; x++) {
+            REQUIRE_EQUAL(costs[x], plain_intra_cost(&p->plain, x, y));
+            REQUIRE_EQUAL(p->energies[y * p->blocks_x + x], plain_energy(&p->luma, x, y));
+        }
+    }
+}
+
+static void test_pictures(void)
+{
+    static const uint32_t sizes[][2] = {{1, 1}, {16, 16}, {17, 33}, {47, 40}, {99, 31}, {128, 50}};
+    static const uint32_t depths[] = {8, 9, 10, 16};
+    static const enum synth_content contents[] = {
+        SYNTH_NOISE, SYNTH_EXTREME, SYNTH_SLOPE, SYNTH_PAN, SYNTH_CHECKERS};
+    for (uint32_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        for (uint32_t j = 0; j < sizeof(contents) / sizeof(contents[0]); j++) {
+            struct picture p =
+                picture_of(sizes[i][0], sizes[i][1], depths[(i + j) % 4], contents[j], 1);
+            check_half(&p);
+            check_facts(&p);
+            picture_free(&p);
+        }
+    }
+}
+
+static int32_t random_below(int32_t end)
+{
+    return (int32_t)(harness_random(&seed) % (uint32_t)end);
+}
+
+/* kind 0: noise; 1: 0 or 255; 2: all opposite; 3: nearly equal */
+static void test_satd(void)
+{
+    uint8_t a[8 * 11], b[8 * 19];
+    for (int32_t run = 0; run < 400; run++) {
+        int32_t differences[64];
+        for (int32_t i = 0; i < 64; i++) {
+            uint8_t *at = &a[i / 8 * 11 + i % 8], *bt = &b[i / 8 * 19 + i % 8];
+            const int32_t sample = random_below(256);
+            *at = (uint8_t)(run % 4 == 1 ? sample / 128 * 255 : run % 4 == 2 ? 255 : sample);
+            *bt = (uint8_t)(run % 4 == 0   ? random_below(256)
+                            : run % 4 == 1 ? random_below(2) * 255
+                            : run % 4 == 2 ? 0
+                                           : sample ^ random_below(4));
+            differences[i] = *at - *bt;
+        }
+        REQUIRE_EQUAL(gpume_satd(a, 11, b, 19), plain_satd(differences));
+    }
+}
+
+/* The sum of all coefficients is largest where all are equal: a bent function of 6 bits. */
+static void test_satd_largest(void)
+{
+    uint8_t a[64], b[64];
+    for (uint32_t i = 0; i < 64; i++) {
+        const uint32_t ones = (i & 1 & i >> 1) ^ (i >> 2 & 1 & i >> 3) ^ (i >> 4 & 1 & i >> 5);
+        a[i] = ones != 0 ? 255 : 0;
+        b[i] = ones != 0 ? 0 : 255;
+    }
+    REQUIRE_EQUAL(gpume_satd(a, 8, b, 8), 32640);
+}
+
+static struct gpume_vector random_vector(void)
+{
+    const int32_t end = 4 * (int32_t)GPUME_HALF_WINDOW;
+    return (struct gpume_vector){
+        (int16_t)(random_below(2 * end + 1) - end), (int16_t)(random_below(2 * end + 1) - end)};
+}
+
+static void test_matches(void)
+{
+    static const enum synth_content contents[] = {SYNTH_NOISE, SYNTH_EXTREME, SYNTH_PAN};
+    for (uint32_t run = 0; run < 60; run++) {
+        struct picture p[3];
+        struct gpume_vector vectors[2][8] = {0};
+        uint16_t costs[8];
+        for (uint32_t i = 0; i < 3; i++) {
+            p[i] = picture_of(16 * (run % 5) + 9, 20, 8, contents[run % 3], i);
+        }
+        for (uint32_t i = 1; i < 16; i++) { /* the first is (0,0) */
+            vectors[i / 8][i % 8] = random_vector();
+        }
+        for (uint32_t y = 0; y < p[0].blocks_y; y++) {
+            const struct gpume_matches past = {&p[1].half, vectors[0]},
+                                       future = {&p[2].half, vectors[1]};
+            gpume_mean_costs(&p[0].half, y, &past, &future, costs);
+            for (uint32_t x = 0; x < p[0].blocks_x; x++) {
+                const struct plain_match a = {&p[1].plain, vectors[0][x]},
+                                         b = {&p[2].plain, vectors[1][x]};
+                REQUIRE_EQUAL(costs[x], plain_match_cost(&p[0].plain, x, y, &a, &b));
+            }
+            gpume_match_costs(&p[0].half, y, &past, costs);
+            for (uint32_t x = 0; x < p[0].blocks_x; x++) {
+                const struct plain_match a = {&p[1].plain, vectors[0][x]};
+                REQUIRE_EQUAL(costs[x], plain_match_cost(&p[0].plain, x, y, &a, NULL));
+            }
+        }
+        for (uint32_t i = 0; i < 3; i++) {
+            picture_free(&p[i]);
+        }
+    }
+}
+
+int main(void)
+{
+    test_satd();
+    test_satd_largest();
+    test_pictures();
+    test_matches();
+    return harness_verdict();
+}

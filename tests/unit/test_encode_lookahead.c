@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The lookahead against plain versions: the vectors are libgpume's for the same half planes, the
+ * costs are those of support/plain_costs.h at these vectors, and sums and kinds follow from them.
+ * For all references of all frames, while frames come and go; searched on request or early; and in
+ * fades, where the past reference is weighted.
+ */
+#include "encode/lookahead.h"
+#include "encode/weights.h"
+#include "harness.h"
+#include "plain_costs.h"
+#include "synth.h"
+#include "vulkan_probe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define DISTANCE 3u
+#define KEPT 6u
+#define CLIP 10u
+#define BLOCKS_MAX 30u
+
+static enum gpume_backend backend;
+
+struct clip {
+    struct gpume_plane frames[CLIP];
+    struct plain halves[CLIP];
+};
+
+static struct clip clip_of(
+    uint32_t width, uint32_t height, uint32_t bits, enum synth_content content)
+{
+    struct clip clip;
+    for (uint32_t i = 0; i < CLIP; i++) {
+        clip.frames[i] = synth_plane(width, height, bits);
+        synth_fill(&clip.frames[i], content, i, 11);
+        clip.halves[i] = plain_half(&clip.frames[i]);
+    }
+    return clip;
+}
+
+static void clip_free(struct clip *clip)
+{
+    for (uint32_t i = 0; i < CLIP; i++) {
+        free(clip->frames[i].data);
+        free(clip->halves[i].samples);
+    }
+}
+
+static struct gpume_lookahead_params params_of(const struct clip *clip)
+{
+    return (struct gpume_lookahead_params){.width = clip->frames[0].width,
+        .height = clip->frames[0].height,
+        .bits = clip->frames[0].bits,
+        .distance_max = DISTANCE,
+        .frames_max = KEPT,
+        .energies = true,
+        .backend = backend,
+        .threads = 1};
+}
+
+/* --- what is expected */
+
+static void search_plain(
+    const struct plain *target, const struct plain *reference, struct gpume_vector *vectors)
+{
+    const struct gpume_field *field = NULL;
+    const struct plain *frames[] = {reference, target};
+    struct gpume_params params;
+    gpume *ctx = NULL;
+    gpume_params_default(&params);
+    params.width = (uint32_t)target->width;
+    params.height = (uint32_t)target->height;
+    params.block = 8;
+    params.window_x = params.window_y = 16;
+    params.metric = GPUME_METRIC_SATD;
+    params.subpel = 4;
+    params.interpolation = GPUME_INTERPOLATION_BILINEAR;
+    params.backend = GPUME_BACKEND_CPU;
+    params.threads = 1;
+    REQUIRE_EQUAL(gpume_open(&ctx, &params), GPUME_OK);
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct gpume_plane plane = {.data = frames[i]->samples,
+            .stride = (ptrdiff_t)params.width,
+            .width = params.width,
+            .height = params.height,
+            .bits = 8};
+        REQUIRE_EQUAL(gpume_send_plane(ctx, &plane, 0), GPUME_OK);
+    }
+    REQUIRE_EQUAL(gpume_receive(ctx, &field, 0), GPUME_OK);
+    memcpy(vectors, field->vectors, field->blocks_x * field->blocks_y * sizeof(*vectors));
+    gpume_field_release(&field);
+    REQUIRE_EQUAL(gpume_close(&ctx), GPUME_OK);
+}
+
+struct expected {
+    uint64_t cost, inner_cost;
+    uint32_t intra_blocks;
+    uint16_t costs[BLOCKS_MAX];
+    uint8_t kinds[BLOCKS_MAX];
+};
+
+/* past, future: NULL without */
+static struct expected expect(const struct plain *target, const struct plain *past,
+    const struct gpume_vector *past_vectors, const struct plain *future,
+    const struct gpume_vector *future_vectors)
+{
+    struct expected e = {0};
+    const int64_t columns = target->width / 8, rows = target->height / 8;
+    for (int64_t i = 0; i < columns * rows; i++) {
+        const int64_t x = i % columns, y = i / columns;
+        uint32_t of[4] = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX}; /* by kind */
+        const struct plain_match a = {past, past ? past_vectors[i] : (struct gpume_vector){0}};
+        const struct plain_match b = {
+            future, future ? future_vectors[i] : (struct gpume_vector){0}};
+        if (past) {
+            of[GPUME_FROM_PAST] = plain_match_cost(target, x, y, &a, NULL);
+        }
+        if (future) {
+            of[GPUME_FROM_FUTURE] = plain_match_cost(target, x, y, &b, NULL);
+        } else {
+            of[GPUME_FROM_SELF] = plain_intra_cost(target, x, y);
+        }
+        if (past && future) {
+            of[GPUME_FROM_BOTH] = plain_match_cost(target, x, y, &a, &b);
+        }
+        static const uint8_t order[] = {
+            GPUME_FROM_PAST, GPUME_FROM_FUTURE, GPUME_FROM_SELF, GPUME_FROM_BOTH};
+        e.kinds[i] = order[0];
+        for (uint32_t j = 1; j < 4; j++) {
+            e.kinds[i] = of[order[j]] < of[e.kinds[i]] ? order[j] : e.kinds[i];
+        }
+        e.costs[i] = (uint16_t)of[e.kinds[i]];
+        e.cost += e.costs[i];
+        e.intra_blocks += e.kinds[i] == GPUME_FROM_SELF;
+        const bool edge = x == 0 || y == 0 || x == columns - 1 || y == rows - 1;
+        e.inner_cost += columns <= 2 || rows <= 2 || !edge ? e.costs[i] : 0;
+    }
+    return e;
+}
+
+static void compare(
+    const struct gpume_frame_cost *cost, const struct expected *e, const struct plain *target)
+{
+    const size_t blocks = (size_t)(target->width * target->height / 64);
+    REQUIRE_EQUAL(cost->cost, e->cost);
+    REQUIRE_EQUAL(cost->inner_cost, e->inner_cost);
+    REQUIRE_EQUAL(cost->intra_blocks, e->intra_blocks);
+    REQUIRE(memcmp(cost->costs, e->costs, blocks * sizeof(*cost->costs)) == 0);
+    REQUIRE(memcmp(cost->kinds, e->kinds, blocks) == 0);
+}
+
+/* --- all references of all frames */
+
+static const struct plain *half_of(const struct clip *clip, uint64_t position, uint64_t frame)
+{
+    return position == frame ? NULL : &clip->halves[position];
+}
+
+static void check_vectors(
+    const struct clip *clip, uint64_t frame, uint64_t reference, const struct gpume_vector *vectors)
+{
+    struct gpume_vector expected[BLOCKS_MAX];
+    const struct plain *target = &clip->halves[frame];
+    REQUIRE_EQUAL(vectors == NULL, reference == frame);
+    if (vectors) {
+        const size_t blocks = (size_t)(target->width * target->height / 64);
+        search_plain(target, &clip->halves[reference], expected);
+        REQUIRE(memcmp(vectors, expected, blocks * sizeof(*vectors)) == 0);
+    }
+}
+
+static void check_cost(struct gpume_lookahead *lookahead, const struct clip *clip, uint64_t frame,
+    uint64_t past, uint64_t future)
+{
+    struct gpume_frame_cost cost, again;
+    REQUIRE_EQUAL(gpume_lookahead_cost(lookahead, frame, past, future, &cost), GPUME_OK);
+    check_vectors(clip, frame, past, cost.past);
+    check_vectors(clip, frame, future, cost.future);
+    const struct expected e = expect(&clip->halves[frame], half_of(clip, past, frame), cost.past,
+        half_of(clip, future, frame), cost.future);
+    compare(&cost, &e, &clip->halves[frame]);
+    REQUIRE(gpume_weight_is_none(&cost.weight));
+    REQUIRE_EQUAL(gpume_lookahead_cost(lookahead, frame, past, future, &again), GPUME_OK);
+    REQUIRE(again.costs == cost.costs && again.cost == cost.cost);
+}
+
+static void check_facts(struct gpume_lookahead *lookahead, const struct clip *clip, uint64_t frame)
+{
+    struct gpume_frame_facts facts;
+    const struct plain *half = &clip->halves[frame];
+    int64_t sum = 0, intra = 0;
+    gpume_lookahead_facts(lookahead, frame, &facts);
+    for (int64_t i = 0; i < half->width * half->height; i++) {
+        sum += half->samples[i];
+    }
+    REQUIRE_EQUAL(facts.luma_sum, sum);
+    for (int64_t i = 0; i < half->width * half->height / 64; i++) {
+        const int64_t x = i % (half->width / 8), y = i / (half->width / 8);
+        REQUIRE_EQUAL(facts.intra_costs[i], plain_intra_cost(half, x, y));
+        REQUIRE_EQUAL(facts.energies[i], plain_energy(&clip->frames[frame], x, y));
+        intra += facts.intra_costs[i];
+    }
+    REQUIRE_EQUAL(facts.intra_cost, intra);
+}
+
+/* Every choice of references for a frame among those from `first` up to `end`. */
+static void check_frame(struct gpume_lookahead *lookahead, const struct clip *clip, uint64_t frame,
+    uint64_t first, uint64_t end)
+{
+    check_facts(lookahead, clip, frame);
+    for (uint64_t past = first; past <= frame; past++) {
+        for (uint64_t future = frame; future < end; future++) {
+            if (frame - past <= DISTANCE && future - frame <= DISTANCE) {
+                check_cost(lookahead, clip, frame, past, future);
+            }
+        }
+    }
+}
+
+static void check_clip(const struct clip *clip, bool eager, uint64_t step)
+{
+    struct gpume_lookahead_params params = params_of(clip);
+    struct gpume_lookahead *lookahead = NULL;
+    uint64_t first = 0;
+    params.eager = eager;
+    REQUIRE_EQUAL(gpume_lookahead_open(&lookahead, &params), GPUME_OK);
+    REQUIRE_EQUAL(gpume_lookahead_blocks_x(lookahead), clip->halves[0].width / 8);
+    REQUIRE_EQUAL(gpume_lookahead_blocks_y(lookahead), clip->halves[0].height / 8);
+    REQUIRE(gpume_lookahead_engine(lookahead)[0] != '\0');
+    for (uint64_t end = 1; end <= CLIP; end++) {
+        REQUIRE_EQUAL(gpume_lookahead_put(lookahead, &clip->frames[end - 1]), GPUME_OK);
+        if (end - first == KEPT || end == CLIP) {
+            for (uint64_t frame = first; frame < end; frame++) {
+                check_frame(lookahead, clip, frame, first, end);
+            }
+            first += step;
+            gpume_lookahead_drop(lookahead, first);
+        }
+    }
+    gpume_lookahead_close(&lookahead);
+    REQUIRE(lookahead == NULL);
+}
+
+static void test_clips(void)
+{
+    static const struct {
+        uint32_t width, height, bits;
+        enum synth_content content;
+        bool eager;
+        uint64_t step;
+    } cases[] = {{83, 70, 8, SYNTH_PAN, false, 1}, {83, 70, 8, SYNTH_PAN, true, 4},
+        {40, 33, 10, SYNTH_NOISE, false, 3}, {24, 90, 16, SYNTH_NOISE, true, 2},
+        {96, 50, 8, SYNTH_EXTREME, false, 5}, {3, 2, 8, SYNTH_NOISE, true, 5}};
+    for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct clip clip =
+            clip_of(cases[i].width, cases[i].height, cases[i].bits, cases[i].content);
+        check_clip(&clip, cases[i].eager, cases[i].step);
+        clip_free(&clip);
+    }
+}
+
+/* Searches that nobody asks for are under way when their frames are dropped. */
+static void test_unused(void)
+{
+    struct clip clip = clip_of(83, 70, 8, SYNTH_PAN);
+    struct gpume_lookahead_params params = params_of(&clip);
+    struct gpume_lookahead *lookahead = NULL;
+    params.eager = true;
+    REQUIRE_EQUAL(gpume_lookahead_open(&lookahead, &params), GPUME_OK);
+    for (uint64_t i = 0; i < CLIP; i++) {
+        gpume_lookahead_drop(lookahead, i >= 2 ? i - 2 : 0);
+        REQUIRE_EQUAL(gpume_lookahead_put(lookahead, &clip.frames[i]), GPUME_OK);
+    }
+    check_cost(lookahead, &clip, CLIP - 2, CLIP - 3, CLIP - 1);
+    gpume_lookahead_close(&lookahead);
+    clip_free(&clip);
+}
+
+/* --- fades */
+
+#define LEVEL(index) (32 - 2 * (int32_t)(index)) /* brightness in 1/32 */
+
+/* A smooth texture that moves 2 pixels to the left in each frame. */
+static int32_t texture(int32_t x, int32_t y)
+{
+    return 60 + abs((x * x / 23 + y * x / 17 + 5 * y) % 128 - 64) * 3;
+}
+
+static struct clip fade(void)
+{
+    struct clip clip = clip_of(83, 70, 8, SYNTH_FLAT);
+    for (int32_t i = 0; i < (int32_t)CLIP; i++) {
+        for (int32_t y = 0; y < 70; y++) {
+            for (int32_t x = 0; x < 83; x++) {
+                const int32_t sample = texture(x + 2 * i, y) * LEVEL(i) / 32;
+                synth_put(&clip.frames[i], (uint32_t)x, (uint32_t)y, (uint32_t)sample);
+            }
+        }
+        free(clip.halves[i].samples);
+        clip.halves[i] = plain_half(&clip.frames[i]);
+    }
+    return clip;
+}
+
+static struct plain weigh(const struct gpume_weight *weight, const struct plain *from)
+{
+    struct plain plain = *from;
+    const size_t samples = (size_t)(from->width * from->height);
+    plain.samples = malloc(samples);
+    for (size_t i = 0; i < samples; i++) {
+        const int32_t round = weight->denominator > 0 ? 1 << (weight->denominator - 1) : 0;
+        const int32_t value =
+            ((from->samples[i] * weight->scale + round) >> weight->denominator) + weight->offset;
+        plain.samples[i] = (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
+    }
+    return plain;
+}
+
+static void check_weighted(struct gpume_lookahead *lookahead, struct gpume_lookahead *unweighted,
+    const struct clip *clip, uint64_t frame, uint64_t past)
+{
+    struct gpume_frame_cost cost, without;
+    struct gpume_vector vectors[BLOCKS_MAX];
+    const struct plain *target = &clip->halves[frame];
+    REQUIRE_EQUAL(gpume_lookahead_cost(lookahead, frame, past, frame, &cost), GPUME_OK);
+    REQUIRE_EQUAL(gpume_lookahead_cost(unweighted, frame, past, frame, &without), GPUME_OK);
+    REQUIRE(!gpume_weight_is_none(&cost.weight));
+    REQUIRE(gpume_weight_is_none(&without.weight));
+    const double scale = (double)cost.weight.scale / (double)(1 << cost.weight.denominator);
+    const double change = (double)LEVEL(frame) / LEVEL(past);
+    REQUIRE(scale > change - 0.05 && scale < change + 0.05);
+    REQUIRE(cost.cost * 3 < without.cost * 2);
+    struct plain weighted = weigh(&cost.weight, &clip->halves[past]);
+    search_plain(target, &weighted, vectors);
+    const struct expected e = expect(target, &weighted, vectors, NULL, NULL);
+    compare(&cost, &e, target);
+    REQUIRE(memcmp(cost.past, vectors, (size_t)(target->width * target->height / 64) * 4) == 0);
+    free(weighted.samples);
+}
+
+static void test_fade(bool eager)
+{
+    struct clip clip = fade();
+    struct gpume_lookahead_params params = params_of(&clip);
+    struct gpume_lookahead *lookahead = NULL, *unweighted = NULL;
+    REQUIRE_EQUAL(gpume_lookahead_open(&unweighted, &params), GPUME_OK);
+    params.weights = true;
+    params.eager = eager;
+    REQUIRE_EQUAL(gpume_lookahead_open(&lookahead, &params), GPUME_OK);
+    for (uint64_t i = 0; i < KEPT; i++) {
+        REQUIRE_EQUAL(gpume_lookahead_put(lookahead, &clip.frames[i]), GPUME_OK);
+        REQUIRE_EQUAL(gpume_lookahead_put(unweighted, &clip.frames[i]), GPUME_OK);
+    }
+    for (uint64_t frame = 1; frame < KEPT - 1; frame++) {
+        for (uint64_t past = frame > DISTANCE ? frame - DISTANCE : 0; past < frame; past++) {
+            check_weighted(lookahead, unweighted, &clip, frame, past);
+            check_cost(lookahead, &clip, frame, past, frame + 1); /* no weight beside a future */
+        }
+    }
+    gpume_lookahead_close(&lookahead);
+    gpume_lookahead_close(&unweighted);
+    clip_free(&clip);
+}
+
+int main(int argc, char **argv)
+{
+    const bool vulkan = argc > 1 && strcmp(argv[1], "vulkan") == 0;
+    backend = vulkan ? GPUME_BACKEND_VULKAN : GPUME_BACKEND_CPU;
+    if (vulkan) {
+        vulkan_probe_or_skip(false);
+    }
+    test_clips();
+    test_unused();
+    test_fade(false);
+    test_fade(true);
+    return harness_verdict();
+}
