@@ -20,7 +20,7 @@ static void describe_search(struct gpume_params *to, const struct gpume_searches
     to->height = params->height;
     to->block = GPUME_HALF_BLOCK;
     to->window_x = to->window_y = GPUME_HALF_WINDOW;
-    to->metric = GPUME_METRIC_SATD;
+    to->metric = GPUME_METRIC_SAD;
     to->subpel = 4;
     to->subpel_search = GPUME_SUBPEL_REFINE;
     to->interpolation = GPUME_INTERPOLATION_BILINEAR; /* as in costs.c */

@@ -27,6 +27,7 @@ struct gpume_searches_params {
 /* The result of a search, in memory of the caller's. */
 struct gpume_match {
     bool requested, ready;
+    bool by_satd;                 /* costs are by SATD */
     struct gpume_vector *vectors; /* of each block, in quarter pixels */
     uint16_t *costs;              /* SATD and the penalties of costs.h */
 };

@@ -73,7 +73,7 @@ static void search_plain(
     params.height = (uint32_t)target->height;
     params.block = 8;
     params.window_x = params.window_y = 16;
-    params.metric = GPUME_METRIC_SATD;
+    params.metric = GPUME_METRIC_SAD;
     params.subpel = 4;
     params.interpolation = GPUME_INTERPOLATION_BILINEAR;
     params.backend = GPUME_BACKEND_CPU;
