@@ -3,113 +3,130 @@
 
 #include "encode/satd.h"
 
-#include <string.h>
-
 #define SIDE GPUME_HALF_BLOCK
-
-struct prediction {
-    uint8_t samples[SIDE][SIDE];
-};
-
-/* --- within a frame */
-
-static void predict_mean(const uint8_t *block, ptrdiff_t stride, struct prediction *out)
-{
-    uint32_t sum = SIDE;
-    for (ptrdiff_t i = 0; i < (ptrdiff_t)SIDE; i++) {
-        sum += (uint32_t)block[i - stride] + block[i * stride - 1];
-    }
-    memset(out->samples, (int)(sum / (2 * SIDE)), sizeof(out->samples));
-}
-
-static void predict_down(const uint8_t *block, ptrdiff_t stride, struct prediction *out)
-{
-    for (uint32_t y = 0; y < SIDE; y++) {
-        memcpy(out->samples[y], block - stride, SIDE);
-    }
-}
-
-static void predict_across(const uint8_t *block, ptrdiff_t stride, struct prediction *out)
-{
-    for (ptrdiff_t y = 0; y < (ptrdiff_t)SIDE; y++) {
-        memset(out->samples[y], block[y * stride - 1], SIDE);
-    }
-}
-
-static void predict_planar(const uint8_t *block, ptrdiff_t stride, struct prediction *out)
-{
-    const uint32_t right = block[SIDE - stride], below = block[(ptrdiff_t)SIDE * stride - 1];
-    for (uint32_t y = 0; y < SIDE; y++) {
-        const uint32_t left = block[(ptrdiff_t)y * stride - 1];
-        for (uint32_t x = 0; x < SIDE; x++) {
-            const uint32_t above = block[(ptrdiff_t)x - stride];
-            const uint32_t across = (SIDE - 1 - x) * left + (x + 1) * right;
-            const uint32_t down = (SIDE - 1 - y) * above + (y + 1) * below;
-            out->samples[y][x] = (uint8_t)((across + down + SIDE) / (2 * SIDE));
-        }
-    }
-}
 
 static const uint8_t *block_at(const struct gpume_half *half, uint32_t block_x, uint32_t block_y)
 {
     return half->samples + (ptrdiff_t)(block_y * SIDE) * half->stride + block_x * SIDE;
 }
 
+/* --- within a frame */
+
+/* The samples around a block. */
+struct border {
+    gpume_eight above, left;
+    int32_t above_right, below_left;
+};
+
+static struct border load_border(const uint8_t *block, ptrdiff_t stride)
+{
+    const uint8_t *left = block - 1;
+    return (struct border){
+        .above = gpume_load_eight(block - stride),
+        .left = {left[0], left[stride], left[2 * stride], left[3 * stride], left[4 * stride],
+            left[5 * stride], left[6 * stride], left[7 * stride]},
+        .above_right = block[(ptrdiff_t)SIDE - stride],
+        .below_left = left[(ptrdiff_t)SIDE * stride],
+    };
+}
+
+static void predict_planar(const struct border *border, struct gpume_rows *out)
+{
+    const gpume_eight from_left = {7, 6, 5, 4, 3, 2, 1, 0}, to_right = {1, 2, 3, 4, 5, 6, 7, 8};
+    const gpume_eight step = gpume_all_eight(border->below_left) - border->above;
+    /* 7 * above + below_left + (x + 1) * above_right + 8, for the first row */
+    gpume_eight rest = border->above * 8 + step + to_right * gpume_all_eight(border->above_right) +
+                       gpume_all_eight(SIDE);
+    for (uint32_t y = 0; y < SIDE; y++) {
+        out->row[y] = (from_left * gpume_all_eight(border->left[y]) + rest) >> 4;
+        rest += step;
+    }
+}
+
+/* What the sum of absolute coefficients becomes when these eight are lowered by `by`. */
+static uint32_t replace(uint32_t sum, gpume_eight coefficients, gpume_eight by)
+{
+    return sum - gpume_sum_eight((gpume_eight_unsigned)gpume_absolute(coefficients)) +
+           gpume_sum_eight((gpume_eight_unsigned)gpume_absolute(coefficients - by));
+}
+
+static uint32_t smaller(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The least sum for predictions that are the same in all rows, in all columns, or in both. The
+ * transform is linear, and that of such a prediction is 0 but for the coefficients of frequency 0
+ * in y, in x, or both; so the block is transformed only once. */
+static uint32_t sum_of_flat(const struct gpume_rows *block, const struct border *border)
+{
+    struct gpume_rows rows = *block;
+    gpume_transform_columns(&rows);
+    const gpume_eight of_columns = gpume_transform_lanes(rows.row[0]);
+    gpume_transpose(&rows);
+    gpume_transform_columns(&rows);
+    const gpume_eight of_rows = rows.row[0];
+    const uint32_t sum = gpume_sum_coefficients(&rows);
+    const gpume_eight above = gpume_transform_lanes(border->above);
+    const gpume_eight left = gpume_transform_lanes(border->left);
+    const int32_t mean = (above[0] + left[0] + (int32_t)SIDE) / (2 * (int32_t)SIDE);
+    const gpume_eight mean_only = {(int16_t)(64 * mean)};
+    return smaller(
+        replace(sum, of_rows, mean_only), smaller(replace(sum, of_columns, above * (int16_t)SIDE),
+                                              replace(sum, of_rows, left * (int16_t)SIDE)));
+}
+
 void gpume_intra_costs(const struct gpume_half *half, uint32_t block_y, uint16_t *costs)
 {
-    static void (*const modes[])(const uint8_t *, ptrdiff_t, struct prediction *) = {
-        predict_mean, predict_down, predict_across, predict_planar};
     for (uint32_t i = 0; i < half->width / SIDE; i++) {
-        const uint8_t *block = block_at(half, i, block_y);
-        uint32_t best = UINT32_MAX;
-        for (uint32_t mode = 0; mode < sizeof(modes) / sizeof(modes[0]); mode++) {
-            struct prediction prediction;
-            modes[mode](block, half->stride, &prediction);
-            const uint32_t satd = gpume_satd(block, half->stride, prediction.samples[0], SIDE);
-            best = satd < best ? satd : best;
-        }
-        costs[i] = (uint16_t)(best + GPUME_PENALTY_ANY + GPUME_PENALTY_INTRA);
+        const uint8_t *at = block_at(half, i, block_y);
+        const struct gpume_rows block = gpume_load_rows(at, half->stride);
+        const struct border border = load_border(at, half->stride);
+        struct gpume_rows planar;
+        predict_planar(&border, &planar);
+        const uint32_t satd =
+            smaller(gpume_satd(&block, &planar), gpume_satd_of_sum(sum_of_flat(&block, &border)));
+        costs[i] = (uint16_t)(satd + GPUME_PENALTY_ANY + GPUME_PENALTY_INTRA);
     }
 }
 
 /* --- from others */
 
-/* The only place that knows what lies between samples; libgpume is given the same interpolation. */
-static void interpolate(const struct gpume_half *half, const uint8_t *block,
-    struct gpume_vector vector, struct prediction *out)
+/* a + (b - a) * quarters / 4, times 4 */
+static gpume_eight between(gpume_eight a, gpume_eight b, gpume_eight quarters)
 {
-    const uint32_t fx = (uint32_t)vector.dx & 3, fy = (uint32_t)vector.dy & 3;
-    const ptrdiff_t stride = half->stride;
-    const uint8_t *at = block + (vector.dy >> 2) * stride + (vector.dx >> 2);
-    for (uint32_t y = 0; y < SIDE; y++, at += stride) {
-        for (uint32_t x = 0; x < SIDE; x++) {
-            const uint32_t upper = (4 - fx) * at[x] + fx * at[x + 1];
-            const uint32_t lower =
-                (4 - fx) * at[(ptrdiff_t)x + stride] + fx * at[(ptrdiff_t)x + stride + 1];
-            out->samples[y][x] = (uint8_t)(((4 - fy) * upper + fy * lower + 8) >> 4);
-        }
+    return a * 4 + (b - a) * quarters;
+}
+
+/* The match of block i of a row. The only place that knows what lies between samples: (4 - fx) (4 -
+ * fy) A + fx (4 - fy) B + (4 - fx) fy C + fx fy D + 8) >> 4. libgpume is given the same
+ * interpolation. */
+static struct gpume_rows interpolate(
+    const struct gpume_matches *matches, uint32_t i, uint32_t block_y)
+{
+    const struct gpume_vector vector = matches->vectors[i];
+    const gpume_eight fx = gpume_all_eight(vector.dx & 3), fy = gpume_all_eight(vector.dy & 3);
+    const ptrdiff_t stride = matches->reference->stride;
+    const uint8_t *at =
+        block_at(matches->reference, i, block_y) + (vector.dy >> 2) * stride + (vector.dx >> 2);
+    struct gpume_rows out;
+    gpume_eight upper = between(gpume_load_eight(at), gpume_load_eight(at + 1), fx);
+    for (uint32_t y = 0; y < SIDE; y++) {
+        at += stride;
+        const gpume_eight lower = between(gpume_load_eight(at), gpume_load_eight(at + 1), fx);
+        out.row[y] = (between(upper, lower, fy) + 8) >> 4;
+        upper = lower;
     }
+    return out;
 }
 
 void gpume_match_costs(const struct gpume_half *half, uint32_t block_y,
     const struct gpume_matches *matches, uint16_t *costs)
 {
     for (uint32_t i = 0; i < half->width / SIDE; i++) {
-        struct prediction a;
-        interpolate(
-            matches->reference, block_at(matches->reference, i, block_y), matches->vectors[i], &a);
-        const uint32_t satd =
-            gpume_satd(block_at(half, i, block_y), half->stride, a.samples[0], SIDE);
-        costs[i] = gpume_match_cost(satd, matches->vectors[i]);
-    }
-}
-
-static void average(struct prediction *a, const struct prediction *b)
-{
-    for (uint32_t i = 0; i < SIDE * SIDE; i++) {
-        const uint32_t sum =
-            (uint32_t)a->samples[i / SIDE][i % SIDE] + b->samples[i / SIDE][i % SIDE] + 1;
-        a->samples[i / SIDE][i % SIDE] = (uint8_t)(sum / 2);
+        const struct gpume_rows block = gpume_load_rows(block_at(half, i, block_y), half->stride);
+        const struct gpume_rows match = interpolate(matches, i, block_y);
+        costs[i] = gpume_match_cost(gpume_satd(&block, &match), matches->vectors[i]);
     }
 }
 
@@ -117,13 +134,13 @@ void gpume_mean_costs(const struct gpume_half *half, uint32_t block_y,
     const struct gpume_matches *past, const struct gpume_matches *future, uint16_t *costs)
 {
     for (uint32_t i = 0; i < half->width / SIDE; i++) {
-        struct prediction a, b;
-        interpolate(past->reference, block_at(past->reference, i, block_y), past->vectors[i], &a);
-        interpolate(
-            future->reference, block_at(future->reference, i, block_y), future->vectors[i], &b);
-        average(&a, &b);
-        const uint32_t satd =
-            gpume_satd(block_at(half, i, block_y), half->stride, a.samples[0], SIDE);
-        costs[i] = (uint16_t)(satd + GPUME_PENALTY_ANY + GPUME_PENALTY_BOTH);
+        const struct gpume_rows block = gpume_load_rows(block_at(half, i, block_y), half->stride);
+        const struct gpume_rows a = interpolate(past, i, block_y);
+        const struct gpume_rows b = interpolate(future, i, block_y);
+        struct gpume_rows mean;
+        for (uint32_t y = 0; y < SIDE; y++) {
+            mean.row[y] = (a.row[y] + b.row[y] + 1) >> 1;
+        }
+        costs[i] = (uint16_t)(gpume_satd(&block, &mean) + GPUME_PENALTY_ANY + GPUME_PENALTY_BOTH);
     }
 }

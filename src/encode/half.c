@@ -2,6 +2,7 @@
 #include "encode/half.h"
 
 #include "base/grid.h"
+#include "encode/lanes.h"
 
 #include <string.h>
 
@@ -53,16 +54,25 @@ void gpume_band_read(
     }
 }
 
+/* The sums of eight pairs of neighbouring samples, each of which is one number in any byte order.
+ */
+static gpume_eight_unsigned pair_sums(const uint8_t *at)
+{
+    gpume_eight_unsigned pairs;
+    memcpy(&pairs, at, sizeof(pairs));
+    return (pairs & 0xff) + (pairs >> 8);
+}
+
 void gpume_half_write(struct gpume_half *half, const uint8_t *band, uint32_t index)
 {
     const size_t band_stride = 2 * (size_t)half->width;
     for (uint32_t y = 0; y < GPUME_HALF_BLOCK; y++) {
-        const uint8_t *upper = band + 2 * y * band_stride, *lower = upper + band_stride;
+        const uint8_t *upper = band + 2 * y * band_stride;
+        const uint8_t *lower = upper + band_stride;
         uint8_t *to = half->samples + (ptrdiff_t)(index * GPUME_HALF_BLOCK + y) * half->stride;
-        for (uint32_t x = 0; x < half->width; x++) {
-            to[x] =
-                (uint8_t)((upper[2 * x] + upper[2 * x + 1] + lower[2 * x] + lower[2 * x + 1] + 2) >>
-                          2);
+        for (uint32_t x = 0; x < half->width; x += 8) {
+            const gpume_eight_unsigned sums = pair_sums(upper + 2 * x) + pair_sums(lower + 2 * x);
+            gpume_store_eight(to + x, (gpume_eight)((sums + 2) >> 2));
         }
     }
 }

@@ -2,12 +2,26 @@
 #include "encode/weights.h"
 
 #include "encode/costs.h"
+#include "encode/lanes.h"
 
 #define SCALE_MAX 127 /* H.264 7.4.3.2 */
 #define OFFSET_MIN (-128)
 #define OFFSET_MAX 127
 #define DENOMINATOR_MAX 7
 #define PAYS_PERCENT 2u
+#define CHUNK 16384u
+
+/* Adds up to CHUNK samples, whose sums fit 32 bits. */
+static void add_samples(const uint8_t *at, uint32_t count, uint64_t *sum, uint64_t *squares)
+{
+    int32_t part = 0, part_squares = 0;
+    for (uint32_t x = 0; x < count; x++) {
+        part += at[x];
+        part_squares += at[x] * at[x];
+    }
+    *sum += (uint32_t)part;
+    *squares += (uint32_t)part_squares;
+}
 
 struct gpume_luma_stats gpume_luma_stats(const struct gpume_half *half)
 {
@@ -15,14 +29,10 @@ struct gpume_luma_stats gpume_luma_stats(const struct gpume_half *half)
     uint64_t sum = 0, squares = 0;
     for (uint32_t y = 0; y < half->height; y++) {
         const uint8_t *row = half->samples + (ptrdiff_t)y * half->stride;
-        uint32_t row_sum = 0;
-        uint64_t row_squares = 0;
-        for (uint32_t x = 0; x < half->width; x++) {
-            row_sum += row[x];
-            row_squares += (uint32_t)row[x] * row[x];
+        for (uint32_t x = 0; x < half->width; x += CHUNK) {
+            const uint32_t left = half->width - x;
+            add_samples(row + x, left < CHUNK ? left : CHUNK, &sum, &squares);
         }
-        sum += row_sum;
-        squares += row_squares;
     }
     /* sum^2 / samples, in parts that do not overflow */
     const uint64_t mean = sum / samples, rest = sum % samples;
@@ -88,26 +98,26 @@ struct gpume_weight gpume_weight_guess(const struct gpume_luma_stats *target,
     return weight;
 }
 
-static uint8_t weighted_sample(const struct gpume_weight *weight, uint32_t sample)
+/* Products of samples and scales are at most 255 * 127 in magnitude, so 16 bits hold them with the
+ * rounding. What is above 255 or below 0 with the offset is clipped. */
+static inline gpume_eight weigh(const struct gpume_weight *weight, gpume_eight samples)
 {
     const int32_t half = weight->denominator > 0 ? 1 << (weight->denominator - 1) : 0;
-    const int32_t value =
-        (((int32_t)sample * weight->scale + half) >> weight->denominator) + weight->offset;
-    return (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
+    gpume_eight v = samples * (int16_t)weight->scale + (int16_t)half;
+    v = (v >> weight->denominator) + (int16_t)weight->offset;
+    v &= ~(v >> 15);
+    const gpume_eight above = v > 255;
+    return (v & ~above) | (above & 255);
 }
 
 void gpume_weight_apply(
     const struct gpume_weight *weight, const struct gpume_half *from, struct gpume_half *to)
 {
-    uint8_t table[256];
-    for (uint32_t i = 0; i < 256; i++) {
-        table[i] = weighted_sample(weight, i);
-    }
     for (uint32_t y = 0; y < from->height; y++) {
         const uint8_t *row = from->samples + (ptrdiff_t)y * from->stride;
         uint8_t *out = to->samples + (ptrdiff_t)y * to->stride;
-        for (uint32_t x = 0; x < from->width; x++) {
-            out[x] = table[row[x]];
+        for (uint32_t x = 0; x < from->width; x += 8) {
+            gpume_store_eight(out + x, weigh(weight, gpume_load_eight(row + x)));
         }
     }
     gpume_half_extend(to);

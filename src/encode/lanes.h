@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Eight numbers of 16 bits as one vector, by the vector extensions of GCC and clang: registers that
+ * every 64-bit processor has, and one source for all of them.
+ */
+#ifndef GPUME_ENCODE_LANES_H
+#define GPUME_ENCODE_LANES_H
+
+#include <stdint.h>
+#include <string.h>
+
+typedef int16_t gpume_eight __attribute__((vector_size(16)));
+typedef uint16_t gpume_eight_unsigned __attribute__((vector_size(16)));
+typedef uint32_t gpume_four __attribute__((vector_size(16)));
+typedef uint8_t gpume_eight_samples __attribute__((vector_size(8)));
+
+static inline gpume_eight gpume_load_eight(const uint8_t *at)
+{
+    gpume_eight_samples samples;
+    memcpy(&samples, at, sizeof(samples));
+    return __builtin_convertvector(samples, gpume_eight);
+}
+
+static inline void gpume_store_eight(uint8_t *at, gpume_eight v)
+{
+    const gpume_eight_samples samples = __builtin_convertvector(v, gpume_eight_samples);
+    memcpy(at, &samples, sizeof(samples));
+}
+
+static inline gpume_eight gpume_all_eight(int32_t value)
+{
+    return (gpume_eight){0} + (int16_t)value;
+}
+
+static inline gpume_eight gpume_absolute(gpume_eight v)
+{
+    const gpume_eight sign = v >> 15;
+    return (v ^ sign) - sign;
+}
+
+/* Four sums of two neighbouring lanes. */
+static inline gpume_four gpume_pair_sums(gpume_eight_unsigned v)
+{
+    const gpume_four pairs = (gpume_four)v;
+    return (pairs & 0xffff) + (pairs >> 16);
+}
+
+static inline uint32_t gpume_sum_four(gpume_four v)
+{
+    v += __builtin_shufflevector(v, v, 2, 3, 0, 1);
+    return v[0] + v[1];
+}
+
+static inline uint32_t gpume_sum_eight(gpume_eight_unsigned v)
+{
+    return gpume_sum_four(gpume_pair_sums(v));
+}
+
+#endif
