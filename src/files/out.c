@@ -218,6 +218,11 @@ fail:
     return status;
 }
 
+const char *gpume_out_place(const struct gpume_out *out)
+{
+    return out->named ? out->final : out->temp;
+}
+
 static void leave_set(struct gpume_out *out)
 {
     struct gpume_out **at = &out->set->first;

@@ -69,6 +69,10 @@ int gpume_out_seek(struct gpume_out *out, uint64_t position);
  * output of a set with `together` gets its name from gpume_out_set_name. */
 int gpume_out_finish(struct gpume_out *out);
 
+/* The name of the file that holds the bytes of a finished output: a temporary, until the output has
+ * its name. NULL: it was written in place. */
+const char *gpume_out_place(const struct gpume_out *out);
+
 /* Closes it and removes an unfinished temporary file. Sets *out to NULL. */
 void gpume_out_close(struct gpume_out **out);
 

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The bits model: how large a frame becomes at a QP. A fit on encodes of many clips (the table in
+ * bits.c) gives
+ *
+ *     bits = blocks * (exp(a + b * ln(A / blocks + 1) + g * qp) - 0.01)
+ *
+ * with coefficients for each type of frame and A the frame's weighted cost. Fixed-point numbers, so
+ * that every machine writes the same files.
+ */
+#ifndef GPUME_ENCODE_BITS_H
+#define GPUME_ENCODE_BITS_H
+
+#include "encode/decision.h"
+#include "encode/options.h"
+
+#define GPUME_QP_ONE 256 /* QPs are in 1/256 */
+
+/* What the model keeps of a frame. */
+struct gpume_bits_frame {
+    enum gpume_frame_type type;
+    uint32_t blocks;
+    int64_t level; /* binary logarithm, in 1/65536, of the bits of a block at QP 0 */
+};
+
+/* area: of the coded picture; area_analysed: of the frame that was analysed. Bits grow with the
+ * 0.7th power of the area. */
+void gpume_bits_frame_init(struct gpume_bits_frame *frame, enum gpume_encoder encoder,
+    const struct gpume_decision *decision, uint64_t area, uint64_t area_analysed);
+
+uint64_t gpume_bits_at(
+    const struct gpume_bits_frame *frame, enum gpume_encoder encoder, int32_t qp);
+
+/* The part of a frame's bits that encoders count as texture, in 1/256. They assume that texture
+ * shrinks faster than vectors when the QP rises; this part makes both together follow the model. */
+uint32_t gpume_bits_texture(enum gpume_frame_type type, enum gpume_encoder encoder);
+
+#endif

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Defaults and limits: `x264 --fullhelp` of 0.164 and `x265 --fullhelp` of 3.5. */
+#include "encode/options.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *gpume_encoder_name(enum gpume_encoder encoder)
+{
+    return encoder == GPUME_ENCODER_X264 ? "x264" : "x265";
+}
+
+static const struct gpume_encode_options defaults[GPUME_ENCODERS] = {
+    [GPUME_ENCODER_X264] =
+        {
+            .encoder = GPUME_ENCODER_X264,
+            .bits = 8,
+            .keyint = 250,
+            .min_keyint = 25,
+            .scenecut = 40,
+            .bframes = 3,
+            .b_adapt = 1,
+            .b_pyramid = 2,
+            .weightp = 2,
+            .weightb = 1,
+            .rc_lookahead = 40,
+            .tree = true,
+            .ref = 3,
+            .aq_mode = 1,
+            .aq_strength = 1.0,
+            .qcomp = 0.6,
+            .ipratio = 1.4,
+            .pbratio = 1.3,
+        },
+    [GPUME_ENCODER_X265] =
+        {
+            .encoder = GPUME_ENCODER_X265,
+            .bits = 8,
+            .keyint = 250,
+            .min_keyint = 25,
+            .scenecut = 40,
+            .bframes = 4,
+            .b_adapt = 2,
+            .b_pyramid = 1,
+            .weightp = 1,
+            .rc_lookahead = 20,
+            .open_gop = true,
+            .tree = true,
+            .ref = 3,
+            .aq_mode = 2,
+            .aq_strength = 1.0,
+            .qcomp = 0.6,
+            .ipratio = 1.4,
+            .pbratio = 1.3,
+        },
+};
+
+void gpume_encode_options_default(struct gpume_encode_options *options, enum gpume_encoder encoder)
+{
+    *options = defaults[encoder];
+}
+
+#define OPTION(option, kind, field, most)                                                          \
+    .name = option, .type = GPUME_ENCODE_##kind,                                                   \
+    .offset = offsetof(struct gpume_encode_options, field), .max = most
+#define COMPARED(option, kind, field, most)                                                        \
+    {                                                                                              \
+        OPTION(option, kind, field, most), .compared = true                                        \
+    }
+#define OTHER(option, kind, field, most)                                                           \
+    {                                                                                              \
+        OPTION(option, kind, field, most)                                                          \
+    }
+#define IF_GIVEN(option, kind, field, most)                                                        \
+    {                                                                                              \
+        OPTION(option, kind, field, most), .optional = true                                        \
+    }
+#define KEYINT_MAX 100000
+#define VBV_MAX 2000000
+
+static const struct gpume_encode_option x264_options[] = {
+    COMPARED("keyint", NUMBER, keyint, KEYINT_MAX),
+    OTHER("min-keyint", NUMBER, min_keyint, KEYINT_MAX),
+    OTHER("scenecut", NUMBER, scenecut, 400),
+    COMPARED("bframes", NUMBER, bframes, GPUME_BFRAMES_MAX),
+    COMPARED("b-adapt", NUMBER, b_adapt, 2),
+    COMPARED("b-pyramid", NUMBER, b_pyramid, 2),
+    COMPARED("open-gop", FLAG, open_gop, 1),
+    COMPARED("weightp", NUMBER, weightp, 2),
+    OTHER("weightb", SWITCH, weightb, 1),
+    COMPARED("rc-lookahead", NUMBER, rc_lookahead, GPUME_RC_LOOKAHEAD_MAX),
+    COMPARED("mbtree", FLAG, tree, 1),
+    OTHER("ref", NUMBER, ref, 16),
+    OTHER("aq-mode", NUMBER, aq_mode, 3),
+    OTHER("aq-strength", REAL, aq_strength, 3),
+    OTHER("qcomp", REAL, qcomp, 1),
+    OTHER("ipratio", REAL, ipratio, 10),
+    OTHER("pbratio", REAL, pbratio, 10),
+    IF_GIVEN("vbv-maxrate", NUMBER, vbv_maxrate, VBV_MAX),
+    IF_GIVEN("vbv-bufsize", NUMBER, vbv_bufsize, VBV_MAX),
+    {0},
+};
+
+static const struct gpume_encode_option x265_options[] = {
+    COMPARED("keyint", NUMBER, keyint, KEYINT_MAX),
+    COMPARED("min-keyint", NUMBER, min_keyint, KEYINT_MAX),
+    COMPARED("scenecut", NUMBER, scenecut, 400),
+    COMPARED("bframes", NUMBER, bframes, GPUME_BFRAMES_MAX),
+    COMPARED("b-adapt", NUMBER, b_adapt, 2),
+    COMPARED("b-pyramid", SWITCH, b_pyramid, 1),
+    COMPARED("open-gop", FLAG, open_gop, 1),
+    COMPARED("weightp", SWITCH, weightp, 1),
+    COMPARED("weightb", SWITCH, weightb, 1),
+    COMPARED("rc-lookahead", NUMBER, rc_lookahead, GPUME_RC_LOOKAHEAD_MAX),
+    COMPARED("cutree", FLAG, tree, 1),
+    OTHER("ref", NUMBER, ref, 16),
+    OTHER("aq-mode", NUMBER, aq_mode, 3),
+    OTHER("aq-strength", REAL, aq_strength, 3),
+    OTHER("qcomp", REAL, qcomp, 1),
+    OTHER("ipratio", REAL, ipratio, 10),
+    OTHER("pbratio", REAL, pbratio, 10),
+    IF_GIVEN("vbv-maxrate", NUMBER, vbv_maxrate, VBV_MAX),
+    IF_GIVEN("vbv-bufsize", NUMBER, vbv_bufsize, VBV_MAX),
+    {0},
+};
+
+const struct gpume_encode_option *gpume_encode_options_of(enum gpume_encoder encoder)
+{
+    return encoder == GPUME_ENCODER_X264 ? x264_options : x265_options;
+}
+
+static const void *field_of(
+    const struct gpume_encode_option *option, const struct gpume_encode_options *options)
+{
+    return (const char *)options + option->offset;
+}
+
+uint32_t gpume_encode_option_number(
+    const struct gpume_encode_option *option, const struct gpume_encode_options *options)
+{
+    const void *field = field_of(option, options);
+    return option->type == GPUME_ENCODE_FLAG ? *(const bool *)field : *(const uint32_t *)field;
+}
+
+bool gpume_encode_option_is_switch(const struct gpume_encode_option *option)
+{
+    return option->type == GPUME_ENCODE_SWITCH || option->type == GPUME_ENCODE_FLAG;
+}
+
+void gpume_encode_option_text(const struct gpume_encode_option *option,
+    const struct gpume_encode_options *options, char text[GPUME_ENCODE_TEXT_BYTES])
+{
+    if (option->type == GPUME_ENCODE_REAL) {
+        const double value = *(const double *)field_of(option, options);
+        const unsigned parts = (unsigned)(value * 1000 + 0.5);
+        snprintf(text, GPUME_ENCODE_TEXT_BYTES, "%u.%03u", parts / 1000, parts % 1000);
+    } else {
+        snprintf(
+            text, GPUME_ENCODE_TEXT_BYTES, "%" PRIu32, gpume_encode_option_number(option, options));
+    }
+}
+
+static double value_of(
+    const struct gpume_encode_option *option, const struct gpume_encode_options *options)
+{
+    return option->type == GPUME_ENCODE_REAL ? *(const double *)field_of(option, options)
+                                             : gpume_encode_option_number(option, options);
+}
+
+static int check_limits(const struct gpume_encode_options *options, const struct gpume_log *log)
+{
+    const struct gpume_encode_option *option = gpume_encode_options_of(options->encoder);
+    for (; option->name; option++) {
+        const double value = value_of(option, options);
+        if (!(value >= 0 && value <= option->max)) {
+            return gpume_log_fail(log, GPUME_INVALID, "%s: %s takes 0 to %g, not %g",
+                gpume_encoder_name(options->encoder), option->name, option->max, value);
+        }
+    }
+    return GPUME_OK;
+}
+
+/* What the encoder would refuse, or would change with consequences for other options. */
+static int check_together(const struct gpume_encode_options *options, const struct gpume_log *log)
+{
+    const char *name = gpume_encoder_name(options->encoder);
+    if (options->keyint < 1 || options->ref < 1 || options->ipratio < 0.1 ||
+        options->pbratio < 0.1) {
+        return gpume_log_fail(log, GPUME_INVALID,
+            "%s: keyint and ref must be at least 1, ipratio and pbratio at least 0.1", name);
+    }
+    if (options->min_keyint > options->keyint) {
+        return gpume_log_fail(log, GPUME_INVALID,
+            "%s: min-keyint %" PRIu32 " is more than keyint %" PRIu32, name, options->min_keyint,
+            options->keyint);
+    }
+    if (options->rc_lookahead <= options->bframes) {
+        return gpume_log_fail(log, GPUME_INVALID,
+            "%s: rc-lookahead %" PRIu32 " must be more than bframes %" PRIu32, name,
+            options->rc_lookahead, options->bframes);
+    }
+    if ((options->vbv_maxrate == 0) != (options->vbv_bufsize == 0)) {
+        return gpume_log_fail(
+            log, GPUME_INVALID, "%s: vbv-maxrate and vbv-bufsize need each other", name);
+    }
+    return GPUME_OK;
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+static void settle_x264(struct gpume_encode_options *options)
+{
+    const uint32_t window =
+        options->keyint > options->bframes ? options->keyint : options->bframes + 1;
+    options->min_keyint = least(options->min_keyint, options->keyint / 2 + 1);
+    options->rc_lookahead = least(options->rc_lookahead, window);
+    options->b_pyramid = options->bframes > 1 ? options->b_pyramid : 0;
+    if (options->bframes == 0) {
+        options->b_adapt = options->weightb = 0;
+        options->open_gop = false;
+    }
+    options->tree = options->tree && options->qcomp < 1;
+}
+
+static void settle_x265(struct gpume_encode_options *options)
+{
+    options->scenecut = options->keyint > 1 ? options->scenecut : 0;
+    options->b_pyramid = options->bframes > 0 ? options->b_pyramid : 0;
+}
+
+int gpume_encode_options_settle(struct gpume_encode_options *options, uint32_t rate_num,
+    uint32_t rate_den, const struct gpume_log *log)
+{
+    int status = check_limits(options, log);
+    status = status ? status : check_together(options, log);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    if (options->min_keyint == 0) {
+        const uint32_t second = rate_den > 0 ? rate_num / rate_den : options->keyint;
+        options->min_keyint = least(options->keyint / 10, second);
+    }
+    options->min_keyint = options->min_keyint < 1 ? 1 : options->min_keyint;
+    if (options->keyint == 1) {
+        options->bframes = options->b_adapt = options->weightp = options->weightb = 0;
+        options->open_gop = options->tree = false;
+    }
+    if (options->encoder == GPUME_ENCODER_X264) {
+        settle_x264(options);
+    } else {
+        settle_x265(options);
+    }
+    return GPUME_OK;
+}

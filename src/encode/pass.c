@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "encode/pass.h"
+
+#include "base/status.h"
+#include "encode/bits.h"
+#include "encode/pass_format.h"
+#include "encode/pass_tree.h"
+#include "files/byte_stream.h"
+#include "files/out.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define QP_MAX (51 * GPUME_QP_ONE)
+#define FRAMES_MAX (UINT32_MAX / 2)
+
+/* What is kept of a frame, in coded order. */
+struct row {
+    uint32_t display, intra_blocks;
+    struct gpume_bits_frame bits;
+    struct gpume_weight weight;
+};
+
+/* The files of one bitrate. */
+struct rate {
+    uint64_t bitrate;
+    int32_t qp; /* of the model, at which the bitrate is reached */
+    char *path, *tree_path;
+    struct gpume_out *stats, *tree; /* tree NULL: there is none */
+    struct rate *next;
+};
+
+struct gpume_pass {
+    struct gpume_pass_params params;
+    const struct gpume_pass_format *format;
+    struct rate *rates;
+    struct gpume_pass_tree *tree; /* NULL: without offsets */
+    struct row *rows;
+    size_t count, room;
+};
+
+int gpume_pass_open(struct gpume_pass **result, const struct gpume_pass_params *params)
+{
+    struct gpume_pass *pass = calloc(1, sizeof(*pass));
+    *result = pass;
+    if (!pass) {
+        return gpume_log_nomem(&params->log, "the files of a second pass");
+    }
+    pass->params = *params;
+    pass->format = gpume_pass_format_of(params->options->encoder);
+    return GPUME_OK;
+}
+
+char *gpume_pass_tree_path(enum gpume_encoder encoder, const char *path)
+{
+    const char *suffix = gpume_pass_format_of(encoder)->tree;
+    const size_t bytes = strlen(path) + strlen(suffix) + 1;
+    char *tree = malloc(bytes);
+    if (tree) {
+        snprintf(tree, bytes, "%s%s", path, suffix);
+    }
+    return tree;
+}
+
+int gpume_pass_add_rate(struct gpume_pass *pass, const char *path, uint64_t bitrate)
+{
+    const struct gpume_pass_params *params = &pass->params;
+    struct rate *rate = calloc(1, sizeof(*rate));
+    if (!rate) {
+        return gpume_log_nomem(&params->log, path);
+    }
+    rate->next = pass->rates;
+    pass->rates = rate;
+    rate->bitrate = bitrate;
+    rate->path = strdup(path);
+    rate->tree_path = gpume_pass_tree_path(params->options->encoder, path);
+    if (!rate->path || !rate->tree_path) {
+        return gpume_log_nomem(&params->log, path);
+    }
+    GPUME_CHECK(gpume_out_open_in(&rate->stats, params->set, rate->path, &params->log));
+    return params->options->tree
+               ? gpume_out_open_in(&rate->tree, params->set, rate->tree_path, &params->log)
+               : GPUME_OK;
+}
+
+static int add_row(struct gpume_pass *pass, const struct gpume_decision *decision)
+{
+    const struct gpume_pass_params *params = &pass->params;
+    if (pass->count == pass->room) {
+        const size_t room = pass->room ? pass->room * 2 : 1024;
+        struct row *rows = realloc(pass->rows, room * sizeof(*rows));
+        if (!rows || room > FRAMES_MAX) {
+            return gpume_log_nomem(&params->log, "the statistics of another frame");
+        }
+        pass->rows = rows;
+        pass->room = room;
+    }
+    struct row *row = &pass->rows[pass->count++];
+    row->display = (uint32_t)decision->display;
+    row->intra_blocks = decision->intra_blocks;
+    row->weight = decision->weight;
+    gpume_bits_frame_init(&row->bits, params->options->encoder, decision,
+        (uint64_t)params->video.width * params->video.height,
+        (uint64_t)params->width * params->height);
+    return GPUME_OK;
+}
+
+int gpume_pass_add_frame(struct gpume_pass *pass, const struct gpume_decision *decision)
+{
+    const struct gpume_pass_params *params = &pass->params;
+    GPUME_CHECK(add_row(pass, decision));
+    if (!params->options->tree || decision->type == GPUME_FRAME_B) {
+        return GPUME_OK;
+    }
+    if (!pass->tree) {
+        GPUME_CHECK(gpume_pass_tree_open(&pass->tree, params, decision));
+    }
+    const unsigned char *record = gpume_pass_tree_record(pass->tree, decision);
+    for (struct rate *rate = pass->rates; rate; rate = rate->next) {
+        GPUME_CHECK(gpume_out_write(rate->tree, record, gpume_pass_tree_bytes(pass->tree)));
+    }
+    return GPUME_OK;
+}
+
+static int32_t row_qp(const struct gpume_pass *pass, const struct row *row, int32_t qp)
+{
+    return qp + pass->format->qp(pass->params.options, row->bits.type);
+}
+
+/* The model knows samples of 8 bits. */
+static int32_t depth_qp(const struct gpume_pass *pass)
+{
+    return pass->format->qp(pass->params.options, GPUME_FRAME_P);
+}
+
+static uint64_t row_bits(const struct gpume_pass *pass, const struct row *row, int32_t qp)
+{
+    return gpume_bits_at(
+        &row->bits, pass->params.options->encoder, row_qp(pass, row, qp) - depth_qp(pass));
+}
+
+static uint64_t all_bits(const struct gpume_pass *pass, int32_t qp)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < pass->count; i++) {
+        sum += row_bits(pass, &pass->rows[i], qp);
+    }
+    return sum;
+}
+
+/* The bits of all frames at a bitrate. */
+static uint64_t bits_of_rate(const struct gpume_pass *pass, uint64_t bitrate)
+{
+    const struct gpume_pass_video *video = &pass->params.video;
+    return bitrate * 256 * video->rate_den / video->rate_num * pass->count / 256;
+}
+
+static void warn_of_rate(const struct gpume_pass *pass, const struct rate *rate)
+{
+    const struct gpume_pass_video *video = &pass->params.video;
+    const uint64_t bits = all_bits(pass, rate->qp);
+    const uint64_t kbits = bits / pass->count * video->rate_num / video->rate_den / 1000;
+    gpume_log_write(&pass->params.log, GPUME_LOG_WARNING,
+        "%s: %s is unlikely to reach %" PRIu64 " kbit/s: at QP %d it is expected to need %" PRIu64
+        " kbit/s",
+        rate->path, gpume_encoder_name(pass->params.options->encoder), rate->bitrate / 1000,
+        (int)(rate->qp / GPUME_QP_ONE), kbits);
+}
+
+/* The lowest QP whose bits are not more than those of the bitrate. */
+static void solve(const struct gpume_pass *pass, struct rate *rate)
+{
+    const uint64_t wanted = bits_of_rate(pass, rate->bitrate);
+    int32_t low = 0, high = QP_MAX;
+    while (low < high) {
+        const int32_t middle = (low + high) / 2;
+        if (all_bits(pass, middle) > wanted) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    rate->qp = low;
+    if (low == 0 || low == QP_MAX) {
+        warn_of_rate(pass, rate);
+    }
+}
+
+static void fill_frame(const struct gpume_pass *pass, const struct rate *rate, size_t index,
+    struct gpume_pass_frame *frame)
+{
+    const struct row *row = &pass->rows[index];
+    const int32_t qp = row_qp(pass, row, rate->qp);
+    const uint64_t bits = row_bits(pass, row, rate->qp);
+    const uint64_t texture =
+        bits * gpume_bits_texture(row->bits.type, pass->params.options->encoder) / 256;
+    const bool weighted = pass->format->has_weights && row->bits.type == GPUME_FRAME_P;
+    *frame = (struct gpume_pass_frame){
+        .display = row->display,
+        .coded = index,
+        .type = row->bits.type,
+        .qp = qp > 0 ? (qp * 100 + GPUME_QP_ONE / 2) / GPUME_QP_ONE : 0,
+        .texture = texture,
+        .vectors = bits - texture,
+        .blocks = row->bits.blocks,
+        .intra_blocks = row->intra_blocks,
+        .weight = weighted ? row->weight : (struct gpume_weight){.scale = 1},
+    };
+}
+
+static int write_stats(const struct gpume_pass *pass, const struct rate *rate)
+{
+    const struct gpume_pass_params *params = &pass->params;
+    char line[GPUME_PASS_LINE_BYTES];
+    gpume_pass_header(line, &params->video, params->options);
+    int status = gpume_out_text(rate->stats, line);
+    for (size_t i = 0; i < pass->count && status == GPUME_OK; i++) {
+        struct gpume_pass_frame frame;
+        fill_frame(pass, rate, i, &frame);
+        pass->format->write(line, &frame);
+        status = gpume_out_text(rate->stats, "\n");
+        status = status ? status : gpume_out_text(rate->stats, line);
+    }
+    status = status ? status : gpume_out_text(rate->stats, "\n");
+    return status ? status : gpume_out_finish(rate->stats);
+}
+
+static bool is_same_weight(const struct gpume_weight *a, const struct gpume_weight *b)
+{
+    return gpume_pass_has_weight(a) ? memcmp(a, b, sizeof(*a)) == 0 : !gpume_pass_has_weight(b);
+}
+
+static bool is_same_frame(const struct gpume_pass_frame *a, const struct gpume_pass_frame *b)
+{
+    return a->display == b->display && a->coded == b->coded && a->type == b->type &&
+           a->qp == b->qp && a->texture == b->texture && a->vectors == b->vectors &&
+           a->blocks == b->blocks && a->intra_blocks == b->intra_blocks &&
+           is_same_weight(&a->weight, &b->weight);
+}
+
+static int check_lines(
+    const struct gpume_pass *pass, const struct rate *rate, struct gpume_stream *stream)
+{
+    const struct gpume_encode_options *options = pass->params.options;
+    char *line;
+    bool ended = false;
+    GPUME_CHECK(gpume_stream_line(stream, &line));
+    const struct gpume_encode_option *option = gpume_pass_header_differs(line, options);
+    if (option) {
+        return gpume_log_fail(&pass->params.log, GPUME_FORMAT, "%s: does not say the %s of %s",
+            rate->path, option->name, gpume_encoder_name(options->encoder));
+    }
+    for (size_t i = 0; i < pass->count; i++) {
+        struct gpume_pass_frame frame, read;
+        GPUME_CHECK(gpume_stream_line(stream, &line));
+        fill_frame(pass, rate, i, &frame);
+        if (!pass->format->read(line, &read) || !is_same_frame(&frame, &read)) {
+            return gpume_log_fail(
+                &pass->params.log, GPUME_FORMAT, "%s: frame %zu is damaged", rate->path, i);
+        }
+    }
+    GPUME_CHECK(gpume_stream_at_end(stream, &ended));
+    return ended
+               ? GPUME_OK
+               : gpume_log_fail(&pass->params.log, GPUME_FORMAT, "%s: has more frames", rate->path);
+}
+
+static int check_records(
+    const struct gpume_pass *pass, const struct rate *rate, struct gpume_stream *stream)
+{
+    bool ended = false;
+    for (size_t i = 0; i < pass->count; i++) {
+        const enum gpume_frame_type type = pass->rows[i].bits.type;
+        unsigned char code;
+        if (type == GPUME_FRAME_B) {
+            continue;
+        }
+        GPUME_CHECK(gpume_stream_read(stream, &code, 1));
+        GPUME_CHECK(gpume_stream_skip(stream, gpume_pass_tree_bytes(pass->tree) - 1));
+        if (code != pass->format->types[type]) {
+            return gpume_log_fail(
+                &pass->params.log, GPUME_FORMAT, "%s: frame %zu is damaged", rate->tree_path, i);
+        }
+    }
+    GPUME_CHECK(gpume_stream_at_end(stream, &ended));
+    return ended ? GPUME_OK
+                 : gpume_log_fail(
+                       &pass->params.log, GPUME_FORMAT, "%s: has more frames", rate->tree_path);
+}
+
+typedef int (*check_fn)(
+    const struct gpume_pass *pass, const struct rate *rate, struct gpume_stream *stream);
+
+/* A device or a pipe cannot be read back. */
+static int read_back(const struct gpume_pass *pass, const struct rate *rate,
+    const struct gpume_out *out, check_fn check)
+{
+    const char *file = gpume_out_place(out);
+    struct gpume_stream *stream = NULL;
+    if (!file) {
+        return GPUME_OK;
+    }
+    int status = gpume_stream_open(&stream, file, &pass->params.log);
+    status = status ? status : check(pass, rate, stream);
+    gpume_stream_close(&stream);
+    return status == GPUME_EOF
+               ? gpume_log_fail(&pass->params.log, GPUME_FORMAT, "%s: lacks frames", rate->path)
+               : status;
+}
+
+int gpume_pass_finish(struct gpume_pass *pass)
+{
+    if (pass->count == 0) {
+        return gpume_log_fail(&pass->params.log, GPUME_INVALID, "there are no frames to encode");
+    }
+    for (struct rate *rate = pass->rates; rate; rate = rate->next) {
+        solve(pass, rate);
+        GPUME_CHECK(write_stats(pass, rate));
+        GPUME_CHECK(read_back(pass, rate, rate->stats, check_lines));
+        if (rate->tree) {
+            GPUME_CHECK(gpume_out_finish(rate->tree));
+            GPUME_CHECK(read_back(pass, rate, rate->tree, check_records));
+        }
+    }
+    return GPUME_OK;
+}
+
+void gpume_pass_close(struct gpume_pass **pointer)
+{
+    struct gpume_pass *pass = *pointer;
+    if (!pass) {
+        return;
+    }
+    *pointer = NULL;
+    while (pass->rates) {
+        struct rate *rate = pass->rates;
+        pass->rates = rate->next;
+        gpume_out_close(&rate->stats);
+        gpume_out_close(&rate->tree);
+        free(rate->path);
+        free(rate->tree_path);
+        free(rate);
+    }
+    gpume_pass_tree_close(&pass->tree);
+    free(pass->rows);
+    free(pass);
+}

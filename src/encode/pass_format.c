@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "encode/pass_format.h"
+
+#include "encode/bits.h"
+#include "encode/fixed.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char letters[] = "IiPBb";
+
+const struct gpume_pass_format *gpume_pass_format_of(enum gpume_encoder encoder)
+{
+    return encoder == GPUME_ENCODER_X264 ? &gpume_x264_pass : &gpume_x265_pass;
+}
+
+char gpume_pass_letter(enum gpume_frame_type type)
+{
+    return letters[type];
+}
+
+bool gpume_pass_type_of(char letter, enum gpume_frame_type *type)
+{
+    const char *at = letter ? strchr(letters, letter) : NULL;
+    *type = at ? (enum gpume_frame_type)(at - letters) : GPUME_FRAME_P;
+    return at != NULL;
+}
+
+int32_t gpume_pass_qp_of_ratio(double ratio)
+{
+    const int64_t fixed = gpume_fixed_from_double(ratio);
+    const int64_t log = (int64_t)gpume_fixed_log2((uint64_t)fixed) - gpume_fixed_log2(65536);
+    return (int32_t)(log * 6 * GPUME_QP_ONE / 65536);
+}
+
+bool gpume_pass_has_weight(const struct gpume_weight *weight)
+{
+    return weight->scale != 1 << weight->denominator || weight->offset != 0;
+}
+
+/* As it stands in the line, after a blank. */
+static void spell(char text[GPUME_PASS_LINE_BYTES], const struct gpume_encode_option *option,
+    const struct gpume_encode_options *options)
+{
+    const struct gpume_pass_format *format = gpume_pass_format_of(options->encoder);
+    const uint32_t value = gpume_encode_option_number(option, options);
+    if (format->as_words && gpume_encode_option_is_switch(option)) {
+        snprintf(text, GPUME_PASS_LINE_BYTES, "%s%s", value ? "" : "no-", option->name);
+    } else {
+        snprintf(text, GPUME_PASS_LINE_BYTES, "%s=%" PRIu32, option->name, value);
+    }
+    for (char *at = text; *at; at++) {
+        *at = *at == '-' ? format->dash : *at;
+    }
+}
+
+static void append(char line[GPUME_PASS_LINE_BYTES], const char *text)
+{
+    const size_t used = strlen(line);
+    snprintf(line + used, GPUME_PASS_LINE_BYTES - used, " %s", text);
+}
+
+void gpume_pass_header(char line[GPUME_PASS_LINE_BYTES], const struct gpume_pass_video *video,
+    const struct gpume_encode_options *options)
+{
+    const struct gpume_pass_format *format = gpume_pass_format_of(options->encoder);
+    const struct gpume_encode_option *option = gpume_encode_options_of(options->encoder);
+    char text[GPUME_PASS_LINE_BYTES];
+    format->begin(line, video, options);
+    for (; option->name; option++) {
+        if (option->compared) {
+            spell(text, option, options);
+            append(line, text);
+        }
+    }
+    append(line, format->constant);
+}
+
+/* Is the word in the line, between blanks? */
+static bool has_word(const char *line, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *at = line; (at = strstr(at, word)) != NULL; at += length) {
+        if (at > line && at[-1] == ' ' && (at[length] == ' ' || at[length] == '\0')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const struct gpume_encode_option *gpume_pass_header_differs(
+    const char *line, const struct gpume_encode_options *options)
+{
+    const struct gpume_encode_option *option = gpume_encode_options_of(options->encoder);
+    char text[GPUME_PASS_LINE_BYTES];
+    for (; option->name; option++) {
+        if (option->compared) {
+            spell(text, option, options);
+            if (!has_word(line, text)) {
+                return option;
+            }
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "encode/pass_tree.h"
+
+#include "encode/pass_format.h"
+
+#include <stdlib.h>
+
+#define SIDE 16u /* pixels of a square */
+
+/* One axis of the picture. Positions are in units of which a pixel of the analysed frame has `to`
+ * and a pixel of the encoded picture has `from`. */
+struct axis {
+    uint32_t from, to;             /* pixels of the analysed frame, of the encoded picture */
+    uint32_t from_count, to_count; /* squares */
+};
+
+struct gpume_pass_tree {
+    const struct gpume_pass_format *format;
+    struct axis x, y;
+    unsigned char *record;
+};
+
+static struct axis axis_of(uint32_t from, uint32_t to)
+{
+    return (struct axis){from, to, (from + SIDE - 1) / SIDE, (to + SIDE - 1) / SIDE};
+}
+
+size_t gpume_pass_tree_bytes(const struct gpume_pass_tree *tree)
+{
+    return 1 + (size_t)tree->x.to_count * tree->y.to_count * sizeof(int16_t);
+}
+
+int gpume_pass_tree_open(struct gpume_pass_tree **result, const struct gpume_pass_params *params,
+    const struct gpume_decision *decision)
+{
+    struct gpume_pass_tree *tree = calloc(1, sizeof(*tree));
+    *result = tree;
+    if (tree) {
+        tree->format = gpume_pass_format_of(params->options->encoder);
+        tree->x = axis_of(params->width, params->video.width);
+        tree->y = axis_of(params->height, params->video.height);
+        tree->record = malloc(gpume_pass_tree_bytes(tree));
+    }
+    if (!tree || !tree->record) {
+        return gpume_log_nomem(&params->log, "the QP offsets of a frame");
+    }
+    if (decision->blocks_x != tree->x.from_count || decision->blocks_y != tree->y.from_count) {
+        return gpume_log_fail(&params->log, GPUME_FORMAT,
+            "the analysis has %u x %u blocks, not %u x %u", (unsigned)decision->blocks_x,
+            (unsigned)decision->blocks_y, (unsigned)tree->x.from_count,
+            (unsigned)tree->y.from_count);
+    }
+    return GPUME_OK;
+}
+
+/* The stretch that a square of the encoded picture covers, and the squares of the analysed frame
+ * in it, from first to last. */
+struct stretch {
+    uint64_t begin, end;
+    uint32_t first, last;
+};
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static struct stretch stretch_of(const struct axis *axis, uint32_t square)
+{
+    const uint64_t begin = (uint64_t)square * SIDE * axis->from;
+    const uint64_t end =
+        smaller(begin + SIDE * (uint64_t)axis->from, (uint64_t)axis->from * axis->to);
+    const uint64_t step = (uint64_t)SIDE * axis->to;
+    return (struct stretch){begin, end, (uint32_t)(begin / step), (uint32_t)((end - 1) / step)};
+}
+
+/* How much of the stretch lies in a square of the analysed frame. */
+static uint64_t overlap(const struct axis *axis, const struct stretch *stretch, uint32_t square)
+{
+    const uint64_t step = (uint64_t)SIDE * axis->to;
+    const uint64_t begin = square * step, end = smaller(begin + step, stretch->end);
+    return end - (begin > stretch->begin ? begin : stretch->begin);
+}
+
+static int16_t mean_offset(const struct gpume_pass_tree *tree, const int16_t *offsets,
+    const struct stretch *across, const struct stretch *down)
+{
+    const int64_t area = (int64_t)((across->end - across->begin) * (down->end - down->begin));
+    int64_t sum = 0;
+    for (uint32_t y = down->first; y <= down->last; y++) {
+        const int16_t *row = offsets + (size_t)y * tree->x.from_count;
+        int64_t row_sum = 0;
+        for (uint32_t x = across->first; x <= across->last; x++) {
+            row_sum += (int64_t)overlap(&tree->x, across, x) * row[x];
+        }
+        sum += row_sum * (int64_t)overlap(&tree->y, down, y);
+    }
+    return (int16_t)((sum + (sum < 0 ? -area / 2 : area / 2)) / area);
+}
+
+const unsigned char *gpume_pass_tree_record(
+    struct gpume_pass_tree *tree, const struct gpume_decision *decision)
+{
+    const unsigned high = tree->format->big_endian ? 0 : 1;
+    unsigned char *at = tree->record;
+    *at++ = tree->format->types[decision->type];
+    for (uint32_t y = 0; y < tree->y.to_count; y++) {
+        const struct stretch down = stretch_of(&tree->y, y);
+        for (uint32_t x = 0; x < tree->x.to_count; x++) {
+            const struct stretch across = stretch_of(&tree->x, x);
+            const uint16_t offset = (uint16_t)mean_offset(tree, decision->offsets, &across, &down);
+            at[high] = (unsigned char)(offset >> 8);
+            at[1 - high] = (unsigned char)offset;
+            at += 2;
+        }
+    }
+    return tree->record;
+}
+
+void gpume_pass_tree_close(struct gpume_pass_tree **tree)
+{
+    if (*tree) {
+        free((*tree)->record);
+        free(*tree);
+        *tree = NULL;
+    }
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* x265's files, as 3.5 writes and reads them: gpume-formats(5). */
+#include "encode/pass_format.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static void begin(char line[GPUME_PASS_LINE_BYTES], const struct gpume_pass_video *video,
+    const struct gpume_encode_options *options)
+{
+    snprintf(line, GPUME_PASS_LINE_BYTES,
+        "#options: bitdepth=%" PRIu32 " fps=%" PRIu32 "/%" PRIu32 " input-res=%" PRIu32 "x%" PRIu32,
+        options->bits, video->rate_num, video->rate_den, video->width, video->height);
+}
+
+static void write_frame(char line[GPUME_PASS_LINE_BYTES], const struct gpume_pass_frame *frame)
+{
+    char qp[16];
+    snprintf(qp, sizeof(qp), "%u.%02u", (unsigned)frame->qp / 100, (unsigned)frame->qp % 100);
+    snprintf(line, GPUME_PASS_LINE_BYTES,
+        "in:%" PRIu64 " out:%" PRIu64 " type:%c q:%s q-aq:%s q-noVbv:%s q-Rceq:1.00 tex:%" PRIu64
+        " mv:%" PRIu64 " misc:0 icu:%" PRIu32 ".00 pcu:%" PRIu32 ".00 scu:0.00 sc:0 ;",
+        frame->display, frame->coded, gpume_pass_letter(frame->type), qp, qp, qp, frame->texture,
+        frame->vectors, frame->intra_blocks, frame->blocks - frame->intra_blocks);
+}
+
+static bool read_frame(const char *line, struct gpume_pass_frame *frame)
+{
+    char letter = '\0';
+    unsigned whole = 0, part = 0;
+    uint32_t inter = 0;
+    int end = 0;
+    sscanf(line,
+        "in:%" SCNu64 " out:%" SCNu64
+        " type:%c q:%u.%2u q-aq:%*u.%*2u q-noVbv:%*u.%*2u q-Rceq:1.00 tex:%" SCNu64 " mv:%" SCNu64
+        " misc:0 icu:%" SCNu32 ".00 pcu:%" SCNu32 ".00 scu:0.00 sc:0 ;%n",
+        &frame->display, &frame->coded, &letter, &whole, &part, &frame->texture, &frame->vectors,
+        &frame->intra_blocks, &inter, &end);
+    frame->blocks = frame->intra_blocks + inter;
+    frame->qp = (int32_t)(whole * 100 + part);
+    frame->weight = (struct gpume_weight){.scale = 1};
+    return end > 0 && line[end] == '\0' && gpume_pass_type_of(letter, &frame->type);
+}
+
+static int32_t qp_of(const struct gpume_encode_options *options, enum gpume_frame_type type)
+{
+    const int32_t b = gpume_pass_qp_of_ratio(options->pbratio);
+    return type == GPUME_FRAME_B ? b : type == GPUME_FRAME_B_REF ? b / 2 : 0;
+}
+
+const struct gpume_pass_format gpume_x265_pass = {
+    .tree = ".cutree",
+    .begin = begin,
+    .constant = "no-intra-refresh no-frame-dup interlace=0", /* x265 wants a blank after words */
+    .dash = '-',
+    .as_words = true,
+    .write = write_frame,
+    .read = read_frame,
+    .qp = qp_of,
+    .types =
+        {[GPUME_FRAME_IDR] = 2, [GPUME_FRAME_I] = 2, [GPUME_FRAME_P] = 1, [GPUME_FRAME_B_REF] = 0},
+};

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The files of a second pass, from made-up decisions: options as the encoders have them, the bytes
+ * of both formats, offsets at another picture size, rates, and lines that are damaged. Works in its
+ * own folder below the current one.
+ */
+#include "encode/bits.h"
+#include "encode/options.h"
+#include "encode/pass.h"
+#include "encode/pass_format.h"
+#include "files/out_set.h"
+#include "harness.h"
+#include "logged.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FRAMES = 200, BLOCKS = 6 };
+
+static struct gpume_encode_options options_of(enum gpume_encoder encoder)
+{
+    struct gpume_encode_options options;
+    gpume_encode_options_default(&options, encoder);
+    REQUIRE_EQUAL(gpume_encode_options_settle(&options, 25, 1, &counting_log), GPUME_OK);
+    return options;
+}
+
+static void test_options(void)
+{
+    struct gpume_encode_options options = options_of(GPUME_ENCODER_X264);
+    REQUIRE_EQUAL(options.min_keyint, 25);
+    options.min_keyint = 0;
+    REQUIRE_EQUAL(gpume_encode_options_settle(&options, 24000, 1001, &counting_log), GPUME_OK);
+    REQUIRE_EQUAL(options.min_keyint, 23);
+    options.keyint = 30;
+    options.min_keyint = 25;
+    options.bframes = 1;
+    REQUIRE_EQUAL(gpume_encode_options_settle(&options, 25, 1, &counting_log), GPUME_OK);
+    REQUIRE_EQUAL(options.min_keyint, 16);
+    REQUIRE_EQUAL(options.rc_lookahead, 30);
+    REQUIRE_EQUAL(options.b_pyramid, 0);
+    options.bframes = 0;
+    options.qcomp = 1;
+    REQUIRE_EQUAL(gpume_encode_options_settle(&options, 25, 1, &counting_log), GPUME_OK);
+    REQUIRE(options.b_adapt == 0 && options.weightb == 0 && !options.tree);
+    options = options_of(GPUME_ENCODER_X265);
+    options.keyint = 1;
+    options.min_keyint = 1;
+    REQUIRE_EQUAL(gpume_encode_options_settle(&options, 25, 1, &counting_log), GPUME_OK);
+    REQUIRE(options.bframes == 0 && options.scenecut == 0 && !options.open_gop && !options.tree);
+    REQUIRE_EQUAL(logged.lines, 0);
+}
+
+static void test_refused_options(void)
+{
+    static const struct {
+        size_t field;
+        uint32_t value;
+    } wrong[] = {
+        {offsetof(struct gpume_encode_options, bframes), 17},
+        {offsetof(struct gpume_encode_options, b_adapt), 3},
+        {offsetof(struct gpume_encode_options, weightp), 2}, /* a switch in x265 */
+        {offsetof(struct gpume_encode_options, b_pyramid), 2},
+        {offsetof(struct gpume_encode_options, keyint), 0},
+        {offsetof(struct gpume_encode_options, ref), 0},
+        {offsetof(struct gpume_encode_options, min_keyint), 251},
+        {offsetof(struct gpume_encode_options, rc_lookahead), 4},
+        {offsetof(struct gpume_encode_options, vbv_maxrate), 500},
+    };
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        struct gpume_encode_options options = options_of(GPUME_ENCODER_X265);
+        logged.lines = 0;
+        memcpy((char *)&options + wrong[i].field, &wrong[i].value, sizeof(uint32_t));
+        REQUIRE_EQUAL(gpume_encode_options_settle(&options, 25, 1, &counting_log), GPUME_INVALID);
+        REQUIRE_EQUAL(logged.lines, 1);
+        REQUIRE(strncmp(logged.last, "x265: ", 6) == 0);
+    }
+    logged.lines = 0;
+}
+
+/* A video of 48x32 pixels, in coded order: an IDR frame, then P, B_REF and B frames. */
+struct clip {
+    int16_t offsets[BLOCKS];
+    struct gpume_decision decision;
+};
+
+static const struct gpume_decision *frame_of(struct clip *clip, uint64_t coded)
+{
+    static const enum gpume_frame_type types[] = {
+        GPUME_FRAME_P, GPUME_FRAME_B_REF, GPUME_FRAME_B, GPUME_FRAME_B};
+    static const uint64_t displays[] = {4, 2, 1, 3};
+    const uint64_t group = coded > 0 ? (coded - 1) / 4 : 0, place = (coded + 3) % 4;
+    for (int i = 0; i < BLOCKS; i++) {
+        clip->offsets[i] = (int16_t)(coded == 0 ? 256 * i : -300 - i);
+    }
+    clip->decision = (struct gpume_decision){
+        .display = coded > 0 ? group * 4 + displays[place] : 0,
+        .coded = coded,
+        .type = coded > 0 ? types[place] : GPUME_FRAME_IDR,
+        .weight = {.denominator = 5, .scale = coded == 1 ? 57 : 32, .offset = coded == 1 ? -11 : 0},
+        .blocks_x = 3,
+        .blocks_y = 2,
+        .offsets = clip->offsets,
+        .intra_blocks = coded > 0 ? 2 : BLOCKS,
+        .weighted_cost = (coded > 0 ? 200u : 900u) * BLOCKS * 256 + coded * 1000,
+    };
+    return &clip->decision;
+}
+
+/* Writes the files "a" and its offsets; width x height: of the encoded picture. */
+static int write_files(const struct gpume_encode_options *options, uint64_t bitrate,
+    uint64_t frames, uint32_t width, uint32_t height)
+{
+    struct gpume_out_set set = {.overwrite = true, .together = true};
+    const struct gpume_pass_params params = {
+        .options = options,
+        .video = {width, height, 25, 1},
+        .width = 48,
+        .height = 32,
+        .set = &set,
+        .log = counting_log,
+    };
+    struct gpume_pass *pass = NULL;
+    struct clip clip;
+    int status = gpume_pass_open(&pass, &params);
+    status = status ? status : gpume_pass_add_rate(pass, "a", bitrate);
+    for (uint64_t i = 0; i < frames && status == GPUME_OK; i++) {
+        status = gpume_pass_add_frame(pass, frame_of(&clip, i));
+    }
+    status = status ? status : gpume_pass_finish(pass);
+    status = status ? status : gpume_out_set_name(&set, &counting_log);
+    gpume_pass_close(&pass);
+    return status;
+}
+
+/* The bytes of a file that it removes. */
+static size_t take(const char *name, unsigned char *data, size_t room)
+{
+    FILE *file = fopen(name, "rb");
+    const size_t bytes = file ? fread(data, 1, room, file) : 0;
+    REQUIRE(file != NULL);
+    if (file) {
+        fclose(file);
+    }
+    REQUIRE(unlink(name) == 0);
+    return bytes;
+}
+
+/* Its first `count` lines; the sum of all bits is returned. */
+static uint64_t take_stats(char lines[][GPUME_PASS_LINE_BYTES], size_t count)
+{
+    FILE *file = fopen("a", "r");
+    char line[GPUME_PASS_LINE_BYTES];
+    uint64_t sum = 0;
+    REQUIRE(file != NULL);
+    for (size_t i = 0; file && fgets(line, sizeof(line), file); i++) {
+        unsigned texture = 0, vectors = 0;
+        const char *bits = strstr(line, " tex:");
+        if (bits && sscanf(bits, " tex:%u mv:%u", &texture, &vectors) == 2) {
+            sum += texture + vectors;
+        }
+        line[strcspn(line, "\n")] = '\0';
+        if (i < count) {
+            memcpy(lines[i], line, sizeof(line));
+        }
+    }
+    if (file) {
+        fclose(file);
+    }
+    REQUIRE(unlink("a") == 0);
+    return sum;
+}
+
+static bool begins(const char *text, const char *beginning)
+{
+    return strncmp(text, beginning, strlen(beginning)) == 0;
+}
+
+static bool ends(const char *text, const char *end)
+{
+    const size_t length = strlen(text), wanted = strlen(end);
+    return length >= wanted && strcmp(text + length - wanted, end) == 0;
+}
+
+static void test_x264(void)
+{
+    const struct gpume_encode_options options = options_of(GPUME_ENCODER_X264);
+    static char lines[5][GPUME_PASS_LINE_BYTES];
+    unsigned char tree[256];
+    REQUIRE_EQUAL(write_files(&options, 100000, 5, 48, 32), GPUME_OK);
+    take_stats(lines, 5);
+    REQUIRE(begins(lines[0], "#options: 48x32 fps=25/1 timebase=1/25 bitdepth=8 keyint=250 "));
+    REQUIRE(strstr(lines[0], " b_pyramid=2 open_gop=0 weightp=2 rc_lookahead=40 mbtree=1 "));
+    REQUIRE(!strstr(lines[0], "min")); /* the second pass may have another min-keyint */
+    REQUIRE(begins(lines[1], "in:0 out:0 type:I dur:2 cpbdur:2 q:"));
+    REQUIRE(ends(lines[1], " imb:6 pmb:0 smb:0 d:- ref:0 ;"));
+    REQUIRE(begins(lines[2], "in:4 out:1 type:P "));
+    REQUIRE(ends(lines[2], " imb:2 pmb:4 smb:0 d:- ref:0 w:5,57,-11 ;"));
+    REQUIRE(begins(lines[3], "in:2 out:2 type:B "));
+    REQUIRE(begins(lines[4], "in:1 out:3 type:b "));
+    /* A type and 6 big-endian offsets: of the IDR frame, the P frame and the reference B frame. */
+    REQUIRE_EQUAL(take("a.mbtree", tree, sizeof(tree)), 3 * 13);
+    const unsigned char first[] = {2, 0, 0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 0, 0xfe, 0xd4};
+    REQUIRE(memcmp(tree, first, sizeof(first)) == 0);
+    REQUIRE_EQUAL(tree[26], 1);
+}
+
+static void test_x265(void)
+{
+    const struct gpume_encode_options options = options_of(GPUME_ENCODER_X265);
+    static char lines[3][GPUME_PASS_LINE_BYTES];
+    unsigned char tree[256];
+    REQUIRE_EQUAL(write_files(&options, 100000, 5, 48, 32), GPUME_OK);
+    take_stats(lines, 3);
+    REQUIRE(begins(lines[0], "#options: bitdepth=8 fps=25/1 input-res=48x32 keyint=250 "));
+    REQUIRE(strstr(lines[0], " b-adapt=2 b-pyramid open-gop weightp no-weightb rc-lookahead=20 "));
+    REQUIRE(begins(lines[1], "in:0 out:0 type:I q:"));
+    REQUIRE(ends(lines[1], " misc:0 icu:6.00 pcu:0.00 scu:0.00 sc:0 ;"));
+    REQUIRE(begins(lines[2], "in:4 out:1 type:P q:"));
+    REQUIRE_EQUAL(take("a.cutree", tree, sizeof(tree)), 3 * 13);
+    const unsigned char first[] = {2, 0, 0, 0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 1, 0xd4, 0xfe};
+    REQUIRE(memcmp(tree, first, sizeof(first)) == 0);
+    REQUIRE_EQUAL(tree[26], 0);
+}
+
+/* The offsets of the IDR frame are 0, 1, 2 above 3, 4, 5, in whole QPs. */
+static void test_sizes(void)
+{
+    const struct gpume_encode_options options = options_of(GPUME_ENCODER_X264);
+    unsigned char tree[256];
+    /* Half the size: the first square covers 0, 1, 3 and 4; the second one 2 and 5. */
+    REQUIRE_EQUAL(write_files(&options, 100000, 1, 24, 16), GPUME_OK);
+    REQUIRE_EQUAL(take("a.mbtree", tree, sizeof(tree)), 5);
+    REQUIRE(memcmp(tree, "\2\2\0\3\200", 5) == 0);
+    /* Twice the size: every square has the offset of the one that contains it. */
+    REQUIRE_EQUAL(write_files(&options, 100000, 1, 96, 64), GPUME_OK);
+    REQUIRE_EQUAL(take("a.mbtree", tree, sizeof(tree)), 1 + 2 * 24);
+    REQUIRE(tree[1 + 2 * 0] == 0 && tree[1 + 2 * 1] == 0 && tree[1 + 2 * 5] == 2);
+    REQUIRE(tree[1 + 2 * 6] == 0 && tree[1 + 2 * 12] == 3 && tree[1 + 2 * 23] == 5);
+    /* A width of 32: a square covers one and a half. */
+    REQUIRE_EQUAL(write_files(&options, 100000, 1, 32, 32), GPUME_OK);
+    REQUIRE_EQUAL(take("a.mbtree", tree, sizeof(tree)), 9);
+    REQUIRE(memcmp(tree, "\2\0\125\1\253\3\125\4\253", 9) == 0);
+    REQUIRE(unlink("a") == 0);
+}
+
+/* The bits of all frames are those of the bitrate, within what a step of 1/256 QP changes. */
+static void test_rates(void)
+{
+    static const uint64_t rates[] = {10000, 20000, 30000};
+    logged.lines = logged.warnings = 0;
+    for (int encoder = 0; encoder < GPUME_ENCODERS; encoder++) {
+        const struct gpume_encode_options options = options_of((enum gpume_encoder)encoder);
+        for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
+            REQUIRE_EQUAL(write_files(&options, rates[i], FRAMES, 48, 32), GPUME_OK);
+            const uint64_t bits = take_stats(NULL, 0), wanted = rates[i] * FRAMES / 25;
+            REQUIRE(bits <= wanted && bits > wanted - wanted / 200);
+        }
+    }
+    REQUIRE_EQUAL(logged.lines, 0);
+    /* Rates that no QP reaches. */
+    const struct gpume_encode_options options = options_of(GPUME_ENCODER_X264);
+    REQUIRE_EQUAL(write_files(&options, 1000, FRAMES, 48, 32), GPUME_OK);
+    REQUIRE_EQUAL(logged.warnings, 1);
+    REQUIRE(strstr(logged.last, "unlikely to reach 1 kbit/s: at QP 51"));
+    REQUIRE_EQUAL(write_files(&options, 100000000, FRAMES, 48, 32), GPUME_OK);
+    REQUIRE_EQUAL(logged.warnings, 2);
+    REQUIRE(strstr(logged.last, "unlikely to reach 100000 kbit/s: at QP 0"));
+    logged.lines = 0;
+    REQUIRE_EQUAL(write_files(&options, 100000, 0, 48, 32), GPUME_INVALID);
+    REQUIRE_EQUAL(logged.lines, 1);
+    unlink("a");
+    unlink("a.mbtree");
+    unlink("a.cutree");
+}
+
+static void test_model(void)
+{
+    struct clip clip;
+    struct gpume_bits_frame frame, half;
+    const struct gpume_decision *idr = frame_of(&clip, 0);
+    gpume_bits_frame_init(&frame, GPUME_ENCODER_X264, idr, 48 * 32, 48 * 32);
+    gpume_bits_frame_init(&half, GPUME_ENCODER_X264, idr, 48 * 16, 48 * 32);
+    /* exp(0.228 + ln(901) - 0.0773 * 26) - 0.01 = 151.66 bits in each of 6 blocks, and a header */
+    const uint64_t bits = gpume_bits_at(&frame, GPUME_ENCODER_X264, 26 * GPUME_QP_ONE);
+    REQUIRE(bits >= 908 + 64 && bits <= 912 + 64);
+    const uint64_t small = gpume_bits_at(&half, GPUME_ENCODER_X264, 26 * GPUME_QP_ONE);
+    REQUIRE(small >= 558 + 64 && small <= 562 + 64); /* 0.5^0.7 = 0.6156 of them */
+    REQUIRE_EQUAL(gpume_pass_qp_of_ratio(1.4), 745); /* 2.912 */
+}
+
+static void test_damage(void)
+{
+    for (int i = 0; i < GPUME_ENCODERS; i++) {
+        struct gpume_encode_options options = options_of((enum gpume_encoder)i);
+        const struct gpume_pass_format *format = gpume_pass_format_of(options.encoder);
+        const struct gpume_pass_frame frame = {
+            .display = 7,
+            .coded = 9,
+            .type = GPUME_FRAME_P,
+            .qp = 2345,
+            .texture = 1000,
+            .vectors = 234,
+            .blocks = 6,
+            .intra_blocks = 1,
+            .weight = {5, 40, -3},
+        };
+        struct gpume_pass_frame read;
+        char line[GPUME_PASS_LINE_BYTES];
+        format->write(line, &frame);
+        REQUIRE(format->read(line, &read));
+        REQUIRE(read.display == 7 && read.coded == 9 && read.type == GPUME_FRAME_P);
+        REQUIRE(read.qp == 2345 && read.texture == 1000 && read.vectors == 234);
+        REQUIRE(i == GPUME_ENCODER_X265 || read.weight.scale == 40);
+        for (size_t length = strlen(line) - 1; length > 0; length--) {
+            line[length] = '\0';
+            REQUIRE(!format->read(line, &read));
+        }
+        const struct gpume_pass_video video = {48, 32, 25, 1};
+        gpume_pass_header(line, &video, &options);
+        REQUIRE(gpume_pass_header_differs(line, &options) == NULL);
+        options.bframes--;
+        const struct gpume_encode_option *option = gpume_pass_header_differs(line, &options);
+        REQUIRE(option && strcmp(option->name, "bframes") == 0);
+        options.bframes++;
+        options.open_gop = !options.open_gop;
+        option = gpume_pass_header_differs(line, &options);
+        REQUIRE(option && strcmp(option->name, "open-gop") == 0);
+    }
+}
+
+int main(void)
+{
+    char folder[] = "encode_pass.XXXXXX";
+    if (!mkdtemp(folder) || chdir(folder) != 0) {
+        return 1;
+    }
+    test_options();
+    test_refused_options();
+    test_x264();
+    test_x265();
+    test_sizes();
+    test_rates();
+    test_model();
+    test_damage();
+    REQUIRE(chdir("..") == 0 && rmdir(folder) == 0);
+    return harness_verdict();
+}
