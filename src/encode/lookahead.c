@@ -325,24 +325,6 @@ void gpume_lookahead_facts(
 
 /* --- costs */
 
-/* Waits for the match of a pair. Its vectors are the best ones by SAD; its costs become those of
- * the same vectors by SATD. */
-static int wait_for(struct gpume_lookahead *l, struct gpume_searches *searches,
-    const struct gpume_half *target, const struct gpume_half *reference, struct gpume_match *match)
-{
-    if (match->by_satd) {
-        return GPUME_OK;
-    }
-    GPUME_CHECK(gpume_searches_wait(searches, match));
-    match->by_satd = true;
-    for (uint32_t y = 0; y < l->blocks_y; y++) {
-        const size_t first = (size_t)y * l->blocks_x;
-        const struct gpume_matches matches = {reference, match->vectors + first};
-        gpume_match_costs(target, y, &matches, match->costs + first);
-    }
-    return GPUME_OK;
-}
-
 /* Finds the weight of the past reference, beside its plain match; unless there is none, the
  * weighted samples are then in l->weighted. */
 static struct gpume_weight find_weight(struct gpume_lookahead *l, const struct frame *target,
@@ -371,7 +353,7 @@ static int search_weighted(
     GPUME_CHECK(gpume_searches_send(l->weighted_searches, &l->weighted));
     GPUME_CHECK(gpume_searches_send(l->weighted_searches, &target->half));
     GPUME_CHECK(gpume_searches_request(l->weighted_searches, number + 1, number, &pair->match));
-    GPUME_CHECK(wait_for(l, l->weighted_searches, &target->half, &l->weighted, &pair->match));
+    GPUME_CHECK(gpume_searches_wait(l->weighted_searches, &pair->match));
     *out = pair;
     return GPUME_OK;
 }
@@ -385,7 +367,7 @@ static int find_past(struct gpume_lookahead *l, uint64_t frame, uint64_t past, b
     if (!alone || !l->params.weights) {
         return GPUME_OK;
     }
-    GPUME_CHECK(wait_for(l, l->searches, &target->half, &frame_at(l, past)->half, &(*pair)->match));
+    GPUME_CHECK(gpume_searches_wait(l->searches, &(*pair)->match));
     *weight = find_weight(l, target, frame_at(l, past), &(*pair)->match);
     return gpume_weight_is_none(weight) ? GPUME_OK : search_weighted(l, target, past, pair);
 }
@@ -419,12 +401,10 @@ static int evaluate(
     }
     if (past != frame) {
         GPUME_CHECK(find_past(l, frame, past, future == frame, &weight, &past_pair));
-        GPUME_CHECK(
-            wait_for(l, l->searches, &target->half, &frame_at(l, past)->half, &past_pair->match));
+        GPUME_CHECK(gpume_searches_wait(l->searches, &past_pair->match));
     }
     if (future != frame) {
-        GPUME_CHECK(wait_for(
-            l, l->searches, &target->half, &frame_at(l, future)->half, &future_pair->match));
+        GPUME_CHECK(gpume_searches_wait(l->searches, &future_pair->match));
     }
     struct result *result = take_result(l);
     if (!result) {

@@ -23,6 +23,7 @@ static void describe_search(struct gpume_params *to, const struct gpume_searches
     to->metric = GPUME_METRIC_SAD;
     to->subpel = 4;
     to->subpel_search = GPUME_SUBPEL_REFINE;
+    to->refine_metric = GPUME_REFINE_BY_SATD;
     to->interpolation = GPUME_INTERPOLATION_BILINEAR; /* as in costs.c */
     to->direction = GPUME_DIRECTION_MANUAL;
     to->ref_distance = params->frames - 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Searches between half planes by libgpume: each block of 8x8 of a target finds its match in a
- * reference, in quarter pixels. Requests are queued, so that a GPU searches many pairs at once.
- * One thread.
+ * reference, the best whole pixel by SAD, from there by SATD to quarter pixels. Requests are
+ * queued, so that a GPU searches many pairs at once. One thread.
  */
 #ifndef GPUME_ENCODE_SEARCHES_H
 #define GPUME_ENCODE_SEARCHES_H

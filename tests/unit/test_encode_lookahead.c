@@ -74,6 +74,7 @@ static void search_plain(
     params.block = 8;
     params.window_x = params.window_y = 16;
     params.metric = GPUME_METRIC_SAD;
+    params.refine_metric = GPUME_REFINE_BY_SATD;
     params.subpel = 4;
     params.interpolation = GPUME_INTERPOLATION_BILINEAR;
     params.backend = GPUME_BACKEND_CPU;
