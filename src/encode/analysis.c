@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "encode/analysis.h"
+
+#include "base/grid.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "encode/aq.h"
+#include "encode/fixed.h"
+#include "encode/quality.h"
+#include "encode/types.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+struct gpume_analysis {
+    struct gpume_analysis_params params;
+    struct gpume_log log;
+    struct gpume_lookahead *lookahead;
+    struct gpume_types types;
+    struct gpume_quality *quality; /* NULL without the tree */
+    uint32_t blocks, window, frames_max;
+    int16_t *aq_offsets; /* of the frames that are kept: position % frames_max */
+    int64_t *times;
+    uint64_t put, coded; /* frames */
+    int64_t duration;    /* of the frame before the last */
+    bool started;
+    uint64_t last; /* the last I or P frame that has been decided */
+};
+
+/* --- what types and quality ask for */
+
+static int type_cost(void *opaque, uint64_t frame, uint64_t past, uint64_t future, uint64_t *cost)
+{
+    struct gpume_analysis *a = opaque;
+    struct gpume_frame_cost found;
+    GPUME_CHECK(gpume_lookahead_cost(a->lookahead, frame, past, future, &found));
+    *cost = found.inner_cost;
+    return GPUME_OK;
+}
+
+static int16_t *aq_offsets_of(const struct gpume_analysis *a, uint64_t frame)
+{
+    return a->aq_offsets + frame % a->frames_max * a->blocks;
+}
+
+static int tree_step(
+    void *opaque, uint64_t frame, uint64_t past, uint64_t future, struct gpume_tree_step *step)
+{
+    struct gpume_analysis *a = opaque;
+    struct gpume_frame_cost cost;
+    struct gpume_frame_facts facts;
+    GPUME_CHECK(gpume_lookahead_cost(a->lookahead, frame, past, future, &cost));
+    gpume_lookahead_facts(a->lookahead, frame, &facts);
+    *step = (struct gpume_tree_step){
+        .intra_costs = facts.intra_costs,
+        .costs = cost.costs,
+        .kinds = cost.kinds,
+        .past = cost.past,
+        .future = cost.future,
+        .aq_offsets = aq_offsets_of(a, frame),
+    };
+    return GPUME_OK;
+}
+
+/* --- open, close */
+
+static int open_lookahead(struct gpume_analysis *a)
+{
+    const struct gpume_encode_options *options = &a->params.options;
+    struct gpume_lookahead_params params = a->params.lookahead;
+    params.distance_max = options->bframes + 1;
+    params.frames_max = a->frames_max;
+    params.weights = options->weightp != 0;
+    params.energies = gpume_aq_is_on(options);
+    return gpume_lookahead_open(&a->lookahead, &params);
+}
+
+static int open_quality(struct gpume_analysis *a)
+{
+    const struct gpume_tree_size size = {
+        gpume_lookahead_blocks_x(a->lookahead), gpume_lookahead_blocks_y(a->lookahead)};
+    const struct gpume_encode_options *options = &a->params.options;
+    a->blocks = size.blocks_x * size.blocks_y;
+    a->aq_offsets = calloc((size_t)a->frames_max * a->blocks, sizeof(*a->aq_offsets));
+    a->times = calloc(a->frames_max, sizeof(*a->times));
+    const bool tree = options->tree && options->rc_lookahead > 0;
+    if (!a->aq_offsets || !a->times ||
+        (tree && gpume_quality_open(&a->quality, &size, options, tree_step, a) != GPUME_OK)) {
+        return gpume_log_nomem(&a->log, "the offsets of the analysis");
+    }
+    return GPUME_OK;
+}
+
+int gpume_analysis_open(
+    struct gpume_analysis **analysis, const struct gpume_analysis_params *params)
+{
+    const struct gpume_log log = {params->lookahead.log, params->lookahead.log_opaque};
+    struct gpume_analysis *a = calloc(1, sizeof(*a));
+    if (!a) {
+        return gpume_log_nomem(&log, "the analysis");
+    }
+    a->params = *params;
+    a->log = log;
+    a->window = gpume_types_window(&params->options);
+    a->frames_max = a->window + 1;
+    gpume_types_init(&a->types, &params->options, type_cost, a);
+    int status;
+    GPUME_TRY(open_lookahead(a));
+    GPUME_TRY(open_quality(a));
+    *analysis = a;
+    return GPUME_OK;
+fail:
+    gpume_analysis_close(&a);
+    return status;
+}
+
+void gpume_analysis_close(struct gpume_analysis **analysis)
+{
+    struct gpume_analysis *a = *analysis;
+    if (!a) {
+        return;
+    }
+    gpume_quality_close(&a->quality);
+    gpume_lookahead_close(&a->lookahead);
+    free(a->times);
+    free(a->aq_offsets);
+    free(a);
+    *analysis = NULL;
+}
+
+const char *gpume_analysis_engine(const struct gpume_analysis *analysis)
+{
+    return gpume_lookahead_engine(analysis->lookahead);
+}
+
+/* --- decisions */
+
+/* A frame and its references; the frame itself for none. */
+struct coding {
+    uint64_t frame, past, future;
+    enum gpume_frame_type type;
+    const int16_t *offsets;
+};
+
+static int64_t duration_of(struct gpume_analysis *a, uint64_t frame)
+{
+    if (frame + 1 < a->put) {
+        a->duration = a->times[(frame + 1) % a->frames_max] - a->times[frame % a->frames_max];
+    }
+    return a->duration;
+}
+
+static uint64_t weigh(uint32_t count, const uint16_t *costs, const int16_t *offsets)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        sum += ((uint64_t)costs[i] * gpume_fixed_scale_of_offset(offsets[i]) + 128) >> 8;
+    }
+    return sum;
+}
+
+static int tell(struct gpume_analysis *a, const struct coding *coding)
+{
+    struct gpume_frame_cost cost;
+    struct gpume_frame_facts facts;
+    const uint64_t frame = coding->frame;
+    GPUME_CHECK(gpume_lookahead_cost(a->lookahead, frame, coding->past, coding->future, &cost));
+    gpume_lookahead_facts(a->lookahead, frame, &facts);
+    const struct gpume_decision decision = {
+        .display = frame,
+        .coded = a->coded++,
+        .type = coding->type,
+        .time_us = a->times[frame % a->frames_max],
+        .duration_us = duration_of(a, frame),
+        .has_past = coding->past != frame,
+        .has_future = coding->future != frame,
+        .past = coding->past,
+        .future = coding->future,
+        .weight = cost.weight,
+        .blocks_x = gpume_lookahead_blocks_x(a->lookahead),
+        .blocks_y = gpume_lookahead_blocks_y(a->lookahead),
+        .offsets = coding->offsets,
+        .costs = cost.costs,
+        .intra_costs = facts.intra_costs,
+        .kinds = cost.kinds,
+        .past_vectors = cost.past,
+        .future_vectors = cost.future,
+        .cost = cost.cost,
+        .intra_cost = facts.intra_cost,
+        .intra_blocks = cost.intra_blocks,
+        .weighted_cost = weigh(a->blocks, cost.costs, coding->offsets),
+    };
+    return a->params.decide(a->params.opaque, &decision);
+}
+
+/* The last frame of the stretch whose information is passed on: x265 stops at the next key frame,
+ * or where that is closed before it. */
+static uint32_t tree_end(
+    const struct gpume_analysis *a, const struct gpume_stretch *stretch, uint32_t target)
+{
+    const struct gpume_encode_options *options = &a->params.options;
+    const uint32_t last = (uint32_t)gpume_min_u64(stretch->count - 1, options->keyint);
+    for (uint32_t i = target + 1; options->encoder == GPUME_ENCODER_X265 && i <= last; i++) {
+        if (stretch->types[i] <= GPUME_FRAME_I) {
+            return stretch->types[i] == GPUME_FRAME_I ? i : i - 1;
+        }
+    }
+    return last;
+}
+
+/* Offsets of the frame that ends the first run, `target` of the stretch, and of its reference B
+ * frame. */
+static int find_offsets(struct gpume_analysis *a, const struct gpume_stretch *stretch,
+    uint32_t target, const int16_t **offsets, const int16_t **b_offsets)
+{
+    *offsets = aq_offsets_of(a, stretch->first + target);
+    *b_offsets = NULL;
+    if (!a->quality) {
+        return GPUME_OK;
+    }
+    struct gpume_stretch seen = *stretch;
+    uint32_t end = tree_end(a, stretch, target);
+    while (end > target && gpume_type_is_b(stretch->types[end])) {
+        end--;
+    }
+    seen.count = (end > target ? end : target) + 1;
+    return gpume_quality_of(a->quality, &seen, target, offsets, b_offsets);
+}
+
+/* Tells of a run in coded order: its end, the reference B frame, all others. */
+static int tell_run(struct gpume_analysis *a, const struct gpume_stretch *stretch, uint32_t target)
+{
+    const uint64_t first = stretch->first, end = first + target;
+    const int16_t *offsets, *b_offsets;
+    GPUME_CHECK(find_offsets(a, stretch, target, &offsets, &b_offsets));
+    const bool intra = stretch->types[target] <= GPUME_FRAME_I;
+    GPUME_CHECK(
+        tell(a, &(struct coding){end, intra ? end : first, end, stretch->types[target], offsets}));
+    uint64_t middle = end;
+    for (uint64_t frame = first + 1; frame < end; frame++) {
+        if (stretch->types[frame - first] == GPUME_FRAME_B_REF) {
+            middle = frame;
+            GPUME_CHECK(tell(a, &(struct coding){frame, first, end, GPUME_FRAME_B_REF,
+                                    b_offsets ? b_offsets : aq_offsets_of(a, frame)}));
+        }
+    }
+    for (uint64_t frame = first + 1; frame < end; frame++) {
+        if (frame != middle) {
+            GPUME_CHECK(tell(
+                a, &(struct coding){frame, frame < middle ? first : middle,
+                       frame < middle ? middle : end, GPUME_FRAME_B, aq_offsets_of(a, frame)}));
+        }
+    }
+    return GPUME_OK;
+}
+
+/* Decides the next run; the first is frame 0 alone. */
+static int decide(struct gpume_analysis *a)
+{
+    enum gpume_frame_type types[GPUME_PATTERN_MAX + 1];
+    const uint32_t count = (uint32_t)(a->put - 1 - a->last);
+    const struct gpume_stretch stretch = {a->last, count + 1, types};
+    uint32_t decided = 0;
+    types[0] = GPUME_FRAME_IDR; /* or what it is: nothing depends on it later */
+    if (count > 0) {
+        GPUME_CHECK(gpume_types_decide(&a->types, a->last, count, types + 1, &decided));
+    }
+    if (!a->started) {
+        decided = 0;
+        a->started = true;
+    }
+    GPUME_CHECK(tell_run(a, &stretch, decided));
+    a->last += decided;
+    gpume_types_commit(&a->types, a->last, types[decided]);
+    gpume_lookahead_drop(a->lookahead, a->last);
+    return GPUME_OK;
+}
+
+int gpume_analysis_put(
+    struct gpume_analysis *analysis, const struct gpume_plane *luma, int64_t time_us)
+{
+    struct gpume_analysis *a = analysis;
+    const uint64_t frame = a->put;
+    struct gpume_frame_facts facts;
+    GPUME_CHECK(gpume_lookahead_put(a->lookahead, luma));
+    gpume_lookahead_facts(a->lookahead, frame, &facts);
+    a->times[frame % a->frames_max] = time_us;
+    if (facts.energies) {
+        gpume_aq_offsets(&a->params.options, facts.energies, a->blocks, aq_offsets_of(a, frame));
+    }
+    a->put++;
+    while (a->put - a->last > a->window) {
+        GPUME_CHECK(decide(a));
+    }
+    return GPUME_OK;
+}
+
+int gpume_analysis_finish(struct gpume_analysis *analysis)
+{
+    struct gpume_analysis *a = analysis;
+    while (a->put > 0 && (!a->started || a->last + 1 < a->put)) {
+        GPUME_CHECK(decide(a));
+    }
+    return GPUME_OK;
+}

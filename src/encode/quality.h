@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * QP offsets of the frames that others refer to, from the window of frames that follow them: the
+ * tree (tree.h) walks back over the runs of the window, each an I or P frame with the B frames
+ * before it. An intra frame inside the window counts as a P frame: where nothing can be predicted
+ * across it, nothing is passed on. One thread.
+ */
+#ifndef GPUME_ENCODE_QUALITY_H
+#define GPUME_ENCODE_QUALITY_H
+
+#include "encode/options.h"
+#include "encode/tree.h"
+
+struct gpume_quality;
+
+/* Fills all of `step` but past_share and received. past == frame and future == frame: no such
+ * reference. Negative gpume_status: failed. */
+typedef int (*gpume_step_fn)(
+    void *opaque, uint64_t frame, uint64_t past, uint64_t future, struct gpume_tree_step *step);
+
+/* Status GPUME_NOMEM: not logged. */
+int gpume_quality_open(struct gpume_quality **quality, const struct gpume_tree_size *size,
+    const struct gpume_encode_options *options, gpume_step_fn step, void *opaque);
+
+/* A stretch of frames in display order. It begins with an I or P frame and ends with one. */
+struct gpume_stretch {
+    uint64_t first;
+    uint32_t count;
+    const enum gpume_frame_type *types;
+};
+
+/* Offsets of frame `target` of the stretch, an I or P frame, and of the reference B frame in the
+ * run that it ends, if there is one, from all frames of the stretch. Those after the target pass on
+ * to it, and so do the B frames before it. Valid until the next call. */
+int gpume_quality_of(struct gpume_quality *quality, const struct gpume_stretch *stretch,
+    uint32_t target, const int16_t **offsets, const int16_t **b_offsets);
+
+void gpume_quality_close(struct gpume_quality **quality);
+
+#endif

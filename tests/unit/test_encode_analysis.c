@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The whole analysis on synthetic video: every frame is decided once, in an order in which
+ * references come first; cuts become key frames; what stays the same gets more quality.
+ * Usage: test_encode_analysis cpu | vulkan
+ */
+#include "encode/analysis.h"
+#include "harness.h"
+#include "synth.h"
+#include "vulkan_probe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FRAMES_MAX = 200, WIDTH = 120, HEIGHT = 72, BLOCKS = 8 * 5 };
+
+static enum gpume_backend backend;
+
+/* What has been decided. */
+struct decided {
+    uint32_t count;
+    enum gpume_frame_type types[FRAMES_MAX];
+    bool seen[FRAMES_MAX];
+    int16_t offsets[FRAMES_MAX][BLOCKS];
+    int64_t times[FRAMES_MAX], durations[FRAMES_MAX];
+    uint64_t sum; /* of everything */
+    uint32_t fail_at;
+};
+
+static void add(struct decided *d, uint64_t value)
+{
+    d->sum = (d->sum ^ value) * UINT64_C(0x9E3779B97F4A7C15) + (d->sum >> 29);
+}
+
+static void check_references(const struct decided *d, const struct gpume_decision *decision)
+{
+    const uint64_t display = decision->display;
+    const bool is_b = decision->type >= GPUME_FRAME_B_REF;
+    REQUIRE_EQUAL(decision->has_past, decision->type >= GPUME_FRAME_P);
+    REQUIRE_EQUAL(decision->has_future, is_b);
+    REQUIRE_EQUAL(decision->past_vectors != NULL, decision->has_past);
+    REQUIRE_EQUAL(decision->future_vectors != NULL, decision->has_future);
+    if (decision->has_past) {
+        REQUIRE(decision->past < display && d->seen[decision->past]);
+        REQUIRE(d->types[decision->past] != GPUME_FRAME_B);
+    }
+    if (decision->has_future) {
+        REQUIRE(decision->future > display && d->seen[decision->future]);
+        REQUIRE(d->types[decision->future] != GPUME_FRAME_B);
+        REQUIRE(d->types[decision->future] != GPUME_FRAME_IDR);
+    }
+}
+
+static void check_blocks(struct decided *d, const struct gpume_decision *decision)
+{
+    uint64_t cost = 0, intra_cost = 0, weighted = 0;
+    uint32_t intra_blocks = 0;
+    for (uint32_t i = 0; i < BLOCKS; i++) {
+        cost += decision->costs[i];
+        intra_cost += decision->intra_costs[i];
+        intra_blocks += decision->kinds[i] == GPUME_FROM_SELF;
+        if (decision->offsets[i] == 0) {
+            weighted += (uint64_t)decision->costs[i] * 256;
+        }
+        add(d, (uint64_t)decision->costs[i] << 32 | (uint16_t)decision->offsets[i] << 8 |
+                   decision->kinds[i]);
+    }
+    REQUIRE_EQUAL(decision->cost, cost);
+    REQUIRE_EQUAL(decision->intra_cost, intra_cost);
+    REQUIRE_EQUAL(decision->intra_blocks, intra_blocks);
+    REQUIRE(decision->weighted_cost >= weighted);
+    add(d, decision->weighted_cost);
+    memcpy(d->offsets[decision->display], decision->offsets, BLOCKS * sizeof(int16_t));
+}
+
+static int decide(void *opaque, const struct gpume_decision *decision)
+{
+    struct decided *d = opaque;
+    if (d->fail_at != 0 && d->count == d->fail_at) {
+        return GPUME_IO;
+    }
+    REQUIRE_EQUAL(decision->coded, d->count);
+    REQUIRE(decision->display < FRAMES_MAX && !d->seen[decision->display]);
+    REQUIRE_EQUAL(decision->blocks_x * decision->blocks_y, BLOCKS);
+    check_references(d, decision);
+    check_blocks(d, decision);
+    d->types[decision->display] = decision->type;
+    d->times[decision->display] = decision->time_us;
+    d->durations[decision->display] = decision->duration_us;
+    d->seen[decision->display] = true;
+    d->count++;
+    return GPUME_OK;
+}
+
+static struct gpume_analysis_params make_params(enum gpume_encoder encoder, struct decided *decided)
+{
+    const bool x264 = encoder == GPUME_ENCODER_X264;
+    return (struct gpume_analysis_params){
+        .lookahead =
+            {.width = WIDTH, .height = HEIGHT, .bits = 8, .backend = backend, .threads = 1},
+        .options = {.encoder = encoder,
+            .bits = 8,
+            .keyint = 40,
+            .min_keyint = 6,
+            .scenecut = 40,
+            .bframes = x264 ? 3 : 4,
+            .b_adapt = 2,
+            .b_pyramid = x264 ? 2 : 1,
+            .weightp = 1,
+            .weightb = x264,
+            .rc_lookahead = x264 ? 30 : 20,
+            .open_gop = !x264,
+            .tree = true,
+            .aq_mode = 0,
+            .aq_strength = 1,
+            .qcomp = 0.6},
+        .decide = decide,
+        .opaque = decided,
+    };
+}
+
+/* A clip: each content for so many frames, then the next. */
+struct part {
+    enum synth_content content;
+    uint32_t frames;
+    uint64_t seed;
+    bool still; /* all frames are its first */
+};
+
+static int analyse(const struct gpume_analysis_params *params, const struct part *parts)
+{
+    struct gpume_analysis *analysis = NULL;
+    struct gpume_plane plane = synth_plane(WIDTH, HEIGHT, 8);
+    int64_t frame = 0;
+    int status = gpume_analysis_open(&analysis, params);
+    REQUIRE_EQUAL(status, GPUME_OK);
+    for (; status == GPUME_OK && parts->frames > 0; parts++) {
+        for (uint32_t i = 0; status == GPUME_OK && i < parts->frames; i++, frame++) {
+            /* by whole pixels at half resolution */
+            synth_fill(&plane, parts->content, parts->still ? 0 : 2 * i, parts->seed);
+            status = gpume_analysis_put(analysis, &plane, frame * 40000 + frame % 2 * 1000);
+        }
+    }
+    if (status == GPUME_OK) {
+        status = gpume_analysis_finish(analysis);
+    }
+    gpume_analysis_close(&analysis);
+    REQUIRE(analysis == NULL);
+    free(plane.data);
+    return status;
+}
+
+static struct decided decided_of(struct gpume_analysis_params *params, const struct part *parts)
+{
+    struct decided decided = {.fail_at = 0};
+    uint32_t frames = 0;
+    for (const struct part *part = parts; part->frames > 0; part++) {
+        frames += part->frames;
+    }
+    params->opaque = &decided;
+    REQUIRE_EQUAL(analyse(params, parts), GPUME_OK);
+    REQUIRE_EQUAL(decided.count, frames);
+    for (uint32_t i = 0; i < decided.count; i++) {
+        REQUIRE(decided.seen[i]);
+        REQUIRE_EQUAL(decided.times[i], (int64_t)i * 40000 + i % 2 * 1000);
+        REQUIRE_EQUAL(decided.durations[i], i + 1 < frames ? (i % 2 ? 39000 : 41000)
+                                            : frames == 1  ? 0
+                                                           : decided.durations[i]);
+    }
+    return decided;
+}
+
+static const struct part end = {SYNTH_PAN, 0, 0, false};
+static const struct part scenes[] = {{SYNTH_PAN, 18, 5, false}, {SYNTH_NOISE, 22, 6, true},
+    {SYNTH_PAN, 50, 7, false}, {SYNTH_PAN, 0, 0, false}};
+
+static void check_scenes(enum gpume_encoder encoder)
+{
+    const bool x264 = encoder == GPUME_ENCODER_X264;
+    struct gpume_analysis_params params = make_params(encoder, NULL);
+    const struct decided decided = decided_of(&params, scenes);
+    for (uint32_t i = 0; i < decided.count; i++) {
+        /* both cuts, and keyint after the second */
+        const bool key = i == 0 || i == 18 || i == 40 || i == 80;
+        REQUIRE_EQUAL(decided.types[i] <= GPUME_FRAME_I, key);
+        if (key) {
+            REQUIRE_EQUAL(decided.types[i], x264 || i == 0 ? GPUME_FRAME_IDR : GPUME_FRAME_I);
+        }
+    }
+}
+
+static int32_t mean_offset(const struct decided *decided, uint32_t frame)
+{
+    int32_t sum = 0;
+    for (uint32_t i = 0; i < BLOCKS; i++) {
+        sum += decided->offsets[frame][i];
+    }
+    return sum / BLOCKS;
+}
+
+static void check_still(void)
+{
+    const struct part still[] = {{SYNTH_PAN, 50, 5, true}, end};
+    const struct part noise[] = {{SYNTH_NOISE, 50, 5, false}, end};
+    struct gpume_analysis_params params = make_params(GPUME_ENCODER_X264, NULL);
+    struct decided decided = decided_of(&params, still);
+    REQUIRE(mean_offset(&decided, 0) < -8 * 256);
+    for (uint32_t i = 0; i < decided.count; i++) {
+        REQUIRE(decided.types[i] != GPUME_FRAME_B || mean_offset(&decided, i) == 0);
+    }
+    params.options.tree = false;
+    decided = decided_of(&params, still);
+    REQUIRE_EQUAL(mean_offset(&decided, 0), 0);
+    params.options.tree = true;
+    decided = decided_of(&params, noise);
+    REQUIRE(mean_offset(&decided, 0) > -2 * 256);
+}
+
+static void check_short(void)
+{
+    struct gpume_analysis_params params = make_params(GPUME_ENCODER_X264, NULL);
+    const struct part none[] = {end};
+    for (uint32_t frames = 1; frames < 6; frames++) {
+        const struct part clip[] = {{SYNTH_PAN, frames, 5, false}, end};
+        const struct decided decided = decided_of(&params, clip);
+        REQUIRE_EQUAL(decided.types[0], GPUME_FRAME_IDR);
+        REQUIRE(frames == 1 || decided.types[frames - 1] == GPUME_FRAME_P);
+    }
+    REQUIRE_EQUAL(decided_of(&params, none).count, 0);
+}
+
+/* Adaptive quantization alone and with the tree: a difference that the blocks' own texture makes.
+ */
+static void check_aq(void)
+{
+    const struct part clip[] = {{SYNTH_GRAIN, 30, 5, false}, end};
+    struct gpume_analysis_params params = make_params(GPUME_ENCODER_X264, NULL);
+    params.options.tree = false;
+    params.options.aq_mode = 1;
+    const struct decided aq = decided_of(&params, clip);
+    params.options.tree = true;
+    const struct decided both = decided_of(&params, clip);
+    REQUIRE(mean_offset(&aq, 0) != 0);
+    REQUIRE(mean_offset(&both, 0) < mean_offset(&aq, 0));
+    for (uint32_t i = 0; i < both.count; i++) {
+        if (both.types[i] == GPUME_FRAME_B) {
+            REQUIRE(memcmp(aq.offsets[i], both.offsets[i], sizeof(aq.offsets[i])) == 0);
+        }
+    }
+}
+
+/* Neither the engine, nor threads, nor the order of searches change anything. */
+static void check_same(void)
+{
+    const struct part clip[] = {
+        {SYNTH_PAN, 9, 5, false}, {SYNTH_NOISE, 8, 6, true}, {SYNTH_GRAIN, 8, 6, false}, end};
+    struct gpume_analysis_params params = make_params(GPUME_ENCODER_X265, NULL);
+    params.options.aq_mode = 2;
+    const uint64_t sum = decided_of(&params, clip).sum;
+    params.lookahead.backend = GPUME_BACKEND_CPU;
+    params.lookahead.threads = 3;
+    REQUIRE(decided_of(&params, clip).sum == sum);
+    params.lookahead.eager = true;
+    REQUIRE(decided_of(&params, clip).sum == sum);
+}
+
+static void check_refusal(void)
+{
+    struct decided decided = {.fail_at = 7};
+    struct gpume_analysis_params params = make_params(GPUME_ENCODER_X264, &decided);
+    REQUIRE_EQUAL(analyse(&params, scenes), GPUME_IO);
+    REQUIRE_EQUAL(decided.count, 7);
+}
+
+int main(int argc, char **argv)
+{
+    const bool vulkan = argc > 1 && strcmp(argv[1], "vulkan") == 0;
+    backend = vulkan ? GPUME_BACKEND_VULKAN : GPUME_BACKEND_CPU;
+    if (vulkan) {
+        vulkan_probe_or_skip(false);
+    }
+    check_scenes(GPUME_ENCODER_X264);
+    check_same();
+    if (!vulkan) { /* nothing below depends on the engine, and drivers in software take minutes */
+        check_scenes(GPUME_ENCODER_X265);
+        check_still();
+        check_short();
+        check_aq();
+        check_refusal();
+    }
+    return harness_verdict();
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How quality flows through a stretch of frames, on videos of one block, where every amount can be
+ * followed by hand: information in units of the intra cost.
+ */
+#include "encode/fixed.h"
+#include "encode/quality.h"
+#include "harness.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { FRAMES_MAX = 64 };
+
+/* Every frame costs 1000 from itself, and this share of it from any reference. */
+struct video {
+    double share;
+    uint64_t cut; /* nothing is predicted from before it; 0: none */
+    uint64_t steps;
+    uint64_t latest; /* the last frame asked for */
+    uint16_t intra_cost, cost;
+    uint8_t kind;
+    struct gpume_vector zero;
+    int16_t aq_offset;
+};
+
+static int video_step(
+    void *opaque, uint64_t frame, uint64_t past, uint64_t future, struct gpume_tree_step *step)
+{
+    struct video *video = opaque;
+    REQUIRE(past <= frame && frame <= future);
+    const bool cut = past < video->cut && video->cut <= frame;
+    video->steps++;
+    video->latest = future > video->latest ? future : video->latest;
+    video->intra_cost = 1000;
+    video->cost = cut ? 1000 : (uint16_t)(1000 * video->share);
+    video->kind = past == frame     ? GPUME_FROM_SELF
+                  : future == frame ? GPUME_FROM_PAST
+                                    : GPUME_FROM_BOTH;
+    *step = (struct gpume_tree_step){
+        .intra_costs = &video->intra_cost,
+        .costs = &video->cost,
+        .kinds = &video->kind,
+        .past = &video->zero,
+        .future = &video->zero,
+        .aq_offsets = &video->aq_offset,
+    };
+    return GPUME_OK;
+}
+
+static void read_types(const char *letters, enum gpume_frame_type *types)
+{
+    for (uint32_t i = 0; letters[i] != '\0'; i++) {
+        types[i] = (enum gpume_frame_type)(strchr("IiPBb", letters[i]) - "IiPBb");
+    }
+}
+
+/* What the target and the reference B frame before it have received, in intra costs. */
+struct flow {
+    double target, b;
+    bool has_b;
+};
+
+static struct flow flow_of(
+    struct video *video, const char *letters, uint32_t target, uint32_t weightb)
+{
+    const struct gpume_encode_options options = {.qcomp = 0.8, .weightb = weightb};
+    const struct gpume_tree_size size = {1, 1};
+    enum gpume_frame_type types[FRAMES_MAX];
+    struct gpume_quality *quality = NULL;
+    const int16_t *offsets = NULL, *b_offsets = NULL;
+    const struct gpume_stretch stretch = {100, (uint32_t)strlen(letters), types};
+    read_types(letters, types);
+    REQUIRE_EQUAL(gpume_quality_open(&quality, &size, &options, video_step, video), GPUME_OK);
+    REQUIRE_EQUAL(gpume_quality_of(quality, &stretch, target, &offsets, &b_offsets), GPUME_OK);
+    /* strength 1: the offset is the logarithm */
+    struct flow flow = {
+        .target = exp2((video->aq_offset - offsets[0]) / 256.0) - 1, .has_b = b_offsets != NULL};
+    flow.b = b_offsets ? exp2((video->aq_offset - b_offsets[0]) / 256.0) - 1 : 0;
+    gpume_quality_close(&quality);
+    REQUIRE(quality == NULL);
+    return flow;
+}
+
+static bool near(double value, double expected)
+{
+    if (fabs(value - expected) < 0.004 * (1 + expected)) {
+        return true;
+    }
+    fprintf(stderr, "%g, expected %g\n", value, expected);
+    return false;
+}
+
+static void check_chain(void)
+{
+    struct video video = {.share = 0.25};
+    REQUIRE(near(flow_of(&video, "P", 0, 0).target, 0));
+    REQUIRE(near(flow_of(&video, "PP", 0, 0).target, 0.75));
+    REQUIRE(near(flow_of(&video, "PPP", 0, 0).target, (0.75 + 1) * 0.75));
+    REQUIRE(near(flow_of(&video, "PPPP", 1, 0).target, (0.75 + 1) * 0.75));
+    video.aq_offset = -700; /* counts on top, and changes no proportion */
+    REQUIRE(near(flow_of(&video, "PPP", 0, 0).target, (0.75 + 1) * 0.75));
+}
+
+static void check_b_frames(void)
+{
+    struct video video = {.share = 0.5};
+    /* two B frames, each half on either side: 2 * 0.5 * 0.5; the P frame received as much */
+    struct flow flow = flow_of(&video, "PbbP", 0, 0);
+    REQUIRE(near(flow.target, 0.5 + (1 + 0.5) * 0.5) && !flow.has_b);
+    /* by nearness: a third and two thirds of the first, the other way round for the second */
+    REQUIRE(near(flow_of(&video, "PbbP", 3, 1).target, 0.5));
+    REQUIRE(near(flow_of(&video, "PbbP", 3, 0).target, 0.5));
+    REQUIRE(near(flow_of(&video, "PbP", 2, 1).target, 0.25));
+    /* the middle one gets half of both others and passes on (1 + 0.5) * 0.5 to both ends */
+    flow = flow_of(&video, "PbBbP", 4, 0);
+    REQUIRE(flow.has_b && near(flow.b, 0.5));
+    REQUIRE(near(flow.target, 0.25 + 0.375));
+    flow = flow_of(&video, "PbBbPP", 0, 0);
+    const double end = 0.25 + 0.375 + 0.5;
+    REQUIRE(!flow.has_b && near(flow.target, 0.25 + 0.375 + (1 + end) * 0.5));
+}
+
+/* A share by nearness shows where references lie at unequal distances. */
+static void check_nearness(void)
+{
+    struct video video = {.share = 0.5};
+    /* 0 1 2 B 4: with frame 3 as the reference, frames 1 and 2 have 0 and 3, and 4 is frame 5's */
+    const double early = 0.5 * (1.0 / 3 + 2.0 / 3), late = 0.5 * 0.5;
+    const double b = early + late, passed = (1 + b) * 0.5;
+    const struct flow flow = flow_of(&video, "PbbBbP", 5, 1);
+    REQUIRE(near(flow.b, b));
+    REQUIRE(near(flow.target, late + passed * 3 / 5));
+}
+
+static void check_cut(void)
+{
+    struct video video = {.share = 0.1, .cut = 102};
+    REQUIRE(near(flow_of(&video, "PPiPPP", 0, 0).target, 0.9));
+    REQUIRE(flow_of(&video, "PPiPPP", 2, 0).target > 2);
+    video.cut = 0; /* a key frame that is not a cut lets quality through */
+    REQUIRE(flow_of(&video, "PPiPPP", 0, 0).target > 3);
+}
+
+/* A static picture is worth many QP: 40 frames, of which each takes over nearly everything. */
+static void check_static(void)
+{
+    struct video video = {.share = 0.01};
+    const char *letters = "IPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPP";
+    const double received = flow_of(&video, letters, 0, 0).target;
+    REQUIRE(near(received, 0.99 * (1 - pow(0.99, 40)) / 0.01));
+    REQUIRE_EQUAL(video.latest, 140);
+    REQUIRE(5 * (1 - 0.6) * log2(1 + received) > 10);
+}
+
+static int failing_step(
+    void *opaque, uint64_t frame, uint64_t past, uint64_t future, struct gpume_tree_step *step)
+{
+    struct video video = {.share = 0.5};
+    static struct video kept;
+    int *calls = opaque;
+    if (--*calls < 0) {
+        return GPUME_DEVICE_LOST;
+    }
+    kept = video;
+    return video_step(&kept, frame, past, future, step);
+}
+
+static void check_failure(void)
+{
+    const struct gpume_encode_options options = {.qcomp = 0.6};
+    const struct gpume_tree_size size = {1, 1};
+    enum gpume_frame_type types[FRAMES_MAX];
+    const struct gpume_stretch stretch = {0, 9, types};
+    struct gpume_quality *quality = NULL;
+    const int16_t *offsets, *b_offsets;
+    int calls, allowed = 0, status = GPUME_DEVICE_LOST;
+    read_types("PbBbPbBbP", types);
+    REQUIRE_EQUAL(gpume_quality_open(&quality, &size, &options, failing_step, &calls), GPUME_OK);
+    for (; status != GPUME_OK && allowed < 100; allowed++) {
+        calls = allowed;
+        status = gpume_quality_of(quality, &stretch, 4, &offsets, &b_offsets);
+        REQUIRE(status == GPUME_OK || (status == GPUME_DEVICE_LOST && calls == -1));
+    }
+    REQUIRE_EQUAL(
+        allowed, 10); /* 4 in the second run, 3 in the first, two to finish, and one more */
+    gpume_quality_close(&quality);
+    gpume_quality_close(&quality);
+}
+
+int main(void)
+{
+    check_chain();
+    check_b_frames();
+    check_nearness();
+    check_cut();
+    check_static();
+    check_failure();
+    return harness_verdict();
+}
