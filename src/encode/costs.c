@@ -98,13 +98,18 @@ static gpume_eight between(gpume_eight a, gpume_eight b, gpume_eight quarters)
     return a * 4 + (b - a) * quarters;
 }
 
+static struct gpume_vector vector_of(const struct gpume_matches *matches, uint32_t i)
+{
+    return matches->vectors ? matches->vectors[i] : (struct gpume_vector){0, 0};
+}
+
 /* The match of block i of a row. The only place that knows what lies between samples: (4 - fx) (4 -
  * fy) A + fx (4 - fy) B + (4 - fx) fy C + fx fy D + 8) >> 4. libgpume is given the same
  * interpolation. */
 static struct gpume_rows interpolate(
     const struct gpume_matches *matches, uint32_t i, uint32_t block_y)
 {
-    const struct gpume_vector vector = matches->vectors[i];
+    const struct gpume_vector vector = vector_of(matches, i);
     const gpume_eight fx = gpume_all_eight(vector.dx & 3), fy = gpume_all_eight(vector.dy & 3);
     const ptrdiff_t stride = matches->reference->stride;
     const uint8_t *at =
@@ -126,7 +131,7 @@ void gpume_match_costs(const struct gpume_half *half, uint32_t block_y,
     for (uint32_t i = 0; i < half->width / SIDE; i++) {
         const struct gpume_rows block = gpume_load_rows(block_at(half, i, block_y), half->stride);
         const struct gpume_rows match = interpolate(matches, i, block_y);
-        costs[i] = gpume_match_cost(gpume_satd(&block, &match), matches->vectors[i]);
+        costs[i] = gpume_match_cost(gpume_satd(&block, &match), vector_of(matches, i));
     }
 }
 

@@ -30,7 +30,7 @@ static inline uint16_t gpume_match_cost(uint32_t satd, struct gpume_vector vecto
 /* A reference and where the blocks of one row have their matches in it, in quarter pixels. */
 struct gpume_matches {
     const struct gpume_half *reference;
-    const struct gpume_vector *vectors;
+    const struct gpume_vector *vectors; /* NULL: (0,0) everywhere */
 };
 
 /* Of a row of blocks that are predicted by their matches, interpolated as

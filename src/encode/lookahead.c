@@ -49,7 +49,7 @@ struct gpume_lookahead {
     uint16_t *all_intra_costs;
     uint32_t *all_energies;
     uint8_t *band;
-    uint16_t *row_costs; /* of a row of blocks */
+    uint16_t *row_costs; /* of two rows of blocks */
     struct gpume_searches *searches;
     /* Searches in a weighted reference: frame 2n is the reference, 2n + 1 the target. */
     struct gpume_half weighted;
@@ -95,7 +95,7 @@ static int allocate(struct gpume_lookahead *l)
     l->all_intra_costs = calloc((size_t)count * l->blocks, sizeof(*l->all_intra_costs));
     l->all_energies = calloc((size_t)count * l->blocks, sizeof(*l->all_energies));
     l->band = calloc(l->blocks_x, (size_t)GPUME_SQUARE * GPUME_SQUARE);
-    l->row_costs = calloc(l->blocks_x, sizeof(*l->row_costs));
+    l->row_costs = calloc(l->blocks_x, 2 * sizeof(*l->row_costs));
     if (!l->frames || !l->planes || !l->all_intra_costs || !l->all_energies || !l->band ||
         !l->row_costs) {
         return gpume_log_nomem(&l->log, "the frames of the lookahead");

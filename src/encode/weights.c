@@ -4,6 +4,8 @@
 #include "encode/costs.h"
 #include "encode/lanes.h"
 
+#include <string.h>
+
 #define SCALE_MAX 127 /* H.264 7.4.3.2 */
 #define OFFSET_MIN (-128)
 #define OFFSET_MAX 127
@@ -123,26 +125,39 @@ void gpume_weight_apply(
     gpume_half_extend(to);
 }
 
-static uint64_t sum_of_smaller(const uint16_t *a, const uint16_t *b, uint32_t count)
+static void keep_smaller(uint16_t *costs, const uint16_t *others, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        costs[i] = others[i] < costs[i] ? others[i] : costs[i];
+    }
+}
+
+static uint64_t sum_of(const uint16_t *costs, uint32_t count)
 {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < count; i++) {
-        sum += a[i] < b[i] ? a[i] : b[i];
+        sum += costs[i];
     }
     return sum;
 }
 
 bool gpume_weight_pays(const struct gpume_half *target, const struct gpume_plain_costs *plain,
-    const struct gpume_half *weighted, uint16_t *row)
+    const struct gpume_half *weighted, uint16_t *rows)
 {
     const uint32_t blocks_x = target->width / GPUME_HALF_BLOCK;
+    uint16_t *best = rows, *others = rows + blocks_x;
     uint64_t before = 0, after = 0;
     for (uint32_t y = 0; y < target->height / GPUME_HALF_BLOCK; y++) {
         const size_t first = (size_t)y * blocks_x;
-        const struct gpume_matches matches = {weighted, plain->vectors + first};
-        gpume_match_costs(target, y, &matches, row);
-        after += sum_of_smaller(plain->intra + first, row, blocks_x);
-        before += sum_of_smaller(plain->intra + first, plain->matches + first, blocks_x);
+        memcpy(best, plain->intra + first, blocks_x * sizeof(*best));
+        keep_smaller(best, plain->matches + first, blocks_x);
+        before += sum_of(best, blocks_x);
+        gpume_match_costs(target, y, &(struct gpume_matches){weighted, NULL}, best);
+        gpume_match_costs(
+            target, y, &(struct gpume_matches){weighted, plain->vectors + first}, others);
+        keep_smaller(best, others, blocks_x);
+        keep_smaller(best, plain->intra + first, blocks_x);
+        after += sum_of(best, blocks_x);
     }
     return after * 100 <= before * (100 - PAYS_PERCENT);
 }

@@ -37,11 +37,11 @@ struct gpume_plain_costs {
     const struct gpume_vector *vectors; /* of the matches */
 };
 
-/* Whether the weighted reference predicts the target clearly better than the plain one at the same
- * vectors: by 2 percent or more of the sum of all blocks' costs, each at most its intra cost. That
- * is a cautious test, because the vectors are the best ones for the plain reference. `row`: memory
- * for the costs of a row of blocks. */
+/* Whether the weighted reference predicts the target clearly better than the plain one: by 2
+ * percent or more of the sum of all blocks' costs, each at most its intra cost. What the weighted
+ * reference costs is not known before it is searched, but is no more than without motion or at the
+ * vectors of the plain one. `rows`: memory for the costs of two rows of blocks. */
 bool gpume_weight_pays(const struct gpume_half *target, const struct gpume_plain_costs *plain,
-    const struct gpume_half *weighted, uint16_t *row);
+    const struct gpume_half *weighted, uint16_t *rows);
 
 #endif

@@ -171,6 +171,11 @@ static void test_matches(void)
                 const struct plain_match a = {&p[1].plain, vectors[0][x]};
                 REQUIRE_EQUAL(costs[x], plain_match_cost(&p[0].plain, x, y, &a, NULL));
             }
+            gpume_match_costs(&p[0].half, y, &(struct gpume_matches){&p[1].half, NULL}, costs);
+            for (uint32_t x = 0; x < p[0].blocks_x; x++) {
+                const struct plain_match a = {&p[1].plain, {0, 0}};
+                REQUIRE_EQUAL(costs[x], plain_match_cost(&p[0].plain, x, y, &a, NULL));
+            }
         }
         for (uint32_t i = 0; i < 3; i++) {
             picture_free(&p[i]);

@@ -134,20 +134,24 @@ static void test_apply(void)
     texture_free(&to);
 }
 
-static bool pays(const struct gpume_half *target, const struct gpume_half *from)
+/* With the same vector everywhere. */
+static bool pays(const struct gpume_half *target, const struct gpume_half *from, int16_t dx)
 {
-    static const struct gpume_vector still[BLOCKS_X * BLOCKS_Y];
-    uint16_t intra[BLOCKS_X * BLOCKS_Y], matches[BLOCKS_X * BLOCKS_Y], row[BLOCKS_X];
+    struct gpume_vector vectors[BLOCKS_X * BLOCKS_Y];
+    uint16_t intra[BLOCKS_X * BLOCKS_Y], matches[BLOCKS_X * BLOCKS_Y], rows[2 * BLOCKS_X];
     struct gpume_half weighted = texture(0, 0);
     const struct gpume_weight weight = guess(target, from);
+    for (uint32_t i = 0; i < BLOCKS_X * BLOCKS_Y; i++) {
+        vectors[i] = (struct gpume_vector){dx, 0};
+    }
     for (uint32_t y = 0; y < BLOCKS_Y; y++) {
-        const struct gpume_matches plain = {from, still};
+        const struct gpume_matches plain = {from, vectors};
         gpume_intra_costs(target, y, intra + y * BLOCKS_X);
         gpume_match_costs(target, y, &plain, matches + y * BLOCKS_X);
     }
     gpume_weight_apply(&weight, from, &weighted);
-    const struct gpume_plain_costs plain = {intra, matches, still};
-    const bool result = gpume_weight_pays(target, &plain, &weighted, row);
+    const struct gpume_plain_costs plain = {intra, matches, vectors};
+    const bool result = gpume_weight_pays(target, &plain, &weighted, rows);
     texture_free(&weighted);
     return result;
 }
@@ -156,10 +160,11 @@ static void test_pays(void)
 {
     static const struct gpume_weight fade = {5, 57, -11};
     struct gpume_half from = texture(40, 80), to = texture(0, 0), again = texture(40, 80);
-    REQUIRE(!pays(&from, &from));
-    REQUIRE(!pays(&again, &from)); /* other noise, of the same mean and variance */
+    REQUIRE(!pays(&from, &from, 0));
+    REQUIRE(!pays(&again, &from, 0)); /* other noise, of the same mean and variance */
     weigh_all(&fade, &from, &to);
-    REQUIRE(pays(&to, &from));
+    REQUIRE(pays(&to, &from, 0));
+    REQUIRE(pays(&to, &from, 37)); /* a search in the plain reference was misled */
     texture_free(&from);
     texture_free(&to);
     texture_free(&again);
