@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Runs gpume's analysis for the ladder and the fit: the command `gpume firstpass`, and
+firstpass_probe, which can take frame types from an encoder and distort vectors."""
+import csv
+import hashlib
+import json
+import os
+
+from encoders import TREE_SUFFIX, Failure, file_hash, types_of
+
+# What gpume must be told about an encoder's --tune.
+GPUME_TUNES = {
+    "x264": {"psnr": ["--aq-mode", "0"], "default": []},
+    "x265": {"psnr": ["--aq-strength", "0"], "default": []},
+}
+PROBE_TUNES = {"psnr": ["-a", "0"], "default": []}
+
+
+class Analysis:
+    def __init__(self, cache, encoder, tune, clip, gpume, probe):
+        self.cache, self.encoder, self.tune, self.clip = cache, encoder, tune, clip
+        self.gpume, self.probe = gpume, probe
+
+    def probe_run(self, stats, distortion="as_found"):
+        """The analysis with the frame types of an encoder's statistics. Returns the path of the
+        offsets, rows of the table, and the CPU time."""
+        inputs = {"clip.y4m": self.clip, "types": types_file(self.cache, stats)}
+        argv = [self.probe, "-e", self.encoder] + PROBE_TUNES[self.tune] + [
+            "-t", "types", "-v", distortion, "clip.y4m", "out"]
+        where, result = self.cache.run("probe " + file_hash(self.probe), argv, inputs)
+        with open(os.path.join(where, "out.csv"), newline="") as table:
+            rows = list(csv.DictReader(table))
+        return os.path.join(where, "out.offsets"), rows, result["user"]
+
+    def tree_under(self, stats, distortion="as_found"):
+        """The encoder's own statistics with our offsets: the files of a second pass, and the
+        analysis's CPU time."""
+        offsets, _, user = self.probe_run(stats, distortion)
+        return {"stats": stats, "stats" + TREE_SUFFIX[self.encoder]: offsets}, user
+
+    def all_files(self, rates, options):
+        """One analysis for all rates. Returns the files and the options of each second pass, and
+        the CPU time."""
+        argv = [self.gpume, "firstpass", "clip.y4m", "--encoder", self.encoder]
+        argv += GPUME_TUNES[self.encoder][self.tune] + options
+        for kbps in rates:
+            argv += ["--bitrate", "%dk" % kbps]
+        where, result = self.cache.run("gpume " + file_hash(self.gpume), argv + ["-o", "out"],
+                                       {"clip.y4m": self.clip})
+        with open(os.path.join(where, "out.json")) as stream:
+            runs = json.load(stream)["runs"]
+        if len(runs) != len(rates):
+            raise Failure("gpume firstpass wrote %d runs, not %d" % (len(runs), len(rates)))
+        return [(self.run_files(where, run), self.run_options(run)) for run in runs], result["user"]
+
+    def run_files(self, where, run):
+        suffix = TREE_SUFFIX[self.encoder]
+        return {"stats" + (suffix if name.endswith(suffix) else ""): os.path.join(where, name)
+                for name in run["files"]}
+
+    def run_options(self, run):
+        """The options of the printed command line, without those that the ladder sets itself."""
+        words, result = iter(run["commands"][self.encoder][1:]), []
+        for word in words:
+            if word in ("--pass", "--stats", "--bitrate", "--input", "-o", "--output"):
+                next(words)
+            elif word != "OUTPUT" and not word.endswith("clip.y4m"):
+                result.append(word)
+        return result
+
+
+def types_file(cache, stats):
+    """The frame types alone, so that statistics of several rates share an analysis."""
+    lines = ["in:%d out:%d type:%s" % frame for frame in types_of(stats)]
+    digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()[:24]
+    path = os.path.join(cache.root, "types." + digest)
+    if not os.path.exists(path):
+        with open(path + ".part", "w") as stream:
+            stream.write("\n".join(lines) + "\n")
+        os.rename(path + ".part", path)
+    return path

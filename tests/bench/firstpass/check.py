@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Checks the ladder's own parts: the corpus table, BD rates, statistics files, and firstpass_probe.
+
+usage: check.py FIRSTPASS_PROBE
+"""
+import csv
+import math
+import os
+import subprocess
+import sys
+import tempfile
+
+from bdrate import bd_rate
+from corpus import rows
+from encoders import frames_of
+
+WIDTH, HEIGHT, FRAMES = 96, 80, 12
+BLOCKS = (WIDTH // 16) * (HEIGHT // 16)
+TYPES = "IPbPBbbPPbPP"  # in display order, though not one that an encoder would choose
+
+
+def check(holds, what):
+    if not holds:
+        sys.exit("check.py: " + what)
+
+
+def check_corpus():
+    clips = rows()
+    held = [clip for clip in clips if clip["role"] == "held"]
+    check(len({clip["name"] for clip in clips}) == len(clips) >= 30, "corpus: names, or too few clips")
+    check(len(held) >= 10, "corpus: fewer than ten clips are held out")
+    check(all(clip["role"] in ("fit", "held") and int(clip["kbps"]) > 0 for clip in clips),
+          "corpus: a role or a rate")
+    check(any(int(clip["frames"]) >= 1500 for clip in held), "corpus: no clip of a minute")
+
+
+def check_bd_rate():
+    curve = [(100, 30.0), (210, 33.5), (390, 36.0), (800, 38.5)]
+    check(abs(bd_rate(curve, curve)) < 1e-9, "BD rate of a curve and itself")
+    check(abs(bd_rate(curve, [(1.05 * r, q) for r, q in curve]) - 5) < 1e-9, "BD rate of 5 % more")
+    line = [(2 ** i, 30 + 3.0 * i) for i in range(4)]  # doubling gives 3 dB
+    worse = [(r, q - 0.3) for r, q in line]
+    check(abs(bd_rate(line, worse) - 100 * (2 ** 0.1 - 1)) < 1e-9, "BD rate of 0.3 dB less")
+    check(math.isnan(bd_rate(line, [(r, q + 20) for r, q in line])), "BD rate without overlap")
+
+
+def write_clip(path):
+    """A texture that moves right by two pixels a frame."""
+    with open(path, "wb") as out:
+        out.write(b"YUV4MPEG2 W%d H%d F25:1 C420jpeg\n" % (WIDTH, HEIGHT))
+        for n in range(FRAMES):
+            out.write(b"FRAME\n")
+            for y in range(HEIGHT):
+                out.write(bytes((((x - 2 * n) * 37 // 8) ^ (y * 11)) % 251 for x in range(WIDTH)))
+            out.write(bytes([128]) * (WIDTH * HEIGHT // 2))
+
+
+def coded_order():
+    """Display positions: each run's end, its reference B frame, its other B frames."""
+    order, run = [], []
+    for display, kind in enumerate(TYPES):
+        run.append(display)
+        if kind in "IP":
+            order += [display] + sorted(run[:-1], key=lambda i: TYPES[i] != "B")
+            run = []
+    return order
+
+
+def run_probe(probe, folder, distortion):
+    out = os.path.join(folder, distortion)
+    subprocess.run([probe, "-t", os.path.join(folder, "stats"), "-v", distortion,
+                    os.path.join(folder, "clip.y4m"), out], check=True)
+    with open(out + ".csv", newline="") as table:
+        found = list(csv.DictReader(table))
+    with open(out + ".offsets", "rb") as stream:
+        return found, stream.read()
+
+
+def check_probe(probe):
+    with tempfile.TemporaryDirectory() as folder:
+        write_clip(os.path.join(folder, "clip.y4m"))
+        stats = os.path.join(folder, "stats")
+        with open(stats, "w") as out:
+            out.write("#options: 96x80\n")
+            for coded, display in enumerate(coded_order()):
+                out.write("in:%d out:%d type:%s q:30.25 tex:10 mv:20 misc:30 ;\n" % (
+                    display, coded, TYPES[display]))
+        frames = frames_of(stats)
+        check([frame["bits"] for frame in frames] == [60] * FRAMES, "bits of statistics")
+        rows_found, offsets = run_probe(probe, folder, "as_found")
+        check([(int(row["display"]), row["type"]) for row in rows_found]
+              == [(frame["in"], frame["type"]) for frame in frames], "frame types of the probe")
+        kept = sum(kind != "b" for kind in TYPES)
+        check(len(offsets) == kept * (1 + 2 * BLOCKS), "size of the offsets")
+        shuffled = run_probe(probe, folder, "reversed")[0]
+        check(sum(int(row["cost"]) for row in shuffled) > sum(int(row["cost"]) for row in rows_found),
+              "reversed vectors cost no more")
+
+
+if __name__ == "__main__":
+    check(len(sys.argv) == 2, "usage: check.py FIRSTPASS_PROBE")
+    check_corpus()
+    check_bd_rate()
+    check_probe(sys.argv[1])

@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""The ladder: two-pass encodes of the corpus at four bitrates, once by each encoder's own first pass
+and once by that of gpume, compared as BD rates.
+
+usage: ladder.py --clips DIR [--gpume PATH] [--probe PATH] [options] > results.csv
+
+One row of output per clip and variant. See README.md for the variants.
+"""
+import argparse
+import concurrent.futures
+import csv
+import datetime
+import os
+import sys
+
+from bdrate import bd_rate, ssim_db
+from corpus import rows as corpus_rows
+from encoders import Cache, Failure, first_pass, pass_files, second_pass, version
+from analysis import Analysis
+from statistics import mean
+
+STEPS = (0.4, 0.8, 1.6, 3.2)  # of the clip's rate in corpus.csv
+COLUMNS = ["encoder", "version", "tune", "clip", "role", "frames", "variant", "reference", "bd_psnr",
+           "bd_ssim", "miss_mean", "miss_max", "first_cpu", "second_cpu", "cpu_ratio", "points"]
+
+# Each variant: (encoder's options, how its files are made, the variant that is 0 %).
+OWN, COPY, TREE, ALL = range(4)
+VARIANTS = {
+    "x264": {
+        "own": ([], OWN, "own"),
+        "own_adapt2": (["--b-adapt", "2"], OWN, "own_adapt2"),
+        "copy": ([], COPY, "own"),
+        "no_tree": (["--no-mbtree"], OWN, "own"),
+        "tree": ([], TREE, "own"),
+        "all": ([], ALL, "own"),
+        "all_adapt2": (["--b-adapt", "2"], ALL, "own_adapt2"),
+        "zero": ([], TREE, "own"),
+        "reversed": ([], TREE, "own"),
+        "shuffled": ([], TREE, "own"),
+    },
+    "x265": {
+        "own": ([], OWN, "own"),
+        "copy": ([], COPY, "own"),
+        "no_tree": (["--no-cutree"], OWN, "own"),
+        "tree": ([], TREE, "own"),
+        "all": ([], ALL, "own"),
+        "zero": ([], TREE, "own"),
+        "reversed": ([], TREE, "own"),
+        "shuffled": ([], TREE, "own"),
+    },
+}
+
+
+class Ladder:
+    def __init__(self, arguments, row):
+        self.arguments, self.row = arguments, row
+        self.encoder, self.tune = arguments.encoder, arguments.tune
+        self.cache = Cache(arguments.cache)
+        self.clip = os.path.join(arguments.clips, row["name"] + ".y4m")
+        self.rates = [max(1, round(int(row["kbps"]) * step)) for step in STEPS]
+        self.analysis = Analysis(self.cache, self.encoder, self.tune, self.clip, arguments.gpume,
+                                 arguments.probe)
+
+    def own_pass(self, kbps, options):
+        return first_pass(self.cache, self.encoder, self.clip, kbps, self.tune, options)
+
+    def own_files(self, options):
+        """Per rate: files and options of the second pass. With the CPU time of all first passes."""
+        passes = [self.own_pass(kbps, options) for kbps in self.rates]
+        return ([(pass_files(self.encoder, stats), options) for stats, _ in passes],
+                sum(cpu for _, cpu in passes))
+
+    def tree_files(self, options, distortion):
+        runs = [self.analysis.tree_under(self.own_pass(kbps, options)[0], distortion)
+                for kbps in self.rates]
+        return [(files, options) for files, _ in runs], runs[0][1]
+
+    def files(self, options, kind, name):
+        if kind in (OWN, COPY):
+            return self.own_files(options)
+        if kind == TREE:
+            return self.tree_files(options, "as_found" if name == "tree" else name)
+        return self.analysis.all_files(self.rates, options)
+
+    def points(self, name):
+        """The results of the second pass at each rate, and the CPU time of what comes before."""
+        options, kind, _ = VARIANTS[self.encoder][name]
+        runs, cpu = self.files(options, kind, name)
+        salt = "copy" if kind == COPY else ""  # encodes anew, which shows that they are repeatable
+        return [second_pass(self.cache, self.encoder, self.clip, kbps, self.tune, extra, files,
+                            salt)[1]
+                for kbps, (files, extra) in zip(self.rates, runs)], cpu
+
+    def variant(self, name):
+        reference = VARIANTS[self.encoder][name][2]
+        points, first = self.points(name)
+        base, base_first = self.points(reference)
+        misses = [100 * abs(p["kbps"] / kbps - 1) for kbps, p in zip(self.rates, points)]
+        second = sum(p["user"] for p in points)
+        base_cpu = base_first + sum(p["user"] for p in base)
+
+        def bd(quality):
+            return bd_rate(*[[(p["kbps"], quality(p)) for p in side] for side in (base, points)])
+        return {
+            "encoder": self.encoder, "version": version(self.encoder), "tune": self.tune,
+            "clip": self.row["name"], "role": self.row["role"], "frames": self.row["frames"],
+            "variant": name, "reference": reference,
+            "bd_psnr": "%.3f" % bd(lambda p: p["psnr"]),
+            "bd_ssim": "%.3f" % bd(lambda p: ssim_db(p["ssim"])),
+            "miss_mean": "%.2f" % mean(misses), "miss_max": "%.2f" % max(misses),
+            "first_cpu": "%.2f" % first, "second_cpu": "%.2f" % second,
+            "cpu_ratio": "%.3f" % ((first + second) / base_cpu),
+            "points": " ".join("%d:%.2f:%.3f:%.6f" % (kbps, p["kbps"], p["psnr"], p["ssim"])
+                               for kbps, p in zip(self.rates, points)),
+        }
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--clips", required=True, help="directory that corpus.py made")
+    parser.add_argument("--gpume", default="gpume", help="the command")
+    parser.add_argument("--probe", default="firstpass_probe", help="the program of the tests")
+    parser.add_argument("--encoder", default="x264", choices=sorted(VARIANTS))
+    parser.add_argument("--tune", default="psnr", choices=["psnr", "default"])
+    parser.add_argument("--role", default="held", choices=["held", "fit", "all"])
+    parser.add_argument("--variants", help="names, separated by commas; default: all")
+    parser.add_argument("--names", help="clips, separated by commas; default: all of the role")
+    parser.add_argument("--cache", default="/tmp/ladder-cache")
+    parser.add_argument("--jobs", type=int, default=1)
+    return parser.parse_args()
+
+
+def chosen_rows(arguments):
+    names = arguments.names.split(",") if arguments.names else None
+    return [row for row in corpus_rows()
+            if (row["name"] in names if names else arguments.role in (row["role"], "all"))]
+
+
+def work(task):
+    arguments, row, name = task
+    try:
+        return Ladder(arguments, row).variant(name)
+    except (Failure, OSError) as error:
+        return "ladder.py: %s, %s: %s" % (row["name"], name, error)
+
+
+def main():
+    arguments = parse()
+    names = (arguments.variants.split(",") if arguments.variants
+             else list(VARIANTS[arguments.encoder]))
+    tasks = [(arguments, row, name) for row in chosen_rows(arguments) for name in names]
+    out = csv.DictWriter(sys.stdout, COLUMNS, lineterminator="\n")
+    out.writeheader()
+    failed = False
+    with concurrent.futures.ProcessPoolExecutor(arguments.jobs) as pool:
+        for result in pool.map(work, tasks):
+            if isinstance(result, str):
+                print(datetime.datetime.now().strftime("%H:%M:%S"), result, file=sys.stderr)
+                failed = True
+            else:
+                out.writerow(result)
+                sys.stdout.flush()
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

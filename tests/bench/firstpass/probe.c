@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the analysis decides about a clip, for the ladder and the fit: a table with one line per
+ * frame in coded order, and the QP offsets in the form of an encoder's file. Frame types can be
+ * those of an encoder's statistics, and vectors can be distorted before anything uses them, which
+ * shows what they are worth.
+ *
+ * The linker puts __wrap_gpume_types_decide and __wrap_gpume_choose in the places of the
+ * analysis's own functions, which thus need no such switches.
+ */
+#include "encode/analysis.h"
+#include "encode/choice.h"
+#include "encode/costs.h"
+#include "encode/types.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum distortion { AS_FOUND, ZERO, REVERSED, SHUFFLED };
+#define COPIES 4096 /* of matches: more than the window's frames can have */
+static const char *const distortions[] = {"as_found", "zero", "reversed", "shuffled"};
+
+struct probe {
+    const char *types_path, *out;
+    struct gpume_analysis_params params;
+    FILE *table, *offsets;
+};
+
+static struct {
+    enum gpume_frame_type *types; /* in display order; NULL: the analysis decides */
+    uint64_t type_count;
+    enum distortion distortion;
+    struct gpume_match matches[COPIES];
+    size_t next, blocks;
+} control;
+
+static void die(const char *what, const char *detail)
+{
+    fprintf(stderr, "firstpass_probe: %s: %s\n", what, detail);
+    exit(1);
+}
+
+static void *grow(void *memory, size_t count, size_t size)
+{
+    void *grown = realloc(memory, count * size);
+    if (grown == NULL) {
+        die("memory", "none left");
+    }
+    return grown;
+}
+
+/* Types from statistics: lines "in:DISPLAY out:CODED type:LETTER ...". */
+static void read_types(const char *path)
+{
+    static const char letters[] = "IiPBb";
+    char line[4096];
+    FILE *in = fopen(path, "r");
+    if (in == NULL) {
+        die("cannot open", path);
+    }
+    while (fgets(line, sizeof line, in) != NULL) {
+        uint64_t display;
+        char letter;
+        if (sscanf(line, "in:%" SCNu64 " out:%*u type:%c", &display, &letter) != 2) {
+            continue;
+        }
+        const char *found = strchr(letters, letter);
+        if (found == NULL) {
+            die("unknown frame type", line);
+        }
+        if (display >= control.type_count) {
+            control.types = grow(control.types, display + 1, sizeof *control.types);
+            for (; control.type_count <= display; control.type_count++) {
+                control.types[control.type_count] = GPUME_FRAME_P;
+            }
+        }
+        control.types[display] = (enum gpume_frame_type)(found - letters);
+    }
+    fclose(in);
+}
+
+int __real_gpume_types_decide(struct gpume_types *types, uint64_t last, uint32_t count,
+    enum gpume_frame_type *decisions, uint32_t *decided);
+int __wrap_gpume_types_decide(struct gpume_types *types, uint64_t last, uint32_t count,
+    enum gpume_frame_type *decisions, uint32_t *decided);
+
+int __wrap_gpume_types_decide(struct gpume_types *types, uint64_t last, uint32_t count,
+    enum gpume_frame_type *decisions, uint32_t *decided)
+{
+    if (control.types == NULL) {
+        return __real_gpume_types_decide(types, last, count, decisions, decided);
+    }
+    *decided = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t frame = last + 1 + i;
+        decisions[i] = frame < control.type_count ? control.types[frame] : GPUME_FRAME_P;
+        if (*decided == 0 && (i + 1 == count || !gpume_type_is_b(decisions[i]))) {
+            *decided = i + 1;
+        }
+    }
+    return GPUME_OK;
+}
+
+static struct gpume_vector distorted(const struct gpume_vector *vectors, size_t block)
+{
+    switch (control.distortion) {
+    case ZERO:
+        return (struct gpume_vector){0};
+    case REVERSED:
+        return (struct gpume_vector){
+            .dx = (int16_t)-vectors[block].dx, .dy = (int16_t)-vectors[block].dy};
+    case SHUFFLED: /* the vector of another block; the factor is prime, so that each is used once */
+        return vectors[block * 48271 % control.blocks];
+    default:
+        return vectors[block];
+    }
+}
+
+/* A match with distorted vectors and what those cost, in memory that is used again when the frame
+ * has long been dropped. */
+static const struct gpume_match *distort(
+    const struct gpume_half *target, const struct gpume_source *source)
+{
+    struct gpume_match *copy = &control.matches[control.next++ % COPIES];
+    if (copy->vectors == NULL) {
+        copy->vectors = grow(NULL, control.blocks, sizeof *copy->vectors);
+        copy->costs = grow(NULL, control.blocks, sizeof *copy->costs);
+    }
+    for (size_t i = 0; i < control.blocks; i++) {
+        copy->vectors[i] = distorted(source->match->vectors, i);
+    }
+    const uint32_t across = target->width / GPUME_HALF_BLOCK;
+    for (uint32_t y = 0; y < target->height / GPUME_HALF_BLOCK; y++) {
+        const size_t first = (size_t)y * across;
+        const struct gpume_matches row = {source->half, copy->vectors + first};
+        gpume_match_costs(target, y, &row, copy->costs + first);
+    }
+    return copy;
+}
+
+struct gpume_frame_cost __real_gpume_choose(const struct gpume_choice *choice);
+struct gpume_frame_cost __wrap_gpume_choose(const struct gpume_choice *choice);
+
+struct gpume_frame_cost __wrap_gpume_choose(const struct gpume_choice *choice)
+{
+    struct gpume_choice changed = *choice;
+    if (control.distortion != AS_FOUND && choice->past.match != NULL) {
+        changed.past.match = distort(choice->target, &choice->past);
+    }
+    if (control.distortion != AS_FOUND && choice->future.match != NULL) {
+        changed.future.match = distort(choice->target, &choice->future);
+    }
+    return __real_gpume_choose(&changed);
+}
+
+/* One record of .mbtree (big endian) or .cutree (little endian): a byte for the slice's type and
+ * the offsets. */
+static void write_offsets(const struct probe *probe, const struct gpume_decision *decision)
+{
+    const bool x265 = probe->params.options.encoder == GPUME_ENCODER_X265;
+    const bool b = decision->type == GPUME_FRAME_B_REF, p = decision->type == GPUME_FRAME_P;
+    fputc(b ? (x265 ? 0 : 1) : p ? (x265 ? 1 : 0) : 2, probe->offsets);
+    for (uint64_t i = 0; i < (uint64_t)decision->blocks_x * decision->blocks_y; i++) {
+        const uint16_t bits = (uint16_t)decision->offsets[i];
+        fputc(x265 ? bits & 255 : bits >> 8, probe->offsets);
+        fputc(x265 ? bits >> 8 : bits & 255, probe->offsets);
+    }
+}
+
+static int decide(void *opaque, const struct gpume_decision *decision)
+{
+    const struct probe *probe = opaque;
+    fprintf(probe->table, "%" PRIu64 ",%" PRIu64 ",%c,%u,%" PRIu64 ",%" PRIu64 ",%u,%.3f\n",
+        decision->display, decision->coded, "IiPBb"[decision->type],
+        decision -> blocks_x * decision -> blocks_y, decision -> cost, decision -> intra_cost,
+        decision -> intra_blocks, (double)decision -> weighted_cost / 256);
+    if (decision->type != GPUME_FRAME_B) {
+        write_offsets(probe, decision);
+    }
+    return GPUME_OK;
+}
+
+static FILE *create(const char *name, const char *suffix)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s%s", name, suffix);
+    FILE *out = fopen(path, "wb");
+    if (out == NULL) {
+        die("cannot create", path);
+    }
+    return out;
+}
+
+static void check(int status, const char *what)
+{
+    if (status < 0) {
+        die(what, gpume_status_text(status));
+    }
+}
+
+/* Reads 8-bit 4:2:0 y4m, which corpus.py writes. */
+static void analyse(struct probe *probe, FILE *in)
+{
+    struct gpume_lookahead_params *lookahead = &probe->params.lookahead;
+    char line[1024];
+    if (fgets(line, sizeof line, in) == NULL || sscanf(line, "YUV4MPEG2 W%" SCNu32 " H%" SCNu32,
+                                                    &lookahead->width, &lookahead->height) != 2) {
+        die("not y4m", line);
+    }
+    lookahead->bits = 8;
+    const size_t luma = (size_t)lookahead->width * lookahead->height;
+    const size_t chroma = (size_t)((lookahead->width + 1) / 2) * ((lookahead->height + 1) / 2);
+    uint8_t *frame = grow(NULL, luma + 2 * chroma, 1);
+    struct gpume_analysis *analysis = NULL;
+    control.blocks = (size_t)((lookahead->width + 15) / 16) * ((lookahead->height + 15) / 16);
+    check(gpume_analysis_open(&analysis, &probe->params), "cannot start");
+    for (int64_t i = 0; fgets(line, sizeof line, in) != NULL; i++) {
+        if (fread(frame, 1, luma + 2 * chroma, in) != luma + 2 * chroma) {
+            die("short frame", line);
+        }
+        const struct gpume_plane plane = {.data = frame,
+            .stride = lookahead->width,
+            .width = lookahead->width,
+            .height = lookahead->height,
+            .bits = 8};
+        check(gpume_analysis_put(analysis, &plane, i * 40000), "cannot analyse");
+    }
+    check(gpume_analysis_finish(analysis), "cannot finish");
+    gpume_analysis_close(&analysis);
+    for (size_t i = 0; i < COPIES; i++) {
+        free(control.matches[i].vectors);
+        free(control.matches[i].costs);
+    }
+    free(frame);
+}
+
+static enum distortion distortion_of(const char *name)
+{
+    for (unsigned i = 0; i < sizeof distortions / sizeof distortions[0]; i++) {
+        if (strcmp(name, distortions[i]) == 0) {
+            return (enum distortion)i;
+        }
+    }
+    die("unknown distortion", name);
+    return AS_FOUND;
+}
+
+static void parse(int argc, char **argv, struct probe *probe)
+{
+    struct gpume_encode_options *options = &probe->params.options;
+    gpume_encode_options_default(options, GPUME_ENCODER_X264);
+    for (int option; (option = getopt(argc, argv, "e:b:a:t:v:")) != -1;) {
+        switch (option) {
+        case 'e':
+            gpume_encode_options_default(
+                options, strcmp(optarg, "x265") == 0 ? GPUME_ENCODER_X265 : GPUME_ENCODER_X264);
+            break;
+        case 'b':
+            options->b_adapt = (uint32_t)atoi(optarg);
+            break;
+        case 'a':
+            options->aq_strength = atof(optarg);
+            break;
+        case 't':
+            read_types(optarg);
+            break;
+        case 'v':
+            control.distortion = distortion_of(optarg);
+            break;
+        default:
+            exit(2);
+        }
+    }
+    if (argc - optind != 2) {
+        die("usage", "firstpass_probe [-e ENCODER] [-b B_ADAPT] [-a AQ_STRENGTH] [-t STATISTICS]"
+                     " [-v DISTORTION] CLIP.y4m NAME");
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct probe probe = {0};
+    parse(argc, argv, &probe);
+    const char *name = argv[optind + 1];
+    FILE *in = fopen(argv[optind], "rb");
+    if (in == NULL) {
+        die("cannot open", argv[optind]);
+    }
+    probe.table = create(name, ".csv");
+    probe.offsets = create(name, ".offsets");
+    probe.params.decide = decide;
+    probe.params.opaque = &probe;
+    probe.params.lookahead.backend = GPUME_BACKEND_CPU;
+    fputs("display,coded,type,blocks,cost,intra_cost,intra_blocks,weighted_cost\n", probe.table);
+    analyse(&probe, in);
+    if (fclose(probe.table) != 0 || fclose(probe.offsets) != 0) {
+        die("cannot write", name);
+    }
+    fclose(in);
+    return 0;
+}
