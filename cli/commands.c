@@ -14,6 +14,7 @@ const struct gpume_command *const gpume_commands[] = {
     &gpume_bench_command,
     &gpume_compare_command,
     &gpume_convert_command,
+    &gpume_firstpass_command,
     &gpume_devices_command,
     &gpume_help_command,
     NULL,

@@ -78,9 +78,9 @@ static void print_short(const struct gpume_command *const *commands)
 {
     const struct gpume_command *command = commands[0];
     print_usage(command);
-    printf("       gpume COMMAND ...  (");
+    printf("       gpume ");
     for (size_t i = 1; commands[i]; i++) {
-        printf("%s%s", commands[i]->name, commands[i + 1] ? ", " : ")\n\n");
+        printf("%s%s", commands[i]->name, commands[i + 1] ? "|" : "\n\n");
     }
     print_wrapped(command->summary, 0, 0);
     putchar('\n');

@@ -76,6 +76,10 @@ void gpume_encode_options_default(struct gpume_encode_options *options, enum gpu
     {                                                                                              \
         OPTION(option, kind, field, most), .optional = true                                        \
     }
+#define WITHOUT_NO(option, kind, field, most)                                                      \
+    {                                                                                              \
+        OPTION(option, kind, field, most), .compared = true, .has_no_no = true                     \
+    }
 #define KEYINT_MAX 100000
 #define VBV_MAX 2000000
 
@@ -86,7 +90,7 @@ static const struct gpume_encode_option x264_options[] = {
     COMPARED("bframes", NUMBER, bframes, GPUME_BFRAMES_MAX),
     COMPARED("b-adapt", NUMBER, b_adapt, 2),
     COMPARED("b-pyramid", NUMBER, b_pyramid, 2),
-    COMPARED("open-gop", FLAG, open_gop, 1),
+    WITHOUT_NO("open-gop", FLAG, open_gop, 1),
     COMPARED("weightp", NUMBER, weightp, 2),
     OTHER("weightb", SWITCH, weightb, 1),
     COMPARED("rc-lookahead", NUMBER, rc_lookahead, GPUME_RC_LOOKAHEAD_MAX),
@@ -143,6 +147,21 @@ uint32_t gpume_encode_option_number(
     return option->type == GPUME_ENCODE_FLAG ? *(const bool *)field : *(const uint32_t *)field;
 }
 
+bool gpume_encode_option_is_given(
+    const struct gpume_encode_option *option, const struct gpume_encode_options *options)
+{
+    return !option->optional || gpume_encode_option_number(option, options) > 0;
+}
+
+void gpume_encode_option_copy(const struct gpume_encode_option *option,
+    struct gpume_encode_options *to, const struct gpume_encode_options *from)
+{
+    const size_t bytes = option->type == GPUME_ENCODE_REAL   ? sizeof(double)
+                         : option->type == GPUME_ENCODE_FLAG ? sizeof(bool)
+                                                             : sizeof(uint32_t);
+    memcpy((char *)to + option->offset, field_of(option, from), bytes);
+}
+
 bool gpume_encode_option_is_switch(const struct gpume_encode_option *option)
 {
     return option->type == GPUME_ENCODE_SWITCH || option->type == GPUME_ENCODE_FLAG;
@@ -155,6 +174,7 @@ void gpume_encode_option_text(const struct gpume_encode_option *option,
         const double value = *(const double *)field_of(option, options);
         const unsigned parts = (unsigned)(value * 1000 + 0.5);
         snprintf(text, GPUME_ENCODE_TEXT_BYTES, "%u.%03u", parts / 1000, parts % 1000);
+        text[strlen(text) - (parts % 10 ? 0 : parts % 100 ? 1 : 2)] = '\0';
     } else {
         snprintf(
             text, GPUME_ENCODE_TEXT_BYTES, "%" PRIu32, gpume_encode_option_number(option, options));

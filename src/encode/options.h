@@ -51,7 +51,7 @@ enum gpume_encode_type {
     GPUME_ENCODE_NUMBER, /* a uint32_t */
     GPUME_ENCODE_SWITCH, /* the same, 0 or 1 */
     GPUME_ENCODE_FLAG,   /* a bool */
-    GPUME_ENCODE_REAL,   /* a double, with three decimals */
+    GPUME_ENCODE_REAL,   /* a double, with up to three decimals */
 };
 
 /* An option of an encoder. */
@@ -60,12 +60,21 @@ struct gpume_encode_option {
     enum gpume_encode_type type;
     size_t offset; /* of its field in struct gpume_encode_options */
     double max;
-    bool compared; /* the second pass compares it with the first line of the statistics */
-    bool optional; /* 0 means that it is not given */
+    bool compared;  /* the second pass compares it with the first line of the statistics */
+    bool optional;  /* 0 means that it is not given */
+    bool has_no_no; /* the encoder's command line has no --no-NAME */
 };
 
 /* The options of the encoder, the last one without a name. */
 const struct gpume_encode_option *gpume_encode_options_of(enum gpume_encoder encoder);
+
+/* Does the encoder need it on its command line? */
+bool gpume_encode_option_is_given(
+    const struct gpume_encode_option *option, const struct gpume_encode_options *options);
+
+/* Copies the option's field. */
+void gpume_encode_option_copy(const struct gpume_encode_option *option,
+    struct gpume_encode_options *to, const struct gpume_encode_options *from);
 
 /* The value of a number, switch or flag. */
 uint32_t gpume_encode_option_number(

@@ -53,15 +53,24 @@ int gpume_pass_open(struct gpume_pass **result, const struct gpume_pass_params *
     return GPUME_OK;
 }
 
+static char *join(const char *name, const char *suffix)
+{
+    const size_t bytes = strlen(name) + strlen(suffix) + 1;
+    char *path = malloc(bytes);
+    if (path) {
+        snprintf(path, bytes, "%s%s", name, suffix);
+    }
+    return path;
+}
+
+char *gpume_pass_stats_path(enum gpume_encoder encoder, const char *name)
+{
+    return join(name, gpume_pass_format_of(encoder)->stats);
+}
+
 char *gpume_pass_tree_path(enum gpume_encoder encoder, const char *path)
 {
-    const char *suffix = gpume_pass_format_of(encoder)->tree;
-    const size_t bytes = strlen(path) + strlen(suffix) + 1;
-    char *tree = malloc(bytes);
-    if (tree) {
-        snprintf(tree, bytes, "%s%s", path, suffix);
-    }
-    return tree;
+    return join(path, gpume_pass_format_of(encoder)->tree);
 }
 
 int gpume_pass_add_rate(struct gpume_pass *pass, const char *path, uint64_t bitrate)

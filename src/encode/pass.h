@@ -35,6 +35,10 @@ int gpume_pass_open(struct gpume_pass **pass, const struct gpume_pass_params *pa
  * is gpume_pass_tree_path(). Failures are logged. */
 int gpume_pass_add_rate(struct gpume_pass *pass, const char *path, uint64_t bitrate);
 
+/* The path of the statistics whose files are called so: ffmpeg's -passlogfile for x264. For free();
+ * NULL without memory. */
+char *gpume_pass_stats_path(enum gpume_encoder encoder, const char *name);
+
 /* The path of the offsets that belong to statistics. For free(); NULL without memory. */
 char *gpume_pass_tree_path(enum gpume_encoder encoder, const char *path);
 

@@ -18,7 +18,8 @@ struct gpume_pass_frame {
 #define GPUME_PASS_LINE_BYTES 1024
 
 struct gpume_pass_format {
-    const char *tree; /* suffix of the file of offsets */
+    const char *stats; /* suffix of the statistics */
+    const char *tree;  /* added to it for the offsets */
 
     /* The line of options: its beginning, and what gpume leaves at its default. */
     void (*begin)(char line[GPUME_PASS_LINE_BYTES], const struct gpume_pass_video *video,

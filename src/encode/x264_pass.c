@@ -79,6 +79,7 @@ static int32_t qp_of(const struct gpume_encode_options *options, enum gpume_fram
 }
 
 const struct gpume_pass_format gpume_x264_pass = {
+    .stats = "-0.log",
     .tree = ".mbtree",
     .begin = begin,
     .constant = "intra_refresh=0 bluray_compat=0 interlaced=0 direct=1",

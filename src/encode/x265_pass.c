@@ -49,6 +49,7 @@ static int32_t qp_of(const struct gpume_encode_options *options, enum gpume_fram
 }
 
 const struct gpume_pass_format gpume_x265_pass = {
+    .stats = ".log",
     .tree = ".cutree",
     .begin = begin,
     .constant = "no-intra-refresh no-frame-dup interlace=0", /* x265 wants a blank after words */

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * gpume firstpass: the video goes frame by frame into the analysis, whose decisions go to the files
+ * of every picture size. NAME.json, which names the other files, is completed last. Main thread
+ * only.
+ */
+#include "firstpass/firstpass.h"
+
+#include "console.h"
+#include "encode/analysis.h"
+#include "encode/pass.h"
+#include "files/out.h"
+#include "files/out_set.h"
+#include "firstpass/report.h"
+#include "firstpass/spacing.h"
+#include "host.h"
+#include "library_log.h"
+#include "names.h"
+#include "signals.h"
+#include "video.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct gpume_log console = {.fn = gpume_console_log};
+
+struct job {
+    const struct gpume_firstpass_options *options;
+    struct gpume_video video;
+    struct gpume_encode_options encode; /* settled */
+    struct gpume_spacing spacing;
+    struct gpume_analysis *analysis;
+    struct gpume_pass *passes[GPUME_FIRSTPASS_MAX]; /* one per picture size */
+    struct gpume_firstpass_report report;
+    struct gpume_out_set set;
+    char *json_path;
+    struct gpume_out *json;
+};
+
+static enum gpume_exit settle(struct job *job)
+{
+    const struct gpume_source_info *info = &job->video.info;
+    job->encode = job->options->encode;
+    if (job->encode.bits == 0) {
+        job->encode.bits = info->bits > 8 ? 10 : 8;
+    }
+    if (info->rate_num == 0 || info->rate_den == 0) {
+        return gpume_refuse(GPUME_EXIT_INPUT,
+            "%s: its frame rate is unknown; set one with --vf fps=25", info->label);
+    }
+    if (job->options->sizes.count == 0 && (info->width | info->height) & 1) {
+        return gpume_refuse(GPUME_EXIT_INPUT,
+            "%s: %" PRIu32 "x%" PRIu32 " pixels, but %s takes even sides; give --size %" PRIu32
+            "x%" PRIu32,
+            info->label, info->width, info->height, gpume_encoder_name(job->encode.encoder),
+            (info->width + 1) & ~1u, (info->height + 1) & ~1u);
+    }
+    gpume_spacing_init(&job->spacing, info->rate_num, info->rate_den);
+    return gpume_encode_options_settle(&job->encode, info->rate_num, info->rate_den, &console)
+               ? GPUME_EXIT_USAGE
+               : GPUME_EXIT_DONE;
+}
+
+static int open_pass(
+    struct job *job, struct gpume_pass **pass, const struct gpume_firstpass_size *size)
+{
+    const struct gpume_source_info *info = &job->video.info;
+    const struct gpume_firstpass_rates *rates = &job->options->rates;
+    const struct gpume_pass_params params = {
+        .options = &job->encode,
+        .video = {size->width, size->height, info->rate_num, info->rate_den},
+        .width = info->width,
+        .height = info->height,
+        .set = &job->set,
+        .log = console,
+    };
+    int status = gpume_pass_open(pass, &params);
+    for (uint32_t i = 0; i < rates->count && status == GPUME_OK; i++) {
+        const struct gpume_firstpass_entry *entry = NULL;
+        status = gpume_firstpass_report_add(
+            &job->report, &job->encode, &params.video, rates->rates[i], &entry);
+        status = status ? status : gpume_pass_add_rate(*pass, entry->stats, rates->rates[i]);
+    }
+    return status;
+}
+
+static enum gpume_exit open_outputs(struct job *job)
+{
+    const struct gpume_source_info *info = &job->video.info;
+    const struct gpume_firstpass_sizes *sizes = &job->options->sizes;
+    const struct gpume_firstpass_size own = {info->width, info->height};
+    const uint32_t count = sizes->count > 0 ? sizes->count : 1;
+    const size_t bytes = strlen(job->options->name) + sizeof(".json");
+    job->json_path = malloc(bytes);
+    if (!job->json_path) {
+        return gpume_refuse(GPUME_EXIT_FAILED, "%s: out of memory", job->options->name);
+    }
+    snprintf(job->json_path, bytes, "%s.json", job->options->name);
+    job->set.seal = job->json_path;
+    int status = GPUME_OK;
+    for (uint32_t i = 0; i < count && status == GPUME_OK; i++) {
+        status = open_pass(job, &job->passes[i], sizes->count > 0 ? &sizes->sizes[i] : &own);
+    }
+    status = status ? status : gpume_out_open_in(&job->json, &job->set, job->json_path, &console);
+    return status == GPUME_INVALID ? GPUME_EXIT_USAGE : gpume_exit_of_writer(status);
+}
+
+static int decide(void *opaque, const struct gpume_decision *decision)
+{
+    struct job *job = opaque;
+    int status = GPUME_OK;
+    for (size_t i = 0; i < GPUME_FIRSTPASS_MAX && job->passes[i] && status == GPUME_OK; i++) {
+        status = gpume_pass_add_frame(job->passes[i], decision);
+    }
+    return status;
+}
+
+static enum gpume_exit open_analysis(struct job *job)
+{
+    const struct gpume_source_info *info = &job->video.info;
+    const struct gpume_params *engine = &job->options->params;
+    const struct gpume_analysis_params params = {
+        .lookahead =
+            {
+                .width = info->width,
+                .height = info->height,
+                .bits = info->bits,
+                .backend = engine->backend,
+                .device = engine->device,
+                .threads = engine->threads,
+                .cache_dir = gpume_host_cache_folder(),
+                .log = gpume_library_log,
+            },
+        .options = job->encode,
+        .decide = decide,
+        .opaque = job,
+    };
+    return gpume_exit_of_engine(gpume_analysis_open(&job->analysis, &params));
+}
+
+static int take(void *opaque, const struct gpume_plane *luma, int64_t time_us)
+{
+    struct job *job = opaque;
+    if (!gpume_spacing_add(&job->spacing, time_us)) {
+        return gpume_refuse(GPUME_INVALID,
+            "%s: frame %" PRIu64 " is not %" PRIu32 "/%" PRIu32
+            " of a second after the one before, but both passes need a constant frame rate; give "
+            "--vf fps=%" PRIu32 "/%" PRIu32,
+            job->video.info.label, job->spacing.count - 1, job->video.info.rate_den,
+            job->video.info.rate_num, job->video.info.rate_num, job->video.info.rate_den);
+    }
+    return gpume_analysis_put(job->analysis, luma, time_us);
+}
+
+static enum gpume_exit analyse(struct job *job)
+{
+    const enum gpume_exit result = gpume_video_read(&job->video, job->options->frames, take, job);
+    return result ? result : gpume_exit_of_engine(gpume_analysis_finish(job->analysis));
+}
+
+static enum gpume_exit finish_outputs(struct job *job)
+{
+    const struct gpume_firstpass_source source = {
+        .input = job->options->common.inputs[0],
+        .filter = job->options->source.filter,
+        .stream = job->options->source.stream,
+        .info = &job->video.info,
+        .frames = job->video.frames,
+    };
+    int status = GPUME_OK;
+    gpume_signals_detach();
+    for (size_t i = 0; i < GPUME_FIRSTPASS_MAX && job->passes[i] && status == GPUME_OK; i++) {
+        status = gpume_pass_finish(job->passes[i]);
+    }
+    status = status ? status : gpume_firstpass_report_make(&job->report, &job->encode, &source);
+    status = status ? status : gpume_firstpass_report_write(&job->report, job->json);
+    status = status ? status : gpume_out_finish(job->json);
+    status = status ? status : gpume_out_set_name(&job->set, &console);
+    return gpume_exit_of_writer(status);
+}
+
+static enum gpume_exit work(struct job *job)
+{
+    const struct gpume_firstpass_options *options = job->options;
+    enum gpume_exit result =
+        gpume_video_open(&job->video, &options->common, &options->source, &options->params);
+    result = result ? result : settle(job);
+    result = result ? result : open_outputs(job);
+    result = result ? result : open_analysis(job);
+    result = result ? result : analyse(job);
+    result = result ? result : finish_outputs(job);
+    if (result == GPUME_EXIT_DONE && options->common.verbosity >= 0) {
+        gpume_firstpass_report_print(&job->report);
+        result = gpume_console_flush_output("the command lines") ? result : GPUME_EXIT_FAILED;
+    }
+    return result;
+}
+
+enum gpume_exit gpume_firstpass_run(const struct gpume_firstpass_options *options)
+{
+    struct job job = {
+        .options = options,
+        .report = {.name = options->name},
+        .set = {.overwrite = options->common.overwrite, .alone = true, .together = true},
+    };
+    const enum gpume_exit result = work(&job);
+    gpume_analysis_close(&job.analysis);
+    for (size_t i = 0; i < GPUME_FIRSTPASS_MAX; i++) {
+        gpume_pass_close(&job.passes[i]);
+    }
+    gpume_out_close(&job.json);
+    gpume_firstpass_report_finish(&job.report);
+    gpume_video_close(&job.video);
+    free(job.json_path);
+    return result;
+}

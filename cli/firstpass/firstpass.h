@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * `gpume firstpass`: one analysis of a video, then the files of an encoder's second pass for every
+ * bitrate and picture size.
+ */
+#ifndef GPUME_CLI_FIRSTPASS_FIRSTPASS_H
+#define GPUME_CLI_FIRSTPASS_FIRSTPASS_H
+
+#include "encode/options.h"
+#include "options/common.h"
+#include "source_options.h"
+
+#define GPUME_FIRSTPASS_MAX 32u /* bitrates, and sizes */
+
+struct gpume_firstpass_rates {
+    uint64_t rates[GPUME_FIRSTPASS_MAX]; /* bits per second */
+    uint32_t count;
+};
+
+struct gpume_firstpass_size {
+    uint32_t width, height;
+};
+
+struct gpume_firstpass_sizes {
+    struct gpume_firstpass_size sizes[GPUME_FIRSTPASS_MAX];
+    uint32_t count;
+};
+
+/* Strings point into argv. */
+struct gpume_firstpass_options {
+    struct gpume_common_options common;
+    struct gpume_params params; /* the engine: backend, device, threads, memory_max */
+    struct gpume_source_choice source;
+    int encoder; /* enum gpume_encoder; -1: not given */
+    struct gpume_firstpass_rates rates;
+    struct gpume_firstpass_sizes sizes; /* none: the input's */
+    const char *name;                   /* of the files */
+    uint64_t frames;                    /* 0: all */
+    struct gpume_encode_options encode; /* min_keyint 0, bits 0: not given */
+};
+
+enum gpume_exit gpume_firstpass_run(const struct gpume_firstpass_options *options);
+
+#endif

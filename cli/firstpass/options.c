@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The options of `gpume firstpass`. Those of the encoder have its names and defaults. */
+#include "firstpass/firstpass.h"
+
+#include "commands.h"
+#include "console.h"
+#include "files/text_file.h"
+#include "options/checks.h"
+#include "options/line.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define OPTIONS struct gpume_firstpass_options
+#define RATE_MIN UINT64_C(1000)
+#define RATE_MAX UINT64_C(2000000000)
+
+/* Encoders: bits of a row's `uses`. */
+enum { X264 = 1 << GPUME_ENCODER_X264, X265 = 1 << GPUME_ENCODER_X265 };
+
+static const char *const encoders[] = {"x264", "x265", NULL};
+static const char *const pyramids[] = {"none", "strict", "normal", NULL};
+static const char *const switches[] = {"0", "1", NULL};
+
+/* Digits, followed by nothing, k or M. Encoders count whole kilobits. */
+static bool parse_rate(const struct gpume_option *option, const char *text, void *field)
+{
+    struct gpume_firstpass_rates *list = field;
+    const size_t digits = strspn(text, "0123456789");
+    const char *unit = text + digits;
+    const uint64_t factor = strcmp(unit, "k") == 0 ? 1000 : strcmp(unit, "M") == 0 ? 1000000 : 1;
+    uint64_t rate;
+    (void)option;
+    if ((*unit && factor == 1) || !gpume_parse_digits(text, digits, RATE_MAX / factor, &rate)) {
+        return false;
+    }
+    rate *= factor;
+    if (rate < RATE_MIN || rate % 1000 != 0 || list->count == GPUME_FIRSTPASS_MAX) {
+        return false;
+    }
+    list->rates[list->count++] = rate;
+    return true;
+}
+
+static void describe_rate(const struct gpume_option *option, char *text, size_t bytes)
+{
+    (void)option;
+    snprintf(text, bytes,
+        "bits per second in whole kilobits from 1k to 2000M, e.g. 345k; at most %u bitrates",
+        (unsigned)GPUME_FIRSTPASS_MAX);
+}
+
+static const struct gpume_option_type gpume_type_rates = {
+    sizeof(struct gpume_firstpass_rates), parse_rate, describe_rate, NULL};
+
+/* Sides are even, for chroma at half resolution. */
+static bool parse_size(const struct gpume_option *option, const char *text, void *field)
+{
+    struct gpume_firstpass_sizes *list = field;
+    const char *by = strchr(text, 'x');
+    uint64_t width, height;
+    (void)option;
+    if (!by || !gpume_parse_digits(text, (size_t)(by - text), 16384, &width) ||
+        !gpume_parse_digits(by + 1, strlen(by + 1), 16384, &height) || width < 16 || height < 16 ||
+        (width | height) & 1 || list->count == GPUME_FIRSTPASS_MAX) {
+        return false;
+    }
+    list->sizes[list->count++] = (struct gpume_firstpass_size){(uint32_t)width, (uint32_t)height};
+    return true;
+}
+
+static void describe_size(const struct gpume_option *option, char *text, size_t bytes)
+{
+    (void)option;
+    snprintf(text, bytes, "WxH, each even and from 16 to 16384, e.g. 1280x720; at most %u sizes",
+        (unsigned)GPUME_FIRSTPASS_MAX);
+}
+
+static const struct gpume_option_type gpume_type_sizes = {
+    sizeof(struct gpume_firstpass_sizes), parse_size, describe_size, NULL};
+
+#define NUMBER(option, field, most) GPUME_ROW_NUMBER(option, OPTIONS, encode.field, 0, most)
+#define REAL(option, field, most) GPUME_ROW_REAL(option, "N", OPTIONS, encode.field, 0, most)
+#define SWITCH(option, field) GPUME_ROW_CHOICE(option, "0|1", OPTIONS, encode.field, switches)
+
+static const struct gpume_option table[] = {
+    {.heading = "First pass"},
+    {GPUME_ROW_CHOICE("encoder", "x264|x265", OPTIONS, encoder, encoders),
+        .help = "encoder of the second pass"},
+    {GPUME_ROW("bitrate", "RATE", rates, OPTIONS, rates),
+        .help = "bitrate in bits per second, e.g. 345k or 2M; repeat it for several"},
+    {GPUME_ROW("size", "WxH", sizes, OPTIONS, sizes),
+        .help = "size of the encoded picture; repeat it for several, each with all bitrates "
+                "(default: the input's size)"},
+    {GPUME_ROW_FILE("output", "NAME", OPTIONS, name), .letter = 'o',
+        .help = "beginning of the names of all files; NAME.json says which second pass reads "
+                "which files"},
+    {GPUME_OPTION_OVERWRITE, .help = "replace existing files"},
+    {.heading = "Options that both passes must have in common"},
+    {NUMBER("keyint", keyint, 100000), .help = "most frames between IDR frames (default 250)"},
+    {NUMBER("min-keyint", min_keyint, 100000),
+        .help = "fewest frames between IDR frames (default: a tenth of keyint, at most a second)"},
+    {NUMBER("scenecut", scenecut, 400),
+        .help = "how readily scene cuts become I frames; 0: never (default 40)"},
+    {NUMBER("bframes", bframes, GPUME_BFRAMES_MAX),
+        .help = "most B frames in a row, 0 to 16 (default x264 3, x265 4)"},
+    {NUMBER("b-adapt", b_adapt, 2),
+        .help = "how the number of B frames is chosen: 0 always the most, 1 fast, 2 best (default "
+                "x264 1, x265 2)"},
+    {GPUME_ROW_CHOICE("b-pyramid", "NAME", OPTIONS, encode.b_pyramid, pyramids),
+        .help = "B frames as references: none, strict or normal (default normal)"},
+    {SWITCH("open-gop", open_gop),
+        .help = "1: frames may refer across I frames (default x264 0, x265 1)"},
+    {NUMBER("weightp", weightp, 2),
+        .help = "weighted prediction of P frames, x264 0 to 2, x265 0 or 1 (default x264 2, x265 "
+                "1)"},
+    {SWITCH("weightb", weightb), .help = "weighted B frames (default x264 1, x265 0)"},
+    {NUMBER("rc-lookahead", rc_lookahead, GPUME_RC_LOOKAHEAD_MAX),
+        .help = "frames to look ahead, up to 250 (default x264 40, x265 20)"},
+    {SWITCH("mbtree", tree), .help = "propagate quality along vectors (default 1)", .uses = X264},
+    {SWITCH("cutree", tree), .help = "the same in x265 (default 1)", .uses = X265},
+    {NUMBER("ref", ref, 16), .help = "reference frames (default 3)"},
+    {NUMBER("aq-mode", aq_mode, 3),
+        .help = "adaptive quantization, 0 to 3 (default x264 1, x265 2); 0 for --tune psnr"},
+    {REAL("aq-strength", aq_strength, 3), .help = "its strength, 0 to 3 (default 1)"},
+    {REAL("qcomp", qcomp, 1), .help = "compression of the QP curve, 0 to 1 (default 0.6)"},
+    {REAL("ipratio", ipratio, 10), .help = "quantizer of P frames over I frames (default 1.4)"},
+    {REAL("pbratio", pbratio, 10), .help = "quantizer of B frames over P frames (default 1.3)"},
+    {NUMBER("vbv-maxrate", vbv_maxrate, 2000000),
+        .help = "highest local bitrate, in kbit/s (default: no limit)"},
+    {NUMBER("vbv-bufsize", vbv_bufsize, 2000000),
+        .help = "size of the decoder's buffer, in kbit (default: no limit)"},
+    {GPUME_ROW_NUMBER("output-depth", OPTIONS, encode.bits, 8, 12), .step = 2,
+        .help = "bits per sample of the encoded video: 8, 10, or with x265 12 (default 8; 10 for "
+                "deeper input)"},
+    {.heading = "Input"},
+    {GPUME_OPTION_VF(OPTIONS, source.filter)},
+    {GPUME_OPTION_STREAM(OPTIONS, source.stream)},
+    {GPUME_ROW_NUMBER("frames", OPTIONS, frames, 1, UINT32_MAX),
+        .help = "encode no more frames than this (default: all)"},
+    {GPUME_ROW("hwaccel", "TYPE", text, OPTIONS, source.hwaccel),
+        .help = "decode on video hardware, e.g. cuda, vaapi or auto (default: in software)"},
+    {GPUME_OPTION_ALLOW_NETWORK(OPTIONS, source.allow_network)},
+    {GPUME_OPTION_ALLOW_FILES(OPTIONS, source.allow_files)},
+    {GPUME_OPTION_MAX_PIXELS(OPTIONS, source.max_pixels)},
+    {.heading = "Engine"},
+    {GPUME_OPTION_BACKEND(OPTIONS, params.backend), .help = GPUME_BACKEND_HELP},
+    {GPUME_OPTION_DEVICE(OPTIONS, params.device), .help = GPUME_DEVICE_HELP},
+    {GPUME_OPTION_THREADS(OPTIONS, params.threads)},
+    {GPUME_OPTION_TIMEOUT, .help = "give up after this time (default: no limit)"},
+    {.heading = "Messages"},
+    {GPUME_OPTION_QUIET, .help = "do not print the command lines"},
+    {GPUME_OPTION_VERBOSE},
+    {GPUME_OPTION_PROGRESS},
+    {GPUME_OPTION_NO_PROGRESS},
+    GPUME_OPTIONS_LAST("show this help"),
+};
+
+static void set_defaults(void *opaque)
+{
+    struct gpume_firstpass_options *options = opaque;
+    gpume_params_default(&options->params);
+    options->source.stream = -1;
+    options->encoder = -1;
+}
+
+/* The encoder's defaults, except for what was given. */
+static int set_encode_options(
+    struct gpume_firstpass_options *options, const struct gpume_line *line)
+{
+    const struct gpume_log log = {.fn = gpume_console_log};
+    const enum gpume_encoder encoder = (enum gpume_encoder)options->encoder;
+    const struct gpume_encode_option *option = gpume_encode_options_of(encoder);
+    struct gpume_encode_options encode;
+    gpume_encode_options_default(&encode, encoder);
+    encode.min_keyint = 0;
+    encode.bits = options->encode.bits;
+    for (; option->name; option++) {
+        if (gpume_line_has(line, option->name)) {
+            gpume_encode_option_copy(option, &encode, &options->encode);
+        }
+    }
+    if (encoder == GPUME_ENCODER_X265 && encode.b_pyramid > 0) {
+        encode.b_pyramid = 1;
+    }
+    options->encode = encode;
+    return gpume_encode_options_settle(&encode, 25, 1, &log);
+}
+
+static int check(void *opaque, const struct gpume_line *line)
+{
+    struct gpume_firstpass_options *options = opaque;
+    if (options->encoder < 0) {
+        return gpume_refuse(GPUME_INVALID, "give --encoder x264 or --encoder x265");
+    }
+    const char *encoder = encoders[options->encoder];
+    const struct gpume_option *unused = gpume_line_unused(line, 1u << options->encoder);
+    if (unused) {
+        return gpume_refuse(GPUME_INVALID, "--%s: not an option of %s", unused->name, encoder);
+    }
+    if (options->rates.count == 0) {
+        return gpume_refuse(
+            GPUME_INVALID, "give --bitrate, in bits per second, such as --bitrate 2M");
+    }
+    if (!options->name || gpume_text_is_special(options->name)) {
+        return gpume_refuse(GPUME_INVALID,
+            "give -o NAME, with which the names of several files begin, such as -o clip");
+    }
+    if (options->encode.bits == 12 && options->encoder == GPUME_ENCODER_X264) {
+        return gpume_refuse(GPUME_INVALID, "--output-depth 12: x264 takes 8 or 10");
+    }
+    const int status = gpume_check_engine(&options->params);
+    return status ? status : set_encode_options(options, line);
+}
+
+static enum gpume_exit run(const void *options)
+{
+    return gpume_firstpass_run(options);
+}
+
+const struct gpume_command gpume_firstpass_command = {
+    .name = "firstpass",
+    .summary = "do the first pass of a two-pass encode",
+    .usage = "firstpass INPUT --encoder NAME --bitrate RATE -o NAME [options]",
+    .about = "Analyses a video once and writes the files that the second pass of x264 or x265 "
+             "reads, for any number of bitrates and picture sizes. Prints the command lines of "
+             "the second passes, in which OUTPUT stands for the encoded video.",
+    .options = table,
+    .option_count = sizeof(table) / sizeof(table[0]),
+    .bytes = sizeof(struct gpume_firstpass_options),
+    .operands_min = 1,
+    .operands_max = 1,
+    .operands = "a video",
+    .catches_signals = true,
+    .set_defaults = set_defaults,
+    .check = check,
+    .run = run,
+};

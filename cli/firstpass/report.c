@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "firstpass/report.h"
+
+#include "console.h"
+#include "files/json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int refuse_memory(const struct gpume_firstpass_report *report)
+{
+    return gpume_refuse(GPUME_NOMEM, "%s: out of memory", report->name);
+}
+
+/* NAME-WIDTHxHEIGHT-RATEk: no two second passes share a name. */
+static char *name_of(const char *name, const struct gpume_pass_video *video, uint64_t bitrate)
+{
+    const size_t bytes = strlen(name) + 64;
+    char *text = malloc(bytes);
+    if (text) {
+        snprintf(text, bytes, "%s-%" PRIu32 "x%" PRIu32 "-%" PRIu64 "k", name, video->width,
+            video->height, bitrate / 1000);
+    }
+    return text;
+}
+
+int gpume_firstpass_report_add(struct gpume_firstpass_report *report,
+    const struct gpume_encode_options *options, const struct gpume_pass_video *video,
+    uint64_t bitrate, const struct gpume_firstpass_entry **result)
+{
+    struct gpume_firstpass_entry *entries =
+        realloc(report->entries, (report->count + 1) * sizeof(*entries));
+    if (!entries) {
+        return refuse_memory(report);
+    }
+    report->entries = entries;
+    report->encoder = options->encoder;
+    struct gpume_firstpass_entry *entry = &entries[report->count++];
+    *entry = (struct gpume_firstpass_entry){
+        .video = *video, .bitrate = bitrate, .name = name_of(report->name, video, bitrate)};
+    *result = entry;
+    if (entry->name) {
+        entry->stats = gpume_pass_stats_path(options->encoder, entry->name);
+    }
+    if (entry->stats && options->tree) {
+        entry->tree = gpume_pass_tree_path(options->encoder, entry->stats);
+    }
+    return entry->stats && (entry->tree || !options->tree) ? GPUME_OK : refuse_memory(report);
+}
+
+int gpume_firstpass_report_make(struct gpume_firstpass_report *report,
+    const struct gpume_encode_options *options, const struct gpume_firstpass_source *source)
+{
+    report->frames = source->frames;
+    for (size_t i = 0; i < report->count; i++) {
+        struct gpume_firstpass_entry *entry = &report->entries[i];
+        const struct gpume_command_params params = {
+            .options = options,
+            .input = source->input,
+            .filter = source->filter,
+            .stream = source->stream,
+            .width = source->info->width,
+            .height = source->info->height,
+            .bits = source->info->bits,
+            .name = entry->name,
+            .video = entry->video,
+            .bitrate = entry->bitrate,
+            .frames = source->frames,
+        };
+        gpume_command_ffmpeg(&entry->ffmpeg, &params);
+        gpume_command_encoder(&entry->encoder, &params);
+        gpume_command_feed(&entry->feed, &params);
+        if (entry->ffmpeg.failed || entry->encoder.failed || entry->feed.failed) {
+            return refuse_memory(report);
+        }
+    }
+    return GPUME_OK;
+}
+
+static void write_argv(struct gpume_json *json, const char *key, const struct gpume_argv *argv)
+{
+    if (argv->count > 0) {
+        gpume_json_begin_list(json, key);
+        for (size_t i = 0; i < argv->count; i++) {
+            gpume_json_text(json, NULL, argv->items[i]);
+        }
+        gpume_json_end_list(json);
+    }
+}
+
+static void write_entry(struct gpume_json *json, const struct gpume_firstpass_report *report,
+    const struct gpume_firstpass_entry *entry)
+{
+    gpume_json_begin(json, NULL);
+    gpume_json_text(json, "encoder", gpume_encoder_name(report->encoder));
+    gpume_json_count(json, "bitrate", entry->bitrate);
+    gpume_json_count(json, "width", entry->video.width);
+    gpume_json_count(json, "height", entry->video.height);
+    gpume_json_count(json, "frames", report->frames);
+    gpume_json_begin_list(json, "files");
+    gpume_json_text(json, NULL, entry->stats);
+    if (entry->tree) {
+        gpume_json_text(json, NULL, entry->tree);
+    }
+    gpume_json_end_list(json);
+    gpume_json_begin(json, "commands");
+    write_argv(json, "ffmpeg", &entry->ffmpeg);
+    write_argv(json, gpume_encoder_name(report->encoder), &entry->encoder);
+    write_argv(json, "feed", &entry->feed);
+    gpume_json_end(json);
+    gpume_json_end(json);
+}
+
+int gpume_firstpass_report_write(const struct gpume_firstpass_report *report, struct gpume_out *out)
+{
+    struct gpume_json json = {.out = out};
+    gpume_json_begin(&json, NULL);
+    gpume_json_count(&json, "format", 1);
+    gpume_json_text(&json, "gpume", gpume_version());
+    gpume_json_begin_list(&json, "runs");
+    for (size_t i = 0; i < report->count; i++) {
+        write_entry(&json, report, &report->entries[i]);
+    }
+    gpume_json_end_list(&json);
+    gpume_json_end(&json);
+    return gpume_out_text(out, "\n");
+}
+
+/* An argument as a shell reads it. */
+static void print_quoted(const char *text)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_@%+=:,./-";
+    if (text[0] && text[strspn(text, plain)] == '\0') {
+        fputs(text, stdout);
+        return;
+    }
+    putchar('\'');
+    for (; *text; text++) {
+        fputs(*text == '\'' ? "'\\''" : (const char[]){*text, '\0'}, stdout);
+    }
+    putchar('\'');
+}
+
+static void print_argv(const struct gpume_argv *argv, const char *end)
+{
+    for (size_t i = 0; i < argv->count; i++) {
+        fputs(i > 0 ? " " : "", stdout);
+        print_quoted(argv->items[i]);
+    }
+    fputs(argv->count > 0 ? end : "", stdout);
+}
+
+void gpume_firstpass_report_print(const struct gpume_firstpass_report *report)
+{
+    for (size_t i = 0; i < report->count; i++) {
+        const struct gpume_firstpass_entry *entry = &report->entries[i];
+        printf("# %" PRIu32 "x%" PRIu32 ", %" PRIu64 " kbit/s, %" PRIu64 " frames\n",
+            entry->video.width, entry->video.height, entry->bitrate / 1000, report->frames);
+        print_argv(&entry->ffmpeg, "\n");
+        printf("# the same with %s\n", gpume_encoder_name(report->encoder));
+        print_argv(&entry->feed, " | ");
+        print_argv(&entry->encoder, "\n");
+    }
+}
+
+static void finish_entry(struct gpume_firstpass_entry *entry)
+{
+    gpume_argv_finish(&entry->ffmpeg);
+    gpume_argv_finish(&entry->encoder);
+    gpume_argv_finish(&entry->feed);
+    free(entry->name);
+    free(entry->stats);
+    free(entry->tree);
+}
+
+void gpume_firstpass_report_finish(struct gpume_firstpass_report *report)
+{
+    for (size_t i = 0; i < report->count; i++) {
+        finish_entry(&report->entries[i]);
+    }
+    free(report->entries);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* NAME.json and the printed text: which second pass reads which files. Main thread only. */
+#ifndef GPUME_CLI_FIRSTPASS_REPORT_H
+#define GPUME_CLI_FIRSTPASS_REPORT_H
+
+#include "encode/commands.h"
+#include "media/source.h"
+
+struct gpume_out;
+
+/* One second pass. */
+struct gpume_firstpass_entry {
+    struct gpume_pass_video video;
+    uint64_t bitrate;
+    char *name;         /* of its files, without their endings */
+    char *stats, *tree; /* tree NULL: there is none */
+    struct gpume_argv ffmpeg, encoder, feed;
+};
+
+/* Starts as zero, except for the name. */
+struct gpume_firstpass_report {
+    const char *name; /* as the user gave it */
+    struct gpume_firstpass_entry *entries;
+    size_t count;
+    uint64_t frames;
+    enum gpume_encoder encoder;
+};
+
+struct gpume_firstpass_source {
+    const char *input, *filter; /* filter NULL: none */
+    int stream;                 /* -1: the best */
+    const struct gpume_source_info *info;
+    uint64_t frames;
+};
+
+/* Names another second pass. *entry is valid until the next call. */
+int gpume_firstpass_report_add(struct gpume_firstpass_report *report,
+    const struct gpume_encode_options *options, const struct gpume_pass_video *video,
+    uint64_t bitrate, const struct gpume_firstpass_entry **entry);
+
+/* Makes the command lines. */
+int gpume_firstpass_report_make(struct gpume_firstpass_report *report,
+    const struct gpume_encode_options *options, const struct gpume_firstpass_source *source);
+
+int gpume_firstpass_report_write(
+    const struct gpume_firstpass_report *report, struct gpume_out *json);
+
+/* On standard output, for a shell. */
+void gpume_firstpass_report_print(const struct gpume_firstpass_report *report);
+
+void gpume_firstpass_report_finish(struct gpume_firstpass_report *report);
+
+#endif

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "encode/commands.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void gpume_argv_finish(struct gpume_argv *argv)
+{
+    for (size_t i = 0; i < argv->count; i++) {
+        free(argv->items[i]);
+    }
+    free(argv->items);
+    *argv = (struct gpume_argv){0};
+}
+
+GPUME_PRINTF(2, 3) static void add(struct gpume_argv *argv, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    const int length = vsnprintf(NULL, 0, format, values);
+    va_end(values);
+    char *text = malloc((size_t)length + 1);
+    char **items = realloc(argv->items, (argv->count + 1) * sizeof(*items));
+    argv->items = items ? items : argv->items;
+    if (!text || !items) {
+        argv->failed = true;
+        free(text);
+        return;
+    }
+    va_start(values, format);
+    vsnprintf(text, (size_t)length + 1, format, values);
+    va_end(values);
+    argv->items[argv->count++] = text;
+}
+
+static void add_pair(struct gpume_argv *argv, const char *name, const char *value)
+{
+    add(argv, "%s", name);
+    add(argv, "%s", value);
+}
+
+/* What FFmpeg would take for a protocol is a file's name. */
+static void add_input(struct gpume_argv *argv, const char *input)
+{
+    const char *colon = strchr(input, ':');
+    const bool is_url = colon && strncmp(colon, "://", 3) == 0;
+    add(argv, "-i");
+    add(argv, "%s%s", colon && !is_url && strncmp(input, "file:", 5) != 0 ? "file:" : "", input);
+}
+
+static bool is_scaled(const struct gpume_command_params *params)
+{
+    return params->video.width != params->width || params->video.height != params->height;
+}
+
+static void add_filter(struct gpume_argv *argv, const struct gpume_command_params *params)
+{
+    const char *filter = params->filter ? params->filter : "";
+    if (is_scaled(params)) {
+        add(argv, "-vf");
+        add(argv, "%s%sscale=%" PRIu32 ":%" PRIu32, filter, params->filter ? "," : "",
+            params->video.width, params->video.height);
+    } else if (params->filter) {
+        add_pair(argv, "-vf", filter);
+    }
+}
+
+/* ffmpeg up to the codec. No frame is dropped or repeated, so that frames keep their numbers. */
+static void add_decoding(struct gpume_argv *argv, const struct gpume_command_params *params)
+{
+    add_pair(argv, "ffmpeg", "-nostdin");
+    add_input(argv, params->input);
+    if (params->stream >= 0) {
+        add(argv, "-map");
+        add(argv, "0:%d", params->stream);
+    }
+    add_filter(argv, params);
+    add_pair(argv, "-fps_mode", "passthrough");
+    add(argv, "-enc_time_base");
+    add(argv, "%" PRIu32 ":%" PRIu32, params->video.rate_den, params->video.rate_num);
+    add(argv, "-frames:v");
+    add(argv, "%" PRIu64, params->frames);
+    add(argv, "-pix_fmt");
+    if (params->options->bits > 8) {
+        add(argv, "yuv420p%" PRIu32 "le", params->options->bits);
+    } else {
+        add(argv, "yuv420p");
+    }
+}
+
+#define LIST_BYTES 1024
+
+/* All options as NAME=VALUE:NAME=VALUE... */
+static void list_options(const struct gpume_encode_options *options, char list[LIST_BYTES])
+{
+    const struct gpume_encode_option *option = gpume_encode_options_of(options->encoder);
+    size_t used = 0;
+    for (; option->name; option++) {
+        char value[GPUME_ENCODE_TEXT_BYTES];
+        if (gpume_encode_option_is_given(option, options)) {
+            gpume_encode_option_text(option, options, value);
+            used += (size_t)snprintf(
+                list + used, LIST_BYTES - used, "%s%s=%s", used ? ":" : "", option->name, value);
+        }
+    }
+}
+
+/* A value in a list of NAME=VALUE:... For free(); NULL without memory. */
+static char *escape(const char *value)
+{
+    char *text = malloc(2 * strlen(value) + 1), *at = text;
+    for (; text && *value; value++) {
+        if (strchr("\\:' ", *value)) {
+            *at++ = '\\';
+        }
+        *at++ = *value;
+    }
+    if (text) {
+        *at = '\0';
+    }
+    return text;
+}
+
+/* libx265 has no options of its own for two passes. */
+static void add_x265_params(struct gpume_argv *argv, const struct gpume_command_params *params)
+{
+    char list[LIST_BYTES];
+    char *stats = gpume_pass_stats_path(GPUME_ENCODER_X265, params->name);
+    char *escaped = stats ? escape(stats) : NULL;
+    list_options(params->options, list);
+    argv->failed |= !escaped;
+    add(argv, "-x265-params");
+    add(argv, "pass=2:stats=%s:fps=%" PRIu32 "/%" PRIu32 ":%s", escaped ? escaped : "",
+        params->video.rate_num, params->video.rate_den, list);
+    free(escaped);
+    free(stats);
+}
+
+static void add_x264_params(struct gpume_argv *argv, const struct gpume_command_params *params)
+{
+    char list[LIST_BYTES];
+    list_options(params->options, list);
+    add_pair(argv, "-x264-params", list);
+    add_pair(argv, "-pass", "2");
+    add_pair(argv, "-passlogfile", params->name);
+}
+
+void gpume_command_ffmpeg(struct gpume_argv *argv, const struct gpume_command_params *params)
+{
+    const enum gpume_encoder encoder = params->options->encoder;
+    add_decoding(argv, params);
+    add(argv, "-c:v");
+    add(argv, "lib%s", gpume_encoder_name(encoder));
+    add_pair(argv, "-preset", "medium");
+    add(argv, "-b:v");
+    add(argv, "%" PRIu64, params->bitrate);
+    if (encoder == GPUME_ENCODER_X264) {
+        add_x264_params(argv, params);
+    } else {
+        add_x265_params(argv, params);
+    }
+    add(argv, GPUME_COMMAND_OUTPUT);
+}
+
+static bool is_y4m(const char *input)
+{
+    const char *dot = strrchr(input, '.');
+    return dot && strcmp(dot, ".y4m") == 0;
+}
+
+/* Can the encoder's program read the frames that gpume has analysed? x265 reads Y4M only; x264
+ * usually reads whatever FFmpeg reads. */
+static bool reads_input(const struct gpume_command_params *params)
+{
+    return !params->filter && params->stream < 0 && !is_scaled(params) &&
+           params->bits == params->options->bits && strcmp(params->input, "-") != 0 &&
+           !strchr(params->input, '%') &&
+           (params->options->encoder == GPUME_ENCODER_X264 || is_y4m(params->input));
+}
+
+void gpume_command_feed(struct gpume_argv *argv, const struct gpume_command_params *params)
+{
+    if (reads_input(params)) {
+        return;
+    }
+    add_decoding(argv, params);
+    add_pair(argv, "-v", "error");
+    add_pair(argv, "-strict", "-1"); /* for more than 8 bits */
+    add_pair(argv, "-f", "yuv4mpegpipe");
+    add(argv, "-");
+}
+
+static void add_options(struct gpume_argv *argv, const struct gpume_encode_options *options)
+{
+    const struct gpume_encode_option *option = gpume_encode_options_of(options->encoder);
+    for (; option->name; option++) {
+        char value[GPUME_ENCODE_TEXT_BYTES];
+        if (!gpume_encode_option_is_given(option, options)) {
+            continue;
+        }
+        gpume_encode_option_text(option, options, value);
+        if (!gpume_encode_option_is_switch(option)) {
+            add(argv, "--%s", option->name);
+            add(argv, "%s", value);
+        } else if (gpume_encode_option_number(option, options) > 0) {
+            add(argv, "--%s", option->name);
+        } else if (!option->has_no_no) {
+            add(argv, "--no-%s", option->name);
+        }
+    }
+}
+
+static void add_ends(struct gpume_argv *argv, const struct gpume_command_params *params)
+{
+    const char *input = reads_input(params) ? params->input : "-";
+    if (params->options->encoder == GPUME_ENCODER_X265) {
+        add(argv, "--y4m");
+        add_pair(argv, "--input", input);
+        add_pair(argv, "-o", GPUME_COMMAND_OUTPUT);
+        return;
+    }
+    add_pair(argv, "--force-cfr", "--no-interlaced");
+    if (strcmp(input, "-") == 0) {
+        add_pair(argv, "--demuxer", "y4m");
+    }
+    add_pair(argv, "-o", GPUME_COMMAND_OUTPUT);
+    add(argv, "%s%s", input[0] == '-' && input[1] ? "./" : "", input);
+}
+
+void gpume_command_encoder(struct gpume_argv *argv, const struct gpume_command_params *params)
+{
+    const enum gpume_encoder encoder = params->options->encoder;
+    char *stats = gpume_pass_stats_path(encoder, params->name);
+    argv->failed |= !stats;
+    add(argv, "%s", gpume_encoder_name(encoder));
+    add_pair(argv, "--preset", "medium");
+    add_pair(argv, "--pass", "2");
+    add_pair(argv, "--stats", stats ? stats : "");
+    add(argv, "--bitrate");
+    add(argv, "%" PRIu64, params->bitrate / 1000);
+    add_options(argv, params->options);
+    add(argv, "--output-depth");
+    add(argv, "%" PRIu32, params->options->bits);
+    add(argv, "--fps");
+    add(argv, "%" PRIu32 "/%" PRIu32, params->video.rate_num, params->video.rate_den);
+    add(argv, "--frames");
+    add(argv, "%" PRIu64, params->frames);
+    add_ends(argv, params);
+    free(stats);
+}

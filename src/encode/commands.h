@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Command lines of a second pass, as lists of arguments. They name every option that the files
+ * depend on, so that presets and other options are free. Encoders read the input by themselves
+ * where they can; elsewhere ffmpeg decodes for them and they read its output from standard input.
+ */
+#ifndef GPUME_ENCODE_COMMANDS_H
+#define GPUME_ENCODE_COMMANDS_H
+
+#include "encode/pass.h"
+
+/* Stands for the name of the encoded video. */
+#define GPUME_COMMAND_OUTPUT "OUTPUT"
+
+/* Starts as zero. */
+struct gpume_argv {
+    char **items; /* for free(), one by one */
+    size_t count;
+    bool failed; /* out of memory: an argument is missing */
+};
+
+void gpume_argv_finish(struct gpume_argv *argv);
+
+struct gpume_command_params {
+    const struct gpume_encode_options *options; /* settled */
+    const char *input;                          /* as gpume reads it */
+    const char *filter;                         /* FFmpeg filter graph; NULL: none */
+    int stream;                                 /* -1: the best */
+    uint32_t width, height, bits;               /* of the frames that were analysed */
+    const char *name;                           /* of the files: gpume_pass_stats_path */
+    struct gpume_pass_video video;
+    uint64_t bitrate, frames;
+};
+
+/* The second pass by ffmpeg with libx264 or libx265, */
+void gpume_command_ffmpeg(struct gpume_argv *argv, const struct gpume_command_params *params);
+
+/* and by the encoder's own program, */
+void gpume_command_encoder(struct gpume_argv *argv, const struct gpume_command_params *params);
+
+/* which may need frames on its standard input: then this is the ffmpeg that writes them; otherwise
+ * the list stays empty. */
+void gpume_command_feed(struct gpume_argv *argv, const struct gpume_command_params *params);
+
+#endif

@@ -1,0 +1,136 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# gpume firstpass: its files, names and refusals; and, where the encoders are, every printed second pass,
+# whose frames must have the planned types. An encoder that hangs is killed.
+. "$(dirname "$0")/common.sh"
+make_clip clip.y4m 96 80 8 24
+first="firstpass clip.y4m --backend cpu --encoder"
+
+# Every engine and any number of threads write the same files.
+expect 0 $first x264 --bitrate 100k --bitrate 2M --size 96x80 --size 48x40 -o a
+only . a.json a-48x40-100k-0.log a-48x40-100k-0.log.mbtree a-48x40-2000k-0.log a-48x40-2000k-0.log.mbtree \
+    a-96x80-100k-0.log a-96x80-100k-0.log.mbtree a-96x80-2000k-0.log a-96x80-2000k-0.log.mbtree clip.y4m
+[ "$(grep -c '^ffmpeg .* OUTPUT$' "$scratch/out")" -eq 4 ] || fail "not four command lines for ffmpeg"
+[ "$(grep -c '^x264 .* -o OUTPUT clip.y4m$' "$scratch/out")" -eq 2 ] || fail "x264 does not read the clip"
+[ "$(grep -c '^ffmpeg .*scale=48:40 .* - | x264 ' "$scratch/out")" -eq 2 ] || fail "x264 is not fed"
+[ "$(grep -c '^in:' a-96x80-100k-0.log)" -eq 24 ] || fail "not a line for each frame"
+cmp -s a-96x80-100k-0.log.mbtree a-96x80-2000k-0.log.mbtree || fail "offsets depend on the bitrate"
+grep -q '^in:0 out:0 type:I ' a-96x80-100k-0.log || fail "the first frame is not an IDR frame"
+# A record is a type and 30 offsets; b frames have none.
+records=$(grep -c 'type:[IiPB] ' a-96x80-100k-0.log)
+[ "$(stat -c %s a-96x80-100k-0.log.mbtree)" -eq $((records * 61)) ] || fail "not $records records"
+[ "$(stat -c %s a-48x40-100k-0.log.mbtree)" -eq $((records * 19)) ] || fail "not $records smaller records"
+if have_vulkan; then
+    expect 0 firstpass clip.y4m --backend vulkan --encoder x264 --bitrate 100k -o b
+    cmp a-96x80-100k-0.log b-96x80-100k-0.log || fail "statistics depend on the engine"
+    cmp a-96x80-100k-0.log.mbtree b-96x80-100k-0.log.mbtree || fail "offsets depend on the engine"
+fi
+expect 0 $first x264 --threads 3 --bitrate 100k -o c -q
+[ ! -s "$scratch/out" ] || fail "-q prints"
+cmp a-96x80-100k-0.log c-96x80-100k-0.log || fail "statistics depend on the threads"
+expect 0 $first x265 --cutree 0 --bitrate 100k -o d
+[ ! -e d-96x80-100k.log.cutree ] || fail "--cutree 0 writes offsets"
+
+# Existing files stay, and nothing is left of a refused run.
+rm -f ./*.log* ./*.json
+expect 0 $first x265 --bitrate 100k -o a
+cp a-96x80-100k.log before
+expect 2 $first x265 --bitrate 100k --bframes 1 -o a
+says 'a-96x80-100k.log'
+cmp before a-96x80-100k.log || fail "an existing file was changed"
+expect 0 $first x265 --bitrate 100k --bframes 1 -o a -y
+! cmp -s before a-96x80-100k.log || fail "-y replaces nothing"
+only . a.json a-96x80-100k.log a-96x80-100k.log.cutree before clip.y4m
+rm -f ./a* before
+
+# Refused in one line, before anything is written.
+refuses() {
+    wanted=$1
+    text=$2
+    shift 2
+    expect "$wanted" firstpass "$@" --backend cpu
+    says "$text"
+    ls | grep -q '^r' && fail "$*: left files" || :
+}
+refuses 2 '--encoder' clip.y4m --bitrate 1M -o r
+refuses 2 '--bitrate' clip.y4m --encoder x264 -o r
+refuses 2 '-o NAME' clip.y4m --encoder x264 --bitrate 1M
+refuses 2 '-o NAME' clip.y4m --encoder x264 --bitrate 1M -o -
+refuses 2 'whole kilobits' clip.y4m --encoder x264 --bitrate 1234567 -o r
+refuses 2 'whole kilobits' clip.y4m --encoder x264 --bitrate 345 -o r
+refuses 2 'whole kilobits' clip.y4m --encoder x264 --bitrate 1.5M -o r
+refuses 2 'each even' clip.y4m --encoder x264 --bitrate 1M --size 47x40 -o r
+refuses 2 '--cutree: not an option of x264' clip.y4m --encoder x264 --bitrate 1M --cutree 0 -o r
+refuses 2 '--mbtree: not an option of x265' clip.y4m --encoder x265 --bitrate 1M --mbtree 0 -o r
+refuses 2 'weightp takes 0 to 1' clip.y4m --encoder x265 --bitrate 1M --weightp 2 -o r
+refuses 2 'rc-lookahead 3 must be more than bframes 3' clip.y4m --encoder x264 --bitrate 1M --rc-lookahead 3 -o r
+refuses 2 'vbv-bufsize need each other' clip.y4m --encoder x264 --bitrate 1M --vbv-maxrate 500 -o r
+refuses 2 'x264 takes 8 or 10' clip.y4m --encoder x264 --bitrate 1M --output-depth 12 -o r
+refuses 3 'nothing.y4m' nothing.y4m --encoder x264 --bitrate 1M -o r
+make_clip odd.y4m 97 81 8 3
+refuses 3 'give --size 98x82' odd.y4m --encoder x264 --bitrate 1M -o r
+expect 0 firstpass odd.y4m --backend cpu --encoder x264 --bitrate 1M --size 98x82 -o a
+# An older NAME.json never stands beside other files than its own.
+mkdir a-96x80-100k.log
+expect 1 $first x265 --bitrate 100k -o a -y
+[ "$(grep -c 98x82 a.json)" -gt 0 ] || fail "a failed run replaced a.json"
+rm -rf ./a*
+
+# A rate that no QP reaches: a warning.
+expect 0 $first x264 --bitrate 2000M -o a
+grep -q 'warning: .*unlikely to reach 2000000 kbit/s' "$scratch/err" || fail "no warning of the rate"
+rm -f ./a*
+
+have ffmpeg || { echo "ffmpeg is not here: no second pass was tested"; exit 0; }
+passes=0
+for encoder in x264 x265; do
+    ffmpeg -hide_banner -encoders 2>/dev/null | grep -q " lib$encoder " || echo "ffmpeg has no lib$encoder: not tested"
+    have $encoder || echo "$encoder is not here: not tested"
+done
+
+# runs COMMAND_LINE FORMAT: it makes a video whose frames have the types that the statistics say.
+runs() {
+    rm -f "out.$2"
+    echo "$1" | sed "s/OUTPUT/out.$2/" >line
+    timeout -s KILL 600 sh ./line >log 2>&1 </dev/null || fail "$1: $(tail -3 log)"
+    ffprobe -v error -select_streams v -show_entries frame=pict_type -of csv=p=0 "out.$2" | tr -dc 'IPB\n' |
+        sed '/^$/d' >types
+    cmp -s planned types || fail "$1: $(tr -d '\n' <types), planned $(tr -d '\n' <planned)"
+    passes=$((passes + 1))
+}
+
+# second CLIP ENCODER OPTION...: the printed second passes of one bitrate. x265 reads no small Y4M.
+second() {
+    clip=$1
+    encoder=$2
+    shift 2
+    rm -f a*
+    expect 0 firstpass "$clip" --backend cpu --encoder $encoder --bitrate 150k -o "a b" "$@"
+    cp "$scratch/out" printed
+    sed -n 's/^in:\([0-9]*\) .*type:\(.\).*/\1 \2/p' "a b"-*.log | sort -n | sed 's/.* //' | tr ib IB >planned
+    if ffmpeg -hide_banner -encoders 2>/dev/null | grep -q " lib$encoder "; then
+        runs "$(grep '^ffmpeg .*OUTPUT$' printed | head -1)" mkv
+    fi
+    if have $encoder; then
+        runs "$(grep "$encoder .* -o OUTPUT" printed)" $encoder
+    fi
+}
+
+have ffprobe || { echo "ffprobe is not here: no second pass was tested"; exit 0; }
+# Motion, a cut, and a fade; the last clip has 10 bits.
+ffmpeg -nostdin -v error -f lavfi -i testsrc2=s=128x96:r=25:d=1 -f lavfi -i mandelbrot=s=128x96:r=25 -filter_complex \
+    '[1]trim=end_frame=25[m];[0][m]concat,fade=out:35:15,format=yuv420p' -frames:v 50 cut.y4m || fail "no clip"
+ffmpeg -nostdin -v error -i cut.y4m -frames:v 12 -c:v ffv1 -pix_fmt yuv420p10le deep.mkv || fail "no deep clip"
+for encoder in x264 x265; do
+    second cut.y4m $encoder # with a fade, for which x264 needs weights
+    grep -q '^in:25 .*type:[Ii] ' "a b"-*.log || fail "$encoder: no I frame at the cut"
+    [ $encoder = x265 ] || grep -q ' w:' "a b"-*.log || fail "no weights in a fade"
+    second cut.y4m $encoder --bframes 0 --keyint 10
+    second cut.y4m $encoder --bframes 8 --b-adapt 2 --open-gop 1 --keyint 20
+    second cut.y4m $encoder --b-pyramid none --aq-mode 0 --qcomp 0.8 --vbv-maxrate 300 --vbv-bufsize 300
+    second cut.y4m $encoder --keyint 1
+    second cut.y4m $encoder --size 96x64 --frames 20 --vf hflip
+    second deep.mkv $encoder
+    second cut.y4m $encoder --frames 1
+done
+echo "$passes second passes"
