@@ -19,7 +19,6 @@
 struct pair {
     struct pair *next;
     uint64_t reference;
-    bool weighted;
     struct gpume_match match;
 };
 
@@ -221,9 +220,9 @@ static void read_frame(
     frame->luma = gpume_luma_stats(&frame->half);
 }
 
-/* A pair of the frame, new or in use before; NULL: out of memory. */
-static struct pair *take_pair(
-    struct gpume_lookahead *l, struct frame *frame, uint64_t reference, bool weighted)
+/* A pair of the frame, new or in use before; NULL: out of memory. `half`: of the reference. */
+static struct pair *take_pair(struct gpume_lookahead *l, struct frame *frame, uint64_t reference,
+    const struct gpume_half *half)
 {
     struct pair *pair = l->free_pairs;
     if (pair) {
@@ -238,8 +237,10 @@ static struct pair *take_pair(
     struct gpume_vector *vectors = (struct gpume_vector *)(void *)(pair + 1);
     *pair = (struct pair){.next = frame->pairs,
         .reference = reference,
-        .weighted = weighted,
-        .match = {.vectors = vectors, .costs = (uint16_t *)(void *)(vectors + l->blocks)}};
+        .match = {.target = &frame->half,
+            .reference = half,
+            .vectors = vectors,
+            .costs = (uint16_t *)(void *)(vectors + l->blocks)}};
     frame->pairs = pair;
     return pair;
 }
@@ -249,12 +250,13 @@ static int request(
     struct gpume_lookahead *l, uint64_t target, uint64_t reference, struct pair **out)
 {
     struct frame *frame = frame_at(l, target);
+    const struct gpume_half *half = &frame_at(l, reference)->half;
     struct pair *pair = frame->pairs;
-    while (pair && (pair->reference != reference || pair->weighted)) {
+    while (pair && (pair->reference != reference || pair->match.reference != half)) {
         pair = pair->next;
     }
     if (!pair) {
-        pair = take_pair(l, frame, reference, false);
+        pair = take_pair(l, frame, reference, half);
         if (!pair) {
             return gpume_log_nomem(&l->log, "a search of the lookahead");
         }
@@ -345,7 +347,7 @@ static struct gpume_weight find_weight(struct gpume_lookahead *l, const struct f
 static int search_weighted(
     struct gpume_lookahead *l, struct frame *target, uint64_t reference, struct pair **out)
 {
-    struct pair *pair = take_pair(l, target, reference, true);
+    struct pair *pair = take_pair(l, target, reference, &l->weighted);
     if (!pair) {
         return gpume_log_nomem(&l->log, "a search of the lookahead");
     }

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "encode/costs.h"
+#include "encode/refine.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,46 +12,56 @@
 struct gpume_searches {
     gpume *context;
     struct gpume_info info;
+    bool refines; /* libgpume searches whole pixels only */
 };
 
-static void describe_search(struct gpume_params *to, const struct gpume_searches_params *params)
+static int open_context(struct gpume_searches *s, const struct gpume_searches_params *params,
+    enum gpume_backend backend)
 {
-    gpume_params_default(to);
-    to->width = params->width;
-    to->height = params->height;
-    to->block = GPUME_HALF_BLOCK;
-    to->window_x = to->window_y = GPUME_HALF_WINDOW;
-    to->metric = GPUME_METRIC_SAD;
-    to->subpel = 4;
-    to->subpel_search = GPUME_SUBPEL_REFINE;
-    to->refine_metric = GPUME_REFINE_BY_SATD;
-    to->interpolation = GPUME_INTERPOLATION_BILINEAR; /* as in costs.c */
-    to->direction = GPUME_DIRECTION_MANUAL;
-    to->ref_distance = params->frames - 1;
-    to->backend = params->backend;
-    to->device = params->device;
-    to->threads = params->threads;
-    to->cache_dir = params->cache_dir;
-    to->log = params->log;
-    to->log_opaque = params->log_opaque;
+    struct gpume_params search;
+    gpume_params_default(&search);
+    search.width = params->width;
+    search.height = params->height;
+    search.block = GPUME_HALF_BLOCK;
+    search.window_x = search.window_y = GPUME_HALF_WINDOW;
+    search.metric = GPUME_METRIC_SAD;
+    s->refines = backend == GPUME_BACKEND_CPU;
+    if (!s->refines) {
+        search.subpel = 4;
+        search.subpel_search = GPUME_SUBPEL_REFINE;
+        search.refine_metric = GPUME_REFINE_BY_SATD;
+        search.interpolation = GPUME_INTERPOLATION_BILINEAR; /* as in costs.c and refine.c */
+    }
+    search.direction = GPUME_DIRECTION_MANUAL;
+    search.ref_distance = params->frames - 1;
+    search.backend = backend;
+    search.device = params->device;
+    search.threads = params->threads;
+    search.cache_dir = params->cache_dir;
+    search.log = params->log;
+    search.log_opaque = params->log_opaque;
+    GPUME_CHECK(gpume_open(&s->context, &search));
+    gpume_get_info(s->context, &s->info);
+    return GPUME_OK;
 }
 
 int gpume_searches_open(
     struct gpume_searches **searches, const struct gpume_searches_params *params)
 {
     const struct gpume_log log = {params->log, params->log_opaque};
-    struct gpume_params search;
     struct gpume_searches *s = calloc(1, sizeof(*s));
     if (!s) {
         return gpume_log_nomem(&log, "the searches of the lookahead");
     }
-    describe_search(&search, params);
-    const int status = gpume_open(&s->context, &search);
+    int status = open_context(s, params, params->backend);
+    if (status == GPUME_OK && !s->refines && !gpume_searches_on_gpu(s)) {
+        (void)gpume_close(&s->context); /* there is no GPU */
+        status = open_context(s, params, GPUME_BACKEND_CPU);
+    }
     if (status != GPUME_OK) {
         free(s);
         return status;
     }
-    gpume_get_info(s->context, &s->info);
     *searches = s;
     return GPUME_OK;
 }
@@ -73,8 +84,13 @@ static int receive(struct gpume_searches *searches)
     struct gpume_match *match = (struct gpume_match *)(uintptr_t)field->tag;
     const size_t blocks = (size_t)field->blocks_x * field->blocks_y;
     memcpy(match->vectors, field->vectors, blocks * sizeof(*match->vectors));
-    for (size_t i = 0; i < blocks; i++) {
+    for (size_t i = 0; i < blocks && !searches->refines; i++) {
         match->costs[i] = gpume_match_cost(field->costs[i], field->vectors[i]);
+    }
+    for (uint32_t y = 0; y < field->blocks_y && searches->refines; y++) {
+        const size_t first = (size_t)y * field->blocks_x;
+        gpume_refine(
+            match->target, match->reference, y, match->vectors + first, match->costs + first);
     }
     match->ready = true;
     gpume_field_release(&field);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Searches between half planes by libgpume: each block of 8x8 of a target finds its match in a
- * reference, the best whole pixel by SAD, from there by SATD to quarter pixels. Requests are
+ * reference, the best whole pixel by SAD, from there by SATD to quarter pixels. The CPU's engine
+ * searches whole pixels only, which refine.h then refines to the same result. Requests are
  * queued, so that a GPU searches many pairs at once. One thread.
  */
 #ifndef GPUME_ENCODE_SEARCHES_H
@@ -24,8 +25,9 @@ struct gpume_searches_params {
     void *log_opaque;
 };
 
-/* The result of a search, in memory of the caller's. */
+/* A search and its result, in memory of the caller's. */
 struct gpume_match {
+    const struct gpume_half *target, *reference; /* must not change until the match is ready */
     bool requested, ready;
     bool by_satd;                 /* costs are by SATD */
     struct gpume_vector *vectors; /* of each block, in quarter pixels */
@@ -44,7 +46,8 @@ bool gpume_searches_on_gpu(const struct gpume_searches *searches);
 /* Sends the next frame; the first one is number 0. */
 int gpume_searches_send(struct gpume_searches *searches, const struct gpume_half *half);
 
-/* Requests a search of a pair of frames. `match` must stay where it is until it is ready. */
+/* Requests the search of a pair of frames, which have these numbers. `match` must stay where it is
+ * until it is ready. */
 int gpume_searches_request(struct gpume_searches *searches, uint64_t target, uint64_t reference,
     struct gpume_match *match);
 
