@@ -15,10 +15,13 @@ static void keep_cheaper(uint32_t count, uint16_t *costs, uint8_t *kinds, const 
     }
 }
 
+/* row: memory for the costs of a row. */
 static void choose_row(
-    const struct gpume_choice *c, uint32_t count, uint32_t block_y, uint16_t *costs, uint8_t *kinds)
+    const struct gpume_choice *c, uint32_t count, uint32_t block_y, uint16_t *row)
 {
     const size_t first = (size_t)block_y * count;
+    uint16_t *costs = c->costs + first;
+    uint8_t *kinds = c->kinds + first;
     memset(costs, 0xff, count * sizeof(*costs));
     if (c->past.match) {
         keep_cheaper(count, costs, kinds, c->past.match->costs + first, GPUME_FROM_PAST);
@@ -31,25 +34,35 @@ static void choose_row(
     if (c->past.match && c->future.match) {
         const struct gpume_matches past = {c->past.half, c->past.match->vectors + first};
         const struct gpume_matches future = {c->future.half, c->future.match->vectors + first};
-        gpume_mean_costs(c->target, block_y, &past, &future, c->row);
-        keep_cheaper(count, costs, kinds, c->row, GPUME_FROM_BOTH);
+        gpume_mean_costs(c->target, block_y, &past, &future, row);
+        keep_cheaper(count, costs, kinds, row, GPUME_FROM_BOTH);
     }
 }
 
-struct gpume_frame_cost gpume_choose(const struct gpume_choice *choice)
+static void choose_part(void *opaque, uint32_t part)
+{
+    const struct gpume_choice *c = opaque;
+    const uint32_t count = c->target->width / GPUME_HALF_BLOCK;
+    const uint32_t end = gpume_split_row(c->split, part + 1);
+    for (uint32_t y = gpume_split_row(c->split, part); y < end; y++) {
+        choose_row(c, count, y, c->scratch + (size_t)part * count);
+    }
+}
+
+struct gpume_frame_cost gpume_choose(struct gpume_choice *choice)
 {
     const struct gpume_match *past = choice->past.match, *future = choice->future.match;
     const uint32_t blocks_x = choice->target->width / GPUME_HALF_BLOCK;
-    const uint32_t blocks_y = choice->target->height / GPUME_HALF_BLOCK;
+    const uint32_t blocks_y = choice->split->rows;
     struct gpume_frame_cost total = {.costs = choice->costs,
         .kinds = choice->kinds,
         .past = past ? past->vectors : NULL,
         .future = future ? future->vectors : NULL};
+    gpume_split_run(choice->split, choose_part, choice);
     for (uint32_t y = 0; y < blocks_y; y++) {
-        uint16_t *costs = choice->costs + (size_t)y * blocks_x;
-        uint8_t *kinds = choice->kinds + (size_t)y * blocks_x;
+        const uint16_t *costs = choice->costs + (size_t)y * blocks_x;
+        const uint8_t *kinds = choice->kinds + (size_t)y * blocks_x;
         uint32_t sum = 0;
-        choose_row(choice, blocks_x, y, costs, kinds);
         for (uint32_t x = 0; x < blocks_x; x++) {
             sum += costs[x];
             total.intra_blocks += kinds[x] == GPUME_FROM_SELF;

@@ -6,6 +6,7 @@
 #include "encode/half.h"
 #include "encode/lookahead.h"
 #include "encode/searches.h"
+#include "encode/split.h"
 
 /* A reference, and the matches of the target's blocks in it. */
 struct gpume_source {
@@ -17,12 +18,13 @@ struct gpume_choice {
     const struct gpume_half *target;
     const uint16_t *intra_costs; /* not considered beside a future reference */
     struct gpume_source past, future;
-    uint16_t *row; /* memory for the costs of a row of blocks */
+    const struct gpume_split *split;
+    uint16_t *scratch; /* a row of blocks for each part of the split */
     uint16_t *costs;
     uint8_t *kinds; /* both are filled in */
 };
 
 /* Among equal costs: past, future, self, both. Everything but the weight is filled in. */
-struct gpume_frame_cost gpume_choose(const struct gpume_choice *choice);
+struct gpume_frame_cost gpume_choose(struct gpume_choice *choice);
 
 #endif

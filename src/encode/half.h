@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #define GPUME_SQUARE 16u /* pixels across a square, and rows of a band */
+#define GPUME_BAND_BYTES ((size_t)GPUME_SQUARE * GPUME_SQUARE) /* of a square in a band */
 #define GPUME_HALF_BLOCK (GPUME_SQUARE / 2)
 /* Samples around a half plane that repeat its edge: more than a vector and the neighbouring sample
  * that interpolation needs can reach. */

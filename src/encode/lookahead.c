@@ -9,6 +9,7 @@
 #include "encode/energy.h"
 #include "encode/half.h"
 #include "encode/searches.h"
+#include "encode/split.h"
 #include "encode/weights.h"
 
 #include <assert.h>
@@ -47,8 +48,9 @@ struct gpume_lookahead {
     uint8_t *planes;      /* of all frames, and of the weighted reference */
     uint16_t *all_intra_costs;
     uint32_t *all_energies;
-    uint8_t *band;
-    uint16_t *row_costs; /* of two rows of blocks */
+    struct gpume_split split;
+    uint8_t *bands;      /* one for each part of the split */
+    uint16_t *row_costs; /* two rows of blocks, and one for each part of the split */
     struct gpume_searches *searches;
     /* Searches in a weighted reference: frame 2n is the reference, 2n + 1 the target. */
     struct gpume_half weighted;
@@ -69,6 +71,7 @@ static int open_searches(struct gpume_lookahead *l)
         .backend = l->params.backend,
         .device = l->params.device,
         .threads = l->params.threads,
+        .split = &l->split,
         .cache_dir = l->params.cache_dir,
         .log = l->params.log,
         .log_opaque = l->params.log_opaque,
@@ -93,9 +96,9 @@ static int allocate(struct gpume_lookahead *l)
     l->planes = calloc((size_t)count + 1, plane_bytes);
     l->all_intra_costs = calloc((size_t)count * l->blocks, sizeof(*l->all_intra_costs));
     l->all_energies = calloc((size_t)count * l->blocks, sizeof(*l->all_energies));
-    l->band = calloc(l->blocks_x, (size_t)GPUME_SQUARE * GPUME_SQUARE);
-    l->row_costs = calloc(l->blocks_x, 2 * sizeof(*l->row_costs));
-    if (!l->frames || !l->planes || !l->all_intra_costs || !l->all_energies || !l->band ||
+    l->bands = calloc((size_t)l->split.parts * l->blocks_x, GPUME_BAND_BYTES);
+    l->row_costs = calloc((size_t)l->split.parts + 2, l->blocks_x * sizeof(*l->row_costs));
+    if (!l->frames || !l->planes || !l->all_intra_costs || !l->all_energies || !l->bands ||
         !l->row_costs) {
         return gpume_log_nomem(&l->log, "the frames of the lookahead");
     }
@@ -125,6 +128,7 @@ int gpume_lookahead_open(
     l->blocks_y = (uint32_t)gpume_div_up(params->height, GPUME_SQUARE);
     l->blocks = l->blocks_x * l->blocks_y;
     int status;
+    GPUME_TRY(gpume_split_init(&l->split, l->blocks_y, params->threads, &l->log));
     GPUME_TRY(allocate(l));
     GPUME_TRY(open_searches(l));
     *lookahead = l;
@@ -167,7 +171,8 @@ void gpume_lookahead_close(struct gpume_lookahead **lookahead)
     free_pairs(l->free_pairs);
     free_results(l->free_results);
     free(l->row_costs);
-    free(l->band);
+    free(l->bands);
+    gpume_split_finish(&l->split);
     free(l->all_energies);
     free(l->all_intra_costs);
     free(l->planes);
@@ -199,21 +204,45 @@ static struct frame *frame_at(const struct gpume_lookahead *l, uint64_t position
     return &l->frames[position % l->params.frames_max];
 }
 
+struct reading {
+    struct gpume_lookahead *lookahead;
+    struct frame *frame;
+    const struct gpume_plane *luma;
+};
+
+static void read_part(void *opaque, uint32_t part)
+{
+    const struct reading *r = opaque;
+    const struct gpume_lookahead *l = r->lookahead;
+    const uint32_t end = gpume_split_row(&l->split, part + 1);
+    uint8_t *band = l->bands + (size_t)part * l->blocks_x * GPUME_BAND_BYTES;
+    for (uint32_t y = gpume_split_row(&l->split, part); y < end; y++) {
+        gpume_band_read(band, r->luma, l->blocks_x, y);
+        gpume_half_write(&r->frame->half, band, y);
+        if (l->params.energies) {
+            gpume_energies(band, l->blocks_x, r->frame->energies + (size_t)y * l->blocks_x);
+        }
+    }
+}
+
+static void predict_part(void *opaque, uint32_t part)
+{
+    const struct reading *r = opaque;
+    const struct gpume_lookahead *l = r->lookahead;
+    const uint32_t end = gpume_split_row(&l->split, part + 1);
+    for (uint32_t y = gpume_split_row(&l->split, part); y < end; y++) {
+        gpume_intra_costs(&r->frame->half, y, r->frame->intra_costs + (size_t)y * l->blocks_x);
+    }
+}
+
 static void read_frame(
     struct gpume_lookahead *l, struct frame *frame, const struct gpume_plane *luma)
 {
-    frame->intra_cost = 0;
-    for (uint32_t y = 0; y < l->blocks_y; y++) {
-        gpume_band_read(l->band, luma, l->blocks_x, y);
-        gpume_half_write(&frame->half, l->band, y);
-        if (l->params.energies) {
-            gpume_energies(l->band, l->blocks_x, frame->energies + (size_t)y * l->blocks_x);
-        }
-    }
+    struct reading reading = {l, frame, luma};
+    gpume_split_run(&l->split, read_part, &reading);
     gpume_half_extend(&frame->half);
-    for (uint32_t y = 0; y < l->blocks_y; y++) {
-        gpume_intra_costs(&frame->half, y, frame->intra_costs + (size_t)y * l->blocks_x);
-    }
+    gpume_split_run(&l->split, predict_part, &reading);
+    frame->intra_cost = 0;
     for (uint32_t i = 0; i < l->blocks; i++) {
         frame->intra_cost += frame->intra_costs[i];
     }
@@ -413,11 +442,12 @@ static int evaluate(
         return gpume_log_nomem(&l->log, "costs of the lookahead");
     }
     uint16_t *costs = (uint16_t *)(void *)(result + 1);
-    const struct gpume_choice choice = {.target = &target->half,
+    struct gpume_choice choice = {.target = &target->half,
         .intra_costs = target->intra_costs,
         .past = source_of(l, past, past_pair),
         .future = source_of(l, future, future_pair),
-        .row = l->row_costs,
+        .split = &l->split,
+        .scratch = l->row_costs,
         .costs = costs,
         .kinds = (uint8_t *)(costs + l->blocks)};
     result->cost = gpume_choose(&choice);

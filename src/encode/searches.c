@@ -13,6 +13,7 @@ struct gpume_searches {
     gpume *context;
     struct gpume_info info;
     bool refines; /* libgpume searches whole pixels only */
+    const struct gpume_split *split;
 };
 
 static int open_context(struct gpume_searches *s, const struct gpume_searches_params *params,
@@ -53,6 +54,7 @@ int gpume_searches_open(
     if (!s) {
         return gpume_log_nomem(&log, "the searches of the lookahead");
     }
+    s->split = params->split;
     int status = open_context(s, params, params->backend);
     if (status == GPUME_OK && !s->refines && !gpume_searches_on_gpu(s)) {
         (void)gpume_close(&s->context); /* there is no GPU */
@@ -76,6 +78,23 @@ bool gpume_searches_on_gpu(const struct gpume_searches *searches)
     return strcmp(searches->info.backend, "vulkan") == 0;
 }
 
+struct refinement {
+    const struct gpume_split *split;
+    struct gpume_match *match;
+};
+
+static void refine_part(void *opaque, uint32_t part)
+{
+    const struct refinement *r = opaque;
+    const struct gpume_match *match = r->match;
+    const uint32_t end = gpume_split_row(r->split, part + 1);
+    for (uint32_t y = gpume_split_row(r->split, part); y < end; y++) {
+        const size_t first = (size_t)y * (match->target->width / GPUME_HALF_BLOCK);
+        gpume_refine(
+            match->target, match->reference, y, match->vectors + first, match->costs + first);
+    }
+}
+
 /* Receives one field into the match that its request named. */
 static int receive(struct gpume_searches *searches)
 {
@@ -87,10 +106,9 @@ static int receive(struct gpume_searches *searches)
     for (size_t i = 0; i < blocks && !searches->refines; i++) {
         match->costs[i] = gpume_match_cost(field->costs[i], field->vectors[i]);
     }
-    for (uint32_t y = 0; y < field->blocks_y && searches->refines; y++) {
-        const size_t first = (size_t)y * field->blocks_x;
-        gpume_refine(
-            match->target, match->reference, y, match->vectors + first, match->costs + first);
+    if (searches->refines) {
+        struct refinement refinement = {searches->split, match};
+        gpume_split_run(searches->split, refine_part, &refinement);
     }
     match->ready = true;
     gpume_field_release(&field);

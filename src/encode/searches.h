@@ -9,6 +9,7 @@
 #define GPUME_ENCODE_SEARCHES_H
 
 #include "encode/half.h"
+#include "encode/split.h"
 
 #include <stdbool.h>
 
@@ -20,6 +21,7 @@ struct gpume_searches_params {
     enum gpume_backend backend;
     const char *device;
     uint32_t threads;
+    const struct gpume_split *split; /* of the half planes' rows, for refinement */
     const char *cache_dir;
     gpume_log_fn log;
     void *log_opaque;

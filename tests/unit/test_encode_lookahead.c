@@ -225,6 +225,7 @@ static void check_clip(const struct clip *clip, bool eager, uint64_t step)
     struct gpume_lookahead *lookahead = NULL;
     uint64_t first = 0;
     params.eager = eager;
+    params.threads = eager ? 3 : 1;
     REQUIRE_EQUAL(gpume_lookahead_open(&lookahead, &params), GPUME_OK);
     REQUIRE_EQUAL(gpume_lookahead_blocks_x(lookahead), clip->halves[0].width / 8);
     REQUIRE_EQUAL(gpume_lookahead_blocks_y(lookahead), clip->halves[0].height / 8);
@@ -348,6 +349,7 @@ static void test_fade(bool eager)
     REQUIRE_EQUAL(gpume_lookahead_open(&unweighted, &params), GPUME_OK);
     params.weights = true;
     params.eager = eager;
+    params.threads = eager ? 3 : 1;
     REQUIRE_EQUAL(gpume_lookahead_open(&lookahead, &params), GPUME_OK);
     for (uint64_t i = 0; i < KEPT; i++) {
         REQUIRE_EQUAL(gpume_lookahead_put(lookahead, &clip.frames[i]), GPUME_OK);

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "encode/split.h"
+
+int gpume_split_init(
+    struct gpume_split *split, uint32_t rows, uint32_t threads, const struct gpume_log *log)
+{
+    const int status = gpume_workers_create(&split->workers, threads);
+    if (status != GPUME_OK) {
+        return status == GPUME_AGAIN ? gpume_log_no_thread(log)
+                                     : gpume_log_nomem(log, "the threads of the lookahead");
+    }
+    const uint32_t count = gpume_workers_count(split->workers);
+    split->rows = rows;
+    split->parts = count < rows ? count : rows;
+    return GPUME_OK;
+}
+
+void gpume_split_finish(struct gpume_split *split)
+{
+    gpume_workers_destroy(&split->workers);
+}
