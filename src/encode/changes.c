@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "encode/changes.h"
+
+#include <gpume/gpume.h>
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Frames: cuts that are nearer to each other are one. */
+#define TOLERANCE 2u
+
+static uint64_t length(const struct gpume_change *change)
+{
+    return change->last - change->first + 1;
+}
+
+/* Cuts: are they near each other? Others: do they share more than half of the shorter one? */
+static bool is_same(const struct gpume_change *a, const struct gpume_change *b)
+{
+    const bool cut = a->kind == GPUME_CHANGE_CUT;
+    const uint64_t first = a->first > b->first ? a->first : b->first;
+    const uint64_t last = (a->last < b->last ? a->last : b->last) + (cut ? TOLERANCE : 0);
+    const uint64_t shorter = length(a) < length(b) ? length(a) : length(b);
+    return cut == (b->kind == GPUME_CHANGE_CUT) && first <= last &&
+           (last - first + 1) * 2 > shorter;
+}
+
+static int grow(struct gpume_changes *changes)
+{
+    const size_t capacity = changes->capacity > 0 ? 2 * changes->capacity : 64;
+    if (changes->count < changes->capacity) {
+        return GPUME_OK;
+    }
+    struct gpume_change *items = realloc(changes->items, capacity * sizeof(*items));
+    if (!items) {
+        return GPUME_NOMEM;
+    }
+    changes->items = items;
+    changes->capacity = capacity;
+    return GPUME_OK;
+}
+
+int gpume_changes_add(struct gpume_changes *changes, const struct gpume_change *change)
+{
+    size_t kept = changes->count;
+    if (grow(changes) != GPUME_OK) {
+        return GPUME_NOMEM;
+    }
+    for (size_t i = 0; i < changes->count; i++) {
+        if (is_same(&changes->items[i], change) && changes->items[i].weight >= change->weight) {
+            return GPUME_OK;
+        }
+    }
+    for (size_t i = kept = 0; i < changes->count; i++) {
+        if (!is_same(&changes->items[i], change)) {
+            changes->items[kept++] = changes->items[i];
+        }
+    }
+    size_t place = kept;
+    for (; place > 0 && changes->items[place - 1].first > change->first; place--) {
+        changes->items[place] = changes->items[place - 1];
+    }
+    changes->items[place] = *change;
+    changes->count = kept + 1;
+    return GPUME_OK;
+}
+
+void gpume_changes_finish(struct gpume_changes *changes)
+{
+    free(changes->items);
+    memset(changes, 0, sizeof(*changes));
+}

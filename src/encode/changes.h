@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A list of changes of scene, in the order of their frames. One thread. */
+#ifndef GPUME_ENCODE_CHANGES_H
+#define GPUME_ENCODE_CHANGES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum gpume_change_kind {
+    GPUME_CHANGE_CUT,
+    GPUME_CHANGE_FADE_IN,  /* from a uniform picture */
+    GPUME_CHANGE_FADE_OUT, /* to a uniform picture */
+    GPUME_CHANGE_DISSOLVE,
+};
+
+struct gpume_change {
+    enum gpume_change_kind kind;
+    /* Of a cut: the first frame after it, twice. Otherwise the first and the last mixed frame. */
+    uint64_t first, last;
+    double confidence; /* 0 to 1 */
+    double weight;     /* of two changes that are one and the same, the heavier one is kept */
+};
+
+/* Starts as zero. */
+struct gpume_changes {
+    struct gpume_change *items;
+    size_t count, capacity;
+};
+
+/* Adds a change, unless the list has a heavier one of the same frames; removes lighter ones.
+ * GPUME_NOMEM: the list is unchanged. */
+int gpume_changes_add(struct gpume_changes *changes, const struct gpume_change *change);
+
+void gpume_changes_finish(struct gpume_changes *changes);
+
+#endif
