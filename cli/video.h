@@ -35,4 +35,21 @@ enum gpume_exit gpume_video_read(
 
 void gpume_video_close(struct gpume_video *video);
 
+/* Rows of tables. m: a struct gpume_source_choice, */
+#define GPUME_OPTIONS_VIDEO(s, m)                                                                  \
+    {GPUME_OPTION_VF(s, m.filter)}, {GPUME_OPTION_STREAM(s, m.stream)},                            \
+        {GPUME_OPTION_HWACCEL(s, m.hwaccel)}, {GPUME_OPTION_ALLOW_NETWORK(s, m.allow_network)},    \
+        {GPUME_OPTION_ALLOW_FILES(s, m.allow_files)}, {GPUME_OPTION_MAX_PIXELS(s, m.max_pixels)},  \
+    {                                                                                              \
+        GPUME_OPTION_TIMEOUT, .help = "give up after this time (default: no limit)"                \
+    }
+
+/* or a struct gpume_params. */
+#define GPUME_OPTIONS_ENGINE(s, m)                                                                 \
+    {GPUME_OPTION_BACKEND(s, m.backend), .help = GPUME_BACKEND_HELP},                              \
+        {GPUME_OPTION_DEVICE(s, m.device), .help = GPUME_DEVICE_HELP},                             \
+    {                                                                                              \
+        GPUME_OPTION_THREADS(s, m.threads)                                                         \
+    }
+
 #endif

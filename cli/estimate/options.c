@@ -73,10 +73,7 @@ static const struct gpume_option table[] = {
         .brief = "number of target frames (default: all)"},
     {GPUME_OPTION_VF(OPTIONS, source.filter)},
     {GPUME_OPTION_STREAM(OPTIONS, source.stream)},
-    {GPUME_ROW("hwaccel", "TYPE[:DEVICE]", text, OPTIONS, source.hwaccel),
-        .help = "decode on video hardware: none, auto, cuda, vaapi or another type that FFmpeg "
-                "supports (default none)",
-        .words = "none auto cuda vaapi vulkan"},
+    {GPUME_OPTION_HWACCEL(OPTIONS, source.hwaccel)},
     {GPUME_OPTION_ALLOW_NETWORK(OPTIONS, source.allow_network)},
     {GPUME_OPTION_ALLOW_FILES(OPTIONS, source.allow_files)},
     {GPUME_OPTION_MAX_PIXELS(OPTIONS, source.max_pixels)},

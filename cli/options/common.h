@@ -135,6 +135,12 @@ extern const char *const gpume_choices_shell[];
     GPUME_ROW_NUMBER("stream", s, m, 0, 65535),                                                    \
         .help = "video stream to read, counted from 0 (default: the best)"
 
+#define GPUME_OPTION_HWACCEL(s, m)                                                                 \
+    GPUME_ROW("hwaccel", "TYPE[:DEVICE]", text, s, m),                                             \
+        .help = "decode on video hardware: none, auto, cuda, vaapi or another type that FFmpeg "   \
+                "supports (default none)",                                                         \
+        .words = "none auto cuda vaapi vulkan"
+
 #define GPUME_OPTION_ALLOW_NETWORK(s, m)                                                           \
     GPUME_ROW_FLAG("allow-network", s, m),                                                         \
         .help = "allow INPUT, and anything it refers to, to be read from the network"

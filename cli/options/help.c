@@ -73,15 +73,30 @@ static void print_command(const struct gpume_command *command)
     print_options(command);
 }
 
-/* 20 lines, so that a terminal shows them all. */
+/* The names of all commands but the first, in lines of up to 79 columns. */
+static void print_names(const struct gpume_command *const *commands)
+{
+    static const char indent[] = "       gpume ";
+    size_t column = sizeof(indent) - 1;
+    printf("%s", indent);
+    for (size_t i = 1; commands[i]; i++) {
+        const size_t width = strlen(commands[i]->name) + 1;
+        if (column + width > 79) {
+            column = sizeof(indent) - 1;
+            printf("\n%*s", (int)column, "");
+        }
+        printf("%s%s", commands[i]->name, commands[i + 1] ? "|" : "\n");
+        column += width;
+    }
+}
+
+/* 21 lines, so that a terminal of 24 shows them all. */
 static void print_short(const struct gpume_command *const *commands)
 {
     const struct gpume_command *command = commands[0];
     print_usage(command);
-    printf("       gpume ");
-    for (size_t i = 1; commands[i]; i++) {
-        printf("%s%s", commands[i]->name, commands[i + 1] ? "|" : "\n\n");
-    }
+    print_names(commands);
+    putchar('\n');
     print_wrapped(command->summary, 0, 0);
     putchar('\n');
     for (size_t i = 0; i < command->option_count; i++) {

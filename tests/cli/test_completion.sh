@@ -10,7 +10,7 @@ done
 expect 2 --completion
 expect 2 --completion csh
 says "bash"
-commands="sort bench compare convert firstpass devices help"
+commands="sort bench compare convert firstpass scenes complexity qpmap devices help"
 "$gpume" --help all | sed -n 's/^ \{2,6\}\(-[a-zA-Z], \)*\(--[a-z-]*\).*/\2/p' | sort -u >listed
 [ -s listed ] || fail "no options in --help all"
 touch 'a file.mp4' sorted.txt
@@ -68,7 +68,7 @@ if have bash; then
     gives 'sort sorted.txt ' gpume so
     gives 'sorted.txt ' gpume sort so
     gives 'sorted.txt ' gpume clip.mp4 -o so
-    gives 'compare ' gpume comp
+    gives 'compare complexity ' gpume comp
     gives 'sort ' gpume help so
     # A value is no command.
     gives '--edge ' gpume -o sort --edg
@@ -85,7 +85,7 @@ if have fish; then
         [ $option = search ] || wanted=$devices
         [ "$(cut -f 1 offered | sort | tr '\n' ' ')" = "$wanted" ] || fail "fish: --$option"
     done
-    fish -c 'source gpume.fish; for c in "" sort bench compare convert firstpass devices help; complete -C "gpume $c --"; end' |
+    fish -c 'source gpume.fish; for c in "" '"$commands"'; complete -C "gpume $c --"; end' |
         cut -f 1 | sort -u | cmp - listed || fail "fish: other options than --help"
     fish -c 'source gpume.fish; complete -C "gpume comp"' | grep -q '^compare' || fail "fish: commands"
     fish -c 'source gpume.fish; complete -C "gpume -o sort --desc"' >offered
@@ -97,7 +97,7 @@ fi
 if have zsh; then
     zsh -fc 'compdef() { }; . ./gpume.zsh
         _arguments() { print -l -- "$@" }
-        for command in "" sort bench compare convert firstpass devices help; do
+        for command in "" '"$commands"'; do
             words=(gpume $command --); CURRENT=$#words; _gpume
         done' >specs || fail "zsh"
     sed -n "s/^\((-[a-zA-Z] --[a-z-]*)\)*\(--[a-z-]*\)[=[].*/\2/p" specs | sort -u | cmp - listed ||

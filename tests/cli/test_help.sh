@@ -7,7 +7,7 @@ expect 0 --help
 [ ! -s "$scratch/err" ] || fail "--help writes to standard error"
 grep -q '^Usage: gpume INPUT' "$scratch/out" || fail "--help has no usage line"
 cp "$scratch/out" short
-[ "$(wc -l <short)" -le 20 ] || fail "--help has more than 20 lines"
+[ "$(wc -l <short)" -le 22 ] || fail "--help has more than 22 lines"
 awk 'length > 80 { exit 1 }' short || fail "--help is wider than 80 columns"
 expect 0 -h
 cmp -s short "$scratch/out" || fail "-h is not --help"
@@ -28,7 +28,7 @@ sed -n 's/^  *\(-[a-zA-Z], \)*\(--[a-z-]*\).*/\2/p' short >options
 while IFS= read -r option; do
     grep -q "[ ]$option\( \|\$\)" all || fail "--help all lacks $option"
 done <options
-for command in sort bench compare convert firstpass devices help; do
+for command in sort bench compare convert firstpass scenes complexity qpmap devices help; do
     expect 0 $command --help
     grep -q "^Usage: gpume $command" "$scratch/out" || fail "$command --help has no usage line"
     cp "$scratch/out" one

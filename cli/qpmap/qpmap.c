@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * gpume qpmap: the QP offsets of the macroblock tree in the formats of encoders that take maps.
+ * Every frame is analysed as a reference of the next one, since these encoders choose their own
+ * structure of B frames; so the maps come in display order. Main thread only.
+ */
+#include "commands.h"
+#include "console.h"
+#include "encode/analysis.h"
+#include "encode/qp_map.h"
+#include "files/out.h"
+#include "files/text_file.h"
+#include "host.h"
+#include "library_log.h"
+#include "names.h"
+#include "options/checks.h"
+#include "signals.h"
+#include "video.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* SVT-AV1 expresses a map by segments, of which a frame has 8, and in indices of AV1's quantizer.
+ * In the middle of its range 7 of them change the step as much as one QP, by a sixth of an
+ * octave. */
+#define AV1_LEVELS 8u
+#define AV1_INDICES 7
+
+static const struct gpume_log console = {.fn = gpume_console_log};
+
+struct qpmap_options {
+    struct gpume_common_options common;
+    struct gpume_params params; /* only backend, device and threads are used */
+    struct gpume_source_choice source;
+    const char *output; /* NULL: standard output */
+    enum { KVAZAAR, SVT_AV1 } format;
+    uint32_t side; /* pixels; 0: not given */
+    uint32_t rc_lookahead, aq_mode;
+    double aq_strength, qcomp;
+};
+
+struct job {
+    const struct qpmap_options *options;
+    const char *output;
+    struct gpume_out *out;
+    struct gpume_video video;
+    struct gpume_analysis *analysis;
+    uint32_t per_square; /* blocks across a square */
+    int16_t *offsets;    /* of a frame */
+};
+
+static int16_t scale(int16_t offset, int32_t by)
+{
+    const int32_t value = offset * by;
+    return (int16_t)((value + (value < 0 ? -128 : 128)) / 256);
+}
+
+static void write_numbers(struct gpume_out *out, const int16_t *numbers, uint32_t count)
+{
+    char text[16];
+    for (uint32_t i = 0; i < count; i++) {
+        snprintf(text, sizeof(text), "%s%d", i > 0 ? " " : "", numbers[i]);
+        (void)gpume_out_text(out, text);
+    }
+    (void)gpume_out_text(out, "\n");
+}
+
+/* Width and height of the map, then its rows. */
+static void write_kvazaar(struct job *job, uint32_t columns, uint32_t rows)
+{
+    char head[32];
+    snprintf(head, sizeof(head), "%" PRIu32 " %" PRIu32 "\n", columns, rows);
+    (void)gpume_out_text(job->out, head);
+    for (uint32_t y = 0; y < rows; y++) {
+        write_numbers(job->out, job->offsets + (size_t)y * columns, columns);
+    }
+}
+
+/* The frame's number and the map in one line. */
+static void write_svt_av1(struct job *job, uint64_t frame, uint32_t count)
+{
+    char head[32];
+    gpume_qp_map_limit(job->offsets, count, AV1_LEVELS);
+    snprintf(head, sizeof(head), "%" PRIu64 " ", frame);
+    (void)gpume_out_text(job->out, head);
+    write_numbers(job->out, job->offsets, count);
+}
+
+static int take_decision(void *opaque, const struct gpume_decision *decision)
+{
+    struct job *job = opaque;
+    const bool av1 = job->options->format == SVT_AV1;
+    const uint32_t columns = gpume_qp_map_squares(decision->blocks_x, job->per_square);
+    const uint32_t rows = gpume_qp_map_squares(decision->blocks_y, job->per_square);
+    gpume_qp_map_make(decision, job->per_square, job->offsets);
+    for (uint32_t i = 0; i < columns * rows; i++) {
+        job->offsets[i] = scale(job->offsets[i], av1 ? AV1_INDICES : 1);
+    }
+    if (av1) {
+        write_svt_av1(job, decision->display, columns * rows);
+    } else {
+        write_kvazaar(job, columns, rows);
+    }
+    return GPUME_OK;
+}
+
+static int take_frame(void *opaque, const struct gpume_plane *luma, int64_t time_us)
+{
+    struct job *job = opaque;
+    return gpume_analysis_put(job->analysis, luma, time_us);
+}
+
+static enum gpume_exit open_analysis(struct job *job)
+{
+    const struct qpmap_options *options = job->options;
+    const struct gpume_source_info *info = &job->video.info;
+    struct gpume_analysis_params params = {
+        .lookahead = {.width = info->width,
+            .height = info->height,
+            .bits = info->bits,
+            .backend = options->params.backend,
+            .device = options->params.device,
+            .threads = options->params.threads,
+            .cache_dir = gpume_host_cache_folder(),
+            .log = gpume_library_log},
+        .decide = take_decision,
+        .opaque = job,
+    };
+    struct gpume_encode_options *wanted = &params.options;
+    gpume_encode_options_default(wanted, GPUME_ENCODER_X264);
+    wanted->bframes = wanted->b_adapt = wanted->b_pyramid = 0;
+    wanted->rc_lookahead = options->rc_lookahead;
+    wanted->qcomp = options->qcomp;
+    wanted->aq_mode = options->aq_strength > 0 ? wanted->aq_mode : 0;
+    wanted->aq_strength = options->aq_strength;
+    int status = gpume_encode_options_settle(wanted, info->rate_num, info->rate_den, &console);
+    status = status ? status : gpume_analysis_open(&job->analysis, &params);
+    if (status == GPUME_OK) {
+        gpume_console_forget_error();
+        gpume_console_info("engine: %s", gpume_analysis_engine(job->analysis));
+        const uint32_t blocks_x = (info->width + 15) / 16, blocks_y = (info->height + 15) / 16;
+        job->per_square = (options->side ? options->side : 64) / 16;
+        job->offsets = malloc((size_t)blocks_x * blocks_y * sizeof(*job->offsets));
+        status = job->offsets ? GPUME_OK : GPUME_NOMEM;
+    }
+    if (status == GPUME_INVALID) {
+        gpume_console_error_about(info->label);
+    } else if (status == GPUME_NOMEM) {
+        gpume_console_error("out of memory");
+    }
+    return gpume_exit_of_engine(status);
+}
+
+static enum gpume_exit open_output(struct job *job)
+{
+    const struct qpmap_options *options = job->options;
+    job->output = options->output ? options->output : "-";
+    if (gpume_name_is_input(options->common.inputs, options->common.input_count, job->output)) {
+        return GPUME_EXIT_USAGE;
+    }
+    const int status = gpume_out_open(&job->out, job->output, options->common.overwrite, &console);
+    return status == GPUME_INVALID ? GPUME_EXIT_USAGE : gpume_exit_of_writer(status);
+}
+
+static enum gpume_exit conclude(const struct job *job)
+{
+    if (job->options->common.verbosity >= 0 && !gpume_text_is_stdout(job->output)) {
+        printf("maps         of %" PRIu64 " frames\nwritten      ", job->video.frames);
+        gpume_console_print_name(job->output, stdout);
+        putchar('\n');
+    }
+    return gpume_console_flush_output("the summary") ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
+}
+
+static enum gpume_exit work(struct job *job)
+{
+    const struct qpmap_options *options = job->options;
+    gpume_signals_keep();
+    enum gpume_exit result = open_output(job);
+    result = result ? result
+                    : gpume_video_open(
+                          &job->video, &options->common, &options->source, &options->params);
+    result = result ? result : open_analysis(job);
+    result = result ? result : gpume_video_read(&job->video, 0, take_frame, job);
+    gpume_signals_detach();
+    if (result == GPUME_EXIT_DONE) {
+        result = gpume_exit_of_engine(gpume_analysis_finish(job->analysis));
+    }
+    if (result == GPUME_EXIT_DONE) {
+        result = gpume_exit_of_writer(gpume_out_finish(job->out));
+    }
+    return result ? result : conclude(job);
+}
+
+static enum gpume_exit run(const void *options)
+{
+    struct job job = {.options = options};
+    const enum gpume_exit result = work(&job);
+    gpume_analysis_close(&job.analysis);
+    gpume_video_close(&job.video);
+    gpume_out_close(&job.out);
+    free(job.offsets);
+    return result;
+}
+
+#define OPTIONS struct qpmap_options
+
+static const char *const formats[] = {"kvazaar", "svt-av1", NULL};
+
+static const struct gpume_option table[] = {
+    {.heading = "Map"},
+    {GPUME_ROW_CHOICE("format", "kvazaar|svt-av1", OPTIONS, format, formats),
+        .help = "kvazaar (also uvg266; for --roi) or svt-av1 (for --roi-map-file) (default "
+                "kvazaar)"},
+    {GPUME_ROW_NUMBER("side", OPTIONS, side, 16, 64), .step = 16,
+        .help = "side of a square with one offset, 16, 32, 48 or 64 pixels; svt-av1 needs 64 "
+                "(default 64)"},
+    {GPUME_ROW_NUMBER("rc-lookahead", OPTIONS, rc_lookahead, 13, GPUME_RC_LOOKAHEAD_MAX),
+        .help = "frames ahead to which the use of a block is followed, 13 to 250 (default 40)"},
+    {GPUME_ROW_REAL("qcomp", "Q", OPTIONS, qcomp, 0, 1),
+        .help = "strength: 1 gives no offsets, 0 the largest ones (default 0.6)"},
+    {GPUME_ROW_REAL("aq-strength", "S", OPTIONS, aq_strength, 0, 3),
+        .help = "add the offsets of x264's adaptive quantization, at this strength (default 0)"},
+    {.heading = "Input"},
+    GPUME_OPTIONS_VIDEO(OPTIONS, source),
+    {.heading = "Output"},
+    {GPUME_ROW_FILE("output", "FILE", OPTIONS, output), .letter = 'o',
+        .help = "write to this file (default: standard output)"},
+    {GPUME_OPTION_OVERWRITE, .help = "replace an existing output"},
+    {.heading = "Engine"},
+    GPUME_OPTIONS_ENGINE(OPTIONS, params),
+    {.heading = "Messages"},
+    {GPUME_OPTION_QUIET, .help = "print no closing summary and no progress"},
+    {GPUME_OPTION_VERBOSE},
+    {GPUME_OPTION_PROGRESS},
+    {GPUME_OPTION_NO_PROGRESS},
+    GPUME_OPTIONS_LAST("show this help"),
+};
+
+static void set_defaults(void *opaque)
+{
+    struct qpmap_options *options = opaque;
+    gpume_params_default(&options->params);
+    options->source.stream = -1;
+    options->rc_lookahead = 40;
+    options->qcomp = 0.6;
+}
+
+static int check_options(void *opaque, const struct gpume_line *line)
+{
+    const struct qpmap_options *options = opaque;
+    (void)line;
+    if (options->format == SVT_AV1 && options->side > 0 && options->side != 64) {
+        return gpume_refuse(
+            GPUME_INVALID, "--side %" PRIu32 ": must be 64 with --format svt-av1", options->side);
+    }
+    return gpume_check_engine(&options->params);
+}
+
+const struct gpume_command gpume_qpmap_command = {
+    .name = "qpmap",
+    .summary = "write a map of QP offsets for each frame of a video",
+    .usage = "qpmap INPUT [-o FILE] [options]",
+    .about = "Follows along motion vectors how much of each block later frames use, and writes QP "
+             "offsets by which blocks that are used for long become better: for encoders without "
+             "such an analysis that take maps of offsets.",
+    .options = table,
+    .option_count = sizeof(table) / sizeof(table[0]),
+    .bytes = sizeof(struct qpmap_options),
+    .operands_min = 1,
+    .operands_max = 1,
+    .operands = "one video",
+    .catches_signals = true,
+    .set_defaults = set_defaults,
+    .check = check_options,
+    .run = run,
+};

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Reads a video into a list of its frames and scenes, and writes what a command makes of it. Main
+ * thread only.
+ */
+#ifndef GPUME_CLI_SCENES_READ_H
+#define GPUME_CLI_SCENES_READ_H
+
+#include "encode/scenes.h"
+#include "files/out.h"
+#include "options/common.h"
+#include "source_options.h"
+
+struct gpume_scene_row {
+    int64_t time_us;
+    struct gpume_scene_frame facts;
+};
+
+/* Starts as zero. */
+struct gpume_scene_list {
+    struct gpume_scene_row *rows; /* one for each frame */
+    uint64_t frames, rows_capacity;
+    struct gpume_change
+        *changes; /* those that are confident enough, in the order of their frames */
+    size_t change_count;
+    uint64_t *starts; /* first frames of scenes; the first is 0 */
+    size_t start_count;
+};
+
+/* The frame after the last one of a scene. */
+static inline uint64_t gpume_scene_end(const struct gpume_scene_list *list, size_t scene)
+{
+    return scene + 1 < list->start_count ? list->starts[scene + 1] : list->frames;
+}
+
+/* Options that such commands have in common. */
+struct gpume_scene_options {
+    struct gpume_common_options common;
+    struct gpume_params params; /* only backend, device and threads are used */
+    struct gpume_source_choice source;
+    const char *output;  /* NULL: standard output */
+    double confidence;   /* the least of a change */
+    uint64_t length_min; /* frames */
+};
+
+#define GPUME_OPTIONS_SCENES(s, m)                                                                 \
+    {GPUME_ROW_REAL("confidence", "C", s, m.confidence, 0, 1),                                     \
+        .help = "ignore changes of less confidence, 0 to 1 (default 0.5)"},                        \
+    {                                                                                              \
+        GPUME_ROW_NUMBER("min-length", s, m.length_min, 1, 1000000),                               \
+            .help = "begin no scene less than N frames after another one (default 1)"              \
+    }
+
+/* For the commands' set_defaults and check. */
+void gpume_scene_options_default(struct gpume_scene_options *options);
+int gpume_scene_options_check(void *options, const struct gpume_line *line);
+
+/* Writes the list to the output. Its errors are sticky. */
+typedef void (*gpume_scene_write_fn)(
+    struct gpume_out *out, const struct gpume_scene_list *list, const void *options);
+
+/* The whole run of a command: reserves the name of the output, reads the video, and writes the
+ * output and the closing summary. write_options: for `write`. */
+enum gpume_exit gpume_scene_run(const struct gpume_scene_options *options,
+    gpume_scene_write_fn write, const void *write_options);
+
+#endif

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* gpume scenes: the changes of scene of a video in several formats, which gpume-scenes(1)
+ * describes. */
+#include "commands.h"
+#include "files/json.h"
+#include "files/text_file.h"
+#include "scenes/read.h"
+#include "video.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define LINE_BYTES 160
+
+/* FFmpeg makes the first frame at or after a time a key frame. A millisecond less is safe from
+ * rounding, and still after the frame before. */
+#define MARGIN_US 1000
+
+static const char *const kinds[] = {
+    [GPUME_CHANGE_CUT] = "cut",
+    [GPUME_CHANGE_FADE_IN] = "fade-in",
+    [GPUME_CHANGE_FADE_OUT] = "fade-out",
+    [GPUME_CHANGE_DISSOLVE] = "dissolve",
+};
+
+static void write_csv(struct gpume_out *out, const struct gpume_scene_list *list)
+{
+    (void)gpume_out_text(out, "frame,time,kind,last_frame,confidence\n");
+    for (size_t i = 0; i < list->change_count; i++) {
+        const struct gpume_change *change = &list->changes[i];
+        char line[LINE_BYTES], time[32];
+        gpume_text_time(time, sizeof(time), list->rows[change->first].time_us);
+        snprintf(line, sizeof(line), "%" PRIu64 ",%s,%s,%" PRIu64 ",%.3f\n", change->first, time,
+            kinds[change->kind], change->last, change->confidence);
+        (void)gpume_out_text(out, line);
+    }
+}
+
+static void write_json(struct gpume_out *out, const struct gpume_scene_list *list)
+{
+    struct gpume_json json = {.out = out};
+    char time[32];
+    gpume_json_begin(&json, NULL);
+    gpume_json_count(&json, "format", 1);
+    gpume_json_count(&json, "frames", list->frames);
+    gpume_json_begin_list(&json, "changes");
+    for (size_t i = 0; i < list->change_count; i++) {
+        const struct gpume_change *change = &list->changes[i];
+        gpume_text_time(time, sizeof(time), list->rows[change->first].time_us);
+        gpume_json_begin(&json, NULL);
+        gpume_json_count(&json, "frame", change->first);
+        gpume_json_digits(&json, "time", time);
+        gpume_json_text(&json, "kind", kinds[change->kind]);
+        gpume_json_count(&json, "last_frame", change->last);
+        gpume_json_real(&json, "confidence", change->confidence, 3);
+        gpume_json_end(&json);
+    }
+    gpume_json_end_list(&json);
+    gpume_json_begin_list(&json, "scenes");
+    for (size_t i = 0; i < list->start_count; i++) {
+        gpume_text_time(time, sizeof(time), list->rows[list->starts[i]].time_us);
+        gpume_json_begin(&json, NULL);
+        gpume_json_count(&json, "first_frame", list->starts[i]);
+        gpume_json_count(&json, "last_frame", gpume_scene_end(list, i) - 1);
+        gpume_json_digits(&json, "time", time);
+        gpume_json_end(&json);
+    }
+    gpume_json_end_list(&json);
+    gpume_json_end(&json);
+    (void)gpume_out_text(out, "\n");
+}
+
+static void write_av1an_list(
+    struct gpume_json *json, const char *key, const struct gpume_scene_list *list)
+{
+    gpume_json_begin_list(json, key);
+    for (size_t i = 0; i < list->start_count; i++) {
+        gpume_json_begin(json, NULL);
+        gpume_json_count(json, "start_frame", list->starts[i]);
+        gpume_json_count(json, "end_frame", gpume_scene_end(list, i));
+        gpume_json_text(json, "zone_overrides", NULL);
+        gpume_json_end(json);
+    }
+    gpume_json_end_list(json);
+}
+
+/* Newer versions of Av1an read split_scenes too, older ones ignore it. */
+static void write_av1an(struct gpume_out *out, const struct gpume_scene_list *list)
+{
+    struct gpume_json json = {.out = out};
+    gpume_json_begin(&json, NULL);
+    gpume_json_count(&json, "frames", list->frames);
+    write_av1an_list(&json, "scenes", list);
+    write_av1an_list(&json, "split_scenes", list);
+    gpume_json_end(&json);
+    (void)gpume_out_text(out, "\n");
+}
+
+static void write_qpfile(struct gpume_out *out, const struct gpume_scene_list *list)
+{
+    for (size_t i = 0; i < list->start_count; i++) {
+        char line[LINE_BYTES];
+        snprintf(line, sizeof(line), "%" PRIu64 " I -1\n", list->starts[i]);
+        (void)gpume_out_text(out, line);
+    }
+}
+
+static void write_keyframes(struct gpume_out *out, const struct gpume_scene_list *list)
+{
+    for (size_t i = 0; i < list->start_count; i++) {
+        const int64_t time_us = list->rows[list->starts[i]].time_us - list->rows[0].time_us;
+        char time[32];
+        gpume_text_time(time, sizeof(time), time_us > MARGIN_US ? time_us - MARGIN_US : 0);
+        (void)gpume_out_text(out, i > 0 ? "," : "");
+        (void)gpume_out_text(out, time);
+    }
+    (void)gpume_out_text(out, "\n");
+}
+
+struct scenes_options {
+    struct gpume_scene_options scene;
+    enum { CSV, JSON, AV1AN, QPFILE, KEYFRAMES } format;
+};
+
+static void write_list(
+    struct gpume_out *out, const struct gpume_scene_list *list, const void *opaque)
+{
+    static void (*const writers[])(struct gpume_out *, const struct gpume_scene_list *) = {
+        [CSV] = write_csv,
+        [JSON] = write_json,
+        [AV1AN] = write_av1an,
+        [QPFILE] = write_qpfile,
+        [KEYFRAMES] = write_keyframes,
+    };
+    const struct scenes_options *options = opaque;
+    writers[options->format](out, list);
+}
+
+static enum gpume_exit run(const void *opaque)
+{
+    const struct scenes_options *options = opaque;
+    return gpume_scene_run(&options->scene, write_list, options);
+}
+
+#define OPTIONS struct scenes_options
+
+static const char *const formats[] = {"csv", "json", "av1an", "qpfile", "keyframes", NULL};
+
+static const struct gpume_option table[] = {
+    {.heading = "Scenes"},
+    GPUME_OPTIONS_SCENES(OPTIONS, scene),
+    {.heading = "Input"},
+    GPUME_OPTIONS_VIDEO(OPTIONS, scene.source),
+    {.heading = "Output"},
+    {GPUME_ROW_FILE("output", "FILE", OPTIONS, scene.output), .letter = 'o',
+        .help = "write to this file (default: standard output)"},
+    {GPUME_ROW_CHOICE("format", "FORMAT", OPTIONS, format, formats),
+        .help = "csv (all changes), json (changes and scenes), av1an (for its --scenes), qpfile "
+                "(for x264 and x265) or keyframes (for FFmpeg's -force_key_frames) (default csv)"},
+    {GPUME_OPTION_OVERWRITE, .help = "replace an existing output"},
+    {.heading = "Engine"},
+    GPUME_OPTIONS_ENGINE(OPTIONS, scene.params),
+    {.heading = "Messages"},
+    {GPUME_OPTION_QUIET, .help = "print no closing summary and no progress"},
+    {GPUME_OPTION_VERBOSE},
+    {GPUME_OPTION_PROGRESS},
+    {GPUME_OPTION_NO_PROGRESS},
+    GPUME_OPTIONS_LAST("show this help"),
+};
+
+static void set_defaults(void *opaque)
+{
+    struct scenes_options *options = opaque;
+    gpume_scene_options_default(&options->scene);
+}
+
+const struct gpume_command gpume_scenes_command = {
+    .name = "scenes",
+    .summary = "find the changes of scene in a video",
+    .usage = "scenes INPUT [-o FILE] [options]",
+    .about = "Finds cuts, dissolves and fades in a video by what it would cost to predict its "
+             "frames from each other. INPUT is a video, a numbered pattern (frame%03d.png), or - "
+             "for standard input.",
+    .options = table,
+    .option_count = sizeof(table) / sizeof(table[0]),
+    .bytes = sizeof(struct scenes_options),
+    .operands_min = 1,
+    .operands_max = 1,
+    .operands = "one video",
+    .catches_signals = true,
+    .set_defaults = set_defaults,
+    .check = gpume_scene_options_check,
+    .run = run,
+};

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "encode/complexity.h"
+
+#include "encode/bits.h"
+
+const uint32_t gpume_complexity_qps[GPUME_COMPLEXITY_QPS] = {22, 27, 32, 37};
+
+/* The mean of one more value. */
+static void include(double *mean, uint64_t frames, double value)
+{
+    *mean += (value - *mean) / (double)frames;
+}
+
+static void add_bits(
+    struct gpume_complexity *sum, const struct gpume_scene_frame *frame, bool first)
+{
+    const struct gpume_decision decision = {
+        .type = first ? GPUME_FRAME_IDR : GPUME_FRAME_P,
+        .blocks_x = frame->blocks,
+        .blocks_y = 1,
+        .weighted_cost = (first ? frame->intra_cost : frame->inter_cost) * 256,
+    };
+    struct gpume_bits_frame model;
+    gpume_bits_frame_init(&model, GPUME_ENCODER_X264, &decision, 1, 1);
+    for (uint32_t i = 0; i < GPUME_COMPLEXITY_QPS; i++) {
+        const int32_t qp = (int32_t)(gpume_complexity_qps[i] * GPUME_QP_ONE);
+        sum->bits[i] += gpume_bits_at(&model, GPUME_ENCODER_X264, qp);
+    }
+}
+
+void gpume_complexity_add(
+    struct gpume_complexity *sum, const struct gpume_scene_frame *frame, bool first)
+{
+    const uint64_t frames = ++sum->frames;
+    const double blocks = frame->blocks;
+    include(&sum->luma, frames, frame->luma);
+    include(&sum->spatial, frames, frame->spatial);
+    include(&sum->temporal, frames, frame->temporal);
+    include(&sum->intra_cost, frames, (double)frame->intra_cost / blocks);
+    include(&sum->inter_cost, frames, (double)frame->inter_cost / blocks);
+    include(&sum->intra_share, frames, frame->intra_blocks / blocks);
+    add_bits(sum, frame, first);
+}

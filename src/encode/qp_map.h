@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * QP offsets of a frame on a coarser grid, for encoders that take such maps. Any thread.
+ */
+#ifndef GPUME_ENCODE_QP_MAP_H
+#define GPUME_ENCODE_QP_MAP_H
+
+#include "encode/decision.h"
+
+#include <stddef.h>
+
+/* Columns or rows of squares that cover so many blocks of 16x16 pixels. per_square: blocks across a
+ * square. */
+uint32_t gpume_qp_map_squares(uint32_t blocks, uint32_t per_square);
+
+/* Fills in the offset of each square, the mean of its blocks in 1/256 QP, in raster order. */
+void gpume_qp_map_make(
+    const struct gpume_decision *decision, uint32_t per_square, int16_t *offsets);
+
+/* Replaces values so that at most `levels` different ones remain: those of an even division of
+ * their range. levels: 2 or more. */
+void gpume_qp_map_limit(int16_t *values, size_t count, uint32_t levels);
+
+#endif

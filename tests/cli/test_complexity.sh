@@ -1,0 +1,49 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# gpume complexity: its rows by frame and by scene, and that harder material has larger numbers: 20 still frames, then
+# 15 of noise.
+. "$(dirname "$0")/common.sh"
+
+have ffmpeg || skip "no ffmpeg"
+ffmpeg -nostdin -v error -filter_complex \
+    "smptebars=s=192x128:r=25,format=yuv420p,trim=end_frame=20[a];color=gray:s=192x128:r=25,format=yuv420p,\
+noise=alls=80:allf=t:all_seed=1,trim=end_frame=15[b];[a][b]concat=n=2" -frames:v 35 -c:v ffv1 clip.mkv || fail "no clip"
+
+complexity() {
+    expect 0 complexity clip.mkv --backend "$engine" "$@"
+}
+
+complexity -o frames.csv
+grep -q '^scenes       2 in 35 frames: 1 cut$' "$scratch/out" || fail "no closing summary"
+[ "$(head -1 frames.csv)" = "frame,scene,time,luma,spatial,temporal,intra_cost,inter_cost,intra_share,\
+bytes_qp22,bytes_qp27,bytes_qp32,bytes_qp37" ] || fail "columns of frames"
+awk -F, 'NR > 1 && ($1 != NR - 2 || $2 != ($1 >= 20) || NF != 13 || $10 < $11 || $11 < $12 || $12 < $13) { exit 1 }
+    END { exit NR != 36 }' frames.csv || fail "rows of frames"
+grep -q '^10,0,0.400000,' frames.csv || fail "time"
+# A still frame costs nothing but its penalty; noise cannot be predicted.
+awk -F, '$1 == 10 && ($6 != 0 || $8 != 4 || $9 != 0) || $1 == 30 && ($8 < $7 * 0.8 || $9 < 0.1) { exit 1 }' frames.csv ||
+    fail "values of frames"
+
+complexity --by scene
+cp "$scratch/out" scenes.csv
+[ "$(head -1 scenes.csv | cut -d, -f1-4)" = "scene,first_frame,last_frame,time" ] || fail "columns of scenes"
+cut -d, -f1-4 scenes.csv | tail -n +2 >rows
+printf '0,0,19,0.000000\n1,20,34,0.800000\n' | cmp - rows || fail "rows of scenes"
+# A scene is the mean or the sum of its frames, up to rounding.
+awk -F, 'FNR == 1 { next }
+    NR == FNR { n[$2]++; spatial[$2] += $5; inter[$2] += $8; bytes[$2] += $11; next }
+    function far(a, b, limit) { return a - b > limit || b - a > limit }
+    far($6, spatial[$1] / n[$1], 0.002) || far($9, inter[$1] / n[$1], 0.02) || far($12, bytes[$1], n[$1]) { exit 1 }' \
+    frames.csv scenes.csv || fail "scenes are not the sums of their frames"
+awk -F, 'NR == 2 { a = $12 } NR == 3 { exit !($12 > 50 * a) }' scenes.csv || fail "noise is not larger"
+
+complexity --format json --threads 2
+tr -d ' \n' <"$scratch/out" >packed
+grep -q '^{"format":1,"scenes":\[{"first_frame":0,"last_frame":19,"time":0.000000,"luma":' packed || fail "json: scenes"
+[ "$(grep -o '"frame":' packed | wc -l)" -eq 35 ] || fail "json: frames"
+[ "$(sed 's/.*"first_frame":20,.*"bytes_qp27":\([0-9]*\),.*"frames".*/\1/' packed)" = \
+    "$(tail -1 scenes.csv | cut -d, -f12)" ] || fail "json and csv differ"
+
+expect 2 complexity
+expect 2 complexity clip.mkv --by shot
+expect 3 complexity absent.mkv

@@ -1,0 +1,46 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# gpume qpmap: its formats, and that what later frames use becomes better than what they do not: the left half of the
+# picture stands still, the right half is noise.
+. "$(dirname "$0")/common.sh"
+
+have ffmpeg || skip "no ffmpeg"
+ffmpeg -nostdin -v error -filter_complex \
+    "testsrc2=s=192x144:r=25,format=gray,trim=end_frame=1,loop=29:1,setpts=N/25/TB[a];color=gray:s=192x144:r=25,format=gray,\
+noise=alls=90:allf=t:all_seed=1[b];[a][b]hstack" -frames:v 30 -c:v ffv1 clip.mkv || fail "no clip"
+
+qpmap() {
+    expect 0 qpmap clip.mkv --backend "$engine" "$@"
+}
+
+qpmap -o clip.roi
+grep -q '^maps         of 30 frames$' "$scratch/out" || fail "no closing summary"
+# 30 times "6 3" and three rows of six.
+awk 'NR % 4 == 1 { if ($0 != "6 3") exit 1; next } NF != 6 || /[^-0-9 ]/ { exit 1 } END { exit NR != 120 }' clip.roi ||
+    fail "kvazaar"
+awk 'NR == 2 { exit !($1 < -5 && $6 > $1 + 4 && $6 <= 0) }' clip.roi || fail "still squares are not better"
+tail -4 clip.roi | awk 'NR > 1 { for (i = 1; i <= 6; i++) if ($i != 0) exit 1 }' || fail "the last frame is used by none"
+
+qpmap --threads 3
+cmp clip.roi "$scratch/out" || fail "three threads find something else"
+qpmap --qcomp 1
+awk 'NR % 4 != 1 && /[1-9]/ { exit 1 }' "$scratch/out" || fail "--qcomp 1 has offsets"
+qpmap --side 16
+[ "$(head -1 "$scratch/out")" = "24 9" ] || fail "--side 16"
+qpmap --aq-strength 1
+! cmp -s clip.roi "$scratch/out" || fail "--aq-strength does nothing"
+qpmap --rc-lookahead 13
+awk 'FNR == 2 { if (n++ == 0) a = $1; else exit !($1 > a) }' clip.roi "$scratch/out" || fail "--rc-lookahead"
+
+qpmap --format svt-av1
+awk '$1 != NR - 1 || NF != 19 || /[^-0-9 ]/ { exit 1 }
+    { split("", seen); n = 0; for (i = 2; i <= NF; i++) if (!seen[$i]++) n++; if (n > 8) exit 1 }
+    END { exit NR != 30 }' "$scratch/out" || fail "svt-av1"
+awk 'NR == 1 { exit !($2 < -35 && $7 > $2) }' "$scratch/out" || fail "svt-av1: not in indices"
+
+expect 2 qpmap clip.mkv --format svt-av1 --side 32
+says "--side"
+expect 2 qpmap clip.mkv --side 20
+expect 2 qpmap
+expect 3 qpmap absent.mkv
+only . clip.mkv clip.roi

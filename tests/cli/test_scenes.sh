@@ -1,0 +1,88 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# gpume scenes: its formats, and that x264, x265 and FFmpeg accept them. A clip of three scenes with cuts at frames 20
+# and 31.
+. "$(dirname "$0")/common.sh"
+
+have ffmpeg || skip "no ffmpeg"
+ffmpeg -nostdin -v error -filter_complex \
+    "testsrc2=s=192x128:r=25,format=yuv420p,trim=end_frame=20[a];mandelbrot=s=192x128:r=25,format=yuv420p,\
+trim=end_frame=11[b];smptebars=s=192x128:r=25,format=yuv420p,trim=end_frame=14[c];[a][b][c]concat=n=3" \
+    -frames:v 45 -c:v ffv1 clip.mkv || fail "no clip"
+
+scenes() {
+    expect 0 scenes clip.mkv --backend "$engine" "$@"
+}
+
+scenes
+cut -d, -f1-4 "$scratch/out" >csv
+printf 'frame,time,kind,last_frame\n20,0.800000,cut,20\n31,1.240000,cut,31\n' | cmp - csv || fail "csv"
+[ ! -s "$scratch/err" ] || fail "something was said"
+awk -F, 'NR > 1 && ($5 < 0.5 || $5 > 1) { exit 1 }' "$scratch/out" || fail "confidence"
+
+cp "$scratch/out" first.csv
+scenes --threads 3 -o more.csv
+cmp first.csv more.csv || fail "three threads find something else"
+grep -q '^scenes       3 in 45 frames: 2 cuts$' "$scratch/out" || fail "no closing summary"
+expect 2 scenes clip.mkv --backend "$engine" -o more.csv
+says "more.csv"
+scenes -o more.csv -y -q
+[ ! -s "$scratch/out" ] || fail "-q printed something"
+only . clip.mkv csv first.csv more.csv
+
+scenes --confidence 1
+[ "$(wc -l <"$scratch/out")" -eq 1 ] || fail "--confidence 1 has changes"
+
+scenes --format qpfile
+printf '0 I -1\n20 I -1\n31 I -1\n' | cmp - "$scratch/out" || fail "qpfile"
+cp "$scratch/out" clip.qp
+scenes --format qpfile --min-length 12
+printf '0 I -1\n20 I -1\n' | cmp - "$scratch/out" || fail "--min-length"
+scenes --format keyframes
+printf '0.000000,0.799000,1.239000\n' | cmp - "$scratch/out" || fail "keyframes"
+times=$(cat "$scratch/out")
+scenes --format av1an
+tr -d ' \n' <"$scratch/out" >packed
+list='[{"start_frame":0,"end_frame":20,"zone_overrides":null},{"start_frame":20,"end_frame":31,"zone_overrides":null},{"start_frame":31,"end_frame":45,"zone_overrides":null}]'
+printf '{"frames":45,"scenes":%s,"split_scenes":%s}' "$list" "$list" | cmp - packed || fail "av1an"
+scenes --format json
+tr -d ' \n' <"$scratch/out" >packed
+grep -q '^{"format":1,"frames":45,"changes":\[{"frame":20,"time":0.800000,"kind":"cut","last_frame":20,"confidence":' packed ||
+    fail "json: changes"
+grep -q '"scenes":\[{"first_frame":0,"last_frame":19,"time":0.000000},{"first_frame":20,' packed || fail "json: scenes"
+
+# Encoders put key frames where the files say, and with their own detection off nowhere else.
+keys() {
+    ffprobe -v error -select_streams v -show_entries packet=flags -of csv=p=0 "$1" |
+        awk '/K/ { printf "%s%d", sep, NR - 1; sep = " " }'
+}
+ffmpeg -nostdin -v error -i clip.mkv -pix_fmt yuv420p clip.y4m || fail "no clip.y4m"
+if have ffprobe && ffmpeg -v error -encoders | grep -q libx264; then
+    ffmpeg -nostdin -v error -i clip.mkv -c:v libx264 -preset ultrafast -x264-params scenecut=0:bframes=0 \
+        -force_key_frames "$times" ffmpeg.mkv || fail "ffmpeg refuses the times"
+    [ "$(keys ffmpeg.mkv)" = "0 20 31" ] || fail "ffmpeg: key frames at $(keys ffmpeg.mkv)"
+fi
+if have ffprobe && have x264; then
+    x264 --quiet --preset ultrafast --scenecut 0 --qpfile clip.qp -o x264.mkv clip.y4m 2>/dev/null ||
+        fail "x264 refuses the qpfile"
+    [ "$(keys x264.mkv)" = "0 20 31" ] || fail "x264: key frames at $(keys x264.mkv)"
+fi
+if have ffprobe && have x265; then
+    timeout -s KILL 600 x265 --log-level error --preset ultrafast --bframes 0 --scenecut 0 --qpfile clip.qp --input clip.y4m \
+        -o x265.hevc >/dev/null 2>&1 || fail "x265 refuses the qpfile"
+    [ "$(keys x265.hevc)" = "0 20 31" ] || fail "x265: key frames at $(keys x265.hevc)"
+fi
+rm -f clip.y4m ffmpeg.mkv x264.mkv x265.hevc
+
+# What is refused.
+expect 2 scenes
+expect 2 scenes clip.mkv clip.mkv
+expect 2 scenes clip.mkv --format mp4
+expect 2 scenes clip.mkv --confidence 2
+expect 2 scenes clip.mkv -y -o clip.mkv
+says "clip.mkv"
+expect 3 scenes absent.mkv
+says "absent.mkv"
+printf 'YUV4MPEG2 W0 H0\n' >broken.y4m
+expect 3 scenes broken.y4m
+only . broken.y4m clip.mkv clip.qp csv first.csv more.csv packed

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Maps of QP offsets, by hand. */
+#include "encode/qp_map.h"
+#include "harness.h"
+
+#include <string.h>
+
+static void check_means(void)
+{
+    /* 5 x 3 blocks: squares of 2 blocks, those at the right and bottom cut. */
+    static const int16_t blocks[15] = {10, 20, 1, 1, -7, 30, 40, 1, 2, -8, 5, 6, -3, -4, 100};
+    const struct gpume_decision decision = {.blocks_x = 5, .blocks_y = 3, .offsets = blocks};
+    int16_t offsets[7] = {0, 0, 0, 0, 0, 0, 77};
+    static const int16_t expected[7] = {25, 1, -8, 6, -4, 100, 77};
+    REQUIRE_EQUAL(gpume_qp_map_squares(5, 2), 3);
+    REQUIRE_EQUAL(gpume_qp_map_squares(4, 4), 1);
+    gpume_qp_map_make(&decision, 2, offsets);
+    REQUIRE(memcmp(offsets, expected, sizeof(expected)) == 0);
+    gpume_qp_map_make(&decision, 1, (int16_t[15]){0});
+}
+
+static uint32_t count_levels(const int16_t *values, size_t count)
+{
+    uint32_t levels = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t first = 0;
+        while (values[first] != values[i]) {
+            first++;
+        }
+        levels += first == i;
+    }
+    return levels;
+}
+
+static void check_levels(void)
+{
+    int16_t values[200];
+    for (int range = 0; range < 400; range += 7) {
+        for (int i = 0; i < 200; i++) {
+            values[i] = (int16_t)(i * range / 199 - 255);
+        }
+        int16_t limited[200];
+        memcpy(limited, values, sizeof(values));
+        gpume_qp_map_limit(limited, 200, 8);
+        REQUIRE(count_levels(limited, 200) <= 8);
+        for (int i = 0; i < 200; i++) {
+            const int off = limited[i] - values[i];
+            REQUIRE(off <= range / 14 + 1 && off >= -range / 14 - 1);
+        }
+    }
+    int16_t few[3] = {-3, 0, 4};
+    gpume_qp_map_limit(few, 3, 8);
+    REQUIRE(few[0] == -3 && few[1] == 0 && few[2] == 4);
+    gpume_qp_map_limit(few, 0, 8);
+}
+
+int main(void)
+{
+    check_means();
+    check_levels();
+    return harness_verdict();
+}
