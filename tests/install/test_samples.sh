@@ -77,7 +77,7 @@ export LD_LIBRARY_PATH
 version=$(sed -n 's/^ *project(gpume VERSION \([0-9.]*\).*/\1/p' "$source/CMakeLists.txt")
 if [ "$(cached GPUME_TOOL)" != OFF ]; then
     [ -x "$prefix/bin/gpume" ] || fail "bin/gpume is not installed"
-    for page in gpume gpume-bench gpume-compare gpume-convert gpume-sort; do
+    for page in gpume gpume-bench gpume-compare gpume-complexity gpume-convert gpume-qpmap gpume-scenes gpume-sort; do
         [ "$(only_file $page.1)" = "$prefix/share/man/man1/$page.1" ] || fail "$page.1 is misplaced"
     done
     said=$("$prefix/bin/gpume" --version) || fail "the installed gpume --version does not run"
@@ -106,14 +106,14 @@ esac
 programs="two_buffers sort_numbers"
 left_out=
 if pkg-config --exists libavformat libavcodec libavutil; then
-    programs="$programs motion_energy hardest_blocks partition"
+    programs="$programs motion_energy hardest_blocks partition roi"
     if pkg-config --exists libavfilter; then
         programs="$programs codecview"
     else
         left_out="$left_out codecview (no libavfilter)"
     fi
 else
-    left_out="$left_out motion_energy hardest_blocks partition (no libav)"
+    left_out="$left_out motion_energy hardest_blocks partition roi (no libav)"
 fi
 if command -v glslc >/dev/null 2>&1; then
     programs="$programs saxpy mandelbrot"
@@ -382,6 +382,26 @@ parts() {
     exits 2 "$scratch/$1/partition" "$scratch/pan.y4m" 1001
 }
 
+# roi: opposite maps make different videos, and a map that is none is refused.
+regions() {
+    roi=$scratch/$1/roi
+    printf '2 1\n-20 20\n' >"$scratch/left.roi"
+    printf '2 1\n20 -20\n' >"$scratch/right.roi"
+    exits 2 "$roi" "$scratch/pan.y4m" "$scratch/left.roi"
+    exits 1 "$roi" "$scratch/pan.y4m" "$scratch/absent.roi" "$scratch/out.mkv"
+    exits 1 "$roi" "$scratch/text.y4m" "$scratch/left.roi" "$scratch/out.mkv"
+    "$roi" "$scratch/pan.y4m" "$scratch/left.roi" "$scratch/left.mkv" >"$scratch/log" 2>&1 && status=0 || status=$?
+    if grep -q 'no such encoder' "$scratch/log"; then
+        [ "$1" = cmake ] || left_out="$left_out roi (built; no libx264)"
+        return
+    fi
+    [ "$status" -eq 0 ] || fail "$1: roi failed"
+    : >"$scratch/log"
+    exits 0 "$roi" "$scratch/pan.y4m" "$scratch/right.roi" "$scratch/right.mkv"
+    ! cmp -s "$scratch/left.mkv" "$scratch/right.mkv" || fail "$1: roi ignores the map"
+    exits 1 "$roi" "$scratch/pan.y4m" "$scratch/text.y4m" "$scratch/out.mkv"
+}
+
 clip "$scratch/pan.y4m" 3 -2
 clip "$scratch/still.y4m" 0 0
 spots "$scratch/spots.y4m"
@@ -402,6 +422,7 @@ for way in make cmake; do
         exits 2 "$energy"
         hardest "$way"
         parts "$way"
+        regions "$way"
     fi
     if [ -x "$scratch/$way/codecview" ]; then
         views "$way"

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * roi: encodes a video with a map of QP offsets for each frame, through FFmpeg's regions of
+ * interest.
+ *
+ *     gpume qpmap INPUT -o MAP --side 16
+ *     roi INPUT MAP OUTPUT [ENCODER [BITRATE]]
+ *
+ * MAP is a text as `gpume qpmap --format kvazaar` writes it: for each frame the columns and rows of
+ * a map, then its offsets. This program shows how to turn such a map into side data of type
+ * AV_FRAME_DATA_REGIONS_OF_INTEREST, one region for each run of equal offsets in a row, and gives
+ * the frames to an encoder of libavcodec that reads it: libx264 (default), libx265 or libvpx. If
+ * the map ends before the video, it begins again, as kvazaar does.
+ *
+ * BITRATE is in bits per second (default: a million). ENCODER must accept the pixel format of
+ * INPUT. Exit status: 0 success, 1 failure, 2 wrong usage.
+ */
+#include "video.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define QP_RANGE 51 /* libavcodec multiplies a region's offset by this, for 8 bits */
+#define MAP_MAX 1000000
+
+struct encoding {
+    struct video video;
+    const char *path, *encoder_name;
+    int64_t bitrate;
+    FILE *map;
+    int columns, rows;
+    int *offsets; /* of the current frame, in QP */
+    AVCodecContext *encoder;
+    AVFormatContext *output;
+    AVPacket *packet;
+};
+
+static int fail(const char *what, const char *why)
+{
+    fprintf(stderr, "roi: %s: %s\n", what, why);
+    return -1;
+}
+
+static int fail_libav(const char *what, int error)
+{
+    char why[AV_ERROR_MAX_STRING_SIZE] = "";
+    av_strerror(error, why, sizeof why);
+    return fail(what, why);
+}
+
+/* Reads the columns and rows of the next map; at the end of the file those of the first one. */
+static int read_size(struct encoding *encoding)
+{
+    int columns = 0, rows = 0;
+    int read = fscanf(encoding->map, "%d %d", &columns, &rows);
+    if (read == EOF) {
+        rewind(encoding->map);
+        read = fscanf(encoding->map, "%d %d", &columns, &rows);
+    }
+    if (read != 2 || columns < 1 || rows < 1 || columns > MAP_MAX / rows) {
+        return fail("the map", "columns and rows expected");
+    }
+    int *offsets = realloc(encoding->offsets, (size_t)(columns * rows) * sizeof *offsets);
+    if (!offsets) {
+        return fail("the map", "out of memory");
+    }
+    encoding->offsets = offsets;
+    encoding->columns = columns;
+    encoding->rows = rows;
+    return 0;
+}
+
+static int read_map(struct encoding *encoding)
+{
+    if (read_size(encoding) < 0) {
+        return -1;
+    }
+    for (int i = 0; i < encoding->columns * encoding->rows; i++) {
+        if (fscanf(encoding->map, "%d", &encoding->offsets[i]) != 1) {
+            return fail("the map", "it ends within a frame");
+        }
+    }
+    return 0;
+}
+
+/* Square `index` of `count` begins at this pixel. */
+static int edge(int index, int count, int pixels)
+{
+    return (int)((int64_t)index * pixels / count);
+}
+
+/* Writes a region for each run of equal offsets, and returns their number. */
+static size_t make_regions(const struct encoding *encoding, AVRegionOfInterest *regions)
+{
+    size_t count = 0;
+    for (int y = 0; y < encoding->rows; y++) {
+        const int *row = encoding->offsets + y * encoding->columns;
+        for (int x = 0, end; x < encoding->columns; x = end) {
+            for (end = x + 1; end < encoding->columns && row[end] == row[x]; end++) {
+            }
+            const int offset = row[x] < -QP_RANGE  ? -QP_RANGE
+                               : row[x] > QP_RANGE ? QP_RANGE
+                                                   : row[x];
+            regions[count++] = (AVRegionOfInterest){
+                .self_size = sizeof *regions,
+                .top = edge(y, encoding->rows, encoding->video.height),
+                .bottom = edge(y + 1, encoding->rows, encoding->video.height),
+                .left = edge(x, encoding->columns, encoding->video.width),
+                .right = edge(end, encoding->columns, encoding->video.width),
+                .qoffset = {offset, QP_RANGE},
+            };
+        }
+    }
+    return count;
+}
+
+/* Attaches the next map of the file to the frame. */
+static int attach_map(struct encoding *encoding, AVFrame *frame)
+{
+    if (read_map(encoding) < 0) {
+        return -1;
+    }
+    const size_t squares = (size_t)(encoding->columns * encoding->rows);
+    AVRegionOfInterest *regions = calloc(squares, sizeof *regions);
+    const size_t count = regions ? make_regions(encoding, regions) : 0;
+    AVFrameSideData *data = count > 0
+                                ? av_frame_new_side_data(frame, AV_FRAME_DATA_REGIONS_OF_INTEREST,
+                                      count * sizeof *regions)
+                                : NULL;
+    if (data) {
+        memcpy(data->data, regions, count * sizeof *regions);
+    }
+    free(regions);
+    return data ? 0 : fail("regions", "out of memory");
+}
+
+static int open_encoder(struct encoding *encoding)
+{
+    const struct video *video = &encoding->video;
+    const char *name = encoding->encoder_name;
+    const AVStream *stream = video->format->streams[video->stream];
+    const AVCodec *codec = avcodec_find_encoder_by_name(name);
+    AVCodecContext *encoder = codec ? avcodec_alloc_context3(codec) : NULL;
+    encoding->encoder = encoder;
+    if (!encoder) {
+        return fail(name, "this libavcodec has no such encoder");
+    }
+    encoder->width = video->width;
+    encoder->height = video->height;
+    encoder->pix_fmt = video->pixel_format;
+    encoder->time_base = stream->time_base;
+    encoder->framerate = stream->avg_frame_rate;
+    encoder->bit_rate = encoding->bitrate;
+    if (encoding->output->oformat->flags & AVFMT_GLOBALHEADER) {
+        encoder->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
+    }
+    const int error = avcodec_open2(encoder, codec, NULL);
+    return error < 0 ? fail_libav(name, error) : 0;
+}
+
+/* Needs the first frame, which says size and format. */
+static int open_output(struct encoding *encoding)
+{
+    const char *path = encoding->path;
+    int error = avformat_alloc_output_context2(&encoding->output, NULL, NULL, path);
+    if (error < 0) {
+        return fail_libav(path, error);
+    }
+    if (open_encoder(encoding) < 0) {
+        return -1;
+    }
+    AVStream *stream = avformat_new_stream(encoding->output, NULL);
+    encoding->packet = av_packet_alloc();
+    if (!stream || !encoding->packet) {
+        return fail(path, "out of memory");
+    }
+    stream->time_base = encoding->encoder->time_base;
+    error = avcodec_parameters_from_context(stream->codecpar, encoding->encoder);
+    error = error < 0 ? error : avio_open(&encoding->output->pb, path, AVIO_FLAG_WRITE);
+    error = error < 0 ? error : avformat_write_header(encoding->output, NULL);
+    return error < 0 ? fail_libav(path, error) : 0;
+}
+
+/* frame NULL: no more frames. */
+static int encode(struct encoding *encoding, const AVFrame *frame)
+{
+    int error = avcodec_send_frame(encoding->encoder, frame);
+    while (error >= 0) {
+        error = avcodec_receive_packet(encoding->encoder, encoding->packet);
+        if (error >= 0) {
+            av_packet_rescale_ts(encoding->packet, encoding->encoder->time_base,
+                encoding->output->streams[0]->time_base);
+            error = av_interleaved_write_frame(encoding->output, encoding->packet);
+        }
+    }
+    return error == AVERROR(EAGAIN) || error == AVERROR_EOF ? 0 : fail_libav("encoding", error);
+}
+
+static int run(struct encoding *encoding)
+{
+    int got;
+    while ((got = video_next(&encoding->video)) > 0) {
+        AVFrame *frame = encoding->video.frame;
+        frame->pict_type = AV_PICTURE_TYPE_NONE; /* the encoder's choice, not the input's */
+        if (!encoding->output && open_output(encoding) < 0) {
+            return -1;
+        }
+        if (attach_map(encoding, frame) < 0 || encode(encoding, frame) < 0) {
+            return -1;
+        }
+    }
+    if (got < 0 || !encoding->output) {
+        return got < 0 ? got : fail("the video", "it has no frames");
+    }
+    if (encode(encoding, NULL) < 0) {
+        return -1;
+    }
+    const int error = av_write_trailer(encoding->output);
+    return error < 0 ? fail_libav("the output", error) : 0;
+}
+
+static void close_all(struct encoding *encoding)
+{
+    if (encoding->output) {
+        avio_closep(&encoding->output->pb);
+    }
+    avformat_free_context(encoding->output);
+    avcodec_free_context(&encoding->encoder);
+    av_packet_free(&encoding->packet);
+    if (encoding->map) {
+        fclose(encoding->map);
+    }
+    free(encoding->offsets);
+    video_close(&encoding->video);
+}
+
+int main(int argc, char **argv)
+{
+    struct encoding encoding = {
+        .video = {.program = "roi"},
+        .path = argc > 3 ? argv[3] : NULL,
+        .encoder_name = argc > 4 ? argv[4] : "libx264",
+        .bitrate = argc > 5 ? atoll(argv[5]) : 1000000,
+    };
+    if (argc < 4 || argc > 6 || encoding.bitrate <= 0) {
+        fprintf(stderr, "usage: roi INPUT MAP OUTPUT [ENCODER [BITRATE]]\n");
+        return 2;
+    }
+    encoding.map = fopen(argv[2], "r");
+    int status = encoding.map ? 0 : fail(argv[2], "cannot be read");
+    status = status < 0 ? status : video_open(&encoding.video, argv[1]);
+    status = status < 0 ? status : run(&encoding);
+    close_all(&encoding);
+    return status < 0 ? 1 : 0;
+}
