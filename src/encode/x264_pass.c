@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 static void begin(char line[GPUME_PASS_LINE_BYTES], const struct gpume_pass_video *video,
     const struct gpume_encode_options *options)
@@ -20,14 +21,59 @@ static void begin(char line[GPUME_PASS_LINE_BYTES], const struct gpume_pass_vide
         video->rate_num, options->bits);
 }
 
+#define OFFSET_MIN (-128)
+#define OFFSET_MAX 127
+
+/* What lightens or darkens a picture scales chroma around its middle, 128, by as much as luma. The
+ * last weight makes all chroma 128, for black frames. */
+static struct gpume_weight chroma_weight(const struct gpume_weight *luma)
+{
+    const int32_t offset = 128 - (128 * luma->scale >> luma->denominator);
+    return offset <= OFFSET_MAX ? (struct gpume_weight){luma->denominator, luma->scale, offset}
+                                : (struct gpume_weight){7, 1, OFFSET_MAX};
+}
+
+#define WEIGHT_BYTES 96
+
+/* Luma, then denominator, scale and offset of one chroma plane, and scale and offset of the other.
+ * Chroma is left out if luma has an offset alone, or if chroma would need one that is too
+ * large. */
+static void write_weight(char text[WEIGHT_BYTES], const struct gpume_weight *weight)
+{
+    int used = 0;
+    text[0] = '\0';
+    if (gpume_pass_has_weight(weight)) {
+        used = snprintf(text, WEIGHT_BYTES, "w:%" PRId32 ",%" PRId32 ",%" PRId32 " ",
+            weight->denominator, weight->scale, weight->offset);
+    }
+    const struct gpume_weight chroma = chroma_weight(weight);
+    if (used > 0 && gpume_pass_has_weight(&chroma) && chroma.offset >= OFFSET_MIN) {
+        snprintf(text + used - 1, WEIGHT_BYTES - (size_t)used,
+            ",%" PRId32 ",%" PRId32 ",%" PRId32 ",%" PRId32 ",%" PRId32 " ", chroma.denominator,
+            chroma.scale, chroma.offset, chroma.scale, chroma.offset);
+    }
+}
+
+/* Reads a weight, whose chroma follows from luma, and returns the characters that it takes; 0:
+ * there is none. */
+static size_t read_weight(const char *text, struct gpume_weight *weight)
+{
+    char expected[WEIGHT_BYTES];
+    *weight = (struct gpume_weight){.scale = 1};
+    if (sscanf(text, "w:%" SCNd32 ",%" SCNd32 ",%" SCNd32, &weight->denominator, &weight->scale,
+            &weight->offset) != 3 ||
+        weight->denominator < 0 || weight->denominator > 7) {
+        return 0;
+    }
+    write_weight(expected, weight);
+    return strncmp(text, expected, strlen(expected)) == 0 ? strlen(expected) : 0;
+}
+
 static void write_frame(char line[GPUME_PASS_LINE_BYTES], const struct gpume_pass_frame *frame)
 {
-    char weight[64] = "";
+    char weight[WEIGHT_BYTES];
     const unsigned qp = (unsigned)frame->qp;
-    if (gpume_pass_has_weight(&frame->weight)) {
-        snprintf(weight, sizeof(weight), "w:%" PRId32 ",%" PRId32 ",%" PRId32 " ",
-            frame->weight.denominator, frame->weight.scale, frame->weight.offset);
-    }
+    write_weight(weight, &frame->weight);
     snprintf(line, GPUME_PASS_LINE_BYTES,
         "in:%" PRIu64 " out:%" PRIu64 " type:%c dur:2 cpbdur:2 q:%u.%02u aq:%u.%02u tex:%" PRIu64
         " mv:%" PRIu64 " misc:0 imb:%" PRIu32 " pmb:%" PRIu32 " smb:0 d:- ref:0 %s;",
@@ -41,22 +87,16 @@ static bool read_frame(const char *line, struct gpume_pass_frame *frame)
     char letter = '\0';
     unsigned whole = 0, part = 0;
     uint32_t inter = 0;
-    int end = 0, weight_end = 0;
-    struct gpume_weight weight = {.scale = 1};
+    int end = 0;
     sscanf(line,
         "in:%" SCNu64 " out:%" SCNu64 " type:%c dur:2 cpbdur:2 q:%u.%2u aq:%*u.%*2u tex:%" SCNu64
         " mv:%" SCNu64 " misc:0 imb:%" SCNu32 " pmb:%" SCNu32 " smb:0 d:- ref:0 %n",
         &frame->display, &frame->coded, &letter, &whole, &part, &frame->texture, &frame->vectors,
         &frame->intra_blocks, &inter, &end);
-    if (end > 0) {
-        sscanf(line + end, "w:%" SCNd32 ",%" SCNd32 ",%" SCNd32 " %n", &weight.denominator,
-            &weight.scale, &weight.offset, &weight_end);
-    }
     frame->blocks = frame->intra_blocks + inter;
     frame->qp = (int32_t)(whole * 100 + part);
-    frame->weight = weight;
-    return end > 0 && line[end + weight_end] == ';' && line[end + weight_end + 1] == '\0' &&
-           gpume_pass_type_of(letter, &frame->type);
+    const char *rest = line + end + read_weight(line + end, &frame->weight);
+    return end > 0 && strcmp(rest, ";") == 0 && gpume_pass_type_of(letter, &frame->type);
 }
 
 /* With mbtree, the tree takes the place of a higher QP of B frames. QPs of deep samples begin

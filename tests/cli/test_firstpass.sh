@@ -105,9 +105,9 @@ second() {
     encoder=$2
     shift 2
     rm -f a*
-    expect 0 firstpass "$clip" --backend cpu --encoder $encoder --bitrate 150k -o "a b" "$@"
+    expect 0 firstpass "$clip" --backend cpu --encoder $encoder --bitrate 150k -o "a:b'c d" "$@"
     cp "$scratch/out" printed
-    sed -n 's/^in:\([0-9]*\) .*type:\(.\).*/\1 \2/p' "a b"-*.log | sort -n | sed 's/.* //' | tr ib IB >planned
+    sed -n 's/^in:\([0-9]*\) .*type:\(.\).*/\1 \2/p' "a:b'c d"-*.log | sort -n | sed 's/.* //' | tr ib IB >planned
     if ffmpeg -hide_banner -encoders 2>/dev/null | grep -q " lib$encoder "; then
         runs "$(grep '^ffmpeg .*OUTPUT$' printed | head -1)" mkv
     fi
@@ -121,16 +121,21 @@ have ffprobe || { echo "ffprobe is not here: no second pass was tested"; exit 0;
 ffmpeg -nostdin -v error -f lavfi -i testsrc2=s=128x96:r=25:d=1 -f lavfi -i mandelbrot=s=128x96:r=25 -filter_complex \
     '[1]trim=end_frame=25[m];[0][m]concat,fade=out:35:15,format=yuv420p' -frames:v 50 cut.y4m || fail "no clip"
 ffmpeg -nostdin -v error -i cut.y4m -frames:v 12 -c:v ffv1 -pix_fmt yuv420p10le deep.mkv || fail "no deep clip"
+# Frames at uneven times.
+ffmpeg -nostdin -v error -i cut.y4m -vf "select='mod(n,7)-3'" -fps_mode passthrough -c:v ffv1 uneven.mkv || fail "no uneven clip"
+refuses 3 'give --vf fps=25/1' uneven.mkv --encoder x264 --bitrate 1M -o r
+expect 0 firstpass uneven.mkv --backend cpu --encoder x264 --bitrate 1M -o a --vf fps=25/1
+cp deep.mkv "it's:deep.mkv"
 for encoder in x264 x265; do
     second cut.y4m $encoder # with a fade, for which x264 needs weights
-    grep -q '^in:25 .*type:[Ii] ' "a b"-*.log || fail "$encoder: no I frame at the cut"
-    [ $encoder = x265 ] || grep -q ' w:' "a b"-*.log || fail "no weights in a fade"
+    grep -q '^in:25 .*type:[Ii] ' "a:b'c d"-*.log || fail "$encoder: no I frame at the cut"
+    [ $encoder = x265 ] || grep -q ' w:' "a:b'c d"-*.log || fail "no weights in a fade"
     second cut.y4m $encoder --bframes 0 --keyint 10
     second cut.y4m $encoder --bframes 8 --b-adapt 2 --open-gop 1 --keyint 20
     second cut.y4m $encoder --b-pyramid none --aq-mode 0 --qcomp 0.8 --vbv-maxrate 300 --vbv-bufsize 300
     second cut.y4m $encoder --keyint 1
     second cut.y4m $encoder --size 96x64 --frames 20 --vf hflip
-    second deep.mkv $encoder
+    second "it's:deep.mkv" $encoder
     second cut.y4m $encoder --frames 1
 done
 echo "$passes second passes"

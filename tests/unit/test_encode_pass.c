@@ -196,7 +196,7 @@ static void test_x264(void)
     REQUIRE(begins(lines[1], "in:0 out:0 type:I dur:2 cpbdur:2 q:"));
     REQUIRE(ends(lines[1], " imb:6 pmb:0 smb:0 d:- ref:0 ;"));
     REQUIRE(begins(lines[2], "in:4 out:1 type:P "));
-    REQUIRE(ends(lines[2], " imb:2 pmb:4 smb:0 d:- ref:0 w:5,57,-11 ;"));
+    REQUIRE(ends(lines[2], " imb:2 pmb:4 smb:0 d:- ref:0 w:5,57,-11,5,57,-100,57,-100 ;"));
     REQUIRE(begins(lines[3], "in:2 out:2 type:B "));
     REQUIRE(begins(lines[4], "in:1 out:3 type:b "));
     /* A type and 6 big-endian offsets: of the IDR frame, the P frame and the reference B frame. */
@@ -290,6 +290,31 @@ static void test_model(void)
     REQUIRE_EQUAL(gpume_pass_qp_of_ratio(1.4), 745); /* 2.912 */
 }
 
+/* Chroma is scaled like luma, unless its offset is out of range. */
+static void test_weights(void)
+{
+    static const struct {
+        struct gpume_weight weight;
+        const char *end;
+    } cases[] = {
+        {{5, 32, 0}, " ref:0 ;"},
+        {{0, 1, 0}, " ref:0 ;"},
+        {{6, 64, 5}, " ref:0 w:6,64,5 ;"},
+        {{4, 23, -7}, " ref:0 w:4,23,-7,4,23,-56,23,-56 ;"},
+        {{0, 0, 16}, " ref:0 w:0,0,16,7,1,127,1,127 ;"},
+        {{5, 127, -90}, " ref:0 w:5,127,-90 ;"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct gpume_pass_frame frame = {.weight = cases[i].weight};
+        struct gpume_pass_frame read;
+        char line[GPUME_PASS_LINE_BYTES];
+        gpume_x264_pass.write(line, &frame);
+        REQUIRE(ends(line, cases[i].end));
+        REQUIRE(gpume_x264_pass.read(line, &read));
+        REQUIRE(!gpume_pass_has_weight(&frame.weight) == !gpume_pass_has_weight(&read.weight));
+    }
+}
+
 static void test_damage(void)
 {
     for (int i = 0; i < GPUME_ENCODERS; i++) {
@@ -343,6 +368,7 @@ int main(void)
     test_sizes();
     test_rates();
     test_model();
+    test_weights();
     test_damage();
     REQUIRE(chdir("..") == 0 && rmdir(folder) == 0);
     return harness_verdict();
