@@ -32,10 +32,19 @@ static inline gpume_eight gpume_all_eight(int32_t value)
     return (gpume_eight){0} + (int16_t)value;
 }
 
+/* Compilers find the processor's instruction for this loop. */
+static inline gpume_eight gpume_larger(gpume_eight a, gpume_eight b)
+{
+    gpume_eight larger;
+    for (uint32_t i = 0; i < 8; i++) {
+        larger[i] = a[i] > b[i] ? a[i] : b[i];
+    }
+    return larger;
+}
+
 static inline gpume_eight gpume_absolute(gpume_eight v)
 {
-    const gpume_eight sign = v >> 15;
-    return (v ^ sign) - sign;
+    return gpume_larger(v, -v);
 }
 
 /* Four sums of two neighbouring lanes. */

@@ -4,6 +4,8 @@
 #include "encode/costs.h"
 #include "encode/satd.h"
 
+#include <stdbool.h>
+
 #define SIDE GPUME_HALF_BLOCK
 #define ROWS (SIDE + 2) /* of samples that neighbouring candidates of one block need */
 #define LIMIT (4 * (int32_t)GPUME_HALF_WINDOW)
@@ -36,12 +38,64 @@ static uint64_t better(uint64_t best, const struct gpume_rows *target,
     return rank < best ? rank : best;
 }
 
-/* Rows from one above a place, at one fraction of a pixel in x, times 4. */
+/* Rows of samples at one place in x, from one row above the block. */
 struct column {
     gpume_eight row[ROWS];
 };
 
-static inline void load_column(
+/* Twice what lies at a whole pixel. */
+static inline void load_doubled(struct column *column, const uint8_t *at, ptrdiff_t stride)
+{
+    for (uint32_t y = 0; y < ROWS; y++, at += stride) {
+        column->row[y] = gpume_load_eight(at) * 2;
+    }
+}
+
+/* Twice what lies between a pixel and the next. */
+static inline void load_between(struct column *column, const uint8_t *at, ptrdiff_t stride)
+{
+    for (uint32_t y = 0; y < ROWS; y++, at += stride) {
+        column->row[y] = gpume_load_eight(at) + gpume_load_eight(at + 1);
+    }
+}
+
+/* Between which rows of a column a candidate's first row lies. */
+static const struct {
+    uint32_t upper, lower;
+    int32_t dy;
+} half_rows[] = {{1, 1, 0}, {0, 1, -2}, {1, 2, 2}};
+
+/* The candidates of a column half a pixel above, level with and below the best whole pixel. */
+static inline uint64_t best_of_half_column(uint64_t best, const struct gpume_rows *target,
+    const struct column *column, int32_t dx, int32_t dy, bool has_centre)
+{
+    for (uint32_t i = has_centre ? 0 : 1; i < 3; i++) {
+        const uint32_t upper = half_rows[i].upper, lower = half_rows[i].lower;
+        struct gpume_rows match;
+        for (uint32_t y = 0; y < SIDE; y++) {
+            match.row[y] = (column->row[y + upper] + column->row[y + lower] + 2) >> 2;
+        }
+        best = better(best, target, &match, dx, dy + half_rows[i].dy);
+    }
+    return best;
+}
+
+/* The best of a whole-pixel vector and its eight neighbours half a pixel away. `at`: its match. */
+static uint64_t best_half(
+    uint64_t best, const struct gpume_rows *target, const uint8_t *at, ptrdiff_t stride)
+{
+    const int32_t dx = dx_of(best), dy = dy_of(best);
+    struct column column;
+    load_between(&column, at - stride - 1, stride);
+    best = best_of_half_column(best, target, &column, dx - 2, dy, true);
+    load_doubled(&column, at - stride, stride);
+    best = best_of_half_column(best, target, &column, dx, dy, false);
+    load_between(&column, at - stride, stride);
+    return best_of_half_column(best, target, &column, dx + 2, dy, true);
+}
+
+/* Four times what lies at a place in quarters of a pixel. */
+static inline void load_quarters(
     struct column *column, const uint8_t *at, ptrdiff_t stride, int32_t quarters)
 {
     const gpume_eight fraction = gpume_all_eight(quarters & 3);
@@ -62,17 +116,17 @@ static inline void match_at(const struct column *column, int32_t quarters, struc
     }
 }
 
-/* The best of a candidate and its eight neighbours `step` quarters away. */
-static inline uint64_t best_around(uint64_t best, const struct gpume_rows *target,
-    const uint8_t *origin, ptrdiff_t stride, int32_t step)
+/* The best of a vector and its eight neighbours a quarter of a pixel away. `origin`: where the
+ * vector (0,0) points to. */
+static uint64_t best_quarter(
+    uint64_t best, const struct gpume_rows *target, const uint8_t *origin, ptrdiff_t stride)
 {
     const int32_t dx = dx_of(best), dy = dy_of(best);
-    const int32_t top = (dy - step) >> 2; /* the highest row that any of them needs */
-    const uint8_t *at = origin + top * stride;
-    for (int32_t x = dx - step; x <= dx + step; x += step) {
+    const int32_t top = (dy - 1) >> 2; /* the highest row that any of them needs */
+    for (int32_t x = dx - 1; x <= dx + 1; x++) {
         struct column column;
-        load_column(&column, at, stride, x);
-        for (int32_t y = dy - step; y <= dy + step; y += step) {
+        load_quarters(&column, origin + top * stride, stride, x);
+        for (int32_t y = dy - 1; y <= dy + 1; y++) {
             if (x != dx || y != dy) {
                 struct gpume_rows match;
                 match_at(&column, y - 4 * top, &match);
@@ -95,8 +149,8 @@ void gpume_refine(const struct gpume_half *target, const struct gpume_half *refe
         const struct gpume_rows match = gpume_load_rows(origin + dy * stride + dx, stride);
         uint64_t best = rank_of(gpume_satd(&block, &match), 4 * dx, 4 * dy);
         if (best > rank_of(0, 0, 0)) {
-            best = best_around(best, &block, origin, stride, 2);
-            best = best_around(best, &block, origin, stride, 1);
+            best = best_half(best, &block, origin + dy * stride + dx, stride);
+            best = best_quarter(best, &block, origin, stride);
         }
         vectors[i] = (struct gpume_vector){(int16_t)dx_of(best), (int16_t)dy_of(best)};
         costs[i] = gpume_match_cost((uint32_t)(best >> 33), vectors[i]);

@@ -29,18 +29,23 @@ static inline struct gpume_rows gpume_load_rows(const uint8_t *at, ptrdiff_t str
     return rows;
 }
 
-/* The Hadamard transform of each column. */
-static inline void gpume_transform_columns(struct gpume_rows *rows)
+/* The steps of a Hadamard transform of each column that are below `end`. */
+static inline void gpume_transform_steps(struct gpume_rows *rows, uint32_t end)
 {
-    for (uint32_t half = 1; half < 8; half *= 2) {
+    for (uint32_t step = 1; step < end; step *= 2) {
         for (uint32_t i = 0; i < 8; i++) {
-            if ((i & half) == 0) {
-                const gpume_eight a = rows->row[i], b = rows->row[i + half];
+            if ((i & step) == 0) {
+                const gpume_eight a = rows->row[i], b = rows->row[i + step];
                 rows->row[i] = a + b;
-                rows->row[i + half] = a - b;
+                rows->row[i + step] = a - b;
             }
         }
     }
+}
+
+static inline void gpume_transform_columns(struct gpume_rows *rows)
+{
+    gpume_transform_steps(rows, 8);
 }
 
 /* One step of the transform of a vector: lanes i and i ^ 1, 2 or 4 become their sum and their
@@ -102,8 +107,13 @@ static inline uint32_t gpume_satd(const struct gpume_rows *a, const struct gpume
     }
     gpume_transform_columns(&rows);
     gpume_transpose(&rows);
-    gpume_transform_columns(&rows);
-    return gpume_satd_of_sum(gpume_sum_coefficients(&rows));
+    gpume_transform_steps(&rows, 4);
+    gpume_eight_unsigned sums = {0};
+    for (uint32_t i = 0; i < 4; i++) { /* |a + b| + |a - b| = 2 max(|a|, |b|) */
+        sums += (gpume_eight_unsigned)gpume_larger(
+            gpume_absolute(rows.row[i]), gpume_absolute(rows.row[i + 4]));
+    }
+    return gpume_satd_of_sum(2 * gpume_sum_eight(sums));
 }
 
 #endif

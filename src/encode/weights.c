@@ -78,11 +78,24 @@ static uint32_t scale_of(uint64_t target, uint64_t reference)
     return (uint32_t)(scale < limit ? scale : limit);
 }
 
+/* Less than half a step of the mean and one of the scale: noise and motion change as much. */
+static bool is_change_small(const struct gpume_luma_stats *target,
+    const struct gpume_luma_stats *reference, uint64_t samples, uint32_t scale)
+{
+    const uint64_t change =
+        target->sum > reference->sum ? target->sum - reference->sum : reference->sum - target->sum;
+    const uint32_t unit = 1u << DENOMINATOR_MAX;
+    return 2 * change < samples && scale >= unit - 1 && scale <= unit + 1;
+}
+
 struct gpume_weight gpume_weight_guess(const struct gpume_luma_stats *target,
     const struct gpume_luma_stats *reference, uint64_t samples)
 {
-    struct gpume_weight weight = {.denominator = DENOMINATOR_MAX,
-        .scale = (int32_t)scale_of(target->energy, reference->energy)};
+    const uint32_t scale = scale_of(target->energy, reference->energy);
+    if (is_change_small(target, reference, samples, scale)) {
+        return GPUME_WEIGHT_NONE;
+    }
+    struct gpume_weight weight = {.denominator = DENOMINATOR_MAX, .scale = (int32_t)scale};
     while (weight.denominator > 0 && weight.scale > SCALE_MAX) {
         weight.denominator--;
         weight.scale >>= 1;

@@ -23,7 +23,8 @@ struct gpume_luma_stats gpume_luma_stats(const struct gpume_half *half);
 bool gpume_weight_is_none(const struct gpume_weight *weight);
 
 /* The weight that gives the reference the target's mean and variance, as near as a scale of 7 bits
- * and a whole offset come, in lowest terms. `samples`: in a plane. */
+ * and a whole offset come, in lowest terms; none where both hardly change. `samples`: in a plane.
+ */
 struct gpume_weight gpume_weight_guess(const struct gpume_luma_stats *target,
     const struct gpume_luma_stats *reference, uint64_t samples);
 

@@ -116,6 +116,23 @@ static void test_limits(void)
     REQUIRE(w.scale == 0 && w.denominator == 0 && w.offset == 100);
 }
 
+static void test_small_changes(void)
+{
+    const uint64_t energy = 10000 * 128 * 128;
+    const struct gpume_luma_stats from = {.sum = 100 * SAMPLES, .energy = energy};
+    struct gpume_luma_stats to = {.sum = 100 * SAMPLES + SAMPLES / 2 - 1, .energy = energy};
+    to.energy = 10000 * 127 * 127;
+    struct gpume_weight w = gpume_weight_guess(&to, &from, SAMPLES);
+    REQUIRE(gpume_weight_is_none(&w));
+    to.sum++;
+    w = gpume_weight_guess(&to, &from, SAMPLES);
+    REQUIRE(w.denominator == 7 && w.scale == 127 && w.offset == 1);
+    to.sum = from.sum;
+    to.energy = 10000 * 126 * 126;
+    w = gpume_weight_guess(&to, &from, SAMPLES);
+    REQUIRE(w.denominator == 6 && w.scale == 63 && w.offset == 2);
+}
+
 static void test_apply(void)
 {
     static const struct gpume_weight weights[] = {
@@ -175,6 +192,7 @@ int main(void)
     test_stats();
     test_fades();
     test_limits();
+    test_small_changes();
     test_apply();
     test_pays();
     return harness_verdict();
