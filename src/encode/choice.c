@@ -36,6 +36,10 @@ static void choose_row(
         const struct gpume_matches future = {c->future.half, c->future.match->vectors + first};
         gpume_mean_costs(c->target, block_y, &past, &future, row);
         keep_cheaper(count, costs, kinds, row, GPUME_FROM_BOTH);
+        const struct gpume_matches still_past = {c->past.half, NULL};
+        const struct gpume_matches still_future = {c->future.half, NULL};
+        gpume_mean_costs(c->target, block_y, &still_past, &still_future, row);
+        keep_cheaper(count, costs, kinds, row, GPUME_FROM_STILL);
     }
 }
 

@@ -24,7 +24,7 @@ struct gpume_choice {
     uint8_t *kinds; /* both are filled in */
 };
 
-/* Among equal costs: past, future, self, both. Everything but the weight is filled in. */
+/* Among equal costs: past, future, self, both, still. Everything but the weight is filled in. */
 struct gpume_frame_cost gpume_choose(struct gpume_choice *choice);
 
 #endif

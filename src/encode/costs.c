@@ -146,6 +146,9 @@ void gpume_mean_costs(const struct gpume_half *half, uint32_t block_y,
         for (uint32_t y = 0; y < SIDE; y++) {
             mean.row[y] = (a.row[y] + b.row[y] + 1) >> 1;
         }
-        costs[i] = (uint16_t)(gpume_satd(&block, &mean) + GPUME_PENALTY_ANY + GPUME_PENALTY_BOTH);
+        const struct gpume_vector v = vector_of(past, i), w = vector_of(future, i);
+        const bool moves = (v.dx | v.dy | w.dx | w.dy) != 0;
+        costs[i] = (uint16_t)(gpume_satd(&block, &mean) + GPUME_PENALTY_ANY +
+                              (moves ? GPUME_PENALTY_BOTH : 0));
     }
 }

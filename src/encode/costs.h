@@ -13,7 +13,7 @@
 #define GPUME_PENALTY_ANY 4u /* on every cost */
 #define GPUME_PENALTY_INTRA 5u
 #define GPUME_PENALTY_VECTOR 5u /* of a vector other than (0,0) */
-#define GPUME_PENALTY_BOTH 5u
+#define GPUME_PENALTY_BOTH 5u   /* of two vectors other than (0,0), or one */
 
 /* Of a row of blocks: the cheapest prediction from the row above and the column to the left of each
  * block, by their mean, each of them alone, or the planar mode of ITU-T H.265 8.4.4.2.4. The

@@ -31,7 +31,8 @@ enum gpume_source_kind {
     GPUME_FROM_SELF, /* neighbouring samples of its own frame */
     GPUME_FROM_PAST,
     GPUME_FROM_FUTURE,
-    GPUME_FROM_BOTH, /* the mean of a past and a future match */
+    GPUME_FROM_BOTH,  /* the mean of a past and a future match */
+    GPUME_FROM_STILL, /* the mean of both references at the block's own place */
 };
 
 struct gpume_decision {

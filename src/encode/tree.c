@@ -44,19 +44,23 @@ static uint64_t passed_on(const struct gpume_tree_step *step, uint64_t block)
 void gpume_tree_propagate(const struct gpume_tree_size *size, const struct gpume_tree_step *step,
     uint32_t *past_sums, uint32_t *future_sums)
 {
+    const struct gpume_vector zero = {0, 0};
     uint64_t block = 0;
     for (uint32_t y = 0; y < size->blocks_y; y++) {
         for (uint32_t x = 0; x < size->blocks_x; x++, block++) {
             const uint64_t amount = passed_on(step, block);
             const uint8_t kind = step->kinds[block];
-            const uint64_t to_past = kind == GPUME_FROM_BOTH   ? amount * step->past_share / 64
+            const bool still = kind == GPUME_FROM_STILL;
+            const uint64_t to_past = still || kind == GPUME_FROM_BOTH
+                                         ? amount * step->past_share / 64
                                      : kind == GPUME_FROM_PAST ? amount
                                                                : 0;
             if (to_past != 0) {
-                spread(size, past_sums, x, y, step->past[block], to_past);
+                spread(size, past_sums, x, y, still ? zero : step->past[block], to_past);
             }
             if (amount != to_past) {
-                spread(size, future_sums, x, y, step->future[block], amount - to_past);
+                spread(
+                    size, future_sums, x, y, still ? zero : step->future[block], amount - to_past);
             }
         }
     }

@@ -6,9 +6,9 @@
  *
  * A block's information is its intra cost, scaled by adaptive quantization, plus what blocks that
  * refer to it have passed on. It passes on (information) * (1 - inter cost / intra cost) to the
- * four blocks that its match overlaps, in proportion to the areas; with two matches, to each side
- * by its nearness in time. The offset is -5 (1 - qcomp) log2(information / intra cost), on top of
- * adaptive quantization. The encoders also scale by the duration of frames, which matters with
+ * four blocks that its match overlaps, in proportion to the areas; with two references, to each
+ * side by its nearness in time. The offset is -5 (1 - qcomp) log2(information / intra cost), on top
+ * of adaptive quantization. The encoders also scale by the duration of frames, which matters with
  * variable frame rates only, and is left out here.
  */
 #ifndef GPUME_ENCODE_TREE_H
@@ -27,7 +27,7 @@ struct gpume_tree_step {
     const uint8_t *kinds;                     /* enum gpume_source_kind */
     const struct gpume_vector *past, *future; /* quarter pixels; NULL where no block needs them */
     const int16_t *aq_offsets;                /* 1/256 */
-    uint32_t past_share;                      /* of two matches, in 1/64 */
+    uint32_t past_share;                      /* of two references, in 1/64 */
     const uint32_t *received;                 /* from later frames; NULL: none refers to it */
 };
 

@@ -126,8 +126,9 @@ uint32_t plain_match_cost(const struct plain *target, int64_t block_x, int64_t b
         }
         differences[i] = plain_at(target, x, y) - prediction;
     }
-    const bool moves = match->vector.dx != 0 || match->vector.dy != 0;
-    return plain_satd(differences) + 4 + (other || moves ? 5 : 0);
+    const bool moves = match->vector.dx != 0 || match->vector.dy != 0 ||
+                       (other && (other->vector.dx != 0 || other->vector.dy != 0));
+    return plain_satd(differences) + 4 + (moves ? 5 : 0);
 }
 
 uint32_t plain_energy(const struct gpume_plane *luma, int64_t block_x, int64_t block_y)

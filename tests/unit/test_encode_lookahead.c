@@ -110,7 +110,7 @@ static struct expected expect(const struct plain *target, const struct plain *pa
     const int64_t columns = target->width / 8, rows = target->height / 8;
     for (int64_t i = 0; i < columns * rows; i++) {
         const int64_t x = i % columns, y = i / columns;
-        uint32_t of[4] = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX}; /* by kind */
+        uint32_t of[] = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX}; /* by kind */
         const struct plain_match a = {past, past ? past_vectors[i] : (struct gpume_vector){0}};
         const struct plain_match b = {
             future, future ? future_vectors[i] : (struct gpume_vector){0}};
@@ -123,12 +123,14 @@ static struct expected expect(const struct plain *target, const struct plain *pa
             of[GPUME_FROM_SELF] = plain_intra_cost(target, x, y);
         }
         if (past && future) {
+            const struct plain_match still_a = {past, {0, 0}}, still_b = {future, {0, 0}};
             of[GPUME_FROM_BOTH] = plain_match_cost(target, x, y, &a, &b);
+            of[GPUME_FROM_STILL] = plain_match_cost(target, x, y, &still_a, &still_b);
         }
         static const uint8_t order[] = {
-            GPUME_FROM_PAST, GPUME_FROM_FUTURE, GPUME_FROM_SELF, GPUME_FROM_BOTH};
+            GPUME_FROM_PAST, GPUME_FROM_FUTURE, GPUME_FROM_SELF, GPUME_FROM_BOTH, GPUME_FROM_STILL};
         e.kinds[i] = order[0];
-        for (uint32_t j = 1; j < 4; j++) {
+        for (uint32_t j = 1; j < 5; j++) {
             e.kinds[i] = of[order[j]] < of[e.kinds[i]] ? order[j] : e.kinds[i];
         }
         e.costs[i] = (uint16_t)of[e.kinds[i]];

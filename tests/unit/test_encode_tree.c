@@ -89,6 +89,10 @@ static void check_shares(void)
     propagate(&picture, 48);
     REQUIRE_EQUAL(picture.past_sums[3], 16 * 750 * 3 / 4);
     REQUIRE_EQUAL(picture.future_sums[3], 16 * 750 / 4);
+    picture = make_picture(GPUME_FROM_STILL, (struct gpume_vector){77, 77}); /* not followed */
+    propagate(&picture, 16);
+    REQUIRE_EQUAL(picture.past_sums[3], 16 * 750 / 4);
+    REQUIRE_EQUAL(picture.future_sums[3], 16 * 750 * 3 / 4);
 }
 
 /* Nothing is written outside the picture, and what lies inside arrives. */
