@@ -10,9 +10,9 @@
 #define BEND_SHARE 0.7    /* what a bend of that size takes from the confidence */
 #define BACK_MOST 0.05    /* steps backward along the line, of its length */
 #define STEP_MOST 0.4     /* one step forward; a cut is one step of 1 */
-#define DETAIL_MOST 0.95  /* detail around the middle, of the mean of the ends; theory: 0.5 */
+#define DETAIL_MOST 0.85  /* detail around the middle, of the mean of the ends; theory: 0.5 */
 #define DETAIL_LEAST 0.2  /* less is a fade-out followed by a fade-in */
-#define DETAIL_FULL 0.6   /* up to here the confidence is not reduced */
+#define DETAIL_FULL 0.65  /* up to here the confidence is not reduced */
 #define UNIFORM_MOST 0.04 /* detail of an end, of the other one's: it is a uniform picture */
 #define CORE_LEAST 3u     /* frames between CORE_BEGIN and CORE_END of the line */
 #define CORE_BEGIN 0.15

@@ -155,12 +155,25 @@ static void draw_pan(uint8_t *samples, uint32_t frame)
     draw(samples, 8, frame, 22);
 }
 
+/* It becomes lighter steadily, and in the middle slightly blurred: as straight as a dissolve, but
+ * with nearly all of its detail. */
+static void draw_slope(uint8_t *samples, uint32_t frame)
+{
+    draw(samples, 13, frame, 0);
+    const uint32_t contrast = frame >= 16 && frame < 32 ? 47 : 50;
+    for (uint32_t i = 0; i < PIXELS; i++) {
+        samples[i] = (uint8_t)((samples[i] * contrast + 128 * (50 - contrast)) / 75 + frame);
+    }
+}
+
 static void check_no_change(void)
 {
     size_t count;
     free(find(draw_flashes, 48, &count));
     REQUIRE_EQUAL(count, 0);
     free(find(draw_pan, 48, &count));
+    REQUIRE_EQUAL(count, 0);
+    free(find(draw_slope, 48, &count));
     REQUIRE_EQUAL(count, 0);
 }
 
