@@ -6,6 +6,7 @@
  */
 #include "firstpass/firstpass.h"
 
+#include "base/clock.h"
 #include "console.h"
 #include "encode/analysis.h"
 #include "encode/pass.h"
@@ -13,6 +14,7 @@
 #include "files/out_set.h"
 #include "firstpass/report.h"
 #include "firstpass/spacing.h"
+#include "firstpass/verify.h"
 #include "host.h"
 #include "library_log.h"
 #include "names.h"
@@ -32,6 +34,7 @@ struct job {
     struct gpume_encode_options encode; /* settled */
     struct gpume_spacing spacing;
     struct gpume_analysis *analysis;
+    double seconds;                                 /* that the analysis took */
     struct gpume_pass *passes[GPUME_FIRSTPASS_MAX]; /* one per picture size */
     struct gpume_firstpass_report report;
     struct gpume_out_set set;
@@ -156,8 +159,11 @@ static int take(void *opaque, const struct gpume_plane *luma, int64_t time_us)
 
 static enum gpume_exit analyse(struct job *job)
 {
-    const enum gpume_exit result = gpume_video_read(&job->video, job->options->frames, take, job);
-    return result ? result : gpume_exit_of_engine(gpume_analysis_finish(job->analysis));
+    const uint64_t start = gpume_clock_ns();
+    enum gpume_exit result = gpume_video_read(&job->video, job->options->frames, take, job);
+    result = result ? result : gpume_exit_of_engine(gpume_analysis_finish(job->analysis));
+    job->seconds = (double)(gpume_clock_ns() - start) / 1e9;
+    return result;
 }
 
 static enum gpume_exit finish_outputs(struct job *job)
@@ -187,12 +193,20 @@ static enum gpume_exit work(struct job *job)
     enum gpume_exit result =
         gpume_video_open(&job->video, &options->common, &options->source, &options->params);
     result = result ? result : settle(job);
+    if (result == GPUME_EXIT_DONE && options->verify) {
+        result = gpume_firstpass_verify_check(&job->encode, &job->video.info);
+    }
     result = result ? result : open_outputs(job);
     result = result ? result : open_analysis(job);
     result = result ? result : analyse(job);
     result = result ? result : finish_outputs(job);
     if (result == GPUME_EXIT_DONE && options->common.verbosity >= 0) {
         gpume_firstpass_report_print(&job->report);
+    }
+    if (result == GPUME_EXIT_DONE && options->verify) {
+        result = gpume_firstpass_verify(options, &job->encode, &job->report, job->seconds);
+    }
+    if (result == GPUME_EXIT_DONE) {
         result = gpume_console_flush_output("the command lines") ? result : GPUME_EXIT_FAILED;
     }
     return result;

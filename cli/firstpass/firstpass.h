@@ -36,6 +36,7 @@ struct gpume_firstpass_options {
     struct gpume_firstpass_sizes sizes; /* none: the input's */
     const char *name;                   /* of the files */
     uint64_t frames;                    /* 0: all */
+    bool verify;
     struct gpume_encode_options encode; /* min_keyint 0, bits 0: not given */
 };
 

@@ -96,6 +96,9 @@ static const struct gpume_option table[] = {
         .help = "beginning of the names of all files; NAME.json says which second pass reads "
                 "which files"},
     {GPUME_OPTION_OVERWRITE, .help = "replace existing files"},
+    {GPUME_ROW_FLAG("verify", OPTIONS, verify),
+        .help = "also encode with these files and with the encoder's own two passes, and print "
+                "rate, PSNR and time of both; use --frames for a piece"},
     {.heading = "Options that both passes must have in common"},
     {NUMBER("keyint", keyint, 100000), .help = "most frames between IDR frames (default 250)"},
     {NUMBER("min-keyint", min_keyint, 100000),

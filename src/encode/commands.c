@@ -124,18 +124,48 @@ static char *escape(const char *value)
     return text;
 }
 
+/* "pass=2:stats=..." and all options. For free(); NULL without memory. */
+static char *list_pass(const struct gpume_encode_options *options,
+    const struct gpume_pass_video *video, int pass, const char *stats)
+{
+    char list[LIST_BYTES];
+    char *escaped = escape(stats);
+    const size_t bytes = escaped ? strlen(escaped) + LIST_BYTES + 64 : 0;
+    char *text = escaped ? malloc(bytes) : NULL;
+    list_options(options, list);
+    if (text) {
+        snprintf(text, bytes, "pass=%d:stats=%s:fps=%" PRIu32 "/%" PRIu32 ":%s", pass, escaped,
+            video->rate_num, video->rate_den, list);
+    }
+    free(escaped);
+    return text;
+}
+
+char *gpume_command_settings(const struct gpume_encode_options *options,
+    const struct gpume_pass_video *video, int pass, const char *stats)
+{
+    const bool x265 = options->encoder == GPUME_ENCODER_X265;
+    char *list = list_pass(options, video, pass, stats);
+    char *escaped = list ? escape(list) : NULL;
+    const size_t bytes = escaped ? strlen(escaped) + 64 : 0;
+    char *settings = escaped ? malloc(bytes) : NULL;
+    if (settings) {
+        snprintf(settings, bytes, "%s-params=%s%s", gpume_encoder_name(options->encoder), escaped,
+            x265 ? "\\:log-level=none" : "");
+    }
+    free(escaped);
+    free(list);
+    return settings;
+}
+
 /* libx265 has no options of its own for two passes. */
 static void add_x265_params(struct gpume_argv *argv, const struct gpume_command_params *params)
 {
-    char list[LIST_BYTES];
     char *stats = gpume_pass_stats_path(GPUME_ENCODER_X265, params->name);
-    char *escaped = stats ? escape(stats) : NULL;
-    list_options(params->options, list);
-    argv->failed |= !escaped;
-    add(argv, "-x265-params");
-    add(argv, "pass=2:stats=%s:fps=%" PRIu32 "/%" PRIu32 ":%s", escaped ? escaped : "",
-        params->video.rate_num, params->video.rate_den, list);
-    free(escaped);
+    char *list = stats ? list_pass(params->options, &params->video, 2, stats) : NULL;
+    argv->failed |= !list;
+    add_pair(argv, "-x265-params", list ? list : "");
+    free(list);
     free(stats);
 }
 

@@ -42,4 +42,9 @@ void gpume_command_encoder(struct gpume_argv *argv, const struct gpume_command_p
  * the list stays empty. */
 void gpume_command_feed(struct gpume_argv *argv, const struct gpume_command_params *params);
 
+/* The options of one pass for libavcodec, as "x264-params=..." with everything escaped; stats: path
+ * of the statistics. For free(); NULL without memory. */
+char *gpume_command_settings(const struct gpume_encode_options *options,
+    const struct gpume_pass_video *video, int pass, const char *stats);
+
 #endif

@@ -138,4 +138,17 @@ for encoder in x264 x265; do
     second "it's:deep.mkv" $encoder
     second cut.y4m $encoder --frames 1
 done
+# --verify: two rows of plausible rates and PSNR for each bitrate, and nothing else left behind.
+for encoder in x264 x265; do
+    ffmpeg -hide_banner -encoders 2>/dev/null | grep -q " lib$encoder " || continue
+    rm -f a* v*
+    expect 0 firstpass cut.y4m --backend cpu --encoder $encoder --bitrate 150k --size 96x64 -o "v:w" --verify --frames 20
+    rows=$(awk '/^#   (own two passes|with gpume) /  { sub(/^#   (own two passes|with gpume)/, "")
+            if ($1 > 20 && $1 < 400 && $3 > 20 && $3 < 90) n++ } END { print n + 0 }' "$scratch/out")
+    [ "$rows" -eq 2 ] || fail "--verify with $encoder: $(grep '^#  ' "$scratch/out")"
+    [ "$(ls -d v* | wc -l)" -eq 3 ] || fail "--verify with $encoder leaves $(ls -d v*)"
+    expect 2 firstpass deep.mkv --backend cpu --encoder $encoder --bitrate 150k -o a --verify
+    says 'takes 8 bits'
+    ls a* >/dev/null 2>&1 && fail "--verify: files of a refused run" || :
+done
 echo "$passes second passes"

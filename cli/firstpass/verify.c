@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "firstpass/verify.h"
+
+#include "console.h"
+#include "files/text_file.h"
+#include "media/trial.h"
+#include "video.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SETTINGS_BYTES 8192
+#define FILTER_BYTES 4096
+
+enum gpume_exit gpume_firstpass_verify_check(
+    const struct gpume_encode_options *encode, const struct gpume_source_info *info)
+{
+    char encoder[16];
+    snprintf(encoder, sizeof(encoder), "lib%s", gpume_encoder_name(encode->encoder));
+    if (!gpume_trial_has(encoder)) {
+        return gpume_refuse(
+            GPUME_EXIT_USAGE, "--verify: this FFmpeg has no %s; leave it out", encoder);
+    }
+    if (info->bits != 8 || encode->bits != 8) {
+        return gpume_refuse(GPUME_EXIT_USAGE,
+            "--verify: takes 8 bits per sample, before and after encoding; leave it out");
+    }
+    return GPUME_EXIT_DONE;
+}
+
+struct verify {
+    const struct gpume_firstpass_options *options;
+    const struct gpume_encode_options *encode;
+    const struct gpume_firstpass_entry *entry;
+    char folder[FILTER_BYTES]; /* for the encoder's own files */
+};
+
+/* The encoder's settings for one pass; stats: path of the statistics. The flag makes libx264 take
+ * its faster settings for a first pass. */
+static enum gpume_exit write_settings(
+    const struct verify *verify, int pass, const char *stats, char settings[SETTINGS_BYTES])
+{
+    char *list = gpume_command_settings(verify->encode, &verify->entry->video, pass, stats);
+    const int length = list ? snprintf(settings, SETTINGS_BYTES, "b=%" PRIu64 ":preset=medium:%s%s",
+                                  verify->entry->bitrate, pass == 1 ? "flags=+pass1:" : "", list)
+                            : -1;
+    free(list);
+    return length > 0 && length < SETTINGS_BYTES
+               ? GPUME_EXIT_DONE
+               : gpume_refuse(GPUME_EXIT_FAILED, "--verify: %s: the name is too long", stats);
+}
+
+static int take(void *opaque, const struct gpume_plane *luma, int64_t time_us)
+{
+    (void)time_us;
+    return gpume_trial_put(opaque, luma);
+}
+
+/* One pass over the input. */
+static enum gpume_exit encode(
+    const struct verify *verify, int pass, const char *stats, struct gpume_trial_result *measured)
+{
+    const struct gpume_firstpass_options *options = verify->options;
+    const struct gpume_pass_video *size = &verify->entry->video;
+    struct gpume_source_choice choice = options->source;
+    char settings[SETTINGS_BYTES], filter[FILTER_BYTES], encoder[16];
+    struct gpume_video video = {0};
+    struct gpume_trial *trial = NULL;
+    snprintf(encoder, sizeof(encoder), "lib%s", gpume_encoder_name(verify->encode->encoder));
+    snprintf(filter, sizeof(filter), "%s%sscale=%" PRIu32 ":%" PRIu32,
+        choice.filter ? choice.filter : "", choice.filter ? "," : "", size->width, size->height);
+    if (options->sizes.count > 0) {
+        choice.filter = filter;
+    }
+    enum gpume_exit result = write_settings(verify, pass, stats, settings);
+    result =
+        result ? result : gpume_video_open(&video, &options->common, &choice, &options->params);
+    const struct gpume_trial_options trial_options = {
+        .label = "--verify",
+        .encoder = encoder,
+        .settings = settings,
+        .decode = pass == 2,
+        .width = size->width,
+        .height = size->height,
+        .rate_num = size->rate_num,
+        .rate_den = size->rate_den,
+        .log = {.fn = gpume_console_log},
+    };
+    int status = result ? GPUME_INVALID : gpume_trial_open(&trial, &trial_options);
+    if (status == GPUME_OK) {
+        result = gpume_video_read(&video, options->frames, take, trial);
+        status = result ? GPUME_INVALID : gpume_trial_finish(trial, measured);
+    }
+    gpume_trial_close(&trial);
+    gpume_video_close(&video);
+    return result ? result : status ? GPUME_EXIT_FAILED : GPUME_EXIT_DONE;
+}
+
+static void print_row(const struct verify *verify, const char *name,
+    const struct gpume_trial_result *measured, double first)
+{
+    const struct gpume_pass_video *video = &verify->entry->video;
+    const double seconds = (double)measured->frames * video->rate_den / video->rate_num;
+    const uint64_t pixels = (uint64_t)video->width * video->height * measured->frames;
+    printf("#   %-15s %9.1f kbit/s %8.3f dB %8.2f s + %.2f s\n", name,
+        (double)measured->bytes * 8 / 1000 / seconds, gpume_psnr(8, pixels, measured->sse), first,
+        (double)measured->ns / 1e9);
+}
+
+/* Removes the files of the encoder's own first pass, and their folder. */
+static void clean(const struct verify *verify, const char *stats)
+{
+    static const char *const endings[] = {
+        "", ".temp", ".mbtree", ".mbtree.temp", ".cutree", ".cutree.temp"};
+    char path[FILTER_BYTES + 32];
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+        snprintf(path, sizeof(path), "%s%s", stats, endings[i]);
+        (void)unlink(path);
+    }
+    (void)rmdir(verify->folder);
+}
+
+static enum gpume_exit verify_entry(struct verify *verify, double seconds)
+{
+    struct gpume_trial_result first = {0}, own = {0}, ours = {0};
+    char stats[FILTER_BYTES + 16];
+    const int length =
+        snprintf(verify->folder, sizeof(verify->folder), "%s.XXXXXX", verify->entry->name);
+    if (length >= (int)sizeof(verify->folder) || !mkdtemp(verify->folder)) {
+        return gpume_refuse(GPUME_EXIT_FAILED,
+            "--verify: no folder can be made beside %s; leave it out", verify->entry->name);
+    }
+    snprintf(stats, sizeof(stats), "%s/stats", verify->folder);
+    enum gpume_exit result = encode(verify, 1, stats, &first);
+    result = result ? result : encode(verify, 2, stats, &own);
+    clean(verify, stats);
+    result = result ? result : encode(verify, 2, verify->entry->stats, &ours);
+    if (result == GPUME_EXIT_DONE) {
+        printf("# luma of %" PRIu32 "x%" PRIu32 ", %" PRIu64 " kbit/s, %" PRIu64
+               " frames; time of the first and the second pass\n",
+            verify->entry->video.width, verify->entry->video.height, verify->entry->bitrate / 1000,
+            own.frames);
+        print_row(verify, "own two passes", &own, (double)first.ns / 1e9);
+        print_row(verify, "with gpume", &ours, seconds);
+    }
+    return result;
+}
+
+enum gpume_exit gpume_firstpass_verify(const struct gpume_firstpass_options *options,
+    const struct gpume_encode_options *encode_options, const struct gpume_firstpass_report *report,
+    double seconds)
+{
+    enum gpume_exit result = GPUME_EXIT_DONE;
+    for (size_t i = 0; i < report->count && result == GPUME_EXIT_DONE; i++) {
+        struct verify verify = {
+            .options = options, .encode = encode_options, .entry = &report->entries[i]};
+        result = verify_entry(&verify, seconds);
+    }
+    return result;
+}
