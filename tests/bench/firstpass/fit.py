@@ -7,7 +7,8 @@
 A is the weighted cost of gpume's analysis with the encoder's own frame types; bits and q (QP before
 tree and adaptive quantization) are those of a second pass that used the offsets of that analysis,
 at the bitrates of the ladder. Least squares of the logarithms, for each type of frame; a frame
-weighs as its share of the clip's bits at that rate, so that all clips count alike.
+weighs as its share of the clip's bits at that rate, so that all clips count alike. Errors beyond
+HUBER count linearly (Huber 1964), so that drawn and noisy clips do not decide for all others.
 
 usage: fit.py --clips DIR --probe PATH [options]
 
@@ -26,6 +27,8 @@ from encoders import Cache, Failure, first_pass, frames_of, second_pass, version
 from ladder import STEPS
 
 LEAST = 0.01
+HUBER = 0.3  # of a natural logarithm
+ROUNDS = 30
 TYPES = ["I", "P", "B", "b"]
 C_TYPES = [("GPUME_FRAME_IDR", "I"), ("GPUME_FRAME_I", "I"), ("GPUME_FRAME_P", "P"),
            ("GPUME_FRAME_B_REF", "B"), ("GPUME_FRAME_B", "b")]
@@ -68,19 +71,30 @@ def solve(matrix, vector):
     return [rows[i][n] / rows[i][i] for i in range(n)]
 
 
+def least_squares(rows):
+    """rows: (weight, features, value)."""
+    matrix, vector = [[0.0] * 3 for _ in range(3)], [0.0] * 3
+    for weight, x, y in rows:
+        for i in range(3):
+            vector[i] += weight * x[i] * y
+            for k in range(3):
+                matrix[i][k] += weight * x[i] * x[k]
+    return solve(matrix, vector)
+
+
 def fit_type(samples, kind):
     """samples: lists of frames, one list per clip and rate."""
-    matrix, vector = [[0.0] * 3 for _ in range(3)], [0.0] * 3
+    rows = []
     for frames in samples:
         total = sum(bits for _, _, _, bits in frames)
-        for frame_type, level, q, bits in frames:
-            if frame_type == kind:
-                x, y, weight = (1.0, level, q), math.log(bits + LEAST), bits / total
-                for i in range(3):
-                    vector[i] += weight * x[i] * y
-                    for k in range(3):
-                        matrix[i][k] += weight * x[i] * x[k]
-    return solve(matrix, vector)
+        rows += [(bits / total, (1.0, level, q), math.log(bits + LEAST))
+                 for frame_type, level, q, bits in frames if frame_type == kind]
+    model = least_squares(rows)
+    for _ in range(ROUNDS):
+        model = least_squares([
+            (weight / max(1, abs(y - sum(m * v for m, v in zip(model, x))) / HUBER), x, y)
+            for weight, x, y in rows])
+    return model
 
 
 def predict(model, kind, level, q):
