@@ -25,7 +25,7 @@ COLUMNS = ["encoder", "version", "tune", "clip", "role", "frames", "variant", "r
            "bd_ssim", "miss_mean", "miss_max", "first_cpu", "second_cpu", "cpu_ratio", "points"]
 
 # Each variant: (encoder's options, how its files are made, the variant that is 0 %).
-OWN, COPY, TREE, ALL = range(4)
+OWN, COPY, TREE, ALL, MEASURED = range(5)
 VARIANTS = {
     "x264": {
         "own": ([], OWN, "own"),
@@ -35,6 +35,7 @@ VARIANTS = {
         "tree": ([], TREE, "own"),
         "all": ([], ALL, "own"),
         "all_adapt2": (["--b-adapt", "2"], ALL, "own_adapt2"),
+        "measured": ([], MEASURED, "own"),
         "zero": ([], TREE, "own"),
         "reversed": ([], TREE, "own"),
         "shuffled": ([], TREE, "own"),
@@ -45,6 +46,7 @@ VARIANTS = {
         "no_tree": (["--no-cutree"], OWN, "own"),
         "tree": ([], TREE, "own"),
         "all": ([], ALL, "own"),
+        "measured": ([], MEASURED, "own"),
         "zero": ([], TREE, "own"),
         "reversed": ([], TREE, "own"),
         "shuffled": ([], TREE, "own"),
@@ -76,11 +78,23 @@ class Ladder:
                 for kbps in self.rates]
         return [(files, options) for files, _ in runs], runs[0][1]
 
+    def measured_files(self, options):
+        """Those of gpume, with the bits of an encode that used them."""
+        runs, cpu = self.analysis.all_files(self.rates, options)
+        result = []
+        for kbps, (files, extra) in zip(self.rates, runs):
+            stats, _ = second_pass(self.cache, self.encoder, self.clip, kbps, self.tune, extra, files,
+                                   number="3")
+            result.append((dict(files, stats=stats), extra))
+        return result, cpu
+
     def files(self, options, kind, name):
         if kind in (OWN, COPY):
             return self.own_files(options)
         if kind == TREE:
             return self.tree_files(options, "as_found" if name == "tree" else name)
+        if kind == MEASURED:
+            return self.measured_files(options)
         return self.analysis.all_files(self.rates, options)
 
     def points(self, name):
