@@ -166,7 +166,8 @@ static enum gpume_exit open_output(struct job *job)
 static enum gpume_exit conclude(const struct job *job)
 {
     if (job->options->common.verbosity >= 0 && !gpume_text_is_stdout(job->output)) {
-        printf("maps         of %" PRIu64 " frames\nwritten      ", job->video.frames);
+        printf("maps         of %" PRIu64 " frame%s\nwritten      ", job->video.frames,
+            job->video.frames == 1 ? "" : "s");
         gpume_console_print_name(job->output, stdout);
         putchar('\n');
     }

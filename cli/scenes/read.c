@@ -131,8 +131,8 @@ static enum gpume_exit conclude(const struct job *job)
     for (size_t i = 0; i < job->list.change_count; i++) {
         counts[job->list.changes[i].kind]++;
     }
-    fprintf(
-        stream, "scenes       %zu in %" PRIu64 " frames", job->list.start_count, job->list.frames);
+    fprintf(stream, "scenes       %zu in %" PRIu64 " frame%s", job->list.start_count,
+        job->list.frames, job->list.frames == 1 ? "" : "s");
     for (size_t i = 0; i < 4; i++) {
         if (counts[i] > 0) {
             fprintf(stream, "%s%zu %s", separator, counts[i],

@@ -74,6 +74,14 @@ if have ffprobe && have x265; then
 fi
 rm -f clip.y4m ffmpeg.mkv x264.mkv x265.hevc
 
+# A video of one frame.
+ffmpeg -nostdin -v error -i clip.mkv -frames:v 1 -c:v ffv1 one.mkv || fail "no one.mkv"
+expect 0 scenes one.mkv --backend "$engine" --format av1an -o one.json
+grep -q '^scenes       1 in 1 frame$' "$scratch/out" || fail "one frame"
+[ "$(tr -d ' \n' <one.json | cut -d, -f1-4)" = '{"frames":1,"scenes":[{"start_frame":0,"end_frame":1,"zone_overrides":null}]' ] ||
+    fail "one frame: av1an"
+rm one.mkv one.json
+
 # What is refused.
 expect 2 scenes
 expect 2 scenes clip.mkv clip.mkv
