@@ -130,16 +130,27 @@ static const struct gpume_option *find_nearest(
     return nearest;
 }
 
+/* The next command from this one on that has the option; NULL: none. */
+static const struct gpume_command *const *next_owner(
+    const struct gpume_command *const *command, const char *name, size_t length)
+{
+    while (*command && !gpume_command_option(*command, name, length)) {
+        command++;
+    }
+    return *command ? command : NULL;
+}
+
 /* Names the other commands that have the option, if any. */
 static bool refuse_foreign(const struct gpume_command *command, const char *name, size_t length)
 {
-    char owners[128] = "";
-    for (size_t c = 0; gpume_commands[c]; c++) {
-        if (gpume_command_option(gpume_commands[c], name, length)) {
-            const size_t used = strlen(owners);
-            snprintf(owners + used, sizeof(owners) - used, "%s'%s'", used > 0 ? " and " : "",
-                program(gpume_commands[c]));
-        }
+    char owners[512] = "";
+    const struct gpume_command *const *owner = next_owner(gpume_commands, name, length);
+    while (owner) {
+        const struct gpume_command *const *next = next_owner(owner + 1, name, length);
+        const size_t used = strlen(owners);
+        const char *separator = used == 0 ? "" : next ? ", " : " and ";
+        snprintf(owners + used, sizeof(owners) - used, "%s'%s'", separator, program(*owner));
+        owner = next;
     }
     if (owners[0]) {
         gpume_console_error("--%.*s: not an option of '%s', but of %s", (int)length, name,
