@@ -12,6 +12,7 @@ import concurrent.futures
 import csv
 import datetime
 import os
+import platform
 import sys
 
 from bdrate import bd_rate, ssim_db
@@ -21,7 +22,7 @@ from analysis import Analysis
 from statistics import mean
 
 STEPS = (0.4, 0.8, 1.6, 3.2)  # of the clip's rate in corpus.csv
-COLUMNS = ["encoder", "version", "tune", "clip", "role", "frames", "variant", "reference", "bd_psnr",
+COLUMNS = ["machine", "commit", "encoder", "version", "tune", "clip", "role", "frames", "variant", "reference", "bd_psnr",
            "bd_ssim", "miss_mean", "miss_max", "first_cpu", "second_cpu", "cpu_ratio", "points"]
 
 # Each variant: (encoder's options, how its files are made, the variant that is 0 %).
@@ -117,7 +118,7 @@ class Ladder:
         def bd(quality):
             return bd_rate(*[[(p["kbps"], quality(p)) for p in side] for side in (base, points)])
         return {
-            "encoder": self.encoder, "version": version(self.encoder), "tune": self.tune,
+            "machine": machine(), "commit": self.arguments.commit, "encoder": self.encoder, "version": version(self.encoder), "tune": self.tune,
             "clip": self.row["name"], "role": self.row["role"], "frames": self.row["frames"],
             "variant": name, "reference": reference,
             "bd_psnr": "%.3f" % bd(lambda p: p["psnr"]),
@@ -130,6 +131,12 @@ class Ladder:
         }
 
 
+def machine():
+    with open("/proc/cpuinfo") as stream:
+        names = [line.split(":")[1].strip() for line in stream if line.startswith("model name")]
+    return names[0] if names else platform.machine()
+
+
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--clips", required=True, help="directory that corpus.py made")
@@ -140,6 +147,7 @@ def parse():
     parser.add_argument("--role", default="held", choices=["held", "fit", "all"])
     parser.add_argument("--variants", help="names, separated by commas; default: all")
     parser.add_argument("--names", help="clips, separated by commas; default: all of the role")
+    parser.add_argument("--commit", default="", help="of gpume, for the table")
     parser.add_argument("--cache", default="/tmp/ladder-cache")
     parser.add_argument("--jobs", type=int, default=1)
     return parser.parse_args()
