@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/costs.h"
 
-#include "encode/satd.h"
+#include "encode/match.h"
 
 #define SIDE GPUME_HALF_BLOCK
 
@@ -92,37 +92,15 @@ void gpume_intra_costs(const struct gpume_half *half, uint32_t block_y, uint16_t
 
 /* --- from others */
 
-/* a + (b - a) * quarters / 4, times 4 */
-static gpume_eight between(gpume_eight a, gpume_eight b, gpume_eight quarters)
-{
-    return a * 4 + (b - a) * quarters;
-}
-
 static struct gpume_vector vector_of(const struct gpume_matches *matches, uint32_t i)
 {
     return matches->vectors ? matches->vectors[i] : (struct gpume_vector){0, 0};
 }
 
-/* The match of block i of a row. The only place that knows what lies between samples: (4 - fx) (4 -
- * fy) A + fx (4 - fy) B + (4 - fx) fy C + fx fy D + 8) >> 4. libgpume is given the same
- * interpolation. */
-static struct gpume_rows interpolate(
-    const struct gpume_matches *matches, uint32_t i, uint32_t block_y)
+/* The match of block i of a row. */
+static struct gpume_rows match_of(const struct gpume_matches *matches, uint32_t i, uint32_t block_y)
 {
-    const struct gpume_vector vector = vector_of(matches, i);
-    const gpume_eight fx = gpume_all_eight(vector.dx & 3), fy = gpume_all_eight(vector.dy & 3);
-    const ptrdiff_t stride = matches->reference->stride;
-    const uint8_t *at =
-        block_at(matches->reference, i, block_y) + (vector.dy >> 2) * stride + (vector.dx >> 2);
-    struct gpume_rows out;
-    gpume_eight upper = between(gpume_load_eight(at), gpume_load_eight(at + 1), fx);
-    for (uint32_t y = 0; y < SIDE; y++) {
-        at += stride;
-        const gpume_eight lower = between(gpume_load_eight(at), gpume_load_eight(at + 1), fx);
-        out.row[y] = (between(upper, lower, fy) + 8) >> 4;
-        upper = lower;
-    }
-    return out;
+    return gpume_match_rows(matches->reference, i, block_y, vector_of(matches, i));
 }
 
 void gpume_match_costs(const struct gpume_half *half, uint32_t block_y,
@@ -130,7 +108,7 @@ void gpume_match_costs(const struct gpume_half *half, uint32_t block_y,
 {
     for (uint32_t i = 0; i < half->width / SIDE; i++) {
         const struct gpume_rows block = gpume_load_rows(block_at(half, i, block_y), half->stride);
-        const struct gpume_rows match = interpolate(matches, i, block_y);
+        const struct gpume_rows match = match_of(matches, i, block_y);
         costs[i] = gpume_match_cost(gpume_satd(&block, &match), vector_of(matches, i));
     }
 }
@@ -140,8 +118,8 @@ void gpume_mean_costs(const struct gpume_half *half, uint32_t block_y,
 {
     for (uint32_t i = 0; i < half->width / SIDE; i++) {
         const struct gpume_rows block = gpume_load_rows(block_at(half, i, block_y), half->stride);
-        const struct gpume_rows a = interpolate(past, i, block_y);
-        const struct gpume_rows b = interpolate(future, i, block_y);
+        const struct gpume_rows a = match_of(past, i, block_y);
+        const struct gpume_rows b = match_of(future, i, block_y);
         struct gpume_rows mean;
         for (uint32_t y = 0; y < SIDE; y++) {
             mean.row[y] = (a.row[y] + b.row[y] + 1) >> 1;

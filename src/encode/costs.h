@@ -33,8 +33,7 @@ struct gpume_matches {
     const struct gpume_vector *vectors; /* NULL: (0,0) everywhere */
 };
 
-/* Of a row of blocks that are predicted by their matches, interpolated as
- * GPUME_INTERPOLATION_BILINEAR is. */
+/* Of a row of blocks that are predicted by their matches (match.h). */
 void gpume_match_costs(const struct gpume_half *half, uint32_t block_y,
     const struct gpume_matches *matches, uint16_t *costs);
 

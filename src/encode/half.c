@@ -11,9 +11,14 @@ static size_t stride_of(uint32_t blocks_x)
     return (size_t)blocks_x * GPUME_HALF_BLOCK + 2u * GPUME_HALF_MARGIN;
 }
 
-size_t gpume_half_bytes(uint32_t blocks_x, uint32_t blocks_y)
+static size_t plane_bytes(uint32_t blocks_x, uint32_t blocks_y)
 {
     return stride_of(blocks_x) * ((size_t)blocks_y * GPUME_HALF_BLOCK + 2u * GPUME_HALF_MARGIN);
+}
+
+size_t gpume_half_bytes(uint32_t blocks_x, uint32_t blocks_y)
+{
+    return GPUME_HALF_PLANES * plane_bytes(blocks_x, blocks_y);
 }
 
 struct gpume_half gpume_half_at(uint8_t *memory, uint32_t blocks_x, uint32_t blocks_y)
@@ -22,6 +27,7 @@ struct gpume_half gpume_half_at(uint8_t *memory, uint32_t blocks_x, uint32_t blo
     return (struct gpume_half){
         .samples = memory + GPUME_HALF_MARGIN * stride + GPUME_HALF_MARGIN,
         .stride = (ptrdiff_t)stride,
+        .plane = (ptrdiff_t)plane_bytes(blocks_x, blocks_y),
         .width = blocks_x * GPUME_HALF_BLOCK,
         .height = blocks_y * GPUME_HALF_BLOCK,
     };
@@ -41,7 +47,7 @@ void gpume_band_read(
     uint8_t *band, const struct gpume_plane *luma, uint32_t blocks_x, uint32_t index)
 {
     const uint32_t width = blocks_x * GPUME_SQUARE;
-    for (uint32_t y = 0; y < GPUME_SQUARE; y++) {
+    for (uint32_t y = 0; y <= GPUME_SQUARE; y++) {
         const uint64_t row = gpume_min_u64((uint64_t)index * GPUME_SQUARE + y, luma->height - 1);
         const char *from = (const char *)luma->data + (ptrdiff_t)row * luma->stride;
         uint8_t *to = band + (size_t)y * width;
@@ -63,32 +69,57 @@ static gpume_eight_unsigned pair_sums(const uint8_t *at)
     return (pairs & 0xff) + (pairs >> 8);
 }
 
+/* Means of 2x2 from column `right`, 0 or 1; beyond the last column it repeats. */
+static void write_row(
+    uint8_t *to, const uint8_t *upper, ptrdiff_t stride, uint32_t width, uint32_t right)
+{
+    const uint8_t *lower = upper + stride;
+    const uint32_t vectors = right ? width - GPUME_HALF_BLOCK : width;
+    for (uint32_t x = 0; x < vectors; x += 8) {
+        const uint32_t at = 2 * x + right;
+        const gpume_eight_unsigned sums = pair_sums(upper + at) + pair_sums(lower + at);
+        gpume_store_eight(to + x, (gpume_eight)((sums + 2) >> 2));
+    }
+    for (uint32_t x = vectors; x < width; x++) {
+        const uint32_t a = 2 * x + right, b = a + 1 < 2 * width ? a + 1 : a;
+        to[x] = (uint8_t)((upper[a] + upper[b] + lower[a] + lower[b] + 2) >> 2);
+    }
+}
+
 void gpume_half_write(struct gpume_half *half, const uint8_t *band, uint32_t index)
 {
-    const size_t band_stride = 2 * (size_t)half->width;
-    for (uint32_t y = 0; y < GPUME_HALF_BLOCK; y++) {
-        const uint8_t *upper = band + 2 * y * band_stride;
-        const uint8_t *lower = upper + band_stride;
-        uint8_t *to = half->samples + (ptrdiff_t)(index * GPUME_HALF_BLOCK + y) * half->stride;
-        for (uint32_t x = 0; x < half->width; x += 8) {
-            const gpume_eight_unsigned sums = pair_sums(upper + 2 * x) + pair_sums(lower + 2 * x);
-            gpume_store_eight(to + x, (gpume_eight)((sums + 2) >> 2));
+    const ptrdiff_t band_stride = 2 * (ptrdiff_t)half->width;
+    for (uint32_t plane = 0; plane < GPUME_HALF_PLANES; plane++) {
+        uint8_t *to = half->samples + plane * half->plane +
+                      (ptrdiff_t)(index * GPUME_HALF_BLOCK) * half->stride;
+        const uint8_t *from = band + (plane >> 1) * band_stride;
+        for (uint32_t y = 0; y < GPUME_HALF_BLOCK; y++) {
+            write_row(to, from, band_stride, half->width, plane & 1);
+            to += half->stride;
+            from += 2 * band_stride;
         }
+    }
+}
+
+static void extend_plane(const struct gpume_half *half, uint8_t *samples)
+{
+    const size_t row_bytes = (size_t)half->stride;
+    for (uint32_t y = 0; y < half->height; y++) {
+        uint8_t *row = samples + (ptrdiff_t)y * half->stride;
+        memset(row - GPUME_HALF_MARGIN, row[0], GPUME_HALF_MARGIN);
+        memset(row + half->width, row[half->width - 1], GPUME_HALF_MARGIN);
+    }
+    uint8_t *first = samples - GPUME_HALF_MARGIN;
+    uint8_t *last = first + (ptrdiff_t)(half->height - 1) * half->stride;
+    for (uint32_t y = 1; y <= GPUME_HALF_MARGIN; y++) {
+        memcpy(first - (ptrdiff_t)y * half->stride, first, row_bytes);
+        memcpy(last + (ptrdiff_t)y * half->stride, last, row_bytes);
     }
 }
 
 void gpume_half_extend(struct gpume_half *half)
 {
-    const size_t row_bytes = (size_t)half->stride;
-    for (uint32_t y = 0; y < half->height; y++) {
-        uint8_t *row = half->samples + (ptrdiff_t)y * half->stride;
-        memset(row - GPUME_HALF_MARGIN, row[0], GPUME_HALF_MARGIN);
-        memset(row + half->width, row[half->width - 1], GPUME_HALF_MARGIN);
-    }
-    uint8_t *first = half->samples - GPUME_HALF_MARGIN;
-    uint8_t *last = first + (ptrdiff_t)(half->height - 1) * half->stride;
-    for (uint32_t y = 1; y <= GPUME_HALF_MARGIN; y++) {
-        memcpy(first - (ptrdiff_t)y * half->stride, first, row_bytes);
-        memcpy(last + (ptrdiff_t)y * half->stride, last, row_bytes);
+    for (uint32_t plane = 0; plane < GPUME_HALF_PLANES; plane++) {
+        extend_plane(half, half->samples + plane * half->plane);
     }
 }

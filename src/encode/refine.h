@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Quarter-pixel vectors from whole-pixel ones on the CPU: exactly what libgpume finds with
- * GPUME_SUBPEL_REFINE, GPUME_REFINE_BY_SATD and GPUME_INTERPOLATION_BILINEAR. libgpume keeps 16
- * planes of every frame for any interpolation; here samples are interpolated where they are needed,
- * in a sixteenth of the memory and half of the time. Any thread.
+ * Quarter-pixel vectors from whole-pixel ones: the best of the vector and its eight neighbours half
+ * a pixel away, then of that and its eight neighbours a quarter away, by SATD; among equal ones
+ * (0,0), then the upper, then the left one. Any thread.
  */
 #ifndef GPUME_ENCODE_REFINE_H
 #define GPUME_ENCODE_REFINE_H

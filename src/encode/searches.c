@@ -12,12 +12,10 @@
 struct gpume_searches {
     gpume *context;
     struct gpume_info info;
-    bool refines; /* libgpume searches whole pixels only */
     const struct gpume_split *split;
 };
 
-static int open_context(struct gpume_searches *s, const struct gpume_searches_params *params,
-    enum gpume_backend backend)
+static int open_context(struct gpume_searches *s, const struct gpume_searches_params *params)
 {
     struct gpume_params search;
     gpume_params_default(&search);
@@ -26,16 +24,9 @@ static int open_context(struct gpume_searches *s, const struct gpume_searches_pa
     search.block = GPUME_HALF_BLOCK;
     search.window_x = search.window_y = GPUME_HALF_WINDOW;
     search.metric = GPUME_METRIC_SAD;
-    s->refines = backend == GPUME_BACKEND_CPU;
-    if (!s->refines) {
-        search.subpel = 4;
-        search.subpel_search = GPUME_SUBPEL_REFINE;
-        search.refine_metric = GPUME_REFINE_BY_SATD;
-        search.interpolation = GPUME_INTERPOLATION_BILINEAR; /* as in costs.c and refine.c */
-    }
     search.direction = GPUME_DIRECTION_MANUAL;
     search.ref_distance = params->frames - 1;
-    search.backend = backend;
+    search.backend = params->backend;
     search.device = params->device;
     search.threads = params->threads;
     search.cache_dir = params->cache_dir;
@@ -55,11 +46,7 @@ int gpume_searches_open(
         return gpume_log_nomem(&log, "the searches of the lookahead");
     }
     s->split = params->split;
-    int status = open_context(s, params, params->backend);
-    if (status == GPUME_OK && !s->refines && !gpume_searches_on_gpu(s)) {
-        (void)gpume_close(&s->context); /* there is no GPU */
-        status = open_context(s, params, GPUME_BACKEND_CPU);
-    }
+    const int status = open_context(s, params);
     if (status != GPUME_OK) {
         free(s);
         return status;
@@ -103,13 +90,8 @@ static int receive(struct gpume_searches *searches)
     struct gpume_match *match = (struct gpume_match *)(uintptr_t)field->tag;
     const size_t blocks = (size_t)field->blocks_x * field->blocks_y;
     memcpy(match->vectors, field->vectors, blocks * sizeof(*match->vectors));
-    for (size_t i = 0; i < blocks && !searches->refines; i++) {
-        match->costs[i] = gpume_match_cost(field->costs[i], field->vectors[i]);
-    }
-    if (searches->refines) {
-        struct refinement refinement = {searches->split, match};
-        gpume_split_run(searches->split, refine_part, &refinement);
-    }
+    struct refinement refinement = {searches->split, match};
+    gpume_split_run(searches->split, refine_part, &refinement);
     match->ready = true;
     gpume_field_release(&field);
     return GPUME_OK;

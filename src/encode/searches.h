@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Searches between half planes by libgpume: each block of 8x8 of a target finds its match in a
- * reference, the best whole pixel by SAD, from there by SATD to quarter pixels. The CPU's engine
- * searches whole pixels only, which refine.h then refines to the same result. Requests are
+ * reference, the best whole pixel by SAD, which refine.h takes to quarter pixels. Requests are
  * queued, so that a GPU searches many pairs at once. One thread.
  */
 #ifndef GPUME_ENCODE_SEARCHES_H
@@ -31,7 +30,6 @@ struct gpume_searches_params {
 struct gpume_match {
     const struct gpume_half *target, *reference; /* must not change until the match is ready */
     bool requested, ready;
-    bool by_satd;                 /* costs are by SATD */
     struct gpume_vector *vectors; /* of each block, in quarter pixels */
     uint16_t *costs;              /* SATD and the penalties of costs.h */
 };

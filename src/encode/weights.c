@@ -128,11 +128,12 @@ static inline gpume_eight weigh(const struct gpume_weight *weight, gpume_eight s
 void gpume_weight_apply(
     const struct gpume_weight *weight, const struct gpume_half *from, struct gpume_half *to)
 {
-    for (uint32_t y = 0; y < from->height; y++) {
-        const uint8_t *row = from->samples + (ptrdiff_t)y * from->stride;
-        uint8_t *out = to->samples + (ptrdiff_t)y * to->stride;
+    for (uint32_t row = 0; row < GPUME_HALF_PLANES * from->height; row++) {
+        const ptrdiff_t plane = row / from->height, y = row % from->height;
+        const uint8_t *in = from->samples + plane * from->plane + y * from->stride;
+        uint8_t *out = to->samples + plane * to->plane + y * to->stride;
         for (uint32_t x = 0; x < from->width; x += 8) {
-            gpume_store_eight(out + x, weigh(weight, gpume_load_eight(row + x)));
+            gpume_store_eight(out + x, weigh(weight, gpume_load_eight(in + x)));
         }
     }
     gpume_half_extend(to);

@@ -3,6 +3,7 @@
 
 #include "synth.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 static int64_t clamp(int64_t value, int64_t end)
@@ -23,21 +24,36 @@ struct plain plain_half(const struct gpume_plane *luma)
 {
     struct plain plain = {
         .width = (luma->width + 15) / 16 * 8, .height = (luma->height + 15) / 16 * 8};
-    plain.samples = malloc((size_t)(plain.width * plain.height));
-    for (int64_t y = 0; y < plain.height; y++) {
-        for (int64_t x = 0; x < plain.width; x++) {
-            const int32_t sum = luma_at(luma, 2 * x, 2 * y) + luma_at(luma, 2 * x + 1, 2 * y) +
-                                luma_at(luma, 2 * x, 2 * y + 1) +
-                                luma_at(luma, 2 * x + 1, 2 * y + 1);
-            plain.samples[y * plain.width + x] = (uint8_t)((sum + 2) / 4);
+    plain.samples = malloc((size_t)(4 * plain.width * plain.height));
+    uint8_t *out = plain.samples;
+    for (int64_t plane = 0; plane < 4; plane++) {
+        for (int64_t y = plane / 2; y < 2 * plain.height; y += 2) {
+            for (int64_t x = plane % 2; x < 2 * plain.width; x += 2) {
+                const int32_t sum = luma_at(luma, x, y) + luma_at(luma, x + 1, y) +
+                                    luma_at(luma, x, y + 1) + luma_at(luma, x + 1, y + 1);
+                *out++ = (uint8_t)((sum + 2) / 4);
+            }
         }
     }
     return plain;
 }
 
+/* The whole part of a place in half samples. */
+static int64_t whole(int64_t half)
+{
+    return (half - (half & 1)) / 2;
+}
+
+int32_t plain_half_at(const struct plain *plain, int64_t x, int64_t y)
+{
+    const int64_t plane = 2 * (y & 1) + (x & 1);
+    return plain->samples[(plane * plain->height + clamp(whole(y), plain->height)) * plain->width +
+                          clamp(whole(x), plain->width)];
+}
+
 int32_t plain_at(const struct plain *plain, int64_t x, int64_t y)
 {
-    return plain->samples[clamp(y, plain->height) * plain->width + clamp(x, plain->width)];
+    return plain_half_at(plain, 2 * x, 2 * y);
 }
 
 /* Coefficient (u,v) of the Hadamard transform: the sum of all differences with the sign of the
@@ -97,16 +113,13 @@ uint32_t plain_intra_cost(const struct plain *plain, int64_t block_x, int64_t bl
     return best + 4 + 5;
 }
 
-/* What lies at a place in quarter pixels, as gpume.h defines bilinear interpolation. */
+/* What lies at a place in quarter pixels: the mean of what lies half a pixel apart on either side.
+ */
 static int32_t between(const struct plain *plain, int64_t x, int64_t y)
 {
-    const int64_t left = x >= 0 ? x / 4 : -((3 - x) / 4), top = y >= 0 ? y / 4 : -((3 - y) / 4);
-    const int32_t fx = (int32_t)(x - 4 * left), fy = (int32_t)(y - 4 * top);
-    return ((4 - fx) * (4 - fy) * plain_at(plain, left, top) +
-               fx * (4 - fy) * plain_at(plain, left + 1, top) +
-               (4 - fx) * fy * plain_at(plain, left, top + 1) +
-               fx * fy * plain_at(plain, left + 1, top + 1) + 8) /
-           16;
+    const int64_t left = whole(x), top = whole(y), odd_x = x & 1, odd_y = y & 1;
+    return (plain_half_at(plain, left, top) + plain_half_at(plain, left + odd_x, top + odd_y) + 1) /
+           2;
 }
 
 static int32_t matched(const struct plain_match *match, int64_t x, int64_t y)
@@ -129,6 +142,37 @@ uint32_t plain_match_cost(const struct plain *target, int64_t block_x, int64_t b
     const bool moves = match->vector.dx != 0 || match->vector.dy != 0 ||
                        (other && (other->vector.dx != 0 || other->vector.dy != 0));
     return plain_satd(differences) + 4 + (moves ? 5 : 0);
+}
+
+/* Smaller is better: SATD, then (0,0), then dy, then dx. */
+static double rank_of(
+    const struct plain *target, int64_t block_x, int64_t block_y, const struct plain_match *match)
+{
+    const struct gpume_vector v = match->vector;
+    const bool moves = v.dx != 0 || v.dy != 0;
+    const double satd = plain_match_cost(target, block_x, block_y, match, NULL) - (moves ? 5 : 0);
+    return satd * 1e6 + (moves ? 5e5 : 0) + v.dy * 300 + v.dx;
+}
+
+struct gpume_vector plain_refine(const struct plain *target, int64_t block_x, int64_t block_y,
+    const struct plain *reference, struct gpume_vector whole_vector)
+{
+    struct gpume_vector best = {(int16_t)(4 * whole_vector.dx), (int16_t)(4 * whole_vector.dy)};
+    for (int32_t step = 2; step >= 1; step--) {
+        const struct gpume_vector centre = best;
+        for (int32_t i = 0; i < 9; i++) {
+            const struct plain_match old = {reference, best};
+            const struct plain_match other = {
+                reference, {(int16_t)(centre.dx + (i % 3 - 1) * step),
+                               (int16_t)(centre.dy + (i / 3 - 1) * step)}};
+            if (abs(other.vector.dx) <= 64 && abs(other.vector.dy) <= 64 &&
+                rank_of(target, block_x, block_y, &other) <
+                    rank_of(target, block_x, block_y, &old)) {
+                best = other.vector;
+            }
+        }
+    }
+    return best;
 }
 
 uint32_t plain_energy(const struct gpume_plane *luma, int64_t block_x, int64_t block_y)

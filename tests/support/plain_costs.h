@@ -10,7 +10,8 @@
 
 struct plain {
     int64_t width, height; /* multiples of 8 */
-    uint8_t *samples;
+    uint8_t *samples; /* four planes: that of means from even columns and rows, one pixel to the
+                         right, one below, both */
 };
 
 /* The caller frees samples. */
@@ -18,6 +19,9 @@ struct plain plain_half(const struct gpume_plane *luma);
 
 /* The sample at a place that may lie outside. */
 int32_t plain_at(const struct plain *plain, int64_t x, int64_t y);
+
+/* The same at a place in half samples. */
+int32_t plain_half_at(const struct plain *plain, int64_t x, int64_t y);
 
 /* SATD of 8x8 differences. */
 uint32_t plain_satd(const int32_t differences[64]);
@@ -33,6 +37,10 @@ struct plain_match {
 };
 uint32_t plain_match_cost(const struct plain *target, int64_t block_x, int64_t block_y,
     const struct plain_match *match, const struct plain_match *other);
+
+/* A vector in quarter pixels from one in whole pixels, as refine.h says. */
+struct gpume_vector plain_refine(const struct plain *target, int64_t block_x, int64_t block_y,
+    const struct plain *reference, struct gpume_vector whole_vector);
 
 /* The variance of a square of 16x16 pixels, times 256, rounded up. */
 uint32_t plain_energy(const struct gpume_plane *luma, int64_t block_x, int64_t block_y);

@@ -29,7 +29,7 @@ static struct picture picture_of(
         .blocks_y = (height + 15) / 16};
     synth_fill(&p.luma, content, index, 4);
     p.memory = calloc(1, gpume_half_bytes(p.blocks_x, p.blocks_y));
-    p.band = malloc((size_t)p.blocks_x * 256);
+    p.band = malloc(p.blocks_x * GPUME_BAND_BYTES);
     p.energies = calloc((size_t)p.blocks_x * p.blocks_y, sizeof(*p.energies));
     p.half = gpume_half_at(p.memory, p.blocks_x, p.blocks_y);
     for (uint32_t y = 0; y < p.blocks_y; y++) {
@@ -58,7 +58,10 @@ static void check_half(const struct picture *p)
     REQUIRE_EQUAL(p->half.height, p->plain.height);
     for (int64_t y = -margin; y < p->half.height + margin; y++) {
         for (int64_t x = -margin; x < p->half.width + margin; x++) {
-            REQUIRE_EQUAL(p->half.samples[y * p->half.stride + x], plain_at(&p->plain, x, y));
+            for (int64_t plane = 0; plane < 4; plane++) {
+                REQUIRE_EQUAL(p->half.samples[plane * p->half.plane + y * p->half.stride + x],
+                    plain_half_at(&p->plain, 2 * x + plane % 2, 2 * y + plane / 2));
+            }
         }
     }
 }

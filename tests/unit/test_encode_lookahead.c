@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The lookahead against plain versions: the vectors are libgpume's for the same half planes, the
- * costs are those of support/plain_costs.h at these vectors, and sums and kinds follow from them.
- * For all references of all frames, while frames come and go; searched on request or early; and in
- * fades, where the past reference is weighted.
+ * The lookahead against plain versions: the vectors are libgpume's for the same half planes,
+ * refined plainly, the costs are those of support/plain_costs.h at these vectors, and sums and
+ * kinds follow from them. For all references of all frames, while frames come and go; searched on
+ * request or early; and in fades, where the past reference is weighted.
  */
 #include "encode/lookahead.h"
 #include "encode/weights.h"
@@ -74,9 +74,6 @@ static void search_plain(
     params.block = 8;
     params.window_x = params.window_y = 16;
     params.metric = GPUME_METRIC_SAD;
-    params.refine_metric = GPUME_REFINE_BY_SATD;
-    params.subpel = 4;
-    params.interpolation = GPUME_INTERPOLATION_BILINEAR;
     params.backend = GPUME_BACKEND_CPU;
     params.threads = 1;
     REQUIRE_EQUAL(gpume_open(&ctx, &params), GPUME_OK);
@@ -89,7 +86,10 @@ static void search_plain(
         REQUIRE_EQUAL(gpume_send_plane(ctx, &plane, 0), GPUME_OK);
     }
     REQUIRE_EQUAL(gpume_receive(ctx, &field, 0), GPUME_OK);
-    memcpy(vectors, field->vectors, field->blocks_x * field->blocks_y * sizeof(*vectors));
+    for (uint32_t i = 0; i < field->blocks_x * field->blocks_y; i++) {
+        const int64_t x = i % field->blocks_x, y = i / field->blocks_x;
+        vectors[i] = plain_refine(target, x, y, reference, field->vectors[i]);
+    }
     gpume_field_release(&field);
     REQUIRE_EQUAL(gpume_close(&ctx), GPUME_OK);
 }
@@ -310,7 +310,7 @@ static struct clip fade(void)
 static struct plain weigh(const struct gpume_weight *weight, const struct plain *from)
 {
     struct plain plain = *from;
-    const size_t samples = (size_t)(from->width * from->height);
+    const size_t samples = (size_t)(4 * from->width * from->height);
     plain.samples = malloc(samples);
     for (size_t i = 0; i < samples; i++) {
         const int32_t round = weight->denominator > 0 ? 1 << (weight->denominator - 1) : 0;
