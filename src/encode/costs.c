@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/costs.h"
 
+#include "encode/angular.h"
 #include "encode/match.h"
 
 #define SIDE GPUME_HALF_BLOCK
@@ -84,8 +85,9 @@ void gpume_intra_costs(const struct gpume_half *half, uint32_t block_y, uint16_t
         const struct border border = load_border(at, half->stride);
         struct gpume_rows planar;
         predict_planar(&border, &planar);
-        const uint32_t satd =
-            smaller(gpume_satd(&block, &planar), gpume_satd_of_sum(sum_of_flat(&block, &border)));
+        const uint32_t satd = smaller(
+            smaller(gpume_satd(&block, &planar), gpume_angular_satd(&block, at, half->stride)),
+            gpume_satd_of_sum(sum_of_flat(&block, &border)));
         costs[i] = (uint16_t)(satd + GPUME_PENALTY_ANY + GPUME_PENALTY_INTRA);
     }
 }

@@ -15,9 +15,10 @@
 #define GPUME_PENALTY_VECTOR 5u /* of a vector other than (0,0) */
 #define GPUME_PENALTY_BOTH 5u   /* of two vectors other than (0,0), or one */
 
-/* Of a row of blocks: the cheapest prediction from the row above and the column to the left of each
- * block, by their mean, each of them alone, or the planar mode of ITU-T H.265 8.4.4.2.4. The
- * neighbouring samples are the frame's own; the margin of the plane stands for those outside. */
+/* Of a row of blocks: the cheapest prediction from the samples around each block, by the mean of
+ * the row above and the column to the left, each of them alone, the planar mode of ITU-T
+ * H.265 8.4.4.2.4, or along a direction (angular.h). The neighbouring samples are the frame's own;
+ * the margin of the plane stands for those outside. */
 void gpume_intra_costs(const struct gpume_half *half, uint32_t block_y, uint16_t *costs);
 
 /* The cost of a match. */

@@ -75,6 +75,27 @@ uint32_t plain_satd(const int32_t differences[64])
     return (sum + 2) / 4;
 }
 
+/* Sample `i` of the row above a block, or of the column to the left of it; 0 is the corner. */
+static int32_t around(const struct plain *p, int64_t left, int64_t top, int64_t i, bool column)
+{
+    return column ? plain_at(p, left - 1, top - 1 + i) : plain_at(p, left - 1 + i, top - 1);
+}
+
+/* H.265 8.4.4.2.6, without filters: (u,v) are along the edge and away from it. */
+static int32_t predict_angular(const struct plain *p, int64_t left, int64_t top, int64_t u,
+    int64_t v, int64_t angle, bool horizontal)
+{
+    const int64_t place = (v + 1) * angle;
+    const int64_t fraction = place & 31, first = u + 1 + (place - fraction) / 32;
+    int32_t samples[2];
+    for (int64_t i = 0; i < 2; i++) {
+        const int64_t at = first + i, inverse = angle == -13 ? 630 : 256;
+        samples[i] = at >= 0 ? around(p, left, top, at, horizontal)
+                             : around(p, left, top, (-at * inverse + 128) / 256, !horizontal);
+    }
+    return (int32_t)(((32 - fraction) * samples[0] + fraction * samples[1] + 16) / 32);
+}
+
 static int32_t predict_intra(
     const struct plain *p, int64_t left, int64_t top, int64_t x, int64_t y, int32_t mode)
 {
@@ -89,19 +110,25 @@ static int32_t predict_intra(
         return plain_at(p, left + x, top - 1);
     case 2:
         return plain_at(p, left - 1, top + y);
-    default:
+    case 3:
         return ((int32_t)(7 - x) * plain_at(p, left - 1, top + y) +
                    (int32_t)(x + 1) * plain_at(p, left + 8, top - 1) +
                    (int32_t)(7 - y) * plain_at(p, left + x, top - 1) +
                    (int32_t)(y + 1) * plain_at(p, left - 1, top + 8) + 8) /
                16;
+    case 4:
+    case 5:
+        return predict_angular(p, left, top, y, x, mode == 4 ? -13 : 13, true);
+    default:
+        return predict_angular(
+            p, left, top, x, y, (const int64_t[]){-32, -13, 13, 32}[mode - 6], false);
     }
 }
 
 uint32_t plain_intra_cost(const struct plain *plain, int64_t block_x, int64_t block_y)
 {
     uint32_t best = UINT32_MAX;
-    for (int32_t mode = 0; mode < 4; mode++) {
+    for (int32_t mode = 0; mode < 10; mode++) {
         int32_t differences[64];
         for (int64_t i = 0; i < 64; i++) {
             differences[i] = plain_at(plain, 8 * block_x + i % 8, 8 * block_y + i / 8) -
