@@ -62,7 +62,7 @@ static void check_blocks(struct decided *d, const struct gpume_decision *decisio
         if (decision->offsets[i] == 0) {
             weighted += (uint64_t)decision->costs[i] * 256;
         }
-        add(d, (uint64_t)decision->costs[i] << 32 | (uint16_t)decision->offsets[i] << 8 |
+        add(d, (uint64_t)decision->costs[i] << 32 | (uint64_t)(uint16_t)decision->offsets[i] << 8 |
                    decision->kinds[i]);
     }
     REQUIRE_EQUAL(decision->cost, cost);
