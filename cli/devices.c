@@ -19,7 +19,7 @@
 #define DEVICES_MAX 64
 #define SEARCHES_MAX 32 /* more than any build has */
 
-/* Increases by one when a key of the JSON object is removed or changes its meaning. */
+/* Raise it by one when a key of the JSON object is removed or changes its meaning. */
 #define FORMAT 1
 
 #define GIB 1073741824.0

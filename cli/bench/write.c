@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Increases by one when a key of the JSON object is removed or changes its meaning. */
+/* Raise it by one when a key of the JSON object is removed or changes its meaning. */
 #define FORMAT 1
 
 static const struct gpume_log console = {.fn = gpume_console_log};

@@ -12,8 +12,8 @@
 
 #define LINE_BYTES 160
 
-/* FFmpeg makes the first frame at or after a time a key frame. A millisecond less is safe from
- * rounding, and still after the frame before. */
+/* With -force_key_frames, the first frame at or after each time becomes a key frame. A time one
+ * millisecond early allows for rounding and still comes after the previous frame. */
 #define MARGIN_US 1000
 
 static const char *const kinds[] = {

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Increases by one when a key of the JSON object or a column is removed or changes its meaning. */
+/* Raise it by one when a key of the JSON object or a column is removed or changes its meaning. */
 #define GPUME_COMPARISON_FORMAT 1
 
 #define GPUME_COMPARISON_WORST 5u /* fields listed */

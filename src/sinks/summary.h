@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Increases by one when a key of summary.json is removed or changes its meaning. */
+/* Raise it by one when a key of summary.json is removed or changes its meaning. */
 #define GPUME_SUMMARY_FORMAT 1
 
 /* A 128-bit sum: a million fields of squared 16-bit differences exceed 2^64. */
