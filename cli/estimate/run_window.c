@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "estimate/run_window.h"
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-static uint64_t most(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
+#include "base/grid.h"
 
 static uint64_t length(uint64_t first, uint64_t end)
 {
@@ -80,19 +72,19 @@ struct targets {
 
 static uint64_t count_past(const struct targets *targets, uint64_t distance)
 {
-    return length(most(targets->first, distance), targets->end);
+    return length(gpume_max_u64(targets->first, distance), targets->end);
 }
 
 static uint64_t count_future(const struct targets *targets, uint64_t distance)
 {
-    return length(targets->first, least(targets->end, length(distance, targets->frames)));
+    return length(targets->first, gpume_min_u64(targets->end, length(distance, targets->frames)));
 }
 
 /* Those that have either: all but some in the middle of an input shorter than two distances. */
 static uint64_t count_either(const struct targets *targets, uint64_t distance)
 {
     const uint64_t past = count_past(targets, distance), future = count_future(targets, distance);
-    return least(past + future, length(targets->first, targets->end));
+    return gpume_min_u64(past + future, length(targets->first, targets->end));
 }
 
 uint64_t gpume_run_window_expect(const struct gpume_estimate_options *options, uint64_t known)
@@ -102,7 +94,7 @@ uint64_t gpume_run_window_expect(const struct gpume_estimate_options *options, u
     const uint64_t frames = known > first ? known : options->frames > 0 ? UINT64_MAX : 0;
     const struct targets targets = {.first = first,
         .frames = frames,
-        .end = least(frames, options->frames ? first + options->frames : UINT64_MAX)};
+        .end = gpume_min_u64(frames, options->frames ? first + options->frames : UINT64_MAX)};
     const bool past = params->direction != GPUME_DIRECTION_FUTURE && !options->compat_ffmpeg;
     const bool future = params->direction != GPUME_DIRECTION_PAST;
     const uint32_t *distances, count = distances_of(params, &distances);
@@ -128,5 +120,5 @@ uint64_t gpume_run_window_least(const struct gpume_estimate_options *options)
     /* With both directions the past reference comes first, unless no target has one. */
     const bool has_past = options->frames == 0 || start + options->frames > distance;
     const bool future = !past_too || options->compat_ffmpeg || !has_past;
-    return 1 + (future ? start + distance : most(start, distance));
+    return 1 + (future ? start + distance : gpume_max_u64(start, distance));
 }

@@ -25,15 +25,28 @@ static inline uint64_t gpume_max_u64(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
+static inline uint32_t gpume_min_u32(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline uint32_t gpume_max_u32(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+/* The index nearest to `at` of an array that is not empty. */
+static inline int64_t gpume_nearest(int64_t at, int64_t count)
+{
+    return at < 0 ? 0 : at < count ? at : count - 1;
+}
+
 /* The number of bits that hold value: 0 for 0, 3 for 7. */
 static inline uint32_t gpume_bit_width(uint64_t value)
 {
     uint32_t bits = 0;
-    while (value >> bits) {
+    while (bits < 64 && value >> bits) {
         bits++;
-        if (bits == 64) {
-            break;
-        }
     }
     return bits;
 }

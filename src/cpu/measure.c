@@ -124,11 +124,11 @@ struct gpume_sums gpume_measure_span(const struct gpume_search *search,
     }
     uint32_t step = RUN < TILE / block_h ? RUN : TILE / block_h;
     step = step / block_w * block_w;
-    uint32_t x_last = (uint32_t)gpume_min_u64((uint64_t)span->end * block_w, p->width);
+    uint32_t x_last = gpume_min_u32((uint64_t)span->end * block_w, p->width);
     struct stretch stretch = {.y = span->row * block_h};
-    stretch.y_end = (uint32_t)gpume_min_u64((uint64_t)stretch.y + block_h, p->height);
+    stretch.y_end = gpume_min_u32((uint64_t)stretch.y + block_h, p->height);
     for (stretch.x = span->first * block_w; stretch.x < x_last; stretch.x = stretch.x_end) {
-        stretch.x_end = (uint32_t)gpume_min_u64((uint64_t)stretch.x + step, x_last);
+        stretch.x_end = gpume_min_u32((uint64_t)stretch.x + step, x_last);
         measure_stretch(search, field, row, &stretch, predicted, &sums);
     }
     return sums;

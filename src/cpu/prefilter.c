@@ -46,11 +46,10 @@ static void widen(const struct run *run, const uint8_t *row, int64_t x, int64_t 
 static void load(const struct run *run, int64_t j, uint16_t *line)
 {
     const struct gpume_plan *plan = run->plan;
-    int64_t width = plan->params.width, height = plan->params.height, y = run->y + j;
+    int64_t width = plan->params.width, y = gpume_nearest(run->y + j, plan->params.height);
     int64_t first = run->x - run->tables->radius_x;
     int64_t end = run->x + run->count + run->tables->radius_x;
     int64_t from = first < 0 ? 0 : first, to = end > width ? width : end; /* x < width: not empty */
-    y = y < 0 ? 0 : y >= height ? height - 1 : y;
     const uint8_t *row =
         run->picture + y * (int64_t)plan->padded_stride * (int64_t)plan->sample_bytes;
     widen(run, row, from, to, line + (from - first));
@@ -295,7 +294,7 @@ void gpume_prefilter_row(
         .y = y};
     for (uint32_t x = 0; x < plan->params.width; x += RUN) {
         uint16_t out[RUN];
-        uint32_t count = (uint32_t)gpume_min_u64(RUN, plan->params.width - x);
+        uint32_t count = gpume_min_u32(RUN, plan->params.width - x);
         run.x = x;
         run.count = (uint32_t)gpume_round_up(count, LANES);
         make_run(&run, out);

@@ -154,8 +154,7 @@ static struct gpume_span span_of(const struct gpume_layer_steps *layer, uint32_t
     const struct gpume_division *division = layer->division;
     struct gpume_span span = {.row = item / division->per_row};
     span.first = item % division->per_row * division->blocks;
-    span.end =
-        (uint32_t)gpume_min_u64(span.first + division->blocks, layer->searched.layer->blocks_x);
+    span.end = gpume_min_u32(span.first + division->blocks, layer->searched.layer->blocks_x);
     return span;
 }
 

@@ -41,7 +41,7 @@ struct gpume_partition gpume_partition_of(const struct gpume_plan *plan)
     struct gpume_partition partition = {0};
     uint32_t largest = 0;
     for (uint32_t i = 0; i < plan->layer_count; i++) {
-        largest = (uint32_t)gpume_max_u64(largest, plan->layers[i].block_w);
+        largest = gpume_max_u32(largest, plan->layers[i].block_w);
     }
     for (uint32_t side = largest; find_layer(plan, side, side) != GPUME_NONE; side /= 2) {
         partition.levels[partition.level_count++] = (struct gpume_partition_level){

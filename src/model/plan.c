@@ -103,7 +103,7 @@ static int plan_blocks(struct gpume_plan *plan, const struct gpume_log *log)
     const struct gpume_block_size *shapes = p->shape_count > 0 ? p->shapes : &square;
     uint32_t count = p->shape_count > 0 ? p->shape_count : 1;
     uint64_t blocks = 0;
-    plan->kept = (uint32_t)gpume_max_u64(p->candidates, p->confidence ? 2 : 1);
+    plan->kept = gpume_max_u32(p->candidates, p->confidence ? 2 : 1);
     plan->sample_bytes = p->bits > 8 ? 2 : 1;
     plan->candidates = (2ull * p->window_x + 1) * (2ull * p->window_y + 1);
     /* Raw files exist whose 10-bit samples use all 16: bound by what the memory can hold. */
@@ -125,7 +125,7 @@ static uint32_t covered_width(const struct gpume_plan *plan)
     uint32_t width = 0;
     for (uint32_t i = 0; i < plan->layer_count; i++) {
         const struct gpume_shape *layer = &plan->layers[i];
-        width = (uint32_t)gpume_max_u64(width, (uint64_t)layer->blocks_x * layer->block_w);
+        width = gpume_max_u32(width, (uint64_t)layer->blocks_x * layer->block_w);
     }
     return width;
 }
@@ -134,7 +134,7 @@ static uint32_t highest_block(const struct gpume_plan *plan)
 {
     uint32_t height = 0;
     for (uint32_t i = 0; i < plan->layer_count; i++) {
-        height = (uint32_t)gpume_max_u64(height, plan->layers[i].block_h);
+        height = gpume_max_u32(height, plan->layers[i].block_h);
     }
     return height;
 }

@@ -140,7 +140,7 @@ static void make_bilateral(
         }
     }
     t->radius_x = t->radius_y = (uint32_t)radius;
-    uint32_t kept = (uint32_t)gpume_min_u64(bits, 10);
+    uint32_t kept = gpume_min_u32(bits, 10);
     t->shift = bits - kept;
     for (uint32_t i = 0; i < 1u << kept; i++) {
         double d = (double)i / (1u << (kept - 8)) / f->range;

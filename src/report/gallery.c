@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/gallery.h"
 
+#include "base/grid.h"
 #include "sinks/shown.h"
 
 #include <stdio.h>
@@ -9,16 +10,6 @@
 
 #define CROP_MIN 48u /* pixels of the video, to show enough of the surroundings */
 #define SIDE_MAX 72u /* samples of a crop, across and down */
-
-static uint32_t least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
-static uint32_t most(uint32_t a, uint32_t b)
-{
-    return a > b ? a : b;
-}
 
 void gpume_report_gallery_init(
     struct gpume_report_gallery *gallery, const struct gpume_run *run, bool with_crops)
@@ -34,11 +25,11 @@ void gpume_report_gallery_init(
 /* Crops are squares of three times the longer side of a block. */
 static void size_crops(struct gpume_report_gallery *gallery, const struct gpume_layer *layer)
 {
-    const uint32_t longer = most(layer->block_w, layer->block_h);
-    const uint32_t side = most(3 * longer, CROP_MIN);
+    const uint32_t longer = gpume_max_u32(layer->block_w, layer->block_h);
+    const uint32_t side = gpume_max_u32(3 * longer, CROP_MIN);
     const uint32_t scale = (side + SIDE_MAX - 1) / SIDE_MAX;
-    gallery->crop_width = least(side, gallery->width);
-    gallery->crop_height = least(side, gallery->height);
+    gallery->crop_width = gpume_min_u32(side, gallery->width);
+    gallery->crop_height = gpume_min_u32(side, gallery->height);
     gallery->scale = scale;
     gallery->columns = (gallery->crop_width + scale - 1) / scale;
     gallery->rows = (gallery->crop_height + scale - 1) / scale;
@@ -57,8 +48,8 @@ static void take_sample(const struct gpume_report_gallery *gallery,
 {
     const uint32_t left = block->left + column * gallery->scale;
     const uint32_t top = block->top + row * gallery->scale;
-    const uint32_t right = least(left + gallery->scale, block->left + gallery->crop_width);
-    const uint32_t bottom = least(top + gallery->scale, block->top + gallery->crop_height);
+    const uint32_t right = gpume_min_u32(left + gallery->scale, block->left + gallery->crop_width);
+    const uint32_t bottom = gpume_min_u32(top + gallery->scale, block->top + gallery->crop_height);
     uint32_t sums[GPUME_REPORT_CROPS] = {0};
     for (uint32_t y = top; y < bottom; y++) {
         for (uint32_t x = left; x < right; x++) {
@@ -84,7 +75,7 @@ static uint32_t crop_start(uint32_t at, uint32_t side, uint32_t crop, uint32_t w
 {
     const uint32_t middle = at + side / 2;
     const uint32_t start = middle > crop / 2 ? middle - crop / 2 : 0;
-    return least(start, whole - crop);
+    return gpume_min_u32(start, whole - crop);
 }
 
 static int fill(const struct gpume_report_gallery *gallery, struct gpume_report_block *block,
@@ -98,8 +89,8 @@ static int fill(const struct gpume_report_gallery *gallery, struct gpume_report_
         .ref = field->ref,
         .x = x,
         .y = y,
-        .width = least(layer->block_w, gallery->width - x),
-        .height = least(layer->block_h, gallery->height - y),
+        .width = gpume_min_u32(layer->block_w, gallery->width - x),
+        .height = gpume_min_u32(layer->block_h, gallery->height - y),
         .vector = layer->vectors[shown->index],
         .units = field->vector_units > 0 ? field->vector_units : 1,
         .cost = layer->costs[shown->index],

@@ -64,7 +64,7 @@ static inline int32_t eight(const int32_t taps[8], const int32_t *at, size_t ste
 /* All rows of the tile filtered for one fx. */
 static inline void filter_across(const struct gpume_plan *plan, struct tile *tile, uint32_t fx)
 {
-    uint32_t shift = (uint32_t)gpume_min_u64(4, plan->params.bits - 8);
+    uint32_t shift = gpume_min_u32(4, plan->params.bits - 8);
     for (uint32_t i = 0; i < ROWS + BEFORE + AFTER; i++) {
         for (uint32_t j = 0; j < COLUMNS; j++) {
             tile->across[i][j] = fx > 0 ? eight(hevc_taps[fx], &tile->at[i][j], 1) >> shift
@@ -77,7 +77,7 @@ static void hevc(const struct gpume_plan *plan, const struct tile *tile, uint32_
     int32_t out[ROWS][COLUMNS])
 {
     uint32_t bits = plan->params.bits, last = 14 - bits;
-    uint32_t shift = fx > 0 ? 6 : (uint32_t)gpume_min_u64(4, bits - 8);
+    uint32_t shift = fx > 0 ? 6 : gpume_min_u32(4, bits - 8);
     const int32_t peak = peak_of(plan);
     for (uint32_t i = 0; i < ROWS; i++) {
         for (uint32_t j = 0; j < COLUMNS; j++) {
@@ -142,9 +142,9 @@ static void make_place(const struct gpume_plan *plan, void *surface, const struc
 static void fraction_rows(const struct gpume_plan *plan, void *surface, uint32_t row)
 {
     struct place place = {.y = row};
-    place.rows = (uint32_t)gpume_min_u64(ROWS, plan->padded_rows - row);
+    place.rows = gpume_min_u32(ROWS, plan->padded_rows - row);
     for (place.x = 0; place.x < plan->padded_stride; place.x += COLUMNS) {
-        place.columns = (uint32_t)gpume_min_u64(COLUMNS, plan->padded_stride - place.x);
+        place.columns = gpume_min_u32(COLUMNS, plan->padded_stride - place.x);
         if (plan->params.interpolation != GPUME_INTERPOLATION_H264) {
             make_place(plan, surface, &place);
         } else if (plan->sample_bytes == 2) {

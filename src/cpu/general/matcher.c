@@ -31,8 +31,8 @@ struct gpume_matcher gpume_matcher_make(const struct gpume_plan *plan,
     matcher.target = (struct gpume_target){
         .samples = (const uint8_t *)target + at * plan->sample_bytes,
         .stride = (ptrdiff_t)plan->padded_stride,
-        .width = (uint32_t)gpume_min_u64(layer->block_w, plan->params.width - matcher.x),
-        .height = (uint32_t)gpume_min_u64(layer->block_h, plan->params.height - matcher.y),
+        .width = gpume_min_u32(layer->block_w, plan->params.width - matcher.x),
+        .height = gpume_min_u32(layer->block_h, plan->params.height - matcher.y),
         .tile = layer->block_w % 8 == 0 && layer->block_h % 8 == 0 ? 8 : 4,
     };
     return matcher;
@@ -194,7 +194,7 @@ static uint32_t first_limit(
         int32_t dx = seeds[i].dx - seeds[i].dx % sweep->step;
         int32_t dy = seeds[i].dy - seeds[i].dy % sweep->step;
         if (is_candidate(sweep, dx, dy)) {
-            limit = (uint32_t)gpume_min_u64(limit, cost_of(sweep, dx, dy, limit));
+            limit = gpume_min_u32(limit, cost_of(sweep, dx, dy, limit));
         }
     }
     return limit;
@@ -213,7 +213,7 @@ static void offer_stretch(
     int32_t units = (int32_t)sweep->matcher->plan->units;
     for (uint32_t i = 0; i < stretch->count; i++) {
         int32_t dx = stretch->dx + (int32_t)i * units;
-        uint32_t least = (uint32_t)gpume_min_u64(limit, sweep->best.cost);
+        uint32_t least = gpume_min_u32(limit, sweep->best.cost);
         if (bounds && bounds[i] > least) {
             continue;
         }

@@ -32,9 +32,8 @@ static void map_block(
     uint32_t across = cells_x(plan);
     uint32_t left = index % layer->blocks_x * layer->block_w / CELL;
     uint32_t top = index / layer->blocks_x * layer->block_h / CELL;
-    uint32_t right = (uint32_t)gpume_min_u64(left + layer->block_w / CELL, across);
-    uint32_t bottom =
-        (uint32_t)gpume_min_u64(top + layer->block_h / CELL, gpume_measure_items(plan));
+    uint32_t right = gpume_min_u32(left + layer->block_w / CELL, across);
+    uint32_t bottom = gpume_min_u32(top + layer->block_h / CELL, gpume_measure_items(plan));
     for (uint32_t y = top; y < bottom; y++) {
         for (uint32_t x = left; x < right; x++) {
             general->cells[(size_t)y * across + x] = layer->first + index;
@@ -158,7 +157,7 @@ struct gpume_sums gpume_measure_rows(struct gpume_general *general, uint32_t ite
 {
     const struct gpume_params *p = &general->plan->params;
     struct gpume_sums sums = {0};
-    uint32_t end = (uint32_t)gpume_min_u64((uint64_t)(item + 1) * CELL, p->height);
+    uint32_t end = gpume_min_u32((uint64_t)(item + 1) * CELL, p->height);
     for (uint32_t y = item * CELL; y < end; y++) {
         for (uint32_t x = 0; x < p->width; x += RUN) {
             uint32_t count = p->width - x < RUN ? p->width - x : RUN;

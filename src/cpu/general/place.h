@@ -16,24 +16,20 @@ struct place {
     uint32_t columns, rows; /* that exist: at most COLUMNS and ROWS */
 };
 
-static inline int64_t nearest(int64_t at, uint32_t count)
-{
-    return at < 0 ? 0 : at < count ? at : (int64_t)count - 1;
-}
-
 /* The padded plane repeats the picture's edge, so repeating its own edge goes on with that. Samples
  * before the padded row that lies `below` the place's first: */
 static inline size_t row_offset(
     const struct gpume_plan *plan, const struct place *place, int32_t below)
 {
-    return (size_t)nearest((int64_t)place->y + below, plan->padded_rows) * plan->padded_stride;
+    return (size_t)gpume_nearest((int64_t)place->y + below, plan->padded_rows) *
+           plan->padded_stride;
 }
 
 /* And the column that lies `right` of the place's first. */
 static inline size_t column_of(
     const struct gpume_plan *plan, const struct place *place, int32_t right)
 {
-    return (size_t)nearest((int64_t)place->x + right, plan->padded_stride);
+    return (size_t)gpume_nearest((int64_t)place->x + right, plan->padded_stride);
 }
 
 static inline int32_t peak_of(const struct gpume_plan *plan)

@@ -26,8 +26,8 @@ static inline struct gpume_block gpume_block_at(
     const struct gpume_shape *layer = field->layer;
     bool inside = p->edge == GPUME_EDGE_INSIDE;
     uint32_t x = column * layer->block_w, y = row * layer->block_h;
-    uint32_t width = (uint32_t)gpume_min_u64(layer->block_w, p->width - x);
-    uint32_t height = (uint32_t)gpume_min_u64(layer->block_h, p->height - y);
+    uint32_t width = gpume_min_u32(layer->block_w, p->width - x);
+    uint32_t height = gpume_min_u32(layer->block_h, p->height - y);
     size_t offset = (size_t)(plan->pad_y + y) * plan->padded_stride + plan->pad_x + x;
     return (struct gpume_block){
         .target = (const uint8_t *)field->target + offset * plan->sample_bytes,

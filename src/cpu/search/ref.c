@@ -96,8 +96,8 @@ static void plain_span(const struct gpume_search_field *field, const struct gpum
             return;
         }
         struct place place = {.x = column * layer->block_w, .y = span->row * layer->block_h};
-        place.width = (uint32_t)gpume_min_u64(layer->block_w, p->width - place.x);
-        place.height = (uint32_t)gpume_min_u64(layer->block_h, p->height - place.y);
+        place.width = gpume_min_u32(layer->block_w, p->width - place.x);
+        place.height = gpume_min_u32(layer->block_h, p->height - place.y);
         place.offset =
             (size_t)(plan->pad_y + place.y) * plan->padded_stride + plan->pad_x + place.x;
         struct gpume_candidate best = best_match(plan, &place, field->target, field->reference);

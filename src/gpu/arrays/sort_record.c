@@ -106,7 +106,7 @@ static void dispatch_segments(
 {
     for (uint32_t first = 0; first < r->task->segments; first += GROUPS_MAX) {
         r->push.segment_first = first;
-        dispatch(r, kernel, groups, (uint32_t)gpume_min_u64(r->task->segments - first, GROUPS_MAX));
+        dispatch(r, kernel, groups, gpume_min_u32(r->task->segments - first, GROUPS_MAX));
     }
     r->push.segment_first = 0;
 }
@@ -114,7 +114,7 @@ static void dispatch_segments(
 /* Segments of `least` to `most` keys are meant; false: there are none. */
 static bool choose(struct recording *r, uint32_t least, uint32_t most)
 {
-    most = (uint32_t)gpume_min_u64(most, r->task->longest);
+    most = gpume_min_u32(most, r->task->longest);
     r->push.least = least;
     r->push.most = most;
     return least <= most && (r->task->table || r->task->longest == most);

@@ -92,7 +92,7 @@ static struct work work_of(const struct gpume_plan *plan, const struct gpume_sha
 static uint32_t key_bits(const struct gpume_plan *plan, const struct gpume_shape *layer)
 {
     uint64_t largest = ((1u << plan->params.bits) - 1ull) * layer->block_w * layer->block_h;
-    uint32_t order_bits = (uint32_t)gpume_max_u64(gpume_bit_width(plan->candidates - 1), 1);
+    uint32_t order_bits = gpume_max_u32(gpume_bit_width(plan->candidates - 1), 1);
     return gpume_bit_width(largest) + order_bits <= 32 ? order_bits : 0;
 }
 
@@ -217,8 +217,8 @@ static uint32_t smaller_part(uint32_t whole, uint32_t part)
 
 static void try_locals(struct search *search, struct gpume_tile tile)
 {
-    uint32_t most = (uint32_t)gpume_min_u64(search->limits->invocations, LOCAL_MAX);
-    uint32_t first = (uint32_t)gpume_min_u64(most / WARP * WARP, LOCAL_MIN);
+    uint32_t most = gpume_min_u32(search->limits->invocations, LOCAL_MAX);
+    uint32_t first = gpume_min_u32(most / WARP * WARP, LOCAL_MIN);
     struct work w = work_of(search->plan, search->layer, search->words, &tile);
     struct gpume_tile *best = &search->best[tile.chunk - 1][tile.tile_x * tile.tile_y - 1];
     for (tile.local = first; tile.local <= most; tile.local += WARP) {
@@ -264,8 +264,8 @@ static void try_all(struct search *search)
     uint32_t most = suits(plan, search->words) ? search->limits->blocks : 0;
     uint32_t span_y = 2 * plan->params.window_y + 1;
     uint32_t chunk_max = half ? CHUNK_MAX_HALF : CHUNK_MAX;
-    uint32_t x_max = (uint32_t)gpume_min_u64(search->layer->blocks_x, TILE_X_MAX);
-    uint32_t y_max = (uint32_t)gpume_min_u64(search->layer->blocks_y, TILE_Y_MAX);
+    uint32_t x_max = gpume_min_u32(search->layer->blocks_x, TILE_X_MAX);
+    uint32_t y_max = gpume_min_u32(search->layer->blocks_y, TILE_Y_MAX);
     struct gpume_tile try = {0};
     for (try.chunk = span_y; try.chunk > 0; try.chunk = smaller_part(span_y, try.chunk)) {
         for (try.tile_y = 1; try.chunk <= chunk_max && try.tile_y <= y_max; try.tile_y++) {

@@ -45,8 +45,8 @@ static int make_plan(const struct gpume_plan *whole, const struct gpume_shape *l
         .batch_max = FIELDS,
         .batch_work = TRIAL_WORK};
     struct gpume_params p = whole->params;
-    p.width = (uint32_t)gpume_min_u64(p.width, SIDE_MAX);
-    p.height = (uint32_t)gpume_min_u64(p.height, SIDE_MAX);
+    p.width = gpume_min_u32(p.width, SIDE_MAX);
+    p.height = gpume_min_u32(p.height, SIDE_MAX);
     p.shape_count = 1;
     p.shapes[0] = (struct gpume_block_size){layer->block_w, layer->block_h};
     p.ref_distance = 1;

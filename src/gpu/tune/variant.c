@@ -50,8 +50,8 @@ static struct gpume_tile_limits limits_of(const struct gpume_gpu *gpu, uint32_t 
     const VkPhysicalDeviceLimits *l = &gpu->properties.limits;
     return (struct gpume_tile_limits){
         .shared_bytes = l->maxComputeSharedMemorySize,
-        .invocations = (uint32_t)gpume_min_u64(
-            l->maxComputeWorkGroupInvocations, l->maxComputeWorkGroupSize[0]),
+        .invocations =
+            gpume_min_u32(l->maxComputeWorkGroupInvocations, l->maxComputeWorkGroupSize[0]),
         .blocks = blocks,
     };
 }
