@@ -173,12 +173,12 @@ static int set_encode_options(
 {
     const struct gpume_log log = {.fn = gpume_console_log};
     const enum gpume_encoder encoder = (enum gpume_encoder)options->encoder;
-    const struct gpume_encode_option *option = gpume_encode_options_of(encoder);
+    const struct gpume_encode_option *option = NULL;
     struct gpume_encode_options encode;
     gpume_encode_options_default(&encode, encoder);
     encode.min_keyint = 0;
     encode.bits = options->encode.bits;
-    for (; option->name; option++) {
+    while ((option = gpume_encode_option_next(option, encoder)) != NULL) {
         if (gpume_line_has(line, option->name)) {
             gpume_encode_option_copy(option, &encode, &options->encode);
         }

@@ -96,9 +96,9 @@ static void add_decoding(struct gpume_argv *argv, const struct gpume_command_par
 /* All options as NAME=VALUE:NAME=VALUE... */
 static void list_options(const struct gpume_encode_options *options, char list[LIST_BYTES])
 {
-    const struct gpume_encode_option *option = gpume_encode_options_of(options->encoder);
+    const struct gpume_encode_option *option = NULL;
     size_t used = 0;
-    for (; option->name; option++) {
+    while ((option = gpume_encode_option_next(option, options->encoder)) != NULL) {
         char value[GPUME_ENCODE_TEXT_BYTES];
         if (gpume_encode_option_is_given(option, options)) {
             gpume_encode_option_text(option, options, value);
@@ -225,8 +225,8 @@ void gpume_command_feed(struct gpume_argv *argv, const struct gpume_command_para
 
 static void add_options(struct gpume_argv *argv, const struct gpume_encode_options *options)
 {
-    const struct gpume_encode_option *option = gpume_encode_options_of(options->encoder);
-    for (; option->name; option++) {
+    const struct gpume_encode_option *option = NULL;
+    while ((option = gpume_encode_option_next(option, options->encoder)) != NULL) {
         char value[GPUME_ENCODE_TEXT_BYTES];
         if (!gpume_encode_option_is_given(option, options)) {
             continue;
@@ -237,7 +237,7 @@ static void add_options(struct gpume_argv *argv, const struct gpume_encode_optio
             add(argv, "%s", value);
         } else if (gpume_encode_option_number(option, options) > 0) {
             add(argv, "--%s", option->name);
-        } else if (!option->has_no_no) {
+        } else if (!(option->has_no_no & 1u << options->encoder)) {
             add(argv, "--no-%s", option->name);
         }
     }

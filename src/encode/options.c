@@ -2,6 +2,8 @@
 /* Defaults and limits: `x264 --fullhelp` of 0.164 and `x265 --fullhelp` of 3.5. */
 #include "encode/options.h"
 
+#include "base/grid.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -61,77 +63,50 @@ void gpume_encode_options_default(struct gpume_encode_options *options, enum gpu
     *options = defaults[encoder];
 }
 
-#define OPTION(option, kind, field, most)                                                          \
+#define ROW(option, kind, field, most)                                                             \
     .name = option, .type = GPUME_ENCODE_##kind,                                                   \
     .offset = offsetof(struct gpume_encode_options, field), .max = most
-#define COMPARED(option, kind, field, most)                                                        \
-    {                                                                                              \
-        OPTION(option, kind, field, most), .compared = true                                        \
-    }
-#define OTHER(option, kind, field, most)                                                           \
-    {                                                                                              \
-        OPTION(option, kind, field, most)                                                          \
-    }
-#define IF_GIVEN(option, kind, field, most)                                                        \
-    {                                                                                              \
-        OPTION(option, kind, field, most), .optional = true                                        \
-    }
-#define WITHOUT_NO(option, kind, field, most)                                                      \
-    {                                                                                              \
-        OPTION(option, kind, field, most), .compared = true, .has_no_no = true                     \
-    }
+#define X264 (1u << GPUME_ENCODER_X264)
+#define X265 (1u << GPUME_ENCODER_X265)
+#define BOTH (X264 | X265)
 #define KEYINT_MAX 100000
 #define VBV_MAX 2000000
 
-static const struct gpume_encode_option x264_options[] = {
-    COMPARED("keyint", NUMBER, keyint, KEYINT_MAX),
-    OTHER("min-keyint", NUMBER, min_keyint, KEYINT_MAX),
-    OTHER("scenecut", NUMBER, scenecut, 400),
-    COMPARED("bframes", NUMBER, bframes, GPUME_BFRAMES_MAX),
-    COMPARED("b-adapt", NUMBER, b_adapt, 2),
-    COMPARED("b-pyramid", NUMBER, b_pyramid, 2),
-    WITHOUT_NO("open-gop", FLAG, open_gop, 1),
-    COMPARED("weightp", NUMBER, weightp, 2),
-    OTHER("weightb", SWITCH, weightb, 1),
-    COMPARED("rc-lookahead", NUMBER, rc_lookahead, GPUME_RC_LOOKAHEAD_MAX),
-    COMPARED("mbtree", FLAG, tree, 1),
-    OTHER("ref", NUMBER, ref, 16),
-    OTHER("aq-mode", NUMBER, aq_mode, 3),
-    OTHER("aq-strength", REAL, aq_strength, 3),
-    OTHER("qcomp", REAL, qcomp, 1),
-    OTHER("ipratio", REAL, ipratio, 10),
-    OTHER("pbratio", REAL, pbratio, 10),
-    IF_GIVEN("vbv-maxrate", NUMBER, vbv_maxrate, VBV_MAX),
-    IF_GIVEN("vbv-bufsize", NUMBER, vbv_bufsize, VBV_MAX),
-    {0},
+static const struct gpume_encode_option rows[] = {
+    {ROW("keyint", NUMBER, keyint, KEYINT_MAX), .of = BOTH, .compared = BOTH},
+    {ROW("min-keyint", NUMBER, min_keyint, KEYINT_MAX), .of = BOTH, .compared = X265},
+    {ROW("scenecut", NUMBER, scenecut, 400), .of = BOTH, .compared = X265},
+    {ROW("bframes", NUMBER, bframes, GPUME_BFRAMES_MAX), .of = BOTH, .compared = BOTH},
+    {ROW("b-adapt", NUMBER, b_adapt, 2), .of = BOTH, .compared = BOTH},
+    {ROW("b-pyramid", NUMBER, b_pyramid, 2), .of = X264, .compared = X264},
+    {ROW("b-pyramid", SWITCH, b_pyramid, 1), .of = X265, .compared = X265},
+    {ROW("open-gop", FLAG, open_gop, 1), .of = BOTH, .compared = BOTH, .has_no_no = X264},
+    {ROW("weightp", NUMBER, weightp, 2), .of = X264, .compared = X264},
+    {ROW("weightp", SWITCH, weightp, 1), .of = X265, .compared = X265},
+    {ROW("weightb", SWITCH, weightb, 1), .of = BOTH, .compared = X265},
+    {ROW("rc-lookahead", NUMBER, rc_lookahead, GPUME_RC_LOOKAHEAD_MAX), .of = BOTH,
+        .compared = BOTH},
+    {ROW("mbtree", FLAG, tree, 1), .of = X264, .compared = X264},
+    {ROW("cutree", FLAG, tree, 1), .of = X265, .compared = X265},
+    {ROW("ref", NUMBER, ref, 16), .of = BOTH},
+    {ROW("aq-mode", NUMBER, aq_mode, 3), .of = BOTH},
+    {ROW("aq-strength", REAL, aq_strength, 3), .of = BOTH},
+    {ROW("qcomp", REAL, qcomp, 1), .of = BOTH},
+    {ROW("ipratio", REAL, ipratio, 10), .of = BOTH},
+    {ROW("pbratio", REAL, pbratio, 10), .of = BOTH},
+    {ROW("vbv-maxrate", NUMBER, vbv_maxrate, VBV_MAX), .of = BOTH, .optional = true},
+    {ROW("vbv-bufsize", NUMBER, vbv_bufsize, VBV_MAX), .of = BOTH, .optional = true},
 };
 
-static const struct gpume_encode_option x265_options[] = {
-    COMPARED("keyint", NUMBER, keyint, KEYINT_MAX),
-    COMPARED("min-keyint", NUMBER, min_keyint, KEYINT_MAX),
-    COMPARED("scenecut", NUMBER, scenecut, 400),
-    COMPARED("bframes", NUMBER, bframes, GPUME_BFRAMES_MAX),
-    COMPARED("b-adapt", NUMBER, b_adapt, 2),
-    COMPARED("b-pyramid", SWITCH, b_pyramid, 1),
-    COMPARED("open-gop", FLAG, open_gop, 1),
-    COMPARED("weightp", SWITCH, weightp, 1),
-    COMPARED("weightb", SWITCH, weightb, 1),
-    COMPARED("rc-lookahead", NUMBER, rc_lookahead, GPUME_RC_LOOKAHEAD_MAX),
-    COMPARED("cutree", FLAG, tree, 1),
-    OTHER("ref", NUMBER, ref, 16),
-    OTHER("aq-mode", NUMBER, aq_mode, 3),
-    OTHER("aq-strength", REAL, aq_strength, 3),
-    OTHER("qcomp", REAL, qcomp, 1),
-    OTHER("ipratio", REAL, ipratio, 10),
-    OTHER("pbratio", REAL, pbratio, 10),
-    IF_GIVEN("vbv-maxrate", NUMBER, vbv_maxrate, VBV_MAX),
-    IF_GIVEN("vbv-bufsize", NUMBER, vbv_bufsize, VBV_MAX),
-    {0},
-};
-
-const struct gpume_encode_option *gpume_encode_options_of(enum gpume_encoder encoder)
+const struct gpume_encode_option *gpume_encode_option_next(
+    const struct gpume_encode_option *option, enum gpume_encoder encoder)
 {
-    return encoder == GPUME_ENCODER_X264 ? x264_options : x265_options;
+    const struct gpume_encode_option *end = rows + sizeof(rows) / sizeof(rows[0]);
+    option = option ? option + 1 : rows;
+    while (option < end && !(option->of & 1u << encoder)) {
+        option++;
+    }
+    return option < end ? option : NULL;
 }
 
 static const void *field_of(
@@ -190,8 +165,8 @@ static double value_of(
 
 static int check_limits(const struct gpume_encode_options *options, const struct gpume_log *log)
 {
-    const struct gpume_encode_option *option = gpume_encode_options_of(options->encoder);
-    for (; option->name; option++) {
+    const struct gpume_encode_option *option = NULL;
+    while ((option = gpume_encode_option_next(option, options->encoder)) != NULL) {
         const double value = value_of(option, options);
         if (!(value >= 0 && value <= option->max)) {
             return gpume_log_fail(log, GPUME_INVALID, "%s: %s takes 0 to %g, not %g",
@@ -227,17 +202,12 @@ static int check_together(const struct gpume_encode_options *options, const stru
     return GPUME_OK;
 }
 
-static uint32_t least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 static void settle_x264(struct gpume_encode_options *options)
 {
     const uint32_t window =
         options->keyint > options->bframes ? options->keyint : options->bframes + 1;
-    options->min_keyint = least(options->min_keyint, options->keyint / 2 + 1);
-    options->rc_lookahead = least(options->rc_lookahead, window);
+    options->min_keyint = gpume_min_u32(options->min_keyint, options->keyint / 2 + 1);
+    options->rc_lookahead = gpume_min_u32(options->rc_lookahead, window);
     options->b_pyramid = options->bframes > 1 ? options->b_pyramid : 0;
     if (options->bframes == 0) {
         options->b_adapt = options->weightb = 0;
@@ -262,7 +232,7 @@ int gpume_encode_options_settle(struct gpume_encode_options *options, uint32_t r
     }
     if (options->min_keyint == 0) {
         const uint32_t second = rate_den > 0 ? rate_num / rate_den : options->keyint;
-        options->min_keyint = least(options->keyint / 10, second);
+        options->min_keyint = gpume_min_u32(options->keyint / 10, second);
     }
     options->min_keyint = options->min_keyint < 1 ? 1 : options->min_keyint;
     if (options->keyint == 1) {

@@ -60,13 +60,16 @@ struct gpume_encode_option {
     enum gpume_encode_type type;
     size_t offset; /* of its field in struct gpume_encode_options */
     double max;
-    bool compared;  /* the second pass compares it with the first line of the statistics */
-    bool optional;  /* 0 means that it is not given */
-    bool has_no_no; /* the encoder's command line has no --no-NAME */
+    bool optional; /* 0 means that it is not given */
+    /* Sets of encoders: bits 1 << encoder. */
+    unsigned of;
+    unsigned compared;  /* the second pass compares it with the first line of the statistics */
+    unsigned has_no_no; /* the command line has no --no-NAME */
 };
 
-/* The options of the encoder, the last one without a name. */
-const struct gpume_encode_option *gpume_encode_options_of(enum gpume_encoder encoder);
+/* The encoder's next option after this one, or its first one after NULL; NULL after the last. */
+const struct gpume_encode_option *gpume_encode_option_next(
+    const struct gpume_encode_option *option, enum gpume_encoder encoder);
 
 /* Does the encoder need it on its command line? */
 bool gpume_encode_option_is_given(

@@ -55,6 +55,15 @@ static void spell(char text[GPUME_PASS_LINE_BYTES], const struct gpume_encode_op
     }
 }
 
+static const struct gpume_encode_option *next_compared(
+    const struct gpume_encode_option *option, enum gpume_encoder encoder)
+{
+    do {
+        option = gpume_encode_option_next(option, encoder);
+    } while (option && !(option->compared & 1u << encoder));
+    return option;
+}
+
 static void append(char line[GPUME_PASS_LINE_BYTES], const char *text)
 {
     const size_t used = strlen(line);
@@ -65,14 +74,12 @@ void gpume_pass_header(char line[GPUME_PASS_LINE_BYTES], const struct gpume_pass
     const struct gpume_encode_options *options)
 {
     const struct gpume_pass_format *format = gpume_pass_format_of(options->encoder);
-    const struct gpume_encode_option *option = gpume_encode_options_of(options->encoder);
+    const struct gpume_encode_option *option = NULL;
     char text[GPUME_PASS_LINE_BYTES];
     format->begin(line, video, options);
-    for (; option->name; option++) {
-        if (option->compared) {
-            spell(text, option, options);
-            append(line, text);
-        }
+    while ((option = next_compared(option, options->encoder)) != NULL) {
+        spell(text, option, options);
+        append(line, text);
     }
     append(line, format->constant);
 }
@@ -92,15 +99,13 @@ static bool has_word(const char *line, const char *word)
 const struct gpume_encode_option *gpume_pass_header_differs(
     const char *line, const struct gpume_encode_options *options)
 {
-    const struct gpume_encode_option *option = gpume_encode_options_of(options->encoder);
+    const struct gpume_encode_option *option = NULL;
     char text[GPUME_PASS_LINE_BYTES];
-    for (; option->name; option++) {
-        if (option->compared) {
-            spell(text, option, options);
-            if (!has_word(line, text)) {
-                return option;
-            }
+    while ((option = next_compared(option, options->encoder)) != NULL) {
+        spell(text, option, options);
+        if (!has_word(line, text)) {
+            break;
         }
     }
-    return NULL;
+    return option;
 }
