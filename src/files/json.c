@@ -164,13 +164,6 @@ void gpume_json_count(struct gpume_json *json, const char *key, uint64_t value)
     gpume_json_digits(json, key, digits);
 }
 
-void gpume_json_signed(struct gpume_json *json, const char *key, int64_t value)
-{
-    char digits[32];
-    snprintf(digits, sizeof(digits), "%" PRId64, value);
-    gpume_json_digits(json, key, digits);
-}
-
 void gpume_json_count_or_null(struct gpume_json *json, const char *key, bool known, uint64_t value)
 {
     if (known) {

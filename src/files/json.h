@@ -44,8 +44,6 @@ void gpume_json_count_or_null(struct gpume_json *json, const char *key, bool kno
 
 void gpume_json_count(struct gpume_json *json, const char *key, uint64_t value);
 
-void gpume_json_signed(struct gpume_json *json, const char *key, int64_t value);
-
 /* Infinity becomes null. */
 void gpume_json_real(struct gpume_json *json, const char *key, double value, int decimals);
 
