@@ -115,6 +115,8 @@ void gpume_console_log(void *opaque, enum gpume_log_level level, const char *lin
     pthread_mutex_unlock(&console.mutex);
 }
 
+const struct gpume_log gpume_console = {.fn = gpume_console_log};
+
 void gpume_console_print(enum gpume_log_level level, const char *format, ...)
 {
     char line[LINE_BYTES];
@@ -188,6 +190,13 @@ void gpume_console_print_name(const char *name, FILE *stream)
     for (; *name; name++) {
         putc((unsigned char)*name < 0x20 || *name == 0x7f ? '?' : *name, stream);
     }
+}
+
+void gpume_console_print_written(const char *name, FILE *stream)
+{
+    fprintf(stream, "written      ");
+    gpume_console_print_name(name, stream);
+    putc('\n', stream);
 }
 
 bool gpume_console_flush_output(const char *unneeded)

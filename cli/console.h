@@ -7,7 +7,7 @@
 #ifndef GPUME_CLI_CONSOLE_H
 #define GPUME_CLI_CONSOLE_H
 
-#include "gpume/gpume.h"
+#include "base/log.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -39,6 +39,8 @@ void gpume_console_error_about(const char *subject);
 /* A gpume_log_fn; opaque is unused. */
 void gpume_console_log(void *opaque, enum gpume_log_level level, const char *line);
 
+extern const struct gpume_log gpume_console; /* the same as a target */
+
 /* Drops the kept error, or prints it with -v: the program has recovered, for example by using the
  * CPU instead of a GPU. */
 void gpume_console_forget_error(void);
@@ -63,6 +65,9 @@ bool gpume_console_rewrites(FILE *stream);
 
 /* Prints a file name with control characters replaced by '?'. */
 void gpume_console_print_name(const char *name, FILE *stream);
+
+/* Prints the line of a closing summary that names an output. */
+void gpume_console_print_written(const char *name, FILE *stream);
 
 /* Flushes standard output and keeps an error if that fails. unneeded: what -q would have omitted,
  * for the message; NULL: nothing. */

@@ -177,7 +177,6 @@ static enum gpume_exit run(const void *opaque)
     const struct gpume_common_options *options = opaque;
     static struct gpume_device devices[DEVICES_MAX];
     static struct gpume_search_info searches[SEARCHES_MAX];
-    const struct gpume_log log = {.fn = gpume_console_log};
     uint32_t count = 0;
     const int status = gpume_list_devices(devices, DEVICES_MAX, &count);
     if (status != GPUME_OK) {
@@ -195,7 +194,7 @@ static enum gpume_exit run(const void *opaque)
     }
     look_at_host(&machine);
     if (options->form == GPUME_FORM_JSON) {
-        return write_json(&machine, &log) ? GPUME_EXIT_FAILED : GPUME_EXIT_DONE;
+        return write_json(&machine, &gpume_console) ? GPUME_EXIT_FAILED : GPUME_EXIT_DONE;
     }
     if (machine.device_count == 0) {
         printf("No Vulkan device.\n");

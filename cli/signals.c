@@ -219,7 +219,7 @@ bool gpume_signals_start(bool catches, double limit)
     sigaddset(&blocked, STOP_SIGNAL);
     if (pthread_sigmask(SIG_BLOCK, &blocked, NULL) != 0 ||
         pthread_create(&signals.thread, NULL, watch, NULL) != 0) {
-        (void)gpume_log_no_thread(&(struct gpume_log){.fn = gpume_console_log});
+        (void)gpume_log_no_thread(&gpume_console);
         return false;
     }
     signals.started = true;

@@ -19,7 +19,7 @@ struct gpume_source_options gpume_source_options_make(const struct gpume_common_
             .files = choice->allow_files,
             .max_pixels = choice->max_pixels,
             .max_memory = params->memory_max},
-        .log = {.fn = gpume_console_log},
+        .log = gpume_console,
     };
 }
 

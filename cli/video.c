@@ -2,10 +2,27 @@
 #include "video.h"
 
 #include "console.h"
+#include "host.h"
+#include "library_log.h"
+#include "names.h"
+#include "options/checks.h"
 #include "signals.h"
 
 #include <math.h>
 #include <stdlib.h>
+
+void gpume_video_options_default(struct gpume_video_options *options)
+{
+    gpume_params_default(&options->params);
+    options->source.stream = -1;
+}
+
+int gpume_video_options_check(void *opaque, const struct gpume_line *line)
+{
+    const struct gpume_video_options *options = opaque;
+    (void)line;
+    return gpume_check_engine(&options->params);
+}
 
 static enum gpume_exit make_plane(struct gpume_video *video)
 {
@@ -26,16 +43,16 @@ static enum gpume_exit make_plane(struct gpume_video *video)
     return GPUME_EXIT_DONE;
 }
 
-enum gpume_exit gpume_video_open(struct gpume_video *video,
-    const struct gpume_common_options *common, const struct gpume_source_choice *choice,
-    const struct gpume_params *params)
+enum gpume_exit gpume_video_open(struct gpume_video *video)
 {
-    const struct gpume_source_options wanted = gpume_source_options_make(common, choice, params);
+    const struct gpume_video_options *options = video->options;
+    const struct gpume_source_options wanted =
+        gpume_source_options_make(&options->common, &options->source, &options->params);
     const int status = gpume_source_open(&video->source, &wanted, &video->info);
     if (status != GPUME_OK) {
         return gpume_source_exit(status);
     }
-    gpume_progress_init(&video->progress, common, video->info.frames);
+    gpume_progress_init(&video->progress, &options->common, video->info.frames);
     video->progress.unit = "frames";
     return make_plane(video);
 }
@@ -72,8 +89,65 @@ enum gpume_exit gpume_video_read(
     return taken != GPUME_OK ? gpume_exit_of_engine(taken) : end_reading(status);
 }
 
+struct gpume_lookahead_params gpume_video_lookahead(const struct gpume_video *video)
+{
+    const struct gpume_params *params = &video->options->params;
+    return (struct gpume_lookahead_params){
+        .width = video->info.width,
+        .height = video->info.height,
+        .bits = video->info.bits,
+        .backend = params->backend,
+        .device = params->device,
+        .threads = params->threads,
+        .cache_dir = gpume_host_cache_folder(),
+        .log = gpume_library_log,
+    };
+}
+
+enum gpume_exit gpume_video_refuse(const struct gpume_video *video, int status)
+{
+    if (status == GPUME_INVALID) {
+        gpume_console_error_about(video->info.label);
+    } else if (status == GPUME_NOMEM) {
+        gpume_console_error("out of memory");
+    }
+    return gpume_exit_of_engine(status);
+}
+
+static enum gpume_exit open_output(struct gpume_video *video)
+{
+    const struct gpume_video_options *options = video->options;
+    const struct gpume_common_options *common = &options->common;
+    video->output = options->output ? options->output : "-";
+    if (gpume_name_is_input(common->inputs, common->input_count, video->output)) {
+        return GPUME_EXIT_USAGE;
+    }
+    const int status =
+        gpume_out_open(&video->out, video->output, common->overwrite, &gpume_console);
+    return status == GPUME_INVALID ? GPUME_EXIT_USAGE : gpume_exit_of_writer(status);
+}
+
+enum gpume_exit gpume_video_run(
+    struct gpume_video *video, const struct gpume_video_work *work, void *job)
+{
+    gpume_signals_keep();
+    enum gpume_exit result = open_output(video);
+    result = result ? result : gpume_video_open(video);
+    result = result ? result : work->open(job);
+    result = result ? result : gpume_video_read(video, 0, work->take, job);
+    gpume_signals_detach();
+    result = result ? result : work->finish(job);
+    result = result ? result : gpume_exit_of_writer(gpume_out_finish(video->out));
+    if (result != GPUME_EXIT_DONE) {
+        return result;
+    }
+    work->conclude(job);
+    return gpume_console_flush_output("the summary") ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
+}
+
 void gpume_video_close(struct gpume_video *video)
 {
+    gpume_out_close(&video->out);
     gpume_source_close(&video->source);
     free(video->plane.data);
     video->plane.data = NULL;

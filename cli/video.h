@@ -1,28 +1,43 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads a video and hands each frame to a function, for the commands that analyse one. A signal or
+ * Reads a video and hands each frame to a function, for the commands that analyse one. Most of them
+ * also write what they find to one output; they have options and their run in common. A signal or
  * --timeout ends the reading, and from then on is only noted (gpume_signals_keep). Main thread
  * only.
  */
 #ifndef GPUME_CLI_VIDEO_H
 #define GPUME_CLI_VIDEO_H
 
+#include "encode/lookahead.h"
+#include "files/out.h"
 #include "progress.h"
 #include "source_options.h"
 
+/* The first member of a command's options. */
+struct gpume_video_options {
+    struct gpume_common_options common;
+    struct gpume_params params; /* only backend, device and threads are used */
+    struct gpume_source_choice source;
+    const char *output; /* NULL: standard output */
+};
+
+/* For set_defaults and check. */
+void gpume_video_options_default(struct gpume_video_options *options);
+int gpume_video_options_check(void *options, const struct gpume_line *line);
+
 struct gpume_video {
+    const struct gpume_video_options *options;
     struct gpume_source *source;
     struct gpume_source_info info;
     struct gpume_plane plane; /* the current frame */
     uint64_t frames;          /* read so far */
     struct gpume_progress progress;
+    const char *output; /* these two: only in gpume_video_run */
+    struct gpume_out *out;
 };
 
-/* Starts as zero. On failure one line has been logged; close it in any case. params: threads,
- * memory_max. */
-enum gpume_exit gpume_video_open(struct gpume_video *video,
-    const struct gpume_common_options *common, const struct gpume_source_choice *choice,
-    const struct gpume_params *params);
+/* Starts as zero but for the options. On failure one line has been logged; close it in any case. */
+enum gpume_exit gpume_video_open(struct gpume_video *video);
 
 /* Takes a frame, which is valid during the call. A negative gpume_status ends the reading; it has
  * been logged. */
@@ -35,21 +50,43 @@ enum gpume_exit gpume_video_read(
 
 void gpume_video_close(struct gpume_video *video);
 
-/* Rows of tables. m: a struct gpume_source_choice, */
-#define GPUME_OPTIONS_VIDEO(s, m)                                                                  \
-    {GPUME_OPTION_VF(s, m.filter)}, {GPUME_OPTION_STREAM(s, m.stream)},                            \
-        {GPUME_OPTION_HWACCEL(s, m.hwaccel)}, {GPUME_OPTION_ALLOW_NETWORK(s, m.allow_network)},    \
-        {GPUME_OPTION_ALLOW_FILES(s, m.allow_files)}, {GPUME_OPTION_MAX_PIXELS(s, m.max_pixels)},  \
-    {                                                                                              \
-        GPUME_OPTION_TIMEOUT, .help = "give up after this time (default: no limit)"                \
-    }
+/* What an analysis of the video's frames starts from. */
+struct gpume_lookahead_params gpume_video_lookahead(const struct gpume_video *video);
 
-/* or a struct gpume_params. */
-#define GPUME_OPTIONS_ENGINE(s, m)                                                                 \
-    {GPUME_OPTION_BACKEND(s, m.backend), .help = GPUME_BACKEND_HELP},                              \
-        {GPUME_OPTION_DEVICE(s, m.device), .help = GPUME_DEVICE_HELP},                             \
+/* The exit status after the analysis could not be opened, which is the video's fault if the status
+ * is GPUME_INVALID. */
+enum gpume_exit gpume_video_refuse(const struct gpume_video *video, int status);
+
+/* What a command does with the frames. The functions take its job. */
+struct gpume_video_work {
+    enum gpume_exit (*open)(void *job);
+    gpume_video_fn take;
+    enum gpume_exit (*finish)(void *job); /* all frames were taken; writes the rest */
+    void (*conclude)(const void *job);    /* prints the closing summary */
+};
+
+/* The whole run of such a command but for its end, gpume_video_close: reserves the name of the
+ * output, reads the video, and names the output. */
+enum gpume_exit gpume_video_run(
+    struct gpume_video *video, const struct gpume_video_work *work, void *job);
+
+/* Rows of tables, in this order; a command's own rows for the output come between. m: a struct
+ * gpume_video_options. */
+#define GPUME_OPTIONS_VIDEO(s, m)                                                                  \
+    {.heading = "Input"}, {GPUME_OPTION_VF(s, m.source.filter)},                                   \
+        {GPUME_OPTION_STREAM(s, m.source.stream)}, {GPUME_OPTION_HWACCEL(s, m.source.hwaccel)},    \
+        {GPUME_OPTION_ALLOW_NETWORK(s, m.source.allow_network)},                                   \
+        {GPUME_OPTION_ALLOW_FILES(s, m.source.allow_files)},                                       \
+        {GPUME_OPTION_MAX_PIXELS(s, m.source.max_pixels)},                                         \
+        {GPUME_OPTION_TIMEOUT, .help = "give up after this time (default: no limit)"},             \
+        {.heading = "Output"},                                                                     \
     {                                                                                              \
-        GPUME_OPTION_THREADS(s, m.threads)                                                         \
+        GPUME_ROW_FILE("output", "FILE", s, m.output),                                             \
+            .letter = 'o', .help = "write to this file (default: standard output)"                 \
     }
+#define GPUME_OPTIONS_VIDEO_LAST(s, m)                                                             \
+    {GPUME_OPTION_OVERWRITE, .help = "replace an existing output"}, {.heading = "Engine"},         \
+        GPUME_OPTIONS_ENGINE(s, m.params), {.heading = "Messages"},                                \
+        GPUME_OPTIONS_MESSAGES("print no closing summary and no progress", "show this help")
 
 #endif

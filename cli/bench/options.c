@@ -38,11 +38,7 @@ static const struct gpume_option table[] = {
     {GPUME_ROW_FLAG("partition", OPTIONS, params.partition),
         .help = "also choose the division of each block that costs least; needs --lambda",
         .uses = SEARCH},
-    {GPUME_OPTION_SUBPEL(OPTIONS, params.subpel), .uses = SEARCH},
-    {GPUME_OPTION_INTERPOLATION(OPTIONS, params.interpolation), .uses = SEARCH},
-    {GPUME_OPTION_SUBPEL_SEARCH(OPTIONS, params.subpel_search), .uses = SEARCH},
-    {GPUME_OPTION_METRIC(OPTIONS, params.metric), .uses = SEARCH},
-    {GPUME_OPTION_REFINE_METRIC(OPTIONS, params.refine_metric), .uses = SEARCH},
+    GPUME_OPTIONS_COMPARISON(OPTIONS, params, SEARCH),
     {GPUME_OPTION_LAMBDA(OPTIONS, lambda), .uses = SEARCH},
     {GPUME_ROW_CHOICE("predictor", "zero|median", OPTIONS, params.predictor, predictors),
         .help = "what a vector's bits are counted from: (0,0), or the median of neighbouring "
@@ -86,11 +82,7 @@ static const struct gpume_option table[] = {
     {.heading = "Messages"},
     {GPUME_OPTION_JSON, .help = "print the table as one JSON object"},
     {GPUME_OPTION_CSV, .help = "print the table as CSV"},
-    {GPUME_OPTION_QUIET, .help = "show no progress"},
-    {GPUME_OPTION_VERBOSE},
-    {GPUME_OPTION_PROGRESS},
-    {GPUME_OPTION_NO_PROGRESS},
-    GPUME_OPTIONS_LAST("show this help"),
+    GPUME_OPTIONS_MESSAGES("show no progress", "show this help"),
 };
 
 static void set_defaults(void *opaque)

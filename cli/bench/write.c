@@ -12,8 +12,6 @@
 /* Raise it by one when a key of the JSON object is removed or changes its meaning. */
 #define FORMAT 1
 
-static const struct gpume_log console = {.fn = gpume_console_log};
-
 static void put_work(struct gpume_json *json, const struct gpume_bench *bench)
 {
     const struct gpume_params *params = &bench->params;
@@ -86,7 +84,7 @@ static void put_array(struct gpume_json *json, const struct gpume_bench_row *row
 static int write_json(const struct gpume_bench *bench)
 {
     struct gpume_json json;
-    GPUME_CHECK(gpume_json_start(&json, FORMAT, &console));
+    GPUME_CHECK(gpume_json_start(&json, FORMAT, &gpume_console));
     gpume_json_text(&json, "commit", bench->commit[0] ? bench->commit : NULL);
     gpume_json_text(&json, "cpu", bench->cpu);
     if (!bench->arrays) {
@@ -181,7 +179,7 @@ static int write_csv(const struct gpume_bench *bench)
 {
     int status;
     struct gpume_out *out = NULL;
-    GPUME_TRY(gpume_out_open(&out, "-", true, &console));
+    GPUME_TRY(gpume_out_open(&out, "-", true, &gpume_console));
     (void)gpume_out_text(out,
         "device,driver,commit,size,bits,content,block,window,engine,search,"
         "elimination,threads,us_per_field,px_per_s,speedup_core,speedup_mestimate,"

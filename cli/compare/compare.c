@@ -22,8 +22,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const struct gpume_log console = {.fn = gpume_console_log};
-
 struct compare_options {
     struct gpume_common_options common;
     const char *map;     /* NULL: not given */
@@ -84,11 +82,11 @@ static int open_side(struct side *side, const struct compare_options *options)
         .path = side->names[VECTORS],
         .block = options->block,
         .memory_max = options->memory_max / 2 + options->memory_max % 2,
-        .log = console,
+        .log = gpume_console,
     };
     int status = gpume_vectors_reader_open(&side->vectors, &source);
     if (status == GPUME_OK && side->names[FRAMES] && exists(side->names[FRAMES])) {
-        status = gpume_frames_reader_open(&side->frames, side->names[FRAMES], &console);
+        status = gpume_frames_reader_open(&side->frames, side->names[FRAMES], &gpume_console);
     }
     return status ? status : gpume_vectors_reader_next(side->vectors, &side->field);
 }
@@ -147,8 +145,9 @@ static int compare_field(struct job *job, struct gpume_read_statistics statistic
                 gpume_frames_reader_seek(job->sides[i].frames, read->frame, ref, &statistics[i]);
         }
     }
-    status = status ? status
-                    : gpume_comparison_add(&job->comparison, a, b, statistics, &field, &console);
+    status = status
+                 ? status
+                 : gpume_comparison_add(&job->comparison, a, b, statistics, &field, &gpume_console);
     if (status == GPUME_OK && job->csv) {
         gpume_comparison_csv_row(job->csv, &field);
     }
@@ -274,7 +273,7 @@ static int open_map(struct job *job)
         .height = job->height,
         .rate_num = num,
         .rate_den = den,
-        .log = console,
+        .log = gpume_console,
     };
     return gpume_compare_map_create(&job->map, &map);
 }
@@ -284,7 +283,7 @@ static enum gpume_exit open_outputs(struct job *job)
     const struct compare_options *options = job->options;
     int status = options->map ? open_map(job) : GPUME_OK;
     if (status == GPUME_OK && options->common.form == GPUME_FORM_CSV) {
-        status = gpume_comparison_csv_open(&job->csv, &console);
+        status = gpume_comparison_csv_open(&job->csv, &gpume_console);
     }
     return gpume_exit_of_writer(status);
 }
@@ -300,7 +299,7 @@ static enum gpume_exit finish_outputs(struct job *job)
     if (job->csv) {
         status = gpume_out_finish(job->csv);
     } else if (options->common.form == GPUME_FORM_JSON) {
-        status = gpume_comparison_write_json(&job->comparison, &console);
+        status = gpume_comparison_write_json(&job->comparison, &gpume_console);
     } else if (options->common.verbosity >= 0) {
         gpume_compare_print_table(&job->comparison);
         return gpume_console_flush_output("the table") ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
@@ -353,7 +352,8 @@ static void warn_of_statistics(const struct job *job)
 
 static enum gpume_exit check_map(const struct compare_options *options)
 {
-    return gpume_compare_map_check(options->map, options->common.overwrite, &console) != GPUME_OK ||
+    return gpume_compare_map_check(options->map, options->common.overwrite, &gpume_console) !=
+                       GPUME_OK ||
                    gpume_name_is_input(options->common.inputs, 2, options->map)
                ? GPUME_EXIT_USAGE
                : GPUME_EXIT_DONE;

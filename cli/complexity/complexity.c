@@ -7,7 +7,6 @@
 #include "files/json.h"
 #include "files/text_file.h"
 #include "scenes/read.h"
-#include "video.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -160,10 +159,9 @@ static void write_list(
     }
 }
 
-static enum gpume_exit run(const void *opaque)
+static enum gpume_exit run(const void *options)
 {
-    const struct complexity_options *options = opaque;
-    return gpume_scene_run(&options->scene, write_list, options);
+    return gpume_scene_run(options, write_list);
 }
 
 #define OPTIONS struct complexity_options
@@ -177,29 +175,11 @@ static const struct gpume_option table[] = {
         .help = "what a row of csv describes (default frame); json has both"},
     {.heading = "Scenes"},
     GPUME_OPTIONS_SCENES(OPTIONS, scene),
-    {.heading = "Input"},
-    GPUME_OPTIONS_VIDEO(OPTIONS, scene.source),
-    {.heading = "Output"},
-    {GPUME_ROW_FILE("output", "FILE", OPTIONS, scene.output), .letter = 'o',
-        .help = "write to this file (default: standard output)"},
+    GPUME_OPTIONS_VIDEO(OPTIONS, scene.video),
     {GPUME_ROW_CHOICE("format", "csv|json", OPTIONS, format, formats),
         .help = "format of the output (default csv)"},
-    {GPUME_OPTION_OVERWRITE, .help = "replace an existing output"},
-    {.heading = "Engine"},
-    GPUME_OPTIONS_ENGINE(OPTIONS, scene.params),
-    {.heading = "Messages"},
-    {GPUME_OPTION_QUIET, .help = "print no closing summary and no progress"},
-    {GPUME_OPTION_VERBOSE},
-    {GPUME_OPTION_PROGRESS},
-    {GPUME_OPTION_NO_PROGRESS},
-    GPUME_OPTIONS_LAST("show this help"),
+    GPUME_OPTIONS_VIDEO_LAST(OPTIONS, scene.video),
 };
-
-static void set_defaults(void *opaque)
-{
-    struct complexity_options *options = opaque;
-    gpume_scene_options_default(&options->scene);
-}
 
 const struct gpume_command gpume_complexity_command = {
     .name = "complexity",
@@ -215,7 +195,7 @@ const struct gpume_command gpume_complexity_command = {
     .operands_max = 1,
     .operands = "one video",
     .catches_signals = true,
-    .set_defaults = set_defaults,
-    .check = gpume_scene_options_check,
+    .set_defaults = gpume_scene_options_default,
+    .check = gpume_video_options_check,
     .run = run,
 };

@@ -21,8 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct gpume_log console = {.fn = gpume_console_log};
-
 struct convert_options {
     struct gpume_common_options common;
     const struct gpume_vectors_format *from, *format; /* NULL: by content, by name */
@@ -58,7 +56,7 @@ static enum gpume_exit check_target(struct job *job)
 {
     const struct convert_options *options = job->options;
     job->format = gpume_name_vectors_format(options->format, job->target);
-    if (!job->format || check_name(job, false, &console) != GPUME_OK) {
+    if (!job->format || check_name(job, false, &gpume_console) != GPUME_OK) {
         return GPUME_EXIT_USAGE;
     }
     if (gpume_name_is_input(&job->source, 1, job->target)) {
@@ -79,7 +77,7 @@ static int open_reader(const struct job *job, struct gpume_vectors_reader **read
         .format = job->options->from,
         .block = job->options->block,
         .memory_max = job->options->memory_max,
-        .log = console,
+        .log = gpume_console,
     };
     const int status = gpume_vectors_reader_open(reader, &source);
     return status ? status : gpume_vectors_reader_next(*reader, first);
@@ -106,7 +104,7 @@ static enum gpume_exit look_ahead(struct job *job)
     }
     gpume_vectors_reader_close(&reader);
     if (both) {
-        (void)check_name(job, true, &console);
+        (void)check_name(job, true, &gpume_console);
         return GPUME_EXIT_USAGE;
     }
     return gpume_exit_of_reader(status);
@@ -144,7 +142,7 @@ static enum gpume_exit open_target(struct job *job, const struct gpume_vectors_f
         .path = job->target,
         .format = job->format,
         .set = &job->set,
-        .log = console,
+        .log = gpume_console,
     };
     if (info.block_w == 0) {
         gpume_vectors_find_grid(first, &info);
@@ -153,7 +151,7 @@ static enum gpume_exit open_target(struct job *job, const struct gpume_vectors_f
     if ((job->format->columns & GPUME_VECTORS_RANK) && (info.columns & GPUME_VECTORS_COST) &&
         !(info.columns & (GPUME_VECTORS_RANK | GPUME_VECTORS_SHAPE | GPUME_VECTORS_CANDIDATE))) {
         info.columns |= GPUME_VECTORS_RANK;
-        if (gpume_vectors_ranker_create(&job->ranker, &console) != GPUME_OK) {
+        if (gpume_vectors_ranker_create(&job->ranker, &gpume_console) != GPUME_OK) {
             return GPUME_EXIT_FAILED;
         }
     }
@@ -186,9 +184,7 @@ static enum gpume_exit conclude(const struct job *job)
         printf("converted    %" PRIu64 " frame pair%s, %" PRIu64 " block%s: %s to %s\n",
             job->fields, job->fields == 1 ? "" : "s", job->blocks, job->blocks == 1 ? "" : "s",
             from, job->format->name);
-        printf("written      ");
-        gpume_console_print_name(job->target, stdout);
-        putchar('\n');
+        gpume_console_print_written(job->target, stdout);
     }
     return gpume_console_flush_output("the summary") ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
 }

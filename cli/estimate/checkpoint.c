@@ -19,8 +19,6 @@
 /* The most work that a killed run loses; saving takes a millisecond. */
 #define INTERVAL_NS UINT64_C(1000000000)
 
-static const struct gpume_log console = {.fn = gpume_console_log};
-
 enum gpume_exit gpume_checkpoint_init(struct gpume_checkpoint *checkpoint,
     const struct gpume_outputs *outputs, struct gpume_sink *const *sinks,
     const struct gpume_estimate_options *options, const struct gpume_summary *summary,
@@ -78,7 +76,7 @@ static int take_marks(struct gpume_checkpoint *checkpoint)
     checkpoint->set.keep = true;
     checkpoint->set.overwrite = checkpoint->set.overwrite || state->ending; /* its own files */
     return state->partial || state->ending
-               ? gpume_run_state_write(state, checkpoint->path, &console)
+               ? gpume_run_state_write(state, checkpoint->path, &gpume_console)
                : GPUME_OK;
 }
 
@@ -120,7 +118,7 @@ int gpume_checkpoint_take_back(const struct gpume_checkpoint *checkpoint)
 {
     int status = GPUME_OK;
     for (size_t i = checkpoint->set.mark_count; i > 0 && status == GPUME_OK; i--) {
-        status = gpume_out_set_take_back(&checkpoint->marks[i - 1], &console);
+        status = gpume_out_set_take_back(&checkpoint->marks[i - 1], &gpume_console);
     }
     return status;
 }
@@ -137,7 +135,7 @@ enum gpume_exit gpume_checkpoint_resume(
         return gpume_refuse(GPUME_EXIT_INPUT, "--resume: the input changed while it was being "
                                               "opened; try again when nothing writes to it");
     }
-    int status = gpume_run_state_read(state, summary, checkpoint->path, &console);
+    int status = gpume_run_state_read(state, summary, checkpoint->path, &gpume_console);
     if (status == GPUME_EOF) {
         return begin_anew(checkpoint);
     }
@@ -203,7 +201,8 @@ static int save(struct gpume_checkpoint *checkpoint, bool partial, bool ending)
     checkpoint->state.synced = false;
     int status = settle(checkpoint);
     status = status ? status : mark_all(checkpoint);
-    return status ? status : gpume_run_state_write(&checkpoint->state, checkpoint->path, &console);
+    return status ? status
+                  : gpume_run_state_write(&checkpoint->state, checkpoint->path, &gpume_console);
 }
 
 int gpume_checkpoint_save(struct gpume_checkpoint *checkpoint)
@@ -244,7 +243,7 @@ static int save_partial(struct gpume_checkpoint *checkpoint)
         }
     }
     state->synced = true;
-    return gpume_run_state_write(state, checkpoint->path, &console);
+    return gpume_run_state_write(state, checkpoint->path, &gpume_console);
 }
 
 int gpume_checkpoint_end_partial(struct gpume_checkpoint *checkpoint)
@@ -261,7 +260,7 @@ int gpume_checkpoint_give_back(struct gpume_checkpoint *checkpoint)
         return GPUME_OK;
     }
     for (size_t i = 0; i < checkpoint->set.mark_count && status == GPUME_OK; i++) {
-        status = gpume_out_set_give_back(&checkpoint->marks[i], &console);
+        status = gpume_out_set_give_back(&checkpoint->marks[i], &gpume_console);
     }
     return status ? status : save_partial(checkpoint);
 }

@@ -11,9 +11,7 @@ static void print_outputs(const struct gpume_outputs *outputs, FILE *stream)
     for (size_t i = 0; i < outputs->count; i++) {
         const char *path = outputs->items[i].path;
         if (strcmp(path, "-") != 0) {
-            fprintf(stream, "written      ");
-            gpume_console_print_name(path, stream);
-            putc('\n', stream);
+            gpume_console_print_written(path, stream);
         }
     }
 }

@@ -79,7 +79,7 @@ static void *feed_main(void *opaque)
 int gpume_feed_start(struct gpume_feed *feed)
 {
     if (pthread_create(&feed->thread, NULL, feed_main, feed) != 0) {
-        return gpume_log_no_thread(&(struct gpume_log){.fn = gpume_console_log});
+        return gpume_log_no_thread(&gpume_console);
     }
     return GPUME_OK;
 }

@@ -30,11 +30,7 @@ static const struct gpume_option table[] = {
     {GPUME_OPTION_WINDOW(OPTIONS, params.window_x),
         .brief = "largest displacement in pixels (default 7)"},
     {GPUME_OPTION_EDGE(OPTIONS, params.edge)},
-    {GPUME_OPTION_SUBPEL(OPTIONS, params.subpel)},
-    {GPUME_OPTION_INTERPOLATION(OPTIONS, params.interpolation)},
-    {GPUME_OPTION_SUBPEL_SEARCH(OPTIONS, params.subpel_search)},
-    {GPUME_OPTION_METRIC(OPTIONS, params.metric)},
-    {GPUME_OPTION_REFINE_METRIC(OPTIONS, params.refine_metric)},
+    GPUME_OPTIONS_COMPARISON(OPTIONS, params, 0),
     {GPUME_OPTION_LAMBDA(OPTIONS, search.lambda)},
     {GPUME_ROW_REAL("qp", "Q", OPTIONS, search.qp, 0, 71),
         .help = "set --lambda to 2^((Q - 12) / 6), 0 to 71", .excludes = "lambda"},
@@ -148,11 +144,8 @@ static const struct gpume_option table[] = {
     {GPUME_OPTION_VALIDATE(OPTIONS, params.validate)},
     {.heading = "Messages"},
     {GPUME_OPTION_JSON, .help = "print the closing summary as one JSON object"},
-    {GPUME_OPTION_QUIET, .help = "print no closing summary and no progress"},
-    {GPUME_OPTION_VERBOSE},
-    {GPUME_OPTION_PROGRESS},
-    {GPUME_OPTION_NO_PROGRESS},
-    GPUME_OPTIONS_LAST("show the most used options, or with --help all every option"),
+    GPUME_OPTIONS_MESSAGES("print no closing summary and no progress",
+        "show the most used options, or with --help all every option"),
 };
 
 static void set_defaults(void *opaque)

@@ -21,8 +21,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const struct gpume_log console = {.fn = gpume_console_log};
-
 /* Removes "%d" and "%03d" from a name. */
 static void remove_number(char *name)
 {
@@ -187,9 +185,9 @@ static int check_one(const struct gpume_outputs *outputs, struct gpume_output *o
                                                    options->params.distance_count > 1),
     };
     output->exists = gpume_text_exists(output->path, gpume_output_is_series(output));
-    if (output->ops->check(output->path, &shape, &console) != GPUME_OK ||
+    if (output->ops->check(output->path, &shape, &gpume_console) != GPUME_OK ||
         gpume_name_is_input(options->common.inputs, options->common.input_count, output->path) ||
-        gpume_text_check_partial(output->path, &console) != GPUME_OK) {
+        gpume_text_check_partial(output->path, &gpume_console) != GPUME_OK) {
         return GPUME_INVALID;
     }
     if (options->resume && !gpume_output_can_continue(output)) {

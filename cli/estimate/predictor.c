@@ -24,11 +24,9 @@ struct gpume_predictor_rows {
     size_t count, capacity;
 };
 
-static const struct gpume_log console = {.fn = gpume_console_log};
-
 static int open_reader(struct gpume_predictor_source *source)
 {
-    const struct gpume_vectors_source file = {.path = source->path, .log = console};
+    const struct gpume_vectors_source file = {.path = source->path, .log = gpume_console};
     gpume_vectors_reader_close(&source->reader);
     source->next = NULL;
     for (uint64_t i = 0; i < source->kept; i++) {
@@ -48,7 +46,7 @@ int gpume_predictor_open(
         .path = path, .params = *params, .kept = 2ull * farthest + 1};
     source->frames = calloc(source->kept, sizeof(*source->frames));
     const int status =
-        source->frames ? open_reader(source) : gpume_log_nomem(&console, source->path);
+        source->frames ? open_reader(source) : gpume_log_nomem(&gpume_console, source->path);
     source->failed = status != GPUME_OK;
     return status;
 }
@@ -68,7 +66,7 @@ static int add_row(struct gpume_predictor_rows *frame, const struct gpume_vector
         const size_t capacity = frame->capacity > 0 ? 2 * frame->capacity : 4096;
         struct row *rows = realloc(frame->rows, capacity * sizeof(*rows));
         if (!rows) {
-            return gpume_log_nomem(&console, "predictors");
+            return gpume_log_nomem(&gpume_console, "predictors");
         }
         frame->rows = rows;
         frame->capacity = capacity;
@@ -185,7 +183,7 @@ static int fill(struct gpume_predictor_source *source, const struct gpume_predic
     bool *given = calloc(grid->count, sizeof(*given));
     size_t missing = 0;
     if (!given) {
-        return gpume_log_nomem(&console, "predictors");
+        return gpume_log_nomem(&gpume_console, "predictors");
     }
     for (size_t i = 0; rows && i < rows->count; i++) {
         const struct row *row = &rows->rows[i];

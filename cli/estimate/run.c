@@ -160,7 +160,7 @@ static void describe_run(struct job *job)
         .colours = job->source,
         .set = &job->checkpoint.set,
         .summary = &job->summary,
-        .log = {.fn = gpume_console_log},
+        .log = gpume_console,
     };
     job->summary = (struct gpume_summary){
         .run = &job->run,

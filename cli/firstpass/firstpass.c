@@ -15,18 +15,12 @@
 #include "firstpass/report.h"
 #include "firstpass/spacing.h"
 #include "firstpass/verify.h"
-#include "host.h"
-#include "library_log.h"
-#include "names.h"
 #include "signals.h"
-#include "video.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const struct gpume_log console = {.fn = gpume_console_log};
 
 struct job {
     const struct gpume_firstpass_options *options;
@@ -61,7 +55,7 @@ static enum gpume_exit settle(struct job *job)
             (info->width + 1) & ~1u, (info->height + 1) & ~1u);
     }
     gpume_spacing_init(&job->spacing, info->rate_num, info->rate_den);
-    return gpume_encode_options_settle(&job->encode, info->rate_num, info->rate_den, &console)
+    return gpume_encode_options_settle(&job->encode, info->rate_num, info->rate_den, &gpume_console)
                ? GPUME_EXIT_USAGE
                : GPUME_EXIT_DONE;
 }
@@ -77,7 +71,7 @@ static int open_pass(
         .width = info->width,
         .height = info->height,
         .set = &job->set,
-        .log = console,
+        .log = gpume_console,
     };
     int status = gpume_pass_open(pass, &params);
     for (uint32_t i = 0; i < rates->count && status == GPUME_OK; i++) {
@@ -95,18 +89,19 @@ static enum gpume_exit open_outputs(struct job *job)
     const struct gpume_firstpass_sizes *sizes = &job->options->sizes;
     const struct gpume_firstpass_size own = {info->width, info->height};
     const uint32_t count = sizes->count > 0 ? sizes->count : 1;
-    const size_t bytes = strlen(job->options->name) + sizeof(".json");
+    const size_t bytes = strlen(job->options->video.output) + sizeof(".json");
     job->json_path = malloc(bytes);
     if (!job->json_path) {
-        return gpume_refuse(GPUME_EXIT_FAILED, "%s: out of memory", job->options->name);
+        return gpume_refuse(GPUME_EXIT_FAILED, "%s: out of memory", job->options->video.output);
     }
-    snprintf(job->json_path, bytes, "%s.json", job->options->name);
+    snprintf(job->json_path, bytes, "%s.json", job->options->video.output);
     job->set.seal = job->json_path;
     int status = GPUME_OK;
     for (uint32_t i = 0; i < count && status == GPUME_OK; i++) {
         status = open_pass(job, &job->passes[i], sizes->count > 0 ? &sizes->sizes[i] : &own);
     }
-    status = status ? status : gpume_out_open_in(&job->json, &job->set, job->json_path, &console);
+    status =
+        status ? status : gpume_out_open_in(&job->json, &job->set, job->json_path, &gpume_console);
     return status == GPUME_INVALID ? GPUME_EXIT_USAGE : gpume_exit_of_writer(status);
 }
 
@@ -122,20 +117,8 @@ static int decide(void *opaque, const struct gpume_decision *decision)
 
 static enum gpume_exit open_analysis(struct job *job)
 {
-    const struct gpume_source_info *info = &job->video.info;
-    const struct gpume_params *engine = &job->options->params;
     const struct gpume_analysis_params params = {
-        .lookahead =
-            {
-                .width = info->width,
-                .height = info->height,
-                .bits = info->bits,
-                .backend = engine->backend,
-                .device = engine->device,
-                .threads = engine->threads,
-                .cache_dir = gpume_host_cache_folder(),
-                .log = gpume_library_log,
-            },
+        .lookahead = gpume_video_lookahead(&job->video),
         .options = job->encode,
         .decide = decide,
         .opaque = job,
@@ -169,9 +152,9 @@ static enum gpume_exit analyse(struct job *job)
 static enum gpume_exit finish_outputs(struct job *job)
 {
     const struct gpume_firstpass_source source = {
-        .input = job->options->common.inputs[0],
-        .filter = job->options->source.filter,
-        .stream = job->options->source.stream,
+        .input = job->options->video.common.inputs[0],
+        .filter = job->options->video.source.filter,
+        .stream = job->options->video.source.stream,
         .info = &job->video.info,
         .frames = job->video.frames,
     };
@@ -183,15 +166,14 @@ static enum gpume_exit finish_outputs(struct job *job)
     status = status ? status : gpume_firstpass_report_make(&job->report, &job->encode, &source);
     status = status ? status : gpume_firstpass_report_write(&job->report, job->json);
     status = status ? status : gpume_out_finish(job->json);
-    status = status ? status : gpume_out_set_name(&job->set, &console);
+    status = status ? status : gpume_out_set_name(&job->set, &gpume_console);
     return gpume_exit_of_writer(status);
 }
 
 static enum gpume_exit work(struct job *job)
 {
     const struct gpume_firstpass_options *options = job->options;
-    enum gpume_exit result =
-        gpume_video_open(&job->video, &options->common, &options->source, &options->params);
+    enum gpume_exit result = gpume_video_open(&job->video);
     result = result ? result : settle(job);
     if (result == GPUME_EXIT_DONE && options->verify) {
         result = gpume_firstpass_verify_check(&job->encode, &job->video.info);
@@ -200,7 +182,7 @@ static enum gpume_exit work(struct job *job)
     result = result ? result : open_analysis(job);
     result = result ? result : analyse(job);
     result = result ? result : finish_outputs(job);
-    if (result == GPUME_EXIT_DONE && options->common.verbosity >= 0) {
+    if (result == GPUME_EXIT_DONE && options->video.common.verbosity >= 0) {
         gpume_firstpass_report_print(&job->report);
     }
     if (result == GPUME_EXIT_DONE && options->verify) {
@@ -216,8 +198,9 @@ enum gpume_exit gpume_firstpass_run(const struct gpume_firstpass_options *option
 {
     struct job job = {
         .options = options,
-        .report = {.name = options->name},
-        .set = {.overwrite = options->common.overwrite, .alone = true, .together = true},
+        .video = {.options = &options->video},
+        .report = {.name = options->video.output},
+        .set = {.overwrite = options->video.common.overwrite, .alone = true, .together = true},
     };
     const enum gpume_exit result = work(&job);
     gpume_analysis_close(&job.analysis);

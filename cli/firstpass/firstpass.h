@@ -7,8 +7,7 @@
 #define GPUME_CLI_FIRSTPASS_FIRSTPASS_H
 
 #include "encode/options.h"
-#include "options/common.h"
-#include "source_options.h"
+#include "video.h"
 
 #define GPUME_FIRSTPASS_MAX 32u /* bitrates, and sizes */
 
@@ -28,13 +27,10 @@ struct gpume_firstpass_sizes {
 
 /* Strings point into argv. */
 struct gpume_firstpass_options {
-    struct gpume_common_options common;
-    struct gpume_params params; /* the engine: backend, device, threads, memory_max */
-    struct gpume_source_choice source;
-    int encoder; /* enum gpume_encoder; -1: not given */
+    struct gpume_video_options video; /* output: the beginning of the files' names */
+    int encoder;                      /* enum gpume_encoder; -1: not given */
     struct gpume_firstpass_rates rates;
     struct gpume_firstpass_sizes sizes; /* none: the input's */
-    const char *name;                   /* of the files */
     uint64_t frames;                    /* 0: all */
     bool verify;
     struct gpume_encode_options encode; /* min_keyint 0, bits 0: not given */

@@ -5,7 +5,6 @@
 #include "commands.h"
 #include "console.h"
 #include "files/text_file.h"
-#include "options/checks.h"
 #include "options/line.h"
 
 #include <inttypes.h>
@@ -92,7 +91,7 @@ static const struct gpume_option table[] = {
     {GPUME_ROW("size", "WxH", sizes, OPTIONS, sizes),
         .help = "size of the encoded picture; repeat it for several, each with all bitrates "
                 "(default: the input's size)"},
-    {GPUME_ROW_FILE("output", "NAME", OPTIONS, name), .letter = 'o',
+    {GPUME_ROW_FILE("output", "NAME", OPTIONS, video.output), .letter = 'o',
         .help = "beginning of the names of all files; NAME.json says which second pass reads "
                 "which files"},
     {GPUME_OPTION_OVERWRITE, .help = "replace existing files"},
@@ -137,33 +136,26 @@ static const struct gpume_option table[] = {
         .help = "bits per sample of the encoded video: 8, 10, or with x265 12 (default 8; 10 for "
                 "deeper input)"},
     {.heading = "Input"},
-    {GPUME_OPTION_VF(OPTIONS, source.filter)},
-    {GPUME_OPTION_STREAM(OPTIONS, source.stream)},
+    {GPUME_OPTION_VF(OPTIONS, video.source.filter)},
+    {GPUME_OPTION_STREAM(OPTIONS, video.source.stream)},
     {GPUME_ROW_NUMBER("frames", OPTIONS, frames, 1, UINT32_MAX),
         .help = "encode no more frames than this (default: all)"},
-    {GPUME_ROW("hwaccel", "TYPE", text, OPTIONS, source.hwaccel),
+    {GPUME_ROW("hwaccel", "TYPE", text, OPTIONS, video.source.hwaccel),
         .help = "decode on video hardware, e.g. cuda, vaapi or auto (default: in software)"},
-    {GPUME_OPTION_ALLOW_NETWORK(OPTIONS, source.allow_network)},
-    {GPUME_OPTION_ALLOW_FILES(OPTIONS, source.allow_files)},
-    {GPUME_OPTION_MAX_PIXELS(OPTIONS, source.max_pixels)},
+    {GPUME_OPTION_ALLOW_NETWORK(OPTIONS, video.source.allow_network)},
+    {GPUME_OPTION_ALLOW_FILES(OPTIONS, video.source.allow_files)},
+    {GPUME_OPTION_MAX_PIXELS(OPTIONS, video.source.max_pixels)},
     {.heading = "Engine"},
-    {GPUME_OPTION_BACKEND(OPTIONS, params.backend), .help = GPUME_BACKEND_HELP},
-    {GPUME_OPTION_DEVICE(OPTIONS, params.device), .help = GPUME_DEVICE_HELP},
-    {GPUME_OPTION_THREADS(OPTIONS, params.threads)},
+    GPUME_OPTIONS_ENGINE(OPTIONS, video.params),
     {GPUME_OPTION_TIMEOUT, .help = "give up after this time (default: no limit)"},
     {.heading = "Messages"},
-    {GPUME_OPTION_QUIET, .help = "do not print the command lines"},
-    {GPUME_OPTION_VERBOSE},
-    {GPUME_OPTION_PROGRESS},
-    {GPUME_OPTION_NO_PROGRESS},
-    GPUME_OPTIONS_LAST("show this help"),
+    GPUME_OPTIONS_MESSAGES("do not print the command lines", "show this help"),
 };
 
 static void set_defaults(void *opaque)
 {
     struct gpume_firstpass_options *options = opaque;
-    gpume_params_default(&options->params);
-    options->source.stream = -1;
+    gpume_video_options_default(&options->video);
     options->encoder = -1;
 }
 
@@ -171,7 +163,6 @@ static void set_defaults(void *opaque)
 static int set_encode_options(
     struct gpume_firstpass_options *options, const struct gpume_line *line)
 {
-    const struct gpume_log log = {.fn = gpume_console_log};
     const enum gpume_encoder encoder = (enum gpume_encoder)options->encoder;
     const struct gpume_encode_option *option = NULL;
     struct gpume_encode_options encode;
@@ -187,7 +178,7 @@ static int set_encode_options(
         encode.b_pyramid = 1;
     }
     options->encode = encode;
-    return gpume_encode_options_settle(&encode, 25, 1, &log);
+    return gpume_encode_options_settle(&encode, 25, 1, &gpume_console);
 }
 
 static int check(void *opaque, const struct gpume_line *line)
@@ -205,14 +196,14 @@ static int check(void *opaque, const struct gpume_line *line)
         return gpume_refuse(
             GPUME_INVALID, "give --bitrate, in bits per second, such as --bitrate 2M");
     }
-    if (!options->name || gpume_text_is_special(options->name)) {
+    if (!options->video.output || gpume_text_is_special(options->video.output)) {
         return gpume_refuse(GPUME_INVALID,
             "give -o NAME, with which the names of several files begin, such as -o clip");
     }
     if (options->encode.bits == 12 && options->encoder == GPUME_ENCODER_X264) {
         return gpume_refuse(GPUME_INVALID, "--output-depth 12: x264 takes 8 or 10");
     }
-    const int status = gpume_check_engine(&options->params);
+    const int status = gpume_video_options_check(opaque, line);
     return status ? status : set_encode_options(options, line);
 }
 

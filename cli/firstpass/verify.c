@@ -4,7 +4,6 @@
 #include "console.h"
 #include "files/text_file.h"
 #include "media/trial.h"
-#include "video.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -65,19 +64,19 @@ static enum gpume_exit encode(
 {
     const struct gpume_firstpass_options *options = verify->options;
     const struct gpume_pass_video *size = &verify->entry->video;
-    struct gpume_source_choice choice = options->source;
+    struct gpume_video_options input = options->video;
+    const char *given = input.source.filter;
     char settings[SETTINGS_BYTES], filter[FILTER_BYTES], encoder[16];
-    struct gpume_video video = {0};
+    struct gpume_video video = {.options = &input};
     struct gpume_trial *trial = NULL;
     snprintf(encoder, sizeof(encoder), "lib%s", gpume_encoder_name(verify->encode->encoder));
-    snprintf(filter, sizeof(filter), "%s%sscale=%" PRIu32 ":%" PRIu32,
-        choice.filter ? choice.filter : "", choice.filter ? "," : "", size->width, size->height);
+    snprintf(filter, sizeof(filter), "%s%sscale=%" PRIu32 ":%" PRIu32, given ? given : "",
+        given ? "," : "", size->width, size->height);
     if (options->sizes.count > 0) {
-        choice.filter = filter;
+        input.source.filter = filter;
     }
     enum gpume_exit result = write_settings(verify, pass, stats, settings);
-    result =
-        result ? result : gpume_video_open(&video, &options->common, &choice, &options->params);
+    result = result ? result : gpume_video_open(&video);
     const struct gpume_trial_options trial_options = {
         .label = "--verify",
         .encoder = encoder,
@@ -87,7 +86,7 @@ static enum gpume_exit encode(
         .height = size->height,
         .rate_num = size->rate_num,
         .rate_den = size->rate_den,
-        .log = {.fn = gpume_console_log},
+        .log = gpume_console,
     };
     int status = result ? GPUME_INVALID : gpume_trial_open(&trial, &trial_options);
     if (status == GPUME_OK) {

@@ -92,30 +92,32 @@ extern const char *const gpume_choices_shell[];
         .help = "candidates that reach outside the reference: extend tries them with the edge "    \
                 "samples repeated, inside skips them (default extend)"
 
-#define GPUME_OPTION_METRIC(s, m)                                                                  \
-    GPUME_ROW_CHOICE("metric", "sad|satd|ssd", s, m, gpume_choices_metric),                        \
-        .help = "cost of a candidate: sum of absolute differences, the same after a Hadamard "     \
-                "transform, or sum of squared differences (default sad)"
-
-#define GPUME_OPTION_SUBPEL(s, m)                                                                  \
-    GPUME_ROW("subpel", "1|2|4", subpel, s, m),                                                    \
-        .help = "search in whole, half or quarter pixels (default 1)"
-
-#define GPUME_OPTION_INTERPOLATION(s, m)                                                           \
-    GPUME_ROW_CHOICE("interpolation", "NAME", s, m, gpume_choices_interpolation),                  \
-        .help = "samples between those of a frame: as in h264, as in hevc, or bilinear (default "  \
-                "h264)"
-
-#define GPUME_OPTION_SUBPEL_SEARCH(s, m)                                                           \
-    GPUME_ROW_CHOICE("subpel-search", "refine|full", s, m, gpume_choices_subpel_search),           \
-        .help = "refine the best whole-pixel vector, or compare every fraction of a pixel in the " \
-                "window (default refine)"
-
-#define GPUME_OPTION_REFINE_METRIC(s, m)                                                           \
-    GPUME_ROW_CHOICE("refine-metric", "sad|satd|ssd", s, m, gpume_choices_metric),                 \
-        .stored = GPUME_REFINE_BY_SAD,                                                             \
-        .help = "compare by this metric when refining the best whole-pixel vector; costs are by "  \
-                "it too (default: that of --metric)"
+/* How two blocks are compared; m: a struct gpume_params, u: .uses. */
+#define GPUME_OPTIONS_COMPARISON(s, m, u)                                                          \
+    {GPUME_ROW("subpel", "1|2|4", subpel, s, m.subpel),                                            \
+        .help = "search in whole, half or quarter pixels (default 1)", .uses = u},                 \
+        {GPUME_ROW_CHOICE(                                                                         \
+             "interpolation", "NAME", s, m.interpolation, gpume_choices_interpolation),            \
+            .help = "samples between those of a frame: as in h264, as in hevc, or bilinear "       \
+                    "(default h264)",                                                              \
+            .uses = u},                                                                            \
+        {GPUME_ROW_CHOICE(                                                                         \
+             "subpel-search", "refine|full", s, m.subpel_search, gpume_choices_subpel_search),     \
+            .help = "refine the best whole-pixel vector, or compare every fraction of a pixel in " \
+                    "the window (default refine)",                                                 \
+            .uses = u},                                                                            \
+        {GPUME_ROW_CHOICE("metric", "sad|satd|ssd", s, m.metric, gpume_choices_metric),            \
+            .help = "cost of a candidate: sum of absolute differences, the same after a Hadamard " \
+                    "transform, or sum of squared differences (default sad)",                      \
+            .uses = u},                                                                            \
+    {                                                                                              \
+        GPUME_ROW_CHOICE(                                                                          \
+            "refine-metric", "sad|satd|ssd", s, m.refine_metric, gpume_choices_metric),            \
+            .stored = GPUME_REFINE_BY_SAD,                                                         \
+            .help = "compare by this metric when refining the best whole-pixel vector; costs are " \
+                    "by it too (default: that of --metric)",                                       \
+            .uses = u                                                                              \
+    }
 
 #define GPUME_OPTION_LAMBDA(s, m)                                                                  \
     GPUME_ROW_REAL("lambda", "L", s, m, 0, 1000),                                                  \
@@ -213,11 +215,24 @@ extern const char *const gpume_choices_shell[];
 #define GPUME_OPTION_VERSION                                                                       \
     GPUME_ROW_COMMON("version", request, GPUME_REQUEST_VERSION), .help = "print the version"
 
+/* The engine of a command that uses one; m: a struct gpume_params. */
+#define GPUME_OPTIONS_ENGINE(s, m)                                                                 \
+    {GPUME_OPTION_BACKEND(s, m.backend), .help = GPUME_BACKEND_HELP},                              \
+        {GPUME_OPTION_DEVICE(s, m.device), .help = GPUME_DEVICE_HELP},                             \
+    {                                                                                              \
+        GPUME_OPTION_THREADS(s, m.threads)                                                         \
+    }
+
 /* The last rows of every table. */
 #define GPUME_OPTIONS_LAST(help_text)                                                              \
     {GPUME_OPTION_COMPLETION}, {GPUME_OPTION_HELP, .help = help_text},                             \
     {                                                                                              \
         GPUME_OPTION_VERSION                                                                       \
     }
+
+/* These and the others about messages, of a command that shows progress. */
+#define GPUME_OPTIONS_MESSAGES(quiet_help, help_text)                                              \
+    {GPUME_OPTION_QUIET, .help = quiet_help}, {GPUME_OPTION_VERBOSE}, {GPUME_OPTION_PROGRESS},     \
+        {GPUME_OPTION_NO_PROGRESS}, GPUME_OPTIONS_LAST(help_text)
 
 #endif

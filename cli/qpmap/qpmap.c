@@ -8,13 +8,7 @@
 #include "console.h"
 #include "encode/analysis.h"
 #include "encode/qp_map.h"
-#include "files/out.h"
 #include "files/text_file.h"
-#include "host.h"
-#include "library_log.h"
-#include "names.h"
-#include "options/checks.h"
-#include "signals.h"
 #include "video.h"
 
 #include <inttypes.h>
@@ -27,13 +21,8 @@
 #define AV1_LEVELS 8u
 #define AV1_INDICES 7
 
-static const struct gpume_log console = {.fn = gpume_console_log};
-
 struct qpmap_options {
-    struct gpume_common_options common;
-    struct gpume_params params; /* only backend, device and threads are used */
-    struct gpume_source_choice source;
-    const char *output; /* NULL: standard output */
+    struct gpume_video_options video;
     enum { KVAZAAR, SVT_AV1 } format;
     uint32_t side; /* pixels; 0: not given */
     uint32_t rc_lookahead, aq_mode;
@@ -42,8 +31,6 @@ struct qpmap_options {
 
 struct job {
     const struct qpmap_options *options;
-    const char *output;
-    struct gpume_out *out;
     struct gpume_video video;
     struct gpume_analysis *analysis;
     uint32_t per_square; /* blocks across a square */
@@ -71,9 +58,9 @@ static void write_kvazaar(struct job *job, uint32_t columns, uint32_t rows)
 {
     char head[32];
     snprintf(head, sizeof(head), "%" PRIu32 " %" PRIu32 "\n", columns, rows);
-    (void)gpume_out_text(job->out, head);
+    (void)gpume_out_text(job->video.out, head);
     for (uint32_t y = 0; y < rows; y++) {
-        write_numbers(job->out, job->offsets + (size_t)y * columns, columns);
+        write_numbers(job->video.out, job->offsets + (size_t)y * columns, columns);
     }
 }
 
@@ -83,8 +70,8 @@ static void write_svt_av1(struct job *job, uint64_t frame, uint32_t count)
     char head[32];
     gpume_qp_map_limit(job->offsets, count, AV1_LEVELS);
     snprintf(head, sizeof(head), "%" PRIu64 " ", frame);
-    (void)gpume_out_text(job->out, head);
-    write_numbers(job->out, job->offsets, count);
+    (void)gpume_out_text(job->video.out, head);
+    write_numbers(job->video.out, job->offsets, count);
 }
 
 static int take_decision(void *opaque, const struct gpume_decision *decision)
@@ -111,19 +98,13 @@ static int take_frame(void *opaque, const struct gpume_plane *luma, int64_t time
     return gpume_analysis_put(job->analysis, luma, time_us);
 }
 
-static enum gpume_exit open_analysis(struct job *job)
+static enum gpume_exit open_analysis(void *opaque)
 {
+    struct job *job = opaque;
     const struct qpmap_options *options = job->options;
     const struct gpume_source_info *info = &job->video.info;
     struct gpume_analysis_params params = {
-        .lookahead = {.width = info->width,
-            .height = info->height,
-            .bits = info->bits,
-            .backend = options->params.backend,
-            .device = options->params.device,
-            .threads = options->params.threads,
-            .cache_dir = gpume_host_cache_folder(),
-            .log = gpume_library_log},
+        .lookahead = gpume_video_lookahead(&job->video),
         .decide = take_decision,
         .opaque = job,
     };
@@ -134,7 +115,8 @@ static enum gpume_exit open_analysis(struct job *job)
     wanted->qcomp = options->qcomp;
     wanted->aq_mode = options->aq_strength > 0 ? wanted->aq_mode : 0;
     wanted->aq_strength = options->aq_strength;
-    int status = gpume_encode_options_settle(wanted, info->rate_num, info->rate_den, &console);
+    int status =
+        gpume_encode_options_settle(wanted, info->rate_num, info->rate_den, &gpume_console);
     status = status ? status : gpume_analysis_open(&job->analysis, &params);
     if (status == GPUME_OK) {
         gpume_console_forget_error();
@@ -144,63 +126,33 @@ static enum gpume_exit open_analysis(struct job *job)
         job->offsets = malloc((size_t)blocks_x * blocks_y * sizeof(*job->offsets));
         status = job->offsets ? GPUME_OK : GPUME_NOMEM;
     }
-    if (status == GPUME_INVALID) {
-        gpume_console_error_about(info->label);
-    } else if (status == GPUME_NOMEM) {
-        gpume_console_error("out of memory");
-    }
-    return gpume_exit_of_engine(status);
+    return status ? gpume_video_refuse(&job->video, status) : GPUME_EXIT_DONE;
 }
 
-static enum gpume_exit open_output(struct job *job)
+static enum gpume_exit finish(void *opaque)
 {
-    const struct qpmap_options *options = job->options;
-    job->output = options->output ? options->output : "-";
-    if (gpume_name_is_input(options->common.inputs, options->common.input_count, job->output)) {
-        return GPUME_EXIT_USAGE;
-    }
-    const int status = gpume_out_open(&job->out, job->output, options->common.overwrite, &console);
-    return status == GPUME_INVALID ? GPUME_EXIT_USAGE : gpume_exit_of_writer(status);
+    const struct job *job = opaque;
+    return gpume_exit_of_engine(gpume_analysis_finish(job->analysis));
 }
 
-static enum gpume_exit conclude(const struct job *job)
+static void conclude(const void *opaque)
 {
-    if (job->options->common.verbosity >= 0 && !gpume_text_is_stdout(job->output)) {
-        printf("maps         of %" PRIu64 " frame%s\nwritten      ", job->video.frames,
-            job->video.frames == 1 ? "" : "s");
-        gpume_console_print_name(job->output, stdout);
-        putchar('\n');
+    const struct job *job = opaque;
+    const struct gpume_video *video = &job->video;
+    if (video->options->common.verbosity >= 0 && !gpume_text_is_stdout(video->output)) {
+        printf(
+            "maps         of %" PRIu64 " frame%s\n", video->frames, video->frames == 1 ? "" : "s");
+        gpume_console_print_written(video->output, stdout);
     }
-    return gpume_console_flush_output("the summary") ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
-}
-
-static enum gpume_exit work(struct job *job)
-{
-    const struct qpmap_options *options = job->options;
-    gpume_signals_keep();
-    enum gpume_exit result = open_output(job);
-    result = result ? result
-                    : gpume_video_open(
-                          &job->video, &options->common, &options->source, &options->params);
-    result = result ? result : open_analysis(job);
-    result = result ? result : gpume_video_read(&job->video, 0, take_frame, job);
-    gpume_signals_detach();
-    if (result == GPUME_EXIT_DONE) {
-        result = gpume_exit_of_engine(gpume_analysis_finish(job->analysis));
-    }
-    if (result == GPUME_EXIT_DONE) {
-        result = gpume_exit_of_writer(gpume_out_finish(job->out));
-    }
-    return result ? result : conclude(job);
 }
 
 static enum gpume_exit run(const void *options)
 {
-    struct job job = {.options = options};
-    const enum gpume_exit result = work(&job);
+    static const struct gpume_video_work work = {open_analysis, take_frame, finish, conclude};
+    struct job job = {.options = options, .video = {.options = options}};
+    const enum gpume_exit result = gpume_video_run(&job.video, &work, &job);
     gpume_analysis_close(&job.analysis);
     gpume_video_close(&job.video);
-    gpume_out_close(&job.out);
     free(job.offsets);
     return result;
 }
@@ -223,27 +175,14 @@ static const struct gpume_option table[] = {
         .help = "strength: 1 gives no offsets, 0 the largest ones (default 0.6)"},
     {GPUME_ROW_REAL("aq-strength", "S", OPTIONS, aq_strength, 0, 3),
         .help = "add the offsets of x264's adaptive quantization, at this strength (default 0)"},
-    {.heading = "Input"},
-    GPUME_OPTIONS_VIDEO(OPTIONS, source),
-    {.heading = "Output"},
-    {GPUME_ROW_FILE("output", "FILE", OPTIONS, output), .letter = 'o',
-        .help = "write to this file (default: standard output)"},
-    {GPUME_OPTION_OVERWRITE, .help = "replace an existing output"},
-    {.heading = "Engine"},
-    GPUME_OPTIONS_ENGINE(OPTIONS, params),
-    {.heading = "Messages"},
-    {GPUME_OPTION_QUIET, .help = "print no closing summary and no progress"},
-    {GPUME_OPTION_VERBOSE},
-    {GPUME_OPTION_PROGRESS},
-    {GPUME_OPTION_NO_PROGRESS},
-    GPUME_OPTIONS_LAST("show this help"),
+    GPUME_OPTIONS_VIDEO(OPTIONS, video),
+    GPUME_OPTIONS_VIDEO_LAST(OPTIONS, video),
 };
 
 static void set_defaults(void *opaque)
 {
     struct qpmap_options *options = opaque;
-    gpume_params_default(&options->params);
-    options->source.stream = -1;
+    gpume_video_options_default(&options->video);
     options->rc_lookahead = 40;
     options->qcomp = 0.6;
 }
@@ -251,12 +190,11 @@ static void set_defaults(void *opaque)
 static int check_options(void *opaque, const struct gpume_line *line)
 {
     const struct qpmap_options *options = opaque;
-    (void)line;
     if (options->format == SVT_AV1 && options->side > 0 && options->side != 64) {
         return gpume_refuse(
             GPUME_INVALID, "--side %" PRIu32 ": must be 64 with --format svt-av1", options->side);
     }
-    return gpume_check_engine(&options->params);
+    return gpume_video_options_check(opaque, line);
 }
 
 const struct gpume_command gpume_qpmap_command = {

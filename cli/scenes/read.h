@@ -7,9 +7,7 @@
 #define GPUME_CLI_SCENES_READ_H
 
 #include "encode/scenes.h"
-#include "files/out.h"
-#include "options/common.h"
-#include "source_options.h"
+#include "video.h"
 
 struct gpume_scene_row {
     int64_t time_us;
@@ -33,12 +31,9 @@ static inline uint64_t gpume_scene_end(const struct gpume_scene_list *list, size
     return scene + 1 < list->start_count ? list->starts[scene + 1] : list->frames;
 }
 
-/* Options that such commands have in common. */
+/* The first member of such a command's options. */
 struct gpume_scene_options {
-    struct gpume_common_options common;
-    struct gpume_params params; /* only backend, device and threads are used */
-    struct gpume_source_choice source;
-    const char *output;  /* NULL: standard output */
+    struct gpume_video_options video;
     double confidence;   /* the least of a change */
     uint64_t length_min; /* frames */
 };
@@ -51,17 +46,14 @@ struct gpume_scene_options {
             .help = "begin no scene less than N frames after another one (default 1)"              \
     }
 
-/* For the commands' set_defaults and check. */
-void gpume_scene_options_default(struct gpume_scene_options *options);
-int gpume_scene_options_check(void *options, const struct gpume_line *line);
+void gpume_scene_options_default(void *options); /* for set_defaults */
 
-/* Writes the list to the output. Its errors are sticky. */
+/* Writes the list to the output, whose errors are sticky. options: the command's. */
 typedef void (*gpume_scene_write_fn)(
     struct gpume_out *out, const struct gpume_scene_list *list, const void *options);
 
-/* The whole run of a command: reserves the name of the output, reads the video, and writes the
- * output and the closing summary. write_options: for `write`. */
-enum gpume_exit gpume_scene_run(const struct gpume_scene_options *options,
-    gpume_scene_write_fn write, const void *write_options);
+/* The whole run of a command. */
+enum gpume_exit gpume_scene_run(
+    const struct gpume_scene_options *options, gpume_scene_write_fn write);
 
 #endif

@@ -5,7 +5,6 @@
 #include "files/json.h"
 #include "files/text_file.h"
 #include "scenes/read.h"
-#include "video.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -136,10 +135,9 @@ static void write_list(
     writers[options->format](out, list);
 }
 
-static enum gpume_exit run(const void *opaque)
+static enum gpume_exit run(const void *options)
 {
-    const struct scenes_options *options = opaque;
-    return gpume_scene_run(&options->scene, write_list, options);
+    return gpume_scene_run(options, write_list);
 }
 
 #define OPTIONS struct scenes_options
@@ -149,30 +147,12 @@ static const char *const formats[] = {"csv", "json", "av1an", "qpfile", "keyfram
 static const struct gpume_option table[] = {
     {.heading = "Scenes"},
     GPUME_OPTIONS_SCENES(OPTIONS, scene),
-    {.heading = "Input"},
-    GPUME_OPTIONS_VIDEO(OPTIONS, scene.source),
-    {.heading = "Output"},
-    {GPUME_ROW_FILE("output", "FILE", OPTIONS, scene.output), .letter = 'o',
-        .help = "write to this file (default: standard output)"},
+    GPUME_OPTIONS_VIDEO(OPTIONS, scene.video),
     {GPUME_ROW_CHOICE("format", "FORMAT", OPTIONS, format, formats),
         .help = "csv (all changes), json (changes and scenes), av1an (for its --scenes), qpfile "
                 "(for x264 and x265) or keyframes (for FFmpeg's -force_key_frames) (default csv)"},
-    {GPUME_OPTION_OVERWRITE, .help = "replace an existing output"},
-    {.heading = "Engine"},
-    GPUME_OPTIONS_ENGINE(OPTIONS, scene.params),
-    {.heading = "Messages"},
-    {GPUME_OPTION_QUIET, .help = "print no closing summary and no progress"},
-    {GPUME_OPTION_VERBOSE},
-    {GPUME_OPTION_PROGRESS},
-    {GPUME_OPTION_NO_PROGRESS},
-    GPUME_OPTIONS_LAST("show this help"),
+    GPUME_OPTIONS_VIDEO_LAST(OPTIONS, scene.video),
 };
-
-static void set_defaults(void *opaque)
-{
-    struct scenes_options *options = opaque;
-    gpume_scene_options_default(&options->scene);
-}
 
 const struct gpume_command gpume_scenes_command = {
     .name = "scenes",
@@ -188,7 +168,7 @@ const struct gpume_command gpume_scenes_command = {
     .operands_max = 1,
     .operands = "one video",
     .catches_signals = true,
-    .set_defaults = set_defaults,
-    .check = gpume_scene_options_check,
+    .set_defaults = gpume_scene_options_default,
+    .check = gpume_video_options_check,
     .run = run,
 };

@@ -25,8 +25,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct gpume_log console = {.fn = gpume_console_log};
-
 struct job {
     const struct gpume_sort_options *options;
     const char *output;
@@ -54,7 +52,8 @@ static enum gpume_exit open_output(struct job *job)
     const struct gpume_sort_options *options = job->options;
     job->output = options->output ? options->output : "-";
     job->to_stdout = gpume_text_is_stdout(job->output);
-    switch (gpume_integers_open(&job->file, job->output, options->common.overwrite, &console)) {
+    switch (
+        gpume_integers_open(&job->file, job->output, options->common.overwrite, &gpume_console)) {
     case GPUME_OK:
         job->in_place = gpume_integers_is_in_place(job->file);
         if (!job->in_place) {
@@ -242,9 +241,7 @@ static enum gpume_exit conclude(const struct job *job, uint64_t matched)
             (double)job->sort_ns / 1e6, job->device);
     }
     if (verbosity >= 0 && !job->to_stdout) {
-        fprintf(stream, "written      ");
-        gpume_console_print_name(job->output, stream);
-        putc('\n', stream);
+        gpume_console_print_written(job->output, stream);
     }
     return gpume_console_flush_output("the summary") ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
 }
