@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# gpume_add_shaders(target): compiles every variant below to SPIR-V words, checks them, and lets the
-# target's sources include them as NAME.inc. Touching a shader or what it includes rebuilds its
-# variants.
+# gpume_add_shaders(target list): compiles every variant of a list below to SPIR-V words, checks them,
+# and lets the target's sources include them as NAME.inc. Touching a shader or what it includes rebuilds
+# its variants.
 
 find_program(GPUME_GLSLC glslc REQUIRED)
 find_program(GPUME_SPIRV_VAL spirv-val REQUIRED)
@@ -73,6 +73,11 @@ set(GPUME_SHADERS
   "array_reduce|arrays/array_reduce.comp|"
   "array_histogram|arrays/array_histogram.comp|")
 
+# Of the lookahead for encoders, which is not part of the library.
+set(GPUME_ENCODE_SHADERS
+  "encode_intra|encode/intra.comp|"
+  "encode_refine|encode/refine.comp|")
+
 # One variant: NAME.inc, which defines an array NAME, out of SOURCE with these definitions.
 function(gpume_add_shader target name source)
   set(out_dir ${PROJECT_BINARY_DIR}/shaders)
@@ -92,8 +97,8 @@ function(gpume_add_shader target name source)
   target_include_directories(${target} PRIVATE ${out_dir})
 endfunction()
 
-function(gpume_add_shaders target)
-  foreach(entry IN LISTS GPUME_SHADERS)
+function(gpume_add_shaders target variants)
+  foreach(entry IN LISTS ${variants})
     string(REPLACE "|" ";" parts "${entry};")
     list(GET parts 0 name)
     list(GET parts 1 source)

@@ -281,12 +281,11 @@ int gpume_analysis_put(
 {
     struct gpume_analysis *a = analysis;
     const uint64_t frame = a->put;
-    struct gpume_frame_facts facts;
     GPUME_CHECK(gpume_lookahead_put(a->lookahead, luma));
-    gpume_lookahead_facts(a->lookahead, frame, &facts);
+    const uint32_t *energies = gpume_lookahead_energies(a->lookahead, frame);
     a->times[frame % a->frames_max] = time_us;
-    if (facts.energies) {
-        gpume_aq_offsets(&a->params.options, facts.energies, a->blocks, aq_offsets_of(a, frame));
+    if (energies) {
+        gpume_aq_offsets(&a->params.options, energies, a->blocks, aq_offsets_of(a, frame));
     }
     a->put++;
     while (a->put - a->last > a->window) {

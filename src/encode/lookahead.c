@@ -4,8 +4,8 @@
 #include "base/grid.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "encode/blocks.h"
 #include "encode/choice.h"
-#include "encode/costs.h"
 #include "encode/energy.h"
 #include "encode/half.h"
 #include "encode/searches.h"
@@ -19,7 +19,6 @@
 /* The match of a frame in one reference. */
 struct pair {
     struct pair *next;
-    uint64_t reference;
     struct gpume_match match;
 };
 
@@ -31,9 +30,8 @@ struct result {
 
 struct frame {
     struct gpume_half half;
-    uint16_t *intra_costs;
+    struct gpume_intra intra;
     uint32_t *energies;
-    uint64_t intra_cost;
     struct gpume_luma_stats luma;
     struct pair *pairs;
     struct result *results;
@@ -52,6 +50,7 @@ struct gpume_lookahead {
     uint8_t *bands;      /* one for each part of the split */
     uint16_t *row_costs; /* two rows of blocks, and one for each part of the split */
     struct gpume_searches *searches;
+    struct gpume_blocks *work; /* of the searches */
     /* Searches in a weighted reference: frame 2n is the reference, 2n + 1 the target. */
     struct gpume_half weighted;
     struct gpume_searches *weighted_searches;
@@ -65,8 +64,8 @@ struct gpume_lookahead {
 static int open_searches(struct gpume_lookahead *l)
 {
     struct gpume_searches_params params = {
-        .width = l->blocks_x * GPUME_HALF_BLOCK,
-        .height = l->blocks_y * GPUME_HALF_BLOCK,
+        .blocks_x = l->blocks_x,
+        .blocks_y = l->blocks_y,
         .frames = l->params.frames_max,
         .backend = l->params.backend,
         .device = l->params.device,
@@ -77,6 +76,7 @@ static int open_searches(struct gpume_lookahead *l)
         .log_opaque = l->params.log_opaque,
     };
     GPUME_CHECK(gpume_searches_open(&l->searches, &params));
+    l->work = gpume_searches_blocks(l->searches);
     l->params.eager = l->params.eager || gpume_searches_on_gpu(l->searches);
     if (!l->params.weights) {
         return GPUME_OK;
@@ -105,7 +105,7 @@ static int allocate(struct gpume_lookahead *l)
     for (uint32_t i = 0; i < count; i++) {
         l->frames[i] = (struct frame){
             .half = gpume_half_at(l->planes + i * plane_bytes, l->blocks_x, l->blocks_y),
-            .intra_costs = l->all_intra_costs + (size_t)i * l->blocks,
+            .intra.costs = l->all_intra_costs + (size_t)i * l->blocks,
             .energies = l->all_energies + (size_t)i * l->blocks,
         };
     }
@@ -225,34 +225,20 @@ static void read_part(void *opaque, uint32_t part)
     }
 }
 
-static void predict_part(void *opaque, uint32_t part)
-{
-    const struct reading *r = opaque;
-    const struct gpume_lookahead *l = r->lookahead;
-    const uint32_t end = gpume_split_row(&l->split, part + 1);
-    for (uint32_t y = gpume_split_row(&l->split, part); y < end; y++) {
-        gpume_intra_costs(&r->frame->half, y, r->frame->intra_costs + (size_t)y * l->blocks_x);
-    }
-}
-
 static void read_frame(
     struct gpume_lookahead *l, struct frame *frame, const struct gpume_plane *luma)
 {
     struct reading reading = {l, frame, luma};
     gpume_split_run(&l->split, read_part, &reading);
     gpume_half_extend(&frame->half);
-    gpume_split_run(&l->split, predict_part, &reading);
-    frame->intra_cost = 0;
-    for (uint32_t i = 0; i < l->blocks; i++) {
-        frame->intra_cost += frame->intra_costs[i];
-    }
     frame->luma = gpume_luma_stats(&frame->half);
 }
 
-/* A pair of the frame, new or in use before; NULL: out of memory. `half`: of the reference. */
-static struct pair *take_pair(struct gpume_lookahead *l, struct frame *frame, uint64_t reference,
-    const struct gpume_half *half)
+/* A pair, new or in use before; NULL: out of memory. `half`: of the reference. */
+static struct pair *take_pair(
+    struct gpume_lookahead *l, uint64_t target, uint64_t reference, const struct gpume_half *half)
 {
+    struct frame *frame = frame_at(l, target);
     struct pair *pair = l->free_pairs;
     if (pair) {
         l->free_pairs = pair->next;
@@ -265,9 +251,10 @@ static struct pair *take_pair(struct gpume_lookahead *l, struct frame *frame, ui
     }
     struct gpume_vector *vectors = (struct gpume_vector *)(void *)(pair + 1);
     *pair = (struct pair){.next = frame->pairs,
-        .reference = reference,
         .match = {.target = &frame->half,
             .reference = half,
+            .target_frame = target,
+            .reference_frame = reference,
             .vectors = vectors,
             .costs = (uint16_t *)(void *)(vectors + l->blocks)}};
     frame->pairs = pair;
@@ -278,18 +265,17 @@ static struct pair *take_pair(struct gpume_lookahead *l, struct frame *frame, ui
 static int request(
     struct gpume_lookahead *l, uint64_t target, uint64_t reference, struct pair **out)
 {
-    struct frame *frame = frame_at(l, target);
     const struct gpume_half *half = &frame_at(l, reference)->half;
-    struct pair *pair = frame->pairs;
-    while (pair && (pair->reference != reference || pair->match.reference != half)) {
+    struct pair *pair = frame_at(l, target)->pairs;
+    while (pair && (pair->match.reference_frame != reference || pair->match.reference != half)) {
         pair = pair->next;
     }
     if (!pair) {
-        pair = take_pair(l, frame, reference, half);
+        pair = take_pair(l, target, reference, half);
         if (!pair) {
             return gpume_log_nomem(&l->log, "a search of the lookahead");
         }
-        GPUME_CHECK(gpume_searches_request(l->searches, target, reference, &pair->match));
+        GPUME_CHECK(gpume_searches_request(l->searches, &pair->match));
     }
     *out = pair;
     return GPUME_OK;
@@ -303,6 +289,9 @@ int gpume_lookahead_put(struct gpume_lookahead *lookahead, const struct gpume_pl
     struct frame *frame = frame_at(l, position);
     struct pair *pair;
     read_frame(l, frame, luma);
+    frame->intra.half = &frame->half;
+    frame->intra.frame = position;
+    gpume_blocks_add(l->work, &frame->intra);
     GPUME_CHECK(gpume_searches_send(l->searches, &frame->half));
     const uint64_t others = gpume_min_u64(position - l->first, l->params.distance_max);
     for (uint64_t d = 1; l->params.eager && d <= others; d++) {
@@ -314,6 +303,7 @@ int gpume_lookahead_put(struct gpume_lookahead *lookahead, const struct gpume_pl
 
 static void drop_frame(struct gpume_lookahead *l, struct frame *frame)
 {
+    gpume_blocks_wait(l->work, &frame->intra.ready);
     while (frame->pairs) {
         struct pair *pair = frame->pairs;
         if (pair->match.requested) {
@@ -341,14 +331,20 @@ void gpume_lookahead_drop(struct gpume_lookahead *lookahead, uint64_t first)
     }
 }
 
+const uint32_t *gpume_lookahead_energies(const struct gpume_lookahead *lookahead, uint64_t frame)
+{
+    return lookahead->params.energies ? frame_at(lookahead, frame)->energies : NULL;
+}
+
 void gpume_lookahead_facts(
     const struct gpume_lookahead *lookahead, uint64_t frame, struct gpume_frame_facts *facts)
 {
     const struct frame *f = frame_at(lookahead, frame);
+    gpume_blocks_wait(lookahead->work, &f->intra.ready);
     *facts = (struct gpume_frame_facts){
-        .intra_costs = f->intra_costs,
-        .intra_cost = f->intra_cost,
-        .energies = lookahead->params.energies ? f->energies : NULL,
+        .intra_costs = f->intra.costs,
+        .intra_cost = f->intra.cost,
+        .energies = gpume_lookahead_energies(lookahead, frame),
         .luma_sum = f->luma.sum,
         .luma_energy = f->luma.energy,
     };
@@ -366,24 +362,24 @@ static struct gpume_weight find_weight(struct gpume_lookahead *l, const struct f
     if (gpume_weight_is_none(&weight)) {
         return weight;
     }
-    const struct gpume_plain_costs plain = {target->intra_costs, match->costs, match->vectors};
+    const struct gpume_plain_costs plain = {target->intra.costs, match->costs, match->vectors};
     gpume_weight_apply(&weight, &reference->half, &l->weighted);
     return gpume_weight_pays(&target->half, &plain, &l->weighted, l->row_costs) ? weight
                                                                                 : GPUME_WEIGHT_NONE;
 }
 
 /* Searches the frame in l->weighted. */
-static int search_weighted(
-    struct gpume_lookahead *l, struct frame *target, uint64_t reference, struct pair **out)
+static int search_weighted(struct gpume_lookahead *l, uint64_t target, struct pair **out)
 {
-    struct pair *pair = take_pair(l, target, reference, &l->weighted);
+    const uint64_t number = 2 * l->weighted_count++;
+    struct pair *pair = take_pair(l, target, number, &l->weighted);
     if (!pair) {
         return gpume_log_nomem(&l->log, "a search of the lookahead");
     }
-    const uint64_t number = 2 * l->weighted_count++;
+    pair->match.target_frame = number + 1;
     GPUME_CHECK(gpume_searches_send(l->weighted_searches, &l->weighted));
-    GPUME_CHECK(gpume_searches_send(l->weighted_searches, &target->half));
-    GPUME_CHECK(gpume_searches_request(l->weighted_searches, number + 1, number, &pair->match));
+    GPUME_CHECK(gpume_searches_send(l->weighted_searches, &frame_at(l, target)->half));
+    GPUME_CHECK(gpume_searches_request(l->weighted_searches, &pair->match));
     GPUME_CHECK(gpume_searches_wait(l->weighted_searches, &pair->match));
     *out = pair;
     return GPUME_OK;
@@ -399,8 +395,9 @@ static int find_past(struct gpume_lookahead *l, uint64_t frame, uint64_t past, b
         return GPUME_OK;
     }
     GPUME_CHECK(gpume_searches_wait(l->searches, &(*pair)->match));
+    gpume_blocks_wait(l->work, &target->intra.ready);
     *weight = find_weight(l, target, frame_at(l, past), &(*pair)->match);
-    return gpume_weight_is_none(weight) ? GPUME_OK : search_weighted(l, target, past, pair);
+    return gpume_weight_is_none(weight) ? GPUME_OK : search_weighted(l, frame, pair);
 }
 
 static struct result *take_result(struct gpume_lookahead *l)
@@ -437,13 +434,14 @@ static int evaluate(
     if (future != frame) {
         GPUME_CHECK(gpume_searches_wait(l->searches, &future_pair->match));
     }
+    gpume_blocks_wait(l->work, &target->intra.ready);
     struct result *result = take_result(l);
     if (!result) {
         return gpume_log_nomem(&l->log, "costs of the lookahead");
     }
     uint16_t *costs = (uint16_t *)(void *)(result + 1);
     struct gpume_choice choice = {.target = &target->half,
-        .intra_costs = target->intra_costs,
+        .intra_costs = target->intra.costs,
         .past = source_of(l, past, past_pair),
         .future = source_of(l, future, future_pair),
         .split = &l->split,

@@ -47,14 +47,18 @@ int gpume_lookahead_put(struct gpume_lookahead *lookahead, const struct gpume_pl
 /* Forgets all frames before this position. */
 void gpume_lookahead_drop(struct gpume_lookahead *lookahead, uint64_t first);
 
+/* Of a frame: energy.h; NULL unless params.energies. */
+const uint32_t *gpume_lookahead_energies(const struct gpume_lookahead *lookahead, uint64_t frame);
+
 /* Of one frame, valid until the frame is dropped. */
 struct gpume_frame_facts {
     const uint16_t *intra_costs;
     uint64_t intra_cost;      /* their sum */
-    const uint32_t *energies; /* energy.h; NULL unless params.energies */
+    const uint32_t *energies; /* NULL unless params.energies */
     uint64_t luma_sum;        /* at half resolution, of 8-bit samples */
     uint64_t luma_energy;     /* sum of squared deviations from the mean */
 };
+/* With a GPU, may wait for the intra costs. */
 void gpume_lookahead_facts(
     const struct gpume_lookahead *lookahead, uint64_t frame, struct gpume_frame_facts *facts);
 

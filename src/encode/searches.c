@@ -3,8 +3,6 @@
 
 #include "base/log.h"
 #include "base/status.h"
-#include "encode/costs.h"
-#include "encode/refine.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,15 +10,15 @@
 struct gpume_searches {
     gpume *context;
     struct gpume_info info;
-    const struct gpume_split *split;
+    struct gpume_blocks *blocks;
 };
 
 static int open_context(struct gpume_searches *s, const struct gpume_searches_params *params)
 {
     struct gpume_params search;
     gpume_params_default(&search);
-    search.width = params->width;
-    search.height = params->height;
+    search.width = params->blocks_x * GPUME_HALF_BLOCK;
+    search.height = params->blocks_y * GPUME_HALF_BLOCK;
     search.block = GPUME_HALF_BLOCK;
     search.window_x = search.window_y = GPUME_HALF_WINDOW;
     search.metric = GPUME_METRIC_SAD;
@@ -37,6 +35,23 @@ static int open_context(struct gpume_searches *s, const struct gpume_searches_pa
     return GPUME_OK;
 }
 
+static int open_blocks(struct gpume_searches *s, const struct gpume_searches_params *params)
+{
+    const struct gpume_blocks_params blocks = {
+        .split = params->split,
+        .blocks_x = params->blocks_x,
+        .blocks_y = params->blocks_y,
+        .frames = params->frames,
+        .gpu = gpume_searches_on_gpu(s),
+        .backend = params->backend,
+        .device = params->device,
+        .cache_dir = params->cache_dir,
+        .log = params->log,
+        .log_opaque = params->log_opaque,
+    };
+    return gpume_blocks_open(&s->blocks, &blocks);
+}
+
 int gpume_searches_open(
     struct gpume_searches **searches, const struct gpume_searches_params *params)
 {
@@ -45,14 +60,19 @@ int gpume_searches_open(
     if (!s) {
         return gpume_log_nomem(&log, "the searches of the lookahead");
     }
-    s->split = params->split;
-    const int status = open_context(s, params);
-    if (status != GPUME_OK) {
-        free(s);
-        return status;
-    }
+    int status;
+    GPUME_TRY(open_context(s, params));
+    GPUME_TRY(open_blocks(s, params));
     *searches = s;
     return GPUME_OK;
+fail:
+    gpume_searches_close(&s);
+    return status;
+}
+
+struct gpume_blocks *gpume_searches_blocks(const struct gpume_searches *searches)
+{
+    return searches->blocks;
 }
 
 const char *gpume_searches_engine(const struct gpume_searches *searches)
@@ -65,23 +85,6 @@ bool gpume_searches_on_gpu(const struct gpume_searches *searches)
     return strcmp(searches->info.backend, "vulkan") == 0;
 }
 
-struct refinement {
-    const struct gpume_split *split;
-    struct gpume_match *match;
-};
-
-static void refine_part(void *opaque, uint32_t part)
-{
-    const struct refinement *r = opaque;
-    const struct gpume_match *match = r->match;
-    const uint32_t end = gpume_split_row(r->split, part + 1);
-    for (uint32_t y = gpume_split_row(r->split, part); y < end; y++) {
-        const size_t first = (size_t)y * (match->target->width / GPUME_HALF_BLOCK);
-        gpume_refine(
-            match->target, match->reference, y, match->vectors + first, match->costs + first);
-    }
-}
-
 /* Receives one field into the match that its request named. */
 static int receive(struct gpume_searches *searches)
 {
@@ -90,10 +93,9 @@ static int receive(struct gpume_searches *searches)
     struct gpume_match *match = (struct gpume_match *)(uintptr_t)field->tag;
     const size_t blocks = (size_t)field->blocks_x * field->blocks_y;
     memcpy(match->vectors, field->vectors, blocks * sizeof(*match->vectors));
-    struct refinement refinement = {searches->split, match};
-    gpume_split_run(searches->split, refine_part, &refinement);
-    match->ready = true;
+    match->received = true;
     gpume_field_release(&field);
+    gpume_blocks_refine(searches->blocks, match);
     return GPUME_OK;
 }
 
@@ -111,12 +113,11 @@ int gpume_searches_send(struct gpume_searches *searches, const struct gpume_half
     return status;
 }
 
-int gpume_searches_request(
-    struct gpume_searches *searches, uint64_t target, uint64_t reference, struct gpume_match *match)
+int gpume_searches_request(struct gpume_searches *searches, struct gpume_match *match)
 {
     const struct gpume_task task = {.size = sizeof(task),
-        .target = target,
-        .reference = reference,
+        .target = match->target_frame,
+        .reference = match->reference_frame,
         .tag = (uint64_t)(uintptr_t)match};
     int status;
     while ((status = gpume_search(searches->context, &task)) == GPUME_AGAIN) {
@@ -128,9 +129,10 @@ int gpume_searches_request(
 
 int gpume_searches_wait(struct gpume_searches *searches, const struct gpume_match *match)
 {
-    while (!match->ready) {
+    while (!match->received) {
         GPUME_CHECK(receive(searches));
     }
+    gpume_blocks_wait(searches->blocks, &match->ready);
     return GPUME_OK;
 }
 
@@ -138,6 +140,7 @@ void gpume_searches_close(struct gpume_searches **searches)
 {
     if (*searches) {
         (void)gpume_close(&(*searches)->context);
+        gpume_blocks_close(&(*searches)->blocks);
         free(*searches);
         *searches = NULL;
     }

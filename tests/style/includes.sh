@@ -22,7 +22,7 @@ src/cpu         base/.*\.h model/.*\.h frame/.*\.h cpu/.*\.h arrays/host_sort\.h
 src/gpu         base/.*\.h model/.*\.h frame/.*\.h gpu/.*\.h arrays/backend\.h gpume/(gpume|vulkan)\.h (common|general)/shared\.h [a-z0-9_]+\.inc vulkan/.*\.h
 src/arrays      base/.*\.h arrays/.*\.h gpume/(gpume|compute)\.h
 src/lib.c       base/.*\.h model/.*\.h run/.*\.h gpu/engine_gpu\.h gpume/gpume\.h version\.h
-src/encode      base/.*\.h files/.*\.h encode/.*\.h gpume/gpume\.h
+src/encode      base/.*\.h files/.*\.h encode/.*\.h gpume/(gpume|compute)\.h [a-z0-9_]+\.inc
 src/media       base/.*\.h files/.*\.h media/.*\.h gpume/gpume\.h lib(avcodec|avfilter|avformat|avutil|swscale)/.*\.h
 src/draw        base/.*\.h draw/.*\.h gpume/gpume\.h cairo\.h
 src/vectors     base/.*\.h files/.*\.h vectors/.*\.h gpume/gpume\.h nettle/sha2\.h
@@ -35,7 +35,7 @@ src/include/gpume/avframe.h gpume/gpume\.h libavutil/.*\.h
 src/include/gpume/vulkan.h gpume/compute\.h vulkan/vulkan_core\.h
 cli             [a-z0-9_]+\.(h|inc) (options|estimate|bench|compare|convert|sort|firstpass|scenes|complexity|qpmap|base|files|encode|resume|sinks|report|vectors)/[a-z0-9_]+\.h gpume/(gpume|compute)\.h media/(mestimate|source|trial)\.h
 cli/bench/ceiling.comp bench/ceiling_shape\.h (common|search)/[a-z0-9_]+\.glsl
-shaders         (arrays|common|general|search|surfaces)/[a-z0-9_]+\.(glsl|h) model/(order|rate)\.h
+shaders         (arrays|common|encode|general|search|surfaces)/[a-z0-9_]+\.(glsl|h) model/(order|rate)\.h
 samples         [a-z0-9_]+\.(h|inc) gpume/(avframe|compute|gpume)\.h lib(avcodec|avfilter|avformat|avutil)/.*\.h
 END
 

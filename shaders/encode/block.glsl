@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Blocks of 8x8 samples of half planes, and their SATD. Include after encode/shared.h.
+ *
+ * Samples 0 to 3 of a row are the bytes of one word, 4 to 7 those of another. For the transform,
+ * columns x and x + 4 are one number, a + 65536 b, of which sums and differences are taken as if
+ * they were two: coefficients before the last step are at most 32 * 255 in magnitude, so that both
+ * can be told apart again.
+ */
+
+layout(std430, binding = GPUME_ENCODE_FRAMES) readonly buffer Frames { uint samples[]; };
+layout(std430, binding = GPUME_ENCODE_BLOCKS) buffer Blocks {
+    gpume_encode_pair pairs[GPUME_ENCODE_BATCH];
+    uint blocks[];
+};
+layout(push_constant) uniform Push { gpume_encode_push pc; };
+
+/* Eight samples from any place on. */
+uvec2 load_row(uint place)
+{
+    uint word = place / 4u, shift = 8u * (place & 3u);
+    uvec3 words = uvec3(samples[word], samples[word + 1u], samples[word + 2u]);
+    return words.xy >> shift | words.yz << 1u << 31u - shift;
+}
+
+/* A row of the block at this place. */
+uvec2 load_block_row(uint place, uint y)
+{
+    uint word = (place + y * pc.stride) / 4u;
+    return uvec2(samples[word], samples[word + 1u]);
+}
+
+uint load_sample(uint place)
+{
+    return samples[place / 4u] >> 8u * (place & 3u) & 0xffu;
+}
+
+/* (a + b + 1) >> 1 of each byte. */
+uvec2 mean_of_rows(uvec2 a, uvec2 b)
+{
+    return (a | b) - ((a ^ b) >> 1u & 0x7f7f7f7fu);
+}
+
+/* Columns x and x + 4 as one number. */
+int column_pair(uvec2 row, uint x)
+{
+    uvec2 both = row >> 8u * x & 0xffu;
+    return int(both.x | both.y << 16u);
+}
+
+/* Of differences: number 4 y + x is pair x of row y. */
+uint satd_of(int d[32])
+{
+    [[unroll]] for (uint step = 1u; step < 32u; step *= 2u) {
+        [[unroll]] for (uint i = 0u; i < 32u; i++) {
+            if ((i & step) == 0u) {
+                int a = d[i], b = d[i + step];
+                d[i] = a + b;
+                d[i + step] = a - b;
+            }
+        }
+    }
+    uint sum = 0u; /* |a + b| + |a - b| = 2 max(|a|, |b|); satd.h bounds it */
+    [[unroll]] for (uint i = 0u; i < 32u; i++) {
+        int low = bitfieldExtract(d[i], 0, 16), high = (d[i] - low) >> 16;
+        sum += uint(max(abs(low), abs(high)));
+    }
+    return (2u * sum + 2u) >> 2u;
+}

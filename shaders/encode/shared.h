@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the kernels of an encoder's lookahead share with src/encode/device.c. The half planes of all
+ * frames lie one after the other in one array, as they lie in host memory, with their margins.
+ * Places in it are bytes; strides and planes are multiples of 4.
+ */
+#ifndef GPUME_SHADERS_ENCODE_SHARED_H
+#define GPUME_SHADERS_ENCODE_SHARED_H
+
+#include "common/shared.h"
+
+/* Arrays, by binding. */
+#define GPUME_ENCODE_FRAMES 0
+#define GPUME_ENCODE_BLOCKS 1 /* a table of what each z of the grid is, then a word per block */
+
+#define GPUME_ENCODE_BATCH 64 /* the largest z of a grid */
+#define GPUME_ENCODE_LOCAL 64 /* invocations of a workgroup: */
+#define GPUME_ENCODE_TEAM 8   /* these share a block; workgroups take neighbours in a row */
+#define GPUME_ENCODE_LIMIT 64 /* the largest component of a vector, in quarter pixels */
+
+#ifndef GL_core_profile
+typedef struct gpume_encode_pair gpume_encode_pair;
+typedef struct gpume_encode_push gpume_encode_push;
+#endif
+
+/* A row of the table: where the first samples of a target and, for refine.comp, of its reference
+ * lie. */
+struct gpume_encode_pair {
+    GPUME_U32 target, reference;
+};
+
+struct gpume_encode_push {
+    GPUME_U32 blocks_x, blocks_y;
+    GPUME_U32 stride; /* bytes from a row to the next */
+    GPUME_U32 plane;  /* bytes from a plane to the next */
+};
+
+#endif

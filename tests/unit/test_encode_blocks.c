@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The work on blocks by a device, against that of the processor: intra costs and refined matches
+ * are equal for all sizes, contents and vectors, while frames come and go; also when the device
+ * fails, with one line more than the failure's.
+ * test_encode_blocks [faults]: with the layer in tests/fault.
+ */
+#include "encode/blocks.h"
+#include "encode/device.h"
+#include "harness.h"
+#include "vulkan_probe.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEPT 3u
+#define FRAMES 7u
+#define MATCHES 70u /* more than one batch */
+
+static uint64_t seed = 20261123;
+static unsigned warnings;
+
+enum content { NOISE, EXTREME, FLAT, SMOOTH, CONTENTS };
+
+static void on_log(void *opaque, enum gpume_log_level level, const char *line)
+{
+    (void)opaque;
+    REQUIRE(level != GPUME_LOG_ERROR);
+    if (level == GPUME_LOG_WARNING) {
+        fprintf(stderr, "  log: %s\n", line);
+        warnings++;
+    }
+}
+
+static uint32_t random_below(uint32_t end)
+{
+    return harness_random(&seed) % end;
+}
+
+static uint8_t sample_of(enum content content, uint32_t x, uint32_t y, uint32_t phase)
+{
+    switch (content) {
+    case NOISE:
+        return (uint8_t)random_below(256);
+    case EXTREME:
+        return random_below(2) ? 255 : 0;
+    case FLAT:
+        return (uint8_t)phase;
+    default:
+        return (uint8_t)((x * x / 9 + y * (x + 3 * phase) / 7 + 5 * y + 2 * phase) % 251);
+    }
+}
+
+static void fill(struct gpume_half *half, enum content content, uint32_t frame)
+{
+    for (uint32_t plane = 0; plane < GPUME_HALF_PLANES; plane++) {
+        for (uint32_t y = 0; y < half->height; y++) {
+            uint8_t *row = half->samples + plane * half->plane + y * half->stride;
+            for (uint32_t x = 0; x < half->width; x++) {
+                row[x] = sample_of(content, x, y, 4 * frame + plane);
+            }
+        }
+    }
+    gpume_half_extend(half);
+}
+
+/* --- both ways side by side */
+
+struct way {
+    struct gpume_blocks *blocks;
+    struct gpume_intra intra[KEPT];
+    struct gpume_match matches[MATCHES];
+};
+
+struct room {
+    struct gpume_split split;
+    uint32_t blocks_x, blocks_y, blocks;
+    uint8_t *planes;
+    struct gpume_half halves[KEPT];
+    struct way ways[2]; /* by the processor, by the device */
+};
+
+static void open_way(struct room *room, bool gpu)
+{
+    struct way *way = &room->ways[gpu];
+    const struct gpume_blocks_params params = {.split = &room->split,
+        .blocks_x = room->blocks_x,
+        .blocks_y = room->blocks_y,
+        .frames = KEPT,
+        .gpu = gpu,
+        .backend = GPUME_BACKEND_VULKAN,
+        .log = on_log};
+    REQUIRE_EQUAL(gpume_blocks_open(&way->blocks, &params), GPUME_OK);
+    for (uint32_t i = 0; i < KEPT; i++) {
+        way->intra[i] = (struct gpume_intra){
+            .half = &room->halves[i], .costs = calloc(room->blocks, sizeof(uint16_t))};
+    }
+    for (uint32_t i = 0; i < MATCHES; i++) {
+        way->matches[i].vectors = calloc(room->blocks, sizeof(struct gpume_vector));
+        way->matches[i].costs = calloc(room->blocks, sizeof(uint16_t));
+    }
+}
+
+static void close_way(struct way *way)
+{
+    gpume_blocks_close(&way->blocks);
+    REQUIRE(way->blocks == NULL);
+    for (uint32_t i = 0; i < KEPT; i++) {
+        free(way->intra[i].costs);
+    }
+    for (uint32_t i = 0; i < MATCHES; i++) {
+        free(way->matches[i].vectors);
+        free(way->matches[i].costs);
+    }
+}
+
+static struct room room_of(uint32_t blocks_x, uint32_t blocks_y)
+{
+    static const struct gpume_log log = {.fn = on_log};
+    const size_t bytes = gpume_half_bytes(blocks_x, blocks_y);
+    struct room room = {.blocks_x = blocks_x,
+        .blocks_y = blocks_y,
+        .blocks = blocks_x * blocks_y,
+        .planes = calloc(KEPT, bytes)};
+    REQUIRE_EQUAL(gpume_split_init(&room.split, blocks_y, 2, &log), GPUME_OK);
+    for (uint32_t i = 0; i < KEPT; i++) {
+        room.halves[i] = gpume_half_at(room.planes + i * bytes, blocks_x, blocks_y);
+    }
+    return room;
+}
+
+static void room_free(struct room *room)
+{
+    close_way(&room->ways[0]);
+    close_way(&room->ways[1]);
+    gpume_split_finish(&room->split);
+    free(room->planes);
+}
+
+static int16_t random_component(void)
+{
+    const int32_t end = GPUME_HALF_WINDOW;
+    const uint32_t kind = random_below(4);
+    return (int16_t)(kind == 0   ? 0
+                     : kind == 1 ? (random_below(2) ? end : -end)
+                                 : (int32_t)random_below(2 * (uint32_t)end + 1) - end);
+}
+
+static void refine(struct room *room, uint32_t count, uint64_t newest)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t target = newest - random_below(KEPT),
+                       reference = newest - random_below(KEPT);
+        for (uint32_t gpu = 0; gpu < 2; gpu++) {
+            struct gpume_match *match = &room->ways[gpu].matches[i];
+            match->target = &room->halves[target % KEPT];
+            match->reference = &room->halves[reference % KEPT];
+            match->target_frame = target;
+            match->reference_frame = reference;
+            match->ready = false;
+        }
+        for (uint32_t b = 0; b < room->blocks; b++) {
+            const struct gpume_vector vector = {random_component(), random_component()};
+            room->ways[0].matches[i].vectors[b] = room->ways[1].matches[i].vectors[b] = vector;
+        }
+        gpume_blocks_refine(room->ways[0].blocks, &room->ways[0].matches[i]);
+        gpume_blocks_refine(room->ways[1].blocks, &room->ways[1].matches[i]);
+    }
+}
+
+static void compare(struct room *room, const struct gpume_match *a, const struct gpume_match *b)
+{
+    gpume_blocks_wait(room->ways[0].blocks, &a->ready);
+    gpume_blocks_wait(room->ways[1].blocks, &b->ready);
+    REQUIRE(memcmp(a->costs, b->costs, room->blocks * sizeof(*a->costs)) == 0);
+    REQUIRE(memcmp(a->vectors, b->vectors, room->blocks * sizeof(*a->vectors)) == 0);
+}
+
+static void add(struct room *room, uint64_t frame, enum content content)
+{
+    const uint64_t slot = frame % KEPT;
+    const struct gpume_intra *a = &room->ways[0].intra[slot], *b = &room->ways[1].intra[slot];
+    fill(&room->halves[slot], content, (uint32_t)frame);
+    for (uint32_t gpu = 0; gpu < 2; gpu++) {
+        room->ways[gpu].intra[slot].frame = frame;
+        gpume_blocks_add(room->ways[gpu].blocks, &room->ways[gpu].intra[slot]);
+    }
+    gpume_blocks_wait(room->ways[0].blocks, &a->ready);
+    gpume_blocks_wait(room->ways[1].blocks, &b->ready);
+    REQUIRE_EQUAL(a->cost, b->cost);
+    REQUIRE(memcmp(a->costs, b->costs, room->blocks * sizeof(*a->costs)) == 0);
+}
+
+static void test_size(uint32_t blocks_x, uint32_t blocks_y, enum content content)
+{
+    struct room room = room_of(blocks_x, blocks_y);
+    open_way(&room, false);
+    open_way(&room, true);
+    for (uint64_t frame = 0; frame < FRAMES; frame++) {
+        add(&room, frame, content);
+        const uint32_t count = frame == FRAMES - 1 ? MATCHES : 9;
+        if (frame + 1 >= KEPT) {
+            refine(&room, count, frame);
+            for (uint32_t i = 0; i < count; i++) {
+                compare(&room, &room.ways[0].matches[i], &room.ways[1].matches[i]);
+            }
+        }
+    }
+    room_free(&room);
+}
+
+/* Otherwise the processor would be compared with itself. */
+static void test_opens(void)
+{
+    struct room room = room_of(20, 11);
+    const struct gpume_blocks_params params = {.split = &room.split,
+        .blocks_x = 20,
+        .blocks_y = 11,
+        .frames = KEPT,
+        .gpu = true,
+        .backend = GPUME_BACKEND_VULKAN,
+        .log = on_log};
+    struct gpume_encode_device *device = NULL;
+    REQUIRE_EQUAL(gpume_encode_device_open(&device, &params), GPUME_OK);
+    REQUIRE(device != NULL);
+    gpume_encode_device_close(&device);
+    room_free(&room);
+}
+
+/* --- faults */
+
+static void (*arm)(const char *at, const char *result, const char *kind);
+
+static bool find_layer(void)
+{
+    const char *folder = getenv("VK_LAYER_PATH");
+    char path[4096];
+    uint32_t devices = 0;
+    snprintf(path, sizeof(path), "%s/fault_layer.so", folder ? folder : ".");
+    REQUIRE_EQUAL(gpume_list_devices(NULL, 0, &devices), GPUME_OK); /* the loader loads the layer */
+    void *layer = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
+    *(void **)&arm = layer ? dlsym(layer, "fault_layer_arm") : NULL;
+    REQUIRE(arm != NULL);
+    return arm != NULL;
+}
+
+/* While the device works, or, at "0+", while it is opened. */
+static void test_fault(const char *at, const char *result, bool opened)
+{
+    struct room room = room_of(20, 11);
+    arm(opened ? NULL : at, result, NULL);
+    open_way(&room, false);
+    open_way(&room, true);
+    warnings = 0;
+    if (opened) {
+        arm(at, result, NULL);
+    }
+    for (uint64_t frame = 0; frame < KEPT; frame++) {
+        add(&room, frame, SMOOTH);
+    }
+    refine(&room, MATCHES, KEPT - 1);
+    for (uint32_t i = 0; i < MATCHES; i++) {
+        compare(&room, &room.ways[0].matches[i], &room.ways[1].matches[i]);
+    }
+    REQUIRE_EQUAL(warnings, opened ? 2 : 0);
+    arm(NULL, NULL, NULL);
+    room_free(&room);
+}
+
+static void test_faults(void)
+{
+    static const char *const numbers[] = {"1", "2", "3", "5", "7", "11", "15", "18"};
+    for (uint32_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        test_fault(numbers[i], "lost", true);
+        test_fault(numbers[i], "memory", true);
+        test_fault(numbers[i], "memory", false);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    vulkan_probe_or_skip(false);
+    if (argc > 1 && strcmp(argv[1], "faults") == 0) {
+        if (find_layer()) {
+            test_faults();
+        }
+        return harness_verdict();
+    }
+    test_opens();
+    static const uint32_t sizes[][2] = {{1, 1}, {3, 2}, {8, 5}, {9, 1}, {1, 13}, {33, 7}};
+    for (uint32_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        for (uint32_t content = 0; content < CONTENTS; content++) {
+            test_size(sizes[i][0], sizes[i][1], (enum content)content);
+        }
+    }
+    REQUIRE_EQUAL(warnings, 0);
+    return harness_verdict();
+}
