@@ -4,6 +4,7 @@
 #include "base/grid.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "base/workers.h"
 #include "encode/aq.h"
 #include "encode/fixed.h"
 #include "encode/quality.h"
@@ -11,6 +12,18 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* A run whose types are final, while the tree finds its offsets. */
+struct run {
+    uint64_t first;
+    uint32_t target; /* the last one, counted from the first */
+    enum gpume_frame_type types[GPUME_PATTERN_MAX + 1];
+    const struct gpume_quality_walk *walk;
+    struct gpume_quality_offsets offsets;
+    struct gpume_step step; /* that follows the walk */
+    bool exists;
+};
 
 struct gpume_analysis {
     struct gpume_analysis_params params;
@@ -18,13 +31,18 @@ struct gpume_analysis {
     struct gpume_lookahead *lookahead;
     struct gpume_types types;
     struct gpume_quality *quality; /* NULL without the tree */
+    struct gpume_workers *workers; /* follow the tree, beside the calling thread unless that is
+                                      the only one */
     uint32_t blocks, window, frames_max;
-    int16_t *aq_offsets; /* of the frames that are kept: position % frames_max */
+    int16_t *aq_offsets;   /* of the frames that are kept: position % frames_max */
+    uint32_t *information; /* the same, of those before `informed` */
+    uint64_t informed;
     int64_t *times;
     uint64_t put, coded; /* frames */
     int64_t duration;    /* of the frame before the last */
     bool started;
     uint64_t last; /* the last I or P frame that has been decided */
+    struct run run;
 };
 
 /* --- what types and quality ask for */
@@ -43,22 +61,33 @@ static int16_t *aq_offsets_of(const struct gpume_analysis *a, uint64_t frame)
     return a->aq_offsets + frame % a->frames_max * a->blocks;
 }
 
+/* The frame's, and those of all frames before it on the way. */
+static const uint32_t *information_of(struct gpume_analysis *a, uint64_t frame)
+{
+    for (; a->informed <= frame; a->informed++) {
+        struct gpume_frame_facts facts;
+        gpume_lookahead_facts(a->lookahead, a->informed, &facts);
+        gpume_tree_information(a->blocks, facts.intra_costs, aq_offsets_of(a, a->informed),
+            a->information + a->informed % a->frames_max * a->blocks);
+    }
+    return a->information + frame % a->frames_max * a->blocks;
+}
+
 static int tree_step(
-    void *opaque, uint64_t frame, uint64_t past, uint64_t future, struct gpume_tree_step *step)
+    void *opaque, uint64_t frame, uint64_t past, uint64_t future, struct gpume_quality_step *step)
 {
     struct gpume_analysis *a = opaque;
     struct gpume_frame_cost cost;
     struct gpume_frame_facts facts;
     GPUME_CHECK(gpume_lookahead_cost(a->lookahead, frame, past, future, &cost));
     gpume_lookahead_facts(a->lookahead, frame, &facts);
-    *step = (struct gpume_tree_step){
-        .intra_costs = facts.intra_costs,
-        .costs = cost.costs,
-        .kinds = cost.kinds,
-        .past = cost.past,
-        .future = cost.future,
-        .aq_offsets = aq_offsets_of(a, frame),
-    };
+    *step = (struct gpume_quality_step){.tree = {.intra_costs = facts.intra_costs,
+                                            .costs = cost.costs,
+                                            .kinds = cost.kinds,
+                                            .past = cost.past,
+                                            .future = cost.future,
+                                            .information = information_of(a, frame)},
+        .aq_offsets = aq_offsets_of(a, frame)};
     return GPUME_OK;
 }
 
@@ -82,13 +111,17 @@ static int open_quality(struct gpume_analysis *a)
     const struct gpume_encode_options *options = &a->params.options;
     a->blocks = size.blocks_x * size.blocks_y;
     a->aq_offsets = calloc((size_t)a->frames_max * a->blocks, sizeof(*a->aq_offsets));
+    a->information = calloc((size_t)a->frames_max * a->blocks, sizeof(*a->information));
     a->times = calloc(a->frames_max, sizeof(*a->times));
     const bool tree = options->tree && options->rc_lookahead > 0;
-    if (!a->aq_offsets || !a->times ||
+    if (!a->aq_offsets || !a->information || !a->times ||
         (tree && gpume_quality_open(&a->quality, &size, options, tree_step, a) != GPUME_OK)) {
         return gpume_log_nomem(&a->log, "the offsets of the analysis");
     }
-    return GPUME_OK;
+    const int status = gpume_workers_create(&a->workers, a->params.lookahead.threads == 1 ? 1 : 2);
+    return status == GPUME_AGAIN ? gpume_log_no_thread(&a->log)
+           : status              ? gpume_log_nomem(&a->log, "the threads of the analysis")
+                                 : GPUME_OK;
 }
 
 int gpume_analysis_open(
@@ -102,7 +135,7 @@ int gpume_analysis_open(
     a->params = *params;
     a->log = log;
     a->window = gpume_types_window(&params->options);
-    a->frames_max = a->window + 1;
+    a->frames_max = a->window + 1 + params->options.bframes + 1; /* with the run */
     gpume_types_init(&a->types, &params->options, type_cost, a);
     int status;
     GPUME_TRY(open_lookahead(a));
@@ -120,9 +153,11 @@ void gpume_analysis_close(struct gpume_analysis **analysis)
     if (!a) {
         return;
     }
+    gpume_workers_destroy(&a->workers);
     gpume_quality_close(&a->quality);
     gpume_lookahead_close(&a->lookahead);
     free(a->times);
+    free(a->information);
     free(a->aq_offsets);
     free(a);
     *analysis = NULL;
@@ -208,40 +243,42 @@ static uint32_t tree_end(
     return last;
 }
 
-/* Offsets of the frame that ends the first run, `target` of the stretch, and of its reference B
- * frame. */
-static int find_offsets(struct gpume_analysis *a, const struct gpume_stretch *stretch,
-    uint32_t target, const int16_t **offsets, const int16_t **b_offsets)
+static void follow(void *opaque, uint32_t item)
 {
-    *offsets = aq_offsets_of(a, stretch->first + target);
-    *b_offsets = NULL;
-    if (!a->quality) {
-        return GPUME_OK;
-    }
+    struct gpume_analysis *a = opaque;
+    (void)item;
+    a->run.offsets = gpume_quality_follow(a->quality, a->run.walk);
+}
+
+/* Asks for what the tree needs to know of the stretch. */
+static int prepare_walk(struct gpume_analysis *a, const struct gpume_stretch *stretch,
+    uint32_t target, const struct gpume_quality_walk **walk)
+{
     struct gpume_stretch seen = *stretch;
     uint32_t end = tree_end(a, stretch, target);
     while (end > target && gpume_type_is_b(stretch->types[end])) {
         end--;
     }
     seen.count = (end > target ? end : target) + 1;
-    return gpume_quality_of(a->quality, &seen, target, offsets, b_offsets);
+    return gpume_quality_prepare(a->quality, &seen, target, walk);
 }
 
-/* Tells of a run in coded order: its end, the reference B frame, all others. */
-static int tell_run(struct gpume_analysis *a, const struct gpume_stretch *stretch, uint32_t target)
+/* Tells of the run in coded order: its end, the reference B frame, all others. */
+static int tell_run(struct gpume_analysis *a)
 {
-    const uint64_t first = stretch->first, end = first + target;
-    const int16_t *offsets, *b_offsets;
-    GPUME_CHECK(find_offsets(a, stretch, target, &offsets, &b_offsets));
-    const bool intra = stretch->types[target] <= GPUME_FRAME_I;
+    const struct run *run = &a->run;
+    const uint64_t first = run->first, end = first + run->target;
+    const enum gpume_frame_type type = run->types[run->target];
+    const int16_t *offsets = run->walk ? run->offsets.target : aq_offsets_of(a, end);
     GPUME_CHECK(
-        tell(a, &(struct coding){end, intra ? end : first, end, stretch->types[target], offsets}));
+        tell(a, &(struct coding){end, type <= GPUME_FRAME_I ? end : first, end, type, offsets}));
     uint64_t middle = end;
     for (uint64_t frame = first + 1; frame < end; frame++) {
-        if (stretch->types[frame - first] == GPUME_FRAME_B_REF) {
+        if (run->types[frame - first] == GPUME_FRAME_B_REF) {
+            const bool has_own = run->walk && run->offsets.b_ref;
             middle = frame;
             GPUME_CHECK(tell(a, &(struct coding){frame, first, end, GPUME_FRAME_B_REF,
-                                    b_offsets ? b_offsets : aq_offsets_of(a, frame)}));
+                                    has_own ? run->offsets.b_ref : aq_offsets_of(a, frame)}));
         }
     }
     for (uint64_t frame = first + 1; frame < end; frame++) {
@@ -254,12 +291,44 @@ static int tell_run(struct gpume_analysis *a, const struct gpume_stretch *stretc
     return GPUME_OK;
 }
 
+/* Waits for the offsets of the run before, tells of it, and forgets its frames. */
+static int finish_run(struct gpume_analysis *a)
+{
+    if (!a->run.exists) {
+        return GPUME_OK;
+    }
+    if (a->run.walk) {
+        gpume_workers_wait(a->workers, &a->run.step);
+    }
+    GPUME_CHECK(tell_run(a));
+    gpume_lookahead_drop(a->lookahead, a->run.first + a->run.target);
+    a->run.exists = false;
+    return GPUME_OK;
+}
+
+/* While the tree follows the walk, types of the next run can be decided. */
+static void start_run(struct gpume_analysis *a, const struct gpume_stretch *stretch,
+    uint32_t target, const struct gpume_quality_walk *walk)
+{
+    struct gpume_step *step = &a->run.step;
+    a->run = (struct run){.first = stretch->first,
+        .target = target,
+        .walk = walk,
+        .step = {.fn = follow, .opaque = a, .count = 1},
+        .exists = true};
+    memcpy(a->run.types, stretch->types, (target + 1) * sizeof(stretch->types[0]));
+    if (walk) {
+        gpume_workers_add(a->workers, &step, 1);
+    }
+}
+
 /* Decides the next run; the first is frame 0 alone. */
 static int decide(struct gpume_analysis *a)
 {
     enum gpume_frame_type types[GPUME_PATTERN_MAX + 1];
     const uint32_t count = (uint32_t)(a->put - 1 - a->last);
     const struct gpume_stretch stretch = {a->last, count + 1, types};
+    const struct gpume_quality_walk *walk = NULL;
     uint32_t decided = 0;
     types[0] = GPUME_FRAME_IDR; /* or what it is: nothing depends on it later */
     if (count > 0) {
@@ -269,10 +338,13 @@ static int decide(struct gpume_analysis *a)
         decided = 0;
         a->started = true;
     }
-    GPUME_CHECK(tell_run(a, &stretch, decided));
+    if (a->quality) {
+        GPUME_CHECK(prepare_walk(a, &stretch, decided, &walk));
+    }
+    GPUME_CHECK(finish_run(a));
+    start_run(a, &stretch, decided, walk);
     a->last += decided;
     gpume_types_commit(&a->types, a->last, types[decided]);
-    gpume_lookahead_drop(a->lookahead, a->last);
     return GPUME_OK;
 }
 
@@ -300,5 +372,5 @@ int gpume_analysis_finish(struct gpume_analysis *analysis)
     while (a->put > 0 && (!a->started || a->last + 1 < a->put)) {
         GPUME_CHECK(decide(a));
     }
-    return GPUME_OK;
+    return finish_run(a);
 }

@@ -3,11 +3,30 @@
 
 #include "base/status.h"
 #include "encode/fixed.h"
+#include "encode/patterns.h"
 #include "encode/types.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* What frames of a run have received: those at both ends, and its reference B frame. */
+enum place { BEGIN, END, MIDDLE, PLACES };
+
+/* A frame that passes on. */
+struct hop {
+    struct gpume_tree_step step; /* but for `received` */
+    enum place past, future;     /* its references */
+    bool is_end, is_middle;      /* of its run: it has received something itself */
+    bool opens_run;              /* the first one of its run */
+};
+
+struct gpume_quality_walk {
+    uint32_t count;
+    struct hop *hops;
+    struct gpume_quality_step target, b_ref; /* whose offsets are wanted */
+    bool has_b_ref;
+};
 
 struct gpume_quality {
     struct gpume_tree_size size;
@@ -16,10 +35,27 @@ struct gpume_quality {
     int64_t strength;
     gpume_step_fn step;
     void *opaque;
-    /* What frames have received: those at both ends of a run and its reference B frame. */
-    uint32_t *begin, *end, *middle;
+    struct gpume_quality_walk walks[2]; /* in turns */
+    uint32_t turn;
+    uint32_t *sums[PLACES];
     int16_t *offsets, *b_offsets;
 };
+
+static bool allocate(struct gpume_quality *q)
+{
+    bool complete = true;
+    for (uint32_t i = 0; i < PLACES; i++) {
+        q->sums[i] = calloc(q->blocks, sizeof(*q->sums[i]));
+        complete = complete && q->sums[i];
+    }
+    for (uint32_t i = 0; i < 2; i++) { /* each frame of a stretch at most once */
+        q->walks[i].hops = calloc(GPUME_PATTERN_MAX + 1, sizeof(*q->walks[i].hops));
+        complete = complete && q->walks[i].hops;
+    }
+    q->offsets = calloc(q->blocks, sizeof(*q->offsets));
+    q->b_offsets = calloc(q->blocks, sizeof(*q->b_offsets));
+    return complete && q->offsets && q->b_offsets;
+}
 
 int gpume_quality_open(struct gpume_quality **quality, const struct gpume_tree_size *size,
     const struct gpume_encode_options *options, gpume_step_fn step, void *opaque)
@@ -34,12 +70,7 @@ int gpume_quality_open(struct gpume_quality **quality, const struct gpume_tree_s
     q->strength = gpume_fixed_from_double(5 * (1 - options->qcomp));
     q->step = step;
     q->opaque = opaque;
-    q->begin = calloc(q->blocks, sizeof(*q->begin));
-    q->end = calloc(q->blocks, sizeof(*q->end));
-    q->middle = calloc(q->blocks, sizeof(*q->middle));
-    q->offsets = calloc(q->blocks, sizeof(*q->offsets));
-    q->b_offsets = calloc(q->blocks, sizeof(*q->b_offsets));
-    if (!q->begin || !q->end || !q->middle || !q->offsets || !q->b_offsets) {
+    if (!allocate(q)) {
         gpume_quality_close(&q);
         return GPUME_NOMEM;
     }
@@ -55,50 +86,57 @@ void gpume_quality_close(struct gpume_quality **quality)
     }
     free(q->b_offsets);
     free(q->offsets);
-    free(q->middle);
-    free(q->end);
-    free(q->begin);
+    for (uint32_t i = 0; i < 2; i++) {
+        free(q->walks[i].hops);
+    }
+    for (uint32_t i = 0; i < PLACES; i++) {
+        free(q->sums[i]);
+    }
     free(q);
     *quality = NULL;
 }
+
+/* --- what a walk needs to know */
 
 /* A run of frames: positions of both ends, and of the reference B frame or, without, of the end. */
 struct run {
     uint64_t begin, end, middle;
 };
 
-/* Which sums a reference of the run has. */
-static uint32_t *sums_of(struct gpume_quality *q, const struct run *run, uint64_t frame)
+static enum place place_of(const struct run *run, uint64_t frame)
 {
-    return frame == run->begin ? q->begin : frame == run->end ? q->end : q->middle;
+    return frame == run->begin ? BEGIN : frame == run->end ? END : MIDDLE;
 }
 
-/* Passes on what a frame has received, and its own information, to its references. */
-static int pass_on(struct gpume_quality *q, const struct run *run, uint64_t frame, uint64_t past,
-    uint64_t future, const uint32_t *received)
+static int add_hop(struct gpume_quality *q, struct gpume_quality_walk *walk, const struct run *run,
+    uint64_t frame, uint64_t past, uint64_t future)
 {
-    struct gpume_tree_step step;
+    struct gpume_quality_step step;
     GPUME_CHECK(q->step(q->opaque, frame, past, future, &step));
     const uint64_t distance = future - past;
-    step.past_share =
+    step.tree.past_share =
         q->weightb ? 64 - (uint32_t)((64 * (frame - past) + distance / 2) / distance) : 32;
-    step.received = received;
-    gpume_tree_propagate(&q->size, &step, sums_of(q, run, past), sums_of(q, run, future));
+    assert(walk->count <= GPUME_PATTERN_MAX);
+    walk->hops[walk->count++] = (struct hop){.step = step.tree,
+        .past = place_of(run, past),
+        .future = place_of(run, future),
+        .is_end = frame == run->end,
+        .is_middle = frame == run->middle && frame != run->end};
     return GPUME_OK;
 }
 
-static int pass_on_b_frames(struct gpume_quality *q, const struct run *run)
+static int add_b_frames(
+    struct gpume_quality *q, struct gpume_quality_walk *walk, const struct run *run)
 {
-    memset(q->middle, 0, q->blocks * sizeof(*q->middle));
     for (uint64_t frame = run->begin + 1; frame < run->end; frame++) {
         if (frame != run->middle) {
             const bool early = frame < run->middle;
-            GPUME_CHECK(pass_on(q, run, frame, early ? run->begin : run->middle,
-                early ? run->middle : run->end, NULL));
+            GPUME_CHECK(add_hop(q, walk, run, frame, early ? run->begin : run->middle,
+                early ? run->middle : run->end));
         }
     }
     return run->middle == run->end ? GPUME_OK
-                                   : pass_on(q, run, run->middle, run->begin, run->end, q->middle);
+                                   : add_hop(q, walk, run, run->middle, run->begin, run->end);
 }
 
 /* The run of the stretch that ends with frame `end` > 0. */
@@ -116,47 +154,93 @@ static struct run run_to(const struct gpume_stretch *stretch, uint32_t end)
     return run;
 }
 
-/* Leaves in q->end what the frame at run->begin has received. */
-static int walk_over(struct gpume_quality *q, const struct run *run)
+/* The runs after the target, from the last one. */
+static int add_runs(struct gpume_quality *q, struct gpume_quality_walk *walk,
+    const struct gpume_stretch *stretch, uint32_t target)
 {
-    memset(q->begin, 0, q->blocks * sizeof(*q->begin));
-    GPUME_CHECK(pass_on_b_frames(q, run));
-    GPUME_CHECK(pass_on(q, run, run->end, run->begin, run->end, q->end));
-    uint32_t *swap = q->begin;
-    q->begin = q->end;
-    q->end = swap;
-    return GPUME_OK;
-}
-
-static int finish(
-    struct gpume_quality *q, uint64_t frame, const uint32_t *received, int16_t *offsets)
-{
-    struct gpume_tree_step step;
-    GPUME_CHECK(q->step(q->opaque, frame, frame, frame, &step));
-    gpume_tree_offsets(
-        q->blocks, step.intra_costs, step.aq_offsets, received, q->strength, offsets);
-    return GPUME_OK;
-}
-
-int gpume_quality_of(struct gpume_quality *quality, const struct gpume_stretch *stretch,
-    uint32_t target, const int16_t **offsets, const int16_t **b_offsets)
-{
-    struct gpume_quality *q = quality;
-    memset(q->end, 0, q->blocks * sizeof(*q->end));
     for (uint32_t end = stretch->count - 1; end > target;) {
         const struct run run = run_to(stretch, end);
-        GPUME_CHECK(walk_over(q, &run));
+        const uint32_t first = walk->count;
+        GPUME_CHECK(add_b_frames(q, walk, &run));
+        GPUME_CHECK(add_hop(q, walk, &run, run.end, run.begin, run.end));
+        walk->hops[first].opens_run = true;
         end = (uint32_t)(run.begin - stretch->first);
     }
-    *b_offsets = NULL;
+    return GPUME_OK;
+}
+
+/* The run that the target ends, without the target itself. */
+static int add_last_run(struct gpume_quality *q, struct gpume_quality_walk *walk,
+    const struct gpume_stretch *stretch, uint32_t target)
+{
+    const struct run run = run_to(stretch, target);
+    const uint32_t first = walk->count;
+    GPUME_CHECK(add_b_frames(q, walk, &run));
+    walk->hops[first].opens_run = true; /* if there is one */
+    walk->has_b_ref = run.middle != run.end;
+    return walk->has_b_ref ? q->step(q->opaque, run.middle, run.middle, run.middle, &walk->b_ref)
+                           : GPUME_OK;
+}
+
+int gpume_quality_prepare(struct gpume_quality *quality, const struct gpume_stretch *stretch,
+    uint32_t target, const struct gpume_quality_walk **walk)
+{
+    struct gpume_quality *q = quality;
+    struct gpume_quality_walk *w = &q->walks[q->turn];
+    const uint64_t frame = stretch->first + target;
+    w->count = 0;
+    w->has_b_ref = false;
+    GPUME_CHECK(add_runs(q, w, stretch, target));
     if (target > 0) {
-        const struct run run = run_to(stretch, target);
-        GPUME_CHECK(pass_on_b_frames(q, &run));
-        if (run.middle != run.end) {
-            GPUME_CHECK(finish(q, run.middle, q->middle, q->b_offsets));
-            *b_offsets = q->b_offsets;
-        }
+        GPUME_CHECK(add_last_run(q, w, stretch, target));
     }
-    *offsets = q->offsets;
-    return finish(q, stretch->first + target, q->end, q->offsets);
+    GPUME_CHECK(q->step(q->opaque, frame, frame, frame, &w->target));
+    q->turn ^= 1;
+    *walk = w;
+    return GPUME_OK;
+}
+
+/* --- the walk */
+
+static void clear(struct gpume_quality *q, enum place place)
+{
+    memset(q->sums[place], 0, q->blocks * sizeof(*q->sums[place]));
+}
+
+static void follow_hop(struct gpume_quality *q, const struct hop *hop)
+{
+    struct gpume_tree_step step = hop->step;
+    if (hop->opens_run) {
+        clear(q, BEGIN);
+        clear(q, MIDDLE);
+    }
+    step.received = hop->is_end ? q->sums[END] : hop->is_middle ? q->sums[MIDDLE] : NULL;
+    gpume_tree_propagate(&q->size, &step, q->sums[hop->past], q->sums[hop->future]);
+    if (hop->is_end) { /* the run before ends where this one begins */
+        uint32_t *received = q->sums[BEGIN];
+        q->sums[BEGIN] = q->sums[END];
+        q->sums[END] = received;
+    }
+}
+
+static void find_offsets(const struct gpume_quality *q, const struct gpume_quality_step *frame,
+    const uint32_t *received, int16_t *offsets)
+{
+    gpume_tree_offsets(
+        q->blocks, frame->tree.information, frame->aq_offsets, received, q->strength, offsets);
+}
+
+struct gpume_quality_offsets gpume_quality_follow(
+    struct gpume_quality *quality, const struct gpume_quality_walk *walk)
+{
+    struct gpume_quality *q = quality;
+    clear(q, END);
+    for (uint32_t i = 0; i < walk->count; i++) {
+        follow_hop(q, &walk->hops[i]);
+    }
+    if (walk->has_b_ref) {
+        find_offsets(q, &walk->b_ref, q->sums[MIDDLE], q->b_offsets);
+    }
+    find_offsets(q, &walk->target, q->sums[END], q->offsets);
+    return (struct gpume_quality_offsets){q->offsets, walk->has_b_ref ? q->b_offsets : NULL};
 }

@@ -5,31 +5,54 @@
 
 #define BLOCK 32 /* side of a block in quarter pixels */
 
-/* The intra cost in sixteenths, by the quality that adaptive quantization gives the block. */
-static uint64_t own_information(uint16_t intra_cost, int16_t aq_offset)
+void gpume_tree_information(
+    uint32_t count, const uint16_t *intra_costs, const int16_t *aq_offsets, uint32_t *information)
 {
-    return (uint64_t)intra_cost * gpume_fixed_scale_of_offset(aq_offset) >> 12;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t scaled =
+            (uint64_t)intra_costs[i] * gpume_fixed_scale_of_offset(aq_offsets[i]) >> 12;
+        information[i] = scaled > UINT32_MAX ? UINT32_MAX : (uint32_t)scaled;
+    }
+}
+
+static void add(uint32_t *sum, uint64_t amount)
+{
+    const uint64_t total = *sum + amount;
+    *sum = total > UINT32_MAX ? UINT32_MAX : (uint32_t)total;
+}
+
+static uint64_t part_of(uint64_t amount, uint32_t area)
+{
+    return (amount * area + 512) >> 10;
 }
 
 /* The four blocks that share a match, by area. Parts outside the picture are lost. */
 static void spread(const struct gpume_tree_size *size, uint32_t *sums, uint32_t block_x,
     uint32_t block_y, struct gpume_vector vector, uint64_t amount)
 {
-    const int32_t x = vector.dx >> 5, y = vector.dy >> 5; /* whole blocks, rounded down */
+    const int64_t x = (int64_t)block_x + (vector.dx >> 5); /* whole blocks, rounded down */
+    const int64_t y = (int64_t)block_y + (vector.dy >> 5);
     const uint32_t right = (uint32_t)vector.dx & (BLOCK - 1);
     const uint32_t low = (uint32_t)vector.dy & (BLOCK - 1);
-    for (int32_t i = 0; i < 4; i++) {
-        const int64_t to_x = (int64_t)block_x + x + (i & 1), to_y = (int64_t)block_y + y + (i >> 1);
-        const uint32_t area = (i & 1 ? right : BLOCK - right) * (i >> 1 ? low : BLOCK - low);
-        if (area == 0 || to_x < 0 || to_y < 0 || to_x >= size->blocks_x || to_y >= size->blocks_y) {
+    const bool in_left = x >= 0 && x < size->blocks_x;
+    const bool in_right = right > 0 && x >= -1 && x + 1 < size->blocks_x;
+    for (uint32_t row = 0; row < 2; row++) {
+        const int64_t to_y = y + row;
+        const uint32_t height = row > 0 ? low : BLOCK - low;
+        if (height == 0 || to_y < 0 || to_y >= size->blocks_y) {
             continue;
         }
-        uint32_t *sum = &sums[(uint64_t)to_y * size->blocks_x + (uint64_t)to_x];
-        const uint64_t total = *sum + ((amount * area + 512) >> 10);
-        *sum = total > UINT32_MAX ? UINT32_MAX : (uint32_t)total;
+        uint32_t *to = sums + to_y * size->blocks_x + x;
+        if (in_left) {
+            add(to, part_of(amount, (BLOCK - right) * height));
+        }
+        if (in_right) {
+            add(to + 1, part_of(amount, right * height));
+        }
     }
 }
 
+/* The part that prediction saves, of all that lies in the block. */
 static uint64_t passed_on(const struct gpume_tree_step *step, uint64_t block)
 {
     const uint64_t intra = step->intra_costs[block], inter = step->costs[block];
@@ -37,8 +60,7 @@ static uint64_t passed_on(const struct gpume_tree_step *step, uint64_t block)
         return 0;
     }
     const uint64_t received = step->received != NULL ? step->received[block] : 0;
-    const uint64_t own = own_information(step->intra_costs[block], step->aq_offsets[block]);
-    return (received + own) * (intra - inter) / intra;
+    return (received + step->information[block]) * (intra - inter) / intra;
 }
 
 void gpume_tree_propagate(const struct gpume_tree_size *size, const struct gpume_tree_step *step,
@@ -66,11 +88,11 @@ void gpume_tree_propagate(const struct gpume_tree_size *size, const struct gpume
     }
 }
 
-void gpume_tree_offsets(uint32_t count, const uint16_t *intra_costs, const int16_t *aq_offsets,
+void gpume_tree_offsets(uint32_t count, const uint32_t *information, const int16_t *aq_offsets,
     const uint32_t *received, int64_t strength, int16_t *offsets)
 {
     for (uint32_t i = 0; i < count; i++) {
-        const uint64_t own = own_information(intra_costs[i], aq_offsets[i]);
+        const uint64_t own = information[i];
         const int64_t ratio =
             own == 0 ? 0 : gpume_fixed_log2(own + received[i]) - gpume_fixed_log2(own);
         const int64_t offset = aq_offsets[i] - gpume_fixed_shift(strength * ratio, 24);

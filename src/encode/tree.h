@@ -21,12 +21,16 @@ struct gpume_tree_size {
     uint32_t blocks_x, blocks_y; /* 8x8 at half resolution */
 };
 
+/* The information that blocks have of their own. aq_offsets: 1/256. */
+void gpume_tree_information(
+    uint32_t count, const uint16_t *intra_costs, const int16_t *aq_offsets, uint32_t *information);
+
 /* A frame of which information flows to its references. All arrays have one entry per block. */
 struct gpume_tree_step {
     const uint16_t *intra_costs, *costs;
     const uint8_t *kinds;                     /* enum gpume_source_kind */
     const struct gpume_vector *past, *future; /* quarter pixels; NULL where no block needs them */
-    const int16_t *aq_offsets;                /* 1/256 */
+    const uint32_t *information;              /* of their own */
     uint32_t past_share;                      /* of two references, in 1/64 */
     const uint32_t *received;                 /* from later frames; NULL: none refers to it */
 };
@@ -35,9 +39,9 @@ struct gpume_tree_step {
 void gpume_tree_propagate(const struct gpume_tree_size *size, const struct gpume_tree_step *step,
     uint32_t *past_sums, uint32_t *future_sums);
 
-/* Offsets of one frame in 1/256, adaptive quantization included. strength: 5 (1 - qcomp), in
- * 1/65536. */
-void gpume_tree_offsets(uint32_t count, const uint16_t *intra_costs, const int16_t *aq_offsets,
+/* Offsets of one frame in 1/256, those of adaptive quantization included. strength: 5 (1 - qcomp),
+ * in 1/65536. */
+void gpume_tree_offsets(uint32_t count, const uint32_t *information, const int16_t *aq_offsets,
     const uint32_t *received, int64_t strength, int16_t *offsets);
 
 #endif

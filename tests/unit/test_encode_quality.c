@@ -19,32 +19,33 @@ struct video {
     uint64_t steps;
     uint64_t latest; /* the last frame asked for */
     uint16_t intra_cost, cost;
-    uint8_t kind;
     struct gpume_vector zero;
     int16_t aq_offset;
+    uint32_t information;
 };
 
 static int video_step(
-    void *opaque, uint64_t frame, uint64_t past, uint64_t future, struct gpume_tree_step *step)
+    void *opaque, uint64_t frame, uint64_t past, uint64_t future, struct gpume_quality_step *step)
 {
+    static const uint8_t self = GPUME_FROM_SELF, from_past = GPUME_FROM_PAST,
+                         both = GPUME_FROM_BOTH;
     struct video *video = opaque;
     REQUIRE(past <= frame && frame <= future);
     const bool cut = past < video->cut && video->cut <= frame;
     video->steps++;
     video->latest = future > video->latest ? future : video->latest;
     video->intra_cost = 1000;
-    video->cost = cut ? 1000 : (uint16_t)(1000 * video->share);
-    video->kind = past == frame     ? GPUME_FROM_SELF
-                  : future == frame ? GPUME_FROM_PAST
-                                    : GPUME_FROM_BOTH;
-    *step = (struct gpume_tree_step){
-        .intra_costs = &video->intra_cost,
-        .costs = &video->cost,
-        .kinds = &video->kind,
-        .past = &video->zero,
-        .future = &video->zero,
-        .aq_offsets = &video->aq_offset,
-    };
+    video->cost = (uint16_t)(1000 * video->share);
+    gpume_tree_information(1, &video->intra_cost, &video->aq_offset, &video->information);
+    *step = (struct gpume_quality_step){.tree = {.intra_costs = &video->intra_cost,
+                                            .costs = cut ? &video->intra_cost : &video->cost,
+                                            .kinds = past == frame     ? &self
+                                                     : future == frame ? &from_past
+                                                                       : &both,
+                                            .past = &video->zero,
+                                            .future = &video->zero,
+                                            .information = &video->information},
+        .aq_offsets = &video->aq_offset};
     return GPUME_OK;
 }
 
@@ -68,15 +69,16 @@ static struct flow flow_of(
     const struct gpume_tree_size size = {1, 1};
     enum gpume_frame_type types[FRAMES_MAX];
     struct gpume_quality *quality = NULL;
-    const int16_t *offsets = NULL, *b_offsets = NULL;
+    const struct gpume_quality_walk *walk = NULL;
     const struct gpume_stretch stretch = {100, (uint32_t)strlen(letters), types};
     read_types(letters, types);
     REQUIRE_EQUAL(gpume_quality_open(&quality, &size, &options, video_step, video), GPUME_OK);
-    REQUIRE_EQUAL(gpume_quality_of(quality, &stretch, target, &offsets, &b_offsets), GPUME_OK);
+    REQUIRE_EQUAL(gpume_quality_prepare(quality, &stretch, target, &walk), GPUME_OK);
+    const struct gpume_quality_offsets offsets = gpume_quality_follow(quality, walk);
     /* strength 1: the offset is the logarithm */
-    struct flow flow = {
-        .target = exp2((video->aq_offset - offsets[0]) / 256.0) - 1, .has_b = b_offsets != NULL};
-    flow.b = b_offsets ? exp2((video->aq_offset - b_offsets[0]) / 256.0) - 1 : 0;
+    struct flow flow = {.target = exp2((video->aq_offset - offsets.target[0]) / 256.0) - 1,
+        .has_b = offsets.b_ref != NULL};
+    flow.b = offsets.b_ref ? exp2((video->aq_offset - offsets.b_ref[0]) / 256.0) - 1 : 0;
     gpume_quality_close(&quality);
     REQUIRE(quality == NULL);
     return flow;
@@ -154,7 +156,7 @@ static void check_static(void)
 }
 
 static int failing_step(
-    void *opaque, uint64_t frame, uint64_t past, uint64_t future, struct gpume_tree_step *step)
+    void *opaque, uint64_t frame, uint64_t past, uint64_t future, struct gpume_quality_step *step)
 {
     struct video video = {.share = 0.5};
     static struct video kept;
@@ -173,13 +175,13 @@ static void check_failure(void)
     enum gpume_frame_type types[FRAMES_MAX];
     const struct gpume_stretch stretch = {0, 9, types};
     struct gpume_quality *quality = NULL;
-    const int16_t *offsets, *b_offsets;
+    const struct gpume_quality_walk *walk;
     int calls, allowed = 0, status = GPUME_DEVICE_LOST;
     read_types("PbBbPbBbP", types);
     REQUIRE_EQUAL(gpume_quality_open(&quality, &size, &options, failing_step, &calls), GPUME_OK);
     for (; status != GPUME_OK && allowed < 100; allowed++) {
         calls = allowed;
-        status = gpume_quality_of(quality, &stretch, 4, &offsets, &b_offsets);
+        status = gpume_quality_prepare(quality, &stretch, 4, &walk);
         REQUIRE(status == GPUME_OK || (status == GPUME_DEVICE_LOST && calls == -1));
     }
     REQUIRE_EQUAL(

@@ -15,7 +15,7 @@ struct picture {
     uint8_t kinds[BLOCKS];
     struct gpume_vector past[BLOCKS], future[BLOCKS];
     int16_t aq_offsets[BLOCKS];
-    uint32_t received[BLOCKS], past_sums[BLOCKS], future_sums[BLOCKS];
+    uint32_t information[BLOCKS], received[BLOCKS], past_sums[BLOCKS], future_sums[BLOCKS];
 };
 
 static struct picture make_picture(enum gpume_source_kind kind, struct gpume_vector vector)
@@ -34,7 +34,8 @@ static struct picture make_picture(enum gpume_source_kind kind, struct gpume_vec
 static void propagate(struct picture *picture, uint32_t past_share)
 {
     const struct gpume_tree_step step = {picture->intra_costs, picture->costs, picture->kinds,
-        picture->past, picture->future, picture->aq_offsets, past_share, picture->received};
+        picture->past, picture->future, picture->information, past_share, picture->received};
+    gpume_tree_information(BLOCKS, picture->intra_costs, picture->aq_offsets, picture->information);
     gpume_tree_propagate(&size, &step, picture->past_sums, picture->future_sums);
 }
 
@@ -126,7 +127,7 @@ static void check_limits(void)
     REQUIRE_EQUAL(picture.past_sums[0], UINT32_MAX);
     REQUIRE_EQUAL(picture.past_sums[1], UINT32_MAX);
     gpume_tree_offsets(
-        BLOCKS, picture.intra_costs, picture.aq_offsets, picture.past_sums, 5 * 65536, offsets);
+        BLOCKS, picture.information, picture.aq_offsets, picture.past_sums, 5 * 65536, offsets);
     REQUIRE_EQUAL(offsets[1], INT16_MIN);
     REQUIRE_EQUAL(offsets[2], INT16_MAX); /* a scale of 0: nothing to compare with */
 }
@@ -136,8 +137,10 @@ static void check_offsets(void)
     const uint16_t intra_costs[] = {100, 100, 100, 0};
     const int16_t aq_offsets[] = {0, 300, -1536, 77};
     const uint32_t received[] = {16 * 100, 0, 16 * 600, 1234};
+    uint32_t information[4];
     int16_t offsets[4];
-    gpume_tree_offsets(4, intra_costs, aq_offsets, received, 2 * 65536, offsets);
+    gpume_tree_information(4, intra_costs, aq_offsets, information);
+    gpume_tree_offsets(4, information, aq_offsets, received, 2 * 65536, offsets);
     REQUIRE_EQUAL(offsets[0], -512); /* log2((100 + 100) / 100) = 1 */
     REQUIRE_EQUAL(offsets[1], 300);
     REQUIRE_EQUAL(offsets[2], -1536 - 1024); /* log2((200 + 600) / 200) = 2 */
