@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Quarter-pixel vectors from whole-pixel ones, as src/encode/refine.h says.
+ * Quarter-pixel vectors from whole-pixel ones, as src/encode/costs.h says.
  *
  * Grid: x counts workgroups along a row of blocks, y rows, z pairs of frames. Workgroup: a team for
  * each block, whose members compare the eight neighbours of a vector. Shared memory: a word per

@@ -5,7 +5,6 @@
 #include "base/status.h"
 #include "encode/costs.h"
 #include "encode/device.h"
-#include "encode/refine.h"
 #include "encode/shared.h"
 
 #include <assert.h>

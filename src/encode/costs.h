@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What it costs to predict the 8x8 blocks of a half plane: SATD and penalties, which stand for the
- * bits of saying how a block is predicted. Costs fit 16 bits (satd.h). Any thread.
+ * bits of saying how a block is predicted. Costs fit 16 bits (kernels/satd.h). Any thread.
  */
 #ifndef GPUME_ENCODE_COSTS_H
 #define GPUME_ENCODE_COSTS_H
@@ -17,8 +17,9 @@
 
 /* Of a row of blocks: the cheapest prediction from the samples around each block, by the mean of
  * the row above and the column to the left, each of them alone, the planar mode of ITU-T
- * H.265 8.4.4.2.4, or along a direction (angular.h). The neighbouring samples are the frame's own;
- * the margin of the plane stands for those outside. */
+ * H.265 8.4.4.2.4, or along the angles -32, -13, 13 and 32 from vertical and -13 and 13 from
+ * horizontal (8.4.4.2.6). The neighbouring samples are the frame's own; the margin of the plane
+ * stands for those outside. */
 void gpume_intra_costs(const struct gpume_half *half, uint32_t block_y, uint16_t *costs);
 
 /* The cost of a match. */
@@ -34,12 +35,22 @@ struct gpume_matches {
     const struct gpume_vector *vectors; /* NULL: (0,0) everywhere */
 };
 
-/* Of a row of blocks that are predicted by their matches (match.h). */
+/* Of a row of blocks that are predicted by their matches. On half samples those lie in one of the
+ * planes of half.h; elsewhere they are the mean (a + b + 1) >> 1 of the nearest samples to the left
+ * or above, and to the right or below: with both components odd, of these two in the diagonal.
+ * Vectors are at most GPUME_HALF_WINDOW pixels. */
 void gpume_match_costs(const struct gpume_half *half, uint32_t block_y,
     const struct gpume_matches *matches, uint16_t *costs);
 
 /* The same for the mean (a + b + 1) >> 1 of two matches. */
 void gpume_mean_costs(const struct gpume_half *half, uint32_t block_y,
     const struct gpume_matches *past, const struct gpume_matches *future, uint16_t *costs);
+
+/* Quarter-pixel vectors of a row of blocks from whole-pixel ones: the best of each vector and its
+ * eight neighbours half a pixel away, then of that and its eight neighbours a quarter away, by
+ * SATD; among equal ones (0,0), then the upper, then the left one. vectors: in whole pixels, become
+ * quarter pixels. costs: filled in, by gpume_match_cost. */
+void gpume_refine(const struct gpume_half *target, const struct gpume_half *reference,
+    uint32_t block_y, struct gpume_vector *vectors, uint16_t *costs);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Half planes on a GPU, and what its kernels compute of their blocks: the same as costs.h and
- * refine.h. One thread at a time. Results are untouched on failure, after which the device is only
- * to be closed. Failures are logged as warnings, for the processor can do the same work.
+ * Half planes on a GPU, and what its kernels compute of their blocks: the same as costs.h. One
+ * thread at a time. Results are untouched on failure, after which the device is only to be closed.
+ * Failures are logged as warnings, for the processor can do the same work.
  */
 #ifndef GPUME_ENCODE_DEVICE_H
 #define GPUME_ENCODE_DEVICE_H

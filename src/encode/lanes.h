@@ -27,26 +27,6 @@ static inline void gpume_store_eight(uint8_t *at, gpume_eight v)
     memcpy(at, &samples, sizeof(samples));
 }
 
-static inline gpume_eight gpume_all_eight(int32_t value)
-{
-    return (gpume_eight){0} + (int16_t)value;
-}
-
-/* Compilers find the processor's instruction for this loop. */
-static inline gpume_eight gpume_larger(gpume_eight a, gpume_eight b)
-{
-    gpume_eight larger;
-    for (uint32_t i = 0; i < 8; i++) {
-        larger[i] = a[i] > b[i] ? a[i] : b[i];
-    }
-    return larger;
-}
-
-static inline gpume_eight gpume_absolute(gpume_eight v)
-{
-    return gpume_larger(v, -v);
-}
-
 /* Four sums of two neighbouring lanes. */
 static inline gpume_four gpume_pair_sums(gpume_eight_unsigned v)
 {
@@ -58,11 +38,6 @@ static inline uint32_t gpume_sum_four(gpume_four v)
 {
     v += __builtin_shufflevector(v, v, 2, 3, 0, 1);
     return v[0] + v[1];
-}
-
-static inline uint32_t gpume_sum_eight(gpume_eight_unsigned v)
-{
-    return gpume_sum_four(gpume_pair_sums(v));
 }
 
 #endif

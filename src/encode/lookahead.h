@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Half-resolution frames (half.h) of a stretch of a video, and what it costs to predict one of them
- * from others. libgpume finds the whole-pixel vectors of 8x8 blocks by SAD; refine.h takes them to
- * quarter pixels by SATD; intra costs and means of two matches are computed here. Costs are SATD of
- * 8-bit samples with the penalties of costs.h. They are the same on every engine and with every
+ * from others. libgpume finds the whole-pixel vectors of 8x8 blocks by SAD; gpume_refine takes them
+ * to quarter pixels by SATD; intra costs and means of two matches are computed here. Costs are SATD
+ * of 8-bit samples with the penalties of costs.h. They are the same on every engine and with every
  * number of threads. One thread.
  */
 #ifndef GPUME_ENCODE_LOOKAHEAD_H

@@ -38,7 +38,7 @@ struct plain_match {
 uint32_t plain_match_cost(const struct plain *target, int64_t block_x, int64_t block_y,
     const struct plain_match *match, const struct plain_match *other);
 
-/* A vector in quarter pixels from one in whole pixels, as refine.h says. */
+/* A vector in quarter pixels from one in whole pixels, as costs.h says. */
 struct gpume_vector plain_refine(const struct plain *target, int64_t block_x, int64_t block_y,
     const struct plain *reference, struct gpume_vector whole_vector);
 

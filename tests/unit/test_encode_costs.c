@@ -3,12 +3,14 @@
 #include "encode/costs.h"
 #include "encode/energy.h"
 #include "encode/half.h"
-#include "encode/satd.h"
+#include "encode/kernels/kernels.h"
+#include "encode/kernels/satd.h"
 #include "harness.h"
 #include "plain_costs.h"
 #include "synth.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static uint64_t seed = 20261122;
 
@@ -103,9 +105,10 @@ static int32_t random_below(int32_t end)
 
 static uint32_t satd_of(const uint8_t *a, ptrdiff_t a_stride, const uint8_t *b, ptrdiff_t b_stride)
 {
-    const struct gpume_rows rows = gpume_load_rows(a, a_stride);
-    const struct gpume_rows others = gpume_load_rows(b, b_stride);
-    return gpume_satd(&rows, &others);
+    const struct gpume_places place = gpume_same_place(a), other = gpume_same_place(b);
+    const struct gpume_rows rows = gpume_load_rows(&place, a_stride);
+    const struct gpume_rows others = gpume_load_rows(&other, b_stride);
+    return gpume_satd(&rows, &others)[0];
 }
 
 /* kind 0: noise; 1: 0 or 255; 2: all opposite; 3: nearly equal */
@@ -186,11 +189,67 @@ static void test_matches(void)
     }
 }
 
+/* The outputs of all kernels for a row of at most eight blocks. */
+struct satds {
+    uint16_t intra[8], match[8], still[8], mean[8], refined[8];
+    struct gpume_vector vectors[8];
+};
+
+static struct satds satds_of(
+    const struct gpume_satd_kernels *kernels, const struct picture *p, uint32_t y)
+{
+    struct satds satds = {0};
+    struct gpume_vector vectors[2][8];
+    uint64_t own_seed = y + 1;
+    for (uint32_t i = 0; i < 8; i++) {
+        for (uint32_t j = 0; j < 2; j++) {
+            vectors[j][i].dx = (int16_t)((int32_t)(harness_random(&own_seed) % 129) - 64);
+            vectors[j][i].dy = (int16_t)((int32_t)(harness_random(&own_seed) % 129) - 64);
+        }
+        satds.vectors[i].dx = (int16_t)(vectors[0][i].dx / 4);
+        satds.vectors[i].dy = (int16_t)(vectors[1][i].dy / 4);
+    }
+    const struct gpume_matches past = {&p[1].half, vectors[0]}, future = {&p[2].half, vectors[1]};
+    kernels->intra(&p[0].half, y, satds.intra);
+    kernels->match(&p[0].half, y, &past, satds.match);
+    kernels->match(&p[0].half, y, &(struct gpume_matches){&p[1].half, NULL}, satds.still);
+    kernels->mean(&p[0].half, y, &past, &future, satds.mean);
+    kernels->refine(&p[0].half, &p[1].half, y, satds.vectors, satds.refined);
+    return satds;
+}
+
+/* Every instruction set gives what the plain kernels give. */
+static void test_kernels(void)
+{
+    static const enum synth_content contents[] = {
+        SYNTH_NOISE, SYNTH_EXTREME, SYNTH_PAN, SYNTH_SLOPE};
+    for (uint32_t run = 0; run < 32; run++) {
+        struct picture p[3];
+        for (uint32_t i = 0; i < 3; i++) {
+            p[i] = picture_of(16 * (run % 8) + 9, 40, 8, contents[run / 8], i);
+        }
+        for (uint32_t y = 0; y < p[0].blocks_y; y++) {
+            const struct satds expected = satds_of(gpume_satd_kernels_at(0), p, y);
+            const struct gpume_satd_kernels *kernels;
+            for (uint32_t i = 1; (kernels = gpume_satd_kernels_at(i)); i++) {
+                if (kernels->available()) {
+                    const struct satds found = satds_of(kernels, p, y);
+                    REQUIRE(memcmp(&found, &expected, sizeof(found)) == 0);
+                }
+            }
+        }
+        for (uint32_t i = 0; i < 3; i++) {
+            picture_free(&p[i]);
+        }
+    }
+}
+
 int main(void)
 {
     test_satd();
     test_satd_largest();
     test_pictures();
     test_matches();
+    test_kernels();
     return harness_verdict();
 }

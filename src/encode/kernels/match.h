@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The samples that vectors lead to, and what they cost. On half samples they lie in one of the
+ * planes of half.h; elsewhere they are the mean (a + b + 1) >> 1 of the nearest ones to the left or
+ * above, and to the right or below: with both components odd, of these two in the diagonal.
+ */
+#ifndef GPUME_ENCODE_KERNELS_MATCH_H
+#define GPUME_ENCODE_KERNELS_MATCH_H
+
+#include "base/grid.h"
+#include "encode/costs.h"
+#include "encode/kernels/satd.h"
+
+/* Where a column or a row of the picture in half samples lies, relative to number 0. */
+static inline ptrdiff_t gpume_half_column(const struct gpume_half *half, int32_t x)
+{
+    return (x & 1) * half->plane + (x >> 1);
+}
+
+static inline ptrdiff_t gpume_half_row(const struct gpume_half *half, int32_t y)
+{
+    return 2 * (y & 1) * half->plane + (y >> 1) * half->stride;
+}
+
+static inline const uint8_t *gpume_block_place(
+    const struct gpume_half *half, uint32_t block_x, uint32_t block_y)
+{
+    return half->samples + (ptrdiff_t)(block_y * GPUME_HALF_BLOCK) * half->stride +
+           block_x * GPUME_HALF_BLOCK;
+}
+
+static inline struct gpume_rows gpume_target_rows(
+    const struct gpume_half *half, uint32_t block_x, uint32_t block_y)
+{
+    const struct gpume_places places =
+        gpume_side_by_side(gpume_block_place(half, block_x, block_y));
+    return gpume_load_rows(&places, half->stride);
+}
+
+/* The samples that matches are means of; the same ones twice on half samples. */
+struct gpume_near {
+    struct gpume_places first, second;
+    ptrdiff_t stride;
+};
+
+/* The matches of blocks from number i of a row on. Those beyond its end are the blocks there. */
+static inline struct gpume_near gpume_near_of(
+    const struct gpume_matches *matches, uint32_t i, uint32_t block_y)
+{
+    const struct gpume_half *half = matches->reference;
+    struct gpume_near near = {.stride = half->stride};
+    for (uint32_t b = 0; b < GPUME_BLOCKS; b++) {
+        const uint8_t *place = gpume_block_place(half, i + b, block_y);
+        const bool moves = matches->vectors && i + b < half->width / GPUME_HALF_BLOCK;
+        const struct gpume_vector v = moves ? matches->vectors[i + b] : (struct gpume_vector){0};
+        near.first.at[b] =
+            place + gpume_half_row(half, v.dy >> 1) + gpume_half_column(half, v.dx >> 1);
+        near.second.at[b] = place + gpume_half_row(half, (v.dy + 1) >> 1) +
+                            gpume_half_column(half, (v.dx + 1) >> 1);
+    }
+    return near;
+}
+
+static inline gpume_samples gpume_match_row(const struct gpume_near *near, ptrdiff_t y)
+{
+    return gpume_mean(gpume_load_samples(&near->first, y * near->stride),
+        gpume_load_samples(&near->second, y * near->stride));
+}
+
+static inline struct gpume_rows gpume_match_rows(const struct gpume_near *near)
+{
+    struct gpume_rows rows;
+    for (ptrdiff_t y = 0; y < 8; y++) {
+        rows.row[y] = gpume_widen(gpume_match_row(near, y));
+    }
+    return rows;
+}
+
+static inline struct gpume_rows gpume_mean_rows(
+    const struct gpume_near *past, const struct gpume_near *future)
+{
+    struct gpume_rows rows;
+    for (ptrdiff_t y = 0; y < 8; y++) {
+        rows.row[y] = gpume_widen(gpume_mean(gpume_match_row(past, y), gpume_match_row(future, y)));
+    }
+    return rows;
+}
+
+static void match_satds(const struct gpume_half *half, uint32_t block_y,
+    const struct gpume_matches *matches, uint16_t *satds)
+{
+    const uint32_t count = half->width / GPUME_HALF_BLOCK;
+    for (uint32_t i = 0; i < count; i += GPUME_BLOCKS) {
+        const struct gpume_rows blocks = gpume_target_rows(half, i, block_y);
+        const struct gpume_near near = gpume_near_of(matches, i, block_y);
+        const struct gpume_rows match = gpume_match_rows(&near);
+        gpume_store_words(gpume_satd(&blocks, &match), count - i, satds + i);
+    }
+}
+
+static void mean_satds(const struct gpume_half *half, uint32_t block_y,
+    const struct gpume_matches *past, const struct gpume_matches *future, uint16_t *satds)
+{
+    const uint32_t count = half->width / GPUME_HALF_BLOCK;
+    for (uint32_t i = 0; i < count; i += GPUME_BLOCKS) {
+        const struct gpume_rows blocks = gpume_target_rows(half, i, block_y);
+        const struct gpume_near a = gpume_near_of(past, i, block_y);
+        const struct gpume_near b = gpume_near_of(future, i, block_y);
+        const struct gpume_rows mean = gpume_mean_rows(&a, &b);
+        gpume_store_words(gpume_satd(&blocks, &mean), count - i, satds + i);
+    }
+}
+
+#endif
