@@ -9,7 +9,6 @@
 #include "signals.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 void gpume_video_options_default(struct gpume_video_options *options)
 {
@@ -24,25 +23,6 @@ int gpume_video_options_check(void *opaque, const struct gpume_line *line)
     return gpume_check_engine(&options->params);
 }
 
-static enum gpume_exit make_plane(struct gpume_video *video)
-{
-    const struct gpume_source_info *info = &video->info;
-    const size_t stride = (size_t)info->width * (info->bits > 8 ? 2 : 1);
-    void *data = calloc(info->height, stride);
-    if (!data) {
-        return gpume_refuse(GPUME_EXIT_FAILED, "%s: out of memory for a frame of %zu MiB",
-            info->label, (stride * info->height >> 20) + 1);
-    }
-    video->plane = (struct gpume_plane){
-        .data = data,
-        .stride = (ptrdiff_t)stride,
-        .width = info->width,
-        .height = info->height,
-        .bits = info->bits,
-    };
-    return GPUME_EXIT_DONE;
-}
-
 enum gpume_exit gpume_video_open(struct gpume_video *video)
 {
     const struct gpume_video_options *options = video->options;
@@ -54,7 +34,10 @@ enum gpume_exit gpume_video_open(struct gpume_video *video)
     }
     gpume_progress_init(&video->progress, &options->common, video->info.frames);
     video->progress.unit = "frames";
-    return make_plane(video);
+    return gpume_read_ahead_init(&video->ahead, &video->info)
+               ? GPUME_EXIT_DONE
+               : gpume_refuse(
+                     GPUME_EXIT_FAILED, "%s: out of memory for its frames", video->info.label);
 }
 
 static enum gpume_exit end_reading(int status)
@@ -68,19 +51,20 @@ static enum gpume_exit end_reading(int status)
 enum gpume_exit gpume_video_read(
     struct gpume_video *video, uint64_t count, gpume_video_fn take, void *opaque)
 {
-    const uint64_t end = count > 0 ? video->frames + count : UINT64_MAX;
-    int taken = GPUME_OK, status = GPUME_OK;
+    const struct gpume_plane *plane;
+    int64_t time_us;
+    int taken = GPUME_OK;
+    if (gpume_read_ahead_start(&video->ahead, video->source, count) != GPUME_OK) {
+        return GPUME_EXIT_FAILED;
+    }
     gpume_signals_attach(NULL, video->source);
-    while (video->frames < end && taken == GPUME_OK && !gpume_signals_caught()) {
-        int64_t time_us = 0;
-        status = gpume_source_read(video->source, &video->plane, &time_us);
-        if (status != GPUME_OK) {
-            break;
-        }
+    while (taken == GPUME_OK && !gpume_signals_caught() &&
+           gpume_read_ahead_next(&video->ahead, &plane, &time_us)) {
         video->frames++;
-        taken = take(opaque, &video->plane, time_us);
+        taken = take(opaque, plane, time_us);
         gpume_progress_step(&video->progress, video->frames, (double)NAN);
     }
+    const int status = gpume_read_ahead_stop(&video->ahead);
     gpume_signals_keep();
     gpume_progress_finish(&video->progress, video->frames);
     if (status == GPUME_OK) {
@@ -149,6 +133,5 @@ void gpume_video_close(struct gpume_video *video)
 {
     gpume_out_close(&video->out);
     gpume_source_close(&video->source);
-    free(video->plane.data);
-    video->plane.data = NULL;
+    gpume_read_ahead_finish(&video->ahead);
 }

@@ -11,6 +11,7 @@
 #include "encode/lookahead.h"
 #include "files/out.h"
 #include "progress.h"
+#include "read_ahead.h"
 #include "source_options.h"
 
 /* The first member of a command's options. */
@@ -29,8 +30,8 @@ struct gpume_video {
     const struct gpume_video_options *options;
     struct gpume_source *source;
     struct gpume_source_info info;
-    struct gpume_plane plane; /* the current frame */
-    uint64_t frames;          /* read so far */
+    struct gpume_read_ahead ahead;
+    uint64_t frames; /* taken so far */
     struct gpume_progress progress;
     const char *output; /* these two: only in gpume_video_run */
     struct gpume_out *out;

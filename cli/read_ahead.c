@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "read_ahead.h"
+
+#include "console.h"
+
+#include <stdlib.h>
+
+bool gpume_read_ahead_init(struct gpume_read_ahead *ahead, const struct gpume_source_info *info)
+{
+    const size_t stride = (size_t)info->width * (info->bits > 8 ? 2 : 1);
+    for (uint32_t i = 0; i < GPUME_AHEAD_FRAMES; i++) {
+        ahead->planes[i] = (struct gpume_plane){
+            .data = calloc(info->height, stride),
+            .stride = (ptrdiff_t)stride,
+            .width = info->width,
+            .height = info->height,
+            .bits = info->bits,
+        };
+        if (!ahead->planes[i].data) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void gpume_read_ahead_finish(struct gpume_read_ahead *ahead)
+{
+    for (uint32_t i = 0; i < GPUME_AHEAD_FRAMES; i++) {
+        free(ahead->planes[i].data);
+        ahead->planes[i].data = NULL;
+    }
+}
+
+static void *thread_main(void *opaque)
+{
+    struct gpume_read_ahead *ahead = opaque;
+    pthread_mutex_lock(&ahead->mutex);
+    while (ahead->status == GPUME_OK && ahead->read < ahead->end && !ahead->stop) {
+        if (ahead->read - ahead->returned == GPUME_AHEAD_FRAMES) {
+            pthread_cond_wait(&ahead->changed, &ahead->mutex);
+            continue;
+        }
+        const uint64_t slot = ahead->read % GPUME_AHEAD_FRAMES;
+        pthread_mutex_unlock(&ahead->mutex);
+        const int status =
+            gpume_source_read(ahead->source, &ahead->planes[slot], &ahead->times_us[slot]);
+        pthread_mutex_lock(&ahead->mutex);
+        ahead->status = status;
+        ahead->read += status == GPUME_OK;
+        pthread_cond_broadcast(&ahead->changed);
+    }
+    ahead->ended = true;
+    pthread_cond_broadcast(&ahead->changed);
+    pthread_mutex_unlock(&ahead->mutex);
+    return NULL;
+}
+
+int gpume_read_ahead_start(
+    struct gpume_read_ahead *ahead, struct gpume_source *source, uint64_t count)
+{
+    ahead->source = source;
+    ahead->end = count > 0 ? count : UINT64_MAX;
+    ahead->read = ahead->returned = 0;
+    ahead->holds = ahead->stop = ahead->ended = false;
+    ahead->status = GPUME_OK;
+    pthread_mutex_init(&ahead->mutex, NULL);
+    pthread_cond_init(&ahead->changed, NULL);
+    if (pthread_create(&ahead->thread, NULL, thread_main, ahead) != 0) {
+        return gpume_log_no_thread(&gpume_console);
+    }
+    return GPUME_OK;
+}
+
+bool gpume_read_ahead_next(
+    struct gpume_read_ahead *ahead, const struct gpume_plane **plane, int64_t *time_us)
+{
+    pthread_mutex_lock(&ahead->mutex);
+    ahead->returned += ahead->holds;
+    pthread_cond_broadcast(&ahead->changed);
+    while (ahead->read == ahead->returned && !ahead->ended) {
+        pthread_cond_wait(&ahead->changed, &ahead->mutex);
+    }
+    ahead->holds = ahead->read > ahead->returned;
+    const bool holds = ahead->holds;
+    const uint64_t slot = ahead->returned % GPUME_AHEAD_FRAMES;
+    pthread_mutex_unlock(&ahead->mutex);
+    *plane = &ahead->planes[slot];
+    *time_us = holds ? ahead->times_us[slot] : 0;
+    return holds;
+}
+
+int gpume_read_ahead_stop(struct gpume_read_ahead *ahead)
+{
+    pthread_mutex_lock(&ahead->mutex);
+    ahead->stop = true;
+    if (!ahead->ended) {
+        gpume_source_cancel(ahead->source);
+    }
+    pthread_cond_broadcast(&ahead->changed);
+    pthread_mutex_unlock(&ahead->mutex);
+    pthread_join(ahead->thread, NULL);
+    pthread_cond_destroy(&ahead->changed);
+    pthread_mutex_destroy(&ahead->mutex);
+    return ahead->status;
+}
