@@ -135,7 +135,7 @@ int gpume_analysis_open(
     a->params = *params;
     a->log = log;
     a->window = gpume_types_window(&params->options);
-    a->frames_max = a->window + 1 + params->options.bframes + 1; /* with the run */
+    a->frames_max = GPUME_LOOKAHEAD_LAG + a->window + 1 + params->options.bframes + 1; /* the run */
     gpume_types_init(&a->types, &params->options, type_cost, a);
     int status;
     GPUME_TRY(open_lookahead(a));
@@ -326,7 +326,7 @@ static void start_run(struct gpume_analysis *a, const struct gpume_stretch *stre
 static int decide(struct gpume_analysis *a)
 {
     enum gpume_frame_type types[GPUME_PATTERN_MAX + 1];
-    const uint32_t count = (uint32_t)(a->put - 1 - a->last);
+    const uint32_t count = (uint32_t)gpume_min_u64(a->put - 1 - a->last, a->window);
     const struct gpume_stretch stretch = {a->last, count + 1, types};
     const struct gpume_quality_walk *walk = NULL;
     uint32_t decided = 0;
@@ -360,7 +360,7 @@ int gpume_analysis_put(
         gpume_aq_offsets(&a->params.options, energies, a->blocks, aq_offsets_of(a, frame));
     }
     a->put++;
-    while (a->put - a->last > a->window) {
+    while (a->put - a->last > a->window + gpume_lookahead_lag(a->lookahead)) {
         GPUME_CHECK(decide(a));
     }
     return GPUME_OK;

@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define GPU_THREADS 4u
+
 /* The match of a frame in one reference. */
 struct pair {
     struct pair *next;
@@ -48,7 +50,7 @@ struct gpume_lookahead {
     uint32_t *all_energies;
     struct gpume_split split;
     uint8_t *bands;      /* one for each part of the split */
-    uint16_t *row_costs; /* two rows of blocks, and one for each part of the split */
+    uint16_t *row_costs; /* two rows of blocks for each part of the split */
     struct gpume_searches *searches;
     struct gpume_blocks *work; /* of the searches */
     /* Searches in a weighted reference: frame 2n is the reference, 2n + 1 the target. */
@@ -97,7 +99,7 @@ static int allocate(struct gpume_lookahead *l)
     l->all_intra_costs = calloc((size_t)count * l->blocks, sizeof(*l->all_intra_costs));
     l->all_energies = calloc((size_t)count * l->blocks, sizeof(*l->all_energies));
     l->bands = calloc((size_t)l->split.parts * l->blocks_x, GPUME_BAND_BYTES);
-    l->row_costs = calloc((size_t)l->split.parts + 2, l->blocks_x * sizeof(*l->row_costs));
+    l->row_costs = calloc((size_t)2 * l->split.parts, l->blocks_x * sizeof(*l->row_costs));
     if (!l->frames || !l->planes || !l->all_intra_costs || !l->all_energies || !l->bands ||
         !l->row_costs) {
         return gpume_log_nomem(&l->log, "the frames of the lookahead");
@@ -111,6 +113,16 @@ static int allocate(struct gpume_lookahead *l)
     }
     l->weighted = gpume_half_at(l->planes + count * plane_bytes, l->blocks_x, l->blocks_y);
     return GPUME_OK;
+}
+
+/* A GPU leaves little to do, in many short pieces: to start more threads for them takes longer. */
+static int open_split(struct gpume_lookahead *l)
+{
+    uint32_t threads = l->params.threads;
+    if (gpume_searches_on_gpu(l->searches) && (threads == 0 || threads > GPU_THREADS)) {
+        threads = GPU_THREADS;
+    }
+    return gpume_split_init(&l->split, l->blocks_y, threads, &l->log);
 }
 
 int gpume_lookahead_open(
@@ -128,9 +140,9 @@ int gpume_lookahead_open(
     l->blocks_y = (uint32_t)gpume_div_up(params->height, GPUME_SQUARE);
     l->blocks = l->blocks_x * l->blocks_y;
     int status;
-    GPUME_TRY(gpume_split_init(&l->split, l->blocks_y, params->threads, &l->log));
-    GPUME_TRY(allocate(l));
     GPUME_TRY(open_searches(l));
+    GPUME_TRY(open_split(l));
+    GPUME_TRY(allocate(l));
     *lookahead = l;
     return GPUME_OK;
 fail:
@@ -184,6 +196,11 @@ void gpume_lookahead_close(struct gpume_lookahead **lookahead)
 const char *gpume_lookahead_engine(const struct gpume_lookahead *lookahead)
 {
     return gpume_searches_engine(lookahead->searches);
+}
+
+uint32_t gpume_lookahead_lag(const struct gpume_lookahead *lookahead)
+{
+    return gpume_searches_on_gpu(lookahead->searches) ? GPUME_LOOKAHEAD_LAG : 0;
 }
 
 uint32_t gpume_lookahead_blocks_x(const struct gpume_lookahead *lookahead)
@@ -298,7 +315,9 @@ int gpume_lookahead_put(struct gpume_lookahead *lookahead, const struct gpume_pl
         GPUME_CHECK(request(l, position, position - d, &pair));
         GPUME_CHECK(request(l, position - d, position, &pair));
     }
-    return GPUME_OK;
+    /* One half of the lag is for the searches, the other one for what follows. */
+    const uint64_t pending = (uint64_t)gpume_lookahead_lag(l) / 2 * 2 * l->params.distance_max;
+    return pending > 0 ? gpume_searches_drain(l->searches, pending) : GPUME_OK;
 }
 
 static void drop_frame(struct gpume_lookahead *l, struct frame *frame)
@@ -363,9 +382,10 @@ static struct gpume_weight find_weight(struct gpume_lookahead *l, const struct f
         return weight;
     }
     const struct gpume_plain_costs plain = {target->intra.costs, match->costs, match->vectors};
-    gpume_weight_apply(&weight, &reference->half, &l->weighted);
-    return gpume_weight_pays(&target->half, &plain, &l->weighted, l->row_costs) ? weight
-                                                                                : GPUME_WEIGHT_NONE;
+    gpume_weight_apply(&l->split, &weight, &reference->half, &l->weighted);
+    return gpume_weight_pays(&l->split, &target->half, &plain, &l->weighted, l->row_costs)
+               ? weight
+               : GPUME_WEIGHT_NONE;
 }
 
 /* Searches the frame in l->weighted. */

@@ -13,6 +13,10 @@
 
 struct gpume_lookahead;
 
+/* With a GPU, what is known of a frame is best asked for when so many frames more have been put: it
+ * is ready by then. */
+#define GPUME_LOOKAHEAD_LAG 8u
+
 struct gpume_lookahead_params {
     uint32_t width, height, bits; /* of the frames that are put in */
     uint32_t distance_max;        /* between a frame and a reference: bframes + 1 */
@@ -35,6 +39,9 @@ int gpume_lookahead_open(
 
 /* What the frames' engine is, for messages: "NVIDIA H200", "cpu". */
 const char *gpume_lookahead_engine(const struct gpume_lookahead *lookahead);
+
+/* GPUME_LOOKAHEAD_LAG, or 0 without a GPU. */
+uint32_t gpume_lookahead_lag(const struct gpume_lookahead *lookahead);
 
 uint32_t gpume_lookahead_blocks_x(const struct gpume_lookahead *lookahead);
 uint32_t gpume_lookahead_blocks_y(const struct gpume_lookahead *lookahead);

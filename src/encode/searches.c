@@ -11,6 +11,7 @@ struct gpume_searches {
     gpume *context;
     struct gpume_info info;
     struct gpume_blocks *blocks;
+    uint64_t pending; /* requests */
 };
 
 static int open_context(struct gpume_searches *s, const struct gpume_searches_params *params)
@@ -94,6 +95,7 @@ static int receive(struct gpume_searches *searches)
     const size_t blocks = (size_t)field->blocks_x * field->blocks_y;
     memcpy(match->vectors, field->vectors, blocks * sizeof(*match->vectors));
     match->received = true;
+    searches->pending--;
     gpume_field_release(&field);
     gpume_blocks_refine(searches->blocks, match);
     return GPUME_OK;
@@ -124,7 +126,16 @@ int gpume_searches_request(struct gpume_searches *searches, struct gpume_match *
         GPUME_CHECK(receive(searches));
     }
     match->requested = status == GPUME_OK;
+    searches->pending += match->requested;
     return status;
+}
+
+int gpume_searches_drain(struct gpume_searches *searches, uint64_t pending)
+{
+    while (searches->pending > pending) {
+        GPUME_CHECK(receive(searches));
+    }
+    return GPUME_OK;
 }
 
 int gpume_searches_wait(struct gpume_searches *searches, const struct gpume_match *match)

@@ -45,6 +45,9 @@ int gpume_searches_send(struct gpume_searches *searches, const struct gpume_half
  * stay where it is until it is ready. */
 int gpume_searches_request(struct gpume_searches *searches, struct gpume_match *match);
 
+/* Hands matches on to be refined until at most `pending` requests are not complete. */
+int gpume_searches_drain(struct gpume_searches *searches, uint64_t pending);
+
 /* Returns when the requested match is ready. */
 int gpume_searches_wait(struct gpume_searches *searches, const struct gpume_match *match);
 

@@ -4,6 +4,7 @@
 #include "encode/costs.h"
 #include "encode/lanes.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #define SCALE_MAX 127 /* H.264 7.4.3.2 */
@@ -125,17 +126,33 @@ static inline gpume_eight weigh(const struct gpume_weight *weight, gpume_eight s
     return (v & ~above) | (above & 255);
 }
 
-void gpume_weight_apply(
-    const struct gpume_weight *weight, const struct gpume_half *from, struct gpume_half *to)
+struct applying {
+    const struct gpume_split *split;
+    const struct gpume_weight *weight;
+    const struct gpume_half *from;
+    struct gpume_half *to;
+};
+
+static void apply_part(void *opaque, uint32_t part)
 {
-    for (uint32_t row = 0; row < GPUME_HALF_PLANES * from->height; row++) {
-        const ptrdiff_t plane = row / from->height, y = row % from->height;
-        const uint8_t *in = from->samples + plane * from->plane + y * from->stride;
-        uint8_t *out = to->samples + plane * to->plane + y * to->stride;
-        for (uint32_t x = 0; x < from->width; x += 8) {
-            gpume_store_eight(out + x, weigh(weight, gpume_load_eight(in + x)));
+    const struct applying *a = opaque;
+    const uint32_t begin = gpume_split_row(a->split, part) * GPUME_HALF_BLOCK;
+    const uint32_t end = gpume_split_row(a->split, part + 1) * GPUME_HALF_BLOCK;
+    for (uint32_t i = 0; i < GPUME_HALF_PLANES * (end - begin); i++) {
+        const ptrdiff_t plane = i % GPUME_HALF_PLANES, y = begin + i / GPUME_HALF_PLANES;
+        const uint8_t *in = a->from->samples + plane * a->from->plane + y * a->from->stride;
+        uint8_t *out = a->to->samples + plane * a->to->plane + y * a->to->stride;
+        for (uint32_t x = 0; x < a->from->width; x += 8) {
+            gpume_store_eight(out + x, weigh(a->weight, gpume_load_eight(in + x)));
         }
     }
+}
+
+void gpume_weight_apply(const struct gpume_split *split, const struct gpume_weight *weight,
+    const struct gpume_half *from, struct gpume_half *to)
+{
+    struct applying applying = {split, weight, from, to};
+    gpume_split_run(split, apply_part, &applying);
     gpume_half_extend(to);
 }
 
@@ -155,23 +172,43 @@ static uint64_t sum_of(const uint16_t *costs, uint32_t count)
     return sum;
 }
 
-bool gpume_weight_pays(const struct gpume_half *target, const struct gpume_plain_costs *plain,
-    const struct gpume_half *weighted, uint16_t *rows)
+struct comparison {
+    const struct gpume_split *split;
+    const struct gpume_half *target;
+    const struct gpume_plain_costs *plain;
+    const struct gpume_half *weighted;
+    uint16_t *rows;
+    atomic_uint_fast64_t before, after; /* sums of costs */
+};
+
+static void compare_part(void *opaque, uint32_t part)
 {
-    const uint32_t blocks_x = target->width / GPUME_HALF_BLOCK;
-    uint16_t *best = rows, *others = rows + blocks_x;
+    struct comparison *c = opaque;
+    const uint32_t blocks_x = c->target->width / GPUME_HALF_BLOCK;
+    uint16_t *best = c->rows + (size_t)2 * part * blocks_x, *others = best + blocks_x;
     uint64_t before = 0, after = 0;
-    for (uint32_t y = 0; y < target->height / GPUME_HALF_BLOCK; y++) {
+    const uint32_t end = gpume_split_row(c->split, part + 1);
+    for (uint32_t y = gpume_split_row(c->split, part); y < end; y++) {
         const size_t first = (size_t)y * blocks_x;
-        memcpy(best, plain->intra + first, blocks_x * sizeof(*best));
-        keep_smaller(best, plain->matches + first, blocks_x);
+        memcpy(best, c->plain->intra + first, blocks_x * sizeof(*best));
+        keep_smaller(best, c->plain->matches + first, blocks_x);
         before += sum_of(best, blocks_x);
-        gpume_match_costs(target, y, &(struct gpume_matches){weighted, NULL}, best);
+        gpume_match_costs(c->target, y, &(struct gpume_matches){c->weighted, NULL}, best);
         gpume_match_costs(
-            target, y, &(struct gpume_matches){weighted, plain->vectors + first}, others);
+            c->target, y, &(struct gpume_matches){c->weighted, c->plain->vectors + first}, others);
         keep_smaller(best, others, blocks_x);
-        keep_smaller(best, plain->intra + first, blocks_x);
+        keep_smaller(best, c->plain->intra + first, blocks_x);
         after += sum_of(best, blocks_x);
     }
-    return after * 100 <= before * (100 - PAYS_PERCENT);
+    atomic_fetch_add_explicit(&c->before, before, memory_order_relaxed);
+    atomic_fetch_add_explicit(&c->after, after, memory_order_relaxed);
+}
+
+bool gpume_weight_pays(const struct gpume_split *split, const struct gpume_half *target,
+    const struct gpume_plain_costs *plain, const struct gpume_half *weighted, uint16_t *rows)
+{
+    struct comparison c = {
+        .split = split, .target = target, .plain = plain, .weighted = weighted, .rows = rows};
+    gpume_split_run(split, compare_part, &c);
+    return atomic_load(&c.after) * 100 <= atomic_load(&c.before) * (100 - PAYS_PERCENT);
 }

@@ -8,6 +8,7 @@
 
 #include "encode/decision.h"
 #include "encode/half.h"
+#include "encode/split.h"
 
 /* Of the samples of a half plane. */
 struct gpume_luma_stats {
@@ -29,8 +30,8 @@ struct gpume_weight gpume_weight_guess(const struct gpume_luma_stats *target,
     const struct gpume_luma_stats *reference, uint64_t samples);
 
 /* Writes the weighted samples to a plane of the same size, and its margin. */
-void gpume_weight_apply(
-    const struct gpume_weight *weight, const struct gpume_half *from, struct gpume_half *to);
+void gpume_weight_apply(const struct gpume_split *split, const struct gpume_weight *weight,
+    const struct gpume_half *from, struct gpume_half *to);
 
 /* What prediction from the plain reference costs: of all blocks. */
 struct gpume_plain_costs {
@@ -41,8 +42,9 @@ struct gpume_plain_costs {
 /* Whether the weighted reference predicts the target clearly better than the plain one: by 2
  * percent or more of the sum of all blocks' costs, each at most its intra cost. What the weighted
  * reference costs is not known before it is searched, but is no more than without motion or at the
- * vectors of the plain one. `rows`: memory for the costs of two rows of blocks. */
-bool gpume_weight_pays(const struct gpume_half *target, const struct gpume_plain_costs *plain,
-    const struct gpume_half *weighted, uint16_t *rows);
+ * vectors of the plain one. `rows`: memory for the costs of two rows of blocks for each part
+ * of the split. */
+bool gpume_weight_pays(const struct gpume_split *split, const struct gpume_half *target,
+    const struct gpume_plain_costs *plain, const struct gpume_half *weighted, uint16_t *rows);
 
 #endif

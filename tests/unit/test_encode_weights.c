@@ -9,8 +9,10 @@
 #define BLOCKS_X 11u
 #define BLOCKS_Y 7u
 #define SAMPLES (BLOCKS_X * BLOCKS_Y * 64)
+#define PARTS 3u
 
 static uint64_t seed = 7;
+static struct gpume_split split;
 
 /* A smooth texture with some noise, from `low` to about low + range. */
 static struct gpume_half texture(uint32_t low, uint32_t range)
@@ -142,7 +144,7 @@ static void test_apply(void)
         *sample_of(&from, i) = (uint8_t)i;
     }
     for (uint32_t i = 0; i < sizeof(weights) / sizeof(weights[0]); i++) {
-        gpume_weight_apply(&weights[i], &from, &to);
+        gpume_weight_apply(&split, &weights[i], &from, &to);
         for (uint32_t j = 0; j < SAMPLES; j++) {
             REQUIRE_EQUAL(*sample_of(&to, j), weigh(&weights[i], *sample_of(&from, j)));
         }
@@ -155,7 +157,7 @@ static void test_apply(void)
 static bool pays(const struct gpume_half *target, const struct gpume_half *from, int16_t dx)
 {
     struct gpume_vector vectors[BLOCKS_X * BLOCKS_Y];
-    uint16_t intra[BLOCKS_X * BLOCKS_Y], matches[BLOCKS_X * BLOCKS_Y], rows[2 * BLOCKS_X];
+    uint16_t intra[BLOCKS_X * BLOCKS_Y], matches[BLOCKS_X * BLOCKS_Y], rows[2 * PARTS * BLOCKS_X];
     struct gpume_half weighted = texture(0, 0);
     const struct gpume_weight weight = guess(target, from);
     for (uint32_t i = 0; i < BLOCKS_X * BLOCKS_Y; i++) {
@@ -166,9 +168,9 @@ static bool pays(const struct gpume_half *target, const struct gpume_half *from,
         gpume_intra_costs(target, y, intra + y * BLOCKS_X);
         gpume_match_costs(target, y, &plain, matches + y * BLOCKS_X);
     }
-    gpume_weight_apply(&weight, from, &weighted);
+    gpume_weight_apply(&split, &weight, from, &weighted);
     const struct gpume_plain_costs plain = {intra, matches, vectors};
-    const bool result = gpume_weight_pays(target, &plain, &weighted, rows);
+    const bool result = gpume_weight_pays(&split, target, &plain, &weighted, rows);
     texture_free(&weighted);
     return result;
 }
@@ -189,11 +191,13 @@ static void test_pays(void)
 
 int main(void)
 {
+    REQUIRE_EQUAL(gpume_split_init(&split, BLOCKS_Y, PARTS, &(struct gpume_log){0}), GPUME_OK);
     test_stats();
     test_fades();
     test_limits();
     test_small_changes();
     test_apply();
     test_pays();
+    gpume_split_finish(&split);
     return harness_verdict();
 }
