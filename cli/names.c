@@ -46,8 +46,7 @@ bool gpume_name_is_input(const char *const *inputs, uint32_t count, const char *
         const bool of_series =
             gpume_text_is_of_series(file, path) || gpume_text_is_of_series(path, file);
         if (same || (of_series && is_same_folder(file, path))) {
-            gpume_console_error("%s: is the input; give the output another name", path);
-            return true;
+            return gpume_refuse(true, "%s: is the input; give the output another name", path);
         }
     }
     return false;

@@ -153,9 +153,7 @@ static int refuse_search(const struct gpume *ctx, const char *name, const char *
                 searches[i].name, searches[i].backend == GPUME_BACKEND_CPU ? "cpu" : "vulkan");
         }
     }
-    gpume_log_write(
-        ctx->log, GPUME_LOG_ERROR, "params.search %s: %s; there are %s", name, why, names);
-    return status;
+    return gpume_log_fail(ctx->log, status, "params.search %s: %s; there are %s", name, why, names);
 }
 
 /* A name means one engine: auto becomes that one. */
@@ -306,12 +304,11 @@ int gpume_send_plane(gpume *ctx, const struct gpume_plane *plane, int64_t time_u
         return GPUME_INVALID;
     }
     if (!same_shape(plane, &ctx->params)) {
-        gpume_log_write(ctx->log, GPUME_LOG_ERROR,
+        return gpume_log_fail(ctx->log, GPUME_INVALID,
             "a plane of %ux%u, %u bits, stride %td%s was sent to a context of %ux%u, %u bits",
             plane->width, plane->height, plane->bits, plane->stride,
             plane->data ? "" : ", without data", ctx->params.width, ctx->params.height,
             ctx->params.bits);
-        return GPUME_INVALID;
     }
     gpume_frame *frame = NULL;
     int status = gpume_pipeline_acquire(ctx->pipeline, &frame, 0);
@@ -353,23 +350,21 @@ int gpume_search(gpume *ctx, const struct gpume_task *task)
         return GPUME_INVALID;
     }
     if (ctx->params.direction != GPUME_DIRECTION_MANUAL) {
-        gpume_log_write(ctx->log, GPUME_LOG_ERROR,
-            "gpume_search needs params.direction GPUME_DIRECTION_MANUAL");
-        return GPUME_INVALID;
+        return gpume_log_fail(
+            ctx->log, GPUME_INVALID, "gpume_search needs params.direction GPUME_DIRECTION_MANUAL");
     }
     const int status = gpume_sized_read(&own, sizeof(own), task, "gpume_task", ctx->log);
     if (status != GPUME_OK) {
         return status;
     }
     if (!find_frames(ctx, &own)) {
-        gpume_log_write(ctx->log, GPUME_LOG_ERROR,
+        return gpume_log_fail(ctx->log, GPUME_INVALID,
             "gpume_search: target %llu, reference %llu: must be among the newest %llu of the "
             "frames %llu to %lld that have been sent (the largest distance + 1); more references "
             "need params.best_reference",
             (unsigned long long)task->target, (unsigned long long)task->reference,
             (unsigned long long)ctx->searchable, (unsigned long long)ctx->params.first_frame,
             (long long)(ctx->params.first_frame + ctx->sent_count) - 1);
-        return GPUME_INVALID;
     }
     return gpume_pipeline_request(ctx->pipeline, &own);
 }

@@ -44,9 +44,8 @@ static int create(void *state, uint64_t bytes, void **memory)
     const struct cpu *cpu = state;
     void *made = bytes <= SIZE_MAX / 2 ? malloc(bytes > 0 ? (size_t)bytes : 1) : NULL;
     if (!made) {
-        gpume_log_write(cpu->log, GPUME_LOG_ERROR, "out of memory for an array of %llu MiB",
+        return gpume_log_fail(cpu->log, GPUME_NOMEM, "out of memory for an array of %llu MiB",
             (unsigned long long)(bytes >> 20) + 1);
-        return GPUME_NOMEM;
     }
     *memory = made;
     return GPUME_OK;

@@ -33,9 +33,8 @@ int gpume_program_create(
         return GPUME_INVALID;
     }
     if (!compute->ops->program_create) {
-        gpume_log_write(compute->log, GPUME_LOG_ERROR,
+        return gpume_log_fail(compute->log, GPUME_UNSUPPORTED,
             "programs need a Vulkan device; use params.backend = GPUME_BACKEND_VULKAN");
-        return GPUME_UNSUPPORTED;
     }
     struct gpume_program *program = malloc(sizeof(*program));
     if (!program) {

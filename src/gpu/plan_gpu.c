@@ -147,13 +147,12 @@ static int check_ranges(const struct gpume_gpu *gpu, const struct gpume_plan *pl
     if (bytes <= range) {
         return GPUME_OK;
     }
-    gpume_log_write(gpu->log, GPUME_LOG_ERROR,
+    return gpume_log_fail(gpu->log, GPUME_UNSUPPORTED,
         "a field of %u blocks has results of %llu bytes, %s binds at most %llu; use larger blocks "
         "or "
         "the CPU engine",
         plan->blocks, (unsigned long long)bytes, gpu->properties.deviceName,
         (unsigned long long)range);
-    return GPUME_UNSUPPORTED;
 }
 
 int gpume_plan_gpu_make(struct gpume_gpu *gpu, const struct gpume_params *params,

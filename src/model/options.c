@@ -7,15 +7,45 @@
 int gpume_options_refuse(
     const struct gpume_log *log, const char *name, uint64_t value, const char *allowed)
 {
-    gpume_log_write(
-        log, GPUME_LOG_ERROR, "%s %llu: must be %s", name, (unsigned long long)value, allowed);
-    return GPUME_INVALID;
+    return gpume_log_fail(
+        log, GPUME_INVALID, "%s %llu: must be %s", name, (unsigned long long)value, allowed);
 }
 
 static int exclude(const struct gpume_log *log, const char *first, const char *second)
 {
-    gpume_log_write(log, GPUME_LOG_ERROR, "%s: %s", first, second);
-    return GPUME_INVALID;
+    return gpume_log_fail(log, GPUME_INVALID, "%s: %s", first, second);
+}
+
+int gpume_options_check_ranges(
+    const struct gpume_range *ranges, size_t count, const struct gpume_log *log)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct gpume_range *range = &ranges[i];
+        if (range->value < range->least || range->value > range->most) {
+            return gpume_options_refuse(log, range->name, range->value, range->allowed);
+        }
+    }
+    return GPUME_OK;
+}
+
+static int check_ranges(const struct gpume_params *p, const struct gpume_log *log)
+{
+    const struct gpume_range ranges[] = {
+        {"params.shape_count", p->shape_count, 0, GPUME_SHAPES_MAX, "from 0 to 32"},
+        {"params.interpolation", p->interpolation, 0, GPUME_INTERPOLATION_BILINEAR,
+            "one of enum gpume_interpolation"},
+        {"params.subpel_search", p->subpel_search, 0, GPUME_SUBPEL_FULL,
+            "one of enum gpume_subpel_search"},
+        {"params.metric", p->metric, 0, GPUME_METRIC_SSD, "one of enum gpume_metric"},
+        {"params.refine_metric", p->refine_metric, 0, GPUME_REFINE_BY_SSD,
+            "one of enum gpume_refine_metric"},
+        {"params.lambda", p->lambda, 0, GPUME_LAMBDA_MAX, "at most 256000"},
+        {"params.predictor", p->predictor, 0, GPUME_PREDICTOR_GIVEN, "one of enum gpume_predictor"},
+        {"params.passes", p->passes, 1, GPUME_PASSES_MAX, "from 1 to 8"},
+        {"params.distance_count", p->distance_count, 0, GPUME_DISTANCES_MAX, "from 0 to 16"},
+        {"params.candidates", p->candidates, 1, GPUME_CANDIDATES_MAX, "from 1 to 8"},
+    };
+    return gpume_options_check_ranges(ranges, sizeof(ranges) / sizeof(ranges[0]), log);
 }
 
 /* --- shapes */
@@ -35,9 +65,8 @@ static int check_shape(const struct gpume_params *p, const struct gpume_log *log
     GPUME_TRY(check_side(shape.height, log));
     for (uint32_t i = 0; i < index; i++) {
         if (p->shapes[i].width == shape.width && p->shapes[i].height == shape.height) {
-            gpume_log_write(log, GPUME_LOG_ERROR, "params.shapes: lists %ux%u twice", shape.width,
-                shape.height);
-            return GPUME_INVALID;
+            return gpume_log_fail(
+                log, GPUME_INVALID, "params.shapes: lists %ux%u twice", shape.width, shape.height);
         }
     }
 fail:
@@ -47,9 +76,6 @@ fail:
 static int check_shapes(const struct gpume_params *p, const struct gpume_log *log)
 {
     int status = p->shape_count == 0 ? check_side(p->block, log) : GPUME_OK;
-    if (p->shape_count > GPUME_SHAPES_MAX) {
-        return gpume_options_refuse(log, "params.shape_count", p->shape_count, "from 0 to 32");
-    }
     for (uint32_t i = 0; status == GPUME_OK && i < p->shape_count; i++) {
         status = check_shape(p, log, i);
     }
@@ -109,14 +135,6 @@ static int check_fractions(const struct gpume_params *p, const struct gpume_log 
     if (p->subpel != 1 && p->subpel != 2 && p->subpel != 4) {
         return gpume_options_refuse(log, "params.subpel", p->subpel, "1, 2 or 4");
     }
-    if ((unsigned)p->interpolation > GPUME_INTERPOLATION_BILINEAR) {
-        return gpume_options_refuse(log, "params.interpolation", (uint64_t)p->interpolation,
-            "one of enum gpume_interpolation");
-    }
-    if ((unsigned)p->subpel_search > GPUME_SUBPEL_FULL) {
-        return gpume_options_refuse(log, "params.subpel_search", (uint64_t)p->subpel_search,
-            "one of enum gpume_subpel_search");
-    }
     if (p->subpel > 1 && p->interpolation == GPUME_INTERPOLATION_HEVC && p->bits > 12) {
         return gpume_options_refuse(
             log, "params.bits", p->bits, "at most 12 with GPUME_INTERPOLATION_HEVC");
@@ -126,14 +144,6 @@ static int check_fractions(const struct gpume_params *p, const struct gpume_log 
 
 static int check_metrics(const struct gpume_params *p, const struct gpume_log *log)
 {
-    if ((unsigned)p->metric > GPUME_METRIC_SSD) {
-        return gpume_options_refuse(
-            log, "params.metric", (uint64_t)p->metric, "one of enum gpume_metric");
-    }
-    if ((unsigned)p->refine_metric > GPUME_REFINE_BY_SSD) {
-        return gpume_options_refuse(log, "params.refine_metric", (uint64_t)p->refine_metric,
-            "one of enum gpume_refine_metric");
-    }
     bool refines = p->subpel > 1 && p->subpel_search == GPUME_SUBPEL_REFINE;
     if (p->refine_metric != GPUME_REFINE_BY_METRIC && !refines) {
         return exclude(
@@ -144,16 +154,6 @@ static int check_metrics(const struct gpume_params *p, const struct gpume_log *l
 
 static int check_rate(const struct gpume_params *p, const struct gpume_log *log)
 {
-    if (p->lambda > GPUME_LAMBDA_MAX) {
-        return gpume_options_refuse(log, "params.lambda", p->lambda, "at most 256000");
-    }
-    if ((unsigned)p->predictor > GPUME_PREDICTOR_GIVEN) {
-        return gpume_options_refuse(
-            log, "params.predictor", (uint64_t)p->predictor, "one of enum gpume_predictor");
-    }
-    if (p->passes < 1 || p->passes > GPUME_PASSES_MAX) {
-        return gpume_options_refuse(log, "params.passes", p->passes, "from 1 to 8");
-    }
     if (!p->rate && (p->lambda > 0 || p->predictor != GPUME_PREDICTOR_ZERO)) {
         return exclude(
             log, p->lambda > 0 ? "params.lambda" : "params.predictor", "needs params.rate");
@@ -210,10 +210,9 @@ static int check_costs(const struct gpume_params *p, const struct gpume_log *log
         uint32_t height = p->shape_count > 0 ? p->shapes[index].height : p->block;
         uint64_t cost = largest_difference(p, metric, width, height) + rate;
         if (cost > UINT32_MAX) {
-            gpume_log_write(log, GPUME_LOG_ERROR,
+            return gpume_log_fail(log, GPUME_INVALID,
                 "%s: a block of %ux%u could cost %llu, more than 4294967295; use %s", name, width,
                 height, (unsigned long long)cost, smaller_costs(p, metric, rate));
-            return GPUME_INVALID;
         }
     } while (++index < p->shape_count);
     return GPUME_OK;
@@ -223,19 +222,14 @@ static int check_costs(const struct gpume_params *p, const struct gpume_log *log
 
 static int check_distances(const struct gpume_params *p, const struct gpume_log *log)
 {
-    if (p->distance_count > GPUME_DISTANCES_MAX) {
-        return gpume_options_refuse(
-            log, "params.distance_count", p->distance_count, "from 0 to 16");
-    }
     for (uint32_t i = 0; i < p->distance_count; i++) {
         if (p->distances[i] < 1 || p->distances[i] > GPUME_DISTANCE_MAX) {
             return gpume_options_refuse(log, "params.distances", p->distances[i], "from 1 to 1024");
         }
         for (uint32_t j = 0; j < i; j++) {
             if (p->distances[i] == p->distances[j]) {
-                gpume_log_write(
-                    log, GPUME_LOG_ERROR, "params.distances: lists %u twice", p->distances[i]);
-                return GPUME_INVALID;
+                return gpume_log_fail(
+                    log, GPUME_INVALID, "params.distances: lists %u twice", p->distances[i]);
             }
         }
     }
@@ -244,9 +238,6 @@ static int check_distances(const struct gpume_params *p, const struct gpume_log 
 
 static int check_references(const struct gpume_params *p, const struct gpume_log *log)
 {
-    if (p->candidates < 1 || p->candidates > GPUME_CANDIDATES_MAX) {
-        return gpume_options_refuse(log, "params.candidates", p->candidates, "from 1 to 8");
-    }
     if (!p->bidirectional) {
         return GPUME_OK;
     }
@@ -272,6 +263,7 @@ void gpume_options_complete(struct gpume_params *params)
 int gpume_options_check(const struct gpume_params *params, const struct gpume_log *log)
 {
     int status;
+    GPUME_TRY(check_ranges(params, log));
     GPUME_TRY(check_shapes(params, log));
     GPUME_TRY(check_fractions(params, log));
     GPUME_TRY(check_metrics(params, log));

@@ -10,50 +10,27 @@
 #define BATCH_BYTES (48ull << 20)       /* of frames in a submission: more hides its cost */
 #define LARGE_PLANE_BYTES (32ull << 20) /* above, memory matters more than overlap */
 
-static int refuse(
-    const struct gpume_log *log, const char *name, uint64_t value, const char *allowed)
-{
-    return gpume_options_refuse(log, name, value, allowed);
-}
-
 static int check_params(const struct gpume_params *p, const struct gpume_log *log)
 {
-    /* GPUME_SIDE_MAX keeps coordinates and strides within 31 bits. */
-    if (p->width < 1 || p->width > GPUME_SIDE_MAX) {
-        return refuse(log, "params.width", p->width, "from 1 to 1048576");
-    }
-    if (p->height < 1 || p->height > GPUME_SIDE_MAX) {
-        return refuse(log, "params.height", p->height, "from 1 to 1048576");
-    }
-    if ((uint64_t)p->width * p->height > PIXELS_MAX) {
-        return refuse(log, "pixels", (uint64_t)p->width * p->height, "at most 4294967296");
-    }
-    if (p->bits < 8 || p->bits > 16) {
-        return refuse(log, "params.bits", p->bits, "from 8 to 16");
-    }
-    if (p->window_x > GPUME_WINDOW_MAX) {
-        return refuse(log, "params.window_x", p->window_x, "from 0 to 512");
-    }
-    if (p->window_y > GPUME_WINDOW_MAX) {
-        return refuse(log, "params.window_y", p->window_y, "from 0 to 512");
-    }
-    if (p->ref_distance < 1 || p->ref_distance > GPUME_DISTANCE_MAX) {
-        return refuse(log, "params.ref_distance", p->ref_distance, "from 1 to 1024");
-    }
-    if ((unsigned)p->edge > GPUME_EDGE_INSIDE) {
-        return refuse(log, "params.edge", (uint64_t)p->edge, "one of enum gpume_edge");
-    }
-    if ((unsigned)p->direction > GPUME_DIRECTION_MANUAL) {
-        return refuse(
-            log, "params.direction", (uint64_t)p->direction, "one of enum gpume_direction");
-    }
-    if (p->direction == GPUME_DIRECTION_MANUAL && p->first_target > 0) {
-        return refuse(log, "params.first_target", p->first_target, "0 with GPUME_DIRECTION_MANUAL");
-    }
-    if (p->direction == GPUME_DIRECTION_MANUAL && p->target_count > 0) {
-        return refuse(log, "params.target_count", p->target_count, "0 with GPUME_DIRECTION_MANUAL");
-    }
-    return GPUME_OK;
+    const uint64_t pixels = (uint64_t)p->width * p->height;
+    const bool manual = p->direction == GPUME_DIRECTION_MANUAL;
+    const char *none = "0 with GPUME_DIRECTION_MANUAL";
+    const struct gpume_range ranges[] = {
+        /* GPUME_SIDE_MAX keeps coordinates and strides within 31 bits. */
+        {"params.width", p->width, 1, GPUME_SIDE_MAX, "from 1 to 1048576"},
+        {"params.height", p->height, 1, GPUME_SIDE_MAX, "from 1 to 1048576"},
+        {"pixels", pixels, 1, PIXELS_MAX, "at most 4294967296"},
+        {"params.bits", p->bits, 8, 16, "from 8 to 16"},
+        {"params.window_x", p->window_x, 0, GPUME_WINDOW_MAX, "from 0 to 512"},
+        {"params.window_y", p->window_y, 0, GPUME_WINDOW_MAX, "from 0 to 512"},
+        {"params.ref_distance", p->ref_distance, 1, GPUME_DISTANCE_MAX, "from 1 to 1024"},
+        {"params.edge", p->edge, 0, GPUME_EDGE_INSIDE, "one of enum gpume_edge"},
+        {"params.direction", p->direction, 0, GPUME_DIRECTION_MANUAL,
+            "one of enum gpume_direction"},
+        {"params.first_target", p->first_target, 0, manual ? 0 : UINT64_MAX, none},
+        {"params.target_count", p->target_count, 0, manual ? 0 : UINT64_MAX, none},
+    };
+    return gpume_options_check_ranges(ranges, sizeof(ranges) / sizeof(ranges[0]), log);
 }
 
 /* Along one axis, the sum over its blocks. units: candidates per pixel. */
@@ -116,7 +93,7 @@ static int plan_blocks(struct gpume_plan *plan, const struct gpume_log *log)
     const uint64_t matches = blocks * plan->kept;
     return matches <= UINT32_MAX
                ? GPUME_OK
-               : refuse(log, "matches of all blocks", matches, "at most 4294967295");
+               : gpume_options_refuse(log, "matches of all blocks", matches, "at most 4294967295");
 }
 
 /* The padded width must hold whole blocks of every layer. */
@@ -125,7 +102,7 @@ static uint32_t covered_width(const struct gpume_plan *plan)
     uint32_t width = 0;
     for (uint32_t i = 0; i < plan->layer_count; i++) {
         const struct gpume_shape *layer = &plan->layers[i];
-        width = gpume_max_u32(width, (uint64_t)layer->blocks_x * layer->block_w);
+        width = gpume_max_u32(width, layer->blocks_x * layer->block_w);
     }
     return width;
 }
@@ -355,13 +332,12 @@ static int plan_bands(
     uint64_t filtered = 2ull * plan->prefilter.radius_y + 1; /* rows that one row is made of */
     uint64_t needed = gpume_max_u64(2ull * p->window_y + block_h, filtered);
     if (rows < needed) {
-        gpume_log_write(log, GPUME_LOG_ERROR,
+        return gpume_log_fail(log, GPUME_UNSUPPORTED,
             "%ux%u with window %u%s needs %llu bytes of a frame at once, the device allows %llu; "
             "use a smaller %s or the CPU engine",
             p->width, p->height, p->window_y, gpume_plan_filters(plan) ? " and a filter" : "",
             (unsigned long long)(needed * row_bytes), (unsigned long long)caps->window_bytes,
             needed == filtered ? "filter" : "window");
-        return GPUME_UNSUPPORTED;
     }
     plan->filter_rows = (uint32_t)(rows - filtered + 1);
     set_bands(plan, rows - 2ull * p->window_y);
@@ -372,12 +348,11 @@ static int refuse_memory(
     const struct gpume_plan *plan, uint64_t bytes, const char *how, const struct gpume_log *log)
 {
     const struct gpume_params *p = &plan->params;
-    gpume_log_write(log, GPUME_LOG_ERROR,
+    return gpume_log_fail(log, GPUME_INVALID,
         "%ux%u pixels, window %ux%u, reference distance %u: %s%llu bytes of memory are needed, "
         "params.memory_max allows %llu; raise it or use smaller pictures",
         p->width, p->height, p->window_x, p->window_y, plan->distances[plan->distance_count - 1],
         how, (unsigned long long)bytes, (unsigned long long)p->memory_max);
-    return GPUME_INVALID;
 }
 
 int gpume_plan_check_memory(

@@ -15,16 +15,14 @@
 static int refuse_real(
     const struct gpume_log *log, const char *name, double value, const char *allowed)
 {
-    gpume_log_write(log, GPUME_LOG_ERROR, "%s %g: must be %s", name, value, allowed);
-    return GPUME_INVALID;
+    return gpume_log_fail(log, GPUME_INVALID, "%s %g: must be %s", name, value, allowed);
 }
 
 static int refuse_side(const struct gpume_log *log, const char *name,
     const struct gpume_prefilter *f, const char *must)
 {
-    gpume_log_write(
-        log, GPUME_LOG_ERROR, "%s of %ux%u pixels: must be %s", name, f->width, f->height, must);
-    return GPUME_INVALID;
+    return gpume_log_fail(
+        log, GPUME_INVALID, "%s of %ux%u pixels: must be %s", name, f->width, f->height, must);
 }
 
 static bool odd_side(uint32_t side, uint32_t least)
@@ -36,8 +34,7 @@ static int check_weights(const struct gpume_prefilter *f, const struct gpume_log
 {
     bool any = false;
     if (!f->weights) {
-        gpume_log_write(log, GPUME_LOG_ERROR, "filter kernel: its weights are missing");
-        return GPUME_INVALID;
+        return gpume_log_fail(log, GPUME_INVALID, "filter kernel: its weights are missing");
     }
     for (uint32_t i = 0; i < f->width * f->height; i++) {
         double magnitude = fabs(f->weights[i]);
@@ -80,9 +77,8 @@ static int check(const struct gpume_prefilter *f, const struct gpume_log *log)
                    ? check_weights(f, log)
                    : refuse_side(log, "filter kernel", f, "odd in width and height, up to 31");
     }
-    gpume_log_write(log, GPUME_LOG_ERROR, "filter %u: must be one of enum gpume_prefilter_kind",
+    return gpume_log_fail(log, GPUME_INVALID, "filter %u: must be one of enum gpume_prefilter_kind",
         (unsigned)f->kind);
-    return GPUME_INVALID;
 }
 
 static int32_t nearest(double value)

@@ -86,9 +86,8 @@ static void on_failure(void *opaque, struct gpume_lane *lane, int status);
 
 static int log_no_memory(const struct gpume_pipeline *pipeline)
 {
-    gpume_log_write(pipeline->log, GPUME_LOG_ERROR, "out of memory for %ux%u frames",
+    return gpume_log_fail(pipeline->log, GPUME_NOMEM, "out of memory for %ux%u frames",
         pipeline->plan.params.width, pipeline->plan.params.height);
-    return GPUME_NOMEM;
 }
 
 static int open_lane(struct gpume_pipeline *pipeline, const struct gpume_engine_ops *ops,

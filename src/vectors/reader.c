@@ -373,9 +373,8 @@ static int find_files(struct gpume_vectors_reader *reader)
         return gpume_log_nomem(&reader->source.log, path);
     }
     if (reader->files == 0) {
-        gpume_log_write(&reader->source.log, GPUME_LOG_ERROR,
+        return gpume_log_fail(&reader->source.log, GPUME_IO,
             "%s: cannot be opened: no file matches this name; check it", path);
-        return GPUME_IO;
     }
     reader->input.has_ref = kind == GPUME_PATTERN_PAIR;
     return GPUME_OK;

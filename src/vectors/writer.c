@@ -65,8 +65,7 @@ struct rows {
 
 static int complain(struct gpume_vectors_writer *writer, int status, const char *what)
 {
-    gpume_log_write(&writer->log, GPUME_LOG_ERROR, "%s: %s", writer->path, what);
-    return status;
+    return gpume_log_fail(&writer->log, status, "%s: %s", writer->path, what);
 }
 
 /* On failure writer->workers stays NULL, and the caller formats all rows. */
@@ -122,10 +121,9 @@ static int check_needs(struct gpume_vectors_writer *writer)
 
 static int refuse_spool(struct gpume_vectors_writer *writer)
 {
-    gpume_log_write(&writer->log, GPUME_LOG_ERROR,
+    return gpume_log_fail(&writer->log, GPUME_IO,
         "a temporary file cannot be used: %s; write to a file, or to a format that needs none",
         strerror(errno));
-    return GPUME_IO;
 }
 
 /* Empties the spool and opens it as the output, which can seek. */
@@ -336,8 +334,7 @@ static int turn_to(struct gpume_vectors_writer *writer, const struct gpume_vecto
         char *name = gpume_pattern_name_pair(
             writer->path, (struct gpume_pattern_numbers){field->frame, field->ref});
         if (!name) {
-            gpume_log_write(&writer->log, GPUME_LOG_ERROR, "%s: out of memory", writer->path);
-            return GPUME_NOMEM;
+            return gpume_log_fail(&writer->log, GPUME_NOMEM, "%s: out of memory", writer->path);
         }
         status = open_file(writer, name);
         free(name);

@@ -48,10 +48,9 @@ static int close_gpu(void *state)
 static int require_addresses(const struct gpume_gpu *gpu)
 {
     if (!gpu->addresses) {
-        gpume_log_write(gpu->log, GPUME_LOG_ERROR,
+        return gpume_log_fail(gpu->log, GPUME_UNSUPPORTED,
             "%s has no buffer device addresses; choose another device or the CPU",
             gpu->properties.deviceName);
-        return GPUME_UNSUPPORTED;
     }
     return GPUME_OK;
 }
@@ -249,20 +248,18 @@ static int check_run(const struct gpume_gpu *gpu, uint32_t array_count, void *co
     const VkPhysicalDeviceLimits *limits = &gpu->properties.limits;
     for (uint32_t i = 0; i < 3; i++) {
         if (groups[i] > limits->maxComputeWorkGroupCount[i]) {
-            gpume_log_write(gpu->log, GPUME_LOG_ERROR,
+            return gpume_log_fail(gpu->log, GPUME_INVALID,
                 "a program's groups[%u] = %u: %s takes at most %u", i, groups[i],
                 gpu->properties.deviceName, limits->maxComputeWorkGroupCount[i]);
-            return GPUME_INVALID;
         }
     }
     for (uint32_t i = 0; i < array_count; i++) {
         const struct gpume_buffer *array = memories[i];
         if (array->bytes > limits->maxStorageBufferRange) {
-            gpume_log_write(gpu->log, GPUME_LOG_ERROR,
+            return gpume_log_fail(gpu->log, GPUME_INVALID,
                 "a program's array %u of %llu MiB: %s takes at most %u MiB", i,
                 (unsigned long long)(array->bytes >> 20), gpu->properties.deviceName,
                 limits->maxStorageBufferRange >> 20);
-            return GPUME_INVALID;
         }
     }
     return GPUME_OK;

@@ -151,11 +151,10 @@ int gpume_k_sort_create(struct gpume_gpu *gpu, const struct gpume_sort_shape *sh
     const struct gpume_sort_task *only, struct gpume_k_sort *out)
 {
     if (!gpu->addresses) {
-        gpume_log_write(gpu->log, GPUME_LOG_ERROR,
+        return gpume_log_fail(gpu->log, GPUME_UNSUPPORTED,
             "%s: no buffer addresses (bufferDeviceAddress), which sorting needs; use "
             "params.backend = GPUME_BACKEND_CPU",
             gpu->properties.deviceName);
-        return GPUME_UNSUPPORTED;
     }
     struct gpume_k_sort sort = gpume_k_sort_shapes(gpu, shape);
     int status = create_kernels(&sort, only);

@@ -25,9 +25,8 @@ static int borrow(struct gpume_sorter *sorter, const struct gpume_vulkan *vulkan
     };
     gpume_gpu_describe(&sorter->gpu);
     if (sorter->gpu.properties.apiVersion < VK_API_VERSION_1_2) {
-        gpume_log_write(&sorter->log, GPUME_LOG_ERROR, "%s: sorting needs Vulkan 1.2",
+        return gpume_log_fail(&sorter->log, GPUME_UNSUPPORTED, "%s: sorting needs Vulkan 1.2",
             sorter->gpu.properties.deviceName);
-        return GPUME_UNSUPPORTED;
     }
     sorter->gpu.subgroup = vulkan->full_subgroups ? sorter->gpu.subgroup : 0;
     return GPUME_OK;

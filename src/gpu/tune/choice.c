@@ -165,10 +165,9 @@ static int refuse(
 {
     char size[SIZE_BYTES];
     print_size(layer, size);
-    gpume_log_write(gpu->log, GPUME_LOG_ERROR,
+    return gpume_log_fail(gpu->log, GPUME_UNSUPPORTED,
         "params.search %s: not for %u bits, block %s, window %ux%u on %s; leave it out", p->search,
         p->bits, size, p->window_x, p->window_y, gpu->properties.deviceName);
-    return GPUME_UNSUPPORTED;
 }
 
 /* The variant with every shape that is worth a trial, or with the one that is wanted. */

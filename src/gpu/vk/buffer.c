@@ -43,14 +43,13 @@ static uint32_t memory_type(const struct gpume_gpu *gpu, uint32_t allowed,
 
 static int too_large(const struct gpume_gpu *gpu, VkDeviceSize bytes)
 {
-    gpume_log_write(gpu->log, GPUME_LOG_ERROR,
+    return gpume_log_fail(gpu->log, GPUME_DEVICE,
         "%s cannot allocate %llu MiB in one piece (at most %llu MiB per piece, %llu MiB in all); "
         "use "
         "params.backend = GPUME_BACKEND_CPU, larger blocks, or smaller pictures or arrays",
         gpu->properties.deviceName, (unsigned long long)(bytes >> 20) + 1,
         (unsigned long long)(gpu->allocation_max >> 20),
         (unsigned long long)(gpu->heap_bytes >> 20));
-    return GPUME_DEVICE;
 }
 
 static bool has_address(const struct gpume_gpu *gpu, enum gpume_buffer_kind kind)

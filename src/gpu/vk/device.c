@@ -28,9 +28,8 @@ static int select_physical(struct gpume_gpu *gpu, const char *wanted, bool softw
         return GPUME_DEVICE;
     }
     if (devices[index].unusable[0]) {
-        gpume_log_write(gpu->log, GPUME_LOG_ERROR, "%s %s; choose another with params.device",
+        return gpume_log_fail(gpu->log, GPUME_DEVICE, "%s %s; choose another with params.device",
             devices[index].name, devices[index].unusable);
-        return GPUME_DEVICE;
     }
     gpu->physical = physical[index];
     gpu->heap_bytes = devices[index].memory_bytes;

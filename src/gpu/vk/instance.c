@@ -61,9 +61,8 @@ static int create_messenger(
         (PFN_vkCreateDebugUtilsMessengerEXT)vkGetInstanceProcAddr(
             gpu->instance, "vkCreateDebugUtilsMessengerEXT");
     if (!create) {
-        gpume_log_write(gpu->log, GPUME_LOG_ERROR,
+        return gpume_log_fail(gpu->log, GPUME_UNSUPPORTED,
             "params.validate: the Vulkan loader has no VK_EXT_debug_utils; leave it out");
-        return GPUME_UNSUPPORTED;
     }
     return gpume_vk_check(gpu->log, create(gpu->instance, messenger_info, NULL, &gpu->messenger),
         "vkCreateDebugUtilsMessengerEXT");
@@ -127,10 +126,9 @@ static int share_instance(struct gpume_gpu *gpu, VkResult *result)
 int gpume_instance_open(struct gpume_gpu *gpu, bool validate, bool quiet)
 {
     if (validate && !layer_present(validation_layer)) {
-        gpume_log_write(gpu->log, GPUME_LOG_ERROR,
+        return gpume_log_fail(gpu->log, GPUME_UNSUPPORTED,
             "params.validate: %s is not installed (on Debian: apt install vulkan-validationlayers)",
             validation_layer);
-        return GPUME_UNSUPPORTED;
     }
     VkResult result;
     int status = validate ? create_instance(gpu, true, &result) : share_instance(gpu, &result);
