@@ -6,6 +6,6 @@
 
 const struct gpume_general_kernels gpume_kernels_avx512 = {.bounds = GPUME_BOUNDS,
     .sum_rows = sum_rows,
-    .distortions = GPUME_DISTORTIONS(, fast_sad8, fast_sad8, fast_satd8, fast_satd8),
-    .several = GPUME_DISTORTIONS(several_, fast_sad8, fast_sad8, fast_satd8, fast_satd8),
+    .distortions = GPUME_DISTORTIONS(fast_sad8, fast_satd8),
+    .several_satd8 = several_satd8,
     .fraction_rows = fraction_rows};

@@ -49,17 +49,27 @@ static inline uint32_t satd_of(int32_t tile[8][8], uint32_t n)
     return n == 8 ? (sum + 2) >> 2 : (sum + 1) >> 1;
 }
 
-/* Of one metric, for 8-bit and 16-bit samples, and of one match and of a mean of two. 32 bits hold
- * the sums: gpume_options_check refuses parameters where they could not. */
-#define DEFINE_ROWS(name, sample, predicted, difference, add)                                      \
-    static uint32_t name(const struct gpume_target *t, const void *match, uint32_t limit)          \
+/* A gpume_distortion_fn from a function that is told the other match of a mean, or NULL, so that
+ * the compiler makes the loops of both. */
+#define DEFINE_DISTORTION(name)                                                                    \
+    static inline uint32_t name(const struct gpume_target *t, const void *match, uint32_t limit)   \
     {                                                                                              \
-        const sample *a = t->samples, *b = match, *c = t->other;                                   \
+        return t->other ? name##_of(t, match, t->other, limit) : name##_of(t, match, NULL, limit); \
+    }
+
+/* Of one metric, for 8-bit and 16-bit samples. 32 bits hold the sums: gpume_options_check refuses
+ * parameters where they could not. */
+#define PREDICTED (c ? (b[x] + c[x] + 1) >> 1 : b[x])
+
+#define DEFINE_ROWS(name, sample, add)                                                             \
+    static inline uint32_t name##_of(                                                              \
+        const struct gpume_target *t, const void *match, const void *other, uint32_t limit)        \
+    {                                                                                              \
+        const sample *a = t->samples, *b = match, *c = other;                                      \
         uint32_t sum = 0;                                                                          \
-        (void)c;                                                                                   \
         for (uint32_t y = 0; y < t->height && sum <= limit; y++) {                                 \
             for (uint32_t x = 0; x < t->width; x++) {                                              \
-                int32_t difference = (int32_t)a[x] - (int32_t)(predicted);                         \
+                int32_t d = (int32_t)a[x] - (int32_t)PREDICTED;                                    \
                 sum += (uint32_t)(add);                                                            \
             }                                                                                      \
             a += t->stride;                                                                        \
@@ -67,10 +77,12 @@ static inline uint32_t satd_of(int32_t tile[8][8], uint32_t n)
             c = c ? c + t->stride : c;                                                             \
         }                                                                                          \
         return sum;                                                                                \
-    }
+    }                                                                                              \
+    DEFINE_DISTORTION(name)
 
-#define DEFINE_SATD(name, sample, predicted)                                                       \
-    static uint32_t name(const struct gpume_target *t, const void *match, uint32_t limit)          \
+#define DEFINE_SATD(name, sample)                                                                  \
+    static inline uint32_t name##_of(                                                              \
+        const struct gpume_target *t, const void *match, const void *other, uint32_t limit)        \
     {                                                                                              \
         uint32_t n = t->tile, sum = 0;                                                             \
         for (uint32_t top = 0; top < t->height && sum <= limit; top += n) {                        \
@@ -79,11 +91,10 @@ static inline uint32_t satd_of(int32_t tile[8][8], uint32_t n)
                 ptrdiff_t at = (ptrdiff_t)top * t->stride + left;                                  \
                 const sample *a = (const sample *)t->samples + at;                                 \
                 const sample *b = (const sample *)match + at;                                      \
-                const sample *c = t->other ? (const sample *)t->other + at : NULL;                 \
-                (void)c;                                                                           \
+                const sample *c = other ? (const sample *)other + at : NULL;                       \
                 for (uint32_t y = 0; y < n && y < t->height - top; y++) {                          \
                     for (uint32_t x = 0; x < n && x < t->width - left; x++) {                      \
-                        tile[y][x] = (int32_t)a[x] - (int32_t)(predicted);                         \
+                        tile[y][x] = (int32_t)a[x] - (int32_t)PREDICTED;                           \
                     }                                                                              \
                     a += t->stride;                                                                \
                     b += t->stride;                                                                \
@@ -93,59 +104,24 @@ static inline uint32_t satd_of(int32_t tile[8][8], uint32_t n)
             }                                                                                      \
         }                                                                                          \
         return sum;                                                                                \
-    }
+    }                                                                                              \
+    DEFINE_DISTORTION(name)
 
-#define ONE b[x]
-#define MEAN ((b[x] + c[x] + 1) >> 1)
 #define ABSOLUTE (d < 0 ? -d : d)
 #define SQUARE ((uint32_t)d * (uint32_t)d)
 
-DEFINE_ROWS(sad8, uint8_t, ONE, d, ABSOLUTE)
-DEFINE_ROWS(sad16, uint16_t, ONE, d, ABSOLUTE)
-DEFINE_ROWS(ssd8, uint8_t, ONE, d, SQUARE)
-DEFINE_ROWS(ssd16, uint16_t, ONE, d, SQUARE)
-DEFINE_ROWS(mean_sad8, uint8_t, MEAN, d, ABSOLUTE)
-DEFINE_ROWS(mean_sad16, uint16_t, MEAN, d, ABSOLUTE)
-DEFINE_ROWS(mean_ssd8, uint8_t, MEAN, d, SQUARE)
-DEFINE_ROWS(mean_ssd16, uint16_t, MEAN, d, SQUARE)
-DEFINE_SATD(satd8, uint8_t, ONE)
-DEFINE_SATD(satd16, uint16_t, ONE)
-DEFINE_SATD(mean_satd8, uint8_t, MEAN)
-DEFINE_SATD(mean_satd16, uint16_t, MEAN)
+DEFINE_ROWS(sad8, uint8_t, ABSOLUTE)
+DEFINE_ROWS(sad16, uint16_t, ABSOLUTE)
+DEFINE_ROWS(ssd8, uint8_t, SQUARE)
+DEFINE_ROWS(ssd16, uint16_t, SQUARE)
+DEFINE_SATD(satd8, uint8_t)
+DEFINE_SATD(satd16, uint16_t)
 
-/* Each of them for several matches. */
-#define DEFINE_SEVERAL(name)                                                                       \
-    static inline void several_##name(const struct gpume_target *t, const void *const *matches,    \
-        uint32_t count, uint32_t limit, uint32_t *d)                                               \
+/* sad, satd: those of 8-bit samples, of which an instruction set may have its own. */
+#define GPUME_DISTORTIONS(sad, satd)                                                               \
     {                                                                                              \
-        for (uint32_t i = 0; i < count; i++) {                                                     \
-            d[i] = name(t, matches[i], limit);                                                     \
-        }                                                                                          \
-    }
-
-DEFINE_SEVERAL(sad8)
-DEFINE_SEVERAL(sad16)
-DEFINE_SEVERAL(ssd8)
-DEFINE_SEVERAL(ssd16)
-DEFINE_SEVERAL(mean_sad8)
-DEFINE_SEVERAL(mean_sad16)
-DEFINE_SEVERAL(mean_ssd8)
-DEFINE_SEVERAL(mean_ssd16)
-DEFINE_SEVERAL(satd8)
-DEFINE_SEVERAL(satd16)
-DEFINE_SEVERAL(mean_satd8)
-DEFINE_SEVERAL(mean_satd16)
-
-/* sad, mean_sad, satd, mean_satd: those of 8-bit samples, of which an instruction set may have its
- * own. prefix: empty, or several_ */
-#define GPUME_DISTORTIONS(prefix, sad, mean_sad, satd, mean_satd)                                  \
-    {                                                                                              \
-        [GPUME_METRIC_SAD] = {{prefix##sad, prefix##sad16},                                        \
-            {prefix##mean_sad, prefix##mean_sad16}},                                               \
-        [GPUME_METRIC_SATD] = {{prefix##satd, prefix##satd16},                                     \
-            {prefix##mean_satd, prefix##mean_satd16}},                                             \
-        [GPUME_METRIC_SSD] = {                                                                     \
-            {prefix##ssd8, prefix##ssd16}, {prefix##mean_ssd8, prefix##mean_ssd16}},               \
+        [GPUME_METRIC_SAD] = {sad, sad16}, [GPUME_METRIC_SATD] = {satd, satd16},                   \
+        [GPUME_METRIC_SSD] = {ssd8, ssd16},                                                        \
     }
 
 #endif

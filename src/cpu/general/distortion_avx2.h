@@ -37,11 +37,14 @@ static inline __m128i sad_rows(
     return _mm_sad_epu8(load_rows(a, stride), match);
 }
 
-static inline uint32_t sad_pieces(
+static inline uint32_t fast_sad8_of(
     const struct gpume_target *t, const uint8_t *match, const uint8_t *other, uint32_t limit)
 {
     const ptrdiff_t stride = t->stride;
     uint32_t sum = 0;
+    if (t->width % 8 != 0 || t->height % 4 != 0) {
+        return sad8_of(t, match, other, limit);
+    }
     for (uint32_t y = 0; y < t->height && sum <= limit; y += 4) {
         __m128i sums = _mm_setzero_si128();
         for (uint32_t x = 0; x < t->width; x += 8) {
@@ -56,16 +59,7 @@ static inline uint32_t sad_pieces(
     return sum;
 }
 
-/* As gpume_distortion_fn, of one match and of means. */
-static uint32_t fast_sad8(const struct gpume_target *t, const void *match, uint32_t limit)
-{
-    if (t->width % 8 != 0 || t->height % 4 != 0) {
-        return t->other ? mean_sad8(t, match, limit) : sad8(t, match, limit);
-    }
-    return t->other ? sad_pieces(t, match, t->other, limit) : sad_pieces(t, match, NULL, limit);
-}
-
-DEFINE_SEVERAL(fast_sad8)
+DEFINE_DISTORTION(fast_sad8)
 
 /* --- SATD: two tiles of 8x8 at a time, each in one half of the registers: side by side in one
  * match, or at the same place of two. A number after both transforms is at most 64 * 255 < 2^15. */
@@ -163,10 +157,18 @@ static inline void add_satd_8x8(const uint8_t *a, const uint8_t *b, const uint8_
     add_tiles(r, sums);
 }
 
-static inline uint32_t satd8_tiles(
+static inline bool has_whole_tiles(const struct gpume_target *t)
+{
+    return t->tile == 8 && t->width % 8 == 0 && t->height % 8 == 0;
+}
+
+static inline uint32_t fast_satd8_of(
     const struct gpume_target *t, const uint8_t *match, const uint8_t *other, uint32_t limit)
 {
     uint32_t sums[2] = {0, 0};
+    if (!has_whole_tiles(t)) {
+        return satd8_of(t, match, other, limit);
+    }
     for (uint32_t y = 0; y < t->height && sums[0] <= limit; y += 8) {
         const ptrdiff_t row = (ptrdiff_t)y * t->stride;
         const uint8_t *a = (const uint8_t *)t->samples + row, *b = match + row;
@@ -182,6 +184,8 @@ static inline uint32_t satd8_tiles(
     return sums[0];
 }
 
+DEFINE_DISTORTION(fast_satd8)
+
 /* Of two matches. */
 static inline void satd8_both(const struct gpume_target *t, const uint8_t *const matches[2],
     const uint8_t *other, uint32_t limit, uint32_t sums[2])
@@ -196,15 +200,13 @@ static inline void satd8_both(const struct gpume_target *t, const uint8_t *const
     }
 }
 
-static inline bool has_whole_tiles(const struct gpume_target *t)
-{
-    return t->tile == 8 && t->width % 8 == 0 && t->height % 8 == 0;
-}
-
-static inline void satd8_several(const struct gpume_target *t, const void *const *matches,
+static inline void several_satd8_of(const struct gpume_target *t, const void *const *matches,
     const uint8_t *other, uint32_t count, uint32_t limit, uint32_t *d)
 {
-    for (uint32_t i = 0; i < count; i += 2) {
+    for (uint32_t i = 0; !has_whole_tiles(t) && i < count; i++) {
+        d[i] = satd8_of(t, matches[i], other, limit);
+    }
+    for (uint32_t i = 0; has_whole_tiles(t) && i < count; i += 2) {
         bool alone = i + 1 == count;
         const uint8_t *both[2] = {matches[i], matches[alone ? i : i + 1]};
         uint32_t sums[2];
@@ -213,24 +215,14 @@ static inline void satd8_several(const struct gpume_target *t, const void *const
     }
 }
 
-/* As gpume_distortion_fn and gpume_distortions_fn, of one match and of means. */
-static uint32_t fast_satd8(const struct gpume_target *t, const void *match, uint32_t limit)
+/* As gpume_distortions_fn. */
+static void several_satd8(const struct gpume_target *t, const void *const *matches, uint32_t count,
+    uint32_t limit, uint32_t *d)
 {
-    if (!has_whole_tiles(t)) {
-        return t->other ? mean_satd8(t, match, limit) : satd8(t, match, limit);
-    }
-    return t->other ? satd8_tiles(t, match, t->other, limit) : satd8_tiles(t, match, NULL, limit);
-}
-
-static void several_fast_satd8(const struct gpume_target *t, const void *const *matches,
-    uint32_t count, uint32_t limit, uint32_t *d)
-{
-    if (!has_whole_tiles(t)) {
-        (t->other ? several_mean_satd8 : several_satd8)(t, matches, count, limit, d);
-    } else if (t->other) {
-        satd8_several(t, matches, t->other, count, limit, d);
+    if (t->other) {
+        several_satd8_of(t, matches, t->other, count, limit, d);
     } else {
-        satd8_several(t, matches, NULL, count, limit, d);
+        several_satd8_of(t, matches, NULL, count, limit, d);
     }
 }
 

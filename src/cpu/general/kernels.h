@@ -33,7 +33,8 @@ struct gpume_bound {
 typedef void (*gpume_bound_fn)(
     const struct gpume_bound *bound, const void *sums, uint32_t count, uint32_t *bounds);
 
-/* D of the match that begins at `match`. Where that is more than `limit`, any value above limit. */
+/* D of the match that begins at `match`, or of its mean with the target's other one. Where that is
+ * more than `limit`, any value above limit. */
 typedef uint32_t (*gpume_distortion_fn)(
     const struct gpume_target *target, const void *match, uint32_t limit);
 
@@ -49,9 +50,10 @@ struct gpume_general_kernels {
      * the place of its upper left sample. Where a box would pass the plane's end there is none. */
     void (*sum_rows)(
         const struct gpume_plan *plan, const void *plane, void *sums, uint32_t box, uint32_t row);
-    /* By metric; of one match or the mean of two; for samples of one byte or two. */
-    gpume_distortion_fn distortions[GPUME_METRIC_SSD + 1][2][2];
-    gpume_distortions_fn several[GPUME_METRIC_SSD + 1][2][2];
+    /* By metric; for samples of one byte or two. */
+    gpume_distortion_fn distortions[GPUME_METRIC_SSD + 1][2];
+    /* SATD of samples of one byte, where that is faster than one match after the other; NULL. */
+    gpume_distortions_fn several_satd8;
     /* Makes padded rows `row` to row + GPUME_FRACTION_ROWS - 1 of all planes of a surface but the
      * first, which is complete. Rows may be made in parallel. */
     void (*fraction_rows)(const struct gpume_plan *plan, void *surface, uint32_t row);

@@ -143,8 +143,8 @@ static bool is_apart(const struct sweep *sweep, int32_t dx, int32_t dy)
 uint32_t gpume_matcher_distortion(const struct gpume_matcher *matcher, enum gpume_metric metric,
     const void *match, uint32_t limit)
 {
-    bool mean = matcher->target.other != NULL, wide = matcher->plan->sample_bytes == 2;
-    return matcher->kernels->distortions[metric][mean][wide](&matcher->target, match, limit);
+    bool wide = matcher->plan->sample_bytes == 2;
+    return matcher->kernels->distortions[metric][wide](&matcher->target, match, limit);
 }
 
 static uint32_t rate_of(const struct gpume_matcher *matcher, int32_t dx, int32_t dy)
@@ -279,20 +279,32 @@ static uint32_t neighbours_of(const struct sweep *sweep, const struct gpume_cand
     return count;
 }
 
+static void compare(const struct sweep *sweep, const void *const *matches, uint32_t count,
+    uint32_t limit, uint32_t *d)
+{
+    const struct gpume_matcher *matcher = sweep->matcher;
+    const gpume_distortions_fn several = matcher->kernels->several_satd8;
+    if (several && sweep->metric == GPUME_METRIC_SATD && matcher->plan->sample_bytes == 1) {
+        several(&matcher->target, matches, count, limit, d);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        d[i] = gpume_matcher_distortion(matcher, sweep->metric, matches[i], limit);
+    }
+}
+
 /* The best of a vector and its neighbours. */
 static struct gpume_candidate best_near(
     const struct sweep *sweep, struct gpume_candidate best, int32_t step)
 {
     const struct gpume_matcher *matcher = sweep->matcher;
-    bool mean = matcher->target.other != NULL, wide = matcher->plan->sample_bytes == 2;
     struct gpume_candidate near[NEIGHBOURS];
     const void *matches[NEIGHBOURS];
     uint32_t d[NEIGHBOURS], count = neighbours_of(sweep, &best, step, near);
     for (uint32_t i = 0; i < count; i++) {
         matches[i] = gpume_matcher_match(matcher, near[i].dx, near[i].dy);
     }
-    matcher->kernels->several[sweep->metric][mean][wide](
-        &matcher->target, matches, count, best.cost, d);
+    compare(sweep, matches, count, best.cost, d);
     for (uint32_t i = 0; i < count; i++) {
         near[i].cost = d[i] + rate_of(matcher, near[i].dx, near[i].dy);
         best = gpume_candidate_wins(near[i], best) ? near[i] : best;

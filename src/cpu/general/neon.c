@@ -108,10 +108,13 @@ static inline uint32_t satd_tiles4(
            (((uint32_t)vaddlv_s16(vget_high_s16(sum)) + 1) >> 1);
 }
 
-static inline uint32_t satd_tiles(
+static inline uint32_t fast_satd8_of(
     const struct gpume_target *t, const uint8_t *match, const uint8_t *other, uint32_t limit)
 {
     uint32_t sum = 0;
+    if (t->width % t->tile != 0 || t->height % t->tile != 0) {
+        return satd8_of(t, match, other, limit);
+    }
     for (uint32_t y = 0; y < t->height && sum <= limit; y += t->tile) {
         for (uint32_t x = 0; x < t->width; x += 8) {
             ptrdiff_t at = (ptrdiff_t)y * t->stride + x;
@@ -124,26 +127,9 @@ static inline uint32_t satd_tiles(
     return sum;
 }
 
-static inline bool has_whole_tiles(const struct gpume_target *t)
-{
-    return t->width % t->tile == 0 && t->height % t->tile == 0;
-}
-
-static uint32_t fast_satd8(const struct gpume_target *t, const void *match, uint32_t limit)
-{
-    return has_whole_tiles(t) ? satd_tiles(t, match, NULL, limit) : satd8(t, match, limit);
-}
-
-static uint32_t fast_mean_satd8(const struct gpume_target *t, const void *match, uint32_t limit)
-{
-    return has_whole_tiles(t) ? satd_tiles(t, match, t->other, limit) : mean_satd8(t, match, limit);
-}
-
-DEFINE_SEVERAL(fast_satd8)
-DEFINE_SEVERAL(fast_mean_satd8)
+DEFINE_DISTORTION(fast_satd8)
 
 const struct gpume_general_kernels gpume_kernels_neon = {.bounds = GPUME_BOUNDS,
     .sum_rows = sum_rows,
-    .distortions = GPUME_DISTORTIONS(, sad8, mean_sad8, fast_satd8, fast_mean_satd8),
-    .several = GPUME_DISTORTIONS(several_, sad8, mean_sad8, fast_satd8, fast_mean_satd8),
+    .distortions = GPUME_DISTORTIONS(sad8, fast_satd8),
     .fraction_rows = fraction_rows};

@@ -5,6 +5,5 @@
 
 const struct gpume_general_kernels gpume_kernels_plain = {.bounds = GPUME_BOUNDS,
     .sum_rows = sum_rows,
-    .distortions = GPUME_DISTORTIONS(, sad8, mean_sad8, satd8, mean_satd8),
-    .several = GPUME_DISTORTIONS(several_, sad8, mean_sad8, satd8, mean_satd8),
+    .distortions = GPUME_DISTORTIONS(sad8, satd8),
     .fraction_rows = fraction_rows};

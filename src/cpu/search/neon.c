@@ -116,16 +116,6 @@ static void search_span(const struct gpume_search_field *field, const struct gpu
     }
 }
 
-static struct gpume_differences differences8(const uint8_t *a, const uint8_t *b, uint32_t count)
-{
-    return gpume_differences8(a, b, count);
-}
-
-static struct gpume_differences differences16(const uint16_t *a, const uint16_t *b, uint32_t count)
-{
-    return gpume_differences16(a, b, count);
-}
-
 static bool available(void)
 {
     return true; /* NEON is part of the architecture */
@@ -135,6 +125,6 @@ const struct gpume_search gpume_search_neon = {.name = "neon",
     .summary = "64-bit Arm with NEON",
     .available = available,
     .span = search_span,
-    .differences8 = differences8,
-    .differences16 = differences16,
+    .differences8 = gpume_differences8,
+    .differences16 = gpume_differences16,
     .general = &gpume_kernels_neon};

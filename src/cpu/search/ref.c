@@ -111,22 +111,10 @@ static bool always(void)
     return true;
 }
 
-static struct gpume_differences plain_differences8(
-    const uint8_t *a, const uint8_t *b, uint32_t count)
-{
-    return gpume_differences8(a, b, count);
-}
-
-static struct gpume_differences plain_differences16(
-    const uint16_t *a, const uint16_t *b, uint32_t count)
-{
-    return gpume_differences16(a, b, count);
-}
-
 const struct gpume_search gpume_search_plain = {.name = "plain",
     .summary = "portable C, every candidate in full; defines the answer",
     .available = always,
     .span = plain_span,
-    .differences8 = plain_differences8,
-    .differences16 = plain_differences16,
+    .differences8 = gpume_differences8,
+    .differences16 = gpume_differences16,
     .general = &gpume_kernels_plain};

@@ -150,21 +150,5 @@ static void search_span(const struct gpume_search_field *field, const struct gpu
     }
 }
 
-static struct gpume_differences differences8(const uint8_t *a, const uint8_t *b, uint32_t count)
-{
-    return gpume_differences8(a, b, count);
-}
-
-static struct gpume_differences differences16(const uint16_t *a, const uint16_t *b, uint32_t count)
-{
-    return gpume_differences16(a, b, count);
-}
-
-static void box_row(
-    const struct gpume_boxes *boxes, const uint8_t *padded, uint32_t level, uint32_t row)
-{
-    gpume_box_row_any(boxes, padded, level, row);
-}
-
 #endif
 #endif
