@@ -29,7 +29,8 @@ static void add_counts(
 }
 
 /* Learns from the times of the fast search and adds up its statistics. */
-static void complete_search(struct gpume_cpu *cpu, const struct gpume_steps *steps)
+static void complete_search(
+    struct gpume_cpu *cpu, const struct gpume_steps *steps, const struct gpume_field_box *box)
 {
     struct gpume_search_counts counts = {0};
     for (uint32_t i = 0; i < cpu->shared.plan.layer_count; i++) {
@@ -47,7 +48,9 @@ static void complete_search(struct gpume_cpu *cpu, const struct gpume_steps *ste
     for (uint32_t i = 0; steps->uses_boxes && i < cpu->shared.boxes.levels; i++) {
         gpume_stats_add_ns(&cpu->stats, "match", steps->boxes[i].busy_ns);
     }
-    add_counts(&cpu->stats, cpu->shared.plan.field_candidates, &counts);
+    if (!box->hidden) {
+        add_counts(&cpu->stats, cpu->shared.plan.field_candidates, &counts);
+    }
     if (cpu->latest.eliminating == gpume_cpu_last_search(cpu, steps)) {
         cpu->latest.eliminating = NULL; /* the next search in this slot may be another kind */
     }
@@ -73,7 +76,7 @@ static void complete_general(
     for (uint32_t i = 0; i < count; i++) {
         gpume_stats_add_ns(&cpu->stats, general->stages[i], general->steps[i].busy_ns);
     }
-    if (!cpu->shared.plan.fast_pixels) {
+    if (!cpu->shared.plan.fast_pixels && !box->hidden) {
         gpume_stats_count_sweeps(&cpu->stats, &cpu->shared.plan, general->tried, general->compared);
     }
     gpume_general_complete(general, box);
@@ -82,9 +85,9 @@ static void complete_general(
 static void complete_task(
     struct gpume_cpu *cpu, struct gpume_steps *steps, struct gpume_field_box *box)
 {
-    cpu->stats.fields++;
+    cpu->stats.fields += !box->hidden;
     if (steps->layers) {
-        complete_search(cpu, steps);
+        complete_search(cpu, steps, box);
     }
     if (steps->general) {
         complete_general(cpu, steps->general, box);

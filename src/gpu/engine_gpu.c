@@ -294,9 +294,11 @@ static int engine_collect(void *opaque, uint32_t index, const struct gpume_batch
     GPUME_TRY(validation_verdict(&engine->gpu));
     for (uint32_t i = 0; i < batch->field_count; i++) {
         fill_field(engine, index, i, batch->fields[i]);
-        gpume_pruning_count(&engine->pruning, index, &engine->planned.plan, &engine->planned.layout,
-            &batch->fields[i]->task, result_at(engine, index, GPUME_ARRAY_COUNTS, i),
-            &engine->counts);
+        if (!batch->fields[i]->hidden) {
+            gpume_pruning_count(&engine->pruning, index, &engine->planned.plan,
+                &engine->planned.layout, &batch->fields[i]->task,
+                result_at(engine, index, GPUME_ARRAY_COUNTS, i), &engine->counts);
+        }
     }
     gpume_pruning_measured(
         &engine->pruning, index, engine->row_ns[GPUME_ROW_MATCH] - match_ns, batch->field_count);

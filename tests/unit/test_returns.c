@@ -109,6 +109,11 @@ static void search(struct run *run)
     }
     gpume_field_release(&held);
     REQUIRE_EQUAL(status, GPUME_EOF);
+    /* Reverse pairs that were searched for the fields alone do not count. */
+    struct gpume_stats stats;
+    gpume_get_stats(ctx, &stats);
+    REQUIRE_EQUAL(stats.fields, run->count);
+    REQUIRE_EQUAL(stats.candidates % stats.fields, 0);
     REQUIRE_EQUAL(gpume_close(&ctx), GPUME_OK);
 }
 

@@ -313,8 +313,8 @@ struct gpume_stage {
 
 /* Statistics of the run so far. */
 struct gpume_stats {
-    size_t size; /* sizeof(struct gpume_stats); gpume_get_stats sets it */
-    uint64_t fields;
+    size_t size;     /* sizeof(struct gpume_stats); gpume_get_stats sets it */
+    uint64_t fields; /* for the caller: pairs that params.confidence adds do not count */
     /* Wall time during which the engine's thread was not waiting for frames or for the receiver.
      * Waiting for the device and params.check are included. */
     uint64_t busy_ns;
