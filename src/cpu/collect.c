@@ -3,21 +3,6 @@
 #include "cpu/cpu.h"
 #include "frame/stats.h"
 
-static void fill_field(
-    const struct gpume_steps *steps, const struct gpume_sums *sums, struct gpume_field_box *box)
-{
-    const struct gpume_plan *plan = &steps->shared->plan;
-    struct gpume_field *field = &box->field;
-    box->results = (struct gpume_results){
-        .vectors = steps->vectors, .costs = steps->costs, .ranks = steps->ranks};
-    field->sums = *sums;
-    field->predicted = (struct gpume_plane){.data = steps->predicted,
-        .stride = plan->plane_stride,
-        .width = plan->params.width,
-        .height = plan->params.height,
-        .bits = plan->params.bits};
-}
-
 /* Blocks that were searched without elimination have compared all candidates and counted none. */
 static void add_counts(
     struct gpume_stats *stats, uint64_t candidates, const struct gpume_search_counts *counts)
@@ -60,13 +45,15 @@ static void complete_search(
 static void complete_field(
     struct gpume_cpu *cpu, const struct gpume_steps *steps, struct gpume_field_box *box)
 {
-    const struct gpume_item first = gpume_layer_total(&steps->layers[0]);
+    box->results = (struct gpume_results){
+        .vectors = steps->vectors, .costs = steps->costs, .ranks = steps->ranks};
+    box->field.sums = gpume_layer_total(&steps->layers[0]).sums;
+    box->field.predicted = gpume_plan_plane(&cpu->shared.plan, steps->predicted);
     for (uint32_t i = 0; i < cpu->shared.plan.layer_count; i++) {
         const struct gpume_layer_steps *layer = &steps->layers[i];
         gpume_stats_add_ns(&cpu->stats, "reduce", layer->measure.busy_ns);
         gpume_stats_add_ns(&cpu->stats, "rank", layer->rank.busy_ns);
     }
-    fill_field(steps, &first.sums, box);
 }
 
 static void complete_general(

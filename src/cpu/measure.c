@@ -71,14 +71,31 @@ static void predict(const struct gpume_search_field *field, const struct gpume_v
     }
 }
 
-static struct gpume_differences compare(const struct gpume_search *search, const uint8_t *a,
-    const uint8_t *b, uint32_t count, uint32_t sample_bytes)
+void gpume_measure_add(struct gpume_sums *to, const struct gpume_sums *from)
 {
-    if (sample_bytes == 1) {
-        return search->differences8(a, b, count);
-    }
-    return search->differences16(
-        (const uint16_t *)(const void *)a, (const uint16_t *)(const void *)b, count);
+    to->zero += from->zero;
+    to->sad_before += from->sad_before;
+    to->sad_after += from->sad_after;
+    to->sse_before += from->sse_before;
+    to->sse_after += from->sse_after;
+}
+
+static struct gpume_differences compare(const struct gpume_search *search, uint32_t sample_bytes,
+    const void *a, const void *b, uint32_t count)
+{
+    return sample_bytes == 2 ? search->differences16(a, b, count)
+                             : search->differences8(a, b, count);
+}
+
+void gpume_measure_run(const struct gpume_search *search, uint32_t sample_bytes, const void *target,
+    const void *reference, const void *predicted, uint32_t count, struct gpume_sums *sums)
+{
+    struct gpume_differences before = compare(search, sample_bytes, target, reference, count);
+    struct gpume_differences after = compare(search, sample_bytes, target, predicted, count);
+    sums->sad_before += before.sad;
+    sums->sse_before += before.sse;
+    sums->sad_after += after.sad;
+    sums->sse_after += after.sse;
 }
 
 /* Adds the sums of a stretch of at most TILE samples. */
@@ -98,14 +115,8 @@ static void measure_stretch(const struct gpume_search *search,
     for (uint32_t y = stretch->y; y < stretch->y_end; y++) {
         const uint8_t *predicted_row = match.first + (y - stretch->y) * match.stride;
         size_t first = offset_of(plan, stretch->x, y) * bytes;
-        const uint8_t *target = (const uint8_t *)field->target + first;
-        const uint8_t *reference = (const uint8_t *)field->reference + first;
-        struct gpume_differences before = compare(search, target, reference, width, bytes);
-        struct gpume_differences after = compare(search, target, predicted_row, width, bytes);
-        sums->sad_before += before.sad;
-        sums->sse_before += before.sse;
-        sums->sad_after += after.sad;
-        sums->sse_after += after.sse;
+        gpume_measure_run(search, bytes, (const uint8_t *)field->target + first,
+            (const uint8_t *)field->reference + first, predicted_row, width, sums);
     }
 }
 
@@ -124,11 +135,11 @@ struct gpume_sums gpume_measure_span(const struct gpume_search *search,
     }
     uint32_t step = RUN < TILE / block_h ? RUN : TILE / block_h;
     step = step / block_w * block_w;
-    uint32_t x_last = gpume_min_u32((uint64_t)span->end * block_w, p->width);
+    uint32_t x_last = gpume_min_u32(span->end * block_w, p->width);
     struct stretch stretch = {.y = span->row * block_h};
-    stretch.y_end = gpume_min_u32((uint64_t)stretch.y + block_h, p->height);
+    stretch.y_end = gpume_min_u32(stretch.y + block_h, p->height);
     for (stretch.x = span->first * block_w; stretch.x < x_last; stretch.x = stretch.x_end) {
-        stretch.x_end = gpume_min_u32((uint64_t)stretch.x + step, x_last);
+        stretch.x_end = gpume_min_u32(stretch.x + step, x_last);
         measure_stretch(search, field, row, &stretch, predicted, &sums);
     }
     return sums;

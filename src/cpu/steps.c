@@ -327,11 +327,7 @@ struct gpume_item gpume_layer_total(const struct gpume_layer_steps *layer)
     struct gpume_item total = {0};
     for (uint32_t i = 0; i < layer->division->items; i++) {
         const struct gpume_item *item = &layer->items[i];
-        total.sums.zero += item->sums.zero;
-        total.sums.sad_before += item->sums.sad_before;
-        total.sums.sad_after += item->sums.sad_after;
-        total.sums.sse_before += item->sums.sse_before;
-        total.sums.sse_after += item->sums.sse_after;
+        gpume_measure_add(&total.sums, &item->sums);
         total.counts.candidates += item->counts.candidates;
         total.counts.past_blocks += item->counts.past_blocks;
         total.counts.past_parts += item->counts.past_parts;

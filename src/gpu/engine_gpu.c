@@ -228,7 +228,9 @@ static int engine_submit(void *opaque, uint32_t index, const struct gpume_batch 
     };
     gpume_slot_begin(slot);
     gpume_work_write_tasks(&work);
-    gpume_barrier_from_earlier_slots(slot);
+    /* Slots share the ring of padded frames: this one reads what earlier ones wrote and overwrites
+     * what they read. */
+    gpume_barrier_kernel_to_kernel(slot);
     record_stages(engine, &work);
     return gpume_slot_submit(slot, &engine->timeline);
 }
@@ -250,7 +252,6 @@ static void fill_field(
     const struct engine *engine, uint32_t slot, uint32_t index, struct gpume_field_box *box)
 {
     struct gpume_field *field = &box->field;
-    const struct gpume_plan *plan = &engine->planned.plan;
     const uint32_t *sums = result_at(engine, slot, GPUME_ARRAY_SUMS, index);
     uint64_t totals[GPUME_SUMS];
     for (uint32_t i = 0; i < GPUME_SUMS; i++) {
@@ -269,15 +270,11 @@ static void fill_field(
         .texture = result_at(engine, slot, GPUME_ARRAY_TEXTURE, index),
         .chosen = result_at(engine, slot, GPUME_ARRAY_CHOSEN, index),
     };
-    field->predicted = (struct gpume_plane){.stride = plan->plane_stride,
-        .width = plan->params.width,
-        .height = plan->params.height,
-        .bits = plan->params.bits};
-    if (plan->params.want_predicted) {
-        /* The mapping is the host's to write, but nobody does. */
-        field->predicted.data =
-            (void *)(uintptr_t)result_at(engine, slot, GPUME_ARRAY_PREDICTED, index);
-    }
+    /* The mapping is the host's to write, but nobody does. */
+    const void *predicted = result_at(engine, slot, GPUME_ARRAY_PREDICTED, index);
+    const struct gpume_plan *plan = &engine->planned.plan;
+    field->predicted =
+        gpume_plan_plane(plan, plan->params.want_predicted ? (void *)(uintptr_t)predicted : NULL);
 }
 
 static int validation_verdict(struct gpume_gpu *gpu)

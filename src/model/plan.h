@@ -139,6 +139,13 @@ static inline uint32_t gpume_plan_reach(uint32_t window, uint32_t room, bool ins
     return inside && room < window ? room : window;
 }
 
+/* A frame, or a predicted one, in memory of plan->plane_bytes. */
+static inline struct gpume_plane gpume_plan_plane(const struct gpume_plan *plan, void *data)
+{
+    const struct gpume_params *p = &plan->params;
+    return (struct gpume_plane){data, plan->plane_stride, p->width, p->height, p->bits};
+}
+
 /* Compares what an engine needs, and plan->run_bytes, with params.memory_max. GPUME_AGAIN: that is
  * more, but without box sums it may be less. GPUME_INVALID, logged: it is more. */
 int gpume_plan_check_memory(

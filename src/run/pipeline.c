@@ -161,11 +161,7 @@ static int init_pool(
     }
     for (uint32_t i = 0; i < plan->pool; i++) {
         struct gpume_frame *frame = &pipeline->frames[i];
-        frame->plane = (struct gpume_plane){.data = ops->frame_memory(engine, i),
-            .stride = plan->plane_stride,
-            .width = plan->params.width,
-            .height = plan->params.height,
-            .bits = plan->params.bits};
+        frame->plane = gpume_plan_plane(plan, ops->frame_memory(engine, i));
         if (!frame->plane.data) {
             return GPUME_NOMEM;
         }

@@ -97,7 +97,7 @@ static void sum_rows(
     if (plan->padded_rows < box || stride < box) {
         return;
     }
-    uint32_t end = gpume_min_u32((uint64_t)row + GPUME_FRACTION_ROWS, plan->padded_rows - box + 1);
+    uint32_t end = gpume_min_u32(row + GPUME_FRACTION_ROWS, plan->padded_rows - box + 1);
     uint32_t places = plan->padded_stride - box + 1;
     for (uint32_t y = row; y < end; y++) {
         for (uint32_t x = 0; x < places; x += SUM_COLUMNS) {

@@ -6,6 +6,7 @@
 #include "cpu/general/choose.h"
 #include "cpu/general/measure.h"
 #include "cpu/general/predict.h"
+#include "cpu/measure.h"
 #include "cpu/memory.h"
 #include "cpu/rank.h"
 #include "model/partition.h"
@@ -341,14 +342,7 @@ void gpume_general_complete(struct gpume_general *g, struct gpume_field_box *box
         .chosen = g->chosen};
     field->sums = (struct gpume_sums){.zero = gpume_measure_zero(g)};
     for (uint32_t i = 0; i < gpume_measure_items(plan); i++) {
-        field->sums.sad_before += g->sums[i].sad_before;
-        field->sums.sad_after += g->sums[i].sad_after;
-        field->sums.sse_before += g->sums[i].sse_before;
-        field->sums.sse_after += g->sums[i].sse_after;
+        gpume_measure_add(&field->sums, &g->sums[i]);
     }
-    field->predicted = (struct gpume_plane){.data = g->predicted,
-        .stride = plan->plane_stride,
-        .width = plan->params.width,
-        .height = plan->params.height,
-        .bits = plan->params.bits};
+    field->predicted = gpume_plan_plane(plan, g->predicted);
 }

@@ -3,6 +3,7 @@
 
 #include "base/grid.h"
 #include "cpu/general/matcher.h"
+#include "cpu/measure.h"
 
 #include <string.h>
 
@@ -121,13 +122,6 @@ static void predict_columns(
     }
 }
 
-static struct gpume_differences compare(
-    const struct gpume_general *general, const void *a, const void *b, uint32_t count)
-{
-    return general->plan->sample_bytes == 2 ? general->kernels->differences16(a, b, count)
-                                            : general->kernels->differences8(a, b, count);
-}
-
 static void measure_run(
     struct gpume_general *general, uint32_t x, uint32_t y, uint32_t count, struct gpume_sums *sums)
 {
@@ -143,21 +137,15 @@ static void measure_run(
         columns = same_block(general, x + i, x + count);
         predict_columns(general, x + i, y, columns, to + (size_t)i * bytes);
     }
-    const uint8_t *target = (const uint8_t *)general->measured + at;
-    const uint8_t *reference = (const uint8_t *)general->pairs[0].measured + at;
-    struct gpume_differences before = compare(general, target, reference, count);
-    struct gpume_differences after = compare(general, target, to, count);
-    sums->sad_before += before.sad;
-    sums->sse_before += before.sse;
-    sums->sad_after += after.sad;
-    sums->sse_after += after.sse;
+    gpume_measure_run(general->kernels, bytes, (const uint8_t *)general->measured + at,
+        (const uint8_t *)general->pairs[0].measured + at, to, count, sums);
 }
 
 struct gpume_sums gpume_measure_rows(struct gpume_general *general, uint32_t item)
 {
     const struct gpume_params *p = &general->plan->params;
     struct gpume_sums sums = {0};
-    uint32_t end = gpume_min_u32((uint64_t)(item + 1) * CELL, p->height);
+    uint32_t end = gpume_min_u32((item + 1) * CELL, p->height);
     for (uint32_t y = item * CELL; y < end; y++) {
         for (uint32_t x = 0; x < p->width; x += RUN) {
             uint32_t count = p->width - x < RUN ? p->width - x : RUN;

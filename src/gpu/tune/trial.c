@@ -133,7 +133,7 @@ static int run(struct trial *t, const struct gpume_gpu_stage *stage, uint64_t *n
     int status;
     gpume_slot_begin(&t->slot);
     gpume_work_write_tasks(&work);
-    gpume_barrier_from_earlier_slots(&t->slot);
+    gpume_barrier_kernel_to_kernel(&t->slot);
     gpume_slot_row_done(&t->slot, GPUME_ROW_UPLOAD);
     stage->ops->record(stage, &work);
     gpume_slot_row_done(&t->slot, GPUME_ROW_MATCH);

@@ -90,15 +90,13 @@ static void read_subgroups(struct gpume_gpu *gpu)
 
 static void read_features(struct gpume_gpu *gpu)
 {
-    VkPhysicalDeviceShaderFloat16Int8Features half = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES};
-    VkPhysicalDeviceBufferDeviceAddressFeatures addresses = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES, .pNext = &half};
+    VkPhysicalDeviceVulkan12Features features = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
     VkPhysicalDeviceFeatures2 all = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &addresses};
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &features};
     vkGetPhysicalDeviceFeatures2(gpu->physical, &all);
-    gpu->half = half.shaderFloat16;
-    gpu->addresses = addresses.bufferDeviceAddress;
+    gpu->half = features.shaderFloat16;
+    gpu->addresses = features.bufferDeviceAddress;
 }
 
 static void read_limits(struct gpume_gpu *gpu)
@@ -130,30 +128,22 @@ static int create_device(struct gpume_gpu *gpu)
         .queueCount = 1,
         .pQueuePriorities = &priority,
     };
-    VkPhysicalDeviceShaderFloat16Int8Features half = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES,
-        .shaderFloat16 = gpu->half,
-    };
-    VkPhysicalDeviceBufferDeviceAddressFeatures addresses = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES,
-        .pNext = &half,
-        .bufferDeviceAddress = gpu->addresses,
-    };
     VkPhysicalDeviceSubgroupSizeControlFeatures subgroups = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES,
-        .pNext = &addresses,
         .subgroupSizeControl = VK_TRUE,
         .computeFullSubgroups = VK_TRUE,
     };
     static const char *const extensions[] = {VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME};
-    VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES,
-        .pNext = gpu->subgroup ? (void *)&subgroups : (void *)&addresses,
+    VkPhysicalDeviceVulkan12Features features = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
+        .pNext = gpu->subgroup ? &subgroups : NULL,
+        .shaderFloat16 = gpu->half,
+        .bufferDeviceAddress = gpu->addresses,
         .timelineSemaphore = VK_TRUE,
     };
     VkDeviceCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-        .pNext = &timeline,
+        .pNext = &features,
         .queueCreateInfoCount = 1,
         .pQueueCreateInfos = &queue,
         .enabledExtensionCount = gpu->subgroup ? 1 : 0,

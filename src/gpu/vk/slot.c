@@ -278,15 +278,6 @@ void gpume_barrier_copy_to_host(struct gpume_slot *slot)
         VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
 }
 
-/* Slots share the ring of padded frames: this one reads what earlier ones wrote and overwrites what
- * they read. */
-void gpume_barrier_from_earlier_slots(struct gpume_slot *slot)
-{
-    barrier(slot, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
-        VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
-        VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
-}
-
 void gpume_barrier_all(struct gpume_slot *slot)
 {
     barrier(slot, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT,

@@ -75,10 +75,9 @@ void gpume_slot_clear(struct gpume_slot *slot, const struct gpume_view *view);
 
 /* Barriers, by hazard. */
 void gpume_barrier_clear_to_kernel(struct gpume_slot *slot);
-void gpume_barrier_kernel_to_kernel(struct gpume_slot *slot);
+void gpume_barrier_kernel_to_kernel(struct gpume_slot *slot); /* in earlier slots too */
 void gpume_barrier_kernel_to_copy(struct gpume_slot *slot);
 void gpume_barrier_copy_to_host(struct gpume_slot *slot);
-void gpume_barrier_from_earlier_slots(struct gpume_slot *slot);
 /* Everything before, in earlier submissions too, before everything after. */
 void gpume_barrier_all(struct gpume_slot *slot);
 
