@@ -16,7 +16,6 @@
 
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* Words that a thread converts at a time, about 100 us of work, and the number of such items
  * between two checks whether to stop. */
@@ -26,9 +25,6 @@
 #define NUMBER_BYTES 12u /* "-2147483648" and the line's end */
 #define SLACK_BYTES 16u  /* see digits.h */
 _Static_assert(ITEM_WORDS *NUMBER_BYTES + SLACK_BYTES <= GPUME_OUT_ITEM_BYTES, "an item fits");
-
-#define PROCESSORS_PER_THREAD 4u
-#define THREADS_MAX 4u /* these make text faster than any file can be written */
 
 struct making {
     const struct gpume_integers *integers;
@@ -73,18 +69,6 @@ static size_t make_binary(void *opaque, uint32_t item, char *start)
         at = gpume_le_put32(at, making->integers->words[i]);
     }
     return (size_t)(at - (unsigned char *)start);
-}
-
-/* NULL: works without threads. */
-static struct gpume_workers *start_workers(uint64_t count)
-{
-    struct gpume_workers *workers = NULL;
-    const long online = sysconf(_SC_NPROCESSORS_ONLN);
-    const uint32_t threads = online < 1 ? 0 : (uint32_t)online / PROCESSORS_PER_THREAD;
-    if (threads > 1 && count > (uint64_t)ROUND_ITEMS * ITEM_WORDS) {
-        (void)gpume_workers_create(&workers, threads < THREADS_MAX ? threads : THREADS_MAX);
-    }
-    return workers;
 }
 
 struct gpume_integers_file {
@@ -135,7 +119,8 @@ int gpume_integers_write(struct gpume_integers_file *file, const struct gpume_in
 {
     static struct gpume_digits digits; /* large */
     struct making making = {.integers = integers, .digits = &digits};
-    struct gpume_workers *workers = start_workers(integers->count);
+    struct gpume_workers *workers =
+        integers->count > (uint64_t)ROUND_ITEMS * ITEM_WORDS ? gpume_out_workers(0) : NULL;
     int status = GPUME_OK;
     gpume_digits_init(&digits);
     if (!file->out) {

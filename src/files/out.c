@@ -8,6 +8,7 @@
  */
 #include "files/out.h"
 
+#include "base/grid.h"
 #include "base/status.h"
 #include "base/workers.h"
 #include "files/out_inside.h"
@@ -22,6 +23,12 @@
 
 #define BUFFER_BYTES GPUME_OUT_BUFFER_BYTES
 #define LARGE_BYTES ((uint64_t)4 * 1024 * 1024) /* a thread costs little in comparison */
+
+/* With few processors the decoder and the CPU engine need them all; four threads format rows faster
+ * than any file takes them. */
+#define PROCESSORS_PER_THREAD 4u
+#define THREADS_MAX 4u
+
 _Static_assert(GPUME_OUT_ITEM_BYTES <= BUFFER_BYTES, "an item fits a buffer");
 
 bool gpume_out_is_continued(const struct gpume_out *out)
@@ -145,6 +152,17 @@ static int make_apart(struct gpume_out *out, struct gpume_workers *workers, gpum
         return claim(out);
     }
     return out->status;
+}
+
+struct gpume_workers *gpume_out_workers(uint32_t processors)
+{
+    struct gpume_workers *workers = NULL;
+    const long online = processors ? (long)processors : sysconf(_SC_NPROCESSORS_ONLN);
+    const uint32_t count = online < 1 ? 0 : (uint32_t)online / PROCESSORS_PER_THREAD;
+    if (count > 1) {
+        (void)gpume_workers_create(&workers, gpume_min_u32(count, THREADS_MAX));
+    }
+    return workers;
 }
 
 int gpume_out_make(struct gpume_out *out, struct gpume_workers *workers, gpume_out_make_fn make,

@@ -56,6 +56,10 @@ typedef size_t (*gpume_out_make_fn)(void *opaque, uint32_t item, char *at);
 
 #define GPUME_OUT_ITEM_BYTES ((size_t)512 * 1024)
 
+/* Threads for gpume_out_make beside a decoder and an engine, which share so many processors (0:
+ * those of this machine). NULL: none. */
+struct gpume_workers *gpume_out_workers(uint32_t processors);
+
 /* Appends items 0 to count - 1, in this order. They are made in the output's own memory, several at
  * once if the output is large and there are workers (NULL: none). make may write to bytes_max bytes
  * from `at`, at most GPUME_OUT_ITEM_BYTES. All its calls have returned on return. */

@@ -49,7 +49,10 @@ const struct gpume_vectors_format *gpume_vectors_format_probe(
     const unsigned char *head, size_t bytes)
 {
     for (size_t i = 0; i < FORMATS; i++) {
-        if (formats[i]->probe && formats[i]->probe(head, bytes)) {
+        const char *begins = formats[i]->begins;
+        const size_t length = begins ? strlen(begins) : 0;
+        if (formats[i]->probe ? formats[i]->probe(head, bytes)
+                              : begins && bytes >= length && memcmp(head, begins, length) == 0) {
             return formats[i];
         }
     }

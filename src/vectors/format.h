@@ -101,7 +101,8 @@ struct gpume_vectors_format {
     bool counted;          /* its header holds the number of rows */
     bool fixed_units;      /* vectors count in the units of its info */
     bool any_order;        /* a frame's blocks may come in any order, as decoders write them */
-    /* Can a file of this format begin with these bytes? NULL: cannot be recognised. */
+    const char *begins;    /* what all its files begin with; NULL: no such text */
+    /* Can a file of this format begin with these bytes? NULL: it can if `begins` allows it. */
     bool (*probe)(const unsigned char *head, size_t bytes);
     const struct gpume_vectors_writer_ops *writer;
     const struct gpume_vectors_reader_ops *reader; /* NULL: write-only */

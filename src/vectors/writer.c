@@ -9,8 +9,8 @@
 #include "base/status.h"
 #include "base/workers.h"
 #include "files/out.h"
-#include "files/path.h"
 #include "files/pattern.h"
+#include "files/text_file.h"
 #include "vectors/format.h"
 
 #include <errno.h>
@@ -19,17 +19,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* Rows that a thread formats at a time: 30 us of work, many times the cost of handing it over, and
  * about 140 KB, which fit a second-level cache. */
 #define ITEM_ROWS 4096u
-
-/* With few processors the decoder and the CPU engine need them all; four threads format rows faster
- * than any file takes them. */
-#define PROCESSORS_PER_THREAD 4u
-#define THREADS_MAX 4u
 
 struct gpume_vectors_writer {
     const struct gpume_vectors_format *format;
@@ -66,22 +60,6 @@ struct rows {
 static int complain(struct gpume_vectors_writer *writer, int status, const char *what)
 {
     return gpume_log_fail(&writer->log, status, "%s: %s", writer->path, what);
-}
-
-/* On failure writer->workers stays NULL, and the caller formats all rows. */
-static void start_workers(struct gpume_vectors_writer *writer, uint32_t processors)
-{
-    const long online = processors ? (long)processors : sysconf(_SC_NPROCESSORS_ONLN);
-    const uint32_t count = online < 1 ? 0 : (uint32_t)online / PROCESSORS_PER_THREAD;
-    if (count > 1) {
-        (void)gpume_workers_create(&writer->workers, count < THREADS_MAX ? count : THREADS_MAX);
-    }
-}
-
-static bool is_in_place(const char *path)
-{
-    struct stat info;
-    return gpume_path_descriptor(path) >= 0 || (stat(path, &info) == 0 && !S_ISREG(info.st_mode));
 }
 
 static int check_needs(struct gpume_vectors_writer *writer)
@@ -191,7 +169,7 @@ int gpume_vectors_writer_open(struct gpume_vectors_writer **result,
         self->info.candidates += self->info.candidates == 0;
         self->log = output->log;
         self->set = output->set;
-        self->in_place = is_in_place(output->path);
+        self->in_place = !gpume_text_can_continue(output->path);
         self->path = strdup(output->path);
         self->kind =
             output->format->numbered ? gpume_pattern_kind(output->path) : GPUME_PATTERN_PLAIN;
@@ -212,7 +190,7 @@ int gpume_vectors_writer_open(struct gpume_vectors_writer **result,
     GPUME_TRY(self->kind == GPUME_PATTERN_PLAIN
                   ? open_file(self, self->path)
                   : gpume_out_open_claim(&self->claim, self->set, self->path, &self->log));
-    start_workers(self, output->processors);
+    self->workers = gpume_out_workers(output->processors);
     *result = self;
     return GPUME_OK;
 fail:

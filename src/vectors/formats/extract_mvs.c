@@ -120,11 +120,6 @@ struct mvs_input {
     bool has_motion;
 };
 
-static bool mvs_probe(const unsigned char *head, size_t bytes)
-{
-    return bytes > 9 && memcmp(head, "framenum,", 9) == 0;
-}
-
 static int mvs_input_open(struct gpume_vectors_input *input)
 {
     struct mvs_input *self = input->state;
@@ -173,7 +168,7 @@ const struct gpume_vectors_format gpume_vectors_extract_mvs = {
     .name = "extract_mvs",
     .columns = GPUME_VECTORS_REF | GPUME_VECTORS_REF2,
     .any_order = true,
-    .probe = mvs_probe,
+    .begins = "framenum,",
     .fixed_units = true,
     .writer = &writer,
     .reader = &reader,

@@ -17,7 +17,8 @@
 #define PIXEL_BYTES 8u
 #define UNKNOWN 1e9f /* larger components mean that the vector is unknown */
 
-static const unsigned char magic[4] = {'P', 'I', 'E', 'H'}; /* 202021.25 as a float */
+#define MAGIC "PIEH" /* 202021.25 as a float */
+#define MAGIC_BYTES (sizeof(MAGIC) - 1)
 
 struct flo_writer {
     unsigned char *line; /* of pixels */
@@ -35,8 +36,8 @@ static size_t flo_head(
 {
     unsigned char *to = (unsigned char *)at;
     (void)rows;
-    memcpy(to, magic, sizeof(magic));
-    to = gpume_le_put32(to + sizeof(magic), target->info->width);
+    memcpy(to, MAGIC, MAGIC_BYTES);
+    to = gpume_le_put32(to + MAGIC_BYTES, target->info->width);
     (void)gpume_le_put32(to, target->info->height);
     return HEAD_BYTES;
 }
@@ -112,18 +113,13 @@ struct flo_input {
     unsigned char *line; /* a row of pixels */
 };
 
-static bool flo_probe(const unsigned char *head, size_t bytes)
-{
-    return bytes >= sizeof(magic) && memcmp(head, magic, sizeof(magic)) == 0;
-}
-
 static int flo_input_open(struct gpume_vectors_input *input)
 {
     struct flo_input *self = input->state;
     unsigned char head[HEAD_BYTES];
     int status;
     GPUME_TRY(gpume_stream_read(input->stream, head, sizeof(head)));
-    if (!flo_probe(head, sizeof(head))) {
+    if (memcmp(head, MAGIC, MAGIC_BYTES) != 0) {
         return gpume_stream_refuse(input->stream, "no .flo header before this position");
     }
     self->width = gpume_le_get32(head + 4);
@@ -260,7 +256,7 @@ const struct gpume_vectors_format gpume_vectors_flo = {
     .needs_grid = true,
     .numbered = true,
     .one_field = true,
-    .probe = flo_probe,
+    .begins = MAGIC,
     .writer = &writer,
     .reader = &reader,
 };

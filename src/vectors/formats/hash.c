@@ -109,18 +109,12 @@ static const struct gpume_vectors_writer_ops writer = {
     .field = hash_field,
 };
 
-static bool hash_probe(const unsigned char *head, size_t bytes)
-{
-    const size_t length = sizeof(FIRST_LINE) - 1;
-    return bytes >= length && memcmp(head, FIRST_LINE, length) == 0;
-}
-
 const struct gpume_vectors_format gpume_vectors_hash = {
     .name = "hash",
     .extension = ".hash",
     .columns = GPUME_VECTORS_REF | GPUME_VECTORS_COST | GPUME_VECTORS_FURTHER,
     .needs = GPUME_VECTORS_COST,
-    .probe = hash_probe,
+    .begins = FIRST_LINE,
     .fixed_units = true,
     .writer = &writer,
 };

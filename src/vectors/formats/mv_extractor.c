@@ -56,12 +56,6 @@ struct dump_input {
     uint64_t left; /* items */
 };
 
-static bool dump_probe(const unsigned char *head, size_t bytes)
-{
-    return bytes >= GPUME_NPY_MAGIC_BYTES &&
-           memcmp(head, GPUME_NPY_MAGIC, GPUME_NPY_MAGIC_BYTES) == 0;
-}
-
 static int dump_input_open(struct gpume_vectors_input *input)
 {
     struct dump_input *self = input->state;
@@ -114,7 +108,7 @@ const struct gpume_vectors_format gpume_vectors_mv_extractor = {
     .any_order = true,
     .numbered = true,
     .counted = true,
-    .probe = dump_probe,
+    .begins = GPUME_NPY_MAGIC,
     .fixed_units = true,
     .writer = &writer,
     .reader = &reader,

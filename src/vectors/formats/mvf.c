@@ -19,7 +19,8 @@
 #define UNKNOWN UINT32_MAX
 #define COLUMNS (GPUME_VECTORS_REF | GPUME_VECTORS_COST | GPUME_VECTORS_RANK | GPUME_VECTORS_TIME)
 
-static const unsigned char magic[8] = {'G', 'P', 'U', 'M', 'E', 'M', 'V', 'F'};
+#define MAGIC "GPUMEMVF"
+#define MAGIC_BYTES (sizeof(MAGIC) - 1)
 static const unsigned char field_magic[4] = {'F', 'I', 'E', 'L'};
 
 /* Size of a block: dx, dy, and cost and rank if they are known. */
@@ -35,8 +36,8 @@ static size_t mvf_head(
     unsigned char *at = (unsigned char *)to;
     (void)rows;
     memset(at, 0, HEAD_BYTES);
-    memcpy(at, magic, sizeof(magic));
-    at = gpume_le_put32(at + sizeof(magic), info->units > 1 ? VERSION_FRACTIONS : VERSION);
+    memcpy(at, MAGIC, MAGIC_BYTES);
+    at = gpume_le_put32(at + MAGIC_BYTES, info->units > 1 ? VERSION_FRACTIONS : VERSION);
     at = gpume_le_put32(at, HEAD_BYTES);
     at = gpume_le_put32(at, info->width);
     at = gpume_le_put32(at, info->height);
@@ -102,11 +103,6 @@ struct mvf_input {
     int64_t time_us;
 };
 
-static bool mvf_probe(const unsigned char *head, size_t bytes)
-{
-    return bytes >= sizeof(magic) && memcmp(head, magic, sizeof(magic)) == 0;
-}
-
 static int take_head(struct gpume_vectors_input *input, const unsigned char *head)
 {
     struct mvf_input *self = input->state;
@@ -153,7 +149,7 @@ static int mvf_input_open(struct gpume_vectors_input *input)
     unsigned char head[HEAD_BYTES];
     int status;
     GPUME_TRY(gpume_stream_read(input->stream, head, sizeof(head)));
-    if (!mvf_probe(head, sizeof(head))) {
+    if (memcmp(head, MAGIC, MAGIC_BYTES) != 0) {
         return gpume_stream_refuse(input->stream, "no .mvf header before this position");
     }
     GPUME_TRY(take_head(input, head));
@@ -246,7 +242,7 @@ const struct gpume_vectors_format gpume_vectors_mvf = {
     .extension = ".mvf",
     .columns = COLUMNS,
     .needs_grid = true,
-    .probe = mvf_probe,
+    .begins = MAGIC,
     .fixed_units = true,
     .writer = &writer,
     .reader = &reader,
