@@ -28,14 +28,6 @@ static inline void fill_chunk(struct chunk *chunk, const uint8_t *r, ptrdiff_t s
     chunk->pairs[rows - 1] = _mm512_inserti64x4(_mm512_castsi256_si512(row), row, 1);
 }
 
-/* Shuffles of the places' dwords within each lane: 0 1 1 2 or 1 2 2 3 hold the samples that the
- * target's first or second four are compared with at eight neighbouring places. */
-#define NEAR 0x94
-#define FAR 0xe9
-
-/* Loaded one by one, as a broadcast from memory does not occupy the shuffle port. */
-typedef int32_t quad __attribute__((may_alias, aligned(1)));
-
 static inline __m512i add_quads(__m512i sum, const uint8_t *c, __m512i places, int32_t width)
 {
     const quad *quads = (const quad *)(const void *)c;

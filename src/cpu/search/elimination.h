@@ -54,8 +54,8 @@ static inline void sum_cells(
             sum = _mm_madd_epi16(sum, ones16);
             uint16_t four[8];
             _mm_storeu_si128((__m128i *)(void *)four, _mm_packus_epi32(sum, sum));
-            uint32_t count = tiles.across - tx < 4 ? tiles.across - tx : 4;
-            memcpy(sums + (size_t)ty * tiles.across + tx, four, count * sizeof(*four));
+            /* those past the row's end are overwritten by the next row */
+            memcpy(sums + (size_t)ty * tiles.across + tx, four, 4 * sizeof(*four));
             c += 16;
         }
     }
@@ -303,29 +303,30 @@ static inline void take_hint(struct elimination *e, const struct gpume_vector *v
     e->limit = cost < e->limit ? cost + 1 : e->limit;
 }
 
-/* left: the vector of the block on the left; last: the vector of this block in an earlier field.
- * Each may be NULL. */
-static inline struct gpume_candidate eliminate(const struct gpume_search_field *field,
+/* Before any candidate but (0,0). left: the vector of the block on the left; last: the vector of
+ * this block in an earlier field. Each may be NULL. */
+static inline void start_elimination(struct elimination *e, const struct gpume_search_field *field,
     const struct gpume_block *block, const struct gpume_vector *left,
-    const struct gpume_vector *last, struct gpume_search_counts *counts)
+    const struct gpume_vector *last)
 {
-    struct elimination e; /* not cleared: only the sums in use are written */
-    e.block = block;
-    e.boxes = field->boxes;
-    e.place = (size_t)((const uint8_t *)block->reference - (const uint8_t *)field->reference);
-    e.best = (struct gpume_candidate){.cost = cost_of(block, 0, 0)};
-    e.limit = e.best.cost;
-    take_hint(&e, last);
-    take_hint(&e, left);
-    sum_target(&e);
+    e->block = block;
+    e->boxes = field->boxes;
+    e->place = (size_t)((const uint8_t *)block->reference - (const uint8_t *)field->reference);
+    e->best = (struct gpume_candidate){.cost = cost_of(block, 0, 0)};
+    e->limit = e->best.cost;
+    take_hint(e, last);
+    take_hint(e, left);
+    sum_target(e);
+}
+
+static inline void search_any(struct elimination *e, struct gpume_search_counts *counts)
+{
+    const struct gpume_block *block = e->block;
     int32_t across = (block->dx_high - block->dx_low) / LANES + 1, rows = GROUPS / across;
-    for (int32_t dy = block->dy_low; dy <= block->dy_high && e.limit > 0; dy += rows) {
+    for (int32_t dy = block->dy_low; dy <= block->dy_high && e->limit > 0; dy += rows) {
         int32_t rest = block->dy_high - dy + 1;
-        search_rows(&e, dy, dy + (rest < rows ? rest : rows), counts);
+        search_rows(e, dy, dy + (rest < rows ? rest : rows), counts);
     }
-    counts->candidates += (uint64_t)(block->dx_high - block->dx_low + 1) *
-                          (uint64_t)(block->dy_high - block->dy_low + 1);
-    return e.best;
 }
 
 #endif

@@ -7,7 +7,7 @@
 #define GPUME_CPU_SEARCH_X86_H
 
 #include "cpu/search/box_rows.h"
-#include "cpu/search/elimination.h"
+#include "cpu/search/elimination8.h"
 #include "cpu/search/excess16_avx2.h"
 
 #if defined(__AVX2__)
