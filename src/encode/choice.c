@@ -34,11 +34,11 @@ static void choose_row(
     if (c->past.match && c->future.match) {
         const struct gpume_matches past = {c->past.half, c->past.match->vectors + first};
         const struct gpume_matches future = {c->future.half, c->future.match->vectors + first};
-        gpume_mean_costs(c->target, block_y, &past, &future, row);
+        gpume_mean_costs(c->target, block_y, &past, &future, c->past_share, row);
         keep_cheaper(count, costs, kinds, row, GPUME_FROM_BOTH);
         const struct gpume_matches still_past = {c->past.half, NULL};
         const struct gpume_matches still_future = {c->future.half, NULL};
-        gpume_mean_costs(c->target, block_y, &still_past, &still_future, row);
+        gpume_mean_costs(c->target, block_y, &still_past, &still_future, c->past_share, row);
         keep_cheaper(count, costs, kinds, row, GPUME_FROM_STILL);
     }
 }

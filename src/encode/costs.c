@@ -37,9 +37,10 @@ void gpume_match_costs(const struct gpume_half *half, uint32_t block_y,
 }
 
 void gpume_mean_costs(const struct gpume_half *half, uint32_t block_y,
-    const struct gpume_matches *past, const struct gpume_matches *future, uint16_t *costs)
+    const struct gpume_matches *past, const struct gpume_matches *future, uint32_t past_share,
+    uint16_t *costs)
 {
-    gpume_satd_kernels()->mean(half, block_y, past, future, costs);
+    gpume_satd_kernels()->mean(half, block_y, past, future, past_share, costs);
     for (uint32_t i = 0; i < blocks_of(half); i++) {
         const struct gpume_vector v = vector_of(past, i), w = vector_of(future, i);
         const bool moves = (v.dx | v.dy | w.dx | w.dy) != 0;

@@ -42,9 +42,10 @@ struct gpume_matches {
 void gpume_match_costs(const struct gpume_half *half, uint32_t block_y,
     const struct gpume_matches *matches, uint16_t *costs);
 
-/* The same for the mean (a + b + 1) >> 1 of two matches. */
+/* The same for the mean of two matches, of which the past one counts past_share of GPUME_SHARES. */
 void gpume_mean_costs(const struct gpume_half *half, uint32_t block_y,
-    const struct gpume_matches *past, const struct gpume_matches *future, uint16_t *costs);
+    const struct gpume_matches *past, const struct gpume_matches *future, uint32_t past_share,
+    uint16_t *costs);
 
 /* Quarter-pixel vectors of a row of blocks from whole-pixel ones: the best of each vector and its
  * eight neighbours half a pixel away, then of that and its eight neighbours a quarter away, by

@@ -35,6 +35,16 @@ enum gpume_source_kind {
     GPUME_FROM_STILL, /* the mean of both references at the block's own place */
 };
 
+#define GPUME_SHARES 64u /* both references of a mean together */
+
+/* What the past reference counts in a mean that is weighted by distance, as by the implicit weights
+ * of H.264 8.4.2.3.1, rounded to nearest. past < frame < future. */
+static inline uint32_t gpume_past_share(uint64_t past, uint64_t frame, uint64_t future)
+{
+    const uint64_t distance = future - past;
+    return GPUME_SHARES - (uint32_t)((GPUME_SHARES * (frame - past) + distance / 2) / distance);
+}
+
 struct gpume_decision {
     uint64_t display, coded; /* positions of the frame in the two orders, from 0 */
     enum gpume_frame_type type;

@@ -464,6 +464,8 @@ static int evaluate(
         .intra_costs = target->intra.costs,
         .past = source_of(l, past, past_pair),
         .future = source_of(l, future, future_pair),
+        .past_share = l->params.shares && past != future ? gpume_past_share(past, frame, future)
+                                                         : GPUME_SHARES / 2,
         .split = &l->split,
         .scratch = l->row_costs,
         .costs = costs,

@@ -113,9 +113,7 @@ static int add_hop(struct gpume_quality *q, struct gpume_quality_walk *walk, con
 {
     struct gpume_quality_step step;
     GPUME_CHECK(q->step(q->opaque, frame, past, future, &step));
-    const uint64_t distance = future - past;
-    step.tree.past_share =
-        q->weightb ? 64 - (uint32_t)((64 * (frame - past) + distance / 2) / distance) : 32;
+    step.tree.past_share = q->weightb ? gpume_past_share(past, frame, future) : GPUME_SHARES / 2;
     assert(walk->count <= GPUME_PATTERN_MAX);
     walk->hops[walk->count++] = (struct hop){.step = step.tree,
         .past = place_of(run, past),

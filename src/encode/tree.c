@@ -74,7 +74,7 @@ void gpume_tree_propagate(const struct gpume_tree_size *size, const struct gpume
             const uint8_t kind = step->kinds[block];
             const bool still = kind == GPUME_FROM_STILL;
             const uint64_t to_past = still || kind == GPUME_FROM_BOTH
-                                         ? amount * step->past_share / 64
+                                         ? amount * step->past_share / GPUME_SHARES
                                      : kind == GPUME_FROM_PAST ? amount
                                                                : 0;
             if (to_past != 0) {

@@ -31,7 +31,7 @@ struct gpume_tree_step {
     const uint8_t *kinds;                     /* enum gpume_source_kind */
     const struct gpume_vector *past, *future; /* quarter pixels; NULL where no block needs them */
     const uint32_t *information;              /* of their own */
-    uint32_t past_share;                      /* of two references, in 1/64 */
+    uint32_t past_share;                      /* of two references, of GPUME_SHARES */
     const uint32_t *received;                 /* from later frames; NULL: none refers to it */
 };
 

@@ -162,7 +162,8 @@ uint32_t plain_match_cost(const struct plain *target, int64_t block_x, int64_t b
         const int64_t x = 8 * block_x + i % 8, y = 8 * block_y + i / 8;
         int32_t prediction = matched(match, x, y);
         if (other) {
-            prediction = (prediction + matched(other, x, y) + 1) / 2;
+            prediction =
+                (prediction * match->share + matched(other, x, y) * (64 - match->share) + 32) / 64;
         }
         differences[i] = plain_at(target, x, y) - prediction;
     }
@@ -188,10 +189,10 @@ struct gpume_vector plain_refine(const struct plain *target, int64_t block_x, in
     for (int32_t step = 2; step >= 1; step--) {
         const struct gpume_vector centre = best;
         for (int32_t i = 0; i < 9; i++) {
-            const struct plain_match old = {reference, best};
-            const struct plain_match other = {
-                reference, {(int16_t)(centre.dx + (i % 3 - 1) * step),
-                               (int16_t)(centre.dy + (i / 3 - 1) * step)}};
+            const struct plain_match old = {.reference = reference, .vector = best};
+            const struct plain_match other = {.reference = reference,
+                .vector = {(int16_t)(centre.dx + (i % 3 - 1) * step),
+                    (int16_t)(centre.dy + (i / 3 - 1) * step)}};
             if (abs(other.vector.dx) <= 64 && abs(other.vector.dy) <= 64 &&
                 rank_of(target, block_x, block_y, &other) <
                     rank_of(target, block_x, block_y, &old)) {

@@ -30,10 +30,11 @@ uint32_t plain_satd(const int32_t differences[64]);
 uint32_t plain_intra_cost(const struct plain *plain, int64_t block_x, int64_t block_y);
 
 /* Of one block whose match is at a vector of quarter pixels in the reference, and with `other` the
- * mean of two matches; with penalties. */
+ * mean of two matches, of which the first counts `share` of 64; with penalties. */
 struct plain_match {
     const struct plain *reference;
     struct gpume_vector vector;
+    int32_t share;
 };
 uint32_t plain_match_cost(const struct plain *target, int64_t block_x, int64_t block_y,
     const struct plain_match *match, const struct plain_match *other);

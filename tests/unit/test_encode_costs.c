@@ -166,20 +166,21 @@ static void test_matches(void)
         for (uint32_t y = 0; y < p[0].blocks_y; y++) {
             const struct gpume_matches past = {&p[1].half, vectors[0]},
                                        future = {&p[2].half, vectors[1]};
-            gpume_mean_costs(&p[0].half, y, &past, &future, costs);
+            const int32_t share = y % 2 == 0 ? 32 : random_below(65);
+            gpume_mean_costs(&p[0].half, y, &past, &future, (uint32_t)share, costs);
             for (uint32_t x = 0; x < p[0].blocks_x; x++) {
-                const struct plain_match a = {&p[1].plain, vectors[0][x]},
-                                         b = {&p[2].plain, vectors[1][x]};
+                const struct plain_match a = {&p[1].plain, vectors[0][x], share},
+                                         b = {&p[2].plain, vectors[1][x], 0};
                 REQUIRE_EQUAL(costs[x], plain_match_cost(&p[0].plain, x, y, &a, &b));
             }
             gpume_match_costs(&p[0].half, y, &past, costs);
             for (uint32_t x = 0; x < p[0].blocks_x; x++) {
-                const struct plain_match a = {&p[1].plain, vectors[0][x]};
+                const struct plain_match a = {&p[1].plain, vectors[0][x], 0};
                 REQUIRE_EQUAL(costs[x], plain_match_cost(&p[0].plain, x, y, &a, NULL));
             }
             gpume_match_costs(&p[0].half, y, &(struct gpume_matches){&p[1].half, NULL}, costs);
             for (uint32_t x = 0; x < p[0].blocks_x; x++) {
-                const struct plain_match a = {&p[1].plain, {0, 0}};
+                const struct plain_match a = {&p[1].plain, {0, 0}, 0};
                 REQUIRE_EQUAL(costs[x], plain_match_cost(&p[0].plain, x, y, &a, NULL));
             }
         }
@@ -213,7 +214,7 @@ static struct satds satds_of(
     kernels->intra(&p[0].half, y, satds.intra);
     kernels->match(&p[0].half, y, &past, satds.match);
     kernels->match(&p[0].half, y, &(struct gpume_matches){&p[1].half, NULL}, satds.still);
-    kernels->mean(&p[0].half, y, &past, &future, satds.mean);
+    kernels->mean(&p[0].half, y, &past, &future, 21 * (1 + y % 2), satds.mean);
     kernels->refine(&p[0].half, &p[1].half, y, satds.vectors, satds.refined);
     return satds;
 }

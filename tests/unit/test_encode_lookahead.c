@@ -12,6 +12,7 @@
 #include "synth.h"
 #include "vulkan_probe.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,6 +55,7 @@ static struct gpume_lookahead_params params_of(const struct clip *clip)
         .bits = clip->frames[0].bits,
         .distance_max = DISTANCE,
         .frames_max = KEPT,
+        .shares = true,
         .energies = true,
         .backend = backend,
         .threads = 1};
@@ -104,16 +106,17 @@ struct expected {
 /* past, future: NULL without */
 static struct expected expect(const struct plain *target, const struct plain *past,
     const struct gpume_vector *past_vectors, const struct plain *future,
-    const struct gpume_vector *future_vectors)
+    const struct gpume_vector *future_vectors, int32_t share)
 {
     struct expected e = {0};
     const int64_t columns = target->width / 8, rows = target->height / 8;
     for (int64_t i = 0; i < columns * rows; i++) {
         const int64_t x = i % columns, y = i / columns;
         uint32_t of[] = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX}; /* by kind */
-        const struct plain_match a = {past, past ? past_vectors[i] : (struct gpume_vector){0}};
+        const struct plain_match a = {
+            past, past ? past_vectors[i] : (struct gpume_vector){0}, share};
         const struct plain_match b = {
-            future, future ? future_vectors[i] : (struct gpume_vector){0}};
+            future, future ? future_vectors[i] : (struct gpume_vector){0}, 0};
         if (past) {
             of[GPUME_FROM_PAST] = plain_match_cost(target, x, y, &a, NULL);
         }
@@ -123,7 +126,7 @@ static struct expected expect(const struct plain *target, const struct plain *pa
             of[GPUME_FROM_SELF] = plain_intra_cost(target, x, y);
         }
         if (past && future) {
-            const struct plain_match still_a = {past, {0, 0}}, still_b = {future, {0, 0}};
+            const struct plain_match still_a = {past, {0, 0}, share}, still_b = {future, {0, 0}, 0};
             of[GPUME_FROM_BOTH] = plain_match_cost(target, x, y, &a, &b);
             of[GPUME_FROM_STILL] = plain_match_cost(target, x, y, &still_a, &still_b);
         }
@@ -173,6 +176,13 @@ static void check_vectors(
     }
 }
 
+/* Of 64 in a mean of both: the nearer reference counts more. */
+static int32_t share_of(uint64_t past, uint64_t frame, uint64_t future)
+{
+    const double away = (double)(frame - past), distance = (double)(future - past);
+    return past == future ? 32 : 64 - (int32_t)floor(64 * away / distance + 0.5);
+}
+
 static void check_cost(struct gpume_lookahead *lookahead, const struct clip *clip, uint64_t frame,
     uint64_t past, uint64_t future)
 {
@@ -181,7 +191,7 @@ static void check_cost(struct gpume_lookahead *lookahead, const struct clip *cli
     check_vectors(clip, frame, past, cost.past);
     check_vectors(clip, frame, future, cost.future);
     const struct expected e = expect(&clip->halves[frame], half_of(clip, past, frame), cost.past,
-        half_of(clip, future, frame), cost.future);
+        half_of(clip, future, frame), cost.future, share_of(past, frame, future));
     compare(&cost, &e, &clip->halves[frame]);
     REQUIRE(gpume_weight_is_none(&cost.weight));
     REQUIRE_EQUAL(gpume_lookahead_cost(lookahead, frame, past, future, &again), GPUME_OK);
@@ -337,7 +347,7 @@ static void check_weighted(struct gpume_lookahead *lookahead, struct gpume_looka
     REQUIRE(cost.cost * 3 < without.cost * 2);
     struct plain weighted = weigh(&cost.weight, &clip->halves[past]);
     search_plain(target, &weighted, vectors);
-    const struct expected e = expect(target, &weighted, vectors, NULL, NULL);
+    const struct expected e = expect(target, &weighted, vectors, NULL, NULL, 0);
     compare(&cost, &e, target);
     REQUIRE(memcmp(cost.past, vectors, (size_t)(target->width * target->height / 64) * 4) == 0);
     free(weighted.samples);

@@ -18,7 +18,7 @@ struct gpume_satd_kernels {
     void (*match)(const struct gpume_half *half, uint32_t block_y,
         const struct gpume_matches *matches, uint16_t *satds);
     void (*mean)(const struct gpume_half *half, uint32_t block_y, const struct gpume_matches *past,
-        const struct gpume_matches *future, uint16_t *satds);
+        const struct gpume_matches *future, uint32_t past_share, uint16_t *satds);
     void (*refine)(const struct gpume_half *half, const struct gpume_half *reference,
         uint32_t block_y, struct gpume_vector *vectors, uint16_t *satds);
 };

@@ -9,6 +9,7 @@
 
 #include "base/grid.h"
 #include "encode/costs.h"
+#include "encode/decision.h"
 #include "encode/kernels/satd.h"
 
 /* Where a column or a row of the picture in half samples lies, relative to number 0. */
@@ -77,11 +78,14 @@ static inline struct gpume_rows gpume_match_rows(const struct gpume_near *near)
 }
 
 static inline struct gpume_rows gpume_mean_rows(
-    const struct gpume_near *past, const struct gpume_near *future)
+    const struct gpume_near *past, const struct gpume_near *future, uint32_t past_share)
 {
+    const int16_t share = (int16_t)past_share, rest = (int16_t)(GPUME_SHARES - past_share);
     struct gpume_rows rows;
     for (ptrdiff_t y = 0; y < 8; y++) {
-        rows.row[y] = gpume_widen(gpume_mean(gpume_match_row(past, y), gpume_match_row(future, y)));
+        const gpume_lanes a = gpume_widen(gpume_match_row(past, y));
+        const gpume_lanes b = gpume_widen(gpume_match_row(future, y));
+        rows.row[y] = (a * share + b * rest + (int16_t)(GPUME_SHARES / 2)) >> 6;
     }
     return rows;
 }
@@ -99,14 +103,15 @@ static void match_satds(const struct gpume_half *half, uint32_t block_y,
 }
 
 static void mean_satds(const struct gpume_half *half, uint32_t block_y,
-    const struct gpume_matches *past, const struct gpume_matches *future, uint16_t *satds)
+    const struct gpume_matches *past, const struct gpume_matches *future, uint32_t past_share,
+    uint16_t *satds)
 {
     const uint32_t count = half->width / GPUME_HALF_BLOCK;
     for (uint32_t i = 0; i < count; i += GPUME_BLOCKS) {
         const struct gpume_rows blocks = gpume_target_rows(half, i, block_y);
         const struct gpume_near a = gpume_near_of(past, i, block_y);
         const struct gpume_near b = gpume_near_of(future, i, block_y);
-        const struct gpume_rows mean = gpume_mean_rows(&a, &b);
+        const struct gpume_rows mean = gpume_mean_rows(&a, &b, past_share);
         gpume_store_words(gpume_satd(&blocks, &mean), count - i, satds + i);
     }
 }
