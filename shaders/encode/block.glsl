@@ -2,10 +2,10 @@
 /*
  * Blocks of 8x8 samples of half planes, and their SATD. Include after encode/shared.h.
  *
- * Samples 0 to 3 of a row are the bytes of one word, 4 to 7 those of another. For the transform,
- * columns x and x + 4 are one number, a + 65536 b, of which sums and differences are taken as if
- * they were two: coefficients before the last step are at most 32 * 255 in magnitude, so that both
- * can be told apart again.
+ * Samples 0 to 3 of a row are the bytes of one word, 4 to 7 those of another. For the transforms of
+ * 4x4, columns x and x + 4 are one number, a + 65536 b, of which sums and differences are taken as
+ * if they were two: coefficients before the last step are at most 8 * 255 in magnitude, so that
+ * both can be told apart again.
  */
 
 layout(std430, binding = GPUME_ENCODE_FRAMES) readonly buffer Frames { uint samples[]; };
@@ -48,10 +48,17 @@ int column_pair(uvec2 row, uint x)
     return int(both.x | both.y << 16u);
 }
 
-/* Of differences: number 4 y + x is pair x of row y. */
+/* Both numbers of a pair, without signs. */
+uvec2 magnitudes(int both)
+{
+    int low = bitfieldExtract(both, 0, 16);
+    return uvec2(abs(ivec2(low, (both - low) >> 16)));
+}
+
+/* Of differences: number 4 y + x is pair x of row y. satd.h bounds it. */
 uint satd_of(int d[32])
 {
-    [[unroll]] for (uint step = 1u; step < 32u; step *= 2u) {
+    [[unroll]] for (uint step = 1u; step < 8u; step *= 2u) {
         [[unroll]] for (uint i = 0u; i < 32u; i++) {
             if ((i & step) == 0u) {
                 int a = d[i], b = d[i + step];
@@ -60,10 +67,11 @@ uint satd_of(int d[32])
             }
         }
     }
-    uint sum = 0u; /* |a + b| + |a - b| = 2 max(|a|, |b|); satd.h bounds it */
+    uvec2 sums = uvec2(0u); /* (|a + b| + |a - b|) / 2 = max(|a|, |b|) */
     [[unroll]] for (uint i = 0u; i < 32u; i++) {
-        int low = bitfieldExtract(d[i], 0, 16), high = (d[i] - low) >> 16;
-        sum += uint(max(abs(low), abs(high)));
+        if ((i & 8u) == 0u) {
+            sums += max(magnitudes(d[i]), magnitudes(d[i + 8u]));
+        }
     }
-    return (2u * sum + 2u) >> 2u;
+    return sums.x + sums.y;
 }

@@ -56,23 +56,29 @@ int32_t plain_at(const struct plain *plain, int64_t x, int64_t y)
     return plain_half_at(plain, 2 * x, 2 * y);
 }
 
-/* Coefficient (u,v) of the Hadamard transform: the sum of all differences with the sign of the
- * parity of the bits that u and x, and v and y, have in common. */
+/* Coefficient (u,v) of the Hadamard transform of the quarter of 4x4 that begins at (left,top): the
+ * sum of its differences with the sign of the parity of the bits that u and x, and v and y, have in
+ * common. */
+static int32_t coefficient(
+    const int32_t differences[64], int32_t left, int32_t top, int32_t u, int32_t v)
+{
+    int32_t sum = 0;
+    for (int32_t i = 0; i < 16; i++) {
+        const int32_t x = i % 4, y = i / 4, common = (u & x) << 2 | (v & y);
+        const int32_t parity = (common ^ common >> 1 ^ common >> 2 ^ common >> 3) & 1;
+        sum += (parity ? -1 : 1) * differences[8 * (top + y) + left + x];
+    }
+    return sum;
+}
+
 uint32_t plain_satd(const int32_t differences[64])
 {
     uint32_t sum = 0;
-    for (int32_t uv = 0; uv < 64; uv++) {
-        int32_t coefficient = 0;
-        for (int32_t xy = 0; xy < 64; xy++) {
-            int32_t sign = 1;
-            for (int32_t bit = 1; bit < 64; bit *= 2) {
-                sign = (uv & xy & bit) != 0 ? -sign : sign;
-            }
-            coefficient += sign * differences[xy];
-        }
-        sum += (uint32_t)abs(coefficient);
+    for (int32_t i = 0; i < 64; i++) {
+        const int32_t left = i & 4, top = i >> 3 & 4;
+        sum += (uint32_t)abs(coefficient(differences, left, top, i & 3, i >> 3 & 3));
     }
-    return (sum + 2) / 4;
+    return sum / 2;
 }
 
 /* Sample `i` of the row above a block, or of the column to the left of it; 0 is the corner. */

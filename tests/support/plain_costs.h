@@ -23,7 +23,7 @@ int32_t plain_at(const struct plain *plain, int64_t x, int64_t y);
 /* The same at a place in half samples. */
 int32_t plain_half_at(const struct plain *plain, int64_t x, int64_t y);
 
-/* SATD of 8x8 differences. */
+/* SATD of 8x8 differences: half the sum of all coefficients of the transforms of 4x4. */
 uint32_t plain_satd(const int32_t differences[64]);
 
 /* Of one block, with penalties. */

@@ -22,8 +22,6 @@
 /* Lane k everywhere. */
 #define GPUME_ALL(i, n, k)                                                                         \
     (i) + (k), (i) + (k), (i) + (k), (i) + (k), (i) + (k), (i) + (k), (i) + (k), (i) + (k)
-/* Lane 0 of the first, lanes of the second elsewhere. */
-#define GPUME_FIRST(i, n, k) (i), (n), (n), (n), (n), (n), (n), (n)
 /* What continues a line before its corner, the last lane: the other line backwards, at angle -32;
  * at -13 the samples that are nearest to where the direction leads. */
 #define GPUME_BACKWARDS(i, n, k) (i) + 7, (i) + 6, (i) + 5, (i) + 4, (i) + 3, (i) + 2, (i) + 1, (i)
@@ -34,67 +32,31 @@ struct line {
     gpume_lanes near, far;
 };
 
-static inline gpume_lanes all_lanes(int16_t value)
-{
-    return (gpume_lanes){0} + value;
-}
-
 /* --- one line for all rows or columns */
 
-/* A step of the transform of lanes: sums and differences of pairs k apart. PARTNERS: the other lane
- * of each pair. UPPER: lanes of the first, where a pair begins, else of the second. */
-#define GPUME_LANES_STEP(v, PARTNERS, UPPER)                                                       \
-    do {                                                                                           \
-        const gpume_lanes partners = GPUME_SHUFFLE(v, v, PARTNERS, 0);                             \
-        (v) = GPUME_SHUFFLE((v) + partners, partners - (v), UPPER, 0);                             \
-    } while (0)
-
-#define GPUME_PARTNERS_1(i, n, k) (i) + 1, (i), (i) + 3, (i) + 2, (i) + 5, (i) + 4, (i) + 7, (i) + 6
-#define GPUME_PARTNERS_2(i, n, k) (i) + 2, (i) + 3, (i), (i) + 1, (i) + 6, (i) + 7, (i) + 4, (i) + 5
-#define GPUME_PARTNERS_4(i, n, k) (i) + 4, (i) + 5, (i) + 6, (i) + 7, (i), (i) + 1, (i) + 2, (i) + 3
-#define GPUME_UPPER_1(i, n, k)                                                                     \
-    (i), (n) + (i) + 1, (i) + 2, (n) + (i) + 3, (i) + 4, (n) + (i) + 5, (i) + 6, (n) + (i) + 7
-#define GPUME_UPPER_2(i, n, k)                                                                     \
-    (i), (i) + 1, (n) + (i) + 2, (n) + (i) + 3, (i) + 4, (i) + 5, (n) + (i) + 6, (n) + (i) + 7
-#define GPUME_UPPER_4(i, n, k)                                                                     \
-    (i), (i) + 1, (i) + 2, (i) + 3, (n) + (i) + 4, (n) + (i) + 5, (n) + (i) + 6, (n) + (i) + 7
-
-/* The Hadamard transform of the eight lanes of each block. */
-static inline gpume_lanes transform_lanes(gpume_lanes v)
+/* The same row eight times. */
+static inline struct gpume_rows repeated(gpume_lanes row)
 {
-    GPUME_LANES_STEP(v, GPUME_PARTNERS_1, GPUME_UPPER_1);
-    GPUME_LANES_STEP(v, GPUME_PARTNERS_2, GPUME_UPPER_2);
-    GPUME_LANES_STEP(v, GPUME_PARTNERS_4, GPUME_UPPER_4);
-    return v;
+    return (struct gpume_rows){{row, row, row, row, row, row, row, row}};
 }
 
-/* What the sum of absolute coefficients becomes when these eight are lowered by `by`. */
-static inline gpume_words replace(gpume_words sum, gpume_lanes coefficients, gpume_lanes by)
+/* Row y holds the sample to the left of it everywhere. */
+static inline struct gpume_rows repeated_across(gpume_lanes left)
 {
-    return sum - gpume_sum_lanes((gpume_lanes_unsigned)gpume_absolute(coefficients)) +
-           gpume_sum_lanes((gpume_lanes_unsigned)gpume_absolute(coefficients - by));
+    struct gpume_rows rows = repeated(left);
+    gpume_transpose(&rows);
+    return rows;
 }
 
-/* The least SATD for predictions that are the same in all rows, in all columns, or in both. The
- * transform is linear, and that of such a prediction is 0 but for the coefficients of frequency 0
- * in y, in x, or both; so the block is transformed only once. */
+/* The least SATD for predictions that are the same in all rows, in all columns, or in both. */
 static inline gpume_words flat_satd(
     const struct gpume_rows *blocks, gpume_lanes above, gpume_lanes left)
 {
-    struct gpume_rows rows = *blocks;
-    gpume_transform_columns(&rows);
-    const gpume_lanes of_columns = transform_lanes(rows.row[0]);
-    gpume_transpose(&rows);
-    gpume_transform_columns(&rows);
-    const gpume_lanes of_rows = rows.row[0];
-    const gpume_words sum = gpume_sum_coefficients(&rows);
-    above = transform_lanes(above);
-    left = transform_lanes(left);
-    const gpume_lanes mean = (above + left + 8) >> 4; /* in lane 0 */
-    const gpume_lanes mean_only = GPUME_SHUFFLE(mean * 64, all_lanes(0), GPUME_FIRST, 0);
-    const gpume_words least =
-        gpume_smaller(replace(sum, of_columns, above * 8), replace(sum, of_rows, left * 8));
-    return gpume_satd_of_sum(gpume_smaller(least, replace(sum, of_rows, mean_only)));
+    const gpume_words mean = (gpume_sum_lanes((gpume_lanes_unsigned)(above + left)) + 8) >> 4;
+    const struct gpume_rows rows = repeated(above), columns = repeated_across(left);
+    const struct gpume_rows means = repeated((gpume_lanes)(mean | mean << 16));
+    return gpume_smaller(gpume_smaller(gpume_satd(blocks, &rows), gpume_satd(blocks, &columns)),
+        gpume_satd(blocks, &means));
 }
 
 /* --- planar */
@@ -106,11 +68,7 @@ static inline gpume_words planar_satd(const struct gpume_rows *blocks, gpume_lan
     const gpume_lanes from_left = {GPUME_REPEAT(7, 6, 5, 4, 3, 2, 1, 0)};
     const gpume_lanes to_right = {GPUME_REPEAT(1, 2, 3, 4, 5, 6, 7, 8)};
     const gpume_lanes step = below_left - above;
-    struct gpume_rows rows;
-    for (uint32_t y = 0; y < 8; y++) {
-        rows.row[y] = left;
-    }
-    gpume_transpose(&rows);
+    struct gpume_rows rows = repeated_across(left);
     /* 7 * above + below_left + (x + 1) * above_right + 8, for the first row */
     gpume_lanes rest = above * 8 + step + to_right * above_right + 8;
     for (uint32_t y = 0; y < 8; y++) {

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * SATD of blocks of 8x8 samples as gpume.h defines it: the sum of absolute coefficients of the
- * Hadamard transform of the differences, rounded by (s + 2) >> 2.
+ * SATD of blocks of 8x8 samples as encoders compute it: half the sum of absolute coefficients of
+ * the Hadamard transforms of the differences in each quarter of 4x4 samples. The library's metric
+ * transforms all 8x8 at once; by such costs too many frames became B frames.
  *
- * Largest numbers: a coefficient of differences up to 255 is at most 64 * 255. By Cauchy, Schwarz
- * and Parseval the sum of n absolute coefficients is at most sqrt(n * sum c^2) = sqrt(n * 64 * sum
- * d^2) <= sqrt(n) * 64 * 255: 46160 for 8 of them, which 16 bits without sign hold, and 130560 for
- * all. So a SATD is at most 32640.
+ * Largest numbers: a coefficient of differences up to 255 is at most 16 * 255. By Cauchy, Schwarz
+ * and Parseval the sum of the 16 absolute coefficients of a quarter is at most sqrt(16 * sum c^2) =
+ * sqrt(16 * 16 * sum d^2) <= 64 * 255. So a SATD is at most 2 * 64 * 255 = 32640.
  */
 #ifndef GPUME_ENCODE_KERNELS_SATD_H
 #define GPUME_ENCODE_KERNELS_SATD_H
 
 #include "encode/kernels/rows.h"
 
-/* The steps of a Hadamard transform of each column that are below `end`. */
-static inline void gpume_transform_steps(struct gpume_rows *rows, uint32_t end)
+/* The first steps of the Hadamard transforms of columns of four: those of 1 up to `last` rows. */
+static inline void gpume_transform(struct gpume_rows *rows, uint32_t last)
 {
-    for (uint32_t step = 1; step < end; step *= 2) {
+    for (uint32_t step = 1; step <= last; step *= 2) {
         for (uint32_t i = 0; i < 8; i++) {
             if ((i & step) == 0) {
                 const gpume_lanes a = rows->row[i], b = rows->row[i + step];
@@ -25,11 +25,6 @@ static inline void gpume_transform_steps(struct gpume_rows *rows, uint32_t end)
             }
         }
     }
-}
-
-static inline void gpume_transform_columns(struct gpume_rows *rows)
-{
-    gpume_transform_steps(rows, 8);
 }
 
 #define GPUME_LOW(i, n, k)                                                                         \
@@ -54,22 +49,6 @@ static inline void gpume_transpose(struct gpume_rows *rows)
     *rows = gpume_interleave(rows);
 }
 
-/* The sums of absolute coefficients of transformed blocks. */
-static inline gpume_words gpume_sum_coefficients(const struct gpume_rows *rows)
-{
-    gpume_lanes_unsigned sums = {0};
-    for (uint32_t i = 0; i < 8; i++) {
-        sums += (gpume_lanes_unsigned)gpume_absolute(rows->row[i]);
-    }
-    return gpume_sum_lanes(sums);
-}
-
-/* From that sum. */
-static inline gpume_words gpume_satd_of_sum(gpume_words sum)
-{
-    return (sum + 2) >> 2;
-}
-
 /* The SATD of each block, in all four words of its place. */
 static inline gpume_words gpume_satd(const struct gpume_rows *a, const struct gpume_rows *b)
 {
@@ -77,15 +56,17 @@ static inline gpume_words gpume_satd(const struct gpume_rows *a, const struct gp
     for (uint32_t y = 0; y < 8; y++) {
         rows.row[y] = a->row[y] - b->row[y];
     }
-    gpume_transform_columns(&rows);
+    gpume_transform(&rows, 2);
     gpume_transpose(&rows);
-    gpume_transform_steps(&rows, 4);
+    gpume_transform(&rows, 1);
     gpume_lanes_unsigned sums = {0};
-    for (uint32_t i = 0; i < 4; i++) { /* |a + b| + |a - b| = 2 max(|a|, |b|) */
-        sums += (gpume_lanes_unsigned)gpume_larger(
-            gpume_absolute(rows.row[i]), gpume_absolute(rows.row[i + 4]));
+    for (uint32_t i = 0; i < 8; i++) { /* (|a + b| + |a - b|) / 2 = max(|a|, |b|) */
+        if ((i & 2) == 0) {
+            sums += (gpume_lanes_unsigned)gpume_larger(
+                gpume_absolute(rows.row[i]), gpume_absolute(rows.row[i + 2]));
+        }
     }
-    return gpume_satd_of_sum(2 * gpume_sum_lanes(sums));
+    return gpume_sum_lanes(sums);
 }
 
 /* Writes a number for each of the first `count` blocks. */
