@@ -57,9 +57,7 @@ struct gpume_bench {
 
 #define GPUME_BENCH_TEXT_BYTES 512
 
-/* The shapes, such as "8" or "16x8,8", and what else is asked of the search, such as "satd, 1/4
- * pixel", "" for nothing. */
-void gpume_bench_shapes_text(const struct gpume_params *params, char text[GPUME_BENCH_TEXT_BYTES]);
+/* What is asked of the search beyond shapes, such as "satd, 1/4 pixel", "" for nothing. */
 void gpume_bench_search_text(const struct gpume_params *params, char text[GPUME_BENCH_TEXT_BYTES]);
 
 /* To standard output, in the form that is asked for. Failures are logged. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "bench/rows.h"
 
+#include "base/names.h"
 #include "console.h"
 
 #include <inttypes.h>
@@ -37,13 +38,13 @@ static void print_work(const struct gpume_bench *bench)
         gpume_console_print_name(bench->input, stdout);
         printf(": ");
     }
-    char shapes[GPUME_BENCH_TEXT_BYTES], search[GPUME_BENCH_TEXT_BYTES];
-    gpume_bench_shapes_text(params, shapes);
+    char shapes[GPUME_SHAPES_TEXT_BYTES], search[GPUME_BENCH_TEXT_BYTES];
+    gpume_shapes_text(params, shapes);
     gpume_bench_search_text(params, search);
     printf("%" PRIu32 " x %" PRIu32 " pixels, %" PRIu32 " bits, block %s, window %" PRIu32
            "x%" PRIu32 ", edge %s%s%s\n",
         params->width, params->height, params->bits, shapes, params->window_x, params->window_y,
-        params->edge == GPUME_EDGE_INSIDE ? "inside" : "extend", search[0] ? ", " : "", search);
+        gpume_names_edge[params->edge], search[0] ? ", " : "", search);
     printf("         %" PRIu32 " blocks of up to %" PRIu64 " candidates: %.4g G pixel differences "
            "(px) per frame pair\n",
         bench->blocks, bench->candidates, bench->differences / 1e9);

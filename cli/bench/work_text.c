@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "bench/rows.h"
 
+#include "base/names.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,22 +18,6 @@ __attribute__((format(printf, 3, 4))) static void append(
     va_start(args, format);
     vsnprintf(text + used, GPUME_BENCH_TEXT_BYTES - used, format, args);
     va_end(args);
-}
-
-void gpume_bench_shapes_text(const struct gpume_params *params, char text[GPUME_BENCH_TEXT_BYTES])
-{
-    text[0] = '\0';
-    if (params->shape_count == 0) {
-        append(text, "", "%u", params->block);
-    }
-    for (uint32_t i = 0; i < params->shape_count; i++) {
-        const struct gpume_block_size shape = params->shapes[i];
-        if (shape.width == shape.height) {
-            append(text, ",", "%u", shape.width);
-        } else {
-            append(text, ",", "%ux%u", shape.width, shape.height);
-        }
-    }
 }
 
 static void append_references(const struct gpume_params *params, char text[GPUME_BENCH_TEXT_BYTES])
@@ -51,19 +37,17 @@ static void append_references(const struct gpume_params *params, char text[GPUME
 
 void gpume_bench_search_text(const struct gpume_params *params, char text[GPUME_BENCH_TEXT_BYTES])
 {
-    static const char *const metrics[] = {"sad", "satd", "ssd"};
-    static const char *const interpolations[] = {"h264", "hevc", "bilinear"};
     text[0] = '\0';
     if (params->metric != GPUME_METRIC_SAD) {
-        append(text, ", ", "%s", metrics[params->metric]);
+        append(text, ", ", "%s", gpume_names_metric[params->metric]);
     }
     if (params->subpel > 1) {
         append(text, ", ", "1/%u pixel %s %s", params->subpel,
-            interpolations[params->interpolation],
-            params->subpel_search == GPUME_SUBPEL_FULL ? "full" : "refine");
+            gpume_names_interpolation[params->interpolation],
+            gpume_names_subpel_search[params->subpel_search]);
     }
     if (params->refine_metric != GPUME_REFINE_BY_METRIC) {
-        append(text, " ", "by %s", metrics[gpume_cost_metric(params)]);
+        append(text, " ", "by %s", gpume_names_metric[gpume_cost_metric(params)]);
     }
     if (params->rate) {
         append(text, ", ", "lambda %g", params->lambda / 256.0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "bench/rows.h"
 
+#include "base/names.h"
 #include "base/status.h"
 #include "console.h"
 #include "files/json.h"
@@ -15,8 +16,8 @@
 static void put_work(struct gpume_json *json, const struct gpume_bench *bench)
 {
     const struct gpume_params *params = &bench->params;
-    char window[32], search[GPUME_BENCH_TEXT_BYTES], shapes[GPUME_BENCH_TEXT_BYTES];
-    gpume_bench_shapes_text(params, shapes);
+    char window[32], search[GPUME_BENCH_TEXT_BYTES], shapes[GPUME_SHAPES_TEXT_BYTES];
+    gpume_shapes_text(params, shapes);
     gpume_bench_search_text(params, search);
     snprintf(window, sizeof(window), "%ux%u", params->window_x, params->window_y);
     gpume_json_begin(json, "work");
@@ -30,7 +31,7 @@ static void put_work(struct gpume_json *json, const struct gpume_bench *bench)
         gpume_json_count(json, "block", params->block);
     }
     gpume_json_text(json, "window", window);
-    gpume_json_text(json, "edge", params->edge == GPUME_EDGE_INSIDE ? "inside" : "extend");
+    gpume_json_text(json, "edge", gpume_names_edge[params->edge]);
     if (search[0]) {
         gpume_json_text(json, "search", search);
     }
@@ -135,8 +136,8 @@ static void put_real(struct gpume_out *out, double value, int decimals)
 /* The shapes and what else is asked of the search, in quotes where they hold commas. */
 static void work_text(const struct gpume_params *params, char text[2 * GPUME_BENCH_TEXT_BYTES + 8])
 {
-    char shapes[GPUME_BENCH_TEXT_BYTES], search[GPUME_BENCH_TEXT_BYTES];
-    gpume_bench_shapes_text(params, shapes);
+    char shapes[GPUME_SHAPES_TEXT_BYTES], search[GPUME_BENCH_TEXT_BYTES];
+    gpume_shapes_text(params, shapes);
     gpume_bench_search_text(params, search);
     const bool quoted = search[0] || strchr(shapes, ',');
     snprintf(text, 2 * GPUME_BENCH_TEXT_BYTES + 8, "%s%s%s%s%s", quoted ? "\"" : "", shapes,

@@ -13,7 +13,6 @@
 
 #define OPTIONS struct gpume_estimate_options
 
-static const char *const directions[] = {"past", "future", "both", NULL};
 static const char *const compats[] = {"ffmpeg", NULL};
 static const char *const residual_modes[] = {"absolute", "signed", NULL};
 static const char *const overlay_styles[] = {
@@ -52,7 +51,8 @@ static const struct gpume_option table[] = {
     {GPUME_ROW_FLAG("confidence", OPTIONS, params.confidence),
         .help = "show how reliable each vector is: the cost of the second match, ties, texture, "
                 "and with --direction both how far the reverse vector leads away"},
-    {GPUME_ROW_CHOICE("direction", "past|future|both", OPTIONS, params.direction, directions),
+    {GPUME_ROW_CHOICE(
+         "direction", "past|future|both", OPTIONS, params.direction, gpume_names_direction),
         .help = "take references from earlier frames, from later ones, or from both (default past)",
         .brief = "frames to search in (default past)"},
     {GPUME_ROW_CHOICE("compat", "ffmpeg", OPTIONS, compat_ffmpeg, compats), .stored = 1,
@@ -204,7 +204,7 @@ static int check_direction(
                                           : "--direction %s: two pictures are reference and "
                                             "target; leave it out, or give them in "
                                             "the other order",
-            directions[options->params.direction]);
+            gpume_names_direction[options->params.direction]);
     }
     return GPUME_OK;
 }

@@ -3,7 +3,7 @@
 #ifndef GPUME_CLI_OPTIONS_COMMON_H
 #define GPUME_CLI_OPTIONS_COMMON_H
 
-#include "gpume/gpume.h"
+#include "base/names.h"
 #include "options/option.h"
 #include "options/search_types.h"
 #include "options/types.h"
@@ -35,11 +35,6 @@ struct gpume_common_options {
     bool overwrite;
 };
 
-extern const char *const gpume_choices_backend[];
-extern const char *const gpume_choices_edge[];
-extern const char *const gpume_choices_interpolation[];
-extern const char *const gpume_choices_metric[];
-extern const char *const gpume_choices_subpel_search[];
 extern const char *const gpume_choices_shell[];
 
 /*
@@ -88,7 +83,7 @@ extern const char *const gpume_choices_shell[];
                 "each (default 7)"
 
 #define GPUME_OPTION_EDGE(s, m)                                                                    \
-    GPUME_ROW_CHOICE("edge", "extend|inside", s, m, gpume_choices_edge),                           \
+    GPUME_ROW_CHOICE("edge", "extend|inside", s, m, gpume_names_edge),                             \
         .help = "candidates that reach outside the reference: extend tries them with the edge "    \
                 "samples repeated, inside skips them (default extend)"
 
@@ -96,23 +91,21 @@ extern const char *const gpume_choices_shell[];
 #define GPUME_OPTIONS_COMPARISON(s, m, u)                                                          \
     {GPUME_ROW("subpel", "1|2|4", subpel, s, m.subpel),                                            \
         .help = "search in whole, half or quarter pixels (default 1)", .uses = u},                 \
-        {GPUME_ROW_CHOICE(                                                                         \
-             "interpolation", "NAME", s, m.interpolation, gpume_choices_interpolation),            \
+        {GPUME_ROW_CHOICE("interpolation", "NAME", s, m.interpolation, gpume_names_interpolation), \
             .help = "samples between those of a frame: as in h264, as in hevc, or bilinear "       \
                     "(default h264)",                                                              \
             .uses = u},                                                                            \
         {GPUME_ROW_CHOICE(                                                                         \
-             "subpel-search", "refine|full", s, m.subpel_search, gpume_choices_subpel_search),     \
+             "subpel-search", "refine|full", s, m.subpel_search, gpume_names_subpel_search),       \
             .help = "refine the best whole-pixel vector, or compare every fraction of a pixel in " \
                     "the window (default refine)",                                                 \
             .uses = u},                                                                            \
-        {GPUME_ROW_CHOICE("metric", "sad|satd|ssd", s, m.metric, gpume_choices_metric),            \
+        {GPUME_ROW_CHOICE("metric", "sad|satd|ssd", s, m.metric, gpume_names_metric),              \
             .help = "cost of a candidate: sum of absolute differences, the same after a Hadamard " \
                     "transform, or sum of squared differences (default sad)",                      \
             .uses = u},                                                                            \
     {                                                                                              \
-        GPUME_ROW_CHOICE(                                                                          \
-            "refine-metric", "sad|satd|ssd", s, m.refine_metric, gpume_choices_metric),            \
+        GPUME_ROW_CHOICE("refine-metric", "sad|satd|ssd", s, m.refine_metric, gpume_names_metric), \
             .stored = GPUME_REFINE_BY_SAD,                                                         \
             .help = "compare by this metric when refining the best whole-pixel vector; costs are " \
                     "by it too (default: that of --metric)",                                       \
@@ -167,7 +160,7 @@ extern const char *const gpume_choices_shell[];
 #define GPUME_OPTION_OVERWRITE GPUME_ROW_COMMON("overwrite", overwrite, 1), .letter = 'y'
 
 #define GPUME_OPTION_BACKEND(s, m)                                                                 \
-    GPUME_ROW_CHOICE("backend", "auto|vulkan|cpu", s, m, gpume_choices_backend)
+    GPUME_ROW_CHOICE("backend", "auto|vulkan|cpu", s, m, gpume_names_backend)
 
 #define GPUME_OPTION_DEVICE(s, m)                                                                  \
     GPUME_ROW("device", "N|NAME", text, s, m), .complete = GPUME_COMPLETE_DEVICES

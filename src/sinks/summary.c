@@ -6,6 +6,7 @@
 #include "sinks/summary.h"
 
 #include "base/grid.h"
+#include "base/names.h"
 #include "files/text_file.h"
 #include "sinks/border.h"
 #include "sinks/shown.h"
@@ -246,14 +247,13 @@ static void print_statistics(
 
 static void print_all_statistics(const struct gpume_summary *summary, FILE *stream)
 {
-    static const char *const names[] = {"past", "future"};
     const struct gpume_params *params = &summary->run->params;
     const bool both = params->direction == GPUME_DIRECTION_BOTH && !params->best_reference;
     char border[GPUME_BORDER_TEXT_BYTES];
     print_statistics(&summary->all, both ? "both directions" : "", stream);
     for (size_t i = 0; i < 2 && both; i++) {
         if (summary->directions[i].fields > 0) {
-            print_statistics(&summary->directions[i], names[i], stream);
+            print_statistics(&summary->directions[i], gpume_names_direction[i], stream);
         }
     }
     gpume_border_text(summary->all.border, summary->all.blocks, params, border);
@@ -339,13 +339,12 @@ static void print_references(const struct gpume_params *params, FILE *stream)
 /* What differs from the plain search, line by line. */
 static void print_search(const struct gpume_params *params, FILE *stream)
 {
-    static const char *const interpolations[] = {"h264", "hevc", "bilinear"};
     if (params->partition) {
         fprintf(stream, "partition    largest squares divided where that costs less\n");
     }
     if (params->subpel > 1) {
         fprintf(stream, "subpel       1/%" PRIu32 " pixel, %s interpolation, %s\n", params->subpel,
-            interpolations[params->interpolation],
+            gpume_names_interpolation[params->interpolation],
             params->subpel_search == GPUME_SUBPEL_FULL ? "full search" : "refined whole pixels");
     }
     print_cost(params, stream);

@@ -2,6 +2,7 @@
 /* summary.json. Counts are exact integers; infinity, which JSON cannot represent, is null. */
 #include "sinks/summary.h"
 
+#include "base/names.h"
 #include "files/json.h"
 #include "files/text_file.h"
 #include "sinks/border.h"
@@ -65,23 +66,15 @@ static void put_input(struct gpume_json *json, const struct gpume_summary *summa
     gpume_json_end(json);
 }
 
-/* Writes "64,64x32,32x64,32", or one number for one square. */
+/* A list, or one number for one square. */
 static void put_shapes(struct gpume_json *json, const struct gpume_params *params)
 {
-    char text[GPUME_SHAPES_MAX * 8] = "";
-    for (uint32_t i = 0; i < params->shape_count; i++) {
-        const struct gpume_block_size shape = params->shapes[i];
-        size_t used = strlen(text);
-        used += (size_t)snprintf(
-            text + used, sizeof(text) - used, "%s%" PRIu32, used > 0 ? "," : "", shape.width);
-        if (shape.height != shape.width) {
-            snprintf(text + used, sizeof(text) - used, "x%" PRIu32, shape.height);
-        }
-    }
+    char text[GPUME_SHAPES_TEXT_BYTES];
+    gpume_shapes_text(params, text);
     if (params->shape_count > 0) {
         gpume_json_text(json, "block", text);
     } else {
-        gpume_json_count(json, "block", params->block);
+        gpume_json_digits(json, "block", text);
     }
 }
 
@@ -103,16 +96,13 @@ static void put_distances(struct gpume_json *json, const struct gpume_params *pa
 
 static void put_fractions(struct gpume_json *json, const struct gpume_params *params)
 {
-    static const char *const interpolations[] = {"h264", "hevc", "bilinear"};
-    static const char *const searches[] = {"refine", "full"};
-    static const char *const metrics[] = {"sad", "satd", "ssd"};
     if (params->subpel > 1) {
         gpume_json_count(json, "subpel", params->subpel);
-        gpume_json_text(json, "interpolation", interpolations[params->interpolation]);
-        gpume_json_text(json, "subpel-search", searches[params->subpel_search]);
+        gpume_json_text(json, "interpolation", gpume_names_interpolation[params->interpolation]);
+        gpume_json_text(json, "subpel-search", gpume_names_subpel_search[params->subpel_search]);
     }
     if (params->refine_metric != GPUME_REFINE_BY_METRIC) {
-        gpume_json_text(json, "refine-metric", metrics[gpume_cost_metric(params)]);
+        gpume_json_text(json, "refine-metric", gpume_names_metric[gpume_cost_metric(params)]);
     }
 }
 
@@ -154,20 +144,17 @@ static void put_search(struct gpume_json *json, const struct gpume_run *run)
 
 static void put_parameters(struct gpume_json *json, const struct gpume_run *run)
 {
-    static const char *const backends[] = {"auto", "vulkan", "cpu"};
-    static const char *const directions[] = {"past", "future", "both"};
-    static const char *const metrics[] = {"sad", "satd", "ssd"};
     const struct gpume_params *params = &run->params;
     char window[32];
     snprintf(window, sizeof(window), "%" PRIu32 "x%" PRIu32, params->window_x, params->window_y);
     gpume_json_begin(json, "parameters");
     put_shapes(json, params);
     gpume_json_text(json, "window", window);
-    gpume_json_text(json, "edge", params->edge == GPUME_EDGE_INSIDE ? "inside" : "extend");
-    gpume_json_text(json, "metric", metrics[params->metric]);
+    gpume_json_text(json, "edge", gpume_names_edge[params->edge]);
+    gpume_json_text(json, "metric", gpume_names_metric[params->metric]);
     put_search(json, run);
     put_distances(json, params);
-    gpume_json_text(json, "direction", directions[params->direction]);
+    gpume_json_text(json, "direction", gpume_names_direction[params->direction]);
     gpume_json_text(json, "compat", run->compat ? run->compat : "none");
     gpume_json_text(json, "prefilter", run->prefilter);
     gpume_json_count(json, "start", run->start);
@@ -178,7 +165,7 @@ static void put_parameters(struct gpume_json *json, const struct gpume_run *run)
     gpume_json_text(json, "residual-mode", run->residual_signed ? "signed" : "absolute");
     gpume_json_real(json, "gain", run->gain, 6);
     gpume_json_real(json, "gamma", run->gamma, 6);
-    gpume_json_text(json, "backend", backends[params->backend]);
+    gpume_json_text(json, "backend", gpume_names_backend[params->backend]);
     gpume_json_text(json, "device", params->device);
     gpume_json_count_or_null(json, "threads", params->threads > 0, params->threads);
     gpume_json_text(json, "search", params->search);
@@ -243,11 +230,10 @@ static void put_statistics(struct gpume_json *json, const struct gpume_summary *
 
 static void put_directions(struct gpume_json *json, const struct gpume_summary *summary)
 {
-    static const char *const names[] = {"past", "future"};
     gpume_json_begin(json, "directions");
     for (size_t i = 0; i < 2; i++) {
         if (summary->directions[i].fields > 0) {
-            gpume_json_begin(json, names[i]);
+            gpume_json_begin(json, gpume_names_direction[i]);
             gpume_json_count(json, "fields", summary->directions[i].fields);
             put_statistics(json, summary, &summary->directions[i]);
             gpume_json_end(json);

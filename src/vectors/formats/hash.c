@@ -6,6 +6,7 @@
  * numbers the reference, where blocks of a frame differ in theirs, and each further column that the
  * run asks for.
  */
+#include "base/names.h"
 #include "base/status.h"
 #include "files/little_endian.h"
 #include "vectors/block_row.h"
@@ -24,7 +25,6 @@ static size_t hash_head(
 {
     const struct gpume_vectors_info *info = target->info;
     (void)rows;
-    static const char *const metrics[] = {"sad", "satd", "ssd"};
     char block[48] = "";
     if (info->block_h != info->block_w) {
         snprintf(block, sizeof(block), "#block: %" PRIu32 "x%" PRIu32 "\n", info->block_w,
@@ -40,9 +40,8 @@ static size_t hash_head(
         length += snprintf(at + length, GPUME_VECTORS_HEAD_BYTES - (size_t)length,
             "#bits: %" PRIu32 "\n#window: %" PRIu32 "x%" PRIu32
             "\n#edge: %s\n#metric: %s\n#prefilter: %.1000s\n",
-            info->bits, info->window_x, info->window_y,
-            info->edge == GPUME_EDGE_INSIDE ? "inside" : "extend", metrics[info->metric],
-            info->prefilter ? info->prefilter : "none");
+            info->bits, info->window_x, info->window_y, gpume_names_edge[info->edge],
+            gpume_names_metric[info->metric], info->prefilter ? info->prefilter : "none");
     }
     length += snprintf(
         at + length, GPUME_VECTORS_HEAD_BYTES - (size_t)length, "#frame,ref,blocks,hash\n");
