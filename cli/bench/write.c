@@ -25,11 +25,7 @@ static void put_work(struct gpume_json *json, const struct gpume_bench *bench)
     gpume_json_count(json, "width", params->width);
     gpume_json_count(json, "height", params->height);
     gpume_json_count(json, "bits", params->bits);
-    if (params->shape_count > 0) {
-        gpume_json_text(json, "block", shapes);
-    } else {
-        gpume_json_count(json, "block", params->block);
-    }
+    (params->shape_count > 0 ? gpume_json_text : gpume_json_digits)(json, "block", shapes);
     gpume_json_text(json, "window", window);
     gpume_json_text(json, "edge", gpume_names_edge[params->edge]);
     if (search[0]) {

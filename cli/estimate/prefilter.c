@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "estimate/prefilter.h"
 
+#include "base/checksum.h"
 #include "console.h"
 #include "options/types.h"
 
@@ -234,10 +235,6 @@ uint64_t gpume_prefilter_option_sum(const struct gpume_prefilter_option *option)
     if (!option->text || filter->kind != GPUME_PREFILTER_KERNEL) {
         return 0;
     }
-    const unsigned char *bytes = (const unsigned char *)filter->weights;
-    uint64_t sum = UINT64_C(14695981039346656037);
-    for (size_t i = 0; i < (size_t)filter->width * filter->height * sizeof(double); i++) {
-        sum = (sum ^ bytes[i]) * UINT64_C(1099511628211);
-    }
-    return sum;
+    return gpume_checksum(GPUME_CHECKSUM_BEGIN, filter->weights,
+        (size_t)filter->width * filter->height * sizeof(double));
 }

@@ -28,8 +28,7 @@ _Static_assert(ITEM_WORDS *NUMBER_BYTES + SLACK_BYTES <= GPUME_OUT_ITEM_BYTES, "
 
 struct making {
     const struct gpume_integers *integers;
-    const struct gpume_digits *digits; /* for text */
-    uint64_t first;                    /* word of item 0 */
+    uint64_t first; /* word of item 0 */
 };
 
 /* The first word of an item, and the end. */
@@ -54,7 +53,7 @@ static size_t make_text(void *opaque, uint32_t item, char *start)
             *at++ = '-';
             value = 0 - value;
         }
-        at = gpume_digits_put(making->digits, at, value);
+        at = gpume_digits_put(at, value);
         *at++ = '\n';
     }
     return (size_t)(at - start);
@@ -117,12 +116,11 @@ bool gpume_integers_is_in_place(const struct gpume_integers_file *file)
 int gpume_integers_write(struct gpume_integers_file *file, const struct gpume_integers *integers,
     bool binary, bool (*stop)(void))
 {
-    static struct gpume_digits digits; /* large */
-    struct making making = {.integers = integers, .digits = &digits};
+    struct making making = {.integers = integers};
     struct gpume_workers *workers =
         integers->count > (uint64_t)ROUND_ITEMS * ITEM_WORDS ? gpume_out_workers(0) : NULL;
     int status = GPUME_OK;
-    gpume_digits_init(&digits);
+    gpume_digits_init();
     if (!file->out) {
         GPUME_TRY(gpume_out_open_in(&file->out, &file->set, file->path, &file->log));
     }

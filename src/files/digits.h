@@ -15,11 +15,11 @@ struct gpume_digits_piece {
     uint8_t length;
 };
 
-struct gpume_digits {
-    struct gpume_digits_piece of[2][10000]; /* "0" to "9999", "0000" to "9999" */
-};
+/* "0" to "9999", "0000" to "9999". */
+extern struct gpume_digits_piece gpume_digits[2][10000];
 
-void gpume_digits_init(struct gpume_digits *digits);
+/* Fills the table; call it before the others. Any thread, any number of times. */
+void gpume_digits_init(void);
 
 static inline char *gpume_digits_copy(char *at, const struct gpume_digits_piece *piece)
 {
@@ -29,50 +29,47 @@ static inline char *gpume_digits_copy(char *at, const struct gpume_digits_piece 
 
 /* Up to 10 digits. Numbers of neighbouring blocks would make a branch on their length
  * unpredictable. */
-static inline char *gpume_digits_put(const struct gpume_digits *digits, char *at, uint32_t value)
+static inline char *gpume_digits_put(char *at, uint32_t value)
 {
     const uint32_t high = value / 10000;
     const uint32_t low = value % 10000;
     if (high >= 10000) {
-        at = gpume_digits_copy(at, &digits->of[0][high / 10000]);
-        at = gpume_digits_copy(at, &digits->of[1][high % 10000]);
-        return gpume_digits_copy(at, &digits->of[1][low]);
+        at = gpume_digits_copy(at, &gpume_digits[0][high / 10000]);
+        at = gpume_digits_copy(at, &gpume_digits[1][high % 10000]);
+        return gpume_digits_copy(at, &gpume_digits[1][low]);
     }
-    const struct gpume_digits_piece *head = &digits->of[0][high];
+    const struct gpume_digits_piece *head = &gpume_digits[0][high];
     memcpy(at, head, sizeof(*head));
     at += high ? head->length : 0;
-    return gpume_digits_copy(at, &digits->of[high != 0][low]);
+    return gpume_digits_copy(at, &gpume_digits[high != 0][low]);
 }
 
 /* Up to 20 digits. */
-static inline char *gpume_digits_put_long(
-    const struct gpume_digits *digits, char *at, uint64_t value)
+static inline char *gpume_digits_put_long(char *at, uint64_t value)
 {
     if (value <= UINT32_MAX) {
-        return gpume_digits_put(digits, at, (uint32_t)value);
+        return gpume_digits_put(at, (uint32_t)value);
     }
-    at = gpume_digits_put_long(digits, at, value / 10000);
-    return gpume_digits_copy(at, &digits->of[1][value % 10000]);
+    at = gpume_digits_put_long(at, value / 10000);
+    return gpume_digits_copy(at, &gpume_digits[1][value % 10000]);
 }
 
 /* Its magnitude is below 2^32. */
-static inline char *gpume_digits_put_signed(
-    const struct gpume_digits *digits, char *at, int64_t value)
+static inline char *gpume_digits_put_signed(char *at, int64_t value)
 {
     *at = '-';
     at += value < 0;
-    return gpume_digits_put(digits, at, (uint32_t)(value < 0 ? -value : value));
+    return gpume_digits_put(at, (uint32_t)(value < 0 ? -value : value));
 }
 
 /* Preceded by blanks if it has fewer than `width` characters, at most 4. */
-static inline char *gpume_digits_put_padded(
-    const struct gpume_digits *digits, char *at, int64_t value, unsigned width)
+static inline char *gpume_digits_put_padded(char *at, int64_t value, unsigned width)
 {
     const uint32_t size = (uint32_t)(value < 0 ? -value : value);
     if (size >= 10000) {
-        return gpume_digits_put_signed(digits, at, value);
+        return gpume_digits_put_signed(at, value);
     }
-    const struct gpume_digits_piece *piece = &digits->of[0][size];
+    const struct gpume_digits_piece *piece = &gpume_digits[0][size];
     const unsigned length = piece->length + (value < 0 ? 1u : 0u);
     memcpy(at, "    ", 4);
     at += length < width ? width - length : 0;

@@ -66,18 +66,6 @@ static void put_input(struct gpume_json *json, const struct gpume_summary *summa
     gpume_json_end(json);
 }
 
-/* A list, or one number for one square. */
-static void put_shapes(struct gpume_json *json, const struct gpume_params *params)
-{
-    char text[GPUME_SHAPES_TEXT_BYTES];
-    gpume_shapes_text(params, text);
-    if (params->shape_count > 0) {
-        gpume_json_text(json, "block", text);
-    } else {
-        gpume_json_digits(json, "block", text);
-    }
-}
-
 /* Writes "1,2,4", or one number. */
 static void put_distances(struct gpume_json *json, const struct gpume_params *params)
 {
@@ -145,10 +133,11 @@ static void put_search(struct gpume_json *json, const struct gpume_run *run)
 static void put_parameters(struct gpume_json *json, const struct gpume_run *run)
 {
     const struct gpume_params *params = &run->params;
-    char window[32];
+    char window[32], shapes[GPUME_SHAPES_TEXT_BYTES];
     snprintf(window, sizeof(window), "%" PRIu32 "x%" PRIu32, params->window_x, params->window_y);
+    gpume_shapes_text(params, shapes);
     gpume_json_begin(json, "parameters");
-    put_shapes(json, params);
+    (params->shape_count > 0 ? gpume_json_text : gpume_json_digits)(json, "block", shapes);
     gpume_json_text(json, "window", window);
     gpume_json_text(json, "edge", gpume_names_edge[params->edge]);
     gpume_json_text(json, "metric", gpume_names_metric[params->metric]);

@@ -66,8 +66,7 @@ int64_t gpume_block_number(const struct gpume_vectors_block *block, enum gpume_b
     }
 }
 
-char *gpume_block_put(
-    const struct gpume_digits *digits, char *at, enum gpume_block_type type, int64_t number)
+char *gpume_block_put(char *at, enum gpume_block_type type, int64_t number)
 {
     static const struct gpume_digits_piece fractions[GPUME_VECTORS_UNITS] = {
         {"", 0}, {".25", 3}, {".5", 2}, {".75", 3}};
@@ -75,15 +74,15 @@ char *gpume_block_put(
     case GPUME_BLOCK_PIXELS: {
         const uint32_t size = (uint32_t)(number < 0 ? -number : number);
         *at = '-';
-        at = gpume_digits_put(digits, at + (number < 0), size / GPUME_VECTORS_UNITS);
+        at = gpume_digits_put(at + (number < 0), size / GPUME_VECTORS_UNITS);
         return gpume_digits_copy(at, &fractions[size % GPUME_VECTORS_UNITS]);
     }
     case GPUME_BLOCK_OUTLINE:
-        at = gpume_digits_put(digits, at, (uint32_t)(number >> 16));
+        at = gpume_digits_put(at, (uint32_t)(number >> 16));
         *at++ = 'x';
-        return gpume_digits_put(digits, at, (uint32_t)(number & UINT16_MAX));
+        return gpume_digits_put(at, (uint32_t)(number & UINT16_MAX));
     default:
-        return gpume_digits_put_long(digits, at, (uint64_t)number);
+        return gpume_digits_put_long(at, (uint64_t)number);
     }
 }
 

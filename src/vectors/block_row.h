@@ -64,8 +64,7 @@ static inline bool gpume_block_has(unsigned columns, enum gpume_block_column col
 int64_t gpume_block_number(const struct gpume_vectors_block *block, enum gpume_block_column column);
 
 /* Writes a number that is not empty, and returns its end; may touch 7 bytes after it. */
-char *gpume_block_put(
-    const struct gpume_digits *digits, char *at, enum gpume_block_type type, int64_t number);
+char *gpume_block_put(char *at, enum gpume_block_type type, int64_t number);
 
 /* The reverse: parses the text up to its end, or up to a character in ",} \t\"". Returns where it
  * stopped, or NULL: it is no number, or out of the column's range. */

@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "base/workers.h"
+#include "files/digits.h"
 #include "files/out.h"
 #include "files/pattern.h"
 #include "files/text_file.h"
@@ -159,6 +160,7 @@ int gpume_vectors_writer_open(struct gpume_vectors_writer **result,
     int status = GPUME_NOMEM;
     struct gpume_vectors_writer *self = calloc(1, sizeof(*self));
     const struct gpume_vectors_writer_ops *ops = output->format->writer;
+    gpume_digits_init();
     if (self) {
         self->format = output->format;
         self->info = *info;

@@ -31,13 +31,11 @@ struct prefix {
 
 struct csv_writer {
     struct gpume_digits_piece vectors[2 * GPUME_WINDOW_MAX + 1]; /* "-512," to "512," */
-    struct gpume_digits digits;
 };
 
 static int csv_open(const struct gpume_vectors_target *target)
 {
     struct csv_writer *self = target->state;
-    gpume_digits_init(&self->digits);
     for (int i = -GPUME_WINDOW_MAX; i <= GPUME_WINDOW_MAX; i++) {
         char text[16];
         struct gpume_digits_piece *piece = &self->vectors[i + GPUME_WINDOW_MAX];
@@ -75,14 +73,13 @@ static struct prefix make_prefix(
     return prefix;
 }
 
-static struct middle make_middle(
-    const struct gpume_digits *digits, const struct gpume_vectors_block *block)
+static struct middle make_middle(const struct gpume_vectors_block *block)
 {
     struct middle middle = {0};
     char text[48], *at = text; /* writing a number may touch 7 bytes after it */
     const uint32_t values[] = {block->y, block->w, block->h};
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
-        at = gpume_digits_put(digits, at, values[i]);
+        at = gpume_digits_put(at, values[i]);
         *at++ = ',';
     }
     middle.length = (uint8_t)(at - text);
@@ -98,19 +95,18 @@ static inline char *put_vector(const struct csv_writer *self, char *at, int valu
         pixels <= GPUME_WINDOW_MAX) {
         return gpume_digits_copy(at, &self->vectors[pixels + GPUME_WINDOW_MAX]);
     }
-    at = gpume_block_put(&self->digits, at, GPUME_BLOCK_PIXELS, value);
+    at = gpume_block_put(at, GPUME_BLOCK_PIXELS, value);
     *at++ = ',';
     return at;
 }
 
-static char *put_further(const struct csv_writer *self, unsigned columns,
-    const struct gpume_vectors_block *block, char *at)
+static char *put_further(unsigned columns, const struct gpume_vectors_block *block, char *at)
 {
     for (unsigned i = GPUME_BLOCK_SHAPE; i < GPUME_BLOCK_COLUMNS; i++) {
         if (gpume_block_has(columns, i)) {
             const int64_t number = gpume_block_number(block, i);
             if (number != GPUME_BLOCK_EMPTY) {
-                at = gpume_block_put(&self->digits, at, gpume_block_columns[i].type, number);
+                at = gpume_block_put(at, gpume_block_columns[i].type, number);
             }
             *at++ = ',';
         }
@@ -126,13 +122,13 @@ static char *csv_rows(const struct gpume_vectors_target *target,
     const bool ranks = target->info->columns & GPUME_VECTORS_RANK;
     const bool further = target->info->columns & GPUME_VECTORS_FURTHER;
     struct prefix prefix = make_prefix(target, &blocks[0]);
-    struct middle middle = make_middle(&self->digits, &blocks[0]);
+    struct middle middle = make_middle(&blocks[0]);
     uint32_t y = blocks[0].y;
     uint16_t w = blocks[0].w, h = blocks[0].h;
     for (size_t i = 0; i < count; i++) {
         const struct gpume_vectors_block *block = &blocks[i];
         if (block->y != y || block->w != w || block->h != h) {
-            middle = make_middle(&self->digits, block);
+            middle = make_middle(block);
             y = block->y;
             w = block->w;
             h = block->h;
@@ -141,20 +137,20 @@ static char *csv_rows(const struct gpume_vectors_target *target,
             prefix = make_prefix(target, block);
         }
         memcpy(at, prefix.text, sizeof(prefix.text));
-        at = gpume_digits_put(&self->digits, at + prefix.length, block->x);
+        at = gpume_digits_put(at + prefix.length, block->x);
         *at++ = ',';
         memcpy(at, &middle, sizeof(middle));
         at = put_vector(self, at + middle.length, block->dx);
         at = put_vector(self, at, block->dy);
         if (costs) {
-            at = gpume_digits_put(&self->digits, at, block->cost);
+            at = gpume_digits_put(at, block->cost);
             *at++ = ',';
         }
         if (ranks) {
-            at = gpume_digits_put(&self->digits, at, block->rank);
+            at = gpume_digits_put(at, block->rank);
             *at++ = ',';
         }
-        at = further ? put_further(self, target->info->columns, block, at) : at;
+        at = further ? put_further(target->info->columns, block, at) : at;
         at[-1] = '\n';
     }
     return at;

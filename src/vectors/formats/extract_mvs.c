@@ -24,14 +24,7 @@ static const char header[] = "framenum,source,blockw,blockh,srcx,srcy,dstx,dsty,
 struct mvs_writer {
     size_t prefix_length;
     char prefix[32]; /* "framenum,": a number of 20 digits and a comma */
-    struct gpume_digits digits;
 };
-
-static int mvs_open(const struct gpume_vectors_target *target)
-{
-    gpume_digits_init(&((struct mvs_writer *)target->state)->digits);
-    return GPUME_OK;
-}
 
 static size_t mvs_head(
     const struct gpume_vectors_target *target, uint64_t rows, char at[GPUME_VECTORS_HEAD_BYTES])
@@ -52,8 +45,7 @@ static size_t mvs_begin(
     return 0;
 }
 
-static char *put_row(
-    const struct gpume_vectors_target *target, const int32_t values[GPUME_MOTION_COLUMNS], char *at)
+static char *put_row(const int32_t values[GPUME_MOTION_COLUMNS], char *at)
 {
     static const struct {
         unsigned char column, width;
@@ -61,14 +53,12 @@ static char *put_row(
         {GPUME_MOTION_SRC_X, 4}, {GPUME_MOTION_SRC_Y, 4}, {GPUME_MOTION_DST_X, 4},
         {GPUME_MOTION_DST_Y, 4}, {GPUME_MOTION_COLUMNS, 0}, {GPUME_MOTION_X, 4},
         {GPUME_MOTION_Y, 4}, {GPUME_MOTION_SCALE, 4}};
-    const struct mvs_writer *self = target->state;
     for (size_t c = 0; c < sizeof(cells) / sizeof(cells[0]); c++) {
         if (cells[c].column == GPUME_MOTION_COLUMNS) { /* the flags, always 0 */
             memcpy(at, "0x0", 3);
             at += 3;
         } else {
-            at =
-                gpume_digits_put_padded(&self->digits, at, values[cells[c].column], cells[c].width);
+            at = gpume_digits_put_padded(at, values[cells[c].column], cells[c].width);
         }
         *at++ = ',';
     }
@@ -85,7 +75,7 @@ static char *mvs_rows(const struct gpume_vectors_target *target,
         const size_t matches = gpume_motion_from_block(target, &blocks[i], rows);
         for (size_t k = 0; k < matches; k++) {
             memcpy(at, self->prefix, sizeof(self->prefix));
-            at = put_row(target, rows[k], at + self->prefix_length);
+            at = put_row(rows[k], at + self->prefix_length);
         }
     }
     return at;
@@ -94,7 +84,6 @@ static char *mvs_rows(const struct gpume_vectors_target *target,
 static const struct gpume_vectors_writer_ops writer = {
     .state_bytes = sizeof(struct mvs_writer),
     .row_bytes = ROW_BYTES,
-    .open = mvs_open,
     .head = mvs_head,
     .begin = mvs_begin,
     .rows = mvs_rows,

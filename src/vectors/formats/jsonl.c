@@ -23,16 +23,6 @@ struct prefix {
     char text[80]; /* {"frame":N,"ref":N,"x": with two numbers of 20 digits are 61 bytes */
 };
 
-struct jsonl_writer {
-    struct gpume_digits digits;
-};
-
-static int jsonl_open(const struct gpume_vectors_target *target)
-{
-    gpume_digits_init(&((struct jsonl_writer *)target->state)->digits);
-    return GPUME_OK;
-}
-
 static struct prefix make_prefix(
     const struct gpume_vectors_target *target, const struct gpume_vectors_block *block)
 {
@@ -54,8 +44,7 @@ static inline char *put_text(char *at, const char *text, size_t length)
 
 #define PUT(at, text) put_text(at, text, sizeof(text) - 1)
 
-static char *put_further(const struct jsonl_writer *self, unsigned columns,
-    const struct gpume_vectors_block *block, char *at)
+static char *put_further(unsigned columns, const struct gpume_vectors_block *block, char *at)
 {
     for (unsigned i = GPUME_BLOCK_SHAPE; i < GPUME_BLOCK_COLUMNS; i++) {
         const struct gpume_block_column_kind *kind = &gpume_block_columns[i];
@@ -69,7 +58,7 @@ static char *put_further(const struct jsonl_writer *self, unsigned columns,
             at = PUT(at, "null");
         } else {
             at = quoted ? PUT(at, "\"") : at;
-            at = gpume_block_put(&self->digits, at, kind->type, number);
+            at = gpume_block_put(at, kind->type, number);
             at = quoted ? PUT(at, "\"") : at;
         }
     }
@@ -79,9 +68,7 @@ static char *put_further(const struct jsonl_writer *self, unsigned columns,
 static char *jsonl_rows(const struct gpume_vectors_target *target,
     const struct gpume_vectors_block *blocks, size_t count, char *at)
 {
-    const struct jsonl_writer *self = target->state;
     const unsigned columns = target->info->columns;
-    const struct gpume_digits *digits = &self->digits;
     struct prefix prefix = make_prefix(target, &blocks[0]);
     for (size_t i = 0; i < count; i++) {
         const struct gpume_vectors_block *block = &blocks[i];
@@ -89,29 +76,27 @@ static char *jsonl_rows(const struct gpume_vectors_target *target,
             prefix = make_prefix(target, block);
         }
         memcpy(at, prefix.text, sizeof(prefix.text));
-        at = gpume_digits_put(digits, at + prefix.length, block->x);
-        at = gpume_digits_put(digits, PUT(at, ",\"y\":"), block->y);
-        at = gpume_digits_put(digits, PUT(at, ",\"w\":"), block->w);
-        at = gpume_digits_put(digits, PUT(at, ",\"h\":"), block->h);
-        at = gpume_block_put(digits, PUT(at, ",\"dx\":"), GPUME_BLOCK_PIXELS, block->dx);
-        at = gpume_block_put(digits, PUT(at, ",\"dy\":"), GPUME_BLOCK_PIXELS, block->dy);
+        at = gpume_digits_put(at + prefix.length, block->x);
+        at = gpume_digits_put(PUT(at, ",\"y\":"), block->y);
+        at = gpume_digits_put(PUT(at, ",\"w\":"), block->w);
+        at = gpume_digits_put(PUT(at, ",\"h\":"), block->h);
+        at = gpume_block_put(PUT(at, ",\"dx\":"), GPUME_BLOCK_PIXELS, block->dx);
+        at = gpume_block_put(PUT(at, ",\"dy\":"), GPUME_BLOCK_PIXELS, block->dy);
         if (columns & GPUME_VECTORS_COST) {
-            at = gpume_digits_put(digits, PUT(at, ",\"cost\":"), block->cost);
+            at = gpume_digits_put(PUT(at, ",\"cost\":"), block->cost);
         }
         if (columns & GPUME_VECTORS_RANK) {
-            at = gpume_digits_put(digits, PUT(at, ",\"rank\":"), block->rank);
+            at = gpume_digits_put(PUT(at, ",\"rank\":"), block->rank);
         }
-        at = put_further(self, columns, block, at);
+        at = put_further(columns, block, at);
         at = PUT(at, "}\n");
     }
     return at;
 }
 
 static const struct gpume_vectors_writer_ops writer = {
-    .state_bytes = sizeof(struct jsonl_writer),
     .row_bytes = ROW_BYTES,
     .further = FURTHER_BYTES,
-    .open = jsonl_open,
     .rows = jsonl_rows,
 };
 
