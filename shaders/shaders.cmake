@@ -50,6 +50,8 @@ set(GPUME_SHADERS
   "fractions16|general/fractions.comp|-DGPUME_WIDE"
   "boxes8|general/boxes.comp|"
   "boxes16|general/boxes.comp|-DGPUME_WIDE"
+  "ranges8|general/ranges.comp|"
+  "ranges16|general/ranges.comp|-DGPUME_WIDE"
   "median|general/median.comp|"
   "general8|general/search.comp|"
   "general16|general/search.comp|-DGPUME_WIDE"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a place costs at least, by the sums of boxes (boxes.comp). Include after cost.glsl. With d
- * the difference of two boxes' sums, of BOX * BOX samples each:
+ * What a place costs at least, by the sums of boxes (boxes.comp), and what each place of a group
+ * does, by the least and the largest of their sums (ranges.comp). With d the difference of two
+ * boxes' sums, of BOX * BOX samples each:
  *
  *   SAD    |d| is at most the sum of absolute differences (triangle inequality).
  *   SSD    (d / BOX)^2 is at most the sum of squares (Cauchy and Schwarz), also if d / BOX is
@@ -10,12 +11,16 @@
  *          quarters; one of a 4x4 tile is d. The sum of all absolute coefficients is at least
  *          theirs, and rounding keeps the order.
  *
+ * Of a group, d lies in a range, and the least |d| of it counts. A coefficient is that of the
+ * middles of four ranges, from which it differs by half the sum of their lengths at most.
+ *
  * Boxes that are cut by the picture's edge, and tiles, do not count.
  *
  * With GPUME_MEAN the prediction of a sample t is (a + b + 1) >> 1 = (a + b + e) / 2, where b is
  * the other match's, e 0 or 1. So with s = 2 t - b and x the sum of a less that of s, d lies from
- * x / 2 to (x + BOX * BOX) / 2, and the least |d| counts. Coefficients of tiles are taken of the
- * middle, from which each of four d is at most BOX * BOX / 4 away.
+ * x / 2 to (x + BOX * BOX) / 2: a range again.
+ *
+ * Include after cost.glsl and places.glsl.
  */
 layout(constant_id = GPUME_SPEC_BOX) const int BOX = 8;
 
@@ -23,18 +28,44 @@ const int BOXES_X = BLOCK_W / BOX, BOXES_Y = BLOCK_H / BOX;
 
 shared int target_sums[BOXES_X * BOXES_Y];
 
-/* sums: of a plane. place: of its padded frame. */
-int sum_at(Words sums, ivec2 place, uint stride)
+/* Of the reference: sums of boxes of a place, or with `grouped` ranges of a group's. */
+struct Sums {
+    Words words;
+    uint from; /* the block's first box */
+    uint stride;
+    bool grouped;
+};
+
+/* Pixels from a group to the next one. */
+const int SPACING = FULL != 0u ? 1 : SIDE;
+
+int sum_at(Words words, uint index)
 {
-    uint index = uint(place.y) * stride * 4u + uint(place.x);
 #ifdef GPUME_WIDE
-    return int(sums.at[index]);
+    return int(words.at[index]);
 #else
-    return int(bitfieldExtract(sums.at[index / 2u], int(index % 2u) * 16, 16));
+    return int(bitfieldExtract(words.at[index / 2u], int(index % 2u) * 16, 16));
+#endif
+}
+
+/* The least and the largest sum of the box at p of the block. */
+ivec2 sums_at(Sums sums, ivec2 p)
+{
+    if (!sums.grouped) {
+        return ivec2(sum_at(sums.words, sums.from + uint(p.y) * sums.stride + uint(p.x)));
+    }
+    uint index = sums.from + uint(p.y / SPACING) * sums.stride + uint(p.x / SPACING);
+#ifdef GPUME_WIDE
+    return ivec2(sums.words.at[2u * index], sums.words.at[2u * index + 1u]);
+#else
+    uint range = sums.words.at[index];
+    return ivec2(range & 0xffffu, range >> 16);
 #endif
 }
 
 #ifdef GPUME_MEAN
+const int ROUNDING = BOX * BOX, HALVES = 4;
+
 /* Of the box at p, of 2 t - b. */
 int target_sum(Comparison c, ivec2 p)
 {
@@ -50,10 +81,8 @@ int target_sum(Comparison c, ivec2 p)
     }
     return sum.x + sum.y + sum.z + sum.w;
 }
-
-int difference_of(int x) { return x > 0 ? x / 2 : -(max(-x - BOX * BOX, 0) / 2); }
 #else
-int difference_of(int x) { return x; }
+const int ROUNDING = 0, HALVES = 2;
 #endif
 
 /* All of the workgroup calls it, and a barrier comes before a bound is asked for. */
@@ -65,67 +94,89 @@ void load_target_sums(Comparison c, uvec2 boxes, uint lane, uint lanes)
 #ifdef GPUME_MEAN
             target_sums[i] = target_sum(c, p);
 #else
-            target_sums[i] = sum_at(Words(boxes), c.at + ivec2(PAD_X, WINDOW_Y) + p, c.stride);
+            ivec2 place = c.at + ivec2(PAD_X, WINDOW_Y) + p;
+            target_sums[i] =
+                sum_at(Words(boxes), uint(place.y) * c.stride * 4u + uint(place.x));
 #endif
         }
     }
 }
 
-uint bound_of_box(int d)
+/* x: from the least to the largest difference of sums. */
+uint bound_of_box(ivec2 x)
 {
-    uint u = uint(abs(d)), mean = u / uint(BOX);
+    x.y += ROUNDING;
+    uint u = uint(abs(clamp(0, x.x, x.y)) * 2 / HALVES), mean = u / uint(BOX);
     return METRIC == GPUME_SPEC_METRIC_SAD   ? u
            : METRIC == GPUME_SPEC_METRIC_SSD ? mean * mean
                                              : u + 1u >> 1;
 }
 
-uint bound_of_tile(ivec4 d)
+uint bound_of_tile(ivec4 least, ivec4 most)
 {
-#ifdef GPUME_MEAN
-    d = max(abs(hadamard4(2 * d + BOX * BOX)) / 4 - BOX * BOX, 0);
-#else
-    d = abs(hadamard4(d));
-#endif
+    most += ROUNDING;
+    ivec4 lengths = most - least;
+    ivec4 d = abs(hadamard4(least + most)) - (lengths.x + lengths.y + lengths.z + lengths.w);
+    d = max(d, 0) / HALVES;
     return uint(d.x + d.y + d.z + d.w) + 2u >> 2;
 }
 
 /* Of the boxes of a tile, or of one box, at p of the block. */
-uint bound_at(Words sums, ivec2 place, uint stride, ivec2 p)
+uint bound_at(Sums sums, ivec2 p)
 {
     int i = p.y / BOX * BOXES_X + p.x / BOX;
-    int d = sum_at(sums, place + p, stride) - target_sums[i];
+    ivec2 x = sums_at(sums, p) - target_sums[i];
     if (METRIC != GPUME_SPEC_METRIC_SATD || TILE == 4u) {
-        return bound_of_box(difference_of(d));
+        return bound_of_box(x);
     }
-    place += p;
-    ivec3 others = ivec3(sum_at(sums, place + ivec2(BOX, 0), stride),
-        sum_at(sums, place + ivec2(0, BOX), stride), sum_at(sums, place + BOX, stride));
-    ivec3 ours =
-        ivec3(target_sums[i + 1], target_sums[i + BOXES_X], target_sums[i + BOXES_X + 1]);
-    return bound_of_tile(ivec4(d, others - ours));
+    ivec2 y = sums_at(sums, p + ivec2(BOX, 0)) - target_sums[i + 1];
+    ivec2 z = sums_at(sums, p + ivec2(0, BOX)) - target_sums[i + BOXES_X];
+    ivec2 w = sums_at(sums, p + BOX) - target_sums[i + BOXES_X + 1];
+    return bound_of_tile(ivec4(x.x, y.x, z.x, w.x), ivec4(x.y, y.y, z.y, w.y));
 }
 
-/* Not more than D of v; it need not be larger than `most`. */
-uint bound(Comparison c, uvec2 boxes, uint plane_words, ivec2 v, uint most)
+/* It need not be larger than `most`. */
+uint bound(Comparison c, Sums sums, uint most)
 {
     const int step = METRIC == GPUME_SPEC_METRIC_SATD ? int(TILE) : BOX;
-    ivec2 fraction = v & (UNITS - 1);
-    ivec2 place = c.at + ivec2(PAD_X, WINDOW_Y) + (v >> UNITS_LOG2);
-    Words sums = Words(far_element(boxes, uint(fraction.y * UNITS + fraction.x), plane_words, 4u));
     uint least = 0u;
     if (c.size == BLOCK_SIZE && BLOCK_W <= 2 * step && BLOCK_H <= 2 * step) {
         /* Without branches, so that all loads are under way together. */
         [[unroll]] for (int y = 0; y < BLOCK_H; y += step) {
             [[unroll]] for (int x = 0; x < BLOCK_W; x += step) {
-                least += bound_at(sums, place, c.stride, ivec2(x, y));
+                least += bound_at(sums, ivec2(x, y));
             }
         }
         return least;
     }
     for (int y = 0; y + step <= c.size.y && least <= most; y += step) {
         for (int x = 0; x + step <= c.size.x; x += step) {
-            least += bound_at(sums, place, c.stride, ivec2(x, y));
+            least += bound_at(sums, ivec2(x, y));
         }
     }
     return least;
+}
+
+/* Not more than D of v. */
+uint bound_of_place(Comparison c, uvec2 boxes, uint plane_words, ivec2 v, uint most)
+{
+    ivec2 fraction = v & (UNITS - 1), place = c.at + ivec2(PAD_X, WINDOW_Y) + (v >> UNITS_LOG2);
+    Sums sums;
+    sums.words = Words(far_element(boxes, uint(fraction.y * UNITS + fraction.x), plane_words, 4u));
+    sums.stride = c.stride * 4u;
+    sums.from = uint(place.y) * sums.stride + uint(place.x);
+    sums.grouped = false;
+    return bound(c, sums, most);
+}
+
+/* Not more than D of any place of the group that begins with v. */
+uint bound_of_group(Comparison c, uvec2 ranges, ivec2 v, uint most)
+{
+    ivec2 place = (c.at + ivec2(PAD_X, BEFORE_Y * SPACING) + (v >> UNITS_LOG2)) / SPACING;
+    Sums sums;
+    sums.words = Words(ranges);
+    sums.stride = c.stride * 4u / uint(SPACING);
+    sums.from = uint(place.y) * sums.stride + uint(place.x);
+    sums.grouped = true;
+    return bound(c, sums, most);
 }

@@ -109,21 +109,21 @@ uint absolute_sum(PART a)
 }
 #else
 /* Words of low + 65536 * high, which are added and subtracted together: samples 0 and 2, 1 and 3.
- * The step between low and high comes last. Before it, coefficients are at most 32 * 255 < 2^15. */
-#define PART ivec2
-
+ */
 uvec2 in_halves(QUAD quad)
 {
     return uvec2(quad, quad >> 8) & 0x00ff00ffu;
 }
 
-PART transformed(Comparison c, Quads target, Quads match, uint to, uint from, uint shift, ivec2 p)
+/* Of the target and of the match, from p of the block on; 0 outside what is visible. */
+void load_halves(Comparison c, Quads target, Quads match, uint to, uint from, uint shift, ivec2 p,
+    out uvec2 t, out uvec2 r)
 {
     uint offset = uint(min(p.y, c.size.y - 1)) * c.stride + uint(p.x) / 4u;
     int visible = p.y < c.size.y ? clamp(c.size.x - p.x, 0, 4) : 0;
     uint mask = bitfieldExtract(0xffffffffu, 0, 8 * visible);
-    uvec2 t = in_halves(target.at[to + offset] & mask);
-    uvec2 r = in_halves(
+    t = in_halves(target.at[to + offset] & mask);
+    r = in_halves(
         shifted_quad(match.at[from + offset], match.at[from + offset + 1u], shift) & mask);
 #ifdef GPUME_MEAN
     uint other = c.other_from + offset;
@@ -131,6 +131,15 @@ PART transformed(Comparison c, Quads target, Quads match, uint to, uint from, ui
         shifted_quad(c.other.at[other], c.other.at[other + 1u], c.other_shift) & mask);
     r = r + b + 0x00010001u >> 1 & 0x00ff00ffu; /* 0 outside what is visible */
 #endif
+}
+
+/* The step between low and high comes last. Before it, coefficients are at most 32 * 255 < 2^15. */
+#define PART ivec2
+
+PART transformed(Comparison c, Quads target, Quads match, uint to, uint from, uint shift, ivec2 p)
+{
+    uvec2 t, r;
+    load_halves(c, target, match, to, from, shift, p, t, r);
     ivec2 d = ivec2(t) - ivec2(r);
     return ivec2(d.x + d.y, d.x - d.y);
 }
@@ -190,37 +199,88 @@ void set_other(inout Comparison c, uvec2 frame, ivec2 v, uint bits)
 }
 #endif
 
-/* Quads of a row whose loads are under way together: the largest of 1, 2 and 4 that divides it. */
-const int TOGETHER = ((BLOCK_W | 16) & -(BLOCK_W | 16)) / 4;
+/* A block is compared by cells: tiles, or a quad in each of so many rows. */
+const uint CELL_ROWS = 8u - uint(BLOCK_H & 4);
 
-/* The share `part` of `parts` in D of candidate v by a metric: the shares of all parts add up to
- * it. Where one passes `most`, the rest of it is left out. */
-uint difference_part(uint metric, Comparison c, ivec2 v, uint part, uint parts, uint most)
+/* Sums of absolute or squared differences of a cell at p. The loads of its rows are under way
+ * together. */
+uint quads_sum(bool squared, Comparison c, Quads target, Quads match, uint to, uint from,
+    uint shift, ivec2 p)
+{
+    uint sum = 0u;
+    [[unroll]] for (uint y = 0u; y < CELL_ROWS; y++) {
+        ivec4 d = differences(c, target, match, to, from, shift, p + ivec2(0, y));
+        uvec4 u = uvec4(squared ? d * d : abs(d));
+        sum += u.x + u.y + u.z + u.w;
+    }
+    return sum;
+}
+
+#ifdef GPUME_WIDE
+uint absolute_quads_sum(
+    Comparison c, Quads target, Quads match, uint to, uint from, uint shift, ivec2 p)
+{
+    return quads_sum(false, c, target, match, to, from, shift, p);
+}
+#else
+/* In halves, of 256 + t - r: its bit 8 says whether t >= r, and where it is not, |t - r| is 1 more
+ * than the inverted lower bits. A half of `sum` is at most 8 * 2 * 255 < 2^16. */
+uint absolute_quads_sum(
+    Comparison c, Quads target, Quads match, uint to, uint from, uint shift, ivec2 p)
+{
+    uint sum = 0u;
+    [[unroll]] for (uint y = 0u; y < CELL_ROWS; y++) {
+        uvec2 t, r;
+        load_halves(c, target, match, to, from, shift, p + ivec2(0, y), t, r);
+        uvec2 d = t + 0x01000100u - r, below = ~(d >> 8) & 0x00010001u;
+        d = (d ^ below * 255u) & 0x00ff00ffu;
+        sum += d.x + below.x + d.y + below.y;
+    }
+    return (sum & 0xffffu) + (sum >> 16);
+}
+#endif
+
+uvec2 cell_size(uint metric)
+{
+    return metric == GPUME_SPEC_METRIC_SATD ? uvec2(TILE) : uvec2(4u, CELL_ROWS);
+}
+
+/* Of a block that no edge cuts, across and down. */
+uvec2 cells_of(uint metric)
+{
+    uvec2 size = cell_size(metric);
+    return uvec2(uint(BLOCK_W) / size.x, uint(BLOCK_H) / size.y); /* see places.glsl */
+}
+
+/* The share of a cell in D of candidate v. */
+uint cell_sum(uint metric, Comparison c, ivec2 v, uvec2 cell)
 {
     ivec2 fraction = v & (UNITS - 1), corner = c.at + ivec2(PAD_X, WINDOW_Y);
-    ivec2 place = corner + (v >> UNITS_LOG2);
+    ivec2 place = corner + (v >> UNITS_LOG2), p = ivec2(cell * cell_size(metric));
+    if (any(greaterThanEqual(p, c.size))) {
+        return 0u;
+    }
     Quads target = Quads(c.target);
     Quads match = plane_of(c.reference, uint(fraction.y * UNITS + fraction.x), c.plane_quads);
-    uint to = uint(corner.y) * c.stride + uint(corner.x) / 4u, sum = 0u;
+    uint to = uint(corner.y) * c.stride + uint(corner.x) / 4u;
     uint from = uint(place.y) * c.stride + uint(place.x) / 4u, shift = uint(place.x) % 4u;
     if (metric == GPUME_SPEC_METRIC_SATD) {
-        uint across = uint(c.size.x + int(TILE) - 1) / TILE;
-        uint tiles = across * (uint(c.size.y + int(TILE) - 1) / TILE);
-        for (uint i = part; i < tiles && sum <= most; i += parts) {
-            ivec2 p = ivec2(i % across, i / across) * int(TILE);
-            sum += tile_sum(c, target, match, to, from, shift, p);
-        }
-        return sum;
+        return tile_sum(c, target, match, to, from, shift, p);
     }
-    for (int y = int(part); y < c.size.y && sum <= most; y += int(parts)) {
-        for (int x = 0; x < c.size.x; x += 4 * TOGETHER) {
-            [[unroll]] for (int i = 0; i < TOGETHER; i++) {
-                ivec2 p = ivec2(x + 4 * i, y);
-                ivec4 d = differences(c, target, match, to, from, shift, p);
-                uvec4 u = uvec4(metric == GPUME_SPEC_METRIC_SSD ? d * d : abs(d));
-                sum += u.x + u.y + u.z + u.w;
-            }
-        }
+    if (metric == GPUME_SPEC_METRIC_SAD) {
+        return absolute_quads_sum(c, target, match, to, from, shift, p);
+    }
+    return quads_sum(true, c, target, match, to, from, shift, p);
+}
+
+/* The share `part` of `parts` in D of candidate v by a metric: the shares of all parts add up to
+ * it. */
+uint difference_part(uint metric, Comparison c, ivec2 v, uint part, uint parts)
+{
+    uvec2 cells = cells_of(metric);
+    uint sum = 0u;
+    for (uint i = part; i < cells.x * cells.y; i += parts) {
+        sum += cell_sum(metric, c, v, uvec2(i % cells.x, i / cells.x));
     }
     return sum;
 }
@@ -238,5 +298,5 @@ uint price_of(Comparison c, ivec2 v, uint predictor)
 /* The cost of v as a result. */
 uint cost_of(Comparison c, ivec2 v, uint predictor)
 {
-    return difference_part(COST_METRIC, c, v, 0u, 1u, NONE) + price_of(c, v, predictor);
+    return difference_part(COST_METRIC, c, v, 0u, 1u) + price_of(c, v, predictor);
 }

@@ -7,7 +7,7 @@
  *
  * Grid: x and y count workgroups of LOCAL invocations, one per block; z = task. Several dispatches
  * may share the places of a large window, with barriers between them: each but the first continues
- * from the best so far, and the last one refines it. Shared memory: 13 words per invocation, one
+ * from the best so far, and the last one refines it. Shared memory: 17 words per invocation, one
  * per box of the block, and 9. Reads the searched surface, sums of boxes and predictors; reads and
  * writes means and results.
  */
@@ -51,7 +51,7 @@ shared uint near_sums[NEAR];
  * v alone. */
 uvec2 best_near(ivec2 v, int reach, uint lane)
 {
-    uint count = reach > 0 ? NEAR : 1u, parts = max(LOCAL / count, PARTS_MAX);
+    uint count = reach > 0 ? NEAR : 1u, parts = max(LOCAL / count, 1u);
     uvec2 best = uvec2(NONE);
     barrier();
     if (lane < NEAR) {
@@ -62,7 +62,7 @@ uvec2 best_near(ivec2 v, int reach, uint lane)
         ivec2 w = v + reach * (ivec2(i % count % 3u, i % count / 3u) - 1);
         if (is_candidate(w)) {
             atomicAdd(near_sums[i % count],
-                difference_part(COST_METRIC, comparison, w, i / count, parts, NONE));
+                difference_part(COST_METRIC, comparison, w, i / count, parts));
         }
     }
     barrier();
@@ -117,20 +117,26 @@ void main()
     uint other_bits = bits_of(other_vector, predictor_of(other_q, block));
     predictor = predictor_of(q, block);
     boxes = general.pairs[q].reference_boxes;
+    ranges = general.pairs[q].reference_ranges;
     comparison = comparison_of(pc, general.pairs[q], index);
     set_other(comparison, general.pairs[other_q].reference, other_vector, other_bits);
     if (pc.pruned != 0u) {
         load_target_sums(comparison, uvec2(0u), lane, LOCAL);
     }
 
-    /* Refinement may lead below the cost from a place that is above it. */
     uvec2 found = pc.first > 0u ? mean.found : uvec2(NONE);
-    uint most = FULL != 0u || UNITS == 1 ? min(found.x, mean.cost) : found.x;
-    uvec2 other = search_block(most, lane).xy;
-    found = wins(other, found) ? other : found;
-    bool begins = is_last != 0u && turn == 0u; /* it has no cost yet */
+    bool begins = turn == 0u && pc.first == 0u; /* it has no cost yet */
+    bool is_searched = false;
     int reach = is_last != 0u && FULL == 0u ? UNITS / 2 : 0;
-    while (begins || reach > 0) {
+    while (begins || !is_searched || reach > 0) {
+        if (!begins && !is_searched) {
+            /* Refinement may lead below the cost from a place that is above it. */
+            uint most = FULL != 0u || UNITS == 1 ? min(found.x, mean.cost) : found.x;
+            uvec2 other = search_block(most, lane).xy;
+            found = wins(other, found) ? other : found;
+            is_searched = true;
+            continue;
+        }
         ivec2 v = begins ? unpack_vector(mean.vectors[side]) : vector_of(found.y);
         uvec2 near = best_near(v, begins ? 0 : reach, lane);
         if (begins) {

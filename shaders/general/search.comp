@@ -6,7 +6,7 @@
  *
  * Grid: x and y count workgroups of LOCAL invocations, one per block; z = pair. Several dispatches
  * may share the places of a large window, with barriers between them: each but the first continues
- * from the best so far. Shared memory: 13 words per invocation and one per box of the block. Reads
+ * from the best so far. Shared memory: 17 words per invocation and one per box of the block. Reads
  * the searched surface, sums of boxes and predictors; reads and writes PAIR_VECTORS, PAIR_COSTS,
  * PAIR_TIES; adds to COUNTS.
  */
@@ -69,6 +69,7 @@ void main()
     }
     comparison = comparison_of(pc, general.pairs[q], index);
     boxes = general.pairs[q].reference_boxes;
+    ranges = general.pairs[q].reference_ranges;
     block = pc.layer.first + index;
     vectors = words_of(general.at.pair_vectors, q, KEPT * all_blocks);
     Words costs = words_of(general.at.pair_costs, q, KEPT * all_blocks);

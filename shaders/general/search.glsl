@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The search of one block by a workgroup, for the least (cost, order). The invocations take turns
- * at the places. A place whose bound (bound.glsl) is above the least cost so far cannot win or tie;
- * the others wait in a list. Once it is long enough, the workgroup compares the places of the list:
- * several invocations share one, where there are few. To have a low cost early, the places with the
- * least bounds on a coarse grid are compared first.
+ * at the groups of places (places.glsl). A group whose bound (bound.glsl) is above the least cost
+ * so far has no place that can win or tie; of the other groups each place is bounded by itself.
+ * Places that remain wait in a list. Once it is long enough, the workgroup compares the places of
+ * the list. Where no cost is known to begin with, places with the least bounds, in the groups with
+ * the least bounds, are compared first, so that there is a low one.
  *
- * Bounding four neighbouring places in one invocation, from sums loaded together, and comparing the
- * places around the best seed early took 735 instead of 1254 us on an H200 for every quarter pixel
- * by SAD (1080p, 16x16, window 16), but 420 instead of 308 us for whole pixels by SATD.
- *
- * Shared memory: 13 words per invocation. Include after cost.glsl, places.glsl and bound.glsl, and
+ * Shared memory: 17 words per invocation. Include after cost.glsl, places.glsl and bound.glsl, and
  * after push constants pc.
  */
 layout(constant_id = GPUME_SPEC_LOCAL) const uint LOCAL = 64;
 
-const uint AT_ONCE = 4u;  /* places that an invocation looks at before the list is */
+const uint AT_ONCE = 4u; /* groups, then places, that an invocation looks at in a turn */
+const uint GROUPS_AT_ONCE = AT_ONCE * LOCAL / GROUP; /* whose places these are */
 const uint LIST = LOCAL * (AT_ONCE + 1u);
 const uint SEEDS = (LOCAL + 7u) / 8u;
-const uint PARTS_MAX = 8u;
 
 /* Cost, order, and how many other places have that cost. */
 shared uvec3 bests[LOCAL];
 shared uint list[LIST], sums[LIST]; /* places, and their D as far as it is summed up */
 shared uint list_count;
+shared uint groups[LOCAL * AT_ONCE]; /* those whose places are to be looked at */
+shared uint group_count;
 shared uint limit; /* no cost above it counts */
 
 uvec3 better(uvec3 a, uvec3 b)
@@ -36,16 +35,25 @@ uvec3 better(uvec3 a, uvec3 b)
 
 /* Of the block: */
 Comparison comparison;
-uvec2 boxes; /* of the reference */
+uvec2 boxes, ranges; /* of the reference */
 uint predictor;
 uint compared = 0u; /* places, seeds apart: at most pc.end - pc.first < 2^29; for all invocations */
 
 /* Does this place count? */
 bool is_candidate(ivec2 v);
 
+/* Not more than the cost of v, and of any place of a group. */
 uint bound_of(ivec2 v, uint most)
 {
-    return bound(comparison, boxes, pc.box_words, v, most) + price_of(comparison, v, predictor);
+    return bound_of_place(comparison, boxes, pc.box_words, v, most) +
+           price_of(comparison, v, predictor);
+}
+
+uint group_bound(uint group, uint most)
+{
+    ivec2 first = group_of(group), last = first + (SIDE - 1) * STEP;
+    return bound_of_group(comparison, ranges, first, most) +
+           price_of(comparison, clamp(unpack_vector(predictor), first, last), predictor);
 }
 
 void put(uint place)
@@ -56,17 +64,19 @@ void put(uint place)
 }
 
 /* Compares the places of the list and empties it; the limit falls to the least cost. All of the
- * workgroup calls it, after a barrier. */
+ * workgroup calls it, after a barrier. Neighbouring invocations compare neighbouring cells of a
+ * place, first the upper ones of all places: what passes the limit by these is not compared
+ * further. */
 uvec3 compare_listed(uvec3 best, uint lane)
 {
-    uint count = list_count, parts = 1u, most = limit;
-    while (parts < PARTS_MAX && 2u * parts * count <= LOCAL) {
-        parts *= 2u;
-    }
-    for (uint i = lane; i < count * parts; i += LOCAL) {
-        uint k = i % count;
-        atomicAdd(sums[k],
-            difference_part(METRIC, comparison, place_of(list[k]), i / count, parts, most));
+    uvec2 cells = cells_of(METRIC);
+    uint count = list_count, row = count * cells.x, most = limit;
+    for (uint i = lane; i < row * cells.y; i += LOCAL) {
+        uint k = i % row / cells.x;
+        if (sums[k] <= most) {
+            uvec2 cell = uvec2(i % cells.x, i / row);
+            atomicAdd(sums[k], cell_sum(METRIC, comparison, place_of(list[k]), cell));
+        }
     }
     barrier();
     for (uint k = lane; k < count; k += LOCAL) {
@@ -83,21 +93,52 @@ uvec3 compare_listed(uvec3 best, uint lane)
     return best;
 }
 
-/* Lists the places with the least bounds on the coarse grid. */
-void put_seeds(uint lane)
+/* What an invocation looks at next. There is one place in the code for each of its parts: the
+ * kernel takes twice the time where it does not fit the device's cache for instructions. */
+const uint SEED_GROUPS = 0u; /* all groups, for the least bounds */
+const uint SEED_PLACES = 1u; /* the places of these, in the same way */
+const uint SEARCH = 2u;      /* groups, then the places of those that can still win */
+
+uvec2 least; /* of the invocation: bound, and whose it is */
+
+/* Of `step` groups the first, from `first` on. While seeding it notes the least bound, then it
+ * puts what can still win into `groups`. */
+void look_at_groups(uint first, uint end, uint step, bool seeding, uint lane)
 {
-    int coarse = int(pc.coarse);
-    ivec2 grid = ivec2(REACH_X / coarse, REACH_Y / coarse); /* from (0,0) on */
-    uint across = uint(2 * grid.x + 1), count = across * uint(2 * grid.y + 1);
-    uvec2 least = uvec2(NONE);
-    for (uint i = lane; i < count; i += LOCAL) {
-        ivec2 at = (ivec2(i % across, i / across) - grid) * coarse, v = at * STEP;
-        if (is_candidate(v)) {
-            uint place = uint(at.y + REACH_Y) * SPAN + uint(at.x + REACH_X);
-            uvec2 other = uvec2(bound_of(v, least.x), place);
-            least = other.x < least.x ? other : least;
+    uint most = limit;
+    for (uint i = first + lane * step; i < end; i += LOCAL * step) {
+        uint other = pc.pruned != 0u ? group_bound(i, seeding ? least.x : most) : 0u;
+        if (seeding) {
+            least = other < least.x ? uvec2(other, i) : least;
+        } else if (other <= most) {
+            groups[atomicAdd(group_count, 1u)] = i;
         }
     }
+}
+
+/* The same with the places of some of `groups`; what can still win is listed. */
+void look_at_places(uint first, uint end, bool seeding, uint lane)
+{
+    uint most = limit;
+    for (uint i = first * GROUP + lane; i < end * GROUP; i += LOCAL) {
+        uint place = groups[i / GROUP] * GROUP + i % GROUP;
+        ivec2 v = place_of(place);
+        if (!is_candidate(v)) {
+            continue;
+        }
+        uint other = pc.pruned != 0u ? bound_of(v, seeding ? least.x : most) : 0u;
+        if (seeding) {
+            least = other < least.x ? uvec2(other, place) : least;
+        } else if (other <= most) {
+            put(place);
+        }
+    }
+}
+
+/* Of the least bounds of the invocations, makes the least ones the groups to look at, or lists
+ * those places. */
+void keep_least(bool of_groups, uint lane)
+{
     bests[lane] = uvec3(least, 0u);
     for (uint half_count = LOCAL / 2u; half_count >= SEEDS; half_count /= 2u) {
         barrier();
@@ -106,19 +147,12 @@ void put_seeds(uint lane)
         }
     }
     barrier();
-    if (lane < SEEDS && bests[lane].x != NONE) {
-        put(bests[lane].y);
-    }
-}
-
-/* Lists those of the places that can still win. */
-void put_places(uint first, uint end, uint lane)
-{
-    uint most = limit;
-    for (uint i = first + lane; i < end; i += LOCAL) {
-        ivec2 v = place_of(i);
-        if (is_candidate(v) && (pc.pruned == 0u || bound_of(v, most) <= most)) {
-            put(i);
+    if (lane < SEEDS) {
+        uvec2 best = bests[lane].xy;
+        if (of_groups) {
+            groups[lane] = best.x == NONE ? bests[0].y : best.y;
+        } else if (best.x != NONE) {
+            put(best.y);
         }
     }
 }
@@ -128,25 +162,43 @@ uvec3 search(uint lane)
 {
     const uvec3 none = uvec3(NONE, NONE, 0u);
     uvec3 best = none;
-    bool seeding = pc.pruned != 0u && pc.first == 0u;
-    uint first = pc.first;
-    while (seeding || first < pc.end) {
-        uint end = min(first + AT_ONCE * LOCAL, pc.end);
-        if (seeding) {
-            put_seeds(lane);
+    uint phase = pc.pruned != 0u && limit == NONE ? SEED_GROUPS : SEARCH;
+    uint next = pc.first / GROUP, end = pc.end / GROUP; /* groups */
+    uint at = 0u, count = 0u;                           /* in the list of groups */
+    while (phase != SEARCH || at < count || next < end) {
+        bool seeding = phase != SEARCH, of_groups = at >= count;
+        least = uvec2(NONE);
+        if (of_groups) {
+            if (lane == 0u) {
+                group_count = seeding ? SEEDS : 0u;
+            }
+            uint first = seeding ? 0u : next;
+            uint last = seeding ? GROUPS_X * GROUPS_Y : min(next + AT_ONCE * LOCAL, end);
+            barrier();
+            look_at_groups(first, last, seeding ? pc.coarse : 1u, seeding, lane);
+            next = seeding ? next : last;
         } else {
-            put_places(first, end, lane);
-            first = end;
+            look_at_places(at, min(at + GROUPS_AT_ONCE, count), seeding, lane);
+            at += GROUPS_AT_ONCE;
+        }
+        if (seeding) {
+            keep_least(of_groups, lane);
         }
         barrier();
-        bool is_full = seeding || list_count >= LOCAL || end == pc.end;
+        if (of_groups) {
+            at = 0u;
+            count = group_count;
+        }
+        bool is_full = phase == SEED_PLACES || list_count >= LOCAL || (at >= count && next >= end);
         barrier();
         if (is_full) {
             compared += seeding ? 0u : list_count;
             best = compare_listed(best, lane);
         }
-        best = seeding ? none : best; /* the seeds come again, with the others */
-        seeding = false;
+        if (seeding) {
+            best = none; /* the seeds come again, with the others */
+            phase++;
+        }
     }
     return best;
 }

@@ -33,10 +33,10 @@ struct gpume_general_table {
 struct gpume_general_pair {
     GPUME_ADDRESS target, reference;                   /* on the surface that is searched */
     GPUME_ADDRESS measured_target, measured_reference; /* on the one predictions are made of */
-    GPUME_ADDRESS target_boxes, reference_boxes;       /* sums of the first two, see boxes.comp */
+    GPUME_ADDRESS target_boxes, reference_boxes;       /* sums of the first two, see boxes.comp, */
+    GPUME_ADDRESS reference_ranges;                    /* and their ranges, see ranges.comp */
     GPUME_U32 exists;                                  /* 0: the task has fewer references */
     GPUME_U32 future;                                  /* 1: the reference comes after the target */
-    GPUME_U32 unused_z, unused_w;
 };
 
 #ifndef GL_core_profile
@@ -56,7 +56,7 @@ struct gpume_general_push {
     GPUME_U32 first, end;             /* of the places that it may take: those of this dispatch */
     GPUME_U32 pruned;    /* 1 = sums of boxes bound the cost of a place before it is compared */
     GPUME_U32 box_words; /* from one plane's sums to the next */
-    GPUME_U32 coarse;    /* steps of the coarse grid from which a pruned search starts */
+    GPUME_U32 coarse;    /* one in so many groups may be where a pruned search starts */
 };
 
 struct gpume_boxes_push {
@@ -70,6 +70,18 @@ struct gpume_mean_push {
     gpume_general_push general;
     GPUME_U32 turn;    /* even: the past vector is searched anew, else the future one */
     GPUME_U32 is_last; /* of the turn's dispatches */
+};
+
+/* Whole pixels on a side of a group of places, see places.glsl. */
+#define GPUME_GROUP_SIDE 4
+
+struct gpume_ranges_push {
+    GPUME_ADDRESS sums, ranges;
+    GPUME_U32 stride;      /* quads per padded row */
+    GPUME_U32 sum_rows;    /* padded rows */
+    GPUME_U32 plane_words; /* from one plane's sums to the next */
+    GPUME_U32 row, rows;   /* of ranges: the first of this dispatch, all of them */
+    GPUME_U32 unused;
 };
 
 #define GPUME_MEAN_WORDS 8
@@ -98,6 +110,9 @@ struct gpume_measure_push {
     GPUME_U32 predicted_stride; /* quads */
     GPUME_U32 predicted_quads;  /* per task */
 };
+
+/* Rows of fractions that one invocation makes with HEVC's filter. */
+#define GPUME_FRACTION_ROWS 8
 
 struct gpume_fractions_push {
     GPUME_ADDRESS frame;

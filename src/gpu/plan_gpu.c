@@ -57,8 +57,9 @@ static int make_plan(const struct gpume_gpu *gpu, const struct gpume_params *par
         !plan->general) {
         return GPUME_OK;
     }
-    /* The general search binds uploads alone; its sums take twice what its surfaces take. */
-    caps.window_bytes = plan->general ? gpume_min_u64(range, gpu->allocation_max / 2) : range;
+    /* The general search binds uploads alone; its sums and ranges take up to three times what its
+     * surfaces take. */
+    caps.window_bytes = plan->general ? gpume_min_u64(range, gpu->allocation_max / 3) : range;
     if (plan->fast_pixels) { /* it binds plane 0 of the ring */
         caps.window_bytes = gpume_min_u64(caps.window_bytes, WINDOW_BYTES * plan->planes);
     }

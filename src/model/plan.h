@@ -115,10 +115,16 @@ static inline bool gpume_plan_searches_fast(const struct gpume_plan *plan)
     return !plan->general || plan->fast_pixels;
 }
 
+/* True if fractions of a pixel are candidates of the search, not only of its refinement. */
+static inline bool gpume_plan_searches_fractions(const struct gpume_plan *plan)
+{
+    return plan->units > 1 && plan->params.subpel_search == GPUME_SUBPEL_FULL;
+}
+
 /* Planes of a surface whose places are candidates of the search; refinement looks at the others. */
 static inline uint32_t gpume_plan_search_planes(const struct gpume_plan *plan)
 {
-    return plan->params.subpel_search == GPUME_SUBPEL_FULL ? plan->planes : 1;
+    return gpume_plan_searches_fractions(plan) ? plan->planes : 1;
 }
 
 /* Frame pairs whose vectors are kept for `returns`: the reverse ones of a task, and, where each

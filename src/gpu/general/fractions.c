@@ -9,7 +9,7 @@
 #include "fractions16.inc"
 #include "fractions8.inc"
 
-#define ROWS_MAX 32768u /* of one dispatch */
+#define GROUPS_MAX 32768u /* of one dispatch, one below the other */
 
 _Static_assert(sizeof(struct gpume_fractions_push) == 6 * 4, "words without gaps");
 
@@ -38,9 +38,12 @@ static void record_frame(
         .rows = plan->padded_rows,
     };
     uint32_t groups = (uint32_t)gpume_div_up(push.stride, GPUME_GENERAL_LOCAL);
-    for (; push.row < push.rows; push.row += ROWS_MAX) {
-        uint64_t rows = gpume_min_u64(push.rows - push.row, ROWS_MAX);
-        gpume_slot_dispatch(work->slot, &stage->kernels[0], &push, groups, (uint32_t)rows, 1);
+    uint32_t each =
+        plan->params.interpolation == GPUME_INTERPOLATION_HEVC ? GPUME_FRACTION_ROWS : 1;
+    for (; push.row < push.rows; push.row += GROUPS_MAX * each) {
+        uint64_t below = gpume_div_up(push.rows - push.row, each);
+        gpume_slot_dispatch(work->slot, &stage->kernels[0], &push, groups,
+            (uint32_t)gpume_min_u64(below, GROUPS_MAX), 1);
     }
 }
 

@@ -7,7 +7,7 @@
  *               reads                               writes
  *   pairs       the host's table, predictors        GENERAL, PREDICTORS
  *   fractions   plane 0 of the surfaces             their other planes
- *   boxes       the searched surface                BLOCK_SUMS
+ *   boxes       the searched surface                BLOCK_SUMS: sums and their ranges
  *   search      the searched surface, PREDICTORS    PREDICTORS, PAIR_*; a layer's passes. With
  *               plan.fast_pixels it only refines the results of the fast search, and there are no
  *               boxes, PAIR_* and choose
@@ -37,18 +37,19 @@ static inline uint32_t gpume_general_pairs(const struct gpume_plan *plan, uint32
     return tasks * plan->references;
 }
 
-/* Vectors that a search looks at before it refines: at most 4097 * 4097. */
+/* Vectors that a search looks at before it refines: those of whole groups (places.glsl), at most
+ * 4100 * 4100. */
 uint32_t gpume_general_places(const struct gpume_plan *plan);
 
-/* Invocations that search a block. */
+/* Invocations that search a block: a multiple of a group's places. */
 uint32_t gpume_general_local(const struct gpume_stage_setup *setup);
 
-/* How many of them one dispatch may take of every block, so that no invocation's loops are too
+/* How many places one dispatch may take of every block, so that no invocation's loops are too
  * long: with some left for what kernels do besides. */
 uint32_t gpume_general_places_per_dispatch(const struct gpume_stage_setup *setup);
 
-/* Places of the coarse grid from which a pruned search starts lie so many steps apart: as few as
- * keep its loops short enough. */
+/* One in so many groups may be where a pruned search starts: all of them, if that keeps its loops
+ * short enough. */
 uint32_t gpume_general_coarse(const struct gpume_stage_setup *setup);
 
 /* Loop iterations for one of them, at most, see cost.glsl. */
@@ -59,7 +60,7 @@ static inline uint32_t gpume_general_iterations(
     const struct gpume_params *p = &plan->params;
     bool satd = p->metric == GPUME_METRIC_SATD || gpume_cost_metric(p) == GPUME_METRIC_SATD;
     return satd ? 2 * layer->block_w * layer->block_h
-                : layer->block_h * (layer->block_w / 4 + 1) + 1;
+                : layer->block_w / 4 * (layer->block_h + layer->block_h / 4) + 1;
 }
 
 /* What all kernels need to know. */

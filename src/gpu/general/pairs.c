@@ -118,6 +118,7 @@ static void write_pairs(const struct gpume_work *work, struct gpume_general_pair
                 .measured_reference = gpume_work_frame_address(work, plan->measured, reference),
                 .target_boxes = gpume_boxes_frame(work, task->target),
                 .reference_boxes = gpume_boxes_frame(work, reference),
+                .reference_ranges = gpume_boxes_ranges(work, reference),
                 .exists = exists,
                 .future = reference > task->target,
             };

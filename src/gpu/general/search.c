@@ -18,11 +18,13 @@
 
 enum { MEDIAN, SEARCH, REFINE };
 
-#define LOCAL_GPU 128u
-#define LOCAL_CPU 16u /* a workgroup of a software driver runs on one core */
+#define LOCAL_GPU 64u     /* measured with windows of 81 and 289 groups, */
+#define LOCAL_LARGE 128u  /* and of 1089 */
+#define LARGE_WINDOW 512u /* groups */
+#define LOCAL_CPU 16u     /* a workgroup of a software driver runs on one core */
 #define REFINE_LOCAL 64u
 #define NEIGHBOURS 8u
-#define COARSE_ITERATIONS 16384u /* of an invocation, over the coarse grid */
+#define SEED_ITERATIONS 16384u /* of an invocation that looks for places to start from */
 
 _Static_assert(sizeof(struct gpume_general_push) == 18 * 4, "words without gaps");
 
@@ -31,16 +33,28 @@ static bool refines(const struct gpume_plan *plan)
     return plan->units > 1 && plan->params.subpel_search == GPUME_SUBPEL_REFINE;
 }
 
+static uint32_t groups_along(const struct gpume_plan *plan, uint32_t window)
+{
+    uint32_t pixels = gpume_plan_searches_fractions(plan) ? 1 : GPUME_GROUP_SIDE;
+    return (window + pixels - 1) / pixels + 1 + window / pixels;
+}
+
+static uint32_t groups_of(const struct gpume_plan *plan)
+{
+    return groups_along(plan, plan->params.window_x) * groups_along(plan, plan->params.window_y);
+}
+
 uint32_t gpume_general_places(const struct gpume_plan *plan)
 {
-    uint32_t units = refines(plan) ? 1 : plan->units;
-    return (2 * plan->params.window_x * units + 1) * (2 * plan->params.window_y * units + 1);
+    uint32_t side = gpume_plan_searches_fractions(plan) ? plan->units : GPUME_GROUP_SIDE;
+    return groups_of(plan) * side * side;
 }
 
 uint32_t gpume_general_local(const struct gpume_stage_setup *setup)
 {
     bool processor = setup->gpu->properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
-    uint32_t most = processor ? LOCAL_CPU : LOCAL_GPU, local = 1;
+    uint32_t of_gpu = groups_of(setup->plan) < LARGE_WINDOW ? LOCAL_GPU : LOCAL_LARGE;
+    uint32_t most = processor ? LOCAL_CPU : of_gpu, local = 1;
     while (local < most && local < gpume_general_places(setup->plan)) {
         local *= 2;
     }
@@ -111,22 +125,14 @@ uint32_t gpume_general_places_per_dispatch(const struct gpume_stage_setup *setup
     const struct gpume_shape *layer = gpume_stage_layer(setup);
     uint32_t of_place =
         gpume_general_iterations(setup->plan, layer) + 2 * iterations_of_bound(layer) + 8;
-    uint32_t iterations = GPUME_ITERATIONS_MAX - COARSE_ITERATIONS - 4096;
-    return iterations / of_place * gpume_general_local(setup);
+    uint32_t iterations = GPUME_ITERATIONS_MAX - SEED_ITERATIONS - 4096;
+    return iterations / of_place * gpume_general_local(setup); /* a multiple of a group's places */
 }
 
 uint32_t gpume_general_coarse(const struct gpume_stage_setup *setup)
 {
-    const struct gpume_params *p = &setup->plan->params;
-    uint32_t units = refines(setup->plan) ? 1 : setup->plan->units, coarse = units > 1 ? units : 2;
-    uint32_t each = COARSE_ITERATIONS / iterations_of_bound(gpume_stage_layer(setup));
-    uint64_t most = (uint64_t)each * gpume_general_local(setup);
-    while (
-        (2ull * (p->window_x * units / coarse) + 1) * (2ull * (p->window_y * units / coarse) + 1) >
-        most) {
-        coarse *= 2;
-    }
-    return coarse;
+    uint64_t each = SEED_ITERATIONS / iterations_of_bound(gpume_stage_layer(setup));
+    return (uint32_t)gpume_div_up(groups_of(setup->plan), each * gpume_general_local(setup));
 }
 
 static void record_search(const struct gpume_gpu_stage *stage, const struct gpume_work *work,

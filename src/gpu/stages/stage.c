@@ -73,7 +73,7 @@ void gpume_stage_constants(
     constants[GPUME_SPEC_BITS] = p->bits;
     constants[GPUME_SPEC_UNITS_LOG2] = setup->plan->units / 2; /* of 1, 2 or 4 */
     constants[GPUME_SPEC_INTERPOLATION] = (uint32_t)p->interpolation;
-    constants[GPUME_SPEC_FULL] = p->subpel_search == GPUME_SUBPEL_FULL;
+    constants[GPUME_SPEC_FULL] = gpume_plan_searches_fractions(setup->plan);
     constants[GPUME_SPEC_METRIC] = (uint32_t)p->metric;
     constants[GPUME_SPEC_COST_METRIC] = (uint32_t)gpume_cost_metric(p);
     constants[GPUME_SPEC_WHOLE] = setup->plan->fast_pixels;
