@@ -17,9 +17,11 @@ struct coefficients {
         FIXED((a)*LOG2_E), FIXED(b), FIXED((g)*LOG2_E)                                             \
     }
 
-/* By type of frame, from tests/bench/firstpass/fit.py. x264: 33 clips at 4 rates; of clips held
- * out, predicted sizes are off by 12 % in the median, 0.59 to 1.8 of the true ones, but up to 3.4
- * in a cellular automaton. x265: 18 clips at 2 rates, by costs before half planes. */
+/* By type of frame, from tests/bench/firstpass/fit.py. x264: 33 clips at 4 rates, by costs of 8x8
+ * transforms; of clips held out, predicted sizes are off by 12 % in the median, 0.59 to 1.8 of the
+ * true ones, but up to 3.4 in a cellular automaton. A fit by costs of 4x4 transforms was no better:
+ * README.md there. x265: 18 clips at 2 rates; sizes of these are off by 15 % in the median, 0.74 to
+ * 1.6 of the true ones. */
 static const struct coefficients models[GPUME_ENCODERS][GPUME_FRAME_B + 1] =
     {
         [GPUME_ENCODER_X264] =
@@ -32,11 +34,11 @@ static const struct coefficients models[GPUME_ENCODERS][GPUME_FRAME_B + 1] =
             },
         [GPUME_ENCODER_X265] =
             {
-                [GPUME_FRAME_IDR] = FITTED(-0.234, 1.072, -0.0868),
-                [GPUME_FRAME_I] = FITTED(-0.234, 1.072, -0.0868),
-                [GPUME_FRAME_P] = FITTED(-0.324, 1.303, -0.1293),
-                [GPUME_FRAME_B_REF] = FITTED(-2.278, 1.670, -0.1410),
-                [GPUME_FRAME_B] = FITTED(-1.010, 1.469, -0.1484),
+                [GPUME_FRAME_IDR] = FITTED(-0.766, 1.187, -0.0916),
+                [GPUME_FRAME_I] = FITTED(-0.766, 1.187, -0.0916),
+                [GPUME_FRAME_P] = FITTED(0.343, 1.230, -0.1299),
+                [GPUME_FRAME_B_REF] = FITTED(-1.335, 1.547, -0.1413),
+                [GPUME_FRAME_B] = FITTED(-0.848, 1.494, -0.1500),
             },
 };
 #define LEAST_OF_BLOCK FIXED(0.01) /* the model is a fit of the bits of a block plus this */
