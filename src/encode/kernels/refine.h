@@ -118,6 +118,20 @@ static inline uint64_t best_around(uint64_t best, const uint16_t *satds, int32_t
     return best;
 }
 
+/* Prefetches a line of each plane that the blocks below will read, if they move like this one:
+ * neighbouring blocks fetch other rows of the same lines. Processors do not follow so many streams.
+ */
+static inline void prefetch_below(
+    const struct target *target, uint32_t block_x, struct gpume_vector vector)
+{
+    const struct gpume_half *half = target->reference;
+    const ptrdiff_t y = vector.dy / 4 + (ptrdiff_t)(GPUME_HALF_BLOCK + block_x % 8);
+    const uint8_t *at = target->place + y * half->stride + vector.dx / 4;
+    for (ptrdiff_t i = 0; i < GPUME_HALF_PLANES; i++) {
+        __builtin_prefetch(at + i * half->plane);
+    }
+}
+
 static void refine(const struct gpume_half *half, const struct gpume_half *reference,
     uint32_t block_y, struct gpume_vector *vectors, uint16_t *satds)
 {
@@ -132,6 +146,7 @@ static void refine(const struct gpume_half *half, const struct gpume_half *refer
         if (best > rank_of(0, 0, 0)) {
             const struct target target = target_of(half, reference, i, block_y);
             uint16_t near[NEIGHBOURS];
+            prefetch_below(&target, i, vectors[i]);
             half_satds(&target, dx_of(best), dy_of(best), near);
             best = best_around(best, near, 2);
             quarter_satds(&target, dx_of(best), dy_of(best), near);
