@@ -114,7 +114,8 @@ static int open_temporary(const char *temporary)
 }
 
 /* Writes the whole entry beside its final name, then renames it. */
-static bool replace(const char *path, const struct header *header, const void *data, size_t bytes)
+static bool write_entry(
+    const char *path, const struct header *header, const void *data, size_t bytes)
 {
     char temporary[PATH_BYTES + 4];
     snprintf(temporary, sizeof(temporary), "%s.new", path);
@@ -147,7 +148,7 @@ bool gpume_cache_store(
     }
     const struct header header = {magic, bytes, sum_of(name, data, bytes)};
     errno = 0;
-    const bool stored = replace(path, &header, data, bytes);
+    const bool stored = write_entry(path, &header, data, bytes);
     if (!stored) {
         gpume_log_write(cache->log, GPUME_LOG_DEBUG, "cache: %s could not be written: %s", path,
             strerror(errno));

@@ -313,7 +313,8 @@ static struct gpume_candidate best_near(
 }
 
 /* A whole-pixel vector at the fraction that costs least by the metric of results. */
-static struct gpume_candidate refine(const struct sweep *whole_pixels, struct gpume_candidate best)
+static struct gpume_candidate refine_best(
+    const struct sweep *whole_pixels, struct gpume_candidate best)
 {
     const struct gpume_plan *plan = whole_pixels->matcher->plan;
     struct sweep sweep = *whole_pixels;
@@ -345,7 +346,7 @@ uint32_t gpume_matcher_search(const struct gpume_matcher *matcher, const struct 
         counts->compared += sweep.compared;
     }
     for (uint32_t i = 0; plan->params.subpel_search == GPUME_SUBPEL_REFINE && i < count; i++) {
-        found[i] = found[i].cost == GPUME_NONE ? found[i] : refine(&empty, found[i]);
+        found[i] = found[i].cost == GPUME_NONE ? found[i] : refine_best(&empty, found[i]);
     }
     return ties;
 }
@@ -354,5 +355,5 @@ struct gpume_candidate gpume_matcher_refine(
     const struct gpume_matcher *matcher, struct gpume_candidate whole)
 {
     const struct sweep empty = sweep_of(matcher);
-    return refine(&empty, whole);
+    return refine_best(&empty, whole);
 }
