@@ -78,6 +78,7 @@ set(GPUME_SHADERS
 # Of the lookahead for encoders, which is not part of the library.
 set(GPUME_ENCODE_SHADERS
   "encode_intra|encode/intra.comp|"
+  "encode_mean|encode/mean.comp|"
   "encode_refine|encode/refine.comp|")
 
 # One variant: NAME.inc, which defines an array NAME, out of SOURCE with these definitions.

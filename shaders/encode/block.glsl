@@ -10,7 +10,7 @@
 
 layout(std430, binding = GPUME_ENCODE_FRAMES) readonly buffer Frames { uint samples[]; };
 layout(std430, binding = GPUME_ENCODE_BLOCKS) buffer Blocks {
-    gpume_encode_pair pairs[GPUME_ENCODE_BATCH];
+    gpume_encode_task tasks[GPUME_ENCODE_BATCH];
     uint blocks[];
 };
 layout(push_constant) uniform Push { gpume_encode_push pc; };
@@ -35,10 +35,31 @@ uint load_sample(uint place)
     return samples[place / 4u] >> 8u * (place & 3u) & 0xffu;
 }
 
-/* (a + b + 1) >> 1 of each byte. */
-uvec2 mean_of_rows(uvec2 a, uvec2 b)
+/* Where a place in half samples lies, relative to `from` in the first plane. */
+uint place_of(uint from, ivec2 half_samples)
 {
+    ivec2 whole = half_samples >> 1, plane = half_samples & 1;
+    return from + uint(2 * plane.y + plane.x) * pc.plane + uint(whole.y * int(pc.stride) + whole.x);
+}
+
+/* The two places whose mean is the match of the block at `reference` by v, in quarter pixels. */
+uvec2 match_of(uint reference, ivec2 v)
+{
+    ivec2 upper_left = v >> 1;
+    return uvec2(place_of(reference, upper_left), place_of(reference, upper_left + (v & 1)));
+}
+
+/* A row of it: (a + b + 1) >> 1 of each byte. */
+uvec2 load_match_row(uvec2 match, uint y)
+{
+    uvec2 a = load_row(match.x + y * pc.stride), b = load_row(match.y + y * pc.stride);
     return (a | b) - ((a ^ b) >> 1u & 0x7f7f7f7fu);
+}
+
+/* A vector in a word of BLOCKS: dx in the low and dy in the high 16 bits. */
+ivec2 unpack_vector(uint word)
+{
+    return ivec2(bitfieldExtract(int(word), 0, 16), int(word) >> 16);
 }
 
 /* Columns x and x + 4 as one number. */

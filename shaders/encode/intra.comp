@@ -98,7 +98,7 @@ void main()
     uvec2 at = uvec2(gl_WorkGroupID.x * TEAMS + team, gl_WorkGroupID.y);
     bool live = at.x < pc.blocks_x;
     at.x = min(at.x, pc.blocks_x - 1u);
-    uint block = pairs[gl_WorkGroupID.z].target + 8u * (at.y * pc.stride + at.x);
+    uint block = tasks[gl_WorkGroupID.z].target + 8u * (at.y * pc.stride + at.x);
     uint corner = block - pc.stride - 1u;
     for (uint i = member; i < EDGE; i += TEAM) {
         edges[team][i] = int(load_sample(corner + i));

@@ -4,8 +4,7 @@
  *
  * Grid: x counts workgroups along a row of blocks, y rows, z pairs of frames. Workgroup: a team for
  * each block, whose members compare the eight neighbours of a vector. Shared memory: a word per
- * invocation. Reads the frames; BLOCKS has whole-pixel vectors, dx in the low and dy in the high 16
- * bits, and gets ranks.
+ * invocation. Reads the frames; BLOCKS has whole-pixel vectors and gets ranks.
  */
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -33,23 +32,14 @@ ivec2 vector_of(uint rank)
     return ivec2(rank & 0xffu, rank >> 8u & 0xffu) - LIMIT;
 }
 
-/* Where a place in half samples lies, relative to `from` in the first plane. */
-uint place_of(uint from, ivec2 half_samples)
-{
-    ivec2 whole = half_samples >> 1, plane = half_samples & 1;
-    return from + uint(2 * plane.y + plane.x) * pc.plane + uint(whole.y * int(pc.stride) + whole.x);
-}
-
 uint compare(uint target, uint reference, ivec2 v)
 {
-    ivec2 upper_left = v >> 1;
-    uint a = place_of(reference, upper_left), b = place_of(reference, upper_left + (v & 1));
+    uvec2 match = match_of(reference, v);
     int d[32];
     [[unroll]] for (uint y = 0u; y < 8u; y++) {
-        uvec2 match = mean_of_rows(load_row(a + y * pc.stride), load_row(b + y * pc.stride));
-        uvec2 row = load_block_row(target, y);
+        uvec2 row = load_block_row(target, y), other = load_match_row(match, y);
         [[unroll]] for (uint x = 0u; x < 4u; x++) {
-            d[4u * y + x] = column_pair(row, x) - column_pair(match, x);
+            d[4u * y + x] = column_pair(row, x) - column_pair(other, x);
         }
     }
     return rank_of(satd_of(d), v);
@@ -62,12 +52,11 @@ void main()
     bool live = at.x < pc.blocks_x;
     at.x = min(at.x, pc.blocks_x - 1u);
     uint block = (gl_WorkGroupID.z * pc.blocks_y + at.y) * pc.blocks_x + at.x;
-    gpume_encode_pair pair = pairs[gl_WorkGroupID.z];
+    gpume_encode_task task = tasks[gl_WorkGroupID.z];
     uint corner = 8u * (at.y * pc.stride + at.x);
-    uint target = pair.target + corner, reference = pair.reference + corner;
+    uint target = task.target + corner, reference = task.past + corner;
 
-    ivec2 whole = ivec2(bitfieldExtract(int(blocks[block]), 0, 16), int(blocks[block]) >> 16);
-    uint best = compare(target, reference, 4 * whole);
+    uint best = compare(target, reference, 4 * unpack_vector(blocks[block]));
     uint ninth = member < 4u ? member : member + 1u; /* of the places around it; 4 is the centre */
     ivec2 around = ivec2(ninth % 3u, ninth / 3u) - 1;
     for (int reach = 2; reach > 0; reach--) {

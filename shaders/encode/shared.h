@@ -16,17 +16,19 @@
 #define GPUME_ENCODE_BATCH 64 /* the largest z of a grid */
 #define GPUME_ENCODE_LOCAL 64 /* invocations of a workgroup: */
 #define GPUME_ENCODE_TEAM 8   /* these share a block; workgroups take neighbours in a row */
+#define GPUME_ENCODE_DUO 2    /* the same in mean.comp */
+#define GPUME_ENCODE_SHARES 64
 #define GPUME_ENCODE_LIMIT 64 /* the largest component of a vector, in quarter pixels */
 
 #ifndef GL_core_profile
-typedef struct gpume_encode_pair gpume_encode_pair;
+typedef struct gpume_encode_task gpume_encode_task;
 typedef struct gpume_encode_push gpume_encode_push;
 #endif
 
-/* A row of the table: where the first samples of a target and, for refine.comp, of its reference
- * lie. */
-struct gpume_encode_pair {
-    GPUME_U32 target, reference;
+/* A row of the table: where the first samples of a target and of its references lie. */
+struct gpume_encode_task {
+    GPUME_U32 target, past, future; /* refine.comp: past, whichever it is */
+    GPUME_U32 past_share;           /* in a mean of both, of GPUME_ENCODE_SHARES */
 };
 
 struct gpume_encode_push {

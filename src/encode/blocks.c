@@ -21,6 +21,7 @@ struct gpume_blocks {
     pthread_cond_t changed;
     struct gpume_intra *frames, **frames_end; /* that wait, and where the next one goes */
     struct gpume_match *matches, **matches_end;
+    struct gpume_mean *means, **means_end;
     bool stop;
 };
 
@@ -41,6 +42,21 @@ static void refine_rows(struct gpume_match *match, uint32_t begin, uint32_t end)
         const size_t first = (size_t)y * blocks_x;
         gpume_refine(
             match->target, match->reference, y, match->vectors + first, match->costs + first);
+    }
+}
+
+static void average_rows(const struct gpume_mean *mean, uint32_t begin, uint32_t end)
+{
+    const struct gpume_half *target = mean->past->target;
+    const struct gpume_half *past = mean->past->reference, *future = mean->future->reference;
+    for (uint32_t y = begin; y < end; y++) {
+        const size_t first = (size_t)y * (target->width / GPUME_HALF_BLOCK);
+        const struct gpume_matches in_past = {past, mean->past->vectors + first};
+        const struct gpume_matches in_future = {future, mean->future->vectors + first};
+        const struct gpume_matches still_past = {past, NULL}, still_future = {future, NULL};
+        gpume_mean_costs(target, y, &in_past, &in_future, mean->past_share, mean->both + first);
+        gpume_mean_costs(
+            target, y, &still_past, &still_future, mean->past_share, mean->still + first);
     }
 }
 
@@ -79,13 +95,30 @@ static void end_intra(struct gpume_intra *intra)
 struct batch {
     struct gpume_intra *frames[GPUME_ENCODE_BATCH];
     struct gpume_match *matches[GPUME_ENCODE_BATCH];
-    uint32_t frame_count, match_count;
+    struct gpume_mean *means[GPUME_ENCODE_BATCH];
+    uint32_t frame_count, match_count, mean_count;
 };
+
+/* Those whose matches are ready, which may come in another order. */
+static void take_means(struct gpume_blocks *blocks, struct batch *batch)
+{
+    struct gpume_mean **link = &blocks->means;
+    while (*link) {
+        struct gpume_mean *mean = *link;
+        if (mean->past->ready && mean->future->ready && batch->mean_count < GPUME_ENCODE_BATCH) {
+            batch->means[batch->mean_count++] = mean;
+            *link = mean->next;
+        } else {
+            link = &mean->next;
+        }
+    }
+    blocks->means_end = link;
+}
 
 /* The oldest work; matches only when all frames before them are on the device. Needs the mutex. */
 static void take_batch(struct gpume_blocks *blocks, struct batch *batch)
 {
-    batch->frame_count = batch->match_count = 0;
+    batch->frame_count = batch->match_count = batch->mean_count = 0;
     while (blocks->frames && batch->frame_count < GPUME_ENCODE_BATCH) {
         batch->frames[batch->frame_count++] = blocks->frames;
         blocks->frames = blocks->frames->next;
@@ -94,6 +127,7 @@ static void take_batch(struct gpume_blocks *blocks, struct batch *batch)
         batch->matches[batch->match_count++] = blocks->matches;
         blocks->matches = blocks->matches->next;
     }
+    take_means(blocks, batch);
     blocks->frames_end = blocks->frames ? blocks->frames_end : &blocks->frames;
     blocks->matches_end = blocks->matches ? blocks->matches_end : &blocks->matches;
 }
@@ -108,6 +142,9 @@ static int work_on_device(struct gpume_encode_device *device, const struct batch
     if (batch->frame_count > 0) {
         GPUME_CHECK(gpume_encode_device_predict(device, batch->frames, batch->frame_count));
     }
+    if (batch->mean_count > 0) {
+        GPUME_CHECK(gpume_encode_device_mean(device, batch->means, batch->mean_count));
+    }
     return batch->match_count == 0
                ? GPUME_OK
                : gpume_encode_device_refine(device, batch->matches, batch->match_count);
@@ -120,6 +157,9 @@ static void work_on_processor(const struct gpume_split *split, const struct batc
     }
     for (uint32_t i = 0; i < batch->match_count; i++) {
         refine_rows(batch->matches[i], 0, split->rows);
+    }
+    for (uint32_t i = 0; i < batch->mean_count; i++) {
+        average_rows(batch->means[i], 0, split->rows);
     }
 }
 
@@ -145,7 +185,7 @@ static void *thread_main(void *opaque)
     pthread_mutex_lock(&blocks->mutex);
     while (!blocks->stop) {
         take_batch(blocks, &batch);
-        if (batch.frame_count + batch.match_count == 0) {
+        if (batch.frame_count + batch.match_count + batch.mean_count == 0) {
             pthread_cond_wait(&blocks->changed, &blocks->mutex);
             continue;
         }
@@ -157,6 +197,9 @@ static void *thread_main(void *opaque)
         }
         for (uint32_t i = 0; i < batch.match_count; i++) {
             batch.matches[i]->ready = true;
+        }
+        for (uint32_t i = 0; i < batch.mean_count; i++) {
+            batch.means[i]->ready = true;
         }
         pthread_cond_broadcast(&blocks->changed);
     }
@@ -177,6 +220,7 @@ int gpume_blocks_open(struct gpume_blocks **blocks, const struct gpume_blocks_pa
     b->split = params->split;
     b->frames_end = &b->frames;
     b->matches_end = &b->matches;
+    b->means_end = &b->means;
     pthread_mutex_init(&b->mutex, NULL);
     pthread_cond_init(&b->changed, NULL);
     int status = params->gpu ? gpume_encode_device_open(&b->device, params) : GPUME_OK;
@@ -244,6 +288,23 @@ void gpume_blocks_refine(struct gpume_blocks *blocks, struct gpume_match *match)
     pthread_mutex_lock(&blocks->mutex);
     *blocks->matches_end = match;
     blocks->matches_end = &match->next;
+    pthread_cond_broadcast(&blocks->changed);
+    pthread_mutex_unlock(&blocks->mutex);
+}
+
+bool gpume_blocks_on_gpu(const struct gpume_blocks *blocks)
+{
+    return blocks->threaded;
+}
+
+void gpume_blocks_mean(struct gpume_blocks *blocks, struct gpume_mean *mean)
+{
+    assert(blocks->threaded);
+    mean->ready = false;
+    mean->next = NULL;
+    pthread_mutex_lock(&blocks->mutex);
+    *blocks->means_end = mean;
+    blocks->means_end = &mean->next;
     pthread_cond_broadcast(&blocks->changed);
     pthread_mutex_unlock(&blocks->mutex);
 }

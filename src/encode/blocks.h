@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Work on the blocks of half planes: intra costs of frames, and the refinement of matches. Without
- * a GPU it is done at once, by the threads of a split. With one, a thread takes what is queued and
- * gives it to the device (device.h), as much as there is at a time; should the device fail, the
- * thread does the work itself. Results are the same. Frames have numbers that count from 0. One
- * thread calls.
+ * Work on the blocks of half planes: intra costs of frames, the refinement of matches, and, on a
+ * GPU, costs of their means. Without a GPU it is done at once, by the threads of a split. With one,
+ * a thread takes what is queued and gives it to the device (device.h), as much as there is at a
+ * time; should the device fail, the thread does the work itself. Results are the same. Frames have
+ * numbers that count from 0. One thread calls.
  */
 #ifndef GPUME_ENCODE_BLOCKS_H
 #define GPUME_ENCODE_BLOCKS_H
@@ -49,6 +49,16 @@ struct gpume_match {
     struct gpume_match *next; /* in the queue */
 };
 
+/* The blocks of a frame that are predicted by the mean of two matches, and of the blocks at the
+ * same place in both references, in memory of the caller's. */
+struct gpume_mean {
+    const struct gpume_match *past, *future;
+    uint32_t past_share;    /* of GPUME_SHARES */
+    uint16_t *both, *still; /* filled in: SATD and the penalties of costs.h */
+    bool ready;
+    struct gpume_mean *next; /* in the queue */
+};
+
 int gpume_blocks_open(struct gpume_blocks **blocks, const struct gpume_blocks_params *params);
 
 /* Adds a frame, whose intra costs are wanted. `intra` must stay where it is until it is ready. */
@@ -58,7 +68,14 @@ void gpume_blocks_add(struct gpume_blocks *blocks, struct gpume_intra *intra);
  * stay where it is, and frames must be kept, until it is ready. */
 void gpume_blocks_refine(struct gpume_blocks *blocks, struct gpume_match *match);
 
-/* Returns when what was added, or is refined, is ready. */
+/* Whether they are a GPU's. */
+bool gpume_blocks_on_gpu(const struct gpume_blocks *blocks);
+
+/* Only on a GPU, after both matches have been requested: finds the costs of their mean when they
+ * are ready. `mean` must stay where it is, and frames must be kept, until it is ready. */
+void gpume_blocks_mean(struct gpume_blocks *blocks, struct gpume_mean *mean);
+
+/* Returns when what was added, refined or averaged is ready. */
 void gpume_blocks_wait(struct gpume_blocks *blocks, const bool *ready);
 
 /* Completes what is queued. NULL is fine. */

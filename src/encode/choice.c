@@ -31,7 +31,10 @@ static void choose_row(
     } else {
         keep_cheaper(count, costs, kinds, c->intra_costs + first, GPUME_FROM_SELF);
     }
-    if (c->past.match && c->future.match) {
+    if (c->mean) {
+        keep_cheaper(count, costs, kinds, c->mean->both + first, GPUME_FROM_BOTH);
+        keep_cheaper(count, costs, kinds, c->mean->still + first, GPUME_FROM_STILL);
+    } else if (c->past.match && c->future.match) {
         const struct gpume_matches past = {c->past.half, c->past.match->vectors + first};
         const struct gpume_matches future = {c->future.half, c->future.match->vectors + first};
         gpume_mean_costs(c->target, block_y, &past, &future, c->past_share, row);
@@ -62,7 +65,13 @@ struct gpume_frame_cost gpume_choose(struct gpume_choice *choice)
         .kinds = choice->kinds,
         .past = past ? past->vectors : NULL,
         .future = future ? future->vectors : NULL};
-    gpume_split_run(choice->split, choose_part, choice);
+    if (past && future && !choice->mean) {
+        gpume_split_run(choice->split, choose_part, choice);
+    } else { /* little to do */
+        for (uint32_t part = 0; part < choice->split->parts; part++) {
+            choose_part(choice, part);
+        }
+    }
     for (uint32_t y = 0; y < blocks_y; y++) {
         const uint16_t *costs = choice->costs + (size_t)y * blocks_x;
         const uint8_t *kinds = choice->kinds + (size_t)y * blocks_x;

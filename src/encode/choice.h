@@ -18,7 +18,8 @@ struct gpume_choice {
     const struct gpume_half *target;
     const uint16_t *intra_costs; /* not considered beside a future reference */
     struct gpume_source past, future;
-    uint32_t past_share; /* in means of both, of GPUME_SHARES */
+    uint32_t past_share;           /* in means of both, of GPUME_SHARES */
+    const struct gpume_mean *mean; /* of both, ready; NULL: found here */
     const struct gpume_split *split;
     uint16_t *scratch; /* a row of blocks for each part of the split */
     uint16_t *costs;

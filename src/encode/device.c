@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "encode/costs.h"
+#include "encode/decision.h"
 #include "encode/shared.h"
 #include "gpume/compute.h"
 
@@ -12,23 +13,23 @@
 #include <string.h>
 
 #include "encode_intra.inc"
+#include "encode_mean.inc"
 #include "encode_refine.inc"
 
-#define TEAMS (GPUME_ENCODE_LOCAL / GPUME_ENCODE_TEAM)
-
 _Static_assert(GPUME_ENCODE_LIMIT == 4 * GPUME_HALF_WINDOW, "vectors are limited alike");
+_Static_assert(GPUME_ENCODE_SHARES == GPUME_SHARES, "means are weighed alike");
 _Static_assert(sizeof(struct gpume_vector) == sizeof(uint32_t), "a word is a vector");
 
 /* What is copied between host and device at a time: the array GPUME_ENCODE_BLOCKS. */
 struct work {
-    struct gpume_encode_pair pairs[GPUME_ENCODE_BATCH];
+    struct gpume_encode_task tasks[GPUME_ENCODE_BATCH];
     uint32_t blocks[];
 };
 
 struct gpume_encode_device {
     struct gpume_log log;
     gpume_compute *compute;
-    gpume_program *intra, *refine;
+    gpume_program *intra, *refine, *mean;
     gpume_array *arrays[2]; /* by binding */
     struct work *work;
     struct gpume_encode_push push;
@@ -43,6 +44,12 @@ static void write_warning(void *opaque, enum gpume_log_level level, const char *
 {
     const struct gpume_log *log = opaque;
     gpume_log_write(log, level == GPUME_LOG_ERROR ? GPUME_LOG_WARNING : level, "%s", line);
+}
+
+/* Workgroups along a row of blocks, if so many invocations share a block. */
+static uint32_t groups_across(const struct gpume_encode_device *d, uint32_t team)
+{
+    return (uint32_t)gpume_div_up(d->push.blocks_x, GPUME_ENCODE_LOCAL / team);
 }
 
 static int open_compute(
@@ -61,7 +68,7 @@ static int open_compute(
     const uint64_t most = gpume_min_u64(info.program_bytes_max, info.array_bytes_max);
     *suits = (uint64_t)d->frames * d->frame_bytes <= most &&
              d->push.blocks_y <= info.groups_max[1] && info.groups_max[2] >= GPUME_ENCODE_BATCH &&
-             gpume_div_up(d->push.blocks_x, TEAMS) <= info.groups_max[0];
+             groups_across(d, GPUME_ENCODE_TEAM) <= info.groups_max[0];
     return GPUME_OK;
 }
 
@@ -85,10 +92,11 @@ static int create_all(struct gpume_encode_device *d)
 {
     GPUME_CHECK(create_program(d, &d->intra, encode_intra, sizeof(encode_intra)));
     GPUME_CHECK(create_program(d, &d->refine, encode_refine, sizeof(encode_refine)));
+    GPUME_CHECK(create_program(d, &d->mean, encode_mean, sizeof(encode_mean)));
     GPUME_CHECK(gpume_array_create(
         d->compute, &d->arrays[GPUME_ENCODE_FRAMES], (uint64_t)d->frames * d->frame_bytes));
     return gpume_array_create(
-        d->compute, &d->arrays[GPUME_ENCODE_BLOCKS], work_bytes(d, GPUME_ENCODE_BATCH));
+        d->compute, &d->arrays[GPUME_ENCODE_BLOCKS], work_bytes(d, 2 * GPUME_ENCODE_BATCH));
 }
 
 int gpume_encode_device_open(
@@ -108,7 +116,7 @@ int gpume_encode_device_open(
     d->blocks = params->blocks_x * params->blocks_y;
     d->frames = params->frames;
     d->frame_bytes = gpume_half_bytes(params->blocks_x, params->blocks_y);
-    d->work = malloc(work_bytes(d, GPUME_ENCODE_BATCH));
+    d->work = malloc(work_bytes(d, 2 * GPUME_ENCODE_BATCH));
     if (!d->work) {
         gpume_encode_device_close(&d);
         return gpume_log_nomem(&log, "the device of the lookahead");
@@ -130,6 +138,7 @@ void gpume_encode_device_close(struct gpume_encode_device **device)
     for (uint32_t i = 0; i < 2; i++) {
         gpume_array_destroy(&d->arrays[i]);
     }
+    gpume_program_destroy(&d->mean);
     gpume_program_destroy(&d->refine);
     gpume_program_destroy(&d->intra);
     (void)gpume_compute_close(&d->compute);
@@ -160,18 +169,22 @@ int gpume_encode_device_write(
         device->arrays[GPUME_ENCODE_FRAMES], slot_of(device, frame), first, device->frame_bytes);
 }
 
-/* Runs the program on what device->work has of `count` frames or pairs; then it has the results.
- * with_blocks: the program reads them. */
-static int run(
-    struct gpume_encode_device *d, gpume_program *program, uint32_t count, bool with_blocks)
+/* A kernel's share of the work: it works on `count` tasks, reads `read` words of each block and
+ * writes one. */
+struct launch {
+    gpume_program *program;
+    uint32_t team, count, read;
+};
+
+/* Runs it on what device->work has; then that has the results. */
+static int run(struct gpume_encode_device *d, const struct launch *launch)
 {
-    const uint32_t groups[] = {
-        (uint32_t)gpume_div_up(d->push.blocks_x, TEAMS), d->push.blocks_y, count};
+    const uint32_t groups[] = {groups_across(d, launch->team), d->push.blocks_y, launch->count};
     gpume_array *array = d->arrays[GPUME_ENCODE_BLOCKS];
-    const size_t head = sizeof(*d->work), all = work_bytes(d, count);
-    GPUME_CHECK(gpume_array_write(array, 0, d->work, with_blocks ? all : head));
-    GPUME_CHECK(gpume_program_run(program, d->arrays, &d->push, groups));
-    return gpume_array_read(array, head, d->work->blocks, all - head);
+    GPUME_CHECK(gpume_array_write(array, 0, d->work, work_bytes(d, launch->read * launch->count)));
+    GPUME_CHECK(gpume_program_run(launch->program, d->arrays, &d->push, groups));
+    return gpume_array_read(
+        array, sizeof(*d->work), d->work->blocks, work_bytes(d, launch->count) - sizeof(*d->work));
 }
 
 int gpume_encode_device_predict(
@@ -180,9 +193,9 @@ int gpume_encode_device_predict(
     struct work *work = device->work;
     const uint32_t *satd = work->blocks;
     for (uint32_t i = 0; i < count; i++) {
-        work->pairs[i].target = place_of(device, frames[i]->frame);
+        work->tasks[i].target = place_of(device, frames[i]->frame);
     }
-    GPUME_CHECK(run(device, device->intra, count, false));
+    GPUME_CHECK(run(device, &(struct launch){device->intra, GPUME_ENCODE_TEAM, count, 0}));
     for (uint32_t i = 0; i < count; i++, satd += device->blocks) {
         for (uint32_t j = 0; j < device->blocks; j++) {
             frames[i]->costs[j] = (uint16_t)(satd[j] + GPUME_PENALTY_ANY + GPUME_PENALTY_INTRA);
@@ -191,8 +204,15 @@ int gpume_encode_device_predict(
     return GPUME_OK;
 }
 
-/* Takes a rank of refine.comp apart. */
-static void take_results(struct gpume_match *match, const uint32_t *ranks, uint32_t blocks)
+static void put_vectors(
+    struct gpume_encode_device *d, uint32_t place, const struct gpume_match *match)
+{
+    memcpy(d->work->blocks + (size_t)place * d->blocks, match->vectors,
+        d->blocks * sizeof(d->work->blocks[0]));
+}
+
+/* Takes ranks of refine.comp apart. */
+static void take_match(struct gpume_match *match, const uint32_t *ranks, uint32_t blocks)
 {
     for (uint32_t i = 0; i < blocks; i++) {
         const struct gpume_vector vector = {
@@ -208,14 +228,43 @@ int gpume_encode_device_refine(
 {
     struct work *work = device->work;
     for (uint32_t i = 0; i < count; i++) {
-        work->pairs[i] = (struct gpume_encode_pair){place_of(device, matches[i]->target_frame),
-            place_of(device, matches[i]->reference_frame)};
-        memcpy(work->blocks + (size_t)i * device->blocks, matches[i]->vectors,
-            device->blocks * sizeof(work->blocks[0]));
+        work->tasks[i].target = place_of(device, matches[i]->target_frame);
+        work->tasks[i].past = place_of(device, matches[i]->reference_frame);
+        put_vectors(device, i, matches[i]);
     }
-    GPUME_CHECK(run(device, device->refine, count, true));
+    GPUME_CHECK(run(device, &(struct launch){device->refine, GPUME_ENCODE_TEAM, count, 1}));
     for (uint32_t i = 0; i < count; i++) {
-        take_results(matches[i], work->blocks + (size_t)i * device->blocks, device->blocks);
+        take_match(matches[i], work->blocks + (size_t)i * device->blocks, device->blocks);
+    }
+    return GPUME_OK;
+}
+
+/* Takes results of mean.comp apart. */
+static void take_mean(const struct gpume_mean *mean, const uint32_t *found, uint32_t blocks)
+{
+    for (uint32_t i = 0; i < blocks; i++) {
+        const uint32_t moves = found[i] & 0x8000 ? GPUME_PENALTY_BOTH : 0;
+        mean->both[i] = (uint16_t)((found[i] & 0x7fff) + GPUME_PENALTY_ANY + moves);
+        mean->still[i] = (uint16_t)((found[i] >> 16) + GPUME_PENALTY_ANY);
+    }
+}
+
+int gpume_encode_device_mean(
+    struct gpume_encode_device *device, struct gpume_mean *const *means, uint32_t count)
+{
+    struct work *work = device->work;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct gpume_match *past = means[i]->past, *future = means[i]->future;
+        work->tasks[i] = (struct gpume_encode_task){.target = place_of(device, past->target_frame),
+            .past = place_of(device, past->reference_frame),
+            .future = place_of(device, future->reference_frame),
+            .past_share = means[i]->past_share};
+        put_vectors(device, i, past);
+        put_vectors(device, count + i, future);
+    }
+    GPUME_CHECK(run(device, &(struct launch){device->mean, GPUME_ENCODE_DUO, count, 2}));
+    for (uint32_t i = 0; i < count; i++) {
+        take_mean(means[i], work->blocks + (size_t)i * device->blocks, device->blocks);
     }
     return GPUME_OK;
 }

@@ -27,6 +27,10 @@ int gpume_encode_device_predict(
 int gpume_encode_device_refine(
     struct gpume_encode_device *device, struct gpume_match *const *matches, uint32_t count);
 
+/* Costs of `count` > 0 means of refined matches, up to GPUME_ENCODE_BATCH. */
+int gpume_encode_device_mean(
+    struct gpume_encode_device *device, struct gpume_mean *const *means, uint32_t count);
+
 /* NULL is fine. */
 void gpume_encode_device_close(struct gpume_encode_device **device);
 

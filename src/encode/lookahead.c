@@ -2,220 +2,19 @@
 #include "encode/lookahead.h"
 
 #include "base/grid.h"
-#include "base/log.h"
 #include "base/status.h"
-#include "encode/blocks.h"
 #include "encode/choice.h"
 #include "encode/energy.h"
-#include "encode/half.h"
-#include "encode/searches.h"
-#include "encode/split.h"
-#include "encode/weights.h"
+#include "encode/lookahead_state.h"
 
 #include <assert.h>
-#include <stdlib.h>
-#include <string.h>
 
-#define GPU_THREADS 4u
-
-/* The match of a frame in one reference. */
-struct pair {
-    struct pair *next;
-    struct gpume_match match;
-};
-
-struct result {
-    struct result *next;
-    uint64_t past, future;
-    struct gpume_frame_cost cost;
-};
-
-struct frame {
-    struct gpume_half half;
-    struct gpume_intra intra;
-    uint32_t *energies;
-    struct gpume_luma_stats luma;
-    struct pair *pairs;
-    struct result *results;
-};
-
-struct gpume_lookahead {
-    struct gpume_lookahead_params params;
-    struct gpume_log log;
-    uint32_t blocks_x, blocks_y, blocks;
-    uint64_t first, end;  /* positions of the frames that are kept */
-    struct frame *frames; /* position % params.frames_max */
-    uint8_t *planes;      /* of all frames, and of the weighted reference */
-    uint16_t *all_intra_costs;
-    uint32_t *all_energies;
-    struct gpume_split split;
-    uint8_t *bands;      /* one for each part of the split */
-    uint16_t *row_costs; /* two rows of blocks for each part of the split */
-    struct gpume_searches *searches;
-    struct gpume_blocks *work; /* of the searches */
-    /* Searches in a weighted reference: frame 2n is the reference, 2n + 1 the target. */
-    struct gpume_half weighted;
-    struct gpume_searches *weighted_searches;
-    uint64_t weighted_count;
-    struct pair *free_pairs;
-    struct result *free_results;
-};
-
-/* --- open, close */
-
-static int open_searches(struct gpume_lookahead *l)
-{
-    struct gpume_searches_params params = {
-        .blocks_x = l->blocks_x,
-        .blocks_y = l->blocks_y,
-        .frames = l->params.frames_max,
-        .backend = l->params.backend,
-        .device = l->params.device,
-        .threads = l->params.threads,
-        .split = &l->split,
-        .cache_dir = l->params.cache_dir,
-        .log = l->params.log,
-        .log_opaque = l->params.log_opaque,
-    };
-    GPUME_CHECK(gpume_searches_open(&l->searches, &params));
-    l->work = gpume_searches_blocks(l->searches);
-    l->params.eager = l->params.eager || gpume_searches_on_gpu(l->searches);
-    if (!l->params.weights) {
-        return GPUME_OK;
-    }
-    /* Few pairs need it, one at a time: nothing for a GPU. */
-    params.frames = 2;
-    params.backend = GPUME_BACKEND_CPU;
-    params.device = NULL;
-    return gpume_searches_open(&l->weighted_searches, &params);
-}
-
-static int allocate(struct gpume_lookahead *l)
-{
-    const uint32_t count = l->params.frames_max;
-    const size_t plane_bytes = gpume_half_bytes(l->blocks_x, l->blocks_y);
-    l->frames = calloc(count, sizeof(*l->frames));
-    l->planes = calloc((size_t)count + 1, plane_bytes);
-    l->all_intra_costs = calloc((size_t)count * l->blocks, sizeof(*l->all_intra_costs));
-    l->all_energies = calloc((size_t)count * l->blocks, sizeof(*l->all_energies));
-    l->bands = calloc((size_t)l->split.parts * l->blocks_x, GPUME_BAND_BYTES);
-    l->row_costs = calloc((size_t)2 * l->split.parts, l->blocks_x * sizeof(*l->row_costs));
-    if (!l->frames || !l->planes || !l->all_intra_costs || !l->all_energies || !l->bands ||
-        !l->row_costs) {
-        return gpume_log_nomem(&l->log, "the frames of the lookahead");
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        l->frames[i] = (struct frame){
-            .half = gpume_half_at(l->planes + i * plane_bytes, l->blocks_x, l->blocks_y),
-            .intra.costs = l->all_intra_costs + (size_t)i * l->blocks,
-            .energies = l->all_energies + (size_t)i * l->blocks,
-        };
-    }
-    l->weighted = gpume_half_at(l->planes + count * plane_bytes, l->blocks_x, l->blocks_y);
-    return GPUME_OK;
-}
-
-/* A GPU leaves little to do, in many short pieces: to start more threads for them takes longer. */
-static int open_split(struct gpume_lookahead *l)
-{
-    uint32_t threads = l->params.threads;
-    if (gpume_searches_on_gpu(l->searches) && (threads == 0 || threads > GPU_THREADS)) {
-        threads = GPU_THREADS;
-    }
-    return gpume_split_init(&l->split, l->blocks_y, threads, &l->log);
-}
-
-int gpume_lookahead_open(
-    struct gpume_lookahead **lookahead, const struct gpume_lookahead_params *params)
-{
-    const struct gpume_log log = {params->log, params->log_opaque};
-    assert(params->distance_max < params->frames_max);
-    struct gpume_lookahead *l = calloc(1, sizeof(*l));
-    if (!l) {
-        return gpume_log_nomem(&log, "the lookahead");
-    }
-    l->params = *params;
-    l->log = log;
-    l->blocks_x = (uint32_t)gpume_div_up(params->width, GPUME_SQUARE);
-    l->blocks_y = (uint32_t)gpume_div_up(params->height, GPUME_SQUARE);
-    l->blocks = l->blocks_x * l->blocks_y;
-    int status;
-    GPUME_TRY(open_searches(l));
-    GPUME_TRY(open_split(l));
-    GPUME_TRY(allocate(l));
-    *lookahead = l;
-    return GPUME_OK;
-fail:
-    gpume_lookahead_close(&l);
-    return status;
-}
-
-static void free_pairs(struct pair *pair)
-{
-    while (pair) {
-        struct pair *next = pair->next;
-        free(pair);
-        pair = next;
-    }
-}
-
-static void free_results(struct result *result)
-{
-    while (result) {
-        struct result *next = result->next;
-        free(result);
-        result = next;
-    }
-}
-
-void gpume_lookahead_close(struct gpume_lookahead **lookahead)
-{
-    struct gpume_lookahead *l = *lookahead;
-    if (!l) {
-        return;
-    }
-    gpume_searches_close(&l->searches);
-    gpume_searches_close(&l->weighted_searches);
-    for (uint32_t i = 0; l->frames && i < l->params.frames_max; i++) {
-        free_pairs(l->frames[i].pairs);
-        free_results(l->frames[i].results);
-    }
-    free_pairs(l->free_pairs);
-    free_results(l->free_results);
-    free(l->row_costs);
-    free(l->bands);
-    gpume_split_finish(&l->split);
-    free(l->all_energies);
-    free(l->all_intra_costs);
-    free(l->planes);
-    free(l->frames);
-    free(l);
-    *lookahead = NULL;
-}
-
-const char *gpume_lookahead_engine(const struct gpume_lookahead *lookahead)
-{
-    return gpume_searches_engine(lookahead->searches);
-}
-
-uint32_t gpume_lookahead_lag(const struct gpume_lookahead *lookahead)
-{
-    return gpume_searches_on_gpu(lookahead->searches) ? GPUME_LOOKAHEAD_LAG : 0;
-}
-
-uint32_t gpume_lookahead_blocks_x(const struct gpume_lookahead *lookahead)
-{
-    return lookahead->blocks_x;
-}
-
-uint32_t gpume_lookahead_blocks_y(const struct gpume_lookahead *lookahead)
-{
-    return lookahead->blocks_y;
-}
+/* The longest distance between the references of a mean that a GPU finds before it is asked for. */
+#define EARLY_MEANS 5u
 
 /* --- frames */
 
-static struct frame *frame_at(const struct gpume_lookahead *l, uint64_t position)
+static struct gpume_kept_frame *frame_at(const struct gpume_lookahead *l, uint64_t position)
 {
     assert(position >= l->first && position < l->end);
     return &l->frames[position % l->params.frames_max];
@@ -223,7 +22,7 @@ static struct frame *frame_at(const struct gpume_lookahead *l, uint64_t position
 
 struct reading {
     struct gpume_lookahead *lookahead;
-    struct frame *frame;
+    struct gpume_kept_frame *frame;
     const struct gpume_plane *luma;
 };
 
@@ -243,7 +42,7 @@ static void read_part(void *opaque, uint32_t part)
 }
 
 static void read_frame(
-    struct gpume_lookahead *l, struct frame *frame, const struct gpume_plane *luma)
+    struct gpume_lookahead *l, struct gpume_kept_frame *frame, const struct gpume_plane *luma)
 {
     struct reading reading = {l, frame, luma};
     gpume_split_run(&l->split, read_part, &reading);
@@ -252,40 +51,34 @@ static void read_frame(
 }
 
 /* A pair, new or in use before; NULL: out of memory. `half`: of the reference. */
-static struct pair *take_pair(
+static struct gpume_kept_pair *take_pair(
     struct gpume_lookahead *l, uint64_t target, uint64_t reference, const struct gpume_half *half)
 {
-    struct frame *frame = frame_at(l, target);
-    struct pair *pair = l->free_pairs;
-    if (pair) {
-        l->free_pairs = pair->next;
-    } else {
-        const size_t bytes = sizeof(struct gpume_vector) + sizeof(uint16_t);
-        pair = malloc(sizeof(*pair) + l->blocks * bytes);
-        if (!pair) {
-            return NULL;
-        }
+    struct gpume_kept_frame *frame = frame_at(l, target);
+    struct gpume_kept_pair *pair = (struct gpume_kept_pair *)gpume_pool_take(&l->pairs);
+    if (!pair) {
+        return NULL;
     }
     struct gpume_vector *vectors = (struct gpume_vector *)(void *)(pair + 1);
-    *pair = (struct pair){.next = frame->pairs,
+    *pair = (struct gpume_kept_pair){.link.next = frame->pairs,
         .match = {.target = &frame->half,
             .reference = half,
             .target_frame = target,
             .reference_frame = reference,
             .vectors = vectors,
             .costs = (uint16_t *)(void *)(vectors + l->blocks)}};
-    frame->pairs = pair;
+    frame->pairs = &pair->link;
     return pair;
 }
 
 /* The pair of two frames, requested by now. */
 static int request(
-    struct gpume_lookahead *l, uint64_t target, uint64_t reference, struct pair **out)
+    struct gpume_lookahead *l, uint64_t target, uint64_t reference, struct gpume_kept_pair **out)
 {
     const struct gpume_half *half = &frame_at(l, reference)->half;
-    struct pair *pair = frame_at(l, target)->pairs;
+    struct gpume_kept_pair *pair = (struct gpume_kept_pair *)frame_at(l, target)->pairs;
     while (pair && (pair->match.reference_frame != reference || pair->match.reference != half)) {
-        pair = pair->next;
+        pair = (struct gpume_kept_pair *)pair->link.next;
     }
     if (!pair) {
         pair = take_pair(l, target, reference, half);
@@ -298,13 +91,71 @@ static int request(
     return GPUME_OK;
 }
 
+/* What the past reference counts in a mean. */
+static uint32_t past_share(
+    const struct gpume_lookahead *l, uint64_t frame, uint64_t past, uint64_t future)
+{
+    return l->params.shares && past != future ? gpume_past_share(past, frame, future)
+                                              : GPUME_SHARES / 2;
+}
+
+/* Has a GPU find what a mean costs, when both matches are ready. */
+static int request_mean(struct gpume_lookahead *l, uint64_t frame, uint64_t past, uint64_t future)
+{
+    struct gpume_kept_frame *target = frame_at(l, frame);
+    struct gpume_kept_pair *past_pair, *future_pair;
+    GPUME_CHECK(request(l, frame, past, &past_pair));
+    GPUME_CHECK(request(l, frame, future, &future_pair));
+    struct gpume_kept_mean *mean = (struct gpume_kept_mean *)gpume_pool_take(&l->means);
+    if (!mean) {
+        return gpume_log_nomem(&l->log, "a mean of the lookahead");
+    }
+    uint16_t *costs = (uint16_t *)(void *)(mean + 1);
+    *mean = (struct gpume_kept_mean){.link.next = target->means,
+        .past = past,
+        .future = future,
+        .mean = {.past = &past_pair->match,
+            .future = &future_pair->match,
+            .past_share = past_share(l, frame, past, future),
+            .both = costs,
+            .still = costs + l->blocks}};
+    target->means = &mean->link;
+    gpume_blocks_mean(l->work, &mean->mean);
+    return GPUME_OK;
+}
+
+/* All that the newest frame makes possible. */
+static int request_means(struct gpume_lookahead *l)
+{
+    const uint64_t newest = l->end - 1;
+    const uint64_t span = gpume_min_u64(l->params.distance_max, EARLY_MEANS);
+    const uint64_t first = newest - gpume_min_u64(newest - l->first, span);
+    for (uint64_t past = first; past + 2 <= newest; past++) {
+        for (uint64_t frame = past + 1; frame < newest; frame++) {
+            GPUME_CHECK(request_mean(l, frame, past, newest));
+        }
+    }
+    return GPUME_OK;
+}
+
+/* NULL: not requested. */
+static const struct gpume_mean *find_mean(
+    const struct gpume_lookahead *l, uint64_t frame, uint64_t past, uint64_t future)
+{
+    const struct gpume_kept_mean *mean = (const struct gpume_kept_mean *)frame_at(l, frame)->means;
+    while (mean && (mean->past != past || mean->future != future)) {
+        mean = (const struct gpume_kept_mean *)mean->link.next;
+    }
+    return mean ? &mean->mean : NULL;
+}
+
 int gpume_lookahead_put(struct gpume_lookahead *lookahead, const struct gpume_plane *luma)
 {
     struct gpume_lookahead *l = lookahead;
     assert(l->end - l->first < l->params.frames_max);
     const uint64_t position = l->end++;
-    struct frame *frame = frame_at(l, position);
-    struct pair *pair;
+    struct gpume_kept_frame *frame = frame_at(l, position);
+    struct gpume_kept_pair *pair;
     read_frame(l, frame, luma);
     frame->intra.half = &frame->half;
     frame->intra.frame = position;
@@ -315,30 +166,31 @@ int gpume_lookahead_put(struct gpume_lookahead *lookahead, const struct gpume_pl
         GPUME_CHECK(request(l, position, position - d, &pair));
         GPUME_CHECK(request(l, position - d, position, &pair));
     }
+    if (gpume_blocks_on_gpu(l->work)) {
+        GPUME_CHECK(request_means(l));
+    }
     /* One half of the lag is for the searches, the other one for what follows. */
     const uint64_t pending = (uint64_t)gpume_lookahead_lag(l) / 2 * 2 * l->params.distance_max;
     return pending > 0 ? gpume_searches_drain(l->searches, pending) : GPUME_OK;
 }
 
-static void drop_frame(struct gpume_lookahead *l, struct frame *frame)
+static void drop_frame(struct gpume_lookahead *l, struct gpume_kept_frame *frame)
 {
     gpume_blocks_wait(l->work, &frame->intra.ready);
-    while (frame->pairs) {
-        struct pair *pair = frame->pairs;
+    for (struct gpume_link *link = frame->pairs; link; link = link->next) {
+        const struct gpume_kept_pair *pair = (const struct gpume_kept_pair *)link;
         if (pair->match.requested) {
             /* libgpume writes to it until then. A failure has been logged, and comes again. */
             (void)gpume_searches_wait(l->searches, &pair->match);
         }
-        frame->pairs = pair->next;
-        pair->next = l->free_pairs;
-        l->free_pairs = pair;
     }
-    while (frame->results) {
-        struct result *result = frame->results;
-        frame->results = result->next;
-        result->next = l->free_results;
-        l->free_results = result;
+    for (struct gpume_link *link = frame->means; link; link = link->next) {
+        const struct gpume_mean *mean = &((const struct gpume_kept_mean *)link)->mean;
+        if (mean->past->received && mean->future->received) {
+            gpume_blocks_wait(l->work, &mean->ready);
+        }
     }
+    gpume_kept_forget(l, frame);
 }
 
 void gpume_lookahead_drop(struct gpume_lookahead *lookahead, uint64_t first)
@@ -358,7 +210,7 @@ const uint32_t *gpume_lookahead_energies(const struct gpume_lookahead *lookahead
 void gpume_lookahead_facts(
     const struct gpume_lookahead *lookahead, uint64_t frame, struct gpume_frame_facts *facts)
 {
-    const struct frame *f = frame_at(lookahead, frame);
+    const struct gpume_kept_frame *f = frame_at(lookahead, frame);
     gpume_blocks_wait(lookahead->work, &f->intra.ready);
     *facts = (struct gpume_frame_facts){
         .intra_costs = f->intra.costs,
@@ -373,8 +225,9 @@ void gpume_lookahead_facts(
 
 /* Finds the weight of the past reference, beside its plain match; unless there is none, the
  * weighted samples are then in l->weighted. */
-static struct gpume_weight find_weight(struct gpume_lookahead *l, const struct frame *target,
-    const struct frame *reference, const struct gpume_match *match)
+static struct gpume_weight find_weight(struct gpume_lookahead *l,
+    const struct gpume_kept_frame *target, const struct gpume_kept_frame *reference,
+    const struct gpume_match *match)
 {
     const uint64_t samples = (uint64_t)target->half.width * target->half.height;
     const struct gpume_weight weight = gpume_weight_guess(&target->luma, &reference->luma, samples);
@@ -389,10 +242,10 @@ static struct gpume_weight find_weight(struct gpume_lookahead *l, const struct f
 }
 
 /* Searches the frame in l->weighted. */
-static int search_weighted(struct gpume_lookahead *l, uint64_t target, struct pair **out)
+static int search_weighted(struct gpume_lookahead *l, uint64_t target, struct gpume_kept_pair **out)
 {
     const uint64_t number = 2 * l->weighted_count++;
-    struct pair *pair = take_pair(l, target, number, &l->weighted);
+    struct gpume_kept_pair *pair = take_pair(l, target, number, &l->weighted);
     if (!pair) {
         return gpume_log_nomem(&l->log, "a search of the lookahead");
     }
@@ -407,9 +260,9 @@ static int search_weighted(struct gpume_lookahead *l, uint64_t target, struct pa
 
 /* The match in the past reference, which is weighted if it is the only one. */
 static int find_past(struct gpume_lookahead *l, uint64_t frame, uint64_t past, bool alone,
-    struct gpume_weight *weight, struct pair **pair)
+    struct gpume_weight *weight, struct gpume_kept_pair **pair)
 {
-    struct frame *target = frame_at(l, frame);
+    struct gpume_kept_frame *target = frame_at(l, frame);
     GPUME_CHECK(request(l, frame, past, pair));
     if (!alone || !l->params.weights) {
         return GPUME_OK;
@@ -420,28 +273,18 @@ static int find_past(struct gpume_lookahead *l, uint64_t frame, uint64_t past, b
     return gpume_weight_is_none(weight) ? GPUME_OK : search_weighted(l, frame, pair);
 }
 
-static struct result *take_result(struct gpume_lookahead *l)
-{
-    struct result *result = l->free_results;
-    if (result) {
-        l->free_results = result->next;
-        return result;
-    }
-    return malloc(sizeof(*result) + l->blocks * (sizeof(uint16_t) + sizeof(uint8_t)));
-}
-
 static struct gpume_source source_of(
-    const struct gpume_lookahead *l, uint64_t reference, const struct pair *pair)
+    const struct gpume_lookahead *l, uint64_t reference, const struct gpume_kept_pair *pair)
 {
     return (struct gpume_source){
         .half = &frame_at(l, reference)->half, .match = pair ? &pair->match : NULL};
 }
 
-static int evaluate(
-    struct gpume_lookahead *l, uint64_t frame, uint64_t past, uint64_t future, struct result **out)
+static int evaluate(struct gpume_lookahead *l, uint64_t frame, uint64_t past, uint64_t future,
+    struct gpume_kept_result **out)
 {
-    const struct frame *target = frame_at(l, frame);
-    struct pair *past_pair = NULL, *future_pair = NULL;
+    const struct gpume_kept_frame *target = frame_at(l, frame);
+    struct gpume_kept_pair *past_pair = NULL, *future_pair = NULL;
     struct gpume_weight weight = GPUME_WEIGHT_NONE;
     assert(frame - past <= l->params.distance_max && future - frame <= l->params.distance_max);
     if (future != frame) {
@@ -455,7 +298,11 @@ static int evaluate(
         GPUME_CHECK(gpume_searches_wait(l->searches, &future_pair->match));
     }
     gpume_blocks_wait(l->work, &target->intra.ready);
-    struct result *result = take_result(l);
+    const struct gpume_mean *mean = find_mean(l, frame, past, future);
+    if (mean) {
+        gpume_blocks_wait(l->work, &mean->ready);
+    }
+    struct gpume_kept_result *result = (struct gpume_kept_result *)gpume_pool_take(&l->results);
     if (!result) {
         return gpume_log_nomem(&l->log, "costs of the lookahead");
     }
@@ -464,8 +311,8 @@ static int evaluate(
         .intra_costs = target->intra.costs,
         .past = source_of(l, past, past_pair),
         .future = source_of(l, future, future_pair),
-        .past_share = l->params.shares && past != future ? gpume_past_share(past, frame, future)
-                                                         : GPUME_SHARES / 2,
+        .past_share = past_share(l, frame, past, future),
+        .mean = mean,
         .split = &l->split,
         .scratch = l->row_costs,
         .costs = costs,
@@ -481,15 +328,15 @@ static int evaluate(
 int gpume_lookahead_cost(struct gpume_lookahead *lookahead, uint64_t frame, uint64_t past,
     uint64_t future, struct gpume_frame_cost *cost)
 {
-    struct frame *f = frame_at(lookahead, frame);
-    struct result *result = f->results;
+    struct gpume_kept_frame *f = frame_at(lookahead, frame);
+    struct gpume_kept_result *result = (struct gpume_kept_result *)f->results;
     while (result && (result->past != past || result->future != future)) {
-        result = result->next;
+        result = (struct gpume_kept_result *)result->link.next;
     }
     if (!result) {
         GPUME_CHECK(evaluate(lookahead, frame, past, future, &result));
-        result->next = f->results;
-        f->results = result;
+        result->link.next = f->results;
+        f->results = &result->link;
     }
     *cost = result->cost;
     return GPUME_OK;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The work on blocks by a device, against that of the processor: intra costs and refined matches
- * are equal for all sizes, contents and vectors, while frames come and go; also when the device
- * fails, with one line more than the failure's.
- * test_encode_blocks [faults]: with the layer in tests/fault.
+ * The work on blocks by a device, against that of the processor: intra costs, refined matches and
+ * their means are equal for all sizes, contents and vectors, while frames come and go; also when
+ * the device fails, with one line more than the failure's. test_encode_blocks [faults]: with the
+ * layer in tests/fault.
  */
 #include "encode/blocks.h"
+#include "encode/costs.h"
+#include "encode/decision.h"
 #include "encode/device.h"
 #include "harness.h"
 #include "vulkan_probe.h"
@@ -177,6 +179,49 @@ static void compare(struct room *room, const struct gpume_match *a, const struct
     REQUIRE(memcmp(a->vectors, b->vectors, room->blocks * sizeof(*a->vectors)) == 0);
 }
 
+static void compare_mean(struct room *room, const struct gpume_mean *mean)
+{
+    uint16_t *costs = calloc(room->blocks, sizeof(*costs));
+    const struct gpume_half *past = mean->past->reference, *future = mean->future->reference;
+    gpume_blocks_wait(room->ways[1].blocks, &mean->ready);
+    for (uint32_t still = 0; still < 2; still++) {
+        for (uint32_t y = 0; y < room->blocks_y; y++) {
+            const size_t first = (size_t)y * room->blocks_x;
+            const struct gpume_matches a = {past, still ? NULL : mean->past->vectors + first};
+            const struct gpume_matches b = {future, still ? NULL : mean->future->vectors + first};
+            gpume_mean_costs(mean->past->target, y, &a, &b, mean->past_share, costs + first);
+        }
+        const uint16_t *found = still ? mean->still : mean->both;
+        REQUIRE(memcmp(found, costs, room->blocks * sizeof(*costs)) == 0);
+    }
+    free(costs);
+}
+
+/* Of the first matches with the others, as far as they are of the same target. */
+static void check_means(struct room *room, uint32_t count)
+{
+    struct gpume_mean means[MATCHES];
+    uint32_t used = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct gpume_match *past = &room->ways[1].matches[0];
+        const struct gpume_match *future = &room->ways[1].matches[i];
+        if (past->target != future->target) {
+            continue;
+        }
+        means[used] = (struct gpume_mean){.past = past,
+            .future = future,
+            .past_share = 1 + random_below(GPUME_SHARES - 1),
+            .both = calloc(room->blocks, sizeof(uint16_t)),
+            .still = calloc(room->blocks, sizeof(uint16_t))};
+        gpume_blocks_mean(room->ways[1].blocks, &means[used++]);
+    }
+    for (uint32_t i = 0; i < used; i++) {
+        compare_mean(room, &means[i]);
+        free(means[i].both);
+        free(means[i].still);
+    }
+}
+
 static void add(struct room *room, uint64_t frame, enum content content)
 {
     const uint64_t slot = frame % KEPT;
@@ -205,6 +250,8 @@ static void test_size(uint32_t blocks_x, uint32_t blocks_y, enum content content
             for (uint32_t i = 0; i < count; i++) {
                 compare(&room, &room.ways[0].matches[i], &room.ways[1].matches[i]);
             }
+            REQUIRE(gpume_blocks_on_gpu(room.ways[1].blocks));
+            check_means(&room, count);
         }
     }
     room_free(&room);
@@ -262,6 +309,9 @@ static void test_fault(const char *at, const char *result, bool opened)
     refine(&room, MATCHES, KEPT - 1);
     for (uint32_t i = 0; i < MATCHES; i++) {
         compare(&room, &room.ways[0].matches[i], &room.ways[1].matches[i]);
+    }
+    if (gpume_blocks_on_gpu(room.ways[1].blocks)) {
+        check_means(&room, MATCHES);
     }
     REQUIRE_EQUAL(warnings, opened ? 2 : 0);
     arm(NULL, NULL, NULL);

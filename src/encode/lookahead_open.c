@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* How a lookahead is opened and closed, and what is said of it. */
+#include "base/grid.h"
+#include "base/status.h"
+#include "encode/lookahead_state.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#define GPU_THREADS 4u
+
+static int open_searches(struct gpume_lookahead *l)
+{
+    struct gpume_searches_params params = {
+        .blocks_x = l->blocks_x,
+        .blocks_y = l->blocks_y,
+        .frames = l->params.frames_max,
+        .backend = l->params.backend,
+        .device = l->params.device,
+        .threads = l->params.threads,
+        .split = &l->split,
+        .cache_dir = l->params.cache_dir,
+        .log = l->params.log,
+        .log_opaque = l->params.log_opaque,
+    };
+    GPUME_CHECK(gpume_searches_open(&l->searches, &params));
+    l->work = gpume_searches_blocks(l->searches);
+    l->params.eager = l->params.eager || gpume_searches_on_gpu(l->searches);
+    if (!l->params.weights) {
+        return GPUME_OK;
+    }
+    /* Few pairs need it, one at a time: nothing for a GPU. */
+    params.frames = 2;
+    params.backend = GPUME_BACKEND_CPU;
+    params.device = NULL;
+    return gpume_searches_open(&l->weighted_searches, &params);
+}
+
+static int allocate(struct gpume_lookahead *l)
+{
+    const uint32_t count = l->params.frames_max;
+    const size_t plane_bytes = gpume_half_bytes(l->blocks_x, l->blocks_y);
+    l->frames = calloc(count, sizeof(*l->frames));
+    l->planes = calloc((size_t)count + 1, plane_bytes);
+    l->all_intra_costs = calloc((size_t)count * l->blocks, sizeof(*l->all_intra_costs));
+    l->all_energies = calloc((size_t)count * l->blocks, sizeof(*l->all_energies));
+    l->bands = calloc((size_t)l->split.parts * l->blocks_x, GPUME_BAND_BYTES);
+    l->row_costs = calloc((size_t)2 * l->split.parts, l->blocks_x * sizeof(*l->row_costs));
+    if (!l->frames || !l->planes || !l->all_intra_costs || !l->all_energies || !l->bands ||
+        !l->row_costs) {
+        return gpume_log_nomem(&l->log, "the frames of the lookahead");
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        l->frames[i] = (struct gpume_kept_frame){
+            .half = gpume_half_at(l->planes + i * plane_bytes, l->blocks_x, l->blocks_y),
+            .intra.costs = l->all_intra_costs + (size_t)i * l->blocks,
+            .energies = l->all_energies + (size_t)i * l->blocks,
+        };
+    }
+    l->weighted = gpume_half_at(l->planes + count * plane_bytes, l->blocks_x, l->blocks_y);
+    return GPUME_OK;
+}
+
+/* A GPU leaves little to do, in many short pieces: to start more threads for them takes longer. */
+static int open_split(struct gpume_lookahead *l)
+{
+    uint32_t threads = l->params.threads;
+    if (gpume_searches_on_gpu(l->searches) && (threads == 0 || threads > GPU_THREADS)) {
+        threads = GPU_THREADS;
+    }
+    return gpume_split_init(&l->split, l->blocks_y, threads, &l->log);
+}
+
+int gpume_lookahead_open(
+    struct gpume_lookahead **lookahead, const struct gpume_lookahead_params *params)
+{
+    const struct gpume_log log = {params->log, params->log_opaque};
+    assert(params->distance_max < params->frames_max);
+    struct gpume_lookahead *l = calloc(1, sizeof(*l));
+    if (!l) {
+        return gpume_log_nomem(&log, "the lookahead");
+    }
+    l->params = *params;
+    l->log = log;
+    l->blocks_x = (uint32_t)gpume_div_up(params->width, GPUME_SQUARE);
+    l->blocks_y = (uint32_t)gpume_div_up(params->height, GPUME_SQUARE);
+    l->blocks = l->blocks_x * l->blocks_y;
+    l->pairs.bytes = sizeof(struct gpume_kept_pair) + l->blocks * (sizeof(struct gpume_vector) + 2);
+    l->means.bytes = sizeof(struct gpume_kept_mean) + (size_t)l->blocks * 2 * sizeof(uint16_t);
+    l->results.bytes =
+        sizeof(struct gpume_kept_result) + l->blocks * (sizeof(uint16_t) + sizeof(uint8_t));
+    int status;
+    GPUME_TRY(open_searches(l));
+    GPUME_TRY(open_split(l));
+    GPUME_TRY(allocate(l));
+    *lookahead = l;
+    return GPUME_OK;
+fail:
+    gpume_lookahead_close(&l);
+    return status;
+}
+
+void gpume_kept_forget(struct gpume_lookahead *lookahead, struct gpume_kept_frame *frame)
+{
+    gpume_pool_give(&lookahead->pairs, &frame->pairs);
+    gpume_pool_give(&lookahead->means, &frame->means);
+    gpume_pool_give(&lookahead->results, &frame->results);
+}
+
+void gpume_lookahead_close(struct gpume_lookahead **lookahead)
+{
+    struct gpume_lookahead *l = *lookahead;
+    if (!l) {
+        return;
+    }
+    gpume_searches_close(&l->searches);
+    gpume_searches_close(&l->weighted_searches);
+    for (uint32_t i = 0; l->frames && i < l->params.frames_max; i++) {
+        gpume_kept_forget(l, &l->frames[i]);
+    }
+    gpume_pool_finish(&l->pairs);
+    gpume_pool_finish(&l->means);
+    gpume_pool_finish(&l->results);
+    free(l->row_costs);
+    free(l->bands);
+    gpume_split_finish(&l->split);
+    free(l->all_energies);
+    free(l->all_intra_costs);
+    free(l->planes);
+    free(l->frames);
+    free(l);
+    *lookahead = NULL;
+}
+
+const char *gpume_lookahead_engine(const struct gpume_lookahead *lookahead)
+{
+    return gpume_searches_engine(lookahead->searches);
+}
+
+uint32_t gpume_lookahead_lag(const struct gpume_lookahead *lookahead)
+{
+    return gpume_searches_on_gpu(lookahead->searches) ? GPUME_LOOKAHEAD_LAG : 0;
+}
+
+uint32_t gpume_lookahead_blocks_x(const struct gpume_lookahead *lookahead)
+{
+    return lookahead->blocks_x;
+}
+
+uint32_t gpume_lookahead_blocks_y(const struct gpume_lookahead *lookahead)
+{
+    return lookahead->blocks_y;
+}

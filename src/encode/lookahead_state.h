@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a lookahead consists of: for lookahead.c and lookahead_open.c alone. */
+#ifndef GPUME_ENCODE_LOOKAHEAD_STATE_H
+#define GPUME_ENCODE_LOOKAHEAD_STATE_H
+
+#include "base/log.h"
+#include "encode/blocks.h"
+#include "encode/half.h"
+#include "encode/lookahead.h"
+#include "encode/pool.h"
+#include "encode/searches.h"
+#include "encode/split.h"
+#include "encode/weights.h"
+
+/* The match of a frame in one reference. */
+struct gpume_kept_pair {
+    struct gpume_link link;
+    struct gpume_match match;
+};
+
+struct gpume_kept_mean {
+    struct gpume_link link;
+    uint64_t past, future;
+    struct gpume_mean mean;
+};
+
+struct gpume_kept_result {
+    struct gpume_link link;
+    uint64_t past, future;
+    struct gpume_frame_cost cost;
+};
+
+struct gpume_kept_frame {
+    struct gpume_half half;
+    struct gpume_intra intra;
+    uint32_t *energies;
+    struct gpume_luma_stats luma;
+    struct gpume_link *pairs, *means, *results;
+};
+
+struct gpume_lookahead {
+    struct gpume_lookahead_params params;
+    struct gpume_log log;
+    uint32_t blocks_x, blocks_y, blocks;
+    uint64_t first, end;             /* positions of the frames that are kept */
+    struct gpume_kept_frame *frames; /* position % params.frames_max */
+    uint8_t *planes;                 /* of all frames, and of the weighted reference */
+    uint16_t *all_intra_costs;
+    uint32_t *all_energies;
+    struct gpume_split split;
+    uint8_t *bands;      /* one for each part of the split */
+    uint16_t *row_costs; /* two rows of blocks for each part of the split */
+    struct gpume_searches *searches;
+    struct gpume_blocks *work; /* of the searches */
+    /* Searches in a weighted reference: frame 2n is the reference, 2n + 1 the target. */
+    struct gpume_half weighted;
+    struct gpume_searches *weighted_searches;
+    uint64_t weighted_count;
+    struct gpume_pool pairs, means, results;
+};
+
+/* Forgets what is known of the frame beside others. */
+void gpume_kept_forget(struct gpume_lookahead *lookahead, struct gpume_kept_frame *frame);
+
+#endif
