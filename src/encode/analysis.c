@@ -19,11 +19,14 @@ struct run {
     uint64_t first;
     uint32_t target; /* the last one, counted from the first */
     enum gpume_frame_type types[GPUME_PATTERN_MAX + 1];
-    const struct gpume_quality_walk *walk;
+    const struct gpume_quality *quality;
+    struct gpume_quality_walk *walk; /* NULL without the tree */
     struct gpume_quality_offsets offsets;
     struct gpume_step step; /* that follows the walk */
-    bool exists;
 };
+
+/* Their walks take longer than deciding types, and do not depend on each other. */
+#define RUNS (GPUME_QUALITY_WALKS - 1)
 
 struct gpume_analysis {
     struct gpume_analysis_params params;
@@ -41,8 +44,9 @@ struct gpume_analysis {
     uint64_t put, coded; /* frames */
     int64_t duration;    /* of the frame before the last */
     bool started;
-    uint64_t last; /* the last I or P frame that has been decided */
-    struct run run;
+    uint64_t last;         /* the last I or P frame that has been decided */
+    struct run runs[RUNS]; /* number % RUNS */
+    uint64_t runs_begin, runs_end;
 };
 
 /* --- what types and quality ask for */
@@ -119,7 +123,8 @@ static int open_quality(struct gpume_analysis *a)
         (tree && gpume_quality_open(&a->quality, &size, options, tree_step, a) != GPUME_OK)) {
         return gpume_log_nomem(&a->log, "the offsets of the analysis");
     }
-    const int status = gpume_workers_create(&a->workers, a->params.lookahead.threads == 1 ? 1 : 2);
+    const int status =
+        gpume_workers_create(&a->workers, a->params.lookahead.threads == 1 ? 1 : RUNS + 1);
     return status == GPUME_AGAIN ? gpume_log_no_thread(&a->log)
            : status              ? gpume_log_nomem(&a->log, "the threads of the analysis")
                                  : GPUME_OK;
@@ -136,7 +141,7 @@ int gpume_analysis_open(
     a->params = *params;
     a->log = log;
     a->window = gpume_types_window(&params->options);
-    a->frames_max = GPUME_LOOKAHEAD_LAG + a->window + 1 + params->options.bframes + 1; /* the run */
+    a->frames_max = GPUME_LOOKAHEAD_LAG + a->window + 1 + RUNS * (params->options.bframes + 1);
     gpume_types_init(&a->types, &params->options, type_cost, a);
     int status;
     GPUME_TRY(open_lookahead(a));
@@ -246,14 +251,14 @@ static uint32_t tree_end(
 
 static void follow(void *opaque, uint32_t item)
 {
-    struct gpume_analysis *a = opaque;
+    struct run *run = opaque;
     (void)item;
-    a->run.offsets = gpume_quality_follow(a->quality, a->run.walk);
+    run->offsets = gpume_quality_follow(run->quality, run->walk);
 }
 
 /* Asks for what the tree needs to know of the stretch. */
 static int prepare_walk(struct gpume_analysis *a, const struct gpume_stretch *stretch,
-    uint32_t target, const struct gpume_quality_walk **walk)
+    uint32_t target, struct gpume_quality_walk **walk)
 {
     struct gpume_stretch seen = *stretch;
     uint32_t end = tree_end(a, stretch, target);
@@ -265,9 +270,8 @@ static int prepare_walk(struct gpume_analysis *a, const struct gpume_stretch *st
 }
 
 /* Tells of the run in coded order: its end, the reference B frame, all others. */
-static int tell_run(struct gpume_analysis *a)
+static int tell_run(struct gpume_analysis *a, const struct run *run)
 {
-    const struct run *run = &a->run;
     const uint64_t first = run->first, end = first + run->target;
     const enum gpume_frame_type type = run->types[run->target];
     const int16_t *offsets = run->walk ? run->offsets.target : aq_offsets_of(a, end);
@@ -292,32 +296,31 @@ static int tell_run(struct gpume_analysis *a)
     return GPUME_OK;
 }
 
-/* Waits for the offsets of the run before, tells of it, and forgets its frames. */
+/* Waits for the offsets of the oldest run, tells of it, and forgets its frames. */
 static int finish_run(struct gpume_analysis *a)
 {
-    if (!a->run.exists) {
-        return GPUME_OK;
+    const struct run *run = &a->runs[a->runs_begin % RUNS];
+    if (run->walk) {
+        gpume_workers_wait(a->workers, &run->step);
     }
-    if (a->run.walk) {
-        gpume_workers_wait(a->workers, &a->run.step);
-    }
-    GPUME_CHECK(tell_run(a));
-    gpume_lookahead_drop(a->lookahead, a->run.first + a->run.target);
-    a->run.exists = false;
+    GPUME_CHECK(tell_run(a, run));
+    gpume_lookahead_drop(a->lookahead, run->first + run->target);
+    a->runs_begin++;
     return GPUME_OK;
 }
 
-/* While the tree follows the walk, types of the next run can be decided. */
+/* While the tree follows the walk, types of the next runs can be decided. */
 static void start_run(struct gpume_analysis *a, const struct gpume_stretch *stretch,
-    uint32_t target, const struct gpume_quality_walk *walk)
+    uint32_t target, struct gpume_quality_walk *walk)
 {
-    struct gpume_step *step = &a->run.step;
-    a->run = (struct run){.first = stretch->first,
+    struct run *run = &a->runs[a->runs_end++ % RUNS];
+    struct gpume_step *step = &run->step;
+    *run = (struct run){.first = stretch->first,
         .target = target,
+        .quality = a->quality,
         .walk = walk,
-        .step = {.fn = follow, .opaque = a, .count = 1},
-        .exists = true};
-    memcpy(a->run.types, stretch->types, (target + 1) * sizeof(stretch->types[0]));
+        .step = {.fn = follow, .opaque = run, .count = 1}};
+    memcpy(run->types, stretch->types, (target + 1) * sizeof(stretch->types[0]));
     if (walk) {
         gpume_workers_add(a->workers, &step, 1);
     }
@@ -329,7 +332,7 @@ static int decide(struct gpume_analysis *a)
     enum gpume_frame_type types[GPUME_PATTERN_MAX + 1];
     const uint32_t count = (uint32_t)gpume_min_u64(a->put - 1 - a->last, a->window);
     const struct gpume_stretch stretch = {a->last, count + 1, types};
-    const struct gpume_quality_walk *walk = NULL;
+    struct gpume_quality_walk *walk = NULL;
     uint32_t decided = 0;
     types[0] = GPUME_FRAME_IDR; /* or what it is: nothing depends on it later */
     if (count > 0) {
@@ -342,7 +345,9 @@ static int decide(struct gpume_analysis *a)
     if (a->quality) {
         GPUME_CHECK(prepare_walk(a, &stretch, decided, &walk));
     }
-    GPUME_CHECK(finish_run(a));
+    if (a->runs_end - a->runs_begin == RUNS) {
+        GPUME_CHECK(finish_run(a));
+    }
     start_run(a, &stretch, decided, walk);
     a->last += decided;
     gpume_types_commit(&a->types, a->last, types[decided]);
@@ -373,5 +378,8 @@ int gpume_analysis_finish(struct gpume_analysis *analysis)
     while (a->put > 0 && (!a->started || a->last + 1 < a->put)) {
         GPUME_CHECK(decide(a));
     }
-    return finish_run(a);
+    while (a->runs_begin < a->runs_end) {
+        GPUME_CHECK(finish_run(a));
+    }
+    return GPUME_OK;
 }

@@ -26,6 +26,8 @@ struct gpume_quality_walk {
     struct hop *hops;
     struct gpume_quality_step target, b_ref; /* whose offsets are wanted */
     bool has_b_ref;
+    uint32_t *sums[PLACES];
+    int16_t *offsets, *b_offsets;
 };
 
 struct gpume_quality {
@@ -35,26 +37,22 @@ struct gpume_quality {
     int64_t strength;
     gpume_step_fn step;
     void *opaque;
-    struct gpume_quality_walk walks[2]; /* in turns */
+    struct gpume_quality_walk walks[GPUME_QUALITY_WALKS]; /* in turns */
     uint32_t turn;
-    uint32_t *sums[PLACES];
-    int16_t *offsets, *b_offsets;
 };
 
-static bool allocate(struct gpume_quality *q)
+static bool allocate(struct gpume_quality_walk *walk, uint32_t blocks)
 {
     bool complete = true;
     for (uint32_t i = 0; i < PLACES; i++) {
-        q->sums[i] = calloc(q->blocks, sizeof(*q->sums[i]));
-        complete = complete && q->sums[i];
+        walk->sums[i] = calloc(blocks, sizeof(*walk->sums[i]));
+        complete = complete && walk->sums[i];
     }
-    for (uint32_t i = 0; i < 2; i++) { /* each frame of a stretch at most once */
-        q->walks[i].hops = calloc(GPUME_PATTERN_MAX + 1, sizeof(*q->walks[i].hops));
-        complete = complete && q->walks[i].hops;
-    }
-    q->offsets = calloc(q->blocks, sizeof(*q->offsets));
-    q->b_offsets = calloc(q->blocks, sizeof(*q->b_offsets));
-    return complete && q->offsets && q->b_offsets;
+    /* each frame of a stretch at most once */
+    walk->hops = calloc(GPUME_PATTERN_MAX + 1, sizeof(*walk->hops));
+    walk->offsets = calloc(blocks, sizeof(*walk->offsets));
+    walk->b_offsets = calloc(blocks, sizeof(*walk->b_offsets));
+    return complete && walk->hops && walk->offsets && walk->b_offsets;
 }
 
 int gpume_quality_open(struct gpume_quality **quality, const struct gpume_tree_size *size,
@@ -70,9 +68,11 @@ int gpume_quality_open(struct gpume_quality **quality, const struct gpume_tree_s
     q->strength = gpume_fixed_from_double(5 * (1 - options->qcomp));
     q->step = step;
     q->opaque = opaque;
-    if (!allocate(q)) {
-        gpume_quality_close(&q);
-        return GPUME_NOMEM;
+    for (uint32_t i = 0; i < GPUME_QUALITY_WALKS; i++) {
+        if (!allocate(&q->walks[i], q->blocks)) {
+            gpume_quality_close(&q);
+            return GPUME_NOMEM;
+        }
     }
     *quality = q;
     return GPUME_OK;
@@ -84,13 +84,14 @@ void gpume_quality_close(struct gpume_quality **quality)
     if (!q) {
         return;
     }
-    free(q->b_offsets);
-    free(q->offsets);
-    for (uint32_t i = 0; i < 2; i++) {
-        free(q->walks[i].hops);
-    }
-    for (uint32_t i = 0; i < PLACES; i++) {
-        free(q->sums[i]);
+    for (uint32_t i = 0; i < GPUME_QUALITY_WALKS; i++) {
+        struct gpume_quality_walk *walk = &q->walks[i];
+        free(walk->b_offsets);
+        free(walk->offsets);
+        free(walk->hops);
+        for (uint32_t j = 0; j < PLACES; j++) {
+            free(walk->sums[j]);
+        }
     }
     free(q);
     *quality = NULL;
@@ -181,7 +182,7 @@ static int add_last_run(struct gpume_quality *q, struct gpume_quality_walk *walk
 }
 
 int gpume_quality_prepare(struct gpume_quality *quality, const struct gpume_stretch *stretch,
-    uint32_t target, const struct gpume_quality_walk **walk)
+    uint32_t target, struct gpume_quality_walk **walk)
 {
     struct gpume_quality *q = quality;
     struct gpume_quality_walk *w = &q->walks[q->turn];
@@ -193,31 +194,33 @@ int gpume_quality_prepare(struct gpume_quality *quality, const struct gpume_stre
         GPUME_CHECK(add_last_run(q, w, stretch, target));
     }
     GPUME_CHECK(q->step(q->opaque, frame, frame, frame, &w->target));
-    q->turn ^= 1;
+    q->turn = (q->turn + 1) % GPUME_QUALITY_WALKS;
     *walk = w;
     return GPUME_OK;
 }
 
 /* --- the walk */
 
-static void clear(struct gpume_quality *q, enum place place)
+static void clear(uint32_t *sums, uint32_t blocks)
 {
-    memset(q->sums[place], 0, q->blocks * sizeof(*q->sums[place]));
+    memset(sums, 0, blocks * sizeof(*sums));
 }
 
-static void follow_hop(struct gpume_quality *q, const struct hop *hop)
+static void follow_hop(
+    const struct gpume_quality *q, struct gpume_quality_walk *walk, const struct hop *hop)
 {
     struct gpume_tree_step step = hop->step;
+    uint32_t **sums = walk->sums;
     if (hop->opens_run) {
-        clear(q, BEGIN);
-        clear(q, MIDDLE);
+        clear(sums[BEGIN], q->blocks);
+        clear(sums[MIDDLE], q->blocks);
     }
-    step.received = hop->is_end ? q->sums[END] : hop->is_middle ? q->sums[MIDDLE] : NULL;
-    gpume_tree_propagate(&q->size, &step, q->sums[hop->past], q->sums[hop->future]);
+    step.received = hop->is_end ? sums[END] : hop->is_middle ? sums[MIDDLE] : NULL;
+    gpume_tree_propagate(&q->size, &step, sums[hop->past], sums[hop->future]);
     if (hop->is_end) { /* the run before ends where this one begins */
-        uint32_t *received = q->sums[BEGIN];
-        q->sums[BEGIN] = q->sums[END];
-        q->sums[END] = received;
+        uint32_t *received = sums[BEGIN];
+        sums[BEGIN] = sums[END];
+        sums[END] = received;
     }
 }
 
@@ -229,16 +232,16 @@ static void find_offsets(const struct gpume_quality *q, const struct gpume_quali
 }
 
 struct gpume_quality_offsets gpume_quality_follow(
-    struct gpume_quality *quality, const struct gpume_quality_walk *walk)
+    const struct gpume_quality *quality, struct gpume_quality_walk *walk)
 {
-    struct gpume_quality *q = quality;
-    clear(q, END);
+    const struct gpume_quality *q = quality;
+    clear(walk->sums[END], q->blocks);
     for (uint32_t i = 0; i < walk->count; i++) {
-        follow_hop(q, &walk->hops[i]);
+        follow_hop(q, walk, &walk->hops[i]);
     }
     if (walk->has_b_ref) {
-        find_offsets(q, &walk->b_ref, q->sums[MIDDLE], q->b_offsets);
+        find_offsets(q, &walk->b_ref, walk->sums[MIDDLE], walk->b_offsets);
     }
-    find_offsets(q, &walk->target, q->sums[END], q->offsets);
-    return (struct gpume_quality_offsets){q->offsets, walk->has_b_ref ? q->b_offsets : NULL};
+    find_offsets(q, &walk->target, walk->sums[END], walk->offsets);
+    return (struct gpume_quality_offsets){walk->offsets, walk->has_b_ref ? walk->b_offsets : NULL};
 }

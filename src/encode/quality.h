@@ -35,25 +35,26 @@ struct gpume_stretch {
     const enum gpume_frame_type *types;
 };
 
+#define GPUME_QUALITY_WALKS 3u /* that exist at a time */
+
 /* A walk over a stretch. */
 struct gpume_quality_walk;
 
 /* Asks for all steps of the walk that finds the offsets of frame `target` of the stretch, an I or P
  * frame, and of the reference B frame in the run that it ends, if there is one, from all frames of
  * the stretch. Those after the target pass on to it, and so do the B frames before it. *walk is
- * valid until the next but one is prepared, so that one can be prepared while another is followed.
- */
+ * valid until GPUME_QUALITY_WALKS more have been prepared. */
 int gpume_quality_prepare(struct gpume_quality *quality, const struct gpume_stretch *stretch,
-    uint32_t target, const struct gpume_quality_walk **walk);
+    uint32_t target, struct gpume_quality_walk **walk);
 
-/* QP offsets in 1/256, valid until the next walk is followed. */
+/* QP offsets in 1/256, valid as long as the walk. */
 struct gpume_quality_offsets {
     const int16_t *target, *b_ref; /* b_ref: NULL without such a frame */
 };
 
-/* Any thread, but one walk at a time. */
+/* Any thread; several walks at a time. */
 struct gpume_quality_offsets gpume_quality_follow(
-    struct gpume_quality *quality, const struct gpume_quality_walk *walk);
+    const struct gpume_quality *quality, struct gpume_quality_walk *walk);
 
 void gpume_quality_close(struct gpume_quality **quality);
 

@@ -69,7 +69,7 @@ static struct flow flow_of(
     const struct gpume_tree_size size = {1, 1};
     enum gpume_frame_type types[FRAMES_MAX];
     struct gpume_quality *quality = NULL;
-    const struct gpume_quality_walk *walk = NULL;
+    struct gpume_quality_walk *walk = NULL;
     const struct gpume_stretch stretch = {100, (uint32_t)strlen(letters), types};
     read_types(letters, types);
     REQUIRE_EQUAL(gpume_quality_open(&quality, &size, &options, video_step, video), GPUME_OK);
@@ -175,7 +175,7 @@ static void check_failure(void)
     enum gpume_frame_type types[FRAMES_MAX];
     const struct gpume_stretch stretch = {0, 9, types};
     struct gpume_quality *quality = NULL;
-    const struct gpume_quality_walk *walk;
+    struct gpume_quality_walk *walk;
     int calls, allowed = 0, status = GPUME_DEVICE_LOST;
     read_types("PbBbPbBbP", types);
     REQUIRE_EQUAL(gpume_quality_open(&quality, &size, &options, failing_step, &calls), GPUME_OK);
