@@ -27,10 +27,11 @@ struct gpume_scenes {
     struct gpume_scenes_params params;
     struct gpume_lookahead *lookahead;
     uint32_t blocks;
-    uint64_t frames; /* put so far */
+    uint64_t put, frames; /* so far; the lag lies between both (lookahead.h) */
     struct fact facts[RING];
     double *deviations;               /* of each square of the last frame */
     struct gpume_thumbnail thumbnail; /* of the last frame */
+    struct gpume_thumbnail thumbnails[GPUME_LOOKAHEAD_LAG + 1]; /* of those put after it */
     struct gpume_gradual gradual;
     struct gpume_changes cuts, gradual_changes; /* at the end the latter has all */
 };
@@ -201,28 +202,27 @@ static double detail(const struct gpume_scenes *scenes, const struct gpume_frame
     return (double)sum / 256 / scenes->blocks;
 }
 
-int gpume_scenes_put(struct gpume_scenes *scenes, const struct gpume_plane *luma)
+static struct gpume_thumbnail *thumbnail_of(struct gpume_scenes *scenes, uint64_t frame)
+{
+    return &scenes->thumbnails[frame % (GPUME_LOOKAHEAD_LAG + 1)];
+}
+
+/* Takes in the next frame that has been put. */
+static int advance(struct gpume_scenes *scenes)
 {
     const uint64_t frame = scenes->frames;
     struct gpume_scene_frame described = {.frame = frame};
     struct gpume_frame_facts facts;
-    if (frame >= RING) {
-        gpume_lookahead_drop(scenes->lookahead, frame - RING + 1);
-    }
-    int status = gpume_lookahead_put(scenes->lookahead, luma);
-    if (status != GPUME_OK) {
-        return status;
-    }
     gpume_lookahead_facts(scenes->lookahead, frame, &facts);
     described.luma = (double)facts.luma_sum / (64.0 * scenes->blocks);
-    status = describe(scenes, &facts, &described);
+    int status = describe(scenes, &facts, &described);
     scenes->frames++;
     if (status == GPUME_OK && scenes->params.take) {
         status = scenes->params.take(scenes->params.opaque, &described);
     }
     if (status == GPUME_OK) {
         const struct gpume_thumbnail before = scenes->thumbnail;
-        gpume_thumbnail_make(&scenes->thumbnail, luma);
+        scenes->thumbnail = *thumbnail_of(scenes, frame);
         fact_of(scenes, frame)->change =
             (double)gpume_thumbnail_dot(&before, &scenes->thumbnail, &scenes->thumbnail);
         status = gpume_gradual_put(
@@ -230,6 +230,21 @@ int gpume_scenes_put(struct gpume_scenes *scenes, const struct gpume_plane *luma
     }
     return status == GPUME_OK && frame > AROUND ? examine(scenes, frame - AROUND, scenes->frames)
                                                 : status;
+}
+
+int gpume_scenes_put(struct gpume_scenes *scenes, const struct gpume_plane *luma)
+{
+    if (scenes->frames >= RING) {
+        gpume_lookahead_drop(scenes->lookahead, scenes->frames - RING + 1);
+    }
+    const int status = gpume_lookahead_put(scenes->lookahead, luma);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    gpume_thumbnail_make(thumbnail_of(scenes, scenes->put), luma);
+    scenes->put++;
+    return scenes->put - scenes->frames > gpume_lookahead_lag(scenes->lookahead) ? advance(scenes)
+                                                                                 : GPUME_OK;
 }
 
 /* Does a dissolve or fade cover the cut? */
@@ -247,8 +262,11 @@ static bool is_covered(const struct gpume_scenes *scenes, const struct gpume_cha
 
 int gpume_scenes_finish(struct gpume_scenes *scenes, const struct gpume_changes **changes)
 {
-    const uint64_t end = scenes->frames;
+    const uint64_t end = scenes->put;
     int status = GPUME_OK;
+    while (scenes->frames < end && status == GPUME_OK) {
+        status = advance(scenes);
+    }
     for (uint64_t i = end > AROUND ? end - AROUND : 1; i < end && status == GPUME_OK; i++) {
         status = examine(scenes, i, end);
     }
@@ -269,7 +287,7 @@ int gpume_scenes_open(struct gpume_scenes **scenes, const struct gpume_scenes_pa
         return GPUME_NOMEM;
     }
     wanted.distance_max = REACH;
-    wanted.frames_max = RING;
+    wanted.frames_max = RING + GPUME_LOOKAHEAD_LAG;
     wanted.weights = false;
     wanted.energies = true;
     int status = gpume_lookahead_open(&made->lookahead, &wanted);
