@@ -20,7 +20,7 @@ struct gpume_quality_step {
 };
 
 /* Fills all of `step` but past_share and received. past == frame and future == frame: no such
- * reference. Its arrays stay as they are until the walk ends. Negative gpume_status: failed. */
+ * reference. Its arrays must not change until the walk ends. Negative gpume_status: failed. */
 typedef int (*gpume_step_fn)(
     void *opaque, uint64_t frame, uint64_t past, uint64_t future, struct gpume_quality_step *step);
 

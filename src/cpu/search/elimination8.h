@@ -3,8 +3,8 @@
  * The search by successive elimination for blocks of 8x8, whose candidates are bounded by the sums
  * of four boxes of 4x4. All bounds are computed first. The candidate with the least bound is mostly
  * the best or nearly as good, so its cost is another hint (elimination.h): it is within a few
- * percent of the best cost, and few other candidates survive. Where one of a row does, the row is
- * compared.
+ * percent of the best cost, and few other candidates survive. A row is compared if at least one of
+ * its candidates survives.
  *
  * A bound is at most 4 * 16 * 255 = 16320, as a cost is, so 16 bits hold both.
  */
@@ -132,7 +132,7 @@ static inline uint64_t compare_survivors(struct elimination *e, const struct bou
     return survivors;
 }
 
-/* The last candidates of each row, where they are left over from whole vectors. They come out of
+/* The last candidates of each row, where they do not fill a vector. They are compared out of
  * order, so the tie rule decides. As many rows at once as a vector has eighths. */
 static inline uint64_t compare_column(struct elimination *e, const struct bounds8 *b)
 {
