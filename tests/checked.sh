@@ -6,7 +6,8 @@
 #     sh tests/checked.sh thread build-tsan              ThreadSanitizer; no Vulkan, whose drivers are not built for it
 #     sh tests/checked.sh valgrind build-valgrind -j 8   errors and leaks; no Vulkan: hours
 # Left out under each: that memory stays flat (cli-long), and calls that fail (cli-faults), because checkers use their
-# own allocators; under thread and valgrind, and under address without ASAN_OPTIONS=detect_leaks=0, tests that need Vulkan; under valgrind, the kernel tests.
+# own allocators. Tests that need Vulkan run under address alone, and only with ASAN_OPTIONS=detect_leaks=0. The kernel
+# tests are left out under valgrind.
 # Usage: checked.sh address|thread|valgrind BUILD [OPTION OF CTEST...]
 set -eu
 usage="usage: checked.sh address|thread|valgrind BUILD [OPTION OF CTEST...]"

@@ -66,7 +66,7 @@ void put(uint place)
 /* Compares the places of the list and empties it; the limit falls to the least cost. All of the
  * workgroup calls it, after a barrier. Neighbouring invocations compare neighbouring cells of a
  * place, first the upper ones of all places: what passes the limit by these is not compared
- * further. */
+ * further. Other invocations may add to a sum while it is read, but sums only grow. */
 uvec3 compare_listed(uvec3 best, uint lane)
 {
     uvec2 cells = cells_of(METRIC);

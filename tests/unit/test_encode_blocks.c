@@ -197,7 +197,7 @@ static void compare_mean(struct room *room, const struct gpume_mean *mean)
     free(costs);
 }
 
-/* Of the first matches with the others, as far as they are of the same target. */
+/* Checks the means of the first match with every match that has the same target. */
 static void check_means(struct room *room, uint32_t count)
 {
     struct gpume_mean means[MATCHES];
