@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Exact block motion estimation with libgpume, for NumPy.
+
+    import gpume
+
+    pair = gpume.search(reference, target, block=16, window=32)     # two arrays of luma
+    pair.vectors        # (rows, cols, 2): (dx, dy) in pixels, from each block to its match
+    pair.costs          # (rows, cols)
+
+Vectors point from a block of the target to its match in the reference: predicted[y, x] =
+reference[y + dy, x + dx], x to the right and y downwards. All results are exact and the same on
+every device. Every array that this package returns is the caller's own.
+
+The library is looked for at the path in the environment variable GPUME_LIBRARY, then where the
+system has its libraries.
+"""
+from ._context import Context, Info, search
+from ._library import version
+from ._options import Options
+from ._pair import Layer, Pair, Sums
+from .errors import (
+    CancelledError, DeviceError, DeviceLostError, FormatError, GpumeError, InputOutputError,
+    InvalidError, NoMemoryError, UnsupportedError)
+
+__all__ = [
+    "CancelledError", "Context", "DeviceError", "DeviceLostError", "FormatError", "GpumeError",
+    "Info", "InputOutputError", "InvalidError", "Layer", "NoMemoryError", "Options", "Pair", "Sums",
+    "UnsupportedError", "search", "version"]

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Finds libgpume, loads it on first use, and turns its statuses and log lines into exceptions."""
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import functools
+import logging
+import os
+import weakref
+
+from . import _abi
+from .errors import error_of
+
+_logger = logging.getLogger("gpume")
+_levels = {
+    _abi.LOG_ERROR: logging.WARNING,
+    _abi.LOG_WARNING: logging.WARNING,
+    _abi.LOG_INFO: logging.INFO,
+    _abi.LOG_DEBUG: logging.DEBUG,
+}
+
+
+def _load() -> ctypes.CDLL:
+    named = os.environ.get("GPUME_LIBRARY")
+    found = named or ctypes.util.find_library("gpume") or "libgpume.so.0"
+    try:
+        return ctypes.CDLL(found)
+    except OSError as error:
+        advice = (
+            "correct the environment variable GPUME_LIBRARY" if named else
+            "install it, or set the environment variable GPUME_LIBRARY to the path of libgpume.so")
+        raise ImportError(f"libgpume cannot be loaded: {error}; {advice}") from None
+
+
+@functools.lru_cache(maxsize=None)
+def library() -> ctypes.CDLL:
+    """The library. Raises ImportError if it is not found, or older than this package."""
+    loaded = _load()
+    try:
+        version = ctypes.CFUNCTYPE(ctypes.c_uint32)(("gpume_api_version", loaded))()
+        if version < _abi.API_VERSION:
+            raise ImportError(
+                f"{loaded._name} has API version {version}, and this package needs "
+                f"{_abi.API_VERSION} or newer; install the libgpume that belongs to it")
+        _abi.declare(loaded)
+    except AttributeError as error:
+        raise ImportError(f"{loaded._name} is not the libgpume of this package: {error}") from None
+    return loaded
+
+
+class Log:
+    """Receives the log lines of one context, from any thread.
+
+    Errors are kept for the exception that the failing call raises; everything else goes to
+    ``logging.getLogger("gpume")``.
+    """
+
+    def __init__(self) -> None:
+        errors = self._errors = []
+
+        def receive(_opaque, level, line):
+            text = line.decode(errors="replace")
+            if level == _abi.LOG_ERROR:
+                errors.append(text)
+            else:
+                _logger.log(_levels.get(level, logging.DEBUG), text)
+
+        self.callback = _abi.LogFn(receive)
+
+    def check(self, status: int) -> int:
+        """Raises the exception of a status that is a failure; returns any other status."""
+        if status in (_abi.OK, _abi.AGAIN, _abi.EOF):
+            return status
+        lines, self._errors[:] = "; ".join(self._errors), []
+        raise error_of(status, lines or library().gpume_status_text(status).decode())
+
+    def warn(self) -> None:
+        """Logs errors that did not make a call fail, such as those of a GPU that was not taken."""
+        for line in self._errors:
+            _logger.log(_levels[_abi.LOG_ERROR], line)
+        self._errors.clear()
+
+
+class Handle:
+    """Owns a handle of the library; closes it when asked to, collected, or at the end."""
+
+    def __init__(self, open_name: str, close_name: str, params: ctypes.Structure, log: Log):
+        self.log = log
+        self._keep = params  # strings and callbacks that the library may use until it is closed
+        pointer = ctypes.c_void_p()
+        log.check(getattr(library(), open_name)(ctypes.byref(pointer), ctypes.byref(params)))
+        log.warn()
+        self._finalizer = weakref.finalize(self, _close, close_name, pointer, params, log)
+        self._pointer = pointer
+
+    @property
+    def pointer(self) -> ctypes.c_void_p:
+        if not self._finalizer.alive:
+            raise ValueError("the context is closed")
+        return self._pointer
+
+    def close(self) -> None:
+        """Closes the handle, once. Raises the first failure of its run."""
+        status = self._finalizer()
+        if status is not None:
+            self.log.check(status)
+
+    def stop(self) -> None:
+        """Closes the handle, whatever its run has to say."""
+        self._finalizer()
+
+
+def _close(name: str, pointer: ctypes.c_void_p, _params: ctypes.Structure, _log: Log) -> int:
+    return getattr(library(), name)(ctypes.byref(pointer))
+
+
+def version() -> str:
+    """The version of the installed libgpume, such as "0.1.0"."""
+    return library().gpume_version().decode()

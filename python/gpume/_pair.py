@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Results: what a search found for one frame pair, as NumPy arrays of its own."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from . import _abi
+from ._library import library
+from ._memory import copy_of, samples_of
+
+
+class Sums(NamedTuple):
+    """Exact sums over all pixels of the target: before (against the reference) and after motion
+    compensation (against the predicted frame)."""
+
+    zero: int  #: blocks whose vector is (0, 0)
+    sad_before: int  #: sum of absolute differences
+    sad_after: int
+    sse_before: int  #: sum of squared differences
+    sse_after: int
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """The results for the blocks of one shape. Arrays have the shape (rows, cols) of the grid of
+    blocks, and belong to the caller."""
+
+    #: (width, height) of a block that no edge cuts, in pixels.
+    block: tuple[int, int]
+    #: (rows, cols, 2): (dx, dy) of each block in pixels, from the block to its match:
+    #: predicted[y, x] = reference[y + dy, x + dx]. int32; float32 where subpel is 2 or 4.
+    vectors: np.ndarray
+    #: int64: the difference between a block and its match, plus the price of its vector.
+    costs: np.ndarray
+    #: int64: 0 is the costliest block of the layer.
+    ranks: np.ndarray
+    #: (K, rows, cols, 2) and (K, rows, cols): all of the `candidates` matches, the best one first.
+    #: A cost of -1: there is no such candidate.
+    candidate_vectors: np.ndarray
+    candidate_costs: np.ndarray
+    #: int64: bits of the vectors, of the best match and of all candidates; None without a lambda.
+    bits: np.ndarray | None
+    candidate_bits: np.ndarray | None
+    #: int64, with best_reference, else None: each block's reference frame. With bidirectional also
+    #: that of the second match, -1 where there is none, and its vectors as above.
+    refs: np.ndarray | None
+    refs2: np.ndarray | None
+    vectors2: np.ndarray | None
+    #: With confidence, else None. int64: the cost of the second candidate, -1 where there is none;
+    #: how many other candidates cost as much as the best; the sum of absolute differences between
+    #: neighbouring pixels of the block.
+    second: np.ndarray | None
+    ties: np.ndarray | None
+    texture: np.ndarray | None
+    #: With confidence and both directions, else None: how far the reverse vector at the match leads
+    #: away from the block, in pixels. The type of `vectors`.
+    returns: np.ndarray | None
+
+    @property
+    def rows(self) -> int:
+        return self.vectors.shape[0]
+
+    @property
+    def cols(self) -> int:
+        return self.vectors.shape[1]
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """What was found for a target frame and its reference, or all its references.
+
+    All arrays are copies that belong to the caller: they stay valid after the context is closed.
+    Members of the first shape's layer are members of the pair, too.
+    """
+
+    #: Index of the target frame, and of its reference; of several, of the first.
+    frame: int
+    ref: int
+    #: Indices of all references.
+    refs: tuple[int, ...]
+    #: Presentation time of the target, in seconds.
+    time: float
+    #: As given to Context.search; else 0.
+    tag: int
+    #: (height, width) of the frames in pixels, and bits of a sample.
+    size: tuple[int, int]
+    bits_per_sample: int
+    #: Vectors are multiples of 1/subpel pixel.
+    subpel: int
+    #: One for each shape, in the order of the option `block`.
+    layers: tuple[Layer, ...]
+    sums: Sums
+    #: Frames (height, width), uint8 or uint16. Not asked for: None.
+    predicted: np.ndarray | None
+    target: np.ndarray | None
+    reference: np.ndarray | None
+    #: With check: blocks that were searched again, and those with the same result.
+    checked: int
+    matched: int
+    #: (N, 3) with partition, else None: layer, index in its raster, and rank of each chosen block.
+    #: They cover the frame once. table() says more of them.
+    parts: np.ndarray | None
+
+    @property
+    def block(self) -> tuple[int, int]:
+        """(width, height) of the first shape's blocks, in pixels."""
+        return self.layers[0].block
+
+    @property
+    def vectors(self) -> np.ndarray:
+        """(rows, cols, 2): (dx, dy) of each block in pixels, from the block to its match. int32;
+        float32 where subpel is 2 or 4."""
+        return self.layers[0].vectors
+
+    @property
+    def costs(self) -> np.ndarray:
+        """(rows, cols), int64: the cost of each block's match."""
+        return self.layers[0].costs
+
+    @property
+    def ranks(self) -> np.ndarray:
+        """(rows, cols), int64: 0 is the costliest block."""
+        return self.layers[0].ranks
+
+    @property
+    def psnr_before(self) -> float:
+        """PSNR in dB of the reference as a prediction of the target. inf: they are the same."""
+        return self._psnr(self.sums.sse_before)
+
+    @property
+    def psnr_after(self) -> float:
+        """PSNR in dB of the predicted frame. inf: it is the target."""
+        return self._psnr(self.sums.sse_after)
+
+    def _psnr(self, sse: int) -> float:
+        return library().gpume_psnr(self.bits_per_sample, self.size[0] * self.size[1], sse)
+
+    def table(self) -> np.ndarray:
+        """One row per block of every shape, or with partition per chosen block, in the order of
+        vectors.csv: a structured array with x, y, w, h (the part of the block inside the frame, in
+        pixels), dx, dy, cost, rank and layer; and bits, ref, ref2, dx2, dy2 as far as the run has
+        them. `block_w` and `block_h` are the shape."""
+        parts = self.parts if self.parts is not None else np.concatenate(
+            [self._whole(number) for number in range(len(self.layers))])
+        columns = [
+            ("frame", "i8"), ("ref", "i8"), ("x", "i4"), ("y", "i4"), ("w", "i4"), ("h", "i4"),
+            ("dx", self.vectors.dtype), ("dy", self.vectors.dtype), ("cost", "i8"),
+            ("rank", "i8"), ("layer", "i4"), ("block_w", "i4"), ("block_h", "i4")]
+        more = [name for name in ("bits", "refs2", "vectors2")
+                if getattr(self.layers[0], name) is not None]
+        kinds = {"bits": [("bits", "i8")], "refs2": [("ref2", "i8")],
+                 "vectors2": [("dx2", self.vectors.dtype), ("dy2", self.vectors.dtype)]}
+        table = np.zeros(len(parts), columns + [kind for name in more for kind in kinds[name]])
+        table["frame"], table["ref"] = self.frame, self.ref
+        table["layer"], table["rank"] = parts[:, 0], parts[:, 2]
+        for number, layer in enumerate(self.layers):
+            self._fill(table, parts[:, 0] == number, layer, parts[:, 1])
+        return table
+
+    def _whole(self, number: int) -> np.ndarray:
+        """All blocks of a layer, as `parts` has them."""
+        ranks = self.layers[number].ranks.ravel()
+        return np.column_stack([np.full(ranks.size, number), np.arange(ranks.size), ranks])
+
+    def _fill(self, table: np.ndarray, of: np.ndarray, layer: Layer, blocks: np.ndarray) -> None:
+        row, col = np.divmod(blocks[of], layer.cols)
+        width, height = layer.block
+        table["x"][of], table["y"][of] = col * width, row * height
+        table["w"][of] = np.minimum(width, self.size[1] - col * width)
+        table["h"][of] = np.minimum(height, self.size[0] - row * height)
+        table["block_w"][of], table["block_h"][of] = width, height
+        table["dx"][of], table["dy"][of] = layer.vectors[row, col].T
+        table["cost"][of] = layer.costs[row, col]
+        for name, column in (("bits", "bits"), ("refs", "ref"), ("refs2", "ref2")):
+            if getattr(layer, name) is not None:
+                table[column][of] = getattr(layer, name)[row, col]
+        if layer.vectors2 is not None:
+            table["dx2"][of], table["dy2"][of] = layer.vectors2[row, col].T
+
+    def _chosen(self) -> np.ndarray:
+        """The rows of the table that cover the frame once."""
+        table = self.table()
+        return table if self.parts is not None else table[table["layer"] == 0]
+
+    def flow(self) -> np.ndarray:
+        """(height, width, 2), float32: (dx, dy) in pixels at every pixel of the target, the vector
+        of its block; with partition, of its chosen block.
+
+        The layout and the sense of OpenCV's dense flow, such as
+        ``cv2.calcOpticalFlowFarneback(target, reference, ...)``: target[y, x] is found at
+        reference[y + dy, x + dx].
+        """
+        if self.parts is None:
+            width, height = self.block
+            dense = self.vectors.repeat(height, 0).repeat(width, 1)
+            return dense[:self.size[0], :self.size[1]].astype(np.float32)
+        flow = np.empty((*self.size, 2), np.float32)
+        for row in self._chosen():
+            x, y, w, h = (int(row[name]) for name in "xywh")
+            flow[y:y + h, x:x + w] = row["dx"], row["dy"]
+        return flow
+
+    def mv_extractor(self) -> np.ndarray:
+        """(N, 10), int32: one row per block in the layout of mv-extractor and of FFmpeg's
+        AVMotionVector: source, w, h, src_x, src_y, dst_x, dst_y, motion_x, motion_y, motion_scale.
+
+        source is -1 if the reference is an earlier frame and 1 if it is a later one; dst is the
+        middle of the block, src that of its match, rounded towards dst; motion is in units of
+        1/motion_scale pixel. A block with two matches has two rows.
+        """
+        blocks = self._chosen()
+        matches = [self._motion(blocks, blocks["ref"], blocks["dx"], blocks["dy"])]
+        order = np.arange(len(blocks))
+        if "ref2" in blocks.dtype.names:
+            two = blocks["ref2"] >= 0
+            second = blocks[two]
+            matches.append(self._motion(second, second["ref2"], second["dx2"], second["dy2"]))
+            order = np.concatenate([order, order[two]])
+        return np.concatenate(matches)[np.argsort(order, kind="stable")]
+
+    def _motion(self, blocks: np.ndarray, ref: np.ndarray, dx: np.ndarray,
+                dy: np.ndarray) -> np.ndarray:
+        dst_x, dst_y = blocks["x"] + blocks["w"] // 2, blocks["y"] + blocks["h"] // 2
+        scale = self.subpel
+        rows = np.column_stack([
+            np.where(ref > self.frame, 1, -1), blocks["w"], blocks["h"], dst_x + np.trunc(dx),
+            dst_y + np.trunc(dy), dst_x, dst_y, dx * scale, dy * scale,
+            np.full(len(blocks), scale)])
+        return rows.astype(np.int32)
+
+
+def _numbers(address: int | None, shape: tuple[int, ...]) -> np.ndarray | None:
+    """A copy as int64, whose arithmetic does not wrap, with -1 for GPUME_NONE."""
+    raw = copy_of(address, shape, "u4")
+    if raw is None:
+        return None
+    numbers = raw.astype(np.int64)
+    numbers[raw == _abi.NONE] = -1
+    return numbers
+
+
+def _pixels(units: np.ndarray | None, subpel: int) -> np.ndarray | None:
+    """Vectors in units of 1/subpel pixel, in pixels."""
+    if units is None:
+        return None
+    return units.astype(np.int32) if subpel == 1 else units.astype(np.float32) / subpel
+
+
+def _references(address: int | None, grid: tuple[int, int], frames: np.ndarray):
+    """Indices of frames, for indices in the field's references; -1 where there is none."""
+    places = _numbers(address, grid)
+    return None if places is None else np.where(places < 0, -1, frames[places])
+
+
+def _candidates(address: int | None, layer: _abi.Layer, count: int, tail: tuple, dtype: str):
+    """Arrays that lie candidate_stride entries apart, one for each candidate."""
+    if not address:
+        return None
+    grid = (layer.blocks_y, layer.blocks_x)
+    step = layer.candidate_stride * np.dtype(dtype).itemsize * (tail[0] if tail else 1)
+    return np.stack([copy_of(address + i * step, grid + tail, dtype) for i in range(count)])
+
+
+def _layer(layer: _abi.Layer, subpel: int, count: int, frames: np.ndarray) -> Layer:
+    grid = (layer.blocks_y, layer.blocks_x)
+    vectors = _pixels(_candidates(layer.vectors, layer, count, (2,), "i2"), subpel)
+    raw = _candidates(layer.costs, layer, count, (), "u4")
+    costs = raw.astype(np.int64)
+    costs[1:][raw[1:] == _abi.NONE] = -1  # the best match always exists
+    bits = _candidates(layer.bits, layer, count, (), "u4")
+    bits = None if bits is None else bits.astype(np.int64)
+    returns = _numbers(layer.returns, grid)
+    return Layer(
+        block=(layer.block_w, layer.block_h), vectors=vectors[0], costs=costs[0],
+        ranks=_numbers(layer.ranks, grid), candidate_vectors=vectors, candidate_costs=costs,
+        bits=None if bits is None else bits[0], candidate_bits=bits,
+        refs=_references(layer.refs, grid, frames), refs2=_references(layer.refs2, grid, frames),
+        vectors2=_pixels(copy_of(layer.vectors2, (*grid, 2), "i2"), subpel),
+        second=_numbers(layer.second, grid), ties=_numbers(layer.ties, grid),
+        texture=_numbers(layer.texture, grid), returns=_pixels(returns, subpel))
+
+
+def pair_of(field: _abi.Field, params: _abi.Params) -> Pair:
+    """Copies everything of a field, which may be released then."""
+    frames = copy_of(field.refs, (field.ref_count,), "u8")
+    frames = np.array([field.ref]) if frames is None else frames.astype(np.int64)
+    subpel = field.vector_units
+    count = max(1, params.candidates)
+    layers = tuple(
+        _layer(field.layers[i].contents, subpel, count, frames) for i in range(field.layer_count))
+    parts = copy_of(field.parts, (field.part_count, 3), "u4") if params.partition else None
+    return Pair(
+        frame=field.frame, ref=field.ref, refs=tuple(map(int, frames)),
+        time=field.time_us / 1e6, tag=field.tag, size=(params.height, params.width),
+        bits_per_sample=params.bits, subpel=subpel, layers=layers,
+        sums=Sums(*(getattr(field.sums, name) for name in Sums._fields)),
+        predicted=samples_of(field.predicted), target=samples_of(field.target),
+        reference=samples_of(field.reference), checked=field.checked, matched=field.matched,
+        parts=None if parts is None else parts.astype(np.int64))
