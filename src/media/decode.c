@@ -10,6 +10,7 @@
 #include "media/hwaccel.h"
 #include "media/hwframe.h"
 #include "media/libav.h"
+#include "media/motion.h"
 #include "media/packets.h"
 
 #include <inttypes.h>
@@ -40,6 +41,7 @@ struct decode {
     /* A frame without a time gets the last known time plus `since` frames, so that rounding errors
      * do not add up. */
     int64_t known_pts, since;
+    uint64_t sent; /* packets */
     uint64_t delivered, refused;
     uint64_t damaged; /* of those delivered */
     struct gpume_libav_faults faults;
@@ -78,6 +80,9 @@ static int open_context(struct decode *decode, const AVCodec *codec, bool accele
     /* With a device, errors are not counted: they may be about formats that it does not support. */
     decode->codec->opaque = accelerated ? NULL : &decode->faults;
     decode->codec->max_pixels = gpume_limits_decoder(&decode->options.trust);
+    if (decode->options.motion) {
+        gpume_motion_request(decode->codec);
+    }
     gpume_libav_quiet();
     return avcodec_open2(decode->codec, codec, NULL);
 }
@@ -252,6 +257,10 @@ static int feed(struct decode *decode)
         return status;
     }
     decode->draining = status == GPUME_EOF;
+    if (decode->options.motion && !decode->draining) {
+        gpume_motion_mark(
+            decode->codec, decode->packets.stream->codecpar, decode->packet, ++decode->sent);
+    }
     /* Some decoders report only at the end that they refused a packet. */
     const int error = avcodec_send_packet(decode->codec, decode->draining ? NULL : decode->packet);
     av_packet_unref(decode->packet);

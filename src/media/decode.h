@@ -25,6 +25,7 @@ struct gpume_decode_options {
     uint32_t threads;              /* 0 = all */
     struct gpume_hwaccel *hwaccel; /* NULL = software; outlives the decoder */
     const char *graph;             /* filters that take the frames, or NULL */
+    bool motion;                   /* export motion vectors: see media/motion.h */
     bool whole;                    /* frames as software would return them, not only their luma */
     const void *first;             /* state of the first input's decoder, which may be this one */
     struct gpume_trust trust;

@@ -36,6 +36,7 @@ struct gpume_source {
     struct gpume_filter *filter;
     struct gpume_luma luma;
     struct gpume_colour_frames *colour; /* NULL: not requested */
+    struct gpume_motion_taker motion;   /* of the frame read last */
     AVFrame *frame;                     /* the first one, until it is read */
     bool has_frame, ended, warned;
     int64_t last_us, known_us, since; /* a frame without a time is `since` frames after known_us */
@@ -63,6 +64,7 @@ static int open_path(struct gpume_source *source, struct gpume_decode_facts *fac
         .threads = wanted->threads,
         .hwaccel = source->hwaccel,
         .graph = wanted->filter,
+        .motion = wanted->motion,
         .whole = wanted->filter || wanted->colour, /* filters see chroma and the format */
         .first = source->decodes[0],
         .trust = wanted->trust,
@@ -251,6 +253,26 @@ static int deliver(
     return status;
 }
 
+static int take_motion(struct gpume_source *source)
+{
+    const AVFrame *frame = source->frame;
+    const int status = gpume_motion_take(&source->motion, frame);
+    if ((uint32_t)frame->width != source->width || (uint32_t)frame->height != source->height) {
+        source->motion.motion.count = 0; /* of another picture than all others */
+    }
+    if (status == GPUME_UNSUPPORTED) {
+        return gpume_log_fail(&source->options.log, status,
+            "%s: a motion vector of frame %" PRIu64 " is no multiple of a quarter of a pixel",
+            label_of(source), source->counts.delivered - 1);
+    }
+    return status;
+}
+
+const struct gpume_motion *gpume_source_motion(const struct gpume_source *source)
+{
+    return &source->motion.motion;
+}
+
 static void report_memory(const struct gpume_source *source, int status)
 {
     if (status == GPUME_NOMEM) {
@@ -282,6 +304,7 @@ int gpume_source_read(
     }
     source->has_frame = false;
     GPUME_TRY(deliver(source, source->frame, plane));
+    GPUME_TRY(source->options.motion ? take_motion(source) : GPUME_OK);
     *time_us = us;
 fail:
     report_memory(source, status);
@@ -439,6 +462,7 @@ void gpume_source_close(struct gpume_source **pointer)
     gpume_hwaccel_close(&source->hwaccel);
     gpume_filter_close(&source->filter);
     gpume_luma_close(&source->luma);
+    gpume_motion_finish(&source->motion);
     av_frame_free(&source->frame);
     free(source);
 }

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "media/limits.h"
+#include "media/motion.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,6 +29,7 @@ struct gpume_source_options {
     struct gpume_trust trust;
     bool colour;                         /* keep frames for gpume_source_take_colour */
     uint64_t colour_first;               /* from this index on */
+    bool motion;                         /* of one video, without filter and hwaccel: see below */
     const struct gpume_decoder *decoder; /* NULL: the one that the inputs need */
     struct gpume_log log;
 };
@@ -63,6 +65,10 @@ int gpume_source_open(struct gpume_source **source, const struct gpume_source_op
  * plane is NULL. GPUME_EOF at the end. *time_us: presentation time in microseconds. */
 int gpume_source_read(
     struct gpume_source *source, const struct gpume_plane *plane, int64_t *time_us);
+
+/* The motion that the stream holds for the frame read last, whether or not it was written to a
+ * plane. Valid until the next read. Without options.motion there is none. */
+const struct gpume_motion *gpume_source_motion(const struct gpume_source *source);
 
 /* Warns once about damage in the frames read so far. Reaching the end of the input does so, too. */
 void gpume_source_warn(struct gpume_source *source);

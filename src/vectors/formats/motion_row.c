@@ -2,6 +2,7 @@
 #include "vectors/formats/motion_row.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 
 static const char *const names[GPUME_MOTION_COLUMNS] = {"source", "block width", "block height",
     "src_x", "src_y", "dst_x", "dst_y", "motion_x", "motion_y", "motion_scale"};
@@ -12,8 +13,8 @@ static const int64_t limits[GPUME_MOTION_COLUMNS][2] = {
     [GPUME_MOTION_H] = {1, GPUME_READ_BLOCK_MAX},
     [GPUME_MOTION_SRC_X] = {INT32_MIN, INT32_MAX},
     [GPUME_MOTION_SRC_Y] = {INT32_MIN, INT32_MAX},
-    [GPUME_MOTION_DST_X] = {0, GPUME_READ_SIDE_MAX + GPUME_READ_BLOCK_MAX},
-    [GPUME_MOTION_DST_Y] = {0, GPUME_READ_SIDE_MAX + GPUME_READ_BLOCK_MAX},
+    [GPUME_MOTION_DST_X] = {-GPUME_READ_BLOCK_MAX, GPUME_READ_SIDE_MAX + GPUME_READ_BLOCK_MAX},
+    [GPUME_MOTION_DST_Y] = {-GPUME_READ_BLOCK_MAX, GPUME_READ_SIDE_MAX + GPUME_READ_BLOCK_MAX},
     [GPUME_MOTION_X] = {INT32_MIN, INT32_MAX},
     [GPUME_MOTION_Y] = {INT32_MIN, INT32_MAX},
     [GPUME_MOTION_SCALE] = {1, UINT16_MAX},
@@ -60,6 +61,13 @@ static int check_limits(struct gpume_stream *stream, const int64_t values[GPUME_
     return GPUME_OK;
 }
 
+/* Does the block end where the picture begins, or before? */
+static bool is_outside(const int64_t values[GPUME_MOTION_COLUMNS], int axis)
+{
+    const int64_t side = values[GPUME_MOTION_W + axis];
+    return values[GPUME_MOTION_DST_X + axis] - side / 2 + side <= 0;
+}
+
 /* Position and vector along one axis. */
 static int take_axis(struct gpume_stream *stream, const int64_t values[GPUME_MOTION_COLUMNS],
     int axis, uint32_t *position, int32_t *vector)
@@ -101,6 +109,9 @@ int gpume_motion_to_row(struct gpume_stream *stream, const int64_t values[GPUME_
     };
     const int64_t source = values[GPUME_MOTION_SOURCE];
     int status = check_limits(stream, values);
+    if (status == GPUME_OK && (is_outside(values, 0) || is_outside(values, 1))) {
+        return GPUME_AGAIN;
+    }
     status = status ? status : take_axis(stream, values, 0, &block.x, &block.dx);
     status = status ? status : take_axis(stream, values, 1, &block.y, &block.dy);
     if (status != GPUME_OK) {

@@ -34,7 +34,8 @@ size_t gpume_motion_from_block(const struct gpume_vectors_target *target,
 
 /* The reverse. The format does not state the distance of the reference, so row->ref becomes the
  * neighbour of row->frame in the source's direction. Refuses invalid blocks, and vectors that
- * are no multiples of a quarter of a pixel. */
+ * are no multiples of a quarter of a pixel. GPUME_AGAIN: the block lies to the left of the picture
+ * or above it, as FFmpeg's Snow decoder exports some; the row is to be skipped. */
 int gpume_motion_to_row(struct gpume_stream *stream, const int64_t values[GPUME_MOTION_COLUMNS],
     struct gpume_vectors_row *row);
 

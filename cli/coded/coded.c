@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "coded/coded.h"
+
+#include "base/status.h"
+#include "console.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct gpume_coded_fact *fact_of(const struct gpume_coded *coded, uint64_t frame)
+{
+    return &coded->facts[frame % GPUME_CODED_FACTS];
+}
+
+uint64_t gpume_coded_reference(
+    const struct gpume_coded *coded, uint64_t frame, bool future, uint32_t k)
+{
+    const uint64_t own = fact_of(coded, frame)->coded;
+    const uint64_t oldest =
+        coded->received > GPUME_CODED_FACTS ? coded->received - GPUME_CODED_FACTS : 0;
+    uint64_t at = frame;
+    for (uint32_t found = 0; found < k;) {
+        if (future ? ++at >= coded->received : at-- <= oldest) {
+            return UINT64_MAX;
+        }
+        const struct gpume_coded_fact *fact = fact_of(coded, at);
+        found += fact->reference && fact->coded < own;
+    }
+    return at;
+}
+
+/* --- a frame's blocks */
+
+static int reserve(struct gpume_coded_frame *frame, size_t count)
+{
+    if (count <= frame->capacity) {
+        return GPUME_OK;
+    }
+    struct gpume_vectors_block *blocks = realloc(frame->blocks, count * sizeof(*blocks));
+    if (!blocks) {
+        return gpume_refuse(GPUME_NOMEM, "out of memory for motion vectors");
+    }
+    frame->blocks = blocks;
+    frame->capacity = count;
+    return GPUME_OK;
+}
+
+/* By place, and past before future: candidate holds the order until the references are known. */
+static int compare(const void *left, const void *right)
+{
+    const struct gpume_vectors_block *a = left, *b = right;
+    const int order = a->y != b->y   ? (a->y < b->y ? -1 : 1)
+                      : a->x != b->x ? (a->x < b->x ? -1 : 1)
+                                     : 0;
+    return order != 0 ? order : (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+/* Cuts off what lies to the left of the picture or above it. False: everything does. */
+static bool cut(int32_t position, uint16_t side, uint32_t *to, uint16_t *length)
+{
+    const int32_t outside = position < 0 ? -position : 0;
+    *to = (uint32_t)(position + outside);
+    *length = (uint16_t)(side - outside);
+    return outside < side;
+}
+
+/* source: of the vector, kept in ref as k, and in rank: 0 for the past. */
+static size_t take_vectors(struct gpume_vectors_block *blocks, const struct gpume_motion *motion)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < motion->count; i++) {
+        const struct gpume_motion_vector *from = &motion->vectors[i];
+        struct gpume_vectors_block *to = &blocks[count];
+        const bool future = from->source > 0;
+        memset(to, 0, sizeof(*to));
+        if (cut(from->x, from->w, &to->x, &to->w) && cut(from->y, from->h, &to->y, &to->h)) {
+            to->dx = from->dx;
+            to->dy = from->dy;
+            to->rank = future;
+            to->ref = (uint64_t)(future ? from->source : -(int64_t)from->source);
+            to->ref2 = GPUME_VECTORS_ONE;
+            count++;
+        }
+    }
+    return count;
+}
+
+/* Makes one of the two vectors of a block. */
+static size_t join(struct gpume_vectors_block *blocks, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct gpume_vectors_block *block = &blocks[i];
+        struct gpume_vectors_block *last = kept > 0 ? &blocks[kept - 1] : NULL;
+        if (!last || last->x != block->x || last->y != block->y) {
+            blocks[kept++] = *block;
+        } else if (last->rank == 0 && block->rank == 1 && last->ref2 == GPUME_VECTORS_ONE) {
+            last->ref2 = block->ref;
+            last->dx2 = block->dx;
+            last->dy2 = block->dy;
+        }
+    }
+    return kept;
+}
+
+static int take_motion(struct gpume_coded *coded, int64_t time_us)
+{
+    const struct gpume_motion *motion = gpume_source_motion(coded->source);
+    const uint64_t number = coded->received;
+    struct gpume_coded_frame *frame = &coded->queue[number % (GPUME_CODED_AHEAD + 1)];
+    const int status = reserve(frame, motion->count);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    coded->facts[number % GPUME_CODED_FACTS] =
+        (struct gpume_coded_fact){motion->coded, motion->reference};
+    frame->frame = number;
+    frame->time_us = time_us;
+    frame->type = motion->type;
+    frame->interlaced = motion->interlaced;
+    frame->units = motion->units;
+    frame->count = take_vectors(frame->blocks, motion);
+    if (frame->count > 0) {
+        qsort(frame->blocks, frame->count, sizeof(*frame->blocks), compare);
+    }
+    frame->count = join(frame->blocks, frame->count);
+    frame->has_future = false;
+    for (size_t i = 0; i < frame->count; i++) {
+        const struct gpume_vectors_block *block = &frame->blocks[i];
+        frame->has_future |= block->rank == 1 || block->ref2 != GPUME_VECTORS_ONE;
+    }
+    coded->received++;
+    return GPUME_OK;
+}
+
+/* --- references */
+
+static bool is_ready(const struct gpume_coded *coded, const struct gpume_coded_frame *frame)
+{
+    return coded->ended || !frame->has_future ||
+           coded->received - frame->frame > GPUME_CODED_AHEAD ||
+           gpume_coded_reference(coded, frame->frame, true, 1) != UINT64_MAX;
+}
+
+/* A stream that begins in the middle, or is damaged, lacks references: the neighbour stands in. */
+static uint64_t name_reference(
+    const struct gpume_coded *coded, uint64_t frame, bool future, uint64_t k)
+{
+    const uint64_t ref = gpume_coded_reference(coded, frame, future, (uint32_t)k);
+    return ref != UINT64_MAX ? ref : future ? frame + 1 : frame > 0 ? frame - 1 : 0;
+}
+
+static void name_references(const struct gpume_coded *coded, struct gpume_coded_frame *frame)
+{
+    for (size_t i = 0; i < frame->count; i++) {
+        struct gpume_vectors_block *block = &frame->blocks[i];
+        block->ref = name_reference(coded, frame->frame, block->rank == 1, block->ref);
+        if (block->ref2 != GPUME_VECTORS_ONE) {
+            block->ref2 = name_reference(coded, frame->frame, true, block->ref2);
+        }
+        block->rank = 0;
+    }
+}
+
+static int read_frame(struct gpume_coded *coded)
+{
+    int64_t time_us = 0;
+    const int status = coded->read ? coded->read(coded->opaque, &time_us)
+                                   : gpume_source_read(coded->source, NULL, &time_us);
+    coded->ended = status == GPUME_EOF;
+    return status == GPUME_OK ? take_motion(coded, time_us) : coded->ended ? GPUME_OK : status;
+}
+
+int gpume_coded_next(struct gpume_coded *coded, const struct gpume_coded_frame **result)
+{
+    int status = GPUME_OK;
+    struct gpume_coded_frame *frame = &coded->queue[coded->returned % (GPUME_CODED_AHEAD + 1)];
+    while (!coded->ended && (coded->received == coded->returned || !is_ready(coded, frame))) {
+        GPUME_TRY(read_frame(coded));
+    }
+    *result = NULL;
+    if (coded->received > coded->returned) {
+        name_references(coded, frame);
+        coded->returned++;
+        *result = frame;
+    }
+fail:
+    return status;
+}
+
+void gpume_coded_finish(struct gpume_coded *coded)
+{
+    for (size_t i = 0; i <= GPUME_CODED_AHEAD; i++) {
+        free(coded->queue[i].blocks);
+        coded->queue[i].blocks = NULL;
+    }
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* gpume vectors: writes the motion vectors that a stream holds, as its encoder chose them.
+ * gpume-vectors(1) says what decoders export. Main thread only. */
+#include "coded/coded.h"
+#include "commands.h"
+#include "console.h"
+#include "files/text_file.h"
+#include "names.h"
+#include "options/common.h"
+#include "progress.h"
+#include "signals.h"
+#include "sinks/sink.h"
+#include "source_options.h"
+#include "vectors/format.h"
+#include "vectors/writer.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+/* Predicted frames without a single vector, after which the decoder is taken not to export any. */
+#define SILENT_FRAMES 32u
+
+struct vectors_options {
+    struct gpume_common_options common;
+    struct gpume_params params; /* only threads and memory_max are used */
+    struct gpume_source_choice source;
+    const char *output; /* NULL: standard output */
+    const struct gpume_vectors_format *format;
+};
+
+struct job {
+    const struct vectors_options *options;
+    const char *output;
+    const struct gpume_vectors_format *format;
+    struct gpume_source *source;
+    struct gpume_source_info info;
+    struct gpume_coded coded;
+    struct gpume_out_set set;
+    struct gpume_vectors_writer *writer; /* from the first frame with vectors on */
+    struct gpume_progress progress;
+    uint64_t frames, intra, future, others; /* all; of type I, of type B, and neither */
+    uint64_t interlaced;                    /* frames with vectors */
+    uint64_t blocks, vectors;
+};
+
+static bool is_series(const struct job *job)
+{
+    return gpume_sink_is_series(gpume_sink_vectors(job->format), job->output);
+}
+
+static enum gpume_exit check_output(struct job *job)
+{
+    const struct gpume_common_options *common = &job->options->common;
+    job->output = job->options->output ? job->options->output : "-";
+    job->format = gpume_name_vectors_format(job->options->format, job->output);
+    if (!job->format) {
+        return GPUME_EXIT_USAGE;
+    }
+    if (job->format->needs & GPUME_VECTORS_COST || job->format->needs_grid) {
+        return gpume_refuse(GPUME_EXIT_USAGE,
+            "%s: %s cannot hold the vectors of a stream, whose blocks have several sizes and no "
+            "costs; choose csv, jsonl, npy, extract_mvs or mv-extractor",
+            job->output, job->format->name);
+    }
+    const struct gpume_sink_shape shape = {.format = job->format, .both = true};
+    if (gpume_sink_vectors(job->format)->check(job->output, &shape, &gpume_console) != GPUME_OK ||
+        gpume_name_is_input(common->inputs, common->input_count, job->output)) {
+        return GPUME_EXIT_USAGE;
+    }
+    if (gpume_text_exists(job->output, is_series(job)) && !common->overwrite) {
+        return gpume_refuse(GPUME_EXIT_USAGE,
+            "%s: exists already; replace it with -y or choose another name", job->output);
+    }
+    return GPUME_EXIT_DONE;
+}
+
+static enum gpume_exit open_source(struct job *job)
+{
+    const struct vectors_options *options = job->options;
+    struct gpume_source_options wanted =
+        gpume_source_options_make(&options->common, &options->source, &options->params);
+    wanted.motion = true;
+    const int status = gpume_source_open(&job->source, &wanted, &job->info);
+    if (status != GPUME_OK) {
+        return gpume_source_exit(status);
+    }
+    job->coded.source = job->source;
+    gpume_progress_init(&job->progress, &options->common, job->info.frames);
+    job->progress.unit = "frames";
+    return GPUME_EXIT_DONE;
+}
+
+static int open_writer(struct job *job, const struct gpume_coded_frame *frame)
+{
+    const struct gpume_vectors_info info = {
+        .columns = GPUME_VECTORS_REF | GPUME_VECTORS_REF2 | GPUME_VECTORS_TIME,
+        .width = job->info.width,
+        .height = job->info.height,
+        .units = frame->units,
+        .joined = true,
+    };
+    const struct gpume_vectors_output output = {
+        .path = job->output,
+        .format = job->format,
+        .set = &job->set,
+        .processors = job->options->params.threads,
+        .log = gpume_console,
+    };
+    gpume_text_clear(job->output, is_series(job));
+    return gpume_vectors_writer_open(&job->writer, &output, &info);
+}
+
+static int write_blocks(struct job *job, const struct gpume_coded_frame *frame)
+{
+    const struct gpume_vectors_field field = {
+        .frame = frame->frame,
+        .ref = frame->blocks[0].ref,
+        .time_us = frame->time_us,
+        .columns = GPUME_VECTORS_REF | GPUME_VECTORS_REF2 | GPUME_VECTORS_TIME,
+        .count = frame->count,
+        .width = job->info.width,
+        .height = job->info.height,
+        .blocks = frame->blocks,
+    };
+    int status = job->writer ? GPUME_OK : open_writer(job, frame);
+    status = status ? status : gpume_vectors_writer_field(job->writer, &field);
+    for (size_t i = 0; i < frame->count; i++) {
+        job->vectors += frame->blocks[i].ref2 != GPUME_VECTORS_ONE ? 2 : 1;
+    }
+    job->blocks += frame->count;
+    job->interlaced += frame->interlaced;
+    return status ? status : gpume_vectors_writer_settle(job->writer);
+}
+
+static enum gpume_exit refuse_silent(const struct job *job)
+{
+    const char *name = job->info.label;
+    return job->frames > job->intra
+               ? gpume_refuse(GPUME_EXIT_INPUT,
+                     "%s: FFmpeg exports no motion vectors of %s video; it does of H.264, MPEG-1, "
+                     "MPEG-2, MPEG-4, H.263 and their relatives",
+                     name, job->info.codec)
+               : gpume_refuse(GPUME_EXIT_INPUT,
+                     "%s: has no motion vectors: each of its %" PRIu64 " frames is coded alone",
+                     name, job->frames);
+}
+
+static enum gpume_exit take_frame(struct job *job, const struct gpume_coded_frame *frame)
+{
+    job->frames++;
+    job->intra += frame->type == 'I';
+    job->future += frame->type == 'B';
+    job->others += frame->type != 'I' && frame->type != 'B';
+    gpume_progress_step(&job->progress, job->frames, (double)NAN);
+    if (frame->count > 0) {
+        return gpume_exit_of_writer(write_blocks(job, frame));
+    }
+    return !job->writer && job->frames - job->intra >= SILENT_FRAMES ? refuse_silent(job)
+                                                                     : GPUME_EXIT_DONE;
+}
+
+static enum gpume_exit copy(struct job *job)
+{
+    enum gpume_exit result = GPUME_EXIT_DONE;
+    const struct gpume_coded_frame *frame = NULL;
+    int status = gpume_coded_next(&job->coded, &frame);
+    while (status == GPUME_OK && result == GPUME_EXIT_DONE && frame) {
+        result = take_frame(job, frame);
+        status = result ? status : gpume_coded_next(&job->coded, &frame);
+    }
+    gpume_progress_finish(&job->progress, job->frames);
+    if (gpume_signals_caught()) {
+        return gpume_refuse(GPUME_EXIT_FAILED, "interrupted; unfinished outputs were removed");
+    }
+    result = result ? result : gpume_source_exit(status);
+    return result || job->writer ? result : refuse_silent(job);
+}
+
+static enum gpume_exit conclude(const struct job *job)
+{
+    if (job->interlaced > 0) {
+        gpume_console_warning("%s: %" PRIu64 " of its frames are interlaced: where a block was "
+                              "coded as lines of one field, FFmpeg gives the place and the vector "
+                              "in that field",
+            job->info.label, job->interlaced);
+    }
+    if (job->options->common.verbosity >= 0 && !gpume_text_is_stdout(job->output)) {
+        printf("vectors      %" PRIu64 " of %" PRIu64 " blocks, in %" PRIu64 " frames: %" PRIu64
+               " I, %" PRIu64 " P, %" PRIu64 " B\n",
+            job->vectors, job->blocks, job->frames, job->intra, job->others, job->future);
+        gpume_console_print_written(job->output, stdout);
+    }
+    return gpume_console_flush_output("the summary") ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
+}
+
+static enum gpume_exit work(struct job *job)
+{
+    enum gpume_exit result = check_output(job);
+    gpume_signals_keep();
+    result = result ? result : open_source(job);
+    if (result == GPUME_EXIT_DONE) {
+        gpume_signals_attach(NULL, job->source);
+        result = copy(job);
+        gpume_signals_detach();
+    }
+    if (result == GPUME_EXIT_DONE) {
+        result = gpume_exit_of_writer(gpume_vectors_writer_finish(job->writer));
+    }
+    return result ? result : conclude(job);
+}
+
+static enum gpume_exit run(const void *opaque)
+{
+    const struct vectors_options *options = opaque;
+    struct job job = {
+        .options = options, .set = {.overwrite = options->common.overwrite, .alone = true}};
+    const enum gpume_exit result = work(&job);
+    gpume_vectors_writer_close(&job.writer);
+    gpume_coded_finish(&job.coded);
+    gpume_source_close(&job.source);
+    return result;
+}
+
+static void set_defaults(void *opaque)
+{
+    struct vectors_options *options = opaque;
+    gpume_params_default(&options->params);
+    options->source.stream = -1;
+}
+
+#define OPTIONS struct vectors_options
+
+static const struct gpume_option table[] = {
+    {.heading = "Input"},
+    {GPUME_OPTION_STREAM(OPTIONS, source.stream)},
+    {GPUME_OPTION_ALLOW_NETWORK(OPTIONS, source.allow_network)},
+    {GPUME_OPTION_ALLOW_FILES(OPTIONS, source.allow_files)},
+    {GPUME_OPTION_MAX_PIXELS(OPTIONS, source.max_pixels)},
+    {GPUME_OPTION_THREADS(OPTIONS, params.threads)},
+    {GPUME_OPTION_TIMEOUT, .help = "give up after this time (default: no limit)"},
+    {.heading = "Output"},
+    {GPUME_ROW_FILE("output", "FILE", OPTIONS, output), .letter = 'o',
+        .help = "write to this file: .csv .jsonl .npy (default: standard output)"},
+    {GPUME_ROW("format", "FORMAT", format, OPTIONS, format),
+        .help = "format of the output, whatever its name: csv, jsonl, npy, extract_mvs or "
+                "mv-extractor (default: by its extension; csv for standard output)"},
+    {GPUME_OPTION_OVERWRITE, .help = "replace an existing output"},
+    {.heading = "Messages"},
+    GPUME_OPTIONS_MESSAGES("print no closing summary and no progress", "show this help"),
+};
+
+const struct gpume_command gpume_vectors_command = {
+    .name = "vectors",
+    .summary = "write the motion vectors that a coded video holds",
+    .usage = "vectors INPUT [-o FILE] [options]",
+    .about = "Writes the motion vectors that the encoder of a video chose, without any search: "
+             "blocks of several sizes, past and future references, quarter pixels. FFmpeg's "
+             "decoders export them for H.264, MPEG-1, MPEG-2, MPEG-4, H.263 and their relatives.",
+    .options = table,
+    .option_count = sizeof(table) / sizeof(table[0]),
+    .bytes = sizeof(struct vectors_options),
+    .operands_min = 1,
+    .operands_max = 1,
+    .operands = "one video",
+    .catches_signals = true,
+    .set_defaults = set_defaults,
+    .run = run,
+};

@@ -1,0 +1,145 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# gpume vectors: the same vectors as tests/support/dump_stream.c, which shares no code with gpume; references by the
+# types of frames that ffprobe names; a pan whose motion is known; and what cannot be done.
+. "$(dirname "$0")/common.sh"
+
+have ffmpeg && have ffprobe || skip "no ffmpeg"
+dump=${GPUME_DUMP_STREAM:-}
+[ -x "$dump" ] || skip "no dump_stream"
+
+# clip FILE OPTIONS...: objects that move in several directions; 72 is no multiple of 16
+clip() {
+    name=$1
+    shift
+    ffmpeg -nostdin -v error -f lavfi -i "testsrc2=s=176x72:r=25,format=yuv420p" -frames:v 25 "$@" "$name"
+}
+has_encoder() {
+    ffmpeg -nostdin -v error -h "encoder=$1" 2>&1 | grep -q '^Encoder'
+}
+
+# same_as_dump FILE: every vector that the decoder exports, and no other
+same_as_dump() {
+    "$dump" "$1" >dump.mvs || fail "$1: dump_stream"
+    expect 0 vectors "$1" -o own.mvs --format extract_mvs -y
+    [ "$(wc -l <dump.mvs)" -gt 500 ] || fail "$1: too few vectors for a test"
+    sort dump.mvs >a && sort own.mvs >b
+    cmp -s a b || fail "$1: not the vectors that FFmpeg exports"
+    # All vectors of a dump can be read.
+    expect 0 convert dump.mvs dump.csv --from extract_mvs -y
+    [ "$(wc -l <dump.csv)" -eq "$(wc -l <dump.mvs)" ] || fail "$1: convert drops rows of a dump"
+}
+
+# references FILE: without a pyramid of B frames, the nearest frame of another type on either side
+references() {
+    ffprobe -v error -select_streams v -show_entries frame=pict_type -of csv=p=0 "$1" | tr -d ',' | grep . >types
+    expect 0 vectors "$1" -o own.csv -y
+    awk -F, 'NR == FNR { type[FNR - 1] = $1; frames = FNR; next }
+        FNR == 1 { next }
+        function near(from, step) {
+            do from += step; while (from >= 0 && from < frames && type[from] == "B")
+            return from
+        }
+        { past = near($1, -1); future = near($1, 1); rows++ }
+        $2 == future && type[$1] == "B" && $9 "" == "" { next }
+        $2 != past || $9 "" != "" && (type[$1] != "B" || $9 != future) { print "row " FNR ": " $0; exit 1 }
+        END { exit rows < 500 }' types own.csv >wrong || fail "$1: references: $(cat wrong)"
+}
+
+clip mpeg2.mpg -c:v mpeg2video -bf 2 -g 12 || fail "no MPEG-2"
+clip mpeg4.avi -c:v mpeg4 -bf 2 -flags +qpel+mv4 || fail "no MPEG-4"
+clip mpeg1.mpg -c:v mpeg1video -bf 1 || fail "no MPEG-1"
+clip fields.mkv -c:v mpeg2video -flags +ildct+ilme || fail "no interlaced MPEG-2"
+for file in mpeg2.mpg mpeg4.avi mpeg1.mpg fields.mkv; do
+    same_as_dump "$file"
+done
+references mpeg2.mpg
+references mpeg4.avi
+grep -q ',8,8,' own.csv || fail "MPEG-4: no blocks of 8x8"
+grep -qE '\.(25|75)' own.csv || fail "MPEG-4: no quarter pixels"
+[ "$(head -1 own.csv)" = frame,ref,x,y,w,h,dx,dy,ref2,dx2,dy2 ] || fail "columns"
+expect 0 vectors fields.mkv -o fields.csv
+says "of its frames are interlaced"
+
+# H.264 in both forms of its NAL units, with B frames that are references or not.
+if has_encoder libx264; then
+    clip plain.mkv -c:v libx264 -bf 2 -refs 1 -x264-params b-pyramid=none:weightp=0 || fail "no H.264"
+    same_as_dump plain.mkv
+    references plain.mkv
+    grep -q ',8,16,' own.csv && grep -q ',16,8,' own.csv || fail "H.264: no halves of blocks"
+    cp own.csv plain.csv
+    ffmpeg -nostdin -v error -i plain.mkv -c copy plain.264 || fail "no stream of bytes"
+    expect 0 vectors plain.264 -o - --threads 3
+    cmp -s "$scratch/out" plain.csv || fail "H.264: Matroska and a stream of bytes differ"
+    clip pyramid.mkv -c:v libx264 -bf 3 -x264-params b-pyramid=normal:b-adapt=0 || fail "no H.264 with a pyramid"
+    same_as_dump pyramid.mkv
+    # The middle one of three B frames is a reference of the others.
+    expect 0 vectors pyramid.mkv -o pyramid.csv
+    for reference in 1,2 3,2 3,4; do
+        cut -d, -f1,2,9 pyramid.csv | grep -qE "^${reference%,*},(.*,)?${reference#*,}(,|\$)" ||
+            fail "H.264: frame ${reference%,*} is not predicted from frame ${reference#*,}"
+    done
+    ! cut -d, -f1,2 pyramid.csv | grep -qx 2,1 || fail "H.264: a frame that is no reference"
+else
+    echo "no libx264: H.264 is not tested"
+fi
+
+# Snow has blocks to the left of the picture and above it.
+if clip snow.mkv -c:v snow -strict -2 2>noise; then
+    "$dump" snow.mkv >snow.mvs || fail "snow: dump_stream"
+    expect 0 vectors snow.mkv -o snow.csv
+    expect 0 convert snow.mvs dump.csv --from extract_mvs -y
+    expect 0 vectors snow.mkv -o own.mvs --format extract_mvs -y
+    expect 0 convert own.mvs own.csv --from extract_mvs -y
+    grep -q ' -8,' snow.mvs && cmp -s dump.csv own.csv || fail "snow"
+fi
+
+# The window moves 4 to the right and 2 down per frame, and so do the matches.
+ffmpeg -nostdin -v error -f lavfi -i "nullsrc=s=400x300:r=25,geq=lum='128+60*sin(X/5)*cos(Y/7)+40*sin((X+2*Y)/11)':cb=128:cr=128,\
+crop=208:160:4*n:2*n,format=yuv420p" -frames:v 8 -c:v mpeg4 -q:v 2 -me_range 16 pan.avi || fail "no pan"
+expect 0 vectors pan.avi -o pan.csv
+awk -F, 'NR > 1 && $3 > 0 && $3 < 192 && $4 > 0 && $4 < 144 { all++; right += $7 == 4 && $8 == 2 }
+    END { print right " of " all; exit all < 300 || right < 0.9 * all }' pan.csv >shares || fail "pan: $(cat shares)"
+
+# All formats that can hold them, and one number of threads or another.
+expect 0 vectors mpeg4.avi -o one.csv --threads 1
+expect 0 vectors mpeg4.avi --format csv --threads 4
+cmp -s one.csv "$scratch/out" || fail "threads change the output"
+for format in jsonl npy; do
+    expect 0 vectors mpeg4.avi -o "own.$format"
+    expect 0 convert "own.$format" back.csv -y
+    cmp -s one.csv back.csv || fail "$format and csv differ"
+done
+expect 0 vectors mpeg4.avi -o 'mvs-%d.npy' --format mv-extractor
+[ -s mvs-1.npy ] && [ ! -e mvs-0.npy ] || fail "mv-extractor: one file per frame with vectors"
+expect 0 vectors mpeg4.avi -o own.mvs --format extract_mvs -y
+expect 0 convert own.mvs a.csv -y --from extract_mvs
+expect 0 convert 'mvs-%d.npy' b.csv
+cmp -s a.csv b.csv || fail "extract_mvs and mv-extractor differ"
+
+# What has no vectors.
+clip intra.avi -c:v mjpeg || fail "no MJPEG"
+expect 3 vectors intra.avi -o x.csv
+says "intra.avi: has no motion vectors: each of its 25 frames is coded alone"
+for codec in libx265 libvpx-vp9; do
+    has_encoder "$codec" || continue
+    ffmpeg -nostdin -v error -f lavfi -i "testsrc2=s=64x64:r=25" -frames:v 40 -c:v "$codec" "$codec.mkv" 2>noise ||
+        continue
+    expect 3 vectors "$codec.mkv" -o x.csv
+    says "FFmpeg exports no motion vectors of"
+done
+only . $(ls -A | grep -v '^x\.csv') || fail "a failed command left a file"
+
+expect 2 vectors
+expect 3 vectors absent.mp4 -o x.csv
+expect 2 vectors mpeg4.avi -o one.csv
+says "one.csv: exists already"
+expect 2 vectors mpeg4.avi -o mpeg4.avi -y --format csv
+for name in x.flo x.mvf x.hash; do
+    expect 2 vectors mpeg4.avi -o "$name"
+    says "cannot hold the vectors of a stream"
+done
+expect 2 vectors mpeg4.avi -o x.csv --vf hflip
+head -c $(($(wc -c <mpeg4.avi) * 2 / 3)) mpeg4.avi >cut.avi
+expect 0 vectors cut.avi -o cut.csv
+[ "$(wc -l <cut.csv)" -gt 1 ] || fail "a truncated file"
