@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The Y4M writer: a line of text, then rows. It does without libavformat because nothing needs to
- * be encoded. Depths for which Y4M has no name are written as 16 bits. Samples above 8 bits are
- * little-endian and unscaled. Colours become YUV 4:4:4 in BT.601, limited range, which readers
+ * be encoded. Colours become YUV 4:4:4 in BT.601, limited range, which readers
  * assume.
  */
 #include "files/out.h"
 #include "media/picture_kind.h"
+#include "media/y4m_out.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include <libavutil/intreadwrite.h>
 
 struct y4m {
     struct gpume_picture picture;
@@ -28,21 +23,19 @@ static void y4m_close(struct gpume_picture *picture)
     free(y4m->row);
 }
 
-static int write_header(const struct y4m *y4m)
+static int write_head(const struct y4m *y4m)
 {
     const struct gpume_picture_options *options = &y4m->picture.options;
-    static const char *const spaces[17] = {
-        [8] = "mono", [9] = "mono9", [10] = "mono10", [12] = "mono12"};
-    const char *gray = options->bits <= 16 ? spaces[options->bits] : NULL;
-    const char *space = options->colour ? "444" : gray;
-    bool known = options->rate_num > 0 && options->rate_den > 0;
-    char header[160];
-    int bytes = snprintf(header, sizeof header,
-        "YUV4MPEG2 W%" PRIu32 " H%" PRIu32 " F%" PRIu32 ":%" PRIu32 " Ip A0:0 C%s XCOLORRANGE=%s\n",
-        options->width, options->height, known ? options->rate_num : 25,
-        known ? options->rate_den : 1, space ? space : "mono16",
-        options->full_range && !options->colour ? "FULL" : "LIMITED");
-    return gpume_out_write(y4m->out, header, (size_t)bytes);
+    const struct gpume_y4m_head head = {
+        .width = options->width,
+        .height = options->height,
+        .bits = options->bits,
+        .rate_num = options->rate_num,
+        .rate_den = options->rate_den,
+        .colour = options->colour,
+        .full_range = options->full_range,
+    };
+    return gpume_y4m_write_head(y4m->out, &head);
 }
 
 static int y4m_open(struct gpume_picture *picture)
@@ -54,7 +47,7 @@ static int y4m_open(struct gpume_picture *picture)
         return gpume_log_nomem(&options->log, options->path);
     }
     const int status = gpume_out_open_in(&y4m->out, options->set, options->path, &options->log);
-    return status || gpume_out_is_continued(y4m->out) ? status : write_header(y4m);
+    return status || gpume_out_is_continued(y4m->out) ? status : write_head(y4m);
 }
 
 /* Weights of R, G and B (0 to 255) in Y, Cb and Cr, in units of 1/65536: luma has 219 steps, chroma
@@ -90,23 +83,10 @@ static int y4m_write(
     (void)index;
     (void)time_us;
     struct y4m *y4m = (struct y4m *)picture;
-    int status = gpume_out_write(y4m->out, "FRAME\n", strlen("FRAME\n"));
-    if (picture->options.colour) {
-        return status == GPUME_OK ? write_colours(y4m, plane) : status;
-    }
-    for (uint32_t y = 0; y < plane->height && status == GPUME_OK; y++) {
-        const uint8_t *row = (const uint8_t *)plane->data + (ptrdiff_t)y * plane->stride;
-        if (plane->bits == 8) {
-            status = gpume_out_write(y4m->out, row, plane->width);
-            continue;
-        }
-        const uint16_t *samples = (const uint16_t *)(const void *)row;
-        for (uint32_t x = 0; x < plane->width; x++) {
-            AV_WL16(y4m->row + 2 * x, samples[x]);
-        }
-        status = gpume_out_write(y4m->out, y4m->row, (size_t)plane->width * 2);
-    }
-    return status;
+    const int status = gpume_out_text(y4m->out, "FRAME\n");
+    return status                    ? status
+           : picture->options.colour ? write_colours(y4m, plane)
+                                     : gpume_y4m_write_luma(y4m->out, plane, y4m->row);
 }
 
 static int y4m_finish(struct gpume_picture *picture)
