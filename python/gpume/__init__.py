@@ -3,6 +3,9 @@
 
     import gpume
 
+    for pair in gpume.open("clip.mp4", block=16, window=32):        # every frame pair of a video
+        print(pair.frame, pair.vectors.shape, pair.psnr_after)
+
     pair = gpume.search(reference, target, block=16, window=32)     # two arrays of luma
     pair.vectors        # (rows, cols, 2): (dx, dy) in pixels, from each block to its match
     pair.costs          # (rows, cols)
@@ -12,17 +15,19 @@ reference[y + dy, x + dx], x to the right and y downwards. All results are exact
 every device. Every array that this package returns is the caller's own.
 
 The library is looked for at the path in the environment variable GPUME_LIBRARY, then where the
-system has its libraries.
+system has its libraries; the command that decodes video at that in GPUME_COMMAND, then in PATH.
 """
 from ._context import Context, Info, search
 from ._library import version
 from ._options import Options
 from ._pair import Layer, Pair, Sums
+from ._video import Frames, Video, open
 from .errors import (
     CancelledError, DeviceError, DeviceLostError, FormatError, GpumeError, InputOutputError,
     InvalidError, NoMemoryError, UnsupportedError)
 
+# Without open, which `from gpume import *` must not put in the place of Python's own.
 __all__ = [
-    "CancelledError", "Context", "DeviceError", "DeviceLostError", "FormatError", "GpumeError",
-    "Info", "InputOutputError", "InvalidError", "Layer", "NoMemoryError", "Options", "Pair", "Sums",
-    "UnsupportedError", "search", "version"]
+    "CancelledError", "Context", "DeviceError", "DeviceLostError", "FormatError", "Frames",
+    "GpumeError", "Info", "InputOutputError", "InvalidError", "Layer", "NoMemoryError", "Options",
+    "Pair", "Sums", "UnsupportedError", "Video", "search", "version"]

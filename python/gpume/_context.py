@@ -149,6 +149,16 @@ class Context:
         self.finish()
         yield from self
 
+    @property
+    def frames_needed(self) -> int | None:
+        """How many frames from the first one the targets need; None: all that there are."""
+        params = self._setup.params
+        if params.target_count == 0:
+            return None
+        distances = params.distances[:params.distance_count]
+        ahead = 0 if params.direction == _abi.DIRECTION_PAST else max(distances)
+        return max(0, params.first_target + params.target_count + ahead - params.first_frame)
+
     def cancel(self) -> None:
         """Ends the run early, from any thread: calls raise CancelledError."""
         library().gpume_cancel(self._handle.pointer)

@@ -34,7 +34,7 @@ def pictures(size, count=2, bits=8, seed=1):
     texture = coarse.repeat(4, 0).repeat(4, 1).astype(np.int64)
     texture = (texture + np.roll(texture, 2, 0) + np.roll(texture, 1, 1)) // 3
     frames = []
-    for i in range(count):
+    for i in (n % 5 for n in range(count)):
         frame = texture[8 + i:8 + i + height, 10 - 2 * i:10 - 2 * i + width].copy()
         frame[height // 3:, width // 2:] = texture[4:4 + height, 6 + i:6 + i + width][
             height // 3:, width // 2:]

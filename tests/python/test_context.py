@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Contexts: frames one by one, requested pairs, ends of all kinds."""
+import gc
+import threading
+import unittest
+
+import gpume
+import numpy as np
+from support import ENGINES, options, pictures
+
+
+class Contexts(unittest.TestCase):
+    def assert_same(self, pair, other):
+        np.testing.assert_array_equal(pair.vectors, other.vectors)
+        np.testing.assert_array_equal(pair.costs, other.costs)
+        np.testing.assert_array_equal(pair.predicted, other.predicted)
+        self.assertEqual(pair.sums, other.sums)
+
+    def test_step_by_step(self):
+        """The same pairs however they are received, and those of single searches."""
+        frames = pictures((40, 56), 30)
+        singles = [gpume.search(a, b, backend="cpu") for a, b in zip(frames, frames[1:])]
+        for engine in ENGINES:
+            with gpume.Context(56, 40, **options(engine)) as context:
+                self.assertEqual(context.info.backend, engine)
+                received = []
+                for i, frame in enumerate(frames):
+                    context.send(frame, i / 25)
+                    if i % 7 == 3:
+                        received += context
+                context.finish()
+                received += context
+                self.assertIsNone(context.receive())
+                self.assertGreaterEqual(context.stats()["busy"], 0)
+            with gpume.Context(56, 40, **options(engine)) as context:
+                timed = list(context.pairs((f, i / 25) for i, f in enumerate(frames)))
+            for pairs in (received, timed):
+                self.assertEqual([p.frame for p in pairs], list(range(1, 30)))
+                self.assertEqual([p.ref for p in pairs], list(range(29)))
+                for pair, single in zip(pairs, singles):
+                    self.assert_same(pair, single)
+                    self.assertAlmostEqual(pair.time, pair.frame / 25)
+
+    def test_many_without_receiving(self):
+        """Sending alone never blocks: pairs wait, and stay what they were."""
+        frames = pictures((16, 16), 200)
+        with gpume.Context(16, 16, backend="cpu", keep_frames=True) as context:
+            for frame in frames:
+                context.send(frame)
+            context.finish()
+            pairs = list(context)
+        self.assertEqual(len(pairs), 199)
+        for pair in pairs:
+            np.testing.assert_array_equal(pair.target, frames[pair.frame])
+            np.testing.assert_array_equal(pair.reference, frames[pair.ref])
+
+    def test_requested(self):
+        """direction="manual": the pairs that were asked for, in that order."""
+        frames = pictures((24, 32), 4)
+        with gpume.Context(32, 24, direction="manual", ref_distance=3, backend="cpu") as context:
+            for frame in frames:
+                context.send(frame)
+            wanted = [(3, 0), (0, 3), (2, 2), (1, 3)]
+            for tag, (target, reference) in enumerate(wanted):
+                context.search(target, reference, tag=tag)
+            with self.assertRaisesRegex(gpume.InvalidError, "4"):
+                context.search(4, 0)
+            context.finish()
+            pairs = list(context)
+        self.assertEqual([(p.frame, p.ref) for p in pairs], wanted)
+        self.assertEqual([p.tag for p in pairs], [0, 1, 2, 3])
+        for pair in pairs:
+            single = gpume.search(frames[pair.ref], frames[pair.frame], backend="cpu")
+            self.assert_same(pair, single)
+
+    def test_best_reference(self):
+        """Each block's match is the cheapest of all references, the nearer among equals."""
+        frames = pictures((24, 32), 5)
+        with gpume.Context(32, 24, ref_distance=[1, 2], direction="both", best_reference=True,
+                           backend="cpu") as context:
+            pairs = list(context.pairs(frames))
+        self.assertEqual([p.frame for p in pairs], [0, 1, 2, 3, 4])
+        self.assertEqual(pairs[2].refs, (1, 3, 0, 4))
+        for pair in pairs:
+            single = [gpume.search(frames[r], frames[pair.frame], backend="cpu")
+                      for r in pair.refs]
+            costs = np.stack([s.costs for s in single])
+            best = costs.argmin(0)
+            np.testing.assert_array_equal(pair.costs, costs.min(0))
+            np.testing.assert_array_equal(pair.layers[0].refs, np.array(pair.refs)[best])
+            vectors = np.stack([s.vectors for s in single])
+            np.testing.assert_array_equal(
+                pair.vectors, np.take_along_axis(vectors, best[None, ..., None], 0)[0])
+
+    def test_ends(self):
+        """Closed, left by an exception, forgotten, cancelled."""
+        frame, _ = pictures((16, 16))
+        context = gpume.Context(16, 16, backend="cpu")
+        context.send(frame)
+        context.close()
+        context.close()
+        for call in (lambda: context.send(frame), context.finish, context.receive,
+                     lambda: context.info, context.cancel):
+            self.assertRaisesRegex(ValueError, "closed", call)
+        with self.assertRaises(KeyError), gpume.Context(16, 16, backend="cpu") as context:
+            raise KeyError
+        self.assertRaises(ValueError, context.finish)
+        gpume.Context(16, 16, backend="cpu").send(frame)
+        gc.collect()
+        context = gpume.Context(16, 16, backend="cpu")
+        context.cancel()
+        with self.assertRaises(gpume.CancelledError) as raised:
+            context.send(frame)
+        self.assertEqual(raised.exception.status, -10)
+
+    def test_other_threads(self):
+        """Contexts in several threads at once, with functions of Python that the library calls."""
+        frames = pictures((24, 32), 12)
+        results = {}
+
+        def run(number):
+            zeros = np.zeros((3, 4, 2))
+            with gpume.Context(32, 24, backend="cpu", lambda_=3,
+                               predictor=lambda *_: zeros) as context:
+                results[number] = list(context.pairs(frames))
+
+        threads = [threading.Thread(target=run, args=(i,)) for i in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(len(results), 4)
+        for pairs in results.values():
+            for pair, other in zip(pairs, results[0], strict=True):
+                self.assert_same(pair, other)
+
+    def test_wrong_frames(self):
+        frame, _ = pictures((16, 16))
+        with gpume.Context(16, 16, backend="cpu") as context:
+            self.assertRaisesRegex(ValueError, r"\(16, 8\)", context.send, frame[:, :8])
+            self.assertRaises(TypeError, context.send, frame.astype("u2"))
+            context.send(frame)
+            context.finish()
+            with self.assertRaises(gpume.InvalidError):
+                context.send(frame)
+            with self.assertRaises(TypeError):
+                context.search("a", 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

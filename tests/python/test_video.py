@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""gpume.open against the files that the command writes for the same video and options."""
+import csv
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+import gpume
+import numpy as np
+from support import ENGINES, options
+
+COMMAND = os.environ["GPUME_COMMAND"]
+GOLDEN = pathlib.Path(os.environ["GPUME_GOLDEN"])
+CLIPS = [GOLDEN / name for name in (
+    "cut-blocks-8bit.y4m", "inside-10bit.y4m", "far-reference-16bit.y4m",
+    "smaller-than-a-block.y4m")]
+
+# Words of the command, and the options of the package that mean the same.
+SEARCHES = [
+    ("-b 8", dict(block=8)),
+    ("-b 16x8 -w 5x3 --edge inside", dict(block=(16, 8), window=(5, 3), edge="inside")),
+    ("-b 16..4+rect --metric satd", dict(block="16..4+rect", metric="satd")),
+    ("-b 16,8x4 --subpel 4 --lambda 3.5 --predictor median --passes 3",
+     dict(block=[16, (8, 4)], subpel=4, lambda_=3.5, predictor="median", passes=3)),
+    ("-b 16..4+rect --partition --qp 27 --subpel 2 --interpolation bilinear",
+     dict(block="16..4+rect", partition=True, qp=27, subpel=2, interpolation="bilinear")),
+    ("--ref-distance 2,1 --direction both", dict(ref_distance=[2, 1], direction="both")),
+    ("--ref-distance 1,2 --best-reference --subpel 2 --refine-metric satd",
+     dict(ref_distance=(1, 2), best_reference=True, subpel=2, refine_metric="satd")),
+    ("--bidirectional --lambda 2", dict(bidirectional=True, lambda_=2)),
+    ("--candidates 3 --confidence --direction both --subpel 4",
+     dict(candidates=3, confidence=True, direction="both", subpel=4)),
+    ("--prefilter gauss:1.2 --direction future", dict(prefilter="gauss:1.2", direction="future")),
+    ("--start 2 --frames 2 --direction both",
+     dict(first_target=2, target_count=2, direction="both")),
+]
+
+
+class Videos(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def command(self, clip, *words, status=0):
+        done = subprocess.run(
+            [COMMAND, clip, "--backend", "cpu", "-y", "-q", *words], cwd=self.folder,
+            capture_output=True, text=True)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done
+
+    def rows(self, clip, *words):
+        """vectors.csv as the command writes it: a list of dicts of numbers."""
+        self.command(clip, "--vectors", "v.csv", *words)
+        with (self.folder / "v.csv").open() as table:
+            return list(csv.DictReader(table))
+
+    def check(self, pairs, rows):
+        """The rows of the table, and what else columns say, are those of the file."""
+        tables = [(pair, pair.table()) for pair in pairs]
+        at = 0
+        for pair, table in tables:
+            for row in table:
+                layer = pair.layers[row["layer"]]
+                place = (row["y"] // row["block_h"], row["x"] // row["block_w"])
+                count = sum(layer.candidate_costs[(slice(None), *place)] >= 0)
+                for candidate in range(count):
+                    self.compare(row, layer, place, candidate, rows[at])
+                    at += 1
+        self.assertEqual(at, len(rows))
+
+    def compare(self, row, layer, place, candidate, found):
+        wanted = {name: row[name] for name in row.dtype.names if name in found}
+        if "shape" in found:
+            wanted["shape"] = f"{row['block_w']}x{row['block_h']}"
+        if "candidate" in found:
+            wanted["candidate"] = candidate
+            wanted["dx"], wanted["dy"] = layer.candidate_vectors[(candidate, *place)]
+            wanted["cost"] = layer.candidate_costs[(candidate, *place)]
+        for name, member in (("second", "second"), ("ties", "ties"), ("texture", "texture"),
+                             ("return", "returns")):
+            if name in found:
+                wanted[name] = getattr(layer, member)[place]
+        if "ref2" in found and row["ref2"] < 0:
+            wanted.update(ref2="", dx2="", dy2="")
+        if "second" in found and wanted["second"] < 0:
+            wanted["second"] = ""
+        self.assertEqual(wanted.keys(), found.keys())
+        for name, value in wanted.items():
+            text = found[name]
+            self.assertEqual(
+                value, text if isinstance(value, str) else float(text), f"{name} of {found}")
+
+    def test_all_options(self):
+        """Every row of every table, for the clips and options above."""
+        for number, (words, more) in enumerate(SEARCHES):
+            clip = CLIPS[number % 2]
+            rows = self.rows(clip, *words.split())
+            self.assertTrue(rows)
+            for engine in ENGINES if number % 3 == 0 else ["cpu"]:
+                with self.subTest(words, engine=engine):
+                    self.check(gpume.open(clip, **options(engine), **more), rows)
+
+    def test_clips(self):
+        """Depth, sums, times and predicted frames of each clip."""
+        for clip in CLIPS:
+            self.command(clip, "--report", "f.csv", "--predicted", "p.y4m", "-b", "16")
+            with (self.folder / "f.csv").open() as table:
+                rows = list(csv.DictReader(table))
+            predicted = gpume.Frames(self.folder / "p.y4m")
+            with gpume.open(clip, block=16, **options("cpu")) as video:
+                self.assertEqual(predicted.bits, video.bits)
+                for row, (frame, _), pair in zip(rows, predicted, video, strict=True):
+                    self.assertEqual(
+                        (pair.frame, pair.ref, pair.costs.size, *pair.sums),
+                        tuple(int(row[n]) for n in (
+                            "frame", "ref", "blocks", "zero", "sad_before", "sad_after",
+                            "sse_before", "sse_after")))
+                    self.assertAlmostEqual(pair.time, float(row["time"]), 6)
+                    self.assertAlmostEqual(pair.psnr_after, float(row["psnr_after"]), 3)
+                    np.testing.assert_array_equal(pair.predicted, frame)
+                    self.assertEqual(pair.predicted.dtype, frame.dtype)
+
+    def test_layouts(self):
+        """flow() has the bytes of .flo, and mv_extractor() the rows of that format."""
+        for clip, words, more in (
+                (CLIPS[0], "-b 8x16 --subpel 4", dict(block=(8, 16), subpel=4)),
+                (CLIPS[1], "-b 16 --direction future", dict(block=16, direction="future"))):
+            self.command(clip, "--vectors", "mv-%d.npy", "--format", "mv-extractor", *words.split())
+            self.command(clip, "--vectors", "%d.flo", *words.split())
+            for pair in gpume.open(clip, **options("cpu"), **more):
+                rows = np.load(self.folder / f"mv-{pair.frame}.npy")
+                np.testing.assert_array_equal(pair.mv_extractor(), rows)
+                self.assertEqual(pair.mv_extractor().dtype, rows.dtype)
+                flow = np.fromfile(self.folder / f"{pair.frame}.flo", "<f4", offset=12)
+                np.testing.assert_array_equal(pair.flow(), flow.reshape(pair.flow().shape))
+                self.assertEqual(pair.flow().dtype, np.float32)
+
+    def test_divided(self):
+        """With partition the flow has the vectors of the chosen blocks, and so have the rows."""
+        more = dict(block="16..4", partition=True, lambda_=4)
+        for pair in gpume.open(CLIPS[0], **options("cpu"), **more):
+            flow, table, rows = pair.flow(), pair.table(), pair.mv_extractor()
+            self.assertEqual((table["w"] * table["h"]).sum(), flow[..., 0].size)
+            self.assertEqual(len(table), len(rows))
+            for part, row in zip(table, rows):
+                y, x = np.indices((part["h"], part["w"]))
+                inside = flow[part["y"] + y, part["x"] + x]
+                self.assertTrue((inside == [part["dx"], part["dy"]]).all())
+                self.assertEqual(row.tolist(), [
+                    -1, part["w"], part["h"], part["x"] + part["w"] // 2 + part["dx"],
+                    part["y"] + part["h"] // 2 + part["dy"], part["x"] + part["w"] // 2,
+                    part["y"] + part["h"] // 2, part["dx"], part["dy"], 1])
+
+    def test_two_matches(self):
+        """A block that is predicted from both sides has two rows, one after the other."""
+        found = 0
+        for pair in gpume.open(CLIPS[0], bidirectional=True, **options("cpu")):
+            rows, layer, at = pair.mv_extractor(), pair.layers[0], 0
+            for ref, ref2 in zip(layer.refs.flat, layer.refs2.flat):
+                for match in [ref] if ref2 < 0 else [ref, ref2]:
+                    self.assertEqual(rows[at, 0], 1 if match > pair.frame else -1)
+                    at += 1
+                found += ref2 >= 0
+            self.assertEqual(at, len(rows))
+        self.assertTrue(found)
+
+    def test_flow_predicts(self):
+        """The reference at the flow's places is the predicted frame."""
+        for pair in gpume.open(CLIPS[0], keep_frames=True, **options("cpu")):
+            flow = pair.flow().astype(int)
+            y, x = np.indices(pair.size)
+            y = np.clip(y + flow[..., 1], 0, pair.size[0] - 1)
+            x = np.clip(x + flow[..., 0], 0, pair.size[1] - 1)
+            np.testing.assert_array_equal(pair.reference[y, x], pair.predicted)
+
+    def test_filter(self):
+        with gpume.open(CLIPS[0], vf="crop=16:12", **options("cpu")) as video:
+            self.assertEqual((video.width, video.height), (16, 12))
+            self.assertEqual(next(video).predicted.shape, (12, 16))
+
+    def test_left_early(self):
+        """The process that decodes ends with the loop, however it is left."""
+        with gpume.open(CLIPS[0], **options("cpu")) as video:
+            next(video)
+        self.assertIsNotNone(video._frames._process.returncode)
+        self.assertRaises(StopIteration, next, video)
+        video = gpume.open(CLIPS[0], **options("cpu"))
+        process = video._frames._process
+        del video
+        self.assertIsNotNone(process.returncode)
+
+    def test_refused(self):
+        """The words of the command, as exceptions."""
+        text = self.folder / "text.mp4"
+        text.write_text("no video")
+        for error, words, path, more in (
+                (gpume.FormatError, "absent.mp4: no such file", self.folder / "absent.mp4", {}),
+                (gpume.FormatError, "text.mp4: not a video", text, {}),
+                (gpume.InvalidError, "No such filter: 'nofilter'", CLIPS[0], dict(vf="nofilter")),
+                (gpume.InvalidError, "no video stream 7", CLIPS[0], dict(stream=7)),
+                (gpume.InvalidError, "params.block 9", CLIPS[0], dict(block=9)),
+                (TypeError, "'blocks' is not an option", CLIPS[0], dict(blocks=8))):
+            with self.assertRaisesRegex(error, words):
+                gpume.open(path, backend="cpu", **more)
+        cut = self.folder / "cut.y4m"
+        cut.write_bytes(CLIPS[0].read_bytes()[:-7])
+        with self.assertLogs("gpume", "WARNING") as logged:
+            self.assertTrue(list(gpume.open(cut, backend="cpu")))
+        self.assertIn("cut.y4m", logged.output[0])
+        os.environ["GPUME_COMMAND"] = "no such command"
+        self.addCleanup(os.environ.__setitem__, "GPUME_COMMAND", COMMAND)
+        with self.assertRaisesRegex(gpume.UnsupportedError, "GPUME_COMMAND"):
+            gpume.open(CLIPS[0])
+        os.environ["GPUME_COMMAND"] = "true"
+        with self.assertRaisesRegex(gpume.UnsupportedError, "writes no frames"):
+            gpume.open(CLIPS[0])
+
+
+if __name__ == "__main__":
+    unittest.main()
