@@ -7,7 +7,8 @@
  *
  * Sums lie in tiles of 4 x 4, one row of tiles after the other, and row by row within a tile. For
  * every tile of quarters the smallest sum and the negative of the largest are written as a pair.
- * The frame's last row is repeated below it, so that every tile is complete. Samples are copied
+ * The frame's last row is repeated below it, so that every tile is complete. Sixteenths that are
+ * another layer's quarters are left to that layer (SIXTEENTHS_MADE). Samples are copied
  * into patches on the way, for one layer of a plan: all layers read the same ones.
  *
  * Grid: x = quad of columns, y = GPUME_BLOCK_SUMS_ROWS rows downwards, z = frame, by the task
@@ -27,6 +28,7 @@
 layout(constant_id = GPUME_SPEC_QUARTER_SHIFT) const uint QUARTER_SHIFT = 0;
 layout(constant_id = GPUME_SPEC_SIXTEENTH_SHIFT) const uint SIXTEENTH_SHIFT = 0;
 layout(constant_id = GPUME_SPEC_ROWS) const uint ROWS = 0;
+layout(constant_id = GPUME_SPEC_SIXTEENTHS) const uint SIXTEENTHS_MADE = 1;
 layout(constant_id = GPUME_SPEC_BITS) const uint BITS = 8;
 
 layout(local_size_x = GPUME_BLOCK_SUMS_LOCAL) in;
@@ -164,7 +166,9 @@ void main()
     for (uint y = first; y < first + HALF_H; y++) {
         uint line = base + min(y, pc.rows - 1u) * pc.stride;
         quarter += row_sums(line, x, HALF_W);
-        sixteenth += y < first + FOURTH_H ? row_sums(line, x, FOURTH_W) : ivec4(0);
+        if (SIXTEENTHS_MADE != 0u && y < first + FOURTH_H) {
+            sixteenth += row_sums(line, x, FOURTH_W);
+        }
     }
     for (uint tile = first; tile < end; tile += 4u) {
         uvec2 q[4], s[4];
@@ -176,16 +180,20 @@ void main()
             s[i] = halves(sixteenth, SIXTEENTH_SHIFT);
             uint last = pc.rows - 1u, y = tile + i;
             uint line = base + min(y, last) * pc.stride;
-            uint below_sixteenth = base + min(y + FOURTH_H, last) * pc.stride;
             uint below_quarter = base + min(y + HALF_H, last) * pc.stride;
             quarter += row_sums(below_quarter, x, HALF_W) - row_sums(line, x, HALF_W);
-            sixteenth += row_sums(below_sixteenth, x, FOURTH_W) - row_sums(line, x, FOURTH_W);
+            if (SIXTEENTHS_MADE != 0u) {
+                uint below_sixteenth = base + min(y + FOURTH_H, last) * pc.stride;
+                sixteenth += row_sums(below_sixteenth, x, FOURTH_W) - row_sums(line, x, FOURTH_W);
+            }
         }
         uint at = tiles + tile / 4u * pc.stride + x;
         quarters[2u * at] = uvec4(q[0], q[1]);
         quarters[2u * at + 1u] = uvec4(q[2], q[3]);
-        sixteenths[2u * at] = uvec4(s[0], s[1]);
-        sixteenths[2u * at + 1u] = uvec4(s[2], s[3]);
+        if (SIXTEENTHS_MADE != 0u) {
+            sixteenths[2u * at] = uvec4(s[0], s[1]);
+            sixteenths[2u * at + 1u] = uvec4(s[2], s[3]);
+        }
         ivec2 ends = ivec2(min(min(least.x, least.y), min(least.z, least.w)),
             max(max(most.x, most.y), max(most.z, most.w)));
         groups[at] = halves(ends.xyxy, QUARTER_SHIFT).x ^ 0x80000000u;

@@ -68,8 +68,7 @@ static int make_plan(const struct gpume_gpu *gpu, const struct gpume_params *par
 
 /* Is a layer worth block sums, and do those of the whole ring fit? */
 static bool prunes(const struct gpume_gpu *gpu, const struct gpume_engine_gpu_rules *rules,
-    const struct gpume_plan *plan, const struct gpume_shape *layer,
-    const struct gpume_pruning_layout *layout)
+    const struct gpume_plan *plan, const struct gpume_shape *layer)
 {
     const VkPhysicalDeviceProperties *p = &gpu->properties;
     bool processor = p->deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
@@ -77,25 +76,18 @@ static bool prunes(const struct gpume_gpu *gpu, const struct gpume_engine_gpu_ru
         rules->force_pruning ? 0 : gpume_prune_candidates_min(plan, layer, processor);
     return gpume_plan_searches_fast(plan) && plan->candidates >= candidates_min &&
            gpume_prune_supports(plan, layer) && !plan->params.no_elimination && plan->one_window &&
-           gpume_max_u64(layout->sum_bytes, layout->patch_bytes) <=
+           gpume_prune_part_most(plan, layer) <=
                gpume_min_u64(WINDOW_BYTES, p->limits.maxStorageBufferRange);
 }
 
 static void plan_pruning(const struct gpume_gpu *gpu, const struct gpume_engine_gpu_rules *rules,
     const struct gpume_plan *plan, struct gpume_layout *layout)
 {
-    VkDeviceSize end = 0;
-    bool patched = true;
-    for (uint32_t i = 0; i < plan->layer_count; i++) {
-        struct gpume_pruning_layout pruning =
-            gpume_prune_layout_make(plan, &plan->layers[i], patched);
-        if (rules && prunes(gpu, rules, plan, &plan->layers[i], &pruning)) {
-            pruning.offset = end;
-            end = gpume_round_up(end + pruning.bytes, GPUME_PART_ALIGN);
-            layout->pruning[i] = pruning;
-            patched = patched && pruning.patch_bytes == 0;
-        }
+    bool pruned[GPUME_LAYERS_MAX] = {false};
+    for (uint32_t i = 0; rules && i < plan->layer_count; i++) {
+        pruned[i] = prunes(gpu, rules, plan, &plan->layers[i]);
     }
+    gpume_prune_place(plan, pruned, layout);
 }
 
 static void declare_needs(struct gpume_gpu *gpu, struct gpume_plan_gpu *planned)

@@ -11,18 +11,33 @@
 #include "gpu/memory.h"
 #include "gpu/vk/slot.h"
 
-/* Block sums of a layer in their buffer; no bytes: the layer is searched without pruning. */
-struct gpume_pruning_layout {
-    VkDeviceSize offset, bytes;
-    /* Of the whole ring: sums of quarter blocks, as much again for sixteenths, samples in patches,
-     * then the least and the largest quarter of every tile of them. Where gpume_prune_in_rows, the
-     * first alone. */
-    VkDeviceSize sum_bytes, patch_bytes;
+/* What pruning reads: sums of quarter blocks and of sixteenths, the least and the largest quarter
+ * of every tile of them, and samples in patches. Where gpume_prune_in_rows, the first alone. */
+enum gpume_prune_part {
+    GPUME_PRUNE_QUARTERS,
+    GPUME_PRUNE_SIXTEENTHS,
+    GPUME_PRUNE_GROUPS,
+    GPUME_PRUNE_PATCHES,
+    GPUME_PRUNE_PARTS,
 };
+
+/* Where they lie for a layer, each for the whole ring, in GPUME_MEMORY_BLOCK_SUMS. Layers share the
+ * patches, and the sixteenths of a layer may be the quarters of another: `makes` tells which parts
+ * are written for this layer. It makes none: the layer is searched without pruning. */
+struct gpume_pruning_layout {
+    bool makes[GPUME_PRUNE_PARTS];
+    VkDeviceSize offset[GPUME_PRUNE_PARTS], bytes[GPUME_PRUNE_PARTS];
+};
+
+static inline bool gpume_pruning_used(const struct gpume_pruning_layout *layout)
+{
+    return layout->makes[GPUME_PRUNE_QUARTERS];
+}
 
 struct gpume_layout {
     struct gpume_array_places arrays;
     struct gpume_pruning_layout pruning[GPUME_LAYERS_MAX];
+    VkDeviceSize pruning_bytes; /* of all layers */
 };
 
 struct gpume_work {

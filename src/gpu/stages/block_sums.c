@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Block sums: reads the searched surface, writes the layer's sums of quarter and sixteenth blocks
- * at every position, and patches; one dispatch for the frames of the submission that have none yet,
- * which the task table lists. The first layer zeroes what pruning counts, for all of them.
+ * Block sums: reads the searched surface, writes the sums of quarter and sixteenth blocks at every
+ * position that the layer makes, and patches; one dispatch for the frames of the submission that
+ * have none yet, which the task table lists. The first layer zeroes what pruning counts, for all of
+ * them.
  */
 #include "base/grid.h"
 #include "gpu/stages/prune.h"
@@ -18,9 +19,8 @@ _Static_assert(
 
 static void needs(const struct gpume_stage_setup *setup, struct gpume_memory_needs *needs)
 {
-    const struct gpume_pruning_layout *layout = gpume_prune_layout(setup);
-    gpume_need_buffers(needs, GPUME_MEMORY_BLOCK_SUMS, GPUME_BUFFER_DEVICE,
-        layout->offset + layout->bytes, 1); /* the last layer's end */
+    gpume_need_buffers(
+        needs, GPUME_MEMORY_BLOCK_SUMS, GPUME_BUFFER_DEVICE, setup->layout->pruning_bytes, 1);
     needs->binds++;
 }
 
@@ -41,7 +41,7 @@ static int create(struct gpume_gpu_stage *stage)
 static bool is_first_pruned(const struct gpume_stage_setup *setup)
 {
     uint32_t first = 0;
-    while (setup->layout->pruning[first].bytes == 0) {
+    while (!gpume_pruning_used(&setup->layout->pruning[first])) {
         first++;
     }
     return setup->layer == first;
@@ -116,7 +116,8 @@ static void record(const struct gpume_gpu_stage *stage, const struct gpume_work 
         .rows = plan->padded_rows,
         .sum_stride = gpume_prune_sum_stride(plan, gpume_stage_layer(setup)) / 4,
         .patch_stride = gpume_prune_patch_stride(plan),
-        .patches = gpume_prune_layout(setup)->patch_bytes > 0 ? gpume_prune_patches(plan) : 0,
+        .patches =
+            gpume_prune_layout(setup)->makes[GPUME_PRUNE_PATCHES] ? gpume_prune_patches(plan) : 0,
     };
     push.sum_quads = gpume_prune_sum_rows(plan) * push.sum_stride;
     struct gpume_view views[] = {

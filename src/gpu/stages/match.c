@@ -37,7 +37,7 @@ static bool cuts_row(const struct gpume_stage_setup *setup)
 
 static bool is_pruned(const struct gpume_stage_setup *setup)
 {
-    return setup->layout->pruning[setup->layer].bytes > 0;
+    return gpume_pruning_used(&setup->layout->pruning[setup->layer]);
 }
 
 static bool unpruned(const struct gpume_gpu_stage *stage, const struct gpume_work *work)

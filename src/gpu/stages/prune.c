@@ -32,54 +32,111 @@ uint32_t gpume_prune_patches(const struct gpume_plan *plan)
            gpume_prune_patch_stride(plan);
 }
 
-struct gpume_pruning_layout gpume_prune_layout_make(
-    const struct gpume_plan *plan, const struct gpume_shape *layer, bool patched)
+static VkDeviceSize part_bytes(
+    const struct gpume_plan *plan, const struct gpume_shape *layer, enum gpume_prune_part part)
 {
-    VkDeviceSize ring = plan->ring;
-    VkDeviceSize sums = ring * gpume_prune_sum_rows(plan) * gpume_prune_sum_stride(plan, layer);
-    VkDeviceSize patches = ring * gpume_prune_patches(plan) * GPUME_PATCH_WORDS * 4;
-    bool in_rows = gpume_prune_in_rows(plan, layer);
-    struct gpume_pruning_layout layout = {
-        .sum_bytes = gpume_round_up(sums * 2, GPUME_PART_ALIGN), /* 16 bits each */
-        .patch_bytes = in_rows || !patched ? 0 : gpume_round_up(patches, GPUME_PART_ALIGN),
-    };
-    VkDeviceSize groups = layout.sum_bytes / 8; /* 32 bits for every tile */
-    layout.bytes = in_rows ? layout.sum_bytes : 2 * layout.sum_bytes + layout.patch_bytes + groups;
-    return layout;
+    VkDeviceSize frame = part == GPUME_PRUNE_PATCHES
+                             ? (VkDeviceSize)gpume_prune_patches(plan) * GPUME_PATCH_WORDS * 4
+                             : (VkDeviceSize)gpume_prune_sum_rows(plan) *
+                                   gpume_prune_sum_stride(plan, layer) * 2; /* 16 bits each */
+    VkDeviceSize bytes = gpume_round_up(plan->ring * frame, GPUME_PART_ALIGN);
+    return part == GPUME_PRUNE_GROUPS ? bytes / 8 : bytes; /* 32 bits for every tile of 16 sums */
 }
 
-/* Of the layer whose patches all of them read. */
-static const struct gpume_pruning_layout *patched_layout(
-    const struct gpume_stage_setup *setup, const struct gpume_pruning_layout *own)
+VkDeviceSize gpume_prune_part_most(const struct gpume_plan *plan, const struct gpume_shape *layer)
 {
-    for (uint32_t i = 0; i < setup->plan->layer_count; i++) {
-        if (setup->layout->pruning[i].patch_bytes > 0) {
-            return &setup->layout->pruning[i];
+    VkDeviceSize sums = part_bytes(plan, layer, GPUME_PRUNE_QUARTERS);
+    return gpume_prune_in_rows(plan, layer)
+               ? sums
+               : gpume_max_u64(sums, part_bytes(plan, layer, GPUME_PRUNE_PATCHES));
+}
+
+static void place(const struct gpume_plan *plan, uint32_t layer, enum gpume_prune_part part,
+    struct gpume_layout *layout)
+{
+    struct gpume_pruning_layout *pruning = &layout->pruning[layer];
+    pruning->makes[part] = true;
+    pruning->offset[part] = layout->pruning_bytes;
+    pruning->bytes[part] = part_bytes(plan, &plan->layers[layer], part);
+    layout->pruning_bytes =
+        gpume_round_up(layout->pruning_bytes + pruning->bytes[part], GPUME_PART_ALIGN);
+}
+
+/* The layer reads a part that another one makes. */
+static void share(struct gpume_pruning_layout *pruning, enum gpume_prune_part part,
+    const struct gpume_pruning_layout *maker, enum gpume_prune_part made)
+{
+    pruning->offset[part] = maker->offset[made];
+    pruning->bytes[part] = maker->bytes[made];
+}
+
+static bool is_wide(
+    const struct gpume_plan *plan, uint32_t layer, const struct gpume_layout *layout)
+{
+    return gpume_pruning_used(&layout->pruning[layer]) &&
+           !gpume_prune_in_rows(plan, &plan->layers[layer]);
+}
+
+/* Quarters of blocks with half its sides are of as many samples as its sixteenths, cut alike. */
+static void place_sixteenths(
+    const struct gpume_plan *plan, uint32_t layer, struct gpume_layout *layout)
+{
+    const struct gpume_shape *whole = &plan->layers[layer];
+    for (uint32_t i = 0; i < plan->layer_count; i++) {
+        const struct gpume_shape *half = &plan->layers[i];
+        if (2 * half->block_w == whole->block_w && 2 * half->block_h == whole->block_h &&
+            is_wide(plan, i, layout)) {
+            share(&layout->pruning[layer], GPUME_PRUNE_SIXTEENTHS, &layout->pruning[i],
+                GPUME_PRUNE_QUARTERS);
+            return;
         }
     }
-    return own;
+    place(plan, layer, GPUME_PRUNE_SIXTEENTHS, layout);
+}
+
+static void place_more(const struct gpume_plan *plan, struct gpume_layout *layout)
+{
+    const struct gpume_pruning_layout *patched = NULL;
+    for (uint32_t i = 0; i < plan->layer_count; i++) {
+        if (!is_wide(plan, i, layout)) {
+            continue;
+        }
+        place(plan, i, GPUME_PRUNE_GROUPS, layout);
+        place_sixteenths(plan, i, layout);
+        if (patched) {
+            share(&layout->pruning[i], GPUME_PRUNE_PATCHES, patched, GPUME_PRUNE_PATCHES);
+        } else {
+            place(plan, i, GPUME_PRUNE_PATCHES, layout);
+            patched = &layout->pruning[i];
+        }
+    }
+}
+
+void gpume_prune_place(
+    const struct gpume_plan *plan, const bool pruned[GPUME_LAYERS_MAX], struct gpume_layout *layout)
+{
+    for (uint32_t i = 0; i < plan->layer_count; i++) {
+        if (pruned[i]) {
+            place(plan, i, GPUME_PRUNE_QUARTERS, layout);
+        }
+    }
+    place_more(plan, layout);
 }
 
 struct gpume_view gpume_prune_part(const struct gpume_work *work,
     const struct gpume_stage_setup *setup, enum gpume_prune_part part)
 {
     const struct gpume_pruning_layout *layout = gpume_prune_layout(setup);
-    if (gpume_prune_in_rows(setup->plan, gpume_stage_layer(setup))) {
+    if (layout->bytes[part] == 0) {
         part = GPUME_PRUNE_QUARTERS;
     }
-    if (part == GPUME_PRUNE_PATCHES) {
-        layout = patched_layout(setup, layout);
-    }
-    VkDeviceSize patches = 2 * layout->sum_bytes, groups = patches + layout->patch_bytes;
-    const VkDeviceSize offsets[GPUME_PRUNE_PARTS + 1] = {
-        0, layout->sum_bytes, patches, groups, layout->bytes};
-    return gpume_view_part(work->memory->parts[GPUME_MEMORY_BLOCK_SUMS],
-        layout->offset + offsets[part], offsets[part + 1] - offsets[part]);
+    return gpume_view_part(
+        work->memory->parts[GPUME_MEMORY_BLOCK_SUMS], layout->offset[part], layout->bytes[part]);
 }
 
 bool gpume_prune_wanted(const struct gpume_stage_setup *setup)
 {
-    return gpume_prune_layout(setup)->bytes > 0;
+    return gpume_pruning_used(gpume_prune_layout(setup));
 }
 
 bool gpume_prune_used(const struct gpume_gpu_stage *stage, const struct gpume_work *work)
@@ -102,6 +159,7 @@ void gpume_prune_constants(
     constants[GPUME_SPEC_TEAM] = shape.team;
     constants[GPUME_SPEC_SEEDS] = shape.seeds;
     constants[GPUME_SPEC_ROWS] = shape.kind != GPUME_PRUNE_WIDE;
+    constants[GPUME_SPEC_SIXTEENTHS] = gpume_prune_layout(setup)->makes[GPUME_PRUNE_SIXTEENTHS];
 }
 
 /* Processors that take the part of a GPU are slow at half floats. */

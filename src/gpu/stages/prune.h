@@ -12,10 +12,12 @@ static inline const struct gpume_pruning_layout *gpume_prune_layout(
     return &setup->layout->pruning[setup->layer];
 }
 
-/* The bytes of its block sums, at no offset yet. patched: it has the patches, which all layers
- * share, if it needs any. */
-struct gpume_pruning_layout gpume_prune_layout_make(
-    const struct gpume_plan *plan, const struct gpume_shape *layer, bool patched);
+/* Bytes of the largest part of a layer's block sums. */
+VkDeviceSize gpume_prune_part_most(const struct gpume_plan *plan, const struct gpume_shape *layer);
+
+/* Places the block sums of the layers that are pruned. */
+void gpume_prune_place(const struct gpume_plan *plan, const bool pruned[GPUME_LAYERS_MAX],
+    struct gpume_layout *layout);
 
 /* Rows of a frame of sums, whole tiles, and sums in each of them. */
 uint32_t gpume_prune_sum_rows(const struct gpume_plan *plan);
@@ -26,14 +28,7 @@ uint32_t gpume_prune_sum_stride(const struct gpume_plan *plan, const struct gpum
 uint32_t gpume_prune_patch_stride(const struct gpume_plan *plan);
 uint32_t gpume_prune_patches(const struct gpume_plan *plan);
 
-/* Parts of the layer's block sums; QUARTERS alone is used where gpume_prune_in_rows. */
-enum gpume_prune_part {
-    GPUME_PRUNE_QUARTERS,
-    GPUME_PRUNE_SIXTEENTHS,
-    GPUME_PRUNE_PATCHES,
-    GPUME_PRUNE_GROUPS,
-    GPUME_PRUNE_PARTS,
-};
+/* Where gpume_prune_in_rows, every part is that of quarters. */
 struct gpume_view gpume_prune_part(const struct gpume_work *work,
     const struct gpume_stage_setup *setup, enum gpume_prune_part part);
 

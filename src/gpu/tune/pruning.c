@@ -52,7 +52,7 @@ void gpume_pruning_count(const struct gpume_pruning *pruning, uint32_t slot,
     stats->past_blocks += pruned ? count_at(words, GPUME_COUNT_PAST_BLOCKS) : 0;
     stats->past_parts += pruned ? count_at(words, GPUME_COUNT_PAST_PARTS) : 0;
     for (uint32_t i = 0; i < plan->layer_count; i++) {
-        bool full = !pruned || layout->pruning[i].bytes == 0;
+        bool full = !pruned || !gpume_pruning_used(&layout->pruning[i]);
         stats->past_blocks += full ? plan->layers[i].candidates : 0;
         stats->past_parts += full ? plan->layers[i].candidates : 0;
     }
