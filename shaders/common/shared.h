@@ -61,7 +61,7 @@
 #define GPUME_SPEC_SEEDS 35       /* candidates of a block that prune_strips.comp compares first */
 #define GPUME_SPEC_COST_METRIC 36 /* of results: the refinement compares by it */
 #define GPUME_SPEC_WHOLE 37       /* 1 = refine.comp is given vectors in whole pixels */
-#define GPUME_SPEC_SIXTEENTHS 38    /* 1 = block_sums.comp writes sums of sixteenths */
+#define GPUME_SPEC_SIXTEENTHS 38  /* 1 = block_sums.comp writes sums of sixteenths */
 #define GPUME_SPEC_COUNT 39
 
 /* enum gpume_metric and enum gpume_interpolation. */

@@ -99,7 +99,8 @@ static int choose_searches(struct engine *engine, const struct gpume_cache *cach
 
 static bool prunes(const struct engine *engine)
 {
-    return engine->planned.needs.parts[GPUME_MEMORY_BLOCK_SUMS].count > 0;
+    const struct gpume_memory_need *parts = engine->planned.needs.parts;
+    return parts[GPUME_MEMORY_BLOCK_SUMS].count > 0 || parts[GPUME_MEMORY_BOXES].count > 0;
 }
 
 /* times: before opening, with the device there, with the memory there. */

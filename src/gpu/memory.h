@@ -14,7 +14,7 @@
  * and in the host's copy; each holds all layers. Of scratch arrays every layer has its own. */
 enum gpume_work_array {
     GPUME_ARRAY_SUMS,    /* GPUME_SUM_WORDS per task and layer */
-    GPUME_ARRAY_COUNTS,  /* GPUME_COUNT_BYTES per task */
+    GPUME_ARRAY_COUNTS,  /* GPUME_COUNT_BYTES per task, of the fast search per pair */
     GPUME_ARRAY_VECTORS, /* a word per block */
     GPUME_ARRAY_COSTS,   /* a word per block */
     GPUME_ARRAY_RANKS,   /* a word per block */
@@ -45,6 +45,7 @@ enum gpume_memory_part {
     GPUME_MEMORY_SURFACES, /* one part for each surface: padded frames, all in one buffer or each in
                               one of its own */
     GPUME_MEMORY_BLOCK_SUMS = GPUME_MEMORY_SURFACES + GPUME_SURFACE_COUNT, /* of all layers */
+    GPUME_MEMORY_BOXES,    /* of the general search */
     GPUME_MEMORY_RESULTS,  /* by slot, as the two that follow */
     GPUME_MEMORY_READBACK, /* the host's copy of results */
     GPUME_MEMORY_SCRATCH,

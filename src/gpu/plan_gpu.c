@@ -52,6 +52,7 @@ static int make_plan(const struct gpume_gpu *gpu, const struct gpume_params *par
         .align_bytes = 256,
         .batch_max = batch_max,
         .batch_work = gpume_work_most(gpu->properties.deviceType),
+        .fast_references = true,
     };
     if (caps.window_bytes < range && gpume_plan_make(params, &caps, &silent, plan) == GPUME_OK &&
         !plan->general) {
@@ -63,7 +64,13 @@ static int make_plan(const struct gpume_gpu *gpu, const struct gpume_params *par
     if (plan->fast_pixels) { /* it binds plane 0 of the ring */
         caps.window_bytes = gpume_min_u64(caps.window_bytes, WINDOW_BYTES * plan->planes);
     }
-    return gpume_plan_make(params, &caps, gpu->log, plan);
+    int status = gpume_plan_make(params, &caps, gpu->log, plan);
+    if (status == GPUME_OK && plan->fast_pixels && plan->references > 1 && !plan->one_window) {
+        caps.fast_references = false; /* bands are of one reference */
+        caps.window_bytes = gpume_min_u64(range, gpu->allocation_max / 3);
+        status = gpume_plan_make(params, &caps, gpu->log, plan);
+    }
+    return status;
 }
 
 /* Is a layer worth block sums, and do those of the whole ring fit? */
@@ -129,7 +136,8 @@ static bool fits(const struct gpume_gpu *gpu, const struct gpume_plan_gpu *plann
  * predicted frames, except in bands. */
 static uint64_t bound_bytes(const struct gpume_plan *plan)
 {
-    uint64_t costs = gpume_plan_searches_fast(plan) ? plan->blocks * 4ull : 0;
+    uint64_t costs =
+        gpume_plan_searches_fast(plan) ? gpume_work_pairs(plan, plan->blocks) * 4ull : 0;
     bool predicts = plan->params.want_predicted && plan->layers[0].band_count == 1;
     return plan->batch * gpume_max_u64(costs, predicts ? plan->plane_bytes : 0);
 }
@@ -161,7 +169,8 @@ int gpume_plan_gpu_make(struct gpume_gpu *gpu, const struct gpume_params *params
         enough = plan->batch == 1 || (fits(gpu, planned) && bound_bytes(plan) <= range_of(gpu));
         batch_max = plan->batch - 1;
     }
-    bool prunes_any = planned->needs.parts[GPUME_MEMORY_BLOCK_SUMS].count > 0;
+    bool prunes_any = planned->needs.parts[GPUME_MEMORY_BLOCK_SUMS].count > 0 ||
+                      planned->needs.parts[GPUME_MEMORY_BOXES].count > 0;
     GPUME_TRY(gpume_plan_check_memory(
         plan, planned->bytes.host + planned->bytes.device, prunes_any, gpu->log));
     GPUME_TRY(check_ranges(gpu, plan));

@@ -9,7 +9,7 @@
 #define WORK_INTEGRATED (1ull << 36) /* a tenth of a second of a small one */
 #define WORK_SOFTWARE (1ull << 32)   /* half a second of two processors */
 
-_Static_assert(GPUME_TASKS_MAX == GPUME_BATCH_MAX, "a row for every task of a submission");
+_Static_assert(GPUME_TASKS_MAX == GPUME_BATCH_MAX, "a row for every pair that the fast search has");
 
 uint64_t gpume_work_most(VkPhysicalDeviceType type)
 {
@@ -21,12 +21,23 @@ uint64_t gpume_work_most(VkPhysicalDeviceType type)
 void gpume_work_write_tasks(const struct gpume_work *work)
 {
     struct gpume_task_table *table = work->slot->uniforms.mapped;
-    for (uint32_t i = 0; i < work->task_count; i++) {
+    uint32_t pairs =
+        gpume_plan_searches_fast(work->plan) ? gpume_work_pairs(work->plan, work->task_count) : 0;
+    for (uint32_t i = 0; i < pairs; i++) {
+        const struct gpume_task *task = &work->tasks[i / work->plan->references];
+        uint64_t reference = gpume_work_reference(task, i % work->plan->references);
         table->rows[i] = (struct gpume_task_row){
-            .target = gpume_work_place(work->plan, work->tasks[i].target),
-            .reference = gpume_work_place(work->plan, work->tasks[i].reference),
+            .target = gpume_work_place(work->plan, task->target),
+            .reference = gpume_work_place(work->plan, reference),
         };
     }
+}
+
+enum gpume_work_array gpume_work_found(const struct gpume_plan *plan, enum gpume_work_array array)
+{
+    return plan->references == 1          ? array
+           : array == GPUME_ARRAY_VECTORS ? GPUME_ARRAY_PAIR_VECTORS
+                                          : GPUME_ARRAY_PAIR_COSTS;
 }
 
 struct gpume_view gpume_view_part(

@@ -54,6 +54,18 @@ struct gpume_work {
     bool pruned;                            /* layers that can be are */
 };
 
+/* Frame pairs of so many tasks: pair i * references + j is task i in its reference j. */
+static inline uint32_t gpume_work_pairs(const struct gpume_plan *plan, uint32_t tasks)
+{
+    return tasks * plan->references;
+}
+
+/* The reference j of a task, which may have fewer than others: then the target itself. */
+static inline uint64_t gpume_work_reference(const struct gpume_task *task, uint32_t j)
+{
+    return j == 0 ? task->reference : j <= task->more_count ? task->more[j - 1] : task->target;
+}
+
 /* Pixel differences of one submission: a run can be ended between submissions only. */
 uint64_t gpume_work_most(VkPhysicalDeviceType type);
 
@@ -88,6 +100,10 @@ const struct gpume_buffer *gpume_work_buffer(
 /* An array of the slot. Of results, where layer is 0, what the tasks take: each an equal share. */
 struct gpume_view gpume_work_array(
     const struct gpume_work *work, enum gpume_work_array array, uint32_t layer);
+
+/* GPUME_ARRAY_VECTORS or _COSTS as the fast search writes them: those of pairs, where a task has
+ * several. */
+enum gpume_work_array gpume_work_found(const struct gpume_plan *plan, enum gpume_work_array array);
 
 /* A frame on a surface: plane 0, padded row 0. */
 VkDeviceAddress gpume_work_frame_address(

@@ -159,8 +159,14 @@ static uint32_t requests_of(const struct gpume_plan *plan)
     return plan->returns ? tasks + pairs : tasks;
 }
 
+/* Tasks that the caller makes may have far fewer references than they could. */
+static bool searches_fast_references(const struct gpume_plan *plan, const struct gpume_caps *caps)
+{
+    return caps->fast_references && plan->params.direction != GPUME_DIRECTION_MANUAL;
+}
+
 /* What is searched, beyond blocks and windows. */
-static void plan_search(struct gpume_plan *plan)
+static void plan_search(struct gpume_plan *plan, const struct gpume_caps *caps)
 {
     const struct gpume_params *p = &plan->params;
     plan->units = p->subpel;
@@ -170,11 +176,11 @@ static void plan_search(struct gpume_plan *plan)
     plan->references = references_of(plan);
     plan->returns = p->confidence && p->direction == GPUME_DIRECTION_BOTH;
     plan->requests = requests_of(plan);
-    bool several = p->best_reference || plan->kept > 1;
-    bool whole_by_sad = p->metric == GPUME_METRIC_SAD && !p->rate && !p->partition && !several;
+    bool one_by_sad = p->metric == GPUME_METRIC_SAD && !p->rate && !p->partition && plan->kept == 1;
     bool full = p->subpel_search == GPUME_SUBPEL_FULL;
-    plan->general = p->subpel > 1 || !whole_by_sad;
-    plan->fast_pixels = p->subpel > 1 && !full && whole_by_sad;
+    plan->general = p->subpel > 1 || p->best_reference || !one_by_sad;
+    plan->fast_pixels = plan->general && one_by_sad && !(p->subpel > 1 && full) &&
+                        (!p->best_reference || searches_fast_references(plan, caps));
     for (uint32_t i = 0; i < plan->layer_count; i++) {
         struct gpume_shape *layer = &plan->layers[i];
         layer->cost_bits = gpume_plan_searches_fast(plan) ? layer->cost_bits : 32;
@@ -297,7 +303,9 @@ static void plan_counts(struct gpume_plan *plan, const struct gpume_caps *caps)
     plan->reach = reach_of(plan);
     uint64_t batch = gpume_min_u64(BATCH_BLOCKS / plan->blocks, batch_of(plan, caps));
     batch = gpume_min_u64(batch, caps->batch_work / field_work(plan, caps->batch_work));
-    batch = gpume_min_u64(gpume_min_u64(batch, caps->batch_max), GPUME_BATCH_MAX);
+    uint64_t most = gpume_plan_searches_fast(plan) ? GPUME_BATCH_MAX / plan->references
+                                                   : GPUME_BATCH_MAX; /* pairs of the fast search */
+    batch = gpume_min_u64(gpume_min_u64(batch, caps->batch_max), most);
     plan_batch(plan, caps, gpume_max_u64(batch, 1));
     while (plan->batch > 1 && !fits(plan)) {
         plan_batch(plan, caps, plan->batch - 1);
@@ -378,7 +386,7 @@ int gpume_plan_make(const struct gpume_params *params, const struct gpume_caps *
     }
     plan_surfaces(&plan);
     GPUME_TRY(plan_blocks(&plan, log));
-    plan_search(&plan);
+    plan_search(&plan, caps);
     plan_layout(&plan, caps);
     plan_counts(&plan, caps);
     GPUME_TRY(plan_bands(&plan, caps, log));

@@ -37,6 +37,7 @@ struct gpume_caps {
     uint32_t align_bytes;  /* of such parts; a power of 2 */
     uint32_t batch_max;    /* fields in one submission, 1 or more */
     uint64_t batch_work;   /* pixel differences in one; a run can only end between submissions */
+    bool fast_references;  /* the fast search can search several references of a task */
 };
 
 struct gpume_plan {
@@ -68,8 +69,9 @@ struct gpume_plan {
     /* True if the run needs more than the best whole-pixel vector by SAD of one reference: then the
      * general search answers, which is slower. */
     bool general;
-    /* True if the whole-pixel part of a general plan is no more than that: the fast search can find
-     * the vectors that the general search then refines. An engine may choose not to. */
+    /* True if the whole-pixel part of a general plan is no more than that, in every reference: the
+     * fast search can find the vectors that the general search then refines and chooses from. An
+     * engine may choose not to. */
     bool fast_pixels;
     uint32_t units;  /* of vectors in a pixel */
     uint32_t kept;   /* candidates that are searched per block: 2 at least with confidence */

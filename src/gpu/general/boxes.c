@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Boxes: reads the searched surface, writes BLOCK_SUMS: the sum of the box at every place of every
+ * Boxes: reads the searched surface, writes BOXES: the sum of the box at every place of every
  * plane that is searched, then the ranges of these sums; once per frame.
  */
 #include "gpu/general/boxes.h"
@@ -62,9 +62,9 @@ static VkDeviceSize frame_bytes(const struct gpume_plan *plan)
 
 VkDeviceAddress gpume_boxes_frame(const struct gpume_work *work, uint64_t sequence)
 {
-    const struct gpume_buffer *ring = work->memory->parts[GPUME_MEMORY_BLOCK_SUMS];
+    const struct gpume_buffer *ring = work->memory->parts[GPUME_MEMORY_BOXES];
     uint32_t place = gpume_work_place(work->plan, sequence);
-    if (!ring || gpume_plan_searches_fast(work->plan)) {
+    if (!ring) {
         return 0;
     }
     return work->plan->one_window ? ring[0].address + place * frame_bytes(work->plan)
@@ -79,15 +79,17 @@ VkDeviceAddress gpume_boxes_ranges(const struct gpume_work *work, uint64_t seque
 
 static bool wanted(const struct gpume_stage_setup *setup)
 {
-    return !gpume_plan_searches_fast(setup->plan) && !setup->plan->params.no_elimination;
+    const struct gpume_params *p = &setup->plan->params;
+    bool searches = !gpume_plan_searches_fast(setup->plan) || p->bidirectional;
+    return searches && !p->no_elimination;
 }
 
 static void needs(const struct gpume_stage_setup *setup, struct gpume_memory_needs *needs)
 {
     const struct gpume_plan *plan = setup->plan;
     uint32_t together = plan->one_window ? plan->ring : 1;
-    gpume_need_buffers(needs, GPUME_MEMORY_BLOCK_SUMS, GPUME_BUFFER_DEVICE,
-        frame_bytes(plan) * together, plan->ring / together);
+    gpume_need_buffers(needs, GPUME_MEMORY_BOXES, GPUME_BUFFER_DEVICE, frame_bytes(plan) * together,
+        plan->ring / together);
 }
 
 static int create(struct gpume_gpu_stage *stage)

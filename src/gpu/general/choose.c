@@ -27,7 +27,7 @@ static void needs(const struct gpume_stage_setup *setup, struct gpume_memory_nee
 
 static bool wanted(const struct gpume_stage_setup *setup)
 {
-    return !gpume_plan_searches_fast(setup->plan);
+    return gpume_general_chooses(setup->plan);
 }
 
 static int create(struct gpume_gpu_stage *stage)

@@ -7,10 +7,10 @@
  *               reads                               writes
  *   pairs       the host's table, predictors        GENERAL, PREDICTORS
  *   fractions   plane 0 of the surfaces             their other planes
- *   boxes       the searched surface                BLOCK_SUMS: sums and their ranges
+ *   boxes       the searched surface                BOXES: sums and their ranges
  *   search      the searched surface, PREDICTORS    PREDICTORS, PAIR_*; a layer's passes. With
- *               plan.fast_pixels it only refines the results of the fast search, and there are no
- *               boxes, PAIR_* and choose
+ *               plan.fast_pixels it only refines what the fast search has found: PAIR_* with
+ *               several references, else results, and then there is no choose
  *   choose      PAIR_*, PREDICTORS                  results, MEANS
  *   means       the searched surface, PREDICTORS,   MEANS, results
  *               MEANS
@@ -31,10 +31,10 @@ extern const struct gpume_stage_ops gpume_stage_pairs, gpume_stage_fractions, gp
 
 bool gpume_general_wanted(const struct gpume_stage_setup *setup);
 
-/* Pairs of so many tasks. */
-static inline uint32_t gpume_general_pairs(const struct gpume_plan *plan, uint32_t tasks)
+/* Are there results of pairs, to choose those of tasks from? */
+static inline bool gpume_general_chooses(const struct gpume_plan *plan)
 {
-    return tasks * plan->references;
+    return plan->general && (!plan->fast_pixels || plan->references > 1);
 }
 
 /* Vectors that a search looks at before it refines: those of whole groups (places.glsl), at most

@@ -21,7 +21,7 @@ bool gpume_general_wanted(const struct gpume_stage_setup *setup)
 static VkDeviceSize table_bytes(const struct gpume_plan *plan)
 {
     return sizeof(struct gpume_general_table) +
-           gpume_general_pairs(plan, plan->batch) * sizeof(struct gpume_general_pair);
+           gpume_work_pairs(plan, plan->batch) * sizeof(struct gpume_general_pair);
 }
 
 static bool is_given(const struct gpume_plan *plan)
@@ -44,7 +44,7 @@ static void needs(const struct gpume_stage_setup *setup, struct gpume_memory_nee
 {
     const struct gpume_plan *plan = setup->plan;
     VkDeviceSize words = (VkDeviceSize)plan->batch * plan->references * plan->blocks * 4;
-    VkDeviceSize found = plan->fast_pixels ? 0 : words * plan->kept;
+    VkDeviceSize found = gpume_general_chooses(plan) ? words * plan->kept : 0;
     VkDeviceSize given = is_given(plan) ? plan->batch * task_predictors(plan) : 0;
     gpume_need_buffers(
         needs, GPUME_MEMORY_GENERAL, GPUME_BUFFER_UPLOAD, given_offset(plan) + given, plan->slots);
@@ -77,14 +77,13 @@ struct gpume_general_push gpume_general_push_make(
     };
 }
 
-/* The results of the fast search are those of the only pair. */
 static struct gpume_general_table table_of(const struct gpume_work *work)
 {
-    bool fast = work->plan->fast_pixels;
+    bool chooses = gpume_general_chooses(work->plan);
     return (struct gpume_general_table){
         .predictors = address_of(work, GPUME_ARRAY_PREDICTORS),
-        .pair_vectors = address_of(work, fast ? GPUME_ARRAY_VECTORS : GPUME_ARRAY_PAIR_VECTORS),
-        .pair_costs = address_of(work, fast ? GPUME_ARRAY_COSTS : GPUME_ARRAY_PAIR_COSTS),
+        .pair_vectors = address_of(work, chooses ? GPUME_ARRAY_PAIR_VECTORS : GPUME_ARRAY_VECTORS),
+        .pair_costs = address_of(work, chooses ? GPUME_ARRAY_PAIR_COSTS : GPUME_ARRAY_COSTS),
         .pair_ties = address_of(work, GPUME_ARRAY_PAIR_TIES),
         .vectors = address_of(work, GPUME_ARRAY_VECTORS),
         .costs = address_of(work, GPUME_ARRAY_COSTS),
@@ -110,7 +109,7 @@ static void write_pairs(const struct gpume_work *work, struct gpume_general_pair
         const struct gpume_task *task = &work->tasks[i];
         for (uint32_t j = 0; j < plan->references; j++) {
             bool exists = j <= task->more_count;
-            uint64_t reference = !exists ? task->target : j ? task->more[j - 1] : task->reference;
+            uint64_t reference = gpume_work_reference(task, j);
             *pairs++ = (struct gpume_general_pair){
                 .target = gpume_work_frame_address(work, plan->searched, task->target),
                 .reference = gpume_work_frame_address(work, plan->searched, reference),

@@ -33,6 +33,12 @@ static bool refines(const struct gpume_plan *plan)
     return plan->units > 1 && plan->params.subpel_search == GPUME_SUBPEL_REFINE;
 }
 
+/* Else the fast search has found all that there is to find. */
+static bool wanted(const struct gpume_stage_setup *setup)
+{
+    return gpume_general_wanted(setup) && (!setup->plan->fast_pixels || refines(setup->plan));
+}
+
 static uint32_t groups_along(const struct gpume_plan *plan, uint32_t window)
 {
     uint32_t pixels = gpume_plan_searches_fractions(plan) ? 1 : GPUME_GROUP_SIDE;
@@ -101,7 +107,7 @@ static void record_blocks(const struct gpume_gpu_stage *stage, const struct gpum
 {
     const struct gpume_stage_setup *setup = &stage->setup;
     const struct gpume_kernel *kernel = &stage->kernels[which];
-    uint32_t pairs = gpume_general_pairs(setup->plan, work->task_count);
+    uint32_t pairs = gpume_work_pairs(setup->plan, work->task_count);
     uint32_t step = gpume_stage_blocks_per_dispatch(setup, block_work * setup->plan->references);
     gpume_slot_bind(work->slot, kernel, NULL);
     for (push->block_first = 0; push->block_first < push->layer.blocks; push->block_first += step) {
@@ -157,7 +163,7 @@ static void record_median(const struct gpume_gpu_stage *stage, const struct gpum
     gpume_slot_bind(work->slot, &stage->kernels[MEDIAN], NULL);
     gpume_slot_dispatch_many(work->slot, &stage->kernels[MEDIAN], push,
         gpume_div_up(push->layer.blocks, GPUME_GENERAL_LOCAL),
-        gpume_general_pairs(work->plan, work->task_count));
+        gpume_work_pairs(work->plan, work->task_count));
     gpume_barrier_kernel_to_kernel(work->slot);
 }
 
@@ -201,7 +207,7 @@ const struct gpume_stage_ops gpume_stage_general_search = {
     .name = "general search",
     .row = GPUME_ROW_MATCH,
     .of_layers = true,
-    .wanted = gpume_general_wanted,
+    .wanted = wanted,
     .create = create,
     .before = gpume_barrier_kernel_to_kernel,
     .record = record,

@@ -90,7 +90,10 @@ static uint32_t list_frames(const struct gpume_gpu_stage *stage, const struct gp
     uint32_t count = 0;
     for (uint32_t i = 0; i < work->task_count; i++) {
         list_frame(stage, work->tasks[i].target, list, &count);
-        list_frame(stage, work->tasks[i].reference, list, &count);
+        for (uint32_t j = 0; j < work->plan->references; j++) {
+            uint64_t reference = gpume_work_reference(&work->tasks[i], j);
+            list_frame(stage, reference, list, &count);
+        }
     }
     qsort(list, count, sizeof(*list), by_place);
     return count;

@@ -92,7 +92,8 @@ static void record_blocks(const struct gpume_work *work, const struct gpume_kern
         }
         push->job_first = job;
         push->job_end = (uint32_t)gpume_min_u64((uint64_t)job + jobs->step, jobs->count);
-        gpume_slot_dispatch_many(work->slot, kernel, push, groups, work->task_count);
+        gpume_slot_dispatch_many(
+            work->slot, kernel, push, groups, gpume_work_pairs(work->plan, work->task_count));
     }
 }
 

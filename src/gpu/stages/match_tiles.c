@@ -67,8 +67,8 @@ void gpume_match_tiles_record(const struct gpume_work *work, const struct gpume_
     gpume_stage_search_views(work, setup, band, views, &push.frames);
     gpume_slot_bind(work->slot, kernel, views);
     if (fallback) {
-        gpume_slot_dispatch(
-            work->slot, kernel, &push, fallback_groups(layer, tile, work->task_count), 1, 1);
+        gpume_slot_dispatch(work->slot, kernel, &push,
+            fallback_groups(layer, tile, gpume_work_pairs(setup->plan, work->task_count)), 1, 1);
         return;
     }
     uint64_t block_work = setup->plan->candidates * layer->block_w * layer->block_h;
@@ -79,7 +79,7 @@ void gpume_match_tiles_record(const struct gpume_work *work, const struct gpume_
     for (uint64_t first = 0; first < tiles; first += step) {
         push.tile_first = (uint32_t)first;
         push.tile_end = (uint32_t)gpume_min_u64(first + step, tiles);
-        gpume_slot_dispatch_many(
-            work->slot, kernel, &push, push.tile_end - push.tile_first, work->task_count);
+        gpume_slot_dispatch_many(work->slot, kernel, &push, push.tile_end - push.tile_first,
+            gpume_work_pairs(setup->plan, work->task_count));
     }
 }

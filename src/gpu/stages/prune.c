@@ -171,14 +171,15 @@ bool gpume_prune_half(const struct gpume_gpu *gpu)
 /* Looking at a candidate twice costs about as much as 64 pixel differences. */
 uint32_t gpume_prune_blocks(const struct gpume_stage_setup *setup)
 {
-    return gpume_stage_blocks_per_dispatch(setup, setup->plan->candidates * 64);
+    return gpume_stage_blocks_per_dispatch(
+        setup, setup->plan->candidates * 64 * setup->plan->references);
 }
 
 void gpume_prune_results(const struct gpume_work *work, const struct gpume_stage_setup *setup,
     struct gpume_view views[GPUME_PRUNE_RESULTS])
 {
-    views[0] = gpume_work_array(work, GPUME_ARRAY_VECTORS, 0);
-    views[1] = gpume_work_array(work, GPUME_ARRAY_COSTS, 0);
+    views[0] = gpume_work_array(work, gpume_work_found(work->plan, GPUME_ARRAY_VECTORS), 0);
+    views[1] = gpume_work_array(work, gpume_work_found(work->plan, GPUME_ARRAY_COSTS), 0);
     views[2] = gpume_work_array(work, GPUME_ARRAY_FALLBACK, setup->layer);
     views[3] = gpume_work_array(work, GPUME_ARRAY_COUNTS, 0);
 }

@@ -76,7 +76,7 @@ static void record(const struct gpume_gpu_stage *stage, const struct gpume_work 
     for (; push.block_first < layer->blocks; push.block_first += step) {
         uint64_t blocks = gpume_min_u64(step, layer->blocks - push.block_first);
         gpume_slot_dispatch(work->slot, &stage->kernels[0], &push,
-            (uint32_t)gpume_div_up(blocks, group), 1, work->task_count);
+            (uint32_t)gpume_div_up(blocks, group), 1, gpume_work_pairs(plan, work->task_count));
     }
 }
 

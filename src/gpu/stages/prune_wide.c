@@ -63,7 +63,7 @@ static void record(const struct gpume_gpu_stage *stage, const struct gpume_work 
     for (; push.row_first < layer->blocks_y; push.row_first += step) {
         uint64_t rows = gpume_min_u64(step, layer->blocks_y - push.row_first);
         gpume_slot_dispatch(work->slot, &stage->kernels[0], &push, layer->blocks_x, (uint32_t)rows,
-            work->task_count);
+            gpume_work_pairs(plan, work->task_count));
     }
 }
 

@@ -7,7 +7,10 @@
 
 static void needs(const struct gpume_stage_setup *setup, struct gpume_memory_needs *needs)
 {
-    needs->arrays[GPUME_ARRAY_COUNTS][0] = (VkDeviceSize)setup->plan->batch * GPUME_COUNT_BYTES;
+    const struct gpume_plan *plan = setup->plan;
+    bool by_pair = gpume_plan_searches_fast(plan);
+    VkDeviceSize counted = by_pair ? gpume_work_pairs(plan, plan->batch) : plan->batch;
+    needs->arrays[GPUME_ARRAY_COUNTS][0] = counted * GPUME_COUNT_BYTES;
 }
 
 static void record(const struct gpume_gpu_stage *stage, const struct gpume_work *work)

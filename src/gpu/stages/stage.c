@@ -105,8 +105,8 @@ void gpume_stage_search_views(const struct gpume_work *work, const struct gpume_
 {
     gpume_work_frames(
         work, setup->plan->searched, gpume_stage_layer(setup), band, &views[0], &views[1], push);
-    views[2] = gpume_work_array(work, GPUME_ARRAY_VECTORS, 0);
-    views[3] = gpume_work_array(work, GPUME_ARRAY_COSTS, 0);
+    views[2] = gpume_work_array(work, gpume_work_found(work->plan, GPUME_ARRAY_VECTORS), 0);
+    views[3] = gpume_work_array(work, gpume_work_found(work->plan, GPUME_ARRAY_COSTS), 0);
     views[4] = gpume_work_array(work, GPUME_ARRAY_FALLBACK, setup->layer);
 }
 

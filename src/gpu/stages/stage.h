@@ -115,11 +115,11 @@ void gpume_stage_constants(
     const struct gpume_stage_setup *setup, uint32_t constants[GPUME_SPEC_COUNT]);
 
 /* The blocks that pruning leaves to the full search: GPUME_ARRAY_FALLBACK of a layer has a word for
- * each of its blocks in every task (1: search it in full), then the number of those blocks, then
+ * each of its blocks in every pair (1: search it in full), then the number of those blocks, then
  * their indices. Gives the words before that number. */
 static inline uint32_t gpume_stage_fallback_list(const struct gpume_stage_setup *setup)
 {
-    return setup->plan->batch * gpume_stage_layer(setup)->blocks;
+    return gpume_work_pairs(setup->plan, setup->plan->batch) * gpume_stage_layer(setup)->blocks;
 }
 
 #define GPUME_SEARCH_VIEWS 5u

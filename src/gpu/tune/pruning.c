@@ -21,10 +21,11 @@ void gpume_pruning_measured(
     gpume_prune_policy_measured(&pruning->policy, pruning->pruned[slot], ns, fields);
 }
 
-static uint64_t count_at(const uint32_t *words, uint32_t which)
+/* Of so many frame pairs together. */
+static uint64_t count_at(const uint32_t *words, uint32_t which, uint32_t pairs)
 {
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < GPUME_COUNT_SLOTS; i++, words += GPUME_COUNT_WORDS) {
+    for (uint32_t i = 0; i < pairs * GPUME_COUNT_SLOTS; i++, words += GPUME_COUNT_WORDS) {
         sum += words[2 * which] | (uint64_t)words[2 * which + 1] << 32;
     }
     return sum;
@@ -43,14 +44,15 @@ void gpume_pruning_count(const struct gpume_pruning *pruning, uint32_t slot,
     const uint32_t *words, struct gpume_stats *stats)
 {
     bool pruned = pruning->pruned[slot];
+    uint32_t pairs = 1 + task->more_count;
     stats->fields++;
     if (!gpume_plan_searches_fast(plan) && pruned) {
-        count_general(plan, 1 + task->more_count, count_at(words, GPUME_COUNT_PAST_PARTS), stats);
+        count_general(plan, pairs, count_at(words, GPUME_COUNT_PAST_PARTS, 1), stats);
         return;
     }
     stats->candidates += plan->field_candidates;
-    stats->past_blocks += pruned ? count_at(words, GPUME_COUNT_PAST_BLOCKS) : 0;
-    stats->past_parts += pruned ? count_at(words, GPUME_COUNT_PAST_PARTS) : 0;
+    stats->past_blocks += pruned ? count_at(words, GPUME_COUNT_PAST_BLOCKS, pairs) / pairs : 0;
+    stats->past_parts += pruned ? count_at(words, GPUME_COUNT_PAST_PARTS, pairs) / pairs : 0;
     for (uint32_t i = 0; i < plan->layer_count; i++) {
         bool full = !pruned || !gpume_pruning_used(&layout->pruning[i]);
         stats->past_blocks += full ? plan->layers[i].candidates : 0;

@@ -54,6 +54,7 @@ static int make_plan(const struct gpume_plan *whole, const struct gpume_shape *l
     p.direction = GPUME_DIRECTION_PAST;
     p.want_predicted = p.want_frames = false;
     p.prefilter = NULL;
+    p.best_reference = p.bidirectional = false;
     p.subpel = 1; /* what is refined makes no difference to the search */
     p.refine_metric = GPUME_REFINE_BY_METRIC;
     int status = gpume_plan_make(&p, &caps, log, plan);
