@@ -18,6 +18,8 @@ const struct gpume_command *const gpume_commands[] = {
     &gpume_scenes_command,
     &gpume_complexity_command,
     &gpume_qpmap_command,
+    &gpume_plan_command,
+    &gpume_merge_command,
     &gpume_luma_command,
     &gpume_vectors_command,
     &gpume_devices_command,

@@ -25,7 +25,8 @@ enum gpume_progress_mode { GPUME_PROGRESS_AUTO, GPUME_PROGRESS_ON, GPUME_PROGRES
 
 /* Strings point into argv. A command that lacks an option leaves its field at zero. */
 struct gpume_common_options {
-    const char *inputs[2]; /* operands */
+    const char *inputs[2]; /* the first operands */
+    const char **operands; /* all of them, of a command that takes more than two */
     uint32_t input_count;
     enum gpume_request request;
     int verbosity; /* -1 quiet, 0, 1 verbose */

@@ -282,7 +282,13 @@ static int take_operand(struct cursor *cursor, const char *name)
         return gpume_refuse(GPUME_INVALID, "%s: too many inputs; '%s' takes %s", name,
             program(command), command->operands);
     }
-    options->inputs[options->input_count++] = name;
+    if (options->operands) {
+        options->operands[options->input_count] = name;
+    }
+    if (options->input_count < sizeof(options->inputs) / sizeof(options->inputs[0])) {
+        options->inputs[options->input_count] = name;
+    }
+    options->input_count++;
     return GPUME_OK;
 }
 
@@ -339,7 +345,10 @@ int gpume_line_parse(struct gpume_line *line, int argc, char **argv)
     *line = (struct gpume_line){.command = find_command(&cursor)};
     assert(line->command->option_count <= GPUME_OPTIONS_MAX);
     line->options = calloc(1, line->command->bytes);
-    if (!line->options) {
+    if (line->options && line->command->operands_max > 2) {
+        line->options->operands = calloc((size_t)argc, sizeof(*line->options->operands));
+    }
+    if (!line->options || (line->command->operands_max > 2 && !line->options->operands)) {
         return gpume_refuse(GPUME_NOMEM, "out of memory");
     }
     if (line->command->set_defaults) {
@@ -359,6 +368,9 @@ int gpume_line_parse(struct gpume_line *line, int argc, char **argv)
 
 void gpume_line_finish(struct gpume_line *line)
 {
+    if (line->options) {
+        free(line->options->operands);
+    }
     free(line->options);
     *line = (struct gpume_line){0};
 }

@@ -55,13 +55,13 @@ void gpume_summary_set_engine(struct gpume_summary *summary, const struct gpume_
 }
 
 static void statistics_add(struct gpume_statistics *statistics, const struct gpume_params *params,
-    const struct gpume_field *field)
+    const struct gpume_summary_row *row)
 {
     const uint64_t pixels = (uint64_t)params->width * params->height;
-    const struct gpume_sums *sums = &field->sums;
+    const struct gpume_sums *sums = &row->sums;
     statistics->fields++;
-    statistics->blocks += gpume_shown_count(field);
-    statistics->border += gpume_border_count(field, params);
+    statistics->blocks += row->blocks;
+    statistics->border += row->border;
     total_add(&statistics->zero, sums->zero);
     total_add(&statistics->sad_before, sums->sad_before);
     total_add(&statistics->sad_after, sums->sad_after);
@@ -71,31 +71,45 @@ static void statistics_add(struct gpume_statistics *statistics, const struct gpu
     psnr_add(&statistics->psnr_after, gpume_psnr(params->bits, pixels, sums->sse_after));
 }
 
-/* At least `so_far`. */
-static uint64_t frames_needed(const struct gpume_field *field, uint64_t so_far)
+static uint64_t frames_needed(const struct gpume_field *field)
 {
     uint64_t last = field->frame > field->ref ? field->frame : field->ref;
     for (uint32_t i = 0; i < field->ref_count; i++) {
         last = field->refs[i] > last ? field->refs[i] : last;
     }
-    return last + 1 > so_far ? last + 1 : so_far;
+    return last + 1;
+}
+
+void gpume_summary_add_row(struct gpume_summary *summary, const struct gpume_summary_row *row)
+{
+    const struct gpume_params *params = &summary->run->params;
+    if (summary->all.fields == 0) {
+        summary->first_field = row->frame;
+    }
+    summary->targets += summary->all.fields == 0 || row->frame != summary->last_field;
+    summary->last_field = row->frame;
+    summary->frames = row->needed > summary->frames ? row->needed : summary->frames;
+    statistics_add(&summary->all, params, row);
+    if (!params->best_reference) {
+        statistics_add(&summary->directions[row->ref > row->frame], params, row);
+    }
+    summary->checked += row->checked;
+    summary->matched += row->matched;
 }
 
 void gpume_summary_add(struct gpume_summary *summary, const struct gpume_field *field)
 {
-    const struct gpume_params *params = &summary->run->params;
-    if (summary->all.fields == 0) {
-        summary->first_field = field->frame;
-    }
-    summary->targets += summary->all.fields == 0 || field->frame != summary->last_field;
-    summary->last_field = field->frame;
-    summary->frames = frames_needed(field, summary->frames);
-    statistics_add(&summary->all, params, field);
-    if (!params->best_reference) {
-        statistics_add(&summary->directions[field->ref > field->frame], params, field);
-    }
-    summary->checked += field->checked;
-    summary->matched += field->matched;
+    const struct gpume_summary_row row = {
+        .frame = field->frame,
+        .ref = field->ref,
+        .blocks = gpume_shown_count(field),
+        .sums = field->sums,
+        .border = gpume_border_count(field, &summary->run->params),
+        .needed = frames_needed(field),
+        .checked = field->checked,
+        .matched = field->matched,
+    };
+    gpume_summary_add_row(summary, &row);
 }
 
 uint64_t *gpume_summary_stage_ns(struct gpume_stats *stats, const char *name)

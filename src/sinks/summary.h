@@ -74,8 +74,21 @@ uint64_t *gpume_summary_stage_ns(struct gpume_stats *stats, const char *name);
 
 void gpume_summary_add(struct gpume_summary *summary, const struct gpume_field *field);
 
+/* What a summary adds up of a field, and a row of frames.csv holds but for the last members. */
+struct gpume_summary_row {
+    uint64_t frame, ref, blocks;
+    struct gpume_sums sums;
+    uint64_t border, needed; /* needed: frames of the input */
+    uint64_t checked, matched;
+};
+void gpume_summary_add_row(struct gpume_summary *summary, const struct gpume_summary_row *row);
+
 /* Puts all members of summary.json but its format into the current object. */
 void gpume_summary_put(const struct gpume_summary *summary, struct gpume_json *json);
+
+/* Only those that the fields decide, from "fields" on: of *summary->run it needs the picture's
+ * size, bits, window, best_reference and check. */
+void gpume_summary_put_results(const struct gpume_summary *summary, struct gpume_json *json);
 
 /* Puts the members that identify a run: version, input, parameters. */
 void gpume_summary_put_job(const struct gpume_summary *summary, struct gpume_json *json);

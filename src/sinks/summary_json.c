@@ -3,6 +3,7 @@
 #include "sinks/summary.h"
 
 #include "base/names.h"
+#include "files/content.h"
 #include "files/json.h"
 #include "files/text_file.h"
 #include "sinks/border.h"
@@ -183,6 +184,30 @@ static void put_engine(struct gpume_json *json, const struct gpume_summary *summ
     gpume_json_end(json);
 }
 
+/* A run over a range of frames may be a part of a longer one; its files are joined only with those
+ * of the same contents. */
+static void put_contents(struct gpume_json *json, const struct gpume_run *run)
+{
+    char text[GPUME_CONTENT_BYTES];
+    const struct gpume_prefilter *filter = run->params.prefilter;
+    if (run->start == 0 && run->frames == 0) {
+        return;
+    }
+    gpume_json_begin(json, "contents");
+    gpume_content_of_input(run->input, text);
+    gpume_json_text(json, "input", text[0] ? text : NULL);
+    if (run->predictor) {
+        gpume_content_of_input(run->predictor, text);
+        gpume_json_text(json, "predictor", text[0] ? text : NULL);
+    }
+    if (filter && filter->kind == GPUME_PREFILTER_KERNEL) {
+        gpume_content_of_bytes(
+            filter->weights, sizeof(double) * filter->width * filter->height, text);
+        gpume_json_text(json, "kernel", text);
+    }
+    gpume_json_end(json);
+}
+
 static void put_statistics(struct gpume_json *json, const struct gpume_summary *summary,
     const struct gpume_statistics *statistics)
 {
@@ -287,9 +312,15 @@ void gpume_summary_put(const struct gpume_summary *summary, struct gpume_json *j
     put_input(json, summary);
     put_parameters(json, run);
     put_engine(json, summary);
+    put_contents(json, run);
     if (run->set && run->set->partial) {
         gpume_json_truth(json, "partial", true);
     }
+    gpume_summary_put_results(summary, json);
+}
+
+void gpume_summary_put_results(const struct gpume_summary *summary, struct gpume_json *json)
+{
     gpume_json_count(json, "fields", summary->all.fields);
     gpume_json_count(json, "first_field", summary->first_field);
     gpume_json_count(json, "last_field", summary->last_field);
@@ -300,7 +331,7 @@ void gpume_summary_put(const struct gpume_summary *summary, struct gpume_json *j
     put_border(json, summary);
     put_elimination(json, summary);
     put_stages(json, summary);
-    if (run->params.check) {
+    if (summary->run->params.check) {
         gpume_json_count(json, "checked", summary->checked);
         gpume_json_count(json, "matched", summary->matched);
     }

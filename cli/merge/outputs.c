@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "merge/outputs.h"
+
+#include "base/status.h"
+#include "console.h"
+#include "files/path.h"
+#include "files/pattern.h"
+#include "files/text_file.h"
+#include "signals.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const char frames_csv[] = "frames.csv";
+
+/* What the message about a file of this name says; NULL: it can be joined. */
+static const char *lacks(const char *name)
+{
+    static const struct {
+        const char *extension, *remedy;
+    } kinds[] = {
+        {".mkv", "write .y4m in the parts, and encode the merged file"},
+        {".mp4", "write .y4m in the parts, and encode the merged file"},
+        {".html", "name a .csv or .json report in the parts"},
+    };
+    const char *end = strrchr(name, '.');
+    for (size_t i = 0; end && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if (strcasecmp(end, kinds[i].extension) == 0) {
+            return kinds[i].remedy;
+        }
+    }
+    return NULL;
+}
+
+static int check_name(const struct gpume_merge_outputs *outputs, const char *name)
+{
+    const char *remedy = lacks(name);
+    if (name[gpume_path_folder(name)] == '\0' || gpume_path_folder(name) > 0 ||
+        gpume_pattern_kind(name) == GPUME_PATTERN_WRONG || gpume_path_descriptor(name) >= 0) {
+        return gpume_refuse(GPUME_INVALID,
+            "%s: give the name that the file has in the folder of every part, such as v.mvf or "
+            "p%%05d.png",
+            name);
+    }
+    if (remedy) {
+        return gpume_refuse(GPUME_INVALID,
+            "%s: %s files cannot be joined to the bytes of one run; %s", name, strrchr(name, '.'),
+            remedy);
+    }
+    for (size_t i = 0; i < outputs->count; i++) {
+        if (strcmp(outputs->items[i].name, name) == 0) {
+            return gpume_refuse(GPUME_INVALID,
+                "%s: named for two outputs; the standard files need no option", name);
+        }
+    }
+    return GPUME_OK;
+}
+
+int gpume_merge_outputs_add(struct gpume_merge_outputs *outputs, const char *name)
+{
+    struct gpume_merge_output *output = &outputs->items[outputs->count];
+    GPUME_CHECK(check_name(outputs, name));
+    *output = (struct gpume_merge_output){
+        .name = name,
+        .path = gpume_text_join(outputs->folder, name),
+        .series = gpume_pattern_is_numbered(name),
+    };
+    outputs->count += output->path != NULL;
+    return output->path ? GPUME_OK : gpume_refuse(GPUME_NOMEM, "out of memory");
+}
+
+int gpume_merge_outputs_check(const struct gpume_merge_outputs *outputs, bool overwrite)
+{
+    for (size_t i = 0; i < outputs->count; i++) {
+        const struct gpume_merge_output *output = &outputs->items[i];
+        if (!overwrite && gpume_text_exists(output->path, output->series)) {
+            return gpume_refuse(GPUME_INVALID,
+                "%s: exists already; replace it with -y or choose another folder with -o",
+                output->path);
+        }
+    }
+    return GPUME_OK;
+}
+
+static int look_at(
+    struct gpume_merge_output *output, const struct gpume_merge_part *parts, size_t count)
+{
+    output->files = calloc(count, sizeof(*output->files));
+    if (!output->files) {
+        return gpume_refuse(GPUME_NOMEM, "out of memory");
+    }
+    for (size_t i = 0; i < count; i++) {
+        char *path = gpume_merge_part_path(&parts[i], output->name, &gpume_console);
+        GPUME_CHECK(path ? GPUME_OK : GPUME_NOMEM);
+        GPUME_CHECK(gpume_join_look(&output->files[i], path, parts[i].fields, &gpume_console));
+        GPUME_CHECK(gpume_join_check(&output->files[0], &output->files[i], &gpume_console));
+    }
+    return GPUME_OK;
+}
+
+int gpume_merge_outputs_look(
+    struct gpume_merge_outputs *outputs, const struct gpume_merge_part *parts, size_t count)
+{
+    int status = GPUME_OK;
+    outputs->parts = count;
+    for (size_t i = 0; i < outputs->count && status == GPUME_OK; i++) {
+        status = outputs->items[i].series ? GPUME_OK : look_at(&outputs->items[i], parts, count);
+    }
+    return status;
+}
+
+/* How many lines after the head a part's file must have; 0: unknown. */
+static uint64_t lines_of(
+    const struct gpume_merge_output *output, size_t i, const struct gpume_merge_part *part)
+{
+    return output->files[i].is_blocks              ? part->lines
+           : strcmp(output->name, frames_csv) == 0 ? part->fields
+           : output->files[i].head[0] == '#'       ? part->fields
+                                                   : 0;
+}
+
+static int join(struct gpume_merge_output *output, const struct gpume_merge_part *parts,
+    size_t count, struct gpume_out_set *set)
+{
+    GPUME_CHECK(gpume_out_open_in(&output->out, set, output->path, &gpume_console));
+    GPUME_CHECK(gpume_join_head(output->out, output->files, count));
+    for (size_t i = 0; i < count; i++) {
+        GPUME_CHECK(gpume_join_append(output->out, &output->files[i],
+            lines_of(output, i, &parts[i]), gpume_signals_caught, &gpume_console));
+    }
+    return gpume_out_finish(output->out);
+}
+
+int gpume_merge_outputs_join(struct gpume_merge_outputs *outputs,
+    const struct gpume_merge_part *parts, struct gpume_out_set *set)
+{
+    int status = GPUME_OK;
+    for (size_t i = 0; i < outputs->count && status == GPUME_OK; i++) {
+        status = outputs->items[i].series ? GPUME_OK
+                                          : join(&outputs->items[i], parts, outputs->parts, set);
+    }
+    return status;
+}
+
+void gpume_merge_outputs_finish(struct gpume_merge_outputs *outputs)
+{
+    for (size_t i = 0; i < outputs->count; i++) {
+        struct gpume_merge_output *output = &outputs->items[i];
+        gpume_out_close(&output->out);
+        for (size_t k = 0; output->files && k < outputs->parts; k++) {
+            gpume_join_finish(&output->files[k]);
+        }
+        free(output->files);
+        free(output->path);
+    }
+    *outputs = (struct gpume_merge_outputs){0};
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * gpume plan: ranges of target frames for runs on several machines, which `gpume merge` joins. Main
+ * thread only.
+ */
+#include "commands.h"
+#include "console.h"
+#include "files/json.h"
+#include "media/keyframes.h"
+#include "options/common.h"
+#include "plan/chunks.h"
+#include "source_options.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define CHUNKS_MAX 1000000
+
+struct plan_options {
+    struct gpume_common_options common;
+    struct gpume_source_choice source;
+    uint32_t chunks; /* 0: not given */
+    enum gpume_direction direction;
+    struct gpume_distance_list distances;
+    enum { LINES, JSON } format;
+};
+
+struct job {
+    const struct plan_options *options;
+    struct gpume_keyframes keyframes;
+    uint64_t *starts;
+    size_t count;
+};
+
+/* Targets of chunk i; 0: all that remain, however many the decoder delivers. */
+static uint64_t length_of(const struct job *job, size_t i)
+{
+    return i + 1 < job->count ? job->starts[i + 1] - job->starts[i] : 0;
+}
+
+/* A run begins with the first frame that has a reference, also if --start is 0. */
+static uint64_t start_of(const struct job *job, size_t i)
+{
+    return i > 0 ? job->starts[i] : 0;
+}
+
+static void print_lines(const struct job *job)
+{
+    for (size_t i = 0; i < job->count; i++) {
+        printf("--start %" PRIu64, start_of(job, i));
+        if (length_of(job, i) > 0) {
+            printf(" --frames %" PRIu64, length_of(job, i));
+        }
+        printf("\n");
+    }
+}
+
+static enum gpume_exit print_json(const struct job *job)
+{
+    struct gpume_json json;
+    int status = gpume_json_start(&json, 1, &gpume_console);
+    if (status == GPUME_OK) {
+        gpume_json_begin(&json, "input");
+        gpume_json_text(&json, "name", job->options->common.inputs[0]);
+        gpume_json_count(&json, "frames", job->keyframes.frames);
+        gpume_json_count(&json, "keyframes", job->keyframes.count);
+        gpume_json_end(&json);
+        gpume_json_begin_list(&json, "chunks");
+        for (size_t i = 0; i < job->count; i++) {
+            const uint64_t frames = length_of(job, i);
+            gpume_json_begin(&json, NULL);
+            gpume_json_count(&json, "start", start_of(job, i));
+            gpume_json_count_or_null(&json, "frames", frames > 0, frames);
+            gpume_json_end(&json);
+        }
+        gpume_json_end_list(&json);
+        status = gpume_json_finish(&json);
+    }
+    return status == GPUME_OK ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
+}
+
+static struct gpume_chunk_shape shape_of(const struct plan_options *options)
+{
+    struct gpume_params params;
+    gpume_params_default(&params);
+    gpume_distance_list_apply(&options->distances, &params);
+    const uint64_t farthest = params.distance_count > 0
+                                  ? params.distances[params.distance_count - 1]
+                                  : params.ref_distance;
+    return (struct gpume_chunk_shape){
+        .nearest = options->direction == GPUME_DIRECTION_PAST ? params.ref_distance : 0,
+        .farthest = options->direction == GPUME_DIRECTION_FUTURE ? 0 : farthest};
+}
+
+static enum gpume_exit cut(struct job *job)
+{
+    const struct plan_options *options = job->options;
+    const char *name = options->common.inputs[0];
+    const struct gpume_chunk_shape shape = shape_of(options);
+    job->starts = malloc(options->chunks * sizeof(*job->starts));
+    if (!job->starts) {
+        return gpume_refuse(GPUME_EXIT_FAILED, "out of memory");
+    }
+    job->count = gpume_chunks_make(&job->keyframes, &shape, options->chunks, job->starts);
+    if (job->count == 0) {
+        return gpume_refuse(GPUME_EXIT_INPUT,
+            "%s: has %" PRIu64 " frame%s, too few for a frame pair; give a longer video", name,
+            job->keyframes.frames, job->keyframes.frames == 1 ? "" : "s");
+    }
+    if (job->count < options->chunks && options->common.verbosity >= 0) {
+        gpume_console_warning("--chunks %" PRIu32
+                              ": %s has key frames to begin only %zu range%s at",
+            options->chunks, name, job->count, job->count == 1 ? "" : "s");
+    }
+    return GPUME_EXIT_DONE;
+}
+
+static enum gpume_exit work(struct job *job)
+{
+    const struct plan_options *options = job->options;
+    const struct gpume_params params = {0};
+    const struct gpume_source_options source =
+        gpume_source_options_make(&options->common, &options->source, &params);
+    enum gpume_exit result = gpume_source_exit(gpume_keyframes_find(
+        &job->keyframes, source.paths[0], source.stream, &source.trust, &gpume_console));
+    result = result ? result : cut(job);
+    if (result == GPUME_EXIT_DONE && options->format == JSON) {
+        result = print_json(job);
+    } else if (result == GPUME_EXIT_DONE) {
+        print_lines(job);
+    }
+    return result;
+}
+
+static enum gpume_exit run(const void *options)
+{
+    struct job job = {.options = options};
+    const enum gpume_exit result = work(&job);
+    free(job.keyframes.at);
+    free(job.starts);
+    return result;
+}
+
+#define OPTIONS struct plan_options
+
+static const char *const formats[] = {"lines", "json", NULL};
+
+static const struct gpume_option table[] = {
+    {.heading = "Plan"},
+    {GPUME_ROW_NUMBER("chunks", OPTIONS, chunks, 1, CHUNKS_MAX),
+        .help = "number of ranges; fewer if the video has not so many key frames"},
+    {GPUME_ROW_CHOICE("direction", "past|future|both", OPTIONS, direction, gpume_names_direction),
+        .help = "as for the runs (default past)"},
+    {GPUME_ROW("ref-distance", "LIST", distances, OPTIONS, distances),
+        .help = "as for the runs (default 1)"},
+    {GPUME_ROW_CHOICE("format", "lines|json", OPTIONS, format, formats),
+        .help = "lines (the options of one run per line, for a shell) or json (default lines)"},
+    {.heading = "Input"},
+    {GPUME_OPTION_STREAM(OPTIONS, source.stream)},
+    {GPUME_OPTION_ALLOW_NETWORK(OPTIONS, source.allow_network)},
+    {GPUME_OPTION_ALLOW_FILES(OPTIONS, source.allow_files)},
+    {GPUME_OPTION_MAX_PIXELS(OPTIONS, source.max_pixels)},
+    {GPUME_OPTION_TIMEOUT, .help = "give up after this time (default: no limit)"},
+    {.heading = "Messages"},
+    {GPUME_OPTION_QUIET, .help = "do not say that there are fewer ranges than asked for"},
+    {GPUME_OPTION_VERBOSE},
+    GPUME_OPTIONS_LAST("show this help"),
+};
+
+static void set_defaults(void *opaque)
+{
+    struct plan_options *options = opaque;
+    options->source.stream = -1;
+}
+
+static int check(void *opaque, const struct gpume_line *line)
+{
+    const struct plan_options *options = opaque;
+    (void)line;
+    if (options->chunks == 0) {
+        return gpume_refuse(
+            GPUME_INVALID, "--chunks N is missing: into how many ranges is the video cut?");
+    }
+    return GPUME_OK;
+}
+
+const struct gpume_command gpume_plan_command = {
+    .name = "plan",
+    .summary = "cut a video into ranges for runs on several machines",
+    .usage = "plan INPUT --chunks N [options]",
+    .about = "Prints ranges of frames that cover a video once and begin where seeking is cheap: a "
+             "range's first reference is a key frame. Each line has the options --start and "
+             "--frames of one run; 'gpume merge' joins what the runs write.",
+    .options = table,
+    .option_count = sizeof(table) / sizeof(table[0]),
+    .bytes = sizeof(struct plan_options),
+    .operands_min = 1,
+    .operands_max = 1,
+    .operands = "one video",
+    .set_defaults = set_defaults,
+    .check = check,
+    .run = run,
+};

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "merge/part.h"
+
+#include "base/status.h"
+#include "files/json_reader.h"
+#include "files/out_set.h"
+#include "files/path.h"
+#include "files/text_file.h"
+#include "sinks/summary.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define COUNT_MAX 9007199254740992.0 /* 2^53: up to it, reals hold every whole number */
+#define SHOWN_MAX 120                /* bytes of a value in a message */
+
+static const char summary_name[] = "summary.json";
+
+uint64_t gpume_merge_part_count(const json_t *object, const char *key)
+{
+    const double value = json_number_value(json_object_get(object, key));
+    return value > 0 && value <= COUNT_MAX ? (uint64_t)value : 0;
+}
+
+char *gpume_merge_part_path(
+    const struct gpume_merge_part *part, const char *name, const struct gpume_log *log)
+{
+    char *path = gpume_text_join(part->folder, name);
+    if (!path) {
+        (void)gpume_log_nomem(log, part->folder);
+    }
+    return path;
+}
+
+void gpume_merge_part_finish(struct gpume_merge_part *part)
+{
+    json_decref(part->summary);
+    *part = (struct gpume_merge_part){0};
+}
+
+/* Why the folder has no summary.json. */
+static int refuse_absent(
+    const struct gpume_merge_part *part, const char *path, const struct gpume_log *log)
+{
+    struct stat info;
+    char *partial = gpume_path_with_suffix(path, GPUME_OUT_PARTIAL);
+    const bool interrupted = partial && lstat(partial, &info) == 0;
+    free(partial);
+    if (interrupted) {
+        return gpume_log_fail(log, GPUME_INVALID,
+            "%s: is incomplete: its run was interrupted; run it again with --resume", part->folder);
+    }
+    if (stat(part->folder, &info) != 0 || !S_ISDIR(info.st_mode)) {
+        return gpume_log_fail(log, GPUME_INVALID,
+            "%s: is no folder; a part is the folder that a run wrote with -o", part->folder);
+    }
+    return gpume_log_fail(log, GPUME_INVALID,
+        "%s: is incomplete: it has no summary.json, which a run with -o writes last; run that part "
+        "to its end",
+        part->folder);
+}
+
+static int refuse_summary(const struct gpume_merge_part *part, const struct gpume_log *log)
+{
+    return gpume_log_fail(log, GPUME_INVALID,
+        "%s/summary.json: is not the summary of a complete run of this version; run that part "
+        "again",
+        part->folder);
+}
+
+static int load(struct gpume_merge_part *part, const char *path, const struct gpume_log *log)
+{
+    struct gpume_bytes text = {0};
+    FILE *file = fopen(path, "r");
+    if (!file && (errno == ENOENT || errno == ENOTDIR)) {
+        return refuse_absent(part, path, log);
+    }
+    int status =
+        file ? gpume_json_read(file, JSON_DECODE_INT_AS_REAL, &text, &part->summary) : GPUME_IO;
+    const int error = errno;
+    if (file) {
+        (void)fclose(file);
+    }
+    gpume_bytes_finish(&text);
+    if (status == GPUME_IO) {
+        return gpume_log_fail(
+            log, status, "%s: cannot be read: %s; check its permissions", path, strerror(error));
+    }
+    return status == GPUME_NOMEM     ? gpume_log_nomem(log, path)
+           : status == GPUME_INVALID ? refuse_summary(part, log)
+                                     : status;
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+/* Distances are a number or a list such as "1,2,4", the nearest first. */
+static uint64_t nearest(const json_t *parameters)
+{
+    const json_t *distances = json_object_get(parameters, "ref-distance");
+    return json_is_string(distances) ? strtoull(json_string_value(distances), NULL, 10)
+                                     : gpume_merge_part_count(parameters, "ref-distance");
+}
+
+/* Without --start a run begins with the first frame that has a reference. */
+static uint64_t first_target(const json_t *parameters)
+{
+    return strcmp(text_of(parameters, "direction"), "past") == 0 ? nearest(parameters) : 0;
+}
+
+/* The frames that were asked for. */
+static void find_range(struct gpume_merge_part *part)
+{
+    const json_t *parameters = part->parameters;
+    const uint64_t start = gpume_merge_part_count(parameters, "start");
+    const uint64_t least = first_target(parameters);
+    const uint64_t frames = gpume_merge_part_count(parameters, "frames");
+    part->first = start > least ? start : least;
+    part->is_open = frames == 0;
+    part->end = part->first + frames;
+}
+
+static void find_lines(struct gpume_merge_part *part)
+{
+    const json_t *parameters = part->parameters;
+    const json_t *totals = json_object_get(part->summary, "totals");
+    const bool partition = json_is_true(json_object_get(parameters, "partition"));
+    part->fields = gpume_merge_part_count(part->summary, "fields");
+    part->lines = json_object_get(parameters, "candidates") ? 0
+                  : partition
+                      ? gpume_merge_part_count(totals, "blocks")
+                      : part->fields * gpume_merge_part_count(part->summary, "blocks_per_field");
+}
+
+static bool is_valid(const struct gpume_merge_part *part)
+{
+    const json_t *summary = part->summary;
+    const double format = json_number_value(json_object_get(summary, "format"));
+    return format >= GPUME_SUMMARY_FORMAT && format <= GPUME_SUMMARY_FORMAT &&
+           json_is_object(part->input) && json_is_object(part->parameters) &&
+           json_is_object(json_object_get(summary, "totals")) &&
+           json_is_object(json_object_get(summary, "stages")) &&
+           !json_is_true(json_object_get(summary, "partial")) && part->fields > 0 &&
+           gpume_merge_part_count(part->input, "width") > 0 &&
+           gpume_merge_part_count(part->input, "height") > 0 &&
+           gpume_merge_part_count(part->input, "bits") >= 8 &&
+           gpume_merge_part_count(part->input, "bits") <= 16;
+}
+
+int gpume_merge_part_read(
+    struct gpume_merge_part *part, const char *folder, const struct gpume_log *log)
+{
+    int status;
+    part->folder = folder;
+    char *path = gpume_merge_part_path(part, summary_name, log);
+    GPUME_TRY(path ? load(part, path, log) : GPUME_NOMEM);
+    part->input = json_object_get(part->summary, "input");
+    part->parameters = json_object_get(part->summary, "parameters");
+    find_range(part);
+    find_lines(part);
+    if (!is_valid(part)) {
+        status = refuse_summary(part, log);
+    } else if (json_object_get(part->input, "reference")) {
+        status = gpume_log_fail(log, GPUME_INVALID,
+            "%s: is a run of two pictures; give runs over ranges of one video", folder);
+    } else if (gpume_merge_part_count(part->summary, "checked") !=
+               gpume_merge_part_count(part->summary, "matched")) {
+        status = gpume_log_fail(log, GPUME_INVALID,
+            "%s: its --check found wrong results; run it again on another device", folder);
+    }
+fail:
+    free(path);
+    return status;
+}
+
+static bool is_one_of(const char *key, const char *const *keys)
+{
+    while (*keys && strcmp(*keys, key) != 0) {
+        keys++;
+    }
+    return *keys != NULL;
+}
+
+static int refuse_difference(const struct gpume_merge_part *a, const struct gpume_merge_part *b,
+    const char *what, const json_t *in_a, const json_t *in_b, const struct gpume_log *log)
+{
+    const size_t flags = JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(9);
+    char *was = in_a ? json_dumps(in_a, flags) : NULL, *is = in_b ? json_dumps(in_b, flags) : NULL;
+    gpume_log_write(log, GPUME_LOG_ERROR,
+        "%s: is a part of another run than %s: %s is %.*s, not %.*s; run it again as the others",
+        b->folder, a->folder, what, SHOWN_MAX, is ? is : "not given", SHOWN_MAX,
+        was ? was : "not given");
+    free(was);
+    free(is);
+    return GPUME_INVALID;
+}
+
+/* Compares the members of an object but for some. */
+static int check_section(const struct gpume_merge_part *a, const struct gpume_merge_part *b,
+    const char *section, const char *const *but, const struct gpume_log *log)
+{
+    json_t *in_a = json_object_get(a->summary, section);
+    json_t *in_b = json_object_get(b->summary, section);
+    json_t *const both[] = {in_a, in_b};
+    const char *key;
+    json_t *value;
+    char what[64];
+    for (size_t i = 0; i < 2; i++) {
+        json_object_foreach(both[i], key, value)
+        {
+            if (!is_one_of(key, but) &&
+                !json_equal(json_object_get(in_a, key), json_object_get(in_b, key))) {
+                const bool option = strcmp(section, "parameters") == 0;
+                snprintf(
+                    what, sizeof what, option ? "%s%s" : "%s %s", option ? "--" : section, key);
+                return refuse_difference(
+                    a, b, what, json_object_get(in_a, key), json_object_get(in_b, key), log);
+            }
+        }
+    }
+    return GPUME_OK;
+}
+
+/* The contents tell more than a name, which may differ between machines. */
+static int check_input(
+    const struct gpume_merge_part *a, const struct gpume_merge_part *b, const struct gpume_log *log)
+{
+    static const char *const of_run[] = {"frames", "refused", "scaled", "decoder", "name", NULL};
+    static const char *const none[] = {NULL};
+    int status;
+    const json_t *name_a = json_object_get(a->input, "name");
+    const json_t *name_b = json_object_get(b->input, "name");
+    const json_t *contents = json_object_get(a->summary, "contents");
+    GPUME_TRY(check_section(a, b, "input", of_run, log));
+    GPUME_TRY(check_section(a, b, "contents", none, log));
+    if (!json_is_string(json_object_get(contents, "input")) && !json_equal(name_a, name_b)) {
+        status = refuse_difference(a, b, "the input", name_a, name_b, log);
+    }
+fail:
+    return status;
+}
+
+/* Neither the range nor what affects speed only, or belongs to the machine. */
+static int check_parameters(
+    const struct gpume_merge_part *a, const struct gpume_merge_part *b, const struct gpume_log *log)
+{
+    static const char *const of_run[] = {"start", "frames", "backend", "device", "threads",
+        "search", "no-elimination", "validate", "hwaccel", NULL};
+    const json_t *version_a = json_object_get(a->summary, "gpume");
+    const json_t *version_b = json_object_get(b->summary, "gpume");
+    return json_equal(version_a, version_b)
+               ? check_section(a, b, "parameters", of_run, log)
+               : refuse_difference(a, b, "gpume", version_a, version_b, log);
+}
+
+static int check_neighbours(
+    const struct gpume_merge_part *a, const struct gpume_merge_part *b, const struct gpume_log *log)
+{
+    if (a->is_open || b->first < a->end) {
+        return gpume_log_fail(log, GPUME_INVALID,
+            "%s: overlaps with %s: both have frame %" PRIu64 "; leave one of them out", b->folder,
+            a->folder, b->first);
+    }
+    if (b->first > a->end) {
+        return gpume_log_fail(log, GPUME_INVALID,
+            "%s: begins with frame %" PRIu64 ", but %s ends with frame %" PRIu64
+            ": the part with frame %" PRIu64 " is missing",
+            b->folder, b->first, a->folder, a->end - 1, a->end);
+    }
+    return GPUME_OK;
+}
+
+static int check_whole(const struct gpume_merge_part *first, const struct gpume_merge_part *last,
+    const struct gpume_log *log)
+{
+    if (first->first > first_target(first->parameters)) {
+        return gpume_log_fail(log, GPUME_INVALID,
+            "--whole: %s begins with frame %" PRIu64 ": the part before it is missing",
+            first->folder, first->first);
+    }
+    if (!last->is_open) {
+        return gpume_log_fail(log, GPUME_INVALID,
+            "--whole: %s ends with frame %" PRIu64
+            ", and not with the input: the last part, a run without --frames, is missing",
+            last->folder, last->end - 1);
+    }
+    return GPUME_OK;
+}
+
+static int by_frames(const void *a, const void *b)
+{
+    const struct gpume_merge_part *first = a, *second = b;
+    return (first->first > second->first) - (first->first < second->first);
+}
+
+int gpume_merge_parts_check(
+    struct gpume_merge_part *parts, size_t count, bool whole, const struct gpume_log *log)
+{
+    int status = GPUME_OK;
+    qsort(parts, count, sizeof(*parts), by_frames);
+    for (size_t i = 1; i < count; i++) {
+        GPUME_TRY(check_parameters(&parts[0], &parts[i], log));
+        GPUME_TRY(check_input(&parts[0], &parts[i], log));
+    }
+    for (size_t i = 1; i < count; i++) {
+        GPUME_TRY(check_neighbours(&parts[i - 1], &parts[i], log));
+    }
+    status = whole ? check_whole(&parts[0], &parts[count - 1], log) : GPUME_OK;
+fail:
+    return status;
+}

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Sums over frames come from frames.csv, row by row in the order of one run, because means of PSNR
+ * are sums of reals, whose rounding depends on the order. What the table lacks is added up from
+ * the summaries.
+ */
+#include "merge/total.h"
+
+#include "base/names.h"
+#include "base/status.h"
+#include "files/csv_reader.h"
+#include "sinks/summary_statistics.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NUMBER_MAX INT64_C(999999999999999999)
+
+enum column { FRAME, REF, BLOCKS, ZERO, SAD_BEFORE, SAD_AFTER, SSE_BEFORE, SSE_AFTER, COLUMNS };
+
+static const struct gpume_csv_column columns[COLUMNS] = {{"frame", false}, {"ref", false},
+    {"blocks", false}, {"zero", false}, {"sad_before", false}, {"sad_after", false},
+    {"sse_before", false}, {"sse_after", false}};
+
+static double seconds_of(const struct gpume_merge_part *part, const char *stage)
+{
+    const json_t *stages = json_object_get(part->summary, "stages");
+    const double seconds =
+        json_number_value(json_object_get(json_object_get(stages, stage), "seconds"));
+    return seconds >= 0 && seconds < 1e9 ? seconds : 0;
+}
+
+static uint64_t total_ns(const struct gpume_merge_total *total, const char *stage)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < total->count; i++) {
+        sum += (uint64_t)llround(1e9 * seconds_of(&total->parts[i], stage));
+    }
+    return sum;
+}
+
+static void add_times(struct gpume_merge_total *total)
+{
+    static const char *const of_engine[] = {"upload", "match", "reduce", "rank", "readback"};
+    struct gpume_summary *summary = &total->summary;
+    for (size_t i = 0; i < sizeof(of_engine) / sizeof(of_engine[0]); i++) {
+        *gpume_summary_stage_ns(&summary->stats, of_engine[i]) = total_ns(total, of_engine[i]);
+    }
+    summary->stats.busy_ns = total_ns(total, "engine");
+    summary->decode_ns = total_ns(total, "decode");
+    summary->write_ns = total_ns(total, "write");
+    summary->whole_ns = total_ns(total, "whole");
+}
+
+static uint64_t share_of(const json_t *elimination, const char *key, uint64_t candidates)
+{
+    const double share = json_number_value(json_object_get(elimination, key));
+    return share > 0 && share <= 1 ? (uint64_t)llround(share * (double)candidates) : 0;
+}
+
+static void add_summary(struct gpume_summary *summary, const struct gpume_merge_part *part)
+{
+    const json_t *elimination = json_object_get(part->summary, "elimination");
+    const json_t *directions = json_object_get(part->summary, "directions");
+    const uint64_t candidates = gpume_merge_part_count(elimination, "candidates");
+    const uint64_t compared = share_of(elimination, "compared", candidates);
+    summary->stats.candidates += candidates;
+    summary->stats.past_blocks +=
+        candidates - share_of(elimination, "dropped_by_block_sums", candidates);
+    summary->stats.past_parts += compared;
+    summary->all.border +=
+        gpume_merge_part_count(json_object_get(part->summary, "totals"), "border");
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *direction = json_object_get(directions, gpume_names_direction[i]);
+        summary->directions[i].border +=
+            gpume_merge_part_count(json_object_get(direction, "totals"), "border");
+    }
+    summary->checked += gpume_merge_part_count(part->summary, "checked");
+    summary->matched += gpume_merge_part_count(part->summary, "matched");
+}
+
+/* "7x9", as summaries have it. */
+static void take_window(struct gpume_params *params, const json_t *parameters)
+{
+    const char *text = json_string_value(json_object_get(parameters, "window"));
+    char *end = NULL;
+    params->window_x = text ? (uint32_t)strtoul(text, &end, 10) : 0;
+    params->window_y = end && *end == 'x' ? (uint32_t)strtoul(end + 1, NULL, 10) : 0;
+}
+
+void gpume_merge_total_begin(
+    struct gpume_merge_total *total, const struct gpume_merge_part *parts, size_t count)
+{
+    const json_t *parameters = parts[0].parameters, *summary = parts[0].summary;
+    struct gpume_params *params = &total->run.params;
+    *total = (struct gpume_merge_total){.parts = parts, .count = count};
+    params->width = (uint32_t)gpume_merge_part_count(parts[0].input, "width");
+    params->height = (uint32_t)gpume_merge_part_count(parts[0].input, "height");
+    params->bits = (uint32_t)gpume_merge_part_count(parts[0].input, "bits");
+    params->best_reference = json_is_true(json_object_get(parameters, "best-reference"));
+    params->check = json_is_true(json_object_get(parameters, "check"));
+    take_window(params, parameters);
+    total->summary = (struct gpume_summary){.run = &total->run,
+        .blocks_x = (uint32_t)gpume_merge_part_count(summary, "blocks_per_field"),
+        .blocks_y = 1,
+        .candidates = gpume_merge_part_count(summary, "candidates_per_block")};
+    for (size_t i = 0; i < count; i++) {
+        add_summary(&total->summary, &parts[i]);
+    }
+    add_times(total);
+}
+
+static int read_row(struct gpume_csv_reader *csv, struct gpume_summary_row *row)
+{
+    int status;
+    int64_t cells[COLUMNS] = {0};
+    GPUME_TRY(gpume_csv_reader_next(csv));
+    for (size_t i = 0; i < COLUMNS; i++) {
+        GPUME_TRY(gpume_csv_reader_int(csv, i, 0, NUMBER_MAX, &cells[i]));
+    }
+    *row = (struct gpume_summary_row){.frame = (uint64_t)cells[FRAME],
+        .ref = (uint64_t)cells[REF],
+        .blocks = (uint64_t)cells[BLOCKS],
+        .sums = {.zero = (uint64_t)cells[ZERO],
+            .sad_before = (uint64_t)cells[SAD_BEFORE],
+            .sad_after = (uint64_t)cells[SAD_AFTER],
+            .sse_before = (uint64_t)cells[SSE_BEFORE],
+            .sse_after = (uint64_t)cells[SSE_AFTER]}};
+fail:
+    return status;
+}
+
+/* Sums of a part's rows, to compare with its summary. */
+struct sums {
+    uint64_t fields, blocks;
+    double sad_after; /* exact below 2^53 */
+};
+
+static bool is_in_range(const struct gpume_merge_part *part, uint64_t frame)
+{
+    return frame >= part->first && (part->is_open || frame < part->end);
+}
+
+static bool fits(const struct gpume_merge_part *part, const struct sums *sums)
+{
+    const json_t *totals = json_object_get(part->summary, "totals");
+    const double sad = json_number_value(json_object_get(totals, "sad_after"));
+    return sums->fields == part->fields &&
+           sums->blocks == gpume_merge_part_count(totals, "blocks") &&
+           fabs(sums->sad_after - sad) <= 1e-9 * sad;
+}
+
+int gpume_merge_total_add(struct gpume_merge_total *total, const struct gpume_merge_part *part,
+    gpume_merge_total_fn row_fn, void *opaque, const struct gpume_log *log)
+{
+    int status = GPUME_NOMEM;
+    struct gpume_csv_reader csv;
+    struct gpume_stream *stream = NULL;
+    struct gpume_summary_row row;
+    struct sums sums = {0};
+    char *path = gpume_merge_part_path(part, "frames.csv", log);
+    GPUME_TRY(path ? gpume_stream_open(&stream, path, log) : GPUME_NOMEM);
+    GPUME_TRY(gpume_csv_reader_init(&csv, stream, columns, COLUMNS));
+    while ((status = read_row(&csv, &row)) == GPUME_OK) {
+        const bool rises = total->summary.all.fields == 0 || row.frame >= total->summary.last_field;
+        if (!rises || !is_in_range(part, row.frame)) {
+            GPUME_TRY(gpume_stream_refuse(
+                stream, "frame %" PRIu64 " is not one of this part", row.frame));
+        }
+        sums.fields++;
+        sums.blocks += row.blocks;
+        sums.sad_after += (double)row.sums.sad_after;
+        gpume_summary_add_row(&total->summary, &row);
+        GPUME_TRY(row_fn ? row_fn(opaque, row.frame, row.ref) : GPUME_OK);
+    }
+    GPUME_TRY(status == GPUME_EOF ? GPUME_OK : status);
+    if (!fits(part, &sums)) {
+        status = gpume_log_fail(log, GPUME_INVALID,
+            "%s: does not fit %s/summary.json: rows or sums differ; run that part again", path,
+            part->folder);
+    }
+fail:
+    gpume_stream_close(&stream);
+    free(path);
+    return status;
+}
+
+/* Numbers are whole, but for these, which summaries write with so many decimals. */
+static int decimals_of(const char *key)
+{
+    static const char *const six[] = {"frames_per_second", "gain", "gamma"};
+    for (size_t i = 0; i < sizeof(six) / sizeof(six[0]); i++) {
+        if (strcmp(key, six[i]) == 0) {
+            return 6;
+        }
+    }
+    return strcmp(key, "lambda") == 0 ? 8 : 0;
+}
+
+static void copy_member(struct gpume_json *json, const char *key, const json_t *value)
+{
+    if (json_is_number(value)) {
+        gpume_json_real(json, key, json_number_value(value), decimals_of(key));
+    } else if (json_is_boolean(value)) {
+        gpume_json_truth(json, key, json_is_true(value));
+    } else {
+        gpume_json_text(json, key, json_string_value(value));
+    }
+}
+
+/* The largest of all parts: each counts from the beginning of the input. */
+static double largest(const struct gpume_merge_total *total, const char *section, const char *key)
+{
+    double most = 0;
+    for (size_t i = 0; i < total->count; i++) {
+        const json_t *object = json_object_get(total->parts[i].summary, section);
+        most = fmax(most, json_number_value(json_object_get(object, key)));
+    }
+    return most;
+}
+
+static bool is_count_of_frames(const char *key)
+{
+    return strcmp(key, "frames") == 0 || strcmp(key, "refused") == 0 || strcmp(key, "scaled") == 0;
+}
+
+static void put_input(const struct gpume_merge_total *total, struct gpume_json *json)
+{
+    json_t *input = json_object_get(total->parts[0].summary, "input");
+    const char *key;
+    json_t *value;
+    gpume_json_begin(json, "input");
+    json_object_foreach(input, key, value)
+    {
+        if (is_count_of_frames(key)) {
+            gpume_json_real(json, key, largest(total, "input", key), 0);
+        } else {
+            copy_member(json, key, value);
+        }
+    }
+    gpume_json_end(json);
+}
+
+static void put_parameters(const struct gpume_merge_total *total, struct gpume_json *json)
+{
+    json_t *parameters = json_object_get(total->parts[0].summary, "parameters");
+    const struct gpume_merge_part *last = &total->parts[total->count - 1];
+    const char *key;
+    json_t *value;
+    gpume_json_begin(json, "parameters");
+    json_object_foreach(parameters, key, value)
+    {
+        if (strcmp(key, "frames") == 0) {
+            gpume_json_count_or_null(json, key, !last->is_open, last->end - total->parts[0].first);
+        } else {
+            copy_member(json, key, value);
+        }
+    }
+    gpume_json_end(json);
+}
+
+/* The text that all parts have, or "several". */
+static const char *common_text(const struct gpume_merge_total *total, const char *key)
+{
+    const json_t *first = json_object_get(json_object_get(total->parts[0].summary, "engine"), key);
+    for (size_t i = 1; i < total->count; i++) {
+        const json_t *engine = json_object_get(total->parts[i].summary, "engine");
+        if (!json_equal(first, json_object_get(engine, key))) {
+            return "several";
+        }
+    }
+    return json_string_value(first);
+}
+
+static void put_engine(const struct gpume_merge_total *total, struct gpume_json *json)
+{
+    static const char *const texts[] = {"backend", "device", "driver", "search"};
+    static const char *const sizes[] = {"host_bytes", "device_bytes"};
+    gpume_json_begin(json, "engine");
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        gpume_json_text(json, texts[i], common_text(total, texts[i]));
+    }
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        gpume_json_real(json, sizes[i], largest(total, "engine", sizes[i]), 0);
+    }
+    gpume_json_end(json);
+}
+
+/* As a run over all these frames has them: only if it does not go over the whole input. */
+static void put_contents(const struct gpume_merge_total *total, struct gpume_json *json)
+{
+    const struct gpume_merge_part *first = &total->parts[0],
+                                  *last = &total->parts[total->count - 1];
+    json_t *contents = json_object_get(first->summary, "contents");
+    const char *key;
+    json_t *value;
+    if (!contents || (last->is_open && gpume_merge_part_count(first->parameters, "start") == 0)) {
+        return;
+    }
+    gpume_json_begin(json, "contents");
+    json_object_foreach(contents, key, value)
+    {
+        copy_member(json, key, value);
+    }
+    gpume_json_end(json);
+}
+
+void gpume_merge_total_write(const struct gpume_merge_total *total, struct gpume_out *out)
+{
+    struct gpume_json json = {.out = out};
+    gpume_json_begin(&json, NULL);
+    gpume_json_count(&json, "format", GPUME_SUMMARY_FORMAT);
+    gpume_json_text(&json, "gpume", gpume_version());
+    put_input(total, &json);
+    put_parameters(total, &json);
+    put_engine(total, &json);
+    put_contents(total, &json);
+    gpume_summary_put_results(&total->summary, &json);
+    gpume_json_end(&json);
+}

@@ -1,0 +1,174 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# gpume plan and gpume merge: one to seven parts with random cuts give the files of one run, byte for byte; parts that
+# do not belong together are refused by name. $GPUME_SEED chooses other cuts.
+. "$(dirname "$0")/common.sh"
+seed=${GPUME_SEED:-1}
+frames=20
+make_clip clip.y4m 64 48 8 $frames
+
+# A summary without what differs between two runs of the same.
+facts() {
+    grep -Ev '"(seconds|fields_per_second|busy|dropped_by_.*|compared|candidates|host_bytes|device_bytes)"' "$1"
+}
+
+# same FOLDER FOLDER: their files are the same.
+same() {
+    only "$2" $(ls -A "$1")
+    for file in $(ls -A "$1"); do
+        if [ "$file" = summary.json ]; then
+            facts "$1/$file" >facts_1
+            facts "$2/$file" >facts_2
+            cmp -s facts_1 facts_2 || fail "$2/summary.json: $(diff facts_1 facts_2 | head -4)"
+        else
+            cmp -s "$1/$file" "$2/$file" || fail "$2/$file is not that of one run"
+        fi
+    done
+}
+
+# part FOLDER ARGUMENTS: a run into the folder, with the outputs that $outputs names.
+part() {
+    folder=$1
+    shift
+    named=
+    for output in $outputs; do
+        named="$named --${output%%=*} $folder/${output#*=}"
+    done
+    expect 0 -q clip.y4m --backend "$engine" -o "$folder" $named "$@"
+}
+
+# merges PARTS FIRST OPTIONS: as many parts, the first of which begins with that target.
+merges() {
+    parts=$1
+    first=$2
+    shift 2
+    rm -rf one all part_*
+    part one "$@"
+    seed=$((seed + 1))
+    cuts=$(awk -v n=$((parts - 1)) -v from=$((first + 1)) -v to=$((frames - 3)) -v seed=$seed 'BEGIN {
+        srand(seed)
+        while (n > 0) {
+            cut = from + int(rand() * (to - from + 1))
+            if (!(cut in chosen)) { chosen[cut]; n-- }
+        }
+        for (cut = from; cut <= to; cut++) if (cut in chosen) print cut }')
+    start=0
+    begin=$first
+    for cut in $cuts; do
+        part part_$begin --start $start --frames $((cut - begin)) "$@"
+        start=$cut
+        begin=$cut
+    done
+    part part_$begin --start $start "$@"
+    names=
+    for output in $outputs; do
+        names="$names --${output%%=*} ${output#*=}"
+    done
+    expect 0 merge part_* -o all --whole $names
+    same one all
+}
+
+outputs="vectors=v.mvf predicted=p%02d.png residual=r.y4m"
+merges 1 1 -b 16
+merges 4 1 -b 16
+outputs="vectors=v.npy"
+merges 7 0 -b 16 --direction both --confidence
+outputs="vectors=v.hash"
+merges 3 0 -b 16 --direction future --ref-distance 1,3
+outputs="vectors=v.jsonl predicted=p.y4m"
+merges 2 2 -b 16x8,8 --ref-distance 2,5 --best-reference --subpel 2
+outputs="vectors=f%d-%d.flo"
+merges 5 0 -b 16 --compat ffmpeg
+outputs="overlay=o%d.png vectors=v.csv"
+merges 6 1 -b 32..8 --partition --lambda 3
+
+# Parts made by the plan, named by other names of the input, and by standard output of plan.
+outputs=
+rm -rf one all part_*
+expect 0 plan clip.y4m --chunks 3
+cp "$scratch/out" lines
+[ "$(wc -l <lines)" -eq 3 ] || fail "not three ranges"
+printf -- '--start 0 --frames 6\n' | cmp -s - "$scratch/out" && fail "one range only"
+cp clip.y4m copy.y4m
+number=0
+while read -r line; do
+    expect 0 -q copy.y4m --backend "$engine" $line -o part_$number
+    number=$((number + 1))
+done <lines
+mv copy.y4m moved.y4m
+expect 0 -q moved.y4m --backend "$engine" $(sed -n 2p lines) -o part_1 -y
+mv moved.y4m copy.y4m
+expect 0 -q copy.y4m --backend "$engine" -o one
+expect 0 merge part_2 part_0 part_1 -o all --whole
+same one all
+expect 2 merge part_2 part_0 part_1 -o all --whole
+says "all/vectors.csv: exists already"
+expect 0 merge part_2 part_0 part_1 -o all --whole -y -q
+[ ! -s "$scratch/out" ] || fail "-q, and yet a summary"
+same one all
+expect 0 plan clip.y4m --chunks 3 --format json
+[ "$(grep -c '"start"' "$scratch/out")" -eq 3 ] || fail "JSON has not three ranges"
+grep -q '"frames": null' "$scratch/out" || fail "the last range has an end"
+
+# refuses TEXT PARTS: the merge fails with this text and leaves nothing.
+refuses() {
+    text=$1
+    shift
+    expect 3 merge "$@" -o none
+    says "$text"
+    [ ! -e none ] || fail "a refused merge left its folder"
+}
+refuses "part_2: begins with frame 13, but part_0 ends with frame 6: the part with frame 7 is missing" part_0 part_2
+refuses "overlaps with" part_0 part_1 part_1 part_2
+expect 3 merge part_1 part_2 -o none --whole
+says "--whole: part_1 begins with frame 7"
+expect 3 merge part_0 part_1 -o none --whole
+says "--whole: part_1 ends with frame 12"
+expect 0 merge part_0 part_1 -o none -q
+expect 0 -q copy.y4m --backend "$engine" -o first --frames 12
+same first none
+rm -r none
+refuses "absent: is no folder" part_0 absent
+mkdir empty
+refuses "empty: is incomplete" part_0 empty
+cp -r part_1 partial
+mv partial/summary.json partial/summary.json.partial
+refuses "partial: is incomplete: its run was interrupted" part_0 partial part_2
+expect 0 -q copy.y4m --backend "$engine" $(sed -n 2p lines) -w 8 -o other
+refuses "other: is a part of another run than part_0: --window is \"8x8\", not \"7x7\"" part_0 other part_2
+rm -r other
+tail -c 100 copy.y4m | tr '\000-\377' '\001-\377\000' >end
+head -c -100 copy.y4m | cat - end >changed.y4m
+expect 0 -q changed.y4m --backend "$engine" $(sed -n 2p lines) -o other
+refuses "other: is a part of another run than part_0: contents input" part_0 other part_2
+cp -r part_1 cut
+head -c -5 part_1/vectors.csv >cut/vectors.csv
+refuses "cut/vectors.csv: ends within a line" part_0 cut part_2
+sed '$d' part_1/vectors.csv >cut/vectors.csv
+refuses "cut/vectors.csv: has" part_0 cut part_2
+rm cut/vectors.csv
+refuses "cut/vectors.csv: is missing" part_0 cut part_2
+cp part_1/vectors.csv cut
+sed '$d' part_1/frames.csv >cut/frames.csv
+refuses "cut/frames.csv: does not fit" part_0 cut part_2
+sed 's/"format": 1/"format": 2/' part_1/summary.json >cut/summary.json
+refuses "cut/summary.json: is not the summary" part_0 cut part_2
+expect 2 merge part_0 part_1 -o part_1 -y
+says "part_1: is one of the parts"
+expect 2 merge part_0 -o none --residual r.mkv
+says "r.mkv: .mkv files cannot be joined"
+expect 3 merge part_0 -o none --predicted p%d.png
+says "part_0/p1.png: is missing"
+expect 2 merge part_0
+says "-o DIR is missing"
+expect 2 merge -o none
+expect 2 plan clip.y4m
+says "--chunks N is missing"
+expect 3 plan absent.mkv --chunks 2
+expect 2 plan clip.y4m --chunks 0
+
+# Without vectors.csv in all parts, there is none.
+rm part_*/vectors.csv
+expect 0 merge part_* -o none -q
+only none frames.csv summary.json
+exit 0
