@@ -17,7 +17,9 @@ every device. Every array that this package returns is the caller's own.
 The library is looked for at the path in the environment variable GPUME_LIBRARY, then where the
 system has its libraries; the command that decodes video at that in GPUME_COMMAND, then in PATH.
 """
+from ._compute import Compute, Minimum, argsort, reduce, sort, sort_pairs
 from ._context import Context, Info, search
+from ._devices import Device, SearchInfo, devices, searches
 from ._library import version
 from ._options import Options
 from ._pair import Layer, Pair, Sums
@@ -28,6 +30,7 @@ from .errors import (
 
 # Without open, which `from gpume import *` must not put in the place of Python's own.
 __all__ = [
-    "CancelledError", "Context", "DeviceError", "DeviceLostError", "FormatError", "Frames",
-    "GpumeError", "Info", "InputOutputError", "InvalidError", "Layer", "NoMemoryError", "Options",
-    "Pair", "Sums", "UnsupportedError", "Video", "search", "version"]
+    "CancelledError", "Compute", "Context", "Device", "DeviceError", "DeviceLostError",
+    "FormatError", "Frames", "GpumeError", "Info", "InputOutputError", "InvalidError", "Layer",
+    "Minimum", "NoMemoryError", "Options", "Pair", "SearchInfo", "Sums", "UnsupportedError",
+    "Video", "argsort", "devices", "reduce", "search", "searches", "sort", "sort_pairs", "version"]

@@ -140,8 +140,8 @@ def _real(name: str, value: Any) -> float:
     return real
 
 
-def _choice(name: str, value: Any) -> int:
-    choices = _CHOICES[name]
+def choice_of(name: str, value: Any, choices: Sequence[str]) -> int:
+    """The place of a word among those that an option takes."""
     if value not in choices:
         raise ValueError(f"{name}: {value!r} is not one of {', '.join(choices)}")
     return choices.index(value)
@@ -263,7 +263,7 @@ class Setup:
     def _set_plain(self, options: Options) -> None:
         params = self.params
         for name in _CHOICES.keys() & options.keys():
-            setattr(params, name, _choice(name, options[name]))
+            setattr(params, name, choice_of(name, options[name], _CHOICES[name]))
         for name in _NUMBERS.keys() & options.keys():
             setattr(params, name, _number(name, options[name], _NUMBERS[name]))
         for name in _FLAGS.keys() & options.keys():
@@ -303,10 +303,11 @@ class Setup:
         if callable(predictor):
             params.predictor = _abi.PREDICTOR_GIVEN
             params.predict = _abi.PredictFn(self._predict(predictor))
-        elif predictor in ("zero", "median"):
-            params.predictor = ("zero", "median").index(predictor)
         else:
-            raise ValueError(f"predictor: {predictor!r} is not zero, median or a function")
+            if predictor not in ("zero", "median"):
+                raise ValueError(
+                    f"predictor: {predictor!r} is not one of zero, median, a function")
+            params.predictor = ("zero", "median").index(predictor)
 
     def grids(self) -> list[tuple[int, int]]:
         """Rows and columns of each shape's blocks."""

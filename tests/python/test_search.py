@@ -231,7 +231,8 @@ class Options(unittest.TestCase):
                 (ValueError, "lambda_: nan is not a finite", dict(lambda_=float("nan"))),
                 (ValueError, "lambda_ and qp", dict(lambda_=1, qp=20)),
                 (ValueError, "prefilter: 'gauss' is not", dict(prefilter="gauss")),
-                (ValueError, "predictor: 'mean' is not", dict(predictor="mean")),
+                (ValueError, "predictor: 'mean' is not one of zero, median, a function",
+                 dict(predictor="mean")),
                 (TypeError, "direction concerns several frames", dict(direction="both")),
                 (gpume.InvalidError, "params.block 9: must be a multiple of 4", dict(block=9))):
             with self.assertRaisesRegex(error, words, msg=str(options)):
