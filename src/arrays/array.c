@@ -17,22 +17,34 @@ static void destroy_memory(struct gpume_array *array)
     }
 }
 
-int gpume_array_create(gpume_compute *compute, gpume_array **out, uint64_t bytes)
+/* mapped: NULL for an array that the host does not reach. */
+static int create_handle(
+    struct gpume_compute *compute, struct gpume_array **out, uint64_t bytes, void **mapped)
 {
-    if (!compute || !out) {
-        return GPUME_INVALID;
-    }
     struct gpume_array *array = malloc(sizeof(*array));
     if (!array) {
         return gpume_log_nomem(compute->log, "an array");
     }
-    int status = create_array(compute, array, bytes);
+    *array = (struct gpume_array){.compute = compute, .bytes = bytes};
+    int status = mapped ? compute->ops->create_host(compute->state, bytes, &array->memory, mapped)
+                        : compute->ops->create(compute->state, bytes, &array->memory);
     if (status != GPUME_OK) {
         free(array);
         return status;
     }
     *out = array;
     return GPUME_OK;
+}
+
+int gpume_array_create(gpume_compute *compute, gpume_array **out, uint64_t bytes)
+{
+    return compute && out ? create_handle(compute, out, bytes, NULL) : GPUME_INVALID;
+}
+
+int gpume_array_create_host(
+    gpume_compute *compute, gpume_array **out, uint64_t bytes, void **memory)
+{
+    return compute && out && memory ? create_handle(compute, out, bytes, memory) : GPUME_INVALID;
 }
 
 void gpume_array_destroy(gpume_array **array)
@@ -88,13 +100,19 @@ int gpume_array_read(const gpume_array *array, uint64_t offset, void *data, uint
     return move_out(array, offset, data, bytes);
 }
 
+bool gpume_array_can_copy(const struct gpume_array *to, uint64_t to_offset,
+    const struct gpume_array *from, uint64_t from_offset, uint64_t bytes)
+{
+    return to && from && to->compute == from->compute && gpume_array_holds(to, to_offset, bytes) &&
+           gpume_array_holds(from, from_offset, bytes) &&
+           (to_offset | from_offset | bytes) % 4 == 0 &&
+           (to != from || to_offset >= from_offset + bytes || from_offset >= to_offset + bytes);
+}
+
 int gpume_array_copy(gpume_array *to, uint64_t to_offset, const gpume_array *from,
     uint64_t from_offset, uint64_t bytes)
 {
-    if (!to || !from || to->compute != from->compute || !gpume_array_holds(to, to_offset, bytes) ||
-        !gpume_array_holds(from, from_offset, bytes) ||
-        (to_offset | from_offset | bytes) % 4 != 0 ||
-        (to == from && to_offset < from_offset + bytes && from_offset < to_offset + bytes)) {
+    if (!gpume_array_can_copy(to, to_offset, from, from_offset, bytes)) {
         return GPUME_INVALID;
     }
     struct gpume_compute *compute = to->compute;

@@ -19,6 +19,17 @@ struct gpume_reduction {
     uint32_t shift, bin_count; /* histogram only */
 };
 
+/* A copy, or a program with its arrays. */
+struct gpume_batch_step {
+    void *program; /* NULL: a copy */
+    void *memories[GPUME_PROGRAM_ARRAYS_MAX];
+    unsigned char push[GPUME_PROGRAM_PUSH_MAX];
+    uint32_t groups[3];
+    void *to;
+    const void *from;
+    uint64_t to_offset, from_offset, bytes;
+};
+
 struct gpume_compute_ops {
     int (*open)(
         void **state, const struct gpume_compute_params *params, const struct gpume_log *log);
@@ -29,6 +40,8 @@ struct gpume_compute_ops {
     /* Arrays are host memory, so that a caller's data need no copy. */
     bool on_host;
     int (*create)(void *state, uint64_t bytes, void **memory);
+    /* In host memory, at *mapped. */
+    int (*create_host)(void *state, uint64_t bytes, void **memory, void **mapped);
     void (*destroy)(void *state, void *memory);
     int (*write)(void *state, void *memory, uint64_t offset, const void *data, uint64_t bytes);
     int (*read)(void *state, const void *memory, uint64_t offset, void *data, uint64_t bytes);
@@ -46,6 +59,14 @@ struct gpume_compute_ops {
     void (*program_destroy)(void *state, void *program);
     int (*program_run)(void *state, void *program, void *const *memories, const void *push,
         const uint32_t groups[3], uint64_t *run_ns);
+
+    /* Submit does not wait unless the backend does the work itself. A batch is submitted again, or
+     * destroyed, only after it was waited for. */
+    int (*batch_create)(void *state, uint32_t steps_max, void **batch);
+    void (*batch_destroy)(void *state, void *batch);
+    int (*batch_submit)(
+        void *state, void *batch, const struct gpume_batch_step *steps, uint32_t count);
+    int (*batch_wait)(void *state, void *batch, uint64_t *run_ns);
 };
 
 extern const struct gpume_compute_ops gpume_compute_cpu;

@@ -3,6 +3,7 @@
 #include "arrays/backend.h"
 #include "arrays/host_sort.h"
 #include "base/clock.h"
+#include "base/status.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +49,13 @@ static int create(void *state, uint64_t bytes, void **memory)
             (unsigned long long)(bytes >> 20) + 1);
     }
     *memory = made;
+    return GPUME_OK;
+}
+
+static int create_host(void *state, uint64_t bytes, void **memory, void **mapped)
+{
+    GPUME_CHECK(create(state, bytes, memory));
+    *mapped = *memory;
     return GPUME_OK;
 }
 
@@ -178,16 +186,59 @@ static int reduce(void *state, const struct gpume_reduction *what, const void *m
     return GPUME_OK;
 }
 
+/* How long the batch took. */
+static int batch_create(void *state, uint32_t steps_max, void **batch)
+{
+    const struct cpu *cpu = state;
+    (void)steps_max;
+    *batch = calloc(1, sizeof(uint64_t));
+    return *batch ? GPUME_OK : gpume_log_nomem(cpu->log, "a batch");
+}
+
+static void batch_destroy(void *state, void *batch)
+{
+    (void)state;
+    free(batch);
+}
+
+/* Only copies, since there are no programs. */
+static int batch_submit(
+    void *state, void *batch, const struct gpume_batch_step *steps, uint32_t count)
+{
+    uint64_t *run_ns = batch;
+    *run_ns = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct gpume_batch_step *step = &steps[i];
+        uint64_t ns = 0;
+        GPUME_CHECK(copy(
+            state, step->to, step->to_offset, step->from, step->from_offset, step->bytes, &ns));
+        *run_ns += ns;
+    }
+    return GPUME_OK;
+}
+
+static int batch_wait(void *state, void *batch, uint64_t *run_ns)
+{
+    (void)state;
+    *run_ns = *(const uint64_t *)batch;
+    return GPUME_OK;
+}
+
 const struct gpume_compute_ops gpume_compute_cpu = {
     .open = open_cpu,
     .close = close_cpu,
     .get_info = get_info,
     .on_host = true,
     .create = create,
+    .create_host = create_host,
     .destroy = destroy,
     .write = write_memory,
     .read = read_memory,
     .copy = copy,
     .sort = sort,
     .reduce = reduce,
+    .batch_create = batch_create,
+    .batch_destroy = batch_destroy,
+    .batch_submit = batch_submit,
+    .batch_wait = batch_wait,
 };

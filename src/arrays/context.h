@@ -20,7 +20,21 @@ struct gpume_array {
     uint64_t bytes;
 };
 
+struct gpume_program {
+    struct gpume_compute *compute;
+    void *state;
+    uint32_t array_count, push_bytes;
+};
+
 bool gpume_array_holds(const struct gpume_array *array, uint64_t offset, uint64_t bytes);
+
+/* Whether a part of an array can be copied to one of another: gpume_array_copy. */
+bool gpume_array_can_copy(const struct gpume_array *to, uint64_t to_offset,
+    const struct gpume_array *from, uint64_t from_offset, uint64_t bytes);
+
+/* Whether the program can run on these arrays, whose memories it fills in: gpume_program_run. */
+bool gpume_program_can_run(const struct gpume_program *program, gpume_array *const *arrays,
+    const void *push, const uint32_t groups[3], void **memories);
 
 /* Makes an array of host memory: the memory itself if the backend's arrays are host memory, else a
  * copy. Return it with gpume_array_give_back even after a failure; a zeroed array is fine there. */

@@ -4,12 +4,6 @@
 
 #include <stdlib.h>
 
-struct gpume_program {
-    struct gpume_compute *compute;
-    void *state;
-    uint32_t array_count, push_bytes;
-};
-
 static bool is_valid(const struct gpume_program_params *params)
 {
     return params->spirv && params->spirv_bytes > 0 && params->spirv_bytes % 4 == 0 &&
@@ -60,21 +54,30 @@ void gpume_program_destroy(gpume_program **program)
     }
 }
 
-int gpume_program_run(
-    gpume_program *program, gpume_array *const *arrays, const void *push, const uint32_t groups[3])
+bool gpume_program_can_run(const struct gpume_program *program, gpume_array *const *arrays,
+    const void *push, const uint32_t groups[3], void **memories)
 {
     if (!program || (!arrays && program->array_count > 0) || (!push && program->push_bytes > 0) ||
         !groups) {
-        return GPUME_INVALID;
+        return false;
     }
-    struct gpume_compute *compute = program->compute;
-    void *memories[GPUME_PROGRAM_ARRAYS_MAX];
     for (uint32_t i = 0; i < program->array_count; i++) {
-        if (!arrays[i] || arrays[i]->compute != compute) {
-            return GPUME_INVALID;
+        if (!arrays[i] || arrays[i]->compute != program->compute) {
+            return false;
         }
         memories[i] = arrays[i]->memory;
     }
+    return true;
+}
+
+int gpume_program_run(
+    gpume_program *program, gpume_array *const *arrays, const void *push, const uint32_t groups[3])
+{
+    void *memories[GPUME_PROGRAM_ARRAYS_MAX];
+    if (!gpume_program_can_run(program, arrays, push, groups, memories)) {
+        return GPUME_INVALID;
+    }
+    struct gpume_compute *compute = program->compute;
     compute->times = (struct gpume_compute_times){0};
     if (groups[0] == 0 || groups[1] == 0 || groups[2] == 0) {
         return GPUME_OK;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * test_compute cpu|vulkan [--validate]: arrays, reductions compared with plain loops, programs.
+ * test_compute cpu|vulkan [--validate]: arrays, reductions compared with plain loops, programs,
+ * batches.
  * Arrays are filled with noise first, so that missing writes are detected.
  */
 #include "gpume/compute.h"
@@ -331,6 +332,120 @@ static void test_programs(void)
     gpume_array_destroy(&arrays[1]);
 }
 
+enum { BATCHES = 3, BATCH_WORDS = 5000 };
+
+/* What one batch works on: its part of a host array, and arrays of its own. */
+struct batch_job {
+    gpume_batch *batch;
+    uint32_t *words; /* numbers, then results */
+    gpume_array *arrays[2];
+};
+
+/* There and back, and on a device through the program twice: 9 n + 3 add + add. */
+static void add_steps(
+    const struct batch_job *job, gpume_array *host, gpume_program *program, uint32_t add)
+{
+    const uint64_t bytes = BATCH_WORDS * sizeof(uint32_t), in = 2 * bytes * add;
+    const uint32_t push[2] = {BATCH_WORDS, add}, groups[3] = {(BATCH_WORDS + 63) / 64, 1, 1};
+    gpume_array *back[] = {job->arrays[1], job->arrays[0]};
+    REQUIRE_EQUAL(gpume_batch_copy(job->batch, job->arrays[0], 0, host, in, bytes), GPUME_OK);
+    if (program) {
+        REQUIRE_EQUAL(gpume_batch_run(job->batch, program, job->arrays, push, groups), GPUME_OK);
+        REQUIRE_EQUAL(gpume_batch_run(job->batch, program, back, push, groups), GPUME_OK);
+    }
+    REQUIRE_EQUAL(
+        gpume_batch_copy(job->batch, host, in + bytes, job->arrays[0], 0, bytes), GPUME_OK);
+    REQUIRE_EQUAL(gpume_batch_copy(job->batch, host, in, job->arrays[0], 0, bytes), GPUME_OK);
+}
+
+/* Several under way at a time, over and over. */
+static void test_batches(void)
+{
+    const uint64_t bytes = BATCH_WORDS * sizeof(uint32_t);
+    struct batch_job jobs[BATCHES] = {{NULL}};
+    gpume_array *host = NULL;
+    gpume_program *program = NULL;
+    void *memory = NULL;
+    uint32_t numbers[BATCHES][BATCH_WORDS];
+    REQUIRE_EQUAL(gpume_array_create_host(compute, &host, 2 * bytes * BATCHES, &memory), GPUME_OK);
+    if (backend == GPUME_BACKEND_VULKAN) {
+        REQUIRE_EQUAL(gpume_program_create(compute, &program, &double_params), GPUME_OK);
+    }
+    for (uint32_t i = 0; i < BATCHES; i++) {
+        jobs[i].words = (uint32_t *)memory + (size_t)2 * BATCH_WORDS * i;
+        jobs[i].arrays[0] = noise_array(bytes);
+        jobs[i].arrays[1] = noise_array(bytes);
+        REQUIRE_EQUAL(gpume_batch_create(compute, &jobs[i].batch, 5), GPUME_OK);
+    }
+    for (uint32_t round = 0; round < 4; round++) {
+        for (uint32_t i = 0; i < BATCHES; i++) {
+            REQUIRE_EQUAL(gpume_batch_wait(jobs[i].batch), GPUME_OK);
+            add_steps(&jobs[i], host, program, i);
+            for (uint32_t j = 0; j < BATCH_WORDS; j++) {
+                jobs[i].words[j] = numbers[i][j] = random_word();
+            }
+            REQUIRE_EQUAL(gpume_batch_submit(jobs[i].batch), GPUME_OK);
+        }
+        for (uint32_t i = 0; i < BATCHES; i++) {
+            const uint32_t factor = program ? 9 : 1, add = program ? 4 * i : 0;
+            REQUIRE_EQUAL(gpume_batch_wait(jobs[i].batch), GPUME_OK);
+            for (uint32_t j = 0; j < BATCH_WORDS; j++) {
+                REQUIRE_EQUAL(jobs[i].words[j], factor * numbers[i][j] + add);
+                REQUIRE_EQUAL(jobs[i].words[BATCH_WORDS + j], jobs[i].words[j]);
+            }
+        }
+    }
+    for (uint32_t i = 0; i < BATCHES; i++) {
+        gpume_batch_destroy(&jobs[i].batch);
+        REQUIRE(!jobs[i].batch);
+        gpume_array_destroy(&jobs[i].arrays[0]);
+        gpume_array_destroy(&jobs[i].arrays[1]);
+    }
+    gpume_program_destroy(&program);
+    gpume_array_destroy(&host);
+}
+
+/* Limits, wrong arguments, and calls at the wrong time. */
+static void test_batch_rules(void)
+{
+    gpume_batch *batch = NULL;
+    gpume_array *host = NULL, *array = noise_array(64);
+    void *memory = NULL;
+    uint32_t words[4];
+    REQUIRE_EQUAL(gpume_array_create_host(compute, &host, 64, NULL), GPUME_INVALID);
+    REQUIRE_EQUAL(gpume_array_create_host(compute, &host, 64, &memory), GPUME_OK);
+    REQUIRE_EQUAL(gpume_batch_create(compute, &batch, 0), GPUME_INVALID);
+    REQUIRE_EQUAL(gpume_batch_create(compute, &batch, GPUME_BATCH_STEPS_MAX + 1), GPUME_INVALID);
+    REQUIRE_EQUAL(gpume_batch_create(NULL, &batch, 1), GPUME_INVALID);
+    REQUIRE_EQUAL(gpume_batch_create(compute, &batch, 1), GPUME_OK);
+    REQUIRE_EQUAL(gpume_batch_submit(batch), GPUME_OK); /* nothing to do */
+    REQUIRE_EQUAL(gpume_batch_copy(batch, array, 0, host, 0, 16), GPUME_INVALID); /* under way */
+    REQUIRE_EQUAL(gpume_batch_submit(batch), GPUME_INVALID);
+    REQUIRE_EQUAL(gpume_batch_wait(batch), GPUME_OK);
+    REQUIRE_EQUAL(gpume_batch_wait(batch), GPUME_OK);
+    REQUIRE_EQUAL(gpume_batch_copy(batch, array, 0, host, 60, 8), GPUME_INVALID);
+    REQUIRE_EQUAL(gpume_batch_copy(batch, array, 2, host, 0, 8), GPUME_INVALID);
+    REQUIRE_EQUAL(gpume_batch_copy(batch, array, 0, array, 4, 8), GPUME_INVALID);
+    REQUIRE_EQUAL(gpume_batch_copy(batch, NULL, 0, host, 0, 8), GPUME_INVALID);
+    REQUIRE_EQUAL(gpume_batch_copy(batch, array, 0, host, 0, 0), GPUME_OK); /* no step */
+    REQUIRE_EQUAL(gpume_batch_copy(batch, array, 0, host, 0, 16), GPUME_OK);
+    REQUIRE_EQUAL(gpume_batch_copy(batch, array, 16, host, 0, 16), GPUME_INVALID); /* full */
+    REQUIRE_EQUAL(gpume_batch_run(batch, NULL, &array, NULL, NULL), GPUME_INVALID);
+    for (uint32_t i = 0; i < 4; i++) {
+        ((uint32_t *)memory)[i] = 100 + i;
+    }
+    REQUIRE_EQUAL(gpume_batch_submit(batch), GPUME_OK);
+    REQUIRE_EQUAL(gpume_array_read(array, 0, words, sizeof(words)), GPUME_OK); /* comes after it */
+    REQUIRE_EQUAL(words[3], 103);
+    gpume_batch_destroy(&batch); /* not waited for */
+    gpume_batch_destroy(&batch);
+    gpume_batch_destroy(NULL);
+    REQUIRE_EQUAL(gpume_batch_submit(NULL), GPUME_INVALID);
+    REQUIRE_EQUAL(gpume_batch_wait(NULL), GPUME_INVALID);
+    gpume_array_destroy(&array);
+    gpume_array_destroy(&host);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) {
@@ -347,6 +462,8 @@ int main(int argc, char **argv)
     test_arrays();
     test_reductions();
     test_programs();
+    test_batches();
+    test_batch_rules();
     REQUIRE_EQUAL(gpume_compute_close(&compute), GPUME_OK);
     return harness_verdict();
 }

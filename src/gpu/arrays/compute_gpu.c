@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Arrays in device memory, worked on one submission at a time. */
+/* Arrays in device memory, worked on one submission at a time; batches are submitted ahead. */
 #include "arrays/backend.h"
 #include "base/clock.h"
 #include "base/grid.h"
@@ -105,9 +105,9 @@ static void get_info(const void *state, struct gpume_compute_info *info)
     }
 }
 
-static int create(void *state, uint64_t bytes, void **memory)
+static int create_buffer(struct gpu_compute *compute, enum gpume_buffer_kind kind, uint64_t bytes,
+    struct gpume_buffer **out)
 {
-    struct gpu_compute *compute = state;
     struct gpume_buffer *buffer = calloc(1, sizeof(*buffer));
     if (!buffer) {
         return gpume_log_nomem(compute->gpu.log, "an array");
@@ -115,12 +115,29 @@ static int create(void *state, uint64_t bytes, void **memory)
     uint64_t whole = bytes > UINT64_MAX - QUAD_BYTES
                          ? bytes /* more than any device has */
                          : gpume_div_up(bytes > 0 ? bytes : 1, QUAD_BYTES) * QUAD_BYTES;
-    int status = gpume_buffer_create(&compute->gpu, GPUME_BUFFER_DEVICE, whole, buffer);
+    int status = gpume_buffer_create(&compute->gpu, kind, whole, buffer);
     if (status != GPUME_OK) {
         free(buffer);
         return status;
     }
+    *out = buffer;
+    return GPUME_OK;
+}
+
+static int create(void *state, uint64_t bytes, void **memory)
+{
+    struct gpume_buffer *buffer = NULL;
+    GPUME_CHECK(create_buffer(state, GPUME_BUFFER_DEVICE, bytes, &buffer));
     *memory = buffer;
+    return GPUME_OK;
+}
+
+static int create_host(void *state, uint64_t bytes, void **memory, void **mapped)
+{
+    struct gpume_buffer *buffer = NULL;
+    GPUME_CHECK(create_buffer(state, GPUME_BUFFER_SHARED, bytes, &buffer));
+    *memory = buffer;
+    *mapped = buffer->mapped;
     return GPUME_OK;
 }
 
@@ -154,21 +171,28 @@ static int end(struct gpu_compute *compute, uint64_t *run_ns)
 {
     uint64_t row_ns[GPUME_ROW_COUNT] = {0}, start = gpume_clock_ns();
     gpume_slot_row_done(&compute->slot, GPUME_ROW_UPLOAD); /* the only stage there is */
+    gpume_barrier_all_to_host(&compute->slot);
     GPUME_CHECK(gpume_slot_submit(&compute->slot, &compute->timeline));
     GPUME_CHECK(gpume_slot_wait(&compute->slot, &compute->timeline, row_ns));
     *run_ns = row_ns[GPUME_ROW_UPLOAD] > 0 ? row_ns[GPUME_ROW_UPLOAD] : gpume_clock_ns() - start;
     return GPUME_OK;
 }
 
+static void record_copy(struct gpume_slot *slot, void *to, uint64_t to_offset, const void *from,
+    uint64_t from_offset, uint64_t bytes)
+{
+    const struct gpume_buffer *source = from, *sink = to;
+    struct gpume_view from_view = {source->buffer, from_offset, bytes};
+    struct gpume_view to_view = {sink->buffer, to_offset, bytes};
+    gpume_slot_copy_view(slot, &from_view, &to_view);
+}
+
 static int copy(void *state, void *to, uint64_t to_offset, const void *from, uint64_t from_offset,
     uint64_t bytes, uint64_t *run_ns)
 {
     struct gpu_compute *compute = state;
-    const struct gpume_buffer *source = from, *sink = to;
-    struct gpume_view from_view = {source->buffer, from_offset, bytes};
-    struct gpume_view to_view = {sink->buffer, to_offset, bytes};
     begin(compute);
-    gpume_slot_copy_view(&compute->slot, &from_view, &to_view);
+    record_copy(&compute->slot, to, to_offset, from, from_offset, bytes);
     return end(compute, run_ns);
 }
 
@@ -265,20 +289,86 @@ static int check_run(const struct gpume_gpu *gpu, uint32_t array_count, void *co
     return GPUME_OK;
 }
 
+static void record_run(struct gpume_slot *slot, const struct gpume_kernel *kernel,
+    void *const *memories, const void *push, const uint32_t groups[3])
+{
+    struct gpume_view views[GPUME_PROGRAM_ARRAYS_MAX];
+    for (uint32_t i = 0; i < kernel->buffer_count; i++) {
+        views[i] = gpume_buffer_view(memories[i]);
+    }
+    gpume_slot_bind(slot, kernel, views);
+    gpume_slot_dispatch(slot, kernel, push, groups[0], groups[1], groups[2]);
+}
+
 static int program_run(void *state, void *opaque, void *const *memories, const void *push,
     const uint32_t groups[3], uint64_t *run_ns)
 {
     struct gpu_compute *compute = state;
     const struct gpume_kernel *kernel = opaque;
-    struct gpume_view views[GPUME_PROGRAM_ARRAYS_MAX];
     GPUME_CHECK(check_run(&compute->gpu, kernel->buffer_count, memories, groups));
-    for (uint32_t i = 0; i < kernel->buffer_count; i++) {
-        views[i] = gpume_buffer_view(memories[i]);
-    }
     begin(compute);
-    gpume_slot_bind(&compute->slot, kernel, views);
-    gpume_slot_dispatch(&compute->slot, kernel, push, groups[0], groups[1], groups[2]);
+    record_run(&compute->slot, kernel, memories, push, groups);
     return end(compute, run_ns);
+}
+
+static int batch_create(void *state, uint32_t steps_max, void **batch)
+{
+    struct gpu_compute *compute = state;
+    struct gpume_slot *slot = calloc(1, sizeof(*slot));
+    if (!slot) {
+        return gpume_log_nomem(compute->gpu.log, "a batch");
+    }
+    int status = gpume_slot_create(&compute->gpu, steps_max, 0, slot);
+    if (status != GPUME_OK) {
+        free(slot);
+        return status;
+    }
+    *batch = slot;
+    return GPUME_OK;
+}
+
+static void batch_destroy(void *state, void *batch)
+{
+    (void)state;
+    gpume_slot_destroy(batch);
+    free(batch);
+}
+
+static int batch_submit(
+    void *state, void *batch, const struct gpume_batch_step *steps, uint32_t count)
+{
+    struct gpu_compute *compute = state;
+    struct gpume_slot *slot = batch;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct gpume_kernel *kernel = steps[i].program;
+        if (kernel) {
+            GPUME_CHECK(
+                check_run(&compute->gpu, kernel->buffer_count, steps[i].memories, steps[i].groups));
+        }
+    }
+    gpume_slot_begin(slot);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct gpume_batch_step *step = &steps[i];
+        gpume_barrier_all(slot);
+        if (step->program) {
+            record_run(slot, step->program, step->memories, step->push, step->groups);
+        } else {
+            record_copy(
+                slot, step->to, step->to_offset, step->from, step->from_offset, step->bytes);
+        }
+    }
+    gpume_slot_row_done(slot, GPUME_ROW_UPLOAD);
+    gpume_barrier_all_to_host(slot);
+    return gpume_slot_submit(slot, &compute->timeline);
+}
+
+static int batch_wait(void *state, void *batch, uint64_t *run_ns)
+{
+    struct gpu_compute *compute = state;
+    uint64_t row_ns[GPUME_ROW_COUNT] = {0};
+    GPUME_CHECK(gpume_slot_wait(batch, &compute->timeline, row_ns));
+    *run_ns = row_ns[GPUME_ROW_UPLOAD];
+    return GPUME_OK;
 }
 
 const struct gpume_compute_ops gpume_compute_gpu = {
@@ -286,6 +376,7 @@ const struct gpume_compute_ops gpume_compute_gpu = {
     .close = close_gpu,
     .get_info = get_info,
     .create = create,
+    .create_host = create_host,
     .destroy = destroy,
     .write = write_array,
     .read = read_array,
@@ -295,4 +386,8 @@ const struct gpume_compute_ops gpume_compute_gpu = {
     .program_create = program_create,
     .program_destroy = program_destroy,
     .program_run = program_run,
+    .batch_create = batch_create,
+    .batch_destroy = batch_destroy,
+    .batch_submit = batch_submit,
+    .batch_wait = batch_wait,
 };

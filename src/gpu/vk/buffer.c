@@ -20,6 +20,10 @@ static const struct {
     [GPUME_BUFFER_STAGING] = {VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
         VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
         VK_MEMORY_PROPERTY_HOST_CACHED_BIT},
+    [GPUME_BUFFER_SHARED] = {VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                                 VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
+        VK_MEMORY_PROPERTY_HOST_CACHED_BIT},
     [GPUME_BUFFER_UNIFORM] = {VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT,
         VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
         VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT},
@@ -54,7 +58,7 @@ static int too_large(const struct gpume_gpu *gpu, VkDeviceSize bytes)
 
 static bool has_address(const struct gpume_gpu *gpu, enum gpume_buffer_kind kind)
 {
-    return gpu->addresses && kind == GPUME_BUFFER_DEVICE;
+    return gpu->addresses && (kind == GPUME_BUFFER_DEVICE || kind == GPUME_BUFFER_SHARED);
 }
 
 static int allocate(struct gpume_gpu *gpu, enum gpume_buffer_kind kind, struct gpume_buffer *buffer)

@@ -10,6 +10,7 @@ enum gpume_buffer_kind {
     GPUME_BUFFER_UPLOAD,   /* the host writes, kernels read or it is copied from */
     GPUME_BUFFER_READBACK, /* copied to, the host reads */
     GPUME_BUFFER_STAGING,  /* copied to and from, the host reads and writes */
+    GPUME_BUFFER_SHARED,   /* the same, and kernels read and write it */
     GPUME_BUFFER_UNIFORM,  /* the host writes, kernels see a uniform block; on the device if it can
                             */
 };
@@ -19,7 +20,7 @@ struct gpume_buffer {
     VkDeviceMemory memory;
     VkDeviceSize bytes;
     void *mapped;            /* of host-visible kinds, for the buffer's whole life; coherent */
-    VkDeviceAddress address; /* of GPUME_BUFFER_DEVICE where gpu->addresses, else 0 */
+    VkDeviceAddress address; /* of DEVICE and SHARED where gpu->addresses, else 0 */
 };
 
 /* A part of a buffer as a kernel sees it. */

@@ -284,6 +284,12 @@ void gpume_barrier_all(struct gpume_slot *slot)
         VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT);
 }
 
+void gpume_barrier_all_to_host(struct gpume_slot *slot)
+{
+    barrier(slot, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT,
+        VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+}
+
 void gpume_slot_row_done(struct gpume_slot *slot, enum gpume_gpu_row row)
 {
     stamp(slot, (uint32_t)row + 1);

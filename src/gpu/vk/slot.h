@@ -80,6 +80,8 @@ void gpume_barrier_kernel_to_copy(struct gpume_slot *slot);
 void gpume_barrier_copy_to_host(struct gpume_slot *slot);
 /* Everything before, in earlier submissions too, before everything after. */
 void gpume_barrier_all(struct gpume_slot *slot);
+/* Everything before, before the host reads what it waited for. */
+void gpume_barrier_all_to_host(struct gpume_slot *slot);
 
 /* Marks the end of what counts for a row. Rows follow each other without gaps. */
 void gpume_slot_row_done(struct gpume_slot *slot, enum gpume_gpu_row row);

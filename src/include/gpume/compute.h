@@ -13,16 +13,22 @@
  *     gpume_array_sum(array, GPUME_ELEMENT_U32, 0, count, &sum);
  *     gpume_program_create(compute, &program, &kernel);        SPIR-V in, a kernel out
  *     gpume_program_run(program, arrays, &push, groups);
+ *
+ *     gpume_batch_copy(batch, array, 0, host, 0, bytes);       or several steps at once, while the
+ *     gpume_batch_run(batch, program, arrays, &push, groups);  caller does something else
+ *     gpume_batch_submit(batch);
+ *     gpume_batch_wait(batch);
  *     gpume_compute_close(&compute);
  *
- * Every function returns when its work is done. Results are integers, the same on every device,
- * driver and processor.
+ * Every function but gpume_batch_submit returns when its work is done. Results are integers, the
+ * same on every device, driver and processor.
  *
- * Memory: arrays and programs belong to the context that created them. Byte order is the host's.
+ * Memory: arrays, programs and batches belong to the context that created them. Byte order is the
+ * host's.
  *
  * Threads: as in gpume.h: [free] needs no context; [any] may be called by any thread at any time
  * while the context is open; [alone] while no other call on the same context is under way, nor on
- * its arrays and programs. Contexts are independent of each other.
+ * its arrays, programs and batches. Contexts are independent of each other.
  *
  * Errors: as in gpume.h: GPUME_OK or a negative gpume_status; results are untouched on failure.
  * What the caller could not have known, such as that memory has run out, is logged in one line
@@ -70,8 +76,8 @@ typedef struct gpume_compute gpume_compute;
 GPUME_API int gpume_compute_open(
     gpume_compute **compute, const struct gpume_compute_params *params);
 
-/* [alone] Releases the context; destroy its arrays and programs first. Sets *compute to NULL. NULL
- * is fine. Returns GPUME_OK, or the failure that the validation layer reported. */
+/* [alone] Releases the context; destroy its batches, arrays and programs first. Sets *compute to
+ * NULL. NULL is fine. Returns GPUME_OK, or the failure that the validation layer reported. */
 GPUME_API int gpume_compute_close(gpume_compute **compute);
 
 /* What the context runs on. Strings live as long as the context. */
@@ -123,6 +129,13 @@ typedef struct gpume_array gpume_array;
 /* [alone] Allocates memory on the device, with undefined content; bytes may be 0. GPUME_NOMEM,
  * GPUME_DEVICE: it does not fit. */
 GPUME_API int gpume_array_create(gpume_compute *compute, gpume_array **array, uint64_t bytes);
+
+/* [alone] The same in host memory that the device can reach. *memory is valid until the array is
+ * destroyed; the caller may read and write it at any time but while a function or a submitted batch
+ * works on the array. Every function takes such an array, but most GPUs reach it slowly: copy it to
+ * one on the device where it is read or written more than once. */
+GPUME_API int gpume_array_create_host(
+    gpume_compute *compute, gpume_array **array, uint64_t bytes, void **memory);
 
 /* [alone] Sets *array to NULL. NULL is fine. */
 GPUME_API void gpume_array_destroy(gpume_array **array);
@@ -266,6 +279,38 @@ GPUME_API void gpume_program_destroy(gpume_program **program);
  * push_bytes is 0. */
 GPUME_API int gpume_program_run(
     gpume_program *program, gpume_array *const *arrays, const void *push, const uint32_t groups[3]);
+
+/* ---- Batches ---- */
+
+/* Steps that the device does one after the other, as one submission: each sees what those before it
+ * have written, in batches that were submitted earlier too. The other functions work after all
+ * batches that have been submitted. Several batches may be under way, so that one can be filled
+ * while the device works on another. On the CPU gpume_batch_submit does all steps itself. */
+typedef struct gpume_batch gpume_batch;
+
+/* [alone] A batch of up to steps_max steps, 1 to GPUME_BATCH_STEPS_MAX. */
+#define GPUME_BATCH_STEPS_MAX 1024u
+GPUME_API int gpume_batch_create(gpume_compute *compute, gpume_batch **batch, uint32_t steps_max);
+
+/* [alone] Waits for the batch if it is under way. Sets *batch to NULL. NULL is fine. */
+GPUME_API void gpume_batch_destroy(gpume_batch **batch);
+
+/* [alone] Adds a step: what gpume_array_copy and gpume_program_run do, with their arguments. `push`
+ * and the list of arrays are read during the call. GPUME_INVALID: also if the batch is full or
+ * under way. Arrays and programs must stay until the batch has been waited for. */
+GPUME_API int gpume_batch_copy(gpume_batch *batch, gpume_array *to, uint64_t to_offset,
+    const gpume_array *from, uint64_t from_offset, uint64_t bytes);
+GPUME_API int gpume_batch_run(gpume_batch *batch, gpume_program *program,
+    gpume_array *const *arrays, const void *push, const uint32_t groups[3]);
+
+/* [alone] Starts the steps that were added, and takes them from the batch. On failure none has been
+ * done. GPUME_INVALID: the batch is under way, or a step is too large for the device. */
+GPUME_API int gpume_batch_submit(gpume_batch *batch);
+
+/* [alone] Returns when a batch that was submitted is done; at once if there is none. Then new steps
+ * can be added. On failure what its steps write is undefined. gpume_compute_times has the time of
+ * all steps as run_ns. */
+GPUME_API int gpume_batch_wait(gpume_batch *batch);
 
 #ifdef __cplusplus
 }
