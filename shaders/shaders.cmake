@@ -79,7 +79,8 @@ set(GPUME_SHADERS
 set(GPUME_ENCODE_SHADERS
   "encode_intra|encode/intra.comp|"
   "encode_mean|encode/mean.comp|"
-  "encode_refine|encode/refine.comp|")
+  "encode_refine|encode/refine.comp|"
+  "encode_weigh|encode/weigh.comp|")
 
 # One variant: NAME.inc, which defines an array NAME, out of SOURCE with these definitions.
 function(gpume_add_shader target name source)

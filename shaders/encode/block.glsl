@@ -10,10 +10,21 @@
 
 layout(std430, binding = GPUME_ENCODE_FRAMES) readonly buffer Frames { uint samples[]; };
 layout(std430, binding = GPUME_ENCODE_BLOCKS) buffer Blocks {
-    gpume_encode_task tasks[GPUME_ENCODE_BATCH];
+    gpume_encode_task tasks[GPUME_ENCODE_TASKS];
     uint blocks[];
 };
 layout(push_constant) uniform Push { gpume_encode_push pc; };
+
+/* The task of this workgroup, and the place of a block among the words of its kernel. */
+gpume_encode_task own_task()
+{
+    return tasks[pc.task + gl_WorkGroupID.z];
+}
+
+uint own_block(uvec2 at)
+{
+    return (gl_WorkGroupID.z * pc.blocks_y + at.y) * pc.blocks_x + at.x;
+}
 
 /* Eight samples from any place on. */
 uvec2 load_row(uint place)

@@ -98,7 +98,7 @@ void main()
     uvec2 at = uvec2(gl_WorkGroupID.x * TEAMS + team, gl_WorkGroupID.y);
     bool live = at.x < pc.blocks_x;
     at.x = min(at.x, pc.blocks_x - 1u);
-    uint block = tasks[gl_WorkGroupID.z].target + 8u * (at.y * pc.stride + at.x);
+    uint block = own_task().target + 8u * (at.y * pc.stride + at.x);
     uint corner = block - pc.stride - 1u;
     for (uint i = member; i < EDGE; i += TEAM) {
         edges[team][i] = int(load_sample(corner + i));
@@ -114,6 +114,6 @@ void main()
         for (uint i = 1u; i < TEAM; i++) {
             best = min(best, offers[lane + i]);
         }
-        blocks[(gl_WorkGroupID.z * pc.blocks_y + at.y) * pc.blocks_x + at.x] = best;
+        blocks[pc.word + own_block(at)] = best;
     }
 }

@@ -5,9 +5,9 @@
  *
  * Grid: x counts workgroups along a row of blocks, y rows, z frames with two references each.
  * Workgroup: a duo for each block, of which one follows the vectors. Shared memory: a word per
- * invocation. Reads the frames; BLOCKS has the vectors in the past references, in quarter pixels,
- * and behind those of all z the ones in the future references. It gets, in place of the former, the
- * SATD by the vectors, bit 15 set if one is not (0,0), and above it the SATD at the same place.
+ * invocation. Reads the frames; BLOCKS has the vectors in the past and in the future references, in
+ * quarter pixels. In place of the former it gets the SATD by the vectors, bit 15 set if one is not
+ * (0,0), and above it the SATD at the same place.
  */
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -27,12 +27,11 @@ void main()
     uvec2 at = uvec2(gl_WorkGroupID.x * DUOS + lane / DUO, gl_WorkGroupID.y);
     bool live = at.x < pc.blocks_x;
     at.x = min(at.x, pc.blocks_x - 1u);
-    uint frame_blocks = pc.blocks_x * pc.blocks_y;
-    uint block = gl_WorkGroupID.z * frame_blocks + at.y * pc.blocks_x + at.x;
-    gpume_encode_task task = tasks[gl_WorkGroupID.z];
+    uint block = own_block(at);
+    gpume_encode_task task = own_task();
     uint corner = 8u * (at.y * pc.stride + at.x);
-    uint past_word = member == 0u ? blocks[block] : 0u;
-    uint future_word = member == 0u ? blocks[block + gl_NumWorkGroups.z * frame_blocks] : 0u;
+    uint past_word = member == 0u ? blocks[pc.word + block] : 0u;
+    uint future_word = member == 0u ? blocks[pc.future + block] : 0u;
     uvec2 past = match_of(task.past + corner, unpack_vector(past_word));
     uvec2 future = match_of(task.future + corner, unpack_vector(future_word));
     uint rest = GPUME_ENCODE_SHARES - task.past_share;
@@ -49,6 +48,6 @@ void main()
     found[lane] = satd_of(d) | ((past_word | future_word) != 0u ? 0x8000u : 0u);
     barrier();
     if (live && member == 0u) {
-        blocks[block] = found[lane] | found[lane + 1u] << 16u;
+        blocks[pc.word + block] = found[lane] | found[lane + 1u] << 16u;
     }
 }

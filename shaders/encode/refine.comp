@@ -51,8 +51,8 @@ void main()
     uvec2 at = uvec2(gl_WorkGroupID.x * (GPUME_ENCODE_LOCAL / TEAM) + team, gl_WorkGroupID.y);
     bool live = at.x < pc.blocks_x;
     at.x = min(at.x, pc.blocks_x - 1u);
-    uint block = (gl_WorkGroupID.z * pc.blocks_y + at.y) * pc.blocks_x + at.x;
-    gpume_encode_task task = tasks[gl_WorkGroupID.z];
+    uint block = pc.word + own_block(at);
+    gpume_encode_task task = own_task();
     uint corner = 8u * (at.y * pc.stride + at.x);
     uint target = task.target + corner, reference = task.past + corner;
 

@@ -2,7 +2,8 @@
 /*
  * The analysis of a first pass: frames in display order go in, decisions in coded order come out.
  * Frame types, the propagation of quality along vectors (macroblock tree) and adaptive
- * quantization, by the encoder's options. One thread.
+ * quantization, by the encoder's options. One thread; on a GPU params.decide is called by another
+ * one, until the analysis is finished or closed.
  */
 #ifndef GPUME_ENCODE_ANALYSIS_H
 #define GPUME_ENCODE_ANALYSIS_H

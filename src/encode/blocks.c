@@ -1,27 +1,36 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/blocks.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "encode/costs.h"
 #include "encode/device.h"
-#include "encode/shared.h"
 
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 
+struct queue {
+    struct gpume_job *first, **end; /* where the next one goes */
+};
+
 struct gpume_blocks {
     struct gpume_log log;
     const struct gpume_split *split;
-    struct gpume_encode_device *device; /* the thread's; NULL: none, or it has failed */
+    uint32_t blocks_x, blocks_y, frames;
+    uint8_t *planes, *own_planes; /* of the frames; own_planes: NULL if they are the device's */
+    /* the thread's: */
+    struct gpume_encode_device *device;                   /* NULL: none */
+    bool failed;                                          /* the device; it is left alone then */
+    struct gpume_encode_work works[GPUME_ENCODE_FLIGHTS]; /* in turns */
+    bool on_device[GPUME_ENCODE_FLIGHTS];
+    uint64_t begun, ended, jobs;
     bool threaded;
     pthread_t thread;
     pthread_mutex_t mutex; /* for all below, and `ready` of what is queued */
-    pthread_cond_t changed;
-    struct gpume_intra *frames, **frames_end; /* that wait, and where the next one goes */
-    struct gpume_match *matches, **matches_end;
-    struct gpume_mean *means, **means_end;
+    pthread_cond_t queued, done;
+    struct queue queues[GPUME_JOB_KINDS];
     bool stop;
 };
 
@@ -91,123 +100,153 @@ static void end_intra(struct gpume_intra *intra)
 
 /* --- the thread */
 
-/* What the thread works on at a time. */
-struct batch {
-    struct gpume_intra *frames[GPUME_ENCODE_BATCH];
-    struct gpume_match *matches[GPUME_ENCODE_BATCH];
-    struct gpume_mean *means[GPUME_ENCODE_BATCH];
-    uint32_t frame_count, match_count, mean_count;
-};
-
-/* Those whose matches are ready, which may come in another order. */
-static void take_means(struct gpume_blocks *blocks, struct batch *batch)
+static bool is_ready(const struct gpume_match *match)
 {
-    struct gpume_mean **link = &blocks->means;
+    return match->job.ready;
+}
+
+static bool can_begin(enum gpume_job_kind kind, const struct gpume_job *job)
+{
+    if (kind == GPUME_JOB_MEAN) {
+        const struct gpume_mean *mean = (const struct gpume_mean *)job;
+        return is_ready(mean->past) && is_ready(mean->future);
+    }
+    return kind != GPUME_JOB_WEIGHING || is_ready(((const struct gpume_weighing *)job)->plain);
+}
+
+/* The oldest jobs that can begin. */
+static uint32_t take_jobs(
+    struct queue *queue, enum gpume_job_kind kind, struct gpume_job *jobs[GPUME_WORK_JOBS])
+{
+    uint32_t count = 0;
+    struct gpume_job **link = &queue->first;
     while (*link) {
-        struct gpume_mean *mean = *link;
-        if (mean->past->ready && mean->future->ready && batch->mean_count < GPUME_ENCODE_BATCH) {
-            batch->means[batch->mean_count++] = mean;
-            *link = mean->next;
+        struct gpume_job *job = *link;
+        if (count < GPUME_WORK_JOBS && can_begin(kind, job)) {
+            jobs[count++] = job;
+            *link = job->next;
         } else {
-            link = &mean->next;
+            link = &job->next;
         }
     }
-    blocks->means_end = link;
+    queue->end = link;
+    return count;
 }
 
-/* The oldest work; matches only when all frames before them are on the device. Needs the mutex. */
-static void take_batch(struct gpume_blocks *blocks, struct batch *batch)
+/* Matches only when all frames before them are on the device. Needs the mutex. */
+static bool take_work(struct gpume_blocks *blocks, struct gpume_encode_work *work)
 {
-    batch->frame_count = batch->match_count = batch->mean_count = 0;
-    while (blocks->frames && batch->frame_count < GPUME_ENCODE_BATCH) {
-        batch->frames[batch->frame_count++] = blocks->frames;
-        blocks->frames = blocks->frames->next;
+    uint32_t count = 0;
+    for (uint32_t kind = 0; kind < GPUME_JOB_KINDS; kind++) {
+        const bool waits = kind == GPUME_JOB_MATCH && blocks->queues[GPUME_JOB_INTRA].first;
+        work->counts[kind] =
+            waits ? 0
+                  : take_jobs(&blocks->queues[kind], (enum gpume_job_kind)kind, work->jobs[kind]);
+        count += work->counts[kind];
     }
-    while (!blocks->frames && blocks->matches && batch->match_count < GPUME_ENCODE_BATCH) {
-        batch->matches[batch->match_count++] = blocks->matches;
-        blocks->matches = blocks->matches->next;
-    }
-    take_means(blocks, batch);
-    blocks->frames_end = blocks->frames ? blocks->frames_end : &blocks->frames;
-    blocks->matches_end = blocks->matches ? blocks->matches_end : &blocks->matches;
+    return count > 0;
 }
 
-/* On failure all of it can be repeated: matches are untouched. */
-static int work_on_device(struct gpume_encode_device *device, const struct batch *batch)
+/* What the device would have done; but the lookahead weighs by itself. */
+static void work_on_processor(const struct gpume_split *split, const struct gpume_encode_work *work)
 {
-    for (uint32_t i = 0; i < batch->frame_count; i++) {
-        GPUME_CHECK(
-            gpume_encode_device_write(device, batch->frames[i]->frame, batch->frames[i]->half));
+    for (uint32_t i = 0; i < work->counts[GPUME_JOB_INTRA]; i++) {
+        predict_rows((struct gpume_intra *)work->jobs[GPUME_JOB_INTRA][i], 0, split->rows);
     }
-    if (batch->frame_count > 0) {
-        GPUME_CHECK(gpume_encode_device_predict(device, batch->frames, batch->frame_count));
+    for (uint32_t i = 0; i < work->counts[GPUME_JOB_MATCH]; i++) {
+        refine_rows((struct gpume_match *)work->jobs[GPUME_JOB_MATCH][i], 0, split->rows);
     }
-    if (batch->mean_count > 0) {
-        GPUME_CHECK(gpume_encode_device_mean(device, batch->means, batch->mean_count));
-    }
-    return batch->match_count == 0
-               ? GPUME_OK
-               : gpume_encode_device_refine(device, batch->matches, batch->match_count);
-}
-
-static void work_on_processor(const struct gpume_split *split, const struct batch *batch)
-{
-    for (uint32_t i = 0; i < batch->frame_count; i++) {
-        predict_rows(batch->frames[i], 0, split->rows);
-    }
-    for (uint32_t i = 0; i < batch->match_count; i++) {
-        refine_rows(batch->matches[i], 0, split->rows);
-    }
-    for (uint32_t i = 0; i < batch->mean_count; i++) {
-        average_rows(batch->means[i], 0, split->rows);
+    for (uint32_t i = 0; i < work->counts[GPUME_JOB_MEAN]; i++) {
+        average_rows((struct gpume_mean *)work->jobs[GPUME_JOB_MEAN][i], 0, split->rows);
     }
 }
 
-static void do_batch(struct gpume_blocks *blocks, const struct batch *batch)
+/* Whether the device did what it was asked for. */
+static bool check(struct gpume_blocks *blocks, int status)
 {
-    if (blocks->device && work_on_device(blocks->device, batch) != GPUME_OK) {
+    if (status != GPUME_OK) {
         gpume_log_write(&blocks->log, GPUME_LOG_WARNING,
             "the lookahead's device has failed; the processor does its work from here on");
-        gpume_encode_device_close(&blocks->device);
+        blocks->failed = true;
     }
-    if (!blocks->device) {
-        work_on_processor(blocks->split, batch);
+    return status == GPUME_OK;
+}
+
+static void begin_work(struct gpume_blocks *blocks)
+{
+    const uint64_t turn = blocks->begun++ % GPUME_ENCODE_FLIGHTS;
+    blocks->on_device[turn] =
+        blocks->device && !blocks->failed &&
+        check(blocks, gpume_encode_device_start(blocks->device, &blocks->works[turn]));
+}
+
+/* The oldest work. Should the device fail, all that has begun can be repeated. */
+static void end_work(struct gpume_blocks *blocks)
+{
+    const uint64_t turn = blocks->ended % GPUME_ENCODE_FLIGHTS;
+    const struct gpume_encode_work *work = &blocks->works[turn];
+    if (!blocks->on_device[turn] || blocks->failed ||
+        !check(blocks, gpume_encode_device_finish(blocks->device))) {
+        work_on_processor(blocks->split, work);
     }
-    for (uint32_t i = 0; i < batch->frame_count; i++) {
-        end_intra(batch->frames[i]);
+    for (uint32_t i = 0; i < work->counts[GPUME_JOB_INTRA]; i++) {
+        end_intra((struct gpume_intra *)work->jobs[GPUME_JOB_INTRA][i]);
     }
+}
+
+/* Needs the mutex. */
+static void mark_ready(struct gpume_blocks *blocks)
+{
+    const struct gpume_encode_work *work = &blocks->works[blocks->ended++ % GPUME_ENCODE_FLIGHTS];
+    for (uint32_t kind = 0; kind < GPUME_JOB_KINDS; kind++) {
+        for (uint32_t i = 0; i < work->counts[kind]; i++) {
+            work->jobs[kind][i]->ready = true;
+        }
+        blocks->jobs += work->counts[kind];
+    }
+    pthread_cond_broadcast(&blocks->done);
 }
 
 static void *thread_main(void *opaque)
 {
     struct gpume_blocks *blocks = opaque;
-    struct batch batch;
     pthread_mutex_lock(&blocks->mutex);
-    while (!blocks->stop) {
-        take_batch(blocks, &batch);
-        if (batch.frame_count + batch.match_count + batch.mean_count == 0) {
-            pthread_cond_wait(&blocks->changed, &blocks->mutex);
-            continue;
+    while (true) {
+        const bool room = blocks->begun - blocks->ended < GPUME_ENCODE_FLIGHTS;
+        if (room && take_work(blocks, &blocks->works[blocks->begun % GPUME_ENCODE_FLIGHTS])) {
+            pthread_mutex_unlock(&blocks->mutex);
+            begin_work(blocks);
+            pthread_mutex_lock(&blocks->mutex);
+        } else if (blocks->begun > blocks->ended) {
+            pthread_mutex_unlock(&blocks->mutex);
+            end_work(blocks);
+            pthread_mutex_lock(&blocks->mutex);
+            mark_ready(blocks);
+        } else if (!blocks->stop) {
+            pthread_cond_wait(&blocks->queued, &blocks->mutex);
+        } else {
+            break;
         }
-        pthread_mutex_unlock(&blocks->mutex);
-        do_batch(blocks, &batch);
-        pthread_mutex_lock(&blocks->mutex);
-        for (uint32_t i = 0; i < batch.frame_count; i++) {
-            batch.frames[i]->ready = true;
-        }
-        for (uint32_t i = 0; i < batch.match_count; i++) {
-            batch.matches[i]->ready = true;
-        }
-        for (uint32_t i = 0; i < batch.mean_count; i++) {
-            batch.means[i]->ready = true;
-        }
-        pthread_cond_broadcast(&blocks->changed);
     }
     pthread_mutex_unlock(&blocks->mutex);
+    gpume_log_write(&blocks->log, GPUME_LOG_DEBUG,
+        "lookahead: its device was given %llu jobs in %llu submissions, %.3f s of processor time",
+        (unsigned long long)blocks->jobs, (unsigned long long)blocks->begun,
+        (double)gpume_clock_thread_ns() / 1e9);
     return NULL;
 }
 
 /* --- open, close */
+
+static int open_planes(struct gpume_blocks *b)
+{
+    b->planes = b->device ? gpume_encode_device_planes(b->device) : NULL;
+    if (!b->planes) {
+        b->own_planes = calloc(b->frames, gpume_half_bytes(b->blocks_x, b->blocks_y));
+        b->planes = b->own_planes;
+    }
+    return b->planes ? GPUME_OK : gpume_log_nomem(&b->log, "the frames of the lookahead");
+}
 
 int gpume_blocks_open(struct gpume_blocks **blocks, const struct gpume_blocks_params *params)
 {
@@ -218,22 +257,36 @@ int gpume_blocks_open(struct gpume_blocks **blocks, const struct gpume_blocks_pa
     }
     b->log = log;
     b->split = params->split;
-    b->frames_end = &b->frames;
-    b->matches_end = &b->matches;
-    b->means_end = &b->means;
-    pthread_mutex_init(&b->mutex, NULL);
-    pthread_cond_init(&b->changed, NULL);
-    int status = params->gpu ? gpume_encode_device_open(&b->device, params) : GPUME_OK;
-    if (status == GPUME_OK && b->device) {
-        b->threaded = pthread_create(&b->thread, NULL, thread_main, b) == 0;
-        status = b->threaded ? GPUME_OK : gpume_log_no_thread(&log);
+    b->blocks_x = params->blocks_x;
+    b->blocks_y = params->blocks_y;
+    b->frames = params->frames;
+    for (uint32_t kind = 0; kind < GPUME_JOB_KINDS; kind++) {
+        b->queues[kind].end = &b->queues[kind].first;
     }
-    if (status != GPUME_OK) {
-        gpume_blocks_close(&b);
-        return status;
+    pthread_mutex_init(&b->mutex, NULL);
+    pthread_cond_init(&b->queued, NULL);
+    pthread_cond_init(&b->done, NULL);
+    int status;
+    if (params->gpu) {
+        GPUME_TRY(gpume_encode_device_open(&b->device, params));
+    }
+    GPUME_TRY(open_planes(b));
+    if (b->device) {
+        b->threaded = pthread_create(&b->thread, NULL, thread_main, b) == 0;
+        GPUME_TRY(b->threaded ? GPUME_OK : gpume_log_no_thread(&log));
     }
     *blocks = b;
     return GPUME_OK;
+fail:
+    gpume_blocks_close(&b);
+    return status;
+}
+
+struct gpume_half gpume_blocks_half(const struct gpume_blocks *blocks, uint64_t frame)
+{
+    const size_t bytes = gpume_half_bytes(blocks->blocks_x, blocks->blocks_y);
+    return gpume_half_at(blocks->planes + (size_t)(frame % blocks->frames) * bytes,
+        blocks->blocks_x, blocks->blocks_y);
 }
 
 void gpume_blocks_close(struct gpume_blocks **blocks)
@@ -245,51 +298,53 @@ void gpume_blocks_close(struct gpume_blocks **blocks)
     if (b->threaded) {
         pthread_mutex_lock(&b->mutex);
         b->stop = true;
-        pthread_cond_broadcast(&b->changed);
+        pthread_cond_signal(&b->queued);
         pthread_mutex_unlock(&b->mutex);
         pthread_join(b->thread, NULL);
     }
     gpume_encode_device_close(&b->device);
-    pthread_cond_destroy(&b->changed);
+    pthread_cond_destroy(&b->done);
+    pthread_cond_destroy(&b->queued);
     pthread_mutex_destroy(&b->mutex);
+    free(b->own_planes);
     free(b);
     *blocks = NULL;
 }
 
 /* --- work */
 
+static void enqueue(struct gpume_blocks *blocks, enum gpume_job_kind kind, struct gpume_job *job)
+{
+    struct queue *queue = &blocks->queues[kind];
+    *job = (struct gpume_job){.ready = false};
+    pthread_mutex_lock(&blocks->mutex);
+    *queue->end = job;
+    queue->end = &job->next;
+    pthread_cond_signal(&blocks->queued);
+    pthread_mutex_unlock(&blocks->mutex);
+}
+
 void gpume_blocks_add(struct gpume_blocks *blocks, struct gpume_intra *intra)
 {
-    intra->ready = false;
-    intra->next = NULL;
-    if (!blocks->threaded) {
-        struct part part = {.split = blocks->split, .intra = intra};
-        gpume_split_run(blocks->split, predict_part, &part);
-        end_intra(intra);
-        intra->ready = true;
+    if (blocks->threaded) {
+        enqueue(blocks, GPUME_JOB_INTRA, &intra->job);
         return;
     }
-    pthread_mutex_lock(&blocks->mutex);
-    *blocks->frames_end = intra;
-    blocks->frames_end = &intra->next;
-    pthread_cond_broadcast(&blocks->changed);
-    pthread_mutex_unlock(&blocks->mutex);
+    struct part part = {.split = blocks->split, .intra = intra};
+    gpume_split_run(blocks->split, predict_part, &part);
+    end_intra(intra);
+    intra->job.ready = true;
 }
 
 void gpume_blocks_refine(struct gpume_blocks *blocks, struct gpume_match *match)
 {
-    match->next = NULL;
-    if (!blocks->threaded) {
-        struct part part = {.split = blocks->split, .match = match};
-        gpume_split_run(blocks->split, refine_part, &part);
-        match->ready = true;
+    if (blocks->threaded) {
+        enqueue(blocks, GPUME_JOB_MATCH, &match->job);
         return;
     }
-    pthread_mutex_lock(&blocks->mutex);
-    *blocks->matches_end = match;
-    blocks->matches_end = &match->next;
-    pthread_cond_broadcast(&blocks->changed);
-    pthread_mutex_unlock(&blocks->mutex);
+    struct part part = {.split = blocks->split, .match = match};
+    gpume_split_run(blocks->split, refine_part, &part);
+    match->job.ready = true;
 }
 
 bool gpume_blocks_on_gpu(const struct gpume_blocks *blocks)
@@ -300,20 +355,21 @@ bool gpume_blocks_on_gpu(const struct gpume_blocks *blocks)
 void gpume_blocks_mean(struct gpume_blocks *blocks, struct gpume_mean *mean)
 {
     assert(blocks->threaded);
-    mean->ready = false;
-    mean->next = NULL;
-    pthread_mutex_lock(&blocks->mutex);
-    *blocks->means_end = mean;
-    blocks->means_end = &mean->next;
-    pthread_cond_broadcast(&blocks->changed);
-    pthread_mutex_unlock(&blocks->mutex);
+    enqueue(blocks, GPUME_JOB_MEAN, &mean->job);
 }
 
-void gpume_blocks_wait(struct gpume_blocks *blocks, const bool *ready)
+void gpume_blocks_weigh(struct gpume_blocks *blocks, struct gpume_weighing *weighing)
+{
+    assert(blocks->threaded);
+    weighing->found = false;
+    enqueue(blocks, GPUME_JOB_WEIGHING, &weighing->job);
+}
+
+void gpume_blocks_wait(struct gpume_blocks *blocks, const struct gpume_job *job)
 {
     pthread_mutex_lock(&blocks->mutex);
-    while (!*ready) {
-        pthread_cond_wait(&blocks->changed, &blocks->mutex);
+    while (!job->ready) {
+        pthread_cond_wait(&blocks->done, &blocks->mutex);
     }
     pthread_mutex_unlock(&blocks->mutex);
 }

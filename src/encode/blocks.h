@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Work on the blocks of half planes: intra costs of frames, the refinement of matches, and, on a
- * GPU, costs of their means. Without a GPU it is done at once, by the threads of a split. With one,
- * a thread takes what is queued and gives it to the device (device.h), as much as there is at a
- * time; should the device fail, the thread does the work itself. Results are the same. Frames have
- * numbers that count from 0. One thread calls.
+ * Work on the blocks of half planes, in jobs: intra costs of frames, the refinement of matches,
+ * and, on a GPU, costs of their means and of weighted references. Without a GPU it is done at once,
+ * by the threads of a split. With one, a thread takes what is queued and gives it to the device
+ * (device.h), while the device works on what it got before; should the device fail, the thread does
+ * the work itself. Results are the same. Frames have numbers that count from 0. Any one thread
+ * calls at a time without a GPU; with one, any thread.
  */
 #ifndef GPUME_ENCODE_BLOCKS_H
 #define GPUME_ENCODE_BLOCKS_H
 
+#include "encode/decision.h"
 #include "encode/half.h"
 #include "encode/split.h"
 
@@ -28,55 +30,73 @@ struct gpume_blocks_params {
     void *log_opaque;
 };
 
-/* The blocks of a frame without others, in memory of the caller's. */
+/* The first member of what is queued, in memory of the caller's, who leaves it alone and where it
+ * is until it is ready. */
+struct gpume_job {
+    bool ready;
+    struct gpume_job *next;
+};
+
+/* The blocks of a frame without others. */
 struct gpume_intra {
-    const struct gpume_half *half; /* must not change until it is ready */
+    struct gpume_job job;
+    const struct gpume_half *half;
     uint64_t frame;
     uint16_t *costs; /* filled in */
     uint64_t cost;   /* their sum */
-    bool ready;
-    struct gpume_intra *next; /* in the queue */
 };
 
-/* The blocks of a frame in another one, in memory of the caller's. */
+/* The blocks of a frame in another one. */
 struct gpume_match {
+    struct gpume_job job;
     const struct gpume_half *target, *reference;
     uint64_t target_frame, reference_frame;
     struct gpume_vector *vectors; /* in whole pixels, become quarter pixels */
     uint16_t *costs;              /* filled in: SATD and the penalties of costs.h */
     bool requested, received;     /* searches.h */
-    bool ready;
-    struct gpume_match *next; /* in the queue */
 };
 
 /* The blocks of a frame that are predicted by the mean of two matches, and of the blocks at the
- * same place in both references, in memory of the caller's. */
+ * same place in both references. */
 struct gpume_mean {
+    struct gpume_job job;
     const struct gpume_match *past, *future;
     uint32_t past_share;    /* of GPUME_SHARES */
     uint16_t *both, *still; /* filled in: SATD and the penalties of costs.h */
-    bool ready;
-    struct gpume_mean *next; /* in the queue */
+};
+
+/* The blocks of a frame that are predicted from a weighted reference, where the plain match leads
+ * and at the same place. */
+struct gpume_weighing {
+    struct gpume_job job;
+    const struct gpume_match *plain;
+    struct gpume_weight weight;
+    bool found;              /* the device has done it */
+    uint16_t *moved, *still; /* then filled in: SATD and the penalties of costs.h */
 };
 
 int gpume_blocks_open(struct gpume_blocks **blocks, const struct gpume_blocks_params *params);
 
-/* Adds a frame, whose intra costs are wanted. `intra` must stay where it is until it is ready. */
+/* Where the planes of a frame lie, until params.frames more have been added: any thread. */
+struct gpume_half gpume_blocks_half(const struct gpume_blocks *blocks, uint64_t frame);
+
+/* Adds a frame, whose planes are filled and whose intra costs are wanted. */
 void gpume_blocks_add(struct gpume_blocks *blocks, struct gpume_intra *intra);
 
-/* Refines the match of two frames, which have been added if the blocks are a GPU's. `match` must
- * stay where it is, and frames must be kept, until it is ready. */
+/* Refines the match of two frames, which have been added if the blocks are a GPU's, and are kept
+ * until it is ready. */
 void gpume_blocks_refine(struct gpume_blocks *blocks, struct gpume_match *match);
 
 /* Whether they are a GPU's. */
 bool gpume_blocks_on_gpu(const struct gpume_blocks *blocks);
 
-/* Only on a GPU, after both matches have been requested: finds the costs of their mean when they
- * are ready. `mean` must stay where it is, and frames must be kept, until it is ready. */
+/* Only on a GPU, after the matches have been requested: finds the costs when they are ready. Frames
+ * must be kept until then. */
 void gpume_blocks_mean(struct gpume_blocks *blocks, struct gpume_mean *mean);
+void gpume_blocks_weigh(struct gpume_blocks *blocks, struct gpume_weighing *weighing);
 
-/* Returns when what was added, refined or averaged is ready. */
-void gpume_blocks_wait(struct gpume_blocks *blocks, const bool *ready);
+/* Returns when it is ready. */
+void gpume_blocks_wait(struct gpume_blocks *blocks, const struct gpume_job *job);
 
 /* Completes what is queued. NULL is fine. */
 void gpume_blocks_close(struct gpume_blocks **blocks);

@@ -15,35 +15,56 @@
 #include "encode_intra.inc"
 #include "encode_mean.inc"
 #include "encode_refine.inc"
+#include "encode_weigh.inc"
 
 _Static_assert(GPUME_ENCODE_LIMIT == 4 * GPUME_HALF_WINDOW, "vectors are limited alike");
 _Static_assert(GPUME_ENCODE_SHARES == GPUME_SHARES, "means are weighed alike");
+_Static_assert(GPUME_ENCODE_KINDS == GPUME_JOB_KINDS, "there is a kernel for each kind");
+_Static_assert(GPUME_ENCODE_BATCH == GPUME_WORK_JOBS, "a task is a job");
 _Static_assert(sizeof(struct gpume_vector) == sizeof(uint32_t), "a word is a vector");
 
-/* What is copied between host and device at a time: the array GPUME_ENCODE_BLOCKS. */
-struct work {
-    struct gpume_encode_task tasks[GPUME_ENCODE_BATCH];
-    uint32_t blocks[];
+/* What is copied between host and device at a time: the array GPUME_ENCODE_BLOCKS. The words are
+ * those of each kind of jobs in turn, then more vectors of means. */
+struct memory {
+    struct gpume_encode_task tasks[GPUME_ENCODE_TASKS];
+    uint32_t words[];
+};
+
+struct flight {
+    gpume_batch *batch;
+    gpume_array *array;
+    struct memory *memory; /* the array's */
+    const struct gpume_encode_work *work;
 };
 
 struct gpume_encode_device {
     struct gpume_log log;
+    bool failed; /* what comes then is not logged */
     gpume_compute *compute;
-    gpume_program *intra, *refine, *mean;
-    gpume_array *arrays[2]; /* by binding */
-    struct work *work;
+    gpume_program *programs[GPUME_JOB_KINDS];
+    gpume_array *arrays[2];                      /* by binding */
+    gpume_array *host;                           /* the planes of all frames */
+    uint8_t *planes;                             /* the same */
+    struct flight flights[GPUME_ENCODE_FLIGHTS]; /* in turns */
+    uint64_t started, finished;
     struct gpume_encode_push push;
     uint32_t blocks, frames;
     size_t frame_bytes;
 };
+
+/* The invocations that share a block, by kind of job. */
+static const uint32_t teams[GPUME_JOB_KINDS] = {
+    GPUME_ENCODE_TEAM, GPUME_ENCODE_TEAM, GPUME_ENCODE_DUO, GPUME_ENCODE_DUO};
 
 /* --- open, close */
 
 /* The processor can do the work, so the device's errors are warnings. */
 static void write_warning(void *opaque, enum gpume_log_level level, const char *line)
 {
-    const struct gpume_log *log = opaque;
-    gpume_log_write(log, level == GPUME_LOG_ERROR ? GPUME_LOG_WARNING : level, "%s", line);
+    const struct gpume_encode_device *d = opaque;
+    if (!d->failed) {
+        gpume_log_write(&d->log, level == GPUME_LOG_ERROR ? GPUME_LOG_WARNING : level, "%s", line);
+    }
 }
 
 /* Workgroups along a row of blocks, if so many invocations share a block. */
@@ -62,7 +83,7 @@ static int open_compute(
     own.device = params->device;
     own.cache_dir = params->cache_dir;
     own.log = write_warning;
-    own.log_opaque = &d->log;
+    own.log_opaque = d;
     GPUME_CHECK(gpume_compute_open(&d->compute, &own));
     gpume_compute_get_info(d->compute, &info);
     const uint64_t most = gpume_min_u64(info.program_bytes_max, info.array_bytes_max);
@@ -72,31 +93,57 @@ static int open_compute(
     return GPUME_OK;
 }
 
-static size_t work_bytes(const struct gpume_encode_device *d, uint32_t count)
+/* A word of each block of each job, and a second one of means. */
+static uint64_t memory_bytes(const struct gpume_encode_device *d)
 {
-    return sizeof(*d->work) + (size_t)count * d->blocks * sizeof(d->work->blocks[0]);
+    const struct memory *memory;
+    return sizeof(*memory) + (uint64_t)(GPUME_JOB_KINDS + 1) * GPUME_ENCODE_BATCH * d->blocks *
+                                 sizeof(memory->words[0]);
 }
 
-static int create_program(
-    struct gpume_encode_device *d, gpume_program **program, const uint32_t *words, size_t bytes)
+static int create_programs(struct gpume_encode_device *d)
 {
-    const struct gpume_program_params params = {.size = sizeof(params),
-        .spirv = words,
-        .spirv_bytes = bytes,
-        .array_count = 2,
-        .push_bytes = sizeof(d->push)};
-    return gpume_program_create(d->compute, program, &params);
+    static const struct {
+        const uint32_t *words;
+        size_t bytes;
+    } kernels[GPUME_JOB_KINDS] = {{encode_intra, sizeof(encode_intra)},
+        {encode_refine, sizeof(encode_refine)}, {encode_mean, sizeof(encode_mean)},
+        {encode_weigh, sizeof(encode_weigh)}};
+    for (uint32_t kind = 0; kind < GPUME_JOB_KINDS; kind++) {
+        const struct gpume_program_params params = {.size = sizeof(params),
+            .spirv = kernels[kind].words,
+            .spirv_bytes = kernels[kind].bytes,
+            .array_count = 2,
+            .push_bytes = sizeof(d->push)};
+        GPUME_CHECK(gpume_program_create(d->compute, &d->programs[kind], &params));
+    }
+    return GPUME_OK;
+}
+
+static int create_flight(struct gpume_encode_device *d, struct flight *flight)
+{
+    /* frames, tasks, words, kernels, results */
+    const uint32_t steps = GPUME_ENCODE_BATCH + 2 + GPUME_JOB_KINDS + 1;
+    void *memory = NULL;
+    GPUME_CHECK(gpume_batch_create(d->compute, &flight->batch, steps));
+    GPUME_CHECK(gpume_array_create_host(d->compute, &flight->array, memory_bytes(d), &memory));
+    flight->memory = memory;
+    return GPUME_OK;
 }
 
 static int create_all(struct gpume_encode_device *d)
 {
-    GPUME_CHECK(create_program(d, &d->intra, encode_intra, sizeof(encode_intra)));
-    GPUME_CHECK(create_program(d, &d->refine, encode_refine, sizeof(encode_refine)));
-    GPUME_CHECK(create_program(d, &d->mean, encode_mean, sizeof(encode_mean)));
-    GPUME_CHECK(gpume_array_create(
-        d->compute, &d->arrays[GPUME_ENCODE_FRAMES], (uint64_t)d->frames * d->frame_bytes));
-    return gpume_array_create(
-        d->compute, &d->arrays[GPUME_ENCODE_BLOCKS], work_bytes(d, 2 * GPUME_ENCODE_BATCH));
+    const uint64_t bytes = (uint64_t)d->frames * d->frame_bytes;
+    void *planes = NULL;
+    GPUME_CHECK(create_programs(d));
+    GPUME_CHECK(gpume_array_create(d->compute, &d->arrays[GPUME_ENCODE_FRAMES], bytes));
+    GPUME_CHECK(gpume_array_create(d->compute, &d->arrays[GPUME_ENCODE_BLOCKS], memory_bytes(d)));
+    GPUME_CHECK(gpume_array_create_host(d->compute, &d->host, bytes, &planes));
+    d->planes = planes;
+    for (uint32_t i = 0; i < GPUME_ENCODE_FLIGHTS; i++) {
+        GPUME_CHECK(create_flight(d, &d->flights[i]));
+    }
+    return GPUME_OK;
 }
 
 int gpume_encode_device_open(
@@ -111,16 +158,13 @@ int gpume_encode_device_open(
         return gpume_log_nomem(&log, "the device of the lookahead");
     }
     d->log = log;
-    d->push = (struct gpume_encode_push){
-        params->blocks_x, params->blocks_y, (uint32_t)half.stride, (uint32_t)half.plane};
+    d->push = (struct gpume_encode_push){.blocks_x = params->blocks_x,
+        .blocks_y = params->blocks_y,
+        .stride = (uint32_t)half.stride,
+        .plane = (uint32_t)half.plane};
     d->blocks = params->blocks_x * params->blocks_y;
     d->frames = params->frames;
     d->frame_bytes = gpume_half_bytes(params->blocks_x, params->blocks_y);
-    d->work = malloc(work_bytes(d, 2 * GPUME_ENCODE_BATCH));
-    if (!d->work) {
-        gpume_encode_device_close(&d);
-        return gpume_log_nomem(&log, "the device of the lookahead");
-    }
     if (open_compute(d, params, &suits) || !suits || create_all(d)) {
         gpume_log_write(&log, GPUME_LOG_INFO, "the processor refines vectors");
         gpume_encode_device_close(&d);
@@ -135,16 +179,24 @@ void gpume_encode_device_close(struct gpume_encode_device **device)
     if (!d) {
         return;
     }
-    for (uint32_t i = 0; i < 2; i++) {
-        gpume_array_destroy(&d->arrays[i]);
+    for (uint32_t i = 0; i < GPUME_ENCODE_FLIGHTS; i++) {
+        gpume_batch_destroy(&d->flights[i].batch);
+        gpume_array_destroy(&d->flights[i].array);
     }
-    gpume_program_destroy(&d->mean);
-    gpume_program_destroy(&d->refine);
-    gpume_program_destroy(&d->intra);
+    gpume_array_destroy(&d->host);
+    gpume_array_destroy(&d->arrays[0]);
+    gpume_array_destroy(&d->arrays[1]);
+    for (uint32_t kind = 0; kind < GPUME_JOB_KINDS; kind++) {
+        gpume_program_destroy(&d->programs[kind]);
+    }
     (void)gpume_compute_close(&d->compute);
-    free(d->work);
     free(d);
     *device = NULL;
+}
+
+uint8_t *gpume_encode_device_planes(const struct gpume_encode_device *device)
+{
+    return device->planes;
 }
 
 /* --- work */
@@ -161,54 +213,145 @@ static uint32_t place_of(const struct gpume_encode_device *d, uint64_t frame)
     return (uint32_t)(slot_of(d, frame) + GPUME_HALF_MARGIN * (d->push.stride + 1));
 }
 
-int gpume_encode_device_write(
-    struct gpume_encode_device *device, uint64_t frame, const struct gpume_half *half)
+/* Where the words of the first job of this kind begin: those of each job before it. */
+static size_t first_word(const struct flight *flight, uint32_t kind, uint32_t blocks)
 {
-    const uint8_t *first = half->samples - GPUME_HALF_MARGIN * (half->stride + 1);
-    return gpume_array_write(
-        device->arrays[GPUME_ENCODE_FRAMES], slot_of(device, frame), first, device->frame_bytes);
-}
-
-/* A kernel's share of the work: it works on `count` tasks, reads `read` words of each block and
- * writes one. */
-struct launch {
-    gpume_program *program;
-    uint32_t team, count, read;
-};
-
-/* Runs it on what device->work has; then that has the results. */
-static int run(struct gpume_encode_device *d, const struct launch *launch)
-{
-    const uint32_t groups[] = {groups_across(d, launch->team), d->push.blocks_y, launch->count};
-    gpume_array *array = d->arrays[GPUME_ENCODE_BLOCKS];
-    GPUME_CHECK(gpume_array_write(array, 0, d->work, work_bytes(d, launch->read * launch->count)));
-    GPUME_CHECK(gpume_program_run(launch->program, d->arrays, &d->push, groups));
-    return gpume_array_read(
-        array, sizeof(*d->work), d->work->blocks, work_bytes(d, launch->count) - sizeof(*d->work));
-}
-
-int gpume_encode_device_predict(
-    struct gpume_encode_device *device, struct gpume_intra *const *frames, uint32_t count)
-{
-    struct work *work = device->work;
-    const uint32_t *satd = work->blocks;
-    for (uint32_t i = 0; i < count; i++) {
-        work->tasks[i].target = place_of(device, frames[i]->frame);
+    size_t jobs = 0;
+    for (uint32_t before = 0; before < kind; before++) {
+        jobs += flight->work->counts[before];
     }
-    GPUME_CHECK(run(device, &(struct launch){device->intra, GPUME_ENCODE_TEAM, count, 0}));
-    for (uint32_t i = 0; i < count; i++, satd += device->blocks) {
-        for (uint32_t j = 0; j < device->blocks; j++) {
-            frames[i]->costs[j] = (uint16_t)(satd[j] + GPUME_PENALTY_ANY + GPUME_PENALTY_INTRA);
+    return jobs * blocks;
+}
+
+/* --- what jobs need */
+
+static struct gpume_encode_task task_of_match(
+    const struct gpume_encode_device *d, const struct gpume_match *match)
+{
+    return (struct gpume_encode_task){
+        .target = place_of(d, match->target_frame), .past = place_of(d, match->reference_frame)};
+}
+
+static void put_vectors(
+    const struct gpume_encode_device *d, uint32_t *words, const struct gpume_match *match)
+{
+    memcpy(words, match->vectors, d->blocks * sizeof(*words));
+}
+
+/* The task of a job, and the vectors that it begins with. */
+static struct gpume_encode_task put_job(const struct gpume_encode_device *d,
+    enum gpume_job_kind kind, const struct gpume_job *job, uint32_t *words, uint32_t *more)
+{
+    struct gpume_encode_task task = {0};
+    if (kind == GPUME_JOB_INTRA) {
+        task.target = place_of(d, ((const struct gpume_intra *)job)->frame);
+    } else if (kind == GPUME_JOB_MATCH) {
+        const struct gpume_match *match = (const struct gpume_match *)job;
+        task = task_of_match(d, match);
+        put_vectors(d, words, match);
+    } else if (kind == GPUME_JOB_MEAN) {
+        const struct gpume_mean *mean = (const struct gpume_mean *)job;
+        task = task_of_match(d, mean->past);
+        task.future = place_of(d, mean->future->reference_frame);
+        task.past_share = mean->past_share;
+        put_vectors(d, words, mean->past);
+        put_vectors(d, more, mean->future);
+    } else {
+        const struct gpume_weighing *weighing = (const struct gpume_weighing *)job;
+        const struct gpume_weight *w = &weighing->weight;
+        task = task_of_match(d, weighing->plain);
+        task.weight = (uint32_t)GPUME_ENCODE_WEIGHT(w->denominator, w->scale, w->offset);
+        put_vectors(d, words, weighing->plain);
+    }
+    return task;
+}
+
+static void put_work(const struct gpume_encode_device *d, const struct flight *flight)
+{
+    const struct gpume_encode_work *work = flight->work;
+    uint32_t *words = flight->memory->words;
+    uint32_t *more = words + first_word(flight, GPUME_JOB_KINDS, d->blocks);
+    for (uint32_t kind = 0; kind < GPUME_JOB_KINDS; kind++) {
+        for (uint32_t i = 0; i < work->counts[kind]; i++, words += d->blocks) {
+            flight->memory->tasks[kind * GPUME_ENCODE_BATCH + i] =
+                put_job(d, (enum gpume_job_kind)kind, work->jobs[kind][i], words, more);
+            more += kind == GPUME_JOB_MEAN ? d->blocks : 0;
         }
+    }
+}
+
+/* --- steps */
+
+static int copy_frames(struct gpume_encode_device *d, const struct flight *flight)
+{
+    for (uint32_t i = 0; i < flight->work->counts[GPUME_JOB_INTRA]; i++) {
+        const struct gpume_intra *intra =
+            (const struct gpume_intra *)flight->work->jobs[GPUME_JOB_INTRA][i];
+        const size_t slot = slot_of(d, intra->frame);
+        GPUME_CHECK(gpume_batch_copy(
+            flight->batch, d->arrays[GPUME_ENCODE_FRAMES], slot, d->host, slot, d->frame_bytes));
     }
     return GPUME_OK;
 }
 
-static void put_vectors(
-    struct gpume_encode_device *d, uint32_t place, const struct gpume_match *match)
+/* Between the words of jobs, back or forth. */
+static int copy_words(
+    const struct gpume_encode_device *d, const struct flight *flight, bool back, size_t end)
 {
-    memcpy(d->work->blocks + (size_t)place * d->blocks, match->vectors,
-        d->blocks * sizeof(d->work->blocks[0]));
+    const size_t from =
+        sizeof(*flight->memory) +
+        (back ? 0 : first_word(flight, GPUME_JOB_MATCH, d->blocks)) * sizeof(uint32_t);
+    const size_t bytes = sizeof(*flight->memory) + end * sizeof(uint32_t) - from;
+    gpume_array *device = d->arrays[GPUME_ENCODE_BLOCKS], *host = flight->array;
+    return gpume_batch_copy(
+        flight->batch, back ? host : device, from, back ? device : host, from, bytes);
+}
+
+static int run_kernels(struct gpume_encode_device *d, const struct flight *flight)
+{
+    struct gpume_encode_push push = d->push;
+    push.future = (uint32_t)first_word(flight, GPUME_JOB_KINDS, d->blocks);
+    for (uint32_t kind = 0; kind < GPUME_JOB_KINDS; kind++) {
+        const uint32_t groups[] = {
+            groups_across(d, teams[kind]), push.blocks_y, flight->work->counts[kind]};
+        push.task = kind * GPUME_ENCODE_BATCH;
+        push.word = (uint32_t)first_word(flight, kind, d->blocks);
+        GPUME_CHECK(gpume_batch_run(flight->batch, d->programs[kind], d->arrays, &push, groups));
+    }
+    return GPUME_OK;
+}
+
+static int submit(struct gpume_encode_device *d, const struct flight *flight)
+{
+    const size_t results = first_word(flight, GPUME_JOB_KINDS, d->blocks);
+    const size_t more = (size_t)flight->work->counts[GPUME_JOB_MEAN] * d->blocks;
+    GPUME_CHECK(copy_frames(d, flight));
+    GPUME_CHECK(gpume_batch_copy(flight->batch, d->arrays[GPUME_ENCODE_BLOCKS], 0, flight->array, 0,
+        sizeof(*flight->memory)));
+    GPUME_CHECK(copy_words(d, flight, false, results + more));
+    GPUME_CHECK(run_kernels(d, flight));
+    GPUME_CHECK(copy_words(d, flight, true, results));
+    return gpume_batch_submit(flight->batch);
+}
+
+int gpume_encode_device_start(
+    struct gpume_encode_device *device, const struct gpume_encode_work *work)
+{
+    struct flight *flight = &device->flights[device->started++ % GPUME_ENCODE_FLIGHTS];
+    flight->work = work;
+    put_work(device, flight);
+    const int status = submit(device, flight);
+    device->failed = status != GPUME_OK;
+    return status;
+}
+
+/* --- results */
+
+static void take_intra(struct gpume_intra *intra, const uint32_t *satd, uint32_t blocks)
+{
+    for (uint32_t i = 0; i < blocks; i++) {
+        intra->costs[i] = (uint16_t)(satd[i] + GPUME_PENALTY_ANY + GPUME_PENALTY_INTRA);
+    }
 }
 
 /* Takes ranks of refine.comp apart. */
@@ -223,24 +366,8 @@ static void take_match(struct gpume_match *match, const uint32_t *ranks, uint32_
     }
 }
 
-int gpume_encode_device_refine(
-    struct gpume_encode_device *device, struct gpume_match *const *matches, uint32_t count)
-{
-    struct work *work = device->work;
-    for (uint32_t i = 0; i < count; i++) {
-        work->tasks[i].target = place_of(device, matches[i]->target_frame);
-        work->tasks[i].past = place_of(device, matches[i]->reference_frame);
-        put_vectors(device, i, matches[i]);
-    }
-    GPUME_CHECK(run(device, &(struct launch){device->refine, GPUME_ENCODE_TEAM, count, 1}));
-    for (uint32_t i = 0; i < count; i++) {
-        take_match(matches[i], work->blocks + (size_t)i * device->blocks, device->blocks);
-    }
-    return GPUME_OK;
-}
-
 /* Takes results of mean.comp apart. */
-static void take_mean(const struct gpume_mean *mean, const uint32_t *found, uint32_t blocks)
+static void take_mean(struct gpume_mean *mean, const uint32_t *found, uint32_t blocks)
 {
     for (uint32_t i = 0; i < blocks; i++) {
         const uint32_t moves = found[i] & 0x8000 ? GPUME_PENALTY_BOTH : 0;
@@ -249,22 +376,44 @@ static void take_mean(const struct gpume_mean *mean, const uint32_t *found, uint
     }
 }
 
-int gpume_encode_device_mean(
-    struct gpume_encode_device *device, struct gpume_mean *const *means, uint32_t count)
+/* Takes results of weigh.comp apart. */
+static void take_weighing(struct gpume_weighing *weighing, const uint32_t *found, uint32_t blocks)
 {
-    struct work *work = device->work;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct gpume_match *past = means[i]->past, *future = means[i]->future;
-        work->tasks[i] = (struct gpume_encode_task){.target = place_of(device, past->target_frame),
-            .past = place_of(device, past->reference_frame),
-            .future = place_of(device, future->reference_frame),
-            .past_share = means[i]->past_share};
-        put_vectors(device, i, past);
-        put_vectors(device, count + i, future);
+    for (uint32_t i = 0; i < blocks; i++) {
+        weighing->still[i] = gpume_match_cost(found[i] & 0xffff, (struct gpume_vector){0, 0});
+        weighing->moved[i] = gpume_match_cost(found[i] >> 16, weighing->plain->vectors[i]);
     }
-    GPUME_CHECK(run(device, &(struct launch){device->mean, GPUME_ENCODE_DUO, count, 2}));
-    for (uint32_t i = 0; i < count; i++) {
-        take_mean(means[i], work->blocks + (size_t)i * device->blocks, device->blocks);
+    weighing->found = true;
+}
+
+static void take_job(
+    enum gpume_job_kind kind, struct gpume_job *job, const uint32_t *words, uint32_t blocks)
+{
+    if (kind == GPUME_JOB_INTRA) {
+        take_intra((struct gpume_intra *)job, words, blocks);
+    } else if (kind == GPUME_JOB_MATCH) {
+        take_match((struct gpume_match *)job, words, blocks);
+    } else if (kind == GPUME_JOB_MEAN) {
+        take_mean((struct gpume_mean *)job, words, blocks);
+    } else {
+        take_weighing((struct gpume_weighing *)job, words, blocks);
+    }
+}
+
+int gpume_encode_device_finish(struct gpume_encode_device *device)
+{
+    const struct flight *flight = &device->flights[device->finished++ % GPUME_ENCODE_FLIGHTS];
+    const struct gpume_encode_work *work = flight->work;
+    const uint32_t *words = flight->memory->words;
+    const int status = gpume_batch_wait(flight->batch);
+    if (status != GPUME_OK) {
+        device->failed = true;
+        return status;
+    }
+    for (uint32_t kind = 0; kind < GPUME_JOB_KINDS; kind++) {
+        for (uint32_t i = 0; i < work->counts[kind]; i++, words += device->blocks) {
+            take_job((enum gpume_job_kind)kind, work->jobs[kind][i], words, device->blocks);
+        }
     }
     return GPUME_OK;
 }

@@ -86,40 +86,53 @@ static void write_row(
     }
 }
 
+static void extend_row(const struct gpume_half *half, uint8_t *row)
+{
+    memset(row - GPUME_HALF_MARGIN, row[0], GPUME_HALF_MARGIN);
+    memset(row + half->width, row[half->width - 1], GPUME_HALF_MARGIN);
+}
+
+/* Repeats a row, with its margins, towards the upper or the lower end of the plane. */
+static void repeat_row(const struct gpume_half *half, uint8_t *row, ptrdiff_t step)
+{
+    const uint8_t *from = row - GPUME_HALF_MARGIN;
+    for (ptrdiff_t y = 1; y <= (ptrdiff_t)GPUME_HALF_MARGIN; y++) {
+        memcpy(row - GPUME_HALF_MARGIN + y * step, from, (size_t)half->stride);
+    }
+}
+
 void gpume_half_write(struct gpume_half *half, const uint8_t *band, uint32_t index)
 {
     const ptrdiff_t band_stride = 2 * (ptrdiff_t)half->width;
     for (uint32_t plane = 0; plane < GPUME_HALF_PLANES; plane++) {
-        uint8_t *to = half->samples + plane * half->plane +
-                      (ptrdiff_t)(index * GPUME_HALF_BLOCK) * half->stride;
+        uint8_t *first = half->samples + plane * half->plane +
+                         (ptrdiff_t)(index * GPUME_HALF_BLOCK) * half->stride;
         const uint8_t *from = band + (plane >> 1) * band_stride;
+        uint8_t *to = first;
         for (uint32_t y = 0; y < GPUME_HALF_BLOCK; y++) {
             write_row(to, from, band_stride, half->width, plane & 1);
+            extend_row(half, to);
             to += half->stride;
             from += 2 * band_stride;
         }
-    }
-}
-
-static void extend_plane(const struct gpume_half *half, uint8_t *samples)
-{
-    const size_t row_bytes = (size_t)half->stride;
-    for (uint32_t y = 0; y < half->height; y++) {
-        uint8_t *row = samples + (ptrdiff_t)y * half->stride;
-        memset(row - GPUME_HALF_MARGIN, row[0], GPUME_HALF_MARGIN);
-        memset(row + half->width, row[half->width - 1], GPUME_HALF_MARGIN);
-    }
-    uint8_t *first = samples - GPUME_HALF_MARGIN;
-    uint8_t *last = first + (ptrdiff_t)(half->height - 1) * half->stride;
-    for (uint32_t y = 1; y <= GPUME_HALF_MARGIN; y++) {
-        memcpy(first - (ptrdiff_t)y * half->stride, first, row_bytes);
-        memcpy(last + (ptrdiff_t)y * half->stride, last, row_bytes);
+        if (index == 0) {
+            repeat_row(half, first, -half->stride);
+        }
+        if ((index + 1) * GPUME_HALF_BLOCK == half->height) {
+            repeat_row(half, to - half->stride, half->stride);
+        }
     }
 }
 
 void gpume_half_extend(struct gpume_half *half)
 {
     for (uint32_t plane = 0; plane < GPUME_HALF_PLANES; plane++) {
-        extend_plane(half, half->samples + plane * half->plane);
+        uint8_t *first = half->samples + plane * half->plane;
+        uint8_t *last = first + (ptrdiff_t)(half->height - 1) * half->stride;
+        for (uint8_t *row = first; row <= last; row += half->stride) {
+            extend_row(half, row);
+        }
+        repeat_row(half, first, -half->stride);
+        repeat_row(half, last, half->stride);
     }
 }

@@ -42,10 +42,11 @@ struct gpume_half gpume_half_at(uint8_t *memory, uint32_t blocks_x, uint32_t blo
 void gpume_band_read(
     uint8_t *band, const struct gpume_plane *luma, uint32_t blocks_x, uint32_t index);
 
-/* Writes the rows of all planes that the band with this index gives. */
+/* Writes the rows of all planes that the band with this index gives, and the margins beside them,
+ * above the first one and below the last one. */
 void gpume_half_write(struct gpume_half *half, const uint8_t *band, uint32_t index);
 
-/* Fills the margins, when all bands are written. */
+/* Fills the margins of planes that were written otherwise. */
 void gpume_half_extend(struct gpume_half *half);
 
 #endif

@@ -22,6 +22,7 @@ static struct gpume_kept_frame *frame_at(const struct gpume_lookahead *l, uint64
 
 struct reading {
     struct gpume_lookahead *lookahead;
+    const struct gpume_split *split;
     struct gpume_kept_frame *frame;
     const struct gpume_plane *luma;
 };
@@ -30,24 +31,51 @@ static void read_part(void *opaque, uint32_t part)
 {
     const struct reading *r = opaque;
     const struct gpume_lookahead *l = r->lookahead;
-    const uint32_t end = gpume_split_row(&l->split, part + 1);
+    const uint32_t begin = gpume_split_row(r->split, part);
+    const uint32_t end = gpume_split_row(r->split, part + 1);
     uint8_t *band = l->bands + (size_t)part * l->blocks_x * GPUME_BAND_BYTES;
-    for (uint32_t y = gpume_split_row(&l->split, part); y < end; y++) {
+    for (uint32_t y = begin; y < end; y++) {
         gpume_band_read(band, r->luma, l->blocks_x, y);
         gpume_half_write(&r->frame->half, band, y);
         if (l->params.energies) {
             gpume_energies(band, l->blocks_x, r->frame->energies + (size_t)y * l->blocks_x);
         }
     }
+    l->part_sums[part] = (struct gpume_luma_sums){0};
+    gpume_luma_add(
+        &l->part_sums[part], &r->frame->half, begin * GPUME_HALF_BLOCK, end * GPUME_HALF_BLOCK);
 }
 
 static void read_frame(
     struct gpume_lookahead *l, struct gpume_kept_frame *frame, const struct gpume_plane *luma)
 {
-    struct reading reading = {l, frame, luma};
-    gpume_split_run(&l->split, read_part, &reading);
-    gpume_half_extend(&frame->half);
-    frame->luma = gpume_luma_stats(&frame->half);
+    const struct gpume_split *split = gpume_lookahead_reading(l);
+    struct reading reading = {l, split, frame, luma};
+    struct gpume_luma_sums sums = {0};
+    gpume_split_run(split, read_part, &reading);
+    for (uint32_t part = 0; part < split->parts; part++) {
+        sums.samples += l->part_sums[part].samples;
+        sums.squares += l->part_sums[part].squares;
+    }
+    frame->luma = gpume_luma_stats(&sums, &frame->half);
+}
+
+/* Memory from a pool, for a list. NULL: out of memory. */
+static struct gpume_link *take(struct gpume_lookahead *l, struct gpume_pool *pool)
+{
+    pthread_mutex_lock(&l->mutex);
+    struct gpume_link *link = gpume_pool_take(pool);
+    pthread_mutex_unlock(&l->mutex);
+    return link;
+}
+
+/* Another thread may look for it from now on. */
+static void add(struct gpume_lookahead *l, struct gpume_link **list, struct gpume_link *link)
+{
+    pthread_mutex_lock(&l->mutex);
+    link->next = *list;
+    *list = link;
+    pthread_mutex_unlock(&l->mutex);
 }
 
 /* A pair, new or in use before; NULL: out of memory. `half`: of the reference. */
@@ -55,19 +83,32 @@ static struct gpume_kept_pair *take_pair(
     struct gpume_lookahead *l, uint64_t target, uint64_t reference, const struct gpume_half *half)
 {
     struct gpume_kept_frame *frame = frame_at(l, target);
-    struct gpume_kept_pair *pair = (struct gpume_kept_pair *)gpume_pool_take(&l->pairs);
+    struct gpume_kept_pair *pair = (struct gpume_kept_pair *)take(l, &l->pairs);
     if (!pair) {
         return NULL;
     }
     struct gpume_vector *vectors = (struct gpume_vector *)(void *)(pair + 1);
-    *pair = (struct gpume_kept_pair){.link.next = frame->pairs,
-        .match = {.target = &frame->half,
-            .reference = half,
-            .target_frame = target,
-            .reference_frame = reference,
-            .vectors = vectors,
-            .costs = (uint16_t *)(void *)(vectors + l->blocks)}};
-    frame->pairs = &pair->link;
+    *pair = (struct gpume_kept_pair){.match = {.target = &frame->half,
+                                         .reference = half,
+                                         .target_frame = target,
+                                         .reference_frame = reference,
+                                         .vectors = vectors,
+                                         .costs = (uint16_t *)(void *)(vectors + l->blocks)}};
+    add(l, &frame->pairs, &pair->link);
+    return pair;
+}
+
+/* NULL: not requested. */
+static struct gpume_kept_pair *find_pair(
+    struct gpume_lookahead *l, uint64_t target, uint64_t reference)
+{
+    const struct gpume_half *half = &frame_at(l, reference)->half;
+    pthread_mutex_lock(&l->mutex);
+    struct gpume_kept_pair *pair = (struct gpume_kept_pair *)frame_at(l, target)->pairs;
+    while (pair && (pair->match.reference_frame != reference || pair->match.reference != half)) {
+        pair = (struct gpume_kept_pair *)pair->link.next;
+    }
+    pthread_mutex_unlock(&l->mutex);
     return pair;
 }
 
@@ -75,13 +116,9 @@ static struct gpume_kept_pair *take_pair(
 static int request(
     struct gpume_lookahead *l, uint64_t target, uint64_t reference, struct gpume_kept_pair **out)
 {
-    const struct gpume_half *half = &frame_at(l, reference)->half;
-    struct gpume_kept_pair *pair = (struct gpume_kept_pair *)frame_at(l, target)->pairs;
-    while (pair && (pair->match.reference_frame != reference || pair->match.reference != half)) {
-        pair = (struct gpume_kept_pair *)pair->link.next;
-    }
+    struct gpume_kept_pair *pair = find_pair(l, target, reference);
     if (!pair) {
-        pair = take_pair(l, target, reference, half);
+        pair = take_pair(l, target, reference, &frame_at(l, reference)->half);
         if (!pair) {
             return gpume_log_nomem(&l->log, "a search of the lookahead");
         }
@@ -106,21 +143,20 @@ static int request_mean(struct gpume_lookahead *l, uint64_t frame, uint64_t past
     struct gpume_kept_pair *past_pair, *future_pair;
     GPUME_CHECK(request(l, frame, past, &past_pair));
     GPUME_CHECK(request(l, frame, future, &future_pair));
-    struct gpume_kept_mean *mean = (struct gpume_kept_mean *)gpume_pool_take(&l->means);
+    struct gpume_kept_mean *mean = (struct gpume_kept_mean *)take(l, &l->means);
     if (!mean) {
         return gpume_log_nomem(&l->log, "a mean of the lookahead");
     }
     uint16_t *costs = (uint16_t *)(void *)(mean + 1);
-    *mean = (struct gpume_kept_mean){.link.next = target->means,
-        .past = past,
+    *mean = (struct gpume_kept_mean){.past = past,
         .future = future,
         .mean = {.past = &past_pair->match,
             .future = &future_pair->match,
             .past_share = past_share(l, frame, past, future),
             .both = costs,
             .still = costs + l->blocks}};
-    target->means = &mean->link;
     gpume_blocks_mean(l->work, &mean->mean);
+    add(l, &target->means, &mean->link);
     return GPUME_OK;
 }
 
@@ -140,65 +176,171 @@ static int request_means(struct gpume_lookahead *l)
 
 /* NULL: not requested. */
 static const struct gpume_mean *find_mean(
-    const struct gpume_lookahead *l, uint64_t frame, uint64_t past, uint64_t future)
+    struct gpume_lookahead *l, uint64_t frame, uint64_t past, uint64_t future)
 {
+    pthread_mutex_lock(&l->mutex);
     const struct gpume_kept_mean *mean = (const struct gpume_kept_mean *)frame_at(l, frame)->means;
     while (mean && (mean->past != past || mean->future != future)) {
         mean = (const struct gpume_kept_mean *)mean->link.next;
     }
+    pthread_mutex_unlock(&l->mutex);
     return mean ? &mean->mean : NULL;
+}
+
+static struct gpume_weight guess_weight(
+    const struct gpume_kept_frame *target, const struct gpume_kept_frame *reference)
+{
+    const uint64_t samples = (uint64_t)target->half.width * target->half.height;
+    return gpume_weight_guess(&target->luma, &reference->luma, samples);
+}
+
+/* Has a GPU find what the newest frame costs by the weights of past frames, if there are any. */
+static int request_weighings(struct gpume_lookahead *l)
+{
+    const uint64_t newest = l->end - 1;
+    const uint64_t span = gpume_min_u64(l->params.distance_max, EARLY_MEANS);
+    struct gpume_kept_frame *target = frame_at(l, newest);
+    for (uint64_t past = newest - gpume_min_u64(newest - l->first, span); past < newest; past++) {
+        const struct gpume_weight weight = guess_weight(target, frame_at(l, past));
+        if (gpume_weight_is_none(&weight)) {
+            continue;
+        }
+        struct gpume_kept_weighing *kept = (struct gpume_kept_weighing *)take(l, &l->weighings);
+        if (!kept) {
+            return gpume_log_nomem(&l->log, "a weight of the lookahead");
+        }
+        uint16_t *costs = (uint16_t *)(void *)(kept + 1);
+        kept->weighing = (struct gpume_weighing){.plain = &find_pair(l, newest, past)->match,
+            .weight = weight,
+            .moved = costs,
+            .still = costs + l->blocks};
+        gpume_blocks_weigh(l->work, &kept->weighing);
+        add(l, &target->weighings, &kept->link);
+    }
+    return GPUME_OK;
+}
+
+/* NULL: not requested. */
+static const struct gpume_weighing *find_weighing(struct gpume_lookahead *l,
+    const struct gpume_kept_frame *target, const struct gpume_match *plain)
+{
+    pthread_mutex_lock(&l->mutex);
+    const struct gpume_kept_weighing *kept = (const struct gpume_kept_weighing *)target->weighings;
+    while (kept && kept->weighing.plain != plain) {
+        kept = (const struct gpume_kept_weighing *)kept->link.next;
+    }
+    pthread_mutex_unlock(&l->mutex);
+    return kept ? &kept->weighing : NULL;
+}
+
+/* What another thread may add to meanwhile. */
+static const struct gpume_link *first_of(struct gpume_lookahead *l, struct gpume_link *const *list)
+{
+    pthread_mutex_lock(&l->mutex);
+    const struct gpume_link *first = *list;
+    pthread_mutex_unlock(&l->mutex);
+    return first;
+}
+
+/* Returns when no search of the frame in one before `end` is under way any more. A failure has been
+ * logged, and comes again. */
+static int wait_for_pairs(struct gpume_lookahead *l, struct gpume_kept_frame *frame, uint64_t end)
+{
+    int status = GPUME_OK;
+    const struct gpume_link *link = first_of(l, &frame->pairs);
+    for (; link; link = link->next) {
+        const struct gpume_match *match = &((const struct gpume_kept_pair *)link)->match;
+        if (match->reference_frame < end) {
+            const int waited = gpume_searches_wait(l->searches, match);
+            status = status ? status : waited;
+        }
+    }
+    return status;
+}
+
+/* Returns when nothing that reads the planes of a past frame before `end` is under way any more. */
+static void wait_for_frame(struct gpume_lookahead *l, struct gpume_kept_frame *frame, uint64_t end)
+{
+    if (wait_for_pairs(l, frame, end) != GPUME_OK) {
+        return;
+    }
+    const struct gpume_link *link = first_of(l, &frame->means);
+    for (; link; link = link->next) {
+        const struct gpume_kept_mean *mean = (const struct gpume_kept_mean *)link;
+        if (mean->past < end) {
+            gpume_blocks_wait(l->work, &mean->mean.job);
+        }
+    }
+    for (link = first_of(l, &frame->weighings); link; link = link->next) {
+        const struct gpume_weighing *weighing =
+            &((const struct gpume_kept_weighing *)link)->weighing;
+        if (weighing->plain->reference_frame < end) {
+            gpume_blocks_wait(l->work, &weighing->job);
+        }
+    }
+}
+
+/* --- frames come and go */
+
+/* Requests all that the newest frame makes possible. */
+static int request_all(struct gpume_lookahead *l)
+{
+    const uint64_t newest = l->end - 1;
+    const uint64_t others = gpume_min_u64(newest - l->first, l->params.distance_max);
+    struct gpume_kept_pair *pair;
+    for (uint64_t d = 1; l->params.eager && d <= others; d++) {
+        GPUME_CHECK(request(l, newest, newest - d, &pair));
+        GPUME_CHECK(request(l, newest - d, newest, &pair));
+    }
+    if (!gpume_blocks_on_gpu(l->work)) {
+        return GPUME_OK;
+    }
+    GPUME_CHECK(request_means(l));
+    return l->params.weights ? request_weighings(l) : GPUME_OK;
 }
 
 int gpume_lookahead_put(struct gpume_lookahead *lookahead, const struct gpume_plane *luma)
 {
     struct gpume_lookahead *l = lookahead;
     assert(l->end - l->first < l->params.frames_max);
-    const uint64_t position = l->end++;
+    const uint64_t position = l->end;
+    l->end = position + 1;
     struct gpume_kept_frame *frame = frame_at(l, position);
-    struct gpume_kept_pair *pair;
     read_frame(l, frame, luma);
     frame->intra.half = &frame->half;
     frame->intra.frame = position;
     gpume_blocks_add(l->work, &frame->intra);
     GPUME_CHECK(gpume_searches_send(l->searches, &frame->half));
-    const uint64_t others = gpume_min_u64(position - l->first, l->params.distance_max);
-    for (uint64_t d = 1; l->params.eager && d <= others; d++) {
-        GPUME_CHECK(request(l, position, position - d, &pair));
-        GPUME_CHECK(request(l, position - d, position, &pair));
-    }
-    if (gpume_blocks_on_gpu(l->work)) {
-        GPUME_CHECK(request_means(l));
-    }
+    GPUME_CHECK(request_all(l));
     /* One half of the lag is for the searches, the other one for what follows. */
     const uint64_t pending = (uint64_t)gpume_lookahead_lag(l) / 2 * 2 * l->params.distance_max;
     return pending > 0 ? gpume_searches_drain(l->searches, pending) : GPUME_OK;
 }
 
-static void drop_frame(struct gpume_lookahead *l, struct gpume_kept_frame *frame)
+/* On a GPU the frames that follow may still be compared with one of which nothing more is asked:
+ * its planes are needed until then. */
+static void wait_for_readers(struct gpume_lookahead *l, uint64_t first)
 {
-    gpume_blocks_wait(l->work, &frame->intra.ready);
-    for (struct gpume_link *link = frame->pairs; link; link = link->next) {
-        const struct gpume_kept_pair *pair = (const struct gpume_kept_pair *)link;
-        if (pair->match.requested) {
-            /* libgpume writes to it until then. A failure has been logged, and comes again. */
-            (void)gpume_searches_wait(l->searches, &pair->match);
-        }
+    const uint64_t end = gpume_min_u64(l->end, first + l->params.distance_max);
+    for (uint64_t frame = first; gpume_blocks_on_gpu(l->work) && frame < end; frame++) {
+        wait_for_frame(l, frame_at(l, frame), first);
     }
-    for (struct gpume_link *link = frame->means; link; link = link->next) {
-        const struct gpume_mean *mean = &((const struct gpume_kept_mean *)link)->mean;
-        if (mean->past->received && mean->future->received) {
-            gpume_blocks_wait(l->work, &mean->ready);
-        }
-    }
-    gpume_kept_forget(l, frame);
 }
 
 void gpume_lookahead_drop(struct gpume_lookahead *lookahead, uint64_t first)
 {
-    assert(first <= lookahead->end);
-    while (lookahead->first < first) {
-        drop_frame(lookahead, frame_at(lookahead, lookahead->first));
-        lookahead->first++;
+    struct gpume_lookahead *l = lookahead;
+    assert(first <= l->end);
+    for (uint64_t position = l->first; position < first; position++) {
+        struct gpume_kept_frame *frame = frame_at(l, position);
+        gpume_blocks_wait(l->work, &frame->intra.job);
+        wait_for_frame(l, frame, UINT64_MAX);
+    }
+    wait_for_readers(l, first);
+    for (; l->first < first; l->first++) {
+        pthread_mutex_lock(&l->mutex);
+        gpume_kept_forget(l, frame_at(l, l->first));
+        pthread_mutex_unlock(&l->mutex);
     }
 }
 
@@ -211,7 +353,7 @@ void gpume_lookahead_facts(
     const struct gpume_lookahead *lookahead, uint64_t frame, struct gpume_frame_facts *facts)
 {
     const struct gpume_kept_frame *f = frame_at(lookahead, frame);
-    gpume_blocks_wait(lookahead->work, &f->intra.ready);
+    gpume_blocks_wait(lookahead->work, &f->intra.job);
     *facts = (struct gpume_frame_facts){
         .intra_costs = f->intra.costs,
         .intra_cost = f->intra.cost,
@@ -229,14 +371,21 @@ static struct gpume_weight find_weight(struct gpume_lookahead *l,
     const struct gpume_kept_frame *target, const struct gpume_kept_frame *reference,
     const struct gpume_match *match)
 {
-    const uint64_t samples = (uint64_t)target->half.width * target->half.height;
-    const struct gpume_weight weight = gpume_weight_guess(&target->luma, &reference->luma, samples);
+    const struct gpume_weight weight = guess_weight(target, reference);
     if (gpume_weight_is_none(&weight)) {
         return weight;
     }
     const struct gpume_plain_costs plain = {target->intra.costs, match->costs, match->vectors};
+    const struct gpume_weighing *weighing = find_weighing(l, target, match);
+    if (weighing) {
+        gpume_blocks_wait(l->work, &weighing->job);
+    }
+    const bool known = weighing && weighing->found;
+    if (known && !gpume_weight_pays_at(&target->half, &plain, weighing->still, weighing->moved)) {
+        return GPUME_WEIGHT_NONE;
+    }
     gpume_weight_apply(&l->split, &weight, &reference->half, &l->weighted);
-    return gpume_weight_pays(&l->split, &target->half, &plain, &l->weighted, l->row_costs)
+    return known || gpume_weight_pays(&l->split, &target->half, &plain, &l->weighted, l->row_costs)
                ? weight
                : GPUME_WEIGHT_NONE;
 }
@@ -268,7 +417,7 @@ static int find_past(struct gpume_lookahead *l, uint64_t frame, uint64_t past, b
         return GPUME_OK;
     }
     GPUME_CHECK(gpume_searches_wait(l->searches, &(*pair)->match));
-    gpume_blocks_wait(l->work, &target->intra.ready);
+    gpume_blocks_wait(l->work, &target->intra.job);
     *weight = find_weight(l, target, frame_at(l, past), &(*pair)->match);
     return gpume_weight_is_none(weight) ? GPUME_OK : search_weighted(l, frame, pair);
 }
@@ -297,10 +446,10 @@ static int evaluate(struct gpume_lookahead *l, uint64_t frame, uint64_t past, ui
     if (future != frame) {
         GPUME_CHECK(gpume_searches_wait(l->searches, &future_pair->match));
     }
-    gpume_blocks_wait(l->work, &target->intra.ready);
+    gpume_blocks_wait(l->work, &target->intra.job);
     const struct gpume_mean *mean = find_mean(l, frame, past, future);
     if (mean) {
-        gpume_blocks_wait(l->work, &mean->ready);
+        gpume_blocks_wait(l->work, &mean->job);
     }
     struct gpume_kept_result *result = (struct gpume_kept_result *)gpume_pool_take(&l->results);
     if (!result) {

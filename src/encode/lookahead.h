@@ -4,7 +4,7 @@
  * from others. libgpume finds the whole-pixel vectors of 8x8 blocks by SAD; gpume_refine takes them
  * to quarter pixels by SATD; intra costs and means of two matches are computed here. Costs are SATD
  * of 8-bit samples with the penalties of costs.h. They are the same on every engine and with every
- * number of threads. One thread.
+ * number of threads. One thread; but on a GPU one may put frames while another asks and drops.
  */
 #ifndef GPUME_ENCODE_LOOKAHEAD_H
 #define GPUME_ENCODE_LOOKAHEAD_H
@@ -44,6 +44,9 @@ const char *gpume_lookahead_engine(const struct gpume_lookahead *lookahead);
 /* GPUME_LOOKAHEAD_LAG, or 0 without a GPU. */
 uint32_t gpume_lookahead_lag(const struct gpume_lookahead *lookahead);
 
+/* Whether most of the work is a GPU's, and one thread may put frames while another one asks. */
+bool gpume_lookahead_on_gpu(const struct gpume_lookahead *lookahead);
+
 uint32_t gpume_lookahead_blocks_x(const struct gpume_lookahead *lookahead);
 uint32_t gpume_lookahead_blocks_y(const struct gpume_lookahead *lookahead);
 
@@ -52,7 +55,8 @@ uint32_t gpume_lookahead_blocks_y(const struct gpume_lookahead *lookahead);
  * logged. */
 int gpume_lookahead_put(struct gpume_lookahead *lookahead, const struct gpume_plane *luma);
 
-/* Forgets all frames before this position. */
+/* Forgets all frames before this position. While another thread puts frames, none of the last
+ * distance_max that have been put may be among them. */
 void gpume_lookahead_drop(struct gpume_lookahead *lookahead, uint64_t first);
 
 /* Of a frame: energy.h; NULL unless params.energies. */

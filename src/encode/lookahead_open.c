@@ -33,31 +33,32 @@ static int open_searches(struct gpume_lookahead *l)
     params.frames = 2;
     params.backend = GPUME_BACKEND_CPU;
     params.device = NULL;
-    return gpume_searches_open(&l->weighted_searches, &params);
+    GPUME_CHECK(gpume_searches_open(&l->weighted_searches, &params));
+    l->weighted = gpume_blocks_half(gpume_searches_blocks(l->weighted_searches), 0);
+    return GPUME_OK;
 }
 
 static int allocate(struct gpume_lookahead *l)
 {
     const uint32_t count = l->params.frames_max;
-    const size_t plane_bytes = gpume_half_bytes(l->blocks_x, l->blocks_y);
+    const uint32_t parts = gpume_lookahead_reading(l)->parts;
     l->frames = calloc(count, sizeof(*l->frames));
-    l->planes = calloc((size_t)count + 1, plane_bytes);
     l->all_intra_costs = calloc((size_t)count * l->blocks, sizeof(*l->all_intra_costs));
     l->all_energies = calloc((size_t)count * l->blocks, sizeof(*l->all_energies));
-    l->bands = calloc((size_t)l->split.parts * l->blocks_x, GPUME_BAND_BYTES);
+    l->bands = calloc((size_t)parts * l->blocks_x, GPUME_BAND_BYTES);
+    l->part_sums = calloc(parts, sizeof(*l->part_sums));
     l->row_costs = calloc((size_t)2 * l->split.parts, l->blocks_x * sizeof(*l->row_costs));
-    if (!l->frames || !l->planes || !l->all_intra_costs || !l->all_energies || !l->bands ||
+    if (!l->frames || !l->all_intra_costs || !l->all_energies || !l->bands || !l->part_sums ||
         !l->row_costs) {
         return gpume_log_nomem(&l->log, "the frames of the lookahead");
     }
     for (uint32_t i = 0; i < count; i++) {
         l->frames[i] = (struct gpume_kept_frame){
-            .half = gpume_half_at(l->planes + i * plane_bytes, l->blocks_x, l->blocks_y),
+            .half = gpume_blocks_half(l->work, i),
             .intra.costs = l->all_intra_costs + (size_t)i * l->blocks,
             .energies = l->all_energies + (size_t)i * l->blocks,
         };
     }
-    l->weighted = gpume_half_at(l->planes + count * plane_bytes, l->blocks_x, l->blocks_y);
     return GPUME_OK;
 }
 
@@ -68,7 +69,15 @@ static int open_split(struct gpume_lookahead *l)
     if (gpume_searches_on_gpu(l->searches) && (threads == 0 || threads > GPU_THREADS)) {
         threads = GPU_THREADS;
     }
-    return gpume_split_init(&l->split, l->blocks_y, threads, &l->log);
+    GPUME_CHECK(gpume_split_init(&l->split, l->blocks_y, threads, &l->log));
+    return gpume_blocks_on_gpu(l->work)
+               ? gpume_split_init(&l->reading, l->blocks_y, threads, &l->log)
+               : GPUME_OK;
+}
+
+const struct gpume_split *gpume_lookahead_reading(const struct gpume_lookahead *lookahead)
+{
+    return lookahead->reading.workers ? &lookahead->reading : &lookahead->split;
 }
 
 int gpume_lookahead_open(
@@ -82,11 +91,14 @@ int gpume_lookahead_open(
     }
     l->params = *params;
     l->log = log;
+    pthread_mutex_init(&l->mutex, NULL);
     l->blocks_x = (uint32_t)gpume_div_up(params->width, GPUME_SQUARE);
     l->blocks_y = (uint32_t)gpume_div_up(params->height, GPUME_SQUARE);
     l->blocks = l->blocks_x * l->blocks_y;
     l->pairs.bytes = sizeof(struct gpume_kept_pair) + l->blocks * (sizeof(struct gpume_vector) + 2);
     l->means.bytes = sizeof(struct gpume_kept_mean) + (size_t)l->blocks * 2 * sizeof(uint16_t);
+    l->weighings.bytes =
+        sizeof(struct gpume_kept_weighing) + (size_t)l->blocks * 2 * sizeof(uint16_t);
     l->results.bytes =
         sizeof(struct gpume_kept_result) + l->blocks * (sizeof(uint16_t) + sizeof(uint8_t));
     int status;
@@ -104,6 +116,7 @@ void gpume_kept_forget(struct gpume_lookahead *lookahead, struct gpume_kept_fram
 {
     gpume_pool_give(&lookahead->pairs, &frame->pairs);
     gpume_pool_give(&lookahead->means, &frame->means);
+    gpume_pool_give(&lookahead->weighings, &frame->weighings);
     gpume_pool_give(&lookahead->results, &frame->results);
 }
 
@@ -120,14 +133,17 @@ void gpume_lookahead_close(struct gpume_lookahead **lookahead)
     }
     gpume_pool_finish(&l->pairs);
     gpume_pool_finish(&l->means);
+    gpume_pool_finish(&l->weighings);
     gpume_pool_finish(&l->results);
     free(l->row_costs);
+    free(l->part_sums);
     free(l->bands);
+    gpume_split_finish(&l->reading);
     gpume_split_finish(&l->split);
     free(l->all_energies);
     free(l->all_intra_costs);
-    free(l->planes);
     free(l->frames);
+    pthread_mutex_destroy(&l->mutex);
     free(l);
     *lookahead = NULL;
 }
@@ -140,6 +156,11 @@ const char *gpume_lookahead_engine(const struct gpume_lookahead *lookahead)
 uint32_t gpume_lookahead_lag(const struct gpume_lookahead *lookahead)
 {
     return gpume_searches_on_gpu(lookahead->searches) ? GPUME_LOOKAHEAD_LAG : 0;
+}
+
+bool gpume_lookahead_on_gpu(const struct gpume_lookahead *lookahead)
+{
+    return gpume_blocks_on_gpu(lookahead->work);
 }
 
 uint32_t gpume_lookahead_blocks_x(const struct gpume_lookahead *lookahead)

@@ -12,6 +12,9 @@
 #include "encode/split.h"
 #include "encode/weights.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 /* The match of a frame in one reference. */
 struct gpume_kept_pair {
     struct gpume_link link;
@@ -22,6 +25,11 @@ struct gpume_kept_mean {
     struct gpume_link link;
     uint64_t past, future;
     struct gpume_mean mean;
+};
+
+struct gpume_kept_weighing {
+    struct gpume_link link;
+    struct gpume_weighing weighing;
 };
 
 struct gpume_kept_result {
@@ -35,29 +43,35 @@ struct gpume_kept_frame {
     struct gpume_intra intra;
     uint32_t *energies;
     struct gpume_luma_stats luma;
-    struct gpume_link *pairs, *means, *results;
+    struct gpume_link *pairs, *means, *weighings, *results;
 };
 
 struct gpume_lookahead {
     struct gpume_lookahead_params params;
     struct gpume_log log;
     uint32_t blocks_x, blocks_y, blocks;
-    uint64_t first, end;             /* positions of the frames that are kept */
+    atomic_uint_fast64_t first, end; /* positions of the frames that are kept */
     struct gpume_kept_frame *frames; /* position % params.frames_max */
-    uint8_t *planes;                 /* of all frames, and of the weighted reference */
     uint16_t *all_intra_costs;
     uint32_t *all_energies;
-    struct gpume_split split;
-    uint8_t *bands;      /* one for each part of the split */
-    uint16_t *row_costs; /* two rows of blocks for each part of the split */
+    struct gpume_split split;          /* for all that is done to frames that have been put */
+    struct gpume_split reading;        /* for those that are being put, in another thread; empty
+                                          without a GPU, where `split` serves both */
+    uint8_t *bands;                    /* one for each part of the split that reads */
+    struct gpume_luma_sums *part_sums; /* the same */
+    uint16_t *row_costs;               /* two rows of blocks for each part of the split */
+    pthread_mutex_t mutex;             /* for lists and pools of pairs, means and weighings */
     struct gpume_searches *searches;
     struct gpume_blocks *work; /* of the searches */
     /* Searches in a weighted reference: frame 2n is the reference, 2n + 1 the target. */
     struct gpume_half weighted;
     struct gpume_searches *weighted_searches;
     uint64_t weighted_count;
-    struct gpume_pool pairs, means, results;
+    struct gpume_pool pairs, means, weighings, results;
 };
+
+/* The threads that read frames. */
+const struct gpume_split *gpume_lookahead_reading(const struct gpume_lookahead *lookahead);
 
 /* Forgets what is known of the frame beside others. */
 void gpume_kept_forget(struct gpume_lookahead *lookahead, struct gpume_kept_frame *frame);

@@ -1,17 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/searches.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/status.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct gpume_searches {
+    struct gpume_log log;
     gpume *context;
     struct gpume_info info;
     struct gpume_blocks *blocks;
+    bool threaded; /* a thread receives fields */
+    pthread_t thread;
+    pthread_mutex_t mutex; /* for all below, and `received` of what has been requested */
+    pthread_cond_t changed;
     uint64_t pending; /* requests */
+    int status;       /* of the run, once it has failed */
 };
 
 static int open_context(struct gpume_searches *s, const struct gpume_searches_params *params)
@@ -53,6 +61,14 @@ static int open_blocks(struct gpume_searches *s, const struct gpume_searches_par
     return gpume_blocks_open(&s->blocks, &blocks);
 }
 
+static void *receive_all(void *opaque);
+
+static int start_thread(struct gpume_searches *s, const struct gpume_log *log)
+{
+    s->threaded = pthread_create(&s->thread, NULL, receive_all, s) == 0;
+    return s->threaded ? GPUME_OK : gpume_log_no_thread(log);
+}
+
 int gpume_searches_open(
     struct gpume_searches **searches, const struct gpume_searches_params *params)
 {
@@ -62,8 +78,14 @@ int gpume_searches_open(
         return gpume_log_nomem(&log, "the searches of the lookahead");
     }
     int status;
+    s->log = log;
+    pthread_mutex_init(&s->mutex, NULL);
+    pthread_cond_init(&s->changed, NULL);
     GPUME_TRY(open_context(s, params));
     GPUME_TRY(open_blocks(s, params));
+    if (gpume_blocks_on_gpu(s->blocks)) {
+        GPUME_TRY(start_thread(s, &log));
+    }
     *searches = s;
     return GPUME_OK;
 fail:
@@ -86,33 +108,106 @@ bool gpume_searches_on_gpu(const struct gpume_searches *searches)
     return strcmp(searches->info.backend, "vulkan") == 0;
 }
 
-/* Receives one field into the match that its request named. */
-static int receive(struct gpume_searches *searches)
+/* Takes a field into the match that its request named, and has it refined. */
+static void take(struct gpume_searches *searches, const struct gpume_field *field)
 {
-    const struct gpume_field *field = NULL;
-    GPUME_CHECK(gpume_receive(searches->context, &field, 0));
     struct gpume_match *match = (struct gpume_match *)(uintptr_t)field->tag;
     const size_t blocks = (size_t)field->blocks_x * field->blocks_y;
     memcpy(match->vectors, field->vectors, blocks * sizeof(*match->vectors));
-    match->received = true;
-    searches->pending--;
     gpume_field_release(&field);
     gpume_blocks_refine(searches->blocks, match);
-    return GPUME_OK;
+    pthread_mutex_lock(&searches->mutex);
+    match->received = true;
+    searches->pending--;
+    pthread_cond_broadcast(&searches->changed);
+    pthread_mutex_unlock(&searches->mutex);
+}
+
+/* Ends those who wait for what will not come. */
+static int stop(struct gpume_searches *searches, int status)
+{
+    pthread_mutex_lock(&searches->mutex);
+    searches->status = status;
+    pthread_cond_broadcast(&searches->changed);
+    pthread_mutex_unlock(&searches->mutex);
+    return status;
+}
+
+static void *receive_all(void *opaque)
+{
+    struct gpume_searches *searches = opaque;
+    const struct gpume_field *field = NULL;
+    int status;
+    while ((status = gpume_receive(searches->context, &field, GPUME_WAIT)) == GPUME_OK) {
+        take(searches, field);
+    }
+    (void)stop(searches, status);
+    gpume_log_write(&searches->log, GPUME_LOG_DEBUG,
+        "lookahead: its vectors were received in %.3f s of processor time",
+        (double)gpume_clock_thread_ns() / 1e9);
+    return NULL;
+}
+
+static uint64_t pending_of(struct gpume_searches *searches)
+{
+    pthread_mutex_lock(&searches->mutex);
+    const uint64_t pending = searches->pending;
+    pthread_mutex_unlock(&searches->mutex);
+    return pending;
+}
+
+/* Returns when not as many requests are pending. */
+static int receive(struct gpume_searches *searches, uint64_t pending)
+{
+    if (!searches->threaded) {
+        const struct gpume_field *field = NULL;
+        GPUME_CHECK(gpume_receive(searches->context, &field, 0));
+        take(searches, field);
+        return GPUME_OK;
+    }
+    pthread_mutex_lock(&searches->mutex);
+    while (searches->pending == pending && searches->status == GPUME_OK) {
+        pthread_cond_wait(&searches->changed, &searches->mutex);
+    }
+    const int status = searches->status;
+    pthread_mutex_unlock(&searches->mutex);
+    return status;
+}
+
+static bool is_received(struct gpume_searches *searches, const struct gpume_match *match)
+{
+    pthread_mutex_lock(&searches->mutex);
+    const bool received = match->received;
+    pthread_mutex_unlock(&searches->mutex);
+    return received;
+}
+
+/* When the library cannot take more: without a thread, once a field has been received; else it
+ * waits by itself for a frame. */
+static int acquire(struct gpume_searches *searches, gpume_frame **frame, struct gpume_plane *plane)
+{
+    const uint32_t flags = searches->threaded ? GPUME_WAIT : 0;
+    int status;
+    while ((status = gpume_frame_acquire(searches->context, frame, plane, flags)) == GPUME_AGAIN) {
+        GPUME_CHECK(receive(searches, pending_of(searches)));
+    }
+    return status;
 }
 
 int gpume_searches_send(struct gpume_searches *searches, const struct gpume_half *half)
 {
-    const struct gpume_plane plane = {.data = half->samples,
-        .stride = half->stride,
-        .width = half->width,
-        .height = half->height,
-        .bits = 8};
-    int status;
-    while ((status = gpume_send_plane(searches->context, &plane, 0)) == GPUME_AGAIN) {
-        GPUME_CHECK(receive(searches));
+    gpume_frame *frame = NULL;
+    struct gpume_plane plane;
+    const int status = acquire(searches, &frame, &plane);
+    if (status != GPUME_OK) {
+        return stop(searches, status);
     }
-    return status;
+    for (uint32_t y = 0; y < half->height; y++) {
+        memcpy((char *)plane.data + (ptrdiff_t)y * plane.stride,
+            half->samples + (ptrdiff_t)y * half->stride, half->width);
+    }
+    const int sent = gpume_send(searches->context, &frame, 0);
+    return sent == GPUME_OK ? GPUME_OK : stop(searches, sent);
 }
 
 int gpume_searches_request(struct gpume_searches *searches, struct gpume_match *match)
@@ -121,38 +216,52 @@ int gpume_searches_request(struct gpume_searches *searches, struct gpume_match *
         .target = match->target_frame,
         .reference = match->reference_frame,
         .tag = (uint64_t)(uintptr_t)match};
+    pthread_mutex_lock(&searches->mutex);
+    uint64_t seen = ++searches->pending;
+    match->requested = true;
+    pthread_mutex_unlock(&searches->mutex);
     int status;
     while ((status = gpume_search(searches->context, &task)) == GPUME_AGAIN) {
-        GPUME_CHECK(receive(searches));
+        GPUME_CHECK(receive(searches, seen));
+        seen = pending_of(searches);
     }
-    match->requested = status == GPUME_OK;
-    searches->pending += match->requested;
-    return status;
+    return status == GPUME_OK ? GPUME_OK : stop(searches, status);
 }
 
 int gpume_searches_drain(struct gpume_searches *searches, uint64_t pending)
 {
-    while (searches->pending > pending) {
-        GPUME_CHECK(receive(searches));
+    uint64_t seen;
+    while ((seen = pending_of(searches)) > pending) {
+        GPUME_CHECK(receive(searches, seen));
     }
     return GPUME_OK;
 }
 
 int gpume_searches_wait(struct gpume_searches *searches, const struct gpume_match *match)
 {
-    while (!match->received) {
-        GPUME_CHECK(receive(searches));
+    uint64_t seen = pending_of(searches);
+    while (!is_received(searches, match)) {
+        GPUME_CHECK(receive(searches, seen));
+        seen = pending_of(searches);
     }
-    gpume_blocks_wait(searches->blocks, &match->ready);
+    gpume_blocks_wait(searches->blocks, &match->job);
     return GPUME_OK;
 }
 
 void gpume_searches_close(struct gpume_searches **searches)
 {
-    if (*searches) {
-        (void)gpume_close(&(*searches)->context);
-        gpume_blocks_close(&(*searches)->blocks);
-        free(*searches);
-        *searches = NULL;
+    struct gpume_searches *s = *searches;
+    if (!s) {
+        return;
     }
+    if (s->threaded) {
+        gpume_cancel(s->context);
+        pthread_join(s->thread, NULL);
+    }
+    (void)gpume_close(&s->context);
+    gpume_blocks_close(&s->blocks);
+    pthread_cond_destroy(&s->changed);
+    pthread_mutex_destroy(&s->mutex);
+    free(s);
+    *searches = NULL;
 }

@@ -26,21 +26,26 @@ static void add_samples(const uint8_t *at, uint32_t count, uint64_t *sum, uint64
     *squares += (uint32_t)part_squares;
 }
 
-struct gpume_luma_stats gpume_luma_stats(const struct gpume_half *half)
+void gpume_luma_add(
+    struct gpume_luma_sums *sums, const struct gpume_half *half, uint32_t begin, uint32_t end)
 {
-    const uint64_t samples = (uint64_t)half->width * half->height;
-    uint64_t sum = 0, squares = 0;
-    for (uint32_t y = 0; y < half->height; y++) {
+    for (uint32_t y = begin; y < end; y++) {
         const uint8_t *row = half->samples + (ptrdiff_t)y * half->stride;
         for (uint32_t x = 0; x < half->width; x += CHUNK) {
             const uint32_t left = half->width - x;
-            add_samples(row + x, left < CHUNK ? left : CHUNK, &sum, &squares);
+            add_samples(row + x, left < CHUNK ? left : CHUNK, &sums->samples, &sums->squares);
         }
     }
-    /* sum^2 / samples, in parts that do not overflow */
-    const uint64_t mean = sum / samples, rest = sum % samples;
+}
+
+struct gpume_luma_stats gpume_luma_stats(
+    const struct gpume_luma_sums *sums, const struct gpume_half *half)
+{
+    const uint64_t count = (uint64_t)half->width * half->height, sum = sums->samples;
+    /* sum^2 / count, in parts that do not overflow */
+    const uint64_t mean = sum / count, rest = sum % count;
     return (struct gpume_luma_stats){
-        .sum = sum, .energy = squares - (sum * mean + rest * mean + rest * rest / samples)};
+        .sum = sum, .energy = sums->squares - (sum * mean + rest * mean + rest * rest / count)};
 }
 
 bool gpume_weight_is_none(const struct gpume_weight *weight)
@@ -156,20 +161,29 @@ void gpume_weight_apply(const struct gpume_split *split, const struct gpume_weig
     gpume_half_extend(to);
 }
 
-static void keep_smaller(uint16_t *costs, const uint16_t *others, uint32_t count)
+/* Sums of costs: by the plain reference, and by the weighted one. */
+struct totals {
+    uint64_t before, after;
+};
+
+/* A row fits 32 bits. */
+static void add_row(struct totals *totals, const struct gpume_plain_costs *plain, size_t first,
+    uint32_t count, const uint16_t *still, const uint16_t *moved)
 {
+    const uint16_t *intra = plain->intra + first, *matches = plain->matches + first;
+    uint32_t before = 0, after = 0;
     for (uint32_t i = 0; i < count; i++) {
-        costs[i] = others[i] < costs[i] ? others[i] : costs[i];
+        const uint16_t weighted = still[i] < moved[i] ? still[i] : moved[i];
+        before += matches[i] < intra[i] ? matches[i] : intra[i];
+        after += weighted < intra[i] ? weighted : intra[i];
     }
+    totals->before += before;
+    totals->after += after;
 }
 
-static uint64_t sum_of(const uint16_t *costs, uint32_t count)
+static bool pays(const struct totals *totals)
 {
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        sum += costs[i];
-    }
-    return sum;
+    return totals->after * 100 <= totals->before * (100 - PAYS_PERCENT);
 }
 
 struct comparison {
@@ -185,23 +199,18 @@ static void compare_part(void *opaque, uint32_t part)
 {
     struct comparison *c = opaque;
     const uint32_t blocks_x = c->target->width / GPUME_HALF_BLOCK;
-    uint16_t *best = c->rows + (size_t)2 * part * blocks_x, *others = best + blocks_x;
-    uint64_t before = 0, after = 0;
+    uint16_t *still = c->rows + (size_t)2 * part * blocks_x, *moved = still + blocks_x;
+    struct totals totals = {0};
     const uint32_t end = gpume_split_row(c->split, part + 1);
     for (uint32_t y = gpume_split_row(c->split, part); y < end; y++) {
         const size_t first = (size_t)y * blocks_x;
-        memcpy(best, c->plain->intra + first, blocks_x * sizeof(*best));
-        keep_smaller(best, c->plain->matches + first, blocks_x);
-        before += sum_of(best, blocks_x);
-        gpume_match_costs(c->target, y, &(struct gpume_matches){c->weighted, NULL}, best);
+        gpume_match_costs(c->target, y, &(struct gpume_matches){c->weighted, NULL}, still);
         gpume_match_costs(
-            c->target, y, &(struct gpume_matches){c->weighted, c->plain->vectors + first}, others);
-        keep_smaller(best, others, blocks_x);
-        keep_smaller(best, c->plain->intra + first, blocks_x);
-        after += sum_of(best, blocks_x);
+            c->target, y, &(struct gpume_matches){c->weighted, c->plain->vectors + first}, moved);
+        add_row(&totals, c->plain, first, blocks_x, still, moved);
     }
-    atomic_fetch_add_explicit(&c->before, before, memory_order_relaxed);
-    atomic_fetch_add_explicit(&c->after, after, memory_order_relaxed);
+    atomic_fetch_add_explicit(&c->before, totals.before, memory_order_relaxed);
+    atomic_fetch_add_explicit(&c->after, totals.after, memory_order_relaxed);
 }
 
 bool gpume_weight_pays(const struct gpume_split *split, const struct gpume_half *target,
@@ -210,5 +219,18 @@ bool gpume_weight_pays(const struct gpume_split *split, const struct gpume_half 
     struct comparison c = {
         .split = split, .target = target, .plain = plain, .weighted = weighted, .rows = rows};
     gpume_split_run(split, compare_part, &c);
-    return atomic_load(&c.after) * 100 <= atomic_load(&c.before) * (100 - PAYS_PERCENT);
+    return pays(&(struct totals){atomic_load(&c.before), atomic_load(&c.after)});
+}
+
+bool gpume_weight_pays_at(const struct gpume_half *target, const struct gpume_plain_costs *plain,
+    const uint16_t *still, const uint16_t *moved)
+{
+    const uint32_t blocks_x = target->width / GPUME_HALF_BLOCK;
+    const uint32_t blocks_y = target->height / GPUME_HALF_BLOCK;
+    struct totals totals = {0};
+    for (uint32_t y = 0; y < blocks_y; y++) {
+        const size_t first = (size_t)y * blocks_x;
+        add_row(&totals, plain, first, blocks_x, still + first, moved + first);
+    }
+    return pays(&totals);
 }

@@ -16,7 +16,18 @@ struct gpume_luma_stats {
     uint64_t energy; /* sum of squared deviations from the mean, rounded up */
 };
 
-struct gpume_luma_stats gpume_luma_stats(const struct gpume_half *half);
+/* Sums over some samples, which can be added to those over others. */
+struct gpume_luma_sums {
+    uint64_t samples, squares;
+};
+
+/* Adds the rows from `begin` to before `end`. */
+void gpume_luma_add(
+    struct gpume_luma_sums *sums, const struct gpume_half *half, uint32_t begin, uint32_t end);
+
+/* Of all rows of the half plane. */
+struct gpume_luma_stats gpume_luma_stats(
+    const struct gpume_luma_sums *sums, const struct gpume_half *half);
 
 /* The same as no weight at all. */
 #define GPUME_WEIGHT_NONE ((struct gpume_weight){.denominator = 0, .scale = 1, .offset = 0})
@@ -46,5 +57,10 @@ struct gpume_plain_costs {
  * of the split. */
 bool gpume_weight_pays(const struct gpume_split *split, const struct gpume_half *target,
     const struct gpume_plain_costs *plain, const struct gpume_half *weighted, uint16_t *rows);
+
+/* The same where it is known what the weighted reference costs, without motion and at the vectors
+ * of the plain one. */
+bool gpume_weight_pays_at(const struct gpume_half *target, const struct gpume_plain_costs *plain,
+    const uint16_t *still, const uint16_t *moved);
 
 #endif

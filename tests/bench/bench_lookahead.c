@@ -42,10 +42,12 @@ static void stop_at(int status)
     }
 }
 
+/* What it did is said at the end, at the level of debugging. */
 static void on_log(void *opaque, enum gpume_log_level level, const char *line)
 {
     (void)opaque;
-    if (level <= GPUME_LOG_INFO) {
+    if (level <= GPUME_LOG_INFO || strncmp(line, "analysis:", 9) == 0 ||
+        strncmp(line, "lookahead:", 10) == 0) {
         fprintf(stderr, "bench_lookahead: %s\n", line);
     }
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The work on blocks by a device, against that of the processor: intra costs, refined matches and
- * their means are equal for all sizes, contents and vectors, while frames come and go; also when
- * the device fails, with one line more than the failure's. test_encode_blocks [faults]: with the
- * layer in tests/fault.
+ * The work on blocks by a device, against that of the processor: intra costs, refined matches,
+ * their means and weighted references are equal for all sizes, contents and vectors, while frames
+ * come and go; also when the device fails, with one line more than the failure's.
+ * test_encode_blocks [faults]: with the layer in tests/fault.
  */
 #include "encode/blocks.h"
 #include "encode/costs.h"
 #include "encode/decision.h"
 #include "encode/device.h"
+#include "encode/weights.h"
 #include "harness.h"
 #include "vulkan_probe.h"
 
@@ -78,9 +79,8 @@ struct way {
 struct room {
     struct gpume_split split;
     uint32_t blocks_x, blocks_y, blocks;
-    uint8_t *planes;
-    struct gpume_half halves[KEPT];
-    struct way ways[2]; /* by the processor, by the device */
+    struct gpume_half halves[KEPT]; /* the device's */
+    struct way ways[2];             /* by the processor, by the device */
 };
 
 static void open_way(struct room *room, bool gpu)
@@ -95,6 +95,7 @@ static void open_way(struct room *room, bool gpu)
         .log = on_log};
     REQUIRE_EQUAL(gpume_blocks_open(&way->blocks, &params), GPUME_OK);
     for (uint32_t i = 0; i < KEPT; i++) {
+        room->halves[i] = gpume_blocks_half(way->blocks, i);
         way->intra[i] = (struct gpume_intra){
             .half = &room->halves[i], .costs = calloc(room->blocks, sizeof(uint16_t))};
     }
@@ -120,15 +121,8 @@ static void close_way(struct way *way)
 static struct room room_of(uint32_t blocks_x, uint32_t blocks_y)
 {
     static const struct gpume_log log = {.fn = on_log};
-    const size_t bytes = gpume_half_bytes(blocks_x, blocks_y);
-    struct room room = {.blocks_x = blocks_x,
-        .blocks_y = blocks_y,
-        .blocks = blocks_x * blocks_y,
-        .planes = calloc(KEPT, bytes)};
+    struct room room = {.blocks_x = blocks_x, .blocks_y = blocks_y, .blocks = blocks_x * blocks_y};
     REQUIRE_EQUAL(gpume_split_init(&room.split, blocks_y, 2, &log), GPUME_OK);
-    for (uint32_t i = 0; i < KEPT; i++) {
-        room.halves[i] = gpume_half_at(room.planes + i * bytes, blocks_x, blocks_y);
-    }
     return room;
 }
 
@@ -137,7 +131,6 @@ static void room_free(struct room *room)
     close_way(&room->ways[0]);
     close_way(&room->ways[1]);
     gpume_split_finish(&room->split);
-    free(room->planes);
 }
 
 static int16_t random_component(void)
@@ -160,7 +153,6 @@ static void refine(struct room *room, uint32_t count, uint64_t newest)
             match->reference = &room->halves[reference % KEPT];
             match->target_frame = target;
             match->reference_frame = reference;
-            match->ready = false;
         }
         for (uint32_t b = 0; b < room->blocks; b++) {
             const struct gpume_vector vector = {random_component(), random_component()};
@@ -173,8 +165,8 @@ static void refine(struct room *room, uint32_t count, uint64_t newest)
 
 static void compare(struct room *room, const struct gpume_match *a, const struct gpume_match *b)
 {
-    gpume_blocks_wait(room->ways[0].blocks, &a->ready);
-    gpume_blocks_wait(room->ways[1].blocks, &b->ready);
+    gpume_blocks_wait(room->ways[0].blocks, &a->job);
+    gpume_blocks_wait(room->ways[1].blocks, &b->job);
     REQUIRE(memcmp(a->costs, b->costs, room->blocks * sizeof(*a->costs)) == 0);
     REQUIRE(memcmp(a->vectors, b->vectors, room->blocks * sizeof(*a->vectors)) == 0);
 }
@@ -183,7 +175,7 @@ static void compare_mean(struct room *room, const struct gpume_mean *mean)
 {
     uint16_t *costs = calloc(room->blocks, sizeof(*costs));
     const struct gpume_half *past = mean->past->reference, *future = mean->future->reference;
-    gpume_blocks_wait(room->ways[1].blocks, &mean->ready);
+    gpume_blocks_wait(room->ways[1].blocks, &mean->job);
     for (uint32_t still = 0; still < 2; still++) {
         for (uint32_t y = 0; y < room->blocks_y; y++) {
             const size_t first = (size_t)y * room->blocks_x;
@@ -222,6 +214,52 @@ static void check_means(struct room *room, uint32_t count)
     }
 }
 
+/* By the weighted planes, on the processor. */
+static void compare_weighing(struct room *room, const struct gpume_weighing *weighing)
+{
+    const struct gpume_match *plain = weighing->plain;
+    uint16_t *costs = calloc(room->blocks, sizeof(*costs));
+    uint8_t *planes = calloc(1, gpume_half_bytes(room->blocks_x, room->blocks_y));
+    struct gpume_half weighted = gpume_half_at(planes, room->blocks_x, room->blocks_y);
+    gpume_weight_apply(&room->split, &weighing->weight, plain->reference, &weighted);
+    for (uint32_t still = 0; still < 2; still++) {
+        for (uint32_t y = 0; y < room->blocks_y; y++) {
+            const size_t first = (size_t)y * room->blocks_x;
+            const struct gpume_matches matches = {&weighted, still ? NULL : plain->vectors + first};
+            gpume_match_costs(plain->target, y, &matches, costs + first);
+        }
+        const uint16_t *found = still ? weighing->still : weighing->moved;
+        REQUIRE(memcmp(found, costs, room->blocks * sizeof(*costs)) == 0);
+    }
+    free(planes);
+    free(costs);
+}
+
+/* Weighs the references of some matches. `fails`: the device may not do it. */
+static void check_weighings(struct room *room, bool fails)
+{
+    static const struct gpume_weight weights[] = {{0, 1, 0}, {5, 57, -11}, {7, 127, 127},
+        {0, 127, -128}, {0, 0, 100}, {1, 1, 0}, {3, 9, -128}, {6, 63, 2}};
+    enum { COUNT = sizeof(weights) / sizeof(weights[0]) };
+    struct gpume_weighing weighings[COUNT];
+    for (uint32_t i = 0; i < COUNT; i++) {
+        weighings[i] = (struct gpume_weighing){.plain = &room->ways[1].matches[i],
+            .weight = weights[i],
+            .moved = calloc(room->blocks, sizeof(uint16_t)),
+            .still = calloc(room->blocks, sizeof(uint16_t))};
+        gpume_blocks_weigh(room->ways[1].blocks, &weighings[i]);
+    }
+    for (uint32_t i = 0; i < COUNT; i++) {
+        gpume_blocks_wait(room->ways[1].blocks, &weighings[i].job);
+        REQUIRE(fails || weighings[i].found);
+        if (weighings[i].found) {
+            compare_weighing(room, &weighings[i]);
+        }
+        free(weighings[i].moved);
+        free(weighings[i].still);
+    }
+}
+
 static void add(struct room *room, uint64_t frame, enum content content)
 {
     const uint64_t slot = frame % KEPT;
@@ -231,8 +269,8 @@ static void add(struct room *room, uint64_t frame, enum content content)
         room->ways[gpu].intra[slot].frame = frame;
         gpume_blocks_add(room->ways[gpu].blocks, &room->ways[gpu].intra[slot]);
     }
-    gpume_blocks_wait(room->ways[0].blocks, &a->ready);
-    gpume_blocks_wait(room->ways[1].blocks, &b->ready);
+    gpume_blocks_wait(room->ways[0].blocks, &a->job);
+    gpume_blocks_wait(room->ways[1].blocks, &b->job);
     REQUIRE_EQUAL(a->cost, b->cost);
     REQUIRE(memcmp(a->costs, b->costs, room->blocks * sizeof(*a->costs)) == 0);
 }
@@ -252,6 +290,7 @@ static void test_size(uint32_t blocks_x, uint32_t blocks_y, enum content content
             }
             REQUIRE(gpume_blocks_on_gpu(room.ways[1].blocks));
             check_means(&room, count);
+            check_weighings(&room, false);
         }
     }
     room_free(&room);
@@ -272,7 +311,7 @@ static void test_opens(void)
     REQUIRE_EQUAL(gpume_encode_device_open(&device, &params), GPUME_OK);
     REQUIRE(device != NULL);
     gpume_encode_device_close(&device);
-    room_free(&room);
+    gpume_split_finish(&room.split);
 }
 
 /* --- faults */
@@ -312,6 +351,7 @@ static void test_fault(const char *at, const char *result, bool opened)
     }
     if (gpume_blocks_on_gpu(room.ways[1].blocks)) {
         check_means(&room, MATCHES);
+        check_weighings(&room, true);
     }
     REQUIRE_EQUAL(warnings, opened ? 2 : 0);
     arm(NULL, NULL, NULL);

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What an analysis consists of: for analysis.c, which takes frames, and decide.c alone. */
+#ifndef GPUME_ENCODE_ANALYSIS_STATE_H
+#define GPUME_ENCODE_ANALYSIS_STATE_H
+
+#include "base/log.h"
+#include "base/workers.h"
+#include "encode/analysis.h"
+#include "encode/quality.h"
+#include "encode/types.h"
+
+#include <pthread.h>
+
+/* A run whose types are final, while the tree finds its offsets. */
+struct gpume_run {
+    uint64_t first;
+    uint32_t target; /* the last one, counted from the first */
+    enum gpume_frame_type types[GPUME_PATTERN_MAX + 1];
+    const struct gpume_quality *quality;
+    struct gpume_quality_walk *walk; /* NULL without the tree */
+    struct gpume_quality_offsets offsets;
+    struct gpume_step step; /* that follows the walk */
+};
+
+/* Their walks take longer than deciding types, and do not depend on each other. Without a GPU other
+ * work is left for more threads. */
+#define GPUME_RUNS (GPUME_QUALITY_WALKS - 1)
+#define GPUME_RUNS_WITHOUT_GPU 2u
+
+struct gpume_analysis {
+    struct gpume_analysis_params params;
+    struct gpume_log log;
+    struct gpume_lookahead *lookahead;
+    struct gpume_types types;
+    struct gpume_quality *quality; /* NULL without the tree */
+    struct gpume_workers *workers; /* follow the tree, beside the calling thread unless that is
+                                      the only one */
+    uint32_t blocks, window, frames_max, runs_max;
+    uint32_t ahead;        /* frames that are put beyond the window before it is looked at */
+    int16_t *aq_offsets;   /* of the frames that are kept: position % frames_max */
+    uint32_t *information; /* the same, of those before `informed` */
+    uint64_t informed;
+    int64_t *times;
+    uint64_t seen, coded; /* frames: put when last looked, told of */
+    int64_t duration;     /* of the frame before the last */
+    bool started;
+    uint64_t last;                     /* the last I or P frame that has been decided */
+    struct gpume_run runs[GPUME_RUNS]; /* number % GPUME_RUNS */
+    uint64_t runs_begin, runs_end;
+    uint64_t walked_ns, put_ns; /* wall time of walks, processor time of putting frames */
+    bool threaded;              /* on a GPU: a thread decides while frames are put */
+    pthread_t thread;
+    pthread_mutex_t mutex; /* for all below */
+    pthread_cond_t changed;
+    uint64_t put, dropped; /* frames */
+    bool finished, stop;   /* no more frames will come; nor be decided */
+    int status;            /* of the thread */
+};
+
+/* QP offsets of adaptive quantization, of a frame that is kept. */
+static inline int16_t *gpume_analysis_aq_offsets(const struct gpume_analysis *a, uint64_t frame)
+{
+    return a->aq_offsets + frame % a->frames_max * a->blocks;
+}
+
+/* What types.h and quality.h ask for; `opaque` is the analysis. */
+int gpume_analysis_cost(
+    void *opaque, uint64_t frame, uint64_t past, uint64_t future, uint64_t *cost);
+int gpume_analysis_step(
+    void *opaque, uint64_t frame, uint64_t past, uint64_t future, struct gpume_quality_step *step);
+
+/* Decides the next run; the first is frame 0 alone. `seen` says how far it may look. */
+int gpume_analysis_decide(struct gpume_analysis *analysis);
+
+/* Tells of all runs that have been decided. */
+int gpume_analysis_finish_runs(struct gpume_analysis *analysis);
+
+#endif
