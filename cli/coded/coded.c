@@ -189,6 +189,19 @@ fail:
     return status;
 }
 
+enum gpume_exit gpume_coded_refuse(
+    const struct gpume_source_info *info, uint64_t frames, uint64_t predicted)
+{
+    return predicted > 0
+               ? gpume_refuse(GPUME_EXIT_INPUT,
+                     "%s: FFmpeg exports no motion vectors of %s video; it does of H.264, MPEG-1, "
+                     "MPEG-2, MPEG-4, H.263 and their relatives",
+                     info->label, info->codec)
+               : gpume_refuse(GPUME_EXIT_INPUT,
+                     "%s: has no motion vectors: each of its %" PRIu64 " frames is coded alone",
+                     info->label, frames);
+}
+
 void gpume_coded_finish(struct gpume_coded *coded)
 {
     for (size_t i = 0; i <= GPUME_CODED_AHEAD; i++) {

@@ -8,6 +8,7 @@
 #ifndef GPUME_CLI_CODED_CODED_H
 #define GPUME_CLI_CODED_CODED_H
 
+#include "exit.h"
 #include "media/source.h"
 #include "vectors/vectors.h"
 
@@ -51,6 +52,13 @@ int gpume_coded_next(struct gpume_coded *coded, const struct gpume_coded_frame *
  * that have been read, k from 1. UINT64_MAX: it has none. */
 uint64_t gpume_coded_reference(
     const struct gpume_coded *coded, uint64_t frame, bool future, uint32_t k);
+
+/* So many predicted frames without a vector: the decoder is taken not to export any. */
+#define GPUME_CODED_SILENT 32u
+
+/* Says why there are no vectors. predicted: of the frames, those that are not of type I. */
+enum gpume_exit gpume_coded_refuse(
+    const struct gpume_source_info *info, uint64_t frames, uint64_t predicted);
 
 void gpume_coded_finish(struct gpume_coded *coded);
 

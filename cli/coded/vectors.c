@@ -18,9 +18,6 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Predicted frames without a single vector, after which the decoder is taken not to export any. */
-#define SILENT_FRAMES 32u
-
 struct vectors_options {
     struct gpume_common_options common;
     struct gpume_params params; /* only threads and memory_max are used */
@@ -135,15 +132,7 @@ static int write_blocks(struct job *job, const struct gpume_coded_frame *frame)
 
 static enum gpume_exit refuse_silent(const struct job *job)
 {
-    const char *name = job->info.label;
-    return job->frames > job->intra
-               ? gpume_refuse(GPUME_EXIT_INPUT,
-                     "%s: FFmpeg exports no motion vectors of %s video; it does of H.264, MPEG-1, "
-                     "MPEG-2, MPEG-4, H.263 and their relatives",
-                     name, job->info.codec)
-               : gpume_refuse(GPUME_EXIT_INPUT,
-                     "%s: has no motion vectors: each of its %" PRIu64 " frames is coded alone",
-                     name, job->frames);
+    return gpume_coded_refuse(&job->info, job->frames, job->frames - job->intra);
 }
 
 static enum gpume_exit take_frame(struct job *job, const struct gpume_coded_frame *frame)
@@ -156,8 +145,8 @@ static enum gpume_exit take_frame(struct job *job, const struct gpume_coded_fram
     if (frame->count > 0) {
         return gpume_exit_of_writer(write_blocks(job, frame));
     }
-    return !job->writer && job->frames - job->intra >= SILENT_FRAMES ? refuse_silent(job)
-                                                                     : GPUME_EXIT_DONE;
+    return !job->writer && job->frames - job->intra >= GPUME_CODED_SILENT ? refuse_silent(job)
+                                                                          : GPUME_EXIT_DONE;
 }
 
 static enum gpume_exit copy(struct job *job)

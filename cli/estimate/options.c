@@ -2,6 +2,7 @@
 /* The options of motion estimation, and which of them go together. */
 #include "commands.h"
 #include "console.h"
+#include "estimate/against.h"
 #include "estimate/compat.h"
 #include "estimate/estimate.h"
 #include "estimate/outputs.h"
@@ -57,6 +58,9 @@ static const struct gpume_option table[] = {
         .brief = "frames to search in (default past)"},
     {GPUME_ROW_CHOICE("compat", "ffmpeg", OPTIONS, compat_ffmpeg, compats), .stored = 1,
         .help = "produce exactly the vectors that FFmpeg's mestimate=method=esa produces"},
+    {GPUME_ROW_FLAG("against-stream", OPTIONS, against_stream),
+        .help = "compare the vectors that a coded video holds with the best ones in the same "
+                "frames: writes tables and a page to the output folder"},
     {GPUME_ROW("prefilter", "FILTER", prefilter, OPTIONS, prefilter),
         .help = "search filtered frames, but predict and measure on the originals; FILTER is "
                 "gauss:S, box:N, median:3|5, bilateral:S,R or kernel:FILE (default: none)"},
@@ -235,8 +239,14 @@ static int check(void *opaque, const struct gpume_line *line)
     struct gpume_estimate_options *options = opaque;
     int status = gpume_check_streams(&options->common, "pictures");
     status = status ? status : gpume_check_engine(&options->params);
+    if (status == GPUME_OK && options->against_stream) {
+        status = gpume_against_check(options, line);
+    }
     status = status ? status : gpume_search_choice_apply(&options->search, line, &options->params);
-    status = status ? status : check_direction(options, line);
+    if (status != GPUME_OK || options->against_stream) {
+        return status;
+    }
+    status = check_direction(options, line);
     if (status == GPUME_OK && options->compat_ffmpeg) {
         status = gpume_compat_check(options, line);
     }
@@ -246,6 +256,12 @@ static int check(void *opaque, const struct gpume_line *line)
         gpume_compat_apply(options);
     }
     return status;
+}
+
+static enum gpume_exit run(const void *opaque)
+{
+    const struct gpume_estimate_options *options = opaque;
+    return options->against_stream ? gpume_against_run(options) : gpume_estimate_run(options);
 }
 
 const struct gpume_command gpume_estimate_command = {
@@ -266,5 +282,5 @@ const struct gpume_command gpume_estimate_command = {
     .catches_signals = true,
     .set_defaults = set_defaults,
     .check = check,
-    .run = gpume_estimate_run,
+    .run = run,
 };

@@ -7,6 +7,7 @@
 
 #include "base/status.h"
 #include "console.h"
+#include "estimate/against.h"
 #include "files/path.h"
 #include "files/pattern.h"
 #include "files/text_file.h"
@@ -98,12 +99,31 @@ static int add_standard(
     return add(outputs, ops, gpume_text_join(outputs->folder, name));
 }
 
+static int name_folder(struct gpume_outputs *outputs, const struct gpume_estimate_options *options)
+{
+    const char *input = options->common.inputs[options->common.input_count - 1];
+    outputs->folder =
+        options->output ? strdup(options->output) : default_folder(gpume_path_of_input(input));
+    return outputs->folder ? GPUME_OK : gpume_refuse(GPUME_NOMEM, "out of memory");
+}
+
+static int list_against(struct gpume_outputs *outputs, const struct gpume_estimate_options *options)
+{
+    int status = name_folder(outputs, options);
+    for (size_t i = 0; i < GPUME_AGAINST_OUTPUTS && status == GPUME_OK; i++) {
+        status = add_standard(outputs, &gpume_against_outputs[i], gpume_against_outputs[i].name);
+    }
+    return status;
+}
+
 /* In the order in which outputs are completed and get their names. The report comes after those
  * whose times it shows; summary.json comes last, so where it exists all others are complete. */
 static int make_list(struct gpume_outputs *outputs, const struct gpume_estimate_options *options)
 {
-    const char *input = options->common.inputs[options->common.input_count - 1];
     int status;
+    if (options->against_stream) {
+        return list_against(outputs, options);
+    }
     if (options->vectors) {
         outputs->vectors_format = gpume_name_vectors_format(options->format, options->vectors);
         GPUME_TRY(outputs->vectors_format ? GPUME_OK : GPUME_INVALID);
@@ -116,9 +136,7 @@ static int make_list(struct gpume_outputs *outputs, const struct gpume_estimate_
     GPUME_TRY(add_named(outputs, &gpume_sink_overlay, options->overlay));
     const bool standard = options->output || (outputs->count == 0 && !options->report);
     if (standard) {
-        outputs->folder =
-            options->output ? strdup(options->output) : default_folder(gpume_path_of_input(input));
-        GPUME_TRY(outputs->folder ? GPUME_OK : gpume_refuse(GPUME_NOMEM, "out of memory"));
+        GPUME_TRY(name_folder(outputs, options));
         GPUME_TRY(add_standard(outputs, &gpume_sink_vectors_csv, "vectors.csv"));
         GPUME_TRY(add_standard(outputs, &gpume_sink_frames_csv, "frames.csv"));
     }

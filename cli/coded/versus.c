@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "coded/versus.h"
+
+#include "console.h"
+#include "model/rate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define CELL 8u /* pixels, side of the smallest block */
+
+const struct gpume_block_size gpume_versus_shapes[GPUME_VERSUS_SHAPES] = {
+    {16, 16}, {16, 8}, {8, 16}, {8, 8}};
+
+/* A vector of the map where a block has none. */
+static const struct gpume_vector no_vector = {INT16_MIN, INT16_MIN};
+
+static size_t cells_x(const struct gpume_versus *versus)
+{
+    return (versus->width - 1) / CELL + 1;
+}
+
+static size_t cell_count(const struct gpume_versus *versus)
+{
+    return cells_x(versus) * ((versus->height - 1) / CELL + 1);
+}
+
+int gpume_versus_init(struct gpume_versus *versus, const struct gpume_source_info *info,
+    const struct gpume_params *params)
+{
+    const size_t stride = (size_t)info->width * (info->bits > 8 ? 2 : 1);
+    bool made = true;
+    versus->width = info->width;
+    versus->height = info->height;
+    versus->interpolation = params->interpolation;
+    versus->units = params->subpel;
+    versus->priced = params->rate && params->lambda > 0;
+    for (size_t i = 0; i < GPUME_VERSUS_PLANES; i++) {
+        versus->planes[i] = (struct gpume_plane){
+            .data = malloc(stride * info->height),
+            .stride = (ptrdiff_t)stride,
+            .width = info->width,
+            .height = info->height,
+            .bits = info->bits,
+        };
+        made = made && versus->planes[i].data;
+    }
+    for (size_t i = 0; i < 2; i++) {
+        versus->maps[i] = malloc(cell_count(versus) * sizeof(*versus->maps[i]));
+        made = made && versus->maps[i];
+    }
+    return made ? GPUME_OK : gpume_refuse(GPUME_NOMEM, "%s: out of memory", info->label);
+}
+
+void gpume_versus_finish(struct gpume_versus *versus)
+{
+    for (size_t i = 0; i < GPUME_VERSUS_PLANES; i++) {
+        free(versus->planes[i].data);
+    }
+    free(versus->maps[0]);
+    free(versus->maps[1]);
+    free(versus->frame.blocks);
+    *versus = (struct gpume_versus){0};
+}
+
+/* --- predictions */
+
+static void predict(struct gpume_versus *versus, const struct gpume_versus_block *block,
+    uint64_t ref, int32_t dx, int32_t dy, struct gpume_match_samples *samples)
+{
+    gpume_match_predict(
+        gpume_versus_plane(versus, ref), &block->place, dx, dy, versus->interpolation, samples);
+}
+
+static struct gpume_match_sums measure(struct gpume_versus *versus,
+    const struct gpume_versus_block *block, const struct gpume_match_samples *samples)
+{
+    return gpume_match_measure(
+        gpume_versus_plane(versus, versus->frame.frame), &block->place, samples);
+}
+
+/* Which vector into the past and into the future a way to predict takes. */
+enum vector { NONE, GIVEN, FOUND };
+struct way {
+    enum vector vectors[2];
+};
+static const struct way coded_ways[] = {{{GIVEN, NONE}}, {{NONE, GIVEN}}, {{GIVEN, GIVEN}}};
+static const struct way exact_ways[] = {{{FOUND, NONE}}, {{NONE, FOUND}}, {{FOUND, FOUND}},
+    {{FOUND, GIVEN}}, {{GIVEN, FOUND}}, {{GIVEN, NONE}}, {{NONE, GIVEN}}, {{GIVEN, GIVEN}}};
+#define FOUND_WAYS 3u /* the first: of what was found alone */
+
+static const struct gpume_versus_vectors *vectors_of(
+    const struct gpume_versus_block *block, enum vector which)
+{
+    return which == GIVEN ? &block->given : &block->found;
+}
+
+/* Predicts the block in this way. False: it lacks a reference. */
+static bool follow(struct gpume_versus *versus, const struct gpume_versus_block *block,
+    const struct way *way, struct gpume_match_samples *samples)
+{
+    struct gpume_match_samples parts[2];
+    size_t count = 0;
+    for (size_t k = 0; k < 2; k++) {
+        if (way->vectors[k] != NONE) {
+            const struct gpume_versus_vectors *vectors = vectors_of(block, way->vectors[k]);
+            if (block->candidates[k] == GPUME_VERSUS_NONE) {
+                return false;
+            }
+            predict(versus, block, block->candidates[k], vectors->dx[k], vectors->dy[k],
+                &parts[count++]);
+        }
+    }
+    if (count == 2) {
+        gpume_match_mean(&block->place, &parts[0], &parts[1]);
+    }
+    *samples = parts[0];
+    return true;
+}
+
+/* The way of least SAD, the first of equals. */
+static struct gpume_versus_side choose(struct gpume_versus *versus,
+    const struct gpume_versus_block *block, const struct way *ways, size_t count)
+{
+    struct gpume_versus_side side = {.sums.sad = UINT64_MAX};
+    for (size_t i = 0; i < count; i++) {
+        struct gpume_match_samples samples;
+        if (!follow(versus, block, &ways[i], &samples)) {
+            continue;
+        }
+        const struct gpume_match_sums sums = measure(versus, block, &samples);
+        if (sums.sad >= side.sums.sad) {
+            continue;
+        }
+        side.sums = sums;
+        for (size_t k = 0; k < 2; k++) {
+            const enum vector which = ways[i].vectors[k];
+            const struct gpume_versus_vectors *vectors = vectors_of(block, which);
+            side.refs[k] = which != NONE ? block->candidates[k] : GPUME_VERSUS_NONE;
+            side.dx[k] = which != NONE ? vectors->dx[k] : 0;
+            side.dy[k] = which != NONE ? vectors->dy[k] : 0;
+        }
+    }
+    return side;
+}
+
+/* --- the stream's blocks */
+
+/* Is a frame kept, and can it be searched together with the current one? */
+static bool reaches(const struct gpume_coded *coded, uint64_t frame, uint64_t ref)
+{
+    const uint64_t older = frame < ref ? frame : ref;
+    return ref < coded->received && coded->received - 1 - older <= GPUME_VERSUS_REACH;
+}
+
+/* The frames that a list of references may hold, and what the stream's vector finds in them. */
+struct guesses {
+    uint64_t refs[GPUME_VERSUS_TRIED];
+    struct gpume_match_samples samples[GPUME_VERSUS_TRIED];
+    uint32_t count;
+};
+
+static void guess(struct gpume_versus *versus, const struct gpume_coded *coded,
+    const struct gpume_versus_block *block, size_t list, struct guesses *guesses)
+{
+    const uint64_t frame = versus->frame.frame;
+    const bool several = versus->interpolation == GPUME_INTERPOLATION_H264;
+    guesses->count = 0;
+    while (guesses->count < (several ? GPUME_VERSUS_TRIED : 1)) {
+        const uint32_t i = guesses->count;
+        const uint64_t ref = gpume_coded_reference(coded, frame, list == 1, i + 1);
+        if (ref == UINT64_MAX || !reaches(coded, frame, ref)) {
+            return;
+        }
+        predict(
+            versus, block, ref, block->given.dx[list], block->given.dy[list], &guesses->samples[i]);
+        guesses->refs[i] = ref;
+        guesses->count++;
+    }
+}
+
+/* Keeps a frame of one list, or of each, if they predict the block better than all before. */
+static void try_guess(struct gpume_versus *versus, struct gpume_versus_block *block,
+    const struct guesses guesses[2], const uint32_t at[2], const bool uses[2], uint64_t *least)
+{
+    struct gpume_match_samples samples = guesses[!uses[0]].samples[at[!uses[0]]];
+    if (uses[0] && uses[1]) {
+        gpume_match_mean(&block->place, &samples, &guesses[1].samples[at[1]]);
+    }
+    const struct gpume_match_sums sums = measure(versus, block, &samples);
+    if (sums.sad < *least) {
+        *least = sums.sad;
+        for (size_t k = 0; k < 2; k++) {
+            block->candidates[k] = uses[k] ? guesses[k].refs[at[k]] : block->candidates[k];
+        }
+    }
+}
+
+/* Finds the frames from which the vectors predict the block best, alone or together, the nearest of
+ * equals. has: does it have a vector into the past, into the future? False: one of them is none
+ * that can be searched. */
+static bool find_references(struct gpume_versus *versus, const struct gpume_coded *coded,
+    struct gpume_versus_block *block, const bool has[2])
+{
+    struct guesses guesses[2];
+    uint64_t least = UINT64_MAX;
+    for (size_t k = 0; k < 2; k++) {
+        guesses[k].count = 0;
+        if (has[k]) {
+            guess(versus, coded, block, k, &guesses[k]);
+        }
+        if (has[k] && guesses[k].count == 0) {
+            return false;
+        }
+        block->candidates[k] = has[k] ? guesses[k].refs[0] : GPUME_VERSUS_NONE;
+    }
+    for (uint32_t i = 0; i < guesses[0].count; i++) {
+        try_guess(versus, block, guesses, (uint32_t[]){i, 0}, (bool[]){true, false}, &least);
+    }
+    for (uint32_t j = 0; j < guesses[1].count; j++) {
+        try_guess(versus, block, guesses, (uint32_t[]){0, j}, (bool[]){false, true}, &least);
+        for (uint32_t i = 0; i < guesses[0].count; i++) {
+            try_guess(versus, block, guesses, (uint32_t[]){i, j}, (bool[]){true, true}, &least);
+        }
+    }
+    return true;
+}
+
+static int find_shape(const struct gpume_vectors_block *block)
+{
+    for (uint8_t i = 0; i < GPUME_VERSUS_SHAPES; i++) {
+        const struct gpume_block_size *shape = &gpume_versus_shapes[i];
+        if (block->w == shape->width && block->h == shape->height && block->x % block->w == 0 &&
+            block->y % block->h == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static uint32_t visible(uint32_t side, uint32_t position, uint32_t size)
+{
+    return size - position < side ? size - position : side;
+}
+
+/* False: it cannot be compared. */
+static bool take_block(struct gpume_versus *versus, const struct gpume_coded *coded,
+    const struct gpume_vectors_block *from, struct gpume_versus_block *to)
+{
+    const uint64_t frame = versus->frame.frame;
+    const int shape = find_shape(from);
+    const bool two = from->ref2 != GPUME_VECTORS_ONE;
+    const bool future_only = !two && from->ref > frame;
+    const bool has[2] = {!future_only, two || future_only};
+    if (shape < 0) {
+        return false;
+    }
+    *to = (struct gpume_versus_block){
+        .place = {from->x, from->y, visible(from->w, from->x, versus->width),
+            visible(from->h, from->y, versus->height)},
+        .shape = (uint8_t)shape,
+        .given = {{from->dx, two ? from->dx2 : from->dx}, {from->dy, two ? from->dy2 : from->dy}},
+    };
+    if (!find_references(versus, coded, to, has)) {
+        return false;
+    }
+    to->coded = choose(versus, to, coded_ways, COUNT(coded_ways));
+    return true;
+}
+
+static int reserve(struct gpume_versus_frame *frame, size_t count)
+{
+    if (count <= frame->capacity) {
+        return GPUME_OK;
+    }
+    struct gpume_versus_block *blocks = realloc(frame->blocks, count * sizeof(*blocks));
+    if (!blocks) {
+        return gpume_refuse(GPUME_NOMEM, "out of memory for blocks");
+    }
+    frame->blocks = blocks;
+    frame->capacity = count;
+    return GPUME_OK;
+}
+
+int gpume_versus_begin(struct gpume_versus *versus, const struct gpume_coded *coded,
+    const struct gpume_coded_frame *from)
+{
+    struct gpume_versus_frame *frame = &versus->frame;
+    const int status = reserve(frame, from->count);
+    frame->frame = from->frame;
+    frame->time_us = from->time_us;
+    frame->type = from->type;
+    frame->count = 0;
+    frame->left_out = frame->pixels = 0;
+    for (size_t i = 0; i < from->count && status == GPUME_OK; i++) {
+        const struct gpume_vectors_block *block = &from->blocks[i];
+        struct gpume_versus_block *to = &frame->blocks[frame->count];
+        if (block->x >= versus->width || block->y >= versus->height) {
+            continue; /* nothing of it is visible */
+        }
+        if (take_block(versus, coded, block, to)) {
+            frame->pixels += to->place.w * to->place.h;
+            frame->count++;
+        } else {
+            frame->left_out++;
+        }
+    }
+    return status;
+}
+
+/* --- the best vectors */
+
+void gpume_versus_take(struct gpume_versus *versus, const struct gpume_field *field)
+{
+    const int32_t scale = GPUME_VECTORS_UNITS / (int32_t)field->vector_units;
+    for (size_t i = 0; i < versus->frame.count; i++) {
+        struct gpume_versus_block *block = &versus->frame.blocks[i];
+        const struct gpume_layer *layer = field->layers[block->shape];
+        const struct gpume_vector *vector =
+            &layer->vectors[block->place.y / layer->block_h * layer->blocks_x +
+                            block->place.x / layer->block_w];
+        for (size_t k = 0; k < 2; k++) {
+            if (block->candidates[k] == field->ref) {
+                block->found.dx[k] = scale * vector->dx;
+                block->found.dy[k] = scale * vector->dy;
+            }
+        }
+    }
+}
+
+/* --- bits */
+
+static int32_t median(int32_t a, int32_t b, int32_t c)
+{
+    const int32_t low = a < b ? a : b, high = a < b ? b : a;
+    return c < low ? low : c > high ? high : c;
+}
+
+/* NULL: the pixel lies outside the picture, or its block has no such vector. */
+static const struct gpume_vector *vector_at(
+    const struct gpume_versus *versus, size_t k, int64_t x, int64_t y)
+{
+    if (x < 0 || y < 0 || x >= versus->width || y >= versus->height) {
+        return NULL;
+    }
+    const struct gpume_vector *vector =
+        &versus->maps[k][(size_t)y / CELL * cells_x(versus) + (size_t)x / CELL];
+    return vector->dx == no_vector.dx ? NULL : vector;
+}
+
+/* The rule of --predictor median, for blocks of several sizes: left, above, and above to the right
+ * (above to the left, where that is missing). */
+static struct gpume_vector predictor_of(
+    const struct gpume_versus *versus, size_t k, const struct gpume_match_block *block)
+{
+    const int64_t x = block->x, y = block->y;
+    const struct gpume_vector *found[3] = {vector_at(versus, k, x - 1, y),
+        vector_at(versus, k, x, y - 1), vector_at(versus, k, x + block->w, y - 1)};
+    const struct gpume_vector zero = {0, 0};
+    const struct gpume_vector *only = NULL;
+    size_t count = 0;
+    found[2] = found[2] ? found[2] : vector_at(versus, k, x - 1, y - 1);
+    for (size_t i = 0; i < 3; i++) {
+        only = found[i] ? found[i] : only;
+        count += found[i] != NULL;
+        found[i] = found[i] ? found[i] : &zero;
+    }
+    if (count == 1) {
+        return *only;
+    }
+    return (struct gpume_vector){(int16_t)median(found[0]->dx, found[1]->dx, found[2]->dx),
+        (int16_t)median(found[0]->dy, found[1]->dy, found[2]->dy)};
+}
+
+static struct gpume_versus_side *side_of(struct gpume_versus_block *block, bool exact)
+{
+    return exact ? &block->exact : &block->coded;
+}
+
+static void draw_maps(struct gpume_versus *versus, bool exact)
+{
+    for (size_t i = 0; i < cell_count(versus); i++) {
+        versus->maps[0][i] = versus->maps[1][i] = no_vector;
+    }
+    for (size_t i = 0; i < versus->frame.count; i++) {
+        struct gpume_versus_block *block = &versus->frame.blocks[i];
+        const struct gpume_versus_side *side = side_of(block, exact);
+        const struct gpume_match_block *place = &block->place;
+        for (size_t k = 0; k < 2; k++) {
+            for (uint32_t y = 0; y < place->h && side->refs[k] != GPUME_VERSUS_NONE; y += CELL) {
+                for (uint32_t x = 0; x < place->w; x += CELL) {
+                    versus
+                        ->maps[k][(place->y + y) / CELL * cells_x(versus) + (place->x + x) / CELL] =
+                        (struct gpume_vector){(int16_t)side->dx[k], (int16_t)side->dy[k]};
+                }
+            }
+        }
+    }
+}
+
+static void count_bits(struct gpume_versus *versus, bool exact)
+{
+    const int32_t unit = GPUME_VECTORS_UNITS / (int32_t)versus->units;
+    draw_maps(versus, exact);
+    for (size_t i = 0; i < versus->frame.count; i++) {
+        struct gpume_versus_block *block = &versus->frame.blocks[i];
+        struct gpume_versus_side *side = side_of(block, exact);
+        side->bits = 0;
+        for (size_t k = 0; k < 2; k++) {
+            if (side->refs[k] != GPUME_VERSUS_NONE) {
+                const struct gpume_vector from = predictor_of(versus, k, &block->place);
+                side->bits += gpume_rate_bits(
+                    side->dx[k] / unit, side->dy[k] / unit, from.dx / unit, from.dy / unit);
+            }
+        }
+    }
+}
+
+void gpume_versus_end(struct gpume_versus *versus)
+{
+    for (size_t i = 0; i < versus->frame.count; i++) {
+        struct gpume_versus_block *block = &versus->frame.blocks[i];
+        block->exact =
+            choose(versus, block, exact_ways, versus->priced ? FOUND_WAYS : COUNT(exact_ways));
+    }
+    count_bits(versus, false);
+    count_bits(versus, true);
+}

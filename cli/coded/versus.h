@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One frame's blocks: how the vectors of the stream predict them, how the best vectors do, and what
+ * either cost in bits. The stream does not name its references: of those that come into question,
+ * a block is taken to use the one that its vector predicts it from best; and of the vectors that
+ * the decoder gives a block with two, the one or the mean of both that predicts it best. Best
+ * vectors of a mean are the best of those pairs that consist of the stream's vectors and those that
+ * a search for one alone finds.
+ */
+#ifndef GPUME_CLI_CODED_VERSUS_H
+#define GPUME_CLI_CODED_VERSUS_H
+
+#include "coded/coded.h"
+#include "coded/match.h"
+
+#define GPUME_VERSUS_PLANES 32u /* frames that are kept: more than come into question */
+#define GPUME_VERSUS_REACH 10u  /* frames between those of a pair and those read since, at most */
+#define GPUME_VERSUS_TRIED 4u   /* references on either side, at most */
+#define GPUME_VERSUS_SHAPES 4u  /* of blocks that decoders export */
+#define GPUME_VERSUS_NONE UINT64_MAX
+
+extern const struct gpume_block_size gpume_versus_shapes[GPUME_VERSUS_SHAPES];
+
+/* One way to predict a block: from the past, the future, or both. */
+struct gpume_versus_side {
+    uint64_t refs[2];     /* past and future; GPUME_VERSUS_NONE: not used */
+    int32_t dx[2], dy[2]; /* quarter pixels */
+    struct gpume_match_sums sums;
+    uint32_t bits; /* of the vectors that are used */
+};
+
+struct gpume_versus_block {
+    struct gpume_match_block place; /* what is visible of it */
+    uint8_t shape;                  /* index */
+    uint64_t candidates[2];         /* the frames that it is taken to refer to */
+    /* The vectors into them: the stream's, and those that were found. Quarter pixels. */
+    struct gpume_versus_vectors {
+        int32_t dx[2], dy[2];
+    } given, found;
+    struct gpume_versus_side coded, exact;
+};
+
+struct gpume_versus_frame {
+    uint64_t frame;
+    int64_t time_us;
+    char type;
+    size_t count, capacity;
+    struct gpume_versus_block *blocks; /* those that can be compared */
+    uint64_t left_out;                 /* blocks that cannot */
+    uint64_t pixels;                   /* of the blocks */
+};
+
+struct gpume_versus {
+    uint32_t width, height;
+    uint32_t units; /* in which bits count vectors, in a pixel: 2 or 4 */
+    bool priced;    /* bits have a price: best vectors need not have the least SAD */
+    enum gpume_interpolation interpolation;
+    struct gpume_plane planes[GPUME_VERSUS_PLANES]; /* by number of the frame */
+    struct gpume_vector *maps[2];                   /* of predictors: a cell per 8x8 pixels */
+    struct gpume_versus_frame frame;
+};
+
+/* params: of the search, which uses the stream's interpolation and units. GPUME_NOMEM, logged. */
+int gpume_versus_init(struct gpume_versus *versus, const struct gpume_source_info *info,
+    const struct gpume_params *params);
+void gpume_versus_finish(struct gpume_versus *versus);
+
+/* Where the frame of this number is to be written. */
+static inline struct gpume_plane *gpume_versus_plane(struct gpume_versus *versus, uint64_t frame)
+{
+    return &versus->planes[frame % GPUME_VERSUS_PLANES];
+}
+
+/* Begins a frame: measures its blocks as coded. */
+int gpume_versus_begin(struct gpume_versus *versus, const struct gpume_coded *coded,
+    const struct gpume_coded_frame *frame);
+
+/* Takes the best vectors into one of the frames that the blocks refer to. */
+void gpume_versus_take(struct gpume_versus *versus, const struct gpume_field *field);
+
+/* All have been taken: measures the blocks as they could be, and counts bits. */
+void gpume_versus_end(struct gpume_versus *versus);
+
+#endif

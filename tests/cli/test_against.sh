@@ -1,0 +1,144 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# --against-stream: streams without deblocking and nearly without residual, whose blocks are exactly what their vectors
+# predict, if references and interpolation are right; the best vectors beside those of ordinary runs; sums and bits.
+. "$(dirname "$0")/common.sh"
+
+have ffmpeg || skip "no ffmpeg"
+# clip FILE OPTIONS...: texture and objects that move by fractions of a pixel; 88 is no multiple of 16
+clip() {
+    name=$1
+    shift
+    ffmpeg -nostdin -v error -f lavfi -i "testsrc2=s=704x352:r=25,format=yuv420p,scale=176:88" -frames:v 20 "$@" "$name"
+}
+against() {
+    expect 0 "$1" --against-stream -o "$2" --backend "$engine" -w 16 ${3:-}
+    only "$2" against.csv against_frames.csv against.html
+}
+# exact FILE LEAST: the share of blocks, in percent, that the stream's vectors predict exactly
+exact() {
+    awk -F, -v least="$2" 'NR > 1 { all++; same += $13 == 0 } END { print same " of " all
+        exit all < 200 || 100 * same < least * all }' "$1" >share || fail "$1: predicted exactly: $(cat share)"
+}
+
+# MPEG-2 has one reference on either side, half pixels, and no deblocking.
+clip mpeg2.mkv -c:v mpeg2video -bf 2 -q:v 31 || fail "no MPEG-2"
+against mpeg2.mkv two
+grep -q '^compared     [0-9]* blocks of [0-9]* frames$' "$scratch/out" || fail "no summary"
+exact two/against.csv 80
+[ "$(head -1 two/against.csv)" = "frame,type,x,y,w,h,ref,dx,dy,ref2,dx2,dy2,sad,bits,exact_ref,exact_dx,exact_dy,\
+exact_ref2,exact_dx2,exact_dy2,exact_sad,exact_bits" ] || fail "columns of blocks"
+# The vectors of the stream, in the same order, for blocks that use all vectors that they have.
+expect 0 vectors mpeg2.mkv -o vectors.csv
+cut -d, -f1,3,4,2,7-11 vectors.csv | sort >a
+cut -d, -f1,3,4,7-12 two/against.csv | awk -F, 'BEGIN { OFS = "," } { print $1, $4, $2, $3, $5, $6, $7, $8, $9 }' | sort >b
+[ "$(comm -12 a b | wc -l)" -gt $(($(wc -l <a) * 3 / 4)) ] || fail "other vectors than those of the stream"
+
+# sums FOLDER: the table of frames is the sum of the table of blocks, and nothing is worse than as coded
+sums() {
+    awk -F, 'FNR == 1 { next }
+        NR == FNR { n[$1]++; p[$1] += $5 * $6; s[$1] += $13; b[$1] += $14; es[$1] += $21; eb[$1] += $22
+            better[$1] += $21 < $13; equal[$1] += $21 == $13; next }
+        $4 != n[$1] || $6 != p[$1] || $10 != s[$1] || $11 != es[$1] || $14 != b[$1] || $15 != eb[$1] ||
+            $7 != better[$1] || $8 != equal[$1] || $9 != 0 { print "frame " $1; exit 1 }
+        { rows++ }
+        END { exit rows < 10 }' "$1/against.csv" "$1/against_frames.csv" >wrong || fail "$1: sums: $(cat wrong)"
+}
+sums two
+
+# best FOLDER RUN: of a block with one vector, the best one is that of an ordinary run, or the stream's if it is better
+best() {
+    awk -F, 'FNR == 1 { next }
+        NR == FNR { cost[$1 "," $2 "," $3 "," $4 "," $5 "," $6] = $9; next }
+        $10 != "" || $18 != "" { next }
+        { key = $1 "," $15 "," $3 "," $4 "," $5 "," $6 }
+        $15 == $7 && key in cost { rows++; found += cost[key] == $21
+            if ($21 != (cost[key] < $13 ? cost[key] : $13)) { print $0 " not " cost[key]; exit 1 } }
+        END { print found " of " rows; exit rows < 200 || found < rows * 0.9 }' "$2" "$1/against.csv" >wrong ||
+        fail "$1: the best vectors: $(cat wrong)"
+}
+expect 0 mpeg2.mkv --backend cpu -q -w 16 -b 16,16x8,8x16,8 --subpel 2 --interpolation bilinear --direction both \
+    --ref-distance 1,2,3 --vectors run2.csv
+best two run2.csv
+
+# bits FILE: the bits of both sides, by the definition, for blocks of 16x16 that fill rows from the left
+bits() {
+    awk -F, 'function abs(v) { return v < 0 ? -v : v }
+        function code(v,  k, n) { k = v > 0 ? 2 * v - 1 : -2 * v; for (n = 0; k + 1 >= 2 ^ (n + 1); n++); return 2 * n + 1 }
+        function median(a, b, c) { return a < b ? (b < c ? b : a < c ? c : a) : (a < c ? a : b < c ? c : b) }
+        function look(side, x, y,  key) {
+            key = frame "," side "," x "," y
+            if (!(key in dx)) return 0
+            count++; px = dx[key]; py = dy[key]; return 1
+        }
+        function predict(side, x, y,  i, k) {
+            count = 0
+            for (i = 1; i <= 3; i++) vx[i] = vy[i] = 0
+            if (look(side, x - 16, y)) { vx[1] = px; vy[1] = py }
+            if (look(side, x, y - 16)) { vx[2] = px; vy[2] = py }
+            if (look(side, x + 16, y - 16) || look(side, x - 16, y - 16)) { vx[3] = px; vy[3] = py }
+            if (count != 1) { px = median(vx[1], vx[2], vx[3]); py = median(vy[1], vy[2], vy[3]) }
+        }
+        NR == 1 { next }
+        $6 < 8 || $5 != 16 { bad[$1] = 1 }
+        { frame = $1; row[++rows] = $0
+            side = $7 > $1; dx[frame "," side "," $3 "," $4] = $8 * 2; dy[frame "," side "," $3 "," $4] = $9 * 2
+            if ($10 != "") { dx[frame ",1," $3 "," $4] = $11 * 2; dy[frame ",1," $3 "," $4] = $12 * 2 } }
+        END { for (r = 1; r <= rows; r++) {
+                split(row[r], f, ","); frame = f[1]; side = f[7] > f[1]
+                predict(side, f[3], f[4]); sum = code(f[8] * 2 - px) + code(f[9] * 2 - py)
+                if (f[10] != "") { predict(1, f[3], f[4]); sum += code(f[11] * 2 - px) + code(f[12] * 2 - py) }
+                if (sum != f[14]) { print row[r] " not " sum; exit 1 }
+            } }' "$1" >wrong || fail "$1: bits: $(cat wrong)"
+}
+bits two/against.csv
+
+against mpeg2.mkv priced "--lambda 20 --predictor median"
+awk -F, 'NR == FNR { if (FNR > 1) a += $15; next } FNR > 1 { b += $15 } END { exit !(b < a) }' \
+    two/against_frames.csv priced/against_frames.csv || fail "a price of bits saves none"
+
+if ffmpeg -nostdin -v error -h encoder=libx264 2>&1 | grep -q '^Encoder'; then
+    # B frames that are references, several references, parts of blocks, quarter pixels.
+    clip h264.mkv -c:v libx264 -qp 40 -bf 3 -refs 3 -x264-params no-deblock=1:weightp=0:weightb=0:b-pyramid=normal:partitions=all ||
+        fail "no H.264"
+    against h264.mkv four
+    exact four/against.csv 90
+    sums four
+    expect 0 h264.mkv --backend cpu -q -w 16 -b 16,16x8,8x16,8 --subpel 4 --direction both --ref-distance 1,2,3,4 \
+        --vectors run4.csv
+    best four run4.csv
+    awk -F, 'NR > 1 && $13 == 0 { if ($1 - $7 > 1) far++; if ($10 != "") both++; if ($8 ~ /[.]/) parts++ }
+        END { exit !(far && both && parts) }' four/against.csv || fail "H.264: nothing but simple blocks"
+    if [ "$engine" = cpu ] && have_vulkan; then
+        for backend in cpu vulkan; do
+            expect 0 h264.mkv --against-stream -o "on_$backend" --backend "$backend" -w 4 --frames 2
+        done
+        cmp -s on_cpu/against.csv on_vulkan/against.csv || fail "the engines differ"
+    fi
+else
+    echo "no libx264: H.264 is not tested"
+fi
+
+# The page is whole, and holds names as text and nothing to run.
+cp mpeg2.mkv 'a<b>&.mkv'
+expect 0 'a<b>&.mkv' --against-stream --backend "$engine" --frames 3
+grep -q '<h1>a&#60;b&#62;&#38;.mkv</h1>' 'a<b>&.gpume/against.html' || fail "page: name"
+grep -q '</html>' 'a<b>&.gpume/against.html' || fail "page: end"
+! grep -qE '<script|http:|https:|/tmp/|nan|inf<' 'a<b>&.gpume/against.html' || fail "page: content"
+[ "$(wc -l <'a<b>&.gpume/against_frames.csv')" -eq 4 ] || fail "--frames"
+
+expect 2 mpeg2.mkv --against-stream -o two
+says "two/against.csv: exists already"
+for option in "--block 8" --partition "--direction both" "--vectors x.csv" "--metric ssd" "--vf hflip" --check \
+    "--predictor $scratch/x --lambda 1" "--overlay x.png"; do
+    expect 2 mpeg2.mkv --against-stream -o x $option
+    says "--against-stream"
+done
+ffmpeg -nostdin -v error -i mpeg2.mkv -frames:v 3 -c:v mjpeg intra.avi
+expect 3 intra.avi --against-stream -o x --backend "$engine"
+says "each of its 3 frames is coded alone"
+clip quarter.avi -c:v mpeg4 -flags +qpel || fail "no MPEG-4"
+expect 2 quarter.avi --against-stream -o x --backend "$engine"
+says "search them, too, with --subpel 4"
+[ ! -e x ] || fail "a failed run left its folder"
+against quarter.avi quarter "--subpel 4"
