@@ -8,6 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+const struct gpume_block_size gpume_coded_shapes[GPUME_CODED_SHAPES] = {
+    {16, 16}, {16, 8}, {8, 16}, {8, 8}};
+
+uint32_t gpume_coded_shape(const struct gpume_vectors_block *block)
+{
+    uint32_t i = 0;
+    for (; i < GPUME_CODED_SHAPES; i++) {
+        const struct gpume_block_size *shape = &gpume_coded_shapes[i];
+        if (block->w == shape->width && block->h == shape->height && block->x % block->w == 0 &&
+            block->y % block->h == 0) {
+            break;
+        }
+    }
+    return i;
+}
+
 static const struct gpume_coded_fact *fact_of(const struct gpume_coded *coded, uint64_t frame)
 {
     return &coded->facts[frame % GPUME_CODED_FACTS];

@@ -15,6 +15,14 @@
 #define GPUME_CODED_AHEAD 17u /* frames: more than H.264 may reorder */
 #define GPUME_CODED_FACTS 64u /* frames whose coding is remembered */
 
+/* The blocks that decoders export, from the largest to the smallest. */
+#define GPUME_CODED_SHAPES 4u
+extern const struct gpume_block_size gpume_coded_shapes[GPUME_CODED_SHAPES];
+
+/* The index of the block's shape; GPUME_CODED_SHAPES: it has none of these sizes, or is not in its
+ * place on the grid of blocks of its size. */
+uint32_t gpume_coded_shape(const struct gpume_vectors_block *block);
+
 /* blocks: sorted by y, then by x; ref2 is the future reference of a block with two. */
 struct gpume_coded_frame {
     uint64_t frame;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* gpume vectors: writes the motion vectors that a stream holds, as its encoder chose them.
  * gpume-vectors(1) says what decoders export. Main thread only. */
-#include "coded/coded.h"
+#include "coded/drawing.h"
+#include "coded/grid.h"
 #include "commands.h"
 #include "console.h"
 #include "files/text_file.h"
@@ -22,54 +23,83 @@ struct vectors_options {
     struct gpume_common_options common;
     struct gpume_params params; /* only threads and memory_max are used */
     struct gpume_source_choice source;
-    const char *output; /* NULL: standard output */
+    const char *output, *overlay; /* both NULL: standard output */
     const struct gpume_vectors_format *format;
+    uint32_t block; /* side of squares; 0: blocks as coded */
+    enum gpume_overlay_style overlay_style;
+    enum gpume_overlay_key overlay_key;
+    uint32_t scale;
 };
 
 struct job {
     const struct vectors_options *options;
-    const char *output;
+    const char *output; /* NULL: only the overlay is written */
     const struct gpume_vectors_format *format;
     struct gpume_source *source;
     struct gpume_source_info info;
     struct gpume_coded coded;
     struct gpume_out_set set;
     struct gpume_vectors_writer *writer; /* from the first frame with vectors on */
+    struct gpume_coded_grid grid;        /* with --block */
+    struct gpume_drawing drawing;
     struct gpume_progress progress;
     uint64_t frames, intra, future, others; /* all; of type I, of type B, and neither */
     uint64_t interlaced;                    /* frames with vectors */
     uint64_t blocks, vectors;
 };
 
-static bool is_series(const struct job *job)
+/* ops, shape: of the sink that such an output has, for its name. */
+static enum gpume_exit check_name(const struct job *job, const struct gpume_sink_ops *ops,
+    const char *path, const struct gpume_sink_shape *shape)
 {
-    return gpume_sink_is_series(gpume_sink_vectors(job->format), job->output);
+    const struct gpume_common_options *common = &job->options->common;
+    if (ops->check(path, shape, &gpume_console) != GPUME_OK ||
+        gpume_name_is_input(common->inputs, common->input_count, path)) {
+        return GPUME_EXIT_USAGE;
+    }
+    if (gpume_text_exists(path, gpume_sink_is_series(ops, path)) && !common->overwrite) {
+        return gpume_refuse(GPUME_EXIT_USAGE,
+            "%s: exists already; replace it with -y or choose another name", path);
+    }
+    return GPUME_EXIT_DONE;
 }
 
 static enum gpume_exit check_output(struct job *job)
 {
-    const struct gpume_common_options *common = &job->options->common;
-    job->output = job->options->output ? job->options->output : "-";
     job->format = gpume_name_vectors_format(job->options->format, job->output);
     if (!job->format) {
         return GPUME_EXIT_USAGE;
     }
-    if (job->format->needs & GPUME_VECTORS_COST || job->format->needs_grid) {
+    if (job->format->needs & GPUME_VECTORS_COST ||
+        (job->format->needs_grid && job->options->block == 0)) {
         return gpume_refuse(GPUME_EXIT_USAGE,
-            "%s: %s cannot hold the vectors of a stream, whose blocks have several sizes and no "
-            "costs; choose csv, jsonl, npy, extract_mvs or mv-extractor",
-            job->output, job->format->name);
+            "%s: %s cannot hold the vectors of a stream, whose blocks have %s; choose csv, jsonl, "
+            "npy, extract_mvs or mv-extractor%s",
+            job->output, job->format->name, job->format->needs_grid ? "several sizes" : "no costs",
+            job->format->needs_grid ? ", or add --block N" : "");
     }
-    const struct gpume_sink_shape shape = {.format = job->format, .both = true};
-    if (gpume_sink_vectors(job->format)->check(job->output, &shape, &gpume_console) != GPUME_OK ||
-        gpume_name_is_input(common->inputs, common->input_count, job->output)) {
-        return GPUME_EXIT_USAGE;
+    const struct gpume_sink_shape shape = {.format = job->format, .both = job->options->block == 0};
+    return check_name(job, gpume_sink_vectors(job->format), job->output, &shape);
+}
+
+static enum gpume_exit check_outputs(struct job *job)
+{
+    const struct vectors_options *options = job->options;
+    const struct gpume_sink_shape shape = {0};
+    enum gpume_exit result = GPUME_EXIT_DONE;
+    job->output = options->output || options->overlay ? options->output : "-";
+    if (job->output) {
+        result = check_output(job);
     }
-    if (gpume_text_exists(job->output, is_series(job)) && !common->overwrite) {
+    if (result == GPUME_EXIT_DONE && options->overlay) {
+        result = check_name(job, &gpume_sink_overlay, options->overlay, &shape);
+    }
+    if (result == GPUME_EXIT_DONE && options->overlay && job->output &&
+        gpume_name_is_same(options->overlay, job->output)) {
         return gpume_refuse(GPUME_EXIT_USAGE,
-            "%s: exists already; replace it with -y or choose another name", job->output);
+            "%s: named for two outputs; give one of them another name", job->output);
     }
-    return GPUME_EXIT_DONE;
+    return result;
 }
 
 static enum gpume_exit open_source(struct job *job)
@@ -78,6 +108,7 @@ static enum gpume_exit open_source(struct job *job)
     struct gpume_source_options wanted =
         gpume_source_options_make(&options->common, &options->source, &options->params);
     wanted.motion = true;
+    wanted.colour = options->overlay != NULL;
     const int status = gpume_source_open(&job->source, &wanted, &job->info);
     if (status != GPUME_OK) {
         return gpume_source_exit(status);
@@ -85,17 +116,35 @@ static enum gpume_exit open_source(struct job *job)
     job->coded.source = job->source;
     gpume_progress_init(&job->progress, &options->common, job->info.frames);
     job->progress.unit = "frames";
+    if (options->overlay) {
+        job->drawing = (struct gpume_drawing){.path = options->overlay,
+            .style = options->overlay_style,
+            .key = options->overlay_key,
+            .scale = options->scale};
+        job->coded.read = gpume_drawing_read;
+        job->coded.opaque = &job->drawing;
+        return gpume_exit_of_writer(
+            gpume_drawing_open(&job->drawing, job->source, &job->info, &job->set));
+    }
     return GPUME_EXIT_DONE;
+}
+
+static unsigned columns_of(const struct job *job)
+{
+    return GPUME_VECTORS_REF | GPUME_VECTORS_TIME |
+           (job->options->block > 0 ? 0u : (unsigned)GPUME_VECTORS_REF2);
 }
 
 static int open_writer(struct job *job, const struct gpume_coded_frame *frame)
 {
     const struct gpume_vectors_info info = {
-        .columns = GPUME_VECTORS_REF | GPUME_VECTORS_REF2 | GPUME_VECTORS_TIME,
+        .columns = columns_of(job),
         .width = job->info.width,
         .height = job->info.height,
+        .block_w = job->options->block,
+        .block_h = job->options->block,
         .units = frame->units,
-        .joined = true,
+        .joined = job->options->block == 0,
     };
     const struct gpume_vectors_output output = {
         .path = job->output,
@@ -104,30 +153,48 @@ static int open_writer(struct job *job, const struct gpume_coded_frame *frame)
         .processors = job->options->params.threads,
         .log = gpume_console,
     };
-    gpume_text_clear(job->output, is_series(job));
+    gpume_text_clear(
+        job->output, gpume_sink_is_series(gpume_sink_vectors(job->format), job->output));
+    job->grid = (struct gpume_coded_grid){
+        .side = job->options->block, .width = job->info.width, .height = job->info.height};
+    if (job->options->block > 0 && gpume_coded_grid_init(&job->grid) != GPUME_OK) {
+        return GPUME_NOMEM;
+    }
     return gpume_vectors_writer_open(&job->writer, &output, &info);
 }
 
 static int write_blocks(struct job *job, const struct gpume_coded_frame *frame)
 {
+    const bool grid = job->options->block > 0;
+    int status = job->writer ? GPUME_OK : open_writer(job, frame);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    if (grid) {
+        gpume_coded_grid_fill(&job->grid, &job->coded, frame);
+    }
+    const struct gpume_vectors_block *blocks = grid ? job->grid.blocks : frame->blocks;
     const struct gpume_vectors_field field = {
         .frame = frame->frame,
-        .ref = frame->blocks[0].ref,
+        .ref = blocks[0].ref,
         .time_us = frame->time_us,
-        .columns = GPUME_VECTORS_REF | GPUME_VECTORS_REF2 | GPUME_VECTORS_TIME,
-        .count = frame->count,
+        .columns = columns_of(job),
+        .count = grid ? job->grid.count : frame->count,
         .width = job->info.width,
         .height = job->info.height,
-        .blocks = frame->blocks,
+        .blocks = blocks,
     };
-    int status = job->writer ? GPUME_OK : open_writer(job, frame);
-    status = status ? status : gpume_vectors_writer_field(job->writer, &field);
+    status = gpume_vectors_writer_field(job->writer, &field);
+    return status ? status : gpume_vectors_writer_settle(job->writer);
+}
+
+static void count_blocks(struct job *job, const struct gpume_coded_frame *frame)
+{
     for (size_t i = 0; i < frame->count; i++) {
         job->vectors += frame->blocks[i].ref2 != GPUME_VECTORS_ONE ? 2 : 1;
     }
     job->blocks += frame->count;
-    job->interlaced += frame->interlaced;
-    return status ? status : gpume_vectors_writer_settle(job->writer);
+    job->interlaced += frame->interlaced && frame->count > 0;
 }
 
 static enum gpume_exit refuse_silent(const struct job *job)
@@ -142,11 +209,15 @@ static enum gpume_exit take_frame(struct job *job, const struct gpume_coded_fram
     job->future += frame->type == 'B';
     job->others += frame->type != 'I' && frame->type != 'B';
     gpume_progress_step(&job->progress, job->frames, (double)NAN);
-    if (frame->count > 0) {
-        return gpume_exit_of_writer(write_blocks(job, frame));
+    count_blocks(job, frame);
+    if (job->blocks == 0 && job->frames - job->intra >= GPUME_CODED_SILENT) {
+        return refuse_silent(job);
     }
-    return !job->writer && job->frames - job->intra >= GPUME_CODED_SILENT ? refuse_silent(job)
-                                                                          : GPUME_EXIT_DONE;
+    int status = job->output && frame->count > 0 ? write_blocks(job, frame) : GPUME_OK;
+    if (status == GPUME_OK && job->drawing.sink) {
+        status = gpume_drawing_frame(&job->drawing, frame);
+    }
+    return gpume_exit_of_writer(status);
 }
 
 static enum gpume_exit copy(struct job *job)
@@ -163,7 +234,7 @@ static enum gpume_exit copy(struct job *job)
         return gpume_refuse(GPUME_EXIT_FAILED, "interrupted; unfinished outputs were removed");
     }
     result = result ? result : gpume_source_exit(status);
-    return result || job->writer ? result : refuse_silent(job);
+    return result || job->blocks > 0 ? result : refuse_silent(job);
 }
 
 static enum gpume_exit conclude(const struct job *job)
@@ -174,18 +245,34 @@ static enum gpume_exit conclude(const struct job *job)
                               "in that field",
             job->info.label, job->interlaced);
     }
-    if (job->options->common.verbosity >= 0 && !gpume_text_is_stdout(job->output)) {
+    const char *names[] = {job->output, job->options->overlay};
+    if (job->options->common.verbosity >= 0 &&
+        !(job->output && gpume_text_is_stdout(job->output))) {
         printf("vectors      %" PRIu64 " of %" PRIu64 " blocks, in %" PRIu64 " frames: %" PRIu64
                " I, %" PRIu64 " P, %" PRIu64 " B\n",
             job->vectors, job->blocks, job->frames, job->intra, job->others, job->future);
-        gpume_console_print_written(job->output, stdout);
+        for (size_t i = 0; i < 2; i++) {
+            if (names[i]) {
+                gpume_console_print_written(names[i], stdout);
+            }
+        }
     }
     return gpume_console_flush_output("the summary") ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
 }
 
+/* Both outputs are complete before either gets its name. */
+static int finish(struct job *job)
+{
+    int status = job->writer ? gpume_vectors_writer_finish(job->writer) : GPUME_OK;
+    if (status == GPUME_OK && job->drawing.sink) {
+        status = gpume_drawing_finish(&job->drawing);
+    }
+    return status ? status : gpume_out_set_name(&job->set, &gpume_console);
+}
+
 static enum gpume_exit work(struct job *job)
 {
-    enum gpume_exit result = check_output(job);
+    enum gpume_exit result = check_outputs(job);
     gpume_signals_keep();
     result = result ? result : open_source(job);
     if (result == GPUME_EXIT_DONE) {
@@ -194,7 +281,7 @@ static enum gpume_exit work(struct job *job)
         gpume_signals_detach();
     }
     if (result == GPUME_EXIT_DONE) {
-        result = gpume_exit_of_writer(gpume_vectors_writer_finish(job->writer));
+        result = gpume_exit_of_writer(finish(job));
     }
     return result ? result : conclude(job);
 }
@@ -202,10 +289,12 @@ static enum gpume_exit work(struct job *job)
 static enum gpume_exit run(const void *opaque)
 {
     const struct vectors_options *options = opaque;
-    struct job job = {
-        .options = options, .set = {.overwrite = options->common.overwrite, .alone = true}};
+    struct job job = {.options = options,
+        .set = {.overwrite = options->common.overwrite, .alone = true, .together = true}};
     const enum gpume_exit result = work(&job);
     gpume_vectors_writer_close(&job.writer);
+    gpume_drawing_close(&job.drawing);
+    gpume_coded_grid_finish(&job.grid);
     gpume_coded_finish(&job.coded);
     gpume_source_close(&job.source);
     return result;
@@ -216,11 +305,20 @@ static void set_defaults(void *opaque)
     struct vectors_options *options = opaque;
     gpume_params_default(&options->params);
     options->source.stream = -1;
+    options->scale = 1;
 }
 
 #define OPTIONS struct vectors_options
 
+static const char *const styles[] = {"arrows", "flow", NULL};
+static const char *const keys[] = {"auto", "on", "off", NULL};
+
 static const struct gpume_option table[] = {
+    {.heading = "Vectors"},
+    {GPUME_OPTION_SIDE(OPTIONS, block),
+        .help = "write one vector per square of this side, a multiple of 4 from 4 to 128: the past "
+                "vector of the block that covers its middle, (0,0) where there is none (default: "
+                "blocks as coded)"},
     {.heading = "Input"},
     {GPUME_OPTION_STREAM(OPTIONS, source.stream)},
     {GPUME_OPTION_ALLOW_NETWORK(OPTIONS, source.allow_network)},
@@ -230,11 +328,24 @@ static const struct gpume_option table[] = {
     {GPUME_OPTION_TIMEOUT, .help = "give up after this time (default: no limit)"},
     {.heading = "Output"},
     {GPUME_ROW_FILE("output", "FILE", OPTIONS, output), .letter = 'o',
-        .help = "write to this file: .csv .jsonl .npy (default: standard output)"},
+        .help = "write to this file: .csv .jsonl .npy, with --block also .mvf and flow%d.flo "
+                "(default: standard output)"},
     {GPUME_ROW("format", "FORMAT", format, OPTIONS, format),
-        .help = "format of the output, whatever its name: csv, jsonl, npy, extract_mvs or "
-                "mv-extractor (default: by its extension; csv for standard output)"},
-    {GPUME_OPTION_OVERWRITE, .help = "replace an existing output"},
+        .help = "format of the output, whatever its name: csv, jsonl, npy, extract_mvs, "
+                "mv-extractor, mvf or flo (default: by its extension; csv for standard output)"},
+    {GPUME_ROW_FILE("overlay", "FILE", OPTIONS, overlay),
+        .help = "draw the vectors on the frames in colour: .y4m .mkv .mp4, or a pattern (.png .ppm "
+                ".bmp .jpg); without -o nothing else is written"},
+    {GPUME_ROW_CHOICE("overlay-style", "arrows|flow", OPTIONS, overlay_style, styles),
+        .help = "arrows, or blocks tinted by direction and length (default arrows)",
+        .needs = "overlay"},
+    {GPUME_ROW_CHOICE("overlay-key", "auto|on|off", OPTIONS, overlay_key, keys),
+        .help = "draw a colour key in a corner; auto: only if it covers little of the picture "
+                "(default auto)",
+        .needs = "overlay"},
+    {GPUME_ROW_NUMBER("scale", OPTIONS, scale, 1, GPUME_OVERLAY_SCALE_MAX),
+        .help = "enlarge overlays, 1 to 16 times (default 1)", .needs = "overlay"},
+    {GPUME_OPTION_OVERWRITE, .help = "replace existing outputs"},
     {.heading = "Messages"},
     GPUME_OPTIONS_MESSAGES("print no closing summary and no progress", "show this help"),
 };

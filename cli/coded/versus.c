@@ -10,9 +10,6 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define CELL 8u /* pixels, side of the smallest block */
 
-const struct gpume_block_size gpume_versus_shapes[GPUME_VERSUS_SHAPES] = {
-    {16, 16}, {16, 8}, {8, 16}, {8, 8}};
-
 /* A vector of the map where a block has none. */
 static const struct gpume_vector no_vector = {INT16_MIN, INT16_MIN};
 
@@ -227,18 +224,6 @@ static bool find_references(struct gpume_versus *versus, const struct gpume_code
     return true;
 }
 
-static int find_shape(const struct gpume_vectors_block *block)
-{
-    for (uint8_t i = 0; i < GPUME_VERSUS_SHAPES; i++) {
-        const struct gpume_block_size *shape = &gpume_versus_shapes[i];
-        if (block->w == shape->width && block->h == shape->height && block->x % block->w == 0 &&
-            block->y % block->h == 0) {
-            return i;
-        }
-    }
-    return -1;
-}
-
 static uint32_t visible(uint32_t side, uint32_t position, uint32_t size)
 {
     return size - position < side ? size - position : side;
@@ -249,11 +234,11 @@ static bool take_block(struct gpume_versus *versus, const struct gpume_coded *co
     const struct gpume_vectors_block *from, struct gpume_versus_block *to)
 {
     const uint64_t frame = versus->frame.frame;
-    const int shape = find_shape(from);
+    const uint32_t shape = gpume_coded_shape(from);
     const bool two = from->ref2 != GPUME_VECTORS_ONE;
     const bool future_only = !two && from->ref > frame;
     const bool has[2] = {!future_only, two || future_only};
-    if (shape < 0) {
+    if (shape == GPUME_CODED_SHAPES) {
         return false;
     }
     *to = (struct gpume_versus_block){

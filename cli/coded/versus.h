@@ -16,10 +16,7 @@
 #define GPUME_VERSUS_PLANES 32u /* frames that are kept: more than come into question */
 #define GPUME_VERSUS_REACH 10u  /* frames between those of a pair and those read since, at most */
 #define GPUME_VERSUS_TRIED 4u   /* references on either side, at most */
-#define GPUME_VERSUS_SHAPES 4u  /* of blocks that decoders export */
 #define GPUME_VERSUS_NONE UINT64_MAX
-
-extern const struct gpume_block_size gpume_versus_shapes[GPUME_VERSUS_SHAPES];
 
 /* One way to predict a block: from the past, the future, or both. */
 struct gpume_versus_side {

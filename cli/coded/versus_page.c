@@ -202,8 +202,8 @@ static void put_kinds(struct gpume_out *out, const struct gpume_versus_rows *row
     char name[32];
     put(out, "<h2>Kinds of blocks</h2>\n<div class=\"table\"><table><thead><tr><th>block</th>");
     put(out, columns);
-    for (size_t i = 0; i < GPUME_VERSUS_SHAPES; i++) {
-        const struct gpume_block_size *shape = &gpume_versus_shapes[i];
+    for (size_t i = 0; i < GPUME_CODED_SHAPES; i++) {
+        const struct gpume_block_size *shape = &gpume_coded_shapes[i];
         snprintf(name, sizeof(name), "%" PRIu32 "x%" PRIu32, shape->width, shape->height);
         if (rows->shapes[i].blocks > 0) {
             put_row(out, rows->bits, name, &rows->shapes[i]);

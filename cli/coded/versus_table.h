@@ -40,7 +40,7 @@ struct gpume_versus_rows {
     uint64_t left_out;
     uint64_t at_border; /* blocks whose best vector touches the window's border */
     uint64_t outside;   /* blocks whose vector in the stream leads out of the window */
-    struct gpume_versus_sums all, shapes[GPUME_VERSUS_SHAPES], both; /* both: means of two */
+    struct gpume_versus_sums all, shapes[GPUME_CODED_SHAPES], both; /* both: means of two */
     /* The blocks whose SAD the best vectors lower most, by how much; the first of equals. */
     struct gpume_versus_listed worst[GPUME_VERSUS_LISTED];
     size_t worst_count;

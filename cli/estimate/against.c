@@ -111,8 +111,8 @@ static void describe_search(struct job *job)
     params->bits = job->info.bits;
     params->log = gpume_library_log;
     params->cache_dir = gpume_host_cache_folder();
-    memcpy(params->shapes, gpume_versus_shapes, sizeof(gpume_versus_shapes));
-    params->shape_count = GPUME_VERSUS_SHAPES;
+    memcpy(params->shapes, gpume_coded_shapes, sizeof(gpume_coded_shapes));
+    params->shape_count = GPUME_CODED_SHAPES;
     params->subpel = params->subpel > 0 ? params->subpel : h264 ? 4 : 2;
     params->interpolation = h264 ? GPUME_INTERPOLATION_H264 : GPUME_INTERPOLATION_BILINEAR;
     params->direction = GPUME_DIRECTION_MANUAL;

@@ -55,6 +55,7 @@ for file in mpeg2.mpg mpeg4.avi mpeg1.mpg fields.mkv; do
 done
 references mpeg2.mpg
 references mpeg4.avi
+cp own.csv mpeg4.csv
 grep -q ',8,8,' own.csv || fail "MPEG-4: no blocks of 8x8"
 grep -qE '\.(25|75)' own.csv || fail "MPEG-4: no quarter pixels"
 [ "$(head -1 own.csv)" = frame,ref,x,y,w,h,dx,dy,ref2,dx2,dy2 ] || fail "columns"
@@ -101,6 +102,48 @@ expect 0 vectors pan.avi -o pan.csv
 awk -F, 'NR > 1 && $3 > 0 && $3 < 192 && $4 > 0 && $4 < 144 { all++; right += $7 == 4 && $8 == 2 }
     END { print right " of " all; exit all < 300 || right < 0.9 * all }' pan.csv >shares || fail "pan: $(cat shares)"
 
+# On a grid, as a search has it: the same vectors, which gpume compares with those of a search.
+expect 0 vectors pan.avi -b 16 -o grid.csv
+[ "$(head -1 grid.csv)" = frame,ref,x,y,w,h,dx,dy ] && [ "$(wc -l <grid.csv)" -eq $((7 * 130 + 1)) ] || fail "grid: rows"
+cut -d, -f1-8 pan.csv | cmp -s - grid.csv || fail "grid: blocks of 16x16"
+expect 0 vectors pan.avi -b 8 -o 'flow%d.flo'
+[ "$(ls flow*.flo | wc -l)" -eq 7 ] || fail "grid: optical flow"
+expect 0 vectors pan.avi -b 8 -o grid.mvf
+expect 0 vectors pan.avi -b 8 -o grid8.csv
+expect 0 compare grid.mvf grid8.csv
+expect 0 compare 'flow%d.flo' grid8.csv -b 8
+expect 0 pan.avi --backend cpu -q -b 16 -w 7 --subpel 2 --interpolation bilinear --vectors best.csv
+run compare grid.csv best.csv
+grep -q '^compared     7 frame pairs, 910 blocks$' "$scratch/out" || fail "grid: compare"
+grep '^vectors' "$scratch/out" | sed 's/.*(\([0-9]*\).*/\1/' | { read -r share; [ "$share" -ge 75 ]; } ||
+    fail "the pan: an encoder and a search differ: $(cat "$scratch/out")"
+expect 0 vectors mpeg4.avi -b 4 -o fine.csv
+# Blocks with a past vector have it in all their squares, others nothing.
+awk -F, 'FNR == 1 { next }
+    NR == FNR { for (y = 0; y < $6; y += 4) for (x = 0; x < $5; x += 4)
+            if ($2 < $1) v[$1 "," $3 + x "," $4 + y] = $7 "," $8
+        next }
+    { key = $1 "," $3 "," $4; wanted = key in v ? v[key] : "0,0" }
+    wanted != $7 "," $8 { print "row " FNR ": " $0 " not " wanted; exit 1 }
+    { if (wanted != "0,0") moved++ } END { exit moved < 100 }' mpeg4.csv fine.csv >wrong || fail "grid: $(cat wrong)"
+
+# The overlay: gray frames, so that all colour is motion; the first has none.
+expect 0 vectors pan.avi --overlay 'o%d.png' --overlay-key off
+[ "$(ls o*.png | wc -l)" -eq 8 ] || fail "overlay: pictures"
+for picture in 0 4; do
+    ffmpeg -nostdin -v error -i "o$picture.png" -f rawvideo -pix_fmt rgb24 - | od -An -v -tu1 -w3 |
+        awk '$1 - $3 > 60 || $3 - $1 > 60 { n++ } END { print n + 0 }' >"coloured$picture"
+done
+[ "$(cat coloured0)" -eq 0 ] && [ "$(cat coloured4)" -gt 500 ] || fail "overlay: colours"
+expect 0 vectors mpeg4.avi --overlay o.mkv --overlay-style flow --scale 2 -o with.csv
+cmp -s with.csv mpeg4.csv || fail "overlay: other vectors"
+[ "$(ffprobe -v error -select_streams v -count_frames -show_entries stream=width,nb_read_frames -of csv=p=0 o.mkv)" = 352,25 ] ||
+    fail "overlay: video"
+expect 2 vectors mpeg4.avi --overlay o.mkv
+says "o.mkv: exists already"
+expect 2 vectors mpeg4.avi --overlay x.mkv -o x.mkv --format csv
+says "named for two outputs"
+
 # All formats that can hold them, and one number of threads or another.
 expect 0 vectors mpeg4.avi -o one.csv --threads 1
 expect 0 vectors mpeg4.avi --format csv --threads 4
@@ -135,10 +178,14 @@ expect 3 vectors absent.mp4 -o x.csv
 expect 2 vectors mpeg4.avi -o one.csv
 says "one.csv: exists already"
 expect 2 vectors mpeg4.avi -o mpeg4.avi -y --format csv
-for name in x.flo x.mvf x.hash; do
+for name in x%d.flo x.mvf x.hash; do
     expect 2 vectors mpeg4.avi -o "$name"
     says "cannot hold the vectors of a stream"
 done
+expect 2 vectors mpeg4.avi -o x.hash -b 8
+expect 2 vectors mpeg4.avi -o x.flo -b 8
+says "put %d in the name"
+expect 2 vectors mpeg4.avi -o x.csv -b 6
 expect 2 vectors mpeg4.avi -o x.csv --vf hflip
 head -c $(($(wc -c <mpeg4.avi) * 2 / 3)) mpeg4.avi >cut.avi
 expect 0 vectors cut.avi -o cut.csv
