@@ -52,8 +52,8 @@ arrows.imshow(liveliest.target, cmap="gray", alpha=0.6)
 arrows.quiver(middle_x + dx, middle_y + dy, -dx, -dy, np.hypot(dx, dy), angles="xy",
               scale_units="xy", scale=1, cmap="plasma", width=0.003)
 arrows.set_title(f"Motion from frame {liveliest.ref} to frame {liveliest.frame}, true length")
-arrows.set_xlim(0, liveliest.size[1])
-arrows.set_ylim(liveliest.size[0], 0)
+arrows.set_xlim(0, liveliest.shape[1])
+arrows.set_ylim(liveliest.shape[0], 0)
 arrows.set_axis_off()
 
 # %% Cost per pixel: where the reference does not predict the target. Blocks that the picture's edge

@@ -86,7 +86,7 @@ class Pair:
     #: As given to Context.search; else 0.
     tag: int
     #: (height, width) of the frames in pixels, and bits of a sample.
-    size: tuple[int, int]
+    shape: tuple[int, int]
     bits_per_sample: int
     #: Vectors are multiples of 1/subpel pixel.
     subpel: int
@@ -136,7 +136,7 @@ class Pair:
         return self._psnr(self.sums.sse_after)
 
     def _psnr(self, sse: int) -> float:
-        return library().gpume_psnr(self.bits_per_sample, self.size[0] * self.size[1], sse)
+        return library().gpume_psnr(self.bits_per_sample, self.shape[0] * self.shape[1], sse)
 
     def table(self) -> np.ndarray:
         """One row per block of every shape, or with partition per chosen block, in the order of
@@ -169,8 +169,8 @@ class Pair:
         row, col = np.divmod(blocks[of], layer.cols)
         width, height = layer.block
         table["x"][of], table["y"][of] = col * width, row * height
-        table["w"][of] = np.minimum(width, self.size[1] - col * width)
-        table["h"][of] = np.minimum(height, self.size[0] - row * height)
+        table["w"][of] = np.minimum(width, self.shape[1] - col * width)
+        table["h"][of] = np.minimum(height, self.shape[0] - row * height)
         table["block_w"][of], table["block_h"][of] = width, height
         table["dx"][of], table["dy"][of] = layer.vectors[row, col].T
         table["cost"][of] = layer.costs[row, col]
@@ -196,8 +196,8 @@ class Pair:
         if self.parts is None:
             width, height = self.block
             dense = self.vectors.repeat(height, 0).repeat(width, 1)
-            return dense[:self.size[0], :self.size[1]].astype(np.float32)
-        flow = np.empty((*self.size, 2), np.float32)
+            return dense[:self.shape[0], :self.shape[1]].astype(np.float32)
+        flow = np.empty((*self.shape, 2), np.float32)
         for row in self._chosen():
             x, y, w, h = (int(row[name]) for name in "xywh")
             flow[y:y + h, x:x + w] = row["dx"], row["dy"]
@@ -294,7 +294,7 @@ def pair_of(field: _abi.Field, params: _abi.Params) -> Pair:
     parts = copy_of(field.parts, (field.part_count, 3), "u4") if params.partition else None
     return Pair(
         frame=field.frame, ref=field.ref, refs=tuple(map(int, frames)),
-        time=field.time_us / 1e6, tag=field.tag, size=(params.height, params.width),
+        time=field.time_us / 1e6, tag=field.tag, shape=(params.height, params.width),
         bits_per_sample=params.bits, subpel=subpel, layers=layers,
         sums=Sums(*(getattr(field.sums, name) for name in Sums._fields)),
         predicted=samples_of(field.predicted), target=samples_of(field.target),

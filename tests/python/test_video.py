@@ -171,9 +171,9 @@ class Videos(unittest.TestCase):
         """The reference at the flow's places is the predicted frame."""
         for pair in gpume.open(CLIPS[0], keep_frames=True, **options("cpu")):
             flow = pair.flow().astype(int)
-            y, x = np.indices(pair.size)
-            y = np.clip(y + flow[..., 1], 0, pair.size[0] - 1)
-            x = np.clip(x + flow[..., 0], 0, pair.size[1] - 1)
+            y, x = np.indices(pair.shape)
+            y = np.clip(y + flow[..., 1], 0, pair.shape[0] - 1)
+            x = np.clip(x + flow[..., 0], 0, pair.shape[1] - 1)
             np.testing.assert_array_equal(pair.reference[y, x], pair.predicted)
 
     def test_filter(self):
