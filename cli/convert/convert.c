@@ -231,7 +231,7 @@ static const struct gpume_option table[] = {
         .help = "format of IN: csv, jsonl, npy, mvf, extract_mvs, mv-extractor or flo (default: "
                 "recognized by its first bytes)"},
     {GPUME_ROW("format", "FORMAT", format, OPTIONS, format),
-        .help = "format of OUT: one of the above, or hash (default: by its extension)"},
+        .help = "format of OUT: one of the above, npz or hash (default: by its extension)"},
     {GPUME_OPTION_SIDE(OPTIONS, block), .help = "combine the pixels of .flo files into blocks of "
                                                 "this side, a multiple of 4 from 4 to 128"},
     {GPUME_OPTION_OVERWRITE, .help = "replace an existing output"},

@@ -210,8 +210,8 @@ static int check_one(const struct gpume_outputs *outputs, struct gpume_output *o
     }
     if (options->resume && !gpume_output_can_continue(output)) {
         return gpume_refuse(GPUME_INVALID,
-            "%s: %s cannot be resumed; only files of vectors, frames.csv, summary.json, .y4m and "
-            "numbered pictures can; leave out this output or --resume",
+            "%s: %s cannot be resumed; only files of vectors but .npz, frames.csv, summary.json, "
+            ".y4m and numbered pictures can; leave out this output or --resume",
             output->path, kind_name(output));
     }
     if (output->exists && !options->common.overwrite &&

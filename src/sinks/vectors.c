@@ -147,11 +147,11 @@ const struct gpume_sink_ops gpume_sink_vectors_csv = {
     .close = vectors_close,
 };
 
-static const struct gpume_sink_ops vectors_file, vectors_series;
+static const struct gpume_sink_ops vectors_file, vectors_series, vectors_at_end;
 
 const struct gpume_sink_ops *gpume_sink_vectors(const struct gpume_vectors_format *format)
 {
-    return format->numbered ? &vectors_series : &vectors_file;
+    return format->numbered ? &vectors_series : format->at_end ? &vectors_at_end : &vectors_file;
 }
 
 static int vectors_open(struct gpume_sink *sink)
@@ -161,16 +161,23 @@ static int vectors_open(struct gpume_sink *sink)
 
 #define VECTORS_OPS                                                                                \
     .name = "vectors", .bytes = sizeof(struct vectors_sink), .check = vectors_check,               \
-    .can_continue = gpume_text_can_continue, .open = vectors_open, .field = vectors_field,         \
-    .settle = vectors_settle, .finish = vectors_finish, .close = vectors_close
+    .open = vectors_open, .field = vectors_field, .settle = vectors_settle,                        \
+    .finish = vectors_finish, .close = vectors_close
 
 /* One file. */
 static const struct gpume_sink_ops vectors_file = {
+    VECTORS_OPS,
+    .can_continue = gpume_text_can_continue,
+};
+
+/* One file, which cannot be continued: its bytes come when all fields are known. */
+static const struct gpume_sink_ops vectors_at_end = {
     VECTORS_OPS,
 };
 
 /* One file per field, if the name has a number in it. */
 static const struct gpume_sink_ops vectors_series = {
     VECTORS_OPS,
+    .can_continue = gpume_text_can_continue,
     .is_series = gpume_pattern_is_numbered,
 };

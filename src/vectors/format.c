@@ -9,6 +9,7 @@ static const struct gpume_vectors_format *const formats[] = {
     &gpume_vectors_csv,
     &gpume_vectors_jsonl,
     &gpume_vectors_npy,
+    &gpume_vectors_npz,
     &gpume_vectors_mvf,
     &gpume_vectors_extract_mvs,
     &gpume_vectors_mv_extractor,

@@ -26,6 +26,7 @@ struct gpume_vectors_target {
     const struct gpume_vectors_info *info;
     const struct gpume_vectors_field *field; /* being written: for begin, rows and field */
     void *state;                             /* state_bytes, zeroed once */
+    const struct gpume_log *log;             /* for what the output does not log */
 };
 
 /* Functions that a format does not need are NULL. rows is called on any thread, the others on one.
@@ -54,6 +55,9 @@ struct gpume_vectors_writer_ops {
 
     /* Writes the whole field; replaces begin and rows. */
     int (*field)(const struct gpume_vectors_target *target, struct gpume_out *out);
+
+    /* Writes what remains after the last field. */
+    int (*finish)(const struct gpume_vectors_target *target, struct gpume_out *out);
 
     /* Called even if open failed. */
     void (*close)(const struct gpume_vectors_target *target);
@@ -100,12 +104,14 @@ struct gpume_vectors_format {
     bool one_field;        /* per file: two per frame need a pattern with a pair of numbers */
     bool counted;          /* its header holds the number of rows */
     bool fixed_units;      /* vectors count in the units of its info */
+    bool at_end;           /* all bytes are written by finish: a run cannot be resumed */
     bool any_order;        /* a frame's blocks may come in any order, as decoders write them */
     const char *begins;    /* what all its files begin with; NULL: no such text */
     /* Can a file of this format begin with these bytes? NULL: it can if `begins` allows it. */
     bool (*probe)(const unsigned char *head, size_t bytes);
     const struct gpume_vectors_writer_ops *writer;
-    const struct gpume_vectors_reader_ops *reader; /* NULL: write-only */
+    const struct gpume_vectors_reader_ops *reader; /* NULL: write-only, and then: */
+    const char *unread;                            /* what is in such a file, and what to do */
 };
 
 /* The formats in turn, from 0; NULL after the last. */
@@ -124,6 +130,7 @@ const struct gpume_vectors_format *gpume_vectors_format_probe(
 extern const struct gpume_vectors_format gpume_vectors_csv;
 extern const struct gpume_vectors_format gpume_vectors_extract_mvs;
 extern const struct gpume_vectors_format gpume_vectors_npy;
+extern const struct gpume_vectors_format gpume_vectors_npz;
 extern const struct gpume_vectors_format gpume_vectors_mv_extractor;
 extern const struct gpume_vectors_format gpume_vectors_flo;
 extern const struct gpume_vectors_format gpume_vectors_jsonl;

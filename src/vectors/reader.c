@@ -74,8 +74,7 @@ static int choose_format(struct gpume_vectors_reader *reader)
     }
     reader->format = gpume_vectors_format_probe(head, bytes);
     if (!reader->format->reader) {
-        return gpume_stream_refuse_whole(reader->input.stream,
-            "holds hashes of motion fields, not vectors; compare two such files with diff");
+        return gpume_stream_refuse_whole(reader->input.stream, reader->format->unread);
     }
 fail:
     return status;

@@ -176,6 +176,7 @@ int gpume_vectors_writer_open(struct gpume_vectors_writer **result,
         self->kind =
             output->format->numbered ? gpume_pattern_kind(output->path) : GPUME_PATTERN_PLAIN;
         self->target.info = &self->info;
+        self->target.log = &self->log;
         self->target.state = calloc(1, ops->state_bytes > 0 ? ops->state_bytes : 1);
     }
     if (!self || !self->path || !self->target.state) {
@@ -264,8 +265,10 @@ fail:
 
 static int finish_file(struct gpume_vectors_writer *writer)
 {
+    const struct gpume_vectors_writer_ops *ops = writer->format->writer;
     int status;
     GPUME_TRY(finish_array(writer));
+    GPUME_TRY(ops->finish ? ops->finish(&writer->target, writer->out) : GPUME_OK);
     GPUME_TRY(gpume_out_finish(writer->file));
 fail:
     return status;

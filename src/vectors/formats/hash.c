@@ -116,4 +116,5 @@ const struct gpume_vectors_format gpume_vectors_hash = {
     .begins = FIRST_LINE,
     .fixed_units = true,
     .writer = &writer,
+    .unread = "holds hashes of motion fields, not vectors; compare two such files with diff",
 };

@@ -9,6 +9,8 @@
 #include "vectors/formats/motion_row.h"
 #include "vectors/formats/npy_header.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #define HEAD_BYTES 128u
@@ -17,8 +19,10 @@
 static size_t dump_head(
     const struct gpume_vectors_target *target, uint64_t rows, char at[GPUME_VECTORS_HEAD_BYTES])
 {
+    char shape[32];
     (void)target;
-    gpume_npy_head(at, HEAD_BYTES, "'<i4'", rows, GPUME_MOTION_COLUMNS);
+    snprintf(shape, sizeof(shape), "(%" PRIu64 ", %u)", rows, GPUME_MOTION_COLUMNS);
+    gpume_npy_head(at, HEAD_BYTES, "'<i4'", shape);
     return HEAD_BYTES;
 }
 

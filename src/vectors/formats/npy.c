@@ -5,6 +5,7 @@
 #include "vectors/block_row.h"
 #include "vectors/formats/npy_header.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -51,7 +52,7 @@ static size_t head_bytes(const struct gpume_vectors_info *info)
 static size_t npy_head(
     const struct gpume_vectors_target *target, uint64_t rows, char at[GPUME_VECTORS_HEAD_BYTES])
 {
-    char descr[FURTHER_HEAD_BYTES] = "[";
+    char descr[FURTHER_HEAD_BYTES] = "[", shape[32];
     size_t length = 1;
     for (unsigned i = 0; i < GPUME_BLOCK_COLUMNS; i++) {
         if (gpume_block_has(target->info->columns, i)) {
@@ -60,7 +61,8 @@ static size_t npy_head(
         }
     }
     snprintf(descr + length, sizeof(descr) - length, "]");
-    gpume_npy_head(at, head_bytes(target->info), descr, rows, 0);
+    snprintf(shape, sizeof(shape), "(%" PRIu64 ",)", rows);
+    gpume_npy_head(at, head_bytes(target->info), descr, shape);
     return head_bytes(target->info);
 }
 

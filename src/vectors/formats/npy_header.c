@@ -11,20 +11,16 @@
 
 #define TEXT_BYTES_MAX 16384u /* of the dictionary: 64 members take about 3000 */
 
-void gpume_npy_head(char *at, size_t total, const char *descr, uint64_t rows, unsigned columns)
+void gpume_npy_head(char *at, size_t total, const char *descr, const char *shape)
 {
-    char second[16] = "";
-    if (columns > 0) {
-        snprintf(second, sizeof(second), " %u", columns);
-    }
     const size_t text = total - GPUME_NPY_MAGIC_BYTES - 4;
     memcpy(at, GPUME_NPY_MAGIC, GPUME_NPY_MAGIC_BYTES);
     at += GPUME_NPY_MAGIC_BYTES;
     *at++ = 1; /* version 1.0 */
     *at++ = 0;
     at = (char *)gpume_le_put16((unsigned char *)at, (uint16_t)text);
-    const int length = snprintf(at, text,
-        "{'descr': %s, 'fortran_order': False, 'shape': (%" PRIu64 ",%s), }", descr, rows, second);
+    const int length =
+        snprintf(at, text, "{'descr': %s, 'fortran_order': False, 'shape': %s, }", descr, shape);
     assert(length > 0 && (size_t)length < text && total % 64 == 0);
     memset(at + length, ' ', text - (size_t)length - 1);
     at[text - 1] = '\n';

@@ -36,8 +36,8 @@ struct gpume_npy {
 };
 
 /* Writes a header of exactly `total` bytes, a multiple of 64. descr: the type in Python's notation.
- * The shape is (rows,) or, with columns above 0, (rows, columns). */
-void gpume_npy_head(char *at, size_t total, const char *descr, uint64_t rows, unsigned columns);
+ * shape: a tuple in that notation, too, such as "(4, 10)". */
+void gpume_npy_head(char *at, size_t total, const char *descr, const char *shape);
 
 /* Reads the header. Refuses types other than little-endian numbers, tables in Fortran order, and
  * more than two dimensions. */
