@@ -144,7 +144,8 @@ static int measure_one(struct job *job, const char *content, const struct gpume_
         .elimination = !params.no_elimination,
         .ceiling = one->ceiling,
     };
-    snprintf(row->search, sizeof(row->search), "%s", params.search);
+    const char *search = one->setup.search[0] ? one->setup.search : params.search;
+    snprintf(row->search, sizeof(row->search), "%s", search);
     snprintf(row->device, sizeof(row->device), "%s", cpu ? bench->cpu : one->setup.device);
     snprintf(row->driver, sizeof(row->driver), "%s", one->setup.driver);
     fill_times(row, &params, &one->params, &time);

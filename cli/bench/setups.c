@@ -53,6 +53,27 @@ static bool wanted(const struct finder *finder, const struct gpume_search_info *
            (!asked->search || strcmp(asked->search, search->name) == 0);
 }
 
+static bool is_same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* Is the same search measured under another name? */
+static bool has(const struct gpume_bench_setups *setups, const struct gpume_params *params,
+    const struct gpume_bench_setup *setup)
+{
+    for (uint32_t i = 0; i < setups->count; i++) {
+        const struct gpume_bench_one *one = &setups->ones[i];
+        if (strcmp(one->setup.search, setup->search) == 0 &&
+            is_same_text(one->params.device, params->device) &&
+            one->params.backend == params->backend && one->params.threads == params->threads &&
+            one->params.no_elimination == params->no_elimination) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Skips elimination where the engine does not use it, and a search that does not support these
  * blocks, window or bits unless --search names it. */
 static int add(struct finder *finder, const struct gpume_params *params, double ceiling)
@@ -74,7 +95,8 @@ static int add(struct finder *finder, const struct gpume_params *params, double 
     if (status != GPUME_OK) {
         status = gpume_bench_look(params, &setup); /* again, to log the reason */
     }
-    if (status != GPUME_OK || (!params->no_elimination && !setup.eliminates)) {
+    if (status != GPUME_OK || (!params->no_elimination && !setup.eliminates) ||
+        has(setups, params, &setup)) {
         return status;
     }
     if (setups->count == GPUME_BENCH_SETUPS_MAX) {

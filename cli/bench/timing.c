@@ -256,6 +256,7 @@ int gpume_bench_look(const struct gpume_params *params, struct gpume_bench_setup
     gpume_get_info(ctx, &info);
     snprintf(setup->device, sizeof(setup->device), "%s", info.device);
     snprintf(setup->driver, sizeof(setup->driver), "%s", info.driver);
+    snprintf(setup->search, sizeof(setup->search), "%s", info.search);
     setup->eliminates = info.eliminates;
     return gpume_close(&ctx);
 }

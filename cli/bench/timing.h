@@ -39,6 +39,7 @@ struct gpume_bench_time {
 /* What an engine reports once it is open. */
 struct gpume_bench_setup {
     char device[256], driver[256];
+    char search[32]; /* what the engine takes: for some parameters one search stands for all */
     bool eliminates;
 };
 

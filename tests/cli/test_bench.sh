@@ -34,6 +34,10 @@ if have_vulkan; then
     # shellcheck disable=SC2086
     expect 4 bench $deep --search half
     says "--search half: not for 16 bits"
+    # The general search takes no variant: it is measured once.
+    expect 0 bench --backend vulkan --size 32x32 --metric satd --seconds 0.001
+    [ "$(grep -c '^vulkan  *general .*  off' "$scratch/out")" -eq 2 ] || fail "general: not one row per content"
+    ! grep -Eq '^vulkan  *(quads|half|float|int) ' "$scratch/out" || fail "variants of the general search"
 fi
 
 # JSON: brackets and quotes match, keys are there.
