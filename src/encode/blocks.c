@@ -316,8 +316,8 @@ void gpume_blocks_close(struct gpume_blocks **blocks)
 static void enqueue(struct gpume_blocks *blocks, enum gpume_job_kind kind, struct gpume_job *job)
 {
     struct queue *queue = &blocks->queues[kind];
-    *job = (struct gpume_job){.ready = false};
     pthread_mutex_lock(&blocks->mutex);
+    *job = (struct gpume_job){.ready = false};
     *queue->end = job;
     queue->end = &job->next;
     pthread_cond_signal(&blocks->queued);
