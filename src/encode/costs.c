@@ -10,7 +10,7 @@ static uint32_t blocks_of(const struct gpume_half *half)
 
 void gpume_intra_costs(const struct gpume_half *half, uint32_t block_y, uint16_t *costs)
 {
-    gpume_satd_kernels()->intra(half, block_y, costs);
+    gpume_encode_kernels()->intra(half, block_y, costs);
     for (uint32_t i = 0; i < blocks_of(half); i++) {
         costs[i] = (uint16_t)(costs[i] + GPUME_PENALTY_ANY + GPUME_PENALTY_INTRA);
     }
@@ -32,7 +32,7 @@ static void add_match_penalties(
 void gpume_match_costs(const struct gpume_half *half, uint32_t block_y,
     const struct gpume_matches *matches, uint16_t *costs)
 {
-    gpume_satd_kernels()->match(half, block_y, matches, costs);
+    gpume_encode_kernels()->match(half, block_y, matches, costs);
     add_match_penalties(blocks_of(half), matches, costs);
 }
 
@@ -40,7 +40,7 @@ void gpume_mean_costs(const struct gpume_half *half, uint32_t block_y,
     const struct gpume_matches *past, const struct gpume_matches *future, uint32_t past_share,
     uint16_t *costs)
 {
-    gpume_satd_kernels()->mean(half, block_y, past, future, past_share, costs);
+    gpume_encode_kernels()->mean(half, block_y, past, future, past_share, costs);
     for (uint32_t i = 0; i < blocks_of(half); i++) {
         const struct gpume_vector v = vector_of(past, i), w = vector_of(future, i);
         const bool moves = (v.dx | v.dy | w.dx | w.dy) != 0;
@@ -51,6 +51,6 @@ void gpume_mean_costs(const struct gpume_half *half, uint32_t block_y,
 void gpume_refine(const struct gpume_half *target, const struct gpume_half *reference,
     uint32_t block_y, struct gpume_vector *vectors, uint16_t *costs)
 {
-    gpume_satd_kernels()->refine(target, reference, block_y, vectors, costs);
+    gpume_encode_kernels()->refine(target, reference, block_y, vectors, costs);
     add_match_penalties(blocks_of(target), &(struct gpume_matches){reference, vectors}, costs);
 }

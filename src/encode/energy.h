@@ -3,9 +3,9 @@
 #ifndef GPUME_ENCODE_ENERGY_H
 #define GPUME_ENCODE_ENERGY_H
 
-#include <stdint.h>
+#include "encode/half.h"
 
 /* The variance of each 16x16 square of a band (half.h) times its 256 samples, rounded up. */
-void gpume_energies(const uint8_t *band, uint32_t blocks_x, uint32_t *energies);
+void gpume_energies(const struct gpume_band *band, uint32_t blocks_x, uint32_t *energies);
 
 #endif

@@ -2,7 +2,7 @@
 #include "encode/half.h"
 
 #include "base/grid.h"
-#include "encode/lanes.h"
+#include "encode/kernels/kernels.h"
 
 #include <string.h>
 
@@ -43,14 +43,19 @@ static void round_row(uint8_t *to, const uint16_t *from, uint32_t count, uint32_
     }
 }
 
-void gpume_band_read(
-    uint8_t *band, const struct gpume_plane *luma, uint32_t blocks_x, uint32_t index)
+struct gpume_band gpume_band_read(
+    uint8_t *memory, const struct gpume_plane *luma, uint32_t blocks_x, uint32_t index)
 {
     const uint32_t width = blocks_x * GPUME_SQUARE;
+    const uint64_t first = (uint64_t)index * GPUME_SQUARE;
+    if (luma->bits == 8 && luma->width == width && first + GPUME_SQUARE < luma->height) {
+        const uint8_t *samples = (const uint8_t *)luma->data + (ptrdiff_t)first * luma->stride;
+        return (struct gpume_band){samples, luma->stride};
+    }
     for (uint32_t y = 0; y <= GPUME_SQUARE; y++) {
-        const uint64_t row = gpume_min_u64((uint64_t)index * GPUME_SQUARE + y, luma->height - 1);
+        const uint64_t row = gpume_min_u64(first + y, luma->height - 1);
         const char *from = (const char *)luma->data + (ptrdiff_t)row * luma->stride;
-        uint8_t *to = band + (size_t)y * width;
+        uint8_t *to = memory + (size_t)y * width;
         if (luma->bits == 8) {
             memcpy(to, from, luma->width);
         } else {
@@ -58,15 +63,7 @@ void gpume_band_read(
         }
         memset(to + luma->width, to[luma->width - 1], width - luma->width);
     }
-}
-
-/* The sums of eight pairs of neighbouring samples, each of which is one number in any byte order.
- */
-static gpume_eight_unsigned pair_sums(const uint8_t *at)
-{
-    gpume_eight_unsigned pairs;
-    memcpy(&pairs, at, sizeof(pairs));
-    return (pairs & 0xff) + (pairs >> 8);
+    return (struct gpume_band){memory, (ptrdiff_t)width};
 }
 
 /* Means of 2x2 from column `right`, 0 or 1; beyond the last column it repeats. */
@@ -74,15 +71,10 @@ static void write_row(
     uint8_t *to, const uint8_t *upper, ptrdiff_t stride, uint32_t width, uint32_t right)
 {
     const uint8_t *lower = upper + stride;
-    const uint32_t vectors = right ? width - GPUME_HALF_BLOCK : width;
-    for (uint32_t x = 0; x < vectors; x += 8) {
-        const uint32_t at = 2 * x + right;
-        const gpume_eight_unsigned sums = pair_sums(upper + at) + pair_sums(lower + at);
-        gpume_store_eight(to + x, (gpume_eight)((sums + 2) >> 2));
-    }
-    for (uint32_t x = vectors; x < width; x++) {
-        const uint32_t a = 2 * x + right, b = a + 1 < 2 * width ? a + 1 : a;
-        to[x] = (uint8_t)((upper[a] + upper[b] + lower[a] + lower[b] + 2) >> 2);
+    gpume_encode_kernels()->halve(to, upper + right, lower + right, width - right);
+    if (right) {
+        const uint32_t last = 2 * width - 1;
+        to[width - 1] = (uint8_t)((upper[last] + lower[last] + 1) >> 1);
     }
 }
 
@@ -101,19 +93,18 @@ static void repeat_row(const struct gpume_half *half, uint8_t *row, ptrdiff_t st
     }
 }
 
-void gpume_half_write(struct gpume_half *half, const uint8_t *band, uint32_t index)
+void gpume_half_write(struct gpume_half *half, const struct gpume_band *band, uint32_t index)
 {
-    const ptrdiff_t band_stride = 2 * (ptrdiff_t)half->width;
     for (uint32_t plane = 0; plane < GPUME_HALF_PLANES; plane++) {
         uint8_t *first = half->samples + plane * half->plane +
                          (ptrdiff_t)(index * GPUME_HALF_BLOCK) * half->stride;
-        const uint8_t *from = band + (plane >> 1) * band_stride;
+        const uint8_t *from = band->samples + (plane >> 1) * band->stride;
         uint8_t *to = first;
         for (uint32_t y = 0; y < GPUME_HALF_BLOCK; y++) {
-            write_row(to, from, band_stride, half->width, plane & 1);
+            write_row(to, from, band->stride, half->width, plane & 1);
             extend_row(half, to);
             to += half->stride;
-            from += 2 * band_stride;
+            from += 2 * band->stride;
         }
         if (index == 0) {
             repeat_row(half, first, -half->stride);

@@ -37,14 +37,20 @@ size_t gpume_half_bytes(uint32_t blocks_x, uint32_t blocks_y);
 /* Planes in memory of that size. */
 struct gpume_half gpume_half_at(uint8_t *memory, uint32_t blocks_x, uint32_t blocks_y);
 
-/* Reads 17 rows of luma from row 16 * index into `band`: 16 * blocks_x samples in each row, with no
- * gaps. */
-void gpume_band_read(
-    uint8_t *band, const struct gpume_plane *luma, uint32_t blocks_x, uint32_t index);
+/* 17 rows of 8-bit samples, as wide as all squares. */
+struct gpume_band {
+    const uint8_t *samples;
+    ptrdiff_t stride;
+};
+
+/* The rows of luma from row 16 * index on: where they lie, or, where they must be extended or
+ * rounded, in `memory`, GPUME_BAND_BYTES for each square. */
+struct gpume_band gpume_band_read(
+    uint8_t *memory, const struct gpume_plane *luma, uint32_t blocks_x, uint32_t index);
 
 /* Writes the rows of all planes that the band with this index gives, and the margins beside them,
  * above the first one and below the last one. */
-void gpume_half_write(struct gpume_half *half, const uint8_t *band, uint32_t index);
+void gpume_half_write(struct gpume_half *half, const struct gpume_band *band, uint32_t index);
 
 /* Fills the margins of planes that were written otherwise. */
 void gpume_half_extend(struct gpume_half *half);

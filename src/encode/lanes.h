@@ -10,8 +10,6 @@
 #include <string.h>
 
 typedef int16_t gpume_eight __attribute__((vector_size(16)));
-typedef uint16_t gpume_eight_unsigned __attribute__((vector_size(16)));
-typedef uint32_t gpume_four __attribute__((vector_size(16)));
 typedef uint8_t gpume_eight_samples __attribute__((vector_size(8)));
 
 static inline gpume_eight gpume_load_eight(const uint8_t *at)
@@ -25,19 +23,6 @@ static inline void gpume_store_eight(uint8_t *at, gpume_eight v)
 {
     const gpume_eight_samples samples = __builtin_convertvector(v, gpume_eight_samples);
     memcpy(at, &samples, sizeof(samples));
-}
-
-/* Four sums of two neighbouring lanes. */
-static inline gpume_four gpume_pair_sums(gpume_eight_unsigned v)
-{
-    const gpume_four pairs = (gpume_four)v;
-    return (pairs & 0xffff) + (pairs >> 16);
-}
-
-static inline uint32_t gpume_sum_four(gpume_four v)
-{
-    v += __builtin_shufflevector(v, v, 2, 3, 0, 1);
-    return v[0] + v[1];
 }
 
 #endif

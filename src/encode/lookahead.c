@@ -33,12 +33,12 @@ static void read_part(void *opaque, uint32_t part)
     const struct gpume_lookahead *l = r->lookahead;
     const uint32_t begin = gpume_split_row(r->split, part);
     const uint32_t end = gpume_split_row(r->split, part + 1);
-    uint8_t *band = l->bands + (size_t)part * l->blocks_x * GPUME_BAND_BYTES;
+    uint8_t *memory = l->bands + (size_t)part * l->blocks_x * GPUME_BAND_BYTES;
     for (uint32_t y = begin; y < end; y++) {
-        gpume_band_read(band, r->luma, l->blocks_x, y);
-        gpume_half_write(&r->frame->half, band, y);
+        const struct gpume_band band = gpume_band_read(memory, r->luma, l->blocks_x, y);
+        gpume_half_write(&r->frame->half, &band, y);
         if (l->params.energies) {
-            gpume_energies(band, l->blocks_x, r->frame->energies + (size_t)y * l->blocks_x);
+            gpume_energies(&band, l->blocks_x, r->frame->energies + (size_t)y * l->blocks_x);
         }
     }
     l->part_sums[part] = (struct gpume_luma_sums){0};

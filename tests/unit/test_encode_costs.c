@@ -17,7 +17,7 @@ static uint64_t seed = 20261122;
 struct picture {
     struct gpume_plane luma;
     uint32_t blocks_x, blocks_y;
-    uint8_t *memory, *band;
+    uint8_t *memory, *band_memory;
     struct gpume_half half;
     uint32_t *energies;
     struct plain plain;
@@ -31,15 +31,14 @@ static struct picture picture_of(
         .blocks_y = (height + 15) / 16};
     synth_fill(&p.luma, content, index, 4);
     p.memory = calloc(1, gpume_half_bytes(p.blocks_x, p.blocks_y));
-    p.band = malloc(p.blocks_x * GPUME_BAND_BYTES);
+    p.band_memory = malloc(p.blocks_x * GPUME_BAND_BYTES);
     p.energies = calloc((size_t)p.blocks_x * p.blocks_y, sizeof(*p.energies));
     p.half = gpume_half_at(p.memory, p.blocks_x, p.blocks_y);
     for (uint32_t y = 0; y < p.blocks_y; y++) {
-        gpume_band_read(p.band, &p.luma, p.blocks_x, y);
-        gpume_half_write(&p.half, p.band, y);
-        gpume_energies(p.band, p.blocks_x, p.energies + (size_t)y * p.blocks_x);
+        const struct gpume_band band = gpume_band_read(p.band_memory, &p.luma, p.blocks_x, y);
+        gpume_half_write(&p.half, &band, y);
+        gpume_energies(&band, p.blocks_x, p.energies + (size_t)y * p.blocks_x);
     }
-    gpume_half_extend(&p.half);
     p.plain = plain_half(&p.luma);
     return p;
 }
@@ -48,7 +47,7 @@ static void picture_free(struct picture *p)
 {
     free(p->luma.data);
     free(p->memory);
-    free(p->band);
+    free(p->band_memory);
     free(p->energies);
     free(p->plain.samples);
 }
@@ -194,10 +193,12 @@ static void test_matches(void)
 struct satds {
     uint16_t intra[8], match[8], still[8], mean[8], refined[8];
     struct gpume_vector vectors[8];
+    uint8_t halves[2][8 * GPUME_HALF_BLOCK];
+    uint32_t energies[8];
 };
 
 static struct satds satds_of(
-    const struct gpume_satd_kernels *kernels, const struct picture *p, uint32_t y)
+    const struct gpume_encode_kernels *kernels, const struct picture *p, uint32_t y)
 {
     struct satds satds = {0};
     struct gpume_vector vectors[2][8];
@@ -216,6 +217,12 @@ static struct satds satds_of(
     kernels->match(&p[0].half, y, &(struct gpume_matches){&p[1].half, NULL}, satds.still);
     kernels->mean(&p[0].half, y, &past, &future, 21 * (1 + y % 2), satds.mean);
     kernels->refine(&p[0].half, &p[1].half, y, satds.vectors, satds.refined);
+    const struct gpume_band band = gpume_band_read(p->band_memory, &p->luma, p->blocks_x, y);
+    for (uint32_t right = 0; right < 2; right++) {
+        const uint8_t *row = band.samples + right;
+        kernels->halve(satds.halves[right], row, row + band.stride, p->half.width - right);
+    }
+    kernels->energies(&band, p->blocks_x, satds.energies);
     return satds;
 }
 
@@ -230,9 +237,9 @@ static void test_kernels(void)
             p[i] = picture_of(16 * (run % 8) + 9, 40, 8, contents[run / 8], i);
         }
         for (uint32_t y = 0; y < p[0].blocks_y; y++) {
-            const struct satds expected = satds_of(gpume_satd_kernels_at(0), p, y);
-            const struct gpume_satd_kernels *kernels;
-            for (uint32_t i = 1; (kernels = gpume_satd_kernels_at(i)); i++) {
+            const struct satds expected = satds_of(gpume_encode_kernels_at(0), p, y);
+            const struct gpume_encode_kernels *kernels;
+            for (uint32_t i = 1; (kernels = gpume_encode_kernels_at(i)); i++) {
                 if (kernels->available()) {
                     const struct satds found = satds_of(kernels, p, y);
                     REQUIRE(memcmp(&found, &expected, sizeof(found)) == 0);

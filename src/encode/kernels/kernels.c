@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/kernels/kernels.h"
 
-const struct gpume_satd_kernels *gpume_satd_kernels_at(uint32_t index)
+const struct gpume_encode_kernels *gpume_encode_kernels_at(uint32_t index)
 {
-    static const struct gpume_satd_kernels *const all[] = {
-        &gpume_satd_kernels_plain,
+    static const struct gpume_encode_kernels *const all[] = {
+        &gpume_encode_kernels_plain,
 #if defined(GPUME_ENCODE_X86)
-        &gpume_satd_kernels_avx2,
-        &gpume_satd_kernels_avx512,
+        &gpume_encode_kernels_avx2,
+        &gpume_encode_kernels_avx512,
 #endif
     };
     return index < sizeof(all) / sizeof(all[0]) ? all[index] : NULL;
 }
 
-const struct gpume_satd_kernels *gpume_satd_kernels(void)
+const struct gpume_encode_kernels *gpume_encode_kernels(void)
 {
-    const struct gpume_satd_kernels *best = NULL, *kernels;
-    for (uint32_t i = 0; (kernels = gpume_satd_kernels_at(i)); i++) {
+    const struct gpume_encode_kernels *best = NULL, *kernels;
+    for (uint32_t i = 0; (kernels = gpume_encode_kernels_at(i)); i++) {
         best = kernels->available() ? kernels : best;
     }
     return best;

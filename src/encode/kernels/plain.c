@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "encode/kernels/band.h"
 #include "encode/kernels/intra.h"
 #include "encode/kernels/kernels.h"
 #include "encode/kernels/refine.h"
@@ -8,8 +9,10 @@ static bool available(void)
     return true;
 }
 
-const struct gpume_satd_kernels gpume_satd_kernels_plain = {.name = "plain",
+const struct gpume_encode_kernels gpume_encode_kernels_plain = {.name = "plain",
     .available = available,
+    .halve = halve,
+    .energies = energies,
     .intra = intra_satds,
     .match = match_satds,
     .mean = mean_satds,
