@@ -11,7 +11,7 @@
 
 #include <pthread.h>
 
-#define GPUME_AHEAD_FRAMES 4u /* read or taken: enough for the unequal times of decoding */
+#define GPUME_AHEAD_FRAMES 8u /* read or taken: enough for the unequal times of decoding */
 
 struct gpume_read_ahead {
     struct gpume_source *source;

@@ -191,25 +191,14 @@ static void add_frame(struct gpume_analysis *a)
     pthread_mutex_unlock(&a->mutex);
 }
 
-static int put_frame(struct gpume_analysis *a, const struct gpume_plane *luma)
-{
-    const uint64_t frame = a->put, start = gpume_clock_thread_ns();
-    GPUME_CHECK(gpume_lookahead_put(a->lookahead, luma));
-    const uint32_t *energies = gpume_lookahead_energies(a->lookahead, frame);
-    if (energies) {
-        gpume_aq_offsets(
-            &a->params.options, energies, a->blocks, gpume_analysis_aq_offsets(a, frame));
-    }
-    a->put_ns += gpume_clock_thread_ns() - start;
-    return GPUME_OK;
-}
-
 int gpume_analysis_put(
     struct gpume_analysis *analysis, const struct gpume_plane *luma, int64_t time_us)
 {
     struct gpume_analysis *a = analysis;
     GPUME_CHECK(wait_for_room(a));
-    GPUME_CHECK(put_frame(a, luma));
+    const uint64_t start = gpume_clock_thread_ns();
+    GPUME_CHECK(gpume_lookahead_put(a->lookahead, luma));
+    a->put_ns += gpume_clock_thread_ns() - start;
     a->times[a->put % a->frames_max] = time_us;
     add_frame(a);
     while (!a->threaded && a->put - a->last > a->window + a->ahead) {

@@ -37,9 +37,9 @@ struct gpume_analysis {
                                       the only one */
     uint32_t blocks, window, frames_max, runs_max;
     uint32_t ahead;        /* frames that are put beyond the window before it is looked at */
-    int16_t *aq_offsets;   /* of the frames that are kept: position % frames_max */
+    int16_t *aq_offsets;   /* of the frames before `offset_end`: position % frames_max */
     uint32_t *information; /* the same, of those before `informed` */
-    uint64_t informed;
+    uint64_t offset_end, informed;
     int64_t *times;
     uint64_t seen, coded; /* frames: put when last looked, told of */
     int64_t duration;     /* of the frame before the last */

@@ -3,6 +3,7 @@
 
 #include "base/grid.h"
 #include "base/status.h"
+#include "encode/aq.h"
 #include "encode/fixed.h"
 
 #include <assert.h>
@@ -52,6 +53,18 @@ int gpume_analysis_step(
 }
 
 /* --- decisions */
+
+/* Of all frames that may be looked at. */
+static void find_aq_offsets(struct gpume_analysis *a)
+{
+    for (; a->offset_end < a->seen; a->offset_end++) {
+        const uint32_t *energies = gpume_lookahead_energies(a->lookahead, a->offset_end);
+        if (energies) {
+            gpume_aq_offsets(&a->params.options, energies, a->blocks,
+                gpume_analysis_aq_offsets(a, a->offset_end));
+        }
+    }
+}
 
 /* A frame and its references; the frame itself for none. */
 struct coding {
@@ -217,6 +230,7 @@ int gpume_analysis_decide(struct gpume_analysis *a)
     const struct gpume_stretch stretch = {a->last, count + 1, types};
     struct gpume_quality_walk *walk = NULL;
     uint32_t decided = 0;
+    find_aq_offsets(a);
     types[0] = GPUME_FRAME_IDR; /* or what it is: nothing depends on it later */
     if (count > 0) {
         GPUME_CHECK(gpume_types_decide(&a->types, a->last, count, types + 1, &decided));
