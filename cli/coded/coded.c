@@ -218,6 +218,16 @@ enum gpume_exit gpume_coded_refuse(
                      info->label, frames);
 }
 
+void gpume_coded_warn_interlaced(const struct gpume_source_info *info, uint64_t frames)
+{
+    if (frames > 0) {
+        gpume_console_warning("%s: %" PRIu64 " of its frames are interlaced: where a block was "
+                              "coded as lines of one field, FFmpeg gives the place and the vector "
+                              "in that field",
+            info->label, frames);
+    }
+}
+
 void gpume_coded_finish(struct gpume_coded *coded)
 {
     for (size_t i = 0; i <= GPUME_CODED_AHEAD; i++) {

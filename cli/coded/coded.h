@@ -68,6 +68,9 @@ uint64_t gpume_coded_reference(
 enum gpume_exit gpume_coded_refuse(
     const struct gpume_source_info *info, uint64_t frames, uint64_t predicted);
 
+/* Warns that blocks of one field are not where they seem to be, if there are such frames. */
+void gpume_coded_warn_interlaced(const struct gpume_source_info *info, uint64_t frames);
+
 void gpume_coded_finish(struct gpume_coded *coded);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* gpume vectors: writes the motion vectors that a stream holds, as its encoder chose them.
  * gpume-vectors(1) says what decoders export. Main thread only. */
+#include "coded/vectors.h"
+
 #include "coded/drawing.h"
 #include "coded/grid.h"
 #include "commands.h"
@@ -11,7 +13,6 @@
 #include "progress.h"
 #include "signals.h"
 #include "sinks/sink.h"
-#include "source_options.h"
 #include "vectors/format.h"
 #include "vectors/writer.h"
 
@@ -19,20 +20,8 @@
 #include <math.h>
 #include <stdio.h>
 
-struct vectors_options {
-    struct gpume_common_options common;
-    struct gpume_params params; /* only threads and memory_max are used */
-    struct gpume_source_choice source;
-    const char *output, *overlay; /* both NULL: standard output */
-    const struct gpume_vectors_format *format;
-    uint32_t block; /* side of squares; 0: blocks as coded */
-    enum gpume_overlay_style overlay_style;
-    enum gpume_overlay_key overlay_key;
-    uint32_t scale;
-};
-
 struct job {
-    const struct vectors_options *options;
+    const struct gpume_coded_options *options;
     const char *output; /* NULL: only the overlay is written */
     const struct gpume_vectors_format *format;
     struct gpume_source *source;
@@ -84,7 +73,7 @@ static enum gpume_exit check_output(struct job *job)
 
 static enum gpume_exit check_outputs(struct job *job)
 {
-    const struct vectors_options *options = job->options;
+    const struct gpume_coded_options *options = job->options;
     const struct gpume_sink_shape shape = {0};
     enum gpume_exit result = GPUME_EXIT_DONE;
     job->output = options->output || options->overlay ? options->output : "-";
@@ -104,7 +93,7 @@ static enum gpume_exit check_outputs(struct job *job)
 
 static enum gpume_exit open_source(struct job *job)
 {
-    const struct vectors_options *options = job->options;
+    const struct gpume_coded_options *options = job->options;
     struct gpume_source_options wanted =
         gpume_source_options_make(&options->common, &options->source, &options->params);
     wanted.motion = true;
@@ -239,12 +228,7 @@ static enum gpume_exit copy(struct job *job)
 
 static enum gpume_exit conclude(const struct job *job)
 {
-    if (job->interlaced > 0) {
-        gpume_console_warning("%s: %" PRIu64 " of its frames are interlaced: where a block was "
-                              "coded as lines of one field, FFmpeg gives the place and the vector "
-                              "in that field",
-            job->info.label, job->interlaced);
-    }
+    gpume_coded_warn_interlaced(&job->info, job->interlaced);
     const char *names[] = {job->output, job->options->overlay};
     if (job->options->common.verbosity >= 0 &&
         !(job->output && gpume_text_is_stdout(job->output))) {
@@ -286,9 +270,8 @@ static enum gpume_exit work(struct job *job)
     return result ? result : conclude(job);
 }
 
-static enum gpume_exit run(const void *opaque)
+enum gpume_exit gpume_coded_write(const struct gpume_coded_options *options)
 {
-    const struct vectors_options *options = opaque;
     struct job job = {.options = options,
         .set = {.overwrite = options->common.overwrite, .alone = true, .together = true}};
     const enum gpume_exit result = work(&job);
@@ -300,15 +283,20 @@ static enum gpume_exit run(const void *opaque)
     return result;
 }
 
+static enum gpume_exit run(const void *options)
+{
+    return gpume_coded_write(options);
+}
+
 static void set_defaults(void *opaque)
 {
-    struct vectors_options *options = opaque;
+    struct gpume_coded_options *options = opaque;
     gpume_params_default(&options->params);
     options->source.stream = -1;
     options->scale = 1;
 }
 
-#define OPTIONS struct vectors_options
+#define OPTIONS struct gpume_coded_options
 
 static const char *const styles[] = {"arrows", "flow", NULL};
 static const char *const keys[] = {"auto", "on", "off", NULL};
@@ -328,11 +316,13 @@ static const struct gpume_option table[] = {
     {GPUME_OPTION_TIMEOUT, .help = "give up after this time (default: no limit)"},
     {.heading = "Output"},
     {GPUME_ROW_FILE("output", "FILE", OPTIONS, output), .letter = 'o',
-        .help = "write to this file: .csv .jsonl .npy, with --block also .mvf and flow%d.flo "
+        .help = "write to this file: .csv .jsonl .npy, with --block also .npz .mvf "
+                "and flow%d.flo "
                 "(default: standard output)"},
     {GPUME_ROW("format", "FORMAT", format, OPTIONS, format),
-        .help = "format of the output, whatever its name: csv, jsonl, npy, extract_mvs, "
-                "mv-extractor, mvf or flo (default: by its extension; csv for standard output)"},
+        .help =
+            "format of the output, whatever its name: csv, jsonl, npy, extract_mvs, "
+            "mv-extractor, npz, mvf or flo (default: by its extension; csv for standard output)"},
     {GPUME_ROW_FILE("overlay", "FILE", OPTIONS, overlay),
         .help = "draw the vectors on the frames in colour: .y4m .mkv .mp4, or a pattern (.png .ppm "
                 ".bmp .jpg); without -o nothing else is written"},
@@ -359,7 +349,7 @@ const struct gpume_command gpume_vectors_command = {
              "decoders export them for H.264, MPEG-1, MPEG-2, MPEG-4, H.263 and their relatives.",
     .options = table,
     .option_count = sizeof(table) / sizeof(table[0]),
-    .bytes = sizeof(struct vectors_options),
+    .bytes = sizeof(struct gpume_coded_options),
     .operands_min = 1,
     .operands_max = 1,
     .operands = "one video",

@@ -333,6 +333,14 @@ static void put_notes(
         " vectors of the stream lead out of the window.</p>\n",
         GPUME_VERSUS_TRIED, rows->left_out, rows->outside);
     put(out, line);
+    if (rows->interlaced > 0) {
+        snprintf(line, sizeof(line),
+            "<p class=\"note\">%" PRIu64 " frames are interlaced. Where a block was coded as lines "
+            "of one field, its place and vector are those in that field, and what is said of it "
+            "here is wrong.</p>\n",
+            rows->interlaced);
+        put(out, line);
+    }
 }
 
 void gpume_versus_write_page(

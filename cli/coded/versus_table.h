@@ -38,8 +38,9 @@ struct gpume_versus_rows {
     uint32_t bits;               /* of a sample; the caller sets it and the next two */
     uint32_t window_x, window_y; /* pixels */
     uint64_t left_out;
-    uint64_t at_border; /* blocks whose best vector touches the window's border */
-    uint64_t outside;   /* blocks whose vector in the stream leads out of the window */
+    uint64_t interlaced; /* frames; the caller counts them */
+    uint64_t at_border;  /* blocks whose best vector touches the window's border */
+    uint64_t outside;    /* blocks whose vector in the stream leads out of the window */
     struct gpume_versus_sums all, shapes[GPUME_CODED_SHAPES], both; /* both: means of two */
     /* The blocks whose SAD the best vectors lower most, by how much; the first of equals. */
     struct gpume_versus_listed worst[GPUME_VERSUS_LISTED];

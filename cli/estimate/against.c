@@ -12,6 +12,7 @@
 #include "files/text_file.h"
 #include "host.h"
 #include "library_log.h"
+#include "options/checks.h"
 #include "options/line.h"
 #include "progress.h"
 #include "signals.h"
@@ -63,15 +64,11 @@ int gpume_against_check(struct gpume_estimate_options *options, const struct gpu
         "refine-metric", "ref-distance", "best-reference", "bidirectional", "candidates",
         "confidence", "direction", "compat", "prefilter", "start", "vf", "hwaccel", "vectors",
         "predicted", "residual", "residual-mode", "difference", "gain", "gamma", "overlay",
-        "report", "report-pictures", "resume", "check", "json"};
+        "report", "report-pictures", "resume", "check", "json", NULL};
     struct gpume_params *params = &options->params;
-    for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
-        if (gpume_line_has(line, foreign[i])) {
-            return gpume_refuse(GPUME_INVALID,
-                "--%s: cannot be combined with --against-stream, which takes blocks and "
-                "references from the stream; leave one of them out",
-                foreign[i]);
-        }
+    if (gpume_check_foreign(line, foreign, "against-stream",
+            "takes blocks and references from the stream") != GPUME_OK) {
+        return GPUME_INVALID;
     }
     if (options->common.input_count == 2 || options->search.predictor.file) {
         return gpume_refuse(
@@ -228,6 +225,7 @@ static enum gpume_exit compare(struct job *job, const struct gpume_coded_frame *
             " pixel; search them, too, with --subpel %" PRIu32,
             job->info.label, coded->units, coded->units);
     }
+    job->rows.interlaced += coded->interlaced;
     GPUME_TRY(gpume_versus_begin(&job->versus, &job->coded, coded));
     GPUME_TRY(search(job));
     gpume_versus_end(&job->versus);
@@ -315,6 +313,7 @@ static void print_summary(const struct job *job)
 static enum gpume_exit conclude(const struct job *job)
 {
     const uint64_t blocks = job->rows.all.blocks;
+    gpume_coded_warn_interlaced(&job->info, job->rows.interlaced);
     if (job->rows.outside > 0) {
         gpume_console_warning("%s: %" PRIu64 " of its %" PRIu64 " vectors lead out of the window; "
                               "a wider --window may find better ones for these blocks",

@@ -24,6 +24,7 @@ struct gpume_estimate_options {
     uint64_t start;  /* index of the first target frame */
     uint64_t frames; /* targets; 0: to the end of the input */
     struct gpume_prefilter_option prefilter;
+    bool from_stream;     /* take the vectors that the input holds */
     bool against_stream;  /* compare with the vectors that the input holds */
     bool compat_ffmpeg;   /* produce the vectors of mestimate=method=esa */
     uint32_t asked_block; /* --block as given; compat_ffmpeg rounds up params.block */

@@ -5,6 +5,7 @@
 #include "estimate/against.h"
 #include "estimate/compat.h"
 #include "estimate/estimate.h"
+#include "estimate/from_stream.h"
 #include "estimate/outputs.h"
 #include "options/checks.h"
 #include "options/line.h"
@@ -61,6 +62,9 @@ static const struct gpume_option table[] = {
     {GPUME_ROW_FLAG("against-stream", OPTIONS, against_stream),
         .help = "compare the vectors that a coded video holds with the best ones in the same "
                 "frames: writes tables and a page to the output folder"},
+    {GPUME_ROW_FLAG("from-stream", OPTIONS, from_stream),
+        .help = "write or draw the vectors that a coded video holds, without a search, as 'gpume "
+                "vectors' does; needs --vectors or --overlay"},
     {GPUME_ROW("prefilter", "FILTER", prefilter, OPTIONS, prefilter),
         .help = "search filtered frames, but predict and measure on the originals; FILTER is "
                 "gauss:S, box:N, median:3|5, bilateral:S,R or kernel:FILE (default: none)"},
@@ -239,6 +243,9 @@ static int check(void *opaque, const struct gpume_line *line)
     struct gpume_estimate_options *options = opaque;
     int status = gpume_check_streams(&options->common, "pictures");
     status = status ? status : gpume_check_engine(&options->params);
+    if (status == GPUME_OK && options->from_stream) {
+        return gpume_from_stream_check(options, line);
+    }
     if (status == GPUME_OK && options->against_stream) {
         status = gpume_against_check(options, line);
     }
@@ -261,7 +268,9 @@ static int check(void *opaque, const struct gpume_line *line)
 static enum gpume_exit run(const void *opaque)
 {
     const struct gpume_estimate_options *options = opaque;
-    return options->against_stream ? gpume_against_run(options) : gpume_estimate_run(options);
+    return options->from_stream      ? gpume_from_stream_run(options)
+           : options->against_stream ? gpume_against_run(options)
+                                     : gpume_estimate_run(options);
 }
 
 const struct gpume_command gpume_estimate_command = {

@@ -3,6 +3,7 @@
 
 #include "base/status.h"
 #include "console.h"
+#include "options/line.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -43,6 +44,19 @@ static int check_search(const struct gpume_params *params)
     }
     return gpume_refuse(GPUME_INVALID, "--search %s: must be %s; 'gpume devices' lists them",
         params->search, names);
+}
+
+int gpume_check_foreign(
+    const struct gpume_line *line, const char *const *names, const char *option, const char *does)
+{
+    for (; *names; names++) {
+        if (gpume_line_has(line, *names)) {
+            return gpume_refuse(GPUME_INVALID,
+                "--%s: cannot be combined with --%s, which %s; leave one of them out", *names,
+                option, does);
+        }
+    }
+    return GPUME_OK;
 }
 
 int gpume_check_engine(const struct gpume_params *params)

@@ -10,6 +10,11 @@
  * machine has what they name. */
 int gpume_check_engine(const struct gpume_params *params);
 
+/* Refuses options that have no meaning beside `option`, which does what `does` says. names ends
+ * with NULL. */
+int gpume_check_foreign(
+    const struct gpume_line *line, const char *const *names, const char *option, const char *does);
+
 /* Two inputs must not read one pipe, under whatever names: each would get a part of it. what: what
  * the inputs are, in plural. */
 int gpume_check_streams(const struct gpume_common_options *common, const char *what);

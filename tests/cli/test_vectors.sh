@@ -144,6 +144,18 @@ says "o.mkv: exists already"
 expect 2 vectors mpeg4.avi --overlay x.mkv -o x.mkv --format csv
 says "named for two outputs"
 
+# gpume INPUT --from-stream does the same.
+expect 0 mpeg4.avi --from-stream --vectors from.csv
+cmp -s from.csv mpeg4.csv || fail "--from-stream"
+expect 0 pan.avi --from-stream -b 16 --vectors - --format csv
+cmp -s "$scratch/out" grid.csv || fail "--from-stream: grid"
+expect 0 pan.avi --from-stream --overlay 'f%d.png' --overlay-key off
+cmp -s f4.png o4.png || fail "--from-stream: overlay"
+for options in "" "-o x" "--vectors x.csv -w 9" "--vectors x.csv --report x.html" "--vectors x.csv -b 16,8"; do
+    expect 2 pan.avi --from-stream $options
+    says "--from-stream"
+done
+
 # All formats that can hold them, and one number of threads or another.
 expect 0 vectors mpeg4.avi -o one.csv --threads 1
 expect 0 vectors mpeg4.avi --format csv --threads 4

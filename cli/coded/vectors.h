@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Writes the motion vectors that a coded video holds, to a file or drawn on its frames: gpume
+ * vectors, and gpume INPUT --from-stream. Main thread only. */
+#ifndef GPUME_CLI_CODED_VECTORS_H
+#define GPUME_CLI_CODED_VECTORS_H
+
+#include "sinks/sink.h"
+#include "source_options.h"
+
+struct gpume_vectors_format;
+
+struct gpume_coded_options {
+    struct gpume_common_options common;
+    struct gpume_params params; /* only threads and memory_max are used */
+    struct gpume_source_choice source;
+    const char *output, *overlay; /* both NULL: standard output */
+    const struct gpume_vectors_format *format;
+    uint32_t block; /* side of squares; 0: blocks as coded */
+    enum gpume_overlay_style overlay_style;
+    enum gpume_overlay_key overlay_key;
+    uint32_t scale;
+};
+
+enum gpume_exit gpume_coded_write(const struct gpume_coded_options *options);
+
+#endif

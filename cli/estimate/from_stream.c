@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The same work as gpume vectors does, under the options of gpume INPUT. */
+#include "estimate/from_stream.h"
+
+#include "coded/vectors.h"
+#include "console.h"
+#include "options/checks.h"
+#include "options/line.h"
+
+int gpume_from_stream_check(
+    const struct gpume_estimate_options *options, const struct gpume_line *line)
+{
+    static const char *const foreign[] = {"against-stream", "partition", "window", "edge", "subpel",
+        "interpolation", "subpel-search", "metric", "refine-metric", "lambda", "qp", "predictor",
+        "passes", "ref-distance", "best-reference", "bidirectional", "candidates", "confidence",
+        "direction", "compat", "prefilter", "start", "frames", "vf", "hwaccel", "output",
+        "predicted", "residual", "residual-mode", "difference", "gain", "gamma", "report",
+        "report-pictures", "resume", "backend", "device", "search", "no-elimination", "check",
+        "validate", "json", NULL};
+    if (gpume_check_foreign(line, foreign, "from-stream", "writes vectors without a search") !=
+        GPUME_OK) {
+        return GPUME_INVALID;
+    }
+    if (options->common.input_count == 2) {
+        return gpume_refuse(GPUME_INVALID, "--from-stream: needs one video, not two pictures");
+    }
+    if (!options->vectors && !options->overlay) {
+        return gpume_refuse(GPUME_INVALID, "--from-stream: needs --vectors FILE or --overlay FILE");
+    }
+    if (options->search.shapes.count > 1 ||
+        (options->search.shapes.count == 1 &&
+            options->search.shapes.shapes[0].width != options->search.shapes.shapes[0].height)) {
+        return gpume_refuse(GPUME_INVALID, "--block: must be one side with --from-stream");
+    }
+    if (options->overlay_style != GPUME_OVERLAY_ARROWS &&
+        options->overlay_style != GPUME_OVERLAY_FLOW) {
+        return gpume_refuse(
+            GPUME_INVALID, "--overlay-style: must be arrows or flow with --from-stream");
+    }
+    return GPUME_OK;
+}
+
+enum gpume_exit gpume_from_stream_run(const struct gpume_estimate_options *options)
+{
+    const struct gpume_shape_list *shapes = &options->search.shapes;
+    const struct gpume_coded_options coded = {
+        .common = options->common,
+        .params = options->params,
+        .source = options->source,
+        .output = options->vectors,
+        .overlay = options->overlay,
+        .format = options->format,
+        .block = shapes->count > 0 ? shapes->shapes[0].width : 0,
+        .overlay_style = options->overlay_style,
+        .overlay_key = options->overlay_key,
+        .scale = options->scale,
+    };
+    return gpume_coded_write(&coded);
+}
