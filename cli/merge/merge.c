@@ -27,7 +27,7 @@
 struct merge_options {
     struct gpume_common_options common;
     const char *output;
-    const char *vectors, *predicted, *residual, *difference, *overlay;
+    const char *vectors, *predicted, *residual, *difference, *overlay, *report;
     bool whole;
 };
 
@@ -105,12 +105,13 @@ static int list_outputs(struct job *job)
 {
     const struct merge_options *options = job->options;
     const char *const names[] = {options->vectors, options->predicted, options->residual,
-        options->difference, options->overlay, have(job, "vectors.csv") ? "vectors.csv" : NULL,
-        "frames.csv"};
+        options->difference, options->overlay, options->report,
+        have(job, "vectors.csv") ? "vectors.csv" : NULL, "frames.csv"};
     int status = check_folder(job);
     job->outputs.folder = options->output;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && status == GPUME_OK; i++) {
-        status = names[i] ? gpume_merge_outputs_add(&job->outputs, names[i]) : GPUME_OK;
+        const bool report = names[i] && names[i] == options->report;
+        status = names[i] ? gpume_merge_outputs_add(&job->outputs, names[i], report) : GPUME_OK;
     }
     status = status ? status : gpume_merge_outputs_check(&job->outputs, options->common.overwrite);
     job->summary_path = gpume_text_join(options->output, "summary.json");
@@ -209,7 +210,7 @@ static enum gpume_exit write_files(struct job *job)
         .alone = true,
         .together = true,
         .seal = job->summary_path};
-    int status = gpume_merge_outputs_join(&job->outputs, job->parts, &job->set);
+    int status = gpume_merge_outputs_join(&job->outputs, &job->total, &job->set);
     if (status == GPUME_OK && have_series(job)) {
         status = each_pair(job, copy_file);
     }
@@ -287,6 +288,8 @@ static const struct gpume_option table[] = {
     {GPUME_ROW_FILE("difference", "NAME", OPTIONS, difference),
         .help = "the same for --difference"},
     {GPUME_ROW_FILE("overlay", "NAME", OPTIONS, overlay), .help = "the same for --overlay"},
+    {GPUME_ROW_FILE("report", "NAME", OPTIONS, report),
+        .help = "also this output of --report: .csv or .json"},
     {GPUME_ROW_FLAG("whole", OPTIONS, whole),
         .help = "refuse parts that do not cover the input from its first frame to its end"},
     {GPUME_OPTION_OVERWRITE, .help = "replace existing outputs"},

@@ -6,6 +6,7 @@
 #include "files/path.h"
 #include "files/pattern.h"
 #include "files/text_file.h"
+#include "merge/report.h"
 #include "signals.h"
 
 #include <stdlib.h>
@@ -58,14 +59,15 @@ static int check_name(const struct gpume_merge_outputs *outputs, const char *nam
     return GPUME_OK;
 }
 
-int gpume_merge_outputs_add(struct gpume_merge_outputs *outputs, const char *name)
+int gpume_merge_outputs_add(struct gpume_merge_outputs *outputs, const char *name, bool report)
 {
     struct gpume_merge_output *output = &outputs->items[outputs->count];
     GPUME_CHECK(check_name(outputs, name));
     *output = (struct gpume_merge_output){
         .name = name,
         .path = gpume_text_join(outputs->folder, name),
-        .series = gpume_pattern_is_numbered(name),
+        .series = !report && gpume_pattern_is_numbered(name),
+        .report = report,
     };
     outputs->count += output->path != NULL;
     return output->path ? GPUME_OK : gpume_refuse(GPUME_NOMEM, "out of memory");
@@ -121,25 +123,33 @@ static uint64_t lines_of(
                                                    : 0;
 }
 
-static int join(struct gpume_merge_output *output, const struct gpume_merge_part *parts,
-    size_t count, struct gpume_out_set *set)
+static int join_bytes(
+    const struct gpume_merge_output *output, const struct gpume_merge_total *total)
+{
+    GPUME_CHECK(gpume_join_head(output->out, output->files, total->count));
+    for (size_t i = 0; i < total->count; i++) {
+        GPUME_CHECK(gpume_join_append(output->out, &output->files[i],
+            lines_of(output, i, &total->parts[i]), gpume_signals_caught, &gpume_console));
+    }
+    return GPUME_OK;
+}
+
+static int join(struct gpume_merge_output *output, const struct gpume_merge_total *total,
+    struct gpume_out_set *set)
 {
     GPUME_CHECK(gpume_out_open_in(&output->out, set, output->path, &gpume_console));
-    GPUME_CHECK(gpume_join_head(output->out, output->files, count));
-    for (size_t i = 0; i < count; i++) {
-        GPUME_CHECK(gpume_join_append(output->out, &output->files[i],
-            lines_of(output, i, &parts[i]), gpume_signals_caught, &gpume_console));
-    }
+    GPUME_CHECK(output->report
+                    ? gpume_merge_report_write(output->out, output->files, total, &gpume_console)
+                    : join_bytes(output, total));
     return gpume_out_finish(output->out);
 }
 
 int gpume_merge_outputs_join(struct gpume_merge_outputs *outputs,
-    const struct gpume_merge_part *parts, struct gpume_out_set *set)
+    const struct gpume_merge_total *total, struct gpume_out_set *set)
 {
     int status = GPUME_OK;
     for (size_t i = 0; i < outputs->count && status == GPUME_OK; i++) {
-        status = outputs->items[i].series ? GPUME_OK
-                                          : join(&outputs->items[i], parts, outputs->parts, set);
+        status = outputs->items[i].series ? GPUME_OK : join(&outputs->items[i], total, set);
     }
     return status;
 }

@@ -6,6 +6,7 @@
 #include "files/out_set.h"
 #include "merge/join.h"
 #include "merge/part.h"
+#include "merge/total.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,6 +19,7 @@ struct gpume_merge_output {
     const char *name;              /* in the folder of every part, and of the result */
     char *path;                    /* in the result */
     bool series;                   /* numbered files */
+    bool report;                   /* whose rows depend on those before */
     struct gpume_join_file *files; /* one per part, in their order; NULL: not joined */
     struct gpume_out *out;
 };
@@ -29,8 +31,8 @@ struct gpume_merge_outputs {
     size_t count, parts;
 };
 
-/* Adds an output. GPUME_INVALID after one line: its files cannot be joined. */
-int gpume_merge_outputs_add(struct gpume_merge_outputs *outputs, const char *name);
+/* Adds an output, a report if so. GPUME_INVALID after one line: its files cannot be joined. */
+int gpume_merge_outputs_add(struct gpume_merge_outputs *outputs, const char *name, bool report);
 
 /* Before any work: GPUME_INVALID after one line if an output exists and must not be replaced. */
 int gpume_merge_outputs_check(const struct gpume_merge_outputs *outputs, bool overwrite);
@@ -40,9 +42,9 @@ int gpume_merge_outputs_check(const struct gpume_merge_outputs *outputs, bool ov
 int gpume_merge_outputs_look(
     struct gpume_merge_outputs *outputs, const struct gpume_merge_part *parts, size_t count);
 
-/* Opens the joined outputs, and writes their heads and bodies. */
+/* Opens the joined outputs, and writes them. total: complete. */
 int gpume_merge_outputs_join(struct gpume_merge_outputs *outputs,
-    const struct gpume_merge_part *parts, struct gpume_out_set *set);
+    const struct gpume_merge_total *total, struct gpume_out_set *set);
 
 void gpume_merge_outputs_finish(struct gpume_merge_outputs *outputs);
 

@@ -307,16 +307,21 @@ static void put_contents(const struct gpume_merge_total *total, struct gpume_jso
     gpume_json_end(json);
 }
 
+void gpume_merge_total_put(const struct gpume_merge_total *total, struct gpume_json *json)
+{
+    gpume_json_text(json, "gpume", gpume_version());
+    put_input(total, json);
+    put_parameters(total, json);
+    put_engine(total, json);
+    put_contents(total, json);
+    gpume_summary_put_results(&total->summary, json);
+}
+
 void gpume_merge_total_write(const struct gpume_merge_total *total, struct gpume_out *out)
 {
     struct gpume_json json = {.out = out};
     gpume_json_begin(&json, NULL);
     gpume_json_count(&json, "format", GPUME_SUMMARY_FORMAT);
-    gpume_json_text(&json, "gpume", gpume_version());
-    put_input(total, &json);
-    put_parameters(total, &json);
-    put_engine(total, &json);
-    put_contents(total, &json);
-    gpume_summary_put_results(&total->summary, &json);
+    gpume_merge_total_put(total, &json);
     gpume_json_end(&json);
 }

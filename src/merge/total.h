@@ -26,7 +26,10 @@ typedef int (*gpume_merge_total_fn)(void *opaque, uint64_t frame, uint64_t ref);
 int gpume_merge_total_add(struct gpume_merge_total *total, const struct gpume_merge_part *part,
     gpume_merge_total_fn row, void *opaque, const struct gpume_log *log);
 
-/* After the last row: writes summary.json. */
+/* After the last row: puts all members of summary.json but its format into the current object, */
+void gpume_merge_total_put(const struct gpume_merge_total *total, struct gpume_json *json);
+
+/* or writes the file. */
 void gpume_merge_total_write(const struct gpume_merge_total *total, struct gpume_out *out);
 
 #endif

@@ -83,10 +83,8 @@ void gpume_report_cuts_init(struct gpume_report_cuts *cuts, const struct gpume_p
     *cuts = (struct gpume_report_cuts){.least = (CUT_LEVELS * pixels) << (params->bits - 8)};
 }
 
-static bool is_cut(struct gpume_report_cuts *cuts, const struct gpume_field *field)
+bool gpume_report_is_cut(struct gpume_report_cuts *cuts, bool ahead, const struct gpume_sums *sums)
 {
-    const struct gpume_sums *sums = &field->sums;
-    const bool ahead = field->ref > field->frame;
     /* No overflow: 2^32 pixels of 16 bits have a SAD below 2^48. */
     const bool cut = cuts->started[ahead] && sums->sad_after >= cuts->least &&
                      sums->sad_after >= CUT_JUMP * cuts->last[ahead] &&
@@ -109,8 +107,9 @@ void gpume_report_measure(struct gpume_report_statistics *statistics,
     const int32_t units = field->vector_units > 0 ? (int32_t)field->vector_units : 1;
     const uint64_t blocks = gpume_shown_count(field);
     double length_sum = 0;
-    *statistics = (struct gpume_report_statistics){
-        .blocks = blocks, .units = units, .cut = is_cut(cuts, field)};
+    *statistics = (struct gpume_report_statistics){.blocks = blocks,
+        .units = units,
+        .cut = gpume_report_is_cut(cuts, field->ref > field->frame, &field->sums)};
     for (uint64_t i = 0; i < blocks; i++) {
         const struct gpume_part *part = field->part_count > 0 ? &field->parts[i] : NULL;
         const struct gpume_layer *layer = field->layers[part ? part->layer : 0];

@@ -56,6 +56,9 @@ struct gpume_report_cuts {
 
 void gpume_report_cuts_init(struct gpume_report_cuts *cuts, const struct gpume_params *params);
 
+/* Is the next field a cut? ahead: it refers to the future. */
+bool gpume_report_is_cut(struct gpume_report_cuts *cuts, bool ahead, const struct gpume_sums *sums);
+
 /* Measures the next field, and adds its vectors to the histogram (may be NULL). */
 void gpume_report_measure(struct gpume_report_statistics *statistics,
     struct gpume_report_cuts *cuts, struct gpume_report_histogram *histogram,

@@ -16,7 +16,7 @@ facts() {
 same() {
     only "$2" $(ls -A "$1")
     for file in $(ls -A "$1"); do
-        if [ "$file" = summary.json ]; then
+        if [ "$file" = summary.json ] || [ "$file" = r.json ]; then
             facts "$1/$file" >facts_1
             facts "$2/$file" >facts_2
             cmp -s facts_1 facts_2 || fail "$2/summary.json: $(diff facts_1 facts_2 | head -4)"
@@ -71,9 +71,9 @@ merges() {
 outputs="vectors=v.mvf predicted=p%02d.png residual=r.y4m"
 merges 1 1 -b 16
 merges 4 1 -b 16
-outputs="vectors=v.npy"
+outputs="vectors=v.npy report=r.csv"
 merges 7 0 -b 16 --direction both --confidence
-outputs="vectors=v.hash"
+outputs="vectors=v.hash report=r.json"
 merges 3 0 -b 16 --direction future --ref-distance 1,3
 outputs="vectors=v.jsonl predicted=p.y4m"
 merges 2 2 -b 16x8,8 --ref-distance 2,5 --best-reference --subpel 2
@@ -157,6 +157,8 @@ expect 2 merge part_0 part_1 -o part_1 -y
 says "part_1: is one of the parts"
 expect 2 merge part_0 -o none --residual r.mkv
 says "r.mkv: .mkv files cannot be joined"
+expect 2 merge part_0 -o none --report r.html
+says "r.html: .html files cannot be joined"
 expect 3 merge part_0 -o none --predicted p%d.png
 says "part_0/p1.png: is missing"
 expect 2 merge part_0
