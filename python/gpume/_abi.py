@@ -10,6 +10,7 @@ import ctypes
 from ctypes import (
     CFUNCTYPE, POINTER, c_bool, c_char, c_char_p, c_double, c_int, c_int16, c_int64, c_size_t,
     c_ssize_t, c_uint32, c_uint64, c_void_p)
+from typing import TYPE_CHECKING
 
 API_VERSION = 3
 
@@ -60,6 +61,9 @@ ENUMS = {
 }
 for _values in ENUMS.values():
     globals().update(_values)
+if TYPE_CHECKING:
+    def __getattr__(name: str) -> int:
+        """One of these values."""
 
 OK, AGAIN, EOF, INVALID = 0, -1, -2, -3
 

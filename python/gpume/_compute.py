@@ -164,10 +164,10 @@ class Compute:
 
 
 class Minimum(NamedTuple):
-    """The smallest element, and its first place in the raveled array."""
+    """The smallest element, and the index of its first place in the raveled array."""
 
     value: int
-    index: int
+    place: int
 
 
 @functools.lru_cache(maxsize=None)

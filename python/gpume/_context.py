@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import collections
 import ctypes
-from typing import TYPE_CHECKING, Iterable, Iterator, NamedTuple
+from typing import TYPE_CHECKING, Generator, Iterable, Iterator, NamedTuple
 
 import numpy as np
 
@@ -19,16 +19,24 @@ if TYPE_CHECKING:
 
 
 class Info(NamedTuple):
-    """What a context runs on."""
+    """What a context runs on.
 
-    backend: str  #: "vulkan" or "cpu"
+    backend: "vulkan" or "cpu"
+    device, driver: names; driver is "" for the CPU
+    search: the implementation of the search
+    candidates: vectors tried for a block that lies far from any edge
+    host_bytes, device_bytes: planned memory
+    standby: the engine that took over when a GPU failed, if one did
+    """
+
+    backend: str
     device: str
-    driver: str  #: "" for the CPU
-    search: str  #: the implementation of the search
-    candidates: int  #: vectors tried for a block that lies far from any edge
-    host_bytes: int  #: planned memory
+    driver: str
+    search: str
+    candidates: int
+    host_bytes: int
     device_bytes: int
-    standby: str | None  #: the engine that took over when a GPU failed, if one did
+    standby: str | None
 
 
 class Context:
@@ -139,7 +147,9 @@ class Context:
     def __iter__(self) -> Iterator[Pair]:
         return iter(self.receive, None)
 
-    def pairs(self, frames: Iterable[np.ndarray]) -> Iterator[Pair]:
+    def pairs(
+            self, frames: Iterable[np.ndarray | tuple[np.ndarray, float]],
+    ) -> Generator[Pair, None, None]:
         """Sends all frames and gives all pairs, with as many frames under way as the engine takes,
         so that it never waits. frames: arrays, or (array, time) pairs with times in seconds."""
         for frame in frames:

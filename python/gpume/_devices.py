@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from . import _abi
@@ -12,25 +13,41 @@ from .errors import error_of
 _TYPES = ("other", "integrated", "discrete", "virtual", "software")
 
 
-class Device(NamedTuple):
-    """A Vulkan device."""
+@dataclass(frozen=True)
+class Device:
+    """A Vulkan device.
 
-    index: int  #: for the option `device`
-    type: str  #: "discrete", "integrated", "virtual", "software" or "other"
+    index: for the option `device`
+    type: "discrete", "integrated", "virtual", "software" or "other"
+    name, driver: as the driver gives them
+    memory_bytes: of its largest local heap
+    unusable: why gpume cannot use it; "" if it can
+    automatic: what backend="auto" takes
+    """
+
+    index: int
+    type: str
     name: str
     driver: str
     memory_bytes: int
-    unusable: str  #: why gpume cannot use it; "" if it can
-    automatic: bool  #: what backend="auto" takes
+    unusable: str
+    automatic: bool
 
 
 class SearchInfo(NamedTuple):
-    """An implementation of the search. All give the same results."""
+    """An implementation of the search. All give the same results.
 
-    name: str  #: for the option `search`
-    backend: str  #: "cpu" or "vulkan"
+    name: for the option `search`
+    backend: "cpu" or "vulkan"
+    available: on this processor, or on the device asked about
+    automatic: what its engine takes if none is named
+    summary: what it is, in a few words
+    """
+
+    name: str
+    backend: str
     available: bool
-    automatic: bool  #: what its engine takes if none is named
+    automatic: bool
     summary: str
 
 

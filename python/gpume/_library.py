@@ -57,7 +57,8 @@ class Log:
     """
 
     def __init__(self) -> None:
-        errors = self._errors = []
+        errors: list[str] = []
+        self._errors = errors
 
         def receive(_opaque, level, line):
             text = line.decode(errors="replace")

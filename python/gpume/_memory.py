@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+from typing import Any
 
 import numpy as np
 
 from . import _abi
 
 
-def copy_of(address: int | None, shape: tuple[int, ...], dtype: str) -> np.ndarray | None:
+def copy_of(address: int | None, shape: tuple[int, ...], dtype: str) -> Any:
     """A copy of the array at an address; None if there is none."""
     if not address:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import difflib
 import math
-from typing import Any, Callable, Sequence, Tuple, TypedDict, Union
+from typing import Any, Callable, Mapping, Sequence, Tuple, TypedDict, Union
 
 import numpy as np
 
@@ -22,78 +22,84 @@ class Options(TypedDict, total=False):
 
     All are keywords. They have the meanings and the defaults of the command's options and of the
     members of ``struct gpume_params``, which gpume.h documents.
+
+    block: Blocks, in pixels: a side (16), a shape as (width, height) or "16x8", or a list of them.
+        "64..8" means the squares from 64 down by halves, "64..8+rect" also their halves. Default 8.
+    window: Largest displacement in pixels, 0 to 512: one number, or (x, y). Default 7.
+    edge: "extend" (default): outside the reference lie its nearest edge samples; "inside": only
+        matches that lie wholly inside the reference.
+    metric: "sad" (default), "satd" or "ssd".
+    subpel: Vectors in whole (1, default), half (2) or quarter (4) pixels.
+    interpolation: What lies between samples: "h264" (default), "hevc" or "bilinear".
+    subpel_search: "refine" (default): around the best whole pixel; "full": every fraction is a
+        candidate.
+    refine_metric: Refine fractions by another metric than the search: "sad", "satd" or "ssd".
+    lambda_: Price of a bit of a vector, 0 to 1000, kept in 1/256. Costs then include the price.
+    qp: The lambda that encoders use at this QP: 2^((qp - 12) / 6). Instead of lambda_.
+    predictor: What bits are counted from: "zero" (default), "median", or a function that is called
+        with (frame, ref) and returns an array (rows, cols, 2) in pixels, of several shapes a list
+        of them. It runs on a thread of the library and must not use the context. Needs a lambda.
+    passes: Passes with predictor="median", 1 to 8. Default 2.
+    ref_distance: Frames between target and reference, or a list of such distances. Default 1.
+    direction: Where references lie: "past" (default), "future" or "both". With "manual" a Context
+        searches only the pairs that its method search asks for.
+    best_reference: One pair per target: every block keeps its best match in all references.
+    bidirectional: Blocks may also be predicted by the mean of a past and a future match. Implies
+        both directions and best_reference.
+    partition: Choose among the shapes for each block of the largest square. Needs a lambda above 0.
+    candidates: Matches per block, 1 to 8. Default 1.
+    confidence: Find how reliable the vectors are: second, ties, texture and returns of layers.
+    prefilter: Filter before the search: "gauss:S", "box:N", "median:N", "bilateral:S,R", or an
+        array of weights with odd sides.
+    backend: "auto" (default), "vulkan" or "cpu".
+    device: Vulkan device: its number in gpume.devices(), or a part of its name.
+    threads: Threads of the CPU engine. Default 0: one per processor.
+    search: Name of an implementation of the search; affects speed only.
+    elimination: False: compare every candidate in full; affects speed only. Default True.
+    cache_dir: Folder for files that make the next start faster, such as compiled kernels. None is
+        used unless given.
+    memory_max: Refuse to run if more bytes of memory would be needed. Default 0: no limit.
+    check: Search every pair a second time with the reference search: pair.checked, pair.matched.
+    validate: Use the Vulkan validation layer; any message makes the run fail.
+    predicted: Make predicted frames: pair.predicted. Default True; False is faster.
+    keep_frames: Keep the frames: pair.target and pair.reference. Default False.
+    first_frame: Index of the first frame. Default 0.
+    first_target, target_count: Targets: only `target_count` of them from the frame `first_target`
+        on. Default: all.
     """
 
-    #: Blocks, in pixels: a side (16), a shape as (width, height) or "16x8", or a list of them.
-    #: "64..8" means the squares from 64 down by halves, "64..8+rect" also their halves. Default 8.
     block: Block
-    #: Largest displacement in pixels, 0 to 512: one number, or (x, y). Default 7.
     window: int | tuple[int, int]
-    #: "extend" (default): outside the reference lie its nearest edge samples; "inside": only
-    #: matches that lie wholly inside the reference.
     edge: str
-    #: "sad" (default), "satd" or "ssd".
     metric: str
-    #: Vectors in whole (1, default), half (2) or quarter (4) pixels.
     subpel: int
-    #: What lies between samples: "h264" (default), "hevc" or "bilinear".
     interpolation: str
-    #: "refine" (default): around the best whole pixel; "full": every fraction is a candidate.
     subpel_search: str
-    #: Refine fractions by another metric than the search: "sad", "satd" or "ssd".
     refine_metric: str
-    #: Price of a bit of a vector, 0 to 1000, kept in 1/256. Costs then include the price.
     lambda_: float
-    #: The lambda that encoders use at this QP: 2^((qp - 12) / 6). Instead of lambda_.
     qp: float
-    #: What bits are counted from: "zero" (default), "median", or a function that is called with
-    #: (frame, ref) and returns an array (rows, cols, 2) in pixels, of several shapes a list of
-    #: them. It runs on a thread of the library and must not use the context. Needs a lambda.
     predictor: Predictor
-    #: Passes with predictor="median", 1 to 8. Default 2.
     passes: int
-    #: Distance between target and reference in frames, or a list of distances. Default 1.
     ref_distance: int | Sequence[int]
-    #: Where references lie: "past" (default), "future" or "both".
     direction: str
-    #: One pair per target: every block keeps its best match in all references.
     best_reference: bool
-    #: Blocks may also be predicted by the mean of a past and a future match.
     bidirectional: bool
-    #: Choose among the shapes for each block of the largest square. Needs a lambda above 0.
     partition: bool
-    #: Matches per block, 1 to 8. Default 1.
     candidates: int
-    #: Find how reliable the vectors are: second, ties, texture and returns of layers.
     confidence: bool
-    #: Filter before the search: "gauss:S", "box:N", "median:N", "bilateral:S,R", or an array of
-    #: weights with odd sides.
     prefilter: Any
-    #: "auto" (default), "vulkan" or "cpu".
     backend: str
-    #: Vulkan device: its number in gpume.devices(), or a part of its name.
     device: int | str
-    #: Threads of the CPU engine. Default 0: one per processor.
     threads: int
-    #: Name of an implementation of the search; affects speed only.
     search: str
-    #: False: compare every candidate in full; affects speed only. Default True.
     elimination: bool
-    #: Folder for files that make the next start faster, such as compiled kernels. Default: none.
     cache_dir: str
-    #: Refuse to run if more bytes of memory would be needed. Default 0: no limit.
     memory_max: int
-    #: Search every pair a second time with the reference search: pair.checked, pair.matched.
     check: bool
-    #: Use the Vulkan validation layer; any message makes the run fail.
     validate: bool
-    #: Make predicted frames: pair.predicted. Default True; False is faster.
     predicted: bool
-    #: Keep the frames: pair.target and pair.reference. Default False.
     keep_frames: bool
-    #: Index of the first frame. Default 0.
     first_frame: int
-    #: Targets: only `target_count` of them from the frame `first_target` on. Default: all.
     first_target: int
     target_count: int
 
@@ -185,7 +191,8 @@ def shapes_of(block: Block) -> list[Shape]:
     """The shapes (width, height) that an option `block` names."""
     shapes: list[Shape] = []
     whole = isinstance(block, (str, tuple)) or not hasattr(block, "__iter__")
-    for value in [block] if whole else block:
+    values: Any = [block] if whole else block
+    for value in values:
         for part in value.split(",") if isinstance(value, str) else [value]:
             shapes += _halves(part) if isinstance(part, str) and ".." in part else [_shape(part)]
     if not 1 <= len(shapes) <= _abi.SHAPES_MAX:
@@ -223,7 +230,7 @@ def _prefilter(spec: Any) -> _abi.Prefilter:
     return result
 
 
-def _lambda256(options: Options) -> int | None:
+def _lambda256(options: Mapping[str, Any]) -> int | None:
     if "lambda_" in options and "qp" in options:
         raise ValueError("lambda_ and qp: give one of them")
     if "qp" in options:
@@ -241,7 +248,7 @@ def _lambda256(options: Options) -> int | None:
 class Setup:
     """`struct gpume_params` made of options, with everything that it points to."""
 
-    def __init__(self, width: int, height: int, bits: int, options: Options) -> None:
+    def __init__(self, width: int, height: int, bits: int, options: Mapping[str, Any]) -> None:
         options = {name: value for name, value in options.items() if value is not None}
         for name in options.keys() - _NAMES:
             near = difflib.get_close_matches(name, _NAMES, 1)
@@ -260,7 +267,7 @@ class Setup:
         # The library uses what these point to until the context is closed.
         params.setup = (self.log.callback, params.predict)
 
-    def _set_plain(self, options: Options) -> None:
+    def _set_plain(self, options: Mapping[str, Any]) -> None:
         params = self.params
         for name in _CHOICES.keys() & options.keys():
             setattr(params, name, choice_of(name, options[name], _CHOICES[name]))
@@ -272,7 +279,7 @@ class Setup:
             setattr(params, name, str(options[name]).encode())
         params.no_elimination = not options.get("elimination", True)
 
-    def _set_blocks(self, options: Options) -> None:
+    def _set_blocks(self, options: Mapping[str, Any]) -> None:
         params = self.params
         window = options.get("window", 7)
         x, y = window if isinstance(window, (tuple, list)) else (window, window)
@@ -294,7 +301,7 @@ class Setup:
         if params.bidirectional and "direction" not in options:
             params.direction = _abi.DIRECTION_BOTH
 
-    def _set_rate(self, options: Options) -> None:
+    def _set_rate(self, options: Mapping[str, Any]) -> None:
         params = self.params
         price = _lambda256(options)
         params.rate = price is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,49 +14,58 @@ from ._memory import copy_of, samples_of
 
 class Sums(NamedTuple):
     """Exact sums over all pixels of the target: before (against the reference) and after motion
-    compensation (against the predicted frame)."""
+    compensation (against the predicted frame).
 
-    zero: int  #: blocks whose vector is (0, 0)
-    sad_before: int  #: sum of absolute differences
+    zero: blocks whose vector is (0, 0)
+    sad_before, sad_after: sum of absolute differences
+    sse_before, sse_after: sum of squared differences
+    """
+
+    zero: int
+    sad_before: int
     sad_after: int
-    sse_before: int  #: sum of squared differences
+    sse_before: int
     sse_after: int
 
 
 @dataclass(frozen=True, eq=False)
 class Layer:
     """The results for the blocks of one shape. Arrays have the shape (rows, cols) of the grid of
-    blocks, and belong to the caller."""
+    blocks, and belong to the caller.
 
-    #: (width, height) of a block that no edge cuts, in pixels.
+    block: (width, height) of a block that no edge cuts, in pixels.
+    vectors: (rows, cols, 2): (dx, dy) of each block in pixels, from the block to its match:
+        predicted[y, x] = reference[y + dy, x + dx]. int32; float32 where subpel is 2 or 4.
+    costs: int64: the difference between a block and its match, plus the price of its vector.
+    ranks: int64: 0 is the costliest block of the layer.
+    candidate_vectors: (K, rows, cols, 2): all of the `candidates` matches, the best one first.
+    candidate_costs: (K, rows, cols), int64. -1: there is no such candidate.
+    bits: int64: bits of the vectors; None without a lambda.
+    candidate_bits: (K, rows, cols), int64: likewise, of all candidates.
+    refs: int64: each block's reference frame; None without best_reference.
+    refs2, vectors2: The second match of each block, with bidirectional, else None: its reference,
+        -1 where there is none, and its vector.
+    second: int64, with confidence, else None: the cost of the second candidate, -1: there is none.
+    ties: Likewise: how many other candidates cost as much as the best.
+    texture: Likewise: the sum of absolute differences between neighbouring pixels of the block.
+    returns: With confidence and both directions, else None: how far the reverse vector at the match
+        leads away from the block, in pixels. The type of `vectors`.
+    """
+
     block: tuple[int, int]
-    #: (rows, cols, 2): (dx, dy) of each block in pixels, from the block to its match:
-    #: predicted[y, x] = reference[y + dy, x + dx]. int32; float32 where subpel is 2 or 4.
     vectors: np.ndarray
-    #: int64: the difference between a block and its match, plus the price of its vector.
     costs: np.ndarray
-    #: int64: 0 is the costliest block of the layer.
     ranks: np.ndarray
-    #: (K, rows, cols, 2) and (K, rows, cols): all of the `candidates` matches, the best one first.
-    #: A cost of -1: there is no such candidate.
     candidate_vectors: np.ndarray
     candidate_costs: np.ndarray
-    #: int64: bits of the vectors, of the best match and of all candidates; None without a lambda.
     bits: np.ndarray | None
     candidate_bits: np.ndarray | None
-    #: int64, with best_reference, else None: each block's reference frame. With bidirectional also
-    #: that of the second match, -1 where there is none, and its vectors as above.
     refs: np.ndarray | None
     refs2: np.ndarray | None
     vectors2: np.ndarray | None
-    #: With confidence, else None. int64: the cost of the second candidate, -1 where there is none;
-    #: how many other candidates cost as much as the best; the sum of absolute differences between
-    #: neighbouring pixels of the block.
     second: np.ndarray | None
     ties: np.ndarray | None
     texture: np.ndarray | None
-    #: With confidence and both directions, else None: how far the reverse vector at the match leads
-    #: away from the block, in pixels. The type of `vectors`.
     returns: np.ndarray | None
 
     @property
@@ -74,34 +83,36 @@ class Pair:
 
     All arrays are copies that belong to the caller: they stay valid after the context is closed.
     Members of the first shape's layer are members of the pair, too.
+
+    frame, ref: Index of the target frame, and of its reference; of several, of the first.
+    refs: Indices of all references.
+    time: Presentation time of the target, in seconds.
+    tag: As given to Context.search; else 0.
+    shape, bits_per_sample: (height, width) of the frames in pixels, and bits of a sample.
+    subpel: Vectors are multiples of 1/subpel pixel.
+    layers: One for each shape, in the order of the option `block`.
+    sums: Of the prediction by the first layer, or by the parts.
+    predicted, target, reference: Frames (height, width), uint8 or uint16. Not asked for: None.
+    checked, matched: With check: blocks that were searched again, and those with the same result.
+    parts: (N, 3) with partition, else None: layer, index in its raster, and rank of each chosen
+        block. They cover the frame once. table() says more of them.
     """
 
-    #: Index of the target frame, and of its reference; of several, of the first.
     frame: int
     ref: int
-    #: Indices of all references.
     refs: tuple[int, ...]
-    #: Presentation time of the target, in seconds.
     time: float
-    #: As given to Context.search; else 0.
     tag: int
-    #: (height, width) of the frames in pixels, and bits of a sample.
     shape: tuple[int, int]
     bits_per_sample: int
-    #: Vectors are multiples of 1/subpel pixel.
     subpel: int
-    #: One for each shape, in the order of the option `block`.
     layers: tuple[Layer, ...]
     sums: Sums
-    #: Frames (height, width), uint8 or uint16. Not asked for: None.
     predicted: np.ndarray | None
     target: np.ndarray | None
     reference: np.ndarray | None
-    #: With check: blocks that were searched again, and those with the same result.
     checked: int
     matched: int
-    #: (N, 3) with partition, else None: layer, index in its raster, and rank of each chosen block.
-    #: They cover the frame once. table() says more of them.
     parts: np.ndarray | None
 
     @property
@@ -232,7 +243,7 @@ class Pair:
         return rows.astype(np.int32)
 
 
-def _numbers(address: int | None, shape: tuple[int, ...]) -> np.ndarray | None:
+def _numbers(address: int | None, shape: tuple[int, ...]) -> Any:
     """A copy as int64, whose arithmetic does not wrap, with -1 for GPUME_NONE."""
     raw = copy_of(address, shape, "u4")
     if raw is None:
@@ -242,20 +253,20 @@ def _numbers(address: int | None, shape: tuple[int, ...]) -> np.ndarray | None:
     return numbers
 
 
-def _pixels(units: np.ndarray | None, subpel: int) -> np.ndarray | None:
+def _pixels(units: Any, subpel: int) -> Any:
     """Vectors in units of 1/subpel pixel, in pixels."""
     if units is None:
         return None
     return units.astype(np.int32) if subpel == 1 else units.astype(np.float32) / subpel
 
 
-def _references(address: int | None, grid: tuple[int, int], frames: np.ndarray):
+def _references(address: int | None, grid: tuple[int, int], frames: np.ndarray) -> Any:
     """Indices of frames, for indices in the field's references; -1 where there is none."""
     places = _numbers(address, grid)
     return None if places is None else np.where(places < 0, -1, frames[places])
 
 
-def _candidates(address: int | None, layer: _abi.Layer, count: int, tail: tuple, dtype: str):
+def _candidates(address: int | None, layer: _abi.Layer, count: int, tail: tuple, dtype: str) -> Any:
     """Arrays that lie candidate_stride entries apart, one for each candidate."""
     if not address:
         return None

@@ -7,6 +7,7 @@ damaged or malicious video can end no more than that process.
 """
 from __future__ import annotations
 
+import io
 import itertools
 import logging
 import os
@@ -15,7 +16,7 @@ import shutil
 import subprocess
 import tempfile
 import weakref
-from typing import TYPE_CHECKING, BinaryIO, Iterator
+from typing import IO, TYPE_CHECKING, Any, Iterator, Mapping, cast
 
 import numpy as np
 
@@ -48,9 +49,9 @@ def _command() -> str:
     return found
 
 
-def _stop(process: subprocess.Popen, errors: BinaryIO) -> None:
+def _stop(process: subprocess.Popen, output: IO[bytes], errors: IO[bytes]) -> None:
     """Ends the process, whatever it is doing."""
-    process.stdout.close()
+    output.close()
     process.terminate()
     process.wait()
     errors.close()
@@ -88,7 +89,8 @@ class Frames:
         self._process = subprocess.Popen(
             words, stdin=None if words[-1] == "-" else subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=errors)
-        self._finalizer = weakref.finalize(self, _stop, self._process, errors)
+        self._output = cast(io.BufferedReader, self._process.stdout)
+        self._finalizer = weakref.finalize(self, _stop, self._process, self._output, errors)
         try:
             self._read_head()
         except BaseException:
@@ -96,9 +98,9 @@ class Frames:
             raise
 
     def _read_head(self) -> None:
-        line = self._process.stdout.readline(_LINE_MAX).decode(errors="replace")
+        line = self._output.readline(_LINE_MAX).decode(errors="replace")
         if not line:
-            self._fail()
+            self._end()
         found = re.fullmatch(r"YUV4MPEG2 W(\d+) H(\d+) F(\d+):(\d+) .* XBITS=(\d+)\n", line)
         if not found:
             raise UnsupportedError(
@@ -106,11 +108,12 @@ class Frames:
         self.width, self.height, numerator, denominator, self.bits = map(int, found.groups())
         self.rate = numerator / denominator
 
-    def _fail(self) -> None:
-        """The process has ended its output: raises what it says if it failed."""
+    def _end(self) -> None:
+        """The process has ended its output: raises what it says if it failed, logs it if not."""
         status = self._process.wait()
         self._errors.seek(0)
         lines = self._errors.read().decode(errors="replace").splitlines()
+        self.close()
         said = [line.removeprefix("gpume: ") for line in lines]
         if status != 0:
             words = "; ".join(said) or f"the command that decodes ended with status {status}"
@@ -124,20 +127,14 @@ class Frames:
     def __next__(self) -> tuple[np.ndarray, float]:
         if not self._finalizer.alive:
             raise StopIteration
-        output = self._process.stdout
-        line = output.readline(_LINE_MAX)
+        line = self._output.readline(_LINE_MAX)
         if not line:
-            try:
-                self._fail()
-            finally:
-                self.close()
+            self._end()
             raise StopIteration
         frame = np.empty((self.height, self.width), "u1" if self.bits <= 8 else "<u2")
-        if not line.startswith(b"FRAME XTIME_US=") or output.readinto(frame.data) != frame.nbytes:
-            try:
-                self._fail()
-            finally:
-                self.close()
+        head = line.startswith(b"FRAME XTIME_US=")
+        if not head or self._output.readinto(frame.data) != frame.nbytes:
+            self._end()
             raise GpumeError("the command that decodes ended within a frame")
         return frame.astype(frame.dtype.newbyteorder("="), copy=False), int(line[15:]) / 1e6
 
@@ -159,7 +156,7 @@ class Video:
     unknown; context: the :class:`gpume.Context` that searches, for its info and stats.
     """
 
-    def __init__(self, frames: Frames, options: Options) -> None:
+    def __init__(self, frames: Frames, options: Mapping[str, Any]) -> None:
         self._frames = frames
         self.width, self.height, self.bits = frames.width, frames.height, frames.bits
         self.rate = frames.rate
@@ -214,6 +211,9 @@ def open(
         path, vf=vf, stream=stream, hwaccel=hwaccel, timeout=timeout, max_pixels=max_pixels,
         allow_network=allow_network, allow_files=allow_files)
     try:
+        if options.get("direction") == "manual":
+            raise ValueError(
+                "direction: 'manual' is for gpume.Context, whose search asks for pairs")
         return Video(frames, options)
     except BaseException:
         frames.close()
