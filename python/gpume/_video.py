@@ -33,8 +33,8 @@ _STATUSES = {2: -3, 3: -6, 4: -8}
 _LINE_MAX = 1024
 # As the command takes them.
 _SWITCHES = {
-    "vf": "--vf", "stream": "--stream", "hwaccel": "--hwaccel", "timeout": "--timeout",
-    "max_pixels": "--max-pixels"}
+    "vf": "--vf", "stream": "--stream", "hwaccel": "--hwaccel", "decode_threads": "--threads",
+    "timeout": "--timeout", "max_pixels": "--max-pixels"}
 _FLAGS = {"allow_network": "--allow-network", "allow_files": "--allow-files"}
 
 
@@ -64,7 +64,7 @@ class Frames:
     seconds. A context manager; also ends when it is collected.
 
     Attributes: width and height in pixels, bits of a sample, rate: mean frames per second, 25 if
-    unknown.
+    unknown. For the keywords see :func:`gpume.open`.
     """
 
     width: int
@@ -74,11 +74,12 @@ class Frames:
 
     def __init__(
             self, path: str | os.PathLike[str], *, vf: str | None = None,
-            stream: int | None = None, hwaccel: str | None = None, timeout: float | None = None,
+            stream: int | None = None, hwaccel: str | None = None,
+            decode_threads: int | None = None, timeout: float | None = None,
             max_pixels: int | None = None, allow_network: bool = False,
             allow_files: bool = False) -> None:
-        given = {"vf": vf, "stream": stream, "hwaccel": hwaccel, "timeout": timeout,
-                 "max_pixels": max_pixels}
+        given = {"vf": vf, "stream": stream, "hwaccel": hwaccel, "decode_threads": decode_threads,
+                 "timeout": timeout, "max_pixels": max_pixels}
         arguments = [
             word for name, value in given.items() if value is not None
             for word in (_SWITCHES[name], str(value))]
@@ -191,9 +192,9 @@ class Video:
 
 def open(
         path: str | os.PathLike[str], *, vf: str | None = None, stream: int | None = None,
-        hwaccel: str | None = None, timeout: float | None = None, max_pixels: int | None = None,
-        allow_network: bool = False, allow_files: bool = False,
-        **options: Unpack[Options]) -> Video:
+        hwaccel: str | None = None, decode_threads: int | None = None,
+        timeout: float | None = None, max_pixels: int | None = None, allow_network: bool = False,
+        allow_files: bool = False, **options: Unpack[Options]) -> Video:
     """Searches a video, or anything else that the command `gpume` reads::
 
         for pair in gpume.open("clip.mp4", block=16, window=32):
@@ -201,15 +202,16 @@ def open(
 
     path: a file, a numbered pattern ("frame%03d.png"), or "-" for standard input. vf, stream,
     hwaccel, timeout, max_pixels, allow_network and allow_files are options of the command that
-    decodes, see gpume-luma(1). All others are in :class:`gpume.Options`.
+    decodes, see gpume-luma(1), and so is decode_threads, its option threads. All others are in
+    :class:`gpume.Options`.
 
     The result is an iterator of pairs by rising target frame, and a context manager, which ends
     the decoding if the loop is left early. An input that cannot be used raises FormatError in the
     command's words; its warnings, such as damage that was concealed, are logged.
     """
     frames = Frames(
-        path, vf=vf, stream=stream, hwaccel=hwaccel, timeout=timeout, max_pixels=max_pixels,
-        allow_network=allow_network, allow_files=allow_files)
+        path, vf=vf, stream=stream, hwaccel=hwaccel, decode_threads=decode_threads, timeout=timeout,
+        max_pixels=max_pixels, allow_network=allow_network, allow_files=allow_files)
     try:
         if options.get("direction") == "manual":
             raise ValueError(

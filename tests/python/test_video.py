@@ -177,7 +177,8 @@ class Videos(unittest.TestCase):
             np.testing.assert_array_equal(pair.reference[y, x], pair.predicted)
 
     def test_filter(self):
-        with gpume.open(CLIPS[0], vf="crop=16:12", **options("cpu")) as video:
+        more = dict(options("cpu"), stream=0, decode_threads=1, timeout=600, max_pixels=10000)
+        with gpume.open(CLIPS[0], vf="crop=16:12", **more) as video:
             self.assertEqual((video.width, video.height), (16, 12))
             self.assertEqual(next(video).predicted.shape, (12, 16))
 
@@ -200,6 +201,8 @@ class Videos(unittest.TestCase):
                 (gpume.FormatError, "absent.mp4: no such file", self.folder / "absent.mp4", {}),
                 (gpume.FormatError, "text.mp4: not a video", text, {}),
                 (gpume.InvalidError, "No such filter: 'nofilter'", CLIPS[0], dict(vf="nofilter")),
+                (gpume.InvalidError, "--threads 0: must be", CLIPS[0], dict(decode_threads=0)),
+                (gpume.FormatError, "more pixels than --max-pixels 16", CLIPS[0], dict(max_pixels=16)),
                 (gpume.InvalidError, "no video stream 7", CLIPS[0], dict(stream=7)),
                 (gpume.InvalidError, "params.block 9", CLIPS[0], dict(block=9)),
                 (ValueError, "'manual' is for gpume.Context", CLIPS[0], dict(direction="manual")),
