@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/analysis.h"
 
-#include "base/clock.h"
 #include "base/grid.h"
 #include "base/status.h"
 #include "encode/analysis_state.h"
@@ -131,6 +130,21 @@ static int (*next_step(struct gpume_analysis *a))(struct gpume_analysis *a)
                                                              : NULL;
 }
 
+static double seconds(uint64_t ns)
+{
+    return (double)ns / 1e9;
+}
+
+static void log_stages(const struct gpume_analysis *a)
+{
+    gpume_log_write(&a->log, GPUME_LOG_DEBUG,
+        "analysis: %llu frames were put in %.3f s (%.3f s of processor time) and decided in %.3f s "
+        "(%.3f s, and %.3f s of waiting for walks, which took %.3f s)",
+        (unsigned long long)a->put, seconds(a->putting.wall_ns), seconds(a->putting.busy_ns),
+        seconds(a->deciding.wall_ns), seconds(a->deciding.busy_ns), seconds(a->walk_wait_ns),
+        seconds(a->walking_ns));
+}
+
 static void *thread_main(void *opaque)
 {
     struct gpume_analysis *a = opaque;
@@ -139,7 +153,9 @@ static void *thread_main(void *opaque)
         int (*const step)(struct gpume_analysis *) = next_step(a);
         if (step) {
             pthread_mutex_unlock(&a->mutex);
+            gpume_stage_time_begin(&a->deciding);
             const int status = step(a);
+            gpume_stage_time_end(&a->deciding);
             pthread_mutex_lock(&a->mutex);
             a->status = status;
         } else if (a->finished) {
@@ -150,11 +166,7 @@ static void *thread_main(void *opaque)
     }
     pthread_cond_broadcast(&a->changed);
     pthread_mutex_unlock(&a->mutex);
-    gpume_log_write(&a->log, GPUME_LOG_DEBUG,
-        "analysis: %llu frames; processor time of putting them %.3f s, of deciding %.3f s; time of "
-        "walks %.3f s",
-        (unsigned long long)a->put, (double)a->put_ns / 1e9, (double)gpume_clock_thread_ns() / 1e9,
-        (double)a->walked_ns / 1e9);
+    log_stages(a);
     return NULL;
 }
 
@@ -195,10 +207,10 @@ int gpume_analysis_put(
     struct gpume_analysis *analysis, const struct gpume_plane *luma, int64_t time_us)
 {
     struct gpume_analysis *a = analysis;
+    gpume_stage_time_begin(&a->putting);
     GPUME_CHECK(wait_for_room(a));
-    const uint64_t start = gpume_clock_thread_ns();
     GPUME_CHECK(gpume_lookahead_put(a->lookahead, luma));
-    a->put_ns += gpume_clock_thread_ns() - start;
+    gpume_stage_time_end(&a->putting);
     a->times[a->put % a->frames_max] = time_us;
     add_frame(a);
     while (!a->threaded && a->put - a->last > a->window + a->ahead) {

@@ -3,6 +3,7 @@
 #ifndef GPUME_ENCODE_ANALYSIS_STATE_H
 #define GPUME_ENCODE_ANALYSIS_STATE_H
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/workers.h"
 #include "encode/analysis.h"
@@ -27,6 +28,23 @@ struct gpume_run {
 #define GPUME_RUNS (GPUME_QUALITY_WALKS - 1)
 #define GPUME_RUNS_WITHOUT_GPU 2u
 
+/* How long a thread took for its part of the work: by the clock, and without waiting. */
+struct gpume_stage_time {
+    uint64_t wall_ns, busy_ns;
+};
+
+static inline void gpume_stage_time_begin(struct gpume_stage_time *stage)
+{
+    stage->wall_ns -= gpume_clock_ns();
+    stage->busy_ns -= gpume_clock_thread_ns();
+}
+
+static inline void gpume_stage_time_end(struct gpume_stage_time *stage)
+{
+    stage->busy_ns += gpume_clock_thread_ns();
+    stage->wall_ns += gpume_clock_ns();
+}
+
 struct gpume_analysis {
     struct gpume_analysis_params params;
     struct gpume_log log;
@@ -47,8 +65,9 @@ struct gpume_analysis {
     uint64_t last;                     /* the last I or P frame that has been decided */
     struct gpume_run runs[GPUME_RUNS]; /* number % GPUME_RUNS */
     uint64_t runs_begin, runs_end;
-    uint64_t walked_ns, put_ns; /* wall time of walks, processor time of putting frames */
-    bool threaded;              /* on a GPU: a thread decides while frames are put */
+    struct gpume_stage_time putting, deciding;
+    uint64_t walking_ns, walk_wait_ns; /* walks, and waiting for them */
+    bool threaded;                     /* on a GPU: a thread decides while frames are put */
     pthread_t thread;
     pthread_mutex_t mutex; /* for all below */
     pthread_cond_t changed;

@@ -192,8 +192,10 @@ static int finish_run(struct gpume_analysis *a)
 {
     const struct gpume_run *run = &a->runs[a->runs_begin % GPUME_RUNS];
     if (run->walk) {
+        const uint64_t start = gpume_clock_ns();
         gpume_workers_wait(a->workers, &run->step);
-        a->walked_ns += run->step.busy_ns;
+        a->walk_wait_ns += gpume_clock_ns() - start;
+        a->walking_ns += run->step.busy_ns;
     }
     GPUME_CHECK(tell_run(a, run));
     const uint64_t end = run->first + run->target;
