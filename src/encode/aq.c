@@ -38,22 +38,22 @@ static void by_variance(
     }
 }
 
-/* (energy + 1)^p */
-static int64_t root(enum gpume_encoder encoder, uint32_t energy)
+/* (energy + 1)^p: below 2^20 */
+static uint32_t root(enum gpume_encoder encoder, uint32_t energy)
 {
     const int64_t logarithm = gpume_fixed_log2((uint64_t)energy + 1);
     return gpume_fixed_exp2(encoder == GPUME_ENCODER_X264 ? logarithm / 8 : logarithm / 10);
 }
 
 static void by_auto_variance(const struct gpume_encode_options *options, int64_t strength,
-    const uint32_t *energies, uint32_t count, int16_t *offsets)
+    const uint32_t *energies, uint32_t count, uint32_t *roots, int16_t *offsets)
 {
     const enum gpume_encoder encoder = options->encoder;
     const int64_t centre = (encoder == GPUME_ENCODER_X264 ? 14 : 11) * ONE;
     const int64_t bias = options->aq_mode == AQ_AUTO_VARIANCE_BIASED ? strength : 0;
     int64_t sum = 0, sum_of_squares = 0;
     for (uint32_t i = 0; i < count; i++) {
-        const int64_t q = root(encoder, energies[i]);
+        const int64_t q = roots[i] = root(encoder, energies[i]);
         sum += q;
         sum_of_squares += product(q, q);
     }
@@ -61,14 +61,14 @@ static void by_auto_variance(const struct gpume_encode_options *options, int64_t
     const int64_t middle = mean - (sum_of_squares / count - centre) * ONE / (2 * mean);
     const int64_t factor = product(strength, mean);
     for (uint32_t i = 0; i < count; i++) {
-        const int64_t q = root(encoder, energies[i]);
+        const int64_t q = roots[i];
         offsets[i] =
             stored(product(factor, q - middle) + product(bias, ONE - centre * ONE / product(q, q)));
     }
 }
 
 void gpume_aq_offsets(const struct gpume_encode_options *options, const uint32_t *energies,
-    uint32_t count, int16_t *offsets)
+    uint32_t count, uint32_t *scratch, int16_t *offsets)
 {
     const int64_t strength = gpume_fixed_from_double(options->aq_strength);
     if (!gpume_aq_is_on(options)) {
@@ -78,6 +78,6 @@ void gpume_aq_offsets(const struct gpume_encode_options *options, const uint32_t
     } else if (options->aq_mode == AQ_VARIANCE) {
         by_variance(strength, energies, count, offsets);
     } else {
-        by_auto_variance(options, strength, energies, count, offsets);
+        by_auto_variance(options, strength, energies, count, scratch, offsets);
     }
 }

@@ -21,6 +21,11 @@ int gpume_analysis_cost(
     return GPUME_OK;
 }
 
+static uint32_t *information_at(const struct gpume_analysis *a, uint64_t frame)
+{
+    return a->information + frame % a->frames_max * a->blocks;
+}
+
 /* The frame's, and those of all frames before it on the way. */
 static const uint32_t *information_of(struct gpume_analysis *a, uint64_t frame)
 {
@@ -28,10 +33,9 @@ static const uint32_t *information_of(struct gpume_analysis *a, uint64_t frame)
         struct gpume_frame_facts facts;
         gpume_lookahead_facts(a->lookahead, a->informed, &facts);
         gpume_tree_information(a->blocks, facts.intra_costs,
-            gpume_analysis_aq_offsets(a, a->informed),
-            a->information + a->informed % a->frames_max * a->blocks);
+            gpume_analysis_aq_offsets(a, a->informed), information_at(a, a->informed));
     }
-    return a->information + frame % a->frames_max * a->blocks;
+    return information_at(a, frame);
 }
 
 int gpume_analysis_step(
@@ -60,7 +64,8 @@ static void find_aq_offsets(struct gpume_analysis *a)
     for (; a->offset_end < a->seen; a->offset_end++) {
         const uint32_t *energies = gpume_lookahead_energies(a->lookahead, a->offset_end);
         if (energies) {
-            gpume_aq_offsets(&a->params.options, energies, a->blocks,
+            uint32_t *later = information_at(a, a->offset_end);
+            gpume_aq_offsets(&a->params.options, energies, a->blocks, later,
                 gpume_analysis_aq_offsets(a, a->offset_end));
         }
     }
