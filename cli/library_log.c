@@ -24,6 +24,7 @@ static const struct {
     {"params.candidates", "--candidates"},
     {"params.check", "--check"},
     {"params.confidence", "--confidence"},
+    {"params.devices", "--device"},
     {"params.device", "--device"},
     {"params.direction", "--direction"},
     {"params.distances", "--ref-distance"},

@@ -8,9 +8,9 @@
 #include "base/status.h"
 #include "model/options.h"
 #include "model/plan.h"
+#include "run/engines.h"
 #include "run/pipeline.h"
 #include "run/schedule.h"
-#include "run/standby.h"
 #include "version.h"
 
 #include <math.h>
@@ -88,40 +88,6 @@ int gpume_params_check(const struct gpume_params *params)
     return status;
 }
 
-/* Opens the engine and the pipeline. standby: taken over; NULL: none. */
-static int open_engine(struct gpume *ctx, const struct gpume_params *params,
-    const struct gpume_engine_ops *ops, struct gpume_standby *standby)
-{
-    const struct gpume_log *log = standby ? gpume_standby_log(standby) : ctx->log;
-    void *engine = NULL;
-    struct gpume_plan plan;
-    int status = ops->open(&engine, params, log, &plan);
-    if (status == GPUME_AGAIN) {
-        struct gpume_params smaller = *params;
-        smaller.no_elimination = true;
-        status = ops->open(&engine, &smaller, log, &plan);
-    }
-    if (status != GPUME_OK) {
-        if (standby && !gpume_status_is_of_gpu(status)) {
-            gpume_standby_report(standby);
-        }
-        gpume_standby_destroy(&standby);
-        return status;
-    }
-    if (standby) {
-        gpume_standby_arm(standby);
-    }
-    ctx->schedule = gpume_schedule_make(&plan);
-    ctx->searchable = plan.distances[plan.distance_count - 1] + 1ull;
-    const struct gpume_pipeline_parts parts = {.ops = ops,
-        .engine = engine,
-        .standby = standby,
-        .source = {gpume_schedule_next, &ctx->schedule},
-        .plan = &plan,
-        .log = ctx->log};
-    return gpume_pipeline_open(&ctx->pipeline, &parts);
-}
-
 int gpume_searches_fill(const char *device, struct gpume_search_info *out, size_t stride,
     uint32_t capacity, uint32_t *count)
 {
@@ -185,24 +151,22 @@ static int resolve_search(const struct gpume *ctx, struct gpume_params *params)
     return GPUME_OK;
 }
 
-/* auto: a GPU that is not there, cannot hold the job or fails is no reason to fail. */
-static int choose_engine(struct gpume *ctx, const struct gpume_params *params)
+/* Opens the engines and the pipeline. */
+static int choose_engines(struct gpume *ctx, const struct gpume_params *params)
 {
-    if (params->backend == GPUME_BACKEND_CPU) {
-        const int checked = gpume_args_check_cpu(params->device, params->validate, ctx->log);
-        return checked ? checked : open_engine(ctx, params, &gpume_engine_cpu, NULL);
+    struct gpume_engines *engines = calloc(1, sizeof(*engines));
+    if (!engines) {
+        return gpume_log_nomem(ctx->log, "a context");
     }
-    if (!gpume_plan_stands_by(params)) {
-        return open_engine(ctx, params, &gpume_engine_gpu, NULL);
+    int status = gpume_engines_open(engines, params, ctx->log);
+    if (status == GPUME_OK) {
+        const struct gpume_plan *plan = &engines->plans[0];
+        ctx->schedule = gpume_schedule_make(plan);
+        ctx->searchable = plan->distances[plan->distance_count - 1] + 1ull;
+        engines->parts.source = (struct gpume_task_source){gpume_schedule_next, &ctx->schedule};
+        status = gpume_pipeline_open(&ctx->pipeline, &engines->parts);
     }
-    struct gpume_standby *standby = NULL;
-    int status = gpume_standby_create(&standby, params, ctx->log);
-    status = status == GPUME_OK ? open_engine(ctx, params, &gpume_engine_gpu, standby) : status;
-    if (gpume_status_is_of_gpu(status)) {
-        struct gpume_params on_cpu = *params;
-        on_cpu.backend = GPUME_BACKEND_CPU;
-        return open_engine(ctx, &on_cpu, &gpume_engine_cpu, NULL);
-    }
+    free(engines);
     return status;
 }
 
@@ -233,7 +197,7 @@ int gpume_open(gpume **out, const struct gpume_params *params)
     gpume_options_complete(&resolved);
     ctx->params = resolved;
     if (status == GPUME_OK) {
-        status = choose_engine(ctx, &resolved);
+        status = choose_engines(ctx, &resolved);
     }
     if (status != GPUME_OK) {
         gpume_close(&ctx);
@@ -439,6 +403,21 @@ int gpume_info_fill(gpume *ctx, struct gpume_info *info)
     struct gpume_info own = {0};
     gpume_pipeline_get_info(ctx->pipeline, &own);
     return gpume_sized_write(info, &own, sizeof(own));
+}
+
+int gpume_lanes_fill(
+    gpume *ctx, struct gpume_lane_info *out, size_t stride, uint32_t capacity, uint32_t *count)
+{
+    if (!ctx || !count || (capacity > 0 && !out)) {
+        return GPUME_INVALID;
+    }
+    *count = gpume_pipeline_lane_count(ctx->pipeline);
+    for (uint32_t i = 0; i < *count && i < capacity; i++) {
+        struct gpume_lane_info own;
+        gpume_pipeline_get_lane(ctx->pipeline, i, &own);
+        memcpy((char *)out + i * stride, &own, stride < sizeof(own) ? stride : sizeof(own));
+    }
+    return GPUME_OK;
 }
 
 int gpume_stats_fill(gpume *ctx, struct gpume_stats *stats)

@@ -140,7 +140,10 @@ static const struct gpume_option table[] = {
     {.heading = "Engine"},
     {GPUME_OPTION_BACKEND(OPTIONS, params.backend), .help = GPUME_BACKEND_HELP,
         .brief = "engine (default auto: GPU if present)"},
-    {GPUME_OPTION_DEVICE(OPTIONS, params.device), .help = GPUME_DEVICE_HELP},
+    {GPUME_OPTION_DEVICES(OPTIONS, params.device),
+        .help = "Vulkan devices, which share the work: indices in 'gpume devices' or parts of "
+                "names, separated by commas; all: every GPU; cpu: the CPU as well (default: the "
+                "best GPU)"},
     {GPUME_OPTION_THREADS(OPTIONS, params.threads)},
     {GPUME_OPTION_SEARCH(OPTIONS, params.search),
         .help = "implementation of the search, as listed by 'gpume devices'; affects speed only "
@@ -242,6 +245,7 @@ static int check(void *opaque, const struct gpume_line *line)
 {
     struct gpume_estimate_options *options = opaque;
     int status = gpume_check_streams(&options->common, "pictures");
+    gpume_take_device_list(&options->params);
     status = status ? status : gpume_check_engine(&options->params);
     if (status == GPUME_OK && options->from_stream) {
         return gpume_from_stream_check(options, line);

@@ -341,6 +341,7 @@ static enum gpume_exit transfer(struct job *job)
     struct gpume_info info; /* again, since another engine may have taken over */
     gpume_get_info(job->ctx, &info);
     gpume_summary_set_engine(&job->summary, &info);
+    gpume_summary_set_lanes(&job->summary, job->ctx);
     sum_times(job);
     job->summary.decode_ns = job->before.decode_ns + job->feed.decode_ns;
     job->interrupted = gpume_signals_caught() && !job->feed.source_failed &&

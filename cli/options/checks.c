@@ -15,11 +15,31 @@
 /* Refuses options that concern GPUs if `option` with `value` selects the CPU engine. */
 static int refuse_gpu(const struct gpume_params *params, const char *option, const char *value)
 {
-    if (!params->device && !params->validate) {
+    const bool named = params->device || params->devices;
+    if (!named && !params->validate) {
         return GPUME_OK;
     }
     return gpume_refuse(GPUME_INVALID, "--%s: has no effect with --%s %s; leave one of them out",
-        params->device ? "device" : "validate", option, value);
+        named ? "device" : "validate", option, value);
+}
+
+/* Names may contain a comma before a space. */
+static bool is_list(const char *text)
+{
+    const char *comma = strchr(text, ',');
+    while (comma && comma[1] == ' ') {
+        comma = strchr(comma + 1, ',');
+    }
+    return comma != NULL;
+}
+
+void gpume_take_device_list(struct gpume_params *params)
+{
+    const char *text = params->device;
+    if (text && (strcmp(text, "all") == 0 || strcmp(text, "cpu") == 0 || is_list(text))) {
+        params->devices = text;
+        params->device = NULL;
+    }
 }
 
 static int check_search(const struct gpume_params *params)

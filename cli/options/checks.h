@@ -6,6 +6,10 @@
 
 #include "options/common.h"
 
+/* Where --device names several devices, their list becomes params.devices: all, cpu, or a list
+ * that is not the name of one device. */
+void gpume_take_device_list(struct gpume_params *params);
+
 /* backend, device, validate and search of the parameters. The library says later whether the
  * machine has what they name. */
 int gpume_check_engine(const struct gpume_params *params);

@@ -166,6 +166,10 @@ extern const char *const gpume_choices_shell[];
 #define GPUME_OPTION_DEVICE(s, m)                                                                  \
     GPUME_ROW("device", "N|NAME", text, s, m), .complete = GPUME_COMPLETE_DEVICES
 
+/* For a command that takes several: gpume_take_device_list. */
+#define GPUME_OPTION_DEVICES(s, m)                                                                 \
+    GPUME_ROW("device", "LIST", text, s, m), .complete = GPUME_COMPLETE_DEVICES
+
 /* Help of the two above, for a command that uses one engine. */
 #define GPUME_BACKEND_HELP                                                                         \
     "auto: the best hardware GPU, otherwise the CPU; vulkan: a GPU or a software driver (default " \

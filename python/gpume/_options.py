@@ -53,6 +53,7 @@ class Options(TypedDict, total=False):
         array of weights with odd sides.
     backend: "auto" (default), "vulkan" or "cpu".
     device: Vulkan device: its number in gpume.devices(), or a part of its name.
+    devices: Several devices, which share the work: "all", or a list such as "0,1" or "0,cpu".
     threads: Threads of the CPU engine. Default 0: one per processor.
     search: Name of an implementation of the search; affects speed only.
     elimination: False: compare every candidate in full; affects speed only. Default True.
@@ -90,6 +91,7 @@ class Options(TypedDict, total=False):
     prefilter: Any
     backend: str
     device: int | str
+    devices: str
     threads: int
     search: str
     elimination: bool
@@ -122,7 +124,7 @@ _FLAGS = {
     "best_reference": "best_reference", "bidirectional": "bidirectional", "partition": "partition",
     "confidence": "confidence", "check": "check", "validate": "validate",
     "predicted": "want_predicted", "keep_frames": "want_frames"}
-_TEXTS = ("search", "cache_dir", "device")
+_TEXTS = ("search", "cache_dir", "device", "devices")
 
 
 def _number(name: str, value: Any, bits: int = 32) -> int:

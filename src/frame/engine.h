@@ -10,10 +10,12 @@
 #include "frame/field.h"
 #include "model/plan.h"
 
-/* A submission: tables of frames and of tasks. Up to plan.batch frames, the next ones by sequence
- * number, and up to plan.batch tasks, each in the box of its field. A task may pair any two frames
- * that have come with it or before, the older one less than plan.ring frames before the newest that
- * has come. Either table may be empty. */
+/* A submission: tables of frames and of tasks. Up to plan.batch frames by rising sequence number,
+ * and up to plan.batch tasks, each in the box of its field. A frame takes the place of another one
+ * whose sequence number is the same modulo plan.ring. A task may pair any frames that have come
+ * with it or before and still have their places. Where work is divided among engines, an engine
+ * gets only the frames that its tasks need, and the same one again if its place was taken. Either
+ * table may be empty. */
 struct gpume_batch {
     struct gpume_frame *frames[GPUME_BATCH_MAX];
     uint32_t frame_count;
@@ -32,7 +34,7 @@ struct gpume_engine_ops {
     int (*open)(void **engine, const struct gpume_params *params, const struct gpume_log *log,
         struct gpume_plan *plan);
     /* Memory of plan.plane_bytes for the samples of pool frame number index < plan.pool; NULL if
-     * there is none. */
+     * there is none. With params.devices the engine gets frames of other engines' memory too. */
     void *(*frame_memory)(void *engine, uint32_t index);
     /* Starts the work. The frames' samples stay readable until the slot is collected. */
     int (*submit)(void *engine, uint32_t slot, const struct gpume_batch *batch);

@@ -14,7 +14,8 @@ struct gpume_frame {
     struct gpume_plane plane; /* memory provided by the engine */
     uint64_t sequence;        /* 0 for the first frame sent */
     int64_t time_us;
-    uint32_t pool_index;
+    const void *home;    /* that engine */
+    uint32_t pool_index; /* its number there */
     atomic_uint refs;
     void (*recycle)(void *owner, struct gpume_frame *frame);
     void *owner;

@@ -17,6 +17,7 @@
 #include "gpu/vk/pipeline_cache.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct engine {
     struct gpume_gpu gpu;
@@ -204,12 +205,31 @@ static void record_stages(const struct engine *engine, const struct gpume_work *
     gpume_slot_row_done(work->slot, row);
 }
 
+/* Finds the upload buffers of the submission's frames. What lies in other engines' memory is copied
+ * into this one's. */
+static void find_uploads(const struct engine *engine, uint32_t slot,
+    const struct gpume_batch *batch, uint32_t uploads[GPUME_BATCH_MAX])
+{
+    const struct gpume_plan *plan = &engine->planned.plan;
+    for (uint32_t i = 0; i < batch->frame_count; i++) {
+        const struct gpume_frame *frame = batch->frames[i];
+        uploads[i] = frame->pool_index;
+        if (frame->home != engine) {
+            uploads[i] = plan->pool + slot * plan->batch + i;
+            memcpy(engine->memory.parts[GPUME_MEMORY_UPLOADS][uploads[i]].mapped, frame->plane.data,
+                plan->plane_bytes);
+        }
+    }
+}
+
 static int engine_submit(void *opaque, uint32_t index, const struct gpume_batch *batch)
 {
     struct engine *engine = opaque;
     struct gpume_slot *slot = &engine->slots[index];
     struct gpume_task tasks[GPUME_BATCH_MAX];
     struct gpume_vector *predictors[GPUME_BATCH_MAX];
+    uint32_t uploads[GPUME_BATCH_MAX];
+    find_uploads(engine, index, batch, uploads);
     for (uint32_t i = 0; i < batch->field_count; i++) {
         tasks[i] = batch->fields[i]->task;
         predictors[i] = batch->fields[i]->predictors;
@@ -221,6 +241,7 @@ static int engine_submit(void *opaque, uint32_t index, const struct gpume_batch 
         .slot = slot,
         .slot_index = index,
         .frames = batch->frames,
+        .uploads = uploads,
         .frame_count = batch->frame_count,
         .tasks = tasks,
         .predictors = predictors,

@@ -41,7 +41,7 @@ enum gpume_work_array {
 };
 
 enum gpume_memory_part {
-    GPUME_MEMORY_UPLOADS,  /* frames as the host fills them, by pool index */
+    GPUME_MEMORY_UPLOADS,  /* frames as the host fills them, by pool index; then copies, by slot */
     GPUME_MEMORY_SURFACES, /* one part for each surface: padded frames, all in one buffer or each in
                               one of its own */
     GPUME_MEMORY_BLOCK_SUMS = GPUME_MEMORY_SURFACES + GPUME_SURFACE_COUNT, /* of all layers */

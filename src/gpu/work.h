@@ -47,6 +47,7 @@ struct gpume_work {
     struct gpume_slot *slot;
     uint32_t slot_index;
     struct gpume_frame *const *frames;
+    const uint32_t *uploads; /* of every frame: the upload buffer that holds it */
     uint32_t frame_count;
     const struct gpume_task *tasks;         /* results of task i lie at index i of every array */
     struct gpume_vector *const *predictors; /* of every task; NULL entries: none are given */
@@ -68,6 +69,12 @@ static inline uint64_t gpume_work_reference(const struct gpume_task *task, uint3
 
 /* Pixel differences of one submission: a run can be ended between submissions only. */
 uint64_t gpume_work_most(VkPhysicalDeviceType type);
+
+/* Upload buffers for copies of frames that lie in other engines' memory. */
+static inline uint32_t gpume_work_copies(const struct gpume_plan *plan)
+{
+    return plan->params.devices ? plan->slots * plan->batch : 0;
+}
 
 static inline uint32_t gpume_quad_bytes(const struct gpume_plan *plan)
 {

@@ -4,6 +4,8 @@
 #include "base/status.h"
 #include "model/rate.h"
 
+#include <string.h>
+
 int gpume_options_refuse(
     const struct gpume_log *log, const char *name, uint64_t value, const char *allowed)
 {
@@ -252,6 +254,19 @@ static int check_references(const struct gpume_params *p, const struct gpume_log
     return GPUME_OK;
 }
 
+/* What the entries stand for, the machine says. */
+static int check_devices(const struct gpume_params *p, const struct gpume_log *log)
+{
+    const char *list = p->devices;
+    const size_t length = list ? strlen(list) : 1;
+    if (length == 0 ||
+        (list && (list[0] == ',' || list[length - 1] == ',' || strstr(list, ",,")))) {
+        return gpume_log_fail(log, GPUME_INVALID,
+            "params.devices %s: has an empty entry; separate devices by single commas", list);
+    }
+    return GPUME_OK;
+}
+
 void gpume_options_complete(struct gpume_params *params)
 {
     params->subpel = params->subpel ? params->subpel : 1;
@@ -271,6 +286,7 @@ int gpume_options_check(const struct gpume_params *params, const struct gpume_lo
     GPUME_TRY(check_partition(params, log));
     GPUME_TRY(check_distances(params, log));
     GPUME_TRY(check_references(params, log));
+    GPUME_TRY(check_devices(params, log));
     GPUME_TRY(check_costs(params, log, params->metric, "params.metric"));
     GPUME_TRY(check_costs(params, log, gpume_cost_metric(params), "params.refine_metric"));
 fail:

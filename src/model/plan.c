@@ -265,7 +265,7 @@ static void plan_batch(struct gpume_plan *plan, const struct gpume_caps *caps, u
      * may look at are kept: the newest `reach`, and one more while some of a frame's tasks wait for
      * the next submission. Some more frames are being filled. */
     uint32_t in_slots = plan->slots * plan->batch;
-    bool kept = p->want_frames || gpume_plan_stands_by(p); /* a standby searches them again */
+    bool kept = gpume_plan_keeps_frames(p);
     plan->pool = in_slots + (large ? 1 : 3) + (kept ? plan->reach + several : 0) +
                  (p->want_frames ? in_slots : 0);
     plan->run_bytes = run_bytes(plan);

@@ -97,12 +97,20 @@ struct gpume_plan {
                                                 caller's and not followed after opening */
 };
 
-/* True if the CPU engine takes over when a GPU fails during the run (run/standby.h): the caller has
- * not asked for a particular device or search. */
+/* True if the CPU engine takes over when the last GPU fails during the run (run/standby.h): the
+ * caller has not asked for a particular search or for one device. Engines of a list get both
+ * params.device and params.devices. */
 static inline bool gpume_plan_stands_by(const struct gpume_params *params)
 {
-    return params->backend == GPUME_BACKEND_AUTO && !params->device && !params->search &&
-           !params->validate;
+    return params->backend == GPUME_BACKEND_AUTO && (!params->device || params->devices) &&
+           !params->search && !params->validate;
+}
+
+/* True if frames are kept for as long as tasks may look at them: fields carry them, or the tasks of
+ * one engine may go to another one. */
+static inline bool gpume_plan_keeps_frames(const struct gpume_params *params)
+{
+    return params->want_frames || params->devices || gpume_plan_stands_by(params);
 }
 
 /* True if the search compares another surface than the source. */

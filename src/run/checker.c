@@ -29,6 +29,7 @@ int gpume_checker_open(
     plain.want_predicted = false;
     plain.want_frames = false;
     plain.backend = GPUME_BACKEND_CPU;
+    plain.device = plain.devices = NULL;
     plain.search = "plain";
     plain.memory_max = 0; /* comes on top of what was allowed for the engine */
     checker->log = log;

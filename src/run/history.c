@@ -3,25 +3,25 @@
 
 #include "base/grid.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
-int gpume_history_init(struct gpume_history *history, const struct gpume_plan *plan, uint64_t first)
+int gpume_history_init(struct gpume_history *history, const struct gpume_plan *plan, uint32_t pool)
 {
-    const bool keeps = plan->params.want_frames || gpume_plan_stands_by(&plan->params);
-    /* The oldest task under way looks at most reach + 1 frames behind the oldest frame under way.
-     */
-    history->ring = plan->reach + 2 + plan->slots * plan->batch;
+    /* Frames that are kept or not yet taken are in the pool. Where none are kept, tasks look back
+     * from the first one that is not taken, or from the one before it. */
+    history->ring = pool + plan->reach + 2;
+    history->keeps = gpume_plan_keeps_frames(&plan->params);
     history->attaches = plan->params.want_frames;
-    history->first = history->end = first;
     history->times_us = calloc(history->ring, sizeof(*history->times_us));
-    history->frames = keeps ? calloc(history->ring, sizeof(struct gpume_frame *)) : NULL;
-    return history->times_us && (history->frames || !keeps) ? GPUME_OK : GPUME_NOMEM;
+    history->frames = calloc(history->ring, sizeof(struct gpume_frame *));
+    return history->times_us && history->frames ? GPUME_OK : GPUME_NOMEM;
 }
 
 void gpume_history_finish(struct gpume_history *history)
 {
     free(history->times_us);
-    free(history->frames);
+    free((void *)history->frames);
     *history = (struct gpume_history){0};
 }
 
@@ -29,11 +29,22 @@ void gpume_history_add(struct gpume_history *history, struct gpume_frame *frame)
 {
     const uint64_t entry = frame->sequence % history->ring;
     history->times_us[entry] = frame->time_us;
-    if (history->frames) {
-        gpume_frame_ref(frame);
-        history->frames[entry] = frame;
-    }
+    history->frames[entry] = frame;
     history->end = frame->sequence + 1;
+}
+
+struct gpume_frame *gpume_history_take(struct gpume_history *history, uint64_t sequence)
+{
+    struct gpume_frame **entry = &history->frames[sequence % history->ring];
+    struct gpume_frame *frame = *entry;
+    assert(frame && frame->sequence == sequence);
+    if (history->keeps) {
+        gpume_frame_ref(frame);
+    } else {
+        *entry = NULL;
+    }
+    history->next = gpume_max_u64(history->next, sequence + 1);
+    return frame;
 }
 
 void gpume_history_attach(const struct gpume_history *history, struct gpume_field_box *box)
@@ -50,20 +61,13 @@ void gpume_history_attach(const struct gpume_history *history, struct gpume_fiel
     }
 }
 
-void gpume_history_forget(struct gpume_history *history, uint64_t oldest)
+struct gpume_frame *gpume_history_forget(struct gpume_history *history, uint64_t oldest)
 {
-    oldest = gpume_min_u64(oldest, history->end);
-    for (; history->first < oldest; history->first++) {
-        if (history->frames) {
-            gpume_frame_unref(&history->frames[history->first % history->ring]);
-        }
+    struct gpume_frame *frame = NULL;
+    oldest = gpume_min_u64(oldest, history->next);
+    for (; !frame && history->first < oldest; history->first++) {
+        frame = history->frames[history->first % history->ring];
+        history->frames[history->first % history->ring] = NULL;
     }
-}
-
-struct gpume_frame *gpume_history_take(struct gpume_history *history)
-{
-    if (!history->frames || history->first == history->end) {
-        return NULL;
-    }
-    return history->frames[history->first++ % history->ring];
+    return frame;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The frames that have gone to a lane's engine and that later tasks may look at: their times, and
- * the frames themselves where fields carry them or another lane may have to take over. The lane's
- * thread.
+ * The frames that have been sent: those that no lane has taken yet, and their times. Where tasks
+ * may need a frame again, because fields carry frames or because work may move from lane to lane,
+ * it also keeps the frames that later tasks may look at. Not thread-safe: the monitor's mutex
+ * guards it.
  */
 #ifndef GPUME_RUN_HISTORY_H
 #define GPUME_RUN_HISTORY_H
@@ -11,31 +12,33 @@
 
 struct gpume_history {
     uint32_t ring;               /* entries; a frame's is its sequence number modulo this */
+    bool keeps;                  /* frames may be taken more than once */
     bool attaches;               /* fields carry their frames */
     int64_t *times_us;           /* by entry */
     struct gpume_frame **frames; /* by entry, referenced; NULL: not kept */
-    uint64_t first, end;         /* the oldest frame that is kept, and the one that comes next */
+    uint64_t first;              /* the oldest frame that is kept */
+    uint64_t next;               /* the first frame that no lane has taken */
+    uint64_t end;                /* the frame that will be sent next */
 };
 
-/* Makes room for everything that a lane of this plan may have in flight; the struct is zeroed
- * before. first: the sequence number of the lane's first frame. Call finish after a failure too. */
-int gpume_history_init(
-    struct gpume_history *history, const struct gpume_plan *plan, uint64_t first);
+/* pool: frames that can exist. The struct is zeroed before. Call finish after a failure too. */
+int gpume_history_init(struct gpume_history *history, const struct gpume_plan *plan, uint32_t pool);
 
 /* Drops no references, because the pool of frames is freed at the same time. */
 void gpume_history_finish(struct gpume_history *history);
 
-/* Every frame in order. */
+/* Every frame in order. Takes over the reference. */
 void gpume_history_add(struct gpume_history *history, struct gpume_frame *frame);
+
+/* A reference to a frame for a lane: to the next one, or, where frames are kept, to any that has
+ * not been forgotten. */
+struct gpume_frame *gpume_history_take(struct gpume_history *history, uint64_t sequence);
 
 /* Fills in the time of the field's target, and the target and the first reference where fields
  * carry them. */
 void gpume_history_attach(const struct gpume_history *history, struct gpume_field_box *box);
 
-/* Drops the frames before this one. */
-void gpume_history_forget(struct gpume_history *history, uint64_t oldest);
-
-/* The oldest frame that is kept, with the reference to it; NULL: there is none left. */
-struct gpume_frame *gpume_history_take(struct gpume_history *history);
+/* A frame before this one, with the reference to it; NULL: none is kept. */
+struct gpume_frame *gpume_history_forget(struct gpume_history *history, uint64_t oldest);
 
 #endif

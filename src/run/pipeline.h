@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Frames and tasks come in, motion fields go out. Lanes (lane.h) search the tasks; a queue puts
- * complete fields back into the order of their tasks (reorder.h). Only two things can block: the
- * sender waits when all frames of the pool are in use, and a lane waits when all its slots hold
- * fields that the receiver has not released. Every other queue is allocated at the start for the
- * worst case. The only signal that travels upstream is "stop".
+ * Frames and tasks come in, motion fields go out. Lanes (lane.h) take both from one queue (queue.h)
+ * and complete fields, which leave the queue in the order of their tasks. Only two things can
+ * block: the sender waits when all frames of the pool are in use, and a lane waits when all its
+ * slots hold fields that the receiver has not released. Everything is allocated at the start for
+ * the worst case. The only signal that travels upstream is "stop".
  *
- *   acquire -> fill -> send --+                                          +-> [reorder] -> receive
- *      ^            request --+-> lane: submit ... collect --------------+
+ *   acquire -> fill -> send --+            +-> lane: submit ... collect --+
+ *      ^            request --+-> [queue] -+-> lane                       +-> [queue] -> receive
  *      +---- last reference to the frame dropped
  *
- * There is one lane. If its GPU fails and there is a standby engine, a second lane takes over.
+ * The tasks of a lane whose GPU fails go back to the queue, for the other lanes. If there is none,
+ * the standby engine gets a lane.
  */
 #ifndef GPUME_RUN_PIPELINE_H
 #define GPUME_RUN_PIPELINE_H
 
 #include "frame/engine.h"
+#include "run/devices.h"
+#include "run/reason.h"
 #include "run/request.h"
 
 struct gpume_pipeline;
@@ -32,17 +35,25 @@ struct gpume_task_source {
     void *opaque;
 };
 
-/* What a pipeline is made of. */
-struct gpume_pipeline_parts {
+/* An engine that is open. */
+struct gpume_pipeline_engine {
     const struct gpume_engine_ops *ops;
-    void *engine;                  /* owned by the pipeline, even if opening fails */
-    struct gpume_standby *standby; /* may be NULL; owned in the same way */
-    struct gpume_task_source source;
+    void *opaque;
     const struct gpume_plan *plan;
+    struct gpume_reason *reason; /* what it logs to; NULL: to the pipeline's log */
+};
+
+/* What a pipeline is made of. Engines, reasons and standby are owned by the pipeline, even if
+ * opening fails. */
+struct gpume_pipeline_parts {
+    struct gpume_pipeline_engine engines[GPUME_DEVICES_MAX];
+    uint32_t engine_count;         /* 1 or more */
+    struct gpume_standby *standby; /* may be NULL */
+    struct gpume_task_source source;
     const struct gpume_log *log; /* outlives the pipeline */
 };
 
-/* With params.check, this also opens the reference search that checks every field. */
+/* With params.check, this also opens the reference searches that check every field. */
 int gpume_pipeline_open(struct gpume_pipeline **pipeline, const struct gpume_pipeline_parts *parts);
 
 /* Requests one search. Both frames must be among the last plan.reach frames sent. Returns
@@ -60,6 +71,9 @@ int gpume_pipeline_receive(
 void gpume_pipeline_cancel(struct gpume_pipeline *pipeline);
 void gpume_pipeline_get_info(struct gpume_pipeline *pipeline, struct gpume_info *info);
 void gpume_pipeline_get_stats(struct gpume_pipeline *pipeline, struct gpume_stats *stats);
+uint32_t gpume_pipeline_lane_count(struct gpume_pipeline *pipeline);
+void gpume_pipeline_get_lane(
+    struct gpume_pipeline *pipeline, uint32_t index, struct gpume_lane_info *info);
 int gpume_pipeline_close(struct gpume_pipeline **pipeline);
 
 #endif

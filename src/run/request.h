@@ -10,8 +10,7 @@ struct gpume_request {
     /* Its field serves the next one alone and is not delivered: the task is the reverse of one of
      * that field's frame pairs (returns.h). */
     bool hidden;
-    uint64_t number; /* its place in the order in which fields are received; a hidden one's: that of
-                        the field that it serves */
+    uint64_t number; /* its place in the order of all tasks */
     uint64_t frames; /* how many were sent before it; the engine gets no later frame before it */
 };
 

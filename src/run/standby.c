@@ -3,33 +3,15 @@
 
 #include "frame/engine.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define REASON_BYTES 512u
 
 struct gpume_standby {
     struct gpume_params params;
     struct gpume_prefilter prefilter;
     double *weights;
-    const struct gpume_log *log;   /* the caller's */
-    struct gpume_log log_of_first; /* the first engine's */
-    bool armed;
-    char reason[REASON_BYTES]; /* why opening failed, then why the last submission did */
+    const struct gpume_log *log; /* the caller's */
 };
-
-static void pass_on(void *opaque, enum gpume_log_level level, const char *line)
-{
-    struct gpume_standby *standby = opaque;
-    if (level == GPUME_LOG_ERROR) {
-        level = GPUME_LOG_INFO;
-        if (standby->armed || !standby->reason[0]) {
-            snprintf(standby->reason, sizeof(standby->reason), "%s", line);
-        }
-    }
-    gpume_log_write(standby->log, level, "%s", line);
-}
 
 static int copy_prefilter(struct gpume_standby *standby, const struct gpume_prefilter *prefilter)
 {
@@ -58,9 +40,9 @@ int gpume_standby_create(
         return gpume_log_nomem(log, "the standby engine");
     }
     standby->log = log;
-    standby->log_of_first = (struct gpume_log){pass_on, standby};
     standby->params = *params;
     standby->params.backend = GPUME_BACKEND_CPU;
+    standby->params.device = standby->params.devices = NULL;
     standby->params.cache_dir = NULL;
     standby->params.memory_max = 0; /* comes on top of what was allowed for the first */
     if (params->prefilter && copy_prefilter(standby, params->prefilter) != GPUME_OK) {
@@ -80,33 +62,16 @@ void gpume_standby_destroy(struct gpume_standby **standby)
     }
 }
 
-const struct gpume_log *gpume_standby_log(struct gpume_standby *standby)
-{
-    return &standby->log_of_first;
-}
-
-void gpume_standby_arm(struct gpume_standby *standby)
-{
-    standby->armed = true;
-    standby->reason[0] = '\0';
-}
-
-void gpume_standby_report(const struct gpume_standby *standby)
-{
-    if (standby->reason[0]) {
-        gpume_log_write(standby->log, GPUME_LOG_ERROR, "%s", standby->reason);
-    }
-}
-
 int gpume_standby_open_engine(struct gpume_standby *standby, void **engine, struct gpume_plan *plan)
 {
     return gpume_engine_cpu.open(engine, &standby->params, standby->log, plan);
 }
 
-void gpume_standby_announce(const struct gpume_standby *standby, uint64_t frame)
+void gpume_standby_announce(
+    const struct gpume_standby *standby, const struct gpume_reason *reason, uint64_t frame)
 {
-    const char *reason = standby->reason[0] ? standby->reason : "the GPU has failed";
+    char text[GPUME_REASON_BYTES];
+    gpume_reason_copy(reason, text);
     gpume_log_write(standby->log, GPUME_LOG_WARNING,
-        "%.*s; going on with the CPU engine from frame %llu", (int)strcspn(reason, ";"), reason,
-        (unsigned long long)frame);
+        "%s; going on with the CPU engine from frame %llu", text, (unsigned long long)frame);
 }

@@ -10,6 +10,7 @@
 #define GPUME_RUN_STANDBY_H
 
 #include "model/plan.h"
+#include "run/reason.h"
 
 struct gpume_standby;
 
@@ -21,19 +22,11 @@ int gpume_standby_create(
 /* Sets *standby to NULL; NULL is fine. */
 void gpume_standby_destroy(struct gpume_standby **standby);
 
-/* The log for the first engine. Its failures do not end the run, so its errors are passed on as
- * information. The first one is kept as the reason why opening failed; once the engine is open
- * (armed), the last one as the reason why it failed then. */
-const struct gpume_log *gpume_standby_log(struct gpume_standby *standby);
-void gpume_standby_arm(struct gpume_standby *standby);
-
-/* Logs the reason as an error: opening failed in a way that the CPU engine would share. */
-void gpume_standby_report(const struct gpume_standby *standby);
-
 int gpume_standby_open_engine(
     struct gpume_standby *standby, void **engine, struct gpume_plan *plan);
 
 /* Warns that the run goes on with the CPU engine, from the field of this target frame on. */
-void gpume_standby_announce(const struct gpume_standby *standby, uint64_t frame);
+void gpume_standby_announce(
+    const struct gpume_standby *standby, const struct gpume_reason *reason, uint64_t frame);
 
 #endif

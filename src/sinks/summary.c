@@ -54,6 +54,38 @@ void gpume_summary_set_engine(struct gpume_summary *summary, const struct gpume_
     }
 }
 
+void gpume_summary_set_lanes(struct gpume_summary *summary, gpume *ctx)
+{
+    struct gpume_lane_info lanes[GPUME_SUMMARY_LANES_MAX];
+    uint32_t count = 0;
+    if (gpume_list_lanes(ctx, lanes, GPUME_SUMMARY_LANES_MAX, &count) != GPUME_OK || count < 2 ||
+        !summary->run->params.devices) {
+        return;
+    }
+    summary->lane_count = gpume_min_u32(count, GPUME_SUMMARY_LANES_MAX);
+    for (uint32_t i = 0; i < summary->lane_count; i++) {
+        struct gpume_summary_lane *lane = &summary->lanes[i];
+        *lane = (struct gpume_summary_lane){.fields = lanes[i].fields,
+            .busy_ns = lanes[i].busy_ns,
+            .host_bytes = lanes[i].host_bytes,
+            .device_bytes = lanes[i].device_bytes,
+            .failed = lanes[i].failed};
+        snprintf(lane->backend, sizeof(lane->backend), "%s", lanes[i].backend);
+        snprintf(lane->device, sizeof(lane->device), "%s", lanes[i].device);
+    }
+}
+
+static void print_lanes(const struct gpume_summary *summary, FILE *stream)
+{
+    const double whole = summary->whole_ns > 0 ? (double)summary->whole_ns : 1;
+    for (uint32_t i = 0; i < summary->lane_count; i++) {
+        const struct gpume_summary_lane *lane = &summary->lanes[i];
+        fprintf(stream, "             %s: %s: %" PRIu64 " frame pair%s, busy %.0f %%%s\n",
+            lane->backend, lane->device, lane->fields, lane->fields == 1 ? "" : "s",
+            100 * (double)lane->busy_ns / whole, lane->failed ? "; failed" : "");
+    }
+}
+
 static void statistics_add(struct gpume_statistics *statistics, const struct gpume_params *params,
     const struct gpume_summary_row *row)
 {
@@ -402,6 +434,7 @@ void gpume_summary_print(const struct gpume_summary *summary, FILE *stream)
     }
     fprintf(stream, "engine       %s: %s%s%s\n", summary->backend, summary->device,
         summary->driver[0] ? ", " : "", summary->driver);
+    print_lanes(summary, stream);
     if (summary->standby[0]) {
         fprintf(stream, "             failed; from frame %" PRIu64 " on: %s: %s\n",
             summary->standby_frame, summary->standby, summary->standby_device);

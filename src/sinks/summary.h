@@ -37,6 +37,15 @@ struct gpume_statistics {
     struct gpume_psnr_sum psnr_before, psnr_after;
 };
 
+/* An engine of a run that several share. */
+struct gpume_summary_lane {
+    char backend[32], device[256];
+    uint64_t fields, busy_ns, host_bytes, device_bytes;
+    bool failed;
+};
+
+#define GPUME_SUMMARY_LANES_MAX 40u /* more than a context takes */
+
 struct gpume_summary {
     /* Before the first field. Strings outlive the summary. */
     const struct gpume_run *run;
@@ -48,6 +57,8 @@ struct gpume_summary {
     uint64_t candidates, host_bytes, device_bytes;
     char standby[16], standby_device[64]; /* the engine that took over; "": no GPU failed */
     uint64_t standby_frame;               /* its first target frame */
+    struct gpume_summary_lane lanes[GPUME_SUMMARY_LANES_MAX];
+    uint32_t lane_count; /* 0: one engine does all */
 
     /* By gpume_summary_add. */
     struct gpume_statistics all, directions[2]; /* [0]: past, [1]: future */
@@ -63,6 +74,9 @@ struct gpume_summary {
 };
 
 void gpume_summary_set_engine(struct gpume_summary *summary, const struct gpume_info *info);
+
+/* Sets what each engine has done, where several share the run. */
+void gpume_summary_set_lanes(struct gpume_summary *summary, gpume *ctx);
 
 /* Sets the engine's times and counts for the fields added so far. before: the summary of the run
  * that this one continues; all 0 if there is none. */

@@ -156,13 +156,32 @@ static void put_parameters(struct gpume_json *json, const struct gpume_run *run)
     gpume_json_real(json, "gain", run->gain, 6);
     gpume_json_real(json, "gamma", run->gamma, 6);
     gpume_json_text(json, "backend", gpume_names_backend[params->backend]);
-    gpume_json_text(json, "device", params->device);
+    gpume_json_text(json, "device", params->devices ? params->devices : params->device);
     gpume_json_count_or_null(json, "threads", params->threads > 0, params->threads);
     gpume_json_text(json, "search", params->search);
     gpume_json_truth(json, "no-elimination", params->no_elimination);
     gpume_json_truth(json, "check", params->check);
     gpume_json_truth(json, "validate", params->validate);
     gpume_json_end(json);
+}
+
+/* Of a run that several engines share. */
+static void put_lanes(struct gpume_json *json, const struct gpume_summary *summary)
+{
+    gpume_json_begin_list(json, "devices");
+    for (uint32_t i = 0; i < summary->lane_count; i++) {
+        const struct gpume_summary_lane *lane = &summary->lanes[i];
+        gpume_json_begin(json, NULL);
+        gpume_json_text(json, "backend", lane->backend);
+        gpume_json_text(json, "device", lane->device);
+        gpume_json_count(json, "fields", lane->fields);
+        gpume_json_real(json, "seconds", (double)lane->busy_ns / 1e9, 6);
+        gpume_json_count(json, "host_bytes", lane->host_bytes);
+        gpume_json_count(json, "device_bytes", lane->device_bytes);
+        gpume_json_truth(json, "failed", lane->failed);
+        gpume_json_end(json);
+    }
+    gpume_json_end_list(json);
 }
 
 static void put_engine(struct gpume_json *json, const struct gpume_summary *summary)
@@ -174,6 +193,9 @@ static void put_engine(struct gpume_json *json, const struct gpume_summary *summ
     gpume_json_text(json, "search", summary->search);
     gpume_json_count(json, "host_bytes", summary->host_bytes);
     gpume_json_count(json, "device_bytes", summary->device_bytes);
+    if (summary->lane_count > 0) {
+        put_lanes(json, summary);
+    }
     if (summary->standby[0]) { /* a GPU failed */
         gpume_json_begin(json, "standby");
         gpume_json_text(json, "backend", summary->standby);

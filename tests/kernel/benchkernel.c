@@ -121,6 +121,7 @@ static void fill_frames(struct bench *bench)
             .bits = p->bits,
         };
         bench->frames[i].pool_index = i;
+        bench->frames[i].home = bench->engine;
         if (file) {
             read_luma(file, i, &bench->frames[i].plane);
         } else {

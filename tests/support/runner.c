@@ -163,10 +163,10 @@ static int open_run(struct run *run, enum gpume_backend backend, bool validate)
     int status =
         cpu ? ops->open(&engine, &run->params, &run->log, &run->plan)
             : gpume_engine_gpu_open_with(&engine, &run->params, &run->log, &rules, &run->plan);
-    const struct gpume_pipeline_parts parts = {.ops = ops,
-        .engine = engine,
+    const struct gpume_pipeline_parts parts = {
+        .engines = {{.ops = ops, .opaque = engine, .plan = &run->plan}},
+        .engine_count = 1,
         .source = {gpume_schedule_next, &run->schedule},
-        .plan = &run->plan,
         .log = &run->log};
     if (status != GPUME_OK) {
         return status;

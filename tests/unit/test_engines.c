@@ -170,6 +170,7 @@ static void send_frames(struct engine *engine, const struct gpume_plane *planes)
         frame->plane = planes[i];
         frame->sequence = i;
         frame->pool_index = i % plan->pool;
+        frame->home = engine->opaque;
         frame->plane.data = engine->ops->frame_memory(engine->opaque, frame->pool_index);
         frame->plane.stride = plan->plane_stride;
         for (uint32_t y = 0; y < planes[i].height; y++) {

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The pipeline around an engine that searches nothing: its vectors follow from frame numbers. With
+ * The pipeline around engines that search nothing: their vectors follow from frame numbers. With
  * submissions of several tasks, every direction, lists of distances, joined references, returns,
- * and frames in fields, whatever the order in which one thread sends, receives and releases: the
- * engine gets each frame before the tasks that need it and never looks back further than its ring,
- * no frame is overwritten while it is in use, and a receiver that keeps one field is never stuck.
- * Some runs are closed early.
+ * and frames in fields, whatever the order in which one thread sends, receives and releases: an
+ * engine gets each frame before the tasks that need it and never looks for one whose place another
+ * has taken, no frame is overwritten while it is in use, and a receiver that keeps one field is
+ * never stuck. The same with several engines that are not alike, some of which fail. Some runs are
+ * closed early.
  */
 #include "harness.h"
 #include "plans.h"
 #include "run/pipeline.h"
 #include "run/schedule.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +22,8 @@
 #define HEIGHT 20u
 #define ACROSS 5u
 #define BLOCKS 15u
+#define ENGINES 3u
+#define NEVER UINT32_MAX
 
 /* --- what the engine answers */
 
@@ -51,39 +55,75 @@ struct answer {
 static struct fake {
     struct gpume_plan plan;
     uint8_t *memory;
+    uint64_t held[2 * FRAMES]; /* by place: sequence number + 1 */
     struct answer answers[GPUME_SLOTS_MAX][GPUME_BATCH_MAX];
-    uint64_t frames; /* that have come */
-    uint32_t full;   /* submissions of as many tasks as possible */
-    uint32_t faults; /* counted by the lane's thread, which REQUIRE must not */
-} fake;
+    uint64_t frames;     /* that have come */
+    uint32_t full;       /* submissions of as many tasks as possible */
+    uint32_t tasks;      /* that have come */
+    uint32_t calls_left; /* of submit and collect, before one fails */
+    uint64_t seed;       /* of pauses */
+    uint32_t faults;     /* counted by the lane's thread, which REQUIRE must not */
+} fakes[ENGINES];
 
-static void expect(bool condition)
+static void expect(struct fake *fake, bool condition)
 {
-    fake.faults += !condition;
+    fake->faults += !condition;
+}
+
+static bool fails(struct fake *fake)
+{
+    for (uint32_t i = harness_random(&fake->seed) % 4; i > 0; i--) {
+        sched_yield();
+    }
+    if (fake->calls_left == 0) {
+        return true;
+    }
+    fake->calls_left -= fake->calls_left != NEVER;
+    return false;
 }
 
 static void *frame_memory(void *engine, uint32_t index)
 {
-    (void)engine;
-    return fake.memory + index * fake.plan.plane_bytes;
+    const struct fake *fake = engine;
+    return fake->memory + index * fake->plan.plane_bytes;
+}
+
+static uint64_t *place_of(struct fake *fake, uint64_t sequence)
+{
+    return &fake->held[sequence % fake->plan.ring];
+}
+
+static void take_frames(struct fake *fake, const struct gpume_batch *batch)
+{
+    for (uint32_t i = 0; i < batch->frame_count; i++) {
+        const uint64_t sequence = batch->frames[i]->sequence;
+        expect(fake, i == 0 || sequence > batch->frames[i - 1]->sequence);
+        expect(fake, fake->plan.params.devices || sequence == fake->frames);
+        *place_of(fake, sequence) = sequence + 1;
+        fake->frames++;
+    }
 }
 
 static int submit(void *engine, uint32_t slot, const struct gpume_batch *batch)
 {
-    (void)engine, (void)slot;
-    for (uint32_t i = 0; i < batch->frame_count; i++) {
-        expect(batch->frames[i]->sequence == fake.frames++);
+    struct fake *fake = engine;
+    (void)slot;
+    if (fails(fake)) {
+        return GPUME_DEVICE_LOST;
     }
-    expect(batch->frame_count <= fake.plan.batch && batch->field_count <= fake.plan.batch);
+    expect(fake, batch->frame_count <= fake->plan.batch && batch->field_count <= fake->plan.batch);
+    expect(fake, batch->frame_count + batch->field_count > 0);
+    take_frames(fake, batch);
     for (uint32_t i = 0; i < batch->field_count; i++) {
         const struct gpume_task *task = &batch->fields[i]->task;
-        expect(task->target < fake.frames && task->target + fake.plan.ring >= fake.frames);
+        expect(fake, *place_of(fake, task->target) == task->target + 1);
         for (uint32_t j = 0; j <= task->more_count; j++) {
             const uint64_t reference = reference_of(task, j);
-            expect(reference < fake.frames && reference + fake.plan.ring >= fake.frames);
+            expect(fake, *place_of(fake, reference) == reference + 1);
         }
     }
-    fake.full += fake.plan.batch > 1 && batch->field_count == fake.plan.batch;
+    fake->full += fake->plan.batch > 1 && batch->field_count == fake->plan.batch;
+    fake->tasks += batch->field_count;
     return GPUME_OK;
 }
 
@@ -95,13 +135,16 @@ static bool is_frame(const struct gpume_plane *plane, uint64_t index)
 
 static int collect(void *engine, uint32_t slot, const struct gpume_batch *batch)
 {
-    (void)engine;
+    struct fake *fake = engine;
+    if (fails(fake)) {
+        return GPUME_DEVICE_LOST;
+    }
     for (uint32_t i = 0; i < batch->frame_count; i++) {
-        expect(is_frame(&batch->frames[i]->plane, batch->frames[i]->sequence));
+        expect(fake, is_frame(&batch->frames[i]->plane, batch->frames[i]->sequence));
     }
     for (uint32_t i = 0; i < batch->field_count; i++) {
         const struct gpume_task *task = &batch->fields[i]->task;
-        struct answer *answer = &fake.answers[slot][i];
+        struct answer *answer = &fake->answers[slot][i];
         for (uint32_t block = 0; block < BLOCKS; block++) {
             const uint32_t choice = choice_of(task->target, block, 1 + task->more_count);
             answer->refs[block] = choice;
@@ -111,7 +154,7 @@ static int collect(void *engine, uint32_t slot, const struct gpume_batch *batch)
             .vectors = answer->vectors,
             .costs = answer->zeros,
             .ranks = answer->zeros,
-            .refs = fake.plan.params.best_reference ? answer->refs : NULL,
+            .refs = fake->plan.params.best_reference ? answer->refs : NULL,
         };
     }
     return GPUME_OK;
@@ -120,6 +163,12 @@ static int collect(void *engine, uint32_t slot, const struct gpume_batch *batch)
 static void get_stats(void *engine, struct gpume_stats *stats)
 {
     (void)engine, (void)stats;
+}
+
+static void get_info(void *engine, struct gpume_info *info)
+{
+    (void)engine;
+    info->device = "fake";
 }
 
 static int close_fake(void **engine)
@@ -132,6 +181,7 @@ static const struct gpume_engine_ops ops = {.frame_memory = frame_memory,
     .submit = submit,
     .collect = collect,
     .get_stats = get_stats,
+    .get_info = get_info,
     .close = close_fake};
 
 /* --- what must arrive */
@@ -160,10 +210,10 @@ static void check_field(const struct gpume_field *field, const struct gpume_task
     REQUIRE_EQUAL(field->ref, task->reference);
     REQUIRE_EQUAL(field->ref_count, 1 + task->more_count);
     REQUIRE_EQUAL(field->time_us, (int64_t)task->target * 1000);
-    REQUIRE(!field->target.data == !fake.plan.params.want_frames);
+    REQUIRE(!field->target.data == !fakes[0].plan.params.want_frames);
     REQUIRE(!field->target.data ||
             (is_frame(&field->target, field->frame) && is_frame(&field->reference, field->ref)));
-    REQUIRE(!layer->returns == !fake.plan.returns);
+    REQUIRE(!layer->returns == !fakes[0].plan.returns);
     for (uint32_t i = 0; i < BLOCKS; i++) {
         const uint64_t reference = field->refs[layer->refs ? layer->refs[i] : 0];
         const struct gpume_vector expected = vector_of(task->target, reference, i);
@@ -232,23 +282,44 @@ static bool receive(struct run *run)
     return true;
 }
 
-static void run_plan(const struct gpume_plan *plan, uint64_t seed)
+/* calls: of each engine, before it fails. */
+static void open_run(
+    struct run *run, const struct gpume_plan *plans, uint32_t count, const uint32_t *calls)
 {
-    static int engine;
     static const struct gpume_log silent;
-    struct run run = {
-        .schedule = gpume_schedule_make(plan), .expected = gpume_schedule_make(plan), .seed = seed};
-    const struct gpume_pipeline_parts parts = {.ops = &ops,
-        .engine = &engine,
-        .source = {gpume_schedule_next, &run.schedule},
-        .plan = plan,
-        .log = &silent};
+    struct gpume_pipeline_parts parts = {
+        .engine_count = count, .source = {gpume_schedule_next, &run->schedule}, .log = &silent};
+    for (uint32_t i = 0; i < count; i++) {
+        fakes[i] = (struct fake){.plan = plans[i],
+            .memory = calloc(plans[i].pool, plans[i].plane_bytes),
+            .calls_left = calls[i],
+            .seed = run->seed + i};
+        REQUIRE(fakes[i].memory && plans[i].ring <= 2 * FRAMES);
+        parts.engines[i] = (struct gpume_pipeline_engine){
+            .ops = &ops, .opaque = &fakes[i], .plan = &fakes[i].plan};
+    }
+    REQUIRE_EQUAL(gpume_pipeline_open(&run->pipeline, &parts), GPUME_OK);
+}
+
+static void close_run(struct run *run, uint32_t count)
+{
+    gpume_field_release(&run->held[0]);
+    gpume_field_release(&run->held[1]);
+    REQUIRE_EQUAL(gpume_pipeline_close(&run->pipeline), GPUME_OK);
+    for (uint32_t i = 0; i < count; i++) {
+        REQUIRE_EQUAL(fakes[i].faults, 0);
+        free(fakes[i].memory);
+    }
+}
+
+static void run_plans(
+    const struct gpume_plan *plans, uint32_t count, const uint32_t *calls, uint64_t seed)
+{
+    struct run run = {.schedule = gpume_schedule_make(plans),
+        .expected = gpume_schedule_make(plans),
+        .seed = seed};
     struct gpume_task task;
-    fake.plan = *plan;
-    fake.memory = calloc(plan->pool, plan->plane_bytes);
-    fake.frames = fake.faults = 0;
-    REQUIRE(fake.memory);
-    REQUIRE_EQUAL(gpume_pipeline_open(&run.pipeline, &parts), GPUME_OK);
+    open_run(&run, plans, count, calls);
     const uint32_t stop = seed % 4 == 0 ? (uint32_t)seed % 31 : UINT32_MAX; /* closed early */
     while (run.status != GPUME_EOF && run.received < stop && harness_failures == 0) {
         bool moved = false;
@@ -263,24 +334,46 @@ static void run_plan(const struct gpume_plan *plan, uint64_t seed)
             REQUIRE(send(&run) || receive(&run));
         }
     }
-    gpume_field_release(&run.held[0]);
-    gpume_field_release(&run.held[1]);
     REQUIRE(run.status != GPUME_EOF || !next_task(&run.expected, &task));
-    REQUIRE_EQUAL(gpume_pipeline_close(&run.pipeline), GPUME_OK);
-    REQUIRE_EQUAL(fake.faults, 0);
-    free(fake.memory);
+    close_run(&run, count);
+}
+
+/* Of the same work for engines that take more or fewer tasks at a time. */
+static void make_plan(struct gpume_params params, uint32_t batch, struct gpume_plan *plan)
+{
+    const struct gpume_log silent = {0};
+    const struct gpume_caps caps = {.window_bytes = UINT64_MAX,
+        .align_bytes = 64,
+        .batch_max = batch,
+        .batch_work = UINT64_MAX};
+    REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &silent, plan), GPUME_OK);
+}
+
+/* Alone, then with others, of which one may fail, then another; the last one never does. */
+static void run_all(struct gpume_params params, uint64_t seed)
+{
+    static const uint32_t batches[] = {1, 4, GPUME_BATCH_MAX};
+    static const uint32_t never[] = {NEVER, NEVER, NEVER};
+    struct gpume_plan plans[ENGINES];
+    const uint32_t first = (uint32_t)seed / 96 % 3;
+    make_plan(params, batches[first], &plans[0]);
+    run_plans(plans, 1, never, seed);
+    params.devices = "several";
+    for (uint32_t i = 0; i < ENGINES; i++) {
+        make_plan(params, batches[(first + i * (seed % 2)) % 3], &plans[i]);
+    }
+    uint64_t random = seed;
+    const uint32_t calls[] = {harness_random(&random) % 30, harness_random(&random) % 60, NEVER};
+    run_plans(plans, 2 + seed % 2, never, seed);
+    run_plans(plans + ENGINES - 2, 2, calls + ENGINES - 2, seed);
+    run_plans(plans, 3, calls, seed);
 }
 
 int main(void)
 {
     static const uint32_t lists[][4] = {{1}, {1, 2}, {5, 1, 3}, {9}};
+    uint32_t full = 0, shared[ENGINES] = {0};
     for (uint32_t i = 0; i < 4 * 3 * 2 * 2 * 2 * 3; i++) {
-        const struct gpume_log silent = {0};
-        const struct gpume_caps caps = {.window_bytes = UINT64_MAX,
-            .align_bytes = 64,
-            .batch_max = (const uint32_t[]){1, 4, GPUME_BATCH_MAX}[i / 96],
-            .batch_work = UINT64_MAX};
-        struct gpume_plan plan;
         struct gpume_params params;
         gpume_params_default(&params);
         params.width = WIDTH;
@@ -294,9 +387,12 @@ int main(void)
         params.want_frames = i / 48 % 2;
         params.first_target = i % 5 == 1 ? 20 : 0;
         params.target_count = i % 5 == 2 ? 30 : 0;
-        REQUIRE_EQUAL(gpume_plan_make(&params, &caps, &silent, &plan), GPUME_OK);
-        run_plan(&plan, i + 1);
+        run_all(params, i + 1);
+        full += fakes[0].full;
+        for (uint32_t j = 0; j < ENGINES; j++) {
+            shared[j] += fakes[j].tasks;
+        }
     }
-    REQUIRE(fake.full > 0);
+    REQUIRE(full > 0 && shared[0] > 0 && shared[1] > 0 && shared[2] > 0);
     return harness_verdict();
 }

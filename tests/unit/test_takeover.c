@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The standby engine takes over at any call of the first engine, whatever the plan wants: every
- * field equals that of a run without failure. The first engine is the CPU's too, behind functions
- * that fail as a GPU does. Usage: test_takeover [STRIDE]: only every STRIDE-th call fails (1).
+ * Several engines share the work, and others take over at any call of an engine that fails, the
+ * standby engine after the last one, whatever the plan wants: every field equals that of a run of
+ * one engine without failure. All engines are the CPU's, behind functions that fail as a GPU does.
+ * Usage: test_takeover [STRIDE]: only every STRIDE-th call fails (1).
  */
 #include "harness.h"
 #include "run/pipeline.h"
@@ -17,21 +18,30 @@
 #define FIELDS_MAX (FRAMES * 6u)
 #define NEVER UINT32_MAX
 
-static uint32_t calls_left; /* of submit and collect, before one fails */
+#define ENGINES 3u
 
-static bool fails(void)
+static struct {
+    void *opaque;
+    uint32_t calls_left; /* of submit and collect, before one fails */
+} engines[ENGINES];
+
+static bool fails(const void *opaque)
 {
-    return calls_left != NEVER && calls_left-- == 0;
+    uint32_t i = 0;
+    while (engines[i].opaque != opaque) {
+        i++;
+    }
+    return engines[i].calls_left != NEVER && engines[i].calls_left-- == 0;
 }
 
 static int submit(void *engine, uint32_t slot, const struct gpume_batch *batch)
 {
-    return fails() ? GPUME_DEVICE_LOST : gpume_engine_cpu.submit(engine, slot, batch);
+    return fails(engine) ? GPUME_DEVICE_LOST : gpume_engine_cpu.submit(engine, slot, batch);
 }
 
 static int collect(void *engine, uint32_t slot, const struct gpume_batch *batch)
 {
-    return fails() ? GPUME_DEVICE_LOST : gpume_engine_cpu.collect(engine, slot, batch);
+    return fails(engine) ? GPUME_DEVICE_LOST : gpume_engine_cpu.collect(engine, slot, batch);
 }
 
 /* The same predictors whenever they are asked for. */
@@ -55,6 +65,7 @@ struct outcome {
     struct digest fields[FIELDS_MAX];
     uint32_t count;
     int status;
+    uint32_t failed; /* engines */
     bool stood_by;
 };
 
@@ -94,6 +105,8 @@ static struct digest digest_of(const struct gpume_field *field)
         hash = hash_layer(hash, field->layers[i]);
     }
     hash = hash_bytes(hash, field->parts, field->part_count * sizeof(*field->parts));
+    hash = hash_bytes(hash, &field->checked, sizeof(field->checked));
+    hash = hash_bytes(hash, &field->matched, sizeof(field->matched));
     hash = hash_bytes(hash, field->refs, field->ref_count * sizeof(*field->refs));
     hash = hash_plane(hash, &field->predicted);
     hash = hash_plane(hash, &field->target);
@@ -108,27 +121,27 @@ struct run {
     uint32_t blocks; /* of all layers */
 };
 
-static void open_run(struct run *run)
+static void open_run(struct run *run, uint32_t count)
 {
     static const struct gpume_log silent;
     static struct gpume_engine_ops ops;
-    struct gpume_standby *standby = NULL;
-    struct gpume_plan plan;
-    void *engine = NULL;
+    struct gpume_plan plans[ENGINES];
+    struct gpume_pipeline_parts parts = {
+        .engine_count = count, .source = {gpume_schedule_next, &run->schedule}, .log = &silent};
     ops = gpume_engine_cpu;
     ops.submit = submit;
     ops.collect = collect;
     run->params.predict_opaque = &run->blocks;
-    REQUIRE_EQUAL(gpume_engine_cpu.open(&engine, &run->params, &silent, &plan), GPUME_OK);
-    REQUIRE_EQUAL(gpume_standby_create(&standby, &run->params, &silent), GPUME_OK);
-    run->blocks = plan.blocks;
-    run->schedule = gpume_schedule_make(&plan);
-    const struct gpume_pipeline_parts parts = {.ops = &ops,
-        .engine = engine,
-        .standby = standby,
-        .source = {gpume_schedule_next, &run->schedule},
-        .plan = &plan,
-        .log = &silent};
+    run->params.devices = count > 1 ? "several" : NULL;
+    REQUIRE_EQUAL(gpume_standby_create(&parts.standby, &run->params, &silent), GPUME_OK);
+    for (uint32_t i = 0; i < count; i++) {
+        REQUIRE_EQUAL(
+            gpume_engine_cpu.open(&engines[i].opaque, &run->params, &silent, &plans[i]), GPUME_OK);
+        parts.engines[i] = (struct gpume_pipeline_engine){
+            .ops = &ops, .opaque = engines[i].opaque, .plan = &plans[i]};
+    }
+    run->blocks = plans[0].blocks;
+    run->schedule = gpume_schedule_make(&plans[0]);
     REQUIRE_EQUAL(gpume_pipeline_open(&run->pipeline, &parts), GPUME_OK);
 }
 
@@ -143,14 +156,18 @@ static bool send(struct run *run, uint32_t index)
     return gpume_pipeline_send(run->pipeline, &frame, index * 40) == GPUME_OK;
 }
 
-static void search(struct gpume_params params, uint32_t calls, struct outcome *outcome)
+/* calls: of each engine, before it fails. */
+static void search(
+    struct gpume_params params, uint32_t count, const uint32_t *calls, struct outcome *outcome)
 {
     struct run run = {.params = params};
     struct gpume_info info = {0};
     uint32_t sent = 0;
-    calls_left = calls;
+    for (uint32_t i = 0; i < count; i++) {
+        engines[i].calls_left = calls[i];
+    }
     *outcome = (struct outcome){0};
-    open_run(&run);
+    open_run(&run, count);
     while (outcome->status == GPUME_OK || outcome->status == GPUME_AGAIN) {
         const struct gpume_field *field = NULL;
         if (sent < FRAMES && send(&run, sent)) {
@@ -168,6 +185,11 @@ static void search(struct gpume_params params, uint32_t calls, struct outcome *o
     }
     gpume_pipeline_get_info(run.pipeline, &info);
     outcome->stood_by = info.standby != NULL;
+    for (uint32_t i = 0; i < gpume_pipeline_lane_count(run.pipeline); i++) {
+        struct gpume_lane_info lane;
+        gpume_pipeline_get_lane(run.pipeline, i, &lane);
+        outcome->failed += lane.failed;
+    }
     REQUIRE_EQUAL(gpume_pipeline_close(&run.pipeline), GPUME_OK);
 }
 
@@ -214,23 +236,44 @@ static struct gpume_params params_of(uint32_t number)
     return params;
 }
 
+/* The run gives every field, whichever engines fail. */
+static void require_same(struct gpume_params params, uint32_t count, const uint32_t *calls,
+    const struct outcome *wanted, struct outcome *got)
+{
+    search(params, count, calls, got);
+    REQUIRE_EQUAL(got->status, GPUME_EOF);
+    REQUIRE_EQUAL(got->count, wanted->count);
+    REQUIRE_EQUAL(memcmp(got->fields, wanted->fields, sizeof(got->fields)), 0);
+    REQUIRE(!got->stood_by || got->failed == count);
+}
+
 static void check(uint32_t number, uint32_t stride)
 {
+    static const uint32_t never[] = {NEVER, NEVER, NEVER};
     static struct outcome wanted, got;
     const struct gpume_params params = params_of(number);
-    search(params, NEVER, &wanted);
+    search(params, 1, never, &wanted);
     REQUIRE_EQUAL(wanted.status, GPUME_EOF);
     REQUIRE(!wanted.stood_by && wanted.count > 0);
     for (uint32_t calls = number % stride; harness_failures == 0; calls += stride) {
-        search(params, calls, &got);
+        require_same(params, 1, &calls, &wanted, &got);
         if (!got.stood_by) {
             REQUIRE(calls > 2 * FRAMES); /* no call was left that could fail */
             break;
         }
-        REQUIRE_EQUAL(got.status, GPUME_EOF);
-        REQUIRE_EQUAL(memcmp(got.fields, wanted.fields, sizeof(got.fields)), 0);
     }
-    REQUIRE_EQUAL(got.count, wanted.count);
+    require_same(params, 2, never, &wanted, &got);
+    require_same(params, 3, never, &wanted, &got);
+    REQUIRE_EQUAL(got.failed, 0);
+    uint32_t lost = 0, stood_by = 0;
+    for (uint32_t calls = number; calls < 30 && harness_failures == 0; calls += 3 + stride) {
+        require_same(params, 2, (const uint32_t[]){calls, NEVER}, &wanted, &got);
+        lost += got.failed;
+        require_same(params, 3, (const uint32_t[]){NEVER, calls, calls / 2}, &wanted, &got);
+        require_same(params, 3, (const uint32_t[]){calls, calls / 3, calls / 2}, &wanted, &got);
+        stood_by += got.stood_by;
+    }
+    REQUIRE(lost > 0 && stood_by > 0);
 }
 
 int main(int argc, char **argv)

@@ -42,7 +42,8 @@ static void fill_frame(struct run *run, uint32_t index)
         memcpy(to + (size_t)y * run->plan.plane_stride,
             (const uint8_t *)from->data + (ptrdiff_t)y * from->stride, from->width);
     }
-    run->frames[index] = (struct gpume_frame){.sequence = index, .pool_index = index};
+    run->frames[index] =
+        (struct gpume_frame){.sequence = index, .pool_index = index, .home = run->engine};
 }
 
 static void check_field(

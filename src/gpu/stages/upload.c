@@ -8,8 +8,8 @@
 static void needs(const struct gpume_stage_setup *setup, struct gpume_memory_needs *needs)
 {
     const struct gpume_plan *plan = setup->plan;
-    gpume_need_buffers(
-        needs, GPUME_MEMORY_UPLOADS, GPUME_BUFFER_UPLOAD, plan->plane_bytes, plan->pool);
+    gpume_need_buffers(needs, GPUME_MEMORY_UPLOADS, GPUME_BUFFER_UPLOAD, plan->plane_bytes,
+        plan->pool + gpume_work_copies(plan));
     gpume_need_surface(needs, plan, GPUME_SURFACE_SOURCE);
     needs->binds += plan->batch * gpume_pad_binds(plan);
 }
@@ -22,10 +22,9 @@ static int create(struct gpume_gpu_stage *stage)
 static void record(const struct gpume_gpu_stage *stage, const struct gpume_work *work)
 {
     for (uint32_t i = 0; i < work->frame_count; i++) {
-        const struct gpume_frame *frame = work->frames[i];
         gpume_pad_record(work, &stage->kernels[0],
-            &work->memory->parts[GPUME_MEMORY_UPLOADS][frame->pool_index], GPUME_SURFACE_SOURCE,
-            frame->sequence);
+            &work->memory->parts[GPUME_MEMORY_UPLOADS][work->uploads[i]], GPUME_SURFACE_SOURCE,
+            work->frames[i]->sequence);
     }
 }
 

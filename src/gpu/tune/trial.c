@@ -112,9 +112,11 @@ static int run(struct trial *t, const struct gpume_gpu_stage *stage, uint64_t *n
     const struct gpume_plan *plan = &t->planned.plan;
     struct gpume_frame *frames[FIELDS + 1];
     struct gpume_frame copies[FIELDS + 1];
+    uint32_t uploads[FIELDS + 1];
     struct gpume_task tasks[FIELDS];
     for (uint32_t i = 0; i < plan->ring; i++) {
-        copies[i] = (struct gpume_frame){.pool_index = i % FRAMES, .sequence = i};
+        copies[i] = (struct gpume_frame){.sequence = i};
+        uploads[i] = i % FRAMES;
         frames[i] = &copies[i];
     }
     for (uint32_t i = 0; i < plan->batch; i++) {
@@ -126,6 +128,7 @@ static int run(struct trial *t, const struct gpume_gpu_stage *stage, uint64_t *n
         .memory = &t->memory,
         .slot = &t->slot,
         .frames = frames,
+        .uploads = uploads,
         .frame_count = plan->ring,
         .tasks = tasks,
         .task_count = plan->batch,

@@ -277,16 +277,16 @@ GPUME_API double gpume_psnr(uint32_t bits, uint64_t pixels, uint64_t sse);
 struct gpume_info {
     size_t size;         /* sizeof(struct gpume_info); gpume_get_info sets it */
     const char *backend; /* "vulkan" or "cpu" */
-    const char *device;  /* "NVIDIA H200", "8 threads"... */
-    const char *driver;  /* "" for the CPU engine */
+    const char *device;  /* "NVIDIA H200", "8 threads"; of several "2 x NVIDIA H200 + 8 threads" */
+    const char *driver;  /* "" for the CPU engine; of several, the first one's, as for search */
     uint32_t blocks_x, blocks_y;
     uint64_t candidates;   /* vectors tried for a block that lies far from any edge */
     uint64_t host_bytes;   /* planned host memory, allocated by gpume_open; not the check's */
     uint64_t device_bytes; /* planned device memory, allocated by gpume_open */
     const char *search;    /* the implementation in use, as gpume_list_searches names it */
     bool eliminates;       /* candidates that cannot win may be skipped: elimination */
-    /* If a GPU failed during the run (GPUME_BACKEND_AUTO): the engine that took over, and the
-     * target frame of the first field that it gave. Else NULL. */
+    /* If the last GPU failed during the run (GPUME_BACKEND_AUTO): the engine that took over, and
+     * the target frame of the first field that it gave. Else NULL. */
     const char *standby;        /* "cpu" */
     const char *standby_device; /* "8 threads"... */
     uint64_t standby_frame;
@@ -299,6 +299,27 @@ static inline void gpume_get_info(gpume *ctx, struct gpume_info *info)
 {
     info->size = sizeof(*info);
     (void)gpume_info_fill(ctx, info);
+}
+
+/* What shares the work of a context, of which gpume_get_info and gpume_get_stats give sums: each
+ * device of params.devices, in order, or the one device; then the engine that has taken over, if
+ * any. Strings live as long as the context. */
+struct gpume_lane_info {
+    const char *backend, *device, *driver, *search; /* as in gpume_info */
+    uint64_t host_bytes, device_bytes;              /* planned; with what fields need */
+    uint64_t fields;                                /* as in gpume_stats, like busy_ns */
+    uint64_t busy_ns;
+    bool failed; /* it is not used any more */
+};
+
+/* [any] Fills in up to capacity entries, `stride` bytes apart, and sets *count to their number. */
+GPUME_API int gpume_lanes_fill(
+    gpume *ctx, struct gpume_lane_info *lanes, size_t stride, uint32_t capacity, uint32_t *count);
+
+static inline int gpume_list_lanes(
+    gpume *ctx, struct gpume_lane_info *lanes, uint32_t capacity, uint32_t *count)
+{
+    return gpume_lanes_fill(ctx, lanes, sizeof(*lanes), capacity, count);
 }
 
 /* A stage of the engine's work and the time spent in it: device time on Vulkan; on the CPU engine
@@ -316,7 +337,8 @@ struct gpume_stats {
     size_t size;     /* sizeof(struct gpume_stats); gpume_get_stats sets it */
     uint64_t fields; /* for the caller: pairs that params.confidence adds do not count */
     /* Wall time during which the engine's thread was not waiting for frames or for the receiver.
-     * Waiting for the device and params.check are included. */
+     * Waiting for the device and params.check are included. Of several engines the sum, as for all
+     * other members. */
     uint64_t busy_ns;
     /* Elimination. Blocks that are searched without it count in full in all three. Where a frame
      * pair is searched more than once (passes, references, candidates, fractions), it counts once,

@@ -218,6 +218,14 @@ struct gpume_params {
      * counted among whole pixels. Others than GPUME_REFINE_BY_METRIC need subpel 2 or 4 and
      * GPUME_SUBPEL_REFINE. */
     enum gpume_refine_metric refine_metric;
+    /* Several devices, which share the work as fast as each of them is: indices in
+     * gpume_list_devices or parts of names, separated by commas (one before a space belongs to a
+     * name); "all", which stands for every hardware GPU; "cpu", which stands for the CPU engine. A
+     * device may be named more than once. The results do not depend on the list. When a GPU fails,
+     * the others take over its work, and after the last one, with GPUME_BACKEND_AUTO, the CPU
+     * engine. memory_max is divided equally. NULL (default): one device, params.device; not both.
+     */
+    const char *devices;
 };
 
 /* The metric of the costs in the fields of a run. */

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What all lanes take their work from: the frames that have been sent, and every task from its
+ * request to the delivery of its field. Lanes take tasks in order and complete them in any order;
+ * fields are delivered in order. The tasks of a lane that fails wait again, before all others.
+ *
+ *      add -> WAITS -> take -> [lane] -> complete -> COMPLETE -> deliver
+ *               ^                 |                      |
+ *               +-----------------+------ give back -----+
+ *
+ * Not thread-safe: the monitor's mutex guards it.
+ */
+#ifndef GPUME_RUN_QUEUE_H
+#define GPUME_RUN_QUEUE_H
+
+#include "run/history.h"
+#include "run/request.h"
+
+struct gpume_queue_entry {
+    struct gpume_request request;
+    bool waits;
+    struct gpume_field_box *box; /* complete; else NULL */
+};
+
+struct gpume_queue {
+    struct gpume_history history;
+    uint32_t reach;
+    struct gpume_queue_entry *entries; /* by number modulo capacity */
+    uint32_t capacity;
+    uint32_t waiting;   /* tasks that wait */
+    uint64_t delivered; /* number of the first task that has not been delivered */
+    uint64_t next;      /* of the first one that waits; if none does, `end` */
+    uint64_t end;       /* of the task that will be requested next */
+    bool finished;      /* nothing more will be added */
+};
+
+/* The most tasks that can wait in a pipeline with this plan and so many frames. */
+uint32_t gpume_queue_waiting_max(const struct gpume_plan *plan, uint32_t pool);
+
+/* pool: frames that can exist. in_slots: tasks that can be in the slots of all lanes together. The
+ * struct is zeroed before. GPUME_NOMEM. Call finish after a failure too. */
+int gpume_queue_init(
+    struct gpume_queue *queue, const struct gpume_plan *plan, uint32_t pool, uint32_t in_slots);
+void gpume_queue_finish(struct gpume_queue *queue);
+
+/* Gives the request its number. */
+void gpume_queue_add(struct gpume_queue *queue, const struct gpume_request *request);
+
+/* A frame or a task waits. */
+bool gpume_queue_has_work(const struct gpume_queue *queue);
+
+/* Nothing more will be added, and all fields have been delivered. */
+bool gpume_queue_is_over(const struct gpume_queue *queue);
+
+/* The first task that waits, if every frame that was sent before it has been taken by some lane;
+ * else NULL. */
+const struct gpume_request *gpume_queue_due(const struct gpume_queue *queue);
+
+/* Moves the first task that waits into the box. */
+void gpume_queue_take(struct gpume_queue *queue, struct gpume_field_box *box);
+
+/* The task waits again: it was taken, and its field has not been delivered. */
+void gpume_queue_give_back(struct gpume_queue *queue, const struct gpume_field_box *box);
+
+void gpume_queue_complete(struct gpume_queue *queue, struct gpume_field_box *box);
+
+/* The next field in the order of the tasks; NULL: it is not complete. */
+struct gpume_field_box *gpume_queue_deliver(struct gpume_queue *queue);
+
+/* The oldest frame that a task may still look at, one that has not been delivered or one yet to
+ * come. */
+uint64_t gpume_queue_oldest_frame(const struct gpume_queue *queue);
+
+#endif
