@@ -14,13 +14,22 @@ struct patch {
     int32_t peak;
 };
 
-static int32_t sample(const struct gpume_plane *plane, int64_t x, int64_t y)
+static int64_t inside(int64_t at, uint32_t length)
 {
-    const int64_t right = (int64_t)plane->width - 1, bottom = (int64_t)plane->height - 1;
-    const int64_t column = x < 0 ? 0 : x > right ? right : x;
-    const int64_t row = y < 0 ? 0 : y > bottom ? bottom : y;
-    const uint8_t *line = (const uint8_t *)plane->data + row * plane->stride;
-    return plane->bits > 8 ? ((const uint16_t *)(const void *)line)[column] : line[column];
+    return at < 0 ? 0 : at >= length ? (int64_t)length - 1 : at;
+}
+
+/* Samples of a row; those outside the picture are the nearest ones in it. */
+static void take_row(
+    const struct gpume_plane *plane, int64_t x, int64_t y, uint32_t count, int32_t *to)
+{
+    const uint8_t *line = (const uint8_t *)plane->data + inside(y, plane->height) * plane->stride;
+    const uint16_t *wide = (const uint16_t *)(const void *)line;
+    const bool whole = x >= 0 && x + count <= plane->width;
+    for (uint32_t i = 0; i < count; i++) {
+        const int64_t column = whole ? x + i : inside(x + i, plane->width);
+        to[i] = plane->bits > 8 ? wide[column] : line[column];
+    }
 }
 
 static void fetch(struct patch *patch, const struct gpume_plane *plane, int64_t x, int64_t y,
@@ -28,9 +37,7 @@ static void fetch(struct patch *patch, const struct gpume_plane *plane, int64_t 
 {
     patch->peak = (1 << plane->bits) - 1;
     for (uint32_t j = 0; j < h + BEFORE + AFTER; j++) {
-        for (uint32_t i = 0; i < w + BEFORE + AFTER; i++) {
-            patch->at[j][i] = sample(plane, x + i - BEFORE, y + j - BEFORE);
-        }
+        take_row(plane, x - BEFORE, y + j - BEFORE, w + BEFORE + AFTER, patch->at[j]);
     }
 }
 
@@ -120,7 +127,7 @@ void gpume_match_predict(const struct gpume_plane *reference, const struct gpume
     const bool bilinear = interpolation == GPUME_INTERPOLATION_BILINEAR;
     fetch(&patch, reference, (int64_t)block->x + (dx - (int32_t)fx) / 4,
         (int64_t)block->y + (dy - (int32_t)fy) / 4, block->w, block->h);
-    if (!bilinear) {
+    if (!bilinear && fx > 0) {
         filter_across(&patch, block->w, block->h);
     }
     int32_t *to = samples->values;
@@ -145,11 +152,13 @@ struct gpume_match_sums gpume_match_measure(const struct gpume_plane *target,
 {
     struct gpume_match_sums sums = {0, 0};
     const int32_t *from = samples->values;
+    int32_t row[GPUME_MATCH_SIDE];
     for (uint32_t j = 0; j < block->h; j++) {
+        take_row(target, block->x, block->y + j, block->w, row);
         for (uint32_t i = 0; i < block->w; i++) {
-            const int64_t difference = sample(target, block->x + i, block->y + j) - *from++;
-            sums.sad += (uint64_t)llabs(difference);
-            sums.sse += (uint64_t)(difference * difference);
+            const int32_t difference = row[i] - *from++;
+            sums.sad += (uint32_t)abs(difference);
+            sums.sse += (uint64_t)((int64_t)difference * difference);
         }
     }
     return sums;

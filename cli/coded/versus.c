@@ -144,11 +144,10 @@ static struct gpume_versus_side choose(struct gpume_versus *versus,
 
 /* --- the stream's blocks */
 
-/* Is a frame kept, and can it be searched together with the current one? */
-static bool reaches(const struct gpume_coded *coded, uint64_t frame, uint64_t ref)
+/* How many frames the older one of a pair is behind the newest that was read. */
+static uint64_t behind(const struct gpume_coded *coded, uint64_t frame, uint64_t ref)
 {
-    const uint64_t older = frame < ref ? frame : ref;
-    return ref < coded->received && coded->received - 1 - older <= GPUME_VERSUS_REACH;
+    return coded->received - 1 - (frame < ref ? frame : ref);
 }
 
 /* The frames that a list of references may hold, and what the stream's vector finds in them. */
@@ -167,7 +166,7 @@ static void guess(struct gpume_versus *versus, const struct gpume_coded *coded,
     while (guesses->count < (several ? GPUME_VERSUS_TRIED : 1)) {
         const uint32_t i = guesses->count;
         const uint64_t ref = gpume_coded_reference(coded, frame, list == 1, i + 1);
-        if (ref == UINT64_MAX || !reaches(coded, frame, ref)) {
+        if (ref == UINT64_MAX || behind(coded, frame, ref) >= GPUME_VERSUS_PLANES) {
             return;
         }
         predict(
@@ -195,8 +194,8 @@ static void try_guess(struct gpume_versus *versus, struct gpume_versus_block *bl
 }
 
 /* Finds the frames from which the vectors predict the block best, alone or together, the nearest of
- * equals. has: does it have a vector into the past, into the future? False: one of them is none
- * that can be searched. */
+ * equals. has: does it have a vector into the past, into the future? False: one of them is unknown,
+ * or too far away to be searched. */
 static bool find_references(struct gpume_versus *versus, const struct gpume_coded *coded,
     struct gpume_versus_block *block, const bool has[2])
 {
@@ -219,6 +218,12 @@ static bool find_references(struct gpume_versus *versus, const struct gpume_code
         try_guess(versus, block, guesses, (uint32_t[]){0, j}, (bool[]){false, true}, &least);
         for (uint32_t i = 0; i < guesses[0].count; i++) {
             try_guess(versus, block, guesses, (uint32_t[]){i, j}, (bool[]){true, true}, &least);
+        }
+    }
+    for (size_t k = 0; k < 2; k++) {
+        if (has[k] &&
+            behind(coded, versus->frame.frame, block->candidates[k]) > GPUME_VERSUS_REACH) {
+            return false;
         }
     }
     return true;

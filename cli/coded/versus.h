@@ -13,9 +13,9 @@
 #include "coded/coded.h"
 #include "coded/match.h"
 
-#define GPUME_VERSUS_PLANES 32u /* frames that are kept: more than come into question */
-#define GPUME_VERSUS_REACH 10u  /* frames between those of a pair and those read since, at most */
-#define GPUME_VERSUS_TRIED 4u   /* references on either side, at most */
+#define GPUME_VERSUS_PLANES 48u /* frames that are kept: 16 references may be spread so far */
+#define GPUME_VERSUS_REACH 16u  /* frames from a pair that is searched to the newest one */
+#define GPUME_VERSUS_TRIED 16u  /* references on either side: the most that H.264 allows */
 #define GPUME_VERSUS_NONE UINT64_MAX
 
 /* One way to predict a block: from the past, the future, or both. */
