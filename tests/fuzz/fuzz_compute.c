@@ -67,6 +67,19 @@ static void move(struct session *session, struct fuzz_bytes *from, size_t i)
     FUZZ_REQUIRE(expected != GPUME_OK || memcmp(data, session->copies[i] + offset, bytes) == 0);
 }
 
+/* The same by a batch, which changes nothing any more. */
+static void copy_again(gpume_compute *compute, gpume_array *to, uint64_t to_offset,
+    const gpume_array *from, uint64_t from_offset, uint64_t bytes, int expected)
+{
+    gpume_batch *batch = NULL;
+    FUZZ_REQUIRE(gpume_batch_create(compute, &batch, 1) == GPUME_OK);
+    FUZZ_REQUIRE(gpume_batch_copy(batch, to, to_offset, from, from_offset, bytes) == expected);
+    FUZZ_REQUIRE(gpume_batch_submit(batch) == GPUME_OK);
+    FUZZ_REQUIRE(gpume_batch_submit(batch) == GPUME_INVALID);
+    FUZZ_REQUIRE(gpume_batch_wait(batch) == GPUME_OK);
+    gpume_batch_destroy(&batch);
+}
+
 static void copy(struct session *session, struct fuzz_bytes *from, size_t i)
 {
     const size_t j = fuzz_u8(from) % ARRAYS_MAX;
@@ -75,6 +88,7 @@ static void copy(struct session *session, struct fuzz_bytes *from, size_t i)
     const bool good = fits(session, i, to, bytes) && fits(session, j, at, bytes) &&
                       (to | at | bytes) % 4 == 0 && !(i == j && to < at + bytes && at < to + bytes);
     FUZZ_REQUIRE(status == (good ? GPUME_OK : GPUME_INVALID));
+    copy_again(session->compute, session->arrays[i], to, session->arrays[j], at, bytes, status);
     if (good) {
         memcpy(session->copies[i] + to, session->copies[j] + at, bytes);
     }
