@@ -13,17 +13,26 @@
 #include "console.h"
 #include "progress.h"
 
-static int read_frame(struct gpume_feed *feed, const struct gpume_plane *plane, int64_t *time_us)
+/* Counts what reading took since `before`, and checks its result. */
+static int note_read(struct gpume_feed *feed, int status, uint64_t before)
 {
-    const uint64_t before = gpume_clock_ns();
-    int status = gpume_source_read(feed->source, plane, time_us);
+    struct gpume_source_counts counts;
+    gpume_source_get_counts(feed->source, &counts);
     feed->decode_ns += gpume_clock_ns() - before;
-    feed->read += status == GPUME_OK;
+    feed->read = counts.delivered;
     if (status == GPUME_EOF && feed->read < feed->known) {
         feed->is_short = true;
         status = GPUME_INVALID;
     }
     feed->source_failed = status != GPUME_OK && status != GPUME_EOF && status != GPUME_CANCELLED;
+    return status;
+}
+
+static int skip_frames(struct gpume_feed *feed)
+{
+    const uint64_t before = gpume_clock_ns();
+    const int status = note_read(feed, gpume_source_skip(feed->source, feed->skip), before);
+    feed->sent = feed->read;
     return status;
 }
 
@@ -36,7 +45,8 @@ static int send_frame(struct gpume_feed *feed)
     if (status != GPUME_OK) {
         return status;
     }
-    status = read_frame(feed, &plane, &time_us);
+    const uint64_t before = gpume_clock_ns();
+    status = note_read(feed, gpume_source_read(feed->source, &plane, &time_us), before);
     if (status != GPUME_OK) {
         gpume_frame_release(&frame);
         return status;
@@ -49,10 +59,8 @@ static int send_frame(struct gpume_feed *feed)
 static int send_all(struct gpume_feed *feed)
 {
     int status = GPUME_OK;
-    int64_t time_us = 0;
-    for (uint64_t i = 0; i < feed->skip && status == GPUME_OK; i++) {
-        status = read_frame(feed, NULL, &time_us);
-        feed->sent++;
+    if (feed->skip > 0) {
+        status = skip_frames(feed);
     }
     for (uint64_t i = 0; (feed->count == 0 || i < feed->count) && status == GPUME_OK; i++) {
         status = send_frame(feed);

@@ -12,6 +12,7 @@
 #include "media/libav.h"
 #include "media/motion.h"
 #include "media/packets.h"
+#include "media/seek.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -22,11 +23,10 @@
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
 
-#define THREADS_MAX 64  /* FFmpeg's decoders gain nothing from more, and each holds frames */
-#define REFUSALS_MAX 64 /* refusals in a row: more than threads in flight */
-#define HARDWARE_THREADS                                                                           \
-    4 /* enough to keep its queue filled; each occupies one of its few surfaces */
-#define TRIAL_PACKETS 64 /* more than any decoder holds before its first frame */
+#define THREADS_MAX 64     /* FFmpeg's decoders gain nothing from more, and each holds frames */
+#define REFUSALS_MAX 64    /* refusals in a row: more than threads in flight */
+#define HARDWARE_THREADS 4 /* fill its queue; each occupies one of its few surfaces */
+#define TRIAL_PACKETS 64   /* more than any decoder holds before its first frame */
 
 struct decode {
     struct gpume_decode_options options;
@@ -41,14 +41,14 @@ struct decode {
     /* A frame without a time gets the last known time plus `since` frames, so that rounding errors
      * do not add up. */
     int64_t known_pts, since;
-    uint64_t sent; /* packets */
+    int64_t first_pts; /* frames before this time are dropped: a seek may find some */
+    uint64_t sent;     /* packets */
     uint64_t delivered, refused;
     uint64_t damaged; /* of those delivered */
     struct gpume_libav_faults faults;
     uint32_t refusals;  /* in a row */
     uint64_t oversized; /* gpume_libav_oversized() at opening */
-    bool draining;
-    bool ended;
+    bool draining, ended;
     const char *label;
 };
 
@@ -201,6 +201,7 @@ static int decode_open(
     int status = GPUME_OK;
     struct decode *decode = state;
     decode->options = *options;
+    decode->first_pts = INT64_MIN;
     decode->packets.input.max_pixels = gpume_limits_decoder(&options->trust);
     decode->packets.input.reach =
         (struct gpume_reach){.network = options->trust.network, .files = options->trust.files};
@@ -364,9 +365,11 @@ static int decode_next(void *state, AVFrame *frame)
             }
             if (frame->width > 0 && frame->height > 0 && frame->data[0]) {
                 set_time(decode, frame);
-                decode->delivered++;
-                decode->damaged += is_damaged(frame);
-                return GPUME_OK;
+                if (frame->pts >= decode->first_pts) {
+                    decode->delivered++;
+                    decode->damaged += is_damaged(frame);
+                    return GPUME_OK;
+                }
             }
             av_frame_unref(frame);
             continue;
@@ -386,6 +389,41 @@ static int decode_next(void *state, AVFrame *frame)
             return status;
         }
     }
+}
+
+/* Whether decoding has met damage, after which frames may depend on where it began. */
+static bool is_flawed(const struct decode *decode)
+{
+    return decode->refused > 0 || decode->damaged > 0 || atomic_load(&decode->faults.errors) > 0;
+}
+
+/* The frames up to the one wanted must have the times that the packets promise. */
+static int decode_to(struct decode *decode, const struct gpume_seek *seek, AVFrame *frame)
+{
+    decode->first_pts = seek->times[0];
+    decode->delivered = seek->first;
+    for (uint64_t i = 0; i < seek->count; i++) {
+        av_frame_unref(frame);
+        const int status = decode_next(decode, frame);
+        if (status != GPUME_OK && status != GPUME_EOF) {
+            return status;
+        }
+        if (status == GPUME_EOF || is_flawed(decode) || frame->pts != seek->times[i]) {
+            return gpume_seek_refuse(
+                &decode->packets, "damage, or frames at other times than their packets");
+        }
+    }
+    return GPUME_OK;
+}
+
+static int decode_seek(void *state, uint64_t index, int64_t start, AVFrame *frame)
+{
+    struct decode *decode = state;
+    struct gpume_seek seek = {0};
+    int status = gpume_seek_find(&seek, &decode->packets, index, start);
+    status = status == GPUME_OK ? decode_to(decode, &seek, frame) : status;
+    gpume_seek_finish(&seek);
+    return status;
 }
 
 static int decode_describe(const void *state, char *text, size_t bytes)
@@ -453,6 +491,7 @@ const struct gpume_decoder gpume_decode_lavf = {
     .bytes = sizeof(struct decode),
     .open = decode_open,
     .next = decode_next,
+    .seek = decode_seek,
     .describe = decode_describe,
     .refused = decode_refused,
     .warn = decode_warn,

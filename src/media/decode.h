@@ -54,6 +54,12 @@ struct gpume_decoder {
      * GPUME_DEVICE, logged: a frame could not be copied from the hardware. */
     int (*next)(void *state, struct AVFrame *frame);
 
+    /* Right after open: moves frame `index`, counted from 0, into an empty *frame without decoding
+     * all frames before it; `next` then goes on. start: the pts of frame 0. GPUME_UNSUPPORTED,
+     * noted in the log: this is not certain to give what `next` would give; GPUME_CANCELLED,
+     * GPUME_NOMEM: close follows. NULL: never possible. */
+    int (*seek)(void *state, uint64_t index, int64_t start, struct AVFrame *frame);
+
     /* Writes the decoder and its device, such as "h264 on cuda". Returns the number of threads.
      * Call this after the first frame. */
     int (*describe)(const void *state, char *text, size_t bytes);

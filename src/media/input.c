@@ -30,6 +30,12 @@ const char *gpume_input_label(const char *path)
     return strcmp(path, "-") == 0 ? "standard input" : path;
 }
 
+bool gpume_input_is_file(const char *path)
+{
+    struct stat st;
+    return strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
 const char *gpume_input_remedy(const struct gpume_input *input, const char *otherwise)
 {
     return input->pipe && !input->pipe->seek

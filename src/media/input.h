@@ -27,6 +27,9 @@ struct gpume_input {
 /* The name of the input in messages: the path, or "standard input". */
 const char *gpume_input_label(const char *path);
 
+/* A regular file, which can be opened again. */
+bool gpume_input_is_file(const char *path);
+
 /* The caller has zeroed *input, set reach and max_pixels, and does not move it until it is closed,
  * which is required even after a failure. Failures are logged. If any thread sets *cancel, blocking
  * calls on the format return AVERROR_EXIT, and this one GPUME_CANCELLED. */

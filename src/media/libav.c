@@ -90,6 +90,11 @@ int gpume_libav_check_memory(int error)
     return error == AVERROR(ENOMEM) && errno != ENOMEM ? AVERROR_INVALIDDATA : error;
 }
 
+bool gpume_libav_complained(void)
+{
+    return kept[0] != '\0';
+}
+
 bool gpume_libav_cut(void)
 {
     return cut;

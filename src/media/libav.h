@@ -29,6 +29,9 @@ int gpume_libav_check_memory(int error);
  * of this header. */
 const char *gpume_libav_reason(int error);
 
+/* Whether an error has been logged on the calling thread since gpume_libav_quiet. */
+bool gpume_libav_complained(void);
+
 /* Whether a demultiplexer has logged since then that its input is truncated. The call itself may
  * still have returned a normal end. */
 bool gpume_libav_cut(void);

@@ -240,6 +240,35 @@ int gpume_packets_next(struct gpume_packets *packets, AVPacket *packet)
     return status;
 }
 
+int gpume_packets_seek(
+    struct gpume_packets *packets, const struct gpume_packet_place *place, int64_t from)
+{
+    AVFormatContext *format = packets->input.format;
+    AVPacket *packet = packets->next;
+    int status = GPUME_UNSUPPORTED;
+    gpume_libav_quiet();
+    packets->has_next = packets->ended = packets->partial = false;
+    packets->taken = 0;
+    if (av_seek_frame(format, packets->stream->index, from, AVSEEK_FLAG_BACKWARD) >= 0) {
+        do {
+            status = read_packet(packets, packet);
+            packets->has_next =
+                status == GPUME_OK && packet->pts == place->time && packet->size == place->bytes;
+        } while (status == GPUME_OK && !packets->has_next && packets->taken <= place->order);
+    }
+    if (atomic_load(packets->input.cancel)) {
+        return GPUME_CANCELLED;
+    }
+    packets->taken = place->order + 1;
+    return packets->has_next || status == GPUME_NOMEM ? status : GPUME_UNSUPPORTED;
+}
+
+bool gpume_packets_are_cut(const struct gpume_packets *packets)
+{
+    return packets->failed || packets->lost > 0 || packets->cut.whole > 0 ||
+           packets->cut.reason[0] != '\0';
+}
+
 void gpume_packets_warn(const struct gpume_packets *packets, uint64_t decoded)
 {
     gpume_cut_warn(&packets->cut, packets->label, packets->taken, decoded,

@@ -43,6 +43,22 @@ int gpume_packets_open(struct gpume_packets *packets, const char *path, int stre
  * GPUME_EOF at the end, also of a truncated input; GPUME_CANCELLED; GPUME_NOMEM. */
 int gpume_packets_next(struct gpume_packets *packets, struct AVPacket *packet);
 
+/* A packet to go to */
+struct gpume_packet_place {
+    uint64_t order; /* counted from 0 */
+    int64_t time;
+    int bytes;
+};
+
+/* Makes the packet at this place, which its time and size identify, the next one. from: the time of
+ * a key packet, this one or one before it, to which the input seeks. GPUME_UNSUPPORTED: the packet
+ * was not found; GPUME_CANCELLED, GPUME_NOMEM. */
+int gpume_packets_seek(
+    struct gpume_packets *packets, const struct gpume_packet_place *place, int64_t from);
+
+/* After GPUME_EOF: whether the input ends too early, or reading failed. */
+bool gpume_packets_are_cut(const struct gpume_packets *packets);
+
 /* After GPUME_EOF: warns if the input ends within a frame or too early. decoded: frames so far. */
 void gpume_packets_warn(const struct gpume_packets *packets, uint64_t decoded);
 

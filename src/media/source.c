@@ -9,6 +9,7 @@
 #include "media/colour.h"
 #include "media/decode_y4m.h"
 #include "media/filter.h"
+#include "media/frame_time.h"
 #include "media/hwaccel.h"
 #include "media/input.h"
 #include "media/luma.h"
@@ -23,7 +24,6 @@
 #include <libavutil/mathematics.h>
 #include <libavutil/pixdesc.h>
 
-static const AVRational microseconds = {1, 1000000};
 static const AVRational still_rate = {25, 1}; /* the rate that FFmpeg gives numbered pictures */
 
 struct gpume_source {
@@ -39,8 +39,8 @@ struct gpume_source {
     struct gpume_motion_taker motion;   /* of the frame read last */
     AVFrame *frame;                     /* the first one, until it is read */
     bool has_frame, ended, warned;
-    int64_t last_us, known_us, since; /* a frame without a time is `since` frames after known_us */
-    AVRational frame_step;            /* seconds */
+    int64_t last_us;
+    struct gpume_frame_time time;
     uint32_t width, height, bits;
     struct gpume_source_counts counts;
     uint64_t decoded; /* frames, before the filter */
@@ -72,6 +72,14 @@ static int open_path(struct gpume_source *source, struct gpume_decode_facts *fac
         .log = wanted->log,
     };
     return *decode ? source->decoder->open(*decode, &options, facts) : GPUME_NOMEM;
+}
+
+static void close_decode(const struct gpume_source *source, void *decode)
+{
+    if (decode) {
+        source->decoder->close(decode);
+        free(decode);
+    }
 }
 
 /* Two inputs are stills. A container without a count of frames is taken for one. */
@@ -167,26 +175,6 @@ static int next_frame(struct gpume_source *source, AVFrame *frame)
             return status;
         }
     }
-}
-
-static int64_t time_of(struct gpume_source *source, const AVFrame *frame)
-{
-    const AVRational time_base = frame->time_base;
-    int64_t us = INT64_MIN;
-    if (frame->pts != AV_NOPTS_VALUE && time_base.num > 0 && time_base.den > 0) {
-        us = av_rescale_q(frame->pts, time_base, microseconds);
-    }
-    if (us == INT64_MIN) { /* unknown, or beyond what 64 bits hold */
-        const int64_t after = av_rescale_q(source->since, source->frame_step, microseconds);
-        const bool fits = after >= 0 && source->known_us < INT64_MAX - after;
-        us = fits ? source->known_us + after : source->known_us;
-    } else {
-        source->known_us = us;
-        source->since = 0;
-    }
-    source->since++;
-    source->last_us = us;
-    return us;
 }
 
 static void count_refused(struct gpume_source *source)
@@ -300,7 +288,7 @@ int gpume_source_read(
             return end(source);
         }
         GPUME_TRY(status);
-        us = time_of(source, source->frame);
+        us = gpume_frame_time_next(&source->time, source->frame);
     }
     source->has_frame = false;
     GPUME_TRY(deliver(source, source->frame, plane));
@@ -309,6 +297,53 @@ int gpume_source_read(
 fail:
     report_memory(source, status);
     av_frame_unref(source->frame);
+    return status;
+}
+
+/* Skipping fewer frames gains nothing: the input is opened again for it. */
+#define SKIP_MIN 24u
+
+static bool may_jump(const struct gpume_source *source, uint64_t index)
+{
+    const struct gpume_source_options *options = &source->options;
+    return index >= SKIP_MIN && source->has_frame && source->counts.delivered == 0 &&
+           source->counts.refused == 0 && source->decoder->seek && options->path_count == 1 &&
+           !options->filter && !options->motion && !source->hwaccel &&
+           gpume_input_is_file(options->paths[0]);
+}
+
+/* Replaces the decoder by one that begins close to frame `index`, if that changes nothing else. */
+static int jump(struct gpume_source *source, uint64_t index)
+{
+    struct gpume_decode_facts facts;
+    AVFrame *frame = av_frame_alloc();
+    void *before = source->decodes[0];
+    int status = frame ? GPUME_OK : GPUME_NOMEM;
+    source->decodes[0] = NULL;
+    GPUME_TRY(status);
+    GPUME_TRY(open_path(source, &facts));
+    GPUME_TRY(source->decoder->seek(source->decodes[0], index, source->frame->pts, frame));
+    av_frame_unref(source->frame);
+    av_frame_move_ref(source->frame, frame);
+    source->frame->time_base = source->facts.time_base;
+    source->last_us = gpume_frame_time_next(&source->time, source->frame);
+    source->counts.delivered = index;
+    source->decoded = index + 1;
+fail:
+    av_frame_free(&frame);
+    close_decode(source, status == GPUME_OK ? before : source->decodes[0]);
+    source->decodes[0] = status == GPUME_OK ? source->decodes[0] : before;
+    return status == GPUME_CANCELLED || status == GPUME_NOMEM ? status : GPUME_OK;
+}
+
+int gpume_source_skip(struct gpume_source *source, uint64_t index)
+{
+    int64_t time_us;
+    int status = may_jump(source, index) ? jump(source, index) : GPUME_OK;
+    report_memory(source, status);
+    while (status == GPUME_OK && source->counts.delivered < index) {
+        status = gpume_source_read(source, NULL, &time_us);
+    }
     return status;
 }
 
@@ -361,8 +396,8 @@ static int first_frame(struct gpume_source *source)
         return status;
     }
     AVRational rate = source->facts.rate.num > 0 ? source->facts.rate : still_rate;
-    source->frame_step = av_inv_q(rate); /* a first frame without a time is at 0 */
-    source->last_us = time_of(source, source->frame);
+    source->time.step = av_inv_q(rate); /* a first frame without a time is at 0 */
+    source->last_us = gpume_frame_time_next(&source->time, source->frame);
     status = gpume_limits_check_size(&source->options.trust, label_of(source),
         source->options.filter, source->frame->width, source->frame->height, &source->options.log);
     if (status != GPUME_OK) {
@@ -454,10 +489,7 @@ void gpume_source_close(struct gpume_source **pointer)
     *pointer = NULL;
     gpume_colour_frames_destroy(&source->colour);
     for (int i = 0; i < 2; i++) {
-        if (source->decodes[i]) {
-            source->decoder->close(source->decodes[i]);
-            free(source->decodes[i]);
-        }
+        close_decode(source, source->decodes[i]);
     }
     gpume_hwaccel_close(&source->hwaccel);
     gpume_filter_close(&source->filter);

@@ -66,6 +66,12 @@ int gpume_source_open(struct gpume_source **source, const struct gpume_source_op
 int gpume_source_read(
     struct gpume_source *source, const struct gpume_plane *plane, int64_t *time_us);
 
+/* Before the first read: drops the frames before `index`, counted from 0. They are decoded only as
+ * far as needed to give frame `index`, and those after it, the same number, time and samples as
+ * without this call. GPUME_EOF: there are fewer; gpume_source_get_counts tells how many. Other
+ * failures as of gpume_source_read. */
+int gpume_source_skip(struct gpume_source *source, uint64_t index);
+
 /* The motion that the stream holds for the frame read last, whether or not it was written to a
  * plane. Valid until the next read. Without options.motion there is none. */
 const struct gpume_motion *gpume_source_motion(const struct gpume_source *source);

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The units (NAL units) of a packet are walked here for what FFmpeg's parsers do not tell: how many
+ * pictures begin, and whether the first is a clean point to start at. The parser reads the rest.
+ */
+#include "media/coded_picture.h"
+
+#include "base/status.h"
+#include "media/libav.h"
+
+#include <string.h>
+
+#include <libavcodec/avcodec.h>
+
+/* Types of units: ITU-T H.264 table 7-1, H.265 table 7-1 */
+enum {
+    H264_SLICE = 1,
+    H264_IDR = 5,
+    H264_SPS = 7,
+    H264_PPS = 8,
+    HEVC_LAST_SLICE = 9, /* of pictures that do not restart */
+    HEVC_BLA_FIRST = 16,
+    HEVC_BLA_LAST = 18,
+    HEVC_IDR_FIRST = 19,
+    HEVC_IDR_LAST = 20,
+    HEVC_CRA = 21,
+    HEVC_VPS = 32,
+    HEVC_PPS = 34,
+};
+
+/* The units of a packet, summed up */
+struct units {
+    unsigned pictures;   /* that begin in it */
+    bool restarts;       /* its picture is a clean point to start at */
+    bool renumbers;      /* its picture begins a section */
+    bool foreign;        /* a unit whose effect on the frames is not known here */
+    uint64_t sets, seed; /* hash of its parameter sets; sets 0: it has none */
+};
+
+static bool within(unsigned type, unsigned first, unsigned last)
+{
+    return type >= first && type <= last;
+}
+
+static void add_set(struct units *units, const uint8_t *unit, size_t bytes)
+{
+    uint64_t hash = units->sets ? units->sets : 0xcbf29ce484222325u; /* FNV-1a */
+    for (size_t i = 0; i < bytes; i++) {
+        hash = (hash ^ unit[i]) * 0x100000001b3u;
+    }
+    units->sets = hash | 1;
+}
+
+static void take_h264(struct units *units, const uint8_t *unit, size_t bytes)
+{
+    const unsigned type = unit[0] & 31u;
+    if (bytes >= 2 && (type == H264_SLICE || type == H264_IDR)) {
+        units->pictures += (unit[1] & 0x80) != 0; /* first_mb_in_slice is 0 */
+        units->restarts = units->renumbers = type == H264_IDR;
+    } else if (type == H264_SPS || type == H264_PPS) {
+        add_set(units, unit, bytes);
+    } else { /* SEI, delimiter and filler do nothing */
+        units->foreign = units->foreign || (type != 6 && type != 9 && type != 12);
+    }
+}
+
+static void take_hevc(struct units *units, const uint8_t *unit, size_t bytes)
+{
+    const unsigned type = (unit[0] >> 1) & 63u;
+    const bool restarts = within(type, HEVC_BLA_FIRST, HEVC_CRA);
+    if (bytes >= 3 && (type <= HEVC_LAST_SLICE || restarts)) {
+        units->pictures += (unit[2] & 0x80) != 0; /* first_slice_segment_in_pic_flag */
+        units->restarts = restarts;
+        units->renumbers = within(type, HEVC_BLA_FIRST, HEVC_IDR_LAST);
+        /* no_output_of_prior_pics_flag drops frames */
+        units->foreign = units->foreign || (restarts && (unit[2] & 0x40));
+    } else if (within(type, HEVC_VPS, HEVC_PPS)) {
+        add_set(units, unit, bytes);
+    } else { /* delimiter, filler and SEI do nothing */
+        units->foreign = units->foreign || !(type == 35 || within(type, 38, 40));
+    }
+    units->foreign = units->foreign || bytes < 2 || (unit[0] & 1) || (unit[1] >> 3); /* layers */
+}
+
+static void take_unit(const struct gpume_coded_pictures *pictures, struct units *units,
+    const uint8_t *unit, size_t bytes)
+{
+    if (bytes == 0) {
+        units->foreign = true;
+    } else if (pictures->hevc) {
+        take_hevc(units, unit, bytes);
+    } else {
+        take_h264(units, unit, bytes);
+    }
+}
+
+static void walk_sized(const struct gpume_coded_pictures *pictures, struct units *units,
+    const uint8_t *at, size_t left)
+{
+    const size_t head = (size_t)pictures->length_bytes;
+    while (left > 0 && !units->foreign) {
+        size_t bytes = 0;
+        for (size_t i = 0; i < head && i < left; i++) {
+            bytes = bytes << 8 | at[i];
+        }
+        if (left < head || bytes > left - head) {
+            units->foreign = true;
+            return;
+        }
+        take_unit(pictures, units, at + head, bytes);
+        at += head + bytes;
+        left -= head + bytes;
+    }
+}
+
+/* The next start code, 00 00 01, or the end. */
+static const uint8_t *find_start(const uint8_t *at, const uint8_t *end)
+{
+    for (; end - at >= 3; at++) {
+        const uint8_t *one = memchr(at + 2, 1, (size_t)(end - at - 2));
+        if (!one) {
+            break;
+        }
+        at = one - 2;
+        if (at[0] == 0 && at[1] == 0) {
+            return at;
+        }
+    }
+    return end;
+}
+
+static void walk_started(const struct gpume_coded_pictures *pictures, struct units *units,
+    const uint8_t *data, size_t left)
+{
+    const uint8_t *end = data + left, *at = find_start(data, end);
+    while (at < end && !units->foreign) {
+        const uint8_t *next = find_start(at + 3, end), *last = next;
+        while (last > at + 3 && last[-1] == 0) { /* zeros may follow a unit */
+            last--;
+        }
+        take_unit(pictures, units, at + 3, (size_t)(last - at - 3));
+        at = next;
+    }
+}
+
+/* How the container separates units: avcC and hvcC say so. */
+static int find_length_bytes(const AVCodecParameters *codec, bool hevc)
+{
+    const uint8_t *data = codec->extradata;
+    if (hevc) {
+        const bool sized = codec->extradata_size >= 23 && (data[0] || data[1] || data[2] > 1);
+        return sized ? (data[21] & 3) + 1 : 0;
+    }
+    return codec->extradata_size >= 7 && data[0] == 1 ? (data[4] & 3) + 1 : 0;
+}
+
+int gpume_coded_pictures_open(struct gpume_coded_pictures *pictures, const AVCodecParameters *codec)
+{
+    if (codec->codec_id != AV_CODEC_ID_H264 && codec->codec_id != AV_CODEC_ID_HEVC) {
+        return GPUME_UNSUPPORTED;
+    }
+    pictures->hevc = codec->codec_id == AV_CODEC_ID_HEVC;
+    pictures->length_bytes = find_length_bytes(codec, pictures->hevc);
+    pictures->parser = av_parser_init((int)codec->codec_id);
+    pictures->codec = avcodec_alloc_context3(NULL);
+    if (!pictures->parser) {
+        return GPUME_UNSUPPORTED; /* this FFmpeg has none */
+    }
+    if (!pictures->codec || avcodec_parameters_to_context(pictures->codec, codec) < 0) {
+        return GPUME_NOMEM;
+    }
+    pictures->parser->flags |= PARSER_FLAG_COMPLETE_FRAMES;
+    return GPUME_OK;
+}
+
+/* The size and the parameter sets stay those of the first packet, so that a decoder may start at
+ * any. */
+static bool is_steady(struct gpume_coded_pictures *pictures, const struct units *units)
+{
+    const AVCodecParserContext *parser = pictures->parser;
+    if (pictures->taken++ == 0) {
+        pictures->sets = units->sets;
+        pictures->width = parser->width;
+        pictures->height = parser->height;
+        pictures->format = parser->format;
+    }
+    return (units->sets == 0 || units->sets == pictures->sets) &&
+           parser->width == pictures->width && parser->height == pictures->height &&
+           parser->format == pictures->format;
+}
+
+int gpume_coded_pictures_take(struct gpume_coded_pictures *pictures, const AVPacket *packet,
+    struct gpume_coded_picture *picture)
+{
+    AVCodecParserContext *parser = pictures->parser;
+    struct units units = {0};
+    uint8_t *out;
+    int bytes = 0;
+    if (pictures->length_bytes > 0) {
+        walk_sized(pictures, &units, packet->data, (size_t)packet->size);
+    } else {
+        walk_started(pictures, &units, packet->data, (size_t)packet->size);
+    }
+    if (units.foreign || units.pictures != 1 || packet->flags & AV_PKT_FLAG_DISCARD ||
+        packet->flags & AV_PKT_FLAG_CORRUPT ||
+        av_packet_get_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, NULL) ||
+        av_packet_get_side_data(packet, AV_PKT_DATA_PARAM_CHANGE, NULL)) {
+        return GPUME_UNSUPPORTED;
+    }
+    parser->pict_type = AV_PICTURE_TYPE_NONE;
+    gpume_libav_quiet();
+    (void)av_parser_parse2(parser, pictures->codec, &out, &bytes, packet->data, packet->size,
+        packet->pts, packet->dts, packet->pos);
+    const bool field = !pictures->hevc && parser->picture_structure != AV_PICTURE_STRUCTURE_FRAME;
+    if (gpume_libav_complained() || parser->pict_type == AV_PICTURE_TYPE_NONE || field ||
+        !is_steady(pictures, &units)) {
+        return GPUME_UNSUPPORTED;
+    }
+    pictures->sections += units.renumbers;
+    *picture = (struct gpume_coded_picture){.restarts = units.restarts,
+        .section = pictures->sections,
+        .number = parser->output_picture_number};
+    return GPUME_OK;
+}
+
+void gpume_coded_pictures_close(struct gpume_coded_pictures *pictures)
+{
+    av_parser_close(pictures->parser);
+    avcodec_free_context(&pictures->codec);
+}

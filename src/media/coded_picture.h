@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the headers of a packet say about its picture, without decoding it: H.264 and HEVC. */
+#ifndef GPUME_MEDIA_CODED_PICTURE_H
+#define GPUME_MEDIA_CODED_PICTURE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct AVCodecContext;
+struct AVCodecParameters;
+struct AVCodecParserContext;
+struct AVPacket;
+
+struct gpume_coded_picture {
+    bool restarts;    /* pictures shown after it need none that were sent before it */
+    uint64_t section; /* counts the pictures that restart the numbers below */
+    int64_t number;   /* rises in the order of presentation, within a section */
+};
+
+struct gpume_coded_pictures {
+    struct AVCodecParserContext *parser;
+    struct AVCodecContext *codec;
+    bool hevc;
+    int length_bytes;  /* of the size before each unit; 0: units follow start codes */
+    uint64_t sections; /* so far */
+    uint64_t sets;     /* hash of the parameter sets in packets */
+    uint64_t taken;    /* packets */
+    int width, height, format;
+};
+
+/* GPUME_UNSUPPORTED: another codec; GPUME_NOMEM. Close follows, also after a failure. The caller
+ * has zeroed *pictures. */
+int gpume_coded_pictures_open(
+    struct gpume_coded_pictures *pictures, const struct AVCodecParameters *codec);
+
+/* Takes all packets in their order. GPUME_UNSUPPORTED: the packet is damaged, may show more or less
+ * than one frame, or changes the size or the parameter sets. */
+int gpume_coded_pictures_take(struct gpume_coded_pictures *pictures, const struct AVPacket *packet,
+    struct gpume_coded_picture *picture);
+
+void gpume_coded_pictures_close(struct gpume_coded_pictures *pictures);
+
+#endif

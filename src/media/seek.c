@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A frame's number is the rank of its time among all packets: each shows exactly one frame, all
+ * have different times, the numbers in their headers put them in the same order as the times, and
+ * none is shown later than the decoder waits.
+ */
+#include "media/seek.h"
+
+#include "base/status.h"
+#include "media/coded_picture.h"
+#include "media/packets.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include <libavcodec/packet.h>
+#include <libavformat/avformat.h>
+
+#define DELAY_MAX                                                                                  \
+    32u /* packets by which decoding and presentation may differ; more than any codec */
+
+struct shown {
+    int64_t time; /* of presentation */
+    uint64_t order;
+    int bytes;
+    bool key; /* the container can seek to it, and a decoder can start with it */
+    struct gpume_coded_picture picture;
+};
+
+struct shown_list {
+    struct shown *items;
+    size_t count, room;
+};
+
+static int add(
+    struct shown_list *list, const AVPacket *packet, const struct gpume_coded_picture *picture)
+{
+    if (list->count == list->room) {
+        const size_t room = list->room > 0 ? 2 * list->room : 1024;
+        struct shown *items = realloc(list->items, room * sizeof(*items));
+        if (!items) {
+            return GPUME_NOMEM;
+        }
+        list->items = items;
+        list->room = room;
+    }
+    list->items[list->count] = (struct shown){
+        .time = packet->pts,
+        .order = list->count,
+        .bytes = packet->size,
+        .key = picture->restarts && (packet->flags & AV_PKT_FLAG_KEY),
+        .picture = *picture,
+    };
+    list->count++;
+    return GPUME_OK;
+}
+
+static int take_packet(struct shown_list *list, const struct gpume_packets *packets,
+    struct gpume_coded_pictures *pictures, const AVPacket *packet)
+{
+    struct gpume_coded_picture picture;
+    if (packet->pts == AV_NOPTS_VALUE) {
+        return gpume_seek_refuse(packets, "some packets have no time");
+    }
+    if (gpume_coded_pictures_take(pictures, packet, &picture) != GPUME_OK) {
+        return gpume_seek_refuse(packets,
+            "not every packet is known to hold one frame with the parameters of the first");
+    }
+    return add(list, packet, &picture);
+}
+
+/* Reads packets until all that are shown before the frame must have come, and it, too. */
+static int read_all(struct shown_list *list, struct gpume_packets *packets,
+    struct gpume_coded_pictures *pictures, uint64_t frame, AVPacket *packet)
+{
+    int status = gpume_coded_pictures_open(pictures, packets->stream->codecpar);
+    if (status == GPUME_UNSUPPORTED) {
+        return gpume_seek_refuse(packets, "only H.264 and HEVC can be entered at a key frame");
+    }
+    while (status == GPUME_OK && list->count <= frame + DELAY_MAX) {
+        status = gpume_packets_next(packets, packet);
+        status = status == GPUME_OK ? take_packet(list, packets, pictures, packet) : status;
+    }
+    if (status != GPUME_EOF) {
+        return status;
+    }
+    return gpume_packets_are_cut(packets) ? gpume_seek_refuse(packets, "its end is damaged")
+                                          : GPUME_OK;
+}
+
+static int read_packets(struct shown_list *list, struct gpume_packets *packets, uint64_t frame)
+{
+    struct gpume_coded_pictures pictures = {0};
+    AVPacket *packet = av_packet_alloc();
+    const int status = packet ? read_all(list, packets, &pictures, frame, packet) : GPUME_NOMEM;
+    gpume_coded_pictures_close(&pictures);
+    av_packet_free(&packet);
+    return status;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct shown *first = a, *second = b;
+    if (first->time != second->time) {
+        return first->time < second->time ? -1 : 1;
+    }
+    return (first->order > second->order) - (first->order < second->order);
+}
+
+static bool follows(const struct shown *before, const struct shown *after)
+{
+    const struct gpume_coded_picture *a = &before->picture, *b = &after->picture;
+    return after->time > before->time &&
+           (b->section > a->section || (b->section == a->section && b->number > a->number));
+}
+
+/* How many packets come before the one at `rank` that are shown after it. */
+static size_t delay_of(const struct shown_list *list, size_t rank)
+{
+    size_t delay = 0;
+    const struct shown *items = list->items;
+    for (size_t i = rank + 1; i < list->count && i <= rank + 2 * DELAY_MAX; i++) {
+        delay += items[i].order < items[rank].order;
+    }
+    return delay;
+}
+
+static size_t apart(size_t a, uint64_t b)
+{
+    return a > b ? a - (size_t)b : (size_t)b - a;
+}
+
+/* A decoder that waits for fewer packets than it must drops frames. */
+static bool is_certain(const struct shown_list *list, int64_t start, size_t delay)
+{
+    const struct shown *items = list->items;
+    bool certain = items[0].order == 0 && items[0].picture.restarts && items[0].time == start;
+    for (size_t i = 0; i < list->count && certain; i++) {
+        certain = (i == 0 || follows(&items[i - 1], &items[i])) &&
+                  apart(i, items[i].order) < DELAY_MAX && delay_of(list, i) <= delay;
+    }
+    return certain;
+}
+
+/* The last packet at which a decoder can start to deliver the frame. */
+static size_t find_key(const struct shown_list *list, uint64_t frame)
+{
+    size_t key = (size_t)frame;
+    while (key > 0 && !list->items[key].key) {
+        key--;
+    }
+    return key;
+}
+
+static int keep_times(struct gpume_seek *seek, const struct shown_list *list)
+{
+    seek->times = malloc((size_t)seek->count * sizeof(*seek->times));
+    for (uint64_t i = 0; seek->times && i < seek->count; i++) {
+        seek->times[i] = list->items[seek->first + i].time;
+    }
+    return seek->times ? GPUME_OK : GPUME_NOMEM;
+}
+
+/* Some containers seek by another time than this one, and end up after it: then a second time from
+ * the key packet before. */
+static int go_to(
+    struct gpume_packets *packets, const struct shown_list *list, const struct shown *key)
+{
+    const struct gpume_packet_place place = {
+        .order = key->order, .time = key->time, .bytes = key->bytes};
+    const int status = gpume_packets_seek(packets, &place, key->time);
+    const size_t before = find_key(list, (uint64_t)(key - list->items) - 1);
+    return status == GPUME_UNSUPPORTED
+               ? gpume_packets_seek(packets, &place, list->items[before].time)
+               : status;
+}
+
+int gpume_seek_refuse(const struct gpume_packets *packets, const char *why)
+{
+    gpume_log_write(&packets->log, GPUME_LOG_INFO,
+        "%s: all frames are decoded from the beginning: %s", packets->label, why);
+    return GPUME_UNSUPPORTED;
+}
+
+static int find(struct gpume_seek *seek, struct gpume_packets *packets, struct shown_list *list,
+    uint64_t frame, int64_t start)
+{
+    const int delay = packets->stream->codecpar->video_delay;
+    if (frame >= list->count) {
+        return gpume_seek_refuse(packets, "it has no such frame");
+    }
+    qsort(list->items, list->count, sizeof(*list->items), by_time);
+    if (!is_certain(list, start, delay > 0 ? (size_t)delay : 0)) {
+        return gpume_seek_refuse(
+            packets, "the times of its packets leave the order of its frames in doubt");
+    }
+    const struct shown *key = &list->items[find_key(list, frame)];
+    seek->first = (uint64_t)(key - list->items);
+    seek->count = frame - seek->first + 1;
+    if (seek->first == 0) {
+        return gpume_seek_refuse(
+            packets, "no key frame between the first frame and this one is safe to start at");
+    }
+    int status = keep_times(seek, list);
+    status = status == GPUME_OK ? go_to(packets, list, key) : status;
+    if (status == GPUME_UNSUPPORTED) {
+        return gpume_seek_refuse(packets, "the key frame to start at is not found again");
+    }
+    return status;
+}
+
+int gpume_seek_find(
+    struct gpume_seek *seek, struct gpume_packets *packets, uint64_t frame, int64_t start)
+{
+    struct shown_list list = {0};
+    int status = read_packets(&list, packets, frame);
+    status = status == GPUME_OK ? find(seek, packets, &list, frame, start) : status;
+    if (status == GPUME_OK) {
+        gpume_log_write(&packets->log, GPUME_LOG_INFO,
+            "%s: decoding begins with frame %" PRIu64 ", a key frame", packets->label, seek->first);
+    }
+    free(list.items);
+    return status;
+}
+
+void gpume_seek_finish(struct gpume_seek *seek)
+{
+    free(seek->times);
+}

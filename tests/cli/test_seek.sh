@@ -1,0 +1,104 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# --start does not decode all frames before its own, and yet gives the rows of a run from the beginning, whatever the
+# codec, the container, the distance of key frames, and damage. $GPUME_SEED and $GPUME_SEEK_CLIPS choose other clips,
+# and how many.
+. "$(dirname "$0")/common.sh"
+seed=${GPUME_SEED:-1}
+clips=${GPUME_SEEK_CLIPS:-8}
+have ffmpeg || skip "ffmpeg is not here"
+ffmpeg -v error -f lavfi -i color=s=32x32:d=0.1 -c:v libx264 -f null - </dev/null 2>/dev/null || skip "no libx264"
+
+# below N: a random number from 0 to N - 1, in $drawn.
+below() {
+    seed=$(((seed * 1103515245 + 12345) % 2147483648))
+    drawn=$((seed / 65536 % $1))
+}
+
+# encode FILE OPTION...: 96 frames of moving shapes.
+encode() {
+    file=$1
+    shift
+    ffmpeg -v error -y -f lavfi -i "testsrc2=s=96x64:r=25" -frames:v 96 -pix_fmt yuv420p -threads 2 "$@" "$file" \
+        </dev/null 2>/dev/null
+}
+
+# make_video KIND: a clip in $clip.
+make_video() {
+    below 20
+    gop=$((drawn + 5))
+    below 4
+    b=$drawn
+    h264="-c:v libx264 -preset veryfast -g $gop -bf $b"
+    hevc="-c:v libx265 -preset ultrafast -x265-params log-level=none:pools=none:frame-threads=1:keyint=$gop:bframes=$b"
+    case $1 in
+    0) clip=closed.mp4 && encode $clip $h264 ;;
+    1) clip=open.mkv && encode $clip $h264 -x264-params open-gop=1 ;;
+    2) clip=open_hevc.mp4 && encode $clip $hevc ;;
+    3) clip=closed_hevc.mkv && encode $clip $hevc:open-gop=0 ;;
+    4) clip=stream.ts && encode $clip $h264 ;;
+    5) clip=untimed.h264 && encode $clip $h264 ;;
+    6) clip=uneven.mkv && encode $clip $h264 -vf "select='mod(n*n,7)'" -vsync vfr ;;
+    7) clip=mpeg2.ts && encode $clip -c:v mpeg2video -g $gop -bf 2 ;;
+    8) clip=mpeg4.mp4 && encode $clip -c:v mpeg4 -g $gop -bf $b ;;
+    9) clip=vp9.webm && encode $clip -c:v libvpx-vp9 -deadline realtime -cpu-used 8 -g $gop -auto-alt-ref 1 -lag-in-frames 12 -b:v 100k ;;
+    10) clip=intra_refresh.mkv && encode $clip $h264 -x264-params intra-refresh=1 ;;
+    11) clip=fields.mkv && encode $clip $h264 -flags +ilme+ildct ;;
+    12) clip=trimmed.mp4 && encode whole.mp4 $h264 && ffmpeg -v error -y -ss 0.5 -i whole.mp4 -c copy $clip </dev/null ;;
+    13) clip=stream_hevc.ts && encode $clip $hevc ;;
+    14) clip=changed.ts && encode first.ts $h264 && encode second.ts $h264 -x264-params cabac=0:ref=2:8x8dct=0 &&
+        cat first.ts second.ts >$clip ;;
+    *) fail "kind $1" ;;
+    esac
+}
+
+# damage FILE: other bytes at up to four places of its second half or anywhere.
+damage() {
+    bytes=$(wc -c <"$1")
+    below 4
+    for i in $(seq 0 $drawn); do
+        below $((bytes - 2000))
+        at=$((drawn + 1500))
+        below 256
+        printf "$(printf '\\%03o' $drawn)" | dd of="$1" bs=1 seek=$at conv=notrunc 2>/dev/null
+    done
+}
+
+# rows DIR FIRST END: the rows of those targets.
+rows() {
+    for table in vectors frames; do
+        awk -F, -v first="$2" -v end="$3" 'NR > 1 && $1 >= first && $1 < end' "$1/$table.csv"
+    done
+}
+
+# starts_at FIRST: three targets from there on are those of the whole run.
+starts_at() {
+    rows whole $1 $(($1 + 3)) >want
+    run -qvy $clip --backend cpu --threads 1 -b 16 -w 2 -o part --start $1 --frames 3
+    grep -q 'decoding begins with frame' "$scratch/err" && jumps=$((jumps + 1))
+    if [ ! -s want ]; then
+        [ $status -eq 3 ] || fail "$clip --start $1: exit status $status, though it is past the end"
+        return
+    fi
+    [ $status -eq 0 ] || fail "$clip --start $1: exit status $status"
+    rows part 0 1000 | cmp -s want - || fail "$clip --start $1, clip $number, kind $kind: not the rows of the whole run"
+}
+
+number=0 made=0 jumps=0 compared=0
+while [ $number -lt $clips ]; do
+    kind=${GPUME_SEEK_KIND:-$((number % 15))}
+    number=$((number + 1))
+    made=$((made + 1))
+    make_video $kind || { made=$((made - 1)) && continue; } # no such encoder
+    below 3
+    [ $drawn -gt 0 ] || damage $clip
+    run -qy $clip --backend cpu --threads 1 -b 16 -w 2 -o whole
+    [ $status -eq 0 ] || continue # damaged beyond use
+    for i in 1 2 3; do
+        below 76
+        starts_at $((drawn + 24))
+        compared=$((compared + 1))
+    done
+done
+echo "$made clips, $compared starts compared, $jumps of them without decoding from the beginning"
+[ $clips -lt 5 ] || [ $jumps -gt 0 ] || fail "every run decoded from the beginning"
