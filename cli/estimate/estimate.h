@@ -10,6 +10,7 @@
 #include "estimate/prefilter.h"
 #include "estimate/search.h"
 #include "options/option.h"
+#include "options/place.h"
 #include "sinks/sink.h"
 #include "source_options.h"
 
@@ -21,8 +22,10 @@ struct gpume_estimate_options {
     struct gpume_params params;        /* without size and depth, which the input decides */
     struct gpume_search_choice search; /* the parameters follow it */
     struct gpume_source_choice source;
-    uint64_t start;  /* index of the first target frame */
-    uint64_t frames; /* targets; 0: to the end of the input */
+    struct gpume_place start_at; /* --start as given */
+    int64_t duration_us;         /* --duration; 0: not given */
+    uint64_t start;              /* index of the first target frame */
+    uint64_t frames;             /* targets; 0: to the end of the input */
     struct gpume_prefilter_option prefilter;
     bool from_stream;     /* take the vectors that the input holds */
     bool against_stream;  /* compare with the vectors that the input holds */

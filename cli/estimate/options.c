@@ -7,6 +7,7 @@
 #include "estimate/estimate.h"
 #include "estimate/from_stream.h"
 #include "estimate/outputs.h"
+#include "estimate/times.h"
 #include "options/checks.h"
 #include "options/line.h"
 
@@ -69,12 +70,15 @@ static const struct gpume_option table[] = {
         .help = "search filtered frames, but predict and measure on the originals; FILTER is "
                 "gauss:S, box:N, median:3|5, bilateral:S,R or kernel:FILE (default: none)"},
     {.heading = "Input"},
-    {GPUME_ROW_NUMBER("start", OPTIONS, start, 0, UINT32_MAX),
-        .help = "index of the first target frame, counted from 0 (default: the first that has a "
-                "reference)"},
+    {GPUME_ROW("start", "N|TIME", place, OPTIONS, start_at), .max = UINT32_MAX,
+        .help = "index of the first target frame, counted from 0, or its time from the first "
+                "frame, such as 1:23.4 or 12.5s (default: the first that has a reference)"},
     {GPUME_ROW_NUMBER("frames", OPTIONS, frames, 1, UINT32_MAX),
         .help = "number of target frames (default: all)",
         .brief = "number of target frames (default: all)"},
+    {GPUME_ROW("duration", "TIME", duration, OPTIONS, duration_us), .excludes = "frames",
+        .help = "take target frames for this long, such as 10s or 1:30, from the time of --start "
+                "or from the first frame"},
     {GPUME_OPTION_VF(OPTIONS, source.filter)},
     {GPUME_OPTION_STREAM(OPTIONS, source.stream)},
     {GPUME_OPTION_HWACCEL(OPTIONS, source.hwaccel)},
@@ -244,6 +248,7 @@ static int check_pictures(
 static int check(void *opaque, const struct gpume_line *line)
 {
     struct gpume_estimate_options *options = opaque;
+    options->start = options->start_at.frame;
     int status = gpume_check_streams(&options->common, "pictures");
     gpume_take_device_list(&options->params);
     status = status ? status : gpume_check_engine(&options->params);
@@ -263,6 +268,7 @@ static int check(void *opaque, const struct gpume_line *line)
     }
     status = status ? status : gpume_search_choice_check_used(line, &options->params);
     status = status ? status : check_pictures(options, line);
+    status = status ? status : gpume_estimate_check_times(options);
     if (status == GPUME_OK && options->compat_ffmpeg) {
         gpume_compat_apply(options);
     }
@@ -271,10 +277,12 @@ static int check(void *opaque, const struct gpume_line *line)
 
 static enum gpume_exit run(const void *opaque)
 {
-    const struct gpume_estimate_options *options = opaque;
-    return options->from_stream      ? gpume_from_stream_run(options)
-           : options->against_stream ? gpume_against_run(options)
-                                     : gpume_estimate_run(options);
+    struct gpume_estimate_options options = *(const struct gpume_estimate_options *)opaque;
+    const enum gpume_exit result = gpume_estimate_find_times(&options);
+    return result                   ? result
+           : options.from_stream    ? gpume_from_stream_run(&options)
+           : options.against_stream ? gpume_against_run(&options)
+                                    : gpume_estimate_run(&options);
 }
 
 const struct gpume_command gpume_estimate_command = {

@@ -15,6 +15,7 @@
 
 #include <libavcodec/packet.h>
 #include <libavformat/avformat.h>
+#include <libavutil/mathematics.h>
 
 #define DELAY_MAX                                                                                  \
     32u /* packets by which decoding and presentation may differ; more than any codec */
@@ -30,6 +31,12 @@ struct shown {
 struct shown_list {
     struct shown *items;
     size_t count, room;
+};
+
+/* What to read for */
+struct goal {
+    uint64_t frame;
+    int64_t time;
 };
 
 static int add(
@@ -55,6 +62,13 @@ static int add(
     return GPUME_OK;
 }
 
+int gpume_seek_refuse(const struct gpume_packets *packets, const char *why)
+{
+    gpume_log_write(&packets->log, GPUME_LOG_INFO,
+        "%s: all frames are decoded from the beginning: %s", packets->label, why);
+    return GPUME_UNSUPPORTED;
+}
+
 static int take_packet(struct shown_list *list, const struct gpume_packets *packets,
     struct gpume_coded_pictures *pictures, const AVPacket *packet)
 {
@@ -69,16 +83,20 @@ static int take_packet(struct shown_list *list, const struct gpume_packets *pack
     return add(list, packet, &picture);
 }
 
-/* Reads packets until all that are shown before the frame must have come, and it, too. */
+/* Reads packets until all that are shown before the frame must have come, and it, too, or all that
+ * are shown before the time. */
 static int read_all(struct shown_list *list, struct gpume_packets *packets,
-    struct gpume_coded_pictures *pictures, uint64_t frame, AVPacket *packet)
+    struct gpume_coded_pictures *pictures, struct goal goal, AVPacket *packet)
 {
     int status = gpume_coded_pictures_open(pictures, packets->stream->codecpar);
     if (status == GPUME_UNSUPPORTED) {
         return gpume_seek_refuse(packets, "only H.264 and HEVC can be entered at a key frame");
     }
-    while (status == GPUME_OK && list->count <= frame + DELAY_MAX) {
+    while (status == GPUME_OK && list->count <= goal.frame + DELAY_MAX) {
         status = gpume_packets_next(packets, packet);
+        if (status == GPUME_OK && packet->pts < goal.time && goal.frame < list->count) {
+            goal.frame = list->count;
+        }
         status = status == GPUME_OK ? take_packet(list, packets, pictures, packet) : status;
     }
     if (status != GPUME_EOF) {
@@ -88,11 +106,11 @@ static int read_all(struct shown_list *list, struct gpume_packets *packets,
                                           : GPUME_OK;
 }
 
-static int read_packets(struct shown_list *list, struct gpume_packets *packets, uint64_t frame)
+static int read_packets(struct shown_list *list, struct gpume_packets *packets, struct goal goal)
 {
     struct gpume_coded_pictures pictures = {0};
     AVPacket *packet = av_packet_alloc();
-    const int status = packet ? read_all(list, packets, &pictures, frame, packet) : GPUME_NOMEM;
+    const int status = packet ? read_all(list, packets, &pictures, goal, packet) : GPUME_NOMEM;
     gpume_coded_pictures_close(&pictures);
     av_packet_free(&packet);
     return status;
@@ -130,16 +148,22 @@ static size_t apart(size_t a, uint64_t b)
     return a > b ? a - (size_t)b : (size_t)b - a;
 }
 
-/* A decoder that waits for fewer packets than it must drops frames. */
-static bool is_certain(const struct shown_list *list, int64_t start, size_t delay)
+/* Puts the packets in the order of presentation, and checks that it is certain. A decoder that
+ * waits for fewer packets than it must drops frames. */
+static int sort_packets(const struct gpume_packets *packets, const struct shown_list *list)
 {
+    const int waits = packets->stream->codecpar->video_delay;
+    const size_t delay = waits > 0 ? (size_t)waits : 0;
     const struct shown *items = list->items;
-    bool certain = items[0].order == 0 && items[0].picture.restarts && items[0].time == start;
+    qsort(list->items, list->count, sizeof(*items), by_time);
+    bool certain = list->count > 0 && items[0].order == 0 && items[0].picture.restarts;
     for (size_t i = 0; i < list->count && certain; i++) {
         certain = (i == 0 || follows(&items[i - 1], &items[i])) &&
                   apart(i, items[i].order) < DELAY_MAX && delay_of(list, i) <= delay;
     }
-    return certain;
+    return certain ? GPUME_OK
+                   : gpume_seek_refuse(packets,
+                         "the times of its packets leave the order of its frames in doubt");
 }
 
 /* The last packet at which a decoder can start to deliver the frame. */
@@ -175,24 +199,15 @@ static int go_to(
                : status;
 }
 
-int gpume_seek_refuse(const struct gpume_packets *packets, const char *why)
-{
-    gpume_log_write(&packets->log, GPUME_LOG_INFO,
-        "%s: all frames are decoded from the beginning: %s", packets->label, why);
-    return GPUME_UNSUPPORTED;
-}
-
 static int find(struct gpume_seek *seek, struct gpume_packets *packets, struct shown_list *list,
     uint64_t frame, int64_t start)
 {
-    const int delay = packets->stream->codecpar->video_delay;
-    if (frame >= list->count) {
-        return gpume_seek_refuse(packets, "it has no such frame");
+    int status = sort_packets(packets, list);
+    if (status != GPUME_OK) {
+        return status;
     }
-    qsort(list->items, list->count, sizeof(*list->items), by_time);
-    if (!is_certain(list, start, delay > 0 ? (size_t)delay : 0)) {
-        return gpume_seek_refuse(
-            packets, "the times of its packets leave the order of its frames in doubt");
+    if (frame >= list->count || list->items[0].time != start) {
+        return gpume_seek_refuse(packets, "it has no such frame, or starts at another time");
     }
     const struct shown *key = &list->items[find_key(list, frame)];
     seek->first = (uint64_t)(key - list->items);
@@ -201,7 +216,7 @@ static int find(struct gpume_seek *seek, struct gpume_packets *packets, struct s
         return gpume_seek_refuse(
             packets, "no key frame between the first frame and this one is safe to start at");
     }
-    int status = keep_times(seek, list);
+    status = keep_times(seek, list);
     status = status == GPUME_OK ? go_to(packets, list, key) : status;
     if (status == GPUME_UNSUPPORTED) {
         return gpume_seek_refuse(packets, "the key frame to start at is not found again");
@@ -213,12 +228,54 @@ int gpume_seek_find(
     struct gpume_seek *seek, struct gpume_packets *packets, uint64_t frame, int64_t start)
 {
     struct shown_list list = {0};
-    int status = read_packets(&list, packets, frame);
+    int status = read_packets(&list, packets, (struct goal){frame, INT64_MIN});
     status = status == GPUME_OK ? find(seek, packets, &list, frame, start) : status;
     if (status == GPUME_OK) {
         gpume_log_write(&packets->log, GPUME_LOG_INFO,
             "%s: decoding begins with frame %" PRIu64 ", a key frame", packets->label, seek->first);
     }
+    free(list.items);
+    return status;
+}
+
+static int64_t to_us(const struct gpume_packets *packets, int64_t time)
+{
+    return av_rescale_q(time, packets->stream->time_base, AV_TIME_BASE_Q);
+}
+
+/* The first packet at or after the time; UINT64_MAX: none. */
+static uint64_t rank_of(
+    const struct gpume_packets *packets, const struct shown_list *list, int64_t us)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (to_us(packets, list->items[i].time) >= us) {
+            return i;
+        }
+    }
+    return UINT64_MAX;
+}
+
+int gpume_seek_rank(struct gpume_packets *packets, int64_t first_us, const int64_t *times,
+    uint64_t *frames, uint32_t count)
+{
+    int status = GPUME_OK;
+    struct shown_list list = {0};
+    const AVRational base = packets->stream->time_base;
+    const int64_t last_us = first_us + times[count - 1];
+    if (base.num <= 0 || base.den <= 0) {
+        return gpume_seek_refuse(packets, "it has no unit of time");
+    }
+    /* One unit more: rounding to microseconds may turn an earlier time into this one. */
+    const int64_t last = av_rescale_q_rnd(last_us, AV_TIME_BASE_Q, base, AV_ROUND_UP);
+    GPUME_TRY(read_packets(&list, packets, (struct goal){0, last < INT64_MAX ? last + 1 : last}));
+    GPUME_TRY(sort_packets(packets, &list));
+    if (to_us(packets, list.items[0].time) != first_us) {
+        GPUME_TRY(gpume_seek_refuse(packets, "its first frame has another time than its packet"));
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        frames[i] = rank_of(packets, &list, first_us + times[i]);
+    }
+fail:
     free(list.items);
     return status;
 }
