@@ -64,6 +64,27 @@ static void take_h264(struct units *units, const uint8_t *unit, size_t bytes)
     }
 }
 
+/* Moves *bit behind a number of H.265 9.2, ue(v). */
+static void skip_number(const uint8_t *unit, size_t bytes, size_t *bit)
+{
+    size_t zeros = 0;
+    while (*bit < 8 * bytes && !(unit[*bit / 8] & (0x80 >> *bit % 8))) {
+        zeros++;
+        ++*bit;
+    }
+    *bit += zeros + 1;
+}
+
+/* output_flag_present_flag of a picture parameter set: its pictures may be hidden. */
+static bool may_hide(const uint8_t *unit, size_t bytes)
+{
+    size_t bit = 16;
+    skip_number(unit, bytes, &bit); /* its own number */
+    skip_number(unit, bytes, &bit); /* that of the sequence */
+    bit++;                          /* dependent_slice_segments_enabled_flag */
+    return bit >= 8 * bytes || (unit[bit / 8] & (0x80 >> bit % 8));
+}
+
 static void take_hevc(struct units *units, const uint8_t *unit, size_t bytes)
 {
     const unsigned type = (unit[0] >> 1) & 63u;
@@ -76,6 +97,7 @@ static void take_hevc(struct units *units, const uint8_t *unit, size_t bytes)
         units->foreign = units->foreign || (restarts && (unit[2] & 0x40));
     } else if (within(type, HEVC_VPS, HEVC_PPS)) {
         add_set(units, unit, bytes);
+        units->foreign = units->foreign || (type == HEVC_PPS && may_hide(unit, bytes));
     } else { /* delimiter, filler and SEI do nothing */
         units->foreign = units->foreign || !(type == 35 || within(type, 38, 40));
     }
@@ -154,6 +176,41 @@ static int find_length_bytes(const AVCodecParameters *codec, bool hevc)
     return codec->extradata_size >= 7 && data[0] == 1 ? (data[4] & 3) + 1 : 0;
 }
 
+/* The parameter sets of hvcC: ISO/IEC 14496-15, 8.3.3.1 */
+static bool walk_hvcc(const struct gpume_coded_pictures *pictures, struct units *units,
+    const uint8_t *data, size_t bytes)
+{
+    size_t at = 23;
+    for (unsigned arrays = data[22]; arrays > 0; arrays--) {
+        if (bytes < at + 3) {
+            return false;
+        }
+        unsigned count = (unsigned)data[at + 1] << 8 | data[at + 2];
+        for (at += 3; count > 0; count--) {
+            const size_t length = bytes < at + 2 ? bytes : (size_t)data[at] << 8 | data[at + 1];
+            if (bytes < at + 2 + length) {
+                return false;
+            }
+            take_unit(pictures, units, data + at + 2, length);
+            at += 2 + length;
+        }
+    }
+    return true;
+}
+
+static bool is_extradata_foreign(
+    const struct gpume_coded_pictures *pictures, const AVCodecParameters *codec)
+{
+    struct units units = {0};
+    bool whole = true;
+    if (pictures->hevc && pictures->length_bytes > 0) {
+        whole = walk_hvcc(pictures, &units, codec->extradata, (size_t)codec->extradata_size);
+    } else if (pictures->hevc && codec->extradata_size > 0) {
+        walk_started(pictures, &units, codec->extradata, (size_t)codec->extradata_size);
+    }
+    return !whole || units.foreign;
+}
+
 int gpume_coded_pictures_open(struct gpume_coded_pictures *pictures, const AVCodecParameters *codec)
 {
     if (codec->codec_id != AV_CODEC_ID_H264 && codec->codec_id != AV_CODEC_ID_HEVC) {
@@ -161,6 +218,7 @@ int gpume_coded_pictures_open(struct gpume_coded_pictures *pictures, const AVCod
     }
     pictures->hevc = codec->codec_id == AV_CODEC_ID_HEVC;
     pictures->length_bytes = find_length_bytes(codec, pictures->hevc);
+    pictures->foreign = is_extradata_foreign(pictures, codec);
     pictures->parser = av_parser_init((int)codec->codec_id);
     pictures->codec = avcodec_alloc_context3(NULL);
     if (!pictures->parser) {
@@ -201,8 +259,8 @@ int gpume_coded_pictures_take(struct gpume_coded_pictures *pictures, const AVPac
     } else {
         walk_started(pictures, &units, packet->data, (size_t)packet->size);
     }
-    if (units.foreign || units.pictures != 1 || packet->flags & AV_PKT_FLAG_DISCARD ||
-        packet->flags & AV_PKT_FLAG_CORRUPT ||
+    if (pictures->foreign || units.foreign || units.pictures != 1 ||
+        packet->flags & AV_PKT_FLAG_DISCARD || packet->flags & AV_PKT_FLAG_CORRUPT ||
         av_packet_get_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, NULL) ||
         av_packet_get_side_data(packet, AV_PKT_DATA_PARAM_CHANGE, NULL)) {
         return GPUME_UNSUPPORTED;

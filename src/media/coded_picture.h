@@ -21,6 +21,7 @@ struct gpume_coded_pictures {
     struct AVCodecParserContext *parser;
     struct AVCodecContext *codec;
     bool hevc;
+    bool foreign;      /* its extradata are not understood, or frames may be hidden */
     int length_bytes;  /* of the size before each unit; 0: units follow start codes */
     uint64_t sections; /* so far */
     uint64_t sets;     /* hash of the parameter sets in packets */
