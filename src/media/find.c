@@ -11,7 +11,8 @@ bool gpume_find_is_possible(const char *path)
     return gpume_input_is_file(path);
 }
 
-/* By packets: what the first frame's time must be is known from decoding it. */
+/* These two take times as frames have them. By packets: what the first frame's time must be is
+ * known from decoding it. */
 static int find_in_packets(const struct gpume_source_options *options, int64_t first_us,
     const int64_t *times, uint64_t *frames, uint32_t count)
 {
@@ -38,7 +39,7 @@ static int find_in_frames(struct gpume_source *source, int64_t first_us, const i
     int64_t time_us = first_us;
     uint32_t found = 0;
     for (uint64_t frame = 0; status == GPUME_OK; frame++) {
-        while (found < count && time_us - first_us >= times[found]) {
+        while (found < count && time_us >= times[found]) {
             frames[found++] = frame;
         }
         if (found == count) {
@@ -56,16 +57,19 @@ int gpume_find_frames(const struct gpume_source_options *options, const int64_t 
     uint64_t *frames, uint32_t count)
 {
     int status = GPUME_OK;
-    int64_t first_us;
+    int64_t first_us, at[GPUME_FIND_MAX];
     struct gpume_source *source = NULL;
     struct gpume_source_info info;
     GPUME_TRY(gpume_source_open(&source, options, &info));
     GPUME_TRY(gpume_source_read(source, NULL, &first_us));
+    for (uint32_t i = 0; i < count; i++) {
+        at[i] = first_us > INT64_MAX - times[i] ? INT64_MAX : first_us + times[i];
+    }
     status = options->filter || options->hwaccel
                  ? GPUME_UNSUPPORTED
-                 : find_in_packets(options, first_us, times, frames, count);
+                 : find_in_packets(options, first_us, at, frames, count);
     if (status == GPUME_UNSUPPORTED) {
-        status = find_in_frames(source, first_us, times, frames, count);
+        status = find_in_frames(source, first_us, at, frames, count);
     }
 fail:
     gpume_source_close(&source);

@@ -6,6 +6,7 @@
 #include "media/source.h"
 
 #define GPUME_FIND_NONE UINT64_MAX
+#define GPUME_FIND_MAX 2u /* times in one call */
 
 /* Whether the input is a file, which can be read before the run. */
 bool gpume_find_is_possible(const char *path);

@@ -261,7 +261,7 @@ int gpume_seek_rank(struct gpume_packets *packets, int64_t first_us, const int64
     int status = GPUME_OK;
     struct shown_list list = {0};
     const AVRational base = packets->stream->time_base;
-    const int64_t last_us = first_us + times[count - 1];
+    const int64_t last_us = times[count - 1];
     if (base.num <= 0 || base.den <= 0) {
         return gpume_seek_refuse(packets, "it has no unit of time");
     }
@@ -273,7 +273,7 @@ int gpume_seek_rank(struct gpume_packets *packets, int64_t first_us, const int64
         GPUME_TRY(gpume_seek_refuse(packets, "its first frame has another time than its packet"));
     }
     for (uint32_t i = 0; i < count; i++) {
-        frames[i] = rank_of(packets, &list, first_us + times[i]);
+        frames[i] = rank_of(packets, &list, times[i]);
     }
 fail:
     free(list.items);

@@ -23,9 +23,9 @@ struct gpume_seek {
 int gpume_seek_find(
     struct gpume_seek *seek, struct gpume_packets *packets, uint64_t frame, int64_t start);
 
-/* For each of the times, which rise: the number of the first frame that comes so many microseconds
- * or more after frame 0, whose time is first_us; UINT64_MAX: none does. packets: just opened.
- * Results as those of gpume_seek_find. */
+/* For each of the times, which rise: the number of the first frame at or after it; UINT64_MAX:
+ * none. Microseconds; first_us: the time of frame 0. packets: just opened. Results as those of
+ * gpume_seek_find. */
 int gpume_seek_rank(struct gpume_packets *packets, int64_t first_us, const int64_t *times,
     uint64_t *frames, uint32_t count);
 
