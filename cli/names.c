@@ -52,6 +52,23 @@ bool gpume_name_is_input(const char *const *inputs, uint32_t count, const char *
     return false;
 }
 
+char *gpume_name_vectors_input(const char *input)
+{
+    struct stat info;
+    const bool is_folder =
+        !gpume_text_is_stdout(input) && stat(input, &info) == 0 && S_ISDIR(info.st_mode);
+    char *name = is_folder ? gpume_text_join(input, "vectors.csv") : strdup(input);
+    if (!name) {
+        gpume_console_error("%s: out of memory", input);
+    } else if (is_folder && stat(name, &info) != 0) {
+        gpume_console_error(
+            "%s: has no vectors.csv; give the output folder of a run, or a file of vectors", input);
+        free(name);
+        return NULL;
+    }
+    return name;
+}
+
 const struct gpume_vectors_format *gpume_name_vectors_format(
     const struct gpume_vectors_format *asked, const char *path)
 {

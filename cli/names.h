@@ -15,6 +15,10 @@ bool gpume_name_is_same(const char *a, const char *b);
 /* Is the output also one of the inputs, or a picture of a numbered input? Then one line says so. */
 bool gpume_name_is_input(const char *const *inputs, uint32_t count, const char *path);
 
+/* The file of vectors that an input stands for: vectors.csv in the folder of a run, else the input
+ * itself. To be freed; NULL after one line. */
+char *gpume_name_vectors_input(const char *input);
+
 /* The format asked for; otherwise that of the name's ending, or csv for standard output, devices
  * and pipes. NULL after one line: the name does not tell. */
 const struct gpume_vectors_format *gpume_name_vectors_format(

@@ -271,6 +271,13 @@ bool gpume_signals_overdue(void)
     return get(&signals.overdue);
 }
 
+void gpume_signals_end_with_reader(void)
+{
+    struct sigaction usual = {.sa_handler = SIG_DFL};
+    sigemptyset(&usual.sa_mask);
+    sigaction(SIGPIPE, &usual, NULL);
+}
+
 void gpume_signals_stop(void)
 {
     if (signals.started) {

@@ -43,6 +43,10 @@ bool gpume_signals_caught(void);
 /* Was that at least a second ago? The current frame pair is the last one then. */
 bool gpume_signals_overdue(void);
 
+/* Nothing but standard output is written: from now on the program ends with its reader, without a
+ * word, as others in a pipeline do. */
+void gpume_signals_end_with_reader(void);
+
 void gpume_signals_stop(void);
 
 #endif

@@ -62,15 +62,15 @@ static int name_side(struct side *side, const char *input)
     struct stat info;
     side->is_folder = strcmp(input, "-") != 0 && stat(input, &info) == 0 && S_ISDIR(info.st_mode);
     const size_t count = side->is_folder ? FILES : 1;
-    for (size_t i = 0; i < count; i++) {
-        side->names[i] = side->is_folder ? gpume_text_join(input, files[i]) : strdup(input);
+    side->names[VECTORS] = gpume_name_vectors_input(input);
+    if (!side->names[VECTORS]) {
+        return GPUME_IO;
+    }
+    for (size_t i = VECTORS + 1; i < count; i++) {
+        side->names[i] = gpume_text_join(input, files[i]);
         if (!side->names[i]) {
             return gpume_refuse(GPUME_NOMEM, "%s: out of memory", input);
         }
-    }
-    if (side->is_folder && !exists(side->names[VECTORS])) {
-        return gpume_refuse(GPUME_IO,
-            "%s: has no vectors.csv; give the output folder of a run, or a file of vectors", input);
     }
     return GPUME_OK;
 }

@@ -160,10 +160,10 @@ static void print_statistics(const struct gpume_comparison *comparison)
     }
     print_pair("zero vectors", (double)blocks->zero[0], (double)blocks->zero[1], 0);
     if (a->fields > 0 || b->fields > 0) {
+        print_pair("SAD per pair, before", mean(a->sad_before, a->fields),
+            mean(b->sad_before, b->fields), 1);
         print_pair(
-            "mean SAD before", mean(a->sad_before, a->fields), mean(b->sad_before, b->fields), 1);
-        print_pair(
-            "mean SAD after", mean(a->sad_after, a->fields), mean(b->sad_after, b->fields), 1);
+            "SAD per pair, after", mean(a->sad_after, a->fields), mean(b->sad_after, b->fields), 1);
         print_pair("mean PSNR after, dB", mean_psnr(a), mean_psnr(b), 3);
     }
 }

@@ -196,6 +196,9 @@ static enum gpume_exit work(struct job *job)
     result = result ? result : look_ahead(job);
     result = result ? result : gpume_exit_of_reader(open_reader(job, &job->reader, &field));
     gpume_signals_keep();
+    if (gpume_text_is_stdout(job->target)) {
+        gpume_signals_end_with_reader();
+    }
     result = result ? result : open_target(job, field);
     while (result == GPUME_EXIT_DONE && field) {
         result = step(job, &field);
@@ -210,16 +213,18 @@ static enum gpume_exit work(struct job *job)
 static enum gpume_exit run(const void *opaque)
 {
     const struct convert_options *options = opaque;
+    char *source = gpume_name_vectors_input(options->common.inputs[0]);
     struct job job = {
         .options = options,
-        .source = options->common.inputs[0],
+        .source = source,
         .target = options->common.inputs[1],
         .set = {.overwrite = options->common.overwrite, .alone = true},
     };
-    const enum gpume_exit result = work(&job);
+    const enum gpume_exit result = source ? work(&job) : GPUME_EXIT_INPUT;
     gpume_vectors_writer_close(&job.writer);
     gpume_vectors_reader_close(&job.reader);
     gpume_vectors_ranker_destroy(&job.ranker);
+    free(source);
     return result;
 }
 
@@ -250,7 +255,8 @@ const struct gpume_command gpume_convert_command = {
     .summary = "convert a file of vectors to another format",
     .usage = "convert IN OUT [options]",
     .about = "Converts motion vectors from one file format to another. IN and OUT are files, "
-             "numbered patterns such as flow%d.flo, or - for standard input and output. "
+             "numbered patterns such as flow%d.flo, or - for standard input and output; IN may "
+             "also be the output folder of a run. "
              "gpume-formats(5) describes the formats.",
     .options = table,
     .option_count = sizeof(table) / sizeof(table[0]),

@@ -14,6 +14,7 @@
 #include "names.h"
 #include "report/report.h"
 #include "resume/store.h"
+#include "signals.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -256,6 +257,9 @@ enum gpume_exit gpume_outputs_init(
         if (check_one(outputs, &outputs->items[i], options) != GPUME_OK) {
             return GPUME_EXIT_USAGE;
         }
+    }
+    if (outputs->count == 1 && outputs->to_stdout) {
+        gpume_signals_end_with_reader();
     }
     return check_pairs(outputs) == GPUME_OK ? GPUME_EXIT_DONE : GPUME_EXIT_USAGE;
 }

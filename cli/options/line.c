@@ -270,10 +270,40 @@ static int take_short(struct cursor *cursor, const char *argument)
     return GPUME_OK;
 }
 
+/* Refuses what is no file, but follows the value of an option like a second one: "-w 7 7". */
+static int check_second_value(const struct cursor *cursor, const char *name)
+{
+    const bool follows = cursor->at >= 3 && is_option(cursor->argv[cursor->at - 2]) &&
+                         takes_next(cursor->argv[cursor->at - 2]);
+    if (!follows || name[strspn(name, "0123456789x.,")] || access(name, F_OK) == 0) {
+        return GPUME_OK;
+    }
+    const char *option = cursor->argv[cursor->at - 2], *value = cursor->argv[cursor->at - 1];
+    return gpume_refuse(GPUME_INVALID,
+        "%s: is no file, and %s takes one value; write %s %sx%s if both are meant", name, option,
+        option, value, name);
+}
+
+/* Refuses what is no file, but nearly the name of a command: "gpume device". */
+static int check_command(const struct cursor *cursor, const char *name)
+{
+    for (size_t i = 1; gpume_commands[i] && cursor->command_at == 0; i++) {
+        const char *other = gpume_commands[i]->name;
+        const size_t length = strlen(name);
+        if (length >= 4 && distance(name, length, other) <= 1 && access(name, F_OK) != 0) {
+            return gpume_refuse(GPUME_INVALID,
+                "%s: no such file or command; did you mean 'gpume %s'?", name, other);
+        }
+    }
+    return GPUME_OK;
+}
+
 static int take_operand(struct cursor *cursor, const char *name)
 {
     const struct gpume_command *command = cursor->line->command;
     struct gpume_common_options *options = cursor->line->options;
+    GPUME_CHECK(check_second_value(cursor, name));
+    GPUME_CHECK(options->input_count == 0 ? check_command(cursor, name) : GPUME_OK);
     if (name[0] == '\0') {
         return gpume_refuse(
             GPUME_INVALID, "an input's name is empty; try '%s --help'", program(command));

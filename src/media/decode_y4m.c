@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "media/cut.h"
 #include "media/input.h"
+#include "media/luma.h"
 #include "media/y4m_header.h"
 
 #include <fcntl.h>
@@ -279,6 +280,7 @@ static int y4m_next(void *state, AVFrame *frame)
     frame->format = y4m->header.format;
     frame->width = (int)y4m->header.width;
     frame->height = (int)y4m->header.height;
+    gpume_luma_set_interlaced(frame, y4m->header.interlaced);
     frame->color_range = y4m->header.full_range ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
     frame->pts = (int64_t)y4m->delivered++;
     size_t offset = 0;

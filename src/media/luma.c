@@ -91,6 +91,24 @@ uint32_t gpume_luma_bits(const AVFrame *frame)
     return (uint32_t)depth_of(gpume_luma_gray_format(deepest(descriptor)));
 }
 
+bool gpume_luma_is_interlaced(const AVFrame *frame)
+{
+#ifdef AV_FRAME_FLAG_INTERLACED
+    return (frame->flags & AV_FRAME_FLAG_INTERLACED) != 0;
+#else
+    return frame->interlaced_frame != 0;
+#endif
+}
+
+void gpume_luma_set_interlaced(AVFrame *frame, bool interlaced)
+{
+#ifdef AV_FRAME_FLAG_INTERLACED
+    frame->flags |= interlaced ? AV_FRAME_FLAG_INTERLACED : 0;
+#else
+    frame->interlaced_frame = interlaced;
+#endif
+}
+
 bool gpume_luma_full_range(const AVFrame *frame)
 {
     const AVPixFmtDescriptor *descriptor = av_pix_fmt_desc_get(frame->format);

@@ -27,6 +27,10 @@ bool gpume_luma_is_there(const struct AVFrame *frame);
 /* Does luma use 0..peak, rather than a limited range such as 16..235? */
 bool gpume_luma_full_range(const struct AVFrame *frame);
 
+/* Are its lines those of two fields, taken at different times? */
+bool gpume_luma_is_interlaced(const struct AVFrame *frame);
+void gpume_luma_set_interlaced(struct AVFrame *frame, bool interlaced);
+
 /* The shallowest gray format that holds so many bits. */
 enum AVPixelFormat gpume_luma_gray_format(int bits);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "media/motion.h"
+
 #include "base/status.h"
+#include "media/luma.h"
 
 #include <stdlib.h>
 
@@ -100,15 +102,6 @@ static int64_t mark_of(const AVFrame *frame)
 #endif
 }
 
-static bool is_interlaced(const AVFrame *frame)
-{
-#ifdef AV_FRAME_FLAG_INTERLACED
-    return (frame->flags & AV_FRAME_FLAG_INTERLACED) != 0;
-#else
-    return frame->interlaced_frame != 0;
-#endif
-}
-
 static char type_of(const AVFrame *frame)
 {
     switch (frame->pict_type) {
@@ -171,7 +164,7 @@ int gpume_motion_take(struct gpume_motion_taker *taker, const AVFrame *frame)
     struct gpume_motion *motion = &taker->motion;
     *motion = (struct gpume_motion){
         .type = type,
-        .interlaced = is_interlaced(frame),
+        .interlaced = gpume_luma_is_interlaced(frame),
         .coded = (uint64_t)mark / USES,
         .reference = use == USED || (use == USED_UNLESS_B && type != 'B'),
     };

@@ -44,6 +44,7 @@ struct gpume_source_info {
     uint64_t frames;              /* estimate from the container; 0 = unknown */
     bool converted;               /* luma was converted from other colours */
     bool full_range;              /* luma uses 0..peak rather than a range such as 16..235 */
+    bool interlaced;              /* the first frame has lines of two fields */
 };
 
 struct gpume_source_counts {

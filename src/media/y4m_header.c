@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A Y4M file's first line: "YUV4MPEG2 W640 H480 F25:1 Ip A1:1 C420jpeg XCOLORRANGE=FULL".
- * Interlacing, aspect ratio and comments do not affect luma and are skipped. Without C, the older
+ * Aspect ratio and comments do not affect luma and are skipped. Without C, the older
  * XYSCSS gives the colour space. Of words of one kind the last counts. Pure functions.
  */
 #include "media/y4m_header.h"
@@ -122,7 +122,7 @@ static void read_space(struct gpume_y4m_header *header)
 
 bool gpume_y4m_parse(const char *line, struct gpume_y4m_header *header)
 {
-    char range[16] = "";
+    char range[16] = "", fields[8] = "";
     *header = (struct gpume_y4m_header){.space = "420jpeg"};
     if (strncmp(line, MAGIC, strlen(MAGIC)) != 0) {
         return false;
@@ -133,6 +133,8 @@ bool gpume_y4m_parse(const char *line, struct gpume_y4m_header *header)
         (void)find_word(line, "XYSCSS=", header->space, sizeof header->space);
     }
     read_space(header);
+    (void)find_word(line, "I", fields, sizeof fields);
+    header->interlaced = fields[0] != '\0' && strchr("tbm", fields[0]);
     (void)find_word(line, "XCOLORRANGE=", range, sizeof range);
     header->full_range =
         strcmp(range, "FULL") == 0 ||

@@ -275,15 +275,16 @@ static void print_count(FILE *stream, uint64_t count, const char *one)
 }
 
 /* name: heading if there are two directions; else "". */
-static void print_statistics(
-    const struct gpume_statistics *statistics, const char *name, FILE *stream)
+static void print_statistics(const struct gpume_statistics *statistics,
+    const struct gpume_params *params, const char *name, FILE *stream)
 {
     char before[32], after[32];
-    const double fields = (double)statistics->fields, blocks = (double)statistics->blocks;
+    const double pixels = (double)statistics->fields * params->width * params->height;
+    const double blocks = (double)statistics->blocks;
     fprintf(stream, "%-20s before           after\n", name);
-    fprintf(stream, "mean SAD     %14.1f  %14.1f\n",
-        gpume_total_value(&statistics->sad_before) / fields,
-        gpume_total_value(&statistics->sad_after) / fields);
+    fprintf(stream, "mean SAD     %14.3f  %14.3f  per pixel, of %u\n",
+        gpume_total_value(&statistics->sad_before) / pixels,
+        gpume_total_value(&statistics->sad_after) / pixels, (1u << params->bits) - 1);
     gpume_text_psnr(before, sizeof(before), gpume_summary_psnr_mean(&statistics->psnr_before));
     gpume_text_psnr(after, sizeof(after), gpume_summary_psnr_mean(&statistics->psnr_after));
     fprintf(stream, "mean PSNR    %14s  %14s  dB\n", before, after);
@@ -296,10 +297,10 @@ static void print_all_statistics(const struct gpume_summary *summary, FILE *stre
     const struct gpume_params *params = &summary->run->params;
     const bool both = params->direction == GPUME_DIRECTION_BOTH && !params->best_reference;
     char border[GPUME_BORDER_TEXT_BYTES];
-    print_statistics(&summary->all, both ? "both directions" : "", stream);
+    print_statistics(&summary->all, params, both ? "both directions" : "", stream);
     for (size_t i = 0; i < 2 && both; i++) {
         if (summary->directions[i].fields > 0) {
-            print_statistics(&summary->directions[i], gpume_names_direction[i], stream);
+            print_statistics(&summary->directions[i], params, gpume_names_direction[i], stream);
         }
     }
     gpume_border_text(summary->all.border, summary->all.blocks, params, border);

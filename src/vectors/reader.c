@@ -73,6 +73,10 @@ static int choose_format(struct gpume_vectors_reader *reader)
         return gpume_stream_refuse_whole(reader->input.stream, "is empty");
     }
     reader->format = gpume_vectors_format_probe(head, bytes);
+    if (reader->format == &gpume_vectors_csv && memchr(head, 0, bytes)) {
+        return gpume_stream_refuse_whole(reader->input.stream,
+            "is no file of vectors; 'gpume vectors' takes those that a coded video holds");
+    }
     if (!reader->format->reader) {
         return gpume_stream_refuse_whole(reader->input.stream, reader->format->unread);
     }

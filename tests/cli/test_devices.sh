@@ -42,7 +42,7 @@ done
 
 # The closing summary equals summary.json, apart from times.
 expect 0 clip.y4m --backend "$engine"
-grep -Eq '^mean SAD  *[0-9.]+  *[0-9.]+$' "$scratch/out" || fail "no SAD in the closing summary"
+grep -Eq '^mean SAD  *[0-9.]+  *[0-9.]+  per pixel, of 255$' "$scratch/out" || fail "no SAD in the closing summary"
 grep -Eq '^mean PSNR  *[0-9.]+  *[0-9.]+  dB$' "$scratch/out" || fail "no PSNR in the closing summary"
 grep -q '^written      clip.gpume/summary.json$' "$scratch/out" || fail "what was written"
 expect 0 clip.y4m --backend "$engine" -y --json

@@ -296,7 +296,7 @@ says "none.csv: cannot be opened: No such file or directory; check its name and 
 expect 3 convert 'none%d.flo' bad/x.csv
 says "no file matches this name"
 expect 3 convert clip.y4m bad/x.csv
-says "line 1"
+says "is no file of vectors"
 expect 3 convert run.hash bad/x.csv
 says "run.hash: holds hashes of motion fields, not vectors"
 expect 3 compare run.csv run.hash

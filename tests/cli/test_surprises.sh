@@ -1,0 +1,81 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# What users try first and trip over: each time one line says what happens, or what to write instead.
+. "$(dirname "$0")/common.sh"
+make_clip clip.y4m 64 48 8 3
+
+warns() {
+    grep -qF "gpume: warning: $1" "$scratch/err" || fail "no warning: $1"
+}
+
+# Two videos.
+expect 2 clip.y4m clip.y4m
+says "two inputs must be still pictures"
+
+# What is nearly a command, a second value, a folder of results.
+expect 2 device
+says "device: no such file or command; did you mean 'gpume devices'?"
+expect 2 clip.y4m --window 7 9
+says "9: is no file, and --window takes one value; write --window 7x9 if both are meant"
+cp clip.y4m 9
+expect 2 9 clip.y4m # a file of that name is an input
+says "two inputs must be still pictures"
+expect 0 --backend cpu -b 16 -w 3 clip.y4m -o run
+expect 3 run
+says "run: is the output folder of a run, not a video"
+
+# The summary has units.
+expect 0 --backend cpu -b 16 -w 3 clip.y4m -o run -y
+grep -Eq '^mean SAD +[0-9]+\.[0-9]{3} +[0-9]+\.[0-9]{3}  per pixel, of 255$' "$scratch/out" || fail "no units"
+
+# convert reads the folder of a run, and says what to do with a video.
+expect 0 convert run run.jsonl
+expect 0 convert run/vectors.csv file.jsonl
+cmp run.jsonl file.jsonl || fail "the folder is not its vectors.csv"
+mkdir empty
+expect 3 convert empty x.jsonl
+says "empty: has no vectors.csv"
+{ printf 'RIFF'; head -c 64 /dev/zero; } >video.avi
+expect 3 convert video.avi x.jsonl
+says "video.avi: is no file of vectors; 'gpume vectors' takes those"
+
+expect 2 clip.y4m --compat ffmpeg --edge extend
+says "--compat ffmpeg and --edge extend cannot be combined: the filter never looks outside the picture"
+
+# Interlaced video, also as Y4M; a filter that makes whole frames ends the warning.
+{ head -1 clip.y4m | sed 's/$/ It/'; tail -n +2 clip.y4m; } >fields.y4m
+expect 0 fields.y4m --backend cpu -o fields -q
+warns "fields.y4m: is interlaced"
+expect 0 fields.y4m --backend cpu -o fields -y -q --vf yadif
+[ ! -s "$scratch/err" ] || fail "a warning about progressive frames"
+expect 0 clip.y4m --backend cpu -o run -y -q
+[ ! -s "$scratch/err" ] || fail "a warning about a progressive clip"
+
+# The reader of standard output has gone: no word, and the status of SIGPIPE. The rows are more than a pipe holds.
+make_clip long.y4m 640 480 8 9
+{ "$gpume" long.y4m --backend cpu -b 4 -w 1 --vectors - 2>"$scratch/err"; echo $? >status; } | head -1 >/dev/null
+[ ! -s "$scratch/err" ] || fail "a message about a reader that has gone"
+[ "$(cat status)" -eq 141 ] || fail "status $(cat status)"
+
+# The size of a long run's CSV, which is said before the run: here of a file that has a hole after its first two frames.
+if have truncate; then
+    printf 'YUV4MPEG2 W1920 H1080 F25:1 C420jpeg\n' >large.y4m
+    for frame in 1 2; do
+        printf 'FRAME\n' >>large.y4m
+        head -c 3110400 /dev/zero >>large.y4m
+    done
+    truncate -s 40G large.y4m 2>/dev/null && {
+        "$gpume" large.y4m --backend cpu -w 1 -q -o large 2>"$scratch/err"
+        warns "large/vectors.csv: will take about"
+        "$gpume" large.y4m --backend cpu -w 1 --vectors large.mvf -q 2>"$scratch/err"
+        ! grep -q 'will take' "$scratch/err" || fail "a warning about .mvf"
+    }
+fi
+
+# A software driver that nobody asked for.
+if have_vulkan && ! "$gpume" devices --json | grep -Eq '"type": "(discrete|integrated|virtual|other)"'; then
+    expect 0 clip.y4m --search quads -w 1 -o soft -q
+    warns "no GPU found: --search quads runs on the software driver"
+    expect 0 clip.y4m --search quads --backend vulkan -w 1 -o soft -y -q
+    [ ! -s "$scratch/err" ] || fail "a warning although Vulkan was asked for"
+fi
