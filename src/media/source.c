@@ -399,11 +399,8 @@ static int first_frame(struct gpume_source *source)
     AVRational rate = source->facts.rate.num > 0 ? source->facts.rate : still_rate;
     source->time.step = av_inv_q(rate); /* a first frame without a time is at 0 */
     source->last_us = gpume_frame_time_next(&source->time, source->frame);
-    status = gpume_limits_check_size(&source->options.trust, label_of(source),
-        source->options.filter, source->frame->width, source->frame->height, &source->options.log);
-    if (status != GPUME_OK) {
-        return status;
-    }
+    GPUME_CHECK(gpume_limits_check_size(&source->options.trust, label_of(source),
+        source->options.filter, source->frame->width, source->frame->height, &source->options.log));
     source->width = (uint32_t)source->frame->width;
     source->height = (uint32_t)source->frame->height;
     source->bits = gpume_luma_bits(source->frame);
