@@ -25,7 +25,7 @@ except ImportError:
 video_path = sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "bunny.mp4"
 picture_path = sys.argv[2] if len(sys.argv) > 2 else "motion.png"
 
-# %% Search all frame pairs; keep what the curves need, and of the liveliest pair everything.
+# %% Search all frame pairs; keep what the curves need, and all of the liveliest pair.
 frames, before, after, lengths, liveliest = [], [], [], [], None
 with gpume.open(video_path, block=16, window=24, subpel=4, keep_frames=True) as video:
     for pair in video:

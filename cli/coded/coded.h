@@ -61,7 +61,7 @@ int gpume_coded_next(struct gpume_coded *coded, const struct gpume_coded_frame *
 uint64_t gpume_coded_reference(
     const struct gpume_coded *coded, uint64_t frame, bool future, uint32_t k);
 
-/* So many predicted frames without a vector: the decoder is taken not to export any. */
+/* After this many predicted frames without a vector, the decoder is assumed to export none. */
 #define GPUME_CODED_SILENT 32u
 
 /* Says why there are no vectors. predicted: of the frames, those that are not of type I. */

@@ -336,8 +336,8 @@ static void put_notes(
     if (rows->interlaced > 0) {
         snprintf(line, sizeof(line),
             "<p class=\"note\">%" PRIu64 " frames are interlaced. Where a block was coded as lines "
-            "of one field, its place and vector are those in that field, and what is said of it "
-            "here is wrong.</p>\n",
+            "of one field, its place and vector are those in that field, and its figures here "
+            "are wrong.</p>\n",
             rows->interlaced);
         put(out, line);
     }

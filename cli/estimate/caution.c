@@ -45,7 +45,7 @@ static void warn_of_driver(const struct gpume_params *params, const struct gpume
         return;
     }
     gpume_console_warning("no GPU found: %s%s runs on the software driver %s, far slower than the "
-                          "CPU engine; leave it out, or add --backend vulkan if this is meant",
+                          "CPU engine; leave it out, or add --backend vulkan if you want this",
         params->search ? "--search " : "--validate", params->search ? params->search : "",
         info->device);
 }

@@ -313,7 +313,7 @@ const struct gpume_command gpume_merge_command = {
     .name = "merge",
     .summary = "join the files of runs over ranges of a video",
     .usage = "merge PART... -o DIR [options]",
-    .about = "Makes of runs over consecutive ranges of frames the files of one run, byte for byte. "
+    .about = "Joins files of runs over consecutive ranges into those of one run, byte for byte. "
              "PART is the folder of such a run, 'gpume INPUT --start N --frames N -o PART'; the "
              "order does not matter. Parts that overlap, that leave out frames, that are "
              "incomplete or that belong to another input or search are refused.",

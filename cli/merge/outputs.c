@@ -46,9 +46,8 @@ static int check_name(const struct gpume_merge_outputs *outputs, const char *nam
             name);
     }
     if (remedy) {
-        return gpume_refuse(GPUME_INVALID,
-            "%s: %s files cannot be joined to the bytes of one run; %s", name, strrchr(name, '.'),
-            remedy);
+        return gpume_refuse(GPUME_INVALID, "%s: %s files cannot be joined byte for byte; %s", name,
+            strrchr(name, '.'), remedy);
     }
     for (size_t i = 0; i < outputs->count; i++) {
         if (strcmp(outputs->items[i].name, name) == 0) {

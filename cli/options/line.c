@@ -270,7 +270,7 @@ static int take_short(struct cursor *cursor, const char *argument)
     return GPUME_OK;
 }
 
-/* Refuses what is no file, but follows the value of an option like a second one: "-w 7 7". */
+/* Refuses a name that is not a file but looks like an option's second value: "-w 7 7". */
 static int check_second_value(const struct cursor *cursor, const char *name)
 {
     const bool follows = cursor->at >= 3 && is_option(cursor->argv[cursor->at - 2]) &&
@@ -284,7 +284,7 @@ static int check_second_value(const struct cursor *cursor, const char *name)
         option, value, name);
 }
 
-/* Refuses what is no file, but nearly the name of a command: "gpume device". */
+/* Refuses a name that is not a file but is nearly that of a command: "gpume device". */
 static int check_command(const struct cursor *cursor, const char *name)
 {
     for (size_t i = 1; gpume_commands[i] && cursor->command_at == 0; i++) {

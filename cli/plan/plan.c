@@ -109,8 +109,7 @@ static enum gpume_exit cut(struct job *job)
             job->keyframes.frames, job->keyframes.frames == 1 ? "" : "s");
     }
     if (job->count < options->chunks && options->common.verbosity >= 0) {
-        gpume_console_warning("--chunks %" PRIu32
-                              ": %s has key frames to begin only %zu range%s at",
+        gpume_console_warning("--chunks %" PRIu32 ": %s has key frames for only %zu range%s",
             options->chunks, name, job->count, job->count == 1 ? "" : "s");
     }
     return GPUME_EXIT_DONE;
@@ -149,7 +148,7 @@ static const char *const formats[] = {"lines", "json", NULL};
 static const struct gpume_option table[] = {
     {.heading = "Plan"},
     {GPUME_ROW_NUMBER("chunks", OPTIONS, chunks, 1, CHUNKS_MAX),
-        .help = "number of ranges; fewer if the video has not so many key frames"},
+        .help = "number of ranges; fewer if the video has too few key frames"},
     {GPUME_ROW_CHOICE("direction", "past|future|both", OPTIONS, direction, gpume_names_direction),
         .help = "as for the runs (default past)"},
     {GPUME_ROW("ref-distance", "LIST", distances, OPTIONS, distances),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Exceptions: one class per status of the library, each also of a class that Python has."""
+"""Exceptions: one class per status of the library, most of them also a built-in exception."""
 from __future__ import annotations
 
 

@@ -8,7 +8,7 @@ chunks=$2
 work=$3
 shift 3
 
-# Those that decide where ranges may begin.
+# Pass on the options that decide where ranges may begin.
 options= last=
 for word in "$@"; do
     case $last in

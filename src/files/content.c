@@ -20,7 +20,7 @@
 #define SAMPLES 16u
 #define SAMPLE_BYTES ((size_t)64 * 1024)
 
-/* Of a series, so many files are sampled, and the sizes of all count. */
+/* Of a series, this many files are sampled; the sizes of all files count. */
 #define FILES_MAX 16u
 
 struct content {

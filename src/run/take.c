@@ -56,8 +56,8 @@ static void go_back(struct gpume_lane *lane, const struct gpume_request *due)
 /* Moves waiting frames and tasks into the slot in the order in which they came, as many as is the
  * lane's share of each, and successive tasks only. Each task comes with its frames that have gone
  * to other lanes alone. Tasks look back `reach` frames from the one that came before them, and
- * engines keep reach
- * + batch frames, so the newest frame is less than `batch` frames after that of the first task. */
+ * engines keep reach + batch frames, so the newest frame is less than `batch` frames after that of
+ * the first task. */
 void gpume_take_batch(struct gpume_lane *lane, struct gpume_lane_slot *slot)
 {
     struct gpume_queue *queue = lane->queue;

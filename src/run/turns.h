@@ -46,8 +46,7 @@ uint32_t gpume_turns_share(const struct gpume_turns *turns, const struct gpume_t
 /* The lane takes a submission of so many tasks, which uses up a free slot. */
 void gpume_turns_take(struct gpume_turns *turns, struct gpume_turn *turn, uint32_t tasks);
 
-/* A submission of so many tasks is complete after so much time in which the engine worked on it
- * alone. */
+/* A submission of `tasks` tasks is complete; the engine worked on it alone for `ns`. */
 void gpume_turns_complete(struct gpume_turn *turn, uint32_t tasks, uint64_t ns);
 
 #endif
