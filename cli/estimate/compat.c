@@ -16,7 +16,8 @@
 static int refuse(const char *option, const char *why)
 {
     return gpume_refuse(GPUME_INVALID,
-        "--compat ffmpeg and %s cannot be combined: %s; leave one of them out", option, why);
+        "--compat ffmpeg: cannot be combined with %s, because %s; leave one of them out", option,
+        why);
 }
 
 /* Refuses what the filter's search does not have. */

@@ -287,7 +287,8 @@ static int check_second_value(const struct cursor *cursor, const char *name)
 /* Refuses a name that is not a file but is nearly that of a command: "gpume device". */
 static int check_command(const struct cursor *cursor, const char *name)
 {
-    for (size_t i = 1; gpume_commands[i] && cursor->command_at == 0; i++) {
+    const bool may_be = cursor->command_at == 0 && !cursor->options_end;
+    for (size_t i = 1; gpume_commands[i] && may_be; i++) {
         const char *other = gpume_commands[i]->name;
         const size_t length = strlen(name);
         if (length >= 4 && distance(name, length, other) <= 1 && access(name, F_OK) != 0) {

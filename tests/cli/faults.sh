@@ -70,12 +70,14 @@ judge_ends() {
         }' ./*.err ./*.report) >>"$scratch/wrong"
 }
 
-# Prints the files in the runs' folders without what differs from run to run: "HASH ./RUN/FILE".
+# Prints the files in the runs' folders without what differs from run to run: "HASH ./RUN/FILE". The input's contents are
+# null where the file cannot be read a second time.
 digest() {
     (
         cd now || exit 1
         find . -name '*.json' -exec sed -i -E \
-            '/"(seconds|fields_per_second|busy|host_bytes|dropped_by_.*|compared)": /d' {} +
+            '/"(seconds|fields_per_second|busy|host_bytes|dropped_by_.*|compared)": /d
+             /"(input|predictor)": ("[0-9]+-[0-9a-f]+"|null)/d' {} +
         find . -name '*.html' -exec sed -i '$!d' {} +
         find . -mindepth 2 \( -type f -exec md5sum {} + -o -type d -empty -printf 'empty  %p\n' \)
     )

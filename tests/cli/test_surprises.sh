@@ -40,7 +40,7 @@ expect 3 convert video.avi x.jsonl
 says "video.avi: is no file of vectors; 'gpume vectors' takes those"
 
 expect 2 clip.y4m --compat ffmpeg --edge extend
-says "--compat ffmpeg and --edge extend cannot be combined: the filter never looks outside the picture"
+says "--compat ffmpeg: cannot be combined with --edge extend, because the filter never looks outside the picture"
 
 # Interlaced video, also as Y4M; a filter that makes whole frames ends the warning.
 { head -1 clip.y4m | sed 's/$/ It/'; tail -n +2 clip.y4m; } >fields.y4m
