@@ -362,7 +362,7 @@ static void add_steps(
 static void test_batches(void)
 {
     const uint64_t bytes = BATCH_WORDS * sizeof(uint32_t);
-    struct batch_job jobs[BATCHES] = {{NULL}};
+    struct batch_job jobs[BATCHES] = {0};
     gpume_array *host = NULL;
     gpume_program *program = NULL;
     void *memory = NULL;
