@@ -48,7 +48,7 @@ struct gpume_coded {
     void *opaque;
 
     struct gpume_coded_frame queue[GPUME_CODED_AHEAD + 1]; /* by number of the frame */
-    struct gpume_coded_fact facts[GPUME_CODED_FACTS];      /* likewise */
+    struct gpume_coded_fact facts[GPUME_CODED_FACTS];      /* by that number too */
     uint64_t received, returned;                           /* frames */
     bool ended;
 };

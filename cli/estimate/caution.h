@@ -6,9 +6,9 @@
 #include "estimate/outputs.h"
 #include "media/source.h"
 
-/* Frames of two fields are searched as they are; a software driver took the place of a GPU that the
- * user did not name; the CSV file of vectors will be very large, as far as the input's length is
- * known. */
+/* Warns that an interlaced input is searched in whole frames, that a software driver runs a search
+ * although the user named no device, and that the CSV file of vectors will be very large, if the
+ * input's length is known. */
 void gpume_caution(const struct gpume_source_info *input, const struct gpume_info *engine,
     const struct gpume_outputs *outputs, const struct gpume_run *run);
 

@@ -41,13 +41,13 @@ class Layer:
     candidate_vectors: (K, rows, cols, 2): all of the `candidates` matches, the best one first.
     candidate_costs: (K, rows, cols), int64. -1: there is no such candidate.
     bits: int64: bits of the vectors; None without a lambda.
-    candidate_bits: (K, rows, cols), int64: likewise, of all candidates.
+    candidate_bits: (K, rows, cols), int64: the bits of all candidates.
     refs: int64: each block's reference frame; None without best_reference.
     refs2, vectors2: The second match of each block, with bidirectional, else None: its reference,
         -1 where there is none, and its vector.
     second: int64, with confidence, else None: the cost of the second candidate, -1: there is none.
-    ties: Likewise: how many other candidates cost as much as the best.
-    texture: Likewise: the sum of absolute differences between neighbouring pixels of the block.
+    ties: The same type: how many other candidates cost as much as the best.
+    texture: The same type: the sum of absolute differences between neighbouring pixels of the block.
     returns: With confidence and both directions, else None: how far the reverse vector at the match
         leads away from the block, in pixels. The type of `vectors`.
     """

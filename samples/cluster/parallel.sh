@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # parallel.sh INPUT CHUNKS OUT [OPTIONS OF GPUME]: the same as slurm.sh with GNU parallel, on this machine or on those
 # of $PARALLEL_OPTIONS, such as "--sshloginfile nodes -j 1", which share this folder. A part that fails is tried again
-# twice. Run it again after an interruption: complete parts stay as they are, others are resumed.
+# twice. Run it again after an interruption: complete parts are kept, others are resumed.
 set -eu
 input=${1:?usage: parallel.sh INPUT CHUNKS OUT [OPTIONS]}
 chunks=$2

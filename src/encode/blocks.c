@@ -147,7 +147,7 @@ static bool take_work(struct gpume_blocks *blocks, struct gpume_encode_work *wor
     return count > 0;
 }
 
-/* What the device would have done; but the lookahead weighs by itself. */
+/* Does what the device would have done, except the weighing, which the lookahead does. */
 static void work_on_processor(const struct gpume_split *split, const struct gpume_encode_work *work)
 {
     for (uint32_t i = 0; i < work->counts[GPUME_JOB_INTRA]; i++) {

@@ -182,8 +182,8 @@ static bool is_received(struct gpume_searches *searches, const struct gpume_matc
     return received;
 }
 
-/* When the library cannot take more: without a thread, once a field has been received; else it
- * waits by itself for a frame. */
+/* Takes a frame to fill. If the library can take no more: without a thread, a field is received
+ * first; with one, this waits until a frame is free. */
 static int acquire(struct gpume_searches *searches, gpume_frame **frame, struct gpume_plane *plane)
 {
     const uint32_t flags = searches->threaded ? GPUME_WAIT : 0;
