@@ -12,7 +12,7 @@ from ctypes import (
     c_ssize_t, c_uint32, c_uint64, c_void_p)
 from typing import TYPE_CHECKING
 
-API_VERSION = 3
+API_VERSION = 4
 
 BLOCK_MIN = 4
 SIDE_MAX = 1048576

@@ -73,6 +73,14 @@ static uint32_t groups_across(const struct gpume_encode_device *d, uint32_t team
     return (uint32_t)gpume_div_up(d->push.blocks_x, GPUME_ENCODE_LOCAL / team);
 }
 
+/* A word of each block of each job, and a second one of means. */
+static uint64_t memory_bytes(const struct gpume_encode_device *d)
+{
+    const struct memory *memory;
+    return sizeof(*memory) + (uint64_t)(GPUME_JOB_KINDS + 1) * GPUME_ENCODE_BATCH * d->blocks *
+                                 sizeof(memory->words[0]);
+}
+
 static int open_compute(
     struct gpume_encode_device *d, const struct gpume_blocks_params *params, bool *suits)
 {
@@ -87,18 +95,10 @@ static int open_compute(
     GPUME_CHECK(gpume_compute_open(&d->compute, &own));
     gpume_compute_get_info(d->compute, &info);
     const uint64_t most = gpume_min_u64(info.program_bytes_max, info.array_bytes_max);
-    *suits = (uint64_t)d->frames * d->frame_bytes <= most &&
+    *suits = (uint64_t)d->frames * d->frame_bytes <= most && memory_bytes(d) <= most &&
              d->push.blocks_y <= info.groups_max[1] && info.groups_max[2] >= GPUME_ENCODE_BATCH &&
              groups_across(d, GPUME_ENCODE_TEAM) <= info.groups_max[0];
     return GPUME_OK;
-}
-
-/* A word of each block of each job, and a second one of means. */
-static uint64_t memory_bytes(const struct gpume_encode_device *d)
-{
-    const struct memory *memory;
-    return sizeof(*memory) + (uint64_t)(GPUME_JOB_KINDS + 1) * GPUME_ENCODE_BATCH * d->blocks *
-                                 sizeof(memory->words[0]);
 }
 
 static int create_programs(struct gpume_encode_device *d)

@@ -61,7 +61,8 @@ static int open_lane(struct gpume_pipeline *pipeline, const struct gpume_pipelin
 {
     struct gpume_checker *checker = NULL;
     void *opaque = engine->opaque;
-    const struct gpume_params *params = &pipeline->plan.params;
+    /* Those of the engine's own plan: the caller's filter may be gone when a standby opens. */
+    const struct gpume_params *params = &engine->plan->params;
     if (params->check) {
         const int status = gpume_checker_open(&checker, params, pipeline->log);
         if (status != GPUME_OK) {

@@ -50,6 +50,11 @@ void gpume_pruning_count(const struct gpume_pruning *pruning, uint32_t slot,
         count_general(plan, pairs, count_at(words, GPUME_COUNT_PAST_PARTS, 1), stats);
         return;
     }
+    bool counted = false; /* boxes alone, which the search for means reads, count nothing */
+    for (uint32_t i = 0; i < plan->layer_count; i++) {
+        counted |= gpume_pruning_used(&layout->pruning[i]);
+    }
+    pruned = pruned && counted;
     stats->candidates += plan->field_candidates;
     stats->past_blocks += pruned ? count_at(words, GPUME_COUNT_PAST_BLOCKS, pairs) / pairs : 0;
     stats->past_parts += pruned ? count_at(words, GPUME_COUNT_PAST_PARTS, pairs) / pairs : 0;
