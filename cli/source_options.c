@@ -2,8 +2,18 @@
 #include "source_options.h"
 
 #include "console.h"
+#include "options/checks.h"
 
 #include <inttypes.h>
+
+int gpume_source_choice_check(
+    const struct gpume_common_options *common, const struct gpume_source_choice *choice)
+{
+    if (choice->pictures && common->input_count < 2) {
+        return gpume_refuse(GPUME_INVALID, "--pictures: needs two inputs; leave it out for one");
+    }
+    return gpume_check_streams(common, "pictures");
+}
 
 struct gpume_source_options gpume_source_options_make(const struct gpume_common_options *common,
     const struct gpume_source_choice *choice, const struct gpume_params *params)
@@ -11,6 +21,7 @@ struct gpume_source_options gpume_source_options_make(const struct gpume_common_
     return (struct gpume_source_options){
         .paths = {common->inputs[0], common->inputs[1]},
         .path_count = common->input_count,
+        .pictures = choice->pictures,
         .filter = choice->filter,
         .stream = choice->stream,
         .threads = params->threads,

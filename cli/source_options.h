@@ -11,9 +11,14 @@ struct gpume_source_choice {
     const char *filter;              /* NULL: none */
     int stream;                      /* -1: the best */
     const char *hwaccel;             /* NULL: none */
+    bool pictures;                   /* see struct gpume_source_options */
     bool allow_network, allow_files; /* see struct gpume_trust */
     uint64_t max_pixels;             /* 0: not given */
 };
+
+/* Whether the inputs, one video or two pictures, go together and with the options. */
+int gpume_source_choice_check(
+    const struct gpume_common_options *common, const struct gpume_source_choice *choice);
 
 /* The options as gpume_source_open takes them, without colour. params: threads, memory_max. */
 struct gpume_source_options gpume_source_options_make(const struct gpume_common_options *common,

@@ -58,6 +58,7 @@ static const struct gpume_option table[] = {
     {.heading = "Input"},
     {GPUME_ROW_NUMBER("frames", OPTIONS, frames, 1, FRAMES_MAX),
         .help = "number of frame pairs, 1 to 64 (default 3)", .uses = SEARCH},
+    {GPUME_OPTION_PICTURES(OPTIONS, source.pictures), .uses = INPUT},
     {GPUME_OPTION_VF(OPTIONS, source.filter), .uses = INPUT},
     {GPUME_OPTION_STREAM(OPTIONS, source.stream), .uses = INPUT},
     {GPUME_OPTION_ALLOW_NETWORK(OPTIONS, source.allow_network), .uses = INPUT},
@@ -133,7 +134,7 @@ static int check(void *opaque, const struct gpume_line *line)
             input ? "generated frames; leave it or the input out"
                   : "an input; name one or leave it out");
     }
-    int status = gpume_check_streams(&options->common, "pictures");
+    int status = gpume_source_choice_check(&options->common, &options->source);
     status = status ? status : gpume_check_engine(&options->params);
     return status ? status : apply_search(options);
 }

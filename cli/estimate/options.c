@@ -79,6 +79,7 @@ static const struct gpume_option table[] = {
     {GPUME_ROW("duration", "TIME", duration, OPTIONS, duration_us), .excludes = "frames",
         .help = "take target frames for this long, such as 10s or 1:30, from the time of --start "
                 "or from the first frame"},
+    {GPUME_OPTION_PICTURES(OPTIONS, source.pictures)},
     {GPUME_OPTION_VF(OPTIONS, source.filter)},
     {GPUME_OPTION_STREAM(OPTIONS, source.stream)},
     {GPUME_OPTION_HWACCEL(OPTIONS, source.hwaccel)},
@@ -249,7 +250,7 @@ static int check(void *opaque, const struct gpume_line *line)
 {
     struct gpume_estimate_options *options = opaque;
     options->start = options->start_at.frame;
-    int status = gpume_check_streams(&options->common, "pictures");
+    int status = gpume_source_choice_check(&options->common, &options->source);
     gpume_take_device_list(&options->params);
     status = status ? status : gpume_check_engine(&options->params);
     if (status == GPUME_OK && options->from_stream) {

@@ -122,6 +122,10 @@ extern const char *const gpume_choices_shell[];
     GPUME_ROW_NUMBER("passes", s, m, 1, GPUME_PASSES_MAX),                                         \
         .help = "passes of the search with --predictor median, 1 to 8 (default 2)"
 
+#define GPUME_OPTION_PICTURES(s, m)                                                                \
+    GPUME_ROW_FLAG("pictures", s, m),                                                              \
+        .help = "given two videos, search between their first frames, as between two pictures"
+
 #define GPUME_OPTION_VF(s, m)                                                                      \
     GPUME_ROW("vf", "GRAPH", text, s, m),                                                          \
         .help = "FFmpeg filter graph to apply after decoding, e.g. crop=640:360",                  \

@@ -173,6 +173,7 @@ static void learn_facts(struct decode *decode, struct gpume_decode_facts *facts)
         .time_base = decode->time_base,
         .rate = decode->rate,
         .frames = frames > 0 ? (uint64_t)frames : 0,
+        .picture = cover || gpume_input_has_pictures(&decode->packets.input),
         .frame_bytes = gpume_limits_bytes(stream->codecpar),
     };
 }
@@ -240,14 +241,11 @@ static int take_packet(struct decode *decode)
         return GPUME_OK;
     }
     const int status = gpume_packets_next(&decode->packets, decode->packet);
-    if (status != GPUME_OK) {
+    if (status != GPUME_OK || !decode->on_trial) {
         return status;
     }
-    if (decode->on_trial) {
-        decode->kept[decode->kept_count] = av_packet_clone(decode->packet);
-        return decode->kept[decode->kept_count++] ? GPUME_OK : GPUME_NOMEM;
-    }
-    return GPUME_OK;
+    decode->kept[decode->kept_count] = av_packet_clone(decode->packet);
+    return decode->kept[decode->kept_count++] ? GPUME_OK : GPUME_NOMEM;
 }
 
 /* Sends the next packet, or the end, to the decoder. */

@@ -38,6 +38,7 @@ struct gpume_decode_facts {
     AVRational time_base; /* of the frames' pts */
     AVRational rate;      /* frames per second; 0/1 unknown */
     uint64_t frames;      /* according to the container; 0 = unknown */
+    bool picture;         /* a still picture, or several in a row, rather than a video */
     uint64_t frame_bytes; /* of a decoded frame, according to the container; 0 = unknown */
 };
 

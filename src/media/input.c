@@ -293,6 +293,12 @@ int gpume_input_open(
     return error < 0 ? refuse(input, path, error, log) : GPUME_OK;
 }
 
+bool gpume_input_has_pictures(const struct gpume_input *input)
+{
+    const char *name = input->format->iformat->name; /* image2, image2pipe, png_pipe, ... */
+    return strncmp(name, "image2", 6) == 0 || strstr(name, "_pipe") != NULL;
+}
+
 void gpume_input_close(struct gpume_input *input)
 {
     avformat_close_input(&input->format);

@@ -36,6 +36,9 @@ bool gpume_input_is_file(const char *path);
 int gpume_input_open(
     struct gpume_input *input, const char *path, atomic_bool *cancel, const struct gpume_log *log);
 
+/* Whether it holds pictures rather than a video: libavformat has demuxers of their own for them. */
+bool gpume_input_has_pictures(const struct gpume_input *input);
+
 /* What to do about an input that libavformat cannot read: give a file name if it was a pipe, which
  * cannot seek, else `otherwise`. */
 const char *gpume_input_remedy(const struct gpume_input *input, const char *otherwise);

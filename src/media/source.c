@@ -9,6 +9,7 @@
 #include "media/colour.h"
 #include "media/decode_y4m.h"
 #include "media/filter.h"
+#include "media/first_frame.h"
 #include "media/frame_time.h"
 #include "media/hwaccel.h"
 #include "media/input.h"
@@ -31,7 +32,8 @@ struct gpume_source {
     uint32_t path_index;           /* the one being opened or decoded */
     struct gpume_hwaccel *hwaccel; /* or NULL */
     const struct gpume_decoder *decoder;
-    void *decodes[2]; /* its states; NULL: not allocated */
+    void *decodes[2];   /* its states; NULL: not allocated */
+    AVFrame *stills[2]; /* the frames of two inputs, until they are read; NULL: one input */
     struct gpume_decode_facts facts;
     struct gpume_filter *filter;
     struct gpume_luma luma;
@@ -82,17 +84,15 @@ static void close_decode(const struct gpume_source *source, void *decode)
     }
 }
 
-/* Two inputs are stills. A container without a count of frames is taken for one. */
-static int check_still(const struct gpume_source *source, const struct gpume_decode_facts *facts)
+/* The frame of one of two inputs. */
+static int keep_still(struct gpume_source *source, const struct gpume_decode_facts *facts)
 {
-    return facts->frames <= 1 ? GPUME_OK
-                              : gpume_log_fail(&source->options.log, GPUME_INVALID,
-                                    "%s: has more than one frame, but two inputs must be still "
-                                    "pictures; give one video alone, or extract a frame of each",
-                                    label_of(source));
+    const uint32_t i = source->path_index;
+    return gpume_first_frame(source->decoder, source->decodes[i], facts, source->options.pictures,
+        label_of(source), &source->options.log, &source->stills[i]);
 }
 
-/* Both inputs are opened before any work, so that a wrong second name is reported at once. */
+/* Both inputs are opened before any work, so that a wrong second one is reported at once. */
 static int open_paths(struct gpume_source *source)
 {
     int status = GPUME_OK;
@@ -102,10 +102,10 @@ static int open_paths(struct gpume_source *source)
         struct gpume_decode_facts second, *facts = i == 0 ? &source->facts : &second;
         source->path_index = i;
         GPUME_TRY(open_path(source, facts));
-        GPUME_TRY(count > 1 ? check_still(source, facts) : GPUME_OK);
         bytes += facts->frame_bytes;
         GPUME_TRY(gpume_limits_check_bytes(
             &source->options.trust, label_of(source), bytes, i + 1, &source->options.log));
+        GPUME_TRY(count > 1 ? keep_still(source, facts) : GPUME_OK);
     }
     source->path_index = 0;
     if (count > 1) {
@@ -117,24 +117,21 @@ fail:
     return status;
 }
 
-/* Decodes the next of two stills: the first frame of its file, with the time of its index. */
-static int decode_still(struct gpume_source *source, AVFrame *frame)
+/* Gives the next of two stills, with the time of its index. */
+static int take_still(struct gpume_source *source, AVFrame *frame)
 {
     if (source->decoded == source->options.path_count) {
         return GPUME_EOF;
     }
     source->path_index = (uint32_t)source->decoded;
-    int status = source->decoder->next(source->decodes[source->path_index], frame);
-    if (status == GPUME_EOF) {
-        return source->decoder->no_frame(source->decodes[source->path_index]);
-    }
+    av_frame_move_ref(frame, source->stills[source->path_index]);
     frame->pts = source->path_index;
-    return status;
+    return GPUME_OK;
 }
 
 static int decode_frame(struct gpume_source *source, AVFrame *frame)
 {
-    int status = source->options.path_count > 1 ? decode_still(source, frame)
+    int status = source->options.path_count > 1 ? take_still(source, frame)
                                                 : source->decoder->next(source->decodes[0], frame);
     frame->time_base = source->facts.time_base;
     source->decoded += status == GPUME_OK;
@@ -488,6 +485,7 @@ void gpume_source_close(struct gpume_source **pointer)
     gpume_colour_frames_destroy(&source->colour);
     for (int i = 0; i < 2; i++) {
         close_decode(source, source->decodes[i]);
+        av_frame_free(&source->stills[i]);
     }
     gpume_hwaccel_close(&source->hwaccel);
     gpume_filter_close(&source->filter);

@@ -22,6 +22,7 @@ struct gpume_source_options {
     /* One video, or two still pictures (reference, target); "-" = standard input */
     const char *paths[2];
     uint32_t path_count;
+    bool pictures;       /* of two paths, use the first frame of a video as a still picture */
     const char *filter;  /* libavfilter graph applied after decoding; NULL = none */
     int stream;          /* index within the file, or -1 = best video stream */
     uint32_t threads;    /* for decoding; 0 = all */
@@ -56,9 +57,9 @@ struct gpume_source_counts {
 /* Opens the input and decodes its first frame; *info describes the frames that follow. Failures are
  * logged with the name of the input: GPUME_IO (cannot be opened), GPUME_FORMAT (no video, no
  * frame), GPUME_UNSUPPORTED (pictures too large), GPUME_INVALID (stream, filter,
- * hwaccel, or a video where a still is needed), GPUME_NOMEM, GPUME_AGAIN (no more threads can be
- * started). If the hardware cannot decode the input, software does, with one warning if the type
- * was named. */
+ * hwaccel, or a video where a still is needed and `pictures` does not allow one), GPUME_NOMEM,
+ * GPUME_AGAIN (no more threads can be started). If the hardware cannot decode the input, software
+ * does, with one warning if the type was named. */
 int gpume_source_open(struct gpume_source **source, const struct gpume_source_options *options,
     struct gpume_source_info *info);
 

@@ -11,7 +11,34 @@ warns() {
 # Two videos.
 expect 2 clip.y4m clip.y4m
 says "two inputs must be still pictures"
+# --pictures takes the first frame of each.
+make_clip two.y4m 64 48 8 2
+tail -n +2 two.y4m | head -c 3078 | tail -c 3072 >pixels # the first frame
+{ head -1 two.y4m; echo FRAME; tr '\000-\377' '\001-\377\000' <pixels; echo FRAME; cat pixels; } >other.y4m
+head -c "$(($(head -1 two.y4m | wc -c) + 3078))" two.y4m >first.y4m
+head -c "$(($(head -1 other.y4m | wc -c) + 3078))" other.y4m >second.y4m
+expect 0 first.y4m second.y4m --backend cpu --vectors stills.csv
+expect 0 two.y4m other.y4m --pictures --backend cpu --vectors videos.csv
+cmp stills.csv videos.csv || fail "not the first frames of two videos"
+expect 0 first.y4m other.y4m --pictures --backend cpu --vectors mixed.csv
+cmp stills.csv mixed.csv || fail "not the first frame of a video"
+expect 2 two.y4m --pictures
+says "--pictures: needs two inputs"
 
+# A pipe does not say how many frames it holds; it is read on.
+mkfifo pipe
+for inputs in "first.y4m pipe" "pipe first.y4m"; do
+    cat two.y4m >pipe &
+    # shellcheck disable=SC2086 # two names
+    expect 2 $inputs --backend cpu -o piped
+    says "pipe: has more than one frame"
+    [ ! -e piped ] || fail "a folder was left behind"
+    wait $!
+    cat second.y4m >pipe &
+    # shellcheck disable=SC2086 # two names
+    expect 0 $inputs --backend cpu --vectors piped.csv -y
+    wait $!
+done
 # What is nearly a command, a second value, a folder of results.
 expect 2 device
 says "device: no such file or command; did you mean 'gpume devices'?"
