@@ -62,9 +62,9 @@ int gpume_against_check(struct gpume_estimate_options *options, const struct gpu
 {
     static const char *const foreign[] = {"block", "partition", "interpolation", "metric",
         "refine-metric", "ref-distance", "best-reference", "bidirectional", "candidates",
-        "confidence", "direction", "compat", "prefilter", "start", "duration", "vf", "hwaccel",
-        "vectors", "predicted", "residual", "residual-mode", "difference", "gain", "gamma",
-        "overlay", "report", "report-pictures", "resume", "check", "json", NULL};
+        "confidence", "direction", "compat", "prefilter", "start", "duration", "vf", "fields",
+        "hwaccel", "vectors", "predicted", "residual", "residual-mode", "difference", "gain",
+        "gamma", "overlay", "report", "report-pictures", "resume", "check", "json", NULL};
     struct gpume_params *params = &options->params;
     if (gpume_check_foreign(line, foreign, "against-stream",
             "takes blocks and references from the stream") != GPUME_OK) {

@@ -32,8 +32,9 @@ static bool is_software(const char *name)
 static void warn_of_fields(const struct gpume_source_info *input)
 {
     if (input->interlaced) {
-        gpume_console_warning("%s: is interlaced, and whole frames of two fields are searched; "
-                              "--vf yadif makes progressive ones",
+        gpume_console_warning(
+            "%s: is interlaced, and whole frames of two fields are searched; "
+            "--vf yadif makes progressive ones, and --fields same searches field by field",
             input->label);
     }
 }

@@ -17,11 +17,19 @@
 struct gpume_vectors_format;
 
 /* Strings point into argv; NULL: not given. */
+/* What a field of an interlaced video is searched in. */
+enum gpume_fields {
+    GPUME_FIELDS_NONE,    /* whole frames are searched */
+    GPUME_FIELDS_SAME,    /* fields of the same parity */
+    GPUME_FIELDS_NEAREST, /* the fields nearest in time */
+};
+
 struct gpume_estimate_options {
     struct gpume_common_options common;
     struct gpume_params params;        /* without size and depth, which the input decides */
     struct gpume_search_choice search; /* the parameters follow it */
     struct gpume_source_choice source;
+    enum gpume_fields fields;
     struct gpume_place start_at; /* --start as given */
     int64_t duration_us;         /* --duration; 0: not given */
     uint64_t start;              /* index of the first target frame */

@@ -13,10 +13,10 @@ int gpume_from_stream_check(
     static const char *const foreign[] = {"against-stream", "partition", "window", "edge", "subpel",
         "interpolation", "subpel-search", "metric", "refine-metric", "lambda", "qp", "predictor",
         "passes", "ref-distance", "best-reference", "bidirectional", "candidates", "confidence",
-        "direction", "compat", "prefilter", "start", "frames", "duration", "vf", "hwaccel",
-        "output", "predicted", "residual", "residual-mode", "difference", "gain", "gamma", "report",
-        "report-pictures", "resume", "backend", "device", "search", "no-elimination", "check",
-        "validate", "json", NULL};
+        "direction", "compat", "prefilter", "start", "frames", "duration", "vf", "fields",
+        "hwaccel", "output", "predicted", "residual", "residual-mode", "difference", "gain",
+        "gamma", "report", "report-pictures", "resume", "backend", "device", "search",
+        "no-elimination", "check", "validate", "json", NULL};
     if (gpume_check_foreign(line, foreign, "from-stream", "writes vectors without a search") !=
         GPUME_OK) {
         return GPUME_INVALID;

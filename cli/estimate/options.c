@@ -5,12 +5,14 @@
 #include "estimate/against.h"
 #include "estimate/compat.h"
 #include "estimate/estimate.h"
+#include "estimate/fields.h"
 #include "estimate/from_stream.h"
 #include "estimate/outputs.h"
 #include "estimate/times.h"
 #include "options/checks.h"
 #include "options/line.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -21,6 +23,8 @@ static const char *const residual_modes[] = {"absolute", "signed", NULL};
 static const char *const overlay_styles[] = {
     "arrows", "flow", "cost", "blocks", "confidence", NULL};
 static const char *const overlay_keys[] = {"auto", "on", "off", NULL};
+
+static const char *const fields[] = {"none", "same", "nearest", NULL};
 
 static const struct gpume_option table[] = {
     {.heading = "Search"},
@@ -81,6 +85,9 @@ static const struct gpume_option table[] = {
                 "or from the first frame"},
     {GPUME_OPTION_PICTURES(OPTIONS, source.pictures)},
     {GPUME_OPTION_VF(OPTIONS, source.filter)},
+    {GPUME_ROW_CHOICE("fields", "none|same|nearest", OPTIONS, fields, fields),
+        .help = "search the fields of interlaced video, each in the nearest field of the same "
+                "parity or in the nearest of all (default none: whole frames)"},
     {GPUME_OPTION_STREAM(OPTIONS, source.stream)},
     {GPUME_OPTION_HWACCEL(OPTIONS, source.hwaccel)},
     {GPUME_OPTION_ALLOW_NETWORK(OPTIONS, source.allow_network)},
@@ -259,6 +266,7 @@ static int check(void *opaque, const struct gpume_line *line)
     if (status == GPUME_OK && options->against_stream) {
         status = gpume_against_check(options, line);
     }
+    status = status ? status : gpume_fields_check(options, line);
     status = status ? status : gpume_search_choice_apply(&options->search, line, &options->params);
     if (status != GPUME_OK || options->against_stream) {
         return status;
@@ -279,11 +287,21 @@ static int check(void *opaque, const struct gpume_line *line)
 static enum gpume_exit run(const void *opaque)
 {
     struct gpume_estimate_options options = *(const struct gpume_estimate_options *)opaque;
-    const enum gpume_exit result = gpume_estimate_find_times(&options);
-    return result                   ? result
-           : options.from_stream    ? gpume_from_stream_run(&options)
-           : options.against_stream ? gpume_against_run(&options)
-                                    : gpume_estimate_run(&options);
+    char *graph = NULL;
+    if (options.fields != GPUME_FIELDS_NONE) {
+        graph = gpume_fields_graph(options.source.filter);
+        if (!graph) {
+            return gpume_refuse(GPUME_EXIT_FAILED, "out of memory");
+        }
+        options.source.filter = graph;
+    }
+    enum gpume_exit result = gpume_estimate_find_times(&options);
+    result = result                   ? result
+             : options.from_stream    ? gpume_from_stream_run(&options)
+             : options.against_stream ? gpume_against_run(&options)
+                                      : gpume_estimate_run(&options);
+    free(graph);
+    return result;
 }
 
 const struct gpume_command gpume_estimate_command = {

@@ -73,10 +73,49 @@ says "--compat ffmpeg: cannot be combined with --edge extend, because the filter
 { head -1 clip.y4m | sed 's/$/ It/'; tail -n +2 clip.y4m; } >fields.y4m
 expect 0 fields.y4m --backend cpu -o fields -q
 warns "fields.y4m: is interlaced"
+grep -q 'fields.y4m: is interlaced.*--vf yadif.*--fields same' "$scratch/err" || fail "no remedy"
 expect 0 fields.y4m --backend cpu -o fields -y -q --vf yadif
 [ ! -s "$scratch/err" ] || fail "a warning about progressive frames"
+for choice in same nearest; do
+    expect 0 fields.y4m --backend cpu -o fields -y -q --fields "$choice"
+    [ ! -s "$scratch/err" ] || fail "a warning about fields that are searched as such"
+done
+expect 2 clip.y4m --fields same --compat ffmpeg
+says "--compat: cannot be combined with --fields"
+expect 2 clip.y4m --fields same --ref-distance 1,513
+says "--ref-distance: at most 512 frames with --fields same"
+expect 2 first.y4m second.y4m --fields same
+says "--fields: needs one video"
+expect 2 clip.y4m --fields same --against-stream
+says "--fields: cannot be combined with --against-stream"
 expect 0 clip.y4m --backend cpu -o run -y -q
 [ ! -s "$scratch/err" ] || fail "a warning about a progressive clip"
+
+# Each field of the video is a frame: here the same fields in a file of their own, the upper ones first or last.
+if have python3; then
+    for order in t b; do
+        sed "1s/ It/ I$order/" fields.y4m >ordered.y4m
+        python3 -c '
+import sys
+head, *frames = open("ordered.y4m", "rb").read().split(b"FRAME\n")
+out = open("separate.y4m", "wb")
+out.write(head.replace(b"H48", b"H24").replace(b" I" + sys.argv[1].encode(), b" Ip"))
+for frame in frames:
+    rows = [frame[at:at + 64] for at in range(0, len(frame), 64)]
+    fields = rows[0::2], rows[1::2]
+    for field in fields if sys.argv[1] == "t" else fields[::-1]:
+        out.write(b"FRAME\n" + b"".join(field))' "$order" || fail "python3"
+        for case in "same:2:1" "nearest:1:1" "same:2,4:1,2"; do
+            expect 0 separate.y4m --backend cpu --vectors wanted.csv -y -q --ref-distance "$(echo "$case" | cut -d: -f2)"
+            expect 0 ordered.y4m --backend cpu --vectors got.csv -y -q --fields "${case%%:*}" \
+                --ref-distance "${case##*:}"
+            cmp wanted.csv got.csv || fail "--fields ${case%%:*} of $order"
+        done
+    done
+    expect 0 ordered.y4m --backend cpu --vectors got.csv -y -q --fields same --vf hflip
+    expect 0 separate.y4m --backend cpu --vectors wanted.csv -y -q --ref-distance 2 --vf hflip
+    cmp wanted.csv got.csv || fail "--fields after --vf"
+fi
 
 # The reader of standard output has gone: no word, and the status of SIGPIPE. The rows are more than a pipe holds.
 make_clip long.y4m 640 480 8 9

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A filter of FFmpeg makes two frames of half the height of each frame, in the order of their
+ * times. So the fields of one parity are an even number of such frames apart.
+ */
+#include "estimate/fields.h"
+
+#include "console.h"
+#include "options/checks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The nearest field of the same parity is two fields away. */
+static int count_frames(struct gpume_distance_list *list)
+{
+    if (list->count == 0) {
+        list->distances[list->count++] = 1;
+    }
+    for (uint32_t i = 0; i < list->count; i++) {
+        list->distances[i] *= 2;
+        if (list->distances[i] > GPUME_DISTANCE_MAX) {
+            return gpume_refuse(GPUME_INVALID,
+                "--ref-distance: at most %d frames with --fields same", GPUME_DISTANCE_MAX / 2);
+        }
+    }
+    return GPUME_OK;
+}
+
+int gpume_fields_check(struct gpume_estimate_options *options, const struct gpume_line *line)
+{
+    static const char *const foreign[] = {"compat", NULL};
+    if (options->fields == GPUME_FIELDS_NONE) {
+        return GPUME_OK;
+    }
+    if (gpume_check_foreign(line, foreign, "fields", "searches fields rather than frames") !=
+        GPUME_OK) {
+        return GPUME_INVALID;
+    }
+    if (options->common.input_count == 2) {
+        return gpume_refuse(GPUME_INVALID, "--fields: needs one video, not two pictures");
+    }
+    return options->fields == GPUME_FIELDS_SAME ? count_frames(&options->search.distances)
+                                                : GPUME_OK;
+}
+
+char *gpume_fields_graph(const char *filter)
+{
+    static const char name[] = "separatefields";
+    const size_t length = filter ? strlen(filter) + 1 : 0;
+    char *graph = malloc(length + sizeof(name));
+    if (!graph) {
+        return NULL;
+    }
+    if (filter) {
+        memcpy(graph, filter, length);
+        graph[length - 1] = ',';
+    }
+    memcpy(graph + length, name, sizeof(name));
+    return graph;
+}
