@@ -2,6 +2,7 @@
 #include "video.h"
 
 #include "console.h"
+#include "files/text_file.h"
 #include "host.h"
 #include "library_log.h"
 #include "names.h"
@@ -116,6 +117,9 @@ enum gpume_exit gpume_video_run(
 {
     gpume_signals_keep();
     enum gpume_exit result = open_output(video);
+    if (gpume_text_is_stdout(video->output)) {
+        gpume_signals_end_with_reader();
+    }
     result = result ? result : gpume_video_open(video);
     result = result ? result : work->open(job);
     result = result ? result : gpume_video_read(video, 0, work->take, job);

@@ -226,12 +226,18 @@ static enum gpume_exit copy(struct job *job)
     return result || job->blocks > 0 ? result : refuse_silent(job);
 }
 
+static bool to_stdout(const struct job *job)
+{
+    const char *overlay = job->options->overlay;
+    return (job->output && gpume_text_is_stdout(job->output)) ||
+           (overlay && gpume_text_is_stdout(overlay));
+}
+
 static enum gpume_exit conclude(const struct job *job)
 {
     gpume_coded_warn_interlaced(&job->info, job->interlaced);
     const char *names[] = {job->output, job->options->overlay};
-    if (job->options->common.verbosity >= 0 &&
-        !(job->output && gpume_text_is_stdout(job->output))) {
+    if (job->options->common.verbosity >= 0 && !to_stdout(job)) {
         printf("vectors      %" PRIu64 " of %" PRIu64 " blocks, in %" PRIu64 " frames: %" PRIu64
                " I, %" PRIu64 " P, %" PRIu64 " B\n",
             job->vectors, job->blocks, job->frames, job->intra, job->others, job->future);
@@ -258,6 +264,9 @@ static enum gpume_exit work(struct job *job)
 {
     enum gpume_exit result = check_outputs(job);
     gpume_signals_keep();
+    if (to_stdout(job) && !(job->output && job->options->overlay)) {
+        gpume_signals_end_with_reader();
+    }
     result = result ? result : open_source(job);
     if (result == GPUME_EXIT_DONE) {
         gpume_signals_attach(NULL, job->source);

@@ -119,9 +119,13 @@ fi
 
 # The reader of standard output has gone: no word, and the status of SIGPIPE. The rows are more than a pipe holds.
 make_clip long.y4m 640 480 8 9
-{ "$gpume" long.y4m --backend cpu -b 4 -w 1 --vectors - 2>"$scratch/err"; echo $? >status; } | head -1 >/dev/null
-[ ! -s "$scratch/err" ] || fail "a message about a reader that has gone"
-[ "$(cat status)" -eq 141 ] || fail "status $(cat status)"
+ends_with_reader() {
+    { "$gpume" "$@" 2>"$scratch/err"; echo $? >status; } | head -1 >/dev/null
+    [ ! -s "$scratch/err" ] || fail "gpume $*: a message about a reader that has gone"
+    [ "$(cat status)" -eq 141 ] || fail "gpume $*: status $(cat status)"
+}
+ends_with_reader long.y4m --backend cpu -b 4 -w 1 --vectors -
+ends_with_reader luma long.y4m
 
 # The size of a long run's CSV, which is said before the run: here of a file that has a hole after its first two frames.
 if have truncate; then
