@@ -27,8 +27,8 @@ struct gpume_results {
 struct gpume_field_box {
     struct gpume_field field; /* first: the public pointer is a pointer to the box */
     struct gpume_task task;   /* frames by sequence number */
-    bool hidden;              /* the lane needs the field for itself and does not deliver it */
-    uint64_t number;          /* its place in the order of all tasks */
+    bool hidden;     /* its vectors serve `returns` of another field; it is not delivered */
+    uint64_t number; /* its place in the order of all tasks */
     struct gpume_frame *target, *reference; /* held with params.want_frames, else NULL */
     uint32_t slot;
     atomic_uint refs;

@@ -42,7 +42,7 @@ static bool take_frames_of(
 }
 
 /* Tasks from before the newest frame that the engine has: those of a lane that has failed. The
- * engine begins anew, so that it only ever sees frames by rising sequence number. */
+ * engine begins anew, so that frames come by rising sequence number between two beginnings. */
 static void go_back(struct gpume_lane *lane, const struct gpume_request *due)
 {
     if (due && due->frames < lane->end) {

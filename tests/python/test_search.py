@@ -179,7 +179,7 @@ class Arrays(unittest.TestCase):
             np.testing.assert_array_equal(pair.predicted, wanted.predicted)
 
     def test_untouched(self):
-        """The frames stay as they are, and results belong to the caller."""
+        """A search does not change its frames, and the caller owns the results."""
         reference, target = pictures((43, 61))
         before = reference.copy(), target.copy()
         for frame in (reference, target):

@@ -47,8 +47,8 @@ static bool is_first_pruned(const struct gpume_stage_setup *setup)
     return setup->layer == first;
 }
 
-/* The task's counts, which are one for all layers, and every layer's number of blocks that fall
- * back. */
+/* The counts of every frame pair, which are one for all layers, and every layer's number of blocks
+ * that fall back. */
 static void clear(const struct gpume_stage_setup *setup, const struct gpume_work *work)
 {
     struct gpume_stage_setup layer = *setup;

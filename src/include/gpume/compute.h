@@ -131,9 +131,9 @@ typedef struct gpume_array gpume_array;
 GPUME_API int gpume_array_create(gpume_compute *compute, gpume_array **array, uint64_t bytes);
 
 /* [alone] The same in host memory that the device can reach. *memory is valid until the array is
- * destroyed; the caller may read and write it at any time but while a function or a submitted batch
- * works on the array. Every function takes such an array, but most GPUs reach it slowly: copy it to
- * one on the device where it is read or written more than once. */
+ * destroyed; the caller may read and write it, except for the part of the array that a function or
+ * a submitted batch works on meanwhile. Every function takes such an array, but most GPUs reach it
+ * slowly: copy it to one on the device where it is read or written more than once. */
 GPUME_API int gpume_array_create_host(
     gpume_compute *compute, gpume_array **array, uint64_t bytes, void **memory);
 

@@ -100,7 +100,8 @@ enum gpume_backend {
     /* The best hardware GPU, else the CPU engine, which also takes over when the GPU fails during
      * the run (it is lost, or its memory runs out): the fields continue unchanged, with one warning
      * in the log. With params.device, params.search or params.validate, and with
-     * GPUME_BACKEND_VULKAN, such a failure ends the run instead. */
+     * GPUME_BACKEND_VULKAN, such a failure ends the run instead. With params.devices the other
+     * devices of the list take over first. */
     GPUME_BACKEND_AUTO,
     GPUME_BACKEND_VULKAN, /* Vulkan; a software driver if there is no hardware */
     GPUME_BACKEND_CPU,
