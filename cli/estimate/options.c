@@ -144,8 +144,9 @@ static const struct gpume_option table[] = {
         .help = "report on the run: .html (interactive, with charts and pictures), .json or .csv",
         .brief = "report on the run: .html, .json or .csv"},
     {GPUME_ROW_NUMBER("report-pictures", OPTIONS, report_pictures, 0, 1000),
-        .help = "most frame pairs to show with pictures in the HTML report, 0 to 1000; fewer if "
-                "the page would exceed 20 MB (default 26)"},
+        .help =
+            "most frame pairs to show with all pictures in the HTML report, 0 to 1000; fewer if "
+            "the page would exceed 20 MB (default 26)"},
     {GPUME_OPTION_OVERWRITE, .help = "replace existing outputs",
         .brief = "replace existing outputs"},
     {GPUME_ROW_FLAG("resume", OPTIONS, resume), .help = "resume an interrupted run"},

@@ -17,7 +17,7 @@ struct gpume_bytes;
 struct gpume_json {
     struct gpume_out *out;
     struct gpume_bytes *text; /* instead of out, if not NULL */
-    bool embedded;            /* in HTML: '<' is escaped, because it could end the element */
+    bool embedded;            /* in a page of HTML: '<' is escaped, which could end the element */
     uint64_t bytes;           /* so far */
     unsigned depth;
     bool filled; /* the innermost object or list has a member */

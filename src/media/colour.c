@@ -161,6 +161,11 @@ int gpume_colour_frames_take(struct gpume_colour_frames *colour, uint64_t index,
     uint32_t height, struct gpume_plane *rgb)
 {
     int status = GPUME_OK;
+    if (!rgb) {
+        AVFrame *before = index > 0 ? find(colour, index - 1) : NULL;
+        av_frame_free(&before);
+        return GPUME_OK;
+    }
     if (colour->any && index == colour->taken) {
         *rgb = colour->rgb;
         return GPUME_OK;

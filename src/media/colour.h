@@ -20,8 +20,8 @@ int gpume_colour_frames_keep(
 
 /* Converts the frame to the given size, by its own matrix and range, into R, G, B byte triples
  * without alpha. They are valid until the next call. Drops earlier frames; the same index again
- * gives the same result. Not logged: GPUME_INVALID (no such frame), GPUME_UNSUPPORTED (its format
- * cannot be converted). */
+ * gives the same result. rgb may be NULL: then it only drops. Not logged: GPUME_INVALID (no such
+ * frame), GPUME_UNSUPPORTED (its format cannot be converted). */
 int gpume_colour_frames_take(struct gpume_colour_frames *colour, uint64_t index, uint32_t width,
     uint32_t height, struct gpume_plane *rgb);
 

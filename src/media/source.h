@@ -83,7 +83,8 @@ void gpume_source_warn(struct gpume_source *source);
 
 /* Converts a frame that was read into a plane to R, G, B byte triples in the luma's size, by the
  * stream's own matrix and range, without alpha. index counts all frames read and never decreases;
- * earlier frames are dropped. *rgb is valid until the next call. One thread, which need not be the
+ * earlier frames are dropped, and with rgb NULL nothing else happens. *rgb is valid until the next
+ * call. One thread, which need not be the
  * one that reads. Failures are logged: GPUME_NOMEM, GPUME_IO, GPUME_UNSUPPORTED (a pixel format
  * that cannot be converted). */
 int gpume_source_take_colour(struct gpume_source *source, uint64_t index, struct gpume_plane *rgb);

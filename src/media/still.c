@@ -13,21 +13,23 @@ struct gpume_still {
 };
 
 int gpume_still_open(struct gpume_still **still, const char *label, uint32_t width, uint32_t height,
-    bool lossless, const struct gpume_log *log)
+    bool colour, bool lossless, const struct gpume_log *log)
 {
     struct gpume_still *self = calloc(1, sizeof *self);
     if (!self) {
         return gpume_log_nomem(log, label);
     }
+    const enum AVPixelFormat png = colour ? AV_PIX_FMT_RGB24 : AV_PIX_FMT_GRAY8;
     /* 472 is quality 4 of 1 (best) to 31: no visible block edges, at half the size of quality 2. */
     const struct gpume_encode_options options = {
         .label = label,
         .encoder = lossless ? "png" : "mjpeg",
         .settings = lossless ? NULL : "flags=+qscale:global_quality=472",
         .remedy = "leave the pictures out with --report-pictures 0",
-        .formats = {lossless ? AV_PIX_FMT_GRAY8 : AV_PIX_FMT_YUVJ420P, AV_PIX_FMT_NONE},
+        .formats = {lossless ? png : AV_PIX_FMT_YUVJ420P, AV_PIX_FMT_NONE},
         .width = width,
         .height = height,
+        .colour = colour,
         .full_range = true,
         .threads = 1,
         .time_base = {1, 25},

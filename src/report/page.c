@@ -106,14 +106,37 @@ static void put_assets(
     }
 }
 
-static void put_set_name(struct gpume_json *json, const struct gpume_report_pick *pick)
+static const char *why(const struct gpume_report_pick *pick)
 {
-    const bool worst = pick->reasons & GPUME_REPORT_WORST;
+    return pick->set.rating.cut ? "cut" : pick->reasons & GPUME_REPORT_WORST ? "worst" : "even";
+}
+
+static void put_set_name(
+    struct gpume_json *json, const struct gpume_report_set *set, const char *reason)
+{
     gpume_json_begin(json, NULL);
-    gpume_json_count(json, "frame", pick->set.rating.frame);
-    gpume_json_text(json, "why", pick->set.rating.cut ? "cut" : worst ? "worst" : "even");
-    gpume_json_truth(json, "vectors", pick->set.lists[GPUME_REPORT_VECTORS].count > 0);
+    gpume_json_count(json, "frame", set->rating.frame);
+    gpume_json_text(json, "why", reason);
+    gpume_json_truth(json, "vectors", set->lists[GPUME_REPORT_VECTORS].count > 0);
     gpume_json_end(json);
+}
+
+/* The next set of the film, from *at on, whose field is not among the picks; NULL: none. Both are
+ * in the order of frames, and *pick follows. */
+static const struct gpume_report_set *next_of_film(
+    const struct gpume_report_page *page, size_t *at, size_t *pick)
+{
+    const struct gpume_report_picks *picks = page->picks;
+    while (page->film && *at < page->film->count) {
+        const struct gpume_report_set *set = &page->film->sets[(*at)++];
+        while (*pick < picks->count && picks->picks[*pick].set.rating.frame < set->rating.frame) {
+            (*pick)++;
+        }
+        if (*pick == picks->count || picks->picks[*pick].set.rating.frame > set->rating.frame) {
+            return set;
+        }
+    }
+    return NULL;
 }
 
 /* The colours of --overlay, with which the page draws its own overlays: heat from 0 to 1, and
@@ -137,10 +160,17 @@ static void put_colours(struct gpume_json *json)
     gpume_json_end(json);
 }
 
+static const char *type_of(const struct gpume_report_encoder *encoder)
+{
+    return gpume_report_encoder_lossless(encoder) ? "image/png" : "image/jpeg";
+}
+
 static void put_pictures(struct gpume_json *json, const struct gpume_report_page *page)
 {
     const struct gpume_report_picks *picks = page->picks;
     const struct gpume_report_gallery *gallery = page->gallery;
+    const struct gpume_report_set *set;
+    size_t at = 0, pick = 0;
     gpume_json_begin(json, "pieces");
     gpume_json_count(json, "scale", gallery->scale);
     gpume_json_count(json, "columns", gallery->columns);
@@ -152,26 +182,39 @@ static void put_pictures(struct gpume_json *json, const struct gpume_report_page
     gpume_json_count(json, "window_y", page->run->params.window_y);
     gpume_json_count(json, "units", page->run->params.subpel);
     gpume_json_count(json, "scale", picks ? gpume_report_encoder_scale(picks->encoder) : 1);
-    gpume_json_text(json, "type",
-        picks && !gpume_report_encoder_lossless(picks->encoder) ? "image/jpeg" : "image/png");
+    gpume_json_text(json, "type", picks ? type_of(picks->encoder) : NULL);
     gpume_json_real(json, "gamma", GPUME_REPORT_GAMMA, 1);
     gpume_json_begin_list(json, "sets");
     for (size_t i = 0; picks && i < picks->count; i++) {
-        put_set_name(json, &picks->picks[i]);
+        put_set_name(json, &picks->picks[i].set, why(&picks->picks[i]));
     }
     gpume_json_end_list(json);
+    gpume_json_begin(json, "film");
+    gpume_json_count(
+        json, "scale", page->film ? gpume_report_encoder_scale(page->film->encoder) : 1);
+    gpume_json_count(json, "step", page->film ? page->film->step : 1);
+    gpume_json_text(json, "type", page->film ? type_of(page->film->encoder) : NULL);
+    gpume_json_begin_list(json, "sets");
+    while ((set = next_of_film(page, &at, &pick))) {
+        put_set_name(json, set, "film");
+    }
+    gpume_json_end_list(json);
+    gpume_json_end(json);
 }
 
-static void put_set(struct gpume_json *json, const struct gpume_report_set *set)
+/* kind: "set" or "film". */
+static void put_set(struct gpume_json *json, const struct gpume_report_set *set, const char *kind)
 {
     char head[96];
-    snprintf(head, sizeof(head), "<script type=\"application/json\" id=\"set-%" PRIu64 "\">",
+    snprintf(head, sizeof(head), "<script type=\"application/json\" id=\"%s-%" PRIu64 "\">", kind,
         set->rating.frame);
     put_text(json, head);
     gpume_json_begin(json, NULL);
     for (size_t i = 0; i < GPUME_REPORT_PICTURES; i++) {
-        gpume_json_base64(
-            json, gpume_report_picture_names[i], set->pictures[i].data, set->pictures[i].count);
+        const struct gpume_bytes *picture = &set->pictures[i];
+        if (picture->count > 0) {
+            gpume_json_base64(json, gpume_report_picture_names[i], picture->data, picture->count);
+        }
     }
     for (size_t i = 0; i < GPUME_REPORT_LISTS; i++) {
         const struct gpume_bytes *list = &set->lists[i];
@@ -186,6 +229,8 @@ static void put_set(struct gpume_json *json, const struct gpume_report_set *set)
 
 static void put_data(struct gpume_json *json, const struct gpume_report_page *page)
 {
+    const struct gpume_report_set *set;
+    size_t at = 0, pick = 0;
     put_text(json, "<script type=\"application/json\" id=\"data\">");
     gpume_json_begin(json, NULL);
     gpume_summary_put(page->run->summary, json);
@@ -199,7 +244,10 @@ static void put_data(struct gpume_json *json, const struct gpume_report_page *pa
     put_base64(json, page->fields->data, page->fields->count);
     put_text(json, "</script>\n");
     for (size_t i = 0; page->picks && i < page->picks->count; i++) {
-        put_set(json, &page->picks->picks[i].set);
+        put_set(json, &page->picks->picks[i].set, "set");
+    }
+    while ((set = next_of_film(page, &at, &pick))) {
+        put_set(json, set, "film");
     }
 }
 

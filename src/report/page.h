@@ -8,6 +8,7 @@
 #define GPUME_REPORT_PAGE_H
 
 #include "files/bytes.h"
+#include "report/film.h"
 #include "report/gallery.h"
 #include "report/picks.h"
 #include "report/statistics.h"
@@ -16,12 +17,17 @@
 /* The largest size of a page, unless the statistics of all fields alone take more. */
 #define GPUME_REPORT_PAGE_BYTES ((uint64_t)20000000)
 
+/* The largest size of what the page plays: some 150 frame pairs of 1080p in blocks of 16 x 16. */
+#define GPUME_REPORT_FILM_BYTES ((uint64_t)8000000)
+
 struct gpume_report_page {
     const struct gpume_run *run;
     const struct gpume_bytes *fields; /* by gpume_report_page_pack */
     const struct gpume_report_histogram *histogram;
     const struct gpume_report_gallery *gallery;
-    const struct gpume_report_picks *picks; /* NULL: no pictures */
+    /* NULL: no pictures. Fields that are in both are shown with the picks' pictures. */
+    const struct gpume_report_picks *picks;
+    const struct gpume_report_film *film;
 };
 
 /* Appends the statistics of a field. *time_us: the time of the previous one, which it replaces. */

@@ -43,7 +43,7 @@ int gpume_report_picks_init(struct gpume_report_picks *picks, const char *label,
     if (!picks->picks) {
         return gpume_log_nomem(&run->log, label);
     }
-    return gpume_report_encoder_open(&picks->encoder, label, run);
+    return gpume_report_encoder_open(&picks->encoder, label, run, GPUME_REPORT_WHOLE);
 }
 
 /* Of equals the earlier one is worse. */

@@ -5,6 +5,7 @@
  */
 #include "report/set.h"
 
+#include "base/grid.h"
 #include "base/status.h"
 #include "media/still.h"
 #include "sinks/shown.h"
@@ -13,11 +14,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SIDE_MAX 1280u                   /* pixels across or down of the page's pictures */
-#define LOSSLESS_MAX ((uint64_t)1 << 16) /* pixels */
+/* Colours are what the page plays: smaller, so that there is room for many, and of one size, so
+ * that they are equally sharp. */
+enum { LUMA, COLOUR, SIZES };
+static const uint32_t side_max[SIZES] = {1280, 720};            /* pixels across or down */
+static const uint64_t lossless_max[SIZES] = {1 << 16, 1 << 12}; /* pixels of a picture */
+
+/* Of the page's pictures of one kind. */
+struct size {
+    uint32_t scale, width, height;
+    bool lossless;
+};
 
 const char *const gpume_report_picture_names[GPUME_REPORT_PICTURES] = {
-    "reference", "target", "predicted", "difference", "residual"};
+    "colour", "reference", "target", "predicted", "difference", "residual"};
 const char *const gpume_report_list_names[GPUME_REPORT_LISTS] = {
     "vectors", "parts", "seconds", "references"};
 
@@ -25,11 +35,13 @@ struct gpume_report_encoder {
     const char *label;
     struct gpume_params params;
     struct gpume_log log;
-    struct gpume_still *still;
-    uint32_t scale, width, height; /* width, height: of the page's pictures */
-    bool lossless;
-    unsigned char *gray_of; /* the gray level of each difference, from 0 to the peak */
-    uint32_t *sums;         /* one per column of the video */
+    int (*take_colour)(void *colours, uint64_t frame, struct gpume_plane *rgb); /* may be NULL */
+    void *colours;
+    bool wanted[GPUME_REPORT_PICTURES];
+    struct size sizes[SIZES];
+    struct gpume_still *stills[SIZES]; /* NULL: not needed */
+    unsigned char *gray_of;            /* the gray level of each difference, from 0 to the peak */
+    uint32_t *sums;                    /* one per column of the video, or three with colours */
 };
 
 static int refuse_memory(const struct gpume_report_encoder *encoder)
@@ -40,7 +52,9 @@ static int refuse_memory(const struct gpume_report_encoder *encoder)
 void gpume_report_encoder_close(struct gpume_report_encoder **encoder)
 {
     if (*encoder) {
-        gpume_still_close(&(*encoder)->still);
+        for (size_t i = 0; i < SIZES; i++) {
+            gpume_still_close(&(*encoder)->stills[i]);
+        }
         free((*encoder)->gray_of);
         free((*encoder)->sums);
         free(*encoder);
@@ -48,17 +62,44 @@ void gpume_report_encoder_close(struct gpume_report_encoder **encoder)
     }
 }
 
-static int fill_encoder(struct gpume_report_encoder *encoder)
+static struct size size_of(const struct gpume_params *params, size_t kind)
+{
+    const uint32_t larger = gpume_max_u32(params->width, params->height);
+    const uint32_t scale = (uint32_t)gpume_div_up(larger, side_max[kind]);
+    struct size size = {
+        scale, (params->width + scale - 1) / scale, (params->height + scale - 1) / scale, false};
+    size.lossless = (uint64_t)size.width * size.height <= lossless_max[kind];
+    return size;
+}
+
+static int open_stills(struct gpume_report_encoder *encoder)
+{
+    const bool needed[SIZES] = {
+        encoder->wanted[GPUME_REPORT_TARGET], encoder->wanted[GPUME_REPORT_COLOUR]};
+    int status = GPUME_OK;
+    for (size_t i = 0; i < SIZES && status == GPUME_OK; i++) {
+        const struct size *size = &encoder->sizes[i];
+        if (needed[i]) {
+            status = gpume_still_open(&encoder->stills[i], encoder->label, size->width,
+                size->height, i == COLOUR, size->lossless, &encoder->log);
+        }
+    }
+    return status;
+}
+
+static int fill_encoder(struct gpume_report_encoder *encoder, enum gpume_report_contents contents)
 {
     const struct gpume_params *params = &encoder->params;
-    const uint32_t larger = params->width > params->height ? params->width : params->height;
     const uint32_t peak = (1u << params->bits) - 1;
-    encoder->scale = (larger + SIDE_MAX - 1) / SIDE_MAX;
-    encoder->width = (params->width + encoder->scale - 1) / encoder->scale;
-    encoder->height = (params->height + encoder->scale - 1) / encoder->scale;
-    encoder->lossless = (uint64_t)encoder->width * encoder->height <= LOSSLESS_MAX;
+    for (size_t i = 0; i < GPUME_REPORT_PICTURES; i++) {
+        encoder->wanted[i] = contents == GPUME_REPORT_WHOLE;
+    }
+    encoder->wanted[GPUME_REPORT_COLOUR] = encoder->take_colour != NULL;
+    encoder->wanted[GPUME_REPORT_TARGET] |= !encoder->take_colour;
+    encoder->sizes[COLOUR] = size_of(params, COLOUR);
+    encoder->sizes[LUMA] = size_of(params, contents == GPUME_REPORT_WHOLE ? LUMA : COLOUR);
     encoder->gray_of = malloc((size_t)peak + 1);
-    encoder->sums = malloc(params->width * sizeof(*encoder->sums));
+    encoder->sums = malloc(3 * (size_t)params->width * sizeof(*encoder->sums));
     if (!encoder->gray_of || !encoder->sums) {
         return refuse_memory(encoder);
     }
@@ -66,12 +107,11 @@ static int fill_encoder(struct gpume_report_encoder *encoder)
         encoder->gray_of[d] =
             (unsigned char)lround(255 * pow((double)d / peak, 1 / GPUME_REPORT_GAMMA));
     }
-    return gpume_still_open(&encoder->still, encoder->label, encoder->width, encoder->height,
-        encoder->lossless, &encoder->log);
+    return open_stills(encoder);
 }
 
-int gpume_report_encoder_open(
-    struct gpume_report_encoder **encoder, const char *label, const struct gpume_run *run)
+int gpume_report_encoder_open(struct gpume_report_encoder **encoder, const char *label,
+    const struct gpume_run *run, enum gpume_report_contents contents)
 {
     struct gpume_report_encoder *self = calloc(1, sizeof(*self));
     if (!self) {
@@ -79,8 +119,10 @@ int gpume_report_encoder_open(
     }
     self->label = label;
     self->params = run->params;
+    self->take_colour = run->take_colour;
+    self->colours = run->colours;
     self->log = run->log;
-    const int status = fill_encoder(self);
+    const int status = fill_encoder(self, contents);
     if (status != GPUME_OK) {
         gpume_report_encoder_close(&self);
         return status;
@@ -91,12 +133,12 @@ int gpume_report_encoder_open(
 
 uint32_t gpume_report_encoder_scale(const struct gpume_report_encoder *encoder)
 {
-    return encoder->scale;
+    return encoder->sizes[LUMA].scale;
 }
 
 bool gpume_report_encoder_lossless(const struct gpume_report_encoder *encoder)
 {
-    return encoder->lossless;
+    return encoder->sizes[LUMA].lossless;
 }
 
 static const void *row_of(const struct gpume_plane *plane, uint32_t y)
@@ -149,16 +191,16 @@ static void add_row(
     }
 }
 
-/* The rounded mean of a square of d = `samples` samples, by multiplication with inverse, 2^40 / d
+/* The rounded mean of a square of d = `samples` samples, by multiplication with inverse, 2^44 / d
  * rounded up: a division per sample took most of the time. Exact: the error is below
- * sum / 2^40 < 2^-12, while the next whole number is at least 1 / d away, and d <= 52 x 52. */
+ * sum / 2^44 < 2^-14, while the next whole number is at least 1 / d away, and d <= 92 x 92. */
 static uint32_t mean_of(const uint32_t *sums, uint32_t columns, uint32_t samples, uint64_t inverse)
 {
     uint64_t sum = samples / 2;
     for (uint32_t x = 0; x < columns; x++) {
         sum += sums[x];
     }
-    return (uint32_t)(sum * inverse >> 40);
+    return (uint32_t)(sum * inverse >> 44);
 }
 
 /* Turns the sums of `rows` rows into one row of the page's picture. is_difference: the sums are of
@@ -166,18 +208,54 @@ static uint32_t mean_of(const uint32_t *sums, uint32_t columns, uint32_t samples
 static void reduce_row(const struct gpume_report_encoder *encoder, const struct gpume_plane *plane,
     bool is_difference, uint32_t rows, unsigned char *to)
 {
-    const uint32_t scale = encoder->scale, peak = (1u << plane->bits) - 1;
-    const uint32_t last = plane->width - (encoder->width - 1) * scale;
-    const uint32_t down = plane->bits - 8, width = encoder->width;
+    const struct size *size = &encoder->sizes[LUMA];
+    const uint32_t scale = size->scale, peak = (1u << plane->bits) - 1;
+    const uint32_t last = plane->width - (size->width - 1) * scale;
+    const uint32_t down = plane->bits - 8, width = size->width;
     const unsigned char *const gray_of = encoder->gray_of;
-    const uint64_t inverse = (UINT64_C(1) << 40) / (rows * scale) + 1;
+    const uint64_t inverse = (UINT64_C(1) << 44) / (rows * scale) + 1;
     for (uint32_t column = 0; column < width; column++) {
         const uint32_t *const sums = encoder->sums + (size_t)column * scale;
         uint32_t mean = column + 1 < width ? mean_of(sums, scale, rows * scale, inverse)
                                            : mean_of(sums, last, rows * last,
-                                                 (UINT64_C(1) << 40) / (rows * last) + 1);
+                                                 (UINT64_C(1) << 44) / (rows * last) + 1);
         mean = mean < peak ? mean : peak; /* raw files may contain larger samples */
         to[column] = (unsigned char)(is_difference ? gray_of[mean] : mean >> down);
+    }
+}
+
+/* One of the three colours: the sums of `rows` rows, into one row of the page's picture. */
+static void reduce_colour_row(const struct gpume_report_encoder *encoder, uint32_t video_width,
+    uint32_t rows, uint32_t colour, unsigned char *to)
+{
+    const struct size *size = &encoder->sizes[COLOUR];
+    for (uint32_t column = 0; column < size->width; column++) {
+        const uint32_t left = column * size->scale;
+        const uint32_t right = gpume_min_u32(left + size->scale, video_width);
+        const uint32_t samples = rows * (right - left);
+        uint32_t sum = samples / 2;
+        for (uint32_t x = left; x < right; x++) {
+            sum += encoder->sums[3 * (size_t)x + colour];
+        }
+        to[3 * (size_t)column + colour] = (unsigned char)(sum / samples);
+    }
+}
+
+static void reduce_colours(
+    struct gpume_report_encoder *encoder, const struct gpume_plane *rgb, unsigned char *to)
+{
+    const struct size *size = &encoder->sizes[COLOUR];
+    for (uint32_t row = 0; row < size->height; row++) {
+        const uint32_t top = row * size->scale;
+        const uint32_t rows = gpume_min_u32(rgb->height - top, size->scale);
+        memset(encoder->sums, 0, 3 * (size_t)rgb->width * sizeof(*encoder->sums));
+        for (uint32_t y = top; y < top + rows; y++) {
+            add_8(encoder->sums, row_of(rgb, y), 3 * rgb->width);
+        }
+        for (uint32_t colour = 0; colour < 3; colour++) {
+            reduce_colour_row(
+                encoder, rgb->width, rows, colour, to + 3 * (size_t)row * size->width);
+        }
     }
 }
 
@@ -185,14 +263,15 @@ static void reduce_row(const struct gpume_report_encoder *encoder, const struct 
 static void reduce(struct gpume_report_encoder *encoder, const struct gpume_plane *plane,
     const struct gpume_plane *minus, unsigned char *to)
 {
-    for (uint32_t row = 0; row < encoder->height; row++) {
-        const uint32_t top = row * encoder->scale, left = plane->height - top;
-        const uint32_t rows = left < encoder->scale ? left : encoder->scale;
+    const struct size *size = &encoder->sizes[LUMA];
+    for (uint32_t row = 0; row < size->height; row++) {
+        const uint32_t top = row * size->scale, left = plane->height - top;
+        const uint32_t rows = left < size->scale ? left : size->scale;
         memset(encoder->sums, 0, plane->width * sizeof(*encoder->sums));
         for (uint32_t y = top; y < top + rows; y++) {
             add_row(encoder->sums, plane, minus, y);
         }
-        reduce_row(encoder, plane, minus != plane, rows, to + (size_t)row * encoder->width);
+        reduce_row(encoder, plane, minus != plane, rows, to + (size_t)row * size->width);
     }
 }
 
@@ -271,8 +350,8 @@ static bool pack_lists(struct gpume_bytes lists[GPUME_REPORT_LISTS],
     return !failed;
 }
 
-int gpume_report_draft_take(struct gpume_report_draft *draft, struct gpume_report_encoder *encoder,
-    const struct gpume_field *field, bool cut)
+static int take_pictures(struct gpume_report_draft *draft, struct gpume_report_encoder *encoder,
+    const struct gpume_field *field)
 {
     const struct gpume_plane *const planes[GPUME_REPORT_PICTURES][2] = {
         [GPUME_REPORT_REFERENCE] = {&field->reference, &field->reference},
@@ -282,13 +361,38 @@ int gpume_report_draft_take(struct gpume_report_draft *draft, struct gpume_repor
         [GPUME_REPORT_RESIDUAL] = {&field->target, &field->predicted},
     };
     for (size_t i = 0; i < GPUME_REPORT_PICTURES; i++) {
+        struct gpume_plane rgb;
+        const size_t kind = i == GPUME_REPORT_COLOUR ? COLOUR : LUMA;
+        const struct size *size = &encoder->sizes[kind];
+        if (!encoder->wanted[i]) {
+            continue;
+        }
         if (!draft->samples[i]) {
-            draft->samples[i] = malloc((size_t)encoder->width * encoder->height);
+            draft->samples[i] =
+                malloc((kind == COLOUR ? 3 : 1) * (size_t)size->width * size->height);
         }
         if (!draft->samples[i]) {
             return refuse_memory(encoder);
         }
-        reduce(encoder, planes[i][0], planes[i][1], draft->samples[i]);
+        if (i != GPUME_REPORT_COLOUR) {
+            reduce(encoder, planes[i][0], planes[i][1], draft->samples[i]);
+            continue;
+        }
+        const int status = encoder->take_colour(encoder->colours, field->frame, &rgb);
+        if (status != GPUME_OK) {
+            return status;
+        }
+        reduce_colours(encoder, &rgb, draft->samples[i]);
+    }
+    return GPUME_OK;
+}
+
+int gpume_report_draft_take(struct gpume_report_draft *draft, struct gpume_report_encoder *encoder,
+    const struct gpume_field *field, bool cut)
+{
+    const int status = take_pictures(draft, encoder, field);
+    if (status != GPUME_OK) {
+        return status;
     }
     if (!pack_lists(draft->lists, &encoder->params, field)) {
         return refuse_memory(encoder);
@@ -315,16 +419,21 @@ int gpume_report_set_make(struct gpume_report_set *set, struct gpume_report_enco
     gpume_report_set_finish(set);
     bool failed = false;
     for (size_t i = 0; i < GPUME_REPORT_PICTURES; i++) {
+        const size_t kind = i == GPUME_REPORT_COLOUR ? COLOUR : LUMA;
+        const struct size *size = &encoder->sizes[kind];
         const unsigned char *data = NULL;
         size_t bytes = 0;
+        if (!encoder->wanted[i]) {
+            continue;
+        }
         const struct gpume_plane plane = {
             .data = draft->samples[i],
-            .stride = (ptrdiff_t)encoder->width,
-            .width = encoder->width,
-            .height = encoder->height,
+            .stride = (ptrdiff_t)size->width * (kind == COLOUR ? 3 : 1),
+            .width = size->width,
+            .height = size->height,
             .bits = 8,
         };
-        const int status = gpume_still_encode(encoder->still, &plane, &data, &bytes);
+        const int status = gpume_still_encode(encoder->stills[kind], &plane, &data, &bytes);
         if (status != GPUME_OK) {
             gpume_report_set_finish(set);
             return status;

@@ -15,6 +15,7 @@
 
 /* In the order of gpume_report_picture_names. */
 enum gpume_report_picture {
+    GPUME_REPORT_COLOUR, /* the target in the colours of the input, if the run has them */
     GPUME_REPORT_REFERENCE,
     GPUME_REPORT_TARGET,
     GPUME_REPORT_PREDICTED,
@@ -69,12 +70,20 @@ struct gpume_report_set {
     struct gpume_bytes lists[GPUME_REPORT_LISTS];
 };
 
-/* label and the strings and log target of *run must outlive the encoder. Failures are logged. */
-int gpume_report_encoder_open(
-    struct gpume_report_encoder **encoder, const char *label, const struct gpume_run *run);
+/* What a set holds. */
+enum gpume_report_contents {
+    GPUME_REPORT_FILM,  /* the target in colour (luma, if the run has none) and the blocks */
+    GPUME_REPORT_WHOLE, /* all pictures and the blocks; pictures of luma are larger */
+};
+
+/* label and the strings, colours and log target of *run must outlive the encoder. Failures are
+ * logged. */
+int gpume_report_encoder_open(struct gpume_report_encoder **encoder, const char *label,
+    const struct gpume_run *run, enum gpume_report_contents contents);
 void gpume_report_encoder_close(struct gpume_report_encoder **encoder);
 
-/* How many pixels of the video, across and down, make one of the page's pictures. */
+/* How many pixels of the video, across and down, make one of its pictures of luma. For those in
+ * colour, ask an encoder for films. */
 uint32_t gpume_report_encoder_scale(const struct gpume_report_encoder *encoder);
 
 /* PNG rather than JPEG? */

@@ -2,9 +2,10 @@
 /*
  * A report of the run in one file: a page for people (.html), the same data for programs (.json),
  * or a table of all fields (.csv). The table and the JSON list are written as fields arrive; the
- * page keeps about thirty bytes per field and a bounded number of pictures until the end. Called by
+ * page keeps about thirty bytes per field and pictures of a bounded size until the end. Called by
  * the thread that receives fields.
  */
+#include "base/grid.h"
 #include "base/status.h"
 #include "files/out.h"
 #include "files/text_file.h"
@@ -37,6 +38,7 @@ struct report {
     int64_t time_us;
     bool with_pictures;
     struct gpume_report_picks picks;
+    struct gpume_report_film film;
 };
 
 static bool ends_in(const char *path, const char *extension)
@@ -72,6 +74,7 @@ static void report_close(struct gpume_sink *sink)
     gpume_report_histogram_finish(&self->histogram);
     gpume_report_gallery_finish(&self->gallery);
     gpume_report_picks_finish(&self->picks);
+    gpume_report_film_finish(&self->film);
     gpume_bytes_finish(&self->fields);
 }
 
@@ -104,6 +107,8 @@ static int html_open(struct gpume_sink *sink)
     if (self->with_pictures) {
         GPUME_TRY(gpume_report_picks_init(
             &self->picks, sink->path, sink->run, pictures, GPUME_REPORT_PAGE_BYTES));
+        GPUME_TRY(
+            gpume_report_film_init(&self->film, sink->path, sink->run, GPUME_REPORT_FILM_BYTES));
     }
 fail:
     return status;
@@ -133,13 +138,22 @@ static int html_field(struct gpume_sink *sink, const struct gpume_field *field)
 {
     struct report *self = (struct report *)sink;
     struct gpume_report_statistics statistics;
+    int status;
     gpume_report_measure(&statistics, &self->cuts, &self->histogram, field);
     gpume_report_page_pack(&self->fields, &statistics, field, &self->time_us);
     if (self->fields.failed || gpume_report_gallery_add(&self->gallery, field) != GPUME_OK) {
         return refuse_memory(self);
     }
-    return self->with_pictures ? gpume_report_picks_add(&self->picks, field, statistics.cut)
-                               : GPUME_OK;
+    if (sink->run->take_colour) { /* drop the colours of earlier frames */
+        GPUME_TRY(sink->run->take_colour(sink->run->colours, field->frame, NULL));
+    }
+    if (self->with_pictures) {
+        GPUME_TRY(gpume_report_film_add(&self->film, field));
+        GPUME_TRY(gpume_report_picks_add(&self->picks, field, statistics.cut));
+    }
+    status = GPUME_OK;
+fail:
+    return status;
 }
 
 /* JSON has no infinity. */
@@ -207,10 +221,14 @@ static int html_finish(struct gpume_sink *sink)
         .histogram = &self->histogram,
         .gallery = &self->gallery,
         .picks = self->with_pictures ? &self->picks : NULL,
+        .film = self->with_pictures ? &self->film : NULL,
     };
     int status = GPUME_OK;
     if (self->with_pictures) {
-        status = gpume_report_picks_complete(&self->picks, gpume_report_page_room(&self->fields));
+        const uint64_t room = gpume_report_page_room(&self->fields);
+        gpume_report_film_complete(&self->film, room / 2);
+        status =
+            gpume_report_picks_complete(&self->picks, room - gpume_min_u64(room, self->film.bytes));
     }
     if (status == GPUME_OK) {
         gpume_report_page_write(&page, sink->out);
@@ -241,6 +259,7 @@ static const struct gpume_sink_ops report_html = {
     .finish = html_finish,
     .want_predicted = true,
     .want_frames = true,
+    .want_colour = true,
 };
 
 static const struct gpume_sink_ops report_json = {

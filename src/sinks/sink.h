@@ -44,7 +44,8 @@ struct gpume_run {
     enum gpume_overlay_key overlay_key;
     uint32_t overlay_scale;
     /* For sinks that want_colour: returns a frame as R, G, B bytes, valid until the next call.
-     * Frame numbers must not decrease. Errors are logged. */
+     * Frame numbers must not decrease; earlier frames are dropped, and with rgb NULL nothing else
+     * happens. Errors are logged. NULL: the run has no colours. */
     int (*take_colour)(void *colours, uint64_t frame, struct gpume_plane *rgb);
     void *colours;
     const struct gpume_vectors_format *vectors_format; /* for gpume_sink_vectors */

@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* 128 bits in decimal: long division by 10 of four 32-bit limbs. */
@@ -34,6 +35,23 @@ static void total(struct gpume_json *json, const char *key, const struct gpume_t
     gpume_json_digits(json, key, digits + at);
 }
 
+/* A file. Pages are shared, and say neither its folder nor what follows a URL's path. */
+static void put_file(struct gpume_json *json, const char *key, const char *path)
+{
+    if (!json->embedded || !path || strcmp(path, "-") == 0) {
+        gpume_json_text(json, key, path);
+        return;
+    }
+    const size_t length = strstr(path, "://") ? strcspn(path, "?#") : strlen(path);
+    size_t first = length;
+    while (first > 0 && path[first - 1] != '/') {
+        first--;
+    }
+    char *name = strndup(path + first, length - first);
+    gpume_json_text(json, key, name ? name : "");
+    free(name);
+}
+
 /* What is known about the input before the first field. */
 static void put_source(struct gpume_json *json, const struct gpume_summary *summary)
 {
@@ -41,9 +59,9 @@ static void put_source(struct gpume_json *json, const struct gpume_summary *summ
     char rate[32];
     const bool known = run->rate_num > 0 && run->rate_den > 0;
     snprintf(rate, sizeof(rate), "%" PRIu32 "/%" PRIu32, run->rate_num, run->rate_den);
-    gpume_json_text(json, "name", run->input);
+    put_file(json, "name", run->input);
     if (run->reference) {
-        gpume_json_text(json, "reference", run->reference);
+        put_file(json, "reference", run->reference);
     }
     gpume_json_text(json, "codec", summary->codec);
     gpume_json_text(json, "decoder", summary->decoder);
@@ -102,7 +120,7 @@ static void put_rate(struct gpume_json *json, const struct gpume_run *run)
     const bool given = params->predictor == GPUME_PREDICTOR_GIVEN;
     if (params->rate) {
         gpume_json_real(json, "lambda", params->lambda / 256.0, 8);
-        gpume_json_text(json, "predictor", given ? run->predictor : predictors[params->predictor]);
+        put_file(json, "predictor", given ? run->predictor : predictors[params->predictor]);
     }
     if (params->predictor == GPUME_PREDICTOR_MEDIAN) {
         gpume_json_count(json, "passes", params->passes);
@@ -146,7 +164,7 @@ static void put_parameters(struct gpume_json *json, const struct gpume_run *run)
     put_distances(json, params);
     gpume_json_text(json, "direction", gpume_names_direction[params->direction]);
     gpume_json_text(json, "compat", run->compat ? run->compat : "none");
-    gpume_json_text(json, "prefilter", run->prefilter);
+    put_file(json, "prefilter", run->prefilter);
     gpume_json_count(json, "start", run->start);
     gpume_json_count_or_null(json, "frames", run->frames > 0, run->frames);
     gpume_json_text(json, "vf", run->filter);

@@ -1,122 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Opens the pages of six runs in headless Chromium, through chromedriver and the standard library alone, clicks
-and types its way through them, and compares what they say with the tables of the same runs.
+"""Opens the pages of runs in headless Chromium, clicks and types its way through them, and compares what they say
+with the tables of the same runs.
 
-Usage: report_browser.py CLIP HOSTILE_NAME NO_PICTURES LONG EQUAL FOUND_AGAIN
+Usage: report_browser.py CLIP HOSTILE_NAME NO_PICTURES LONG EQUAL FOUND_AGAIN PARTITION CONFIDENCE REFERENCES
 """
 import csv
 import json
-import os
-import shutil
-import socket
-import subprocess
 import sys
-import tempfile
-import time
-import urllib.request
 
-KEYS = {"left": "\ue012", "up": "\ue013", "right": "\ue014", "down": "\ue015", "home": "\ue011", "end": "\ue010",
-        "page down": "\ue00f", "enter": "\ue007", "tab": "\ue004"}
-HANG_SECONDS = 1800  # a page that takes longer to open hangs; one or two seconds are usual
-
-
-class Browser:
-    def __init__(self):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        self.base = f"http://127.0.0.1:{port}"
-        self.folder = tempfile.mkdtemp()
-        self.driver = subprocess.Popen(["chromedriver", f"--port={port}"], stdout=subprocess.DEVNULL,
-                                       stderr=subprocess.DEVNULL)
-        while self.driver.poll() is None:
-            try:
-                self.call("GET", "/status")
-                break
-            except OSError:
-                time.sleep(0.1)
-        arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-                     f"--user-data-dir={self.folder}"]
-        options = {"args": arguments}
-        session = self.call("POST", "/session", {"capabilities": {"alwaysMatch": {
-            "goog:loggingPrefs": {"browser": "ALL"}, "goog:chromeOptions": options}}})
-        self.session = f"/session/{session['sessionId']}"
-
-    def close(self):
-        try:
-            self.call("DELETE", self.session)
-        finally:
-            self.driver.terminate()
-            self.driver.wait()
-            shutil.rmtree(self.folder, ignore_errors=True)
-
-    def call(self, method, path, body=None):
-        request = urllib.request.Request(self.base + path, method=method,
-                                         data=None if body is None else json.dumps(body).encode(),
-                                         headers={"Content-Type": "application/json"})
-        with urllib.request.urlopen(request, timeout=HANG_SECONDS) as answer:
-            return json.load(answer)["value"]
-
-    def script(self, text, *arguments):
-        return self.call("POST", f"{self.session}/execute/sync", {"script": text, "args": list(arguments)})
-
-    def command(self, name, **parameters):
-        self.call("POST", f"{self.session}/goog/cdp/execute", {"cmd": name, "params": parameters})
-
-    def actions(self, *actions):
-        self.call("POST", f"{self.session}/actions", {"actions": list(actions)})
-
-    def shape(self, width, height, dark=False):
-        self.command("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1,
-                     mobile=width < 600)
-        self.command("Emulation.setEmulatedMedia", features=[
-            {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
-
-    def open(self, path):
-        start = time.monotonic()
-        self.call("POST", f"{self.session}/url", {"url": f"file://{os.path.abspath(path)}"})
-        self.wait("return document.body.dataset.ready === 'yes'", f"{path} does not open")
-        return time.monotonic() - start
-
-    def wait(self, text, words, *arguments):
-        end = time.monotonic() + HANG_SECONDS
-        while not self.script(text, *arguments):
-            if time.monotonic() > end:
-                sys.exit(words)
-            time.sleep(0.05)
-
-    def press(self, element, *names):
-        """Keys on an element that gets the focus first."""
-        self.script("document.getElementById(arguments[0]).focus()", element)
-        steps = []
-        for name in names:
-            key = KEYS.get(name, name)
-            steps += [{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]
-        self.actions({"type": "key", "id": "keys", "actions": steps})
-
-    def point(self, selector, x, y, click=False):
-        """The mouse to a share of an element's box."""
-        left, top = self.script(
-            "const e = document.querySelector(arguments[0]); e.scrollIntoView({block: 'center'});"
-            "const b = e.getBoundingClientRect();"
-            "return [b.left + b.width * arguments[1], b.top + b.height * arguments[2]]", selector, x, y)
-        steps = [{"type": "pointerMove", "duration": 0, "x": int(left), "y": int(top)}]
-        if click:
-            steps += [{"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}]
-        self.actions({"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": steps})
-
-    def click(self, selector):
-        self.point(selector, 0.5, 0.5, click=True)
-
-    def choose(self, element, value):
-        self.script("const e = document.getElementById(arguments[0]); e.value = arguments[1];"
-                    "e.dispatchEvent(new Event('input')); e.dispatchEvent(new Event('change'))", element, value)
-
-    def dataset(self, element):
-        return self.script("return {...document.getElementById(arguments[0]).dataset}", element)
-
-    def complaints(self):
-        return [entry["message"] for entry in self.call("POST", f"{self.session}/se/log", {"type": "browser"})]
+from chromium import Browser
 
 
 def rows(path):
@@ -191,24 +83,70 @@ def check_charts(browser, run):
         hold(f"chart {chart} opened field {frame}", abs(share - (0.25 * chart - 0.1)) < 0.03)
 
 
-def check_nearest(browser, run):
-    sets = browser.script("return [...document.querySelectorAll('#sets option')].map(e => e.value)")
-    without = next(frame for frame in run.frames if frame not in sets)
-    browser.choose("slider", str(int(without) - 1))
-    check_field(browser, run)
-    hold("pictures of a field that has none", browser.script("return document.getElementById('viewer').hidden"))
-    browser.click("#go-nearest")
-    nearest = browser.script("return document.body.dataset.frame")
-    hold(f"field {nearest} is not one with pictures", nearest in sets)
-    hold("no pictures", not browser.script("return document.getElementById('viewer').hidden"))
-    for button in ("next", "previous"):
-        if not browser.script("return document.getElementById(arguments[0]).disabled", button):
-            browser.click(f"#{button}")
-            hold(f"{button} leads elsewhere", check_field(browser, run) in sets)
+def check_steps(browser, run):
+    """Every frame pair has pictures, and buttons and keys step from one to the next."""
+    frames = sorted(map(int, run.frames))
+    same("frames with pictures", browser.script("return shown.map((set) => set.frame)"), frames)
+    browser.choose("slider", "0")
+    for frame in frames[1:4]:
+        browser.click("#next")
+        same("next", check_field(browser, run), str(frame))
+        browser.wait("return document.getElementById('stage').dataset.frame === arguments[0]", "no pictures", str(frame))
+    browser.press("stage", ",", ",", ".")
+    same("keys", check_field(browser, run), str(frames[2]))
+    browser.click("#previous")
+    same("previous", check_field(browser, run), str(frames[1]))
+    sets = browser.script("return data.sets.map((set) => String(set.frame))")
+    same("all pictures", len(sets), 8)
     browser.choose("sets", sets[1])
     same("chosen", check_field(browser, run), sets[1])
     browser.wait("return document.getElementById('stage').dataset.frame === arguments[0]", "no pictures", sets[1])
     return sets
+
+
+def check_play(browser, run):
+    """Playing shows every frame in turn, and goes on from the last to the first."""
+    last = len(run.frames)
+    browser.choose("slider", str(last - 4))
+    browser.choose("speed", "1")
+    browser.script("window.seen = []; new MutationObserver(() => { window.seen.push(Number(document.getElementById('stage').dataset.frame)); })"
+                   ".observe(document.getElementById('stage'), { attributeFilter: ['data-frame'] })")
+    browser.click("#play")
+    browser.wait("return window.seen.length >= 6", "the page does not play")
+    browser.press("stage", " ")
+    same("playing", browser.dataset("play")["playing"], "false")
+    seen = browser.script("return window.seen")
+    same("played", seen[:6], [last - 2, last - 1, last, 1, 2, 3])
+
+
+def check_address(browser, run):
+    """The page's address leads to a frame, a block and a layer, and follows what is shown."""
+    browser.open(run.page, "#frame=7&block=3,2&layer=flow")
+    same("frame", check_field(browser, run), "7")
+    same("block", check_block(browser, run, "7"), (24, 16))
+    same("layer", browser.script("return document.querySelector('[aria-selected=true]').id"), "tab-flow")
+    browser.press("stage", "right")
+    same("address", browser.script("return location.hash"), "#frame=7&block=4,2&layer=flow")
+    browser.script("location.hash = '#frame=9&block=0,1'")
+    browser.wait("return document.body.dataset.frame === '9' && document.getElementById('block').dataset.y === '8'", "the address leads nowhere")
+    for odd in ("#frame=99999999999", "#frame=-1&block=1,1", "#frame=x&layer=script", "#block=1000,1000", "#%00=&&=="):
+        browser.open(run.page, odd)
+        same(f"frame of {odd}", check_field(browser, run), "1")
+
+
+def motion_words(dx, dy):
+    """What the page should say of a vector into the past."""
+    parts = [f"{abs(value)} px {names[value > 0]}" for value, names in ((dx, ("right", "left")), (dy, ("down", "up"))) if value]
+    return f"moved {' and '.join(parts)} since" if parts else "did not move since"
+
+
+def check_words(browser, run):
+    browser.choose("slider", "4")
+    browser.wait("return document.getElementById('stage').dataset.frame === '5'", "no pictures of frame 5")
+    for i, row in enumerate(row for row in run.vectors if row["frame"] == "5"):
+        browser.script("pickBlock(arguments[0])", i)
+        said = browser.script("return document.querySelector('#block strong').textContent")
+        same("words", said, f"This block {motion_words(int(row['dx']), int(row['dy']))} frame 4.")
 
 
 def picture(browser):
@@ -218,22 +156,24 @@ def picture(browser):
 def check_tabs(browser):
     seen = set()
     browser.choose("other", "none")
-    for name in ("reference", "target", "predicted", "difference", "residual", "overlay", "cost"):
+    for name in ("overlay", "flow", "target", "reference", "predicted", "difference", "residual", "cost"):
         browser.click(f"#tab-{name}")
         same(name, browser.script("return document.querySelector('[aria-selected=true]').id"), f"tab-{name}")
         seen.add(picture(browser))
         same(f"keys of {name}", browser.script("return [...document.querySelectorAll('#keys > span')]"
                                                ".filter(e => e.offsetHeight > 0).map(e => e.id)"),
-             [f"key-{name}"] if name in ("overlay", "cost") else [])
-    same("different pictures", len(seen), 7)
+             {"overlay": ["key-overlay"], "flow": ["key-flow"], "cost": ["key-cost"]}.get(name, []))
+    same("different pictures", len(seen), 8)
     browser.press("tab-cost", "right")
-    same("tab by key", browser.script("return document.activeElement.id"), "tab-reference")
+    same("tab by key", browser.script("return document.activeElement.id"), "tab-overlay")
     alone = picture(browser)
     browser.choose("other", "cost")
     half = picture(browser)
     hold("comparing changes nothing", half != alone)
     browser.press("divider", "right", "right", "right")
     hold("the divider does not move", picture(browser) != half)
+    browser.drag("#stage", (float(browser.script("return view.divider")), 0.3), (0.25, 0.6))
+    hold("the divider does not follow the pointer", abs(browser.script("return view.divider") - 0.25) < 0.02)
     browser.choose("divider", "100")
     browser.choose("divider", "30")
 
@@ -254,6 +194,7 @@ def check_colours(browser, run):
     browser.choose("slider", "0")
     browser.choose("other", "none")
     browser.click("#tab-cost")
+    browser.script("view.block = -1; view.pinned = false; drawViewer()")  # no outline
     browser.wait("return document.getElementById('stage').dataset.frame === '1'", "no pictures of field 1")
     cost, arrows = (pixels(f"{run.page[:-5]}.{style}.ppm") for style in ("cost", "arrows"))
     blocks = [row for row in run.vectors if row["frame"] == "1"]
@@ -304,6 +245,11 @@ def check_blocks(browser, run):
     same("zoom", browser.dataset("stage")["zoom"], "1")
     browser.click("#zoom-in")
     same("zoom", browser.dataset("stage")["zoom"], "2")
+    browser.wheel("#stage", 0.5, 0.5, -100)
+    same("wheel", browser.dataset("stage")["zoom"], "2.5")
+    browser.drag("#stage", (0.5, 0.5), (0.6, 0.6))
+    browser.wheel("#stage", 0.5, 0.5, 100)
+    same("wheel", browser.dataset("stage")["zoom"], "2")
     browser.click("#fit")
 
 
@@ -390,16 +336,35 @@ def check_gallery(browser, run, sets):
             return
 
 
+def check_full_screen(browser, run):
+    browser.shape(1200, 800)
+    browser.open(run.page)
+    before = browser.script("return document.getElementById('stage').clientHeight")
+    browser.click("#full")
+    browser.wait("return document.fullscreenElement !== null", "no full screen")
+    browser.rest_of_frame()
+    hold("more than the screen", browser.script("return document.getElementById('screen').scrollHeight <= window.innerHeight"))
+    hold("the picture does not grow", browser.script("return document.getElementById('stage').clientHeight") >= before)
+    browser.click("#full")
+    browser.wait("return document.fullscreenElement === null", "full screen does not end")
+
+
 def check_clip(browser, run, width, height, dark):
     browser.shape(width, height, dark)
     browser.open(run.page)
     hold(f"wider than {width} pixels",
          browser.script("return document.documentElement.scrollWidth <= arguments[0]", width))
-    check_field(browser, run)
+    same("first frame", check_field(browser, run), "1")
+    same("first layer", browser.script("return document.querySelector('[aria-selected=true]').id"), "tab-overlay")
+    hold("the picture has no colour", browser.script(
+        "const c = document.getElementById('stage'); const all = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;"
+        "let found = 0; for (let i = 0; i < all.length; i += 4) { found += Math.abs(all[i] - all[i + 2]) > 40; } return found > 50"))
     check_cards(browser, run)
     check_keys(browser, run)
     check_charts(browser, run)
-    sets = check_nearest(browser, run)
+    sets = check_steps(browser, run)
+    check_play(browser, run)
+    check_words(browser, run)
     check_colours(browser, run)
     browser.choose("sets", sets[1])
     check_tabs(browser)
@@ -434,6 +399,8 @@ def main():
         for run, check in ((parts, check_partition), (trust, check_confidence), (several, check_references)):
             browser.open(run.page)
             check(browser, run)
+        check_address(browser, clip)
+        check_full_screen(browser, clip)
         seconds = browser.open(long.page)
         check_keys(browser, long)
         print(f"10,000 fields open in {seconds:.2f} s")

@@ -117,11 +117,13 @@ def check_fields(packed, report):
         sys.exit("more figures than fields")
 
 
-def check_set(data, frame, picture, vectors):
+def check_set(data, kind, frame, picture, vectors):
     field = [row for row in vectors if int(row["frame"]) == frame]
-    for name in ("reference", "target", "predicted", "difference", "residual"):
+    names = ["colour"] if kind["name"] == "film" else ["colour", "reference", "target", "predicted", "difference", "residual"]
+    same("pictures", [name for name in picture if name != "vectors"], names)
+    for name in names:
         start = base64.b64decode(picture[name])[:4]
-        same(name, start, b"\x89PNG" if data["type"] == "image/png" else b"\xff\xd8\xff\xe0")
+        same(name, start, b"\x89PNG" if kind["type"] == "image/png" else b"\xff\xd8\xff\xe0")
     packed = base64.b64decode(picture["vectors"])
     columns = 2 * data["window_x"] + 1
     candidates = columns * (2 * data["window_y"] + 1)
@@ -147,11 +149,18 @@ def check_html(path, report, vectors, summary):
     check_fields(base64.b64decode(elements[b"fields"]), report)
     check_histogram(data["histogram"], vectors)
     check_costliest(data["costliest"], vectors)
-    frames = [one["frame"] for one in data["sets"]]
-    same("sets", sorted(b"set-%d" % frame for frame in frames),
-         sorted(name for name in elements if name.startswith(b"set-")))
-    for frame in frames:
-        check_set(data, frame, json.loads(elements[b"set-%d" % frame]), vectors)
+    seen = []
+    for kind in ({"name": "set", **data}, {"name": "film", **data["film"]}):
+        frames = [one["frame"] for one in kind["sets"]]
+        names = [f"{kind['name']}-{frame}".encode() for frame in frames]
+        same("sets", sorted(names), sorted(name for name in elements if name.startswith(kind["name"].encode() + b"-")))
+        for frame, name in zip(frames, names):
+            check_set(data, kind, frame, json.loads(elements[name]), vectors)
+        seen += frames
+    same("each once", len(set(seen)), len(seen))
+    if data["type"] is not None:  # the page shows pictures: every step of the film is there
+        first = data["first_field"]
+        same("film", set(range(first, first + data["fields"], data["film"]["step"])) - set(seen), set())
 
 
 def main():

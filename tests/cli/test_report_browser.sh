@@ -1,11 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# The report's page in a browser, by WebDriver: its content is compared with the tables of the same run,
+# The report's page in Chromium, by its DevTools protocol: its content is compared with the tables of the same run,
 # on a phone's width and on a wide one.
 . "$(dirname "$0")/common.sh"
-for program in python3 chromium chromedriver; do
-    have $program || skip "$program is not here: the page is not opened"
-done
+have python3 || skip "python3 is not here: the page is not opened"
+have chromium || have chromium-browser || have google-chrome || skip "Chromium is not here: the page is not opened"
 make_clip clip.y4m 100 76 8 40
 expect 0 -q clip.y4m --backend "$engine" -w 5 --report clip.html --report-pictures 8 -o clip
 # The first field's overlays, which the page draws itself.

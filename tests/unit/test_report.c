@@ -5,6 +5,7 @@
  */
 #include "files/bytes.h"
 #include "harness.h"
+#include "report/film.h"
 #include "report/gallery.h"
 #include "report/picks.h"
 #include "report/statistics.h"
@@ -92,7 +93,8 @@ static struct found pick(
     found.sets = picks.count;
     for (size_t i = 0; i < picks.count; i++) {
         const struct gpume_report_set *set = &picks.picks[i].set;
-        REQUIRE(set->pictures[0].count > 0 && (i == 0 || set->rating.frame > last));
+        REQUIRE(
+            set->pictures[GPUME_REPORT_TARGET].count > 0 && (i == 0 || set->rating.frame > last));
         found.first = found.first || set->rating.frame == 0;
         found.worst = found.worst || set->rating.frame == worst;
         found.gap = set->rating.frame - last > found.gap ? set->rating.frame - last : found.gap;
@@ -186,6 +188,33 @@ static void test_less_room(void)
         REQUIRE(cut || room < 2000);
     }
     gpume_report_picks_finish(&picks);
+}
+
+/* Every field or, if space is short, every second, fourth... from the first on. */
+static void test_film(void)
+{
+    for (uint64_t room = 100; room < 400000; room *= 3) {
+        for (unsigned fields = 1; fields < 500; fields = 3 * fields + 1) {
+            struct gpume_report_film film;
+            const struct gpume_run run = make_run(0);
+            REQUIRE_EQUAL(gpume_report_film_init(&film, "test", &run, room), GPUME_OK);
+            for (unsigned i = 0; i < fields; i++) {
+                const struct gpume_field field = make_field(i + 5, 1);
+                REQUIRE_EQUAL(gpume_report_film_add(&film, &field), GPUME_OK);
+            }
+            gpume_report_film_complete(&film, room / 2);
+            REQUIRE_EQUAL(film.count, (fields + film.step - 1) / film.step);
+            REQUIRE(film.bytes <= room / 2 || film.count == 1);
+            REQUIRE(film.step == 1 || 4 * film.bytes > room / 2 || film.count == 1);
+            for (size_t i = 0; i < film.count; i++) {
+                REQUIRE_EQUAL(film.sets[i].rating.frame, 5 + i * film.step);
+                REQUIRE(film.sets[i].pictures[GPUME_REPORT_TARGET].count > 0);
+                REQUIRE_EQUAL(film.sets[i].pictures[GPUME_REPORT_RESIDUAL].count, 0);
+                REQUIRE(film.sets[i].lists[GPUME_REPORT_VECTORS].count > 0);
+            }
+            gpume_report_film_finish(&film);
+        }
+    }
 }
 
 static void test_numbers(void)
@@ -305,7 +334,7 @@ static void test_lists(void)
     run.params.window_x = run.params.window_y = 1;
     run.params.subpel = 2;
     struct gpume_report_encoder *encoder = NULL;
-    REQUIRE_EQUAL(gpume_report_encoder_open(&encoder, "test", &run), GPUME_OK);
+    REQUIRE_EQUAL(gpume_report_encoder_open(&encoder, "test", &run, GPUME_REPORT_WHOLE), GPUME_OK);
     struct gpume_report_draft draft = {0};
     struct gpume_report_set set = {0};
     struct gpume_field field = make_field(0, 0);
@@ -354,6 +383,7 @@ int main(void)
     test_counts();
     test_room();
     test_less_room();
+    test_film();
     test_numbers();
     test_cuts();
     test_histogram();

@@ -6,22 +6,8 @@
 
 let current = 0; /* index of the selected field */
 
-/* The nearest frame that has pictures; the earlier one of two at the same distance. */
-function nearestSet(frame) {
-    return data.sets.reduce((best, set) => best === null ||
-        Math.abs(set.frame - frame) < Math.abs(best.frame - frame) ? set : best, null);
-}
-
 function statistic(name, key, value, text) {
     return make("div", {}, make("dt", {}, name), make("dd", { dataset: { statistic: key, value: String(value) } }, text));
-}
-
-/* Of several, the first: the nearest one, and the past one if there is one. */
-function nearestReference(frame) {
-    const { direction, "ref-distance": list } = data.parameters;
-    const distance = Number(String(list).split(",")[0]);
-    const future = direction === "future" || (direction === "both" && frame < distance);
-    return frame + (future ? distance : -distance);
 }
 
 function showStatistics(i) {
@@ -43,21 +29,20 @@ function showStatistics(i) {
 
 /* Shows the pictures of the frame, or else offers the nearest frame that has some. */
 function offerPictures(frame) {
-    const set = nearestSet(frame);
-    const own = set !== null && set.frame === frame;
+    const own = entryOf(frame);
     const note = byId("nearest");
     byId("viewer").hidden = !own;
-    note.hidden = own;
+    note.hidden = Boolean(own);
+    byId("sets").value = own && !own.film ? String(frame) : "";
     if (own) {
-        byId("sets").value = String(frame);
         return showPictures(frame);
     }
-    note.textContent = data.sets.length === 0 ? "This report contains no pictures."
+    note.textContent = shown.length === 0 ? "This report contains no pictures."
         : `This report contains no pictures of frame ${frame}. `;
-    byId("sets").value = "";
-    if (set) {
-        const button = make("button", { type: "button", id: "go-nearest" }, `Go to frame ${set.frame}`);
-        button.addEventListener("click", () => select(set.frame - data.first_field));
+    const nearest = nearestShown(frame);
+    if (nearest) {
+        const button = make("button", { type: "button", id: "go-nearest" }, `Go to frame ${nearest.frame}`);
+        button.addEventListener("click", () => select(nearest.frame - data.first_field));
         note.append(button);
     }
     return Promise.resolve();
@@ -67,18 +52,15 @@ function select(index) {
     const i = Math.max(0, Math.min(fields.count - 1, index));
     const frame = fields.frame[i];
     current = i;
-    byId("slider").value = i;
-    byId("slider").setAttribute("aria-valuetext", `frame ${frame}`);
+    showPlace(i);
     byId("pair-title").textContent = `Frame ${frame}`;
     document.body.dataset.frame = frame;
     byId("selected").textContent = `Frame ${frame}: SAD ${whole(fields.sadBefore[i])} before the search, ` +
         `${whole(fields.sadAfter[i])} after; PSNR ${fixed(fields.psnrBefore[i], 3)} dB before, ` +
         `${fixed(fields.psnrAfter[i], 3)} dB after${fields.cut[i] ? "; possible scene cut" : ""}.`;
-    byId("previous").disabled = !data.sets.some((set) => set.frame < frame);
-    byId("next").disabled = !data.sets.some((set) => set.frame > frame);
     showStatistics(i);
     showInCharts(i);
-    return offerPictures(frame);
+    return offerPictures(frame).then(keepAddress);
 }
 
 function scrollToPair() {
@@ -119,18 +101,17 @@ function makeCuts() {
     box.append(list);
 }
 
+/* The frames with all pictures, and why they were chosen. */
 function makeSets() {
     const reasons = { even: "", worst: ", large residual", cut: ", possible scene cut" };
-    data.sets.sort((a, b) => a.frame - b.frame);
-    byId("sets").append(...data.sets.map((set) => make("option", { value: String(set.frame) }, `frame ${set.frame}${reasons[set.why]}`)));
-    byId("sets").disabled = data.sets.length === 0;
-    byId("sets").addEventListener("change", (event) => select(Number(event.target.value) - data.first_field));
-    byId("previous").addEventListener("click", () => {
-        const before = data.sets.filter((set) => set.frame < fields.frame[current]);
-        select(before[before.length - 1].frame - data.first_field);
-    });
-    byId("next").addEventListener("click", () => {
-        select(data.sets.find((set) => set.frame > fields.frame[current]).frame - data.first_field);
+    const all = shown.filter((set) => !set.film);
+    byId("sets").append(make("option", { value: "" }, "\u2026"));
+    byId("sets").append(...all.map((set) => make("option", { value: String(set.frame) }, `frame ${set.frame}${reasons[set.why]}`)));
+    byId("sets-label").hidden = all.length === shown.length;
+    byId("sets").addEventListener("change", (event) => {
+        if (event.target.value) {
+            select(Number(event.target.value) - data.first_field);
+        }
     });
 }
 
@@ -138,9 +119,39 @@ function makeSets() {
 async function selectBlock(index, block) {
     await select(index);
     if (view.frame === block.frame && !byId("viewer").hidden) {
-        pickBlock(blockAt(block.x, block.y));
+        pinBlock(blockAt(block.x, block.y));
     }
     scrollToPair();
+}
+
+/* Goes where the page's address leads; without a frame in it, to the first one that has pictures. */
+async function followAddress() {
+    const { index, block, layer } = readAddress();
+    if (layer) {
+        chooseMain(layer);
+    }
+    await select(index !== null ? index : shown.length > 0 ? shown[0].frame - data.first_field : 0);
+    if (block && view.frame === fields.frame[current]) {
+        pinBlock(blockAt(block.x, block.y));
+        follow(view.block);
+        drawViewer();
+    }
+}
+
+function listenToPage(clicked) {
+    byId("charts").addEventListener("keydown", chartKey);
+    byId("unzoom").addEventListener("click", resetZoom);
+    window.addEventListener("hashchange", followAddress);
+    window.addEventListener("resize", () => {
+        resizeCharts();
+        drawHistogram();
+        drawViewer();
+    });
+    window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+        makeCharts(clicked);
+        drawHistogram();
+        drawViewer();
+    });
 }
 
 function start() {
@@ -156,30 +167,9 @@ function start() {
     });
     makeCharts(clicked);
     openViewer();
-    byId("slider").max = fields.count - 1;
-    byId("slider").addEventListener("input", (event) => select(Number(event.target.value)));
-    byId("slider").addEventListener("keydown", (event) => {
-        if (event.key === "Enter") {
-            scrollToPair();
-        }
-    });
-    byId("charts").addEventListener("keydown", chartKey);
-    byId("unzoom").addEventListener("click", resetZoom);
-    window.addEventListener("resize", () => {
-        resizeCharts();
-        drawHistogram();
-        drawViewer();
-    });
-    window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-        makeCharts(clicked);
-        drawHistogram();
-        drawViewer();
-    });
-    /* Open with the pair that is hardest to predict, apart from cuts, which nothing can predict. */
-    const sse = (set) => fields.sseAfter[set.frame - data.first_field];
-    const hardest = data.sets.filter((set) => set.why !== "cut")
-        .reduce((best, set) => best === null || sse(set) > sse(best) ? set : best, null);
-    select(hardest ? hardest.frame - data.first_field : 0).then(() => { document.body.dataset.ready = "yes"; });
+    openPlayer(select);
+    listenToPage(clicked);
+    followAddress().then(() => { document.body.dataset.ready = "yes"; });
 }
 
 start();

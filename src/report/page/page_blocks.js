@@ -7,6 +7,8 @@
  * blockAt(x, y)          index of the block at a pixel; -1 if the frame pair has no vectors
  * rectangle(index)       position and size of a block
  * drawArrows(context)    draws the motion of the blocks in view; returns how many blocks an arrow stands for
+ * mapOf(name)            a canvas with one pixel per cell: the layer cost, confidence or flow
+ * ranks()                rank of each block
  * drawOutlines(context)  draws the outlines of the blocks in view
  */
 
@@ -39,7 +41,7 @@ function readPlaces(parts) {
     return { shape: Uint8Array.from(pairs, ([shape]) => shape), place: Uint32Array.from(pairs, ([, place]) => place) };
 }
 
-/* Unpacks the lists of src/report/set.h; ranks follow from the costs. */
+/* Unpacks the lists of src/report/set.h. */
 function readVectors(set) {
     const { shape, place } = readPlaces(set.parts);
     const count = shape.length;
@@ -53,7 +55,7 @@ function readVectors(set) {
         return null;
     }
     const found = { shape, place, dx: new Float32Array(count), dy: new Float32Array(count), cost: new Float64Array(count),
-        second: new Float64Array(count), distance: new Int16Array(count), rank: new Uint32Array(count) };
+        second: new Float64Array(count), distance: new Int32Array(count), rank: null };
     for (let i = 0; i < count; i++) {
         let index = 0;
         for (let k = width - 1; k >= 0; k--) {
@@ -74,10 +76,18 @@ function readVectors(set) {
         const distances = new Numbers(bytesOf(set.references));
         found.distance.forEach((unused, i) => { found.distance[i] = distances.signed(); });
     }
-    const order = Uint32Array.from({ length: count }, (unused, i) => i);
-    order.sort((a, b) => found.cost[b] - found.cost[a] || a - b);
-    order.forEach((block, rank) => { found.rank[block] = rank; });
     return found;
+}
+
+/* The places of blocks in the order of falling cost, made when first asked for. */
+function ranks() {
+    const { cost } = view.vectors;
+    if (!view.vectors.rank) {
+        const order = Uint32Array.from(cost, (unused, i) => i).sort((a, b) => cost[b] - cost[a] || a - b);
+        view.vectors.rank = new Uint32Array(cost.length);
+        order.forEach((block, rank) => { view.vectors.rank[block] = rank; });
+    }
+    return view.vectors.rank;
 }
 
 function rectangle(index) {
@@ -98,16 +108,17 @@ function makeCells() {
     return cells;
 }
 
-/* Colours each block by a value from 0 to 1. */
-function heatCanvas(valueOf) {
+/* Colours each block: colourOf gives red, green, blue and opacity. */
+function cellCanvas(colourOf) {
     const canvas = make("canvas", { width: CELLS_X, height: CELLS_Y });
     const image = new ImageData(CELLS_X, CELLS_Y);
-    view.cells.forEach((block, cell) => {
-        image.data.set([...heatBytes(valueOf(block)), 255], 4 * cell);
-    });
+    view.cells.forEach((block, cell) => image.data.set(colourOf(block), 4 * cell));
     canvas.getContext("2d").putImageData(image, 0, 0);
     return canvas;
 }
+
+/* Colours each block by a value from 0 to 1. */
+const heatCanvas = (valueOf) => cellCanvas((block) => [...heatBytes(valueOf(block)), 255]);
 
 /* As in --overlay: by cost per pixel, so that blocks cut by the edge compare with the others. */
 function costHeat(block) {
@@ -127,11 +138,33 @@ function takeVectors(set) {
     view.vectors = readVectors(set);
     view.cells = view.vectors && makeCells();
     view.maps = {};
-    if (view.vectors) {
-        view.maps.cost = heatCanvas(costHeat);
-        view.maps.confidence = data.parameters.confidence && heatCanvas(confidenceHeat);
-    }
     view.block = old.x >= 0 ? blockAt(old.x, old.y) : -1;
+}
+
+/* The map of a layer, drawn when it is first seen. */
+function mapOf(name) {
+    const makers = { cost: () => heatCanvas(costHeat), confidence: () => heatCanvas(confidenceHeat), flow: () => cellCanvas(flowColour) };
+    if (view.vectors && makers[name] && !view.maps[name]) {
+        view.maps[name] = makers[name]();
+    }
+    return view.maps[name];
+}
+
+/* The length that all but 2 % of the run's moving vectors reach at most: the full scale of arrows and flow. It is one for
+ * the whole run, so that frames compare, and no single vector can change it. */
+const LONGEST = (() => {
+    const lengths = data.histogram.counts.map(([dx, dy, count]) => [Math.hypot(dx, dy), count])
+        .filter(([length]) => length > 0).sort((a, b) => a[0] - b[0]);
+    let left = 0.98 * lengths.reduce((sum, [, count]) => sum + count, 0);
+    const found = lengths.find(([, count]) => (left -= count) <= 0);
+    return Math.max(1, found ? found[0] : 0);
+})();
+
+/* Hue by direction, opacity by length; what does not move is transparent. */
+function flowColour(block) {
+    const [dx, dy] = forwardVector(block);
+    const strength = Math.min(1, Math.hypot(dx, dy) / LONGEST);
+    return strength > 0 ? [...directionBytes(-dx, -dy), Math.round(255 * (0.25 + 0.65 * Math.sqrt(strength)))] : [0, 0, 0, 0];
 }
 
 /* Is any of the rectangle in view? */
@@ -147,13 +180,12 @@ function forwardVector(block) {
     return [sign * dx[block], sign * dy[block]];
 }
 
-/* As in --overlay: arrows show how the content moved; their length grows with the square root of the
- * vector's, and the longest vector of the window fits the block. Where blocks are small on screen,
- * each arrow is the mean of group x group blocks of one shape. Returns the largest group. */
+/* Arrows show how the content moved. Those that are easy to read fit the block, and their length grows with the square
+ * root of the vector's; those of true length begin where the content was and end in the middle of the block. Where blocks
+ * are small on screen, each arrow is the mean of group x group blocks of one shape. Returns the largest group. */
 function drawArrows(context) {
     const scale = screenScale();
-    const longest = Math.hypot(data.window_x, data.window_y) || 1;
-    const groupOf = ({ w, h }) => Math.max(1, Math.ceil(11 / (Math.min(w, h) * scale)));
+    const groupOf = ({ w, h }) => Math.max(1, Math.ceil(26 / (Math.min(w, h) * scale)));
     const groups = new Map();
     for (let block = 0; block < view.vectors.cost.length; block++) {
         const shape = view.vectors.shape[block];
@@ -173,8 +205,11 @@ function drawArrows(context) {
     }
     for (const { x, y, room, dx, dy, count } of groups.values()) {
         const length = Math.hypot(dx, dy) / count;
-        const stretch = length > 0 ? -room * Math.sqrt(length / longest) / (length * count) : 0;
-        drawArrow(context, (x - view.x) * scale, (y - view.y) * scale, dx * stretch, dy * stretch, room);
+        const clear = room * Math.sqrt(Math.min(1, length / LONGEST));
+        const stretch = length > 0 ? -(view.trueLength ? length * scale : clear) / (length * count) : 0;
+        const back = view.trueLength ? 0.5 : 0; // drawArrow centres
+        drawArrow(context, (x - view.x) * scale - back * dx * stretch, (y - view.y) * scale - back * dy * stretch,
+            dx * stretch, dy * stretch, room);
     }
     return Math.max(...SHOWN.map(groupOf));
 }

@@ -22,10 +22,14 @@ function heat(value) {
     return `rgb(${heatBytes(value).join(" ")})`;
 }
 
-function direction(dx, dy) {
+function directionBytes(dx, dy) {
     const count = DIRECTIONS.length / 3;
     const i = Math.round((Math.atan2(dy, dx) / (2 * Math.PI) + 1) * count) % count;
-    return `rgb(${DIRECTIONS.subarray(3 * i, 3 * i + 3).join(" ")})`;
+    return DIRECTIONS.subarray(3 * i, 3 * i + 3);
+}
+
+function direction(dx, dy) {
+    return `rgb(${directionBytes(dx, dy).join(" ")})`;
 }
 
 function resize(canvas, width, height) {

@@ -1,30 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The picture viewer of the selected frame pair: one picture, or two on either side of a divider, with
- * zoom, and the block under the pointer.
+ * The picture viewer of the selected frame pair: one picture, or two on either side of a divider.
  *
  * openViewer()           makes the controls
  * showPictures(frame)    loads the pictures of a frame that has some; returns a promise
  * drawViewer()           draws again after a change of size or colours
  * pickBlock(index)       selects a block
+ * chooseMain(name)       shows a picture of the list PICTURES
  */
 
 const PICTURES = [
-    ["reference", "Reference", "the frame that is searched for matches"],
+    ["overlay", "Motion", "how each block moved " + (data.parameters["best-reference"] ? "forward in time"
+        : "since the reference, which is opposite to its vector")
+        + (data.parameters.partition ? "; outlines of the blocks that the partition chose" : "")],
+    ["flow", "Flow", `direction of motion as hue, speed as opacity, full from ${plain(LONGEST, 2)} pixels on`],
     ["target", "Target", "the frame whose blocks are matched"],
+    ["reference", "Reference", "the frame that is searched for matches"],
     ["predicted", "Predicted", "the target, assembled from matching blocks of the reference"],
     ["difference", "Difference", `|target - reference|, gamma ${data.gamma}`],
     ["residual", "Residual", `|target - predicted|, gamma ${data.gamma}`],
-    ["overlay", "Overlay", (data.parameters["best-reference"] ? "motion of each block forward in time"
-        : "motion of each block from the reference, opposite to its vector") + "; square-root length scale"
-        + (data.parameters.partition ? "; outlines of the blocks that the partition chose" : "")],
     ["cost", "Cost map", `cost per pixel, from dark (0) to light (${data.colours.cost_full} of 256 gray levels or more); `
         + "square-root colour scale"],
     ["confidence", "Confidence", "how close the second best match comes, as best cost / second cost, from dark "
         + "(0: the best match is much better, or the only one) to light (1: the second best match is as good)"],
 ].filter(([name]) => name !== "confidence" || data.parameters.confidence);
-/* Pictures that are drawn from the vectors, over the target. */
-const DRAWN = ["overlay", "cost", "confidence"].filter((name) => PICTURES.some((picture) => picture[0] === name));
+/* Pictures that are drawn from the vectors, over another picture. */
+const OVER = { overlay: "colour", flow: "colour", cost: "target", confidence: "target" };
+const DRAWN = Object.keys(OVER).filter((name) => PICTURES.some((picture) => picture[0] === name));
 
 /* Positions and sizes are in pixels of the video, unless they are named screen...: CSS pixels. */
 const view = {
@@ -33,8 +35,9 @@ const view = {
     vectors: null, /* of the frame pair, see readVectors */
     cells: null,   /* block of each cell, in raster order */
     maps: {},      /* by the name of the picture: a canvas with one pixel per cell */
-    main: "difference",
-    other: "residual",
+    main: "overlay",
+    other: "none",
+    choice: null,
     divider: 0.5,
     gain: 0, /* of difference and residual; 0: chosen by gainOf */
     zoom: 1,
@@ -43,29 +46,36 @@ const view = {
     screenWidth: 0,
     screenHeight: 0,
     block: -1,
+    pinned: false, /* the block stays while the pointer moves */
+    trueLength: false, /* of arrows */
 };
-const PICTURE_NAMES = ["reference", "target", "predicted", "difference", "residual"];
+
+const titleOf = (name) => PICTURES.find((picture) => picture[0] === name)[1];
+
+/* What is shown instead of a picture that this frame lacks in the page. */
+const standIn = (name) => hasPicture(view.frame, OVER[name] || name) ? name : "target";
+
+/* The pictures that the present choice of layers needs. */
+async function loadPictures(frame) {
+    const names = [view.main, view.other].filter((name) => name !== "none")
+        .map((name) => OVER[name] || name).map((name) => hasPicture(frame, name) ? name : "target");
+    const found = await Promise.all(names.map((name) => loadPicture(frame, name)));
+    return Object.fromEntries(names.map((name, i) => [name, found[i]]));
+}
 
 async function showPictures(frame) {
-    if (view.frame === frame) {
+    const choice = view.choice = {}; /* the latest; whatever comes from an earlier one is dropped */
+    const [set, images] = await Promise.all([loadSet(frame), loadPictures(frame)]);
+    if (view.choice !== choice) {
         return;
     }
-    view.frame = frame;
-    const set = JSON.parse(byId(`set-${frame}`).textContent);
-    const images = {};
-    await Promise.all(PICTURE_NAMES.map(async (name) => {
-        const image = new Image();
-        image.src = `data:${data.type};base64,${set[name]}`;
-        await image.decode();
-        images[name] = image;
-    }));
-    if (view.frame !== frame) {
-        return; /* another frame has been selected meanwhile */
-    }
     view.images = images;
-    takeVectors(set);
-    for (const name of DRAWN) {
-        byId(`tab-${name}`).disabled = !view.vectors;
+    if (view.frame !== frame) {
+        view.frame = frame;
+        takeVectors(set);
+    }
+    for (const [name] of PICTURES) {
+        byId(`tab-${name}`).disabled = DRAWN.includes(name) ? !view.vectors : !hasPicture(frame, name);
     }
     byId("stage").dataset.frame = frame;
     showBlock();
@@ -97,20 +107,24 @@ function gainOf(frame) {
 }
 
 /* Returns the group of drawArrows; 0 if no arrows were drawn. */
-function drawPicture(context, name) {
-    const image = view.images[DRAWN.includes(name) ? "target" : name];
-    const smooth = screenScale() * data.scale < 3;
-    drawPart(context, image, data.scale, data.scale, smooth);
+function drawPicture(context, wanted) {
+    const name = standIn(wanted);
+    const { image, scale, film } = view.images[OVER[name] || name];
+    const smooth = screenScale() * scale < 3;
+    const map = mapOf(name);
+    context.filter = film && OVER[name] === "target" ? "grayscale(1)" : "none";
+    drawPart(context, image, scale, scale, smooth);
+    context.filter = "none";
     if (name === "difference" || name === "residual") {
         context.globalCompositeOperation = "lighter";
         for (let i = 1; i < gainOf(view.frame); i++) {
-            drawPart(context, image, data.scale, data.scale, smooth);
+            drawPart(context, image, scale, scale, smooth);
         }
         context.globalCompositeOperation = "source-over";
     }
-    if (view.maps[name]) {
-        context.globalAlpha = data.colours.cost_share;
-        drawPart(context, view.maps[name], CELL_W, CELL_H, false);
+    if (map) {
+        context.globalAlpha = name === "flow" ? 1 : data.colours.cost_share;
+        drawPart(context, map, CELL_W, CELL_H, false);
         context.globalAlpha = 1;
     }
     if (DRAWN.includes(name) && view.vectors && data.parameters.partition) {
@@ -141,14 +155,59 @@ function drawBlock(context) {
     outline(x, y, [], "rgb(255 255 255)");
 }
 
-function drawViewer() {
-    if (!view.images.target) {
-        return;
+/* The line between two pictures, with a handle. */
+function drawDivider(context, split) {
+    const middle = view.screenHeight / 2;
+    context.fillStyle = "rgb(0 0 0 / 0.7)";
+    context.fillRect(split - 2, 0, 4, view.screenHeight);
+    context.fillStyle = "rgb(255 255 255)";
+    context.fillRect(split - 1, 0, 2, view.screenHeight);
+    context.beginPath();
+    context.arc(split, middle, 13, 0, 2 * Math.PI);
+    context.fill();
+    context.strokeStyle = "rgb(0 0 0 / 0.7)";
+    context.lineWidth = 2;
+    context.stroke();
+    context.beginPath();
+    for (const side of [-1, 1]) {
+        context.moveTo(split + 4 * side, middle - 4);
+        context.lineTo(split + 8 * side, middle);
+        context.lineTo(split + 4 * side, middle + 4);
     }
-    const room = byId("stage-panel").clientWidth;
-    const scale = Math.min(room / WIDTH, Math.max(320, 0.72 * window.innerHeight) / HEIGHT, 24);
+    context.stroke();
+}
+
+/* The names of both pictures, in the corners beside the divider. */
+function drawNames(context, split) {
+    context.font = "600 13px system-ui, sans-serif";
+    context.textBaseline = "top";
+    for (const [name, at, align] of [[view.main, split - 14, "right"], [view.other, split + 14, "left"]]) {
+        const width = context.measureText(titleOf(standIn(name))).width;
+        if (align === "right" ? at > width : at + width < view.screenWidth) {
+            context.textAlign = align;
+            context.fillStyle = "rgb(0 0 0 / 0.65)";
+            context.fillRect(align === "right" ? at - width - 6 : at - 6, 6, width + 12, 22);
+            context.fillStyle = "rgb(255 255 255)";
+            context.fillText(titleOf(standIn(name)), at, 10);
+        }
+    }
+}
+
+function fitStage() {
+    const full = document.fullscreenElement !== null;
+    const panel = byId("stage-panel");
+    const around = byId("film").offsetHeight - panel.offsetHeight + byId("head").offsetHeight + 40;
+    const height = full ? window.innerHeight - around : Math.max(320, 0.72 * window.innerHeight);
+    const scale = Math.min(panel.clientWidth / WIDTH, Math.max(120, height) / HEIGHT, 24);
     view.screenWidth = Math.max(1, WIDTH * scale);
     view.screenHeight = Math.max(1, HEIGHT * scale);
+}
+
+function drawViewer() {
+    if (Object.keys(view.images).length === 0) {
+        return;
+    }
+    fitStage();
     const canvas = byId("stage");
     const context = resize(canvas, view.screenWidth, view.screenHeight);
     const split = view.screenWidth * view.divider;
@@ -160,10 +219,8 @@ function drawViewer() {
         context.clip();
         group = drawPicture(context, view.other) || group;
         context.restore();
-        context.fillStyle = "rgb(0 0 0 / 0.7)";
-        context.fillRect(split - 2, 0, 4, view.screenHeight);
-        context.fillStyle = "rgb(255 255 255)";
-        context.fillRect(split - 1, 0, 2, view.screenHeight);
+        drawDivider(context, split);
+        drawNames(context, split);
     }
     drawBlock(context);
     showKeys();
@@ -173,16 +230,18 @@ function drawViewer() {
 }
 
 function showCaption(group) {
-    const words = (name) => {
+    const words = (wanted) => {
+        const name = standIn(wanted);
         const [, title, text] = PICTURES.find((picture) => picture[0] === name);
-        return `${title} (${text})`;
+        return name === wanted ? `${title}: ${text}`
+            : `${title}, because this page does not hold the picture \u201c${titleOf(wanted)}\u201d of this frame`;
     };
     let text = words(view.main);
     if (view.other !== "none") {
         text = `Left: ${text}. Right: ${words(view.other)}`;
     }
     const gain = gainOf(view.frame);
-    if (gain > 1 && /difference|residual/.test(`${view.main} ${view.other}`)) {
+    if (gain > 1 && /difference|residual/.test(`${standIn(view.main)} ${standIn(view.other === "none" ? "target" : view.other)}`)) {
         text += `. Difference and residual are brightened ${gain} times`;
     }
     if (group > 1) {
@@ -190,29 +249,6 @@ function showCaption(group) {
         text += `. Each arrow is the mean of ${most}${group} x ${group} blocks; zoom in to see every block`;
     }
     byId("caption").textContent = `${text}.`;
-}
-
-function showBlock() {
-    const box = byId("block");
-    if (view.block < 0 || !view.vectors) {
-        return;
-    }
-    const { x, y, w, h } = rectangle(view.block);
-    const { dx, dy, cost, second, rank } = view.vectors;
-    const i = view.block;
-    Object.assign(box.dataset, { frame: view.frame, x, y, w, h, dx: dx[i], dy: dy[i], cost: cost[i], rank: rank[i] });
-    const item = (name, text) => make("span", {}, `${name} `, make("strong", {}, text));
-    box.replaceChildren(item("Block", `${w} x ${h} at (${x}, ${y})`), item("vector", `(${dx[i]}, ${dy[i]})`),
-        item("cost", whole(cost[i])), item("per pixel", (cost[i] / (w * h)).toFixed(2)),
-        item("rank", `${whole(rank[i])} of ${whole(cost.length)}`));
-    if (data.parameters["best-reference"]) {
-        box.dataset.ref = view.frame + view.vectors.distance[i];
-        box.append(item("reference", `frame ${box.dataset.ref}`));
-    }
-    if (data.parameters.confidence) {
-        box.dataset.second = second[i];
-        box.append(item("second best match", Number.isFinite(second[i]) ? `cost ${whole(second[i])}` : "none"));
-    }
 }
 
 function pickBlock(index) {
@@ -223,93 +259,12 @@ function pickBlock(index) {
     }
 }
 
-/* Moves the upper left corner to (x, y), as far as the picture allows. */
-function moveView(x, y) {
-    view.x = Math.max(0, Math.min(WIDTH - WIDTH / view.zoom, x));
-    view.y = Math.max(0, Math.min(HEIGHT - HEIGHT / view.zoom, y));
-}
-
-/* Zooms while (x, y) keeps its place on screen. */
-function zoomTo(zoom, x, y) {
-    const old = view.zoom;
-    view.zoom = Math.max(1, Math.min(32, zoom));
-    moveView(x - (x - view.x) * old / view.zoom, y - (y - view.y) * old / view.zoom);
-    drawViewer();
-}
-
-function zoomBy(factor) {
-    const { x, y } = view.block >= 0 ? rectangle(view.block)
-        : { x: view.x + WIDTH / view.zoom / 2, y: view.y + HEIGHT / view.zoom / 2 };
-    zoomTo(view.zoom * factor, x, y);
-}
-
-/* Scrolls a block into view. */
-function follow(index) {
-    const { x, y, w, h } = rectangle(index);
-    const seenX = WIDTH / view.zoom;
-    const seenY = HEIGHT / view.zoom;
-    const along = (start, seen, at, side) => at < start ? at : at + side > start + seen ? at + side - seen : start;
-    moveView(along(view.x, seenX, x, w), along(view.y, seenY, y, h));
-}
-
-function stageKey(event) {
-    const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-    const zooms = { "+": 2, "=": 2, "-": 0.5, "0": 0 };
-    if (steps[event.key] && view.vectors) {
-        const [dx, dy] = view.block < 0 ? [0, 0] : steps[event.key];
-        const { x, y, w, h } = rectangle(Math.max(0, view.block));
-        const step = (at, side, direction) => direction > 0 ? at + side : at + direction;
-        const to = blockAt(Math.max(0, Math.min(WIDTH - 1, step(x, w, dx))), Math.max(0, Math.min(HEIGHT - 1, step(y, h, dy))));
-        follow(to);
-        pickBlock(to);
-    } else if (zooms[event.key] !== undefined) {
-        zoomBy(zooms[event.key]);
-    } else {
-        return;
-    }
-    event.preventDefault();
-}
-
-/* Pointing at a block selects it; dragging moves the picture if it is enlarged. */
-function listenToPointer(canvas) {
-    let drag = null;
-    const place = (event) => {
-        const box = canvas.getBoundingClientRect();
-        return { x: view.x + (event.clientX - box.left) / screenScale(),
-            y: view.y + (event.clientY - box.top) / screenScale() };
-    };
-    const pick = (event) => {
-        const { x, y } = place(event);
-        if (view.vectors && x >= 0 && y >= 0 && x < WIDTH && y < HEIGHT) {
-            pickBlock(blockAt(x, y));
-        }
-    };
-    canvas.addEventListener("pointerdown", (event) => {
-        pick(event);
-        if (view.zoom > 1) {
-            drag = { ...place(event) };
-            canvas.setPointerCapture(event.pointerId);
-        }
-    });
-    canvas.addEventListener("pointermove", (event) => {
-        if (!drag) {
-            pick(event);
-            return;
-        }
-        const { x, y } = place(event);
-        moveView(view.x + drag.x - x, view.y + drag.y - y);
-        drawViewer();
-    });
-    for (const name of ["pointerup", "pointercancel"]) {
-        canvas.addEventListener(name, () => { drag = null; });
-    }
-    canvas.addEventListener("wheel", (event) => {
-        if (event.ctrlKey) {
-            const { x, y } = place(event);
-            event.preventDefault();
-            zoomTo(view.zoom * (event.deltaY < 0 ? 1.25 : 0.8), x, y);
-        }
-    }, { passive: false });
+function showChoice() {
+    const seen = [view.main, view.other];
+    byId("divider-label").hidden = view.other === "none";
+    byId("arrows-label").hidden = !seen.includes("overlay");
+    byId("gain-label").hidden = !seen.includes("difference") && !seen.includes("residual");
+    return view.frame < 0 ? Promise.resolve() : showPictures(view.frame);
 }
 
 function chooseMain(name) {
@@ -320,13 +275,12 @@ function chooseMain(name) {
         tab.tabIndex = other === name ? 0 : -1;
     }
     byId("stage-panel").setAttribute("aria-labelledby", `tab-${name}`);
-    drawViewer();
+    return showChoice();
 }
 
 function chooseOther(name) {
     view.other = name;
-    byId("divider-label").hidden = name === "none";
-    drawViewer();
+    return showChoice();
 }
 
 function makeTabs() {
@@ -358,6 +312,7 @@ function makeKeys() {
     const marked = (numbers) => make("span", {}, ramp(180), make("b", {}, ...numbers.map((number) => make("span", {}, plain(number, 2)))));
     const keys = {
         overlay: [wheel(34), "direction of motion"],
+        flow: [wheel(34), "direction of motion"],
         cost: [marked(steps.map((place) => full * place * place)), "gray levels (of 256) per pixel"],
         confidence: [marked(steps), "cost of the best match / cost of the second best"],
     };
@@ -365,21 +320,21 @@ function makeKeys() {
 }
 
 function showKeys() {
-    const seen = DRAWN.filter((name) => {
+    for (const name of DRAWN) {
         byId(`key-${name}`).hidden = view.main !== name && view.other !== name;
-        return !byId(`key-${name}`).hidden;
-    });
-    byId("keys").hidden = seen.length === 0;
+    }
+    byId("key-flow").hidden ||= !byId("key-overlay").hidden;
+    byId("keys").hidden = [...byId("keys").children].every((key) => key.hidden);
 }
 
 function openViewer() {
-    const canvas = byId("stage");
     makeTabs();
     makeKeys();
     byId("other").value = view.other;
     byId("other").addEventListener("change", (event) => chooseOther(event.target.value));
-    byId("divider").addEventListener("input", (event) => {
-        view.divider = event.target.value / 100;
+    byId("divider").addEventListener("input", (event) => moveDivider(event.target.value / 100));
+    byId("arrows").addEventListener("change", (event) => {
+        view.trueLength = event.target.value === "true";
         drawViewer();
     });
     for (const [value, text] of [["0", "automatic"], ["1", "\u00d71"], ["2", "\u00d72"], ["4", "\u00d74"], ["8", "\u00d78"]]) {
@@ -389,10 +344,6 @@ function openViewer() {
         view.gain = Number(event.target.value);
         drawViewer();
     });
-    byId("zoom-in").addEventListener("click", () => zoomBy(2));
-    byId("zoom-out").addEventListener("click", () => zoomBy(0.5));
-    byId("fit").addEventListener("click", () => zoomBy(0));
-    canvas.addEventListener("keydown", stageKey);
-    listenToPointer(canvas);
+    listenToInput(byId("stage"));
     chooseMain(view.main);
 }
