@@ -49,13 +49,13 @@ static int check_name(const struct gpume_merge_outputs *outputs, const char *nam
         return gpume_refuse(GPUME_INVALID, "%s: %s files cannot be joined byte for byte; %s", name,
             strrchr(name, '.'), remedy);
     }
+    bool named = strcmp(name, "summary.json") == 0; /* which is written last, by others */
     for (size_t i = 0; i < outputs->count; i++) {
-        if (strcmp(outputs->items[i].name, name) == 0) {
-            return gpume_refuse(GPUME_INVALID,
-                "%s: named for two outputs; the standard files need no option", name);
-        }
+        named = named || strcmp(outputs->items[i].name, name) == 0;
     }
-    return GPUME_OK;
+    return named ? gpume_refuse(GPUME_INVALID,
+                       "%s: named for two outputs; the standard files need no option", name)
+                 : GPUME_OK;
 }
 
 int gpume_merge_outputs_add(struct gpume_merge_outputs *outputs, const char *name, bool report)

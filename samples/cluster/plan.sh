@@ -13,10 +13,11 @@ options= last=
 for word in "$@"; do
     case $last in
     --direction | --ref-distance | --stream) options="$options $last $word" ;;
+    --compat) options="$options --direction both" ;;
     esac
     case $word in
     --direction=* | --ref-distance=* | --stream=*) options="$options $word" ;;
-    --bidirectional) options="$options --direction both" ;;
+    --bidirectional | --compat=*) options="$options --direction both" ;;
     esac
     last=$word
 done

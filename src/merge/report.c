@@ -18,6 +18,7 @@
 #define COSTLIEST_MAX 24u /* blocks in a report */
 #define MEMBERS_MAX 16u   /* of such a block */
 #define MEMBER_BYTES 48u
+#define ROW_BYTES 2048u /* several times as many as a row takes */
 
 struct block {
     uint64_t cost;
@@ -135,9 +136,12 @@ static int json_row(struct joining *joining, char *line)
         return refuse(joining);
     }
     cut[strlen("\"cut\": ")] = '\0';
-    char row[2048];
-    snprintf(row, sizeof row, "%s%s}", line,
+    char row[ROW_BYTES];
+    const int length = snprintf(row, sizeof row, "%s%s}", line,
         next_is_cut(joining, frame, ref, before, after) ? "true" : "false");
+    if (length >= (int)sizeof row) {
+        return refuse(joining);
+    }
     gpume_json_digits(&joining->json, NULL, row);
     return gpume_out_text(joining->out, ""); /* has it failed? */
 }
@@ -147,7 +151,7 @@ static int take_bin(struct joining *joining, const char *line)
 {
     struct gpume_report_histogram *histogram = &joining->histogram;
     char *at = NULL;
-    const long dx = strtol(line + 1, &at, 10);
+    const long dx = strtol(line + (line[0] == '['), &at, 10);
     const long dy = *at == ',' ? strtol(at + 1, &at, 10) : 0;
     const uint64_t count = *at == ',' ? strtoull(at + 1, &at, 10) : 0;
     const long x = dx / (long)histogram->side + (long)histogram->reach_x;

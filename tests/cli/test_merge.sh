@@ -159,6 +159,10 @@ expect 2 merge part_0 -o none --residual r.mkv
 says "r.mkv: .mkv files cannot be joined"
 expect 2 merge part_0 -o none --report r.html
 says "r.html: .html files cannot be joined"
+for option in --vectors --report; do
+    expect 2 merge part_0 -o none $option summary.json
+    says "summary.json: named for two outputs"
+done
 expect 3 merge part_0 -o none --predicted p%d.png
 says "part_0/p1.png: is missing"
 expect 2 merge part_0
@@ -168,6 +172,38 @@ expect 2 plan clip.y4m
 says "--chunks N is missing"
 expect 3 plan absent.mkv --chunks 2
 expect 2 plan clip.y4m --chunks 0
+
+# The script passes on what decides where ranges begin.
+plans() {
+    wanted=$1
+    shift
+    rm -rf ranges
+    GPUME=$gpume sh "$here/../../samples/cluster/plan.sh" clip.y4m 3 ranges "$@" >last || fail "plan.sh $*"
+    [ "$(cat last)" = 2 ] || fail "plan.sh $*: the number of the last range"
+    # shellcheck disable=SC2086 # several words
+    expect 0 plan clip.y4m --chunks 3 $wanted
+    cmp -s ranges/plan "$scratch/out" || fail "plan.sh $*: not the ranges of $wanted"
+}
+plans "" -b 16 --vectors PART/v.mvf
+plans "--ref-distance 2,5" -b 16 --ref-distance=2,5
+for option in "--direction both" --direction=both --bidirectional "--compat ffmpeg" --compat=ffmpeg; do
+    # shellcheck disable=SC2086 # two words
+    plans "--direction both" $option
+done
+
+# Damaged reports.
+expect 0 -q clip.y4m --backend "$engine" -b 16 -o reported --report reported/r.json
+cp reported/r.json whole.json
+while read -r damage; do
+    sed "$damage" whole.json >reported/r.json
+    cmp -s whole.json reported/r.json && fail "$damage: changes nothing"
+    refuses "is not that of a report" reported --report r.json
+done <<'END'
+/"counts"/{n;s/.*/ /}
+/"counts"/{n;s/-*[0-9]/9999&/}
+0,/"cut"/s/"cut"/"cut_"/
+0,/"cut"/{/"cut"/{h;:a;s/"time"/     &/;/.\{3000\}/!ba}}
+END
 
 # Without vectors.csv in all parts, there is none.
 rm part_*/vectors.csv
