@@ -117,6 +117,7 @@ enum {
     HASH = GOLDENS,
     FLO,
     MV_EXTRACTOR,
+    NPZ,
     ALL
 };
 
@@ -131,6 +132,7 @@ static struct golden goldens[ALL] = {
     [HASH] = {"hash", "v.hash", 0, 0, ""},
     [FLO] = {"flo", "v.flo", 0, 0, ""},
     [MV_EXTRACTOR] = {"mv-extractor", "mvs-%d.npy", GPUME_VECTORS_REF, 0, ""},
+    [NPZ] = {"npz", "v.npz", 0, 0, ""},
 };
 
 static void put(struct golden *golden, const void *data, size_t bytes)
@@ -248,6 +250,99 @@ static void make_binaries(void)
     }
 }
 
+/* The members of the .npz, as NumPy and zlib make them. */
+static const struct {
+    const char *name, *type, *shape, *data;
+    uint8_t bytes;
+    const char *crc; /* of header and data */
+} members[] = {
+    {"vectors", "<i2", "(3, 1, 2, 2)",
+        "\xFE\xFF\x01\0\0\0\xFD\xFF\xFF\x01\x00\xFE\0\0\0\0\x05\0\0\0\x01\0\x01", 24,
+        "\xAD\xE3\x7D\x9E"},
+    {"costs", "<u4", "(3, 1, 2)", "\x8F\0\0\0\x07\0\0\0\xFF\xFF\xFF\xFF\0\0\0\0\x09\0\0\0\x0A\0\0",
+        24, "\x32\x1D\x1B\xFA"},
+    {"ranks", "<u4", "(3, 1, 2)", "\0\0\0\0\x01\0\0\0\0\0\0\0\x01\0\0\0\x01\0\0\0\0\0\0", 24,
+        "\x50\x7D\x2D\xE4"},
+    {"frames", "<i8", "(3,)", "\x01\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0\x02\0\0\0\0\0\0", 24,
+        "\x22\x91\xFF\x42"},
+    {"refs", "<i8", "(3,)", "\0\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\x03\0\0\0\0\0\0", 24,
+        "\x69\x40\xB8\x26"},
+    {"times", "<f8", "(3,)", /* 0.04, 0.08, 0.08 */
+        "\x7B\x14\xAE\x47\xE1\x7A\xA4\x3F\x7B\x14\xAE\x47\xE1\x7A\xB4\x3F"
+        "\x7B\x14\xAE\x47\xE1\x7A\xB4\x3F",
+        24, "\x97\x74\x22\x3F"},
+    {"block", "<i4", "(2,)", "\x08\0\0\0\x08\0\0", 8, "\x44\x02\x58\x5D"},
+    {"size", "<i4", "(2,)", "\x0A\0\0\0\x06\0\0", 8, "\x0A\x72\xA2\xFF"},
+    {"subpel", "<i4", "()", "\x01\0\0", 4, "\xD0\x72\xDA\x91"},
+};
+enum { MEMBERS = sizeof(members) / sizeof(members[0]), NPY_HEAD = 128 };
+
+static void put_number(struct golden *golden, size_t number, size_t bytes)
+{
+    for (; bytes > 0; bytes--, number >>= 8) {
+        const unsigned char byte = number & 0xFF;
+        put(golden, &byte, 1);
+    }
+}
+
+/* From the version needed to the name: stored, of 1980-01-01, with sizes in the ZIP64 field. */
+static void put_member(struct golden *npz, size_t i, size_t extra)
+{
+    PUT(npz, "\x2D\0\0\0\0\0\0\0\x21\0");
+    put(npz, members[i].crc, 4);
+    PUT(npz, "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF");
+    put_number(npz, strlen(members[i].name) + 4, 2);
+    put_number(npz, extra, 2);
+}
+
+static void put_sizes(struct golden *npz, size_t i, size_t field)
+{
+    put(npz, members[i].name, strlen(members[i].name));
+    PUT(npz, ".npy\x01\0");
+    put_number(npz, field, 2);
+    put_number(npz, NPY_HEAD + members[i].bytes, 8);
+    put_number(npz, NPY_HEAD + members[i].bytes, 8);
+}
+
+/* The .ZIP File Format Specification, 4.3.7, 4.3.12, and from 4.3.14 to 4.3.16 */
+static void make_npz(void)
+{
+    struct golden *npz = &goldens[NPZ];
+    size_t at[MEMBERS], directory, end;
+    char text[NPY_HEAD];
+    for (size_t i = 0; i < MEMBERS; i++) {
+        at[i] = npz->bytes;
+        PUT(npz, "PK\x03\x04");
+        put_member(npz, i, 20);
+        put_sizes(npz, i, 16);
+        PUT(npz, "\x93NUMPY\x01\x00\x76\x00");
+        snprintf(text, sizeof(text), "{'descr': '%s', 'fortran_order': False, 'shape': %s, }",
+            members[i].type, members[i].shape);
+        put_npy_text(npz, text, 118);
+        put(npz, members[i].data, members[i].bytes);
+    }
+    directory = npz->bytes;
+    for (size_t i = 0; i < MEMBERS; i++) {
+        PUT(npz, "PK\x01\x02\x2D\0");
+        put_member(npz, i, 28);
+        PUT(npz, "\0\0\0\0\0\0\0\0\0\0\xFF\xFF\xFF\xFF");
+        put_sizes(npz, i, 24);
+        put_number(npz, at[i], 8);
+    }
+    end = npz->bytes;
+    PUT(npz, "PK\x06\x06\x2C\0\0\0\0\0\0\0\x2D\0\x2D\0\0\0\0\0\0\0\0\0");
+    put_number(npz, MEMBERS, 8);
+    put_number(npz, MEMBERS, 8);
+    put_number(npz, end - directory, 8);
+    put_number(npz, directory, 8);
+    PUT(npz, "PK\x06\x07\0\0\0\0");
+    put_number(npz, end, 8);
+    PUT(npz, "\x01\0\0\0PK\x05\x06\0\0\0\0");
+    put_number(npz, MEMBERS, 2);
+    put_number(npz, MEMBERS, 2);
+    PUT(npz, "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\0\0");
+}
+
 static bool is_golden(const char *path, const struct golden *golden)
 {
     unsigned char data[sizeof golden->data];
@@ -271,6 +366,8 @@ static void test_writers(void)
     REQUIRE_EQUAL(write_fields(&gpume_vectors_mv_extractor, "mvs-%d.npy", 0, FIELDS), GPUME_OK);
     REQUIRE(is_golden("mvs-2.npy", &goldens[MV_EXTRACTOR]));
     REQUIRE(access("mvs-1.npy", F_OK) == 0);
+    REQUIRE_EQUAL(write_fields(&gpume_vectors_npz, "v.npz", 0, FIELDS), GPUME_OK);
+    REQUIRE(is_golden("v.npz", &goldens[NPZ]));
     REQUIRE_EQUAL(logged.lines, 0);
 }
 
@@ -684,6 +781,7 @@ int main(void)
     make_texts();
     make_npy();
     make_binaries();
+    make_npz();
     test_writers();
     test_names();
     test_readers();
