@@ -76,17 +76,18 @@ static double per(uint64_t sum, uint64_t count)
 static void put_cards(struct gpume_out *out, const struct gpume_versus_rows *rows)
 {
     const struct gpume_versus_sums *all = &rows->all;
-    char line[LINE_BYTES], psnr[2][32];
+    char line[LINE_BYTES], psnr[2][32], gain[32];
     for (size_t i = 0; i < 2; i++) {
         gpume_text_psnr(psnr[i], sizeof(psnr[i]), gpume_versus_psnr(rows->bits, all, i));
     }
+    gpume_versus_say_gain(all, gain, sizeof(gain));
     snprintf(line, sizeof(line),
         "<dl class=\"cards\">\n<div><dt>SAD per pixel</dt><dd><span class=\"coded\">%.3f</span> "
-        "&rarr; <span class=\"exact\">%.3f</span></dd>%.1f %% less</div>\n"
+        "&rarr; <span class=\"exact\">%.3f</span></dd>%s</div>\n"
         "<div><dt>PSNR of the prediction, dB</dt><dd><span class=\"coded\">%s</span> &rarr; "
         "<span class=\"exact\">%s</span></dd></div>\n",
-        per(all->match[0].sad, all->pixels), per(all->match[1].sad, all->pixels),
-        gpume_versus_gain(all), psnr[0], psnr[1]);
+        per(all->match[0].sad, all->pixels), per(all->match[1].sad, all->pixels), gain, psnr[0],
+        psnr[1]);
     put(out, line);
     snprintf(line, sizeof(line),
         "<div><dt>Bits per block for vectors</dt><dd><span class=\"coded\">%.2f</span> &rarr; "

@@ -7,6 +7,7 @@
 #include "vectors/block_row.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -121,6 +122,12 @@ double gpume_versus_gain(const struct gpume_versus_sums *sums)
 {
     const double coded = (double)sums->match[0].sad, exact = (double)sums->match[1].sad;
     return coded > 0 ? 100 * (coded - exact) / coded : 0;
+}
+
+void gpume_versus_say_gain(const struct gpume_versus_sums *sums, char *text, size_t bytes)
+{
+    const double gain = gpume_versus_gain(sums);
+    snprintf(text, bytes, "%.1f %% %s", fabs(gain), gain < 0 ? "more" : "less");
 }
 
 void gpume_versus_write_head(struct gpume_out *out)

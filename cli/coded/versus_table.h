@@ -57,6 +57,9 @@ double gpume_versus_psnr(uint32_t bits, const struct gpume_versus_sums *sums, si
 /* How much less the best vectors' SAD is, in percent. */
 double gpume_versus_gain(const struct gpume_versus_sums *sums);
 
+/* The same in words: "3.9 % less", or "more". */
+void gpume_versus_say_gain(const struct gpume_versus_sums *sums, char *text, size_t bytes);
+
 void gpume_versus_write_head(struct gpume_out *out);
 void gpume_versus_write_blocks(struct gpume_out *out, const struct gpume_versus_frame *frame);
 void gpume_versus_write_frames(struct gpume_out *out, const struct gpume_versus_rows *rows);

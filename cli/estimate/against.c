@@ -76,6 +76,10 @@ int gpume_against_check(struct gpume_estimate_options *options, const struct gpu
                                ? "--against-stream: needs --predictor zero or median, not a file"
                                : "--against-stream: needs one video, not two pictures");
     }
+    if (gpume_line_has(line, "passes") &&
+        options->search.predictor.kind != GPUME_PREDICTOR_MEDIAN) {
+        return gpume_refuse(GPUME_INVALID, "--passes: needs --predictor median");
+    }
     if (!gpume_line_has(line, "window")) {
         params->window_x = params->window_y = WINDOW;
     }
@@ -294,13 +298,14 @@ static void print_summary(const struct job *job)
     const struct gpume_versus_sums *all = &job->rows.all;
     const double blocks = all->blocks > 0 ? (double)all->blocks : 1;
     const double pixels = all->pixels > 0 ? (double)all->pixels : 1;
+    char gain[32];
     printf("compared     %" PRIu64 " blocks of %zu frames", all->blocks, job->rows.count);
     if (job->rows.left_out > 0) {
         printf("; %" PRIu64 " left out", job->rows.left_out);
     }
-    printf("\nSAD          %.3f per pixel as coded, %.3f with the best vectors: %.1f %% less\n",
-        (double)all->match[0].sad / pixels, (double)all->match[1].sad / pixels,
-        gpume_versus_gain(all));
+    gpume_versus_say_gain(all, gain, sizeof(gain));
+    printf("\nSAD          %.3f per pixel as coded, %.3f with the best vectors: %s\n",
+        (double)all->match[0].sad / pixels, (double)all->match[1].sad / pixels, gain);
     printf("PSNR         %.2f dB as coded, %.2f dB with the best vectors\n",
         gpume_versus_psnr(job->rows.bits, all, 0), gpume_versus_psnr(job->rows.bits, all, 1));
     printf("vector bits  %.2f per block as coded, %.2f with the best vectors\n",
@@ -315,8 +320,8 @@ static enum gpume_exit conclude(const struct job *job)
     const uint64_t blocks = job->rows.all.blocks;
     gpume_coded_warn_interlaced(&job->info, job->rows.interlaced);
     if (job->rows.outside > 0) {
-        gpume_console_warning("%s: %" PRIu64 " of its %" PRIu64 " vectors lead out of the window; "
-                              "a wider --window may find better ones for these blocks",
+        gpume_console_warning("%s: %" PRIu64 " of its %" PRIu64 " blocks have vectors that lead "
+                              "out of the window; a wider --window may find better ones for them",
             job->info.label, job->rows.outside, blocks);
     } else if (100 * job->rows.at_border > blocks) {
         gpume_console_warning("%.1f %% of the best vectors touch the border of the window; a wider "

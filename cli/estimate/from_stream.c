@@ -16,7 +16,7 @@ int gpume_from_stream_check(
         "direction", "compat", "prefilter", "start", "frames", "duration", "vf", "fields",
         "hwaccel", "output", "predicted", "residual", "residual-mode", "difference", "gain",
         "gamma", "report", "report-pictures", "resume", "backend", "device", "search",
-        "no-elimination", "check", "validate", "json", NULL};
+        "no-elimination", "check", "validate", "max-memory", "json", NULL};
     if (gpume_check_foreign(line, foreign, "from-stream", "writes vectors without a search") !=
         GPUME_OK) {
         return GPUME_INVALID;

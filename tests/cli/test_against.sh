@@ -94,6 +94,10 @@ bits() {
 bits two/against.csv
 
 against mpeg2.mkv priced "--lambda 20 --predictor median"
+expect 0 mpeg2.mkv --against-stream -o dear --backend "$engine" -w 4 --lambda 1000 --frames 3
+grep -q '^SAD .* with the best vectors: [0-9.]* % more$' "$scratch/out" || fail "a high price costs no SAD, or how much is not said"
+expect 2 mpeg2.mkv --against-stream -o none --lambda 20 --passes 3
+says "--passes: needs --predictor median"
 awk -F, 'NR == FNR { if (FNR > 1) a += $15; next } FNR > 1 { b += $15 } END { exit !(b < a) }' \
     two/against_frames.csv priced/against_frames.csv || fail "a price of bits saves none"
 
