@@ -97,14 +97,12 @@ run_of() {
     return 1
 }
 
-# The first task is stopped as soon as it can be resumed, and then killed by Slurm, which requeues it. If it is over by
-# then, the machine is fast: more frames.
+# interrupted FRAMES: an array of three tasks, of which Slurm kills the first and starts it again, and their merge. The task
+# is stopped until then, as soon as it can be resumed. It fails if the task was over before.
 options="-b 16 -w 48 --no-elimination --backend $engine"
-frames=150
-stopped=
-while [ -z "$stopped" ]; do
+interrupted() {
     rm -rf out*
-    make_clip clip.y4m 320 240 8 $frames
+    make_clip clip.y4m 320 240 8 "$1"
     jobs=$("$scripts/slurm.sh" clip.y4m 3 out $options --threads 1 -v --vectors PART/v.mvf \
         --predicted PART/p%04d.pgm) || fail "no jobs"
     array=${jobs% *}
@@ -113,27 +111,31 @@ while [ -z "$stopped" ]; do
         kill -0 "$controller" || fail "slurmctld has ended"
         sleep 0.02
     done
-    process=$(run_of 0) && kill -STOP "$process" 2>/dev/null && [ ! -e out.parts/part-0/summary.json ] && stopped=yes
-    if [ -z "$stopped" ]; then
+    if ! process=$(run_of 0) || ! kill -STOP "$process" 2>/dev/null || [ -e out.parts/part-0/summary.json ]; then
         wait_for ended "$merge"
-        frames=$((2 * frames))
-        [ $frames -lt 5000 ] || fail "the first task always ends before it is stopped"
+        return 1
     fi
+    # slurmd dies, while tasks run; the next one finds them.
+    kill -9 "$daemon"
+    wait "$daemon" 2>/dev/null
+    start_daemon
+    pid=$daemon
+    wait_for sh -c "scontrol show slurmd | grep -q '^Actual CPUs'"
+    pid=$controller
+    scontrol requeue "${array}_0" || fail "the task cannot be requeued"
+    # A requeued job waits two minutes, unless released.
+    wait_for sh -c "scontrol show job ${array}_0 | grep -q 'JobState=PENDING'"
+    scontrol update jobid="${array}_0" starttime=now
+    wait_for ended "$merge"
+    [ "$(state "$merge")" = COMPLETED ] || { cat out.parts/*.log >&2; fail "the merge is $(state "$merge")"; }
+    grep -q 'frame pairs are done, the last for frame' out.parts/part-0.log
+}
+# If the task was over before it was killed, the machine is fast, or was busy elsewhere: more frames.
+frames=150
+until interrupted $frames; do
+    frames=$((2 * frames))
+    [ $frames -lt 5000 ] || fail "the first task always ends before it is killed"
 done
-# slurmd dies, while tasks run; the next one finds them.
-kill -9 "$daemon"
-wait "$daemon" 2>/dev/null
-start_daemon
-pid=$daemon
-wait_for sh -c "scontrol show slurmd | grep -q '^Actual CPUs'"
-pid=$controller
-scontrol requeue "${array}_0" || fail "the task cannot be requeued"
-# A requeued job waits two minutes, unless released.
-wait_for sh -c "scontrol show job ${array}_0 | grep -q 'JobState=PENDING'"
-scontrol update jobid="${array}_0" starttime=now
-wait_for ended "$merge"
-[ "$(state "$merge")" = COMPLETED ] || { cat out.parts/*.log >&2; fail "the merge is $(state "$merge")"; }
-shown out.parts/part-0.log 'frame pairs are done, the last for frame'
 mkdir one
 expect 0 -q clip.y4m $options -o one --vectors one/v.mvf --predicted one/p%04d.pgm
 only out $(ls -A one)
