@@ -166,7 +166,6 @@ static void *thread_main(void *opaque)
     }
     pthread_cond_broadcast(&a->changed);
     pthread_mutex_unlock(&a->mutex);
-    log_stages(a);
     return NULL;
 }
 
@@ -179,6 +178,7 @@ static int join(struct gpume_analysis *a, bool *why)
     pthread_mutex_unlock(&a->mutex);
     pthread_join(a->thread, NULL);
     a->threaded = false;
+    log_stages(a);
     return a->status;
 }
 

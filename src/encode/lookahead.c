@@ -242,39 +242,33 @@ static const struct gpume_link *first_of(struct gpume_lookahead *l, struct gpume
     return first;
 }
 
-/* Returns when no search of the frame in one before `end` is under way any more. A failure has been
- * logged, and comes again. */
-static int wait_for_pairs(struct gpume_lookahead *l, struct gpume_kept_frame *frame, uint64_t end)
+/* Returns when the match is there, or will never be: then what is made of it never begins. A
+ * failure has been logged, and comes again. */
+static bool await(struct gpume_lookahead *l, const struct gpume_match *match)
 {
-    int status = GPUME_OK;
-    const struct gpume_link *link = first_of(l, &frame->pairs);
-    for (; link; link = link->next) {
-        const struct gpume_match *match = &((const struct gpume_kept_pair *)link)->match;
-        if (match->reference_frame < end) {
-            const int waited = gpume_searches_wait(l->searches, match);
-            status = status ? status : waited;
-        }
-    }
-    return status;
+    return gpume_searches_wait(l->searches, match) == GPUME_OK;
 }
 
 /* Returns when nothing that reads the planes of a past frame before `end` is under way any more. */
 static void wait_for_frame(struct gpume_lookahead *l, struct gpume_kept_frame *frame, uint64_t end)
 {
-    if (wait_for_pairs(l, frame, end) != GPUME_OK) {
-        return;
-    }
-    const struct gpume_link *link = first_of(l, &frame->means);
+    const struct gpume_link *link = first_of(l, &frame->pairs);
     for (; link; link = link->next) {
-        const struct gpume_kept_mean *mean = (const struct gpume_kept_mean *)link;
-        if (mean->past < end) {
-            gpume_blocks_wait(l->work, &mean->mean.job);
+        const struct gpume_match *match = &((const struct gpume_kept_pair *)link)->match;
+        if (match->reference_frame < end) {
+            (void)await(l, match);
+        }
+    }
+    for (link = first_of(l, &frame->means); link; link = link->next) {
+        const struct gpume_kept_mean *kept = (const struct gpume_kept_mean *)link;
+        if (kept->past < end && await(l, kept->mean.past) && await(l, kept->mean.future)) {
+            gpume_blocks_wait(l->work, &kept->mean.job);
         }
     }
     for (link = first_of(l, &frame->weighings); link; link = link->next) {
         const struct gpume_weighing *weighing =
             &((const struct gpume_kept_weighing *)link)->weighing;
-        if (weighing->plain->reference_frame < end) {
+        if (weighing->plain->reference_frame < end && await(l, weighing->plain)) {
             gpume_blocks_wait(l->work, &weighing->job);
         }
     }

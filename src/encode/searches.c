@@ -18,8 +18,8 @@ struct gpume_searches {
     pthread_t thread;
     pthread_mutex_t mutex; /* for all below, and `received` of what has been requested */
     pthread_cond_t changed;
-    uint64_t pending; /* requests */
-    int status;       /* of the run, once it has failed */
+    uint64_t requested, received; /* fields */
+    int status;                   /* of the run, once it has failed */
 };
 
 static int open_context(struct gpume_searches *s, const struct gpume_searches_params *params)
@@ -118,7 +118,7 @@ static void take(struct gpume_searches *searches, const struct gpume_field *fiel
     gpume_blocks_refine(searches->blocks, match);
     pthread_mutex_lock(&searches->mutex);
     match->received = true;
-    searches->pending--;
+    searches->received++;
     pthread_cond_broadcast(&searches->changed);
     pthread_mutex_unlock(&searches->mutex);
 }
@@ -148,16 +148,17 @@ static void *receive_all(void *opaque)
     return NULL;
 }
 
-static uint64_t pending_of(struct gpume_searches *searches)
+/* How many fields have been received. */
+static uint64_t received_of(struct gpume_searches *searches)
 {
     pthread_mutex_lock(&searches->mutex);
-    const uint64_t pending = searches->pending;
+    const uint64_t received = searches->received;
     pthread_mutex_unlock(&searches->mutex);
-    return pending;
+    return received;
 }
 
-/* Returns when not as many requests are pending. */
-static int receive(struct gpume_searches *searches, uint64_t pending)
+/* Returns when more fields than `seen` have been received. */
+static int receive(struct gpume_searches *searches, uint64_t seen)
 {
     if (!searches->threaded) {
         const struct gpume_field *field = NULL;
@@ -166,7 +167,7 @@ static int receive(struct gpume_searches *searches, uint64_t pending)
         return GPUME_OK;
     }
     pthread_mutex_lock(&searches->mutex);
-    while (searches->pending == pending && searches->status == GPUME_OK) {
+    while (searches->received == seen && searches->status == GPUME_OK) {
         pthread_cond_wait(&searches->changed, &searches->mutex);
     }
     const int status = searches->status;
@@ -187,9 +188,11 @@ static bool is_received(struct gpume_searches *searches, const struct gpume_matc
 static int acquire(struct gpume_searches *searches, gpume_frame **frame, struct gpume_plane *plane)
 {
     const uint32_t flags = searches->threaded ? GPUME_WAIT : 0;
+    uint64_t seen = received_of(searches);
     int status;
     while ((status = gpume_frame_acquire(searches->context, frame, plane, flags)) == GPUME_AGAIN) {
-        GPUME_CHECK(receive(searches, pending_of(searches)));
+        GPUME_CHECK(receive(searches, seen));
+        seen = received_of(searches);
     }
     return status;
 }
@@ -217,21 +220,32 @@ int gpume_searches_request(struct gpume_searches *searches, struct gpume_match *
         .reference = match->reference_frame,
         .tag = (uint64_t)(uintptr_t)match};
     pthread_mutex_lock(&searches->mutex);
-    uint64_t seen = ++searches->pending;
+    uint64_t seen = searches->received;
+    searches->requested++;
     match->requested = true;
     pthread_mutex_unlock(&searches->mutex);
     int status;
     while ((status = gpume_search(searches->context, &task)) == GPUME_AGAIN) {
         GPUME_CHECK(receive(searches, seen));
-        seen = pending_of(searches);
+        seen = received_of(searches);
     }
     return status == GPUME_OK ? GPUME_OK : stop(searches, status);
+}
+
+/* How many requests wait for their field, and how many do not. */
+static uint64_t pending_of(struct gpume_searches *searches, uint64_t *received)
+{
+    pthread_mutex_lock(&searches->mutex);
+    *received = searches->received;
+    const uint64_t pending = searches->requested - searches->received;
+    pthread_mutex_unlock(&searches->mutex);
+    return pending;
 }
 
 int gpume_searches_drain(struct gpume_searches *searches, uint64_t pending)
 {
     uint64_t seen;
-    while ((seen = pending_of(searches)) > pending) {
+    while (pending_of(searches, &seen) > pending) {
         GPUME_CHECK(receive(searches, seen));
     }
     return GPUME_OK;
@@ -239,10 +253,10 @@ int gpume_searches_drain(struct gpume_searches *searches, uint64_t pending)
 
 int gpume_searches_wait(struct gpume_searches *searches, const struct gpume_match *match)
 {
-    uint64_t seen = pending_of(searches);
+    uint64_t seen = received_of(searches);
     while (!is_received(searches, match)) {
         GPUME_CHECK(receive(searches, seen));
-        seen = pending_of(searches);
+        seen = received_of(searches);
     }
     gpume_blocks_wait(searches->blocks, &match->job);
     return GPUME_OK;
