@@ -4,6 +4,7 @@
 # and lets the target's sources include them as NAME.inc. Touching a shader or what it includes rebuilds
 # its variants.
 
+set(GPUME_COMPILED_SHADERS "" CACHE PATH "Folder shaders/ of another build of these sources: nothing is compiled again")
 find_program(GPUME_GLSLC glslc REQUIRED)
 find_program(GPUME_SPIRV_VAL spirv-val REQUIRED)
 
@@ -84,6 +85,10 @@ set(GPUME_ENCODE_SHADERS
 
 # One variant: NAME.inc, which defines an array NAME, out of SOURCE with these definitions.
 function(gpume_add_shader target name source)
+  if(GPUME_COMPILED_SHADERS)
+    target_include_directories(${target} PRIVATE ${GPUME_COMPILED_SHADERS})
+    return()
+  endif()
   set(out_dir ${PROJECT_BINARY_DIR}/shaders)
   file(MAKE_DIRECTORY ${out_dir})
   set(words ${out_dir}/${name}.inc)

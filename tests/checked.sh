@@ -8,6 +8,7 @@
 # Left out under each: that memory stays flat (cli-long), and calls that fail (cli-faults), because checkers use their
 # own allocators. Tests that need Vulkan run under address alone, and only with ASAN_OPTIONS=detect_leaks=0. The kernel
 # tests are left out under valgrind.
+# CMAKE_OPTIONS has options of cmake for the build.
 # Usage: checked.sh address|thread|valgrind BUILD [OPTION OF CTEST...]
 set -eu
 usage="usage: checked.sh address|thread|valgrind BUILD [OPTION OF CTEST...]"
@@ -22,8 +23,9 @@ rm -rf "$reports"
 mkdir "$reports"
 
 # prepare CMAKE-OPTION...
+: "${CMAKE_OPTIONS:=}"
 prepare() {
-    { cmake -S "$here/.." -B "$build" -G Ninja -DGPUME_WERROR=ON -DGPUME_TEST_HANG_SECONDS=36000 "$@" &&
+    { cmake -S "$here/.." -B "$build" -G Ninja -DGPUME_WERROR=ON -DGPUME_TEST_HANG_SECONDS=36000 $CMAKE_OPTIONS "$@" &&
         ninja -C "$build"; } >"$build/log" 2>&1 || { cat "$build/log"; exit 1; }
 }
 without_vulkan() { # tests that need a driver skip
